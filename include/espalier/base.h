@@ -126,8 +126,9 @@ typedef enum espl_status {
     /// The entity is pending: a handle that a recorder gave out, which only commands of the same
     /// command buffer may name. Play the command buffer, then espl_command_buffer_resolve().
     ESPL_ERR_PENDING = -20,
-    /// This build of the library, or this machine, lacks the requested feature. The log names it. Do
-    /// without it, or build the library with it.
+    /// This build or version of the library, or this machine, lacks the requested feature: a field
+    /// that only later versions have is not 0, for example (GROWTH in espalier(3)). The log names it.
+    /// Do without it, build the library with it, or link a later version.
     ESPL_ERR_UNSUPPORTED = -21,
 } espl_status;
 
@@ -144,7 +145,7 @@ ESPL_API const char *espl_status_name(espl_status status);
 /// it is no status. Any thread.
 ESPL_API const char *espl_status_text(espl_status status);
 
-/// Memory of one world. All zero means malloc and free.
+/// Memory of one world. All zero means malloc and free. Never grows.
 ///
 /// Both functions are called by threads that call the library, that record, or that work for a
 /// playback; never by two at once for the same world.
@@ -177,7 +178,7 @@ typedef enum espl_trace_edge {
 
 /// Functions that a world calls. All zero: the environment variable ESPALIER_LOG (espalier/world.h)
 /// says whether messages are printed, and by default they are not; a trap prints to stderr and
-/// aborts. Grows at the end only.
+/// aborts. Never grows, because espl_world_def contains it.
 typedef struct espl_hooks {
     /// Passed to all of them.
     void *user;

@@ -88,27 +88,43 @@ typedef struct espl_instance_def {
     espl_link link;               ///< To the parent.
     espl_dead_parent dead_parent; ///< When the parent is dead.
     espl_place place;             ///< How to read `transform`.
+    uint32_t inherit; ///< Inherit flags under the parent, as espl_attach_options has them.
     espl_transform transform;     ///< Not read for ESPL_PLACE_SOURCE.
     const espl_component_value *values; ///< [value_count] set on, or added to, the clone of the
                                         ///< source itself. Copied.
     size_t value_count;                 ///< At most ESPL_SET_LIMIT.
-    uint32_t inherit; ///< Inherit flags under the parent, as espl_attach_options has them.
 } espl_instance_def;
 
+/// What espl_record_instantiate() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status
+espl_record_instantiate_sized(espl_recorder *recorder, uint32_t key, const espl_instance_def *def,
+                              size_t count, espl_entity *pending, size_t size);
 /// Record clones of a source's owned closure.
 ///
 /// @param count    Clones, each placed alike; 0 records nothing.
 /// @param pending  [count] handles of the clones to be made; may be NULL.
-ESPL_API ESPL_NODISCARD espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
-                                                            const espl_instance_def *def,
-                                                            size_t count, espl_entity *pending);
+static inline ESPL_NODISCARD espl_status espl_record_instantiate(espl_recorder *recorder,
+                                                                 uint32_t key,
+                                                                 const espl_instance_def *def,
+                                                                 size_t count, espl_entity *pending)
+{
+    return espl_record_instantiate_sized(recorder, key, def, count, pending, sizeof *def);
+}
 /// Record espl_destroy(). Refused now with ESPL_ERR_ARGUMENT for an extent that does not exist.
 ESPL_API ESPL_NODISCARD espl_status espl_record_destroy(espl_recorder *recorder, uint32_t key,
                                                         espl_entity entity, espl_extent extent);
+/// What espl_record_attach() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status espl_record_attach_sized(espl_recorder *recorder, uint32_t key,
+                                                             espl_entity child, espl_entity parent,
+                                                             const espl_attach_options *options,
+                                                             size_t size);
 /// Record espl_attach(). @param options  NULL means {0}; copied.
-ESPL_API ESPL_NODISCARD espl_status espl_record_attach(espl_recorder *recorder, uint32_t key,
-                                                       espl_entity child, espl_entity parent,
-                                                       const espl_attach_options *options);
+static inline ESPL_NODISCARD espl_status espl_record_attach(espl_recorder *recorder, uint32_t key,
+                                                            espl_entity child, espl_entity parent,
+                                                            const espl_attach_options *options)
+{
+    return espl_record_attach_sized(recorder, key, child, parent, options, sizeof *options);
+}
 /// Record espl_detach().
 ESPL_API ESPL_NODISCARD espl_status espl_record_detach(espl_recorder *recorder, uint32_t key,
                                                        espl_entity entity, espl_keep keep);
@@ -138,6 +154,11 @@ typedef struct espl_creation_def {
     uint32_t inherit; ///< Inherit flags under the parent; a transform is needed for them.
 } espl_creation_def;
 
+/// What espl_instantiate_at() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status espl_instantiate_at_sized(espl_world *world,
+                                                              const espl_instance_def *def,
+                                                              size_t count, espl_entity *out,
+                                                              size_t size);
 /// Instantiate immediately, under a parent and with a transform and values: as
 /// espl_record_instantiate() and a playback, in one call. Structural.
 ///
@@ -147,22 +168,41 @@ typedef struct espl_creation_def {
 /// @return ESPL_OK, ESPL_LOSSY, ESPL_OVERFLOW. Refusals, which change nothing: the statuses of
 ///         espl_record_instantiate(), the statuses that a playback gives its command, and
 ///         ESPL_ERR_BUSY.
-ESPL_API ESPL_NODISCARD espl_status espl_instantiate_at(espl_world *world,
-                                                        const espl_instance_def *def, size_t count,
-                                                        espl_entity *out);
+static inline ESPL_NODISCARD espl_status espl_instantiate_at(espl_world *world,
+                                                             const espl_instance_def *def,
+                                                             size_t count, espl_entity *out)
+{
+    return espl_instantiate_at_sized(world, def, count, out, sizeof *def);
+}
+/// What espl_create_at() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status espl_create_at_sized(espl_world *world,
+                                                         const espl_creation_def *def, size_t count,
+                                                         espl_entity *out, size_t size);
 /// Create immediately: as espl_record_create() and a playback, in one call. As
 /// espl_instantiate_at().
-ESPL_API ESPL_NODISCARD espl_status espl_create_at(espl_world *world, const espl_creation_def *def,
-                                                   size_t count, espl_entity *out);
+static inline ESPL_NODISCARD espl_status espl_create_at(espl_world *world,
+                                                        const espl_creation_def *def, size_t count,
+                                                        espl_entity *out)
+{
+    return espl_create_at_sized(world, def, count, out, sizeof *def);
+}
 
+/// What espl_record_create() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status espl_record_create_sized(espl_recorder *recorder, uint32_t key,
+                                                             const espl_creation_def *def,
+                                                             size_t count, espl_entity *pending,
+                                                             size_t size);
 /// Record the creation of entities, all alike.
 ///
 /// @param count    0 records nothing.
 /// @param pending  [count] handles of the entities to be made; may be NULL.
 /// Refused as other recordings, and with ESPL_ERR_ARGUMENT for an unknown component.
-ESPL_API ESPL_NODISCARD espl_status espl_record_create(espl_recorder *recorder, uint32_t key,
-                                                       const espl_creation_def *def, size_t count,
-                                                       espl_entity *pending);
+static inline ESPL_NODISCARD espl_status espl_record_create(espl_recorder *recorder, uint32_t key,
+                                                            const espl_creation_def *def,
+                                                            size_t count, espl_entity *pending)
+{
+    return espl_record_create_sized(recorder, key, def, count, pending, sizeof *def);
+}
 
 // --- Components ---
 
@@ -223,7 +263,7 @@ typedef struct espl_custom_payload {
 } espl_custom_payload;
 
 /// All payloads of one custom command in one playback, in playback order. Valid until the function
-/// returns.
+/// returns. Grows at the end only.
 typedef struct espl_custom_calls {
     espl_world *world;
     const espl_command_buffer *commands; ///< It is played: espl_command_buffer_resolve() works.
@@ -243,6 +283,11 @@ typedef struct espl_custom_command_def {
     void (*function)(void *user, const espl_custom_calls *calls);
 } espl_custom_command_def;
 
+/// What espl_register_command() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status espl_register_command_sized(espl_world *world,
+                                                                const espl_custom_command_def *def,
+                                                                espl_custom_command *out,
+                                                                size_t size);
 /// Register a custom command, until espl_unregister_command() or for the life of the world.
 /// Structural.
 ///
@@ -251,9 +296,12 @@ typedef struct espl_custom_command_def {
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (the name, or no function); ESPL_ERR_LIMIT
 ///         (ESPL_CUSTOM_COMMAND_LIMIT are registered, or 2^32 - 1 were); ESPL_ERR_NO_MEMORY;
 ///         ESPL_ERR_BUSY.
-ESPL_API ESPL_NODISCARD espl_status espl_register_command(espl_world *world,
-                                                          const espl_custom_command_def *def,
-                                                          espl_custom_command *out);
+static inline ESPL_NODISCARD espl_status espl_register_command(espl_world *world,
+                                                               const espl_custom_command_def *def,
+                                                               espl_custom_command *out)
+{
+    return espl_register_command_sized(world, def, out, sizeof *def);
+}
 
 /// Unregister a custom command. Structural, so that the function of a custom command cannot do it.
 ///
@@ -329,6 +377,10 @@ typedef struct espl_report {
     size_t overflowed;    ///< World transforms that playback recomputed and that are not finite.
 } espl_report;
 
+/// What espl_play() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status espl_play_sized(espl_world *world,
+                                                    espl_command_buffer *commands,
+                                                    espl_report *report, size_t size);
 /// Play a command buffer now. Structural.
 ///
 /// @param report  NULL, or the report; also filled for an empty playback; zeroed when refused.
@@ -338,8 +390,11 @@ typedef struct espl_report {
 ///         or repeated a job before the change stage; from then on the calling thread runs a lost
 ///         job, and checked builds trap); ESPL_ERR_LIMIT (the clones need more indices than are free
 ///         before the playback); ESPL_ERR_ARGUMENT.
-ESPL_API ESPL_NODISCARD espl_status espl_play(espl_world *world, espl_command_buffer *commands,
-                                              espl_report *report);
+static inline ESPL_NODISCARD espl_status espl_play(espl_world *world, espl_command_buffer *commands,
+                                                   espl_report *report)
+{
+    return espl_play_sized(world, commands, report, sizeof *report);
+}
 
 /// Add a command buffer to the queue of espl_sync(). Refused with ESPL_ERR_ARGUMENT if it is
 /// submitted already, ESPL_ERR_PLAYED, and ESPL_ERR_BUSY from inside a job of the world; the
@@ -347,6 +402,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_play(espl_world *world, espl_command_bu
 /// espl_play(), which removes it from the queue.
 ESPL_API ESPL_NODISCARD espl_status espl_command_buffer_submit(espl_command_buffer *commands);
 
+/// What espl_sync() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status espl_sync_sized(espl_world *world, espl_report *report,
+                                                    size_t size);
 /// Play every command buffer that was submitted before this call, in order of submission: one, its
 /// custom commands, then the next. A buffer that the function of a custom command submits waits for
 /// the next call, so that submitting each time is no endless loop; what the function records into a
@@ -354,7 +412,10 @@ ESPL_API ESPL_NODISCARD espl_status espl_command_buffer_submit(espl_command_buff
 ///
 /// @param report  NULL, or the sum of the reports of all buffers; the largest `largest_group`.
 /// @return as espl_play(). A buffer that is refused and those after it stay in the queue.
-ESPL_API ESPL_NODISCARD espl_status espl_sync(espl_world *world, espl_report *report);
+static inline ESPL_NODISCARD espl_status espl_sync(espl_world *world, espl_report *report)
+{
+    return espl_sync_sized(world, report, sizeof *report);
+}
 
 /// Return the entity that a pending handle became.
 ///

@@ -17,7 +17,7 @@ extern "C" {
 /// A job of a range: called once for each index in [0, count).
 typedef void (*espl_job)(void *argument, size_t index);
 
-/// A way to run jobs. All zero means serial: on the calling thread, in order.
+/// A way to run jobs. All zero means serial: on the calling thread, in order. Never grows.
 ///
 /// The library checks the executor. A second call of a job and an index out of range do nothing. A
 /// call that has only read so far is refused with ESPL_ERR_EXECUTOR if a job was not called, called
@@ -69,6 +69,10 @@ typedef struct espl_threads_def {
     espl_idle idle;
 } espl_threads_def;
 
+/// What espl_executor_create() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status espl_executor_create_sized(espl_executor *out,
+                                                               const espl_threads_def *def,
+                                                               size_t size);
 /// Start worker threads with pthreadpool, and make an executor of them.
 ///
 /// @param out  the executor; unchanged when refused.
@@ -78,8 +82,11 @@ typedef struct espl_threads_def {
 ///         ESPL_ERR_NO_MEMORY (the threads could not be started).
 ///
 /// One executor may serve several worlds, but not two calls at once. Destroy it after them.
-ESPL_API ESPL_NODISCARD espl_status espl_executor_create(espl_executor *out,
-                                                         const espl_threads_def *def);
+static inline ESPL_NODISCARD espl_status espl_executor_create(espl_executor *out,
+                                                              const espl_threads_def *def)
+{
+    return espl_executor_create_sized(out, def, sizeof *def);
+}
 
 /// Start workers that sleep while they are idle: espl_executor_create(). @param workers  0: one for each
 /// processor.

@@ -38,7 +38,8 @@ enum {
 /// Entity references one component can have.
 #define ESPL_REFERENCE_LIMIT 64
 
-/// A kind of plain data on entities: copied and moved by bytes, zero where no value is given.
+/// A kind of plain data on entities: copied and moved by bytes, zero where no value is given. Grows at
+/// the end only.
 typedef struct espl_component_def {
     const char *name; ///< Unique in the world; copied. 1 to 255 bytes. Taken: "transform", "solo",
                       ///< "root", "member", "prefab", "disabled".
@@ -51,15 +52,22 @@ typedef struct espl_component_def {
     size_t reference_count; ///< At most ESPL_REFERENCE_LIMIT.
 } espl_component_def;
 
+/// What espl_component_register() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status espl_component_register_sized(espl_world *world,
+                                                                  const espl_component_def *def,
+                                                                  espl_component *out, size_t size);
 /// Register a component. Structural.
 ///
 /// @param out  its number, unchanged when refused. Numbers count up in order of registration.
 /// @return ESPL_OK, ESPL_ERR_EXISTS, ESPL_ERR_ARGUMENT (name, size, alignment or references),
 ///         ESPL_ERR_LIMIT (past a limit above, of the world or of the component),
 ///         ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
-ESPL_API ESPL_NODISCARD espl_status espl_component_register(espl_world *world,
-                                                            const espl_component_def *def,
-                                                            espl_component *out);
+static inline ESPL_NODISCARD espl_status espl_component_register(espl_world *world,
+                                                                 const espl_component_def *def,
+                                                                 espl_component *out)
+{
+    return espl_component_register_sized(world, def, out, sizeof *def);
+}
 
 /// Find a component by name; 0 where there is none.
 ESPL_API espl_component espl_component_find(const espl_world *world, const char *name);
@@ -68,6 +76,10 @@ ESPL_API espl_component espl_component_find(const espl_world *world, const char 
 /// one. Any thread, also while another one registers components.
 ESPL_API uint32_t espl_component_count(const espl_world *world);
 
+/// What espl_component_info() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status espl_component_info_sized(const espl_world *world,
+                                                              espl_component component,
+                                                              espl_component_def *out, size_t size);
 /// Read how a component was registered. Any thread, also while another one registers components.
 ///
 /// @param out  the definition of the component, with 1 for an alignment of 0, and NULL for references
@@ -75,9 +87,12 @@ ESPL_API uint32_t espl_component_count(const espl_world *world);
 ///             world, valid until it is destroyed. ESPL_TRANSFORM has the size and the alignment of
 ///             an espl_transform.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (no component has the number; NULL).
-ESPL_API ESPL_NODISCARD espl_status espl_component_info(const espl_world *world,
-                                                        espl_component component,
-                                                        espl_component_def *out);
+static inline ESPL_NODISCARD espl_status espl_component_info(const espl_world *world,
+                                                             espl_component component,
+                                                             espl_component_def *out)
+{
+    return espl_component_info_sized(world, component, out, sizeof *out);
+}
 
 /// Value of one component, for creation and commands.
 typedef struct espl_component_value {
@@ -101,7 +116,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_create(espl_world *world, const espl_co
 /// Tell whether a handle names a living entity of this world.
 ESPL_API bool espl_is_alive(const espl_world *world, espl_entity entity);
 
-/// Components to give and to take away, in one step.
+/// Components to give and to take away, in one step. Never grows.
 typedef struct espl_change_def {
     /// [add_count] given with their values; where the entity has one already, its value is set.
     /// ESPL_TRANSFORM has an espl_transform for its value, NULL means the identity.
@@ -198,6 +213,9 @@ typedef struct espl_reserve_def {
     espl_entity side_of;
 } espl_reserve_def;
 
+/// What espl_reserve() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status espl_reserve_sized(espl_world *world,
+                                                       const espl_reserve_def *def, size_t size);
 /// Make room. What was reserved is kept until espl_compact(). Structural.
 ///
 /// Create takes no memory once `entities` and `rows` of its set are reserved; a batch, once `writes`
@@ -205,7 +223,11 @@ typedef struct espl_reserve_def {
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL; an unknown component, a repeat or two roles in the set);
 ///         the statuses of handles; ESPL_ERR_LIMIT; ESPL_ERR_BUSY; ESPL_ERR_NO_MEMORY: nothing that
 ///         can be read changed, and some of it may be reserved.
-ESPL_API ESPL_NODISCARD espl_status espl_reserve(espl_world *world, const espl_reserve_def *def);
+static inline ESPL_NODISCARD espl_status espl_reserve(espl_world *world,
+                                                      const espl_reserve_def *def)
+{
+    return espl_reserve_sized(world, def, sizeof *def);
+}
 
 /// What queries skip unless it is included here or named in `all`.
 enum {
@@ -244,15 +266,22 @@ typedef struct espl_query_def {
 /// after the first. Later writes have a higher version. Any thread while none writes.
 ESPL_API uint64_t espl_get_version(const espl_world *world);
 
+/// What espl_change_components_query() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status
+espl_change_components_query_sized(espl_world *world, const espl_query_def *def,
+                                   const espl_change_def *change, size_t *count, size_t size);
 /// Add and remove components of every entity that answers a query. Structural. All or nothing.
 ///
 /// @param def    NULL means {0}.
 /// @param count  NULL, or out: entities that answered; unchanged when refused.
 /// @return as espl_change_components() and espl_query_begin().
-ESPL_API ESPL_NODISCARD espl_status espl_change_components_query(espl_world *world,
-                                                                 const espl_query_def *def,
-                                                                 const espl_change_def *change,
-                                                                 size_t *count);
+static inline ESPL_NODISCARD espl_status espl_change_components_query(espl_world *world,
+                                                                      const espl_query_def *def,
+                                                                      const espl_change_def *change,
+                                                                      size_t *count)
+{
+    return espl_change_components_query_sized(world, def, change, count, sizeof *def);
+}
 
 /// Iteration over the chunks whose entities answer a query.
 ///
@@ -264,7 +293,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_change_components_query(espl_world *wor
 ///
 /// The world is in iteration from begin until next returns false or espl_query_end(). The fields
 /// before `state` may be read; they describe the current chunk. A query is a value of less than 256
-/// bytes and takes no memory.
+/// bytes and takes no memory. Never grows, because it is the memory of the iteration.
 typedef struct espl_query {
     size_t count;                ///< Rows of this chunk, at most 128.
     const espl_entity *entities; ///< [count]
@@ -288,23 +317,38 @@ typedef struct espl_query {
     } state; ///< Not for use.
 } espl_query;
 
+/// What espl_query_begin() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status espl_query_begin_sized(espl_world *world,
+                                                           const espl_query_def *def,
+                                                           espl_query *query, size_t size);
 /// Begin an iteration. Queries nest. Chunks come in order of archetype, then of creation.
 ///
 /// @param def  NULL means {0}; not kept.
 /// @return ESPL_OK, ESPL_ERR_ARGUMENT (an unknown component or bit), ESPL_ERR_LIMIT (more than
 ///         ESPL_TERM_LIMIT components).
-ESPL_API ESPL_NODISCARD espl_status espl_query_begin(espl_world *world, const espl_query_def *def,
-                                                     espl_query *query);
+static inline ESPL_NODISCARD espl_status espl_query_begin(espl_world *world,
+                                                          const espl_query_def *def,
+                                                          espl_query *query)
+{
+    return espl_query_begin_sized(world, def, query, sizeof *def);
+}
 
+/// What espl_query_begin_read() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status espl_query_begin_read_sized(const espl_world *world,
+                                                                const espl_query_def *def,
+                                                                espl_query *query, size_t size);
 /// Begin an iteration that only reads: espl_query_begin() of a world that may not be changed.
 ///
 /// Any number of threads may iterate so at once, each with a query of its own, while none changes the
 /// world; espl_query_next(), espl_query_end() and espl_query_read() then have the same rule.
 /// espl_query_write() gives NULL, and traps in checked builds. As of every iteration, structural calls
 /// are refused with ESPL_ERR_BUSY until it ends.
-ESPL_API ESPL_NODISCARD espl_status espl_query_begin_read(const espl_world *world,
-                                                          const espl_query_def *def,
-                                                          espl_query *query);
+static inline ESPL_NODISCARD espl_status espl_query_begin_read(const espl_world *world,
+                                                               const espl_query_def *def,
+                                                               espl_query *query)
+{
+    return espl_query_begin_read_sized(world, def, query, sizeof *def);
+}
 
 /// Go to the next chunk; false at the end, where the iteration is over.
 ESPL_API bool espl_query_next(espl_query *query);

@@ -17,7 +17,7 @@ extern "C" {
 
 typedef struct espl_world espl_world;
 
-/// Where a world puts its tape. {0}: nowhere.
+/// Where a world puts its tape. {0}: nowhere. Never grows.
 typedef struct espl_tape {
     /// Passed to the function.
     void *user;

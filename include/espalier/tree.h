@@ -46,6 +46,11 @@ typedef struct espl_attach_options {
     uint32_t inherit;
 } espl_attach_options;
 
+/// What espl_attach() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status espl_attach_sized(espl_world *world, espl_entity child,
+                                                      espl_entity parent,
+                                                      const espl_attach_options *options,
+                                                      size_t size);
 /// Make an entity, with all that is below it, a child of another one. Structural.
 ///
 /// Under the parent it already has, only what the options change is changed.
@@ -57,9 +62,12 @@ typedef struct espl_attach_options {
 ///         ESPL_ERR_RANGE; ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY; the handles' statuses.
 /// O(depth and size of what moves). Now and then O(size of the hierarchies touched): where storage
 /// grows, or layout debt is paid (espl_world_def.layout_budget).
-ESPL_API ESPL_NODISCARD espl_status espl_attach(espl_world *world, espl_entity child,
-                                                espl_entity parent,
-                                                const espl_attach_options *options);
+static inline ESPL_NODISCARD espl_status espl_attach(espl_world *world, espl_entity child,
+                                                     espl_entity parent,
+                                                     const espl_attach_options *options)
+{
+    return espl_attach_sized(world, child, parent, options, sizeof *options);
+}
 
 /// Make a member, with all that is below it, a root (or solo). On a root or solo it does nothing.
 /// Structural. The link kind and the inherit flags are dropped.
@@ -122,6 +130,12 @@ ESPL_API ESPL_NODISCARD espl_status espl_enable(espl_world *world, espl_entity e
 /// Tell whether a living entity is not disabled; false for any other handle.
 ESPL_API bool espl_is_enabled(const espl_world *world, espl_entity entity);
 
+/// What espl_attach_many() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status espl_attach_many_sized(espl_world *world,
+                                                           const espl_entity *children,
+                                                           const espl_entity *parents, size_t count,
+                                                           const espl_attach_options *options,
+                                                           size_t *refused, size_t size);
 /// Attach many entities, each to a parent of its own, by the same options: as espl_attach() of one
 /// after the other, in the order of the arrays. Structural. All or nothing.
 ///
@@ -134,10 +148,15 @@ ESPL_API bool espl_is_enabled(const espl_world *world, espl_entity entity);
 ///                  else unchanged.
 /// @return as espl_attach(): ESPL_OVERFLOW, or else ESPL_LOSSY, where it is the answer for one of them.
 ///         Also ESPL_ERR_LIMIT (count); ESPL_ERR_EXECUTOR, as espl_play().
-ESPL_API ESPL_NODISCARD espl_status espl_attach_many(espl_world *world, const espl_entity *children,
-                                                     const espl_entity *parents, size_t count,
-                                                     const espl_attach_options *options,
-                                                     size_t *refused);
+static inline ESPL_NODISCARD espl_status espl_attach_many(espl_world *world,
+                                                          const espl_entity *children,
+                                                          const espl_entity *parents, size_t count,
+                                                          const espl_attach_options *options,
+                                                          size_t *refused)
+{
+    return espl_attach_many_sized(world, children, parents, count, options, refused,
+                                  sizeof *options);
+}
 
 /// Destroy many entities, each with its extent, one after the other, as by espl_destroy(). Structural.
 /// All or nothing.
@@ -207,7 +226,7 @@ ESPL_API bool espl_is_ancestor(const espl_world *world, espl_entity ancestor, es
 ///     while (espl_subtree_next(&below)) { ... below.entity, below.rank ... }
 ///
 /// Depth-first: parents before their children, siblings in their order. The world is in iteration
-/// from begin until next returns false or espl_subtree_end().
+/// from begin until next returns false or espl_subtree_end(). Never grows.
 typedef struct espl_subtree {
     espl_entity entity; ///< The current one.
     uint32_t rank;      ///< Its position in storage, as espl_get_rank() tells.
@@ -237,19 +256,26 @@ typedef struct espl_subtree_arrays {
     espl_transform *worlds; ///< [capacity] Or NULL.
 } espl_subtree_arrays;
 
+/// What espl_copy_subtree() calls, with the size of the caller's struct.
+ESPL_API size_t espl_copy_subtree_sized(const espl_world *world, espl_entity top,
+                                        espl_extent extent, size_t capacity,
+                                        const espl_subtree_arrays *out, size_t size);
 /// Copy an entity and what is below it into arrays, breadth-first, siblings in their order.
 ///
 /// An entity without a transform shows the identity for its local, and its parent's world.
 /// @param capacity  Room in each array; with less than is needed nothing is written.
 /// @param out       NULL only with a capacity of 0.
 /// @return how many there are; 0 for a handle that names no living entity. O(subtree).
-ESPL_API size_t espl_copy_subtree(const espl_world *world, espl_entity top, espl_extent extent,
-                                  size_t capacity, const espl_subtree_arrays *out);
+static inline size_t espl_copy_subtree(const espl_world *world, espl_entity top, espl_extent extent,
+                                       size_t capacity, const espl_subtree_arrays *out)
+{
+    return espl_copy_subtree_sized(world, top, extent, capacity, out, sizeof *out);
+}
 
 /// A whole hierarchy as it is in memory, breadth-first, for code that reads it in order.
 ///
 /// Rank r is at slot first + r: its world transform is worlds[first + r]. Valid until the next
-/// structural call.
+/// structural call. Grows at the end only.
 typedef struct espl_view {
     size_t count;            ///< Entities, the root first.
     uint32_t first;          ///< Slot of the root; rank r is at slot first + r.
@@ -267,12 +293,18 @@ static inline uint32_t espl_view_parent(const espl_view *view, size_t rank)
     return view->parents[rank] == ESPL_NO_RANK ? ESPL_NO_RANK : view->parents[rank] - view->first;
 }
 
+/// What espl_view_hierarchy() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status espl_view_hierarchy_sized(espl_world *world, espl_entity entity,
+                                                              espl_view *out, size_t size);
 /// View the hierarchy of an entity. Lays the hierarchy out first where it is not in breadth-first
 /// order, which is structural; else it only reads.
 /// @return ESPL_OK, the handle's statuses, ESPL_ERR_ARGUMENT; of the layout ESPL_ERR_NO_MEMORY,
 ///         ESPL_ERR_BUSY.
-ESPL_API ESPL_NODISCARD espl_status espl_view_hierarchy(espl_world *world, espl_entity entity,
-                                                        espl_view *out);
+static inline ESPL_NODISCARD espl_status espl_view_hierarchy(espl_world *world, espl_entity entity,
+                                                             espl_view *out)
+{
+    return espl_view_hierarchy_sized(world, entity, out, sizeof *out);
+}
 /// Return the entity at a rank; null past the last.
 ESPL_API espl_entity espl_view_entity(const espl_view *view, size_t rank);
 /// Write the depth of each rank. @param depths  [view->count]

@@ -66,6 +66,9 @@ typedef struct espl_world_def {
     size_t layout_budget;
 } espl_world_def;
 
+/// What espl_world_create() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status espl_world_create_sized(espl_world **out,
+                                                            const espl_world_def *def, size_t size);
 /// Make an empty world.
 ///
 /// @param out  the world; unchanged when refused.
@@ -75,7 +78,11 @@ typedef struct espl_world_def {
 ///         unknown word in ESPALIER_HUGE_PAGES or ESPALIER_LOG); ESPL_ERR_UNSUPPORTED (kernels that this
 ///         machine cannot run, or this build lacks); ESPL_ERR_NO_MEMORY. The log says which; an unknown
 ///         word in ESPALIER_LOG is printed to stderr.
-ESPL_API ESPL_NODISCARD espl_status espl_world_create(espl_world **out, const espl_world_def *def);
+static inline ESPL_NODISCARD espl_status espl_world_create(espl_world **out,
+                                                           const espl_world_def *def)
+{
+    return espl_world_create_sized(out, def, sizeof *def);
+}
 
 /// Destroy a world and all it holds. NULL is allowed.
 ///
@@ -109,7 +116,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_compact(espl_world *world);
 /// Size classes of hierarchies in the statistics.
 #define ESPL_SIZE_CLASSES 32
 
-/// Statistics of a world: its contents and its memory.
+/// Statistics of a world: its contents and its memory. Grows at the end only.
 typedef struct espl_world_stats {
     size_t entities;        ///< Living.
     size_t solos;           ///< Entities without a hierarchy.
@@ -148,11 +155,16 @@ typedef struct espl_world_stats {
     size_t bytes_names; ///< Of bytes_store: their names.
 } espl_world_stats;
 
+/// What espl_stats() calls, with the size of the caller's struct.
+ESPL_API void espl_stats_sized(const espl_world *world, espl_world_stats *out, size_t size);
 /// Read the statistics. O(archetypes + chunks + hierarchies), and the size of hierarchies that wait
 /// for memory to be divided after the destruction of their root.
-ESPL_API void espl_stats(const espl_world *world, espl_world_stats *out);
+static inline void espl_stats(const espl_world *world, espl_world_stats *out)
+{
+    espl_stats_sized(world, out, sizeof *out);
+}
 
-/// First broken invariant that espl_validate() found.
+/// First broken invariant that espl_validate() found. Grows at the end only.
 typedef struct espl_validation {
     const char *rule;   ///< The invariant, as a sentence; NULL when all hold. Static storage.
     espl_entity entity; ///< Where, if an entity can be named.
@@ -161,13 +173,18 @@ typedef struct espl_validation {
                        ///< the rule is one of storage or links.
 } espl_validation;
 
+/// What espl_validate() calls, with the size of the caller's struct.
+ESPL_API bool espl_validate_sized(const espl_world *world, espl_validation *report, size_t size);
 /// Check every invariant of the world, transforms bit for bit. A world transform that overflowed
 /// breaks no rule.
 ///
 /// @param report  NULL, or the first broken rule and the count of overflowed worlds.
 /// @return true when all hold. A broken rule is a fault of the library or of memory written by
 ///         others. O(size), no memory.
-ESPL_API bool espl_validate(const espl_world *world, espl_validation *report);
+static inline bool espl_validate(const espl_world *world, espl_validation *report)
+{
+    return espl_validate_sized(world, report, sizeof *report);
+}
 
 /// What a hash covers.
 typedef enum espl_hash_kind {

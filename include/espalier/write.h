@@ -244,7 +244,7 @@ typedef struct espl_write {
     espl_write_value value;
 } espl_write;
 
-/// Account of a batch: count == applied + refused.
+/// Account of a batch: count == applied + refused. Grows at the end only.
 typedef struct espl_write_report {
     size_t applied;           ///< Carried out, writes that changed nothing included.
     size_t lossy;             ///< Of the applied: ESPL_LOSSY.
@@ -254,6 +254,10 @@ typedef struct espl_write_report {
     size_t overflowed;        ///< World transforms that were recomputed and are not finite.
 } espl_write_report;
 
+/// What espl_write_batch() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status espl_write_batch_sized(espl_world *world,
+                                                           const espl_write *writes, size_t count,
+                                                           espl_write_report *report, size_t size);
 /// Carry out many writes: any entities, any hierarchies, any order, repeats too.
 ///
 /// Hierarchy by hierarchy, parents before children, writes to one entity in array order, one
@@ -274,9 +278,17 @@ typedef struct espl_write_report {
 ///         ESPL_ERR_EXECUTOR (it lost or repeated a job while only scratch was written; the calling
 ///         thread runs a job that is lost later, and checked builds trap),
 ///         ESPL_ERR_ARGUMENT.
-ESPL_API ESPL_NODISCARD espl_status espl_write_batch(espl_world *world, const espl_write *writes,
-                                                     size_t count, espl_write_report *report);
+static inline ESPL_NODISCARD espl_status espl_write_batch(espl_world *world,
+                                                          const espl_write *writes, size_t count,
+                                                          espl_write_report *report)
+{
+    return espl_write_batch_sized(world, writes, count, report, sizeof *report);
+}
 
+/// What espl_write_strided() calls, with the size of the caller's struct.
+ESPL_API ESPL_NODISCARD espl_status espl_write_strided_sized(
+    espl_world *world, espl_write_kind kind, const espl_entity *entities, size_t entity_stride,
+    const void *values, size_t value_stride, size_t count, espl_write_report *report, size_t size);
 /// Carry out many writes of one kind, with handles and values wherever the caller has them: in arrays,
 /// or as members of the caller's own structs, without a copy. As espl_write_batch().
 ///
@@ -291,11 +303,15 @@ ESPL_API ESPL_NODISCARD espl_status espl_write_batch(espl_world *world, const es
 ///     struct bone { espl_entity entity; espl_pose local; float weight; } *bones;
 ///     status = espl_write_strided(world, ESPL_WRITE_LOCAL_POSE, &bones->entity, sizeof *bones,
 ///                                 &bones->local, sizeof *bones, count, NULL);
-ESPL_API ESPL_NODISCARD espl_status espl_write_strided(espl_world *world, espl_write_kind kind,
-                                                       const espl_entity *entities,
-                                                       size_t entity_stride, const void *values,
-                                                       size_t value_stride, size_t count,
-                                                       espl_write_report *report);
+static inline ESPL_NODISCARD espl_status espl_write_strided(espl_world *world, espl_write_kind kind,
+                                                            const espl_entity *entities,
+                                                            size_t entity_stride,
+                                                            const void *values, size_t value_stride,
+                                                            size_t count, espl_write_report *report)
+{
+    return espl_write_strided_sized(world, kind, entities, entity_stride, values, value_stride,
+                                    count, report, sizeof *report);
+}
 
 #ifdef __cplusplus
 }

@@ -64,7 +64,7 @@ typedef struct espl_parallel_def {
     const char *site; ///< NULL, or ESPL_SITE: the place that messages name as its beginning.
 } espl_parallel_def;
 
-/// Account of a parallel write.
+/// Account of a parallel write. Grows at the end only.
 typedef struct espl_parallel_report {
     size_t rows;       ///< Rows that answered the query.
     size_t calls;      ///< Calls of the function.
@@ -80,6 +80,12 @@ typedef struct espl_parallel_report {
     size_t overflowed;         ///< World transforms that were recomputed and are not finite.
 } espl_parallel_report;
 
+/// What espl_write_parallel() calls, with the sizes of the caller's structs.
+ESPL_API ESPL_NODISCARD espl_status espl_write_parallel_sized(espl_world *world,
+                                                              const espl_parallel_def *def,
+                                                              espl_parallel_report *report,
+                                                              size_t def_size, size_t query_size,
+                                                              size_t report_size);
 /// Call a function for every row of a query, on the world's executor, so that one job gets all rows
 /// of a hierarchy. Structural; while it runs, calls that change the world are refused with
 /// ESPL_ERR_BUSY, and any thread may read hierarchies that belong to no job.
@@ -95,9 +101,13 @@ typedef struct espl_parallel_report {
 ///         ESPL_ERR_ARGUMENT (no function, unknown flags), ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY. The
 ///         calling thread runs a job that the executor lost, and checked builds trap.
 ///         O(rows).
-ESPL_API ESPL_NODISCARD espl_status espl_write_parallel(espl_world *world,
-                                                        const espl_parallel_def *def,
-                                                        espl_parallel_report *report);
+static inline ESPL_NODISCARD espl_status espl_write_parallel(espl_world *world,
+                                                             const espl_parallel_def *def,
+                                                             espl_parallel_report *report)
+{
+    return espl_write_parallel_sized(world, def, report, sizeof *def, sizeof *def->query,
+                                     sizeof *report);
+}
 
 /// Return the number of a writer's job, from 0 and less than ESPL_PARALLEL_JOB_LIMIT and the job
 /// limit. It depends on the rows alone, not on threads.

@@ -81,8 +81,8 @@ static const status_entry statuses[] = {
      "The entity is pending and can be named by commands only; play the command buffer, "
      "then espl_command_buffer_resolve() tells its handle."},
     {ESPL_ERR_UNSUPPORTED, "ESPL_ERR_UNSUPPORTED",
-     "This build of the library, or this machine, lacks what is asked for; do without it, or build "
-     "the library with it."},
+     "This build or version of the library, or this machine, lacks what is asked for; do without "
+     "it, build the library with it, or link a later version."},
 };
 
 // Return the entry of a status, or NULL. A linear search, because nothing on a fast path asks.

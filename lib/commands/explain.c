@@ -236,7 +236,8 @@ espl_status espl__refuse_record(const espl_recorder *recorder, const char *call,
     } else if (cause->component != NULL) {
         espl__message_component(&m, owner->store, *cause->component);
     }
-    const bool is_fault = status == ESPL_ERR_ARGUMENT || status == ESPL_ERR_NOT_FINITE;
+    const bool is_fault = status == ESPL_ERR_ARGUMENT || status == ESPL_ERR_NOT_FINITE ||
+                          status == ESPL_ERR_UNSUPPORTED;
 
     espl__message_send(&m, ESPL_LOG_WARNING, "%s",
                        is_fault && cause->why != NULL ? cause->why : espl_status_text(status));

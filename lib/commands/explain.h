@@ -7,6 +7,7 @@
 #ifndef ESPALIER_LIB_COMMANDS_EXPLAIN_H
 #define ESPALIER_LIB_COMMANDS_EXPLAIN_H
 
+#include "lib/base/sized.h"
 #include "lib/commands/command_buffer.h"
 #include "lib/store/message.h"
 #include "lib/tree/placement.h"
@@ -50,7 +51,8 @@ typedef struct espl__cause {
     espl__mention named[3];            // a role of NULL ends the list
     const espl_component_value *value; // a component and the size that was given for it
     const espl_component *component;   // without a size
-    const char *why; // for ESPL_ERR_ARGUMENT and ESPL_ERR_NOT_FINITE, instead of the status's text
+    const char *why; // for ESPL_ERR_ARGUMENT, ESPL_ERR_NOT_FINITE and ESPL_ERR_UNSUPPORTED, instead
+                     // of the status's text
 } espl__cause;
 
 /// Tell the log hook why a command is not recorded. Any thread.
@@ -59,6 +61,15 @@ typedef struct espl__cause {
 /// @return the status.
 espl_status espl__refuse_record(const espl_recorder *recorder, const char *call, espl_status status,
                                 const espl__cause *cause);
+
+/// Refuse a recording whose struct asks for what only later versions have: see
+/// espl__sized_is_known().
+static inline espl_status espl__refuse_record_later(const espl_recorder *recorder, const char *call)
+{
+    const espl__cause later = {.why = ESPL__SIZED_FAULT};
+
+    return espl__refuse_record(recorder, call, ESPL_ERR_UNSUPPORTED, &later);
+}
 
 /// The same for a status that may be no refusal and is about nothing in particular.
 static inline espl_status espl__recorded(const espl_recorder *recorder, const char *call,

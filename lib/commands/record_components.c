@@ -411,8 +411,26 @@ espl_status espl__record_create(espl_recorder *recorder, uint32_t key, const esp
     return espl__recorded(recorder, call, status);
 }
 
-espl_status espl_record_create(espl_recorder *recorder, uint32_t key, const espl_creation_def *def,
-                               size_t count, espl_entity *pending)
+// As espl__record_create(), of a definition of another version.
+static ESPL__APART espl_status record_other_creation(espl_recorder *recorder, uint32_t key,
+                                                     const espl_creation_def *def, size_t count,
+                                                     espl_entity *pending, size_t size)
 {
-    return espl__record_create(recorder, key, def, count, pending, "espl_record_create");
+    static const char *const call = "espl_record_create";
+    espl_creation_def room;
+
+    if (!espl__sized_is_known(def, size, sizeof *def)) {
+        return espl__refuse_record_later(recorder, call);
+    }
+    return espl__record_create(recorder, key, espl__sized_read(def, size, &room, sizeof room),
+                               count, pending, call);
+}
+
+espl_status espl_record_create_sized(espl_recorder *recorder, uint32_t key,
+                                     const espl_creation_def *def, size_t count,
+                                     espl_entity *pending, size_t size)
+{
+    return size == sizeof *def
+               ? espl__record_create(recorder, key, def, count, pending, "espl_record_create")
+               : record_other_creation(recorder, key, def, count, pending, size);
 }

@@ -277,17 +277,23 @@ espl_status espl_record_destroy(espl_recorder *recorder, uint32_t key, espl_enti
     return espl__recorded(recorder, call, append_bare(recorder, command));
 }
 
-espl_status espl_record_attach(espl_recorder *recorder, uint32_t key, espl_entity child,
-                               espl_entity parent, const espl_attach_options *options)
+espl_status espl_record_attach_sized(espl_recorder *recorder, uint32_t key, espl_entity child,
+                                     espl_entity parent, const espl_attach_options *options,
+                                     size_t size)
 {
     const espl_attach_options defaults = {0};
-    const espl_attach_options *const o = options != NULL ? options : &defaults;
+    espl_attach_options room;
+    const espl_attach_options *const o =
+        options != NULL ? espl__sized_read(options, size, &room, sizeof room) : &defaults;
     static const char *const call = "espl_record_attach";
     espl_status status = check_recorder(recorder);
 
     status = status != ESPL_OK ? status : check_operand(recorder->owner, &child);
     status = status != ESPL_OK ? status : check_operand(recorder->owner, &parent);
     status = status != ESPL_OK ? status : check_optional(recorder->owner, &o->before);
+    if (status == ESPL_OK && !espl__sized_is_known(options, size, sizeof *o)) {
+        return espl__refuse_record_later(recorder, call);
+    }
     if (status == ESPL_OK && !espl__options_are_valid(o)) {
         status = ESPL_ERR_ARGUMENT;
     }
@@ -591,9 +597,26 @@ espl_status espl__record_instantiate(espl_recorder *recorder, uint32_t key,
     return espl__recorded(recorder, call, status);
 }
 
-espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
-                                    const espl_instance_def *def, size_t count,
-                                    espl_entity *pending)
+// As espl__record_instantiate(), of a definition of another version.
+static ESPL__APART espl_status record_other_instance(espl_recorder *recorder, uint32_t key,
+                                                     const espl_instance_def *def, size_t count,
+                                                     espl_entity *pending, size_t size)
 {
-    return espl__record_instantiate(recorder, key, def, count, pending, "espl_record_instantiate");
+    static const char *const call = "espl_record_instantiate";
+    espl_instance_def room;
+
+    if (!espl__sized_is_known(def, size, sizeof *def)) {
+        return espl__refuse_record_later(recorder, call);
+    }
+    return espl__record_instantiate(recorder, key, espl__sized_read(def, size, &room, sizeof room),
+                                    count, pending, call);
+}
+
+espl_status espl_record_instantiate_sized(espl_recorder *recorder, uint32_t key,
+                                          const espl_instance_def *def, size_t count,
+                                          espl_entity *pending, size_t size)
+{
+    return size == sizeof *def ? espl__record_instantiate(recorder, key, def, count, pending,
+                                                          "espl_record_instantiate")
+                               : record_other_instance(recorder, key, def, count, pending, size);
 }

@@ -32,14 +32,19 @@ static espl_status attach_one(espl_world *world, espl_entity child, espl_entity 
     return espl__apply_one(world, &command);
 }
 
-espl_status espl_attach(espl_world *world, espl_entity child, espl_entity parent,
-                        const espl_attach_options *options)
+espl_status espl_attach_sized(espl_world *world, espl_entity child, espl_entity parent,
+                              const espl_attach_options *options, size_t size)
 {
     const espl_attach_options defaults = {0};
-    const espl_attach_options *const o = options != NULL ? options : &defaults;
+    espl_attach_options room;
+    const espl_attach_options *const o =
+        options != NULL ? espl__sized_read(options, size, &room, sizeof room) : &defaults;
     const espl__mention named[3] = {{"child", child}, {"parent", parent}, {"before", o->before}};
 
     ESPL__CHANGE_OR_RETURN(world, "espl_attach")
+    if (!espl__sized_is_known(options, size, sizeof *o)) {
+        return espl__refuse_later(world, "espl_attach");
+    }
     const espl_status status =
         ESPL__TAPED(world, attach_one(world, child, parent, o), .op = ESPL_TAPE_ATTACH,
                     .entity = child, .other = parent, .options = o);
@@ -96,13 +101,15 @@ static espl_status attach_many(espl_world *world, const attaching *a, size_t *re
     return a->count == 0 ? ESPL_OK : apply_attaching(world, a, refused);
 }
 
-espl_status espl_attach_many(espl_world *world, const espl_entity *children,
-                             const espl_entity *parents, size_t count,
-                             const espl_attach_options *options, size_t *refused)
+espl_status espl_attach_many_sized(espl_world *world, const espl_entity *children,
+                                   const espl_entity *parents, size_t count,
+                                   const espl_attach_options *options, size_t *refused, size_t size)
 {
     static const char *const call = "espl_attach_many";
     const espl_attach_options defaults = {0};
-    const espl_attach_options *const o = options != NULL ? options : &defaults;
+    espl_attach_options room;
+    const espl_attach_options *const o =
+        options != NULL ? espl__sized_read(options, size, &room, sizeof room) : &defaults;
     const attaching a = {children, parents, count, o};
     size_t first = SIZE_MAX;
 
@@ -111,6 +118,9 @@ espl_status espl_attach_many(espl_world *world, const espl_entity *children,
         return espl__refuse_call(world, call, ESPL_ERR_ARGUMENT,
                                  children == NULL ? "children is NULL, but the count is not 0."
                                                   : "parents is NULL, but the count is not 0.");
+    }
+    if (!espl__sized_is_known(options, size, sizeof *o)) {
+        return espl__refuse_later(world, call);
     }
     if (count >= COMMAND_LIMIT) {
         return espl__refuse_call(world, call, ESPL_ERR_LIMIT, NULL);

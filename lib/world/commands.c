@@ -54,15 +54,21 @@ static espl_status register_custom(espl_world *world, const espl_custom_command_
     return espl__custom_register(&world->heap, &world->playback.custom, def, out);
 }
 
-espl_status espl_register_command(espl_world *world, const espl_custom_command_def *def,
-                                  espl_custom_command *out)
+espl_status espl_register_command_sized(espl_world *world, const espl_custom_command_def *def,
+                                        espl_custom_command *out, size_t size)
 {
-    ESPL__CHANGE_OR_RETURN(world, "espl_register_command")
-    const espl_status status = register_custom(world, def, out);
-    const char *const fault = espl__custom_fault(def);
+    static const char *const call = "espl_register_command";
+    espl_custom_command_def room;
+    const espl_custom_command_def *const d = espl__sized_read(def, size, &room, sizeof room);
 
-    return espl__refuse_call(world, "espl_register_command", status,
-                             fault != NULL ? fault : "out is NULL.");
+    ESPL__CHANGE_OR_RETURN(world, call)
+    if (!espl__sized_is_known(def, size, sizeof *def)) {
+        return espl__refuse_later(world, call);
+    }
+    const espl_status status = register_custom(world, d, out);
+    const char *const fault = espl__custom_fault(d);
+
+    return espl__refuse_call(world, call, status, fault != NULL ? fault : "out is NULL.");
 }
 
 static const char no_such_command[] =
@@ -239,16 +245,15 @@ static espl_status play_buffer(espl_world *world, espl_command_buffer *commands,
     return status;
 }
 
-espl_status espl_play(espl_world *world, espl_command_buffer *commands, espl_report *report)
+espl_status espl_play_sized(espl_world *world, espl_command_buffer *commands, espl_report *report,
+                            size_t size)
 {
     espl_report account = {0};
 
     ESPL__CHANGE_OR_RETURN(world, "espl_play")
     const espl_status status = play_buffer(world, commands, &account, report != NULL);
 
-    if (report != NULL) {
-        *report = account;
-    }
+    espl__sized_write(report, size, &account, sizeof account);
     return espl__refuse_call(world, "espl_play", status, "commands is NULL.");
 }
 
@@ -292,7 +297,7 @@ static void sum_up(espl_report *sum, const espl_report *one)
 
 // Trees are settled also where no buffer was submitted, because earlier calls may have lacked
 // memory for it.
-espl_status espl_sync(espl_world *world, espl_report *report)
+espl_status espl_sync_sized(espl_world *world, espl_report *report, size_t size)
 {
     espl_report sum = {0};
 
@@ -314,8 +319,6 @@ espl_status espl_sync(espl_world *world, espl_report *report)
         status = play_buffer(world, world->line.first, &one, report != NULL);
         sum_up(&sum, &one);
     }
-    if (report != NULL) {
-        *report = sum;
-    }
+    espl__sized_write(report, size, &sum, sizeof sum);
     return espl__refuse_call(world, "espl_sync", status, NULL);
 }

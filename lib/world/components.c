@@ -284,29 +284,35 @@ espl_status espl_change_components_array(espl_world *world, const espl_entity *e
 
 // `count` is written only where the call is done. The messages of a query and of a change differ,
 // so that the status of the gathering is kept apart.
-espl_status espl_change_components_query(espl_world *world, const espl_query_def *def,
-                                         const espl_change_def *change_def, size_t *count)
+espl_status espl_change_components_query_sized(espl_world *world, const espl_query_def *def,
+                                               const espl_change_def *change_def, size_t *count,
+                                               size_t size)
 {
+    espl_query_def room;
+    const espl_query_def *const d = espl__sized_read(def, size, &room, sizeof room);
     const asked call = {.name = "espl_change_components_query"};
     espl__change c;
     size_t entities = 0;
     espl_status gathered = ESPL_OK;
 
     ESPL__CHANGE_OR_RETURN(world, call.name)
+    if (!espl__sized_is_known(def, size, sizeof *def)) {
+        return espl__refuse_later(world, call.name);
+    }
     espl_status status = espl__check_structural(world);
 
     espl__change_begin(&c, world);
     if (status != ESPL_OK) {
         return refuse_change(&call, &c, status);
     }
-    status = ESPL__TAPED(world, apply_to_query(&c, def, change_def, &entities, &gathered),
-                         .op = ESPL_TAPE_CHANGE, .is_of_query = true, .query = def,
-                         .change = change_def);
+    status =
+        ESPL__TAPED(world, apply_to_query(&c, d, change_def, &entities, &gathered),
+                    .op = ESPL_TAPE_CHANGE, .is_of_query = true, .query = d, .change = change_def);
     if (status >= 0 && count != NULL) {
         *count = entities;
     }
     if (gathered == ESPL_ERR_ARGUMENT) {
-        (void)espl__refuse_query(world, call.name, NULL, def, gathered);
+        (void)espl__refuse_query(world, call.name, NULL, d, gathered);
     } else if (status < 0) {
         (void)refuse_change(&call, &c, status);
     } else {

@@ -137,24 +137,38 @@ static espl_status make_entities(espl_world *world, const making *m)
 
 // --- Public functions ---
 
-espl_status espl_instantiate_at(espl_world *world, const espl_instance_def *def, size_t count,
-                                espl_entity *out)
+espl_status espl_instantiate_at_sized(espl_world *world, const espl_instance_def *def, size_t count,
+                                      espl_entity *out, size_t size)
 {
-    const making m = {.instance = def, .count = count, .out = out, .call = "espl_instantiate_at"};
+    espl_instance_def room;
+    const making m = {.instance = espl__sized_read(def, size, &room, sizeof room),
+                      .count = count,
+                      .out = out,
+                      .call = "espl_instantiate_at"};
 
     ESPL__CHANGE_OR_RETURN(world, m.call)
+    if (!espl__sized_is_known(def, size, sizeof *def)) {
+        return espl__refuse_later(world, m.call);
+    }
     if (world == NULL || def == NULL) {
         return espl__refuse_call(world, m.call, ESPL_ERR_ARGUMENT, "def is NULL.");
     }
     return make_entities(world, &m);
 }
 
-espl_status espl_create_at(espl_world *world, const espl_creation_def *def, size_t count,
-                           espl_entity *out)
+espl_status espl_create_at_sized(espl_world *world, const espl_creation_def *def, size_t count,
+                                 espl_entity *out, size_t size)
 {
-    const making m = {.creation = def, .count = count, .out = out, .call = "espl_create_at"};
+    espl_creation_def room;
+    const making m = {.creation = espl__sized_read(def, size, &room, sizeof room),
+                      .count = count,
+                      .out = out,
+                      .call = "espl_create_at"};
 
     ESPL__CHANGE_OR_RETURN(world, m.call)
+    if (!espl__sized_is_known(def, size, sizeof *def)) {
+        return espl__refuse_later(world, m.call);
+    }
     if (world == NULL || def == NULL) {
         return espl__refuse_call(world, m.call, ESPL_ERR_ARGUMENT, "def is NULL.");
     }

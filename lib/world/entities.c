@@ -47,14 +47,20 @@ static espl_status register_component(espl_world *world, const espl_component_de
     return status != ESPL_OK ? status : espl__component_register(&world->store, def, out);
 }
 
-espl_status espl_component_register(espl_world *world, const espl_component_def *def,
-                                    espl_component *out)
+espl_status espl_component_register_sized(espl_world *world, const espl_component_def *def,
+                                          espl_component *out, size_t size)
 {
-    ESPL__CHANGE_OR_RETURN(world, "espl_component_register")
-    const espl_status status = ESPL__TAPED(world, register_component(world, def, out),
-                                           .op = ESPL_TAPE_REGISTER, .component_def = def);
+    espl_component_def room;
+    const espl_component_def *const d = espl__sized_read(def, size, &room, sizeof room);
 
-    return status >= 0 ? status : refuse_registration(world, def, status);
+    ESPL__CHANGE_OR_RETURN(world, "espl_component_register")
+    if (!espl__sized_is_known(def, size, sizeof *def)) {
+        return espl__refuse_later(world, "espl_component_register");
+    }
+    const espl_status status = ESPL__TAPED(world, register_component(world, d, out),
+                                           .op = ESPL_TAPE_REGISTER, .component_def = d);
+
+    return status >= 0 ? status : refuse_registration(world, d, status);
 }
 
 // 0 where no component has the name. A NULL name is logged, because the call has no status for it.
@@ -102,8 +108,8 @@ static espl_status refuse_info(const espl_world *world, espl_component component
 }
 
 // The reference list that is returned is the world's own, and lives as long as the world.
-espl_status espl_component_info(const espl_world *world, espl_component component,
-                                espl_component_def *out)
+espl_status espl_component_info_sized(const espl_world *world, espl_component component,
+                                      espl_component_def *out, size_t size)
 {
     const espl__component_info *const info =
         world != NULL ? espl__component_info_of(&world->store, component) : NULL;
@@ -111,7 +117,9 @@ espl_status espl_component_info(const espl_world *world, espl_component componen
     if (info == NULL || out == NULL) {
         return refuse_info(world, component, out);
     }
-    *out = describe(component, info);
+    const espl_component_def def = describe(component, info);
+
+    espl__sized_write(out, size, &def, sizeof def);
     return ESPL_OK;
 }
 
@@ -381,16 +389,22 @@ static espl_status refuse_reserve(const espl_world *world, const espl_reserve_de
     return espl__refuse_named(world, call, &named, 1, status, NULL);
 }
 
-espl_status espl_reserve(espl_world *world, const espl_reserve_def *def)
+espl_status espl_reserve_sized(espl_world *world, const espl_reserve_def *def, size_t size)
 {
+    espl_reserve_def room;
+    const espl_reserve_def *const d = espl__sized_read(def, size, &room, sizeof room);
+
     ESPL__CHANGE_OR_RETURN(world, "espl_reserve")
-    if (world == NULL || def == NULL) {
+    if (world == NULL || d == NULL) {
         return espl__refuse_call(world, "espl_reserve", ESPL_ERR_ARGUMENT, "def is NULL.");
     }
+    if (!espl__sized_is_known(def, size, sizeof *def)) {
+        return espl__refuse_later(world, "espl_reserve");
+    }
     const espl_status status =
-        ESPL__TAPED(world, reserve_all(world, def), .op = ESPL_TAPE_RESERVE, .reserve = def);
+        ESPL__TAPED(world, reserve_all(world, d), .op = ESPL_TAPE_RESERVE, .reserve = d);
 
-    return status >= 0 ? status : refuse_reserve(world, def, status);
+    return status >= 0 ? status : refuse_reserve(world, d, status);
 }
 
 // Any handle, also a pending one or one of another world, which yield false.

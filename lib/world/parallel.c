@@ -366,16 +366,30 @@ static espl_status write_parallel(espl_world *world, const espl_parallel_def *de
     return status;
 }
 
-espl_status espl_write_parallel(espl_world *world, const espl_parallel_def *def,
-                                espl_parallel_report *report)
+// The definition and its query are structs of two sizes.
+espl_status espl_write_parallel_sized(espl_world *world, const espl_parallel_def *def,
+                                      espl_parallel_report *report, size_t def_size,
+                                      size_t query_size, size_t report_size)
 {
     espl_parallel_report account = {0};
+    espl_parallel_def room;
+    espl_query_def query_room;
+    const espl_parallel_def *d = espl__sized_read(def, def_size, &room, sizeof room);
+    const espl_query_def *const query = d != NULL ? d->query : NULL;
 
     ESPL__CHANGE_OR_RETURN(world, "espl_write_parallel")
-    const espl_status status = write_parallel(world, def, &account, report != NULL);
-
-    if (report != NULL) {
-        *report = account;
+    if (!espl__sized_is_known(def, def_size, sizeof *def) ||
+        !espl__sized_is_known(query, query_size, sizeof *query)) {
+        espl__sized_write(report, report_size, &account, sizeof account);
+        return espl__refuse_later(world, "espl_write_parallel");
     }
-    return status >= 0 ? status : refuse_parallel(world, def, status);
+    if (query != NULL && query_size != sizeof *query) {
+        room = *d;
+        room.query = espl__sized_read(query, query_size, &query_room, sizeof query_room);
+        d = &room;
+    }
+    const espl_status status = write_parallel(world, d, &account, report != NULL);
+
+    espl__sized_write(report, report_size, &account, sizeof account);
+    return status >= 0 ? status : refuse_parallel(world, d, status);
 }

@@ -216,18 +216,37 @@ static espl_status begin_query(espl_world *world, const espl_query_def *def, esp
                : espl__refuse_query(world, call, def != NULL ? def->site : NULL, def, status);
 }
 
-espl_status espl_query_begin(espl_world *world, const espl_query_def *def, espl_query *query)
+// As begin_query(), of a definition of another version. Out of line, so that the usual begin has no
+// room for a copy in its frame.
+static ESPL__APART espl_status begin_other_query(espl_world *world, const espl_query_def *def,
+                                                 size_t size, espl_query *query, const char *call)
 {
-    return begin_query(world, def, query, "espl_query_begin");
+    espl_query_def room;
+
+    return espl__sized_is_known(def, size, sizeof *def)
+               ? begin_query(world, espl__sized_read(def, size, &room, sizeof room), query, call)
+               : espl__refuse_later(world, call);
+}
+
+espl_status espl_query_begin_sized(espl_world *world, const espl_query_def *def, espl_query *query,
+                                   size_t size)
+{
+    static const char *const call = "espl_query_begin";
+
+    return size == sizeof *def ? begin_query(world, def, query, call)
+                               : begin_other_query(world, def, size, query, call);
 }
 
 // Of the world only the count of iterations and what is noted of them change, which are atomic: any
 // number of threads may begin and end.
-espl_status espl_query_begin_read(const espl_world *world, const espl_query_def *def,
-                                  espl_query *query)
+espl_status espl_query_begin_read_sized(const espl_world *world, const espl_query_def *def,
+                                        espl_query *query, size_t size)
 {
+    static const char *const call = "espl_query_begin_read";
     espl_world *const counted = (espl_world *)(uintptr_t)world;
-    const espl_status status = begin_query(counted, def, query, "espl_query_begin_read");
+    const espl_status status = size == sizeof *def
+                                   ? begin_query(counted, def, query, call)
+                                   : begin_other_query(counted, def, size, query, call);
 
     if (status == ESPL_OK) {
         query->state.is_read_only = true;

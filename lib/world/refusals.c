@@ -166,7 +166,8 @@ bool espl__refusal_begin(espl__message *m, const espl_world *world, const char *
 void espl__refusal_send(espl__message *m, const espl_world *world, espl_status status,
                         const char *why)
 {
-    const bool is_fault = status == ESPL_ERR_ARGUMENT || status == ESPL_ERR_NOT_FINITE;
+    const bool is_fault = status == ESPL_ERR_ARGUMENT || status == ESPL_ERR_NOT_FINITE ||
+                          status == ESPL_ERR_UNSUPPORTED;
 
     ESPL_CHECK(status < 0);
     if (status == ESPL_ERR_BUSY) {

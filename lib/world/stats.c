@@ -130,8 +130,7 @@ static void count_bytes(const espl__heap *heap, espl_world_stats *out)
                           espl__heap_bytes_for(heap, ESPL__FOR_RECORDING);
 }
 
-// The struct is written as a whole, so that fields of a later version are 0.
-void espl_stats(const espl_world *world, espl_world_stats *out)
+void espl_stats_sized(const espl_world *world, espl_world_stats *out, size_t size)
 {
     if (world == NULL || !espl__is_given(world, "espl_stats", out, "out")) {
         return;
@@ -141,26 +140,27 @@ void espl_stats(const espl_world *world, espl_world_stats *out)
     const espl__counts *const counts = &forest->context.counts;
     const espl__playback *const playback = &world->playback;
 
-    *out = (espl_world_stats){.entities = store->alive_count,
-                              .archetypes = espl__array_length(store->archetypes),
-                              .nodes_visited = counts->nodes_visited,
-                              .writes = counts->writes,
-                              .writes_skipped = counts->writes_skipped,
-                              .nodes_skipped = counts->nodes_skipped,
-                              .disabled = count_with(store, ESPL_DISABLED),
-                              .prefabs = count_with(store, ESPL_PREFAB),
-                              .retired = store->retired_count,
-                              .slots = forest->capacity,
-                              .free_slots = forest->capacity - forest->end + forest->free_slots,
-                              .layouts = forest->layouts,
-                              .nodes_laid_out = forest->nodes_laid_out,
-                              .layout_debt_incurred = counts->debt,
-                              .names = store->names.count,
-                              .bytes_names = espl__names_bytes(&store->names),
-                              .commands_accepted = playback->totals.accepted,
-                              .commands_applied = playback->totals.applied,
-                              .commands_refused = playback->totals.refused};
-    count_bytes(&world->heap, out);
-    count_chunks(store, out);
-    count_hierarchies(world, out);
+    espl_world_stats all = {.entities = store->alive_count,
+                            .archetypes = espl__array_length(store->archetypes),
+                            .nodes_visited = counts->nodes_visited,
+                            .writes = counts->writes,
+                            .writes_skipped = counts->writes_skipped,
+                            .nodes_skipped = counts->nodes_skipped,
+                            .disabled = count_with(store, ESPL_DISABLED),
+                            .prefabs = count_with(store, ESPL_PREFAB),
+                            .retired = store->retired_count,
+                            .slots = forest->capacity,
+                            .free_slots = forest->capacity - forest->end + forest->free_slots,
+                            .layouts = forest->layouts,
+                            .nodes_laid_out = forest->nodes_laid_out,
+                            .layout_debt_incurred = counts->debt,
+                            .names = store->names.count,
+                            .bytes_names = espl__names_bytes(&store->names),
+                            .commands_accepted = playback->totals.accepted,
+                            .commands_applied = playback->totals.applied,
+                            .commands_refused = playback->totals.refused};
+    count_bytes(&world->heap, &all);
+    count_chunks(store, &all);
+    count_hierarchies(world, &all);
+    espl__sized_write(out, size, &all, sizeof all);
 }

@@ -147,16 +147,28 @@ static void copy_below(copy *c)
     }
 }
 
-// Counts first, so that a copy that does not fit writes nothing.
-size_t espl_copy_subtree(const espl_world *world, espl_entity top, espl_extent extent,
-                         size_t capacity, const espl_subtree_arrays *out)
+// Log that the arrays are not all known. @return 0.
+static size_t refuse_arrays(const espl_world *world, const char *call)
 {
+    (void)espl__refuse_later(world, call);
+    return 0;
+}
+
+// Counts first, so that a copy that does not fit writes nothing.
+size_t espl_copy_subtree_sized(const espl_world *world, espl_entity top, espl_extent extent,
+                               size_t capacity, const espl_subtree_arrays *arrays, size_t size)
+{
+    espl_subtree_arrays room;
+    const espl_subtree_arrays *const out = espl__sized_read(arrays, size, &room, sizeof room);
     static const char *const call = "espl_copy_subtree";
     const uint32_t slot = espl__slot_or_none(world, top);
 
     if (capacity != 0 && !(espl__is_given(world, call, out, "out") &&
                            espl__is_given(world, call, out->entities, "out->entities"))) {
         return 0;
+    }
+    if (!espl__sized_is_known(arrays, size, sizeof *out)) {
+        return refuse_arrays(world, call);
     }
     if ((unsigned)extent > ESPL_EXTENT_SUBTREE) {
         (void)espl__refuse_why(world, call, top, ESPL_ERR_ARGUMENT,

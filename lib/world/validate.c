@@ -145,7 +145,7 @@ static const char *forest_rule(const espl_world *world, espl_validation *report)
 }
 
 // Stops at the first broken rule, because later checks rely on earlier ones.
-bool espl_validate(const espl_world *world, espl_validation *report)
+bool espl_validate_sized(const espl_world *world, espl_validation *report, size_t size)
 {
     // Each may rely on the rules before it.
     static const char *(*const checks[])(const espl_world *, espl_validation *) = {
@@ -165,9 +165,12 @@ bool espl_validate(const espl_world *world, espl_validation *report)
             overflowed = espl__count_overflowed(&world->forest);
         }
     }
-    if (report != NULL) {
-        *report = found.rule != NULL ? found : (espl_validation){0};
-        report->overflowed = overflowed;
+    const bool is_valid = found.rule == NULL;
+
+    if (is_valid) {
+        found = (espl_validation){0};
     }
-    return found.rule == NULL;
+    found.overflowed = overflowed;
+    espl__sized_write(report, size, &found, sizeof found);
+    return is_valid;
 }

@@ -33,7 +33,7 @@ static espl_status lay_out_tree(espl_world *world, espl_entity entity)
                : ESPL_ERR_NO_MEMORY;
 }
 
-static espl_status view(espl_world *world, espl_entity entity, espl_view *out)
+static espl_status view(espl_world *world, espl_entity entity, espl_view *out, size_t size)
 {
     uint32_t slot = 0;
 
@@ -54,20 +54,24 @@ static espl_status view(espl_world *world, espl_entity entity, espl_view *out)
     const espl__forest *const forest = &world->forest;
     const espl__tree *const tree = espl__tree_of(forest, slot);
 
-    *out = (espl_view){.count = tree->live,
-                       .first = tree->base,
-                       .parents = forest->parent + tree->base,
-                       .worlds = forest->world,
-                       .state = {.world = world}};
+    const espl_view all = {.count = tree->live,
+                           .first = tree->base,
+                           .parents = forest->parent + tree->base,
+                           .worlds = forest->world,
+                           .state = {.world = world}};
+
+    espl__sized_write(out, size, &all, sizeof all);
     return ESPL_OK;
 }
 
-espl_status espl_view_hierarchy(espl_world *world, espl_entity entity, espl_view *out)
+espl_status espl_view_hierarchy_sized(espl_world *world, espl_entity entity, espl_view *out,
+                                      size_t size)
 {
-    return espl__refuse_why(world, "espl_view_hierarchy", entity, view(world, entity, out),
+    return espl__refuse_why(world, "espl_view_hierarchy", entity, view(world, entity, out, size),
                             "out is NULL.");
 }
 
+// The two functions below take views of any version: they read no field that version 0.2 lacks.
 espl_entity espl_view_entity(const espl_view *view, size_t rank)
 {
     if (view == NULL || rank >= view->count) {

@@ -10,6 +10,7 @@
 #ifndef ESPALIER_LIB_WORLD_WORLD_INTERNAL_H
 #define ESPALIER_LIB_WORLD_WORLD_INTERNAL_H
 
+#include "lib/base/sized.h"
 #include "lib/commands/hold.h"
 #include "lib/commands/playback.h"
 #include "lib/store/message.h"
@@ -118,12 +119,17 @@ static inline espl__holder *espl__holder_of(espl_world *world)
 //
 // Each logs why a call is refused, and returns the status. A status that is no refusal is not logged.
 // `call` is the name of the public function. `why` is a sentence that says what is wrong with an
-// argument, or NULL; it is logged with ESPL_ERR_ARGUMENT and ESPL_ERR_NOT_FINITE. Other statuses are
-// logged with their own sentence, and ESPL_ERR_BUSY with what keeps the world busy.
+// argument, or NULL; it is logged with ESPL_ERR_ARGUMENT, ESPL_ERR_NOT_FINITE and ESPL_ERR_UNSUPPORTED.
+// Other statuses are logged with their own sentence, and ESPL_ERR_BUSY with what keeps the world busy.
 
 /// Refuse a call that names no entity.
 espl_status espl__refuse_call(const espl_world *world, const char *call, espl_status status,
                               const char *why);
+/// Refuse a call whose struct asks for what only later versions have: see espl__sized_is_known().
+static inline espl_status espl__refuse_later(const espl_world *world, const char *call)
+{
+    return espl__refuse_call(world, call, ESPL_ERR_UNSUPPORTED, ESPL__SIZED_FAULT);
+}
 /// Refuse a call that names entities. The one that the status is about comes first in the message;
 /// null ones after the first are left out.
 /// @param named  [count], at least 1.
