@@ -5,7 +5,7 @@
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 top=${srcdir:-.}
-: "${CXX=c++}" "${LIBTOOL=./libtool}"
+: "${CC=cc}" "${CXX=c++}" "${LIBTOOL=./libtool}"
 flags="-Wall -Wextra -pedantic -Wconversion -Wshadow -Werror -I$top/include"
 
 # The compiler and the flags are lists of words.
@@ -14,6 +14,17 @@ echo 'int main() { return 0; }' | $CXX -std=c++17 -fsyntax-only -x c++ - 2>/dev/
     skip_all "no compiler of C++17"
 room=$(mktemp -d ./cxx.XXXXXX) || exit 99
 trap 'rm -rf "$room"' EXIT
+
+# links: tells whether CXX links a program of C++ with what CC compiles. It does not where CC is a cross
+# compiler and CXX is not.
+# shellcheck disable=SC2086
+links()
+{
+    echo 'int answer(void) { return 0; }' | $CC $CFLAGS -c -o "$room/c.o" -x c - 2>/dev/null &&
+        printf '%s\n' '#include <string>' 'extern "C" int answer(void);' \
+            'int main(int count, char **) { return int(std::string(count, 0).size()) * answer(); }' |
+        $CXX -std=c++17 $CFLAGS -o "$room/linked" -x c++ - -x none "$room/c.o" 2>/dev/null
+}
 
 # shellcheck disable=SC2086
 {
@@ -24,6 +35,10 @@ trap 'rm -rf "$room"' EXIT
     echo '#include <espalier/espalier.hpp>' |
         $CXX -std=c++17 $flags -fno-exceptions -fsyntax-only -x c++ - >&2
     ok "the header without exceptions"
+    if ! links; then
+        skip "the program runs" "CXX does not link what CC compiles"
+        done_testing
+    fi
     $CXX -std=c++17 $flags $CFLAGS -c -o "$room/face.o" "$top/tests/cxx.cpp" >&2 &&
         $LIBTOOL --silent --tag=CXX --mode=link $CXX $CFLAGS $ESPL_LDFLAGS -o "$room/face" \
             "$room/face.o" libespalier.la >&2
