@@ -67,6 +67,13 @@ typedef struct espl__command {
 _Static_assert(sizeof(espl__command) == 52, "command: 24 + 20 + 8");
 _Static_assert(sizeof(espl_write_value) == sizeof(espl_transform), "payloads of one size");
 
+/// Tell whether a transform precedes the component values in the payload of a command.
+static inline bool espl__command_has_transform(const espl__command *command)
+{
+    return command->kind == ESPL__COMMAND_INSTANTIATE || command->kind == ESPL__COMMAND_CREATE ||
+           (command->kind == ESPL__COMMAND_CHANGE && command->place == ESPL__PLACEMENT_COMES);
+}
+
 /// Size in a header without a value: the component is removed.
 #define ESPL__VALUE_TAKEN UINT16_MAX
 

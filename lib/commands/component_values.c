@@ -10,18 +10,11 @@
 
 // --- Values in a payload ---
 
-// Tell whether a transform precedes the values in the payload.
-static bool begins_with_transform(const espl__command *command)
-{
-    return command->kind == ESPL__COMMAND_INSTANTIATE || command->kind == ESPL__COMMAND_CREATE ||
-           (command->kind == ESPL__COMMAND_CHANGE && command->place == ESPL__PLACEMENT_COMES);
-}
-
 // A command without values may have no payload at all, so that the payload is looked up only where
 // there are values.
 espl__value_cursor espl__values_of(const espl__lane_view *lanes, const espl__entry *entry)
 {
-    const size_t head = begins_with_transform(entry->command) ? sizeof(espl_transform) : 0;
+    const size_t head = espl__command_has_transform(entry->command) ? sizeof(espl_transform) : 0;
     const uint32_t count = entry->command->value_count;
 
     ESPL_CHECK_FULL(entry->command->kind != ESPL__COMMAND_CUSTOM);

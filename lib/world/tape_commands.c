@@ -25,23 +25,16 @@ static const uint8_t tape_commands[ESPL__COMMAND_KINDS] = {
     [ESPL__COMMAND_DISABLE] = ESPL_TAPE_COMMAND_DISABLE,
 };
 
-// Tell whether the payload of a command begins with a transform.
-static bool carries_transform(const espl__command *command)
-{
-    return command->kind == ESPL__COMMAND_INSTANTIATE || command->kind == ESPL__COMMAND_CREATE ||
-           (command->kind == ESPL__COMMAND_CHANGE && command->place == ESPL__PLACEMENT_COMES);
-}
-
 // Bytes before the component values in the payload of a command.
 static size_t head_size(const espl__command *command)
 {
     if (command->kind == ESPL__COMMAND_WRITE) {
         return espl__write_value_size((espl_write_kind)command->place);
     }
-    return carries_transform(command) ? sizeof(espl_transform) : 0;
+    return espl__command_has_transform(command) ? sizeof(espl_transform) : 0;
 }
 
-// The component values of a command, from its payload (lib/commands/values.c).
+// The component values of a command, from its payload (lib/commands/component_values.h).
 static void put_command_values(espl_world *world, const espl__command *command,
                                const unsigned char *payload)
 {
