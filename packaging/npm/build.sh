@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Builds the npm package "espalier", a folder that "npm pack" accepts, by emscripten:
+#
+#     packaging/npm/build.sh SOURCE DIRECTORY
+#
+# SOURCE is the top of the source tree. The library becomes two modules of WebAssembly, with SIMD128
+# and without. Each is text in a JavaScript module, so that no file has to be found and fetched.
+set -eu
+export LC_ALL=C
+: "${EMCC:=emcc}"
+: "${NODE_PATH=/usr/share/nodejs}" # where Debian has a module that emscripten needs
+export NODE_PATH
+mkdir -p "$2"
+source=$(cd "$1" && pwd)
+directory=$(cd "$2" && pwd)
+from=$source/packaging/npm
+room=$(mktemp -d "${TMPDIR:-/tmp}/npm.XXXXXX")
+trap 'rm -rf "$room"' EXIT
+version=$(sed -n 's/^AC_INIT(\[espalier\], \[\([0-9.]*\)\])$/\1/p' "$source/configure.ac")
+
+# list_exports: the functions that the package calls, as emcc takes them.
+list_exports()
+{
+    {
+        printf '%s\n' _malloc _free
+        grep -oh 'wasm\.\(espl\|glue\)_[a-z0-9_]*' "$from"/*.js | sed 's/wasm\./_/'
+    } | sort -u | paste -s -d , -
+}
+
+# build_module NAME FLAG...: the two functions of JavaScript are no symbols that emcc knows. Where others
+# were missing, the module would not load.
+build_module()
+{
+    name=$1
+    shift
+    "$EMCC" -O2 -Wall -Wextra -Werror "$@" -I"$source/include" -c "$from/glue.c" -o "$room/$name-glue.o"
+    "$EMCC" -O2 "$@" -I"$room" -c "$room/espalier.c" -o "$room/$name.o"
+    "$EMCC" -O2 "$@" "$room/$name-glue.o" "$room/$name.o" --no-entry -s STANDALONE_WASM=1 \
+        -s ALLOW_MEMORY_GROWTH=1 -s INITIAL_MEMORY=1MB -s TOTAL_STACK=128KB \
+        -s ERROR_ON_UNDEFINED_SYMBOLS=0 -s WARN_ON_UNDEFINED_SYMBOLS=0 \
+        -s EXPORTED_FUNCTIONS="$(list_exports)" -o "$room/$name.wasm"
+    {
+        printf '// SPDX-License-Identifier: MIT\nexport default "'
+        base64 -w 0 "$room/$name.wasm"
+        printf '";\n'
+    } >"$directory/$name.js"
+}
+
+"${SHELL:-/bin/sh}" "$source/packaging/amalgamate.sh" "$source" "$room"
+build_module wasm-simd -msimd128 &
+simd=$!
+build_module wasm-scalar
+wait "$simd"
+cp "$from"/*.js "$from/espalier.d.ts" "$from/README.md" "$source/LICENSE" "$directory"
+sed "s/@VERSION@/$version/" "$from/package.json.in" >"$directory/package.json"

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// Command buffers: commands that are recorded now and played together.
+import {
+    OWNED, POINTER, align, checkCount, choose, heap, makeDisposable, nameOf, pointerOf, room, scratch, settle,
+    wasm,
+} from "./engine.js";
+import { putAttachOptions, putCreation, putInstance } from "./structs.js";
+import {
+    Packer, chooseKind, extents, keeps, numberOf, packValues, putComponent, putValue, sizeOfValues,
+} from "./values.js";
+import { World } from "./world.js";
+
+const REPORT_BYTES = 376;
+const REASONS = 21;
+
+// Return the report of a playback, which is in scratch.
+function getReport(status) {
+    const at = scratch >> 2;
+    const [accepted, applied, refused, lossy] = heap.u32.subarray(at, at + 4);
+    const refusals = [];
+
+    for (let reason = 0; reason < REASONS; ++reason) {
+        const count = heap.u32[at + 4 + reason];
+
+        if (count !== 0) {
+            refusals.push({ status: nameOf(-reason), count, first: heap.u32[at + 25 + 2 * reason + 1] });
+        }
+    }
+    const [created, destroyed] = heap.u32.subarray(at + 67, at + 69);
+    return {
+        status, accepted, applied, refused, lossy, created, destroyed, overflowed: heap.u32[at + 93], refusals,
+    };
+}
+
+export class CommandBuffer {
+    #world;
+    #recorder;
+
+    constructor(world) {
+        settle(wasm.espl_command_buffer_create(pointerOf(world), 1, scratch), world);
+        this[POINTER] = heap.u32[scratch >> 2];
+        this.#world = world;
+        this.#recorder = wasm.espl_command_buffer_recorder(this[POINTER], 0);
+        world[OWNED].add(this);
+    }
+
+    close() {
+        if (this[POINTER] !== 0) {
+            wasm.espl_command_buffer_destroy(this[POINTER]);
+            this[POINTER] = 0;
+            this.#world[OWNED].delete(this);
+            settle(0);
+        }
+    }
+
+    get world() {
+        return this.#world;
+    }
+
+    get isClosed() {
+        return this[POINTER] === 0;
+    }
+
+    get count() {
+        return wasm.espl_command_buffer_count(pointerOf(this));
+    }
+
+    // The recorder of a buffer that is not closed.
+    get #open() {
+        pointerOf(this);
+        return this.#recorder;
+    }
+
+    #settle(status) {
+        return settle(status, this.#world);
+    }
+
+    // --- Recording ---
+
+    create(options = {}, key = 0) {
+        return this.createMany(1, options, key)[0];
+    }
+
+    createMany(count, options = {}, key = 0) {
+        const recorder = this.#open;
+        const packer = new Packer(putCreation.size(options) + align(8 * checkCount(count)));
+        const def = putCreation(packer, this.#world, options);
+        const out = packer.take(8 * count);
+
+        this.#settle(wasm.espl_record_create_sized(recorder, key, def, count, out, putCreation.bytes));
+        return new BigUint64Array(heap.buffer, out, count).slice();
+    }
+
+    instantiate(source, options = {}, key = 0) {
+        return this.instantiateMany(source, 1, options, key)[0];
+    }
+
+    instantiateMany(source, count, options = {}, key = 0) {
+        const recorder = this.#open;
+        const packer = new Packer(putInstance.size(options) + align(8 * checkCount(count)));
+        const def = putInstance(packer, this.#world, source, options);
+        const out = packer.take(8 * count);
+
+        this.#settle(wasm.espl_record_instantiate_sized(recorder, key, def, count, out, putInstance.bytes));
+        return new BigUint64Array(heap.buffer, out, count).slice();
+    }
+
+    destroy(entity, extent = "owned", key = 0) {
+        this.#settle(wasm.glue_record_destroy(this.#open, key, entity, choose(extents, extent, "the extent")));
+    }
+
+    attach(child, parent, options = {}, key = 0) {
+        const address = putAttachOptions(scratch, options);
+
+        this.#settle(wasm.glue_record_attach(this.#open, key, child, parent, address));
+    }
+
+    detach(entity, keep = "world", key = 0) {
+        this.#settle(wasm.glue_record_detach(this.#open, key, entity, choose(keeps, keep, "what to keep")));
+    }
+
+    setSibling(entity, before = 0n, key = 0) {
+        this.#settle(wasm.glue_record_set_sibling(this.#open, key, entity, before));
+    }
+
+    write(entity, kind, value, key = 0) {
+        const chosen = chooseKind(kind, "write");
+
+        putValue(scratch, chosen, value);
+        this.#settle(wasm.glue_record_write(this.#open, key, entity, chosen.write, scratch));
+    }
+
+    setLocalTransform(entity, value, key = 0) {
+        this.write(entity, "localTransform", value, key);
+    }
+
+    setWorldTransform(entity, value, key = 0) {
+        this.write(entity, "worldTransform", value, key);
+    }
+
+    setInherit(entity, flags, key = 0) {
+        this.#settle(wasm.glue_record_set_inherit(this.#open, key, entity, flags));
+    }
+
+    change(entity, add, remove = [], key = 0) {
+        const numbers = remove.map((component) => numberOf(this.#world, component));
+        const packer = new Packer(sizeOfValues(add) + align(4 * numbers.length));
+        const [values, count] = packValues(packer, this.#world, add, null);
+        const list = packer.put(numbers, Uint32Array, 0);
+
+        heap.u32.set([values, count, list, numbers.length], scratch >> 2);
+        this.#settle(wasm.glue_record_change_components(this.#open, key, entity, scratch));
+    }
+
+    add(entity, component, values, key = 0) {
+        this.change(entity, [values === undefined ? component : [component, values]], [], key);
+    }
+
+    remove(entity, component, key = 0) {
+        this.change(entity, [], [component], key);
+    }
+
+    set(entity, component, values, key = 0) {
+        const number = numberOf(this.#world, component);
+        const address = room(component.size);
+
+        putComponent(address, component, values);
+        this.#settle(wasm.glue_record_set_component(this.#open, key, entity, number, address,
+            component.size));
+    }
+
+    enable(entity, extent = "owned", key = 0) {
+        this.#settle(wasm.glue_record_enable(this.#open, key, entity, choose(extents, extent, "the extent")));
+    }
+
+    disable(entity, extent = "owned", key = 0) {
+        this.#settle(wasm.glue_record_disable(this.#open, key, entity, choose(extents, extent, "the extent")));
+    }
+
+    // --- Playing ---
+
+    play() {
+        const status = wasm.espl_play_sized(pointerOf(this.#world), pointerOf(this), scratch, REPORT_BYTES);
+
+        return getReport(this.#settle(status));
+    }
+
+    submit() {
+        this.#settle(wasm.espl_command_buffer_submit(pointerOf(this)));
+    }
+
+    resolve(pending) {
+        this.#settle(wasm.glue_resolve(pointerOf(this), pending, scratch));
+        return heap.u64[scratch >> 3];
+    }
+
+    result(index) {
+        return nameOf(wasm.espl_command_buffer_result(pointerOf(this), 0, checkCount(index, "index")));
+    }
+
+    reset() {
+        wasm.espl_command_buffer_reset(pointerOf(this));
+        settle(0);
+    }
+}
+
+makeDisposable(CommandBuffer);
+
+World.prototype.commands = function commands() {
+    return new CommandBuffer(this);
+};
+World.prototype.sync = function sync() {
+    return getReport(settle(wasm.espl_sync_sized(pointerOf(this), scratch, REPORT_BYTES), this));
+};

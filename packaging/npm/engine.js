@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+// Loads the library and holds what every other module needs of it: its functions, its memory, room for
+// arguments, statuses as exceptions, and the rule for objects that are closed.
+
+// The smallest module with an instruction of SIMD128: engines without SIMD refuse it.
+const simdProbe = new Uint8Array([
+    0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253,
+    98, 11,
+]);
+
+/** Views of the library's memory. They are made anew each time that the memory grows. */
+export const heap = {};
+
+/** What the library said during the call that is under way: the world's number, the level, the line. */
+let messages = [];
+/** For each world with a listener its number and the function. */
+const listeners = new Map();
+
+const levels = ["info", "warning", "error"];
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+const ERRNO_BAD_FILE = 8;
+let printed = "";
+
+const imports = {
+    espalier: {
+        keep_message(number, level, text) {
+            messages.push([number, levels[level], getString(text)]);
+        },
+        keep_fault(number, sentence) {
+            messages.push([number, "error", `wrong use: ${getString(sentence)}`]);
+        },
+    },
+    env: {
+        emscripten_notify_memory_growth: makeViews,
+    },
+    // Only what a failed assertion prints before it stops is of use here.
+    wasi_snapshot_preview1: {
+        environ_get: () => 0,
+        environ_sizes_get(count, size) {
+            heap.u32[count >> 2] = 0;
+            heap.u32[size >> 2] = 0;
+            return 0;
+        },
+        clock_time_get(clock, precision, out) {
+            heap.u64[out >> 3] = BigInt(Math.round(performance.now() * 1e6));
+            return 0;
+        },
+        fd_close: () => ERRNO_BAD_FILE,
+        fd_seek: () => ERRNO_BAD_FILE,
+        fd_write(file, parts, count, out) {
+            let size = 0;
+            for (let i = 0; i < count; ++i) {
+                const at = (parts >> 2) + 2 * i;
+                printed += decoder.decode(heap.u8.slice(heap.u32[at], heap.u32[at] + heap.u32[at + 1]));
+                size += heap.u32[at + 1];
+            }
+            heap.u32[out >> 2] = size;
+            return 0;
+        },
+        proc_exit() {
+            throw new Error(printed || "the library stopped");
+        },
+    },
+};
+
+async function load() {
+    const hasSimd = WebAssembly.validate(simdProbe);
+    const text = (await (hasSimd ? import("./wasm-simd.js") : import("./wasm-scalar.js"))).default;
+    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+
+    return (await WebAssembly.instantiate(bytes, imports)).instance.exports;
+}
+
+/** The functions of the library, and of glue.c. */
+export const wasm = await load();
+makeViews();
+wasm._initialize();
+
+function makeViews() {
+    const buffer = wasm.memory.buffer;
+
+    heap.buffer = buffer;
+    heap.u8 = new Uint8Array(buffer);
+    heap.i32 = new Int32Array(buffer);
+    heap.u32 = new Uint32Array(buffer);
+    heap.u64 = new BigUint64Array(buffer);
+    heap.f32 = new Float32Array(buffer);
+}
+
+/** Address of the arguments of one call: 1024 bytes that glue.c owns. */
+export const scratch = wasm.glue_scratch();
+/** Bytes of scratch that are for a value; structs come after them. */
+export const SCRATCH_VALUE = 256;
+
+// --- Room for arguments of any size. No two calls are under way at once, so that one block will do. ---
+
+let roomAddress = 0;
+let roomSize = 0;
+
+/** Round up to a multiple of 16, which is enough for every value. */
+export function align(size) {
+    return (size + 15) & ~15;
+}
+
+/** Return memory that the library allocates. The memory may grow, which detaches every view. */
+export function allocate(size) {
+    const address = size < 0x7fffffff ? wasm.malloc(size) : 0;
+
+    if (address === 0) {
+        throw makeError(-1);
+    }
+    return address;
+}
+
+// A larger room than this is freed when it is not needed any more.
+const ROOM_KEPT = 1 << 20;
+
+/** Return memory for the arguments of the next call. It may grow as allocate() says. */
+export function room(size) {
+    if (size > roomSize || (roomSize > ROOM_KEPT && size < roomSize / 8)) {
+        wasm.free(roomAddress);
+        roomAddress = roomSize = 0;
+        roomAddress = allocate(Math.max(4096, size));
+        roomSize = Math.max(4096, size);
+    }
+    return roomAddress;
+}
+
+// --- Text ---
+
+export function getString(address) {
+    return decoder.decode(heap.u8.slice(address, heap.u8.indexOf(0, address)));
+}
+
+/** Return the bytes of a text, with its end. */
+export function encode(text) {
+    if (typeof text !== "string" || text.includes("\0")) {
+        throw new TypeError("a text without U+0000 is needed");
+    }
+    return encoder.encode(text + "\0");
+}
+
+// --- Statuses ---
+
+const names = new Map();
+
+/** Name of a status by its number: "ESPL_OK". */
+export function nameOf(status) {
+    let name = names.get(status);
+
+    if (name === undefined) {
+        name = getString(wasm.espl_status_name(status));
+        names.set(status, name);
+    }
+    return name;
+}
+
+export class EspalierError extends Error {
+    constructor(status, code, text, message) {
+        super(message ?? `${status}: ${text}`);
+        this.name = "EspalierError";
+        this.status = status;
+        this.code = code;
+        this.text = text;
+    }
+}
+
+export function makeError(status, message) {
+    return new EspalierError(nameOf(status), status, getString(wasm.espl_status_text(status)), message);
+}
+
+/**
+ * End a call: deliver what the library said, and throw where the call was refused. Else return the name of
+ * the status.
+ */
+export function settle(status, world) {
+    const error = status < 0 ? makeError(status, refusalIn(messages, nameOf(status))) : undefined;
+
+    if (messages.length !== 0) {
+        const said = messages;
+
+        messages = [];
+        for (const [number, level, line] of said) {
+            listeners.get(number)?.(level, line);
+        }
+    }
+    if (error !== undefined) {
+        throw error;
+    }
+    const name = nameOf(status);
+    if (world !== undefined) {
+        world[STATUS] = name;
+    }
+    return name;
+}
+
+// The line of this call that names the status, which says more than the status.
+function refusalIn(said, name) {
+    return said.filter((message) => message[2].includes(name)).pop()?.[2];
+}
+
+export function listen(number, listener) {
+    if (listener !== undefined) {
+        listeners.set(number, listener);
+    }
+}
+
+export function unlisten(number) {
+    listeners.delete(number);
+}
+
+// --- Objects that own memory of the library ---
+
+/** Key of an object's address; 0 once it is closed. */
+export const POINTER = Symbol("pointer");
+/** Key of the name of a world's last status. */
+export const STATUS = Symbol("status");
+/** Key of what a world closes before itself. */
+export const OWNED = Symbol("owned");
+
+/** Return the address of an object that is not closed. */
+export function pointerOf(object) {
+    const pointer = object?.[POINTER];
+
+    if (!pointer) {
+        if (pointer === 0) {
+            const text = `this ${object.constructor.name} is closed`;
+            throw new EspalierError("CLOSED", undefined, text, text);
+        }
+        throw new TypeError("not an object of this package");
+    }
+    return pointer;
+}
+
+/** Let close() end a `using` declaration too, where the engine has those. */
+export function makeDisposable(type) {
+    if (Symbol.dispose !== undefined) {
+        Object.defineProperty(type.prototype, Symbol.dispose, {
+            configurable: true,
+            writable: true,
+            value() {
+                this.close();
+            },
+        });
+    }
+}
+
+// --- Checks of arguments that C cannot make ---
+
+/** Return what a word means; throw for a word that is not in the table. */
+export function choose(table, word, what) {
+    const choice = Object.hasOwn(table, word) ? table[word] : undefined;
+
+    if (choice === undefined) {
+        throw new TypeError(`${what} "${String(word)}" is none of ${Object.keys(table).join(", ")}`);
+    }
+    return choice;
+}
+
+export function checkCount(count, what = "count") {
+    if (!Number.isInteger(count) || count < 0 || count > 0xffffffff) {
+        throw new RangeError(`${what} must be a whole number from 0 to 4294967295`);
+    }
+    return count;
+}

@@ -1,0 +1,742 @@
+// SPDX-License-Identifier: MIT
+// Types of the package "espalier". Where C has a word for the same thing, the C headers and
+// manual pages say more.
+
+// Engines and compilers since 2023 have these; here they are for older ones.
+declare global {
+    interface SymbolConstructor {
+        /** Method that ends a `using` declaration. */
+        readonly dispose: unique symbol;
+    }
+}
+
+/** Version of the library: "0.2.0". */
+export const version: string;
+
+// --- Values ---
+
+/**
+ * Handle of an entity: all 64 bits of C's espl_entity. It names one entity for the life of its World and
+ * is never given to another. Compare with ===; it is a key of a Map or Set. Arrays of handles are
+ * BigUint64Array.
+ */
+export type Entity = bigint;
+
+/** The null entity, 0n, which names nothing: the parent of a root, for example. It is falsy. */
+export const NULL_ENTITY: 0n;
+
+/** Numbers by index: an array or a typed array. Another length than the call needs is a RangeError. */
+export type Numbers = ArrayLike<number>;
+/** Three numbers: x, y, z. */
+export type Vector = Numbers;
+/** Four numbers: a rotation as a quaternion x, y, z, w. Brought to unit length where it is written. */
+export type Quaternion = Numbers;
+/** Handles by index. A BigUint64Array is the fastest, and one in the library's memory is not copied. */
+export type Entities = BigUint64Array | readonly Entity[];
+
+/** Parts of a transform; what is left out is that of the identity. */
+export interface TransformParts {
+    /** Origin in the parent's axes. Default: 0, 0, 0. */
+    position?: Vector;
+    /** Default: 0, 0, 0, 1. */
+    rotation?: Quaternion;
+    /** Uniform scale, which children inherit. Negative mirrors. Default: 1. */
+    scale?: number;
+    /** Scale for each axis, which children do not inherit as shape. Default: 1, 1, 1. */
+    stretch?: Vector;
+    /** A whole number from 0 to 4294967295 that travels with the transform. Default: 0. */
+    userData?: number;
+}
+
+/**
+ * A transform to be written: parts, or the 12 words of 32 bits that C's espl_transform has: rotation,
+ * position, scale, stretch, and the user data as the bits of a whole number.
+ */
+export type TransformValue = TransformParts | Numbers;
+
+/** A transform that was read. */
+export interface Transform {
+    /** Quaternion x, y, z, w of unit length. */
+    rotation: Float32Array;
+    position: Float32Array;
+    scale: number;
+    stretch: Float32Array;
+    userData: number;
+}
+
+/** Return the transform that changes nothing, for an `out` argument. */
+export function identity(): Transform;
+
+/** Kinds whose value is three numbers. */
+export type VectorKind = "localPosition" | "worldPosition" | "stretch";
+/** Kinds whose value is a quaternion. */
+export type RotationKind = "localRotation" | "worldRotation";
+/** Kinds whose value is one number. */
+export type NumberKind = "localScale" | "worldScale" | "userData";
+/**
+ * Kinds whose value is a transform; of a pose it is rotation, position and scale, and in arrays 8 numbers
+ * in this order.
+ */
+export type TransformKind = "localPose" | "localTransform" | "worldPose" | "worldTransform";
+/** What can be read of a transform. "local" is relative to the parent, "world" to the world. */
+export type ReadKind = VectorKind | RotationKind | NumberKind | TransformKind;
+/** What can be written; the kinds are those of C's espl_write_kind. */
+export type WriteKind = Exclude<ReadKind, "worldPose"> | ChangeKind;
+/** Writes that change what is there: they add, turn, multiply. */
+export type ChangeKind =
+    | "translateInParent" | "rotateInParent" | "transformInParent" | "inverseTransformInParent"
+    | "translateWorld" | "rotateWorld" | "transformWorld" | "inverseTransformWorld"
+    | "multiplyScale" | "multiplyStretch" | "translateOwn" | "rotateOwn";
+
+/** The value of a kind for one entity, to be written. */
+export type WriteValue<K extends WriteKind> =
+    K extends NumberKind | "multiplyScale" ? number
+    : K extends TransformKind | `${string}ransform${string}` ? TransformValue
+    : Numbers;
+/** The value of a kind for one entity, as it is read. */
+export type ReadValue<K extends ReadKind> =
+    K extends NumberKind ? number : K extends TransformKind ? Transform : Float32Array;
+/** The values of a kind for many entities, one behind the other. */
+export type KindArray<K extends ReadKind | WriteKind> = K extends "userData" ? Uint32Array : Float32Array;
+
+/** Axes of an entity: +X right, +Y up, +Z forward. */
+export type Axis = "right" | "up" | "forward" | "left" | "down" | "back";
+/** Axes that a movement is along: the parent's, the world's, or the entity's own. */
+export type Space = "parent" | "world" | "own";
+/**
+ * What below an entity a call includes: the entity alone; all that is reached through owned links; or
+ * everything.
+ */
+export type Extent = "entity" | "owned" | "subtree";
+/** What stays where the parent changes: the world part, the local part, or neither ("snap" to the parent). */
+export type Keep = "world" | "local" | "snap";
+/** Lifetime tie to the parent: destroyed and cloned with it, or not. */
+export type Link = "owned" | "free";
+/** Place in the structure; "none" for a handle that names no living entity. */
+export type Role = "none" | "solo" | "root" | "member";
+/** Order of three rotations about the axes: the first letter is applied first. */
+export type EulerOrder = "XYZ" | "XZY" | "YXZ" | "YZX" | "ZXY" | "ZYX";
+/** Conversions of a point, of an offset, and of a direction, which is only turned. */
+export type Conversion =
+    | "pointToWorld" | "pointToLocal" | "vectorToWorld" | "vectorToLocal" | "directionToWorld"
+    | "directionToLocal";
+
+/** Bits for setInherit() and `inherit`: parts of its world that a member does not take from its parent. */
+export const Inherit: {
+    readonly ABSOLUTE_X: 1;
+    readonly ABSOLUTE_Y: 2;
+    readonly ABSOLUTE_Z: 4;
+    /** World direction of +Z. */
+    readonly ABSOLUTE_FORWARD: 8;
+    /** World direction of +Y. */
+    readonly ABSOLUTE_UP: 16;
+    /** Where one direction alone is kept, up is exact and not forward. */
+    readonly STRICT_UP: 32;
+    readonly ABSOLUTE_SCALE: 64;
+    /** The world is a copy of the parent's. Excludes every other bit. */
+    readonly COPY_PARENT: 128;
+    /** All three axes. */
+    readonly ABSOLUTE_POSITION: 7;
+    /** Both directions: the whole rotation. */
+    readonly ABSOLUTE_ROTATION: 24;
+};
+
+// --- Statuses ---
+
+/** A call was done; the last three are remarks. */
+export type Done = "ESPL_OK" | "ESPL_LOSSY" | "ESPL_PARTLY" | "ESPL_OVERFLOW";
+/** Why a call was refused. */
+export type Refusal =
+    | "ESPL_ERR_NO_MEMORY" | "ESPL_ERR_ARGUMENT" | "ESPL_ERR_NULL_ENTITY" | "ESPL_ERR_DEAD"
+    | "ESPL_ERR_FOREIGN" | "ESPL_ERR_CYCLE" | "ESPL_ERR_NOT_FINITE" | "ESPL_ERR_RANGE"
+    | "ESPL_ERR_LIMIT" | "ESPL_ERR_BUSY" | "ESPL_ERR_NO_TRANSFORM" | "ESPL_ERR_NO_COMPONENT"
+    | "ESPL_ERR_EXISTS" | "ESPL_ERR_PLAYED" | "ESPL_ERR_EXECUTOR" | "ESPL_ERR_NOT_CHILD"
+    | "ESPL_ERR_COPIES_PARENT" | "ESPL_ERR_SHEAR" | "ESPL_ERR_NOT_OWNER" | "ESPL_ERR_PENDING"
+    | "ESPL_ERR_UNSUPPORTED";
+
+/**
+ * What a refused call throws; it has changed nothing. An argument that no number can stand for (an unknown
+ * word, a handle that is no bigint, an array of another length) is a TypeError or a RangeError instead.
+ */
+export class EspalierError extends Error {
+    constructor(status: Refusal | "CLOSED", code: number | undefined, text: string, message?: string);
+    readonly name: "EspalierError";
+    /** Name of the status. "CLOSED": the object was closed, or its iteration went on. */
+    readonly status: Refusal | "CLOSED";
+    /** Number of the status in C, negative; undefined for "CLOSED". */
+    readonly code: number | undefined;
+    /**
+     * One sentence that says when the status happens and what to do: espl_status_text(). The message names
+     * the call and its entities as well, where the library said so.
+     */
+    readonly text: string;
+}
+
+// --- Components ---
+
+/** Element of a component's value. "entity" is a handle, which clones map to their own; "tag" has no value. */
+export type ComponentType =
+    | "f32" | "f64" | "i8" | "i16" | "i32" | "u8" | "u16" | "u32" | "entity" | "tag";
+
+/** The typed array of a component's values. */
+export type ComponentArray<T extends ComponentType> =
+    T extends "f32" ? Float32Array
+    : T extends "f64" ? Float64Array
+    : T extends "i8" ? Int8Array
+    : T extends "i16" ? Int16Array
+    : T extends "i32" ? Int32Array
+    : T extends "u8" ? Uint8Array
+    : T extends "u16" ? Uint16Array
+    : T extends "u32" ? Uint32Array
+    : T extends "entity" ? BigUint64Array
+    : never;
+/** Elements to be written as a component's value: as many as its length. */
+export type ComponentValues<T extends ComponentType> =
+    T extends "entity" ? Entities : T extends "tag" ? readonly never[] : Numbers;
+
+/** A registered component, by World.registerComponent(). Frozen. */
+export class Component<T extends ComponentType = ComponentType> {
+    private constructor();
+    /** The world that has it; undefined for a built-in one, which every world has. */
+    readonly world: World | undefined;
+    /** Number in its world. */
+    readonly number: number;
+    readonly name: string;
+    readonly type: T;
+    /** Elements of a value; 0 for a tag. */
+    readonly length: number;
+    /** Bytes of a value. */
+    readonly size: number;
+}
+
+/** Has a transform of its own. Every entity is made with one unless `transform` is null. */
+export const TRANSFORM: Component<"tag">;
+/** Role: in no hierarchy. For queries, as the next two. */
+export const SOLO: Component<"tag">;
+/** Role: top of a hierarchy. */
+export const ROOT: Component<"tag">;
+/** Role: below a root. */
+export const MEMBER: Component<"tag">;
+/** A template for instantiate(): queries skip it, and clones lack it. */
+export const PREFAB: Component<"tag">;
+/** Queries skip it; it still moves with its parent. */
+export const DISABLED: Component<"tag">;
+
+/** A component alone, whose value is zeros, or with its value. */
+export type ComponentEntry = Component | readonly [Component, ComponentValues<ComponentType>];
+
+// --- Options ---
+
+/** How to place an entity under a parent. */
+export interface LinkOptions {
+    /** Child of the parent that it comes before. Default: none, it is the last. */
+    before?: Entity;
+    /** Default: "owned". */
+    link?: Link;
+    /** Bits of Inherit. Default: 0. */
+    inherit?: number;
+}
+
+export interface AttachOptions extends LinkOptions {
+    /** For all parts, or for each. Default: "world". */
+    keep?: Keep | { position?: Keep; rotation?: Keep; scale?: Keep };
+}
+
+/** What to create. The parts of the transform are beside the other options, or in `transform`. */
+export interface CreateOptions extends TransformParts, LinkOptions {
+    /** Default: none. */
+    parent?: Entity;
+    /** A whole transform; null: the entity has none of its own. */
+    transform?: TransformValue | null;
+    /** What the transform is relative to: the parent, or the world. Default: "local". */
+    place?: "local" | "world";
+    /** Components with their values, each once. */
+    components?: readonly ComponentEntry[];
+    /** For commands: what happens where the parent is dead at playback. Default: "refuse". */
+    deadParent?: "refuse" | "root";
+}
+
+/** Where a clone starts; without a transform it has that of the source. */
+export interface InstantiateOptions extends CreateOptions {
+    transform?: TransformValue;
+}
+
+export interface WorldOptions {
+    /**
+     * Receives each line that the library says of this world, after the call that it is about: refusals, and
+     * what is nearly always a mistake. It may call the library. Default: none.
+     */
+    onMessage?: (level: "info" | "warning" | "error", line: string) => void;
+    /** 1 to 127: what the handles carry, so that each run gives the same ones. Default: the next free. */
+    tag?: number;
+    /** Nodes that one structural call may lay out anew. Default: 65536. */
+    layoutBudget?: number;
+    /** "simd128" or "scalar", for tests. The worlds are the same bit for bit. Default: the best. */
+    kernels?: string;
+}
+
+/** Account of a batch of writes: the count is applied + refused. */
+export interface WriteReport {
+    status: Done;
+    /** Carried out, writes that changed nothing included. */
+    applied: number;
+    /** Of the applied: those with a remark ESPL_LOSSY. */
+    lossy: number;
+    /** Refused one by one. */
+    refused: number;
+    /** World transforms that are not finite now. */
+    overflowed: number;
+    /** Index of the first refused entry. */
+    firstRefused: number | undefined;
+    /** Why it was refused. */
+    firstStatus: Refusal | undefined;
+}
+
+/** Account of a playback: accepted is applied + refused. */
+export interface PlaybackReport {
+    status: Done;
+    /** Commands that were recorded. */
+    accepted: number;
+    applied: number;
+    /** Commands that changed nothing. */
+    refused: number;
+    /** Of the applied: those with a remark ESPL_LOSSY. */
+    lossy: number;
+    /** Entities that were made. */
+    created: number;
+    /** Entities destroyed that lived before the playback. */
+    destroyed: number;
+    /** World transforms that were recomputed and are not finite. */
+    overflowed: number;
+    /** Refused commands by reason; `first` is the number of the first in its buffer, from 0. */
+    refusals: { status: Refusal; count: number; first: number }[];
+}
+
+/** Figures of a world. */
+export interface WorldStats {
+    /** Living entities. */
+    entities: number;
+    /** Of these: in no hierarchy. */
+    solos: number;
+    /** Roots. */
+    hierarchies: number;
+    /** Entities below a root. */
+    members: number;
+    /** Sets of components met so far. */
+    archetypes: number;
+    /** Blocks of rows in use. */
+    chunks: number;
+    /** Memory of the world, all-in. */
+    bytes: number;
+}
+
+// --- The world ---
+
+/**
+ * One independent container of entities. It owns memory of the library: close it when it is no longer
+ * needed, by close() or by `using`. After that every method throws EspalierError "CLOSED", and close()
+ * does nothing.
+ *
+ * A call that is refused throws an EspalierError and has changed nothing. Methods without another result
+ * return the name of their status, "ESPL_OK" or a remark; `status` has that of the last call.
+ */
+export class World {
+    constructor(options?: WorldOptions);
+    /** Free the world, with its command buffers, batches and open iterations. */
+    close(): void;
+    [Symbol.dispose](): void;
+    readonly isClosed: boolean;
+    /** Status of the last call that was not refused. */
+    readonly status: Done;
+    /** Instructions that compute transforms: "simd128", or "scalar". */
+    readonly kernels: string;
+    /** Version of the columns of components: each write increases it. For Query.since. */
+    readonly version: bigint;
+
+    /** Destroy every entity, and keep what was registered. */
+    clear(): Done;
+    /** Free unused memory of the world, and lay every hierarchy out. */
+    compact(): Done;
+    /**
+     * Hash of what can be read ("logical"), the same on every machine and in every language, or of the storage
+     * too ("physical").
+     */
+    hash(kind?: "logical" | "physical"): bigint;
+    /** Check every invariant; null where all hold, else the sentence of the broken one. */
+    validate(): string | null;
+    /** Figures of the world. */
+    stats(): WorldStats;
+    /**
+     * Make room, so that later calls take no memory: for entities; for rows of them with a set of components;
+     * for batches of writes; for the stretch, user data and inherit flags of a hierarchy.
+     */
+    reserve(room: {
+        entities?: number; components?: readonly Component[]; rows?: number; writes?: number;
+        sideOf?: Entity;
+    }): Done;
+
+    // Creation and destruction
+
+    /** Create an entity. */
+    create(options?: CreateOptions): Entity;
+    /** Create entities that are all alike. */
+    createMany(count: number, options?: CreateOptions): BigUint64Array;
+    /** Clone an entity with all that it owns. */
+    instantiate(source: Entity, options?: InstantiateOptions): Entity;
+    /** Clone an entity so often; the result has the first entity of each clone. */
+    instantiateMany(source: Entity, count: number, options?: InstantiateOptions): BigUint64Array;
+    /** Destroy an entity and what the extent says below it. Default: "owned". */
+    destroy(entity: Entity, extent?: Extent): Done;
+    /** Destroy entities, all or none. */
+    destroyMany(entities: Entities, extent?: Extent): Done;
+    /** Tell whether a handle names a living entity of this world. */
+    isAlive(entity: Entity): boolean;
+    /** Let queries find the entities of the extent again. Default: "owned". */
+    enable(entity: Entity, extent?: Extent): Done;
+    /** Let queries skip the entities of the extent. Default: "owned". */
+    disable(entity: Entity, extent?: Extent): Done;
+    /** Tell whether a living entity is not disabled. */
+    isEnabled(entity: Entity): boolean;
+
+    // Structure. For a handle that names no living entity the reads return 0n, 0, -1, "none" or false.
+
+    /** Make an entity, with all below it, a child of another one. Its world transform stays by default. */
+    attach(child: Entity, parent: Entity, options?: AttachOptions): Done;
+    /** Attach each child to the parent at its index, all or none. */
+    attachMany(children: Entities, parents: Entities, options?: AttachOptions): Done;
+    /** Make an entity a root or solo. Its world transform stays by default. */
+    detach(entity: Entity, keep?: Keep): Done;
+    /** Move an entity before a sibling, or to the end. */
+    setSibling(entity: Entity, before?: Entity): Done;
+    /** 0n for a root or solo. */
+    getParent(entity: Entity): Entity;
+    /** Top of the hierarchy: the entity itself for a root or solo. */
+    getRoot(entity: Entity): Entity;
+    getFirstChild(entity: Entity): Entity;
+    getLastChild(entity: Entity): Entity;
+    getPreviousSibling(entity: Entity): Entity;
+    getNextSibling(entity: Entity): Entity;
+    /** All children in their order. */
+    getChildren(entity: Entity): Entity[];
+    getRole(entity: Entity): Role;
+    /** "owned" for a root or solo. */
+    getLink(entity: Entity): Link;
+    /** Links below the root; -1 for a handle that names no living entity. */
+    getDepth(entity: Entity): number;
+    countChildren(entity: Entity): number;
+    countDescendants(entity: Entity): number;
+    /** Tell whether the first entity is above the second one. */
+    isAncestor(ancestor: Entity, entity: Entity): boolean;
+    /**
+     * Copy an entity and what the extent says below it, breadth-first: handles, the index of each parent (-1
+     * for the top), and links below the top. Default: "subtree".
+     */
+    copySubtree(top: Entity, extent?: Extent): {
+        entities: BigUint64Array; parents: Int32Array; depths: Uint32Array;
+    };
+
+    // Names
+
+    /** Name an entity; "" takes the name away. Up to 255 bytes of UTF-8 without "/". */
+    setName(entity: Entity, name: string): Done;
+    /** "" for an entity without a name. */
+    getName(entity: Entity): string;
+    /** Find an entity below another one by a name, or a path "arm/hand"; 0n where there is none. */
+    findBelow(top: Entity, path: string): Entity;
+    /** Names from the root on: "root/arm/hand". */
+    getPath(entity: Entity): string;
+    /** What can be read of one entity, as lines of text for people. */
+    dump(entity: Entity): string;
+
+    // Components
+
+    /**
+     * Register a component: a value of `length` elements of a type, up to 4096 bytes. Default: one "f32".
+     * A struct of several types is a "u8" of its size, read through a DataView.
+     */
+    registerComponent<T extends ComponentType = "f32">(name: string, shape?: { type?: T; length?: number }):
+        Component<T>;
+    /** Add components, or set their values, and remove others, in one step. */
+    change(entity: Entity, add: readonly ComponentEntry[], remove?: readonly Component[]): Done;
+    /** Add a component with a value, zeros by default; set the value where the entity has it. */
+    add<T extends ComponentType>(entity: Entity, component: Component<T>, values?: ComponentValues<T>): Done;
+    /** Remove a component; does nothing if the entity lacks it. */
+    remove(entity: Entity, component: Component): Done;
+    /** Tell whether a living entity has a component. */
+    has(entity: Entity, component: Component): boolean;
+    /** Copy a component's value out. */
+    get<T extends ComponentType>(entity: Entity, component: Component<T>, out?: ComponentArray<T>):
+        ComponentArray<T>;
+    /** Set the value of a component that the entity has. */
+    set<T extends ComponentType>(entity: Entity, component: Component<T>, values: ComponentValues<T>): Done;
+
+    // Transforms, one at a time. A write propagates at once: what is read after it is always current.
+    // `out` is written and returned, where it is given, and saves an allocation.
+
+    /** Read a kind. */
+    read<K extends ReadKind>(entity: Entity, kind: K,
+        out?: K extends TransformKind ? Transform : Float32Array): ReadValue<K>;
+    /** Write a kind. */
+    write<K extends WriteKind>(entity: Entity, kind: K, value: WriteValue<K>): Done;
+    getLocalTransform(entity: Entity, out?: Transform): Transform;
+    getLocalPosition(entity: Entity, out?: Float32Array): Float32Array;
+    getLocalRotation(entity: Entity, out?: Float32Array): Float32Array;
+    getLocalScale(entity: Entity): number;
+    getWorldTransform(entity: Entity, out?: Transform): Transform;
+    getWorldPosition(entity: Entity, out?: Float32Array): Float32Array;
+    getWorldRotation(entity: Entity, out?: Float32Array): Float32Array;
+    getWorldScale(entity: Entity): number;
+    getStretch(entity: Entity, out?: Float32Array): Float32Array;
+    getUserData(entity: Entity): number;
+    /** Write the whole transform: parts that are left out become those of the identity. */
+    setLocalTransform(entity: Entity, value: TransformValue): Done;
+    setLocalPosition(entity: Entity, value: Vector): Done;
+    setLocalRotation(entity: Entity, value: Quaternion): Done;
+    setLocalScale(entity: Entity, value: number): Done;
+    /** Write the whole transform: parts that are left out become those of the identity. */
+    setWorldTransform(entity: Entity, value: TransformValue): Done;
+    setWorldPosition(entity: Entity, value: Vector): Done;
+    setWorldRotation(entity: Entity, value: Quaternion): Done;
+    setWorldScale(entity: Entity, value: number): Done;
+    setStretch(entity: Entity, value: Vector): Done;
+    setUserData(entity: Entity, value: number): Done;
+    /** Move along axes. Default: the parent's. */
+    translate(entity: Entity, offset: Vector, space?: Space): Done;
+    /** Turn about axes; the position stays. Default: the parent's. */
+    rotate(entity: Entity, rotation: Quaternion, space?: Space): Done;
+    /** Turn about a point of the world: position and rotation change. */
+    rotateAbout(entity: Entity, pivot: Vector, rotation: Quaternion): Done;
+    /** Turn an axis, "forward" (+Z) by default, towards a point of the world. `up` is +Y by default. */
+    lookAt(entity: Entity, target: Vector, options?: { up?: Vector; forward?: Axis }): Done;
+    /** Bits of Inherit; 0 for a handle that names no member. */
+    getInherit(entity: Entity): number;
+    /** Change which parts of its world a member takes from its parent; the world stays. */
+    setInherit(entity: Entity, flags: number): Done;
+    /** Read the world transform as a matrix: 16 numbers, column by column, as WebGL and glTF have them. */
+    getMatrix<A extends { [index: number]: number } = Float32Array>(entity: Entity, out?: A): A;
+    /** Read the inverse of getMatrix(), for a camera's view. */
+    getInverseMatrix<A extends { [index: number]: number } = Float32Array>(entity: Entity, out?: A): A;
+    /** Read the transform of an entity relative to another one, of any hierarchy. */
+    getRelative(frame: Entity, entity: Entity, out?: Transform): Transform;
+    /** Convert between the axes of an entity and those of the world. */
+    convert(entity: Entity, conversion: Conversion, value: Vector, out?: Float32Array): Float32Array;
+
+    // Transforms, many at a time
+
+    /**
+     * Read a kind of many entities, one value behind the other, into `out` or a new array. Where an entity is
+     * refused the status is "ESPL_PARTLY", and its value stays as it was in `out`, or is NaN in a new array
+     * (0 for "userData").
+     */
+    readMany<K extends ReadKind>(kind: K, entities: Entities, out?: KindArray<K>): KindArray<K>;
+    /**
+     * Write a kind of many entities, with one propagation for each hierarchy. An entry that a single write would
+     * refuse is refused alone and counted: read the report.
+     */
+    writeMany<K extends WriteKind>(kind: K, entities: Entities, values: KindArray<K> | Numbers): WriteReport;
+
+    // Objects of the world
+
+    /** new Query(this, definition) */
+    query(definition?: QueryDefinition): Query;
+    /** new HierarchyView(this, entity) */
+    view(entity: Entity): HierarchyView;
+    /** new Batch(this, kind, capacity) */
+    batch<K extends ReadKind | WriteKind>(kind: K, capacity: number): Batch<K>;
+    /** new CommandBuffer(this) */
+    commands(): CommandBuffer;
+    /** Play every submitted command buffer, in order of submission. The report has the sums. */
+    sync(): PlaybackReport;
+}
+
+// --- Views ---
+
+/** Which entities a query finds; without any list those that are neither prefabs nor disabled. */
+export interface QueryDefinition {
+    /** The entity has each of these. Roles too: all: [ROOT] finds roots only. */
+    all?: Iterable<Component>;
+    /** The entity has none of these. */
+    none?: Iterable<Component>;
+    /** The entity has at least one of these. */
+    any?: Iterable<Component>;
+    /** The chunk has one of these, and its column was written after `since`. */
+    changed?: Iterable<Component>;
+    /** A World.version. Default: 0n, which every write is after. */
+    since?: bigint;
+    includePrefabs?: boolean;
+    includeDisabled?: boolean;
+}
+
+/**
+ * A query, for any number of iterations. It owns no memory and needs no close().
+ *
+ * From the first chunk until the loop ends, by break and by exceptions too, the world is in iteration:
+ * calls that change structure throw ESPL_ERR_BUSY; transforms and components may be written. Record
+ * commands in the loop, and play them after it.
+ */
+export class Query implements Iterable<Chunk> {
+    constructor(world: World, definition?: QueryDefinition);
+    readonly world: World;
+    /** The version of the definition; may be set between iterations. */
+    since: bigint;
+    [Symbol.iterator](): Generator<Chunk, void, undefined>;
+    /** Copy the handles of all entities that the query finds. */
+    entities(): BigUint64Array;
+}
+
+/**
+ * Entities with the same components, up to 128, as rows of columns. It can be read until the loop goes on;
+ * after that its members throw EspalierError "CLOSED".
+ *
+ * Its arrays show the library's memory without a copy. Take them from the getter where they are needed, and do
+ * not keep them: an array from before the memory grew is detached, with a length of 0.
+ */
+export class Chunk {
+    private constructor();
+    /** Rows. */
+    readonly count: number;
+    /** [count] handles. To be read only. */
+    readonly entities: BigUint64Array;
+    /** [count] For each row the index of its pose in `poses`; null where the entities have no transform. */
+    readonly slots: Uint32Array | null;
+    /**
+     * World poses, 8 numbers each: rotation, position, scale. That of row r begins at 8 * slots[r]. They are
+     * current, also after writes in the loop. To be read only; null where the entities have no transform.
+     */
+    readonly poses: Float32Array | null;
+    /** Column of a component, to be read only: count times its length; null where the chunk lacks it. */
+    read<T extends ComponentType>(component: Component<T>): ComponentArray<T> | null;
+    /** The same, to be written. The call counts as a write of the column. */
+    write<T extends ComponentType>(component: Component<T>): ComponentArray<T> | null;
+    /** Copy a kind of all rows, one value behind the other. */
+    readTransforms<K extends ReadKind>(kind: K, out?: KindArray<K>): KindArray<K>;
+}
+
+/**
+ * The world poses of a whole hierarchy as one array, parents before children, without a copy: for the upload
+ * to a GPU, for example. Each getter shows the hierarchy as it is now, so a view may be kept for the life
+ * of the entity. Where the structure has changed the getter may lay the hierarchy out, which is a change
+ * of structure, and which an open iteration refuses with ESPL_ERR_BUSY.
+ */
+export class HierarchyView {
+    constructor(world: World, entity: Entity);
+    readonly world: World;
+    /** Entities in the hierarchy. */
+    readonly count: number;
+    /**
+     * [8 * count] world poses: rotation, position, scale. To be read only. Take the array from this getter each
+     * time: an older one is detached where the memory has grown, and may show other entities where the structure
+     * has changed.
+     */
+    readonly poses: Float32Array;
+    /** Copy for each entity the index of its parent; -1 for the root. */
+    parents(): Int32Array;
+    /** Copy the handles, in the order of the poses. */
+    entities(): BigUint64Array;
+}
+
+/**
+ * Handles and values of one kind in the library's memory, so that reads and writes of many entities copy
+ * nothing between JavaScript and the library. Fill `entities` once; then read(), or fill `values` and
+ * write(), as often as needed. Close it when it is no longer needed; the world closes it as well.
+ */
+export class Batch<K extends ReadKind | WriteKind = ReadKind | WriteKind> {
+    constructor(world: World, kind: K, capacity: number);
+    /** Free the memory. */
+    close(): void;
+    [Symbol.dispose](): void;
+    readonly isClosed: boolean;
+    readonly world: World;
+    readonly capacity: number;
+    /**
+     * [capacity] handles, to be filled. Take the array from this getter each time: one from before the memory
+     * grew is detached, with a length of 0. The contents stay.
+     */
+    readonly entities: BigUint64Array;
+    /** Values, one behind the other, as many numbers each as the kind has. As `entities`. */
+    readonly values: KindArray<K>;
+    /** Read the first entities into `values`; all by default. As World.readMany(). */
+    read(count?: number): Done;
+    /** Write `values` to the first entities; all by default. As World.writeMany(). */
+    write(count?: number): WriteReport;
+}
+
+// --- Commands ---
+
+/**
+ * Commands that are recorded now and played together, in order of their keys, then of recording. Recording
+ * never reads the world: whether an entity lives is found at playback, where a command that is refused
+ * changes nothing and is counted. A created entity has a pending handle, which later commands of the same
+ * buffer may name, and resolve() turns into the entity's handle after the playback. Close it when it is no
+ * longer needed; the world closes it as well.
+ */
+export class CommandBuffer {
+    constructor(world: World);
+    /** Free the memory. Commands that were not played are dropped. */
+    close(): void;
+    [Symbol.dispose](): void;
+    readonly isClosed: boolean;
+    readonly world: World;
+    /** Commands recorded. */
+    readonly count: number;
+
+    /** Record World.create(); returns a pending handle. */
+    create(options?: CreateOptions, key?: number): Entity;
+    /** Record World.createMany(), as one command; returns pending handles. */
+    createMany(count: number, options?: CreateOptions, key?: number): BigUint64Array;
+    /** Record a clone of a prefab, or of any entity; returns a pending handle. */
+    instantiate(source: Entity, options?: InstantiateOptions, key?: number): Entity;
+    /** Record clones, as one command; returns pending handles. */
+    instantiateMany(source: Entity, count: number, options?: InstantiateOptions, key?: number): BigUint64Array;
+    destroy(entity: Entity, extent?: Extent, key?: number): void;
+    attach(child: Entity, parent: Entity, options?: AttachOptions, key?: number): void;
+    detach(entity: Entity, keep?: Keep, key?: number): void;
+    setSibling(entity: Entity, before?: Entity, key?: number): void;
+    /** Record World.write(). The value is copied and checked now. */
+    write<K extends WriteKind>(entity: Entity, kind: K, value: WriteValue<K>, key?: number): void;
+    setLocalTransform(entity: Entity, value: TransformValue, key?: number): void;
+    setWorldTransform(entity: Entity, value: TransformValue, key?: number): void;
+    setInherit(entity: Entity, flags: number, key?: number): void;
+    change(entity: Entity, add: readonly ComponentEntry[], remove?: readonly Component[], key?: number): void;
+    add<T extends ComponentType>(entity: Entity, component: Component<T>, values?: ComponentValues<T>,
+        key?: number): void;
+    remove(entity: Entity, component: Component, key?: number): void;
+    set<T extends ComponentType>(entity: Entity, component: Component<T>, values: ComponentValues<T>,
+        key?: number): void;
+    enable(entity: Entity, extent?: Extent, key?: number): void;
+    disable(entity: Entity, extent?: Extent, key?: number): void;
+
+    /** Play the commands now. Refused commands are in the report; the call throws only as a whole. */
+    play(): PlaybackReport;
+    /** Add the buffer to those that World.sync() plays. */
+    submit(): void;
+    /** Return the entity that a pending handle became. */
+    resolve(pending: Entity): Entity;
+    /** Return the status of a command after the playback, by its number from 0. */
+    result(index: number): Done | Refusal;
+    /** Empty the buffer for the next recording, and keep its memory. */
+    reset(): void;
+}
+
+// --- Rotations ---
+
+/**
+ * Rotations as values, in `out` or a new array. The results are the same bits on every machine, which those
+ * of Math.sin() are not.
+ */
+export const quat: {
+    /** The rotation by an angle, in radians, about an axis of any length but 0. */
+    fromAxisAngle(axis: Vector, angle: number, out?: Float32Array): Float32Array;
+    /** The rotation that angles about X, Y and Z make, in radians. Default order: "YXZ", yaw, pitch, roll. */
+    fromEuler(angles: Vector, order?: EulerOrder, out?: Float32Array): Float32Array;
+    /** The inverse of fromEuler(). */
+    toEuler(rotation: Quaternion, order?: EulerOrder, out?: Float32Array): Float32Array;
+    /** The rotation that takes one direction to another by the shortest way. */
+    between(from: Vector, to: Vector, out?: Float32Array): Float32Array;
+    /** The rotation b followed by the rotation a. */
+    multiply(a: Quaternion, b: Quaternion, out?: Float32Array): Float32Array;
+    /** Interpolate at a constant angular speed; 0 gives a, 1 gives b. */
+    slerp(a: Quaternion, b: Quaternion, t: number, out?: Float32Array): Float32Array;
+    /** Rotate a vector. */
+    rotate(rotation: Quaternion, vector: Vector, out?: Float32Array): Float32Array;
+};

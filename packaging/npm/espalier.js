@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Espalier: transform hierarchies. What the package exports; espalier.d.ts documents each of them.
+import { wasm } from "./engine.js";
+
+export { EspalierError } from "./engine.js";
+export { CommandBuffer } from "./commands.js";
+export { quat } from "./quat.js";
+export {
+    Component, DISABLED, MEMBER, PREFAB, ROOT, SOLO, TRANSFORM, identity,
+} from "./values.js";
+export { Batch, Chunk, HierarchyView, Query } from "./views.js";
+export { World } from "./world.js";
+
+/** The null entity, which names nothing. */
+export const NULL_ENTITY = 0n;
+
+/** Parts of its world transform that a member does not take from its parent. */
+export const Inherit = Object.freeze({
+    ABSOLUTE_X: 1,
+    ABSOLUTE_Y: 2,
+    ABSOLUTE_Z: 4,
+    ABSOLUTE_FORWARD: 8,
+    ABSOLUTE_UP: 16,
+    STRICT_UP: 32,
+    ABSOLUTE_SCALE: 64,
+    COPY_PARENT: 128,
+    ABSOLUTE_POSITION: 7,
+    ABSOLUTE_ROTATION: 24,
+});
+
+function makeVersion(number) {
+    return [1000000, 1000, 1].map((unit) => Math.floor(number / unit) % 1000).join(".");
+}
+
+/** The version of the library. */
+export const version = makeVersion(wasm.espl_version());

@@ -1,0 +1,833 @@
+// SPDX-License-Identifier: MIT
+// What the package promises, by node --test: "node --test test.mjs" where it is installed.
+import assert from "node:assert/strict";
+import test from "node:test";
+import {
+    Component, DISABLED, EspalierError, Inherit, NULL_ENTITY, PREFAB, ROOT, TRANSFORM, World, identity, quat,
+    version,
+} from "espalier";
+
+// --- A hierarchy in JavaScript, in double precision, to compare with ---
+
+function multiply(a, b) {
+    const [ax, ay, az, aw] = a, [bx, by, bz, bw] = b;
+
+    return [
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    ];
+}
+
+function rotate(q, v) {
+    const [x, y, z] = multiply(multiply(q, [...v, 0]), [-q[0], -q[1], -q[2], q[3]]);
+
+    return [x, y, z];
+}
+
+function compose(parent, local) {
+    const moved = rotate(parent.rotation, local.position.map((p, i) => p * parent.stretch[i] * parent.scale));
+
+    return {
+        rotation: multiply(parent.rotation, local.rotation),
+        position: parent.position.map((p, i) => p + moved[i]),
+        scale: parent.scale * local.scale,
+        stretch: local.stretch,
+    };
+}
+
+let seed = 1;
+
+function draw() {
+    seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
+    return (seed >>> 16) / 65536;
+}
+
+function drawLocal() {
+    const rotation = [draw() - 0.5, draw() - 0.5, draw() - 0.5, draw() + 0.1];
+    const length = Math.hypot(...rotation);
+
+    return {
+        rotation: rotation.map((part) => Math.fround(part / length)),
+        position: [draw(), draw(), draw()].map((part) => Math.fround(part * 4 - 2)),
+        scale: Math.fround(0.5 + draw()),
+        stretch: [1, Math.fround(1 + draw()), 1],
+    };
+}
+
+function assertNear(found, wanted, what) {
+    for (const part of ["position", "rotation", "stretch"]) {
+        assert.equal(found[part].length, wanted[part].length);
+        wanted[part].forEach((number, i) => {
+            assert.ok(Math.abs(found[part][i] - number) <= 1e-3 * (1 + Math.abs(number)),
+                `${what}: ${part} is ${found[part]}, not ${wanted[part]}`);
+        });
+    }
+    assert.ok(Math.abs(found.scale - wanted.scale) <= 1e-4 * wanted.scale, `${what}: scale`);
+}
+
+/** A random tree of `count` nodes: handles, parents by index, locals as they were written. */
+function plant(world, count) {
+    const nodes = [], parents = [], locals = [];
+
+    for (let i = 0; i < count; ++i) {
+        const parent = i === 0 ? -1 : Math.floor(draw() * i);
+        const local = drawLocal();
+
+        parents.push(parent);
+        locals.push(local);
+        nodes.push(world.create({ ...local, parent: parent === -1 ? NULL_ENTITY : nodes[parent] }));
+    }
+    return { nodes, parents, locals };
+}
+
+function computeWorlds({ parents, locals }) {
+    const worlds = [];
+
+    locals.forEach((local, i) => {
+        worlds.push(parents[i] === -1 ? local : compose(worlds[parents[i]], local));
+    });
+    return worlds;
+}
+
+function refuses(call, status) {
+    assert.throws(call, (error) => {
+        assert.ok(error instanceof EspalierError, String(error));
+        assert.equal(error.status, status);
+        return true;
+    });
+}
+
+/** A test with a world, which is closed after it. */
+function withWorld(name, body, options) {
+    test(name, () => {
+        const world = new World(options);
+
+        try {
+            body(world);
+            if (!world.isClosed) {
+                assert.equal(world.validate(), null);
+            }
+        } finally {
+            world.close();
+        }
+    });
+}
+
+// --- Hierarchies ---
+
+test("the version is that of the package", async () => {
+    const { readFile } = await import("node:fs/promises");
+    const path = new URL("package.json", import.meta.resolve?.("espalier") ?? import.meta.url);
+
+    assert.equal(JSON.parse(await readFile(path)).version, version);
+});
+
+withWorld("the SIMD kernels are chosen, and the scalar ones give the same bits", (world) => {
+    assert.equal(world.kernels, "simd128");
+    const scalar = new World({ kernels: "scalar", tag: 3 });
+    assert.equal(scalar.kernels, "scalar");
+    seed = 5;
+    plant(world, 200);
+    seed = 5;
+    plant(scalar, 200);
+    assert.equal(world.hash(), scalar.hash());
+    assert.notEqual(world.hash(), 0n);
+    scalar.close();
+    refuses(() => new World({ kernels: "avx2" }), "ESPL_ERR_UNSUPPORTED");
+    refuses(() => new World({ tag: 128 }), "ESPL_ERR_ARGUMENT");
+});
+
+withWorld("world transforms are those that JavaScript computes", (world) => {
+    const tree = plant(world, 100);
+
+    for (let round = 0; round < 20; ++round) {
+        const i = Math.floor(draw() * tree.nodes.length);
+
+        tree.locals[i] = drawLocal();
+        assert.match(world.setLocalTransform(tree.nodes[i], tree.locals[i]), /^ESPL_OK$/);
+        computeWorlds(tree).forEach((wanted, j) => {
+            assertNear(world.getWorldTransform(tree.nodes[j]), wanted, `node ${j}`);
+            assertNear(world.getLocalTransform(tree.nodes[j]), tree.locals[j], `local ${j}`);
+        });
+    }
+});
+
+withWorld("attaching and detaching keep what is asked for", (world) => {
+    const parent = world.create({ position: [1, 2, 3], rotation: quat.fromAxisAngle([0, 1, 0], 1), scale: 2 });
+    const child = world.create({ position: [5, 0, 0], userData: 7 });
+
+    assert.equal(world.getRole(child), "solo");
+    assert.equal(world.attach(child, parent), "ESPL_OK");
+    assert.equal(world.getRole(child), "member");
+    assertNear(world.getWorldTransform(child), { position: [5, 0, 0], rotation: [0, 0, 0, 1], scale: 1,
+        stretch: [1, 1, 1] }, "kept world");
+    world.detach(child);
+    world.setWorldTransform(child, { position: [5, 0, 0] });
+    world.attach(child, parent, { keep: "local", link: "free" });
+    assert.deepEqual([...world.getLocalPosition(child)], [5, 0, 0]);
+    assert.equal(world.getLink(child), "free");
+    assert.equal(world.getLocalScale(child), 1);
+    assert.equal(world.getWorldScale(child), 2);
+    world.detach(child, "snap");
+    assert.deepEqual([...world.getWorldPosition(child)], [0, 0, 0]);
+    world.setLocalPosition(child, [3, 4, 5]);
+    world.attach(child, parent, { keep: { position: "snap", rotation: "local", scale: "local" } });
+    assert.deepEqual([...world.getWorldPosition(child)], [1, 2, 3]);
+    const options = { place: "world", parent, position: [9, 9, 9] };
+    assertNear(world.getWorldTransform(world.create(options)),
+        { position: [9, 9, 9], rotation: [0, 0, 0, 1], scale: 1, stretch: [1, 1, 1] }, "placed in the world");
+});
+
+withWorld("navigation follows the links", (world) => {
+    const top = world.create();
+    const [a, b, c] = [0, 1, 2].map(() => world.create({ parent: top }));
+    const below = world.create({ parent: b });
+
+    assert.deepEqual(world.getChildren(top), [a, b, c]);
+    world.setSibling(c, a);
+    assert.deepEqual(world.getChildren(top), [c, a, b]);
+    const first = world.create({ parent: top, before: c });
+    assert.equal(world.getFirstChild(top), first);
+    assert.equal(world.getLastChild(top), b);
+    assert.equal(world.getNextSibling(first), c);
+    assert.equal(world.getPreviousSibling(c), first);
+    assert.equal(world.getParent(below), b);
+    assert.equal(world.getRoot(below), top);
+    assert.equal(world.getParent(top), NULL_ENTITY);
+    assert.equal(world.getDepth(below), 2);
+    assert.equal(world.getDepth(0n), -1);
+    assert.equal(world.countChildren(top), 4);
+    assert.equal(world.countDescendants(top), 5);
+    assert.ok(world.isAncestor(top, below));
+    assert.ok(!world.isAncestor(below, top));
+    const copy = world.copySubtree(top);
+    assert.deepEqual([...copy.entities], [top, first, c, a, b, below]);
+    assert.deepEqual([...copy.parents], [-1, 0, 0, 0, 0, 4]);
+    assert.deepEqual([...copy.depths], [0, 1, 1, 1, 1, 2]);
+    world.attachMany([a, c], BigUint64Array.of(b, below));
+    assert.deepEqual(world.getChildren(b), [below, a]);
+    assert.deepEqual(world.getChildren(below), [c]);
+    assert.equal(world.destroy(b), "ESPL_OK");
+    assert.equal(world.stats().entities, 2);
+    assert.ok(!world.isAlive(below) && world.isAlive(first));
+    world.destroyMany([first, top]);
+    assert.equal(world.stats().entities, 0);
+    assert.equal(world.getRole(top), "none");
+});
+
+withWorld("an extent includes what it says", (world) => {
+    const top = world.create(), owned = world.create({ parent: top });
+    const free = world.create({ parent: top, link: "free" });
+
+    world.disable(top, "subtree");
+    assert.ok(!world.isEnabled(free) && world.has(owned, DISABLED));
+    world.enable(top);
+    assert.ok(world.isEnabled(owned) && !world.isEnabled(free));
+    world.destroy(top);
+    assert.ok(!world.isAlive(owned) && world.isAlive(free));
+    assert.equal(world.getRole(free), "solo");
+});
+
+withWorld("every way to move an entity moves it", (world) => {
+    const quarter = quat.fromAxisAngle([0, 0, 2], Math.PI / 2);
+    const parent = world.create({ rotation: quarter, scale: 2 });
+    const entity = world.create({ parent, position: [1, 0, 0] });
+    const near = (found, wanted) => {
+        wanted.forEach((number, i) => assert.ok(Math.abs(found[i] - number) < 1e-5, `${found}, not ${wanted}`));
+    };
+
+    near(world.getWorldPosition(entity), [0, 2, 0]);
+    world.translate(entity, [1, 0, 0]);
+    near(world.getWorldPosition(entity), [0, 4, 0]);
+    world.translate(entity, [1, 0, 0], "world");
+    near(world.getWorldPosition(entity), [1, 4, 0]);
+    world.rotate(entity, quarter, "own");
+    world.translate(entity, [1, 0, 0], "own");
+    near(world.getWorldPosition(entity), [-1, 4, 0]);
+    world.rotateAbout(entity, [0, 0, 0], quarter);
+    near(world.getWorldPosition(entity), [-4, -1, 0]);
+    world.setWorldPosition(entity, [0, 0, 0]);
+    world.lookAt(entity, [5, 0, 0]);
+    near(world.convert(entity, "directionToWorld", [0, 0, 1]), [1, 0, 0]);
+    world.lookAt(entity, [5, 0, 0], { forward: "back", up: [0, 0, 1] });
+    near(world.convert(entity, "directionToWorld", [0, 0, -1]), [1, 0, 0]);
+    world.write(entity, "multiplyScale", 3);
+    assert.equal(world.getWorldScale(entity), 6);
+    world.setWorldScale(entity, 1);
+    world.setWorldRotation(entity, [0, 0, 0, 1]);
+    world.setStretch(entity, [1, 2, 3]);
+    world.setUserData(entity, 0xfffffffe);
+    assert.equal(world.getUserData(entity), 0xfffffffe);
+    world.setWorldPosition(entity, [7, 8, 9]);
+    near(world.getMatrix(entity, []), [1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 3, 0, 7, 8, 9, 1]);
+    near(world.getInverseMatrix(entity), [1, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 1 / 3, 0, -7, -4, -3, 1]);
+    near(world.getRelative(parent, entity).position, world.getLocalPosition(entity));
+    world.setInherit(entity, Inherit.ABSOLUTE_POSITION);
+    world.translate(parent, [50, 0, 0]);
+    near(world.getWorldPosition(entity), [7, 8, 9]);
+    assert.equal(world.getInherit(entity), 7);
+    const out = identity();
+    assert.equal(world.getWorldTransform(entity, out), out);
+    near(out.stretch, [1, 2, 3]);
+    assert.equal(world.setLocalScale(entity, 0), "ESPL_OK");
+    world.setInherit(entity, 0);
+    const child = world.create({ parent: entity });
+    assert.equal(world.setWorldPosition(child, [1, 1, 1]), "ESPL_LOSSY");
+    assert.equal(world.status, "ESPL_LOSSY");
+});
+
+test("rotations are those of their definition", () => {
+    const near = (found, wanted) => wanted.forEach((w, i) => assert.ok(Math.abs(found[i] - w) < 1e-6));
+
+    near(quat.fromAxisAngle([0, 0, 5], 1), [0, 0, Math.sin(0.5), Math.cos(0.5)]);
+    near(quat.multiply([0, 0, 1, 0], [1, 0, 0, 0]), multiply([0, 0, 1, 0], [1, 0, 0, 0]));
+    near(quat.rotate(quat.fromEuler([0, Math.PI / 2, 0]), [0, 0, 1]), [1, 0, 0]);
+    near(quat.toEuler(quat.fromEuler([0.1, 0.2, 0.3], "XYZ"), "XYZ"), [0.1, 0.2, 0.3]);
+    near(quat.rotate(quat.between([1, 0, 0], [0, 3, 0]), [1, 0, 0]), [0, 1, 0]);
+    near(quat.slerp([0, 0, 0, 1], [0, 0, 1, 0], 0.5), [0, 0, Math.SQRT1_2, Math.SQRT1_2]);
+    refuses(() => quat.fromAxisAngle([0, 0, 0], 1), "ESPL_ERR_NOT_FINITE");
+});
+
+// --- Errors ---
+
+withWorld("a refused call says what and why, and changes nothing", (world) => {
+    const a = world.create(), b = world.create({ parent: a });
+    const before = world.hash("physical");
+
+    assert.throws(() => world.attach(a, b), (error) => {
+        assert.ok(error instanceof EspalierError && error instanceof Error);
+        assert.equal(error.name, "EspalierError");
+        assert.equal(error.status, "ESPL_ERR_CYCLE");
+        assert.equal(error.code, -6);
+        assert.match(error.text, /^The new parent is the entity itself or below it; detach .*\.$/);
+        assert.match(error.message, /^espl_attach: ESPL_ERR_CYCLE: child .*, parent .*detach/);
+        return true;
+    });
+    refuses(() => world.attach(a, NULL_ENTITY), "ESPL_ERR_NULL_ENTITY");
+    refuses(() => world.setLocalPosition(a, [NaN, 0, 0]), "ESPL_ERR_NOT_FINITE");
+    refuses(() => world.setSibling(a), "ESPL_ERR_NOT_CHILD");
+    refuses(() => world.create({ parent: 12345n }), "ESPL_ERR_FOREIGN");
+    const other = new World();
+    refuses(() => world.getWorldPosition(other.create()), "ESPL_ERR_FOREIGN");
+    other.close();
+    assert.equal(world.hash("physical"), before);
+    const c = world.create({ parent: b });
+    world.destroy(c);
+    refuses(() => world.setLocalPosition(c, [0, 0, 0]), "ESPL_ERR_DEAD");
+});
+
+withWorld("what no number can stand for is a TypeError or a RangeError", (world) => {
+    const a = world.create();
+    const health = world.registerComponent("health", { length: 2 });
+    const other = new World();
+
+    assert.throws(() => world.getWorldPosition(1), TypeError);
+    assert.throws(() => world.destroy(a, "all"), TypeError);
+    assert.throws(() => world.destroy(a, "toString"), TypeError);
+    assert.throws(() => world.read(a, "translateOwn"), TypeError);
+    assert.throws(() => world.write(a, "worldPose", {}), TypeError);
+    assert.throws(() => world.setLocalPosition(a, [1, 2]), RangeError);
+    assert.throws(() => world.setLocalTransform(a, [1, 2]), RangeError);
+    assert.throws(() => world.createMany(-1), RangeError);
+    assert.throws(() => world.createMany(1.5), RangeError);
+    assert.throws(() => world.set(a, health, [1]), RangeError);
+    assert.throws(() => world.add(a, "health"), TypeError);
+    assert.throws(() => other.add(other.create(), health), TypeError);
+    assert.throws(() => other.query({ all: [health] }), TypeError);
+    assert.throws(() => world.setName(a, "a\0b"), TypeError);
+    assert.throws(() => world.writeMany("localPosition", [a], [1, 2]), RangeError);
+    assert.throws(() => world.readMany("localPosition", [a], new Float32Array(2)), RangeError);
+    assert.throws(() => world.batch("nothing", 1), TypeError);
+    assert.throws(() => new Component(), TypeError);
+    assert.ok(world.isAlive(a));
+    other.close();
+});
+
+test("messages come after the call, to their own world", () => {
+    const said = [];
+    let world = null;
+    world = new World({ onMessage(level, line) {
+        said.push([level, line, world.stats().entities]); // the library may be called
+    } });
+    const other = new World();
+    const a = world.create({ position: [1, 0, 0], scale: 0 });
+
+    assert.equal(said.length, 1);
+    assert.equal(said[0][0], "warning");
+    assert.equal(said[0][2], 1);
+    refuses(() => world.attach(a, a), "ESPL_ERR_CYCLE");
+    refuses(() => other.destroy(a), "ESPL_ERR_FOREIGN");
+    assert.equal(said.length, 2);
+    assert.match(said[1][1], /espl_attach/);
+    world.close();
+    other.close();
+});
+
+// --- Components and queries ---
+
+withWorld("components have values, which queries find", (world) => {
+    const health = world.registerComponent("health");
+    const target = world.registerComponent("target", { type: "entity" });
+    const marked = world.registerComponent("marked", { type: "tag" });
+    const big = world.registerComponent("big", { type: "f64", length: 3 });
+
+    refuses(() => world.registerComponent("health"), "ESPL_ERR_EXISTS");
+    const a = world.create({ components: [[health, [100]], marked, [big, [0.1, 0.2, 0.3]]] });
+    const b = world.create({ components: [health] });
+    const none = world.create({ transform: null, components: [[health, [7]]] });
+    assert.deepEqual([...world.get(a, health)], [100]);
+    assert.deepEqual([...world.get(a, big)], [0.1, 0.2, 0.3]);
+    assert.deepEqual([...world.get(b, health)], [0]);
+    assert.ok(world.has(a, marked) && !world.has(b, marked) && !world.has(none, TRANSFORM));
+    world.set(b, health, [50]);
+    refuses(() => world.set(b, big, [1, 2, 3]), "ESPL_ERR_NO_COMPONENT");
+    refuses(() => world.getLocalPosition(none), "ESPL_ERR_NO_TRANSFORM");
+    world.change(a, [[health, [90]], [target, [b]]], [marked]);
+    assert.ok(!world.has(a, marked));
+    assert.deepEqual([...world.get(a, target)], [b]);
+
+    const found = new Map();
+    for (const chunk of world.query({ all: [health] })) {
+        const points = chunk.read(health);
+        chunk.entities.forEach((entity, row) => found.set(entity, points[row]));
+        assert.equal(chunk.read(marked), null);
+    }
+    assert.deepEqual(found, new Map([[a, 90], [b, 50], [none, 7]]));
+    assert.deepEqual(world.query({ all: [health], none: [TRANSFORM] }).entities(), BigUint64Array.of(none));
+    assert.deepEqual(world.query({ any: [target, big] }).entities(), BigUint64Array.of(a));
+
+    // Reading does not count as a change, and writing does.
+    const since = world.version;
+    const changed = world.query({ changed: [health], since });
+    assert.equal(changed.entities().length, 0);
+    for (const chunk of world.query({ all: [health, target] })) {
+        chunk.write(health)[0] -= 1;
+    }
+    assert.deepEqual(changed.entities(), BigUint64Array.of(a));
+    assert.deepEqual([...world.get(a, health)], [89]);
+    changed.since = world.version;
+    assert.equal(changed.entities().length, 0);
+
+    // A reference inside what is cloned names the clone.
+    const pair = world.create();
+    const [left, right] = [0, 1].map(() => world.create({ parent: pair }));
+    world.add(left, target, [right]);
+    const copy = world.instantiate(pair);
+    const [newLeft, newRight] = world.getChildren(copy);
+    assert.deepEqual([...world.get(newLeft, target)], [newRight]);
+    world.remove(left, target);
+    assert.ok(!world.has(left, target));
+});
+
+withWorld("a loop keeps the world in iteration until it ends", (world) => {
+    world.createMany(300);
+    let rows = 0;
+    let kept;
+
+    for (const chunk of world.query()) {
+        rows += chunk.count;
+        if (kept !== undefined) {
+            refuses(() => kept.count, "CLOSED");
+        }
+        kept = chunk;
+        refuses(() => world.create(), "ESPL_ERR_BUSY");
+    }
+    assert.equal(rows, 300);
+    refuses(() => kept.entities, "CLOSED");
+    world.create();
+    for (const chunk of world.query()) {
+        assert.ok(chunk.count > 0);
+        break;
+    }
+    world.create();
+    assert.throws(() => {
+        for (const chunk of world.query()) {
+            throw new Error(`chunk of ${chunk.count}`);
+        }
+    }, /chunk of/);
+    world.create();
+    // Nested loops, and a write inside.
+    for (const outer of world.query()) {
+        const first = outer.entities[0];
+        world.setLocalPosition(first, [1, 2, 3]);
+        assert.deepEqual([...outer.poses.subarray(8 * outer.slots[0] + 4, 8 * outer.slots[0] + 7)], [1, 2, 3]);
+        assert.deepEqual([...outer.readTransforms("localPosition").subarray(0, 3)], [1, 2, 3]);
+        for (const inner of world.query()) {
+            assert.ok(inner.count > 0);
+        }
+    }
+    assert.equal(world.query().entities().length, 303);
+});
+
+withWorld("prefabs are templates, which queries skip", (world) => {
+    const prefab = world.create({ components: [PREFAB] });
+    const part = world.create({ parent: prefab, position: [0, 1, 0] });
+    const clones = world.instantiateMany(prefab, 5, { position: [10, 0, 0] });
+
+    assert.equal(clones.length, 5);
+    assert.equal(world.query({ all: [ROOT] }).entities().length, 5);
+    assert.equal(world.query({ all: [ROOT], includePrefabs: true }).entities().length, 6);
+    assert.deepEqual([...world.getWorldPosition(world.getFirstChild(clones[4]))], [10, 1, 0]);
+    assert.equal(world.getParent(part), prefab);
+});
+
+withWorld("names are found by path", (world) => {
+    const body = world.create(), arm = world.create({ parent: body }), hand = world.create({ parent: arm });
+
+    world.setName(body, "body");
+    world.setName(arm, "arm");
+    world.setName(hand, "händ");
+    assert.equal(world.getName(hand), "händ");
+    assert.equal(world.getPath(hand), "body/arm/händ");
+    assert.equal(world.findBelow(body, "arm/händ"), hand);
+    assert.equal(world.findBelow(body, "leg"), NULL_ENTITY);
+    assert.match(world.dump(hand), /händ/);
+    refuses(() => world.setName(hand, "a/b"), "ESPL_ERR_ARGUMENT");
+    refuses(() => world.setName(hand, "x".repeat(300)), "ESPL_ERR_LIMIT");
+});
+
+// --- Many at once, and memory that grows ---
+
+withWorld("batches do what single calls do", (world) => {
+    const tree = plant(world, 500);
+    const handles = BigUint64Array.from(tree.nodes);
+    const single = new Float32Array(3 * 500);
+
+    tree.nodes.forEach((node, i) => single.set(world.getWorldPosition(node), 3 * i));
+    assert.deepEqual(world.readMany("worldPosition", handles), single);
+    assert.deepEqual(world.readMany("worldPosition", tree.nodes), single);
+    const locals = Float32Array.from({ length: 3 * 500 }, () => Math.fround(draw()));
+    const report = world.writeMany("localPosition", handles, locals);
+    assert.deepEqual(report, { status: "ESPL_OK", applied: 500, lossy: 0, refused: 0, overflowed: 0,
+        firstRefused: undefined, firstStatus: undefined });
+    tree.locals.forEach((local, i) => { local.position = [...locals.subarray(3 * i, 3 * i + 3)]; });
+    const worlds = world.readMany("worldTransform", handles);
+    computeWorlds(tree).forEach((wanted, i) => {
+        const t = worlds.subarray(12 * i, 12 * i + 12);
+        assertNear({ rotation: t.subarray(0, 4), position: t.subarray(4, 7), scale: t[7],
+            stretch: t.subarray(8, 11) }, wanted, `node ${i}`);
+    });
+    world.writeMany("userData", handles, Uint32Array.from(handles, (_, i) => 0xffffff00 + (i & 0xff)));
+    assert.equal(world.readMany("userData", handles)[77], 0xffffff00 + 77);
+
+    // Refused entries are alone.
+    const dead = world.create();
+    world.destroy(dead);
+    const partly = world.writeMany("localScale", [tree.nodes[0], dead, tree.nodes[1]], [2, 3, 4]);
+    assert.equal(partly.status, "ESPL_PARTLY");
+    assert.deepEqual([partly.applied, partly.refused, partly.firstRefused, partly.firstStatus],
+        [2, 1, 1, "ESPL_ERR_DEAD"]);
+    const scales = world.readMany("localScale", [tree.nodes[0], dead, tree.nodes[1]]);
+    assert.equal(world.status, "ESPL_PARTLY");
+    assert.deepEqual([...scales], [2, NaN, 4]);
+    assert.deepEqual([...world.readMany("localScale", [dead], Float32Array.of(9))], [9]);
+});
+
+/** Make entities until the memory has grown: views that are taken before are detached then. */
+function growMemory(world, view) {
+    for (let i = 0; i < 100 && view.length !== 0; ++i) {
+        world.createMany(20000);
+    }
+    assert.equal(view.length, 0, "the memory has grown, and the old view is detached");
+}
+
+withWorld("views come anew where the memory has grown", (world) => {
+    const tree = plant(world, 50);
+    const health = world.registerComponent("health");
+    const batch = world.batch("worldPosition", 50);
+    const view = world.view(tree.nodes[7]);
+
+    batch.entities.set(tree.nodes);
+    const oldEntities = batch.entities, oldPoses = view.poses;
+    assert.equal(batch.entities, oldEntities, "without growth the view is the same");
+    assert.equal(batch.read(), "ESPL_OK");
+    const before = batch.values.slice();
+    growMemory(world, oldEntities);
+    assert.equal(oldPoses.length, 0);
+    assert.deepEqual([...batch.entities], tree.nodes);
+    assert.deepEqual(batch.values, before);
+    batch.values.fill(0);
+    batch.read();
+    assert.deepEqual(batch.values, before);
+    assert.equal(view.count, 50);
+    assert.equal(view.poses.length, 400);
+
+    // Inside of a loop, where recording takes memory.
+    world.add(tree.nodes[3], health, [42]);
+    const commands = world.commands();
+    for (const chunk of world.query({ all: [health] })) {
+        const column = chunk.write(health), entities = chunk.entities;
+        column[0] = 43;
+        for (let i = 0; i < 100 && column.length !== 0; ++i) {
+            commands.createMany(20000, { position: [1, 1, 1] });
+            for (let j = 0; j < 20000; ++j) {
+                commands.setLocalTransform(tree.nodes[0], tree.locals[0]);
+            }
+        }
+        assert.equal(entities.length, 0);
+        assert.deepEqual([...chunk.entities], [tree.nodes[3]]);
+        assert.deepEqual([...chunk.read(health)], [43]);
+        assert.equal(chunk.poses.length % 8, 0);
+    }
+    commands.close();
+    assert.deepEqual([...world.get(tree.nodes[3], health)], [43]);
+});
+
+withWorld("a view shows a hierarchy in order, whatever happens to it", (world) => {
+    const tree = plant(world, 60);
+    const view = world.view(tree.nodes[0]);
+
+    for (let round = 0; round < 10; ++round) {
+        const entities = view.entities(), parents = view.parents(), poses = view.poses;
+
+        assert.equal(entities.length, view.count);
+        assert.equal(poses.length, 8 * view.count);
+        entities.forEach((entity, rank) => {
+            const { rotation, position, scale } = world.getWorldTransform(entity);
+
+            assert.deepEqual([...poses.subarray(8 * rank, 8 * rank + 8)], [...rotation, ...position, scale]);
+            assert.ok(parents[rank] < rank);
+            assert.equal(parents[rank] === -1 ? NULL_ENTITY : entities[parents[rank]], world.getParent(entity));
+        });
+        const [child, parent] = [1 + Math.floor(draw() * 59), Math.floor(draw() * 60)].map((i) => tree.nodes[i]);
+        if (child !== parent && !world.isAncestor(child, parent)) {
+            world.attach(child, parent);
+        }
+        world.create({ parent, position: [1, 0, 0] });
+        world.setLocalTransform(tree.nodes[Math.floor(draw() * 60)], drawLocal());
+    }
+    world.destroy(tree.nodes[0], "subtree");
+    refuses(() => view.poses, "ESPL_ERR_DEAD");
+});
+
+withWorld("a batch writes, and what it shows can be an argument", (world) => {
+    const handles = world.createMany(1000);
+    const batch = world.batch("localPosition", 1000);
+
+    batch.entities.set(handles);
+    for (let i = 0; i < 3000; ++i) {
+        batch.values[i] = i;
+    }
+    assert.equal(batch.write(500).applied, 500);
+    assert.deepEqual([...world.getWorldPosition(handles[499])], [1497, 1498, 1499]);
+    assert.deepEqual([...world.getWorldPosition(handles[500])], [0, 0, 0]);
+    assert.deepEqual(world.readMany("worldPosition", batch.entities.subarray(1, 3)), Float32Array.of(3, 4, 5, 6, 7, 8));
+    assert.equal(world.writeMany("localPosition", batch.entities, batch.values).applied, 1000);
+    assert.deepEqual([...world.getWorldPosition(handles[999])], [2997, 2998, 2999]);
+    assert.throws(() => batch.write(1001), RangeError);
+    assert.throws(() => world.batch("translateOwn", 1).read(), TypeError);
+    const turns = world.batch("rotateOwn", 2);
+    turns.entities.set(handles.subarray(0, 2));
+    turns.values.set([0, 0, 1, 0, 0, 1, 0, 0]);
+    turns.write();
+    assert.deepEqual([...world.getWorldRotation(handles[1])], [0, 1, 0, 0]);
+    world.destroyMany(batch.entities.subarray(0, 10));
+    assert.equal(world.stats().entities, 990);
+});
+
+withWorld("memory that runs out is an error, and the world goes on", (world) => {
+    const a = world.create({ position: [1, 2, 3] });
+    const before = world.hash("physical");
+
+    refuses(() => world.createMany(2 ** 28), "ESPL_ERR_NO_MEMORY");
+    refuses(() => world.reserve({ entities: 2 ** 27 }), "ESPL_ERR_NO_MEMORY");
+    refuses(() => world.batch("worldTransform", 0xffffffff), "ESPL_ERR_NO_MEMORY");
+    assert.equal(world.hash("physical"), before);
+    assert.deepEqual([...world.getWorldPosition(a)], [1, 2, 3]);
+    world.create();
+});
+
+withWorld("what was reserved is not taken later, and is freed", (world) => {
+    const unprepared = new World(), count = 5000;
+    const grow = (w) => {
+        const { bytes } = w.stats();
+
+        w.createMany(count);
+        return w.stats().bytes - bytes;
+    };
+
+    assert.equal(world.reserve({ entities: count, components: [TRANSFORM], rows: count, writes: 100 }), "ESPL_OK");
+    const { bytes } = world.stats();
+    const growth = grow(world);
+    assert.ok(growth < grow(unprepared) / 2);
+    const handles = world.query().entities().subarray(0, 100);
+    world.writeMany("localPosition", handles, new Float32Array(300).fill(1));
+    assert.equal(world.stats().bytes, bytes + growth);
+    world.clear();
+    world.compact();
+    assert.ok(world.stats().bytes < bytes);
+    assert.equal(world.stats().entities, 0);
+    unprepared.close();
+});
+
+// --- Commands ---
+
+withWorld("commands do at playback what calls do at once", (world) => {
+    const direct = new World();
+    const health = world.registerComponent("health"), same = direct.registerComponent("health");
+    const commands = world.commands();
+    const ids = [], pendings = [];
+
+    seed = 99;
+    for (let i = 0; i < 200; ++i) {
+        const parent = i < 3 ? -1 : Math.floor(draw() * i), local = drawLocal();
+
+        ids.push(direct.create({ ...local, parent: ids[parent] ?? 0n, components: [[same, [i]]] }));
+        pendings.push(commands.create({ ...local, parent: pendings[parent] ?? 0n, components: [[health, [i]]] }));
+    }
+    const child = 150, top = 1;
+    const options = { keep: "local", link: "free" };
+    direct.attach(ids[child], ids[top], options);
+    commands.attach(pendings[child], pendings[top], options);
+    direct.write(ids[5], "translateWorld", [1, 2, 3]);
+    commands.write(pendings[5], "translateWorld", [1, 2, 3]);
+    direct.setLocalTransform(ids[9], { scale: 3 });
+    commands.setLocalTransform(pendings[9], { scale: 3 });
+    direct.setWorldTransform(ids[8], { position: [1, 1, 1] });
+    commands.setWorldTransform(pendings[8], { position: [1, 1, 1] });
+    direct.setInherit(ids[20], Inherit.ABSOLUTE_ROTATION);
+    commands.setInherit(pendings[20], Inherit.ABSOLUTE_ROTATION);
+    direct.set(ids[30], same, [1000]);
+    commands.set(pendings[30], health, [1000]);
+    direct.remove(ids[31], same);
+    commands.remove(pendings[31], health);
+    direct.remove(ids[32], same);
+    commands.remove(pendings[32], health);
+    direct.add(ids[32], same, [5]);
+    commands.add(pendings[32], health, [5]);
+    direct.disable(ids[40], "entity");
+    commands.disable(pendings[40], "entity");
+    direct.disable(ids[41], "entity");
+    direct.enable(ids[41], "entity");
+    commands.disable(pendings[41], "entity");
+    commands.enable(pendings[41], "entity");
+    direct.detach(ids[77], "local");
+    commands.detach(pendings[77], "local");
+    direct.setSibling(ids[60]);
+    commands.setSibling(pendings[60]);
+    direct.destroy(ids[100], "entity");
+    commands.destroy(pendings[100], "entity");
+    const count = commands.count;
+    assert.equal(world.stats().entities, 0);
+    refuses(() => commands.resolve(pendings[0]), "ESPL_ERR_PENDING");
+    const report = commands.play();
+    assert.equal(report.accepted, count);
+    assert.equal(report.applied, count);
+    assert.deepEqual(report.refusals, []);
+    assert.equal(world.stats().entities, 199);
+    assert.equal(world.hash(), direct.hash());
+    assert.equal(commands.result(0), "ESPL_OK");
+    assert.deepEqual([...world.get(commands.resolve(pendings[30]), health)], [1000]);
+    refuses(() => commands.resolve(pendings[100]), "ESPL_ERR_DEAD");
+    refuses(() => commands.play(), "ESPL_ERR_PLAYED");
+    refuses(() => commands.destroy(pendings[1]), "ESPL_ERR_PLAYED");
+    commands.reset();
+    refuses(() => commands.resolve(pendings[30]), "ESPL_ERR_FOREIGN");
+    assert.equal(commands.count, 0);
+    direct.close();
+});
+
+withWorld("keys order the playback, and refused commands are counted", (world) => {
+    const prefab = world.create({ components: [PREFAB], position: [0, 0, 5] });
+    world.create({ parent: prefab });
+    const root = world.create({ position: [10, 0, 0] });
+    const dead = world.create();
+    world.destroy(dead);
+    const commands = world.commands();
+
+    commands.destroy(root, "owned", 2);
+    const clone = commands.instantiate(prefab, { parent: root, position: [1, 0, 0], link: "free" }, 1);
+    const clones = commands.instantiateMany(prefab, 3, {}, 1);
+    commands.attach(dead, root);
+    commands.detach(dead);
+    const orphan = commands.create({ parent: dead, deadParent: "root", position: [3, 3, 3] });
+    const report = commands.play();
+    assert.deepEqual(report.refusals, [{ status: "ESPL_ERR_DEAD", count: 2, first: 3 }]);
+    assert.deepEqual([report.accepted, report.applied, report.refused, report.created, report.destroyed],
+        [6, 4, 2, 9, 1]);
+    assert.equal(commands.result(3), "ESPL_ERR_DEAD");
+    assert.ok(!world.isAlive(root));
+    assert.deepEqual([...world.getWorldPosition(commands.resolve(clone))], [11, 0, 0]);
+    assert.deepEqual([...world.getWorldPosition(commands.resolve(clones[2]))], [0, 0, 5]);
+    assert.deepEqual([...world.getWorldPosition(commands.resolve(orphan))], [3, 3, 3]);
+    assert.ok(!world.has(commands.resolve(clone), PREFAB));
+});
+
+withWorld("submitted buffers are played in order", (world) => {
+    const a = world.create();
+    const [first, second] = [world.commands(), world.commands()];
+
+    second.write(a, "localPosition", [2, 0, 0]);
+    first.write(a, "localPosition", [1, 0, 0]);
+    second.submit();
+    first.submit();
+    assert.equal(world.sync().applied, 2);
+    assert.deepEqual([...world.getWorldPosition(a)], [1, 0, 0]);
+    assert.equal(world.sync().accepted, 0);
+});
+
+// --- Closing ---
+
+test("what is closed throws, and closing again does nothing", () => {
+    const world = new World();
+    const a = world.create();
+    const commands = world.commands(), left = world.commands(), batch = world.batch("worldPosition", 4);
+    const view = world.view(a), query = world.query();
+    const loop = query[Symbol.iterator]();
+    const chunk = loop.next().value;
+
+    commands.create();
+    commands.close();
+    assert.ok(commands.isClosed);
+    refuses(() => commands.play(), "CLOSED");
+    refuses(() => commands.create(), "CLOSED");
+    refuses(() => commands.count, "CLOSED");
+    assert.equal(world.isClosed, false);
+    world.close(); // with a loop that has not ended
+    world.close();
+    assert.ok(world.isClosed && left.isClosed && batch.isClosed);
+    for (const call of [
+        () => world.create(), () => world.isAlive(a), () => world.getWorldPosition(a), () => world.hash(),
+        () => world.sync(), () => world.query(), () => world.commands(), () => world.batch("stretch", 1),
+        () => world.kernels, () => world.readMany("stretch", [a]), () => left.play(), () => left.submit(),
+        () => batch.read(), () => batch.values, () => view.poses, () => query.entities(), () => chunk.count,
+        () => loop.next(),
+    ]) {
+        refuses(call, "CLOSED");
+    }
+    left.close();
+    batch.close();
+    assert.throws(() => World.prototype.create.call({}), TypeError);
+});
+
+test("what is closed is free for the next", () => {
+    let length;
+
+    for (let round = 0; round < 30; ++round) {
+        const world = new World();
+        const commands = world.commands();
+
+        world.createMany(10000);
+        commands.createMany(10000);
+        commands.play();
+        const { buffer } = world.batch("worldTransform", 1000).values;
+        if (round === 5) {
+            length = buffer.byteLength;
+        } else if (round > 5) {
+            assert.equal(buffer.byteLength, length);
+        }
+        world.close();
+    }
+});
+
+test("a disposable is closed by its scope", { skip: Symbol.dispose === undefined }, () => {
+    const world = new World();
+    const commands = world.commands();
+
+    commands[Symbol.dispose]();
+    assert.ok(commands.isClosed);
+    world[Symbol.dispose]();
+    assert.ok(world.isClosed);
+});

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT
+// Words for the enumerations of C, kinds of reads and writes, and transforms, handles and component values
+// in the library's memory.
+import { align, choose, heap, room } from "./engine.js";
+
+export const extents = { entity: 0, owned: 1, subtree: 2 };
+export const keeps = { world: 0, local: 1, snap: 2 };
+export const links = { owned: 0, free: 1 };
+export const linkNames = ["owned", "free"];
+export const roleNames = ["none", "solo", "root", "member"];
+export const places = { source: 0, local: 1, world: 2 };
+export const deadParents = { refuse: 0, root: 1 };
+export const axes = { right: 0, up: 1, forward: 2, left: 3, down: 4, back: 5 };
+export const spaces = { parent: "InParent", world: "World", own: "Own" };
+export const eulerOrders = { XYZ: 0, XZY: 1, YXZ: 2, YZX: 3, ZXY: 4, ZYX: 5 };
+export const hashKinds = { logical: 0, physical: 1 };
+export const conversions = {
+    pointToWorld: 0,
+    pointToLocal: 1,
+    vectorToWorld: 2,
+    vectorToLocal: 3,
+    directionToWorld: 4,
+    directionToLocal: 5,
+};
+
+export const TRANSFORM_BYTES = 48;
+/** C's ESPL_NO_RANK. */
+export const NO_RANK = 0xffffffff;
+
+// A kind: its numbers among the reads and writes of C, where it is one, and 32-bit words of its value.
+function kind(words, read, write, array = Float32Array) {
+    return { words, read, write, array };
+}
+
+export const kinds = {
+    localPosition: kind(3, 0, 0),
+    localRotation: kind(4, 1, 1),
+    localScale: kind(1, 2, 2),
+    localPose: kind(8, 3, 3),
+    localTransform: kind(12, 4, 4),
+    stretch: kind(3, 5, 5),
+    userData: kind(1, 6, 6, Uint32Array),
+    worldPosition: kind(3, 7, 7),
+    worldRotation: kind(4, 8, 8),
+    worldScale: kind(1, 9, 9),
+    worldPose: kind(8, 10),
+    worldTransform: kind(12, 11, 10),
+    translateInParent: kind(3, undefined, 11),
+    rotateInParent: kind(4, undefined, 12),
+    transformInParent: kind(12, undefined, 13),
+    inverseTransformInParent: kind(12, undefined, 14),
+    translateWorld: kind(3, undefined, 15),
+    rotateWorld: kind(4, undefined, 16),
+    transformWorld: kind(12, undefined, 17),
+    inverseTransformWorld: kind(12, undefined, 18),
+    multiplyScale: kind(1, undefined, 19),
+    multiplyStretch: kind(3, undefined, 20),
+    translateOwn: kind(3, undefined, 21),
+    rotateOwn: kind(4, undefined, 22),
+};
+
+/** Return the kind of a word that can be read, or written. */
+export function chooseKind(word, way) {
+    const found = choose(kinds, word, "the kind");
+
+    if (found[way] === undefined) {
+        throw new TypeError(`the kind "${word}" has no ${way}`);
+    }
+    return found;
+}
+
+// --- Transforms ---
+
+export function identity() {
+    return {
+        rotation: new Float32Array([0, 0, 0, 1]),
+        position: new Float32Array(3),
+        scale: 1,
+        stretch: new Float32Array([1, 1, 1]),
+        userData: 0,
+    };
+}
+
+function putWords(at, values, count) {
+    for (let i = 0; i < count; ++i) {
+        heap.f32[at + i] = values[i];
+    }
+}
+
+/** Write a transform, or its first 8 words, a pose: of 12 or 8 numbers, or of named parts. */
+export function putTransform(address, value, words = 12) {
+    const at = address >> 2;
+
+    if (value.length !== undefined) {
+        if (value.length !== words) {
+            throw new RangeError(`${words} numbers are needed, and ${value.length} are given`);
+        }
+        // Float32Array to Float32Array keeps the bits of the user data.
+        heap.f32.set(value, at);
+        return;
+    }
+    const { rotation, position, scale = 1, stretch, userData = 0 } = value;
+
+    putWords(at, rotation ?? [0, 0, 0, 1], 4);
+    putWords(at + 4, position ?? [0, 0, 0], 3);
+    heap.f32[at + 7] = scale;
+    if (words === 12) {
+        putWords(at + 8, stretch ?? [1, 1, 1], 3);
+        heap.u32[at + 11] = userData;
+    }
+}
+
+function getTransform(address, words, out = identity()) {
+    const at = address >> 2;
+
+    out.rotation.set(heap.f32.subarray(at, at + 4));
+    out.position.set(heap.f32.subarray(at + 4, at + 7));
+    out.scale = heap.f32[at + 7];
+    if (words === 12) {
+        out.stretch.set(heap.f32.subarray(at + 8, at + 11));
+        out.userData = heap.u32[at + 11];
+    }
+    return out;
+}
+
+/** Write the value of a kind: a number, an array, or a transform. */
+export function putValue(address, { words, array }, value) {
+    if (words === 1) {
+        (array === Uint32Array ? heap.u32 : heap.f32)[address >> 2] = value;
+    } else if (words >= 8) {
+        putTransform(address, value, words);
+    } else {
+        putVector(address, value, words);
+    }
+}
+
+/** Read the value of a kind, into `out` where it is no number. */
+export function getValue(address, { words, array }, out) {
+    if (words === 1) {
+        return (array === Uint32Array ? heap.u32 : heap.f32)[address >> 2];
+    }
+    return words >= 8 ? getTransform(address, words, out) : getVector(address, words, out);
+}
+
+export function putVector(address, value, count) {
+    if (value.length !== count) {
+        throw new RangeError(`${count} numbers are needed, and ${value.length} are given`);
+    }
+    putWords(address >> 2, value, count);
+}
+
+/** Read numbers into any array, or a new one. */
+export function getVector(address, count, out = new Float32Array(count)) {
+    const at = address >> 2;
+
+    for (let i = 0; i < count; ++i) {
+        out[i] = heap.f32[at + i];
+    }
+    return out;
+}
+
+// --- Arrays as arguments ---
+
+/**
+ * Say where an array is in the library's memory; 0 where it is elsewhere. To be called before any room is
+ * taken, because that may detach the array.
+ */
+export function addressOf(array, type) {
+    return array instanceof type && array.buffer === heap.buffer ? array.byteOffset : 0;
+}
+
+/** Where arguments are written one behind the other. */
+export class Packer {
+    /** @param size  upper bound of all that is put, where each part is rounded up to 16. */
+    constructor(size) {
+        this.address = room(size);
+    }
+
+    take(size) {
+        const address = this.address;
+
+        this.address += align(size);
+        return address;
+    }
+
+    /** Write an array's elements; one that is in memory already stays where it is. */
+    put(array, type, at) {
+        if (at !== 0) {
+            return at;
+        }
+        const address = this.take(array.length * type.BYTES_PER_ELEMENT);
+
+        new type(heap.buffer, address, array.length).set(array);
+        return address;
+    }
+}
+
+// --- Components ---
+
+// Only this package makes components: what a number means is known where it was registered.
+const token = Symbol("component");
+
+export class Component {
+    constructor(given, world, number, name, typeName, array, length) {
+        if (given !== token) {
+            throw new TypeError("a Component is made by World.registerComponent()");
+        }
+        this.world = world;
+        this.number = number;
+        this.name = name;
+        this.type = typeName;
+        this.array = array;
+        this.length = length;
+        this.size = length * (array?.BYTES_PER_ELEMENT ?? 0);
+        Object.freeze(this);
+    }
+}
+
+export const componentTypes = {
+    f32: Float32Array,
+    f64: Float64Array,
+    i8: Int8Array,
+    i16: Int16Array,
+    i32: Int32Array,
+    u8: Uint8Array,
+    u16: Uint16Array,
+    u32: Uint32Array,
+    entity: BigUint64Array,
+    tag: null,
+};
+
+export function makeComponent(world, number, name, typeName, length) {
+    return new Component(token, world, number, name, typeName, componentTypes[typeName], length);
+}
+
+function builtIn(number, name) {
+    return makeComponent(undefined, number, name, "tag", 0);
+}
+
+export const TRANSFORM = builtIn(1, "transform");
+export const SOLO = builtIn(2, "solo");
+export const ROOT = builtIn(3, "root");
+export const MEMBER = builtIn(4, "member");
+export const PREFAB = builtIn(5, "prefab");
+export const DISABLED = builtIn(6, "disabled");
+
+/** Return the number of a component that the world has. */
+export function numberOf(world, component) {
+    if (!(component instanceof Component)) {
+        throw new TypeError("not a Component");
+    }
+    if (component.world !== undefined && component.world !== world) {
+        throw new TypeError(`the component "${component.name}" is of another World`);
+    }
+    return component.number;
+}
+
+/** Copy a value of a component into memory. */
+export function putComponent(address, component, values) {
+    if (values.length !== component.length) {
+        throw new RangeError(`the component "${component.name}" has a value of ${component.length}, ` +
+            `and ${values.length} are given`);
+    }
+    if (component.size !== 0) {
+        new component.array(heap.buffer, address, component.length).set(values);
+    }
+}
+
+/** Copy a value out of memory. */
+export function getComponent(address, component, out = new component.array(component.length)) {
+    out.set(new component.array(heap.buffer, address, component.length));
+    return out;
+}
+
+const COMPONENT_VALUE_BYTES = 12;
+
+// A component alone means zeros.
+function splitEntry(entry) {
+    return Array.isArray(entry) ? entry : [entry, undefined];
+}
+
+/** Upper bound of the bytes that packValues() takes. */
+export function sizeOfValues(list) {
+    let size = align(COMPONENT_VALUE_BYTES * (list.length + 1)) + align(TRANSFORM_BYTES);
+
+    for (const entry of list) {
+        size += align(splitEntry(entry)[0]?.size ?? 0);
+    }
+    return size;
+}
+
+/**
+ * Write an array of C's espl_component_value: the transform, unless it is null, then the list.
+ * @returns the address and the count.
+ */
+export function packValues(packer, world, list, transform) {
+    const values = packer.take(COMPONENT_VALUE_BYTES * (list.length + 1));
+    let count = 0;
+
+    function add(number, size, data) {
+        const at = (values >> 2) + 3 * count;
+
+        heap.u32[at] = number;
+        heap.u32[at + 1] = size;
+        heap.u32[at + 2] = data;
+        ++count;
+    }
+
+    if (transform !== null) {
+        const address = packer.take(TRANSFORM_BYTES);
+
+        putTransform(address, transform);
+        add(TRANSFORM.number, TRANSFORM_BYTES, address);
+    }
+    for (const entry of list) {
+        const [component, value] = splitEntry(entry);
+        const number = numberOf(world, component);
+        let address = 0;
+
+        if (value !== undefined && component.size !== 0) {
+            address = packer.take(component.size);
+            putComponent(address, component, value);
+        }
+        add(number, component.size, address);
+    }
+    return [values, count];
+}

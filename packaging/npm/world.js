@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: MIT
+// The world: entities, their structure, their transforms and their components.
+import {
+    OWNED, POINTER, SCRATCH_VALUE, STATUS, align, checkCount, choose, encode, getString, heap, listen,
+    makeDisposable, nameOf, pointerOf, room, scratch, settle, unlisten, wasm,
+} from "./engine.js";
+import { putAttachOptions, putCreation, putInstance } from "./structs.js";
+import {
+    Packer, addressOf, axes, chooseKind, componentTypes, conversions, extents,
+    getComponent, getValue, getVector, hashKinds, keeps, kinds, linkNames, makeComponent,
+    numberOf, packValues,
+    putComponent, putValue, putVector, roleNames, sizeOfValues, spaces,
+} from "./values.js";
+
+const REPORT_BYTES = 24;
+const CHANGE_BYTES = 16;
+const COMPONENT_DEF_BYTES = 20;
+const STATS_BYTES = 28;
+const RESERVE_BYTES = 32;
+
+
+let lastNumber = 0;
+
+export class World {
+    #number;
+
+    constructor({ onMessage, tag = 0, layoutBudget = 0, kernels } = {}) {
+        const number = ++lastNumber;
+        const name = kernels === undefined ? undefined : encode(kernels);
+        const text = name === undefined ? 0 : new Packer(align(name.length)).put(name, Uint8Array, 0);
+
+        checkCount(tag, "tag");
+        checkCount(layoutBudget, "layoutBudget");
+        listen(number, onMessage);
+        this.#number = number;
+        this[POINTER] = 0;
+        this[STATUS] = "ESPL_OK";
+        this[OWNED] = new Set();
+        try {
+            settle(wasm.glue_world_create(number, tag, layoutBudget, text, scratch), this);
+        } catch (error) {
+            unlisten(number);
+            throw error;
+        }
+        this[POINTER] = heap.u32[scratch >> 2];
+    }
+
+    close() {
+        if (this[POINTER] === 0) {
+            return;
+        }
+        for (const owned of [...this[OWNED]]) {
+            owned.close();
+        }
+        wasm.espl_world_destroy(this[POINTER]);
+        this[POINTER] = 0;
+        settle(0);
+        unlisten(this.#number);
+    }
+
+    get isClosed() {
+        return this[POINTER] === 0;
+    }
+
+    get status() {
+        return this[STATUS];
+    }
+
+    // --- The whole world ---
+
+    get kernels() {
+        return getString(wasm.espl_world_kernels(pointerOf(this)));
+    }
+
+    get version() {
+        return BigInt.asUintN(64, wasm.espl_get_version(pointerOf(this)));
+    }
+
+    clear() {
+        return settle(wasm.espl_world_clear(pointerOf(this)), this);
+    }
+
+    compact() {
+        return settle(wasm.espl_compact(pointerOf(this)), this);
+    }
+
+    hash(kind = "logical") {
+        settle(wasm.espl_hash(pointerOf(this), choose(hashKinds, kind, "the hash"), scratch), this);
+        return heap.u64[scratch >> 3];
+    }
+
+    validate() {
+        const isValid = wasm.espl_validate_sized(pointerOf(this), scratch, 20);
+
+        return isValid ? null : getString(heap.u32[scratch >> 2]);
+    }
+
+    stats() {
+        wasm.espl_stats_sized(pointerOf(this), scratch, STATS_BYTES);
+        const [entities, solos, hierarchies, members, archetypes, chunks, bytes] =
+            heap.u32.subarray(scratch >> 2, (scratch + STATS_BYTES) >> 2);
+
+        return { entities, solos, hierarchies, members, archetypes, chunks, bytes };
+    }
+
+    reserve({ entities = 0, components = [], rows = 0, writes = 0, sideOf = 0n }) {
+        const numbers = components.map((component) => numberOf(this, component));
+        const packer = new Packer(align(4 * numbers.length) + align(RESERVE_BYTES));
+        const list = packer.put(numbers, Uint32Array, 0);
+        const def = packer.take(RESERVE_BYTES);
+
+        heap.u32.set([checkCount(entities), list, numbers.length, checkCount(rows), checkCount(writes), 0],
+            def >> 2);
+        heap.u64[(def + 24) >> 3] = sideOf;
+        return settle(wasm.espl_reserve_sized(pointerOf(this), def, RESERVE_BYTES), this);
+    }
+
+    // --- Creation and destruction ---
+
+    create(options = {}) {
+        return this.createMany(1, options)[0];
+    }
+
+    createMany(count, options = {}) {
+        const packer = new Packer(putCreation.size(options) + align(8 * checkCount(count)));
+        const def = putCreation(packer, this, options);
+        const out = packer.take(8 * count);
+
+        settle(wasm.espl_create_at_sized(pointerOf(this), def, count, out, putCreation.bytes), this);
+        return new BigUint64Array(heap.buffer, out, count).slice();
+    }
+
+    instantiate(source, options = {}) {
+        return this.instantiateMany(source, 1, options)[0];
+    }
+
+    instantiateMany(source, count, options = {}) {
+        const packer = new Packer(putInstance.size(options) + align(8 * checkCount(count)));
+        const def = putInstance(packer, this, source, options);
+        const out = packer.take(8 * count);
+
+        settle(wasm.espl_instantiate_at_sized(pointerOf(this), def, count, out, putInstance.bytes), this);
+        return new BigUint64Array(heap.buffer, out, count).slice();
+    }
+
+    destroy(entity, extent = "owned") {
+        return settle(wasm.glue_destroy(pointerOf(this), entity, choose(extents, extent, "the extent")),
+            this);
+    }
+
+    destroyMany(entities, extent = "owned") {
+        const at = addressOf(entities, BigUint64Array);
+        const count = entities.length;
+        const list = new Packer(align(8 * count)).put(entities, BigUint64Array, at);
+
+        return settle(wasm.espl_destroy_many(pointerOf(this), list, count,
+            choose(extents, extent, "the extent"), 0), this);
+    }
+
+    isAlive(entity) {
+        return wasm.glue_is_alive(pointerOf(this), entity) !== 0;
+    }
+
+    enable(entity, extent = "owned") {
+        return settle(wasm.glue_enable(pointerOf(this), entity, choose(extents, extent, "the extent")),
+            this);
+    }
+
+    disable(entity, extent = "owned") {
+        return settle(wasm.glue_disable(pointerOf(this), entity, choose(extents, extent, "the extent")),
+            this);
+    }
+
+    isEnabled(entity) {
+        return wasm.glue_is_enabled(pointerOf(this), entity) !== 0;
+    }
+
+    // --- Structure ---
+
+    attach(child, parent, options = {}) {
+        const address = putAttachOptions(scratch, options);
+
+        return settle(wasm.glue_attach(pointerOf(this), child, parent, address), this);
+    }
+
+    attachMany(children, parents, options = {}) {
+        if (children.length !== parents.length) {
+            throw new RangeError("there must be as many parents as children");
+        }
+        const [childrenAt, parentsAt] = [addressOf(children, BigUint64Array), addressOf(parents, BigUint64Array)];
+        const count = children.length;
+        const packer = new Packer(2 * align(8 * count));
+        const first = packer.put(children, BigUint64Array, childrenAt);
+        const second = packer.put(parents, BigUint64Array, parentsAt);
+        const address = putAttachOptions(scratch, options);
+
+        return settle(wasm.espl_attach_many_sized(pointerOf(this), first, second, count, address, 0,
+            putAttachOptions.bytes), this);
+    }
+
+    detach(entity, keep = "world") {
+        return settle(wasm.glue_detach(pointerOf(this), entity, choose(keeps, keep, "what to keep")), this);
+    }
+
+    setSibling(entity, before = 0n) {
+        return settle(wasm.glue_set_sibling(pointerOf(this), entity, before), this);
+    }
+
+    getParent(entity) {
+        return BigInt.asUintN(64, wasm.glue_get_parent(pointerOf(this), entity));
+    }
+
+    getRoot(entity) {
+        return BigInt.asUintN(64, wasm.glue_get_root(pointerOf(this), entity));
+    }
+
+    getFirstChild(entity) {
+        return BigInt.asUintN(64, wasm.glue_get_first_child(pointerOf(this), entity));
+    }
+
+    getLastChild(entity) {
+        return BigInt.asUintN(64, wasm.glue_get_last_child(pointerOf(this), entity));
+    }
+
+    getPreviousSibling(entity) {
+        return BigInt.asUintN(64, wasm.glue_get_previous_sibling(pointerOf(this), entity));
+    }
+
+    getNextSibling(entity) {
+        return BigInt.asUintN(64, wasm.glue_get_next_sibling(pointerOf(this), entity));
+    }
+
+    getChildren(entity) {
+        const children = [];
+
+        for (let child = this.getFirstChild(entity); child !== 0n; child = this.getNextSibling(child)) {
+            children.push(child);
+        }
+        return children;
+    }
+
+    getRole(entity) {
+        return roleNames[wasm.glue_get_role(pointerOf(this), entity)];
+    }
+
+    getLink(entity) {
+        return linkNames[wasm.glue_get_link(pointerOf(this), entity)];
+    }
+
+    /** -1 for a handle that names no living entity. */
+    getDepth(entity) {
+        return wasm.glue_get_depth(pointerOf(this), entity) | 0;
+    }
+
+    countChildren(entity) {
+        return wasm.glue_count_children(pointerOf(this), entity);
+    }
+
+    countDescendants(entity) {
+        return wasm.glue_count_descendants(pointerOf(this), entity);
+    }
+
+    isAncestor(ancestor, entity) {
+        return wasm.glue_is_ancestor(pointerOf(this), ancestor, entity) !== 0;
+    }
+
+    copySubtree(top, extent = "subtree") {
+        const world = pointerOf(this);
+        const which = choose(extents, extent, "the extent");
+        const count = wasm.glue_copy_subtree(world, top, which, 0, 0);
+        const packer = new Packer(align(8 * count) + 2 * align(4 * count));
+        const [entities, parents, depths] = [8, 4, 4].map((size) => packer.take(size * count));
+
+        heap.u32.set([entities, parents, depths, 0, 0], scratch >> 2);
+        wasm.glue_copy_subtree(world, top, which, count, scratch);
+        return {
+            entities: new BigUint64Array(heap.buffer, entities, count).slice(),
+            // C's number for no parent is -1 here.
+            parents: new Int32Array(heap.buffer, parents, count).slice(),
+            depths: new Uint32Array(heap.buffer, depths, count).slice(),
+        };
+    }
+
+    // --- Names ---
+
+    setName(entity, name) {
+        const text = encode(name);
+        const address = new Packer(align(text.length)).put(text, Uint8Array, 0);
+
+        return settle(wasm.glue_set_name(pointerOf(this), entity, address), this);
+    }
+
+    getName(entity) {
+        return getString(wasm.glue_get_name(pointerOf(this), entity));
+    }
+
+    findBelow(top, path) {
+        const text = encode(path);
+        const address = new Packer(align(text.length)).put(text, Uint8Array, 0);
+
+        settle(wasm.glue_find_below(pointerOf(this), top, address, scratch), this);
+        return heap.u64[scratch >> 3];
+    }
+
+    getPath(entity) {
+        const world = pointerOf(this);
+        const size = wasm.glue_get_path(world, entity, 0, 0) + 1;
+        const address = room(size);
+
+        wasm.glue_get_path(world, entity, address, size);
+        return getString(address);
+    }
+
+    dump(entity) {
+        const world = pointerOf(this);
+        const size = wasm.glue_dump(world, entity, 0, 0) + 1;
+        const address = room(size);
+
+        wasm.glue_dump(world, entity, address, size);
+        return getString(address);
+    }
+
+    // --- Components ---
+
+    registerComponent(name, { type = "f32", length = 1 } = {}) {
+        const array = choose(componentTypes, type, "the type");
+        const count = array === null ? 0 : checkCount(length, "length");
+        const unit = array?.BYTES_PER_ELEMENT ?? 0;
+        const references = type === "entity" ? Array.from({ length: count }, (_, i) => 8 * i) : [];
+        const text = encode(name);
+        const packer = new Packer(align(text.length) + align(4 * references.length));
+        const nameAt = packer.put(text, Uint8Array, 0);
+        const referencesAt = packer.put(references, Uint32Array, 0);
+
+        heap.u32.set([nameAt, unit * count, unit, referencesAt, references.length], scratch >> 2);
+        settle(wasm.espl_component_register_sized(pointerOf(this), scratch, scratch + SCRATCH_VALUE,
+            COMPONENT_DEF_BYTES), this);
+        return makeComponent(this, heap.u32[(scratch + SCRATCH_VALUE) >> 2], name, type, count);
+    }
+
+    change(entity, add, remove = []) {
+        const address = this.#putChange(add, remove);
+
+        return settle(wasm.glue_change_components(pointerOf(this), entity, address), this);
+    }
+
+    #putChange(add, remove) {
+        const numbers = remove.map((component) => numberOf(this, component));
+        const packer = new Packer(sizeOfValues(add) + align(4 * numbers.length) + align(CHANGE_BYTES));
+        const [values, count] = packValues(packer, this, add, null);
+        const list = packer.put(numbers, Uint32Array, 0);
+
+        heap.u32.set([values, count, list, numbers.length], scratch >> 2);
+        return scratch;
+    }
+
+    add(entity, component, values) {
+        return this.change(entity, [values === undefined ? component : [component, values]]);
+    }
+
+    remove(entity, component) {
+        return this.change(entity, [], [component]);
+    }
+
+    has(entity, component) {
+        return wasm.glue_has_component(pointerOf(this), entity, numberOf(this, component)) !== 0;
+    }
+
+    get(entity, component, out) {
+        const number = numberOf(this, component);
+        const address = room(component.size);
+
+        settle(wasm.glue_get_component(pointerOf(this), entity, number, address, component.size), this);
+        return getComponent(address, component, out);
+    }
+
+    set(entity, component, values) {
+        const number = numberOf(this, component);
+        const address = room(component.size);
+
+        putComponent(address, component, values);
+        return settle(wasm.glue_set_component(pointerOf(this), entity, number, address, component.size),
+            this);
+    }
+
+    // --- Transforms, one at a time ---
+
+    read(entity, kind, out) {
+        return this.#read(entity, chooseKind(kind, "read"), out);
+    }
+
+    #read(entity, kind, out) {
+        settle(wasm.glue_read(pointerOf(this), entity, kind.read, scratch), this);
+        return getValue(scratch, kind, out);
+    }
+
+    write(entity, kind, value) {
+        return this.#write(entity, chooseKind(kind, "write"), value);
+    }
+
+    #write(entity, kind, value) {
+        putValue(scratch, kind, value);
+        return settle(wasm.glue_write(pointerOf(this), entity, kind.write, scratch), this);
+    }
+
+    getLocalTransform(entity, out) {
+        return this.#read(entity, kinds.localTransform, out);
+    }
+
+    getLocalPosition(entity, out) {
+        return this.#read(entity, kinds.localPosition, out);
+    }
+
+    getLocalRotation(entity, out) {
+        return this.#read(entity, kinds.localRotation, out);
+    }
+
+    getLocalScale(entity) {
+        return this.#read(entity, kinds.localScale);
+    }
+
+    getWorldTransform(entity, out) {
+        return this.#read(entity, kinds.worldTransform, out);
+    }
+
+    getWorldPosition(entity, out) {
+        return this.#read(entity, kinds.worldPosition, out);
+    }
+
+    getWorldRotation(entity, out) {
+        return this.#read(entity, kinds.worldRotation, out);
+    }
+
+    getWorldScale(entity) {
+        return this.#read(entity, kinds.worldScale);
+    }
+
+    getStretch(entity, out) {
+        return this.#read(entity, kinds.stretch, out);
+    }
+
+    getUserData(entity) {
+        return this.#read(entity, kinds.userData);
+    }
+
+    setLocalTransform(entity, value) {
+        return this.#write(entity, kinds.localTransform, value);
+    }
+
+    setLocalPosition(entity, value) {
+        return this.#write(entity, kinds.localPosition, value);
+    }
+
+    setLocalRotation(entity, value) {
+        return this.#write(entity, kinds.localRotation, value);
+    }
+
+    setLocalScale(entity, value) {
+        return this.#write(entity, kinds.localScale, value);
+    }
+
+    setWorldTransform(entity, value) {
+        return this.#write(entity, kinds.worldTransform, value);
+    }
+
+    setWorldPosition(entity, value) {
+        return this.#write(entity, kinds.worldPosition, value);
+    }
+
+    setWorldRotation(entity, value) {
+        return this.#write(entity, kinds.worldRotation, value);
+    }
+
+    setWorldScale(entity, value) {
+        return this.#write(entity, kinds.worldScale, value);
+    }
+
+    setStretch(entity, value) {
+        return this.#write(entity, kinds.stretch, value);
+    }
+
+    setUserData(entity, value) {
+        return this.#write(entity, kinds.userData, value);
+    }
+
+    translate(entity, offset, space = "parent") {
+        return this.#write(entity, kinds[`translate${choose(spaces, space, "the space")}`], offset);
+    }
+
+    rotate(entity, rotation, space = "parent") {
+        return this.#write(entity, kinds[`rotate${choose(spaces, space, "the space")}`], rotation);
+    }
+
+    rotateAbout(entity, pivot, rotation) {
+        putVector(scratch, pivot, 3);
+        putVector(scratch + 16, rotation, 4);
+        return settle(wasm.glue_rotate_about(pointerOf(this), entity, scratch, scratch + 16), this);
+    }
+
+    lookAt(entity, target, { up = [0, 1, 0], forward = "forward" } = {}) {
+        putVector(scratch, target, 3);
+        putVector(scratch + 16, up, 3);
+        return settle(wasm.glue_look_at(pointerOf(this), entity, scratch, scratch + 16,
+            choose(axes, forward, "the axis")), this);
+    }
+
+    getInherit(entity) {
+        return wasm.glue_get_inherit(pointerOf(this), entity);
+    }
+
+    setInherit(entity, flags) {
+        return settle(wasm.glue_set_inherit(pointerOf(this), entity, flags), this);
+    }
+
+    getMatrix(entity, out) {
+        settle(wasm.glue_get_matrix(pointerOf(this), entity, 1, scratch), this);
+        return getVector(scratch, 16, out);
+    }
+
+    getInverseMatrix(entity, out) {
+        settle(wasm.glue_get_matrix(pointerOf(this), entity, 2, scratch), this);
+        return getVector(scratch, 16, out);
+    }
+
+    getRelative(frame, entity, out) {
+        settle(wasm.glue_relative(pointerOf(this), frame, entity, scratch), this);
+        return getValue(scratch, kinds.worldTransform, out);
+    }
+
+    convert(entity, conversion, value, out) {
+        const which = choose(conversions, conversion, "the conversion");
+
+        putVector(scratch, value, 3);
+        settle(wasm.glue_convert(pointerOf(this), entity, which, scratch, scratch + 16), this);
+        return getVector(scratch + 16, 3, out);
+    }
+
+    // --- Transforms, many at a time ---
+
+    readMany(kind, entities, out) {
+        const { words, array, read } = chooseKind(kind, "read");
+        const count = entities.length;
+        const result = out ?? new array(words * count).fill(array === Uint32Array ? 0 : NaN);
+
+        if (!(result instanceof array) || result.length < words * count) {
+            throw new RangeError(`out must be a ${array.name} of ${words * count} or more`);
+        }
+        const entitiesAt = addressOf(entities, BigUint64Array);
+        const packer = new Packer(align(8 * count) + align(4 * words * count));
+        const handles = packer.put(entities, BigUint64Array, entitiesAt);
+        const values = packer.take(4 * words * count);
+
+        // What is refused stays as it is.
+        new array(heap.buffer, values, words * count).set(result.subarray(0, words * count));
+        settle(wasm.espl_read_strided(pointerOf(this), read, handles, 8, values, 4 * words, count), this);
+        result.set(new array(heap.buffer, values, words * count));
+        return result;
+    }
+
+    writeMany(kind, entities, values) {
+        const { words, array, write } = chooseKind(kind, "write");
+        const count = entities.length;
+
+        if (values.length !== words * count) {
+            throw new RangeError(`${words * count} numbers are needed, and ${values.length} are given`);
+        }
+        const [entitiesAt, valuesAt] = [addressOf(entities, BigUint64Array), addressOf(values, array)];
+        const packer = new Packer(align(8 * count) + align(4 * words * count));
+        const handles = packer.put(entities, BigUint64Array, entitiesAt);
+        const numbers = packer.put(values, array, valuesAt);
+
+        return writeStrided(this, write, words, handles, numbers, count);
+    }
+}
+
+/** Write values that are in memory, and return the report. */
+export function writeStrided(world, write, words, handles, values, count) {
+    const status = settle(wasm.espl_write_strided_sized(pointerOf(world), write, handles, 8, values,
+        4 * words, count, scratch, REPORT_BYTES), world);
+    const [applied, lossy, refused, first, , overflowed] = heap.u32.subarray(scratch >> 2, (scratch + REPORT_BYTES) >> 2);
+
+    return {
+        status,
+        applied,
+        lossy,
+        refused,
+        overflowed,
+        firstRefused: refused === 0 ? undefined : first,
+        firstStatus: refused === 0 ? undefined : nameOf(heap.i32[(scratch + 16) >> 2]),
+    };
+}
+
+makeDisposable(World);

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// The types of the package, as a strict compiler sees them. What is wrong must stay wrong.
+import {
+    Batch, Chunk, CommandBuffer, Component, Entity, EspalierError, HierarchyView, Inherit, NULL_ENTITY, PREFAB,
+    PlaybackReport, Query, Refusal, Transform, World, WorldOptions, identity, quat, version,
+} from "espalier";
+
+const options: WorldOptions = { tag: 1, onMessage: (level, line) => console.error(level, line) };
+const world = new World(options);
+const root: Entity = world.create({ position: [0, 1, 0], components: [PREFAB] });
+const health: Component<"f32"> = world.registerComponent("health");
+const target = world.registerComponent("target", { type: "entity", length: 2 });
+const child = world.create({ parent: root, components: [[health, [1]], [target, [root, NULL_ENTITY]]] });
+const points: Float32Array = world.get(child, health);
+const targets: BigUint64Array = world.get(child, target);
+const where: Float32Array = world.read(child, "worldPosition");
+const size: number = world.read(child, "worldScale");
+const whole: Transform = world.read(child, "worldTransform", identity());
+const words: Uint32Array = world.readMany("userData", [root]);
+
+world.write(child, "localPosition", where);
+world.write(child, "rotateOwn", quat.fromAxisAngle([0, 1, 0], 1));
+world.write(child, "transformWorld", { position: [1, 2, 3] });
+world.setLocalTransform(child, whole);
+world.attach(child, root, { keep: { position: "snap" }, inherit: Inherit.ABSOLUTE_ROTATION });
+world.setInherit(child, Inherit.ABSOLUTE_X | Inherit.ABSOLUTE_UP);
+
+const query: Query = world.query({ all: [health], since: world.version });
+for (const chunk of query) {
+    const some: Chunk = chunk;
+    const column: Float32Array | null = some.write(health);
+    if (column !== null) {
+        column[0] += points[0] + size;
+    }
+}
+const view: HierarchyView = world.view(root);
+const batch: Batch<"userData"> = world.batch("userData", 4);
+const values: Uint32Array = batch.values;
+const commands: CommandBuffer = world.commands();
+const report: PlaybackReport = commands.play();
+try {
+    commands.play();
+} catch (error) {
+    if (error instanceof EspalierError) {
+        const status: Refusal | "CLOSED" = error.status;
+        console.log(status, error.code, error.text);
+    }
+}
+console.log(version, targets.length, words.length, view.poses.length, values.length, report.refusals.length,
+    world.getMatrix(child, [] as number[]).length);
+world[Symbol.dispose]();
+
+// @ts-expect-error A handle is no number.
+world.getWorldPosition(1);
+// @ts-expect-error There is no such kind.
+world.read(child, "positions");
+// @ts-expect-error A change cannot be read.
+world.read(child, "rotateOwn");
+// @ts-expect-error A scale is a number.
+world.write(child, "localScale", [1]);
+// @ts-expect-error There is no such extent.
+world.destroy(child, "all");
+// @ts-expect-error An entity component takes handles.
+world.set(child, target, [1, 2]);
+// @ts-expect-error A component is not made by hand.
+new Component();
+// @ts-expect-error What is counted is not written.
+world.stats().entities = "none";
