@@ -37,7 +37,7 @@ build_module()
     "$EMCC" -O2 -Wall -Wextra -Werror "$@" -I"$source/include" -c "$from/glue.c" -o "$room/$name-glue.o"
     "$EMCC" -O2 "$@" -I"$room" -c "$room/espalier.c" -o "$room/$name.o"
     "$EMCC" -O2 "$@" "$room/$name-glue.o" "$room/$name.o" --no-entry -s STANDALONE_WASM=1 \
-        -s ALLOW_MEMORY_GROWTH=1 -s INITIAL_MEMORY=1MB -s TOTAL_STACK=128KB \
+        -s ALLOW_MEMORY_GROWTH=1 -s INITIAL_MEMORY=1MB -s TOTAL_STACK=256KB \
         -s ERROR_ON_UNDEFINED_SYMBOLS=0 -s WARN_ON_UNDEFINED_SYMBOLS=0 \
         -s EXPORTED_FUNCTIONS="$(list_exports)" -o "$room/$name.wasm"
     {

@@ -28,7 +28,8 @@ function getReport(status) {
     }
     const [created, destroyed] = heap.u32.subarray(at + 67, at + 69);
     return {
-        status, accepted, applied, refused, lossy, created, destroyed, overflowed: heap.u32[at + 93], refusals,
+        status, accepted, applied, refused, lossy, created, destroyed, overflowed: heap.u32[at + 93],
+        refusals,
     };
 }
 
@@ -106,7 +107,9 @@ export class CommandBuffer {
     }
 
     destroy(entity, extent = "owned", key = 0) {
-        this.#settle(wasm.glue_record_destroy(this.#open, key, entity, choose(extents, extent, "the extent")));
+        const which = choose(extents, extent, "the extent");
+
+        this.#settle(wasm.glue_record_destroy(this.#open, key, entity, which));
     }
 
     attach(child, parent, options = {}, key = 0) {
@@ -116,7 +119,9 @@ export class CommandBuffer {
     }
 
     detach(entity, keep = "world", key = 0) {
-        this.#settle(wasm.glue_record_detach(this.#open, key, entity, choose(keeps, keep, "what to keep")));
+        const which = choose(keeps, keep, "what to keep");
+
+        this.#settle(wasm.glue_record_detach(this.#open, key, entity, which));
     }
 
     setSibling(entity, before = 0n, key = 0) {
@@ -170,11 +175,15 @@ export class CommandBuffer {
     }
 
     enable(entity, extent = "owned", key = 0) {
-        this.#settle(wasm.glue_record_enable(this.#open, key, entity, choose(extents, extent, "the extent")));
+        const which = choose(extents, extent, "the extent");
+
+        this.#settle(wasm.glue_record_enable(this.#open, key, entity, which));
     }
 
     disable(entity, extent = "owned", key = 0) {
-        this.#settle(wasm.glue_record_disable(this.#open, key, entity, choose(extents, extent, "the extent")));
+        const which = choose(extents, extent, "the extent");
+
+        this.#settle(wasm.glue_record_disable(this.#open, key, entity, which));
     }
 
     // --- Playing ---

@@ -89,8 +89,9 @@ function makeViews() {
     heap.f32 = new Float32Array(buffer);
 }
 
-/** Address of the arguments of one call: 1024 bytes that glue.c owns. */
+/** Address of the arguments of one call: bytes that glue.c owns. */
 export const scratch = wasm.glue_scratch();
+const SCRATCH_BYTES = 1024;
 /** Bytes of scratch that are for a value; structs come after them. */
 export const SCRATCH_VALUE = 256;
 
@@ -182,9 +183,7 @@ export function settle(status, world) {
         const said = messages;
 
         messages = [];
-        for (const [number, level, line] of said) {
-            listeners.get(number)?.(level, line);
-        }
+        deliver(said.filter(([number]) => listeners.has(number)));
     }
     if (error !== undefined) {
         throw error;
@@ -199,6 +198,31 @@ export function settle(status, world) {
 // The line of this call that names the status, which says more than the status.
 function refusalIn(said, name) {
     return said.filter((message) => message[2].includes(name)).pop()?.[2];
+}
+
+// A listener may call the library, and results of the call that ends may still be in the scratch and in the
+// room. What a listener throws is no answer of the call: it is reported as that of an event's listener is.
+function deliver(said) {
+    if (said.length === 0) {
+        return;
+    }
+    const scratchKept = heap.u8.slice(scratch, scratch + SCRATCH_BYTES);
+    const addressKept = roomAddress, sizeKept = roomSize;
+
+    roomAddress = roomSize = 0;
+    for (const [number, level, line] of said) {
+        try {
+            listeners.get(number)?.(level, line);
+        } catch (error) {
+            queueMicrotask(() => {
+                throw error;
+            });
+        }
+    }
+    wasm.free(roomAddress);
+    roomAddress = addressKept;
+    roomSize = sizeKept;
+    heap.u8.set(scratchKept, scratch);
 }
 
 export function listen(number, listener) {

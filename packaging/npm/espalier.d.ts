@@ -49,8 +49,9 @@ export interface TransformParts {
 }
 
 /**
- * A transform to be written: parts, or the 12 words of 32 bits that C's espl_transform has: rotation,
- * position, scale, stretch, and the user data as the bits of a whole number.
+ * A transform to be written: parts, or the 12 words of 32 bits that C's espl_transform has, which are
+ * rotation, position, scale, stretch, and the user data as the bits of a whole number; for a pose the
+ * first 8.
  */
 export type TransformValue = TransformParts | Numbers;
 
@@ -58,9 +59,13 @@ export type TransformValue = TransformParts | Numbers;
 export interface Transform {
     /** Quaternion x, y, z, w of unit length. */
     rotation: Float32Array;
+    /** Origin in the axes that the transform is placed in: x, y, z. */
     position: Float32Array;
+    /** Uniform scale, which children inherit. */
     scale: number;
+    /** Scale for each axis, which children do not inherit as shape. */
     stretch: Float32Array;
+    /** A whole number from 0 to 4294967295 of your own. */
     userData: number;
 }
 
@@ -123,8 +128,11 @@ export type Conversion =
 
 /** Bits for setInherit() and `inherit`: parts of its world that a member does not take from its parent. */
 export const Inherit: {
+    /** World x of the position. */
     readonly ABSOLUTE_X: 1;
+    /** World y of the position. */
     readonly ABSOLUTE_Y: 2;
+    /** World z of the position. */
     readonly ABSOLUTE_Z: 4;
     /** World direction of +Z. */
     readonly ABSOLUTE_FORWARD: 8;
@@ -132,6 +140,7 @@ export const Inherit: {
     readonly ABSOLUTE_UP: 16;
     /** Where one direction alone is kept, up is exact and not forward. */
     readonly STRICT_UP: 32;
+    /** World scale. */
     readonly ABSOLUTE_SCALE: 64;
     /** The world is a copy of the parent's. Excludes every other bit. */
     readonly COPY_PARENT: 128;
@@ -159,7 +168,9 @@ export type Refusal =
  * word, a handle that is no bigint, an array of another length) is a TypeError or a RangeError instead.
  */
 export class EspalierError extends Error {
+    /** Called by the package. */
     constructor(status: Refusal | "CLOSED", code: number | undefined, text: string, message?: string);
+    /** Name of the class. */
     readonly name: "EspalierError";
     /** Name of the status. "CLOSED": the object was closed, or its iteration went on. */
     readonly status: Refusal | "CLOSED";
@@ -174,7 +185,7 @@ export class EspalierError extends Error {
 
 // --- Components ---
 
-/** Element of a component's value. "entity" is a handle, which clones map to their own; "tag" has no value. */
+/** Element of a component's value: "entity" is a handle, which clones map to their own; "tag" none. */
 export type ComponentType =
     | "f32" | "f64" | "i8" | "i16" | "i32" | "u8" | "u16" | "u32" | "entity" | "tag";
 
@@ -196,12 +207,15 @@ export type ComponentValues<T extends ComponentType> =
 
 /** A registered component, by World.registerComponent(). Frozen. */
 export class Component<T extends ComponentType = ComponentType> {
+    /** Made by the package alone. */
     private constructor();
     /** The world that has it; undefined for a built-in one, which every world has. */
     readonly world: World | undefined;
     /** Number in its world. */
     readonly number: number;
+    /** Name that it was registered with, unique in its world. */
     readonly name: string;
+    /** Element of its values. */
     readonly type: T;
     /** Elements of a value; 0 for a tag. */
     readonly length: number;
@@ -237,6 +251,7 @@ export interface LinkOptions {
     inherit?: number;
 }
 
+/** How to attach. */
 export interface AttachOptions extends LinkOptions {
     /** For all parts, or for each. Default: "world". */
     keep?: Keep | { position?: Keep; rotation?: Keep; scale?: Keep };
@@ -258,13 +273,16 @@ export interface CreateOptions extends TransformParts, LinkOptions {
 
 /** Where a clone starts; without a transform it has that of the source. */
 export interface InstantiateOptions extends CreateOptions {
+    /** A whole transform. */
     transform?: TransformValue;
 }
 
+/** How to make a world. */
 export interface WorldOptions {
     /**
      * Receives each line that the library says of this world, after the call that it is about: refusals, and
-     * what is nearly always a mistake. It may call the library. Default: none.
+     * what is nearly always a mistake. It may call the library; what it throws is reported as uncaught.
+     * Default: none.
      */
     onMessage?: (level: "info" | "warning" | "error", line: string) => void;
     /** 1 to 127: what the handles carry, so that each run gives the same ones. Default: the next free. */
@@ -277,6 +295,7 @@ export interface WorldOptions {
 
 /** Account of a batch of writes: the count is applied + refused. */
 export interface WriteReport {
+    /** "ESPL_OK", or a remark. */
     status: Done;
     /** Carried out, writes that changed nothing included. */
     applied: number;
@@ -294,9 +313,11 @@ export interface WriteReport {
 
 /** Account of a playback: accepted is applied + refused. */
 export interface PlaybackReport {
+    /** "ESPL_OK", or a remark. */
     status: Done;
     /** Commands that were recorded. */
     accepted: number;
+    /** Commands carried out, also with a loss. */
     applied: number;
     /** Commands that changed nothing. */
     refused: number;
@@ -341,10 +362,13 @@ export interface WorldStats {
  * return the name of their status, "ESPL_OK" or a remark; `status` has that of the last call.
  */
 export class World {
+    /** Make an empty world. */
     constructor(options?: WorldOptions);
     /** Free the world, with its command buffers, batches and open iterations. */
     close(): void;
+    /** The same as close(). */
     [Symbol.dispose](): void;
+    /** Tells whether close() was called. */
     readonly isClosed: boolean;
     /** Status of the last call that was not refused. */
     readonly status: Done;
@@ -358,8 +382,8 @@ export class World {
     /** Free unused memory of the world, and lay every hierarchy out. */
     compact(): Done;
     /**
-     * Hash of what can be read ("logical"), the same on every machine and in every language, or of the storage
-     * too ("physical").
+     * Hash of what can be read ("logical"), the same on every machine and in every language, or of the
+     * storage too ("physical").
      */
     hash(kind?: "logical" | "physical"): bigint;
     /** Check every invariant; null where all hold, else the sentence of the broken one. */
@@ -412,18 +436,25 @@ export class World {
     getParent(entity: Entity): Entity;
     /** Top of the hierarchy: the entity itself for a root or solo. */
     getRoot(entity: Entity): Entity;
+    /** 0n where there is none. */
     getFirstChild(entity: Entity): Entity;
+    /** 0n where there is none. */
     getLastChild(entity: Entity): Entity;
+    /** Sibling before it under the same parent; 0n where there is none. */
     getPreviousSibling(entity: Entity): Entity;
+    /** Sibling after it under the same parent; 0n where there is none. */
     getNextSibling(entity: Entity): Entity;
     /** All children in their order. */
     getChildren(entity: Entity): Entity[];
+    /** Place in the structure. */
     getRole(entity: Entity): Role;
     /** "owned" for a root or solo. */
     getLink(entity: Entity): Link;
     /** Links below the root; -1 for a handle that names no living entity. */
     getDepth(entity: Entity): number;
+    /** Count the children. */
     countChildren(entity: Entity): number;
+    /** Count everything below. */
     countDescendants(entity: Entity): number;
     /** Tell whether the first entity is above the second one. */
     isAncestor(ancestor: Entity, entity: Entity): boolean;
@@ -478,27 +509,45 @@ export class World {
         out?: K extends TransformKind ? Transform : Float32Array): ReadValue<K>;
     /** Write a kind. */
     write<K extends WriteKind>(entity: Entity, kind: K, value: WriteValue<K>): Done;
+    /** Read the transform relative to the parent. */
     getLocalTransform(entity: Entity, out?: Transform): Transform;
+    /** Read the position relative to the parent. */
     getLocalPosition(entity: Entity, out?: Float32Array): Float32Array;
+    /** Read the rotation relative to the parent. */
     getLocalRotation(entity: Entity, out?: Float32Array): Float32Array;
+    /** Read the scale relative to the parent's. */
     getLocalScale(entity: Entity): number;
+    /** Read the transform relative to the world. */
     getWorldTransform(entity: Entity, out?: Transform): Transform;
+    /** Read the position in the world. */
     getWorldPosition(entity: Entity, out?: Float32Array): Float32Array;
+    /** Read the rotation in the world. */
     getWorldRotation(entity: Entity, out?: Float32Array): Float32Array;
+    /** Read the scale in the world. */
     getWorldScale(entity: Entity): number;
+    /** Read the stretch, which is the same in both spaces. */
     getStretch(entity: Entity, out?: Float32Array): Float32Array;
+    /** Read the user data. */
     getUserData(entity: Entity): number;
     /** Write the whole transform: parts that are left out become those of the identity. */
     setLocalTransform(entity: Entity, value: TransformValue): Done;
+    /** Write the position relative to the parent. */
     setLocalPosition(entity: Entity, value: Vector): Done;
+    /** Write the rotation relative to the parent. */
     setLocalRotation(entity: Entity, value: Quaternion): Done;
+    /** Write the scale relative to the parent's. */
     setLocalScale(entity: Entity, value: number): Done;
     /** Write the whole transform: parts that are left out become those of the identity. */
     setWorldTransform(entity: Entity, value: TransformValue): Done;
+    /** Write the position in the world. */
     setWorldPosition(entity: Entity, value: Vector): Done;
+    /** Write the rotation in the world. */
     setWorldRotation(entity: Entity, value: Quaternion): Done;
+    /** Write the scale in the world. */
     setWorldScale(entity: Entity, value: number): Done;
+    /** Write the stretch. */
     setStretch(entity: Entity, value: Vector): Done;
+    /** Write the user data, a whole number from 0 to 4294967295. */
     setUserData(entity: Entity, value: number): Done;
     /** Move along axes. Default: the parent's. */
     translate(entity: Entity, offset: Vector, space?: Space): Done;
@@ -530,8 +579,8 @@ export class World {
      */
     readMany<K extends ReadKind>(kind: K, entities: Entities, out?: KindArray<K>): KindArray<K>;
     /**
-     * Write a kind of many entities, with one propagation for each hierarchy. An entry that a single write would
-     * refuse is refused alone and counted: read the report.
+     * Write a kind of many entities, with one propagation for each hierarchy. An entry that a single write
+     * would refuse is refused alone and counted: read the report.
      */
     writeMany<K extends WriteKind>(kind: K, entities: Entities, values: KindArray<K> | Numbers): WriteReport;
 
@@ -563,7 +612,9 @@ export interface QueryDefinition {
     changed?: Iterable<Component>;
     /** A World.version. Default: 0n, which every write is after. */
     since?: bigint;
+    /** Find prefabs too. Default: false. */
     includePrefabs?: boolean;
+    /** Find disabled entities too. Default: false. */
     includeDisabled?: boolean;
 }
 
@@ -575,10 +626,13 @@ export interface QueryDefinition {
  * commands in the loop, and play them after it.
  */
 export class Query implements Iterable<Chunk> {
+    /** Make a query; it may be used as long as the world. */
     constructor(world: World, definition?: QueryDefinition);
+    /** The world that it belongs to. */
     readonly world: World;
     /** The version of the definition; may be set between iterations. */
     since: bigint;
+    /** Begin an iteration: `for (const chunk of query)`. */
     [Symbol.iterator](): Generator<Chunk, void, undefined>;
     /** Copy the handles of all entities that the query finds. */
     entities(): BigUint64Array;
@@ -588,10 +642,11 @@ export class Query implements Iterable<Chunk> {
  * Entities with the same components, up to 128, as rows of columns. It can be read until the loop goes on;
  * after that its members throw EspalierError "CLOSED".
  *
- * Its arrays show the library's memory without a copy. Take them from the getter where they are needed, and do
- * not keep them: an array from before the memory grew is detached, with a length of 0.
+ * Its arrays show the library's memory without a copy. Take them from the getter where they are needed,
+ * and do not keep them: an array from before the memory grew is detached, with a length of 0.
  */
 export class Chunk {
+    /** Made by the package alone. */
     private constructor();
     /** Rows. */
     readonly count: number;
@@ -619,14 +674,16 @@ export class Chunk {
  * of structure, and which an open iteration refuses with ESPL_ERR_BUSY.
  */
 export class HierarchyView {
+    /** View the hierarchy of an entity; may lay it out. */
     constructor(world: World, entity: Entity);
+    /** The world that it belongs to. */
     readonly world: World;
     /** Entities in the hierarchy. */
     readonly count: number;
     /**
-     * [8 * count] world poses: rotation, position, scale. To be read only. Take the array from this getter each
-     * time: an older one is detached where the memory has grown, and may show other entities where the structure
-     * has changed.
+     * [8 * count] world poses: rotation, position, scale. To be read only. Take the array from this getter
+     * each time: an older one is detached where the memory has grown, and may show other entities where
+     * the structure has changed.
      */
     readonly poses: Float32Array;
     /** Copy for each entity the index of its parent; -1 for the root. */
@@ -641,12 +698,17 @@ export class HierarchyView {
  * write(), as often as needed. Close it when it is no longer needed; the world closes it as well.
  */
 export class Batch<K extends ReadKind | WriteKind = ReadKind | WriteKind> {
+    /** Take the memory; handles and values are zeros. */
     constructor(world: World, kind: K, capacity: number);
     /** Free the memory. */
     close(): void;
+    /** The same as close(). */
     [Symbol.dispose](): void;
+    /** Tells whether close() was called. */
     readonly isClosed: boolean;
+    /** The world that it belongs to. */
     readonly world: World;
+    /** Entities that it has room for. */
     readonly capacity: number;
     /**
      * [capacity] handles, to be filled. Take the array from this getter each time: one from before the memory
@@ -671,11 +733,15 @@ export class Batch<K extends ReadKind | WriteKind = ReadKind | WriteKind> {
  * longer needed; the world closes it as well.
  */
 export class CommandBuffer {
+    /** Make an empty buffer. */
     constructor(world: World);
     /** Free the memory. Commands that were not played are dropped. */
     close(): void;
+    /** The same as close(). */
     [Symbol.dispose](): void;
+    /** Tells whether close() was called. */
     readonly isClosed: boolean;
+    /** The world that it belongs to. */
     readonly world: World;
     /** Commands recorded. */
     readonly count: number;
@@ -687,23 +753,37 @@ export class CommandBuffer {
     /** Record a clone of a prefab, or of any entity; returns a pending handle. */
     instantiate(source: Entity, options?: InstantiateOptions, key?: number): Entity;
     /** Record clones, as one command; returns pending handles. */
-    instantiateMany(source: Entity, count: number, options?: InstantiateOptions, key?: number): BigUint64Array;
+    instantiateMany(source: Entity, count: number, options?: InstantiateOptions, key?: number):
+        BigUint64Array;
+    /** Record World.destroy(). */
     destroy(entity: Entity, extent?: Extent, key?: number): void;
+    /** Record World.attach(). */
     attach(child: Entity, parent: Entity, options?: AttachOptions, key?: number): void;
+    /** Record World.detach(). */
     detach(entity: Entity, keep?: Keep, key?: number): void;
+    /** Record World.setSibling(). */
     setSibling(entity: Entity, before?: Entity, key?: number): void;
     /** Record World.write(). The value is copied and checked now. */
     write<K extends WriteKind>(entity: Entity, kind: K, value: WriteValue<K>, key?: number): void;
+    /** Record World.setLocalTransform(). */
     setLocalTransform(entity: Entity, value: TransformValue, key?: number): void;
+    /** Record World.setWorldTransform(). */
     setWorldTransform(entity: Entity, value: TransformValue, key?: number): void;
+    /** Record World.setInherit(). */
     setInherit(entity: Entity, flags: number, key?: number): void;
+    /** Record World.change(). The values are copied now. */
     change(entity: Entity, add: readonly ComponentEntry[], remove?: readonly Component[], key?: number): void;
+    /** Record World.add(). The value is copied now. */
     add<T extends ComponentType>(entity: Entity, component: Component<T>, values?: ComponentValues<T>,
         key?: number): void;
+    /** Record World.remove(). */
     remove(entity: Entity, component: Component, key?: number): void;
+    /** Record World.set(). The value is copied now. */
     set<T extends ComponentType>(entity: Entity, component: Component<T>, values: ComponentValues<T>,
         key?: number): void;
+    /** Record World.enable(). */
     enable(entity: Entity, extent?: Extent, key?: number): void;
+    /** Record World.disable(). */
     disable(entity: Entity, extent?: Extent, key?: number): void;
 
     /** Play the commands now. Refused commands are in the report; the call throws only as a whole. */

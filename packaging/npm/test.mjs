@@ -1,136 +1,51 @@
 // SPDX-License-Identifier: MIT
-// What the package promises, by node --test: "node --test test.mjs" where it is installed.
+// What the package promises of single calls, errors, components and commands. Where it is installed:
+// node --test test.mjs test-memory.mjs
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import test from "node:test";
+import { fileURLToPath } from "node:url";
 import {
-    Component, DISABLED, EspalierError, Inherit, NULL_ENTITY, PREFAB, ROOT, TRANSFORM, World, identity, quat,
-    version,
+    Component, DISABLED, EspalierError, Inherit, NULL_ENTITY, PREFAB, ROOT, TRANSFORM, World, identity,
+    quat, version,
 } from "espalier";
-
-// --- A hierarchy in JavaScript, in double precision, to compare with ---
-
-function multiply(a, b) {
-    const [ax, ay, az, aw] = a, [bx, by, bz, bw] = b;
-
-    return [
-        aw * bx + ax * bw + ay * bz - az * by,
-        aw * by - ax * bz + ay * bw + az * bx,
-        aw * bz + ax * by - ay * bx + az * bw,
-        aw * bw - ax * bx - ay * by - az * bz,
-    ];
-}
-
-function rotate(q, v) {
-    const [x, y, z] = multiply(multiply(q, [...v, 0]), [-q[0], -q[1], -q[2], q[3]]);
-
-    return [x, y, z];
-}
-
-function compose(parent, local) {
-    const moved = rotate(parent.rotation, local.position.map((p, i) => p * parent.stretch[i] * parent.scale));
-
-    return {
-        rotation: multiply(parent.rotation, local.rotation),
-        position: parent.position.map((p, i) => p + moved[i]),
-        scale: parent.scale * local.scale,
-        stretch: local.stretch,
-    };
-}
-
-let seed = 1;
-
-function draw() {
-    seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
-    return (seed >>> 16) / 65536;
-}
-
-function drawLocal() {
-    const rotation = [draw() - 0.5, draw() - 0.5, draw() - 0.5, draw() + 0.1];
-    const length = Math.hypot(...rotation);
-
-    return {
-        rotation: rotation.map((part) => Math.fround(part / length)),
-        position: [draw(), draw(), draw()].map((part) => Math.fround(part * 4 - 2)),
-        scale: Math.fround(0.5 + draw()),
-        stretch: [1, Math.fround(1 + draw()), 1],
-    };
-}
-
-function assertNear(found, wanted, what) {
-    for (const part of ["position", "rotation", "stretch"]) {
-        assert.equal(found[part].length, wanted[part].length);
-        wanted[part].forEach((number, i) => {
-            assert.ok(Math.abs(found[part][i] - number) <= 1e-3 * (1 + Math.abs(number)),
-                `${what}: ${part} is ${found[part]}, not ${wanted[part]}`);
-        });
-    }
-    assert.ok(Math.abs(found.scale - wanted.scale) <= 1e-4 * wanted.scale, `${what}: scale`);
-}
-
-/** A random tree of `count` nodes: handles, parents by index, locals as they were written. */
-function plant(world, count) {
-    const nodes = [], parents = [], locals = [];
-
-    for (let i = 0; i < count; ++i) {
-        const parent = i === 0 ? -1 : Math.floor(draw() * i);
-        const local = drawLocal();
-
-        parents.push(parent);
-        locals.push(local);
-        nodes.push(world.create({ ...local, parent: parent === -1 ? NULL_ENTITY : nodes[parent] }));
-    }
-    return { nodes, parents, locals };
-}
-
-function computeWorlds({ parents, locals }) {
-    const worlds = [];
-
-    locals.forEach((local, i) => {
-        worlds.push(parents[i] === -1 ? local : compose(worlds[parents[i]], local));
-    });
-    return worlds;
-}
-
-function refuses(call, status) {
-    assert.throws(call, (error) => {
-        assert.ok(error instanceof EspalierError, String(error));
-        assert.equal(error.status, status);
-        return true;
-    });
-}
-
-/** A test with a world, which is closed after it. */
-function withWorld(name, body, options) {
-    test(name, () => {
-        const world = new World(options);
-
-        try {
-            body(world);
-            if (!world.isClosed) {
-                assert.equal(world.validate(), null);
-            }
-        } finally {
-            world.close();
-        }
-    });
-}
+import {
+    assertNear, computeWorlds, draw, drawLocal, multiply, plant, refuses, reseed, withWorld,
+} from "./test-support.mjs";
 
 // --- Hierarchies ---
 
-test("the version is that of the package", async () => {
-    const { readFile } = await import("node:fs/promises");
-    const path = new URL("package.json", import.meta.resolve?.("espalier") ?? import.meta.url);
+test("the version is that of the package", () => {
+    assert.equal(createRequire(import.meta.url)("espalier/package.json").version, version);
+});
 
-    assert.equal(JSON.parse(await readFile(path)).version, version);
+// Run a program in a process of its own, which finds the package as this one does.
+function run(program) {
+    const cwd = dirname(fileURLToPath(import.meta.url));
+
+    return spawnSync(process.execPath, ["--input-type=module", "-e", program], { cwd, encoding: "utf8" });
+}
+
+test("the example of README.md does what it says", () => {
+    const folder = dirname(createRequire(import.meta.url).resolve("espalier/package.json"));
+    const [, example] = /```js\n(.*?)```/s.exec(readFileSync(join(folder, "README.md"), "utf8"));
+    const lines = run(example).stdout.split("\n");
+
+    assert.equal(lines[0], "the lamp is at 100 -12 0");
+    assert.match(lines[1], /^3 entities are new: \[ \d+n, \d+n \]$/);
+    assert.match(lines[2], /^ESPL_ERR_CYCLE The new parent is the entity itself or below it; .*\.$/);
 });
 
 withWorld("the SIMD kernels are chosen, and the scalar ones give the same bits", (world) => {
     assert.equal(world.kernels, "simd128");
     const scalar = new World({ kernels: "scalar", tag: 3 });
     assert.equal(scalar.kernels, "scalar");
-    seed = 5;
+    reseed(5);
     plant(world, 200);
-    seed = 5;
+    reseed(5);
     plant(scalar, 200);
     assert.equal(world.hash(), scalar.hash());
     assert.notEqual(world.hash(), 0n);
@@ -155,7 +70,8 @@ withWorld("world transforms are those that JavaScript computes", (world) => {
 });
 
 withWorld("attaching and detaching keep what is asked for", (world) => {
-    const parent = world.create({ position: [1, 2, 3], rotation: quat.fromAxisAngle([0, 1, 0], 1), scale: 2 });
+    const rotation = quat.fromAxisAngle([0, 1, 0], 1);
+    const parent = world.create({ position: [1, 2, 3], rotation, scale: 2 });
     const child = world.create({ position: [5, 0, 0], userData: 7 });
 
     assert.equal(world.getRole(child), "solo");
@@ -235,7 +151,9 @@ withWorld("every way to move an entity moves it", (world) => {
     const parent = world.create({ rotation: quarter, scale: 2 });
     const entity = world.create({ parent, position: [1, 0, 0] });
     const near = (found, wanted) => {
-        wanted.forEach((number, i) => assert.ok(Math.abs(found[i] - number) < 1e-5, `${found}, not ${wanted}`));
+        wanted.forEach((number, i) => {
+            assert.ok(Math.abs(found[i] - number) < 1e-5, `${found}, not ${wanted}`);
+        });
     };
 
     near(world.getWorldPosition(entity), [0, 2, 0]);
@@ -345,24 +263,41 @@ withWorld("what no number can stand for is a TypeError or a RangeError", (world)
     other.close();
 });
 
-test("messages come after the call, to their own world", () => {
+test("messages come after the call, to their own world, and may call the library", () => {
     const said = [];
-    let world = null;
-    world = new World({ onMessage(level, line) {
-        said.push([level, line, world.stats().entities]); // the library may be called
+    const world = new World({ onMessage(level, line) {
+        // Both places where the results of a call may be are used.
+        const others = other.createMany(100, { position: [9, 9, 9] });
+        other.setLocalTransform(others[0], { position: [8, 8, 8] });
+        said.push([level, line, world.stats().entities]);
     } });
     const other = new World();
     const a = world.create({ position: [1, 0, 0], scale: 0 });
 
     assert.equal(said.length, 1);
-    assert.equal(said[0][0], "warning");
-    assert.equal(said[0][2], 1);
+    assert.deepEqual([said[0][0], said[0][2]], ["warning", 1]);
+    assert.ok(world.isAlive(a));
+    const report = world.writeMany("localTransform", [a, NULL_ENTITY], new Float32Array(24));
+    assert.ok(said.length > 1);
+    assert.deepEqual([report.status, report.refused, report.firstRefused], ["ESPL_PARTLY", 2, 0]);
+    const { length } = said;
     refuses(() => world.attach(a, a), "ESPL_ERR_CYCLE");
     refuses(() => other.destroy(a), "ESPL_ERR_FOREIGN");
-    assert.equal(said.length, 2);
-    assert.match(said[1][1], /espl_attach/);
+    assert.equal(said.length, length + 1);
+    assert.match(said[length][1], /espl_attach/);
     world.close();
     other.close();
+});
+
+// In a process of its own, because the test runner takes what is uncaught for a failure.
+test("what a listener throws is reported as uncaught, and the call is done", () => {
+    const program = `
+        import { World } from "espalier";
+        process.once("uncaughtException", (error) => console.log(error.message));
+        const world = new World({ onMessage() { throw new Error("of the listener"); } });
+        console.log(world.isAlive(world.create({ scale: 0 })));`;
+
+    assert.equal(run(program).stdout, "true\nof the listener\n");
 });
 
 // --- Components and queries ---
@@ -452,7 +387,8 @@ withWorld("a loop keeps the world in iteration until it ends", (world) => {
     for (const outer of world.query()) {
         const first = outer.entities[0];
         world.setLocalPosition(first, [1, 2, 3]);
-        assert.deepEqual([...outer.poses.subarray(8 * outer.slots[0] + 4, 8 * outer.slots[0] + 7)], [1, 2, 3]);
+        const pose = outer.poses.subarray(8 * outer.slots[0], 8 * outer.slots[0] + 8);
+        assert.deepEqual([...pose], [0, 0, 0, 1, 1, 2, 3, 1]);
         assert.deepEqual([...outer.readTransforms("localPosition").subarray(0, 3)], [1, 2, 3]);
         for (const inner of world.query()) {
             assert.ok(inner.count > 0);
@@ -488,180 +424,6 @@ withWorld("names are found by path", (world) => {
     refuses(() => world.setName(hand, "x".repeat(300)), "ESPL_ERR_LIMIT");
 });
 
-// --- Many at once, and memory that grows ---
-
-withWorld("batches do what single calls do", (world) => {
-    const tree = plant(world, 500);
-    const handles = BigUint64Array.from(tree.nodes);
-    const single = new Float32Array(3 * 500);
-
-    tree.nodes.forEach((node, i) => single.set(world.getWorldPosition(node), 3 * i));
-    assert.deepEqual(world.readMany("worldPosition", handles), single);
-    assert.deepEqual(world.readMany("worldPosition", tree.nodes), single);
-    const locals = Float32Array.from({ length: 3 * 500 }, () => Math.fround(draw()));
-    const report = world.writeMany("localPosition", handles, locals);
-    assert.deepEqual(report, { status: "ESPL_OK", applied: 500, lossy: 0, refused: 0, overflowed: 0,
-        firstRefused: undefined, firstStatus: undefined });
-    tree.locals.forEach((local, i) => { local.position = [...locals.subarray(3 * i, 3 * i + 3)]; });
-    const worlds = world.readMany("worldTransform", handles);
-    computeWorlds(tree).forEach((wanted, i) => {
-        const t = worlds.subarray(12 * i, 12 * i + 12);
-        assertNear({ rotation: t.subarray(0, 4), position: t.subarray(4, 7), scale: t[7],
-            stretch: t.subarray(8, 11) }, wanted, `node ${i}`);
-    });
-    world.writeMany("userData", handles, Uint32Array.from(handles, (_, i) => 0xffffff00 + (i & 0xff)));
-    assert.equal(world.readMany("userData", handles)[77], 0xffffff00 + 77);
-
-    // Refused entries are alone.
-    const dead = world.create();
-    world.destroy(dead);
-    const partly = world.writeMany("localScale", [tree.nodes[0], dead, tree.nodes[1]], [2, 3, 4]);
-    assert.equal(partly.status, "ESPL_PARTLY");
-    assert.deepEqual([partly.applied, partly.refused, partly.firstRefused, partly.firstStatus],
-        [2, 1, 1, "ESPL_ERR_DEAD"]);
-    const scales = world.readMany("localScale", [tree.nodes[0], dead, tree.nodes[1]]);
-    assert.equal(world.status, "ESPL_PARTLY");
-    assert.deepEqual([...scales], [2, NaN, 4]);
-    assert.deepEqual([...world.readMany("localScale", [dead], Float32Array.of(9))], [9]);
-});
-
-/** Make entities until the memory has grown: views that are taken before are detached then. */
-function growMemory(world, view) {
-    for (let i = 0; i < 100 && view.length !== 0; ++i) {
-        world.createMany(20000);
-    }
-    assert.equal(view.length, 0, "the memory has grown, and the old view is detached");
-}
-
-withWorld("views come anew where the memory has grown", (world) => {
-    const tree = plant(world, 50);
-    const health = world.registerComponent("health");
-    const batch = world.batch("worldPosition", 50);
-    const view = world.view(tree.nodes[7]);
-
-    batch.entities.set(tree.nodes);
-    const oldEntities = batch.entities, oldPoses = view.poses;
-    assert.equal(batch.entities, oldEntities, "without growth the view is the same");
-    assert.equal(batch.read(), "ESPL_OK");
-    const before = batch.values.slice();
-    growMemory(world, oldEntities);
-    assert.equal(oldPoses.length, 0);
-    assert.deepEqual([...batch.entities], tree.nodes);
-    assert.deepEqual(batch.values, before);
-    batch.values.fill(0);
-    batch.read();
-    assert.deepEqual(batch.values, before);
-    assert.equal(view.count, 50);
-    assert.equal(view.poses.length, 400);
-
-    // Inside of a loop, where recording takes memory.
-    world.add(tree.nodes[3], health, [42]);
-    const commands = world.commands();
-    for (const chunk of world.query({ all: [health] })) {
-        const column = chunk.write(health), entities = chunk.entities;
-        column[0] = 43;
-        for (let i = 0; i < 100 && column.length !== 0; ++i) {
-            commands.createMany(20000, { position: [1, 1, 1] });
-            for (let j = 0; j < 20000; ++j) {
-                commands.setLocalTransform(tree.nodes[0], tree.locals[0]);
-            }
-        }
-        assert.equal(entities.length, 0);
-        assert.deepEqual([...chunk.entities], [tree.nodes[3]]);
-        assert.deepEqual([...chunk.read(health)], [43]);
-        assert.equal(chunk.poses.length % 8, 0);
-    }
-    commands.close();
-    assert.deepEqual([...world.get(tree.nodes[3], health)], [43]);
-});
-
-withWorld("a view shows a hierarchy in order, whatever happens to it", (world) => {
-    const tree = plant(world, 60);
-    const view = world.view(tree.nodes[0]);
-
-    for (let round = 0; round < 10; ++round) {
-        const entities = view.entities(), parents = view.parents(), poses = view.poses;
-
-        assert.equal(entities.length, view.count);
-        assert.equal(poses.length, 8 * view.count);
-        entities.forEach((entity, rank) => {
-            const { rotation, position, scale } = world.getWorldTransform(entity);
-
-            assert.deepEqual([...poses.subarray(8 * rank, 8 * rank + 8)], [...rotation, ...position, scale]);
-            assert.ok(parents[rank] < rank);
-            assert.equal(parents[rank] === -1 ? NULL_ENTITY : entities[parents[rank]], world.getParent(entity));
-        });
-        const [child, parent] = [1 + Math.floor(draw() * 59), Math.floor(draw() * 60)].map((i) => tree.nodes[i]);
-        if (child !== parent && !world.isAncestor(child, parent)) {
-            world.attach(child, parent);
-        }
-        world.create({ parent, position: [1, 0, 0] });
-        world.setLocalTransform(tree.nodes[Math.floor(draw() * 60)], drawLocal());
-    }
-    world.destroy(tree.nodes[0], "subtree");
-    refuses(() => view.poses, "ESPL_ERR_DEAD");
-});
-
-withWorld("a batch writes, and what it shows can be an argument", (world) => {
-    const handles = world.createMany(1000);
-    const batch = world.batch("localPosition", 1000);
-
-    batch.entities.set(handles);
-    for (let i = 0; i < 3000; ++i) {
-        batch.values[i] = i;
-    }
-    assert.equal(batch.write(500).applied, 500);
-    assert.deepEqual([...world.getWorldPosition(handles[499])], [1497, 1498, 1499]);
-    assert.deepEqual([...world.getWorldPosition(handles[500])], [0, 0, 0]);
-    assert.deepEqual(world.readMany("worldPosition", batch.entities.subarray(1, 3)), Float32Array.of(3, 4, 5, 6, 7, 8));
-    assert.equal(world.writeMany("localPosition", batch.entities, batch.values).applied, 1000);
-    assert.deepEqual([...world.getWorldPosition(handles[999])], [2997, 2998, 2999]);
-    assert.throws(() => batch.write(1001), RangeError);
-    assert.throws(() => world.batch("translateOwn", 1).read(), TypeError);
-    const turns = world.batch("rotateOwn", 2);
-    turns.entities.set(handles.subarray(0, 2));
-    turns.values.set([0, 0, 1, 0, 0, 1, 0, 0]);
-    turns.write();
-    assert.deepEqual([...world.getWorldRotation(handles[1])], [0, 1, 0, 0]);
-    world.destroyMany(batch.entities.subarray(0, 10));
-    assert.equal(world.stats().entities, 990);
-});
-
-withWorld("memory that runs out is an error, and the world goes on", (world) => {
-    const a = world.create({ position: [1, 2, 3] });
-    const before = world.hash("physical");
-
-    refuses(() => world.createMany(2 ** 28), "ESPL_ERR_NO_MEMORY");
-    refuses(() => world.reserve({ entities: 2 ** 27 }), "ESPL_ERR_NO_MEMORY");
-    refuses(() => world.batch("worldTransform", 0xffffffff), "ESPL_ERR_NO_MEMORY");
-    assert.equal(world.hash("physical"), before);
-    assert.deepEqual([...world.getWorldPosition(a)], [1, 2, 3]);
-    world.create();
-});
-
-withWorld("what was reserved is not taken later, and is freed", (world) => {
-    const unprepared = new World(), count = 5000;
-    const grow = (w) => {
-        const { bytes } = w.stats();
-
-        w.createMany(count);
-        return w.stats().bytes - bytes;
-    };
-
-    assert.equal(world.reserve({ entities: count, components: [TRANSFORM], rows: count, writes: 100 }), "ESPL_OK");
-    const { bytes } = world.stats();
-    const growth = grow(world);
-    assert.ok(growth < grow(unprepared) / 2);
-    const handles = world.query().entities().subarray(0, 100);
-    world.writeMany("localPosition", handles, new Float32Array(300).fill(1));
-    assert.equal(world.stats().bytes, bytes + growth);
-    world.clear();
-    world.compact();
-    assert.ok(world.stats().bytes < bytes);
-    assert.equal(world.stats().entities, 0);
-    unprepared.close();
-});
-
 // --- Commands ---
 
 withWorld("commands do at playback what calls do at once", (world) => {
@@ -670,12 +432,13 @@ withWorld("commands do at playback what calls do at once", (world) => {
     const commands = world.commands();
     const ids = [], pendings = [];
 
-    seed = 99;
+    reseed(99);
     for (let i = 0; i < 200; ++i) {
         const parent = i < 3 ? -1 : Math.floor(draw() * i), local = drawLocal();
 
         ids.push(direct.create({ ...local, parent: ids[parent] ?? 0n, components: [[same, [i]]] }));
-        pendings.push(commands.create({ ...local, parent: pendings[parent] ?? 0n, components: [[health, [i]]] }));
+        pendings.push(commands.create({ ...local, parent: pendings[parent] ?? 0n,
+            components: [[health, [i]]] }));
     }
     const child = 150, top = 1;
     const options = { keep: "local", link: "free" };
@@ -766,68 +529,4 @@ withWorld("submitted buffers are played in order", (world) => {
     assert.equal(world.sync().applied, 2);
     assert.deepEqual([...world.getWorldPosition(a)], [1, 0, 0]);
     assert.equal(world.sync().accepted, 0);
-});
-
-// --- Closing ---
-
-test("what is closed throws, and closing again does nothing", () => {
-    const world = new World();
-    const a = world.create();
-    const commands = world.commands(), left = world.commands(), batch = world.batch("worldPosition", 4);
-    const view = world.view(a), query = world.query();
-    const loop = query[Symbol.iterator]();
-    const chunk = loop.next().value;
-
-    commands.create();
-    commands.close();
-    assert.ok(commands.isClosed);
-    refuses(() => commands.play(), "CLOSED");
-    refuses(() => commands.create(), "CLOSED");
-    refuses(() => commands.count, "CLOSED");
-    assert.equal(world.isClosed, false);
-    world.close(); // with a loop that has not ended
-    world.close();
-    assert.ok(world.isClosed && left.isClosed && batch.isClosed);
-    for (const call of [
-        () => world.create(), () => world.isAlive(a), () => world.getWorldPosition(a), () => world.hash(),
-        () => world.sync(), () => world.query(), () => world.commands(), () => world.batch("stretch", 1),
-        () => world.kernels, () => world.readMany("stretch", [a]), () => left.play(), () => left.submit(),
-        () => batch.read(), () => batch.values, () => view.poses, () => query.entities(), () => chunk.count,
-        () => loop.next(),
-    ]) {
-        refuses(call, "CLOSED");
-    }
-    left.close();
-    batch.close();
-    assert.throws(() => World.prototype.create.call({}), TypeError);
-});
-
-test("what is closed is free for the next", () => {
-    let length;
-
-    for (let round = 0; round < 30; ++round) {
-        const world = new World();
-        const commands = world.commands();
-
-        world.createMany(10000);
-        commands.createMany(10000);
-        commands.play();
-        const { buffer } = world.batch("worldTransform", 1000).values;
-        if (round === 5) {
-            length = buffer.byteLength;
-        } else if (round > 5) {
-            assert.equal(buffer.byteLength, length);
-        }
-        world.close();
-    }
-});
-
-test("a disposable is closed by its scope", { skip: Symbol.dispose === undefined }, () => {
-    const world = new World();
-    const commands = world.commands();
-
-    commands[Symbol.dispose]();
-    assert.ok(commands.isClosed);
-    world[Symbol.dispose]();
-    assert.ok(world.isClosed);
 });

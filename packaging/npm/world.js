@@ -187,7 +187,7 @@ export class World {
         if (children.length !== parents.length) {
             throw new RangeError("there must be as many parents as children");
         }
-        const [childrenAt, parentsAt] = [addressOf(children, BigUint64Array), addressOf(parents, BigUint64Array)];
+        const [childrenAt, parentsAt] = [children, parents].map((list) => addressOf(list, BigUint64Array));
         const count = children.length;
         const packer = new Packer(2 * align(8 * count));
         const first = packer.put(children, BigUint64Array, childrenAt);
@@ -577,7 +577,8 @@ export class World {
 export function writeStrided(world, write, words, handles, values, count) {
     const status = settle(wasm.espl_write_strided_sized(pointerOf(world), write, handles, 8, values,
         4 * words, count, scratch, REPORT_BYTES), world);
-    const [applied, lossy, refused, first, , overflowed] = heap.u32.subarray(scratch >> 2, (scratch + REPORT_BYTES) >> 2);
+    const [applied, lossy, refused, first, , overflowed] =
+        heap.u32.subarray(scratch >> 2, (scratch + REPORT_BYTES) >> 2);
 
     return {
         status,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The types of the package, as a strict compiler sees them. What is wrong must stay wrong.
 import {
-    Batch, Chunk, CommandBuffer, Component, Entity, EspalierError, HierarchyView, Inherit, NULL_ENTITY, PREFAB,
-    PlaybackReport, Query, Refusal, Transform, World, WorldOptions, identity, quat, version,
+    Batch, Chunk, CommandBuffer, Component, Entity, EspalierError, HierarchyView, Inherit, NULL_ENTITY,
+    PREFAB, PlaybackReport, Query, Refusal, Transform, World, WorldOptions, identity, quat, version,
 } from "espalier";
 
 const options: WorldOptions = { tag: 1, onMessage: (level, line) => console.error(level, line) };
