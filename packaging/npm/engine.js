@@ -102,7 +102,7 @@ let roomSize = 0;
 
 /** Round up to a multiple of 16, which is enough for every value. */
 export function align(size) {
-    return (size + 15) & ~15;
+    return 16 * Math.ceil(size / 16);
 }
 
 /** Return memory that the library allocates. The memory may grow, which detaches every view. */
@@ -115,6 +115,7 @@ export function allocate(size) {
     return address;
 }
 
+const ROOM_LEAST = 4096;
 // A larger room than this is freed when it is not needed any more.
 const ROOM_KEPT = 1 << 20;
 
@@ -123,11 +124,14 @@ export function room(size) {
     if (size > roomSize || (roomSize > ROOM_KEPT && size < roomSize / 8)) {
         wasm.free(roomAddress);
         roomAddress = roomSize = 0;
-        roomAddress = allocate(Math.max(4096, size));
-        roomSize = Math.max(4096, size);
+        roomAddress = allocate(Math.max(ROOM_LEAST, size));
+        roomSize = Math.max(ROOM_LEAST, size);
     }
     return roomAddress;
 }
+
+// So that the first call does not grow the memory, which would detach a view that it is given.
+room(ROOM_LEAST);
 
 // --- Text ---
 

@@ -154,7 +154,12 @@ withWorld("memory that runs out is an error, and the world goes on", (world) => 
     const a = world.create({ position: [1, 2, 3] });
     const before = world.hash("physical");
 
-    refuses(() => world.createMany(2 ** 28), "ESPL_ERR_NO_MEMORY");
+    // Counts whose bytes are as many as 32 bits can count, and more.
+    for (const count of [2 ** 28, 2 ** 29 + 1, 2 ** 32 - 1]) {
+        refuses(() => world.createMany(count), "ESPL_ERR_NO_MEMORY");
+        refuses(() => world.commands().createMany(count), "ESPL_ERR_NO_MEMORY");
+        refuses(() => world.instantiateMany(a, count), "ESPL_ERR_NO_MEMORY");
+    }
     refuses(() => world.reserve({ entities: 2 ** 27 }), "ESPL_ERR_NO_MEMORY");
     refuses(() => world.batch("worldTransform", 0xffffffff), "ESPL_ERR_NO_MEMORY");
     assert.equal(world.hash("physical"), before);

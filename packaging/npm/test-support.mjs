@@ -17,13 +17,13 @@ export function multiply(a, b) {
     ];
 }
 
-function rotate(q, v) {
+export function rotate(q, v) {
     const [x, y, z] = multiply(multiply(q, [...v, 0]), [-q[0], -q[1], -q[2], q[3]]);
 
     return [x, y, z];
 }
 
-function compose(parent, local) {
+export function compose(parent, local) {
     const moved = rotate(parent.rotation, local.position.map((p, i) => p * parent.stretch[i] * parent.scale));
 
     return {

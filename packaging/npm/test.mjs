@@ -13,7 +13,7 @@ import {
     quat, version,
 } from "espalier";
 import {
-    assertNear, computeWorlds, draw, drawLocal, multiply, plant, refuses, reseed, withWorld,
+    assertNear, compose, computeWorlds, draw, drawLocal, multiply, plant, refuses, reseed, rotate, withWorld,
 } from "./test-support.mjs";
 
 // --- Hierarchies ---
@@ -89,8 +89,12 @@ withWorld("attaching and detaching keep what is asked for", (world) => {
     world.detach(child, "snap");
     assert.deepEqual([...world.getWorldPosition(child)], [0, 0, 0]);
     world.setLocalPosition(child, [3, 4, 5]);
-    world.attach(child, parent, { keep: { position: "snap", rotation: "local", scale: "local" } });
+    world.setLocalTransform(child, { position: [3, 4, 5], rotation: [1, 0, 0, 0], scale: 3 });
+    world.attach(child, parent, { keep: { position: "snap", rotation: "world", scale: "local" } });
     assert.deepEqual([...world.getWorldPosition(child)], [1, 2, 3]);
+    assert.equal(world.getWorldScale(child), 6);
+    assertNear(world.getWorldTransform(child),
+        { position: [1, 2, 3], rotation: [1, 0, 0, 0], scale: 6, stretch: [1, 1, 1] }, "kept in parts");
     const options = { place: "world", parent, position: [9, 9, 9] };
     assertNear(world.getWorldTransform(world.create(options)),
         { position: [9, 9, 9], rotation: [0, 0, 0, 1], scale: 1, stretch: [1, 1, 1] }, "placed in the world");
@@ -194,6 +198,97 @@ withWorld("every way to move an entity moves it", (world) => {
     const child = world.create({ parent: entity });
     assert.equal(world.setWorldPosition(child, [1, 1, 1]), "ESPL_LOSSY");
     assert.equal(world.status, "ESPL_LOSSY");
+});
+
+withWorld("each kind of read gives its part, and each kind of write does what its name says", (world) => {
+    const plain = (t) => ({ rotation: [...t.rotation], position: [...t.position], scale: t.scale,
+        stretch: [...t.stretch] });
+    const inverse = (t, local) => {
+        const rotation = [-t.rotation[0], -t.rotation[1], -t.rotation[2], t.rotation[3]];
+        const offset = rotate(rotation, local.position.map((p, i) => p - t.position[i]));
+
+        return {
+            rotation: multiply(rotation, local.rotation),
+            position: offset.map((p, i) => p / t.scale / t.stretch[i]),
+            scale: local.scale / t.scale,
+            stretch: local.stretch,
+        };
+    };
+    const parent = world.create(drawLocal());
+    const entity = world.create({ parent, ...drawLocal() });
+    const by = drawLocal();
+
+    for (const kind of ["InParent", "World"]) {
+        const get = () => plain(kind === "World" ? world.getWorldTransform(entity)
+            : world.getLocalTransform(entity));
+        const write = (name, value, wanted) => {
+            const before = get();
+
+            world.write(entity, name + kind, value);
+            assertNear(get(), { ...before, ...wanted(before) }, name + kind);
+        };
+
+        write("translate", by.position, (t) => ({ position: t.position.map((p, i) => p + by.position[i]) }));
+        write("rotate", by.rotation, (t) => ({ rotation: multiply(by.rotation, t.rotation) }));
+        write("transform", by, (t) => compose(by, t));
+        write("inverseTransform", by, (t) => inverse(by, t));
+    }
+    let local = plain(world.getLocalTransform(entity));
+    world.write(entity, "translateOwn", [1, 2, 3]);
+    world.write(entity, "multiplyStretch", [2, 3, 4]);
+    world.write(entity, "multiplyScale", 2);
+    local.position = local.position.map((p, i) => p + rotate(local.rotation, [1, 2, 3])[i]);
+    local.stretch = local.stretch.map((s, i) => s * [2, 3, 4][i]);
+    local.scale *= 2;
+    assertNear(world.getLocalTransform(entity), local, "own");
+    world.write(entity, "rotateOwn", by.rotation);
+    local.rotation = multiply(local.rotation, by.rotation);
+    assertNear(world.getLocalTransform(entity), local, "rotateOwn");
+    world.write(entity, "localPose", by);
+    world.setUserData(entity, 77);
+    local = { ...by, stretch: local.stretch };
+    assertNear(world.getLocalTransform(entity), local, "localPose");
+    for (const [space, t] of [["local", world.getLocalTransform(entity)],
+        ["world", world.getWorldTransform(entity)]]) {
+        assert.deepEqual(world.read(entity, `${space}Position`), t.position);
+        assert.deepEqual(world.read(entity, `${space}Rotation`), t.rotation);
+        assert.equal(world.read(entity, `${space}Scale`), t.scale);
+        assert.deepEqual(world.read(entity, `${space}Transform`), t);
+        assert.deepEqual(world.read(entity, `${space}Pose`), { ...identity(), rotation: t.rotation,
+            position: t.position, scale: t.scale });
+        assert.deepEqual(world.read(entity, "stretch"), t.stretch);
+        assert.equal(world.read(entity, "userData"), t.userData);
+    }
+    for (const kind of ["worldPosition", "worldRotation", "worldScale", "worldTransform"]) {
+        const value = { worldPosition: by.position, worldRotation: by.rotation, worldScale: by.scale,
+            worldTransform: by }[kind];
+        const before = plain(world.getWorldTransform(entity));
+
+        world.write(entity, kind, value);
+        assertNear(world.getWorldTransform(entity), kind === "worldTransform" ? by
+            : { ...before, [kind.slice(5).toLowerCase()]: value }, kind);
+    }
+});
+
+withWorld("inherit flags come with creation, attaching and cloning", (world) => {
+    const parent = world.create();
+    const inherit = Inherit.ABSOLUTE_POSITION;
+    const made = world.create({ parent, inherit, position: [1, 2, 3] });
+    const attached = world.create(), bound = world.create();
+    world.attach(attached, parent, { inherit: Inherit.ABSOLUTE_SCALE });
+    const cloned = world.instantiate(made, { parent, before: made, link: "free", inherit: 0 });
+
+    assert.equal(world.getInherit(made), inherit);
+    assert.equal(world.getInherit(attached), Inherit.ABSOLUTE_SCALE);
+    assert.equal(world.getInherit(cloned), 0);
+    assert.equal(world.getLink(cloned), "free");
+    assert.deepEqual(world.getChildren(parent), [cloned, made, attached]);
+    world.attach(bound, parent, { before: made });
+    assert.deepEqual(world.getChildren(parent), [cloned, bound, made, attached]);
+    world.setLocalTransform(parent, { position: [10, 0, 0], scale: 2 });
+    assert.deepEqual([...world.getWorldPosition(made)], [1, 2, 3]);
+    assert.equal(world.getWorldScale(attached), 1);
+    assert.deepEqual([...world.getWorldPosition(cloned)], [12, 4, 6]);
 });
 
 test("rotations are those of their definition", () => {
