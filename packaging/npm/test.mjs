@@ -143,6 +143,8 @@ withWorld("an extent includes what it says", (world) => {
 
     world.disable(top, "subtree");
     assert.ok(!world.isEnabled(free) && world.has(owned, DISABLED));
+    assert.equal(world.query().entities().length, 0);
+    assert.equal(world.query({ includeDisabled: true }).entities().length, 3);
     world.enable(top);
     assert.ok(world.isEnabled(owned) && !world.isEnabled(free));
     world.destroy(top);
