@@ -144,6 +144,34 @@ way_npm()
         test "$(node -r ./no-simd.cjs program.mjs)" = "scalar $expected" && node program.mjs
 }
 
+# find_python: print the first Python that has all that the package needs, or else the name of Debian's
+# package of what the last one lacks.
+find_python()
+{
+    for python in "${PYTHON-python3}" python3 /usr/bin/python3; do
+        command -v "$python" >/dev/null || continue
+        lacking=$("$python" -c 'import importlib.util as u
+needed = "cffi", "numpy", "pip", "setuptools", "wheel", "venv"
+print(*["python3-" + name for name in needed if u.find_spec(name) is None][:1])')
+        test -z "$lacking" && echo "$python" && return
+    done
+    echo "${lacking:-python3}"
+}
+
+# The wheel in a fresh environment, its tests, its types where mypy is installed, and the program.
+way_python()
+{
+    found=$(find_python)
+    STB_CFLAGS=$INTERNAL_CFLAGS PYTHON=$found \
+        sh "$source/packaging/python/wheel.sh" "$source" wheel >&2 &&
+        "$found" -m venv --system-site-packages venv &&
+        venv/bin/pip -q install --no-index --no-deps wheel/espalier-*.whl &&
+        (cd wheel/package/tests && ../../../venv/bin/python -m unittest) &&
+        { ! venv/bin/python -c 'import mypy' 2>/dev/null ||
+            (cd wheel/package && ../../venv/bin/python -m mypy espalier >&2); } &&
+        cp "$source/tests/consumers/program.py" . && venv/bin/python program.py
+}
+
 # --- All of them ---
 
 # find_missing TOOL...: print the first that is missing.
@@ -202,6 +230,8 @@ try cmake-folder cmake
 try cmake-package cmake
 try meson-wrap meson ninja
 try windows x86_64-w64-mingw32-gcc wine
+try python "$(find_python)" gcc
+sed -n 's/^speed: /# python: /p' "$room/output"
 try webassembly emcc node
 try webassembly-simd emcc node
 try npm emcc node npm pkg-config

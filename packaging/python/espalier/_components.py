@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: MIT
+"""Components of a world as numpy types."""
+
+from __future__ import annotations
+
+from typing import Any, Iterable, Mapping, Sequence, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import address, handles, one
+from ._errors import ArgumentError, Status, check
+from ._native import ffi, lib
+from ._structure import check_at, first_refused
+from ._transforms import Transforms
+from ._types import EntitiesLike, EntityLike
+
+
+class Component:
+    """A kind of plain data on entities, as World.register() made it. Any thread.
+
+    Two components are equal if they are the same one of the same world.
+    """
+
+    __slots__ = ("number", "name", "dtype", "_owner")
+
+    #: Its number in the world, from 1.
+    number: int
+    #: Its name, unique in the world.
+    name: str
+    #: The numpy type of a value; None for a tag, which has none.
+    dtype: np.dtype[Any] | None
+
+    def __init__(
+        self, number: int, name: str, dtype: np.dtype[Any] | None, owner: object
+    ) -> None:
+        self.number = number
+        self.name = name
+        self.dtype = dtype
+        self._owner = owner
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Component):
+            return NotImplemented
+        return self.number == other.number and self._owner is other._owner
+
+    def __hash__(self) -> int:
+        return hash(self.number)
+
+    def __repr__(self) -> str:
+        return f"Component({self.number}, {self.name!r}, {self.dtype})"
+
+    @property
+    def size(self) -> int:
+        """Bytes of a value, 0 for a tag."""
+        return 0 if self.dtype is None else self.dtype.itemsize
+
+    def pack(self, value: Any) -> npt.NDArray[Any] | None:
+        """Return a value as an array of the type: of a tuple, a dict of fields, a number, an array.
+
+        None stands for zeros and gives None. Raises ArgumentError (a tag has no value), ValueError and
+        TypeError (numpy cannot make the type of it), KeyError (no such field).
+        """
+        if value is None:
+            return None
+        if self.dtype is None:
+            raise ArgumentError(Status.ERR_ARGUMENT, f"component {self.name} is a tag: no value")
+        if isinstance(value, Mapping):
+            made = np.zeros((), dtype=self.dtype)
+            for field, part in value.items():
+                if field not in (self.dtype.names or ()):
+                    raise KeyError(f"component {self.name} has no field {field!r}")
+                made[field] = part
+            return made
+        return one(value, self.dtype)
+
+
+_BUILT_IN = object()
+#: Components that every world has. A role, SOLO, ROOT or MEMBER, can be asked for in queries and follows
+#: from the structure; the others can be added and removed.
+HAS_TRANSFORM = Component(1, "transform", None, _BUILT_IN)
+SOLO = Component(2, "solo", None, _BUILT_IN)
+ROOT = Component(3, "root", None, _BUILT_IN)
+MEMBER = Component(4, "member", None, _BUILT_IN)
+#: A template for instantiate(): queries skip it, and clones lack it.
+PREFAB = Component(5, "prefab", None, _BUILT_IN)
+#: Queries skip it.
+DISABLED = Component(6, "disabled", None, _BUILT_IN)
+
+#: Components with their values, or without: zeros.
+Values = Union[Mapping[Component, Any], Iterable[Component]]
+
+
+class Packed:
+    """Values of components as the library takes them, and the memory that they are in."""
+
+    def __init__(self, pairs: Sequence[tuple[int, npt.NDArray[Any] | None, int]]) -> None:
+        self._keep = [array for _, array, _ in pairs]
+        self.count = len(pairs)
+        self.values = ffi.new("espl_component_value[]", max(1, self.count))
+        for value, (number, array, size) in zip(self.values, pairs):
+            value.component = number
+            value.size = size
+            value.data = ffi.NULL if array is None else address(array)
+
+
+class Components(Transforms):
+    """Components of entities.
+
+    A component belongs to the world that registered it; another world raises ArgumentError.
+    """
+
+    def register(
+        self, name: str, dtype: npt.DTypeLike | None = None, *, references: Sequence[str] = ()
+    ) -> Component:
+        """Register a component, once for the life of the world. Structural.
+
+        dtype: the numpy type of a value, at most 4096 bytes, without Python objects; None: a tag.
+        references: names of fields of the type ENTITY. In a clone such a handle that names an entity of
+        the source's hierarchy names the clone of that entity instead.
+
+        Raises ArgumentError (the name is taken or not 1 to 255 bytes; the type; a field), LimitError,
+        BusyError, OutOfMemoryError.
+        """
+        kind = None if dtype is None else np.dtype(dtype)
+        offsets = _offsets(kind, references)
+        array = ffi.new("uint32_t[]", max(1, len(offsets)))
+        array[0 : len(offsets)] = offsets
+        size = 0 if kind is None else kind.itemsize
+        alignment = 1 if kind is None or size % kind.alignment else kind.alignment
+        out = ffi.new("uint32_t *")
+        encoded = name.encode()
+        if b"\0" in encoded:
+            raise ArgumentError(Status.ERR_ARGUMENT, "a name has no zero byte")
+        with self._lock:
+            check(
+                lib.native_register(
+                    self._world(), encoded, size, alignment, array, len(offsets), out
+                )
+            )
+            made = Component(int(out[0]), name, kind, self)
+            self._registered[name] = made
+        return made
+
+    def component(self, name: str) -> Component:
+        """Return a component that this World object registered, by its name. Raises KeyError."""
+        with self._lock:
+            self._world()
+            return self._registered[name]
+
+    @property
+    def _registered(self) -> dict[str, Component]:
+        registered: dict[str, Component] = self.__dict__.setdefault("_components", {})
+        return registered
+
+    def _number(self, component: Component) -> int:
+        if component._owner is not self and component._owner is not _BUILT_IN:
+            raise ArgumentError(
+                Status.ERR_ARGUMENT, f"component {component.name} is of another world"
+            )
+        return component.number
+
+    def _numbers(self, components: Iterable[Component]) -> tuple[Any, int]:
+        numbers = [self._number(component) for component in components]
+        return ffi.new("espl_component[]", numbers or [0]), len(numbers)
+
+    def _pack(self, components: Values) -> Packed:
+        pairs: Iterable[tuple[Component, Any]]
+        if isinstance(components, Mapping):
+            pairs = components.items()
+        else:
+            pairs = [(component, None) for component in components]
+        return Packed([(self._number(c), c.pack(value), c.size) for c, value in pairs])
+
+    def change_components(
+        self,
+        entities: EntitiesLike | EntityLike,
+        add: Values = (),
+        remove: Iterable[Component] = (),
+    ) -> None:
+        """Add components with their values to one entity or many, (n,), and take others away.
+
+        Structural. All or nothing. A component that an entity has already gets the value. One that it
+        lacks is no error to remove. Raises EntityError with the index, ArgumentError, LimitError,
+        BusyError, OutOfMemoryError.
+        """
+        array = handles(np.atleast_1d(np.asarray(entities, dtype=np.uint64)))
+        packed = self._pack(add)
+        numbers, count = self._numbers(remove)
+        refused = first_refused()
+        with self._lock:
+            status = lib.native_change(
+                self._world(),
+                address(array),
+                len(array),
+                packed.values,
+                packed.count,
+                numbers,
+                count,
+                refused,
+            )
+            check_at(status, refused)
+
+    def add_component(
+        self, entities: EntitiesLike | EntityLike, component: Component, value: Any = None
+    ) -> None:
+        """Add a component to one entity or many, (n,), with one value; None: zeros.
+
+        As change_components().
+        """
+        self.change_components(entities, {component: value})
+
+    def remove_component(
+        self, entities: EntitiesLike | EntityLike, component: Component
+    ) -> None:
+        """Take a component from one entity or many, (n,). As change_components()."""
+        self.change_components(entities, (), (component,))
+
+    def has_component(self, entity: EntityLike, component: Component) -> bool:
+        """Tell whether a living entity has a component; False for any other handle."""
+        with self._lock:
+            number = self._number(component)
+            return bool(lib.native_has_component(self._world(), entity, number))
+
+    def get_component(self, entity: EntityLike, component: Component) -> Any:
+        """Return a copy of a component's value: a numpy scalar, or an array where the type has a shape.
+
+        Raises EntityError, ComponentError (the entity lacks it), ArgumentError (a tag).
+        """
+        return self.get_components([entity], component)[0]
+
+    def set_component(self, entity: EntityLike, component: Component, value: Any) -> None:
+        """Set the value of a component that an entity has. Not structural. Raises as get_component()."""
+        packed = component.pack(value)
+        made = np.zeros((), dtype=_type(component)) if packed is None else packed
+        self.set_components([entity], component, made[np.newaxis])
+
+    def get_components(self, entities: EntitiesLike, component: Component) -> npt.NDArray[Any]:
+        """Return copies of a component's values of many entities, (n,): (n, ...) of its type.
+
+        Raises as get_component(), with the index of the first entity that is refused.
+        """
+        array, dtype = handles(entities), _type(component)
+        out = np.empty(len(array), dtype=dtype)
+        refused = first_refused()
+        with self._lock:
+            status = lib.native_get_components(
+                self._world(),
+                self._number(component),
+                address(array),
+                len(array),
+                address(out),
+                dtype.itemsize,
+                refused,
+            )
+            check_at(status, refused)
+        return out
+
+    def set_components(
+        self, entities: EntitiesLike, component: Component, value: npt.ArrayLike
+    ) -> None:
+        """Set a component of many entities, (n,), that have it. All or nothing. Not structural.
+
+        value: (n, ...) of its type, or one for all. Raises as get_components(); ValueError (the shape).
+        """
+        array, dtype = handles(entities), _type(component)
+        source = rows(value, len(array), dtype)
+        refused = first_refused()
+        with self._lock:
+            status = lib.native_set_components(
+                self._world(),
+                self._number(component),
+                address(array),
+                len(array),
+                address(source),
+                dtype.itemsize,
+                refused,
+            )
+            check_at(status, refused)
+
+    @property
+    def version(self) -> int:
+        """Version of all columns: each write of a component increases it. See query(changed=...)."""
+        with self._lock:
+            return int(lib.native_version(self._world()))
+
+    def reserve(
+        self,
+        entities: int = 0,
+        *,
+        components: Iterable[Component] = (),
+        rows: int = 0,
+        writes: int = 0,
+        side_of: EntityLike = 0,
+    ) -> None:
+        """Take memory now, so that later calls take none: see espl_reserve(3).
+
+        That holds for creations without a parent, a transform and values; others are commands, which
+        take some for themselves.
+
+        entities: so many more. rows: so many more with exactly these components. writes: batches of so
+        many writes. side_of: the hierarchy of this entity may get stretches, user data and inherit
+        flags. Raises OutOfMemoryError, BusyError, ArgumentError, EntityError, LimitError.
+        """
+        numbers, count = self._numbers(components)
+        with self._lock:
+            check(
+                lib.native_reserve(
+                    self._world(), entities, numbers, count, rows, writes, side_of
+                )
+            )
+
+
+def rows(value: npt.ArrayLike, count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return `count` values of a type in consecutive memory; one value is repeated."""
+    base, shape = dtype.subdtype or (dtype, ())
+    array = np.asarray(value, dtype=base)
+    return np.ascontiguousarray(np.broadcast_to(array, (count,) + tuple(shape)))
+
+
+def _type(component: Component) -> np.dtype[Any]:
+    if component.dtype is None:
+        raise ArgumentError(Status.ERR_ARGUMENT, f"component {component.name} has no value here")
+    return component.dtype
+
+
+def _offsets(dtype: np.dtype[Any] | None, references: Sequence[str]) -> list[int]:
+    if dtype is None and not references:
+        return []
+    fields: Any = {} if dtype is None else dtype.fields or {}
+    if dtype is not None and (dtype.hasobject or dtype.itemsize == 0):
+        raise ArgumentError(Status.ERR_ARGUMENT, f"{dtype} has no bytes of its own")
+    offsets: list[int] = []
+    for name in references:
+        if name not in fields:
+            raise ArgumentError(Status.ERR_ARGUMENT, f"there is no field {name!r} in {dtype}")
+        base, shape = fields[name][0].subdtype or (fields[name][0], ())
+        if base != np.uint64:
+            raise ArgumentError(Status.ERR_ARGUMENT, f"field {name!r} is not of the type ENTITY")
+        count = int(np.prod(shape, dtype=np.int64))
+        offsets += [fields[name][1] + 8 * i for i in range(count)]
+    return sorted(offsets)

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""Statuses of the library, and the exceptions that stand for refusals."""
+
+from __future__ import annotations
+
+import enum
+
+from ._native import ffi, lib
+
+
+class Status(enum.IntEnum):
+    """Outcome of a call. Zero: done. Positive: done, with a remark. Negative: refused.
+
+    Calls that change a world return ``OK`` or a remark, so that ``if world.attach(a, b): ...`` finds
+    the remarks. A refusal is raised as an :class:`EspalierError` and has changed nothing.
+    """
+
+    OK = 0
+    LOSSY = 1
+    PARTLY = 2
+    OVERFLOW = 3
+    ERR_NO_MEMORY = -1
+    ERR_ARGUMENT = -2
+    ERR_NULL_ENTITY = -3
+    ERR_DEAD = -4
+    ERR_FOREIGN = -5
+    ERR_CYCLE = -6
+    ERR_NOT_FINITE = -7
+    ERR_RANGE = -8
+    ERR_LIMIT = -9
+    ERR_BUSY = -10
+    ERR_NO_TRANSFORM = -11
+    ERR_NO_COMPONENT = -12
+    ERR_EXISTS = -13
+    ERR_PLAYED = -14
+    ERR_EXECUTOR = -15
+    ERR_NOT_CHILD = -16
+    ERR_COPIES_PARENT = -17
+    ERR_SHEAR = -18
+    ERR_NOT_OWNER = -19
+    ERR_PENDING = -20
+    ERR_UNSUPPORTED = -21
+
+    @property
+    def sentence(self) -> str:
+        """One sentence that says when the status happens and what to do."""
+        return str(ffi.string(lib.espl_status_text(int(self))).decode())
+
+
+class EspalierError(Exception):
+    """A call that the library refused. Unless a subclass says otherwise, it has changed nothing.
+
+    The text is the library's message where there is one: the name of the C function, the status, the
+    entities as index.generation with their names, and what to do. Otherwise it is the sentence of the
+    status.
+    """
+
+    #: The status that the call answered.
+    status: Status
+    #: The index in the arguments of the entity that was refused; None where there is no array.
+    index: int | None
+
+    def __init__(self, status: Status, message: str = "", index: int | None = None) -> None:
+        self.status = status
+        self.index = index
+        text = message or f"ESPL_{status.name}: {status.sentence}"
+        super().__init__(text if index is None else f"entity at index {index}: {text}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _remake, (type(self), self.args, self.__dict__)
+
+
+def _remake(
+    kind: type[EspalierError], args: tuple[object, ...], fields: dict[str, object]
+) -> EspalierError:
+    made = kind.__new__(kind, *args)
+    made.__dict__.update(fields)
+    return made
+
+
+class OutOfMemoryError(EspalierError, MemoryError):
+    """ERR_NO_MEMORY: there was no memory, and the world is as it was before the call."""
+
+
+class ArgumentError(EspalierError, ValueError):
+    """ERR_ARGUMENT, ERR_EXISTS: an argument is outside its range, or a name is taken."""
+
+
+class ClosedError(ArgumentError):
+    """The world, command buffer or query was closed before the call. The status is ERR_ARGUMENT."""
+
+
+class NumberError(EspalierError, ValueError):
+    """ERR_NOT_FINITE, ERR_RANGE, ERR_SHEAR: a number is NaN or infinite, or no transform has it."""
+
+
+class EntityError(EspalierError, LookupError):
+    """ERR_NULL_ENTITY, ERR_DEAD, ERR_FOREIGN, ERR_PENDING: the handle names no living entity here."""
+
+
+class ComponentError(EspalierError, LookupError):
+    """ERR_NO_COMPONENT, ERR_NO_TRANSFORM: the entity lacks what the call needs."""
+
+
+class StructureError(EspalierError, ValueError):
+    """ERR_CYCLE, ERR_NOT_CHILD, ERR_COPIES_PARENT: the hierarchy does not allow it."""
+
+
+class LimitError(EspalierError, OverflowError):
+    """ERR_LIMIT: a count or a size is past a limit of the library."""
+
+
+class BusyError(EspalierError, RuntimeError):
+    """ERR_BUSY: a query or a view is open; end its block first, or record a command."""
+
+
+class PlayedError(EspalierError, RuntimeError):
+    """ERR_PLAYED: the command buffer was played; reset it to record anew."""
+
+
+class UnsupportedError(EspalierError, NotImplementedError):
+    """ERR_UNSUPPORTED: this machine or this build lacks what was asked for."""
+
+
+class PartlyError(EspalierError):
+    """PARTLY: some entries of a batch of writes were refused. ALL OTHERS ARE DONE.
+
+    ``report`` has the counts; ``index`` is the first refused entry, and ``cause`` why.
+    """
+
+    #: The account of the batch, a WriteReport.
+    report: object
+    #: Why the first entry was refused.
+    cause: Status
+
+
+_KINDS: dict[int, type[EspalierError]] = {
+    Status.ERR_NO_MEMORY: OutOfMemoryError,
+    Status.ERR_ARGUMENT: ArgumentError,
+    Status.ERR_EXISTS: ArgumentError,
+    Status.ERR_NULL_ENTITY: EntityError,
+    Status.ERR_DEAD: EntityError,
+    Status.ERR_FOREIGN: EntityError,
+    Status.ERR_PENDING: EntityError,
+    Status.ERR_CYCLE: StructureError,
+    Status.ERR_NOT_CHILD: StructureError,
+    Status.ERR_COPIES_PARENT: StructureError,
+    Status.ERR_NOT_FINITE: NumberError,
+    Status.ERR_RANGE: NumberError,
+    Status.ERR_SHEAR: NumberError,
+    Status.ERR_LIMIT: LimitError,
+    Status.ERR_BUSY: BusyError,
+    Status.ERR_NO_TRANSFORM: ComponentError,
+    Status.ERR_NO_COMPONENT: ComponentError,
+    Status.ERR_PLAYED: PlayedError,
+    Status.ERR_UNSUPPORTED: UnsupportedError,
+}
+
+_REMARKS = (Status.OK, Status.LOSSY, Status.PARTLY, Status.OVERFLOW)
+
+
+def message_of(status: Status) -> str:
+    """Take the library's last message of this thread, if it is about a status; else ""."""
+    text = str(ffi.string(lib.native_take_message()).decode(errors="replace"))
+    # A call of a column or a command buffer that traps has a place in the source, and no status.
+    return text if f": ESPL_{status.name}" in text or ".c:" in text.split(" ", 1)[0] else ""
+
+
+def error_of(number: int, index: int | None = None) -> EspalierError:
+    """Return the exception for a negative status that a call of this thread has just answered."""
+    status = Status(number)
+    return _KINDS.get(number, EspalierError)(status, message_of(status), index)
+
+
+def check(number: int) -> Status:
+    """Return a status that is a remark or OK; raise any other one."""
+    if number < 0:
+        raise error_of(number)
+    return _REMARKS[number]
+
+
+def closed(what: str) -> ClosedError:
+    """Return the exception for the use of something that was closed."""
+    return ClosedError(Status.ERR_ARGUMENT, f"the {what} is closed")

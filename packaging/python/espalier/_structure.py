@@ -1,0 +1,567 @@
+# SPDX-License-Identifier: MIT
+"""Creation, structure, navigation and names of a world."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import address, handles
+from ._base import WorldBase
+from ._errors import ArgumentError, Status, check, error_of
+from ._native import ffi, lib
+from ._transform import Transform, pointer_of
+from ._types import (
+    NULL,
+    TRANSFORM,
+    DeadParent,
+    EntitiesLike,
+    Entity,
+    EntityLike,
+    Extent,
+    Handles,
+    Inherit,
+    Keep,
+    Link,
+    Role,
+    Space,
+)
+
+if TYPE_CHECKING:
+    from ._components import Component, Values
+
+
+class Subtree(NamedTuple):
+    """Copies of an entity and what is below it, breadth-first, parents before their children."""
+
+    #: (n,) handles.
+    entities: Handles
+    #: (n,) index of the parent in these arrays; -1 for the first.
+    parents: npt.NDArray[np.int64]
+    #: (n,) links below the first.
+    depths: npt.NDArray[np.uint32]
+    #: (n,) local transforms, TRANSFORM; the identity where an entity has none.
+    locals: npt.NDArray[Any]
+    #: (n,) world transforms, TRANSFORM.
+    worlds: npt.NDArray[Any]
+
+
+def transform_of(
+    transform: Transform | None,
+    position: npt.ArrayLike | None,
+    rotation: npt.ArrayLike | None,
+    scale: float | None,
+    stretch: npt.ArrayLike | None,
+    user_data: int | None,
+) -> Transform | None:
+    """Return the transform of the arguments of a creation, None where there are none."""
+    parts = {
+        "position": position,
+        "rotation": rotation,
+        "scale": scale,
+        "stretch": stretch,
+        "user_data": user_data,
+    }
+    given: dict[str, Any] = {name: part for name, part in parts.items() if part is not None}
+    if transform is None:
+        return Transform(**given) if given else None
+    if given:
+        raise ArgumentError(
+            Status.ERR_ARGUMENT, f"a transform and {', '.join(given)}: give one or the other"
+        )
+    return transform
+
+
+class Creation:
+    """A native_creation, and what its pointers point to."""
+
+    def __init__(
+        self,
+        world: Any,
+        transform: Transform | None,
+        components: Values,
+        *,
+        source: EntityLike = NULL,
+        parent: EntityLike,
+        before: EntityLike,
+        link: Link,
+        inherit: Inherit,
+        space: Space,
+        dead_parent: DeadParent = DeadParent.REFUSE,
+    ) -> None:
+        self._keep = (transform, packed := world._pack(components))
+        self.cdata = ffi.new("native_creation *")
+        self.cdata.source = source
+        self.cdata.parent = parent
+        self.cdata.before = before
+        self.cdata.link = link
+        self.cdata.inherit = inherit
+        self.cdata.dead_parent = dead_parent
+        self.cdata.place = space if transform is not None else 0
+        self.cdata.transform = ffi.NULL if transform is None else pointer_of(transform)
+        self.cdata.values = packed.values
+        self.cdata.value_count = packed.count
+
+
+def attachment(keep: Any, before: EntityLike, link: Link, inherit: Inherit) -> Any:
+    """Return the native options of an attach."""
+    each = keep if isinstance(keep, tuple) else (keep, keep, keep)
+    options = ffi.new("native_attachment *")
+    options.position, options.rotation, options.scale = each
+    options.before = before
+    options.link = link
+    options.inherit = inherit
+    return options
+
+
+class Structure(WorldBase):
+    """Creation, structure, navigation and names."""
+
+    # --- Creation ---
+
+    def create(
+        self,
+        *,
+        parent: EntityLike = NULL,
+        position: npt.ArrayLike | None = None,
+        rotation: npt.ArrayLike | None = None,
+        scale: float | None = None,
+        stretch: npt.ArrayLike | None = None,
+        user_data: int | None = None,
+        transform: Transform | bool = True,
+        space: Space = Space.LOCAL,
+        components: Values = (),
+        name: str | None = None,
+        before: EntityLike = NULL,
+        link: Link = Link.OWNED,
+        inherit: Inherit = Inherit.NONE,
+    ) -> Entity:
+        """Create an entity and return its handle.
+
+        parent: NULL for none. position (3,), rotation (4,) x, y, z, w, scale, stretch (3,), user_data:
+        parts of its transform, or `transform` as a whole; the rest is the identity's. `space` says what
+        they are relative to. transform=False: without one, it is where its parent is. components: a
+        mapping of components to values, or components, whose values are zero. before: the child of the
+        parent that it comes before; NULL: last.
+
+        Raises EntityError (parent, before), StructureError, NumberError, ArgumentError, BusyError,
+        OutOfMemoryError; then no entity is made. O(depth).
+        """
+        made = self.create_many(
+            1,
+            parent=parent,
+            position=position,
+            rotation=rotation,
+            scale=scale,
+            stretch=stretch,
+            user_data=user_data,
+            transform=transform,
+            space=space,
+            components=components,
+            before=before,
+            link=link,
+            inherit=inherit,
+        )
+        entity = int(made[0])
+        if name is not None:
+            try:
+                self.set_name(entity, name)
+            except Exception:
+                self.destroy(entity)
+                raise
+        return entity
+
+    def create_many(
+        self,
+        count: int,
+        *,
+        parent: EntityLike = NULL,
+        position: npt.ArrayLike | None = None,
+        rotation: npt.ArrayLike | None = None,
+        scale: float | None = None,
+        stretch: npt.ArrayLike | None = None,
+        user_data: int | None = None,
+        transform: Transform | bool = True,
+        space: Space = Space.LOCAL,
+        components: Values = (),
+        before: EntityLike = NULL,
+        link: Link = Link.OWNED,
+        inherit: Inherit = Inherit.NONE,
+    ) -> Handles:
+        """Create `count` entities, all alike, and return their handles, (count,). As create().
+
+        For different parents see attach_many(), for different transforms write().
+        """
+        whole = transform if isinstance(transform, Transform) else None
+        placed = transform_of(whole, position, rotation, scale, stretch, user_data)
+        if transform is False and placed is not None:
+            raise ArgumentError(Status.ERR_ARGUMENT, "transform=False, and parts of one")
+        if transform is not False and placed is None:
+            placed = Transform()
+        out = np.zeros(_count(count), dtype=np.uint64)
+        with self._lock:
+            world = self._world()
+            creation = Creation(
+                self,
+                placed,
+                components,
+                parent=parent,
+                before=before,
+                link=link,
+                inherit=inherit,
+                space=space,
+            )
+            check(lib.native_create(world, creation.cdata, count, address(out)))
+        return out
+
+    def instantiate(
+        self,
+        source: EntityLike,
+        *,
+        parent: EntityLike = NULL,
+        position: npt.ArrayLike | None = None,
+        rotation: npt.ArrayLike | None = None,
+        scale: float | None = None,
+        stretch: npt.ArrayLike | None = None,
+        user_data: int | None = None,
+        transform: Transform | None = None,
+        space: Space = Space.LOCAL,
+        components: Values = (),
+        before: EntityLike = NULL,
+        link: Link = Link.OWNED,
+        inherit: Inherit = Inherit.NONE,
+    ) -> Entity:
+        """Clone an entity and what it owns below it, and return the handle of the clone.
+
+        The clone has the components and names of the source, but not PREFAB. Without a transform and
+        without parts of one it starts where the source is: in the world, or under a parent with the
+        source's local transform. components: values of the clone of `source` itself. The other
+        arguments and what is raised are as for create(). O(entities cloned).
+        """
+        made = self.instantiate_many(
+            source,
+            1,
+            parent=parent,
+            position=position,
+            rotation=rotation,
+            scale=scale,
+            stretch=stretch,
+            user_data=user_data,
+            transform=transform,
+            space=space,
+            components=components,
+            before=before,
+            link=link,
+            inherit=inherit,
+        )
+        return int(made[0])
+
+    def instantiate_many(
+        self,
+        source: EntityLike,
+        count: int,
+        *,
+        parent: EntityLike = NULL,
+        position: npt.ArrayLike | None = None,
+        rotation: npt.ArrayLike | None = None,
+        scale: float | None = None,
+        stretch: npt.ArrayLike | None = None,
+        user_data: int | None = None,
+        transform: Transform | None = None,
+        space: Space = Space.LOCAL,
+        components: Values = (),
+        before: EntityLike = NULL,
+        link: Link = Link.OWNED,
+        inherit: Inherit = Inherit.NONE,
+    ) -> Handles:
+        """Clone an entity `count` times, all alike, and return the clones, (count,). As instantiate()."""
+        placed = transform_of(transform, position, rotation, scale, stretch, user_data)
+        out = np.zeros(_count(count), dtype=np.uint64)
+        with self._lock:
+            world = self._world()
+            creation = Creation(
+                self,
+                placed,
+                components,
+                source=source,
+                parent=parent,
+                before=before,
+                link=link,
+                inherit=inherit,
+                space=space,
+            )
+            check(lib.native_instantiate(world, creation.cdata, count, address(out)))
+        return out
+
+    def destroy(self, entity: EntityLike, extent: Extent = Extent.OWNED) -> Status:
+        """Destroy an entity, and what the extent says below it.
+
+        Survivors below it become children of its parent, or roots, and stay where they are in the
+        world. Returns OK or OVERFLOW. Raises EntityError, ArgumentError, BusyError. O(descendants).
+        """
+        with self._lock:
+            return check(lib.native_destroy(self._world(), entity, extent))
+
+    def destroy_many(self, entities: EntitiesLike, extent: Extent = Extent.OWNED) -> Status:
+        """Destroy entities, (n,), one after the other. All or nothing. As destroy().
+
+        All must be alive at first; one that an earlier one took along is skipped. An exception has the
+        index of the first that is refused.
+        """
+        array = handles(entities)
+        refused = first_refused()
+        with self._lock:
+            status = lib.native_destroy_many(
+                self._world(), address(array), len(array), extent, refused
+            )
+            return check_at(status, refused)
+
+    # --- Structure ---
+
+    def attach(
+        self,
+        child: EntityLike,
+        parent: EntityLike,
+        keep: Keep | tuple[Keep, Keep, Keep] = Keep.WORLD,
+        *,
+        before: EntityLike = NULL,
+        link: Link = Link.OWNED,
+        inherit: Inherit = Inherit.NONE,
+    ) -> Status:
+        """Make an entity, with all that is below it, a child of another one.
+
+        keep: which side of the transform stays, or three for position, rotation and scale. before: the
+        child of the new parent that it comes before; NULL: last. Returns OK, LOSSY (below a scale of
+        zero) or OVERFLOW. Raises EntityError, StructureError (a cycle; `before`), NumberError,
+        ComponentError (inherit flags without a transform), ArgumentError, BusyError, OutOfMemoryError.
+        """
+        options = attachment(keep, before, link, inherit)
+        with self._lock:
+            return check(lib.native_attach(self._world(), child, parent, options))
+
+    def attach_many(
+        self,
+        children: EntitiesLike,
+        parents: EntitiesLike,
+        keep: Keep | tuple[Keep, Keep, Keep] = Keep.WORLD,
+        *,
+        before: EntityLike = NULL,
+        link: Link = Link.OWNED,
+        inherit: Inherit = Inherit.NONE,
+    ) -> Status:
+        """Attach children, (n,), each to a parent of its own, (n,), or all to one. All or nothing.
+
+        As attach() of one after the other. An exception has the index of the first that is refused.
+        """
+        array = handles(children)
+        above = handles(np.broadcast_to(np.asarray(parents, dtype=np.uint64), array.shape))
+        options = attachment(keep, before, link, inherit)
+        refused = first_refused()
+        with self._lock:
+            status = lib.native_attach_many(
+                self._world(), address(array), address(above), len(array), options, refused
+            )
+            return check_at(status, refused)
+
+    def detach(self, entity: EntityLike, keep: Keep = Keep.WORLD) -> Status:
+        """Make an entity, with all that is below it, a root. On a root it does nothing. As attach()."""
+        with self._lock:
+            return check(lib.native_detach(self._world(), entity, keep))
+
+    def set_sibling(self, entity: EntityLike, before: EntityLike = NULL) -> None:
+        """Move an entity among its siblings, before one of them, or last.
+
+        Raises StructureError (not siblings), EntityError, BusyError, OutOfMemoryError.
+        """
+        with self._lock:
+            check(lib.native_set_sibling(self._world(), entity, before))
+
+    def disable(self, entity: EntityLike, extent: Extent = Extent.OWNED) -> None:
+        """Let queries skip the entities of an extent; they still move with their parents.
+
+        Raises EntityError, ArgumentError, BusyError, LimitError, OutOfMemoryError.
+        """
+        with self._lock:
+            check(lib.native_set_enabled(self._world(), entity, extent, 0))
+
+    def enable(self, entity: EntityLike, extent: Extent = Extent.OWNED) -> None:
+        """Let queries find the entities of an extent again. As disable()."""
+        with self._lock:
+            check(lib.native_set_enabled(self._world(), entity, extent, 1))
+
+    # --- Navigation: reads. For a handle that names no living entity: False, NULL, 0, Role.NONE ---
+
+    def is_enabled(self, entity: EntityLike) -> bool:
+        """Tell whether a living entity is not disabled."""
+        with self._lock:
+            return bool(lib.native_is_enabled(self._world(), entity))
+
+    def is_alive(self, entity: EntityLike) -> bool:
+        """Tell whether a handle names a living entity of this world. So does ``entity in world``."""
+        with self._lock:
+            return bool(lib.native_is_alive(self._world(), entity))
+
+    def __contains__(self, entity: EntityLike) -> bool:
+        return self.is_alive(entity)
+
+    def are_alive(self, entities: EntitiesLike) -> npt.NDArray[np.bool_]:
+        """Tell for each handle, (n,), whether it names a living entity: (n,) of bool."""
+        array = handles(entities)
+        out = np.empty(len(array), dtype=np.bool_)
+        with self._lock:
+            lib.native_are_alive(self._world(), address(array), len(array), address(out))
+        return out
+
+    def role(self, entity: EntityLike) -> Role:
+        """Tell whether it is in no hierarchy, a root, or a member."""
+        with self._lock:
+            return Role(lib.native_role(self._world(), entity))
+
+    def link(self, entity: EntityLike) -> Link:
+        """Return the lifetime tie to the parent; OWNED without one."""
+        with self._lock:
+            return Link(lib.native_link(self._world(), entity))
+
+    def parent(self, entity: EntityLike) -> Entity:
+        """Return the parent, NULL for a root."""
+        with self._lock:
+            return int(lib.native_parent(self._world(), entity))
+
+    def root(self, entity: EntityLike) -> Entity:
+        """Return the top of the hierarchy; the entity itself for a root. O(depth)."""
+        with self._lock:
+            return int(lib.native_root(self._world(), entity))
+
+    def depth(self, entity: EntityLike) -> int:
+        """Count the links to the root. O(depth). 0 for a handle that names no living entity."""
+        with self._lock:
+            depth = int(lib.native_depth(self._world(), entity))
+        return 0 if depth == 2**32 - 1 else depth
+
+    def children(self, entity: EntityLike) -> Handles:
+        """Return the children in their order, (n,). O(children)."""
+        with self._lock:
+            world = self._world()
+            out = np.empty(int(lib.native_children(world, entity, ffi.NULL, 0)), dtype=np.uint64)
+            lib.native_children(world, entity, address(out), len(out))
+        return out
+
+    def next_sibling(self, entity: EntityLike) -> Entity:
+        """Return the next child of the same parent, or NULL."""
+        with self._lock:
+            return int(lib.native_sibling(self._world(), entity, 1))
+
+    def previous_sibling(self, entity: EntityLike) -> Entity:
+        """Return the previous child of the same parent, or NULL."""
+        with self._lock:
+            return int(lib.native_sibling(self._world(), entity, 0))
+
+    def is_ancestor(self, ancestor: EntityLike, entity: EntityLike) -> bool:
+        """Tell whether the first entity is above the second one. O(depth)."""
+        with self._lock:
+            return bool(lib.native_is_ancestor(self._world(), ancestor, entity))
+
+    def subtree(self, top: EntityLike, extent: Extent = Extent.SUBTREE) -> Subtree:
+        """Copy an entity and what is below it into arrays. Empty for a dead handle. O(subtree)."""
+        with self._lock:
+            world = self._world()
+            null = ffi.NULL
+            count = int(lib.native_subtree(world, top, extent, 0, null, null, null, null, null))
+            entities = np.empty(count, dtype=np.uint64)
+            parents = np.empty(count, dtype=np.uint32)
+            depths = np.empty(count, dtype=np.uint32)
+            local, seen = np.empty(count, dtype=TRANSFORM), np.empty(count, dtype=TRANSFORM)
+            lib.native_subtree(
+                world,
+                top,
+                extent,
+                count,
+                address(entities),
+                address(parents),
+                address(depths),
+                address(local),
+                address(seen),
+            )
+        above = parents.astype(np.int64)
+        above[parents == 2**32 - 1] = -1
+        return Subtree(entities, above, depths, local, seen)
+
+    # --- Names ---
+
+    def set_name(self, entity: EntityLike, name: str | None) -> None:
+        """Give an entity a name, or take it away with None or "".
+
+        1 to 255 bytes of UTF-8, no control character and no '/'. Several entities may have one name.
+        Raises EntityError, LimitError, ArgumentError, BusyError, OutOfMemoryError.
+        """
+        with self._lock:
+            check(lib.native_set_name(self._world(), entity, _text(name or "")))
+
+    def name(self, entity: EntityLike) -> str:
+        """Return the name, "" where there is none."""
+        with self._lock:
+            text = ffi.string(lib.native_name(self._world(), entity))
+        return str(text.decode(errors="replace"))
+
+    def find(self, top: EntityLike, path: str) -> Entity:
+        """Find an entity below another one by its name, or by names with '/' between them; NULL if none.
+
+        "hand" is at any depth, "arm/hand" has a parent of the name "arm", "/arm" is a child of `top`.
+        The first in depth-first order. Raises EntityError (top), ArgumentError (an empty name).
+        O(descendants).
+        """
+        out = ffi.new("uint64_t *")
+        with self._lock:
+            check(lib.native_find(self._world(), top, _text(path), out))
+        return int(out[0])
+
+    def path(self, entity: EntityLike) -> str:
+        """Return the names from the root on: "root/arm/hand"; a handle where there is no name. O(depth)."""
+        return self._written(lib.native_path, entity)
+
+    def dump(self, entity: EntityLike) -> str:
+        """Return what can be read of an entity as lines of text, for people."""
+        return self._written(lib.native_dump, entity)
+
+    def _written(self, write: Any, entity: EntityLike) -> str:
+        with self._lock:
+            world = self._world()
+            size = int(write(world, entity, ffi.NULL, 0)) + 1
+            buffer = ffi.new("char[]", size)
+            write(world, entity, buffer, size)
+        return str(ffi.string(buffer).decode(errors="replace"))
+
+    def _pack(self, components: Values) -> Any:
+        raise NotImplementedError
+
+
+def _count(count: int) -> int:
+    if count < 0:
+        raise ArgumentError(Status.ERR_ARGUMENT, f"a count is 0 or more, not {count}")
+    return count
+
+
+#: Where a call that is refused for no entity leaves the index of the first refused one.
+_NOWHERE = 2 ** (8 * ffi.sizeof("size_t")) - 1
+
+
+def first_refused() -> Any:
+    """Return room for the index of the first entity that is refused."""
+    return ffi.new("size_t *", _NOWHERE)
+
+
+def check_at(status: int, refused: Any) -> Status:
+    """Check a status; an exception has the index that the call has left in first_refused()."""
+    if status < 0:
+        index = int(refused[0])
+        raise error_of(status, None if index == _NOWHERE else index)
+    return check(status)
+
+
+def _text(text: str) -> bytes:
+    encoded = text.encode()
+    if b"\0" in encoded:
+        raise ArgumentError(Status.ERR_ARGUMENT, "a name has no zero byte")
+    return encoded

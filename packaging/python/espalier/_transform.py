@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: MIT
+"""Transforms and rotations as values. No world is needed; any thread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import one
+from ._errors import check
+from ._native import ffi, lib
+from ._types import TRANSFORM, WRITE_TYPES, Conversion, EulerOrder, Floats, Write
+
+_VECTOR = WRITE_TYPES[Write.LOCAL_POSITION]
+_QUATERNION = WRITE_TYPES[Write.LOCAL_ROTATION]
+_IDENTITY = np.zeros((), dtype=TRANSFORM)
+_IDENTITY["rotation"][3] = 1
+_IDENTITY["scale"] = 1
+_IDENTITY["stretch"] = 1
+
+
+def _floats(array: npt.NDArray[Any]) -> Any:
+    return ffi.cast("float *", array.ctypes.data)
+
+
+class Transform:
+    """Transform of a frame in another one: stretch and scale, then rotate, then translate.
+
+    The numbers are 32-bit floats; other ones are rounded. They are checked where the transform is
+    written to a world, not here. ``parent @ local`` is the world transform of a child. A transform
+    does not change; it may be used on any thread.
+
+    position: (3,), world units. rotation: (4,), a quaternion x, y, z, w. scale: uniform, inherited by
+    children; negative mirrors. stretch: (3,), for each axis; children inherit it for their positions
+    only. user_data: a word of your own, 0 to 2**32 - 1.
+
+    Raises ValueError where a shape differs.
+    """
+
+    __slots__ = ("_array",)
+
+    def __init__(
+        self,
+        position: npt.ArrayLike = (0, 0, 0),
+        rotation: npt.ArrayLike = (0, 0, 0, 1),
+        scale: float = 1.0,
+        stretch: npt.ArrayLike = (1, 1, 1),
+        user_data: int = 0,
+    ) -> None:
+        array = _IDENTITY.copy()
+        array["position"] = one(position, _VECTOR)
+        array["rotation"] = one(rotation, _QUATERNION)
+        array["scale"] = scale
+        array["stretch"] = one(stretch, _VECTOR)
+        array["user_data"] = user_data
+        array.flags.writeable = False
+        self._array = array
+
+    @classmethod
+    def from_array(cls, array: npt.ArrayLike) -> Transform:
+        """Make a transform of one value of the type TRANSFORM, which is copied."""
+        made = cls.__new__(cls)
+        made._array = np.array(array, dtype=TRANSFORM).reshape(())
+        made._array.flags.writeable = False
+        return made
+
+    @classmethod
+    def from_matrix(cls, matrix: npt.ArrayLike) -> Transform:
+        """Decompose a (4, 4) matrix whose product with a column x, y, z, 1 is a point of the outer frame.
+
+        Equal lengths of the columns become the scale, others the stretch. Raises NumberError: shear, a
+        last row other than 0, 0, 0, 1, or a number that is not finite.
+        """
+        columns = np.ascontiguousarray(np.asarray(matrix, dtype=np.float32).reshape(4, 4).T)
+        made = np.empty((), dtype=TRANSFORM)
+        check(lib.espl_transform_from_matrix_4x4(_pointer(made), _floats(columns), ffi.NULL))
+        return cls.from_array(made)
+
+    @property
+    def position(self) -> Floats:
+        """Origin in the axes of the outer frame, (3,), read-only."""
+        return self._array["position"]
+
+    @property
+    def rotation(self) -> Floats:
+        """Quaternion x, y, z, w, (4,), read-only."""
+        return self._array["rotation"]
+
+    @property
+    def scale(self) -> float:
+        """Uniform scale."""
+        return float(self._array["scale"])
+
+    @property
+    def stretch(self) -> Floats:
+        """Scale of each axis, (3,), read-only."""
+        return self._array["stretch"]
+
+    @property
+    def user_data(self) -> int:
+        """Word of your own."""
+        return int(self._array["user_data"])
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> npt.NDArray[Any]:
+        """Return the value of the type TRANSFORM, read-only."""
+        return self._array if dtype is None else self._array.astype(dtype)
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether all 48 bytes are the same."""
+        if not isinstance(other, Transform):
+            return NotImplemented
+        return self._array.tobytes() == other._array.tobytes()
+
+    def __hash__(self) -> int:
+        return hash(self._array.tobytes())
+
+    def __repr__(self) -> str:
+        text = f"Transform(position={self.position.tolist()}, rotation={self.rotation.tolist()}"
+        text += f", scale={self.scale!r}, stretch={self.stretch.tolist()}"
+        return f"{text}, user_data={self.user_data})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Transform.from_array, (np.asarray(self._array),)
+
+    def __matmul__(self, local: Transform) -> Transform:
+        """Return the world transform of a child with this local transform, if self is its parent's."""
+        made = np.empty((), dtype=TRANSFORM)
+        lib.native_compose(_pointer(made), _pointer(self._array), _pointer(local._array))
+        return Transform.from_array(made)
+
+    def relative_to(self, parent: Transform) -> Transform:
+        """Return the local transform that ``parent @ local`` turns into self.
+
+        Parts that a scale or stretch of zero of the parent makes unreachable are the identity's.
+        """
+        made = _IDENTITY.copy()
+        check(
+            lib.espl_transform_relative(
+                _pointer(made), _pointer(parent._array), _pointer(self._array)
+            )
+        )
+        return Transform.from_array(made)
+
+    def normalized(self) -> Transform:
+        """Return it with a rotation of unit length. Raises NumberError: not finite, or no length."""
+        made = self._array.copy()
+        check(lib.espl_transform_normalize(_pointer(made)))
+        return Transform.from_array(made)
+
+    def lerp(self, other: Transform, t: float) -> Transform:
+        """Interpolate: 0 gives self, 1 gives other; the rotation turns at a constant speed.
+
+        Raises NumberError: a number is not finite, or overflows.
+        """
+        made = np.empty((), dtype=TRANSFORM)
+        check(
+            lib.espl_transform_lerp(_pointer(made), _pointer(self._array), _pointer(other._array), t)
+        )
+        return Transform.from_array(made)
+
+    def matrix(self) -> Floats:
+        """Return a (4, 4) matrix, for columns: ``m @ [x, y, z, 1]`` is the point in the outer frame."""
+        columns = np.empty((4, 4), dtype=np.float32)
+        lib.espl_transform_matrix(_floats(columns), _pointer(self._array), 1)
+        return np.ascontiguousarray(columns.T)
+
+    def inverse_matrix(self) -> Floats:
+        """Return the inverse of matrix(). Axes of zero scale or stretch become rows of zeros."""
+        columns = np.empty((4, 4), dtype=np.float32)
+        lib.espl_transform_matrix(_floats(columns), _pointer(self._array), 2)
+        return np.ascontiguousarray(columns.T)
+
+    def convert(self, value: npt.ArrayLike, conversion: Conversion) -> Floats:
+        """Convert a point, a vector or a direction, (3,), between the frame ("local") and the outer one."""
+        source = one(value, _VECTOR)
+        made = np.zeros(3, dtype=np.float32)
+        lib.espl_transform_convert(
+            _floats(made), _pointer(self._array), Conversion(conversion), _floats(source)
+        )
+        return made
+
+
+def _pointer(array: npt.NDArray[Any]) -> Any:
+    return ffi.cast("espl_transform *", array.ctypes.data)
+
+
+def pointer_of(transform: Transform) -> Any:
+    """Return the address of a transform's value. The caller keeps the transform."""
+    return _pointer(transform._array)
+
+
+# --- Rotations: quaternions x, y, z, w; angles in radians ---
+
+
+def quat_from_axis_angle(axis: npt.ArrayLike, angle: float) -> Floats:
+    """Return the rotation by an angle about an axis, (3,) of any length but 0.
+
+    The same bits on every machine. Raises NumberError: not finite, or no length.
+    """
+    source, made = one(axis, _VECTOR), np.empty(4, dtype=np.float32)
+    check(lib.espl_quat_from_axis_angle(_floats(made), _floats(source), angle))
+    return made
+
+
+def quat_to_axis_angle(quat: npt.ArrayLike) -> tuple[Floats, float]:
+    """Return the axis, (3,), and the angle, 0 to pi, of a rotation. Raises NumberError."""
+    source, axis = one(quat, _QUATERNION), np.empty(3, dtype=np.float32)
+    angle = ffi.new("float *")
+    check(lib.espl_quat_to_axis_angle(_floats(axis), angle, _floats(source)))
+    return axis, float(angle[0])
+
+
+def quat_from_euler(angles: npt.ArrayLike, order: EulerOrder = EulerOrder.YXZ) -> Floats:
+    """Return the rotation that angles about +X, +Y, +Z make, (3,), applied in an order.
+
+    Raises NumberError: not finite; ArgumentError: no such order.
+    """
+    source, made = one(angles, _VECTOR), np.empty(4, dtype=np.float32)
+    check(lib.espl_quat_from_euler(_floats(made), _floats(source), order))
+    return made
+
+
+def quat_to_euler(quat: npt.ArrayLike, order: EulerOrder = EulerOrder.YXZ) -> Floats:
+    """Return the angles about +X, +Y, +Z that make a rotation, (3,). Raises as quat_from_euler()."""
+    source, made = one(quat, _QUATERNION), np.empty(3, dtype=np.float32)
+    check(lib.espl_quat_to_euler(_floats(made), _floats(source), order))
+    return made
+
+
+def quat_multiply(a: npt.ArrayLike, b: npt.ArrayLike) -> Floats:
+    """Return a * b: the rotation b followed by the rotation a. Nothing is checked or normalised."""
+    first, second, made = one(a, _QUATERNION), one(b, _QUATERNION), np.empty(4, dtype=np.float32)
+    lib.espl_quat_multiply(_floats(made), _floats(first), _floats(second))
+    return made
+
+
+def quat_rotate(quat: npt.ArrayLike, vector: npt.ArrayLike) -> Floats:
+    """Rotate a vector, (3,), by a quaternion of unit length."""
+    turn, source, made = one(quat, _QUATERNION), one(vector, _VECTOR), np.empty(3, np.float32)
+    lib.espl_quat_rotate(_floats(made), _floats(turn), _floats(source))
+    return made
+
+
+def quat_between(start: npt.ArrayLike, end: npt.ArrayLike) -> Floats:
+    """Return the shortest rotation from one direction, (3,), to another. Raises NumberError."""
+    first, second, made = one(start, _VECTOR), one(end, _VECTOR), np.empty(4, dtype=np.float32)
+    check(lib.espl_quat_between(_floats(made), _floats(first), _floats(second)))
+    return made
+
+
+def quat_slerp(a: npt.ArrayLike, b: npt.ArrayLike, t: float) -> Floats:
+    """Interpolate rotations at constant speed by the shortest way. Raises NumberError: not finite."""
+    first, second, made = one(a, _QUATERNION), one(b, _QUATERNION), np.empty(4, dtype=np.float32)
+    check(lib.espl_quat_slerp(_floats(made), _floats(first), _floats(second), t))
+    return made

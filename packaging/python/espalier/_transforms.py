@@ -1,0 +1,501 @@
+# SPDX-License-Identifier: MIT
+"""Reads and writes of the transforms of a world."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import address, one, output, strided_handles, values
+from ._errors import ArgumentError, PartlyError, Status, check, error_of, message_of
+from ._native import ffi, lib
+from ._structure import Structure, transform_of
+from ._transform import Transform, pointer_of
+from ._types import (
+    POSE,
+    READ_TYPES,
+    TRANSFORM,
+    WRITE_TYPES,
+    Axes,
+    Axis,
+    Conversion,
+    EntitiesLike,
+    EntityLike,
+    Floats,
+    Inherit,
+    Read,
+    Space,
+    Write,
+)
+
+_TRANSLATE = (Write.TRANSLATE_OWN, Write.TRANSLATE_IN_PARENT, Write.TRANSLATE_WORLD)
+_ROTATE = (Write.ROTATE_OWN, Write.ROTATE_IN_PARENT, Write.ROTATE_WORLD)
+_LOCAL = {
+    "position": Write.LOCAL_POSITION,
+    "rotation": Write.LOCAL_ROTATION,
+    "scale": Write.LOCAL_SCALE,
+    "stretch": Write.STRETCH,
+    "user_data": Write.USER_DATA,
+}
+_WORLD = {
+    "position": Write.WORLD_POSITION,
+    "rotation": Write.WORLD_ROTATION,
+    "scale": Write.WORLD_SCALE,
+    "stretch": Write.STRETCH,
+    "user_data": Write.USER_DATA,
+}
+
+
+class WriteReport(NamedTuple):
+    """Account of a batch of writes: count == applied + refused."""
+
+    #: Carried out, writes that changed nothing included.
+    applied: int
+    #: Of the applied: a scale or stretch of zero left a part open.
+    lossy: int
+    #: Not carried out.
+    refused: int
+    #: Index of the first refused entry; None where all were carried out.
+    first_refused: int | None
+    #: Why it was refused; OK where all were carried out.
+    first_status: Status
+    #: World transforms that were recomputed and are not finite.
+    overflowed: int
+
+
+_EMPTY = WriteReport(0, 0, 0, None, Status.OK, 0)
+
+
+class Transforms(Structure):
+    """Reads and writes of transforms. Every write propagates at once.
+
+    Numbers are 32-bit floats; others are rounded to them. A quaternion is x, y, z, w and is brought to
+    unit length when it is written.
+    """
+
+    # --- One entity ---
+
+    def read(self, entity: EntityLike, kind: Read) -> npt.NDArray[Any]:
+        """Read a transform or a part of it: an array of the shape and type that the kind names.
+
+        Raises EntityError, ComponentError (no transform), ArgumentError (no such kind).
+        """
+        out = np.empty((), dtype=_type_of(READ_TYPES, kind))
+        with self._lock:
+            check(lib.native_read(self._world(), entity, kind, address(out)))
+        return out
+
+    def world_position(self, entity: EntityLike) -> Floats:
+        """Return the position in the world, (3,). Raises EntityError, ComponentError."""
+        return self.read(entity, Read.WORLD_POSITION)
+
+    def world_rotation(self, entity: EntityLike) -> Floats:
+        """Return the rotation in the world, x, y, z, w, (4,). Raises EntityError, ComponentError."""
+        return self.read(entity, Read.WORLD_ROTATION)
+
+    def world_scale(self, entity: EntityLike) -> float:
+        """Return the uniform scale in the world. Raises EntityError, ComponentError."""
+        return float(self.read(entity, Read.WORLD_SCALE))
+
+    def local_position(self, entity: EntityLike) -> Floats:
+        """Return the position in the parent's axes, (3,). Raises EntityError, ComponentError."""
+        return self.read(entity, Read.LOCAL_POSITION)
+
+    def local_rotation(self, entity: EntityLike) -> Floats:
+        """Return the rotation in the parent, x, y, z, w, (4,). Raises EntityError, ComponentError."""
+        return self.read(entity, Read.LOCAL_ROTATION)
+
+    def local_scale(self, entity: EntityLike) -> float:
+        """Return the uniform scale in the parent. Raises EntityError, ComponentError."""
+        return float(self.read(entity, Read.LOCAL_SCALE))
+
+    def stretch(self, entity: EntityLike) -> Floats:
+        """Return the scale of each axis, (3,), the same in both spaces. Raises as the others."""
+        return self.read(entity, Read.STRETCH)
+
+    def user_data(self, entity: EntityLike) -> int:
+        """Return your own word, 0 to 2**32 - 1. Raises EntityError, ComponentError."""
+        return int(self.read(entity, Read.USER_DATA))
+
+    def world_transform(self, entity: EntityLike) -> Transform:
+        """Return the transform relative to the world. Raises EntityError, ComponentError."""
+        return Transform.from_array(self.read(entity, Read.WORLD_TRANSFORM))
+
+    def local_transform(self, entity: EntityLike) -> Transform:
+        """Return the transform relative to the parent. Raises EntityError, ComponentError."""
+        return Transform.from_array(self.read(entity, Read.LOCAL_TRANSFORM))
+
+    def world_matrix(self, entity: EntityLike) -> Floats:
+        """Return (4, 4): ``m @ [x, y, z, 1]`` is a point of the entity in the world. Raises as above."""
+        return self.world_transform(entity).matrix()
+
+    def relative(self, frame: EntityLike, entity: EntityLike) -> Transform:
+        """Return the transform of an entity as a child of `frame` would have it, of any hierarchy.
+
+        Raises EntityError, ComponentError, NumberError (a tiny scale of the frame).
+        """
+        out = np.empty((), dtype=TRANSFORM)
+        pointer = ffi.cast("espl_transform *", out.ctypes.data)
+        with self._lock:
+            check(lib.native_relative(self._world(), frame, entity, pointer))
+        return Transform.from_array(out)
+
+    def convert(
+        self, entity: EntityLike, value: npt.ArrayLike, conversion: Conversion
+    ) -> Floats:
+        """Convert a point, a vector or a direction, (3,), between an entity's axes and the world's.
+
+        Raises EntityError, ComponentError, ArgumentError.
+        """
+        source, out = one(value, READ_TYPES[Read.STRETCH]), np.zeros(3, dtype=np.float32)
+        first, second = ffi.from_buffer("float[]", source), ffi.from_buffer("float[]", out)
+        with self._lock:
+            check(lib.native_convert(self._world(), entity, conversion, first, second))
+        return out
+
+    def inherit(self, entity: EntityLike) -> Inherit:
+        """Return the parts that a member does not take from its parent; NONE for any other handle."""
+        with self._lock:
+            return Inherit(lib.native_inherit(self._world(), entity))
+
+    def set_inherit(self, entity: EntityLike, flags: Inherit) -> Status:
+        """Change which parts a member does not take from its parent; it stays where it is.
+
+        Returns OK or LOSSY. Raises EntityError, StructureError (a root), ArgumentError, BusyError (in a
+        query, where memory is needed), OutOfMemoryError.
+        """
+        with self._lock:
+            return check(lib.native_set_inherit(self._world(), entity, flags))
+
+    def write_one(self, entity: EntityLike, kind: Write, value: npt.ArrayLike) -> Status:
+        """Carry out one write of any kind. O(descendants).
+
+        Returns OK, LOSSY or OVERFLOW. Raises EntityError, ComponentError (no transform), NumberError,
+        StructureError (it copies its parent), ArgumentError, BusyError and OutOfMemoryError (the first
+        stretch or user data of a hierarchy needs memory), ValueError (the shape).
+        """
+        array = one(value, _type_of(WRITE_TYPES, kind))
+        with self._lock:
+            return check(lib.native_write(self._world(), entity, kind, address(array)))
+
+    def set_local(
+        self,
+        entity: EntityLike,
+        transform: Transform | None = None,
+        *,
+        position: npt.ArrayLike | None = None,
+        rotation: npt.ArrayLike | None = None,
+        scale: float | None = None,
+        stretch: npt.ArrayLike | None = None,
+        user_data: int | None = None,
+    ) -> Status:
+        """Set the transform relative to the parent, or parts of it, in one write.
+
+        position (3,), rotation (4,) x, y, z, w, scale, stretch (3,), user_data. Parts that are not
+        given stay as they read. Returns and raises as write_one().
+        """
+        parts = (position, rotation, scale, stretch, user_data)
+        return self._set(entity, transform, parts, Space.LOCAL)
+
+    def set_world(
+        self,
+        entity: EntityLike,
+        transform: Transform | None = None,
+        *,
+        position: npt.ArrayLike | None = None,
+        rotation: npt.ArrayLike | None = None,
+        scale: float | None = None,
+        stretch: npt.ArrayLike | None = None,
+        user_data: int | None = None,
+    ) -> Status:
+        """Set the transform relative to the world, or parts of it, in one write. As set_local()."""
+        parts = (position, rotation, scale, stretch, user_data)
+        return self._set(entity, transform, parts, Space.WORLD)
+
+    def _set(
+        self, entity: EntityLike, transform: Transform | None, parts: tuple[Any, ...], space: Space
+    ) -> Status:
+        kinds = _LOCAL if space == Space.LOCAL else _WORLD
+        given = [(name, part) for name, part in zip(kinds, parts) if part is not None]
+        if transform is None and len(given) == 1:
+            return self.write_one(entity, kinds[given[0][0]], given[0][1])
+        whole = transform_of(transform, *parts)
+        if whole is None:
+            raise ArgumentError(Status.ERR_ARGUMENT, "nothing to set")
+        is_local = space == Space.LOCAL
+        kind = Write.LOCAL_TRANSFORM if is_local else Write.WORLD_TRANSFORM
+        with self._lock:
+            if transform is None:
+                read = Read.LOCAL_TRANSFORM if is_local else Read.WORLD_TRANSFORM
+                array = self.read(entity, read)
+                for name, _ in given:
+                    array[name] = whole.__array__()[name]
+                whole = Transform.from_array(array)
+            return check(lib.native_write(self._world(), entity, kind, pointer_of(whole)))
+
+    def translate(
+        self, entity: EntityLike, offset: npt.ArrayLike, axes: Axes = Axes.OWN
+    ) -> Status:
+        """Move by an offset, (3,), along its own axes, the parent's, or the world's. As write_one().
+
+        The units of its own axes are the parent's.
+        """
+        return self.write_one(entity, _TRANSLATE[axes], offset)
+
+    def rotate(self, entity: EntityLike, by: npt.ArrayLike, axes: Axes = Axes.OWN) -> Status:
+        """Turn by a quaternion, (4,), about its own axes, the parent's, or the world's. As write_one()."""
+        return self.write_one(entity, _ROTATE[axes], by)
+
+    def rotate_about(
+        self, entity: EntityLike, pivot: npt.ArrayLike, by: npt.ArrayLike
+    ) -> Status:
+        """Turn by a quaternion, (4,), about a point of the world, (3,): it moves as well. As write_one()."""
+        point = one(pivot, WRITE_TYPES[Write.WORLD_POSITION])
+        turn = one(by, WRITE_TYPES[Write.WORLD_ROTATION])
+        first, second = ffi.from_buffer("float[]", point), ffi.from_buffer("float[]", turn)
+        with self._lock:
+            return check(lib.native_rotate_about(self._world(), entity, first, second))
+
+    def look_at(
+        self,
+        entity: EntityLike,
+        target: npt.ArrayLike,
+        up: npt.ArrayLike = (0, 1, 0),
+        forward: Axis = Axis.FORWARD,
+    ) -> Status:
+        """Turn it in its place so that an axis points at a point of the world, (3,). As write_one().
+
+        up: direction, (3,), that its up axis comes as near to as it can. LOSSY: it is at the target.
+        """
+        point = one(target, WRITE_TYPES[Write.WORLD_POSITION])
+        above = one(up, WRITE_TYPES[Write.WORLD_POSITION])
+        first, second = ffi.from_buffer("float[]", point), ffi.from_buffer("float[]", above)
+        with self._lock:
+            return check(lib.native_look_at(self._world(), entity, first, second, forward))
+
+    # --- Many entities ---
+
+    def read_many(
+        self,
+        entities: EntitiesLike,
+        kind: Read,
+        out: npt.NDArray[Any] | None = None,
+        *,
+        strict: bool = True,
+    ) -> npt.NDArray[Any]:
+        """Read a transform or a part of it of many entities, (n,): (n, ...) by one call of the library.
+
+        entities: numpy.uint64 is taken without a copy, a field of a structured array too. out: an array
+        to write to, of that shape and type. strict: raise EntityError or ComponentError, with the index
+        of the first that cannot be read; else its floats are NaN and its integers 0. In `out` the rows
+        of entities that can be read may be written before an exception.
+        """
+        array, stride = strided_handles(entities)
+        dtype = _type_of(READ_TYPES, kind)
+        base, shape = dtype.subdtype or (dtype, ())
+        out = output(out, (len(array),) + tuple(shape), base)
+        if not strict:
+            _fill(out)
+        with self._lock:
+            status = lib.native_read_many(
+                self._world(), kind, address(array), stride, address(out), dtype.itemsize, len(array)
+            )
+            self._check_read(status, array, stride, strict)
+        return out
+
+    def world_positions(
+        self, entities: EntitiesLike, out: npt.NDArray[Any] | None = None, *, strict: bool = True
+    ) -> Floats:
+        """Return positions in the world, (n, 3). As read_many()."""
+        return self.read_many(entities, Read.WORLD_POSITION, out, strict=strict)
+
+    def world_rotations(
+        self, entities: EntitiesLike, out: npt.NDArray[Any] | None = None, *, strict: bool = True
+    ) -> Floats:
+        """Return rotations in the world, x, y, z, w, (n, 4). As read_many()."""
+        return self.read_many(entities, Read.WORLD_ROTATION, out, strict=strict)
+
+    def world_transforms(
+        self, entities: EntitiesLike, out: npt.NDArray[Any] | None = None, *, strict: bool = True
+    ) -> npt.NDArray[Any]:
+        """Return transforms relative to the world, (n,) of TRANSFORM. As read_many()."""
+        return self.read_many(entities, Read.WORLD_TRANSFORM, out, strict=strict)
+
+    def local_positions(
+        self, entities: EntitiesLike, out: npt.NDArray[Any] | None = None, *, strict: bool = True
+    ) -> Floats:
+        """Return positions in the axes of the parents, (n, 3). As read_many()."""
+        return self.read_many(entities, Read.LOCAL_POSITION, out, strict=strict)
+
+    def local_rotations(
+        self, entities: EntitiesLike, out: npt.NDArray[Any] | None = None, *, strict: bool = True
+    ) -> Floats:
+        """Return rotations in the parents, x, y, z, w, (n, 4). As read_many()."""
+        return self.read_many(entities, Read.LOCAL_ROTATION, out, strict=strict)
+
+    def local_transforms(
+        self, entities: EntitiesLike, out: npt.NDArray[Any] | None = None, *, strict: bool = True
+    ) -> npt.NDArray[Any]:
+        """Return transforms relative to the parents, (n,) of TRANSFORM. As read_many()."""
+        return self.read_many(entities, Read.LOCAL_TRANSFORM, out, strict=strict)
+
+    def world_matrices(
+        self,
+        entities: EntitiesLike,
+        out: npt.NDArray[Any] | None = None,
+        *,
+        rows: int = 4,
+        strict: bool = True,
+    ) -> Floats:
+        """Return matrices, (n, 4, 4), or (n, 3, 4) for rows=3, without the last row 0, 0, 0, 1.
+
+        ``m[i] @ [x, y, z, 1]`` is a point of entity i in the world. Each is contiguous, row by row;
+        OpenGL and glTF want the transpose. As read_many().
+        """
+        if rows not in (3, 4):
+            raise ArgumentError(Status.ERR_ARGUMENT, f"rows is 3 or 4, not {rows}")
+        array, stride = strided_handles(entities)
+        out = output(out, (len(array), rows, 4), np.dtype(np.float32))
+        if not strict:
+            _fill(out)
+        with self._lock:
+            status = lib.native_read_matrices(
+                self._world(), address(array), stride, rows, address(out), len(array)
+            )
+            self._check_read(status, array, stride, strict)
+        return out
+
+    def _check_read(
+        self, status: int, array: npt.NDArray[np.uint64], stride: int, strict: bool
+    ) -> None:
+        if check(status) != Status.PARTLY or not strict:
+            return
+        index = ffi.new("size_t *")
+        reason = lib.native_find_unreadable(
+            self._world(), address(array), stride, len(array), index
+        )
+        raise error_of(reason, int(index[0]))
+
+    def write_many(
+        self, entities: EntitiesLike, kind: Write, value: npt.ArrayLike, *, strict: bool = True
+    ) -> WriteReport:
+        """Carry out writes of one kind to many entities, (n,), any and in any order, by one call.
+
+        value: (n, ...) of the shape and type that the kind names, or one value for all. Hierarchy by
+        hierarchy, parents before children; O(n + descendants). An entity that the write of one would
+        refuse is refused alone, and ALL OTHERS ARE WRITTEN: with strict that raises PartlyError, which
+        has the report; else see the report. Of the batch as a whole, nothing changed:
+        OutOfMemoryError, BusyError, LimitError, ArgumentError, ValueError (the shape).
+        """
+        array, stride = strided_handles(entities)
+        source, step = values(value, len(array), _type_of(WRITE_TYPES, kind))
+        report = ffi.new("espl_write_report *")
+        with self._lock:
+            status = check(
+                lib.native_write_many(
+                    self._world(),
+                    kind,
+                    address(array),
+                    stride,
+                    address(source),
+                    step,
+                    len(array),
+                    report,
+                )
+            )
+        made = WriteReport(
+            int(report.applied),
+            int(report.lossy),
+            int(report.refused),
+            int(report.first_refused) if report.refused else None,
+            Status(report.first_status) if report.refused else Status.OK,
+            int(report.overflowed),
+        )
+        if status == Status.PARTLY and strict:
+            raise _partly(made)
+        return made
+
+    def write(
+        self,
+        entities: EntitiesLike,
+        *,
+        positions: npt.ArrayLike | None = None,
+        rotations: npt.ArrayLike | None = None,
+        scales: npt.ArrayLike | None = None,
+        stretches: npt.ArrayLike | None = None,
+        user_data: npt.ArrayLike | None = None,
+        transforms: npt.ArrayLike | None = None,
+        space: Space = Space.LOCAL,
+        strict: bool = True,
+    ) -> WriteReport:
+        """Write parts of the transforms of many entities, (n,).
+
+        positions (n, 3), rotations (n, 4) x, y, z, w, scales (n,), stretches (n, 3), user_data (n,), or
+        whole transforms (n,) of TRANSFORM; each may be one value for all. The parts are written one
+        after the other, each as by write_many(), but positions, rotations and scales relative to the
+        parents at once. The report is the sum of these writes; its first_refused is that of the first
+        write that refused one. Raises as write_many(); with strict a part that is refused for some
+        entities leaves the later parts unwritten.
+        """
+        kinds = _LOCAL if space == Space.LOCAL else _WORLD
+        is_pose = space == Space.LOCAL and not any(
+            part is None for part in (positions, rotations, scales)
+        )
+        array, _ = strided_handles(entities)
+        work: list[tuple[Write, npt.ArrayLike]] = []
+        if transforms is not None:
+            whole = Write.LOCAL_TRANSFORM if space == Space.LOCAL else Write.WORLD_TRANSFORM
+            work.append((whole, transforms))
+        if is_pose:
+            poses = np.empty(len(array), dtype=POSE)
+            poses["position"], poses["rotation"] = positions, rotations
+            poses["scale"] = scales
+            work.append((Write.LOCAL_POSE, poses))
+        parts = {} if is_pose else {"position": positions, "rotation": rotations, "scale": scales}
+        parts.update(stretch=stretches, user_data=user_data)
+        work += [(kinds[name], part) for name, part in parts.items() if part is not None]
+        if not work:
+            raise ArgumentError(Status.ERR_ARGUMENT, "nothing to write")
+        total = _EMPTY
+        with self._lock:
+            for kind, value in work:
+                total = _add(total, self.write_many(array, kind, value, strict=strict))
+        return total
+
+
+def _type_of(types: tuple[np.dtype[Any], ...], kind: int) -> np.dtype[Any]:
+    if not 0 <= kind < len(types):
+        raise ArgumentError(Status.ERR_ARGUMENT, f"there is no kind {kind}")
+    return types[kind]
+
+
+def _fill(out: npt.NDArray[Any]) -> None:
+    if out.dtype.names is None:
+        out.fill(np.nan if out.dtype.kind == "f" else 0)
+    else:
+        for name in out.dtype.names:
+            _fill(out[name])
+
+
+def _partly(report: WriteReport) -> PartlyError:
+    cause = report.first_status
+    text = message_of(cause) or f"ESPL_{cause.name}: {cause.sentence}"
+    done = f"{report.refused} of {report.applied + report.refused} writes were refused: {text}"
+    error = PartlyError(Status.PARTLY, done, report.first_refused)
+    error.report = report
+    error.cause = cause
+    return error
+
+
+def _add(a: WriteReport, b: WriteReport) -> WriteReport:
+    first = a if a.refused else b
+    return WriteReport(
+        a.applied + b.applied,
+        a.lossy + b.lossy,
+        a.refused + b.refused,
+        first.first_refused,
+        first.first_status,
+        a.overflowed + b.overflowed,
+    )

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+"""Handles, numbers with names, and numpy types."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, Sequence, Union
+
+import numpy as np
+import numpy.typing as npt
+
+#: A handle of an entity: a plain int, 0 for none. Arrays of handles are numpy.uint64, and an element of
+#: such an array is as good as an int: both compare, hash and index a dict alike. A class of handles
+#: would have to be taken apart and put together at each batch. Give the number no meaning of your own:
+#: it is index and generation, unique for the life of its world, and another world refuses it.
+Entity = int
+#: What is accepted for one handle.
+EntityLike = Union[int, "np.integer[Any]"]
+#: What is accepted for many handles: an array of numpy.uint64 without a copy, or a sequence of ints.
+EntitiesLike = Union[npt.ArrayLike, Sequence[EntityLike]]
+#: An array of handles.
+Handles = npt.NDArray[np.uint64]
+#: An array of 32-bit floats, the numbers of the library.
+Floats = npt.NDArray[np.float32]
+
+#: No entity. It is falsy.
+NULL: Entity = 0
+
+#: The numpy type of handles, for fields of components that name entities.
+ENTITY = np.dtype(np.uint64)
+#: A rotation x, y, z, w, a position in world units, and a uniform scale: 32 bytes.
+POSE = np.dtype([("rotation", np.float32, 4), ("position", np.float32, 3), ("scale", np.float32)])
+#: A pose, a stretch for each axis that children do not inherit as shape, and a word of your own: 48 bytes.
+TRANSFORM = np.dtype(
+    [
+        ("rotation", np.float32, 4),
+        ("position", np.float32, 3),
+        ("scale", np.float32),
+        ("stretch", np.float32, 3),
+        ("user_data", np.uint32),
+    ]
+)
+
+
+class Space(enum.IntEnum):
+    """What a transform is relative to."""
+
+    #: The parent, in its axes and units; of a root the world.
+    LOCAL = 1
+    #: The world.
+    WORLD = 2
+
+
+class Axes(enum.IntEnum):
+    """The axes along which an entity is moved, or about which it is turned."""
+
+    #: The entity's own axes.
+    OWN = 0
+    #: The axes of the parent.
+    PARENT = 1
+    #: The axes of the world.
+    WORLD = 2
+
+
+class Keep(enum.IntEnum):
+    """Which side of a transform stays when the parent changes."""
+
+    #: The world transform stays, to rounding; the local one follows from it.
+    WORLD = 0
+    #: The local transform stays bit for bit; the world one follows from it.
+    LOCAL = 1
+    #: Position 0, no rotation, scale 1 under the new parent.
+    SNAP = 2
+
+
+class Link(enum.IntEnum):
+    """Lifetime tie between a child and its parent."""
+
+    #: Destroyed and cloned with the parent.
+    OWNED = 0
+    #: Moves with the parent, but outlives it.
+    FREE = 1
+
+
+class Extent(enum.IntEnum):
+    """Which entities below an entity a call includes."""
+
+    #: The entity alone.
+    ENTITY = 0
+    #: And every descendant that is reached through owned links only.
+    OWNED = 1
+    #: And everything below it.
+    SUBTREE = 2
+
+
+class Role(enum.IntEnum):
+    """Place of an entity in the structure of its world."""
+
+    #: No living entity.
+    NONE = 0
+    #: In no hierarchy.
+    SOLO = 1
+    #: Top of a hierarchy.
+    ROOT = 2
+    #: Has a parent.
+    MEMBER = 3
+
+
+class DeadParent(enum.IntEnum):
+    """What a recorded creation becomes when its parent is dead at playback."""
+
+    #: It is refused.
+    REFUSE = 0
+    #: It is made without a parent.
+    ROOT = 1
+
+
+class Inherit(enum.IntFlag):
+    """Parts of its world transform that a member does NOT take from its parent. 0 takes everything."""
+
+    NONE = 0
+    X = 1
+    Y = 2
+    Z = 4
+    POSITION = 7
+    FORWARD = 8
+    UP = 16
+    ROTATION = 24
+    STRICT_UP = 32
+    SCALE = 64
+    #: The world transform is a copy of the parent's. Excludes every other flag.
+    COPY_PARENT = 128
+
+
+class Include(enum.IntFlag):
+    """What queries skip unless it is included."""
+
+    NONE = 0
+    PREFABS = 1
+    DISABLED = 2
+
+
+class Axis(enum.IntEnum):
+    """Direction of an axis: +X right, +Y up, +Z forward."""
+
+    RIGHT = 0
+    UP = 1
+    FORWARD = 2
+    LEFT = 3
+    DOWN = 4
+    BACK = 5
+
+
+class EulerOrder(enum.IntEnum):
+    """Order of three intrinsic rotations; the first letter is applied first."""
+
+    XYZ = 0
+    XZY = 1
+    YXZ = 2
+    YZX = 3
+    ZXY = 4
+    ZYX = 5
+
+
+class Conversion(enum.IntEnum):
+    """A point moves with a frame, a vector is scaled and turned, a direction is only turned."""
+
+    POINT_TO_WORLD = 0
+    POINT_TO_LOCAL = 1
+    VECTOR_TO_WORLD = 2
+    VECTOR_TO_LOCAL = 3
+    DIRECTION_TO_WORLD = 4
+    DIRECTION_TO_LOCAL = 5
+
+
+class Read(enum.IntEnum):
+    """What can be read of a transform; the comment says the shape and the type for each entity."""
+
+    LOCAL_POSITION = 0  #: (3,) float32
+    LOCAL_ROTATION = 1  #: (4,) float32
+    LOCAL_SCALE = 2  #: float32
+    LOCAL_POSE = 3  #: POSE
+    LOCAL_TRANSFORM = 4  #: TRANSFORM
+    STRETCH = 5  #: (3,) float32
+    USER_DATA = 6  #: uint32
+    WORLD_POSITION = 7  #: (3,) float32
+    WORLD_ROTATION = 8  #: (4,) float32
+    WORLD_SCALE = 9  #: float32
+    WORLD_POSE = 10  #: POSE
+    WORLD_TRANSFORM = 11  #: TRANSFORM
+
+
+class Write(enum.IntEnum):
+    """Kinds of write; the comment says the shape and the type of each value.
+
+    "Local" is relative to the parent, "world" to the world.
+    """
+
+    LOCAL_POSITION = 0  #: (3,) float32
+    LOCAL_ROTATION = 1  #: (4,) float32
+    LOCAL_SCALE = 2  #: float32
+    LOCAL_POSE = 3  #: POSE
+    LOCAL_TRANSFORM = 4  #: TRANSFORM
+    STRETCH = 5  #: (3,) float32
+    USER_DATA = 6  #: uint32
+    WORLD_POSITION = 7  #: (3,) float32
+    WORLD_ROTATION = 8  #: (4,) float32
+    WORLD_SCALE = 9  #: float32
+    WORLD_TRANSFORM = 10  #: TRANSFORM
+    TRANSLATE_IN_PARENT = 11  #: (3,) float32: position += value
+    ROTATE_IN_PARENT = 12  #: (4,) float32: rotation = value * rotation
+    TRANSFORM_IN_PARENT = 13  #: TRANSFORM: pose = value * pose
+    INVERSE_TRANSFORM_IN_PARENT = 14  #: TRANSFORM: pose = inverse of value * pose
+    TRANSLATE_WORLD = 15  #: (3,) float32
+    ROTATE_WORLD = 16  #: (4,) float32
+    TRANSFORM_WORLD = 17  #: TRANSFORM
+    INVERSE_TRANSFORM_WORLD = 18  #: TRANSFORM
+    MULTIPLY_SCALE = 19  #: float32
+    MULTIPLY_STRETCH = 20  #: (3,) float32
+    TRANSLATE_OWN = 21  #: (3,) float32, along the entity's own axes
+    ROTATE_OWN = 22  #: (4,) float32: rotation = rotation * value
+
+
+_VECTOR = np.dtype((np.float32, 3))
+_QUATERNION = np.dtype((np.float32, 4))
+_SCALAR = np.dtype(np.float32)
+_WORD = np.dtype(np.uint32)
+
+#: Types by Read.
+READ_TYPES = (
+    _VECTOR, _QUATERNION, _SCALAR, POSE, TRANSFORM, _VECTOR, _WORD,
+    _VECTOR, _QUATERNION, _SCALAR, POSE, TRANSFORM,
+)  # fmt: skip
+#: Types by Write.
+WRITE_TYPES = (
+    _VECTOR, _QUATERNION, _SCALAR, POSE, TRANSFORM, _VECTOR, _WORD,
+    _VECTOR, _QUATERNION, _SCALAR, TRANSFORM,
+    _VECTOR, _QUATERNION, TRANSFORM, TRANSFORM,
+    _VECTOR, _QUATERNION, TRANSFORM, TRANSFORM,
+    _SCALAR, _VECTOR, _VECTOR, _QUATERNION,
+)  # fmt: skip

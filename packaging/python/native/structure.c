@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+// Creation, structure and navigation.
+#include "internal.h"
+
+#include <string.h>
+
+// --- Definitions ---
+
+espl_instance_def native_instance_def(const native_creation *def)
+{
+    espl_instance_def made = {.source = native_from(def->source),
+                              .parent = native_from(def->parent),
+                              .before = native_from(def->before),
+                              .link = (espl_link)def->link,
+                              .dead_parent = (espl_dead_parent)def->dead_parent,
+                              .place = (espl_place)def->place,
+                              .inherit = def->inherit,
+                              .values = def->values,
+                              .value_count = def->value_count};
+
+    made.transform = def->transform != NULL ? *def->transform : espl_transform_identity();
+    return made;
+}
+
+bool native_creation_def(const native_creation *def, espl_component_value *room,
+                         espl_creation_def *out)
+{
+    size_t count = 0;
+
+    if (def->value_count > ESPL_SET_LIMIT) {
+        return false;
+    }
+    if (def->transform != NULL) {
+        room[count++] =
+            (espl_component_value){ESPL_TRANSFORM, sizeof *def->transform, def->transform};
+    }
+    for (size_t i = 0; i < def->value_count; ++i) {
+        room[count++] = def->values[i];
+    }
+    *out = (espl_creation_def){.values = room,
+                               .value_count = count,
+                               .parent = native_from(def->parent),
+                               .before = native_from(def->before),
+                               .link = (espl_link)def->link,
+                               .dead_parent = (espl_dead_parent)def->dead_parent,
+                               .place = (espl_place)def->place,
+                               .inherit = def->inherit};
+    return true;
+}
+
+espl_attach_options native_attach_options(const native_attachment *options)
+{
+    return (espl_attach_options){.position = (espl_keep)options->position,
+                                 .rotation = (espl_keep)options->rotation,
+                                 .scale = (espl_keep)options->scale,
+                                 .link = (espl_link)options->link,
+                                 .before = native_from(options->before),
+                                 .inherit = options->inherit};
+}
+
+// --- Changes ---
+
+// Tell whether a creation is one of espl_create(), which takes no memory for a command: solos with the
+// identity transform or none, and zeros in all components.
+static bool is_plain(const espl_creation_def *def)
+{
+    const espl_transform identity = espl_transform_identity();
+
+    for (size_t i = 0; i < def->value_count; ++i) {
+        const espl_component_value *const value = &def->values[i];
+        const bool is_default = value->component == ESPL_TRANSFORM && value->data != NULL
+                                    ? memcmp(value->data, &identity, sizeof identity) == 0
+                                    : value->data == NULL;
+
+        if (!is_default) {
+            return false;
+        }
+    }
+    return espl_entity_is_null(def->parent) && espl_entity_is_null(def->before) &&
+           def->inherit == 0;
+}
+
+static int create_plain(espl_world *world, const espl_creation_def *def, size_t count, void *out)
+{
+    espl_component set[ESPL_SET_LIMIT + 1];
+
+    for (size_t i = 0; i < def->value_count; ++i) {
+        set[i] = def->values[i].component;
+    }
+    return espl_create(world, set, def->value_count, count, out);
+}
+
+int native_create(native_world *w, const native_creation *def, size_t count, void *out)
+{
+    espl_component_value room[ESPL_SET_LIMIT + 1];
+    espl_creation_def made;
+
+    if (!native_creation_def(def, room, &made)) {
+        return ESPL_ERR_LIMIT;
+    }
+    espl_world *const world = native_enter(w);
+
+    return is_plain(&made) ? create_plain(world, &made, count, out)
+                           : espl_create_at(world, &made, count, out);
+}
+
+int native_instantiate(native_world *w, const native_creation *def, size_t count, void *out)
+{
+    const espl_instance_def made = native_instance_def(def);
+
+    return espl_instantiate_at(native_enter(w), &made, count, out);
+}
+
+int native_destroy(native_world *w, uint64_t entity, int extent)
+{
+    return espl_destroy(native_enter(w), native_from(entity), (espl_extent)extent);
+}
+
+int native_destroy_many(native_world *w, const void *entities, size_t count, int extent,
+                        size_t *refused)
+{
+    return espl_destroy_many(native_enter(w), entities, count, (espl_extent)extent, refused);
+}
+
+int native_attach(native_world *w, uint64_t child, uint64_t parent,
+                  const native_attachment *options)
+{
+    const espl_attach_options made = native_attach_options(options);
+
+    return espl_attach(native_enter(w), native_from(child), native_from(parent), &made);
+}
+
+int native_attach_many(native_world *w, const void *children, const void *parents, size_t count,
+                       const native_attachment *options, size_t *refused)
+{
+    const espl_attach_options made = native_attach_options(options);
+
+    return espl_attach_many(native_enter(w), children, parents, count, &made, refused);
+}
+
+int native_detach(native_world *w, uint64_t entity, int keep)
+{
+    return espl_detach(native_enter(w), native_from(entity), (espl_keep)keep);
+}
+
+int native_set_sibling(native_world *w, uint64_t entity, uint64_t before)
+{
+    return espl_set_sibling(native_enter(w), native_from(entity), native_from(before));
+}
+
+int native_set_enabled(native_world *w, uint64_t entity, int extent, int enabled)
+{
+    espl_world *const world = native_enter(w);
+
+    return enabled ? espl_enable(world, native_from(entity), (espl_extent)extent)
+                   : espl_disable(world, native_from(entity), (espl_extent)extent);
+}
+
+// --- Navigation ---
+
+int native_is_enabled(const native_world *w, uint64_t entity)
+{
+    return espl_is_enabled(native_peek(w), native_from(entity));
+}
+
+int native_is_alive(const native_world *w, uint64_t entity)
+{
+    return espl_is_alive(native_peek(w), native_from(entity));
+}
+
+// `out` has a bool for each entity. Returns how many are alive.
+size_t native_are_alive(const native_world *w, const void *entities, size_t count, void *out)
+{
+    const espl_entity *const each = entities;
+    bool *const alive = out;
+    size_t sum = 0;
+
+    for (size_t i = 0; i < count; ++i) {
+        alive[i] = espl_is_alive(native_peek(w), each[i]);
+        sum += alive[i];
+    }
+    return sum;
+}
+
+int native_role(const native_world *w, uint64_t entity)
+{
+    return (int)espl_get_role(native_peek(w), native_from(entity));
+}
+
+int native_link(const native_world *w, uint64_t entity)
+{
+    return (int)espl_get_link(native_peek(w), native_from(entity));
+}
+
+uint32_t native_depth(const native_world *w, uint64_t entity)
+{
+    return espl_get_depth(native_peek(w), native_from(entity));
+}
+
+uint64_t native_parent(const native_world *w, uint64_t entity)
+{
+    return native_to(espl_get_parent(native_peek(w), native_from(entity)));
+}
+
+uint64_t native_root(const native_world *w, uint64_t entity)
+{
+    return native_to(espl_get_root(native_peek(w), native_from(entity)));
+}
+
+uint64_t native_sibling(const native_world *w, uint64_t entity, int next)
+{
+    return native_to(next ? espl_get_next_sibling(native_peek(w), native_from(entity))
+                          : espl_get_previous_sibling(native_peek(w), native_from(entity)));
+}
+
+// With less room than there are children nothing is written. Returns how many there are.
+size_t native_children(const native_world *w, uint64_t entity, void *out, size_t capacity)
+{
+    const espl_world *const world = native_peek(w);
+    const size_t count = espl_count_children(world, native_from(entity));
+    espl_entity *const children = out;
+
+    if (count <= capacity) {
+        espl_entity child = espl_get_first_child(world, native_from(entity));
+
+        for (size_t i = 0; i < count; ++i) {
+            children[i] = child;
+            child = espl_get_next_sibling(world, child);
+        }
+    }
+    return count;
+}
+
+int native_is_ancestor(const native_world *w, uint64_t ancestor, uint64_t entity)
+{
+    return espl_is_ancestor(native_peek(w), native_from(ancestor), native_from(entity));
+}
+
+size_t native_subtree(const native_world *w, uint64_t top, int extent, size_t capacity,
+                      void *entities, void *parents, void *depths, void *locals, void *worlds)
+{
+    const espl_subtree_arrays out = {entities, parents, depths, locals, worlds};
+
+    return espl_copy_subtree(native_peek(w), native_from(top), (espl_extent)extent, capacity,
+                             capacity != 0 ? &out : NULL);
+}

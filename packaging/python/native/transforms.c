@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// Reads and writes of transforms.
+#include "internal.h"
+
+#include <math.h>
+#include <string.h>
+
+// --- Reads ---
+
+int native_read(const native_world *w, uint64_t entity, int kind, void *out)
+{
+    return espl_read_one(native_peek(w), native_from(entity), (espl_read_kind)kind, out);
+}
+
+int native_read_many(const native_world *w, int kind, const void *entities, size_t entity_stride,
+                     void *out, size_t out_stride, size_t count)
+{
+    return espl_read_strided(native_peek(w), (espl_read_kind)kind, entities, entity_stride, out,
+                             out_stride, count);
+}
+
+// Write three rows of the matrix of a transform that is in a world, with the bits of
+// espl_transform_matrix_3x4(), which takes four times as long for one of many: each column is the
+// rotation of an axis, by the same products and sums but for those with the zeros of the axis. A sum
+// with a zero of either sign is exact, and "0 +" gives the sign of a zero as there.
+static void fill_rows(float *m, const espl_transform *t)
+{
+    const float x = t->rotation[0], y = t->rotation[1], z = t->rotation[2], w = t->rotation[3];
+    const float x2 = 2 * x, y2 = 2 * y, z2 = 2 * z;
+    const float sx = t->scale * t->stretch[0];
+    const float sy = t->scale * t->stretch[1];
+    const float sz = t->scale * t->stretch[2];
+
+    m[0] = (1 + (-(y * y2) - z * z2)) * sx;
+    m[4] = (0 + (w * z2 + x * y2)) * sx;
+    m[8] = (0 + (x * z2 - w * y2)) * sx;
+    m[1] = (0 + (y * x2 - w * z2)) * sy;
+    m[5] = (1 + (-(z * z2) - x * x2)) * sy;
+    m[9] = (0 + (w * x2 + y * z2)) * sy;
+    m[2] = (0 + (w * y2 + z * x2)) * sz;
+    m[6] = (0 + (z * y2 - w * x2)) * sz;
+    m[10] = (1 + (-(x * x2) - y * y2)) * sz;
+    m[3] = t->position[0];
+    m[7] = t->position[1];
+    m[11] = t->position[2];
+}
+
+// Transforms are read in blocks that stay in the cache, and become matrices there. The rotation of a
+// living entity is finite, so that NaN marks the entities that the read refused: their rows in `out`
+// are unchanged.
+int native_read_matrices(const native_world *w, const void *entities, size_t entity_stride,
+                         size_t rows, void *out, size_t count)
+{
+    enum { BLOCK = 128 };
+    static const float last_row[4] = {0, 0, 0, 1};
+    espl_transform block[BLOCK];
+    const size_t numbers = rows * 4;
+    espl_status answer = ESPL_OK;
+
+    for (size_t begin = 0; begin < count; begin += BLOCK) {
+        const size_t some = count - begin < BLOCK ? count - begin : BLOCK;
+
+        for (size_t i = 0; i < some; ++i) {
+            block[i].rotation[3] = NAN;
+        }
+        const espl_status status =
+            espl_read_strided(native_peek(w), ESPL_READ_WORLD_TRANSFORM,
+                              (const void *)((const char *)entities + begin * entity_stride),
+                              entity_stride, block, sizeof block[0], some);
+
+        if (status < 0) {
+            return status;
+        }
+        answer = status != ESPL_OK ? status : answer;
+        for (size_t i = 0; i < some; ++i) {
+            float *const matrix = (float *)out + (begin + i) * numbers;
+
+            if (isnan(block[i].rotation[3])) {
+                continue;
+            }
+            fill_rows(matrix, &block[i]);
+            if (rows == 4) {
+                memcpy(matrix + 12, last_row, sizeof last_row);
+            }
+        }
+    }
+    return answer;
+}
+
+// Find the first entity whose transform cannot be read, after a read was refused in part. Returns why.
+int native_find_unreadable(const native_world *w, const void *entities, size_t entity_stride,
+                           size_t count, size_t *index)
+{
+    espl_status status = ESPL_OK;
+
+    for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
+        espl_entity entity;
+        float position[3];
+
+        memcpy(&entity, (const char *)entities + i * entity_stride, sizeof entity);
+        status = espl_get_world_position(native_peek(w), entity, position);
+        *index = i;
+    }
+    return status;
+}
+
+int native_relative(const native_world *w, uint64_t frame, uint64_t entity, espl_transform *out)
+{
+    return espl_relative(native_peek(w), native_from(frame), native_from(entity), out);
+}
+
+int native_convert(const native_world *w, uint64_t entity, int conversion, const float *value,
+                   float *out)
+{
+    return espl_convert(native_peek(w), native_from(entity), (espl_conversion)conversion, value,
+                        out);
+}
+
+uint32_t native_inherit(const native_world *w, uint64_t entity)
+{
+    return espl_get_inherit(native_peek(w), native_from(entity));
+}
+
+// --- Writes ---
+
+int native_set_inherit(native_world *w, uint64_t entity, uint32_t flags)
+{
+    return espl_set_inherit(native_enter(w), native_from(entity), flags);
+}
+
+int native_write(native_world *w, uint64_t entity, int kind, const void *value)
+{
+    return espl_write_one(native_enter(w), native_from(entity), (espl_write_kind)kind, value);
+}
+
+int native_write_many(native_world *w, int kind, const void *entities, size_t entity_stride,
+                      const void *values, size_t value_stride, size_t count,
+                      espl_write_report *report)
+{
+    return espl_write_strided(native_enter(w), (espl_write_kind)kind, entities, entity_stride,
+                              values, value_stride, count, report);
+}
+
+int native_look_at(native_world *w, uint64_t entity, const float *target, const float *up,
+                   int forward)
+{
+    return espl_look_at(native_enter(w), native_from(entity), target, up, (espl_axis)forward);
+}
+
+int native_rotate_about(native_world *w, uint64_t entity, const float *pivot, const float *by)
+{
+    return espl_rotate_about(native_enter(w), native_from(entity), pivot, by);
+}
+
+void native_compose(espl_transform *out, const espl_transform *parent, const espl_transform *local)
+{
+    *out = espl_transform_compose(parent, local);
+}

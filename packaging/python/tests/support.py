@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""What the tests share: the formulas in numpy, independent of the library."""
+
+import unittest
+
+import numpy as np
+
+from espalier import World
+
+
+def multiply(a, b):
+    """Return the product of quaternions x, y, z, w, in double precision; (4,) or (n, 4)."""
+    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    ax, ay, az, aw = np.moveaxis(a, -1, 0)
+    bx, by, bz, bw = np.moveaxis(b, -1, 0)
+    return np.stack(
+        [
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by + ay * bw + az * bx - ax * bz,
+            aw * bz + az * bw + ax * by - ay * bx,
+            aw * bw - ax * bx - ay * by - az * bz,
+        ],
+        axis=-1,
+    )
+
+
+def rotation_matrix(quat):
+    """Return the 3 x 3 matrices of quaternions of unit length; (4,) or (n, 4)."""
+    x, y, z, w = np.moveaxis(np.asarray(quat, dtype=np.float64), -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(rows), [0, 1], [-2, -1])
+
+
+def unit(rng, count):
+    """Return random quaternions of unit length, (count, 4)."""
+    quats = rng.normal(size=(count, 4))
+    return (quats / np.linalg.norm(quats, axis=1, keepdims=True)).astype(np.float32)
+
+
+class WorldCase(unittest.TestCase):
+    """A test with a world, which is valid at its end."""
+
+    def setUp(self):
+        self.world = World(tag=1)
+        self.addCleanup(self.world.close)
+
+    def tearDown(self):
+        if not self.world.closed:
+            self.assertIsNone(self.world.validate())
+
+    def assertBits(self, a, b):
+        """Both arrays have the same shape and the same bytes."""
+        a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+        self.assertEqual((a.shape, a.dtype), (b.shape, b.dtype))
+        self.assertEqual(a.tobytes(), b.tobytes())
