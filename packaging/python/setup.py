@@ -25,4 +25,9 @@ def version() -> str:
     return ".".join(re.findall(r"^#define ESPL_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", header, re.M))
 
 
-setup(version=version(), cffi_modules=["build_native.py:ffi"])
+# The extension uses the stable interface of Python alone, so that one wheel serves all versions from 3.9.
+setup(
+    version=version(),
+    cffi_modules=["build_native.py:ffi"],
+    options={"bdist_wheel": {"py_limited_api": "cp39"}},
+)

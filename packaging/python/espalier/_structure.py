@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,7 @@ from ._types import (
 )
 
 if TYPE_CHECKING:
-    from ._components import Component, Values
+    from ._components import Values
 
 
 class Subtree(NamedTuple):

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 struct native_buffer {
-    owned owned;
+    native_owned owned;
     espl_command_buffer *commands; // NULL once closed
 };
 
-static void end_buffer(owned *owned)
+static void end_buffer(native_owned *owned)
 {
     native_buffer *const b = (native_buffer *)owned;
 

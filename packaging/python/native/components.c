@@ -79,14 +79,14 @@ uint64_t native_version(const native_world *w)
 // The chunks are copies of the iteration at each of them. They stay right because the guard, an
 // iteration that does not move, keeps structure as it is: no row moves and no chunk is freed.
 struct native_query {
-    owned owned;
+    native_owned owned;
     espl_query guard;
     espl_view view;
     espl_query *chunks; // [count]
     size_t count, capacity, rows;
 };
 
-static void end_query(owned *owned)
+static void end_query(native_owned *owned)
 {
     native_query *const q = (native_query *)owned;
 

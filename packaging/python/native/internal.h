@@ -19,20 +19,20 @@ espl_allocator native_heap_allocator(native_heap *heap);
 void native_heap_close(native_heap *heap);
 
 /// What a world must end before it is destroyed: a command buffer, or an iteration.
-typedef struct owned {
-    struct owned *previous, *next; // of the same world
-    struct owned *next_dead;       // among those that Python has released
+typedef struct native_owned {
+    struct native_owned *previous, *next; // of the same world
+    struct native_owned *next_dead;       // among those that Python has released
     native_world *w;
-    void (*end)(struct owned *owned); // may be called more than once
-} owned;
+    void (*end)(struct native_owned *owned); // may be called more than once
+} native_owned;
 
 struct native_world {
     espl_world *world; // NULL once closed
     native_heap *heap;
-    owned *first;
+    native_owned *first;
     // Released by Python's garbage collector on any thread, perhaps while the world is inside a call.
     // They are freed by the next call that changes the world.
-    _Atomic(owned *) dead;
+    _Atomic(native_owned *) dead;
     atomic_size_t users;
 };
 
@@ -43,10 +43,10 @@ static inline const espl_world *native_peek(const native_world *w)
 {
     return w != NULL ? w->world : NULL;
 }
-/// Add what was allocated by malloc() and begins with an `owned`.
-void native_own(native_world *w, owned *added, void (*end)(owned *owned));
+/// Add what was allocated by malloc() and begins with a native_owned.
+void native_own(native_world *w, native_owned *added, void (*end)(native_owned *owned));
 /// Hand it over to be freed. Any thread.
-void native_disown(owned *released);
+void native_disown(native_owned *released);
 
 /// Return the definition that a native_creation stands for.
 espl_instance_def native_instance_def(const native_creation *def);

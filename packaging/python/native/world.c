@@ -40,10 +40,10 @@ static void trap_message(void *user, const char *file, int line, const char *sen
 
 static void free_dead(native_world *w)
 {
-    owned *each = atomic_exchange(&w->dead, NULL);
+    native_owned *each = atomic_exchange(&w->dead, NULL);
 
     while (each != NULL) {
-        owned *const next = each->next_dead;
+        native_owned *const next = each->next_dead;
 
         each->end(each);
         *(each->previous != NULL ? &each->previous->next : &w->first) = each->next;
@@ -66,9 +66,9 @@ espl_world *native_enter(native_world *w)
     return w->world;
 }
 
-void native_own(native_world *w, owned *added, void (*end)(owned *owned))
+void native_own(native_world *w, native_owned *added, void (*end)(native_owned *owned))
 {
-    *added = (owned){.next = w->first, .w = w, .end = end};
+    *added = (native_owned){.next = w->first, .w = w, .end = end};
     if (added->next != NULL) {
         added->next->previous = added;
     }
@@ -76,10 +76,10 @@ void native_own(native_world *w, owned *added, void (*end)(owned *owned))
     atomic_fetch_add(&w->users, 1);
 }
 
-void native_disown(owned *released)
+void native_disown(native_owned *released)
 {
     native_world *const w = released->w;
-    owned *first = atomic_load(&w->dead);
+    native_owned *first = atomic_load(&w->dead);
 
     do {
         released->next_dead = first;
@@ -121,7 +121,7 @@ int native_world_create(native_world **out, const native_options *options)
 void native_world_close(native_world *w)
 {
     free_dead(w);
-    for (owned *each = w->first; each != NULL; each = each->next) {
+    for (native_owned *each = w->first; each != NULL; each = each->next) {
         each->end(each);
     }
     espl_world_destroy(w->world);
