@@ -97,12 +97,12 @@ class Chunk:
             return shown(owner._world(), start, self._count, dtype)
 
     def __contains__(self, component: Component) -> bool:
+        """Tell whether these entities have a component, a tag too."""
         owner = self._query._owner
         with owner._lock:
-            native = self._query._open()
-            number, size = owner._number(component), component.size
-            start = lib.native_query_column(native, self._index, number, size)
-            return bool(start != ffi.NULL)
+            self._query._open()
+            first = ffi.cast("uint64_t *", self._first)[0]
+            return owner.has_component(int(first), component)
 
     def write(self, component: Component, value: npt.ArrayLike) -> None:
         """Write the values of a component, (n, ...) of its type, or one for all; they are copied.

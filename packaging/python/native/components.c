@@ -210,7 +210,7 @@ void native_query_chunk(const native_query *q, size_t index, native_chunk *out)
 {
     const espl_query *const chunk = &q->chunks[index];
 
-    *out = (native_chunk){chunk->count, chunk->entities, chunk->slots != NULL};
+    *out = (native_chunk){chunk->count, chunk->entities};
 }
 
 const void *native_query_column(const native_query *q, size_t index, uint32_t component,

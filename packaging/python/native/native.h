@@ -56,7 +56,6 @@ typedef struct native_terms {
 typedef struct native_chunk {
     size_t count;
     const void *entities;
-    int has_transforms;
 } native_chunk;
 
 typedef struct native_hierarchy {

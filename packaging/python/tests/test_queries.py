@@ -109,10 +109,13 @@ class Components(WorldCase):
         source = self.world.create()
         child = self.world.create(parent=source)
         outside = self.world.create()
-        self.world.add_component(source, squad, (1, (child, outside)))
-        clone = self.world.instantiate(source)
-        value = self.world.get_component(clone, squad)
-        self.assertEqual(value["of"].tolist(), [self.world.children(clone)[0], outside])
+        for of in ((child, outside), (outside, child), (child, child)):
+            self.world.add_component(source, squad, (child, of))
+            clone = self.world.instantiate(source)
+            other = self.world.children(clone)[0]
+            value = self.world.get_component(clone, squad)
+            self.assertEqual(value["of"].tolist(), [other if e == child else e for e in of])
+            self.assertEqual(value["n"], child)
 
 
 class Queries(WorldCase):
@@ -195,6 +198,9 @@ class Queries(WorldCase):
                     call()
             lacking = [chunk for chunk in query if self.speed not in chunk]
             self.assertEqual(sum(map(len, lacking)), 20)
+            self.assertTrue(all(self.tag in chunk for chunk in lacking))
+            self.assertFalse(any(HAS_TRANSFORM in chunk for chunk in lacking))
+            self.assertEqual(sum(len(chunk) for chunk in query if self.tag in chunk), 220)
             with self.assertRaises(espalier.ComponentError):
                 lacking[0][self.speed]
         self.assertEqual(int((self.world.get_components(self.all, self.speed) == 0).all()), 0)

@@ -303,9 +303,11 @@ class Many(WorldCase):
         self.assertBits(self.world.world_positions(bones["entity"]), wanted)
         self.world.write(bones["entity"], positions=bones["place"])
         self.assertBits(self.world.world_positions(entities), wanted + 1)
-        odd = np.zeros(10, dtype=[("pad", "u1"), ("entity", "u8")])
-        odd["entity"] = entities
-        self.assertBits(self.world.world_positions(odd["entity"]), wanted + 1)
+        for fields in ([("pad", "u1"), ("entity", "u8")], [("entity", "u8"), ("pad", "u1")]):
+            odd = np.zeros(10, dtype=fields)
+            odd["entity"] = entities
+            self.assertBits(self.world.world_positions(odd["entity"]), wanted + 1)
+            self.assertBits(self.world.world_matrices(odd["entity"])[:, :3, 3], wanted + 1)
         self.assertEqual(self.world.world_positions([]).shape, (0, 3))
         self.assertEqual(self.world.world_matrices([]).shape, (0, 4, 4))
         self.assertEqual(self.world.write([], positions=np.zeros((0, 3))).applied, 0)
