@@ -2,7 +2,7 @@
 """Transform hierarchies whose world transforms are always current, over numpy.
 
 The library is Espalier, in C, compiled into this package. World is where to begin; handles of entities
-are plain ints, arrays of handles numpy.uint64, numbers 32-bit floats, quaternions x, y, z, w, angles
+are plain ints, arrays of handles numpy.int64, numbers 32-bit floats, quaternions x, y, z, w, angles
 radians. See World for the rule of threads, Query for the lifetime of arrays without copies, and
 EspalierError for what is raised.
 """

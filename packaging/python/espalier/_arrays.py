@@ -18,11 +18,20 @@ def address(array: npt.NDArray[Any]) -> Any:
     return ffi.cast("void *", array.ctypes.data)
 
 
+def _integers(entities: EntitiesLike) -> Handles:
+    array = np.asarray(entities)
+    if array.size == 0:
+        return np.zeros(array.shape, dtype=np.int64)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"handles are numpy.int64, not {array.dtype}")
+    if array.dtype == np.uint64:
+        return array.view(np.int64)
+    return array.astype(np.int64, copy=False)
+
+
 def handles(entities: EntitiesLike) -> Handles:
-    """Return one dimension of handles, as they are where they are contiguous numpy.uint64."""
-    if isinstance(entities, np.ndarray) and entities.dtype.kind not in "ui" and entities.size:
-        raise TypeError(f"handles are numpy.uint64, not {entities.dtype}")
-    array = np.ascontiguousarray(entities, dtype=np.uint64)
+    """Return one dimension of handles, as they are where they are contiguous 64-bit integers."""
+    array = np.ascontiguousarray(_integers(entities))
     if array.ndim != 1:
         raise ValueError(f"handles have one dimension, not {array.ndim}")
     return array
@@ -30,17 +39,16 @@ def handles(entities: EntitiesLike) -> Handles:
 
 def strided_handles(entities: EntitiesLike) -> tuple[Handles, int]:
     """Return handles and the bytes from one to the next; a field of a structured array is not copied."""
+    array = _integers(entities)
     if (
-        isinstance(entities, np.ndarray)
-        and entities.dtype == np.uint64
-        and entities.ndim == 1
-        and entities.size > 1
-        and entities.strides[0] >= 8
-        and entities.strides[0] % 4 == 0
-        and entities.ctypes.data % 4 == 0
+        array.ndim == 1
+        and array.size > 1
+        and array.strides[0] >= 8
+        and array.strides[0] % 4 == 0
+        and array.ctypes.data % 4 == 0
     ):
-        return entities, entities.strides[0]
-    return handles(entities), 8
+        return array, array.strides[0]
+    return handles(array), 8
 
 
 def values(value: npt.ArrayLike, count: int, dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], int]:

@@ -161,7 +161,7 @@ class WorldBase:
 
     def validate(self) -> Validation | None:
         """Check every invariant, transforms bit for bit: None where all hold. O(size)."""
-        entity, detail, overflowed = ffi.new("uint64_t *"), ffi.new("size_t *"), ffi.new("size_t *")
+        entity, detail, overflowed = ffi.new("int64_t *"), ffi.new("size_t *"), ffi.new("size_t *")
         with self._lock:
             rule = lib.native_validate(self._world(), entity, detail, overflowed)
         if rule == ffi.NULL:

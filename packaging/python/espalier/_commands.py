@@ -130,7 +130,7 @@ class Recorder:
             space=space,
             dead_parent=dead_parent,
         )
-        out = ffi.new("uint64_t *")
+        out = ffi.new("int64_t *")
         self._record(lib.native_record_create, key, creation.cdata, 1, out)
         return int(out[0])
 
@@ -168,7 +168,7 @@ class Recorder:
             space=space,
             dead_parent=dead_parent,
         )
-        out = np.zeros(1 if count is None else count, dtype=np.uint64)
+        out = np.zeros(1 if count is None else count, dtype=np.int64)
         self._record(
             lib.native_record_instantiate, key, creation.cdata, len(out), address(out)
         )
@@ -336,7 +336,7 @@ class CommandBuffer:
     def resolve_many(self, pending: EntitiesLike) -> Handles:
         """Return the entities that pending handles, (n,), became, (n,). As resolve(), with the index."""
         array = handles(pending)
-        out = np.empty(len(array), dtype=np.uint64)
+        out = np.empty(len(array), dtype=np.int64)
         refused = first_refused()
         with self.world._lock, self._lock:
             self.world._world()

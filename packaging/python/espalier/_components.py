@@ -184,7 +184,7 @@ class Components(Transforms):
         lacks is no error to remove. Raises EntityError with the index, ArgumentError, LimitError,
         BusyError, OutOfMemoryError.
         """
-        array = handles(np.atleast_1d(np.asarray(entities, dtype=np.uint64)))
+        array = handles(np.atleast_1d(np.asarray(entities)))
         packed = self._pack(add)
         numbers, count = self._numbers(remove)
         refused = first_refused()
@@ -335,7 +335,7 @@ def _offsets(dtype: np.dtype[Any] | None, references: Sequence[str]) -> list[int
         if name not in fields:
             raise ArgumentError(Status.ERR_ARGUMENT, f"there is no field {name!r} in {dtype}")
         base, shape = fields[name][0].subdtype or (fields[name][0], ())
-        if base != np.uint64:
+        if base not in (np.int64, np.uint64):
             raise ArgumentError(Status.ERR_ARGUMENT, f"field {name!r} is not of the type ENTITY")
         count = int(np.prod(shape, dtype=np.int64))
         offsets += [fields[name][1] + 8 * i for i in range(count)]

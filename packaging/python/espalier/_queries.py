@@ -80,7 +80,7 @@ class Chunk:
         """The handles, (n,), without a copy."""
         with self._query._owner._lock:
             self._query._open()
-            return shown(self._query._owner._world(), self._first, self._count, np.dtype("u8"))
+            return shown(self._query._owner._world(), self._first, self._count, np.dtype("i8"))
 
     def __getitem__(self, component: Component) -> npt.NDArray[Any]:
         """Return the values of a component, (n, ...) of its type, without a copy.
@@ -101,7 +101,7 @@ class Chunk:
         owner = self._query._owner
         with owner._lock:
             self._query._open()
-            first = ffi.cast("uint64_t *", self._first)[0]
+            first = ffi.cast("int64_t *", self._first)[0]
             return owner.has_component(int(first), component)
 
     def write(self, component: Component, value: npt.ArrayLike) -> None:
@@ -187,7 +187,7 @@ class Query(_Block):
         """Return the handles, (n,), a copy."""
         with self._owner._lock:
             native = self._open()
-            out = np.empty(int(lib.native_query_rows(native)), dtype=np.uint64)
+            out = np.empty(int(lib.native_query_rows(native)), dtype=np.int64)
             lib.native_query_entities(native, address(out))
         return out
 
@@ -289,7 +289,7 @@ class View(_Block):
         """Return the handles, (n,), a copy."""
         with self._owner._lock:
             native = self._open()
-            out = np.empty(int(self._shown.count), dtype=np.uint64)
+            out = np.empty(int(self._shown.count), dtype=np.int64)
             lib.native_view_entities(native, address(out))
         return out
 

@@ -200,7 +200,7 @@ class Structure(WorldBase):
             raise ArgumentError(Status.ERR_ARGUMENT, "transform=False, and parts of one")
         if transform is not False and placed is None:
             placed = Transform()
-        out = np.zeros(_count(count), dtype=np.uint64)
+        out = np.zeros(_count(count), dtype=np.int64)
         with self._lock:
             world = self._world()
             creation = Creation(
@@ -278,7 +278,7 @@ class Structure(WorldBase):
     ) -> Handles:
         """Clone an entity `count` times, all alike, and return the clones, (count,). As instantiate()."""
         placed = transform_of(transform, position, rotation, scale, stretch, user_data)
-        out = np.zeros(_count(count), dtype=np.uint64)
+        out = np.zeros(_count(count), dtype=np.int64)
         with self._lock:
             world = self._world()
             creation = Creation(
@@ -356,7 +356,7 @@ class Structure(WorldBase):
         As attach() of one after the other. An exception has the index of the first that is refused.
         """
         array = handles(children)
-        above = handles(np.broadcast_to(np.asarray(parents, dtype=np.uint64), array.shape))
+        above = handles(np.broadcast_to(np.asarray(parents), array.shape))
         options = attachment(keep, before, link, inherit)
         refused = first_refused()
         with self._lock:
@@ -444,7 +444,7 @@ class Structure(WorldBase):
         """Return the children in their order, (n,). O(children)."""
         with self._lock:
             world = self._world()
-            out = np.empty(int(lib.native_children(world, entity, ffi.NULL, 0)), dtype=np.uint64)
+            out = np.empty(int(lib.native_children(world, entity, ffi.NULL, 0)), dtype=np.int64)
             lib.native_children(world, entity, address(out), len(out))
         return out
 
@@ -469,7 +469,7 @@ class Structure(WorldBase):
             world = self._world()
             null = ffi.NULL
             count = int(lib.native_subtree(world, top, extent, 0, null, null, null, null, null))
-            entities = np.empty(count, dtype=np.uint64)
+            entities = np.empty(count, dtype=np.int64)
             parents = np.empty(count, dtype=np.uint32)
             depths = np.empty(count, dtype=np.uint32)
             local, seen = np.empty(count, dtype=TRANSFORM), np.empty(count, dtype=TRANSFORM)
@@ -512,7 +512,7 @@ class Structure(WorldBase):
         The first in depth-first order. Raises EntityError (top), ArgumentError (an empty name).
         O(descendants).
         """
-        out = ffi.new("uint64_t *")
+        out = ffi.new("int64_t *")
         with self._lock:
             check(lib.native_find(self._world(), top, _text(path), out))
         return int(out[0])

@@ -287,7 +287,7 @@ class Transforms(Structure):
     ) -> npt.NDArray[Any]:
         """Read a transform or a part of it of many entities, (n,): (n, ...) by one call of the library.
 
-        entities: numpy.uint64 is taken without a copy, a field of a structured array too. out: an array
+        entities: numpy.int64 is taken without a copy, a field of a structured array too. out: an array
         to write to, of that shape and type. strict: raise EntityError or ComponentError, with the index
         of the first that cannot be read; else its floats are NaN and its integers 0. In `out` the rows
         of entities that can be read may be written before an exception.
@@ -368,7 +368,7 @@ class Transforms(Structure):
         return out
 
     def _check_read(
-        self, status: int, array: npt.NDArray[np.uint64], stride: int, strict: bool
+        self, status: int, array: npt.NDArray[np.int64], stride: int, strict: bool
     ) -> None:
         if check(status) != Status.PARTLY or not strict:
             return

@@ -9,17 +9,20 @@ from typing import Any, Sequence, Union
 import numpy as np
 import numpy.typing as npt
 
-#: A handle of an entity: a plain int, 0 for none. Arrays of handles are numpy.uint64, and an element of
+#: A handle of an entity: a plain int, 0 for none. Arrays of handles are numpy.int64, and an element of
 #: such an array is as good as an int: both compare, hash and index a dict alike. A class of handles
-#: would have to be taken apart and put together at each batch. Give the number no meaning of your own:
-#: it is index and generation, unique for the life of its world, and another world refuses it.
+#: would have to be taken apart and put together at each batch, and numpy.uint64 is turned into floats,
+#: which lose bits, where it meets an int (before numpy 2). Give the number no meaning of your own: it is
+#: index and generation, unique for the life of its world, and another world refuses it. That of a
+#: pending entity is negative.
 Entity = int
 #: What is accepted for one handle.
 EntityLike = Union[int, "np.integer[Any]"]
-#: What is accepted for many handles: an array of numpy.uint64 without a copy, or a sequence of ints.
+#: What is accepted for many handles: an array of numpy.int64 or numpy.uint64 without a copy, or a
+#: sequence of ints.
 EntitiesLike = Union[npt.ArrayLike, Sequence[EntityLike]]
 #: An array of handles.
-Handles = npt.NDArray[np.uint64]
+Handles = npt.NDArray[np.int64]
 #: An array of 32-bit floats, the numbers of the library.
 Floats = npt.NDArray[np.float32]
 
@@ -27,7 +30,7 @@ Floats = npt.NDArray[np.float32]
 NULL: Entity = 0
 
 #: The numpy type of handles, for fields of components that name entities.
-ENTITY = np.dtype(np.uint64)
+ENTITY = np.dtype(np.int64)
 #: A rotation x, y, z, w, a position in world units, and a uniform scale: 32 bytes.
 POSE = np.dtype([("rotation", np.float32, 4), ("position", np.float32, 3), ("scale", np.float32)])
 #: A pose, a stretch for each axis that children do not inherit as shape, and a word of your own: 48 bytes.

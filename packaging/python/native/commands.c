@@ -115,14 +115,13 @@ int native_record_instantiate(native_buffer *b, uint32_t lane, uint32_t key,
     return espl_record_instantiate(recorder(b, lane), key, &made, count, pending);
 }
 
-int native_record_destroy(native_buffer *b, uint32_t lane, uint32_t key, uint64_t entity,
-                          int extent)
+int native_record_destroy(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity, int extent)
 {
     return espl_record_destroy(recorder(b, lane), key, native_from(entity), (espl_extent)extent);
 }
 
-int native_record_attach(native_buffer *b, uint32_t lane, uint32_t key, uint64_t child,
-                         uint64_t parent, const native_attachment *options)
+int native_record_attach(native_buffer *b, uint32_t lane, uint32_t key, int64_t child,
+                         int64_t parent, const native_attachment *options)
 {
     const espl_attach_options made = native_attach_options(options);
 
@@ -130,32 +129,32 @@ int native_record_attach(native_buffer *b, uint32_t lane, uint32_t key, uint64_t
                               &made);
 }
 
-int native_record_detach(native_buffer *b, uint32_t lane, uint32_t key, uint64_t entity, int keep)
+int native_record_detach(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity, int keep)
 {
     return espl_record_detach(recorder(b, lane), key, native_from(entity), (espl_keep)keep);
 }
 
-int native_record_set_sibling(native_buffer *b, uint32_t lane, uint32_t key, uint64_t entity,
-                              uint64_t before)
+int native_record_set_sibling(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity,
+                              int64_t before)
 {
     return espl_record_set_sibling(recorder(b, lane), key, native_from(entity),
                                    native_from(before));
 }
 
-int native_record_write(native_buffer *b, uint32_t lane, uint32_t key, uint64_t entity, int kind,
+int native_record_write(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity, int kind,
                         const void *value)
 {
     return espl_record_write(recorder(b, lane), key, native_from(entity), (espl_write_kind)kind,
                              value);
 }
 
-int native_record_set_inherit(native_buffer *b, uint32_t lane, uint32_t key, uint64_t entity,
+int native_record_set_inherit(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity,
                               uint32_t flags)
 {
     return espl_record_set_inherit(recorder(b, lane), key, native_from(entity), flags);
 }
 
-int native_record_change(native_buffer *b, uint32_t lane, uint32_t key, uint64_t entity,
+int native_record_change(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity,
                          const espl_component_value *add, size_t add_count,
                          const espl_component *remove, size_t remove_count)
 {
@@ -164,14 +163,14 @@ int native_record_change(native_buffer *b, uint32_t lane, uint32_t key, uint64_t
     return espl_record_change_components(recorder(b, lane), key, native_from(entity), &change);
 }
 
-int native_record_set_component(native_buffer *b, uint32_t lane, uint32_t key, uint64_t entity,
+int native_record_set_component(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity,
                                 uint32_t component, const void *value, size_t size)
 {
     return espl_record_set_component(recorder(b, lane), key, native_from(entity), component, value,
                                      size);
 }
 
-int native_record_set_enabled(native_buffer *b, uint32_t lane, uint32_t key, uint64_t entity,
+int native_record_set_enabled(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity,
                               int extent, int enabled)
 {
     espl_recorder *const lane_recorder = recorder(b, lane);

@@ -27,7 +27,7 @@ int native_change(native_world *w, const void *entities, size_t count,
     return espl_change_components_array(native_enter(w), entities, count, &change, refused);
 }
 
-int native_has_component(const native_world *w, uint64_t entity, uint32_t component)
+int native_has_component(const native_world *w, int64_t entity, uint32_t component)
 {
     return espl_has_component(native_peek(w), native_from(entity), component);
 }
@@ -171,7 +171,7 @@ int native_query_begin(native_world *w, const native_terms *t, native_query **ou
     return ESPL_OK;
 }
 
-int native_view_begin(native_world *w, uint64_t entity, native_query **out, native_hierarchy *shown)
+int native_view_begin(native_world *w, int64_t entity, native_query **out, native_hierarchy *shown)
 {
     espl_view view;
     espl_status status = espl_view_hierarchy(native_enter(w), native_from(entity), &view);

@@ -55,7 +55,7 @@ bool native_creation_def(const native_creation *def, espl_component_value *room,
                          espl_creation_def *out);
 espl_attach_options native_attach_options(const native_attachment *options);
 
-espl_entity native_from(uint64_t handle);
-uint64_t native_to(espl_entity entity);
+espl_entity native_from(int64_t handle);
+int64_t native_to(espl_entity entity);
 
 #endif

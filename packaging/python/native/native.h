@@ -3,7 +3,7 @@
 /// What the Python package calls: the library with handles as 64-bit numbers, and with owners that
 /// keep memory mapped as long as a Python object may read it.
 ///
-/// A handle is the 8 bytes of an espl_entity, so that an array of numpy.uint64 is an array of handles.
+/// A handle is the 8 bytes of an espl_entity, so that an array of numpy.int64 is an array of handles.
 /// Functions that return int return an espl_status. The caller holds the lock of the world (see
 /// World in espalier/_base.py) during each call that takes one, but for releases, which any thread
 /// may make. A world that was closed is as a NULL world: refused with ESPL_ERR_ARGUMENT.
@@ -34,7 +34,7 @@ typedef struct native_options {
 
 // What espl_creation_def and espl_instance_def have in common.
 typedef struct native_creation {
-    uint64_t source, parent, before;
+    int64_t source, parent, before;
     uint32_t link, dead_parent, place, inherit;
     const espl_transform *transform; // NULL: none
     const espl_component_value *values;
@@ -42,7 +42,7 @@ typedef struct native_creation {
 } native_creation;
 
 typedef struct native_attachment {
-    uint64_t before;
+    int64_t before;
     uint32_t position, rotation, scale, link, inherit;
 } native_attachment;
 
@@ -76,66 +76,65 @@ const char *native_kernels(const native_world *w);
 int native_clear(native_world *w);
 int native_compact(native_world *w);
 int native_hash(const native_world *w, int kind, uint64_t *out);
-const char *native_validate(const native_world *w, uint64_t *entity, size_t *detail,
+const char *native_validate(const native_world *w, int64_t *entity, size_t *detail,
                             size_t *overflowed);
 void native_stats(const native_world *w, espl_world_stats *out);
 int native_reserve(native_world *w, size_t entities, const espl_component *components,
-                   size_t component_count, size_t rows, size_t writes, uint64_t side_of);
+                   size_t component_count, size_t rows, size_t writes, int64_t side_of);
 
 // --- Structure ---
 int native_create(native_world *w, const native_creation *def, size_t count, void *out);
 int native_instantiate(native_world *w, const native_creation *def, size_t count, void *out);
-int native_destroy(native_world *w, uint64_t entity, int extent);
+int native_destroy(native_world *w, int64_t entity, int extent);
 int native_destroy_many(native_world *w, const void *entities, size_t count, int extent,
                         size_t *refused);
-int native_attach(native_world *w, uint64_t child, uint64_t parent,
-                  const native_attachment *options);
+int native_attach(native_world *w, int64_t child, int64_t parent, const native_attachment *options);
 int native_attach_many(native_world *w, const void *children, const void *parents, size_t count,
                        const native_attachment *options, size_t *refused);
-int native_detach(native_world *w, uint64_t entity, int keep);
-int native_set_sibling(native_world *w, uint64_t entity, uint64_t before);
-int native_set_enabled(native_world *w, uint64_t entity, int extent, int enabled);
-int native_is_enabled(const native_world *w, uint64_t entity);
-int native_is_alive(const native_world *w, uint64_t entity);
+int native_detach(native_world *w, int64_t entity, int keep);
+int native_set_sibling(native_world *w, int64_t entity, int64_t before);
+int native_set_enabled(native_world *w, int64_t entity, int extent, int enabled);
+int native_is_enabled(const native_world *w, int64_t entity);
+int native_is_alive(const native_world *w, int64_t entity);
 size_t native_are_alive(const native_world *w, const void *entities, size_t count, void *out);
-int native_role(const native_world *w, uint64_t entity);
-int native_link(const native_world *w, uint64_t entity);
-uint32_t native_depth(const native_world *w, uint64_t entity);
-uint64_t native_parent(const native_world *w, uint64_t entity);
-uint64_t native_root(const native_world *w, uint64_t entity);
-uint64_t native_sibling(const native_world *w, uint64_t entity, int next);
-size_t native_children(const native_world *w, uint64_t entity, void *out, size_t capacity);
-int native_is_ancestor(const native_world *w, uint64_t ancestor, uint64_t entity);
-size_t native_subtree(const native_world *w, uint64_t top, int extent, size_t capacity,
+int native_role(const native_world *w, int64_t entity);
+int native_link(const native_world *w, int64_t entity);
+uint32_t native_depth(const native_world *w, int64_t entity);
+int64_t native_parent(const native_world *w, int64_t entity);
+int64_t native_root(const native_world *w, int64_t entity);
+int64_t native_sibling(const native_world *w, int64_t entity, int next);
+size_t native_children(const native_world *w, int64_t entity, void *out, size_t capacity);
+int native_is_ancestor(const native_world *w, int64_t ancestor, int64_t entity);
+size_t native_subtree(const native_world *w, int64_t top, int extent, size_t capacity,
                       void *entities, void *parents, void *depths, void *locals, void *worlds);
 
 // --- Names ---
-int native_set_name(native_world *w, uint64_t entity, const char *name);
-const char *native_name(const native_world *w, uint64_t entity);
-int native_find(const native_world *w, uint64_t top, const char *path, uint64_t *out);
-size_t native_path(const native_world *w, uint64_t entity, char *buffer, size_t size);
-size_t native_dump(const native_world *w, uint64_t entity, char *buffer, size_t size);
+int native_set_name(native_world *w, int64_t entity, const char *name);
+const char *native_name(const native_world *w, int64_t entity);
+int native_find(const native_world *w, int64_t top, const char *path, int64_t *out);
+size_t native_path(const native_world *w, int64_t entity, char *buffer, size_t size);
+size_t native_dump(const native_world *w, int64_t entity, char *buffer, size_t size);
 
 // --- Transforms ---
-int native_read(const native_world *w, uint64_t entity, int kind, void *out);
+int native_read(const native_world *w, int64_t entity, int kind, void *out);
 int native_read_many(const native_world *w, int kind, const void *entities, size_t entity_stride,
                      void *out, size_t out_stride, size_t count);
 int native_read_matrices(const native_world *w, const void *entities, size_t entity_stride,
                          size_t rows, void *out, size_t count);
 int native_find_unreadable(const native_world *w, const void *entities, size_t entity_stride,
                            size_t count, size_t *index);
-int native_relative(const native_world *w, uint64_t frame, uint64_t entity, espl_transform *out);
-int native_convert(const native_world *w, uint64_t entity, int conversion, const float *value,
+int native_relative(const native_world *w, int64_t frame, int64_t entity, espl_transform *out);
+int native_convert(const native_world *w, int64_t entity, int conversion, const float *value,
                    float *out);
-uint32_t native_inherit(const native_world *w, uint64_t entity);
-int native_set_inherit(native_world *w, uint64_t entity, uint32_t flags);
-int native_write(native_world *w, uint64_t entity, int kind, const void *value);
+uint32_t native_inherit(const native_world *w, int64_t entity);
+int native_set_inherit(native_world *w, int64_t entity, uint32_t flags);
+int native_write(native_world *w, int64_t entity, int kind, const void *value);
 int native_write_many(native_world *w, int kind, const void *entities, size_t entity_stride,
                       const void *values, size_t value_stride, size_t count,
                       espl_write_report *report);
-int native_look_at(native_world *w, uint64_t entity, const float *target, const float *up,
+int native_look_at(native_world *w, int64_t entity, const float *target, const float *up,
                    int forward);
-int native_rotate_about(native_world *w, uint64_t entity, const float *pivot, const float *by);
+int native_rotate_about(native_world *w, int64_t entity, const float *pivot, const float *by);
 void native_compose(espl_transform *out, const espl_transform *parent, const espl_transform *local);
 
 // --- Components ---
@@ -145,7 +144,7 @@ uint32_t native_find_component(const native_world *w, const char *name);
 int native_change(native_world *w, const void *entities, size_t count,
                   const espl_component_value *add, size_t add_count, const espl_component *remove,
                   size_t remove_count, size_t *refused);
-int native_has_component(const native_world *w, uint64_t entity, uint32_t component);
+int native_has_component(const native_world *w, int64_t entity, uint32_t component);
 int native_get_components(const native_world *w, uint32_t component, const void *entities,
                           size_t count, void *out, size_t size, size_t *refused);
 int native_set_components(native_world *w, uint32_t component, const void *entities, size_t count,
@@ -154,8 +153,7 @@ uint64_t native_version(const native_world *w);
 
 // --- Queries ---
 int native_query_begin(native_world *w, const native_terms *terms, native_query **out);
-int native_view_begin(native_world *w, uint64_t entity, native_query **out,
-                      native_hierarchy *shown);
+int native_view_begin(native_world *w, int64_t entity, native_query **out, native_hierarchy *shown);
 void native_query_end(native_query *q);
 void native_query_release(native_query *q);
 size_t native_query_chunks(const native_query *q);
@@ -193,23 +191,23 @@ int native_record_create(native_buffer *b, uint32_t lane, uint32_t key, const na
                          size_t count, void *pending);
 int native_record_instantiate(native_buffer *b, uint32_t lane, uint32_t key,
                               const native_creation *def, size_t count, void *pending);
-int native_record_destroy(native_buffer *b, uint32_t lane, uint32_t key, uint64_t entity,
+int native_record_destroy(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity,
                           int extent);
-int native_record_attach(native_buffer *b, uint32_t lane, uint32_t key, uint64_t child,
-                         uint64_t parent, const native_attachment *options);
-int native_record_detach(native_buffer *b, uint32_t lane, uint32_t key, uint64_t entity, int keep);
-int native_record_set_sibling(native_buffer *b, uint32_t lane, uint32_t key, uint64_t entity,
-                              uint64_t before);
-int native_record_write(native_buffer *b, uint32_t lane, uint32_t key, uint64_t entity, int kind,
+int native_record_attach(native_buffer *b, uint32_t lane, uint32_t key, int64_t child,
+                         int64_t parent, const native_attachment *options);
+int native_record_detach(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity, int keep);
+int native_record_set_sibling(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity,
+                              int64_t before);
+int native_record_write(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity, int kind,
                         const void *value);
-int native_record_set_inherit(native_buffer *b, uint32_t lane, uint32_t key, uint64_t entity,
+int native_record_set_inherit(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity,
                               uint32_t flags);
-int native_record_change(native_buffer *b, uint32_t lane, uint32_t key, uint64_t entity,
+int native_record_change(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity,
                          const espl_component_value *add, size_t add_count,
                          const espl_component *remove, size_t remove_count);
-int native_record_set_component(native_buffer *b, uint32_t lane, uint32_t key, uint64_t entity,
+int native_record_set_component(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity,
                                 uint32_t component, const void *value, size_t size);
-int native_record_set_enabled(native_buffer *b, uint32_t lane, uint32_t key, uint64_t entity,
+int native_record_set_enabled(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity,
                               int extent, int enabled);
 
 // --- end of declarations ---

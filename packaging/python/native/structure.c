@@ -111,7 +111,7 @@ int native_instantiate(native_world *w, const native_creation *def, size_t count
     return espl_instantiate_at(native_enter(w), &made, count, out);
 }
 
-int native_destroy(native_world *w, uint64_t entity, int extent)
+int native_destroy(native_world *w, int64_t entity, int extent)
 {
     return espl_destroy(native_enter(w), native_from(entity), (espl_extent)extent);
 }
@@ -122,8 +122,7 @@ int native_destroy_many(native_world *w, const void *entities, size_t count, int
     return espl_destroy_many(native_enter(w), entities, count, (espl_extent)extent, refused);
 }
 
-int native_attach(native_world *w, uint64_t child, uint64_t parent,
-                  const native_attachment *options)
+int native_attach(native_world *w, int64_t child, int64_t parent, const native_attachment *options)
 {
     const espl_attach_options made = native_attach_options(options);
 
@@ -138,17 +137,17 @@ int native_attach_many(native_world *w, const void *children, const void *parent
     return espl_attach_many(native_enter(w), children, parents, count, &made, refused);
 }
 
-int native_detach(native_world *w, uint64_t entity, int keep)
+int native_detach(native_world *w, int64_t entity, int keep)
 {
     return espl_detach(native_enter(w), native_from(entity), (espl_keep)keep);
 }
 
-int native_set_sibling(native_world *w, uint64_t entity, uint64_t before)
+int native_set_sibling(native_world *w, int64_t entity, int64_t before)
 {
     return espl_set_sibling(native_enter(w), native_from(entity), native_from(before));
 }
 
-int native_set_enabled(native_world *w, uint64_t entity, int extent, int enabled)
+int native_set_enabled(native_world *w, int64_t entity, int extent, int enabled)
 {
     espl_world *const world = native_enter(w);
 
@@ -158,12 +157,12 @@ int native_set_enabled(native_world *w, uint64_t entity, int extent, int enabled
 
 // --- Navigation ---
 
-int native_is_enabled(const native_world *w, uint64_t entity)
+int native_is_enabled(const native_world *w, int64_t entity)
 {
     return espl_is_enabled(native_peek(w), native_from(entity));
 }
 
-int native_is_alive(const native_world *w, uint64_t entity)
+int native_is_alive(const native_world *w, int64_t entity)
 {
     return espl_is_alive(native_peek(w), native_from(entity));
 }
@@ -182,39 +181,39 @@ size_t native_are_alive(const native_world *w, const void *entities, size_t coun
     return sum;
 }
 
-int native_role(const native_world *w, uint64_t entity)
+int native_role(const native_world *w, int64_t entity)
 {
     return (int)espl_get_role(native_peek(w), native_from(entity));
 }
 
-int native_link(const native_world *w, uint64_t entity)
+int native_link(const native_world *w, int64_t entity)
 {
     return (int)espl_get_link(native_peek(w), native_from(entity));
 }
 
-uint32_t native_depth(const native_world *w, uint64_t entity)
+uint32_t native_depth(const native_world *w, int64_t entity)
 {
     return espl_get_depth(native_peek(w), native_from(entity));
 }
 
-uint64_t native_parent(const native_world *w, uint64_t entity)
+int64_t native_parent(const native_world *w, int64_t entity)
 {
     return native_to(espl_get_parent(native_peek(w), native_from(entity)));
 }
 
-uint64_t native_root(const native_world *w, uint64_t entity)
+int64_t native_root(const native_world *w, int64_t entity)
 {
     return native_to(espl_get_root(native_peek(w), native_from(entity)));
 }
 
-uint64_t native_sibling(const native_world *w, uint64_t entity, int next)
+int64_t native_sibling(const native_world *w, int64_t entity, int next)
 {
     return native_to(next ? espl_get_next_sibling(native_peek(w), native_from(entity))
                           : espl_get_previous_sibling(native_peek(w), native_from(entity)));
 }
 
 // With less room than there are children nothing is written. Returns how many there are.
-size_t native_children(const native_world *w, uint64_t entity, void *out, size_t capacity)
+size_t native_children(const native_world *w, int64_t entity, void *out, size_t capacity)
 {
     const espl_world *const world = native_peek(w);
     const size_t count = espl_count_children(world, native_from(entity));
@@ -231,12 +230,12 @@ size_t native_children(const native_world *w, uint64_t entity, void *out, size_t
     return count;
 }
 
-int native_is_ancestor(const native_world *w, uint64_t ancestor, uint64_t entity)
+int native_is_ancestor(const native_world *w, int64_t ancestor, int64_t entity)
 {
     return espl_is_ancestor(native_peek(w), native_from(ancestor), native_from(entity));
 }
 
-size_t native_subtree(const native_world *w, uint64_t top, int extent, size_t capacity,
+size_t native_subtree(const native_world *w, int64_t top, int extent, size_t capacity,
                       void *entities, void *parents, void *depths, void *locals, void *worlds)
 {
     const espl_subtree_arrays out = {entities, parents, depths, locals, worlds};

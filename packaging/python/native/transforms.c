@@ -7,7 +7,7 @@
 
 // --- Reads ---
 
-int native_read(const native_world *w, uint64_t entity, int kind, void *out)
+int native_read(const native_world *w, int64_t entity, int kind, void *out)
 {
     return espl_read_one(native_peek(w), native_from(entity), (espl_read_kind)kind, out);
 }
@@ -104,31 +104,31 @@ int native_find_unreadable(const native_world *w, const void *entities, size_t e
     return status;
 }
 
-int native_relative(const native_world *w, uint64_t frame, uint64_t entity, espl_transform *out)
+int native_relative(const native_world *w, int64_t frame, int64_t entity, espl_transform *out)
 {
     return espl_relative(native_peek(w), native_from(frame), native_from(entity), out);
 }
 
-int native_convert(const native_world *w, uint64_t entity, int conversion, const float *value,
+int native_convert(const native_world *w, int64_t entity, int conversion, const float *value,
                    float *out)
 {
     return espl_convert(native_peek(w), native_from(entity), (espl_conversion)conversion, value,
                         out);
 }
 
-uint32_t native_inherit(const native_world *w, uint64_t entity)
+uint32_t native_inherit(const native_world *w, int64_t entity)
 {
     return espl_get_inherit(native_peek(w), native_from(entity));
 }
 
 // --- Writes ---
 
-int native_set_inherit(native_world *w, uint64_t entity, uint32_t flags)
+int native_set_inherit(native_world *w, int64_t entity, uint32_t flags)
 {
     return espl_set_inherit(native_enter(w), native_from(entity), flags);
 }
 
-int native_write(native_world *w, uint64_t entity, int kind, const void *value)
+int native_write(native_world *w, int64_t entity, int kind, const void *value)
 {
     return espl_write_one(native_enter(w), native_from(entity), (espl_write_kind)kind, value);
 }
@@ -141,13 +141,13 @@ int native_write_many(native_world *w, int kind, const void *entities, size_t en
                               values, value_stride, count, report);
 }
 
-int native_look_at(native_world *w, uint64_t entity, const float *target, const float *up,
+int native_look_at(native_world *w, int64_t entity, const float *target, const float *up,
                    int forward)
 {
     return espl_look_at(native_enter(w), native_from(entity), target, up, (espl_axis)forward);
 }
 
-int native_rotate_about(native_world *w, uint64_t entity, const float *pivot, const float *by)
+int native_rotate_about(native_world *w, int64_t entity, const float *pivot, const float *by)
 {
     return espl_rotate_about(native_enter(w), native_from(entity), pivot, by);
 }

@@ -140,7 +140,7 @@ void native_world_release(native_world *w)
 
 // --- Whole worlds ---
 
-espl_entity native_from(uint64_t handle)
+espl_entity native_from(int64_t handle)
 {
     espl_entity entity;
 
@@ -149,9 +149,9 @@ espl_entity native_from(uint64_t handle)
     return entity;
 }
 
-uint64_t native_to(espl_entity entity)
+int64_t native_to(espl_entity entity)
 {
-    uint64_t handle = 0;
+    int64_t handle = 0;
 
     memcpy(&handle, &entity, sizeof handle);
     return handle;
@@ -177,7 +177,7 @@ int native_hash(const native_world *w, int kind, uint64_t *out)
     return espl_hash(native_peek(w), (espl_hash_kind)kind, out);
 }
 
-const char *native_validate(const native_world *w, uint64_t *entity, size_t *detail,
+const char *native_validate(const native_world *w, int64_t *entity, size_t *detail,
                             size_t *overflowed)
 {
     espl_validation report = {0};
@@ -195,7 +195,7 @@ void native_stats(const native_world *w, espl_world_stats *out)
 }
 
 int native_reserve(native_world *w, size_t entities, const espl_component *components,
-                   size_t component_count, size_t rows, size_t writes, uint64_t side_of)
+                   size_t component_count, size_t rows, size_t writes, int64_t side_of)
 {
     const espl_reserve_def def = {.entities = entities,
                                   .components = components,
@@ -209,17 +209,17 @@ int native_reserve(native_world *w, size_t entities, const espl_component *compo
 
 // --- Names ---
 
-int native_set_name(native_world *w, uint64_t entity, const char *name)
+int native_set_name(native_world *w, int64_t entity, const char *name)
 {
     return espl_set_name(native_enter(w), native_from(entity), name);
 }
 
-const char *native_name(const native_world *w, uint64_t entity)
+const char *native_name(const native_world *w, int64_t entity)
 {
     return espl_get_name(native_peek(w), native_from(entity));
 }
 
-int native_find(const native_world *w, uint64_t top, const char *path, uint64_t *out)
+int native_find(const native_world *w, int64_t top, const char *path, int64_t *out)
 {
     espl_entity found = {0, 0};
     const espl_status status = espl_find_below(native_peek(w), native_from(top), path, &found);
@@ -228,12 +228,12 @@ int native_find(const native_world *w, uint64_t top, const char *path, uint64_t 
     return status;
 }
 
-size_t native_path(const native_world *w, uint64_t entity, char *buffer, size_t size)
+size_t native_path(const native_world *w, int64_t entity, char *buffer, size_t size)
 {
     return espl_get_path(native_peek(w), native_from(entity), buffer, size);
 }
 
-size_t native_dump(const native_world *w, uint64_t entity, char *buffer, size_t size)
+size_t native_dump(const native_world *w, int64_t entity, char *buffer, size_t size)
 {
     return espl_dump(native_peek(w), native_from(entity), buffer, size);
 }

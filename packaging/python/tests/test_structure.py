@@ -15,7 +15,12 @@ class Creation(WorldCase):
         entity = self.world.create()
         self.assertIs(type(entity), int)
         many = self.world.create_many(3)
-        self.assertEqual(many.dtype, np.uint64)
+        self.assertEqual(many.dtype, np.int64)
+        self.assertEqual([many[0] == int(e) for e in many], [True, False, False])
+        self.assertEqual([int(e) in list(many[1:]) for e in many], [False, True, True])
+        more = np.append(many, entity)
+        self.assertEqual((more.dtype, int(more[3])), (np.int64, entity))
+        self.assertTrue(self.world.are_alive(more.view(np.uint64)).all())
         names = {many[0]: "first", int(many[1]): "second"}
         self.assertEqual(names[int(many[0])], "first")
         self.assertEqual(names[many[1]], "second")

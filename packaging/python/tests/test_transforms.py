@@ -298,12 +298,12 @@ class Many(WorldCase):
         self.assertBits(self.world.world_positions(tuple(entities)), wanted)
         self.assertBits(self.world.world_positions(entities[::3]), wanted[::3])
         self.assertBits(self.world.world_positions(entities[::-1]), wanted[::-1])
-        bones = np.zeros(10, dtype=[("weight", "f4"), ("entity", "u8"), ("place", "f4", 3)])
+        bones = np.zeros(10, dtype=[("weight", "f4"), ("entity", "i8"), ("place", "f4", 3)])
         bones["entity"], bones["place"] = entities, wanted + 1
         self.assertBits(self.world.world_positions(bones["entity"]), wanted)
         self.world.write(bones["entity"], positions=bones["place"])
         self.assertBits(self.world.world_positions(entities), wanted + 1)
-        for fields in ([("pad", "u1"), ("entity", "u8")], [("entity", "u8"), ("pad", "u1")]):
+        for fields in ([("pad", "u1"), ("entity", "i8")], [("entity", "i8"), ("pad", "u1")]):
             odd = np.zeros(10, dtype=fields)
             odd["entity"] = entities
             self.assertBits(self.world.world_positions(odd["entity"]), wanted + 1)

@@ -279,13 +279,15 @@ class Errors(WorldCase):
             self.fail("not refused")
 
     def test_handles_of_a_wrong_type_are_refused(self):
-        for bad in (1.5, "1", None, -1, 2**64):
+        for bad in (1.5, "1", None, 2**63, -(2**63) - 1):
             with self.subTest(bad), self.assertRaises((TypeError, OverflowError)):
                 self.world.parent(bad)
-        with self.assertRaises(TypeError):
-            self.world.world_positions(np.zeros(3))
+        for bad in (np.zeros(3), [1.5], ["1"], [None], [2**64]):
+            for call in (self.world.world_positions, self.world.destroy_many):
+                with self.subTest(bad), self.assertRaises(TypeError):
+                    call(bad)
         with self.assertRaises(ValueError):
-            self.world.world_positions(np.zeros((3, 3), dtype=np.uint64))
+            self.world.world_positions(np.zeros((3, 3), dtype=np.int64))
 
     def test_messages_are_printed_where_asked(self):
         program = "import espalier; w = espalier.World(%s)\ntry: w.destroy(0)\nexcept LookupError: pass"
