@@ -151,8 +151,9 @@ find_python()
     for python in "${PYTHON-python3}" python3 /usr/bin/python3; do
         command -v "$python" >/dev/null || continue
         lacking=$("$python" -c 'import importlib.util as u, os, sysconfig
-needed = "cffi", "numpy", "pip", "setuptools", "wheel", "venv", "ensurepip"
-lacking = ["python3-" + name for name in needed if u.find_spec(name) is None]
+needed = {name: name for name in ("cffi", "numpy", "pip", "setuptools", "wheel")}
+needed["ensurepip"] = "venv"
+lacking = ["python3-" + needed[name] for name in needed if u.find_spec(name) is None]
 if not os.path.exists(sysconfig.get_path("include") + "/Python.h"):
     lacking.append("python3-dev")
 print(*lacking[:1])')
