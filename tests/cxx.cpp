@@ -3,8 +3,12 @@
 // children, names and command buffers. tests/cxx.sh compiles and runs it; it prints TAP.
 #include <espalier/espalier.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <set>
+#include <string>
 #include <unordered_set>
 #include <vector>
 
@@ -54,6 +58,22 @@ void results(scene &s)
         has_thrown = e.status() == ESPL_ERR_NULL_ENTITY && std::strcmp(e.what(), refused.text()) == 0;
     }
     demand(has_thrown, "value() of a refusal throws its status and text");
+    demand(refused.error() == ESPL_ERR_NULL_ENTITY && !refused.has_value() &&
+               refused.value_or({7, 8, 9})[2] == 9,
+           "a refusal is read by the names of std::expected");
+    const auto parent_of = [&](espalier::entity e) { return s.world.position(s.world.parent(e)); };
+    demand(s.world.find(s.ship, "nobody").and_then(parent_of).status() == ESPL_ERR_NULL_ENTITY &&
+               s.world.create(s.mast, espalier::at(0, 0, 0)).and_then(parent_of).value()[1] == 5,
+           "and_then() goes on with the value");
+    const auto living = s.world.children(s.mast);
+    (void)s.world.destroy_many(std::vector<espalier::entity>{*living.begin()}).value();
+    demand(s.world.create(espl_entity_null(), espalier::at(0, 0, 0))
+                   .and_then([&](espalier::entity e) { return s.world.destroy(e); })
+                   .ok() &&
+               s.world.rotation(espl_entity_null())
+                       .and_then([&](auto) { return espalier::result<>(ESPL_OK); })
+                       .status() == ESPL_ERR_NULL_ENTITY,
+           "a chain ends with the status of what was refused");
 }
 
 void ownership()
@@ -65,6 +85,44 @@ void ownership()
     demand(first.get() == nullptr && second.get() == get, "a moved world has one owner");
     second = espalier::world::make().value();
     demand(second.get() != nullptr, "an assigned world destroys the one before");
+}
+
+// Each hierarchy is written by one job; without pthreadpool there is one thread.
+void threads()
+{
+    auto made = espalier::executor::make(2);
+    demand(made.ok() == espl_executor_has_threads() &&
+               (made.ok() || made.status() == ESPL_ERR_UNSUPPORTED),
+           "threads are started where the library has them");
+    espalier::executor serial, moved = made ? std::move(*made) : espalier::executor();
+    demand(serial.get().worker_count == 1 &&
+               moved.get().worker_count == (espl_executor_has_threads() ? 2 : 1),
+           "an executor is moved");
+    auto world = espalier::world::make(moved).value();
+    const auto speeds = world.register_component<speed>("speed").value();
+    std::vector<espalier::entity> roots;
+    for (int i = 0; i < 500; ++i) {
+        const float x = static_cast<float>(i);
+        roots.push_back(world.create(espalier::at(x, 0, 0), speeds.with({1, x})).value());
+    }
+    std::atomic<std::size_t> rows = 0;
+    const auto report =
+        world
+            .each_parallel(
+                espalier::filter(),
+                [&](espalier::writer w, auto entities, auto written, espalier::poses seen) {
+                    for (std::size_t row = 0; row < entities.size(); ++row) {
+                        written[row].y += seen[row].position[0];
+                        w.set_local(entities[row], espalier::at(0, written[row].x, 0)).value();
+                    }
+                    rows += seen.size();
+                },
+                speeds.write(), espalier::reading_poses())
+            .value();
+    demand(report.rows == 500 && rows == 500 && report.refused == 0, "a parallel write has all rows");
+    demand(world.position(roots[9]).value() == espalier::vector{0, 1, 0} &&
+               world.get(roots[9], speeds)->y == 18,
+           "a parallel write writes transforms and columns");
 }
 
 void hierarchy(scene &s)
@@ -93,8 +151,108 @@ void hierarchy(scene &s)
     s.world.detach(s.other).value();
     demand(s.world.parent(s.other) == espl_entity_null(), "a detached entity has no parent");
     s.world.attach(s.other, s.ship).value();
+    const auto children = s.world.children(s.ship);
+    demand(std::find(children.begin(), children.end(), s.other) != children.end() &&
+               std::distance(children.begin(), children.end()) == 2,
+           "children are a range of the standard library");
+    s.world.set_sibling(s.other, s.mast).value();
+    demand(s.world.subtree(s.ship) == std::vector<espalier::entity>{s.ship, s.other, s.mast} &&
+               s.world.subtree(espl_entity_null()).empty(),
+           "a subtree is listed in order");
+    demand(s.world.is_ancestor(s.ship, s.mast) && !s.world.is_ancestor(s.mast, s.ship),
+           "an ancestor is told");
+    const espalier::entity both[2] = {s.mast, s.other}, ships[2] = {s.ship, s.ship};
+    std::size_t refused = 9;
+    demand(s.world.attach_many(both, ships).ok() &&
+               s.world.attach_many(both, espalier::span<const espalier::entity>(ships, 1)).status() ==
+                   ESPL_ERR_ARGUMENT,
+           "many are attached at once");
+    const std::vector<espalier::entity> dead{s.mast, espl_entity_null()};
+    demand(!s.world.destroy_many(dead, ESPL_EXTENT_OWNED, &refused) && refused == 1 &&
+               s.world.is_alive(s.mast),
+           "many are destroyed, or none");
+    const std::set<espalier::entity> ordered{s.mast, s.other, s.mast};
+    demand(ordered.size() == 2, "handles have an order");
+    s.world.disable(s.mast).value();
+    demand(!s.world.is_enabled(s.mast) && s.world.enable(s.mast).ok() && s.world.is_enabled(s.mast),
+           "an entity is disabled and enabled");
     const std::unordered_set<espalier::entity> hashed{s.mast, s.other, s.mast};
     demand(hashed.size() == 2, "handles are hashed and compared");
+}
+
+// Parts in local and in world space, and a batch.
+void parts(scene &s)
+{
+    const espalier::quaternion turned{0, 0, 1, 0};
+
+    s.world.set_local(s.ship, espalier::at(100, 0, 0)).value();
+    s.world.set_position(s.mast, {100, 7, 0}).value();
+    demand(s.world.local(s.mast)->position[1] == 7, "a world position is written");
+    s.world.set_local_position(s.mast, {0, 5, 0}).value();
+    demand(s.world.position(s.mast).value()[1] == 5, "a local position is written");
+    s.world.set_local_rotation(s.ship, turned).value();
+    demand(s.world.rotation(s.mast).value() == turned && s.world.position(s.mast).value()[1] == -5,
+           "a local rotation is written");
+    s.world.set_rotation(s.ship, {0, 0, 0, 1}).value();
+    demand(s.world.position(s.mast).value()[1] == 5, "a world rotation is written");
+    std::vector<espl_write> writes(2);
+    writes[0].entity = s.mast, writes[0].kind = ESPL_WRITE_LOCAL_SCALE, writes[0].value.scale = 2;
+    writes[1].entity = espl_entity_null(), writes[1].kind = ESPL_WRITE_LOCAL_SCALE;
+    const auto batch = s.world.write_batch(writes);
+    demand(batch.status() == ESPL_PARTLY && batch->applied == 1 && batch->first_refused == 1 &&
+               s.world.global(s.mast)->scale == 2,
+           "a batch says what it refused");
+}
+
+// Which rows a query finds: s.mast and s.other have speeds, s.other has the mark.
+void filters(scene &s)
+{
+    const espalier::world &read_only = s.world;
+    using espalier::filter;
+    std::vector<espalier::entity> seen;
+    const auto see = [&](espalier::entity e, const speed &) { seen.push_back(e); };
+    const auto found = [&](const filter &which) {
+        seen.clear();
+        return read_only.each(which, see, s.speeds.read()).ok() ? seen.size() : 99;
+    };
+
+    demand(found(filter()) == 2, "each() has all rows of a world that may not be changed");
+    demand(found(filter().without(s.marks)) == 1 && seen[0] == s.mast, "a filter leaves out");
+    demand(found(filter().with(s.marks)) == 1 && seen[0] == s.other, "a filter demands");
+    demand(found(filter().any_of(s.marks, ESPL_ROOT)) == 1 && seen[0] == s.other,
+           "a filter demands one of several");
+    const std::uint64_t version = s.world.version();
+    demand(found(filter().changed(version, s.speeds)) == 0, "nothing has changed since now");
+    s.world.each(filter().with(s.marks), [](auto, speed &v) { v.x = -1; }, s.speeds.write()).value();
+    demand(found(filter().changed(version, s.speeds)) == 1 && seen[0] == s.other &&
+               s.world.get(s.other, s.speeds)->x == -1,
+           "each() writes, and a filter finds what has changed");
+    s.world.disable(s.mast).value();
+    demand(found(filter()) == 1 && found(filter().include(ESPL_INCLUDE_DISABLED)) == 2,
+           "a filter includes what is disabled");
+    s.world.enable(s.mast).value();
+    filter endless;
+    for (int i = 0; i <= ESPL_TERM_LIMIT; ++i) {
+        endless.without(ESPL_PREFAB);
+    }
+    demand(found(endless) == 99 &&
+               s.world.each(endless, see, s.speeds.read()).status() == ESPL_ERR_LIMIT,
+           "a filter that is too long is refused");
+    float sum = 0;
+    read_only
+        .each_chunk(
+            [&](auto entities, espalier::poses places) {
+                for (std::size_t row = 0; row < entities.size(); ++row) {
+                    sum += places[row].position[1];
+                }
+            },
+            espalier::reading_poses())
+        .value();
+    demand(sum == 5 + 9, "a query reads world transforms");
+    demand(s.world.find_component<speed>("speed").value() == s.speeds &&
+               s.world.find_component<target>("nothing").status() == ESPL_ERR_NO_COMPONENT &&
+               s.world.find_component<float>("speed").status() == ESPL_ERR_ARGUMENT,
+           "a component is found by its name and size");
 }
 
 void components(scene &s)
@@ -123,6 +281,7 @@ void components(scene &s)
     } catch (int) {
         has_thrown = true;
     }
+    filters(s);
     demand(has_thrown && s.world.remove(s.other, s.marks).ok(),
            "an exception that leaves a query ends the iteration");
     const std::uint32_t offset = offsetof(target, who);
@@ -140,6 +299,10 @@ void names(scene &s)
     s.world.set_name(s.mast, "mast").value();
     demand(std::strcmp(s.world.name(s.mast), "mast") == 0, "an entity has its name");
     demand(s.world.find(s.ship, "mast").value() == s.mast, "an entity is found by its name");
+    demand(s.world.path(s.mast) == "ship/mast" && s.world.path(espl_entity_null()).empty(),
+           "an entity has a path");
+    demand(s.world.dump(s.mast).find("mast") != std::string::npos && s.world.dump(s.mast).back() == '\n',
+           "an entity is written as text");
 }
 
 void commands(scene &s)
@@ -154,10 +317,12 @@ void commands(scene &s)
     recorder.set(4, made, s.speeds, {1, 1}).value();
     recorder.add(5, made, s.marks, {}).value();
     recorder.remove(6, clone, s.speeds).value();
-    demand(buffer.size() == 7, "commands are counted");
+    recorder.disable(7, clone).value();
+    recorder.enable(8, clone).value();
+    demand(buffer.size() == 9, "commands are counted");
     demand(buffer.resolve(made).status() == ESPL_ERR_PENDING, "a pending handle is told");
     const auto report = s.world.play(buffer).value();
-    demand(report.applied == 7 && report.refused == 0, "commands are played");
+    demand(report.applied == 9 && report.refused == 0, "commands are played");
     const auto living = buffer.resolve(made).value();
     demand(s.world.parent(s.other) == living && s.world.has(living, s.marks) &&
                s.world.get(living, s.speeds).value().x == 1,
@@ -182,7 +347,9 @@ int main()
 
     results(s);
     ownership();
+    threads();
     hierarchy(s);
+    parts(s);
     components(s);
     names(s);
     commands(s);

@@ -32,9 +32,21 @@ links()
         $CXX -std=$standard $flags -fsyntax-only "$top/tests/cxx.cpp" >&2
         ok "the program as $standard"
     done
-    echo '#include <espalier/espalier.hpp>' |
-        $CXX -std=c++17 $flags -fno-exceptions -fsyntax-only -x c++ - >&2
-    ok "the header without exceptions"
+    for header in "$top"/include/espalier/*.hpp; do
+        name=${header##*/}
+        echo "#include <espalier/$name>" |
+            $CXX -std=c++17 $flags -fno-exceptions -fsyntax-only -x c++ - >&2
+        ok "$name alone, without exceptions"
+        grep -q '^/// Thread rule: ' "$header"
+        ok "$name states its thread rule"
+    done
+    # What is ignored is noticed: a result, and what a call that changes nothing returns.
+    for call in 'w.clear()' 'w.create()' 'w.is_alive({})' 'w.subtree({})' 'w.path({})'; do
+        printf '#include <espalier/espalier.hpp>\nvoid f(espalier::world &w)\n{\n    %s;\n}\n' "$call" |
+            $CXX -std=c++17 $flags -fsyntax-only -x c++ - 2>"$room/noticed"
+        test $? -ne 0 && grep -qi 'nodiscard\|unused' "$room/noticed"
+        ok "noticed where it is ignored: $call"
+    done
     if ! links; then
         skip "the program runs" "CXX does not link what CC compiles"
         done_testing

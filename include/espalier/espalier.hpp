@@ -18,328 +18,92 @@
 #ifndef ESPALIER_HPP
 #define ESPALIER_HPP
 
-#include <espalier/espalier.h>
+#include <espalier/command_buffer.hpp>
+#include <espalier/query.hpp>
+#include <espalier/result.hpp>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <exception>
-#include <functional>
+#include <iterator>
 #include <memory>
-#include <tuple>
-#include <type_traits>
-#include <utility>
-
-#if defined(__has_include)
-#if __has_include(<span>) && __cplusplus >= 202002L
-#include <span>
-#endif
-#endif
-
-// In the global namespace, because the type is there.
-inline bool operator==(espl_entity a, espl_entity b) noexcept
-{
-    return espl_entity_equal(a, b);
-}
-inline bool operator!=(espl_entity a, espl_entity b) noexcept
-{
-    return !espl_entity_equal(a, b);
-}
-
-template <> struct std::hash<espl_entity> {
-    std::size_t operator()(espl_entity entity) const noexcept
-    {
-        return std::hash<std::uint64_t>()(std::uint64_t{entity.generation} << 32 | entity.index);
-    }
-};
+#include <string>
+#include <vector>
 
 namespace espalier {
-
-using entity = espl_entity;
-using transform = espl_transform;
-using vector = std::array<float, 3>;
-using quaternion = std::array<float, 4>; ///< x, y, z, w
-
-/// Consecutive values that someone else owns: std::span where the library has it.
-#ifdef __cpp_lib_span
-template <class T> using span = std::span<T>;
-#else
-template <class T> class span {
-public:
-    constexpr span() noexcept = default;
-    constexpr span(T *data, std::size_t size) noexcept : data_(data), size_(size) {}
-    template <std::size_t N> constexpr span(T (&array)[N]) noexcept : data_(array), size_(N) {}
-    /// Any container with data() and size().
-    template <class C, class = std::enable_if_t<std::is_convertible_v<
-                           std::remove_pointer_t<decltype(std::declval<C &>().data())> (*)[],
-                           T (*)[]>>>
-    constexpr span(C &&container) noexcept : data_(container.data()), size_(container.size())
-    {
-    }
-    constexpr T *data() const noexcept { return data_; }
-    constexpr std::size_t size() const noexcept { return size_; }
-    constexpr bool empty() const noexcept { return size_ == 0; }
-    constexpr T *begin() const noexcept { return data_; }
-    constexpr T *end() const noexcept { return data_ + size_; }
-    constexpr T &operator[](std::size_t i) const noexcept { return data_[i]; }
-
-private:
-    T *data_ = nullptr;
-    std::size_t size_ = 0;
-};
-#endif
-
-// --- Results ---
-
-/// What value() of a refused call throws.
-class error : public std::exception {
-public:
-    explicit error(espl_status status) noexcept : status_(status) {}
-    espl_status status() const noexcept { return status_; }
-    /// A sentence that says when the status happens and what to do.
-    const char *what() const noexcept override { return espl_status_text(status_); }
-
-private:
-    espl_status status_;
-};
-
-namespace detail {
-[[noreturn]] inline void refuse(espl_status status)
-{
-#if defined(__cpp_exceptions) || defined(_CPPUNWIND)
-    throw error(status);
-#else
-    static_cast<void>(status);
-    std::abort();
-#endif
-}
-} // namespace detail
-
-/// The status of a call and, unless it was refused, what it returns.
-template <class T = void> class [[nodiscard]] result {
-public:
-    result(espl_status status, T value) : status_(status), value_(std::move(value)) {}
-
-    espl_status status() const noexcept { return status_; }
-    bool ok() const noexcept { return status_ >= 0; }
-    explicit operator bool() const noexcept { return ok(); }
-    /// Name of the status: "ESPL_ERR_DEAD".
-    const char *name() const noexcept { return espl_status_name(status_); }
-    /// What to do about it.
-    const char *text() const noexcept { return espl_status_text(status_); }
-
-    T &value() & { return check(), value_; }
-    const T &value() const & { return check(), value_; }
-    T value() && { return check(), std::move(value_); }
-    T value_or(T otherwise) && { return ok() ? std::move(value_) : std::move(otherwise); }
-    T &operator*() & { return value(); }
-    const T &operator*() const & { return value(); }
-    T operator*() && { return std::move(*this).value(); }
-    T *operator->() { return &value(); }
-    const T *operator->() const { return &value(); }
-
-private:
-    void check() const
-    {
-        if (!ok()) {
-            detail::refuse(status_);
-        }
-    }
-    espl_status status_;
-    T value_;
-};
-
-template <> class [[nodiscard]] result<void> {
-public:
-    result(espl_status status) noexcept : status_(status) {}
-
-    espl_status status() const noexcept { return status_; }
-    bool ok() const noexcept { return status_ >= 0; }
-    explicit operator bool() const noexcept { return ok(); }
-    const char *name() const noexcept { return espl_status_name(status_); }
-    const char *text() const noexcept { return espl_status_text(status_); }
-    /// Throw where the call was refused.
-    void value() const
-    {
-        if (!ok()) {
-            detail::refuse(status_);
-        }
-    }
-
-private:
-    espl_status status_;
-};
-
-// --- Transforms ---
-
-/// A transform at a position, turned and scaled.
-inline transform at(float x, float y, float z, quaternion rotation = {0, 0, 0, 1},
-                    float scale = 1) noexcept
-{
-    transform t = espl_transform_identity();
-
-    t.position[0] = x, t.position[1] = y, t.position[2] = z;
-    for (std::size_t i = 0; i < rotation.size(); ++i) {
-        t.rotation[i] = rotation[i];
-    }
-    t.scale = scale;
-    return t;
-}
-
-// --- Components ---
-
-/// A column that a query reads, or writes.
-template <class T> struct reading {
-    espl_component number;
-};
-template <class T> struct writing {
-    espl_component number;
-};
-
-/// A registered component of a type. Its values are copied and moved by bytes.
-template <class T> struct component {
-    static_assert(std::is_trivially_copyable_v<T>, "components are copied and moved by bytes");
-    espl_component number = 0;
-
-    /// The component with a value, which must live until the call that takes both returns.
-    espl_component_value with(const T &value) const noexcept
-    {
-        return {number, size(), &value};
-    }
-    reading<T> read() const noexcept { return {number}; }
-    writing<T> write() const noexcept { return {number}; }
-    /// An empty type is a tag, which has no bytes.
-    static constexpr std::size_t size() noexcept { return std::is_empty_v<T> ? 0 : sizeof(T); }
-};
 
 namespace detail {
 struct destroyer {
     void operator()(espl_world *world) const noexcept { espl_world_destroy(world); }
-    void operator()(espl_command_buffer *commands) const noexcept
-    {
-        espl_command_buffer_destroy(commands);
-    }
 };
 
-// Ends an iteration that an exception leaves.
-struct iteration {
-    espl_query query;
-    bool is_begun = false;
-    iteration() = default;
-    iteration(const iteration &) = delete;
-    iteration &operator=(const iteration &) = delete;
-    ~iteration()
-    {
-        if (is_begun) {
-            espl_query_end(&query);
-        }
-    }
-};
+// The text that a function writes into a buffer as snprintf() does.
+template <class Write> std::string write_text(Write &&write)
+{
+    std::string text(write(nullptr, 0), '\0');
 
-template <class T> span<const T> column(const espl_query &query, reading<T> column)
-{
-    return {static_cast<const T *>(espl_query_read(&query, column.number, sizeof(T))), query.count};
-}
-template <class T> span<T> column(const espl_query &query, writing<T> column)
-{
-    return {static_cast<T *>(espl_query_write(&query, column.number, sizeof(T))), query.count};
+    write(text.data(), text.size() + 1);
+    return text;
 }
 } // namespace detail
 
-// --- Command buffers ---
+// --- Threads ---
 
-/// One lane of a command buffer: one thread at a time records into it. Owned by the buffer.
-class recorder {
+/// Owns worker threads, on which worlds run parallel work. Destroy it after those worlds.
+class executor {
 public:
-    explicit recorder(espl_recorder *get) noexcept : get_(get) {}
-    espl_recorder *get() const noexcept { return get_; }
+    /// @param workers  the calling thread included; 0: one for each processor.
+    static result<executor> make(std::uint32_t workers = 0, espl_idle idle = ESPL_IDLE_SLEEP)
+    {
+        espl_threads_def def{};
+        executor made;
 
-    /// Record the creation of an entity with a transform under a parent, with component values.
-    /// @return its pending handle, for later commands of the buffer and for command_buffer::resolve().
-    template <class... Values>
-    result<entity> create(std::uint32_t key, entity parent, const transform &local,
-                          Values... values)
-    {
-        const espl_component_value list[] = {{ESPL_TRANSFORM, sizeof local, &local}, values...};
-        espl_creation_def def{};
-        entity pending = espl_entity_null();
-
-        def.values = list;
-        def.value_count = 1 + sizeof...(values);
-        def.parent = parent;
-        const espl_status status = espl_record_create(get_, key, &def, 1, &pending);
-        return {status, pending};
+        def.workers = workers;
+        def.idle = idle;
+        const espl_status status = espl_executor_create(&made.get_, &def);
+        return {status, std::move(made)};
     }
-    /// Record a clone of a prefab, or of any entity, under a parent.
-    result<entity> spawn(std::uint32_t key, entity source, entity parent, const transform &local)
+    /// Serial: the calling thread alone.
+    executor() noexcept = default;
+    executor(executor &&other) noexcept
+        : get_(std::exchange(other.get_, espl_executor_serial()))
     {
-        entity pending = espl_entity_null();
-        const espl_status status = espl_record_spawn(get_, key, source, parent, &local, &pending);
-        return {status, pending};
     }
-    result<> attach(std::uint32_t key, entity child, entity parent,
-                    const espl_attach_options *options = nullptr)
+    executor &operator=(executor &&other) noexcept
     {
-        return espl_record_attach(get_, key, child, parent, options);
+        std::swap(get_, other.get_);
+        return *this;
     }
-    result<> detach(std::uint32_t key, entity child, espl_keep keep = ESPL_KEEP_WORLD)
-    {
-        return espl_record_detach(get_, key, child, keep);
-    }
-    result<> destroy(std::uint32_t key, entity target, espl_extent extent = ESPL_EXTENT_OWNED)
-    {
-        return espl_record_destroy(get_, key, target, extent);
-    }
-    result<> set_local(std::uint32_t key, entity target, const transform &local)
-    {
-        return espl_record_write(get_, key, target, ESPL_WRITE_LOCAL_TRANSFORM, &local);
-    }
-    /// Any kind of write: `value` points to what espalier/write.h says for the kind.
-    result<> write(std::uint32_t key, entity target, espl_write_kind kind, const void *value)
-    {
-        return espl_record_write(get_, key, target, kind, value);
-    }
-    template <class T> result<> add(std::uint32_t key, entity target, component<T> c, const T &value)
-    {
-        return espl_record_add_component(get_, key, target, c.number, &value, c.size());
-    }
-    template <class T> result<> set(std::uint32_t key, entity target, component<T> c, const T &value)
-    {
-        return espl_record_set_component(get_, key, target, c.number, &value, c.size());
-    }
-    template <class T> result<> remove(std::uint32_t key, entity target, component<T> c)
-    {
-        return espl_record_remove_component(get_, key, target, c.number);
-    }
+    ~executor() { espl_executor_destroy_threads(&get_); }
+    /// What espl_world_def.executor takes.
+    [[nodiscard]] const espl_executor &get() const noexcept { return get_; }
 
 private:
-    espl_recorder *get_;
+    espl_executor get_ = espl_executor_serial();
 };
 
-/// Owns a command buffer. Destroy it before its world.
-class command_buffer {
+/// The right of a job to write the hierarchies of its rows, until the function that got it returns: see
+/// world::each_parallel().
+class writer {
 public:
-    explicit command_buffer(espl_command_buffer *owned = nullptr) noexcept : get_(owned) {}
-    espl_command_buffer *get() const noexcept { return get_.get(); }
-
-    espalier::recorder recorder(std::uint32_t lane = 0) noexcept
+    explicit writer(espl_writer *get) noexcept : get_(get) {}
+    [[nodiscard]] espl_writer *get() const noexcept { return get_; }
+    /// Number of the job, for instance of the lane that it records into.
+    [[nodiscard]] std::uint32_t job() const noexcept { return espl_writer_job(get_); }
+    result<> set_local(entity target, const transform &local) const
     {
-        return espalier::recorder(espl_command_buffer_recorder(get(), lane));
+        return write(target, ESPL_WRITE_LOCAL_TRANSFORM, &local);
     }
-    /// The entity that a pending handle became, after the playback.
-    result<entity> resolve(entity pending) const
+    result<> set_global(entity target, const transform &global) const
     {
-        entity living = espl_entity_null();
-        const espl_status status = espl_command_buffer_resolve(get(), pending, &living);
-        return {status, living};
+        return write(target, ESPL_WRITE_WORLD_TRANSFORM, &global);
     }
-    std::size_t size() const noexcept { return espl_command_buffer_count(get()); }
-    void reset() noexcept { espl_command_buffer_reset(get()); }
-    result<> submit() { return espl_command_buffer_submit(get()); }
+    /// Any kind of write: `value` points to what espalier/write.h says for the kind.
+    result<> write(entity target, espl_write_kind kind, const void *value,
+                   const char *site = nullptr) const
+    {
+        return espl_writer_write(get_, target, kind, value, site);
+    }
 
 private:
-    std::unique_ptr<espl_command_buffer, detail::destroyer> get_;
+    espl_writer *get_;
 };
 
 // --- Worlds ---
@@ -348,13 +112,21 @@ private:
 class world {
 public:
     explicit world(espl_world *owned = nullptr) noexcept : get_(owned) {}
-    espl_world *get() const noexcept { return get_.get(); }
+    [[nodiscard]] espl_world *get() const noexcept { return get_.get(); }
 
     static result<world> make(const espl_world_def *def = nullptr)
     {
         espl_world *made = nullptr;
         const espl_status status = espl_world_create(&made, def);
         return {status, world(made)};
+    }
+    /// A world that runs parallel work on an executor, which must outlive it.
+    static result<world> make(const executor &on)
+    {
+        espl_world_def def{};
+
+        def.executor = on.get();
+        return make(&def);
     }
 
     // Entities.
@@ -390,7 +162,26 @@ public:
     {
         return espl_destroy(get(), target, extent);
     }
-    bool is_alive(entity target) const noexcept { return espl_is_alive(get(), target); }
+    /// Destroy many, or none: `refused`, unless it is null, gets the index of the first refused one.
+    result<> destroy_many(span<const entity> targets, espl_extent extent = ESPL_EXTENT_OWNED,
+                          std::size_t *refused = nullptr)
+    {
+        return espl_destroy_many(get(), targets.data(), targets.size(), extent, refused);
+    }
+    [[nodiscard]] bool is_alive(entity target) const noexcept { return espl_is_alive(get(), target); }
+    /// Queries skip disabled entities.
+    result<> disable(entity target, espl_extent extent = ESPL_EXTENT_OWNED)
+    {
+        return espl_disable(get(), target, extent);
+    }
+    result<> enable(entity target, espl_extent extent = ESPL_EXTENT_OWNED)
+    {
+        return espl_enable(get(), target, extent);
+    }
+    [[nodiscard]] bool is_enabled(entity target) const noexcept
+    {
+        return espl_is_enabled(get(), target);
+    }
     result<> clear() { return espl_world_clear(get()); }
     result<> compact() { return espl_compact(get()); }
 
@@ -405,14 +196,55 @@ public:
     {
         return espl_detach(get(), child, keep);
     }
-    entity parent(entity child) const noexcept { return espl_get_parent(get(), child); }
-    entity root(entity member) const noexcept { return espl_get_root(get(), member); }
+    /// Attach many, or none: child i below parent i. `refused` as of destroy_many().
+    result<> attach_many(span<const entity> children, span<const entity> parents,
+                         const espl_attach_options *options = nullptr,
+                         std::size_t *refused = nullptr)
+    {
+        if (children.size() != parents.size()) {
+            return ESPL_ERR_ARGUMENT;
+        }
+        return espl_attach_many(get(), children.data(), parents.data(), children.size(), options,
+                                refused);
+    }
+    /// Move among the siblings: before one of them, or behind all where that is null.
+    result<> set_sibling(entity child, entity before)
+    {
+        return espl_set_sibling(get(), child, before);
+    }
+    [[nodiscard]] entity parent(entity child) const noexcept
+    {
+        return espl_get_parent(get(), child);
+    }
+    [[nodiscard]] entity root(entity member) const noexcept { return espl_get_root(get(), member); }
+    [[nodiscard]] bool is_ancestor(entity ancestor, entity target) const noexcept
+    {
+        return espl_is_ancestor(get(), ancestor, target);
+    }
+    /// An entity and all below it, breadth-first, siblings in their order; nothing where it is dead.
+    [[nodiscard]] std::vector<entity> subtree(entity top) const
+    {
+        std::vector<entity> all(
+            espl_copy_subtree(get(), top, ESPL_EXTENT_SUBTREE, 0, nullptr));
+        espl_subtree_arrays arrays{};
+
+        arrays.entities = all.data();
+        espl_copy_subtree(get(), top, ESPL_EXTENT_SUBTREE, all.size(), &arrays);
+        return all;
+    }
 
     /// The children of an entity, for a range-based loop. Structural calls end its validity.
     class children_range {
     public:
         class iterator {
         public:
+            using iterator_category = std::input_iterator_tag;
+            using value_type = entity;
+            using difference_type = std::ptrdiff_t;
+            using pointer = const entity *;
+            using reference = entity;
+
+            iterator() noexcept = default;
             iterator(const espl_world *of, entity at) noexcept : world_(of), at_(at) {}
             entity operator*() const noexcept { return at_; }
             iterator &operator++() noexcept
@@ -420,26 +252,34 @@ public:
                 at_ = espl_get_next_sibling(world_, at_);
                 return *this;
             }
+            iterator operator++(int) noexcept
+            {
+                const iterator before = *this;
+
+                ++*this;
+                return before;
+            }
+            bool operator==(const iterator &other) const noexcept { return at_ == other.at_; }
             bool operator!=(const iterator &other) const noexcept { return at_ != other.at_; }
 
         private:
-            const espl_world *world_;
-            entity at_;
+            const espl_world *world_ = nullptr;
+            entity at_{};
         };
         children_range(const espl_world *of, entity parent) noexcept : world_(of), parent_(parent)
         {
         }
-        iterator begin() const noexcept
+        [[nodiscard]] iterator begin() const noexcept
         {
             return {world_, espl_get_first_child(world_, parent_)};
         }
-        iterator end() const noexcept { return {world_, espl_entity_null()}; }
+        [[nodiscard]] iterator end() const noexcept { return {world_, espl_entity_null()}; }
 
     private:
         const espl_world *world_;
         entity parent_;
     };
-    children_range children(entity parent) const noexcept { return {get(), parent}; }
+    [[nodiscard]] children_range children(entity parent) const noexcept { return {get(), parent}; }
 
     // Transforms.
 
@@ -462,6 +302,13 @@ public:
         const espl_status status = espl_get_world_position(get(), target, p.data());
         return {status, p};
     }
+    /// Rotation in world space.
+    result<quaternion> rotation(entity target) const
+    {
+        quaternion q{};
+        const espl_status status = espl_get_world_rotation(get(), target, q.data());
+        return {status, q};
+    }
     /// World matrix: columns, as OpenGL and Vulkan read them.
     result<std::array<float, 16>> matrix(entity target) const
     {
@@ -477,10 +324,34 @@ public:
     {
         return espl_write_one(get(), target, ESPL_WRITE_WORLD_TRANSFORM, &global);
     }
+    /// Parts in world space; position() and rotation() read them.
+    result<> set_position(entity target, const vector &position)
+    {
+        return espl_set_world_position(get(), target, position.data());
+    }
+    result<> set_rotation(entity target, const quaternion &rotation)
+    {
+        return espl_set_world_rotation(get(), target, rotation.data());
+    }
+    result<> set_local_position(entity target, const vector &position)
+    {
+        return espl_set_local_position(get(), target, position.data());
+    }
+    result<> set_local_rotation(entity target, const quaternion &rotation)
+    {
+        return espl_set_local_rotation(get(), target, rotation.data());
+    }
     /// Any kind of write: `value` points to what espalier/write.h says for the kind.
     result<> write(entity target, espl_write_kind kind, const void *value)
     {
         return espl_write_one(get(), target, kind, value);
+    }
+    /// Many writes of any kinds, with one propagation for each hierarchy.
+    result<espl_write_report> write_batch(span<const espl_write> writes)
+    {
+        espl_write_report report{};
+        const espl_status status = espl_write_batch(get(), writes.data(), writes.size(), &report);
+        return {status, report};
     }
     /// The world transforms of many entities. `out` must be as long as `targets`.
     result<> globals(span<const entity> targets, span<transform> out) const
@@ -511,7 +382,20 @@ public:
         const espl_status status = espl_component_register(get(), &def, &c.number);
         return {status, c};
     }
-    template <class T> bool has(entity target, component<T> c) const noexcept
+    /// Find a component that was registered by its name, in C for instance.
+    /// @return ESPL_ERR_NO_COMPONENT: none has the name; ESPL_ERR_ARGUMENT: its size is not that of T.
+    template <class T> result<component<T>> find_component(const char *name) const
+    {
+        const component<T> found{espl_component_find(get(), name)};
+        espl_component_def def{};
+
+        if (found.number == 0) {
+            return {ESPL_ERR_NO_COMPONENT, {}};
+        }
+        const espl_status status = espl_component_info(get(), found.number, &def);
+        return {status >= 0 && def.size != found.size() ? ESPL_ERR_ARGUMENT : status, found};
+    }
+    template <class T> [[nodiscard]] bool has(entity target, component<T> c) const noexcept
     {
         return espl_has_component(get(), target, c.number);
     }
@@ -534,35 +418,128 @@ public:
         return espl_remove_component(get(), target, c.number);
     }
 
+    // Queries.
+
+    /// The version of the columns, for filter::changed().
+    [[nodiscard]] std::uint64_t version() const noexcept { return espl_get_version(get()); }
+
     /// Call a function for each chunk of the entities that have all these components:
     ///
     ///     world.each_chunk([](auto entities, auto speeds, auto masses) { ... },
     ///                      speed.write(), mass.read());
     ///
-    /// It gets the entities as a span, and a span of each column, all of one length. The world is in
-    /// iteration until the call returns: record commands instead of changing structure.
-    template <class F, class... Columns> result<> each_chunk(F &&function, Columns... columns)
+    /// It gets the entities as a span, and a span of each column, all of one length; for reading_poses()
+    /// the world transforms. The world is in iteration until the call returns: record commands instead
+    /// of changing structure.
+    template <class F, class... Columns,
+              class = std::enable_if_t<!std::is_same_v<std::decay_t<F>, filter>>>
+    result<> each_chunk(F &&function, Columns... columns)
     {
-        const espl_component all[] = {columns.number..., 0};
-        espl_query_def def{};
-        detail::iteration i;
+        return each_chunk(filter(), function, columns...);
+    }
+    /// The same for those that pass a filter: world.each_chunk(filter().without(hidden), ...).
+    template <class F, class... Columns>
+    result<> each_chunk(filter which, F &&function, Columns... columns)
+    {
+        return iterate(espl_query_begin, get(), which, function, columns...);
+    }
+    /// Of a world that may not be changed: columns are read, on any number of threads at once.
+    template <class F, class... Columns,
+              class = std::enable_if_t<!std::is_same_v<std::decay_t<F>, filter>>>
+    result<> each_chunk(F &&function, Columns... columns) const
+    {
+        return each_chunk(filter(), function, columns...);
+    }
+    template <class F, class... Columns>
+    result<> each_chunk(filter which, F &&function, Columns... columns) const
+    {
+        static_assert((!detail::is_written<Columns>::value && ...), "the world may not be changed");
+        return iterate(espl_query_begin_read, get(), which, function, columns...);
+    }
 
-        def.all = all;
-        def.all_count = sizeof...(columns);
-        const espl_status status = espl_query_begin(get(), &def, &i.query);
-        i.is_begun = status >= 0;
-        while (i.is_begun && espl_query_next(&i.query)) {
-            function(span<const entity>{i.query.entities, i.query.count},
-                     detail::column(i.query, columns)...);
+    /// Call a function for each entity, with a reference to each of its values:
+    ///
+    ///     world.each([](espalier::entity e, speed &s, const mass &m) { ... },
+    ///                speeds.write(), masses.read());
+    template <class F, class... Columns,
+              class = std::enable_if_t<!std::is_same_v<std::decay_t<F>, filter>>>
+    result<> each(F &&function, Columns... columns)
+    {
+        return each_chunk(filter(), detail::for_rows(function), columns...);
+    }
+    template <class F, class... Columns> result<> each(filter which, F &&function, Columns... columns)
+    {
+        return each_chunk(which, detail::for_rows(function), columns...);
+    }
+    template <class F, class... Columns,
+              class = std::enable_if_t<!std::is_same_v<std::decay_t<F>, filter>>>
+    result<> each(F &&function, Columns... columns) const
+    {
+        return each_chunk(filter(), detail::for_rows(function), columns...);
+    }
+    template <class F, class... Columns>
+    result<> each(filter which, F &&function, Columns... columns) const
+    {
+        return each_chunk(which, detail::for_rows(function), columns...);
+    }
+
+    /// Call a function for all rows from the threads of the world's executor, so that one job gets all
+    /// rows of a hierarchy and may write it: espl_write_parallel().
+    ///
+    ///     world.each_parallel(espalier::filter(), [](espalier::writer w, auto entities, auto speeds) {
+    ///         for (...) { w.write(entities[row], ESPL_WRITE_TRANSLATE_OWN, ...).value(); }
+    ///     }, speed.read());
+    ///
+    /// It is called on several threads at once. An exception that leaves it terminates the program.
+    template <class F, class... Columns>
+    result<espl_parallel_report> each_parallel(filter which, F &&function, Columns... columns)
+    {
+        using call = detail::parallel_call<writer, std::remove_reference_t<F>, Columns...>;
+        const espl_component written[] = {
+            (detail::is_written<Columns>::value ? columns.number : 0)..., 0};
+        std::array<espl_component, sizeof...(columns) + 1> listed{};
+        call each{&function, {columns...}};
+        espl_parallel_report report{};
+        espl_parallel_def def{};
+
+        which.with(columns.number...);
+        const espl_query_def rows = which.def();
+        for (const espl_component number : written) {
+            if (number != 0) {
+                listed[def.column_count++] = number;
+            }
         }
-        return status;
+        def.query = &rows;
+        def.function = call::run;
+        def.context = &each;
+        def.columns = listed.data();
+        const espl_status status =
+            which.is_too_long() ? ESPL_ERR_LIMIT : espl_write_parallel(get(), &def, &report);
+        return {status, report};
     }
 
     // Names.
 
     result<> set_name(entity target, const char *name) { return espl_set_name(get(), target, name); }
     /// "" where it has none.
-    const char *name(entity target) const noexcept { return espl_get_name(get(), target); }
+    [[nodiscard]] const char *name(entity target) const noexcept
+    {
+        return espl_get_name(get(), target);
+    }
+    /// The names from the root on, "ship/mast"; "" where it is dead.
+    [[nodiscard]] std::string path(entity target) const
+    {
+        return detail::write_text([&](char *buffer, std::size_t size) {
+            return espl_get_path(get(), target, buffer, size);
+        });
+    }
+    /// What can be read of it, as lines of text.
+    [[nodiscard]] std::string dump(entity target) const
+    {
+        return detail::write_text([&](char *buffer, std::size_t size) {
+            return espl_dump(get(), target, buffer, size);
+        });
+    }
     /// Find by names below an entity, or below all roots where it is null: "arm/hand".
     result<entity> find(entity top, const char *path) const
     {
@@ -602,6 +579,21 @@ public:
     }
 
 private:
+    template <class Begin, class World, class F, class... Columns>
+    static result<> iterate(Begin begin, World *of, filter &which, F &function, Columns... columns)
+    {
+        detail::iteration i;
+
+        which.with(columns.number...);
+        const espl_query_def def = which.def();
+        const espl_status status = which.is_too_long() ? ESPL_ERR_LIMIT : begin(of, &def, &i.query);
+        i.is_begun = status >= 0;
+        while (i.is_begun && espl_query_next(&i.query)) {
+            detail::show(i.query, function, columns...);
+        }
+        return status;
+    }
+
     std::unique_ptr<espl_world, detail::destroyer> get_;
 };
 
