@@ -18,6 +18,7 @@ list_sources()
         \( -name '*.[ch]' -o -name '*.inc' -o -name '*.sh' -o -name '*.awk' -o -name '*.gp' -o \
         -name '*.m4' -o -name '*.sym' -o -name '*.txt' \) ! -name 'documents.*' ! -name 'lt*.m4' \
         ! -name libtool.m4
+    find packaging -type f ! -name '*.pyc'
     echo Makefile.am configure.ac bootstrap .ci/run .ci/i386 | tr ' ' '\n'
 }
 
