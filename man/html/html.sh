@@ -214,7 +214,7 @@ make_index()
 for path; do
     add "$path"
 done
-for path in "$top"/examples/*.[ch] "$top"/include/*/*.h; do
+for path in "$top"/examples/*.[ch] "$top"/include/*/*.h*; do
     add "${path#"$top/"}"
 done
 test -z "$CMARK" || find_documents README.md
