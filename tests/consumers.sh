@@ -4,55 +4,109 @@
 # clean folder against an installation or a copy, by each build system and for each platform. All print
 # the hash of tests/consumers/hash.txt. "make consumers" runs this and prints the table at the end.
 #
-# A way whose tools are missing is skipped; ESPL_CONSUMERS=full takes it as a failure.
+# A way whose tools are missing is skipped; ESPL_CONSUMERS=full takes it as a failure. Arguments name the ways
+# to try (make consumers WAYS='cmake-folder vcpkg'); those that use the installation of autotools need that
+# way too.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 source=$(cd "${srcdir:-.}" && pwd) || exit 99
 : "${INTERNAL_CFLAGS=$(pkg-config --cflags stb)}"
+wanted=$*
 room=$(mktemp -d "$PWD/consumers.XXXXXX") || exit 99
 trap 'rm -rf "$room"' EXIT
 jobs=$(nproc 2>/dev/null || echo 2)
 expected=$(cat "$source/tests/consumers/hash.txt")
 program=$source/tests/consumers/program.c
+# A cache of compilers makes a second run short.
+cache=$(command -v ccache)
+: "${SHELL:=/bin/sh}"
+export cache source
 
 # The header stb_ds.h alone, for compilers of other machines, which must not see the others of
 # this one.
 find_headers()
 {
-    for header in stb_ds.h; do
-        for folder in $(printf '%s\n' "$INTERNAL_CFLAGS" | sed 's/-I//g') /usr/include /usr/include/stb; do
-            if test -e "$folder/$header"; then
-                ln -sf "$folder/$header" "$room/headers/$header" && break
-            fi
-        done
+    for folder in $(printf '%s\n' "$INTERNAL_CFLAGS" | sed 's/-I//g') /usr/include /usr/include/stb; do
+        if test -e "$folder/stb_ds.h"; then
+            ln -sf "$folder/stb_ds.h" "$room/headers/stb_ds.h" && break
+        fi
     done
 }
 
 # --- Ways: each builds in the current folder, which is empty, and runs the program ---
 
-# compile OUTPUT COMPILER FLAG...: library and program in one command, without a build system.
+# compile_objects COMPILER FLAG...: the objects of the library in the folder objects, several at a time.
+compile_objects()
+{
+    mkdir -p objects
+    for file in "$source"/lib/*/*.c; do
+        printf '%s\n' "${file#"$source/lib/"}"
+    done | xargs -P "$jobs" -I '{}' "$SHELL" "$room/compile" '{}' "$@" -std=gnu11 -ffp-contract=off \
+        -I"$source" -I"$source/include" -I"$room/headers"
+}
+
+# compile OUTPUT COMPILER FLAG...: the program with the library, without a build system.
 compile()
 {
     output=$1
     shift
-    "$@" -std=gnu11 -ffp-contract=off -I"$source" -I"$source/include" -I"$room/headers" \
-        "$source"/lib/*/*.c "$program" -o "$output" -lm
+    compile_objects "$@" && "$@" -I"$source/include" "$program" objects/*.o -o "$output" -lm
 }
 
-way_gcc() { compile consumer gcc -O2 && ./consumer; }
-way_clang() { compile consumer clang -O2 && ./consumer; }
-way_gcc_32() { compile consumer i686-linux-gnu-gcc -O2 -msse2 -mfpmath=sse -static && ./consumer; }
-way_aarch64() { compile consumer aarch64-linux-gnu-gcc -O2 -static && qemu-aarch64 ./consumer; }
+# compile_tape OUTPUT COMPILER FLAG...: the tape of tests/golden with the objects.
+compile_tape()
+{
+    output=$1
+    shift
+    "$@" -std=gnu11 -ffp-contract=off -I"$source" -I"$source/include" "$source"/tests/golden/*.c \
+        objects/*.o -o "$output" -lm
+}
 
+# is_golden COMMAND...: the tape prints the hashes of tests/golden.
+is_golden()
+{
+    "$@" | tr -d '\r' >tape.txt && diff "$source/tests/golden/golden.txt" tape.txt &&
+        wc -l <tape.txt >golden
+}
+
+way_gcc()
+{
+    compile consumer gcc -O2 && compile_tape tape gcc -O2 && is_golden ./tape && ./consumer
+}
+way_clang()
+{
+    compile consumer clang -O2 && compile_tape tape clang -O2 && is_golden ./tape && ./consumer
+}
+way_gcc_32()
+{
+    set -- i686-linux-gnu-gcc -O2 -msse2 -mfpmath=sse -static
+    compile consumer "$@" && compile_tape tape "$@" && is_golden ./tape && ./consumer
+}
+way_aarch64()
+{
+    set -- aarch64-linux-gnu-gcc -O2 -static
+    compile consumer "$@" && compile_tape tape "$@" && is_golden qemu-aarch64 ./tape &&
+        qemu-aarch64 ./consumer
+}
+
+# An installation by the Autotools, with both libraries, that three ways use. It is moved after that.
 way_autotools()
 {
-    mkdir build && (cd build && "$source/configure" --prefix="$PWD/../installed" \
-        --disable-static --without-assimp --without-mujoco --without-check &&
-        make -j"$jobs" install) &&
+    mkdir build && (cd build && "$source/configure" --prefix="$PWD/../installed" --without-assimp \
+        --without-mujoco --without-check CC="$cache gcc" && make -j"$jobs" install) &&
         cp -r "$source/tests/consumers/pkg-config" "$program" . && cd pkg-config &&
         PKG_CONFIG_PATH=$PWD/../installed/lib/pkgconfig make CC=gcc &&
-        LD_LIBRARY_PATH=$PWD/../installed/lib ./consumer
+        LD_LIBRARY_PATH=$PWD/../installed/lib ./consumer && mv ../installed "$room/by_autotools"
 }
+
+# find_moved LIBRARY: the program by find_package() with the installation where it was moved to.
+find_moved()
+{
+    cmake -S "$source/tests/consumers/cmake-package" -B program -DLIBRARY="$1" \
+        -DCMAKE_PREFIX_PATH="$room/by_autotools" && cmake --build program && program/consumer
+}
+way_cmake_autotools() { find_moved espalier; }
+way_cmake_static() { find_moved static; }
 
 # The library as one file, without a warning. As such it makes the hashes of tests/golden too.
 way_amalgamation()
@@ -65,67 +119,88 @@ way_amalgamation()
         $compiler -Wall -Wextra -Werror -c espalier.c &&
             $compiler -I"$source/include" "$program" espalier.o -lm -o consumer &&
             $compiler -ffp-contract=off -I"$source" -I"$source/include" "$source"/tests/golden/*.c \
-                espalier.o -lm -o tape && ./tape >tape.txt &&
-            diff "$source/tests/golden/golden.txt" tape.txt && ./consumer || return
+                espalier.o -lm -o tape && is_golden ./tape && ./consumer || return
     done
 }
 
 # The program in C++, with the library by a C compiler.
 way_cxx()
 {
-    gcc -O2 -std=gnu11 -ffp-contract=off -I"$source" -I"$source/include" -I"$room/headers" -r \
-        -nostdlib -o espalier.o "$source"/lib/*/*.c &&
+    compile_objects gcc -O2 &&
         for compiler in clang++ g++; do
             command -v "$compiler" >/dev/null || continue
             "$compiler" -std=c++17 -Wall -Wextra -pedantic -Wconversion -Wshadow -Werror \
-                -I"$source/include" "${program}pp" espalier.o -lm -o consumer && ./consumer || return
+                -I"$source/include" "${program}pp" objects/*.o -lm -o consumer && ./consumer || return
         done
 }
 
-way_cmake_folder()
+# add_tree TREE-OPTION: the program with the tree, by CMake.
+add_tree()
 {
-    cmake -S "$source/tests/consumers/cmake-folder" -B . -DESPALIER="$source" &&
-        cmake --build . -j "$jobs" && ./consumer
+    cmake -S "$source/tests/consumers/cmake-folder" -B . -DESPALIER="$source" "$1" \
+        -DCMAKE_C_COMPILER_LAUNCHER="$cache" && cmake --build . -j "$jobs" && ./consumer
 }
+way_cmake_folder() { add_tree -DFETCH=OFF; }
+way_cmake_fetch() { add_tree -DFETCH=ON; }
 
 way_cmake_package()
 {
-    cmake -S "$source" -B library -DBUILD_SHARED_LIBS=ON -DCMAKE_INSTALL_PREFIX="$PWD/installed" &&
+    cmake -S "$source" -B library -DBUILD_SHARED_LIBS=ON -DCMAKE_INSTALL_PREFIX="$PWD/installed" \
+        -DCMAKE_C_COMPILER_LAUNCHER="$cache" &&
         cmake --build library -j "$jobs" --target install &&
         cmake -S "$source/tests/consumers/cmake-package" -B program \
             -DCMAKE_PREFIX_PATH="$PWD/installed" &&
         cmake --build program && program/consumer
 }
 
+# With the wrap file of packaging/meson, and an archive as it is made by "make dist".
 way_meson_wrap()
 {
-    cp "$source/tests/consumers/meson-wrap/meson.build" "$program" . && mkdir -p subprojects/espalier &&
-        cp -r "$source/include" "$source/lib" "$source/meson.build" "$source/meson_options.txt" \
-            subprojects/espalier && meson setup build && ninja -C build && build/consumer
+    archive=$(sed -n 's/^directory = //p' "$source/packaging/meson/espalier.wrap") || return
+    cp "$source/tests/consumers/meson-wrap/meson.build" "$program" . &&
+        mkdir -p "$archive" subprojects/packagefiles &&
+        cp -r "$source/include" "$source/lib" "$source/packaging" "$source/meson.build" \
+            "$source/meson_options.txt" "$archive" && tar -cJf "subprojects/packagefiles/$archive.tar.xz" "$archive" &&
+        cp "$source/packaging/meson/espalier.wrap" subprojects && rm -r "$archive" &&
+        meson setup build && ninja -C build && build/consumer
+}
+
+# The port and the recipe, by the stand-ins of tests/recipes; Conan's runs the program itself.
+way_vcpkg()
+{
+    cmake -DPORT_DIR="$source/packaging/vcpkg/espalier" -DROOM="$PWD/vcpkg" -DSTB="$room/headers" \
+        -DFEATURES=threads -DFLAGS="-DCMAKE_C_COMPILER_LAUNCHER=$cache" \
+        -P "$source/tests/recipes/vcpkg.cmake" &&
+        cmake -S "$source/tests/consumers/cmake-package" -B program \
+            -DCMAKE_PREFIX_PATH="$PWD/vcpkg/packages" && cmake --build program && program/consumer
+}
+way_conan()
+{
+    mkdir conan && python3 "$source/tests/recipes/conan.py" "$source/packaging/conan" conan \
+        "$room/headers" --cmake=-DCMAKE_C_COMPILER_LAUNCHER="$cache" >conan/log &&
+        tail -n 1 conan/log
 }
 
 way_windows()
 {
-    x86_64-w64-mingw32-gcc -O2 -std=gnu11 -ffp-contract=off -DESPL_BUILDS_DLL -shared -static-libgcc \
-        -Wl,--out-implib,libespalier.dll.a -o espalier.dll \
-        -I"$source" -I"$source/include" -I"$room/headers" "$source"/lib/*/*.c &&
-        x86_64-w64-mingw32-gcc -O2 -I"$source/include" -o consumer.exe "$program" libespalier.dll.a &&
-        WINEPREFIX=$room/wine WINEDEBUG=-all wine ./consumer.exe >lines && tr -d '\r' <lines
+    set -- x86_64-w64-mingw32-gcc -O2
+    compile_objects "$@" -DESPL_BUILDS_DLL &&
+        "$@" -shared -static-libgcc -Wl,--out-implib,libespalier.dll.a -o espalier.dll objects/*.o &&
+        "$@" -I"$source/include" -o consumer.exe "$program" libespalier.dll.a &&
+        compile_tape tape.exe "$@" && export WINEPREFIX="$room/wine" WINEDEBUG=-all &&
+        is_golden wine ./tape.exe && wine ./consumer.exe >lines && tr -d '\r' <lines
 }
 
-# webassembly FLAG...: the hashes of tests/golden, then the program. An old emscripten loads by fetch(),
-# which node offers since, but not for files: so one file holds all.
-webassembly()
+# run_webassembly FLAG...: an old emscripten loads by fetch(), which node offers since, but not for files:
+# so one file holds all. The tape takes more than the 16 MiB that are the default.
+run_webassembly()
 {
-    set -- emcc -O2 "$@" -std=gnu11 -ffp-contract=off -I"$source" -I"$source/include" -I"$room/headers"
-    "$@" -r -o espalier.o "$source"/lib/*/*.c &&
-        "$@" -s SINGLE_FILE=1 -s ALLOW_MEMORY_GROWTH=1 "$source"/tests/golden/*.c espalier.o -o tape.js &&
-        node tape.js >tape.txt && diff "$source/tests/golden/golden.txt" tape.txt &&
-        "$@" -s SINGLE_FILE=1 "$program" espalier.o -o consumer.js && node consumer.js
+    compile consumer.js emcc -O2 "$@" -s SINGLE_FILE=1 &&
+        compile_tape tape.js emcc -O2 "$@" -s SINGLE_FILE=1 -s ALLOW_MEMORY_GROWTH=1 &&
+        is_golden node tape.js && node consumer.js
 }
-
-way_webassembly() { webassembly; }
-way_webassembly_simd() { webassembly -msimd128; }
+way_webassembly() { run_webassembly; }
+way_webassembly_simd() { run_webassembly -msimd128; }
 
 # The npm package, installed from its archive into an empty project: its tests, its types where tsc is
 # there, and the program in JavaScript, in an engine with SIMD and in one that refuses it.
@@ -192,15 +267,35 @@ is_left_out()
     ! command -v "$1" >/dev/null && test "${ESPL_CONSUMERS-}" != full
 }
 
-# try NAME TOOL...: one way. The function has the name with an underscore for each other character.
+# print_version TOOL: its name and version, of an emulator or a compiler of another machine the short name.
+print_version()
+{
+    version=$("$1" -dumpfullversion 2>/dev/null || "$1" -dumpversion 2>/dev/null ||
+        "$1" --version 2>/dev/null) || version=
+    name_only=${1##*/}
+    echo "${name_only##*-} $(printf '%s\n' "$version" | grep -oE -m 1 '[0-9]+(\.[0-9]+)*' | head -n 1)"
+}
+
+# print_row NAME COMPILER KERNELS GOLDEN HASH
+print_row()
+{
+    printf '%-18s %-16s %-8s %-9s %s\n' "$@"
+}
+
+# try NAME COMPILER TOOL...: one way. The function has the name with an underscore for each other character.
 try()
 {
     name=$1
+    compiler=$2
     shift
+    case " $wanted " in
+        "  " | *" $name "*) ;;
+        *) return ;;
+    esac
     missing=$(find_missing "$@")
     if test -n "$missing" && test "${ESPL_CONSUMERS-}" != full; then
         skip "$name" "needs $missing"
-        printf '%-20s %-10s %s\n' "$name" - "not built: needs $missing" >>"$room/table"
+        print_row "$name" - - - "not built: needs $missing" >>"$room/table"
         return
     fi
     way=way_$(echo "$name" | tr -c 'a-z0-9\n' _)
@@ -209,7 +304,9 @@ try()
     (cd "$room/$way" && "$way") >"$room/output" 2>"$room/log" && answer=$(tail -n 1 "$room/output")
     test "${answer#* }" = "$expected"
     ok "$name"
-    printf '%-20s %-10s %s\n' "$name" "${answer%% *}" "${answer#* }" >>"$room/table"
+    golden=-
+    test ! -e "$room/$way/golden" || golden="$(cat "$room/$way/golden") equal"
+    print_row "$name" "$(print_version "$compiler")" "${answer%% *}" "$golden" "${answer#* }" >>"$room/table"
     rm -rf "${room:?}/$way"
 }
 
@@ -220,24 +317,37 @@ explain()
 
 mkdir "$room/headers"
 find_headers
-printf '%-20s %-10s %s\n' "built by, for" kernels "hash of the world" >"$room/table"
+# compile FILE COMPILER FLAG...: what compile_objects() runs for each file.
+cat >"$room/compile" <<'END'
+object=objects/$(echo "${1%.c}" | tr / -).o
+file=$1
+shift
+test "$1" = emcc || set -- $cache "$@"
+exec "$@" -c -o "$object" "$source/lib/$file"
+END
+print_row "built by, for" compiler kernels golden "hash of the world" >"$room/table"
 NODE_PATH=${NODE_PATH-/usr/share/nodejs} # where Debian has a module that emscripten needs
 export NODE_PATH
 try gcc gcc
 try clang clang
 try gcc-32 i686-linux-gnu-gcc
 try aarch64 aarch64-linux-gnu-gcc qemu-aarch64
-try autotools make pkg-config
-try amalgamation gcc pkg-config
-try cxx gcc g++
-try cmake-folder cmake
-try cmake-package cmake
-try meson-wrap meson ninja
 try windows x86_64-w64-mingw32-gcc wine
-try python "$(find_python)" gcc
-test ! -e "$room/output" || sed -n 's/^speed: /# python: /p' "$room/output"
 try webassembly emcc node
 try webassembly-simd emcc node
+try amalgamation gcc pkg-config
+try cxx g++ gcc
+try autotools gcc make pkg-config
+try cmake-autotools cc cmake
+try cmake-static cc cmake
+try cmake-package cc cmake
+try cmake-folder cc cmake
+try cmake-fetch cc cmake
+try meson-wrap cc meson ninja
+try vcpkg cc cmake
+try conan cc cmake python3
 try npm emcc node npm pkg-config
+try python "$(find_python)" gcc
+test ! -e "$room/output" || sed -n 's/^speed: /# python: /p' "$room/output"
 sed 's/^/# /' "$room/table"
 done_testing

@@ -31,7 +31,7 @@ class EspalierConan(ConanFile):
     def export_sources(self):
         top = os.path.join(self.recipe_folder, "..", "..")
         for pattern in ("CMakeLists.txt", "LICENSE", "include/*", "lib/*",
-                        "packaging/espalier-config.cmake.in"):
+                        "packaging/*.awk", "packaging/*.in"):
             copy(self, pattern, src=top, dst=self.export_sources_folder)
 
     def config_options(self):
