@@ -37,4 +37,9 @@ build
 ok "the program builds without a warning"
 "$room/program" >"$room/printed" && diff "$room/expected" "$room/printed"
 ok "the program prints what README.md says"
+hash=$(cat "${srcdir:-.}/tests/consumers/hash.txt")
+grep -q "has the hash \`$hash\`" "$page"
+ok "README.md names the hash of tests/consumers/hash.txt"
+grep -q "the same $(grep -c . "${srcdir:-.}/tests/golden/golden.txt") hashes" "$page"
+ok "README.md names the number of hashes in tests/golden"
 done_testing
