@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Makefile.am holds the list of the library's sources, and configure.ac its version. The builds by
-# CMake and meson have the same list and the same version.
+# Makefile.am holds the list of the library's sources, and configure.ac its version and the version of its
+# interface. The builds by CMake and meson have the same list and the same versions.
 #
 # "tests/lists.sh --write", from the top of the source tree, writes both lists.
 # shellcheck source-path=SCRIPTDIR
@@ -52,4 +52,11 @@ test -n "$version" && grep -q "^project(espalier VERSION $version " CMakeLists.t
 ok "CMakeLists.txt has the version of configure.ac"
 test -n "$version" && grep -q "^project('espalier', 'c', version: '$version'," meson.build
 ok "meson.build has the version of configure.ac"
+# libtool's current:revision:age is the file libespalier.so.(current - age).age.revision on these systems.
+numbers=$(sed -n 's/^AC_SUBST(\[ESPL_LT_VERSION\], \[\([0-9]*:[0-9]*:[0-9]*\)\])$/\1/p' configure.ac |
+    awk -F: '{ print $1 - $3, $1 - $3 "." $3 "." $2 }')
+test -n "$numbers" && grep -q "^  VERSION ${numbers#* } SOVERSION ${numbers% *})" CMakeLists.txt
+ok "CMakeLists.txt has the soname of configure.ac"
+test -n "$numbers" && grep -q "soversion: '${numbers% *}', version: '${numbers#* }'" meson.build
+ok "meson.build has the soname of configure.ac"
 done_testing

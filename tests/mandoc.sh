@@ -37,7 +37,7 @@ describe_all() # pages
 }
 
 # An exported NAME_sized is described as its inline form, NAME.
-sed "s/_sized\$//" "$top/lib/espalier.sym" | describe_all "$top"/man/*.3
+sed 's/ .*//; s/_sized$//' "$top/lib/espalier.sym" | describe_all "$top"/man/*.3
 ok "the pages of section 3 describe every exported function, each on one page"
 test -n "$(defined_in_headers)" && defined_in_headers | describe_all "$top"/man/*.3
 ok "and every inline function and every macro with arguments"

@@ -36,7 +36,8 @@ list_rows()
 awk -f "$top/tests/pointers.awk" "$top"/include/espalier/*.h | sort >"$room/taken"
 test "$(wc -l <"$room/taken")" -gt 200
 ok "the headers can be read"
-cut -d ' ' -f 1 "$room/taken" | sort -u | comm -23 - "$top/lib/espalier.sym" >"$room/strange"
+sed 's/ .*//' "$top/lib/espalier.sym" >"$room/exported"
+cut -d ' ' -f 1 "$room/taken" | sort -u | comm -23 - "$room/exported" >"$room/strange"
 cat "$room/strange" >&2
 ! test -s "$room/strange"
 ok "the functions that they declare are exported"

@@ -1,29 +1,65 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The shared library exports exactly the names in lib/espalier.sym. Everything else that has
-# linkage in the static library begins with espl__, so that it clashes with nobody.
+# The shared library exports exactly the names in lib/espalier.sym, each in the symbol version of the
+# release that the list has behind it. Everything else that has linkage in the static library begins with
+# espl__, so that it clashes with nobody.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 srcdir=${srcdir:-.}
+: "${AWK=awk}"
 LC_ALL=C
 export LC_ALL
 shared=.libs/libespalier.so
 static=.libs/libespalier.a
 
-# defined [nm's options] FILE: names of functions and data. What compilers add begins with an
-# underscore, but for one name of gcc's coverage counters.
+# defined [nm's options] FILE: names of functions and data, with @@ and the symbol version if they have
+# one. What compilers add begins with an underscore, but for one name of gcc's coverage counters.
 defined()
 {
-    $NM "$@" | awk 'NF == 3 && $2 ~ /[TDBRVWC]/ && $3 !~ /^_|^mangle_path$/ {print $3}' | sort -u
+    $NM "$@" | $AWK 'NF == 3 && $2 ~ /[TDBRVWC]/ && $3 !~ /^_|^mangle_path$/ {print $3}' | sort -u
+}
+
+# listed: the names of lib/espalier.sym.
+listed()
+{
+    sed 's/ .*//' "$srcdir/lib/espalier.sym"
+}
+
+# refuses LINE...: the version script of these lines of a list is refused.
+refuses()
+{
+    printf '%s\n' "$@" | $AWK -f "$srcdir/packaging/version-script.awk" >/dev/null 2>&1
+    test $? -eq 1
 }
 
 test -f "$shared" || test -f "$static" || skip_all "no library of a kind that is known here"
 if test -f "$shared"; then
-    defined -D --defined-only "$shared" | diff "$srcdir/lib/espalier.sym" -
+    listed >symbols.listed.$$
+    defined -D --defined-only "$shared" | sed 's/@.*//' | diff symbols.listed.$$ -
     ok "the shared library exports lib/espalier.sym"
+    rm -f symbols.listed.$$
+    name="each export has the symbol version of its release"
+    if test -f libespalier.map; then
+        test "$(sed 's/^\([^ ]*\)$/\1 0.2/; s/ /@@ESPALIER_/' "$srcdir/lib/espalier.sym")" = \
+            "$(defined -D --defined-only --with-symbol-versions "$shared")"
+        ok "$name"
+    else
+        skip "$name" "this linker has no symbol versions"
+    fi
 fi
 if test -f "$static"; then
-    defined -g --defined-only "$static" | grep -v '^espl__' | diff "$srcdir/lib/espalier.sym" -
+    listed >symbols.listed.$$
+    defined -g --defined-only "$static" | grep -v '^espl__' | diff symbols.listed.$$ -
     ok "the static library defines lib/espalier.sym, and else only espl__ names"
+    rm -f symbols.listed.$$
 fi
+
+test "$(printf '%s\n' 'espl_b' 'espl_d 0.10' 'espl_a 0.3' 'espl_c 0.3' |
+    $AWK -f "$srcdir/packaging/version-script.awk" | tr -d '\n ')" = \
+    "ESPALIER_0.2{global:espl_b;local:*;};ESPALIER_0.3{global:espl_a;espl_c;}ESPALIER_0.2;\
+ESPALIER_0.10{global:espl_d;}ESPALIER_0.3;"
+ok "functions of later releases get symbol versions that succeed each other"
+refuses 'espl_a' 'espl_a 0.3' && refuses 'espl_a 0.2' && refuses 'espl_a 0.3 0.4' &&
+    refuses 'espl__a' && refuses ''
+ok "a wrong line of the list is refused"
 done_testing
