@@ -14,7 +14,7 @@ export LC_ALL
 # The sources: all but the documents, the manual and this test.
 list_sources()
 {
-    find lib include tests bench tools examples m4 -type f \
+    find lib include tests bench tools examples m4 packaging -type f \
         \( -name '*.[ch]' -o -name '*.inc' -o -name '*.sh' -o -name '*.awk' -o -name '*.gp' -o \
         -name '*.m4' -o -name '*.sym' -o -name '*.txt' \) ! -name 'documents.*' ! -name 'lt*.m4' \
         ! -name libtool.m4
@@ -52,7 +52,7 @@ list_options()
 
 list_targets()
 {
-    echo all check clean dist distcheck install uninstall | tr ' ' '\n'
+    echo all check clean dist distcheck install install-strip uninstall | tr ' ' '\n'
     sed -n 's/^\([a-z][a-z -]*\):.*/\1/p' Makefile.am | sed 's/-local$//' | tr ' ' '\n'
 }
 
