@@ -12,6 +12,7 @@
 source=$(cd "${srcdir:-.}" && pwd) || exit 99
 : "${INTERNAL_CFLAGS=$(pkg-config --cflags stb)}"
 wanted=$*
+build=$PWD
 room=$(mktemp -d "$PWD/consumers.XXXXXX") || exit 99
 trap 'rm -rf "$room"' EXIT
 jobs=$(nproc 2>/dev/null || echo 2)
@@ -107,6 +108,26 @@ find_moved()
 }
 way_cmake_autotools() { find_moved espalier; }
 way_cmake_static() { find_moved static; }
+
+# The packages of Debian, unpacked. Their build has the tests of a package; the test of the installed packages
+# runs as well.
+way_debian()
+{
+    make -C "$build" debian-packages && root=$PWD/root || return
+    for package in "$build"/debian-packages/*.deb; do
+        dpkg-deb -x "$package" "$root" || return
+    done
+    libraries=$(dirname "$root"/usr/lib/*/libespalier.so)
+    (
+        # pkg-config leaves out directories of the system where it is not told so.
+        export PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1
+        export PKG_CONFIG_PATH="$libraries/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root"
+        export LD_LIBRARY_PATH="$libraries"
+        cp -r "$source/tests/consumers/pkg-config" "$program" . &&
+            (cd "$source" && sh packaging/debian/tests/hello) &&
+            cd pkg-config && make CC=gcc && ./consumer
+    )
+}
 
 # The library as one file, without a warning. As such it makes the hashes of tests/golden too.
 way_amalgamation()
@@ -346,6 +367,7 @@ try cmake-fetch cc cmake
 try meson-wrap cc meson ninja
 try vcpkg cc cmake
 try conan cc cmake python3
+try debian gcc dpkg-buildpackage dh lintian make pkg-config
 try npm emcc node npm pkg-config
 try python "$(find_python)" gcc
 test ! -e "$room/output" || sed -n 's/^speed: /# python: /p' "$room/output"
