@@ -14,7 +14,7 @@ source=${srcdir:-.}
 LC_ALL=C
 export LC_ALL
 shared=.libs/libespalier.so
-machine=$(uname -m)
+machine=$($CC -dumpmachine | sed "s/-.*//")
 stored=$source/tests/abi/libespalier.$machine.abi
 constants=$source/tests/abi/constants.txt
 room=$(mktemp -d ./abi.XXXXXX) || exit 99

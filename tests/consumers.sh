@@ -367,7 +367,11 @@ try cmake-fetch cc cmake
 try meson-wrap cc meson ninja
 try vcpkg cc cmake
 try conan cc cmake python3
-try debian gcc dpkg-buildpackage dh lintian make pkg-config
+# What a package is built with is packages.
+dpkg-checkbuilddeps "$source/packaging/debian/control" 2>/dev/null || lacking=build-dependencies
+# A word, or none.
+# shellcheck disable=SC2086
+try debian gcc dpkg-buildpackage dh lintian make pkg-config ${lacking-}
 try npm emcc node npm pkg-config
 try python "$(find_python)" gcc
 test ! -e "$room/output" || sed -n 's/^speed: /# python: /p' "$room/output"
