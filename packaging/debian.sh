@@ -14,7 +14,7 @@ build=$(cd "$2" && pwd)
 mkdir -p "$3"
 output=$(cd "$3" && pwd)
 room=$output/build
-rm -rf "$room"
+rm -rf "$room" "$output"/espalier*_* "$output"/libespalier*_*
 mkdir "$room"
 unset MAKEFLAGS MAKELEVEL MFLAGS || :
 
