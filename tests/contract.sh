@@ -6,15 +6,6 @@
 . "${srcdir:-.}/tests/tap.sh"
 cd "${srcdir:-.}" || exit 99
 
-# list_variable NAME: the words of a variable of Makefile.am, without those that begin with a dollar.
-list_variable()
-{
-    awk -v name="$1" '
-        $1 == name && $2 == "=" { on = 1; $1 = $2 = "" }
-        on { more = sub(/\\$/, ""); print; on = more }
-    ' Makefile.am | tr -s ' \t' '\n\n' | grep '^[a-z]'
-}
-
 # Files whose lines are to be read: suites and what is in their archives, all headers that these
 # include, and theirs.
 list_files()

@@ -50,6 +50,16 @@ skip()
     echo "ok $number $1 # SKIP $2"
 }
 
+# list_variable NAME: the words of a variable of the Makefile.am here, without those that
+# begin with a dollar.
+list_variable()
+{
+    awk -v name="$1" '
+        $1 == name && $2 == "=" { on = 1; $1 = $2 = "" }
+        on { more = sub(/\\$/, ""); print; on = more }
+    ' Makefile.am | tr -s ' \t' '\n\n' | grep '^[a-z]'
+}
+
 # done_testing: the plan, at the end.
 done_testing()
 {

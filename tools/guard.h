@@ -17,6 +17,7 @@
 typedef bool (*guard_reader)(void *out, const char *path, tool_fault *fault);
 
 /// Try a reader in a child process, with its output silenced. What it fills is lost with the child.
+/// On Windows, which has no fork(), the answer is true and nothing is tried.
 /// @return false with the reason: the reader's own, or that it crashed, ended, or took too long
 ///         or too much memory.
 bool guard_try(guard_reader reader, void *out, const char *path, tool_fault *fault);

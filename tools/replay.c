@@ -3,6 +3,8 @@
 // calls answered, and whether they do so again.
 #include "tools/replay.h"
 
+#include "tools/aligned.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,16 +13,13 @@
 static void *take(void *user, size_t size, size_t alignment)
 {
     replay *const p = user;
-    const size_t step = alignment < sizeof(void *) ? sizeof(void *) : alignment;
-    void *block = NULL;
 
     if (p->def->memory != 0 && (p->taken > p->def->memory || size > p->def->memory - p->taken)) {
         return NULL;
     }
-    if (posix_memalign(&block, step, size) != 0) {
-        return NULL;
-    }
-    p->taken += size;
+    void *const block = aligned_take(size, alignment);
+
+    p->taken += block != NULL ? size : 0;
     return block;
 }
 
@@ -30,7 +29,7 @@ static void give(void *user, void *block, size_t size, size_t alignment)
 
     (void)alignment;
     p->taken -= size;
-    free(block);
+    aligned_give(block);
 }
 
 static void hear_trap(void *user, const char *file, int line, const char *condition)

@@ -7,6 +7,8 @@
 // memory. A view is valid until the next structural call.
 #include "lib/world/tape.h"
 
+#include <string.h>
+
 static bool is_laid_out(const espl__forest *forest, uint32_t slot)
 {
     return (espl__tree_of(forest, slot)->flags & ESPL__TREE_IN_ORDER) != 0;
@@ -54,12 +56,14 @@ static espl_status view(espl_world *world, espl_entity entity, espl_view *out, s
     const espl__forest *const forest = &world->forest;
     const espl__tree *const tree = espl__tree_of(forest, slot);
 
-    const espl_view all = {.count = tree->live,
-                           .first = tree->base,
-                           .parents = forest->parent + tree->base,
-                           .worlds = forest->world,
-                           .state = {.world = world}};
+    espl_view all;
 
+    memset(&all, 0, sizeof all); // the padding too, because the struct is copied as bytes
+    all.count = tree->live;
+    all.first = tree->base;
+    all.parents = forest->parent + tree->base;
+    all.worlds = forest->world;
+    all.state.world = world;
     espl__sized_write(out, size, &all, sizeof all);
     return ESPL_OK;
 }

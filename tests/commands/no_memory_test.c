@@ -7,6 +7,7 @@
 #include "tests/inside.h"
 #include "tests/runner.h"
 #include "tests/script.h"
+#include "tools/aligned.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -297,10 +298,8 @@ static void *watch_take(void *user, size_t size, size_t alignment)
 {
     watcher *const w = user;
 
-    const size_t at_least = alignment < 16 ? 16 : alignment;
-
     w->taken += w->world != NULL && test_is_in_commit(w->world);
-    return aligned_alloc(at_least, (size + at_least - 1) & ~(at_least - 1));
+    return aligned_take(size, alignment);
 }
 
 static void watch_give(void *user, void *block, size_t size, size_t alignment)
@@ -308,7 +307,7 @@ static void watch_give(void *user, void *block, size_t size, size_t alignment)
     (void)user;
     (void)size;
     (void)alignment;
-    free(block);
+    aligned_give(block);
 }
 
 static void watch_range(void *context, espl_job function, void *argument, size_t count)

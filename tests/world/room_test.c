@@ -5,6 +5,7 @@
 #include "tests/forms.h"
 #include "tests/fixture.h"
 #include "tests/runner.h"
+#include "tools/aligned.h"
 
 #include <stdlib.h>
 
@@ -383,15 +384,8 @@ END_TEST
 // Gives blocks of up to 16 MiB.
 static void *take_little(void *user, size_t size, size_t alignment)
 {
-    void *block = NULL;
-
     (void)user;
-    if (size > (size_t)1 << 24) {
-        return NULL;
-    }
-    return posix_memalign(&block, alignment < sizeof block ? sizeof block : alignment, size) == 0
-               ? block
-               : NULL;
+    return size <= (size_t)1 << 24 ? aligned_take(size, alignment) : NULL;
 }
 
 static void give_back(void *user, void *block, size_t size, size_t alignment)
@@ -399,7 +393,7 @@ static void give_back(void *user, void *block, size_t size, size_t alignment)
     (void)user;
     (void)size;
     (void)alignment;
-    free(block);
+    aligned_give(block);
 }
 
 // Where a size_t has 32 bits, one of these counts takes it just once round, however many bytes

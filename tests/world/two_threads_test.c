@@ -4,6 +4,7 @@
 #include "tests/checks.h"
 #include "tests/runner.h"
 #include "tests/told.h"
+#include "tools/aligned.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -33,7 +34,7 @@ static void *allocate(void *user, size_t size, size_t alignment)
         while (sem_wait(&s->may_return) != 0) {
         }
     }
-    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    return aligned_take(size, alignment);
 }
 
 static void release(void *user, void *block, size_t size, size_t alignment)
@@ -41,7 +42,7 @@ static void release(void *user, void *block, size_t size, size_t alignment)
     (void)user;
     (void)size;
     (void)alignment;
-    free(block);
+    aligned_give(block);
 }
 
 static void scene_begin(scene *s, const espl_executor *executor)

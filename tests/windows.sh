@@ -1,0 +1,242 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Espalier for Windows of 64 bits: built by mingw-w64, run by Wine. "make windows" runs this.
+#
+# The library as a DLL, which the golden tape, the examples and the program espalier use as users do; and
+# the suites, with the library and a stand-in for Check in one program (tests/windows/check.h).
+#
+# Where a tool is missing, nothing is tested; ESPL_CONSUMERS=full takes that as a failure.
+# shellcheck source-path=SCRIPTDIR
+. "${srcdir:-.}/tests/tap.sh"
+: "${INTERNAL_CFLAGS=$(pkg-config --cflags stb)}"
+for tool in x86_64-w64-mingw32-gcc x86_64-w64-mingw32-objdump wine; do
+    command -v "$tool" >/dev/null || test "${ESPL_CONSUMERS-}" = full || skip_all "needs $tool"
+done
+room=$(mktemp -d "$PWD/windows.XXXXXX") || exit 99
+jobs=$(nproc 2>/dev/null || echo 2)
+cd "${srcdir:-.}" || exit 99
+
+# The longest suites make do with a twentieth of their random operations: Linux runs the whole of them.
+export ESPL_DIVISOR="${ESPL_DIVISOR-20}"
+export WINEPREFIX="$room/wine" WINEARCH=win64 WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml='
+trap 'wineserver -k >"$room/log" 2>&1; rm -rf "$room"' EXIT
+
+# Suites that are left out, each for its reason.
+find_reason() # SUITE
+{
+    case $1 in
+        bench/schemes_test) echo "measurements are made on POSIX systems" ;;
+        fuzz/inputs_test) echo "Windows has no fork()" ;;
+        math/angles_test) echo "mingw has no exact sine to compare with" ;;
+        tools/document_test | tools/picture_test) echo "they need jansson and Cairo" ;;
+    esac
+}
+
+explain()
+{
+    tail -n 40 "$room/log" | sed 's/^/# /'
+}
+
+# --- Building ---
+
+# A header of this machine must not be found, but stb_ds.h.
+find_stb()
+{
+    for folder in $(printf '%s\n' "$INTERNAL_CFLAGS" | sed 's/-I//g') /usr/include /usr/include/stb; do
+        if test -e "$folder/stb_ds.h"; then
+            ln -sf "$folder/stb_ds.h" "$room/headers/stb_ds.h" && break
+        fi
+    done
+}
+
+# compile_each FOLDER FLAG...: compile what stdin lists, a source and its own flags a line.
+compile_each()
+{
+    folder=$room/$1
+    shift
+    mkdir -p "$folder"
+    # The words are for the shell that xargs starts.
+    # shellcheck disable=SC2016
+    FOLDER=$folder FLAGS="$*" HEADERS=$room/headers xargs -P "$jobs" -L 1 sh -c '
+        source=$1 && shift &&
+        exec x86_64-w64-mingw32-gcc -std=gnu11 -ffp-contract=off $FLAGS -I. -Iinclude -I"$HEADERS" "$@" \
+            -c -o "$FOLDER/$(echo "$source" | tr / -).o" "$source"' sh
+}
+
+# link PROGRAM OBJECT...: without a DLL but those of Windows.
+link()
+{
+    program=$room/$1
+    shift
+    x86_64-w64-mingw32-gcc -o "$program" "$@" -static -lpthread
+}
+
+# run PROGRAM ARGUMENT...: its output with the line ends of POSIX; its status.
+run()
+{
+    program=$room/$1
+    shift
+    timeout 300 wine "$program" "$@" >"$room/crlf" 2>>"$room/log" </dev/null
+    status=$?
+    tr -d '\r' <"$room/crlf"
+    return $status
+}
+
+build_dll()
+{
+    find lib -name '*.c' | compile_each dll -O2 -DESPL_BUILDS_DLL &&
+        x86_64-w64-mingw32-gcc -shared -static-libgcc -Wl,--out-implib,"$room/libespalier.dll.a" \
+            -o "$room/espalier.dll" "$room"/dll/*.o
+}
+
+build_programs()
+{
+    mkdir -p "$room/examples" && version=$(sed -n 's/^AC_INIT(\[espalier\], \[\(.*\)\])/\1/p' configure.ac)
+    list_variable tests_golden_tape_SOURCES | grep '\.c$' | compile_each golden -O1 &&
+        link tape.exe "$room"/golden/*.o "$room/libespalier.dll.a" &&
+        find tools -name '*.c' | compile_each tools -O1 "-DPACKAGE_VERSION=\"$version\"" &&
+        link espalier.exe "$room"/tools/*.o "$room/libespalier.dll.a" &&
+        find examples -name '*.c' | compile_each programs -O1 &&
+        for example in examples/*.c; do
+            link "${example%.c}.exe" "$room/programs/$(echo "$example" | tr / -).o" \
+                "$room/libespalier.dll.a" && cp "$room/espalier.dll" "$room/examples" || return
+        done
+}
+
+list_suites()
+{
+    { list_variable contract_tests && list_variable unit_tests; } | sed 's|^tests/||' |
+        while read -r suite; do
+            test -n "$(find_reason "$suite")" || echo "$suite"
+        done
+}
+
+# The main() of a suite has a name of its own, and a table has all of them.
+build_suites()
+{
+    {
+        printf '#include "tests/windows/suites.h"\n'
+        list_suites | tr / _ | sed 's/.*/int main_&(void);/'
+        printf 'const check_suite check_suites[] = {\n'
+        list_suites | sed 'h; s|/|_|g; G; s/\(.*\)\n\(.*\)/{"\2", main_\1},/'
+        printf '{0}};\n'
+    } >"$room/suites.c"
+    version=$(sed -n 's/^AC_INIT(\[espalier\], \[\(.*\)\])/\1/p' configure.ac)
+    {
+        find lib -name '*.c'
+        find tools -name '*.c' ! -name main.c
+        list_variable libtests_a_SOURCES | grep '\.c$'
+        echo tests/windows/check.c
+        list_suites | sed 'h; s|/|_|g; G; s|\(.*\)\n\(.*\)|tests/\2.c -Dmain=main_\1|'
+    } | compile_each suites -O1 -DESPL_CHECKS=2 "-DPACKAGE_VERSION=\"$version\"" -Itests/windows \
+        -Wno-format &&
+        x86_64-w64-mingw32-gcc -I. -c -o "$room/suites/table.o" "$room/suites.c" &&
+        link suites.exe "$room"/suites/*.o
+}
+
+# --- Tests ---
+
+# Functions of the DLL's export table, which ends with an empty line.
+list_exports()
+{
+    x86_64-w64-mingw32-objdump -p "$room/espalier.dll" |
+        awk '/^\[Ordinal\/Name Pointer\] Table/ { on = 1; next } on && NF == 0 { exit } on { print $NF }' |
+        LC_ALL=C sort
+}
+
+list_imported_dlls()
+{
+    x86_64-w64-mingw32-objdump -p "$room/espalier.dll" | sed -n 's/^\tDLL Name: //p' |
+        tr 'A-Z' 'a-z' | LC_ALL=C sort | tr '\n' ' '
+}
+
+# The stack of Windows is aligned to 16 bytes, and gcc aligns no more in a function. So a register of 32 or
+# 64 bytes must be stored there by an instruction that does not demand alignment.
+has_aligned_moves()
+{
+    x86_64-w64-mingw32-objdump -d "$room/espalier.dll" |
+        grep -E 'vmov(ap[sd]|dqa[0-9]*|ntp[sd]|ntdq) .*%[yz]mm' | grep '(%'
+}
+
+is_golden()
+{
+    names=$(run tape.exe --kernels) && test "$(echo "$names" | wc -w)" -ge 2 || return
+    for name in $names; do
+        ESPALIER_KERNELS=$name run tape.exe >"$room/printed" &&
+            diff tests/golden/golden.txt "$room/printed" >>"$room/log" || return
+        printf '# kernels %s\n' "$name"
+    done
+}
+
+# A tape has the same bytes as one of the other systems, and the program replays it.
+replays()
+{
+    (cd "$room" && run examples/tape.exe tape.bin) >"$room/printed" &&
+        (cd "$room" && run espalier.exe replay tape.bin) >"$room/printed" &&
+        grep -q ': 11 calls, 3 frames$' "$room/printed"
+}
+
+# Each suite in a process of its own, in a folder for its files.
+run_suites()
+{
+    mkdir -p "$room/verdicts"
+    # The words are for the shell that xargs starts.
+    # shellcheck disable=SC2016
+    list_suites | (cd "$room/verdicts" && xargs -P "$jobs" -L 1 sh -c '
+        file=$(echo "$1" | tr / _)
+        timeout 600 wine ../suites.exe "$1" >"$file" 2>"$file.err" </dev/null
+        echo $? >"$file.status"' sh)
+}
+
+report_suite() # SUITE
+{
+    file=$room/verdicts/$(echo "$1" | tr / _)
+    status=$(cat "$file.status")
+    if test "$status" -eq 77; then
+        skip "$1" "has no test without pthreadpool"
+        return
+    fi
+    grep -v '^# figure: ' "$file" | tr -d '\r' >"$room/log"
+    tail -n 5 "$file.err" >>"$room/log"
+    test "$status" -eq 0 && grep -q ': 0 of [1-9][0-9]* tests failed' "$room/log"
+    ok "$1"
+    count=$(sed -n 's/^#.* 0 of \([0-9]*\) tests failed$/\1/p' "$room/log")
+    tests=$((tests + ${count:-0}))
+}
+
+mkdir "$room/headers"
+find_stb
+wineboot -i >"$room/wine.log" 2>&1 &
+build_dll >"$room/log" 2>&1
+ok "the library is built as a DLL"
+build_programs >"$room/log" 2>&1
+ok "the program espalier, the golden tape and the examples are built"
+build_suites >"$room/log" 2>&1
+ok "the suites are built"
+wait
+list_exports | diff lib/espalier.sym - >"$room/log"
+ok "the DLL exports lib/espalier.sym"
+test "$(list_imported_dlls | tee "$room/log")" = "kernel32.dll msvcrt.dll "
+ok "the DLL needs no other but those of Windows"
+! has_aligned_moves >"$room/log"
+ok "no register of 32 bytes is stored to the stack as if that were aligned"
+is_golden
+ok "the golden tape has its hashes by all kernels"
+for example in examples/*.c; do
+    (cd "$room" && run "${example%.c}.exe") >"$room/printed" && diff "${example%.c}.txt" "$room/printed" >"$room/log"
+    ok "${example%.c} prints what its text says"
+done
+run espalier.exe --version | grep -q '^espalier [0-9.]*$'
+ok "espalier --version"
+replays
+ok "espalier replays a tape"
+run_suites
+tests=0
+for suite in $(list_suites); do
+    report_suite "$suite"
+done
+echo "# $tests test cases passed"
+for suite in bench/schemes_test fuzz/inputs_test math/angles_test tools/document_test tools/picture_test; do
+    skip "$suite" "$(find_reason "$suite")"
+done
+done_testing

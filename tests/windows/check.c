@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+// The runner of the stand-in for Check. All suites are in one program, whose first argument names the
+// one to be run: linking each alone would take longer than running all.
+#include "tests/windows/check.h"
+
+#include "tests/windows/suites.h"
+
+#include <fcntl.h>
+#include <io.h>
+#include <process.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <windows.h>
+
+enum { TCASES = 64, TESTS = 128 };
+
+typedef struct loop_test {
+    const TTest *test;
+    int start, end;
+} loop_test;
+
+struct TCase {
+    const char *name;
+    void (*setup)(void), (*teardown)(void); // NULL: none
+    size_t count;
+    loop_test tests[TESTS];
+};
+
+struct Suite {
+    const char *name;
+    size_t count;
+    TCase *tcases[TCASES];
+};
+
+struct SRunner {
+    Suite *suite;
+    int failed;
+};
+
+// Exit statuses: of abort(), by msvcrt, and of a suite that has no test on Windows.
+enum { ABORTED = 3, SKIPPED = 77 };
+
+static struct {
+    const char *suite; // the argument that names it
+    DWORD thread;      // that the tests run on
+    jmp_buf end;       // of the running test
+    int test;          // number of the running test, from 0
+    int aborts;        // calls of check_expect_abort() in it
+    int only_test;     // the one test of this process; -1: it runs all tests
+    int only_abort;    // the call of check_expect_abort() that runs its function here; -1: none
+} run = {.only_test = -1, .only_abort = -1};
+
+static void *allocate(size_t size)
+{
+    void *const block = calloc(1, size);
+
+    if (block == NULL) {
+        (void)fprintf(stderr, "check: no memory\n");
+        exit(EXIT_FAILURE);
+    }
+    return block;
+}
+
+Suite *suite_create(const char *name)
+{
+    Suite *const suite = allocate(sizeof *suite);
+
+    suite->name = name;
+    return suite;
+}
+
+TCase *tcase_create(const char *name)
+{
+    TCase *const tcase = allocate(sizeof *tcase);
+
+    tcase->name = name;
+    return tcase;
+}
+
+static void demand_room(bool has_room)
+{
+    if (!has_room) {
+        (void)fprintf(stderr, "check: more tests than check.c has room for\n");
+        exit(EXIT_FAILURE);
+    }
+}
+
+void suite_add_tcase(Suite *suite, TCase *tcase)
+{
+    demand_room(suite->count < TCASES);
+    suite->tcases[suite->count++] = tcase;
+}
+
+void tcase_add_checked_fixture(TCase *tcase, void (*setup)(void), void (*teardown)(void))
+{
+    demand_room(tcase->setup == NULL && tcase->teardown == NULL);
+    tcase->setup = setup;
+    tcase->teardown = teardown;
+}
+
+void tcase_add_loop_test(TCase *tcase, const TTest *test, int start, int end)
+{
+    demand_room(tcase->count < TESTS);
+    tcase->tests[tcase->count++] = (loop_test){test, start, end};
+}
+
+SRunner *srunner_create(Suite *suite)
+{
+    SRunner *const runner = allocate(sizeof *runner);
+
+    runner->suite = suite;
+    return runner;
+}
+
+// A test that fails on another thread cannot be left by a jump, so the process ends.
+_Noreturn void _ck_assert_failed(const char *file, int line, const char *expression,
+                                 const char *message, ...)
+{
+    va_list arguments;
+
+    (void)printf("# %s:%d: %s", file, line, expression);
+    if (message != NULL) {
+        (void)printf(": ");
+        va_start(arguments, message);
+        (void)vprintf(message, arguments);
+        va_end(arguments);
+    }
+    (void)printf("\n");
+    (void)fflush(stdout);
+    if (GetCurrentThreadId() != run.thread) {
+        _exit(EXIT_FAILURE);
+    }
+    longjmp(run.end, 1);
+}
+
+static bool passes(const TCase *tcase, const TTest *test, int i)
+{
+    if (setjmp(run.end) != 0) {
+        return false;
+    }
+    run.aborts = 0;
+    if (tcase->setup != NULL) {
+        tcase->setup();
+    }
+    test->function(i);
+    if (tcase->teardown != NULL) {
+        tcase->teardown();
+    }
+    return true;
+}
+
+void srunner_run_all(SRunner *runner, enum print_output mode)
+{
+    const Suite *const suite = runner->suite;
+    int total = 0;
+
+    (void)mode;
+    run.thread = GetCurrentThreadId();
+    for (size_t t = 0; t < suite->count; ++t) {
+        for (size_t k = 0; k < suite->tcases[t]->count; ++k) {
+            const loop_test *const loop = &suite->tcases[t]->tests[k];
+
+            for (int i = loop->start; i < loop->end; ++i) {
+                run.test = total++;
+                if (run.only_test >= 0 && run.test != run.only_test) {
+                    continue;
+                }
+                if (!passes(suite->tcases[t], loop->test, i)) {
+                    (void)printf("not ok %d %s %s %s %d\n", total, suite->name,
+                                 suite->tcases[t]->name, loop->test->name, i);
+                    runner->failed += 1;
+                }
+            }
+        }
+    }
+    (void)printf("# %s: %d of %d tests failed\n", suite->name, runner->failed, total);
+    (void)fflush(stdout);
+    if (total == 0) {
+        exit(SKIPPED);
+    }
+}
+
+int srunner_ntests_failed(SRunner *runner)
+{
+    return runner->failed;
+}
+
+void srunner_free(SRunner *runner)
+{
+    for (size_t t = 0; t < runner->suite->count; ++t) {
+        free(runner->suite->tcases[t]);
+    }
+    free(runner->suite);
+    free(runner);
+}
+
+// --- Functions that must abort ---
+
+// Run the test of the numbers in a process whose stderr is a file. Returns its exit status, or -1.
+static intptr_t run_again(int test, int call, const char *path)
+{
+    char test_text[16], call_text[16];
+    const int file = _open(path, _O_CREAT | _O_TRUNC | _O_RDWR | _O_BINARY, 0600), saved = _dup(2);
+
+    ck_assert(file >= 0 && saved >= 0);
+    (void)snprintf(test_text, sizeof test_text, "%d", test);
+    (void)snprintf(call_text, sizeof call_text, "%d", call);
+    (void)fflush(NULL);
+    ck_assert_int_eq(_dup2(file, 2), 0);
+    const intptr_t status =
+        _spawnl(_P_WAIT, _pgmptr, "suites", run.suite, test_text, call_text, NULL);
+    ck_assert_int_eq(_dup2(saved, 2), 0);
+    (void)_close(saved);
+    (void)_close(file);
+    return status;
+}
+
+void check_expect_abort(void (*function)(void), char *said, size_t size)
+{
+    const int call = run.aborts++;
+    char path[64];
+
+    if (call == run.only_abort) {
+        (void)signal(SIGABRT, SIG_DFL);
+        function();
+        _exit(EXIT_SUCCESS);
+    }
+    (void)snprintf(path, sizeof path, "abort-%d.txt", _getpid());
+    const intptr_t status = run_again(run.test, call, path);
+    FILE *const file = fopen(path, "rb");
+    const size_t length = file != NULL ? fread(said, 1, size - 1, file) : 0;
+
+    said[length] = '\0';
+    ck_assert_ptr_nonnull(file);
+    (void)fclose(file);
+    (void)remove(path);
+    ck_assert_int_eq(status, ABORTED);
+}
+
+// --- Sine and cosine ---
+
+static long double by_msvcrt(const char *name, long double angle)
+{
+    const FARPROC address = GetProcAddress(GetModuleHandleA("msvcrt.dll"), name);
+    double (*function)(double) = NULL;
+
+    ck_assert(address != NULL && sizeof function == sizeof address);
+    memcpy(&function, &address, sizeof function);
+    return (long double)function((double)angle);
+}
+
+long double check_sine(long double angle)
+{
+    return by_msvcrt("sin", angle);
+}
+
+long double check_cosine(long double angle)
+{
+    return by_msvcrt("cos", angle);
+}
+
+// --- The environment ---
+
+// An entry with an empty value, as a process inherits one: _putenv() would remove it instead.
+int setenv(const char *name, const char *value, int overwrites)
+{
+    const size_t length = strlen(name);
+
+    if (!overwrites && getenv(name) != NULL) {
+        return 0;
+    }
+    if (_putenv_s(name, value[0] != '\0' ? value : "?") != 0) {
+        return -1;
+    }
+    for (char **entry = _environ; value[0] == '\0' && *entry != NULL; ++entry) {
+        if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') {
+            (*entry)[length + 1] = '\0';
+        }
+    }
+    return 0;
+}
+
+int unsetenv(const char *name)
+{
+    return _putenv_s(name, "");
+}
+
+// --- The program ---
+
+// Arguments: SUITE [TEST CALL].
+int main(int argc, char **argv)
+{
+    if (argc == 4) {
+        run.only_test = atoi(argv[2]);
+        run.only_abort = atoi(argv[3]);
+    }
+    for (const check_suite *suite = check_suites; suite->name != NULL && argc >= 2; ++suite) {
+        if (strcmp(suite->name, argv[1]) == 0) {
+            run.suite = argv[1];
+            return suite->main();
+        }
+    }
+    (void)fprintf(stderr, "usage: suites SUITE\n");
+    return 2;
+}

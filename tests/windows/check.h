@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// A stand-in for the header of Check, which Debian does not have for Windows: what the suites use of it,
+// and no more. Test cases run in one process, as Check runs them with CK_FORK=no. Limits of time are
+// ignored; tests/windows.sh ends a suite that takes too long.
+#ifndef ESPALIER_TESTS_WINDOWS_CHECK_H
+#define ESPALIER_TESTS_WINDOWS_CHECK_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Suite Suite;
+typedef struct TCase TCase;
+typedef struct SRunner SRunner;
+
+typedef struct TTest {
+    const char *name;
+    void (*function)(int);
+} TTest;
+
+enum print_output { CK_ENV };
+
+Suite *suite_create(const char *name);
+void suite_add_tcase(Suite *suite, TCase *tcase);
+TCase *tcase_create(const char *name);
+void tcase_add_checked_fixture(TCase *tcase, void (*setup)(void), void (*teardown)(void));
+/// Add a test that runs for each i in [start, end).
+void tcase_add_loop_test(TCase *tcase, const TTest *test, int start, int end);
+#define tcase_add_test(tcase, test) tcase_add_loop_test((tcase), (test), 0, 1)
+#define tcase_set_timeout(tcase, seconds) ((void)(tcase), (void)(seconds))
+
+SRunner *srunner_create(Suite *suite);
+void srunner_run_all(SRunner *runner, enum print_output mode);
+int srunner_ntests_failed(SRunner *runner);
+void srunner_free(SRunner *runner);
+
+#define START_TEST(test_name)                                           \
+    static void test_name##_fn(int _i);                                 \
+    static const TTest test_name##_test = {#test_name, test_name##_fn}; \
+    static const TTest *const test_name = &test_name##_test;            \
+    static void test_name##_fn(int _i)                                  \
+    {                                                                   \
+        (void)_i;
+#define END_TEST }
+
+/// End the running test as failed.
+_Noreturn void _ck_assert_failed(const char *file, int line, const char *expression,
+                                 const char *message, ...)
+    __attribute__((format(__MINGW_PRINTF_FORMAT, 4, 5)));
+
+// --- Assertions ---
+
+#define ck_assert_msg(condition, ...) \
+    ((condition) ? (void)0            \
+                 : _ck_assert_failed(__FILE__, __LINE__, "'" #condition "' failed", __VA_ARGS__))
+#define ck_assert(condition) ck_assert_msg(condition, NULL)
+#define ck_abort_msg(...) _ck_assert_failed(__FILE__, __LINE__, "Failed", __VA_ARGS__)
+#define ck_abort() ck_abort_msg(NULL)
+
+// Compare two values of a type, and print them by a format where the comparison fails.
+#define CHECK_COMPARE(type, format, a, op, b)                                              \
+    do {                                                                                   \
+        type const check_a = (a);                                                          \
+        type const check_b = (b);                                                          \
+        ck_assert_msg(check_a op check_b, "%s %s %s: " format " and " format, #a, #op, #b, \
+                      check_a, check_b);                                                   \
+    } while (0)
+
+#define ck_assert_int_eq(a, b) CHECK_COMPARE(intmax_t, "%jd", a, ==, b)
+#define ck_assert_int_ne(a, b) CHECK_COMPARE(intmax_t, "%jd", a, !=, b)
+#define ck_assert_int_lt(a, b) CHECK_COMPARE(intmax_t, "%jd", a, <, b)
+#define ck_assert_int_le(a, b) CHECK_COMPARE(intmax_t, "%jd", a, <=, b)
+#define ck_assert_int_gt(a, b) CHECK_COMPARE(intmax_t, "%jd", a, >, b)
+#define ck_assert_int_ge(a, b) CHECK_COMPARE(intmax_t, "%jd", a, >=, b)
+#define ck_assert_uint_eq(a, b) CHECK_COMPARE(uintmax_t, "%ju", a, ==, b)
+#define ck_assert_uint_ne(a, b) CHECK_COMPARE(uintmax_t, "%ju", a, !=, b)
+#define ck_assert_uint_lt(a, b) CHECK_COMPARE(uintmax_t, "%ju", a, <, b)
+#define ck_assert_uint_le(a, b) CHECK_COMPARE(uintmax_t, "%ju", a, <=, b)
+#define ck_assert_uint_gt(a, b) CHECK_COMPARE(uintmax_t, "%ju", a, >, b)
+#define ck_assert_uint_ge(a, b) CHECK_COMPARE(uintmax_t, "%ju", a, >=, b)
+#define ck_assert_float_eq(a, b) CHECK_COMPARE(float, "%.9g", a, ==, b)
+#define ck_assert_float_le(a, b) CHECK_COMPARE(float, "%.9g", a, <=, b)
+#define ck_assert_float_ge(a, b) CHECK_COMPARE(float, "%.9g", a, >=, b)
+#define ck_assert_double_eq(a, b) CHECK_COMPARE(double, "%.17g", a, ==, b)
+#define ck_assert_double_lt(a, b) CHECK_COMPARE(double, "%.17g", a, <, b)
+#define ck_assert_double_le(a, b) CHECK_COMPARE(double, "%.17g", a, <=, b)
+#define ck_assert_double_gt(a, b) CHECK_COMPARE(double, "%.17g", a, >, b)
+#define ck_assert_double_ge(a, b) CHECK_COMPARE(double, "%.17g", a, >=, b)
+#define ck_assert_ptr_eq(a, b) CHECK_COMPARE(const void *, "%p", a, ==, b)
+#define ck_assert_ptr_ne(a, b) CHECK_COMPARE(const void *, "%p", a, !=, b)
+#define ck_assert_ptr_null(a) ck_assert_ptr_eq(a, NULL)
+#define ck_assert_ptr_nonnull(a) ck_assert_ptr_ne(a, NULL)
+
+// A tolerance that is not a number fails, as the comparison is false.
+#define CHECK_NEAR(type, format, absolute, a, b, tolerance)                               \
+    do {                                                                                  \
+        const type check_a = (a), check_b = (b), check_t = (tolerance);                   \
+        ck_assert_msg(absolute(check_a - check_b) <= check_t,                             \
+                      "%s and %s differ by more than %s: " format " and " format, #a, #b, \
+                      #tolerance, check_a, check_b);                                      \
+    } while (0)
+#define ck_assert_float_eq_tol(a, b, tolerance) CHECK_NEAR(float, "%.9g", fabsf, a, b, tolerance)
+#define ck_assert_double_eq_tol(a, b, tolerance) CHECK_NEAR(double, "%.17g", fabs, a, b, tolerance)
+
+#define CHECK_STRINGS(a, op, b)                                                               \
+    do {                                                                                      \
+        const char *const check_a = (a), *const check_b = (b);                                \
+        ck_assert_msg(check_a != NULL && check_b != NULL && strcmp(check_a, check_b) op 0,    \
+                      "%s %s %s:\n%s\n%s", #a, #op, #b, check_a != NULL ? check_a : "(null)", \
+                      check_b != NULL ? check_b : "(null)");                                  \
+    } while (0)
+#define ck_assert_str_eq(a, b) CHECK_STRINGS(a, ==, b)
+#define ck_assert_str_ne(a, b) CHECK_STRINGS(a, !=, b)
+// NULL equals NULL alone.
+#define ck_assert_pstr_eq(a, b)                                                                  \
+    do {                                                                                         \
+        const char *const check_p = (a), *const check_q = (b);                                   \
+        ck_assert_msg(check_p == check_q ||                                                      \
+                          (check_p != NULL && check_q != NULL && strcmp(check_p, check_q) == 0), \
+                      "%s == %s:\n%s\n%s", #a, #b, check_p != NULL ? check_p : "(null)",         \
+                      check_q != NULL ? check_q : "(null)");                                     \
+    } while (0)
+
+#define CHECK_BYTES(a, op, b, size) \
+    ck_assert_msg(memcmp((a), (b), (size)) op 0, "%s %s %s in %s bytes", #a, #op, #b, #size)
+#define ck_assert_mem_eq(a, b, size) CHECK_BYTES(a, ==, b, size)
+#define ck_assert_mem_ne(a, b, size) CHECK_BYTES(a, !=, b, size)
+
+// --- Beyond Check ---
+
+/// Run a function that must abort in a process of its own, where the running test is run anew up to this
+/// call. Fail the test unless it aborts; write what it printed to stderr, ended by zero.
+void check_expect_abort(void (*function)(void), char *said, size_t size);
+
+/// Sine and cosine by msvcrt, in double precision. Those of mingw are instructions of the x87, which
+/// reduce large angles by a pi of too few digits.
+long double check_sine(long double angle);
+long double check_cosine(long double angle);
+#define sinl check_sine
+#define cosl check_cosine
+
+/// Set or clear a variable of the environment, as POSIX has it: to an empty value too.
+int setenv(const char *name, const char *value, int overwrites);
+int unsetenv(const char *name);
+
+#endif
