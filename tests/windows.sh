@@ -134,6 +134,32 @@ build_suites()
         link suites.exe "$room"/suites/*.o
 }
 
+# The library, the consumer's program and the golden tape by clang as MSVC compiles them, with the
+# headers of mingw, those of tests/windows/msvc, and the linker and libraries of mingw.
+build_as_msvc()
+{
+    mkdir -p "$room/msvc"
+    mingw=$(x86_64-w64-mingw32-gcc -E -Wp,-v -x c /dev/null 2>&1 | sed -n 's/^ //p' | tail -n 1)
+    # The words are for the shell that xargs starts.
+    # shellcheck disable=SC2016
+    {
+        find lib -name '*.c'
+        echo tests/consumers/program.c
+        list_variable tests_golden_tape_SOURCES | grep '\.c$'
+    } | MINGW=$mingw ROOM=$room xargs -P "$jobs" -L 1 sh -c '
+        exec clang --target=x86_64-pc-windows-msvc -fms-compatibility -fms-extensions \
+            -fms-compatibility-version=19.36 -std=c11 -O2 -ffp-contract=off -Wall -Wextra -Werror \
+            -Wno-unknown-pragmas -Wno-pragma-pack -D__CRT__NO_INLINE -include tests/windows/msvc/prelude.h \
+            -isystem tests/windows/msvc -isystem "$MINGW" -I. -Iinclude -I"$ROOM/headers" \
+            -c -o "$ROOM/msvc/$(echo "$1" | tr / -).o" "$1"' sh &&
+        for main in program tape; do
+            # A function of a large stack frame calls one of MSVC, which mingw has by another name.
+            find "$room/msvc" -name '*.o' | grep -v "$(test $main = tape && echo program || echo golden)" |
+                xargs x86_64-w64-mingw32-gcc -static -Wl,--defsym,__chkstk=___chkstk_ms \
+                    -o "$room/msvc-$main.exe" || return
+        done
+}
+
 # --- Tests ---
 
 # Functions of the DLL's export table, which ends with an empty line.
@@ -147,7 +173,7 @@ list_exports()
 list_imported_dlls()
 {
     x86_64-w64-mingw32-objdump -p "$room/espalier.dll" | sed -n 's/^\tDLL Name: //p' |
-        tr 'A-Z' 'a-z' | LC_ALL=C sort | tr '\n' ' '
+        tr '[:upper:]' '[:lower:]' | LC_ALL=C sort | tr '\n' ' '
 }
 
 # The stack of Windows is aligned to 16 bytes, and gcc aligns no more in a function. So a register of 32 or
@@ -226,6 +252,16 @@ for example in examples/*.c; do
     (cd "$room" && run "${example%.c}.exe") >"$room/printed" && diff "${example%.c}.txt" "$room/printed" >"$room/log"
     ok "${example%.c} prints what its text says"
 done
+if ! command -v clang >/dev/null; then
+    skip "the library compiled as by MSVC" "needs clang"
+else
+    build_as_msvc >"$room/log" 2>&1
+    ok "clang compiles the library as MSVC does"
+    test "$(run msvc-program.exe)" = "scalar $(cat tests/consumers/hash.txt)"
+    ok "that library makes the same world"
+    run msvc-tape.exe >"$room/printed" && diff tests/golden/golden.txt "$room/printed" >"$room/log"
+    ok "the golden tape has its hashes by that library"
+fi
 run espalier.exe --version | grep -q '^espalier [0-9.]*$'
 ok "espalier --version"
 replays

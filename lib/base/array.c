@@ -10,7 +10,7 @@
 typedef struct stbds_block {
     size_t size; // bytes of the whole block
     void *next;
-    max_align_t payload[];
+    espl__max_align payload[];
 } stbds_block;
 
 static void *realloc_reserved(void *old, size_t size);
@@ -124,7 +124,7 @@ static void free_used(void *old)
     stbds_block *const block = (stbds_block *)old - 1;
 
     ESPL_CHECK(block->size > sizeof(stbds_block));
-    espl__heap_give(locked_heap, locked_purpose, block, 1, block->size, _Alignof(max_align_t));
+    espl__heap_give(locked_heap, locked_purpose, block, 1, block->size, _Alignof(espl__max_align));
 }
 
 static void free_reserved(espl__heap *heap, espl__purpose purpose, espl__map *map)
@@ -133,7 +133,7 @@ static void free_reserved(espl__heap *heap, espl__purpose purpose, espl__map *ma
         stbds_block *const block = map->reserved;
 
         map->reserved = block->next;
-        espl__heap_give(heap, purpose, block, 1, block->size, _Alignof(max_align_t));
+        espl__heap_give(heap, purpose, block, 1, block->size, _Alignof(espl__max_align));
     }
 }
 
@@ -167,7 +167,8 @@ bool espl__map_reserve(espl__heap *heap, espl__purpose purpose, espl__map *map)
     free_reserved(heap, purpose, map);
     for (int i = 0; i < RESERVED_BLOCKS; ++i) {
         const size_t whole = sizeof(stbds_block) + 2 * size;
-        stbds_block *const block = espl__heap_take(heap, purpose, 1, whole, _Alignof(max_align_t));
+        stbds_block *const block =
+            espl__heap_take(heap, purpose, 1, whole, _Alignof(espl__max_align));
 
         if (block == NULL) {
             return false;

@@ -18,16 +18,22 @@
 #define HAS_SCHED_YIELD 1
 #endif
 
-// A C11 alignment is a power of two. The size of max_align_t is none on some machines.
-_Static_assert((_Alignof(max_align_t) & (_Alignof(max_align_t) - 1)) == 0, "a power of two");
+// A C11 alignment is a power of two. The size of espl__max_align is none on some machines.
+_Static_assert((_Alignof(espl__max_align) & (_Alignof(espl__max_align) - 1)) == 0,
+               "a power of two");
 
-// Small alignments are raised to that of max_align_t, because aligned_alloc() need not support them.
+// Small alignments are raised to that of espl__max_align, because aligned_alloc() need not support them.
 void *espl__system_allocate(void *user, size_t size, size_t alignment)
 {
     (void)user;
-    const size_t at_least = alignment < _Alignof(max_align_t) ? _Alignof(max_align_t) : alignment;
+    const size_t at_least =
+        alignment < _Alignof(espl__max_align) ? _Alignof(espl__max_align) : alignment;
 
     ESPL_CHECK(size != 0 && (alignment & (alignment - 1)) == 0);
+    // No block is that large, and rounding the size up must not overflow.
+    if (size > PTRDIFF_MAX) {
+        return NULL;
+    }
 #ifdef _WIN32
     return _aligned_malloc(size, at_least);
 #else

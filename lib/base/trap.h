@@ -5,9 +5,7 @@
 #ifndef ESPALIER_LIB_BASE_TRAP_H
 #define ESPALIER_LIB_BASE_TRAP_H
 
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
+#include "lib/base/compiler.h"
 
 #include <espalier/base.h>
 

@@ -4,7 +4,7 @@
 
 #include "lib/store/message.h"
 
-static _Thread_local char self;
+static ESPL__THREAD_LOCAL char self;
 
 const void *espl__this_thread(void)
 {

@@ -12,6 +12,7 @@
 #ifndef ESPALIER_LIB_COMMANDS_PAYLOADS_H
 #define ESPALIER_LIB_COMMANDS_PAYLOADS_H
 
+#include "lib/base/bits.h"
 #include "lib/base/heap.h"
 
 enum {
@@ -33,7 +34,7 @@ static inline uint32_t espl__payload_block(uint32_t place)
 {
     const uint32_t in_first = (UINT32_C(1) << ESPL__PAYLOAD_FIRST_LOG) - 1;
 
-    return 31 - (uint32_t)__builtin_clz(place | in_first) - (ESPL__PAYLOAD_FIRST_LOG - 1);
+    return espl__highest_bit(place | in_first) - (ESPL__PAYLOAD_FIRST_LOG - 1);
 }
 
 /// First place of a block.
@@ -56,7 +57,7 @@ static inline unsigned char *espl__payload_at(unsigned char *const *blocks, uint
         return blocks[0] + (size_t)place * ESPL__PAYLOAD_UNIT;
     }
     // Each other block begins at a power of two.
-    const uint32_t top = 31 - (uint32_t)__builtin_clz(place);
+    const uint32_t top = espl__highest_bit(place);
 
     return blocks[top - (ESPL__PAYLOAD_FIRST_LOG - 1)] +
            (size_t)(place ^ UINT32_C(1) << top) * ESPL__PAYLOAD_UNIT;

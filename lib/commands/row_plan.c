@@ -14,6 +14,7 @@
 // that it does not depend on how the groups were divided.
 #include "lib/commands/component_values.h"
 
+#include "lib/base/bits.h"
 #include "lib/base/prefetch.h"
 
 #include <string.h>
@@ -404,7 +405,7 @@ static void sort_chunk(espl__row_move *out, const espl__row_move *in, size_t cou
 
         for (uint32_t word = 0; is_left && word < 2; ++word) {
             for (uint64_t rows = left[word]; rows != 0; rows &= rows - 1) {
-                const uint32_t bit = (uint32_t)__builtin_ctzll(rows);
+                const uint32_t bit = espl__lowest_bit(rows);
                 const espl__row_move *const move = &in[by_row[word * 64 + bit]];
 
                 if (move->archetype == in[i].archetype) {

@@ -47,7 +47,7 @@ typedef struct running_job {
     const struct running_job *outer;
 } running_job;
 
-static _Thread_local const running_job *innermost_job; // NULL: no job runs on this thread
+static ESPL__THREAD_LOCAL const running_job *innermost_job; // NULL: no job runs on this thread
 
 // --- A job ---
 

@@ -40,7 +40,7 @@ bool espl_transform_is_mirrored(const espl_transform *transform)
 }
 
 // Convert a vector to double. Returns false where it is not finite.
-static bool widen(double out[static 3], const float v[static 3])
+static bool widen(double out[ESPL__LEAST 3], const float v[ESPL__LEAST 3])
 {
     for (int i = 0; i < 3; ++i) {
         out[i] = (double)v[i];
@@ -50,8 +50,8 @@ static bool widen(double out[static 3], const float v[static 3])
 
 // Write the rotation that takes an axis to a direction, and +Y to upward, or +Z where the axis is one
 // of Y. The third axis follows: x is y cross z, and so on around.
-static void point_axis(float out[static 4], espl_axis axis, const double direction[static 3],
-                       const double upward[static 3])
+static void point_axis(float out[ESPL__LEAST 4], espl_axis axis,
+                       const double direction[ESPL__LEAST 3], const double upward[ESPL__LEAST 3])
 {
     const int along = (int)axis % 3, up = along == ESPL_AXIS_UP ? ESPL_AXIS_FORWARD : ESPL_AXIS_UP;
     const int third = 3 - along - up;
@@ -108,8 +108,8 @@ espl_status espl_transform_look_at(espl_transform *transform, const float target
 // Compute how a rotation changes an offset: 2 (w (u x v) + u x (u x v)) / |q|^2. The division
 // corrects a quaternion that is not quite of unit length. The change is computed instead of the
 // rotated offset, because it is exactly zero for the identity.
-static void change_of_offset(double change[static 3], const float q[static 4],
-                             const double v[static 3])
+static void change_of_offset(double change[ESPL__LEAST 3], const float q[ESPL__LEAST 4],
+                             const double v[ESPL__LEAST 3])
 {
     const double u[3] = {(double)q[0], (double)q[1], (double)q[2]}, w = (double)q[3];
     const double squares = w * w + u[0] * u[0] + u[1] * u[1] + u[2] * u[2];

@@ -13,7 +13,7 @@ static bool is_near_zero(double value)
     return !(fabs(value) > 1e-6);
 }
 
-void espl__axis_of(double out[static 3], const float rotation[static 4], int axis)
+void espl__axis_of(double out[ESPL__LEAST 3], const float rotation[ESPL__LEAST 4], int axis)
 {
     ESPL_CHECK(axis >= 0 && axis < 3);
     const int i = axis, j = (i + 1) % 3, k = (i + 2) % 3;
@@ -26,8 +26,8 @@ void espl__axis_of(double out[static 3], const float rotation[static 4], int axi
     out[k] = 2 * (a * c - w * b) / squares;
 }
 
-bool espl__axis_across(double out[static 3], const double axis[static 3],
-                       const double hint[static 3])
+bool espl__axis_across(double out[ESPL__LEAST 3], const double axis[ESPL__LEAST 3],
+                       const double hint[ESPL__LEAST 3])
 {
     ESPL_CHECK(out != axis && out != hint);
     ESPL_CHECK(is_near_zero(espl__axis_dot(axis, axis) - 1));
@@ -50,7 +50,7 @@ bool espl__axis_across(double out[static 3], const double axis[static 3],
 
 // Return the component of the quaternion with the largest magnitude: the axis of the largest
 // diagonal element, or 3 where the trace is at least as large.
-static int largest_component(const double m[static 3][3])
+static int largest_component(const double m[ESPL__LEAST 3][3])
 {
     const double trace = m[0][0] + m[1][1] + m[2][2];
     const int two = m[1][1] > m[0][0] ? 1 : 0;
@@ -61,7 +61,7 @@ static int largest_component(const double m[static 3][3])
 
 // The squared length of components that are rounded once from unit length is within 3.6e-7 of 1 for
 // any order of the sum, so that normalising does not change them.
-void espl__rotation_round(float out[static 4], const double q[static 4])
+void espl__rotation_round(float out[ESPL__LEAST 4], const double q[ESPL__LEAST 4])
 {
     const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
 
@@ -75,8 +75,8 @@ void espl__rotation_round(float out[static 4], const double q[static 4])
 // the matrix are four times the products of two components of the quaternion. The four products
 // with the largest component are the quaternion times a factor of at least 2, so that no digits
 // cancel.
-void espl__rotation_from_axes(float out[static 4], const double right[static 3],
-                              const double up[static 3], const double forward[static 3])
+void espl__rotation_from_axes(float out[ESPL__LEAST 4], const double right[ESPL__LEAST 3],
+                              const double up[ESPL__LEAST 3], const double forward[ESPL__LEAST 3])
 {
     const double m[3][3] = {{right[0], right[1], right[2]},
                             {up[0], up[1], up[2]},

@@ -32,8 +32,8 @@ espl__kept espl__kept_of(const espl_pose *world, uint32_t flags)
 // Compute the rotation with one direction, forward or up, of `kept` and the other of `composed`.
 // The two are rarely perpendicular: the exact one (up with ESPL_STRICT_UP, else forward) stays, and
 // the other is the nearest perpendicular direction. Returns false where they are parallel.
-static bool mix_rotation(float out[static 4], const float kept[static 4],
-                         const float composed[static 4], uint32_t flags)
+static bool mix_rotation(float out[ESPL__LEAST 4], const float kept[ESPL__LEAST 4],
+                         const float composed[ESPL__LEAST 4], uint32_t flags)
 {
     const bool keeps_forward = (flags & ESPL_ABSOLUTE_FORWARD) != 0;
     const bool is_up_exact = (flags & ESPL_STRICT_UP) != 0;
@@ -54,7 +54,7 @@ static bool mix_rotation(float out[static 4], const float kept[static 4],
 
 // Replace the kept directions of a composed rotation. Equal rotations keep their bits, because a
 // mixture of them would round.
-static void keep_rotation(float composed[static 4], const espl__kept *kept)
+static void keep_rotation(float composed[ESPL__LEAST 4], const espl__kept *kept)
 {
     const uint32_t both = kept->flags & ESPL_ABSOLUTE_ROTATION;
     const float *const own = kept->pose.rotation;

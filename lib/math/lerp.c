@@ -20,7 +20,7 @@ typedef struct arc {
 } arc;
 
 // The length of a float rounded to unit length shows in the weights, so it is divided away in double.
-static void to_unit(double out[static 4], const float q[static 4])
+static void to_unit(double out[ESPL__LEAST 4], const float q[ESPL__LEAST 4])
 {
     double squares = 0;
 
@@ -36,7 +36,7 @@ static void to_unit(double out[static 4], const float q[static 4])
 }
 
 // false: an end is not finite or has no length.
-static bool read_arc(arc *out, const float a[static 4], const float b[static 4])
+static bool read_arc(arc *out, const float a[ESPL__LEAST 4], const float b[ESPL__LEAST 4])
 {
     double cosine = 0;
 
@@ -62,7 +62,7 @@ static bool is_end(const arc *ends, float t)
     return t == 0 || t == 1 || memcmp(ends->from, ends->to, sizeof ends->from) == 0;
 }
 
-static void blend(float out[static 4], const arc *ends, double weight_a, double weight_b)
+static void blend(float out[ESPL__LEAST 4], const arc *ends, double weight_a, double weight_b)
 {
     double q[4];
 

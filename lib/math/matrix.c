@@ -77,7 +77,7 @@ void espl_transform_matrix(float *out, const espl_transform *transform, espl_mat
 
 // Set scale and stretch. Three equal factors become the scale, other factors the stretch. The sign,
 // 1 or -1, becomes part of the scale.
-static void set_factors(espl_transform *transform, const float factors[static 3], float sign)
+static void set_factors(espl_transform *transform, const float factors[ESPL__LEAST 3], float sign)
 {
     ESPL_CHECK(sign == 1 || sign == -1);
     const bool is_uniform = factors[0] == factors[1] && factors[1] == factors[2];
@@ -98,7 +98,7 @@ typedef struct matrix_axes {
 
 // Return the factor of a matrix, 1 or 1/4, for which no length of a column overflows a float. Tiny
 // elements lose bits by it, which do not matter next to an element that large.
-static float length_factor(const float columns[static 16])
+static float length_factor(const float columns[ESPL__LEAST 16])
 {
     bool is_huge = false;
 
@@ -109,7 +109,7 @@ static float length_factor(const float columns[static 16])
 }
 
 // Compute directions, lengths and handedness of the columns of a matrix times `factor`.
-static matrix_axes axes_of(const float columns[static 16], float factor)
+static matrix_axes axes_of(const float columns[ESPL__LEAST 16], float factor)
 {
     matrix_axes s = {.sign = 1};
     double normal[3];
@@ -141,7 +141,7 @@ static matrix_axes axes_of(const float columns[static 16], float factor)
 
 // Round the lengths to floats. Lengths that differ by at most 1e-6 of the largest become equal,
 // because such a difference comes from the rounding of the matrix.
-static void round_lengths(float factors[static 3], const matrix_axes *s)
+static void round_lengths(float factors[ESPL__LEAST 3], const matrix_axes *s)
 {
     const double largest = s->length[s->longest];
     double smallest = largest;
@@ -161,7 +161,7 @@ static void round_lengths(float factors[static 3], const matrix_axes *s)
 // of the others the plane of the second, because short columns may be denormals, whose directions
 // are coarse. The third axis is perpendicular to both. Where the columns give no plane, the second
 // axis is the nearest one to its direction in the identity.
-static void rotation_of(float out[static 4], const matrix_axes *s)
+static void rotation_of(float out[ESPL__LEAST 4], const matrix_axes *s)
 {
     const double plain[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const int i = s->longest, after = (i + 1) % 3, before = (i + 2) % 3;
@@ -185,8 +185,8 @@ static void rotation_of(float out[static 4], const matrix_axes *s)
 
 // Compute the largest difference between the elements of a matrix and those of the matrix of the
 // transform that was found, relative to the length of the longest column.
-static float residual_of(const espl_transform *found, const float columns[static 16], float factor,
-                         double largest)
+static float residual_of(const espl_transform *found, const float columns[ESPL__LEAST 16],
+                         float factor, double largest)
 {
     mat4_columns matrix;
     double worst = 0;
@@ -202,7 +202,7 @@ static float residual_of(const espl_transform *found, const float columns[static
     return largest > 0 ? (float)(worst / largest) : 0;
 }
 
-static bool has_last_row(const float columns[static 16])
+static bool has_last_row(const float columns[ESPL__LEAST 16])
 {
     return columns[3] == 0 && columns[7] == 0 && columns[11] == 0 && columns[15] == 1;
 }

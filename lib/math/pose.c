@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-bool espl__rotation_to_unit(float q[static 4])
+bool espl__rotation_to_unit(float q[ESPL__LEAST 4])
 {
     // In double, because the square of a float neither overflows nor underflows, and because the
     // rounding of the result to float is the only one that matters. So the result is of unit length

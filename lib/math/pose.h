@@ -19,21 +19,6 @@
 // does not round at once. A value of 16 means the same as 0 for float.
 _Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16, "float operations round to float");
 
-// ESPL__INLINE: the kernels are slow where a formula is a call. ESPL__APART: a slow path must not
-// be inlined, because its callers would save registers for it on the fast path. A coverage build
-// has one copy of each function, because copies for constant arguments have branches that no test
-// can take.
-#if defined(ESPL_COVERAGE)
-#define ESPL__INLINE static inline
-#define ESPL__APART
-#elif defined(__GNUC__)
-#define ESPL__INLINE static inline __attribute__((always_inline))
-#define ESPL__APART __attribute__((noinline))
-#else
-#define ESPL__INLINE static inline
-#define ESPL__APART
-#endif
-
 /// The part of a transform that children do not inherit. Most entities have the default.
 typedef struct espl__extra {
     float stretch[3];
@@ -115,7 +100,7 @@ static inline espl_transform espl__transform_of(const espl_pose *pose, const esp
 }
 
 /// out = conjugate of q, which is its inverse at unit length. out may be q.
-static inline void espl__rotation_conjugate(float out[static 4], const float q[static 4])
+static inline void espl__rotation_conjugate(float out[ESPL__LEAST 4], const float q[ESPL__LEAST 4])
 {
     out[0] = -q[0];
     out[1] = -q[1];
@@ -126,8 +111,8 @@ static inline void espl__rotation_conjugate(float out[static 4], const float q[s
 /// out = a * b, the Hamilton product: the rotation b, then a. out overlaps neither.
 ///
 /// The order of the sums is specified: ((w x + x w) + y z) - z y, and so on for each component.
-static inline void espl__rotation_multiply(float out[static 4], const float a[static 4],
-                                           const float b[static 4])
+static inline void espl__rotation_multiply(float out[ESPL__LEAST 4], const float a[ESPL__LEAST 4],
+                                           const float b[ESPL__LEAST 4])
 {
     ESPL_CHECK_FULL(out != a && out != b);
     out[0] = a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1];
@@ -138,8 +123,8 @@ static inline void espl__rotation_multiply(float out[static 4], const float a[st
 
 /// out = q v q*, computed as v + (w t + u x t) with t = 2 (u x v), where u is the vector part of q
 /// and w its scalar part. out overlaps neither.
-static inline void espl__rotation_apply(float out[static 3], const float q[static 4],
-                                        const float v[static 3])
+static inline void espl__rotation_apply(float out[ESPL__LEAST 3], const float q[ESPL__LEAST 4],
+                                        const float v[ESPL__LEAST 3])
 {
     ESPL_CHECK_FULL(out != q && out != v);
     const float x = 2 * (q[1] * v[2] - q[2] * v[1]);
@@ -222,11 +207,11 @@ unsigned espl__pose_relative(espl_pose *out, const espl_pose *parent, const floa
                              const espl_pose *world, const espl_pose *fallback);
 
 /// The slow path of espl__rotation_normalize(), for a rotation that is not of unit length.
-bool espl__rotation_to_unit(float q[static 4]);
+bool espl__rotation_to_unit(float q[ESPL__LEAST 4]);
 
 /// Tell whether the squared length of a rotation, summed in float from x to w, is within 4e-7 of 1.
 /// False for a NaN.
-static inline bool espl__rotation_is_unit(const float q[static 4])
+static inline bool espl__rotation_is_unit(const float q[ESPL__LEAST 4])
 {
     const float off_unit = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1;
 
@@ -236,7 +221,7 @@ static inline bool espl__rotation_is_unit(const float q[static 4])
 /// Bring a rotation to unit length in place. A rotation of unit length keeps its bits, so that the
 /// operation is idempotent.
 /// @return false, and no change, where the length is zero, NaN or infinite.
-static inline bool espl__rotation_normalize(float q[static 4])
+static inline bool espl__rotation_normalize(float q[ESPL__LEAST 4])
 {
     return espl__rotation_is_unit(q) || espl__rotation_to_unit(q);
 }
@@ -246,7 +231,8 @@ bool espl__all_finite(const float *values, size_t count);
 
 // The sum of the values of a pose. It is finite only if all values are. Where it is not finite the
 // values are tested one by one, because the sum of large finite values may overflow.
-static inline float espl__pose_sum(const float q[static 4], const float p[static 3], float scale)
+static inline float espl__pose_sum(const float q[ESPL__LEAST 4], const float p[ESPL__LEAST 3],
+                                   float scale)
 {
     return ((q[0] + q[1]) + (q[2] + q[3])) + ((p[0] + p[1]) + (p[2] + scale));
 }

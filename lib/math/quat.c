@@ -12,7 +12,7 @@
 
 // --- Components ---
 
-static void set(float out[static 4], float x, float y, float z, float w)
+static void set(float out[ESPL__LEAST 4], float x, float y, float z, float w)
 {
     out[0] = x;
     out[1] = y;
@@ -55,7 +55,7 @@ void espl_quat_rotate(float out[3], const float quat[4], const float vector[3])
 // --- Reading in double ---
 
 // false: not finite, or of zero length. The square of no float overflows or vanishes.
-static bool read_direction(double out[static 3], const float v[static 3])
+static bool read_direction(double out[ESPL__LEAST 3], const float v[ESPL__LEAST 3])
 {
     for (int i = 0; i < 3; ++i) {
         out[i] = (double)v[i];
@@ -63,7 +63,7 @@ static bool read_direction(double out[static 3], const float v[static 3])
     return espl__all_finite(v, 3) && espl__axis_dot(out, out) > 0;
 }
 
-static bool read_quat(double out[static 4], const float q[static 4])
+static bool read_quat(double out[ESPL__LEAST 4], const float q[ESPL__LEAST 4])
 {
     for (int i = 0; i < 4; ++i) {
         out[i] = (double)q[i];
@@ -218,7 +218,7 @@ espl_status espl_quat_to_euler(float angles[3], const float quat[4], espl_euler_
 // --- From one direction to another ---
 
 // A half turn that takes a direction to its opposite.
-static void set_half_turn(float out[static 4], const double from[static 3], double length)
+static void set_half_turn(float out[ESPL__LEAST 4], const double from[ESPL__LEAST 3], double length)
 {
     const double plus_y[3] = {0, 1, 0}, plus_z[3] = {0, 0, 1};
     const double along[3] = {from[0] / length, from[1] / length, from[2] / length};

@@ -63,8 +63,8 @@ espl_status espl_transform_normalize(espl_transform *transform)
 }
 
 // Rotate a vector by the inverse rotation of a frame.
-static void rotate_inverse(float out[static 3], const espl_transform *frame,
-                           const float v[static 3])
+static void rotate_inverse(float out[ESPL__LEAST 3], const espl_transform *frame,
+                           const float v[ESPL__LEAST 3])
 {
     float inverse[4];
 
@@ -75,16 +75,16 @@ static void rotate_inverse(float out[static 3], const espl_transform *frame,
 // Directions turn with the frame, and neither scale nor position matters. They keep their length.
 // The input is copied, because espl__rotation_apply() does not allow its output to overlap its
 // input.
-static void direction_to_world(float out[static 3], const espl_transform *frame,
-                               const float direction[static 3])
+static void direction_to_world(float out[ESPL__LEAST 3], const espl_transform *frame,
+                               const float direction[ESPL__LEAST 3])
 {
     const float before[3] = {direction[0], direction[1], direction[2]};
 
     espl__rotation_apply(out, frame->rotation, before);
 }
 
-static void direction_to_local(float out[static 3], const espl_transform *frame,
-                               const float direction[static 3])
+static void direction_to_local(float out[ESPL__LEAST 3], const espl_transform *frame,
+                               const float direction[ESPL__LEAST 3])
 {
     const float before[3] = {direction[0], direction[1], direction[2]};
 
@@ -93,8 +93,8 @@ static void direction_to_local(float out[static 3], const espl_transform *frame,
 
 // Vectors turn and scale with the frame. The product is rounded as that of a child's position is,
 // so that a point at a child's local position gets the bits of the child's world position.
-static void vector_to_world(float out[static 3], const espl_transform *frame,
-                            const float vector[static 3])
+static void vector_to_world(float out[ESPL__LEAST 3], const espl_transform *frame,
+                            const float vector[ESPL__LEAST 3])
 {
     float scaled[3];
 
@@ -107,8 +107,8 @@ static void vector_to_world(float out[static 3], const espl_transform *frame,
 
 // The operations of vector_to_world() undone in reverse order. Divided twice, because the product
 // of two small factors may underflow to 0.
-static void vector_to_local(float out[static 3], const espl_transform *frame,
-                            const float vector[static 3])
+static void vector_to_local(float out[ESPL__LEAST 3], const espl_transform *frame,
+                            const float vector[ESPL__LEAST 3])
 {
     float rotated[3];
 
@@ -122,8 +122,8 @@ static void vector_to_local(float out[static 3], const espl_transform *frame,
 }
 
 // Points are vectors from the position of the frame.
-static void point_to_world(float out[static 3], const espl_transform *frame,
-                           const float point[static 3])
+static void point_to_world(float out[ESPL__LEAST 3], const espl_transform *frame,
+                           const float point[ESPL__LEAST 3])
 {
     float offset[3];
 
@@ -133,8 +133,8 @@ static void point_to_world(float out[static 3], const espl_transform *frame,
     }
 }
 
-static void point_to_local(float out[static 3], const espl_transform *frame,
-                           const float point[static 3])
+static void point_to_local(float out[ESPL__LEAST 3], const espl_transform *frame,
+                           const float point[ESPL__LEAST 3])
 {
     float offset[3];
 

@@ -72,7 +72,7 @@ void espl__message_part(espl__message *m, const char *format, ...)
     va_end(arguments);
 }
 
-void espl__handle_text(char out[static ESPL__HANDLE_TEXT], espl_entity entity)
+void espl__handle_text(char out[ESPL__LEAST ESPL__HANDLE_TEXT], espl_entity entity)
 {
     (void)snprintf(out, ESPL__HANDLE_TEXT, "%lu.%lu", (unsigned long)entity.index,
                    (unsigned long)entity.generation);

@@ -52,7 +52,7 @@ void espl__message_part(espl__message *message, const char *format, ...) ESPL__P
 /// Size of the longest text of a handle, the terminator included.
 enum { ESPL__HANDLE_TEXT = 24 };
 /// Write a handle as text, "4.16777217": index and generation.
-void espl__handle_text(char out[static ESPL__HANDLE_TEXT], espl_entity entity);
+void espl__handle_text(char out[ESPL__LEAST ESPL__HANDLE_TEXT], espl_entity entity);
 /// Return the name of a living entity, or NULL where it has none or is dead.
 const char *espl__name_of_living(const espl__store *store, espl_entity entity);
 /// Add an entity: "parent 4.16777217", or "parent 4.16777217 "mast"" where it has a name.

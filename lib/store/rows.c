@@ -9,6 +9,8 @@
 // set, so that no row moves twice and pointers to values hold until the settle.
 #include "lib/store/store.h"
 
+#include "lib/base/bits.h"
+
 #include <string.h>
 
 _Static_assert((int)ESPL__CHUNK_ROWS <= 128, "espl__chunk.leaving has 128 bits");
@@ -312,7 +314,7 @@ static uint32_t scan_leaving(const espl__chunk *chunk, uint64_t skipped, uint32_
         const uint64_t word = (chunk->leaving[row >> 6] ^ skipped) >> (row & 63);
 
         if (word != 0) {
-            const uint32_t found = row + (uint32_t)__builtin_ctzll(word);
+            const uint32_t found = row + espl__lowest_bit(word);
 
             // The word may have a bit past the end.
             return found < end ? found : end;
@@ -430,8 +432,7 @@ static void truncate_archetype(espl__store *store, espl__archetype *archetype)
 // Count the bits of `leaving`, for an assertion.
 static uint32_t count_leaving(const espl__chunk *chunk)
 {
-    return (uint32_t)(__builtin_popcountll(chunk->leaving[0]) +
-                      __builtin_popcountll(chunk->leaving[1]));
+    return espl__count_bits(chunk->leaving[0]) + espl__count_bits(chunk->leaving[1]);
 }
 
 // The first loop counts the rows that leave in each archetype, so that the second one knows its new

@@ -10,6 +10,8 @@
 // from either side. The first slot also has the links of the list.
 #include "lib/tree/forest.h"
 
+#include "lib/base/bits.h"
+
 #include <string.h>
 
 // LINE is the size of a cache line.
@@ -397,7 +399,7 @@ void espl__sort_unsettled(espl__forest *forest)
 static unsigned highest_bit(uint32_t value)
 {
     ESPL_CHECK(value != 0);
-    return 31u - (unsigned)__builtin_clz(value);
+    return espl__highest_bit(value);
 }
 
 // Return the size class of a range. Sizes up to 15 have a class each, and each power of two above
@@ -429,7 +431,7 @@ static unsigned first_filled_class(const espl__forest *forest, unsigned from)
         const uint64_t bits = forest->free_bits[word] & above;
 
         if (bits != 0) {
-            return word * 64 + (unsigned)__builtin_ctzll(bits);
+            return word * 64 + espl__lowest_bit(bits);
         }
     }
     return ESPL__SIZE_CLASSES;

@@ -14,6 +14,8 @@
 // archetypes.
 #include "lib/world/change.h"
 
+#include "lib/base/bits.h"
+
 #include <string.h>
 
 // --- Destinations ---
@@ -89,7 +91,7 @@ static espl_status find_final(espl__change *c)
 // Rows of a bucket.
 static size_t count_rows(const espl__bucket *b)
 {
-    return (size_t)__builtin_popcountll(b->rows[0]) + (size_t)__builtin_popcountll(b->rows[1]);
+    return (size_t)espl__count_bits(b->rows[0]) + espl__count_bits(b->rows[1]);
 }
 
 // Reserve the rows that were counted for an archetype. Postcondition: its count is 0, whatever the
@@ -229,9 +231,9 @@ static espl_status reserve_after(void *context)
 static uint32_t take_bits(uint64_t *word, uint32_t *first)
 {
     ESPL_CHECK_FULL(*word != 0);
-    *first = (uint32_t)__builtin_ctzll(*word);
+    *first = espl__lowest_bit(*word);
     const uint64_t rest = ~(*word >> *first);
-    const uint32_t length = rest == 0 ? ESPL__WORD_BITS : (uint32_t)__builtin_ctzll(rest);
+    const uint32_t length = rest == 0 ? ESPL__WORD_BITS : espl__lowest_bit(rest);
     const uint64_t bits = length == ESPL__WORD_BITS ? UINT64_MAX : (UINT64_C(1) << length) - 1;
 
     *word &= ~(bits << *first);
@@ -246,7 +248,7 @@ static size_t list_rows(const espl__bucket *b, uint32_t rows[2 * ESPL__WORD_BITS
 
     for (uint32_t word = 0; word < 2; ++word) {
         for (uint64_t left = b->rows[word]; left != 0; left &= left - 1) {
-            rows[count++] = word * ESPL__WORD_BITS + (uint32_t)__builtin_ctzll(left);
+            rows[count++] = word * ESPL__WORD_BITS + espl__lowest_bit(left);
         }
     }
     ESPL_CHECK(count == count_rows(b));

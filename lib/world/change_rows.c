@@ -26,12 +26,14 @@ void espl__change_begin(espl__change *c, espl_world *world)
 
 void *espl__change_take(const espl__change *c, size_t count, size_t size)
 {
-    return espl__heap_take(&c->world->heap, ESPL__FOR_COMMANDS, count, size, _Alignof(max_align_t));
+    return espl__heap_take(&c->world->heap, ESPL__FOR_COMMANDS, count, size,
+                           _Alignof(espl__max_align));
 }
 
 void espl__change_give(const espl__change *c, void *block, size_t count, size_t size)
 {
-    espl__heap_give(&c->world->heap, ESPL__FOR_COMMANDS, block, count, size, _Alignof(max_align_t));
+    espl__heap_give(&c->world->heap, ESPL__FOR_COMMANDS, block, count, size,
+                    _Alignof(espl__max_align));
 }
 
 // Blocks that were never taken are NULL, or the array `few`, which is part of the change.

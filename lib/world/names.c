@@ -177,7 +177,7 @@ espl_status espl_find_below(const espl_world *world, espl_entity top, const char
 
 // Step of a path: the name of the entity at a slot, or its handle, which is written to `room`.
 static const char *step_at(const espl_world *world, uint32_t slot,
-                           char room[static ESPL__HANDLE_TEXT])
+                           char room[ESPL__LEAST ESPL__HANDLE_TEXT])
 {
     const char *const name = name_at(world, slot);
 

@@ -16,7 +16,7 @@
 #if ESPL_CHECKS >= 1
 
 // The writer of the innermost job that the thread is inside; `outer` links to those around it.
-static _Thread_local const espl_writer *innermost;
+static ESPL__THREAD_LOCAL const espl_writer *innermost;
 
 void espl__writer_enter(espl_writer *writer)
 {

@@ -6,6 +6,8 @@
 // trees.
 #include "lib/world/world_internal.h"
 
+#include "lib/base/bits.h"
+
 // Entities that have a component.
 static size_t count_with(const espl__store *store, espl_component component)
 {
@@ -39,7 +41,7 @@ static void count_chunks(const espl__store *store, espl_world_stats *out)
 static unsigned class_of_size(uint32_t size)
 {
     ESPL_CHECK(size != 0);
-    return 31u - (unsigned)__builtin_clz(size);
+    return espl__highest_bit(size);
 }
 
 // Count a hierarchy or solo. @param size  its entities.

@@ -197,7 +197,7 @@ espl_status espl_world_create_sized(espl_world **out, const espl_world_def *def,
     espl__heap heap;
     begin_heap(&heap, d, w.pages);
     espl_world *const world =
-        espl__heap_take(&heap, ESPL__FOR_WORLD, 1, sizeof *world, _Alignof(max_align_t));
+        espl__heap_take(&heap, ESPL__FOR_WORLD, 1, sizeof *world, _Alignof(espl__max_align));
     if (world == NULL) {
         return refuse_world(&w, ESPL_ERR_NO_MEMORY, NULL, espl_status_text(ESPL_ERR_NO_MEMORY));
     }
@@ -284,7 +284,7 @@ void espl_world_destroy(espl_world *world)
     espl__heap heap;
     espl__heap_init(&heap, &world->heap.allocator);
     memcpy(heap.bytes, world->heap.bytes, sizeof heap.bytes);
-    espl__heap_give(&heap, ESPL__FOR_WORLD, world, 1, sizeof *world, _Alignof(max_align_t));
+    espl__heap_give(&heap, ESPL__FOR_WORLD, world, 1, sizeof *world, _Alignof(espl__max_align));
     ESPL_CHECK(espl__heap_bytes(&heap) == 0);
 }
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// What C11 lacks or a compiler names in its own way: by gcc and clang, by MSVC, and in plain C. All
+// attributes and builtins of compilers are here, in bits.h and in prefetch.h, but the vector
+// extensions of lib/math, which stand in whole blocks that MSVC skips.
+#ifndef ESPALIER_LIB_BASE_COMPILER_H
+#define ESPALIER_LIB_BASE_COMPILER_H
+
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include <stddef.h>
+
+// The same bits everywhere need products and sums apart: gcc and clang are told by a flag.
+#ifdef _MSC_VER
+#pragma fp_contract(off)
+#endif
+
+// ESPL__INLINE: the kernels are slow where a formula is a call. ESPL__APART: a slow path must not
+// be inlined, because its callers would save registers for it on the fast path. A coverage build
+// has one copy of each function, because copies for constant arguments have branches that no test
+// can take.
+#if defined(ESPL_COVERAGE)
+#define ESPL__INLINE static inline
+#define ESPL__APART
+#elif defined(__GNUC__)
+#define ESPL__INLINE static inline __attribute__((always_inline))
+#define ESPL__APART __attribute__((noinline))
+#elif defined(_MSC_VER)
+#define ESPL__INLINE static __forceinline
+#define ESPL__APART __declspec(noinline)
+#else
+#define ESPL__INLINE static inline
+#define ESPL__APART
+#endif
+
+// MSVC knows _Thread_local in its newest versions alone.
+#ifdef _MSC_VER
+#define ESPL__THREAD_LOCAL __declspec(thread)
+#else
+#define ESPL__THREAD_LOCAL _Thread_local
+#endif
+
+/// A parameter `float v[ESPL__LEAST 3]` points to at least 3 floats. MSVC has no such parameters.
+#ifdef _MSC_VER
+#define ESPL__LEAST
+#else
+#define ESPL__LEAST static
+#endif
+
+/// A type of the largest alignment that malloc() serves. In C, MSVC has no max_align_t.
+#ifdef _MSC_VER
+typedef struct espl__max_align {
+    _Alignas(16) unsigned char bytes[16];
+} espl__max_align;
+#else
+typedef max_align_t espl__max_align;
+#endif
+
+#endif

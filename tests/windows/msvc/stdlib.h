@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// What the library uses of <stdlib.h>, because that of mingw is not for MSVC.
+#include <stddef.h>
+
+void abort(void);
+int atoi(const char *text);
+void free(void *block);
+char *getenv(const char *name);
+void *malloc(size_t size);
+void qsort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *));
+unsigned long long strtoull(const char *text, char **end, int base);
