@@ -58,15 +58,15 @@ START_TEST(a_size_that_no_block_has_is_refused)
 }
 END_TEST
 
-static time_t wait_for_the_next_second(time_t last, uint64_t *time)
+static time_t wait_for_the_next_second(time_t last, uint64_t *clock_time)
 {
     time_t now = last;
 
-    for (*time = espl__system_time(); now == last; now = time(NULL)) {
+    for (*clock_time = espl__system_time(); now == last; now = time(NULL)) {
         const uint64_t next = espl__system_time();
 
-        ck_assert_uint_ge(next, *time);
-        *time = next;
+        ck_assert_uint_ge(next, *clock_time);
+        *clock_time = next;
         espl__system_yield();
     }
     return now;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What the library uses of <stdlib.h>, because that of mingw is not for MSVC.
+// What the library and the golden tape use of <stdlib.h>, because that of mingw is not for MSVC.
 #include <stddef.h>
+
+#define EXIT_SUCCESS 0
+#define EXIT_FAILURE 1
 
 void abort(void);
 int atoi(const char *text);
+void exit(int status);
 void free(void *block);
 char *getenv(const char *name);
 void *malloc(size_t size);
