@@ -34,8 +34,9 @@ list_rows()
 list_numbered()
 {
     awk '
-        match($0, /^START_TEST\(([a-l][0-9]+_)+/) {
-            test = substr($0, 12, index($0, ")") - 12)
+        match($0, /^TEST(_LOOP|_IF)?\(([a-l][0-9]+_)+/) {
+            test = $0
+            gsub(/^[A-Z_]+\(|[,)].*$/, "", test)
             rest = test
             while (match(rest, /^[a-l][0-9]+_/)) {
                 print toupper(substr(rest, 1, RLENGTH - 1)), FILENAME, test
@@ -45,15 +46,14 @@ list_numbered()
     ' tests/*/*_test.c
 }
 
-# Each test named is in its file, and added to a case there.
+# Each test named is in its file.
 find_named()
 {
     list_rows | awk '$3 != "-"' | {
         wrong=0
         while read -r entry file name; do
-            grep -q "^START_TEST(${name})\$" "$file" &&
-                grep -v START_TEST "$file" | grep -q "[ (]${name}[,)]" && continue
-            echo "$entry: $file has no test $name that is run" >&2
+            grep -Eq "^TEST(_LOOP|_IF)?\(${name}[,)]" "$file" && continue
+            echo "$entry: $file has no test $name" >&2
             wrong=1
         done
         test $wrong -eq 0

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// main() of a suite. Run by hand it prints readable results; `make check` requests TAP by the
-// environment.
+// A suite is a file of tests, which register themselves where they are defined. Its main() is in
+// runner.c: run by hand it prints readable results; `make check` requests TAP by the environment.
+//
+//     tests/world/limits_test               all its tests
+//     tests/world/limits_test chunks lives  those whose names have one of these parts
 #ifndef ESPALIER_TESTS_RUNNER_H
 #define ESPALIER_TESTS_RUNNER_H
 
@@ -11,15 +14,56 @@
 // Check's comparisons of floats promote them.
 #pragma GCC diagnostic ignored "-Wdouble-promotion"
 
-#define RUN_SUITE(make_suite)                                 \
-    int main(void)                                            \
-    {                                                         \
-        SRunner *const runner = srunner_create(make_suite()); \
-                                                              \
-        srunner_run_all(runner, CK_ENV);                      \
-        const int failed = srunner_ntests_failed(runner);     \
-        srunner_free(runner);                                 \
-        return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;     \
-    }
+/// A test, or a fixture of the tests that follow it in the file.
+typedef struct test_entry {
+    struct test_entry *next;
+    const char *file;
+    int line;
+    const TTest *test; // NULL: a fixture
+    int from, to;      // values of _i, a run of the test for each
+    SFun set_up, tear_down;
+} test_entry;
+
+/// Called before main(), in any order.
+void test_register(test_entry *entry, int from, int to);
+void test_register_suite(Suite *(*make_suite)(void));
+
+/// A test: TEST(a_sentence_that_is_true) { ... }
+#define TEST(name) TEST_LOOP(name, 0, 1)
+
+/// A test that runs where a condition holds.
+#define TEST_IF(name, condition) TEST_LOOP(name, 0, (condition) ? 1 : 0)
+
+/// A test that runs once for each `int _i` from one value up to another, which is left out.
+#define TEST_LOOP(name, from, to)                                                              \
+    static void name(int _i);                                                                  \
+    __attribute__((constructor)) static void register_##name(void)                             \
+    {                                                                                          \
+        static const TTest checked = {#name, name, __FILE__, __LINE__};                        \
+        static test_entry registered = {.file = __FILE__, .line = __LINE__, .test = &checked}; \
+        test_register(&registered, from, to);                                                  \
+    }                                                                                          \
+    static void name(int _i CK_ATTRIBUTE_UNUSED)
+
+/// Functions to be called before and after each test that follows in the file. FIXTURE(NULL, NULL)
+/// ends a fixture.
+#define FIXTURE(before, after) FIXTURE_AT(before, after, __LINE__)
+#define FIXTURE_AT(before, after, at) FIXTURE_NAMED(before, after, at)
+#define FIXTURE_NAMED(before, after, at)                                                   \
+    __attribute__((constructor)) static void register_fixture_##at(void)                   \
+    {                                                                                      \
+        static test_entry registered = {                                                   \
+            .file = __FILE__, .line = __LINE__, .set_up = (before), .tear_down = (after)}; \
+        test_register(&registered, 0, 0);                                                  \
+    }                                                                                      \
+    _Static_assert(1, "the semicolon")
+
+/// A suite that makes its cases by Check's own functions, of tests between START_TEST and END_TEST.
+#define RUN_SUITE(make_suite)                                     \
+    __attribute__((constructor)) static void register_suite(void) \
+    {                                                             \
+        test_register_suite(make_suite);                          \
+    }                                                             \
+    _Static_assert(1, "the semicolon")
 
 #endif

@@ -60,7 +60,9 @@ static bool is_all(const unsigned char *bytes, size_t size, int value)
     return true;
 }
 
-START_TEST(every_piece_is_aligned_to_a_line)
+FIXTURE(set_up, tear_down);
+
+TEST(every_piece_is_aligned_to_a_line)
 {
     for (size_t size = 0; size < 300; ++size) {
         const void *const piece = espl__arena_take(&arena, size, 1);
@@ -72,9 +74,8 @@ START_TEST(every_piece_is_aligned_to_a_line)
         ck_assert_uint_eq((uintptr_t)espl__arena_take(&arena, 1, size) % LINE, 0);
     }
 }
-END_TEST
 
-START_TEST(pieces_of_one_round_do_not_overlap)
+TEST(pieces_of_one_round_do_not_overlap)
 {
     enum { PIECES = 400 };
     unsigned char *piece[PIECES];
@@ -94,9 +95,8 @@ START_TEST(pieces_of_one_round_do_not_overlap)
         espl__arena_reset(&arena);
     }
 }
-END_TEST
 
-START_TEST(count_and_size_multiply)
+TEST(count_and_size_multiply)
 {
     unsigned char *const piece = espl__arena_take(&arena, 100, 48);
     const unsigned char *const next = espl__arena_take(&arena, 1, 1);
@@ -105,9 +105,8 @@ START_TEST(count_and_size_multiply)
     ck_assert(next >= piece + 4800 || next < piece);
     ck_assert_uint_eq(arena.round, 4800 + LINE);
 }
-END_TEST
 
-START_TEST(zeroed_piece_is_zero_to_its_end_also_where_another_round_wrote)
+TEST(zeroed_piece_is_zero_to_its_end_also_where_another_round_wrote)
 {
     for (size_t round = 0; round < 4; ++round) {
         unsigned char *const piece = espl__arena_take_zeroed(&arena, 1001, 7);
@@ -119,17 +118,15 @@ START_TEST(zeroed_piece_is_zero_to_its_end_also_where_another_round_wrote)
     }
     ck_assert_ptr_nonnull(espl__arena_take_zeroed(&arena, 0, 7));
 }
-END_TEST
 
-START_TEST(asking_for_nothing_gives_a_pointer_inside_the_arena)
+TEST(asking_for_nothing_gives_a_pointer_inside_the_arena)
 {
     ck_assert_ptr_nonnull(espl__arena_take(&arena, 0, 48));
     ck_assert_ptr_nonnull(espl__arena_take(&arena, 48, 0));
     ck_assert_uint_eq(arena.round, 0);
 }
-END_TEST
 
-START_TEST(sizes_that_wrap_are_refused_before_the_allocator_is_asked)
+TEST(sizes_that_wrap_are_refused_before_the_allocator_is_asked)
 {
     ck_assert_ptr_null(espl__arena_take(&arena, SIZE_MAX, 2));
     ck_assert_ptr_null(espl__arena_take(&arena, SIZE_MAX / 3 + 1, 3));
@@ -139,26 +136,23 @@ START_TEST(sizes_that_wrap_are_refused_before_the_allocator_is_asked)
     ck_assert_uint_eq(under.calls, 0);
     ck_assert_ptr_nonnull(espl__arena_take(&arena, 1, 1));
 }
-END_TEST
 
-START_TEST(nothing_is_taken_before_it_is_needed)
+TEST(nothing_is_taken_before_it_is_needed)
 {
     espl__arena_reset(&arena);
     espl__arena_reset(&arena);
     ck_assert_uint_eq(under.calls, 0);
 }
-END_TEST
 
-START_TEST(small_rounds_share_one_block)
+TEST(small_rounds_share_one_block)
 {
     for (size_t round = 0; round < 50; ++round) {
         ck_assert_uint_eq(calls_of_round(10, 100), round == 0 ? 1 : 0);
         ck_assert_uint_eq(under.blocks, 1);
     }
 }
-END_TEST
 
-START_TEST(rounds_alike_find_one_block_as_large_as_a_round)
+TEST(rounds_alike_find_one_block_as_large_as_a_round)
 {
     for (size_t round = 0; round < 10; ++round) {
         (void)calls_of_round(30, 10 * KIB);
@@ -170,9 +164,8 @@ START_TEST(rounds_alike_find_one_block_as_large_as_a_round)
         ck_assert_uint_eq(calls_of_round(30, 10 * KIB), 0);
     }
 }
-END_TEST
 
-START_TEST(rounds_that_swing_by_a_half_ask_for_nothing)
+TEST(rounds_that_swing_by_a_half_ask_for_nothing)
 {
     uint64_t random = 2;
     size_t calls = 0;
@@ -185,9 +178,8 @@ START_TEST(rounds_that_swing_by_a_half_ask_for_nothing)
     }
     ck_assert_uint_eq(calls, 0);
 }
-END_TEST
 
-START_TEST(one_big_round_does_not_keep_its_memory)
+TEST(one_big_round_does_not_keep_its_memory)
 {
     for (size_t round = 0; round < 20; ++round) {
         (void)calls_of_round(10, KIB);
@@ -201,16 +193,14 @@ START_TEST(one_big_round_does_not_keep_its_memory)
         ck_assert_uint_le(under.bytes, usual);
     }
 }
-END_TEST
 
-START_TEST(first_round_of_all_does_not_keep_much)
+TEST(first_round_of_all_does_not_keep_much)
 {
     (void)calls_of_round(1000, 10 * KIB);
     ck_assert_uint_le(under.bytes, 16 * KIB);
 }
-END_TEST
 
-START_TEST(rounds_that_shrink_give_their_memory_back)
+TEST(rounds_that_shrink_give_their_memory_back)
 {
     for (size_t round = 0; round < 10; ++round) {
         (void)calls_of_round(1000, KIB);
@@ -221,9 +211,8 @@ START_TEST(rounds_that_shrink_give_their_memory_back)
     }
     ck_assert_uint_le(under.bytes, 64 * KIB);
 }
-END_TEST
 
-START_TEST(tiny_rounds_between_large_ones_leave_these_their_memory)
+TEST(tiny_rounds_between_large_ones_leave_these_their_memory)
 {
     for (size_t round = 0; round < 10; ++round) {
         (void)calls_of_round(1000, KIB);
@@ -233,9 +222,8 @@ START_TEST(tiny_rounds_between_large_ones_leave_these_their_memory)
         ck_assert_uint_eq(calls_of_round(round % 10 == 9 ? 1000 : 1, KIB), 0);
     }
 }
-END_TEST
 
-START_TEST(refused_piece_leaves_those_before_it_as_they_are)
+TEST(refused_piece_leaves_those_before_it_as_they_are)
 {
     unsigned char *const before = espl__arena_take(&arena, 1, KIB);
 
@@ -250,18 +238,16 @@ START_TEST(refused_piece_leaves_those_before_it_as_they_are)
     ck_assert_ptr_nonnull(espl__arena_take(&arena, 1, 100 * KIB));
     ck_assert(is_all(before, KIB, 7));
 }
-END_TEST
 
-START_TEST(first_piece_may_be_refused_and_asked_for_again)
+TEST(first_piece_may_be_refused_and_asked_for_again)
 {
     test_heap_arm(&under, 1, false);
     ck_assert_ptr_null(espl__arena_take_zeroed(&arena, 1, 1));
     ck_assert_uint_eq(under.bytes, 0);
     ck_assert_ptr_nonnull(espl__arena_take_zeroed(&arena, 1, 1));
 }
-END_TEST
 
-START_TEST(reset_without_memory_is_no_failure)
+TEST(reset_without_memory_is_no_failure)
 {
     use(20, 4 * KIB);
     test_heap_arm(&under, 1, true);
@@ -271,9 +257,8 @@ START_TEST(reset_without_memory_is_no_failure)
     test_heap_arm(&under, 0, false);
     use(20, 4 * KIB);
 }
-END_TEST
 
-START_TEST(bytes_are_counted_for_the_purpose)
+TEST(bytes_are_counted_for_the_purpose)
 {
     ck_assert_ptr_nonnull(espl__arena_take(&arena, 1, 1));
     ck_assert_uint_eq(heap.bytes[ESPL__FOR_COMMANDS], under.bytes);
@@ -282,38 +267,3 @@ START_TEST(bytes_are_counted_for_the_purpose)
     ck_assert_uint_eq(under.bytes, 0);
     ck_assert_ptr_nonnull(espl__arena_take(&arena, 1, 1));
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("base/arena");
-    TCase *const pieces = tcase_create("pieces");
-    TCase *const rounds = tcase_create("rounds");
-
-    tcase_add_checked_fixture(pieces, set_up, tear_down);
-    tcase_add_test(pieces, every_piece_is_aligned_to_a_line);
-    tcase_add_test(pieces, pieces_of_one_round_do_not_overlap);
-    tcase_add_test(pieces, count_and_size_multiply);
-    tcase_add_test(pieces, zeroed_piece_is_zero_to_its_end_also_where_another_round_wrote);
-    tcase_add_test(pieces, asking_for_nothing_gives_a_pointer_inside_the_arena);
-    tcase_add_test(pieces, sizes_that_wrap_are_refused_before_the_allocator_is_asked);
-    tcase_add_test(pieces, refused_piece_leaves_those_before_it_as_they_are);
-    tcase_add_test(pieces, first_piece_may_be_refused_and_asked_for_again);
-    tcase_add_test(pieces, bytes_are_counted_for_the_purpose);
-    suite_add_tcase(suite, pieces);
-
-    tcase_add_checked_fixture(rounds, set_up, tear_down);
-    tcase_add_test(rounds, nothing_is_taken_before_it_is_needed);
-    tcase_add_test(rounds, small_rounds_share_one_block);
-    tcase_add_test(rounds, rounds_alike_find_one_block_as_large_as_a_round);
-    tcase_add_test(rounds, rounds_that_swing_by_a_half_ask_for_nothing);
-    tcase_add_test(rounds, one_big_round_does_not_keep_its_memory);
-    tcase_add_test(rounds, first_round_of_all_does_not_keep_much);
-    tcase_add_test(rounds, rounds_that_shrink_give_their_memory_back);
-    tcase_add_test(rounds, tiny_rounds_between_large_ones_leave_these_their_memory);
-    tcase_add_test(rounds, reset_without_memory_is_no_failure);
-    suite_add_tcase(suite, rounds);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

@@ -39,7 +39,9 @@ typedef struct item {
     uint64_t a, b, c;
 } item;
 
-START_TEST(items_survive_growth)
+FIXTURE(set_up, NULL);
+
+TEST(items_survive_growth)
 {
     item *items = NULL;
     const uint64_t count = MOVES_HARD ? 1000 : 10000;
@@ -59,9 +61,8 @@ START_TEST(items_survive_growth)
     ck_assert_ptr_null(items);
     is_empty_and_faultless();
 }
-END_TEST
 
-START_TEST(empty_array_is_null)
+TEST(empty_array_is_null)
 {
     uint32_t *items = NULL;
 
@@ -71,9 +72,8 @@ START_TEST(empty_array_is_null)
     ESPL_ARRAY_FREE(&heap, purpose, items);
     ck_assert_uint_eq(under.calls, 0);
 }
-END_TEST
 
-START_TEST(reserved_room_takes_pushes_without_memory)
+TEST(reserved_room_takes_pushes_without_memory)
 {
     uint32_t *items = NULL;
 
@@ -89,9 +89,8 @@ START_TEST(reserved_room_takes_pushes_without_memory)
     ESPL_ARRAY_FREE(&heap, purpose, items);
     is_empty_and_faultless();
 }
-END_TEST
 
-START_TEST(reserve_moves_where_there_is_room_only_in_hard_move_builds)
+TEST(reserve_moves_where_there_is_room_only_in_hard_move_builds)
 {
     uint32_t *items = NULL;
 
@@ -105,9 +104,8 @@ START_TEST(reserve_moves_where_there_is_room_only_in_hard_move_builds)
     ESPL_ARRAY_FREE(&heap, purpose, items);
     is_empty_and_faultless();
 }
-END_TEST
 
-START_TEST(growth_asks_for_memory_a_logarithmic_number_of_times)
+TEST(growth_asks_for_memory_a_logarithmic_number_of_times)
 {
     uint32_t *items = NULL;
 
@@ -120,9 +118,8 @@ START_TEST(growth_asks_for_memory_a_logarithmic_number_of_times)
     ESPL_ARRAY_FREE(&heap, purpose, items);
     is_empty_and_faultless();
 }
-END_TEST
 
-START_TEST(refused_growth_changes_nothing)
+TEST(refused_growth_changes_nothing)
 {
     uint64_t *items = NULL;
 
@@ -150,9 +147,8 @@ START_TEST(refused_growth_changes_nothing)
     ESPL_ARRAY_FREE(&heap, purpose, items);
     is_empty_and_faultless();
 }
-END_TEST
 
-START_TEST(shrunk_array_has_the_room_that_is_left_to_it)
+TEST(shrunk_array_has_the_room_that_is_left_to_it)
 {
     uint32_t *items = NULL;
 
@@ -181,9 +177,8 @@ START_TEST(shrunk_array_has_the_room_that_is_left_to_it)
     ck_assert_uint_eq(ESPL_ARRAY_BYTES(items), 0);
     is_empty_and_faultless();
 }
-END_TEST
 
-START_TEST(shrinking_without_memory_changes_nothing)
+TEST(shrinking_without_memory_changes_nothing)
 {
     uint32_t *items = NULL;
 
@@ -204,9 +199,8 @@ START_TEST(shrinking_without_memory_changes_nothing)
     ck_assert_uint_eq(under.calls, 1);
     is_empty_and_faultless();
 }
-END_TEST
 
-START_TEST(array_can_be_cut_and_filled_again)
+TEST(array_can_be_cut_and_filled_again)
 {
     uint32_t *items = NULL;
 
@@ -222,7 +216,6 @@ START_TEST(array_can_be_cut_and_filled_again)
     ESPL_ARRAY_FREE(&heap, purpose, items);
     is_empty_and_faultless();
 }
-END_TEST
 
 static void push_without_room(void)
 {
@@ -236,7 +229,7 @@ static void set_length_past_the_capacity(void)
     espl__array_set_length(NULL, 1);
 }
 
-START_TEST(use_without_room_is_caught_by_checked_builds)
+TEST(use_without_room_is_caught_by_checked_builds)
 {
     char said[256];
 
@@ -245,7 +238,6 @@ START_TEST(use_without_room_is_caught_by_checked_builds)
         expect_abort(set_length_past_the_capacity, said, sizeof said);
     }
 }
-END_TEST
 
 // A bijection on 32-bit numbers, so that keys are distinct and use all bits.
 static uint32_t key_of(uint32_t i)
@@ -253,7 +245,7 @@ static uint32_t key_of(uint32_t i)
     return (i * 2654435761u) ^ (i << 31);
 }
 
-START_TEST(map_finds_ten_thousand_keys)
+TEST(map_finds_ten_thousand_keys)
 {
     espl__map map = {0};
     uint32_t with_bit_31 = 0;
@@ -272,10 +264,9 @@ START_TEST(map_finds_ten_thousand_keys)
     espl__map_free(&heap, purpose, &map);
     is_empty_and_faultless();
 }
-END_TEST
 
 // stb_ds shifts key bytes into a sign bit; a sanitizer would stop here.
-START_TEST(map_takes_keys_at_the_ends_of_the_range)
+TEST(map_takes_keys_at_the_ends_of_the_range)
 {
     const uint32_t keys[] = {0,           1,          0x7FFFFFFF, 0x80000000, 0x80000001,
                              0xFF000000u, 0xFFFFFFFE, 0xFFFFFFFF, 0x00008000, 0x0000FFFF};
@@ -294,9 +285,8 @@ START_TEST(map_takes_keys_at_the_ends_of_the_range)
     espl__map_free(&heap, purpose, &map);
     is_empty_and_faultless();
 }
-END_TEST
 
-START_TEST(putting_a_key_again_replaces_its_value)
+TEST(putting_a_key_again_replaces_its_value)
 {
     espl__map map = {0};
 
@@ -311,9 +301,8 @@ START_TEST(putting_a_key_again_replaces_its_value)
     espl__map_free(&heap, purpose, &map);
     is_empty_and_faultless();
 }
-END_TEST
 
-START_TEST(free_map_is_empty)
+TEST(free_map_is_empty)
 {
     espl__map map = {0};
 
@@ -326,9 +315,8 @@ START_TEST(free_map_is_empty)
     espl__map_free(&heap, purpose, &map);
     is_empty_and_faultless();
 }
-END_TEST
 
-START_TEST(put_after_reserve_takes_no_memory)
+TEST(put_after_reserve_takes_no_memory)
 {
     espl__map map = {0};
 
@@ -344,7 +332,6 @@ START_TEST(put_after_reserve_takes_no_memory)
     espl__map_free(&heap, purpose, &map);
     is_empty_and_faultless();
 }
-END_TEST
 
 // Fills a map whose n-th allocation fails, once or for good, and tries again when it does.
 // Returns false when the allocations came to an end before.
@@ -373,7 +360,7 @@ static bool fill_with_failure(size_t fail_at, bool fails_after)
     return under.failures > 0;
 }
 
-START_TEST(map_survives_a_failure_of_any_allocation)
+TEST(map_survives_a_failure_of_any_allocation)
 {
     size_t points = 1;
 
@@ -383,7 +370,6 @@ START_TEST(map_survives_a_failure_of_any_allocation)
     }
     ck_assert_uint_gt(points, 6);
 }
-END_TEST
 
 static void *fill_a_map_of_its_own(void *wrong)
 {
@@ -405,7 +391,7 @@ static void *fill_a_map_of_its_own(void *wrong)
     return NULL;
 }
 
-START_TEST(map_tells_its_bytes_and_gives_back_what_is_reserved)
+TEST(map_tells_its_bytes_and_gives_back_what_is_reserved)
 {
     espl__map map = {0};
 
@@ -429,9 +415,8 @@ START_TEST(map_tells_its_bytes_and_gives_back_what_is_reserved)
     espl__map_free(&heap, purpose, &map);
     is_empty_and_faultless();
 }
-END_TEST
 
-START_TEST(two_threads_fill_maps_at_once)
+TEST(two_threads_fill_maps_at_once)
 {
     pthread_t threads[2];
     bool wrong[2] = {false, false};
@@ -444,7 +429,6 @@ START_TEST(two_threads_fill_maps_at_once)
         ck_assert(!wrong[i]);
     }
 }
-END_TEST
 
 // Another thread, which puts a key into a map of its own.
 typedef struct visitor {
@@ -499,7 +483,7 @@ static void release_beside_a_visitor(void *user, void *block, size_t size, size_
     }
 }
 
-START_TEST(put_waits_while_another_thread_puts)
+TEST(put_waits_while_another_thread_puts)
 {
     visitor v = {.is_due = false};
     const espl_allocator allocator = {&v, allocate_below, release_beside_a_visitor};
@@ -521,59 +505,10 @@ START_TEST(put_waits_while_another_thread_puts)
     espl__map_free(&heap, purpose, &map);
     is_empty_and_faultless();
 }
-END_TEST
 
-START_TEST(hash_is_fnv_1a)
+TEST(hash_is_fnv_1a)
 {
     ck_assert_uint_eq(espl__hash_bytes("", 0), 0x811C9DC5u);
     ck_assert_uint_eq(espl__hash_bytes("a", 1), 0xE40C292Cu);
     ck_assert_uint_eq(espl__hash_bytes("foobar", 6), 0xBF9CF968u);
 }
-END_TEST
-
-static TCase *array_case(void)
-{
-    TCase *const array = tcase_create("array");
-
-    tcase_add_checked_fixture(array, set_up, NULL);
-    tcase_add_test(array, items_survive_growth);
-    tcase_add_test(array, empty_array_is_null);
-    tcase_add_test(array, reserved_room_takes_pushes_without_memory);
-    tcase_add_test(array, reserve_moves_where_there_is_room_only_in_hard_move_builds);
-    tcase_add_test(array, growth_asks_for_memory_a_logarithmic_number_of_times);
-    tcase_add_test(array, refused_growth_changes_nothing);
-    tcase_add_test(array, shrunk_array_has_the_room_that_is_left_to_it);
-    tcase_add_test(array, shrinking_without_memory_changes_nothing);
-    tcase_add_test(array, array_can_be_cut_and_filled_again);
-    tcase_add_test(array, use_without_room_is_caught_by_checked_builds);
-    return array;
-}
-
-static TCase *map_case(void)
-{
-    TCase *const map = tcase_create("map");
-
-    tcase_add_checked_fixture(map, set_up, NULL);
-    tcase_add_test(map, map_finds_ten_thousand_keys);
-    tcase_add_test(map, map_takes_keys_at_the_ends_of_the_range);
-    tcase_add_test(map, putting_a_key_again_replaces_its_value);
-    tcase_add_test(map, free_map_is_empty);
-    tcase_add_test(map, put_after_reserve_takes_no_memory);
-    tcase_add_test(map, map_survives_a_failure_of_any_allocation);
-    tcase_add_test(map, map_tells_its_bytes_and_gives_back_what_is_reserved);
-    tcase_add_test(map, two_threads_fill_maps_at_once);
-    tcase_add_test(map, put_waits_while_another_thread_puts);
-    tcase_add_test(map, hash_is_fnv_1a);
-    return map;
-}
-
-static Suite *array_suite(void)
-{
-    Suite *const suite = suite_create("array");
-
-    suite_add_tcase(suite, array_case());
-    suite_add_tcase(suite, map_case());
-    return suite;
-}
-
-RUN_SUITE(array_suite)

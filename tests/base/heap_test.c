@@ -29,7 +29,9 @@ static void is_empty_and_faultless(void)
     ck_assert_uint_eq(under.faults, 0);
 }
 
-START_TEST(bytes_are_counted_by_purpose)
+FIXTURE(set_up, NULL);
+
+TEST(bytes_are_counted_by_purpose)
 {
     void *const store = espl__heap_take(&heap, ESPL__FOR_STORE, 3, 20, 16);
     void *const tree = espl__heap_take(&heap, ESPL__FOR_TREE, 1, 7, 1);
@@ -47,9 +49,8 @@ START_TEST(bytes_are_counted_by_purpose)
     espl__heap_give(&heap, ESPL__FOR_TREE, tree, 1, 7, 1);
     is_empty_and_faultless();
 }
-END_TEST
 
-START_TEST(product_that_wraps_is_refused_before_the_allocator_is_asked)
+TEST(product_that_wraps_is_refused_before_the_allocator_is_asked)
 {
     ck_assert_ptr_null(espl__heap_take(&heap, ESPL__FOR_TREE, SIZE_MAX, 2, 16));
     ck_assert_ptr_null(espl__heap_take(&heap, ESPL__FOR_TREE, SIZE_MAX / 3 + 1, 3, 16));
@@ -57,9 +58,8 @@ START_TEST(product_that_wraps_is_refused_before_the_allocator_is_asked)
     ck_assert_uint_eq(under.calls, 0);
     is_empty_and_faultless();
 }
-END_TEST
 
-START_TEST(nothing_is_taken_for_a_product_of_zero)
+TEST(nothing_is_taken_for_a_product_of_zero)
 {
     ck_assert_ptr_null(espl__heap_take(&heap, ESPL__FOR_TREE, 0, 8, 8));
     ck_assert_ptr_null(espl__heap_take(&heap, ESPL__FOR_TREE, 8, 0, 8));
@@ -67,18 +67,16 @@ START_TEST(nothing_is_taken_for_a_product_of_zero)
     ck_assert_uint_eq(under.calls, 0);
     is_empty_and_faultless();
 }
-END_TEST
 
-START_TEST(refused_block_is_not_counted)
+TEST(refused_block_is_not_counted)
 {
     test_heap_arm(&under, 1, false);
     ck_assert_ptr_null(espl__heap_take(&heap, ESPL__FOR_WORLD, 1, 64, 16));
     ck_assert_uint_eq(under.failures, 1);
     is_empty_and_faultless();
 }
-END_TEST
 
-START_TEST(null_allocator_aligns_blocks_of_any_size)
+TEST(null_allocator_aligns_blocks_of_any_size)
 {
     const espl_allocator none = {0};
 
@@ -95,7 +93,6 @@ START_TEST(null_allocator_aligns_blocks_of_any_size)
     }
     ck_assert_uint_eq(espl__heap_bytes(&heap), 0);
 }
-END_TEST
 
 // --- Huge pages ---
 
@@ -135,7 +132,27 @@ static int is_advised(const void *place)
     return answer;
 }
 
-START_TEST(large_blocks_begin_with_a_huge_page_and_are_counted_as_asked_for)
+FIXTURE(set_up_huge, NULL);
+
+// First, because in one process small blocks may come to lie where huge ones were.
+TEST(block_below_a_huge_page_and_a_heap_not_told_ask_for_none)
+{
+    const espl_allocator none = {0};
+    const size_t small = ESPL__HUGE_PAGE - 1, large = 40 * (size_t)ESPL__HUGE_PAGE;
+    unsigned char *const block = espl__heap_take(&heap, ESPL__FOR_TREE, 1, small, 64);
+
+    ck_assert_ptr_nonnull(block);
+    ck_assert_int_le(is_advised(block + small / 2), 0);
+    espl__heap_give(&heap, ESPL__FOR_TREE, block, 1, small, 64);
+
+    espl__heap_init(&heap, &none);
+    unsigned char *const plain = espl__heap_take(&heap, ESPL__FOR_TREE, 1, large, 64);
+    ck_assert_ptr_nonnull(plain);
+    ck_assert_int_le(is_advised(plain + large / 2), 0);
+    espl__heap_give(&heap, ESPL__FOR_TREE, plain, 1, large, 64);
+}
+
+TEST(large_blocks_begin_with_a_huge_page_and_are_counted_as_asked_for)
 {
     const size_t sizes[] = {ESPL__HUGE_PAGE, ESPL__HUGE_PAGE + 1, 5 * (size_t)ESPL__HUGE_PAGE / 2};
 
@@ -152,10 +169,9 @@ START_TEST(large_blocks_begin_with_a_huge_page_and_are_counted_as_asked_for)
         ck_assert_uint_eq(espl__heap_bytes(&heap), 0);
     }
 }
-END_TEST
 
 // The C library may put blocks of up to 32 MiB where others were; a larger one comes fresh.
-START_TEST(whole_pages_of_a_block_are_huge_and_its_end_is_not)
+TEST(whole_pages_of_a_block_are_huge_and_its_end_is_not)
 {
     enum { PAGES = 20 };
     const size_t size = PAGES * (size_t)ESPL__HUGE_PAGE + ESPL__HUGE_PAGE / 2;
@@ -170,28 +186,9 @@ START_TEST(whole_pages_of_a_block_are_huge_and_its_end_is_not)
     }
     espl__heap_give(&heap, ESPL__FOR_TREE, block, 1, size, 64);
 }
-END_TEST
-
-START_TEST(block_below_a_huge_page_and_a_heap_not_told_ask_for_none)
-{
-    const espl_allocator none = {0};
-    const size_t small = ESPL__HUGE_PAGE - 1, large = 40 * (size_t)ESPL__HUGE_PAGE;
-    unsigned char *const block = espl__heap_take(&heap, ESPL__FOR_TREE, 1, small, 64);
-
-    ck_assert_ptr_nonnull(block);
-    ck_assert_int_le(is_advised(block + small / 2), 0);
-    espl__heap_give(&heap, ESPL__FOR_TREE, block, 1, small, 64);
-
-    espl__heap_init(&heap, &none);
-    unsigned char *const plain = espl__heap_take(&heap, ESPL__FOR_TREE, 1, large, 64);
-    ck_assert_ptr_nonnull(plain);
-    ck_assert_int_le(is_advised(plain + large / 2), 0);
-    espl__heap_give(&heap, ESPL__FOR_TREE, plain, 1, large, 64);
-}
-END_TEST
 
 // Where arrays always move, one comes to huge pages in half a million moves: a few items have to do.
-START_TEST(array_keeps_its_items_from_small_to_huge_pages_and_back)
+TEST(array_keeps_its_items_from_small_to_huge_pages_and_back)
 {
 #ifdef ESPL_HARD_MOVE
     enum { COUNT = 1 << 12 };
@@ -217,9 +214,10 @@ START_TEST(array_keeps_its_items_from_small_to_huge_pages_and_back)
     ESPL_ARRAY_FREE(&heap, ESPL__FOR_TREE, items);
     ck_assert_uint_eq(espl__heap_bytes(&heap), 0);
 }
-END_TEST
 
-START_TEST(allocator_of_the_user_is_asked_as_ever)
+FIXTURE(set_up, NULL);
+
+TEST(allocator_of_the_user_is_asked_as_ever)
 {
     const espl_allocator before = test_heap_allocator(&under);
 
@@ -231,7 +229,6 @@ START_TEST(allocator_of_the_user_is_asked_as_ever)
     espl__heap_give(&heap, ESPL__FOR_TREE, block, 1, 3 * ESPL__HUGE_PAGE, 64);
     is_empty_and_faultless();
 }
-END_TEST
 
 static void *take_and_give(void *unused)
 {
@@ -247,7 +244,7 @@ static void *take_and_give(void *unused)
     return NULL;
 }
 
-START_TEST(threads_take_turns_at_the_allocator)
+TEST(threads_take_turns_at_the_allocator)
 {
     pthread_t threads[4];
 
@@ -260,7 +257,6 @@ START_TEST(threads_take_turns_at_the_allocator)
     ck_assert_uint_eq(under.calls, 8000);
     is_empty_and_faultless();
 }
-END_TEST
 
 static void take_while_forbidden(void)
 {
@@ -275,7 +271,7 @@ static void give_more_than_was_taken(void)
     espl__heap_give(&heap, ESPL__FOR_TREE, nothing, 1, sizeof nothing, 1);
 }
 
-START_TEST(faults_of_the_library_are_caught_by_checked_builds)
+TEST(faults_of_the_library_are_caught_by_checked_builds)
 {
     char said[256];
 
@@ -286,9 +282,8 @@ START_TEST(faults_of_the_library_are_caught_by_checked_builds)
     }
     is_empty_and_faultless();
 }
-END_TEST
 
-START_TEST(sizes_refuse_to_wrap)
+TEST(sizes_refuse_to_wrap)
 {
     size_t out = 7;
 
@@ -308,35 +303,3 @@ START_TEST(sizes_refuse_to_wrap)
     ck_assert(espl__size_multiply(&out, 0, SIZE_MAX));
     ck_assert_uint_eq(out, 0);
 }
-END_TEST
-
-static Suite *heap_suite(void)
-{
-    Suite *const suite = suite_create("heap");
-    TCase *const blocks = tcase_create("blocks");
-    TCase *const huge_pages = tcase_create("huge_pages");
-    TCase *const sizes = tcase_create("sizes");
-
-    tcase_add_checked_fixture(blocks, set_up, NULL);
-    tcase_add_test(blocks, bytes_are_counted_by_purpose);
-    tcase_add_test(blocks, product_that_wraps_is_refused_before_the_allocator_is_asked);
-    tcase_add_test(blocks, nothing_is_taken_for_a_product_of_zero);
-    tcase_add_test(blocks, refused_block_is_not_counted);
-    tcase_add_test(blocks, null_allocator_aligns_blocks_of_any_size);
-    tcase_add_test(blocks, threads_take_turns_at_the_allocator);
-    tcase_add_test(blocks, faults_of_the_library_are_caught_by_checked_builds);
-    tcase_add_checked_fixture(huge_pages, set_up_huge, NULL);
-    // In one process, small blocks may come to lie where huge ones were before.
-    tcase_add_test(huge_pages, block_below_a_huge_page_and_a_heap_not_told_ask_for_none);
-    tcase_add_test(huge_pages, large_blocks_begin_with_a_huge_page_and_are_counted_as_asked_for);
-    tcase_add_test(huge_pages, whole_pages_of_a_block_are_huge_and_its_end_is_not);
-    tcase_add_test(huge_pages, array_keeps_its_items_from_small_to_huge_pages_and_back);
-    tcase_add_test(blocks, allocator_of_the_user_is_asked_as_ever);
-    tcase_add_test(sizes, sizes_refuse_to_wrap);
-    suite_add_tcase(suite, blocks);
-    suite_add_tcase(suite, huge_pages);
-    suite_add_tcase(suite, sizes);
-    return suite;
-}
-
-RUN_SUITE(heap_suite)

@@ -12,7 +12,7 @@ typedef struct grown {
 
 static const grown given = {1, 2, 3};
 
-START_TEST(a_struct_of_the_same_size_is_not_copied)
+TEST(a_struct_of_the_same_size_is_not_copied)
 {
     grown room = {7, 7, 7};
 
@@ -20,10 +20,9 @@ START_TEST(a_struct_of_the_same_size_is_not_copied)
     ck_assert_uint_eq(room.a, 7);
     ck_assert(espl__sized_is_known(&given, sizeof given, sizeof given));
 }
-END_TEST
 
 // Whatever the size: there is nothing to copy, and nothing that is not known.
-START_TEST(null_is_passed_on)
+TEST(null_is_passed_on)
 {
     for (size_t size = 0; size < 2 * sizeof given; ++size) {
         grown room;
@@ -33,9 +32,8 @@ START_TEST(null_is_passed_on)
         espl__sized_write(NULL, size, &given, sizeof given);
     }
 }
-END_TEST
 
-START_TEST(fields_that_a_shorter_struct_lacks_are_0)
+TEST(fields_that_a_shorter_struct_lacks_are_0)
 {
     for (size_t size = 0; size < sizeof given; ++size) {
         unsigned char *const bytes =
@@ -54,9 +52,8 @@ START_TEST(fields_that_a_shorter_struct_lacks_are_0)
         free(bytes);
     }
 }
-END_TEST
 
-START_TEST(a_longer_struct_is_known_where_its_end_is_0)
+TEST(a_longer_struct_is_known_where_its_end_is_0)
 {
     unsigned char bytes[sizeof given + 9] = {0};
     grown room;
@@ -73,9 +70,8 @@ START_TEST(a_longer_struct_is_known_where_its_end_is_0)
         }
     }
 }
-END_TEST
 
-START_TEST(a_write_fills_the_struct_of_the_caller_and_no_more)
+TEST(a_write_fills_the_struct_of_the_caller_and_no_more)
 {
     for (size_t size = 0; size <= sizeof given + 9; ++size) {
         const size_t both = size < sizeof given ? size : sizeof given;
@@ -89,20 +85,3 @@ START_TEST(a_write_fills_the_struct_of_the_caller_and_no_more)
         }
     }
 }
-END_TEST
-
-static Suite *sized_suite(void)
-{
-    Suite *const suite = suite_create("sized");
-    TCase *const structs = tcase_create("structs");
-
-    tcase_add_test(structs, a_struct_of_the_same_size_is_not_copied);
-    tcase_add_test(structs, null_is_passed_on);
-    tcase_add_test(structs, fields_that_a_shorter_struct_lacks_are_0);
-    tcase_add_test(structs, a_longer_struct_is_known_where_its_end_is_0);
-    tcase_add_test(structs, a_write_fills_the_struct_of_the_caller_and_no_more);
-    suite_add_tcase(suite, structs);
-    return suite;
-}
-
-RUN_SUITE(sized_suite)

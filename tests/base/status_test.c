@@ -35,7 +35,7 @@ static const espl_status statuses[] = {
 
 enum { STATUS_COUNT = sizeof statuses / sizeof *statuses };
 
-START_TEST(names_and_texts_are_distinct)
+TEST(names_and_texts_are_distinct)
 {
     for (int i = 0; i < STATUS_COUNT; ++i) {
         for (int j = 0; j < i; ++j) {
@@ -44,9 +44,8 @@ START_TEST(names_and_texts_are_distinct)
         }
     }
 }
-END_TEST
 
-START_TEST(refusals_are_negative_and_remarks_positive)
+TEST(refusals_are_negative_and_remarks_positive)
 {
     for (int i = 0; i < STATUS_COUNT; ++i) {
         const bool is_refusal = strncmp(espl_status_name(statuses[i]), "ESPL_ERR_", 9) == 0;
@@ -57,10 +56,9 @@ START_TEST(refusals_are_negative_and_remarks_positive)
     ck_assert_int_gt(ESPL_LOSSY, 0);
     ck_assert_int_eq(ESPL_OVERFLOW, 3);
 }
-END_TEST
 
 // One sentence: it ends once, and what to do follows a semicolon.
-START_TEST(a_text_is_one_sentence_that_says_what_to_do)
+TEST(a_text_is_one_sentence_that_says_what_to_do)
 {
     for (int i = 0; i < STATUS_COUNT; ++i) {
         const char *const text = espl_status_text(statuses[i]);
@@ -74,10 +72,9 @@ START_TEST(a_text_is_one_sentence_that_says_what_to_do)
     ck_assert_ptr_nonnull(strstr(espl_status_text(ESPL_ERR_PENDING),
                                  "play the command buffer, then espl_command_buffer_resolve()"));
 }
-END_TEST
 
 // Every number in reach that is named is a status of the list above, and so none is forgotten here.
-START_TEST(every_named_number_is_a_status)
+TEST(every_named_number_is_a_status)
 {
     int named = 0;
 
@@ -92,19 +89,3 @@ START_TEST(every_named_number_is_a_status)
     }
     ck_assert_int_eq(named, STATUS_COUNT);
 }
-END_TEST
-
-static Suite *status_suite(void)
-{
-    Suite *const suite = suite_create("status");
-    TCase *const names = tcase_create("names");
-
-    tcase_add_test(names, names_and_texts_are_distinct);
-    tcase_add_test(names, refusals_are_negative_and_remarks_positive);
-    tcase_add_test(names, a_text_is_one_sentence_that_says_what_to_do);
-    tcase_add_test(names, every_named_number_is_a_status);
-    suite_add_tcase(suite, names);
-    return suite;
-}
-
-RUN_SUITE(status_suite)

@@ -18,7 +18,7 @@ static void hear(void *user, const char *file, int line, const char *condition)
     *ear = (heard){ear->count + 1, line, file, condition};
 }
 
-START_TEST(hook_hears_file_line_and_condition)
+TEST(hook_hears_file_line_and_condition)
 {
     heard ear = {0};
     const espl_hooks hooks = {.user = &ear, .trap = hear};
@@ -30,7 +30,6 @@ START_TEST(hook_hears_file_line_and_condition)
     ck_assert_str_eq(ear.file, "file.c");
     ck_assert_str_eq(ear.condition, "a < b");
 }
-END_TEST
 
 static void trap_without_hooks(void)
 {
@@ -44,7 +43,7 @@ static void trap_with_empty_hooks(void)
     espl__trap(&hooks, "file.c", 42, "a < b");
 }
 
-START_TEST(trap_without_a_hook_speaks_and_aborts)
+TEST(trap_without_a_hook_speaks_and_aborts)
 {
     char said[256];
 
@@ -54,9 +53,8 @@ START_TEST(trap_without_a_hook_speaks_and_aborts)
     expect_abort(trap_with_empty_hooks, said, sizeof said);
     ck_assert_ptr_nonnull(strstr(said, "file.c:42"));
 }
-END_TEST
 
-START_TEST(demand_traps_in_checked_builds_and_refuses_in_all)
+TEST(demand_traps_in_checked_builds_and_refuses_in_all)
 {
     heard ear = {0};
     const espl_hooks hooks = {.user = &ear, .trap = hear};
@@ -70,7 +68,6 @@ START_TEST(demand_traps_in_checked_builds_and_refuses_in_all)
         ck_assert_str_eq(ear.condition, "One is two.");
     }
 }
-END_TEST
 
 static void break_an_assertion(void)
 {
@@ -79,7 +76,7 @@ static void break_an_assertion(void)
     ESPL_CHECK_IF(true, one == 2);
 }
 
-START_TEST(broken_assertion_speaks_and_aborts)
+TEST(broken_assertion_speaks_and_aborts)
 {
     char said[256];
 
@@ -87,9 +84,8 @@ START_TEST(broken_assertion_speaks_and_aborts)
     ck_assert_ptr_nonnull(strstr(said, "trap_test.c"));
     ck_assert_ptr_nonnull(strstr(said, "one == 2"));
 }
-END_TEST
 
-START_TEST(assertion_that_is_off_is_not_evaluated)
+TEST(assertion_that_is_off_is_not_evaluated)
 {
     int evaluated = 0;
 
@@ -101,20 +97,3 @@ START_TEST(assertion_that_is_off_is_not_evaluated)
     ESPL_CHECK_FULL(++evaluated > 0);
     ck_assert_int_eq(evaluated, 1 + (ESPL_CHECKS >= 1) + (ESPL_CHECKS >= 2));
 }
-END_TEST
-
-static Suite *trap_suite(void)
-{
-    Suite *const suite = suite_create("trap");
-    TCase *const trap = tcase_create("trap");
-
-    tcase_add_test(trap, hook_hears_file_line_and_condition);
-    tcase_add_test(trap, trap_without_a_hook_speaks_and_aborts);
-    tcase_add_test(trap, demand_traps_in_checked_builds_and_refuses_in_all);
-    tcase_add_test(trap, broken_assertion_speaks_and_aborts);
-    tcase_add_test(trap, assertion_that_is_off_is_not_evaluated);
-    suite_add_tcase(suite, trap);
-    return suite;
-}
-
-RUN_SUITE(trap_suite)

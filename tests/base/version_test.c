@@ -16,7 +16,7 @@
 #error "the preprocessor cannot compare versions"
 #endif
 
-START_TEST(package_headers_and_library_are_of_one_version)
+TEST(package_headers_and_library_are_of_one_version)
 {
     char text[32];
 
@@ -25,9 +25,8 @@ START_TEST(package_headers_and_library_are_of_one_version)
     ck_assert_str_eq(text, PACKAGE_VERSION);
     ck_assert_uint_eq(espl_version(), HEADER_VERSION);
 }
-END_TEST
 
-START_TEST(later_versions_have_greater_numbers)
+TEST(later_versions_have_greater_numbers)
 {
     const uint32_t versions[] = {ESPL_VERSION(0, 0, 1),  ESPL_VERSION(0, 0, 999),
                                  ESPL_VERSION(0, 1, 0),  ESPL_VERSION(0, 2, 0),
@@ -40,17 +39,3 @@ START_TEST(later_versions_have_greater_numbers)
     ck_assert_uint_eq(ESPL_VERSION(2, 3, 4), 2003004);
     ck_assert_uint_eq(ESPL_VERSION(1 - 1, 1 + 1, 2 * 2), 2004);
 }
-END_TEST
-
-static Suite *version_suite(void)
-{
-    Suite *const suite = suite_create("version");
-    TCase *const numbers = tcase_create("numbers");
-
-    tcase_add_test(numbers, package_headers_and_library_are_of_one_version);
-    tcase_add_test(numbers, later_versions_have_greater_numbers);
-    suite_add_tcase(suite, numbers);
-    return suite;
-}
-
-RUN_SUITE(version_suite)

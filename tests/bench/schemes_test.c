@@ -114,17 +114,18 @@ static uint32_t last_child(uint32_t parent)
     return child;
 }
 
-START_TEST(root_and_first_child_are_written_in_one_frame)
+FIXTURE(set_up, tear_down);
+
+TEST(root_and_first_child_are_written_in_one_frame)
 {
     const uint32_t root = forest_root(&forest, 5);
 
     check_writes((const uint32_t[]){root, root + 1}, 2);
     check_writes((const uint32_t[]){root + 1, root}, 2);
 }
-END_TEST
 
 // Their subtrees end at the same node.
-START_TEST(root_and_last_child_are_written_in_one_frame)
+TEST(root_and_last_child_are_written_in_one_frame)
 {
     const uint32_t root = forest_root(&forest, 5);
     const uint32_t child = last_child(root);
@@ -134,9 +135,8 @@ START_TEST(root_and_last_child_are_written_in_one_frame)
     check_writes((const uint32_t[]){child, root}, 2);
     check_writes((const uint32_t[]){child, root, root + tree_size}, 3);
 }
-END_TEST
 
-START_TEST(any_writes_give_the_same_bits)
+TEST(any_writes_give_the_same_bits)
 {
     static const unsigned workers[] = {1, 2, 5};
     uint32_t *const nodes = block_new(node_count, sizeof *nodes);
@@ -159,9 +159,8 @@ START_TEST(any_writes_give_the_same_bits)
     }
     free(nodes);
 }
-END_TEST
 
-START_TEST(copies_of_a_tree_are_that_tree)
+TEST(copies_of_a_tree_are_that_tree)
 {
     struct forest tree = forest_create_copies(forest.parents, tree_size, 1);
     struct pose *const worlds = block_new(node_count, sizeof *worlds);
@@ -187,7 +186,6 @@ START_TEST(copies_of_a_tree_are_that_tree)
     free(expected);
     forest_destroy(&tree);
 }
-END_TEST
 
 static bool is_below(const uint32_t *parents, uint32_t node, uint32_t top)
 {
@@ -204,7 +202,7 @@ static struct scheme_move move_of(const struct scheme *scheme, struct scheme_wor
 }
 
 // Not only leaves: whole subtrees go up and down in depth.
-START_TEST(subtrees_move_anywhere)
+TEST(subtrees_move_anywhere)
 {
     const struct scheme *const scheme = &scheme_clustered;
     struct pair pair = pair_create(scheme, &scheme_linked, 2);
@@ -237,7 +235,6 @@ START_TEST(subtrees_move_anywhere)
     free(parents);
     pair_destroy(&pair);
 }
-END_TEST
 
 enum { spawn_limit = 300 };
 
@@ -272,7 +269,7 @@ static void spawn_frame(struct litter *litter, uint64_t seed, uint32_t count)
     litter->alive_count = count;
 }
 
-START_TEST(prefabs_come_and_go)
+TEST(prefabs_come_and_go)
 {
     struct pair pair = pair_create(&scheme_clustered, &scheme_linked, 1);
     struct litter ours = {.scheme = &scheme_clustered, .world = pair.world};
@@ -305,22 +302,3 @@ START_TEST(prefabs_come_and_go)
     }
     pair_destroy(&pair);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("schemes");
-    TCase *const schemes = tcase_create("schemes");
-
-    tcase_add_checked_fixture(schemes, set_up, tear_down);
-    tcase_add_test(schemes, root_and_first_child_are_written_in_one_frame);
-    tcase_add_test(schemes, root_and_last_child_are_written_in_one_frame);
-    tcase_add_test(schemes, any_writes_give_the_same_bits);
-    tcase_add_test(schemes, copies_of_a_tree_are_that_tree);
-    tcase_add_test(schemes, subtrees_move_anywhere);
-    tcase_add_test(schemes, prefabs_come_and_go);
-    suite_add_tcase(suite, schemes);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

@@ -27,7 +27,7 @@ static espl_command_buffer *begin(espl_world *world)
     return commands;
 }
 
-START_TEST(what_is_kept_is_known_and_goes_back)
+TEST(what_is_kept_is_known_and_goes_back)
 {
     // Clones of up to the whole chain stay.
     const bool is_small = test_limits_of_build().entities < 300 + 40 * 40 * 300;
@@ -58,10 +58,9 @@ START_TEST(what_is_kept_is_known_and_goes_back)
     free(chain);
     test_world_end(&test);
 }
-END_TEST
 
 // Also where playbacks fail for want of memory.
-START_TEST(what_is_kept_is_known_without_memory)
+TEST(what_is_kept_is_known_without_memory)
 {
     espl_status status = ESPL_ERR_NO_MEMORY;
     test_world test;
@@ -80,7 +79,6 @@ START_TEST(what_is_kept_is_known_without_memory)
     free(chain);
     test_world_end(&test);
 }
-END_TEST
 
 static void counts_are(const espl_world *world, uint64_t accepted, uint64_t applied)
 {
@@ -91,7 +89,7 @@ static void counts_are(const espl_world *world, uint64_t accepted, uint64_t appl
     ck_assert_uint_eq(stats.commands_refused, accepted - applied);
 }
 
-START_TEST(played_commands_are_counted_and_no_others)
+TEST(played_commands_are_counted_and_no_others)
 {
     test_world test;
 
@@ -128,11 +126,10 @@ START_TEST(played_commands_are_counted_and_no_others)
     espl_command_buffer_destroy(other);
     test_world_end(&test);
 }
-END_TEST
 
 // A world that is not finite and comes out bit-equal is visited, and what hangs below it is not. Two such
 // hierarchies are two groups; on several workers each may be in an edit of its own.
-START_TEST(worlds_that_were_not_finite_before_and_are_not_visited_do_not_count)
+TEST(worlds_that_were_not_finite_before_and_are_not_visited_do_not_count)
 {
     const float far[3] = {3e38f, 0, 0}, other[3] = {2e38f, 0, 0}, near[3] = {1, 0, 0};
     test_executor shuffled = {.manner = TEST_SHUFFLED, .workers = 3, .random = 4};
@@ -167,10 +164,9 @@ START_TEST(worlds_that_were_not_finite_before_and_are_not_visited_do_not_count)
         test_world_end(&test);
     }
 }
-END_TEST
 
 // Three commands change two nodes of a chain of five, and the worlds of four are computed several times.
-START_TEST(a_world_that_is_not_finite_counts_once_however_many_commands_changed_it)
+TEST(a_world_that_is_not_finite_counts_once_however_many_commands_changed_it)
 {
     const float far[3] = {3e38f, 0, 0}, other[3] = {2e38f, 0, 0}, near[3] = {1, 2, 0};
     espl_report report;
@@ -192,20 +188,3 @@ START_TEST(a_world_that_is_not_finite_counts_once_however_many_commands_changed_
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("account");
-    TCase *const rule = tcase_create("rule");
-
-    tcase_add_test(rule, what_is_kept_is_known_and_goes_back);
-    tcase_add_test(rule, what_is_kept_is_known_without_memory);
-    tcase_add_test(rule, played_commands_are_counted_and_no_others);
-    tcase_add_test(rule, worlds_that_were_not_finite_before_and_are_not_visited_do_not_count);
-    tcase_add_test(rule, a_world_that_is_not_finite_counts_once_however_many_commands_changed_it);
-    suite_add_tcase(suite, rule);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

@@ -106,7 +106,9 @@ static espl_entity record_leaf(espl_entity parent, espl_dead_parent dead_parent)
 
 // --- Where new nodes come to be ---
 
-START_TEST(a_clone_without_a_parent_stays_where_the_nursery_was)
+FIXTURE(set_up, tear_down);
+
+TEST(a_clone_without_a_parent_stays_where_the_nursery_was)
 {
     const espl_entity prefab = make_prefab();
     const uint32_t end = world->forest.end;
@@ -120,9 +122,8 @@ START_TEST(a_clone_without_a_parent_stays_where_the_nursery_was)
     ck_assert_uint_eq(tree_of(become(b))->flags, ESPL__TREE_IN_ORDER);
     ck_assert_uint_eq(world->forest.end, end + 6);
 }
-END_TEST
 
-START_TEST(a_clone_that_got_a_child_is_copied_to_a_range_of_its_own_in_order)
+TEST(a_clone_that_got_a_child_is_copied_to_a_range_of_its_own_in_order)
 {
     const espl_entity prefab = make_prefab(), guest = test_solo_at(world, 1, 1, 1);
     const espl_entity clone = record_clone(prefab, espl_entity_null());
@@ -137,9 +138,8 @@ START_TEST(a_clone_that_got_a_child_is_copied_to_a_range_of_its_own_in_order)
     // Nothing of the nursery is left behind the trees.
     ck_assert_uint_eq(world->forest.nursery, ESPL__NO_TREE);
 }
-END_TEST
 
-START_TEST(what_is_left_of_the_nursery_is_free_again)
+TEST(what_is_left_of_the_nursery_is_free_again)
 {
     const espl_entity prefab = make_prefab();
     const uint32_t end = world->forest.end;
@@ -155,9 +155,8 @@ START_TEST(what_is_left_of_the_nursery_is_free_again)
     ck_assert_uint_le(world->forest.end, end + 6);
     ck_assert_uint_eq(world->forest.end - world->forest.free_slots, end + 3);
 }
-END_TEST
 
-START_TEST(a_new_node_takes_the_end_of_the_range_of_its_parent)
+TEST(a_new_node_takes_the_end_of_the_range_of_its_parent)
 {
     const espl_entity root = make_prefab();
 
@@ -175,9 +174,8 @@ START_TEST(a_new_node_takes_the_end_of_the_range_of_its_parent)
     ck_assert_uint_eq(world->forest.end, end);
     ck_assert_uint_eq(world->forest.nodes_laid_out, laid_out);
 }
-END_TEST
 
-START_TEST(a_new_node_takes_a_hole_of_the_range_of_its_parent)
+TEST(a_new_node_takes_a_hole_of_the_range_of_its_parent)
 {
     const espl_entity root = make_prefab();
     const espl_entity first = espl_get_first_child(world, root);
@@ -190,9 +188,8 @@ START_TEST(a_new_node_takes_a_hole_of_the_range_of_its_parent)
     ck_assert_uint_eq(slot_of(become(leaf)), hole);
     ck_assert_uint_eq(tree_of(root)->hole, ESPL__NO_SLOT);
 }
-END_TEST
 
-START_TEST(a_tree_whose_range_is_full_comes_to_a_larger_one_with_all_new_nodes)
+TEST(a_tree_whose_range_is_full_comes_to_a_larger_one_with_all_new_nodes)
 {
     const espl_entity root = make_prefab(); // compaction left no room
     const espl__tree before = *tree_of(root);
@@ -212,10 +209,9 @@ START_TEST(a_tree_whose_range_is_full_comes_to_a_larger_one_with_all_new_nodes)
         ck_assert_ptr_eq(tree_of(become(leaves[i])), tree_of(root));
     }
 }
-END_TEST
 
 // A range that has room for some of the new nodes is no reason to put them there first and lack room then.
-START_TEST(any_number_of_new_nodes_finds_room)
+TEST(any_number_of_new_nodes_finds_room)
 {
     if (test_lacks_room(128, "many new nodes")) {
         return;
@@ -239,9 +235,8 @@ START_TEST(any_number_of_new_nodes_finds_room)
         begin_again();
     }
 }
-END_TEST
 
-START_TEST(steady_instances_do_not_let_the_pool_grow)
+TEST(steady_instances_do_not_let_the_pool_grow)
 {
     enum { COUNT = 300 };
     if (test_lacks_room(6 * COUNT + 3, "prefabs that come and go")) {
@@ -272,11 +267,10 @@ START_TEST(steady_instances_do_not_let_the_pool_grow)
     ck_assert_uint_le(mark, 2 * (2 * 3 * COUNT) + 4096);
     test_world_is_valid(world);
 }
-END_TEST
 
 // --- What copies what is edited ---
 
-START_TEST(clones_below_their_source_double_it)
+TEST(clones_below_their_source_double_it)
 {
     if (test_lacks_room(1 << 8, "a tree that is doubled")) {
         return;
@@ -294,10 +288,9 @@ START_TEST(clones_below_their_source_double_it)
     ck_assert_uint_eq(report.created, (1 << TIMES) - 1);
     ck_assert_uint_eq(report.groups, 1);
 }
-END_TEST
 
 // A node without a transform shows what its parent shows, wherever its slot is at that moment.
-START_TEST(a_stretch_that_comes_to_the_parent_later_reaches_a_node_without_transform)
+TEST(a_stretch_that_comes_to_the_parent_later_reaches_a_node_without_transform)
 {
     const espl_transform at = test_at(1, 0, 0);
     espl_write write = {.kind = ESPL_WRITE_STRETCH, .value = {.stretch = {3, 1, 1}}};
@@ -316,29 +309,3 @@ START_TEST(a_stretch_that_comes_to_the_parent_later_reaches_a_node_without_trans
     (void)play();
     ck_assert_float_eq(test_world_of(world, child).position[0], 3);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("commands/apply");
-    TCase *const nodes = tcase_create("new nodes");
-    TCase *const turns = tcase_create("turns");
-
-    tcase_add_checked_fixture(nodes, set_up, tear_down);
-    tcase_add_test(nodes, a_clone_without_a_parent_stays_where_the_nursery_was);
-    tcase_add_test(nodes, a_clone_that_got_a_child_is_copied_to_a_range_of_its_own_in_order);
-    tcase_add_test(nodes, what_is_left_of_the_nursery_is_free_again);
-    tcase_add_test(nodes, a_new_node_takes_the_end_of_the_range_of_its_parent);
-    tcase_add_test(nodes, a_new_node_takes_a_hole_of_the_range_of_its_parent);
-    tcase_add_test(nodes, a_tree_whose_range_is_full_comes_to_a_larger_one_with_all_new_nodes);
-    tcase_add_test(nodes, any_number_of_new_nodes_finds_room);
-    tcase_add_test(nodes, steady_instances_do_not_let_the_pool_grow);
-    suite_add_tcase(suite, nodes);
-    tcase_add_checked_fixture(turns, set_up, tear_down);
-    tcase_add_test(turns, clones_below_their_source_double_it);
-    tcase_add_test(turns, a_stretch_that_comes_to_the_parent_later_reaches_a_node_without_transform);
-    suite_add_tcase(suite, turns);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

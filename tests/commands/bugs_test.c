@@ -94,7 +94,7 @@ static size_t living(const scene *s)
 
 // --- A: cycles and self-parents ---
 
-START_TEST(a1_an_entity_is_not_attached_to_itself_at_once_or_recorded)
+TEST(a1_an_entity_is_not_attached_to_itself_at_once_or_recorded)
 {
     scene s;
     scene_begin(&s);
@@ -111,9 +111,8 @@ START_TEST(a1_an_entity_is_not_attached_to_itself_at_once_or_recorded)
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(a3_three_attaches_that_would_close_a_ring_leave_a_chain)
+TEST(a3_three_attaches_that_would_close_a_ring_leave_a_chain)
 {
     scene s;
     scene_begin(&s);
@@ -129,9 +128,8 @@ START_TEST(a3_three_attaches_that_would_close_a_ring_leave_a_chain)
     ck_assert(is_child(&s, a, b) && is_child(&s, b, c));
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(a7_refused_links_do_not_confuse_the_destroy_of_a_subtree)
+TEST(a7_refused_links_do_not_confuse_the_destroy_of_a_subtree)
 {
     scene s;
     scene_begin(&s);
@@ -154,11 +152,10 @@ START_TEST(a7_refused_links_do_not_confuse_the_destroy_of_a_subtree)
     ck_assert_uint_eq(espl_count_descendants(s.world, node[0]), 4);
     scene_end(&s);
 }
-END_TEST
 
 // --- C: destroyed parents, orphans, membership ---
 
-START_TEST(c1_a_child_changes_parents_while_the_old_one_is_destroyed)
+TEST(c1_a_child_changes_parents_while_the_old_one_is_destroyed)
 {
     for (uint32_t order = 0; order < 2; ++order) {
         scene s;
@@ -175,9 +172,8 @@ START_TEST(c1_a_child_changes_parents_while_the_old_one_is_destroyed)
         scene_end(&s);
     }
 }
-END_TEST
 
-START_TEST(c1_an_owned_child_dies_with_its_parent_unless_it_left_before)
+TEST(c1_an_owned_child_dies_with_its_parent_unless_it_left_before)
 {
     for (uint32_t order = 0; order < 2; ++order) {
         scene s;
@@ -193,9 +189,8 @@ START_TEST(c1_an_owned_child_dies_with_its_parent_unless_it_left_before)
         scene_end(&s);
     }
 }
-END_TEST
 
-START_TEST(c4_an_instance_under_a_destroyed_parent_is_refused_or_a_root)
+TEST(c4_an_instance_under_a_destroyed_parent_is_refused_or_a_root)
 {
     scene s;
     scene_begin(&s);
@@ -218,9 +213,8 @@ START_TEST(c4_an_instance_under_a_destroyed_parent_is_refused_or_a_root)
     ck_assert_uint_eq(living(&s), 2);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(c5_an_attach_to_a_destroyed_parent_is_refused)
+TEST(c5_an_attach_to_a_destroyed_parent_is_refused)
 {
     scene s;
     scene_begin(&s);
@@ -236,9 +230,8 @@ START_TEST(c5_an_attach_to_a_destroyed_parent_is_refused)
     ck_assert_int_eq(espl_get_role(s.world, child), ESPL_ROLE_SOLO);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(c7_a_recycled_index_remembers_nothing)
+TEST(c7_a_recycled_index_remembers_nothing)
 {
     scene s;
     scene_begin(&s);
@@ -261,9 +254,8 @@ START_TEST(c7_a_recycled_index_remembers_nothing)
     ck_assert(test_same(&local, &identity));
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(c9_a_detached_child_that_keeps_its_local_has_a_new_world_at_once)
+TEST(c9_a_detached_child_that_keeps_its_local_has_a_new_world_at_once)
 {
     scene s;
     scene_begin(&s);
@@ -276,9 +268,8 @@ START_TEST(c9_a_detached_child_that_keeps_its_local_has_a_new_world_at_once)
     ck_assert_float_eq(test_world_of(s.world, below).position[0], 2);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(c10_a_child_orphaned_and_adopted_in_one_playback_has_the_new_parent)
+TEST(c10_a_child_orphaned_and_adopted_in_one_playback_has_the_new_parent)
 {
     scene s;
     scene_begin(&s);
@@ -293,9 +284,8 @@ START_TEST(c10_a_child_orphaned_and_adopted_in_one_playback_has_the_new_parent)
     ck_assert_int_eq(espl_get_role(s.world, old), ESPL_ROLE_SOLO);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(c11_what_moved_away_outlives_its_old_root)
+TEST(c11_what_moved_away_outlives_its_old_root)
 {
     scene s;
     scene_begin(&s);
@@ -310,9 +300,8 @@ START_TEST(c11_what_moved_away_outlives_its_old_root)
     ck_assert_uint_eq(s.report.destroyed, 1);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(c13_overlapping_destroys_kill_each_entity_once)
+TEST(c13_overlapping_destroys_kill_each_entity_once)
 {
     scene s;
     scene_begin(&s);
@@ -330,10 +319,9 @@ START_TEST(c13_overlapping_destroys_kill_each_entity_once)
     ck_assert_uint_eq(living(&s), 0);
     scene_end(&s);
 }
-END_TEST
 
 // The dead stand first, in the middle and last among many.
-START_TEST(c14_dead_members_anywhere_among_many_are_passed_over)
+TEST(c14_dead_members_anywhere_among_many_are_passed_over)
 {
     enum { COUNT = MANY_OR_FEW(3000, 30) };
     const size_t dead[3] = {0, COUNT / 2, COUNT - 1};
@@ -364,9 +352,8 @@ START_TEST(c14_dead_members_anywhere_among_many_are_passed_over)
     scene_end(&s);
     free(child);
 }
-END_TEST
 
-START_TEST(c15_no_instance_leaks_when_many_parents_are_dead)
+TEST(c15_no_instance_leaks_when_many_parents_are_dead)
 {
     enum { COUNT = MANY_OR_FEW(2000, 15) };
     scene s;
@@ -390,9 +377,8 @@ START_TEST(c15_no_instance_leaks_when_many_parents_are_dead)
     ck_assert_uint_eq(living(&s), 2 + 3 * alive);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(c17_a_sibling_under_another_parent_is_no_sibling)
+TEST(c17_a_sibling_under_another_parent_is_no_sibling)
 {
     scene s;
     scene_begin(&s);
@@ -407,9 +393,8 @@ START_TEST(c17_a_sibling_under_another_parent_is_no_sibling)
     ck_assert(is_child(&s, of_b, b));
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(c18_deaths_and_a_trim_keep_every_field_of_the_living)
+TEST(c18_deaths_and_a_trim_keep_every_field_of_the_living)
 {
     espl_transform before[40];
     espl_entity child[40];
@@ -437,9 +422,8 @@ START_TEST(c18_deaths_and_a_trim_keep_every_field_of_the_living)
     }
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(c21_many_children_under_one_new_parent_stand_there_once_each)
+TEST(c21_many_children_under_one_new_parent_stand_there_once_each)
 {
     enum { COUNT = MANY_OR_FEW(100, 40) };
     espl_entity pending[COUNT], parent;
@@ -461,11 +445,10 @@ START_TEST(c21_many_children_under_one_new_parent_stand_there_once_each)
     }
     scene_end(&s);
 }
-END_TEST
 
 // --- F: order of commands ---
 
-START_TEST(f1_write_and_destroy_from_two_lanes_never_fail_whatever_their_order)
+TEST(f1_write_and_destroy_from_two_lanes_never_fail_whatever_their_order)
 {
     for (uint32_t order = 0; order < 2; ++order) {
         scene s;
@@ -482,9 +465,8 @@ START_TEST(f1_write_and_destroy_from_two_lanes_never_fail_whatever_their_order)
         scene_end(&s);
     }
 }
-END_TEST
 
-START_TEST(f1_keys_order_before_lanes_and_the_last_of_two_attaches_wins)
+TEST(f1_keys_order_before_lanes_and_the_last_of_two_attaches_wins)
 {
     scene s;
     scene_begin(&s);
@@ -498,9 +480,8 @@ START_TEST(f1_keys_order_before_lanes_and_the_last_of_two_attaches_wins)
     ck_assert_int_eq(espl_get_role(s.world, b), ESPL_ROLE_SOLO);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(f3_a_component_added_in_two_lanes_is_there_once_with_the_later_value)
+TEST(f3_a_component_added_in_two_lanes_is_there_once_with_the_later_value)
 {
     const espl_component_def def = {.name = "word", .size = 4, .alignment = 4};
     const uint32_t values[2] = {1, 2};
@@ -525,9 +506,8 @@ START_TEST(f3_a_component_added_in_two_lanes_is_there_once_with_the_later_value)
     ck_assert_uint_eq(value, 1);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(f5_an_attach_taken_back_changes_nothing)
+TEST(f5_an_attach_taken_back_changes_nothing)
 {
     scene s;
     scene_begin(&s);
@@ -547,9 +527,8 @@ START_TEST(f5_an_attach_taken_back_changes_nothing)
     ck_assert_uint_eq(s.report.row_moves, 0);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(f6_commands_on_an_entity_destroyed_before_are_refused_and_touch_nothing)
+TEST(f6_commands_on_an_entity_destroyed_before_are_refused_and_touch_nothing)
 {
     scene s;
     scene_begin(&s);
@@ -577,9 +556,8 @@ START_TEST(f6_commands_on_an_entity_destroyed_before_are_refused_and_touch_nothi
     ck_assert_uint_eq(living(&s), 1);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(f7_attaching_to_the_same_parent_again_changes_nothing)
+TEST(f7_attaching_to_the_same_parent_again_changes_nothing)
 {
     scene s;
     scene_begin(&s);
@@ -596,10 +574,9 @@ START_TEST(f7_attaching_to_the_same_parent_again_changes_nothing)
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     scene_end(&s);
 }
-END_TEST
 
 // Payloads of every size and count stand side by side in one lane.
-START_TEST(f8_each_instance_gets_its_own_values)
+TEST(f8_each_instance_gets_its_own_values)
 {
     enum { KINDS = 6, ROUNDS = MANY_OR_FEW(64, 50) };
     static const size_t size[KINDS] = {1, 2, 3, 8, 13, 64};
@@ -641,10 +618,9 @@ START_TEST(f8_each_instance_gets_its_own_values)
     }
     scene_end(&s);
 }
-END_TEST
 
 // Solo, root, inner and leaf: nodes 0, 1, 2, 3.
-START_TEST(f10_each_command_meets_each_role)
+TEST(f10_each_command_meets_each_role)
 {
     static const opcode codes[] = {OP_ATTACH,       OP_DETACH,   OP_DESTROY,   OP_DESTROY_SUBTREE,
                                    OP_DESTROY_ONLY, OP_INSTANCE, OP_SET_LOCAL, OP_SET_WORLD};
@@ -671,9 +647,8 @@ START_TEST(f10_each_command_meets_each_role)
     }
     small_end(&s);
 }
-END_TEST
 
-START_TEST(f15_ids_may_be_far_larger_than_counts)
+TEST(f15_ids_may_be_far_larger_than_counts)
 {
     enum { MANY = MANY_OR_FEW(20000, 40) };
     espl_entity *const filler = malloc(MANY * sizeof *filler);
@@ -699,9 +674,8 @@ START_TEST(f15_ids_may_be_far_larger_than_counts)
     scene_end(&s);
     free(filler);
 }
-END_TEST
 
-START_TEST(f16_a_pending_entity_is_dead_before_its_creation_and_alive_after)
+TEST(f16_a_pending_entity_is_dead_before_its_creation_and_alive_after)
 {
     scene s;
     scene_begin(&s);
@@ -720,9 +694,8 @@ START_TEST(f16_a_pending_entity_is_dead_before_its_creation_and_alive_after)
     ck_assert(is_child(&s, child, resolved(&s, pending)));
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(f17_a_pending_entity_of_other_commands_is_foreign)
+TEST(f17_a_pending_entity_of_other_commands_is_foreign)
 {
     scene s;
     scene_begin(&s);
@@ -744,9 +717,8 @@ START_TEST(f17_a_pending_entity_of_other_commands_is_foreign)
     espl_command_buffer_destroy(other);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(f18_instances_stand_in_the_order_they_were_recorded)
+TEST(f18_instances_stand_in_the_order_they_were_recorded)
 {
     espl_entity pending[9];
     scene s;
@@ -766,9 +738,8 @@ START_TEST(f18_instances_stand_in_the_order_they_were_recorded)
     ck_assert(espl_entity_equal(espl_get_child(s.world, parent, 9), last));
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(f18_clones_keep_the_order_of_children)
+TEST(f18_clones_keep_the_order_of_children)
 {
     enum { COUNT = MANY_OR_FEW(20, 12) };
     scene s;
@@ -788,9 +759,8 @@ START_TEST(f18_clones_keep_the_order_of_children)
     }
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(f20_a_whole_world_is_destroyed_by_one_playback)
+TEST(f20_a_whole_world_is_destroyed_by_one_playback)
 {
     const size_t many = MANY_OR_FEW(test_scaled(100000), 60);
     espl_entity *const entity = malloc(many * sizeof *entity);
@@ -816,47 +786,3 @@ START_TEST(f20_a_whole_world_is_destroyed_by_one_playback)
     scene_end(&s);
     free(entity);
 }
-END_TEST
-
-static Suite *bugs_suite(void)
-{
-    Suite *const suite = suite_create("bugs of others");
-    TCase *const tcase = tcase_create("cycles, orphans, order");
-
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, a1_an_entity_is_not_attached_to_itself_at_once_or_recorded);
-    tcase_add_test(tcase, a3_three_attaches_that_would_close_a_ring_leave_a_chain);
-    tcase_add_test(tcase, a7_refused_links_do_not_confuse_the_destroy_of_a_subtree);
-    tcase_add_test(tcase, c1_a_child_changes_parents_while_the_old_one_is_destroyed);
-    tcase_add_test(tcase, c1_an_owned_child_dies_with_its_parent_unless_it_left_before);
-    tcase_add_test(tcase, c4_an_instance_under_a_destroyed_parent_is_refused_or_a_root);
-    tcase_add_test(tcase, c5_an_attach_to_a_destroyed_parent_is_refused);
-    tcase_add_test(tcase, c7_a_recycled_index_remembers_nothing);
-    tcase_add_test(tcase, c9_a_detached_child_that_keeps_its_local_has_a_new_world_at_once);
-    tcase_add_test(tcase, c10_a_child_orphaned_and_adopted_in_one_playback_has_the_new_parent);
-    tcase_add_test(tcase, c11_what_moved_away_outlives_its_old_root);
-    tcase_add_test(tcase, c13_overlapping_destroys_kill_each_entity_once);
-    tcase_add_test(tcase, c14_dead_members_anywhere_among_many_are_passed_over);
-    tcase_add_test(tcase, c15_no_instance_leaks_when_many_parents_are_dead);
-    tcase_add_test(tcase, c17_a_sibling_under_another_parent_is_no_sibling);
-    tcase_add_test(tcase, c18_deaths_and_a_trim_keep_every_field_of_the_living);
-    tcase_add_test(tcase, c21_many_children_under_one_new_parent_stand_there_once_each);
-    tcase_add_test(tcase, f1_write_and_destroy_from_two_lanes_never_fail_whatever_their_order);
-    tcase_add_test(tcase, f1_keys_order_before_lanes_and_the_last_of_two_attaches_wins);
-    tcase_add_test(tcase, f3_a_component_added_in_two_lanes_is_there_once_with_the_later_value);
-    tcase_add_test(tcase, f5_an_attach_taken_back_changes_nothing);
-    tcase_add_test(tcase, f6_commands_on_an_entity_destroyed_before_are_refused_and_touch_nothing);
-    tcase_add_test(tcase, f7_attaching_to_the_same_parent_again_changes_nothing);
-    tcase_add_test(tcase, f8_each_instance_gets_its_own_values);
-    tcase_add_test(tcase, f10_each_command_meets_each_role);
-    tcase_add_test(tcase, f15_ids_may_be_far_larger_than_counts);
-    tcase_add_test(tcase, f16_a_pending_entity_is_dead_before_its_creation_and_alive_after);
-    tcase_add_test(tcase, f17_a_pending_entity_of_other_commands_is_foreign);
-    tcase_add_test(tcase, f18_instances_stand_in_the_order_they_were_recorded);
-    tcase_add_test(tcase, f18_clones_keep_the_order_of_children);
-    tcase_add_test(tcase, f20_a_whole_world_is_destroyed_by_one_playback);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(bugs_suite)

@@ -92,11 +92,10 @@ static uint64_t play_clerks(bool is_threaded)
     return hash;
 }
 
-START_TEST(g5_sixty_four_threads_record_payloads_into_one_commands_object)
+TEST(g5_sixty_four_threads_record_payloads_into_one_commands_object)
 {
     ck_assert_uint_eq(play_clerks(true), play_clerks(false));
 }
-END_TEST
 
 // --- Each read beside each other one ---
 
@@ -240,7 +239,7 @@ static void scene_begin(scene *s, const espl_executor *executor)
     ck_assert_uint_gt(s->count, 4);
 }
 
-START_TEST(g6_each_read_runs_beside_each_other_one)
+TEST(g6_each_read_runs_beside_each_other_one)
 {
     uint64_t alone[READINGS];
     scene s;
@@ -267,7 +266,6 @@ START_TEST(g6_each_read_runs_beside_each_other_one)
     }
     test_world_end(&s.test);
 }
-END_TEST
 
 // --- Counters ---
 
@@ -295,7 +293,7 @@ static uint64_t count_frames(const espl_executor *executor)
     return test_hash_bytes(TEST_HASH_START, counts, sizeof counts);
 }
 
-START_TEST(g10_counters_that_many_threads_write_come_to_the_same)
+TEST(g10_counters_that_many_threads_write_come_to_the_same)
 {
     espl_executor executor = espl_executor_serial();
     const uint64_t alone = count_frames(NULL);
@@ -306,7 +304,6 @@ START_TEST(g10_counters_that_many_threads_write_come_to_the_same)
     ck_assert_uint_eq(count_frames(&executor), alone);
     espl_executor_destroy_threads(&executor);
 }
-END_TEST
 
 // --- Bytes that nobody wrote ---
 
@@ -398,7 +395,7 @@ static written play_apart(int fill)
     return w;
 }
 
-START_TEST(g11_j11_bytes_that_nobody_wrote_show_in_no_hash_and_no_tape)
+TEST(g11_j11_bytes_that_nobody_wrote_show_in_no_hash_and_no_tape)
 {
     const written zeros = play_apart(0), others[] = {play_apart(0xa5), play_apart(0xff)};
 
@@ -410,27 +407,5 @@ START_TEST(g11_j11_bytes_that_nobody_wrote_show_in_no_hash_and_no_tape)
         ck_assert_uint_eq(others[i].tape, zeros.tape);
     }
 }
-END_TEST
 
 #endif
-
-static Suite *bugs_threads_suite(void)
-{
-    Suite *const suite = suite_create("bugs_threads");
-    TCase *const threads = tcase_create("threads");
-
-    tcase_set_timeout(threads, 120);
-    tcase_add_test(threads, g5_sixty_four_threads_record_payloads_into_one_commands_object);
-    tcase_add_test(threads, g6_each_read_runs_beside_each_other_one);
-    tcase_add_test(threads, g10_counters_that_many_threads_write_come_to_the_same);
-    suite_add_tcase(suite, threads);
-#ifdef HAS_FORK
-    TCase *const bytes = tcase_create("bytes");
-
-    tcase_add_test(bytes, g11_j11_bytes_that_nobody_wrote_show_in_no_hash_and_no_tape);
-    suite_add_tcase(suite, bytes);
-#endif
-    return suite;
-}
-
-RUN_SUITE(bugs_threads_suite)

@@ -134,7 +134,7 @@ static size_t record_notes(espl_command_buffer *commands, const ear *all, const 
     return count;
 }
 
-START_TEST(payloads_arrive_together_and_in_playback_order)
+TEST_LOOP(payloads_arrive_together_and_in_playback_order, 0, 3)
 {
     static const test_manner manners[3] = {TEST_IN_ORDER, TEST_REVERSED, TEST_SHUFFLED};
     test_executor executor = {.manner = manners[_i], .workers = 3, .random = 9};
@@ -171,9 +171,8 @@ START_TEST(payloads_arrive_together_and_in_playback_order)
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(without_payloads_nobody_is_called)
+TEST(without_payloads_nobody_is_called)
 {
     test_world test;
     espl_report report;
@@ -199,9 +198,8 @@ START_TEST(without_payloads_nobody_is_called)
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(calls_are_in_no_group)
+TEST(calls_are_in_no_group)
 {
     test_world test;
     espl_report report;
@@ -235,7 +233,6 @@ START_TEST(calls_are_in_no_group)
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
-END_TEST
 
 // --- From inside ---
 
@@ -305,14 +302,13 @@ static void look_around(inside *in, const espl_custom_calls *calls)
     test_world_is_valid(calls->world);
 }
 
-START_TEST(a_callback_sees_what_the_playback_did)
+TEST(a_callback_sees_what_the_playback_did)
 {
     inside in;
 
     inside_play(&in, look_around);
     inside_end(&in);
 }
-END_TEST
 
 static void write_around(inside *in, const espl_custom_calls *calls)
 {
@@ -327,7 +323,7 @@ static void write_around(inside *in, const espl_custom_calls *calls)
                      ESPL_OK);
 }
 
-START_TEST(a_callback_writes_transforms_and_components)
+TEST(a_callback_writes_transforms_and_components)
 {
     uint32_t value = 0;
     inside in;
@@ -341,7 +337,6 @@ START_TEST(a_callback_writes_transforms_and_components)
     ck_assert_uint_eq(value, 77);
     inside_end(&in);
 }
-END_TEST
 
 static void change_structure(inside *in, const espl_custom_calls *calls)
 {
@@ -373,7 +368,7 @@ static void change_structure(inside *in, const espl_custom_calls *calls)
     ck_assert_uint_eq(test_physical_hash(world), before);
 }
 
-START_TEST(structural_calls_from_a_callback_are_busy)
+TEST(structural_calls_from_a_callback_are_busy)
 {
     inside in;
 
@@ -381,7 +376,6 @@ START_TEST(structural_calls_from_a_callback_are_busy)
     ck_assert_int_eq(espl_destroy(in.test.world, in.solo, ESPL_EXTENT_OWNED), ESPL_OK);
     inside_end(&in);
 }
-END_TEST
 
 static void record_around(inside *in, const espl_custom_calls *calls)
 {
@@ -403,7 +397,7 @@ static void play_again(inside *in, const espl_custom_calls *calls)
     ck_assert(!espl_is_alive(calls->world, in->parent));
 }
 
-START_TEST(a_callback_records_into_other_commands)
+TEST(a_callback_records_into_other_commands)
 {
     inside in;
 
@@ -417,7 +411,6 @@ START_TEST(a_callback_records_into_other_commands)
     ck_assert_uint_eq(in.visits, 2);
     inside_end(&in);
 }
-END_TEST
 
 static void pull_the_rug(inside *in, const espl_custom_calls *calls)
 {
@@ -435,7 +428,7 @@ static void pull_the_rug(inside *in, const espl_custom_calls *calls)
     espl_command_buffer_reset(in->other);
 }
 
-START_TEST(a_callback_cannot_reset_or_destroy_its_own_commands)
+TEST(a_callback_cannot_reset_or_destroy_its_own_commands)
 {
     inside in;
 
@@ -445,11 +438,10 @@ START_TEST(a_callback_cannot_reset_or_destroy_its_own_commands)
     ck_assert_uint_eq(in.test.hooks.traps, ESPL_CHECKS >= 1 ? 2 : 0);
     inside_end(&in);
 }
-END_TEST
 
 // --- The register ---
 
-START_TEST(a_callback_without_a_sound_name_is_refused)
+TEST(a_callback_without_a_sound_name_is_refused)
 {
     char name[258];
     espl_custom_command out = 99;
@@ -480,9 +472,8 @@ START_TEST(a_callback_without_a_sound_name_is_refused)
     ck_assert_uint_eq(out, 1);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(a_callback_without_a_function_is_refused)
+TEST(a_callback_without_a_function_is_refused)
 {
     const espl_custom_command_def none = {.name = "none"},
                                   some = {.name = "some", .function = hear};
@@ -498,9 +489,8 @@ START_TEST(a_callback_without_a_function_is_refused)
     ck_assert_uint_eq(out, 99);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(registering_without_memory_changes_nothing)
+TEST(registering_without_memory_changes_nothing)
 {
     const espl_custom_command_def def = {.name = "sparks", .function = hear};
     espl_status status = ESPL_ERR_NO_MEMORY;
@@ -521,11 +511,10 @@ START_TEST(registering_without_memory_changes_nothing)
     ck_assert_uint_eq(out, 1);
     test_world_end(&test);
 }
-END_TEST
 
 // --- Recording ---
 
-START_TEST(a_call_is_refused_when_recorded)
+TEST(a_call_is_refused_when_recorded)
 {
     test_world test;
     ear all;
@@ -560,7 +549,6 @@ START_TEST(a_call_is_refused_when_recorded)
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
-END_TEST
 
 static void check_zeros(void *user, const espl_custom_calls *calls)
 {
@@ -577,7 +565,7 @@ static void check_zeros(void *user, const espl_custom_calls *calls)
     *visits += 1;
 }
 
-START_TEST(payloads_may_be_zeros_or_nothing)
+TEST(payloads_may_be_zeros_or_nothing)
 {
     size_t visits = 0;
     const espl_custom_command_def def = {.name = "z", .user = &visits, .function = check_zeros};
@@ -606,11 +594,10 @@ START_TEST(payloads_may_be_zeros_or_nothing)
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
-END_TEST
 
 // --- Memory ---
 
-START_TEST(without_memory_nobody_is_called_and_the_retry_calls_once)
+TEST(without_memory_nobody_is_called_and_the_retry_calls_once)
 {
     enum { CALLS = 60 };
     espl_status status = ESPL_ERR_NO_MEMORY;
@@ -661,33 +648,3 @@ START_TEST(without_memory_nobody_is_called_and_the_retry_calls_once)
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
-END_TEST
-
-static Suite *calls_suite(void)
-{
-    Suite *const suite = suite_create("calls");
-    TCase *const rule = tcase_create("rule"), *const within = tcase_create("inside");
-    TCase *const refused = tcase_create("refused");
-
-    tcase_set_timeout(rule, 60);
-    tcase_add_loop_test(rule, payloads_arrive_together_and_in_playback_order, 0, 3);
-    tcase_add_test(rule, without_payloads_nobody_is_called);
-    tcase_add_test(rule, calls_are_in_no_group);
-    tcase_add_test(rule, payloads_may_be_zeros_or_nothing);
-    suite_add_tcase(suite, rule);
-    tcase_add_test(within, a_callback_sees_what_the_playback_did);
-    tcase_add_test(within, a_callback_writes_transforms_and_components);
-    tcase_add_test(within, structural_calls_from_a_callback_are_busy);
-    tcase_add_test(within, a_callback_records_into_other_commands);
-    tcase_add_test(within, a_callback_cannot_reset_or_destroy_its_own_commands);
-    suite_add_tcase(suite, within);
-    tcase_add_test(refused, a_callback_without_a_sound_name_is_refused);
-    tcase_add_test(refused, a_callback_without_a_function_is_refused);
-    tcase_add_test(refused, registering_without_memory_changes_nothing);
-    tcase_add_test(refused, a_call_is_refused_when_recorded);
-    tcase_add_test(refused, without_memory_nobody_is_called_and_the_retry_calls_once);
-    suite_add_tcase(suite, refused);
-    return suite;
-}
-
-RUN_SUITE(calls_suite)

@@ -43,7 +43,9 @@ static espl_entity record_clone(espl_entity source)
 
 // --- Merged ---
 
-START_TEST(all_changes_of_an_entity_are_one_move_of_its_row)
+FIXTURE(set_up, tear_down);
+
+TEST(all_changes_of_an_entity_are_one_move_of_its_row)
 {
     const espl_entity entity = parts_bare(&p);
 
@@ -63,9 +65,8 @@ START_TEST(all_changes_of_an_entity_are_one_move_of_its_row)
               espl_has_component(p.world, entity, ESPL_TRANSFORM));
     ck_assert(!espl_is_enabled(p.world, entity));
 }
-END_TEST
 
-START_TEST(what_comes_and_goes_again_moves_no_row)
+TEST(what_comes_and_goes_again_moves_no_row)
 {
     const espl_entity entity = parts_bare(&p);
 
@@ -79,11 +80,10 @@ START_TEST(what_comes_and_goes_again_moves_no_row)
     ck_assert_uint_eq(p.report.row_moves, 0);
     ck_assert_uint_eq(espl_get_version(p.world), version);
 }
-END_TEST
 
 // --- Columns and hierarchies ---
 
-START_TEST(a_value_is_one_write_of_its_column)
+TEST(a_value_is_one_write_of_its_column)
 {
     const espl_entity entity = parts_bare(&p), beside = parts_bare(&p);
 
@@ -108,9 +108,8 @@ START_TEST(a_value_is_one_write_of_its_column)
     ck_assert_int_eq(espl_query_begin(p.world, &pairs, &query), ESPL_OK);
     ck_assert(!espl_query_next(&query));
 }
-END_TEST
 
-START_TEST(components_alone_lay_no_hierarchy_out)
+TEST(components_alone_lay_no_hierarchy_out)
 {
     const espl_entity root = test_solo_at(p.world, 1, 2, 3), low = test_solo(p.world);
 
@@ -127,10 +126,9 @@ START_TEST(components_alone_lay_no_hierarchy_out)
     ck_assert_uint_eq(word_of(&p, low), 8);
     ck_assert(!espl_is_enabled(p.world, low) && !espl_is_enabled(p.world, root));
 }
-END_TEST
 
 // A row that changes its role and its components at once moves once.
-START_TEST(a_change_and_a_new_role_are_one_move)
+TEST(a_change_and_a_new_role_are_one_move)
 {
     const espl_entity root = test_solo(p.world), low = test_solo(p.world);
 
@@ -144,12 +142,11 @@ START_TEST(a_change_and_a_new_role_are_one_move)
     ck_assert(espl_has_component(p.world, low, p.mark));
     ck_assert_uint_eq(word_of(&p, low), 9);
 }
-END_TEST
 
 // --- Clones ---
 
 // A clone of what got or lost its placement in this playback is made with or without it at once.
-START_TEST(clones_of_what_got_or_lost_its_placement_move_no_row)
+TEST(clones_of_what_got_or_lost_its_placement_move_no_row)
 {
     for (int comes = 0; comes < 2; ++comes) {
         const espl_transform value = test_at(1, 2, 3);
@@ -176,9 +173,8 @@ START_TEST(clones_of_what_got_or_lost_its_placement_move_no_row)
         espl_command_buffer_reset(p.commands);
     }
 }
-END_TEST
 
-START_TEST(the_tag_of_a_prefab_stays_with_who_was_given_it)
+TEST(the_tag_of_a_prefab_stays_with_who_was_given_it)
 {
     const espl_component_value tag = {.component = ESPL_PREFAB};
     const espl_entity source = parts_bare(&p);
@@ -201,7 +197,6 @@ START_TEST(the_tag_of_a_prefab_stays_with_who_was_given_it)
     ck_assert(!espl_has_component(p.world, parts_resolved(&p, below), ESPL_PREFAB));
     ck_assert(!espl_has_component(p.world, parts_resolved(&p, last), ESPL_PREFAB));
 }
-END_TEST
 
 // --- What queries skip ---
 
@@ -227,7 +222,7 @@ static unsigned enabled(const espl_entity node[4])
 }
 
 // Members of an extent are alike at first; what comes later is each one's own.
-START_TEST(what_one_of_an_extent_gets_is_its_own)
+TEST(what_one_of_an_extent_gets_is_its_own)
 {
     const uint32_t count = test_fitting(1000, 8);
     const espl_entity root = test_solo(p.world);
@@ -256,9 +251,8 @@ START_TEST(what_one_of_an_extent_gets_is_its_own)
     ck_assert_uint_eq(word_of(&p, members[4]), 9);
     free(members);
 }
-END_TEST
 
-START_TEST(a_full_entity_in_the_extent_refuses_all_of_it)
+TEST(a_full_entity_in_the_extent_refuses_all_of_it)
 {
     espl_entity node[4];
 
@@ -283,10 +277,9 @@ START_TEST(a_full_entity_in_the_extent_refuses_all_of_it)
     ck_assert_uint_eq(p.report.refused, 0);
     ck_assert_uint_eq(enabled(node), 0);
 }
-END_TEST
 
 // One that has no room for a placement is refused alone, a clone of it too.
-START_TEST(a_full_set_takes_no_placement)
+TEST(a_full_set_takes_no_placement)
 {
     const espl_entity full = parts_bare(&p), other = parts_bare(&p);
 
@@ -311,11 +304,10 @@ START_TEST(a_full_set_takes_no_placement)
     ck_assert(!espl_has_component(p.world, full, ESPL_TRANSFORM));
     ck_assert(espl_has_component(p.world, other, ESPL_TRANSFORM));
 }
-END_TEST
 
 // --- Refusals ---
 
-START_TEST(recording_refuses_what_needs_no_world)
+TEST(recording_refuses_what_needs_no_world)
 {
     const espl_entity entity = parts_bare(&p);
     const espl_component_value twice[] = {{p.word, 4, NULL}, {p.word, 4, NULL}};
@@ -381,7 +373,6 @@ START_TEST(recording_refuses_what_needs_no_world)
                      ESPL_ERR_PLAYED);
     ck_assert_int_eq(espl_record_enable(p.lane, 0, entity, ESPL_EXTENT_ENTITY), ESPL_ERR_PLAYED);
 }
-END_TEST
 
 // An entity with so many tags, with a placement or without.
 static espl_entity with_tags(uint32_t tags, bool is_placed)
@@ -420,7 +411,7 @@ static void fill_change(uint32_t added, uint32_t removed, int placement, espl_co
     }
 }
 
-START_TEST(limits_are_those_of_the_call_at_once)
+TEST(limits_are_those_of_the_call_at_once)
 {
     espl_component_value add[8];
     espl_component remove[8];
@@ -449,10 +440,9 @@ START_TEST(limits_are_those_of_the_call_at_once)
     }
     ck_assert_uint_gt(refused, 20);
 }
-END_TEST
 
 // A change whose placement is refused changes nothing else.
-START_TEST(a_change_is_made_as_a_whole_or_not_at_all)
+TEST(a_change_is_made_as_a_whole_or_not_at_all)
 {
     const espl_entity root = test_solo(p.world), low = test_solo(p.world);
     const espl_component word = p.word;
@@ -494,11 +484,10 @@ START_TEST(a_change_is_made_as_a_whole_or_not_at_all)
     ck_assert_uint_eq(test_count_overflowed(p.world), 0);
     ck_assert_float_eq(test_world_of(p.world, below).scale, 1e30f * 1e-30f);
 }
-END_TEST
 
 // --- Cost ---
 
-START_TEST(any_number_of_values_of_one_entity_is_linear)
+TEST(any_number_of_values_of_one_entity_is_linear)
 {
     const uint32_t count = (uint32_t)test_scaled(200000);
     const espl_entity entity = parts_bare(&p);
@@ -515,10 +504,9 @@ START_TEST(any_number_of_values_of_one_entity_is_linear)
     ck_assert_uint_eq(p.report.applied, count);
     ck_assert_uint_eq(word_of(&p, entity), count - 1 + count % 2);
 }
-END_TEST
 
 // Scratch is one block once there was a playback like this one; the rest are chunks.
-START_TEST(no_entity_takes_memory_of_its_own)
+TEST(no_entity_takes_memory_of_its_own)
 {
     const uint32_t count = test_fitting(2000, 8);
     espl_entity *const entities = calloc(count, sizeof *entities);
@@ -546,11 +534,10 @@ START_TEST(no_entity_takes_memory_of_its_own)
     }
     free(entities);
 }
-END_TEST
 
 // A source whose members are given the tag of a prefab, clones of it, and more components for one clone than
 // its set has room for.
-START_TEST(without_memory_nothing_changes_and_it_can_be_played_again)
+TEST_LOOP(without_memory_nothing_changes_and_it_can_be_played_again, 0, 2)
 {
     enum { TAGS = 40, MEMBERS = 12 };
     const espl_entity top = parts_bare(&p);
@@ -589,33 +576,3 @@ START_TEST(without_memory_nothing_changes_and_it_can_be_played_again)
     ck_assert(espl_has_component(p.world, espl_get_first_child(p.world, top), ESPL_PREFAB));
     ck_assert(!espl_has_component(p.world, espl_get_first_child(p.world, made), ESPL_PREFAB));
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("components played");
-    TCase *const rules = tcase_create("rules");
-
-    tcase_add_checked_fixture(rules, set_up, tear_down);
-    tcase_set_timeout(rules, 60);
-    tcase_add_test(rules, all_changes_of_an_entity_are_one_move_of_its_row);
-    tcase_add_test(rules, what_comes_and_goes_again_moves_no_row);
-    tcase_add_test(rules, a_value_is_one_write_of_its_column);
-    tcase_add_test(rules, components_alone_lay_no_hierarchy_out);
-    tcase_add_test(rules, a_change_and_a_new_role_are_one_move);
-    tcase_add_test(rules, clones_of_what_got_or_lost_its_placement_move_no_row);
-    tcase_add_test(rules, the_tag_of_a_prefab_stays_with_who_was_given_it);
-    tcase_add_test(rules, what_one_of_an_extent_gets_is_its_own);
-    tcase_add_test(rules, a_full_entity_in_the_extent_refuses_all_of_it);
-    tcase_add_test(rules, a_full_set_takes_no_placement);
-    tcase_add_test(rules, recording_refuses_what_needs_no_world);
-    tcase_add_test(rules, limits_are_those_of_the_call_at_once);
-    tcase_add_test(rules, a_change_is_made_as_a_whole_or_not_at_all);
-    tcase_add_test(rules, any_number_of_values_of_one_entity_is_linear);
-    tcase_add_test(rules, no_entity_takes_memory_of_its_own);
-    tcase_add_loop_test(rules, without_memory_nothing_changes_and_it_can_be_played_again, 0, 2);
-    suite_add_tcase(suite, rules);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

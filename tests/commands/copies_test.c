@@ -176,7 +176,7 @@ static size_t fitting(size_t count, uint32_t each)
 
 enum { COUNTS = sizeof counts / sizeof *counts };
 
-START_TEST(copies_of_one_member_are_neighbours)
+TEST(copies_of_one_member_are_neighbours)
 {
     for (size_t k = 0; k < COUNTS; ++k) {
         const size_t count = fitting(counts[k], MEMBERS);
@@ -196,7 +196,6 @@ START_TEST(copies_of_one_member_are_neighbours)
         scene_end(&s);
     }
 }
-END_TEST
 
 // Play one instantiate; its account, and the tops.
 static espl_report play_instance(scene *s, const espl_instance_def *def, size_t count,
@@ -218,7 +217,7 @@ static espl_report play_instance(scene *s, const espl_instance_def *def, size_t 
     return report;
 }
 
-START_TEST(they_are_born_where_they_stay)
+TEST(they_are_born_where_they_stay)
 {
     for (size_t k = 0; k < COUNTS; ++k) {
         const size_t count = fitting(counts[k], 2 * MEMBERS);
@@ -243,10 +242,9 @@ START_TEST(they_are_born_where_they_stay)
         scene_end(&s);
     }
 }
-END_TEST
 
 // Of a member, with values that the source lacks: other roles and another set.
-START_TEST(a_member_with_values_goes_straight_to_its_set)
+TEST(a_member_with_values_goes_straight_to_its_set)
 {
     const size_t count = fitting(300, 2);
     const float fast[3] = {8, 8, 8};
@@ -273,10 +271,9 @@ START_TEST(a_member_with_values_goes_straight_to_its_set)
     }
     scene_end(&s);
 }
-END_TEST
 
 // Many commands of few clones each: neighbours all the same.
-START_TEST(clones_of_many_commands_are_neighbours_too)
+TEST(clones_of_many_commands_are_neighbours_too)
 {
     const uint32_t count = (uint32_t)fitting(200, MEMBERS + 1);
     espl_command_buffer *commands = NULL;
@@ -303,20 +300,3 @@ START_TEST(clones_of_many_commands_are_neighbours_too)
     test_world_is_valid(s.world);
     scene_end(&s);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("copies");
-    TCase *const rule = tcase_create("rule");
-
-    tcase_add_test(rule, copies_of_one_member_are_neighbours);
-    tcase_add_test(rule, they_are_born_where_they_stay);
-    tcase_add_test(rule, a_member_with_values_goes_straight_to_its_set);
-    tcase_add_test(rule, clones_of_many_commands_are_neighbours_too);
-    tcase_set_timeout(rule, 120);
-    suite_add_tcase(suite, rule);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

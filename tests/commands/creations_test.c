@@ -50,7 +50,9 @@ static espl_entity record_bare(espl_entity parent, espl_entity before)
 
 // --- What is made ---
 
-START_TEST(nothing_asked_for_is_a_bare_solo)
+FIXTURE(set_up, tear_down);
+
+TEST(nothing_asked_for_is_a_bare_solo)
 {
     const espl_entity pending = record_bare(nobody, nobody);
     espl_transform unused;
@@ -62,9 +64,8 @@ START_TEST(nothing_asked_for_is_a_bare_solo)
     ck_assert(!espl_has_component(p.world, made, ESPL_TRANSFORM));
     ck_assert_int_eq(espl_get_local_transform(p.world, made, &unused), ESPL_ERR_NO_TRANSFORM);
 }
-END_TEST
 
-START_TEST(a_world_that_cannot_be_reached_is_lossy)
+TEST(a_world_that_cannot_be_reached_is_lossy)
 {
     espl_transform flat = espl_transform_identity();
     const espl_transform wanted = somewhere();
@@ -78,11 +79,10 @@ START_TEST(a_world_that_cannot_be_reached_is_lossy)
     ck_assert_uint_eq(p.report.lossy, 1);
     ck_assert_uint_eq(espl_count_children(p.world, parent), 1);
 }
-END_TEST
 
 // --- Parents ---
 
-START_TEST(a_dead_parent_refuses_or_leaves_a_root)
+TEST(a_dead_parent_refuses_or_leaves_a_root)
 {
     const espl_entity parent = test_solo_at(p.world, 5, 5, 5), low = test_solo(p.world);
     const espl_transform local = somewhere();
@@ -106,9 +106,8 @@ START_TEST(a_dead_parent_refuses_or_leaves_a_root)
     ck_assert(test_same(&world, &local));
     ck_assert_uint_eq(espl_get_inherit(p.world, parts_resolved(&p, root)), 0);
 }
-END_TEST
 
-START_TEST(a_sibling_must_be_a_child_of_the_parent)
+TEST(a_sibling_must_be_a_child_of_the_parent)
 {
     const espl_entity parent = test_solo(p.world), other = test_solo(p.world);
     const espl_entity child = test_solo(p.world);
@@ -126,11 +125,10 @@ START_TEST(a_sibling_must_be_a_child_of_the_parent)
     ck_assert_int_eq(parts_result(&p, 4), ESPL_ERR_DEAD);
     ck_assert(espl_entity_equal(espl_get_first_child(p.world, parent), parts_resolved(&p, made)));
 }
-END_TEST
 
 // --- Refusals ---
 
-START_TEST(recording_an_instance_refuses_what_needs_no_world)
+TEST(recording_an_instance_refuses_what_needs_no_world)
 {
     const espl_entity source = test_solo(p.world);
     const espl_instance_def defs[] = {
@@ -146,9 +144,8 @@ START_TEST(recording_an_instance_refuses_what_needs_no_world)
     }
     ck_assert_uint_eq(espl_command_buffer_count(p.commands), 0);
 }
-END_TEST
 
-START_TEST(recording_a_creation_refuses_what_needs_no_world)
+TEST(recording_a_creation_refuses_what_needs_no_world)
 {
     const espl_component_value good = {p.word, 4, NULL};
     const espl_component_value twice[] = {good, good}, size = {p.word, 8, NULL};
@@ -193,9 +190,8 @@ START_TEST(recording_a_creation_refuses_what_needs_no_world)
     parts_play(&p);
     ck_assert_int_eq(espl_record_create(p.lane, 0, &flags, 1, NULL), ESPL_ERR_PLAYED);
 }
-END_TEST
 
-START_TEST(a_set_with_its_role_stays_within_the_limit)
+TEST(a_set_with_its_role_stays_within_the_limit)
 {
     espl_component_value values[ESPL_SET_LIMIT] = {{0}};
     espl_creation_def def = {.values = values, .value_count = ESPL_SET_LIMIT};
@@ -220,10 +216,9 @@ START_TEST(a_set_with_its_role_stays_within_the_limit)
     ck_assert_int_eq(parts_result(&p, 4), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(p.report.created, 2);
 }
-END_TEST
 
 // It is made, and comes back when a local above it is made smaller.
-START_TEST(a_creation_whose_world_overflows_is_done)
+TEST(a_creation_whose_world_overflows_is_done)
 {
     espl_transform large = espl_transform_identity();
     const espl_entity parent = test_solo(p.world);
@@ -245,13 +240,12 @@ START_TEST(a_creation_whose_world_overflows_is_done)
     ck_assert_float_eq(test_world_of(p.world, made).scale, 2e30f);
     ck_assert_uint_eq(test_count_overflowed(p.world), 0);
 }
-END_TEST
 
 // --- Many ---
 
 // --- At once ---
 
-START_TEST(a_refused_call_that_makes_entities_changes_nothing)
+TEST(a_refused_call_that_makes_entities_changes_nothing)
 {
     test_world test;
 
@@ -300,26 +294,3 @@ START_TEST(a_refused_call_that_makes_entities_changes_nothing)
     }
     test_world_end(&test);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("creations");
-    TCase *const all = tcase_create("all");
-
-    tcase_add_checked_fixture(all, set_up, tear_down);
-    tcase_set_timeout(all, 60);
-    tcase_add_test(all, a_refused_call_that_makes_entities_changes_nothing);
-    tcase_add_test(all, nothing_asked_for_is_a_bare_solo);
-    tcase_add_test(all, a_world_that_cannot_be_reached_is_lossy);
-    tcase_add_test(all, a_dead_parent_refuses_or_leaves_a_root);
-    tcase_add_test(all, a_sibling_must_be_a_child_of_the_parent);
-    tcase_add_test(all, recording_an_instance_refuses_what_needs_no_world);
-    tcase_add_test(all, recording_a_creation_refuses_what_needs_no_world);
-    tcase_add_test(all, a_set_with_its_role_stays_within_the_limit);
-    tcase_add_test(all, a_creation_whose_world_overflows_is_done);
-    suite_add_tcase(suite, all);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

@@ -328,7 +328,7 @@ static const way plain = {.lanes = 1};
 
 // --- The ways ---
 
-START_TEST(frames_are_rich)
+TEST(frames_are_rich)
 {
     const trail t = run(&plain), again = run(&plain);
     const size_t lines = (size_t)frame_count() * script_lines(LINES, ENTITIES);
@@ -346,9 +346,8 @@ START_TEST(frames_are_rich)
     ck_assert_uint_gt(t.groups, lines / 20);
     ck_assert_uint_gt(t.calls, lines / 50);
 }
-END_TEST
 
-START_TEST(any_number_of_workers_gives_the_same_bits)
+TEST_IF(any_number_of_workers_gives_the_same_bits, espl_executor_has_threads())
 {
     static const uint32_t workers[] = {1, 2, 3, 7, 16, 64};
 
@@ -367,9 +366,8 @@ START_TEST(any_number_of_workers_gives_the_same_bits)
         }
     }
 }
-END_TEST
 
-START_TEST(any_cut_of_hierarchies_gives_the_same_bits)
+TEST(any_cut_of_hierarchies_gives_the_same_bits)
 {
     static const uint32_t workers[] = {2, 3, 7};
     const trail serial = run(&plain);
@@ -392,9 +390,8 @@ START_TEST(any_cut_of_hierarchies_gives_the_same_bits)
         ck_assert(i == 0 || hostile.calls > uncut || is_small());
     }
 }
-END_TEST
 
-START_TEST(any_order_of_jobs_gives_the_same_bits)
+TEST(any_order_of_jobs_gives_the_same_bits)
 {
     static const test_manner manners[] = {TEST_IN_ORDER, TEST_REVERSED, TEST_SHUFFLED,
                                           TEST_SHUFFLED, TEST_SHUFFLED};
@@ -410,9 +407,8 @@ START_TEST(any_order_of_jobs_gives_the_same_bits)
         ck_assert(executor.calls > frame_count() || is_small());
     }
 }
-END_TEST
 
-START_TEST(any_threads_give_the_same_bits)
+TEST(any_threads_give_the_same_bits)
 {
     size_t calls = 0;
     way w = {.lanes = 3, .shuffle = 8};
@@ -423,10 +419,9 @@ START_TEST(any_threads_give_the_same_bits)
     same_trails(&serial, &t, "new threads");
     ck_assert(calls > frame_count() || is_small());
 }
-END_TEST
 
 // Keys come first, so that where all of them differ, lanes and the order of recording tell nothing.
-START_TEST(any_split_over_lanes_gives_the_same_bits)
+TEST(any_split_over_lanes_gives_the_same_bits)
 {
     const trail whole = run(&plain);
 
@@ -439,18 +434,16 @@ START_TEST(any_split_over_lanes_gives_the_same_bits)
         same_trails(&whole, &t, name);
     }
 }
-END_TEST
 
-START_TEST(all_lanes_that_there_can_be_give_the_same_bits)
+TEST(all_lanes_that_there_can_be_give_the_same_bits)
 {
     const way w = {.lanes = ESPL_LANE_LIMIT, .shuffle = 99};
     const trail whole = run(&plain), t = run(&w);
 
     same_trails(&whole, &t, "all lanes");
 }
-END_TEST
 
-START_TEST(any_allocator_gives_the_same_bits)
+TEST(any_allocator_gives_the_same_bits)
 {
     static const char *const names[] = {"plain", "elsewhere", "scattered",
                                         "zeros", "ones",      "noise"};
@@ -469,10 +462,9 @@ START_TEST(any_allocator_gives_the_same_bits)
         same_trails(&whole, &parallel, names[i]);
     }
 }
-END_TEST
 
 // Ranks, slots and rows may differ after a trim; nothing else that can be read does, nor do the answers.
-START_TEST(a_trim_before_each_frame_changes_nothing_but_where_things_stand)
+TEST(a_trim_before_each_frame_changes_nothing_but_where_things_stand)
 {
     way w = {.lanes = 2, .shuffle = 4};
     test_executor executor = {.manner = TEST_REVERSED, .workers = 4};
@@ -488,7 +480,6 @@ START_TEST(a_trim_before_each_frame_changes_nothing_but_where_things_stand)
     const trail again = run(&w);
     same_trails(&trimmed, &again, "trimmed again");
 }
-END_TEST
 
 // --- Layout debts that come due in one playback ---
 
@@ -570,7 +561,7 @@ static void debtor_end(debtor *d)
     test_world_end(&d->test);
 }
 
-START_TEST(debts_that_come_due_in_one_playback_are_paid_in_one_order)
+TEST(debts_that_come_due_in_one_playback_are_paid_in_one_order)
 {
     static debtor serial, parallel;
     espl_world_stats stats;
@@ -594,11 +585,10 @@ START_TEST(debts_that_come_due_in_one_playback_are_paid_in_one_order)
     debtor_end(&serial);
     debtor_end(&parallel);
 }
-END_TEST
 
 // Commands are resolved in jobs of 4096 and more. The number of these divides into no number of jobs
 // evenly, and each command is the last one of its entity somewhere near the end.
-START_TEST(each_command_of_a_playback_that_is_cut_into_jobs_is_done)
+TEST(each_command_of_a_playback_that_is_cut_into_jobs_is_done)
 {
     enum { COMMANDS = 3 * 4096 + 2, TARGETS = 37 };
     test_executor shuffled = {.manner = TEST_SHUFFLED, .workers = 3, .random = 8};
@@ -628,29 +618,3 @@ START_TEST(each_command_of_a_playback_that_is_cut_into_jobs_is_done)
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
-END_TEST
-
-static Suite *determinism_suite(void)
-{
-    Suite *const suite = suite_create("determinism");
-    TCase *const tcase = tcase_create("the same bits");
-
-    tcase_set_timeout(tcase, 240);
-    tcase_add_test(tcase, frames_are_rich);
-    if (espl_executor_has_threads()) {
-        tcase_add_test(tcase, any_number_of_workers_gives_the_same_bits);
-    }
-    tcase_add_test(tcase, any_cut_of_hierarchies_gives_the_same_bits);
-    tcase_add_test(tcase, any_order_of_jobs_gives_the_same_bits);
-    tcase_add_test(tcase, any_threads_give_the_same_bits);
-    tcase_add_test(tcase, any_split_over_lanes_gives_the_same_bits);
-    tcase_add_test(tcase, all_lanes_that_there_can_be_give_the_same_bits);
-    tcase_add_test(tcase, any_allocator_gives_the_same_bits);
-    tcase_add_test(tcase, a_trim_before_each_frame_changes_nothing_but_where_things_stand);
-    tcase_add_test(tcase, debts_that_come_due_in_one_playback_are_paid_in_one_order);
-    tcase_add_test(tcase, each_command_of_a_playback_that_is_cut_into_jobs_is_done);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(determinism_suite)

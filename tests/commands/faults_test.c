@@ -22,7 +22,7 @@ static espl_command_buffer *commands_of(espl_world *world)
     return commands;
 }
 
-START_TEST(an_overflow_in_a_clone_that_is_destroyed_again_leaves_nothing)
+TEST(an_overflow_in_a_clone_that_is_destroyed_again_leaves_nothing)
 {
     test_world test;
     test_world_begin(&test, 0, NULL);
@@ -62,9 +62,8 @@ START_TEST(an_overflow_in_a_clone_that_is_destroyed_again_leaves_nothing)
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(a_world_is_not_destroyed_under_its_commands)
+TEST(a_world_is_not_destroyed_under_its_commands)
 {
     test_world test;
     test_world_begin(&test, 0, NULL);
@@ -76,7 +75,6 @@ START_TEST(a_world_is_not_destroyed_under_its_commands)
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
-END_TEST
 
 // Behaves at first, and from one parallel range on loses the last job of each.
 typedef struct tiring {
@@ -130,7 +128,7 @@ static uint64_t play_giant(size_t good, bool *was_tired)
     return status == ESPL_OK ? hash : 0;
 }
 
-START_TEST(an_executor_that_tires_over_a_giant_loses_nothing_of_it)
+TEST(an_executor_that_tires_over_a_giant_loses_nothing_of_it)
 {
     bool was_tired = false;
     const uint64_t whole = play_giant(SIZE_MAX, &was_tired);
@@ -146,19 +144,3 @@ START_TEST(an_executor_that_tires_over_a_giant_loses_nothing_of_it)
     // Some step comes when the change is under way.
     ck_assert_uint_ge(completed, 1);
 }
-END_TEST
-
-static Suite *faults_suite(void)
-{
-    Suite *const suite = suite_create("faults of our own");
-    TCase *const tcase = tcase_create("mended");
-
-    tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, an_overflow_in_a_clone_that_is_destroyed_again_leaves_nothing);
-    tcase_add_test(tcase, a_world_is_not_destroyed_under_its_commands);
-    tcase_add_test(tcase, an_executor_that_tires_over_a_giant_loses_nothing_of_it);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(faults_suite)

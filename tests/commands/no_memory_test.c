@@ -180,41 +180,36 @@ static size_t sweep(const shortage *how)
     return points;
 }
 
-START_TEST(each_kind_alone_fails_cleanly_when_one_allocation_fails)
+TEST_LOOP(each_kind_alone_fails_cleanly_when_one_allocation_fails, 0, SCRIPT_KINDS)
 {
     ck_assert_uint_gt(sweep(&(shortage){.kinds = 1u << _i}), 2 * FRAMES);
 }
-END_TEST
 
-START_TEST(a_rich_mix_fails_cleanly_when_one_allocation_fails)
+TEST(a_rich_mix_fails_cleanly_when_one_allocation_fails)
 {
     ck_assert_uint_gt(sweep(&(shortage){.stride = 1}), 10);
 }
-END_TEST
 
-START_TEST(a_rich_mix_fails_cleanly_when_all_later_allocations_fail)
+TEST(a_rich_mix_fails_cleanly_when_all_later_allocations_fail)
 {
     ck_assert_uint_gt(sweep(&(shortage){.fails_after = true}), 10);
 }
-END_TEST
 
-START_TEST(each_kind_alone_fails_cleanly_wherever_scratch_runs_out)
+TEST_LOOP(each_kind_alone_fails_cleanly_wherever_scratch_runs_out, 0, SCRIPT_KINDS)
 {
     // In slow builds steps are large.
     ck_assert_uint_ge(sweep(&(shortage){.kinds = 1u << _i, .is_in_arena = true}), FRAMES);
 }
-END_TEST
 
-START_TEST(a_rich_mix_fails_cleanly_wherever_scratch_runs_out)
+TEST(a_rich_mix_fails_cleanly_wherever_scratch_runs_out)
 {
     // In slow builds steps are large.
     ck_assert_uint_ge(sweep(&(shortage){.is_in_arena = true}),
                       test_pace_of_build() == TEST_SWIFT ? 11 : FRAMES);
 }
-END_TEST
 
 // Which group lacks the memory depends on the order of jobs; what is left does not.
-START_TEST(a_rich_mix_fails_cleanly_in_any_order_of_jobs)
+TEST(a_rich_mix_fails_cleanly_in_any_order_of_jobs)
 {
     test_executor executor = {.manner = TEST_SHUFFLED, .workers = 4, .random = 2};
     const shortage how = {.is_large = true, .executor = test_executor_of(&executor)};
@@ -222,9 +217,8 @@ START_TEST(a_rich_mix_fails_cleanly_in_any_order_of_jobs)
     ck_assert_uint_gt(sweep(&how), 3);
     ck_assert(executor.calls > 10 || is_small());
 }
-END_TEST
 
-START_TEST(a_rich_mix_fails_cleanly_on_threads)
+TEST_IF(a_rich_mix_fails_cleanly_on_threads, espl_executor_has_threads())
 {
     shortage how = {.is_large = true, .stride = 3};
 
@@ -234,7 +228,6 @@ START_TEST(a_rich_mix_fails_cleanly_on_threads)
     ck_assert_uint_ge(sweep(&how), is_small() ? 1 : 4);
     espl_executor_destroy_threads(&how.executor);
 }
-END_TEST
 
 // --- Recording ---
 
@@ -257,7 +250,7 @@ static size_t record_without(side *sd, const script *lines, size_t i, uint32_t l
     return points;
 }
 
-START_TEST(recording_that_lacks_memory_records_nothing_and_is_tried_again)
+TEST(recording_that_lacks_memory_records_nothing_and_is_tried_again)
 {
     side calm = {.results = 0}, faulted = {.results = 0};
     size_t points = 0;
@@ -283,7 +276,6 @@ START_TEST(recording_that_lacks_memory_records_nothing_and_is_tried_again)
     side_end(&calm);
     side_end(&faulted);
 }
-END_TEST
 
 // --- The commit ---
 
@@ -356,7 +348,7 @@ static void play_watched(watcher *w)
     espl_world_destroy(world);
 }
 
-START_TEST(nothing_is_asked_of_the_allocator_in_the_commit)
+TEST(nothing_is_asked_of_the_allocator_in_the_commit)
 {
     watcher w = {.world = NULL};
 
@@ -367,7 +359,6 @@ START_TEST(nothing_is_asked_of_the_allocator_in_the_commit)
         ck_assert_uint_gt(w.commits, 0);
     }
 }
-END_TEST
 
 static void take_in_the_commit(void)
 {
@@ -376,7 +367,7 @@ static void take_in_the_commit(void)
     play_watched(&w);
 }
 
-START_TEST(memory_that_is_taken_in_the_commit_aborts)
+TEST(memory_that_is_taken_in_the_commit_aborts)
 {
     char said[256];
 
@@ -385,7 +376,6 @@ START_TEST(memory_that_is_taken_in_the_commit_aborts)
         ck_assert_ptr_nonnull(strstr(said, "is_forbidden"));
     }
 }
-END_TEST
 
 // --- Executors that lose or repeat a job ---
 
@@ -458,7 +448,7 @@ static bool play_with_lapse(const side *calm, espl_status wanted, lapse *l, size
     return has_lapsed;
 }
 
-START_TEST(a_lapse_of_the_executor_changes_nothing_or_the_change_is_completed)
+TEST_LOOP(a_lapse_of_the_executor_changes_nothing_or_the_change_is_completed, 0, FAULTS)
 {
     side calm = {.results = 0};
     size_t outcomes[2] = {0};
@@ -478,7 +468,6 @@ START_TEST(a_lapse_of_the_executor_changes_nothing_or_the_change_is_completed)
     side_end(&calm);
     script_free(&lines);
 }
-END_TEST
 
 // --- Deaths that were put off ---
 
@@ -488,7 +477,7 @@ static void count_payloads(void *user, const espl_custom_calls *calls)
 }
 
 // Roots that found no memory are settled behind the next playback, by a playback of its own.
-START_TEST(payloads_are_handed_over_where_roots_are_settled_behind_the_playback)
+TEST(payloads_are_handed_over_where_roots_are_settled_behind_the_playback)
 {
     enum { SURVIVORS = 11 };
     const espl_attach_options options = {.link = ESPL_LINK_FREE};
@@ -522,41 +511,3 @@ START_TEST(payloads_are_handed_over_where_roots_are_settled_behind_the_playback)
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
-END_TEST
-
-static Suite *no_memory_suite(void)
-{
-    Suite *const suite = suite_create("no memory");
-    TCase *const memory = tcase_create("memory");
-    TCase *const scratch = tcase_create("scratch");
-    TCase *const commit = tcase_create("commit");
-    TCase *const jobs = tcase_create("jobs");
-
-    tcase_set_timeout(memory, 240);
-    tcase_add_loop_test(memory, each_kind_alone_fails_cleanly_when_one_allocation_fails, 0,
-                        SCRIPT_KINDS);
-    tcase_add_test(memory, a_rich_mix_fails_cleanly_when_one_allocation_fails);
-    tcase_add_test(memory, a_rich_mix_fails_cleanly_when_all_later_allocations_fail);
-    tcase_add_test(memory, a_rich_mix_fails_cleanly_in_any_order_of_jobs);
-    if (espl_executor_has_threads()) {
-        tcase_add_test(memory, a_rich_mix_fails_cleanly_on_threads);
-    }
-    tcase_add_test(memory, recording_that_lacks_memory_records_nothing_and_is_tried_again);
-    tcase_add_test(memory, payloads_are_handed_over_where_roots_are_settled_behind_the_playback);
-    tcase_set_timeout(scratch, 240);
-    tcase_add_loop_test(scratch, each_kind_alone_fails_cleanly_wherever_scratch_runs_out, 0,
-                        SCRIPT_KINDS);
-    tcase_add_test(scratch, a_rich_mix_fails_cleanly_wherever_scratch_runs_out);
-    tcase_add_test(commit, nothing_is_asked_of_the_allocator_in_the_commit);
-    tcase_add_test(commit, memory_that_is_taken_in_the_commit_aborts);
-    tcase_set_timeout(jobs, 240);
-    tcase_add_loop_test(jobs, a_lapse_of_the_executor_changes_nothing_or_the_change_is_completed, 0,
-                        FAULTS);
-    suite_add_tcase(suite, memory);
-    suite_add_tcase(suite, scratch);
-    suite_add_tcase(suite, commit);
-    suite_add_tcase(suite, jobs);
-    return suite;
-}
-
-RUN_SUITE(no_memory_suite)

@@ -86,7 +86,7 @@ static void check_all(const memory *m, const held *all)
     }
 }
 
-START_TEST(payloads_never_move_or_overlap)
+TEST_LOOP(payloads_never_move_or_overlap, 0, 10)
 {
     held *const all = calloc(MANY, sizeof *all);
     size_t used = 0;
@@ -100,9 +100,8 @@ START_TEST(payloads_never_move_or_overlap)
     memory_end(&m);
     free(all);
 }
-END_TEST
 
-START_TEST(cleared_they_hold_the_same_without_memory)
+TEST(cleared_they_hold_the_same_without_memory)
 {
     held *const all = calloc(MANY, sizeof *all), *const again = calloc(MANY, sizeof *again);
     size_t used = 0;
@@ -125,9 +124,8 @@ START_TEST(cleared_they_hold_the_same_without_memory)
     free(all);
     free(again);
 }
-END_TEST
 
-START_TEST(any_recordings_between_clears_keep_memory_bounded)
+TEST(any_recordings_between_clears_keep_memory_bounded)
 {
     held *const all = calloc(MANY, sizeof *all);
     size_t most = 0;
@@ -146,10 +144,9 @@ START_TEST(any_recordings_between_clears_keep_memory_bounded)
     memory_end(&m);
     free(all);
 }
-END_TEST
 
 // A large one leaves out the blocks that it would not fit.
-START_TEST(a_large_payload_takes_one_block)
+TEST(a_large_payload_takes_one_block)
 {
     enum { LARGE = 3 << 20 };
     held small, large;
@@ -166,9 +163,8 @@ START_TEST(a_large_payload_takes_one_block)
     ck_assert_uint_eq(m.under.blocks, 2);
     memory_end(&m);
 }
-END_TEST
 
-START_TEST(each_place_tells_its_block)
+TEST(each_place_tells_its_block)
 {
     uint32_t begin = 0;
 
@@ -180,9 +176,8 @@ START_TEST(each_place_tells_its_block)
     }
     ck_assert_uint_eq(begin, 0); // all 32 bits are used
 }
-END_TEST
 
-START_TEST(places_end_at_their_limit)
+TEST(places_end_at_their_limit)
 {
     held one = {0};
     memory m;
@@ -199,9 +194,8 @@ START_TEST(places_end_at_their_limit)
     ck_assert_uint_eq(m.under.calls, 0);
     memory_end(&m);
 }
-END_TEST
 
-START_TEST(without_memory_what_there_was_stays)
+TEST(without_memory_what_there_was_stays)
 {
     held first, one;
     memory m;
@@ -220,7 +214,6 @@ START_TEST(without_memory_what_there_was_stays)
     ck_assert_str_eq((const char *)first.bytes, "espalier");
     memory_end(&m);
 }
-END_TEST
 
 // --- Lanes ---
 
@@ -243,7 +236,7 @@ static size_t payload_blocks(espl_command_buffer *commands, uint32_t lane)
     return count;
 }
 
-START_TEST(a_lane_without_payloads_takes_none)
+TEST(a_lane_without_payloads_takes_none)
 {
     test_world test;
 
@@ -269,10 +262,9 @@ START_TEST(a_lane_without_payloads_takes_none)
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
-END_TEST
 
 // Threads write their own lanes, and to no line that another one writes.
-START_TEST(recorders_share_no_line)
+TEST(recorders_share_no_line)
 {
     test_world test;
 
@@ -285,7 +277,6 @@ START_TEST(recorders_share_no_line)
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
-END_TEST
 
 // --- The steady state ---
 
@@ -338,7 +329,7 @@ static void record_load(const load *l, espl_command_buffer *commands, uint32_t c
     }
 }
 
-START_TEST(recording_the_same_again_takes_no_memory)
+TEST(recording_the_same_again_takes_no_memory)
 {
     test_world test;
     load l;
@@ -362,7 +353,6 @@ START_TEST(recording_the_same_again_takes_no_memory)
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
-END_TEST
 
 // --- Values ---
 
@@ -410,7 +400,7 @@ static void check_recorded(const espl_command_buffer *commands, uint32_t index, 
     ck_assert(!espl__values_next(&c));
 }
 
-START_TEST(values_stand_aligned_where_they_were_recorded)
+TEST(values_stand_aligned_where_they_were_recorded)
 {
     uint64_t random = 11;
     unsigned char bytes[9][512];
@@ -448,9 +438,8 @@ START_TEST(values_stand_aligned_where_they_were_recorded)
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(values_of_one_component_are_aligned_too)
+TEST(values_of_one_component_are_aligned_too)
 {
     static const unsigned char bytes[512] = {0};
     typed types[9];
@@ -480,7 +469,6 @@ START_TEST(values_of_one_component_are_aligned_too)
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
-END_TEST
 
 // --- Short forms ---
 
@@ -495,7 +483,7 @@ static void hear_health(void *user, const espl_custom_calls *calls)
     *(size_t *)user += 1;
 }
 
-START_TEST(short_forms_record_what_they_say)
+TEST(short_forms_record_what_they_say)
 {
     size_t heard = 0;
     const espl_custom_command_def def = {.name = "health", .user = &heard, .function = hear_health};
@@ -539,9 +527,8 @@ START_TEST(short_forms_record_what_they_say)
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(short_forms_of_components_record_what_they_say)
+TEST(short_forms_of_components_record_what_they_say)
 {
     const espl_component_def def = {
         .name = "health", .size = sizeof(used_health), .alignment = _Alignof(used_health)};
@@ -562,33 +549,3 @@ START_TEST(short_forms_of_components_record_what_they_say)
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
-END_TEST
-
-static Suite *payloads_suite(void)
-{
-    Suite *const suite = suite_create("payloads");
-    TCase *const blocks = tcase_create("blocks"), *const lanes = tcase_create("lanes");
-    TCase *const kinds = tcase_create("kinds");
-
-    tcase_set_timeout(blocks, 60);
-    tcase_add_loop_test(blocks, payloads_never_move_or_overlap, 0, 10);
-    tcase_add_test(blocks, cleared_they_hold_the_same_without_memory);
-    tcase_add_test(blocks, any_recordings_between_clears_keep_memory_bounded);
-    tcase_add_test(blocks, a_large_payload_takes_one_block);
-    tcase_add_test(blocks, each_place_tells_its_block);
-    tcase_add_test(blocks, places_end_at_their_limit);
-    tcase_add_test(blocks, without_memory_what_there_was_stays);
-    suite_add_tcase(suite, blocks);
-    tcase_add_test(lanes, a_lane_without_payloads_takes_none);
-    tcase_add_test(lanes, recorders_share_no_line);
-    tcase_add_test(lanes, recording_the_same_again_takes_no_memory);
-    tcase_add_test(lanes, values_stand_aligned_where_they_were_recorded);
-    tcase_add_test(lanes, values_of_one_component_are_aligned_too);
-    suite_add_tcase(suite, lanes);
-    tcase_add_test(kinds, short_forms_record_what_they_say);
-    tcase_add_test(kinds, short_forms_of_components_record_what_they_say);
-    suite_add_tcase(suite, kinds);
-    return suite;
-}
-
-RUN_SUITE(payloads_suite)

@@ -196,7 +196,7 @@ static espl_status record_use(stage *s, int use, uint32_t lane, uint32_t key, es
 }
 
 // What a maker makes under the top is a sibling of the child, so that each use is legal.
-START_TEST(any_command_of_any_lane_may_name_what_another_lane_makes)
+TEST_LOOP(any_command_of_any_lane_may_name_what_another_lane_makes, 0, MAKERS)
 {
     for (int use = 0; use < USES; ++use) {
         for (uint32_t lane = 0; lane < LANES; ++lane) {
@@ -217,10 +217,9 @@ START_TEST(any_command_of_any_lane_may_name_what_another_lane_makes)
         }
     }
 }
-END_TEST
 
 // Keys come first, then lanes.
-START_TEST(what_is_made_later_in_playback_order_is_dead)
+TEST_LOOP(what_is_made_later_in_playback_order_is_dead, 0, MAKERS)
 {
     for (int use = 0; use < USES; ++use) {
         for (uint32_t lane = 0; lane < LANES; ++lane) {
@@ -240,9 +239,8 @@ START_TEST(what_is_made_later_in_playback_order_is_dead)
         }
     }
 }
-END_TEST
 
-START_TEST(what_a_refused_command_would_have_made_is_dead)
+TEST_LOOP(what_a_refused_command_would_have_made_is_dead, 0, MAKERS)
 {
     for (int use = 0; use < USES; ++use) {
         stage s;
@@ -257,9 +255,8 @@ START_TEST(what_a_refused_command_would_have_made_is_dead)
         stage_end(&s);
     }
 }
-END_TEST
 
-START_TEST(what_was_destroyed_in_the_same_playback_is_dead)
+TEST_LOOP(what_was_destroyed_in_the_same_playback_is_dead, 0, MAKERS)
 {
     for (int use = 0; use < USES; ++use) {
         stage s;
@@ -276,9 +273,8 @@ START_TEST(what_was_destroyed_in_the_same_playback_is_dead)
         stage_end(&s);
     }
 }
-END_TEST
 
-START_TEST(a_chain_hangs_on_its_first_maker)
+TEST_LOOP(a_chain_hangs_on_its_first_maker, 0, MAKERS)
 {
     enum { LENGTH = 40 };
     espl_entity pending[LENGTH];
@@ -305,13 +301,12 @@ START_TEST(a_chain_hangs_on_its_first_maker)
         stage_end(&s);
     }
 }
-END_TEST
 
 // --- Orphans ---
 
 // --- Places ---
 
-START_TEST(a_pending_that_is_no_child_is_no_place)
+TEST_LOOP(a_pending_that_is_no_child_is_no_place, 0, MAKERS)
 {
     stage s;
 
@@ -327,9 +322,8 @@ START_TEST(a_pending_that_is_no_child_is_no_place)
     ck_assert_int_eq(result(&s, 3, 0), ESPL_ERR_CYCLE);
     stage_end(&s);
 }
-END_TEST
 
-START_TEST(a_pending_in_a_value_stays_as_it_is)
+TEST(a_pending_in_a_value_stays_as_it_is)
 {
     stage s;
     espl_entity holder, held = {0};
@@ -345,11 +339,10 @@ START_TEST(a_pending_in_a_value_stays_as_it_is)
     ck_assert(is(held, pending));
     stage_end(&s);
 }
-END_TEST
 
 // --- Copies ---
 
-START_TEST(no_copies_are_no_command_and_no_handle)
+TEST_LOOP(no_copies_are_no_command_and_no_handle, 0, MAKERS)
 {
     espl_entity pending = {3, 4};
     const espl_component_value none = {0};
@@ -366,11 +359,10 @@ START_TEST(no_copies_are_no_command_and_no_handle)
     play(&s);
     stage_end(&s);
 }
-END_TEST
 
 // --- Answers ---
 
-START_TEST(resolving_answers_in_every_state)
+TEST_LOOP(resolving_answers_in_every_state, 0, MAKERS)
 {
     stage s;
     espl_entity again;
@@ -410,9 +402,8 @@ START_TEST(resolving_answers_in_every_state)
     resolves_to(&s, pending, ESPL_ERR_FOREIGN);
     stage_end(&s);
 }
-END_TEST
 
-START_TEST(pendings_of_other_commands_are_foreign_when_recorded)
+TEST_LOOP(pendings_of_other_commands_are_foreign_when_recorded, 0, MAKERS)
 {
     stage s;
     espl_command_buffer *others = NULL;
@@ -438,10 +429,9 @@ START_TEST(pendings_of_other_commands_are_foreign_when_recorded)
     espl_command_buffer_destroy(others);
     stage_end(&s);
 }
-END_TEST
 
 // A lane may be named before it has made so many: the serial is looked at when all is recorded.
-START_TEST(serials_that_were_never_given_are_foreign_at_playback)
+TEST_LOOP(serials_that_were_never_given_are_foreign_at_playback, 0, MAKERS)
 {
     for (int use = 0; use < USES; ++use) {
         stage s;
@@ -456,9 +446,8 @@ START_TEST(serials_that_were_never_given_are_foreign_at_playback)
         stage_end(&s);
     }
 }
-END_TEST
 
-START_TEST(calls_at_once_do_not_know_pendings)
+TEST_LOOP(calls_at_once_do_not_know_pendings, 0, MAKERS)
 {
     stage s;
 
@@ -479,12 +468,11 @@ START_TEST(calls_at_once_do_not_know_pendings)
     }
     stage_end(&s);
 }
-END_TEST
 
 // --- Tags ---
 
 // A handle is foreign after any number of resets, up to as many as there are tags.
-START_TEST(a_pending_stays_foreign_while_tags_go_round)
+TEST(a_pending_stays_foreign_while_tags_go_round)
 {
     espl_entity out;
     stage s;
@@ -506,14 +494,13 @@ START_TEST(a_pending_stays_foreign_while_tags_go_round)
     (void)resolved(&s, fresh);
     stage_end(&s);
 }
-END_TEST
 
 static int by_handle(const void *a, const void *b)
 {
     return memcmp(a, b, sizeof(espl_entity));
 }
 
-START_TEST(handles_of_all_objects_lanes_and_resets_are_distinct)
+TEST(handles_of_all_objects_lanes_and_resets_are_distinct)
 {
     enum { OBJECTS = 5, RESETS = 4, EACH = 3, ALL = OBJECTS * RESETS * LANES * EACH };
     espl_command_buffer *objects[OBJECTS];
@@ -548,12 +535,11 @@ START_TEST(handles_of_all_objects_lanes_and_resets_are_distinct)
     }
     stage_end(&s);
 }
-END_TEST
 
 // --- A million ---
 
 // Made by few commands, destroyed by many; what is left answers for itself.
-START_TEST(a_million_pendings_are_made_named_and_resolved)
+TEST_LOOP(a_million_pendings_are_made_named_and_resolved, 0, MAKERS)
 {
     enum { MILLION = 1000000 };
     const uint32_t count = test_fitting(test_scaled(MILLION), 4) / LANES * LANES;
@@ -590,36 +576,3 @@ START_TEST(a_million_pendings_are_made_named_and_resolved)
     free(seen);
     stage_end(&s);
 }
-END_TEST
-
-static Suite *pendings_suite(void)
-{
-    Suite *const suite = suite_create("pendings");
-    TCase *const names = tcase_create("names");
-    TCase *const answers = tcase_create("answers");
-    TCase *const many = tcase_create("many");
-
-    tcase_add_loop_test(names, any_command_of_any_lane_may_name_what_another_lane_makes, 0, MAKERS);
-    tcase_add_loop_test(names, what_is_made_later_in_playback_order_is_dead, 0, MAKERS);
-    tcase_add_loop_test(names, what_a_refused_command_would_have_made_is_dead, 0, MAKERS);
-    tcase_add_loop_test(names, what_was_destroyed_in_the_same_playback_is_dead, 0, MAKERS);
-    tcase_add_loop_test(names, a_chain_hangs_on_its_first_maker, 0, MAKERS);
-    tcase_add_loop_test(names, a_pending_that_is_no_child_is_no_place, 0, MAKERS);
-    tcase_add_test(names, a_pending_in_a_value_stays_as_it_is);
-    tcase_add_loop_test(answers, no_copies_are_no_command_and_no_handle, 0, MAKERS);
-    tcase_add_loop_test(answers, resolving_answers_in_every_state, 0, MAKERS);
-    tcase_add_loop_test(answers, pendings_of_other_commands_are_foreign_when_recorded, 0, MAKERS);
-    tcase_add_loop_test(answers, serials_that_were_never_given_are_foreign_at_playback, 0, MAKERS);
-    tcase_add_loop_test(answers, calls_at_once_do_not_know_pendings, 0, MAKERS);
-    tcase_set_timeout(answers, 60);
-    tcase_add_test(answers, a_pending_stays_foreign_while_tags_go_round);
-    tcase_add_test(answers, handles_of_all_objects_lanes_and_resets_are_distinct);
-    tcase_set_timeout(many, 240);
-    tcase_add_loop_test(many, a_million_pendings_are_made_named_and_resolved, 0, MAKERS);
-    suite_add_tcase(suite, names);
-    suite_add_tcase(suite, answers);
-    suite_add_tcase(suite, many);
-    return suite;
-}
-
-RUN_SUITE(pendings_suite)

@@ -62,7 +62,7 @@ static uint32_t step(void)
     return test_stride(13);
 }
 
-START_TEST(each_pair_of_commands_plays_as_one_after_the_other)
+TEST(each_pair_of_commands_plays_as_one_after_the_other)
 {
     operation all[INSTANCES];
     small s;
@@ -75,7 +75,6 @@ START_TEST(each_pair_of_commands_plays_as_one_after_the_other)
     }
     small_end(&s);
 }
-END_TEST
 
 static const uint32_t targets[2] = {CHILD, BORN};
 
@@ -106,7 +105,7 @@ static operation write_any(uint32_t entity, espl_write_kind kind)
     return op;
 }
 
-START_TEST(each_kind_of_write_plays_before_and_after_each_command)
+TEST(each_kind_of_write_plays_before_and_after_each_command)
 {
     operation all[INSTANCES];
     small s;
@@ -124,7 +123,6 @@ START_TEST(each_kind_of_write_plays_before_and_after_each_command)
     }
     small_end(&s);
 }
-END_TEST
 
 // All triples of a list.
 static void play_triples(const operation *list, uint32_t count)
@@ -140,23 +138,21 @@ static void play_triples(const operation *list, uint32_t count)
     small_end(&s);
 }
 
-START_TEST(each_triple_of_commands_plays_as_one_after_the_other)
+TEST(each_triple_of_commands_plays_as_one_after_the_other)
 {
     operation all[STRUCTURE];
 
     list_structure(all);
     play_triples(all, STRUCTURE);
 }
-END_TEST
 
-START_TEST(each_triple_of_commands_of_all_kinds_plays_as_one_after_the_other)
+TEST(each_triple_of_commands_of_all_kinds_plays_as_one_after_the_other)
 {
     operation chosen[CHOSEN];
 
     list_chosen(chosen);
     play_triples(chosen, CHOSEN);
 }
-END_TEST
 
 static void permute(const operation in[4], uint32_t number, operation out[4])
 {
@@ -174,7 +170,7 @@ static void permute(const operation in[4], uint32_t number, operation out[4])
 enum { SETS = 10 };
 
 // With one key the order is that of the lanes, then of recording.
-START_TEST(four_commands_in_any_order_over_three_lanes_play_by_lane)
+TEST(four_commands_in_any_order_over_three_lanes_play_by_lane)
 {
     const uint32_t none = NONE;
     const operation sets[SETS][4] = {
@@ -213,10 +209,9 @@ START_TEST(four_commands_in_any_order_over_three_lanes_play_by_lane)
     }
     small_end(&s);
 }
-END_TEST
 
 // What is pending is named in any lane, before and after its maker in the order of the keys.
-START_TEST(a_pending_entity_is_the_same_in_three_lanes_and_in_any_order_of_keys)
+TEST(a_pending_entity_is_the_same_in_three_lanes_and_in_any_order_of_keys)
 {
     const operation sets[5][4] = {
         {create(CHILD, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_ROOT, TAG | PLACED),
@@ -251,22 +246,3 @@ START_TEST(a_pending_entity_is_the_same_in_three_lanes_and_in_any_order_of_keys)
     }
     small_end(&s);
 }
-END_TEST
-
-static Suite *permutations_suite(void)
-{
-    Suite *const suite = suite_create("permutations");
-    TCase *const tcase = tcase_create("small playbacks");
-
-    tcase_set_timeout(tcase, 600);
-    tcase_add_test(tcase, each_pair_of_commands_plays_as_one_after_the_other);
-    tcase_add_test(tcase, each_kind_of_write_plays_before_and_after_each_command);
-    tcase_add_test(tcase, each_triple_of_commands_plays_as_one_after_the_other);
-    tcase_add_test(tcase, each_triple_of_commands_of_all_kinds_plays_as_one_after_the_other);
-    tcase_add_test(tcase, four_commands_in_any_order_over_three_lanes_play_by_lane);
-    tcase_add_test(tcase, a_pending_entity_is_the_same_in_three_lanes_and_in_any_order_of_keys);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(permutations_suite)

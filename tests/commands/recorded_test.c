@@ -52,28 +52,25 @@ static void run_seeds(uint64_t first, uint32_t seeds, uint32_t population, uint3
                   sum.batches);
 }
 
-START_TEST(tiny_batches_on_a_tiny_world_come_to_the_same)
+TEST(tiny_batches_on_a_tiny_world_come_to_the_same)
 {
     const espl_executor serial = espl_executor_serial();
     run_seeds(21, 400, 4, 4, 60, &serial, 1);
 }
-END_TEST
 
-START_TEST(batches_on_a_small_world_come_to_the_same)
+TEST(batches_on_a_small_world_come_to_the_same)
 {
     const espl_executor serial = espl_executor_serial();
     run_seeds(22, 120, 20, 40, 40, &serial, 1);
 }
-END_TEST
 
-START_TEST(large_batches_come_to_the_same)
+TEST(large_batches_come_to_the_same)
 {
     const espl_executor serial = espl_executor_serial();
     run_seeds(23, 24, 400, 1000, 10, &serial, 1);
 }
-END_TEST
 
-START_TEST(no_executor_changes_a_bit)
+TEST(no_executor_changes_a_bit)
 {
     test_executor hostile[2] = {{.manner = TEST_REVERSED, .workers = 3},
                                 {.manner = TEST_SHUFFLED, .workers = 7, .random = 99}};
@@ -94,7 +91,6 @@ START_TEST(no_executor_changes_a_bit)
         espl_executor_destroy_threads(&executors[PLAYED_LIMIT - 1]);
     }
 }
-END_TEST
 
 // --- Out of memory ---
 
@@ -153,7 +149,7 @@ static size_t run_faulted(uint64_t seed, uint32_t population, uint32_t limit, si
     return points;
 }
 
-START_TEST(a_playback_without_memory_changes_nothing_and_can_be_tried_again)
+TEST(a_playback_without_memory_changes_nothing_and_can_be_tried_again)
 {
     uint64_t state = 31;
     size_t points = 0;
@@ -164,21 +160,3 @@ START_TEST(a_playback_without_memory_changes_nothing_and_can_be_tried_again)
     }
     ck_assert_uint_gt(points, 100);
 }
-END_TEST
-
-static Suite *recorded_suite(void)
-{
-    Suite *const suite = suite_create("recorded");
-    TCase *const tcase = tcase_create("model");
-
-    tcase_set_timeout(tcase, 600);
-    tcase_add_test(tcase, tiny_batches_on_a_tiny_world_come_to_the_same);
-    tcase_add_test(tcase, batches_on_a_small_world_come_to_the_same);
-    tcase_add_test(tcase, large_batches_come_to_the_same);
-    tcase_add_test(tcase, no_executor_changes_a_bit);
-    tcase_add_test(tcase, a_playback_without_memory_changes_nothing_and_can_be_tried_again);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(recorded_suite)

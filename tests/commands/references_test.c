@@ -7,7 +7,7 @@
 
 // --- At once ---
 
-START_TEST(references_inside_are_mapped_and_outside_kept)
+TEST(references_inside_are_mapped_and_outside_kept)
 {
     scene s;
 
@@ -52,9 +52,8 @@ START_TEST(references_inside_are_mapped_and_outside_kept)
     ck_names(target_of(&s, a), below);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_member_alone_keeps_what_it_names_above)
+TEST(a_member_alone_keeps_what_it_names_above)
 {
     scene s;
 
@@ -66,10 +65,9 @@ START_TEST(a_member_alone_keeps_what_it_names_above)
     ck_names(link_of(&s, copy, 1), copy);
     scene_end(&s);
 }
-END_TEST
 
 // A handle of the same index but of an earlier life names nobody of the closure.
-START_TEST(a_stale_handle_is_not_taken_for_its_heir)
+TEST(a_stale_handle_is_not_taken_for_its_heir)
 {
     scene s;
 
@@ -85,9 +83,8 @@ START_TEST(a_stale_handle_is_not_taken_for_its_heir)
     ck_names(link_of(&s, copy, 2), dead);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(each_of_many_copies_names_its_own_members)
+TEST(each_of_many_copies_names_its_own_members)
 {
     const size_t counts[] = {1, 2, 127, 128, 129, 1000, test_scaled(100000)};
     scene s;
@@ -120,7 +117,6 @@ START_TEST(each_of_many_copies_names_its_own_members)
     test_world_is_valid(s.world);
     scene_end(&s);
 }
-END_TEST
 
 // --- Cost ---
 
@@ -144,11 +140,10 @@ static size_t count_calls(bool has_references)
     return calls;
 }
 
-START_TEST(who_has_no_references_pays_nothing_for_them)
+TEST(who_has_no_references_pays_nothing_for_them)
 {
     ck_assert_uint_eq(count_calls(true), count_calls(false));
 }
-END_TEST
 
 // --- In one playback ---
 
@@ -163,7 +158,7 @@ static espl_entity record_clone(scene *s, espl_entity source, espl_entity parent
     return pending;
 }
 
-START_TEST(a_clone_of_a_clone_is_mapped_through_both)
+TEST(a_clone_of_a_clone_is_mapped_through_both)
 {
     scene s;
 
@@ -188,10 +183,9 @@ START_TEST(a_clone_of_a_clone_is_mapped_through_both)
     }
     scene_end(&s);
 }
-END_TEST
 
 // One by one the lost one had a handle, which is dead now; it has one here too, the same for all.
-START_TEST(a_clone_that_died_in_the_playback_is_named_as_dead)
+TEST(a_clone_that_died_in_the_playback_is_named_as_dead)
 {
     scene s;
 
@@ -217,10 +211,9 @@ START_TEST(a_clone_that_died_in_the_playback_is_named_as_dead)
     ck_assert_int_eq(espl_get_world_transform(s.world, lost, &unused), ESPL_ERR_DEAD);
     scene_end(&s);
 }
-END_TEST
 
 // What it had of the dead is cloned with it, and not taken for one of the new clones.
-START_TEST(a_clone_of_who_names_a_dead_clone_names_it_too)
+TEST(a_clone_of_who_names_a_dead_clone_names_it_too)
 {
     scene s;
 
@@ -246,10 +239,9 @@ START_TEST(a_clone_of_who_names_a_dead_clone_names_it_too)
     ck_names(link_of(&s, two, 2), low);
     scene_end(&s);
 }
-END_TEST
 
 // A part of a clone is cloned: what it names of the rest stays the first clone's.
-START_TEST(a_part_of_a_clone_keeps_what_it_names_of_the_rest)
+TEST(a_part_of_a_clone_keeps_what_it_names_of_the_rest)
 {
     scene s;
 
@@ -280,9 +272,8 @@ START_TEST(a_part_of_a_clone_keeps_what_it_names_of_the_rest)
     ck_names(link_of(&s, guest, 0), guest);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(values_go_on_top_and_are_mapped_by_the_next_clone)
+TEST(values_go_on_top_and_are_mapped_by_the_next_clone)
 {
     scene s;
 
@@ -310,10 +301,9 @@ START_TEST(values_go_on_top_and_are_mapped_by_the_next_clone)
     ck_names(target_of(&s, two), two);
     scene_end(&s);
 }
-END_TEST
 
 // A component with references that only the values bring.
-START_TEST(values_bring_references_of_their_own)
+TEST(values_bring_references_of_their_own)
 {
     scene s;
 
@@ -328,9 +318,8 @@ START_TEST(values_bring_references_of_their_own)
     ck_names(target_of(&s, resolved(&s, second)), nobody);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(without_memory_nothing_is_cloned)
+TEST_LOOP(without_memory_nothing_is_cloned, 0, 2)
 {
     espl_status status = ESPL_ERR_NO_MEMORY;
     size_t points = 0;
@@ -368,28 +357,3 @@ START_TEST(without_memory_nothing_is_cloned)
     ck_names(link_of(&s, copy, 0), child(&s, copy, 0));
     scene_end(&s);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("references");
-    TCase *const rule = tcase_create("rule");
-
-    tcase_add_test(rule, references_inside_are_mapped_and_outside_kept);
-    tcase_add_test(rule, a_member_alone_keeps_what_it_names_above);
-    tcase_add_test(rule, a_stale_handle_is_not_taken_for_its_heir);
-    tcase_add_test(rule, each_of_many_copies_names_its_own_members);
-    tcase_add_test(rule, who_has_no_references_pays_nothing_for_them);
-    tcase_set_timeout(rule, 60);
-    tcase_add_test(rule, a_clone_of_a_clone_is_mapped_through_both);
-    tcase_add_test(rule, a_clone_that_died_in_the_playback_is_named_as_dead);
-    tcase_add_test(rule, a_clone_of_who_names_a_dead_clone_names_it_too);
-    tcase_add_test(rule, a_part_of_a_clone_keeps_what_it_names_of_the_rest);
-    tcase_add_test(rule, values_go_on_top_and_are_mapped_by_the_next_clone);
-    tcase_add_test(rule, values_bring_references_of_their_own);
-    tcase_add_loop_test(rule, without_memory_nothing_is_cloned, 0, 2);
-    suite_add_tcase(suite, rule);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

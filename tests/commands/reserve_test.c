@@ -84,7 +84,9 @@ static void place(espl__edit *const *list, size_t count)
     test_heap_arm(&fix.under, 0, false);
 }
 
-START_TEST(nothing_asks_for_memory_once_places_are_reserved)
+FIXTURE(set_up, tear_down);
+
+TEST(nothing_asks_for_memory_once_places_are_reserved)
 {
     static uint32_t parents[2][FIXTURE_NODES], numbers[2][FIXTURE_NODES];
     const uint64_t seeds = test_scaled(15000);
@@ -107,7 +109,6 @@ START_TEST(nothing_asks_for_memory_once_places_are_reserved)
         begin_again();
     }
 }
-END_TEST
 
 // Two groups of edits, by one edit or by two.
 static fixture_snapshot play_groups(uint64_t seed, bool is_split)
@@ -139,7 +140,7 @@ static fixture_snapshot play_groups(uint64_t seed, bool is_split)
     return fixture_take_snapshot(&fix);
 }
 
-START_TEST(groups_come_to_the_same_slots_however_they_are_divided_among_edits)
+TEST(groups_come_to_the_same_slots_however_they_are_divided_among_edits)
 {
     const uint64_t seeds = test_scaled(8000);
 
@@ -156,7 +157,6 @@ START_TEST(groups_come_to_the_same_slots_however_they_are_divided_among_edits)
         begin_again();
     }
 }
-END_TEST
 
 // What is in headers only while an edit is under way is cleared by a reserve that fails.
 static void clear_edit_counts(void)
@@ -229,7 +229,7 @@ static bool fail_reserve(uint64_t seed, size_t fail_at)
     return true;
 }
 
-START_TEST(a_reserve_that_fails_leaves_ranges_headers_and_side_arrays_as_they_were)
+TEST(a_reserve_that_fails_leaves_ranges_headers_and_side_arrays_as_they_were)
 {
     const uint64_t seeds = test_scaled(1500);
     size_t points = 0;
@@ -244,19 +244,3 @@ START_TEST(a_reserve_that_fails_leaves_ranges_headers_and_side_arrays_as_they_we
     ck_assert_uint_gt(points, seeds);
     test_tell_figure(points, "allocations failed in reserves");
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("commands/reserve");
-    TCase *const forests = tcase_create("forests");
-
-    tcase_add_checked_fixture(forests, set_up, tear_down);
-    tcase_add_test(forests, nothing_asks_for_memory_once_places_are_reserved);
-    tcase_add_test(forests, groups_come_to_the_same_slots_however_they_are_divided_among_edits);
-    tcase_add_test(forests, a_reserve_that_fails_leaves_ranges_headers_and_side_arrays_as_they_were);
-    suite_add_tcase(suite, forests);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

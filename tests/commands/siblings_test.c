@@ -146,7 +146,7 @@ static void move_and_check(uint32_t count, uint32_t i, uint32_t k, bool is_recor
     scene_end(&s);
 }
 
-START_TEST(each_of_six_comes_to_every_place)
+TEST_LOOP(each_of_six_comes_to_every_place, 0, 2)
 {
     for (uint32_t count = 1; count <= LIST; ++count) {
         for (uint32_t i = 0; i < count; ++i) {
@@ -156,7 +156,6 @@ START_TEST(each_of_six_comes_to_every_place)
         }
     }
 }
-END_TEST
 
 static void is_refused(scene *s, espl_entity child, espl_entity before, espl_status status)
 {
@@ -170,7 +169,7 @@ static void is_refused(scene *s, espl_entity child, espl_entity before, espl_sta
     }
 }
 
-START_TEST(what_is_no_sibling_is_refused)
+TEST(what_is_no_sibling_is_refused)
 {
     scene s, other;
 
@@ -196,9 +195,8 @@ START_TEST(what_is_no_sibling_is_refused)
     scene_end(&other);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(recording_refuses_what_is_known_by_then)
+TEST(recording_refuses_what_is_known_by_then)
 {
     espl_command_buffer *commands = NULL, *others = NULL;
     espl_entity pending;
@@ -223,10 +221,9 @@ START_TEST(recording_refuses_what_is_known_by_then)
     espl_command_buffer_destroy(commands);
     scene_end(&s);
 }
-END_TEST
 
 // A clone stands before an original, and an original before a clone, in one playback.
-START_TEST(pending_entities_take_part)
+TEST(pending_entities_take_part)
 {
     espl_command_buffer *commands = NULL;
     espl_entity pending[2], made[2];
@@ -253,20 +250,3 @@ START_TEST(pending_entities_take_part)
     espl_command_buffer_destroy(commands);
     scene_end(&s);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("siblings");
-    TCase *const rule = tcase_create("rule");
-
-    tcase_add_loop_test(rule, each_of_six_comes_to_every_place, 0, 2);
-    tcase_add_test(rule, what_is_no_sibling_is_refused);
-    tcase_add_test(rule, recording_refuses_what_is_known_by_then);
-    tcase_add_test(rule, pending_entities_take_part);
-    tcase_set_timeout(rule, 60);
-    suite_add_tcase(suite, rule);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

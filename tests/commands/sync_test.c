@@ -85,7 +85,7 @@ static void sync_plays(line *l, const uint32_t *numbers, size_t count)
 
 // --- The line ---
 
-START_TEST(the_line_is_played_in_order_of_submission)
+TEST(the_line_is_played_in_order_of_submission)
 {
     line l;
 
@@ -103,9 +103,8 @@ START_TEST(the_line_is_played_in_order_of_submission)
     sync_plays(&l, (const uint32_t[]){0}, 1);
     line_end(&l);
 }
-END_TEST
 
-START_TEST(what_is_withdrawn_is_not_played)
+TEST(what_is_withdrawn_is_not_played)
 {
     line l;
 
@@ -123,10 +122,9 @@ START_TEST(what_is_withdrawn_is_not_played)
     sync_plays(&l, (const uint32_t[]){1, 4, 0}, 3);
     line_end(&l);
 }
-END_TEST
 
 // Against an array of numbers.
-START_TEST(the_line_is_a_list_whatever_is_done_to_it)
+TEST_LOOP(the_line_is_a_list_whatever_is_done_to_it, 0, 10)
 {
     uint64_t random = (uint64_t)_i + 1;
     uint32_t waiting[OBJECTS];
@@ -175,7 +173,6 @@ START_TEST(the_line_is_a_list_whatever_is_done_to_it)
     }
     line_end(&l);
 }
-END_TEST
 
 // --- Callbacks between them ---
 
@@ -187,7 +184,7 @@ static void look_at_the_solo(line *l, uint32_t number)
     ck_assert_float_eq(local.position[0], (float)number);
 }
 
-START_TEST(callbacks_of_one_run_before_the_next_is_played)
+TEST(callbacks_of_one_run_before_the_next_is_played)
 {
     line l;
 
@@ -203,7 +200,6 @@ START_TEST(callbacks_of_one_run_before_the_next_is_played)
     sync_plays(&l, (const uint32_t[]){0, 1, 2, 3, 4, 5}, OBJECTS);
     line_end(&l);
 }
-END_TEST
 
 // Each asks for the next one, for ever.
 static void submit_the_next(line *l, uint32_t number)
@@ -215,7 +211,7 @@ static void submit_the_next(line *l, uint32_t number)
     submit(l, next);
 }
 
-START_TEST(what_a_callback_submits_waits_for_the_next_sync)
+TEST(what_a_callback_submits_waits_for_the_next_sync)
 {
     line l;
 
@@ -227,7 +223,6 @@ START_TEST(what_a_callback_submits_waits_for_the_next_sync)
     }
     line_end(&l);
 }
-END_TEST
 
 // 0 records into 2, which stands in line; takes 1 out of it; and lets 3 go to its end.
 static void meddle(line *l, uint32_t number)
@@ -246,7 +241,7 @@ static void meddle(line *l, uint32_t number)
     }
 }
 
-START_TEST(a_callback_may_change_the_line_behind_its_commands)
+TEST(a_callback_may_change_the_line_behind_its_commands)
 {
     line l;
 
@@ -260,11 +255,10 @@ START_TEST(a_callback_may_change_the_line_behind_its_commands)
     sync_plays(&l, (const uint32_t[]){3}, 1);
     line_end(&l);
 }
-END_TEST
 
 // --- Refusals ---
 
-START_TEST(what_was_refused_and_those_behind_stay_in_line)
+TEST(what_was_refused_and_those_behind_stay_in_line)
 {
     const uint32_t clones = test_fitting(300 * OBJECTS, 5) / OBJECTS;
     espl_status status = ESPL_ERR_NO_MEMORY;
@@ -301,9 +295,8 @@ START_TEST(what_was_refused_and_those_behind_stay_in_line)
     sync_plays(&l, NULL, 0);
     line_end(&l);
 }
-END_TEST
 
-START_TEST(during_iteration_nothing_is_played)
+TEST(during_iteration_nothing_is_played)
 {
     const espl_query_def everything = {0};
     espl_query query;
@@ -321,7 +314,6 @@ START_TEST(during_iteration_nothing_is_played)
     sync_plays(&l, (const uint32_t[]){1}, 1);
     line_end(&l);
 }
-END_TEST
 
 // --- The sum ---
 
@@ -330,7 +322,7 @@ static uint64_t tick(void *user)
     return *(uint64_t *)user += 10;
 }
 
-START_TEST(accounts_are_summed_up)
+TEST(accounts_are_summed_up)
 {
     enum { COUNT = 3 };
     uint64_t now = 0;
@@ -371,7 +363,6 @@ START_TEST(accounts_are_summed_up)
     }
     espl_world_destroy(world);
 }
-END_TEST
 
 // --- The steady state ---
 
@@ -423,7 +414,7 @@ static void run_frame(line *l, const espl_entity *mount, uint32_t count, bool sp
     taken[1] = l->test.heap.calls - taken[0];
 }
 
-START_TEST(a_frame_like_the_last_one_takes_no_memory)
+TEST_LOOP(a_frame_like_the_last_one_takes_no_memory, 0, 2)
 {
     const bool spawns = _i != 0;
     const uint32_t count = test_fitting(FRAMES * 200, 2 * MOUNTS) / FRAMES;
@@ -445,29 +436,3 @@ START_TEST(a_frame_like_the_last_one_takes_no_memory)
     }
     line_end(&l);
 }
-END_TEST
-
-static Suite *sync_suite(void)
-{
-    Suite *const suite = suite_create("sync");
-    TCase *const rule = tcase_create("line"), *const calls = tcase_create("callbacks");
-    TCase *const rest = tcase_create("refusals and sums");
-
-    tcase_add_test(rule, the_line_is_played_in_order_of_submission);
-    tcase_add_test(rule, what_is_withdrawn_is_not_played);
-    tcase_add_loop_test(rule, the_line_is_a_list_whatever_is_done_to_it, 0, 10);
-    suite_add_tcase(suite, rule);
-    tcase_add_test(calls, callbacks_of_one_run_before_the_next_is_played);
-    tcase_add_test(calls, what_a_callback_submits_waits_for_the_next_sync);
-    tcase_add_test(calls, a_callback_may_change_the_line_behind_its_commands);
-    suite_add_tcase(suite, calls);
-    tcase_set_timeout(rest, 60);
-    tcase_add_test(rest, what_was_refused_and_those_behind_stay_in_line);
-    tcase_add_test(rest, during_iteration_nothing_is_played);
-    tcase_add_test(rest, accounts_are_summed_up);
-    tcase_add_loop_test(rest, a_frame_like_the_last_one_takes_no_memory, 0, 2);
-    suite_add_tcase(suite, rest);
-    return suite;
-}
-
-RUN_SUITE(sync_suite)

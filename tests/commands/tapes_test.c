@@ -55,7 +55,7 @@ static size_t run_tape(uint64_t seed, const espl_executor *executor)
     return commands;
 }
 
-START_TEST(a_million_commands_come_to_the_same_one_by_one_and_played)
+TEST(a_million_commands_come_to_the_same_one_by_one_and_played)
 {
     const uint64_t chosen = test_environment("ESPL_SEED", 0);
     const size_t wanted =
@@ -74,17 +74,3 @@ START_TEST(a_million_commands_come_to_the_same_one_by_one_and_played)
     test_tell_figure(commands, "commands played beside the model");
     manners_end(&m);
 }
-END_TEST
-
-static Suite *tapes_suite(void)
-{
-    Suite *const suite = suite_create("tapes");
-    TCase *const tcase = tcase_create("model");
-
-    tcase_set_timeout(tcase, 0);
-    tcase_add_test(tcase, a_million_commands_come_to_the_same_one_by_one_and_played);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(tapes_suite)

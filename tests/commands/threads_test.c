@@ -180,7 +180,7 @@ static uint64_t run_frame(quiet_world *q, espl_command_buffer *commands, uint32_
     return hash;
 }
 
-START_TEST(eight_threads_record_what_one_would)
+TEST_IF(eight_threads_record_what_one_would, espl_executor_has_threads())
 {
     quiet_world threaded, alone;
 
@@ -200,7 +200,6 @@ START_TEST(eight_threads_record_what_one_would)
     quiet_end(&threaded);
     quiet_end(&alone);
 }
-END_TEST
 
 // --- While the world plays ---
 
@@ -237,7 +236,7 @@ static void run_in_turn(quiet_world *q, bool is_threaded, uint64_t *hashes)
     espl_command_buffer_destroy(two[1]);
 }
 
-START_TEST(threads_record_while_the_world_plays_other_commands)
+TEST_IF(threads_record_while_the_world_plays_other_commands, espl_executor_has_threads())
 {
     uint64_t threaded_hashes[FRAMES], alone_hashes[FRAMES];
     quiet_world threaded, alone;
@@ -252,7 +251,6 @@ START_TEST(threads_record_while_the_world_plays_other_commands)
     quiet_end(&threaded);
     quiet_end(&alone);
 }
-END_TEST
 
 // --- Several worlds ---
 
@@ -281,7 +279,7 @@ static void *live(void *argument)
     return NULL;
 }
 
-START_TEST(worlds_that_play_at_once_do_not_know_of_each_other)
+TEST_IF(worlds_that_play_at_once_do_not_know_of_each_other, espl_executor_has_threads())
 {
     life at_once[WORLDS], alone[WORLDS];
 
@@ -295,7 +293,6 @@ START_TEST(worlds_that_play_at_once_do_not_know_of_each_other)
         ck_assert_uint_eq(at_once[i].hash, alone[i].hash);
     }
 }
-END_TEST
 
 // --- Many allocations at once ---
 
@@ -322,7 +319,7 @@ static void *hoard(void *argument)
 }
 
 // Lanes grow all the time, and commands that others recorded are played meanwhile.
-START_TEST(lanes_that_grow_at_once_share_one_allocator)
+TEST_IF(lanes_that_grow_at_once_share_one_allocator, espl_executor_has_threads())
 {
     hoarder hoarders[THREADS];
     quiet_world q;
@@ -355,22 +352,3 @@ START_TEST(lanes_that_grow_at_once_share_one_allocator)
     espl_command_buffer_destroy(played);
     quiet_end(&q);
 }
-END_TEST
-
-static Suite *threads_suite(void)
-{
-    Suite *const suite = suite_create("recording threads");
-    TCase *const tcase = tcase_create("at once");
-
-    tcase_set_timeout(tcase, 240);
-    if (espl_executor_has_threads()) {
-        tcase_add_test(tcase, eight_threads_record_what_one_would);
-        tcase_add_test(tcase, threads_record_while_the_world_plays_other_commands);
-        tcase_add_test(tcase, worlds_that_play_at_once_do_not_know_of_each_other);
-        tcase_add_test(tcase, lanes_that_grow_at_once_share_one_allocator);
-    }
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(threads_suite)

@@ -92,7 +92,7 @@ static void record_some(watched *w)
 
 // --- Traces ---
 
-START_TEST(stages_have_names)
+TEST(stages_have_names)
 {
     static const char *const names[ESPL_STAGE_COUNT] = {"order",  "resolve", "group", "apply",
                                                         "change", "place",   "report"};
@@ -103,9 +103,8 @@ START_TEST(stages_have_names)
     ck_assert_str_eq(espl_stage_name(ESPL_STAGE_COUNT), "unknown stage");
     ck_assert_str_eq(espl_stage_name((espl_stage)-1), "unknown stage");
 }
-END_TEST
 
-START_TEST(begin_and_end_of_each_stage_and_callback_are_told)
+TEST(begin_and_end_of_each_stage_and_callback_are_told)
 {
     static const char *const expected[] = {
         "+playback", "+order",  "-order",  "+resolve", "-resolve", "+group",   "-group",
@@ -133,7 +132,6 @@ START_TEST(begin_and_end_of_each_stage_and_callback_are_told)
     }
     watched_end(&w);
 }
-END_TEST
 
 // Each end is that of what began last.
 static void demand_pairs(const profile *p)
@@ -152,7 +150,7 @@ static void demand_pairs(const profile *p)
     ck_assert_uint_eq(depth, 0);
 }
 
-START_TEST(begin_and_end_pair_up_where_memory_is_missing)
+TEST(begin_and_end_pair_up_where_memory_is_missing)
 {
     espl_status status = ESPL_ERR_NO_MEMORY;
     size_t points = 0;
@@ -181,9 +179,8 @@ START_TEST(begin_and_end_pair_up_where_memory_is_missing)
     ck_assert_uint_ge(points, 3);
     watched_end(&w);
 }
-END_TEST
 
-START_TEST(what_plays_nothing_is_not_traced)
+TEST(what_plays_nothing_is_not_traced)
 {
     espl_command_buffer *commands = NULL;
     watched w;
@@ -204,11 +201,10 @@ START_TEST(what_plays_nothing_is_not_traced)
     espl_command_buffer_destroy(commands);
     watched_end(&w);
 }
-END_TEST
 
 // --- Timings ---
 
-START_TEST(the_clock_is_read_where_a_report_is_asked_for)
+TEST(the_clock_is_read_where_a_report_is_asked_for)
 {
     espl_report report;
     watched w;
@@ -228,9 +224,8 @@ START_TEST(the_clock_is_read_where_a_report_is_asked_for)
         watched_end(&w);
     }
 }
-END_TEST
 
-START_TEST(the_time_of_each_stage_is_told)
+TEST(the_time_of_each_stage_is_told)
 {
     espl_report report;
     watched w;
@@ -243,9 +238,8 @@ START_TEST(the_time_of_each_stage_is_told)
     }
     watched_end(&w);
 }
-END_TEST
 
-START_TEST(a_clock_that_goes_backwards_counts_for_nothing)
+TEST(a_clock_that_goes_backwards_counts_for_nothing)
 {
     espl_report report;
     watched w;
@@ -260,7 +254,6 @@ START_TEST(a_clock_that_goes_backwards_counts_for_nothing)
     }
     watched_end(&w);
 }
-END_TEST
 
 static uint64_t elapsed_since(const struct timespec *begin)
 {
@@ -283,7 +276,7 @@ static void sleep_a_little(void *user, const espl_custom_calls *calls)
 }
 
 // The callbacks belong to the last stage.
-START_TEST(without_a_clock_the_system_s_is_read)
+TEST(without_a_clock_the_system_s_is_read)
 {
     const espl_custom_command_def def = {.name = "slow", .function = sleep_a_little};
     struct timespec begin;
@@ -306,24 +299,3 @@ START_TEST(without_a_clock_the_system_s_is_read)
     ck_assert_uint_ge(report.stage_ns[ESPL_STAGE_REPORT], 3000000);
     watched_end(&w);
 }
-END_TEST
-
-static Suite *trace_suite(void)
-{
-    Suite *const suite = suite_create("trace");
-    TCase *const traces = tcase_create("traces"), *const times = tcase_create("timings");
-
-    tcase_add_test(traces, stages_have_names);
-    tcase_add_test(traces, begin_and_end_of_each_stage_and_callback_are_told);
-    tcase_add_test(traces, begin_and_end_pair_up_where_memory_is_missing);
-    tcase_add_test(traces, what_plays_nothing_is_not_traced);
-    suite_add_tcase(suite, traces);
-    tcase_add_test(times, the_clock_is_read_where_a_report_is_asked_for);
-    tcase_add_test(times, the_time_of_each_stage_is_told);
-    tcase_add_test(times, a_clock_that_goes_backwards_counts_for_nothing);
-    tcase_add_test(times, without_a_clock_the_system_s_is_read);
-    suite_add_tcase(suite, times);
-    return suite;
-}
-
-RUN_SUITE(trace_suite)

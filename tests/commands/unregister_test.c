@@ -72,7 +72,9 @@ static espl_command_buffer *make_commands(uint32_t lanes)
     return commands;
 }
 
-START_TEST(payloads_of_a_callback_that_is_gone_are_refused_and_counted)
+FIXTURE(set_up, tear_down);
+
+TEST(payloads_of_a_callback_that_is_gone_are_refused_and_counted)
 {
     espl_command_buffer *const commands = make_commands(2);
     heard all = {.payloads = 0};
@@ -111,10 +113,9 @@ START_TEST(payloads_of_a_callback_that_is_gone_are_refused_and_counted)
     test_world_is_valid(w);
     espl_command_buffer_destroy(commands);
 }
-END_TEST
 
 // Other commands are refused for the dead too: the first of both kinds is told.
-START_TEST(the_first_that_is_refused_is_told_among_other_commands_for_the_dead)
+TEST(the_first_that_is_refused_is_told_among_other_commands_for_the_dead)
 {
     const espl_entity dead = test_solo(w);
     heard all = {.payloads = 0};
@@ -158,9 +159,8 @@ START_TEST(the_first_that_is_refused_is_told_among_other_commands_for_the_dead)
         espl_command_buffer_destroy(commands);
     }
 }
-END_TEST
 
-START_TEST(a_playback_may_have_nothing_but_payloads_that_are_refused)
+TEST(a_playback_may_have_nothing_but_payloads_that_are_refused)
 {
     espl_command_buffer *const commands = make_commands(1);
     heard all = {.payloads = 0};
@@ -175,9 +175,8 @@ START_TEST(a_playback_may_have_nothing_but_payloads_that_are_refused)
     ck_assert_uint_eq(report.calls + all.visit_count, 0);
     espl_command_buffer_destroy(commands);
 }
-END_TEST
 
-START_TEST(a_number_is_never_given_again)
+TEST(a_number_is_never_given_again)
 {
     heard all = {.payloads = 0};
     const size_t bytes = test_stats(w).bytes;
@@ -191,9 +190,8 @@ START_TEST(a_number_is_never_given_again)
     // The register keeps its room, and nothing else.
     ck_assert_uint_lt(test_stats(w).bytes - bytes, 4096);
 }
-END_TEST
 
-START_TEST(numbers_that_no_callback_has_are_refused)
+TEST(numbers_that_no_callback_has_are_refused)
 {
     espl_command_buffer *const commands = make_commands(1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
@@ -215,9 +213,8 @@ START_TEST(numbers_that_no_callback_has_are_refused)
     ck_assert_int_eq(espl_record_custom(recorder, 0, 2, NULL, 0, 0), ESPL_ERR_ARGUMENT);
     espl_command_buffer_destroy(commands);
 }
-END_TEST
 
-START_TEST(as_many_as_the_limit_are_registered_at_once)
+TEST(as_many_as_the_limit_are_registered_at_once)
 {
     static ear ears[ESPL_CUSTOM_COMMAND_LIMIT + 1];
     heard all = {.payloads = 0};
@@ -246,7 +243,6 @@ START_TEST(as_many_as_the_limit_are_registered_at_once)
     }
     espl_command_buffer_destroy(commands);
 }
-END_TEST
 
 static void unregister_itself(void *user, const espl_custom_calls *calls)
 {
@@ -255,7 +251,7 @@ static void unregister_itself(void *user, const espl_custom_calls *calls)
     ck_assert_int_eq(espl_unregister_command(calls->world, *number), ESPL_ERR_BUSY);
 }
 
-START_TEST(a_callback_cannot_be_unregistered_while_one_is_called)
+TEST(a_callback_cannot_be_unregistered_while_one_is_called)
 {
     espl_command_buffer *const commands = make_commands(1);
     espl_custom_command number = 0;
@@ -268,10 +264,9 @@ START_TEST(a_callback_cannot_be_unregistered_while_one_is_called)
     ck_assert_int_eq(espl_unregister_command(w, number), ESPL_OK);
     espl_command_buffer_destroy(commands);
 }
-END_TEST
 
 // Beside a list of who is registered.
-START_TEST(random_registers_hand_over_what_they_should)
+TEST_LOOP(random_registers_hand_over_what_they_should, 0, 6)
 {
     enum { EARS = 400, ROUNDS = 60 };
     ear *const ears = calloc(EARS, sizeof *ears);
@@ -320,24 +315,3 @@ START_TEST(random_registers_hand_over_what_they_should)
     espl_command_buffer_destroy(commands);
     free(ears);
 }
-END_TEST
-
-static Suite *unregister_suite(void)
-{
-    Suite *const suite = suite_create("unregister");
-    TCase *const cases = tcase_create("callbacks");
-
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_add_test(cases, payloads_of_a_callback_that_is_gone_are_refused_and_counted);
-    tcase_add_test(cases, the_first_that_is_refused_is_told_among_other_commands_for_the_dead);
-    tcase_add_test(cases, a_playback_may_have_nothing_but_payloads_that_are_refused);
-    tcase_add_test(cases, a_number_is_never_given_again);
-    tcase_add_test(cases, numbers_that_no_callback_has_are_refused);
-    tcase_add_test(cases, as_many_as_the_limit_are_registered_at_once);
-    tcase_add_test(cases, a_callback_cannot_be_unregistered_while_one_is_called);
-    tcase_add_loop_test(cases, random_registers_hand_over_what_they_should, 0, 6);
-    suite_add_tcase(suite, cases);
-    return suite;
-}
-
-RUN_SUITE(unregister_suite)

@@ -23,7 +23,7 @@ static fuzz_input input_of(const fuzz_target *target, uint64_t seed)
     return target->make(&order);
 }
 
-START_TEST(the_same_order_makes_the_same_input)
+TEST_LOOP(the_same_order_makes_the_same_input, 0, TARGETS)
 {
     const fuzz_target *const target = targets[_i];
 
@@ -36,7 +36,6 @@ START_TEST(the_same_order_makes_the_same_input)
         free(other.bytes);
     }
 }
-END_TEST
 
 // Parts follow one another to the end.
 static size_t count_parts(const fuzz_target *target, const unsigned char *bytes, size_t size)
@@ -54,7 +53,7 @@ static size_t count_parts(const fuzz_target *target, const unsigned char *bytes,
     return count;
 }
 
-START_TEST(what_is_changed_keeps_to_its_room_and_has_parts)
+TEST_LOOP(what_is_changed_keeps_to_its_room_and_has_parts, 0, TARGETS)
 {
     const fuzz_target *const target = targets[_i];
     unsigned char *const bytes = malloc(ROOM);
@@ -84,10 +83,9 @@ START_TEST(what_is_changed_keeps_to_its_room_and_has_parts)
     ck_assert_uint_gt(shrunk, SEEDS);
     free(bytes);
 }
-END_TEST
 
 // Beginning with nothing, too.
-START_TEST(what_is_changed_can_be_run)
+TEST_LOOP(what_is_changed_can_be_run, 0, TARGETS)
 {
     const fuzz_target *const target = targets[_i];
     unsigned char *const bytes = calloc(ROOM, 1);
@@ -104,9 +102,8 @@ START_TEST(what_is_changed_can_be_run)
     }
     free(bytes);
 }
-END_TEST
 
-START_TEST(a_roll_that_is_written_is_read_again)
+TEST(a_roll_that_is_written_is_read_again)
 {
     tape_record records[3] = {{{1, 2, 3}}, {{4}}, {{0}}};
     const fuzz_roll roll = {.seed = UINT64_C(0x0123456789abcdef),
@@ -136,10 +133,9 @@ START_TEST(a_roll_that_is_written_is_read_again)
     roll_free(&read);
     free(input.bytes);
 }
-END_TEST
 
 // What a failure of such a test says leads to the same operations in the same batches.
-START_TEST(an_order_of_a_seed_is_the_tape_of_its_test)
+TEST(an_order_of_a_seed_is_the_tape_of_its_test)
 {
     enum { POPULATION = 12, LIMIT = 5, BATCHES = 30 };
 
@@ -168,11 +164,10 @@ START_TEST(an_order_of_a_seed_is_the_tape_of_its_test)
     free(input.bytes);
     stage_end(s);
 }
-END_TEST
 
 // --- Tape files ---
 
-START_TEST(tape_files_are_cut_into_their_records)
+TEST(tape_files_are_cut_into_their_records)
 {
     size_t met[ESPL_TAPE_OP_COUNT] = {0};
 
@@ -209,9 +204,8 @@ START_TEST(tape_files_are_cut_into_their_records)
         ck_assert_msg(met[usual[i]] != 0, "no record of kind %d", (int)usual[i]);
     }
 }
-END_TEST
 
-START_TEST(bytes_that_are_no_record_are_not_cut)
+TEST(bytes_that_are_no_record_are_not_cut)
 {
     static const unsigned char bytes[64] = {ESPL_TAPE_CREATE, 0xff, 0xff, 0xff, 0xff};
     static const unsigned char column[64] = {ESPL_TAPE_COLUMN, 1, 0, 0, 0, 4, 0, 0, 0, 0xff};
@@ -221,10 +215,9 @@ START_TEST(bytes_that_are_no_record_are_not_cut)
     ck_assert_uint_eq(cuts_record(bytes, sizeof bytes, 5), 0); // a record of kind 0
     ck_assert_uint_eq(cuts_record(bytes, sizeof bytes, 1), 0); // of kind 255
 }
-END_TEST
 
 // What goes on does not stop at an answer that differs.
-START_TEST(a_replay_may_go_on_past_what_differs)
+TEST(a_replay_may_go_on_past_what_differs)
 {
     const fuzz_order order = {.seed = 3, .length = 30};
     const fuzz_input input = fuzz_replay.make(&order);
@@ -242,24 +235,3 @@ START_TEST(a_replay_may_go_on_past_what_differs)
     ck_assert(!first.is_broken && !other.is_broken);
     free(input.bytes);
 }
-END_TEST
-
-static Suite *inputs_suite(void)
-{
-    Suite *const suite = suite_create("inputs");
-    TCase *const all = tcase_create("targets"), *const files = tcase_create("files");
-
-    tcase_add_loop_test(all, the_same_order_makes_the_same_input, 0, TARGETS);
-    tcase_add_loop_test(all, what_is_changed_keeps_to_its_room_and_has_parts, 0, TARGETS);
-    tcase_add_loop_test(all, what_is_changed_can_be_run, 0, TARGETS);
-    suite_add_tcase(suite, all);
-    tcase_add_test(files, a_roll_that_is_written_is_read_again);
-    tcase_add_test(files, an_order_of_a_seed_is_the_tape_of_its_test);
-    tcase_add_test(files, tape_files_are_cut_into_their_records);
-    tcase_add_test(files, bytes_that_are_no_record_are_not_cut);
-    tcase_add_test(files, a_replay_may_go_on_past_what_differs);
-    suite_add_tcase(suite, files);
-    return suite;
-}
-
-RUN_SUITE(inputs_suite)

@@ -172,12 +172,6 @@ void shrink_write_test(FILE *file, const fuzz_target *target, const shrunken *s)
         write_part(file, bytes + at, target->part(bytes, size, at), name);
         part += 1;
     }
-    fprintf(file, "};\n\nSTART_TEST(a_tape_that_failed_is_good)\n{\n");
-    fprintf(file, "    fuzz_%s.run(tape, sizeof tape);\n}\nEND_TEST\n\n", target->name);
-    fprintf(file, "static Suite *found_suite(void)\n{\n");
-    fprintf(file, "    Suite *const suite = suite_create(\"found\");\n");
-    fprintf(file, "    TCase *const tcase = tcase_create(\"%s\");\n\n", target->name);
-    fprintf(file, "    tcase_add_test(tcase, a_tape_that_failed_is_good);\n");
-    fprintf(file, "    suite_add_tcase(suite, tcase);\n    return suite;\n}\n\n");
-    fprintf(file, "RUN_SUITE(found_suite)\n");
+    fprintf(file, "};\n\nTEST(a_tape_that_failed_is_good)\n{\n");
+    fprintf(file, "    fuzz_%s.run(tape, sizeof tape);\n}\n", target->name);
 }

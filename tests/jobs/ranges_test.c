@@ -81,7 +81,7 @@ static void runs_like_serial(const espl_executor *executor)
     }
 }
 
-START_TEST(serial_run_covers_every_index_once_in_legal_pieces)
+TEST(serial_run_covers_every_index_once_in_legal_pieces)
 {
     for (int i = 0; i < COUNTS * GRAINS; ++i) {
         const size_t count = counts[i / GRAINS], grain = grains[i % GRAINS];
@@ -94,9 +94,8 @@ START_TEST(serial_run_covers_every_index_once_in_legal_pieces)
         ck_assert(count < 2 || grain > count / 2 || atomic_load(&now.pieces) > 1);
     }
 }
-END_TEST
 
-START_TEST(any_order_of_jobs_gives_the_same_cut)
+TEST(any_order_of_jobs_gives_the_same_cut)
 {
     const test_manner manners[] = {TEST_IN_ORDER, TEST_REVERSED, TEST_SHUFFLED};
 
@@ -110,9 +109,8 @@ START_TEST(any_order_of_jobs_gives_the_same_cut)
         }
     }
 }
-END_TEST
 
-START_TEST(any_number_of_threads_gives_the_same_cut)
+TEST(any_number_of_threads_gives_the_same_cut)
 {
     for (uint32_t workers = 1; workers <= 8 && espl_executor_has_threads(); ++workers) {
         espl_executor executor;
@@ -122,16 +120,14 @@ START_TEST(any_number_of_threads_gives_the_same_cut)
         espl_executor_destroy_threads(&executor);
     }
 }
-END_TEST
 
-START_TEST(null_and_empty_executors_are_serial)
+TEST(null_and_empty_executors_are_serial)
 {
     const espl_executor empty = {0}, serial = espl_executor_serial();
 
     runs_like_serial(&empty);
     runs_like_serial(&serial);
 }
-END_TEST
 
 typedef struct cover {
     size_t next, pieces, shortest, longest;
@@ -149,7 +145,7 @@ static void follow(void *context, size_t begin, size_t end)
     c->longest = end - begin > c->longest ? end - begin : c->longest;
 }
 
-START_TEST(pieces_follow_each_other_up_to_the_largest_count)
+TEST(pieces_follow_each_other_up_to_the_largest_count)
 {
     const size_t large[] = {1, 4097, 1000003, SIZE_MAX / 2 + 1, SIZE_MAX - 1, SIZE_MAX};
 
@@ -166,9 +162,8 @@ START_TEST(pieces_follow_each_other_up_to_the_largest_count)
         }
     }
 }
-END_TEST
 
-START_TEST(single_job_stays_on_the_calling_thread)
+TEST(single_job_stays_on_the_calling_thread)
 {
     test_executor hostile = {.manner = TEST_SKIPS_ONE, .workers = 4};
     const espl_executor executor = test_executor_of(&hostile);
@@ -178,7 +173,6 @@ START_TEST(single_job_stays_on_the_calling_thread)
     ck_assert_int_eq(run_marked(&executor, NULL, 0, 1), ESPL_OK);
     ck_assert_uint_eq(hostile.calls, 0);
 }
-END_TEST
 
 // --- Executors that break the rule ---
 
@@ -199,32 +193,29 @@ static void is_refused(const espl_executor *executor, const char *condition, siz
     ck_assert(ESPL_CHECKS == 0 || strstr(heard.last_line, condition) != NULL);
 }
 
-START_TEST(skipped_job_is_reported_and_not_made_up_for)
+TEST(skipped_job_is_reported_and_not_made_up_for)
 {
     test_executor hostile = {.manner = TEST_SKIPS_ONE, .workers = 4};
     const espl_executor executor = test_executor_of(&hostile);
 
     is_refused(&executor, "returned before each job had run and returned", 10);
 }
-END_TEST
 
-START_TEST(second_run_of_a_job_is_suppressed)
+TEST(second_run_of_a_job_is_suppressed)
 {
     test_executor hostile = {.manner = TEST_RUNS_TWICE, .workers = 4};
     const espl_executor executor = test_executor_of(&hostile);
 
     is_refused(&executor, "ran a job twice", 0);
 }
-END_TEST
 
-START_TEST(index_out_of_range_is_suppressed)
+TEST(index_out_of_range_is_suppressed)
 {
     test_executor hostile = {.manner = TEST_OUT_OF_RANGE, .workers = 4};
     const espl_executor executor = test_executor_of(&hostile);
 
     is_refused(&executor, "whose index is not below the count", 0);
 }
-END_TEST
 
 static void call_first_past_the_end(void *context, espl_job function, void *argument, size_t count)
 {
@@ -236,7 +227,7 @@ static void call_first_past_the_end(void *context, espl_job function, void *argu
     function(argument, *past == 0 ? count : *past);
 }
 
-START_TEST(every_index_past_the_count_is_out_of_range)
+TEST(every_index_past_the_count_is_out_of_range)
 {
     size_t pasts[] = {0, ESPL__JOB_LIMIT - 1, ESPL__JOB_LIMIT, SIZE_MAX / 2, SIZE_MAX};
 
@@ -246,7 +237,6 @@ START_TEST(every_index_past_the_count_is_out_of_range)
         is_refused(&executor, "whose index is not below the count", 0);
     }
 }
-END_TEST
 
 typedef struct whole_run {
     espl_job function;
@@ -278,7 +268,7 @@ static void run_all_on_two_threads(void *context, espl_job function, void *argum
     }
 }
 
-START_TEST(two_threads_racing_for_a_job_run_it_once)
+TEST(two_threads_racing_for_a_job_run_it_once)
 {
     const espl_executor executor = {NULL, 2, run_all_on_two_threads};
 
@@ -286,7 +276,6 @@ START_TEST(two_threads_racing_for_a_job_run_it_once)
         is_refused(&executor, "ran a job twice", 0);
     }
 }
-END_TEST
 
 static void leave_in_mid_job(void *context, size_t begin, size_t end)
 {
@@ -312,7 +301,7 @@ static void run_on_a_thread_each(void *context, espl_job function, void *argumen
     }
 }
 
-START_TEST(job_that_has_not_returned_is_reported)
+TEST(job_that_has_not_returned_is_reported)
 {
     const espl_executor executor = {NULL, 2, run_on_a_thread_each};
     test_hooks heard = {0};
@@ -324,7 +313,6 @@ START_TEST(job_that_has_not_returned_is_reported)
     ck_assert_uint_eq(count_other_than_once(100), 0);
     ck_assert_int_eq(espl__run_ranges(&executor, &hooks, mark, &now, 100, 10), ESPL_OK);
 }
-END_TEST
 
 // --- Executors that return too early ---
 
@@ -380,7 +368,7 @@ static void return_in_mid_job(void *context, espl_job function, void *argument, 
     }
 }
 
-START_TEST(job_that_is_under_way_is_waited_for_and_reported)
+TEST(job_that_is_under_way_is_waited_for_and_reported)
 {
     const espl_executor executor = {NULL, 2, return_in_mid_job};
     test_hooks heard = {0};
@@ -399,7 +387,6 @@ START_TEST(job_that_is_under_way_is_waited_for_and_reported)
     ck_assert_int_eq(pthread_join(releaser, NULL), 0);
     ck_assert_int_eq(pthread_join(now_early.thread, NULL), 0);
 }
-END_TEST
 
 // Leaves the first job to somebody who does not come in time.
 static void leave_first(void *context, espl_job function, void *argument, size_t count)
@@ -411,7 +398,7 @@ static void leave_first(void *context, espl_job function, void *argument, size_t
     }
 }
 
-START_TEST(job_that_comes_when_all_is_over_does_nothing)
+TEST(job_that_comes_when_all_is_over_does_nothing)
 {
     const espl_executor executor = {NULL, 2, leave_first};
     test_hooks heard = {0};
@@ -425,7 +412,6 @@ START_TEST(job_that_comes_when_all_is_over_does_nothing)
     }
     ck_assert_uint_eq(heard.traps, ESPL_CHECKS >= 1 ? 200 : 0);
 }
-END_TEST
 
 // Somebody of a run that is over comes while others are under way.
 static void call_late_in_between(void *context, espl_job function, void *argument, size_t count)
@@ -441,7 +427,7 @@ static void call_late_in_between(void *context, espl_job function, void *argumen
     }
 }
 
-START_TEST(job_that_comes_in_another_run_does_no_work_twice)
+TEST(job_that_comes_in_another_run_does_no_work_twice)
 {
     size_t met = 0, told = 0;
     const espl_executor hasty = {NULL, 2, leave_first}, executor = {&met, 2, call_late_in_between};
@@ -458,7 +444,6 @@ START_TEST(job_that_comes_in_another_run_does_no_work_twice)
     ck_assert_uint_lt(met, 20);
     ck_assert_uint_eq(told, met);
 }
-END_TEST
 
 // --- Runs inside jobs ---
 
@@ -474,7 +459,7 @@ static void run_another(void *context, size_t begin, size_t end)
     (void)end;
 }
 
-START_TEST(run_inside_a_job_of_its_executor_is_told_and_done_here)
+TEST(run_inside_a_job_of_its_executor_is_told_and_done_here)
 {
     test_executor legal = {.manner = TEST_SHUFFLED, .workers = 4},
                   other = {.manner = TEST_SHUFFLED, .workers = 4};
@@ -501,7 +486,6 @@ START_TEST(run_inside_a_job_of_its_executor_is_told_and_done_here)
     ck_assert_uint_eq(other.calls, 1);
     ck_assert_uint_eq(heard.traps, 0);
 }
-END_TEST
 
 static const espl_executor *middle;
 
@@ -535,7 +519,7 @@ static void run_backwards(void *context, espl_job function, void *argument, size
     *calls += 1;
 }
 
-START_TEST(run_inside_any_job_around_it_is_told)
+TEST(run_inside_any_job_around_it_is_told)
 {
     size_t calls = 0, middle_calls = 0;
     const espl_executor outer = {&calls, 2, run_in_order}, other = {&middle_calls, 2, run_in_order};
@@ -557,9 +541,8 @@ START_TEST(run_inside_any_job_around_it_is_told)
     middle = nesting = NULL;
     nesting_hooks = NULL;
 }
-END_TEST
 
-START_TEST(executors_that_share_a_context_are_two)
+TEST(executors_that_share_a_context_are_two)
 {
     size_t calls = 0;
     const espl_executor outer = {&calls, 2, run_in_order}, inner = {&calls, 2, run_backwards};
@@ -576,7 +559,6 @@ START_TEST(executors_that_share_a_context_are_two)
     nesting = NULL;
     nesting_hooks = NULL;
 }
-END_TEST
 
 static void skip_without_hooks(void)
 {
@@ -586,7 +568,7 @@ static void skip_without_hooks(void)
     (void)run_marked(&executor, NULL, 1000, 10);
 }
 
-START_TEST(fault_without_a_hook_aborts_checked_builds)
+TEST(fault_without_a_hook_aborts_checked_builds)
 {
     char said[256];
 
@@ -595,7 +577,6 @@ START_TEST(fault_without_a_hook_aborts_checked_builds)
         ck_assert_ptr_nonnull(strstr(said, "returned before each job had run and returned"));
     }
 }
-END_TEST
 
 // --- Runs within runs ---
 
@@ -628,7 +609,7 @@ static void go_deeper(void *argument, size_t job)
     }
 }
 
-START_TEST(runs_within_runs_need_no_more_gates_than_there_are)
+TEST(runs_within_runs_need_no_more_gates_than_there_are)
 {
     nest n = {.depth = 1};
 
@@ -639,50 +620,3 @@ START_TEST(runs_within_runs_need_no_more_gates_than_there_are)
     ck_assert_int_eq(n.depth, DEEP);
     ck_assert_uint_eq(n.ran, 2 * DEEP);
 }
-END_TEST
-
-static TCase *legal_case(void)
-{
-    TCase *const legal = tcase_create("legal");
-
-    tcase_add_test(legal, serial_run_covers_every_index_once_in_legal_pieces);
-    tcase_add_test(legal, any_order_of_jobs_gives_the_same_cut);
-    tcase_add_test(legal, any_number_of_threads_gives_the_same_cut);
-    tcase_add_test(legal, null_and_empty_executors_are_serial);
-    tcase_add_test(legal, pieces_follow_each_other_up_to_the_largest_count);
-    tcase_add_test(legal, single_job_stays_on_the_calling_thread);
-    tcase_add_test(legal, runs_within_runs_need_no_more_gates_than_there_are);
-    return legal;
-}
-
-static TCase *illegal_case(void)
-{
-    TCase *const illegal = tcase_create("illegal");
-
-    tcase_add_test(illegal, skipped_job_is_reported_and_not_made_up_for);
-    tcase_add_test(illegal, second_run_of_a_job_is_suppressed);
-    tcase_add_test(illegal, index_out_of_range_is_suppressed);
-    tcase_add_test(illegal, every_index_past_the_count_is_out_of_range);
-    tcase_add_test(illegal, two_threads_racing_for_a_job_run_it_once);
-    tcase_add_test(illegal, job_that_has_not_returned_is_reported);
-    tcase_set_timeout(illegal, 30);
-    tcase_add_test(illegal, job_that_is_under_way_is_waited_for_and_reported);
-    tcase_add_test(illegal, job_that_comes_when_all_is_over_does_nothing);
-    tcase_add_test(illegal, job_that_comes_in_another_run_does_no_work_twice);
-    tcase_add_test(illegal, run_inside_a_job_of_its_executor_is_told_and_done_here);
-    tcase_add_test(illegal, run_inside_any_job_around_it_is_told);
-    tcase_add_test(illegal, executors_that_share_a_context_are_two);
-    tcase_add_test(illegal, fault_without_a_hook_aborts_checked_builds);
-    return illegal;
-}
-
-static Suite *ranges_suite(void)
-{
-    Suite *const suite = suite_create("ranges");
-
-    suite_add_tcase(suite, legal_case());
-    suite_add_tcase(suite, illegal_case());
-    return suite;
-}
-
-RUN_SUITE(ranges_suite)

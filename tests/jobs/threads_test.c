@@ -46,7 +46,7 @@ static espl_executor threads_of(maker make, uint32_t workers)
     return executor;
 }
 
-START_TEST(each_job_runs_once_on_any_number_of_threads)
+TEST_LOOP(each_job_runs_once_on_any_number_of_threads, 0, espl_executor_has_threads() ? MAKERS : 0)
 {
     for (size_t i = 0; i < JOBS; ++i) {
         atomic_store(&ran[i], 0);
@@ -62,7 +62,6 @@ START_TEST(each_job_runs_once_on_any_number_of_threads)
         espl_executor_destroy_threads(&executor);
     }
 }
-END_TEST
 
 static void meet(void *argument, size_t index)
 {
@@ -74,7 +73,7 @@ static void meet(void *argument, size_t index)
     }
 }
 
-START_TEST(two_workers_run_two_jobs_at_once)
+TEST_LOOP(two_workers_run_two_jobs_at_once, 0, espl_executor_has_threads() ? MAKERS : 0)
 {
     espl_executor executor = threads_of(makers[_i], 2);
 
@@ -83,18 +82,16 @@ START_TEST(two_workers_run_two_jobs_at_once)
     ck_assert_int_eq(atomic_load(&arrived), 2);
     espl_executor_destroy_threads(&executor);
 }
-END_TEST
 
-START_TEST(zero_workers_means_one_for_each_processor)
+TEST_LOOP(zero_workers_means_one_for_each_processor, 0, espl_executor_has_threads() ? MAKERS : 0)
 {
     espl_executor executor = threads_of(makers[_i], 0);
 
     ck_assert_uint_ge(executor.worker_count, 1);
     espl_executor_destroy_threads(&executor);
 }
-END_TEST
 
-START_TEST(destroyed_executor_is_serial)
+TEST_LOOP(destroyed_executor_is_serial, 0, espl_executor_has_threads() ? MAKERS : 0)
 {
     const espl_executor serial = espl_executor_serial();
     espl_executor executor = threads_of(makers[_i], 2);
@@ -106,7 +103,6 @@ START_TEST(destroyed_executor_is_serial)
         ck_assert(executor.parallel_for == NULL);
     }
 }
-END_TEST
 
 static void run_in_order(void *context, espl_job function, void *argument, size_t count)
 {
@@ -116,7 +112,7 @@ static void run_in_order(void *context, espl_job function, void *argument, size_
     }
 }
 
-START_TEST(other_executors_are_left_alone)
+TEST(other_executors_are_left_alone)
 {
     int context = 0;
     espl_executor engine = {&context, 3, run_in_order};
@@ -127,9 +123,8 @@ START_TEST(other_executors_are_left_alone)
     ck_assert_uint_eq(engine.worker_count, 3);
     ck_assert(engine.parallel_for == run_in_order);
 }
-END_TEST
 
-START_TEST(bad_arguments_change_nothing)
+TEST_LOOP(bad_arguments_change_nothing, 0, MAKERS)
 {
     espl_executor executor = {&executor, 5, run_in_order};
 
@@ -146,25 +141,3 @@ START_TEST(bad_arguments_change_nothing)
     ck_assert_uint_eq(executor.worker_count, 5);
     ck_assert(executor.parallel_for == run_in_order);
 }
-END_TEST
-
-static Suite *threads_suite(void)
-{
-    Suite *const suite = suite_create("threads");
-    TCase *const pool = tcase_create("pool");
-    TCase *const any = tcase_create("any build");
-
-    if (espl_executor_has_threads()) {
-        tcase_add_loop_test(pool, each_job_runs_once_on_any_number_of_threads, 0, MAKERS);
-        tcase_add_loop_test(pool, two_workers_run_two_jobs_at_once, 0, MAKERS);
-        tcase_add_loop_test(pool, zero_workers_means_one_for_each_processor, 0, MAKERS);
-        tcase_add_loop_test(pool, destroyed_executor_is_serial, 0, MAKERS);
-    }
-    tcase_add_test(any, other_executors_are_left_alone);
-    tcase_add_loop_test(any, bad_arguments_change_nothing, 0, MAKERS);
-    suite_add_tcase(suite, pool);
-    suite_add_tcase(suite, any);
-    return suite;
-}
-
-RUN_SUITE(threads_suite)

@@ -87,7 +87,7 @@ static void runs_all_once(const espl_executor *executor)
     }
 }
 
-START_TEST(any_order_of_jobs_runs_every_item_once)
+TEST(any_order_of_jobs_runs_every_item_once)
 {
     const test_manner manners[] = {TEST_IN_ORDER, TEST_REVERSED, TEST_SHUFFLED};
     const uint32_t workers[] = {0, 1, 2, 3, 7, 16, 64};
@@ -101,9 +101,8 @@ START_TEST(any_order_of_jobs_runs_every_item_once)
         ck_assert_int_eq(hostile.calls > 0, workers[i / 3] > 1);
     }
 }
-END_TEST
 
-START_TEST(any_number_of_threads_runs_every_item_once)
+TEST(any_number_of_threads_runs_every_item_once)
 {
     for (uint32_t workers = 1; workers <= 8 && espl_executor_has_threads(); ++workers) {
         espl_executor executor;
@@ -113,7 +112,6 @@ START_TEST(any_number_of_threads_runs_every_item_once)
         espl_executor_destroy_threads(&executor);
     }
 }
-END_TEST
 
 static void follow(void *context, size_t item)
 {
@@ -123,7 +121,7 @@ static void follow(void *context, size_t item)
     *next += 1;
 }
 
-START_TEST(serial_run_goes_through_the_items_in_order_and_needs_no_scratch)
+TEST(serial_run_goes_through_the_items_in_order_and_needs_no_scratch)
 {
     const espl_executor empty = {0}, serial = espl_executor_serial();
     const espl_executor *const executors[] = {NULL, &empty, &serial};
@@ -138,9 +136,8 @@ START_TEST(serial_run_goes_through_the_items_in_order_and_needs_no_scratch)
         ck_assert_uint_eq(next, MOST);
     }
 }
-END_TEST
 
-START_TEST(little_work_stays_on_the_calling_thread)
+TEST(little_work_stays_on_the_calling_thread)
 {
     test_executor hostile = {.manner = TEST_REVERSED, .workers = 4};
     const espl_executor executor = test_executor_of(&hostile);
@@ -152,7 +149,6 @@ START_TEST(little_work_stays_on_the_calling_thread)
     ck_assert_int_eq(run_marked(&executor, NULL, 100, 50), ESPL_OK);
     ck_assert_uint_eq(hostile.calls, 1);
 }
-END_TEST
 
 // --- Order ---
 
@@ -167,7 +163,7 @@ static unsigned naive_power(uint32_t weight)
     return power;
 }
 
-START_TEST(order_descends_by_powers_of_two_and_is_stable_in_each)
+TEST(order_descends_by_powers_of_two_and_is_stable_in_each)
 {
     uint64_t random = 3;
 
@@ -187,7 +183,6 @@ START_TEST(order_descends_by_powers_of_two_and_is_stable_in_each)
         ck_assert_uint_eq(count_other_than_once(5000), 0);
     }
 }
-END_TEST
 
 static bool stands_before(size_t item, size_t limit)
 {
@@ -200,7 +195,7 @@ static bool stands_before(size_t item, size_t limit)
 }
 
 // Whatever index an executor starts with, the heaviest come first, the very heaviest at once.
-START_TEST(heavy_items_begin_before_the_others)
+TEST(heavy_items_begin_before_the_others)
 {
     const test_manner manners[] = {TEST_IN_ORDER, TEST_REVERSED, TEST_SHUFFLED};
 
@@ -218,7 +213,6 @@ START_TEST(heavy_items_begin_before_the_others)
         ck_assert(!stands_before(3999, 2));
     }
 }
-END_TEST
 
 // Sums up what each job holds: a job is what runs between two calls of the executor.
 typedef struct job_sums {
@@ -246,7 +240,7 @@ static void count_jobs_one_by_one(void *context, espl_job function, void *argume
     }
 }
 
-START_TEST(jobs_hold_the_grain_and_no_more_than_their_part)
+TEST(jobs_hold_the_grain_and_no_more_than_their_part)
 {
     const espl_executor executor = {&sums, 2, count_jobs_one_by_one};
     uint64_t random = 11;
@@ -275,7 +269,6 @@ START_TEST(jobs_hold_the_grain_and_no_more_than_their_part)
         }
     }
 }
-END_TEST
 
 // --- Executors that break the rule ---
 
@@ -297,32 +290,9 @@ static void is_refused(test_manner manner, const char *condition)
     ck_assert(ESPL_CHECKS == 0 || strstr(heard.last_line, condition) != NULL);
 }
 
-START_TEST(executors_that_break_the_rule_are_refused_and_nothing_runs_twice)
+TEST(executors_that_break_the_rule_are_refused_and_nothing_runs_twice)
 {
     is_refused(TEST_SKIPS_ONE, "returned before each job had run and returned");
     is_refused(TEST_RUNS_TWICE, "ran a job twice");
     is_refused(TEST_OUT_OF_RANGE, "whose index is not below the count");
 }
-END_TEST
-
-static Suite *weights_suite(void)
-{
-    Suite *const suite = suite_create("weights");
-    TCase *const legal = tcase_create("legal");
-    TCase *const illegal = tcase_create("illegal");
-
-    tcase_set_timeout(legal, 60);
-    tcase_add_test(legal, any_order_of_jobs_runs_every_item_once);
-    tcase_add_test(legal, any_number_of_threads_runs_every_item_once);
-    tcase_add_test(legal, serial_run_goes_through_the_items_in_order_and_needs_no_scratch);
-    tcase_add_test(legal, little_work_stays_on_the_calling_thread);
-    tcase_add_test(legal, order_descends_by_powers_of_two_and_is_stable_in_each);
-    tcase_add_test(legal, heavy_items_begin_before_the_others);
-    tcase_add_test(legal, jobs_hold_the_grain_and_no_more_than_their_part);
-    tcase_add_test(illegal, executors_that_break_the_rule_are_refused_and_nothing_runs_twice);
-    suite_add_tcase(suite, legal);
-    suite_add_tcase(suite, illegal);
-    return suite;
-}
-
-RUN_SUITE(weights_suite)

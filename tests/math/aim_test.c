@@ -47,7 +47,7 @@ static bool is_same_but_rotation(const espl_transform *a, const espl_transform *
 
 // --- Axes ---
 
-START_TEST(axis_is_a_unit_vector_where_the_rotation_takes_it)
+TEST(axis_is_a_unit_vector_where_the_rotation_takes_it)
 {
     uint64_t random = 1;
 
@@ -75,9 +75,8 @@ START_TEST(axis_is_a_unit_vector_where_the_rotation_takes_it)
         }
     }
 }
-END_TEST
 
-START_TEST(axes_are_named_after_their_directions)
+TEST(axes_are_named_after_their_directions)
 {
     const espl_axis axes[AXIS_COUNT] = {ESPL_AXIS_RIGHT, ESPL_AXIS_UP,   ESPL_AXIS_FORWARD,
                                         ESPL_AXIS_LEFT,  ESPL_AXIS_DOWN, ESPL_AXIS_BACK};
@@ -96,11 +95,10 @@ START_TEST(axes_are_named_after_their_directions)
     espl_transform_axis(frame.position, &frame, ESPL_AXIS_UP);
     ck_assert(frame.position[0] == 0 && frame.position[1] == 1 && frame.position[2] == 0);
 }
-END_TEST
 
 // --- Mirroring ---
 
-START_TEST(odd_number_of_negative_axes_mirrors)
+TEST(odd_number_of_negative_axes_mirrors)
 {
     for (int signs = 0; signs < 16; ++signs) {
         espl_transform t = {{0.6f, 0, 0, 0.8f}, {1, 2, 3}, 2, {3, 4, 5}, 0};
@@ -119,9 +117,8 @@ START_TEST(odd_number_of_negative_axes_mirrors)
         ck_assert_int_eq(espl_transform_is_mirrored(&t), dot(normal, c[2]) < 0);
     }
 }
-END_TEST
 
-START_TEST(axis_of_zero_does_not_mirror)
+TEST(axis_of_zero_does_not_mirror)
 {
     for (int zero = 0; zero < 4; ++zero) {
         for (int i = 0; i < 2; ++i) {
@@ -133,9 +130,8 @@ START_TEST(axis_of_zero_does_not_mirror)
         }
     }
 }
-END_TEST
 
-START_TEST(tiny_and_huge_factors_mirror_too)
+TEST(tiny_and_huge_factors_mirror_too)
 {
     const float sizes[] = {0x1p-149f, 1e-30f, 1e30f, FLT_MAX};
 
@@ -150,7 +146,6 @@ START_TEST(tiny_and_huge_factors_mirror_too)
         ck_assert(espl_transform_is_mirrored(&mirrored));
     }
 }
-END_TEST
 
 // --- Look at ---
 
@@ -177,7 +172,7 @@ static void looks_at(const espl_transform *t, const float target[static 3],
     ck_assert_double_eq_tol(length_of(t->rotation), 1, 2e-7);
 }
 
-START_TEST(forward_points_at_the_target_and_up_near_the_hint)
+TEST(forward_points_at_the_target_and_up_near_the_hint)
 {
     const double plus_y[3] = {0, 1, 0};
     uint64_t random = 3;
@@ -199,7 +194,6 @@ START_TEST(forward_points_at_the_target_and_up_near_the_hint)
         looks_at(&t, target, hint, 4e-7);
     }
 }
-END_TEST
 
 // The axis that comes near to the up direction: +Y, but +Z for what looks along Y.
 static int up_axis_of(int forward)
@@ -207,7 +201,7 @@ static int up_axis_of(int forward)
     return forward % 3 == 1 ? 2 : 1;
 }
 
-START_TEST(any_axis_points_at_the_target)
+TEST(any_axis_points_at_the_target)
 {
     uint64_t random = 11;
 
@@ -243,9 +237,8 @@ START_TEST(any_axis_points_at_the_target)
                                 1, 4e-7);
     }
 }
-END_TEST
 
-START_TEST(back_axis_looks_as_a_camera_of_gltf_does)
+TEST(back_axis_looks_as_a_camera_of_gltf_does)
 {
     const float target[3] = {0, 0, -9}, none[4] = {0, 0, 0, 1};
     espl_transform t = {{0.6f, 0, 0, 0.8f}, {0, 0, 0}, 1, {1, 1, 1}, 0};
@@ -255,7 +248,6 @@ START_TEST(back_axis_looks_as_a_camera_of_gltf_does)
         ck_assert_float_eq(t.rotation[k], none[k]);
     }
 }
-END_TEST
 
 #define HALF 0.70710678f
 
@@ -287,7 +279,7 @@ static const view by_hand[] = {
     {{0, 2, 0}, {0, 7, 0}, {0, HALF, HALF, 0}},
 };
 
-START_TEST(views_worked_by_hand_come_out_as_they_must)
+TEST(views_worked_by_hand_come_out_as_they_must)
 {
     for (size_t i = 0; i < sizeof by_hand / sizeof *by_hand; ++i) {
         const espl_transform before = {{0.6f, 0, 0, 0.8f}, {0, -0.0f, 0}, -2, {-1, 0, 3}, 5};
@@ -303,9 +295,8 @@ START_TEST(views_worked_by_hand_come_out_as_they_must)
         }
     }
 }
-END_TEST
 
-START_TEST(no_up_direction_is_plus_y)
+TEST(no_up_direction_is_plus_y)
 {
     const float up[3] = {0, 1, 0}, high[3] = {0, 1e30f, -0.0f}, none[3] = {0, -0.0f, 0};
     uint64_t random = 4;
@@ -328,9 +319,8 @@ START_TEST(no_up_direction_is_plus_y)
         ck_assert(test_same(&by_default, &by_zero));
     }
 }
-END_TEST
 
-START_TEST(up_near_the_way_serves_until_its_side_is_rounding)
+TEST(up_near_the_way_serves_until_its_side_is_rounding)
 {
     const double plus_y[3] = {0, 1, 0};
 
@@ -345,9 +335,8 @@ START_TEST(up_near_the_way_serves_until_its_side_is_rounding)
         looks_at(&t, target, power <= 16 ? hint : plus_y, 4e-7);
     }
 }
-END_TEST
 
-START_TEST(own_position_is_no_direction)
+TEST(own_position_is_no_direction)
 {
     const float target[3] = {0, -0.0f, 3};
     espl_transform t = {{1, 2, 3, 4}, {-0.0f, 0, 3}, 2, {1, 2, 3}, 5};
@@ -358,9 +347,8 @@ START_TEST(own_position_is_no_direction)
     ck_assert_int_eq(espl_transform_look_at(&t, t.position, target, ESPL_AXIS_FORWARD), ESPL_LOSSY);
     ck_assert(test_same(&t, &before));
 }
-END_TEST
 
-START_TEST(any_distance_is_a_direction)
+TEST(any_distance_is_a_direction)
 {
     const float places[] = {0, 0x1p-149f, -0x1p-149f, 1e-30f, 1, -1e30f, FLT_MAX, -FLT_MAX};
     const int count = sizeof places / sizeof *places;
@@ -388,7 +376,6 @@ START_TEST(any_distance_is_a_direction)
         }
     }
 }
-END_TEST
 
 // --- Turning about a point ---
 
@@ -407,7 +394,7 @@ static void oracle_turned(double out[static 3], const float rotation[static 4],
     }
 }
 
-START_TEST(every_point_of_the_placement_goes_round)
+TEST(every_point_of_the_placement_goes_round)
 {
     uint64_t random = 6;
 
@@ -441,9 +428,8 @@ START_TEST(every_point_of_the_placement_goes_round)
         }
     }
 }
-END_TEST
 
-START_TEST(quarter_turn_about_a_post)
+TEST(quarter_turn_about_a_post)
 {
     const float post[3] = {10, 0, 0}, by[4] = {0, 5, 0, 5};
     espl_transform t = {{0, 0, 0, 1}, {10, 3, 2}, -2, {-1, 0, 3}, 4};
@@ -454,9 +440,8 @@ START_TEST(quarter_turn_about_a_post)
     ck_assert(t.scale == -2 && t.stretch[0] == -1 && t.stretch[1] == 0 && t.stretch[2] == 3);
     ck_assert_uint_eq(t.user_data, 4);
 }
-END_TEST
 
-START_TEST(rotation_is_normalised_first)
+TEST(rotation_is_normalised_first)
 {
     uint64_t random = 7;
 
@@ -478,10 +463,9 @@ START_TEST(rotation_is_normalised_first)
         }
     }
 }
-END_TEST
 
 // Rotations whose length is as far off as may be, so that their product is farther off.
-START_TEST(rotations_that_are_written_are_normalised)
+TEST(rotations_that_are_written_are_normalised)
 {
     const float target[3] = {1000, 2000, 3000}, pivot[3] = {0, 0, 0};
     uint64_t random = 10;
@@ -513,9 +497,8 @@ START_TEST(rotations_that_are_written_are_normalised)
     }
     ck_assert_int_gt(off, ROUNDS / 2);
 }
-END_TEST
 
-START_TEST(no_turn_and_no_distance_leave_the_position)
+TEST(no_turn_and_no_distance_leave_the_position)
 {
     const float none[4] = {0, 0, 0, -3};
     uint64_t random = 8;
@@ -537,9 +520,8 @@ START_TEST(no_turn_and_no_distance_leave_the_position)
         ck_assert_mem_eq(t.position, before.position, sizeof t.position);
     }
 }
-END_TEST
 
-START_TEST(position_that_overflows_is_refused)
+TEST(position_that_overflows_is_refused)
 {
     const float pivot[3] = {-3e38f, 0, 0}, half_turn[4] = {0, 1, 0, 0};
     const float about_the_way[4] = {0.6f, 0, 0, 0.8f}, eighth[4] = {0, 0.38268343f, 0, 0.92387953f};
@@ -556,11 +538,10 @@ START_TEST(position_that_overflows_is_refused)
     ck_assert_float_eq(t.position[0], before.position[0]);
     ck_assert(fabsf(t.position[1]) < 3 && fabsf(t.position[2]) < 3);
 }
-END_TEST
 
 // --- Wrong use ---
 
-START_TEST(an_axis_that_does_not_exist_writes_nothing)
+TEST(an_axis_that_does_not_exist_writes_nothing)
 {
     const espl_transform identity = espl_transform_identity();
     float out[3] = {1, 2, 3};
@@ -568,57 +549,3 @@ START_TEST(an_axis_that_does_not_exist_writes_nothing)
     espl_transform_axis(out, &identity, (espl_axis)AXIS_COUNT);
     ck_assert(out[0] == 1 && out[1] == 2 && out[2] == 3);
 }
-END_TEST
-
-static TCase *axes_case(void)
-{
-    TCase *const axes = tcase_create("axes");
-
-    tcase_add_test(axes, axis_is_a_unit_vector_where_the_rotation_takes_it);
-    tcase_add_test(axes, axes_are_named_after_their_directions);
-    tcase_add_test(axes, odd_number_of_negative_axes_mirrors);
-    tcase_add_test(axes, axis_of_zero_does_not_mirror);
-    tcase_add_test(axes, tiny_and_huge_factors_mirror_too);
-    tcase_add_test(axes, an_axis_that_does_not_exist_writes_nothing);
-    return axes;
-}
-
-static TCase *look_at_case(void)
-{
-    TCase *const look_at = tcase_create("look at");
-
-    tcase_add_test(look_at, forward_points_at_the_target_and_up_near_the_hint);
-    tcase_add_test(look_at, any_axis_points_at_the_target);
-    tcase_add_test(look_at, back_axis_looks_as_a_camera_of_gltf_does);
-    tcase_add_test(look_at, views_worked_by_hand_come_out_as_they_must);
-    tcase_add_test(look_at, no_up_direction_is_plus_y);
-    tcase_add_test(look_at, up_near_the_way_serves_until_its_side_is_rounding);
-    tcase_add_test(look_at, own_position_is_no_direction);
-    tcase_add_test(look_at, any_distance_is_a_direction);
-    return look_at;
-}
-
-static TCase *turn_case(void)
-{
-    TCase *const turn = tcase_create("turn");
-
-    tcase_add_test(turn, every_point_of_the_placement_goes_round);
-    tcase_add_test(turn, quarter_turn_about_a_post);
-    tcase_add_test(turn, rotation_is_normalised_first);
-    tcase_add_test(turn, rotations_that_are_written_are_normalised);
-    tcase_add_test(turn, no_turn_and_no_distance_leave_the_position);
-    tcase_add_test(turn, position_that_overflows_is_refused);
-    return turn;
-}
-
-static Suite *aim_suite(void)
-{
-    Suite *const suite = suite_create("aim");
-
-    suite_add_tcase(suite, axes_case());
-    suite_add_tcase(suite, look_at_case());
-    suite_add_tcase(suite, turn_case());
-    return suite;
-}
-
-RUN_SUITE(aim_suite)

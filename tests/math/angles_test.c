@@ -49,7 +49,7 @@ static void is_sine_and_cosine(double angle, bool is_float)
     }
 }
 
-START_TEST(sine_and_cosine_of_any_float_are_near)
+TEST(sine_and_cosine_of_any_float_are_near)
 {
     uint64_t random = 1;
 
@@ -60,9 +60,8 @@ START_TEST(sine_and_cosine_of_any_float_are_near)
         is_sine_and_cosine(angle / 2, true);
     }
 }
-END_TEST
 
-START_TEST(sine_and_cosine_of_small_angles_are_near)
+TEST(sine_and_cosine_of_small_angles_are_near)
 {
     uint64_t random = 2;
 
@@ -72,10 +71,9 @@ START_TEST(sine_and_cosine_of_small_angles_are_near)
         is_sine_and_cosine(any_double(&random, 0x1p129), false);
     }
 }
-END_TEST
 
 // Around each multiple of an eighth of a turn, where the series are exchanged and the signs change.
-START_TEST(sine_and_cosine_are_near_where_pieces_meet)
+TEST(sine_and_cosine_are_near_where_pieces_meet)
 {
     for (int eighth = -100; eighth <= 100; ++eighth) {
         double angle = eighth * (ESPL__PI / 4);
@@ -90,11 +88,10 @@ START_TEST(sine_and_cosine_are_near_where_pieces_meet)
         is_sine_and_cosine((double)(float)angle, true);
     }
 }
-END_TEST
 
 // Floats that come closest to multiples of a quarter turn, found by continued fractions of 2 / pi. Their
 // distance is down to 1.6e-9, so the reduction loses the leading 30 bits and more.
-START_TEST(angles_close_to_quarter_turns_keep_their_digits)
+TEST(angles_close_to_quarter_turns_keep_their_digits)
 {
     const float close[] = {0x1.f37c8ap+95f, 0x1.47d0fep+34f, 0x1.f9cbe2p+7f, 0x1.32ede2p+85f};
 
@@ -104,9 +101,8 @@ START_TEST(angles_close_to_quarter_turns_keep_their_digits)
         }
     }
 }
-END_TEST
 
-START_TEST(angles_by_hand)
+TEST(angles_by_hand)
 {
     double s = 2, c = 2;
 
@@ -125,7 +121,6 @@ START_TEST(angles_by_hand)
     ck_assert_double_eq(espl__angle_of(3, 3), ESPL__PI / 4);
     ck_assert_double_eq(espl__angle_of(-3, -3), -3 * ESPL__PI / 4);
 }
-END_TEST
 
 static void is_angle(double y, double x)
 {
@@ -137,7 +132,7 @@ static void is_angle(double y, double x)
     ck_assert_double_le(off, ARCTANGENT_ERROR * (double)fabsl(exact));
 }
 
-START_TEST(angle_of_any_direction_is_near)
+TEST(angle_of_any_direction_is_near)
 {
     uint64_t random = 3;
 
@@ -148,10 +143,9 @@ START_TEST(angle_of_any_direction_is_near)
         is_angle(ldexp(any_double(&random, 1), power), any_double(&random, 1));
     }
 }
-END_TEST
 
 // The direction turns all around; the quarters from which the series start are met on both sides.
-START_TEST(angle_is_near_where_pieces_meet)
+TEST(angle_is_near_where_pieces_meet)
 {
     for (int i = 0; i <= 16; ++i) {
         double y = i / 16.0;
@@ -170,24 +164,3 @@ START_TEST(angle_is_near_where_pieces_meet)
         }
     }
 }
-END_TEST
-
-static Suite *angles_suite(void)
-{
-    Suite *const suite = suite_create("angles");
-    TCase *const sines = tcase_create("sine and cosine");
-    TCase *const arctangents = tcase_create("arctangent");
-
-    tcase_add_test(sines, sine_and_cosine_of_any_float_are_near);
-    tcase_add_test(sines, sine_and_cosine_of_small_angles_are_near);
-    tcase_add_test(sines, sine_and_cosine_are_near_where_pieces_meet);
-    tcase_add_test(sines, angles_close_to_quarter_turns_keep_their_digits);
-    tcase_add_test(sines, angles_by_hand);
-    tcase_add_test(arctangents, angle_of_any_direction_is_near);
-    tcase_add_test(arctangents, angle_is_near_where_pieces_meet);
-    suite_add_tcase(suite, sines);
-    suite_add_tcase(suite, arctangents);
-    return suite;
-}
-
-RUN_SUITE(angles_suite)

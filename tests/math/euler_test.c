@@ -26,7 +26,7 @@ static void euler_long(long double out[static 4], const float angles[static 3], 
     multiply_long(out, two, q[2]);
 }
 
-START_TEST(angles_make_the_product_of_their_rotations)
+TEST(angles_make_the_product_of_their_rotations)
 {
     uint64_t random = 8;
 
@@ -43,10 +43,9 @@ START_TEST(angles_make_the_product_of_their_rotations)
         is_kept_by_normalize(q);
     }
 }
-END_TEST
 
 // A quarter turn about one axis, then one about another as the first has turned it.
-START_TEST(later_rotations_are_about_turned_axes)
+TEST(later_rotations_are_about_turned_axes)
 {
     const float quarter = 0x1.921fb6p+0f, ahead[3] = {0, 0, 1};
     const float angles[3] = {-quarter, quarter, 0}; // pitch up, yaw to the right
@@ -61,7 +60,6 @@ START_TEST(later_rotations_are_about_turned_axes)
     espl_quat_rotate(out, q, ahead);
     is_near(out, (const double[3]){1, 0, 0}, 2e-7);
 }
-END_TEST
 
 static double apart_on_circle(float angle, long double exact)
 {
@@ -103,7 +101,7 @@ static void is_in_range(const float angles[static 3], int order)
     ck_assert_float_le(fabsf(angles[axes_of[order][2]]), pi);
 }
 
-START_TEST(rotation_tells_its_angles)
+TEST(rotation_tells_its_angles)
 {
     uint64_t random = 9;
 
@@ -126,9 +124,8 @@ START_TEST(rotation_tells_its_angles)
         }
     }
 }
-END_TEST
 
-START_TEST(angles_in_range_come_back)
+TEST(angles_in_range_come_back)
 {
     uint64_t random = 10;
 
@@ -150,10 +147,9 @@ START_TEST(angles_in_range_come_back)
         }
     }
 }
-END_TEST
 
 // One axis alone: the other angles are zeros, and not negative ones.
-START_TEST(turn_about_one_axis_is_one_angle)
+TEST(turn_about_one_axis_is_one_angle)
 {
     const float zero = 0;
 
@@ -172,9 +168,8 @@ START_TEST(turn_about_one_axis_is_one_angle)
         }
     }
 }
-END_TEST
 
-START_TEST(last_angle_is_zero_in_gimbal_lock)
+TEST(last_angle_is_zero_in_gimbal_lock)
 {
     uint64_t random = 11;
 
@@ -204,10 +199,9 @@ START_TEST(last_angle_is_zero_in_gimbal_lock)
         }
     }
 }
-END_TEST
 
 // Just outside of the lock each of the three angles is told.
-START_TEST(angles_close_to_a_quarter_turn_are_told)
+TEST(angles_close_to_a_quarter_turn_are_told)
 {
     uint64_t random = 12;
 
@@ -225,9 +219,8 @@ START_TEST(angles_close_to_a_quarter_turn_are_told)
         is_euler(back, q, order, 1.2e-7);
     }
 }
-END_TEST
 
-START_TEST(bad_angles_and_quaternions_are_refused)
+TEST(bad_angles_and_quaternions_are_refused)
 {
     float q[4], angles[3];
 
@@ -247,24 +240,3 @@ START_TEST(bad_angles_and_quaternions_are_refused)
     ck_assert_mem_eq(q, mark, sizeof q);
     ck_assert_mem_eq(angles, mark, sizeof angles);
 }
-END_TEST
-
-static Suite *euler_suite(void)
-{
-    Suite *const suite = suite_create("euler");
-    TCase *const from = tcase_create("from angles"), *const to = tcase_create("to angles");
-
-    tcase_add_test(from, angles_make_the_product_of_their_rotations);
-    tcase_add_test(from, later_rotations_are_about_turned_axes);
-    tcase_add_test(from, bad_angles_and_quaternions_are_refused);
-    tcase_add_test(to, rotation_tells_its_angles);
-    tcase_add_test(to, angles_in_range_come_back);
-    tcase_add_test(to, turn_about_one_axis_is_one_angle);
-    tcase_add_test(to, last_angle_is_zero_in_gimbal_lock);
-    tcase_add_test(to, angles_close_to_a_quarter_turn_are_told);
-    suite_add_tcase(suite, from);
-    suite_add_tcase(suite, to);
-    return suite;
-}
-
-RUN_SUITE(euler_suite)

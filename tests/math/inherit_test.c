@@ -122,7 +122,7 @@ static bool whole_parts_agree(const espl_transform *result, const espl_transform
     return agree;
 }
 
-START_TEST(parts_are_kept_or_composed_bit_for_bit)
+TEST(parts_are_kept_or_composed_bit_for_bit)
 {
     uint64_t random = 1;
 
@@ -145,9 +145,8 @@ START_TEST(parts_are_kept_or_composed_bit_for_bit)
         }
     }
 }
-END_TEST
 
-START_TEST(mixed_rotation_agrees_with_axes_by_cross_products)
+TEST(mixed_rotation_agrees_with_axes_by_cross_products)
 {
     uint64_t random = 2;
     size_t mixed = 0;
@@ -167,11 +166,10 @@ START_TEST(mixed_rotation_agrees_with_axes_by_cross_products)
     }
     ck_assert_uint_eq(mixed, 64 * ROUNDS);
 }
-END_TEST
 
 // --- Rules of bits ---
 
-START_TEST(equal_rotations_are_kept_bit_for_bit)
+TEST(equal_rotations_are_kept_bit_for_bit)
 {
     const espl_transform identity = espl_transform_identity();
     uint64_t random = 4;
@@ -194,9 +192,8 @@ START_TEST(equal_rotations_are_kept_bit_for_bit)
         ck_assert_msg(same_bits(result.rotation, from->rotation, 4), "flags %u", flags);
     }
 }
-END_TEST
 
-START_TEST(rotation_that_is_equal_but_for_the_sign_of_a_zero_is_mixed)
+TEST(rotation_that_is_equal_but_for_the_sign_of_a_zero_is_mixed)
 {
     const espl_transform identity = espl_transform_identity();
     espl_transform kept = identity;
@@ -212,9 +209,8 @@ START_TEST(rotation_that_is_equal_but_for_the_sign_of_a_zero_is_mixed)
         }
     }
 }
-END_TEST
 
-START_TEST(both_signs_of_a_quaternion_keep_the_same_directions)
+TEST(both_signs_of_a_quaternion_keep_the_same_directions)
 {
     uint64_t random = 5;
 
@@ -233,7 +229,6 @@ START_TEST(both_signs_of_a_quaternion_keep_the_same_directions)
         }
     }
 }
-END_TEST
 
 // Write a number that shows wherever it is read.
 static void spoil(float *values, size_t count)
@@ -245,7 +240,7 @@ static void spoil(float *values, size_t count)
     }
 }
 
-START_TEST(parts_that_the_flags_do_not_name_are_not_read)
+TEST(parts_that_the_flags_do_not_name_are_not_read)
 {
     uint64_t random = 6;
 
@@ -266,9 +261,8 @@ START_TEST(parts_that_the_flags_do_not_name_are_not_read)
         ck_assert_msg(test_same(&result, &clean), "flags %u", flags);
     }
 }
-END_TEST
 
-START_TEST(copy_reads_nothing_but_the_parent)
+TEST(copy_reads_nothing_but_the_parent)
 {
     uint64_t random = 7;
     espl_transform bad;
@@ -283,11 +277,10 @@ START_TEST(copy_reads_nothing_but_the_parent)
         ck_assert(test_same(&result, &parent));
     }
 }
-END_TEST
 
 // --- Rotations that are not of unit length, or far from it ---
 
-START_TEST(rotations_of_any_length_mix_by_their_directions)
+TEST(rotations_of_any_length_mix_by_their_directions)
 {
     const float lengths[] = {1 + 1e-6f, 1 - 1e-3f, 1e-3f, 1e3f, 1e-38f, 1e-42f, 1e18f};
     uint64_t random = 9;
@@ -308,7 +301,6 @@ START_TEST(rotations_of_any_length_mix_by_their_directions)
         ck_assert_float_le(off_unit(result.rotation), 4e-7f);
     }
 }
-END_TEST
 
 // Turn `from` about its own right axis by an angle.
 static void tilt(float out[static 4], const float from[static 4], double angle)
@@ -318,7 +310,7 @@ static void tilt(float out[static 4], const float from[static 4], double angle)
     espl__rotation_multiply(out, from, by);
 }
 
-START_TEST(half_turns_are_found_as_well_as_others)
+TEST(half_turns_are_found_as_well_as_others)
 {
     uint64_t random = 13;
 
@@ -346,7 +338,6 @@ START_TEST(half_turns_are_found_as_well_as_others)
         turns_like(result.rotation, kept.rotation, 1e-12);
     }
 }
-END_TEST
 
 // --- Directions that do not span a rotation ---
 
@@ -360,7 +351,7 @@ static void meet(float kept[static 4], const float composed[static 4], uint32_t 
     tilt(kept, composed, (is_opposite ? -quarter : quarter) + angle);
 }
 
-START_TEST(parallel_directions_give_the_rotation_that_holds_the_exact_one)
+TEST(parallel_directions_give_the_rotation_that_holds_the_exact_one)
 {
     uint64_t random = 10;
 
@@ -382,9 +373,8 @@ START_TEST(parallel_directions_give_the_rotation_that_holds_the_exact_one)
         ck_assert(same_bits(result.rotation, whole->rotation, 4));
     }
 }
-END_TEST
 
-START_TEST(directions_that_are_nearly_parallel_still_mix)
+TEST(directions_that_are_nearly_parallel_still_mix)
 {
     uint64_t random = 11;
 
@@ -403,9 +393,8 @@ START_TEST(directions_that_are_nearly_parallel_still_mix)
         ck_assert_float_le(off_unit(result.rotation), 4e-7f);
     }
 }
-END_TEST
 
-START_TEST(mixed_rotation_by_hand)
+TEST(mixed_rotation_by_hand)
 {
     const float half = (float)sqrt(0.5);
     const espl_transform identity = espl_transform_identity();
@@ -431,11 +420,10 @@ START_TEST(mixed_rotation_by_hand)
     result = espl_transform_inherit(&parent, &identity, &kept, ESPL_ABSOLUTE_FORWARD);
     turns_like(result.rotation, identity.rotation, 1e-12);
 }
-END_TEST
 
 // --- What is stored of kept parts ---
 
-START_TEST(kept_parts_are_masked_to_the_identity)
+TEST(kept_parts_are_masked_to_the_identity)
 {
     uint64_t random = 12;
 
@@ -460,9 +448,8 @@ START_TEST(kept_parts_are_masked_to_the_identity)
         ck_assert_mem_eq(&again, &kept, sizeof kept);
     }
 }
-END_TEST
 
-START_TEST(copy_has_no_parts_to_put_in_place)
+TEST(copy_has_no_parts_to_put_in_place)
 {
     uint64_t random = 14;
     const espl_transform value = any_transform(&random), other = any_transform(&random);
@@ -473,9 +460,8 @@ START_TEST(copy_has_no_parts_to_put_in_place)
     espl__keep_parts(&pose, &kept);
     ck_assert_mem_eq(&pose, &before, sizeof pose);
 }
-END_TEST
 
-START_TEST(legal_bytes_are_told_from_others)
+TEST(legal_bytes_are_told_from_others)
 {
     size_t legal = 0;
 
@@ -486,36 +472,3 @@ START_TEST(legal_bytes_are_told_from_others)
     ck_assert_uint_eq(legal, FLAG_SETS);
     ck_assert(!espl__flags_are_valid(UINT32_MAX));
 }
-END_TEST
-
-static Suite *inherit_suite(void)
-{
-    Suite *const suite = suite_create("math/inherit");
-    TCase *const bits = tcase_create("bits");
-    TCase *const mixed = tcase_create("mixed");
-    TCase *const stored = tcase_create("stored");
-
-    tcase_add_test(bits, parts_are_kept_or_composed_bit_for_bit);
-    tcase_add_test(bits, equal_rotations_are_kept_bit_for_bit);
-    tcase_add_test(bits, parts_that_the_flags_do_not_name_are_not_read);
-    tcase_add_test(bits, copy_reads_nothing_but_the_parent);
-    suite_add_tcase(suite, bits);
-
-    tcase_add_test(mixed, mixed_rotation_agrees_with_axes_by_cross_products);
-    tcase_add_test(mixed, rotation_that_is_equal_but_for_the_sign_of_a_zero_is_mixed);
-    tcase_add_test(mixed, both_signs_of_a_quaternion_keep_the_same_directions);
-    tcase_add_test(mixed, rotations_of_any_length_mix_by_their_directions);
-    tcase_add_test(mixed, half_turns_are_found_as_well_as_others);
-    tcase_add_test(mixed, parallel_directions_give_the_rotation_that_holds_the_exact_one);
-    tcase_add_test(mixed, directions_that_are_nearly_parallel_still_mix);
-    tcase_add_test(mixed, mixed_rotation_by_hand);
-    suite_add_tcase(suite, mixed);
-
-    tcase_add_test(stored, kept_parts_are_masked_to_the_identity);
-    tcase_add_test(stored, copy_has_no_parts_to_put_in_place);
-    tcase_add_test(stored, legal_bytes_are_told_from_others);
-    suite_add_tcase(suite, stored);
-    return suite;
-}
-
-RUN_SUITE(inherit_suite)

@@ -125,7 +125,7 @@ static void all_compose_alike(const patch *before, uint32_t begin, uint32_t end)
     }
 }
 
-START_TEST(every_shape_comes_out_the_same)
+TEST(every_shape_comes_out_the_same)
 {
     uint64_t random = 1;
 
@@ -135,9 +135,8 @@ START_TEST(every_shape_comes_out_the_same)
         all_compose_alike(&p, 1, p.size);
     }
 }
-END_TEST
 
-START_TEST(any_part_is_composed_and_nothing_else)
+TEST(any_part_is_composed_and_nothing_else)
 {
     uint64_t random = 2;
 
@@ -151,9 +150,8 @@ START_TEST(any_part_is_composed_and_nothing_else)
         }
     }
 }
-END_TEST
 
-START_TEST(extreme_floats_come_out_the_same)
+TEST(extreme_floats_come_out_the_same)
 {
     uint64_t random = 3;
 
@@ -163,9 +161,8 @@ START_TEST(extreme_floats_come_out_the_same)
         all_compose_alike(&p, 1, p.size);
     }
 }
-END_TEST
 
-START_TEST(a_world_that_is_not_finite_raises_the_alarm_from_any_slot)
+TEST(a_world_that_is_not_finite_raises_the_alarm_from_any_slot)
 {
     const espl__kernels *all[ESPL__KERNELS_LIMIT];
     const size_t count = espl__kernels_all(all);
@@ -189,7 +186,6 @@ START_TEST(a_world_that_is_not_finite_raises_the_alarm_from_any_slot)
         }
     }
 }
-END_TEST
 
 // --- Several trees at once ---
 
@@ -263,7 +259,7 @@ static void trees_compose_alike(const espl__kernels *kernels, uint64_t *random, 
     }
 }
 
-START_TEST(trees_of_one_shape_come_out_the_same)
+TEST(trees_of_one_shape_come_out_the_same)
 {
     const espl__kernels *all[ESPL__KERNELS_LIMIT];
     const size_t count = espl__kernels_all(all);
@@ -277,9 +273,8 @@ START_TEST(trees_of_one_shape_come_out_the_same)
         }
     }
 }
-END_TEST
 
-START_TEST(kernels_are_found_by_name)
+TEST(kernels_are_found_by_name)
 {
     const espl__kernels *all[ESPL__KERNELS_LIMIT];
     const size_t count = espl__kernels_all(all);
@@ -294,10 +289,9 @@ START_TEST(kernels_are_found_by_name)
     ck_assert_ptr_null(espl__kernels_named(""));
     ck_assert_ptr_null(espl__kernels_named("sse"));
 }
-END_TEST
 
 // A test of wide kernels on a machine where only the plain one is found would prove nothing.
-START_TEST(a_world_takes_the_best_kernels_where_nobody_asks)
+TEST(a_world_takes_the_best_kernels_where_nobody_asks)
 {
     espl_world *world = NULL;
 
@@ -306,9 +300,8 @@ START_TEST(a_world_takes_the_best_kernels_where_nobody_asks)
     ck_assert_str_eq(espl_world_kernels(world), espl__kernels_best()->name);
     espl_world_destroy(world);
 }
-END_TEST
 
-START_TEST(machines_with_vectors_have_wide_kernels)
+TEST(machines_with_vectors_have_wide_kernels)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
     ck_assert_ptr_nonnull(espl__kernels_named("sse2"));
@@ -320,25 +313,3 @@ START_TEST(machines_with_vectors_have_wide_kernels)
     ck_assert_ptr_null(espl__kernels_named("avx2"));
 #endif
 }
-END_TEST
-
-static Suite *kernels_suite(void)
-{
-    Suite *const suite = suite_create("kernels");
-    TCase *const bits = tcase_create("bits");
-    TCase *const names = tcase_create("names");
-
-    tcase_add_test(bits, every_shape_comes_out_the_same);
-    tcase_add_test(bits, any_part_is_composed_and_nothing_else);
-    tcase_add_test(bits, extreme_floats_come_out_the_same);
-    tcase_add_test(bits, a_world_that_is_not_finite_raises_the_alarm_from_any_slot);
-    tcase_add_test(bits, trees_of_one_shape_come_out_the_same);
-    suite_add_tcase(suite, bits);
-    tcase_add_test(names, kernels_are_found_by_name);
-    tcase_add_test(names, a_world_takes_the_best_kernels_where_nobody_asks);
-    tcase_add_test(names, machines_with_vectors_have_wide_kernels);
-    suite_add_tcase(suite, names);
-    return suite;
-}
-
-RUN_SUITE(kernels_suite)

@@ -83,7 +83,7 @@ static void any_ends(float a[static 4], float b[static 4], uint64_t *random)
     }
 }
 
-START_TEST(interpolated_rotations_are_near)
+TEST(interpolated_rotations_are_near)
 {
     uint64_t random = 1;
 
@@ -103,9 +103,8 @@ START_TEST(interpolated_rotations_are_near)
         is_kept_by_normalize(q);
     }
 }
-END_TEST
 
-START_TEST(ends_come_back_bit_for_bit_but_for_a_common_sign)
+TEST(ends_come_back_bit_for_bit_but_for_a_common_sign)
 {
     uint64_t random = 2;
     int turned = 0;
@@ -134,9 +133,8 @@ START_TEST(ends_come_back_bit_for_bit_but_for_a_common_sign)
     }
     ck_assert_int_gt(turned, ROUNDS / 3);
 }
-END_TEST
 
-START_TEST(ends_of_any_length_are_normalized_first)
+TEST(ends_of_any_length_are_normalized_first)
 {
     uint64_t random = 3;
 
@@ -158,10 +156,9 @@ START_TEST(ends_of_any_length_are_normalized_first)
         ck_assert_mem_eq(q, expected, sizeof q);
     }
 }
-END_TEST
 
 // The same rotation within the tolerance of unit length: there is no way between the two.
-START_TEST(ends_that_differ_in_length_alone_are_taken)
+TEST(ends_that_differ_in_length_alone_are_taken)
 {
     const float a[4] = {0, 0, 0, 1}, b[4] = {0, 0, 0, 1 + 0x1p-23f};
 
@@ -174,9 +171,8 @@ START_TEST(ends_that_differ_in_length_alone_are_taken)
         }
     }
 }
-END_TEST
 
-START_TEST(output_may_be_an_end)
+TEST(output_may_be_an_end)
 {
     uint64_t random = 4;
 
@@ -190,10 +186,9 @@ START_TEST(output_may_be_an_end)
         ck_assert_mem_eq(i % 4 < 2 ? a : b, q, sizeof q);
     }
 }
-END_TEST
 
 // Half a turn apart both ways are as long: the one of the quaternions as they are is taken.
-START_TEST(half_turn_apart_the_signs_choose_the_way)
+TEST(half_turn_apart_the_signs_choose_the_way)
 {
     const float a[4] = {0, 0, 0, 1}, half = 0.70710678f;
 
@@ -209,9 +204,8 @@ START_TEST(half_turn_apart_the_signs_choose_the_way)
         }
     }
 }
-END_TEST
 
-START_TEST(slerp_turns_at_constant_speed)
+TEST(slerp_turns_at_constant_speed)
 {
     uint64_t random = 5;
 
@@ -231,9 +225,8 @@ START_TEST(slerp_turns_at_constant_speed)
         turns_like(q, expected, 5e-12);
     }
 }
-END_TEST
 
-START_TEST(huge_t_still_gives_a_rotation)
+TEST(huge_t_still_gives_a_rotation)
 {
     const float huge[] = {1e6f, -1e12f, 1e30f, FLT_MAX, -FLT_MAX};
     uint64_t random = 6;
@@ -247,10 +240,9 @@ START_TEST(huge_t_still_gives_a_rotation)
         is_kept_by_normalize(q);
     }
 }
-END_TEST
 
 // The figures that the manual page has of the difference, in degrees.
-START_TEST(cheap_form_is_as_far_off_as_is_said)
+TEST(cheap_form_is_as_far_off_as_is_said)
 {
     static const double bounds[][2] = {{45, 0.12}, {90, 0.92}, {180, 8.2}};
 
@@ -281,9 +273,8 @@ START_TEST(cheap_form_is_as_far_off_as_is_said)
         ck_assert_double_ge(worst, bounds[i][1] * 0.9);
     }
 }
-END_TEST
 
-START_TEST(bad_ends_and_times_are_refused)
+TEST(bad_ends_and_times_are_refused)
 {
     const float fine[4] = {0, 0.6f, 0, 0.8f}, numbers[] = {NAN, INFINITY, -INFINITY};
     float q[4];
@@ -300,7 +291,6 @@ START_TEST(bad_ends_and_times_are_refused)
     }
     ck_assert_mem_eq(q, mark, sizeof q);
 }
-END_TEST
 
 // --- Transforms ---
 
@@ -309,7 +299,7 @@ static float number_between(float a, float b, float t)
     return (float)((1 - (long double)t) * (long double)a + (long double)t * (long double)b);
 }
 
-START_TEST(each_part_of_a_transform_is_interpolated)
+TEST(each_part_of_a_transform_is_interpolated)
 {
     uint64_t random = 7;
 
@@ -333,7 +323,6 @@ START_TEST(each_part_of_a_transform_is_interpolated)
         ck_assert_uint_eq(out.user_data, t < 1 ? a.user_data : b.user_data);
     }
 }
-END_TEST
 
 static espl_transform any_finite_transform(uint64_t *random)
 {
@@ -347,7 +336,7 @@ static espl_transform any_finite_transform(uint64_t *random)
     return t;
 }
 
-START_TEST(transforms_at_the_ends_come_back_bit_for_bit)
+TEST(transforms_at_the_ends_come_back_bit_for_bit)
 {
     uint64_t random = 8;
 
@@ -366,10 +355,9 @@ START_TEST(transforms_at_the_ends_come_back_bit_for_bit)
         ck_assert(test_same(&out, &b));
     }
 }
-END_TEST
 
 // Nothing overflows, or moves where both ends agree, between ends of any finite numbers.
-START_TEST(any_finite_transforms_have_one_between)
+TEST(any_finite_transforms_have_one_between)
 {
     uint64_t random = 9;
 
@@ -384,9 +372,8 @@ START_TEST(any_finite_transforms_have_one_between)
         ck_assert_float_eq(out.scale, a.scale);
     }
 }
-END_TEST
 
-START_TEST(rotation_of_a_transform_is_normalized)
+TEST(rotation_of_a_transform_is_normalized)
 {
     espl_transform a = espl_transform_identity(), b = a, out;
 
@@ -398,9 +385,8 @@ START_TEST(rotation_of_a_transform_is_normalized)
     ck_assert_float_eq(out.rotation[0], 0.70710678f);
     ck_assert_float_eq(out.rotation[3], 0.70710678f);
 }
-END_TEST
 
-START_TEST(transform_may_be_written_in_place)
+TEST(transform_may_be_written_in_place)
 {
     uint64_t random = 10;
 
@@ -412,7 +398,6 @@ START_TEST(transform_may_be_written_in_place)
         ck_assert(test_same(i % 2 == 0 ? &a : &b, &out));
     }
 }
-END_TEST
 
 static float *field_of(espl_transform *t, int field)
 {
@@ -425,7 +410,7 @@ static float *field_of(espl_transform *t, int field)
     return field == 7 ? &t->scale : &t->stretch[field - 8];
 }
 
-START_TEST(bad_transforms_are_refused)
+TEST(bad_transforms_are_refused)
 {
     const float numbers[] = {NAN, INFINITY, -INFINITY};
     const espl_transform fine = espl_transform_identity();
@@ -447,9 +432,8 @@ START_TEST(bad_transforms_are_refused)
     ck_assert_int_eq(espl_transform_lerp(&out, &fine, &empty, 0.5f), ESPL_ERR_NOT_FINITE);
     ck_assert(test_same(&out, &before));
 }
-END_TEST
 
-START_TEST(overflow_beyond_the_ends_is_refused)
+TEST(overflow_beyond_the_ends_is_refused)
 {
     espl_transform out = {{1, 2, 3, 4}, {5, 6, 7}, 8, {9, 10, 11}, 12};
     const espl_transform before = out;
@@ -465,46 +449,3 @@ START_TEST(overflow_beyond_the_ends_is_refused)
     }
     ck_assert(test_same(&out, &before));
 }
-END_TEST
-
-static TCase *rotations_case(void)
-{
-    TCase *const rotations = tcase_create("rotations");
-
-    tcase_add_test(rotations, interpolated_rotations_are_near);
-    tcase_add_test(rotations, ends_come_back_bit_for_bit_but_for_a_common_sign);
-    tcase_add_test(rotations, ends_of_any_length_are_normalized_first);
-    tcase_add_test(rotations, ends_that_differ_in_length_alone_are_taken);
-    tcase_add_test(rotations, output_may_be_an_end);
-    tcase_add_test(rotations, half_turn_apart_the_signs_choose_the_way);
-    tcase_add_test(rotations, slerp_turns_at_constant_speed);
-    tcase_add_test(rotations, huge_t_still_gives_a_rotation);
-    tcase_add_test(rotations, cheap_form_is_as_far_off_as_is_said);
-    tcase_add_test(rotations, bad_ends_and_times_are_refused);
-    return rotations;
-}
-
-static TCase *transforms_case(void)
-{
-    TCase *const transforms = tcase_create("transforms");
-
-    tcase_add_test(transforms, each_part_of_a_transform_is_interpolated);
-    tcase_add_test(transforms, transforms_at_the_ends_come_back_bit_for_bit);
-    tcase_add_test(transforms, any_finite_transforms_have_one_between);
-    tcase_add_test(transforms, rotation_of_a_transform_is_normalized);
-    tcase_add_test(transforms, transform_may_be_written_in_place);
-    tcase_add_test(transforms, bad_transforms_are_refused);
-    tcase_add_test(transforms, overflow_beyond_the_ends_is_refused);
-    return transforms;
-}
-
-static Suite *lerp_suite(void)
-{
-    Suite *const suite = suite_create("lerp");
-
-    suite_add_tcase(suite, rotations_case());
-    suite_add_tcase(suite, transforms_case());
-    return suite;
-}
-
-RUN_SUITE(lerp_suite)

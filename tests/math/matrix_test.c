@@ -87,7 +87,7 @@ static bool has_plain_stretch(const espl_transform *t)
     return t->stretch[0] == 1 && t->stretch[1] == 1 && t->stretch[2] == 1;
 }
 
-START_TEST(matrix_with_stretch_comes_back_as_stretch)
+TEST(matrix_with_stretch_comes_back_as_stretch)
 {
     uint64_t random = 17;
 
@@ -102,9 +102,8 @@ START_TEST(matrix_with_stretch_comes_back_as_stretch)
         }
     }
 }
-END_TEST
 
-START_TEST(matrix_without_stretch_comes_back_as_scale)
+TEST(matrix_without_stretch_comes_back_as_scale)
 {
     uint64_t random = 18;
 
@@ -119,9 +118,8 @@ START_TEST(matrix_without_stretch_comes_back_as_scale)
         turns_like(found.rotation, t.rotation, 1e-12);
     }
 }
-END_TEST
 
-START_TEST(matrix_of_any_magnitudes_comes_back)
+TEST(matrix_of_any_magnitudes_comes_back)
 {
     uint64_t random = 19;
 
@@ -136,9 +134,8 @@ START_TEST(matrix_of_any_magnitudes_comes_back)
         (void)comes_back(&t);
     }
 }
-END_TEST
 
-START_TEST(axes_of_zero_stay_zero_and_the_others_come_back)
+TEST(axes_of_zero_stay_zero_and_the_others_come_back)
 {
     uint64_t random = 20;
 
@@ -158,9 +155,8 @@ START_TEST(axes_of_zero_stay_zero_and_the_others_come_back)
         ck_assert(i % 8 != 7 || (found.scale == 0 && has_plain_stretch(&found)));
     }
 }
-END_TEST
 
-START_TEST(rotation_follows_from_the_two_columns_that_are_left)
+TEST(rotation_follows_from_the_two_columns_that_are_left)
 {
     uint64_t random = 21;
 
@@ -175,7 +171,6 @@ START_TEST(rotation_follows_from_the_two_columns_that_are_left)
         turns_like(found.rotation, t.rotation, 1e-12);
     }
 }
-END_TEST
 
 static void write_columns(float columns[static 16], const float upper[static 3][3])
 {
@@ -188,7 +183,7 @@ static void write_columns(float columns[static 16], const float upper[static 3][
 }
 
 // Near an axis, and within what counts as parallel to one, too.
-START_TEST(lone_column_keeps_its_direction)
+TEST(lone_column_keeps_its_direction)
 {
     const float asides[] = {0, 1e-7f, 4e-6f, 9e-6f, 2e-5f, 1e-3f, 1};
     const int count = sizeof asides / sizeof *asides;
@@ -212,7 +207,6 @@ START_TEST(lone_column_keeps_its_direction)
                   found.stretch[(column + 2) % 3] == 0);
     }
 }
-END_TEST
 
 // A matrix worked out by hand, by its columns, and the placement that it is.
 typedef struct worked {
@@ -246,7 +240,7 @@ static const worked by_hand[] = {
     {{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, {{0, 0, 0, 1}, {0}, 0, {1, 1, 1}, 0}},
 };
 
-START_TEST(matrices_worked_by_hand_come_out_as_they_must)
+TEST(matrices_worked_by_hand_come_out_as_they_must)
 {
     for (size_t i = 0; i < sizeof by_hand / sizeof *by_hand; ++i) {
         const espl_transform *const expected = &by_hand[i].expected;
@@ -271,9 +265,8 @@ START_TEST(matrices_worked_by_hand_come_out_as_they_must)
         ck_assert_float_le(residual, 2e-7f);
     }
 }
-END_TEST
 
-START_TEST(lengths_are_one_scale_up_to_a_millionth)
+TEST(lengths_are_one_scale_up_to_a_millionth)
 {
     for (int ulps = -20; ulps <= 20; ++ulps) {
         for (int axis = 0; axis < 3; ++axis) {
@@ -295,10 +288,9 @@ START_TEST(lengths_are_one_scale_up_to_a_millionth)
         }
     }
 }
-END_TEST
 
 // Columns x, y + k x, z: the longer y keeps its direction, and x is turned upright to it.
-START_TEST(shear_is_refused_with_its_residual)
+TEST(shear_is_refused_with_its_residual)
 {
     const double shears[] = {2e-7, 1e-5, 0.9e-4, 1.1e-4, 2e-4, 0.01, 0.5, 1, 100, -0.01, -1};
 
@@ -317,11 +309,10 @@ START_TEST(shear_is_refused_with_its_residual)
         ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, NULL), status);
     }
 }
-END_TEST
 
 // Matrices of placements with each element pushed, most of them to one or the other side of the
 // limit.
-START_TEST(refusal_is_decided_by_the_residual_that_is_written)
+TEST(refusal_is_decided_by_the_residual_that_is_written)
 {
     uint64_t random = 22;
     int refused = 0;
@@ -350,9 +341,8 @@ START_TEST(refusal_is_decided_by_the_residual_that_is_written)
     ck_assert_int_gt(refused, ROUNDS);
     ck_assert_int_lt(refused, 3 * ROUNDS);
 }
-END_TEST
 
-START_TEST(columns_that_are_parallel_are_refused)
+TEST(columns_that_are_parallel_are_refused)
 {
     uint64_t random = 23;
 
@@ -372,9 +362,8 @@ START_TEST(columns_that_are_parallel_are_refused)
         ck_assert_mem_eq(&found, &t, sizeof t);
     }
 }
-END_TEST
 
-START_TEST(last_row_must_be_that_of_a_placement)
+TEST(last_row_must_be_that_of_a_placement)
 {
     const float wrong[4][2] = {{0x1p-149f, 1}, {-1e-3f, 5}, {1e30f, -1}, {0, 0.99999994f}};
     uint64_t random = 24;
@@ -396,9 +385,8 @@ START_TEST(last_row_must_be_that_of_a_placement)
         }
     }
 }
-END_TEST
 
-START_TEST(length_that_overflows_is_refused)
+TEST(length_that_overflows_is_refused)
 {
     const float m = FLT_MAX;
     const float too_long[2][3][3] = {{{m, m, 0}, {-m, m, 0}, {0, 0, m}},
@@ -420,9 +408,8 @@ START_TEST(length_that_overflows_is_refused)
     ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_ERR_SHEAR);
     ck_assert(isfinite(residual) && residual > 0.1f);
 }
-END_TEST
 
-START_TEST(largest_and_smallest_matrices_come_back)
+TEST(largest_and_smallest_matrices_come_back)
 {
     const float factors[] = {FLT_MAX, -FLT_MAX, 0x1p120f, 0x1.8p120f, 0x1p-126f, 0x1p-149f};
     uint64_t random = 25;
@@ -442,10 +429,9 @@ START_TEST(largest_and_smallest_matrices_come_back)
         (void)comes_back(&t);
     }
 }
-END_TEST
 
 // A short column of denormals says little of its direction; the long ones decide.
-START_TEST(coarse_columns_do_not_spoil_the_others)
+TEST(coarse_columns_do_not_spoil_the_others)
 {
     uint64_t random = 26;
 
@@ -465,7 +451,6 @@ START_TEST(coarse_columns_do_not_spoil_the_others)
         ck_assert_double_eq_tol(length_of(found.rotation), 1, 2e-7);
     }
 }
-END_TEST
 
 // Elements of any magnitude, denormals and zeros among them; some columns are turned axes.
 static void any_columns(float columns[static 16], uint64_t *random)
@@ -483,7 +468,7 @@ static void any_columns(float columns[static 16], uint64_t *random)
     }
 }
 
-START_TEST(any_finite_matrix_is_taken_whole_or_refused_whole)
+TEST(any_finite_matrix_is_taken_whole_or_refused_whole)
 {
     const int rounds = (int)test_scaled(50000);
     uint64_t random = 30;
@@ -514,7 +499,6 @@ START_TEST(any_finite_matrix_is_taken_whole_or_refused_whole)
     ck_assert_int_gt(taken, rounds / 20);
     ck_assert_int_lt(taken, rounds - rounds / 20);
 }
-END_TEST
 
 // --- glTF ---
 
@@ -526,7 +510,7 @@ static float any_scale(uint64_t *random)
     return test_one_in(random, 2) ? any_factor(random) : special[test_below(random, count)];
 }
 
-START_TEST(parts_come_back_bit_for_bit)
+TEST(parts_come_back_bit_for_bit)
 {
     uint64_t random = 27;
 
@@ -558,9 +542,8 @@ START_TEST(parts_come_back_bit_for_bit)
         }
     }
 }
-END_TEST
 
-START_TEST(unit_rotation_of_parts_is_kept_bit_for_bit)
+TEST(unit_rotation_of_parts_is_kept_bit_for_bit)
 {
     const float rotation[4] = {-0.0f, 0.6f, -0.0f, -0.8f}, zeros[3] = {-0.0f, -0.0f, -0.0f};
     espl_transform made;
@@ -573,9 +556,8 @@ START_TEST(unit_rotation_of_parts_is_kept_bit_for_bit)
     ck_assert_mem_eq(turned, rotation, sizeof rotation);
     ck_assert_mem_eq(scaled, zeros, sizeof zeros);
 }
-END_TEST
 
-START_TEST(three_equal_scales_are_the_scale_and_others_the_stretch)
+TEST(three_equal_scales_are_the_scale_and_others_the_stretch)
 {
     const float at[3] = {1, 2, 3}, rotation[4] = {0, 0, 0, -5};
     const float even[3] = {-2, -2, -2}, uneven[3] = {-2, -2, 2};
@@ -588,9 +570,8 @@ START_TEST(three_equal_scales_are_the_scale_and_others_the_stretch)
     ck_assert_int_eq(espl_transform_from_trs(&made, at, rotation, uneven), ESPL_OK);
     ck_assert_mem_eq(&made, &as_stretch, sizeof made);
 }
-END_TEST
 
-START_TEST(parts_are_those_of_the_placement)
+TEST(parts_are_those_of_the_placement)
 {
     uint64_t random = 28;
 
@@ -606,10 +587,9 @@ START_TEST(parts_are_those_of_the_placement)
         }
     }
 }
-END_TEST
 
 // T * R * S multiplied out in double.
-START_TEST(placement_of_parts_has_the_matrix_of_gltf)
+TEST(placement_of_parts_has_the_matrix_of_gltf)
 {
     uint64_t random = 29;
 
@@ -637,50 +617,3 @@ START_TEST(placement_of_parts_has_the_matrix_of_gltf)
         ck_assert(columns[3] == 0 && columns[7] == 0 && columns[11] == 0 && columns[15] == 1);
     }
 }
-END_TEST
-
-static TCase *taken_case(void)
-{
-    TCase *const taken = tcase_create("from a matrix");
-
-    tcase_add_test(taken, matrix_with_stretch_comes_back_as_stretch);
-    tcase_add_test(taken, matrix_without_stretch_comes_back_as_scale);
-    tcase_add_test(taken, matrix_of_any_magnitudes_comes_back);
-    tcase_add_test(taken, axes_of_zero_stay_zero_and_the_others_come_back);
-    tcase_add_test(taken, rotation_follows_from_the_two_columns_that_are_left);
-    tcase_add_test(taken, lone_column_keeps_its_direction);
-    tcase_add_test(taken, matrices_worked_by_hand_come_out_as_they_must);
-    tcase_add_test(taken, lengths_are_one_scale_up_to_a_millionth);
-    tcase_add_test(taken, shear_is_refused_with_its_residual);
-    tcase_add_test(taken, refusal_is_decided_by_the_residual_that_is_written);
-    tcase_add_test(taken, columns_that_are_parallel_are_refused);
-    tcase_add_test(taken, last_row_must_be_that_of_a_placement);
-    tcase_add_test(taken, length_that_overflows_is_refused);
-    tcase_add_test(taken, largest_and_smallest_matrices_come_back);
-    tcase_add_test(taken, any_finite_matrix_is_taken_whole_or_refused_whole);
-    tcase_add_test(taken, coarse_columns_do_not_spoil_the_others);
-    return taken;
-}
-
-static TCase *parts_case(void)
-{
-    TCase *const parts = tcase_create("parts");
-
-    tcase_add_test(parts, parts_come_back_bit_for_bit);
-    tcase_add_test(parts, unit_rotation_of_parts_is_kept_bit_for_bit);
-    tcase_add_test(parts, three_equal_scales_are_the_scale_and_others_the_stretch);
-    tcase_add_test(parts, parts_are_those_of_the_placement);
-    tcase_add_test(parts, placement_of_parts_has_the_matrix_of_gltf);
-    return parts;
-}
-
-static Suite *matrix_suite(void)
-{
-    Suite *const suite = suite_create("matrix");
-
-    suite_add_tcase(suite, taken_case());
-    suite_add_tcase(suite, parts_case());
-    return suite;
-}
-
-RUN_SUITE(matrix_suite)

@@ -153,7 +153,7 @@ REQUIRED_ROWS(AS_FUNCTION)
 static const pointer_row optional_rows[] = {OPTIONAL_ROWS(AS_ROW)};
 static const pointer_row required_rows[] = {REQUIRED_ROWS(AS_ROW)};
 
-START_TEST(null_is_taken_where_it_may_be)
+TEST(null_is_taken_where_it_may_be)
 {
     for (size_t i = 0; i < sizeof optional_rows / sizeof *optional_rows; ++i) {
         things k = {.t = espl_transform_identity()};
@@ -162,9 +162,8 @@ START_TEST(null_is_taken_where_it_may_be)
                       optional_rows[i].function, optional_rows[i].parameter);
     }
 }
-END_TEST
 
-START_TEST(null_elsewhere_is_refused_and_nothing_is_written)
+TEST(null_elsewhere_is_refused_and_nothing_is_written)
 {
     for (size_t i = 0; i < sizeof required_rows / sizeof *required_rows; ++i) {
         const pointer_row *const r = &required_rows[i];
@@ -177,9 +176,8 @@ START_TEST(null_elsewhere_is_refused_and_nothing_is_written)
                       r->parameter);
     }
 }
-END_TEST
 
-START_TEST(a_value_of_no_name_is_refused_and_nothing_is_written)
+TEST(a_value_of_no_name_is_refused_and_nothing_is_written)
 {
     const int names[] = {-1, ESPL_EULER_ZYX + 1};
     const int axes[] = {-1, ESPL_AXIS_BACK + 1};
@@ -198,18 +196,3 @@ START_TEST(a_value_of_no_name_is_refused_and_nothing_is_written)
     ck_assert(written[0] == 5 && written[1] == 6 && written[2] == 7 && written[3] == 8);
     ck_assert(memcmp(&transform, &placed, sizeof placed) == 0);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("math/pointers");
-    TCase *const pointers = tcase_create("pointers");
-
-    tcase_add_test(pointers, null_is_taken_where_it_may_be);
-    tcase_add_test(pointers, null_elsewhere_is_refused_and_nothing_is_written);
-    tcase_add_test(pointers, a_value_of_no_name_is_refused_and_nothing_is_written);
-    suite_add_tcase(suite, pointers);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

@@ -20,7 +20,7 @@ static espl_pose any_pose(uint64_t *random)
 
 // --- Compose ---
 
-START_TEST(quarter_turn_about_up_takes_forward_to_right)
+TEST(quarter_turn_about_up_takes_forward_to_right)
 {
     const float half = sqrtf(0.5f);
     const espl_transform parent = {{0, half, 0, half}, {10, 0, 0}, 1, {1, 1, 1}, 0};
@@ -30,7 +30,6 @@ START_TEST(quarter_turn_about_up_takes_forward_to_right)
     is_near(world.position, (const double[]){15, 0, 0}, 1e-5);
     ck_assert_mem_eq(world.rotation, parent.rotation, sizeof world.rotation);
 }
-END_TEST
 
 // Demand that a rotation takes a direction to where the inner and then the outer one take it.
 static void turns_like_both(const float whole[4], const float outer[4], const float inner[4])
@@ -54,7 +53,7 @@ static void turns_like_both(const float whole[4], const float outer[4], const fl
     }
 }
 
-START_TEST(compose_agrees_with_double_oracle)
+TEST(compose_agrees_with_double_oracle)
 {
     uint64_t random = 1;
 
@@ -72,7 +71,6 @@ START_TEST(compose_agrees_with_double_oracle)
         turns_like_both(world.rotation, parent.rotation, local.rotation);
     }
 }
-END_TEST
 
 static espl_pose wild_pose(uint64_t *random)
 {
@@ -88,7 +86,7 @@ static espl_pose wild_pose(uint64_t *random)
     return pose;
 }
 
-START_TEST(stretch_of_ones_is_no_stretch_bit_for_bit)
+TEST(stretch_of_ones_is_no_stretch_bit_for_bit)
 {
     const float ones[3] = {1, 1, 1};
     uint64_t random = 2;
@@ -108,9 +106,8 @@ START_TEST(stretch_of_ones_is_no_stretch_bit_for_bit)
     }
     ck_assert_int_gt(finite, ROUNDS / 20);
 }
-END_TEST
 
-START_TEST(identity_parent_changes_nothing)
+TEST(identity_parent_changes_nothing)
 {
     const espl_pose identity = espl__pose_identity();
     uint64_t random = 3;
@@ -125,11 +122,10 @@ START_TEST(identity_parent_changes_nothing)
         ck_assert(same_pose(&back, &local));
     }
 }
-END_TEST
 
 // Poses of any floats, denormals and both zeros among them. What is not finite is told, and has no
 // bits to keep.
-START_TEST(wide_poses_give_the_same_bits)
+TEST(wide_poses_give_the_same_bits)
 {
     uint64_t random = 41;
     int finite = 0;
@@ -159,11 +155,10 @@ START_TEST(wide_poses_give_the_same_bits)
     ck_assert_int_gt(finite, ROUNDS / 4);
     ck_assert_int_lt(finite, ROUNDS);
 }
-END_TEST
 
 // --- Relative ---
 
-START_TEST(relative_agrees_with_double_oracle)
+TEST(relative_agrees_with_double_oracle)
 {
     uint64_t random = 4;
 
@@ -180,9 +175,8 @@ START_TEST(relative_agrees_with_double_oracle)
                                 16 * 0x1p-24);
     }
 }
-END_TEST
 
-START_TEST(compose_undoes_relative)
+TEST(compose_undoes_relative)
 {
     uint64_t random = 5;
 
@@ -201,9 +195,8 @@ START_TEST(compose_undoes_relative)
         ck_assert_uint_eq(again.user_data, world.user_data);
     }
 }
-END_TEST
 
-START_TEST(relative_rotation_is_of_unit_length)
+TEST(relative_rotation_is_of_unit_length)
 {
     uint64_t random = 8;
 
@@ -221,9 +214,8 @@ START_TEST(relative_rotation_is_of_unit_length)
         ck_assert(same_pose(&local, &before));
     }
 }
-END_TEST
 
-START_TEST(only_parts_out_of_reach_and_asked_for_are_lost)
+TEST(only_parts_out_of_reach_and_asked_for_are_lost)
 {
     const espl_pose fallback = {{0, 0, 0, 1}, {5, 6, 7}, 8};
 
@@ -260,9 +252,8 @@ START_TEST(only_parts_out_of_reach_and_asked_for_are_lost)
         }
     }
 }
-END_TEST
 
-START_TEST(lost_axes_are_those_of_the_parent)
+TEST(lost_axes_are_those_of_the_parent)
 {
     const float half = sqrtf(0.5f);
     const espl_pose parent = {{0, half, 0, half}, {0, 0, 0}, 1}; // forward points right
@@ -276,9 +267,8 @@ START_TEST(lost_axes_are_those_of_the_parent)
     ck_assert(local.position[2] == 7);
     ck_assert_float_eq_tol(local.position[0], 0, 1e-6f);
 }
-END_TEST
 
-START_TEST(result_may_stand_in_any_input)
+TEST(result_may_stand_in_any_input)
 {
     uint64_t random = 10;
 
@@ -297,11 +287,10 @@ START_TEST(result_may_stand_in_any_input)
         ck_assert(same_pose(&at_fallback, &apart));
     }
 }
-END_TEST
 
 // --- Rotations and fields ---
 
-START_TEST(unit_rotation_is_left_bit_for_bit)
+TEST(unit_rotation_is_left_bit_for_bit)
 {
     uint64_t random = 12;
     int kept = 0;
@@ -328,9 +317,8 @@ START_TEST(unit_rotation_is_left_bit_for_bit)
     ck_assert_int_gt(kept, ROUNDS / 4);
     ck_assert_int_lt(kept, ROUNDS - ROUNDS / 4);
 }
-END_TEST
 
-START_TEST(bound_of_unit_length_is_where_it_is_said_to_be)
+TEST(bound_of_unit_length_is_where_it_is_said_to_be)
 {
     for (int ulp = -16; ulp <= 16; ++ulp) {
         const float w = 1 + (float)ulp * (ulp > 0 ? 0x1p-23f : 0x1p-24f);
@@ -342,9 +330,8 @@ START_TEST(bound_of_unit_length_is_where_it_is_said_to_be)
         ck_assert_float_eq(q[3], is_unit ? w : 1.0f);
     }
 }
-END_TEST
 
-START_TEST(normalising_twice_is_normalising_once)
+TEST(normalising_twice_is_normalising_once)
 {
     const int rounds = (int)test_scaled(1000000);
     uint64_t random = 13;
@@ -365,9 +352,8 @@ START_TEST(normalising_twice_is_normalising_once)
     ck_assert_int_eq(off_length, 0);
     ck_assert_int_eq(moved, 0);
 }
-END_TEST
 
-START_TEST(rotation_of_any_magnitude_has_a_direction)
+TEST(rotation_of_any_magnitude_has_a_direction)
 {
     const float magnitudes[] = {0x1p-149f, 1e-40f, 1e-38f, 1e-30f, 1e-3f, 1e3f, 1e30f, 3e38f};
 
@@ -383,7 +369,6 @@ START_TEST(rotation_of_any_magnitude_has_a_direction)
         ck_assert(four[0] == 0.5f && four[1] == -0.5f && four[2] == 0.5f && four[3] == -0.5f);
     }
 }
-END_TEST
 
 enum { FLOAT_FIELDS = 11 };
 
@@ -397,7 +382,7 @@ static float *field_of(espl_transform *t, int field)
     return fields[field];
 }
 
-START_TEST(each_field_takes_what_is_finite)
+TEST(each_field_takes_what_is_finite)
 {
     const float good[] = {0x1p-149f, -1e-40f, -0.0f, 0, 1e30f, -3.4e38f};
     uint64_t random = 15;
@@ -416,53 +401,3 @@ START_TEST(each_field_takes_what_is_finite)
         }
     }
 }
-END_TEST
-
-static TCase *compose_case(void)
-{
-    TCase *const compose = tcase_create("compose");
-
-    tcase_add_test(compose, quarter_turn_about_up_takes_forward_to_right);
-    tcase_add_test(compose, compose_agrees_with_double_oracle);
-    tcase_add_test(compose, stretch_of_ones_is_no_stretch_bit_for_bit);
-    tcase_add_test(compose, identity_parent_changes_nothing);
-    tcase_add_test(compose, wide_poses_give_the_same_bits);
-    return compose;
-}
-
-static TCase *relative_case(void)
-{
-    TCase *const relative = tcase_create("relative");
-
-    tcase_add_test(relative, relative_agrees_with_double_oracle);
-    tcase_add_test(relative, compose_undoes_relative);
-    tcase_add_test(relative, relative_rotation_is_of_unit_length);
-    tcase_add_test(relative, only_parts_out_of_reach_and_asked_for_are_lost);
-    tcase_add_test(relative, lost_axes_are_those_of_the_parent);
-    tcase_add_test(relative, result_may_stand_in_any_input);
-    return relative;
-}
-
-static TCase *fields_case(void)
-{
-    TCase *const fields = tcase_create("fields");
-
-    tcase_add_test(fields, unit_rotation_is_left_bit_for_bit);
-    tcase_add_test(fields, bound_of_unit_length_is_where_it_is_said_to_be);
-    tcase_add_test(fields, normalising_twice_is_normalising_once);
-    tcase_add_test(fields, rotation_of_any_magnitude_has_a_direction);
-    tcase_add_test(fields, each_field_takes_what_is_finite);
-    return fields;
-}
-
-static Suite *pose_suite(void)
-{
-    Suite *const suite = suite_create("pose");
-
-    suite_add_tcase(suite, compose_case());
-    suite_add_tcase(suite, relative_case());
-    suite_add_tcase(suite, fields_case());
-    return suite;
-}
-
-RUN_SUITE(pose_suite)

@@ -8,7 +8,7 @@ enum { ROUNDS = 100000 };
 
 // --- Components and products ---
 
-START_TEST(components_come_in_the_order_that_is_named)
+TEST(components_come_in_the_order_that_is_named)
 {
     const float unchanged[4] = {0, 0, 0, 1}, xyzw[4] = {2, 3, 4, 1}, wxyz[4] = {1, 2, 3, 4};
     float q[4] = {9, 9, 9, 9}, back[4];
@@ -22,9 +22,8 @@ START_TEST(components_come_in_the_order_that_is_named)
     espl_quat_to_wxyz(q, q);
     ck_assert_mem_eq(q, wxyz, sizeof q);
 }
-END_TEST
 
-START_TEST(product_is_that_of_transforms)
+TEST(product_is_that_of_transforms)
 {
     uint64_t random = 1;
 
@@ -48,9 +47,8 @@ START_TEST(product_is_that_of_transforms)
         ck_assert_mem_eq(product, parent.rotation, sizeof product);
     }
 }
-END_TEST
 
-START_TEST(rotated_vector_is_that_of_transforms)
+TEST(rotated_vector_is_that_of_transforms)
 {
     uint64_t random = 2;
 
@@ -82,9 +80,8 @@ START_TEST(rotated_vector_is_that_of_transforms)
         ck_assert_mem_eq(v, expected, sizeof v);
     }
 }
-END_TEST
 
-START_TEST(conjugate_is_the_inverse)
+TEST(conjugate_is_the_inverse)
 {
     const float expected[4] = {-1, 2, -3, 4};
     float q[4] = {1, -2, 3, 4}, turn[4], product[4];
@@ -101,9 +98,8 @@ START_TEST(conjugate_is_the_inverse)
         is_near_quat(product, unchanged, 3e-7);
     }
 }
-END_TEST
 
-START_TEST(normalized_quaternion_is_that_of_transforms)
+TEST(normalized_quaternion_is_that_of_transforms)
 {
     uint64_t random = 4;
 
@@ -129,7 +125,6 @@ START_TEST(normalized_quaternion_is_that_of_transforms)
         ck_assert_mem_eq(q, bad_quats[i], sizeof q);
     }
 }
-END_TEST
 
 // --- Axis and angle ---
 
@@ -146,7 +141,7 @@ static void is_axis_angle(const float q[static 4], const float axis[static 3], f
     is_kept_by_normalize(q);
 }
 
-START_TEST(axis_and_angle_make_their_rotation)
+TEST(axis_and_angle_make_their_rotation)
 {
     uint64_t random = 5;
 
@@ -159,9 +154,8 @@ START_TEST(axis_and_angle_make_their_rotation)
         is_axis_angle(q, axis, angle);
     }
 }
-END_TEST
 
-START_TEST(positive_angle_turns_each_axis_towards_the_next)
+TEST(positive_angle_turns_each_axis_towards_the_next)
 {
     for (int i = 0; i < 3; ++i) {
         const float axis[3] = {i == 0, i == 1, i == 2};
@@ -175,9 +169,8 @@ START_TEST(positive_angle_turns_each_axis_towards_the_next)
         }
     }
 }
-END_TEST
 
-START_TEST(rotation_tells_its_axis_and_angle)
+TEST(rotation_tells_its_axis_and_angle)
 {
     uint64_t random = 6;
 
@@ -200,9 +193,8 @@ START_TEST(rotation_tells_its_axis_and_angle)
         }
     }
 }
-END_TEST
 
-START_TEST(axis_and_angle_come_back)
+TEST(axis_and_angle_come_back)
 {
     uint64_t random = 7;
 
@@ -230,9 +222,8 @@ START_TEST(axis_and_angle_come_back)
         ck_assert_float_eq(other, turned);
     }
 }
-END_TEST
 
-START_TEST(rotations_without_axis_and_half_turns_are_defined)
+TEST(rotations_without_axis_and_half_turns_are_defined)
 {
     const struct {
         float q[4], axis[3], angle;
@@ -257,9 +248,8 @@ START_TEST(rotations_without_axis_and_half_turns_are_defined)
         }
     }
 }
-END_TEST
 
-START_TEST(bad_axes_angles_and_quaternions_are_refused)
+TEST(bad_axes_angles_and_quaternions_are_refused)
 {
     const float fine[3] = {1, 2, 3}, numbers[] = {NAN, INFINITY, -INFINITY};
     float q[4], axis[3], angle = 5;
@@ -279,7 +269,6 @@ START_TEST(bad_axes_angles_and_quaternions_are_refused)
     ck_assert_mem_eq(axis, mark, sizeof axis);
     ck_assert_float_eq(angle, 5);
 }
-END_TEST
 
 // --- From one direction to another ---
 
@@ -314,7 +303,7 @@ static void takes(const float q[static 4], const float from[static 3], const flo
     }
 }
 
-START_TEST(one_direction_goes_to_the_other_by_the_shortest_way)
+TEST(one_direction_goes_to_the_other_by_the_shortest_way)
 {
     uint64_t random = 13;
 
@@ -331,10 +320,9 @@ START_TEST(one_direction_goes_to_the_other_by_the_shortest_way)
         takes(q, from, to);
     }
 }
-END_TEST
 
 // Almost parallel and almost opposite, down to the last bit: the axis does not get lost.
-START_TEST(directions_close_to_one_line_keep_their_axis)
+TEST(directions_close_to_one_line_keep_their_axis)
 {
     uint64_t random = 14;
 
@@ -358,9 +346,8 @@ START_TEST(directions_close_to_one_line_keep_their_axis)
         is_near_quat(q, expected, COMPONENT_ERROR);
     }
 }
-END_TEST
 
-START_TEST(same_direction_is_no_rotation)
+TEST(same_direction_is_no_rotation)
 {
     uint64_t random = 15;
 
@@ -377,9 +364,8 @@ START_TEST(same_direction_is_no_rotation)
         }
     }
 }
-END_TEST
 
-START_TEST(opposite_directions_are_a_half_turn_about_what_is_nearest_to_up)
+TEST(opposite_directions_are_a_half_turn_about_what_is_nearest_to_up)
 {
     const struct {
         float from[3], q[4];
@@ -408,10 +394,9 @@ START_TEST(opposite_directions_are_a_half_turn_about_what_is_nearest_to_up)
         is_kept_by_normalize(q);
     }
 }
-END_TEST
 
 // Opposite but for rounding: the same half turn, whichever bits the rounding left.
-START_TEST(rounding_does_not_choose_the_axis_of_a_half_turn)
+TEST(rounding_does_not_choose_the_axis_of_a_half_turn)
 {
     uint64_t random = 16;
 
@@ -431,9 +416,8 @@ START_TEST(rounding_does_not_choose_the_axis_of_a_half_turn)
         takes(q, from, to);
     }
 }
-END_TEST
 
-START_TEST(directions_of_any_length_are_taken)
+TEST(directions_of_any_length_are_taken)
 {
     const float sizes[] = {0x1p-149f, 0x1p-126f, 1e-20f, 1, 1e20f, FLT_MAX};
     const float half = 0.70710678f;
@@ -446,9 +430,8 @@ START_TEST(directions_of_any_length_are_taken)
         ck_assert(q[0] == 0 && q[1] == 0 && q[2] == half && q[3] == half);
     }
 }
-END_TEST
 
-START_TEST(bad_directions_are_refused)
+TEST(bad_directions_are_refused)
 {
     const float fine[3] = {1, 2, 3};
     float q[4];
@@ -460,55 +443,3 @@ START_TEST(bad_directions_are_refused)
     }
     ck_assert_mem_eq(q, mark, sizeof q);
 }
-END_TEST
-
-static TCase *components_case(void)
-{
-    TCase *const components = tcase_create("components");
-
-    tcase_add_test(components, components_come_in_the_order_that_is_named);
-    tcase_add_test(components, product_is_that_of_transforms);
-    tcase_add_test(components, rotated_vector_is_that_of_transforms);
-    tcase_add_test(components, conjugate_is_the_inverse);
-    tcase_add_test(components, normalized_quaternion_is_that_of_transforms);
-    return components;
-}
-
-static TCase *axis_angle_case(void)
-{
-    TCase *const axis_angle = tcase_create("axis and angle");
-
-    tcase_add_test(axis_angle, axis_and_angle_make_their_rotation);
-    tcase_add_test(axis_angle, positive_angle_turns_each_axis_towards_the_next);
-    tcase_add_test(axis_angle, rotation_tells_its_axis_and_angle);
-    tcase_add_test(axis_angle, axis_and_angle_come_back);
-    tcase_add_test(axis_angle, rotations_without_axis_and_half_turns_are_defined);
-    tcase_add_test(axis_angle, bad_axes_angles_and_quaternions_are_refused);
-    return axis_angle;
-}
-
-static TCase *between_case(void)
-{
-    TCase *const between = tcase_create("between");
-
-    tcase_add_test(between, one_direction_goes_to_the_other_by_the_shortest_way);
-    tcase_add_test(between, directions_close_to_one_line_keep_their_axis);
-    tcase_add_test(between, same_direction_is_no_rotation);
-    tcase_add_test(between, opposite_directions_are_a_half_turn_about_what_is_nearest_to_up);
-    tcase_add_test(between, rounding_does_not_choose_the_axis_of_a_half_turn);
-    tcase_add_test(between, directions_of_any_length_are_taken);
-    tcase_add_test(between, bad_directions_are_refused);
-    return between;
-}
-
-static Suite *quat_suite(void)
-{
-    Suite *const suite = suite_create("quat");
-
-    suite_add_tcase(suite, components_case());
-    suite_add_tcase(suite, axis_angle_case());
-    suite_add_tcase(suite, between_case());
-    return suite;
-}
-
-RUN_SUITE(quat_suite)

@@ -12,7 +12,7 @@ enum { ROUNDS = 20000 };
 
 // --- Without end ---
 
-START_TEST(ten_million_rotations_keep_unit_length_and_the_scale)
+TEST(ten_million_rotations_keep_unit_length_and_the_scale)
 {
     const int rounds = (int)test_scaled(10000000);
     uint64_t random = 1;
@@ -39,10 +39,9 @@ START_TEST(ten_million_rotations_keep_unit_length_and_the_scale)
     ck_assert_mem_eq(t.position, start.position, sizeof t.position);
     ck_assert_mem_eq(t.stretch, start.stretch, sizeof t.stretch);
 }
-END_TEST
 
 // The same through the public call; the position goes round a pivot and stays at its distance.
-START_TEST(turning_about_a_point_for_ever_keeps_length_distance_and_scale)
+TEST(turning_about_a_point_for_ever_keeps_length_distance_and_scale)
 {
     const int rounds = (int)test_scaled(1000000);
     const float pivot[3] = {1, -2, 3};
@@ -73,10 +72,9 @@ START_TEST(turning_about_a_point_for_ever_keeps_length_distance_and_scale)
     ck_assert_mem_eq(t.stretch, start.stretch, sizeof t.stretch);
     ck_assert_uint_eq(t.user_data, 9);
 }
-END_TEST
 
 // Position and rotation follow one another: a point of the placement at the pivot stays there.
-START_TEST(point_at_the_pivot_stays_there)
+TEST(point_at_the_pivot_stays_there)
 {
     const int rounds = (int)test_scaled(100000);
     const float pivot[3] = {1, -2, 3};
@@ -94,7 +92,6 @@ START_TEST(point_at_the_pivot_stays_there)
     espl_transform_point(out, &t, local);
     is_near(out, (const double[]){1, -2, 3}, 2e-2);
 }
-END_TEST
 
 // --- There and back at the limits ---
 
@@ -166,7 +163,7 @@ static void rotated_and_scaled(double out[static 3], const espl_transform *frame
     oracle_point(out, &at_origin, wide);
 }
 
-START_TEST(limits_go_out_as_double_says)
+TEST(limits_go_out_as_double_says)
 {
     uint64_t random = 4;
     int compared = 0;
@@ -202,7 +199,6 @@ START_TEST(limits_go_out_as_double_says)
     ck_assert_int_gt(compared, ROUNDS / 3);
     ck_assert_int_lt(compared, ROUNDS);
 }
-END_TEST
 
 // What a vector meets on its way into a frame. infinite: the result may overflow.
 static double off_of_way_in(const espl_transform *frame, double reach, double off, int axis)
@@ -214,7 +210,7 @@ static double off_of_way_in(const espl_transform *frame, double reach, double of
            0x1p-149;
 }
 
-START_TEST(limits_come_back_as_far_as_floats_tell)
+TEST(limits_come_back_as_far_as_floats_tell)
 {
     uint64_t random = 5;
     int compared = 0, told = 0;
@@ -258,7 +254,6 @@ START_TEST(limits_come_back_as_far_as_floats_tell)
     ck_assert_int_gt(compared, ROUNDS / 2);
     ck_assert_int_gt(told, ROUNDS / 20);
 }
-END_TEST
 
 // --- What is not finite ---
 
@@ -281,7 +276,7 @@ static void put(void *values, int field, uint32_t bits)
     memcpy((char *)values + (size_t)field * sizeof bits, &bits, sizeof bits);
 }
 
-START_TEST(placements_that_are_not_finite_are_refused_field_by_field)
+TEST(placements_that_are_not_finite_are_refused_field_by_field)
 {
     const float target[3] = {1, 2, 3}, by[4] = {0, 0.6f, 0, 0.8f};
     uint64_t random = 7;
@@ -300,9 +295,8 @@ START_TEST(placements_that_are_not_finite_are_refused_field_by_field)
         ck_assert(test_same(&t, &before));
     }
 }
-END_TEST
 
-START_TEST(arguments_that_are_not_finite_are_refused_field_by_field)
+TEST(arguments_that_are_not_finite_are_refused_field_by_field)
 {
     uint64_t random = 8;
 
@@ -335,9 +329,8 @@ START_TEST(arguments_that_are_not_finite_are_refused_field_by_field)
         ck_assert(test_same(&t, &before));
     }
 }
-END_TEST
 
-START_TEST(three_scales_that_are_not_finite_are_refused_together)
+TEST(three_scales_that_are_not_finite_are_refused_together)
 {
     const float at[3] = {1, 2, 3}, by[4] = {0, 0, 0, 1};
     espl_transform t = espl_transform_identity();
@@ -353,9 +346,8 @@ START_TEST(three_scales_that_are_not_finite_are_refused_together)
         ck_assert(test_same(&t, &before));
     }
 }
-END_TEST
 
-START_TEST(rotations_of_no_length_are_refused)
+TEST(rotations_of_no_length_are_refused)
 {
     const float none[4] = {0, -0.0f, 0, -0.0f}, three[3] = {1, 2, 3}, by[4] = {0, 0, 0, 1};
     uint64_t random = 9;
@@ -373,9 +365,8 @@ START_TEST(rotations_of_no_length_are_refused)
     ck_assert_int_eq(espl_transform_from_trs(&good, three, none, three), ESPL_ERR_NOT_FINITE);
     ck_assert(test_same(&good, &good_before));
 }
-END_TEST
 
-START_TEST(matrices_that_are_not_finite_are_refused_element_by_element)
+TEST(matrices_that_are_not_finite_are_refused_element_by_element)
 {
     uint64_t random = 10;
 
@@ -393,7 +384,6 @@ START_TEST(matrices_that_are_not_finite_are_refused_element_by_element)
         ck_assert_float_eq(residual, 123);
     }
 }
-END_TEST
 
 // --- Zeros below zero ---
 
@@ -401,7 +391,7 @@ END_TEST
 static const espl_transform below_zero = {
     {-0.0f, 0.6f, -0.0f, -0.8f}, {-0.0f, -0.0f, -0.0f}, -0.0f, {-0.0f, -0.0f, -0.0f}, 0x80000000};
 
-START_TEST(zeros_below_zero_are_kept_where_bits_are)
+TEST(zeros_below_zero_are_kept_where_bits_are)
 {
     const float target[3] = {1, 2, 3}, by[4] = {0, 0.6f, 0, 0.8f};
     espl_transform t = below_zero;
@@ -419,9 +409,8 @@ START_TEST(zeros_below_zero_are_kept_where_bits_are)
     ck_assert_mem_eq(t.stretch, below_zero.stretch, sizeof t.stretch);
     ck_assert_uint_eq(t.user_data, below_zero.user_data);
 }
-END_TEST
 
-START_TEST(zeros_below_zero_of_parts_and_matrices_are_kept)
+TEST(zeros_below_zero_of_parts_and_matrices_are_kept)
 {
     const float ones[3] = {1, 1, 1};
     espl_transform t;
@@ -444,9 +433,8 @@ START_TEST(zeros_below_zero_of_parts_and_matrices_are_kept)
     ck_assert_int_eq(espl_transform_from_matrix_4x4(&t, columns, NULL), ESPL_OK);
     ck_assert_mem_eq(t.position, below_zero.position, sizeof t.position);
 }
-END_TEST
 
-START_TEST(stretch_and_context_are_carried_bit_for_bit)
+TEST(stretch_and_context_are_carried_bit_for_bit)
 {
     uint64_t random = 11;
     const espl_transform parent = any_transform(&random);
@@ -459,51 +447,3 @@ START_TEST(stretch_and_context_are_carried_bit_for_bit)
     ck_assert_mem_eq(back.stretch, below_zero.stretch, sizeof back.stretch);
     ck_assert_uint_eq(back.user_data, below_zero.user_data);
 }
-END_TEST
-
-static TCase *endless_case(void)
-{
-    TCase *const endless = tcase_create("without end");
-
-    tcase_set_timeout(endless, 120);
-    tcase_add_test(endless, ten_million_rotations_keep_unit_length_and_the_scale);
-    tcase_add_test(endless, turning_about_a_point_for_ever_keeps_length_distance_and_scale);
-    tcase_add_test(endless, point_at_the_pivot_stays_there);
-    return endless;
-}
-
-static TCase *limits_case(void)
-{
-    TCase *const at_limits = tcase_create("limits");
-
-    tcase_add_test(at_limits, limits_go_out_as_double_says);
-    tcase_add_test(at_limits, limits_come_back_as_far_as_floats_tell);
-    tcase_add_test(at_limits, zeros_below_zero_are_kept_where_bits_are);
-    tcase_add_test(at_limits, zeros_below_zero_of_parts_and_matrices_are_kept);
-    tcase_add_test(at_limits, stretch_and_context_are_carried_bit_for_bit);
-    return at_limits;
-}
-
-static TCase *refusals_case(void)
-{
-    TCase *const refusals = tcase_create("not finite");
-
-    tcase_add_test(refusals, placements_that_are_not_finite_are_refused_field_by_field);
-    tcase_add_test(refusals, arguments_that_are_not_finite_are_refused_field_by_field);
-    tcase_add_test(refusals, three_scales_that_are_not_finite_are_refused_together);
-    tcase_add_test(refusals, rotations_of_no_length_are_refused);
-    tcase_add_test(refusals, matrices_that_are_not_finite_are_refused_element_by_element);
-    return refusals;
-}
-
-static Suite *stability_suite(void)
-{
-    Suite *const suite = suite_create("stability");
-
-    suite_add_tcase(suite, endless_case());
-    suite_add_tcase(suite, limits_case());
-    suite_add_tcase(suite, refusals_case());
-    return suite;
-}
-
-RUN_SUITE(stability_suite)

@@ -27,7 +27,7 @@ static double length_of_vector(const float v[static 3])
 
 // --- Conversions ---
 
-START_TEST(point_agrees_with_double_oracle)
+TEST(point_agrees_with_double_oracle)
 {
     uint64_t random = 1;
 
@@ -46,9 +46,8 @@ START_TEST(point_agrees_with_double_oracle)
         is_near(out, expected, point_tolerance);
     }
 }
-END_TEST
 
-START_TEST(point_goes_where_a_child_would_stand)
+TEST(point_goes_where_a_child_would_stand)
 {
     uint64_t random = 2;
 
@@ -65,9 +64,8 @@ START_TEST(point_goes_where_a_child_would_stand)
         ck_assert_mem_eq(out, local.position, sizeof out);
     }
 }
-END_TEST
 
-START_TEST(inverses_undo)
+TEST(inverses_undo)
 {
     uint64_t random = 3;
 
@@ -89,9 +87,8 @@ START_TEST(inverses_undo)
         is_near(out, expected, 1e-4);
     }
 }
-END_TEST
 
-START_TEST(vector_is_an_offset_between_points)
+TEST(vector_is_an_offset_between_points)
 {
     uint64_t random = 4;
 
@@ -113,9 +110,8 @@ START_TEST(vector_is_an_offset_between_points)
                 point_tolerance);
     }
 }
-END_TEST
 
-START_TEST(direction_keeps_its_length)
+TEST(direction_keeps_its_length)
 {
     uint64_t random = 5;
 
@@ -133,9 +129,8 @@ START_TEST(direction_keeps_its_length)
         ck_assert_double_eq_tol(length_of_vector(out), length_of_vector(in), 1e-4);
     }
 }
-END_TEST
 
-START_TEST(flat_axes_give_zero)
+TEST(flat_axes_give_zero)
 {
     const float point[3] = {3, 4, 5};
 
@@ -157,7 +152,6 @@ START_TEST(flat_axes_give_zero)
         }
     }
 }
-END_TEST
 
 typedef void (*conversion)(float out[3], const espl_transform *frame, const float in[3]);
 
@@ -168,7 +162,7 @@ static const conversion conversions[] = {
 
 enum { CONVERSION_COUNT = sizeof conversions / sizeof *conversions };
 
-START_TEST(result_may_stand_in_the_input)
+TEST(result_may_stand_in_the_input)
 {
     uint64_t random = 6;
 
@@ -183,9 +177,8 @@ START_TEST(result_may_stand_in_the_input)
         ck_assert_mem_eq(in, out, sizeof out);
     }
 }
-END_TEST
 
-START_TEST(extreme_frames_stay_finite)
+TEST(extreme_frames_stay_finite)
 {
     const float scales[] = {1e30f, -1e30f, 1e-30f, 0x1p-149f, 0};
     uint64_t random = 7;
@@ -205,9 +198,8 @@ START_TEST(extreme_frames_stay_finite)
         }
     }
 }
-END_TEST
 
-START_TEST(matrix_of_the_largest_scale_does_not_overflow_on_the_way)
+TEST(matrix_of_the_largest_scale_does_not_overflow_on_the_way)
 {
     uint64_t random = 8;
 
@@ -223,9 +215,8 @@ START_TEST(matrix_of_the_largest_scale_does_not_overflow_on_the_way)
         }
     }
 }
-END_TEST
 
-START_TEST(rows_are_the_columns_turned_over)
+TEST(rows_are_the_columns_turned_over)
 {
     uint64_t random = 12;
 
@@ -244,7 +235,6 @@ START_TEST(rows_are_the_columns_turned_over)
         ck_assert_float_eq(rows[12], 123);
     }
 }
-END_TEST
 
 // --- cglm ---
 
@@ -270,7 +260,7 @@ static void cglm_matrix(mat4 out, const espl_transform *t)
     glm_scale(out, factors);
 }
 
-START_TEST(matrix_agrees_with_cglm)
+TEST(matrix_agrees_with_cglm)
 {
     uint64_t random = 10;
 
@@ -289,9 +279,8 @@ START_TEST(matrix_agrees_with_cglm)
         ck_assert(columns[3] == 0 && columns[7] == 0 && columns[11] == 0 && columns[15] == 1);
     }
 }
-END_TEST
 
-START_TEST(inverse_matrix_agrees_with_cglm_and_undoes)
+TEST(inverse_matrix_agrees_with_cglm_and_undoes)
 {
     uint64_t random = 13;
 
@@ -315,11 +304,10 @@ START_TEST(inverse_matrix_agrees_with_cglm_and_undoes)
         }
     }
 }
-END_TEST
 
 #endif
 
-START_TEST(flat_axes_become_rows_of_zeros)
+TEST(flat_axes_become_rows_of_zeros)
 {
     uint64_t random = 15;
 
@@ -339,44 +327,3 @@ START_TEST(flat_axes_become_rows_of_zeros)
         ck_assert(columns[3] == 0 && columns[7] == 0 && columns[11] == 0 && columns[15] == 1);
     }
 }
-END_TEST
-
-static TCase *conversions_case(void)
-{
-    TCase *const points = tcase_create("conversions");
-
-    tcase_add_test(points, point_agrees_with_double_oracle);
-    tcase_add_test(points, point_goes_where_a_child_would_stand);
-    tcase_add_test(points, inverses_undo);
-    tcase_add_test(points, vector_is_an_offset_between_points);
-    tcase_add_test(points, direction_keeps_its_length);
-    tcase_add_test(points, flat_axes_give_zero);
-    tcase_add_test(points, result_may_stand_in_the_input);
-    tcase_add_test(points, extreme_frames_stay_finite);
-    return points;
-}
-
-static TCase *matrices_case(void)
-{
-    TCase *const matrices = tcase_create("matrices");
-
-    tcase_add_test(matrices, matrix_of_the_largest_scale_does_not_overflow_on_the_way);
-    tcase_add_test(matrices, rows_are_the_columns_turned_over);
-#ifdef HAVE_CGLM
-    tcase_add_test(matrices, matrix_agrees_with_cglm);
-    tcase_add_test(matrices, inverse_matrix_agrees_with_cglm_and_undoes);
-#endif
-    tcase_add_test(matrices, flat_axes_become_rows_of_zeros);
-    return matrices;
-}
-
-static Suite *transform_suite(void)
-{
-    Suite *const suite = suite_create("transform");
-
-    suite_add_tcase(suite, conversions_case());
-    suite_add_tcase(suite, matrices_case());
-    return suite;
-}
-
-RUN_SUITE(transform_suite)

@@ -43,7 +43,9 @@ static uint32_t change(uint32_t from, const espl_component *add, size_t add_coun
     return number;
 }
 
-START_TEST(equal_sets_share_an_archetype)
+FIXTURE(set_up, tear_down);
+
+TEST(equal_sets_share_an_archetype)
 {
     const espl_component first[] = {1, 3, 5}, second[] = {1, 3}, third[] = {1, 3, 5};
     const uint32_t a = fixture_archetype(&fix, first, 3);
@@ -56,9 +58,8 @@ START_TEST(equal_sets_share_an_archetype)
     ck_assert_uint_eq(fixture_archetype(&fix, NULL, 0), none);
     ck_assert_uint_eq(espl__array_length(fix.store.archetypes), 3);
 }
-END_TEST
 
-START_TEST(sets_of_equal_hash_are_told_apart)
+TEST(sets_of_equal_hash_are_told_apart)
 {
     const espl_component first[] = {42, 81, 136, 193, 250}, second[] = {62, 120, 160, 212, 261};
 
@@ -73,9 +74,8 @@ START_TEST(sets_of_equal_hash_are_told_apart)
     ck_assert_uint_eq(fixture_archetype(&fix, second, sizeof second / sizeof *second), b);
     ck_assert_mem_eq(at(b)->set, second, sizeof second);
 }
-END_TEST
 
-START_TEST(set_may_be_as_large_as_the_limit)
+TEST(set_may_be_as_large_as_the_limit)
 {
     espl_component set[ESPL_SET_LIMIT + 1];
     uint32_t number = 777;
@@ -100,9 +100,8 @@ START_TEST(set_may_be_as_large_as_the_limit)
     ck_assert_mem_eq(at(shifted)->set, set + 1, ESPL_SET_LIMIT * sizeof *set);
     ck_assert_uint_eq(change(full, set, ESPL_SET_LIMIT, NULL, 0), full);
 }
-END_TEST
 
-START_TEST(change_adds_and_removes_in_any_order)
+TEST(change_adds_and_removes_in_any_order)
 {
     register_up_to(9, 4, 4);
     const espl_component before[] = {2, 6, 8}, after[] = {1, 2, 7, 8, 9};
@@ -117,10 +116,9 @@ START_TEST(change_adds_and_removes_in_any_order)
     const espl_component without[] = {1, 2, 7, 9};
     ck_assert_uint_eq(change(from, add, 4, remove, 3), fixture_archetype(&fix, without, 4));
 }
-END_TEST
 
 // BUGS F14: to remove what is absent and to add what is there is no change.
-START_TEST(change_without_effect_leads_back)
+TEST(change_without_effect_leads_back)
 {
     const espl_component set[] = {1, 2}, absent[] = {3, 5};
     const uint32_t from = fixture_archetype(&fix, set, 2);
@@ -133,9 +131,8 @@ START_TEST(change_without_effect_leads_back)
     ck_assert_uint_eq(fix.calls, calls);
     ck_assert_uint_eq(change(from, NULL, 0, set, 2), fixture_archetype(&fix, NULL, 0));
 }
-END_TEST
 
-START_TEST(role_edges_lead_to_the_same_set_with_another_role)
+TEST(role_edges_lead_to_the_same_set_with_another_role)
 {
     register_up_to(70, 4, 4);
     const espl_component set[] = {1, 2, 6, 70}, as_member[] = {1, 4, 6, 70}, bare[] = {6};
@@ -162,10 +159,9 @@ START_TEST(role_edges_lead_to_the_same_set_with_another_role)
     ck_assert_int_eq(espl__archetype_role(&fix.store, solo, ESPL_ROOT, &back), ESPL_OK);
     ck_assert_uint_eq(back, root);
 }
-END_TEST
 
 // BUGS K12: below, between, past the end; on both sides of the bits.
-START_TEST(component_is_found_where_it_is_alone)
+TEST(component_is_found_where_it_is_alone)
 {
     register_up_to(200, 4, 4);
     const espl_component set[] = {1, 5, 63, 64, 65, 128, 200};
@@ -181,7 +177,6 @@ START_TEST(component_is_found_where_it_is_alone)
     ck_assert(!espl__archetype_has(&fix.store, number, UINT32_MAX));
     ck_assert(!espl__archetype_has(&fix.store, fixture_archetype(&fix, NULL, 0), 1));
 }
-END_TEST
 
 // Bytes of a block whose columns end there: versions of the handles and of each column follow.
 static size_t with_versions(size_t end, size_t columns)
@@ -189,7 +184,7 @@ static size_t with_versions(size_t end, size_t columns)
     return (end + 7) / 8 * 8 + 8 * (columns + 1);
 }
 
-START_TEST(tag_has_no_column)
+TEST(tag_has_no_column)
 {
     const espl_component set[] = {1, 2, 5};
     const uint32_t number = fixture_archetype(&fix, set, 3);
@@ -203,10 +198,9 @@ START_TEST(tag_has_no_column)
     ck_assert_uint_eq(at(bare)->placement_offset, ESPL__NONE);
     ck_assert_uint_eq(at(bare)->chunk_bytes, with_versions(ESPL__CHUNK_ROWS * 8, 0));
 }
-END_TEST
 
 // BUGS J8: every column of every row count stands at its alignment, in memory aligned enough.
-START_TEST(columns_are_aligned)
+TEST_LOOP(columns_are_aligned, 0, 9)
 {
     const size_t alignment = (size_t)1 << _i;
     const size_t sizes[] = {1, alignment, 3, 3 * alignment, 0, alignment * 8};
@@ -239,9 +233,8 @@ START_TEST(columns_are_aligned)
              column + at(number)->capacity * info->size <= chunk->bytes + at(number)->chunk_bytes));
     }
 }
-END_TEST
 
-START_TEST(chunk_is_as_large_as_its_rows_need)
+TEST(chunk_is_as_large_as_its_rows_need)
 {
     const espl_component byte = fixture_component(&fix, "byte", 1, 1);
     const espl_component page = fixture_component(&fix, "page", 4096, 1);
@@ -260,9 +253,8 @@ START_TEST(chunk_is_as_large_as_its_rows_need)
     ck_assert_uint_eq(at(c)->capacity, ESPL__CHUNK_ROWS < 30 ? ESPL__CHUNK_ROWS : 30);
     ck_assert_uint_eq(at(c)->block_alignment, 256);
 }
-END_TEST
 
-START_TEST(row_larger_than_a_chunk_has_a_block_of_its_own)
+TEST(row_larger_than_a_chunk_has_a_block_of_its_own)
 {
     espl_component set[ESPL_SET_LIMIT];
     uint32_t indices[3];
@@ -292,10 +284,9 @@ START_TEST(row_larger_than_a_chunk_has_a_block_of_its_own)
         ck_assert_uint_eq(value[4095], i + 1);
     }
 }
-END_TEST
 
 // BUGS E9, E10: a set read from the store's own memory while its tables grow.
-START_TEST(own_memory_may_be_the_input)
+TEST(own_memory_may_be_the_input)
 {
     register_up_to(64, 4, 4);
     const espl_component first[] = {6, 7, 8};
@@ -309,9 +300,8 @@ START_TEST(own_memory_may_be_the_input)
         ck_assert_uint_eq(fixture_archetype(&fix, at(to)->set, 3), to);
     }
 }
-END_TEST
 
-START_TEST(archetype_without_memory_is_not_made)
+TEST(archetype_without_memory_is_not_made)
 {
     const espl_component base[] = {1, 2, 6, 7};
     size_t failures = 0;
@@ -341,7 +331,6 @@ START_TEST(archetype_without_memory_is_not_made)
     fix.fail_at = 0;
     ck_assert_uint_gt(failures, 2 * 72);
 }
-END_TEST
 
 static const espl_component *wrong_set;
 
@@ -350,7 +339,7 @@ static void make_wrong_archetype(void)
     fixture_archetype(&fix, wrong_set, 2);
 }
 
-START_TEST(set_out_of_order_or_of_strangers_is_no_archetype)
+TEST(set_out_of_order_or_of_strangers_is_no_archetype)
 {
     const espl_component unknown[] = {ESPL_TRANSFORM, ESPL_COMPONENT_LIMIT};
     const espl_component twice[] = {ESPL_ROOT, ESPL_ROOT}, falling[] = {ESPL_ROOT, ESPL_TRANSFORM};
@@ -363,33 +352,3 @@ START_TEST(set_out_of_order_or_of_strangers_is_no_archetype)
         ck_assert_ptr_nonnull(strstr(said, "is_set"));
     }
 }
-END_TEST
-
-static Suite *archetypes_suite(void)
-{
-    Suite *const suite = suite_create("archetypes");
-    TCase *const sets = tcase_create("sets"), *const layout = tcase_create("layout");
-
-    tcase_add_checked_fixture(sets, set_up, tear_down);
-    tcase_add_test(sets, equal_sets_share_an_archetype);
-    tcase_add_test(sets, sets_of_equal_hash_are_told_apart);
-    tcase_add_test(sets, set_may_be_as_large_as_the_limit);
-    tcase_add_test(sets, change_adds_and_removes_in_any_order);
-    tcase_add_test(sets, change_without_effect_leads_back);
-    tcase_add_test(sets, role_edges_lead_to_the_same_set_with_another_role);
-    tcase_add_test(sets, component_is_found_where_it_is_alone);
-    tcase_add_test(sets, own_memory_may_be_the_input);
-    tcase_add_test(sets, archetype_without_memory_is_not_made);
-    tcase_add_test(sets, set_out_of_order_or_of_strangers_is_no_archetype);
-    suite_add_tcase(suite, sets);
-
-    tcase_add_checked_fixture(layout, set_up, tear_down);
-    tcase_add_test(layout, tag_has_no_column);
-    tcase_add_loop_test(layout, columns_are_aligned, 0, 9);
-    tcase_add_test(layout, chunk_is_as_large_as_its_rows_need);
-    tcase_add_test(layout, row_larger_than_a_chunk_has_a_block_of_its_own);
-    suite_add_tcase(suite, layout);
-    return suite;
-}
-
-RUN_SUITE(archetypes_suite)

@@ -27,7 +27,9 @@ static espl_status try(const char *name, size_t size, size_t alignment)
     return status;
 }
 
-START_TEST(numbers_count_up_in_order_of_registration)
+FIXTURE(set_up, tear_down);
+
+TEST(numbers_count_up_in_order_of_registration)
 {
     ck_assert_uint_eq(fixture_component(&fix, "mass", 4, 4), 7);
     ck_assert_uint_eq(fixture_component(&fix, "name", 32, 0), 8);
@@ -37,9 +39,8 @@ START_TEST(numbers_count_up_in_order_of_registration)
     ck_assert_uint_eq(espl__component_info_of(&fix.store, 8)->alignment, 1);
     fixture_is_sound(&fix);
 }
-END_TEST
 
-START_TEST(unsound_definitions_are_refused)
+TEST(unsound_definitions_are_refused)
 {
     char name[258];
 
@@ -63,9 +64,8 @@ START_TEST(unsound_definitions_are_refused)
     ck_assert_int_eq(try("a", 0, 256), ESPL_OK);
     fixture_is_sound(&fix);
 }
-END_TEST
 
-START_TEST(taken_name_is_refused)
+TEST(taken_name_is_refused)
 {
     ck_assert_int_eq(try("mass", 4, 4), ESPL_OK);
 
@@ -76,9 +76,8 @@ START_TEST(taken_name_is_refused)
     ck_assert_uint_eq(espl__component_find(&fix.store, "mass"), 7);
     ck_assert_uint_eq(espl__component_info_of(&fix.store, 7)->size, 4);
 }
-END_TEST
 
-START_TEST(name_is_copied)
+TEST(name_is_copied)
 {
     char name[] = "mass";
 
@@ -87,9 +86,8 @@ START_TEST(name_is_copied)
     ck_assert_uint_eq(espl__component_find(&fix.store, "mass"), 7);
     ck_assert_uint_eq(espl__component_find(&fix.store, name), 0);
 }
-END_TEST
 
-START_TEST(names_of_equal_hash_are_told_apart)
+TEST(names_of_equal_hash_are_told_apart)
 {
     static const char *const pairs[][2] = {
         {"costarring", "liquid"}, {"declinate", "macallums"}, {"altarage", "zinke"}};
@@ -106,10 +104,9 @@ START_TEST(names_of_equal_hash_are_told_apart)
     }
     fixture_is_sound(&fix);
 }
-END_TEST
 
 // BUGS K12: what is not there is not found, and nothing past the end is read.
-START_TEST(unknown_numbers_and_names_are_not_found)
+TEST(unknown_numbers_and_names_are_not_found)
 {
     ck_assert_ptr_null(espl__component_info_of(&fix.store, 0));
     ck_assert_ptr_null(espl__component_info_of(&fix.store, FIRST));
@@ -119,7 +116,6 @@ START_TEST(unknown_numbers_and_names_are_not_found)
     ck_assert_uint_eq(espl__component_find(&fix.store, "placemen"), 0);
     ck_assert_uint_eq(espl__component_find(&fix.store, "placement "), 0);
 }
-END_TEST
 
 // --- References ---
 
@@ -134,7 +130,7 @@ static espl_status try_references(size_t size, const uint32_t *references, size_
     return status;
 }
 
-START_TEST(references_are_copied)
+TEST(references_are_copied)
 {
     uint32_t references[] = {4, 12, 24};
     const espl__component_info *const plain =
@@ -153,9 +149,8 @@ START_TEST(references_are_copied)
     ck_assert_uint_eq(fix.store.referring_count, 1);
     fixture_is_sound(&fix);
 }
-END_TEST
 
-START_TEST(unsound_references_are_refused)
+TEST(unsound_references_are_refused)
 {
     static const uint32_t first[] = {0}, past[] = {0, 9}, across[] = {0, 7}, twice[] = {8, 8},
                           descending[] = {8, 0}, far[] = {UINT32_MAX};
@@ -181,9 +176,8 @@ START_TEST(unsound_references_are_refused)
     ck_assert_uint_eq(fix.store.referring_count, 1);
     fixture_is_sound(&fix);
 }
-END_TEST
 
-START_TEST(references_may_be_named_and_not_counted)
+TEST(references_may_be_named_and_not_counted)
 {
     static const uint32_t past[] = {100};
 
@@ -192,26 +186,3 @@ START_TEST(references_may_be_named_and_not_counted)
     ck_assert_uint_eq(fix.store.referring_count, 0);
     fixture_is_sound(&fix);
 }
-END_TEST
-
-static Suite *components_suite(void)
-{
-    Suite *const suite = suite_create("components");
-    TCase *const cases = tcase_create("components");
-
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_set_timeout(cases, 60);
-    tcase_add_test(cases, numbers_count_up_in_order_of_registration);
-    tcase_add_test(cases, unsound_definitions_are_refused);
-    tcase_add_test(cases, taken_name_is_refused);
-    tcase_add_test(cases, name_is_copied);
-    tcase_add_test(cases, names_of_equal_hash_are_told_apart);
-    tcase_add_test(cases, unknown_numbers_and_names_are_not_found);
-    tcase_add_test(cases, references_are_copied);
-    tcase_add_test(cases, unsound_references_are_refused);
-    tcase_add_test(cases, references_may_be_named_and_not_counted);
-    suite_add_tcase(suite, cases);
-    return suite;
-}
-
-RUN_SUITE(components_suite)

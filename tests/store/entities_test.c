@@ -33,8 +33,10 @@ static void destroy(espl_entity entity)
     fixture_settle(&fix);
 }
 
+FIXTURE(set_up, tear_down);
+
 // Suites that include no header of the store take the limits from tests/support.h.
-START_TEST(limits_are_those_that_the_tests_know)
+TEST(limits_are_those_that_the_tests_know)
 {
     const test_limits limits = test_limits_of_build();
 
@@ -42,9 +44,8 @@ START_TEST(limits_are_those_that_the_tests_know)
     ck_assert_uint_eq(limits.lives, LAST_GENERATION);
     ck_assert_uint_eq(limits.rows, ESPL__CHUNK_ROWS);
 }
-END_TEST
 
-START_TEST(first_life_carries_tag_and_one)
+TEST(first_life_carries_tag_and_one)
 {
     const espl_entity entity = create();
 
@@ -53,10 +54,9 @@ START_TEST(first_life_carries_tag_and_one)
     ck_assert_int_eq(espl__entity_check(&fix.store, entity), ESPL_OK);
     ck_assert_uint_eq(fix.store.records[0].slot, ESPL__NONE);
 }
-END_TEST
 
 // BUGS B4: a recycled index keeps its generation word whole.
-START_TEST(recycled_index_differs_in_the_count_alone)
+TEST(recycled_index_differs_in_the_count_alone)
 {
     const espl_entity first = create();
     destroy(first);
@@ -67,10 +67,9 @@ START_TEST(recycled_index_differs_in_the_count_alone)
     ck_assert_int_eq(espl__entity_check(&fix.store, first), ESPL_ERR_DEAD);
     ck_assert_int_eq(espl__entity_check(&fix.store, second), ESPL_OK);
 }
-END_TEST
 
 // BUGS B7: generations go up per index, whatever grows or moves meanwhile.
-START_TEST(generation_of_an_index_only_goes_up)
+TEST(generation_of_an_index_only_goes_up)
 {
     uint32_t last[32] = {0};
     uint64_t random = 7;
@@ -91,9 +90,8 @@ START_TEST(generation_of_an_index_only_goes_up)
     }
     fixture_is_sound(&fix);
 }
-END_TEST
 
-START_TEST(last_freed_index_is_taken_first)
+TEST(last_freed_index_is_taken_first)
 {
     espl_entity entities[4];
 
@@ -110,9 +108,8 @@ START_TEST(last_freed_index_is_taken_first)
     ck_assert_uint_eq(create().index, 4);
     fixture_is_sound(&fix);
 }
-END_TEST
 
-START_TEST(handles_that_name_nothing_are_told_apart)
+TEST(handles_that_name_nothing_are_told_apart)
 {
     const espl_entity entity = create();
     const espl_entity dead = create();
@@ -144,9 +141,8 @@ START_TEST(handles_that_name_nothing_are_told_apart)
     }
     ck_assert_int_eq(espl__entity_check(&fix.store, entity), ESPL_OK);
 }
-END_TEST
 
-START_TEST(index_lives_from_its_row_to_its_removal)
+TEST(index_lives_from_its_row_to_its_removal)
 {
     uint32_t index = 0;
 
@@ -162,10 +158,9 @@ START_TEST(index_lives_from_its_row_to_its_removal)
     fixture_settle(&fix);
     fixture_is_sound(&fix);
 }
-END_TEST
 
 // BUGS C7: nothing of the life before shows.
-START_TEST(fresh_life_has_no_slot)
+TEST(fresh_life_has_no_slot)
 {
     const espl_entity entity = create();
 
@@ -174,10 +169,9 @@ START_TEST(fresh_life_has_no_slot)
     destroy(entity);
     ck_assert_uint_eq(fix.store.records[create().index].slot, ESPL__NONE);
 }
-END_TEST
 
 // BUGS K1, K6: every index has the same number of lives, and no handle comes back.
-START_TEST(index_retires_after_its_last_generation)
+TEST(index_retires_after_its_last_generation)
 {
     espl_entity first = create();
     const espl_entity other = create();
@@ -202,10 +196,9 @@ START_TEST(index_retires_after_its_last_generation)
     ck_assert_uint_eq(create().index, other.index + 1);
     fixture_is_sound(&fix);
 }
-END_TEST
 
 // BUGS K2: the largest count does not wrap into a small one.
-START_TEST(reserve_past_the_index_limit_is_refused)
+TEST(reserve_past_the_index_limit_is_refused)
 {
     create();
 
@@ -216,11 +209,10 @@ START_TEST(reserve_past_the_index_limit_is_refused)
     ck_assert_int_eq(espl__entities_reserve(&fix.store, 20), ESPL_OK);
     ck_assert_int_eq(espl__entities_reserve(&fix.store, 0), ESPL_OK);
 }
-END_TEST
 
 #ifdef ESPL_SHRUNKEN
 // BUGS K1: at the end of all lives of all indices there is no entity more, and none comes back.
-START_TEST(store_without_indices_gives_none)
+TEST(store_without_indices_gives_none)
 {
     espl_entity living[1 << ESPL__INDEX_BITS];
     size_t lives = 0;
@@ -245,11 +237,10 @@ START_TEST(store_without_indices_gives_none)
     ck_assert_int_eq(espl__entities_reserve(&fix.store, 0), ESPL_OK);
     fixture_is_sound(&fix);
 }
-END_TEST
 #endif
 
 // BUGS K4: single and batched reserves draw from the same pool.
-START_TEST(single_and_batched_takes_give_distinct_indices)
+TEST(single_and_batched_takes_give_distinct_indices)
 {
     const size_t sizes[] = {1, 7, 1, 1, 12, 3, 1, 9};
     bool is_taken[64] = {false};
@@ -270,10 +261,9 @@ START_TEST(single_and_batched_takes_give_distinct_indices)
     }
     ck_assert_uint_eq(espl__array_length(fix.store.records), total);
 }
-END_TEST
 
 // Takes of any sizes, from the free list and past its end, are the same as takes one by one.
-START_TEST(many_taken_at_once_are_those_taken_one_by_one)
+TEST(many_taken_at_once_are_those_taken_one_by_one)
 {
     static const size_t sizes[] = {1, 0, 4, 3, 9};
     uint32_t freed[6];
@@ -315,9 +305,8 @@ START_TEST(many_taken_at_once_are_those_taken_one_by_one)
     }
     fixture_end(&other);
 }
-END_TEST
 
-START_TEST(removed_together_are_freed_in_order)
+TEST(removed_together_are_freed_in_order)
 {
     uint32_t indices[8];
 
@@ -334,9 +323,8 @@ START_TEST(removed_together_are_freed_in_order)
         ck_assert_uint_eq(create().index, leaving[i - 1]);
     }
 }
-END_TEST
 
-START_TEST(failed_reserve_changes_nothing)
+TEST(failed_reserve_changes_nothing)
 {
     const espl_entity entity = create();
     const size_t room = espl__array_capacity(fix.store.records);
@@ -348,34 +336,3 @@ START_TEST(failed_reserve_changes_nothing)
     fixture_is_sound(&fix);
     ck_assert_int_eq(espl__entities_reserve(&fix.store, room + 1), ESPL_OK);
 }
-END_TEST
-
-static Suite *entities_suite(void)
-{
-    Suite *const suite = suite_create("entities");
-    TCase *const cases = tcase_create("entities");
-
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_set_timeout(cases, 60);
-    tcase_add_test(cases, limits_are_those_that_the_tests_know);
-    tcase_add_test(cases, first_life_carries_tag_and_one);
-    tcase_add_test(cases, recycled_index_differs_in_the_count_alone);
-    tcase_add_test(cases, generation_of_an_index_only_goes_up);
-    tcase_add_test(cases, last_freed_index_is_taken_first);
-    tcase_add_test(cases, handles_that_name_nothing_are_told_apart);
-    tcase_add_test(cases, index_lives_from_its_row_to_its_removal);
-    tcase_add_test(cases, fresh_life_has_no_slot);
-    tcase_add_test(cases, index_retires_after_its_last_generation);
-    tcase_add_test(cases, reserve_past_the_index_limit_is_refused);
-#ifdef ESPL_SHRUNKEN
-    tcase_add_test(cases, store_without_indices_gives_none);
-#endif
-    tcase_add_test(cases, single_and_batched_takes_give_distinct_indices);
-    tcase_add_test(cases, many_taken_at_once_are_those_taken_one_by_one);
-    tcase_add_test(cases, removed_together_are_freed_in_order);
-    tcase_add_test(cases, failed_reserve_changes_nothing);
-    suite_add_tcase(suite, cases);
-    return suite;
-}
-
-RUN_SUITE(entities_suite)

@@ -54,7 +54,9 @@ static const char *get(uint32_t entity)
     return name != NULL ? name->text : "";
 }
 
-START_TEST(an_empty_table_takes_no_memory)
+FIXTURE(set_up, tear_down);
+
+TEST(an_empty_table_takes_no_memory)
 {
     const uint32_t entity = 3;
 
@@ -65,9 +67,8 @@ START_TEST(an_empty_table_takes_no_memory)
     ck_assert(espl__names_trim(&names, &heap));
     ck_assert_uint_eq(under.calls, 0);
 }
-END_TEST
 
-START_TEST(the_text_of_a_name_stays_where_it_is)
+TEST(the_text_of_a_name_stays_where_it_is)
 {
     set(7, "seven");
     const char *const text = get(7);
@@ -83,9 +84,8 @@ START_TEST(the_text_of_a_name_stays_where_it_is)
     set(7, text + 1);
     ck_assert_str_eq(get(7), "even");
 }
-END_TEST
 
-START_TEST(entities_that_share_a_name_keep_it_from_each_other)
+TEST(entities_that_share_a_name_keep_it_from_each_other)
 {
     set(1, "one");
     ck_assert(espl__names_reserve(&names, &heap, 3));
@@ -105,7 +105,6 @@ START_TEST(entities_that_share_a_name_keep_it_from_each_other)
     ck_assert_str_eq(get(4), "one");
     ck_assert_uint_eq(names.text_count, 2);
 }
-END_TEST
 
 // --- Beside a naive table ---
 
@@ -168,7 +167,7 @@ static void compare(const plain *all)
     is_sound();
 }
 
-START_TEST(random_changes_come_to_what_a_naive_table_holds)
+TEST_LOOP(random_changes_come_to_what_a_naive_table_holds, 0, 4)
 {
     plain *const all = calloc(ENTITIES, sizeof *all);
     uint64_t random = (uint64_t)_i + 1;
@@ -185,11 +184,10 @@ START_TEST(random_changes_come_to_what_a_naive_table_holds)
     compare(all);
     free(all);
 }
-END_TEST
 
 // --- Memory ---
 
-START_TEST(what_finds_no_memory_changes_nothing)
+TEST(what_finds_no_memory_changes_nothing)
 {
     for (size_t fail_at = 1;; ++fail_at) {
         set_up();
@@ -218,15 +216,13 @@ START_TEST(what_finds_no_memory_changes_nothing)
     test_heap_arm(&under, 0, false);
     ck_assert(espl__names_trim(&names, &heap));
 }
-END_TEST
 
-START_TEST(more_names_than_memory_holds_are_refused)
+TEST(more_names_than_memory_holds_are_refused)
 {
     set(1, "one");
     ck_assert(!espl__names_reserve(&names, &heap, SIZE_MAX / 2));
     ck_assert_str_eq(get(1), "one");
 }
-END_TEST
 
 // --- Broken on purpose ---
 
@@ -259,7 +255,7 @@ static espl__named *entry_of(uint32_t entity)
     ck_abort_msg("entity %u has no entry", entity);
 }
 
-START_TEST(broken_tables_are_named)
+TEST(broken_tables_are_named)
 {
     set(1, "one");
     set(2, "two");
@@ -279,23 +275,3 @@ START_TEST(broken_tables_are_named)
     BREAK(shared->size, 3, "a name is as long as it says");
     BREAK(shared->text[1], '\0', "a name is as long as it says");
 }
-END_TEST
-
-static Suite *names_suite(void)
-{
-    Suite *const suite = suite_create("names");
-    TCase *const cases = tcase_create("table");
-
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_add_test(cases, an_empty_table_takes_no_memory);
-    tcase_add_test(cases, the_text_of_a_name_stays_where_it_is);
-    tcase_add_test(cases, entities_that_share_a_name_keep_it_from_each_other);
-    tcase_add_loop_test(cases, random_changes_come_to_what_a_naive_table_holds, 0, 4);
-    tcase_add_test(cases, what_finds_no_memory_changes_nothing);
-    tcase_add_test(cases, more_names_than_memory_holds_are_refused);
-    tcase_add_test(cases, broken_tables_are_named);
-    suite_add_tcase(suite, cases);
-    return suite;
-}
-
-RUN_SUITE(names_suite)

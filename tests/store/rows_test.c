@@ -70,7 +70,9 @@ static uint32_t index_at(uint32_t archetype, size_t row)
 
 // --- Adding ---
 
-START_TEST(new_row_is_zero_but_for_the_slot)
+FIXTURE(set_up, tear_down);
+
+TEST(new_row_is_zero_but_for_the_slot)
 {
     uint32_t indices[MANY];
 
@@ -85,9 +87,8 @@ START_TEST(new_row_is_zero_but_for_the_slot)
         ck_assert(is_zero(espl__row_value(&fix.store, indices[i], name), 20));
     }
 }
-END_TEST
 
-START_TEST(copies_carry_the_values_of_their_source)
+TEST(copies_carry_the_values_of_their_source)
 {
     uint32_t source = 0, before[2], copies[MANY];
 
@@ -109,9 +110,8 @@ START_TEST(copies_carry_the_values_of_their_source)
         ck_assert_uint_eq(fix.store.records[copies[i]].slot, ESPL__NONE);
     }
 }
-END_TEST
 
-START_TEST(source_may_stand_where_its_copies_go)
+TEST(source_may_stand_where_its_copies_go)
 {
     uint32_t source = 0, copies[5], more[1];
     unsigned char value[PAGE];
@@ -137,11 +137,10 @@ START_TEST(source_may_stand_where_its_copies_go)
     ck_assert_mem_eq(espl__row_value(&fix.store, more[0], page), value, PAGE);
     ck_assert_mem_eq(espl__row_value(&fix.store, source, page), value, PAGE);
 }
-END_TEST
 
 // Rows opened at once may be given piece by piece, the pieces in any order, each entity to the row
 // that the order tells.
-START_TEST(opened_rows_are_given_in_any_pieces)
+TEST_LOOP(opened_rows_are_given_in_any_pieces, 0, 20)
 {
     uint32_t source = 0, order[MANY];
     espl_entity entities[MANY];
@@ -200,10 +199,9 @@ START_TEST(opened_rows_are_given_in_any_pieces)
                           ESPL__NONE);
     }
 }
-END_TEST
 
 // BUGS F15: nothing is indexed by entity where rows are meant.
-START_TEST(index_may_be_far_larger_than_the_rows)
+TEST(index_may_be_far_larger_than_the_rows)
 {
     uint32_t indices[MANY], late[2];
 
@@ -222,12 +220,11 @@ START_TEST(index_may_be_far_larger_than_the_rows)
     ck_assert_uint_eq(get(indices[MANY - 1], weight), 5);
     fixture_is_sound(&fix);
 }
-END_TEST
 
 // --- Moving ---
 
 // BUGS B10, B11: the records follow, of those that moved and of those that filled their places.
-START_TEST(move_keeps_what_both_have_and_zeroes_the_rest)
+TEST(move_keeps_what_both_have_and_zeroes_the_rest)
 {
     uint32_t indices[MANY], rows[ESPL__CHUNK_ROWS];
 
@@ -267,9 +264,8 @@ START_TEST(move_keeps_what_both_have_and_zeroes_the_rest)
     ck_assert_uint_eq(get(indices[0], weight), 1000);
     ck_assert_ptr_null(espl__row_value(&fix.store, indices[0], name));
 }
-END_TEST
 
-START_TEST(placement_that_is_new_shows_the_record_slot)
+TEST(placement_that_is_new_shows_the_record_slot)
 {
     uint32_t index = 0;
 
@@ -283,10 +279,9 @@ START_TEST(placement_that_is_new_shows_the_record_slot)
     ck_assert_uint_eq(*(uint32_t *)espl__row_value(&fix.store, index, ESPL_TRANSFORM), 33);
     fixture_is_sound(&fix);
 }
-END_TEST
 
 // BUGS F14: in release builds too.
-START_TEST(move_to_the_same_archetype_does_nothing)
+TEST(move_to_the_same_archetype_does_nothing)
 {
     uint32_t indices[4];
     const uint32_t rows[] = {0, 2};
@@ -301,7 +296,6 @@ START_TEST(move_to_the_same_archetype_does_nothing)
     ck_assert_uint_eq(fixture_hash(&fix), before);
     fixture_is_sound(&fix);
 }
-END_TEST
 
 // --- Settling ---
 
@@ -333,7 +327,7 @@ static size_t expect(uint32_t *expected, const uint32_t *indices, const uint32_t
 
 // Every subset of eight rows over three chunks, marked chunk by chunk forwards and backwards,
 // removed or moved.
-START_TEST(any_rows_that_leave_are_filled_from_the_end)
+TEST_LOOP(any_rows_that_leave_are_filled_from_the_end, 0, 1024)
 {
     const uint32_t subset = (uint32_t)_i & 255;
     const bool is_backwards = (_i & 256) != 0, is_move = (_i & 512) != 0;
@@ -385,9 +379,8 @@ START_TEST(any_rows_that_leave_are_filled_from_the_end)
         }
     }
 }
-END_TEST
 
-START_TEST(rows_added_in_the_same_change_fill_holes)
+TEST(rows_added_in_the_same_change_fill_holes)
 {
     uint32_t old[3], fresh[2];
 
@@ -404,9 +397,8 @@ START_TEST(rows_added_in_the_same_change_fill_holes)
     ck_assert_uint_eq(index_at(plain, 1), fresh[1]);
     ck_assert_uint_eq(index_at(plain, 2), old[2]);
 }
-END_TEST
 
-START_TEST(index_may_live_again_in_the_change_it_died_in)
+TEST(index_may_live_again_in_the_change_it_died_in)
 {
     uint32_t index = 0;
 
@@ -429,9 +421,8 @@ START_TEST(index_may_live_again_in_the_change_it_died_in)
     ck_assert_int_eq(espl__entity_check(&fix.store, before), ESPL_ERR_DEAD);
     ck_assert_int_eq(espl__entity_check(&fix.store, espl__entity_at(&fix.store, index)), ESPL_OK);
 }
-END_TEST
 
-START_TEST(row_may_move_twice_in_a_change)
+TEST(row_may_move_twice_in_a_change)
 {
     uint32_t index = 0;
 
@@ -451,12 +442,11 @@ START_TEST(row_may_move_twice_in_a_change)
     ck_assert_uint_eq(at(named)->count, 0);
     ck_assert_uint_eq(get(index, weight), 5);
 }
-END_TEST
 
 // --- Reaching values ---
 
 // BUGS K12: what an entity lacks is NULL, before, between and after the columns it has.
-START_TEST(values_that_are_lacking_are_null)
+TEST(values_that_are_lacking_are_null)
 {
     uint32_t index = 0, bare_index = 0;
     const uint32_t bare = fixture_archetype(&fix, NULL, 0);
@@ -475,11 +465,10 @@ START_TEST(values_that_are_lacking_are_null)
         ck_assert_ptr_null(espl__row_value(&fix.store, bare_index, lacking[i]));
     }
 }
-END_TEST
 
 // --- Memory ---
 
-START_TEST(largest_reserve_wins)
+TEST(largest_reserve_wins)
 {
     ck_assert_int_eq(espl__rows_reserve(&fix.store, paged, 4), ESPL_OK);
     ck_assert_uint_eq(at(paged)->reserved, 6);
@@ -493,9 +482,8 @@ START_TEST(largest_reserve_wins)
     fixture_settle(&fix);
     fixture_is_sound(&fix);
 }
-END_TEST
 
-START_TEST(reserve_that_fails_leaves_the_chunks_as_they_were)
+TEST(reserve_that_fails_leaves_the_chunks_as_they_were)
 {
     uint32_t indices[4];
     size_t failures = 0;
@@ -532,9 +520,8 @@ START_TEST(reserve_that_fails_leaves_the_chunks_as_they_were)
         ck_assert_uint_eq(at(paged)->chunks[i], i);
     }
 }
-END_TEST
 
-START_TEST(empty_chunks_go_back_but_for_a_spare)
+TEST(empty_chunks_go_back_but_for_a_spare)
 {
     uint32_t indices[30];
 
@@ -559,10 +546,9 @@ START_TEST(empty_chunks_go_back_but_for_a_spare)
     }
     ck_assert_uint_eq(fix.calls, calls);
 }
-END_TEST
 
 // BUGS J1, J7: churn of one size neither allocates nor grows, and a surplus goes after a settle.
-START_TEST(churn_neither_allocates_nor_grows)
+TEST(churn_neither_allocates_nor_grows)
 {
     enum { TURN = 20 };
     uint32_t indices[2][TURN];
@@ -592,9 +578,8 @@ START_TEST(churn_neither_allocates_nor_grows)
     fixture_settle(&fix);
     ck_assert_uint_le(at(paged)->reserved, TURN + 2 * SMALL_CHUNK);
 }
-END_TEST
 
-START_TEST(reserve_that_was_not_used_outlives_one_settle)
+TEST(reserve_that_was_not_used_outlives_one_settle)
 {
     ck_assert_int_eq(espl__rows_reserve(&fix.store, paged, 30), ESPL_OK);
     fixture_settle(&fix);
@@ -605,7 +590,6 @@ START_TEST(reserve_that_was_not_used_outlives_one_settle)
     ck_assert_uint_eq(at(paged)->reserved, SMALL_CHUNK);
     fixture_is_sound(&fix);
 }
-END_TEST
 
 // Trim a store with much to spare, with the n-th allocation failing. Tells whether one failed.
 static bool trim_faulted(size_t n)
@@ -633,7 +617,7 @@ static bool trim_faulted(size_t n)
     return !is_done;
 }
 
-START_TEST(trim_says_whether_each_table_gave_back_what_it_could)
+TEST(trim_says_whether_each_table_gave_back_what_it_could)
 {
     size_t n = 1;
 
@@ -644,9 +628,8 @@ START_TEST(trim_says_whether_each_table_gave_back_what_it_could)
     }
     ck_assert_uint_gt(n, 6);
 }
-END_TEST
 
-START_TEST(filling_no_row_or_a_column_that_is_lacking_is_no_write)
+TEST(filling_no_row_or_a_column_that_is_lacking_is_no_write)
 {
     const uint64_t value = 9;
     uint32_t indices[2];
@@ -662,39 +645,3 @@ START_TEST(filling_no_row_or_a_column_that_is_lacking_is_no_write)
     espl__rows_fill(&fix.store, chunk, weight, 1, 1, &value);
     ck_assert(get(indices[0], weight) == 0 && get(indices[1], weight) == 9);
 }
-END_TEST
-
-static Suite *rows_suite(void)
-{
-    Suite *const suite = suite_create("rows");
-    TCase *const cases = tcase_create("rows"), *const memory = tcase_create("memory");
-
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_add_test(cases, trim_says_whether_each_table_gave_back_what_it_could);
-    tcase_add_test(cases, filling_no_row_or_a_column_that_is_lacking_is_no_write);
-    tcase_add_test(cases, new_row_is_zero_but_for_the_slot);
-    tcase_add_test(cases, copies_carry_the_values_of_their_source);
-    tcase_add_test(cases, source_may_stand_where_its_copies_go);
-    tcase_add_loop_test(cases, opened_rows_are_given_in_any_pieces, 0, 20);
-    tcase_add_test(cases, index_may_be_far_larger_than_the_rows);
-    tcase_add_test(cases, move_keeps_what_both_have_and_zeroes_the_rest);
-    tcase_add_test(cases, placement_that_is_new_shows_the_record_slot);
-    tcase_add_test(cases, move_to_the_same_archetype_does_nothing);
-    tcase_add_loop_test(cases, any_rows_that_leave_are_filled_from_the_end, 0, 1024);
-    tcase_add_test(cases, rows_added_in_the_same_change_fill_holes);
-    tcase_add_test(cases, index_may_live_again_in_the_change_it_died_in);
-    tcase_add_test(cases, row_may_move_twice_in_a_change);
-    tcase_add_test(cases, values_that_are_lacking_are_null);
-    suite_add_tcase(suite, cases);
-
-    tcase_add_checked_fixture(memory, set_up, tear_down);
-    tcase_add_test(memory, largest_reserve_wins);
-    tcase_add_test(memory, reserve_that_fails_leaves_the_chunks_as_they_were);
-    tcase_add_test(memory, empty_chunks_go_back_but_for_a_spare);
-    tcase_add_test(memory, churn_neither_allocates_nor_grows);
-    tcase_add_test(memory, reserve_that_was_not_used_outlives_one_settle);
-    suite_add_tcase(suite, memory);
-    return suite;
-}
-
-RUN_SUITE(rows_suite)

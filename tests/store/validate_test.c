@@ -91,7 +91,9 @@ static espl__archetype *at(uint32_t number)
     return &fix.store.archetypes[number];
 }
 
-START_TEST(broken_component_is_named)
+FIXTURE(set_up, tear_down);
+
+TEST(broken_component_is_named)
 {
     espl__component_info *const info = &fix.store.component_blocks[0][weight - 1];
 
@@ -104,9 +106,8 @@ START_TEST(broken_component_is_named)
     BREAKS("a component is found by its name", info->name, "page");
     BREAKS("a component is found by its name", fix.store.component_names, (espl__map){0});
 }
-END_TEST
 
-START_TEST(broken_reference_is_named)
+TEST(broken_reference_is_named)
 {
     espl__component_info *const info = &fix.store.component_blocks[0][bond - 1];
     const char *const list = "a component has a list of references where it counts any";
@@ -121,9 +122,8 @@ START_TEST(broken_reference_is_named)
     BREAKS("the count of components with references is right", fix.store.referring_count, 0);
     BREAKS("the count of components with references is right", fix.store.referring_count, 2);
 }
-END_TEST
 
-START_TEST(broken_record_is_named)
+TEST(broken_record_is_named)
 {
     espl__record *const alive = &fix.store.records[living[1]];
     espl__record *const free_one = &fix.store.records[freed];
@@ -153,9 +153,8 @@ START_TEST(broken_record_is_named)
     BREAKS(partition, fix.store.retired_count, 1);
     BREAKS(partition, fix.store.free_count, fix.store.free_count - 1);
 }
-END_TEST
 
-START_TEST(broken_free_list_is_named)
+TEST(broken_free_list_is_named)
 {
     const char *const holds = "the free list has free_count indices, all of them free";
     uint32_t last = fix.store.free_head;
@@ -171,9 +170,8 @@ START_TEST(broken_free_list_is_named)
     BREAKS("the free list ends after the last free index", fix.store.records[last].chunk, freed);
     BREAKS("the free list ends after the last free index", fix.store.records[freed].chunk, freed);
 }
-END_TEST
 
-START_TEST(broken_set_is_named)
+TEST(broken_set_is_named)
 {
     const char *const sorted = "a set has registered components, in ascending order";
     const char *const found = "an archetype is found by the hash of its set";
@@ -188,9 +186,8 @@ START_TEST(broken_set_is_named)
                   1);
     BREAKS(found, fix.store.archetype_sets, (espl__map){0});
 }
-END_TEST
 
-START_TEST(set_past_the_limit_is_named)
+TEST(set_past_the_limit_is_named)
 {
     espl_component *large = NULL;
 
@@ -199,9 +196,8 @@ START_TEST(set_past_the_limit_is_named)
     BREAKS("a set has at most ESPL_SET_LIMIT components", at(plain)->set, large);
     ESPL_ARRAY_FREE(&fix.heap, ESPL__FOR_STORE, large);
 }
-END_TEST
 
-START_TEST(broken_layout_is_named)
+TEST(broken_layout_is_named)
 {
     espl__column *const slot = &at(plain)->columns[0], *const value = &at(plain)->columns[1];
     const char *const capacity = "a chunk has room for 1 to ESPL__CHUNK_ROWS rows";
@@ -230,10 +226,9 @@ START_TEST(broken_layout_is_named)
     BREAKS("the offset of the slot column is right", at(plain)->placement_offset, ESPL__NONE);
     BREAKS("the offset of the slot column is right", at(paged)->placement_offset, 24);
 }
-END_TEST
 
 // All that a layout says fits together, and one row less would stay below the limit.
-START_TEST(chunk_of_several_rows_past_the_limit_is_named)
+TEST(chunk_of_several_rows_past_the_limit_is_named)
 {
     espl__archetype *const archetype = at(paged), right = *archetype;
     espl__column *const column = &archetype->columns[0], right_column = *column;
@@ -252,9 +247,8 @@ START_TEST(chunk_of_several_rows_past_the_limit_is_named)
     *archetype = right;
     *column = right_column;
 }
-END_TEST
 
-START_TEST(columns_out_of_order_are_named)
+TEST(columns_out_of_order_are_named)
 {
     const espl_component height = fixture_component(&fix, "height", 8, 8);
     const espl_component set[] = {weight, height};
@@ -263,10 +257,9 @@ START_TEST(columns_out_of_order_are_named)
     BREAKS("columns are in the order of their components and do not overlap",
            at(both)->columns[1].component, weight);
 }
-END_TEST
 
 // Roles are low numbers; those past 63 have no bit.
-START_TEST(role_edge_to_a_set_with_other_high_components_is_named)
+TEST(role_edge_to_a_set_with_other_high_components_is_named)
 {
     const char *const edge = "a role edge leads to the same set with that role";
     espl_component tags[70];
@@ -305,9 +298,8 @@ START_TEST(role_edge_to_a_set_with_other_high_components_is_named)
         BREAKS(edge, at(without)->role_edge[1], wrong[i]);
     }
 }
-END_TEST
 
-START_TEST(broken_role_edge_is_named)
+TEST(broken_role_edge_is_named)
 {
     const char *const edge = "a role edge leads to the same set with that role";
 
@@ -316,9 +308,8 @@ START_TEST(broken_role_edge_is_named)
     BREAKS(edge, at(plain)->role_edge[0], root);
     BREAKS(edge, at(paged)->role_edge[0], plain);
 }
-END_TEST
 
-START_TEST(broken_edge_is_named)
+TEST(broken_edge_is_named)
 {
     const char *const edge = "an edge leads to the same set with one component more or less";
     const espl_component tag = ESPL_DISABLED;
@@ -339,9 +330,8 @@ START_TEST(broken_edge_is_named)
     BREAKS(edge, at(plain)->loss.component, tag);
     BREAKS(edge, at(more)->loss, ((espl__edge){tag, less}));
 }
-END_TEST
 
-START_TEST(broken_rows_are_named)
+TEST(broken_rows_are_named)
 {
     const espl__record record = fix.store.records[living[2]];
     espl_entity *const entity = &espl__chunk_entities(&fix.store.chunks[record.chunk])[record.row];
@@ -355,9 +345,8 @@ START_TEST(broken_rows_are_named)
     BREAKS("the slot column agrees with the records", *slot, 3);
     BREAKS("the slot column agrees with the records", fix.store.records[living[4]].slot, 3);
 }
-END_TEST
 
-START_TEST(broken_chunk_is_named)
+TEST(broken_chunk_is_named)
 {
     const uint32_t full = at(paged)->chunks[0], partly = at(paged)->chunks[1];
     const uint32_t free_number = fix.store.free_chunks[0];
@@ -385,9 +374,8 @@ START_TEST(broken_chunk_is_named)
     BREAKS(filled, at(paged)->count, 3);
     BREAKS(filled, at(paged)->count, 5);
 }
-END_TEST
 
-START_TEST(broken_version_is_named)
+TEST(broken_version_is_named)
 {
     espl__chunk *const chunk = &fix.store.chunks[fix.store.records[living[4]].chunk];
     const char *const between = "a column is no newer than the store and no older than its handles";
@@ -402,9 +390,8 @@ START_TEST(broken_version_is_named)
     BREAKS(between, fix.store.version, 0);
     BREAKS("a chunk with rows has been written", chunk->versions[0], 0);
 }
-END_TEST
 
-START_TEST(broken_totals_are_named)
+TEST(broken_totals_are_named)
 {
     const size_t free_count = espl__array_length(fix.store.free_chunks);
     const char *const fit = "the rows of an archetype fit its chunks";
@@ -444,9 +431,8 @@ START_TEST(broken_totals_are_named)
     at(root)->reserved = 0;
     espl__array_set_length(at(root)->chunks, 0);
 }
-END_TEST
 
-START_TEST(lists_without_room_are_named)
+TEST(lists_without_room_are_named)
 {
     BREAKS("the lists of chunk numbers have room for all of them", fix.store.changed_chunks, NULL);
     BREAKS("the changed list has room for all archetypes", fix.store.changed, NULL);
@@ -464,10 +450,9 @@ START_TEST(lists_without_room_are_named)
     BREAKS("the lists of chunk numbers have room for all of them", fix.store.free_chunks, few);
     ESPL_ARRAY_FREE(&fix.heap, ESPL__FOR_STORE, few);
 }
-END_TEST
 
 // BUGS B10: the first broken place is told.
-START_TEST(place_of_a_broken_rule_is_told)
+TEST(place_of_a_broken_rule_is_told)
 {
     espl_entity where = {0, 0};
     size_t detail = 0;
@@ -483,34 +468,3 @@ START_TEST(place_of_a_broken_rule_is_told)
     ck_assert_uint_eq(detail, fix.store.records[living[3]].chunk);
     fix.store.records[living[3]].row -= 1;
 }
-END_TEST
-
-static Suite *validate_suite(void)
-{
-    Suite *const suite = suite_create("validate");
-    TCase *const cases = tcase_create("rules");
-
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_add_test(cases, broken_component_is_named);
-    tcase_add_test(cases, broken_reference_is_named);
-    tcase_add_test(cases, broken_record_is_named);
-    tcase_add_test(cases, broken_free_list_is_named);
-    tcase_add_test(cases, broken_set_is_named);
-    tcase_add_test(cases, set_past_the_limit_is_named);
-    tcase_add_test(cases, broken_layout_is_named);
-    tcase_add_test(cases, chunk_of_several_rows_past_the_limit_is_named);
-    tcase_add_test(cases, columns_out_of_order_are_named);
-    tcase_add_test(cases, role_edge_to_a_set_with_other_high_components_is_named);
-    tcase_add_test(cases, broken_role_edge_is_named);
-    tcase_add_test(cases, broken_edge_is_named);
-    tcase_add_test(cases, broken_rows_are_named);
-    tcase_add_test(cases, broken_chunk_is_named);
-    tcase_add_test(cases, broken_version_is_named);
-    tcase_add_test(cases, broken_totals_are_named);
-    tcase_add_test(cases, lists_without_room_are_named);
-    tcase_add_test(cases, place_of_a_broken_rule_is_told);
-    suite_add_tcase(suite, cases);
-    return suite;
-}
-
-RUN_SUITE(validate_suite)

@@ -48,7 +48,7 @@ static double lost_by_decomposing(const tool_placement *placement, tool_placemen
     return difference(&matrix, &again);
 }
 
-START_TEST(even_scale_of_either_sign_comes_back_as_scale)
+TEST(even_scale_of_either_sign_comes_back_as_scale)
 {
     random_stream stream = {11};
 
@@ -61,9 +61,8 @@ START_TEST(even_scale_of_either_sign_comes_back_as_scale)
         ck_assert(placement_is_even(&out));
     }
 }
-END_TEST
 
-START_TEST(uneven_scale_comes_back_as_stretch_under_a_scale_of_one)
+TEST(uneven_scale_comes_back_as_stretch_under_a_scale_of_one)
 {
     random_stream stream = {12};
 
@@ -79,9 +78,8 @@ START_TEST(uneven_scale_comes_back_as_stretch_under_a_scale_of_one)
         ck_assert(!placement_is_even(&out));
     }
 }
-END_TEST
 
-START_TEST(collapsed_axes_leave_a_finite_rotation)
+TEST(collapsed_axes_leave_a_finite_rotation)
 {
     random_stream stream = {13};
 
@@ -99,9 +97,8 @@ START_TEST(collapsed_axes_leave_a_finite_rotation)
         ck_assert_double_eq_tol(square, 1, 1e-12);
     }
 }
-END_TEST
 
-START_TEST(shear_is_told_as_a_defect)
+TEST(shear_is_told_as_a_defect)
 {
     tool_affine matrix = affine_identity();
     tool_placement out;
@@ -109,9 +106,8 @@ START_TEST(shear_is_told_as_a_defect)
     matrix.m[0][1] = 0.1;
     ck_assert_double_gt(placement_of_affine(&out, &matrix), 0.01);
 }
-END_TEST
 
-START_TEST(product_of_matrices_is_one_after_the_other)
+TEST(product_of_matrices_is_one_after_the_other)
 {
     random_stream stream = {14};
 
@@ -130,9 +126,8 @@ START_TEST(product_of_matrices_is_one_after_the_other)
         ck_assert_double_lt(difference(&product, &expected), 1e-11);
     }
 }
-END_TEST
 
-START_TEST(numbers_no_float_holds_are_found)
+TEST(numbers_no_float_holds_are_found)
 {
     tool_affine matrix = affine_identity();
 
@@ -142,21 +137,3 @@ START_TEST(numbers_no_float_holds_are_found)
     matrix.m[1][3] = NAN;
     ck_assert(!affine_fits_float(&matrix));
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("affine");
-    TCase *const tcase = tcase_create("all");
-
-    tcase_add_test(tcase, even_scale_of_either_sign_comes_back_as_scale);
-    tcase_add_test(tcase, uneven_scale_comes_back_as_stretch_under_a_scale_of_one);
-    tcase_add_test(tcase, collapsed_axes_leave_a_finite_rotation);
-    tcase_add_test(tcase, shear_is_told_as_a_defect);
-    tcase_add_test(tcase, product_of_matrices_is_one_after_the_other);
-    tcase_add_test(tcase, numbers_no_float_holds_are_found);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

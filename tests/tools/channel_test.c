@@ -33,7 +33,7 @@ static tool_channel make_channel(void)
     return out;
 }
 
-START_TEST(ends_hold_outside_the_keys)
+TEST(ends_hold_outside_the_keys)
 {
     const tool_placement rest = placement_identity();
     tool_channel channel = make_channel();
@@ -47,9 +47,8 @@ START_TEST(ends_hold_outside_the_keys)
     ck_assert_double_eq(late.scale, 3);
     channel_release(&channel);
 }
-END_TEST
 
-START_TEST(halfway_is_half_of_everything)
+TEST(halfway_is_half_of_everything)
 {
     const tool_placement rest = placement_identity();
     tool_channel channel = make_channel();
@@ -62,9 +61,8 @@ START_TEST(halfway_is_half_of_everything)
     ck_assert_double_eq_tol(middle.rotation[3], cos(M_PI / 8), 1e-15);
     channel_release(&channel);
 }
-END_TEST
 
-START_TEST(turns_take_the_shorter_way)
+TEST(turns_take_the_shorter_way)
 {
     const tool_placement rest = placement_identity();
     tool_channel channel = make_channel();
@@ -76,9 +74,8 @@ START_TEST(turns_take_the_shorter_way)
     ck_assert_double_eq_tol(fabs(middle.rotation[3]), cos(M_PI / 8), 1e-15);
     channel_release(&channel);
 }
-END_TEST
 
-START_TEST(equal_rotations_do_not_divide_by_zero)
+TEST(equal_rotations_do_not_divide_by_zero)
 {
     const tool_placement rest = placement_identity();
     tool_channel channel = make_channel();
@@ -88,9 +85,8 @@ START_TEST(equal_rotations_do_not_divide_by_zero)
     ck_assert_double_eq(middle.rotation[3], 1);
     channel_release(&channel);
 }
-END_TEST
 
-START_TEST(uneven_scale_keys_become_a_stretch)
+TEST(uneven_scale_keys_become_a_stretch)
 {
     const tool_placement rest = placement_identity();
     tool_channel channel = make_channel();
@@ -102,9 +98,8 @@ START_TEST(uneven_scale_keys_become_a_stretch)
     ck_assert_double_eq(late.stretch[1], 5);
     channel_release(&channel);
 }
-END_TEST
 
-START_TEST(part_without_keys_stays_at_rest)
+TEST(part_without_keys_stays_at_rest)
 {
     tool_placement rest = placement_identity();
     tool_channel channel = {0};
@@ -115,21 +110,3 @@ START_TEST(part_without_keys_stays_at_rest)
     ck_assert_mem_eq(&out, &rest, sizeof rest);
     channel_release(&channel);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("channel");
-    TCase *const tcase = tcase_create("all");
-
-    tcase_add_test(tcase, ends_hold_outside_the_keys);
-    tcase_add_test(tcase, halfway_is_half_of_everything);
-    tcase_add_test(tcase, turns_take_the_shorter_way);
-    tcase_add_test(tcase, equal_rotations_do_not_divide_by_zero);
-    tcase_add_test(tcase, uneven_scale_keys_become_a_stretch);
-    tcase_add_test(tcase, part_without_keys_stays_at_rest);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

@@ -41,7 +41,7 @@ static const char *text_of(const json_t *object, const char *key)
     return json_string_value(json_object_get(object, key));
 }
 
-START_TEST(members_go_to_the_scene_that_is_open)
+TEST(members_go_to_the_scene_that_is_open)
 {
     tool_document document = {0};
 
@@ -66,9 +66,8 @@ START_TEST(members_go_to_the_scene_that_is_open)
     }
     json_decref(root);
 }
-END_TEST
 
-START_TEST(numbers_come_back_bit_for_bit)
+TEST(numbers_come_back_bit_for_bit)
 {
     const double numbers[] = {0, 1.0 / 3, 5e-324, 1.7976931348623157e308};
 
@@ -81,9 +80,8 @@ START_TEST(numbers_come_back_bit_for_bit)
         json_decref(root);
     }
 }
-END_TEST
 
-START_TEST(any_file_name_can_be_told)
+TEST(any_file_name_can_be_told)
 {
     tool_document document = {0};
 
@@ -97,9 +95,8 @@ START_TEST(any_file_name_can_be_told)
     ck_assert_str_eq(text_of(root, "broken"), "fl?gel.bvh");
     json_decref(root);
 }
-END_TEST
 
-START_TEST(what_is_not_finite_is_refused)
+TEST(what_is_not_finite_is_refused)
 {
     const double numbers[] = {HUGE_VAL, -HUGE_VAL, nan("")};
 
@@ -114,9 +111,8 @@ START_TEST(what_is_not_finite_is_refused)
         document_release(&document);
     }
 }
-END_TEST
 
-START_TEST(a_full_disk_is_told)
+TEST(a_full_disk_is_told)
 {
     tool_document document = {0};
     tool_fault fault = {""};
@@ -128,20 +124,10 @@ START_TEST(a_full_disk_is_told)
         document_release(&document);
     }
 }
-END_TEST
-
-static void add_tests(TCase *tcase)
-{
-    tcase_add_test(tcase, members_go_to_the_scene_that_is_open);
-    tcase_add_test(tcase, numbers_come_back_bit_for_bit);
-    tcase_add_test(tcase, any_file_name_can_be_told);
-    tcase_add_test(tcase, what_is_not_finite_is_refused);
-    tcase_add_test(tcase, a_full_disk_is_told);
-}
 
 #else
 
-START_TEST(without_jansson_nothing_is_written)
+TEST(without_jansson_nothing_is_written)
 {
     tool_document document = {0};
     tool_fault fault = {""};
@@ -152,23 +138,5 @@ START_TEST(without_jansson_nothing_is_written)
     ck_assert_ptr_ne(strstr(fault.text, "jansson"), NULL);
     document_release(&document);
 }
-END_TEST
-
-static void add_tests(TCase *tcase)
-{
-    tcase_add_test(tcase, without_jansson_nothing_is_written);
-}
 
 #endif
-
-static Suite *make_document_suite(void)
-{
-    Suite *const suite = suite_create("document");
-    TCase *const tcase = tcase_create("document");
-
-    add_tests(tcase);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(make_document_suite)

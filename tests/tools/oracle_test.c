@@ -55,7 +55,7 @@ static espl_transform world_of_last(void)
     return world;
 }
 
-START_TEST(true_world_is_right)
+TEST(true_world_is_right)
 {
     const espl_transform world = world_of_last();
     test_chain chain;
@@ -67,9 +67,8 @@ START_TEST(true_world_is_right)
     ck_assert_double_eq(tally.worst_error, 0);
     moment_release(&chain.moment);
 }
-END_TEST
 
-START_TEST(rounding_passes_and_a_little_more_does_not)
+TEST(rounding_passes_and_a_little_more_does_not)
 {
     // Levels 3, distance 6: 24 * 2^-24 * 7 is allowed, 1.0e-5.
     espl_transform near = world_of_last(), off = world_of_last();
@@ -82,9 +81,8 @@ START_TEST(rounding_passes_and_a_little_more_does_not)
     ck_assert_uint_eq(judge(&chain, 2, &off).wrong, 1);
     moment_release(&chain.moment);
 }
-END_TEST
 
-START_TEST(turned_or_scaled_world_is_wrong)
+TEST(turned_or_scaled_world_is_wrong)
 {
     espl_transform turned = world_of_last(), scaled = world_of_last();
     test_chain chain;
@@ -96,9 +94,8 @@ START_TEST(turned_or_scaled_world_is_wrong)
     ck_assert_uint_eq(judge(&chain, 2, &scaled).wrong, 1);
     moment_release(&chain.moment);
 }
-END_TEST
 
-START_TEST(world_that_is_no_number_is_wrong)
+TEST(world_that_is_no_number_is_wrong)
 {
     espl_transform place = world_of_last(), turn = world_of_last();
     test_chain chain;
@@ -110,9 +107,8 @@ START_TEST(world_that_is_no_number_is_wrong)
     ck_assert_uint_eq(judge(&chain, 2, &turn).wrong, 1);
     moment_release(&chain.moment);
 }
-END_TEST
 
-START_TEST(nodes_below_a_stretch_are_left_out)
+TEST(nodes_below_a_stretch_are_left_out)
 {
     const espl_transform world = world_of_last();
     test_chain chain;
@@ -124,9 +120,8 @@ START_TEST(nodes_below_a_stretch_are_left_out)
     ck_assert_uint_eq(tally.reads, 0);
     moment_release(&chain.moment);
 }
-END_TEST
 
-START_TEST(frame_above_moves_everything)
+TEST(frame_above_moves_everything)
 {
     espl_transform world = world_of_last();
     oracle_frame above = oracle_frame_identity();
@@ -144,21 +139,3 @@ START_TEST(frame_above_moves_everything)
     ck_assert_uint_eq(tally.reads, 2);
     moment_release(&chain.moment);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("oracle");
-    TCase *const tcase = tcase_create("all");
-
-    tcase_add_test(tcase, true_world_is_right);
-    tcase_add_test(tcase, rounding_passes_and_a_little_more_does_not);
-    tcase_add_test(tcase, turned_or_scaled_world_is_wrong);
-    tcase_add_test(tcase, world_that_is_no_number_is_wrong);
-    tcase_add_test(tcase, nodes_below_a_stretch_are_left_out);
-    tcase_add_test(tcase, frame_above_moves_everything);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

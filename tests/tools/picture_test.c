@@ -73,7 +73,7 @@ static picture_bone post(float towards, uint32_t figure)
 }
 
 // Figure 0 is blue, figure 1 is green, and figure 4 is red.
-START_TEST(colours_tell_figures_apart)
+TEST(colours_tell_figures_apart)
 {
     const struct {
         uint32_t figure;
@@ -98,9 +98,8 @@ START_TEST(colours_tell_figures_apart)
         release(&pixels);
     }
 }
-END_TEST
 
-START_TEST(near_bones_cover_far_ones)
+TEST(near_bones_cover_far_ones)
 {
     picture_bone bones[2];
 
@@ -123,9 +122,8 @@ START_TEST(near_bones_cover_far_ones)
         release(&pixels);
     }
 }
-END_TEST
 
-START_TEST(a_figure_is_drawn_large_beside_all)
+TEST(a_figure_is_drawn_large_beside_all)
 {
     picture_bone bones[2] = {post(0, 0), post(0, 4)};
     bones[1].from[1] = bones[1].to[1] = 6;
@@ -144,9 +142,8 @@ START_TEST(a_figure_is_drawn_large_beside_all)
     ck_assert_uint_gt(count_tinted(&pixels, middle, PICTURE_WIDTH, 0, 2), 1000);
     release(&pixels);
 }
-END_TEST
 
-START_TEST(nothing_stops_the_drawing)
+TEST(nothing_stops_the_drawing)
 {
     picture_bone bones[] = {
         {{0, 0, 0}, {0, 0, 0}, 0, 0, 0},
@@ -171,9 +168,8 @@ START_TEST(nothing_stops_the_drawing)
     ck_assert_int_eq(pixels.height, 6 * PICTURE_HEIGHT);
     release(&pixels);
 }
-END_TEST
 
-START_TEST(many_panels_fit_into_one_file)
+TEST(many_panels_fit_into_one_file)
 {
     picture_panel panels[40];
 
@@ -186,9 +182,8 @@ START_TEST(many_panels_fit_into_one_file)
     ck_assert_int_eq(pixels.height, 32000);
     release(&pixels);
 }
-END_TEST
 
-START_TEST(a_refusal_has_its_reason)
+TEST(a_refusal_has_its_reason)
 {
     picture_bone bone = post(0, 0);
     const picture_panel panel = {
@@ -200,23 +195,10 @@ START_TEST(a_refusal_has_its_reason)
     ck_assert(strstr(fault.text, "/nowhere/at/all.png") != NULL);
     cairo_debug_reset_static_data();
 }
-END_TEST
-
-static void add_tests(TCase *tcase)
-{
-    // Millions of pixels are compressed, under sanitizers too.
-    tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, colours_tell_figures_apart);
-    tcase_add_test(tcase, near_bones_cover_far_ones);
-    tcase_add_test(tcase, a_figure_is_drawn_large_beside_all);
-    tcase_add_test(tcase, nothing_stops_the_drawing);
-    tcase_add_test(tcase, many_panels_fit_into_one_file);
-    tcase_add_test(tcase, a_refusal_has_its_reason);
-}
 
 #else
 
-START_TEST(without_cairo_pictures_are_refused)
+TEST(without_cairo_pictures_are_refused)
 {
     tool_fault fault = {""};
 
@@ -224,23 +206,5 @@ START_TEST(without_cairo_pictures_are_refused)
     ck_assert(!picture_write("/dev/null", NULL, 0, &fault));
     ck_assert_ptr_ne(strstr(fault.text, "Cairo"), NULL);
 }
-END_TEST
-
-static void add_tests(TCase *tcase)
-{
-    tcase_add_test(tcase, without_cairo_pictures_are_refused);
-}
 
 #endif
-
-static Suite *make_picture_suite(void)
-{
-    Suite *const suite = suite_create("picture");
-    TCase *const tcase = tcase_create("picture");
-
-    add_tests(tcase);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(make_picture_suite)

@@ -84,7 +84,7 @@ static size_t record_operations(memory_tape *s, uint64_t seed, uint32_t populati
     return frames;
 }
 
-START_TEST(operations_at_once_come_to_the_same)
+TEST(operations_at_once_come_to_the_same)
 {
     for (uint64_t seed = 1; seed <= 24; ++seed) {
         memory_tape s;
@@ -94,10 +94,9 @@ START_TEST(operations_at_once_come_to_the_same)
         ck_assert_uint_eq(replay_all(&s), frames);
     }
 }
-END_TEST
 
 // Callbacks write, set and record follow-ups; what they did is on the tape, not they.
-START_TEST(playbacks_come_to_the_same)
+TEST(playbacks_come_to_the_same)
 {
     enum { LANES = 5, FRAMES = 4, ENTITIES = 300, LINES = 400 };
 
@@ -129,7 +128,6 @@ START_TEST(playbacks_come_to_the_same)
         ck_assert_uint_eq(replay_all(&s), FRAMES);
     }
 }
-END_TEST
 
 // --- Columns and writers ---
 
@@ -176,7 +174,7 @@ static void write_column(const field *f, const espl_query *query, uint32_t first
 }
 
 // To its end, ended early, and one within another that shows the same chunks.
-START_TEST(columns_that_are_written_come_to_the_same)
+TEST(columns_that_are_written_come_to_the_same)
 {
     field f;
     memory_tape s;
@@ -201,7 +199,6 @@ START_TEST(columns_that_are_written_come_to_the_same)
     espl_query_end(&outer);
     field_end(&f, &s, 1);
 }
-END_TEST
 
 static void write_rows(espl_writer *writer, const espl_query *rows, void *context)
 {
@@ -222,7 +219,7 @@ static void write_rows(espl_writer *writer, const espl_query *rows, void *contex
     }
 }
 
-START_TEST(parallel_writes_come_to_the_same)
+TEST(parallel_writes_come_to_the_same)
 {
     test_executor hostile = {.manner = TEST_SHUFFLED, .workers = 4, .random = 3};
     const espl_executor executor = test_executor_of(&hostile);
@@ -247,10 +244,9 @@ START_TEST(parallel_writes_come_to_the_same)
     }
     field_end(&f, &s, 3);
 }
-END_TEST
 
 // Since a version, which is another one in the replay.
-START_TEST(changes_of_what_answers_a_query_come_to_the_same)
+TEST(changes_of_what_answers_a_query_come_to_the_same)
 {
     field f;
     memory_tape s;
@@ -268,11 +264,10 @@ START_TEST(changes_of_what_answers_a_query_come_to_the_same)
     ck_assert_uint_ne(count, 0);
     field_end(&f, &s, 0);
 }
-END_TEST
 
 // --- What does not agree ---
 
-START_TEST(another_answer_or_hash_is_told_with_its_place)
+TEST(another_answer_or_hash_is_told_with_its_place)
 {
     field f;
     memory_tape s;
@@ -293,9 +288,8 @@ START_TEST(another_answer_or_hash_is_told_with_its_place)
     ck_assert_ptr_nonnull(strstr(result.fault.text, "answers ESPL_OK, not ESPL_PARTLY"));
     free(s.bytes);
 }
-END_TEST
 
-START_TEST(frames_asked_for_are_played_and_no_more)
+TEST(frames_asked_for_are_played_and_no_more)
 {
     memory_tape s;
     replay_result result;
@@ -306,7 +300,6 @@ START_TEST(frames_asked_for_are_played_and_no_more)
     ck_assert_uint_eq(result.frames, 2);
     free(s.bytes);
 }
-END_TEST
 
 // A record comes before its call: where the call never ended, it is the last thing there is.
 static void end_anywhere(const memory_tape *s, size_t step)
@@ -326,7 +319,7 @@ static void end_anywhere(const memory_tape *s, size_t step)
     }
 }
 
-START_TEST(a_tape_may_end_anywhere)
+TEST(a_tape_may_end_anywhere)
 {
     memory_tape s;
 
@@ -334,10 +327,9 @@ START_TEST(a_tape_may_end_anywhere)
     end_anywhere(&s, s.size / test_scaled_alone(400) + 1);
     free(s.bytes);
 }
-END_TEST
 
 // Commands that are carried out at once, and played.
-START_TEST(a_tape_may_end_within_a_command)
+TEST(a_tape_may_end_within_a_command)
 {
     const espl_transform at = test_at(1, 2, 3);
     const espl_component_value value = {ESPL_TRANSFORM, sizeof at, &at};
@@ -362,9 +354,8 @@ START_TEST(a_tape_may_end_within_a_command)
     end_anywhere(&s, 1);
     free(s.bytes);
 }
-END_TEST
 
-START_TEST(a_file_of_another_kind_is_refused)
+TEST(a_file_of_another_kind_is_refused)
 {
     memory_tape s;
     replay_result result;
@@ -385,7 +376,6 @@ START_TEST(a_file_of_another_kind_is_refused)
     }
     free(s.bytes);
 }
-END_TEST
 
 // --- Bytes that are wrong ---
 
@@ -427,7 +417,7 @@ static void replay_spoiled(const memory_tape *s, uint64_t *random, size_t count)
     }
 }
 
-START_TEST(tapes_with_wrong_bytes_are_refused_or_played_within_bounds)
+TEST(tapes_with_wrong_bytes_are_refused_or_played_within_bounds)
 {
     const uint64_t chosen = test_environment("ESPL_SEED", 0);
     uint64_t random = chosen != 0 ? chosen : 11;
@@ -440,10 +430,9 @@ START_TEST(tapes_with_wrong_bytes_are_refused_or_played_within_bounds)
         free(s.bytes);
     }
 }
-END_TEST
 
 // A command of sixteen million clones is a few bytes of tape, and no more may come of them.
-START_TEST(a_command_that_makes_millions_is_refused_for_want_of_memory)
+TEST(a_command_that_makes_millions_is_refused_for_want_of_memory)
 {
     enum { COUNT_AT = 1 + 4 + 4 + 8 + 4 + 1 + 4 + 3 * 8 };
 
@@ -476,11 +465,10 @@ START_TEST(a_command_that_makes_millions_is_refused_for_want_of_memory)
     ck_assert_ptr_nonnull(strstr(result.fault.text, "cannot be recorded: ESPL_ERR_NO_MEMORY"));
     free(s.bytes);
 }
-END_TEST
 
 // --- The call ---
 
-START_TEST(frame_without_a_tape_does_nothing)
+TEST(frame_without_a_tape_does_nothing)
 {
     test_world test;
     espl_query query;
@@ -493,7 +481,6 @@ START_TEST(frame_without_a_tape_does_nothing)
     espl_query_end(&query);
     test_world_end(&test);
 }
-END_TEST
 
 // An executor that calls back while the jobs of a call are under way, and sees what is on the tape.
 typedef struct returner {
@@ -518,7 +505,7 @@ static void run_and_return(void *context, espl_job function, void *argument, siz
     }
 }
 
-START_TEST(a_record_comes_before_its_call_and_calls_from_jobs_leave_it_alone)
+TEST(a_record_comes_before_its_call_and_calls_from_jobs_leave_it_alone)
 {
     enum { WRITES = 4000 };
     static espl_write writes[WRITES];
@@ -540,10 +527,9 @@ START_TEST(a_record_comes_before_its_call_and_calls_from_jobs_leave_it_alone)
     ck_assert_uint_eq(s.size, r.size + 1);
     field_end(&f, &s, 0);
 }
-END_TEST
 
 // Handles that no command hands out, or only a later one: they are somebody's guess, and refused.
-START_TEST(commands_that_name_what_nobody_made_come_to_the_same)
+TEST(commands_that_name_what_nobody_made_come_to_the_same)
 {
     field f;
     memory_tape s;
@@ -571,10 +557,9 @@ START_TEST(commands_that_name_what_nobody_made_come_to_the_same)
     espl_command_buffer_destroy(commands);
     field_end(&f, &s, 1);
 }
-END_TEST
 
 // A record with nothing in it, and a view that carries out what was put off.
-START_TEST(empty_sets_and_views_come_to_the_same)
+TEST(empty_sets_and_views_come_to_the_same)
 {
     field f;
     memory_tape s;
@@ -602,7 +587,6 @@ START_TEST(empty_sets_and_views_come_to_the_same)
     ck_assert_uint_eq(s.size, behind);
     field_end(&f, &s, 2);
 }
-END_TEST
 
 static void name_in_callback(void *user, const espl_custom_calls *calls)
 {
@@ -612,7 +596,7 @@ static void name_in_callback(void *user, const espl_custom_calls *calls)
 }
 
 // What a callback names stands behind its playback, and a clone has its name by the replay itself.
-START_TEST(names_and_calls_on_many_come_to_the_same)
+TEST(names_and_calls_on_many_come_to_the_same)
 {
     field f;
     memory_tape s;
@@ -649,10 +633,9 @@ START_TEST(names_and_calls_on_many_come_to_the_same)
     ck_assert_int_eq(espl_set_name(f.world, f.e[6], "behind"), ESPL_OK);
     field_end(&f, &s, 3);
 }
-END_TEST
 
 // Where memory lacks, the call is on the tape with its refusal, and is left out of the replay.
-START_TEST(what_memory_refused_is_left_out)
+TEST(what_memory_refused_is_left_out)
 {
     field f;
     memory_tape s;
@@ -668,9 +651,8 @@ START_TEST(what_memory_refused_is_left_out)
     }
     field_end(&f, &s, 11);
 }
-END_TEST
 
-START_TEST(batch_of_more_than_can_be_counted_is_refused_and_left_out)
+TEST(batch_of_more_than_can_be_counted_is_refused_and_left_out)
 {
     field f;
     memory_tape s;
@@ -687,10 +669,9 @@ START_TEST(batch_of_more_than_can_be_counted_is_refused_and_left_out)
     ck_assert_uint_eq(s.size, before);
     field_end(&f, &s, 0);
 }
-END_TEST
 
 // Where a size_t has 32 bits, a count of a larger machine is none of the small ones.
-START_TEST(a_count_past_a_size_is_not_cut_short)
+TEST(a_count_past_a_size_is_not_cut_short)
 {
     const unsigned char past[8] = {5, 0, 0, 0, 1, 0, 0, 0};
     replay_result result;
@@ -708,36 +689,3 @@ START_TEST(a_count_past_a_size_is_not_cut_short)
     ck_assert_uint_eq(result.calls, 1);
     free(s.bytes);
 }
-END_TEST
-
-static Suite *replay_suite(void)
-{
-    Suite *const suite = suite_create("replay");
-    TCase *const tests = tcase_create("replay");
-
-    tcase_set_timeout(tests, 300);
-    tcase_add_test(tests, operations_at_once_come_to_the_same);
-    tcase_add_test(tests, playbacks_come_to_the_same);
-    tcase_add_test(tests, columns_that_are_written_come_to_the_same);
-    tcase_add_test(tests, parallel_writes_come_to_the_same);
-    tcase_add_test(tests, changes_of_what_answers_a_query_come_to_the_same);
-    tcase_add_test(tests, another_answer_or_hash_is_told_with_its_place);
-    tcase_add_test(tests, frames_asked_for_are_played_and_no_more);
-    tcase_add_test(tests, a_tape_may_end_anywhere);
-    tcase_add_test(tests, a_tape_may_end_within_a_command);
-    tcase_add_test(tests, a_file_of_another_kind_is_refused);
-    tcase_add_test(tests, tapes_with_wrong_bytes_are_refused_or_played_within_bounds);
-    tcase_add_test(tests, a_command_that_makes_millions_is_refused_for_want_of_memory);
-    tcase_add_test(tests, frame_without_a_tape_does_nothing);
-    tcase_add_test(tests, a_record_comes_before_its_call_and_calls_from_jobs_leave_it_alone);
-    tcase_add_test(tests, commands_that_name_what_nobody_made_come_to_the_same);
-    tcase_add_test(tests, empty_sets_and_views_come_to_the_same);
-    tcase_add_test(tests, names_and_calls_on_many_come_to_the_same);
-    tcase_add_test(tests, what_memory_refused_is_left_out);
-    tcase_add_test(tests, batch_of_more_than_can_be_counted_is_refused_and_left_out);
-    tcase_add_test(tests, a_count_past_a_size_is_not_cut_short);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
-
-RUN_SUITE(replay_suite)

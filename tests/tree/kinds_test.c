@@ -72,7 +72,7 @@ static bool loads_its_size(espl_write_kind kind)
     return copied == value_size(kind) && (copied == sizeof value || bytes[copied] == 0xff);
 }
 
-START_TEST(values_are_of_the_type_and_size_that_the_kind_says)
+TEST(values_are_of_the_type_and_size_that_the_kind_says)
 {
     for (int i = 0; i < KINDS; ++i) {
         const espl_write_kind kind = (espl_write_kind)i;
@@ -90,10 +90,9 @@ START_TEST(values_are_of_the_type_and_size_that_the_kind_says)
         ck_assert_int_eq(espl__write_check((espl_write_kind)wrong[i], &value), ESPL_ERR_ARGUMENT);
     }
 }
-END_TEST
 
 // A value that is the default but for one field of the stretch, or the user data.
-START_TEST(side_arrays_are_wanted_by_what_leaves_more_than_the_default)
+TEST(side_arrays_are_wanted_by_what_leaves_more_than_the_default)
 {
     for (int i = 0; i < KINDS; ++i) {
         const espl_write_kind kind = (espl_write_kind)i;
@@ -117,10 +116,9 @@ START_TEST(side_arrays_are_wanted_by_what_leaves_more_than_the_default)
         ck_assert(!d->has_user_data || espl__write_wants_side(kind, &value));
     }
 }
-END_TEST
 
 // No world comes to such a rotation: what is off unit length by rounding stays near it.
-START_TEST(a_rotation_that_is_not_finite_from_the_parent_reads_as_it_is_stored)
+TEST(a_rotation_that_is_not_finite_from_the_parent_reads_as_it_is_stored)
 {
     espl__frame parent = {espl__pose_identity(), espl__extra_default()};
     espl__placement placement = espl__placement_identity();
@@ -136,9 +134,8 @@ START_TEST(a_rotation_that_is_not_finite_from_the_parent_reads_as_it_is_stored)
     ck_assert(espl__pose_is_finite(&seen));
     ck_assert_mem_eq(seen.rotation, placement.local.rotation, sizeof seen.rotation);
 }
-END_TEST
 
-START_TEST(the_world_of_a_copy_of_its_parent_is_not_set)
+TEST(the_world_of_a_copy_of_its_parent_is_not_set)
 {
     const espl__frame parent = {espl__pose_identity(), espl__extra_default()};
     espl__placement placement = espl__placement_identity();
@@ -154,19 +151,3 @@ START_TEST(the_world_of_a_copy_of_its_parent_is_not_set)
     ck_assert(espl__placement_is_equal(&placement, &before));
     ck_assert_mem_eq(&world, &parent.world, sizeof world);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("tree/kinds");
-    TCase *const table = tcase_create("table");
-
-    tcase_add_test(table, values_are_of_the_type_and_size_that_the_kind_says);
-    tcase_add_test(table, side_arrays_are_wanted_by_what_leaves_more_than_the_default);
-    tcase_add_test(table, a_rotation_that_is_not_finite_from_the_parent_reads_as_it_is_stored);
-    tcase_add_test(table, the_world_of_a_copy_of_its_parent_is_not_set);
-    suite_add_tcase(suite, table);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

@@ -78,7 +78,9 @@ static uint32_t random_tree(uint64_t seed, uint64_t *random)
 
 // --- Copies ---
 
-START_TEST(a_copy_in_order_is_the_same_tree_breadth_first)
+FIXTURE(set_up, tear_down);
+
+TEST(a_copy_in_order_is_the_same_tree_breadth_first)
 {
     const uint64_t seeds = test_scaled(5000);
 
@@ -114,9 +116,8 @@ START_TEST(a_copy_in_order_is_the_same_tree_breadth_first)
         begin_again();
     }
 }
-END_TEST
 
-START_TEST(compaction_lays_one_tree_out)
+TEST(compaction_lays_one_tree_out)
 {
     const uint64_t seeds = test_scaled(5000);
 
@@ -146,9 +147,8 @@ START_TEST(compaction_lays_one_tree_out)
         begin_again();
     }
 }
-END_TEST
 
-START_TEST(compaction_without_memory_changes_nothing)
+TEST(compaction_without_memory_changes_nothing)
 {
     const uint64_t seeds = test_scaled(1000);
 
@@ -174,11 +174,10 @@ START_TEST(compaction_without_memory_changes_nothing)
         begin_again();
     }
 }
-END_TEST
 
 // --- Debt ---
 
-START_TEST(a_tree_in_order_owes_nothing)
+TEST(a_tree_in_order_owes_nothing)
 {
     const uint32_t tree = fixture_tree(&fix, 4);
     espl__context context = {.is_job = false};
@@ -189,9 +188,8 @@ START_TEST(a_tree_in_order_owes_nothing)
     ck_assert_uint_eq(context.counts.debt, 0);
     ck_assert_uint_eq(forest->unsettled, ESPL__NO_TREE);
 }
-END_TEST
 
-START_TEST(debt_is_due_when_it_reaches_the_cost_of_the_layout)
+TEST(debt_is_due_when_it_reaches_the_cost_of_the_layout)
 {
     const uint64_t seeds = test_scaled(2000);
 
@@ -225,7 +223,6 @@ START_TEST(debt_is_due_when_it_reaches_the_cost_of_the_layout)
         begin_again();
     }
 }
-END_TEST
 
 // --- The price of debt ---
 
@@ -383,7 +380,7 @@ static void begin_prices(uint64_t seed, uint64_t *random)
     }
 }
 
-START_TEST(debt_costs_at_most_twice_the_best_and_one_layout)
+TEST(debt_costs_at_most_twice_the_best_and_one_layout)
 {
     const uint64_t seeds = test_scaled(300);
     uint64_t paid = 0;
@@ -417,7 +414,6 @@ START_TEST(debt_costs_at_most_twice_the_best_and_one_layout)
     }
     ck_assert_uint_gt(paid, 0);
 }
-END_TEST
 
 // --- Budget ---
 
@@ -482,7 +478,9 @@ static void run_up_debt(void)
     }
 }
 
-START_TEST(writes_move_no_slots_and_a_sync_pays)
+FIXTURE(NULL, NULL);
+
+TEST(writes_move_no_slots_and_a_sync_pays)
 {
     if (test_lacks_room(TREES * (LEAVES + 1), "trees in debt")) {
         return;
@@ -508,9 +506,8 @@ START_TEST(writes_move_no_slots_and_a_sync_pays)
     ck_assert_uint_eq(stats().holes, 0);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(one_sync_lays_out_its_budget_and_at_most_one_tree_more)
+TEST(one_sync_lays_out_its_budget_and_at_most_one_tree_more)
 {
     if (test_lacks_room(TREES * (LEAVES + 1), "trees in debt")) {
         return;
@@ -541,9 +538,8 @@ START_TEST(one_sync_lays_out_its_budget_and_at_most_one_tree_more)
         test_world_end(&test);
     }
 }
-END_TEST
 
-START_TEST(debt_of_a_sync_without_memory_is_paid_by_a_later_one)
+TEST(debt_of_a_sync_without_memory_is_paid_by_a_later_one)
 {
     if (test_lacks_room(TREES * (LEAVES + 1), "trees in debt")) {
         return;
@@ -561,30 +557,3 @@ START_TEST(debt_of_a_sync_without_memory_is_paid_by_a_later_one)
     ck_assert_uint_eq(stats().nodes_laid_out - before_sync, TREES * LEAVES);
     test_world_end(&test);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("tree/layout");
-    TCase *const copies = tcase_create("copies");
-    TCase *const debt = tcase_create("debt");
-    TCase *const budget = tcase_create("budget");
-
-    tcase_add_checked_fixture(copies, set_up, tear_down);
-    tcase_add_test(copies, a_copy_in_order_is_the_same_tree_breadth_first);
-    tcase_add_test(copies, compaction_lays_one_tree_out);
-    tcase_add_test(copies, compaction_without_memory_changes_nothing);
-    suite_add_tcase(suite, copies);
-    tcase_add_checked_fixture(debt, set_up, tear_down);
-    tcase_add_test(debt, a_tree_in_order_owes_nothing);
-    tcase_add_test(debt, debt_is_due_when_it_reaches_the_cost_of_the_layout);
-    tcase_add_test(debt, debt_costs_at_most_twice_the_best_and_one_layout);
-    suite_add_tcase(suite, debt);
-    tcase_add_test(budget, writes_move_no_slots_and_a_sync_pays);
-    tcase_add_test(budget, one_sync_lays_out_its_budget_and_at_most_one_tree_more);
-    tcase_add_test(budget, debt_of_a_sync_without_memory_is_paid_by_a_later_one);
-    suite_add_tcase(suite, budget);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

@@ -30,7 +30,9 @@ static espl__tree *tree_at(uint32_t tree)
 
 // --- Slots ---
 
-START_TEST(a_node_takes_a_hole_above_its_parent)
+FIXTURE(set_up, tear_down);
+
+TEST(a_node_takes_a_hole_above_its_parent)
 {
     const uint32_t tree = fixture_tree(&fix, 8), root = tree_at(tree)->base;
     const uint32_t a = fixture_add(&fix, root, ESPL__NO_SLOT);
@@ -44,9 +46,8 @@ START_TEST(a_node_takes_a_hole_above_its_parent)
     ck_assert(fixture_is_node(forest, b));
     fixture_is_valid(&fix);
 }
-END_TEST
 
-START_TEST(a_node_takes_the_end_where_the_hole_is_below_its_parent)
+TEST(a_node_takes_the_end_where_the_hole_is_below_its_parent)
 {
     const uint32_t tree = fixture_tree(&fix, 8), root = tree_at(tree)->base;
     const uint32_t a = fixture_add(&fix, root, ESPL__NO_SLOT);
@@ -58,9 +59,8 @@ START_TEST(a_node_takes_the_end_where_the_hole_is_below_its_parent)
     ck_assert_uint_eq(tree_at(tree)->used, 4);
     fixture_is_valid(&fix);
 }
-END_TEST
 
-START_TEST(there_is_no_slot_where_the_range_is_full_above_the_parent)
+TEST(there_is_no_slot_where_the_range_is_full_above_the_parent)
 {
     const uint32_t tree = fixture_tree(&fix, 3), root = tree_at(tree)->base;
     const uint32_t a = fixture_add(&fix, root, ESPL__NO_SLOT);
@@ -74,9 +74,8 @@ START_TEST(there_is_no_slot_where_the_range_is_full_above_the_parent)
     ck_assert_uint_eq(fixture_add(&fix, root, ESPL__NO_SLOT), a);
     fixture_is_valid(&fix);
 }
-END_TEST
 
-START_TEST(the_hole_that_was_freed_last_is_taken_first)
+TEST(the_hole_that_was_freed_last_is_taken_first)
 {
     const uint32_t tree = fixture_tree(&fix, 8), root = tree_at(tree)->base;
     uint32_t slots[5];
@@ -94,9 +93,8 @@ START_TEST(the_hole_that_was_freed_last_is_taken_first)
     ck_assert_uint_eq(fixture_add(&fix, root, ESPL__NO_SLOT), root + 6);
     fixture_is_valid(&fix);
 }
-END_TEST
 
-START_TEST(freeing_the_last_slot_leaves_no_hole)
+TEST(freeing_the_last_slot_leaves_no_hole)
 {
     const uint32_t tree = fixture_tree(&fix, 8), root = tree_at(tree)->base;
     const uint32_t a = fixture_add(&fix, root, ESPL__NO_SLOT);
@@ -109,9 +107,8 @@ START_TEST(freeing_the_last_slot_leaves_no_hole)
     ck_assert(fixture_is_node(forest, a));
     fixture_is_valid(&fix);
 }
-END_TEST
 
-START_TEST(a_root_without_children_is_in_order_without_holes)
+TEST(a_root_without_children_is_in_order_without_holes)
 {
     const uint64_t seeds = test_scaled(500);
 
@@ -129,7 +126,6 @@ START_TEST(a_root_without_children_is_in_order_without_holes)
         begin_again();
     }
 }
-END_TEST
 
 // --- Links ---
 
@@ -272,7 +268,7 @@ static void restretch(uint32_t tree, uint64_t *random)
     fixture_place(&fix, slot, &placement);
 }
 
-START_TEST(links_are_those_of_a_naive_model)
+TEST(links_are_those_of_a_naive_model)
 {
     const uint64_t seeds = test_scaled(200);
     uint32_t full = 0;
@@ -302,11 +298,10 @@ START_TEST(links_are_those_of_a_naive_model)
     }
     ck_assert_uint_gt(full, 0);
 }
-END_TEST
 
 // --- Order ---
 
-START_TEST(a_tree_stays_in_order_exactly_as_long_as_nodes_are_appended_breadth_first)
+TEST(a_tree_stays_in_order_exactly_as_long_as_nodes_are_appended_breadth_first)
 {
     const uint64_t seeds = test_scaled(20000);
     uint64_t kept = 0;
@@ -339,9 +334,8 @@ START_TEST(a_tree_stays_in_order_exactly_as_long_as_nodes_are_appended_breadth_f
     }
     ck_assert_uint_gt(kept, seeds);
 }
-END_TEST
 
-START_TEST(every_unlink_ends_the_order)
+TEST(every_unlink_ends_the_order)
 {
     const uint32_t tree = fixture_tree(&fix, 4), root = tree_at(tree)->base;
     const uint32_t a = fixture_add(&fix, root, ESPL__NO_SLOT);
@@ -352,7 +346,6 @@ START_TEST(every_unlink_ends_the_order)
     espl__node_link(forest, b, a, ESPL__NO_SLOT);
     fixture_is_valid(&fix);
 }
-END_TEST
 
 // --- Churn ---
 
@@ -478,7 +471,9 @@ static const churn_case churn_cases[] = {
 
 enum { CHURN_CASES = sizeof churn_cases / sizeof *churn_cases };
 
-START_TEST(churn_costs_a_constant_for_each_node_that_comes)
+FIXTURE(NULL, NULL);
+
+TEST_LOOP(churn_costs_a_constant_for_each_node_that_comes, 0, CHURN_CASES)
 {
     const churn_case *const way = &churn_cases[_i];
 
@@ -495,31 +490,3 @@ START_TEST(churn_costs_a_constant_for_each_node_that_comes)
         end_churn(way->name);
     }
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("tree/links");
-    TCase *const slots = tcase_create("slots");
-    TCase *const links = tcase_create("links");
-    TCase *const costs = tcase_create("costs");
-
-    tcase_add_checked_fixture(slots, set_up, tear_down);
-    tcase_add_test(slots, a_node_takes_a_hole_above_its_parent);
-    tcase_add_test(slots, a_node_takes_the_end_where_the_hole_is_below_its_parent);
-    tcase_add_test(slots, there_is_no_slot_where_the_range_is_full_above_the_parent);
-    tcase_add_test(slots, the_hole_that_was_freed_last_is_taken_first);
-    tcase_add_test(slots, freeing_the_last_slot_leaves_no_hole);
-    tcase_add_test(slots, a_root_without_children_is_in_order_without_holes);
-    suite_add_tcase(suite, slots);
-    tcase_add_checked_fixture(links, set_up, tear_down);
-    tcase_add_test(links, links_are_those_of_a_naive_model);
-    tcase_add_test(links, a_tree_stays_in_order_exactly_as_long_as_nodes_are_appended_breadth_first);
-    tcase_add_test(links, every_unlink_ends_the_order);
-    suite_add_tcase(suite, links);
-    tcase_add_loop_test(costs, churn_costs_a_constant_for_each_node_that_comes, 0, CHURN_CASES);
-    suite_add_tcase(suite, costs);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

@@ -253,7 +253,9 @@ static void check_kernel(const espl__kernels *kernels, uint64_t seed)
     }
 }
 
-START_TEST(every_way_and_every_kernel_give_the_same_worlds_in_any_order)
+FIXTURE(set_up, tear_down);
+
+TEST(every_way_and_every_kernel_give_the_same_worlds_in_any_order)
 {
     const espl__kernels *kernels[ESPL__KERNELS_LIMIT];
     const size_t count = espl__kernels_all(kernels);
@@ -267,9 +269,8 @@ START_TEST(every_way_and_every_kernel_give_the_same_worlds_in_any_order)
         }
     }
 }
-END_TEST
 
-START_TEST(workers_give_the_same_worlds)
+TEST(workers_give_the_same_worlds)
 {
     static const test_manner manners[] = {TEST_IN_ORDER, TEST_REVERSED, TEST_SHUFFLED};
     const uint64_t seeds = test_scaled(120);
@@ -302,11 +303,10 @@ START_TEST(workers_give_the_same_worlds)
         begin_again();
     }
 }
-END_TEST
 
 // --- Counts ---
 
-START_TEST(visited_nodes_are_counted_and_what_is_visited_in_vain_is_debt)
+TEST(visited_nodes_are_counted_and_what_is_visited_in_vain_is_debt)
 {
     const uint64_t seeds = test_scaled(2000);
 
@@ -342,7 +342,6 @@ START_TEST(visited_nodes_are_counted_and_what_is_visited_in_vain_is_debt)
         begin_again();
     }
 }
-END_TEST
 
 static void check_overflow(uint32_t tree, uint32_t slot, const espl_pose *pose, way w,
                            uint64_t *random)
@@ -359,7 +358,7 @@ static void check_overflow(uint32_t tree, uint32_t slot, const espl_pose *pose, 
 }
 
 // Sums of large finite numbers raise a false alarm in the kernels.
-START_TEST(worlds_that_are_not_finite_are_counted_exactly)
+TEST(worlds_that_are_not_finite_are_counted_exactly)
 {
     const espl__kernels *kernels[ESPL__KERNELS_LIMIT];
     const size_t count = espl__kernels_all(kernels);
@@ -395,11 +394,10 @@ START_TEST(worlds_that_are_not_finite_are_counted_exactly)
         begin_again();
     }
 }
-END_TEST
 
 // Compaction changes no answer. Below a node that keeps its whole world nothing changes, and a world there
 // is not finite.
-START_TEST(as_many_overflows_are_counted_in_a_tree_in_order_as_in_another_one)
+TEST(as_many_overflows_are_counted_in_a_tree_in_order_as_in_another_one)
 {
     uint64_t counted[2];
 
@@ -431,11 +429,10 @@ START_TEST(as_many_overflows_are_counted_in_a_tree_in_order_as_in_another_one)
     }
     ck_assert_uint_eq(counted[0], counted[1]);
 }
-END_TEST
 
 // --- Nodes out of date ---
 
-START_TEST(stale_flags_below_a_node_are_cleared)
+TEST(stale_flags_below_a_node_are_cleared)
 {
     const uint64_t seeds = test_scaled(1000);
 
@@ -461,9 +458,8 @@ START_TEST(stale_flags_below_a_node_are_cleared)
         begin_again();
     }
 }
-END_TEST
 
-START_TEST(one_node_tells_whether_its_children_see_a_change)
+TEST(one_node_tells_whether_its_children_see_a_change)
 {
     const uint64_t seeds = test_scaled(3000);
 
@@ -491,11 +487,10 @@ START_TEST(one_node_tells_whether_its_children_see_a_change)
         begin_again();
     }
 }
-END_TEST
 
 // --- User data ---
 
-START_TEST(user_data_comes_to_nodes_that_copy_their_parent_and_to_no_others)
+TEST(user_data_comes_to_nodes_that_copy_their_parent_and_to_no_others)
 {
     const uint64_t seeds = test_scaled(3000);
 
@@ -531,24 +526,3 @@ START_TEST(user_data_comes_to_nodes_that_copy_their_parent_and_to_no_others)
         begin_again();
     }
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("tree/propagate");
-    TCase *const worlds = tcase_create("worlds");
-
-    tcase_add_checked_fixture(worlds, set_up, tear_down);
-    tcase_add_test(worlds, every_way_and_every_kernel_give_the_same_worlds_in_any_order);
-    tcase_add_test(worlds, workers_give_the_same_worlds);
-    tcase_add_test(worlds, visited_nodes_are_counted_and_what_is_visited_in_vain_is_debt);
-    tcase_add_test(worlds, worlds_that_are_not_finite_are_counted_exactly);
-    tcase_add_test(worlds, as_many_overflows_are_counted_in_a_tree_in_order_as_in_another_one);
-    tcase_add_test(worlds, stale_flags_below_a_node_are_cleared);
-    tcase_add_test(worlds, one_node_tells_whether_its_children_see_a_change);
-    tcase_add_test(worlds, user_data_comes_to_nodes_that_copy_their_parent_and_to_no_others);
-    suite_add_tcase(suite, worlds);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

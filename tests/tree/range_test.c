@@ -191,7 +191,9 @@ static uint32_t random_size(uint64_t *random)
 
 // --- Tests ---
 
-START_TEST(ranges_taken_and_given_at_random_fit_best_and_never_overlap)
+FIXTURE(set_up, tear_down);
+
+TEST(ranges_taken_and_given_at_random_fit_best_and_never_overlap)
 {
     const size_t operations = test_scaled(20000);
     uint64_t random = 1;
@@ -213,9 +215,8 @@ START_TEST(ranges_taken_and_given_at_random_fit_best_and_never_overlap)
         check_pool();
     }
 }
-END_TEST
 
-START_TEST(a_free_range_merges_with_those_before_and_behind_it)
+TEST(a_free_range_merges_with_those_before_and_behind_it)
 {
     const uint32_t a = take(10), b = take(20), c = take(30), d = take(5);
 
@@ -232,9 +233,8 @@ START_TEST(a_free_range_merges_with_those_before_and_behind_it)
     give_tree(d);
     ck_assert_uint_eq(forest->end, 0);
 }
-END_TEST
 
-START_TEST(the_end_shrinks_past_the_free_range_before_it)
+TEST(the_end_shrinks_past_the_free_range_before_it)
 {
     const uint32_t a = take(10), b = take(20), c = take(30);
 
@@ -247,9 +247,8 @@ START_TEST(the_end_shrinks_past_the_free_range_before_it)
     give_tree(a);
     ck_assert_uint_eq(forest->end, 0);
 }
-END_TEST
 
-START_TEST(a_range_is_cut_from_the_smallest_class_that_holds_it)
+TEST(a_range_is_cut_from_the_smallest_class_that_holds_it)
 {
     const uint32_t large = take(100), gap = take(1), small = take(12), other = take(1);
     const uint32_t at_large = base_of(large), at_small = base_of(small);
@@ -266,9 +265,8 @@ START_TEST(a_range_is_cut_from_the_smallest_class_that_holds_it)
     (void)gap;
     (void)other;
 }
-END_TEST
 
-START_TEST(steady_churn_does_not_move_the_end)
+TEST(steady_churn_does_not_move_the_end)
 {
     const size_t steps = test_scaled(5000);
     uint64_t random = 2;
@@ -288,10 +286,9 @@ START_TEST(steady_churn_does_not_move_the_end)
     }
     check_pool();
 }
-END_TEST
 
 // The way of a playback: new trees have their ranges before the old ones go.
-START_TEST(churn_that_takes_before_it_gives_stays_below_twice_what_lives)
+TEST(churn_that_takes_before_it_gives_stays_below_twice_what_lives)
 {
     enum { BATCH = 10 };
     const size_t frames = test_scaled(500);
@@ -318,11 +315,10 @@ START_TEST(churn_that_takes_before_it_gives_stays_below_twice_what_lives)
     }
     check_pool();
 }
-END_TEST
 
 // --- Reserves ---
 
-START_TEST(a_reserve_past_the_limit_is_refused)
+TEST(a_reserve_past_the_limit_is_refused)
 {
     const size_t limit = UINT32_MAX / 2;
 
@@ -335,9 +331,8 @@ START_TEST(a_reserve_past_the_limit_is_refused)
     ck_assert_int_eq(espl__forest_reserve(forest, SIZE_MAX - 2, 0), ESPL_ERR_LIMIT);
     check_pool();
 }
-END_TEST
 
-START_TEST(a_reserve_that_fails_changes_nothing)
+TEST(a_reserve_that_fails_changes_nothing)
 {
     uint64_t random = 5;
 
@@ -362,9 +357,8 @@ START_TEST(a_reserve_that_fails_changes_nothing)
         check_pool();
     }
 }
-END_TEST
 
-START_TEST(ranges_that_were_reserved_need_no_memory)
+TEST(ranges_that_were_reserved_need_no_memory)
 {
     uint64_t random = 6;
 
@@ -379,11 +373,10 @@ START_TEST(ranges_that_were_reserved_need_no_memory)
     ck_assert_uint_eq(fix.under.failures, 0);
     test_heap_arm(&fix.under, 0, false);
 }
-END_TEST
 
 // --- Headers ---
 
-START_TEST(the_header_that_was_given_last_is_taken_first)
+TEST(the_header_that_was_given_last_is_taken_first)
 {
     const uint32_t a = take(1), b = take(1), c = take(1);
 
@@ -396,9 +389,8 @@ START_TEST(the_header_that_was_given_last_is_taken_first)
     ck_assert_uint_eq(take(1), a);
     ck_assert_uint_eq(take(1), 3);
 }
-END_TEST
 
-START_TEST(unsettled_trees_are_in_one_list_until_they_go)
+TEST(unsettled_trees_are_in_one_list_until_they_go)
 {
     const uint64_t seeds = test_scaled(500);
 
@@ -431,27 +423,3 @@ START_TEST(unsettled_trees_are_in_one_list_until_they_go)
         begin_again();
     }
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("tree/range");
-    TCase *const ranges = tcase_create("ranges");
-
-    tcase_add_checked_fixture(ranges, set_up, tear_down);
-    tcase_add_test(ranges, ranges_taken_and_given_at_random_fit_best_and_never_overlap);
-    tcase_add_test(ranges, a_free_range_merges_with_those_before_and_behind_it);
-    tcase_add_test(ranges, the_end_shrinks_past_the_free_range_before_it);
-    tcase_add_test(ranges, a_range_is_cut_from_the_smallest_class_that_holds_it);
-    tcase_add_test(ranges, steady_churn_does_not_move_the_end);
-    tcase_add_test(ranges, churn_that_takes_before_it_gives_stays_below_twice_what_lives);
-    tcase_add_test(ranges, a_reserve_past_the_limit_is_refused);
-    tcase_add_test(ranges, a_reserve_that_fails_changes_nothing);
-    tcase_add_test(ranges, ranges_that_were_reserved_need_no_memory);
-    tcase_add_test(ranges, the_header_that_was_given_last_is_taken_first);
-    tcase_add_test(ranges, unsettled_trees_are_in_one_list_until_they_go);
-    suite_add_tcase(suite, ranges);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

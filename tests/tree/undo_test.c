@@ -64,7 +64,9 @@ static void run(uint64_t seed, bool is_plain, uint32_t steps, size_t fail_at, bo
     undo(&before, seed);
 }
 
-START_TEST(one_edit_is_taken_back)
+FIXTURE(set_up, tear_down);
+
+TEST(one_edit_is_taken_back)
 {
     const uint64_t seeds = test_scaled(20000);
     bool survives = false;
@@ -75,9 +77,8 @@ START_TEST(one_edit_is_taken_back)
         begin_again();
     }
 }
-END_TEST
 
-START_TEST(a_few_edits_are_taken_back)
+TEST(a_few_edits_are_taken_back)
 {
     const uint64_t seeds = test_scaled(20000);
     bool survives = false;
@@ -88,9 +89,8 @@ START_TEST(a_few_edits_are_taken_back)
         begin_again();
     }
 }
-END_TEST
 
-START_TEST(many_edits_are_taken_back)
+TEST(many_edits_are_taken_back)
 {
     const uint64_t seeds = test_scaled(15000);
     bool survives = false;
@@ -101,9 +101,8 @@ START_TEST(many_edits_are_taken_back)
         begin_again();
     }
 }
-END_TEST
 
-START_TEST(edits_that_run_out_of_memory_are_taken_back)
+TEST(edits_that_run_out_of_memory_are_taken_back)
 {
     const uint64_t seeds = test_scaled(15000);
     uint64_t random = 1, refused = 0;
@@ -116,10 +115,9 @@ START_TEST(edits_that_run_out_of_memory_are_taken_back)
     }
     ck_assert_uint_gt(refused, seeds / 4);
 }
-END_TEST
 
 // The undo of the transform would count stretch and user data of a copy that the inherit flags made.
-START_TEST(a_transform_that_came_to_a_new_node_goes_with_the_node)
+TEST(a_transform_that_came_to_a_new_node_goes_with_the_node)
 {
     const espl_transform identity = espl_transform_identity();
     const uint32_t tree = fixture_tree(&fix, 4);
@@ -141,7 +139,6 @@ START_TEST(a_transform_that_came_to_a_new_node_goes_with_the_node)
     ck_assert_int_eq(espl__edit_set_inherit(&edit, slot, ESPL_COPY_PARENT), ESPL_OK);
     undo(&before, 0);
 }
-END_TEST
 
 // --- Playbacks ---
 
@@ -173,7 +170,9 @@ static espl_status play_last_stretch(size_t fail_at)
     return status;
 }
 
-START_TEST(side_arrays_that_a_playback_emptied_are_there_for_its_undo)
+FIXTURE(NULL, NULL);
+
+TEST(side_arrays_that_a_playback_emptied_are_there_for_its_undo)
 {
     size_t fail_at = 1;
 
@@ -182,24 +181,3 @@ START_TEST(side_arrays_that_a_playback_emptied_are_there_for_its_undo)
     }
     ck_assert_uint_gt(fail_at, 5);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("tree/undo");
-    TCase *const forests = tcase_create("forests");
-    TCase *const playbacks = tcase_create("playbacks");
-
-    tcase_add_checked_fixture(forests, set_up, tear_down);
-    tcase_add_test(forests, one_edit_is_taken_back);
-    tcase_add_test(forests, a_few_edits_are_taken_back);
-    tcase_add_test(forests, many_edits_are_taken_back);
-    tcase_add_test(forests, edits_that_run_out_of_memory_are_taken_back);
-    tcase_add_test(forests, a_transform_that_came_to_a_new_node_goes_with_the_node);
-    suite_add_tcase(suite, forests);
-    tcase_add_test(playbacks, side_arrays_that_a_playback_emptied_are_there_for_its_undo);
-    suite_add_tcase(suite, playbacks);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

@@ -97,7 +97,9 @@ static void breaks_float(float *what, float value, const char *rule)
     breaks(what, &value, sizeof value, rule);
 }
 
-START_TEST(ranges_have_room_and_slots_know_them)
+FIXTURE(set_up, tear_down);
+
+TEST(ranges_have_room_and_slots_know_them)
 {
     static const char room[] = "a range has room for the nodes of its tree";
     espl__tree *const t = &forest->trees[holed];
@@ -108,9 +110,8 @@ START_TEST(ranges_have_room_and_slots_know_them)
     breaks_word(&t->live, t->live - 1, "the nodes of a tree are counted");
     breaks_word(&forest->tree[root + 2], ordered, "slots know their tree");
 }
-END_TEST
 
-START_TEST(holes_are_in_one_chain_and_clean)
+TEST(holes_are_in_one_chain_and_clean)
 {
     static const char chain[] = "the holes of a tree are in one chain";
     static const char clean[] = "a hole has no flags, and names the base of its range as its parent";
@@ -135,9 +136,8 @@ START_TEST(holes_are_in_one_chain_and_clean)
     breaks_word(&side->extra[stretched - deck].user_data, 1,
                 "a hole has nothing in the side arrays");
 }
-END_TEST
 
-START_TEST(links_name_each_other)
+TEST(links_name_each_other)
 {
     static const char alone[] = "a root has neither siblings nor a link";
     static const char mutual[] = "siblings name each other";
@@ -162,9 +162,8 @@ START_TEST(links_name_each_other)
                 "each node is a root or among the children of one");
     breaks_word(&forest->trees[holed].roots, 2, "the roots of a tree are counted");
 }
-END_TEST
 
-START_TEST(order_is_what_a_tree_says)
+TEST(order_is_what_a_tree_says)
 {
     static const char order[] = "a tree that says so is in breadth-first order";
     static const char single[] = "a tree has one root, at its base, or is unsettled and not in order";
@@ -186,9 +185,8 @@ START_TEST(order_is_what_a_tree_says)
     breaks_word(&t->flags, t->flags & ~(uint32_t)ESPL__TREE_UNSETTLED, single);
     espl__node_link(forest, low, left, ESPL__NO_SLOT);
 }
-END_TEST
 
-START_TEST(flags_and_side_arrays_agree)
+TEST(flags_and_side_arrays_agree)
 {
     static const char edit[] = "no edit left anything behind";
     static const char agree[] = "inherit flags and kept parts agree";
@@ -217,9 +215,8 @@ START_TEST(flags_and_side_arrays_agree)
     breaks_word(&forest->trees[holed].flags, ESPL__TREE_DUE, edit);
     breaks_word(&forest->nursery, holed, edit);
 }
-END_TEST
 
-START_TEST(worlds_follow_from_finite_locals)
+TEST(worlds_follow_from_finite_locals)
 {
     static const char finite[] = "locals and kept parts are finite";
     static const char follows[] = "a world follows from the locals bit for bit";
@@ -236,9 +233,8 @@ START_TEST(worlds_follow_from_finite_locals)
     }
     breaks_float(&forest->world[first].scale, 3, follows);
 }
-END_TEST
 
-START_TEST(unsettled_trees_are_in_one_list)
+TEST(unsettled_trees_are_in_one_list)
 {
     static const char list[] = "unsettled trees are in one list";
     const uint32_t late = forest->unsettled, early = forest->trees[late].next;
@@ -252,9 +248,8 @@ START_TEST(unsettled_trees_are_in_one_list)
     breaks_word(&forest->trees[late].next, holed, list);
     breaks_word(&forest->trees[early].next, early, list);
 }
-END_TEST
 
-START_TEST(free_ranges_and_headers_are_listed)
+TEST(free_ranges_and_headers_are_listed)
 {
     static const char tile[] = "free ranges and trees tile the pool";
     static const char inside[] = "free ranges and trees stay inside the pool";
@@ -285,24 +280,3 @@ START_TEST(free_ranges_and_headers_are_listed)
     breaks_word(&forest->trees[unused].next, unused, headers);
     breaks_word(&forest->trees[unused].capacity, 1, tile);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("tree/validate");
-    TCase *const tcase = tcase_create("rules");
-
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, ranges_have_room_and_slots_know_them);
-    tcase_add_test(tcase, holes_are_in_one_chain_and_clean);
-    tcase_add_test(tcase, links_name_each_other);
-    tcase_add_test(tcase, order_is_what_a_tree_says);
-    tcase_add_test(tcase, flags_and_side_arrays_agree);
-    tcase_add_test(tcase, worlds_follow_from_finite_locals);
-    tcase_add_test(tcase, unsettled_trees_are_in_one_list);
-    tcase_add_test(tcase, free_ranges_and_headers_are_listed);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

@@ -173,7 +173,7 @@ static void list_bad_components(scene *s)
     ck_assert_int_eq(espl_set_name(NULL, s->root, "name"), ESPL_ERR_ARGUMENT);
 }
 
-START_TEST(what_is_none_of_its_kind_is_refused_and_told)
+TEST_LOOP(what_is_none_of_its_kind_is_refused_and_told, 0, 2)
 {
     scene s;
 
@@ -187,9 +187,8 @@ START_TEST(what_is_none_of_its_kind_is_refused_and_told)
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_dump_shows_numbers_that_are_not_finite)
+TEST(a_dump_shows_numbers_that_are_not_finite)
 {
     espl_transform huge = {{0, 0, 0, 1}, {3e38f, -3e38f, 1}, 3e38f, {1, 1, 1}, 0};
     char text[2048];
@@ -207,7 +206,6 @@ START_TEST(a_dump_shows_numbers_that_are_not_finite)
     }
     scene_end(&s);
 }
-END_TEST
 
 // --- Names and jobs ---
 
@@ -223,7 +221,7 @@ static void name_and_overflow(espl_writer *writer, const espl_query *rows, void 
     }
 }
 
-START_TEST(a_parallel_write_that_overflows_says_so_and_gives_no_names)
+TEST(a_parallel_write_that_overflows_says_so_and_gives_no_names)
 {
     const espl_component placed = ESPL_TRANSFORM;
     const espl_query_def rows = {.all = &placed, .all_count = 1};
@@ -240,7 +238,6 @@ START_TEST(a_parallel_write_that_overflows_says_so_and_gives_no_names)
     ck_assert_int_ge(espl_write_batch(s.world, &write, 1, &report), 0);
     scene_end(&s);
 }
-END_TEST
 
 static void ignore_calls(void *user, const espl_custom_calls *calls)
 {
@@ -248,7 +245,7 @@ static void ignore_calls(void *user, const espl_custom_calls *calls)
     (void)calls;
 }
 
-START_TEST(a_custom_command_needs_a_name_of_1_to_255_bytes)
+TEST(a_custom_command_needs_a_name_of_1_to_255_bytes)
 {
     char name[300];
     scene s;
@@ -273,19 +270,3 @@ START_TEST(a_custom_command_needs_a_name_of_1_to_255_bytes)
     }
     scene_end(&s);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("bad kinds");
-    TCase *const kinds = tcase_create("kinds");
-
-    tcase_add_loop_test(kinds, what_is_none_of_its_kind_is_refused_and_told, 0, 2);
-    tcase_add_test(kinds, a_dump_shows_numbers_that_are_not_finite);
-    tcase_add_test(kinds, a_parallel_write_that_overflows_says_so_and_gives_no_names);
-    tcase_add_test(kinds, a_custom_command_needs_a_name_of_1_to_255_bytes);
-    suite_add_tcase(suite, kinds);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

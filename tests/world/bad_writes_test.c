@@ -195,7 +195,7 @@ static void refuse_writes(const scene *s, espl_entity bad, espl_status expected)
     ck_assert_int_eq(espl_set_inherit(s->world, bad, 0), expected);
 }
 
-START_TEST(an_entity_without_placement_has_nothing_to_read_or_write)
+TEST(an_entity_without_placement_has_nothing_to_read_or_write)
 {
     scene s;
 
@@ -209,7 +209,6 @@ START_TEST(an_entity_without_placement_has_nothing_to_read_or_write)
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     scene_end(&s);
 }
-END_TEST
 
 // --- Values ---
 
@@ -238,7 +237,7 @@ static void refuse_value(const scene *s, espl_write write)
     }
 }
 
-START_TEST(no_field_of_any_kind_may_be_infinite_or_no_number)
+TEST_LOOP(no_field_of_any_kind_may_be_infinite_or_no_number, 0, ESPL_WRITE_KIND_COUNT)
 {
     const espl_write_kind kind = (espl_write_kind)_i;
     uint64_t random = 1;
@@ -264,9 +263,8 @@ START_TEST(no_field_of_any_kind_may_be_infinite_or_no_number)
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(helpers_check_each_field)
+TEST(helpers_check_each_field)
 {
     scene s;
 
@@ -296,9 +294,8 @@ START_TEST(helpers_check_each_field)
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_rotation_off_unit_length_is_normalised_by_every_kind)
+TEST(a_rotation_off_unit_length_is_normalised_by_every_kind)
 {
     static const float longer[4] = {3, 0, 0, 4};
     static const espl_write_kind kinds[] = {
@@ -321,7 +318,6 @@ START_TEST(a_rotation_off_unit_length_is_normalised_by_every_kind)
         }
     }
 }
-END_TEST
 
 // --- Arguments ---
 
@@ -331,7 +327,7 @@ static void ck_refused_whole(espl_status status, const espl_write_report *report
     ck_assert(report->applied == 0 && report->lossy == 0 && report->refused == 0);
 }
 
-START_TEST(a_stride_that_is_too_small_for_the_kind_and_kinds_that_do_not_exist_are_refused)
+TEST(a_stride_that_is_too_small_for_the_kind_and_kinds_that_do_not_exist_are_refused)
 {
     static const size_t sizes[] = {
         [VALUE_POSITION] = 12, [VALUE_ROTATION] = 16, [VALUE_SCALE] = 4,     [VALUE_STRETCH] = 12,
@@ -363,10 +359,9 @@ START_TEST(a_stride_that_is_too_small_for_the_kind_and_kinds_that_do_not_exist_a
     s.test.hooks.traps = 0; // checked builds hear of NULL
     scene_end(&s);
 }
-END_TEST
 
 // Sizes in which there is no room, or after which whatever stands there would not be aligned.
-START_TEST(poses_that_cannot_stand_so_are_refused_as_a_whole)
+TEST(poses_that_cannot_stand_so_are_refused_as_a_whole)
 {
     static const size_t of_entity = sizeof(espl_entity), of_pose = sizeof(espl_pose);
     const size_t bad[][2] = {{0, of_pose},
@@ -398,9 +393,8 @@ START_TEST(poses_that_cannot_stand_so_are_refused_as_a_whole)
     ck_assert_uint_ne(test_physical_hash(s.world), before);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_kind_out_of_range_is_refused_alone)
+TEST(a_kind_out_of_range_is_refused_alone)
 {
     static const int kinds[3] = {-1, ESPL_WRITE_KIND_COUNT, 1000000000};
     scene s;
@@ -430,9 +424,8 @@ START_TEST(a_kind_out_of_range_is_refused_alone)
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(more_writes_than_can_be_counted_are_refused)
+TEST(more_writes_than_can_be_counted_are_refused)
 {
     scene s;
 
@@ -443,11 +436,10 @@ START_TEST(more_writes_than_can_be_counted_are_refused)
     ck_assert_float_eq(test_world_of(s.world, s.root).position[0], 1);
     scene_end(&s);
 }
-END_TEST
 
 // --- Inherit flags ---
 
-START_TEST(inherit_flags_are_checked)
+TEST(inherit_flags_are_checked)
 {
     static const uint32_t bad[] = {256, ESPL_COPY_PARENT | ESPL_ABSOLUTE_X,
                                    ESPL_COPY_PARENT | ESPL_STRICT_UP, 0x101, UINT32_MAX};
@@ -476,11 +468,10 @@ START_TEST(inherit_flags_are_checked)
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     scene_end(&s);
 }
-END_TEST
 
 // Of nodes with nothing out of the ordinary whether a pose is finite shows in the world that comes of
 // it, under a flat parent too.
-START_TEST(a_plain_pose_is_refused_as_not_finite_or_overflows)
+TEST(a_plain_pose_is_refused_as_not_finite_or_overflows)
 {
     static const float scales[] = {1, 0, -2, 1e30f};
     test_world test;
@@ -532,28 +523,3 @@ START_TEST(a_plain_pose_is_refused_as_not_finite_or_overflows)
     ck_assert_float_eq(left.scale, 1);
     test_world_end(&test);
 }
-END_TEST
-
-static Suite *bad_writes_suite(void)
-{
-    Suite *const suite = suite_create("bad writes");
-    TCase *const tcase = tcase_create("bad input");
-
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, an_entity_without_placement_has_nothing_to_read_or_write);
-    tcase_add_loop_test(tcase, no_field_of_any_kind_may_be_infinite_or_no_number, 0,
-                        ESPL_WRITE_KIND_COUNT);
-    tcase_add_test(tcase, a_plain_pose_is_refused_as_not_finite_or_overflows);
-    tcase_add_test(tcase, helpers_check_each_field);
-    tcase_add_test(tcase, a_rotation_off_unit_length_is_normalised_by_every_kind);
-    tcase_add_test(tcase,
-                   a_stride_that_is_too_small_for_the_kind_and_kinds_that_do_not_exist_are_refused);
-    tcase_add_test(tcase, poses_that_cannot_stand_so_are_refused_as_a_whole);
-    tcase_add_test(tcase, a_kind_out_of_range_is_refused_alone);
-    tcase_add_test(tcase, more_writes_than_can_be_counted_are_refused);
-    tcase_add_test(tcase, inherit_flags_are_checked);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(bad_writes_suite)

@@ -85,7 +85,7 @@ static void run_on_executors(uint64_t seed, const espl_executor *executors, size
     tape_end(&tape);
 }
 
-START_TEST(no_executor_changes_a_bit_of_a_batch)
+TEST(no_executor_changes_a_bit_of_a_batch)
 {
     test_executor hostile[2] = {{.manner = TEST_REVERSED, .workers = 3},
                                 {.manner = TEST_SHUFFLED, .workers = 7, .random = 99}};
@@ -108,17 +108,3 @@ START_TEST(no_executor_changes_a_bit_of_a_batch)
         espl_executor_destroy_threads(&executors[SIDES - 1]);
     }
 }
-END_TEST
-
-static Suite *batch_executors_suite(void)
-{
-    Suite *const suite = suite_create("batch executors");
-    TCase *const tcase = tcase_create("model");
-
-    tcase_set_timeout(tcase, 600);
-    tcase_add_test(tcase, no_executor_changes_a_bit_of_a_batch);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(batch_executors_suite)

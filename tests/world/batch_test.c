@@ -69,16 +69,15 @@ static void write_chain(uint32_t count)
     test_world_end(&test);
 }
 
-START_TEST(as_many_writes_as_a_chain_has_nodes_visit_a_node_once_or_twice)
+TEST(as_many_writes_as_a_chain_has_nodes_visit_a_node_once_or_twice)
 {
     write_chain(test_fitting(1000, 0));
     write_chain(test_fitting(2000, 0));
     write_chain(test_fitting(test_scaled(100000), 0));
 }
-END_TEST
 
 // A{B{C},D} many times, and solos: each write visits its node and what hangs below.
-START_TEST(writes_over_many_hierarchies_visit_what_hangs_below_each)
+TEST(writes_over_many_hierarchies_visit_what_hangs_below_each)
 {
     const uint32_t trees = test_fitting(2000 * 5, 0) / 5, nodes = trees * 5;
     static const uint64_t below[5] = {4, 2, 1, 1, 1};
@@ -114,11 +113,10 @@ START_TEST(writes_over_many_hierarchies_visit_what_hangs_below_each)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
 // In a hierarchy that is not laid out, the node that keeps its place is looked at, and what hangs below it
 // is not. A leaf in front of the chain takes a slot behind it, so that the layout is lost.
-START_TEST(a_node_that_keeps_everything_cuts_off_what_hangs_below)
+TEST(a_node_that_keeps_everything_cuts_off_what_hangs_below)
 {
     enum { WRITTEN = 1, KEEPER = 2 };
     const uint32_t count = test_fitting(100, 1); // and the leaf
@@ -143,13 +141,12 @@ START_TEST(a_node_that_keeps_everything_cuts_off_what_hangs_below)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
 // --- Order ---
 
 // One node has so many entries that one of them leaves what the first found. All stand in order, or
 // one of a child comes first.
-START_TEST(each_of_many_writes_to_one_entity_counts_though_all_are_of_one_kind)
+TEST(each_of_many_writes_to_one_entity_counts_though_all_are_of_one_kind)
 {
     enum { COUNT = 6 };
     static const float x[COUNT] = {5, 1, 7, 1, 1, 9}; // it stands at 1
@@ -176,9 +173,8 @@ START_TEST(each_of_many_writes_to_one_entity_counts_though_all_are_of_one_kind)
         test_world_end(&test);
     }
 }
-END_TEST
 
-START_TEST(every_order_of_writes_to_different_entities_gives_the_same_worlds)
+TEST(every_order_of_writes_to_different_entities_gives_the_same_worlds)
 {
     enum { COUNT = 6, ORDERS = 720 };
     static const uint32_t parent[COUNT + 2] = {NO_PARENT, 0, 1, 0, NO_PARENT, 4, 5, NO_PARENT};
@@ -215,9 +211,8 @@ START_TEST(every_order_of_writes_to_different_entities_gives_the_same_worlds)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(a_write_in_world_axes_sees_where_its_parent_has_come_to)
+TEST(a_write_in_world_axes_sees_where_its_parent_has_come_to)
 {
     test_world test;
 
@@ -236,12 +231,11 @@ START_TEST(a_write_in_world_axes_sees_where_its_parent_has_come_to)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
 // --- Refusals ---
 
 // The first status is that of the first entry, in whichever order the dead stand.
-START_TEST(a_batch_of_the_dead_alone_is_refused_whole)
+TEST(a_batch_of_the_dead_alone_is_refused_whole)
 {
     enum { COUNT = 40 };
     espl_write writes[COUNT];
@@ -265,10 +259,9 @@ START_TEST(a_batch_of_the_dead_alone_is_refused_whole)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
 // What is refused for its value brings no side arrays, as what is carried out would.
-START_TEST(an_entry_with_a_bad_value_takes_no_memory)
+TEST(an_entry_with_a_bad_value_takes_no_memory)
 {
     test_world test;
 
@@ -287,9 +280,8 @@ START_TEST(an_entry_with_a_bad_value_takes_no_memory)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(a_batch_of_nothing_and_one_of_lossy_writes_are_done)
+TEST(a_batch_of_nothing_and_one_of_lossy_writes_are_done)
 {
     test_world test;
     espl_write_report report;
@@ -320,11 +312,10 @@ START_TEST(a_batch_of_nothing_and_one_of_lossy_writes_are_done)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
 // --- What leaves the range ---
 
-START_TEST(an_entry_may_make_its_own_world_overflow_but_not_a_stretch)
+TEST(an_entry_may_make_its_own_world_overflow_but_not_a_stretch)
 {
     test_world test;
     espl_write_report report;
@@ -357,10 +348,9 @@ START_TEST(an_entry_may_make_its_own_world_overflow_but_not_a_stretch)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
 // The entries stand in order, or one of the child comes first.
-START_TEST(an_entity_above_a_world_that_overflows_is_written_twice)
+TEST(an_entity_above_a_world_that_overflows_is_written_twice)
 {
     for (size_t child_first = 0; child_first < 2; ++child_first) {
         test_world test;
@@ -386,9 +376,8 @@ START_TEST(an_entity_above_a_world_that_overflows_is_written_twice)
         test_world_end(&test);
     }
 }
-END_TEST
 
-START_TEST(an_entry_may_make_a_world_below_overflow)
+TEST(an_entry_may_make_a_world_below_overflow)
 {
     // 0{1{2},3}, 4{5}
     static const uint32_t parent[6] = {NO_PARENT, 0, 1, 0, NO_PARENT, 4};
@@ -420,10 +409,9 @@ START_TEST(an_entry_may_make_a_world_below_overflow)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
 // From below a world that is not finite no place in the world can be seen.
-START_TEST(an_entry_in_world_axes_below_a_world_that_overflows_is_refused_alone)
+TEST(an_entry_in_world_axes_below_a_world_that_overflows_is_refused_alone)
 {
     test_world test;
     espl_write_report report;
@@ -448,34 +436,3 @@ START_TEST(an_entry_in_world_axes_below_a_world_that_overflows_is_refused_alone)
     free(node);
     test_world_end(&test);
 }
-END_TEST
-
-static Suite *batch_suite(void)
-{
-    Suite *const suite = suite_create("batch");
-    TCase *const counters = tcase_create("counters"), *const order = tcase_create("order"),
-                 *const refusals = tcase_create("refusals"),
-                 *const overflow = tcase_create("overflow");
-
-    tcase_set_timeout(counters, 120);
-    tcase_add_test(counters, as_many_writes_as_a_chain_has_nodes_visit_a_node_once_or_twice);
-    tcase_add_test(counters, writes_over_many_hierarchies_visit_what_hangs_below_each);
-    tcase_add_test(counters, a_node_that_keeps_everything_cuts_off_what_hangs_below);
-    suite_add_tcase(suite, counters);
-    tcase_add_test(order, each_of_many_writes_to_one_entity_counts_though_all_are_of_one_kind);
-    tcase_add_test(order, every_order_of_writes_to_different_entities_gives_the_same_worlds);
-    tcase_add_test(order, a_write_in_world_axes_sees_where_its_parent_has_come_to);
-    suite_add_tcase(suite, order);
-    tcase_add_test(refusals, a_batch_of_the_dead_alone_is_refused_whole);
-    tcase_add_test(refusals, an_entry_with_a_bad_value_takes_no_memory);
-    tcase_add_test(refusals, a_batch_of_nothing_and_one_of_lossy_writes_are_done);
-    suite_add_tcase(suite, refusals);
-    tcase_add_test(overflow, an_entry_may_make_its_own_world_overflow_but_not_a_stretch);
-    tcase_add_test(overflow, an_entity_above_a_world_that_overflows_is_written_twice);
-    tcase_add_test(overflow, an_entry_may_make_a_world_below_overflow);
-    tcase_add_test(overflow, an_entry_in_world_axes_below_a_world_that_overflows_is_refused_alone);
-    suite_add_tcase(suite, overflow);
-    return suite;
-}
-
-RUN_SUITE(batch_suite)

@@ -91,7 +91,7 @@ static void circus_commands(circus *c, uint32_t w, uint32_t i, uint32_t act, uin
     }
 }
 
-START_TEST(d3_worlds_and_commands_end_clean_whatever_the_order_of_their_lives)
+TEST(d3_worlds_and_commands_end_clean_whatever_the_order_of_their_lives)
 {
     uint64_t random = 3;
     circus c;
@@ -117,7 +117,6 @@ START_TEST(d3_worlds_and_commands_end_clean_whatever_the_order_of_their_lives)
     ck_assert_uint_eq(c.heap.blocks, 0);
     ck_assert_uint_eq(c.heap.faults, 0);
 }
-END_TEST
 
 enum { D4_LANES = 160 };
 
@@ -140,7 +139,7 @@ static const char *record_and_drop(void *argument)
     return NULL;
 }
 
-START_TEST(d4_ten_million_commands_are_dropped_unplayed_on_a_small_stack)
+TEST(d4_ten_million_commands_are_dropped_unplayed_on_a_small_stack)
 {
     test_world test;
 
@@ -150,7 +149,6 @@ START_TEST(d4_ten_million_commands_are_dropped_unplayed_on_a_small_stack)
     ck_assert_uint_eq(test.heap.bytes, before);
     test_world_end(&test);
 }
-END_TEST
 
 enum { D6_COUNT = 3000 };
 
@@ -200,7 +198,7 @@ static const char *call_with_many(void *argument)
     return NULL;
 }
 
-START_TEST(d6_no_count_of_an_argument_takes_stack)
+TEST(d6_no_count_of_an_argument_takes_stack)
 {
     test_world test;
 
@@ -208,7 +206,6 @@ START_TEST(d6_no_count_of_an_argument_takes_stack)
     run_on_a_small_stack(call_with_many, &test);
     test_world_end(&test);
 }
-END_TEST
 
 // --- K: counts ---
 
@@ -247,7 +244,7 @@ static void refuse_count(test_world *test, espl_entity source, size_t count)
     espl_command_buffer_destroy(commands);
 }
 
-START_TEST(k3_k9_counts_about_the_powers_of_two_are_not_cut_short)
+TEST(k3_k9_counts_about_the_powers_of_two_are_not_cut_short)
 {
     static const unsigned bits[] = {24, 30, 31, 32, 33, 40, 62, 63};
     test_world test;
@@ -269,10 +266,9 @@ START_TEST(k3_k9_counts_about_the_powers_of_two_are_not_cut_short)
     ck_assert_uint_eq(test_physical_hash(test.world), before);
     test_world_end(&test);
 }
-END_TEST
 
 // Numbers whose low half would do: no call looks at that half alone.
-START_TEST(k3_large_numbers_of_things_are_not_taken_for_small_ones)
+TEST(k3_large_numbers_of_things_are_not_taken_for_small_ones)
 {
     const espl_component placement = ESPL_TRANSFORM;
     espl_query query;
@@ -305,13 +301,12 @@ START_TEST(k3_large_numbers_of_things_are_not_taken_for_small_ones)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
 // --- K: words of bits ---
 
 static const uint32_t edges[] = {1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 129, 191, 192, 193};
 
-START_TEST(k8_components_are_told_apart_at_the_edges_of_a_word)
+TEST(k8_components_are_told_apart_at_the_edges_of_a_word)
 {
     enum { TAGS = 140 };
     espl_component tag[TAGS];
@@ -344,12 +339,11 @@ START_TEST(k8_components_are_told_apart_at_the_edges_of_a_word)
     }
     test_world_end(&test);
 }
-END_TEST
 
 // --- K: work in proportion ---
 
 // Nothing found, at the end of each list there is.
-START_TEST(k12_what_is_not_there_is_not_found_one_past_the_end)
+TEST(k12_what_is_not_there_is_not_found_one_past_the_end)
 {
     espl_entity out = {7, 7};
     espl_query query;
@@ -405,23 +399,3 @@ START_TEST(k12_what_is_not_there_is_not_found_one_past_the_end)
     free(node);
     test_world_end(&test);
 }
-END_TEST
-
-static Suite *bugs_suite(void)
-{
-    Suite *const suite = suite_create("bugs with limits");
-    TCase *const tcase = tcase_create("limits");
-
-    tcase_set_timeout(tcase, 300);
-    tcase_add_test(tcase, d3_worlds_and_commands_end_clean_whatever_the_order_of_their_lives);
-    tcase_add_test(tcase, d4_ten_million_commands_are_dropped_unplayed_on_a_small_stack);
-    tcase_add_test(tcase, d6_no_count_of_an_argument_takes_stack);
-    tcase_add_test(tcase, k3_k9_counts_about_the_powers_of_two_are_not_cut_short);
-    tcase_add_test(tcase, k3_large_numbers_of_things_are_not_taken_for_small_ones);
-    tcase_add_test(tcase, k8_components_are_told_apart_at_the_edges_of_a_word);
-    tcase_add_test(tcase, k12_what_is_not_there_is_not_found_one_past_the_end);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(bugs_suite)

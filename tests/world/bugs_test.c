@@ -68,7 +68,7 @@ static void check_book(const book *b, espl_world *world)
     ck_assert_uint_eq(met, b->living);
 }
 
-START_TEST(b4_a_handle_comes_back_bit_for_bit_and_names_one_life_only)
+TEST(b4_a_handle_comes_back_bit_for_bit_and_names_one_life_only)
 {
     uint64_t random = 4;
     book b = {.count = 0};
@@ -94,10 +94,9 @@ START_TEST(b4_a_handle_comes_back_bit_for_bit_and_names_one_life_only)
     }
     test_world_end(&test);
 }
-END_TEST
 
 // However an entity is made: created, cloned at once, cloned by a playback, after a trim.
-START_TEST(b7_the_generation_of_an_index_only_goes_up)
+TEST(b7_the_generation_of_an_index_only_goes_up)
 {
     enum { INDICES = 64 };
     const uint32_t lives = (uint32_t)test_limits_of_build().lives;
@@ -133,7 +132,6 @@ START_TEST(b7_the_generation_of_an_index_only_goes_up)
     }
     test_world_end(&test);
 }
-END_TEST
 
 // --- B: rows ---
 
@@ -185,7 +183,7 @@ typedef struct tree {
 static const espl_extent extents[3] = {ESPL_EXTENT_OWNED, ESPL_EXTENT_SUBTREE, ESPL_EXTENT_ENTITY};
 
 // Each list there is, without an element.
-START_TEST(c12_an_empty_list_is_no_matter_anywhere)
+TEST(c12_an_empty_list_is_no_matter_anywhere)
 {
     espl_command_buffer *commands = NULL;
     espl_entity clone = {0};
@@ -223,7 +221,6 @@ START_TEST(c12_an_empty_list_is_no_matter_anywhere)
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
-END_TEST
 
 // --- E: changes in the middle of an iteration ---
 
@@ -262,7 +259,7 @@ static void crowd_end(crowd *c)
 
 // --- E: nesting, contexts, aliases, growth ---
 
-START_TEST(e6_iterations_end_in_any_order_and_the_last_one_frees_the_world)
+TEST(e6_iterations_end_in_any_order_and_the_last_one_frees_the_world)
 {
     static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                      {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
@@ -292,7 +289,6 @@ START_TEST(e6_iterations_end_in_any_order_and_the_last_one_frees_the_world)
         crowd_end(&c);
     }
 }
-END_TEST
 
 // Where the entities and values of the first chunk stand in the world's own memory.
 static const espl_entity *own_rows(crowd *c, const uint32_t **column, size_t *count)
@@ -309,7 +305,7 @@ static const espl_entity *own_rows(crowd *c, const uint32_t **column, size_t *co
     return entities;
 }
 
-START_TEST(e9_memory_of_the_world_itself_may_be_the_input)
+TEST(e9_memory_of_the_world_itself_may_be_the_input)
 {
     const uint32_t *column = NULL;
     size_t count = 0;
@@ -353,9 +349,8 @@ START_TEST(e9_memory_of_the_world_itself_may_be_the_input)
     test_world_is_valid(c.world);
     crowd_end(&c);
 }
-END_TEST
 
-START_TEST(e9_the_handles_of_a_chunk_may_be_written_in_a_batch)
+TEST(e9_the_handles_of_a_chunk_may_be_written_in_a_batch)
 {
     const uint32_t *column = NULL;
     size_t count = 0;
@@ -377,7 +372,6 @@ START_TEST(e9_the_handles_of_a_chunk_may_be_written_in_a_batch)
     }
     crowd_end(&c);
 }
-END_TEST
 
 // One buffer for all names: what was copied from it stays, what was not is lost.
 static const char *name_of(uint32_t i, char *buffer)
@@ -390,7 +384,7 @@ static const char *name_of(uint32_t i, char *buffer)
 
 // Names, archetypes, chunks, runs and records grow one by one; each time all that stood before is
 // found where it is now. The test's heap never grows a block in place.
-START_TEST(e10_nothing_points_where_a_grown_container_was)
+TEST(e10_nothing_points_where_a_grown_container_was)
 {
     enum { STEPS = 40 };
     espl_component kind[STEPS];
@@ -420,7 +414,6 @@ START_TEST(e10_nothing_points_where_a_grown_container_was)
     }
     test_world_end(&test);
 }
-END_TEST
 
 static void position_of(const espl_world *world, espl_entity entity, float out[3])
 {
@@ -447,7 +440,7 @@ static espl_transform random_placement(uint64_t *random)
 }
 
 // A turned child under a stretched parent has no shear to lose: it keeps place, turn and shape.
-START_TEST(i5_nothing_is_sheared_by_a_change_of_parent_under_a_stretch)
+TEST(i5_nothing_is_sheared_by_a_change_of_parent_under_a_stretch)
 {
     uint64_t random = 5;
 
@@ -469,10 +462,9 @@ START_TEST(i5_nothing_is_sheared_by_a_change_of_parent_under_a_stretch)
         test_world_end(&test);
     }
 }
-END_TEST
 
 // Steps of a millimetre ten thousand kilometres out: what a float holds, and the same bits batched.
-START_TEST(i7_small_steps_far_out_are_the_same_batched_and_single)
+TEST(i7_small_steps_far_out_are_the_same_batched_and_single)
 {
     const float far = 1e7f, step[3] = {1e-3f, 1, -1e-3f};
     test_world test;
@@ -496,9 +488,8 @@ START_TEST(i7_small_steps_far_out_are_the_same_batched_and_single)
     ck_assert(memcmp(single, batched, sizeof single) == 0);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(i9_no_placement_is_refused_as_a_matrix)
+TEST(i9_no_placement_is_refused_as_a_matrix)
 {
     uint64_t random = 9;
 
@@ -512,10 +503,9 @@ START_TEST(i9_no_placement_is_refused_as_a_matrix)
         ck_assert_float_le(residual, 2e-6f);
     }
 }
-END_TEST
 
 // The inverse takes the offset back by the parent's rotation before it divides: against doubles.
-START_TEST(i11_the_inverse_scale_meets_the_right_part_of_the_translation)
+TEST(i11_the_inverse_scale_meets_the_right_part_of_the_translation)
 {
     uint64_t random = 11;
 
@@ -548,27 +538,3 @@ START_TEST(i11_the_inverse_scale_meets_the_right_part_of_the_translation)
         test_world_end(&test);
     }
 }
-END_TEST
-
-static Suite *bugs_suite(void)
-{
-    Suite *const suite = suite_create("bugs");
-    TCase *const tcase = tcase_create("bugs");
-
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, b4_a_handle_comes_back_bit_for_bit_and_names_one_life_only);
-    tcase_add_test(tcase, b7_the_generation_of_an_index_only_goes_up);
-    tcase_add_test(tcase, c12_an_empty_list_is_no_matter_anywhere);
-    tcase_add_test(tcase, e6_iterations_end_in_any_order_and_the_last_one_frees_the_world);
-    tcase_add_test(tcase, e9_memory_of_the_world_itself_may_be_the_input);
-    tcase_add_test(tcase, e9_the_handles_of_a_chunk_may_be_written_in_a_batch);
-    tcase_add_test(tcase, e10_nothing_points_where_a_grown_container_was);
-    tcase_add_test(tcase, i5_nothing_is_sheared_by_a_change_of_parent_under_a_stretch);
-    tcase_add_test(tcase, i7_small_steps_far_out_are_the_same_batched_and_single);
-    tcase_add_test(tcase, i9_no_placement_is_refused_as_a_matrix);
-    tcase_add_test(tcase, i11_the_inverse_scale_meets_the_right_part_of_the_translation);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(bugs_suite)

@@ -53,7 +53,9 @@ static const char at_site[] =
     "The query that began at frame.c:12 is open; let espl_query_next() return false or call "
     "espl_query_end() first, or record a command.";
 
-START_TEST(an_open_query_is_told_with_where_it_began)
+FIXTURE(set_up, tear_down);
+
+TEST(an_open_query_is_told_with_where_it_began)
 {
     espl_query outer, inner;
 
@@ -70,9 +72,8 @@ START_TEST(an_open_query_is_told_with_where_it_began)
     espl_query_end(&outer);
     ck_assert_int_eq(espl_detach(t.world, child, ESPL_KEEP_WORLD), ESPL_OK);
 }
-END_TEST
 
-START_TEST(more_open_queries_than_are_noted_are_told_as_far_as_known)
+TEST(more_open_queries_than_are_noted_are_told_as_far_as_known)
 {
     enum { QUERIES = 20 };
     static espl_query queries[QUERIES];
@@ -95,9 +96,8 @@ START_TEST(more_open_queries_than_are_noted_are_told_as_far_as_known)
     demand_busy(at_site);
     espl_query_end(&queries[0]);
 }
-END_TEST
 
-START_TEST(an_open_subtree_is_told_with_its_top)
+TEST(an_open_subtree_is_told_with_its_top)
 {
     char why[256];
     espl_subtree below;
@@ -111,7 +111,6 @@ START_TEST(an_open_subtree_is_told_with_its_top)
     demand_busy(why);
     espl_subtree_end(&below);
 }
-END_TEST
 
 // --- Functions of the user that the library calls ---
 
@@ -127,7 +126,7 @@ static void change_in_custom(void *user, const espl_custom_calls *custom)
     calls += 1;
 }
 
-START_TEST(the_function_of_a_custom_command_is_told)
+TEST(the_function_of_a_custom_command_is_told)
 {
     const espl_custom_command_def def = {.name = "custom", .function = change_in_custom};
     espl_custom_command custom = 0;
@@ -143,7 +142,6 @@ START_TEST(the_function_of_a_custom_command_is_told)
     ck_assert_uint_eq(calls, 1);
     espl_command_buffer_destroy(commands);
 }
-END_TEST
 
 static void change_in_job(espl_writer *writer, const espl_query *rows, void *context)
 {
@@ -157,7 +155,7 @@ static void change_in_job(espl_writer *writer, const espl_query *rows, void *con
     calls += 1;
 }
 
-START_TEST(a_parallel_write_is_told_with_where_it_began)
+TEST(a_parallel_write_is_told_with_where_it_began)
 {
     char named[] = " that began at frame.c:12", unnamed_one[] = "";
     const espl_parallel_def defs[] = {
@@ -170,7 +168,6 @@ START_TEST(a_parallel_write_is_told_with_where_it_began)
         ck_assert_uint_ge(calls, 1);
     }
 }
-END_TEST
 
 // An executor that does other work of the program between the jobs, as those that help do.
 static void run_and_change(void *context, espl_job function, void *argument, size_t count)
@@ -200,7 +197,7 @@ static void leave_open(espl_writer *writer, const espl_query *rows, void *contex
     }
 }
 
-START_TEST(a_query_that_began_in_a_job_is_told_after_the_parallel_write)
+TEST(a_query_that_began_in_a_job_is_told_after_the_parallel_write)
 {
     espl_query open;
     const espl_parallel_def def = {.function = leave_open, .context = &open};
@@ -211,9 +208,8 @@ START_TEST(a_query_that_began_in_a_job_is_told_after_the_parallel_write)
     espl_query_end(&open);
     ck_assert_int_eq(espl_detach(t.world, child, ESPL_KEEP_WORLD), ESPL_OK);
 }
-END_TEST
 
-START_TEST(a_playback_that_is_under_way_is_told)
+TEST(a_playback_that_is_under_way_is_told)
 {
     if (test_lacks_room(20001, "a playback of several jobs")) {
         return;
@@ -236,23 +232,3 @@ START_TEST(a_playback_that_is_under_way_is_told)
     ck_assert_uint_ge(calls, 1);
     espl_command_buffer_destroy(commands);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("busy messages");
-    TCase *const busy = tcase_create("busy");
-
-    tcase_add_checked_fixture(busy, set_up, tear_down);
-    tcase_add_test(busy, an_open_query_is_told_with_where_it_began);
-    tcase_add_test(busy, more_open_queries_than_are_noted_are_told_as_far_as_known);
-    tcase_add_test(busy, an_open_subtree_is_told_with_its_top);
-    tcase_add_test(busy, the_function_of_a_custom_command_is_told);
-    tcase_add_test(busy, a_parallel_write_is_told_with_where_it_began);
-    tcase_add_test(busy, a_query_that_began_in_a_job_is_told_after_the_parallel_write);
-    tcase_add_test(busy, a_playback_that_is_under_way_is_told);
-    suite_add_tcase(suite, busy);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

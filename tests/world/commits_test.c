@@ -117,11 +117,10 @@ static size_t carry_out(int which, bool takes)
     return s.commits;
 }
 
-START_TEST(jobs_of_a_change_run_in_its_commit)
+TEST_LOOP(jobs_of_a_change_run_in_its_commit, 0, CHANGES)
 {
     ck_assert_uint_gt(carry_out(_i, false), 0);
 }
-END_TEST
 
 static int caught;
 
@@ -130,7 +129,7 @@ static void be_caught(void)
     (void)carry_out(caught, true);
 }
 
-START_TEST(memory_that_is_taken_in_a_commit_aborts)
+TEST_LOOP(memory_that_is_taken_in_a_commit_aborts, 0, CHANGES)
 {
     char said[256];
 
@@ -140,18 +139,3 @@ START_TEST(memory_that_is_taken_in_a_commit_aborts)
         ck_assert_ptr_nonnull(strstr(said, "is_forbidden"));
     }
 }
-END_TEST
-
-static Suite *commits_suite(void)
-{
-    Suite *const suite = suite_create("commits");
-    TCase *const tcase = tcase_create("guard");
-
-    tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, jobs_of_a_change_run_in_its_commit, 0, CHANGES);
-    tcase_add_loop_test(tcase, memory_that_is_taken_in_a_commit_aborts, 0, CHANGES);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(commits_suite)

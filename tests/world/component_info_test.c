@@ -20,7 +20,9 @@ static void tear_down(void)
     test_world_end(&test);
 }
 
-START_TEST(a_new_world_has_the_built_in_components)
+FIXTURE(set_up, tear_down);
+
+TEST(a_new_world_has_the_built_in_components)
 {
     static const char *const names[] = {"transform", "solo",   "root",
                                         "member",    "prefab", "disabled"};
@@ -38,9 +40,8 @@ START_TEST(a_new_world_has_the_built_in_components)
         ck_assert_uint_eq(info.reference_count, 0);
     }
 }
-END_TEST
 
-START_TEST(a_component_is_described_as_it_was_registered)
+TEST(a_component_is_described_as_it_was_registered)
 {
     static const uint32_t at[] = {4, 16};
     const espl_component_def defs[] = {
@@ -65,10 +66,9 @@ START_TEST(a_component_is_described_as_it_was_registered)
         }
     }
 }
-END_TEST
 
 // Another world registers the same, number by number, and then shows the same.
-START_TEST(a_description_registers_the_component_in_another_world)
+TEST(a_description_registers_the_component_in_another_world)
 {
     static const uint32_t at[] = {0};
     const espl_component_def def = {
@@ -90,9 +90,8 @@ START_TEST(a_description_registers_the_component_in_another_world)
     ck_assert_uint_eq(espl_component_find(other.world, "link"), number);
     test_world_end(&other);
 }
-END_TEST
 
-START_TEST(a_number_that_no_component_has_is_refused)
+TEST(a_number_that_no_component_has_is_refused)
 {
     const espl_component none[] = {0, espl_component_count(w) + 1, UINT32_MAX};
     const espl_component_def before = {.name = "before", .size = 7};
@@ -111,9 +110,8 @@ START_TEST(a_number_that_no_component_has_is_refused)
         ck_assert_str_eq(test.hooks.last_line, line);
     }
 }
-END_TEST
 
-START_TEST(names_and_references_stay_where_they_are)
+TEST(names_and_references_stay_where_they_are)
 {
     espl_component_def first, again;
     const uint32_t limit = ESPL_COMPONENT_LIMIT;
@@ -133,21 +131,3 @@ START_TEST(names_and_references_stay_where_they_are)
     ck_assert_ptr_eq(again.name, first.name);
     ck_assert_uint_eq(espl_component_count(w), limit);
 }
-END_TEST
-
-static Suite *info_suite(void)
-{
-    Suite *const suite = suite_create("component info");
-    TCase *const cases = tcase_create("info");
-
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_add_test(cases, a_new_world_has_the_built_in_components);
-    tcase_add_test(cases, a_component_is_described_as_it_was_registered);
-    tcase_add_test(cases, a_description_registers_the_component_in_another_world);
-    tcase_add_test(cases, a_number_that_no_component_has_is_refused);
-    tcase_add_test(cases, names_and_references_stay_where_they_are);
-    suite_add_tcase(suite, cases);
-    return suite;
-}
-
-RUN_SUITE(info_suite)

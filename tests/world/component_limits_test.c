@@ -73,7 +73,7 @@ static size_t count_set(const scene *s, espl_entity entity)
 
 // --- Kinds of components ---
 
-START_TEST(d2_a_world_takes_so_many_components_and_no_more)
+TEST(d2_a_world_takes_so_many_components_and_no_more)
 {
     test_world test;
     espl_component out = 0;
@@ -108,11 +108,10 @@ START_TEST(d2_a_world_takes_so_many_components_and_no_more)
                      ESPL_ERR_ARGUMENT);
     test_world_end(&test);
 }
-END_TEST
 
 // --- Components of one entity ---
 
-START_TEST(d2_an_entity_is_made_with_so_many_components_and_no_more)
+TEST(d2_an_entity_is_made_with_so_many_components_and_no_more)
 {
     scene s;
 
@@ -132,9 +131,8 @@ START_TEST(d2_an_entity_is_made_with_so_many_components_and_no_more)
     ck_assert_uint_eq(count_set(&s, nearly), ESPL_SET_LIMIT - 1);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_full_set_takes_no_other_component)
+TEST(a_full_set_takes_no_other_component)
 {
     const espl_transform value = test_at(1, 2, 3);
     scene s;
@@ -156,10 +154,9 @@ START_TEST(a_full_set_takes_no_other_component)
     ck_assert_uint_eq(count_set(&s, entity), ESPL_SET_LIMIT);
     scene_end(&s);
 }
-END_TEST
 
 // What goes makes room for what comes in the same call, the placement too.
-START_TEST(a_full_set_is_changed_in_one_step)
+TEST(a_full_set_is_changed_in_one_step)
 {
     const espl_component placement = ESPL_TRANSFORM;
     scene s;
@@ -185,9 +182,8 @@ START_TEST(a_full_set_is_changed_in_one_step)
     ck_assert_uint_eq(count_set(&s, two), ESPL_SET_LIMIT);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(many_are_changed_or_none_where_one_is_full)
+TEST(many_are_changed_or_none_where_one_is_full)
 {
     scene s;
 
@@ -221,7 +217,6 @@ START_TEST(many_are_changed_or_none_where_one_is_full)
     ck_assert_uint_eq(count, 3);
     scene_end(&s);
 }
-END_TEST
 
 static espl_entity make_placed(scene *s, size_t tags, espl_entity parent)
 {
@@ -237,7 +232,7 @@ static espl_entity make_placed(scene *s, size_t tags, espl_entity parent)
 // A placement that comes takes along what was put off: members whose root died without memory are
 // roots and solos from then on. Of these one has no room for what comes with the placement, and needs
 // none.
-START_TEST(a_full_set_is_no_hindrance_to_those_beside_it)
+TEST(a_full_set_is_no_hindrance_to_those_beside_it)
 {
     scene s;
 
@@ -285,10 +280,9 @@ START_TEST(a_full_set_is_no_hindrance_to_those_beside_it)
     }
     scene_end(&s);
 }
-END_TEST
 
 // Roles come and go: a full set has room for another one.
-START_TEST(a_full_set_goes_through_every_role)
+TEST(a_full_set_goes_through_every_role)
 {
     espl_entity clones[2];
     scene s;
@@ -308,9 +302,8 @@ START_TEST(a_full_set_goes_through_every_role)
     ck_assert_uint_eq(count_set(&s, two), ESPL_SET_LIMIT);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_clone_takes_values_up_to_a_full_set)
+TEST(a_clone_takes_values_up_to_a_full_set)
 {
     espl_entity full = {0}, over = {0};
     espl_report report;
@@ -337,9 +330,8 @@ START_TEST(a_clone_takes_values_up_to_a_full_set)
     espl_command_buffer_destroy(commands);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_change_names_so_many_components_and_no_more)
+TEST(a_change_names_so_many_components_and_no_more)
 {
     espl_component_value values[ESPL_SET_LIMIT + 1] = {{0}};
     espl_component names[ESPL_SET_LIMIT + 1];
@@ -375,11 +367,10 @@ START_TEST(a_change_names_so_many_components_and_no_more)
     ck_assert_uint_eq(count_set(&s, entity), 1);
     scene_end(&s);
 }
-END_TEST
 
 _Static_assert(sizeof(espl_query) < 256, "a query is small enough for the stack of any job");
 
-START_TEST(the_lists_of_a_query_share_its_terms)
+TEST(the_lists_of_a_query_share_its_terms)
 {
     espl_component names[ESPL_TERM_LIMIT + 1];
     espl_query query;
@@ -422,9 +413,8 @@ START_TEST(the_lists_of_a_query_share_its_terms)
     ck_assert(!espl_query_next(&query));
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_query_names_so_many_components_and_no_more)
+TEST(a_query_names_so_many_components_and_no_more)
 {
     espl_query query;
     scene s;
@@ -456,7 +446,6 @@ START_TEST(a_query_names_so_many_components_and_no_more)
     }
     scene_end(&s);
 }
-END_TEST
 
 // --- Bytes ---
 
@@ -494,7 +483,7 @@ static void try_values(espl_world *world, espl_component component, size_t size,
     test_world_is_valid(world);
 }
 
-START_TEST(d2_components_are_as_large_as_that_and_no_larger)
+TEST(d2_components_are_as_large_as_that_and_no_larger)
 {
     static const size_t sizes[] = {1, ESPL_COMPONENT_SIZE_LIMIT - 1, ESPL_COMPONENT_SIZE_LIMIT};
     test_world test;
@@ -516,9 +505,8 @@ START_TEST(d2_components_are_as_large_as_that_and_no_larger)
     ck_assert_uint_eq(component, 7);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(d2_components_are_aligned_as_far_as_that_and_no_farther)
+TEST(d2_components_are_aligned_as_far_as_that_and_no_farther)
 {
     static const size_t alignments[] = {0, 1, 2, 64, 128, 256};
     test_world test;
@@ -546,9 +534,8 @@ START_TEST(d2_components_are_aligned_as_far_as_that_and_no_farther)
     ck_assert_uint_eq(component, 7);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(d2_names_are_as_long_as_that_and_no_longer)
+TEST(d2_names_are_as_long_as_that_and_no_longer)
 {
     test_world test;
     espl_component component = 0;
@@ -563,9 +550,8 @@ START_TEST(d2_names_are_as_long_as_that_and_no_longer)
     }
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(d2_references_are_as_many_as_that_and_no_more)
+TEST(d2_references_are_as_many_as_that_and_no_more)
 {
     uint32_t offsets[ESPL_REFERENCE_LIMIT + 1];
     test_world test;
@@ -604,11 +590,10 @@ START_TEST(d2_references_are_as_many_as_that_and_no_more)
     ck_assert(espl_entity_equal(bonds[ESPL_REFERENCE_LIMIT], source));
     test_world_end(&test);
 }
-END_TEST
 
 // --- Worlds and lanes ---
 
-START_TEST(d2_commands_have_so_many_lanes_and_no_more)
+TEST(d2_commands_have_so_many_lanes_and_no_more)
 {
     static const uint32_t counts[] = {1, ESPL_LANE_LIMIT - 1, ESPL_LANE_LIMIT};
     const espl_transform moved = test_at(1, 2, 3);
@@ -638,9 +623,8 @@ START_TEST(d2_commands_have_so_many_lanes_and_no_more)
     ck_assert_ptr_null(commands);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(worlds_have_tags_up_to_a_hundred_and_twenty_seven)
+TEST(worlds_have_tags_up_to_a_hundred_and_twenty_seven)
 {
     for (uint32_t tag = 126; tag <= 128; ++tag) {
         const espl_world_def def = {.tag = tag};
@@ -655,35 +639,3 @@ START_TEST(worlds_have_tags_up_to_a_hundred_and_twenty_seven)
         }
     }
 }
-END_TEST
-
-static Suite *component_limits_suite(void)
-{
-    Suite *const suite = suite_create("component limits");
-    TCase *const sets = tcase_create("sets"), *const bytes = tcase_create("bytes"),
-                 *const worlds = tcase_create("worlds");
-
-    tcase_add_test(sets, d2_a_world_takes_so_many_components_and_no_more);
-    tcase_add_test(sets, d2_an_entity_is_made_with_so_many_components_and_no_more);
-    tcase_add_test(sets, a_full_set_takes_no_other_component);
-    tcase_add_test(sets, a_full_set_is_changed_in_one_step);
-    tcase_add_test(sets, many_are_changed_or_none_where_one_is_full);
-    tcase_add_test(sets, a_full_set_is_no_hindrance_to_those_beside_it);
-    tcase_add_test(sets, a_full_set_goes_through_every_role);
-    tcase_add_test(sets, a_clone_takes_values_up_to_a_full_set);
-    tcase_add_test(sets, a_change_names_so_many_components_and_no_more);
-    tcase_add_test(sets, a_query_names_so_many_components_and_no_more);
-    tcase_add_test(sets, the_lists_of_a_query_share_its_terms);
-    suite_add_tcase(suite, sets);
-    tcase_add_test(bytes, d2_components_are_as_large_as_that_and_no_larger);
-    tcase_add_test(bytes, d2_components_are_aligned_as_far_as_that_and_no_farther);
-    tcase_add_test(bytes, d2_names_are_as_long_as_that_and_no_longer);
-    tcase_add_test(bytes, d2_references_are_as_many_as_that_and_no_more);
-    suite_add_tcase(suite, bytes);
-    tcase_add_test(worlds, d2_commands_have_so_many_lanes_and_no_more);
-    tcase_add_test(worlds, worlds_have_tags_up_to_a_hundred_and_twenty_seven);
-    suite_add_tcase(suite, worlds);
-    return suite;
-}
-
-RUN_SUITE(component_limits_suite)

@@ -44,7 +44,9 @@ static espl_entity *all_entities(void)
 
 // --- The tree ---
 
-START_TEST(bare_change_does_not_touch_the_tree)
+FIXTURE(set_up, tear_down);
+
+TEST(bare_change_does_not_touch_the_tree)
 {
     enum { COUNT = 60 };
     const espl_component_value add[] = {value_of(4, NULL), value_of(2, NULL)};
@@ -76,10 +78,9 @@ START_TEST(bare_change_does_not_touch_the_tree)
     ck_assert_int_eq(espl_destroy(t.world, t.rows[0].entity, ESPL_EXTENT_OWNED), ESPL_OK);
     free(node);
 }
-END_TEST
 
 // BUGS E: a change of many is refused for one of them, in the midst.
-START_TEST(placement_refused_for_one_refuses_all)
+TEST(placement_refused_for_one_refuses_all)
 {
     const espl_transform far = test_at(3e38f, 0, 0), near = test_at(1, 0, 0);
     const espl_component_value comes[] = {{ESPL_TRANSFORM, sizeof near, &near}, value_of(4, &near)};
@@ -141,12 +142,11 @@ START_TEST(placement_refused_for_one_refuses_all)
     ck_assert_uint_eq(test_count_overflowed(t.world), 0);
     free(list);
 }
-END_TEST
 
 // --- Memory ---
 
 // BUGS E: what stands in many chunks takes more room than is there at once.
-START_TEST(a_subtree_of_many_sets_is_not_disabled_without_memory)
+TEST(a_subtree_of_many_sets_is_not_disabled_without_memory)
 {
     enum { SETS = 32 };
 
@@ -167,7 +167,6 @@ START_TEST(a_subtree_of_many_sets_is_not_disabled_without_memory)
     ck_assert_int_eq(espl_disable(t.world, t.rows[0].entity, ESPL_EXTENT_SUBTREE), ESPL_OK);
     ck_assert_int_eq(espl_enable(t.world, t.rows[0].entity, ESPL_EXTENT_SUBTREE), ESPL_OK);
 }
-END_TEST
 
 #ifdef ESPL_HARD_MOVE
 enum { MOVES_HARD = 1 };
@@ -175,7 +174,7 @@ enum { MOVES_HARD = 1 };
 enum { MOVES_HARD = 0 };
 #endif
 
-START_TEST(reserved_rows_do_without_memory)
+TEST(reserved_rows_do_without_memory)
 {
     const espl_component set[] = {ESPL_MEMBER, t.number[1], t.number[4]};
     const espl_component own[] = {t.number[2], ESPL_TRANSFORM};
@@ -239,21 +238,3 @@ START_TEST(reserved_rows_do_without_memory)
                      &(espl_reserve_def){.components = set, .component_count = 3, .rows = 0}),
         ESPL_OK);
 }
-END_TEST
-
-static Suite *components_suite(void)
-{
-    Suite *const suite = suite_create("components of a world");
-    TCase *const cases = tcase_create("components");
-
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_set_timeout(cases, 300);
-    tcase_add_test(cases, bare_change_does_not_touch_the_tree);
-    tcase_add_test(cases, placement_refused_for_one_refuses_all);
-    tcase_add_test(cases, a_subtree_of_many_sets_is_not_disabled_without_memory);
-    tcase_add_test(cases, reserved_rows_do_without_memory);
-    suite_add_tcase(suite, cases);
-    return suite;
-}
-
-RUN_SUITE(components_suite)

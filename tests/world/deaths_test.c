@@ -51,7 +51,7 @@ static cost cost_of_deaths(uint32_t plan, uint32_t count)
     return (cost){moved_after - moved, after.nodes_visited - before.nodes_visited};
 }
 
-START_TEST(k13_twice_the_deaths_move_at_most_twice_as_much)
+TEST_LOOP(k13_twice_the_deaths_move_at_most_twice_as_much, 0, PLAN_COUNT)
 {
     const uint32_t doublings = DOUBLINGS - (test_pace_of_build() == TEST_SWIFT ? 0 : 3);
     uint64_t last = 0;
@@ -74,17 +74,3 @@ START_TEST(k13_twice_the_deaths_move_at_most_twice_as_much)
         last = moved;
     }
 }
-END_TEST
-
-static Suite *deaths_suite(void)
-{
-    Suite *const suite = suite_create("deaths");
-    TCase *const tcase = tcase_create("counters");
-
-    tcase_set_timeout(tcase, 600);
-    tcase_add_loop_test(tcase, k13_twice_the_deaths_move_at_most_twice_as_much, 0, PLAN_COUNT);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(deaths_suite)

@@ -255,16 +255,15 @@ static void destroy_all_links(clan_shape shape, policy how)
 
 static const clan_shape shapes[] = {CHAIN, STAR, COMB, BUSHY, RANDOM};
 
-START_TEST(each_destroy_leaves_the_survivors_where_they_are)
+TEST_LOOP(each_destroy_leaves_the_survivors_where_they_are, 0, SHAPE_COUNT)
 {
     for (policy how = OWNED_CLOSURE; how < POLICY_COUNT; ++how) {
         destroy_all_links(shapes[_i], how);
     }
 }
-END_TEST
 
 // Deaths one after the other, until none is left.
-START_TEST(whoever_survives_many_deaths_is_where_it_was)
+TEST_LOOP(whoever_survives_many_deaths_is_where_it_was, 0, SHAPE_COUNT)
 {
     uint64_t random = 77 + (uint64_t)_i;
 
@@ -290,18 +289,3 @@ START_TEST(whoever_survives_many_deaths_is_where_it_was)
         test_world_end(&c.test);
     }
 }
-END_TEST
-
-static Suite *destroys_suite(void)
-{
-    Suite *const suite = suite_create("destroys");
-    TCase *const tcase = tcase_create("closures");
-
-    tcase_set_timeout(tcase, 600);
-    tcase_add_loop_test(tcase, each_destroy_leaves_the_survivors_where_they_are, 0, SHAPE_COUNT);
-    tcase_add_loop_test(tcase, whoever_survives_many_deaths_is_where_it_was, 0, SHAPE_COUNT);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(destroys_suite)

@@ -192,31 +192,15 @@ static size_t try_all(trial of, bool is_among_others)
     return tried;
 }
 
-START_TEST(what_a_call_costs_grows_as_what_it_touches)
+TEST(what_a_call_costs_grows_as_what_it_touches)
 {
     if (test_lacks_room(SMALLEST << (DOUBLINGS + 2), "calls on more and more nodes")) {
         return;
     }
     test_tell_figure(try_all(try_growth, false), "calls whose cost grows as what they touch");
 }
-END_TEST
 
-START_TEST(k11_what_a_call_costs_is_the_same_among_any_number_of_others)
+TEST(k11_what_a_call_costs_is_the_same_among_any_number_of_others)
 {
     test_tell_figure(try_all(try_among_others, true), "calls whose cost is the same among others");
 }
-END_TEST
-
-static Suite *doubling_suite(void)
-{
-    Suite *const suite = suite_create("doubling");
-    TCase *const tcase = tcase_create("counters");
-
-    tcase_set_timeout(tcase, 600);
-    tcase_add_test(tcase, what_a_call_costs_grows_as_what_it_touches);
-    tcase_add_test(tcase, k11_what_a_call_costs_is_the_same_among_any_number_of_others);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(doubling_suite)

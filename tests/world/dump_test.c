@@ -35,16 +35,17 @@ static void dumps_as(espl_entity entity, const char *wanted)
 
 #define IDENTITY ", rotation 0 0 0 1, scale 1, stretch 1 1 1, user data 0\n"
 
-START_TEST(a_solo_shows_its_handle_role_and_transforms)
+FIXTURE(set_up, tear_down);
+
+TEST(a_solo_shows_its_handle_role_and_transforms)
 {
     dumps_as(test_solo_at(w, 1, 0.1f, -3e20f),
              "entity 0.16777217: solo, 0 children\n"
              "  local: position 1 0.100000001 -3.00000006e+20" IDENTITY
              "  world: position 1 0.100000001 -3.00000006e+20" IDENTITY);
 }
-END_TEST
 
-START_TEST(a_member_shows_its_parent_link_and_flags)
+TEST(a_member_shows_its_parent_link_and_flags)
 {
     const espl_attach_options options = {.link = ESPL_LINK_FREE,
                                          .inherit = ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_UP |
@@ -66,9 +67,8 @@ START_TEST(a_member_shows_its_parent_link_and_flags)
                    "  copies its parent\n"
                    "  local: position 0 0 0" IDENTITY "  world: position 0 0 0" IDENTITY);
 }
-END_TEST
 
-START_TEST(components_show_their_first_bytes)
+TEST(components_show_their_first_bytes)
 {
     const espl_component_def word = {.name = "word", .size = 4, .alignment = 1},
                              page = {.name = "page", .size = ESPL_DUMP_BYTES + 1},
@@ -97,9 +97,8 @@ START_TEST(components_show_their_first_bytes)
                    zeros, zeros);
     dumps_as(entity, wanted);
 }
-END_TEST
 
-START_TEST(worlds_that_overflowed_are_shown_alike_everywhere)
+TEST(worlds_that_overflowed_are_shown_alike_everywhere)
 {
     const espl_entity root = test_solo(w), child = test_solo(w), below = test_solo_at(w, 1, 0, 0);
     char text[1024];
@@ -116,9 +115,8 @@ START_TEST(worlds_that_overflowed_are_shown_alike_everywhere)
     ck_assert_uint_lt(espl_dump(w, below, text, sizeof text), sizeof text);
     ck_assert_ptr_nonnull(strstr(text, "  world: position nan nan nan, rotation 0 0 0 1, scale "));
 }
-END_TEST
 
-START_TEST(a_handle_that_names_no_living_entity_is_said_to)
+TEST(a_handle_that_names_no_living_entity_is_said_to)
 {
     const espl_entity dead = test_solo(w);
     const espl_entity foreign = {3, 5};
@@ -129,9 +127,8 @@ START_TEST(a_handle_that_names_no_living_entity_is_said_to)
     dumps_as(foreign, "entity 3.5: ESPL_ERR_FOREIGN\n");
     dumps_as(espl_entity_null(), "entity 0.0: ESPL_ERR_NULL_ENTITY\n");
 }
-END_TEST
 
-START_TEST(a_dump_is_cut_as_snprintf_cuts)
+TEST(a_dump_is_cut_as_snprintf_cuts)
 {
     const espl_entity entity = test_solo(w);
     char whole[1024];
@@ -150,10 +147,9 @@ START_TEST(a_dump_is_cut_as_snprintf_cuts)
         ck_assert_int_eq(text[end], '#');
     }
 }
-END_TEST
 
 // Where the system has a locale with another decimal point.
-START_TEST(a_dump_does_not_know_the_locale)
+TEST(a_dump_does_not_know_the_locale)
 {
     static const char *const locales[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8",
                                           "fr_FR.utf8",  "de_DE",      "ps_AF.UTF-8"};
@@ -170,7 +166,6 @@ START_TEST(a_dump_does_not_know_the_locale)
     ck_assert_str_eq(other, plain);
     ck_assert_ptr_nonnull(strstr(plain, "position 0.5 -1.25 1.00000001e-10,"));
 }
-END_TEST
 
 // --- In jobs ---
 
@@ -190,7 +185,7 @@ static void dump_rows(espl_writer *writer, const espl_query *rows, void *context
     }
 }
 
-START_TEST(a_job_sees_no_transforms_of_another_one)
+TEST(a_job_sees_no_transforms_of_another_one)
 {
     seen s = {.other = test_solo(w)};
     const espl_parallel_def def = {.function = dump_rows, .context = &s, .job_limit = 2};
@@ -204,24 +199,3 @@ START_TEST(a_job_sees_no_transforms_of_another_one)
     }
     ck_assert_uint_eq(test.hooks.traps + test.hooks.lines, 0);
 }
-END_TEST
-
-static Suite *dump_suite(void)
-{
-    Suite *const suite = suite_create("dump");
-    TCase *const cases = tcase_create("dump");
-
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_add_test(cases, a_solo_shows_its_handle_role_and_transforms);
-    tcase_add_test(cases, a_member_shows_its_parent_link_and_flags);
-    tcase_add_test(cases, components_show_their_first_bytes);
-    tcase_add_test(cases, worlds_that_overflowed_are_shown_alike_everywhere);
-    tcase_add_test(cases, a_handle_that_names_no_living_entity_is_said_to);
-    tcase_add_test(cases, a_dump_is_cut_as_snprintf_cuts);
-    tcase_add_test(cases, a_dump_does_not_know_the_locale);
-    tcase_add_test(cases, a_job_sees_no_transforms_of_another_one);
-    suite_add_tcase(suite, cases);
-    return suite;
-}
-
-RUN_SUITE(dump_suite)

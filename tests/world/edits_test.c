@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-START_TEST(an_edit_of_a_large_hierarchy_recomputes_what_it_moves)
+TEST(an_edit_of_a_large_hierarchy_recomputes_what_it_moves)
 {
     const uint32_t count = test_fitting(4000, 1);
     test_world test;
@@ -27,9 +27,8 @@ START_TEST(an_edit_of_a_large_hierarchy_recomputes_what_it_moves)
     free(entities);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(a_move_among_siblings_recomputes_nothing)
+TEST(a_move_among_siblings_recomputes_nothing)
 {
     const uint32_t count = test_fitting(4000, 0), children = count == 4000 ? 40 : 8;
     test_world test;
@@ -49,11 +48,10 @@ START_TEST(a_move_among_siblings_recomputes_nothing)
     free(entities);
     test_world_end(&test);
 }
-END_TEST
 
 // What is kept hides where a local would lead: no longer kept, its world overflows. Along X the way
 // back is out of range too, so that the local stays what it was.
-START_TEST(flags_that_go_may_let_a_world_overflow)
+TEST(flags_that_go_may_let_a_world_overflow)
 {
     const float far[3] = {1e20f, 1e20f, 0}, stretch[3] = {1e-30f, 1e30f, 1}, none[3] = {1, 1, 1};
     const espl_attach_options keep = {.inherit = ESPL_ABSOLUTE_POSITION};
@@ -89,19 +87,3 @@ START_TEST(flags_that_go_may_let_a_world_overflow)
         test_world_end(&test);
     }
 }
-END_TEST
-
-static Suite *edits_suite(void)
-{
-    Suite *const suite = suite_create("edits");
-    TCase *const tcase = tcase_create("edits");
-
-    tcase_set_timeout(tcase, 300);
-    tcase_add_test(tcase, an_edit_of_a_large_hierarchy_recomputes_what_it_moves);
-    tcase_add_test(tcase, a_move_among_siblings_recomputes_nothing);
-    tcase_add_test(tcase, flags_that_go_may_let_a_world_overflow);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(edits_suite)

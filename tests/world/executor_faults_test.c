@@ -357,7 +357,7 @@ static bool try_line(const line *l, misdeed fault, size_t good, uint64_t done, o
     return went_wrong;
 }
 
-START_TEST(each_fault_in_each_run_refuses_the_call_or_is_made_up_for)
+TEST_LOOP(each_fault_in_each_run_refuses_the_call_or_is_made_up_for, 0, FAULTS *LINES)
 {
     const misdeed fault = (misdeed)(_i % FAULTS);
     const line *const l = &lines[_i / FAULTS];
@@ -375,18 +375,3 @@ START_TEST(each_fault_in_each_run_refuses_the_call_or_is_made_up_for)
         ck_assert_msg(all.refused > 0, "%s: nothing that only reads is refused", l->name);
     }
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("executor_faults");
-    TCase *const table = tcase_create("table");
-
-    tcase_set_timeout(table, 300);
-    tcase_add_loop_test(table, each_fault_in_each_run_refuses_the_call_or_is_made_up_for, 0,
-                        FAULTS * LINES);
-    suite_add_tcase(suite, table);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

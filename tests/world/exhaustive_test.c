@@ -156,11 +156,10 @@ static size_t insertions_of(size_t count)
     return 2 * count - 1;
 }
 
-START_TEST(each_small_tree_takes_a_leaf_at_each_place)
+TEST(each_small_tree_takes_a_leaf_at_each_place)
 {
     try_all(true, BOTH_WAYS, try_insertions, insertions_of, 0);
 }
-END_TEST
 
 // Under itself and what is below it: refused.
 static void try_moves(tree_cases *o, const shape *s)
@@ -177,11 +176,10 @@ static size_t moves_of(size_t count)
     return count * insertions_of(count);
 }
 
-START_TEST(a2_a5_d5_each_node_of_each_small_tree_moves_to_each_place)
+TEST(a2_a5_d5_each_node_of_each_small_tree_moves_to_each_place)
 {
     try_all(true, BOTH_WAYS, try_moves, moves_of, 138386);
 }
-END_TEST
 
 // Before each node, siblings or not, and last.
 static void try_siblings(tree_cases *o, const shape *s)
@@ -201,11 +199,10 @@ static size_t siblings_of(size_t count)
     return count * (count + 1);
 }
 
-START_TEST(each_node_of_each_small_tree_takes_each_place_among_its_siblings)
+TEST(each_node_of_each_small_tree_takes_each_place_among_its_siblings)
 {
     try_all(true, BOTH_WAYS, try_siblings, siblings_of, 169924);
 }
-END_TEST
 
 // --- What leaves ---
 
@@ -228,11 +225,10 @@ static size_t removals_of(size_t count)
     return 6 * count;
 }
 
-START_TEST(c3_each_node_of_each_small_tree_is_destroyed_and_detached_by_each_rule)
+TEST(c3_each_node_of_each_small_tree_is_destroyed_and_detached_by_each_rule)
 {
     try_all(true, BOTH_WAYS, try_removals, removals_of, 0);
 }
-END_TEST
 
 // The nodes die one by one, upwards or downwards. Then a leaf comes under the first that lives, or nothing
 // does, before the world is trimmed.
@@ -271,11 +267,10 @@ static size_t dead_subsets_of(size_t count)
     return 4 * (((size_t)1 << count) - 1);
 }
 
-START_TEST(each_subset_of_each_small_tree_dies_and_no_trim_moves_a_bit)
+TEST(each_subset_of_each_small_tree_dies_and_no_trim_moves_a_bit)
 {
     try_all(false, BOTH_WAYS, try_dead_subsets, dead_subsets_of, 0);
 }
-END_TEST
 
 // --- What is written, cloned, placed ---
 
@@ -300,14 +295,13 @@ static size_t writes_of(size_t count)
     return 3 * count;
 }
 
-START_TEST(each_node_of_each_small_tree_is_written)
+TEST(each_node_of_each_small_tree_is_written)
 {
     // A root inherits nothing: a refusal for each tree.
     const size_t roots = 2 * (1 + 2 + 2 * 4 + 5 * 8 + 14 * 16 + 3 * (42 + 132 + 429));
 
     try_all(true, BOTH_WAYS, try_writes, writes_of, roots);
 }
-END_TEST
 
 static void try_clones(tree_cases *o, const shape *s)
 {
@@ -325,11 +319,10 @@ static void try_clones(tree_cases *o, const shape *s)
     }
 }
 
-START_TEST(each_node_of_each_small_tree_is_cloned_under_each)
+TEST(each_node_of_each_small_tree_is_cloned_under_each)
 {
     try_all(false, BOTH_WAYS, try_clones, siblings_of, 0);
 }
-END_TEST
 
 // Given to one that has it, taken, and taken and given again; above children, and above such as
 // are bare themselves.
@@ -360,11 +353,10 @@ static size_t placements_of(size_t count)
     return count * (3 + count);
 }
 
-START_TEST(each_node_of_each_small_tree_is_given_a_placement_and_robbed_of_it)
+TEST(each_node_of_each_small_tree_is_given_a_placement_and_robbed_of_it)
 {
     try_all(false, CASES_AT_ONCE, try_placements, placements_of, 0);
 }
-END_TEST
 
 // --- With flags ---
 
@@ -496,37 +488,12 @@ static void try_all_sorts(uint32_t ways, sorted_attempt attempt, size_t cases, s
     tree_cases_end(&o);
 }
 
-START_TEST(each_sort_of_node_in_each_tiny_tree_keeps_to_its_flags)
+TEST(each_sort_of_node_in_each_tiny_tree_keeps_to_its_flags)
 {
     try_all_sorts(BOTH_WAYS, try_recordable, 337148, 145928);
 }
-END_TEST
 
-START_TEST(each_sort_of_node_in_each_tiny_tree_stays_where_a_placement_comes_or_goes)
+TEST(each_sort_of_node_in_each_tiny_tree_stays_where_a_placement_comes_or_goes)
 {
     try_all_sorts(CASES_AT_ONCE, try_placement, 10644, 792);
 }
-END_TEST
-
-static Suite *exhaustive_suite(void)
-{
-    Suite *const suite = suite_create("exhaustive");
-    TCase *const tcase = tcase_create("small trees");
-
-    tcase_set_timeout(tcase, 600);
-    tcase_add_test(tcase, each_small_tree_takes_a_leaf_at_each_place);
-    tcase_add_test(tcase, a2_a5_d5_each_node_of_each_small_tree_moves_to_each_place);
-    tcase_add_test(tcase, each_node_of_each_small_tree_takes_each_place_among_its_siblings);
-    tcase_add_test(tcase, c3_each_node_of_each_small_tree_is_destroyed_and_detached_by_each_rule);
-    tcase_add_test(tcase, each_subset_of_each_small_tree_dies_and_no_trim_moves_a_bit);
-    tcase_add_test(tcase, each_node_of_each_small_tree_is_written);
-    tcase_add_test(tcase, each_node_of_each_small_tree_is_cloned_under_each);
-    tcase_add_test(tcase, each_node_of_each_small_tree_is_given_a_placement_and_robbed_of_it);
-    tcase_add_test(tcase, each_sort_of_node_in_each_tiny_tree_keeps_to_its_flags);
-    tcase_add_test(tcase,
-                   each_sort_of_node_in_each_tiny_tree_stays_where_a_placement_comes_or_goes);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(exhaustive_suite)

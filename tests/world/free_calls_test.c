@@ -245,26 +245,23 @@ static void demand_nothing(const sweep_scene *scene, const free_call *calls, siz
 
 #define LENGTH(table) (sizeof(table) / sizeof *(table))
 
-START_TEST(reading_takes_no_memory)
+TEST_LOOP(reading_takes_no_memory, 0, (int)sweep_scene_count)
 {
     demand_nothing(&sweep_scenes[_i], reads, LENGTH(reads));
 }
-END_TEST
 
-START_TEST(walking_takes_no_memory)
+TEST_LOOP(walking_takes_no_memory, 0, (int)sweep_scene_count)
 {
     demand_nothing(&sweep_scenes[_i], walks, LENGTH(walks));
 }
-END_TEST
 
-START_TEST(writing_takes_no_memory_where_no_side_array_is_needed)
+TEST_LOOP(writing_takes_no_memory_where_no_side_array_is_needed, 0, (int)sweep_scene_count)
 {
     demand_nothing(&sweep_scenes[_i], writes, LENGTH(writes));
 }
-END_TEST
 
 // What was recorded and played once is recorded and played again.
-START_TEST(the_same_commands_take_no_memory_again)
+TEST_LOOP(the_same_commands_take_no_memory_again, 0, (int)sweep_scene_count)
 {
     const sweep_scene *const scene = &sweep_scenes[_i];
     const espl_transform place_of = test_at(1, 2, 3);
@@ -289,21 +286,3 @@ START_TEST(the_same_commands_take_no_memory_again)
     espl_command_buffer_destroy(commands);
     sweep_world_end(&w);
 }
-END_TEST
-
-static Suite *free_calls_suite(void)
-{
-    Suite *const suite = suite_create("calls that take no memory");
-    TCase *const tcase = tcase_create("calls");
-    const int scenes = (int)sweep_scene_count;
-
-    tcase_set_timeout(tcase, 120);
-    tcase_add_loop_test(tcase, reading_takes_no_memory, 0, scenes);
-    tcase_add_loop_test(tcase, walking_takes_no_memory, 0, scenes);
-    tcase_add_loop_test(tcase, writing_takes_no_memory_where_no_side_array_is_needed, 0, scenes);
-    tcase_add_loop_test(tcase, the_same_commands_take_no_memory_again, 0, scenes);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(free_calls_suite)

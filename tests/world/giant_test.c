@@ -200,7 +200,7 @@ static void lay_out(twins *t)
     }
 }
 
-START_TEST(no_executor_changes_a_bit_or_a_count)
+TEST(no_executor_changes_a_bit_or_a_count)
 {
     // Fewer have shapes that no two workers share.
     const uint64_t seeds = test_scaled(20) < 20 ? 20 : test_scaled(20);
@@ -233,7 +233,6 @@ START_TEST(no_executor_changes_a_bit_or_a_count)
     }
     ck_assert_uint_gt(calls, 10 * seeds);
 }
-END_TEST
 
 // --- Who calls back ---
 
@@ -265,7 +264,7 @@ static void play_while_waiting(void *context, espl_job function, void *argument,
     own->calls += 1;
 }
 
-START_TEST(who_calls_back_meanwhile_finds_the_world_busy)
+TEST(who_calls_back_meanwhile_finds_the_world_busy)
 {
     game own = {0};
     const espl_executor executor = {&own, 2, play_while_waiting};
@@ -289,11 +288,10 @@ START_TEST(who_calls_back_meanwhile_finds_the_world_busy)
     test_world_is_valid(own.world);
     end(&at);
 }
-END_TEST
 
 // --- Overflow, and jobs that are lost ---
 
-START_TEST(overflow_far_below_is_told_and_leaves_no_trace)
+TEST(overflow_far_below_is_told_and_leaves_no_trace)
 {
     test_executor hostile = {.manner = TEST_SHUFFLED, .workers = 5, .random = 8};
     const espl_executor executor = test_executor_of(&hostile);
@@ -330,9 +328,8 @@ START_TEST(overflow_far_below_is_told_and_leaves_no_trace)
     }
     end(&at);
 }
-END_TEST
 
-START_TEST(job_that_is_lost_is_made_up_for_and_told)
+TEST_LOOP(job_that_is_lost_is_made_up_for_and_told, 0, 3)
 {
     test_executor illegal = {
         .manner = (test_manner)(TEST_SKIPS_ONE + _i), .workers = 2, .decency = SIZE_MAX};
@@ -357,9 +354,8 @@ START_TEST(job_that_is_lost_is_made_up_for_and_told)
     test_world_is_valid(world);
     end(&at);
 }
-END_TEST
 
-START_TEST(writes_take_no_memory)
+TEST(writes_take_no_memory)
 {
     test_executor hostile = {.manner = TEST_REVERSED, .workers = 5};
     const espl_executor executor = test_executor_of(&hostile);
@@ -379,24 +375,3 @@ START_TEST(writes_take_no_memory)
     test_heap_arm(&at.test.heap, 0, false);
     end(&at);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("giant");
-    TCase *const bits = tcase_create("bits");
-    TCase *const hand = tcase_create("by hand");
-
-    tcase_set_timeout(bits, 300);
-    tcase_add_test(bits, no_executor_changes_a_bit_or_a_count);
-    suite_add_tcase(suite, bits);
-
-    tcase_add_test(hand, who_calls_back_meanwhile_finds_the_world_busy);
-    tcase_add_test(hand, overflow_far_below_is_told_and_leaves_no_trace);
-    tcase_add_loop_test(hand, job_that_is_lost_is_made_up_for_and_told, 0, 3);
-    tcase_add_test(hand, writes_take_no_memory);
-    suite_add_tcase(suite, hand);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

@@ -388,7 +388,7 @@ static espl_status carry(const input *in, const unsigned char *full, size_t size
     return status;
 }
 
-START_TEST(a_shorter_struct_has_zeros_for_the_fields_that_it_lacks)
+TEST_LOOP(a_shorter_struct_has_zeros_for_the_fields_that_it_lacks, 0, INPUTS)
 {
     const input *const in = &inputs[_i];
 
@@ -404,10 +404,9 @@ START_TEST(a_shorter_struct_has_zeros_for_the_fields_that_it_lacks)
         }
     }
 }
-END_TEST
 
 // The field is read exactly where it is within the size.
-START_TEST(a_field_within_the_size_is_read)
+TEST_LOOP(a_field_within_the_size_is_read, 0, INPUTS)
 {
     const input *const in = &inputs[_i];
     _Alignas(max_align_t) unsigned char full[ROOM] = {0};
@@ -433,9 +432,8 @@ START_TEST(a_field_within_the_size_is_read)
     t.lines = 0;
     end();
 }
-END_TEST
 
-START_TEST(a_longer_struct_is_taken_where_its_end_is_0)
+TEST_LOOP(a_longer_struct_is_taken_where_its_end_is_0, 0, INPUTS)
 {
     const input *const in = &inputs[_i];
 
@@ -449,9 +447,8 @@ START_TEST(a_longer_struct_is_taken_where_its_end_is_0)
         end();
     }
 }
-END_TEST
 
-START_TEST(a_longer_struct_with_a_field_that_is_not_0_is_refused)
+TEST_LOOP(a_longer_struct_with_a_field_that_is_not_0_is_refused, 0, INPUTS)
 {
     const input *const in = &inputs[_i];
 
@@ -477,9 +474,8 @@ START_TEST(a_longer_struct_with_a_field_that_is_not_0_is_refused)
         end();
     }
 }
-END_TEST
 
-START_TEST(null_has_no_size)
+TEST_LOOP(null_has_no_size, 0, INPUTS)
 {
     const input *const in = &inputs[_i];
     espl_status with_own = ESPL_OK;
@@ -494,7 +490,6 @@ START_TEST(null_has_no_size)
         end();
     }
 }
-END_TEST
 
 // --- Structs that the library fills ---
 
@@ -595,7 +590,7 @@ static void reuse(void)
     t.lines = 0;
 }
 
-START_TEST(a_struct_is_filled_as_far_as_the_caller_has_it)
+TEST_LOOP(a_struct_is_filled_as_far_as_the_caller_has_it, 0, OUTPUTS)
 {
     const output *const out = &outputs[_i];
     _Alignas(max_align_t) unsigned char full[1024], again[1024];
@@ -633,9 +628,8 @@ START_TEST(a_struct_is_filled_as_far_as_the_caller_has_it)
     told_demand_nothing(&t);
     end();
 }
-END_TEST
 
-START_TEST(nothing_past_the_size_is_written)
+TEST_LOOP(nothing_past_the_size_is_written, 0, OUTPUTS)
 {
     const output *const out = &outputs[_i];
 
@@ -652,9 +646,8 @@ START_TEST(nothing_past_the_size_is_written)
     }
     end();
 }
-END_TEST
 
-START_TEST(a_report_may_be_null_of_any_size)
+TEST_LOOP(a_report_may_be_null_of_any_size, 0, OUTPUTS)
 {
     const output *const out = &outputs[_i];
 
@@ -665,12 +658,11 @@ START_TEST(a_report_may_be_null_of_any_size)
         end();
     }
 }
-END_TEST
 
 // --- The inline forms ---
 
 // They are functions: they have an address.
-START_TEST(an_inline_form_is_a_function)
+TEST(an_inline_form_is_a_function)
 {
     espl_status (*const attach)(espl_world *, espl_entity, espl_entity,
                                 const espl_attach_options *) = espl_attach;
@@ -683,11 +675,10 @@ START_TEST(an_inline_form_is_a_function)
     ck_assert_uint_eq(all.members, 2);
     end();
 }
-END_TEST
 
 // New fields begin behind the old ones: padding at the end, which a program leaves as it is, would be
 // read as a field.
-START_TEST(a_struct_that_is_read_has_no_padding_at_its_end)
+TEST(a_struct_that_is_read_has_no_padding_at_its_end)
 {
 #define ENDS(type, field) \
     ck_assert_uint_eq(sizeof(type), offsetof(type, field) + sizeof((const type *)NULL)->field)
@@ -704,29 +695,3 @@ START_TEST(a_struct_that_is_read_has_no_padding_at_its_end)
     ENDS(espl_subtree_arrays, worlds);
 #undef ENDS
 }
-END_TEST
-
-static Suite *growth_suite(void)
-{
-    Suite *const suite = suite_create("growth");
-    TCase *const read = tcase_create("structs that are read");
-    TCase *const filled = tcase_create("structs that are filled");
-    TCase *const forms = tcase_create("inline forms");
-
-    tcase_add_loop_test(read, a_shorter_struct_has_zeros_for_the_fields_that_it_lacks, 0, INPUTS);
-    tcase_add_loop_test(read, a_field_within_the_size_is_read, 0, INPUTS);
-    tcase_add_loop_test(read, a_longer_struct_is_taken_where_its_end_is_0, 0, INPUTS);
-    tcase_add_loop_test(read, a_longer_struct_with_a_field_that_is_not_0_is_refused, 0, INPUTS);
-    tcase_add_loop_test(read, null_has_no_size, 0, INPUTS);
-    tcase_add_loop_test(filled, a_struct_is_filled_as_far_as_the_caller_has_it, 0, OUTPUTS);
-    tcase_add_loop_test(filled, nothing_past_the_size_is_written, 0, OUTPUTS);
-    tcase_add_loop_test(filled, a_report_may_be_null_of_any_size, 0, OUTPUTS);
-    tcase_add_test(forms, an_inline_form_is_a_function);
-    tcase_add_test(forms, a_struct_that_is_read_has_no_padding_at_its_end);
-    suite_add_tcase(suite, read);
-    suite_add_tcase(suite, filled);
-    suite_add_tcase(suite, forms);
-    return suite;
-}
-
-RUN_SUITE(growth_suite)

@@ -97,7 +97,7 @@ static void end(scene *s)
 
 // --- What the logical hash is blind to ---
 
-START_TEST(logical_hash_knows_no_handle_row_or_number)
+TEST(logical_hash_knows_no_handle_row_or_number)
 {
     scene a, b;
 
@@ -108,10 +108,9 @@ START_TEST(logical_hash_knows_no_handle_row_or_number)
     end(&a);
     end(&b);
 }
-END_TEST
 
 // Viewing a tree may lay it out.
-START_TEST(a_view_does_not_show_in_the_logical_hash)
+TEST(a_view_does_not_show_in_the_logical_hash)
 {
     scene s;
 
@@ -124,10 +123,9 @@ START_TEST(a_view_does_not_show_in_the_logical_hash)
     ck_assert_uint_eq(test_logical_hash(s.world), logical);
     end(&s);
 }
-END_TEST
 
 // Without memory the library may put work off.
-START_TEST(a_destroy_without_memory_does_not_show_in_the_logical_hash)
+TEST(a_destroy_without_memory_does_not_show_in_the_logical_hash)
 {
     uint64_t logical[2];
 
@@ -144,9 +142,8 @@ START_TEST(a_destroy_without_memory_does_not_show_in_the_logical_hash)
     }
     ck_assert_uint_eq(logical[0], logical[1]);
 }
-END_TEST
 
-START_TEST(reserved_memory_and_versions_show_in_neither)
+TEST(reserved_memory_and_versions_show_in_neither)
 {
     scene s;
 
@@ -167,7 +164,6 @@ START_TEST(reserved_memory_and_versions_show_in_neither)
     ck_assert_uint_eq(test_logical_hash(s.world), logical);
     end(&s);
 }
-END_TEST
 
 // --- What neither may miss ---
 
@@ -217,7 +213,7 @@ static espl_status edit(const scene *s, int which)
     return ESPL_OK;
 }
 
-START_TEST(whatever_can_be_read_counts_in_both)
+TEST(whatever_can_be_read_counts_in_both)
 {
     uint64_t logical[EDIT_COUNT + 1], physical[EDIT_COUNT + 1];
 
@@ -237,10 +233,9 @@ START_TEST(whatever_can_be_read_counts_in_both)
         }
     }
 }
-END_TEST
 
 // The sum over hierarchies is not one over nodes: what hangs where is told.
-START_TEST(who_hangs_below_whom_is_told_among_nodes_that_look_alike)
+TEST(who_hangs_below_whom_is_told_among_nodes_that_look_alike)
 {
     static const uint32_t shapes[4][4] = {
         {NO_PARENT, 0, 1, 2}, {NO_PARENT, 0, 0, 1}, {NO_PARENT, 0, 0, 2}, {NO_PARENT, 0, 0, 0}};
@@ -264,10 +259,9 @@ START_TEST(who_hangs_below_whom_is_told_among_nodes_that_look_alike)
         test_world_end(&test);
     }
 }
-END_TEST
 
 // An index used again, and the order in which free ones will be, are to be seen by the next handles.
-START_TEST(handles_to_come_show_in_the_physical_hash)
+TEST(handles_to_come_show_in_the_physical_hash)
 {
     uint64_t logical[2], physical[2];
 
@@ -286,13 +280,12 @@ START_TEST(handles_to_come_show_in_the_physical_hash)
     ck_assert_uint_eq(logical[0], logical[1]);
     ck_assert_uint_ne(physical[0], physical[1]);
 }
-END_TEST
 
 // --- The numbers ---
 
 // By definition the same on every machine. (The physical ones change with the order in which the
 // library hands out rows and slots, so that none is written down.)
-START_TEST(logical_hashes_are_these_numbers)
+TEST(logical_hashes_are_these_numbers)
 {
     scene s;
     test_world empty;
@@ -304,11 +297,10 @@ START_TEST(logical_hashes_are_these_numbers)
     ck_assert_uint_eq(test_logical_hash(empty.world), UINT64_C(7468891241374767604));
     test_world_end(&empty);
 }
-END_TEST
 
 // --- The call ---
 
-START_TEST(unknown_kind_of_hash_is_refused)
+TEST(unknown_kind_of_hash_is_refused)
 {
     scene s;
     uint64_t hash = 77;
@@ -320,7 +312,6 @@ START_TEST(unknown_kind_of_hash_is_refused)
     ck_assert_uint_eq(s.test.hooks.traps, 0);
     end(&s);
 }
-END_TEST
 
 static void hash_inside(espl_writer *writer, const espl_query *rows, void *context)
 {
@@ -332,7 +323,7 @@ static void hash_inside(espl_writer *writer, const espl_query *rows, void *conte
     ck_assert_uint_eq(hash, 77);
 }
 
-START_TEST(hashing_is_refused_while_a_parallel_write_is_under_way)
+TEST(hashing_is_refused_while_a_parallel_write_is_under_way)
 {
     scene s;
     espl_status status = ESPL_OK;
@@ -343,9 +334,8 @@ START_TEST(hashing_is_refused_while_a_parallel_write_is_under_way)
     ck_assert_int_eq(status, ESPL_ERR_BUSY);
     end(&s);
 }
-END_TEST
 
-START_TEST(hashing_is_a_read_within_an_iteration)
+TEST(hashing_is_a_read_within_an_iteration)
 {
     scene s;
     espl_query query;
@@ -358,26 +348,3 @@ START_TEST(hashing_is_a_read_within_an_iteration)
     espl_query_end(&query);
     end(&s);
 }
-END_TEST
-
-static Suite *hash_suite(void)
-{
-    Suite *const suite = suite_create("hash");
-    TCase *const tests = tcase_create("hash");
-
-    tcase_add_test(tests, logical_hash_knows_no_handle_row_or_number);
-    tcase_add_test(tests, a_view_does_not_show_in_the_logical_hash);
-    tcase_add_test(tests, a_destroy_without_memory_does_not_show_in_the_logical_hash);
-    tcase_add_test(tests, reserved_memory_and_versions_show_in_neither);
-    tcase_add_test(tests, whatever_can_be_read_counts_in_both);
-    tcase_add_test(tests, who_hangs_below_whom_is_told_among_nodes_that_look_alike);
-    tcase_add_test(tests, handles_to_come_show_in_the_physical_hash);
-    tcase_add_test(tests, logical_hashes_are_these_numbers);
-    tcase_add_test(tests, unknown_kind_of_hash_is_refused);
-    tcase_add_test(tests, hashing_is_refused_while_a_parallel_write_is_under_way);
-    tcase_add_test(tests, hashing_is_a_read_within_an_iteration);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
-
-RUN_SUITE(hash_suite)

@@ -36,7 +36,7 @@ static bool asks_for_them(espl_huge_pages pages)
     return asks;
 }
 
-START_TEST(the_definition_decides_then_the_environment_then_they_are_on)
+TEST(the_definition_decides_then_the_environment_then_they_are_on)
 {
     unsetenv("ESPALIER_HUGE_PAGES");
     ck_assert(asks_for_them(ESPL_HUGE_PAGES_DEFAULT));
@@ -50,7 +50,6 @@ START_TEST(the_definition_decides_then_the_environment_then_they_are_on)
     ck_assert(!asks_for_them(ESPL_HUGE_PAGES_OFF));
     unsetenv("ESPALIER_HUGE_PAGES");
 }
-END_TEST
 
 static void refuses(espl_huge_pages pages, const char *line)
 {
@@ -65,7 +64,7 @@ static void refuses(espl_huge_pages pages, const char *line)
     ck_assert_str_eq(hooks.last_line, line);
 }
 
-START_TEST(what_is_neither_on_nor_off_is_refused)
+TEST(what_is_neither_on_nor_off_is_refused)
 {
     static const char *const no_such =
         "espl_world_create: ESPL_ERR_ARGUMENT: def->huge_pages is none of espl_huge_pages.";
@@ -83,7 +82,6 @@ START_TEST(what_is_neither_on_nor_off_is_refused)
     espl_world_destroy(world_by(ESPL_HUGE_PAGES_OFF));
     unsetenv("ESPALIER_HUGE_PAGES");
 }
-END_TEST
 
 // A forest with roots of 20, which then loses every third node.
 static espl_entity *grow(espl_world *world)
@@ -113,7 +111,7 @@ static void thin_out(espl_world *world, const espl_entity *nodes)
     espl_command_buffer_destroy(commands);
 }
 
-START_TEST(a_world_is_the_same_and_as_large_with_and_without)
+TEST(a_world_is_the_same_and_as_large_with_and_without)
 {
     espl_world *const worlds[] = {world_by(ESPL_HUGE_PAGES_OFF), world_by(ESPL_HUGE_PAGES_ON)};
     uint64_t hashes[2][3];
@@ -136,18 +134,3 @@ START_TEST(a_world_is_the_same_and_as_large_with_and_without)
     ck_assert_uint_eq(stats[0].bytes_tree, stats[1].bytes_tree);
     ck_assert_uint_eq(stats[0].bytes_store, stats[1].bytes_store);
 }
-END_TEST
-
-static Suite *huge_pages_suite(void)
-{
-    Suite *const suite = suite_create("huge_pages");
-    TCase *const tests = tcase_create("huge_pages");
-
-    tcase_add_test(tests, the_definition_decides_then_the_environment_then_they_are_on);
-    tcase_add_test(tests, what_is_neither_on_nor_off_is_refused);
-    tcase_add_test(tests, a_world_is_the_same_and_as_large_with_and_without);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
-
-RUN_SUITE(huge_pages_suite)

@@ -56,7 +56,7 @@ static void uses(const char *kernels, const char *expected)
     espl_world_destroy(world);
 }
 
-START_TEST(kernels_of_the_machine_are_taken_where_nobody_asks)
+TEST(kernels_of_the_machine_are_taken_where_nobody_asks)
 {
     const char *all[KERNELS];
     const size_t count = list_kernels(all);
@@ -70,9 +70,8 @@ START_TEST(kernels_of_the_machine_are_taken_where_nobody_asks)
     ck_assert(is_listed);
     espl_world_destroy(world);
 }
-END_TEST
 
-START_TEST(a_definition_names_any_kernels_that_the_machine_runs)
+TEST(a_definition_names_any_kernels_that_the_machine_runs)
 {
     const char *all[KERNELS];
     const size_t count = list_kernels(all);
@@ -81,16 +80,14 @@ START_TEST(a_definition_names_any_kernels_that_the_machine_runs)
         uses(all[i], all[i]);
     }
 }
-END_TEST
 
-START_TEST(the_environment_names_them_where_the_definition_does_not)
+TEST(the_environment_names_them_where_the_definition_does_not)
 {
     setenv("ESPALIER_KERNELS", "scalar", 1);
     uses(NULL, "scalar");
     uses(widest_kernels(), widest_kernels());
     unsetenv("ESPALIER_KERNELS");
 }
-END_TEST
 
 static void refuses(const char *kernels, espl_status status)
 {
@@ -105,7 +102,7 @@ static void refuses(const char *kernels, espl_status status)
     ck_assert_ptr_nonnull(strstr(hooks.last_line, "kernels"));
 }
 
-START_TEST(unknown_kernels_are_refused_and_the_log_says_so)
+TEST(unknown_kernels_are_refused_and_the_log_says_so)
 {
     refuses("", ESPL_ERR_ARGUMENT);
     refuses("sse9", ESPL_ERR_ARGUMENT);
@@ -114,7 +111,6 @@ START_TEST(unknown_kernels_are_refused_and_the_log_says_so)
     refuses(NULL, ESPL_ERR_ARGUMENT);
     unsetenv("ESPALIER_KERNELS");
 }
-END_TEST
 
 // A tree wide and deep enough for whole batches, and one whose slots are not in rank order.
 static void grow(espl_world *world, espl_entity *nodes, uint64_t random)
@@ -128,7 +124,7 @@ static void grow(espl_world *world, espl_entity *nodes, uint64_t random)
     }
 }
 
-START_TEST(worlds_of_all_kernels_are_the_same_through_a_trim)
+TEST(worlds_of_all_kernels_are_the_same_through_a_trim)
 {
     const char *all[KERNELS];
     const size_t count = list_kernels(all);
@@ -151,20 +147,3 @@ START_TEST(worlds_of_all_kernels_are_the_same_through_a_trim)
         espl_world_destroy(world);
     }
 }
-END_TEST
-
-static Suite *kernels_choice_suite(void)
-{
-    Suite *const suite = suite_create("kernels_choice");
-    TCase *const tests = tcase_create("kernels_choice");
-
-    tcase_add_test(tests, kernels_of_the_machine_are_taken_where_nobody_asks);
-    tcase_add_test(tests, a_definition_names_any_kernels_that_the_machine_runs);
-    tcase_add_test(tests, the_environment_names_them_where_the_definition_does_not);
-    tcase_add_test(tests, unknown_kernels_are_refused_and_the_log_says_so);
-    tcase_add_test(tests, worlds_of_all_kernels_are_the_same_through_a_trim);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
-
-RUN_SUITE(kernels_choice_suite)

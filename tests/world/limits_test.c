@@ -87,7 +87,7 @@ static void is_left_alone(scene *s, espl_status status, uint64_t hash, size_t li
         is_left_alone(s, answer, hash_before, lines_before); \
     } while (0)
 
-START_TEST(k2_more_entities_than_indices_are_refused_at_once)
+TEST(k2_more_entities_than_indices_are_refused_at_once)
 {
     const size_t limit = test_limits_of_build().entities;
     const size_t counts[] = {limit - 2, limit - 1, limit, limit + 1, SIZE_MAX / 2, SIZE_MAX};
@@ -121,9 +121,8 @@ START_TEST(k2_more_entities_than_indices_are_refused_at_once)
     ck_assert_uint_eq(out.index, 3);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(the_last_index_serves_like_any_other)
+TEST_IF(the_last_index_serves_like_any_other, is_tiny())
 {
     scene s;
 
@@ -157,9 +156,8 @@ START_TEST(the_last_index_serves_like_any_other)
     }
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_creation_makes_all_or_none)
+TEST_IF(a_creation_makes_all_or_none, is_tiny())
 {
     enum { FIRST = 20, REST = ENTITY_LIMIT - FIRST };
     espl_entity rest[REST];
@@ -176,10 +174,9 @@ START_TEST(a_creation_makes_all_or_none)
     is_refused(&s, create(&s, 1, NULL), test_physical_hash(s.world));
     scene_end(&s);
 }
-END_TEST
 
 // A tree of three and what is left over: twenty clones fill the world but for one index.
-START_TEST(an_instantiation_makes_all_or_none)
+TEST_IF(an_instantiation_makes_all_or_none, is_tiny())
 {
     enum { CLONES = (ENTITY_LIMIT - 4) / 3 };
     espl_entity out[CLONES + 1];
@@ -204,7 +201,6 @@ START_TEST(an_instantiation_makes_all_or_none)
     is_refused(&s, espl_instantiate(s.world, s.entities[2], 1, out), full);
     scene_end(&s);
 }
-END_TEST
 
 // --- Playbacks ---
 
@@ -232,7 +228,7 @@ static espl_command_buffer *record_clones(scene *s, size_t count, espl_entity *p
     return commands;
 }
 
-START_TEST(a_playback_fills_a_world_to_the_last_index)
+TEST_IF(a_playback_fills_a_world_to_the_last_index, is_tiny())
 {
     enum { FIRST = 10, CLONES = ENTITY_LIMIT - FIRST };
     espl_entity pending[CLONES], clone;
@@ -251,7 +247,6 @@ START_TEST(a_playback_fills_a_world_to_the_last_index)
     espl_command_buffer_destroy(commands);
     scene_end(&s);
 }
-END_TEST
 
 static bool is_zero(const espl_report *report)
 {
@@ -262,7 +257,7 @@ static bool is_zero(const espl_report *report)
 }
 
 // And comes to the same once there is room as if there had been room from the start.
-START_TEST(a_playback_that_lacks_one_index_changes_nothing_and_can_be_played_later)
+TEST_IF(a_playback_that_lacks_one_index_changes_nothing_and_can_be_played_later, is_tiny())
 {
     enum { FIRST = 10, CLONES = ENTITY_LIMIT - FIRST + 1 };
     espl_entity pending[CLONES], others[CLONES];
@@ -294,9 +289,8 @@ START_TEST(a_playback_that_lacks_one_index_changes_nothing_and_can_be_played_lat
     scene_end(&s);
     scene_end(&calm);
 }
-END_TEST
 
-START_TEST(what_is_submitted_stays_in_line_until_there_is_room)
+TEST_IF(what_is_submitted_stays_in_line_until_there_is_room, is_tiny())
 {
     enum { FIRST = 10, CLONES = ENTITY_LIMIT - FIRST + 1 };
     espl_entity pending[CLONES];
@@ -316,10 +310,9 @@ START_TEST(what_is_submitted_stays_in_line_until_there_is_room)
     espl_command_buffer_destroy(commands);
     scene_end(&s);
 }
-END_TEST
 
 // The clones take their indices before the dead give theirs back.
-START_TEST(what_a_playback_destroys_makes_room_for_the_next_one)
+TEST_IF(what_a_playback_destroys_makes_room_for_the_next_one, is_tiny())
 {
     scene s;
 
@@ -343,9 +336,8 @@ START_TEST(what_a_playback_destroys_makes_room_for_the_next_one)
     espl_command_buffer_destroy(commands);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(clones_that_die_in_their_own_playback_need_no_index)
+TEST_IF(clones_that_die_in_their_own_playback_need_no_index, is_tiny())
 {
     espl_entity pending[2], clone;
     espl_report report;
@@ -365,7 +357,6 @@ START_TEST(clones_that_die_in_their_own_playback_need_no_index)
     espl_command_buffer_destroy(commands);
     scene_end(&s);
 }
-END_TEST
 
 // --- Lives ---
 
@@ -397,7 +388,7 @@ static void is_dead(const scene *s, espl_entity entity)
     ck_assert_int_eq(espl_destroy(s->world, entity, ESPL_EXTENT_OWNED), ESPL_ERR_DEAD);
 }
 
-START_TEST(k1_k6_an_index_retires_after_its_last_life_and_no_handle_of_it_revives)
+TEST(k1_k6_an_index_retires_after_its_last_life_and_no_handle_of_it_revives)
 {
     scene s;
 
@@ -435,7 +426,6 @@ START_TEST(k1_k6_an_index_retires_after_its_last_life_and_no_handle_of_it_revive
     is_dead(&s, first);
     scene_end(&s);
 }
-END_TEST
 
 // Each way to die on the last life: alone, with the closure, with all below, as the root of
 // survivors, and by a playback.
@@ -472,7 +462,7 @@ static void die(scene *s, espl_entity entity, int way)
     espl_command_buffer_destroy(commands);
 }
 
-START_TEST(each_death_may_be_the_last_of_an_index)
+TEST_LOOP(each_death_may_be_the_last_of_an_index, 0, WAYS)
 {
     for (int is_clone = 0; is_clone < 2; ++is_clone) {
         espl_entity last;
@@ -494,10 +484,9 @@ START_TEST(each_death_may_be_the_last_of_an_index)
         scene_end(&s);
     }
 }
-END_TEST
 
 // Every index serves all its lives, while some entities stay; then nothing can be made any more.
-START_TEST(a_world_lives_until_all_its_indices_are_retired)
+TEST_IF(a_world_lives_until_all_its_indices_are_retired, is_tiny())
 {
     const size_t lives = test_limits_of_build().lives, total = ENTITY_LIMIT * lives;
     espl_entity *const known = calloc(total, sizeof *known);
@@ -538,9 +527,8 @@ START_TEST(a_world_lives_until_all_its_indices_are_retired)
     free(known);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(the_retired_are_not_counted_on)
+TEST_IF(the_retired_are_not_counted_on, is_tiny())
 {
     enum { GONE = 3, LEFT = ENTITY_LIMIT - GONE };
     scene s;
@@ -569,7 +557,6 @@ START_TEST(the_retired_are_not_counted_on)
     espl_command_buffer_destroy(commands);
     scene_end(&s);
 }
-END_TEST
 
 // --- Rows of a chunk ---
 
@@ -603,7 +590,7 @@ static void number(scene *s, espl_entity entity)
 }
 
 // One less than a chunk, one chunk, and so on to one more than two.
-START_TEST(k8_k10_chunks_fill_and_empty_around_their_size)
+TEST_LOOP(k8_k10_chunks_fill_and_empty_around_their_size, 0, 5 * 3)
 {
     const size_t rows = test_limits_of_build().rows;
     const size_t counts[] = {rows - 1, rows, rows + 1, 2 * rows, 2 * rows + 1};
@@ -635,10 +622,9 @@ START_TEST(k8_k10_chunks_fill_and_empty_around_their_size)
     free(entities);
     scene_end(&s);
 }
-END_TEST
 
 // All rows change their archetype in one playback, and come back one by one.
-START_TEST(chunks_are_left_and_entered_around_their_size)
+TEST_LOOP(chunks_are_left_and_entered_around_their_size, 0, 5)
 {
     const size_t rows = test_limits_of_build().rows;
     const size_t counts[] = {rows - 1, rows, rows + 1, 2 * rows, 2 * rows + 1};
@@ -675,10 +661,9 @@ START_TEST(chunks_are_left_and_entered_around_their_size)
     free(entities);
     scene_end(&s);
 }
-END_TEST
 
 // What is clones stands in neighbouring rows, across the edges of chunks.
-START_TEST(clones_fill_chunks_around_their_size)
+TEST_LOOP(clones_fill_chunks_around_their_size, 0, 5)
 {
     const size_t rows = test_limits_of_build().rows;
     const size_t counts[] = {rows - 1, rows, rows + 1, 2 * rows, 2 * rows + 1};
@@ -699,37 +684,3 @@ START_TEST(clones_fill_chunks_around_their_size)
     free(clones);
     scene_end(&s);
 }
-END_TEST
-
-static Suite *limits_suite(void)
-{
-    Suite *const suite = suite_create("limits");
-    TCase *const indices = tcase_create("indices"), *const lives = tcase_create("lives"),
-                 *const rows = tcase_create("rows");
-
-    tcase_add_test(indices, k2_more_entities_than_indices_are_refused_at_once);
-    if (is_tiny()) {
-        tcase_add_test(indices, the_last_index_serves_like_any_other);
-        tcase_add_test(indices, a_creation_makes_all_or_none);
-        tcase_add_test(indices, an_instantiation_makes_all_or_none);
-        tcase_add_test(indices, a_playback_fills_a_world_to_the_last_index);
-        tcase_add_test(indices,
-                       a_playback_that_lacks_one_index_changes_nothing_and_can_be_played_later);
-        tcase_add_test(indices, what_is_submitted_stays_in_line_until_there_is_room);
-        tcase_add_test(indices, what_a_playback_destroys_makes_room_for_the_next_one);
-        tcase_add_test(indices, clones_that_die_in_their_own_playback_need_no_index);
-        tcase_add_test(lives, a_world_lives_until_all_its_indices_are_retired);
-        tcase_add_test(lives, the_retired_are_not_counted_on);
-    }
-    suite_add_tcase(suite, indices);
-    tcase_add_test(lives, k1_k6_an_index_retires_after_its_last_life_and_no_handle_of_it_revives);
-    tcase_add_loop_test(lives, each_death_may_be_the_last_of_an_index, 0, WAYS);
-    suite_add_tcase(suite, lives);
-    tcase_add_loop_test(rows, k8_k10_chunks_fill_and_empty_around_their_size, 0, 5 * 3);
-    tcase_add_loop_test(rows, chunks_are_left_and_entered_around_their_size, 0, 5);
-    tcase_add_loop_test(rows, clones_fill_chunks_around_their_size, 0, 5);
-    suite_add_tcase(suite, rows);
-    return suite;
-}
-
-RUN_SUITE(limits_suite)

@@ -38,7 +38,7 @@ static const char *printed_end(printed *p)
     return p->text;
 }
 
-START_TEST(a_message_is_one_line_with_its_level)
+TEST(a_message_is_one_line_with_its_level)
 {
     printed p;
 
@@ -55,7 +55,6 @@ START_TEST(a_message_is_one_line_with_its_level)
                                       "espalier: error: 100 %s\n"
                                       "espalier: message: four\n");
 }
-END_TEST
 
 static const char dropped[] =
     "espalier: info: espl_command_buffer_destroy: 1 command: Recorded and not played, so dropped; "
@@ -106,7 +105,7 @@ static const char *print_all(printed *p, const char *word, const espl_hooks *hoo
     return printed_end(p);
 }
 
-START_TEST(the_variable_prints_from_its_level_up)
+TEST(the_variable_prints_from_its_level_up)
 {
     const espl_hooks silent = {.trap = ignore_trap};
     char all[1024];
@@ -120,9 +119,8 @@ START_TEST(the_variable_prints_from_its_level_up)
     snprintf(all, sizeof all, "%s%s%s", refused, lives, dropped);
     ck_assert_str_eq(print_all(&p, "info", &silent), all);
 }
-END_TEST
 
-START_TEST(a_hook_of_the_program_takes_everything_whatever_the_variable_is)
+TEST(a_hook_of_the_program_takes_everything_whatever_the_variable_is)
 {
     static const char *const words[] = {"off", "error", "info", "loud", ""};
 
@@ -135,9 +133,8 @@ START_TEST(a_hook_of_the_program_takes_everything_whatever_the_variable_is)
         ck_assert_uint_eq(heard.lines, 3);
     }
 }
-END_TEST
 
-START_TEST(another_word_makes_no_world_and_is_told)
+TEST(another_word_makes_no_world_and_is_told)
 {
     static const char *const words[] = {"loud", "", "INFO", "info ", "1"};
 
@@ -159,10 +156,9 @@ START_TEST(another_word_makes_no_world_and_is_told)
         unsetenv(VARIABLE);
     }
 }
-END_TEST
 
 // What is wrong with the definition itself is printed too.
-START_TEST(a_world_that_is_not_made_is_told)
+TEST(a_world_that_is_not_made_is_told)
 {
     const espl_world_def far_tag = {.tag = 128};
     const espl_world_def kernels = {.kernels = "seven"};
@@ -186,7 +182,6 @@ START_TEST(a_world_that_is_not_made_is_told)
     ck_assert_str_eq(printed_end(&p), "");
     unsetenv(VARIABLE);
 }
-END_TEST
 
 static void *refuse_to_allocate(void *user, size_t size, size_t alignment)
 {
@@ -203,7 +198,7 @@ static void release_nothing(void *user, void *block, size_t size, size_t alignme
     (void)alignment;
 }
 
-START_TEST(a_world_without_memory_is_told)
+TEST(a_world_without_memory_is_told)
 {
     test_hooks heard = {0};
     const espl_world_def def = {.allocator = {NULL, refuse_to_allocate, release_nothing},
@@ -217,21 +212,3 @@ START_TEST(a_world_without_memory_is_told)
     ck_assert_str_eq(heard.last_line, line);
     ck_assert_uint_eq(heard.lines, 1);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("log");
-    TCase *const log = tcase_create("log");
-
-    tcase_add_test(log, a_message_is_one_line_with_its_level);
-    tcase_add_test(log, the_variable_prints_from_its_level_up);
-    tcase_add_test(log, a_hook_of_the_program_takes_everything_whatever_the_variable_is);
-    tcase_add_test(log, another_word_makes_no_world_and_is_told);
-    tcase_add_test(log, a_world_that_is_not_made_is_told);
-    tcase_add_test(log, a_world_without_memory_is_told);
-    suite_add_tcase(suite, log);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

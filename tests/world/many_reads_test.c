@@ -102,7 +102,7 @@ static espl_status read_all(fixture *f, size_t count)
     return status;
 }
 
-START_TEST(any_number_of_entities_reads_as_one_by_one)
+TEST(any_number_of_entities_reads_as_one_by_one)
 {
     static const size_t counts[] = {0, 1, 2, 31, 32, 33, 63, 64, 65, 97, 500, MOST};
     static fixture f;
@@ -116,9 +116,8 @@ START_TEST(any_number_of_entities_reads_as_one_by_one)
     }
     end(&f);
 }
-END_TEST
 
-START_TEST(entities_that_are_refused_leave_their_outputs_alone)
+TEST(entities_that_are_refused_leave_their_outputs_alone)
 {
     static fixture f;
     uint64_t random = 2;
@@ -139,9 +138,8 @@ START_TEST(entities_that_are_refused_leave_their_outputs_alone)
     }
     end(&f);
 }
-END_TEST
 
-START_TEST(strides_are_checked)
+TEST(strides_are_checked)
 {
     static fixture f;
     float position[1][3] = {{7, 7, 7}};
@@ -156,18 +154,3 @@ START_TEST(strides_are_checked)
     ck_assert(position[0][0] == 7 && position[0][1] == 7 && position[0][2] == 7);
     end(&f);
 }
-END_TEST
-
-static Suite *many_reads_suite(void)
-{
-    Suite *const suite = suite_create("many reads");
-    TCase *const all = tcase_create("all");
-
-    tcase_add_test(all, any_number_of_entities_reads_as_one_by_one);
-    tcase_add_test(all, entities_that_are_refused_leave_their_outputs_alone);
-    tcase_add_test(all, strides_are_checked);
-    suite_add_tcase(suite, all);
-    return suite;
-}
-
-RUN_SUITE(many_reads_suite)

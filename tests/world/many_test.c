@@ -36,8 +36,10 @@ static void make_solos(espl_world *world, espl_entity *out, uint32_t count)
 
 enum { RULES = 5 };
 
+FIXTURE(set_up, tear_down);
+
 // Three attaches of which the last but one is refused: the world is as before, bit for bit.
-START_TEST(one_that_is_refused_refuses_all)
+TEST_LOOP(one_that_is_refused_refuses_all, 0, RULES)
 {
     static const espl_status statuses[RULES] = {ESPL_ERR_DEAD, ESPL_ERR_DEAD, ESPL_ERR_CYCLE,
                                                 ESPL_ERR_NOT_CHILD, ESPL_ERR_NO_TRANSFORM};
@@ -76,9 +78,8 @@ START_TEST(one_that_is_refused_refuses_all)
     // Without the index it says the same.
     ck_assert_int_eq(espl_attach_many(w, children, parents, 3, &options, NULL), statuses[_i]);
 }
-END_TEST
 
-START_TEST(options_out_of_range_and_nothing_to_attach_concern_no_entity)
+TEST(options_out_of_range_and_nothing_to_attach_concern_no_entity)
 {
     const espl_attach_options bad = {.link = (espl_link)7};
     espl_entity e[2];
@@ -92,9 +93,8 @@ START_TEST(options_out_of_range_and_nothing_to_attach_concern_no_entity)
     ck_assert_uint_eq(refused, 99);
     ck_assert_uint_eq(test_physical_hash(w), before);
 }
-END_TEST
 
-START_TEST(a_remark_on_one_is_the_answer)
+TEST(a_remark_on_one_is_the_answer)
 {
     const espl_entity e[4] = {test_solo(w), test_solo(w), test_solo(w), test_solo_at(w, 1, 2, 3)};
     const espl_entity children[2] = {e[2], e[3]}, parents[2] = {e[0], e[1]};
@@ -110,9 +110,8 @@ START_TEST(a_remark_on_one_is_the_answer)
     ck_assert_int_eq(espl_attach_many(w, children, parents, 2, &local, NULL), ESPL_OVERFLOW);
     ck_assert_uint_gt(test_count_overflowed(w), 0);
 }
-END_TEST
 
-START_TEST(an_executor_that_loses_a_job_changes_nothing)
+TEST(an_executor_that_loses_a_job_changes_nothing)
 {
     test_executor executor = {.manner = TEST_SKIPS_ONE, .workers = 2};
     const espl_executor lossy = test_executor_of(&executor);
@@ -144,7 +143,6 @@ START_TEST(an_executor_that_loses_a_job_changes_nothing)
     free(parents);
     free(e);
 }
-END_TEST
 
 // --- Clear ---
 
@@ -161,7 +159,7 @@ static void fill(espl_world *world, espl_entity *out, uint32_t count)
     }
 }
 
-START_TEST(a_cleared_world_has_no_entity_and_all_that_was_registered)
+TEST(a_cleared_world_has_no_entity_and_all_that_was_registered)
 {
     const espl_component_def def = {.name = "word", .size = 4};
     const uint32_t count = test_fitting(500, 0) / 10 * 10;
@@ -190,10 +188,9 @@ START_TEST(a_cleared_world_has_no_entity_and_all_that_was_registered)
     ck_assert_int_eq(espl_world_clear(w), ESPL_OK);
     free(e);
 }
-END_TEST
 
 // Rows are kept by component set: the same entities again take no memory.
-START_TEST(a_cleared_world_is_filled_again_without_memory)
+TEST(a_cleared_world_is_filled_again_without_memory)
 {
     const uint32_t count = test_fitting(500, 0);
     const espl_component placement = ESPL_TRANSFORM;
@@ -215,9 +212,8 @@ START_TEST(a_cleared_world_is_filled_again_without_memory)
     ck_assert_int_eq(espl_compact(w), ESPL_OK);
     ck_assert_uint_lt(test_stats(w).bytes, bytes);
 }
-END_TEST
 
-START_TEST(a_world_is_cleared_without_memory_also_of_deaths_that_were_put_off)
+TEST(a_world_is_cleared_without_memory_also_of_deaths_that_were_put_off)
 {
     espl_entity e[FEW];
     const espl_attach_options is_free = {.link = ESPL_LINK_FREE};
@@ -235,9 +231,8 @@ START_TEST(a_world_is_cleared_without_memory_also_of_deaths_that_were_put_off)
     test_world_is_valid(w);
     ck_assert_uint_eq(test_stats(w).entities, 0);
 }
-END_TEST
 
-START_TEST(commands_outlive_a_clear_and_name_the_dead)
+TEST(commands_outlive_a_clear_and_name_the_dead)
 {
     const espl_entity source = test_solo(w);
     const espl_instance_def def = {.source = source};
@@ -260,29 +255,3 @@ START_TEST(commands_outlive_a_clear_and_name_the_dead)
     ck_assert(espl_is_alive(w, out));
     espl_command_buffer_destroy(commands);
 }
-END_TEST
-
-static Suite *many_suite(void)
-{
-    Suite *const suite = suite_create("many");
-    TCase *const attaches = tcase_create("attach"), *const destroys = tcase_create("destroy"),
-                 *const clears = tcase_create("clear");
-
-    tcase_add_checked_fixture(attaches, set_up, tear_down);
-    tcase_add_loop_test(attaches, one_that_is_refused_refuses_all, 0, RULES);
-    tcase_add_test(attaches, options_out_of_range_and_nothing_to_attach_concern_no_entity);
-    tcase_add_test(attaches, a_remark_on_one_is_the_answer);
-    tcase_add_test(attaches, an_executor_that_loses_a_job_changes_nothing);
-    suite_add_tcase(suite, attaches);
-    tcase_add_checked_fixture(destroys, set_up, tear_down);
-    suite_add_tcase(suite, destroys);
-    tcase_add_checked_fixture(clears, set_up, tear_down);
-    tcase_add_test(clears, a_cleared_world_has_no_entity_and_all_that_was_registered);
-    tcase_add_test(clears, a_cleared_world_is_filled_again_without_memory);
-    tcase_add_test(clears, a_world_is_cleared_without_memory_also_of_deaths_that_were_put_off);
-    tcase_add_test(clears, commands_outlive_a_clear_and_name_the_dead);
-    suite_add_tcase(suite, clears);
-    return suite;
-}
-
-RUN_SUITE(many_suite)

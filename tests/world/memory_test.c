@@ -6,7 +6,7 @@
 
 // --- Worlds and commands objects ---
 
-START_TEST(a_commands_object_leaves_nothing_behind_in_any_state)
+TEST(a_commands_object_leaves_nothing_behind_in_any_state)
 {
     test_world test;
 
@@ -44,14 +44,9 @@ START_TEST(a_commands_object_leaves_nothing_behind_in_any_state)
     ck_assert_uint_eq(report.accepted, 0);
     test_world_end(&test);
 }
-END_TEST
-
-// Not where every growable array moves whenever it may.
-#ifndef ESPL_HARD_MOVE
-#endif
 
 // What would need memory may be put off to the next structural call.
-START_TEST(what_a_destroy_puts_off_is_done_when_there_is_memory)
+TEST(what_a_destroy_puts_off_is_done_when_there_is_memory)
 {
     enum { COUNT = 40 };
     test_world test;
@@ -81,9 +76,8 @@ START_TEST(what_a_destroy_puts_off_is_done_when_there_is_memory)
               !espl_has_component(test.world, root, ESPL_ROOT));
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(survivors_of_a_root_destroyed_without_memory_are_roots_at_once)
+TEST(survivors_of_a_root_destroyed_without_memory_are_roots_at_once)
 {
     test_world test;
 
@@ -108,21 +102,3 @@ START_TEST(survivors_of_a_root_destroyed_without_memory_are_roots_at_once)
     ck_assert_int_eq(espl_get_role(test.world, child), ESPL_ROLE_SOLO);
     test_world_end(&test);
 }
-END_TEST
-
-static Suite *memory_suite(void)
-{
-    Suite *const suite = suite_create("memory");
-    TCase *const tcase = tcase_create("allocator");
-
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, a_commands_object_leaves_nothing_behind_in_any_state);
-#ifndef ESPL_HARD_MOVE
-#endif
-    tcase_add_test(tcase, what_a_destroy_puts_off_is_done_when_there_is_memory);
-    tcase_add_test(tcase, survivors_of_a_root_destroyed_without_memory_are_roots_at_once);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(memory_suite)

@@ -54,7 +54,7 @@ static void scene_end(scene *s)
 
 // --- Entities ---
 
-START_TEST(the_entity_that_the_status_is_about_comes_first)
+TEST(the_entity_that_the_status_is_about_comes_first)
 {
     scene s;
 
@@ -87,9 +87,8 @@ START_TEST(the_entity_that_the_status_is_about_comes_first)
            "espl_reserve: ESPL_ERR_DEAD: side_of %s: %s", ID(s.dead), TEXT(ESPL_ERR_DEAD));
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_pending_entity_is_told_what_to_do)
+TEST(a_pending_entity_is_told_what_to_do)
 {
     espl_transform out;
     espl_entity resolved = espl_entity_null();
@@ -125,9 +124,8 @@ START_TEST(a_pending_entity_is_told_what_to_do)
            TEXT(ESPL_ERR_FOREIGN));
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(an_entity_that_has_a_name_is_told_with_it)
+TEST(an_entity_that_has_a_name_is_told_with_it)
 {
     scene s;
 
@@ -152,11 +150,10 @@ START_TEST(an_entity_that_has_a_name_is_told_with_it)
            ID(s.child));
     scene_end(&s);
 }
-END_TEST
 
 // --- Components ---
 
-START_TEST(a_component_is_told_by_name_and_number_and_both_sizes)
+TEST(a_component_is_told_by_name_and_number_and_both_sizes)
 {
     static const char wrong_size[] =
         "The size is not that of the component; pass the size that was registered.";
@@ -208,9 +205,8 @@ START_TEST(a_component_is_told_by_name_and_number_and_both_sizes)
         "espl_create: ESPL_ERR_ARGUMENT: component \"health\" (7): The component is listed twice.");
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_definition_of_a_component_is_told_what_is_wrong_with_it)
+TEST(a_definition_of_a_component_is_told_what_is_wrong_with_it)
 {
     static const uint32_t offsets[2] = {0, 4};
     static const struct {
@@ -248,11 +244,10 @@ START_TEST(a_definition_of_a_component_is_told_what_is_wrong_with_it)
            "espl_component_register: ESPL_ERR_LIMIT: component \"a\": %s", TEXT(ESPL_ERR_LIMIT));
     scene_end(&s);
 }
-END_TEST
 
 // --- Numbers ---
 
-START_TEST(the_field_that_is_not_finite_is_told)
+TEST(the_field_that_is_not_finite_is_told)
 {
     espl_transform value = {0};
     scene s;
@@ -294,11 +289,10 @@ START_TEST(the_field_that_is_not_finite_is_told)
            ID(s.child));
     scene_end(&s);
 }
-END_TEST
 
 // --- Entries ---
 
-START_TEST(the_entry_of_a_batch_is_told)
+TEST(the_entry_of_a_batch_is_told)
 {
     scene s;
 
@@ -347,11 +341,10 @@ START_TEST(the_entry_of_a_batch_is_told)
            "espl_entity, or no multiple of 4.");
     scene_end(&s);
 }
-END_TEST
 
 // --- Names ---
 
-START_TEST(a_number_that_names_nothing_is_told)
+TEST(a_number_that_names_nothing_is_told)
 {
     scene s;
 
@@ -389,9 +382,8 @@ START_TEST(a_number_that_names_nothing_is_told)
            "number; call espl_register_command().");
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_call_that_finds_no_memory_is_told)
+TEST(a_call_that_finds_no_memory_is_told)
 {
     if (test_lacks_room(10000, "a reserve that takes memory")) {
         return;
@@ -405,9 +397,8 @@ START_TEST(a_call_that_finds_no_memory_is_told)
     test_heap_arm(&s.told.heap, 0, false);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_command_buffer_is_told_what_it_needs)
+TEST(a_command_buffer_is_told_what_it_needs)
 {
     scene s;
 
@@ -429,25 +420,3 @@ START_TEST(a_command_buffer_is_told_what_it_needs)
     espl_command_buffer_reset(s.commands);
     scene_end(&s);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("messages");
-    TCase *const messages = tcase_create("messages");
-
-    tcase_add_test(messages, the_entity_that_the_status_is_about_comes_first);
-    tcase_add_test(messages, a_pending_entity_is_told_what_to_do);
-    tcase_add_test(messages, an_entity_that_has_a_name_is_told_with_it);
-    tcase_add_test(messages, a_component_is_told_by_name_and_number_and_both_sizes);
-    tcase_add_test(messages, a_definition_of_a_component_is_told_what_is_wrong_with_it);
-    tcase_add_test(messages, the_field_that_is_not_finite_is_told);
-    tcase_add_test(messages, the_entry_of_a_batch_is_told);
-    tcase_add_test(messages, a_number_that_names_nothing_is_told);
-    tcase_add_test(messages, a_call_that_finds_no_memory_is_told);
-    tcase_add_test(messages, a_command_buffer_is_told_what_it_needs);
-    suite_add_tcase(suite, messages);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

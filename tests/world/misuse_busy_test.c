@@ -169,7 +169,7 @@ static void iterate(misuse *m, const char *kinds)
     }
 }
 
-START_TEST(e1_e2_e5_e7_structure_is_refused_in_iterations_of_each_kind_one_in_the_other)
+TEST(e1_e2_e5_e7_structure_is_refused_in_iterations_of_each_kind_one_in_the_other)
 {
     espl_query query, inner;
     espl_subtree below;
@@ -206,10 +206,9 @@ START_TEST(e1_e2_e5_e7_structure_is_refused_in_iterations_of_each_kind_one_in_th
     ck_assert_int_eq(espl_attach(s.world, s.solo, s.root, NULL), ESPL_OK);
     misuse_end(&s);
 }
-END_TEST
 
 // Plain writes go on during iteration; the first of what needs a side array takes memory.
-START_TEST(writes_go_on_during_iteration_but_for_those_that_take_memory)
+TEST(writes_go_on_during_iteration_but_for_those_that_take_memory)
 {
     const float stretch[3] = {1, 2, 1};
     const espl_transform moved = test_at(5, 5, 5), back = test_at(1, 2, 3);
@@ -235,10 +234,9 @@ START_TEST(writes_go_on_during_iteration_but_for_those_that_take_memory)
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     misuse_end(&s);
 }
-END_TEST
 
 // A view lays the tree out first where it is not laid out, so it is structural then.
-START_TEST(a_view_that_lays_out_is_refused_during_iteration)
+TEST(a_view_that_lays_out_is_refused_during_iteration)
 {
     espl_subtree below;
     espl_view view;
@@ -261,7 +259,6 @@ START_TEST(a_view_that_lays_out_is_refused_during_iteration)
     free(node);
     misuse_end(&s);
 }
-END_TEST
 
 // --- Inside jobs ---
 
@@ -307,7 +304,7 @@ static void run_intruded(void *context, espl_job function, void *argument, size_
     }
 }
 
-START_TEST(e3_e11_structure_and_writes_are_refused_in_each_job_of_a_playback)
+TEST(e3_e11_structure_and_writes_are_refused_in_each_job_of_a_playback)
 {
     intruder in = {0};
     const espl_executor executor = {&in, 2, run_intruded};
@@ -331,9 +328,8 @@ START_TEST(e3_e11_structure_and_writes_are_refused_in_each_job_of_a_playback)
     ck_assert_uint_eq(report.applied, 20001);
     misuse_end(&s);
 }
-END_TEST
 
-START_TEST(structure_and_writes_are_refused_in_each_job_of_a_batch)
+TEST(structure_and_writes_are_refused_in_each_job_of_a_batch)
 {
     enum { COUNT = 20000 };
     const size_t solos = test_fitting(COUNT, 16);
@@ -367,7 +363,6 @@ START_TEST(structure_and_writes_are_refused_in_each_job_of_a_batch)
     free(entity);
     free(values);
 }
-END_TEST
 
 static void refuse_in_job(espl_writer *writer, const espl_query *rows, void *context)
 {
@@ -386,7 +381,7 @@ static void refuse_in_job(espl_writer *writer, const espl_query *rows, void *con
 }
 
 // From a job, and from the executor between jobs.
-START_TEST(structure_and_writes_are_refused_in_each_job_of_a_parallel_write)
+TEST(structure_and_writes_are_refused_in_each_job_of_a_parallel_write)
 {
     intruder in = {0};
     const espl_executor executor = {&in, 2, run_intruded};
@@ -408,23 +403,3 @@ START_TEST(structure_and_writes_are_refused_in_each_job_of_a_parallel_write)
     ck_assert_int_eq(espl_destroy(s.world, s.solo, ESPL_EXTENT_OWNED), ESPL_OK);
     misuse_end(&s);
 }
-END_TEST
-
-static Suite *misuse_suite(void)
-{
-    Suite *const suite = suite_create("misuse in the middle");
-    TCase *const tcase = tcase_create("busy");
-
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase,
-                   e1_e2_e5_e7_structure_is_refused_in_iterations_of_each_kind_one_in_the_other);
-    tcase_add_test(tcase, writes_go_on_during_iteration_but_for_those_that_take_memory);
-    tcase_add_test(tcase, a_view_that_lays_out_is_refused_during_iteration);
-    tcase_add_test(tcase, e3_e11_structure_and_writes_are_refused_in_each_job_of_a_playback);
-    tcase_add_test(tcase, structure_and_writes_are_refused_in_each_job_of_a_batch);
-    tcase_add_test(tcase, structure_and_writes_are_refused_in_each_job_of_a_parallel_write);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(misuse_suite)

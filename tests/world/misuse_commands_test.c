@@ -7,7 +7,7 @@
 #include "tests/misuse.h"
 #include "tests/runner.h"
 
-START_TEST(recording_is_checked)
+TEST(recording_is_checked)
 {
     misuse s;
     misuse_begin(&s, NULL);
@@ -59,9 +59,8 @@ START_TEST(recording_is_checked)
     espl_command_buffer_destroy(other);
     misuse_end(&s);
 }
-END_TEST
 
-START_TEST(playing_is_checked)
+TEST(playing_is_checked)
 {
     misuse s;
     misuse_begin(&s, NULL);
@@ -100,9 +99,8 @@ START_TEST(playing_is_checked)
     ck_assert_uint_eq(report.accepted, 0);
     misuse_end(&s);
 }
-END_TEST
 
-START_TEST(commands_that_were_played_take_none_of_any_kind)
+TEST(commands_that_were_played_take_none_of_any_kind)
 {
     misuse s;
     misuse_begin(&s, NULL);
@@ -134,9 +132,8 @@ START_TEST(commands_that_were_played_take_none_of_any_kind)
     }
     misuse_end(&s);
 }
-END_TEST
 
-START_TEST(an_object_is_submitted_once_and_played_in_line)
+TEST(an_object_is_submitted_once_and_played_in_line)
 {
     misuse s;
     misuse_begin(&s, NULL);
@@ -169,7 +166,6 @@ START_TEST(an_object_is_submitted_once_and_played_in_line)
     espl_command_buffer_destroy(second);
     misuse_end(&s);
 }
-END_TEST
 
 // Enough commands for every stage to be cut into several jobs; clones, as many as there may be.
 static void record_many(espl_command_buffer *commands, espl_entity source, size_t count)
@@ -186,7 +182,7 @@ static void record_many(espl_command_buffer *commands, espl_entity source, size_
     }
 }
 
-START_TEST(an_executor_that_miscounts_leaves_the_world_untouched)
+TEST(an_executor_that_miscounts_leaves_the_world_untouched)
 {
     const test_manner manners[3] = {TEST_SKIPS_ONE, TEST_RUNS_TWICE, TEST_OUT_OF_RANGE};
 
@@ -215,21 +211,3 @@ START_TEST(an_executor_that_miscounts_leaves_the_world_untouched)
         test_world_end(&test);
     }
 }
-END_TEST
-
-static Suite *misuse_suite(void)
-{
-    Suite *const suite = suite_create("misuse of commands");
-    TCase *const tcase = tcase_create("commands");
-
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, recording_is_checked);
-    tcase_add_test(tcase, playing_is_checked);
-    tcase_add_test(tcase, commands_that_were_played_take_none_of_any_kind);
-    tcase_add_test(tcase, an_object_is_submitted_once_and_played_in_line);
-    tcase_add_test(tcase, an_executor_that_miscounts_leaves_the_world_untouched);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(misuse_suite)

@@ -195,17 +195,15 @@ static void refuse_everywhere(void (*refuse)(misuse *m, const misuse_handle *bad
     misuse_end(&m);
 }
 
-START_TEST(a4_e8_each_bad_handle_is_refused_by_each_call_and_told)
+TEST(a4_e8_each_bad_handle_is_refused_by_each_call_and_told)
 {
     refuse_everywhere(refuse_calls, 0);
 }
-END_TEST
 
-START_TEST(a4_each_bad_handle_is_refused_by_each_kind_of_write_and_told)
+TEST(a4_each_bad_handle_is_refused_by_each_kind_of_write_and_told)
 {
     refuse_everywhere(refuse_writes, 0);
 }
-END_TEST
 
 // --- Handles that may be null ---
 
@@ -225,11 +223,10 @@ static void refuse_siblings(misuse *m, const misuse_handle *bad)
     misuse_demand_line(m, "espl_set_sibling", bad->entity, bad->status);
 }
 
-START_TEST(each_bad_sibling_but_the_null_one_is_refused_and_told)
+TEST(each_bad_sibling_but_the_null_one_is_refused_and_told)
 {
     refuse_everywhere(refuse_siblings, 1);
 }
-END_TEST
 
 // --- Answers without a status ---
 
@@ -271,11 +268,10 @@ static void answer_nothing(misuse *m, const misuse_handle *bad)
     ck_assert_uint_eq(m->test.hooks.lines, 0);
 }
 
-START_TEST(navigation_from_a_bad_handle_answers_nothing_and_tells_nothing)
+TEST(navigation_from_a_bad_handle_answers_nothing_and_tells_nothing)
 {
     refuse_everywhere(answer_nothing, 0);
 }
-END_TEST
 
 // --- Entries of arrays ---
 
@@ -313,11 +309,10 @@ static void refuse_many(misuse *m, const misuse_handle *bad)
     }
 }
 
-START_TEST(one_bad_handle_in_an_array_refuses_the_attach_and_the_destroy_of_all)
+TEST(one_bad_handle_in_an_array_refuses_the_attach_and_the_destroy_of_all)
 {
     refuse_everywhere(refuse_many, 0);
 }
-END_TEST
 
 // The same of a change.
 static void refuse_entries(misuse *m, const misuse_handle *bad)
@@ -343,11 +338,10 @@ static void refuse_entries(misuse *m, const misuse_handle *bad)
     }
 }
 
-START_TEST(one_bad_handle_in_an_array_refuses_the_change_of_all)
+TEST(one_bad_handle_in_an_array_refuses_the_change_of_all)
 {
     refuse_everywhere(refuse_entries, 0);
 }
-END_TEST
 
 // Only the bad entry is refused. The others write what is there already, so nothing changes.
 static void refuse_alone(misuse *m, const misuse_handle *bad)
@@ -374,11 +368,10 @@ static void refuse_alone(misuse *m, const misuse_handle *bad)
     }
 }
 
-START_TEST(one_bad_handle_in_a_batch_is_refused_alone)
+TEST(one_bad_handle_in_a_batch_is_refused_alone)
 {
     refuse_everywhere(refuse_alone, 0);
 }
-END_TEST
 
 // --- Recorded ---
 //
@@ -471,14 +464,13 @@ static void refuse_records(misuse *m, const misuse_handle *bad)
     }
 }
 
-START_TEST(a4_each_bad_handle_is_refused_by_each_recorded_command)
+TEST(a4_each_bad_handle_is_refused_by_each_recorded_command)
 {
     refuse_everywhere(refuse_records, 0);
 }
-END_TEST
 
 // A handle that commands gave out is resolved by them alone.
-START_TEST(each_bad_handle_is_resolved_to_nobody)
+TEST(each_bad_handle_is_resolved_to_nobody)
 {
     static const espl_status expected[MISUSE_HANDLES] = {
         ESPL_ERR_NULL_ENTITY, ESPL_ERR_ARGUMENT, ESPL_ERR_ARGUMENT,
@@ -498,25 +490,3 @@ START_TEST(each_bad_handle_is_resolved_to_nobody)
     ck_assert(out.index == 7 && out.generation == 7);
     misuse_end(&m);
 }
-END_TEST
-
-static Suite *misuse_suite(void)
-{
-    Suite *const suite = suite_create("misuse of handles");
-    TCase *const tcase = tcase_create("handles");
-
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, a4_e8_each_bad_handle_is_refused_by_each_call_and_told);
-    tcase_add_test(tcase, a4_each_bad_handle_is_refused_by_each_kind_of_write_and_told);
-    tcase_add_test(tcase, each_bad_sibling_but_the_null_one_is_refused_and_told);
-    tcase_add_test(tcase, navigation_from_a_bad_handle_answers_nothing_and_tells_nothing);
-    tcase_add_test(tcase, one_bad_handle_in_an_array_refuses_the_attach_and_the_destroy_of_all);
-    tcase_add_test(tcase, one_bad_handle_in_an_array_refuses_the_change_of_all);
-    tcase_add_test(tcase, one_bad_handle_in_a_batch_is_refused_alone);
-    tcase_add_test(tcase, a4_each_bad_handle_is_refused_by_each_recorded_command);
-    tcase_add_test(tcase, each_bad_handle_is_resolved_to_nobody);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(misuse_suite)

@@ -175,7 +175,7 @@ static void demand_refused(things *k, const char *function, const char *paramete
     ck_assert_uint_eq(k->m.test.hooks.traps, 0);
 }
 
-START_TEST(null_is_taken_where_it_may_be)
+TEST(null_is_taken_where_it_may_be)
 {
     for (size_t i = 0; i < COUNT(optional_rows); ++i) {
         things k;
@@ -188,9 +188,8 @@ START_TEST(null_is_taken_where_it_may_be)
         misuse_end(&k.m);
     }
 }
-END_TEST
 
-START_TEST(null_elsewhere_is_refused_and_told)
+TEST(null_elsewhere_is_refused_and_told)
 {
     things k;
 
@@ -210,14 +209,13 @@ START_TEST(null_elsewhere_is_refused_and_told)
     ck_assert_int_eq(espl_destroy(k.w, k.p, ESPL_EXTENT_OWNED), ESPL_OK);
     misuse_end(&k.m);
 }
-END_TEST
 
 #define DEMAND_FIELD(function, field, expression)      \
     misuse_forget_lines(&k->m);                        \
     demand_refused(k, #function, field, (expression)); \
     demand_told(k, #function, field);
 
-START_TEST(null_inside_a_definition_is_refused_and_told)
+TEST(null_inside_a_definition_is_refused_and_told)
 {
     things all, *const k = &all;
 
@@ -228,9 +226,8 @@ START_TEST(null_inside_a_definition_is_refused_and_told)
     ck_assert_int_eq(espl_destroy(k->w, k->p, ESPL_EXTENT_OWNED), ESPL_OK);
     misuse_end(&k->m);
 }
-END_TEST
 
-START_TEST(null_without_a_world_to_tell_is_answered)
+TEST(null_without_a_world_to_tell_is_answered)
 {
     things k;
 
@@ -245,7 +242,6 @@ START_TEST(null_without_a_world_to_tell_is_answered)
     ck_assert_uint_eq(test_physical_hash(k.w), before);
     misuse_end(&k.m);
 }
-END_TEST
 
 // --- Writers, in a job ---
 
@@ -274,7 +270,7 @@ static void write_without(espl_writer *writer, const espl_query *rows, void *con
     k->word += 1;
 }
 
-START_TEST(null_for_a_writer_is_refused_and_told_with_the_place)
+TEST(null_for_a_writer_is_refused_and_told_with_the_place)
 {
     const espl_component solos[2] = {ESPL_SOLO, ESPL_TRANSFORM};
     const espl_query_def query = {.all = solos, .all_count = 2};
@@ -288,9 +284,8 @@ START_TEST(null_for_a_writer_is_refused_and_told_with_the_place)
     ck_assert_uint_eq(k.word, 1);
     misuse_end(&k.m);
 }
-END_TEST
 
-START_TEST(a_world_that_is_not_made_tells_the_hooks_it_was_to_have)
+TEST(a_world_that_is_not_made_tells_the_hooks_it_was_to_have)
 {
     test_hooks hooks = {0};
     const espl_world_def def = {.hooks = test_hooks_of(&hooks)};
@@ -299,22 +294,3 @@ START_TEST(a_world_that_is_not_made_tells_the_hooks_it_was_to_have)
     ck_assert_uint_eq(hooks.traps, 0);
     ck_assert_str_eq(hooks.last_line, "espl_world_create: ESPL_ERR_ARGUMENT: out is NULL.");
 }
-END_TEST
-
-static Suite *misuse_suite(void)
-{
-    Suite *const suite = suite_create("misuse of pointers");
-    TCase *const tcase = tcase_create("null");
-
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, null_is_taken_where_it_may_be);
-    tcase_add_test(tcase, null_elsewhere_is_refused_and_told);
-    tcase_add_test(tcase, null_inside_a_definition_is_refused_and_told);
-    tcase_add_test(tcase, null_without_a_world_to_tell_is_answered);
-    tcase_add_test(tcase, null_for_a_writer_is_refused_and_told_with_the_place);
-    tcase_add_test(tcase, a_world_that_is_not_made_tells_the_hooks_it_was_to_have);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(misuse_suite)

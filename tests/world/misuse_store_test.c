@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-START_TEST(components_are_checked)
+TEST(components_are_checked)
 {
     misuse s;
     misuse_begin(&s, NULL);
@@ -40,9 +40,8 @@ START_TEST(components_are_checked)
     ck_assert_int_eq(espl_remove_component(s.world, s.solo, ESPL_MEMBER), ESPL_ERR_ARGUMENT);
     misuse_end(&s);
 }
-END_TEST
 
-START_TEST(creation_is_checked)
+TEST(creation_is_checked)
 {
     misuse s;
     misuse_begin(&s, NULL);
@@ -64,12 +63,11 @@ START_TEST(creation_is_checked)
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     misuse_end(&s);
 }
-END_TEST
 
 // --- References ---
 
 // Offsets that are no ascending list of whole handles inside the component.
-START_TEST(references_are_checked)
+TEST(references_are_checked)
 {
     static const uint32_t past[1] = {12}, far[1] = {UINT32_MAX}, same[2] = {0, 0},
                           overlapping[2] = {0, 4}, falling[2] = {8, 0}, good[2] = {0, 8};
@@ -100,7 +98,6 @@ START_TEST(references_are_checked)
     ck_assert_int_eq(espl_component_register(s.world, &fine, &out), ESPL_OK);
     misuse_end(&s);
 }
-END_TEST
 
 // --- Changes ---
 
@@ -137,7 +134,7 @@ static void refuse_change(misuse *s, const bad_change *bad)
     ck_assert_uint_eq(test_physical_hash(s->world), before);
 }
 
-START_TEST(changes_are_checked_before_anything_is_changed)
+TEST(changes_are_checked_before_anything_is_changed)
 {
     const uint32_t value = 1;
     misuse s;
@@ -171,10 +168,9 @@ START_TEST(changes_are_checked_before_anything_is_changed)
     }
     misuse_end(&s);
 }
-END_TEST
 
 // What a placement brings along is checked like a write, and the other components stay with it.
-START_TEST(a_placement_that_cannot_be_is_refused_with_all_that_comes_along)
+TEST(a_placement_that_cannot_be_is_refused_with_all_that_comes_along)
 {
     espl_transform endless = test_at(1, 1, 1), turnless = test_at(1, 1, 1);
     const espl_transform huge = test_at(3e38f, 0, 0), fine = test_at(1, 0, 0);
@@ -234,11 +230,10 @@ START_TEST(a_placement_that_cannot_be_is_refused_with_all_that_comes_along)
     ck_assert_uint_eq(test_count_overflowed(s.world), 0);
     misuse_end(&s);
 }
-END_TEST
 
 // --- Values and columns ---
 
-START_TEST(values_of_the_wrong_size_or_kind_are_refused)
+TEST(values_of_the_wrong_size_or_kind_are_refused)
 {
     unsigned char bytes[64] = {0};
     misuse s;
@@ -275,9 +270,8 @@ START_TEST(values_of_the_wrong_size_or_kind_are_refused)
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     misuse_end(&s);
 }
-END_TEST
 
-START_TEST(reserved_rows_are_checked)
+TEST(reserved_rows_are_checked)
 {
     const espl_component unknown = 700, roles[2] = {ESPL_ROOT, ESPL_MEMBER};
     const espl_component places[2] = {ESPL_TRANSFORM, ESPL_TRANSFORM};
@@ -309,23 +303,3 @@ START_TEST(reserved_rows_are_checked)
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     misuse_end(&s);
 }
-END_TEST
-
-static Suite *misuse_suite(void)
-{
-    Suite *const suite = suite_create("misuse of the store");
-    TCase *const tcase = tcase_create("store");
-
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, components_are_checked);
-    tcase_add_test(tcase, creation_is_checked);
-    tcase_add_test(tcase, references_are_checked);
-    tcase_add_test(tcase, changes_are_checked_before_anything_is_changed);
-    tcase_add_test(tcase, a_placement_that_cannot_be_is_refused_with_all_that_comes_along);
-    tcase_add_test(tcase, values_of_the_wrong_size_or_kind_are_refused);
-    tcase_add_test(tcase, reserved_rows_are_checked);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(misuse_suite)

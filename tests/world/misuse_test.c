@@ -10,7 +10,7 @@
 
 // --- Structure ---
 
-START_TEST(a_sibling_that_is_none_is_refused)
+TEST(a_sibling_that_is_none_is_refused)
 {
     misuse s;
     misuse_begin(&s, NULL);
@@ -29,9 +29,8 @@ START_TEST(a_sibling_that_is_none_is_refused)
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     misuse_end(&s);
 }
-END_TEST
 
-START_TEST(enumerations_out_of_range_are_refused)
+TEST(enumerations_out_of_range_are_refused)
 {
     misuse s;
     misuse_begin(&s, NULL);
@@ -71,9 +70,8 @@ START_TEST(enumerations_out_of_range_are_refused)
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     misuse_end(&s);
 }
-END_TEST
 
-START_TEST(a_world_checks_its_definition)
+TEST(a_world_checks_its_definition)
 {
     test_heap heap;
     espl_world *world = NULL;
@@ -92,7 +90,6 @@ START_TEST(a_world_checks_its_definition)
     espl_world_destroy(NULL);
     ck_assert_uint_eq(heap.bytes, 0);
 }
-END_TEST
 
 // --- Values ---
 
@@ -107,7 +104,7 @@ static float *field_of(espl_transform *value, int field)
     return field < 10 ? &value->stretch[field - 7] : &value->scale;
 }
 
-START_TEST(no_field_may_be_infinite_or_no_number)
+TEST(no_field_may_be_infinite_or_no_number)
 {
     const float poison[3] = {NAN, INFINITY, -INFINITY};
     misuse s;
@@ -140,9 +137,8 @@ START_TEST(no_field_may_be_infinite_or_no_number)
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     misuse_end(&s);
 }
-END_TEST
 
-START_TEST(denormal_zero_and_negative_values_are_legal)
+TEST(denormal_zero_and_negative_values_are_legal)
 {
     const float odd[4] = {1e-42f, 0, -0.0f, -2};
     misuse s;
@@ -160,9 +156,8 @@ START_TEST(denormal_zero_and_negative_values_are_legal)
     }
     misuse_end(&s);
 }
-END_TEST
 
-START_TEST(a_world_out_of_range_is_told_wherever_it_comes_about)
+TEST(a_world_out_of_range_is_told_wherever_it_comes_about)
 {
     misuse s;
     misuse_begin(&s, NULL);
@@ -193,22 +188,3 @@ START_TEST(a_world_out_of_range_is_told_wherever_it_comes_about)
     ck_assert_uint_eq(test_logical_hash(s.world), then);
     misuse_end(&s);
 }
-END_TEST
-
-static Suite *misuse_suite(void)
-{
-    Suite *const suite = suite_create("misuse");
-    TCase *const tcase = tcase_create("values and places");
-
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, a_sibling_that_is_none_is_refused);
-    tcase_add_test(tcase, enumerations_out_of_range_are_refused);
-    tcase_add_test(tcase, a_world_checks_its_definition);
-    tcase_add_test(tcase, no_field_may_be_infinite_or_no_number);
-    tcase_add_test(tcase, denormal_zero_and_negative_values_are_legal);
-    tcase_add_test(tcase, a_world_out_of_range_is_told_wherever_it_comes_about);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(misuse_suite)

@@ -43,7 +43,9 @@ static void attach(espl_entity child, espl_entity parent)
 
 // --- One name ---
 
-START_TEST(a_name_is_of_255_bytes_at_most_and_of_none_that_would_break_a_line_or_a_path)
+FIXTURE(set_up, tear_down);
+
+TEST(a_name_is_of_255_bytes_at_most_and_of_none_that_would_break_a_line_or_a_path)
 {
     const espl_entity a = test_solo(w);
     char name[ESPL_NAME_LIMIT + 2];
@@ -65,9 +67,8 @@ START_TEST(a_name_is_of_255_bytes_at_most_and_of_none_that_would_break_a_line_or
     set(a, name);
     has_name(a, name);
 }
-END_TEST
 
-START_TEST(the_name_of_another_entity_or_a_part_of_its_own_may_be_given)
+TEST(the_name_of_another_entity_or_a_part_of_its_own_may_be_given)
 {
     const espl_entity a = test_solo(w), b = test_solo(w);
 
@@ -79,7 +80,6 @@ START_TEST(the_name_of_another_entity_or_a_part_of_its_own_may_be_given)
     set(b, espl_get_name(w, b));
     has_name(b, "name");
 }
-END_TEST
 
 // --- When ---
 
@@ -91,7 +91,7 @@ static void name_it(void *user, const espl_custom_calls *calls)
     ck_assert_int_eq(espl_set_name(calls->world, named_in_callback, "called"), ESPL_OK);
 }
 
-START_TEST(a_name_may_be_set_during_iteration_and_in_a_custom_command)
+TEST(a_name_may_be_set_during_iteration_and_in_a_custom_command)
 {
     const espl_entity a = test_solo(w);
     const espl_custom_command_def def = {.name = "name it", .function = name_it};
@@ -114,7 +114,6 @@ START_TEST(a_name_may_be_set_during_iteration_and_in_a_custom_command)
     espl_command_buffer_destroy(commands);
     has_name(a, "called");
 }
-END_TEST
 
 // --- Clones ---
 
@@ -140,7 +139,7 @@ static void is_named_clone(espl_entity clone)
 }
 
 // A source that ends in the playback that clones it, and clones of what is made there.
-START_TEST(recorded_clones_have_the_names_of_their_sources_whatever_becomes_of_these)
+TEST(recorded_clones_have_the_names_of_their_sources_whatever_becomes_of_these)
 {
     const espl_entity prefab = make_prefab();
     const espl_instance_def def = {.source = prefab};
@@ -169,9 +168,8 @@ START_TEST(recorded_clones_have_the_names_of_their_sources_whatever_becomes_of_t
     has_name(clones[2], "");
     ck_assert_uint_eq(test_stats(w).names, 4);
 }
-END_TEST
 
-START_TEST(names_of_clones_do_not_depend_on_workers)
+TEST(names_of_clones_do_not_depend_on_workers)
 {
     uint64_t hashes[4];
 
@@ -204,11 +202,10 @@ START_TEST(names_of_clones_do_not_depend_on_workers)
     ck_assert_uint_eq(hashes[0], hashes[2]);
     ck_assert_uint_eq(hashes[0], hashes[3]);
 }
-END_TEST
 
 // --- Hashes and bytes ---
 
-START_TEST(hashes_tell_names_and_are_as_ever_without)
+TEST(hashes_tell_names_and_are_as_ever_without)
 {
     const espl_entity a = test_solo(w), b = test_solo_at(w, 1, 2, 3);
     const uint64_t logical = test_logical_hash(w), physical = test_physical_hash(w);
@@ -224,9 +221,8 @@ START_TEST(hashes_tell_names_and_are_as_ever_without)
     set(b, "");
     ck_assert(test_logical_hash(w) == logical_a && test_physical_hash(w) == physical_a);
 }
-END_TEST
 
-START_TEST(worlds_without_names_pay_nothing_and_compaction_gives_back_what_names_took)
+TEST(worlds_without_names_pay_nothing_and_compaction_gives_back_what_names_took)
 {
     const uint32_t count = test_fitting(1000, 40);
     const espl_component placement = ESPL_TRANSFORM;
@@ -260,10 +256,9 @@ START_TEST(worlds_without_names_pay_nothing_and_compaction_gives_back_what_names
     ck_assert_uint_eq(test_stats(w).bytes, before.bytes);
     free(all);
 }
-END_TEST
 
 // Clones share the text: each takes a place in the table, and no memory of its own.
-START_TEST(names_of_clones_take_no_memory_for_their_texts)
+TEST(names_of_clones_take_no_memory_for_their_texts)
 {
     const espl_entity prefab = test_solo(w);
     const uint32_t count = test_fitting(600, 40);
@@ -276,11 +271,10 @@ START_TEST(names_of_clones_take_no_memory_for_their_texts)
     ck_assert_uint_eq(test_stats(w).names, count + 1);
     ck_assert_uint_lt(test_stats(w).bytes_names, 300 + 64 * ((size_t)count + 8));
 }
-END_TEST
 
 // --- Messages ---
 
-START_TEST(a_refused_call_tells_the_names_of_its_entities)
+TEST(a_refused_call_tells_the_names_of_its_entities)
 {
     const espl_entity top = test_solo(w), child = test_solo(w);
     char name[ESPL_NAME_LIMIT + 1];
@@ -302,7 +296,6 @@ START_TEST(a_refused_call_tells_the_names_of_its_entities)
     ck_assert_int_eq(espl_destroy(w, top, ESPL_EXTENT_OWNED), ESPL_ERR_DEAD);
     ck_assert_ptr_null(strstr(test.hooks.last_line, "\"top\""));
 }
-END_TEST
 
 // --- Finding ---
 
@@ -350,7 +343,7 @@ static bool finds(espl_entity top, const char *path, espl_entity wanted)
     return espl_entity_equal(found(top, path), wanted);
 }
 
-START_TEST(the_first_of_a_name_in_depth_first_order_is_found)
+TEST(the_first_of_a_name_in_depth_first_order_is_found)
 {
     const figure f = make_figure();
     const espl_entity none = espl_entity_null();
@@ -373,9 +366,8 @@ START_TEST(the_first_of_a_name_in_depth_first_order_is_found)
     ck_assert_int_eq(espl_set_sibling(w, f.arm[0], espl_entity_null()), ESPL_OK);
     ck_assert(finds(f.body, "hand", f.hand[1]));
 }
-END_TEST
 
-START_TEST(a_path_with_an_empty_name_is_refused)
+TEST(a_path_with_an_empty_name_is_refused)
 {
     static const char *const paths[] = {"", "/", "//", "a/", "a//b", "//a", "/a/"};
     const figure f = make_figure();
@@ -387,7 +379,6 @@ START_TEST(a_path_with_an_empty_name_is_refused)
         ck_assert_uint_eq(out.index, 7);
     }
 }
-END_TEST
 
 // --- Paths ---
 
@@ -399,7 +390,7 @@ static void has_path(espl_entity entity, const char *path)
     ck_assert_str_eq(text, path);
 }
 
-START_TEST(a_path_is_the_names_of_all_above_and_of_the_entity)
+TEST(a_path_is_the_names_of_all_above_and_of_the_entity)
 {
     const figure f = make_figure();
     char path[128];
@@ -414,9 +405,8 @@ START_TEST(a_path_is_the_names_of_all_above_and_of_the_entity)
     // What get_path() writes, espl_find_below() reads.
     ck_assert(finds(f.body, "/arm/hand/finger", f.finger));
 }
-END_TEST
 
-START_TEST(a_path_is_cut_as_snprintf_cuts)
+TEST(a_path_is_cut_as_snprintf_cuts)
 {
     static const char whole[] = "body/arm/hand/finger";
     const figure f = make_figure();
@@ -435,9 +425,8 @@ START_TEST(a_path_is_cut_as_snprintf_cuts)
     }
     ck_assert_uint_eq(espl_get_path(w, f.finger, NULL, 0), strlen(whole));
 }
-END_TEST
 
-START_TEST(a_path_of_any_depth_is_written)
+TEST(a_path_of_any_depth_is_written)
 {
     const uint32_t count = test_fitting(4000, 0);
     espl_entity *const chain = make_chain(w, count);
@@ -456,33 +445,3 @@ START_TEST(a_path_of_any_depth_is_written)
     free(text);
     free(chain);
 }
-END_TEST
-
-static Suite *names_suite(void)
-{
-    Suite *const suite = suite_create("names of entities");
-    TCase *const cases = tcase_create("names");
-
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_add_test(cases,
-                   a_name_is_of_255_bytes_at_most_and_of_none_that_would_break_a_line_or_a_path);
-    tcase_add_test(cases, the_name_of_another_entity_or_a_part_of_its_own_may_be_given);
-    tcase_add_test(cases, a_name_may_be_set_during_iteration_and_in_a_custom_command);
-    tcase_add_test(cases,
-                   recorded_clones_have_the_names_of_their_sources_whatever_becomes_of_these);
-    tcase_add_test(cases, names_of_clones_do_not_depend_on_workers);
-    tcase_add_test(cases, hashes_tell_names_and_are_as_ever_without);
-    tcase_add_test(cases,
-                   worlds_without_names_pay_nothing_and_compaction_gives_back_what_names_took);
-    tcase_add_test(cases, names_of_clones_take_no_memory_for_their_texts);
-    tcase_add_test(cases, a_refused_call_tells_the_names_of_its_entities);
-    tcase_add_test(cases, the_first_of_a_name_in_depth_first_order_is_found);
-    tcase_add_test(cases, a_path_with_an_empty_name_is_refused);
-    tcase_add_test(cases, a_path_is_the_names_of_all_above_and_of_the_entity);
-    tcase_add_test(cases, a_path_is_cut_as_snprintf_cuts);
-    tcase_add_test(cases, a_path_of_any_depth_is_written);
-    suite_add_tcase(suite, cases);
-    return suite;
-}
-
-RUN_SUITE(names_suite)

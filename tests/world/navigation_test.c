@@ -351,7 +351,7 @@ static size_t run_tape(uint64_t seed, uint32_t population, size_t steps)
     return with_dead;
 }
 
-START_TEST(h5_every_way_through_a_random_world_is_the_models)
+TEST_LOOP(h5_every_way_through_a_random_world_is_the_models, 0, 4)
 {
     static const uint32_t populations[4] = {4, 12, 30, 90};
     uint64_t state = (uint64_t)_i + 1;
@@ -362,17 +362,3 @@ START_TEST(h5_every_way_through_a_random_world_is_the_models)
     }
     ck_assert_uint_gt(with_dead, _i == 0 ? 0 : 10);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("navigation");
-    TCase *const random = tcase_create("random");
-
-    tcase_set_timeout(random, 300);
-    tcase_add_loop_test(random, h5_every_way_through_a_random_world_is_the_models, 0, 4);
-    suite_add_tcase(suite, random);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

@@ -58,7 +58,7 @@ static void turn_for_long(size_t turns, turn_function turn, uint32_t flags)
     test_world_end(&test);
 }
 
-START_TEST(i3_ten_million_turns_leave_a_rotation_a_rotation)
+TEST(i3_ten_million_turns_leave_a_rotation_a_rotation)
 {
     const size_t share = test_scaled(2500000);
 
@@ -67,7 +67,6 @@ START_TEST(i3_ten_million_turns_leave_a_rotation_a_rotation)
     turn_for_long(share, espl_rotate_in_parent, ESPL_ABSOLUTE_ROTATION);
     turn_for_long(share, espl_rotate_world, ESPL_ABSOLUTE_UP | ESPL_ABSOLUTE_SCALE);
 }
-END_TEST
 
 // --- Scales ---
 
@@ -86,7 +85,7 @@ static bool is_finite(const espl_transform *t)
 }
 
 // A world that was asked for comes about, to rounding, where the answer is not a remark or refusal.
-START_TEST(worlds_are_set_under_any_scale)
+TEST_LOOP(worlds_are_set_under_any_scale, 0, SCALES)
 {
     const espl_transform asked = {{0, 0.6f, 0, 0.8f}, {3, -4, 5}, 2, {1, 1, 1}, 0};
     const int number = _i;
@@ -120,11 +119,10 @@ START_TEST(worlds_are_set_under_any_scale)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
 // Zero on any axis at any depth: everything stays finite, and what hangs below can be taken out
 // again whole.
-START_TEST(i1_zero_on_any_axis_at_any_depth_stays_finite)
+TEST_LOOP(i1_zero_on_any_axis_at_any_depth_stays_finite, 0, 20)
 {
     enum { DEPTH = 5 };
     const int axis = _i % 4, depth = _i / 4;
@@ -155,11 +153,10 @@ START_TEST(i1_zero_on_any_axis_at_any_depth_stays_finite)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
 // --- Bits ---
 
-START_TEST(minus_zero_is_another_value_than_zero)
+TEST(minus_zero_is_another_value_than_zero)
 {
     const float zero[3] = {0, 0, 0}, minus[3] = {-0.0f, 0, 0};
     test_world test;
@@ -178,9 +175,8 @@ START_TEST(minus_zero_is_another_value_than_zero)
     ck_assert_uint_eq(test_stats(test.world).writes, writes + 1);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(denormals_are_kept_bit_for_bit)
+TEST(denormals_are_kept_bit_for_bit)
 {
     const float tiny[3] = {FLT_TRUE_MIN, -FLT_TRUE_MIN, FLT_MIN / 2};
     test_world test;
@@ -195,11 +191,10 @@ START_TEST(denormals_are_kept_bit_for_bit)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
 // A local of 1e30 is as good as any; a world past the largest float is infinite where it comes about, by
 // the child's own write and by a parent's, and comes back. A local past it is refused.
-START_TEST(the_range_ends_where_floats_end)
+TEST(the_range_ends_where_floats_end)
 {
     const float far[3] = {1e30f, -1e30f, 1e30f};
     test_world test;
@@ -238,10 +233,9 @@ START_TEST(the_range_ends_where_floats_end)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
 // A world scale that overflowed cannot be made absolute. It can where the same attach snaps it.
-START_TEST(a_part_that_is_not_finite_may_be_snapped_and_made_absolute_in_one_attach)
+TEST(a_part_that_is_not_finite_may_be_snapped_and_made_absolute_in_one_attach)
 {
     const espl_attach_options absolute = {.inherit = ESPL_ABSOLUTE_SCALE};
     const espl_attach_options snapped = {.scale = ESPL_SNAP, .inherit = ESPL_ABSOLUTE_SCALE};
@@ -263,23 +257,3 @@ START_TEST(a_part_that_is_not_finite_may_be_snapped_and_made_absolute_in_one_att
     free(node);
     test_world_end(&test);
 }
-END_TEST
-
-static Suite *numbers_suite(void)
-{
-    Suite *const suite = suite_create("numbers");
-    TCase *const tcase = tcase_create("worlds");
-
-    tcase_set_timeout(tcase, 600);
-    tcase_add_test(tcase, i3_ten_million_turns_leave_a_rotation_a_rotation);
-    tcase_add_loop_test(tcase, worlds_are_set_under_any_scale, 0, SCALES);
-    tcase_add_loop_test(tcase, i1_zero_on_any_axis_at_any_depth_stays_finite, 0, 20);
-    tcase_add_test(tcase, minus_zero_is_another_value_than_zero);
-    tcase_add_test(tcase, denormals_are_kept_bit_for_bit);
-    tcase_add_test(tcase, the_range_ends_where_floats_end);
-    tcase_add_test(tcase, a_part_that_is_not_finite_may_be_snapped_and_made_absolute_in_one_attach);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(numbers_suite)

@@ -205,7 +205,7 @@ static void demand_whole_hierarchies(const land *at, const espl_query_def *def)
     free(of);
 }
 
-START_TEST(large_worlds_are_written_as_at_once_and_hierarchy_by_hierarchy)
+TEST_LOOP(large_worlds_are_written_as_at_once_and_hierarchy_by_hierarchy, 0, 2 * LAYOUTS)
 {
     const layout *const l = &layouts[_i / 2];
     const bool top_down = _i % 2 == 1 && l->first == 0 && l->tree < 100;
@@ -238,18 +238,3 @@ START_TEST(large_worlds_are_written_as_at_once_and_hierarchy_by_hierarchy)
     land_end(&at);
     land_end(&twin);
 }
-END_TEST
-
-static Suite *parallel_large_suite(void)
-{
-    Suite *const suite = suite_create("large parallel writes");
-    TCase *const tcase = tcase_create("twins");
-
-    tcase_set_timeout(tcase, 600);
-    tcase_add_loop_test(tcase, large_worlds_are_written_as_at_once_and_hierarchy_by_hierarchy, 0,
-                        2 * LAYOUTS);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(parallel_large_suite)

@@ -79,7 +79,7 @@ static void ask(grounds *g, int way)
     g->calls = 0;
 }
 
-START_TEST(what_was_prepaid_takes_no_memory_until_a_trim)
+TEST(what_was_prepaid_takes_no_memory_until_a_trim)
 {
     grounds g;
 
@@ -105,10 +105,9 @@ START_TEST(what_was_prepaid_takes_no_memory_until_a_trim)
     ck_assert_uint_eq(test_stats(g.world).bytes, before);
     grounds_end(&g);
 }
-END_TEST
 
 // Marks of hierarchies tell by a number which write they are of; it comes round.
-START_TEST(marks_of_old_writes_mean_nothing_when_their_number_comes_again)
+TEST(marks_of_old_writes_mean_nothing_when_their_number_comes_again)
 {
     espl_parallel_report first, second;
     grounds g;
@@ -123,18 +122,3 @@ START_TEST(marks_of_old_writes_mean_nothing_when_their_number_comes_again)
     ck_assert_uint_eq(second.groups, g.count / 2);
     grounds_end(&g);
 }
-END_TEST
-
-static Suite *parallel_memory_suite(void)
-{
-    Suite *const suite = suite_create("memory of parallel writes");
-    TCase *const tcase = tcase_create("memory");
-
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, what_was_prepaid_takes_no_memory_until_a_trim);
-    tcase_add_test(tcase, marks_of_old_writes_mean_nothing_when_their_number_comes_again);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(parallel_memory_suite)

@@ -174,7 +174,7 @@ static void write_own_then_foreign(deeds *d, espl_writer *writer, const espl_que
                      ESPL_ERR_NOT_OWNER);
 }
 
-START_TEST(a_write_to_a_hierarchy_of_another_job_is_told_with_where_it_was_dealt)
+TEST_IF(a_write_to_a_hierarchy_of_another_job_is_told_with_where_it_was_dealt, IS_CHECKED)
 {
     static const char *const parts[] = {
         "espl_writer_write at hand.c:20: ESPL_ERR_NOT_OWNER: entity ",
@@ -196,7 +196,6 @@ START_TEST(a_write_to_a_hierarchy_of_another_job_is_told_with_where_it_was_dealt
     ck_assert_float_eq(test_local_of(d.world, d.child[1]).position[2], 0);
     deeds_end(&d);
 }
-END_TEST
 
 static void write_in_turns(espl_writer *writer, const espl_query *rows, void *context)
 {
@@ -218,7 +217,7 @@ static void write_in_turns(espl_writer *writer, const espl_query *rows, void *co
                      ESPL_ERR_NOT_OWNER);
 }
 
-START_TEST(a_write_to_a_hierarchy_of_another_job_is_told_with_where_that_wrote_last)
+TEST_IF(a_write_to_a_hierarchy_of_another_job_is_told_with_where_that_wrote_last, IS_CHECKED)
 {
     static const char *const parts[] = {
         "espl_writer_write at hand.c:20: ESPL_ERR_NOT_OWNER: entity ",
@@ -233,7 +232,6 @@ START_TEST(a_write_to_a_hierarchy_of_another_job_is_told_with_where_that_wrote_l
     demand_trap(&d, "hand.c:20: ");
     deeds_end(&d);
 }
-END_TEST
 
 static void write_nobodys(deeds *d, espl_writer *writer, const espl_query *rows)
 {
@@ -243,7 +241,7 @@ static void write_nobodys(deeds *d, espl_writer *writer, const espl_query *rows)
                      ESPL_ERR_NOT_OWNER);
 }
 
-START_TEST(a_write_to_what_has_no_row_is_told_as_nobodys)
+TEST_LOOP(a_write_to_what_has_no_row_is_told_as_nobodys, 0, IS_CHECKED ? 2 : 0)
 {
     static const char *const parts[] = {
         "espl_writer_write: ESPL_ERR_NOT_OWNER: entity ",
@@ -260,7 +258,6 @@ START_TEST(a_write_to_what_has_no_row_is_told_as_nobodys)
     ck_assert_uint_eq(test_physical_hash(d.world), before);
     deeds_end(&d);
 }
-END_TEST
 
 enum { OTHER_WRITES = 3, ALL_WRITES = ESPL_WRITE_KIND_COUNT + OTHER_WRITES };
 
@@ -300,7 +297,7 @@ static void write_foreign_every_way(deeds *d, espl_writer *writer, const espl_qu
     }
 }
 
-START_TEST(every_way_to_write_is_refused_for_what_is_not_the_writers_own)
+TEST_LOOP(every_way_to_write_is_refused_for_what_is_not_the_writers_own, 0, IS_CHECKED ? 2 : 0)
 {
     espl_parallel_report report;
     deeds d;
@@ -314,7 +311,6 @@ START_TEST(every_way_to_write_is_refused_for_what_is_not_the_writers_own)
     ck_assert_uint_eq(test_stats(d.world).nodes_visited, stats.nodes_visited);
     deeds_end(&d);
 }
-END_TEST
 
 static void write_own_every_way(deeds *d, espl_writer *writer, const espl_query *rows)
 {
@@ -324,7 +320,7 @@ static void write_own_every_way(deeds *d, espl_writer *writer, const espl_query 
     }
 }
 
-START_TEST(no_way_to_write_is_refused_for_what_is_the_writers_own)
+TEST_LOOP(no_way_to_write_is_refused_for_what_is_the_writers_own, 0, 2)
 {
     espl_parallel_report report;
     deeds d;
@@ -335,7 +331,6 @@ START_TEST(no_way_to_write_is_refused_for_what_is_the_writers_own)
     ck_assert(report.refused == 0 && d.heard.lines == 0 && d.heard.traps == 0);
     deeds_end(&d);
 }
-END_TEST
 
 // --- Reads of what another job may be writing ---
 
@@ -434,7 +429,7 @@ static void read_every_way(deeds *d, espl_writer *writer, const espl_query *rows
     demand_trap(d, "arm.c:10: ");
 }
 
-START_TEST(every_way_to_read_is_refused_for_what_another_job_was_dealt)
+TEST_IF(every_way_to_read_is_refused_for_what_another_job_was_dealt, IS_CHECKED)
 {
     espl_parallel_report report;
     deeds d;
@@ -450,7 +445,6 @@ START_TEST(every_way_to_read_is_refused_for_what_another_job_was_dealt)
     ck_assert_uint_eq(d.heard.lines, 0);
     deeds_end(&d);
 }
-END_TEST
 
 // A job of a world that writes another world's hierarchies in parallel.
 static deeds *around, *within;
@@ -480,7 +474,7 @@ static void write_within(deeds *d, espl_writer *writer, const espl_query *rows)
     ck_assert_uint_eq(within->heard.lines, 0);
 }
 
-START_TEST(a_job_within_a_job_of_another_world_keeps_to_what_either_was_dealt)
+TEST_IF(a_job_within_a_job_of_another_world_keeps_to_what_either_was_dealt, IS_CHECKED)
 {
     static deeds outer, inner;
 
@@ -492,9 +486,8 @@ START_TEST(a_job_within_a_job_of_another_world_keeps_to_what_either_was_dealt)
     deeds_end(&inner);
     deeds_end(&outer);
 }
-END_TEST
 
-START_TEST(a_trespass_that_nobody_logs_is_a_trap_all_the_same)
+TEST_IF(a_trespass_that_nobody_logs_is_a_trap_all_the_same, IS_CHECKED)
 {
     deeds d;
 
@@ -504,7 +497,6 @@ START_TEST(a_trespass_that_nobody_logs_is_a_trap_all_the_same)
     demand_trap(&d, "hand.c:20: espl_writer_write at hand.c:20: ESPL_ERR_NOT_OWNER: ");
     deeds_end(&d);
 }
-END_TEST
 
 // --- Writers in the wrong hands ---
 
@@ -537,7 +529,7 @@ static void lend(deeds *d, espl_writer *writer, const espl_query *rows)
     demand_trap(d, "The writer was handed to another thread, or to a job that is over; ");
 }
 
-START_TEST(a_writer_in_the_hand_of_another_thread_is_a_fault)
+TEST_IF(a_writer_in_the_hand_of_another_thread_is_a_fault, IS_CHECKED)
 {
     deeds d;
 
@@ -547,7 +539,6 @@ START_TEST(a_writer_in_the_hand_of_another_thread_is_a_fault)
     ck_assert_uint_eq(test_physical_hash(d.world), before);
     deeds_end(&d);
 }
-END_TEST
 
 static espl_writer *kept;
 
@@ -567,7 +558,7 @@ static void use_kept(deeds *d, espl_writer *writer, const espl_query *rows)
     demand_trap(d, "The writer was handed to another thread, or to a job that is over; ");
 }
 
-START_TEST(a_writer_of_a_job_that_is_over_is_a_fault)
+TEST_IF(a_writer_of_a_job_that_is_over_is_a_fault, IS_CHECKED)
 {
     const float turn[4] = {0, 0, 0, 1};
     deeds d;
@@ -593,7 +584,6 @@ START_TEST(a_writer_of_a_job_that_is_over_is_a_fault)
     ck_assert_float_eq(test_local_of(d.world, d.child[0]).position[0], 0);
     deeds_end(&d);
 }
-END_TEST
 
 // --- Values and handles ---
 
@@ -637,7 +627,7 @@ static void write_badly(deeds *d, espl_writer *writer, const espl_query *rows)
     d->which = (int)(sizeof cases / sizeof *cases);
 }
 
-START_TEST(bad_values_and_handles_are_refused_one_by_one)
+TEST(bad_values_and_handles_are_refused_one_by_one)
 {
     espl_parallel_report report;
     deeds d;
@@ -651,7 +641,6 @@ START_TEST(bad_values_and_handles_are_refused_one_by_one)
     ck_assert_uint_eq(test_physical_hash(d.world), before);
     deeds_end(&d);
 }
-END_TEST
 
 // --- Rows ---
 
@@ -669,7 +658,7 @@ static void misuse_rows(deeds *d, espl_writer *writer, const espl_query *rows)
     ck_assert_uint_eq(d->heard.traps, IS_CHECKED ? 4 : 0);
 }
 
-START_TEST(rows_move_nowhere_and_their_columns_are_written_only_where_named)
+TEST(rows_move_nowhere_and_their_columns_are_written_only_where_named)
 {
     deeds d;
 
@@ -680,7 +669,6 @@ START_TEST(rows_move_nowhere_and_their_columns_are_written_only_where_named)
     ck_assert_int_eq(espl_compact(d.world), ESPL_OK); // no iteration was lost or left open
     deeds_end(&d);
 }
-END_TEST
 
 // --- Definitions ---
 
@@ -708,7 +696,7 @@ static void demand_told(const deeds *d, const bad_def *bad)
     ck_assert(d->heard.lines == 1 && d->heard.traps == 0);
 }
 
-START_TEST(bad_definitions_are_refused_as_a_whole)
+TEST(bad_definitions_are_refused_as_a_whole)
 {
     static const espl_component unknown = 999, known = ESPL_ROOT;
     static const espl_query_def bad_query = {.all = &unknown, .all_count = 1};
@@ -758,37 +746,3 @@ START_TEST(bad_definitions_are_refused_as_a_whole)
     ck_assert_uint_eq(test_physical_hash(d.world), before);
     deeds_end(&d);
 }
-END_TEST
-
-// What only checked builds look at.
-static void add_checked(TCase *tcase)
-{
-    tcase_add_test(tcase, a_write_to_a_hierarchy_of_another_job_is_told_with_where_it_was_dealt);
-    tcase_add_test(tcase, a_write_to_a_hierarchy_of_another_job_is_told_with_where_that_wrote_last);
-    tcase_add_loop_test(tcase, a_write_to_what_has_no_row_is_told_as_nobodys, 0, 2);
-    tcase_add_loop_test(tcase, every_way_to_write_is_refused_for_what_is_not_the_writers_own, 0, 2);
-    tcase_add_test(tcase, every_way_to_read_is_refused_for_what_another_job_was_dealt);
-    tcase_add_test(tcase, a_job_within_a_job_of_another_world_keeps_to_what_either_was_dealt);
-    tcase_add_test(tcase, a_trespass_that_nobody_logs_is_a_trap_all_the_same);
-    tcase_add_test(tcase, a_writer_in_the_hand_of_another_thread_is_a_fault);
-    tcase_add_test(tcase, a_writer_of_a_job_that_is_over_is_a_fault);
-}
-
-static Suite *parallel_misuse_suite(void)
-{
-    Suite *const suite = suite_create("misuse of parallel writes");
-    TCase *const tcase = tcase_create("misuse");
-
-    tcase_set_timeout(tcase, 120);
-    if (IS_CHECKED) {
-        add_checked(tcase);
-    }
-    tcase_add_loop_test(tcase, no_way_to_write_is_refused_for_what_is_the_writers_own, 0, 2);
-    tcase_add_test(tcase, bad_values_and_handles_are_refused_one_by_one);
-    tcase_add_test(tcase, rows_move_nowhere_and_their_columns_are_written_only_where_named);
-    tcase_add_test(tcase, bad_definitions_are_refused_as_a_whole);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(parallel_misuse_suite)

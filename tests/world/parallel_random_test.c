@@ -292,7 +292,7 @@ static void run_seed(uint64_t seed, const espl_executor *executors, size_t count
     tape_end(&tape);
 }
 
-START_TEST(parallel_writes_are_the_calls_at_once_in_the_documented_order)
+TEST_LOOP(parallel_writes_are_the_calls_at_once_in_the_documented_order, 0, 4)
 {
     test_executor hostile[2] = {{.manner = TEST_REVERSED, .workers = 3},
                                 {.manner = TEST_SHUFFLED, .workers = 16, .random = 99}};
@@ -326,17 +326,3 @@ START_TEST(parallel_writes_are_the_calls_at_once_in_the_documented_order)
         espl_executor_destroy_threads(&executors[count - 1]);
     }
 }
-END_TEST
-
-static Suite *parallel_random_suite(void)
-{
-    Suite *const suite = suite_create("parallel writes, random");
-    TCase *const tcase = tcase_create("twins");
-
-    tcase_set_timeout(tcase, 600);
-    tcase_add_loop_test(tcase, parallel_writes_are_the_calls_at_once_in_the_documented_order, 0, 4);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(parallel_random_suite)

@@ -63,7 +63,7 @@ static espl_parallel_def def_of(seen *s, const espl_query_def *query)
 
 // --- Rows ---
 
-START_TEST(each_row_comes_once_in_the_order_of_the_query)
+TEST(each_row_comes_once_in_the_order_of_the_query)
 {
     const size_t count = test_fitting(1000, 2);
     const espl_component placement = ESPL_TRANSFORM;
@@ -94,10 +94,9 @@ START_TEST(each_row_comes_once_in_the_order_of_the_query)
     free(made);
     free(s);
 }
-END_TEST
 
 // A few large hierarchies in one chunk are as many jobs, and no more than asked for.
-START_TEST(a_few_large_hierarchies_of_one_chunk_are_a_job_each)
+TEST(a_few_large_hierarchies_of_one_chunk_are_a_job_each)
 {
     const espl_component root = ESPL_ROOT;
     const espl_query_def roots = {.all = &root, .all_count = 1};
@@ -133,7 +132,6 @@ START_TEST(a_few_large_hierarchies_of_one_chunk_are_a_job_each)
     test_world_end(&test);
     free(s);
 }
-END_TEST
 
 // --- Hierarchies ---
 
@@ -174,7 +172,7 @@ static void mixed_end(mixed *m)
 }
 
 // Roots that the destroy of their root set free while nothing could be allocated.
-START_TEST(roots_below_a_root_destroyed_without_memory_are_written)
+TEST(roots_below_a_root_destroyed_without_memory_are_written)
 {
     const espl_attach_options set_free = {.link = ESPL_LINK_FREE};
     seen *const s = calloc(1, sizeof *s);
@@ -214,7 +212,6 @@ START_TEST(roots_below_a_root_destroyed_without_memory_are_written)
     test_world_end(&test);
     free(s);
 }
-END_TEST
 
 // --- Columns ---
 
@@ -231,7 +228,7 @@ static size_t count_changed(espl_world *world, espl_component component, uint64_
     return rows;
 }
 
-START_TEST(columns_are_those_of_the_rows_and_count_as_written_where_named)
+TEST(columns_are_those_of_the_rows_and_count_as_written_where_named)
 {
     seen *const s = calloc(1, sizeof *s);
     mixed m;
@@ -268,7 +265,6 @@ START_TEST(columns_are_those_of_the_rows_and_count_as_written_where_named)
     mixed_end(&m);
     free(s);
 }
-END_TEST
 
 // --- Around it ---
 
@@ -283,7 +279,7 @@ static void record_rows(espl_writer *writer, const espl_query *rows, void *conte
     }
 }
 
-START_TEST(a_job_records_into_the_lane_of_its_number)
+TEST(a_job_records_into_the_lane_of_its_number)
 {
     espl_command_buffer *commands = NULL;
     espl_report played;
@@ -300,14 +296,13 @@ START_TEST(a_job_records_into_the_lane_of_its_number)
     espl_command_buffer_destroy(commands);
     mixed_end(&m);
 }
-END_TEST
 
 static uint64_t tick(void *user)
 {
     return *(uint64_t *)user += 5;
 }
 
-START_TEST(times_are_taken_by_the_hook_where_a_report_is_asked_for)
+TEST(times_are_taken_by_the_hook_where_a_report_is_asked_for)
 {
     uint64_t now = 0;
     const espl_world_def world_def = {.hooks = {.user = &now, .clock = tick}};
@@ -327,7 +322,6 @@ START_TEST(times_are_taken_by_the_hook_where_a_report_is_asked_for)
     espl_world_destroy(world);
     free(s);
 }
-END_TEST
 
 // --- Side arrays ---
 
@@ -341,7 +335,7 @@ static void reset_context(espl_writer *writer, const espl_query *rows, void *con
     }
 }
 
-START_TEST(side_arrays_that_nothing_needs_any_more_go_back_when_all_jobs_are_done)
+TEST(side_arrays_that_nothing_needs_any_more_go_back_when_all_jobs_are_done)
 {
     const espl_component root = ESPL_ROOT;
     const espl_query_def roots = {.all = &root, .all_count = 1};
@@ -363,23 +357,3 @@ START_TEST(side_arrays_that_nothing_needs_any_more_go_back_when_all_jobs_are_don
     ck_assert_uint_eq(test_stats(m.world).bytes_tree, before);
     mixed_end(&m);
 }
-END_TEST
-
-static Suite *parallel_suite(void)
-{
-    Suite *const suite = suite_create("parallel writes");
-    TCase *const tcase = tcase_create("rules");
-
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, each_row_comes_once_in_the_order_of_the_query);
-    tcase_add_test(tcase, a_few_large_hierarchies_of_one_chunk_are_a_job_each);
-    tcase_add_test(tcase, roots_below_a_root_destroyed_without_memory_are_written);
-    tcase_add_test(tcase, columns_are_those_of_the_rows_and_count_as_written_where_named);
-    tcase_add_test(tcase, a_job_records_into_the_lane_of_its_number);
-    tcase_add_test(tcase, times_are_taken_by_the_hook_where_a_report_is_asked_for);
-    tcase_add_test(tcase, side_arrays_that_nothing_needs_any_more_go_back_when_all_jobs_are_done);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(parallel_suite)

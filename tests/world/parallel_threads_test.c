@@ -114,7 +114,7 @@ static size_t repeats(void)
 }
 
 // The state is that of the seed each time; 2 workers, 16, and for the sanitizer 8 and 64.
-START_TEST(frames_that_are_run_again_come_to_the_same_bits)
+TEST_LOOP(frames_that_are_run_again_come_to_the_same_bits, 0, 4)
 {
     static const uint32_t workers[] = {2, 16, 8, 64};
     const uint64_t wanted = run_frames(NULL);
@@ -129,7 +129,6 @@ START_TEST(frames_that_are_run_again_come_to_the_same_bits)
     }
     espl_executor_destroy_threads(&executor);
 }
-END_TEST
 
 // --- Two roots of one chunk ---
 
@@ -148,7 +147,7 @@ static void write_columns(espl_writer *writer, const espl_query *rows, void *con
     }
 }
 
-START_TEST(roots_of_one_chunk_are_written_by_several_jobs_with_their_columns)
+TEST_LOOP(roots_of_one_chunk_are_written_by_several_jobs_with_their_columns, 0, 2)
 {
     enum { SIZE = 18, TIMES = 60 };
     const espl_component_def def = {.name = "count", .size = 8, .alignment = 8};
@@ -193,7 +192,6 @@ START_TEST(roots_of_one_chunk_are_written_by_several_jobs_with_their_columns)
     espl_executor_destroy_threads(&executor);
     free(made);
 }
-END_TEST
 
 // --- A reader beside ---
 
@@ -219,7 +217,7 @@ static void *watch(void *context)
 }
 
 // What no job was dealt may be read by any thread, also while one write ends and the next begins.
-START_TEST(a_thread_reads_on_what_has_no_row)
+TEST(a_thread_reads_on_what_has_no_row)
 {
     espl_executor executor = espl_executor_serial();
     watcher w = {0};
@@ -246,7 +244,6 @@ START_TEST(a_thread_reads_on_what_has_no_row)
     (void)frames_end(&f);
     espl_executor_destroy_threads(&executor);
 }
-END_TEST
 
 // --- Telling from many threads ---
 
@@ -307,7 +304,7 @@ static void misbehave(espl_writer *writer, const espl_query *rows, void *context
     }
 }
 
-START_TEST(hooks_are_called_by_one_thread_at_a_time)
+TEST(hooks_are_called_by_one_thread_at_a_time)
 {
     crowd heard = {0};
     espl_executor executor = espl_executor_serial();
@@ -340,21 +337,3 @@ START_TEST(hooks_are_called_by_one_thread_at_a_time)
     espl_world_destroy(world);
     espl_executor_destroy_threads(&executor);
 }
-END_TEST
-
-static Suite *parallel_threads_suite(void)
-{
-    Suite *const suite = suite_create("parallel writes on threads");
-    TCase *const tcase = tcase_create("threads");
-
-    tcase_set_timeout(tcase, 600);
-    tcase_add_loop_test(tcase, frames_that_are_run_again_come_to_the_same_bits, 0, 4);
-    tcase_add_loop_test(tcase, roots_of_one_chunk_are_written_by_several_jobs_with_their_columns, 0,
-                        2);
-    tcase_add_test(tcase, a_thread_reads_on_what_has_no_row);
-    tcase_add_test(tcase, hooks_are_called_by_one_thread_at_a_time);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(parallel_threads_suite)

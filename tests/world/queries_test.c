@@ -89,7 +89,9 @@ static void chunk_is_true(const espl_query *query)
     }
 }
 
-START_TEST(each_row_of_a_chunk_shows_what_its_entity_has)
+FIXTURE(set_up, tear_down);
+
+TEST_LOOP(each_row_of_a_chunk_shows_what_its_entity_has, 1, 5)
 {
     const espl_query_def all = {.include = BOTH};
     espl_query query;
@@ -104,11 +106,10 @@ START_TEST(each_row_of_a_chunk_shows_what_its_entity_has)
     }
     ck_assert_uint_eq(count, t.count);
 }
-END_TEST
 
 // --- Refusals ---
 
-START_TEST(unsound_queries_are_refused)
+TEST(unsound_queries_are_refused)
 {
     static const espl_component many[ESPL_SET_LIMIT + 1];
     const espl_component unknown = 500, zero = 0;
@@ -141,7 +142,6 @@ START_TEST(unsound_queries_are_refused)
         table_create(&t, NUMBER, 1);
     }
 }
-END_TEST
 
 #if !defined(ESPL_CHECKS) || ESPL_CHECKS >= 1
 enum { TRAPS = 1 };
@@ -156,7 +156,7 @@ static const void *write_column(const espl_query *query, espl_component componen
     return espl_query_write(query, component, size);
 }
 
-START_TEST(wrong_size_of_a_column_is_a_fault)
+TEST_LOOP(wrong_size_of_a_column_is_a_fault, 0, 2)
 {
     const reach reaches[] = {espl_query_read, write_column};
     const reach at = reaches[_i];
@@ -192,7 +192,6 @@ START_TEST(wrong_size_of_a_column_is_a_fault)
     ck_assert(!espl_query_next(&query));
     ck_assert_ptr_null(at(&query, t.number[1], 4));
 }
-END_TEST
 
 // --- What has changed ---
 
@@ -310,7 +309,7 @@ static void populate_few(void)
     table_create(&t, DISABLED | NOTE, SPECIAL);
 }
 
-START_TEST(written_values_are_changes_of_their_column)
+TEST(written_values_are_changes_of_their_column)
 {
     const uint32_t value = 0;
 
@@ -337,9 +336,8 @@ START_TEST(written_values_are_changes_of_their_column)
     nothing_changed();
     ck_assert_uint_eq(espl_get_version(t.world), then.version);
 }
-END_TEST
 
-START_TEST(columns_taken_to_be_written_are_changes)
+TEST(columns_taken_to_be_written_are_changes)
 {
     espl_query query;
 
@@ -360,9 +358,8 @@ START_TEST(columns_taken_to_be_written_are_changes)
         changes_are(t.number[1], entity);
     }
 }
-END_TEST
 
-START_TEST(transforms_write_no_column)
+TEST(transforms_write_no_column)
 {
     populate_few();
     ck_assert_int_eq(espl_attach(t.world, t.rows[1].entity, t.rows[0].entity, NULL), ESPL_OK);
@@ -374,9 +371,8 @@ START_TEST(transforms_write_no_column)
     nothing_changed();
     ck_assert_uint_eq(espl_get_version(t.world), then.version);
 }
-END_TEST
 
-START_TEST(rows_that_come_and_change_places_are_changes)
+TEST(rows_that_come_and_change_places_are_changes)
 {
     const uint32_t value = 5;
 
@@ -408,9 +404,8 @@ START_TEST(rows_that_come_and_change_places_are_changes)
     ck_assert_int_eq(espl_add_component(t.world, disabled->entity, t.number[1], NULL, 4), ESPL_OK);
     disabled->set = DISABLED | NUMBER;
 }
-END_TEST
 
-START_TEST(clones_are_changes_and_their_source_is_not)
+TEST(clones_are_changes_and_their_source_is_not)
 {
     const uint32_t value = 9;
     espl_command_buffer *commands = NULL;
@@ -450,9 +445,8 @@ START_TEST(clones_are_changes_and_their_source_is_not)
         ck_assert_int_eq(espl_destroy(t.world, made[i], ESPL_EXTENT_OWNED), ESPL_OK);
     }
 }
-END_TEST
 
-START_TEST(one_of_several_changes_is_enough)
+TEST(one_of_several_changes_is_enough)
 {
     const espl_component some[] = {t.number[1], t.number[2]}, line = t.number[2];
     const uint32_t value = 0;
@@ -485,10 +479,9 @@ START_TEST(one_of_several_changes_is_enough)
     ck_assert_uint_eq(found[2], 0);
     ck_assert_uint_eq(found[3], PLAIN + MARKED);
 }
-END_TEST
 
 // Random calls: what has changed is found, whatever moved.
-START_TEST(random_changes_are_found)
+TEST_LOOP(random_changes_are_found, 1, 4)
 {
     static table_change change;
 
@@ -526,27 +519,3 @@ START_TEST(random_changes_are_found)
         }
     }
 }
-END_TEST
-
-static Suite *queries_suite(void)
-{
-    Suite *const suite = suite_create("queries");
-    TCase *const cases = tcase_create("queries");
-
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_set_timeout(cases, 300);
-    tcase_add_loop_test(cases, each_row_of_a_chunk_shows_what_its_entity_has, 1, 5);
-    tcase_add_test(cases, unsound_queries_are_refused);
-    tcase_add_loop_test(cases, wrong_size_of_a_column_is_a_fault, 0, 2);
-    tcase_add_test(cases, written_values_are_changes_of_their_column);
-    tcase_add_test(cases, columns_taken_to_be_written_are_changes);
-    tcase_add_test(cases, transforms_write_no_column);
-    tcase_add_test(cases, rows_that_come_and_change_places_are_changes);
-    tcase_add_test(cases, clones_are_changes_and_their_source_is_not);
-    tcase_add_test(cases, one_of_several_changes_is_enough);
-    tcase_add_loop_test(cases, random_changes_are_found, 1, 4);
-    suite_add_tcase(suite, cases);
-    return suite;
-}
-
-RUN_SUITE(queries_suite)

@@ -28,42 +28,22 @@ static size_t step(test_tape *tape, test_side *side)
 
 static const manner any = {step, false};
 
-START_TEST(c11_c19_c20_a_world_of_a_few_entities_follows_the_model)
+TEST(c11_c19_c20_a_world_of_a_few_entities_follows_the_model)
 {
     run_seeds((seed_range){1, 600}, 5, 3000, any, 2500000);
 }
-END_TEST
 
-START_TEST(b10_b11_b13_b15_a_small_world_follows_the_model)
+TEST(b10_b11_b13_b15_a_small_world_follows_the_model)
 {
     run_seeds((seed_range){2, 520}, 24, 4700, any, 3500000);
 }
-END_TEST
 
-START_TEST(h1_h2_h3_h4_h6_h7_a_world_of_hundreds_follows_the_model)
+TEST(h1_h2_h3_h4_h6_h7_a_world_of_hundreds_follows_the_model)
 {
     run_seeds((seed_range){3, 300}, 200, 8400, any, 4000000);
 }
-END_TEST
 
-START_TEST(k4_a_world_of_thousands_follows_the_model)
+TEST(k4_a_world_of_thousands_follows_the_model)
 {
     run_seeds((seed_range){4, 126}, 3000, 10800, any, 3500000);
 }
-END_TEST
-
-static Suite *random_suite(void)
-{
-    Suite *const suite = suite_create("random");
-    TCase *const tcase = tcase_create("model");
-
-    tcase_set_timeout(tcase, 600);
-    tcase_add_test(tcase, c11_c19_c20_a_world_of_a_few_entities_follows_the_model);
-    tcase_add_test(tcase, b10_b11_b13_b15_a_small_world_follows_the_model);
-    tcase_add_test(tcase, h1_h2_h3_h4_h6_h7_a_world_of_hundreds_follows_the_model);
-    tcase_add_test(tcase, k4_a_world_of_thousands_follows_the_model);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(random_suite)

@@ -125,7 +125,7 @@ static void *read_again(void *context)
     return NULL;
 }
 
-START_TEST(threads_that_only_read_see_the_same_world)
+TEST_LOOP(threads_that_only_read_see_the_same_world, 0, 2)
 {
     reader readers[READERS];
     scene s;
@@ -148,9 +148,8 @@ START_TEST(threads_that_only_read_see_the_same_world)
     ck_assert_int_eq(espl_create(s.world, NULL, 0, 1, NULL), ESPL_OK);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_query_that_reads_gives_no_column_to_write)
+TEST(a_query_that_reads_gives_no_column_to_write)
 {
     espl_query query;
     scene s;
@@ -171,9 +170,8 @@ START_TEST(a_query_that_reads_gives_no_column_to_write)
     ck_assert_uint_eq(espl_get_version(s.world), version);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(each_kind_of_a_chunk_is_what_is_read_of_each_row)
+TEST(each_kind_of_a_chunk_is_what_is_read_of_each_row)
 {
     static const size_t sizes[ESPL_READ_KIND_COUNT] = {12, 16, 4, 32, 48, 12, 4, 12, 16, 4, 32, 48};
     struct {
@@ -218,18 +216,3 @@ START_TEST(each_kind_of_a_chunk_is_what_is_read_of_each_row)
     ck_assert_uint_eq(placed, (size_t)2 * TREES * ESPL_READ_KIND_COUNT);
     scene_end(&s);
 }
-END_TEST
-
-static Suite *read_threads_suite(void)
-{
-    Suite *const suite = suite_create("read threads");
-    TCase *const tests = tcase_create("queries that read");
-
-    tcase_add_loop_test(tests, threads_that_only_read_see_the_same_world, 0, 2);
-    tcase_add_test(tests, a_query_that_reads_gives_no_column_to_write);
-    tcase_add_test(tests, each_kind_of_a_chunk_is_what_is_read_of_each_row);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
-
-RUN_SUITE(read_threads_suite)

@@ -41,7 +41,9 @@ static bool is_flat(espl_entity entity)
 
 // --- Zeros ---
 
-START_TEST(a_write_of_a_whole_transform_without_scale_is_done_and_remarked_on)
+FIXTURE(set_up, tear_down);
+
+TEST(a_write_of_a_whole_transform_without_scale_is_done_and_remarked_on)
 {
     const espl_pose flat_pose = {.rotation = {0, 0, 0, 1}};
     const espl_transform thin = {.rotation = {0, 0, 0, 1}, .scale = 1, .stretch = {1, 0, 1}};
@@ -67,9 +69,8 @@ START_TEST(a_write_of_a_whole_transform_without_scale_is_done_and_remarked_on)
     REMARKED(espl_set_local_transform(t.world, one, &flat),
              "espl_set_local_transform: entity %s: %s", ID(one), remark);
 }
-END_TEST
 
-START_TEST(a_scale_of_zero_that_is_meant_is_not_remarked_on)
+TEST(a_scale_of_zero_that_is_meant_is_not_remarked_on)
 {
     const espl_transform negative = {
         .rotation = {0, 0, 0, 1}, .scale = -0.0f, .stretch = {1, 1, 1}};
@@ -86,12 +87,11 @@ START_TEST(a_scale_of_zero_that_is_meant_is_not_remarked_on)
                 "start from espl_transform_identity().",
                 ID(one));
 }
-END_TEST
 
 enum { MANY = 5000 };
 
 // The first entry is named, and how many there are is counted; wherever they stand.
-START_TEST(a_batch_is_remarked_on_once_with_the_entry)
+TEST(a_batch_is_remarked_on_once_with_the_entry)
 {
     static espl_entity entities[MANY];
     static espl_transform values[MANY];
@@ -120,9 +120,8 @@ START_TEST(a_batch_is_remarked_on_once_with_the_entry)
                  ID(entities[at]), count, remark);
     }
 }
-END_TEST
 
-START_TEST(a_batch_of_other_kinds_is_not_remarked_on)
+TEST(a_batch_of_other_kinds_is_not_remarked_on)
 {
     espl_write writes[3] = {{.entity = one, .kind = ESPL_WRITE_LOCAL_SCALE},
                             {.entity = one, .kind = ESPL_WRITE_LOCAL_POSITION},
@@ -137,7 +136,6 @@ START_TEST(a_batch_of_other_kinds_is_not_remarked_on)
                      ESPL_OK);
     told_demand_nothing(&t);
 }
-END_TEST
 
 // A transform of {0} would need a side array for its stretch, which jobs cannot make.
 static void write_flat(espl_writer *writer, const espl_query *rows, void *context)
@@ -153,7 +151,7 @@ static void write_flat(espl_writer *writer, const espl_query *rows, void *contex
     }
 }
 
-START_TEST(a_writer_remarks_with_the_place)
+TEST(a_writer_remarks_with_the_place)
 {
     const espl_parallel_def def = {.function = write_flat};
 
@@ -161,10 +159,9 @@ START_TEST(a_writer_remarks_with_the_place)
     ck_assert_float_eq(test_local_of(t.world, one).scale, 0);
     ck_assert_float_eq(test_local_of(t.world, other).scale, 1);
 }
-END_TEST
 
 // The remark comes where the mistake is: when the command is recorded, not when it is played.
-START_TEST(what_is_created_or_recorded_without_scale_is_remarked_on)
+TEST(what_is_created_or_recorded_without_scale_is_remarked_on)
 {
     const espl_component_value value = {ESPL_TRANSFORM, sizeof flat, &flat};
     const espl_creation_def creation = {.values = &value, .value_count = 1};
@@ -196,11 +193,10 @@ START_TEST(what_is_created_or_recorded_without_scale_is_remarked_on)
     ck_assert(is_flat(other));
     espl_command_buffer_destroy(commands);
 }
-END_TEST
 
 // --- What is lost ---
 
-START_TEST(commands_that_are_dropped_are_counted)
+TEST(commands_that_are_dropped_are_counted)
 {
     espl_command_buffer *commands = NULL;
 
@@ -227,9 +223,8 @@ START_TEST(commands_that_are_dropped_are_counted)
                 "espl_play(), or espl_command_buffer_submit() and espl_sync(), first.");
     ck_assert(espl_is_alive(t.world, one));
 }
-END_TEST
 
-START_TEST(commands_that_were_played_are_not_dropped)
+TEST(commands_that_were_played_are_not_dropped)
 {
     espl_command_buffer *commands = NULL;
 
@@ -246,9 +241,8 @@ START_TEST(commands_that_were_played_are_not_dropped)
     espl_command_buffer_destroy(NULL);
     told_demand_nothing(&t);
 }
-END_TEST
 
-START_TEST(a_world_that_has_command_buffers_is_not_destroyed)
+TEST(a_world_that_has_command_buffers_is_not_destroyed)
 {
     espl_command_buffer *commands[2] = {NULL, NULL};
 
@@ -264,27 +258,3 @@ START_TEST(a_world_that_has_command_buffers_is_not_destroyed)
     ck_assert(espl_is_alive(t.world, one));
     espl_command_buffer_destroy(commands[1]);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("remarks");
-    TCase *const zeros = tcase_create("zeros"), *const lost = tcase_create("lost");
-
-    tcase_add_checked_fixture(zeros, set_up, tear_down);
-    tcase_add_test(zeros, a_write_of_a_whole_transform_without_scale_is_done_and_remarked_on);
-    tcase_add_test(zeros, a_scale_of_zero_that_is_meant_is_not_remarked_on);
-    tcase_add_test(zeros, a_batch_is_remarked_on_once_with_the_entry);
-    tcase_add_test(zeros, a_batch_of_other_kinds_is_not_remarked_on);
-    tcase_add_test(zeros, a_writer_remarks_with_the_place);
-    tcase_add_test(zeros, what_is_created_or_recorded_without_scale_is_remarked_on);
-    tcase_add_checked_fixture(lost, set_up, tear_down);
-    tcase_add_test(lost, commands_that_are_dropped_are_counted);
-    tcase_add_test(lost, commands_that_were_played_are_not_dropped);
-    tcase_add_test(lost, a_world_that_has_command_buffers_is_not_destroyed);
-    suite_add_tcase(suite, zeros);
-    suite_add_tcase(suite, lost);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

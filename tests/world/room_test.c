@@ -96,7 +96,7 @@ static espl_entity *begin(test_world *test, uint32_t tag)
     return node;
 }
 
-START_TEST(what_needs_a_side_array_no_longer_gives_it_back)
+TEST_LOOP(what_needs_a_side_array_no_longer_gives_it_back, 0, WAYS)
 {
     test_world test;
     espl_entity *const node = begin(&test, 0);
@@ -113,9 +113,8 @@ START_TEST(what_needs_a_side_array_no_longer_gives_it_back)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(a_side_array_stays_until_the_last_one_that_needs_it)
+TEST_LOOP(a_side_array_stays_until_the_last_one_that_needs_it, 0, WAYS)
 {
     test_world test;
     espl_entity *const node = begin(&test, 0);
@@ -136,11 +135,10 @@ START_TEST(a_side_array_stays_until_the_last_one_that_needs_it)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
 // --- During iteration ---
 
-START_TEST(during_iteration_a_write_is_refused_where_it_needs_a_side_array)
+TEST_LOOP(during_iteration_a_write_is_refused_where_it_needs_a_side_array, 0, WAYS)
 {
     const espl_query_def all = {0};
     espl_query query;
@@ -165,9 +163,8 @@ START_TEST(during_iteration_a_write_is_refused_where_it_needs_a_side_array)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(writes_of_every_kind_are_carried_out_during_iteration)
+TEST(writes_of_every_kind_are_carried_out_during_iteration)
 {
     const espl_query_def all = {0};
     uint64_t random = 4;
@@ -188,11 +185,10 @@ START_TEST(writes_of_every_kind_are_carried_out_during_iteration)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
 // --- Ahead of time ---
 
-START_TEST(a_hierarchy_with_reserved_sides_takes_and_gives_nothing)
+TEST_LOOP(a_hierarchy_with_reserved_sides_takes_and_gives_nothing, 0, WAYS)
 {
     test_world test;
     espl_entity *const node = begin(&test, 0);
@@ -212,10 +208,9 @@ START_TEST(a_hierarchy_with_reserved_sides_takes_and_gives_nothing)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
 // A change of structure lays the hierarchy out anew, with what it needs.
-START_TEST(reserved_sides_stay_through_a_playback_of_writes)
+TEST_LOOP(reserved_sides_stay_through_a_playback_of_writes, 0, WAYS)
 {
     espl_transform value = espl_transform_identity();
     espl_command_buffer *commands = NULL;
@@ -237,10 +232,9 @@ START_TEST(reserved_sides_stay_through_a_playback_of_writes)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
 // They go when everything is laid out anew, and only then.
-START_TEST(reserved_sides_go_with_a_compaction_that_does_not_need_them)
+TEST(reserved_sides_go_with_a_compaction_that_does_not_need_them)
 {
     espl_command_buffer *commands = NULL;
     test_world test;
@@ -264,9 +258,8 @@ START_TEST(reserved_sides_go_with_a_compaction_that_does_not_need_them)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(a_solo_has_sides_of_its_own)
+TEST(a_solo_has_sides_of_its_own)
 {
     test_world test;
 
@@ -288,12 +281,11 @@ START_TEST(a_solo_has_sides_of_its_own)
     test_heap_arm(&test.heap, 0, false);
     test_world_end(&test);
 }
-END_TEST
 
 // --- Writes that need none ---
 
 // Kinds whose value says nothing about stretch and context, or says the default.
-START_TEST(plain_writes_take_no_memory)
+TEST(plain_writes_take_no_memory)
 {
     uint64_t random = 6;
     test_world test;
@@ -320,9 +312,8 @@ START_TEST(plain_writes_take_no_memory)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(no_write_takes_memory_where_there_are_side_arrays)
+TEST(no_write_takes_memory_where_there_are_side_arrays)
 {
     static const float point[3] = {1, 2, 3}, turn[4] = {0.6f, 0, 0, 0.8f};
     uint64_t random = 7;
@@ -347,11 +338,10 @@ START_TEST(no_write_takes_memory_where_there_are_side_arrays)
     free(node);
     test_world_end(&test);
 }
-END_TEST
 
 // --- Batches ---
 
-START_TEST(a_batch_with_reserved_room_takes_no_memory)
+TEST(a_batch_with_reserved_room_takes_no_memory)
 {
     const uint32_t nodes = test_fitting(500, 0), count = 2 * nodes;
     espl_write *const writes = malloc(count * sizeof *writes);
@@ -379,7 +369,6 @@ START_TEST(a_batch_with_reserved_room_takes_no_memory)
     free(writes);
     test_world_end(&test);
 }
-END_TEST
 
 // Gives blocks of up to 16 MiB.
 static void *take_little(void *user, size_t size, size_t alignment)
@@ -398,7 +387,7 @@ static void give_back(void *user, void *block, size_t size, size_t alignment)
 
 // Where a size_t has 32 bits, one of these counts takes it just once round, however many bytes
 // each of the things asked for takes.
-START_TEST(a_reserve_of_more_than_memory_holds_is_refused)
+TEST(a_reserve_of_more_than_memory_holds_is_refused)
 {
     const espl_world_def def = {.allocator = {NULL, take_little, give_back}};
     espl_world *world = NULL;
@@ -414,31 +403,3 @@ START_TEST(a_reserve_of_more_than_memory_holds_is_refused)
     ck_assert(espl_validate(world, NULL));
     espl_world_destroy(world);
 }
-END_TEST
-
-static Suite *room_suite(void)
-{
-    Suite *const suite = suite_create("room");
-    TCase *const sides = tcase_create("side arrays"), *const writes = tcase_create("writes");
-
-    tcase_set_timeout(sides, 120);
-    tcase_add_loop_test(sides, what_needs_a_side_array_no_longer_gives_it_back, 0, WAYS);
-    tcase_add_loop_test(sides, a_side_array_stays_until_the_last_one_that_needs_it, 0, WAYS);
-    tcase_add_loop_test(sides, during_iteration_a_write_is_refused_where_it_needs_a_side_array, 0,
-                        WAYS);
-    tcase_add_test(sides, writes_of_every_kind_are_carried_out_during_iteration);
-    tcase_add_loop_test(sides, a_hierarchy_with_reserved_sides_takes_and_gives_nothing, 0, WAYS);
-    tcase_add_loop_test(sides, reserved_sides_stay_through_a_playback_of_writes, 0, WAYS);
-    tcase_add_test(sides, reserved_sides_go_with_a_compaction_that_does_not_need_them);
-    tcase_add_test(sides, a_solo_has_sides_of_its_own);
-    suite_add_tcase(suite, sides);
-    tcase_set_timeout(writes, 120);
-    tcase_add_test(writes, plain_writes_take_no_memory);
-    tcase_add_test(writes, no_write_takes_memory_where_there_are_side_arrays);
-    tcase_add_test(writes, a_batch_with_reserved_room_takes_no_memory);
-    tcase_add_test(writes, a_reserve_of_more_than_memory_holds_is_refused);
-    suite_add_tcase(suite, writes);
-    return suite;
-}
-
-RUN_SUITE(room_suite)

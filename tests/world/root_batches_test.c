@@ -236,7 +236,7 @@ static void counts_are_the_same(const fixture *b)
     ck_assert_uint_eq(shared.nodes_skipped, serial.nodes_skipped);
 }
 
-START_TEST(entries_of_many_hierarchies_come_to_what_they_do_one_by_one)
+TEST_LOOP(entries_of_many_hierarchies_come_to_what_they_do_one_by_one, 0, MANNERS)
 {
     static arrangement a;
     const manner *const m = &manners[_i];
@@ -257,10 +257,9 @@ START_TEST(entries_of_many_hierarchies_come_to_what_they_do_one_by_one)
     ck_assert_uint_gt(b.hostile.calls, 0);
     end(&b);
 }
-END_TEST
 
 // One visit of each node, wherever one job's entries end and another's begin.
-START_TEST(a_hierarchy_between_two_jobs_is_visited_once)
+TEST(a_hierarchy_between_two_jobs_is_visited_once)
 {
     static arrangement a;
     fixture b;
@@ -276,10 +275,9 @@ START_TEST(a_hierarchy_between_two_jobs_is_visited_once)
     }
     end(&b);
 }
-END_TEST
 
 // Members of one hierarchy ascend within each of two jobs, and the second goes back.
-START_TEST(a_hierarchy_whose_later_half_comes_first_is_what_it_is_one_by_one)
+TEST(a_hierarchy_whose_later_half_comes_first_is_what_it_is_one_by_one)
 {
     enum { STAR = 3001 };
     static espl_entity entities[STAR];
@@ -316,7 +314,6 @@ START_TEST(a_hierarchy_whose_later_half_comes_first_is_what_it_is_one_by_one)
     test_world_end(&one);
     test_world_end(&other);
 }
-END_TEST
 
 // --- How the work is shared out ---
 
@@ -350,7 +347,7 @@ static size_t count_calls(uint32_t trees, uint32_t nodes)
 }
 
 // By what hangs below them, not by how many there are.
-START_TEST(few_hierarchies_of_some_size_are_shared_out_and_many_small_ones_are_not)
+TEST(few_hierarchies_of_some_size_are_shared_out_and_many_small_ones_are_not)
 {
     const uint32_t nodes = test_fitting(8 * 10000, 0) / 8;
 
@@ -360,21 +357,3 @@ START_TEST(few_hierarchies_of_some_size_are_shared_out_and_many_small_ones_are_n
     }
     ck_assert_uint_eq(count_calls(20, 1), 0);
 }
-END_TEST
-
-static Suite *root_batches_suite(void)
-{
-    Suite *const suite = suite_create("root batches");
-    TCase *const all = tcase_create("all");
-
-    tcase_set_timeout(all, 60);
-    tcase_add_loop_test(all, entries_of_many_hierarchies_come_to_what_they_do_one_by_one, 0,
-                        MANNERS);
-    tcase_add_test(all, a_hierarchy_between_two_jobs_is_visited_once);
-    tcase_add_test(all, a_hierarchy_whose_later_half_comes_first_is_what_it_is_one_by_one);
-    tcase_add_test(all, few_hierarchies_of_some_size_are_shared_out_and_many_small_ones_are_not);
-    suite_add_tcase(suite, all);
-    return suite;
-}
-
-RUN_SUITE(root_batches_suite)

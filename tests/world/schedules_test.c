@@ -312,7 +312,7 @@ static void try_all_orders(rehearsal *r)
     }
 }
 
-START_TEST(every_order_of_few_jobs_comes_to_the_same_world)
+TEST(every_order_of_few_jobs_comes_to_the_same_world)
 {
     size_t schedules = 0;
 
@@ -330,10 +330,9 @@ START_TEST(every_order_of_few_jobs_comes_to_the_same_world)
     ck_assert_msg(!is_whole() || test_stride(11) != 1 || schedules >= PROMISED, "%zu schedules",
                   schedules);
 }
-END_TEST
 
 // Long calls, short ones and all of them together, each with its own share of workers held up.
-START_TEST(random_priorities_come_to_the_same_world)
+TEST(random_priorities_come_to_the_same_world)
 {
     const size_t count = test_scaled(RANDOM) * test_factor();
     uint64_t state = test_environment("ESPL_SEED", 17);
@@ -357,7 +356,6 @@ START_TEST(random_priorities_come_to_the_same_world)
     test_tell_figure(schedules, "schedules by random priorities");
     ck_assert(schedules >= count * SCENES || !is_whole());
 }
-END_TEST
 
 // --- The schedules themselves ---
 
@@ -375,7 +373,7 @@ static void note(void *argument, size_t index)
     s->at[s->count++] = (uint8_t)index;
 }
 
-START_TEST(each_number_is_an_order_of_its_own)
+TEST(each_number_is_an_order_of_its_own)
 {
     static bool is_met[1 << (3 * LISTED)];
     test_schedule schedule;
@@ -401,19 +399,3 @@ START_TEST(each_number_is_an_order_of_its_own)
         is_met[number] = true;
     }
 }
-END_TEST
-
-static Suite *schedules_suite(void)
-{
-    Suite *const suite = suite_create("schedules");
-    TCase *const tcase = tcase_create("orders");
-
-    tcase_set_timeout(tcase, 600);
-    tcase_add_test(tcase, each_number_is_an_order_of_its_own);
-    tcase_add_test(tcase, every_order_of_few_jobs_comes_to_the_same_world);
-    tcase_add_test(tcase, random_priorities_come_to_the_same_world);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(schedules_suite)

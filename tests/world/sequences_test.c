@@ -452,7 +452,7 @@ static void play_end(play *p)
     tape_end(&p->tape);
 }
 
-START_TEST(each_short_sequence_of_operations_follows_the_model)
+TEST(each_short_sequence_of_operations_follows_the_model)
 {
     const size_t most = (size_t)100000 * test_factor();
     play p;
@@ -473,17 +473,3 @@ START_TEST(each_short_sequence_of_operations_follows_the_model)
     test_tell_figure(played, "sequences of operations, all there are of their letters");
     play_end(&p);
 }
-END_TEST
-
-static Suite *sequences_suite(void)
-{
-    Suite *const suite = suite_create("sequences");
-    TCase *const tcase = tcase_create("operations");
-
-    tcase_set_timeout(tcase, 600);
-    tcase_add_test(tcase, each_short_sequence_of_operations_follows_the_model);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(sequences_suite)

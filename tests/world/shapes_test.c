@@ -356,38 +356,20 @@ static void try_shape(bool is_chain, const espl_executor *executor)
     test_world_end(&h.test);
 }
 
-START_TEST(a6_d1_d7_a_chain_of_a_million_is_made_edited_and_destroyed)
+TEST(a6_d1_d7_a_chain_of_a_million_is_made_edited_and_destroyed)
 {
     try_shape(true, NULL);
 }
-END_TEST
 
-START_TEST(a6_d1_a_star_of_a_million_is_made_edited_and_destroyed)
+TEST(a6_d1_a_star_of_a_million_is_made_edited_and_destroyed)
 {
     try_shape(false, NULL);
 }
-END_TEST
 
-START_TEST(d1_a_chain_of_a_million_survives_a_shuffled_executor)
+TEST(d1_a_chain_of_a_million_survives_a_shuffled_executor)
 {
     test_executor hostile = {.manner = TEST_SHUFFLED, .workers = 4, .random = 3};
     const espl_executor executor = test_executor_of(&hostile);
 
     try_shape(true, &executor);
 }
-END_TEST
-
-static Suite *shapes_suite(void)
-{
-    Suite *const suite = suite_create("shapes");
-    TCase *const tcase = tcase_create("huge");
-
-    tcase_set_timeout(tcase, 600);
-    tcase_add_test(tcase, a6_d1_d7_a_chain_of_a_million_is_made_edited_and_destroyed);
-    tcase_add_test(tcase, a6_d1_a_star_of_a_million_is_made_edited_and_destroyed);
-    tcase_add_test(tcase, d1_a_chain_of_a_million_survives_a_shuffled_executor);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(shapes_suite)

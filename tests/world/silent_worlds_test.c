@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-START_TEST(world_without_hooks_refuses_in_silence)
+TEST(world_without_hooks_refuses_in_silence)
 {
     const espl_world_def unknown = {.kernels = "none of these"};
     const espl_entity none = espl_entity_null();
@@ -26,7 +26,6 @@ START_TEST(world_without_hooks_refuses_in_silence)
     ck_assert(espl_validate(world, NULL));
     espl_world_destroy(world);
 }
-END_TEST
 
 // --- Hooks that call back ---
 
@@ -49,7 +48,7 @@ static void call_back(void *user, espl_log_level level, const char *message)
     }
 }
 
-START_TEST(hook_that_calls_back_is_heard_again)
+TEST(hook_that_calls_back_is_heard_again)
 {
     caller c = {.world = NULL};
     const espl_world_def def = {.hooks = {.user = &c, .log = call_back}};
@@ -64,17 +63,3 @@ START_TEST(hook_that_calls_back_is_heard_again)
     ck_assert_int_eq(c.lines, 3);
     espl_world_destroy(c.world);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("world/silent worlds");
-    TCase *const hooks = tcase_create("hooks");
-
-    tcase_add_test(hooks, world_without_hooks_refuses_in_silence);
-    tcase_add_test(hooks, hook_that_calls_back_is_heard_again);
-    suite_add_tcase(suite, hooks);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

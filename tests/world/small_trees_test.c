@@ -238,28 +238,12 @@ static void play(uint64_t seed, bool is_wild)
     end(&f);
 }
 
-START_TEST(batches_over_small_hierarchies_come_to_what_they_do_one_by_one)
+TEST_LOOP(batches_over_small_hierarchies_come_to_what_they_do_one_by_one, 0, 6)
 {
     play(test_environment("ESPL_SEED", 1) + (uint64_t)_i, false);
 }
-END_TEST
 
-START_TEST(worlds_that_overflow_in_some_small_hierarchies_are_counted)
+TEST_LOOP(worlds_that_overflow_in_some_small_hierarchies_are_counted, 0, 6)
 {
     play(test_environment("ESPL_SEED", 1001) + (uint64_t)_i, true);
 }
-END_TEST
-
-static Suite *small_trees_suite(void)
-{
-    Suite *const suite = suite_create("small trees");
-    TCase *const all = tcase_create("all");
-
-    tcase_set_timeout(all, 120);
-    tcase_add_loop_test(all, batches_over_small_hierarchies_come_to_what_they_do_one_by_one, 0, 6);
-    tcase_add_loop_test(all, worlds_that_overflow_in_some_small_hierarchies_are_counted, 0, 6);
-    suite_add_tcase(suite, all);
-    return suite;
-}
-
-RUN_SUITE(small_trees_suite)

@@ -445,7 +445,7 @@ static bool are_worn(const soak *s)
     return test_stats(s->lives[0].world).retired > test_limits_of_build().entities * 3 / 4;
 }
 
-START_TEST(a_long_life_takes_no_byte_more_once_it_is_warm)
+TEST(a_long_life_takes_no_byte_more_once_it_is_warm)
 {
     static soak s;
 
@@ -472,17 +472,3 @@ START_TEST(a_long_life_takes_no_byte_more_once_it_is_warm)
     ck_assert(is_short_lived ? s.worlds > 1 && s.retired > 0 : s.worlds == 1);
     ck_assert(is_short_lived || s.frame < FRAMES || s.levels_alike * 2 > s.frame / LEVEL);
 }
-END_TEST
-
-static Suite *soak_suite(void)
-{
-    Suite *const suite = suite_create("soak");
-    TCase *const tcase = tcase_create("frames");
-
-    tcase_set_timeout(tcase, 600);
-    tcase_add_test(tcase, a_long_life_takes_no_byte_more_once_it_is_warm);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(soak_suite)

@@ -29,7 +29,9 @@ static espl_world_stats stats(void)
 
 // --- Entities and hierarchies ---
 
-START_TEST(empty_world_counts_nothing)
+FIXTURE(set_up, tear_down);
+
+TEST(empty_world_counts_nothing)
 {
     const espl_world_stats s = stats();
 
@@ -43,9 +45,8 @@ START_TEST(empty_world_counts_nothing)
     ck_assert_uint_eq(s.bytes_tree, 0);
     ck_assert_uint_eq(s.bytes_commands, 0);
 }
-END_TEST
 
-START_TEST(disabled_and_prefabs_are_counted)
+TEST(disabled_and_prefabs_are_counted)
 {
     espl_entity *const entity = make_trees(world, 1, 6, 2);
 
@@ -63,7 +64,6 @@ START_TEST(disabled_and_prefabs_are_counted)
     ck_assert_uint_eq(stats().prefabs, 0);
     free(entity);
 }
-END_TEST
 
 // An entity in the last life of its index.
 static espl_entity last_life(void)
@@ -75,7 +75,7 @@ static espl_entity last_life(void)
     return test_solo(world);
 }
 
-START_TEST(indices_used_up_are_counted)
+TEST(indices_used_up_are_counted)
 {
     for (uint32_t i = 0; i < 3; ++i) {
         ck_assert_int_eq(espl_destroy(world, last_life(), ESPL_EXTENT_OWNED), ESPL_OK);
@@ -84,11 +84,10 @@ START_TEST(indices_used_up_are_counted)
     }
     test_world_is_valid(world);
 }
-END_TEST
 
 // --- Room ---
 
-START_TEST(rows_and_chunks_are_counted)
+TEST(rows_and_chunks_are_counted)
 {
     const espl_component placement = ESPL_TRANSFORM;
     const size_t rows = test_limits_of_build().rows;
@@ -121,9 +120,8 @@ START_TEST(rows_and_chunks_are_counted)
     ck_assert_uint_eq(stats().spare_chunks, stats().chunks);
     free(entity);
 }
-END_TEST
 
-START_TEST(slots_are_counted)
+TEST(slots_are_counted)
 {
     espl_entity *const entity = make_trees(world, 1, 6, 2);
     const espl_entity solo = test_solo(world), other = test_solo(world);
@@ -144,9 +142,8 @@ START_TEST(slots_are_counted)
     ck_assert_uint_eq(stats().free_slots, stats().slots);
     free(entity);
 }
-END_TEST
 
-START_TEST(bytes_by_purpose_make_up_all_but_the_world)
+TEST(bytes_by_purpose_make_up_all_but_the_world)
 {
     // What an empty world takes for itself.
     const espl_world_stats empty = stats();
@@ -169,11 +166,10 @@ START_TEST(bytes_by_purpose_make_up_all_but_the_world)
     espl_command_buffer_destroy(commands);
     free(entity);
 }
-END_TEST
 
 // --- Work ---
 
-START_TEST(packing_keeps_all_counters)
+TEST(packing_keeps_all_counters)
 {
     espl_entity *const entity = make_trees(world, 1, 6, 2);
     espl_view seen;
@@ -191,9 +187,8 @@ START_TEST(packing_keeps_all_counters)
     ck_assert_uint_eq(after.writes_skipped, before.writes_skipped);
     free(entity);
 }
-END_TEST
 
-START_TEST(commands_played_are_counted)
+TEST(commands_played_are_counted)
 {
     espl_entity *const entity = make_trees(world, 1, 6, 2);
     const espl_world_stats before = stats();
@@ -219,7 +214,6 @@ START_TEST(commands_played_are_counted)
     espl_command_buffer_destroy(commands);
     free(entity);
 }
-END_TEST
 
 // --- Random worlds ---
 
@@ -296,7 +290,9 @@ static void run_tape(uint64_t seed, uint32_t population, size_t steps)
     tape_end(&tape);
 }
 
-START_TEST(sizes_of_random_hierarchies_are_the_models)
+FIXTURE(NULL, NULL);
+
+TEST_LOOP(sizes_of_random_hierarchies_are_the_models, 0, 3)
 {
     static const uint32_t populations[3] = {4, 16, 60};
     uint64_t state = (uint64_t)_i + 21;
@@ -305,7 +301,6 @@ START_TEST(sizes_of_random_hierarchies_are_the_models)
         run_tape(test_random(&state), populations[_i], 400);
     }
 }
-END_TEST
 
 // --- What a node takes ---
 
@@ -335,55 +330,24 @@ static void make_at_once(size_t count, size_t size)
     free(entity);
 }
 
-START_TEST(rooms_of_entities_made_at_once_go_when_they_are_attached)
+FIXTURE(set_up, tear_down);
+
+TEST(rooms_of_entities_made_at_once_go_when_they_are_attached)
 {
     make_at_once(test_fitting(5000, 0), 10);
     // One for solos, one behind the roots, one behind the members.
     ck_assert_uint_le(stats().spare_chunks, 3);
 }
-END_TEST
 
+// Of tiny chunks and of arrays that move at each reserve this says nothing.
 #if !defined(ESPL_SHRUNKEN) && !defined(ESPL_HARD_MOVE)
 
-START_TEST(a_node_takes_at_most_128_bytes_all_in)
+TEST_LOOP(a_node_takes_at_most_128_bytes_all_in, 0, 2)
 {
     static const size_t sizes[] = {20, 100000};
 
     make_at_once(100000, sizes[_i]);
     ck_assert_uint_le(stats().bytes, (size_t)128 * 100000);
 }
-END_TEST
 
 #endif
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("stats");
-    TCase *const hand = tcase_create("by hand"), *const model = tcase_create("model");
-    TCase *const size = tcase_create("bytes of a node");
-
-    tcase_add_checked_fixture(hand, set_up, tear_down);
-    tcase_add_checked_fixture(size, set_up, tear_down);
-    tcase_set_timeout(size, 120);
-    tcase_add_test(hand, empty_world_counts_nothing);
-    tcase_add_test(hand, disabled_and_prefabs_are_counted);
-    tcase_add_test(hand, indices_used_up_are_counted);
-    tcase_add_test(hand, rows_and_chunks_are_counted);
-    tcase_add_test(hand, slots_are_counted);
-    tcase_add_test(hand, bytes_by_purpose_make_up_all_but_the_world);
-    tcase_add_test(hand, packing_keeps_all_counters);
-    tcase_add_test(hand, commands_played_are_counted);
-    tcase_add_test(hand, rooms_of_entities_made_at_once_go_when_they_are_attached);
-#if !defined(ESPL_SHRUNKEN) && !defined(ESPL_HARD_MOVE)
-    // Of tiny chunks and of arrays that move at each reserve this says nothing.
-    tcase_add_loop_test(size, a_node_takes_at_most_128_bytes_all_in, 0, 2);
-#endif
-    tcase_set_timeout(model, 300);
-    tcase_add_loop_test(model, sizes_of_random_hierarchies_are_the_models, 0, 3);
-    suite_add_tcase(suite, hand);
-    suite_add_tcase(suite, model);
-    suite_add_tcase(suite, size);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

@@ -289,7 +289,7 @@ static void follow_all(const fixture *b)
     }
 }
 
-START_TEST(every_arrangement_of_entries_comes_to_what_they_do_one_by_one)
+TEST(every_arrangement_of_entries_comes_to_what_they_do_one_by_one)
 {
     fixture b;
 
@@ -297,7 +297,6 @@ START_TEST(every_arrangement_of_entries_comes_to_what_they_do_one_by_one)
     follow_all(&b);
     end(&b);
 }
-END_TEST
 
 // --- Hierarchies at which one job ends and the next one begins ---
 
@@ -356,7 +355,7 @@ static uint32_t twice_of(const arrangement *a)
     return a->nodes[a->count / 2];
 }
 
-START_TEST(hierarchy_that_two_jobs_share_comes_to_what_it_does_one_by_one)
+TEST(hierarchy_that_two_jobs_share_comes_to_what_it_does_one_by_one)
 {
     static const halves all[] = {
         {.has_front_twice = true},
@@ -389,11 +388,10 @@ START_TEST(hierarchy_that_two_jobs_share_comes_to_what_it_does_one_by_one)
     }
     end(&b);
 }
-END_TEST
 
 // A hierarchy that is come back to is written once all the same, and so is one with repeats, but that
 // its root is computed at each entry.
-START_TEST(each_node_is_visited_once_however_entries_are_arranged)
+TEST(each_node_is_visited_once_however_entries_are_arranged)
 {
     static arrangement a;
     fixture b;
@@ -409,7 +407,6 @@ START_TEST(each_node_is_visited_once_however_entries_are_arranged)
     }
     end(&b);
 }
-END_TEST
 
 // Dense writes in no order are visited as often as in order, and the same worlds overflow.
 static void write_in_and_out_of_order(const fixture *b, float large)
@@ -452,7 +449,7 @@ static void write_in_and_out_of_order(const fixture *b, float large)
     test_world_is_valid(b->at_once.world);
 }
 
-START_TEST(entries_by_links_come_to_what_they_do_by_rank)
+TEST(entries_by_links_come_to_what_they_do_by_rank)
 {
     fixture b;
 
@@ -462,7 +459,6 @@ START_TEST(entries_by_links_come_to_what_they_do_by_rank)
     write_in_and_out_of_order(&b, 2);
     end(&b);
 }
-END_TEST
 
 // One transform of each: it is as it should be, or is brought to unit length, or is large, or has a
 // context that would be no number as a float; or it is refused.
@@ -497,7 +493,7 @@ static espl_transform odd_transform(uint32_t which, uint32_t i)
 }
 
 // Several values are looked at at once; none is taken for its neighbour's sake.
-START_TEST(each_transform_is_judged_by_itself)
+TEST(each_transform_is_judged_by_itself)
 {
     static espl_entity entities[MOST];
     static espl_transform values[MOST];
@@ -534,11 +530,10 @@ START_TEST(each_transform_is_judged_by_itself)
     }
     end(&b);
 }
-END_TEST
 
 // Of a large tree locals and worlds are written in turns, block by block. What overflows in the first
 // one is told, though all blocks behind it are in range.
-START_TEST(a_large_tree_is_written_block_by_block)
+TEST(a_large_tree_is_written_block_by_block)
 {
     static espl_entity entities[MOST];
     static float values[MOST][3];
@@ -575,22 +570,3 @@ START_TEST(a_large_tree_is_written_block_by_block)
     }
     end(&b);
 }
-END_TEST
-
-static Suite *straight_batches_suite(void)
-{
-    Suite *const suite = suite_create("straight batches");
-    TCase *const all = tcase_create("all");
-
-    tcase_set_timeout(all, 60);
-    tcase_add_test(all, every_arrangement_of_entries_comes_to_what_they_do_one_by_one);
-    tcase_add_test(all, hierarchy_that_two_jobs_share_comes_to_what_it_does_one_by_one);
-    tcase_add_test(all, each_node_is_visited_once_however_entries_are_arranged);
-    tcase_add_test(all, each_transform_is_judged_by_itself);
-    tcase_add_test(all, a_large_tree_is_written_block_by_block);
-    tcase_add_test(all, entries_by_links_come_to_what_they_do_by_rank);
-    suite_add_tcase(suite, all);
-    return suite;
-}
-
-RUN_SUITE(straight_batches_suite)

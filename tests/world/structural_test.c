@@ -21,35 +21,17 @@ static size_t step_structure(test_tape *tape, test_side *side)
 
 static const manner structural = {step_structure, true};
 
-START_TEST(a_handful_of_entities_under_structural_operations_follows_the_model)
+TEST(a_handful_of_entities_under_structural_operations_follows_the_model)
 {
     run_seeds((seed_range){5, 400}, 4, 8000, structural, 2500000);
 }
-END_TEST
 
-START_TEST(a_dozen_entities_under_structural_operations_follow_the_model)
+TEST(a_dozen_entities_under_structural_operations_follow_the_model)
 {
     run_seeds((seed_range){6, 500}, 12, 10000, structural, 4000000);
 }
-END_TEST
 
-START_TEST(a_few_dozen_entities_under_structural_operations_follow_the_model)
+TEST(a_few_dozen_entities_under_structural_operations_follow_the_model)
 {
     run_seeds((seed_range){7, 400}, 40, 10000, structural, 3500000);
 }
-END_TEST
-
-static Suite *structural_suite(void)
-{
-    Suite *const suite = suite_create("structural");
-    TCase *const tcase = tcase_create("model");
-
-    tcase_set_timeout(tcase, 600);
-    tcase_add_test(tcase, a_handful_of_entities_under_structural_operations_follows_the_model);
-    tcase_add_test(tcase, a_dozen_entities_under_structural_operations_follow_the_model);
-    tcase_add_test(tcase, a_few_dozen_entities_under_structural_operations_follow_the_model);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(structural_suite)

@@ -46,7 +46,7 @@ static void demand_subsets(const census *c, opcode begin, opcode end, opcode alw
     }
 }
 
-START_TEST(each_operation_is_left_out_by_some_seeds)
+TEST(each_operation_is_left_out_by_some_seeds)
 {
     const census c = take_census(false);
 
@@ -58,9 +58,8 @@ START_TEST(each_operation_is_left_out_by_some_seeds)
         ck_assert_uint_eq(c.met[code], 0);
     }
 }
-END_TEST
 
-START_TEST(each_operation_that_is_recorded_is_left_out_by_some_seeds)
+TEST(each_operation_that_is_recorded_is_left_out_by_some_seeds)
 {
     static const opcode at_once[] = {
         OP_CREATE,       OP_INSTANTIATE, OP_LOOK_AT,      OP_ROTATE_ABOUT, OP_BATCH, OP_CHANGE,
@@ -77,9 +76,8 @@ START_TEST(each_operation_that_is_recorded_is_left_out_by_some_seeds)
     c.met[OP_INSTANCE] = SEEDS / 2;
     demand_subsets(&c, OP_CREATE, OPCODE_COUNT, OP_CREATION);
 }
-END_TEST
 
-START_TEST(each_shape_and_each_kind_of_value_comes_up)
+TEST(each_shape_and_each_kind_of_value_comes_up)
 {
     const census c = take_census(false);
 
@@ -93,10 +91,9 @@ START_TEST(each_shape_and_each_kind_of_value_comes_up)
         ck_assert_uint_gt(c.flags[i], SEEDS / 20);
     }
 }
-END_TEST
 
 // One in three or in twenty by the style; and of each kind.
-START_TEST(one_operand_in_ten_or_so_names_nobody)
+TEST(one_operand_in_ten_or_so_names_nobody)
 {
     size_t operands = 0, null = 0, foreign = 0, alien = 0, dead = 0;
     uint64_t state = 3;
@@ -130,7 +127,6 @@ START_TEST(one_operand_in_ten_or_so_names_nobody)
     ck_assert_uint_gt(alien, bad / 6);
     ck_assert_uint_gt(dead, bad / 6);
 }
-END_TEST
 
 // --- Records ---
 
@@ -158,7 +154,7 @@ static void demand_same(const operation *a, const operation *b)
     ck_assert_mem_eq(&a->value, &b->value, sizeof a->value);
 }
 
-START_TEST(a_seed_and_its_records_make_the_same_operations)
+TEST(a_seed_and_its_records_make_the_same_operations)
 {
     for (uint64_t seed = 1; seed <= 20; ++seed) {
         tape_record records[RECORDS];
@@ -178,9 +174,8 @@ START_TEST(a_seed_and_its_records_make_the_same_operations)
         tape_end(&fed);
     }
 }
-END_TEST
 
-START_TEST(a_record_that_is_dropped_leaves_the_others_what_they_were)
+TEST(a_record_that_is_dropped_leaves_the_others_what_they_were)
 {
     for (uint64_t seed = 1; seed <= 20; ++seed) {
         enum { DROPPED = 7 };
@@ -206,9 +201,8 @@ START_TEST(a_record_that_is_dropped_leaves_the_others_what_they_were)
         tape_end(&rest);
     }
 }
-END_TEST
 
-START_TEST(each_byte_of_a_record_but_the_last_is_its_own)
+TEST(each_byte_of_a_record_but_the_last_is_its_own)
 {
     const tape_record plain = {{0}};
     tape_draw first, other;
@@ -224,10 +218,9 @@ START_TEST(each_byte_of_a_record_but_the_last_is_its_own)
         ck_assert((draw_bits(&other) == bits) == (i == TAPE_RECORD_SIZE - 1));
     }
 }
-END_TEST
 
 // When its bytes are used up, choices go on, all of them within bounds and all of them met.
-START_TEST(draws_are_within_bounds_and_never_end)
+TEST(draws_are_within_bounds_and_never_end)
 {
     static const uint32_t bounds[] = {0, 1, 2, 3, 7, 255, 256, 257, 65536, 65537, UINT32_MAX};
     uint64_t random = 5;
@@ -252,24 +245,3 @@ START_TEST(draws_are_within_bounds_and_never_end)
         ck_assert_uint_ge(most, bounds[b] - bounds[b] / 50 - (bounds[b] != 0));
     }
 }
-END_TEST
-
-static Suite *swarm_suite(void)
-{
-    Suite *const suite = suite_create("swarm");
-    TCase *const styles = tcase_create("styles"), *const records = tcase_create("records");
-
-    tcase_add_test(styles, each_operation_is_left_out_by_some_seeds);
-    tcase_add_test(styles, each_operation_that_is_recorded_is_left_out_by_some_seeds);
-    tcase_add_test(styles, each_shape_and_each_kind_of_value_comes_up);
-    tcase_add_test(styles, one_operand_in_ten_or_so_names_nobody);
-    suite_add_tcase(suite, styles);
-    tcase_add_test(records, a_seed_and_its_records_make_the_same_operations);
-    tcase_add_test(records, a_record_that_is_dropped_leaves_the_others_what_they_were);
-    tcase_add_test(records, each_byte_of_a_record_but_the_last_is_its_own);
-    tcase_add_test(records, draws_are_within_bounds_and_never_end);
-    suite_add_tcase(suite, records);
-    return suite;
-}
-
-RUN_SUITE(swarm_suite)

@@ -132,7 +132,7 @@ static size_t run_tape(uint64_t seed, uint32_t population, size_t steps)
     return p.points;
 }
 
-START_TEST(random_operations_fail_cleanly)
+TEST(random_operations_fail_cleanly)
 {
     static const uint32_t populations[] = {5, 16, 40};
     const uint64_t chosen = test_environment("ESPL_SEED", 0);
@@ -148,7 +148,6 @@ START_TEST(random_operations_fail_cleanly)
     printf("# %zu points in %zu tapes at once\n", points, count);
     ck_assert(chosen != 0 || points > 10);
 }
-END_TEST
 
 // --- Playbacks ---
 
@@ -214,7 +213,7 @@ static size_t play_tape(uint64_t seed, uint32_t population, const espl_executor 
     return p.points;
 }
 
-START_TEST(random_playbacks_fail_cleanly)
+TEST(random_playbacks_fail_cleanly)
 {
     static const uint32_t populations[] = {4, 12, 40};
     const uint64_t chosen = test_environment("ESPL_SEED", 0);
@@ -233,18 +232,3 @@ START_TEST(random_playbacks_fail_cleanly)
     printf("# %zu points in %zu tapes played\n", points, count);
     ck_assert(chosen != 0 || points > 5 * count);
 }
-END_TEST
-
-static Suite *sweep_tapes_suite(void)
-{
-    Suite *const suite = suite_create("sweep of tapes");
-    TCase *const tcase = tcase_create("tapes");
-
-    tcase_set_timeout(tcase, 0);
-    tcase_add_test(tcase, random_operations_fail_cleanly);
-    tcase_add_test(tcase, random_playbacks_fail_cleanly);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(sweep_tapes_suite)

@@ -71,7 +71,7 @@ static void print(const sweep_count *sum, const char *what)
     fflush(stdout);
 }
 
-START_TEST(every_call_fails_cleanly_at_every_point)
+TEST(every_call_fails_cleanly_at_every_point)
 {
     selection all = every(5, sweep_run);
     sweep_count sum = {0};
@@ -84,13 +84,12 @@ START_TEST(every_call_fails_cleanly_at_every_point)
     ck_assert(sum.points >= POINTS || test_pace_of_build() != TEST_SWIFT);
     ck_assert_uint_gt(sum.refusals, 100);
 }
-END_TEST
 
 // What the deaths put off may be done first, and stay where the change lacks memory.
 static const char *const after_deaths[] = {"add",    "change", "change an array", "change a query",
                                            "enable", "reserve"};
 
-START_TEST(a_change_fails_cleanly_after_deaths_without_memory)
+TEST_LOOP(a_change_fails_cleanly_after_deaths_without_memory, 0, 6)
 {
     const sweep_scene star = {"unsettled star", SWEEP_STAR, SCENE_UNSETTLED};
     const sweep_scene forest = {"unsettled forest", SWEEP_FOREST, SCENE_UNSETTLED};
@@ -108,9 +107,8 @@ START_TEST(a_change_fails_cleanly_after_deaths_without_memory)
     }
     ck_assert_uint_gt(sum.refusals, 10);
 }
-END_TEST
 
-START_TEST(a_call_that_failed_is_not_remembered_by_the_next_one)
+TEST(a_call_that_failed_is_not_remembered_by_the_next_one)
 {
     selection some = every(5, sweep_run_aside);
     sweep_count sum = {0};
@@ -121,9 +119,8 @@ START_TEST(a_call_that_failed_is_not_remembered_by_the_next_one)
     print(&sum, "another call behind");
     ck_assert_uint_gt(sum.points, 20);
 }
-END_TEST
 
-START_TEST(calls_fail_cleanly_while_threads_work_for_them)
+TEST_IF(calls_fail_cleanly_while_threads_work_for_them, espl_executor_has_threads())
 {
     selection some = every(5, sweep_run);
     sweep_count sum = {0};
@@ -137,7 +134,6 @@ START_TEST(calls_fail_cleanly_while_threads_work_for_them)
     print(&sum, "two workers");
     ck_assert_uint_gt(sum.points, 20);
 }
-END_TEST
 
 // --- Making a world ---
 
@@ -172,7 +168,7 @@ static espl_world_def def_of(unsigned number, test_heap *heap, uint64_t *taped)
     return def;
 }
 
-START_TEST(a_world_that_cannot_be_made_leaves_nothing)
+TEST_LOOP(a_world_that_cannot_be_made_leaves_nothing, 0, 10)
 {
     espl_world *const untouched = (espl_world *)(void *)&(char){0};
     uint64_t wanted = 0;
@@ -207,23 +203,3 @@ START_TEST(a_world_that_cannot_be_made_leaves_nothing)
     }
     ck_assert_uint_ge(points, 10);
 }
-END_TEST
-
-static Suite *sweep_suite(void)
-{
-    Suite *const suite = suite_create("sweep");
-    TCase *const tcase = tcase_create("scenarios");
-
-    tcase_set_timeout(tcase, 600);
-    tcase_add_test(tcase, every_call_fails_cleanly_at_every_point);
-    tcase_add_loop_test(tcase, a_change_fails_cleanly_after_deaths_without_memory, 0, 6);
-    tcase_add_test(tcase, a_call_that_failed_is_not_remembered_by_the_next_one);
-    if (espl_executor_has_threads()) {
-        tcase_add_test(tcase, calls_fail_cleanly_while_threads_work_for_them);
-    }
-    tcase_add_loop_test(tcase, a_world_that_cannot_be_made_leaves_nothing, 0, 10);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(sweep_suite)

@@ -153,7 +153,7 @@ static void refuse_all(field *f)
     refuse_writes(f);
 }
 
-START_TEST(wrong_calls_are_refused_alike_with_a_tape_and_without)
+TEST(wrong_calls_are_refused_alike_with_a_tape_and_without)
 {
     field plain, taped;
     size_t bytes = 0;
@@ -174,16 +174,3 @@ START_TEST(wrong_calls_are_refused_alike_with_a_tape_and_without)
     test_world_end(&plain.test);
     test_world_end(&taped.test);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("world/taped misuse");
-    TCase *const calls = tcase_create("calls");
-
-    tcase_add_test(calls, wrong_calls_are_refused_alike_with_a_tape_and_without);
-    suite_add_tcase(suite, calls);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

@@ -59,7 +59,7 @@ static void run_tape(uint64_t seed, uint32_t population, size_t steps)
     tape_end(&tape);
 }
 
-START_TEST(b14_a_world_compacted_at_every_step_is_the_one_that_never_was)
+TEST_LOOP(b14_a_world_compacted_at_every_step_is_the_one_that_never_was, 0, 3)
 {
     static const uint32_t populations[3] = {5, 24, 150};
     uint64_t state = (uint64_t)_i + 11;
@@ -68,7 +68,6 @@ START_TEST(b14_a_world_compacted_at_every_step_is_the_one_that_never_was)
         run_tape(test_random(&state), populations[_i], 400);
     }
 }
-END_TEST
 
 // --- By hand ---
 
@@ -132,7 +131,7 @@ static espl_entity *make_everything(test_world *test)
     return entity;
 }
 
-START_TEST(trim_changes_nothing_but_where_things_stand)
+TEST(trim_changes_nothing_but_where_things_stand)
 {
     test_world test;
     espl_entity *const entity = make_everything(&test);
@@ -156,7 +155,6 @@ START_TEST(trim_changes_nothing_but_where_things_stand)
     free(entity);
     test_world_end(&test);
 }
-END_TEST
 
 // How often a query meets a row whose slot stands before that of the row above it.
 static size_t count_descents(espl_world *world)
@@ -189,7 +187,7 @@ static size_t count_changed(espl_world *world, uint64_t since)
 }
 
 // A chain that is put together from its end on has its members' rows the wrong way round.
-START_TEST(rows_stand_in_the_order_of_slots)
+TEST(rows_stand_in_the_order_of_slots)
 {
     enum { LINKS = 20 };
     espl_entity link[LINKS];
@@ -219,9 +217,8 @@ START_TEST(rows_stand_in_the_order_of_slots)
     }
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(second_trim_takes_and_gives_nothing)
+TEST(second_trim_takes_and_gives_nothing)
 {
     test_world test;
     espl_entity *const entity = make_everything(&test);
@@ -239,9 +236,8 @@ START_TEST(second_trim_takes_and_gives_nothing)
     free(entity);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(what_was_reserved_goes_back)
+TEST(what_was_reserved_goes_back)
 {
     const espl_component set[] = {ESPL_TRANSFORM};
     test_world test;
@@ -263,10 +259,9 @@ START_TEST(what_was_reserved_goes_back)
     ck_assert_uint_eq(test.heap.blocks, blocks);
     test_world_end(&test);
 }
-END_TEST
 
 // A pool that is packed for having many free slots keeps what was reserved.
-START_TEST(what_was_reserved_outlives_a_pack)
+TEST(what_was_reserved_outlives_a_pack)
 {
     enum { MANY = 9000, KEPT = 100, MORE = 12000 };
     static espl_entity entities[MORE];
@@ -293,10 +288,9 @@ START_TEST(what_was_reserved_outlives_a_pack)
     test_heap_arm(&test.heap, 0, false);
     test_world_end(&test);
 }
-END_TEST
 
 // Past what the world is made of, an empty one keeps what it has met: component sets and indices.
-START_TEST(emptied_world_takes_hardly_more_than_a_fresh_one)
+TEST(emptied_world_takes_hardly_more_than_a_fresh_one)
 {
     test_world test, fresh;
     espl_entity *const entity = make_everything(&test);
@@ -320,11 +314,10 @@ START_TEST(emptied_world_takes_hardly_more_than_a_fresh_one)
     test_world_end(&fresh);
     test_world_end(&test);
 }
-END_TEST
 
 // The same things made in a world that never held more. What stays of the others is a record for
 // each index ever issued.
-START_TEST(trimmed_world_takes_no_more_than_one_that_was_always_small)
+TEST(trimmed_world_takes_no_more_than_one_that_was_always_small)
 {
     enum { PEAK = 50, LEFT = 6 };
     test_world test, fresh;
@@ -346,13 +339,12 @@ START_TEST(trimmed_world_takes_no_more_than_one_that_was_always_small)
     test_world_end(&test);
     test_world_end(&fresh);
 }
-END_TEST
 
 // --- Without memory ---
 
 // Each allocation fails in turn, alone or with all later ones. Whatever could be given back was,
 // the dead may be gone or not, and a trim with memory does the rest.
-START_TEST(trim_without_memory_gives_back_what_it_can)
+TEST_LOOP(trim_without_memory_gives_back_what_it_can, 0, 2)
 {
     size_t least = SIZE_MAX, points = 0, refused = 0;
 
@@ -383,7 +375,6 @@ START_TEST(trim_without_memory_gives_back_what_it_can)
     ck_assert_uint_gt(points, 1);
     ck_assert_uint_gt(refused, 0);
 }
-END_TEST
 
 // Roots that found no range of their own, because their old root was destroyed when there was no memory,
 // with holes between them. The pool has room in front of them, so that a pack moves them.
@@ -407,7 +398,7 @@ static espl_entity *make_roots_in_one_range(test_world *test)
 }
 
 // Two allocations of a trim fail: roots that found no ranges are packed together, and stay together.
-START_TEST(roots_in_one_range_outlive_a_trim_without_memory)
+TEST(roots_in_one_range_outlive_a_trim_without_memory)
 {
     enum { APART = 40 };
     size_t refused = 0;
@@ -435,10 +426,9 @@ START_TEST(roots_in_one_range_outlive_a_trim_without_memory)
     }
     ck_assert_uint_gt(refused, 0);
 }
-END_TEST
 
 // What was recorded is the user's: it plays as it would have.
-START_TEST(recorded_commands_outlive_a_trim)
+TEST(recorded_commands_outlive_a_trim)
 {
     espl_command_buffer *commands = NULL;
     test_world test;
@@ -457,29 +447,3 @@ START_TEST(recorded_commands_outlive_a_trim)
     free(entity);
     test_world_end(&test);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("trim");
-    TCase *const model = tcase_create("model"), *const hand = tcase_create("by hand");
-
-    tcase_set_timeout(model, 300);
-    tcase_add_loop_test(model, b14_a_world_compacted_at_every_step_is_the_one_that_never_was, 0, 3);
-    tcase_set_timeout(hand, 60);
-    tcase_add_test(hand, trim_changes_nothing_but_where_things_stand);
-    tcase_add_test(hand, rows_stand_in_the_order_of_slots);
-    tcase_add_test(hand, second_trim_takes_and_gives_nothing);
-    tcase_add_test(hand, what_was_reserved_goes_back);
-    tcase_add_test(hand, what_was_reserved_outlives_a_pack);
-    tcase_add_test(hand, emptied_world_takes_hardly_more_than_a_fresh_one);
-    tcase_add_test(hand, trimmed_world_takes_no_more_than_one_that_was_always_small);
-    tcase_add_loop_test(hand, trim_without_memory_gives_back_what_it_can, 0, 2);
-    tcase_add_test(hand, roots_in_one_range_outlive_a_trim_without_memory);
-    tcase_add_test(hand, recorded_commands_outlive_a_trim);
-    suite_add_tcase(suite, model);
-    suite_add_tcase(suite, hand);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

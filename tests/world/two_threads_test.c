@@ -115,7 +115,7 @@ static void demand_told(scene *s, const char *call)
         demand_told(&s, (name));                 \
     } while (0)
 
-START_TEST(a_second_thread_in_a_changing_call_is_refused_and_told)
+TEST_IF(a_second_thread_in_a_changing_call_is_refused_and_told, IS_CHECKED)
 {
     if (test_lacks_room(RESERVED, "a reserve that takes memory")) {
         return;
@@ -156,7 +156,6 @@ START_TEST(a_second_thread_in_a_changing_call_is_refused_and_told)
     ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_OK);
     scene_end(&s);
 }
-END_TEST
 
 // --- What is no fault ---
 
@@ -173,7 +172,7 @@ static void *write_some(void *context)
     return NULL;
 }
 
-START_TEST(threads_that_take_turns_are_no_fault)
+TEST(threads_that_take_turns_are_no_fault)
 {
     scene s;
 
@@ -187,9 +186,8 @@ START_TEST(threads_that_take_turns_are_no_fault)
     }
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_recorder_of_another_thread_is_no_fault)
+TEST(a_recorder_of_another_thread_is_no_fault)
 {
     // A recorder whose arrays move always waits for the memory that the other thread is taking.
     if (test_moves_always() || test_lacks_room(RESERVED, "a reserve that takes memory")) {
@@ -210,7 +208,6 @@ START_TEST(a_recorder_of_another_thread_is_no_fault)
     ck_assert_int_eq(espl_play(s.world, s.recorded, NULL), ESPL_OK);
     scene_end(&s);
 }
-END_TEST
 
 // An executor whose jobs each have a thread of their own.
 typedef struct task {
@@ -278,7 +275,7 @@ static void change_in_job(espl_writer *writer, const espl_query *rows, void *con
     jobs += 1;
 }
 
-START_TEST(jobs_on_other_threads_are_no_fault)
+TEST(jobs_on_other_threads_are_no_fault)
 {
     if (test_lacks_room(CREATED + 2, "a playback of several jobs")) {
         return;
@@ -301,7 +298,6 @@ START_TEST(jobs_on_other_threads_are_no_fault)
     ck_assert_ptr_null(visited);
     scene_end(&s);
 }
-END_TEST
 
 static void write_in_custom(void *user, const espl_custom_calls *calls)
 {
@@ -313,7 +309,7 @@ static void write_in_custom(void *user, const espl_custom_calls *calls)
     jobs += 1;
 }
 
-START_TEST(a_custom_command_that_writes_is_no_fault)
+TEST(a_custom_command_that_writes_is_no_fault)
 {
     espl_custom_command custom = 0;
     scene s;
@@ -330,23 +326,3 @@ START_TEST(a_custom_command_that_writes_is_no_fault)
     ck_assert_int_eq(espl_sync(s.world, NULL), ESPL_OK);
     scene_end(&s);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("two threads");
-    TCase *const threads = tcase_create("threads");
-
-    tcase_set_timeout(threads, 60);
-    if (IS_CHECKED) {
-        tcase_add_test(threads, a_second_thread_in_a_changing_call_is_refused_and_told);
-    }
-    tcase_add_test(threads, threads_that_take_turns_are_no_fault);
-    tcase_add_test(threads, a_recorder_of_another_thread_is_no_fault);
-    tcase_add_test(threads, jobs_on_other_threads_are_no_fault);
-    tcase_add_test(threads, a_custom_command_that_writes_is_no_fault);
-    suite_add_tcase(suite, threads);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

@@ -61,7 +61,7 @@ static void scene_end(scene *s)
     test_world_end(&s->test);
 }
 
-START_TEST(a_sound_world_leaves_an_empty_report)
+TEST(a_sound_world_leaves_an_empty_report)
 {
     espl_validation report;
     scene s;
@@ -75,9 +75,8 @@ START_TEST(a_sound_world_leaves_an_empty_report)
     ck_assert(espl_validate(s.world, NULL));
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(proof_takes_no_memory)
+TEST(proof_takes_no_memory)
 {
     scene s;
 
@@ -88,9 +87,8 @@ START_TEST(proof_takes_no_memory)
     test_heap_arm(&s.test.heap, 0, false);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(proof_changes_nothing)
+TEST(proof_changes_nothing)
 {
     scene s;
 
@@ -104,9 +102,8 @@ START_TEST(proof_changes_nothing)
     ck_assert_mem_eq(&after, &stats, sizeof stats);
     scene_end(&s);
 }
-END_TEST
 
-START_TEST(bits_that_a_caller_turns_in_a_world_are_found)
+TEST(bits_that_a_caller_turns_in_a_world_are_found)
 {
     espl_validation report;
     espl_view seen;
@@ -128,19 +125,3 @@ START_TEST(bits_that_a_caller_turns_in_a_world_are_found)
     }
     scene_end(&s);
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("world/validate");
-    TCase *const sound = tcase_create("sound");
-
-    tcase_add_test(sound, a_sound_world_leaves_an_empty_report);
-    tcase_add_test(sound, proof_takes_no_memory);
-    tcase_add_test(sound, proof_changes_nothing);
-    tcase_add_test(sound, bits_that_a_caller_turns_in_a_world_are_found);
-    suite_add_tcase(suite, sound);
-    return suite;
-}
-
-RUN_SUITE(make_suite)

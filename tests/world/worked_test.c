@@ -23,7 +23,7 @@ static void set_local(espl_world *world, espl_entity entity, espl_transform valu
     ck_assert_int_eq(espl_set_local_transform(world, entity, &value), ESPL_OK);
 }
 
-START_TEST(stretch_and_scale_move_children_and_only_scale_is_inherited)
+TEST(stretch_and_scale_move_children_and_only_scale_is_inherited)
 {
     test_world test;
     test_world_begin(&test, 0, NULL);
@@ -52,7 +52,6 @@ START_TEST(stretch_and_scale_move_children_and_only_scale_is_inherited)
     ck_transform(test_world_of(test.world, child), 4, 6, 2, 3);
     test_world_end(&test);
 }
-END_TEST
 
 // R{A{C,D},B{E}}, in the order R, A, B, C, D, E.
 static void make_tree(espl_world *world, espl_entity node[6])
@@ -75,7 +74,7 @@ static void ck_ranks(const espl_world *world, const espl_entity *node, const uin
     }
 }
 
-START_TEST(ranks_are_the_breadth_first_order_and_follow_an_attach)
+TEST(ranks_are_the_breadth_first_order_and_follow_an_attach)
 {
     static const uint32_t before[6] = {0, 1, 2, 3, 4, 5};
     static const uint32_t after[7] = {0, 1, 2, 3, 4, 6, 5};
@@ -102,9 +101,8 @@ START_TEST(ranks_are_the_breadth_first_order_and_follow_an_attach)
     ck_assert(!espl_is_ancestor(test.world, node[6], node[6]));
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(two_writes_to_one_hierarchy_are_both_seen_at_once)
+TEST(two_writes_to_one_hierarchy_are_both_seen_at_once)
 {
     test_world test;
     espl_entity node[6];
@@ -118,9 +116,8 @@ START_TEST(two_writes_to_one_hierarchy_are_both_seen_at_once)
     ck_transform(test_world_of(test.world, node[5]), 4, 0, 0, 1);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(a_batch_of_two_writes_to_one_hierarchy_visits_each_node_once)
+TEST(a_batch_of_two_writes_to_one_hierarchy_visits_each_node_once)
 {
     test_world test;
     espl_entity node[6];
@@ -145,9 +142,8 @@ START_TEST(a_batch_of_two_writes_to_one_hierarchy_visits_each_node_once)
     ck_transform(test_world_of(test.world, node[5]), 4, 0, 0, 1);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(an_equal_write_visits_nothing)
+TEST(an_equal_write_visits_nothing)
 {
     test_world test;
     espl_entity node[6];
@@ -168,9 +164,8 @@ START_TEST(an_equal_write_visits_nothing)
     ck_assert_uint_eq(after.writes, before.writes + 1);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(a_world_below_scale_zero_is_lossy)
+TEST(a_world_below_scale_zero_is_lossy)
 {
     test_world test;
     test_world_begin(&test, 0, NULL);
@@ -185,9 +180,8 @@ START_TEST(a_world_below_scale_zero_is_lossy)
     ck_transform(test_world_of(test.world, child), 10, 0, 0, 0);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(a_kept_axis_is_reached_below_scale_zero)
+TEST(a_kept_axis_is_reached_below_scale_zero)
 {
     test_world test;
     test_world_begin(&test, 0, NULL);
@@ -206,9 +200,8 @@ START_TEST(a_kept_axis_is_reached_below_scale_zero)
     ck_transform(test_world_of(test.world, child), 14, 0, 0, 0);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(one_flat_axis_loses_that_axis_alone)
+TEST(one_flat_axis_loses_that_axis_alone)
 {
     test_world test;
     test_world_begin(&test, 0, NULL);
@@ -224,9 +217,8 @@ START_TEST(one_flat_axis_loses_that_axis_alone)
     ck_transform(test_local_of(test.world, child), 2, 8, 2, 1);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(attach_keeps_what_its_options_say)
+TEST(attach_keeps_what_its_options_say)
 {
     test_world test;
     test_world_begin(&test, 0, NULL);
@@ -249,9 +241,8 @@ START_TEST(attach_keeps_what_its_options_say)
     ck_assert_int_eq(espl_get_role(test.world, parent), ESPL_ROLE_SOLO);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(survivors_take_the_place_of_the_dead_in_order)
+TEST(survivors_take_the_place_of_the_dead_in_order)
 {
     test_world test;
     espl_entity node[6];
@@ -268,9 +259,8 @@ START_TEST(survivors_take_the_place_of_the_dead_in_order)
     ck_transform(test_local_of(test.world, node[3]), 2, 0, 0, 1);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(survivors_below_a_destroyed_root_become_roots_of_their_own)
+TEST(survivors_below_a_destroyed_root_become_roots_of_their_own)
 {
     test_world test;
     espl_entity node[6];
@@ -289,9 +279,8 @@ START_TEST(survivors_below_a_destroyed_root_become_roots_of_their_own)
     ck_transform(test_world_of(test.world, node[5]), 3, 0, 0, 1);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(a_clone_of_a_member_starts_as_a_root_at_its_place)
+TEST(a_clone_of_a_member_starts_as_a_root_at_its_place)
 {
     test_world test;
     espl_entity node[6], clone[3];
@@ -309,10 +298,9 @@ START_TEST(a_clone_of_a_member_starts_as_a_root_at_its_place)
     ck_assert_uint_eq(espl_count_descendants(test.world, node[0]), 5);
     test_world_end(&test);
 }
-END_TEST
 
 // A quarter turn about Y takes +Z to +X.
-START_TEST(a_turned_parent_carries_its_child_around)
+TEST(a_turned_parent_carries_its_child_around)
 {
     test_world test;
     test_world_begin(&test, 0, NULL);
@@ -328,11 +316,10 @@ START_TEST(a_turned_parent_carries_its_child_around)
     ck_assert_float_eq_tol(world.position[2], 0, 1e-6f);
     test_world_end(&test);
 }
-END_TEST
 
 // --- Inherit flags ---
 
-START_TEST(a_child_that_keeps_an_axis_stays_on_it_when_its_parent_moves)
+TEST(a_child_that_keeps_an_axis_stays_on_it_when_its_parent_moves)
 {
     test_world test;
     test_world_begin(&test, 0, NULL);
@@ -350,9 +337,8 @@ START_TEST(a_child_that_keeps_an_axis_stays_on_it_when_its_parent_moves)
     ck_transform(test_local_of(test.world, child), 0, 2, 0, 1);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(a_child_that_keeps_its_rotation_goes_round_without_turning)
+TEST(a_child_that_keeps_its_rotation_goes_round_without_turning)
 {
     test_world test;
     test_world_begin(&test, 0, NULL);
@@ -373,9 +359,8 @@ START_TEST(a_child_that_keeps_its_rotation_goes_round_without_turning)
     ck_assert_mem_eq(world.rotation, own.rotation, sizeof own.rotation);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(a_child_that_copies_its_parent_is_that_parent_to_the_bit)
+TEST(a_child_that_copies_its_parent_is_that_parent_to_the_bit)
 {
     test_world test;
     test_world_begin(&test, 0, NULL);
@@ -401,9 +386,8 @@ START_TEST(a_child_that_copies_its_parent_is_that_parent_to_the_bit)
     ck_assert(after.stretch[0] == 2 && after.user_data == 8);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(flags_change_without_moving_anything)
+TEST(flags_change_without_moving_anything)
 {
     test_world test;
     test_world_begin(&test, 0, NULL);
@@ -421,11 +405,10 @@ START_TEST(flags_change_without_moving_anything)
     ck_transform(test_world_of(test.world, child), 4, 5, 6, 1);
     test_world_end(&test);
 }
-END_TEST
 
 // --- For ever ---
 
-START_TEST(changing_parents_for_ever_leaves_rotations_at_unit_length)
+TEST(changing_parents_for_ever_leaves_rotations_at_unit_length)
 {
     test_world test;
     test_world_begin(&test, 0, NULL);
@@ -453,10 +436,9 @@ START_TEST(changing_parents_for_ever_leaves_rotations_at_unit_length)
     ck_assert_float_eq_tol(world.scale, 1, 1e-6f);
     test_world_end(&test);
 }
-END_TEST
 
 // Each detach makes a local of a world whose rotation is a product of two.
-START_TEST(leaving_and_joining_by_turns_leaves_rotations_at_unit_length)
+TEST(leaving_and_joining_by_turns_leaves_rotations_at_unit_length)
 {
     const espl_attach_options keep_local = {
         .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
@@ -485,9 +467,8 @@ START_TEST(leaving_and_joining_by_turns_leaves_rotations_at_unit_length)
     }
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(worlds_do_not_know_each_other)
+TEST(worlds_do_not_know_each_other)
 {
     test_world one, other;
     test_world_begin(&one, 0, NULL);
@@ -502,36 +483,3 @@ START_TEST(worlds_do_not_know_each_other)
     ck_transform(test_world_of(other.world, there), 2, 0, 0, 1);
     test_world_end(&other);
 }
-END_TEST
-
-static Suite *worked_suite(void)
-{
-    Suite *const suite = suite_create("worked examples");
-    TCase *const tcase = tcase_create("entities");
-
-    tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, stretch_and_scale_move_children_and_only_scale_is_inherited);
-    tcase_add_test(tcase, ranks_are_the_breadth_first_order_and_follow_an_attach);
-    tcase_add_test(tcase, two_writes_to_one_hierarchy_are_both_seen_at_once);
-    tcase_add_test(tcase, a_batch_of_two_writes_to_one_hierarchy_visits_each_node_once);
-    tcase_add_test(tcase, an_equal_write_visits_nothing);
-    tcase_add_test(tcase, a_world_below_scale_zero_is_lossy);
-    tcase_add_test(tcase, a_kept_axis_is_reached_below_scale_zero);
-    tcase_add_test(tcase, one_flat_axis_loses_that_axis_alone);
-    tcase_add_test(tcase, attach_keeps_what_its_options_say);
-    tcase_add_test(tcase, survivors_take_the_place_of_the_dead_in_order);
-    tcase_add_test(tcase, survivors_below_a_destroyed_root_become_roots_of_their_own);
-    tcase_add_test(tcase, a_clone_of_a_member_starts_as_a_root_at_its_place);
-    tcase_add_test(tcase, a_turned_parent_carries_its_child_around);
-    tcase_add_test(tcase, a_child_that_keeps_an_axis_stays_on_it_when_its_parent_moves);
-    tcase_add_test(tcase, a_child_that_keeps_its_rotation_goes_round_without_turning);
-    tcase_add_test(tcase, a_child_that_copies_its_parent_is_that_parent_to_the_bit);
-    tcase_add_test(tcase, flags_change_without_moving_anything);
-    tcase_add_test(tcase, changing_parents_for_ever_leaves_rotations_at_unit_length);
-    tcase_add_test(tcase, leaving_and_joining_by_turns_leaves_rotations_at_unit_length);
-    tcase_add_test(tcase, worlds_do_not_know_each_other);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-RUN_SUITE(worked_suite)

@@ -269,29 +269,25 @@ static void follow_the_model(int subject, role on)
     trio_end(&t);
 }
 
-START_TEST(on_a_root_each_form_follows_the_model)
+TEST_LOOP(on_a_root_each_form_follows_the_model, 0, SUBJECT_COUNT)
 {
     follow_the_model(_i, ROLE_ROOT);
 }
-END_TEST
 
-START_TEST(on_an_inner_member_each_form_follows_the_model)
+TEST_LOOP(on_an_inner_member_each_form_follows_the_model, 0, SUBJECT_COUNT)
 {
     follow_the_model(_i, ROLE_INNER);
 }
-END_TEST
 
-START_TEST(on_a_leaf_each_form_follows_the_model)
+TEST_LOOP(on_a_leaf_each_form_follows_the_model, 0, SUBJECT_COUNT)
 {
     follow_the_model(_i, ROLE_LEAF);
 }
-END_TEST
 
-START_TEST(on_a_solo_each_form_follows_the_model)
+TEST_LOOP(on_a_solo_each_form_follows_the_model, 0, SUBJECT_COUNT)
 {
     follow_the_model(_i, ROLE_SOLO);
 }
-END_TEST
 
 // --- What is counted ---
 
@@ -346,7 +342,7 @@ static espl_write idle_write(const espl_world *world, espl_entity entity, espl_w
     return write;
 }
 
-START_TEST(each_kind_of_write_that_changes_nothing_is_skipped)
+TEST_LOOP(each_kind_of_write_that_changes_nothing_is_skipped, 0, ESPL_WRITE_KIND_COUNT)
 {
     const espl_write_kind kind = (espl_write_kind)_i;
     family f;
@@ -365,10 +361,10 @@ START_TEST(each_kind_of_write_that_changes_nothing_is_skipped)
     ck_assert_uint_eq(after.bytes_tree, before.bytes_tree);
     test_world_end(&f.test);
 }
-END_TEST
 
 // The context moves nothing, but those below that copy it show it.
-START_TEST(each_kind_of_write_that_changes_something_visits_what_hangs_below)
+TEST_LOOP(each_kind_of_write_that_changes_something_visits_what_hangs_below, 0,
+          ESPL_WRITE_KIND_COUNT)
 {
     const espl_write_kind kind = (espl_write_kind)_i;
     const espl_write_value value = value_of(kind, 0);
@@ -390,10 +386,9 @@ START_TEST(each_kind_of_write_that_changes_something_visits_what_hangs_below)
         test_world_end(&f.test);
     }
 }
-END_TEST
 
 // Worlds that are huge but finite sound a false alarm, which a closer look settles.
-START_TEST(a_root_above_huge_finite_worlds_is_written)
+TEST(a_root_above_huge_finite_worlds_is_written)
 {
     const espl_transform half = {.rotation = {0, 0, 0, 1}, .scale = 0.5f, .stretch = {1, 1, 1}};
     const espl_transform whole = {.rotation = {0, 0, 0, 1}, .scale = 1, .stretch = {1, 1, 1}};
@@ -423,9 +418,8 @@ START_TEST(a_root_above_huge_finite_worlds_is_written)
     ck_assert_uint_eq(test_count_overflowed(test.world), 0);
     test_world_end(&test);
 }
-END_TEST
 
-START_TEST(each_helper_is_one_write)
+TEST(each_helper_is_one_write)
 {
     static const float target[3] = {9, 9, 1}, turn[4] = {0, 0.6f, 0, 0.8f}, still[4] = {0, 0, 0, 1};
     family f;
@@ -447,12 +441,11 @@ START_TEST(each_helper_is_one_write)
     ck_assert_uint_eq(test_stats(f.test.world).nodes_visited, before.nodes_visited + 6);
     test_world_end(&f.test);
 }
-END_TEST
 
 // --- Values without surprises ---
 
 // A refused write of each kind leaves everything as it was, in each form.
-START_TEST(each_kind_refuses_a_member_that_copies_its_parent)
+TEST_LOOP(each_kind_refuses_a_member_that_copies_its_parent, 0, ESPL_WRITE_KIND_COUNT)
 {
     const espl_write_kind kind = (espl_write_kind)_i;
     family f;
@@ -469,40 +462,3 @@ START_TEST(each_kind_refuses_a_member_that_copies_its_parent)
     ck_assert_uint_eq(test_physical_hash(f.test.world), before);
     test_world_end(&f.test);
 }
-END_TEST
-
-// One test case for each kind and helper, with a test for each role.
-static TCase *case_of(int subject)
-{
-    TCase *const tcase = tcase_create(subject_name(subject));
-
-    tcase_set_timeout(tcase, 300);
-    tcase_add_loop_test(tcase, on_a_root_each_form_follows_the_model, subject, subject + 1);
-    tcase_add_loop_test(tcase, on_an_inner_member_each_form_follows_the_model, subject,
-                        subject + 1);
-    tcase_add_loop_test(tcase, on_a_leaf_each_form_follows_the_model, subject, subject + 1);
-    tcase_add_loop_test(tcase, on_a_solo_each_form_follows_the_model, subject, subject + 1);
-    return tcase;
-}
-
-static Suite *writes_suite(void)
-{
-    Suite *const suite = suite_create("writes");
-    TCase *const counters = tcase_create("counters");
-
-    for (int subject = 0; subject < SUBJECT_COUNT; ++subject) {
-        suite_add_tcase(suite, case_of(subject));
-    }
-    tcase_add_loop_test(counters, each_kind_of_write_that_changes_nothing_is_skipped, 0,
-                        ESPL_WRITE_KIND_COUNT);
-    tcase_add_loop_test(counters, each_kind_of_write_that_changes_something_visits_what_hangs_below,
-                        0, ESPL_WRITE_KIND_COUNT);
-    tcase_add_test(counters, a_root_above_huge_finite_worlds_is_written);
-    tcase_add_test(counters, each_helper_is_one_write);
-    tcase_add_loop_test(counters, each_kind_refuses_a_member_that_copies_its_parent, 0,
-                        ESPL_WRITE_KIND_COUNT);
-    suite_add_tcase(suite, counters);
-    return suite;
-}
-
-RUN_SUITE(writes_suite)
