@@ -31,47 +31,51 @@ typedef struct scene {
     espl_report report;
 } scene;
 
-static void scene_begin(scene *s)
+static scene s;
+
+static void set_up(void)
 {
-    memset(s, 0, sizeof *s);
-    test_world_begin(&s->test, 0, NULL);
-    s->world = s->test.world;
-    ck_assert_int_eq(espl_command_buffer_create(s->world, 3, &s->commands), ESPL_OK);
+    memset(&s, 0, sizeof s);
+    test_world_begin(&s.test, 0, NULL);
+    s.world = s.test.world;
+    ck_assert_int_eq(espl_command_buffer_create(s.world, 3, &s.commands), ESPL_OK);
     for (uint32_t i = 0; i < 3; ++i) {
-        s->lane[i] = espl_command_buffer_recorder(s->commands, i);
+        s.lane[i] = espl_command_buffer_recorder(s.commands, i);
     }
 }
 
-static void scene_end(scene *s)
+static void tear_down(void)
 {
-    espl_command_buffer_destroy(s->commands);
-    test_world_end(&s->test);
+    espl_command_buffer_destroy(s.commands);
+    test_world_end(&s.test);
 }
+
+FIXTURE(set_up, tear_down);
 
 // Play what was recorded, check the account and every invariant.
-static void play(scene *s)
+static void play(void)
 {
-    ck_assert_int_eq(espl_play(s->world, s->commands, &s->report), ESPL_OK);
-    ck_assert_uint_eq(s->report.accepted, s->report.applied + s->report.refused);
-    test_world_is_valid(s->world);
+    ck_assert_int_eq(espl_play(s.world, s.commands, &s.report), ESPL_OK);
+    ck_assert_uint_eq(s.report.accepted, s.report.applied + s.report.refused);
+    test_world_is_valid(s.world);
 }
 
-static espl_status result(const scene *s, uint32_t lane, uint32_t index)
+static espl_status result(uint32_t lane, uint32_t index)
 {
-    return espl_command_buffer_result(s->commands, lane, index);
+    return espl_command_buffer_result(s.commands, lane, index);
 }
 
-static espl_entity child_of(scene *s, espl_entity parent, float x)
+static espl_entity child_of(espl_entity parent, float x)
 {
-    const espl_entity child = test_solo_at(s->world, x, 0, 0);
-    ck_assert_int_eq(espl_attach(s->world, child, parent, &keep_local), ESPL_OK);
+    const espl_entity child = test_solo_at(s.world, x, 0, 0);
+    ck_assert_int_eq(espl_attach(s.world, child, parent, &keep_local), ESPL_OK);
     return child;
 }
 
-static espl_entity resolved(const scene *s, espl_entity pending)
+static espl_entity resolved(espl_entity pending)
 {
     espl_entity out = {0};
-    ck_assert_int_eq(espl_command_buffer_resolve(s->commands, pending, &out), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, pending, &out), ESPL_OK);
     return out;
 }
 
@@ -80,15 +84,15 @@ static espl_instance_def instance_of(espl_entity source, espl_entity parent)
     return (espl_instance_def){.source = source, .parent = parent};
 }
 
-static bool is_child(const scene *s, espl_entity child, espl_entity parent)
+static bool is_child(espl_entity child, espl_entity parent)
 {
-    return espl_entity_equal(espl_get_parent(s->world, child), parent);
+    return espl_entity_equal(espl_get_parent(s.world, child), parent);
 }
 
-static size_t living(const scene *s)
+static size_t living(void)
 {
     espl_world_stats stats;
-    espl_stats(s->world, &stats);
+    espl_stats(s.world, &stats);
     return stats.entities;
 }
 
@@ -96,48 +100,40 @@ static size_t living(const scene *s)
 
 TEST(a1_an_entity_is_not_attached_to_itself_at_once_or_recorded)
 {
-    scene s;
-    scene_begin(&s);
     const espl_entity solo = test_solo(s.world), root = test_solo(s.world);
-    (void)child_of(&s, root, 1);
+    (void)child_of(root, 1);
     const uint64_t before = test_physical_hash(s.world);
 
     ck_assert_int_eq(espl_attach(s.world, solo, solo, NULL), ESPL_ERR_CYCLE);
     ck_assert_int_eq(espl_attach(s.world, root, root, NULL), ESPL_ERR_CYCLE);
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, solo, solo, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[1], 0, root, root, NULL), ESPL_OK);
-    play(&s);
+    play();
     ck_assert_uint_eq(s.report.refused_by[-ESPL_ERR_CYCLE], 2);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
-    scene_end(&s);
 }
 
 TEST(a3_three_attaches_that_would_close_a_ring_leave_a_chain)
 {
-    scene s;
-    scene_begin(&s);
     const espl_entity a = test_solo(s.world), b = test_solo(s.world), c = test_solo(s.world);
 
     ck_assert_int_eq(espl_record_attach(s.lane[2], 0, c, a, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, a, b, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[1], 0, b, c, NULL), ESPL_OK);
-    play(&s);
-    ck_assert_int_eq(result(&s, 0, 0), ESPL_OK);
-    ck_assert_int_eq(result(&s, 1, 0), ESPL_OK);
-    ck_assert_int_eq(result(&s, 2, 0), ESPL_ERR_CYCLE);
-    ck_assert(is_child(&s, a, b) && is_child(&s, b, c));
-    scene_end(&s);
+    play();
+    ck_assert_int_eq(result(0, 0), ESPL_OK);
+    ck_assert_int_eq(result(1, 0), ESPL_OK);
+    ck_assert_int_eq(result(2, 0), ESPL_ERR_CYCLE);
+    ck_assert(is_child(a, b) && is_child(b, c));
 }
 
 TEST(a7_refused_links_do_not_confuse_the_destroy_of_a_subtree)
 {
-    scene s;
-    scene_begin(&s);
     espl_entity node[12];
 
     node[0] = test_solo(s.world);
     for (int i = 1; i < 12; ++i) {
-        node[i] = child_of(&s, node[(i - 1) / 2], 1);
+        node[i] = child_of(node[(i - 1) / 2], 1);
     }
     for (int i = 0; i < 12; ++i) {
         for (int k = i; k < 12; ++k) {
@@ -148,52 +144,41 @@ TEST(a7_refused_links_do_not_confuse_the_destroy_of_a_subtree)
         }
     }
     ck_assert_int_eq(espl_destroy(s.world, node[1], ESPL_EXTENT_SUBTREE), ESPL_OK);
-    ck_assert_uint_eq(living(&s), 5);
+    ck_assert_uint_eq(living(), 5);
     ck_assert_uint_eq(espl_count_descendants(s.world, node[0]), 4);
-    scene_end(&s);
 }
 
 // --- C: destroyed parents, orphans, membership ---
 
-TEST(c1_a_child_changes_parents_while_the_old_one_is_destroyed)
+TEST_LOOP(c1_a_child_changes_parents_while_the_old_one_is_destroyed, 0, 2)
 {
-    for (uint32_t order = 0; order < 2; ++order) {
-        scene s;
-        scene_begin(&s);
-        const espl_entity old = test_solo_at(s.world, 1, 0, 0), next = test_solo(s.world);
-        const espl_entity child = child_of(&s, old, 1);
+    const uint32_t order = (uint32_t)_i;
+    const espl_entity old = test_solo_at(s.world, 1, 0, 0), next = test_solo(s.world);
+    const espl_entity child = child_of(old, 1);
 
-        ck_assert_int_eq(espl_record_destroy(s.lane[order], 0, old, ESPL_EXTENT_ENTITY), ESPL_OK);
-        ck_assert_int_eq(espl_record_attach(s.lane[1 - order], 0, child, next, NULL), ESPL_OK);
-        play(&s);
-        ck_assert_uint_eq(s.report.applied, 2);
-        ck_assert(is_child(&s, child, next));
-        ck_assert_float_eq(test_world_of(s.world, child).position[0], 2);
-        scene_end(&s);
-    }
+    ck_assert_int_eq(espl_record_destroy(s.lane[order], 0, old, ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[1 - order], 0, child, next, NULL), ESPL_OK);
+    play();
+    ck_assert_uint_eq(s.report.applied, 2);
+    ck_assert(is_child(child, next));
+    ck_assert_float_eq(test_world_of(s.world, child).position[0], 2);
 }
 
-TEST(c1_an_owned_child_dies_with_its_parent_unless_it_left_before)
+TEST_LOOP(c1_an_owned_child_dies_with_its_parent_unless_it_left_before, 0, 2)
 {
-    for (uint32_t order = 0; order < 2; ++order) {
-        scene s;
-        scene_begin(&s);
-        const espl_entity old = test_solo(s.world), next = test_solo(s.world);
-        const espl_entity child = child_of(&s, old, 1);
+    const uint32_t order = (uint32_t)_i;
+    const espl_entity old = test_solo(s.world), next = test_solo(s.world);
+    const espl_entity child = child_of(old, 1);
 
-        ck_assert_int_eq(espl_record_destroy(s.lane[order], 0, old, ESPL_EXTENT_OWNED), ESPL_OK);
-        ck_assert_int_eq(espl_record_attach(s.lane[1 - order], 0, child, next, NULL), ESPL_OK);
-        play(&s);
-        ck_assert_int_eq(result(&s, 1 - order, 0), order == 0 ? ESPL_ERR_DEAD : ESPL_OK);
-        ck_assert(espl_is_alive(s.world, child) == (order == 1));
-        scene_end(&s);
-    }
+    ck_assert_int_eq(espl_record_destroy(s.lane[order], 0, old, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[1 - order], 0, child, next, NULL), ESPL_OK);
+    play();
+    ck_assert_int_eq(result(1 - order, 0), order == 0 ? ESPL_ERR_DEAD : ESPL_OK);
+    ck_assert(espl_is_alive(s.world, child) == (order == 1));
 }
 
 TEST(c4_an_instance_under_a_destroyed_parent_is_refused_or_a_root)
 {
-    scene s;
-    scene_begin(&s);
     const espl_entity source = test_solo_at(s.world, 2, 0, 0), parent = test_solo(s.world);
     espl_instance_def def = instance_of(source, parent);
     espl_entity refused, orphan;
@@ -204,37 +189,31 @@ TEST(c4_an_instance_under_a_destroyed_parent_is_refused_or_a_root)
     def.place = ESPL_PLACE_LOCAL;
     def.transform = test_at(7, 0, 0);
     ck_assert_int_eq(espl_record_instantiate(s.lane[2], 0, &def, 1, &orphan), ESPL_OK);
-    play(&s);
-    ck_assert_int_eq(result(&s, 1, 0), ESPL_ERR_DEAD);
+    play();
+    ck_assert_int_eq(result(1, 0), ESPL_ERR_DEAD);
     ck_assert_int_eq(espl_command_buffer_resolve(s.commands, refused, &refused), ESPL_ERR_DEAD);
-    orphan = resolved(&s, orphan);
+    orphan = resolved(orphan);
     ck_assert_int_eq(espl_get_role(s.world, orphan), ESPL_ROLE_SOLO);
     ck_assert_float_eq(test_world_of(s.world, orphan).position[0], 7);
-    ck_assert_uint_eq(living(&s), 2);
-    scene_end(&s);
+    ck_assert_uint_eq(living(), 2);
 }
 
 TEST(c5_an_attach_to_a_destroyed_parent_is_refused)
 {
-    scene s;
-    scene_begin(&s);
     const espl_entity parent = test_solo(s.world), child = test_solo_at(s.world, 1, 2, 3);
 
     ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, parent, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, child, parent, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_detach(s.lane[0], 0, parent, ESPL_KEEP_WORLD), ESPL_OK);
-    play(&s);
+    play();
     ck_assert_uint_eq(s.report.refused_by[-ESPL_ERR_DEAD], 2);
     ck_assert_uint_eq(s.report.first_refused[-ESPL_ERR_DEAD].lane, 0);
     ck_assert_uint_eq(s.report.first_refused[-ESPL_ERR_DEAD].index, 1);
     ck_assert_int_eq(espl_get_role(s.world, child), ESPL_ROLE_SOLO);
-    scene_end(&s);
 }
 
 TEST(c7_a_recycled_index_remembers_nothing)
 {
-    scene s;
-    scene_begin(&s);
     const espl_entity root = test_solo(s.world), child = test_solo(s.world);
     const espl_attach_options set_free = {.link = ESPL_LINK_FREE};
     espl_transform stretched = test_at(1, 2, 3);
@@ -252,72 +231,59 @@ TEST(c7_a_recycled_index_remembers_nothing)
     const espl_transform local = test_local_of(s.world, fresh),
                          identity = espl_transform_identity();
     ck_assert(test_same(&local, &identity));
-    scene_end(&s);
 }
 
 TEST(c9_a_detached_child_that_keeps_its_local_has_a_new_world_at_once)
 {
-    scene s;
-    scene_begin(&s);
     const espl_entity root = test_solo_at(s.world, 10, 0, 0);
-    const espl_entity child = child_of(&s, root, 1), below = child_of(&s, child, 1);
+    const espl_entity child = child_of(root, 1), below = child_of(child, 1);
 
     ck_assert_int_eq(espl_record_detach(s.lane[0], 0, child, ESPL_KEEP_LOCAL), ESPL_OK);
-    play(&s);
+    play();
     ck_assert_float_eq(test_world_of(s.world, child).position[0], 1);
     ck_assert_float_eq(test_world_of(s.world, below).position[0], 2);
-    scene_end(&s);
 }
 
 TEST(c10_a_child_orphaned_and_adopted_in_one_playback_has_the_new_parent)
 {
-    scene s;
-    scene_begin(&s);
     const espl_entity old = test_solo_at(s.world, 10, 0, 0), next = test_solo_at(s.world, 20, 0, 0);
-    const espl_entity child = child_of(&s, old, 1);
+    const espl_entity child = child_of(old, 1);
 
     ck_assert_int_eq(espl_record_detach(s.lane[0], 0, child, ESPL_KEEP_LOCAL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, child, next, &keep_local), ESPL_OK);
-    play(&s);
-    ck_assert(is_child(&s, child, next));
+    play();
+    ck_assert(is_child(child, next));
     ck_assert_float_eq(test_world_of(s.world, child).position[0], 21);
     ck_assert_int_eq(espl_get_role(s.world, old), ESPL_ROLE_SOLO);
-    scene_end(&s);
 }
 
 TEST(c11_what_moved_away_outlives_its_old_root)
 {
-    scene s;
-    scene_begin(&s);
     const espl_entity old = test_solo(s.world), next = test_solo(s.world);
-    const espl_entity child = child_of(&s, old, 1), below = child_of(&s, child, 1);
+    const espl_entity child = child_of(old, 1), below = child_of(child, 1);
 
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, child, next, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, old, ESPL_EXTENT_SUBTREE), ESPL_OK);
-    play(&s);
+    play();
     ck_assert(!espl_is_alive(s.world, old));
     ck_assert(espl_is_alive(s.world, child) && espl_is_alive(s.world, below));
     ck_assert_uint_eq(s.report.destroyed, 1);
-    scene_end(&s);
 }
 
 TEST(c13_overlapping_destroys_kill_each_entity_once)
 {
-    scene s;
-    scene_begin(&s);
-    const espl_entity root = test_solo(s.world), child = child_of(&s, root, 1);
-    const espl_entity below = child_of(&s, child, 1);
+    const espl_entity root = test_solo(s.world), child = child_of(root, 1);
+    const espl_entity below = child_of(child, 1);
 
     ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, below, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_destroy(s.lane[1], 0, root, ESPL_EXTENT_SUBTREE), ESPL_OK);
     ck_assert_int_eq(espl_record_destroy(s.lane[2], 0, child, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_destroy(s.lane[2], 0, root, ESPL_EXTENT_ENTITY), ESPL_OK);
-    play(&s);
+    play();
     ck_assert_uint_eq(s.report.destroyed, 3);
     ck_assert_uint_eq(s.report.applied, 2);
     ck_assert_uint_eq(s.report.refused_by[-ESPL_ERR_DEAD], 2);
-    ck_assert_uint_eq(living(&s), 0);
-    scene_end(&s);
+    ck_assert_uint_eq(living(), 0);
 }
 
 // The dead stand first, in the middle and last among many.
@@ -326,16 +292,14 @@ TEST(c14_dead_members_anywhere_among_many_are_passed_over)
     enum { COUNT = MANY_OR_FEW(3000, 30) };
     const size_t dead[3] = {0, COUNT / 2, COUNT - 1};
     espl_entity *const child = malloc(COUNT * sizeof *child);
-    scene s;
 
     ck_assert_ptr_nonnull(child);
-    scene_begin(&s);
     const espl_entity root = test_solo(s.world);
     for (size_t i = 0; i < COUNT; ++i) {
         child[i] = test_solo(s.world);
         ck_assert_int_eq(espl_record_attach(s.lane[0], 0, child[i], root, NULL), ESPL_OK);
     }
-    play(&s);
+    play();
     for (int i = 0; i < 3; ++i) {
         ck_assert_int_eq(espl_destroy(s.world, child[dead[i]], ESPL_EXTENT_OWNED), ESPL_OK);
     }
@@ -344,22 +308,19 @@ TEST(c14_dead_members_anywhere_among_many_are_passed_over)
         ck_assert_int_eq(espl_record_destroy(s.lane[i % 3], 0, child[i], ESPL_EXTENT_OWNED),
                          ESPL_OK);
     }
-    play(&s);
+    play();
     ck_assert_uint_eq(s.report.destroyed, COUNT - 3);
     ck_assert_uint_eq(s.report.refused_by[-ESPL_ERR_DEAD], 3);
-    ck_assert_uint_eq(living(&s), 1);
+    ck_assert_uint_eq(living(), 1);
     ck_assert_int_eq(espl_get_role(s.world, root), ESPL_ROLE_SOLO);
-    scene_end(&s);
     free(child);
 }
 
 TEST(c15_no_instance_leaks_when_many_parents_are_dead)
 {
     enum { COUNT = MANY_OR_FEW(2000, 15) };
-    scene s;
-    scene_begin(&s);
     const espl_entity source = test_solo(s.world);
-    (void)child_of(&s, source, 1);
+    (void)child_of(source, 1);
     size_t alive = 0;
 
     for (size_t i = 0; i < COUNT; ++i) {
@@ -371,35 +332,29 @@ TEST(c15_no_instance_leaks_when_many_parents_are_dead)
         alive += i % 3 != 0;
         ck_assert_int_eq(espl_record_instantiate(s.lane[1], 0, &def, 1, NULL), ESPL_OK);
     }
-    play(&s);
+    play();
     ck_assert_uint_eq(s.report.refused_by[-ESPL_ERR_DEAD], COUNT - alive);
     ck_assert_uint_eq(s.report.created, 2 * alive);
-    ck_assert_uint_eq(living(&s), 2 + 3 * alive);
-    scene_end(&s);
+    ck_assert_uint_eq(living(), 2 + 3 * alive);
 }
 
 TEST(c17_a_sibling_under_another_parent_is_no_sibling)
 {
-    scene s;
-    scene_begin(&s);
     const espl_entity a = test_solo(s.world), b = test_solo(s.world);
-    const espl_entity of_a = child_of(&s, a, 1), of_b = child_of(&s, b, 1);
+    const espl_entity of_a = child_of(a, 1), of_b = child_of(b, 1);
     const espl_attach_options options = {.before = of_b};
 
     ck_assert_int_eq(espl_attach(s.world, of_b, a, &options), ESPL_ERR_NOT_CHILD);
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, of_a, a, &options), ESPL_OK);
-    play(&s);
-    ck_assert_int_eq(result(&s, 0, 0), ESPL_ERR_NOT_CHILD);
-    ck_assert(is_child(&s, of_b, b));
-    scene_end(&s);
+    play();
+    ck_assert_int_eq(result(0, 0), ESPL_ERR_NOT_CHILD);
+    ck_assert(is_child(of_b, b));
 }
 
 TEST(c18_deaths_and_a_trim_keep_every_field_of_the_living)
 {
     espl_transform before[40];
     espl_entity child[40];
-    scene s;
-    scene_begin(&s);
     const espl_entity root = test_solo_at(s.world, 1, 1, 1);
 
     for (int i = 0; i < 40; ++i) {
@@ -407,28 +362,25 @@ TEST(c18_deaths_and_a_trim_keep_every_field_of_the_living)
         value.scale = 0.5f + (float)i;
         value.stretch[i % 3] = 2;
         value.user_data = (uint32_t)i;
-        child[i] = child_of(&s, root, 1);
+        child[i] = child_of(root, 1);
         ck_assert_int_eq(espl_set_local_transform(s.world, child[i], &value), ESPL_OK);
         before[i] = test_local_of(s.world, child[i]);
     }
     for (int i = 0; i < 40; i += 2) {
         ck_assert_int_eq(espl_destroy(s.world, child[i], ESPL_EXTENT_OWNED), ESPL_OK);
     }
-    (void)child_of(&s, root, 1);
+    (void)child_of(root, 1);
     ck_assert_int_eq(espl_compact(s.world), ESPL_OK);
     for (int i = 1; i < 40; i += 2) {
         const espl_transform now = test_local_of(s.world, child[i]);
         ck_assert(test_same(&now, &before[i]));
     }
-    scene_end(&s);
 }
 
 TEST(c21_many_children_under_one_new_parent_stand_there_once_each)
 {
     enum { COUNT = MANY_OR_FEW(100, 40) };
     espl_entity pending[COUNT], parent;
-    scene s;
-    scene_begin(&s);
     const espl_entity source = test_solo(s.world);
     espl_instance_def def = instance_of(source, espl_entity_null());
 
@@ -437,48 +389,39 @@ TEST(c21_many_children_under_one_new_parent_stand_there_once_each)
     for (int i = 0; i < COUNT; ++i) {
         ck_assert_int_eq(espl_record_instantiate(s.lane[i % 3], 1, &def, 1, &pending[i]), ESPL_OK);
     }
-    play(&s);
-    parent = resolved(&s, parent);
+    play();
+    parent = resolved(parent);
     ck_assert_uint_eq(espl_count_children(s.world, parent), COUNT);
     for (int i = 0; i < COUNT; ++i) {
-        ck_assert(is_child(&s, resolved(&s, pending[i]), parent));
+        ck_assert(is_child(resolved(pending[i]), parent));
     }
-    scene_end(&s);
 }
 
 // --- F: order of commands ---
 
-TEST(f1_write_and_destroy_from_two_lanes_never_fail_whatever_their_order)
+TEST_LOOP(f1_write_and_destroy_from_two_lanes_never_fail_whatever_their_order, 0, 2)
 {
-    for (uint32_t order = 0; order < 2; ++order) {
-        scene s;
-        scene_begin(&s);
-        const espl_entity solo = test_solo(s.world);
-        const espl_transform value = test_at(1, 0, 0);
+    const uint32_t order = (uint32_t)_i;
+    const espl_entity solo = test_solo(s.world);
+    const espl_transform value = test_at(1, 0, 0);
 
-        ck_assert_int_eq(espl_record_set_local_transform(s.lane[order], 0, solo, &value), ESPL_OK);
-        ck_assert_int_eq(espl_record_destroy(s.lane[1 - order], 0, solo, ESPL_EXTENT_OWNED),
-                         ESPL_OK);
-        play(&s);
-        ck_assert(!espl_is_alive(s.world, solo));
-        ck_assert_int_eq(result(&s, order, 0), order == 0 ? ESPL_OK : ESPL_ERR_DEAD);
-        scene_end(&s);
-    }
+    ck_assert_int_eq(espl_record_set_local_transform(s.lane[order], 0, solo, &value), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(s.lane[1 - order], 0, solo, ESPL_EXTENT_OWNED), ESPL_OK);
+    play();
+    ck_assert(!espl_is_alive(s.world, solo));
+    ck_assert_int_eq(result(order, 0), order == 0 ? ESPL_OK : ESPL_ERR_DEAD);
 }
 
 TEST(f1_keys_order_before_lanes_and_the_last_of_two_attaches_wins)
 {
-    scene s;
-    scene_begin(&s);
     const espl_entity a = test_solo(s.world), b = test_solo(s.world), child = test_solo(s.world);
 
     ck_assert_int_eq(espl_record_attach(s.lane[0], UINT32_MAX, child, a, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[2], 0x80000000u, child, b, NULL), ESPL_OK);
-    play(&s);
+    play();
     ck_assert_uint_eq(s.report.applied, 2);
-    ck_assert(is_child(&s, child, a));
+    ck_assert(is_child(child, a));
     ck_assert_int_eq(espl_get_role(s.world, b), ESPL_ROLE_SOLO);
-    scene_end(&s);
 }
 
 TEST(f3_a_component_added_in_two_lanes_is_there_once_with_the_later_value)
@@ -487,9 +430,7 @@ TEST(f3_a_component_added_in_two_lanes_is_there_once_with_the_later_value)
     const uint32_t values[2] = {1, 2};
     espl_component word = 0;
     uint32_t value = 0;
-    scene s;
 
-    scene_begin(&s);
     ck_assert_int_eq(espl_component_register(s.world, &def, &word), ESPL_OK);
     const espl_entity by_lane = test_solo(s.world), by_key = test_solo(s.world);
     for (uint32_t i = 0; i < 2; ++i) {
@@ -498,40 +439,34 @@ TEST(f3_a_component_added_in_two_lanes_is_there_once_with_the_later_value)
         ck_assert_int_eq(espl_record_add_component(s.lane[i], 5 - i, by_key, word, &values[i], 4),
                          ESPL_OK);
     }
-    play(&s);
+    play();
     ck_assert_uint_eq(s.report.applied, 4);
     ck_assert_int_eq(espl_get_component(s.world, by_lane, word, &value, 4), ESPL_OK);
     ck_assert_uint_eq(value, 2);
     ck_assert_int_eq(espl_get_component(s.world, by_key, word, &value, 4), ESPL_OK);
     ck_assert_uint_eq(value, 1);
-    scene_end(&s);
 }
 
 TEST(f5_an_attach_taken_back_changes_nothing)
 {
-    scene s;
-    scene_begin(&s);
     const espl_entity parent = test_solo_at(s.world, 1, 0, 0),
                       child = test_solo_at(s.world, 2, 0, 0);
-    const espl_entity kept = child_of(&s, parent, 3);
+    const espl_entity kept = child_of(parent, 3);
     const espl_transform before = test_world_of(s.world, child);
 
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, child, parent, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_detach(s.lane[0], 0, child, ESPL_KEEP_WORLD), ESPL_OK);
-    play(&s);
+    play();
     const espl_transform after = test_world_of(s.world, child);
     ck_assert(test_same(&before, &after));
     ck_assert_int_eq(espl_get_role(s.world, child), ESPL_ROLE_SOLO);
-    ck_assert(is_child(&s, kept, parent));
+    ck_assert(is_child(kept, parent));
     ck_assert_uint_eq(espl_count_children(s.world, parent), 1);
     ck_assert_uint_eq(s.report.row_moves, 0);
-    scene_end(&s);
 }
 
 TEST(f6_commands_on_an_entity_destroyed_before_are_refused_and_touch_nothing)
 {
-    scene s;
-    scene_begin(&s);
     const espl_entity dead = test_solo(s.world), other = test_solo(s.world);
     const espl_transform value = test_at(1, 1, 1);
     const espl_instance_def of_dead = instance_of(dead, espl_entity_null()),
@@ -550,29 +485,25 @@ TEST(f6_commands_on_an_entity_destroyed_before_are_refused_and_touch_nothing)
     ck_assert_int_eq(espl_record_destroy(s.lane[1], 0, dead, ESPL_EXTENT_SUBTREE), ESPL_OK);
     ck_assert_int_eq(espl_record_instantiate(s.lane[1], 0, &of_dead, 2, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_instantiate(s.lane[1], 0, &under_dead, 2, NULL), ESPL_OK);
-    play(&s);
+    play();
     ck_assert_uint_eq(s.report.applied, 1);
     ck_assert_uint_eq(s.report.refused_by[-ESPL_ERR_DEAD], 11);
-    ck_assert_uint_eq(living(&s), 1);
-    scene_end(&s);
+    ck_assert_uint_eq(living(), 1);
 }
 
 TEST(f7_attaching_to_the_same_parent_again_changes_nothing)
 {
-    scene s;
-    scene_begin(&s);
     const espl_entity root = test_solo_at(s.world, 0.1f, 0.2f, 0.3f);
-    const espl_entity first = child_of(&s, root, 0.7f);
-    (void)child_of(&s, root, 0.9f);
+    const espl_entity first = child_of(root, 0.7f);
+    (void)child_of(root, 0.9f);
     const uint64_t before = test_physical_hash(s.world);
 
     ck_assert_int_eq(espl_attach(s.world, first, root, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, first, root, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[1], 0, first, root, &keep_local), ESPL_OK);
-    play(&s);
+    play();
     ck_assert_uint_eq(s.report.applied, 2);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
-    scene_end(&s);
 }
 
 // Payloads of every size and count stand side by side in one lane.
@@ -584,8 +515,6 @@ TEST(f8_each_instance_gets_its_own_values)
     unsigned char bytes[ROUNDS][KINDS][64];
     espl_entity pending[ROUNDS];
     espl_component kinds[KINDS];
-    scene s;
-    scene_begin(&s);
     const espl_entity source = test_solo(s.world);
 
     for (int k = 0; k < KINDS; ++k) {
@@ -604,9 +533,9 @@ TEST(f8_each_instance_gets_its_own_values)
         const espl_instance_def def = {.source = source, .values = values, .value_count = count};
         ck_assert_int_eq(espl_record_instantiate(s.lane[0], 0, &def, 1, &pending[i]), ESPL_OK);
     }
-    play(&s);
+    play();
     for (int i = 0; i < ROUNDS; ++i) {
-        const espl_entity entity = resolved(&s, pending[i]);
+        const espl_entity entity = resolved(pending[i]);
         for (int k = 0; k < KINDS; ++k) {
             unsigned char got[64] = {0};
             const bool has = (i >> k & 1) != 0;
@@ -616,7 +545,6 @@ TEST(f8_each_instance_gets_its_own_values)
             ck_assert(!has || memcmp(got, bytes[i][k], size[k]) == 0);
         }
     }
-    scene_end(&s);
 }
 
 // Solo, root, inner and leaf: nodes 0, 1, 2, 3.
@@ -624,9 +552,9 @@ TEST(f10_each_command_meets_each_role)
 {
     static const opcode codes[] = {OP_ATTACH,       OP_DETACH,   OP_DESTROY,   OP_DESTROY_SUBTREE,
                                    OP_DESTROY_ONLY, OP_INSTANCE, OP_SET_LOCAL, OP_SET_WORLD};
-    small s;
+    small few;
 
-    small_begin(&s);
+    small_begin(&few);
     for (size_t code = 0; code < sizeof codes / sizeof *codes; ++code) {
         for (uint32_t node = 0; node < 4; ++node) {
             for (uint32_t parent = 0; parent < 4; ++parent) {
@@ -636,16 +564,16 @@ TEST(f10_each_command_meets_each_role)
                                 .before = MODEL_NONE,
                                 .value = test_at(1, 2, 3),
                                 .count = 2};
-                (void)small_add(&s, MODEL_NONE, ESPL_LINK_OWNED);
-                (void)small_add(&s, MODEL_NONE, ESPL_LINK_OWNED);
-                (void)small_add(&s, 1, ESPL_LINK_OWNED);
-                (void)small_add(&s, 2, ESPL_LINK_OWNED);
-                small_play(&s, &op, 1);
-                small_clear(&s);
+                (void)small_add(&few, MODEL_NONE, ESPL_LINK_OWNED);
+                (void)small_add(&few, MODEL_NONE, ESPL_LINK_OWNED);
+                (void)small_add(&few, 1, ESPL_LINK_OWNED);
+                (void)small_add(&few, 2, ESPL_LINK_OWNED);
+                small_play(&few, &op, 1);
+                small_clear(&few);
             }
         }
     }
-    small_end(&s);
+    small_end(&few);
 }
 
 TEST(f15_ids_may_be_far_larger_than_counts)
@@ -653,32 +581,27 @@ TEST(f15_ids_may_be_far_larger_than_counts)
     enum { MANY = MANY_OR_FEW(20000, 40) };
     espl_entity *const filler = malloc(MANY * sizeof *filler);
     const espl_component placement = ESPL_TRANSFORM;
-    scene s;
 
     ck_assert_ptr_nonnull(filler);
-    scene_begin(&s);
     ck_assert_int_eq(espl_create(s.world, &placement, 1, MANY, filler), ESPL_OK);
     const espl_entity a = test_solo(s.world), b = test_solo(s.world);
     for (size_t i = 0; i < MANY; ++i) {
         ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, filler[i], ESPL_EXTENT_OWNED), ESPL_OK);
     }
-    play(&s);
+    play();
     espl_command_buffer_reset(s.commands);
     const espl_instance_def def = instance_of(a, b);
     ck_assert_uint_ge(a.index, MANY);
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, a, b, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_instantiate(s.lane[0], 0, &def, 3, NULL), ESPL_OK);
-    play(&s);
-    ck_assert_uint_eq(living(&s), 5);
+    play();
+    ck_assert_uint_eq(living(), 5);
     ck_assert_uint_eq(espl_count_children(s.world, b), 4);
-    scene_end(&s);
     free(filler);
 }
 
 TEST(f16_a_pending_entity_is_dead_before_its_creation_and_alive_after)
 {
-    scene s;
-    scene_begin(&s);
     const espl_entity source = test_solo(s.world), child = test_solo(s.world);
     const espl_instance_def def = instance_of(source, espl_entity_null());
     espl_entity pending;
@@ -687,18 +610,15 @@ TEST(f16_a_pending_entity_is_dead_before_its_creation_and_alive_after)
     ck_assert_int_eq(espl_record_attach(s.lane[0], 4, child, pending, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[0], 5, child, pending, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[2], 5, child, pending, NULL), ESPL_OK);
-    play(&s);
-    ck_assert_int_eq(result(&s, 0, 0), ESPL_ERR_DEAD);
-    ck_assert_int_eq(result(&s, 0, 1), ESPL_ERR_DEAD); // lane 0 comes before lane 1
-    ck_assert_int_eq(result(&s, 2, 0), ESPL_OK);
-    ck_assert(is_child(&s, child, resolved(&s, pending)));
-    scene_end(&s);
+    play();
+    ck_assert_int_eq(result(0, 0), ESPL_ERR_DEAD);
+    ck_assert_int_eq(result(0, 1), ESPL_ERR_DEAD); // lane 0 comes before lane 1
+    ck_assert_int_eq(result(2, 0), ESPL_OK);
+    ck_assert(is_child(child, resolved(pending)));
 }
 
 TEST(f17_a_pending_entity_of_other_commands_is_foreign)
 {
-    scene s;
-    scene_begin(&s);
     const espl_entity source = test_solo(s.world);
     const espl_instance_def def = instance_of(source, espl_entity_null());
     espl_command_buffer *other = NULL;
@@ -712,43 +632,37 @@ TEST(f17_a_pending_entity_of_other_commands_is_foreign)
     ck_assert_int_eq(espl_command_buffer_resolve(s.commands, alien, &alien), ESPL_ERR_FOREIGN);
     ck_assert_int_eq(espl_play(s.world, other, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, source, alien, NULL), ESPL_ERR_FOREIGN);
-    play(&s);
+    play();
     ck_assert_uint_eq(s.report.accepted, 0);
     espl_command_buffer_destroy(other);
-    scene_end(&s);
 }
 
 TEST(f18_instances_stand_in_the_order_they_were_recorded)
 {
     espl_entity pending[9];
-    scene s;
-    scene_begin(&s);
     const espl_entity source = test_solo(s.world), parent = test_solo(s.world);
-    const espl_entity last = child_of(&s, parent, 1);
+    const espl_entity last = child_of(parent, 1);
     espl_instance_def def = instance_of(source, parent);
 
     def.before = last;
     for (size_t i = 0; i < 3; ++i) {
         ck_assert_int_eq(espl_record_instantiate(s.lane[i], 0, &def, 3, &pending[3 * i]), ESPL_OK);
     }
-    play(&s);
+    play();
     for (size_t i = 0; i < 9; ++i) {
-        ck_assert(espl_entity_equal(espl_get_child(s.world, parent, i), resolved(&s, pending[i])));
+        ck_assert(espl_entity_equal(espl_get_child(s.world, parent, i), resolved(pending[i])));
     }
     ck_assert(espl_entity_equal(espl_get_child(s.world, parent, 9), last));
-    scene_end(&s);
 }
 
 TEST(f18_clones_keep_the_order_of_children)
 {
     enum { COUNT = MANY_OR_FEW(20, 12) };
-    scene s;
-    scene_begin(&s);
     const espl_entity root = test_solo(s.world);
     espl_entity clone;
 
     for (int i = 0; i < COUNT; ++i) {
-        (void)child_of(&s, child_of(&s, root, (float)i), (float)(100 + i));
+        (void)child_of(child_of(root, (float)i), (float)(100 + i));
     }
     ck_assert_int_eq(espl_instantiate(s.world, root, 1, &clone), ESPL_OK);
     for (size_t i = 0; i < COUNT; ++i) {
@@ -757,7 +671,6 @@ TEST(f18_clones_keep_the_order_of_children)
         ck_assert_float_eq(test_local_of(s.world, child).position[0], (float)i);
         ck_assert_float_eq(test_local_of(s.world, below).position[0], (float)(100 + i));
     }
-    scene_end(&s);
 }
 
 TEST(f20_a_whole_world_is_destroyed_by_one_playback)
@@ -765,10 +678,8 @@ TEST(f20_a_whole_world_is_destroyed_by_one_playback)
     const size_t many = MANY_OR_FEW(test_scaled(100000), 60);
     espl_entity *const entity = malloc(many * sizeof *entity);
     const espl_component placement = ESPL_TRANSFORM;
-    scene s;
 
     ck_assert_ptr_nonnull(entity);
-    scene_begin(&s);
     ck_assert_int_eq(espl_create(s.world, &placement, 1, many, entity), ESPL_OK);
     for (size_t i = 1; i < many; ++i) {
         ck_assert_int_eq(espl_record_attach(s.lane[0], 0, entity[i], entity[(i - 1) / 3], NULL),
@@ -779,10 +690,9 @@ TEST(f20_a_whole_world_is_destroyed_by_one_playback)
             espl_record_destroy(s.lane[i % 3], 1, entity[many - 1 - i], ESPL_EXTENT_ENTITY),
             ESPL_OK);
     }
-    play(&s);
+    play();
     ck_assert_uint_eq(s.report.applied, 2 * many - 1);
     ck_assert_uint_eq(s.report.destroyed, many);
-    ck_assert_uint_eq(living(&s), 0);
-    scene_end(&s);
+    ck_assert_uint_eq(living(), 0);
     free(entity);
 }

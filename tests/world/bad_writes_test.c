@@ -20,37 +20,41 @@ typedef struct scene {
     espl_recorder *recorder;
 } scene;
 
-static void scene_begin(scene *s)
+static scene s;
+
+static void set_up(void)
 {
-    test_world_begin(&s->test, 3, NULL);
-    test_world_begin(&s->elsewhere, 4, NULL);
-    s->world = s->test.world;
-    s->root = test_solo_at(s->world, 1, 2, 3);
-    s->child = test_solo_at(s->world, 4, 4, 4);
-    s->solo = test_solo(s->world);
-    ck_assert_int_eq(espl_attach(s->world, s->child, s->root, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_create(s->world, NULL, 0, 1, &s->bare), ESPL_OK);
-    ck_assert_int_eq(espl_attach(s->world, s->bare, s->root, NULL), ESPL_OK);
+    test_world_begin(&s.test, 3, NULL);
+    test_world_begin(&s.elsewhere, 4, NULL);
+    s.world = s.test.world;
+    s.root = test_solo_at(s.world, 1, 2, 3);
+    s.child = test_solo_at(s.world, 4, 4, 4);
+    s.solo = test_solo(s.world);
+    ck_assert_int_eq(espl_attach(s.world, s.child, s.root, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_create(s.world, NULL, 0, 1, &s.bare), ESPL_OK);
+    ck_assert_int_eq(espl_attach(s.world, s.bare, s.root, NULL), ESPL_OK);
 
-    s->recycled = test_solo(s->world);
-    s->dead = test_solo(s->world);
-    ck_assert_int_eq(espl_destroy(s->world, s->dead, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(s->world, s->recycled, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_uint_eq(test_solo(s->world).index, s->recycled.index);
+    s.recycled = test_solo(s.world);
+    s.dead = test_solo(s.world);
+    ck_assert_int_eq(espl_destroy(s.world, s.dead, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, s.recycled, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert_uint_eq(test_solo(s.world).index, s.recycled.index);
 
-    const espl_instance_def def = {.source = s->solo};
-    s->foreign = test_solo(s->elsewhere.world);
-    ck_assert_int_eq(espl_command_buffer_create(s->world, 1, &s->commands), ESPL_OK);
-    s->recorder = espl_command_buffer_recorder(s->commands, 0);
-    ck_assert_int_eq(espl_record_instantiate(s->recorder, 0, &def, 1, &s->pending), ESPL_OK);
+    const espl_instance_def def = {.source = s.solo};
+    s.foreign = test_solo(s.elsewhere.world);
+    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &s.commands), ESPL_OK);
+    s.recorder = espl_command_buffer_recorder(s.commands, 0);
+    ck_assert_int_eq(espl_record_instantiate(s.recorder, 0, &def, 1, &s.pending), ESPL_OK);
 }
 
-static void scene_end(scene *s)
+static void tear_down(void)
 {
-    espl_command_buffer_destroy(s->commands);
-    test_world_end(&s->test);
-    test_world_end(&s->elsewhere);
+    espl_command_buffer_destroy(s.commands);
+    test_world_end(&s.test);
+    test_world_end(&s.elsewhere);
 }
+
+FIXTURE(set_up, tear_down);
 
 // --- Reads ---
 
@@ -152,30 +156,30 @@ static void ck_untouched(const float out[16])
     }
 }
 
-static void refuse_reads(const scene *s, espl_entity bad, espl_status expected)
+static void refuse_reads(espl_entity bad, espl_status expected)
 {
     static const float point[3] = {1, 2, 3};
     float out[16];
 
     fill(out);
     for (size_t i = 0; i < LENGTH_OF(read_functions); ++i) {
-        const espl_status status = read_functions[i](s->world, bad, out);
+        const espl_status status = read_functions[i](s.world, bad, out);
         ck_assert_msg(status == expected, "read %zu answers %s, not %s", i,
                       espl_status_name(status), espl_status_name(expected));
     }
     for (size_t i = 0; i < LENGTH_OF(convert_functions); ++i) {
-        const espl_status status = convert_functions[i](s->world, bad, point, out);
+        const espl_status status = convert_functions[i](s.world, bad, point, out);
         ck_assert_msg(status == expected, "conversion %zu answers %s, not %s", i,
                       espl_status_name(status), espl_status_name(expected));
     }
     ck_untouched(out);
-    ck_assert(!espl_is_mirrored(s->world, bad));
-    ck_assert_uint_eq(espl_get_inherit(s->world, bad), 0);
+    ck_assert(!espl_is_mirrored(s.world, bad));
+    ck_assert_uint_eq(espl_get_inherit(s.world, bad), 0);
 }
 
 // --- Writes ---
 
-static void refuse_writes(const scene *s, espl_entity bad, espl_status expected)
+static void refuse_writes(espl_entity bad, espl_status expected)
 {
     static const float point[3] = {1, 2, 3}, turn[4] = {0.6f, 0, 0, 0.8f};
     uint64_t random = 1;
@@ -183,31 +187,27 @@ static void refuse_writes(const scene *s, espl_entity bad, espl_status expected)
     for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
         for (int form = 0; form < FORM_COUNT; ++form) {
             const espl_write write = write_ordinary(bad, (espl_write_kind)kind, &random);
-            const espl_status status = form_write(s->world, &write, (write_form)form);
+            const espl_status status = form_write(s.world, &write, (write_form)form);
             ck_assert_msg(status == expected, "%s in form %d answers %s, not %s",
                           form_name(write.kind), form, espl_status_name(status),
                           espl_status_name(expected));
         }
     }
-    ck_assert_int_eq(espl_look_at(s->world, bad, point, NULL, ESPL_AXIS_FORWARD), expected);
-    ck_assert_int_eq(espl_rotate_about(s->world, bad, point, turn), expected);
-    ck_assert_int_eq(espl_set_inherit(s->world, bad, ESPL_ABSOLUTE_X), expected);
-    ck_assert_int_eq(espl_set_inherit(s->world, bad, 0), expected);
+    ck_assert_int_eq(espl_look_at(s.world, bad, point, NULL, ESPL_AXIS_FORWARD), expected);
+    ck_assert_int_eq(espl_rotate_about(s.world, bad, point, turn), expected);
+    ck_assert_int_eq(espl_set_inherit(s.world, bad, ESPL_ABSOLUTE_X), expected);
+    ck_assert_int_eq(espl_set_inherit(s.world, bad, 0), expected);
 }
 
 TEST(an_entity_without_placement_has_nothing_to_read_or_write)
 {
-    scene s;
-
-    scene_begin(&s);
     const uint64_t before = test_physical_hash(s.world);
     const espl_attach_options keeps = {.inherit = ESPL_ABSOLUTE_Y};
     other = s.child;
-    refuse_reads(&s, s.bare, ESPL_ERR_NO_TRANSFORM);
-    refuse_writes(&s, s.bare, ESPL_ERR_NO_TRANSFORM);
+    refuse_reads(s.bare, ESPL_ERR_NO_TRANSFORM);
+    refuse_writes(s.bare, ESPL_ERR_NO_TRANSFORM);
     ck_assert_int_eq(espl_attach(s.world, s.bare, s.child, &keeps), ESPL_ERR_NO_TRANSFORM);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
-    scene_end(&s);
 }
 
 // --- Values ---
@@ -221,18 +221,18 @@ static uint32_t field_count(espl_write_kind kind)
     return counts[form_type(kind)];
 }
 
-static void refuse_value(const scene *s, espl_write write)
+static void refuse_value(espl_write write)
 {
-    const espl_entity entities[2] = {s->child, s->root};
+    const espl_entity entities[2] = {s.child, s.root};
 
     for (int i = 0; i < 2; ++i) {
         write.entity = entities[i];
         for (int form = 0; form < FORM_COUNT; ++form) {
-            const espl_status status = form_write(s->world, &write, (write_form)form);
+            const espl_status status = form_write(s.world, &write, (write_form)form);
             ck_assert_msg(status == ESPL_ERR_NOT_FINITE, "%s in form %d answers %s",
                           form_name(write.kind), form, espl_status_name(status));
         }
-        ck_assert_int_eq(espl_record_write(s->recorder, 0, write.entity, write.kind, &write.value),
+        ck_assert_int_eq(espl_record_write(s.recorder, 0, write.entity, write.kind, &write.value),
                          ESPL_ERR_NOT_FINITE);
     }
 }
@@ -241,34 +241,28 @@ TEST_LOOP(no_field_of_any_kind_may_be_infinite_or_no_number, 0, ESPL_WRITE_KIND_
 {
     const espl_write_kind kind = (espl_write_kind)_i;
     uint64_t random = 1;
-    scene s;
 
-    scene_begin(&s);
     const uint64_t before = test_physical_hash(s.world);
     for (uint32_t field = 0; field < field_count(kind); ++field) {
         for (int i = 0; i < 3; ++i) {
             espl_write write = write_ordinary(s.child, kind, &random);
             memcpy((unsigned char *)&write.value + field * sizeof(float), &poison[i],
                    sizeof(float));
-            refuse_value(&s, write);
+            refuse_value(write);
         }
     }
     if (form_type(kind) == VALUE_ROTATION || form_type(kind) == VALUE_POSE ||
         form_type(kind) == VALUE_TRANSFORM) {
         espl_write write = write_ordinary(s.child, kind, &random);
         memset(write.value.rotation, 0, sizeof write.value.rotation);
-        refuse_value(&s, write);
+        refuse_value(write);
     }
     ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
-    scene_end(&s);
 }
 
 TEST(helpers_check_each_field)
 {
-    scene s;
-
-    scene_begin(&s);
     const uint64_t before = test_physical_hash(s.world);
     for (int field = 0; field < 4; ++field) {
         for (int i = 0; i < 3; ++i) {
@@ -292,7 +286,6 @@ TEST(helpers_check_each_field)
     static const float point[3] = {1, 2, 3}, none[4] = {0, 0, 0, 0};
     ck_assert_int_eq(espl_rotate_about(s.world, s.child, point, none), ESPL_ERR_NOT_FINITE);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
-    scene_end(&s);
 }
 
 TEST(a_rotation_off_unit_length_is_normalised_by_every_kind)
@@ -306,15 +299,14 @@ TEST(a_rotation_off_unit_length_is_normalised_by_every_kind)
     for (size_t i = 0; i < LENGTH_OF(kinds); ++i) {
         for (int form = 0; form < FORM_COUNT; ++form) {
             espl_write write = {.kind = kinds[i], .value.transform = espl_transform_identity()};
-            scene s;
-            scene_begin(&s);
             write.entity = s.child;
             memcpy(write.value.rotation, longer, sizeof longer);
             ck_assert_int_eq(form_write(s.world, &write, (write_form)form), ESPL_OK);
             const espl_transform got = test_local_of(s.world, s.child);
             ck_assert_float_eq_tol(got.rotation[0], 0.6f, 1e-6f);
             ck_assert_float_eq_tol(got.rotation[3], 0.8f, 1e-6f);
-            scene_end(&s);
+            tear_down();
+            set_up();
         }
     }
 }
@@ -334,9 +326,7 @@ TEST(a_stride_that_is_too_small_for_the_kind_and_kinds_that_do_not_exist_are_ref
         [VALUE_CONTEXT] = 4,   [VALUE_POSE] = 32,     [VALUE_TRANSFORM] = 48};
     const espl_transform value = test_at(9, 9, 9);
     espl_write_report r;
-    scene s;
 
-    scene_begin(&s);
     const uint64_t before = test_physical_hash(s.world);
     for (int i = -1; i <= ESPL_WRITE_KIND_COUNT; ++i) {
         const espl_write_kind kind = (espl_write_kind)i;
@@ -357,7 +347,6 @@ TEST(a_stride_that_is_too_small_for_the_kind_and_kinds_that_do_not_exist_are_ref
     }
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     s.test.hooks.traps = 0; // checked builds hear of NULL
-    scene_end(&s);
 }
 
 // Sizes in which there is no room, or after which whatever stands there would not be aligned.
@@ -372,9 +361,7 @@ TEST(poses_that_cannot_stand_so_are_refused_as_a_whole)
                              {of_entity, of_pose + 1}};
     const espl_pose pose = {{0, 0, 0, 1}, {9, 9, 9}, 1};
     espl_write_report r;
-    scene s;
 
-    scene_begin(&s);
     const uint64_t before = test_physical_hash(s.world);
     memset(&r, 0xA5, sizeof r);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
@@ -391,15 +378,12 @@ TEST(poses_that_cannot_stand_so_are_refused_as_a_whole)
                      ESPL_OK);
     ck_assert_uint_eq(r.applied, 1);
     ck_assert_uint_ne(test_physical_hash(s.world), before);
-    scene_end(&s);
 }
 
 TEST(a_kind_out_of_range_is_refused_alone)
 {
     static const int kinds[3] = {-1, ESPL_WRITE_KIND_COUNT, 1000000000};
-    scene s;
 
-    scene_begin(&s);
     const uint64_t before = test_physical_hash(s.world);
     for (int i = 0; i < 3; ++i) {
         const espl_write writes[2] = {
@@ -422,19 +406,14 @@ TEST(a_kind_out_of_range_is_refused_alone)
     }
     ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
-    scene_end(&s);
 }
 
 TEST(more_writes_than_can_be_counted_are_refused)
 {
-    scene s;
-
-    scene_begin(&s);
     const espl_write write = write_vector(s.root, ESPL_WRITE_TRANSLATE_IN_PARENT, 1, 0, 0);
     ck_assert_int_eq(espl_write_batch(s.world, &write, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl_write_batch(s.world, &write, SIZE_MAX / 2 + 1, NULL), ESPL_ERR_LIMIT);
     ck_assert_float_eq(test_world_of(s.world, s.root).position[0], 1);
-    scene_end(&s);
 }
 
 // --- Inherit flags ---
@@ -443,9 +422,7 @@ TEST(inherit_flags_are_checked)
 {
     static const uint32_t bad[] = {256, ESPL_COPY_PARENT | ESPL_ABSOLUTE_X,
                                    ESPL_COPY_PARENT | ESPL_STRICT_UP, 0x101, UINT32_MAX};
-    scene s;
 
-    scene_begin(&s);
     const uint64_t before = test_physical_hash(s.world);
     for (size_t i = 0; i < LENGTH_OF(bad); ++i) {
         const espl_attach_options options = {.inherit = bad[i]};
@@ -466,7 +443,6 @@ TEST(inherit_flags_are_checked)
     ck_assert_int_eq(espl_set_inherit(s.world, s.solo, 0), ESPL_OK);
     ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
-    scene_end(&s);
 }
 
 // Of nodes with nothing out of the ordinary whether a pose is finite shows in the world that comes of

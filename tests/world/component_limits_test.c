@@ -19,6 +19,8 @@ typedef struct scene {
     espl_component tags[TAGS];
 } scene;
 
+static scene s;
+
 static espl_status register_one(espl_world *world, const char *name, size_t size, size_t alignment,
                                 espl_component *out)
 {
@@ -27,46 +29,48 @@ static espl_status register_one(espl_world *world, const char *name, size_t size
     return espl_component_register(world, &def, out);
 }
 
-static void scene_begin(scene *s)
+static void set_up(void)
 {
-    test_world_begin(&s->test, 0, NULL);
-    s->world = s->test.world;
+    test_world_begin(&s.test, 0, NULL);
+    s.world = s.test.world;
     for (size_t i = 0; i < TAGS; ++i) {
         char name[16];
 
         snprintf(name, sizeof name, "tag %zu", i);
-        ck_assert_int_eq(register_one(s->world, name, 0, 0, &s->tags[i]), ESPL_OK);
+        ck_assert_int_eq(register_one(s.world, name, 0, 0, &s.tags[i]), ESPL_OK);
     }
 }
 
-static void scene_end(scene *s)
+static void tear_down(void)
 {
-    test_world_end(&s->test);
+    test_world_end(&s.test);
 }
 
+FIXTURE(set_up, tear_down);
+
 // One with so many components, its role included; no placement.
-static espl_entity make(scene *s, size_t count)
+static espl_entity make(size_t count)
 {
     espl_entity entity = {0};
 
-    ck_assert_int_eq(espl_create(s->world, s->tags, count - 1, 1, &entity), ESPL_OK);
+    ck_assert_int_eq(espl_create(s.world, s.tags, count - 1, 1, &entity), ESPL_OK);
     return entity;
 }
 
-static void is_refused(scene *s, espl_status status, uint64_t hash)
+static void is_refused(espl_status status, uint64_t hash)
 {
     ck_assert_int_eq(status, ESPL_ERR_LIMIT);
-    ck_assert_ptr_nonnull(strstr(s->test.hooks.last_line, "ESPL_ERR_LIMIT"));
-    ck_assert_uint_eq(test_physical_hash(s->world), hash); // reads what is refused, too
-    test_world_is_valid(s->world);
+    ck_assert_ptr_nonnull(strstr(s.test.hooks.last_line, "ESPL_ERR_LIMIT"));
+    ck_assert_uint_eq(test_physical_hash(s.world), hash); // reads what is refused, too
+    test_world_is_valid(s.world);
 }
 
-static size_t count_set(const scene *s, espl_entity entity)
+static size_t count_set(espl_entity entity)
 {
     size_t count = 0;
 
     for (espl_component i = 1; i < BUILT_IN + 1 + TAGS; ++i) {
-        count += espl_has_component(s->world, entity, i);
+        count += espl_has_component(s.world, entity, i);
     }
     return count;
 }
@@ -113,9 +117,6 @@ TEST(d2_a_world_takes_so_many_components_and_no_more)
 
 TEST(d2_an_entity_is_made_with_so_many_components_and_no_more)
 {
-    scene s;
-
-    scene_begin(&s);
     const uint64_t hash = test_physical_hash(s.world);
     ck_assert_int_eq(espl_create(s.world, s.tags, TAGS, 1, NULL), ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl_create(s.world, s.tags, SIZE_MAX, 1, NULL), ESPL_ERR_LIMIT);
@@ -126,80 +127,70 @@ TEST(d2_an_entity_is_made_with_so_many_components_and_no_more)
     ck_assert_uint_eq(test_physical_hash(s.world), hash);
 
     // The role is one of them.
-    const espl_entity full = make(&s, ESPL_SET_LIMIT), nearly = make(&s, ESPL_SET_LIMIT - 1);
-    ck_assert_uint_eq(count_set(&s, full), ESPL_SET_LIMIT);
-    ck_assert_uint_eq(count_set(&s, nearly), ESPL_SET_LIMIT - 1);
-    scene_end(&s);
+    const espl_entity full = make(ESPL_SET_LIMIT), nearly = make(ESPL_SET_LIMIT - 1);
+    ck_assert_uint_eq(count_set(full), ESPL_SET_LIMIT);
+    ck_assert_uint_eq(count_set(nearly), ESPL_SET_LIMIT - 1);
 }
 
 TEST(a_full_set_takes_no_other_component)
 {
     const espl_transform value = test_at(1, 2, 3);
-    scene s;
 
-    scene_begin(&s);
-    const espl_entity entity = make(&s, ESPL_SET_LIMIT - 1);
+    const espl_entity entity = make(ESPL_SET_LIMIT - 1);
     ck_assert_int_eq(espl_add_component(s.world, entity, s.tags[TAGS - 1], NULL, 0), ESPL_OK);
     const uint64_t hash = test_physical_hash(s.world);
-    is_refused(&s, espl_add_component(s.world, entity, s.tags[TAGS - 2], NULL, 0), hash);
-    is_refused(&s, espl_add_component(s.world, entity, ESPL_PREFAB, NULL, 0), hash);
-    is_refused(&s, espl_add_component(s.world, entity, ESPL_TRANSFORM, &value, sizeof value), hash);
-    is_refused(&s, espl_disable(s.world, entity, ESPL_EXTENT_ENTITY), hash);
+    is_refused(espl_add_component(s.world, entity, s.tags[TAGS - 2], NULL, 0), hash);
+    is_refused(espl_add_component(s.world, entity, ESPL_PREFAB, NULL, 0), hash);
+    is_refused(espl_add_component(s.world, entity, ESPL_TRANSFORM, &value, sizeof value), hash);
+    is_refused(espl_disable(s.world, entity, ESPL_EXTENT_ENTITY), hash);
 
     // What it has already is no addition.
     ck_assert_int_eq(espl_add_component(s.world, entity, s.tags[0], NULL, 0), ESPL_OK);
     ck_assert_int_eq(espl_remove_component(s.world, entity, s.tags[0]), ESPL_OK);
     ck_assert_int_eq(espl_add_component(s.world, entity, ESPL_TRANSFORM, &value, sizeof value),
                      ESPL_OK);
-    ck_assert_uint_eq(count_set(&s, entity), ESPL_SET_LIMIT);
-    scene_end(&s);
+    ck_assert_uint_eq(count_set(entity), ESPL_SET_LIMIT);
 }
 
 // What goes makes room for what comes in the same call, the placement too.
 TEST(a_full_set_is_changed_in_one_step)
 {
     const espl_component placement = ESPL_TRANSFORM;
-    scene s;
 
-    scene_begin(&s);
     const espl_component_value tag = {.component = s.tags[TAGS - 1]};
     const espl_change_def other = {
         .add = &tag, .add_count = 1, .remove = &s.tags[0], .remove_count = 1};
     const espl_change_def bare = {
         .add = &tag, .add_count = 1, .remove = &placement, .remove_count = 1};
 
-    const espl_entity one = make(&s, ESPL_SET_LIMIT), two = make(&s, ESPL_SET_LIMIT - 1);
+    const espl_entity one = make(ESPL_SET_LIMIT), two = make(ESPL_SET_LIMIT - 1);
     ck_assert_int_eq(espl_change_components(s.world, one, &other), ESPL_OK);
     ck_assert(espl_has_component(s.world, one, tag.component) &&
               !espl_has_component(s.world, one, s.tags[0]));
-    ck_assert_uint_eq(count_set(&s, one), ESPL_SET_LIMIT);
+    ck_assert_uint_eq(count_set(one), ESPL_SET_LIMIT);
     ck_assert_int_eq(espl_add_component(s.world, two, ESPL_TRANSFORM, NULL, sizeof(espl_transform)),
                      ESPL_OK);
-    ck_assert_uint_eq(count_set(&s, two), ESPL_SET_LIMIT);
+    ck_assert_uint_eq(count_set(two), ESPL_SET_LIMIT);
     ck_assert_int_eq(espl_change_components(s.world, two, &bare), ESPL_OK);
     ck_assert(espl_has_component(s.world, two, tag.component) &&
               !espl_has_component(s.world, two, ESPL_TRANSFORM));
-    ck_assert_uint_eq(count_set(&s, two), ESPL_SET_LIMIT);
-    scene_end(&s);
+    ck_assert_uint_eq(count_set(two), ESPL_SET_LIMIT);
 }
 
 TEST(many_are_changed_or_none_where_one_is_full)
 {
-    scene s;
-
-    scene_begin(&s);
     espl_entity entities[4];
     for (size_t i = 0; i < 4; ++i) {
-        entities[i] = make(&s, i == 2 ? ESPL_SET_LIMIT : 3);
+        entities[i] = make(i == 2 ? ESPL_SET_LIMIT : 3);
     }
     const espl_component_value tag = {.component = s.tags[TAGS - 1]};
     const espl_change_def change = {.add = &tag, .add_count = 1};
     const uint64_t hash = test_physical_hash(s.world);
     size_t refused = 99, count = 99;
 
-    is_refused(&s, espl_change_components_array(s.world, entities, 4, &change, &refused), hash);
+    is_refused(espl_change_components_array(s.world, entities, 4, &change, &refused), hash);
     ck_assert_uint_eq(refused, 2);
-    is_refused(&s, espl_change_components_query(s.world, NULL, &change, &count), hash);
+    is_refused(espl_change_components_query(s.world, NULL, &change, &count), hash);
     ck_assert_uint_eq(count, 99);
 
     // All below the full one: disabling is one change.
@@ -210,22 +201,21 @@ TEST(many_are_changed_or_none_where_one_is_full)
     }
     ck_assert_int_eq(espl_attach(s.world, entities[0], entities[1], NULL), ESPL_OK);
     const uint64_t hung = test_physical_hash(s.world);
-    is_refused(&s, espl_disable(s.world, espl_get_root(s.world, entities[2]), ESPL_EXTENT_SUBTREE),
+    is_refused(espl_disable(s.world, espl_get_root(s.world, entities[2]), ESPL_EXTENT_SUBTREE),
                hung);
     ck_assert_int_eq(espl_destroy(s.world, entities[2], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_change_components_query(s.world, NULL, &change, &count), ESPL_OK);
     ck_assert_uint_eq(count, 3);
-    scene_end(&s);
 }
 
-static espl_entity make_placed(scene *s, size_t tags, espl_entity parent)
+static espl_entity make_placed(size_t tags, espl_entity parent)
 {
     espl_component set[ESPL_SET_LIMIT] = {ESPL_TRANSFORM};
     espl_entity entity;
 
-    memcpy(set + 1, s->tags, tags * sizeof *s->tags);
-    ck_assert_int_eq(espl_create(s->world, set, tags + 1, 1, &entity), ESPL_OK);
-    ck_assert_int_eq(espl_attach(s->world, entity, parent, NULL), ESPL_OK);
+    memcpy(set + 1, s.tags, tags * sizeof *s.tags);
+    ck_assert_int_eq(espl_create(s.world, set, tags + 1, 1, &entity), ESPL_OK);
+    ck_assert_int_eq(espl_attach(s.world, entity, parent, NULL), ESPL_OK);
     return entity;
 }
 
@@ -234,18 +224,15 @@ static espl_entity make_placed(scene *s, size_t tags, espl_entity parent)
 // none.
 TEST(a_full_set_is_no_hindrance_to_those_beside_it)
 {
-    scene s;
-
-    scene_begin(&s);
     const espl_component added[2] = {s.tags[TAGS - 1], s.tags[TAGS - 2]};
     const espl_component_value values[3] = {
         {.component = ESPL_TRANSFORM, .size = sizeof(espl_transform)},
         {.component = added[0]},
         {.component = added[1]}};
     const espl_change_def change = {.add = values, .add_count = 3};
-    const espl_entity root = test_solo(s.world), bare = make(&s, 1);
-    const espl_entity full = make_placed(&s, ESPL_SET_LIMIT - 2, root);
-    const espl_entity others[2] = {make_placed(&s, 1, root), make_placed(&s, 5, root)};
+    const espl_entity root = test_solo(s.world), bare = make(1);
+    const espl_entity full = make_placed(ESPL_SET_LIMIT - 2, root);
+    const espl_entity others[2] = {make_placed(1, root), make_placed(5, root)};
     espl_status status = ESPL_ERR_NO_MEMORY;
     size_t points = 0;
 
@@ -255,7 +242,7 @@ TEST(a_full_set_is_no_hindrance_to_those_beside_it)
     ck_assert_int_eq(espl_destroy(s.world, root, ESPL_EXTENT_ENTITY), ESPL_OK);
     test_heap_arm(&s.test.heap, 0, false);
     ck_assert(espl_has_component(s.world, full, ESPL_MEMBER));
-    ck_assert_uint_eq(count_set(&s, full), ESPL_SET_LIMIT);
+    ck_assert_uint_eq(count_set(full), ESPL_SET_LIMIT);
 
     const uint64_t hash = test_physical_hash(s.world);
     for (; status == ESPL_ERR_NO_MEMORY; points += 1) {
@@ -267,50 +254,44 @@ TEST(a_full_set_is_no_hindrance_to_those_beside_it)
     }
     ck_assert_int_eq(status, ESPL_OK);
     ck_assert_uint_gt(points, 5);
-    ck_assert_uint_eq(count_set(&s, bare), 4);
-    ck_assert_uint_eq(count_set(&s, full), ESPL_SET_LIMIT);
+    ck_assert_uint_eq(count_set(bare), 4);
+    ck_assert_uint_eq(count_set(full), ESPL_SET_LIMIT);
     // Roles that the destroy left are settled by a call that finds memory.
     ck_assert_int_eq(espl_detach(s.world, others[0], ESPL_KEEP_WORLD), ESPL_OK);
-    ck_assert_uint_eq(count_set(&s, full), ESPL_SET_LIMIT);
+    ck_assert_uint_eq(count_set(full), ESPL_SET_LIMIT);
     ck_assert(espl_has_component(s.world, full, ESPL_ROOT) &&
               !espl_has_component(s.world, full, added[0]));
     for (int i = 0; i < 2; ++i) {
         ck_assert(espl_has_component(s.world, others[i], ESPL_SOLO));
         ck_assert(!espl_has_component(s.world, others[i], added[0]));
     }
-    scene_end(&s);
 }
 
 // Roles come and go: a full set has room for another one.
 TEST(a_full_set_goes_through_every_role)
 {
     espl_entity clones[2];
-    scene s;
 
-    scene_begin(&s);
-    const espl_entity one = make(&s, ESPL_SET_LIMIT), two = make(&s, ESPL_SET_LIMIT);
+    const espl_entity one = make(ESPL_SET_LIMIT), two = make(ESPL_SET_LIMIT);
     ck_assert_int_eq(espl_attach(s.world, one, two, NULL), ESPL_OK);
     ck_assert(espl_has_component(s.world, one, ESPL_MEMBER) &&
               espl_has_component(s.world, two, ESPL_ROOT));
     ck_assert_int_eq(espl_instantiate(s.world, two, 2, clones), ESPL_OK);
-    ck_assert_uint_eq(count_set(&s, clones[1]), ESPL_SET_LIMIT);
+    ck_assert_uint_eq(count_set(clones[1]), ESPL_SET_LIMIT);
     ck_assert_int_eq(espl_attach(s.world, clones[0], one, NULL), ESPL_OK);
     ck_assert_int_eq(espl_detach(s.world, one, ESPL_KEEP_WORLD), ESPL_OK);
     ck_assert_int_eq(espl_destroy(s.world, one, ESPL_EXTENT_ENTITY), ESPL_OK);
     ck_assert(espl_has_component(s.world, two, ESPL_SOLO) &&
               espl_has_component(s.world, clones[0], ESPL_ROOT));
-    ck_assert_uint_eq(count_set(&s, two), ESPL_SET_LIMIT);
-    scene_end(&s);
+    ck_assert_uint_eq(count_set(two), ESPL_SET_LIMIT);
 }
 
 TEST(a_clone_takes_values_up_to_a_full_set)
 {
     espl_entity full = {0}, over = {0};
     espl_report report;
-    scene s;
 
-    scene_begin(&s);
-    const espl_entity source = make(&s, ESPL_SET_LIMIT - 1);
+    const espl_entity source = make(ESPL_SET_LIMIT - 1);
     const espl_component_value values[2] = {{.component = s.tags[TAGS - 1]},
                                             {.component = s.tags[TAGS - 2]}};
     espl_instance_def def = {.source = source, .values = values, .value_count = 2};
@@ -326,37 +307,32 @@ TEST(a_clone_takes_values_up_to_a_full_set)
     ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
     ck_assert(report.refused_by[-ESPL_ERR_LIMIT] == 1 && report.created == 1);
     ck_assert_int_eq(espl_command_buffer_resolve(commands, full, &full), ESPL_OK);
-    ck_assert_uint_eq(count_set(&s, full), ESPL_SET_LIMIT);
+    ck_assert_uint_eq(count_set(full), ESPL_SET_LIMIT);
     espl_command_buffer_destroy(commands);
-    scene_end(&s);
 }
 
 TEST(a_change_names_so_many_components_and_no_more)
 {
     espl_component_value values[ESPL_SET_LIMIT + 1] = {{0}};
     espl_component names[ESPL_SET_LIMIT + 1];
-    scene s;
 
-    scene_begin(&s);
-    const espl_entity entity = make(&s, 1);
+    const espl_entity entity = make(1);
     for (size_t i = 0; i <= ESPL_SET_LIMIT; ++i) {
         names[i] = values[i].component = s.tags[i < TAGS ? i : 0];
     }
     const uint64_t hash = test_physical_hash(s.world);
     is_refused(
-        &s,
         espl_change_components(s.world, entity,
                                &(espl_change_def){.add = values, .add_count = ESPL_SET_LIMIT + 1}),
         hash);
-    is_refused(&s,
-               espl_change_components(
+    is_refused(espl_change_components(
                    s.world, entity,
                    &(espl_change_def){.remove = names, .remove_count = ESPL_SET_LIMIT + 1}),
                hash);
-    is_refused(&s, // with the role one too many
-               espl_change_components(
-                   s.world, entity, &(espl_change_def){.add = values, .add_count = ESPL_SET_LIMIT}),
-               hash);
+    is_refused( // with the role one too many
+        espl_change_components(s.world, entity,
+                               &(espl_change_def){.add = values, .add_count = ESPL_SET_LIMIT}),
+        hash);
     ck_assert_int_eq(espl_change_components(
                          s.world, entity, &(espl_change_def){.add = values, .add_count = TAGS - 1}),
                      ESPL_OK);
@@ -364,8 +340,7 @@ TEST(a_change_names_so_many_components_and_no_more)
         espl_change_components(s.world, entity,
                                &(espl_change_def){.remove = names, .remove_count = TAGS}),
         ESPL_OK);
-    ck_assert_uint_eq(count_set(&s, entity), 1);
-    scene_end(&s);
+    ck_assert_uint_eq(count_set(entity), 1);
 }
 
 _Static_assert(sizeof(espl_query) < 256, "a query is small enough for the stack of any job");
@@ -374,10 +349,8 @@ TEST(the_lists_of_a_query_share_its_terms)
 {
     espl_component names[ESPL_TERM_LIMIT + 1];
     espl_query query;
-    scene s;
 
-    scene_begin(&s);
-    const espl_entity entity = make(&s, 2);
+    const espl_entity entity = make(2);
     for (size_t i = 0; i < ESPL_TERM_LIMIT + 1; ++i) {
         names[i] = i % 2 == 0 ? ESPL_SOLO : s.tags[0];
     }
@@ -411,16 +384,13 @@ TEST(the_lists_of_a_query_share_its_terms)
     def.none_count = 1;
     ck_assert_int_eq(espl_query_begin(s.world, &def, &query), ESPL_OK);
     ck_assert(!espl_query_next(&query));
-    scene_end(&s);
 }
 
 TEST(a_query_names_so_many_components_and_no_more)
 {
     espl_query query;
-    scene s;
 
-    scene_begin(&s);
-    const espl_entity entity = make(&s, ESPL_SET_LIMIT);
+    const espl_entity entity = make(ESPL_SET_LIMIT);
     for (size_t count = ESPL_SET_LIMIT - 1; count <= ESPL_SET_LIMIT + 1; ++count) {
         espl_component names[ESPL_SET_LIMIT + 1];
         for (size_t i = 0; i < count; ++i) {
@@ -444,7 +414,6 @@ TEST(a_query_names_so_many_components_and_no_more)
             }
         }
     }
-    scene_end(&s);
 }
 
 // --- Bytes ---

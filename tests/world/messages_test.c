@@ -20,35 +20,39 @@ typedef struct scene {
     espl_recorder *recorder; // of lane 1
 } scene;
 
+static scene s;
+
 static const float nowhere[3] = {0, NAN, 0}, somewhere[3] = {1, 2, 3}, no_turn[4];
 
-static void scene_begin(scene *s)
+static void set_up(void)
 {
     const espl_component_def health = {.name = "health", .size = 4, .alignment = 4};
 
-    told_begin(&s->told, NULL);
-    s->world = s->told.world;
-    ck_assert_int_eq(espl_component_register(s->world, &health, &s->health), ESPL_OK);
-    s->root = test_solo(s->world);
-    s->child = test_solo(s->world);
-    s->solo = test_solo(s->world);
-    s->dead = test_solo(s->world);
-    ck_assert_int_eq(espl_create(s->world, NULL, 0, 1, &s->bare), ESPL_OK);
-    ck_assert_int_eq(espl_attach(s->world, s->child, s->root, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(s->world, s->dead, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(s->world, 2, &s->commands), ESPL_OK);
-    s->recorder = espl_command_buffer_recorder(s->commands, 1);
-    const espl_instance_def def = {.source = s->solo};
-    ck_assert_int_eq(espl_record_instantiate(s->recorder, 0, &def, 1, &s->pending), ESPL_OK);
-    told_demand_nothing(&s->told);
+    told_begin(&s.told, NULL);
+    s.world = s.told.world;
+    ck_assert_int_eq(espl_component_register(s.world, &health, &s.health), ESPL_OK);
+    s.root = test_solo(s.world);
+    s.child = test_solo(s.world);
+    s.solo = test_solo(s.world);
+    s.dead = test_solo(s.world);
+    ck_assert_int_eq(espl_create(s.world, NULL, 0, 1, &s.bare), ESPL_OK);
+    ck_assert_int_eq(espl_attach(s.world, s.child, s.root, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, s.dead, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(s.world, 2, &s.commands), ESPL_OK);
+    s.recorder = espl_command_buffer_recorder(s.commands, 1);
+    const espl_instance_def def = {.source = s.solo};
+    ck_assert_int_eq(espl_record_instantiate(s.recorder, 0, &def, 1, &s.pending), ESPL_OK);
+    told_demand_nothing(&s.told);
 }
 
-static void scene_end(scene *s)
+static void tear_down(void)
 {
-    ck_assert_int_eq(espl_play(s->world, s->commands, NULL), ESPL_OK);
-    espl_command_buffer_destroy(s->commands);
-    told_end(&s->told);
+    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_OK);
+    espl_command_buffer_destroy(s.commands);
+    told_end(&s.told);
 }
+
+FIXTURE(set_up, tear_down);
 
 #define REFUSE(status, call, ...) REFUSED(&s.told, status, call, __VA_ARGS__)
 
@@ -56,9 +60,6 @@ static void scene_end(scene *s)
 
 TEST(the_entity_that_the_status_is_about_comes_first)
 {
-    scene s;
-
-    scene_begin(&s);
     REFUSE(ESPL_ERR_DEAD, espl_attach(s.world, s.child, s.dead, NULL),
            "espl_attach: ESPL_ERR_DEAD: parent %s, child %s: %s", ID(s.dead), ID(s.child),
            TEXT(ESPL_ERR_DEAD));
@@ -85,16 +86,13 @@ TEST(the_entity_that_the_status_is_about_comes_first)
            "espl_instantiate: ESPL_ERR_DEAD: source %s: %s", ID(s.dead), TEXT(ESPL_ERR_DEAD));
     REFUSE(ESPL_ERR_DEAD, espl_reserve(s.world, &(espl_reserve_def){.side_of = s.dead}),
            "espl_reserve: ESPL_ERR_DEAD: side_of %s: %s", ID(s.dead), TEXT(ESPL_ERR_DEAD));
-    scene_end(&s);
 }
 
 TEST(a_pending_entity_is_told_what_to_do)
 {
     espl_transform out;
     espl_entity resolved = espl_entity_null();
-    scene s;
 
-    scene_begin(&s);
     REFUSE(
         ESPL_ERR_PENDING, espl_get_world_transform(s.world, s.pending, &out),
         "espl_get_world_transform: ESPL_ERR_PENDING: entity %s: The entity is pending and can be "
@@ -122,14 +120,10 @@ TEST(a_pending_entity_is_told_what_to_do)
     REFUSE(ESPL_ERR_FOREIGN, espl_command_buffer_resolve(s.commands, s.pending, &resolved),
            "espl_command_buffer_resolve: ESPL_ERR_FOREIGN: entity %s: %s", ID(s.pending),
            TEXT(ESPL_ERR_FOREIGN));
-    scene_end(&s);
 }
 
 TEST(an_entity_that_has_a_name_is_told_with_it)
 {
-    scene s;
-
-    scene_begin(&s);
     ck_assert_int_eq(espl_set_name(s.world, s.root, "ship"), ESPL_OK);
     ck_assert_int_eq(espl_set_name(s.world, s.child, "mast"), ESPL_OK);
     REFUSE(ESPL_ERR_CYCLE, espl_attach(s.world, s.root, s.child, NULL),
@@ -148,7 +142,6 @@ TEST(an_entity_that_has_a_name_is_told_with_it)
            espl_record_write(s.recorder, 0, s.child, ESPL_WRITE_LOCAL_POSITION, nowhere),
            "espl_record_write: ESPL_ERR_NOT_FINITE: lane 1, entity %s: position[1] is NaN.",
            ID(s.child));
-    scene_end(&s);
 }
 
 // --- Components ---
@@ -161,9 +154,7 @@ TEST(a_component_is_told_by_name_and_number_and_both_sizes)
         "The world has no component of that number; register it, or call espl_component_find().";
     const uint32_t value = 5;
     uint32_t out;
-    scene s;
 
-    scene_begin(&s);
     REFUSE(
         ESPL_ERR_ARGUMENT, espl_add_component(s.world, s.solo, s.health, &value, 3),
         "espl_add_component: ESPL_ERR_ARGUMENT: entity %s, component \"health\" (7) of 4 bytes, 3 "
@@ -203,7 +194,6 @@ TEST(a_component_is_told_by_name_and_number_and_both_sizes)
         ESPL_ERR_ARGUMENT,
         espl_create(s.world, (const espl_component[]){s.health, s.health}, 2, 1, NULL),
         "espl_create: ESPL_ERR_ARGUMENT: component \"health\" (7): The component is listed twice.");
-    scene_end(&s);
 }
 
 TEST(a_definition_of_a_component_is_told_what_is_wrong_with_it)
@@ -226,9 +216,7 @@ TEST(a_definition_of_a_component_is_told_what_is_wrong_with_it)
          "bytes."},
     };
     espl_component out = 0;
-    scene s;
 
-    scene_begin(&s);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         REFUSE(ESPL_ERR_ARGUMENT, espl_component_register(s.world, &cases[i].def, &out),
                "espl_component_register: %s", cases[i].line);
@@ -242,7 +230,6 @@ TEST(a_definition_of_a_component_is_told_what_is_wrong_with_it)
                s.world, &(espl_component_def){.name = "a", .size = ESPL_COMPONENT_SIZE_LIMIT + 1},
                &out),
            "espl_component_register: ESPL_ERR_LIMIT: component \"a\": %s", TEXT(ESPL_ERR_LIMIT));
-    scene_end(&s);
 }
 
 // --- Numbers ---
@@ -250,9 +237,7 @@ TEST(a_definition_of_a_component_is_told_what_is_wrong_with_it)
 TEST(the_field_that_is_not_finite_is_told)
 {
     espl_transform value = {0};
-    scene s;
 
-    scene_begin(&s);
     REFUSE(
         ESPL_ERR_NOT_FINITE, espl_set_local_transform(s.world, s.child, &value),
         "espl_set_local_transform: ESPL_ERR_NOT_FINITE: entity %s: rotation has no length; start "
@@ -287,16 +272,12 @@ TEST(the_field_that_is_not_finite_is_told)
            espl_record_write(s.recorder, 0, s.child, ESPL_WRITE_LOCAL_POSITION, nowhere),
            "espl_record_write: ESPL_ERR_NOT_FINITE: lane 1, entity %s: position[1] is NaN.",
            ID(s.child));
-    scene_end(&s);
 }
 
 // --- Entries ---
 
 TEST(the_entry_of_a_batch_is_told)
 {
-    scene s;
-
-    scene_begin(&s);
     const espl_entity entities[3] = {s.root, s.dead, s.solo};
     espl_write writes[3] = {
         {.entity = s.root, .kind = ESPL_WRITE_LOCAL_SCALE, .value.scale = 2},
@@ -339,16 +320,12 @@ TEST(the_entry_of_a_batch_is_told)
            espl_write_strided(s.world, ESPL_WRITE_LOCAL_SCALE, entities, 6, &value, 4, 3, NULL),
            "espl_write_strided: ESPL_ERR_ARGUMENT: entity_stride is less than the size of an "
            "espl_entity, or no multiple of 4.");
-    scene_end(&s);
 }
 
 // --- Names ---
 
 TEST(a_number_that_names_nothing_is_told)
 {
-    scene s;
-
-    scene_begin(&s);
     REFUSE(ESPL_ERR_ARGUMENT,
            espl_attach(s.world, s.solo, s.root, &(espl_attach_options){.position = (espl_keep)7}),
            "espl_attach: ESPL_ERR_ARGUMENT: child %s, parent %s: options->position is none of "
@@ -380,7 +357,6 @@ TEST(a_number_that_names_nothing_is_told)
     REFUSE(ESPL_ERR_ARGUMENT, espl_record_custom(s.recorder, 0, 9, NULL, 0, 0),
            "espl_record_custom: ESPL_ERR_ARGUMENT: lane 1: The world has no custom command of that "
            "number; call espl_register_command().");
-    scene_end(&s);
 }
 
 TEST(a_call_that_finds_no_memory_is_told)
@@ -388,21 +364,15 @@ TEST(a_call_that_finds_no_memory_is_told)
     if (test_lacks_room(10000, "a reserve that takes memory")) {
         return;
     }
-    scene s;
 
-    scene_begin(&s);
     test_heap_arm(&s.told.heap, 1, true);
     REFUSE(ESPL_ERR_NO_MEMORY, espl_reserve(s.world, &(espl_reserve_def){.entities = 10000}),
            "espl_reserve: ESPL_ERR_NO_MEMORY: %s", TEXT(ESPL_ERR_NO_MEMORY));
     test_heap_arm(&s.told.heap, 0, false);
-    scene_end(&s);
 }
 
 TEST(a_command_buffer_is_told_what_it_needs)
 {
-    scene s;
-
-    scene_begin(&s);
     REFUSE(
         ESPL_ERR_ARGUMENT, espl_command_buffer_result(s.commands, 0, 0),
         "espl_command_buffer_result: ESPL_ERR_ARGUMENT: The command buffer was not played, so that "
@@ -418,5 +388,4 @@ TEST(a_command_buffer_is_told_what_it_needs)
     ck_assert_int_eq(espl_command_buffer_result(s.commands, 1, 1), ESPL_ERR_ARGUMENT);
     told_demand_nothing(&s.told);
     espl_command_buffer_reset(s.commands);
-    scene_end(&s);
 }

@@ -16,83 +16,77 @@ typedef struct scene {
     espl_entity *plain, *fancy, *shorter, *headless;
 } scene;
 
-static void make_fancy(scene *s)
+static scene s;
+
+static void make_fancy(void)
 {
     const float stretch[3] = {1, 2, 3};
     espl_entity bare = {0};
 
-    s->fancy = make_trees(s->world, 1, 6, 2);
-    ck_assert_int_eq(espl_set_stretch(s->world, s->fancy[0], stretch), ESPL_OK);
-    ck_assert_int_eq(espl_set_stretch(s->world, s->fancy[5], stretch), ESPL_OK);
+    s.fancy = make_trees(s.world, 1, 6, 2);
+    ck_assert_int_eq(espl_set_stretch(s.world, s.fancy[0], stretch), ESPL_OK);
+    ck_assert_int_eq(espl_set_stretch(s.world, s.fancy[5], stretch), ESPL_OK);
     ck_assert_int_eq(
-        espl_set_inherit(s->world, s->fancy[2], ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_ROTATION), ESPL_OK);
-    ck_assert_int_eq(espl_set_inherit(s->world, s->fancy[3], ESPL_COPY_PARENT), ESPL_OK);
-    ck_assert_int_eq(espl_create(s->world, NULL, 0, 1, &bare), ESPL_OK);
-    ck_assert_int_eq(espl_attach(s->world, bare, s->fancy[4], NULL), ESPL_OK);
+        espl_set_inherit(s.world, s.fancy[2], ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_ROTATION), ESPL_OK);
+    ck_assert_int_eq(espl_set_inherit(s.world, s.fancy[3], ESPL_COPY_PARENT), ESPL_OK);
+    ck_assert_int_eq(espl_create(s.world, NULL, 0, 1, &bare), ESPL_OK);
+    ck_assert_int_eq(espl_attach(s.world, bare, s.fancy[4], NULL), ESPL_OK);
 }
 
-static void scene_begin(scene *s)
+static void set_up(void)
 {
     const espl_component_def def = {.name = "weight", .size = 4096, .alignment = 8};
     espl_component set[] = {0, ESPL_TRANSFORM};
 
-    memset(s, 0, sizeof *s);
-    test_world_begin(&s->test, 9, NULL);
-    s->world = s->test.world;
-    s->plain = make_trees(s->world, 1, 6, 2);
-    make_fancy(s);
-    s->shorter = make_trees(s->world, 1, 6, 2);
-    s->headless = make_chain(s->world, 3);
-    ck_assert_int_eq(espl_component_register(s->world, &def, &set[0]), ESPL_OK);
-    ck_assert_int_eq(espl_create(s->world, set, 2, 5, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(s->world, test_solo(s->world), ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(s->world, s->shorter[1], ESPL_EXTENT_ENTITY), ESPL_OK);
-    test_heap_arm(&s->test.heap, 1, true);
-    ck_assert_int_eq(espl_destroy(s->world, s->headless[0], ESPL_EXTENT_ENTITY), ESPL_OK);
-    test_heap_arm(&s->test.heap, 0, false);
+    memset(&s, 0, sizeof s);
+    test_world_begin(&s.test, 9, NULL);
+    s.world = s.test.world;
+    s.plain = make_trees(s.world, 1, 6, 2);
+    make_fancy();
+    s.shorter = make_trees(s.world, 1, 6, 2);
+    s.headless = make_chain(s.world, 3);
+    ck_assert_int_eq(espl_component_register(s.world, &def, &set[0]), ESPL_OK);
+    ck_assert_int_eq(espl_create(s.world, set, 2, 5, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, test_solo(s.world), ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, s.shorter[1], ESPL_EXTENT_ENTITY), ESPL_OK);
+    test_heap_arm(&s.test.heap, 1, true);
+    ck_assert_int_eq(espl_destroy(s.world, s.headless[0], ESPL_EXTENT_ENTITY), ESPL_OK);
+    test_heap_arm(&s.test.heap, 0, false);
 }
 
-static void scene_end(scene *s)
+static void tear_down(void)
 {
-    free(s->plain);
-    free(s->fancy);
-    free(s->shorter);
-    free(s->headless);
-    test_world_end(&s->test);
+    free(s.plain);
+    free(s.fancy);
+    free(s.shorter);
+    free(s.headless);
+    test_world_end(&s.test);
 }
+
+FIXTURE(set_up, tear_down);
 
 TEST(a_sound_world_leaves_an_empty_report)
 {
     espl_validation report;
-    scene s;
 
-    scene_begin(&s);
     memset(&report, 0x5a, sizeof report);
     ck_assert(espl_validate(s.world, &report));
     ck_assert_ptr_null(report.rule);
     ck_assert(espl_entity_is_null(report.entity));
     ck_assert_uint_eq(report.detail, 0);
     ck_assert(espl_validate(s.world, NULL));
-    scene_end(&s);
 }
 
 TEST(proof_takes_no_memory)
 {
-    scene s;
-
-    scene_begin(&s);
     test_heap_arm(&s.test.heap, 1, true);
     ck_assert(espl_validate(s.world, NULL));
     ck_assert_uint_eq(s.test.heap.calls, 0);
     test_heap_arm(&s.test.heap, 0, false);
-    scene_end(&s);
 }
 
 TEST(proof_changes_nothing)
 {
-    scene s;
-
-    scene_begin(&s);
     const uint64_t hash = test_physical_hash(s.world), version = espl_get_version(s.world);
     const espl_world_stats stats = test_stats(s.world);
     ck_assert(espl_validate(s.world, NULL));
@@ -100,17 +94,14 @@ TEST(proof_changes_nothing)
     ck_assert_uint_eq(test_physical_hash(s.world), hash);
     ck_assert_uint_eq(espl_get_version(s.world), version);
     ck_assert_mem_eq(&after, &stats, sizeof stats);
-    scene_end(&s);
 }
 
 TEST(bits_that_a_caller_turns_in_a_world_are_found)
 {
     espl_validation report;
     espl_view seen;
-    scene s;
 
     // A view points into the library: what a stray write does there is found and named.
-    scene_begin(&s);
     ck_assert_int_eq(espl_view_hierarchy(s.world, s.plain[0], &seen), ESPL_OK);
     for (size_t rank = 0; rank < seen.count; ++rank) {
         espl_pose *const pose = (espl_pose *)(uintptr_t)&seen.worlds[seen.first + rank];
@@ -123,5 +114,4 @@ TEST(bits_that_a_caller_turns_in_a_world_are_found)
         pose->position[1] = was;
         test_world_is_valid(s.world);
     }
-    scene_end(&s);
 }

@@ -3,6 +3,20 @@
 #include "tests/runner.h"
 #include "tests/support.h"
 
+static test_world test;
+
+static void set_up(void)
+{
+    test_world_begin(&test, 0, NULL);
+}
+
+static void tear_down(void)
+{
+    test_world_end(&test);
+}
+
+FIXTURE(set_up, tear_down);
+
 static void ck_transform(espl_transform got, float x, float y, float z, float scale)
 {
     ck_assert_float_eq(got.position[0], x);
@@ -25,8 +39,6 @@ static void set_local(espl_world *world, espl_entity entity, espl_transform valu
 
 TEST(stretch_and_scale_move_children_and_only_scale_is_inherited)
 {
-    test_world test;
-    test_world_begin(&test, 0, NULL);
     const espl_entity parent = test_solo(test.world), child = test_solo(test.world);
     espl_transform above = espl_transform_identity(), below = test_at(1, 1, 1);
 
@@ -50,7 +62,6 @@ TEST(stretch_and_scale_move_children_and_only_scale_is_inherited)
     ck_assert_int_eq(espl_set_world_transform(test.world, child, &wanted), ESPL_OK);
     ck_transform(test_local_of(test.world, child), 2, 1, 1, 1.5f);
     ck_transform(test_world_of(test.world, child), 4, 6, 2, 3);
-    test_world_end(&test);
 }
 
 // R{A{C,D},B{E}}, in the order R, A, B, C, D, E.
@@ -79,10 +90,8 @@ TEST(ranks_are_the_breadth_first_order_and_follow_an_attach)
     static const uint32_t before[6] = {0, 1, 2, 3, 4, 5};
     static const uint32_t after[7] = {0, 1, 2, 3, 4, 6, 5};
     static const uint32_t depth[7] = {0, 1, 1, 2, 2, 2, 2};
-    test_world test;
     espl_entity node[7];
 
-    test_world_begin(&test, 0, NULL);
     make_tree(test.world, node);
     ck_ranks(test.world, node, before, 6);
 
@@ -99,32 +108,26 @@ TEST(ranks_are_the_breadth_first_order_and_follow_an_attach)
     ck_assert(espl_is_ancestor(test.world, node[0], node[6]));
     ck_assert(!espl_is_ancestor(test.world, node[2], node[6]));
     ck_assert(!espl_is_ancestor(test.world, node[6], node[6]));
-    test_world_end(&test);
 }
 
 TEST(two_writes_to_one_hierarchy_are_both_seen_at_once)
 {
-    test_world test;
     espl_entity node[6];
 
-    test_world_begin(&test, 0, NULL);
     make_tree(test.world, node);
     set_local(test.world, node[0], test_at(2, 0, 0));
     set_local(test.world, node[3], test_at(5, 0, 0));
     ck_transform(test_world_of(test.world, node[3]), 8, 0, 0, 1);
     ck_transform(test_world_of(test.world, node[4]), 4, 0, 0, 1);
     ck_transform(test_world_of(test.world, node[5]), 4, 0, 0, 1);
-    test_world_end(&test);
 }
 
 TEST(a_batch_of_two_writes_to_one_hierarchy_visits_each_node_once)
 {
-    test_world test;
     espl_entity node[6];
     espl_world_stats before, after;
     espl_write_report report;
 
-    test_world_begin(&test, 0, NULL);
     make_tree(test.world, node);
     const espl_write writes[2] = {
         {.entity = node[3], .kind = ESPL_WRITE_LOCAL_POSITION, .value.position = {5, 0, 0}},
@@ -140,16 +143,13 @@ TEST(a_batch_of_two_writes_to_one_hierarchy_visits_each_node_once)
     ck_transform(test_world_of(test.world, node[3]), 8, 0, 0, 1);
     ck_transform(test_world_of(test.world, node[4]), 4, 0, 0, 1);
     ck_transform(test_world_of(test.world, node[5]), 4, 0, 0, 1);
-    test_world_end(&test);
 }
 
 TEST(an_equal_write_visits_nothing)
 {
-    test_world test;
     espl_entity node[6];
     espl_world_stats before, after;
 
-    test_world_begin(&test, 0, NULL);
     make_tree(test.world, node);
     ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
     espl_stats(test.world, &before);
@@ -162,13 +162,10 @@ TEST(an_equal_write_visits_nothing)
     espl_stats(test.world, &after);
     ck_assert_uint_eq(after.nodes_visited, before.nodes_visited + 3);
     ck_assert_uint_eq(after.writes, before.writes + 1);
-    test_world_end(&test);
 }
 
 TEST(a_world_below_scale_zero_is_lossy)
 {
-    test_world test;
-    test_world_begin(&test, 0, NULL);
     const espl_entity parent = test_solo(test.world), child = test_solo(test.world);
     espl_transform flat = test_at(10, 0, 0);
 
@@ -178,13 +175,10 @@ TEST(a_world_below_scale_zero_is_lossy)
     const espl_transform wanted = test_at(12, 3, 4);
     ck_assert_int_eq(espl_set_world_transform(test.world, child, &wanted), ESPL_LOSSY);
     ck_transform(test_world_of(test.world, child), 10, 0, 0, 0);
-    test_world_end(&test);
 }
 
 TEST(a_kept_axis_is_reached_below_scale_zero)
 {
-    test_world test;
-    test_world_begin(&test, 0, NULL);
     const espl_entity parent = test_solo(test.world), child = test_solo(test.world);
     espl_transform flat = test_at(10, 0, 0);
 
@@ -198,13 +192,10 @@ TEST(a_kept_axis_is_reached_below_scale_zero)
     // Nothing is asked of the axes that are hidden.
     ck_assert_int_eq(espl_set_world_position(test.world, child, along.position), ESPL_OK);
     ck_transform(test_world_of(test.world, child), 14, 0, 0, 0);
-    test_world_end(&test);
 }
 
 TEST(one_flat_axis_loses_that_axis_alone)
 {
-    test_world test;
-    test_world_begin(&test, 0, NULL);
     const espl_entity parent = test_solo(test.world), child = test_solo_at(test.world, 7, 8, 9);
     espl_transform flat = test_at(1, 1, 1);
 
@@ -215,13 +206,10 @@ TEST(one_flat_axis_loses_that_axis_alone)
     ck_assert_int_eq(espl_set_world_transform(test.world, child, &wanted), ESPL_LOSSY);
     ck_transform(test_world_of(test.world, child), 3, 1, 3, 1);
     ck_transform(test_local_of(test.world, child), 2, 8, 2, 1);
-    test_world_end(&test);
 }
 
 TEST(attach_keeps_what_its_options_say)
 {
-    test_world test;
-    test_world_begin(&test, 0, NULL);
     const espl_entity parent = test_solo_at(test.world, 10, 0, 0);
     const espl_entity child = test_solo_at(test.world, 1, 2, 3);
     const espl_attach_options snap = {.position = ESPL_SNAP};
@@ -239,15 +227,12 @@ TEST(attach_keeps_what_its_options_say)
     ck_transform(test_local_of(test.world, child), 10, 0, 0, 1);
     ck_assert_int_eq(espl_get_role(test.world, child), ESPL_ROLE_SOLO);
     ck_assert_int_eq(espl_get_role(test.world, parent), ESPL_ROLE_SOLO);
-    test_world_end(&test);
 }
 
 TEST(survivors_take_the_place_of_the_dead_in_order)
 {
-    test_world test;
     espl_entity node[6];
 
-    test_world_begin(&test, 0, NULL);
     make_tree(test.world, node);
     ck_assert_int_eq(espl_destroy(test.world, node[1], ESPL_EXTENT_ENTITY), ESPL_OK);
     ck_assert(!espl_is_alive(test.world, node[1]));
@@ -257,16 +242,13 @@ TEST(survivors_take_the_place_of_the_dead_in_order)
     ck_assert(espl_entity_equal(espl_get_child(test.world, node[0], 2), node[2]));
     ck_transform(test_world_of(test.world, node[3]), 3, 0, 0, 1);
     ck_transform(test_local_of(test.world, node[3]), 2, 0, 0, 1);
-    test_world_end(&test);
 }
 
 TEST(survivors_below_a_destroyed_root_become_roots_of_their_own)
 {
-    test_world test;
     espl_entity node[6];
     const espl_attach_options set_free = {.link = ESPL_LINK_FREE};
 
-    test_world_begin(&test, 0, NULL);
     make_tree(test.world, node);
     ck_assert_int_eq(espl_attach(test.world, node[2], node[0], &set_free), ESPL_OK);
     ck_assert_int_eq(espl_destroy(test.world, node[0], ESPL_EXTENT_OWNED), ESPL_OK);
@@ -277,15 +259,12 @@ TEST(survivors_below_a_destroyed_root_become_roots_of_their_own)
     ck_assert_int_eq(espl_get_role(test.world, node[5]), ESPL_ROLE_MEMBER);
     ck_transform(test_local_of(test.world, node[2]), 2, 0, 0, 1);
     ck_transform(test_world_of(test.world, node[5]), 3, 0, 0, 1);
-    test_world_end(&test);
 }
 
 TEST(a_clone_of_a_member_starts_as_a_root_at_its_place)
 {
-    test_world test;
     espl_entity node[6], clone[3];
 
-    test_world_begin(&test, 0, NULL);
     make_tree(test.world, node);
     ck_assert_int_eq(espl_instantiate(test.world, node[1], 3, clone), ESPL_OK);
     for (int i = 0; i < 3; ++i) {
@@ -296,14 +275,11 @@ TEST(a_clone_of_a_member_starts_as_a_root_at_its_place)
                      1);
     }
     ck_assert_uint_eq(espl_count_descendants(test.world, node[0]), 5);
-    test_world_end(&test);
 }
 
 // A quarter turn about Y takes +Z to +X.
 TEST(a_turned_parent_carries_its_child_around)
 {
-    test_world test;
-    test_world_begin(&test, 0, NULL);
     const espl_entity parent = test_solo(test.world), child = test_solo_at(test.world, 0, 0, 2);
     espl_transform turned = espl_transform_identity();
 
@@ -314,15 +290,12 @@ TEST(a_turned_parent_carries_its_child_around)
     ck_assert_float_eq_tol(world.position[0], 2, 1e-6f);
     ck_assert_float_eq_tol(world.position[1], 0, 1e-6f);
     ck_assert_float_eq_tol(world.position[2], 0, 1e-6f);
-    test_world_end(&test);
 }
 
 // --- Inherit flags ---
 
 TEST(a_child_that_keeps_an_axis_stays_on_it_when_its_parent_moves)
 {
-    test_world test;
-    test_world_begin(&test, 0, NULL);
     const espl_entity parent = test_solo(test.world), child = test_solo_at(test.world, 0, 2, 0);
     const espl_attach_options options = {.position = ESPL_KEEP_LOCAL, .inherit = ESPL_ABSOLUTE_Y};
 
@@ -335,13 +308,10 @@ TEST(a_child_that_keeps_an_axis_stays_on_it_when_its_parent_moves)
     // Back where it was, the local reads as it was written.
     set_local(test.world, parent, test_at(0, 0, 0));
     ck_transform(test_local_of(test.world, child), 0, 2, 0, 1);
-    test_world_end(&test);
 }
 
 TEST(a_child_that_keeps_its_rotation_goes_round_without_turning)
 {
-    test_world test;
-    test_world_begin(&test, 0, NULL);
     const espl_entity parent = test_solo(test.world), child = test_solo_at(test.world, 0, 0, 2);
     espl_transform turned = espl_transform_identity(), own = test_at(0, 0, 2);
 
@@ -357,13 +327,10 @@ TEST(a_child_that_keeps_its_rotation_goes_round_without_turning)
     ck_assert_float_eq_tol(world.position[1], 0, 1e-6f);
     ck_assert_float_eq_tol(world.position[2], 0, 1e-6f);
     ck_assert_mem_eq(world.rotation, own.rotation, sizeof own.rotation);
-    test_world_end(&test);
 }
 
 TEST(a_child_that_copies_its_parent_is_that_parent_to_the_bit)
 {
-    test_world test;
-    test_world_begin(&test, 0, NULL);
     const espl_entity parent = test_solo(test.world), child = test_solo_at(test.world, 4, 5, 6);
     const espl_attach_options options = {.inherit = ESPL_COPY_PARENT};
     espl_transform value = test_at(1, 2, 3);
@@ -384,13 +351,10 @@ TEST(a_child_that_copies_its_parent_is_that_parent_to_the_bit)
     const espl_transform after = test_world_of(test.world, child);
     ck_transform(after, 0, 0, 0, 1);
     ck_assert(after.stretch[0] == 2 && after.user_data == 8);
-    test_world_end(&test);
 }
 
 TEST(flags_change_without_moving_anything)
 {
-    test_world test;
-    test_world_begin(&test, 0, NULL);
     const espl_entity parent = test_solo_at(test.world, 1, 2, 3);
     const espl_entity child = test_solo_at(test.world, 4, 5, 6);
 
@@ -403,15 +367,12 @@ TEST(flags_change_without_moving_anything)
     ck_assert_int_eq(espl_detach(test.world, child, ESPL_KEEP_LOCAL), ESPL_OK);
     ck_assert_uint_eq(espl_get_inherit(test.world, child), 0);
     ck_transform(test_world_of(test.world, child), 4, 5, 6, 1);
-    test_world_end(&test);
 }
 
 // --- For ever ---
 
 TEST(changing_parents_for_ever_leaves_rotations_at_unit_length)
 {
-    test_world test;
-    test_world_begin(&test, 0, NULL);
     const espl_entity a = test_solo(test.world), b = test_solo(test.world);
     const espl_entity child = test_solo(test.world);
     uint64_t random = 11;
@@ -434,7 +395,6 @@ TEST(changing_parents_for_ever_leaves_rotations_at_unit_length)
     }
     ck_assert_float_eq_tol(square, 1, 2e-6f);
     ck_assert_float_eq_tol(world.scale, 1, 1e-6f);
-    test_world_end(&test);
 }
 
 // Each detach makes a local of a world whose rotation is a product of two.
@@ -442,8 +402,6 @@ TEST(leaving_and_joining_by_turns_leaves_rotations_at_unit_length)
 {
     const espl_attach_options keep_local = {
         .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
-    test_world test;
-    test_world_begin(&test, 0, NULL);
     const espl_entity pair[2] = {test_solo(test.world), test_solo(test.world)};
     uint64_t random = 5;
 
@@ -465,7 +423,6 @@ TEST(leaving_and_joining_by_turns_leaves_rotations_at_unit_length)
         }
         ck_assert_double_eq_tol(square, 1, 1e-6);
     }
-    test_world_end(&test);
 }
 
 TEST(worlds_do_not_know_each_other)
