@@ -170,7 +170,7 @@ ok "bench/README.md has a link to each file of results"
 list_suites()
 {
     awk '
-        $1 ~ /^(contract|unit|fuzz|house)_tests$/ && $2 == "=" { on = 1 }
+        $1 ~ /^(contract|unit|fuzz|text|build)_tests$/ && $2 == "=" { on = 1 }
         on { for (i = 1; i <= NF; ++i) if ($i ~ /^tests\//) print $i; on = /\\$/ }' Makefile.am
 }
 
