@@ -12,7 +12,7 @@ static const size_t sizes[] = {1, 3, 63, 64, 65, 4095, 4097, 100001};
 
 enum { SIZES = sizeof sizes / sizeof *sizes, LARGEST_ALIGNMENT = 4096 };
 
-START_TEST(blocks_have_their_alignment_and_their_size)
+TEST(blocks_have_their_alignment_and_their_size)
 {
     for (size_t alignment = 1; alignment <= LARGEST_ALIGNMENT; alignment *= 2) {
         unsigned char *blocks[SIZES];
@@ -30,9 +30,8 @@ START_TEST(blocks_have_their_alignment_and_their_size)
         }
     }
 }
-END_TEST
 
-START_TEST(large_blocks_have_their_size)
+TEST(large_blocks_have_their_size)
 {
     const size_t large[] = {ESPL__HUGE_PAGE - 1, ESPL__HUGE_PAGE, 3 * (size_t)ESPL__HUGE_PAGE + 5};
 
@@ -45,10 +44,9 @@ START_TEST(large_blocks_have_their_size)
         espl__system_release(NULL, block, large[i], 64);
     }
 }
-END_TEST
 
 // Rounded up to its alignment, each of the sizes would be 0.
-START_TEST(a_size_that_no_block_has_is_refused)
+TEST(a_size_that_no_block_has_is_refused)
 {
     for (size_t alignment = 1; alignment <= LARGEST_ALIGNMENT; alignment *= 2) {
         ck_assert_ptr_null(espl__system_allocate(NULL, SIZE_MAX, alignment));
@@ -56,7 +54,6 @@ START_TEST(a_size_that_no_block_has_is_refused)
         ck_assert_ptr_null(espl__system_allocate_huge(NULL, SIZE_MAX, alignment));
     }
 }
-END_TEST
 
 static time_t wait_for_the_next_second(time_t last, uint64_t *clock_time)
 {
@@ -73,7 +70,7 @@ static time_t wait_for_the_next_second(time_t last, uint64_t *clock_time)
 }
 
 // The machine may be busy, and its date may be set: so the bounds are wide.
-START_TEST(the_clock_never_goes_back_and_counts_nanoseconds)
+TEST(the_clock_never_goes_back_and_counts_nanoseconds)
 {
     uint64_t begin = 0, end = 0;
     const time_t first = wait_for_the_next_second(time(NULL), &begin);
@@ -82,21 +79,3 @@ START_TEST(the_clock_never_goes_back_and_counts_nanoseconds)
     ck_assert_uint_ge(end - begin, UINT64_C(100000000));
     ck_assert_uint_le(end - begin, UINT64_C(60000000000));
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *const suite = suite_create("system");
-    TCase *const memory = tcase_create("memory"), *const clocks = tcase_create("clock");
-
-    tcase_add_test(memory, blocks_have_their_alignment_and_their_size);
-    tcase_add_test(memory, large_blocks_have_their_size);
-    tcase_add_test(memory, a_size_that_no_block_has_is_refused);
-    suite_add_tcase(suite, memory);
-    tcase_set_timeout(clocks, 120);
-    tcase_add_test(clocks, the_clock_never_goes_back_and_counts_nanoseconds);
-    suite_add_tcase(suite, clocks);
-    return suite;
-}
-
-RUN_SUITE(make_suite)
