@@ -7,7 +7,6 @@
 #include <string.h>
 
 static test_entry *entries; // in the order of their lines: constructors may run in any
-static Suite *(*suite_maker)(void);
 
 void test_register(test_entry *entry, int from, int to)
 {
@@ -20,11 +19,6 @@ void test_register(test_entry *entry, int from, int to)
     *at = entry;
     entry->from = from;
     entry->to = to;
-}
-
-void test_register_suite(Suite *(*make_suite)(void))
-{
-    suite_maker = make_suite;
 }
 
 // "world/limits" from "../tests/world/limits_test.c".
@@ -74,8 +68,7 @@ int main(int argument_count, char **arguments)
 
     // A test that hangs ends after ten minutes, unless it is to run for long.
     (void)setenv("CK_DEFAULT_TIMEOUT", getenv("ESPL_FACTOR") != NULL ? "0" : "600", 0);
-    SRunner *const runner = srunner_create(
-        suite_maker != NULL ? suite_maker() : suite_of_entries(part_count, arguments + 1));
+    SRunner *const runner = srunner_create(suite_of_entries(part_count, arguments + 1));
     srunner_run_all(runner, CK_ENV);
     const bool runs_what_is_named = part_count == 0 || srunner_ntests_run(runner) > 0;
     const bool holds = srunner_ntests_failed(runner) == 0 && runs_what_is_named;

@@ -26,7 +26,6 @@ typedef struct test_entry {
 
 /// Called before main(), in any order.
 void test_register(test_entry *entry, int from, int to);
-void test_register_suite(Suite *(*make_suite)(void));
 
 /// A test: TEST(a_sentence_that_is_true) { ... }
 #define TEST(name) TEST_LOOP(name, 0, 1)
@@ -56,14 +55,6 @@ void test_register_suite(Suite *(*make_suite)(void));
             .file = __FILE__, .line = __LINE__, .set_up = (before), .tear_down = (after)}; \
         test_register(&registered, 0, 0);                                                  \
     }                                                                                      \
-    _Static_assert(1, "the semicolon")
-
-/// A suite that makes its cases by Check's own functions, of tests between START_TEST and END_TEST.
-#define RUN_SUITE(make_suite)                                     \
-    __attribute__((constructor)) static void register_suite(void) \
-    {                                                             \
-        test_register_suite(make_suite);                          \
-    }                                                             \
     _Static_assert(1, "the semicolon")
 
 #endif

@@ -111,26 +111,17 @@ list_suites()
         done
 }
 
-# The main() of a suite has a name of its own, and a table has all of them.
 build_suites()
 {
-    {
-        printf '#include "tests/windows/suites.h"\n'
-        list_suites | tr / _ | sed 's/.*/int main_&(void);/'
-        printf 'const check_suite check_suites[] = {\n'
-        list_suites | sed 'h; s|/|_|g; G; s/\(.*\)\n\(.*\)/{"\2", main_\1},/'
-        printf '{0}};\n'
-    } >"$room/suites.c"
     version=$(sed -n 's/^AC_INIT(\[espalier\], \[\(.*\)\])/\1/p' configure.ac)
     {
         find lib -name '*.c'
         find tools -name '*.c' ! -name main.c
-        list_variable libtests_a_SOURCES | grep '\.c$'
+        list_variable libtests_a_SOURCES | grep '\.c$' | grep -v '^tests/runner\.c$'
         echo tests/windows/check.c
-        list_suites | sed 'h; s|/|_|g; G; s|\(.*\)\n\(.*\)|tests/\2.c -Dmain=main_\1|'
+        list_suites | sed 's|.*|tests/&.c|'
     } | compile_each suites -O1 -DESPL_CHECKS=2 "-DPACKAGE_VERSION=\"$version\"" -Itests/windows \
         -Wno-format &&
-        x86_64-w64-mingw32-gcc -I. -c -o "$room/suites/table.o" "$room/suites.c" &&
         link suites.exe "$room"/suites/*.o
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The runner of the stand-in for Check. All suites are in one program, whose first argument names the
-// one to be run: linking each alone would take longer than running all.
-#include "tests/windows/check.h"
-
-#include "tests/windows/suites.h"
+// The runner of the stand-in for Check, in place of tests/runner.c. All suites are in one program, whose
+// first argument names the one to be run: linking each alone would take longer than running all.
+#include "tests/runner.h"
 
 #include <fcntl.h>
 #include <io.h>
@@ -12,31 +10,6 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <windows.h>
-
-enum { TCASES = 64, TESTS = 128 };
-
-typedef struct loop_test {
-    const TTest *test;
-    int start, end;
-} loop_test;
-
-struct TCase {
-    const char *name;
-    void (*setup)(void), (*teardown)(void); // NULL: none
-    size_t count;
-    loop_test tests[TESTS];
-};
-
-struct Suite {
-    const char *name;
-    size_t count;
-    TCase *tcases[TCASES];
-};
-
-struct SRunner {
-    Suite *suite;
-    int failed;
-};
 
 // Exit statuses: of abort(), by msvcrt, and of a suite that has no test on Windows.
 enum { ABORTED = 3, SKIPPED = 77 };
@@ -51,66 +24,19 @@ static struct {
     int only_abort;    // the call of check_expect_abort() that runs its function here; -1: none
 } run = {.only_test = -1, .only_abort = -1};
 
-static void *allocate(size_t size)
-{
-    void *const block = calloc(1, size);
+static test_entry *entries; // of all suites, each in the order of its lines
 
-    if (block == NULL) {
-        (void)fprintf(stderr, "check: no memory\n");
-        exit(EXIT_FAILURE);
+void test_register(test_entry *entry, int from, int to)
+{
+    test_entry **at = &entries;
+
+    while (*at != NULL && (*at)->line < entry->line) {
+        at = &(*at)->next;
     }
-    return block;
-}
-
-Suite *suite_create(const char *name)
-{
-    Suite *const suite = allocate(sizeof *suite);
-
-    suite->name = name;
-    return suite;
-}
-
-TCase *tcase_create(const char *name)
-{
-    TCase *const tcase = allocate(sizeof *tcase);
-
-    tcase->name = name;
-    return tcase;
-}
-
-static void demand_room(bool has_room)
-{
-    if (!has_room) {
-        (void)fprintf(stderr, "check: more tests than check.c has room for\n");
-        exit(EXIT_FAILURE);
-    }
-}
-
-void suite_add_tcase(Suite *suite, TCase *tcase)
-{
-    demand_room(suite->count < TCASES);
-    suite->tcases[suite->count++] = tcase;
-}
-
-void tcase_add_checked_fixture(TCase *tcase, void (*setup)(void), void (*teardown)(void))
-{
-    demand_room(tcase->setup == NULL && tcase->teardown == NULL);
-    tcase->setup = setup;
-    tcase->teardown = teardown;
-}
-
-void tcase_add_loop_test(TCase *tcase, const TTest *test, int start, int end)
-{
-    demand_room(tcase->count < TESTS);
-    tcase->tests[tcase->count++] = (loop_test){test, start, end};
-}
-
-SRunner *srunner_create(Suite *suite)
-{
-    SRunner *const runner = allocate(sizeof *runner);
-
-    runner->suite = suite;
-    return runner;
+    entry->next = *at;
+    *at = entry;
+    entry->from = from;
+    entry->to = to;
 }
 
 // A test that fails on another thread cannot be left by a jump, so the process ends.
@@ -134,65 +60,52 @@ _Noreturn void _ck_assert_failed(const char *file, int line, const char *express
     longjmp(run.end, 1);
 }
 
-static bool passes(const TCase *tcase, const TTest *test, int i)
+// @param fixture  NULL: none
+static bool passes(const test_entry *entry, const test_entry *fixture, int i)
 {
     if (setjmp(run.end) != 0) {
         return false;
     }
     run.aborts = 0;
-    if (tcase->setup != NULL) {
-        tcase->setup();
+    if (fixture != NULL && fixture->set_up != NULL) {
+        fixture->set_up();
     }
-    test->function(i);
-    if (tcase->teardown != NULL) {
-        tcase->teardown();
+    entry->test->function(i);
+    if (fixture != NULL && fixture->tear_down != NULL) {
+        fixture->tear_down();
     }
     return true;
 }
 
-void srunner_run_all(SRunner *runner, enum print_output mode)
+// Run the tests of a file. Returns the exit status.
+static int run_suite(const char *file)
 {
-    const Suite *const suite = runner->suite;
-    int total = 0;
+    const test_entry *fixture = NULL;
+    int total = 0, failed = 0;
 
-    (void)mode;
     run.thread = GetCurrentThreadId();
-    for (size_t t = 0; t < suite->count; ++t) {
-        for (size_t k = 0; k < suite->tcases[t]->count; ++k) {
-            const loop_test *const loop = &suite->tcases[t]->tests[k];
-
-            for (int i = loop->start; i < loop->end; ++i) {
-                run.test = total++;
-                if (run.only_test >= 0 && run.test != run.only_test) {
-                    continue;
-                }
-                if (!passes(suite->tcases[t], loop->test, i)) {
-                    (void)printf("not ok %d %s %s %s %d\n", total, suite->name,
-                                 suite->tcases[t]->name, loop->test->name, i);
-                    runner->failed += 1;
-                }
+    for (const test_entry *entry = entries; entry != NULL; entry = entry->next) {
+        if (strcmp(entry->file, file) != 0) {
+            continue;
+        }
+        fixture = entry->test == NULL ? entry : fixture;
+        for (int i = entry->from; i < entry->to; ++i) {
+            run.test = total++;
+            if (run.only_test >= 0 && run.test != run.only_test) {
+                continue;
+            }
+            if (!passes(entry, fixture, i)) {
+                (void)printf("not ok %d %s %s %d\n", total, run.suite, entry->test->name, i);
+                failed += 1;
             }
         }
     }
-    (void)printf("# %s: %d of %d tests failed\n", suite->name, runner->failed, total);
+    (void)printf("# %s: %d of %d tests failed\n", run.suite, failed, total);
     (void)fflush(stdout);
     if (total == 0) {
-        exit(SKIPPED);
+        return SKIPPED;
     }
-}
-
-int srunner_ntests_failed(SRunner *runner)
-{
-    return runner->failed;
-}
-
-void srunner_free(SRunner *runner)
-{
-    for (size_t t = 0; t < runner->suite->count; ++t) {
-        free(runner->suite->tcases[t]);
-    }
-    free(runner->suite);
-    free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 // --- Functions that must abort ---
@@ -295,11 +208,12 @@ int main(int argc, char **argv)
         run.only_test = atoi(argv[2]);
         run.only_abort = atoi(argv[3]);
     }
-    for (const check_suite *suite = check_suites; suite->name != NULL && argc >= 2; ++suite) {
-        if (strcmp(suite->name, argv[1]) == 0) {
-            run.suite = argv[1];
-            return suite->main();
-        }
+    if (argc == 2 || argc == 4) {
+        char file[128];
+
+        run.suite = argv[1];
+        (void)snprintf(file, sizeof file, "tests/%s.c", run.suite);
+        return run_suite(file);
     }
     (void)fprintf(stderr, "usage: suites SUITE\n");
     return 2;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A stand-in for the header of Check, which Debian does not have for Windows: what the suites use of it,
-// and no more. Test cases run in one process, as Check runs them with CK_FORK=no. Limits of time are
-// ignored; tests/windows.sh ends a suite that takes too long.
+// A stand-in for the header of Check, which Debian does not have for Windows: what tests/runner.h and the
+// suites use of it, and no more. The tests of a suite run in one process, as Check runs them with
+// CK_FORK=no. tests/windows.sh ends a suite that takes too long.
 #ifndef ESPALIER_TESTS_WINDOWS_CHECK_H
 #define ESPALIER_TESTS_WINDOWS_CHECK_H
 
@@ -12,39 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Suite Suite;
-typedef struct TCase TCase;
-typedef struct SRunner SRunner;
+typedef void (*SFun)(void);
 
 typedef struct TTest {
     const char *name;
     void (*function)(int);
+    const char *file;
+    int line;
 } TTest;
 
-enum print_output { CK_ENV };
-
-Suite *suite_create(const char *name);
-void suite_add_tcase(Suite *suite, TCase *tcase);
-TCase *tcase_create(const char *name);
-void tcase_add_checked_fixture(TCase *tcase, void (*setup)(void), void (*teardown)(void));
-/// Add a test that runs for each i in [start, end).
-void tcase_add_loop_test(TCase *tcase, const TTest *test, int start, int end);
-#define tcase_add_test(tcase, test) tcase_add_loop_test((tcase), (test), 0, 1)
-#define tcase_set_timeout(tcase, seconds) ((void)(tcase), (void)(seconds))
-
-SRunner *srunner_create(Suite *suite);
-void srunner_run_all(SRunner *runner, enum print_output mode);
-int srunner_ntests_failed(SRunner *runner);
-void srunner_free(SRunner *runner);
-
-#define START_TEST(test_name)                                           \
-    static void test_name##_fn(int _i);                                 \
-    static const TTest test_name##_test = {#test_name, test_name##_fn}; \
-    static const TTest *const test_name = &test_name##_test;            \
-    static void test_name##_fn(int _i)                                  \
-    {                                                                   \
-        (void)_i;
-#define END_TEST }
+#define CK_ATTRIBUTE_UNUSED __attribute__((unused))
 
 /// End the running test as failed.
 _Noreturn void _ck_assert_failed(const char *file, int line, const char *expression,
