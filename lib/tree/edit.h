@@ -51,11 +51,6 @@ typedef struct espl__saved {
     espl_pose world;
 } espl__saved;
 
-/// An entity that died.
-typedef struct espl__removed {
-    uint32_t slot, entity;
-} espl__removed;
-
 /// Origin of the slot of a new node, from which its undo restores the list of holes: an unused
 /// slot, the nursery, or else a hole. For a hole it is the one before it in the list, or
 /// ESPL__NO_SLOT for the first.

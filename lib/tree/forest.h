@@ -236,6 +236,14 @@ uint32_t espl__slot_take(espl__forest *forest, uint32_t tree, uint32_t above, ui
 /// Make a slot a hole of its tree, or unused where it is the last used one. Precondition: no link
 /// of a living node names the slot. Updates the counts: live, roots, exceptional, side entries.
 void espl__slot_free(espl__forest *forest, uint32_t slot);
+/// A node that an edit destroyed.
+typedef struct espl__removed {
+    uint32_t slot, entity;
+} espl__removed;
+
+/// Free the slots of destroyed nodes as espl__slot_free(), last first. Their links have no entity
+/// any more.
+void espl__dead_free(espl__forest *forest, const espl__removed *dead, size_t count);
 /// Link a root to a parent, before one of its children or last (ESPL__NO_SLOT). Clears
 /// ESPL__TREE_IN_ORDER unless the order still holds, and updates ESPL__SLOT_EXCEPTIONAL.
 void espl__node_link(espl__forest *forest, uint32_t slot, uint32_t parent, uint32_t before);

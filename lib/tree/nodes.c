@@ -59,10 +59,11 @@ static void clear_side(espl__forest *forest, espl__tree *t, uint32_t slot)
     }
 }
 
-// A root alone is in order: all its holes are unused slots again.
+// The only node of a range is in order if it is at the base: all holes are unused slots again.
 static void reset_order_of_root(espl__forest *forest, espl__tree *t)
 {
-    if (t->live == 1 && espl__tree_is_single(forest, t)) {
+    ESPL_CHECK(t->live == 1);
+    if (espl__tree_is_single(forest, t)) {
         t->used = 1;
         t->hole = ESPL__NO_SLOT;
         t->debt = 0;
@@ -70,37 +71,76 @@ static void reset_order_of_root(espl__forest *forest, espl__tree *t)
     }
 }
 
-// The side entry is reset before the flags, because the flags say what the entry counts as.
-void espl__slot_free(espl__forest *forest, uint32_t slot)
+// Free a slot of a tree with counts. The side entry is reset before the flags, because the flags
+// say what the entry counts as.
+ESPL__INLINE void free_slot(espl__forest *forest, espl__tree *t, uint32_t slot)
 {
-    espl__tree *const t = espl__tree_of(forest, slot);
+    espl__links *const links = &forest->links[slot];
+    uint32_t *const parent = &forest->parent[slot];
+    uint8_t *const flags = &forest->flags[slot];
 
-    forest->links[slot].entity = ESPL__NO_ENTITY;
-    if (!is_counted(forest, slot)) {
-        return;
-    }
     ESPL_CHECK(slot - t->base < t->used && t->live != 0);
     if (t->side != NULL) {
         clear_side(forest, t, slot);
     }
-    ESPL_CHECK(t->exceptional != 0 || !espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL));
-    ESPL_CHECK(t->roots != 0 || !espl__is_root(forest, slot));
-    t->exceptional -= espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL) ? 1 : 0;
-    t->roots -= espl__is_root(forest, slot) ? 1 : 0;
+    ESPL_CHECK(t->exceptional != 0 || (*flags & ESPL__SLOT_EXCEPTIONAL) == 0);
+    ESPL_CHECK(t->roots != 0 || *parent != ESPL__NO_SLOT);
+    t->exceptional -= (*flags & ESPL__SLOT_EXCEPTIONAL) != 0 ? 1 : 0;
+    t->roots -= *parent == ESPL__NO_SLOT ? 1 : 0;
     t->live -= 1;
-    forest->flags[slot] = 0;
+    *flags = 0;
     // The parent of a hole is the base, so that a pass over the range may compute its world: it
     // reads a valid slot, and no node reads the result.
-    forest->parent[slot] = t->base;
+    *parent = t->base;
     if (slot == t->base + t->used - 1) {
+        links->entity = ESPL__NO_ENTITY;
         t->used -= 1;
     } else {
-        forest->links[slot] =
-            (espl__links){ESPL__NO_SLOT, t->hole, ESPL__NO_SLOT, ESPL__NO_ENTITY};
+        *links = (espl__links){ESPL__NO_SLOT, t->hole, ESPL__NO_SLOT, ESPL__NO_ENTITY};
         t->hole = slot;
         t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
     }
-    reset_order_of_root(forest, t);
+    if (t->live == 1) {
+        reset_order_of_root(forest, t);
+    }
+}
+
+void espl__slot_free(espl__forest *forest, uint32_t slot)
+{
+    if (is_counted(forest, slot)) {
+        free_slot(forest, espl__tree_of(forest, slot), slot);
+    } else {
+        forest->links[slot].entity = ESPL__NO_ENTITY;
+    }
+}
+
+// Slots are prefetched at three distances, because the header follows from the tree of the slot,
+// and the address of a side entry from the header.
+void espl__dead_free(espl__forest *forest, const espl__removed *dead, size_t count)
+{
+    enum { FAR = 12, MIDDLE = 8, NEAR = 4 };
+
+    for (size_t i = count; i > 0; --i) {
+        const espl__removed *const now = &dead[i - 1];
+
+        if (i > FAR) {
+            const uint32_t far = now[-FAR].slot, near = now[-NEAR].slot;
+
+            espl__prefetch_to_write(&forest->links[far]);
+            espl__prefetch_to_write(&forest->flags[far]);
+            espl__prefetch_to_write(&forest->parent[far]);
+            espl__prefetch(&forest->tree[far]);
+            espl__prefetch_to_write(espl__tree_of(forest, now[-MIDDLE].slot));
+            if (espl__slot_is(forest, near, ESPL__SLOT_SIDE)) {
+                const espl__tree *const t = espl__tree_of(forest, near);
+
+                espl__side_prefetch(t->side, t->capacity, near - t->base);
+            }
+        }
+        if (is_counted(forest, now->slot)) {
+            free_slot(forest, espl__tree_of(forest, now->slot), now->slot);
+        }
+    }
 }
 
 // --- Exceptional nodes ---

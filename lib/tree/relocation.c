@@ -289,31 +289,6 @@ static void recount_overflowed(espl__edit *edit)
     }
 }
 
-// Free the slots of the dead, last first. Slots are prefetched at three distances, because the
-// address of a side array follows from the header, and the header from the tree of the slot.
-static void free_dead(espl__edit *edit)
-{
-    enum { FAR = 12, MIDDLE = 8, NEAR = 4 };
-    espl__forest *const forest = edit->forest;
-    const size_t count = espl__array_length(edit->removed);
-
-    for (size_t i = count; i > 0; --i) {
-        if (i > FAR) {
-            const espl__removed *const now = &edit->removed[i - 1];
-            const uint32_t far = now[-FAR].slot, near = now[-NEAR].slot;
-            const espl__tree *const t = espl__tree_of(forest, near);
-
-            espl__prefetch_to_write(&forest->links[far]);
-            espl__prefetch_to_write(&forest->flags[far]);
-            espl__prefetch_to_write(&forest->parent[far]);
-            espl__prefetch(&forest->tree[far]);
-            espl__prefetch_to_write(espl__tree_of(forest, now[-MIDDLE].slot));
-            espl__side_prefetch(t->side, t->capacity, near - t->base);
-        }
-        espl__slot_free(forest, edit->removed[i - 1].slot);
-    }
-}
-
 // Copy a new or growing tree to its new range. The header is written by espl__relocations_finish(),
 // because nodes in the old range that move to other trees are still read through it.
 static void relocate_tree(espl__edit *edit, espl__relocation *relocation,
@@ -471,7 +446,7 @@ void espl__edit_relocate(espl__edit *edit, espl__moved_function moved, void *con
     // before arrivals, because they take their arrivals along.
     propagate_stale(edit);
     recount_overflowed(edit);
-    free_dead(edit);
+    espl__dead_free(forest, edit->removed, espl__array_length(edit->removed));
     for (size_t i = 0; i < count; ++i) {
         espl__relocation *const relocation = &edit->relocations[i];
 
