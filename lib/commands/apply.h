@@ -60,7 +60,7 @@ espl_status espl__apply_disable(espl__apply *a);
 /// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT.
 espl_status espl__apply_grow_nursery(espl__apply *a, uint32_t closure);
 
-/// Prefetch what the commands after number `at` of the grouped entries read and write
+/// Prefetch what the commands after number `at` of the queue read and write
 /// (apply_prefetch.c).
 /// @param end  numbers from here on are not read, because another worker may be writing the
 ///             entries.

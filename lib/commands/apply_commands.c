@@ -352,7 +352,7 @@ static espl_status share_member_sets(espl__apply *a, const espl__template *from,
     for (uint32_t i = 1; i < from->count && status == ESPL_OK && a->entry->template == 0; ++i) {
         uint32_t set = ESPL__NONE;
 
-        status = espl__components_share(a, from->slots[i], &set);
+        status = espl__components_share(a, from->nodes[i].slot, &set);
         a->part->made[first + i].set = set;
     }
     return status;

@@ -3,9 +3,9 @@
 //
 // Commands of different groups are far apart in memory, and so are their trees, so that each
 // command would wait for memory several times. While a command is applied, the memory of the
-// commands after it is prefetched in five steps, because each step reads what the step before it
-// fetched: the entry, the command and the trees, the nodes, their neighbours, the slots of new
-// nodes. The distances were found by measurement.
+// commands after it is prefetched in four steps, because each step reads what the step before it
+// fetched: the entry, the tree and the node; the command; the neighbours of the node and the slots
+// of new nodes; their transforms. The distances were found by measurement.
 //
 // Reads the forest and the entries, writes nothing. What is prefetched may change before it is
 // used: a prefetch is never more than a hint, and its addresses are not dereferenced before they
@@ -17,82 +17,51 @@
 
 // --- Existing nodes ---
 
-// First step: the header number of the slot, which leads to the tree.
-static void prefetch_tree(const espl__forest *forest, const espl__operand *operand)
+// All of one node.
+static inline void prefetch_node(const espl__forest *forest, uint32_t slot)
 {
-    if (espl__operand_is_living(operand)) {
-        espl__prefetch(&forest->tree[operand->number]);
-    }
-}
-
-// Second step: all of one node. The header is written, because an edit marks the tree.
-static void prefetch_node(const espl__forest *forest, const espl__operand *operand)
-{
-    if (espl__operand_is_living(operand)) {
-        const uint32_t slot = operand->number;
-
-        espl__prefetch(&forest->links[slot]);
-        espl__prefetch(&forest->flags[slot]);
-        espl__prefetch(&forest->parent[slot]);
-        espl__prefetch(&forest->local[slot]);
-        espl__prefetch(&forest->world[slot]);
-        espl__prefetch_to_write(&forest->trees[forest->tree[slot]]);
-    }
-}
-
-// The siblings, whose links change with those of a node, and the first child.
-static void prefetch_links(const espl__forest *forest, const espl__operand *operand)
-{
-    if (espl__operand_is_living(operand)) {
-        const espl__links links = forest->links[operand->number];
-        const uint32_t near[] = {links.first_child, links.next, links.previous};
-
-        for (size_t i = 0; i < sizeof near / sizeof *near; ++i) {
-            if (near[i] != ESPL__NO_SLOT) {
-                espl__prefetch(&forest->links[near[i]]);
-                espl__prefetch(&forest->flags[near[i]]);
-                espl__prefetch(&forest->parent[near[i]]);
-            }
-        }
-    }
+    espl__prefetch(&forest->links[slot]);
+    espl__prefetch(&forest->flags[slot]);
+    espl__prefetch(&forest->parent[slot]);
+    espl__prefetch(&forest->local[slot]);
+    espl__prefetch(&forest->world[slot]);
 }
 
 // What the side arrays of its tree hold of a node, if there are side arrays.
-static void prefetch_side(const espl__forest *forest, uint32_t slot)
+static inline void prefetch_side(const espl__forest *forest, uint32_t slot)
 {
-    const espl__tree *const t = espl__tree_of(forest, slot);
+    if (espl__slot_is(forest, slot, ESPL__SLOT_SIDE)) {
+        const espl__tree *const t = espl__tree_of(forest, slot);
 
-    espl__side_prefetch(t->side, t->capacity, slot - t->base);
-}
-
-// The parent from which a node is unlinked.
-static void prefetch_old_parent(const espl__forest *forest, const espl__operand *operand)
-{
-    if (espl__operand_is_living(operand)) {
-        const uint32_t up = forest->parent[operand->number];
-
-        prefetch_side(forest, operand->number);
-        if (up != ESPL__NO_SLOT) {
-            prefetch_side(forest, up);
-            espl__prefetch_to_write(&forest->links[up]);
-            espl__prefetch(&forest->world[up]);
-            espl__prefetch(&forest->flags[up]);
-        }
+        espl__side_prefetch(t->side, t->capacity, slot - t->base);
     }
 }
 
-// The second child becomes the first one where the first is unlinked.
-static void prefetch_second_child(const espl__forest *forest, const espl__operand *operand)
+// A node whose links change. ESPL__NO_SLOT has no effect.
+static inline void prefetch_near(const espl__forest *forest, uint32_t slot)
 {
-    if (espl__operand_is_living(operand)) {
-        const uint32_t first = forest->links[operand->number].first_child;
-        const uint32_t second = first != ESPL__NO_SLOT ? forest->links[first].next : first;
+    if (slot != ESPL__NO_SLOT) {
+        espl__prefetch_to_write(&forest->links[slot]);
+        espl__prefetch(&forest->flags[slot]);
+        espl__prefetch(&forest->parent[slot]);
+    }
+}
 
-        if (second != ESPL__NO_SLOT) {
-            espl__prefetch_to_write(&forest->links[second]);
-            espl__prefetch_to_write(&forest->flags[second]);
-            espl__prefetch(&forest->parent[second]);
-        }
+// The nodes whose links change where a node is unlinked, and the parent, whose world is read.
+static inline void prefetch_unlink(const espl__forest *forest, uint32_t slot)
+{
+    const espl__links links = forest->links[slot];
+    const uint32_t up = forest->parent[slot];
+
+    prefetch_near(forest, links.first_child);
+    prefetch_near(forest, links.next);
+    prefetch_near(forest, links.previous);
+    prefetch_side(forest, slot);
+    if (up != ESPL__NO_SLOT) {
+        prefetch_side(forest, up);
+        espl__prefetch_to_write(&forest->links[up]);
+        espl__prefetch(&forest->flags[up]);
+        espl__prefetch(&forest->world[up]);
     }
 }
 
@@ -100,92 +69,122 @@ static void prefetch_second_child(const espl__forest *forest, const espl__operan
 
 // New nodes get the holes of a tree, or else the slots after its nodes. Holes that were freed
 // together are mostly near each other, so that the lines on both sides are prefetched too.
-static void prefetch_room(const espl__forest *forest, const espl__operand *parent)
+static inline void prefetch_room(const espl__forest *forest, const espl__tree *t)
 {
     enum { LINE = 64 / sizeof(espl__links) };
+    const uint32_t slot = t->hole != ESPL__NO_SLOT ? t->hole : t->base + t->used;
 
-    if (espl__operand_is_living(parent)) {
-        const espl__tree *const t = espl__tree_of(forest, parent->number);
-        const uint32_t slot = t->hole != ESPL__NO_SLOT ? t->hole : t->base + t->used;
-
-        if (slot < forest->capacity) {
-            espl__prefetch_to_write(&forest->links[slot]);
-            espl__prefetch_to_write(&forest->links[slot > LINE ? slot - LINE : 0]);
-            espl__prefetch_to_write(&forest->links[slot + LINE]);
-            espl__prefetch_to_write(&forest->flags[slot]);
-            espl__prefetch_to_write(&forest->parent[slot]);
-        }
-        prefetch_side(forest, parent->number);
+    if (slot < forest->capacity) {
+        espl__prefetch_to_write(&forest->links[slot]);
+        espl__prefetch_to_write(&forest->links[slot > LINE ? slot - LINE : 0]);
+        espl__prefetch_to_write(&forest->links[slot + LINE]);
+        espl__prefetch_to_write(&forest->flags[slot]);
+        espl__prefetch_to_write(&forest->parent[slot]);
     }
 }
 
 // The transforms of the first new nodes.
-static void prefetch_poses(const espl__forest *forest, const espl__operand *parent)
+static inline void prefetch_poses(const espl__forest *forest, const espl__tree *t)
 {
     enum { NODES = 4 };
+    uint32_t hole = t->hole, end = t->base + t->used;
 
-    if (espl__operand_is_living(parent)) {
-        const espl__tree *const t = espl__tree_of(forest, parent->number);
-        uint32_t hole = t->hole, end = t->base + t->used;
+    for (int i = 0; i < NODES; ++i) {
+        const uint32_t slot = hole != ESPL__NO_SLOT ? hole : end++;
 
-        for (int i = 0; i < NODES; ++i) {
-            const uint32_t slot = hole != ESPL__NO_SLOT ? hole : end++;
-
-            if (slot >= forest->capacity) {
-                return;
-            }
-            espl__prefetch_to_write(&forest->local[slot]);
-            espl__prefetch_to_write(&forest->world[slot]);
-            espl__side_prefetch(t->side, t->capacity, slot - t->base);
-            hole = hole != ESPL__NO_SLOT ? forest->links[hole].next : hole;
+        if (slot >= forest->capacity) {
+            return;
         }
+        espl__prefetch_to_write(&forest->local[slot]);
+        espl__prefetch_to_write(&forest->world[slot]);
+        if (t->side != NULL) {
+            espl__side_prefetch(t->side, t->capacity, slot - t->base);
+        }
+        hole = hole != ESPL__NO_SLOT ? forest->links[hole].next : hole;
     }
 }
 
 // --- Commands ---
 
-// A command may be in two cache lines.
-static void prefetch_command(const espl__command *command)
+// First step: the entry, the header of the tree, and the node.
+static inline void prefetch_first(const espl__forest *forest, const espl__entry *entries,
+                                  const espl__queued *queued)
 {
-    espl__prefetch(command);
-    espl__prefetch(&command->inherit);
+    espl__prefetch_to_write(&entries[queued->entry]);
+    if (queued->home.slot != ESPL__NO_SLOT) {
+        espl__prefetch_to_write(&forest->trees[queued->home.tree]);
+        prefetch_node(forest, queued->home.slot);
+    }
+}
+
+// Second step: the command, which may be in two cache lines, and the other parent of a node.
+static inline void prefetch_second(const espl__forest *forest, const espl__entry *entry,
+                                   uint32_t slot)
+{
+    espl__prefetch(entry->command);
+    espl__prefetch(&entry->command->inherit);
+    if (espl__operand_is_living(&entry->parent) && entry->parent.number != slot) {
+        prefetch_node(forest, entry->parent.number);
+        espl__prefetch(&forest->tree[entry->parent.number]);
+    }
+}
+
+// Third step: the neighbours of the node, the last sibling of new nodes, and their slots.
+static inline void prefetch_third(const espl__forest *forest, const espl__apply_input *in,
+                                  const espl__entry *entry, const espl__home *home)
+{
+    if (entry->command->count != 0 && entry->command->kind != ESPL__COMMAND_CREATE_BARE) {
+        espl__prefetch(espl__entry_payload(in->request->lanes, entry));
+    }
+    if (home->slot == ESPL__NO_SLOT) {
+        return;
+    }
+    if (entry->command->count != 0) {
+        prefetch_side(forest, home->slot);
+        prefetch_near(forest, forest->links[home->slot].first_child);
+        prefetch_room(forest, &forest->trees[home->tree]);
+        return;
+    }
+    prefetch_unlink(forest, home->slot);
+    if (espl__operand_is_living(&entry->parent)) {
+        const uint32_t parent = entry->parent.number;
+
+        prefetch_near(forest, forest->links[parent].first_child);
+        espl__prefetch_to_write(espl__tree_of(forest, parent));
+    }
+}
+
+// Last step: the transforms of new nodes, or the second child, which becomes the first one where
+// the first is unlinked.
+static inline void prefetch_last(const espl__forest *forest, const espl__entry *entry,
+                                 const espl__home *home)
+{
+    if (home->slot == ESPL__NO_SLOT) {
+        return;
+    }
+    if (entry->command->count != 0) {
+        prefetch_poses(forest, &forest->trees[home->tree]);
+        return;
+    }
+    const uint32_t first = forest->links[home->slot].first_child;
+
+    prefetch_near(forest, first != ESPL__NO_SLOT ? forest->links[first].next : first);
 }
 
 void espl__apply_prefetch(const espl__forest *forest, const espl__apply_input *in, uint32_t at,
                           uint32_t end)
 {
-    enum { FIRST = 20, SECOND = 15, THIRD = 10, FOURTH = 6, LAST = 3 };
-    const uint32_t *const grouped = in->grouped->entries;
+    enum { FIRST = 20, SECOND = 12, THIRD = 6, LAST = 3 };
     const espl__entry *const entries = in->ordered->entries;
 
     ESPL_CHECK_FULL(at < end && end <= in->ordered->entry_count);
     if (end - at <= FIRST) {
         return;
     }
-    const espl__entry *const second = &entries[grouped[at + SECOND]];
-    const espl__entry *const third = &entries[grouped[at + THIRD]];
-    const espl__entry *const fourth = &entries[grouped[at + FOURTH]];
-    const espl__entry *const last = &entries[grouped[at + LAST]];
+    const espl__queued *const queue = in->grouped->queue + at;
 
-    espl__prefetch_to_write(&entries[grouped[at + FIRST]]);
-    prefetch_command(second->command);
-    prefetch_tree(forest, &second->target);
-    prefetch_tree(forest, &second->parent);
-    prefetch_node(forest, &third->target);
-    prefetch_node(forest, &third->parent);
-    if (fourth->command->count != 0) {
-        prefetch_room(forest, &fourth->parent);
-        if (fourth->command->kind != ESPL__COMMAND_CREATE_BARE) {
-            espl__prefetch(espl__entry_payload(in->request->lanes, fourth));
-        }
-    } else {
-        prefetch_links(forest, &fourth->target);
-        prefetch_old_parent(forest, &fourth->target);
-    }
-    prefetch_links(forest, &fourth->parent);
-    if (last->command->count != 0) {
-        prefetch_poses(forest, &last->parent);
-    } else {
-        prefetch_second_child(forest, &last->target);
-    }
+    prefetch_first(forest, entries, &queue[FIRST]);
+    prefetch_second(forest, &entries[queue[SECOND].entry], queue[SECOND].home.slot);
+    prefetch_third(forest, in, &entries[queue[THIRD].entry], &queue[THIRD].home);
+    prefetch_last(forest, &entries[queue[LAST].entry], &queue[LAST].home);
 }

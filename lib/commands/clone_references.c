@@ -385,7 +385,7 @@ static bool plan_part(reference_planner *p, uint32_t number)
         const espl__group *const group = &grouped->groups[g];
 
         for (uint32_t i = group->entry_begin; i < group->entry_end && is_done; ++i) {
-            is_done = plan_entry(p, number, grouped->entries[i]);
+            is_done = plan_entry(p, number, grouped->queue[i].entry);
         }
     }
     return is_done;

@@ -83,7 +83,6 @@ typedef struct espl__entry {
     // Written by the resolve stage.
     espl__operand target, parent, before;
     // Written by the group stage.
-    uint32_t group;
     uint32_t template; // instantiate from a source that no command edits: its number + 1; else 0
     // Written by the apply stage.
     espl_status status;  // verdict
@@ -112,10 +111,15 @@ typedef struct espl__ordered {
 
 // --- The resolve stage ---
 
+/// The first node that a command writes to.
+typedef struct espl__home {
+    uint32_t tree, slot; // ESPL__NO_TREE and ESPL__NO_SLOT: no operand lives
+} espl__home;
+
 /// Output of the resolve stage, besides the operands in the entries.
 typedef struct espl__resolved {
     const uint32_t *pending_entries; // [pending_count] entry of the command that makes the entity
-    const uint32_t *homes; // [entry_count] first tree that the command writes to, or ESPL__NO_TREE
+    const espl__home *homes;         // [entry_count]
     const bool
         *are_linking;  // [entry_count] it names another tree than its home, or a pending entity
     bool wants_side;   // a new node may have something in side arrays
@@ -126,8 +130,14 @@ typedef struct espl__resolved {
 
 /// Commands that may depend on each other. No command depends on one of another group.
 typedef struct espl__group {
-    uint32_t entry_begin, entry_end; // in espl__grouped.entries
+    uint32_t entry_begin, entry_end; // in espl__grouped.queue
 } espl__group;
+
+/// A command in the order in which commands are applied.
+typedef struct espl__queued {
+    uint32_t entry;  // its number in playback order
+    espl__home home; // for prefetches
+} espl__queued;
 
 /// A tree that commands touch.
 typedef struct espl__touched_tree {
@@ -150,7 +160,7 @@ typedef struct espl__grouped {
     const espl__source *sources; // [source_count]
     size_t source_count;
     size_t bucket_count;     // ESPL__COPY_KINDS for each node of each source
-    const uint32_t *entries; // [entry_count] numbers of entries by group, in playback order in each
+    const espl__queued *queue; // [entry_count] by group, in playback order in each
     const espl__group *groups; // [group_count] in the order of their first commands
     size_t group_count;
     bool wants_side; // a node of a source may have something in side arrays

@@ -96,7 +96,7 @@ static size_t bound_group(const applying *s, uint32_t number, bool *is_alone)
 
     *is_alone = false;
     for (uint32_t k = group->entry_begin; k < group->entry_end && !*is_alone; ++k) {
-        const espl__entry *const entry = &s->in->ordered->entries[grouped->entries[k]];
+        const espl__entry *const entry = &s->in->ordered->entries[grouped->queue[k].entry];
         const uint32_t bound = entry->made_count;
 
         *is_alone = bound == BOUND_UNKNOWN;
@@ -281,7 +281,7 @@ static void apply_group(const applying *s, espl__part *part, uint32_t number)
     }
     for (uint32_t k = group->entry_begin; k < group->entry_end; ++k) {
         espl__apply_prefetch(a.forest, s->in, k, end);
-        a.entry = &entries[grouped->entries[k]];
+        a.entry = &entries[grouped->queue[k].entry];
         a.command = a.entry->command;
         a.entry->part = part->number;
         a.entry->made_begin = a.entry->made_count = 0;

@@ -88,19 +88,19 @@ static bool instantiates(const espl__entry *entry)
 static void touch_all(grouping *g)
 {
     enum { AHEAD = 16 };
-    const uint32_t *const homes = g->in->resolved->homes;
+    const espl__home *const homes = g->in->resolved->homes;
     const bool *const are_linking = g->in->resolved->are_linking;
     const size_t count = g->entry_count;
 
     for (size_t i = 0; i < count; ++i) {
-        const uint32_t ahead = i + AHEAD < count ? homes[i + AHEAD] : ESPL__NO_TREE;
-        const espl__entry *const entry = &g->entries[i];
+        const uint32_t tree = homes[i].tree;
 
-        if (ahead != ESPL__NO_TREE) {
-            espl__prefetch_to_write(&g->trees[ahead].mark);
-        }
-        g->elements[i] = homes[i] == ESPL__NO_TREE ? add_element(g) : touch(g, homes[i]);
+        espl__prefetch_element(g->trees, homes[i + AHEAD < count ? i + AHEAD : i].tree,
+                               sizeof *g->trees);
+        g->elements[i] = tree == ESPL__NO_TREE ? add_element(g) : touch(g, tree);
         if (are_linking[i]) {
+            const espl__entry *const entry = &g->entries[i];
+
             g->has_links = true;
             if (!instantiates(entry)) {
                 touch_operand(g, &entry->target);
@@ -270,20 +270,15 @@ static espl_status find_sources(grouping *g)
 static espl_status copy_template(espl__arena *arena, espl__source *source,
                                  const espl__template *found)
 {
-    const size_t count = found->count;
-    uint32_t *const slots = espl__arena_take(arena, count, 2 * sizeof *slots);
+    espl__template_node *const nodes = espl__arena_take(arena, found->count, sizeof *nodes);
 
-    ESPL_CHECK(count != 0 && found->slots[0] == source->slot);
-    if (slots == NULL) {
+    ESPL_CHECK(found->count != 0 && found->nodes[0].slot == source->slot);
+    if (nodes == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-    uint32_t *const parents = slots + count;
-
-    memcpy(slots, found->slots, count * sizeof *slots);
-    memcpy(parents, found->parents, count * sizeof *parents);
+    memcpy(nodes, found->nodes, found->count * sizeof *nodes);
     source->tree = *found;
-    source->tree.slots = slots;
-    source->tree.parents = parents;
+    source->tree.nodes = nodes;
     return ESPL_OK;
 }
 
@@ -346,14 +341,14 @@ static size_t number_groups(grouping *g)
 static espl_status sort_entries(const grouping *g, size_t count, espl__grouped *out)
 {
     espl__arena *const arena = &g->context->arena;
-    espl__entry *const entries = g->in->ordered->entries;
-    uint32_t *const ends = espl__arena_take(arena, count + 1 + g->entry_count, sizeof *ends);
+    const espl__home *const homes = g->in->resolved->homes;
+    uint32_t *const ends = espl__arena_take(arena, count + 1, sizeof *ends);
+    espl__queued *const queue = espl__arena_take(arena, g->entry_count, sizeof *queue);
     espl__group *const groups = espl__arena_take(arena, count, sizeof *groups);
 
-    if (ends == NULL || groups == NULL) {
+    if (ends == NULL || queue == NULL || groups == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-    uint32_t *const sorted = ends + count + 1;
 
     memset(ends, 0, (count + 1) * sizeof *ends);
     for (size_t i = 0; i < g->entry_count; ++i) {
@@ -365,10 +360,9 @@ static espl_status sort_entries(const grouping *g, size_t count, espl__grouped *
     }
     ESPL_CHECK(ends[count] == g->entry_count);
     for (size_t i = 0; i < g->entry_count; ++i) {
-        entries[i].group = g->elements[i];
-        sorted[ends[g->elements[i]]++] = (uint32_t)i;
+        queue[ends[g->elements[i]]++] = (espl__queued){(uint32_t)i, homes[i]};
     }
-    out->entries = sorted;
+    out->queue = queue;
     out->groups = groups;
     out->group_count = count;
     return ESPL_OK;

@@ -24,7 +24,7 @@ typedef struct resolving {
     const espl__stage_context *context;
     const espl__resolve_input *in;
     uint32_t *pending_entries; // the arrays of the output
-    uint32_t *homes;
+    espl__home *homes;
     bool *are_linking;
     atomic_bool wants_side, changes_sets;
 } resolving;
@@ -39,6 +39,7 @@ typedef struct reading {
     size_t record_count;
     const uint32_t *trees; // by slot
     const uint8_t *flags;  // by slot
+    unsigned flags_seen;   // of all operands that live
     bool wants_side, changes_sets;
 } reading;
 
@@ -113,9 +114,7 @@ static inline void resolve_optional(const reading *r, const espl_entity *entity,
 // The index may be any number, because the handle was not checked.
 static inline void prefetch_record(const reading *r, uint32_t index)
 {
-    if (index < r->record_count) {
-        espl__prefetch(&r->records[index]);
-    }
+    espl__prefetch_element(r->records, index, sizeof *r->records);
 }
 
 // Note which command makes each of its pending entities.
@@ -138,7 +137,7 @@ static inline void name_makers(const reading *r, const espl__entry *entry, uint3
 
 // The trees that a command writes to.
 typedef struct tie {
-    uint32_t home; // the first, or ESPL__NO_TREE
+    espl__home home;
     bool is_linking;
 } tie;
 
@@ -151,12 +150,14 @@ static inline void tie_to(reading *r, const espl__operand *operand, tie *out)
         out->is_linking |= espl__operand_is_pending(operand);
         return;
     }
-    const uint32_t tree = r->trees[operand->number];
+    const uint32_t slot = operand->number, tree = r->trees[slot];
 
     // A node with something in side arrays may move to another tree with all that it has.
-    r->wants_side = r->wants_side || (r->flags[operand->number] & ESPL__SLOT_SIDE) != 0;
-    out->home = out->home == ESPL__NO_TREE ? tree : out->home;
-    out->is_linking |= out->home != tree;
+    r->flags_seen |= r->flags[slot];
+    if (out->home.tree == ESPL__NO_TREE) {
+        out->home = (espl__home){tree, slot};
+    }
+    out->is_linking |= out->home.tree != tree;
 }
 
 // Tell whether the transform in a payload has a stretch or user data, which are kept in side
@@ -203,10 +204,10 @@ static inline void note_trees(reading *r, uint32_t number)
     const espl__entry *const entry = &r->entries[number];
     const bool is_source = entry->command->kind == ESPL__COMMAND_INSTANTIATE &&
                            espl__operand_is_living(&entry->target);
-    tie t = {.home = ESPL__NO_TREE};
+    tie t = {.home = {ESPL__NO_TREE, ESPL__NO_SLOT}};
 
     if (is_source) {
-        r->wants_side = r->wants_side || (r->flags[entry->target.number] & ESPL__SLOT_SIDE) != 0;
+        r->flags_seen |= r->flags[entry->target.number];
     } else {
         tie_to(r, &entry->target, &t);
     }
@@ -267,7 +268,7 @@ static void resolve_range(void *context, size_t begin, size_t end)
         begin = stop;
     }
     // One store for each job, not for each command, because the workers share the line.
-    if (r.wants_side) {
+    if (r.wants_side || (r.flags_seen & ESPL__SLOT_SIDE) != 0) {
         atomic_store_explicit(&all->wants_side, true, memory_order_relaxed);
     }
     if (r.changes_sets) {

@@ -13,24 +13,15 @@
 // --- Lists ---
 
 // All lists of an edit, for the functions that do the same with each.
-enum { LISTS = 11 };
+enum { LISTS = 10 };
 
 #define LIST(name) {offsetof(espl__edit, name), sizeof *((espl__edit *)NULL)->name}
 
 static const struct {
     size_t offset, item_size;
 } lists[LISTS] = {
-    LIST(log),
-    LIST(saved),
-    LIST(moved),
-    LIST(stale),
-    LIST(touched),
-    LIST(removed),
-    LIST(made),
-    LIST(relocations),
-    LIST(path),
-    LIST(template_slots),
-    LIST(template_parents),
+    LIST(log),     LIST(saved), LIST(moved),       LIST(stale), LIST(touched),
+    LIST(removed), LIST(made),  LIST(relocations), LIST(path),  LIST(template_nodes),
 };
 
 // Return the address of the pointer to a list.
@@ -248,16 +239,13 @@ static void refresh_path(espl__edit *edit, uint32_t slot, uint32_t top)
     }
 }
 
-// Fast path: most groups have no stale node. The parent of a refreshed node is fresh and ends the
-// next climb, so that refreshing the nodes of a path one after the other costs one climb in all.
-void espl__edit_refresh(espl__edit *edit, uint32_t slot)
+// The parent of a refreshed node is fresh and ends the next climb, so that refreshing the nodes of a
+// path one after the other costs one climb in all.
+void espl__edit_refresh_stale(espl__edit *edit, uint32_t slot)
 {
     const espl__forest *const forest = edit->forest;
     uint32_t highest = ESPL__NO_SLOT;
 
-    if (espl__array_length(edit->stale) == edit->stale_from) {
-        return;
-    }
     for (uint32_t up = forest->parent[slot]; up != ESPL__NO_SLOT; up = forest->parent[up]) {
         highest = espl__slot_is(forest, up, ESPL__SLOT_STALE) ? up : highest;
         if (is_top_of_climb(edit, up)) {

@@ -83,13 +83,19 @@ typedef struct espl__relocation {
     espl__side *side; // of the new range, or the first ones of the tree; NULL: not needed
 } espl__relocation;
 
-/// The owned closure of a source node as arrays, breadth-first. A clone is a copy of it.
+/// A node of a template. Numbers are those of the entries in the template.
+typedef struct espl__template_node {
+    uint32_t slot;
+    uint32_t parent;           // number of its parent, below its own; of the first: 0
+    uint32_t source, original; // of a copy: see espl__made
+} espl__template_node;
+
+/// The owned closure of a source node as an array, breadth-first. A clone is a copy of it.
 typedef struct espl__template {
     uint32_t count;
-    const uint32_t *slots;   // [count]
-    const uint32_t *parents; // [count] number of the parent in `slots`, below its own; [0]: 0
-    bool has_side;           // some node may have an entry in side arrays
-    bool has_bare;           // some node has no transform
+    const espl__template_node *nodes; // [count]
+    bool has_side;                    // some node may have an entry in side arrays
+    bool has_bare;                    // some node has no transform
 } espl__template;
 
 /// Options of an attach.
@@ -126,8 +132,8 @@ typedef struct espl__edit {
     uint32_t *touched; // slots whose roles may have changed; with repeats and dead ones
     espl__removed *removed;
     espl__made *made;
-    espl__relocation *relocations;               // found by the survey
-    uint32_t *template_slots, *template_parents; // of espl__edit_find_template()
+    espl__relocation *relocations;       // found by the survey
+    espl__template_node *template_nodes; // of espl__edit_find_template()
 } espl__edit;
 
 // --- edit.c ---

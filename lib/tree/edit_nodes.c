@@ -157,45 +157,50 @@ espl_status espl__edit_remove_transform(espl__edit *edit, uint32_t slot)
 
 // --- Templates ---
 
-// The list of slots is its own queue, so that it is breadth-first.
+// Append a node to the template that is being found. The source of a copy of a new node is that
+// node's source, so that each copy names an entity that existed before the playback.
+static bool push_template_node(espl__edit *edit, uint32_t slot, uint32_t parent)
+{
+    const uint32_t entity = edit->forest->links[slot].entity, number = entity & ~ESPL__MADE;
+    const bool is_made = (entity & ESPL__MADE) != 0;
+
+    if (!ESPL__EDIT_RESERVE(edit, template_nodes, 1)) {
+        return false;
+    }
+    ESPL_ARRAY_PUSH(edit->template_nodes,
+                    (espl__template_node){.slot = slot,
+                                          .parent = parent,
+                                          .source = is_made ? edit->made[number].source : entity,
+                                          .original = is_made ? number : ESPL__NO_ENTITY});
+    return true;
+}
+
+// The list of nodes is its own queue, so that it is breadth-first.
 espl_status espl__edit_find_template(espl__edit *edit, uint32_t slot, espl__template *out)
 {
     const espl__forest *const forest = edit->forest;
-    bool has_side = false, has_bare = false;
+    unsigned flags = 0;
 
-    espl__array_set_length(edit->template_slots, 0);
-    espl__array_set_length(edit->template_parents, 0);
-    if (!ESPL__EDIT_RESERVE(edit, template_slots, 1) ||
-        !ESPL__EDIT_RESERVE(edit, template_parents, 1)) {
+    espl__array_set_length(edit->template_nodes, 0);
+    if (!push_template_node(edit, slot, 0)) {
         return ESPL_ERR_NO_MEMORY;
     }
-    ESPL_ARRAY_PUSH(edit->template_slots, slot);
-    ESPL_ARRAY_PUSH(edit->template_parents, 0);
-    for (uint32_t i = 0; i < espl__array_length(edit->template_slots); ++i) {
-        const uint32_t at = edit->template_slots[i];
+    for (uint32_t i = 0; i < espl__array_length(edit->template_nodes); ++i) {
+        const uint32_t at = edit->template_nodes[i].slot;
 
-        has_side = has_side || espl__slot_is(forest, at, ESPL__SLOT_SIDE);
-        has_bare = has_bare || espl__slot_is(forest, at, ESPL__SLOT_BARE);
+        flags |= forest->flags[at];
         for (uint32_t child = forest->links[at].first_child; child != ESPL__NO_SLOT;
              child = forest->links[child].next) {
-            if (espl__slot_is(forest, child, ESPL__SLOT_FREE_LINK)) {
-                continue;
-            }
-            if (!ESPL__EDIT_RESERVE(edit, template_slots, 1) ||
-                !ESPL__EDIT_RESERVE(edit, template_parents, 1)) {
+            if (!espl__slot_is(forest, child, ESPL__SLOT_FREE_LINK) &&
+                !push_template_node(edit, child, i)) {
                 return ESPL_ERR_NO_MEMORY;
             }
-            ESPL_ARRAY_PUSH(edit->template_slots, child);
-            ESPL_ARRAY_PUSH(edit->template_parents, i);
         }
     }
-    ESPL_CHECK(espl__array_length(edit->template_slots) ==
-               espl__array_length(edit->template_parents));
-    *out = (espl__template){.count = (uint32_t)espl__array_length(edit->template_slots),
-                            .slots = edit->template_slots,
-                            .parents = edit->template_parents,
-                            .has_side = has_side,
-                            .has_bare = has_bare};
+    *out = (espl__template){.count = (uint32_t)espl__array_length(edit->template_nodes),
+                            .nodes = edit->template_nodes,
+                            .has_side = (flags & ESPL__SLOT_SIDE) != 0,
+                            .has_bare = (flags & ESPL__SLOT_BARE) != 0};
     return ESPL_OK;
 }
 
@@ -217,6 +222,27 @@ espl_status espl__edit_prepare_new(espl__edit *edit, espl__new_node *place)
 {
     static const espl__keep_rules local_stays = {ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL};
     static const espl__keep_rules world_stays = {ESPL_KEEP_WORLD, ESPL_KEEP_WORLD, ESPL_KEEP_WORLD};
+    const espl__forest *const forest = edit->forest;
+    const bool is_root = place->parent == ESPL__NO_SLOT;
+
+    if (!is_root) {
+        espl__edit_refresh(edit, place->parent);
+    }
+    const espl_pose local = place->placement.local;
+    const espl__wide_pose pose = espl__wide_load(&local);
+
+    // Fast path: without inherit flags, and below a parent without side arrays, only the world is
+    // to be computed.
+    if (!place->is_bare && !place->keeps_world && place->inherit == 0 &&
+        espl__wide_is_finite(pose) &&
+        (is_root || !espl__slot_is(forest, place->parent, ESPL__SLOT_SIDE))) {
+        place->placement.kept = espl__kept_none();
+        espl__wide_store(
+            &place->world,
+            is_root ? pose
+                    : espl__wide_compose(espl__wide_load(&forest->world[place->parent]), pose));
+        return ESPL_OK;
+    }
     espl__frame room;
     const espl__frame *const up = espl__edit_frame(edit, place->parent, &room);
 
@@ -224,20 +250,6 @@ espl_status espl__edit_prepare_new(espl__edit *edit, espl__new_node *place)
         place->placement = espl__placement_identity();
         place->placement.extra = up != NULL ? up->extra : place->placement.extra;
         place->world = up != NULL ? up->world : place->placement.local;
-        return ESPL_OK;
-    }
-    const espl_pose local = place->placement.local;
-    const espl__wide_pose pose = espl__wide_load(&local);
-
-    // Fast path: without inherit flags, and below a parent without side arrays, only the world is
-    // to be computed.
-    if (!place->keeps_world && place->inherit == 0 && espl__wide_is_finite(pose) &&
-        (up == NULL || !espl__slot_is(edit->forest, place->parent, ESPL__SLOT_SIDE))) {
-        const espl__wide_pose world =
-            up == NULL ? pose : espl__wide_compose(espl__wide_load(&up->world), pose);
-
-        place->placement.kept = espl__kept_none();
-        espl__wide_store(&place->world, world);
         return ESPL_OK;
     }
     return espl__placement_move(&place->placement, &place->world, &local, up,
@@ -293,26 +305,20 @@ static void fill_node(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t
     }
 }
 
-// Append a new node to the list. The source of a copy of a new node is that node's source, so that
-// each copy names an entity that existed before the playback.
-static void add_made(espl__edit *edit, uint32_t slot, uint32_t source_slot, uint32_t from)
+// Append a new node to the list. @param copied  NULL: it is no copy.
+static void add_made(espl__edit *edit, uint32_t slot, const espl__template_node *copied,
+                     uint32_t from)
 {
-    const espl__forest *const forest = edit->forest;
-    espl__made made = {slot, ESPL__NO_ENTITY, ESPL__NO_ENTITY, from};
-
-    if (source_slot != ESPL__NO_SLOT) {
-        const uint32_t entity = forest->links[source_slot].entity;
-        const bool is_made = (entity & ESPL__MADE) != 0;
-
-        made.source = is_made ? edit->made[entity & ~ESPL__MADE].source : entity;
-        made.original = is_made ? entity & ~ESPL__MADE : ESPL__NO_ENTITY;
-    }
-    ESPL_CHECK_FULL((forest->links[slot].entity & ~ESPL__MADE) == espl__array_length(edit->made));
-    ESPL_ARRAY_PUSH(edit->made, made);
+    ESPL_CHECK_FULL((edit->forest->links[slot].entity & ~ESPL__MADE) ==
+                    espl__array_length(edit->made));
+    ESPL_ARRAY_PUSH(edit->made,
+                    ((espl__made){slot, copied != NULL ? copied->source : ESPL__NO_ENTITY,
+                                  copied != NULL ? copied->original : ESPL__NO_ENTITY, from}));
 }
 
 // Make the top of a copy, or a created node. @return its slot, or ESPL__NO_SLOT: no memory.
-static uint32_t make_top(espl__edit *edit, uint32_t source_slot, const espl__new_node *place)
+static uint32_t make_top(espl__edit *edit, const espl__template_node *copied,
+                         const espl__new_node *place)
 {
     espl__forest *const forest = edit->forest;
     const uint32_t parent = place->parent;
@@ -332,7 +338,7 @@ static uint32_t make_top(espl__edit *edit, uint32_t source_slot, const espl__new
     forest->world[slot] = place->world;
     edit->context.counts.nodes_visited += 1;
     edit->context.counts.overflowed += espl__pose_is_finite(&place->world) ? 0 : 1;
-    add_made(edit, slot, source_slot, from);
+    add_made(edit, slot, copied, from);
     return slot;
 }
 
@@ -346,7 +352,7 @@ static bool mark_new_if_moved(espl__edit *edit, uint32_t slot)
            espl__edit_mark_moved(edit, slot);
 }
 
-// Append the undo entry of nodes that are about to be made, and reserve their lists. It counts no
+// Append the undo entry of nodes that are about to be made, and reserve their list. It counts no
 // nodes yet, so that an undo after a failure in between finds a valid entry; count_making()
 // completes it.
 // @return the number of the entry, or SIZE_MAX: no memory.
@@ -359,11 +365,7 @@ static size_t begin_making(espl__edit *edit, uint32_t parent, uint32_t count)
                               .slot = ESPL__NO_SLOT,
                               .a = (uint32_t)espl__array_length(edit->made)};
 
-    // Each node may have to move, because it may be in the nursery while its parent is not.
-    return ESPL__EDIT_RESERVE(edit, made, count) && ESPL__EDIT_RESERVE(edit, moved, count) &&
-                   espl__edit_log(edit, entry)
-               ? number
-               : SIZE_MAX;
+    return ESPL__EDIT_RESERVE(edit, made, count) && espl__edit_log(edit, entry) ? number : SIZE_MAX;
 }
 
 // Complete the undo entry of nodes that were made.
@@ -393,7 +395,7 @@ espl_status espl__edit_create(espl__edit *edit, const espl__new_node *place, uin
     if (number == SIZE_MAX || !touch_parent(edit, place->parent)) {
         return ESPL_ERR_NO_MEMORY;
     }
-    const uint32_t slot = make_top(edit, ESPL__NO_SLOT, place);
+    const uint32_t slot = make_top(edit, NULL, place);
 
     if (slot == ESPL__NO_SLOT) {
         return ESPL_ERR_NO_MEMORY;
@@ -407,9 +409,10 @@ espl_status espl__edit_create(espl__edit *edit, const espl__new_node *place, uin
 static bool clone_member(espl__edit *edit, const espl__template *source, uint32_t first, uint32_t i)
 {
     espl__forest *const forest = edit->forest;
-    const uint32_t from_slot = source->slots[i];
-    ESPL_CHECK_FULL(i != 0 && source->parents[i] < i);
-    const uint32_t parent = edit->made[first + source->parents[i]].slot;
+    const espl__template_node *const copied = &source->nodes[i];
+    const uint32_t from_slot = copied->slot;
+    ESPL_CHECK_FULL(i != 0 && copied->parent < i);
+    const uint32_t parent = edit->made[first + copied->parent].slot;
     const unsigned flags = forest->flags[from_slot] & (unsigned)ESPL__SLOT_BARE;
     uint32_t from = 0;
     const espl__placement placement =
@@ -425,7 +428,7 @@ static bool clone_member(espl__edit *edit, const espl__template *source, uint32_
 
     fill_node(edit, slot, parent, ESPL__NO_SLOT, &placement, flags);
     (void)espl__propagate_node(forest, &edit->context, slot);
-    add_made(edit, slot, from_slot, from);
+    add_made(edit, slot, copied, from);
     return mark_new_if_moved(edit, slot);
 }
 
@@ -454,8 +457,11 @@ ESPL__INLINE uint32_t take_plain_slot(espl__edit *edit, espl__tree *t, uint32_t 
         *from = ESPL__FROM_NURSERY;
         return edit->nursery++;
     }
-    uint32_t slot = espl__hole_take(forest, t, up, from);
+    uint32_t slot = ESPL__NO_SLOT;
 
+    if (t->hole != ESPL__NO_SLOT) {
+        slot = espl__hole_take(forest, t, up, from);
+    }
     if (slot != ESPL__NO_SLOT || t->used == t->capacity) {
         return slot;
     }
@@ -468,61 +474,60 @@ ESPL__INLINE uint32_t take_plain_slot(espl__edit *edit, espl__tree *t, uint32_t 
 
 // Copy a plain template: one loop without calls, because cloning is the most frequent structural
 // command. It ends where the range of the parent has no slot left; clone_member() copies the rest.
+// The addresses of the arrays are in locals, because the compiler must assume that a store changes
+// a field.
 // @return the number of new nodes, which are listed.
 static uint32_t clone_plain(espl__edit *edit, const espl__template *source,
                             const espl__new_node *place)
 {
     espl__forest *const forest = edit->forest;
     espl__links *const links = forest->links;
+    espl_pose *const locals = forest->local, *const worlds = forest->world;
+    uint32_t *const parents = forest->parent;
+    uint8_t *const flags = forest->flags;
     const uint32_t tree =
         place->parent == ESPL__NO_SLOT ? forest->nursery : forest->tree[place->parent];
     espl__tree *const t = &forest->trees[tree];
-    const uint32_t first = (uint32_t)espl__array_length(edit->made);
+    const uint32_t first = (uint32_t)espl__array_length(edit->made), count = source->count;
+    const espl__template_node *const nodes = source->nodes;
     espl__made *const made = edit->made + first;
     espl__wide_bits alarm = {0};
-    bool is_in_order = true;
-    uint32_t i = 0;
+    espl__wide_pose local = espl__wide_load(&place->placement.local);
+    espl__wide_pose world = espl__wide_load(&place->world);
+    uint32_t up = place->parent, before = place->before, i = 0;
+    uint8_t flag = up != ESPL__NO_SLOT && place->link == ESPL_LINK_FREE ? ESPL__SLOT_FREE_LINK : 0;
+    bool is_in_order = (t->flags & ESPL__TREE_IN_ORDER) != 0;
 
-    for (; i < source->count; ++i) {
-        const uint32_t up = i == 0 ? place->parent : made[source->parents[i]].slot;
-        const uint32_t copied = source->slots[i], entity = links[copied].entity;
+    while (i < count) {
         uint32_t from = 0;
         const uint32_t slot = take_plain_slot(edit, t, tree, up, &from);
 
         if (slot == ESPL__NO_SLOT) {
             break;
         }
-        const espl__wide_pose local =
-            espl__wide_load(i == 0 ? &place->placement.local : &forest->local[copied]);
-        const espl__wide_pose world =
-            i == 0 ? espl__wide_load(&place->world)
-                   : espl__wide_compose(espl__wide_load(&forest->world[up]), local);
-
-        espl__wide_store(&forest->local[slot], local);
-        espl__wide_store(&forest->world[slot], world);
+        espl__wide_store(&locals[slot], local);
+        espl__wide_store(&worlds[slot], world);
         alarm |= espl__wide_nonfinite(world);
-        forest->flags[slot] = 0;
-        forest->parent[slot] = up;
+        flags[slot] = flag;
+        parents[slot] = up;
         links[slot] = (espl__links){ESPL__NO_SLOT, ESPL__NO_SLOT, ESPL__NO_SLOT,
                                     ESPL__MADE | (first + i)};
+        made[i] = (espl__made){slot, nodes[i].source, nodes[i].original, from};
         ESPL_CHECK_FULL(up == ESPL__NO_SLOT || (up < slot && forest->tree[up] == tree));
         if (up != ESPL__NO_SLOT) {
-            const uint32_t before = i == 0 ? place->before : ESPL__NO_SLOT;
-
             espl__links_insert(links, slot, up, before);
             // As keeps_order() in nodes.c: an unused slot, last among its siblings, parents ascend.
             is_in_order = is_in_order && from == ESPL__FROM_TAIL && before == ESPL__NO_SLOT &&
-                          (forest->parent[slot - 1] <= up ||
-                           forest->parent[slot - 1] == ESPL__NO_SLOT);
+                          (parents[slot - 1] <= up || parents[slot - 1] == ESPL__NO_SLOT);
         }
-        const bool is_made = (entity & ESPL__MADE) != 0;
-        const uint32_t number = entity & ~ESPL__MADE;
-
-        made[i] = (espl__made){slot, is_made ? edit->made[number].source : entity,
-                               is_made ? number : ESPL__NO_ENTITY, from};
-    }
-    if (i != 0 && place->parent != ESPL__NO_SLOT && place->link == ESPL_LINK_FREE) {
-        forest->flags[made[0].slot] = ESPL__SLOT_FREE_LINK;
+        i += 1;
+        if (i < count) {
+            up = made[nodes[i].parent].slot;
+            before = ESPL__NO_SLOT;
+            flag = 0;
+            local = espl__wide_load(&locals[nodes[i].slot]);
+            world = espl__wide_compose(espl__wide_load(&worlds[up]), local);
+        }
     }
     if (tree != forest->nursery) {
         ESPL_CHECK(t->live + i <= t->used);
@@ -533,9 +538,7 @@ static uint32_t clone_plain(espl__edit *edit, const espl__template *source,
     espl__array_set_length(edit->made, first + i);
     edit->context.counts.nodes_visited += i;
     for (uint32_t k = 0; !espl__wide_bits_are_zero(alarm) && k < i; ++k) {
-        const espl_pose *const world = &forest->world[made[k].slot];
-
-        edit->context.counts.overflowed += espl__pose_is_finite(world) ? 0 : 1;
+        edit->context.counts.overflowed += espl__pose_is_finite(&worlds[made[k].slot]) ? 0 : 1;
     }
     return i;
 }
@@ -556,7 +559,7 @@ espl_status espl__edit_clone(espl__edit *edit, const espl__template *source,
     bool is_done = true;
 
     if (i == 0) {
-        const uint32_t top = make_top(edit, source->slots[0], place);
+        const uint32_t top = make_top(edit, &source->nodes[0], place);
 
         is_done = top != ESPL__NO_SLOT && mark_new_if_moved(edit, top);
         i = 1;

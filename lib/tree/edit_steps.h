@@ -51,8 +51,16 @@ void espl__edit_mark_stale(espl__edit *edit, uint32_t slot);
 /// node is recomputed at most once for each change above it in this way. Precondition: the world of
 /// the node is up to date.
 void espl__edit_push_down(espl__edit *edit, uint32_t slot);
+/// espl__edit_refresh() where the group has a stale node.
+void espl__edit_refresh_stale(espl__edit *edit, uint32_t slot);
 /// Bring the world of a node up to date.
-void espl__edit_refresh(espl__edit *edit, uint32_t slot);
+static inline void espl__edit_refresh(espl__edit *edit, uint32_t slot)
+{
+    // Fast path: most groups have no stale node.
+    if (espl__array_length(edit->stale) != edit->stale_from) {
+        espl__edit_refresh_stale(edit, slot);
+    }
+}
 /// Tell whether a node has a stale ancestor, so that its world is recomputed in any case.
 bool espl__edit_is_below_stale(const espl__edit *edit, uint32_t slot);
 /// Return the frame that the children of a node see, up to date, in `room`. NULL for ESPL__NO_SLOT.

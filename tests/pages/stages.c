@@ -227,7 +227,7 @@ static void draw_groups(const scene *s, const espl__playback *playback)
         }
         printf("; commands");
         for (uint32_t k = group->entry_begin; k < group->entry_end; ++k) {
-            printf(" %u", playback->grouped.entries[k]);
+            printf(" %u", playback->grouped.queue[k].entry);
         }
         puts("");
     }
