@@ -209,12 +209,9 @@ static void take_transform(const espl__apply *a, espl__new_node *place)
 
 // List what the playback knows of the nodes that a command is about to make, `copies` times `size`
 // nodes. The first node of each copy has a set. @return false: no memory.
-static bool list_made_info(espl__apply *a, uint32_t copies, uint32_t size, uint32_t top_set)
+static inline bool list_made_info(espl__apply *a, uint32_t copies, uint32_t size, uint32_t top_set)
 {
     const uint32_t template = a->entry->template;
-    const uint32_t bucket =
-        template != 0 ? a->in->grouped->sources[template - 1].first_bucket : ESPL__NONE;
-    const uint32_t step = template != 0 ? ESPL__COPY_KINDS : 0;
     const size_t count = (size_t)copies * size;
 
     if (!ESPL_ARRAY_RESERVE(a->context->heap, ESPL__FOR_COMMANDS, a->part->made, count)) {
@@ -226,10 +223,14 @@ static bool list_made_info(espl__apply *a, uint32_t copies, uint32_t size, uint3
     // The two lists of made nodes are parallel.
     ESPL_CHECK(espl__array_length(a->edit->made) == first);
     for (uint32_t copy = 0; copy < copies; ++copy, made += size) {
-        for (uint32_t i = 0; i < size; ++i) {
-            made[i] = (espl__made_info){ESPL__NONE, bucket + i * step};
+        uint32_t bucket =
+            template != 0 ? a->in->grouped->sources[template - 1].first_bucket : ESPL__NONE;
+
+        made[0] = (espl__made_info){top_set, top_set == ESPL__NONE ? bucket : ESPL__NONE};
+        for (uint32_t i = 1; i < size; ++i) {
+            bucket += template != 0 ? ESPL__COPY_KINDS : 0;
+            made[i] = (espl__made_info){ESPL__NONE, bucket};
         }
-        made[0].set = top_set;
     }
     espl__array_set_length(a->part->made, first + count);
     a->entry->made_begin = first;
@@ -386,12 +387,15 @@ static espl_status make_clones(espl__apply *a, const espl__template *from,
 // @return the verdict: ESPL_OK or ESPL_LOSSY, else a refusal.
 static espl_status apply_instantiate(espl__apply *a)
 {
-    espl__new_node place = {.link = a->command->link, .inherit = a->command->inherit};
+    espl__new_node place; // not set to 0, because most commands set all that is read
     espl__template found;
     const espl__template *from = &found;
     uint32_t source = a->entry->target.number, set = ESPL__NONE;
     espl_status status = ESPL_OK;
 
+    place.link = a->command->link;
+    place.inherit = a->command->inherit;
+    place.keeps_world = false;
     if (a->entry->template == 0) {
         status = espl__apply_find(a, &a->entry->target, &source);
     }

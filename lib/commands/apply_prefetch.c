@@ -17,14 +17,12 @@
 
 // --- Existing nodes ---
 
-// All of one node.
+// Links and flags of a node.
 static inline void prefetch_node(const espl__forest *forest, uint32_t slot)
 {
     espl__prefetch(&forest->links[slot]);
     espl__prefetch(&forest->flags[slot]);
     espl__prefetch(&forest->parent[slot]);
-    espl__prefetch(&forest->local[slot]);
-    espl__prefetch(&forest->world[slot]);
 }
 
 // What the side arrays of its tree hold of a node, if there are side arrays.
@@ -125,11 +123,13 @@ static inline void prefetch_second(const espl__forest *forest, const espl__entry
     espl__prefetch(&entry->command->inherit);
     if (espl__operand_is_living(&entry->parent) && entry->parent.number != slot) {
         prefetch_node(forest, entry->parent.number);
+        espl__prefetch(&forest->world[entry->parent.number]);
         espl__prefetch(&forest->tree[entry->parent.number]);
     }
 }
 
-// Third step: the neighbours of the node, the last sibling of new nodes, and their slots.
+// Third step: the transform and the neighbours of the node, the last sibling of new nodes, and the
+// slots of these.
 static inline void prefetch_third(const espl__forest *forest, const espl__apply_input *in,
                                   const espl__entry *entry, const espl__home *home)
 {
@@ -139,12 +139,14 @@ static inline void prefetch_third(const espl__forest *forest, const espl__apply_
     if (home->slot == ESPL__NO_SLOT) {
         return;
     }
+    espl__prefetch(&forest->world[home->slot]);
     if (entry->command->count != 0) {
         prefetch_side(forest, home->slot);
         prefetch_near(forest, forest->links[home->slot].first_child);
         prefetch_room(forest, &forest->trees[home->tree]);
         return;
     }
+    espl__prefetch(&forest->local[home->slot]);
     prefetch_unlink(forest, home->slot);
     if (espl__operand_is_living(&entry->parent)) {
         const uint32_t parent = entry->parent.number;

@@ -171,8 +171,8 @@ typedef struct espl__grouped {
 /// What the playback knows of a made node, by the number that the edit gave it.
 typedef struct espl__made_info {
     uint32_t set; // in the sets of the part; ESPL__NONE: the set of its source
-    // Of the copies of its source, one bucket for each kind of copy, if no command edits the
-    // source; else ESPL__NONE.
+    // Of the copies of its source, one bucket for each kind of copy, if no command edits the source
+    // and the node has no set of its own; else ESPL__NONE.
     uint32_t first_bucket;
 } espl__made_info;
 
@@ -227,12 +227,6 @@ typedef struct espl__applied {
 
 // --- The reserve stage ---
 
-/// A made node that lives. Its number is the order in which it gets its entity.
-typedef struct espl__make {
-    uint32_t slot;
-    uint32_t bucket; // in espl__planned.copies
-} espl__make;
-
 /// A row that moves to another archetype.
 typedef struct espl__row_move {
     uint32_t entity, archetype, chunk, row;
@@ -245,9 +239,10 @@ typedef struct espl__given_values {
 
 struct espl__references;
 
-/// Output of the reserve stage: all changes of the store, with their memory taken.
+/// Output of the reserve stage: all changes of the store, with their memory taken. A make is a made
+/// node that lives. Makes are numbered in the order in which they get their entities.
 typedef struct espl__planned {
-    espl__make *makes;    // [make_count]
+    uint32_t *make_slots; // [make_count]
     uint32_t *make_order; // [make_count] numbers of makes by bucket
     espl__copies *copies; // [copies_count] by bucket; `first` is written by the change stage
     size_t make_count, copies_count;

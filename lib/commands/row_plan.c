@@ -29,6 +29,8 @@ typedef struct row_planner {
     uint32_t guess; // archetype of the last node with a set of its own, or ESPL__NONE
     // Of list_makes().
     uint32_t *known;   // [grouped.bucket_count] bucket of the copies of a source, or ESPL__NONE
+    uint32_t *buckets; // [make_count] of the makes
+    uint32_t *counts;  // [copies_count] makes of a bucket; then where its next one goes
     uint32_t *table;   // [table_size] bucket + 1, by source and archetype
     size_t table_size; // a power of two
 } row_planner;
@@ -74,6 +76,7 @@ static uint32_t bucket_of(const row_planner *p, uint32_t source, uint32_t archet
 
         // An empty place: the first copy of this source in this archetype.
         if (*place == 0) {
+            p->counts[out->copies_count] = 0;
             out->copies[out->copies_count++] =
                 (espl__copies){.archetype = archetype, .source = source};
             *place = (uint32_t)out->copies_count;
@@ -114,64 +117,71 @@ static espl_status list_made_nodes(row_planner *p, const espl__part *part)
     const espl__forest *const forest = p->forest;
     const espl__links *const links = forest->links;
     const espl__made *const made = part->edit.made;
-    espl__copies *const copies = p->out->copies;
-    espl__make *out = p->out->makes + p->out->make_count;
+    const espl__made_info *const infos = part->made;
+    uint32_t *const slots = p->out->make_slots, *const buckets = p->buckets;
+    uint32_t *const known = p->known, *const counts = p->counts;
     const uint32_t count = (uint32_t)espl__array_length(made);
+    const uint32_t ahead_end = count > AHEAD ? count - AHEAD : 0;
+    size_t at = p->out->make_count;
     espl_status status = ESPL_OK;
 
-    ESPL_CHECK(espl__array_length(part->made) == count);
+    ESPL_CHECK(espl__array_length(infos) == count);
     for (uint32_t i = 0; i < count && status == ESPL_OK; ++i) {
-        const uint32_t slot = made[i].slot;
-        const uint32_t ahead = made[i + AHEAD < count ? i + AHEAD : i].slot;
+        const uint32_t slot = made[i].slot, first = infos[i].first_bucket;
 
-        espl__prefetch(&links[ahead]);
-        espl__prefetch(&forest->parent[ahead]);
-        espl__prefetch(&forest->flags[ahead]);
+        if (i < ahead_end) {
+            const uint32_t ahead = made[i + AHEAD].slot;
+
+            espl__prefetch(&links[ahead]);
+            espl__prefetch(&forest->parent[ahead]);
+            espl__prefetch(&forest->flags[ahead]);
+        }
         if (links[slot].entity != (ESPL__MADE | i)) {
             continue; // it died
         }
         // Fast path: copies of one node that have no sets of their own and are of one kind share a
         // bucket.
-        const espl__made_info info = part->made[i];
         const uint32_t kind = kind_of(forest, slot);
-        uint32_t *const known = info.set == ESPL__NONE && info.first_bucket != ESPL__NONE
-                                    ? &p->known[info.first_bucket + kind]
-                                    : NULL;
-        uint32_t bucket = known != NULL ? *known : ESPL__NONE;
+        uint32_t bucket = first != ESPL__NONE ? known[first + kind] : ESPL__NONE;
 
         if (bucket == ESPL__NONE) {
             status = find_bucket(p, part, i, kind, &bucket);
-            if (known != NULL) {
-                *known = bucket;
+            if (status != ESPL_OK) {
+                break;
+            }
+            if (first != ESPL__NONE) {
+                known[first + kind] = bucket;
             }
         }
-        if (status == ESPL_OK) {
-            copies[bucket].count += 1;
-            *out++ = (espl__make){slot, bucket};
-        }
+        counts[bucket] += 1;
+        slots[at] = slot;
+        buckets[at++] = bucket;
     }
-    p->out->make_count = (size_t)(out - p->out->makes);
+    p->out->make_count = at;
     return status;
 }
 
 // A stable counting sort of the makes by bucket. @param entities  [make_count] of the makes.
-static void sort_makes(espl__planned *out, const espl_entity *entities)
+static void sort_makes(const row_planner *p, const espl_entity *entities)
 {
+    espl__planned *const out = p->out;
+    uint32_t *const order = out->make_order, *const ends = p->counts;
+    const uint32_t *const buckets = p->buckets;
     uint32_t begin = 0;
 
     for (size_t i = 0; i < out->copies_count; ++i) {
         espl__copies *const copies = &out->copies[i];
 
-        copies->order = out->make_order + begin;
+        copies->order = order + begin;
         copies->entities = entities;
+        copies->slots = out->make_slots;
+        copies->count = ends[i];
+        ends[i] = begin;
         begin += (uint32_t)copies->count;
-        copies->count = 0;
     }
     ESPL_CHECK(begin == out->make_count);
-    for (uint32_t i = 0; i < out->make_count; ++i) {
-        espl__copies *const copies = &out->copies[out->makes[i].bucket];
-
-        out->make_order[(size_t)(copies->order - out->make_order) + copies->count++] = i;
+    for (uint32_t i = 0; i < begin; ++i) {
+        order[ends[buckets[i]]++] = i;
     }
 }
 
@@ -197,15 +207,17 @@ static bool take_makes(row_planner *p, size_t most, size_t known_count, espl__ch
     while (p->table_size < 2 * most) {
         p->table_size *= 2;
     }
-    p->table = espl__arena_take(arena, p->table_size + known_count + most, sizeof *p->table);
-    out->makes = espl__arena_take(arena, most, sizeof *out->makes);
+    p->table = espl__arena_take(arena, p->table_size + known_count + 4 * most, sizeof *p->table);
     out->copies = espl__arena_take(arena, most, sizeof *out->copies);
     memory->entities = espl__arena_take(arena, most, sizeof *memory->entities);
-    if (p->table == NULL || out->makes == NULL || out->copies == NULL || memory->entities == NULL) {
+    if (p->table == NULL || out->copies == NULL || memory->entities == NULL) {
         return false;
     }
     p->known = p->table + p->table_size;
     out->make_order = p->known + known_count;
+    out->make_slots = out->make_order + most;
+    p->buckets = out->make_slots + most;
+    p->counts = p->buckets + most;
     memset(p->table, 0, p->table_size * sizeof *p->table);
     _Static_assert(ESPL__NONE == UINT32_MAX, "bytes 0xff are ESPL__NONE");
     memset(p->known, 0xff, known_count * sizeof *p->known);
@@ -230,7 +242,7 @@ static espl_status list_makes(row_planner *p, const espl__reserve_input *in, esp
     }
     ESPL_CHECK(p->out->make_count <= most && p->out->copies_count <= most);
     if (status == ESPL_OK) {
-        sort_makes(p->out, memory->entities);
+        sort_makes(p, memory->entities);
     }
     return status;
 }
@@ -343,13 +355,17 @@ static espl_status plan_node_sets(row_planner *p, const espl__part *part)
 static espl_status list_removals(row_planner *p, const espl__part *part)
 {
     const espl__removed *const removed = part->edit.removed;
+    const size_t count = espl__array_length(removed);
+    uint32_t *const removals = p->out->removals;
+    size_t at = p->out->removal_count;
 
-    for (size_t i = 0; i < espl__array_length(removed); ++i) {
+    for (size_t i = 0; i < count; ++i) {
         // A node that this playback made has no entity yet.
         if ((removed[i].entity & ESPL__MADE) == 0) {
-            p->out->removals[p->out->removal_count++] = removed[i].entity;
+            removals[at++] = removed[i].entity;
         }
     }
+    p->out->removal_count = at;
     return ESPL_OK;
 }
 

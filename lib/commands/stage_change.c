@@ -29,11 +29,12 @@ typedef struct changing {
 // the node as it knows all others.
 static void identify_makes(const changing *c)
 {
-    for (size_t i = 0; i < c->planned->make_count; ++i) {
-        espl__links *const links = &c->forest->links[c->planned->makes[i].slot];
+    espl__links *const links = c->forest->links;
+    const uint32_t *const slots = c->planned->make_slots;
 
-        ESPL_CHECK_FULL((links->entity & ESPL__MADE) != 0);
-        links->entity = c->out->entities[i].index;
+    for (size_t i = 0; i < c->planned->make_count; ++i) {
+        ESPL_CHECK_FULL((links[slots[i]].entity & ESPL__MADE) != 0);
+        links[slots[i]].entity = c->out->entities[i].index;
     }
 }
 
@@ -101,17 +102,6 @@ static size_t find_bucket_at(const changing *c, size_t position)
     return low;
 }
 
-// Write the slots of makes [begin, end), in their order, into the records of their entities.
-static void write_slots(const changing *c, size_t begin, size_t end)
-{
-    for (size_t i = begin; i < end; ++i) {
-        const uint32_t number = c->planned->make_order[i];
-
-        espl__entity_set_slot(c->store, c->out->entities[number].index,
-                              c->planned->makes[number].slot);
-    }
-}
-
 // A job: write the rows of makes [begin, end), in their order.
 static void write_rows(void *context, size_t begin, size_t end)
 {
@@ -123,7 +113,6 @@ static void write_rows(void *context, size_t begin, size_t end)
         const size_t here = end < limit ? end : limit;
 
         espl__rows_copy(c->store, copies, begin - first, here - first);
-        write_slots(c, begin, here);
         begin = here;
     }
 }

@@ -38,20 +38,6 @@ espl_status espl__entities_reserve(espl__store *store, size_t count)
     return ESPL_OK;
 }
 
-// Note an index that is freed, and return the one that was freed ESPL__FREED_NOTED calls before.
-//
-// A walk along the free list waits for memory at each record, because the records are in any order
-// in memory. So a free record names one that is ESPL__FREED_NOTED entries further down the list,
-// for a prefetch. The distance differs where indices were taken in between.
-static uint32_t note_freed(espl__store *store, uint32_t index)
-{
-    uint32_t *const entry = &store->freed[store->freed_at++ % ESPL__FREED_NOTED];
-    const uint32_t earlier = *entry;
-
-    *entry = index;
-    return earlier;
-}
-
 // Take the first index of the free list.
 static uint32_t take_freed(espl__store *store)
 {
@@ -122,6 +108,7 @@ void espl__entities_take(espl__store *store, espl_entity *out, size_t count)
 // registers.
 typedef struct freed_batch {
     uint32_t head; // of the free list
+    uint32_t at;   // see note_freed()
     size_t retired;
 } freed_batch;
 
@@ -130,7 +117,21 @@ static void begin_freeing(const espl__store *store, size_t count, freed_batch *o
 {
     ESPL_CHECK(store->alive_count >= count);
     (void)count;
-    *out = (freed_batch){store->free_head, 0};
+    *out = (freed_batch){store->free_head, store->freed_at, 0};
+}
+
+// Note an index that is freed, and return the one that was freed ESPL__FREED_NOTED calls before.
+//
+// A walk along the free list waits for memory at each record, because the records are in any order
+// in memory. So a free record names one that is ESPL__FREED_NOTED entries further down the list,
+// for a prefetch. The distance differs where indices were taken in between.
+static inline uint32_t note_freed(espl__store *store, freed_batch *all, uint32_t index)
+{
+    uint32_t *const entry = &store->freed[all->at++ % ESPL__FREED_NOTED];
+    const uint32_t earlier = *entry;
+
+    *entry = index;
+    return earlier;
 }
 
 // Push an index to the free list with its next generation, or retire it.
@@ -149,7 +150,7 @@ static inline void free_index(espl__store *store, espl__record *record, uint32_t
     *record = (espl__record){.generation = record->generation + 1,
                              .chunk = all->head,
                              .row = ESPL__NONE,
-                             .slot = note_freed(store, index)};
+                             .slot = note_freed(store, all, index)};
     all->head = index;
 }
 
@@ -158,6 +159,7 @@ static void end_freeing(espl__store *store, size_t count, const freed_batch *all
 {
     ESPL_CHECK(all->retired <= count);
     store->free_head = all->head;
+    store->freed_at = all->at;
     store->free_count += count - all->retired;
     store->retired_count += all->retired;
     store->alive_count -= count;

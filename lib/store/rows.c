@@ -127,27 +127,30 @@ static void copy_source_row(const espl__store *store, const column_pairs *pairs,
     }
 }
 
-// Give rows to entities: write the handles, and the records as a whole. The entities have no slots
-// yet. The slot column gets ESPL__NONE, which is 0xff in each byte.
-static void assign_rows(const espl__store *store, row_range rows, const espl_entity *entities,
+// Give rows to entities: write the handles, the records as a whole, and the slot column.
+static void assign_rows(const espl__store *store, row_range rows, const espl__copies *copies,
                         const uint32_t *order)
 {
     const espl__chunk *const chunk = &store->chunks[rows.chunk];
+    const espl_entity *const entities = copies->entities;
+    const uint32_t *const slots = copies->slots;
     espl_entity *const handles = espl__chunk_entities(chunk) + rows.first;
+    uint32_t *const column =
+        chunk->slots_offset == ESPL__NONE
+            ? NULL
+            : (uint32_t *)(void *)(chunk->bytes + chunk->slots_offset) + rows.first;
     espl__record *const records = store->records;
 
     for (uint32_t i = 0; i < rows.count; ++i) {
         const espl_entity entity = entities[order[i]];
+        const uint32_t slot = slots != NULL ? slots[order[i]] : ESPL__NONE;
 
         ESPL_CHECK_FULL(entity.index < espl__array_length(records));
         handles[i] = entity;
-        records[entity.index] =
-            (espl__record){entity.generation, rows.chunk, rows.first + i, ESPL__NONE};
-    }
-    if (chunk->slots_offset != ESPL__NONE) {
-        uint32_t *const slots = (uint32_t *)(void *)(chunk->bytes + chunk->slots_offset);
-
-        memset(slots + rows.first, 0xff, rows.count * sizeof *slots);
+        records[entity.index] = (espl__record){entity.generation, rows.chunk, rows.first + i, slot};
+        if (column != NULL) {
+            column[i] = slot;
+        }
     }
 }
 
@@ -171,7 +174,7 @@ void espl__rows_copy(const espl__store *store, const espl__copies *copies, size_
         const row_range rows = {to->chunks[(copies->first + begin) / to->capacity], row,
                                 (uint32_t)(end - begin < room ? end - begin : room)};
 
-        assign_rows(store, rows, copies->entities, copies->order + begin);
+        assign_rows(store, rows, copies, copies->order + begin);
         copy_source_row(store, &pairs, rows, &source);
         begin += rows.count;
     }

@@ -268,6 +268,7 @@ typedef struct espl__copies {
     size_t first;                // first of the rows, among all rows of the archetype
     const espl_entity *entities; // taken before
     const uint32_t *order;       // [count] row first + k belongs to entities[order[k]]
+    const uint32_t *slots;       // of the entities; NULL: they have none yet
     size_t count;
 } espl__copies;
 

@@ -45,6 +45,7 @@ void espl__edit_begin(espl__edit *edit)
     edit->nursery = edit->nursery_end = 0;
     edit->fresh = ESPL__NO_SLOT;
     edit->lowest = UINT32_MAX;
+    edit->has_side = false;
     // As a job: due layouts set ESPL__TREE_DUE, because several edits may be relocated
     // concurrently.
     edit->context = (espl__context){.is_job = true};
@@ -239,8 +240,8 @@ static void refresh_path(espl__edit *edit, uint32_t slot, uint32_t top)
     }
 }
 
-// The parent of a refreshed node is fresh and ends the next climb, so that refreshing the nodes of a
-// path one after the other costs one climb in all.
+// The parent of a refreshed node is fresh and ends the next climb. So refreshing the nodes of a path
+// one after the other costs one climb in all.
 void espl__edit_refresh_stale(espl__edit *edit, uint32_t slot)
 {
     const espl__forest *const forest = edit->forest;
@@ -308,6 +309,7 @@ bool espl__edit_ensure_side(espl__edit *edit, uint32_t slot, const espl__placeme
     }
     // The nursery has side arrays from the start where a command may need them.
     ESPL_CHECK(forest->tree[slot] != forest->nursery);
+    edit->has_side = true;
     if (!espl__edit_log(edit, (espl__undo){.kind = ESPL__UNDO_SIDE, .slot = slot})) {
         return false;
     }

@@ -121,6 +121,7 @@ typedef struct espl__edit {
     size_t stale_from, moved_from, made_from; // lengths of the lists when the current group began
     uint32_t fresh;           // a node of the group without a stale ancestor, or ESPL__NO_SLOT
     uint32_t lowest;          // lowest slot that the group marked with ESPL__SLOT_STALE
+    bool has_side;            // it made a node in a tree with side arrays, or added side arrays
     espl__context context;    // counts
     uint64_t overflow_events; // computed worlds that are not finite; a node may count several times
     // stb arrays. Their memory is reused by the next edit.

@@ -35,10 +35,11 @@ bool espl__edit_is_at_or_below(const espl__edit *edit, uint32_t slot, uint32_t t
 
 // --- Links ---
 
+// espl__edit_relink() of a node whose own role does not matter, because it is listed later or dies.
 // The undo entry is written before the first change. A later failure to list a touched node leaves
 // links that the undo restores.
-bool espl__edit_relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
-                       bool is_free_link)
+static bool relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
+                   bool is_free_link)
 {
     espl__forest *const forest = edit->forest;
     const espl__undo entry = {
@@ -75,7 +76,15 @@ bool espl__edit_relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_
     }
     forest->flags[slot] = (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_FREE_LINK) |
                                     (is_free_link ? ESPL__SLOT_FREE_LINK : 0));
-    return espl__edit_touch(edit, slot) && is_done;
+    return is_done;
+}
+
+bool espl__edit_relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
+                       bool is_free_link)
+{
+    const bool is_done = relink(edit, slot, parent, before, is_free_link);
+
+    return is_done && espl__edit_touch(edit, slot);
 }
 
 // Mark a node as moved where its slot violates an invariant: it is in another range than its
@@ -378,20 +387,26 @@ static bool dies(const espl__forest *forest, uint32_t child, espl_extent extent)
 static bool list_closure(espl__edit *edit, uint32_t top, espl_extent extent, bool *has_survivors)
 {
     const espl__forest *const forest = edit->forest;
-    bool enters = true;
+    const bool has_log = espl__edit_has_log(edit);
+    espl__removed *removed = edit->removed;
+    size_t count = espl__array_length(removed);
+    bool enters = true, has_left_out = false;
 
-    *has_survivors = false;
     for (uint32_t slot = top; slot != ESPL__NO_SLOT;
          slot = espl__next_in_walk(forest, slot, top, enters)) {
         enters = slot == top || dies(forest, slot, extent);
-        *has_survivors = *has_survivors || !enters;
-        if (enters && espl__edit_has_log(edit)) {
+        if (!enters) {
+            has_left_out = true;
+        } else if (has_log) {
             if (!ESPL__EDIT_RESERVE(edit, removed, 1)) {
                 return false;
             }
-            ESPL_ARRAY_PUSH(edit->removed, (espl__removed){slot, forest->links[slot].entity});
+            removed = edit->removed;
+            removed[count++] = (espl__removed){slot, forest->links[slot].entity};
+            espl__array_set_length(removed, count);
         }
     }
+    *has_survivors = has_left_out;
     return true;
 }
 
@@ -488,14 +503,15 @@ static bool link_survivors(espl__edit *edit, uint32_t top, const espl__frame *up
 static void mark_dead(const espl__edit *edit, size_t from, bool are_marked)
 {
     const espl__forest *const forest = edit->forest;
-    const size_t end = espl__array_length(edit->removed);
+    const espl__removed *const removed = edit->removed;
+    const size_t end = espl__array_length(removed);
 
     ESPL_CHECK(from < end);
     for (size_t i = from; i < end; ++i) {
-        forest->links[edit->removed[i].slot].entity = ESPL__NO_ENTITY;
+        forest->links[removed[i].slot].entity = ESPL__NO_ENTITY;
     }
     for (size_t i = from; i < end && are_marked; ++i) {
-        forest->flags[edit->removed[i].slot] &= (uint8_t)~ESPL__SLOT_MARK;
+        forest->flags[removed[i].slot] &= (uint8_t)~ESPL__SLOT_MARK;
     }
 }
 
@@ -569,7 +585,7 @@ espl_status espl__edit_destroy(espl__edit *edit, uint32_t top, espl_extent exten
         is_done = keep_survivors(edit, top, up) && link_survivors(edit, top, up);
     }
     if (is_done && anchor != ESPL__NO_SLOT) {
-        is_done = espl__edit_relink(edit, top, ESPL__NO_SLOT, ESPL__NO_SLOT, false);
+        is_done = relink(edit, top, ESPL__NO_SLOT, ESPL__NO_SLOT, false);
     }
     if (!espl__edit_has_log(edit)) {
         note_unsettled(edit, anchor, tree, has_survivors);

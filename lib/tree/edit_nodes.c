@@ -292,6 +292,7 @@ static void fill_node(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t
     if (has_side) {
         const espl__tree *const t = espl__tree_of(forest, slot);
 
+        edit->has_side = true;
         t->side->extra[slot - t->base] = espl__extra_default();
         if (t->side->kept != NULL) {
             t->side->kept[slot - t->base] = espl__kept_none();

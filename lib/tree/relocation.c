@@ -556,9 +556,12 @@ static void note_due_stale(espl__forest *forest, const espl__edit *edit)
     }
 }
 
-// The trees of nodes whose placement or side arrays changed.
+// The trees of nodes whose placement or side arrays changed. Most edits change none.
 static void note_due_placed(espl__forest *forest, const espl__edit *edit)
 {
+    if (espl__array_length(edit->saved) == 0 && !edit->has_side) {
+        return;
+    }
     for (size_t i = 0; i < espl__array_length(edit->log); ++i) {
         if (edit->log[i].kind == ESPL__UNDO_PLACE || edit->log[i].kind == ESPL__UNDO_SIDE) {
             note_due_tree(forest, edit->log[i].slot);
@@ -566,11 +569,15 @@ static void note_due_placed(espl__forest *forest, const espl__edit *edit)
     }
 }
 
-// The trees of new nodes.
+// The trees of new nodes. Where no debt became due and none of them has side arrays, nothing is to
+// be done.
 static void note_due_made(espl__forest *forest, const espl__edit *edit)
 {
     uint32_t last = ESPL__NO_TREE;
 
+    if (!edit->context.has_due && !edit->has_side) {
+        return;
+    }
     for (size_t i = 0; i < espl__array_length(edit->made); ++i) {
         if (is_other_tree(forest, edit->made[i].slot, &last)) {
             note_due_tree(forest, edit->made[i].slot);
@@ -583,9 +590,12 @@ static void release_dead(espl__forest *forest, const espl__edit *edit)
 {
     uint32_t last = ESPL__NO_TREE;
 
-    for (size_t i = 0; i < espl__array_length(edit->removed); ++i) {
-        if (is_other_tree(forest, edit->removed[i].slot, &last)) {
-            release_if_empty(forest, edit->removed[i].slot);
+    const espl__removed *const removed = edit->removed;
+    const size_t count = espl__array_length(removed);
+
+    for (size_t i = 0; i < count; ++i) {
+        if (is_other_tree(forest, removed[i].slot, &last)) {
+            release_if_empty(forest, removed[i].slot);
         }
     }
 }

@@ -150,7 +150,7 @@ static inline void fixture_copy(fixture *fix, uint32_t archetype, uint32_t sourc
     for (size_t i = 0; i < count; ++i) {
         const uint32_t order = 0;
         const espl_entity entity = espl__entity_at(&fix->store, indices[i]);
-        const espl__copies copies = {archetype, source, first + i, &entity, &order, 1};
+        const espl__copies copies = {archetype, source, first + i, &entity, &order, NULL, 1};
 
         espl__rows_copy(&fix->store, &copies, 0, 1);
     }
