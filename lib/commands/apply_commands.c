@@ -237,13 +237,6 @@ static inline bool list_made_info(espl__apply *a, uint32_t copies, uint32_t size
     return true;
 }
 
-// The slots of the pending entities of a command: [command->count].
-static uint32_t *pending_slots_of(const espl__apply *a)
-{
-    return a->out->pending_slots + a->in->ordered->bases[a->entry->lane].pendings +
-           a->command->pending;
-}
-
 // Tell whether a set, with a role and perhaps a transform, stays within ESPL_SET_LIMIT. A made set
 // may have too many components, because commands change it before it is checked.
 static bool set_fits(const espl__apply *a, uint32_t set, bool has_transform)
@@ -253,21 +246,42 @@ static bool set_fits(const espl__apply *a, uint32_t set, bool has_transform)
     return espl__components_fit(count, has_transform);
 }
 
-// Make the nodes of a creation. Precondition: `place` is prepared and the nursery has room. Memory
-// may run out after some nodes are made: made_count tells how many.
-static espl_status make_nodes(espl__apply *a, const espl__new_node *place, uint32_t set)
+// Give the members of a clone, except its top, the sets of their originals.
+static espl_status share_member_sets(espl__apply *a, const espl__template *from, uint32_t first)
 {
-    if (!list_made_info(a, a->command->count, 1, set)) {
+    espl_status status = ESPL_OK;
+
+    for (uint32_t i = 1; i < from->count && status == ESPL_OK && a->entry->template == 0; ++i) {
+        uint32_t set = ESPL__NONE;
+
+        status = espl__components_share(a, from->nodes[i].slot, &set);
+        a->part->made[first + i].set = set;
+    }
+    return status;
+}
+
+// Make the copies of a template, or the nodes of a creation. Precondition: `place` is prepared and
+// the nursery has room. Memory may run out after some nodes are made: made_count tells how many. The
+// nodes of a clone are consecutive, in the order of the template, which clone_references.c relies on.
+static espl_status make_clones(espl__apply *a, const espl__template *from,
+                               const espl__new_node *place, uint32_t set)
+{
+    // The slots of the pending entities of the command: [command->count].
+    uint32_t *const slots = a->out->pending_slots + a->in->ordered->bases[a->entry->lane].pendings +
+                            a->command->pending;
+
+    if (!list_made_info(a, a->command->count, from->count, set)) {
         return espl__apply_no_memory(a);
     }
     for (uint32_t i = 0; i < a->command->count; ++i) {
         uint32_t made = 0;
 
-        if (espl__edit_create(a->edit, place, &made) != ESPL_OK) {
+        if (espl__edit_clone(a->edit, from, place, &made) != ESPL_OK ||
+            share_member_sets(a, from, made) != ESPL_OK) {
             return espl__apply_no_memory(a);
         }
-        a->entry->made_count += 1;
-        pending_slots_of(a)[i] = a->edit->made[made].slot;
+        a->entry->made_count += from->count;
+        slots[i] = a->edit->made[made].slot;
     }
     ESPL_CHECK(espl__array_length(a->edit->made) == espl__array_length(a->part->made));
     return ESPL_OK;
@@ -302,7 +316,7 @@ static espl_status apply_create(espl__apply *a)
     const espl_status placed = espl__edit_prepare_new(a->edit, &place);
 
     status = placed < 0 ? placed : espl__apply_grow_nursery(a, 1);
-    status = status != ESPL_OK ? status : make_nodes(a, &place, set);
+    status = status != ESPL_OK ? status : make_clones(a, &espl__template_of_none, &place, set);
     return status != ESPL_OK ? status : placed;
 }
 
@@ -343,42 +357,6 @@ static espl_status make_top_set(espl__apply *a, uint32_t source, uint32_t *set)
         return status;
     }
     return espl__components_make(a, before, espl__components_base(a->part, source), set);
-}
-
-// Give the members of a clone, except its top, the sets of their originals.
-static espl_status share_member_sets(espl__apply *a, const espl__template *from, uint32_t first)
-{
-    espl_status status = ESPL_OK;
-
-    for (uint32_t i = 1; i < from->count && status == ESPL_OK && a->entry->template == 0; ++i) {
-        uint32_t set = ESPL__NONE;
-
-        status = espl__components_share(a, from->nodes[i].slot, &set);
-        a->part->made[first + i].set = set;
-    }
-    return status;
-}
-
-// Make the clones of a source. Preconditions and failure as make_nodes(). The nodes of a clone are
-// consecutive, in the order of the template, which clone_references.c relies on.
-static espl_status make_clones(espl__apply *a, const espl__template *from,
-                               const espl__new_node *place, uint32_t set)
-{
-    if (!list_made_info(a, a->command->count, from->count, set)) {
-        return espl__apply_no_memory(a);
-    }
-    for (uint32_t i = 0; i < a->command->count; ++i) {
-        uint32_t made = 0;
-
-        if (espl__edit_clone(a->edit, from, place, &made) != ESPL_OK ||
-            share_member_sets(a, from, made) != ESPL_OK) {
-            return espl__apply_no_memory(a);
-        }
-        a->entry->made_count += from->count;
-        pending_slots_of(a)[i] = a->edit->made[made].slot;
-    }
-    ESPL_CHECK(espl__array_length(a->edit->made) == espl__array_length(a->part->made));
-    return ESPL_OK;
 }
 
 // Clone the owned closure of a source. A source that no command edits was resolved before, and has

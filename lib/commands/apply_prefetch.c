@@ -161,16 +161,13 @@ static inline void prefetch_third(const espl__forest *forest, const espl__apply_
 static inline void prefetch_last(const espl__forest *forest, const espl__entry *entry,
                                  const espl__home *home)
 {
-    if (home->slot == ESPL__NO_SLOT) {
-        return;
-    }
-    if (entry->command->count != 0) {
+    if (home->slot != ESPL__NO_SLOT && entry->command->count != 0) {
         prefetch_poses(forest, &forest->trees[home->tree]);
-        return;
-    }
-    const uint32_t first = forest->links[home->slot].first_child;
+    } else if (home->slot != ESPL__NO_SLOT) {
+        const uint32_t first = forest->links[home->slot].first_child;
 
-    prefetch_near(forest, first != ESPL__NO_SLOT ? forest->links[first].next : first);
+        prefetch_near(forest, first != ESPL__NO_SLOT ? forest->links[first].next : first);
+    }
 }
 
 void espl__apply_prefetch(const espl__forest *forest, const espl__apply_input *in, uint32_t at,

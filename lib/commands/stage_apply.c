@@ -256,51 +256,41 @@ espl_status espl__apply_grow_nursery(espl__apply *a, uint32_t closure)
 
 // --- Groups ---
 
-// The context of the commands of a part.
-static espl__apply begin_commands(const applying *s, espl__part *part, bool is_alone)
-{
-    return (espl__apply){.context = s->context,
-                         .in = s->in,
-                         .out = s->out,
-                         .part = part,
-                         .edit = &part->edit,
-                         .forest = s->context->forest,
-                         .is_alone = is_alone};
-}
-
 // Apply the commands of a group in their order, until memory runs out.
-static void apply_group(const applying *s, espl__apply *a, uint32_t number)
+static void apply_group(const applying *s, espl__part *part, uint32_t number)
 {
     const espl__grouped *const grouped = s->in->grouped;
     const espl__queued *const queue = grouped->queue;
     const espl__group group = grouped->groups[number];
     const espl__group_room room = s->out->rooms[number];
-    const uint32_t end = grouped->groups[a->part->group_end - 1].entry_end;
+    const uint32_t end = grouped->groups[part->group_end - 1].entry_end;
     espl__entry *const entries = s->in->ordered->entries;
+    espl__edit *const edit = &part->edit;
+    espl__apply a = {
+        s->context, s->in, s->out, part, edit, edit->forest, .is_alone = room.is_alone};
 
-    ESPL_CHECK_FULL(number >= a->part->group_begin && number < a->part->group_end);
-    ESPL_CHECK(room.is_alone == a->is_alone);
+    ESPL_CHECK_FULL(number >= part->group_begin && number < part->group_end);
     // A group that is applied alone begins where the nursery ends, and grows it.
     if (room.is_alone) {
-        espl__edit_begin_group(a->edit, s->out->nursery.end, s->out->nursery.end);
+        espl__edit_begin_group(edit, s->out->nursery.end, s->out->nursery.end);
     } else {
-        espl__edit_begin_group(a->edit, room.begin, room.end);
+        espl__edit_begin_group(edit, room.begin, room.end);
     }
     for (uint32_t k = group.entry_begin; k < group.entry_end; ++k) {
         espl__entry *const entry = &entries[queue[k].entry];
 
-        espl__apply_prefetch(a->forest, s->in, k, end);
-        a->entry = entry;
-        a->command = entry->command;
-        entry->part = a->part->number;
+        espl__apply_prefetch(a.forest, s->in, k, end);
+        a.entry = entry;
+        a.command = entry->command;
+        entry->part = part->number;
         entry->made_begin = entry->made_count = 0;
-        entry->status = espl__apply_command(a);
-        if (a->edit->status != ESPL_OK) {
+        entry->status = espl__apply_command(&a);
+        if (edit->status != ESPL_OK) {
             return;
         }
     }
     // Which nodes have to move is found group by group, while their lines are in the cache.
-    a->edit->status = espl__edit_survey(a->edit);
+    edit->status = espl__edit_survey(edit);
 }
 
 // Mark all roots of a range, as if a command had edited them: a destroy without memory left them
@@ -333,11 +323,9 @@ static void apply_part(void *context, size_t number)
             part->edit.status = espl__edit_survey(&part->edit);
         }
     }
-    espl__apply a = begin_commands(s, part, false);
-
     for (uint32_t i = part->group_begin; i < part->group_end && part->edit.status == ESPL_OK; ++i) {
         if (!s->out->rooms[i].is_alone) {
-            apply_group(s, &a, i);
+            apply_group(s, part, i);
         }
     }
 }
@@ -347,11 +335,9 @@ static void apply_alone(const applying *s)
 {
     espl__part *const part = s->out->parts[s->out->part_count - 1];
 
-    espl__apply a = begin_commands(s, part, true);
-
     for (uint32_t i = 0; i < s->in->grouped->group_count && part->edit.status == ESPL_OK; ++i) {
         if (s->out->rooms[i].is_alone) {
-            apply_group(s, &a, i);
+            apply_group(s, part, i);
         }
     }
 }

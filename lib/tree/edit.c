@@ -240,8 +240,8 @@ static void refresh_path(espl__edit *edit, uint32_t slot, uint32_t top)
     }
 }
 
-// The parent of a refreshed node is fresh and ends the next climb. So refreshing the nodes of a path
-// one after the other costs one climb in all.
+// The parent of a refreshed node is fresh and ends the next climb. So refreshing the nodes of a
+// path one after the other costs one climb in all.
 void espl__edit_refresh_stale(espl__edit *edit, uint32_t slot)
 {
     const espl__forest *const forest = edit->forest;

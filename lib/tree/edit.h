@@ -191,6 +191,8 @@ typedef struct espl__new_node {
     espl_pose world; // read where keeps_world
 } espl__new_node;
 
+/// The template of a node that is created, and is no copy.
+extern const espl__template espl__template_of_none;
 /// Find the owned closure of a node in its present state. The result is valid until the next call.
 /// @return ESPL_OK, ESPL_ERR_NO_MEMORY.
 espl_status espl__edit_find_template(espl__edit *edit, uint32_t slot, espl__template *out);
@@ -206,8 +208,6 @@ espl_status espl__edit_prepare_new(espl__edit *edit, espl__new_node *place);
 /// @return ESPL_OK, ESPL_ERR_NO_MEMORY: the edit must be undone.
 espl_status espl__edit_clone(espl__edit *edit, const espl__template *source,
                              const espl__new_node *place, uint32_t *made);
-/// Create one node that is no copy. As espl__edit_clone().
-espl_status espl__edit_create(espl__edit *edit, const espl__new_node *place, uint32_t *made);
 
 /// Undo all changes since espl__edit_begin(): links, slots, placements and worlds are restored bit
 /// for bit. Needs no memory. Precondition: espl__edit_relocate() was not called.

@@ -175,6 +175,10 @@ static bool push_template_node(espl__edit *edit, uint32_t slot, uint32_t parent)
     return true;
 }
 
+const espl__template espl__template_of_none = {
+    .count = 1,
+    .nodes = &(const espl__template_node){ESPL__NO_SLOT, 0, ESPL__NO_ENTITY, ESPL__NO_ENTITY}};
+
 // The list of nodes is its own queue, so that it is breadth-first.
 espl_status espl__edit_find_template(espl__edit *edit, uint32_t slot, espl__template *out)
 {
@@ -306,15 +310,13 @@ static void fill_node(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t
     }
 }
 
-// Append a new node to the list. @param copied  NULL: it is no copy.
+// Append a new node to the list.
 static void add_made(espl__edit *edit, uint32_t slot, const espl__template_node *copied,
                      uint32_t from)
 {
     ESPL_CHECK_FULL((edit->forest->links[slot].entity & ~ESPL__MADE) ==
                     espl__array_length(edit->made));
-    ESPL_ARRAY_PUSH(edit->made,
-                    ((espl__made){slot, copied != NULL ? copied->source : ESPL__NO_ENTITY,
-                                  copied != NULL ? copied->original : ESPL__NO_ENTITY, from}));
+    ESPL_ARRAY_PUSH(edit->made, ((espl__made){slot, copied->source, copied->original, from}));
 }
 
 // Make the top of a copy, or a created node. @return its slot, or ESPL__NO_SLOT: no memory.
@@ -388,24 +390,6 @@ static bool touch_parent(espl__edit *edit, uint32_t parent)
            forest->links[parent].first_child != ESPL__NO_SLOT || espl__edit_touch(edit, parent);
 }
 
-// A create reserves and logs as a clone of one node.
-espl_status espl__edit_create(espl__edit *edit, const espl__new_node *place, uint32_t *made)
-{
-    const size_t number = begin_making(edit, place->parent, 1);
-
-    if (number == SIZE_MAX || !touch_parent(edit, place->parent)) {
-        return ESPL_ERR_NO_MEMORY;
-    }
-    const uint32_t slot = make_top(edit, NULL, place);
-
-    if (slot == ESPL__NO_SLOT) {
-        return ESPL_ERR_NO_MEMORY;
-    }
-    count_making(edit, number);
-    *made = edit->log[number].a;
-    return mark_new_if_moved(edit, slot) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
-}
-
 // Copy one node of a template, not its top, below the copy of its parent. @return false: no memory.
 static bool clone_member(espl__edit *edit, const espl__template *source, uint32_t first, uint32_t i)
 {
@@ -433,17 +417,13 @@ static bool clone_member(espl__edit *edit, const espl__template *source, uint32_
     return mark_new_if_moved(edit, slot);
 }
 
-// Tell whether neither a template nor the tree of its copy has side arrays or bare nodes. Then
+// Tell whether neither a template nor the tree of its copy (`tree`) has side arrays or bare nodes. Then
 // local, world and links are all that a copy has.
 static bool is_plain_copy(const espl__edit *edit, const espl__template *source,
-                          const espl__new_node *place)
+                          const espl__new_node *place, uint32_t tree)
 {
-    const espl__forest *const forest = edit->forest;
-    const uint32_t tree =
-        place->parent == ESPL__NO_SLOT ? forest->nursery : forest->tree[place->parent];
-
     return !source->has_side && !source->has_bare && !place->is_bare &&
-           !espl__placement_needs_side(&place->placement) && forest->trees[tree].side == NULL;
+           !espl__placement_needs_side(&place->placement) && edit->forest->trees[tree].side == NULL;
 }
 
 // Take a slot above a parent, in the range `t` or in the nursery. Unlike take_slot() it does not
@@ -458,11 +438,8 @@ ESPL__INLINE uint32_t take_plain_slot(espl__edit *edit, espl__tree *t, uint32_t 
         *from = ESPL__FROM_NURSERY;
         return edit->nursery++;
     }
-    uint32_t slot = ESPL__NO_SLOT;
+    uint32_t slot = espl__hole_take(forest, t, up, from);
 
-    if (t->hole != ESPL__NO_SLOT) {
-        slot = espl__hole_take(forest, t, up, from);
-    }
     if (slot != ESPL__NO_SLOT || t->used == t->capacity) {
         return slot;
     }
@@ -479,15 +456,13 @@ ESPL__INLINE uint32_t take_plain_slot(espl__edit *edit, espl__tree *t, uint32_t 
 // a field.
 // @return the number of new nodes, which are listed.
 static uint32_t clone_plain(espl__edit *edit, const espl__template *source,
-                            const espl__new_node *place)
+                            const espl__new_node *place, uint32_t tree)
 {
     espl__forest *const forest = edit->forest;
     espl__links *const links = forest->links;
     espl_pose *const locals = forest->local, *const worlds = forest->world;
     uint32_t *const parents = forest->parent;
     uint8_t *const flags = forest->flags;
-    const uint32_t tree =
-        place->parent == ESPL__NO_SLOT ? forest->nursery : forest->tree[place->parent];
     espl__tree *const t = &forest->trees[tree];
     const uint32_t first = (uint32_t)espl__array_length(edit->made), count = source->count;
     const espl__template_node *const nodes = source->nodes;
@@ -556,7 +531,11 @@ espl_status espl__edit_clone(espl__edit *edit, const espl__template *source,
         return ESPL_ERR_NO_MEMORY;
     }
     const uint32_t first = edit->log[number].a;
-    uint32_t i = is_plain_copy(edit, source, place) ? clone_plain(edit, source, place) : 0;
+    const espl__forest *const forest = edit->forest;
+    const uint32_t tree =
+        place->parent == ESPL__NO_SLOT ? forest->nursery : forest->tree[place->parent];
+    uint32_t i =
+        is_plain_copy(edit, source, place, tree) ? clone_plain(edit, source, place, tree) : 0;
     bool is_done = true;
 
     if (i == 0) {

@@ -534,26 +534,29 @@ static void note_due_tree(espl__forest *forest, uint32_t slot)
     }
 }
 
-// Tell whether the tree of a slot differs from that of the previous call: entries of a list are
-// mostly of one tree, which is processed once then.
-static bool is_other_tree(const espl__forest *forest, uint32_t slot, uint32_t *last)
+// Call a function for each tree of a list of slots. Entries of a list are mostly of one tree, which is
+// processed once then. @param items  [count] each begins with a slot; @param stride  in words.
+static void for_each_tree(espl__forest *forest, const void *items, size_t stride,
+                          void (*function)(espl__forest *forest, uint32_t slot))
 {
-    const uint32_t tree = forest->tree[slot], before = *last;
+    const uint32_t *const slots = items;
+    const size_t count = espl__array_length(items);
+    uint32_t last = ESPL__NO_TREE;
 
-    *last = tree;
-    return tree != before;
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t slot = slots[i * stride], tree = forest->tree[slot];
+
+        if (tree != last) {
+            function(forest, slot);
+        }
+        last = tree;
+    }
 }
 
 // The trees of stale nodes.
 static void note_due_stale(espl__forest *forest, const espl__edit *edit)
 {
-    uint32_t last = ESPL__NO_TREE;
-
-    for (size_t i = 0; i < espl__array_length(edit->stale); ++i) {
-        if (is_other_tree(forest, edit->stale[i], &last)) {
-            note_due_tree(forest, edit->stale[i]);
-        }
-    }
+    for_each_tree(forest, edit->stale, 1, note_due_tree);
 }
 
 // The trees of nodes whose placement or side arrays changed. Most edits change none.
@@ -573,39 +576,22 @@ static void note_due_placed(espl__forest *forest, const espl__edit *edit)
 // be done.
 static void note_due_made(espl__forest *forest, const espl__edit *edit)
 {
-    uint32_t last = ESPL__NO_TREE;
-
-    if (!edit->context.has_due && !edit->has_side) {
-        return;
-    }
-    for (size_t i = 0; i < espl__array_length(edit->made); ++i) {
-        if (is_other_tree(forest, edit->made[i].slot, &last)) {
-            note_due_tree(forest, edit->made[i].slot);
-        }
+    if (edit->context.has_due || edit->has_side) {
+        for_each_tree(forest, edit->made, sizeof *edit->made / sizeof(uint32_t), note_due_tree);
     }
 }
 
 // Free trees whose nodes all died. They are found by the old slots, whose `tree` is still theirs.
 static void release_dead(espl__forest *forest, const espl__edit *edit)
 {
-    uint32_t last = ESPL__NO_TREE;
-
-    const espl__removed *const removed = edit->removed;
-    const size_t count = espl__array_length(removed);
-
-    for (size_t i = 0; i < count; ++i) {
-        if (is_other_tree(forest, removed[i].slot, &last)) {
-            release_if_empty(forest, removed[i].slot);
-        }
-    }
+    for_each_tree(forest, edit->removed, sizeof *edit->removed / sizeof(uint32_t),
+                  release_if_empty);
 }
 
 // Free trees whose nodes all moved to other trees.
 static void release_left(espl__forest *forest, const espl__edit *edit)
 {
-    for (size_t i = 0; i < espl__array_length(edit->moved); ++i) {
-        release_if_empty(forest, edit->moved[i]);
-    }
+    for_each_tree(forest, edit->moved, 1, release_if_empty);
 }
 
 // Complete the headers of all relocated trees.

@@ -736,7 +736,7 @@ static inline espl_status fixture_edit_make(forest_fixture *fix, espl__edit *edi
         .before = ESPL__NO_SLOT,
         .link = (uint8_t)test_below(random, 2),
         .placement = {fixture_pose(random), espl__kept_none(), espl__extra_default()}};
-    espl__template from = {.count = 1};
+    espl__template from = espl__template_of_none;
     uint32_t made = 0;
 
     place.world = place.placement.local;
@@ -761,8 +761,7 @@ static inline espl_status fixture_edit_make(forest_fixture *fix, espl__edit *edi
     if (status != ESPL_OK || from.count > edit->nursery_end - edit->nursery) {
         return status;
     }
-    return clones ? espl__edit_clone(edit, &from, &place, &made)
-                  : espl__edit_create(edit, &place, &made);
+    return espl__edit_clone(edit, &from, &place, &made);
 }
 
 /// One random edit. What it makes may be chosen by the next. @return its status.

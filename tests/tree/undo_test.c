@@ -132,7 +132,7 @@ TEST(a_transform_that_came_to_a_new_node_goes_with_the_node)
 
     fixture_begin_edit(&fix, &edit, 4);
     ck_assert_int_eq(espl__edit_prepare_new(&edit, &place), ESPL_OK);
-    ck_assert_int_eq(espl__edit_create(&edit, &place, &made), ESPL_OK);
+    ck_assert_int_eq(espl__edit_clone(&edit, &espl__template_of_none, &place, &made), ESPL_OK);
     const uint32_t slot = edit.made[made].slot;
 
     ck_assert_int_eq(espl__edit_add_transform(&edit, slot, &identity), ESPL_OK);
