@@ -22,9 +22,13 @@
 
 #if ESPL__HAS_WIDE
 
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
+
 /// Four floats.
 typedef float espl__float4 __attribute__((vector_size(16)));
-/// The result of a test. No bit is set where the test finds nothing.
+/// The result of a test. An element is zero where the test finds nothing, else the bits of a NaN.
 typedef int32_t espl__wide_bits __attribute__((vector_size(16)));
 
 #else
@@ -79,24 +83,38 @@ ESPL__INLINE void espl__wide_store(espl_pose *pose, espl__wide_pose value)
            sizeof value.position_scale);
 }
 
-/// Tell whether no bit is set.
+/// Return one bit for each element, the sign. Of four elements of which all bits are set: 15.
+ESPL__INLINE unsigned espl__wide_signs(espl__wide_bits bits)
+{
+// x86 has an instruction for it.
+#ifdef __SSE2__
+    return (unsigned)_mm_movemask_ps((__m128)bits);
+#else
+    const espl__wide_bits signs = (bits >> 31) & (espl__wide_bits){1, 2, 4, 8};
+
+    return (unsigned)(signs[0] | signs[1] | signs[2] | signs[3]);
+#endif
+}
+
+/// Tell whether tests found nothing. Their results may be joined by |.
 ESPL__INLINE bool espl__wide_bits_are_zero(espl__wide_bits bits)
 {
-    uint64_t halves[2];
+    const espl__float4 found = (espl__float4)bits;
 
-    memcpy(halves, &bits, sizeof halves);
-    return (halves[0] | halves[1]) == 0;
+    return espl__wide_signs(found != found) == 0;
 }
 
-/// Return the bits in which two poses differ.
-ESPL__INLINE espl__wide_bits espl__wide_difference(espl__wide_pose a, espl__wide_pose b)
+/// Tell whether two poses have the same bits.
+ESPL__INLINE bool espl__wide_is_same(espl__wide_pose a, espl__wide_pose b)
 {
-    return ((espl__wide_bits)a.rotation ^ (espl__wide_bits)b.rotation) |
-           ((espl__wide_bits)a.position_scale ^ (espl__wide_bits)b.position_scale);
+    const espl__wide_bits rotation = (espl__wide_bits)a.rotation == (espl__wide_bits)b.rotation;
+    const espl__wide_bits rest =
+        (espl__wide_bits)a.position_scale == (espl__wide_bits)b.position_scale;
+
+    return espl__wide_signs(rotation & rest) == 15;
 }
 
-/// Test position and scale for values that are not finite. x - x is zero for a finite x, else NaN,
-/// which has bits set.
+/// Test position and scale for values that are not finite. x - x is zero for a finite x, else NaN.
 ESPL__INLINE espl__wide_bits espl__wide_nonfinite(espl__wide_pose pose)
 {
     return (espl__wide_bits)(pose.position_scale - pose.position_scale);
@@ -107,6 +125,16 @@ ESPL__INLINE bool espl__wide_is_finite(espl__wide_pose pose)
 {
     return espl__wide_bits_are_zero((espl__wide_bits)(pose.rotation - pose.rotation) |
                                     (espl__wide_bits)(pose.position_scale - pose.position_scale));
+}
+
+/// Tell whether the rotation of a pose has unit length, as espl__rotation_is_unit(). Such a rotation
+/// is finite.
+ESPL__INLINE bool espl__wide_is_unit(espl__wide_pose pose)
+{
+    const espl__float4 squares = pose.rotation * pose.rotation;
+    const float off_unit = squares[0] + squares[1] + squares[2] + squares[3] - 1;
+
+    return fabsf(off_unit) <= 4e-7f;
 }
 
 /// Load four floats from any address.
@@ -232,9 +260,9 @@ static inline bool espl__wide_bits_are_zero(espl__wide_bits bits)
     return bits == 0;
 }
 
-static inline espl__wide_bits espl__wide_difference(espl__wide_pose a, espl__wide_pose b)
+static inline bool espl__wide_is_same(espl__wide_pose a, espl__wide_pose b)
 {
-    return espl__pose_is_same(&a.pose, &b.pose) ? 0 : 1;
+    return espl__pose_is_same(&a.pose, &b.pose);
 }
 
 static inline espl__wide_bits espl__wide_nonfinite(espl__wide_pose pose)
@@ -245,6 +273,11 @@ static inline espl__wide_bits espl__wide_nonfinite(espl__wide_pose pose)
 static inline bool espl__wide_is_finite(espl__wide_pose pose)
 {
     return espl__pose_is_finite(&pose.pose);
+}
+
+static inline bool espl__wide_is_unit(espl__wide_pose pose)
+{
+    return espl__rotation_is_unit(pose.pose.rotation);
 }
 
 static inline espl__wide_bits espl__poses_invalid(const espl_pose *a, const espl_pose *b,

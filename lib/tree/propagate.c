@@ -84,8 +84,7 @@ bool espl__propagate_node(espl__forest *forest, espl__context *context, uint32_t
     } else {
         const espl__wide_pose world = compose_plain(forest, slot);
 
-        is_changed = !espl__wide_bits_are_zero(
-            espl__wide_difference(espl__wide_load(&forest->world[slot]), world));
+        is_changed = !espl__wide_is_same(espl__wide_load(&forest->world[slot]), world);
         espl__wide_store(&forest->world[slot], world);
     }
     context->counts.overflowed += espl__pose_is_finite(&forest->world[slot]) ? 0 : 1;
@@ -135,15 +134,22 @@ void espl__clear_stale(espl__forest *forest, uint32_t begin, uint32_t end)
 static inline float compose_slots(espl__forest *forest, uint32_t begin, uint32_t end)
 {
     enum { MANY = 8 };
+    // In registers, because the compiler must assume that storing a world changes the originals.
+    espl_pose *const worlds = forest->world;
+    const espl_pose *const locals = forest->local;
+    const uint32_t *const parents = forest->parent;
     espl__wide_bits alarm = {0};
 
     if (end - begin >= MANY) {
-        return forest->kernels->compose(forest->world, forest->local, forest->parent, begin, end);
+        return forest->kernels->compose(worlds, locals, parents, begin, end);
     }
     for (uint32_t slot = begin; slot < end; ++slot) {
-        const espl__wide_pose world = compose_plain(forest, slot);
+        ESPL_CHECK_FULL(parents[slot] < slot &&
+                        !espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL));
+        const espl__wide_pose world = espl__wide_compose(espl__wide_load(&worlds[parents[slot]]),
+                                                         espl__wide_load(&locals[slot]));
 
-        espl__wide_store(&forest->world[slot], world);
+        espl__wide_store(&worlds[slot], world);
         alarm |= espl__wide_nonfinite(world);
     }
     return espl__wide_bits_are_zero(alarm) ? 0 : NAN;

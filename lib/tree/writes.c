@@ -7,7 +7,6 @@
 #include "lib/tree/writes.h"
 
 #include "lib/jobs/ranges.h"
-#include "lib/math/wide.h"
 #include "lib/tree/shape_batch.h"
 #include "lib/tree/levels.h"
 
@@ -67,26 +66,26 @@ void espl__node_change_commit(espl__forest *forest, espl__context *context,
     }
 }
 
-// Store a local whose world is not finite, or refuse a local that is not finite.
-static ESPL__APART espl_status put_overflowing(espl__forest *forest, espl__context *context,
-                                               uint32_t slot, espl__wide_pose local,
-                                               espl__wide_pose world)
+// A world follows from the local and the world of the parent, so that a new world has a new local
+// as well. The locals are compared here alone.
+espl_status espl__local_put_unseen(espl__forest *forest, espl__context *context, uint32_t slot,
+                                   const void *local)
 {
-    if (!espl__wide_is_finite(local)) {
-        return ESPL_ERR_NOT_FINITE;
+    espl_pose *const old = &forest->local[slot];
+
+    if (memcmp(old, local, sizeof *old) == 0) {
+        context->counts.writes_skipped += 1;
+        return ESPL_OK;
     }
     context->counts.nodes_visited += 1;
     context->counts.writes += 1;
-    context->counts.overflowed += 1;
-    espl__wide_store(&forest->local[slot], local);
-    espl__wide_store(&forest->world[slot], world);
-    espl__propagate_below(forest, context, slot);
-    return ESPL_OVERFLOW;
+    context->counts.nodes_skipped += 1;
+    context->counts.worlds_kept += 1;
+    memcpy(old, local, sizeof *old);
+    return ESPL_OK;
 }
 
-// Propagate below a slot. @return ESPL_OK; ESPL_OVERFLOW where a world below is not finite.
-static ESPL__APART espl_status propagate_and_report(espl__forest *forest, espl__context *context,
-                                                    uint32_t slot)
+espl_status espl__propagate_and_report(espl__forest *forest, espl__context *context, uint32_t slot)
 {
     const uint64_t overflowed = context->counts.overflowed;
 
@@ -94,46 +93,43 @@ static ESPL__APART espl_status propagate_and_report(espl__forest *forest, espl__
     return context->counts.overflowed != overflowed ? ESPL_OVERFLOW : ESPL_OK;
 }
 
-// Store a local of unit length in a plain node, and propagate it. Inline, so that the pose stays in
-// registers from the check to the store.
-// @return ESPL_OK; ESPL_OVERFLOW; ESPL_ERR_NOT_FINITE: nothing changed.
-ESPL__INLINE espl_status put_plain_local(espl__forest *forest, espl__context *context,
-                                         uint32_t slot, espl__wide_pose local)
+// Store a finite local of unit length whose world is not finite, and propagate it.
+static ESPL__APART espl_status put_overflowing(espl__forest *forest, espl__context *context,
+                                               uint32_t slot, const espl_pose *local)
 {
     const uint32_t parent = forest->parent[slot];
-    ESPL_CHECK_FULL(espl__slot_is_plain(forest, slot));
-    const espl__wide_pose old_local = espl__wide_load(&forest->local[slot]);
-    const espl__wide_pose old_world = espl__wide_load(&forest->world[slot]);
-    const espl__wide_pose world =
-        parent == ESPL__NO_SLOT
-            ? local
-            : espl__wide_compose(espl__wide_load(&forest->world[parent]), local);
 
-    if (espl__wide_bits_are_zero(espl__wide_difference(old_local, local))) {
+    if (espl__pose_is_same(&forest->local[slot], local)) {
         context->counts.writes_skipped += 1;
         return ESPL_OK;
     }
-    // One check for both: a finite world has a finite local.
-    if (!espl__wide_bits_are_zero(espl__wide_nonfinite(world))) {
-        return put_overflowing(forest, context, slot, local, world);
-    }
     context->counts.nodes_visited += 1;
     context->counts.writes += 1;
-    espl__wide_store(&forest->local[slot], local);
-    if (espl__wide_bits_are_zero(espl__wide_difference(old_world, world))) {
-        context->counts.nodes_skipped += 1;
-        context->counts.worlds_kept += 1;
-        return ESPL_OK;
-    }
-    espl__wide_store(&forest->world[slot], world);
-    return forest->links[slot].first_child == ESPL__NO_SLOT
-               ? ESPL_OK
-               : propagate_and_report(forest, context, slot);
+    context->counts.overflowed += 1;
+    forest->local[slot] = *local;
+    forest->world[slot] =
+        parent == ESPL__NO_SLOT ? *local : espl__pose_compose(&forest->world[parent], NULL, local);
+    espl__propagate_below(forest, context, slot);
+    return ESPL_OVERFLOW;
 }
 
-// Normalise a rotation that has no unit length, and store the local.
-static ESPL__APART espl_status put_normalized(espl__forest *forest, espl__context *context,
-                                              uint32_t slot, const void *value)
+// Store a finite local of unit length in a plain node, and propagate it.
+// @return ESPL_OK; ESPL_OVERFLOW.
+static espl_status put_plain_local(espl__forest *forest, espl__context *context, uint32_t slot,
+                                   const espl_pose *local)
+{
+    espl_status status = ESPL_OK;
+
+    ESPL_CHECK_FULL(espl__pose_is_finite(local));
+    return espl__local_try_put(forest, context, slot, local, espl__wide_load(local), &status)
+               ? status
+               : put_overflowing(forest, context, slot, local);
+}
+
+// Everything but the fast path: a value that is not finite, that has no unit length, or whose world
+// is not finite.
+static ESPL__APART espl_status put_closely(espl__forest *forest, espl__context *context,
+                                           uint32_t slot, const void *value)
 {
     espl_pose local;
 
@@ -141,17 +137,17 @@ static ESPL__APART espl_status put_normalized(espl__forest *forest, espl__contex
     if (!espl__pose_is_finite(&local) || !espl__rotation_normalize(local.rotation)) {
         return ESPL_ERR_NOT_FINITE;
     }
-    return put_plain_local(forest, context, slot, espl__wide_load(&local));
+    return put_plain_local(forest, context, slot, &local);
 }
 
 espl_status espl__pose_put(espl__forest *forest, espl__context *context, uint32_t slot,
                            const void *value)
 {
-    // The rotation is the first field. One of unit length is finite, and put_plain_local() checks
-    // the rest.
-    return espl__rotation_is_unit(value)
-               ? put_plain_local(forest, context, slot, espl__wide_from(value))
-               : put_normalized(forest, context, slot, value);
+    espl_status status = ESPL_OK;
+
+    return espl__pose_try_put(forest, context, slot, value, &status)
+               ? status
+               : put_closely(forest, context, slot, value);
 }
 
 // The frame of the parent has no stretch, because a child of a stretched parent is exceptional.
@@ -173,7 +169,7 @@ espl_status espl__plain_write(espl__forest *forest, espl__context *context, uint
     }
     if (status >= 0) {
         // The status of the write is kept: the local is finite, and the context counts overflows.
-        (void)put_plain_local(forest, context, slot, espl__wide_load(&local));
+        (void)put_plain_local(forest, context, slot, &local);
     }
     return status;
 }
@@ -404,7 +400,7 @@ ESPL__INLINE void store_pose(espl_pose *locals, const espl__tree_writes *w, stor
     const uint32_t slot = w->slots[at];
     espl_pose *const old = &locals[slot];
 
-    if (espl__wide_bits_are_zero(espl__wide_difference(espl__wide_load(old), local))) {
+    if (espl__wide_is_same(espl__wide_load(old), local)) {
         w->source->results[entry_number(w, at)] = (espl_status)ESPL__UNCHANGED;
         sum->skipped += 1;
         return;

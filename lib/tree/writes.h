@@ -6,6 +6,7 @@
 #ifndef ESPALIER_LIB_TREE_WRITES_H
 #define ESPALIER_LIB_TREE_WRITES_H
 
+#include "lib/math/wide.h"
 #include "lib/tree/propagate.h"
 
 // --- One node ---
@@ -51,6 +52,56 @@ static inline bool espl__write_is_usual(const espl__forest *forest, uint32_t slo
                                         espl_write_kind kind, const void *value)
 {
     return espl__value_is_usual(kind, value) && espl__slot_is_plain(forest, slot);
+}
+
+/// Store a local whose world is the one that the node has. Most often the local is bit-equal, so that
+/// the write is skipped. @return ESPL_OK.
+espl_status espl__local_put_unseen(espl__forest *forest, espl__context *context, uint32_t slot,
+                                   const void *local);
+/// Propagate below a slot. @return ESPL_OK; ESPL_OVERFLOW where a world below is not finite.
+espl_status espl__propagate_and_report(espl__forest *forest, espl__context *context, uint32_t slot);
+
+/// Store a local of unit length in a plain node, and propagate it. Inline, so that the pose stays in
+/// registers from the check to the store.
+/// @param value  the local as well, for calls, because a pose in registers would be passed in memory.
+/// @return false where the local or the world is not finite; nothing changed then.
+ESPL__INLINE bool espl__local_try_put(espl__forest *forest, espl__context *context, uint32_t slot,
+                                      const void *value, espl__wide_pose local, espl_status *status)
+{
+    const uint32_t parent = forest->parent[slot];
+    espl__wide_pose world = local;
+
+    ESPL_CHECK_FULL(espl__slot_is_plain(forest, slot));
+    if (parent != ESPL__NO_SLOT) {
+        world = espl__wide_compose(espl__wide_load(&forest->world[parent]), local);
+    }
+    // One check for both: a finite world has a finite local.
+    if (!espl__wide_bits_are_zero(espl__wide_nonfinite(world))) {
+        return false;
+    }
+    if (espl__wide_is_same(espl__wide_load(&forest->world[slot]), world)) {
+        *status = espl__local_put_unseen(forest, context, slot, value);
+        return true;
+    }
+    context->counts.nodes_visited += 1;
+    context->counts.writes += 1;
+    espl__wide_store(&forest->local[slot], local);
+    espl__wide_store(&forest->world[slot], world);
+    *status = forest->links[slot].first_child == ESPL__NO_SLOT
+                  ? ESPL_OK
+                  : espl__propagate_and_report(forest, context, slot);
+    return true;
+}
+
+/// Fast path of espl__pose_put(), for values that are finite and of unit length, with such a world.
+/// @return false: nothing changed, and espl__pose_put() does the write or refuses it.
+ESPL__INLINE bool espl__pose_try_put(espl__forest *forest, espl__context *context, uint32_t slot,
+                                     const void *value, espl_status *status)
+{
+    const espl__wide_pose local = espl__wide_from(value);
+
+    return espl__wide_is_unit(local) &&
+           espl__local_try_put(forest, context, slot, value, local, status);
 }
 
 /// Store an espl_pose at any address as the local of a plain node, and propagate it.
