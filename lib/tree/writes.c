@@ -7,6 +7,7 @@
 #include "lib/tree/writes.h"
 
 #include "lib/jobs/ranges.h"
+#include "lib/tree/pose_stores.h"
 #include "lib/tree/shape_batch.h"
 #include "lib/tree/levels.h"
 
@@ -182,26 +183,6 @@ static espl_write_kind kind_at(const espl__write_source *source, uint32_t number
     return source->writes != NULL ? source->writes[number].kind : source->kind;
 }
 
-// Return the address of the value of an entry.
-static const void *value_at(const espl__write_source *source, uint32_t number)
-{
-    return source->values + number * source->value_size;
-}
-
-// Copy the value of an entry.
-static void load_value(const espl__write_source *source, uint32_t number, espl_write_kind kind,
-                       espl_write_value *value)
-{
-    espl__write_load(value, kind, value_at(source, number));
-}
-
-// Return the number of the entry at a place of the list of a tree.
-static uint32_t entry_number(const espl__tree_writes *w, uint32_t at)
-{
-    ESPL_CHECK_FULL(at < w->count);
-    return w->numbers != NULL ? w->numbers[at] : w->first + at;
-}
-
 // --- Many nodes of one tree ---
 
 // The state of writing one tree, in the order of slots. At first each entry is written as a single
@@ -334,7 +315,7 @@ static espl_status write_entry(pass *p, uint32_t slot, uint32_t number)
     espl_write_value value;
     espl_status status = ESPL_OK;
 
-    load_value(p->w->source, number, kind, &value);
+    espl__write_load(&value, kind, espl__value_at(p->w->source, number));
     if (!p->sweeps && espl__write_is_usual(p->forest, slot, kind, &value)) {
         status = espl__pose_put(p->forest, p->context, slot, &value);
         // An overflow is no result of an entry, because the context counts overflows.
@@ -369,7 +350,7 @@ static void write_each(pass *p, uint32_t begin, uint32_t end)
     const uint64_t visited = p->context->counts.nodes_visited;
 
     for (uint32_t i = begin; i < end; ++i) {
-        const uint32_t number = entry_number(w, i);
+        const uint32_t number = espl__entry_number(w, i);
 
         if (!p->sweeps && w->count > 1) {
             choose_sweep(p, i, visited);
@@ -380,128 +361,8 @@ static void write_each(pass *p, uint32_t begin, uint32_t end)
 
 // --- Sweeps of poses ---
 
-// The sum of some stores.
-typedef struct stored {
-    uint32_t first; // lowest slot that changed, or UINT32_MAX
-    uint32_t writes, skipped;
-    bool has_status;
-} stored;
-
-// Return the pose of an entry. The value is a pose or a transform, which begins with one.
-static inline const espl_pose *pose_at(const espl__write_source *source, uint32_t number)
-{
-    return (const espl_pose *)value_at(source, number);
-}
-
-// Store a checked local, or skip it where it is bit-equal, and add it to the sum.
-ESPL__INLINE void store_pose(espl_pose *locals, const espl__tree_writes *w, stored *sum,
-                             uint32_t at, espl__wide_pose local)
-{
-    const uint32_t slot = w->slots[at];
-    espl_pose *const old = &locals[slot];
-
-    if (espl__wide_is_same(espl__wide_load(old), local)) {
-        w->source->results[entry_number(w, at)] = (espl_status)ESPL__UNCHANGED;
-        sum->skipped += 1;
-        return;
-    }
-    espl__wide_store(old, local);
-    sum->first = slot < sum->first ? slot : sum->first;
-    sum->writes += 1;
-}
-
-// Check and store entries one by one, because one of them is not finite or not of unit length.
-static ESPL__APART stored store_closely(espl_pose *locals, const espl__tree_writes *w,
-                                        uint32_t begin, uint32_t end)
-{
-    const espl__write_source *const source = w->source;
-    stored sum = {.first = UINT32_MAX};
-
-    for (uint32_t at = begin; at < end; ++at) {
-        const uint32_t number = entry_number(w, at);
-        espl_write_value value;
-
-        load_value(source, number, source->kind, &value);
-        const espl_status status = espl__write_check(source->kind, &value);
-
-        if (status == ESPL_OK) {
-            store_pose(locals, w, &sum, at, espl__wide_from(&value));
-        } else {
-            source->results[number] = status;
-            sum.has_status = true;
-        }
-    }
-    return sum;
-}
-
-// Add a sum to another one.
-ESPL__INLINE void add_sum(stored *sum, const stored *more)
-{
-    sum->first = more->first < sum->first ? more->first : sum->first;
-    sum->writes += more->writes;
-    sum->skipped += more->skipped;
-    sum->has_status = sum->has_status || more->has_status;
-}
-
-// Tell whether four values are finite and of unit length, without a branch for each.
-ESPL__INLINE bool are_sound(const espl_pose *const v[4], bool has_stretch)
-{
-    espl__wide_bits alarm = espl__poses_invalid(v[0], v[1], v[2], v[3]);
-
-    if (has_stretch) {
-        alarm |= espl__stretches_nonfinite(
-            (const espl_transform *)(const void *)v[0], (const espl_transform *)(const void *)v[1],
-            (const espl_transform *)(const void *)v[2], (const espl_transform *)(const void *)v[3]);
-    }
-    return espl__wide_bits_are_zero(alarm);
-}
-
-// Store `count` entries, at most 4, whose values are at v. Unused items of v repeat one of them,
-// because four values are checked in any case.
-ESPL__INLINE void store_few(espl_pose *locals, const espl__tree_writes *w, stored *sum,
-                            uint32_t begin, uint32_t count, const espl_pose *const v[4],
-                            bool has_stretch)
-{
-    if (!are_sound(v, has_stretch)) {
-        const espl__tree_writes entries = *w;
-        const stored few = store_closely(locals, &entries, begin, begin + count);
-
-        add_sum(sum, &few);
-        return;
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-        store_pose(locals, w, sum, begin + i, espl__wide_load(v[i]));
-    }
-}
-
-// Store entries [begin, end). Values are checked four at a time, because nearly all pass.
-static stored store_poses(espl_pose *locals, const espl__tree_writes *of, uint32_t begin,
-                          uint32_t end)
-{
-    // Copies in registers, because the compiler must assume that a store changes the originals.
-    const espl__write_source source = *of->source;
-    const espl__tree_writes w = *of;
-    const bool has_stretch = source.kind == ESPL_WRITE_LOCAL_TRANSFORM;
-    stored sum = {.first = UINT32_MAX};
-    uint32_t at = begin;
-
-    for (; end - at >= 4; at += 4) {
-        const espl_pose *const v[4] = {
-            pose_at(&source, entry_number(&w, at)), pose_at(&source, entry_number(&w, at + 1)),
-            pose_at(&source, entry_number(&w, at + 2)), pose_at(&source, entry_number(&w, at + 3))};
-
-        store_few(locals, &w, &sum, at, 4, v, has_stretch);
-    }
-    for (; at < end; ++at) {
-        const espl_pose *const v = pose_at(&source, entry_number(&w, at));
-
-        store_few(locals, &w, &sum, at, 1, (const espl_pose *const[4]){v, v, v, v}, has_stretch);
-    }
-    return sum;
-}
-
 // Add the sum of some stores to the state.
-static void add_stored(pass *p, const stored *sum)
+static void add_stored(pass *p, const espl__stored *sum)
 {
     p->context->counts.writes += sum->writes;
     p->context->counts.writes_skipped += sum->skipped;
@@ -517,7 +378,7 @@ typedef struct store_jobs {
     espl_pose *locals;
     const espl__tree_writes *w;
     uint32_t job_count;
-    stored done[STORE_JOBS];
+    espl__stored done[STORE_JOBS];
     bool is_done[STORE_JOBS];
 } store_jobs;
 
@@ -540,8 +401,8 @@ static void store_job(void *context, size_t job)
     store_jobs *const run = context;
 
     if (!run->is_done[job]) {
-        run->done[job] = store_poses(run->locals, run->w, first_entry_of(run, job),
-                                     first_entry_of(run, job + 1));
+        run->done[job] = espl__store_poses(run->locals, run->w, first_entry_of(run, job),
+                                           first_entry_of(run, job + 1));
         run->is_done[job] = true;
     }
 }
@@ -583,7 +444,7 @@ static void sweep_poses(pass *p)
     }
     for (uint32_t at = 0; at < w->count;) {
         const uint32_t end = w->count - at < 2 * BLOCK ? w->count : at + BLOCK;
-        const stored sum = store_poses(p->forest->local, w, at, end);
+        const espl__stored sum = espl__store_poses(p->forest->local, w, at, end);
 
         add_stored(p, &sum);
         if (end == w->count) {
@@ -616,7 +477,7 @@ static ESPL__APART uint64_t count_overflowed(const pass *p)
 
     // Marks spread to children in ascending order of slots, because parents come first.
     for (uint32_t i = 0; i < w->count; ++i) {
-        const espl_status result = w->source->results[entry_number(w, i)];
+        const espl_status result = w->source->results[espl__entry_number(w, i)];
 
         if (result >= 0 && (int)result < ESPL__UNCHANGED) {
             forest->flags[w->slots[i]] |= ESPL__SLOT_MARK;

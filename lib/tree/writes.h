@@ -139,6 +139,19 @@ typedef struct espl__tree_writes {
     uint32_t first, count;
 } espl__tree_writes;
 
+/// Return the address of the value of an entry.
+static inline const unsigned char *espl__value_at(const espl__write_source *source, uint32_t number)
+{
+    return source->values + number * source->value_size;
+}
+
+/// Return the number of the entry at a place of the list of a tree.
+static inline uint32_t espl__entry_number(const espl__tree_writes *writes, uint32_t at)
+{
+    ESPL_CHECK_FULL(at < writes->count);
+    return writes->numbers != NULL ? writes->numbers[at] : writes->first + at;
+}
+
 /// Carry out the writes of one tree: parents before children, and those of one node in order. Each
 /// world is recomputed a bounded number of times, whatever the shape. Precondition: the tree has
 /// the side arrays that the writes need.

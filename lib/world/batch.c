@@ -279,6 +279,18 @@ static bool slots_ascend(const batch *b)
     return ascend;
 }
 
+// Return `live` where so many entries from one on are all that write to a tree, else 0. Most batches
+// of many writes have an entry for each node.
+static inline uint32_t skip_tree(const batch *b, uint32_t at, uint32_t live, uint32_t end)
+{
+    const uint64_t next = (uint64_t)at + live;
+    const bool is_whole = next <= b->sorted_count && b->slots[next - 1] < end &&
+                          (next == b->sorted_count || b->slots[next] >= end);
+
+    ESPL_CHECK_FULL(live != 0 && b->slots[at] < end);
+    return is_whole ? live : 0;
+}
+
 // Form a group for each tree, and cut the groups into pieces of at least world->job_cost, which are
 // worth a job. Precondition: slots ascend. The weight of a group is the nodes of its tree, because
 // a write may visit all of them, and a cost for each entry.
@@ -299,6 +311,7 @@ static void form_groups(batch *b)
             b->cuts[++b->cut_count] = (uint32_t)b->group_count;
             weight = 0;
         }
+        at += skip_tree(b, at, t->live, end);
         while (at < b->sorted_count && b->slots[at] < end) {
             at += 1;
         }

@@ -9,9 +9,45 @@ static inline uint32_t slot_if_placed(const espl__registry *registry, uint32_t s
     return espl__registry_has_placed(registry, slot) ? slot : ESPL__NO_SLOT;
 }
 
-// Blocks of 32: enough waits for memory overlap, and what was prefetched is still in the cache. The
-// slot of handle begin - 1 is looked up again, because it is in the range of another job and the
-// order is checked range by range.
+// Tell whether the records of handles [begin, end) are near each other, as far as the first and the
+// last one tell. It decides about prefetches alone.
+static inline bool are_near(const espl__handles *handles, size_t begin, size_t end)
+{
+    const uint32_t first = espl__handle_at(handles, begin).index;
+
+    return espl__handle_at(handles, end - 1).index - first < 2 * (end - begin);
+}
+
+// Find the slots of handles [begin, end) in one step for each, as long as each handle has a slot and
+// these ascend from `before` on.
+// @return the number of the first handle that has none or ends the order; `end` where none does.
+static inline size_t find_ascending(const espl__registry *registry, const espl__handles *handles,
+                                    size_t begin, size_t end, uint32_t before, uint32_t *slots)
+{
+    size_t i = begin;
+
+    for (; i < end; ++i) {
+        const espl_entity entity = espl__handle_at(handles, i);
+
+        if (entity.index >= registry->count) {
+            break;
+        }
+        const espl__record *const record = &registry->records[entity.index];
+
+        if (record->generation != entity.generation || record->row >= ESPL__ROW_RETIRED ||
+            record->slot < before || !espl__registry_has_placed(registry, record->slot)) {
+            break;
+        }
+        before = record->slot;
+        slots[i] = before;
+    }
+    return i;
+}
+
+// Blocks of 32: enough waits for memory overlap, and what was prefetched is still in the cache. A
+// block of records and slots that are near each other takes no prefetches, because the hardware reads
+// such streams ahead. The slot of handle begin - 1 is looked up again, because it is in the range of
+// another job and the order is checked range by range.
 bool espl__find_slots(const espl_world *world, const espl__handles *handles, size_t begin,
                       size_t end, uint32_t *slots)
 {
@@ -27,6 +63,12 @@ bool espl__find_slots(const espl_world *world, const espl__handles *handles, siz
     }
     for (size_t stop = begin; begin < end; begin = stop) {
         stop = end - begin < BLOCK ? end : begin + BLOCK;
+        if (are_near(&h, begin, stop)) {
+            const size_t found = find_ascending(&r, &h, begin, stop, before, slots);
+
+            before = found != begin ? slots[found - 1] : before;
+            begin = found;
+        }
         for (size_t i = begin; i < stop; ++i) {
             espl__registry_ask(&r, espl__handle_at(&h, i));
         }
