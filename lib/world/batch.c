@@ -279,16 +279,14 @@ static bool slots_ascend(const batch *b)
     return ascend;
 }
 
-// Return `live` where so many entries from one on are all that write to a tree, else 0. Most batches
-// of many writes have an entry for each node.
-static inline uint32_t skip_tree(const batch *b, uint32_t at, uint32_t live, uint32_t end)
+// Return `live` where so many entries from one on write to the tree that ends at `end`, else 0. Slots
+// ascend, so that the last of them tells. Most batches of many writes have an entry for each node.
+static inline uint32_t skip_entries(const batch *b, uint32_t at, uint32_t live, uint32_t end)
 {
     const uint64_t next = (uint64_t)at + live;
-    const bool is_whole = next <= b->sorted_count && b->slots[next - 1] < end &&
-                          (next == b->sorted_count || b->slots[next] >= end);
 
     ESPL_CHECK_FULL(live != 0 && b->slots[at] < end);
-    return is_whole ? live : 0;
+    return next <= b->sorted_count && b->slots[next - 1] < end ? live : 0;
 }
 
 // Form a group for each tree, and cut the groups into pieces of at least world->job_cost, which are
@@ -311,7 +309,7 @@ static void form_groups(batch *b)
             b->cuts[++b->cut_count] = (uint32_t)b->group_count;
             weight = 0;
         }
-        at += skip_tree(b, at, t->live, end);
+        at += skip_entries(b, at, t->live, end);
         while (at < b->sorted_count && b->slots[at] < end) {
             at += 1;
         }

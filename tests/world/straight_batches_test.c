@@ -531,6 +531,63 @@ TEST(each_transform_is_judged_by_itself)
     end(&b);
 }
 
+// A handle that is none of a living entity, by one of its parts.
+static espl_entity odd_handle(espl_entity entity, uint32_t which)
+{
+    switch (which) {
+    case 0:
+        entity.generation += 1;
+        break;
+    case 1:
+        entity.generation -= 1;
+        break;
+    case 2:
+        entity.index += UINT32_C(0x40000000);
+        break;
+    default:
+        entity = (espl_entity){0};
+        break;
+    }
+    return entity;
+}
+
+// Handles in order are looked up one behind the other: one that names no node does not keep its
+// neighbours from being written.
+TEST(each_handle_among_many_in_order_is_judged_by_itself)
+{
+    static espl_entity entities[MOST];
+    static float values[MOST][3];
+    fixture b;
+
+    begin(&b);
+    const uint32_t count = TREES * b.size;
+    for (uint32_t round = 0; round < 12; ++round) {
+        const uint32_t odd = (round * 37 + round / 4) % count;
+        espl_write_report report;
+
+        for (uint32_t i = 0; i < count; ++i) {
+            entities[i] = i == odd ? odd_handle(b.here[i], round % 4) : b.here[i];
+            value_of(values[i], i, (int)round);
+            if (i != odd) {
+                ck_assert_int_eq(espl_set_local_position(b.one_by_one.world, b.there[i], values[i]),
+                                 ESPL_OK);
+            }
+        }
+        const espl_status status =
+            espl_set_local_position(b.at_once.world, entities[odd], values[odd]);
+        ck_assert_int_lt(status, 0);
+        ck_assert_int_eq(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
+                                            sizeof(espl_entity), (const float(*)[3])values,
+                                            sizeof(float[3]), count, &report),
+                         ESPL_PARTLY);
+        ck_assert_uint_eq(report.refused, 1);
+        ck_assert_uint_eq(report.first_refused, odd);
+        ck_assert_int_eq(report.first_status, status);
+        worlds_are_the_same(&b);
+    }
+    end(&b);
+}
+
 // Of a large tree locals and worlds are written in turns, block by block. What overflows in the first
 // one is told, though all blocks behind it are in range.
 TEST(a_large_tree_is_written_block_by_block)
