@@ -6,14 +6,6 @@
 
 #include <stdlib.h>
 
-static void *taken(size_t count, size_t size)
-{
-    void *const block = calloc(count + 1, size);
-
-    ck_assert_ptr_nonnull(block);
-    return block;
-}
-
 // Entities one step along X from their parents, which stand before them; hung in one playback.
 espl_entity *make_forest(espl_world *world, const uint32_t *parent, uint32_t count)
 {
@@ -21,7 +13,7 @@ espl_entity *make_forest(espl_world *world, const uint32_t *parent, uint32_t cou
         .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
     const espl_transform step = test_at(1, 0, 0);
     const espl_component placement = ESPL_TRANSFORM;
-    espl_entity *const entity = taken(count, sizeof *entity);
+    espl_entity *const entity = test_array(count, sizeof *entity);
     espl_command_buffer *commands = NULL;
 
     ck_assert_int_eq(espl_create(world, &placement, 1, count, entity), ESPL_OK);
@@ -43,7 +35,7 @@ espl_entity *make_forest(espl_world *world, const uint32_t *parent, uint32_t cou
 espl_entity *make_trees(espl_world *world, uint32_t trees, uint32_t nodes, uint32_t fan_out)
 {
     const uint32_t count = trees * nodes;
-    uint32_t *const parent = taken(count, sizeof *parent);
+    uint32_t *const parent = test_array(count, sizeof *parent);
 
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t at = i % nodes;

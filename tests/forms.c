@@ -2,8 +2,10 @@
 #include "tests/forms.h"
 
 #include "tests/asserts.h"
+#include "tests/support.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +48,21 @@ static bool is_kind(espl_write_kind kind)
 value_type form_type(espl_write_kind kind)
 {
     return kinds[kind].type;
+}
+
+form_field form_field_of(value_type type)
+{
+    static const form_field fields[] = {
+        [VALUE_POSITION] = {offsetof(espl_transform, position), sizeof(float[3])},
+        [VALUE_ROTATION] = {offsetof(espl_transform, rotation), sizeof(float[4])},
+        [VALUE_SCALE] = {offsetof(espl_transform, scale), sizeof(float)},
+        [VALUE_STRETCH] = {offsetof(espl_transform, stretch), sizeof(float[3])},
+        [VALUE_CONTEXT] = {offsetof(espl_transform, user_data), sizeof(uint32_t)},
+        [VALUE_POSE] = {0, sizeof(espl_pose)},
+        [VALUE_TRANSFORM] = {0, sizeof(espl_transform)},
+    };
+
+    return fields[type];
 }
 
 const char *form_name(espl_write_kind kind)
@@ -109,20 +126,10 @@ static espl_status write_by_function(espl_world *world, const espl_write *w)
 
 // --- As a batch ---
 
-static void *taken(size_t count, size_t size)
-{
-    void *const block = malloc(count * size + 1);
-
-    if (block == NULL) {
-        ck_abort_msg("no memory");
-    }
-    return block;
-}
-
 // Arrays of entities and of values, each value `size` bytes.
 static void *gathered(const espl_write *writes, size_t count, size_t size, espl_entity *entities)
 {
-    unsigned char *const values = taken(count, size);
+    unsigned char *const values = test_array(count, size);
 
     for (size_t i = 0; i < count; ++i) {
         entities[i] = writes[i].entity;
@@ -142,7 +149,7 @@ typedef struct bone {
 static espl_status write_poses(espl_world *world, const espl_write *writes, size_t count,
                                espl_write_report *report)
 {
-    bone *const bones = taken(count, sizeof *bones);
+    bone *const bones = test_array(count, sizeof *bones);
 
     for (size_t i = 0; i < count; ++i) {
         // What stands around them is no number.
@@ -161,26 +168,17 @@ static espl_status write_poses(espl_world *world, const espl_write *writes, size
 static espl_status write_short(espl_world *world, const espl_write *writes, size_t count,
                                espl_write_report *report)
 {
-    static const size_t sizes[] = {
-        [VALUE_POSITION] = sizeof(float[3]),
-        [VALUE_ROTATION] = sizeof(float[4]),
-        [VALUE_SCALE] = sizeof(float),
-        [VALUE_STRETCH] = sizeof(float[3]),
-        [VALUE_CONTEXT] = sizeof(uint32_t),
-        [VALUE_POSE] = sizeof(espl_pose),
-        [VALUE_TRANSFORM] = sizeof(espl_transform),
-    };
     const espl_write_kind kind = writes[0].kind;
-    const value_type type = form_type(kind);
+    const size_t size = form_field_of(form_type(kind)).size;
 
     // As often as not, by what the writes are.
     if (kind == ESPL_WRITE_LOCAL_POSE && (writes[0].entity.index + count) % 2 == 0) {
         return write_poses(world, writes, count, report);
     }
-    espl_entity *const entities = taken(count, sizeof *entities);
-    void *const values = gathered(writes, count, sizes[type], entities);
-    const espl_status status = espl_write_strided(world, kind, entities, sizeof *entities, values,
-                                                  sizes[type], count, report);
+    espl_entity *const entities = test_array(count, sizeof *entities);
+    void *const values = gathered(writes, count, size, entities);
+    const espl_status status =
+        espl_write_strided(world, kind, entities, sizeof *entities, values, size, count, report);
 
     free(entities);
     free(values);

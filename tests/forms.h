@@ -17,10 +17,16 @@ typedef enum value_type {
     VALUE_TRANSFORM,
 } value_type;
 
+/// Where a value of a type is in an espl_transform. Alone, it is at the start of an espl_write_value.
+typedef struct form_field {
+    size_t at, size;
+} form_field;
+
 typedef enum write_form { FORM_FUNCTION, FORM_BATCH, FORM_SHORT, FORM_COUNT } write_form;
 
 /// Type of a kind's value. The kind is in range.
 value_type form_type(espl_write_kind kind);
+form_field form_field_of(value_type type);
 /// Name of a kind, "set_local_position" for example; "no kind" for one out of range.
 const char *form_name(espl_write_kind kind);
 /// Tell whether a kind has a short form.

@@ -250,28 +250,10 @@ espl_write_kind pick_kind(test_tape *tape)
 // The field of a placement that a kind reads.
 static espl_write_value data_of(const espl_transform *value, value_type type)
 {
+    const form_field field = form_field_of(type);
     espl_write_value out = {.transform = *value};
 
-    switch (type) {
-    case VALUE_POSITION:
-        memcpy(out.position, value->position, sizeof out.position);
-        break;
-    case VALUE_ROTATION:
-        memcpy(out.rotation, value->rotation, sizeof out.rotation);
-        break;
-    case VALUE_SCALE:
-        out.scale = value->scale;
-        break;
-    case VALUE_STRETCH:
-        memcpy(out.stretch, value->stretch, sizeof out.stretch);
-        break;
-    case VALUE_CONTEXT:
-        out.user_data = value->user_data;
-        break;
-    case VALUE_POSE:
-    case VALUE_TRANSFORM:
-        break;
-    }
+    memcpy(&out, (const unsigned char *)value + field.at, field.size);
     return out;
 }
 

@@ -305,6 +305,16 @@ bool test_same(const espl_transform *a, const espl_transform *b)
            a->user_data == b->user_data;
 }
 
+// --- Memory ---
+
+void *test_array(size_t count, size_t size)
+{
+    void *const block = calloc(count + 1, size);
+
+    ck_assert_ptr_nonnull(block);
+    return block;
+}
+
 // --- Random numbers ---
 
 uint64_t test_random(uint64_t *state)

@@ -80,6 +80,9 @@ espl_transform test_local_of(const espl_world *world, espl_entity entity);
 /// Tell whether two placements are the same 48 bytes, but that any NaN is like any other.
 bool test_same(const espl_transform *a, const espl_transform *b);
 
+/// Array of zeros, of `size` bytes an item, to be freed. It is not NULL for a count of 0 either.
+void *test_array(size_t count, size_t size);
+
 /// Next number of a splitmix64 sequence.
 uint64_t test_random(uint64_t *state);
 /// Number in [0, bound); 0 for a bound of 0.

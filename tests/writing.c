@@ -48,31 +48,10 @@ static const recipe recipes[ESPL_WRITE_KIND_COUNT] = {
 // A value as a whole placement: the identity but for the field that it names.
 static espl_transform whole_value(value_type type, const espl_write_value *value)
 {
+    const form_field field = form_field_of(type);
     espl_transform out = espl_transform_identity();
 
-    switch (type) {
-    case VALUE_POSITION:
-        memcpy(out.position, value->position, sizeof out.position);
-        break;
-    case VALUE_ROTATION:
-        memcpy(out.rotation, value->rotation, sizeof out.rotation);
-        break;
-    case VALUE_SCALE:
-        out.scale = value->scale;
-        break;
-    case VALUE_STRETCH:
-        memcpy(out.stretch, value->stretch, sizeof out.stretch);
-        break;
-    case VALUE_CONTEXT:
-        out.user_data = value->user_data;
-        break;
-    case VALUE_POSE:
-        memcpy(&out, &value->pose, sizeof value->pose);
-        break;
-    case VALUE_TRANSFORM:
-        out = value->transform;
-        break;
-    }
+    memcpy((unsigned char *)&out + field.at, value, field.size);
     return out;
 }
 

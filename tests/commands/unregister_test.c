@@ -2,26 +2,11 @@
 // Custom commands that are unregistered: their payloads are refused and counted, their numbers are
 // never given again, and the functions of the others are called as before.
 #include "tests/fixture.h"
-#include "tests/runner.h"
-#include "tests/support.h"
+#include "tests/one_world.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static test_world test;
-static espl_world *w;
-
-static void set_up(void)
-{
-    test_world_begin(&test, 1, NULL);
-    w = test.world;
-}
-
-static void tear_down(void)
-{
-    test_world_end(&test);
-}
 
 // What was heard: numbers of callbacks in the order of the calls, and their payloads.
 typedef struct heard {

@@ -9,14 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *taken(size_t count, size_t size)
-{
-    void *const block = calloc(count + 1, size);
-
-    ck_assert_ptr_nonnull(block);
-    return block;
-}
-
 static void ck_report(const espl_write_report *report, size_t applied, size_t lossy, size_t refused)
 {
     ck_assert_uint_eq(report->applied, applied);
@@ -42,7 +34,7 @@ static void write_chain(uint32_t count)
 
     test_world_begin(&test, 0, NULL);
     espl_entity *const node = make_chain(test.world, count);
-    espl_write *const writes = taken(count, sizeof *writes);
+    espl_write *const writes = test_array(count, sizeof *writes);
     for (int round = 0; round < 2; ++round) {
         espl_write_report report;
         for (uint32_t i = 0; i < count; ++i) {
@@ -81,8 +73,8 @@ TEST(writes_over_many_hierarchies_visit_what_hangs_below_each)
 {
     const uint32_t trees = test_fitting(2000 * 5, 0) / 5, nodes = trees * 5;
     static const uint64_t below[5] = {4, 2, 1, 1, 1};
-    uint32_t *const parent = taken(nodes, sizeof *parent);
-    espl_write *const writes = taken(nodes, sizeof *writes);
+    uint32_t *const parent = test_array(nodes, sizeof *parent);
+    espl_write *const writes = test_array(nodes, sizeof *writes);
     uint64_t random = 3, visits = 0;
     size_t count = 0;
     test_world test;

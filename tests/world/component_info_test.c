@@ -1,24 +1,9 @@
 // SPDX-License-Identifier: MIT
 // espl_component_info(): how components were registered, by their numbers.
-#include "tests/runner.h"
-#include "tests/support.h"
+#include "tests/one_world.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static test_world test;
-static espl_world *w;
-
-static void set_up(void)
-{
-    test_world_begin(&test, 1, NULL);
-    w = test.world;
-}
-
-static void tear_down(void)
-{
-    test_world_end(&test);
-}
 
 FIXTURE(set_up, tear_down);
 

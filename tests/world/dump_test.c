@@ -2,28 +2,13 @@
 // espl_dump(): the text of every kind of entity, and truncation.
 #include "tests/checks.h"
 #include "tests/inside.h"
-#include "tests/runner.h"
-#include "tests/support.h"
+#include "tests/one_world.h"
 
 #include <espalier/writers.h>
 
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
-
-static test_world test;
-static espl_world *w;
-
-static void set_up(void)
-{
-    test_world_begin(&test, 1, NULL);
-    w = test.world;
-}
-
-static void tear_down(void)
-{
-    test_world_end(&test);
-}
 
 static void dumps_as(espl_entity entity, const char *wanted)
 {

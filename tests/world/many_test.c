@@ -3,27 +3,12 @@
 // no change at all.
 #include "tests/inside.h"
 #include "tests/fixture.h"
-#include "tests/runner.h"
-#include "tests/support.h"
+#include "tests/one_world.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { FEW = 12 };
-
-static test_world test;
-static espl_world *w;
-
-static void set_up(void)
-{
-    test_world_begin(&test, 1, NULL);
-    w = test.world;
-}
-
-static void tear_down(void)
-{
-    test_world_end(&test);
-}
 
 static void make_solos(espl_world *world, espl_entity *out, uint32_t count)
 {

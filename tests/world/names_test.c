@@ -4,27 +4,13 @@
 #include "tests/checks.h"
 #include "tests/inside.h"
 #include "tests/fixture.h"
-#include "tests/runner.h"
+#include "tests/one_world.h"
 
 #include <espalier/writers.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static test_world test;
-static espl_world *w;
-
-static void set_up(void)
-{
-    test_world_begin(&test, 1, NULL);
-    w = test.world;
-}
-
-static void tear_down(void)
-{
-    test_world_end(&test);
-}
 
 static void set(espl_entity entity, const char *name)
 {

@@ -13,19 +13,11 @@ typedef struct walk {
     uint32_t count;
 } walk;
 
-static void *taken(size_t count, size_t size)
-{
-    void *const block = calloc(count + 1, size);
-
-    ck_assert_ptr_nonnull(block);
-    return block;
-}
-
 static walk new_walk(const test_model *model, uint32_t top)
 {
-    const walk w = {taken(model->living_count, sizeof(uint32_t)),
-                    taken(model->living_count, sizeof(uint32_t)),
-                    taken(model->living_count, sizeof(uint32_t)), 1};
+    const walk w = {test_array(model->living_count, sizeof(uint32_t)),
+                    test_array(model->living_count, sizeof(uint32_t)),
+                    test_array(model->living_count, sizeof(uint32_t)), 1};
 
     w.nodes[0] = top;
     w.parents[0] = ESPL_NO_RANK;
@@ -164,9 +156,9 @@ typedef struct arrays {
 
 static arrays arrays_of(size_t room)
 {
-    arrays a = {taken(room, sizeof *a.entities), taken(room, sizeof *a.parents),
-                taken(room, sizeof *a.depths),   taken(room, sizeof *a.locals),
-                taken(room, sizeof *a.worlds),   room};
+    arrays a = {test_array(room, sizeof *a.entities), test_array(room, sizeof *a.parents),
+                test_array(room, sizeof *a.depths),   test_array(room, sizeof *a.locals),
+                test_array(room, sizeof *a.worlds),   room};
 
     memset(a.entities, GUARD, (room + 1) * sizeof *a.entities);
     memset(a.parents, GUARD, (room + 1) * sizeof *a.parents);
@@ -265,7 +257,7 @@ static void view(const pair *p, uint32_t node)
 {
     const uint32_t root = model_root(p->model, node);
     walk w = walk_of(p->model, root, ESPL_EXTENT_SUBTREE);
-    uint32_t *const depths = taken(w.count, sizeof *depths);
+    uint32_t *const depths = test_array(w.count, sizeof *depths);
     espl_view seen;
 
     ck_assert_int_eq(espl_view_hierarchy(p->world, handle(p, node), &seen), ESPL_OK);

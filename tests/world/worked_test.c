@@ -1,19 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The worked examples of the specification, with entities.
-#include "tests/runner.h"
-#include "tests/support.h"
-
-static test_world test;
-
-static void set_up(void)
-{
-    test_world_begin(&test, 0, NULL);
-}
-
-static void tear_down(void)
-{
-    test_world_end(&test);
-}
+#include "tests/one_world.h"
 
 FIXTURE(set_up, tear_down);
 
@@ -39,18 +26,18 @@ static void set_local(espl_world *world, espl_entity entity, espl_transform valu
 
 TEST(stretch_and_scale_move_children_and_only_scale_is_inherited)
 {
-    const espl_entity parent = test_solo(test.world), child = test_solo(test.world);
+    const espl_entity parent = test_solo(w), child = test_solo(w);
     espl_transform above = espl_transform_identity(), below = test_at(1, 1, 1);
 
     above.scale = 2;
     above.stretch[1] = 3;
     below.scale = 0.5f;
     below.stretch[2] = 2;
-    set_local(test.world, parent, above);
-    set_local(test.world, child, below);
-    adopt(test.world, child, parent);
+    set_local(w, parent, above);
+    set_local(w, child, below);
+    adopt(w, child, parent);
 
-    const espl_transform world = test_world_of(test.world, child);
+    const espl_transform world = test_world_of(w, child);
     ck_transform(world, 2, 6, 2, 1);
     ck_assert_float_eq(world.stretch[0], 1);
     ck_assert_float_eq(world.stretch[1], 1);
@@ -59,9 +46,9 @@ TEST(stretch_and_scale_move_children_and_only_scale_is_inherited)
     espl_transform wanted = test_at(4, 6, 2);
     wanted.scale = 3;
     wanted.stretch[2] = 2;
-    ck_assert_int_eq(espl_set_world_transform(test.world, child, &wanted), ESPL_OK);
-    ck_transform(test_local_of(test.world, child), 2, 1, 1, 1.5f);
-    ck_transform(test_world_of(test.world, child), 4, 6, 2, 3);
+    ck_assert_int_eq(espl_set_world_transform(w, child, &wanted), ESPL_OK);
+    ck_transform(test_local_of(w, child), 2, 1, 1, 1.5f);
+    ck_transform(test_world_of(w, child), 4, 6, 2, 3);
 }
 
 // R{A{C,D},B{E}}, in the order R, A, B, C, D, E.
@@ -92,34 +79,34 @@ TEST(ranks_are_the_breadth_first_order_and_follow_an_attach)
     static const uint32_t depth[7] = {0, 1, 1, 2, 2, 2, 2};
     espl_entity node[7];
 
-    make_tree(test.world, node);
-    ck_ranks(test.world, node, before, 6);
+    make_tree(w, node);
+    ck_ranks(w, node, before, 6);
 
-    node[6] = test_solo(test.world);
-    adopt(test.world, node[6], node[1]);
-    ck_ranks(test.world, node, after, 7);
+    node[6] = test_solo(w);
+    adopt(w, node[6], node[1]);
+    ck_ranks(w, node, after, 7);
     for (int i = 0; i < 7; ++i) {
-        ck_assert_uint_eq(espl_get_depth(test.world, node[i]), depth[i]);
+        ck_assert_uint_eq(espl_get_depth(w, node[i]), depth[i]);
     }
-    ck_assert_uint_eq(espl_count_children(test.world, node[1]), 3);
-    ck_assert(espl_entity_equal(espl_get_child(test.world, node[1], 2), node[6]));
-    ck_assert(espl_entity_is_null(espl_get_child(test.world, node[1], 3)));
-    ck_assert_uint_eq(espl_count_descendants(test.world, node[0]), 6);
-    ck_assert(espl_is_ancestor(test.world, node[0], node[6]));
-    ck_assert(!espl_is_ancestor(test.world, node[2], node[6]));
-    ck_assert(!espl_is_ancestor(test.world, node[6], node[6]));
+    ck_assert_uint_eq(espl_count_children(w, node[1]), 3);
+    ck_assert(espl_entity_equal(espl_get_child(w, node[1], 2), node[6]));
+    ck_assert(espl_entity_is_null(espl_get_child(w, node[1], 3)));
+    ck_assert_uint_eq(espl_count_descendants(w, node[0]), 6);
+    ck_assert(espl_is_ancestor(w, node[0], node[6]));
+    ck_assert(!espl_is_ancestor(w, node[2], node[6]));
+    ck_assert(!espl_is_ancestor(w, node[6], node[6]));
 }
 
 TEST(two_writes_to_one_hierarchy_are_both_seen_at_once)
 {
     espl_entity node[6];
 
-    make_tree(test.world, node);
-    set_local(test.world, node[0], test_at(2, 0, 0));
-    set_local(test.world, node[3], test_at(5, 0, 0));
-    ck_transform(test_world_of(test.world, node[3]), 8, 0, 0, 1);
-    ck_transform(test_world_of(test.world, node[4]), 4, 0, 0, 1);
-    ck_transform(test_world_of(test.world, node[5]), 4, 0, 0, 1);
+    make_tree(w, node);
+    set_local(w, node[0], test_at(2, 0, 0));
+    set_local(w, node[3], test_at(5, 0, 0));
+    ck_transform(test_world_of(w, node[3]), 8, 0, 0, 1);
+    ck_transform(test_world_of(w, node[4]), 4, 0, 0, 1);
+    ck_transform(test_world_of(w, node[5]), 4, 0, 0, 1);
 }
 
 TEST(a_batch_of_two_writes_to_one_hierarchy_visits_each_node_once)
@@ -128,21 +115,21 @@ TEST(a_batch_of_two_writes_to_one_hierarchy_visits_each_node_once)
     espl_world_stats before, after;
     espl_write_report report;
 
-    make_tree(test.world, node);
+    make_tree(w, node);
     const espl_write writes[2] = {
         {.entity = node[3], .kind = ESPL_WRITE_LOCAL_POSITION, .value.position = {5, 0, 0}},
         {.entity = node[0], .kind = ESPL_WRITE_TRANSLATE_IN_PARENT, .value.position = {1, 0, 0}}};
-    espl_stats(test.world, &before);
-    ck_assert_int_eq(espl_write_batch(test.world, writes, 2, &report), ESPL_OK);
-    espl_stats(test.world, &after);
+    espl_stats(w, &before);
+    ck_assert_int_eq(espl_write_batch(w, writes, 2, &report), ESPL_OK);
+    espl_stats(w, &after);
     ck_assert_uint_eq(report.applied, 2);
     ck_assert_uint_eq(after.nodes_visited, before.nodes_visited + 6);
-    ck_transform(test_world_of(test.world, node[0]), 2, 0, 0, 1);
-    ck_transform(test_world_of(test.world, node[1]), 3, 0, 0, 1);
-    ck_transform(test_world_of(test.world, node[2]), 3, 0, 0, 1);
-    ck_transform(test_world_of(test.world, node[3]), 8, 0, 0, 1);
-    ck_transform(test_world_of(test.world, node[4]), 4, 0, 0, 1);
-    ck_transform(test_world_of(test.world, node[5]), 4, 0, 0, 1);
+    ck_transform(test_world_of(w, node[0]), 2, 0, 0, 1);
+    ck_transform(test_world_of(w, node[1]), 3, 0, 0, 1);
+    ck_transform(test_world_of(w, node[2]), 3, 0, 0, 1);
+    ck_transform(test_world_of(w, node[3]), 8, 0, 0, 1);
+    ck_transform(test_world_of(w, node[4]), 4, 0, 0, 1);
+    ck_transform(test_world_of(w, node[5]), 4, 0, 0, 1);
 }
 
 TEST(an_equal_write_visits_nothing)
@@ -150,98 +137,98 @@ TEST(an_equal_write_visits_nothing)
     espl_entity node[6];
     espl_world_stats before, after;
 
-    make_tree(test.world, node);
-    ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
-    espl_stats(test.world, &before);
-    set_local(test.world, node[0], test_at(1, 0, 0));
-    espl_stats(test.world, &after);
+    make_tree(w, node);
+    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    espl_stats(w, &before);
+    set_local(w, node[0], test_at(1, 0, 0));
+    espl_stats(w, &after);
     ck_assert_uint_eq(after.nodes_visited, before.nodes_visited);
     ck_assert_uint_eq(after.writes, before.writes);
 
-    set_local(test.world, node[1], test_at(3, 0, 0));
-    espl_stats(test.world, &after);
+    set_local(w, node[1], test_at(3, 0, 0));
+    espl_stats(w, &after);
     ck_assert_uint_eq(after.nodes_visited, before.nodes_visited + 3);
     ck_assert_uint_eq(after.writes, before.writes + 1);
 }
 
 TEST(a_world_below_scale_zero_is_lossy)
 {
-    const espl_entity parent = test_solo(test.world), child = test_solo(test.world);
+    const espl_entity parent = test_solo(w), child = test_solo(w);
     espl_transform flat = test_at(10, 0, 0);
 
     flat.scale = 0;
-    set_local(test.world, parent, flat);
-    adopt(test.world, child, parent);
+    set_local(w, parent, flat);
+    adopt(w, child, parent);
     const espl_transform wanted = test_at(12, 3, 4);
-    ck_assert_int_eq(espl_set_world_transform(test.world, child, &wanted), ESPL_LOSSY);
-    ck_transform(test_world_of(test.world, child), 10, 0, 0, 0);
+    ck_assert_int_eq(espl_set_world_transform(w, child, &wanted), ESPL_LOSSY);
+    ck_transform(test_world_of(w, child), 10, 0, 0, 0);
 }
 
 TEST(a_kept_axis_is_reached_below_scale_zero)
 {
-    const espl_entity parent = test_solo(test.world), child = test_solo(test.world);
+    const espl_entity parent = test_solo(w), child = test_solo(w);
     espl_transform flat = test_at(10, 0, 0);
 
     flat.scale = 0;
-    set_local(test.world, parent, flat);
-    adopt(test.world, child, parent);
-    ck_assert_int_eq(espl_set_inherit(test.world, child, ESPL_ABSOLUTE_X), ESPL_OK);
+    set_local(w, parent, flat);
+    adopt(w, child, parent);
+    ck_assert_int_eq(espl_set_inherit(w, child, ESPL_ABSOLUTE_X), ESPL_OK);
     const espl_transform wanted = test_at(12, 3, 4), along = test_at(14, 0, 0);
-    ck_assert_int_eq(espl_set_world_transform(test.world, child, &wanted), ESPL_LOSSY);
-    ck_transform(test_world_of(test.world, child), 12, 0, 0, 0);
+    ck_assert_int_eq(espl_set_world_transform(w, child, &wanted), ESPL_LOSSY);
+    ck_transform(test_world_of(w, child), 12, 0, 0, 0);
     // Nothing is asked of the axes that are hidden.
-    ck_assert_int_eq(espl_set_world_position(test.world, child, along.position), ESPL_OK);
-    ck_transform(test_world_of(test.world, child), 14, 0, 0, 0);
+    ck_assert_int_eq(espl_set_world_position(w, child, along.position), ESPL_OK);
+    ck_transform(test_world_of(w, child), 14, 0, 0, 0);
 }
 
 TEST(one_flat_axis_loses_that_axis_alone)
 {
-    const espl_entity parent = test_solo(test.world), child = test_solo_at(test.world, 7, 8, 9);
+    const espl_entity parent = test_solo(w), child = test_solo_at(w, 7, 8, 9);
     espl_transform flat = test_at(1, 1, 1);
 
     flat.stretch[1] = 0;
-    set_local(test.world, parent, flat);
-    adopt(test.world, child, parent);
+    set_local(w, parent, flat);
+    adopt(w, child, parent);
     const espl_transform wanted = test_at(3, 3, 3);
-    ck_assert_int_eq(espl_set_world_transform(test.world, child, &wanted), ESPL_LOSSY);
-    ck_transform(test_world_of(test.world, child), 3, 1, 3, 1);
-    ck_transform(test_local_of(test.world, child), 2, 8, 2, 1);
+    ck_assert_int_eq(espl_set_world_transform(w, child, &wanted), ESPL_LOSSY);
+    ck_transform(test_world_of(w, child), 3, 1, 3, 1);
+    ck_transform(test_local_of(w, child), 2, 8, 2, 1);
 }
 
 TEST(attach_keeps_what_its_options_say)
 {
-    const espl_entity parent = test_solo_at(test.world, 10, 0, 0);
-    const espl_entity child = test_solo_at(test.world, 1, 2, 3);
+    const espl_entity parent = test_solo_at(w, 10, 0, 0);
+    const espl_entity child = test_solo_at(w, 1, 2, 3);
     const espl_attach_options snap = {.position = ESPL_SNAP};
 
-    ck_assert_int_eq(espl_attach(test.world, child, parent, NULL), ESPL_OK);
-    ck_transform(test_world_of(test.world, child), 1, 2, 3, 1);
-    ck_transform(test_local_of(test.world, child), -9, 2, 3, 1);
-    ck_assert_int_eq(espl_detach(test.world, child, ESPL_KEEP_LOCAL), ESPL_OK);
-    ck_transform(test_world_of(test.world, child), -9, 2, 3, 1);
-    adopt(test.world, child, parent);
-    ck_transform(test_world_of(test.world, child), 1, 2, 3, 1);
-    ck_assert_int_eq(espl_attach(test.world, child, parent, &snap), ESPL_OK);
-    ck_transform(test_world_of(test.world, child), 10, 0, 0, 1);
-    ck_assert_int_eq(espl_detach(test.world, child, ESPL_KEEP_WORLD), ESPL_OK);
-    ck_transform(test_local_of(test.world, child), 10, 0, 0, 1);
-    ck_assert_int_eq(espl_get_role(test.world, child), ESPL_ROLE_SOLO);
-    ck_assert_int_eq(espl_get_role(test.world, parent), ESPL_ROLE_SOLO);
+    ck_assert_int_eq(espl_attach(w, child, parent, NULL), ESPL_OK);
+    ck_transform(test_world_of(w, child), 1, 2, 3, 1);
+    ck_transform(test_local_of(w, child), -9, 2, 3, 1);
+    ck_assert_int_eq(espl_detach(w, child, ESPL_KEEP_LOCAL), ESPL_OK);
+    ck_transform(test_world_of(w, child), -9, 2, 3, 1);
+    adopt(w, child, parent);
+    ck_transform(test_world_of(w, child), 1, 2, 3, 1);
+    ck_assert_int_eq(espl_attach(w, child, parent, &snap), ESPL_OK);
+    ck_transform(test_world_of(w, child), 10, 0, 0, 1);
+    ck_assert_int_eq(espl_detach(w, child, ESPL_KEEP_WORLD), ESPL_OK);
+    ck_transform(test_local_of(w, child), 10, 0, 0, 1);
+    ck_assert_int_eq(espl_get_role(w, child), ESPL_ROLE_SOLO);
+    ck_assert_int_eq(espl_get_role(w, parent), ESPL_ROLE_SOLO);
 }
 
 TEST(survivors_take_the_place_of_the_dead_in_order)
 {
     espl_entity node[6];
 
-    make_tree(test.world, node);
-    ck_assert_int_eq(espl_destroy(test.world, node[1], ESPL_EXTENT_ENTITY), ESPL_OK);
-    ck_assert(!espl_is_alive(test.world, node[1]));
-    ck_assert_uint_eq(espl_count_children(test.world, node[0]), 3);
-    ck_assert(espl_entity_equal(espl_get_child(test.world, node[0], 0), node[3]));
-    ck_assert(espl_entity_equal(espl_get_child(test.world, node[0], 1), node[4]));
-    ck_assert(espl_entity_equal(espl_get_child(test.world, node[0], 2), node[2]));
-    ck_transform(test_world_of(test.world, node[3]), 3, 0, 0, 1);
-    ck_transform(test_local_of(test.world, node[3]), 2, 0, 0, 1);
+    make_tree(w, node);
+    ck_assert_int_eq(espl_destroy(w, node[1], ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_assert(!espl_is_alive(w, node[1]));
+    ck_assert_uint_eq(espl_count_children(w, node[0]), 3);
+    ck_assert(espl_entity_equal(espl_get_child(w, node[0], 0), node[3]));
+    ck_assert(espl_entity_equal(espl_get_child(w, node[0], 1), node[4]));
+    ck_assert(espl_entity_equal(espl_get_child(w, node[0], 2), node[2]));
+    ck_transform(test_world_of(w, node[3]), 3, 0, 0, 1);
+    ck_transform(test_local_of(w, node[3]), 2, 0, 0, 1);
 }
 
 TEST(survivors_below_a_destroyed_root_become_roots_of_their_own)
@@ -249,44 +236,43 @@ TEST(survivors_below_a_destroyed_root_become_roots_of_their_own)
     espl_entity node[6];
     const espl_attach_options set_free = {.link = ESPL_LINK_FREE};
 
-    make_tree(test.world, node);
-    ck_assert_int_eq(espl_attach(test.world, node[2], node[0], &set_free), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(test.world, node[0], ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert(!espl_is_alive(test.world, node[1]));
-    ck_assert(!espl_is_alive(test.world, node[4]));
-    ck_assert_int_eq(espl_get_role(test.world, node[2]), ESPL_ROLE_ROOT);
-    ck_assert_int_eq(espl_get_link(test.world, node[2]), ESPL_LINK_OWNED);
-    ck_assert_int_eq(espl_get_role(test.world, node[5]), ESPL_ROLE_MEMBER);
-    ck_transform(test_local_of(test.world, node[2]), 2, 0, 0, 1);
-    ck_transform(test_world_of(test.world, node[5]), 3, 0, 0, 1);
+    make_tree(w, node);
+    ck_assert_int_eq(espl_attach(w, node[2], node[0], &set_free), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(w, node[0], ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert(!espl_is_alive(w, node[1]));
+    ck_assert(!espl_is_alive(w, node[4]));
+    ck_assert_int_eq(espl_get_role(w, node[2]), ESPL_ROLE_ROOT);
+    ck_assert_int_eq(espl_get_link(w, node[2]), ESPL_LINK_OWNED);
+    ck_assert_int_eq(espl_get_role(w, node[5]), ESPL_ROLE_MEMBER);
+    ck_transform(test_local_of(w, node[2]), 2, 0, 0, 1);
+    ck_transform(test_world_of(w, node[5]), 3, 0, 0, 1);
 }
 
 TEST(a_clone_of_a_member_starts_as_a_root_at_its_place)
 {
     espl_entity node[6], clone[3];
 
-    make_tree(test.world, node);
-    ck_assert_int_eq(espl_instantiate(test.world, node[1], 3, clone), ESPL_OK);
+    make_tree(w, node);
+    ck_assert_int_eq(espl_instantiate(w, node[1], 3, clone), ESPL_OK);
     for (int i = 0; i < 3; ++i) {
-        ck_assert_int_eq(espl_get_role(test.world, clone[i]), ESPL_ROLE_ROOT);
-        ck_assert_uint_eq(espl_count_descendants(test.world, clone[i]), 2);
-        ck_transform(test_world_of(test.world, clone[i]), 2, 0, 0, 1);
-        ck_transform(test_world_of(test.world, espl_get_child(test.world, clone[i], 1)), 3, 0, 0,
-                     1);
+        ck_assert_int_eq(espl_get_role(w, clone[i]), ESPL_ROLE_ROOT);
+        ck_assert_uint_eq(espl_count_descendants(w, clone[i]), 2);
+        ck_transform(test_world_of(w, clone[i]), 2, 0, 0, 1);
+        ck_transform(test_world_of(w, espl_get_child(w, clone[i], 1)), 3, 0, 0, 1);
     }
-    ck_assert_uint_eq(espl_count_descendants(test.world, node[0]), 5);
+    ck_assert_uint_eq(espl_count_descendants(w, node[0]), 5);
 }
 
 // A quarter turn about Y takes +Z to +X.
 TEST(a_turned_parent_carries_its_child_around)
 {
-    const espl_entity parent = test_solo(test.world), child = test_solo_at(test.world, 0, 0, 2);
+    const espl_entity parent = test_solo(w), child = test_solo_at(w, 0, 0, 2);
     espl_transform turned = espl_transform_identity();
 
-    adopt(test.world, child, parent);
+    adopt(w, child, parent);
     turned.rotation[1] = turned.rotation[3] = 0.70710678f;
-    set_local(test.world, parent, turned);
-    const espl_transform world = test_world_of(test.world, child);
+    set_local(w, parent, turned);
+    const espl_transform world = test_world_of(w, child);
     ck_assert_float_eq_tol(world.position[0], 2, 1e-6f);
     ck_assert_float_eq_tol(world.position[1], 0, 1e-6f);
     ck_assert_float_eq_tol(world.position[2], 0, 1e-6f);
@@ -296,33 +282,33 @@ TEST(a_turned_parent_carries_its_child_around)
 
 TEST(a_child_that_keeps_an_axis_stays_on_it_when_its_parent_moves)
 {
-    const espl_entity parent = test_solo(test.world), child = test_solo_at(test.world, 0, 2, 0);
+    const espl_entity parent = test_solo(w), child = test_solo_at(w, 0, 2, 0);
     const espl_attach_options options = {.position = ESPL_KEEP_LOCAL, .inherit = ESPL_ABSOLUTE_Y};
 
-    ck_assert_int_eq(espl_attach(test.world, child, parent, &options), ESPL_OK);
-    ck_assert_uint_eq(espl_get_inherit(test.world, child), ESPL_ABSOLUTE_Y);
-    set_local(test.world, parent, test_at(1, 1, 1));
-    ck_transform(test_world_of(test.world, child), 1, 2, 1, 1);
-    ck_transform(test_local_of(test.world, child), 0, 1, 0, 1);
+    ck_assert_int_eq(espl_attach(w, child, parent, &options), ESPL_OK);
+    ck_assert_uint_eq(espl_get_inherit(w, child), ESPL_ABSOLUTE_Y);
+    set_local(w, parent, test_at(1, 1, 1));
+    ck_transform(test_world_of(w, child), 1, 2, 1, 1);
+    ck_transform(test_local_of(w, child), 0, 1, 0, 1);
 
     // Back where it was, the local reads as it was written.
-    set_local(test.world, parent, test_at(0, 0, 0));
-    ck_transform(test_local_of(test.world, child), 0, 2, 0, 1);
+    set_local(w, parent, test_at(0, 0, 0));
+    ck_transform(test_local_of(w, child), 0, 2, 0, 1);
 }
 
 TEST(a_child_that_keeps_its_rotation_goes_round_without_turning)
 {
-    const espl_entity parent = test_solo(test.world), child = test_solo_at(test.world, 0, 0, 2);
+    const espl_entity parent = test_solo(w), child = test_solo_at(w, 0, 0, 2);
     espl_transform turned = espl_transform_identity(), own = test_at(0, 0, 2);
 
     own.rotation[0] = 0.6f;
     own.rotation[3] = 0.8f;
-    set_local(test.world, child, own);
-    adopt(test.world, child, parent);
-    ck_assert_int_eq(espl_set_inherit(test.world, child, ESPL_ABSOLUTE_ROTATION), ESPL_OK);
+    set_local(w, child, own);
+    adopt(w, child, parent);
+    ck_assert_int_eq(espl_set_inherit(w, child, ESPL_ABSOLUTE_ROTATION), ESPL_OK);
     turned.rotation[1] = turned.rotation[3] = 0.70710678f;
-    set_local(test.world, parent, turned);
-    const espl_transform world = test_world_of(test.world, child);
+    set_local(w, parent, turned);
+    const espl_transform world = test_world_of(w, child);
     ck_assert_float_eq_tol(world.position[0], 2, 1e-6f);
     ck_assert_float_eq_tol(world.position[1], 0, 1e-6f);
     ck_assert_float_eq_tol(world.position[2], 0, 1e-6f);
@@ -331,50 +317,50 @@ TEST(a_child_that_keeps_its_rotation_goes_round_without_turning)
 
 TEST(a_child_that_copies_its_parent_is_that_parent_to_the_bit)
 {
-    const espl_entity parent = test_solo(test.world), child = test_solo_at(test.world, 4, 5, 6);
+    const espl_entity parent = test_solo(w), child = test_solo_at(w, 4, 5, 6);
     const espl_attach_options options = {.inherit = ESPL_COPY_PARENT};
     espl_transform value = test_at(1, 2, 3);
 
     value.stretch[0] = 2;
     value.user_data = 8;
-    ck_assert_int_eq(espl_attach(test.world, child, parent, &options), ESPL_OK);
-    ck_transform(test_world_of(test.world, child), 0, 0, 0, 1);
-    set_local(test.world, parent, value);
-    const espl_transform world = test_world_of(test.world, child);
+    ck_assert_int_eq(espl_attach(w, child, parent, &options), ESPL_OK);
+    ck_transform(test_world_of(w, child), 0, 0, 0, 1);
+    set_local(w, parent, value);
+    const espl_transform world = test_world_of(w, child);
     ck_assert(test_same(&world, &value));
-    ck_transform(test_local_of(test.world, child), 0, 0, 0, 1);
-    ck_assert_int_eq(espl_set_local_transform(test.world, child, &value), ESPL_ERR_COPIES_PARENT);
+    ck_transform(test_local_of(w, child), 0, 0, 0, 1);
+    ck_assert_int_eq(espl_set_local_transform(w, child, &value), ESPL_ERR_COPIES_PARENT);
 
     // Let go, it stays where it is and as it is.
-    ck_assert_int_eq(espl_set_inherit(test.world, child, 0), ESPL_OK);
-    set_local(test.world, parent, test_at(0, 0, 0));
-    const espl_transform after = test_world_of(test.world, child);
+    ck_assert_int_eq(espl_set_inherit(w, child, 0), ESPL_OK);
+    set_local(w, parent, test_at(0, 0, 0));
+    const espl_transform after = test_world_of(w, child);
     ck_transform(after, 0, 0, 0, 1);
     ck_assert(after.stretch[0] == 2 && after.user_data == 8);
 }
 
 TEST(flags_change_without_moving_anything)
 {
-    const espl_entity parent = test_solo_at(test.world, 1, 2, 3);
-    const espl_entity child = test_solo_at(test.world, 4, 5, 6);
+    const espl_entity parent = test_solo_at(w, 1, 2, 3);
+    const espl_entity child = test_solo_at(w, 4, 5, 6);
 
-    adopt(test.world, child, parent);
+    adopt(w, child, parent);
     for (uint32_t flags = ESPL_COPY_PARENT - 1; flags > 0; --flags) {
-        ck_assert_int_eq(espl_set_inherit(test.world, child, flags), ESPL_OK);
-        ck_transform(test_world_of(test.world, child), 5, 7, 9, 1);
-        ck_transform(test_local_of(test.world, child), 4, 5, 6, 1);
+        ck_assert_int_eq(espl_set_inherit(w, child, flags), ESPL_OK);
+        ck_transform(test_world_of(w, child), 5, 7, 9, 1);
+        ck_transform(test_local_of(w, child), 4, 5, 6, 1);
     }
-    ck_assert_int_eq(espl_detach(test.world, child, ESPL_KEEP_LOCAL), ESPL_OK);
-    ck_assert_uint_eq(espl_get_inherit(test.world, child), 0);
-    ck_transform(test_world_of(test.world, child), 4, 5, 6, 1);
+    ck_assert_int_eq(espl_detach(w, child, ESPL_KEEP_LOCAL), ESPL_OK);
+    ck_assert_uint_eq(espl_get_inherit(w, child), 0);
+    ck_transform(test_world_of(w, child), 4, 5, 6, 1);
 }
 
 // --- For ever ---
 
 TEST(changing_parents_for_ever_leaves_rotations_at_unit_length)
 {
-    const espl_entity a = test_solo(test.world), b = test_solo(test.world);
-    const espl_entity child = test_solo(test.world);
+    const espl_entity a = test_solo(w), b = test_solo(w);
+    const espl_entity child = test_solo(w);
     uint64_t random = 11;
 
     for (int i = 0; i < 2; ++i) {
@@ -382,13 +368,13 @@ TEST(changing_parents_for_ever_leaves_rotations_at_unit_length)
         for (int k = 0; k < 4; ++k) {
             value.rotation[k] = test_between(&random, 0.1f, 1);
         }
-        set_local(test.world, i == 0 ? a : b, value);
+        set_local(w, i == 0 ? a : b, value);
     }
     for (size_t i = 0; i < test_scaled(200000); ++i) {
-        ck_assert_int_eq(espl_attach(test.world, child, i % 2 == 0 ? a : b, NULL), ESPL_OK);
+        ck_assert_int_eq(espl_attach(w, child, i % 2 == 0 ? a : b, NULL), ESPL_OK);
     }
-    ck_assert_int_eq(espl_detach(test.world, child, ESPL_KEEP_WORLD), ESPL_OK);
-    const espl_transform world = test_world_of(test.world, child);
+    ck_assert_int_eq(espl_detach(w, child, ESPL_KEEP_WORLD), ESPL_OK);
+    const espl_transform world = test_world_of(w, child);
     float square = 0;
     for (int k = 0; k < 4; ++k) {
         square += world.rotation[k] * world.rotation[k];
@@ -402,7 +388,7 @@ TEST(leaving_and_joining_by_turns_leaves_rotations_at_unit_length)
 {
     const espl_attach_options keep_local = {
         .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
-    const espl_entity pair[2] = {test_solo(test.world), test_solo(test.world)};
+    const espl_entity pair[2] = {test_solo(w), test_solo(w)};
     uint64_t random = 5;
 
     for (int i = 0; i < 2; ++i) {
@@ -410,14 +396,14 @@ TEST(leaving_and_joining_by_turns_leaves_rotations_at_unit_length)
         for (int k = 0; k < 4; ++k) {
             value.rotation[k] = test_between(&random, 0.1f, 1);
         }
-        set_local(test.world, pair[i], value);
+        set_local(w, pair[i], value);
     }
     for (int i = 0; i < 500; ++i) {
         const espl_entity child = pair[i % 2], parent = pair[1 - i % 2];
         double square = 0;
-        ck_assert_int_eq(espl_attach(test.world, child, parent, &keep_local), ESPL_OK);
-        ck_assert_int_eq(espl_detach(test.world, child, ESPL_KEEP_WORLD), ESPL_OK);
-        const espl_transform local = test_local_of(test.world, child);
+        ck_assert_int_eq(espl_attach(w, child, parent, &keep_local), ESPL_OK);
+        ck_assert_int_eq(espl_detach(w, child, ESPL_KEEP_WORLD), ESPL_OK);
+        const espl_transform local = test_local_of(w, child);
         for (int k = 0; k < 4; ++k) {
             square += (double)local.rotation[k] * (double)local.rotation[k];
         }
