@@ -2,6 +2,7 @@
 #include "tests/forms.h"
 
 #include "tests/asserts.h"
+#include "tests/named_writes.h"
 #include "tests/support.h"
 
 #include <math.h>
@@ -73,55 +74,6 @@ const char *form_name(espl_write_kind kind)
 bool form_has_short(espl_write_kind kind)
 {
     return is_kind(kind);
-}
-
-// --- By function ---
-
-typedef espl_status (*vector_function)(espl_world *, espl_entity, const float *);
-typedef espl_status (*scalar_function)(espl_world *, espl_entity, float);
-// Of positions, rotations and stretches.
-static const vector_function vector_functions[ESPL_WRITE_KIND_COUNT] = {
-    [ESPL_WRITE_LOCAL_POSITION] = espl_set_local_position,
-    [ESPL_WRITE_LOCAL_ROTATION] = espl_set_local_rotation,
-    [ESPL_WRITE_STRETCH] = espl_set_stretch,
-    [ESPL_WRITE_WORLD_POSITION] = espl_set_world_position,
-    [ESPL_WRITE_WORLD_ROTATION] = espl_set_world_rotation,
-    [ESPL_WRITE_TRANSLATE_IN_PARENT] = espl_translate_in_parent,
-    [ESPL_WRITE_ROTATE_IN_PARENT] = espl_rotate_in_parent,
-    [ESPL_WRITE_TRANSLATE_WORLD] = espl_translate_world,
-    [ESPL_WRITE_ROTATE_WORLD] = espl_rotate_world,
-    [ESPL_WRITE_TRANSLATE_OWN] = espl_translate_own,
-    [ESPL_WRITE_ROTATE_OWN] = espl_rotate_own,
-};
-
-static const scalar_function scalar_functions[ESPL_WRITE_KIND_COUNT] = {
-    [ESPL_WRITE_LOCAL_SCALE] = espl_set_local_scale,
-    [ESPL_WRITE_WORLD_SCALE] = espl_set_world_scale,
-    [ESPL_WRITE_MULTIPLY_SCALE] = espl_multiply_scale,
-};
-
-// By the named function where the kind has one.
-static espl_status write_by_function(espl_world *world, const espl_write *w)
-{
-    if (w->kind == ESPL_WRITE_LOCAL_POSE) {
-        return espl_set_local_pose(world, w->entity, &w->value.pose);
-    }
-    if (w->kind == ESPL_WRITE_LOCAL_TRANSFORM) {
-        return espl_set_local_transform(world, w->entity, &w->value.transform);
-    }
-    if (w->kind == ESPL_WRITE_WORLD_TRANSFORM) {
-        return espl_set_world_transform(world, w->entity, &w->value.transform);
-    }
-    if (w->kind == ESPL_WRITE_USER_DATA) {
-        return espl_set_user_data(world, w->entity, w->value.user_data);
-    }
-    if (scalar_functions[w->kind] != NULL) {
-        return scalar_functions[w->kind](world, w->entity, w->value.scale);
-    }
-    if (vector_functions[w->kind] != NULL) {
-        return vector_functions[w->kind](world, w->entity, w->value.position);
-    }
-    return espl_write_one(world, w->entity, w->kind, &w->value);
 }
 
 // --- As a batch ---

@@ -1,33 +1,24 @@
 // SPDX-License-Identifier: MIT
 #include "lib/base/arena.h"
 
-#include "tests/runner.h"
-#include "tests/support.h"
+#include "tests/base/heap_fixture.h"
 
 #include <string.h>
 
 enum { KIB = 1024, LINE = 64 };
 
-static test_heap under;
-static espl__heap heap;
 static espl__arena arena;
 
 static void set_up(void)
 {
-    test_heap_init(&under);
-    const espl_allocator allocator = test_heap_allocator(&under);
-
-    espl__heap_init(&heap, &allocator);
+    heap_begin();
     espl__arena_init(&arena, &heap, ESPL__FOR_COMMANDS);
 }
 
 static void tear_down(void)
 {
     espl__arena_free(&arena);
-    ck_assert_uint_eq(espl__heap_bytes(&heap), 0);
-    ck_assert_uint_eq(under.bytes, 0);
-    ck_assert_uint_eq(under.blocks, 0);
-    ck_assert_uint_eq(under.faults, 0);
+    heap_is_empty();
 }
 
 // One round of pieces, each filled to its end.

@@ -2,8 +2,7 @@
 #include "lib/base/array.h"
 
 #include "tests/base/abort.h"
-#include "tests/runner.h"
-#include "tests/support.h"
+#include "tests/base/heap_fixture.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -18,28 +17,11 @@ enum { MOVES_HARD = 0 };
 
 static const espl__purpose purpose = ESPL__FOR_STORE;
 
-static test_heap under;
-static espl__heap heap;
-
-static void set_up(void)
-{
-    test_heap_init(&under);
-    const espl_allocator allocator = test_heap_allocator(&under);
-    espl__heap_init(&heap, &allocator);
-}
-
-static void is_empty_and_faultless(void)
-{
-    ck_assert_uint_eq(espl__heap_bytes(&heap), 0);
-    ck_assert_uint_eq(under.blocks, 0);
-    ck_assert_uint_eq(under.faults, 0);
-}
-
 typedef struct item {
     uint64_t a, b, c;
 } item;
 
-FIXTURE(set_up, NULL);
+FIXTURE(heap_begin, NULL);
 
 TEST(items_survive_growth)
 {
@@ -59,7 +41,7 @@ TEST(items_survive_growth)
 
     ESPL_ARRAY_FREE(&heap, purpose, items);
     ck_assert_ptr_null(items);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 TEST(empty_array_is_null)
@@ -87,7 +69,7 @@ TEST(reserved_room_takes_pushes_without_memory)
     ck_assert_uint_eq(under.calls, calls);
 
     ESPL_ARRAY_FREE(&heap, purpose, items);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 TEST(reserve_moves_where_there_is_room_only_in_hard_move_builds)
@@ -102,7 +84,7 @@ TEST(reserve_moves_where_there_is_room_only_in_hard_move_builds)
     ck_assert_uint_eq(items[0], 11);
 
     ESPL_ARRAY_FREE(&heap, purpose, items);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 TEST(growth_asks_for_memory_a_logarithmic_number_of_times)
@@ -116,7 +98,7 @@ TEST(growth_asks_for_memory_a_logarithmic_number_of_times)
     ck_assert_uint_le(under.calls, 30); // 8 times 1.5 to the 24th is past 100,000
 
     ESPL_ARRAY_FREE(&heap, purpose, items);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 TEST(refused_growth_changes_nothing)
@@ -145,7 +127,7 @@ TEST(refused_growth_changes_nothing)
     ck_assert(items[0] == 5 && items[1] == 6);
 
     ESPL_ARRAY_FREE(&heap, purpose, items);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 TEST(shrunk_array_has_the_room_that_is_left_to_it)
@@ -175,7 +157,7 @@ TEST(shrunk_array_has_the_room_that_is_left_to_it)
     ck_assert(ESPL_ARRAY_SHRINK(&heap, purpose, items, 0));
     ck_assert_ptr_null(items);
     ck_assert_uint_eq(ESPL_ARRAY_BYTES(items), 0);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 TEST(shrinking_without_memory_changes_nothing)
@@ -197,7 +179,7 @@ TEST(shrinking_without_memory_changes_nothing)
     espl__array_set_length(items, 0);
     ck_assert(ESPL_ARRAY_SHRINK(&heap, purpose, items, 0));
     ck_assert_uint_eq(under.calls, 1);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 TEST(array_can_be_cut_and_filled_again)
@@ -214,7 +196,7 @@ TEST(array_can_be_cut_and_filled_again)
     ck_assert_uint_eq(espl__array_length(items), 4);
 
     ESPL_ARRAY_FREE(&heap, purpose, items);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 static void push_without_room(void)
@@ -262,7 +244,7 @@ TEST(map_finds_ten_thousand_keys)
     }
 
     espl__map_free(&heap, purpose, &map);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 // stb_ds shifts key bytes into a sign bit; a sanitizer would stop here.
@@ -283,7 +265,7 @@ TEST(map_takes_keys_at_the_ends_of_the_range)
     }
 
     espl__map_free(&heap, purpose, &map);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 TEST(putting_a_key_again_replaces_its_value)
@@ -299,7 +281,7 @@ TEST(putting_a_key_again_replaces_its_value)
     }
 
     espl__map_free(&heap, purpose, &map);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 TEST(free_map_is_empty)
@@ -313,7 +295,7 @@ TEST(free_map_is_empty)
     ck_assert_uint_eq(espl__map_get(&map, 3, 5), 5);
     ck_assert(espl__map_reserve(&heap, purpose, &map));
     espl__map_free(&heap, purpose, &map);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 TEST(put_after_reserve_takes_no_memory)
@@ -330,7 +312,7 @@ TEST(put_after_reserve_takes_no_memory)
     }
 
     espl__map_free(&heap, purpose, &map);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 // Fills a map whose n-th allocation fails, once or for good, and tries again when it does.
@@ -356,7 +338,7 @@ static bool fill_with_failure(size_t fail_at, bool fails_after)
         ck_assert_uint_eq(espl__map_get(&map, key_of(i), 999), i);
     }
     espl__map_free(&heap, purpose, &map);
-    is_empty_and_faultless();
+    heap_is_empty();
     return under.failures > 0;
 }
 
@@ -413,7 +395,7 @@ TEST(map_tells_its_bytes_and_gives_back_what_is_reserved)
         ck_assert_uint_eq(espl__map_get(&map, i * 7, 5000), i);
     }
     espl__map_free(&heap, purpose, &map);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 TEST(two_threads_fill_maps_at_once)
@@ -503,7 +485,7 @@ TEST(put_waits_while_another_thread_puts)
         ck_assert_uint_eq(espl__map_get(&map, key_of(i), 999), i);
     }
     espl__map_free(&heap, purpose, &map);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 TEST(hash_is_fnv_1a)

@@ -3,33 +3,14 @@
 
 #include "lib/base/array.h"
 #include "tests/base/abort.h"
-#include "tests/runner.h"
-#include "tests/support.h"
+#include "tests/base/heap_fixture.h"
 
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-static test_heap under;
-static espl__heap heap;
-
-static void set_up(void)
-{
-    test_heap_init(&under);
-    const espl_allocator allocator = test_heap_allocator(&under);
-    espl__heap_init(&heap, &allocator);
-}
-
-static void is_empty_and_faultless(void)
-{
-    ck_assert_uint_eq(espl__heap_bytes(&heap), 0);
-    ck_assert_uint_eq(under.bytes, 0);
-    ck_assert_uint_eq(under.blocks, 0);
-    ck_assert_uint_eq(under.faults, 0);
-}
-
-FIXTURE(set_up, NULL);
+FIXTURE(heap_begin, NULL);
 
 TEST(bytes_are_counted_by_purpose)
 {
@@ -47,7 +28,7 @@ TEST(bytes_are_counted_by_purpose)
     espl__heap_give(&heap, ESPL__FOR_STORE, store, 3, 20, 16);
     ck_assert_uint_eq(espl__heap_bytes(&heap), 7);
     espl__heap_give(&heap, ESPL__FOR_TREE, tree, 1, 7, 1);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 TEST(product_that_wraps_is_refused_before_the_allocator_is_asked)
@@ -56,7 +37,7 @@ TEST(product_that_wraps_is_refused_before_the_allocator_is_asked)
     ck_assert_ptr_null(espl__heap_take(&heap, ESPL__FOR_TREE, SIZE_MAX / 3 + 1, 3, 16));
     ck_assert_ptr_null(espl__heap_take(&heap, ESPL__FOR_TREE, SIZE_MAX / 2 + 1, 1, 16));
     ck_assert_uint_eq(under.calls, 0);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 TEST(nothing_is_taken_for_a_product_of_zero)
@@ -65,7 +46,7 @@ TEST(nothing_is_taken_for_a_product_of_zero)
     ck_assert_ptr_null(espl__heap_take(&heap, ESPL__FOR_TREE, 8, 0, 8));
     espl__heap_give(&heap, ESPL__FOR_TREE, NULL, 1, 8, 8);
     ck_assert_uint_eq(under.calls, 0);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 TEST(refused_block_is_not_counted)
@@ -73,7 +54,7 @@ TEST(refused_block_is_not_counted)
     test_heap_arm(&under, 1, false);
     ck_assert_ptr_null(espl__heap_take(&heap, ESPL__FOR_WORLD, 1, 64, 16));
     ck_assert_uint_eq(under.failures, 1);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 TEST(null_allocator_aligns_blocks_of_any_size)
@@ -215,7 +196,7 @@ TEST(array_keeps_its_items_from_small_to_huge_pages_and_back)
     ck_assert_uint_eq(espl__heap_bytes(&heap), 0);
 }
 
-FIXTURE(set_up, NULL);
+FIXTURE(heap_begin, NULL);
 
 TEST(allocator_of_the_user_is_asked_as_ever)
 {
@@ -227,7 +208,7 @@ TEST(allocator_of_the_user_is_asked_as_ever)
     ck_assert_ptr_nonnull(block);
     ck_assert_uint_eq(under.bytes, 3 * ESPL__HUGE_PAGE);
     espl__heap_give(&heap, ESPL__FOR_TREE, block, 1, 3 * ESPL__HUGE_PAGE, 64);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 static void *take_and_give(void *unused)
@@ -255,7 +236,7 @@ TEST(threads_take_turns_at_the_allocator)
         ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
     }
     ck_assert_uint_eq(under.calls, 8000);
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 static void take_while_forbidden(void)
@@ -280,7 +261,7 @@ TEST(faults_of_the_library_are_caught_by_checked_builds)
         ck_assert_ptr_nonnull(strstr(said, "is_forbidden"));
         expect_abort(give_more_than_was_taken, said, sizeof said);
     }
-    is_empty_and_faultless();
+    heap_is_empty();
 }
 
 TEST(sizes_refuse_to_wrap)

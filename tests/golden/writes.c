@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The writes of the tape: every kind, by function, in mixed batches, and in short forms.
 #include "tests/golden/tape.h"
+#include "tests/named_writes.h"
 
 #include <math.h>
 #include <string.h>
@@ -84,45 +85,11 @@ espl_write tape_draw_write(tape *t)
 
 // --- By function ---
 
-typedef espl_status (*array_function)(espl_world *, espl_entity, const float *);
-typedef espl_status (*scalar_function)(espl_world *, espl_entity, float);
-
-// Of positions, rotations and stretches.
-static const array_function array_functions[ESPL_WRITE_KIND_COUNT] = {
-    [ESPL_WRITE_LOCAL_POSITION] = espl_set_local_position,
-    [ESPL_WRITE_LOCAL_ROTATION] = espl_set_local_rotation,
-    [ESPL_WRITE_STRETCH] = espl_set_stretch,
-    [ESPL_WRITE_WORLD_POSITION] = espl_set_world_position,
-    [ESPL_WRITE_WORLD_ROTATION] = espl_set_world_rotation,
-    [ESPL_WRITE_TRANSLATE_IN_PARENT] = espl_translate_in_parent,
-    [ESPL_WRITE_ROTATE_IN_PARENT] = espl_rotate_in_parent,
-    [ESPL_WRITE_TRANSLATE_WORLD] = espl_translate_world,
-    [ESPL_WRITE_ROTATE_WORLD] = espl_rotate_world,
-};
-
-static const scalar_function scalar_functions[ESPL_WRITE_KIND_COUNT] = {
-    [ESPL_WRITE_LOCAL_SCALE] = espl_set_local_scale,
-    [ESPL_WRITE_WORLD_SCALE] = espl_set_world_scale,
-    [ESPL_WRITE_MULTIPLY_SCALE] = espl_multiply_scale,
-};
-
-// By the named function where the kind has one that takes an array or a number.
-static espl_status call_write(espl_world *world, const espl_write *w)
-{
-    if (array_functions[w->kind] != NULL) {
-        return array_functions[w->kind](world, w->entity, w->value.position);
-    }
-    if (scalar_functions[w->kind] != NULL) {
-        return scalar_functions[w->kind](world, w->entity, w->value.scale);
-    }
-    return espl_write_one(world, w->entity, w->kind, &w->value);
-}
-
 void tape_write(tape *t)
 {
     const espl_write write = tape_draw_write(t);
 
-    tape_note_status(t, call_write(t->world, &write));
+    tape_note_status(t, write_by_function(t->world, &write));
     tape_note_placement(t, write.entity);
     t->writes += 1;
 }

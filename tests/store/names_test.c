@@ -3,8 +3,7 @@
 // invariants broken.
 #include "lib/store/names.h"
 
-#include "tests/runner.h"
-#include "tests/support.h"
+#include "tests/base/heap_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,15 +11,11 @@
 
 enum { ENTITIES = 200, LONGEST = 255 };
 
-static test_heap under;
-static espl__heap heap;
 static espl__names names;
 
 static void set_up(void)
 {
-    test_heap_init(&under);
-    const espl_allocator allocator = test_heap_allocator(&under);
-    espl__heap_init(&heap, &allocator);
+    heap_begin();
     names = (espl__names){0};
 }
 
@@ -39,7 +34,7 @@ static void tear_down(void)
 {
     is_sound();
     espl__names_free(&names, &heap);
-    ck_assert_uint_eq(under.bytes + under.blocks + under.faults, 0);
+    heap_is_empty();
 }
 
 static void set(uint32_t entity, const char *text)
