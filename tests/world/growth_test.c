@@ -68,27 +68,18 @@ typedef struct input {
     const char *call; // name of the inline form
     size_t own;       // size in this version
     size_t least;     // bytes that must be there
-    // Make a struct that the call takes, and spoil it: by the field at `spoilt` the call is refused.
+    // Make a struct that the call takes of zeros, and spoil the field at `spoilt`, so that the call is
+    // refused. NULL: zeros are taken; all bits of the field are set.
     void (*fill)(void *def);
     void (*spoil)(void *def);
-    size_t spoilt;
+    size_t spoilt, spoilt_size;
     espl_status (*carry)(const void *def, size_t size);
     bool is_silent; // has no log
 } input;
 
-static void fill_nothing(void *def)
-{
-    (void)def;
-}
-
 static void fill_world(void *def)
 {
     ((espl_world_def *)def)->hooks = told_hooks(&t);
-}
-
-static void spoil_world(void *def)
-{
-    ((espl_world_def *)def)->huge_pages = (espl_huge_pages)77;
 }
 
 static espl_status carry_world(const void *def, size_t size)
@@ -99,11 +90,6 @@ static espl_status carry_world(const void *def, size_t size)
     ck_assert_int_eq(made != NULL, status == ESPL_OK);
     espl_world_destroy(made);
     return status;
-}
-
-static void spoil_options(void *def)
-{
-    ((espl_attach_options *)def)->inherit = UINT32_MAX;
 }
 
 static espl_status carry_attach(const void *def, size_t size)
@@ -126,11 +112,6 @@ static void fill_instance(void *def)
     ((espl_instance_def *)def)->source = root;
 }
 
-static void spoil_instance(void *def)
-{
-    ((espl_instance_def *)def)->value_count = 1; // and no values
-}
-
 static espl_status carry_instantiate(const void *def, size_t size)
 {
     return espl_instantiate_at_sized(w, def, 1, NULL, size);
@@ -139,11 +120,6 @@ static espl_status carry_instantiate(const void *def, size_t size)
 static espl_status carry_record_instantiate(const void *def, size_t size)
 {
     return espl_record_instantiate_sized(recorder, 0, def, 1, NULL, size);
-}
-
-static void spoil_creation(void *def)
-{
-    ((espl_creation_def *)def)->inherit = UINT32_MAX;
 }
 
 static espl_status carry_create(const void *def, size_t size)
@@ -184,11 +160,6 @@ static void fill_threads(void *def)
     ((espl_threads_def *)def)->workers = 1;
 }
 
-static void spoil_threads(void *def)
-{
-    ((espl_threads_def *)def)->idle = (espl_idle)77;
-}
-
 static espl_status carry_threads(const void *def, size_t size)
 {
     espl_executor executor = {0};
@@ -203,11 +174,6 @@ static void fill_component(void *def)
     *(espl_component_def *)def = (espl_component_def){.name = "growth", .size = 8};
 }
 
-static void spoil_component(void *def)
-{
-    ((espl_component_def *)def)->reference_count = 1; // and no references
-}
-
 static espl_status carry_component(const void *def, size_t size)
 {
     espl_component number;
@@ -215,19 +181,9 @@ static espl_status carry_component(const void *def, size_t size)
     return espl_component_register_sized(w, def, &number, size);
 }
 
-static void spoil_reserve(void *def)
-{
-    ((espl_reserve_def *)def)->side_of = (espl_entity){1, 2};
-}
-
 static espl_status carry_reserve(const void *def, size_t size)
 {
     return espl_reserve_sized(w, def, size);
-}
-
-static void spoil_query(void *def)
-{
-    ((espl_query_def *)def)->include = UINT32_MAX;
 }
 
 static espl_status carry_query(const void *def, size_t size)
@@ -269,11 +225,6 @@ static void ignore_rows(espl_writer *writer, const espl_query *rows, void *conte
 static void fill_parallel(void *def)
 {
     ((espl_parallel_def *)def)->function = ignore_rows;
-}
-
-static void spoil_parallel(void *def)
-{
-    ((espl_parallel_def *)def)->flags = UINT32_MAX;
 }
 
 static espl_status carry_parallel(const void *def, size_t size)
@@ -320,44 +271,45 @@ static espl_status carry_arrays(const void *def, size_t size)
     return worlds[0].scale != 0 ? ESPL_ERR_EXISTS : ESPL_OK;
 }
 
+#define FIELD(type, field) offsetof(type, field), sizeof((const type *)NULL)->field
+
 static const input inputs[] = {
-    {"espl_world_create", sizeof(espl_world_def), 0, fill_world, spoil_world,
-     offsetof(espl_world_def, huge_pages), carry_world, false},
-    {"espl_attach", sizeof(espl_attach_options), 0, fill_nothing, spoil_options,
-     offsetof(espl_attach_options, inherit), carry_attach, false},
-    {"espl_attach_many", sizeof(espl_attach_options), 0, fill_nothing, spoil_options,
-     offsetof(espl_attach_options, inherit), carry_attach_many, false},
-    {"espl_record_attach", sizeof(espl_attach_options), 0, fill_nothing, spoil_options,
-     offsetof(espl_attach_options, inherit), carry_record_attach, false},
-    {"espl_instantiate_at", sizeof(espl_instance_def), sizeof(espl_entity), fill_instance,
-     spoil_instance, offsetof(espl_instance_def, value_count), carry_instantiate, false},
-    {"espl_record_instantiate", sizeof(espl_instance_def), sizeof(espl_entity), fill_instance,
-     spoil_instance, offsetof(espl_instance_def, value_count), carry_record_instantiate, false},
-    {"espl_create_at", sizeof(espl_creation_def), 0, fill_nothing, spoil_creation,
-     offsetof(espl_creation_def, inherit), carry_create, false},
-    {"espl_record_create", sizeof(espl_creation_def), 0, fill_nothing, spoil_creation,
-     offsetof(espl_creation_def, inherit), carry_record_create, false},
+    {"espl_world_create", sizeof(espl_world_def), 0, fill_world, NULL,
+     FIELD(espl_world_def, huge_pages), carry_world, false},
+    {"espl_attach", sizeof(espl_attach_options), 0, NULL, NULL, FIELD(espl_attach_options, inherit),
+     carry_attach, false},
+    {"espl_attach_many", sizeof(espl_attach_options), 0, NULL, NULL,
+     FIELD(espl_attach_options, inherit), carry_attach_many, false},
+    {"espl_record_attach", sizeof(espl_attach_options), 0, NULL, NULL,
+     FIELD(espl_attach_options, inherit), carry_record_attach, false},
+    {"espl_instantiate_at", sizeof(espl_instance_def), sizeof(espl_entity), fill_instance, NULL,
+     FIELD(espl_instance_def, value_count), carry_instantiate, false},
+    {"espl_record_instantiate", sizeof(espl_instance_def), sizeof(espl_entity), fill_instance, NULL,
+     FIELD(espl_instance_def, value_count), carry_record_instantiate, false},
+    {"espl_create_at", sizeof(espl_creation_def), 0, NULL, NULL, FIELD(espl_creation_def, inherit),
+     carry_create, false},
+    {"espl_record_create", sizeof(espl_creation_def), 0, NULL, NULL,
+     FIELD(espl_creation_def, inherit), carry_record_create, false},
     {"espl_register_command", sizeof(espl_custom_command_def), sizeof(espl_custom_command_def),
-     fill_command, spoil_command, 0, carry_command, false},
-    {"espl_executor_create", sizeof(espl_threads_def), 0, fill_threads, spoil_threads,
-     offsetof(espl_threads_def, idle), carry_threads, true},
+     fill_command, spoil_command, FIELD(espl_custom_command_def, name), carry_command, false},
+    {"espl_executor_create", sizeof(espl_threads_def), 0, fill_threads, NULL,
+     FIELD(espl_threads_def, idle), carry_threads, true},
     {"espl_component_register", sizeof(espl_component_def), offsetof(espl_component_def, alignment),
-     fill_component, spoil_component, offsetof(espl_component_def, reference_count),
-     carry_component, false},
-    {"espl_reserve", sizeof(espl_reserve_def), 0, fill_nothing, spoil_reserve,
-     offsetof(espl_reserve_def, side_of), carry_reserve, false},
-    {"espl_query_begin", sizeof(espl_query_def), 0, fill_nothing, spoil_query,
-     offsetof(espl_query_def, include), carry_query, false},
-    {"espl_query_begin_read", sizeof(espl_query_def), 0, fill_nothing, spoil_query,
-     offsetof(espl_query_def, include), carry_query_read, false},
-    {"espl_change_components_query", sizeof(espl_query_def), 0, fill_nothing, spoil_query,
-     offsetof(espl_query_def, include), carry_query_change, false},
+     fill_component, NULL, FIELD(espl_component_def, reference_count), carry_component, false},
+    {"espl_reserve", sizeof(espl_reserve_def), 0, NULL, NULL, FIELD(espl_reserve_def, side_of),
+     carry_reserve, false},
+    {"espl_query_begin", sizeof(espl_query_def), 0, NULL, NULL, FIELD(espl_query_def, include),
+     carry_query, false},
+    {"espl_query_begin_read", sizeof(espl_query_def), 0, NULL, NULL, FIELD(espl_query_def, include),
+     carry_query_read, false},
+    {"espl_change_components_query", sizeof(espl_query_def), 0, NULL, NULL,
+     FIELD(espl_query_def, include), carry_query_change, false},
     {"espl_write_parallel", sizeof(espl_parallel_def), offsetof(espl_parallel_def, context),
-     fill_parallel, spoil_parallel, offsetof(espl_parallel_def, flags), carry_parallel, false},
-    {"espl_write_parallel", sizeof(espl_query_def), 0, fill_nothing, spoil_query,
-     offsetof(espl_query_def, include), carry_parallel_query, false},
+     fill_parallel, NULL, FIELD(espl_parallel_def, flags), carry_parallel, false},
+    {"espl_write_parallel", sizeof(espl_query_def), 0, NULL, NULL, FIELD(espl_query_def, include),
+     carry_parallel_query, false},
     {"espl_copy_subtree", sizeof(espl_subtree_arrays), sizeof(espl_entity *), fill_arrays,
-     spoil_arrays, offsetof(espl_subtree_arrays, worlds), carry_arrays, false},
+     spoil_arrays, FIELD(espl_subtree_arrays, worlds), carry_arrays, false},
 };
 enum { INPUTS = sizeof inputs / sizeof *inputs };
 
@@ -367,18 +319,38 @@ static bool is_left_out(const input *in)
     return in->carry == carry_threads && !espl_executor_has_threads();
 }
 
-// Carry a call out with a struct of `size` bytes in a new world: the first bytes of `full`, then zeros,
-// at `at` a 1.
-static espl_status carry(const input *in, const unsigned char *full, size_t size, size_t at,
-                         size_t garbage)
+// A struct that the call takes.
+static _Alignas(max_align_t) unsigned char filled[ROOM];
+
+static void begin_input(const input *in)
+{
+    ck_assert_uint_le(in->own, ROOM);
+    begin();
+    memset(filled, 0, sizeof filled);
+    if (in->fill != NULL) {
+        in->fill(filled);
+    }
+}
+
+static void begin_spoilt(const input *in)
+{
+    begin_input(in);
+    if (in->spoil != NULL) {
+        in->spoil(filled);
+    } else {
+        memset(filled + in->spoilt, 0xff, in->spoilt_size);
+    }
+}
+
+// Carry a call out with a struct of `size` bytes: the first bytes of `filled`, then zeros, at `at` a 1.
+static espl_status carry(const input *in, size_t size, size_t at, size_t garbage)
 {
     unsigned char *const block = malloc(size + garbage + (size + garbage == 0 ? 1 : 0));
 
-    ck_assert_uint_le(in->own, ROOM);
     ck_assert_ptr_nonnull(block);
     memset(block, 0, size);
     memset(block + size, 0xff, garbage);
-    memcpy(block, full, size < in->own ? size : in->own);
+    memcpy(block, filled, size < in->own ? size : in->own);
     if (at < size) {
         block[at] = 1;
     }
@@ -394,11 +366,8 @@ TEST_LOOP(a_shorter_struct_has_zeros_for_the_fields_that_it_lacks, 0, INPUTS)
 
     for (size_t size = is_left_out(in) ? in->own : in->least; size < in->own; ++size) {
         for (size_t garbage = 0; garbage <= LONGER; garbage += LONGER) {
-            _Alignas(max_align_t) unsigned char full[ROOM] = {0};
-
-            begin();
-            in->fill(full);
-            ck_assert_int_eq(carry(in, full, size, SIZE_MAX, garbage), ESPL_OK);
+            begin_input(in);
+            ck_assert_int_eq(carry(in, size, SIZE_MAX, garbage), ESPL_OK);
             told_demand_nothing(&t);
             end();
         }
@@ -409,26 +378,21 @@ TEST_LOOP(a_shorter_struct_has_zeros_for_the_fields_that_it_lacks, 0, INPUTS)
 TEST_LOOP(a_field_within_the_size_is_read, 0, INPUTS)
 {
     const input *const in = &inputs[_i];
-    _Alignas(max_align_t) unsigned char full[ROOM] = {0};
 
     if (is_left_out(in)) {
         return;
     }
-    begin();
-    in->fill(full);
-    in->spoil(full);
+    begin_spoilt(in);
     if (in->spoilt >= in->least) {
-        ck_assert_int_eq(carry(in, full, in->spoilt, SIZE_MAX, 0), ESPL_OK);
+        ck_assert_int_eq(carry(in, in->spoilt, SIZE_MAX, 0), ESPL_OK);
         end();
-        begin();
-        in->fill(full);
-        in->spoil(full);
+        begin_spoilt(in);
     }
-    const espl_status equal = carry(in, full, in->own, SIZE_MAX, 0);
+    const espl_status equal = carry(in, in->own, SIZE_MAX, 0);
     ck_assert_int_lt(equal, 0);
     ck_assert_int_ne(equal, ESPL_ERR_UNSUPPORTED);
     t.lines = 0;
-    ck_assert_int_eq(carry(in, full, in->own + LONGER, SIZE_MAX, 0), equal);
+    ck_assert_int_eq(carry(in, in->own + LONGER, SIZE_MAX, 0), equal);
     t.lines = 0;
     end();
 }
@@ -438,11 +402,8 @@ TEST_LOOP(a_longer_struct_is_taken_where_its_end_is_0, 0, INPUTS)
     const input *const in = &inputs[_i];
 
     for (size_t more = 0; !is_left_out(in) && more <= LONGER; ++more) {
-        _Alignas(max_align_t) unsigned char full[ROOM] = {0};
-
-        begin();
-        in->fill(full);
-        ck_assert_int_eq(carry(in, full, in->own + more, SIZE_MAX, LONGER), ESPL_OK);
+        begin_input(in);
+        ck_assert_int_eq(carry(in, in->own + more, SIZE_MAX, LONGER), ESPL_OK);
         told_demand_nothing(&t);
         end();
     }
@@ -453,15 +414,13 @@ TEST_LOOP(a_longer_struct_with_a_field_that_is_not_0_is_refused, 0, INPUTS)
     const input *const in = &inputs[_i];
 
     for (size_t at = 0; !is_left_out(in) && at < LONGER; ++at) {
-        _Alignas(max_align_t) unsigned char full[ROOM] = {0};
         char start[80];
         uint64_t before, after;
 
-        begin();
-        in->fill(full);
+        begin_input(in);
         snprintf(start, sizeof start, "%s: ESPL_ERR_UNSUPPORTED: ", in->call);
         ck_assert_int_eq(espl_hash(w, ESPL_HASH_PHYSICAL, &before), ESPL_OK);
-        ck_assert_int_eq(carry(in, full, in->own + LONGER, in->own + at, 0), ESPL_ERR_UNSUPPORTED);
+        ck_assert_int_eq(carry(in, in->own + LONGER, in->own + at, 0), ESPL_ERR_UNSUPPORTED);
         ck_assert_int_eq(espl_hash(w, ESPL_HASH_PHYSICAL, &after), ESPL_OK);
         ck_assert_uint_eq(before, after);
         ck_assert_uint_eq(espl_command_buffer_count(commands), 0);
