@@ -3,6 +3,7 @@
 #include "tests/support.h"
 
 #include "tests/asserts.h"
+#include "tools/aligned.h"
 
 #ifdef HAVE_CONFIG_H
 #include <config.h>
@@ -315,6 +316,14 @@ void *test_array(size_t count, size_t size)
     return block;
 }
 
+void test_give_block(void *user, void *block, size_t size, size_t alignment)
+{
+    (void)user;
+    (void)size;
+    (void)alignment;
+    aligned_give(block);
+}
+
 // --- Random numbers ---
 
 uint64_t test_random(uint64_t *state)
@@ -447,6 +456,13 @@ static void run_hostile(void *context, espl_job function, void *argument, size_t
 espl_executor test_executor_of(test_executor *executor)
 {
     return (espl_executor){executor, executor->workers, run_hostile};
+}
+
+void test_no_write(espl_writer *writer, const espl_query *rows, void *context)
+{
+    (void)writer;
+    (void)rows;
+    (void)context;
 }
 
 // --- Limits ---

@@ -83,6 +83,9 @@ bool test_same(const espl_transform *a, const espl_transform *b);
 /// Array of zeros, of `size` bytes an item, to be freed. It is not NULL for a count of 0 either.
 void *test_array(size_t count, size_t size);
 
+/// The release of an allocator whose blocks are of aligned_take().
+void test_give_block(void *user, void *block, size_t size, size_t alignment);
+
 /// Next number of a splitmix64 sequence.
 uint64_t test_random(uint64_t *state);
 /// Number in [0, bound); 0 for a bound of 0.
@@ -120,6 +123,9 @@ typedef struct test_executor {
 } test_executor;
 
 espl_executor test_executor_of(test_executor *executor);
+
+/// An espl_parallel_function that writes nothing.
+void test_no_write(espl_writer *writer, const espl_query *rows, void *context);
 
 // --- accounts.c ---
 

@@ -320,14 +320,6 @@ static void *take_filled(void *user, size_t size, size_t alignment)
     return block;
 }
 
-static void give_back(void *user, void *block, size_t size, size_t alignment)
-{
-    (void)user;
-    (void)size;
-    (void)alignment;
-    aligned_give(block);
-}
-
 typedef struct written {
     uint64_t tape, logical, physical;
     size_t bytes;
@@ -346,7 +338,7 @@ static written play_filled(int fill)
 {
     written w = {.tape = TEST_HASH_START};
     const espl_world_def def = {
-        .allocator = {&fill, take_filled, give_back}, .tape = {&w, hear_tape}, .tag = 21};
+        .allocator = {&fill, take_filled, test_give_block}, .tape = {&w, hear_tape}, .tag = 21};
     espl_command_buffer *commands = NULL;
     script_world s = {0};
     espl_world *world = NULL;

@@ -294,14 +294,6 @@ static void *watch_take(void *user, size_t size, size_t alignment)
     return aligned_take(size, alignment);
 }
 
-static void watch_give(void *user, void *block, size_t size, size_t alignment)
-{
-    (void)user;
-    (void)size;
-    (void)alignment;
-    aligned_give(block);
-}
-
 static void watch_range(void *context, espl_job function, void *argument, size_t count)
 {
     watcher *const w = context;
@@ -322,7 +314,7 @@ static void play_watched(watcher *w)
 {
     const espl_executor executor = {w, 4, watch_range};
     const espl_world_def def = {
-        .allocator = {w, watch_take, watch_give}, .executor = executor, .tag = 6};
+        .allocator = {w, watch_take, test_give_block}, .executor = executor, .tag = 6};
     espl_world *world = NULL;
     espl_command_buffer *commands = NULL;
     script_world s;

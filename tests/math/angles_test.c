@@ -2,13 +2,10 @@
 // The library's own sine, cosine and arctangent against those of the mathematical library in long double.
 #include "lib/math/angles.h"
 
-#include "tests/asserts.h"
+#include "tests/math/numbers.h"
 #include "tests/runner.h"
-#include "tests/support.h"
 
 #include <float.h>
-#include <math.h>
-#include <string.h>
 
 enum { ROUNDS = 1000000 };
 
@@ -19,17 +16,6 @@ enum { ROUNDS = 1000000 };
 static double any_double(uint64_t *random, double bound)
 {
     return ((double)(test_random(random) >> 11) * 0x1p-52 - 1) * bound;
-}
-
-static float any_float(uint64_t *random)
-{
-    float value;
-
-    do {
-        const uint32_t bits = (uint32_t)(test_random(random) >> 32);
-        memcpy(&value, &bits, sizeof value);
-    } while (!isfinite(value));
-    return value;
 }
 
 static void is_sine_and_cosine(double angle, bool is_float)
@@ -54,7 +40,7 @@ TEST(sine_and_cosine_of_any_float_are_near)
     uint64_t random = 1;
 
     for (int i = 0; i < ROUNDS; ++i) {
-        const double angle = (double)any_float(&random);
+        const double angle = (double)any_finite(&random);
 
         is_sine_and_cosine(angle, true);
         is_sine_and_cosine(angle / 2, true);

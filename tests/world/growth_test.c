@@ -215,16 +215,9 @@ static espl_status carry_query_change(const void *def, size_t size)
     return espl_change_components_query_sized(w, def, &change, NULL, size);
 }
 
-static void ignore_rows(espl_writer *writer, const espl_query *rows, void *context)
-{
-    (void)writer;
-    (void)rows;
-    (void)context;
-}
-
 static void fill_parallel(void *def)
 {
-    ((espl_parallel_def *)def)->function = ignore_rows;
+    ((espl_parallel_def *)def)->function = test_no_write;
 }
 
 static espl_status carry_parallel(const void *def, size_t size)
@@ -235,7 +228,7 @@ static espl_status carry_parallel(const void *def, size_t size)
 // The query of a parallel write is a struct with a size of its own.
 static espl_status carry_parallel_query(const void *def, size_t size)
 {
-    const espl_parallel_def parallel = {.query = def, .function = ignore_rows};
+    const espl_parallel_def parallel = {.query = def, .function = test_no_write};
 
     return espl_write_parallel_sized(w, &parallel, NULL, sizeof parallel, size, 0);
 }
@@ -508,7 +501,7 @@ static espl_status carry_strided(void *out, size_t size)
 
 static espl_status carry_parallel_report(void *out, size_t size)
 {
-    const espl_parallel_def def = {.function = ignore_rows};
+    const espl_parallel_def def = {.function = test_no_write};
 
     return espl_write_parallel_sized(w, &def, out, sizeof def, sizeof(espl_query_def), size);
 }

@@ -74,16 +74,9 @@ static const char *const names[CALL_COUNT] = {STRUCTURAL_CALLS(AS_TEXT)};
 #define AS_OPERATION(name, operation, call) operation,
 static const char *const operations[CALL_COUNT] = {STRUCTURAL_CALLS(AS_OPERATION)};
 
-static void touch_nothing(espl_writer *writer, const espl_query *rows, void *context)
-{
-    (void)writer;
-    (void)rows;
-    (void)context;
-}
-
 static espl_status call(const misuse *m, int which, espl_entity e)
 {
-    const espl_parallel_def rows = {.function = touch_nothing};
+    const espl_parallel_def rows = {.function = test_no_write};
     const espl_component placement = ESPL_TRANSFORM;
     const espl_component_def late = {.name = "late", .size = 4, .alignment = 4};
     const espl_transform at = test_at(1, 1, 1);

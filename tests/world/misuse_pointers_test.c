@@ -29,13 +29,6 @@ static void hear_nothing(void *user, const espl_custom_calls *calls)
 
 static const espl_custom_command_def custom = {.name = "custom", .function = hear_nothing};
 
-static void touch_nothing(espl_writer *writer, const espl_query *rows, void *context)
-{
-    (void)writer;
-    (void)rows;
-    (void)context;
-}
-
 static espl_status begin_and_end(things *k)
 {
     const espl_status status = espl_query_begin(k->w, NULL, &k->query);
@@ -82,7 +75,7 @@ static espl_status record_custom(things *k)
 
 static espl_status write_nothing(things *k)
 {
-    const espl_parallel_def def = {.function = touch_nothing};
+    const espl_parallel_def def = {.function = test_no_write};
 
     return espl_write_parallel(k->w, &def, NULL);
 }

@@ -281,10 +281,10 @@ static inline espl_status start_and_stop(void)
       espl_write_parallel(k->w, DEF(espl_parallel_def, .flags = 0), NULL))                   \
     X(espl_write_parallel, "def->columns",                                                   \
       espl_write_parallel(                                                                   \
-          k->w, DEF(espl_parallel_def, .function = touch_nothing, .column_count = 1), NULL)) \
+          k->w, DEF(espl_parallel_def, .function = test_no_write, .column_count = 1), NULL)) \
     X(espl_write_parallel, "espl_query_def.all",                                             \
       espl_write_parallel(k->w,                                                              \
-                          DEF(espl_parallel_def, .function = touch_nothing,                  \
+                          DEF(espl_parallel_def, .function = test_no_write,                  \
                               .query = DEF(espl_query_def, .all_count = 1)),                 \
                           NULL))
 
@@ -452,7 +452,7 @@ static inline espl_status start_and_stop(void)
     X(espl_write_batch, world, espl_write_batch(NULL, k->writes, 2, NULL))                         \
     X(espl_write_one, world, espl_write_one(NULL, k->e, ESPL_WRITE_LOCAL_POSITION, k->f))          \
     X(espl_write_parallel, world,                                                                  \
-      espl_write_parallel(NULL, DEF(espl_parallel_def, .function = touch_nothing), NULL))          \
+      espl_write_parallel(NULL, DEF(espl_parallel_def, .function = test_no_write), NULL))          \
     X(espl_write_strided, world,                                                                   \
       espl_write_strided(NULL, ESPL_WRITE_STRETCH, &k->e, 8, k->f, 12, 1, NULL))                   \
     X(espl_writer_job, writer, neutral(espl_writer_job(NULL) == 0))                                \

@@ -377,19 +377,11 @@ static void *take_little(void *user, size_t size, size_t alignment)
     return size <= (size_t)1 << 24 ? aligned_take(size, alignment) : NULL;
 }
 
-static void give_back(void *user, void *block, size_t size, size_t alignment)
-{
-    (void)user;
-    (void)size;
-    (void)alignment;
-    aligned_give(block);
-}
-
 // Where a size_t has 32 bits, one of these counts takes it just once round, however many bytes
 // each of the things asked for takes.
 TEST(a_reserve_of_more_than_memory_holds_is_refused)
 {
-    const espl_world_def def = {.allocator = {NULL, take_little, give_back}};
+    const espl_world_def def = {.allocator = {NULL, take_little, test_give_block}};
     espl_world *world = NULL;
 
     ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);

@@ -37,21 +37,13 @@ static void *allocate(void *user, size_t size, size_t alignment)
     return aligned_take(size, alignment);
 }
 
-static void release(void *user, void *block, size_t size, size_t alignment)
-{
-    (void)user;
-    (void)size;
-    (void)alignment;
-    aligned_give(block);
-}
-
 static void scene_begin(scene *s, const espl_executor *executor)
 {
     memset(s, 0, sizeof *s);
     ck_assert_int_eq(sem_init(&s->is_inside, 0, 0), 0);
     ck_assert_int_eq(sem_init(&s->may_return, 0, 0), 0);
     const espl_world_def def = {
-        .allocator = {s, allocate, release},
+        .allocator = {s, allocate, test_give_block},
         .hooks = told_hooks(&s->told),
         .executor = executor != NULL ? *executor : espl_executor_serial(),
         .tag = 3,
