@@ -42,7 +42,8 @@ void *espl__system_allocate(void *user, size_t size, size_t alignment)
 #endif
 }
 
-// A block of at least one huge page begins at a huge page. madvise() covers the whole huge pages
+// A block of at least one huge page begins at a huge page. A size that no block has is left to
+// espl__system_allocate(). madvise() covers the whole huge pages
 // alone, so that it never reaches past the block, and so that an unused end of the block occupies
 // no memory. Its failure is ignored: the block is then in small pages.
 void *espl__system_allocate_huge(void *user, size_t size, size_t alignment)
@@ -51,7 +52,7 @@ void *espl__system_allocate_huge(void *user, size_t size, size_t alignment)
     const size_t whole_pages = size & ~(size_t)(ESPL__HUGE_PAGE - 1);
     void *block = NULL;
 
-    if (whole_pages != 0) {
+    if (whole_pages != 0 && size <= PTRDIFF_MAX) {
         // Tests do not exhaust the memory of the machine.
         if (posix_memalign(&block, ESPL__HUGE_PAGE, size) != 0) { // GCOVR_EXCL_BR_LINE
             return NULL;

@@ -94,12 +94,14 @@ espl_status espl__propagate_and_report(espl__forest *forest, espl__context *cont
     return context->counts.overflowed != overflowed ? ESPL_OVERFLOW : ESPL_OK;
 }
 
-// Store a finite local of unit length whose world is not finite, and propagate it.
+// Store a finite local of unit length whose world is not finite, and propagate it. Precondition: the
+// node has a parent, because the world of a root is its local.
 static ESPL__APART espl_status put_overflowing(espl__forest *forest, espl__context *context,
                                                uint32_t slot, const espl_pose *local)
 {
     const uint32_t parent = forest->parent[slot];
 
+    ESPL_CHECK(parent != ESPL__NO_SLOT);
     if (espl__pose_is_same(&forest->local[slot], local)) {
         context->counts.writes_skipped += 1;
         return ESPL_OK;
@@ -108,8 +110,7 @@ static ESPL__APART espl_status put_overflowing(espl__forest *forest, espl__conte
     context->counts.writes += 1;
     context->counts.overflowed += 1;
     forest->local[slot] = *local;
-    forest->world[slot] =
-        parent == ESPL__NO_SLOT ? *local : espl__pose_compose(&forest->world[parent], NULL, local);
+    forest->world[slot] = espl__pose_compose(&forest->world[parent], NULL, local);
     espl__propagate_below(forest, context, slot);
     return ESPL_OVERFLOW;
 }

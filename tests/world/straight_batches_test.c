@@ -531,6 +531,46 @@ TEST(each_transform_is_judged_by_itself)
     end(&b);
 }
 
+// Four values are stored at once, and of each four one, at each place in turn, changes nothing: it has
+// the bits of the local, or has them once it is brought to unit length.
+TEST(each_entry_that_changes_nothing_is_left_out_alone)
+{
+    static espl_entity entities[MOST];
+    static espl_transform values[MOST];
+    fixture b;
+
+    begin(&b);
+    const uint32_t count = TREES * b.size;
+    for (uint32_t i = 0; i < count; ++i) {
+        entities[i] = b.here[i];
+        values[i] = espl_transform_identity();
+    }
+    for (uint32_t round = 0; round < 12; ++round) {
+        const espl_write_kind kind =
+            round % 2 == 0 ? ESPL_WRITE_LOCAL_POSE : ESPL_WRITE_LOCAL_TRANSFORM;
+        uint32_t kept = 0;
+
+        for (uint32_t i = 0; i < count; ++i) {
+            const bool is_kept = round != 0 && i % 4 == round % 4;
+
+            kept += is_kept ? 1 : 0;
+            values[i].position[1] += is_kept ? 0.f : 1.f;
+            values[i].rotation[3] = is_kept && round > 6 ? 2.f : 1.f;
+            ck_assert_int_eq(espl_write_one(b.one_by_one.world, b.there[i], kind, &values[i]),
+                             ESPL_OK);
+        }
+        const espl_world_stats before = test_stats(b.at_once.world);
+        ck_assert_int_eq(espl_write_strided(b.at_once.world, kind, entities, sizeof(espl_entity),
+                                            values, sizeof(espl_transform), count, NULL),
+                         ESPL_OK);
+        const espl_world_stats after = test_stats(b.at_once.world);
+        ck_assert_uint_eq(after.writes_skipped - before.writes_skipped, kept);
+        ck_assert_uint_eq(after.writes - before.writes, count - kept);
+        worlds_are_the_same(&b);
+    }
+    end(&b);
+}
+
 // A handle that is none of a living entity, by one of its parts.
 static espl_entity odd_handle(espl_entity entity, uint32_t which)
 {
