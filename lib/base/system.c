@@ -42,10 +42,10 @@ void *espl__system_allocate(void *user, size_t size, size_t alignment)
 #endif
 }
 
-// A block of at least one huge page begins at a huge page. A size that no block has is left to
-// espl__system_allocate(). madvise() covers the whole huge pages
+// A block of at least one huge page begins at a huge page. madvise() covers the whole huge pages
 // alone, so that it never reaches past the block, and so that an unused end of the block occupies
-// no memory. Its failure is ignored: the block is then in small pages.
+// no memory. Its failure is ignored: the block is then in small pages. A size that no block has is
+// left to espl__system_allocate(), which refuses it.
 void *espl__system_allocate_huge(void *user, size_t size, size_t alignment)
 {
 #ifdef MADV_HUGEPAGE
