@@ -3,6 +3,7 @@
 // worlds and counts are those of single writes.
 #include "tests/forms.h"
 #include "tests/fixture.h"
+#include "tests/inside.h"
 #include "tests/runner.h"
 
 #include <math.h>
@@ -22,12 +23,12 @@ typedef struct fixture {
     uint32_t size;             // of a tree
 } fixture;
 
-static void begin_with(fixture *b, uint32_t trees)
+static void begin_with(fixture *b, uint32_t trees, const espl_executor *executor)
 {
     b->size = test_fitting((size_t)TREES * 900, 1) / TREES;
     const uint32_t count = TREES * b->size;
 
-    test_world_begin(&b->at_once, 0, NULL);
+    test_world_begin(&b->at_once, 0, executor);
     test_world_begin(&b->one_by_one, 0, NULL);
     b->here = make_trees(b->at_once.world, trees, count / trees, FAN);
     b->there = make_trees(b->one_by_one.world, trees, count / trees, FAN);
@@ -35,7 +36,7 @@ static void begin_with(fixture *b, uint32_t trees)
 
 static void begin(fixture *b)
 {
-    begin_with(b, TREES);
+    begin_with(b, TREES, NULL);
 }
 
 static void end(fixture *b)
@@ -636,7 +637,7 @@ TEST(a_large_tree_is_written_block_by_block)
     static float values[MOST][3];
     fixture b;
 
-    begin_with(&b, 1);
+    begin_with(&b, 1, NULL);
     // One of the first leaves, below one that is large.
     const uint32_t count = TREES * b.size, far = count / FAN + 10, large = (far - 1) / FAN;
     ck_assert_int_eq(espl_set_local_scale(b.at_once.world, b.here[large], 1e30f), ESPL_OK);
@@ -664,6 +665,45 @@ TEST(a_large_tree_is_written_block_by_block)
         ck_assert_uint_eq(report.overflowed, overflowed);
         worlds_are_the_same(&b);
         test_world_is_valid(b.at_once.world);
+    }
+    end(&b);
+}
+
+// The entries of a large tree are stored by several jobs: all entries of one node by the same job, whatever
+// the order in which an executor runs them.
+TEST_LOOP(the_jobs_of_a_large_tree_come_to_what_single_writes_do, TEST_IN_ORDER, TEST_SHUFFLED + 1)
+{
+    static espl_entity entities[MOST];
+    static espl_transform values[MOST];
+    test_executor busy = {.manner = (test_manner)_i, .workers = 4, .random = 3};
+    const espl_executor executor = test_executor_of(&busy);
+    fixture b;
+
+    begin_with(&b, 1, &executor);
+    test_cut_jobs(b.at_once.world, 16);
+    for (uint32_t round = 0; round < 3; ++round) {
+        uint32_t count = 0;
+        espl_write_report report;
+
+        for (uint32_t i = 0; i < TREES * b.size; ++i) {
+            // Of some nodes three entries, of which the last one prevails.
+            for (uint32_t k = 0; k < (i % 13 == 3 ? 3u : 1u); ++k, ++count) {
+                values[count] = espl_transform_identity();
+                values[count].position[0] = round == 2 && i == 9 ? NAN : (float)(i + k * round);
+                entities[count] = b.here[i];
+                ck_assert_int_eq(
+                    espl_set_local_transform(b.one_by_one.world, b.there[i], &values[count]),
+                    round == 2 && i == 9 ? ESPL_ERR_NOT_FINITE : ESPL_OK);
+            }
+        }
+        const size_t calls = busy.calls;
+        ck_assert_int_eq(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_TRANSFORM, entities,
+                                            sizeof(espl_entity), values, sizeof(espl_transform),
+                                            count, &report),
+                         round == 2 ? ESPL_PARTLY : ESPL_OK);
+        ck_assert_uint_eq(report.refused, round == 2 ? 1 : 0);
+        ck_assert(TREES * b.size < 64 || busy.calls > calls);
+        worlds_are_the_same(&b);
     }
     end(&b);
 }
