@@ -32,7 +32,7 @@ describe()
 # list_growing: the structures that GROWTH in espalier(3) says grow.
 list_growing()
 {
-    sed -n '/^These structures grow:/,/^All other structures never grow/s/^\.Vt \(espl_[a-z_]*\).*/\1/p' \
+    sed -n '/^These structures grow/,/^All other structures never grow/s/^\.Vt \(espl_[a-z_]*\).*/\1/p' \
         "$source/man/espalier.3"
 }
 

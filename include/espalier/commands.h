@@ -95,7 +95,7 @@ typedef struct espl_instance_def {
     size_t value_count;                 ///< At most ESPL_SET_LIMIT.
 } espl_instance_def;
 
-/// What espl_record_instantiate() calls, with the size of the caller's struct.
+/// espl_record_instantiate() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status
 espl_record_instantiate_sized(espl_recorder *recorder, uint32_t key, const espl_instance_def *def,
                               size_t count, espl_entity *pending, size_t size);
@@ -113,7 +113,7 @@ static inline ESPL_NODISCARD espl_status espl_record_instantiate(espl_recorder *
 /// Record espl_destroy(). Refused now with ESPL_ERR_ARGUMENT for an extent that does not exist.
 ESPL_API ESPL_NODISCARD espl_status espl_record_destroy(espl_recorder *recorder, uint32_t key,
                                                         espl_entity entity, espl_extent extent);
-/// What espl_record_attach() calls, with the size of the caller's struct.
+/// espl_record_attach() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status espl_record_attach_sized(espl_recorder *recorder, uint32_t key,
                                                              espl_entity child, espl_entity parent,
                                                              const espl_attach_options *options,
@@ -154,7 +154,7 @@ typedef struct espl_creation_def {
     uint32_t inherit; ///< Inherit flags under the parent; a transform is needed for them.
 } espl_creation_def;
 
-/// What espl_instantiate_at() calls, with the size of the caller's struct.
+/// espl_instantiate_at() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status espl_instantiate_at_sized(espl_world *world,
                                                               const espl_instance_def *def,
                                                               size_t count, espl_entity *out,
@@ -174,7 +174,7 @@ static inline ESPL_NODISCARD espl_status espl_instantiate_at(espl_world *world,
 {
     return espl_instantiate_at_sized(world, def, count, out, sizeof *def);
 }
-/// What espl_create_at() calls, with the size of the caller's struct.
+/// espl_create_at() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status espl_create_at_sized(espl_world *world,
                                                          const espl_creation_def *def, size_t count,
                                                          espl_entity *out, size_t size);
@@ -187,7 +187,7 @@ static inline ESPL_NODISCARD espl_status espl_create_at(espl_world *world,
     return espl_create_at_sized(world, def, count, out, sizeof *def);
 }
 
-/// What espl_record_create() calls, with the size of the caller's struct.
+/// espl_record_create() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status espl_record_create_sized(espl_recorder *recorder, uint32_t key,
                                                              const espl_creation_def *def,
                                                              size_t count, espl_entity *pending,
@@ -283,7 +283,7 @@ typedef struct espl_custom_command_def {
     void (*function)(void *user, const espl_custom_calls *calls);
 } espl_custom_command_def;
 
-/// What espl_register_command() calls, with the size of the caller's struct.
+/// espl_register_command() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status espl_register_command_sized(espl_world *world,
                                                                 const espl_custom_command_def *def,
                                                                 espl_custom_command *out,
@@ -377,7 +377,7 @@ typedef struct espl_report {
     size_t overflowed;    ///< World transforms that playback recomputed and that are not finite.
 } espl_report;
 
-/// What espl_play() calls, with the size of the caller's struct.
+/// espl_play() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status espl_play_sized(espl_world *world,
                                                     espl_command_buffer *commands,
                                                     espl_report *report, size_t size);
@@ -402,7 +402,7 @@ static inline ESPL_NODISCARD espl_status espl_play(espl_world *world, espl_comma
 /// espl_play(), which removes it from the queue.
 ESPL_API ESPL_NODISCARD espl_status espl_command_buffer_submit(espl_command_buffer *commands);
 
-/// What espl_sync() calls, with the size of the caller's struct.
+/// espl_sync() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status espl_sync_sized(espl_world *world, espl_report *report,
                                                     size_t size);
 /// Play every command buffer that was submitted before this call, in order of submission: one, its

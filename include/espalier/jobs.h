@@ -69,7 +69,7 @@ typedef struct espl_threads_def {
     espl_idle idle;
 } espl_threads_def;
 
-/// What espl_executor_create() calls, with the size of the caller's struct.
+/// espl_executor_create() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status espl_executor_create_sized(espl_executor *out,
                                                                const espl_threads_def *def,
                                                                size_t size);

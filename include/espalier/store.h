@@ -52,7 +52,7 @@ typedef struct espl_component_def {
     size_t reference_count; ///< At most ESPL_REFERENCE_LIMIT.
 } espl_component_def;
 
-/// What espl_component_register() calls, with the size of the caller's struct.
+/// espl_component_register() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status espl_component_register_sized(espl_world *world,
                                                                   const espl_component_def *def,
                                                                   espl_component *out, size_t size);
@@ -76,7 +76,7 @@ ESPL_API espl_component espl_component_find(const espl_world *world, const char 
 /// one. Any thread, also while another one registers components.
 ESPL_API uint32_t espl_component_count(const espl_world *world);
 
-/// What espl_component_info() calls, with the size of the caller's struct.
+/// espl_component_info() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status espl_component_info_sized(const espl_world *world,
                                                               espl_component component,
                                                               espl_component_def *out, size_t size);
@@ -213,7 +213,7 @@ typedef struct espl_reserve_def {
     espl_entity side_of;
 } espl_reserve_def;
 
-/// What espl_reserve() calls, with the size of the caller's struct.
+/// espl_reserve() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status espl_reserve_sized(espl_world *world,
                                                        const espl_reserve_def *def, size_t size);
 /// Make room. What was reserved is kept until espl_compact(). Structural.
@@ -266,7 +266,7 @@ typedef struct espl_query_def {
 /// after the first. Later writes have a higher version. Any thread while none writes.
 ESPL_API uint64_t espl_get_version(const espl_world *world);
 
-/// What espl_change_components_query() calls, with the size of the caller's struct.
+/// espl_change_components_query() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status
 espl_change_components_query_sized(espl_world *world, const espl_query_def *def,
                                    const espl_change_def *change, size_t *count, size_t size);
@@ -317,7 +317,7 @@ typedef struct espl_query {
     } state; ///< Not for use.
 } espl_query;
 
-/// What espl_query_begin() calls, with the size of the caller's struct.
+/// espl_query_begin() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status espl_query_begin_sized(espl_world *world,
                                                            const espl_query_def *def,
                                                            espl_query *query, size_t size);
@@ -333,7 +333,7 @@ static inline ESPL_NODISCARD espl_status espl_query_begin(espl_world *world,
     return espl_query_begin_sized(world, def, query, sizeof *def);
 }
 
-/// What espl_query_begin_read() calls, with the size of the caller's struct.
+/// espl_query_begin_read() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status espl_query_begin_read_sized(const espl_world *world,
                                                                 const espl_query_def *def,
                                                                 espl_query *query, size_t size);

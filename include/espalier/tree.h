@@ -46,7 +46,7 @@ typedef struct espl_attach_options {
     uint32_t inherit;
 } espl_attach_options;
 
-/// What espl_attach() calls, with the size of the caller's struct.
+/// espl_attach() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status espl_attach_sized(espl_world *world, espl_entity child,
                                                       espl_entity parent,
                                                       const espl_attach_options *options,
@@ -130,7 +130,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_enable(espl_world *world, espl_entity e
 /// Tell whether a living entity is not disabled; false for any other handle.
 ESPL_API bool espl_is_enabled(const espl_world *world, espl_entity entity);
 
-/// What espl_attach_many() calls, with the size of the caller's struct.
+/// espl_attach_many() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status espl_attach_many_sized(espl_world *world,
                                                            const espl_entity *children,
                                                            const espl_entity *parents, size_t count,
@@ -256,7 +256,7 @@ typedef struct espl_subtree_arrays {
     espl_transform *worlds; ///< [capacity] Or NULL.
 } espl_subtree_arrays;
 
-/// What espl_copy_subtree() calls, with the size of the caller's struct.
+/// espl_copy_subtree() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API size_t espl_copy_subtree_sized(const espl_world *world, espl_entity top,
                                         espl_extent extent, size_t capacity,
                                         const espl_subtree_arrays *out, size_t size);
@@ -293,7 +293,7 @@ static inline uint32_t espl_view_parent(const espl_view *view, size_t rank)
     return view->parents[rank] == ESPL_NO_RANK ? ESPL_NO_RANK : view->parents[rank] - view->first;
 }
 
-/// What espl_view_hierarchy() calls, with the size of the caller's struct.
+/// espl_view_hierarchy() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status espl_view_hierarchy_sized(espl_world *world, espl_entity entity,
                                                               espl_view *out, size_t size);
 /// View the hierarchy of an entity. Lays the hierarchy out first where it is not in breadth-first

@@ -66,7 +66,7 @@ typedef struct espl_world_def {
     size_t layout_budget;
 } espl_world_def;
 
-/// What espl_world_create() calls, with the size of the caller's struct.
+/// espl_world_create() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status espl_world_create_sized(espl_world **out,
                                                             const espl_world_def *def, size_t size);
 /// Make an empty world.
@@ -155,7 +155,7 @@ typedef struct espl_world_stats {
     size_t bytes_names; ///< Of bytes_store: their names.
 } espl_world_stats;
 
-/// What espl_stats() calls, with the size of the caller's struct.
+/// espl_stats() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API void espl_stats_sized(const espl_world *world, espl_world_stats *out, size_t size);
 /// Read the statistics. O(archetypes + chunks + hierarchies), and the size of hierarchies that wait
 /// for memory to be divided after the destruction of their root.
@@ -173,7 +173,7 @@ typedef struct espl_validation {
                        ///< the rule is one of storage or links.
 } espl_validation;
 
-/// What espl_validate() calls, with the size of the caller's struct.
+/// espl_validate() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API bool espl_validate_sized(const espl_world *world, espl_validation *report, size_t size);
 /// Check every invariant of the world, transforms bit for bit. A world transform that overflowed
 /// breaks no rule.

@@ -254,7 +254,7 @@ typedef struct espl_write_report {
     size_t overflowed;        ///< World transforms that were recomputed and are not finite.
 } espl_write_report;
 
-/// What espl_write_batch() calls, with the size of the caller's struct.
+/// espl_write_batch() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status espl_write_batch_sized(espl_world *world,
                                                            const espl_write *writes, size_t count,
                                                            espl_write_report *report, size_t size);
@@ -285,7 +285,7 @@ static inline ESPL_NODISCARD espl_status espl_write_batch(espl_world *world,
     return espl_write_batch_sized(world, writes, count, report, sizeof *report);
 }
 
-/// What espl_write_strided() calls, with the size of the caller's struct.
+/// espl_write_strided() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status espl_write_strided_sized(
     espl_world *world, espl_write_kind kind, const espl_entity *entities, size_t entity_stride,
     const void *values, size_t value_stride, size_t count, espl_write_report *report, size_t size);

@@ -80,7 +80,7 @@ typedef struct espl_parallel_report {
     size_t overflowed;         ///< World transforms that were recomputed and are not finite.
 } espl_parallel_report;
 
-/// What espl_write_parallel() calls, with the sizes of the caller's structs.
+/// espl_write_parallel() for structs of these sizes: see GROWTH in espalier(3).
 ESPL_API ESPL_NODISCARD espl_status espl_write_parallel_sized(espl_world *world,
                                                               const espl_parallel_def *def,
                                                               espl_parallel_report *report,
