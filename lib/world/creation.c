@@ -137,6 +137,19 @@ static espl_status make_entities(espl_world *world, const making *m)
 
 // --- Public functions ---
 
+// What both functions for a definition do. @param is_known  see espl__sized_is_known().
+static espl_status make_defined(espl_world *world, const making *m, bool is_given, bool is_known)
+{
+    ESPL__CHANGE_OR_RETURN(world, m->call)
+    if (!is_known) {
+        return espl__refuse_later(world, m->call);
+    }
+    if (world == NULL || !is_given) {
+        return espl__refuse_call(world, m->call, ESPL_ERR_ARGUMENT, "def is NULL.");
+    }
+    return make_entities(world, m);
+}
+
 espl_status espl_instantiate_at_sized(espl_world *world, const espl_instance_def *def, size_t count,
                                       espl_entity *out, size_t size)
 {
@@ -146,14 +159,7 @@ espl_status espl_instantiate_at_sized(espl_world *world, const espl_instance_def
                       .out = out,
                       .call = "espl_instantiate_at"};
 
-    ESPL__CHANGE_OR_RETURN(world, m.call)
-    if (!espl__sized_is_known(def, size, sizeof *def)) {
-        return espl__refuse_later(world, m.call);
-    }
-    if (world == NULL || def == NULL) {
-        return espl__refuse_call(world, m.call, ESPL_ERR_ARGUMENT, "def is NULL.");
-    }
-    return make_entities(world, &m);
+    return make_defined(world, &m, def != NULL, espl__sized_is_known(def, size, sizeof room));
 }
 
 espl_status espl_create_at_sized(espl_world *world, const espl_creation_def *def, size_t count,
@@ -165,14 +171,7 @@ espl_status espl_create_at_sized(espl_world *world, const espl_creation_def *def
                       .out = out,
                       .call = "espl_create_at"};
 
-    ESPL__CHANGE_OR_RETURN(world, m.call)
-    if (!espl__sized_is_known(def, size, sizeof *def)) {
-        return espl__refuse_later(world, m.call);
-    }
-    if (world == NULL || def == NULL) {
-        return espl__refuse_call(world, m.call, ESPL_ERR_ARGUMENT, "def is NULL.");
-    }
-    return make_entities(world, &m);
+    return make_defined(world, &m, def != NULL, espl__sized_is_known(def, size, sizeof room));
 }
 
 // An instance without a parent. Its source is checked first, because the recorder would take a
