@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Structs whose size in the program is not that in the library.
+// The functions of sized.h for a struct that has another size in the program than in the library.
 #include "lib/base/sized.h"
 
 #include "lib/base/trap.h"

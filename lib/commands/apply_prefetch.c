@@ -5,7 +5,8 @@
 // command would wait for memory several times. While a command is applied, the memory of the
 // commands after it is prefetched in four steps, because each step reads what the step before it
 // fetched: the entry, the tree and the node; the command; the neighbours of the node and the slots
-// of new nodes; their transforms. The distances were found by measurement.
+// of new nodes; their transforms. Each step is three to eight commands before the next one, which is
+// longer than a wait for memory.
 //
 // Reads the forest and the entries, writes nothing. What is prefetched may change before it is
 // used: a prefetch is never more than a hint, and its addresses are not dereferenced before they

@@ -28,7 +28,7 @@
 
 /// Four floats.
 typedef float espl__float4 __attribute__((vector_size(16)));
-/// The result of a test. An element is zero where the test finds nothing, else the bits of a NaN.
+/// What a test found in each of four elements: zero is nothing, the bits of a NaN are a finding.
 typedef int32_t espl__wide_bits __attribute__((vector_size(16)));
 
 #else
@@ -83,7 +83,7 @@ ESPL__INLINE void espl__wide_store(espl_pose *pose, espl__wide_pose value)
            sizeof value.position_scale);
 }
 
-/// Return one bit for each element, the sign. Of four elements of which all bits are set: 15.
+/// Return the signs of the four elements as bits 0 to 3.
 ESPL__INLINE unsigned espl__wide_signs(espl__wide_bits bits)
 {
 // x86 has an instruction for it.
@@ -96,8 +96,8 @@ ESPL__INLINE unsigned espl__wide_signs(espl__wide_bits bits)
 #endif
 }
 
-/// Tell whether tests found nothing. Their results may be joined by |.
-ESPL__INLINE bool espl__wide_bits_are_zero(espl__wide_bits bits)
+/// Tell whether tests found nothing. Join the results of several tests by |.
+ESPL__INLINE bool espl__wide_found_nothing(espl__wide_bits bits)
 {
     const espl__float4 found = (espl__float4)bits;
 
@@ -123,7 +123,7 @@ ESPL__INLINE espl__wide_bits espl__wide_nonfinite(espl__wide_pose pose)
 /// Tell whether all values of a pose are finite.
 ESPL__INLINE bool espl__wide_is_finite(espl__wide_pose pose)
 {
-    return espl__wide_bits_are_zero((espl__wide_bits)(pose.rotation - pose.rotation) |
+    return espl__wide_found_nothing((espl__wide_bits)(pose.rotation - pose.rotation) |
                                     (espl__wide_bits)(pose.position_scale - pose.position_scale));
 }
 
@@ -255,7 +255,7 @@ static inline void espl__wide_store(espl_pose *pose, espl__wide_pose value)
     *pose = value.pose;
 }
 
-static inline bool espl__wide_bits_are_zero(espl__wide_bits bits)
+static inline bool espl__wide_found_nothing(espl__wide_bits bits)
 {
     return bits == 0;
 }

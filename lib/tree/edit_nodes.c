@@ -513,7 +513,7 @@ static uint32_t clone_plain(espl__edit *edit, const espl__template *source,
     // The room of the list is that of begin_making().
     espl__array_set_length(edit->made, first + i);
     edit->context.counts.nodes_visited += i;
-    for (uint32_t k = 0; !espl__wide_bits_are_zero(alarm) && k < i; ++k) {
+    for (uint32_t k = 0; !espl__wide_found_nothing(alarm) && k < i; ++k) {
         edit->context.counts.overflowed += espl__pose_is_finite(&worlds[made[k].slot]) ? 0 : 1;
     }
     return i;

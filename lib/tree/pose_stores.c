@@ -24,7 +24,7 @@ ESPL__INLINE bool is_sound(const espl_pose *v, bool has_stretch)
 {
     const espl__wide_pose local = espl__wide_load(v);
 
-    return espl__wide_is_unit(local) && espl__wide_bits_are_zero(espl__wide_nonfinite(local)) &&
+    return espl__wide_is_unit(local) && espl__wide_found_nothing(espl__wide_nonfinite(local)) &&
            (!has_stretch ||
             espl__all_finite(((const espl_transform *)(const void *)v)->stretch, 3));
 }
@@ -93,7 +93,7 @@ ESPL__INLINE bool are_sound(const espl_pose *const v[4], bool has_stretch)
             (const espl_transform *)(const void *)v[0], (const espl_transform *)(const void *)v[1],
             (const espl_transform *)(const void *)v[2], (const espl_transform *)(const void *)v[3]);
     }
-    return espl__wide_bits_are_zero(alarm);
+    return espl__wide_found_nothing(alarm);
 }
 
 // Store four entries whose values are at v. Four copies of the code instead of a loop, because the

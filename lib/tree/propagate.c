@@ -152,7 +152,7 @@ static inline float compose_slots(espl__forest *forest, uint32_t begin, uint32_t
         espl__wide_store(&worlds[slot], world);
         alarm |= espl__wide_nonfinite(world);
     }
-    return espl__wide_bits_are_zero(alarm) ? 0 : NAN;
+    return espl__wide_found_nothing(alarm) ? 0 : NAN;
 }
 
 // Compose slots with exceptional ones among them: the ranges between these, and each of them by

@@ -69,8 +69,8 @@ void espl__node_change_commit(espl__forest *forest, espl__context *context,
 
 // A world follows from the local and the world of the parent, so that a new world has a new local
 // as well. The locals are compared here alone.
-espl_status espl__local_put_unseen(espl__forest *forest, espl__context *context, uint32_t slot,
-                                   const void *local)
+espl_status espl__local_put_same_world(espl__forest *forest, espl__context *context, uint32_t slot,
+                                       const void *local)
 {
     espl_pose *const old = &forest->local[slot];
 

@@ -56,8 +56,8 @@ static inline bool espl__write_is_usual(const espl__forest *forest, uint32_t slo
 
 /// Store a local whose world is the one that the node has. Most often the local is bit-equal, so that
 /// the write is skipped. @return ESPL_OK.
-espl_status espl__local_put_unseen(espl__forest *forest, espl__context *context, uint32_t slot,
-                                   const void *local);
+espl_status espl__local_put_same_world(espl__forest *forest, espl__context *context, uint32_t slot,
+                                       const void *local);
 /// Propagate below a slot. @return ESPL_OK; ESPL_OVERFLOW where a world below is not finite.
 espl_status espl__propagate_and_report(espl__forest *forest, espl__context *context, uint32_t slot);
 
@@ -76,11 +76,11 @@ ESPL__INLINE bool espl__local_try_put(espl__forest *forest, espl__context *conte
         world = espl__wide_compose(espl__wide_load(&forest->world[parent]), local);
     }
     // One check for both: a finite world has a finite local.
-    if (!espl__wide_bits_are_zero(espl__wide_nonfinite(world))) {
+    if (!espl__wide_found_nothing(espl__wide_nonfinite(world))) {
         return false;
     }
     if (espl__wide_is_same(espl__wide_load(&forest->world[slot]), world)) {
-        *status = espl__local_put_unseen(forest, context, slot, value);
+        *status = espl__local_put_same_world(forest, context, slot, value);
         return true;
     }
     context->counts.nodes_visited += 1;

@@ -279,8 +279,9 @@ static bool slots_ascend(const batch *b)
     return ascend;
 }
 
-// Return `live` where so many entries from one on write to the tree that ends at `end`, else 0. Slots
-// ascend, so that the last of them tells. Most batches of many writes have an entry for each node.
+// Return `live`, the nodes of a tree, if that many entries from `at` on write to the tree, whose slots
+// end at `end`; else 0. Slots ascend, so only the last of these entries is looked at. Most batches of
+// many writes have an entry for each node of a tree.
 static inline uint32_t skip_entries(const batch *b, uint32_t at, uint32_t live, uint32_t end)
 {
     const uint64_t next = (uint64_t)at + live;
