@@ -13,20 +13,9 @@ export LC_ALL=C
 mkdir -p "$2"
 directory=$(cd "$2" && pwd)
 cd "$1"
-version=$(sed -n 's/^AC_INIT(\[espalier\], \[\([0-9.]*\)\])$/\1/p' configure.ac)
-
-# find_stb: print the path of stb_ds.h.
-find_stb()
-{
-    for folder in $(printf '%s\n' "$STB_CFLAGS" | sed 's/-I//g') /usr/include/stb /usr/include; do
-        if test -e "$folder/stb_ds.h"; then
-            printf '%s\n' "$folder/stb_ds.h"
-            return
-        fi
-    done
-    echo "amalgamate: stb_ds.h is not found (Debian: libstb-dev)" >&2
-    return 1
-}
+# shellcheck source=packaging/lib.sh
+. packaging/lib.sh
+version=$(print_release .)
 
 print_licence()
 {
@@ -35,13 +24,7 @@ print_licence()
     printf ' */\n'
 }
 
-# list_sources: the sources of the library, one a line.
-list_sources()
-{
-    sed -n '/^libespalier_core_la_SOURCES/,/[^\\]$/p' Makefile.am | grep -o 'lib/[a-z_/]*\.c'
-}
-
-stb=$(find_stb)
+stb=$(find_stb "$STB_CFLAGS")
 {
     print_licence
     "$AWK" -v mode=header -f packaging/amalgamate.awk include/espalier/espalier.h
@@ -78,5 +61,5 @@ stb=$(find_stb)
 END
     # Lists of words.
     # shellcheck disable=SC2046
-    "$AWK" -v mode=source -v stb="$stb" -f packaging/amalgamate.awk $(list_sources)
+    "$AWK" -v mode=source -v stb="$stb/stb_ds.h" -f packaging/amalgamate.awk $(list_sources .)
 } >"$directory/espalier.c"

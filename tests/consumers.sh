@@ -9,6 +9,8 @@
 # way too.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
+# shellcheck source=packaging/lib.sh
+. "${srcdir:-.}/packaging/lib.sh"
 source=$(cd "${srcdir:-.}" && pwd) || exit 99
 : "${INTERNAL_CFLAGS=$(pkg-config --cflags stb)}"
 wanted=$*
@@ -22,17 +24,6 @@ program=$source/tests/consumers/program.c
 cache=$(command -v ccache)
 : "${SHELL:=/bin/sh}"
 export cache source
-
-# The header stb_ds.h alone, for compilers of other machines, which must not see the others of
-# this one.
-find_headers()
-{
-    for folder in $(printf '%s\n' "$INTERNAL_CFLAGS" | sed 's/-I//g') /usr/include /usr/include/stb; do
-        if test -e "$folder/stb_ds.h"; then
-            ln -sf "$folder/stb_ds.h" "$room/headers/stb_ds.h" && break
-        fi
-    done
-}
 
 # --- Ways: each builds in the current folder, which is empty, and runs the program ---
 
@@ -336,8 +327,10 @@ explain()
     tail -n 40 "$room/output" "$room/log" | sed 's/^/# /'
 }
 
+# Compilers for other machines get stb_ds.h in a folder of its own: they must not find other headers of
+# this machine.
 mkdir "$room/headers"
-find_headers
+stb=$(find_stb "$INTERNAL_CFLAGS") && ln -s "$stb/stb_ds.h" "$room/headers"
 # compile FILE COMPILER FLAG...: what compile_objects() runs for each file.
 cat >"$room/compile" <<'END'
 object=objects/$(echo "${1%.c}" | tr / -).o

@@ -7,17 +7,13 @@
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 cd "${srcdir:-.}" || exit 99
-
-# list_sources: the sources of the library, one a line.
-list_sources()
-{
-    sed -n '/^libespalier_core_la_SOURCES/,/[^\\]$/p' Makefile.am | grep -o 'lib/[a-z_/]*\.c'
-}
+# shellcheck source=packaging/lib.sh
+. packaging/lib.sh
 
 # build_with_list BUILD: the file with the list that it must have.
 build_with_list()
 {
-    list_sources | awk -v build="$1" '
+    list_sources . | awk -v build="$1" '
         BEGIN {
             is_cmake = build == "CMakeLists.txt"
             line = is_cmake ? "  %s\n" : "  \047%s\047,\n"
@@ -39,7 +35,7 @@ if test "${1-}" = --write; then
     exit
 fi
 
-test "$(list_sources | wc -l)" -gt 50
+test "$(list_sources . | wc -l)" -gt 50
 ok "Makefile.am lists the sources"
 for build in CMakeLists.txt meson.build; do
     difference=$(build_with_list "$build" | diff "$build" -)
@@ -47,7 +43,7 @@ for build in CMakeLists.txt meson.build; do
     ok "$build lists the same sources"
     printf '%s' "$difference" | sed 's/^/# /'
 done
-version=$(sed -n 's/^AC_INIT(\[espalier\], \[\([0-9.]*\)\])$/\1/p' configure.ac)
+version=$(print_release .)
 test -n "$version" && grep -q "^project(espalier VERSION $version " CMakeLists.txt
 ok "CMakeLists.txt has the version of configure.ac"
 test -n "$version" && grep -q "^project('espalier', 'c', version: '$version'," meson.build

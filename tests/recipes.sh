@@ -8,25 +8,19 @@
 # ESPL_GOLDEN=short leaves the builds out, which are the same whatever this build is.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
+# shellcheck source=packaging/lib.sh
+. "${srcdir:-.}/packaging/lib.sh"
 top=$(cd "${srcdir:-.}" && pwd) || exit 99
 : "${INTERNAL_CFLAGS=$(pkg-config --cflags stb)}"
 room=$(mktemp -d "$PWD/recipes.XXXXXX") || exit 99
 trap 'rm -rf "$room"' EXIT
-version=$(sed -n 's/^AC_INIT(\[espalier\], \[\([0-9.]*\)\])$/\1/p' "$top/configure.ac")
+version=$(print_release "$top")
 python=$(command -v python3)
 cmake=$(command -v cmake)
 
 explain()
 {
     test ! -e "$room/log" || tail -n 20 "$room/log" | sed 's/^/# /'
-}
-
-# find_stb: print the folder of stb_ds.h.
-find_stb()
-{
-    for folder in $(printf '%s\n' "$INTERNAL_CFLAGS" | sed 's/-I//g') /usr/include/stb /usr/include; do
-        test ! -e "$folder/stb_ds.h" || { echo "$folder" && return; }
-    done
 }
 
 # run_vcpkg PORT-DIRECTORY FEATURES: in the folder $room/vcpkg.
@@ -98,7 +92,7 @@ fi
 
 # --- Builds ---
 
-stb=$(find_stb)
+stb=$(find_stb "$INTERNAL_CFLAGS")
 # As the library of this build.
 threads=False features=
 if grep -q '^#define HAVE_PTHREADPOOL 1' config.h 2>/dev/null; then
