@@ -32,6 +32,15 @@ refuses()
     test $? -eq 1
 }
 
+# find_untested [NAME]: print the functions NAME_sized(), of the list and of the argument, that
+# tests/world/growth_test.c does not call.
+find_untested()
+{
+    { listed && printf '%s\n' "$@"; } | grep '_sized$' | while read -r name; do
+        grep -q "$name(" "$srcdir/tests/world/growth_test.c" || echo "$name"
+    done
+}
+
 test -f "$shared" || test -f "$static" || skip_all "no library of a kind that is known here"
 if test -f "$shared"; then
     listed >symbols.listed.$$
@@ -54,6 +63,8 @@ if test -f "$static"; then
     rm -f symbols.listed.$$
 fi
 
+test -z "$(find_untested)" && test "$(find_untested espl_no_sized)" = espl_no_sized
+ok "tests/world/growth_test.c calls each function that takes the size of a struct"
 test "$(printf '%s\n' 'espl_b' 'espl_d 0.10' 'espl_a 0.3' 'espl_c 0.3' |
     $AWK -f "$srcdir/packaging/version-script.awk" | tr -d '\n ')" = \
     "ESPALIER_0.2{global:espl_b;local:*;};ESPALIER_0.3{global:espl_a;espl_c;}ESPALIER_0.2;\
