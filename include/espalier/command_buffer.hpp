@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// What espalier.hpp is made of: command buffers that own, and their recorders.
+/// Part of espalier.hpp: command buffers that own, and their recorders.
 ///
 /// Thread rule: as for the C functions of espalier/commands.h: one thread at a time uses a recorder.
 #ifndef ESPALIER_COMMAND_BUFFER_HPP

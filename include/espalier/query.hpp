@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// What espalier.hpp is made of: typed components, the columns of queries, and filters.
+/// Part of espalier.hpp: typed components, the columns of queries, and filters.
 ///
-/// Thread rule: values, which belong to whoever has them. A column is used where the iteration that it
-/// came from is.
+/// Thread rule: as for any value: several threads may read an object while no thread writes it. Use a
+/// column on the thread of its iteration.
 #ifndef ESPALIER_QUERY_HPP
 #define ESPALIER_QUERY_HPP
 

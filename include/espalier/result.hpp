@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// What espalier.hpp is made of: handles that are compared and hashed, spans, and results that are
-/// tested or throw.
+/// Part of espalier.hpp: handles that are compared and hashed, spans, and results that are tested or throw.
 ///
-/// Thread rule: values, which belong to whoever has them.
+/// Thread rule: as for any value: several threads may read an object while no thread writes it.
 #ifndef ESPALIER_RESULT_HPP
 #define ESPALIER_RESULT_HPP
 
@@ -36,7 +35,7 @@ inline bool operator!=(espl_entity a, espl_entity b) noexcept
     return !espl_entity_equal(a, b);
 }
 
-// An order for std::map and std::set, which means nothing else.
+// The order of std::map and std::set. It says nothing about the entities.
 inline bool operator<(espl_entity a, espl_entity b) noexcept
 {
     return a.index != b.index ? a.index < b.index : a.generation < b.generation;
@@ -56,7 +55,7 @@ using transform = espl_transform;
 using vector = std::array<float, 3>;
 using quaternion = std::array<float, 4>; ///< x, y, z, w
 
-/// Consecutive values that someone else owns: std::span where the library has it.
+/// Consecutive values that the span does not own: std::span where the standard library has it.
 #ifdef __cpp_lib_span
 template <class T> using span = std::span<T>;
 #else
@@ -109,13 +108,10 @@ namespace detail {
     std::abort();
 #endif
 }
-} // namespace detail
 
-/// The status of a call and, unless it was refused, what it returns.
-template <class T = void> class [[nodiscard]] result {
+// What every result has.
+class outcome {
 public:
-    result(espl_status status, T value) : status_(status), value_(std::move(value)) {}
-
     espl_status status() const noexcept { return status_; }
     bool ok() const noexcept { return status_ >= 0; }
     explicit operator bool() const noexcept { return ok(); }
@@ -127,6 +123,25 @@ public:
     /// What to do about it.
     const char *text() const noexcept { return espl_status_text(status_); }
 
+protected:
+    explicit outcome(espl_status status) noexcept : status_(status) {}
+    void check() const
+    {
+        if (!ok()) {
+            refuse(status_);
+        }
+    }
+
+private:
+    espl_status status_;
+};
+} // namespace detail
+
+/// The status of a call and, unless it was refused, what it returns.
+template <class T = void> class [[nodiscard]] result : public detail::outcome {
+public:
+    result(espl_status status, T value) : outcome(status), value_(std::move(value)) {}
+
     T &value() & { return check(), value_; }
     const T &value() const & { return check(), value_; }
     T value() && { return check(), std::move(value_); }
@@ -136,7 +151,7 @@ public:
     template <class F> auto and_then(F &&function) && -> decltype(function(std::declval<T>()))
     {
         using next = decltype(function(std::declval<T>()));
-        return ok() ? std::forward<F>(function)(std::move(value_)) : next::refused(status_);
+        return ok() ? std::forward<F>(function)(std::move(value_)) : next::refused(status());
     }
     /// A result without a value, of a status that is a refusal.
     static result refused(espl_status status) { return {status, T()}; }
@@ -147,38 +162,16 @@ public:
     const T *operator->() const { return &value(); }
 
 private:
-    void check() const
-    {
-        if (!ok()) {
-            detail::refuse(status_);
-        }
-    }
-    espl_status status_;
     T value_;
 };
 
-template <> class [[nodiscard]] result<void> {
+template <> class [[nodiscard]] result<void> : public detail::outcome {
 public:
-    result(espl_status status) noexcept : status_(status) {}
+    result(espl_status status) noexcept : outcome(status) {}
 
-    espl_status status() const noexcept { return status_; }
-    bool ok() const noexcept { return status_ >= 0; }
-    explicit operator bool() const noexcept { return ok(); }
-    bool has_value() const noexcept { return ok(); }
-    espl_status error() const noexcept { return status_; }
-    const char *name() const noexcept { return espl_status_name(status_); }
-    const char *text() const noexcept { return espl_status_text(status_); }
     static result refused(espl_status status) noexcept { return status; }
     /// Throw where the call was refused.
-    void value() const
-    {
-        if (!ok()) {
-            detail::refuse(status_);
-        }
-    }
-
-private:
-    espl_status status_;
+    void value() const { check(); }
 };
 
 // --- Transforms ---
