@@ -6,21 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static test_entry *entries; // in the order of their lines: constructors may run in any
-
-void test_register(test_entry *entry, int from, int to)
-{
-    test_entry **at = &entries;
-
-    while (*at != NULL && (*at)->line < entry->line) {
-        at = &(*at)->next;
-    }
-    entry->next = *at;
-    *at = entry;
-    entry->from = from;
-    entry->to = to;
-}
-
 // "world/limits" from "../tests/world/limits_test.c".
 static Suite *suite_of_file(const char *file)
 {
@@ -33,23 +18,25 @@ static Suite *suite_of_file(const char *file)
     return suite_create(name);
 }
 
+// Tells whether the name has one of the parts, or there are none.
 static bool is_chosen(const char *name, int part_count, char **parts)
 {
-    bool is_named = part_count == 0;
-
     for (int i = 0; i < part_count; ++i) {
-        is_named = is_named || strstr(name, parts[i]) != NULL;
+        if (strstr(name, parts[i]) != NULL) {
+            return true;
+        }
     }
-    return is_named;
+    return part_count == 0;
 }
 
-// The tests that are chosen. Those that share a fixture are a case.
+// Make the suite of the chosen tests. A test case holds the tests that share a fixture.
 static Suite *suite_of_entries(int part_count, char **parts)
 {
-    Suite *const suite = suite_of_file(entries != NULL ? entries->file : "empty");
+    const test_entry *const first = test_first_entry();
+    Suite *const suite = suite_of_file(first != NULL ? first->file : "empty");
     TCase *tcase = NULL;
 
-    for (const test_entry *entry = entries; entry != NULL; entry = entry->next) {
+    for (const test_entry *entry = first; entry != NULL; entry = entry->next) {
         if (tcase == NULL || entry->test == NULL) {
             tcase = tcase_create("tests");
             tcase_add_checked_fixture(tcase, entry->set_up, entry->tear_down);
@@ -66,15 +53,15 @@ int main(int argument_count, char **arguments)
 {
     const int part_count = argument_count > 1 ? argument_count - 1 : 0;
 
-    // A test that hangs ends after ten minutes, unless it is to run for long.
+    // A test that takes more than ten minutes fails, unless ESPL_FACTOR makes tests longer.
     (void)setenv("CK_DEFAULT_TIMEOUT", getenv("ESPL_FACTOR") != NULL ? "0" : "600", 0);
     SRunner *const runner = srunner_create(suite_of_entries(part_count, arguments + 1));
     srunner_run_all(runner, CK_ENV);
-    const bool runs_what_is_named = part_count == 0 || srunner_ntests_run(runner) > 0;
-    const bool holds = srunner_ntests_failed(runner) == 0 && runs_what_is_named;
+    const bool is_name_unknown = part_count > 0 && srunner_ntests_run(runner) == 0;
+    const bool passes = srunner_ntests_failed(runner) == 0 && !is_name_unknown;
     srunner_free(runner);
-    if (!runs_what_is_named) {
+    if (is_name_unknown) {
         (void)fprintf(stderr, "no test has such a name\n");
     }
-    return holds ? EXIT_SUCCESS : EXIT_FAILURE;
+    return passes ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A suite is a file of tests, which register themselves where they are defined. Its main() is in
-// runner.c: run by hand it prints readable results; `make check` requests TAP by the environment.
+// runner.c. It prints readable results; `make check` requests TAP by the environment.
 //
-//     tests/world/limits_test               all its tests
-//     tests/world/limits_test chunks lives  those whose names have one of these parts
+//     tests/world/limits_test               runs all its tests
+//     tests/world/limits_test chunks lives  runs those with one of these parts in their names
 #ifndef ESPALIER_TESTS_RUNNER_H
 #define ESPALIER_TESTS_RUNNER_H
 
@@ -20,20 +20,23 @@ typedef struct test_entry {
     const char *file;
     int line;
     const TTest *test; // NULL: a fixture
-    int from, to;      // values of _i, a run of the test for each
+    int from, to;      // the test runs for each _i in [from, to)
     SFun set_up, tear_down;
 } test_entry;
 
-/// Called before main(), in any order.
+/// Constructors call this before main(), in any order.
 void test_register(test_entry *entry, int from, int to);
+
+/// The list of all entries of the program, in the order of their lines. NULL: there are none.
+const test_entry *test_first_entry(void);
 
 /// A test: TEST(a_sentence_that_is_true) { ... }
 #define TEST(name) TEST_LOOP(name, 0, 1)
 
-/// A test that runs where a condition holds.
+/// A test that runs if a condition holds.
 #define TEST_IF(name, condition) TEST_LOOP(name, 0, (condition) ? 1 : 0)
 
-/// A test that runs once for each `int _i` from one value up to another, which is left out.
+/// A test that runs once for each `int _i` in [from, to).
 #define TEST_LOOP(name, from, to)                                                              \
     static void name(int _i);                                                                  \
     __attribute__((constructor)) static void register_##name(void)                             \
@@ -44,8 +47,8 @@ void test_register(test_entry *entry, int from, int to);
     }                                                                                          \
     static void name(int _i CK_ATTRIBUTE_UNUSED)
 
-/// Functions to be called before and after each test that follows in the file. FIXTURE(NULL, NULL)
-/// ends a fixture.
+/// Call a function before and one after each test that follows in the file, up to the next FIXTURE().
+/// FIXTURE(NULL, NULL): none.
 #define FIXTURE(before, after) FIXTURE_AT(before, after, __LINE__)
 #define FIXTURE_AT(before, after, at) FIXTURE_NAMED(before, after, at)
 #define FIXTURE_NAMED(before, after, at)                                                   \

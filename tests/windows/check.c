@@ -11,7 +11,7 @@
 #include <stdarg.h>
 #include <windows.h>
 
-// Here the function itself is meant, which tests/asserts.h has another name for.
+// tests/asserts.h defines this name as a macro; here it is the function.
 #undef _ck_assert_failed
 
 // Exit statuses: of abort(), by msvcrt, and of a suite that has no test on Windows.
@@ -19,28 +19,13 @@ enum { ABORTED = 3, SKIPPED = 77 };
 
 static struct {
     const char *suite; // the argument that names it
-    DWORD thread;      // that the tests run on
-    jmp_buf end;       // of the running test
+    DWORD thread;      // the thread that the tests run on
+    jmp_buf end;       // the end of the running test
     int test;          // number of the running test, from 0
-    int aborts;        // calls of check_expect_abort() in it
+    int aborts;        // calls of check_expect_abort() that the running test has made
     int only_test;     // the one test of this process; -1: it runs all tests
     int only_abort;    // the call of check_expect_abort() that runs its function here; -1: none
 } run = {.only_test = -1, .only_abort = -1};
-
-static test_entry *entries; // of all suites, each in the order of its lines
-
-void test_register(test_entry *entry, int from, int to)
-{
-    test_entry **at = &entries;
-
-    while (*at != NULL && (*at)->line < entry->line) {
-        at = &(*at)->next;
-    }
-    entry->next = *at;
-    *at = entry;
-    entry->from = from;
-    entry->to = to;
-}
 
 // A test that fails on another thread cannot be left by a jump, so the process ends.
 _Noreturn void _ck_assert_failed(const char *file, int line, const char *expression,
@@ -87,7 +72,7 @@ static int run_suite(const char *file)
     int total = 0, failed = 0;
 
     run.thread = GetCurrentThreadId();
-    for (const test_entry *entry = entries; entry != NULL; entry = entry->next) {
+    for (const test_entry *entry = test_first_entry(); entry != NULL; entry = entry->next) {
         if (strcmp(entry->file, file) != 0) {
             continue;
         }
@@ -113,7 +98,8 @@ static int run_suite(const char *file)
 
 // --- Functions that must abort ---
 
-// Run the test of the numbers in a process whose stderr is a file. Returns its exit status, or -1.
+// Run a test again, up to its check_expect_abort() of number `call`, in a process that writes stderr to the
+// file of a path. Returns the exit status of the process; -1: it did not start.
 static intptr_t run_again(int test, int call, const char *path)
 {
     char test_text[16], call_text[16];
