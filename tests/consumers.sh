@@ -1,13 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Espalier as its users build it: tests/consumers/program.c, a project of its own, is built from a
-# clean folder against an installation or a copy, by each build system and for each platform. All print
-# the hash of tests/consumers/hash.txt. "make consumers" runs this and prints the table at the end.
+# Espalier as its users build it: tests/consumers/program.c, a project of its own, is built in an empty
+# folder with an installed or copied library, by each build system and for each platform. Each program
+# prints the hash of tests/consumers/hash.txt. "make consumers" runs this and prints the table at the end.
 #
-# A way whose tools are missing is skipped; ESPL_CONSUMERS=full takes it as a failure. Arguments name the ways
-# to try (make consumers WAYS='cmake-folder vcpkg'); those that use the installation of autotools need that
-# way too.
-# shellcheck source-path=SCRIPTDIR
+# A way whose tools are missing is skipped; with ESPL_CONSUMERS=full it fails. Arguments name the ways to try
+# (make consumers WAYS='cmake-folder vcpkg'); cmake-autotools and cmake-static need the way autotools too.
+# shellcheck source-path=SCRIPTDIR disable=SC2317 # try() calls each way by a name that it makes
 . "${srcdir:-.}/tests/tap.sh"
 # shellcheck source=packaging/lib.sh
 . "${srcdir:-.}/packaging/lib.sh"
@@ -20,7 +19,7 @@ trap 'rm -rf "$room"' EXIT
 jobs=$(nproc 2>/dev/null || echo 2)
 expected=$(cat "$source/tests/consumers/hash.txt")
 program=$source/tests/consumers/program.c
-# A cache of compilers makes a second run short.
+# With ccache a second run is short.
 cache=$(command -v ccache)
 : "${SHELL:=/bin/sh}"
 export cache source
@@ -54,7 +53,7 @@ compile_tape()
         objects/*.o -o "$output" -lm
 }
 
-# is_golden COMMAND...: the tape prints the hashes of tests/golden.
+# is_golden COMMAND...: the command, which runs the tape, prints the hashes of tests/golden.
 is_golden()
 {
     "$@" | tr -d '\r' >tape.txt && diff "$source/tests/golden/golden.txt" tape.txt &&
@@ -81,7 +80,8 @@ way_aarch64()
         qemu-aarch64 ./consumer
 }
 
-# An installation by the Autotools, with both libraries, that three ways use. It is moved after that.
+# An installation by the Autotools, with the shared and the static library. It is moved afterwards: the ways
+# cmake-autotools and cmake-static find it in the new place.
 way_autotools()
 {
     mkdir build && (cd build && "$source/configure" --prefix="$PWD/../installed" --without-assimp \
@@ -91,7 +91,7 @@ way_autotools()
         LD_LIBRARY_PATH=$PWD/../installed/lib ./consumer && mv ../installed "$room/by_autotools"
 }
 
-# find_moved LIBRARY: the program by find_package() with the installation where it was moved to.
+# find_moved LIBRARY: build the program with a library that find_package() finds in the moved installation.
 find_moved()
 {
     cmake -S "$source/tests/consumers/cmake-package" -B program -DLIBRARY="$1" \
@@ -100,8 +100,8 @@ find_moved()
 way_cmake_autotools() { find_moved espalier; }
 way_cmake_static() { find_moved static; }
 
-# The packages of Debian, unpacked. Their build has the tests of a package; the test of the installed packages
-# runs as well.
+# The packages of Debian, unpacked. Their build runs "make check-brief"; the test "hello" of the installed
+# packages runs here.
 way_debian()
 {
     make -C "$build" debian-packages && root=$PWD/root || return
@@ -110,7 +110,7 @@ way_debian()
     done
     libraries=$(dirname "$root"/usr/lib/*/libespalier.so)
     (
-        # pkg-config leaves out directories of the system where it is not told so.
+        # Without these two pkg-config leaves out the flags for directories of the system.
         export PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1
         export PKG_CONFIG_PATH="$libraries/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root"
         export LD_LIBRARY_PATH="$libraries"
@@ -120,7 +120,7 @@ way_debian()
     )
 }
 
-# The library as one file, without a warning. As such it makes the hashes of tests/golden too.
+# The library as one file, which compiles without a warning and makes the hashes of tests/golden.
 way_amalgamation()
 {
     sh "$source/packaging/amalgamate.sh" "$source" . || return
@@ -135,7 +135,7 @@ way_amalgamation()
     done
 }
 
-# The program in C++, with the library by a C compiler.
+# The program in C++, linked with a library that a C compiler has made.
 way_cxx()
 {
     compile_objects gcc -O2 &&
@@ -146,7 +146,7 @@ way_cxx()
         done
 }
 
-# add_tree TREE-OPTION: the program with the tree, by CMake.
+# add_tree OPTION: build the program and the source tree in one project of CMake.
 add_tree()
 {
     cmake -S "$source/tests/consumers/cmake-folder" -B . -DESPALIER="$source" "$1" \
@@ -165,7 +165,8 @@ way_cmake_package()
         cmake --build program && program/consumer
 }
 
-# With the wrap file of packaging/meson, and an archive as it is made by "make dist".
+# With the wrap file of packaging/meson, and an archive of the files that the build needs, named as that of
+# "make dist".
 way_meson_wrap()
 {
     archive=$(sed -n 's/^directory = //p' "$source/packaging/meson/espalier.wrap") || return
@@ -177,7 +178,7 @@ way_meson_wrap()
         meson setup build && ninja -C build && build/consumer
 }
 
-# The port and the recipe, by the stand-ins of tests/recipes; Conan's runs the program itself.
+# The port and the recipe, by the stand-ins of tests/recipes. That of Conan runs the program itself.
 way_vcpkg()
 {
     cmake -DPORT_DIR="$source/packaging/vcpkg/espalier" -DROOM="$PWD/vcpkg" -DSTB="$room/headers" \
@@ -203,8 +204,9 @@ way_windows()
         is_golden wine ./tape.exe && wine ./consumer.exe >lines && tr -d '\r' <lines
 }
 
-# run_webassembly FLAG...: an old emscripten loads by fetch(), which node offers since, but not for files:
-# so one file holds all. The tape takes more than the 16 MiB that are the default.
+# run_webassembly FLAG...: SINGLE_FILE=1 puts the module into the JavaScript, because older versions of
+# emscripten load a module by fetch(), and that of node loads no files. The tape needs more memory than
+# the default of 16 MiB.
 run_webassembly()
 {
     compile consumer.js emcc -O2 "$@" -s SINGLE_FILE=1 &&
@@ -215,7 +217,7 @@ way_webassembly() { run_webassembly; }
 way_webassembly_simd() { run_webassembly -msimd128; }
 
 # The npm package, installed from its archive into an empty project: its tests, its types where tsc is
-# there, and the program in JavaScript, in an engine with SIMD and in one that refuses it.
+# installed, and the program in JavaScript, in an engine with SIMD and in one without.
 way_npm()
 {
     npm_config_cache=$PWD/cache npm_config_update_notifier=false
@@ -244,7 +246,7 @@ lacking = ["python3-" + needed[name] for name in needed if u.find_spec(name) is 
 if not os.path.exists(sysconfig.get_path("include") + "/Python.h"):
     lacking.append("python3-dev")
 print(*lacking[:1])')
-        test -z "$lacking" && echo "$python" && return
+        test $? -eq 0 && test -z "$lacking" && echo "$python" && return
     done
     echo "${lacking:-python3}"
 }
@@ -265,7 +267,7 @@ way_python()
 
 # --- All of them ---
 
-# find_missing TOOL...: print the first that is missing.
+# find_missing TOOL...: print the first tool that is not installed.
 find_missing()
 {
     for tool; do
@@ -273,13 +275,14 @@ find_missing()
     done
 }
 
-# is_left_out TOOL: it is missing, and may be.
+# is_left_out TOOL: tells whether a tool is not installed and the test may do without it.
 is_left_out()
 {
     ! command -v "$1" >/dev/null && test "${ESPL_CONSUMERS-}" != full
 }
 
-# print_version TOOL: its name and version, of an emulator or a compiler of another machine the short name.
+# print_version TOOL: its name and version. The name is what follows the last dash: "gcc" of a compiler for
+# another machine.
 print_version()
 {
     version=$("$1" -dumpfullversion 2>/dev/null || "$1" -dumpversion 2>/dev/null ||
@@ -294,7 +297,8 @@ print_row()
     printf '%-18s %-16s %-8s %-9s %s\n' "$@"
 }
 
-# try NAME COMPILER TOOL...: one way. The function has the name with an underscore for each other character.
+# try NAME COMPILER TOOL...: run one way, which is skipped where a tool is missing. Its function is
+# way_NAME, with underscores for dashes.
 try()
 {
     name=$1
@@ -331,7 +335,7 @@ explain()
 # this machine.
 mkdir "$room/headers"
 stb=$(find_stb "$INTERNAL_CFLAGS") && ln -s "$stb/stb_ds.h" "$room/headers"
-# compile FILE COMPILER FLAG...: what compile_objects() runs for each file.
+# A script for xargs: compile_objects() runs "compile FILE COMPILER FLAG..." for each file.
 cat >"$room/compile" <<'END'
 object=objects/$(echo "${1%.c}" | tr / -).o
 file=$1
@@ -360,11 +364,12 @@ try cmake-fetch cc cmake
 try meson-wrap cc meson ninja
 try vcpkg cc cmake
 try conan cc cmake python3
-# What a package is built with is packages.
-dpkg-checkbuilddeps "$source/packaging/debian/control" 2>/dev/null || lacking=build-dependencies
+# dpkg-buildpackage refuses to build without these packages. Where one is missing, the name of the list
+# stands for it, as a tool that does not exist.
+dpkg-checkbuilddeps "$source/packaging/debian/control" 2>/dev/null && lacking= || lacking="build-dependencies"
 # A word, or none.
 # shellcheck disable=SC2086
-try debian gcc dpkg-buildpackage dh lintian make pkg-config ${lacking-}
+try debian gcc dpkg-buildpackage dh lintian make pkg-config $lacking
 try npm emcc node npm pkg-config
 try python "$(find_python)" gcc
 test ! -e "$room/output" || sed -n 's/^speed: /# python: /p' "$room/output"
