@@ -40,7 +40,7 @@ links()
         grep -q '^/// Thread rule: ' "$header"
         ok "$name states its thread rule"
     done
-    # What is ignored is noticed: a result, and what a call that changes nothing returns.
+    # The compiler warns where a program ignores a result, or the value of a call that changes nothing.
     for call in 'w.clear()' 'w.create()' 'w.is_alive({})' 'w.subtree({})' 'w.path({})'; do
         printf '#include <espalier/espalier.hpp>\nvoid f(espalier::world &w)\n{\n    %s;\n}\n' "$call" |
             $CXX -std=c++17 $flags -fsyntax-only -x c++ - 2>"$room/noticed"

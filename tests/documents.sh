@@ -14,7 +14,7 @@ export LC_ALL
 # The sources: all but the documents, the manual and this test.
 list_sources()
 {
-    find lib include tests bench tools examples m4 packaging -type f \
+    find lib include tests bench tools examples m4 -type f \
         \( -name '*.[ch]' -o -name '*.inc' -o -name '*.sh' -o -name '*.awk' -o -name '*.gp' -o \
         -name '*.m4' -o -name '*.sym' -o -name '*.txt' \) ! -name 'documents.*' ! -name 'lt*.m4' \
         ! -name libtool.m4

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What MSVC must be able to compile: no file uses a builtin, an attribute or a keyword that MSVC lacks,
-# but where it has another form for MSVC, and clang compiles the public headers as MSVC does.
-# tests/windows.sh compiles the library so, and runs it.
+# What MSVC must be able to compile: no file uses a builtin, an attribute or a keyword that MSVC lacks
+# without another form for MSVC beside it, and clang compiles the public headers as MSVC does.
+# tests/windows.sh compiles the library in that way and runs it.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 cd "${srcdir:-.}" || exit 99
 
-# find_gnu FILE...: lines with what gcc and clang have and MSVC has not, comments left out. Left
-# out are also the blocks of an #if that names gcc or the vector extensions of lib/math, and what is not
-# for MSVC: the #else of "#ifdef _MSC_VER".
+# find_gnu FILE...: print the lines that use what gcc and clang have and MSVC has not. Comments are left
+# out, and so are blocks that MSVC does not compile: of an #if that names gcc or the vector extensions of
+# lib/math, and of the #else of "#ifdef _MSC_VER".
 find_gnu()
 {
     awk '
@@ -49,15 +49,15 @@ if ! command -v clang >/dev/null; then
     done_testing
 fi
 for header in include/espalier/*.h; do
-    # The compiler has the headers of a freestanding program, and no others are needed.
+    # A freestanding program has headers of the compiler alone; the public headers need no others.
     # shellcheck disable=SC2086
     printf '#include "%s"\n' "$header" | clang $msvc -std=c11 -ffreestanding -x c -
     ok "$header by clang as MSVC"
 done
 folders=$(echo | g++ -x c++ -E -Wp,-v - 2>&1 | sed -n 's/^ \(\/.*\)/-isystem \1/p' | grep -v '/lib/gcc/')
-# libstdc++ asks for a macro that clang does not define as MSVC, and warns of another.
+# libstdc++ needs a macro that clang does not define in this mode, and warns that another is missing.
 msvc="$msvc -D__GCC_ATOMIC_TEST_AND_SET_TRUEVAL=1 -Wno-#warnings $folders"
-# Its uint64_t is an unsigned long, which is short for MSVC.
+# uint64_t of these headers is unsigned long, which has 32 bits for MSVC.
 msvc="$msvc -Wno-shift-count-overflow"
 # shellcheck disable=SC2086
 if printf '#include <functional>\n#include <memory>\n' | clang++ $msvc -std=c++17 -x c++ - 2>/dev/null; then

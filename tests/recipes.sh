@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The recipes of packaging/: the port for vcpkg, the recipe for Conan and the wrap file for meson are
-# well-formed, have the version of configure.ac, and build and install the library, as far as that can be
-# seen without vcpkg and Conan: tests/recipes/ has stand-ins. And what find_package() asks after an
-# installation by the Autotools answers right about versions.
+# well-formed and have the version of configure.ac. The port and the recipe build and install the library by
+# the stand-ins for vcpkg and Conan in tests/recipes/. The file that find_package() reads after an
+# installation by the Autotools accepts the versions that it should.
 #
-# ESPL_GOLDEN=short leaves the builds out, which are the same whatever this build is.
+# ESPL_GOLDEN=short leaves the builds out, because they do not depend on how this build is configured.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 # shellcheck source=packaging/lib.sh
@@ -93,7 +93,7 @@ fi
 # --- Builds ---
 
 stb=$(find_stb "$INTERNAL_CFLAGS")
-# As the library of this build.
+# With threads where the library of this build has them.
 threads=False features=
 if grep -q '^#define HAVE_PTHREADPOOL 1' config.h 2>/dev/null; then
     threads=True features=threads
@@ -121,12 +121,12 @@ mkdir "$room/usage"
 cmake -S "$room/usage" -B "$room/usage/build" -DCMAKE_PREFIX_PATH="$room/vcpkg/packages" \
     >"$room/log" 2>&1 && cmake --build "$room/usage/build" >>"$room/log" 2>&1 &&
     "$room/usage/build/main" | grep -q " $(cat "$top/tests/consumers/hash.txt")\$"
-ok "what its file usage says builds a program, with the hash of all others"
+ok "a program that is built as its file usage says prints the hash of tests/consumers"
 
 run_conan "$top/packaging/conan" threads=$threads
 ok "the recipe for Conan makes a package, and passes its own test"
 
-# is_noticed COMPLAINT COMMAND...: it fails, and says why.
+# is_noticed COMPLAINT COMMAND...: the command fails with the complaint in the log.
 is_noticed()
 {
     complaint=$1

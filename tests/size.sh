@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The shared library that "make install-strip" installs, which is what packages of distributions have, is
-# small: what the compiler writes for a debugger is many times as much, and stays behind.
+# The shared library that "make install-strip" installs, as packages of distributions have it, is small.
+# The debug information, which takes many times as much, is not installed.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 : "${LIBTOOL=./libtool}"
@@ -15,8 +15,8 @@ size()
     wc -c <"$1" | tr -d ' '
 }
 
-# has_own_code: the flags of this build add code of their own, or leave much behind that is optimised away
-# in what is installed.
+# has_own_code: tells whether the flags of this build make the code larger than that of a release: they add
+# checks or counters, or optimise nothing.
 has_own_code()
 {
     case " ${CFLAGS-} ${ESPL_LDFLAGS-} " in
