@@ -108,6 +108,9 @@ if test -n "$reason"; then
     done_testing
 fi
 
+! cmake -S "$top" -B "$room/without" -DESPALIER_STB_INCLUDE="$stb" -DESPALIER_PTHREADPOOL=ON \
+    -DESPALIER_PTHREADPOOL_LIBRARY=OFF >"$room/log" 2>&1 && grep -q 'pthreadpool is not found' "$room/log"
+ok "CMake refuses threads without pthreadpool, and says so"
 run_vcpkg "$top/packaging/vcpkg/espalier" "$features"
 ok "the port for vcpkg makes a package"
 mkdir "$room/usage"

@@ -5,8 +5,8 @@
 #
 # ROOM/installed is what other ports have installed: the header stb_ds.h of the folder STB. The package is
 # in ROOM/packages afterwards. The functions below do what the manual of vcpkg says of those with these
-# names, for a release build alone, and end the run where it calls an argument wrong or missing. At the end
-# comes what vcpkg checks of each package.
+# names, for a release build alone. An argument that the manual does not allow, or one that is missing, ends
+# the run. The last lines check what vcpkg checks of each package.
 cmake_minimum_required(VERSION 3.19)
 
 set(PORT espalier)
@@ -17,7 +17,7 @@ set(build "${ROOM}/build")
 file(MAKE_DIRECTORY "${CURRENT_INSTALLED_DIR}/include")
 file(CREATE_LINK "${STB}/stb_ds.h" "${CURRENT_INSTALLED_DIR}/include/stb_ds.h" SYMBOLIC)
 
-# The manifest says which features and which functions there are.
+# The manifest lists the features of the port, and the ports that have the functions below.
 file(READ "${PORT_DIR}/vcpkg.json" manifest)
 string(JSON name GET "${manifest}" name)
 if(NOT name STREQUAL PORT)
