@@ -5,8 +5,8 @@
 #     packaging/debian.sh SOURCE BUILD OUTPUT
 #
 # BUILD is a configured build directory; the packages go to OUTPUT. "make debian-packages" calls this. The
-# tarball has no directory debian, because Debian puts its own there, which may differ; so packaging/debian
-# is copied to that place here. The packages are checked by lintian, by their lists of files and by size.
+# tarball has no directory debian, because a distribution puts its own there; so packaging/debian is copied
+# to that place here. The packages are checked by lintian, by their lists of files and by size.
 # DEB_BUILD_OPTIONS=nocheck leaves out the tests.
 set -eu
 source=$(cd "$1" && pwd)
@@ -24,8 +24,8 @@ die()
     exit 1
 }
 
-# list_patterns: each package with the paths that it has, as patterns of the shell. Each pattern stands for
-# at least one file, and each file is that of a pattern.
+# list_patterns: each package with the paths of its files, as patterns of the shell. Each pattern matches at
+# least one file, and each file matches a pattern.
 list_patterns()
 {
     cat <<'LIST'
@@ -76,7 +76,7 @@ check_files()
         as_expression "$pattern"
     done <"$room/patterns" >"$room/expressions"
     if grep -vxE -f "$room/expressions" "$room/files"; then
-        die "$package has files that none of its patterns names"
+        die "$package has files that match none of its patterns"
     fi
     printf '%-16s %4d files, %s KiB installed\n' "$package" "$(wc -l <"$room/files")" \
         "$(dpkg-deb -f "$2" Installed-Size)"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes by the functions of their kinds. All is in this header, because the golden tape is built
-// without the sources that the suites share.
+// Make a write by the function that is named after its kind. This is a header alone, because the golden
+// tape is built without the sources that the suites share.
 #ifndef ESPALIER_TESTS_NAMED_WRITES_H
 #define ESPALIER_TESTS_NAMED_WRITES_H
 
@@ -9,7 +9,7 @@
 typedef espl_status (*vector_function)(espl_world *, espl_entity, const float *);
 typedef espl_status (*scalar_function)(espl_world *, espl_entity, float);
 
-// Of positions, rotations and stretches.
+// For kinds whose value is a position, a rotation or a stretch.
 static const vector_function vector_functions[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_LOCAL_POSITION] = espl_set_local_position,
     [ESPL_WRITE_LOCAL_ROTATION] = espl_set_local_rotation,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The fixture of a suite whose tests have a new world each: FIXTURE(set_up, tear_down).
+// The fixture of a suite in which each test has a new world: FIXTURE(set_up, tear_down).
 #ifndef ESPALIER_TESTS_ONE_WORLD_H
 #define ESPALIER_TESTS_ONE_WORLD_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// Espalier for C++17: handles that own, results that cannot be overlooked, typed components and
-/// queries. Header-only, over the C functions, which may be mixed with it at will: get() of each class
-/// returns what the C functions take, and docstrings there say all that is not said here.
+/// Espalier for C++17: handles that own, results that a program must look at, typed components and
+/// queries. Header-only, over the C functions. A program may use both: get() of each class returns what the C
+/// functions take. The docstrings of the C functions hold here too.
 ///
 /// Errors: a call that can be refused returns espalier::result. Test it, or take its value(), which
 /// throws espalier::error where the call was refused (and aborts where exceptions are off). A remark
@@ -79,13 +79,12 @@ private:
     espl_executor get_ = espl_executor_serial();
 };
 
-/// The right of a job to write the hierarchies of its rows, until the function that got it returns: see
-/// world::each_parallel().
+/// What a job of world::each_parallel() writes the hierarchies of its rows with, until its function returns.
 class writer {
 public:
     explicit writer(espl_writer *get) noexcept : get_(get) {}
     [[nodiscard]] espl_writer *get() const noexcept { return get_; }
-    /// Number of the job, for instance of the lane that it records into.
+    /// Number of the job. A job may record into the lane of this number.
     [[nodiscard]] std::uint32_t job() const noexcept { return espl_writer_job(get_); }
     result<> set_local(entity target, const transform &local) const
     {
@@ -353,7 +352,7 @@ public:
         const espl_status status = espl_write_batch(get(), writes.data(), writes.size(), &report);
         return {status, report};
     }
-    /// The world transforms of many entities. `out` must be as long as `targets`.
+    /// The world transforms of many entities. `out` must be at least as long as `targets`.
     result<> globals(span<const entity> targets, span<transform> out) const
     {
         if (out.size() < targets.size()) {

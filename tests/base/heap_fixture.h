@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A heap of the library on the allocator under test, for each test.
+// The fixture of suites that use the library's heap: a new heap over a test allocator for each test.
 #ifndef ESPALIER_TESTS_BASE_HEAP_FIXTURE_H
 #define ESPALIER_TESTS_BASE_HEAP_FIXTURE_H
 
@@ -18,7 +18,7 @@ static void heap_begin(void)
     espl__heap_init(&heap, &allocator);
 }
 
-/// Fail the test unless all that was taken was given back, without a fault.
+/// Fail the test unless all memory is released and the allocator has counted no fault.
 static void heap_is_empty(void)
 {
     ck_assert_uint_eq(espl__heap_bytes(&heap), 0);
