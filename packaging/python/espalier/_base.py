@@ -161,9 +161,9 @@ class WorldBase:
 
     def validate(self) -> Validation | None:
         """Check every invariant, transforms bit for bit: None where all hold. O(size)."""
-        entity, detail, overflowed = ffi.new("int64_t *"), ffi.new("size_t *"), ffi.new("size_t *")
+        entity, detail = ffi.new("int64_t *"), ffi.new("size_t *")
         with self._lock:
-            rule = lib.native_validate(self._world(), entity, detail, overflowed)
+            rule = lib.native_validate(self._world(), entity, detail)
         if rule == ffi.NULL:
             return None
         return Validation(str(ffi.string(rule).decode()), int(entity[0]), int(detail[0]))
