@@ -117,6 +117,8 @@ class Commands(WorldCase):
             (lambda: recorder.write_one(entity, Write.LOCAL_SCALE, np.nan), espalier.NumberError),
             (lambda: recorder.destroy(entity, 9), espalier.ArgumentError),
             (lambda: recorder.create(transform=Transform(), scale=2), espalier.ArgumentError),
+            (lambda: recorder.create(transform=False, scale=2), espalier.ArgumentError),
+            (lambda: recorder.instantiate(entity, -1), espalier.ArgumentError),
             (lambda: recorder.write_one(entity, Write.LOCAL_POSITION, (1, 2)), ValueError),
             (lambda: buffer.recorder(2), IndexError),
             (lambda: self.world.commands(0), espalier.ArgumentError),
@@ -188,6 +190,7 @@ class Commands(WorldCase):
             lambda: buffer.resolve(pending),
             lambda: buffer.result(0, 0),
             lambda: len(buffer),
+            lambda: buffer.__enter__(),
             lambda: recorder.create(),
             lambda: recorder.attach(1, 2),
         ):

@@ -2,15 +2,13 @@
 """Components, queries, views, and the lifetime of arrays that are not copies."""
 
 import gc
-import subprocess
-import sys
 import unittest
 
 import numpy as np
 
 import espalier
 from espalier import ENTITY, HAS_TRANSFORM, Include, Read, Status, World
-from support import WorldCase
+from support import WorldCase, run_program
 
 VECTOR = np.dtype((np.float32, 3))
 
@@ -345,9 +343,7 @@ class Lifetimes(WorldCase):
             "del world, view\n"
             "print(len(shown.tobytes()))\n"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=False
-        )
+        done = run_program(program)
         self.assertEqual((done.returncode, done.stdout), (0, f"{200_001 * 32}\n"), done.stderr)
 
     def test_a_view_shows_a_hierarchy_in_order(self):
