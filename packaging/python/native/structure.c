@@ -62,7 +62,7 @@ espl_attach_options native_attach_options(const native_attachment *options)
 
 // Tell whether espl_create() can make these entities: without a parent, with the identity transform or
 // none, and with zeros in all components. It takes no memory for a command, so that World.reserve()
-// covers it.
+// covers it. Values out of range are for espl_create_at(), which refuses them.
 static bool is_plain(const espl_creation_def *def)
 {
     const espl_transform identity = espl_transform_identity();
@@ -78,7 +78,8 @@ static bool is_plain(const espl_creation_def *def)
         }
     }
     return espl_entity_is_null(def->parent) && espl_entity_is_null(def->before) &&
-           def->inherit == 0;
+           def->inherit == 0 && def->link == ESPL_LINK_OWNED &&
+           (unsigned)def->place <= ESPL_PLACE_WORLD;
 }
 
 static int create_plain(espl_world *world, const espl_creation_def *def, size_t count, void *out)

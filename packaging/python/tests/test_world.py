@@ -189,6 +189,14 @@ class Life(WorldCase):
         self.world.create_many(10000)
         self.assertEqual(taken(), reserved)
 
+    def test_huge_pages_change_no_bit(self):
+        hashes = set()
+        for huge_pages in (None, False, True):
+            with World(tag=7, huge_pages=huge_pages) as world:
+                world.create_many(50000, components=[world.register("mass", np.float64)])
+                hashes.add(world.hash(physical=True))
+        self.assertEqual(len(hashes), 1)
+
     def test_bad_options_are_refused(self):
         for options in ({"tag": 128}, {"kernels": "abacus"}, {"log": "loud"}):
             with self.subTest(options), self.assertRaises(espalier.ArgumentError):
