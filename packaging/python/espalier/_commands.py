@@ -15,7 +15,7 @@ from ._components import Component, Values
 from ._errors import Status, check, check_many, closed
 from ._native import ffi, lib
 from ._queries import Queries
-from ._structure import Creation, attachment, count_of
+from ._structure import Creation, attachment, count_of, parts_of
 from ._transform import Transform
 from ._types import (
     NULL,
@@ -112,20 +112,17 @@ class Recorder:
 
         dead_parent: what playback does where the parent is dead.
         """
+        given = parts_of(position, rotation, scale, stretch, user_data)
         creation = Creation(
             self._buffer.world,
-            parent=parent,
-            position=position,
-            rotation=rotation,
-            scale=scale,
-            stretch=stretch,
-            user_data=user_data,
-            transform=transform,
-            space=space,
-            components=components,
-            before=before,
-            link=link,
-            inherit=inherit,
+            transform,
+            given,
+            space,
+            components,
+            parent,
+            before,
+            link,
+            inherit,
             dead_parent=dead_parent,
         )
         out = ffi.new("int64_t *")
@@ -154,21 +151,18 @@ class Recorder:
     ) -> Any:
         """Record World.instantiate() and return a pending handle; with a count, (count,) of them."""
         out = np.zeros(1 if count is None else count_of(count), dtype=np.int64)
+        given = parts_of(position, rotation, scale, stretch, user_data)
         creation = Creation(
             self._buffer.world,
+            transform,
+            given,
+            space,
+            components,
+            parent,
+            before,
+            link,
+            inherit,
             source=source,
-            parent=parent,
-            position=position,
-            rotation=rotation,
-            scale=scale,
-            stretch=stretch,
-            user_data=user_data,
-            transform=transform,
-            space=space,
-            components=components,
-            before=before,
-            link=link,
-            inherit=inherit,
             dead_parent=dead_parent,
         )
         self._record(

@@ -125,20 +125,20 @@ class Query(_Block):
             moved = query.transforms(Read.LOCAL_POSITION) + dt * query.read(velocity)
             world.write(query.entities(), positions=moved)
 
-    Which entities answer is found once, when the block begins, and their order stays: entities(),
-    read() and transforms() belong together row by row, and iteration gives the same rows in chunks.
+    The entities are found once, when the block begins, and their order stays: row i of entities(),
+    read() and transforms() is the same entity, and iteration gives the same rows in chunks.
 
-    In the block transforms, values of components and names may be written. What would change structure
-    raises BusyError: record a command for it. Blocks nest.
+    In the block transforms, values of components and names may be written. A call that changes structure
+    raises BusyError: record a command instead. Blocks nest.
 
-    The methods of the query give copies, which are yours. The arrays of its chunks are not copied:
+    The methods of the query return copies. The arrays of its chunks are not copied:
 
-    - In the block such an array is the memory of the world itself: read-only, and what is written to
-      the world shows in it at once.
+    - In the block such an array is the memory of the world itself: read-only, and it shows each write to
+      the world at once.
     - After the block its values are unspecified, because the world reuses its memory. It never refers to
-      memory that was freed: the block of memory around it stays allocated until the last array that shows
-      it is gone, even if the world is closed (Stats.bytes_kept_for_views). Slices of it count as well.
-    - What must outlive the block is copied: ``chunk[velocity].copy()``.
+      memory that was freed: the memory stays allocated until the last array that shows it, or a slice of
+      one, is gone, even if the world is closed (Stats.bytes_kept_for_views).
+    - Copy what must outlive the block: ``chunk[velocity].copy()``.
     """
 
     _what = "query"
@@ -154,7 +154,7 @@ class Query(_Block):
         return out[0]
 
     def __len__(self) -> int:
-        """Count the entities that answer."""
+        """Count the entities."""
         with self._owner._lock:
             return int(lib.native_query_rows(self._open()))
 
@@ -213,13 +213,13 @@ class Query(_Block):
 
 
 class View(_Block):
-    """A whole hierarchy as it is in memory, breadth-first, for a ``with`` block. Without copies.
+    """A whole hierarchy in breadth-first order, without copies, for a ``with`` block.
 
         with world.view(robot) as view:
             print(view.positions.mean(axis=0))
 
-    Row 0 is the root, and parents come before their children. The block and its arrays are as those of
-    a query and its chunks: in the block structure stays, and the arrays show what is written at once.
+    Row 0 is the root, and parents come before their children. The rules of the block are those of
+    Query. The properties are arrays like those of its chunks, and the methods return copies.
     """
 
     _what = "view"
@@ -305,8 +305,8 @@ class Queries(Components):
         """Return a query for a ``with`` block: the entities that have all of some components.
 
         none: and none of these. any: and at least one of these. changed: and are in a chunk where one
-        of these was written after the version `since` (World.version): entities beside a written one
-        may answer as well. include: prefabs and disabled entities, which are skipped otherwise.
+        of these was written after the version `since` (World.version), so that an entity beside a
+        written one may match too. include: prefabs and disabled entities, which are skipped otherwise.
 
         The block raises LimitError (more than 64 components), OutOfMemoryError. O(chunks).
         """

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ._arrays import address, handles
 from ._base import WorldBase
-from ._errors import ArgumentError, Status, bytes_of, check, check_many, text_of
+from ._errors import ArgumentError, Status, bytes_of, check_many, text_of
 from ._native import ffi, lib
 from ._transform import Transform, pointer_of
 from ._types import (
@@ -80,32 +80,26 @@ def transform_of(transform: Transform | None, given: dict[str, Any]) -> Transfor
 class Creation:
     """A native_creation of the arguments of a creation, and what its pointers point to.
 
-    transform: True for the identity, and None for none (in a clone: the source's), unless parts are
-    given; False for none.
+    given: parts of a transform. transform: True: the identity where no part is given. None: none there,
+    so that a clone has its source's. False: none; with a part of one ArgumentError.
     """
 
     def __init__(
         self,
         world: Any,
-        *,
-        source: EntityLike = NULL,
-        parent: EntityLike,
-        position: npt.ArrayLike | None,
-        rotation: npt.ArrayLike | None,
-        scale: float | None,
-        stretch: npt.ArrayLike | None,
-        user_data: int | None,
         transform: Transform | bool | None,
+        given: dict[str, Any],
         space: Space,
         components: Values,
+        parent: EntityLike,
         before: EntityLike,
         link: Link,
         inherit: Inherit,
+        *,
+        source: EntityLike = NULL,
         dead_parent: DeadParent = DeadParent.REFUSE,
     ) -> None:
-        whole = transform if isinstance(transform, Transform) else None
-        given = parts_of(position, rotation, scale, stretch, user_data)
-        placed = transform_of(whole, given)
+        placed = transform_of(transform if isinstance(transform, Transform) else None, given)
         if transform is False and placed is not None:
             raise ArgumentError(Status.ERR_ARGUMENT, "transform=False, and parts of one")
         if transform is True and placed is None:
@@ -168,28 +162,18 @@ class Structure(WorldBase):
         Raises EntityError (parent, before), StructureError, NumberError, ArgumentError, BusyError,
         OutOfMemoryError; then no entity is made. O(depth).
         """
-        made = self.create_many(
-            1,
-            parent=parent,
-            position=position,
-            rotation=rotation,
-            scale=scale,
-            stretch=stretch,
-            user_data=user_data,
-            transform=transform,
-            space=space,
-            components=components,
-            before=before,
-            link=link,
-            inherit=inherit,
+        given = parts_of(position, rotation, scale, stretch, user_data)
+        creation = Creation(
+            self, transform, given, space, components, parent, before, link, inherit
         )
-        entity = int(made[0])
-        if name is not None:
-            try:
-                self.set_name(entity, name)
-            except Exception:
-                self.destroy(entity)
-                raise
+        with self._lock:
+            entity = int(self._create(lib.native_create, creation, 1)[0])
+            if name is not None:
+                try:
+                    self.set_name(entity, name)
+                except Exception:
+                    self.destroy(entity)
+                    raise
         return entity
 
     def create_many(
@@ -213,26 +197,11 @@ class Structure(WorldBase):
 
         For different parents see attach_many(), for different transforms write().
         """
-        out = np.zeros(count_of(count), dtype=np.int64)
-        with self._lock:
-            world = self._world()
-            creation = Creation(
-                self,
-                parent=parent,
-                position=position,
-                rotation=rotation,
-                scale=scale,
-                stretch=stretch,
-                user_data=user_data,
-                transform=transform,
-                space=space,
-                components=components,
-                before=before,
-                link=link,
-                inherit=inherit,
-            )
-            check(lib.native_create(world, creation.cdata, count, address(out)))
-        return out
+        given = parts_of(position, rotation, scale, stretch, user_data)
+        creation = Creation(
+            self, transform, given, space, components, parent, before, link, inherit
+        )
+        return self._create(lib.native_create, creation, count)
 
     def instantiate(
         self,
@@ -258,23 +227,11 @@ class Structure(WorldBase):
         source's local transform. components: values of the clone of `source` itself. The other
         arguments and what is raised are as for create(). O(entities cloned).
         """
-        made = self.instantiate_many(
-            source,
-            1,
-            parent=parent,
-            position=position,
-            rotation=rotation,
-            scale=scale,
-            stretch=stretch,
-            user_data=user_data,
-            transform=transform,
-            space=space,
-            components=components,
-            before=before,
-            link=link,
-            inherit=inherit,
+        given = parts_of(position, rotation, scale, stretch, user_data)
+        creation = Creation(
+            self, transform, given, space, components, parent, before, link, inherit, source=source
         )
-        return int(made[0])
+        return int(self._create(lib.native_instantiate, creation, 1)[0])
 
     def instantiate_many(
         self,
@@ -295,26 +252,15 @@ class Structure(WorldBase):
         inherit: Inherit = Inherit.NONE,
     ) -> Handles:
         """Clone an entity `count` times, all alike, and return the clones, (count,). As instantiate()."""
+        given = parts_of(position, rotation, scale, stretch, user_data)
+        creation = Creation(
+            self, transform, given, space, components, parent, before, link, inherit, source=source
+        )
+        return self._create(lib.native_instantiate, creation, count)
+
+    def _create(self, function: Any, creation: Creation, count: int) -> Handles:
         out = np.zeros(count_of(count), dtype=np.int64)
-        with self._lock:
-            world = self._world()
-            creation = Creation(
-                self,
-                source=source,
-                parent=parent,
-                position=position,
-                rotation=rotation,
-                scale=scale,
-                stretch=stretch,
-                user_data=user_data,
-                transform=transform,
-                space=space,
-                components=components,
-                before=before,
-                link=link,
-                inherit=inherit,
-            )
-            check(lib.native_instantiate(world, creation.cdata, count, address(out)))
+        self._checked(function, creation.cdata, count, address(out))
         return out
 
     def destroy(self, entity: EntityLike, extent: Extent = Extent.OWNED) -> Status:

@@ -24,6 +24,7 @@ from ._types import (
     EntitiesLike,
     EntityLike,
     Floats,
+    Handles,
     Inherit,
     Read,
     Space,
@@ -387,10 +388,20 @@ class Transforms(Structure):
         """
         array, stride = strided_handles(entities)
         source, step = values(value, len(array), type_of(WRITE_TYPES, kind))
-        report = ffi.new("espl_write_report *")
+        return self._write(array, stride, kind, source, step, strict)
+
+    def _write(
+        self,
+        array: Handles,
+        stride: int,
+        kind: Write,
+        source: npt.NDArray[Any],
+        step: int,
+        strict: bool,
+    ) -> WriteReport:
         entries = address(array), stride, address(source), step, len(array)
-        with self._lock:
-            status = check(lib.native_write_many(self._world(), kind, *entries, report))
+        report = ffi.new("espl_write_report *")
+        status = self._checked(lib.native_write_many, kind, *entries, report)
         made = WriteReport(
             int(report.applied),
             int(report.lossy),
@@ -421,11 +432,13 @@ class Transforms(Structure):
         positions (n, 3), rotations (n, 4) x, y, z, w, scales (n,), stretches (n, 3), user_data (n,), or
         whole transforms (n,) of TRANSFORM; each may be one value for all. Each part is one write_many(),
         but local positions, rotations and scales together are one. The report is the sum of these
-        batches; its first_refused is that of the first batch that refused an entry. Raises as
-        write_many(). With strict the batch that raises PartlyError is the last that is written.
+        batches; its first_refused is that of the first batch that refused an entry.
+
+        Raises as write_many(); ValueError before anything is written. Where the batch of a later part
+        raises, those of the earlier parts are written.
         """
         kinds = _LOCAL if space == Space.LOCAL else _WORLD
-        array, _ = strided_handles(entities)
+        array, stride = strided_handles(entities)
         parts: dict[str, npt.ArrayLike | None] = {
             "transform": transforms,
             "pose": None,
@@ -440,13 +453,17 @@ class Transforms(Structure):
             poses = np.empty(len(array), dtype=POSE)
             poses["position"], poses["rotation"], poses["scale"] = pose
             parts.update(position=None, rotation=None, scale=None, pose=poses)
-        work = [(kinds[name], part) for name, part in parts.items() if part is not None]
+        work = [
+            (kinds[name], *values(part, len(array), WRITE_TYPES[kinds[name]]))
+            for name, part in parts.items()
+            if part is not None
+        ]
         if not work:
             raise ArgumentError(Status.ERR_ARGUMENT, "nothing to write")
         total = _EMPTY
         with self._lock:
-            for kind, value in work:
-                total = _add(total, self.write_many(array, kind, value, strict=strict))
+            for kind, source, step in work:
+                total = _add(total, self._write(array, stride, kind, source, step, strict))
         return total
 
 

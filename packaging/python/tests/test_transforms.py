@@ -422,6 +422,19 @@ class Many(WorldCase):
                 self.world.write(entities, positions=bad)
         with self.assertRaises(espalier.ArgumentError):
             self.world.write(entities)
+        before = self.world.hash()
+        with self.assertRaises(ValueError):
+            self.world.write(entities, positions=(7, 7, 7), stretches=np.ones((5, 3)))
+        self.assertEqual(self.world.hash(), before)
+
+    def test_a_later_part_that_is_refused_leaves_the_earlier_ones_written(self):
+        entities = self.world.create_many(3)
+        self.world.attach_many(entities[1:], entities[0])
+        with self.world.query():
+            with self.assertRaises(espalier.BusyError):
+                self.world.write(entities, positions=(1, 2, 3), stretches=(1, 2, 1))
+        self.assertEqual(self.world.local_positions(entities).tolist(), [[1, 2, 3]] * 3)
+        self.assertEqual(self.world.stretch(entities[0]).tolist(), [1, 1, 1])
 
     def test_an_array_to_write_to_must_fit(self):
         entities = self.world.create_many(5)
