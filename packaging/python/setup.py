@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Builds the package. pyproject.toml has all that can be said without a program."""
+"""Builds the package: what pyproject.toml cannot say."""
 
 import re
 import subprocess

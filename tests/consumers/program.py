@@ -28,7 +28,7 @@ def draw_transform() -> Transform:
 
 
 def spawn(world: World) -> "list[int]":
-    """Create the trees: each node hangs from one made before it."""
+    """Create the trees: the parent of each node is an earlier node of the same tree."""
     nodes = [int(root) for root in world.create_many(TREES)]
     with world.commands() as commands:
         recorder = commands.recorder()
@@ -42,7 +42,7 @@ def spawn(world: World) -> "list[int]":
 
 
 def move(world: World, nodes: "list[int]") -> None:
-    """Write and attach; a cycle is refused as it should be."""
+    """Write and attach; an attach that would make a cycle is refused."""
     for _ in range(TREES):
         local = draw_transform()
         world.set_local(nodes[draw(TREES * NODES)], local)

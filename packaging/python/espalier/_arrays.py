@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._errors import Status, OutOfMemoryError
+from ._errors import ArgumentError, OutOfMemoryError, Status
 from ._native import ffi, lib
 from ._types import EntitiesLike, Handles
 
@@ -30,8 +30,8 @@ def _integers(entities: EntitiesLike) -> Handles:
 
 
 def handles(entities: EntitiesLike) -> Handles:
-    """Return one dimension of handles, as they are where they are contiguous 64-bit integers."""
-    array = np.ascontiguousarray(_integers(entities))
+    """Return one dimension of handles; contiguous and aligned 64-bit integers are not copied."""
+    array = np.require(_integers(entities), requirements=("C", "A"))
     if array.ndim != 1:
         raise ValueError(f"handles have one dimension, not {array.ndim}")
     return array
@@ -56,29 +56,35 @@ def values(value: npt.ArrayLike, count: int, dtype: np.dtype[Any]) -> tuple[npt.
 
     What is smaller is repeated, as numpy does; ValueError where it does not fit.
     """
-    base, shape = dtype.subdtype or (dtype, ())
-    array = np.asarray(value, dtype=base)
-    wanted = (count,) + tuple(shape)
-    if array.shape != wanted:
-        array = np.broadcast_to(array, wanted)
-    if count == 0:
-        return array, dtype.itemsize
-    step = array.strides[0] if count > 1 else dtype.itemsize
-    inner = array[0]
-    is_fit = step >= dtype.itemsize and step % 4 == 0 and array.ctypes.data % 4 == 0
-    if not is_fit or not inner.flags.c_contiguous:
-        array = np.ascontiguousarray(array)
-        step = dtype.itemsize
-    return array, step
+    array = _broadcast(value, count, dtype)
+    if (
+        count > 1
+        and array.strides[0] >= dtype.itemsize
+        and array.strides[0] % 4 == 0
+        and array.ctypes.data % 4 == 0
+        and array[0].flags.c_contiguous
+    ):
+        return array, array.strides[0]
+    return np.require(array, requirements=("C", "A")), dtype.itemsize
+
+
+def rows(value: npt.ArrayLike, count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return `count` values of a type one after the other in memory. As values()."""
+    return np.ascontiguousarray(_broadcast(value, count, dtype))
+
+
+def _broadcast(value: npt.ArrayLike, count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    array = np.asarray(value, dtype=dtype.base)
+    wanted = (count,) + dtype.shape
+    return array if array.shape == wanted else np.broadcast_to(array, wanted)
 
 
 def one(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Return one value of a type; ValueError where its shape differs."""
-    base, shape = dtype.subdtype or (dtype, ())
-    array = np.asarray(value, dtype=base, order="C")
-    if array.shape != tuple(shape):
-        raise ValueError(f"a value of shape {tuple(shape)} is wanted, not {array.shape}")
-    return array
+    array = np.asarray(value, dtype=dtype.base)
+    if array.shape != dtype.shape:
+        raise ValueError(f"the shape of a value is {dtype.shape}, not {array.shape}")
+    return np.require(array, requirements=("C", "A"))
 
 
 def output(
@@ -94,8 +100,15 @@ def output(
     return out
 
 
+def type_of(types: tuple[np.dtype[Any], ...], kind: int) -> np.dtype[Any]:
+    """Return the type of a kind of read or write; ArgumentError where there is no such kind."""
+    if not 0 <= kind < len(types):
+        raise ArgumentError(Status.ERR_ARGUMENT, f"there is no kind {kind}")
+    return types[kind]
+
+
 class Pinned:
-    """Memory of a world that an array shows. The block around it stays allocated as long as this."""
+    """Memory of a world that an array shows. The block around it stays allocated until this is gone."""
 
     __slots__ = ("_pin", "__array_interface__")
 
@@ -114,10 +127,5 @@ class Pinned:
 
 def shown(world: Any, start: Any, count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Return a read-only array of `count` values that are in the memory of a world, without a copy."""
-    base, shape = dtype.subdtype or (dtype, ())
-    if count == 0:
-        empty: npt.NDArray[Any] = np.empty((0,) + tuple(shape), dtype=base)
-        empty.flags.writeable = False
-        return empty
     raw: npt.NDArray[Any] = np.asarray(Pinned(world, start, count * dtype.itemsize))
-    return raw.view(base).reshape((count,) + tuple(shape))
+    return raw.view(dtype.base).reshape((count,) + dtype.shape)

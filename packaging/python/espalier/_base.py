@@ -1,51 +1,62 @@
 # SPDX-License-Identifier: MIT
-"""The life of a world, and its lock."""
+"""Creation, closing, lock and statistics of a world."""
 
 from __future__ import annotations
 
 import os
 import threading
 import weakref
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ._errors import ArgumentError, Status, check, closed
+from ._errors import ArgumentError, Status, bytes_of, check, closed, text_of
 from ._native import ffi, lib
 
 if TYPE_CHECKING:
     from ._commands import CommandBuffer
+    from ._components import Component
 
 _LEVELS = {"info": 0, "warning": 1, "error": 2, "off": 3}
 _Self = TypeVar("_Self", bound="WorldBase")
 
 
 class Stats(NamedTuple):
-    """Statistics of a world. Counts of events are since it was made."""
+    """Statistics of a world. Events are counted from its creation on."""
 
-    #: Living entities, and how many of them are in no hierarchy, roots, and members.
+    #: Living entities.
     entities: int
+    #: Of them: in no hierarchy.
     solos: int
+    #: Of them: roots of a hierarchy.
     hierarchies: int
+    #: Of them: with a parent.
     members: int
-    #: Entities that are disabled, prefabs, or named.
+    #: Of them: disabled.
     disabled: int
+    #: Of them: prefabs.
     prefabs: int
+    #: Of them: with a name.
     names: int
-    #: Bytes of memory, all of them; those of entities and components, of hierarchies, of commands.
+    #: Bytes of memory in all.
     bytes: int
+    #: Of them: for entities and components.
     bytes_store: int
+    #: Of them: for hierarchies.
     bytes_tree: int
+    #: Of them: for command buffers.
     bytes_commands: int
     #: World transforms that were recomputed.
     nodes_visited: int
-    #: Writes that changed a transform, and writes that left every bit as it was.
+    #: Writes that changed a transform.
     writes: int
+    #: Writes that left every bit of a transform as it was.
     writes_skipped: int
     #: Commands that were played.
     commands_accepted: int
+    #: Of them: carried out.
     commands_applied: int
+    #: Of them: refused.
     commands_refused: int
-    #: Bytes that the world has released, and that arrays of ended queries and views still show.
+    #: Bytes that the world has released, and that stay allocated for arrays of ended queries and views.
     bytes_kept_for_views: int
 
 
@@ -58,7 +69,7 @@ class Validation(NamedTuple):
 
 
 class WorldBase:
-    """What all calls of a world share."""
+    """What all calls of a world share: the native world, and the lock that each call holds."""
 
     def __init__(
         self,
@@ -76,7 +87,7 @@ class WorldBase:
             )
         if huge_pages is None:
             huge_pages = os.environ.get("ESPALIER_HUGE_PAGES", "on") != "off"
-        name = ffi.NULL if kernels is None else ffi.new("char[]", kernels.encode())
+        name = ffi.NULL if kernels is None else ffi.new("char[]", bytes_of(kernels))
         options = ffi.new("native_options *")
         options.tag = tag
         options.kernels = name
@@ -86,7 +97,9 @@ class WorldBase:
         out = ffi.new("native_world **")
         self._cdata: Any = None
         self._lock = threading.RLock()
-        self._submitted: list[CommandBuffer] = []
+        self._registered: dict[str, Component] = {}
+        #: Buffers in the queue of sync(), which keeps them alive.
+        self._submitted: set[CommandBuffer] = set()
         self._buffers: weakref.WeakSet[CommandBuffer] = weakref.WeakSet()
         check(lib.native_world_create(out, options))
         self._cdata = ffi.gc(out[0], lib.native_world_release)
@@ -96,6 +109,15 @@ class WorldBase:
         if self._cdata is None:
             raise closed("world")
         return self._cdata
+
+    def _call(self, function: Any, *arguments: Any) -> Any:
+        """Call a native function of the world under the lock, and return what it returns."""
+        with self._lock:
+            return function(self._world(), *arguments)
+
+    def _checked(self, function: Any, *arguments: Any) -> Status:
+        """Call a native function of the world that returns a status. As check()."""
+        return check(self._call(function, *arguments))
 
     def close(self) -> None:
         """Destroy the world and all it holds, its command buffers too. A second call does nothing.
@@ -107,9 +129,8 @@ class WorldBase:
             if self._cdata is None:
                 return
             for buffer in list(self._buffers):
-                buffer.close()
+                buffer.close()  # waits for a thread that records
             lib.native_world_close(self._cdata)
-            self._submitted.clear()
             self._cdata = None
 
     @property
@@ -121,32 +142,25 @@ class WorldBase:
         self._world()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     @property
     def kernels(self) -> str:
         """Name of the instructions by which transforms are composed, "avx2" for example."""
         with self._lock:
-            return str(ffi.string(lib.native_kernels(self._world())).decode())
+            return text_of(lib.native_kernels(self._world()))
 
     def clear(self) -> None:
         """Destroy every entity; components stay registered. Raises BusyError. O(size)."""
-        with self._lock:
-            check(lib.native_clear(self._world()))
+        self._checked(lib.native_clear)
 
     def compact(self) -> None:
-        """Free unused memory, and lay out every hierarchy for the fastest passes. O(size).
+        """Free unused memory, and store every hierarchy in the order that is fastest to propagate. O(size).
 
-        Handles and everything that can be read stay as they are. Raises OutOfMemoryError, BusyError.
+        Handles and everything that can be read stay the same. Raises OutOfMemoryError, BusyError.
         """
-        with self._lock:
-            check(lib.native_compact(self._world()))
+        self._checked(lib.native_compact)
 
     def hash(self, *, physical: bool = False) -> int:
         """Hash all contents: 64 bits, the same on every machine for worlds of equal contents. O(size).
@@ -155,18 +169,16 @@ class WorldBase:
         the entities that are created next. It may change with the version of the library.
         """
         out = ffi.new("uint64_t *")
-        with self._lock:
-            check(lib.native_hash(self._world(), 1 if physical else 0, out))
+        self._checked(lib.native_hash, 1 if physical else 0, out)
         return int(out[0])
 
     def validate(self) -> Validation | None:
         """Check every invariant, transforms bit for bit: None where all hold. O(size)."""
-        entity, detail, overflowed = ffi.new("int64_t *"), ffi.new("size_t *"), ffi.new("size_t *")
-        with self._lock:
-            rule = lib.native_validate(self._world(), entity, detail, overflowed)
+        entity, detail = ffi.new("int64_t *"), ffi.new("size_t *")
+        rule = self._call(lib.native_validate, entity, detail)
         if rule == ffi.NULL:
             return None
-        return Validation(str(ffi.string(rule).decode()), int(entity[0]), int(detail[0]))
+        return Validation(text_of(rule), int(entity[0]), int(detail[0]))
 
     def stats(self) -> Stats:
         """Read the statistics. O(hierarchies)."""

@@ -5,20 +5,18 @@ from __future__ import annotations
 
 import threading
 from contextlib import ExitStack
-from types import TracebackType
 from typing import Any, Iterable, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import address, handles, one
+from ._arrays import address, handles, one, type_of
 from ._components import Component, Values
-from ._errors import Status, check, closed
+from ._errors import Status, check, check_many, closed
 from ._native import ffi, lib
 from ._queries import Queries
-from ._structure import Creation, attachment, check_at, first_refused, transform_of
+from ._structure import Creation, attachment, count_of, parts_of
 from ._transform import Transform
-from ._transforms import _type_of
 from ._types import (
     NULL,
     WRITE_TYPES,
@@ -37,18 +35,19 @@ from ._types import (
 
 
 class Report(NamedTuple):
-    """Account of a playback: accepted == applied + refused."""
+    """Counts of a playback: accepted == applied + refused."""
 
     #: Commands that were recorded.
     accepted: int
     #: Commands that were carried out.
     applied: int
-    #: Commands that changed nothing.
+    #: Commands that were not carried out.
     refused: int
-    #: Of the applied: a scale or stretch of zero left a part open.
+    #: Of the applied: a scale or stretch of zero left a part undetermined.
     lossy: int
-    #: Entities that were made, and that were destroyed.
+    #: Entities that were created.
     created: int
+    #: Entities that were destroyed.
     destroyed: int
     #: World transforms that were recomputed and are not finite.
     overflowed: int
@@ -59,16 +58,14 @@ class Report(NamedTuple):
 
 
 def _report(out: Any) -> Report:
-    reasons = [n for n in range(len(out.refused_by)) if out.refused_by[n]]
-    firsts = {Status(-n): out.first_refused[n] for n in reasons}
     counts: dict[str, Any] = {name: int(getattr(out, name)) for name in Report._fields[:-2]}
-    return Report(
-        refused_by={Status(-n): int(out.refused_by[n]) for n in reasons},
-        first_refused={
-            status: (int(place.lane), int(place.index)) for status, place in firsts.items()
-        },
-        **counts,
-    )
+    report = Report(refused_by={}, first_refused={}, **counts)
+    for reason, count in enumerate(out.refused_by):
+        if count:
+            first = out.first_refused[reason]
+            report.refused_by[Status(-reason)] = int(count)
+            report.first_refused[Status(-reason)] = (int(first.lane), int(first.index))
+    return report
 
 
 class Recorder:
@@ -78,8 +75,8 @@ class Recorder:
     were recorded. Handles that create() and instantiate() return are pending: commands of the same buffer
     may name them at once, and resolve() tells after the playback which entities they became.
 
-    Whether an entity is alive is found at playback, and a command that is refused there is in the
-    report. Refused now, and not recorded: EntityError (NULL; pending in another buffer), NumberError,
+    The playback finds whether an entity is alive, and its report has the commands that it refused. A
+    method that raises has recorded nothing: EntityError (NULL; pending in another buffer), NumberError,
     ArgumentError, PlayedError, LimitError, OutOfMemoryError, ClosedError.
     """
 
@@ -113,21 +110,19 @@ class Recorder:
     ) -> Entity:
         """Record World.create(), without a name, and return a pending handle.
 
-        dead_parent: what becomes of it where the parent is dead at playback.
+        dead_parent: what playback does where the parent is dead.
         """
-        whole = transform if isinstance(transform, Transform) else None
-        placed = transform_of(whole, position, rotation, scale, stretch, user_data)
-        if placed is None and transform is not False:
-            placed = Transform()
+        given = parts_of(position, rotation, scale, stretch, user_data)
         creation = Creation(
             self._buffer.world,
-            placed,
+            transform,
+            given,
+            space,
             components,
-            parent=parent,
-            before=before,
-            link=link,
-            inherit=inherit,
-            space=space,
+            parent,
+            before,
+            link,
+            inherit,
             dead_parent=dead_parent,
         )
         out = ffi.new("int64_t *")
@@ -155,20 +150,21 @@ class Recorder:
         key: int = 0,
     ) -> Any:
         """Record World.instantiate() and return a pending handle; with a count, (count,) of them."""
-        placed = transform_of(transform, position, rotation, scale, stretch, user_data)
+        out = np.zeros(1 if count is None else count_of(count), dtype=np.int64)
+        given = parts_of(position, rotation, scale, stretch, user_data)
         creation = Creation(
             self._buffer.world,
-            placed,
+            transform,
+            given,
+            space,
             components,
+            parent,
+            before,
+            link,
+            inherit,
             source=source,
-            parent=parent,
-            before=before,
-            link=link,
-            inherit=inherit,
-            space=space,
             dead_parent=dead_parent,
         )
-        out = np.zeros(1 if count is None else count, dtype=np.int64)
         self._record(
             lib.native_record_instantiate, key, creation.cdata, len(out), address(out)
         )
@@ -207,7 +203,7 @@ class Recorder:
         self, entity: EntityLike, kind: Write, value: npt.ArrayLike, *, key: int = 0
     ) -> None:
         """Record World.write_one(). The value is copied."""
-        array = one(value, _type_of(WRITE_TYPES, kind))
+        array = one(value, type_of(WRITE_TYPES, kind))
         self._record(lib.native_record_write, key, entity, kind, address(array))
 
     def set_inherit(self, entity: EntityLike, flags: Inherit, *, key: int = 0) -> None:
@@ -262,7 +258,7 @@ class Recorder:
 
 
 class CommandBuffer:
-    """Commands that wait for playback, with a recorder for each lane.
+    """Commands that were recorded for a playback, with a recorder for each lane.
 
     Any thread may record, also while the world plays another buffer; calls on one buffer exclude each
     other. The result of a playback depends on keys, lanes and the order within each lane, so that a lane
@@ -282,6 +278,7 @@ class CommandBuffer:
             world._buffers.add(self)
 
     def _open(self) -> Any:
+        """Return the native buffer; the caller holds the lock. Raises ClosedError."""
         if self._native is None:
             raise closed("command buffer")
         return self._native
@@ -300,7 +297,7 @@ class CommandBuffer:
             return int(lib.native_buffer_count(self._open()))
 
     def __bool__(self) -> bool:
-        """A buffer is true, with commands or without."""
+        """Return True, also without commands, where len() is 0."""
         return True
 
     def play(self) -> Report:
@@ -313,17 +310,17 @@ class CommandBuffer:
         out = ffi.new("espl_report *")
         with self.world._lock, self._lock:
             check(lib.native_play(self.world._world(), self._open(), out))
-            if self in self.world._submitted:
-                self.world._submitted.remove(self)
+            self.world._submitted.discard(self)
         return _report(out)
 
     def submit(self) -> None:
-        """Add it to the queue of World.sync(), which keeps it alive. Raises ArgumentError, PlayedError."""
+        """Add the buffer to the queue of World.sync(), which keeps it alive.
+
+        Raises ArgumentError (it is in the queue already), PlayedError.
+        """
         with self.world._lock, self._lock:
-            self.world._world()
             check(lib.native_buffer_submit(self._open()))
-            if self not in self.world._submitted:
-                self.world._submitted.append(self)
+            self.world._submitted.add(self)
 
     def resolve(self, pending: EntityLike) -> Entity:
         """Return the entity that a pending handle became.
@@ -337,14 +334,9 @@ class CommandBuffer:
         """Return the entities that pending handles, (n,), became, (n,). As resolve(), with the index."""
         array = handles(pending)
         out = np.empty(len(array), dtype=np.int64)
-        refused = first_refused()
+        addresses = address(array), len(array), address(out)
         with self.world._lock, self._lock:
-            self.world._world()
-            native = self._open()
-            status = lib.native_buffer_resolve(
-                native, address(array), len(array), address(out), refused
-            )
-            check_at(status, refused)
+            check_many(lib.native_buffer_resolve, self._open(), *addresses)
         return out
 
     def result(self, lane: int, index: int) -> Status:
@@ -356,30 +348,25 @@ class CommandBuffer:
             return Status(lib.native_buffer_result(self._open(), lane, index))
 
     def reset(self) -> None:
-        """Empty it for the next recording; memory stays. Its pending handles become foreign."""
+        """Remove all commands, and keep the memory for new ones. Its pending handles become foreign."""
         with self.world._lock, self._lock:
             lib.native_buffer_reset(self._open())
-            if self in self.world._submitted:
-                self.world._submitted.remove(self)
+            self.world._submitted.discard(self)
 
     def close(self) -> None:
-        """Destroy it, played or not. A second call does nothing; others raise ClosedError then."""
+        """Destroy the buffer, played or not. A second call does nothing; every other raises ClosedError."""
         with self.world._lock, self._lock:
             native, self._native = self._native, None
             if native is not None:
                 lib.native_buffer_close(native)
-                if self in self.world._submitted:
-                    self.world._submitted.remove(self)
+                self.world._submitted.discard(self)
 
     def __enter__(self) -> CommandBuffer:
+        with self._lock:
+            self._open()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
@@ -402,10 +389,10 @@ class World(Queries):
     environment variable ESPALIER_LOG, else off. What is refused raises an exception in any case.
     Raises ArgumentError, UnsupportedError (kernels), OutOfMemoryError.
 
-    Threads: any thread may call. Calls on one world exclude each other, each waits for the one before
-    it, and so do calls on one command buffer. The interpreter's lock is released during each call of
-    the library, so that other threads run meanwhile: on other worlds, in command buffers of this one, or
-    in Python. Nothing but a query or a view keeps structure as it is between two calls.
+    Threads: any thread may call. Calls on one world wait for each other, and so do calls on one command
+    buffer. The interpreter's lock is released during each call of the library, so that other threads
+    run meanwhile: on other worlds, in command buffers of this one, or in Python. Between two calls of a
+    thread others may change the structure, unless a query or a view is open.
     """
 
     def commands(self, lanes: int = 1) -> CommandBuffer:

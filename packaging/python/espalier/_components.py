@@ -8,18 +8,17 @@ from typing import Any, Iterable, Mapping, Sequence, Union
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import address, handles, one
-from ._errors import ArgumentError, Status, check
+from ._arrays import address, handles, one, rows
+from ._errors import ArgumentError, Status, bytes_of, check_many
 from ._native import ffi, lib
-from ._structure import check_at, first_refused
 from ._transforms import Transforms
-from ._types import EntitiesLike, EntityLike
+from ._types import ENTITY, EntitiesLike, EntityLike
 
 
 class Component:
-    """A kind of plain data on entities, as World.register() made it. Any thread.
+    """A component that World.register() has returned, or one that every world has. Any thread.
 
-    Two components are equal if they are the same one of the same world.
+    Two components are equal if they are the same component of the same world.
     """
 
     __slots__ = ("number", "name", "dtype", "_owner")
@@ -76,8 +75,8 @@ class Component:
 
 
 _BUILT_IN = object()
-#: Components that every world has. A role, SOLO, ROOT or MEMBER, can be asked for in queries and follows
-#: from the structure; the others can be added and removed.
+#: Components that every world has. SOLO, ROOT and MEMBER are for queries: they follow from the structure,
+#: so they cannot be added or removed. The others can.
 HAS_TRANSFORM = Component(1, "transform", None, _BUILT_IN)
 SOLO = Component(2, "solo", None, _BUILT_IN)
 ROOT = Component(3, "root", None, _BUILT_IN)
@@ -87,7 +86,7 @@ PREFAB = Component(5, "prefab", None, _BUILT_IN)
 #: Queries skip it.
 DISABLED = Component(6, "disabled", None, _BUILT_IN)
 
-#: Components with their values, or without: zeros.
+#: Components with their values, or without values: those are zeros.
 Values = Union[Mapping[Component, Any], Iterable[Component]]
 
 
@@ -129,14 +128,9 @@ class Components(Transforms):
         size = 0 if kind is None else kind.itemsize
         alignment = 1 if kind is None or size % kind.alignment else kind.alignment
         out = ffi.new("uint32_t *")
-        encoded = name.encode()
-        if b"\0" in encoded:
-            raise ArgumentError(Status.ERR_ARGUMENT, "a name has no zero byte")
         with self._lock:
-            check(
-                lib.native_register(
-                    self._world(), encoded, size, alignment, array, len(offsets), out
-                )
+            self._checked(
+                lib.native_register, bytes_of(name), size, alignment, array, len(offsets), out
             )
             made = Component(int(out[0]), name, kind, self)
             self._registered[name] = made
@@ -148,17 +142,21 @@ class Components(Transforms):
             self._world()
             return self._registered[name]
 
-    @property
-    def _registered(self) -> dict[str, Component]:
-        registered: dict[str, Component] = self.__dict__.setdefault("_components", {})
-        return registered
-
     def _number(self, component: Component) -> int:
         if component._owner is not self and component._owner is not _BUILT_IN:
             raise ArgumentError(
                 Status.ERR_ARGUMENT, f"component {component.name} is of another world"
             )
         return component.number
+
+    def _column(self, component: Component) -> tuple[int, np.dtype[Any]]:
+        """Return the number and the type of a component that has values."""
+        number = self._number(component)
+        if component.dtype is None:
+            raise ArgumentError(
+                Status.ERR_ARGUMENT, f"component {component.name} is a tag: no value"
+            )
+        return number, component.dtype
 
     def _numbers(self, components: Iterable[Component]) -> tuple[Any, int]:
         numbers = [self._number(component) for component in components]
@@ -187,19 +185,10 @@ class Components(Transforms):
         array = handles(np.atleast_1d(np.asarray(entities)))
         packed = self._pack(add)
         numbers, count = self._numbers(remove)
-        refused = first_refused()
-        with self._lock:
-            status = lib.native_change(
-                self._world(),
-                address(array),
-                len(array),
-                packed.values,
-                packed.count,
-                numbers,
-                count,
-                refused,
-            )
-            check_at(status, refused)
+        add_all, remove_all = (packed.values, packed.count), (numbers, count)
+        check_many(
+            self._call, lib.native_change, address(array), len(array), *add_all, *remove_all
+        )
 
     def add_component(
         self, entities: EntitiesLike | EntityLike, component: Component, value: Any = None
@@ -218,9 +207,8 @@ class Components(Transforms):
 
     def has_component(self, entity: EntityLike, component: Component) -> bool:
         """Tell whether a living entity has a component; False for any other handle."""
-        with self._lock:
-            number = self._number(component)
-            return bool(lib.native_has_component(self._world(), entity, number))
+        number = self._number(component)
+        return bool(self._call(lib.native_has_component, entity, number))
 
     def get_component(self, entity: EntityLike, component: Component) -> Any:
         """Return a copy of a component's value: a numpy scalar, or an array where the type has a shape.
@@ -232,7 +220,7 @@ class Components(Transforms):
     def set_component(self, entity: EntityLike, component: Component, value: Any) -> None:
         """Set the value of a component that an entity has. Not structural. Raises as get_component()."""
         packed = component.pack(value)
-        made = np.zeros((), dtype=_type(component)) if packed is None else packed
+        made = np.zeros((), dtype=self._column(component)[1]) if packed is None else packed
         self.set_components([entity], component, made[np.newaxis])
 
     def get_components(self, entities: EntitiesLike, component: Component) -> npt.NDArray[Any]:
@@ -240,20 +228,13 @@ class Components(Transforms):
 
         Raises as get_component(), with the index of the first entity that is refused.
         """
-        array, dtype = handles(entities), _type(component)
+        array = handles(entities)
+        number, dtype = self._column(component)
         out = np.empty(len(array), dtype=dtype)
-        refused = first_refused()
-        with self._lock:
-            status = lib.native_get_components(
-                self._world(),
-                self._number(component),
-                address(array),
-                len(array),
-                address(out),
-                dtype.itemsize,
-                refused,
-            )
-            check_at(status, refused)
+        values = address(out), dtype.itemsize
+        check_many(
+            self._call, lib.native_get_components, number, address(array), len(array), *values
+        )
         return out
 
     def set_components(
@@ -263,26 +244,18 @@ class Components(Transforms):
 
         value: (n, ...) of its type, or one for all. Raises as get_components(); ValueError (the shape).
         """
-        array, dtype = handles(entities), _type(component)
+        array = handles(entities)
+        number, dtype = self._column(component)
         source = rows(value, len(array), dtype)
-        refused = first_refused()
-        with self._lock:
-            status = lib.native_set_components(
-                self._world(),
-                self._number(component),
-                address(array),
-                len(array),
-                address(source),
-                dtype.itemsize,
-                refused,
-            )
-            check_at(status, refused)
+        values = address(source), dtype.itemsize
+        check_many(
+            self._call, lib.native_set_components, number, address(array), len(array), *values
+        )
 
     @property
     def version(self) -> int:
         """Version of all columns: each write of a component increases it. See query(changed=...)."""
-        with self._lock:
-            return int(lib.native_version(self._world()))
+        return int(self._call(lib.native_version))
 
     def reserve(
         self,
@@ -295,33 +268,15 @@ class Components(Transforms):
     ) -> None:
         """Take memory now, so that later calls take none: see espl_reserve(3).
 
-        That holds for creations without a parent, a transform and values; others are commands, which
-        take some for themselves.
+        This covers creations without a parent, with the identity transform or none, and without values.
+        Other creations are played as commands and take memory for those.
 
-        entities: so many more. rows: so many more with exactly these components. writes: batches of so
-        many writes. side_of: the hierarchy of this entity may get stretches, user data and inherit
+        entities: how many more. rows: how many more with exactly these components. writes: how many
+        writes a batch may have. side_of: the hierarchy of this entity may get stretches, user data and inherit
         flags. Raises OutOfMemoryError, BusyError, ArgumentError, EntityError, LimitError.
         """
         numbers, count = self._numbers(components)
-        with self._lock:
-            check(
-                lib.native_reserve(
-                    self._world(), entities, numbers, count, rows, writes, side_of
-                )
-            )
-
-
-def rows(value: npt.ArrayLike, count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Return `count` values of a type in consecutive memory; one value is repeated."""
-    base, shape = dtype.subdtype or (dtype, ())
-    array = np.asarray(value, dtype=base)
-    return np.ascontiguousarray(np.broadcast_to(array, (count,) + tuple(shape)))
-
-
-def _type(component: Component) -> np.dtype[Any]:
-    if component.dtype is None:
-        raise ArgumentError(Status.ERR_ARGUMENT, f"component {component.name} has no value here")
-    return component.dtype
+        self._checked(lib.native_reserve, entities, numbers, count, rows, writes, side_of)
 
 
 def _offsets(dtype: np.dtype[Any] | None, references: Sequence[str]) -> list[int]:
@@ -334,9 +289,8 @@ def _offsets(dtype: np.dtype[Any] | None, references: Sequence[str]) -> list[int
     for name in references:
         if name not in fields:
             raise ArgumentError(Status.ERR_ARGUMENT, f"there is no field {name!r} in {dtype}")
-        base, shape = fields[name][0].subdtype or (fields[name][0], ())
-        if base not in (np.int64, np.uint64):
+        kind, first = fields[name][:2]
+        if kind.base not in (np.int64, np.uint64):
             raise ArgumentError(Status.ERR_ARGUMENT, f"field {name!r} is not of the type ENTITY")
-        count = int(np.prod(shape, dtype=np.int64))
-        offsets += [fields[name][1] + 8 * i for i in range(count)]
+        offsets += range(first, first + kind.itemsize, ENTITY.itemsize)
     return sorted(offsets)

@@ -4,15 +4,30 @@
 from __future__ import annotations
 
 import enum
+from typing import Any
 
 from ._native import ffi, lib
+
+
+def text_of(pointer: Any) -> str:
+    """Return the UTF-8 string that a pointer of the library points to."""
+    return str(ffi.string(pointer).decode(errors="replace"))
+
+
+def bytes_of(text: str) -> bytes:
+    """Return a string as UTF-8 for the library, which reads up to a zero byte; ArgumentError for one."""
+    encoded = text.encode()
+    if b"\0" in encoded:
+        raise ArgumentError(Status.ERR_ARGUMENT, f"{text!r} has a zero byte")
+    return encoded
 
 
 class Status(enum.IntEnum):
     """Outcome of a call. Zero: done. Positive: done, with a remark. Negative: refused.
 
-    Calls that change a world return ``OK`` or a remark, so that ``if world.attach(a, b): ...`` finds
-    the remarks. A refusal is raised as an :class:`EspalierError` and has changed nothing.
+    Calls that change a world return ``OK``, which is false, or a remark, which is true: see
+    ``if world.attach(a, b): ...``. A refusal is raised as an :class:`EspalierError` and has changed
+    nothing.
     """
 
     OK = 0
@@ -44,7 +59,7 @@ class Status(enum.IntEnum):
     @property
     def sentence(self) -> str:
         """One sentence that says when the status happens and what to do."""
-        return str(ffi.string(lib.espl_status_text(int(self))).decode())
+        return text_of(lib.espl_status_text(int(self)))
 
 
 class EspalierError(Exception):
@@ -128,7 +143,7 @@ class PartlyError(EspalierError):
     ``report`` has the counts; ``index`` is the first refused entry, and ``cause`` why.
     """
 
-    #: The account of the batch, a WriteReport.
+    #: The counts of the batch, a WriteReport.
     report: object
     #: Why the first entry was refused.
     cause: Status
@@ -161,8 +176,8 @@ _REMARKS = (Status.OK, Status.LOSSY, Status.PARTLY, Status.OVERFLOW)
 
 def message_of(status: Status) -> str:
     """Take the library's last message of this thread, if it is about a status; else ""."""
-    text = str(ffi.string(lib.native_take_message()).decode(errors="replace"))
-    # A call of a column or a command buffer that traps has a place in the source, and no status.
+    text = text_of(lib.native_take_message())
+    # The message of a trap may begin with a place in the source and name no status.
     return text if f": ESPL_{status.name}" in text or ".c:" in text.split(" ", 1)[0] else ""
 
 
@@ -177,6 +192,23 @@ def check(number: int) -> Status:
     if number < 0:
         raise error_of(number)
     return _REMARKS[number]
+
+
+#: The index where a call is refused, but no entity of its array.
+_NOWHERE = 2 ** (8 * ffi.sizeof("size_t")) - 1
+
+
+def check_many(function: Any, *arguments: Any) -> Status:
+    """Call a native function whose last argument takes the index of the first refused entity.
+
+    As check(); an exception has the index.
+    """
+    refused = ffi.new("size_t *", _NOWHERE)
+    status = function(*arguments, refused)
+    if status < 0:
+        index = int(refused[0])
+        raise error_of(status, None if index == _NOWHERE else index)
+    return check(status)
 
 
 def closed(what: str) -> ClosedError:

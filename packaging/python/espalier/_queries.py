@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Any, Iterable, Iterator, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import address, shown
-from ._components import Component, Components, rows
-from ._errors import ArgumentError, ComponentError, Status, check, closed, error_of
+from ._arrays import address, rows, shown, type_of
+from ._components import Component, Components
+from ._errors import ArgumentError, ComponentError, Status, check, closed
 from ._native import ffi, lib
 from ._types import POSE, READ_TYPES, EntityLike, Floats, Handles, Include, Read
 
@@ -19,7 +18,7 @@ _Self = TypeVar("_Self", bound="_Block")
 
 
 class _Block:
-    """A part of the program in which a world keeps its structure: a query or a view."""
+    """A query or a view: while its ``with`` block runs the world refuses changes of structure."""
 
     _what = "block"
 
@@ -45,12 +44,7 @@ class _Block:
             self._native = ffi.gc(self._begin(world), lib.native_query_release)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         with self._owner._lock:
             native, self._native = self._native, None
             if native is not None and not self._owner.closed:
@@ -90,7 +84,7 @@ class Chunk:
         owner = self._query._owner
         with owner._lock:
             native = self._query._open()
-            number, dtype = _column(owner, component)
+            number, dtype = owner._column(component)
             start = lib.native_query_column(native, self._index, number, dtype.itemsize)
             if start == ffi.NULL:
                 raise _lacking(component)
@@ -112,15 +106,7 @@ class Chunk:
         owner = self._query._owner
         with owner._lock:
             native = self._query._open()
-            number, dtype = _column(owner, component)
-            source = rows(value, self._count, dtype)
-            begin, size = self._index, dtype.itemsize
-            status = lib.native_query_write(
-                native, begin, begin + 1, number, size, address(source)
-            )
-            if status == Status.ERR_NO_COMPONENT:
-                raise _lacking(component)
-            check(status)
+            _write(native, self._index, self._index + 1, self._count, owner, component, value)
 
     def transforms(self, kind: Read = Read.WORLD_TRANSFORM) -> npt.NDArray[Any]:
         """Return copies of the transforms or a part of them: (n, ...) as the kind says.
@@ -139,20 +125,20 @@ class Query(_Block):
             moved = query.transforms(Read.LOCAL_POSITION) + dt * query.read(velocity)
             world.write(query.entities(), positions=moved)
 
-    Which entities answer is found once, when the block begins, and their order stays: entities(),
-    read() and transforms() belong together row by row, and iteration gives the same rows in chunks.
+    The entities are found once, when the block begins, and their order stays: row i of entities(),
+    read() and transforms() is the same entity, and iteration gives the same rows in chunks.
 
-    In the block transforms, values of components and names may be written. What would change structure
-    raises BusyError: record a command for it. Blocks nest.
+    In the block transforms, values of components and names may be written. A call that changes structure
+    raises BusyError: record a command instead. Blocks nest.
 
-    The methods of the query give copies, which are yours. The arrays of its chunks are not copied:
+    The methods of the query return copies. The arrays of its chunks are not copied:
 
-    - In the block such an array is the memory of the world itself: read-only, and what is written to
-      the world shows in it at once.
+    - In the block such an array is the memory of the world itself: read-only, and it shows each write to
+      the world at once.
     - After the block its values are unspecified, because the world reuses its memory. It never refers to
-      memory that was freed: the block of memory around it stays allocated until the last array that shows
-      it is gone, even if the world is closed (Stats.bytes_kept_for_views). Slices of it count as well.
-    - What must outlive the block is copied: ``chunk[velocity].copy()``.
+      memory that was freed: the memory stays allocated until the last array that shows it, or a slice of
+      one, is gone, even if the world is closed (Stats.bytes_kept_for_views).
+    - Copy what must outlive the block: ``chunk[velocity].copy()``.
     """
 
     _what = "query"
@@ -168,7 +154,7 @@ class Query(_Block):
         return out[0]
 
     def __len__(self) -> int:
-        """Count the entities that answer."""
+        """Count the entities."""
         with self._owner._lock:
             return int(lib.native_query_rows(self._open()))
 
@@ -198,12 +184,10 @@ class Query(_Block):
         """
         with self._owner._lock:
             native = self._open()
-            number, dtype = _column(self._owner, component)
+            number, dtype = self._owner._column(component)
             out = np.empty(int(lib.native_query_rows(native)), dtype=dtype)
             status = lib.native_query_read(native, number, dtype.itemsize, address(out))
-        if status == Status.ERR_NO_COMPONENT:
-            raise _lacking(component)
-        check(status)
+        _check_column(status, component)
         return out
 
     def write(self, component: Component, value: npt.ArrayLike) -> None:
@@ -213,15 +197,8 @@ class Query(_Block):
         """
         with self._owner._lock:
             native = self._open()
-            number, dtype = _column(self._owner, component)
-            source = rows(value, int(lib.native_query_rows(native)), dtype)
-            chunks = lib.native_query_chunks(native)
-            status = lib.native_query_write(
-                native, 0, chunks, number, dtype.itemsize, address(source)
-            )
-        if status == Status.ERR_NO_COMPONENT:
-            raise _lacking(component)
-        check(status)
+            chunks, count = lib.native_query_chunks(native), int(lib.native_query_rows(native))
+            _write(native, 0, chunks, count, self._owner, component, value)
 
     def transforms(self, kind: Read = Read.WORLD_TRANSFORM) -> npt.NDArray[Any]:
         """Return the transforms of all entities or a part of them: (n, ...), a copy by one call.
@@ -236,13 +213,13 @@ class Query(_Block):
 
 
 class View(_Block):
-    """A whole hierarchy as it is in memory, breadth-first, for a ``with`` block. Without copies.
+    """A whole hierarchy in breadth-first order, without copies, for a ``with`` block.
 
         with world.view(robot) as view:
             print(view.positions.mean(axis=0))
 
-    Row 0 is the root, and parents come before their children. The block and its arrays are as those of
-    a query and its chunks: in the block structure stays, and the arrays show what is written at once.
+    Row 0 is the root, and parents come before their children. The rules of the block are those of
+    Query. The properties are arrays like those of its chunks, and the methods return copies.
     """
 
     _what = "view"
@@ -328,8 +305,8 @@ class Queries(Components):
         """Return a query for a ``with`` block: the entities that have all of some components.
 
         none: and none of these. any: and at least one of these. changed: and are in a chunk where one
-        of these was written after the version `since` (World.version): entities beside a written one
-        may answer as well. include: prefabs and disabled entities, which are skipped otherwise.
+        of these was written after the version `since` (World.version), so that an entity beside a
+        written one may match too. include: prefabs and disabled entities, which are skipped otherwise.
 
         The block raises LimitError (more than 64 components), OutOfMemoryError. O(chunks).
         """
@@ -354,13 +331,6 @@ class Queries(Components):
         return View(self, entity)
 
 
-def _column(owner: Components, component: Component) -> tuple[int, np.dtype[Any]]:
-    number = owner._number(component)
-    if component.dtype is None:
-        raise ArgumentError(Status.ERR_ARGUMENT, f"component {component.name} has no column")
-    return number, component.dtype
-
-
 def _lacking(component: Component) -> ComponentError:
     return ComponentError(
         Status.ERR_NO_COMPONENT,
@@ -369,12 +339,31 @@ def _lacking(component: Component) -> ComponentError:
     )
 
 
+def _check_column(status: int, component: Component) -> None:
+    if status == Status.ERR_NO_COMPONENT:
+        raise _lacking(component)
+    check(status)
+
+
+def _write(
+    native: Any,
+    first: int,
+    end: int,
+    count: int,
+    owner: Components,
+    component: Component,
+    value: npt.ArrayLike,
+) -> None:
+    """Write a component of the chunks [first, end) of a query, which have `count` entities."""
+    number, dtype = owner._column(component)
+    source = rows(value, count, dtype)
+    status = lib.native_query_write(native, first, end, number, dtype.itemsize, address(source))
+    _check_column(status, component)
+
+
 def _transforms(native: Any, first: int, end: int, count: int, kind: Read) -> npt.NDArray[Any]:
-    if not 0 <= kind < len(READ_TYPES):
-        raise ArgumentError(Status.ERR_ARGUMENT, f"there is no kind {kind}")
-    dtype = READ_TYPES[kind]
+    """Read the transforms of the chunks [first, end) of a query, which have `count` entities."""
+    dtype = type_of(READ_TYPES, kind)
     out = np.empty(count, dtype=dtype)
-    status = lib.native_query_transforms(native, first, end, kind, address(out), dtype.itemsize)
-    if status < 0:
-        raise error_of(status)
+    check(lib.native_query_transforms(native, first, end, kind, address(out), dtype.itemsize))
     return out

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ._arrays import address, handles
 from ._base import WorldBase
-from ._errors import ArgumentError, Status, check, error_of
+from ._errors import ArgumentError, Status, bytes_of, check_many, text_of
 from ._native import ffi, lib
 from ._transform import Transform, pointer_of
 from ._types import (
@@ -48,15 +48,14 @@ class Subtree(NamedTuple):
     worlds: npt.NDArray[Any]
 
 
-def transform_of(
-    transform: Transform | None,
+def parts_of(
     position: npt.ArrayLike | None,
     rotation: npt.ArrayLike | None,
     scale: float | None,
     stretch: npt.ArrayLike | None,
     user_data: int | None,
-) -> Transform | None:
-    """Return the transform of the arguments of a creation, None where there are none."""
+) -> dict[str, Any]:
+    """Return the parts of a transform that were given, by their names."""
     parts = {
         "position": position,
         "rotation": rotation,
@@ -64,7 +63,11 @@ def transform_of(
         "stretch": stretch,
         "user_data": user_data,
     }
-    given: dict[str, Any] = {name: part for name, part in parts.items() if part is not None}
+    return {name: part for name, part in parts.items() if part is not None}
+
+
+def transform_of(transform: Transform | None, given: dict[str, Any]) -> Transform | None:
+    """Return a transform that was given as a whole or by parts, None where neither was."""
     if transform is None:
         return Transform(**given) if given else None
     if given:
@@ -75,23 +78,33 @@ def transform_of(
 
 
 class Creation:
-    """A native_creation, and what its pointers point to."""
+    """A native_creation of the arguments of a creation, and what its pointers point to.
+
+    given: parts of a transform. transform: True: the identity where no part is given. None: none there,
+    so that a clone has its source's. False: none; with a part of one ArgumentError.
+    """
 
     def __init__(
         self,
         world: Any,
-        transform: Transform | None,
+        transform: Transform | bool | None,
+        given: dict[str, Any],
+        space: Space,
         components: Values,
-        *,
-        source: EntityLike = NULL,
         parent: EntityLike,
         before: EntityLike,
         link: Link,
         inherit: Inherit,
-        space: Space,
+        *,
+        source: EntityLike = NULL,
         dead_parent: DeadParent = DeadParent.REFUSE,
     ) -> None:
-        self._keep = (transform, packed := world._pack(components))
+        placed = transform_of(transform if isinstance(transform, Transform) else None, given)
+        if transform is False and placed is not None:
+            raise ArgumentError(Status.ERR_ARGUMENT, "transform=False, and parts of one")
+        if transform is True and placed is None:
+            placed = Transform()
+        self._keep = (placed, packed := world._pack(components))
         self.cdata = ffi.new("native_creation *")
         self.cdata.source = source
         self.cdata.parent = parent
@@ -99,8 +112,8 @@ class Creation:
         self.cdata.link = link
         self.cdata.inherit = inherit
         self.cdata.dead_parent = dead_parent
-        self.cdata.place = space if transform is not None else 0
-        self.cdata.transform = ffi.NULL if transform is None else pointer_of(transform)
+        self.cdata.place = space if placed is not None else 0
+        self.cdata.transform = ffi.NULL if placed is None else pointer_of(placed)
         self.cdata.values = packed.values
         self.cdata.value_count = packed.count
 
@@ -149,28 +162,18 @@ class Structure(WorldBase):
         Raises EntityError (parent, before), StructureError, NumberError, ArgumentError, BusyError,
         OutOfMemoryError; then no entity is made. O(depth).
         """
-        made = self.create_many(
-            1,
-            parent=parent,
-            position=position,
-            rotation=rotation,
-            scale=scale,
-            stretch=stretch,
-            user_data=user_data,
-            transform=transform,
-            space=space,
-            components=components,
-            before=before,
-            link=link,
-            inherit=inherit,
+        given = parts_of(position, rotation, scale, stretch, user_data)
+        creation = Creation(
+            self, transform, given, space, components, parent, before, link, inherit
         )
-        entity = int(made[0])
-        if name is not None:
-            try:
-                self.set_name(entity, name)
-            except Exception:
-                self.destroy(entity)
-                raise
+        with self._lock:
+            entity = int(self._create(lib.native_create, creation, 1)[0])
+            if name is not None:
+                try:
+                    self.set_name(entity, name)
+                except Exception:
+                    self.destroy(entity)
+                    raise
         return entity
 
     def create_many(
@@ -194,27 +197,11 @@ class Structure(WorldBase):
 
         For different parents see attach_many(), for different transforms write().
         """
-        whole = transform if isinstance(transform, Transform) else None
-        placed = transform_of(whole, position, rotation, scale, stretch, user_data)
-        if transform is False and placed is not None:
-            raise ArgumentError(Status.ERR_ARGUMENT, "transform=False, and parts of one")
-        if transform is not False and placed is None:
-            placed = Transform()
-        out = np.zeros(_count(count), dtype=np.int64)
-        with self._lock:
-            world = self._world()
-            creation = Creation(
-                self,
-                placed,
-                components,
-                parent=parent,
-                before=before,
-                link=link,
-                inherit=inherit,
-                space=space,
-            )
-            check(lib.native_create(world, creation.cdata, count, address(out)))
-        return out
+        given = parts_of(position, rotation, scale, stretch, user_data)
+        creation = Creation(
+            self, transform, given, space, components, parent, before, link, inherit
+        )
+        return self._create(lib.native_create, creation, count)
 
     def instantiate(
         self,
@@ -240,23 +227,11 @@ class Structure(WorldBase):
         source's local transform. components: values of the clone of `source` itself. The other
         arguments and what is raised are as for create(). O(entities cloned).
         """
-        made = self.instantiate_many(
-            source,
-            1,
-            parent=parent,
-            position=position,
-            rotation=rotation,
-            scale=scale,
-            stretch=stretch,
-            user_data=user_data,
-            transform=transform,
-            space=space,
-            components=components,
-            before=before,
-            link=link,
-            inherit=inherit,
+        given = parts_of(position, rotation, scale, stretch, user_data)
+        creation = Creation(
+            self, transform, given, space, components, parent, before, link, inherit, source=source
         )
-        return int(made[0])
+        return int(self._create(lib.native_instantiate, creation, 1)[0])
 
     def instantiate_many(
         self,
@@ -277,22 +252,15 @@ class Structure(WorldBase):
         inherit: Inherit = Inherit.NONE,
     ) -> Handles:
         """Clone an entity `count` times, all alike, and return the clones, (count,). As instantiate()."""
-        placed = transform_of(transform, position, rotation, scale, stretch, user_data)
-        out = np.zeros(_count(count), dtype=np.int64)
-        with self._lock:
-            world = self._world()
-            creation = Creation(
-                self,
-                placed,
-                components,
-                source=source,
-                parent=parent,
-                before=before,
-                link=link,
-                inherit=inherit,
-                space=space,
-            )
-            check(lib.native_instantiate(world, creation.cdata, count, address(out)))
+        given = parts_of(position, rotation, scale, stretch, user_data)
+        creation = Creation(
+            self, transform, given, space, components, parent, before, link, inherit, source=source
+        )
+        return self._create(lib.native_instantiate, creation, count)
+
+    def _create(self, function: Any, creation: Creation, count: int) -> Handles:
+        out = np.zeros(count_of(count), dtype=np.int64)
+        self._checked(function, creation.cdata, count, address(out))
         return out
 
     def destroy(self, entity: EntityLike, extent: Extent = Extent.OWNED) -> Status:
@@ -301,8 +269,7 @@ class Structure(WorldBase):
         Survivors below it become children of its parent, or roots, and stay where they are in the
         world. Returns OK or OVERFLOW. Raises EntityError, ArgumentError, BusyError. O(descendants).
         """
-        with self._lock:
-            return check(lib.native_destroy(self._world(), entity, extent))
+        return self._checked(lib.native_destroy, entity, extent)
 
     def destroy_many(self, entities: EntitiesLike, extent: Extent = Extent.OWNED) -> Status:
         """Destroy entities, (n,), one after the other. All or nothing. As destroy().
@@ -311,12 +278,9 @@ class Structure(WorldBase):
         index of the first that is refused.
         """
         array = handles(entities)
-        refused = first_refused()
-        with self._lock:
-            status = lib.native_destroy_many(
-                self._world(), address(array), len(array), extent, refused
-            )
-            return check_at(status, refused)
+        return check_many(
+            self._call, lib.native_destroy_many, address(array), len(array), extent
+        )
 
     # --- Structure ---
 
@@ -338,8 +302,7 @@ class Structure(WorldBase):
         ComponentError (inherit flags without a transform), ArgumentError, BusyError, OutOfMemoryError.
         """
         options = attachment(keep, before, link, inherit)
-        with self._lock:
-            return check(lib.native_attach(self._world(), child, parent, options))
+        return self._checked(lib.native_attach, child, parent, options)
 
     def attach_many(
         self,
@@ -358,50 +321,42 @@ class Structure(WorldBase):
         array = handles(children)
         above = handles(np.broadcast_to(np.asarray(parents), array.shape))
         options = attachment(keep, before, link, inherit)
-        refused = first_refused()
-        with self._lock:
-            status = lib.native_attach_many(
-                self._world(), address(array), address(above), len(array), options, refused
-            )
-            return check_at(status, refused)
+        addresses = address(array), address(above)
+        return check_many(
+            self._call, lib.native_attach_many, *addresses, len(array), options
+        )
 
     def detach(self, entity: EntityLike, keep: Keep = Keep.WORLD) -> Status:
         """Make an entity, with all that is below it, a root. On a root it does nothing. As attach()."""
-        with self._lock:
-            return check(lib.native_detach(self._world(), entity, keep))
+        return self._checked(lib.native_detach, entity, keep)
 
     def set_sibling(self, entity: EntityLike, before: EntityLike = NULL) -> None:
         """Move an entity among its siblings, before one of them, or last.
 
         Raises StructureError (not siblings), EntityError, BusyError, OutOfMemoryError.
         """
-        with self._lock:
-            check(lib.native_set_sibling(self._world(), entity, before))
+        self._checked(lib.native_set_sibling, entity, before)
 
     def disable(self, entity: EntityLike, extent: Extent = Extent.OWNED) -> None:
         """Let queries skip the entities of an extent; they still move with their parents.
 
         Raises EntityError, ArgumentError, BusyError, LimitError, OutOfMemoryError.
         """
-        with self._lock:
-            check(lib.native_set_enabled(self._world(), entity, extent, 0))
+        self._checked(lib.native_set_enabled, entity, extent, 0)
 
     def enable(self, entity: EntityLike, extent: Extent = Extent.OWNED) -> None:
         """Let queries find the entities of an extent again. As disable()."""
-        with self._lock:
-            check(lib.native_set_enabled(self._world(), entity, extent, 1))
+        self._checked(lib.native_set_enabled, entity, extent, 1)
 
-    # --- Navigation: reads. For a handle that names no living entity: False, NULL, 0, Role.NONE ---
+    # --- Navigation: for a handle that names no living entity False, NULL, 0, Link.OWNED, Role.NONE ---
 
     def is_enabled(self, entity: EntityLike) -> bool:
         """Tell whether a living entity is not disabled."""
-        with self._lock:
-            return bool(lib.native_is_enabled(self._world(), entity))
+        return bool(self._call(lib.native_is_enabled, entity))
 
     def is_alive(self, entity: EntityLike) -> bool:
         """Tell whether a handle names a living entity of this world. So does ``entity in world``."""
-        with self._lock:
-            return bool(lib.native_is_alive(self._world(), entity))
+        return bool(self._call(lib.native_is_alive, entity))
 
     def __contains__(self, entity: EntityLike) -> bool:
         return self.is_alive(entity)
@@ -410,34 +365,28 @@ class Structure(WorldBase):
         """Tell for each handle, (n,), whether it names a living entity: (n,) of bool."""
         array = handles(entities)
         out = np.empty(len(array), dtype=np.bool_)
-        with self._lock:
-            lib.native_are_alive(self._world(), address(array), len(array), address(out))
+        self._call(lib.native_are_alive, address(array), len(array), address(out))
         return out
 
     def role(self, entity: EntityLike) -> Role:
-        """Tell whether it is in no hierarchy, a root, or a member."""
-        with self._lock:
-            return Role(lib.native_role(self._world(), entity))
+        """Tell whether an entity is in no hierarchy, a root, or a member."""
+        return Role(self._call(lib.native_role, entity))
 
     def link(self, entity: EntityLike) -> Link:
         """Return the lifetime tie to the parent; OWNED without one."""
-        with self._lock:
-            return Link(lib.native_link(self._world(), entity))
+        return Link(self._call(lib.native_link, entity))
 
     def parent(self, entity: EntityLike) -> Entity:
         """Return the parent, NULL for a root."""
-        with self._lock:
-            return int(lib.native_parent(self._world(), entity))
+        return int(self._call(lib.native_parent, entity))
 
     def root(self, entity: EntityLike) -> Entity:
         """Return the top of the hierarchy; the entity itself for a root. O(depth)."""
-        with self._lock:
-            return int(lib.native_root(self._world(), entity))
+        return int(self._call(lib.native_root, entity))
 
     def depth(self, entity: EntityLike) -> int:
         """Count the links to the root. O(depth). 0 for a handle that names no living entity."""
-        with self._lock:
-            depth = int(lib.native_depth(self._world(), entity))
+        depth = int(self._call(lib.native_depth, entity))
         return 0 if depth == 2**32 - 1 else depth
 
     def children(self, entity: EntityLike) -> Handles:
@@ -450,18 +399,15 @@ class Structure(WorldBase):
 
     def next_sibling(self, entity: EntityLike) -> Entity:
         """Return the next child of the same parent, or NULL."""
-        with self._lock:
-            return int(lib.native_sibling(self._world(), entity, 1))
+        return int(self._call(lib.native_sibling, entity, 1))
 
     def previous_sibling(self, entity: EntityLike) -> Entity:
         """Return the previous child of the same parent, or NULL."""
-        with self._lock:
-            return int(lib.native_sibling(self._world(), entity, 0))
+        return int(self._call(lib.native_sibling, entity, 0))
 
     def is_ancestor(self, ancestor: EntityLike, entity: EntityLike) -> bool:
         """Tell whether the first entity is above the second one. O(depth)."""
-        with self._lock:
-            return bool(lib.native_is_ancestor(self._world(), ancestor, entity))
+        return bool(self._call(lib.native_is_ancestor, ancestor, entity))
 
     def subtree(self, top: EntityLike, extent: Extent = Extent.SUBTREE) -> Subtree:
         """Copy an entity and what is below it into arrays. Empty for a dead handle. O(subtree)."""
@@ -496,14 +442,12 @@ class Structure(WorldBase):
         1 to 255 bytes of UTF-8, no control character and no '/'. Several entities may have one name.
         Raises EntityError, LimitError, ArgumentError, BusyError, OutOfMemoryError.
         """
-        with self._lock:
-            check(lib.native_set_name(self._world(), entity, _text(name or "")))
+        self._checked(lib.native_set_name, entity, bytes_of(name or ""))
 
     def name(self, entity: EntityLike) -> str:
         """Return the name, "" where there is none."""
         with self._lock:
-            text = ffi.string(lib.native_name(self._world(), entity))
-        return str(text.decode(errors="replace"))
+            return text_of(lib.native_name(self._world(), entity))
 
     def find(self, top: EntityLike, path: str) -> Entity:
         """Find an entity below another one by its name, or by names with '/' between them; NULL if none.
@@ -513,8 +457,7 @@ class Structure(WorldBase):
         O(descendants).
         """
         out = ffi.new("int64_t *")
-        with self._lock:
-            check(lib.native_find(self._world(), top, _text(path), out))
+        self._checked(lib.native_find, top, bytes_of(path), out)
         return int(out[0])
 
     def path(self, entity: EntityLike) -> str:
@@ -531,37 +474,11 @@ class Structure(WorldBase):
             size = int(write(world, entity, ffi.NULL, 0)) + 1
             buffer = ffi.new("char[]", size)
             write(world, entity, buffer, size)
-        return str(ffi.string(buffer).decode(errors="replace"))
-
-    def _pack(self, components: Values) -> Any:
-        raise NotImplementedError
+        return text_of(buffer)
 
 
-def _count(count: int) -> int:
+def count_of(count: int) -> int:
+    """Return a count of entities; ArgumentError where it is negative."""
     if count < 0:
         raise ArgumentError(Status.ERR_ARGUMENT, f"a count is 0 or more, not {count}")
     return count
-
-
-#: Where a call that is refused for no entity leaves the index of the first refused one.
-_NOWHERE = 2 ** (8 * ffi.sizeof("size_t")) - 1
-
-
-def first_refused() -> Any:
-    """Return room for the index of the first entity that is refused."""
-    return ffi.new("size_t *", _NOWHERE)
-
-
-def check_at(status: int, refused: Any) -> Status:
-    """Check a status; an exception has the index that the call has left in first_refused()."""
-    if status < 0:
-        index = int(refused[0])
-        raise error_of(status, None if index == _NOWHERE else index)
-    return check(status)
-
-
-def _text(text: str) -> bytes:
-    encoded = text.encode()
-    if b"\0" in encoded:
-        raise ArgumentError(Status.ERR_ARGUMENT, "a name has no zero byte")
-    return encoded

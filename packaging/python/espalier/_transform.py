@@ -8,21 +8,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import one
+from ._arrays import address, one
 from ._errors import check
 from ._native import ffi, lib
 from ._types import TRANSFORM, WRITE_TYPES, Conversion, EulerOrder, Floats, Write
 
 _VECTOR = WRITE_TYPES[Write.LOCAL_POSITION]
 _QUATERNION = WRITE_TYPES[Write.LOCAL_ROTATION]
+#: Of espl_matrix_form: 4 columns of 4.
+_MATRIX_4X4, _MATRIX_4X4_INVERSE = 1, 2
 _IDENTITY = np.zeros((), dtype=TRANSFORM)
 _IDENTITY["rotation"][3] = 1
 _IDENTITY["scale"] = 1
 _IDENTITY["stretch"] = 1
-
-
-def _floats(array: npt.NDArray[Any]) -> Any:
-    return ffi.cast("float *", array.ctypes.data)
 
 
 class Transform:
@@ -70,12 +68,12 @@ class Transform:
     def from_matrix(cls, matrix: npt.ArrayLike) -> Transform:
         """Decompose a (4, 4) matrix whose product with a column x, y, z, 1 is a point of the outer frame.
 
-        Equal lengths of the columns become the scale, others the stretch. Raises NumberError: shear, a
-        last row other than 0, 0, 0, 1, or a number that is not finite.
+        Columns of the same length give a scale, others a stretch. Raises NumberError: shear, a last row
+        other than 0, 0, 0, 1, or a number that is not finite.
         """
         columns = np.ascontiguousarray(np.asarray(matrix, dtype=np.float32).reshape(4, 4).T)
         made = np.empty((), dtype=TRANSFORM)
-        check(lib.espl_transform_from_matrix_4x4(_pointer(made), _floats(columns), ffi.NULL))
+        check(lib.espl_transform_from_matrix_4x4(address(made), address(columns), ffi.NULL))
         return cls.from_array(made)
 
     @property
@@ -104,7 +102,7 @@ class Transform:
         return int(self._array["user_data"])
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> npt.NDArray[Any]:
-        """Return the value of the type TRANSFORM, read-only."""
+        """Return the value of the type TRANSFORM, read-only; of another type a copy."""
         return self._array if dtype is None else self._array.astype(dtype)
 
     def __eq__(self, other: object) -> bool:
@@ -126,8 +124,10 @@ class Transform:
 
     def __matmul__(self, local: Transform) -> Transform:
         """Return the world transform of a child with this local transform, if self is its parent's."""
+        if not isinstance(local, Transform):
+            return NotImplemented
         made = np.empty((), dtype=TRANSFORM)
-        lib.native_compose(_pointer(made), _pointer(self._array), _pointer(local._array))
+        lib.native_compose(address(made), address(self._array), address(local._array))
         return Transform.from_array(made)
 
     def relative_to(self, parent: Transform) -> Transform:
@@ -137,16 +137,14 @@ class Transform:
         """
         made = _IDENTITY.copy()
         check(
-            lib.espl_transform_relative(
-                _pointer(made), _pointer(parent._array), _pointer(self._array)
-            )
+            lib.espl_transform_relative(address(made), address(parent._array), address(self._array))
         )
         return Transform.from_array(made)
 
     def normalized(self) -> Transform:
         """Return it with a rotation of unit length. Raises NumberError: not finite, or no length."""
         made = self._array.copy()
-        check(lib.espl_transform_normalize(_pointer(made)))
+        check(lib.espl_transform_normalize(address(made)))
         return Transform.from_array(made)
 
     def lerp(self, other: Transform, t: float) -> Transform:
@@ -156,20 +154,21 @@ class Transform:
         """
         made = np.empty((), dtype=TRANSFORM)
         check(
-            lib.espl_transform_lerp(_pointer(made), _pointer(self._array), _pointer(other._array), t)
+            lib.espl_transform_lerp(address(made), address(self._array), address(other._array), t)
         )
         return Transform.from_array(made)
 
     def matrix(self) -> Floats:
         """Return a (4, 4) matrix, for columns: ``m @ [x, y, z, 1]`` is the point in the outer frame."""
-        columns = np.empty((4, 4), dtype=np.float32)
-        lib.espl_transform_matrix(_floats(columns), _pointer(self._array), 1)
-        return np.ascontiguousarray(columns.T)
+        return self._matrix(_MATRIX_4X4)
 
     def inverse_matrix(self) -> Floats:
         """Return the inverse of matrix(). Axes of zero scale or stretch become rows of zeros."""
+        return self._matrix(_MATRIX_4X4_INVERSE)
+
+    def _matrix(self, form: int) -> Floats:
         columns = np.empty((4, 4), dtype=np.float32)
-        lib.espl_transform_matrix(_floats(columns), _pointer(self._array), 2)
+        lib.espl_transform_matrix(address(columns), address(self._array), form)
         return np.ascontiguousarray(columns.T)
 
     def convert(self, value: npt.ArrayLike, conversion: Conversion) -> Floats:
@@ -177,18 +176,14 @@ class Transform:
         source = one(value, _VECTOR)
         made = np.zeros(3, dtype=np.float32)
         lib.espl_transform_convert(
-            _floats(made), _pointer(self._array), Conversion(conversion), _floats(source)
+            address(made), address(self._array), Conversion(conversion), address(source)
         )
         return made
 
 
-def _pointer(array: npt.NDArray[Any]) -> Any:
-    return ffi.cast("espl_transform *", array.ctypes.data)
-
-
 def pointer_of(transform: Transform) -> Any:
     """Return the address of a transform's value. The caller keeps the transform."""
-    return _pointer(transform._array)
+    return address(transform._array)
 
 
 # --- Rotations: quaternions x, y, z, w; angles in radians ---
@@ -200,7 +195,7 @@ def quat_from_axis_angle(axis: npt.ArrayLike, angle: float) -> Floats:
     The same bits on every machine. Raises NumberError: not finite, or no length.
     """
     source, made = one(axis, _VECTOR), np.empty(4, dtype=np.float32)
-    check(lib.espl_quat_from_axis_angle(_floats(made), _floats(source), angle))
+    check(lib.espl_quat_from_axis_angle(address(made), address(source), angle))
     return made
 
 
@@ -208,7 +203,7 @@ def quat_to_axis_angle(quat: npt.ArrayLike) -> tuple[Floats, float]:
     """Return the axis, (3,), and the angle, 0 to pi, of a rotation. Raises NumberError."""
     source, axis = one(quat, _QUATERNION), np.empty(3, dtype=np.float32)
     angle = ffi.new("float *")
-    check(lib.espl_quat_to_axis_angle(_floats(axis), angle, _floats(source)))
+    check(lib.espl_quat_to_axis_angle(address(axis), angle, address(source)))
     return axis, float(angle[0])
 
 
@@ -218,40 +213,40 @@ def quat_from_euler(angles: npt.ArrayLike, order: EulerOrder = EulerOrder.YXZ) -
     Raises NumberError: not finite; ArgumentError: no such order.
     """
     source, made = one(angles, _VECTOR), np.empty(4, dtype=np.float32)
-    check(lib.espl_quat_from_euler(_floats(made), _floats(source), order))
+    check(lib.espl_quat_from_euler(address(made), address(source), order))
     return made
 
 
 def quat_to_euler(quat: npt.ArrayLike, order: EulerOrder = EulerOrder.YXZ) -> Floats:
     """Return the angles about +X, +Y, +Z that make a rotation, (3,). Raises as quat_from_euler()."""
     source, made = one(quat, _QUATERNION), np.empty(3, dtype=np.float32)
-    check(lib.espl_quat_to_euler(_floats(made), _floats(source), order))
+    check(lib.espl_quat_to_euler(address(made), address(source), order))
     return made
 
 
 def quat_multiply(a: npt.ArrayLike, b: npt.ArrayLike) -> Floats:
     """Return a * b: the rotation b followed by the rotation a. Nothing is checked or normalised."""
     first, second, made = one(a, _QUATERNION), one(b, _QUATERNION), np.empty(4, dtype=np.float32)
-    lib.espl_quat_multiply(_floats(made), _floats(first), _floats(second))
+    lib.espl_quat_multiply(address(made), address(first), address(second))
     return made
 
 
 def quat_rotate(quat: npt.ArrayLike, vector: npt.ArrayLike) -> Floats:
     """Rotate a vector, (3,), by a quaternion of unit length."""
     turn, source, made = one(quat, _QUATERNION), one(vector, _VECTOR), np.empty(3, np.float32)
-    lib.espl_quat_rotate(_floats(made), _floats(turn), _floats(source))
+    lib.espl_quat_rotate(address(made), address(turn), address(source))
     return made
 
 
 def quat_between(start: npt.ArrayLike, end: npt.ArrayLike) -> Floats:
     """Return the shortest rotation from one direction, (3,), to another. Raises NumberError."""
     first, second, made = one(start, _VECTOR), one(end, _VECTOR), np.empty(4, dtype=np.float32)
-    check(lib.espl_quat_between(_floats(made), _floats(first), _floats(second)))
+    check(lib.espl_quat_between(address(made), address(first), address(second)))
     return made
 
 
 def quat_slerp(a: npt.ArrayLike, b: npt.ArrayLike, t: float) -> Floats:
     """Interpolate rotations at constant speed by the shortest way. Raises NumberError: not finite."""
     first, second, made = one(a, _QUATERNION), one(b, _QUATERNION), np.empty(4, dtype=np.float32)
-    check(lib.espl_quat_slerp(_floats(made), _floats(first), _floats(second), t))
+    check(lib.espl_quat_slerp(address(made), address(first), address(second), t))
     return made

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import address, one, output, strided_handles, values
+from ._arrays import address, one, output, strided_handles, type_of, values
 from ._errors import ArgumentError, PartlyError, Status, check, error_of, message_of
 from ._native import ffi, lib
-from ._structure import Structure, transform_of
+from ._structure import Structure, parts_of, transform_of
 from ._transform import Transform, pointer_of
 from ._types import (
     POSE,
@@ -24,6 +24,7 @@ from ._types import (
     EntitiesLike,
     EntityLike,
     Floats,
+    Handles,
     Inherit,
     Read,
     Space,
@@ -32,7 +33,10 @@ from ._types import (
 
 _TRANSLATE = (Write.TRANSLATE_OWN, Write.TRANSLATE_IN_PARENT, Write.TRANSLATE_WORLD)
 _ROTATE = (Write.ROTATE_OWN, Write.ROTATE_IN_PARENT, Write.ROTATE_WORLD)
+#: Kinds of write by the name of the part, relative to the parent and to the world.
 _LOCAL = {
+    "transform": Write.LOCAL_TRANSFORM,
+    "pose": Write.LOCAL_POSE,
     "position": Write.LOCAL_POSITION,
     "rotation": Write.LOCAL_ROTATION,
     "scale": Write.LOCAL_SCALE,
@@ -40,6 +44,7 @@ _LOCAL = {
     "user_data": Write.USER_DATA,
 }
 _WORLD = {
+    "transform": Write.WORLD_TRANSFORM,
     "position": Write.WORLD_POSITION,
     "rotation": Write.WORLD_ROTATION,
     "scale": Write.WORLD_SCALE,
@@ -49,13 +54,13 @@ _WORLD = {
 
 
 class WriteReport(NamedTuple):
-    """Account of a batch of writes: count == applied + refused."""
+    """Counts of a batch of writes; applied + refused are all of them."""
 
-    #: Carried out, writes that changed nothing included.
+    #: Writes that were carried out, also where they changed no bit.
     applied: int
-    #: Of the applied: a scale or stretch of zero left a part open.
+    #: Of the applied: a scale or stretch of zero left a part undetermined.
     lossy: int
-    #: Not carried out.
+    #: Writes that were not carried out.
     refused: int
     #: Index of the first refused entry; None where all were carried out.
     first_refused: int | None
@@ -82,9 +87,8 @@ class Transforms(Structure):
 
         Raises EntityError, ComponentError (no transform), ArgumentError (no such kind).
         """
-        out = np.empty((), dtype=_type_of(READ_TYPES, kind))
-        with self._lock:
-            check(lib.native_read(self._world(), entity, kind, address(out)))
+        out = np.empty((), dtype=type_of(READ_TYPES, kind))
+        self._checked(lib.native_read, entity, kind, address(out))
         return out
 
     def world_position(self, entity: EntityLike) -> Floats:
@@ -112,7 +116,7 @@ class Transforms(Structure):
         return float(self.read(entity, Read.LOCAL_SCALE))
 
     def stretch(self, entity: EntityLike) -> Floats:
-        """Return the scale of each axis, (3,), the same in both spaces. Raises as the others."""
+        """Return the scale of each axis, (3,). Raises EntityError, ComponentError."""
         return self.read(entity, Read.STRETCH)
 
     def user_data(self, entity: EntityLike) -> int:
@@ -128,7 +132,10 @@ class Transforms(Structure):
         return Transform.from_array(self.read(entity, Read.LOCAL_TRANSFORM))
 
     def world_matrix(self, entity: EntityLike) -> Floats:
-        """Return (4, 4): ``m @ [x, y, z, 1]`` is a point of the entity in the world. Raises as above."""
+        """Return (4, 4): ``m @ [x, y, z, 1]`` is a point of the entity in the world.
+
+        Raises EntityError, ComponentError.
+        """
         return self.world_transform(entity).matrix()
 
     def relative(self, frame: EntityLike, entity: EntityLike) -> Transform:
@@ -137,9 +144,7 @@ class Transforms(Structure):
         Raises EntityError, ComponentError, NumberError (a tiny scale of the frame).
         """
         out = np.empty((), dtype=TRANSFORM)
-        pointer = ffi.cast("espl_transform *", out.ctypes.data)
-        with self._lock:
-            check(lib.native_relative(self._world(), frame, entity, pointer))
+        self._checked(lib.native_relative, frame, entity, address(out))
         return Transform.from_array(out)
 
     def convert(
@@ -150,15 +155,12 @@ class Transforms(Structure):
         Raises EntityError, ComponentError, ArgumentError.
         """
         source, out = one(value, READ_TYPES[Read.STRETCH]), np.zeros(3, dtype=np.float32)
-        first, second = ffi.from_buffer("float[]", source), ffi.from_buffer("float[]", out)
-        with self._lock:
-            check(lib.native_convert(self._world(), entity, conversion, first, second))
+        self._checked(lib.native_convert, entity, conversion, address(source), address(out))
         return out
 
     def inherit(self, entity: EntityLike) -> Inherit:
         """Return the parts that a member does not take from its parent; NONE for any other handle."""
-        with self._lock:
-            return Inherit(lib.native_inherit(self._world(), entity))
+        return Inherit(self._call(lib.native_inherit, entity))
 
     def set_inherit(self, entity: EntityLike, flags: Inherit) -> Status:
         """Change which parts a member does not take from its parent; it stays where it is.
@@ -166,19 +168,17 @@ class Transforms(Structure):
         Returns OK or LOSSY. Raises EntityError, StructureError (a root), ArgumentError, BusyError (in a
         query, where memory is needed), OutOfMemoryError.
         """
-        with self._lock:
-            return check(lib.native_set_inherit(self._world(), entity, flags))
+        return self._checked(lib.native_set_inherit, entity, flags)
 
     def write_one(self, entity: EntityLike, kind: Write, value: npt.ArrayLike) -> Status:
         """Carry out one write of any kind. O(descendants).
 
         Returns OK, LOSSY or OVERFLOW. Raises EntityError, ComponentError (no transform), NumberError,
         StructureError (it copies its parent), ArgumentError, BusyError and OutOfMemoryError (the first
-        stretch or user data of a hierarchy needs memory), ValueError (the shape).
+        stretch or user data of a hierarchy needs memory), ValueError (the shape). Then nothing has changed.
         """
-        array = one(value, _type_of(WRITE_TYPES, kind))
-        with self._lock:
-            return check(lib.native_write(self._world(), entity, kind, address(array)))
+        array = one(value, type_of(WRITE_TYPES, kind))
+        return self._checked(lib.native_write, entity, kind, address(array))
 
     def set_local(
         self,
@@ -196,8 +196,8 @@ class Transforms(Structure):
         position (3,), rotation (4,) x, y, z, w, scale, stretch (3,), user_data. Parts that are not
         given stay as they read. Returns and raises as write_one().
         """
-        parts = (position, rotation, scale, stretch, user_data)
-        return self._set(entity, transform, parts, Space.LOCAL)
+        given = parts_of(position, rotation, scale, stretch, user_data)
+        return self._set(entity, transform, given, Space.LOCAL)
 
     def set_world(
         self,
@@ -211,36 +211,35 @@ class Transforms(Structure):
         user_data: int | None = None,
     ) -> Status:
         """Set the transform relative to the world, or parts of it, in one write. As set_local()."""
-        parts = (position, rotation, scale, stretch, user_data)
-        return self._set(entity, transform, parts, Space.WORLD)
+        given = parts_of(position, rotation, scale, stretch, user_data)
+        return self._set(entity, transform, given, Space.WORLD)
 
     def _set(
-        self, entity: EntityLike, transform: Transform | None, parts: tuple[Any, ...], space: Space
+        self, entity: EntityLike, transform: Transform | None, given: dict[str, Any], space: Space
     ) -> Status:
-        kinds = _LOCAL if space == Space.LOCAL else _WORLD
-        given = [(name, part) for name, part in zip(kinds, parts) if part is not None]
+        is_local = space == Space.LOCAL
+        kinds = _LOCAL if is_local else _WORLD
         if transform is None and len(given) == 1:
-            return self.write_one(entity, kinds[given[0][0]], given[0][1])
-        whole = transform_of(transform, *parts)
+            [(name, part)] = given.items()
+            return self.write_one(entity, kinds[name], part)
+        whole = transform_of(transform, given)
         if whole is None:
             raise ArgumentError(Status.ERR_ARGUMENT, "nothing to set")
-        is_local = space == Space.LOCAL
-        kind = Write.LOCAL_TRANSFORM if is_local else Write.WORLD_TRANSFORM
         with self._lock:
             if transform is None:
                 read = Read.LOCAL_TRANSFORM if is_local else Read.WORLD_TRANSFORM
                 array = self.read(entity, read)
-                for name, _ in given:
+                for name in given:
                     array[name] = whole.__array__()[name]
                 whole = Transform.from_array(array)
-            return check(lib.native_write(self._world(), entity, kind, pointer_of(whole)))
+            return self._checked(lib.native_write, entity, kinds["transform"], pointer_of(whole))
 
     def translate(
         self, entity: EntityLike, offset: npt.ArrayLike, axes: Axes = Axes.OWN
     ) -> Status:
         """Move by an offset, (3,), along its own axes, the parent's, or the world's. As write_one().
 
-        The units of its own axes are the parent's.
+        Along its own axes the units are the parent's.
         """
         return self.write_one(entity, _TRANSLATE[axes], offset)
 
@@ -251,12 +250,10 @@ class Transforms(Structure):
     def rotate_about(
         self, entity: EntityLike, pivot: npt.ArrayLike, by: npt.ArrayLike
     ) -> Status:
-        """Turn by a quaternion, (4,), about a point of the world, (3,): it moves as well. As write_one()."""
+        """Turn by a quaternion, (4,), about a point of the world, (3,), and move. As write_one()."""
         point = one(pivot, WRITE_TYPES[Write.WORLD_POSITION])
         turn = one(by, WRITE_TYPES[Write.WORLD_ROTATION])
-        first, second = ffi.from_buffer("float[]", point), ffi.from_buffer("float[]", turn)
-        with self._lock:
-            return check(lib.native_rotate_about(self._world(), entity, first, second))
+        return self._checked(lib.native_rotate_about, entity, address(point), address(turn))
 
     def look_at(
         self,
@@ -265,15 +262,15 @@ class Transforms(Structure):
         up: npt.ArrayLike = (0, 1, 0),
         forward: Axis = Axis.FORWARD,
     ) -> Status:
-        """Turn it in its place so that an axis points at a point of the world, (3,). As write_one().
+        """Turn an entity in place so that an axis points at a point of the world, (3,). As write_one().
 
-        up: direction, (3,), that its up axis comes as near to as it can. LOSSY: it is at the target.
+        up: the direction, (3,), that its up axis approaches as far as it can. LOSSY: it is at the target.
         """
         point = one(target, WRITE_TYPES[Write.WORLD_POSITION])
         above = one(up, WRITE_TYPES[Write.WORLD_POSITION])
-        first, second = ffi.from_buffer("float[]", point), ffi.from_buffer("float[]", above)
-        with self._lock:
-            return check(lib.native_look_at(self._world(), entity, first, second, forward))
+        return self._checked(
+            lib.native_look_at, entity, address(point), address(above), forward
+        )
 
     # --- Many entities ---
 
@@ -293,9 +290,8 @@ class Transforms(Structure):
         of entities that can be read may be written before an exception.
         """
         array, stride = strided_handles(entities)
-        dtype = _type_of(READ_TYPES, kind)
-        base, shape = dtype.subdtype or (dtype, ())
-        out = output(out, (len(array),) + tuple(shape), base)
+        dtype = type_of(READ_TYPES, kind)
+        out = output(out, (len(array),) + dtype.shape, dtype.base)
         if not strict:
             _fill(out)
         with self._lock:
@@ -383,28 +379,29 @@ class Transforms(Structure):
     ) -> WriteReport:
         """Carry out writes of one kind to many entities, (n,), any and in any order, by one call.
 
-        value: (n, ...) of the shape and type that the kind names, or one value for all. Hierarchy by
-        hierarchy, parents before children; O(n + descendants). An entity that the write of one would
-        refuse is refused alone, and ALL OTHERS ARE WRITTEN: with strict that raises PartlyError, which
-        has the report; else see the report. Of the batch as a whole, nothing changed:
-        OutOfMemoryError, BusyError, LimitError, ArgumentError, ValueError (the shape).
+        value: (n, ...) of the shape and type that the kind names, or one value for all. Parents are
+        written before their children. O(n + descendants).
+
+        An entry that write_one() would refuse is refused alone, and ALL OTHERS ARE WRITTEN. strict: that
+        raises PartlyError, which has the report; else the report is returned. Raised before anything is
+        written: OutOfMemoryError, BusyError, LimitError, ArgumentError, ValueError (the shape).
         """
         array, stride = strided_handles(entities)
-        source, step = values(value, len(array), _type_of(WRITE_TYPES, kind))
+        source, step = values(value, len(array), type_of(WRITE_TYPES, kind))
+        return self._write(array, stride, kind, source, step, strict)
+
+    def _write(
+        self,
+        array: Handles,
+        stride: int,
+        kind: Write,
+        source: npt.NDArray[Any],
+        step: int,
+        strict: bool,
+    ) -> WriteReport:
+        entries = address(array), stride, address(source), step, len(array)
         report = ffi.new("espl_write_report *")
-        with self._lock:
-            status = check(
-                lib.native_write_many(
-                    self._world(),
-                    kind,
-                    address(array),
-                    stride,
-                    address(source),
-                    step,
-                    len(array),
-                    report,
-                )
-            )
+        status = self._checked(lib.native_write_many, kind, *entries, report)
         made = WriteReport(
             int(report.applied),
             int(report.lossy),
@@ -433,42 +430,41 @@ class Transforms(Structure):
         """Write parts of the transforms of many entities, (n,).
 
         positions (n, 3), rotations (n, 4) x, y, z, w, scales (n,), stretches (n, 3), user_data (n,), or
-        whole transforms (n,) of TRANSFORM; each may be one value for all. The parts are written one
-        after the other, each as by write_many(), but positions, rotations and scales relative to the
-        parents at once. The report is the sum of these writes; its first_refused is that of the first
-        write that refused one. Raises as write_many(); with strict a part that is refused for some
-        entities leaves the later parts unwritten.
+        whole transforms (n,) of TRANSFORM; each may be one value for all. Each part is one write_many(),
+        but local positions, rotations and scales together are one. The report is the sum of these
+        batches; its first_refused is that of the first batch that refused an entry.
+
+        Raises as write_many(); ValueError before anything is written. Where the batch of a later part
+        raises, those of the earlier parts are written.
         """
         kinds = _LOCAL if space == Space.LOCAL else _WORLD
-        is_pose = space == Space.LOCAL and not any(
-            part is None for part in (positions, rotations, scales)
-        )
-        array, _ = strided_handles(entities)
-        work: list[tuple[Write, npt.ArrayLike]] = []
-        if transforms is not None:
-            whole = Write.LOCAL_TRANSFORM if space == Space.LOCAL else Write.WORLD_TRANSFORM
-            work.append((whole, transforms))
-        if is_pose:
+        array, stride = strided_handles(entities)
+        parts: dict[str, npt.ArrayLike | None] = {
+            "transform": transforms,
+            "pose": None,
+            "position": positions,
+            "rotation": rotations,
+            "scale": scales,
+            "stretch": stretches,
+            "user_data": user_data,
+        }
+        pose = [parts[name] for name in ("position", "rotation", "scale")]
+        if space == Space.LOCAL and all(part is not None for part in pose):
             poses = np.empty(len(array), dtype=POSE)
-            poses["position"], poses["rotation"] = positions, rotations
-            poses["scale"] = scales
-            work.append((Write.LOCAL_POSE, poses))
-        parts = {} if is_pose else {"position": positions, "rotation": rotations, "scale": scales}
-        parts.update(stretch=stretches, user_data=user_data)
-        work += [(kinds[name], part) for name, part in parts.items() if part is not None]
+            poses["position"], poses["rotation"], poses["scale"] = pose
+            parts.update(position=None, rotation=None, scale=None, pose=poses)
+        work = [
+            (kinds[name], *values(part, len(array), WRITE_TYPES[kinds[name]]))
+            for name, part in parts.items()
+            if part is not None
+        ]
         if not work:
             raise ArgumentError(Status.ERR_ARGUMENT, "nothing to write")
         total = _EMPTY
         with self._lock:
-            for kind, value in work:
-                total = _add(total, self.write_many(array, kind, value, strict=strict))
+            for kind, source, step in work:
+                total = _add(total, self._write(array, stride, kind, source, step, strict))
         return total
-
-
-def _type_of(types: tuple[np.dtype[Any], ...], kind: int) -> np.dtype[Any]:
-    if not 0 <= kind < len(types):
-        raise ArgumentError(Status.ERR_ARGUMENT, f"there is no kind {kind}")
-    return types[kind]
 
 
 def _fill(out: npt.NDArray[Any]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Handles, numbers with names, and numpy types."""
+"""Handles, enumerations and numpy types."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 #: A handle of an entity: a plain int, 0 for none. Arrays of handles are numpy.int64, and an element of
-#: such an array is as good as an int: both compare, hash and index a dict alike. A class of handles
-#: would have to be taken apart and put together at each batch, and numpy.uint64 is turned into floats,
-#: which lose bits, where it meets an int (before numpy 2). Give the number no meaning of your own: it is
-#: index and generation, unique for the life of its world, and another world refuses it. That of a
-#: pending entity is negative.
+#: such an array compares and hashes as the int does. It is no class, because each batch would have to
+#: convert every handle. It is not numpy.uint64, because before numpy 2 that and an int become floats,
+#: which lose bits. The number is index and generation: it is unique for the life of its world, and
+#: another world refuses it. The handle of a pending entity is negative.
 Entity = int
 #: What is accepted for one handle.
 EntityLike = Union[int, "np.integer[Any]"]

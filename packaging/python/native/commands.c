@@ -58,7 +58,7 @@ int native_buffer_submit(native_buffer *b)
     return espl_command_buffer_submit(b->commands);
 }
 
-// Stops at the first handle that is refused, and tells its index.
+// Stops at the first handle that is refused, whose index is then `*refused`.
 int native_buffer_resolve(const native_buffer *b, const void *pending, size_t count, void *out,
                           size_t *refused)
 {

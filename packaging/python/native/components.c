@@ -13,11 +13,6 @@ int native_register(native_world *w, const char *name, size_t size, size_t align
     return espl_component_register(native_enter(w), &def, out);
 }
 
-uint32_t native_find_component(const native_world *w, const char *name)
-{
-    return espl_component_find(native_peek(w), name);
-}
-
 int native_change(native_world *w, const void *entities, size_t count,
                   const espl_component_value *add, size_t add_count, const espl_component *remove,
                   size_t remove_count, size_t *refused)
@@ -46,8 +41,8 @@ int native_get_components(const native_world *w, uint32_t component, const void 
     return status;
 }
 
-// All or nothing: an entity that lacks the component is found before any value is set, by the call
-// that refuses it.
+// All or nothing: every entity is checked before any value is set. The call of the library on the first
+// entity that lacks the component gives the status and the message.
 int native_set_components(native_world *w, uint32_t component, const void *entities, size_t count,
                           const void *values, size_t size, size_t *refused)
 {
@@ -76,8 +71,9 @@ uint64_t native_version(const native_world *w)
 
 // --- Queries ---
 
-// The chunks are copies of the iteration at each of them. They stay right because the guard, an
-// iteration that does not move, keeps structure as it is: no row moves and no chunk is freed.
+// The chunks are copies of an espl_query, one at each chunk. They stay valid because the guard, an open
+// espl_query without terms, makes the world refuse changes of structure: no row moves and no chunk is
+// freed.
 struct native_query {
     native_owned owned;
     espl_query guard;
@@ -129,12 +125,13 @@ static espl_status list_chunks(native_query *q, espl_world *world, const espl_qu
     return status;
 }
 
-// Begin the guard. Returns NULL, and why, or a query without chunks.
+// Begin the guard. Returns a query without chunks, or NULL and why.
 static native_query *begin(native_world *w, espl_status *status)
 {
+    espl_world *const world = native_enter(w);
     native_query *const q = calloc(1, sizeof *q);
 
-    *status = q != NULL ? espl_query_begin(w->world, NULL, &q->guard) : ESPL_ERR_NO_MEMORY;
+    *status = q != NULL ? espl_query_begin(world, NULL, &q->guard) : ESPL_ERR_NO_MEMORY;
     if (*status != ESPL_OK) {
         free(q);
         return NULL;
@@ -155,8 +152,8 @@ int native_query_begin(native_world *w, const native_terms *t, native_query **ou
                                 .changed_count = t->changed_count,
                                 .since = t->since,
                                 .include = t->include};
-    espl_status status = native_enter(w) != NULL ? ESPL_OK : ESPL_ERR_ARGUMENT;
-    native_query *const q = status == ESPL_OK ? begin(w, &status) : NULL;
+    espl_status status;
+    native_query *const q = begin(w, &status);
 
     if (q == NULL) {
         return status;

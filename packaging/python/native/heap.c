@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The memory of a world whose bytes Python arrays may show. A block that is released while an address
-// in it is pinned stays allocated until the last of these pins is released, so that an array that
-// outlives its block of code, or its world, never reads memory that is not there.
+// The allocator of a world. A block that the world releases while an address in it is pinned stays
+// allocated until the last of these pins is released. So a Python array without a copy never reads freed
+// memory, not even after its `with` block or its world has ended.
 #include "internal.h"
 
 #include <stdlib.h>
@@ -14,9 +14,10 @@
 
 #define HUGE_PAGE ((size_t)1 << 21)
 
-// A released block that is pinned. It is kept in the block itself, whose values are unspecified then.
+// The record of a released block that is pinned. It overwrites the block, whose values are unspecified
+// then.
 typedef struct kept {
-    size_t pins;
+    size_t pins; // left in the block
     size_t size;
 } kept;
 
@@ -57,7 +58,8 @@ static void free_block(void *block)
 #endif
 }
 
-// As the library's own allocator: large blocks begin at a huge page, and are advised to lie in some.
+// Large blocks begin at a huge page and are advised to be huge pages, as by the library's own allocator,
+// which is not public.
 static void *allocate(void *user, size_t size, size_t alignment)
 {
     const native_heap *const heap = user;

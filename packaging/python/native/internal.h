@@ -8,20 +8,20 @@
 
 #include <stdatomic.h>
 
-/// The memory of one world, as espl_allocator. It outlives the world while something is pinned.
+/// The allocator of one world. It outlives the world while a pin is left.
 typedef struct native_heap native_heap;
 
 /// Return a heap without blocks, or NULL.
 native_heap *native_heap_create(bool huge_pages);
 /// Return the functions of a heap.
 espl_allocator native_heap_allocator(native_heap *heap);
-/// The world has ended: free the heap now, or with its last pin.
+/// Free the heap of a world that was destroyed, now or with the last pin.
 void native_heap_close(native_heap *heap);
 
-/// What a world must end before it is destroyed: a command buffer, or an iteration.
+/// The first member of what a world must end before it is destroyed: a native_buffer or a native_query.
 typedef struct native_owned {
-    struct native_owned *previous, *next; // of the same world
-    struct native_owned *next_dead;       // among those that Python has released
+    struct native_owned *previous, *next; // in the list of all that the world owns
+    struct native_owned *next_released;   // in the list native_world.released
     native_world *w;
     void (*end)(struct native_owned *owned); // may be called more than once
 } native_owned;
@@ -29,23 +29,23 @@ typedef struct native_owned {
 struct native_world {
     espl_world *world; // NULL once closed
     native_heap *heap;
-    native_owned *first;
-    // Released by Python's garbage collector on any thread, perhaps while the world is inside a call.
-    // They are freed by the next call that changes the world.
-    _Atomic(native_owned *) dead;
-    atomic_size_t users;
+    native_owned *owned; // the first of the list
+    // What Python has released and the world still owns. Python's garbage collector releases on any
+    // thread, perhaps during a call of the world, so the next call that changes the world frees them.
+    _Atomic(native_owned *) released;
+    atomic_size_t users; // Python's World, and what the world owns and Python has not released
 };
 
-/// Begin a call that changes the world: free what was released. Return the world, or NULL.
+/// Begin a call that changes the world: free what was released. Return the world, NULL once closed.
 espl_world *native_enter(native_world *w);
-/// Return the world for a call that only reads, or NULL.
+/// Return the world for a call that only reads, NULL once closed.
 static inline const espl_world *native_peek(const native_world *w)
 {
-    return w != NULL ? w->world : NULL;
+    return w->world;
 }
-/// Add what was allocated by malloc() and begins with a native_owned.
+/// Make the world own an object that malloc() has allocated and that begins with a native_owned.
 void native_own(native_world *w, native_owned *added, void (*end)(native_owned *owned));
-/// Hand it over to be freed. Any thread.
+/// Release an object: the next call that changes its world ends and frees it. Any thread.
 void native_disown(native_owned *released);
 
 /// Return the definition that a native_creation stands for.

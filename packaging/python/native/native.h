@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// What the Python package calls: the library with handles as 64-bit numbers, and with owners that
-/// keep memory mapped as long as a Python object may read it.
+/// What the Python package calls: the library with handles as 64-bit numbers, and with pins, which keep
+/// the memory that a Python object may read.
 ///
 /// A handle is the 8 bytes of an espl_entity, so that an array of numpy.int64 is an array of handles.
 /// Functions that return int return an espl_status. The caller holds the lock of the world (see
-/// World in espalier/_base.py) during each call that takes one, but for releases, which any thread
-/// may make. A world that was closed is as a NULL world: refused with ESPL_ERR_ARGUMENT.
+/// WorldBase in espalier/_base.py) during each call that takes one, except native_*_release(), which any
+/// thread may call at any time. Pointers are not NULL. A call on a world that was closed returns
+/// ESPL_ERR_ARGUMENT.
 #ifndef ESPALIER_PYTHON_NATIVE_H
 #define ESPALIER_PYTHON_NATIVE_H
 
@@ -15,20 +16,21 @@
 // The package's build reads the declarations from here on, which use no preprocessor but the last #endif.
 // --- begin of declarations ---
 
-/// A world and who uses it: freed when the last of its owners, buffers and queries is released.
+/// A world, freed with the last release of itself, its command buffers and its queries.
 typedef struct native_world native_world;
-/// A command buffer. It is destroyed with the world or with its own release, whichever comes first.
+/// A command buffer, destroyed when it or its world is closed.
 typedef struct native_buffer native_buffer;
-/// The chunks that answer a query, or the hierarchy of a view, while the world is in iteration.
+/// The chunks that match a query, or the hierarchy of a view. While it is open the world refuses changes
+/// of structure.
 typedef struct native_query native_query;
-/// An address that a Python object reads: the block around it stays allocated until it is unpinned.
+/// An address that a Python object reads: the block around it stays allocated until the pin's release.
 typedef struct native_pin native_pin;
 
 typedef struct native_options {
     uint32_t tag;
     const char *kernels;
     size_t layout_budget;
-    int log_level; // least espl_log_level that is printed to stderr; more than ESPL_LOG_ERROR: none
+    int log_level; // the lowest that is printed to stderr; more than ESPL_LOG_ERROR prints none
     int huge_pages;
 } native_options;
 
@@ -76,8 +78,7 @@ const char *native_kernels(const native_world *w);
 int native_clear(native_world *w);
 int native_compact(native_world *w);
 int native_hash(const native_world *w, int kind, uint64_t *out);
-const char *native_validate(const native_world *w, int64_t *entity, size_t *detail,
-                            size_t *overflowed);
+const char *native_validate(const native_world *w, int64_t *entity, size_t *detail);
 void native_stats(const native_world *w, espl_world_stats *out);
 int native_reserve(native_world *w, size_t entities, const espl_component *components,
                    size_t component_count, size_t rows, size_t writes, int64_t side_of);
@@ -96,7 +97,7 @@ int native_set_sibling(native_world *w, int64_t entity, int64_t before);
 int native_set_enabled(native_world *w, int64_t entity, int extent, int enabled);
 int native_is_enabled(const native_world *w, int64_t entity);
 int native_is_alive(const native_world *w, int64_t entity);
-size_t native_are_alive(const native_world *w, const void *entities, size_t count, void *out);
+void native_are_alive(const native_world *w, const void *entities, size_t count, void *out);
 int native_role(const native_world *w, int64_t entity);
 int native_link(const native_world *w, int64_t entity);
 uint32_t native_depth(const native_world *w, int64_t entity);
@@ -140,7 +141,6 @@ void native_compose(espl_transform *out, const espl_transform *parent, const esp
 // --- Components ---
 int native_register(native_world *w, const char *name, size_t size, size_t alignment,
                     const uint32_t *references, size_t reference_count, uint32_t *out);
-uint32_t native_find_component(const native_world *w, const char *name);
 int native_change(native_world *w, const void *entities, size_t count,
                   const espl_component_value *add, size_t add_count, const espl_component *remove,
                   size_t remove_count, size_t *refused);

@@ -60,8 +60,9 @@ espl_attach_options native_attach_options(const native_attachment *options)
 
 // --- Changes ---
 
-// Tell whether a creation is one of espl_create(), which takes no memory for a command: solos with the
-// identity transform or none, and zeros in all components.
+// Tell whether espl_create() can make these entities: without a parent, with the identity transform or
+// none, and with zeros in all components. It takes no memory for a command, so that World.reserve()
+// covers it. Values out of range are for espl_create_at(), which refuses them.
 static bool is_plain(const espl_creation_def *def)
 {
     const espl_transform identity = espl_transform_identity();
@@ -77,7 +78,8 @@ static bool is_plain(const espl_creation_def *def)
         }
     }
     return espl_entity_is_null(def->parent) && espl_entity_is_null(def->before) &&
-           def->inherit == 0;
+           def->inherit == 0 && def->link == ESPL_LINK_OWNED &&
+           (unsigned)def->place <= ESPL_PLACE_WORLD;
 }
 
 static int create_plain(espl_world *world, const espl_creation_def *def, size_t count, void *out)
@@ -167,18 +169,15 @@ int native_is_alive(const native_world *w, int64_t entity)
     return espl_is_alive(native_peek(w), native_from(entity));
 }
 
-// `out` has a bool for each entity. Returns how many are alive.
-size_t native_are_alive(const native_world *w, const void *entities, size_t count, void *out)
+// `out` has a bool for each entity.
+void native_are_alive(const native_world *w, const void *entities, size_t count, void *out)
 {
     const espl_entity *const each = entities;
     bool *const alive = out;
-    size_t sum = 0;
 
     for (size_t i = 0; i < count; ++i) {
         alive[i] = espl_is_alive(native_peek(w), each[i]);
-        sum += alive[i];
     }
-    return sum;
 }
 
 int native_role(const native_world *w, int64_t entity)

@@ -19,32 +19,6 @@ int native_read_many(const native_world *w, int kind, const void *entities, size
                              out_stride, count);
 }
 
-// Write three rows of the matrix of a transform that is in a world, with the bits of
-// espl_transform_matrix_3x4(), which takes four times as long for one of many: each column is the
-// rotation of an axis, by the same products and sums but for those with the zeros of the axis. A sum
-// with a zero of either sign is exact, and "0 +" gives the sign of a zero as there.
-static void fill_rows(float *m, const espl_transform *t)
-{
-    const float x = t->rotation[0], y = t->rotation[1], z = t->rotation[2], w = t->rotation[3];
-    const float x2 = 2 * x, y2 = 2 * y, z2 = 2 * z;
-    const float sx = t->scale * t->stretch[0];
-    const float sy = t->scale * t->stretch[1];
-    const float sz = t->scale * t->stretch[2];
-
-    m[0] = (1 + (-(y * y2) - z * z2)) * sx;
-    m[4] = (0 + (w * z2 + x * y2)) * sx;
-    m[8] = (0 + (x * z2 - w * y2)) * sx;
-    m[1] = (0 + (y * x2 - w * z2)) * sy;
-    m[5] = (1 + (-(z * z2) - x * x2)) * sy;
-    m[9] = (0 + (w * x2 + y * z2)) * sy;
-    m[2] = (0 + (w * y2 + z * x2)) * sz;
-    m[6] = (0 + (z * y2 - w * x2)) * sz;
-    m[10] = (1 + (-(x * x2) - y * y2)) * sz;
-    m[3] = t->position[0];
-    m[7] = t->position[1];
-    m[11] = t->position[2];
-}
-
 // Transforms are read in blocks that stay in the cache, and become matrices there. The rotation of a
 // living entity is finite, so that NaN marks the entities that the read refused: their rows in `out`
 // are unchanged.
@@ -78,7 +52,7 @@ int native_read_matrices(const native_world *w, const void *entities, size_t ent
             if (isnan(block[i].rotation[3])) {
                 continue;
             }
-            fill_rows(matrix, &block[i]);
+            espl_transform_matrix_3x4(matrix, &block[i]);
             if (rows == 4) {
                 memcpy(matrix + 12, last_row, sizeof last_row);
             }

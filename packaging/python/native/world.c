@@ -20,7 +20,7 @@ const char *native_take_message(void)
     return taken;
 }
 
-// `user` is the least level that is printed, as a number.
+// `user` is the lowest level that is printed, as a number.
 static void log_message(void *user, espl_log_level level, const char *text)
 {
     snprintf(message, sizeof message, "%s", text);
@@ -36,17 +36,17 @@ static void trap_message(void *user, const char *file, int line, const char *sen
     snprintf(message, sizeof message, "%s:%d: %s", file, line, sentence);
 }
 
-// --- Owners ---
+// --- What a world owns ---
 
-static void free_dead(native_world *w)
+static void free_released(native_world *w)
 {
-    native_owned *each = atomic_exchange(&w->dead, NULL);
+    native_owned *each = atomic_exchange(&w->released, NULL);
 
     while (each != NULL) {
-        native_owned *const next = each->next_dead;
+        native_owned *const next = each->next_released;
 
         each->end(each);
-        *(each->previous != NULL ? &each->previous->next : &w->first) = each->next;
+        *(each->previous != NULL ? &each->previous->next : &w->owned) = each->next;
         if (each->next != NULL) {
             each->next->previous = each->previous;
         }
@@ -57,33 +57,30 @@ static void free_dead(native_world *w)
 
 espl_world *native_enter(native_world *w)
 {
-    if (w == NULL) {
-        return NULL;
-    }
-    if (atomic_load_explicit(&w->dead, memory_order_relaxed) != NULL) {
-        free_dead(w);
+    if (atomic_load_explicit(&w->released, memory_order_relaxed) != NULL) {
+        free_released(w);
     }
     return w->world;
 }
 
 void native_own(native_world *w, native_owned *added, void (*end)(native_owned *owned))
 {
-    *added = (native_owned){.next = w->first, .w = w, .end = end};
+    *added = (native_owned){.next = w->owned, .w = w, .end = end};
     if (added->next != NULL) {
         added->next->previous = added;
     }
-    w->first = added;
+    w->owned = added;
     atomic_fetch_add(&w->users, 1);
 }
 
 void native_disown(native_owned *released)
 {
     native_world *const w = released->w;
-    native_owned *first = atomic_load(&w->dead);
+    native_owned *first = atomic_load(&w->released);
 
     do {
-        released->next_dead = first;
-    } while (!atomic_compare_exchange_weak(&w->dead, &first, released));
+        released->next_released = first;
+    } while (!atomic_compare_exchange_weak(&w->released, &first, released));
     native_world_release(w);
 }
 
@@ -120,8 +117,8 @@ int native_world_create(native_world **out, const native_options *options)
 
 void native_world_close(native_world *w)
 {
-    free_dead(w);
-    for (native_owned *each = w->first; each != NULL; each = each->next) {
+    free_released(w);
+    for (native_owned *each = w->owned; each != NULL; each = each->next) {
         each->end(each);
     }
     espl_world_destroy(w->world);
@@ -177,15 +174,13 @@ int native_hash(const native_world *w, int kind, uint64_t *out)
     return espl_hash(native_peek(w), (espl_hash_kind)kind, out);
 }
 
-const char *native_validate(const native_world *w, int64_t *entity, size_t *detail,
-                            size_t *overflowed)
+const char *native_validate(const native_world *w, int64_t *entity, size_t *detail)
 {
     espl_validation report = {0};
 
     (void)espl_validate(native_peek(w), &report);
     *entity = native_to(report.entity);
     *detail = report.detail;
-    *overflowed = report.overflowed;
     return report.rule;
 }
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What the tests share: the formulas in numpy, independent of the library."""
 
+import subprocess
+import sys
 import unittest
 
 import numpy as np
@@ -41,6 +43,17 @@ def unit(rng, count):
     return (quats / np.linalg.norm(quats, axis=1, keepdims=True)).astype(np.float32)
 
 
+def run_program(program, environment=None):
+    """Run a Python program in a process of its own; its output is text."""
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 class WorldCase(unittest.TestCase):
     """A test with a world, which is valid at its end."""
 
@@ -51,6 +64,17 @@ class WorldCase(unittest.TestCase):
     def tearDown(self):
         if not self.world.closed:
             self.assertIsNone(self.world.validate())
+
+    def assertRefused(self, kind, call, **fields):
+        """The call raises an error of exactly this class with these fields; nothing has changed."""
+        before = None if self.world.closed else self.world.hash(physical=True)
+        with self.assertRaises(kind) as caught:
+            call()
+        self.assertIs(type(caught.exception), kind)
+        for name, value in fields.items():
+            self.assertEqual(getattr(caught.exception, name), value)
+        if before is not None:
+            self.assertEqual(self.world.hash(physical=True), before)
 
     def assertBits(self, a, b):
         """Both arrays have the same shape and the same bytes."""

@@ -117,6 +117,8 @@ class Commands(WorldCase):
             (lambda: recorder.write_one(entity, Write.LOCAL_SCALE, np.nan), espalier.NumberError),
             (lambda: recorder.destroy(entity, 9), espalier.ArgumentError),
             (lambda: recorder.create(transform=Transform(), scale=2), espalier.ArgumentError),
+            (lambda: recorder.create(transform=False, scale=2), espalier.ArgumentError),
+            (lambda: recorder.instantiate(entity, -1), espalier.ArgumentError),
             (lambda: recorder.write_one(entity, Write.LOCAL_POSITION, (1, 2)), ValueError),
             (lambda: buffer.recorder(2), IndexError),
             (lambda: self.world.commands(0), espalier.ArgumentError),
@@ -144,6 +146,27 @@ class Commands(WorldCase):
         buffer.recorder().create()
         self.assertEqual(buffer.play().created, 1)
         self.assertEqual(self.world.stats().entities, 2)
+
+    def test_a_playback_that_is_refused_changes_nothing_and_may_be_repeated(self):
+        buffer = self.world.commands()
+        self.assertTrue(buffer)
+        self.assertEqual(len(buffer), 0)
+        buffer.recorder().create()
+        with self.world.query():
+            self.assertRefused(espalier.BusyError, buffer.play, status=Status.ERR_BUSY)
+        self.assertEqual((len(buffer), buffer.play().created), (1, 1))
+
+    def test_values_are_copied_when_they_are_recorded(self):
+        speed = self.world.register("speed", np.float32)
+        entity = self.world.create(components={speed: 1})
+        value, where = np.array(5, dtype=np.float32), np.array([1, 2, 3], dtype=np.float32)
+        buffer = self.world.commands()
+        buffer.recorder().set_component(entity, speed, value)
+        buffer.recorder().write_one(entity, Write.LOCAL_POSITION, where)
+        value[()] = where[:] = 9
+        self.assertEqual(buffer.play().applied, 2)
+        self.assertEqual(self.world.get_component(entity, speed), 5)
+        self.assertEqual(self.world.local_position(entity).tolist(), [1, 2, 3])
 
     def test_sync_plays_what_was_submitted_in_order(self):
         entity = self.world.create()
@@ -188,6 +211,7 @@ class Commands(WorldCase):
             lambda: buffer.resolve(pending),
             lambda: buffer.result(0, 0),
             lambda: len(buffer),
+            lambda: buffer.__enter__(),
             lambda: recorder.create(),
             lambda: recorder.attach(1, 2),
         ):

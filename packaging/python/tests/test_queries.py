@@ -2,15 +2,13 @@
 """Components, queries, views, and the lifetime of arrays that are not copies."""
 
 import gc
-import subprocess
-import sys
 import unittest
 
 import numpy as np
 
 import espalier
 from espalier import ENTITY, HAS_TRANSFORM, Include, Read, Status, World
-from support import WorldCase
+from support import WorldCase, run_program
 
 VECTOR = np.dtype((np.float32, 3))
 
@@ -68,6 +66,28 @@ class Components(WorldCase):
             self.assertEqual(caught.exception.index, 7)
         self.assertEqual(self.world.hash(), before)
 
+    def test_a_change_of_components_is_all_or_nothing(self):
+        speed, tag = self.world.register("speed", np.float32), self.world.register("tag")
+        entities = self.world.create_many(3)
+        self.world.change_components(entities, {speed: 5}, [tag])
+        self.world.change_components(entities[:2], {speed: 6, tag: None})
+        self.assertEqual(self.world.get_components(entities, speed).tolist(), [6, 6, 5])
+        self.assertEqual([self.world.has_component(e, tag) for e in entities], [True, True, False])
+        self.world.destroy(entities[2])
+        call = lambda: self.world.change_components(entities, {speed: 7}, [tag])
+        self.assertRefused(espalier.EntityError, call, status=Status.ERR_DEAD, index=2)
+        with self.assertRaises(ValueError):
+            self.world.set_components(entities[:2], speed, [1, 2, 3])
+
+    def test_components_are_equal_in_one_world_only(self):
+        speed = self.world.register("speed", np.float32)
+        self.assertEqual(self.world.component("speed"), speed)
+        with World() as other:
+            self.assertNotEqual(other.register("speed", np.float32), speed)
+        self.assertNotEqual(speed, espalier.ROOT)
+        self.assertEqual(len({speed, self.world.component("speed"), espalier.ROOT}), 2)
+        self.assertEqual((speed.size, self.world.register("tag").size), (4, 0))
+
     def test_tags_have_no_values(self):
         tag = self.world.register("tag")
         entity = self.world.create(components=[tag])
@@ -101,6 +121,9 @@ class Components(WorldCase):
         for references in (["missing"], ["small"]):
             with self.assertRaises(espalier.ArgumentError):
                 self.world.register("bad", [("small", "u4")], references=references)
+        for name in ("", "a" * 256, "a\0b", "transform"):
+            with self.assertRaises(espalier.ArgumentError):
+                self.world.register(name)
         with self.assertRaises(KeyError):
             self.world.component("bad")
 
@@ -148,6 +171,12 @@ class Queries(WorldCase):
         self.assertFalse(self.world.is_enabled(self.movers[0]))
         self.assertEqual(len(self.found([self.speed])), 499)
         self.assertEqual(len(self.found([self.speed], include=Include.DISABLED)), 500)
+        self.world.add_component(self.movers[1], espalier.PREFAB)
+        self.assertEqual(len(self.found([self.speed])), 498)
+        self.assertEqual(len(self.found([self.speed], include=Include.PREFABS)), 499)
+        both = Include.PREFABS | Include.DISABLED
+        self.assertEqual(len(self.found([self.speed], include=both)), 500)
+        self.world.remove_component(self.movers[1], espalier.PREFAB)
         self.world.enable(self.movers[0])
         self.assertEqual(len(self.found([self.speed])), 500)
 
@@ -236,6 +265,22 @@ class Queries(WorldCase):
                 self.world.create()
             with self.assertRaises(espalier.ArgumentError):
                 outer.__enter__()
+        self.world.create()
+
+    def test_names_values_and_transforms_may_be_written_in_a_block(self):
+        entity = self.movers[0]
+        with self.world.query([self.speed]):
+            self.world.set_name(entity, "first")
+            self.world.set_component(entity, self.speed, (7, 8, 9))
+            self.world.set_local(entity, position=(1, 2, 3))
+        self.assertEqual(self.world.name(entity), "first")
+        self.assertEqual(self.world.get_component(entity, self.speed).tolist(), [7, 8, 9])
+        self.assertEqual(self.world.world_position(entity).tolist(), [1, 2, 3])
+
+    def test_a_query_of_too_many_components_is_refused(self):
+        many = [self.world.register(f"c{number}") for number in range(65)]
+        with self.assertRaises(espalier.LimitError):
+            self.found(many)
         self.world.create()
 
     def test_after_the_block_calls_raise(self):
@@ -345,9 +390,7 @@ class Lifetimes(WorldCase):
             "del world, view\n"
             "print(len(shown.tobytes()))\n"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=False
-        )
+        done = run_program(program)
         self.assertEqual((done.returncode, done.stdout), (0, f"{200_001 * 32}\n"), done.stderr)
 
     def test_a_view_shows_a_hierarchy_in_order(self):
@@ -376,8 +419,22 @@ class Lifetimes(WorldCase):
         for call in (lambda: len(view), lambda: view.positions, lambda: view.entities()):
             with self.assertRaises(espalier.ClosedError):
                 call()
+        self.world.detach(order[5])
+        with self.world.query():
+            with self.assertRaises(espalier.BusyError):
+                with self.world.view(order[0]):
+                    pass
+        with self.world.view(order[0]) as view:
+            copies = view.entities(), view.parents(), view.depths()
+        self.assertTrue(all(copy.flags.owndata for copy in copies))
         self.world.close()
         self.assertEqual(len(shown.tobytes()), 1000 * 12)
+
+    def test_a_view_of_one_entity_has_one_row(self):
+        with self.world.view(self.entities[0]) as view:
+            self.assertEqual((len(view), view.entities().tolist()), (1, [self.entities[0]]))
+            self.assertEqual((view.parents().tolist(), view.depths().tolist()), ([-1], [0]))
+            self.assertEqual(view.positions.tolist(), [[0, 0, 0]])
 
     def test_a_view_of_no_entity_is_refused(self):
         with self.assertRaises(espalier.EntityError) as caught:

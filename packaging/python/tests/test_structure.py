@@ -85,6 +85,33 @@ class Creation(WorldCase):
             self.world.create(name="a/b")
         self.assertEqual(self.world.stats().entities, 0)
 
+    def test_a_creation_that_is_refused_makes_nothing(self):
+        world = self.world
+        parent, dead, data = world.create(), world.create(), world.register("data", np.float32)
+        world.destroy(dead)
+        for call, kind in (
+            (lambda: world.create_many(3, parent=dead), espalier.EntityError),
+            (lambda: world.create(parent=parent, before=parent), espalier.StructureError),
+            (lambda: world.create(position=(np.inf, 0, 0)), espalier.NumberError),
+            (lambda: world.create(transform=Transform(scale=np.nan)), espalier.NumberError),
+            (lambda: world.create(link=9), espalier.ArgumentError),
+            (lambda: world.create(space=9), espalier.ArgumentError),
+            (lambda: world.create(parent=parent, link=9), espalier.ArgumentError),
+            (lambda: world.create_many(2, parent=parent, components=[data] * 65), espalier.LimitError),
+            (lambda: world.instantiate_many(dead, 3), espalier.EntityError),
+            (lambda: world.instantiate_many(parent, -1), espalier.ArgumentError),
+            (lambda: world.instantiate(parent, transform=Transform(), scale=2), espalier.ArgumentError),
+        ):
+            self.assertRefused(kind, call)
+
+    def test_a_clone_without_a_transform_begins_where_its_source_is(self):
+        above, below = self.world.create(position=(10, 0, 0)), self.world.create(position=(0, 5, 0))
+        source = self.world.create(parent=above, position=(1, 2, 3), user_data=4)
+        free = self.world.instantiate(source)
+        self.assertEqual(self.world.world_position(free).tolist(), [11, 2, 3])
+        child = self.world.instantiate(source, parent=below)
+        self.assertEqual(self.world.local_transform(child), self.world.local_transform(source))
+
     def test_clones_have_the_components_and_names_of_a_prefab(self):
         link = self.world.register("link", [("to", espalier.ENTITY), ("n", "i4")], references=["to"])
         prefab = self.world.create(name="drone", components=[espalier.PREFAB])
@@ -132,6 +159,56 @@ class Structure(WorldCase):
             else:
                 self.assertEqual(local, Transform())
 
+    def test_what_structure_cannot_become_is_refused(self):
+        world = self.world
+        root, bare = world.create(), world.create(transform=False)
+        child, other = world.create(parent=root), world.create()
+        dead = world.create()
+        world.destroy(dead)
+        for call, kind in (
+            (lambda: world.attach(root, child), espalier.StructureError),
+            (lambda: world.attach(other, root, before=other), espalier.StructureError),
+            (lambda: world.attach(dead, root), espalier.EntityError),
+            (lambda: world.attach(bare, root, inherit=Inherit.ROTATION), espalier.ComponentError),
+            (lambda: world.attach(other, root, 9), espalier.ArgumentError),
+            (lambda: world.detach(dead), espalier.EntityError),
+            (lambda: world.set_sibling(child, root), espalier.StructureError),
+            (lambda: world.set_inherit(root, Inherit.SCALE), espalier.StructureError),
+            (lambda: world.set_inherit(child, Inherit.COPY_PARENT | Inherit.X), espalier.ArgumentError),
+            (lambda: world.disable(dead), espalier.EntityError),
+            (lambda: world.disable(root, 9), espalier.ArgumentError),
+        ):
+            self.assertRefused(kind, call)
+
+    def test_calls_that_have_nothing_to_do_leave_everything(self):
+        root = self.world.create()
+        self.world.create(parent=root)
+        before = self.world.hash(physical=True)
+        self.assertEqual(self.world.detach(root), espalier.Status.OK)
+        self.world.enable(root, Extent.SUBTREE)
+        self.world.set_name(root, None)
+        self.assertEqual(self.world.destroy_many([]), espalier.Status.OK)
+        self.assertEqual(self.world.hash(physical=True), before)
+
+    def test_attach_below_a_scale_of_zero_is_lossy(self):
+        flat, child = self.world.create(scale=0), self.world.create(position=(1, 2, 3))
+        self.assertEqual(self.world.attach(child, flat), espalier.Status.LOSSY)
+        self.assertTrue(self.world.attach(self.world.create(scale=2), flat))
+
+    def test_disable_takes_what_the_extent_says(self):
+        top = self.world.create()
+        owned = self.world.create(parent=top)
+        free = self.world.create(parent=owned, link=Link.FREE)
+        for extent, count in ((Extent.ENTITY, 1), (Extent.OWNED, 2), (Extent.SUBTREE, 3)):
+            self.world.disable(top, extent)
+            self.assertEqual(self.world.stats().disabled, count)
+            disabled = [not self.world.is_enabled(e) for e in (top, owned, free)]
+            self.assertEqual(disabled, [i < count for i in range(3)])
+            self.world.translate(top, (1, 0, 0))
+            self.world.enable(top, extent)
+            self.assertEqual(self.world.stats().disabled, 0)
+        self.assertEqual(self.world.world_position(free).tolist(), [3, 0, 0])
+
     def test_each_part_can_be_kept_on_its_own(self):
         parent = self.world.create(position=(1, 0, 0), scale=2)
         child = self.world.create(position=(5, 0, 0), scale=3)
@@ -164,6 +241,12 @@ class Structure(WorldCase):
             self.world.destroy_many([entities[0], 12345])
         self.assertEqual(caught.exception.index, 1)
         self.assertEqual(self.world.hash(), before)
+
+    def test_destroy_many_skips_what_an_earlier_entity_took_along(self):
+        root = self.world.create()
+        child = self.world.create(parent=root)
+        self.assertEqual(self.world.destroy_many([root, child]), espalier.Status.OK)
+        self.assertEqual(self.world.stats().entities, 0)
 
     def test_destroy_takes_what_the_extent_says(self):
         for extent, survivors in (
@@ -240,6 +323,26 @@ class Navigation(WorldCase):
         self.assertEqual(len(self.world.children(entity)), 0)
         self.assertEqual(len(self.world.subtree(entity).entities), 0)
         self.assertEqual(self.world.name(entity), "")
+        self.assertEqual((self.world.root(entity), self.world.next_sibling(entity)), (NULL, NULL))
+        self.assertEqual(self.world.link(entity), Link.OWNED)
+        self.assertEqual(self.world.inherit(entity), Inherit.NONE)
+        self.assertFalse(self.world.is_enabled(entity))
+        self.assertFalse(self.world.is_ancestor(entity, entity))
+        self.assertFalse(self.world.has_component(entity, espalier.HAS_TRANSFORM))
+
+    def test_a_subtree_has_copies(self):
+        root = self.world.create(position=(1, 0, 0))
+        bare = self.world.create(parent=root, transform=False)
+        self.world.create(parent=bare, position=(0, 2, 0), link=Link.FREE)
+        below = self.world.subtree(root)
+        self.assertEqual((below.parents.tolist(), below.depths.tolist()), ([-1, 0, 1], [0, 1, 2]))
+        self.assertEqual(below.locals["position"].tolist(), [[1, 0, 0], [0, 0, 0], [0, 2, 0]])
+        self.assertEqual(below.worlds["position"].tolist(), [[1, 0, 0], [1, 0, 0], [1, 2, 0]])
+        self.assertEqual(Transform.from_array(below.locals[1]), Transform())
+        self.world.translate(root, (5, 5, 5))
+        self.assertEqual(below.worlds["position"][0].tolist(), [1, 0, 0])
+        self.assertEqual(len(self.world.subtree(root, Extent.OWNED).entities), 2)
+        self.assertEqual(len(self.world.subtree(root, Extent.ENTITY).entities), 1)
 
     def test_siblings_are_moved(self):
         parent = self.world.create()
@@ -268,6 +371,12 @@ class Navigation(WorldCase):
             self.world.set_name(arm, "a\0b")
         with self.assertRaises(espalier.EntityError):
             self.world.find(NULL, "arm")
+        self.world.set_name(arm, "hand")
+        self.assertEqual(self.world.find(root, "hand"), arm)
+        for bad in ("a/b", "a\n", "a" * 256):
+            with self.assertRaises(espalier.EspalierError):
+                self.world.set_name(arm, bad)
+        self.assertEqual(self.world.name(arm), "hand")
 
 
 if __name__ == "__main__":

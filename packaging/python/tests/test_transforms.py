@@ -16,11 +16,13 @@ from espalier import (
     Axis,
     Conversion,
     EulerOrder,
+    Inherit,
     Read,
     Space,
     Status,
     Transform,
     Write,
+    _arrays,
 )
 from support import WorldCase, multiply, rotation_matrix, unit
 
@@ -68,6 +70,42 @@ class Values(unittest.TestCase):
         with self.assertRaises(espalier.NumberError) as caught:
             Transform.from_matrix(sheared)
         self.assertEqual(caught.exception.status, Status.ERR_SHEAR)
+
+    def test_what_is_no_transform_of_a_matrix_is_refused(self):
+        for row, value in ((3, 0.5), (0, np.nan), (1, np.inf)):
+            matrix = np.eye(4)
+            matrix[row, 0] = value
+            with self.assertRaises(espalier.NumberError):
+                Transform.from_matrix(matrix)
+        with self.assertRaises(ValueError):
+            Transform.from_matrix(np.eye(3))
+
+    def test_lengths_of_columns_become_a_scale_or_a_stretch(self):
+        self.assertEqual(Transform.from_matrix(np.diag([2, 2, 2, 1])), Transform(scale=2))
+        self.assertEqual(Transform.from_matrix(np.diag([1, 2, 3, 1])), Transform(stretch=(1, 2, 3)))
+
+    def test_a_scale_of_zero_has_no_inverse(self):
+        flat = Transform(position=(1, 2, 3), stretch=(1, 0, 1))
+        self.assertEqual(flat.inverse_matrix()[1].tolist(), [0, 0, 0, 0])
+        relative = Transform(position=(4, 5, 6), scale=2).relative_to(Transform(scale=0))
+        self.assertEqual((relative.position.tolist(), relative.scale), ([0, 0, 0], 1))
+
+    def test_numbers_are_checked_by_a_world_not_by_a_transform(self):
+        bad = Transform(position=(np.nan, 0, 0))
+        self.assertTrue(np.isnan(bad.position[0]))
+        with self.assertRaises(espalier.NumberError):
+            bad.normalized()
+        with self.assertRaises(espalier.NumberError):
+            bad.lerp(Transform(), 0.5)
+        with self.assertRaises(TypeError):
+            Transform() @ 2
+
+    def test_a_transform_copies_what_it_is_made_of(self):
+        value = np.array(Transform(scale=3))
+        t = Transform.from_array(value)
+        value["scale"] = 4
+        self.assertEqual(t.scale, 3)
+        self.assertFalse(np.asarray(t).flags.writeable)
 
     def test_points_vectors_and_directions(self):
         t = random_transform(self.rng)
@@ -126,8 +164,24 @@ class Values(unittest.TestCase):
         middle = espalier.quat_slerp((0, 0, 0, 1), quat, 0.5)
         wanted = espalier.quat_from_axis_angle(axis, 0.35)
         np.testing.assert_allclose(middle, wanted, atol=1e-6)
-        with self.assertRaises(espalier.NumberError):
-            espalier.quat_from_axis_angle((0, 0, 0), 1)
+        nan = (np.nan, 0, 0)
+        for call in (
+            lambda: espalier.quat_from_axis_angle((0, 0, 0), 1),
+            lambda: espalier.quat_from_axis_angle((1, 0, 0), np.inf),
+            lambda: espalier.quat_to_axis_angle((*nan, 1)),
+            lambda: espalier.quat_from_euler(nan),
+            lambda: espalier.quat_to_euler((*nan, 1)),
+            lambda: espalier.quat_between((0, 0, 0), (1, 0, 0)),
+            lambda: espalier.quat_slerp(a, b, np.nan),
+        ):
+            with self.assertRaises(espalier.NumberError):
+                call()
+        with self.assertRaises(espalier.ArgumentError):
+            espalier.quat_from_euler((1, 2, 3), 9)
+        spread = np.zeros(8)
+        spread[::2] = a
+        turned = espalier.quat_rotate(spread[::2], vector)
+        self.assertEqual(turned.tolist(), espalier.quat_rotate(a, vector).tolist())
         with self.assertRaises(ValueError):
             espalier.quat_rotate((0, 0, 1), (0, 0, 1))
 
@@ -199,6 +253,28 @@ class One(WorldCase):
         seen = self.world.relative(a, b)
         wanted = self.world.world_transform(b).relative_to(self.world.world_transform(a))
         np.testing.assert_allclose(seen.matrix(), wanted.matrix(), atol=1e-5)
+
+    def test_a_write_that_is_refused_changes_nothing(self):
+        world = self.world
+        parent, bare, dead = world.create(), world.create(transform=False), world.create()
+        copy = world.create(parent=parent, inherit=Inherit.COPY_PARENT)
+        world.destroy(dead)
+        for call, kind in (
+            (lambda: world.set_local(parent, position=(np.nan, 0, 0)), espalier.NumberError),
+            (lambda: world.set_local(parent, scale=2, rotation=(0, 0, 0, 0)), espalier.NumberError),
+            (lambda: world.set_world(bare, scale=2, user_data=1), espalier.ComponentError),
+            (lambda: world.write_one(dead, Write.LOCAL_SCALE, 1), espalier.EntityError),
+            (lambda: world.write_one(copy, Write.WORLD_SCALE, 2), espalier.StructureError),
+            (lambda: world.look_at(dead, (1, 2, 3)), espalier.EntityError),
+            (lambda: world.rotate_about(bare, (0, 0, 0), (0, 0, 0, 1)), espalier.ComponentError),
+            (lambda: world.relative(parent, bare), espalier.ComponentError),
+            (lambda: world.convert(dead, (0, 0, 0), 0), espalier.EntityError),
+            (lambda: world.convert(parent, (0, 0, 0), 9), espalier.ArgumentError),
+            (lambda: world.world_matrix(bare), espalier.ComponentError),
+            (lambda: world.write_many([parent], 99, (1, 2, 3)), espalier.ArgumentError),
+            (lambda: world.world_matrices([parent], rows=2), espalier.ArgumentError),
+        ):
+            self.assertRefused(kind, call)
 
     def test_an_overflow_is_a_remark(self):
         root = self.world.create(scale=1e30)
@@ -313,6 +389,24 @@ class Many(WorldCase):
         self.assertEqual(self.world.write([], positions=np.zeros((0, 3))).applied, 0)
         self.assertEqual(self.world.world_positions(entities[:1]).shape, (1, 3))
 
+    def test_the_library_gets_aligned_arrays(self):
+        entities = self.world.create_many(3)
+        odd = np.frombuffer(b"x" + entities.tobytes(), np.int64, offset=1)
+        floats = np.frombuffer(b"x" + np.arange(3, dtype=np.float32).tobytes(), np.float32, offset=1)
+        self.assertFalse(odd.flags.aligned or floats.flags.aligned)
+        vector = np.dtype((np.float32, 3))
+        for array in (
+            _arrays.handles(odd),
+            _arrays.strided_handles(odd)[0],
+            _arrays.one(floats, vector),
+            _arrays.values(floats.reshape(1, 3), 1, vector)[0],
+            _arrays.values(floats, 2, vector)[0],
+        ):
+            self.assertTrue(array.flags.aligned and array.ctypes.data % 4 == 0)
+        self.assertTrue(self.world.are_alive(odd).all())
+        self.world.write(odd, positions=floats)
+        self.assertEqual(self.world.world_positions(odd).tolist(), [[0, 1, 2]] * 3)
+
     def test_values_may_be_one_for_all_or_lie_anywhere(self):
         entities = self.world.create_many(6)
         self.world.write(entities, positions=(1, 2, 3), scales=2)
@@ -328,6 +422,19 @@ class Many(WorldCase):
                 self.world.write(entities, positions=bad)
         with self.assertRaises(espalier.ArgumentError):
             self.world.write(entities)
+        before = self.world.hash()
+        with self.assertRaises(ValueError):
+            self.world.write(entities, positions=(7, 7, 7), stretches=np.ones((5, 3)))
+        self.assertEqual(self.world.hash(), before)
+
+    def test_a_later_part_that_is_refused_leaves_the_earlier_ones_written(self):
+        entities = self.world.create_many(3)
+        self.world.attach_many(entities[1:], entities[0])
+        with self.world.query():
+            with self.assertRaises(espalier.BusyError):
+                self.world.write(entities, positions=(1, 2, 3), stretches=(1, 2, 1))
+        self.assertEqual(self.world.local_positions(entities).tolist(), [[1, 2, 3]] * 3)
+        self.assertEqual(self.world.stretch(entities[0]).tolist(), [1, 1, 1])
 
     def test_an_array_to_write_to_must_fit(self):
         entities = self.world.create_many(5)
@@ -379,6 +486,9 @@ class Many(WorldCase):
         self.assertEqual(pickle.loads(pickle.dumps(error)).report, error.report)
         alive = entities[[0, 1, 3, 4]]
         self.assertEqual(self.world.world_positions(alive).tolist(), [[1, 2, 3]] * 4)
+        with self.assertRaises(espalier.PartlyError):
+            self.world.write(entities, scales=3, user_data=7, space=Space.WORLD)
+        self.assertEqual((self.world.local_scale(alive[0]), self.world.user_data(alive[0])), (3, 0))
         report = self.world.write(entities, positions=(4, 5, 6), scales=2, strict=False)
         self.assertEqual((report.applied, report.refused, report.first_refused), (8, 2, 2))
         self.assertEqual(report.first_status, Status.ERR_DEAD)
@@ -415,12 +525,12 @@ class Many(WorldCase):
             if dtype == POSE:
                 value = np.array(((0, 0, 0, 1), (1, 2, 3), 2), dtype=POSE)
             value = kinds[dtype.shape] if value is None else np.asarray(value)
-            self.world.write_many(entities, kind, value)
+            self.world.write_many(entities[1:], kind, value)
             self.world.write_one(entities[0], kind, value)
-            if kind not in (Write.MULTIPLY_SCALE, Write.MULTIPLY_STRETCH, Write.TRANSLATE_OWN):
-                continue
-            self.assertIn(kind, Write)
-        self.assertEqual(self.world.local_scale(entities[1]) > 1, True)
+            single, *many = self.world.local_transforms(entities)
+            for each in many:
+                self.assertBits(each, single)
+        self.assertGreater(self.world.local_scale(entities[1]), 1)
 
 
 class Speed(WorldCase):

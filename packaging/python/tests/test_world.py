@@ -4,7 +4,6 @@
 import gc
 import os
 import pickle
-import subprocess
 import sys
 import threading
 import unittest
@@ -14,7 +13,7 @@ import numpy as np
 import espalier
 from espalier import NULL, Status, World
 from espalier._native import ffi, lib
-from support import WorldCase
+from support import WorldCase, run_program
 
 
 class Statuses(unittest.TestCase):
@@ -72,6 +71,16 @@ class Life(WorldCase):
             lambda: self.world.hash(),
             lambda: self.world.stats(),
             lambda: self.world.kernels,
+            lambda: self.world.validate(),
+            lambda: self.world.clear(),
+            lambda: self.world.compact(),
+            lambda: self.world.reserve(1),
+            lambda: self.world.instantiate(entity),
+            lambda: self.world.destroy_many([entity]),
+            lambda: self.world.attach_many([entity], entity),
+            lambda: self.world.are_alive([entity]),
+            lambda: self.world.subtree(entity),
+            lambda: self.world.dump(entity),
             lambda: self.world.version,
             lambda: self.world.__enter__(),
             lambda: entity in self.world,
@@ -79,6 +88,11 @@ class Life(WorldCase):
             lambda: view.__enter__(),
             lambda: buffer.play(),
             lambda: buffer.recorder(),
+            lambda: buffer.resolve(entity),
+            lambda: buffer.result(0, 0),
+            lambda: buffer.submit(),
+            lambda: buffer.reset(),
+            lambda: buffer.__enter__(),
             lambda: recorder.create(),
             lambda: recorder.destroy(entity),
             lambda: len(buffer),
@@ -175,6 +189,14 @@ class Life(WorldCase):
         self.world.create_many(10000)
         self.assertEqual(taken(), reserved)
 
+    def test_huge_pages_change_no_bit(self):
+        hashes = set()
+        for huge_pages in (None, False, True):
+            with World(tag=7, huge_pages=huge_pages) as world:
+                world.create_many(50000, components=[world.register("mass", np.float64)])
+                hashes.add(world.hash(physical=True))
+        self.assertEqual(len(hashes), 1)
+
     def test_bad_options_are_refused(self):
         for options in ({"tag": 128}, {"kernels": "abacus"}, {"log": "loud"}):
             with self.subTest(options), self.assertRaises(espalier.ArgumentError):
@@ -263,9 +285,7 @@ class Errors(WorldCase):
             "    print('refused', world.hash(physical=True) == before)\n"
             "world.destroy_many(entities)\n"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=False
-        )
+        done = run_program(program)
         self.assertEqual((done.stdout, done.stderr), ("refused True\n", ""))
 
     def test_errors_can_be_pickled(self):
@@ -301,13 +321,8 @@ class Errors(WorldCase):
             variables = {name: v for name, v in os.environ.items() if name != "ESPALIER_LOG"}
             if environment is not None:
                 variables["ESPALIER_LOG"] = environment
-            done = subprocess.run(
-                [sys.executable, "-c", program % options],
-                env=variables,
-                capture_output=True,
-                text=True,
-                check=True,
-            )
+            done = run_program(program % options, variables)
+            self.assertEqual(done.returncode, 0)
             self.assertEqual("ESPL_ERR_NULL_ENTITY" in done.stderr, is_printed, options)
 
 
