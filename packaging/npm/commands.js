@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Command buffers: commands that are recorded now and played together.
 import {
-    OWNED, POINTER, align, checkCount, choose, heap, makeDisposable, nameOf, pointerOf, room, scratch, settle,
-    wasm,
+    OWNED, POINTER, align, checkCount, choose, getHandle, heap, makeDisposable, nameOf, pointerOf, putHandle,
+    room, scratch, settle, wasm,
 } from "./engine.js";
 import { putAttachOptions, putCreation, putInstance } from "./structs.js";
 import {
@@ -109,30 +109,31 @@ export class CommandBuffer {
     destroy(entity, extent = "owned", key = 0) {
         const which = choose(extents, extent, "the extent");
 
-        this.#settle(wasm.glue_record_destroy(this.#open, key, entity, which));
+        this.#settle(wasm.espl_record_destroy(this.#open, key, putHandle(entity), which));
     }
 
     attach(child, parent, options = {}, key = 0) {
         const address = putAttachOptions(scratch, options);
 
-        this.#settle(wasm.glue_record_attach(this.#open, key, child, parent, address));
+        this.#settle(wasm.espl_record_attach_sized(this.#open, key, putHandle(child), putHandle(parent, 1),
+            address, putAttachOptions.bytes));
     }
 
     detach(entity, keep = "world", key = 0) {
         const which = choose(keeps, keep, "what to keep");
 
-        this.#settle(wasm.glue_record_detach(this.#open, key, entity, which));
+        this.#settle(wasm.espl_record_detach(this.#open, key, putHandle(entity), which));
     }
 
     setSibling(entity, before = 0n, key = 0) {
-        this.#settle(wasm.glue_record_set_sibling(this.#open, key, entity, before));
+        this.#settle(wasm.espl_record_set_sibling(this.#open, key, putHandle(entity), putHandle(before, 1)));
     }
 
     write(entity, kind, value, key = 0) {
         const chosen = chooseKind(kind, "write");
 
         putValue(scratch, chosen, value);
-        this.#settle(wasm.glue_record_write(this.#open, key, entity, chosen.write, scratch));
+        this.#settle(wasm.espl_record_write(this.#open, key, putHandle(entity), chosen.write, scratch));
     }
 
     setLocalTransform(entity, value, key = 0) {
@@ -144,7 +145,7 @@ export class CommandBuffer {
     }
 
     setInherit(entity, flags, key = 0) {
-        this.#settle(wasm.glue_record_set_inherit(this.#open, key, entity, flags));
+        this.#settle(wasm.espl_record_set_inherit(this.#open, key, putHandle(entity), flags));
     }
 
     change(entity, add, remove = [], key = 0) {
@@ -154,7 +155,7 @@ export class CommandBuffer {
         const list = packer.put(numbers, Uint32Array, 0);
 
         heap.u32.set([values, count, list, numbers.length], scratch >> 2);
-        this.#settle(wasm.glue_record_change_components(this.#open, key, entity, scratch));
+        this.#settle(wasm.espl_record_change_components(this.#open, key, putHandle(entity), scratch));
     }
 
     add(entity, component, values, key = 0) {
@@ -170,20 +171,20 @@ export class CommandBuffer {
         const address = room(component.size);
 
         putComponent(address, component, values);
-        this.#settle(wasm.glue_record_set_component(this.#open, key, entity, number, address,
-            component.size));
+        this.#settle(wasm.espl_record_set_component(this.#open, key, putHandle(entity), number,
+            address, component.size));
     }
 
     enable(entity, extent = "owned", key = 0) {
         const which = choose(extents, extent, "the extent");
 
-        this.#settle(wasm.glue_record_enable(this.#open, key, entity, which));
+        this.#settle(wasm.espl_record_enable(this.#open, key, putHandle(entity), which));
     }
 
     disable(entity, extent = "owned", key = 0) {
         const which = choose(extents, extent, "the extent");
 
-        this.#settle(wasm.glue_record_disable(this.#open, key, entity, which));
+        this.#settle(wasm.espl_record_disable(this.#open, key, putHandle(entity), which));
     }
 
     // --- Playing ---
@@ -199,8 +200,8 @@ export class CommandBuffer {
     }
 
     resolve(pending) {
-        this.#settle(wasm.glue_resolve(pointerOf(this), pending, scratch));
-        return heap.u64[scratch >> 3];
+        this.#settle(wasm.espl_command_buffer_resolve(pointerOf(this), putHandle(pending), scratch));
+        return getHandle(scratch);
     }
 
     result(index) {

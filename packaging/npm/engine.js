@@ -73,7 +73,7 @@ async function load() {
     return (await WebAssembly.instantiate(bytes, imports)).instance.exports;
 }
 
-/** The functions of the library, and of glue.c. */
+/** Functions of the library and of glue.c. */
 export const wasm = await load();
 makeViews();
 wasm._initialize();
@@ -89,11 +89,29 @@ function makeViews() {
     heap.f32 = new Float32Array(buffer);
 }
 
-/** Address of the arguments of one call: bytes that glue.c owns. */
-export const scratch = wasm.glue_scratch();
 const SCRATCH_BYTES = 1024;
-/** Bytes of scratch that are for a value; structs come after them. */
+/** Address of memory for structs, values and handles of one call. */
+export const scratch = allocate(SCRATCH_BYTES);
+/** Offset of a value in scratch; a struct that goes with it is at offset 0. */
 export const SCRATCH_VALUE = 256;
+const SCRATCH_HANDLES = SCRATCH_BYTES - 16;
+
+/**
+ * Write a call's first handle (place 0) or second one (place 1), and return its address. By the C ABI of
+ * WebAssembly an espl_entity is passed by its address; a function that returns one takes the result's address
+ * as its first argument.
+ */
+export function putHandle(entity, place = 0) {
+    const address = scratch + SCRATCH_HANDLES + 8 * place;
+
+    heap.u64[address >> 3] = entity;
+    return address;
+}
+
+/** Read a handle that a call has returned. */
+export function getHandle(address) {
+    return heap.u64[address >> 3];
+}
 
 // --- Room for arguments of any size. No two calls are under way at once, so that one block will do. ---
 

@@ -2,8 +2,8 @@
 // What shows the library's memory without a copy: chunks of queries, hierarchies, and batches. Every view
 // comes from a getter that makes it anew where the memory has grown since.
 import {
-    EspalierError, OWNED, POINTER, align, allocate, checkCount, heap, makeDisposable, pointerOf,
-    scratch, settle, wasm,
+    EspalierError, OWNED, POINTER, SCRATCH_VALUE, align, allocate, checkCount, getHandle, heap,
+    makeDisposable, pointerOf, putHandle, scratch, settle, wasm,
 } from "./engine.js";
 import {
     NO_RANK, Packer, chooseKind, numberOf,
@@ -243,7 +243,8 @@ export class HierarchyView {
     // View the hierarchy as it is now. The call only reads where nothing has changed, and takes a
     // constant time then, but for the way to the root.
     #refresh() {
-        settle(wasm.glue_view_hierarchy(pointerOf(this.#world), this.#entity, scratch), this.#world);
+        settle(wasm.espl_view_hierarchy_sized(pointerOf(this.#world), putHandle(this.#entity), scratch,
+            VIEW_BYTES), this.#world);
         return heap.u32.subarray(scratch >> 2, (scratch + VIEW_BYTES) >> 2);
     }
 
@@ -269,10 +270,12 @@ export class HierarchyView {
     }
 
     entities() {
-        const [count] = this.#refresh();
+        const [count] = this.#refresh(), found = scratch + SCRATCH_VALUE;
 
-        return BigUint64Array.from({ length: count }, (_, rank) =>
-            BigInt.asUintN(64, wasm.glue_view_entity(scratch, rank)));
+        return BigUint64Array.from({ length: count }, (_, rank) => {
+            wasm.espl_view_entity(found, scratch, rank);
+            return getHandle(found);
+        });
     }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The world: entities, their structure, their transforms and their components.
 import {
-    OWNED, POINTER, SCRATCH_VALUE, STATUS, align, checkCount, choose, encode, getString, heap, listen,
-    makeDisposable, nameOf, pointerOf, room, scratch, settle, unlisten, wasm,
+    OWNED, POINTER, SCRATCH_VALUE, STATUS, align, checkCount, choose, encode, getHandle, getString, heap,
+    listen, makeDisposable, nameOf, pointerOf, putHandle, room, scratch, settle, unlisten, wasm,
 } from "./engine.js";
 import { putAttachOptions, putCreation, putInstance } from "./structs.js";
 import {
@@ -17,7 +17,13 @@ const CHANGE_BYTES = 16;
 const COMPONENT_DEF_BYTES = 20;
 const STATS_BYTES = 28;
 const RESERVE_BYTES = 32;
+const SUBTREE_BYTES = 20;
 
+/** Return the handle that a function of C finds from another one. */
+function follow(find, world, entity) {
+    find(scratch, pointerOf(world), putHandle(entity));
+    return getHandle(scratch);
+}
 
 let lastNumber = 0;
 
@@ -144,8 +150,9 @@ export class World {
     }
 
     destroy(entity, extent = "owned") {
-        return settle(wasm.glue_destroy(pointerOf(this), entity, choose(extents, extent, "the extent")),
-            this);
+        const which = choose(extents, extent, "the extent");
+
+        return settle(wasm.espl_destroy(pointerOf(this), putHandle(entity), which), this);
     }
 
     destroyMany(entities, extent = "owned") {
@@ -158,21 +165,23 @@ export class World {
     }
 
     isAlive(entity) {
-        return wasm.glue_is_alive(pointerOf(this), entity) !== 0;
+        return wasm.espl_is_alive(pointerOf(this), putHandle(entity)) !== 0;
     }
 
     enable(entity, extent = "owned") {
-        return settle(wasm.glue_enable(pointerOf(this), entity, choose(extents, extent, "the extent")),
-            this);
+        const which = choose(extents, extent, "the extent");
+
+        return settle(wasm.espl_enable(pointerOf(this), putHandle(entity), which), this);
     }
 
     disable(entity, extent = "owned") {
-        return settle(wasm.glue_disable(pointerOf(this), entity, choose(extents, extent, "the extent")),
-            this);
+        const which = choose(extents, extent, "the extent");
+
+        return settle(wasm.espl_disable(pointerOf(this), putHandle(entity), which), this);
     }
 
     isEnabled(entity) {
-        return wasm.glue_is_enabled(pointerOf(this), entity) !== 0;
+        return wasm.espl_is_enabled(pointerOf(this), putHandle(entity)) !== 0;
     }
 
     // --- Structure ---
@@ -180,7 +189,8 @@ export class World {
     attach(child, parent, options = {}) {
         const address = putAttachOptions(scratch, options);
 
-        return settle(wasm.glue_attach(pointerOf(this), child, parent, address), this);
+        return settle(wasm.espl_attach_sized(pointerOf(this), putHandle(child), putHandle(parent, 1), address,
+            putAttachOptions.bytes), this);
     }
 
     attachMany(children, parents, options = {}) {
@@ -199,35 +209,37 @@ export class World {
     }
 
     detach(entity, keep = "world") {
-        return settle(wasm.glue_detach(pointerOf(this), entity, choose(keeps, keep, "what to keep")), this);
+        const which = choose(keeps, keep, "what to keep");
+
+        return settle(wasm.espl_detach(pointerOf(this), putHandle(entity), which), this);
     }
 
     setSibling(entity, before = 0n) {
-        return settle(wasm.glue_set_sibling(pointerOf(this), entity, before), this);
+        return settle(wasm.espl_set_sibling(pointerOf(this), putHandle(entity), putHandle(before, 1)), this);
     }
 
     getParent(entity) {
-        return BigInt.asUintN(64, wasm.glue_get_parent(pointerOf(this), entity));
+        return follow(wasm.espl_get_parent, this, entity);
     }
 
     getRoot(entity) {
-        return BigInt.asUintN(64, wasm.glue_get_root(pointerOf(this), entity));
+        return follow(wasm.espl_get_root, this, entity);
     }
 
     getFirstChild(entity) {
-        return BigInt.asUintN(64, wasm.glue_get_first_child(pointerOf(this), entity));
+        return follow(wasm.espl_get_first_child, this, entity);
     }
 
     getLastChild(entity) {
-        return BigInt.asUintN(64, wasm.glue_get_last_child(pointerOf(this), entity));
+        return follow(wasm.espl_get_last_child, this, entity);
     }
 
     getPreviousSibling(entity) {
-        return BigInt.asUintN(64, wasm.glue_get_previous_sibling(pointerOf(this), entity));
+        return follow(wasm.espl_get_previous_sibling, this, entity);
     }
 
     getNextSibling(entity) {
-        return BigInt.asUintN(64, wasm.glue_get_next_sibling(pointerOf(this), entity));
+        return follow(wasm.espl_get_next_sibling, this, entity);
     }
 
     getChildren(entity) {
@@ -240,39 +252,39 @@ export class World {
     }
 
     getRole(entity) {
-        return roleNames[wasm.glue_get_role(pointerOf(this), entity)];
+        return roleNames[wasm.espl_get_role(pointerOf(this), putHandle(entity))];
     }
 
     getLink(entity) {
-        return linkNames[wasm.glue_get_link(pointerOf(this), entity)];
+        return linkNames[wasm.espl_get_link(pointerOf(this), putHandle(entity))];
     }
 
     /** -1 for a handle that names no living entity. */
     getDepth(entity) {
-        return wasm.glue_get_depth(pointerOf(this), entity) | 0;
+        return wasm.espl_get_depth(pointerOf(this), putHandle(entity)) | 0;
     }
 
     countChildren(entity) {
-        return wasm.glue_count_children(pointerOf(this), entity);
+        return wasm.espl_count_children(pointerOf(this), putHandle(entity));
     }
 
     countDescendants(entity) {
-        return wasm.glue_count_descendants(pointerOf(this), entity);
+        return wasm.espl_count_descendants(pointerOf(this), putHandle(entity));
     }
 
     isAncestor(ancestor, entity) {
-        return wasm.glue_is_ancestor(pointerOf(this), ancestor, entity) !== 0;
+        return wasm.espl_is_ancestor(pointerOf(this), putHandle(ancestor), putHandle(entity, 1)) !== 0;
     }
 
     copySubtree(top, extent = "subtree") {
         const world = pointerOf(this);
         const which = choose(extents, extent, "the extent");
-        const count = wasm.glue_copy_subtree(world, top, which, 0, 0);
+        const count = wasm.espl_copy_subtree_sized(world, putHandle(top), which, 0, 0, SUBTREE_BYTES);
         const packer = new Packer(align(8 * count) + 2 * align(4 * count));
         const [entities, parents, depths] = [8, 4, 4].map((size) => packer.take(size * count));
 
         heap.u32.set([entities, parents, depths, 0, 0], scratch >> 2);
-        wasm.glue_copy_subtree(world, top, which, count, scratch);
+        wasm.espl_copy_subtree_sized(world, putHandle(top), which, count, scratch, SUBTREE_BYTES);
         return {
             entities: new BigUint64Array(heap.buffer, entities, count).slice(),
             // C's number for no parent is -1 here.
@@ -287,36 +299,36 @@ export class World {
         const text = encode(name);
         const address = new Packer(align(text.length)).put(text, Uint8Array, 0);
 
-        return settle(wasm.glue_set_name(pointerOf(this), entity, address), this);
+        return settle(wasm.espl_set_name(pointerOf(this), putHandle(entity), address), this);
     }
 
     getName(entity) {
-        return getString(wasm.glue_get_name(pointerOf(this), entity));
+        return getString(wasm.espl_get_name(pointerOf(this), putHandle(entity)));
     }
 
     findBelow(top, path) {
         const text = encode(path);
         const address = new Packer(align(text.length)).put(text, Uint8Array, 0);
 
-        settle(wasm.glue_find_below(pointerOf(this), top, address, scratch), this);
-        return heap.u64[scratch >> 3];
+        settle(wasm.espl_find_below(pointerOf(this), putHandle(top), address, scratch), this);
+        return getHandle(scratch);
     }
 
     getPath(entity) {
         const world = pointerOf(this);
-        const size = wasm.glue_get_path(world, entity, 0, 0) + 1;
+        const size = wasm.espl_get_path(world, putHandle(entity), 0, 0) + 1;
         const address = room(size);
 
-        wasm.glue_get_path(world, entity, address, size);
+        wasm.espl_get_path(world, putHandle(entity), address, size);
         return getString(address);
     }
 
     dump(entity) {
         const world = pointerOf(this);
-        const size = wasm.glue_dump(world, entity, 0, 0) + 1;
+        const size = wasm.espl_dump(world, putHandle(entity), 0, 0) + 1;
         const address = room(size);
 
-        wasm.glue_dump(world, entity, address, size);
+        wasm.espl_dump(world, putHandle(entity), address, size);
         return getString(address);
     }
 
@@ -341,7 +353,7 @@ export class World {
     change(entity, add, remove = []) {
         const address = this.#putChange(add, remove);
 
-        return settle(wasm.glue_change_components(pointerOf(this), entity, address), this);
+        return settle(wasm.espl_change_components(pointerOf(this), putHandle(entity), address), this);
     }
 
     #putChange(add, remove) {
@@ -363,14 +375,15 @@ export class World {
     }
 
     has(entity, component) {
-        return wasm.glue_has_component(pointerOf(this), entity, numberOf(this, component)) !== 0;
+        return wasm.espl_has_component(pointerOf(this), putHandle(entity), numberOf(this, component)) !== 0;
     }
 
     get(entity, component, out) {
         const number = numberOf(this, component);
         const address = room(component.size);
 
-        settle(wasm.glue_get_component(pointerOf(this), entity, number, address, component.size), this);
+        settle(wasm.espl_get_component(pointerOf(this), putHandle(entity), number, address,
+            component.size), this);
         return getComponent(address, component, out);
     }
 
@@ -379,8 +392,8 @@ export class World {
         const address = room(component.size);
 
         putComponent(address, component, values);
-        return settle(wasm.glue_set_component(pointerOf(this), entity, number, address, component.size),
-            this);
+        return settle(wasm.espl_set_component(pointerOf(this), putHandle(entity), number, address,
+            component.size), this);
     }
 
     // --- Transforms, one at a time ---
@@ -390,7 +403,7 @@ export class World {
     }
 
     #read(entity, kind, out) {
-        settle(wasm.glue_read(pointerOf(this), entity, kind.read, scratch), this);
+        settle(wasm.espl_read_one(pointerOf(this), putHandle(entity), kind.read, scratch), this);
         return getValue(scratch, kind, out);
     }
 
@@ -400,7 +413,7 @@ export class World {
 
     #write(entity, kind, value) {
         putValue(scratch, kind, value);
-        return settle(wasm.glue_write(pointerOf(this), entity, kind.write, scratch), this);
+        return settle(wasm.espl_write_one(pointerOf(this), putHandle(entity), kind.write, scratch), this);
     }
 
     getLocalTransform(entity, out) {
@@ -494,36 +507,37 @@ export class World {
     rotateAbout(entity, pivot, rotation) {
         putVector(scratch, pivot, 3);
         putVector(scratch + 16, rotation, 4);
-        return settle(wasm.glue_rotate_about(pointerOf(this), entity, scratch, scratch + 16), this);
+        return settle(wasm.espl_rotate_about(pointerOf(this), putHandle(entity), scratch, scratch + 16),
+            this);
     }
 
     lookAt(entity, target, { up = [0, 1, 0], forward = "forward" } = {}) {
         putVector(scratch, target, 3);
         putVector(scratch + 16, up, 3);
-        return settle(wasm.glue_look_at(pointerOf(this), entity, scratch, scratch + 16,
+        return settle(wasm.espl_look_at(pointerOf(this), putHandle(entity), scratch, scratch + 16,
             choose(axes, forward, "the axis")), this);
     }
 
     getInherit(entity) {
-        return wasm.glue_get_inherit(pointerOf(this), entity);
+        return wasm.espl_get_inherit(pointerOf(this), putHandle(entity));
     }
 
     setInherit(entity, flags) {
-        return settle(wasm.glue_set_inherit(pointerOf(this), entity, flags), this);
+        return settle(wasm.espl_set_inherit(pointerOf(this), putHandle(entity), flags), this);
     }
 
     getMatrix(entity, out) {
-        settle(wasm.glue_get_matrix(pointerOf(this), entity, 1, scratch), this);
+        settle(wasm.espl_get_matrix(pointerOf(this), putHandle(entity), 1, scratch), this);
         return getVector(scratch, 16, out);
     }
 
     getInverseMatrix(entity, out) {
-        settle(wasm.glue_get_matrix(pointerOf(this), entity, 2, scratch), this);
+        settle(wasm.espl_get_matrix(pointerOf(this), putHandle(entity), 2, scratch), this);
         return getVector(scratch, 16, out);
     }
 
     getRelative(frame, entity, out) {
-        settle(wasm.glue_relative(pointerOf(this), frame, entity, scratch), this);
+        settle(wasm.espl_relative(pointerOf(this), putHandle(frame), putHandle(entity, 1), scratch), this);
         return getValue(scratch, kinds.worldTransform, out);
     }
 
@@ -531,7 +545,7 @@ export class World {
         const which = choose(conversions, conversion, "the conversion");
 
         putVector(scratch, value, 3);
-        settle(wasm.glue_convert(pointerOf(this), entity, which, scratch, scratch + 16), this);
+        settle(wasm.espl_convert(pointerOf(this), putHandle(entity), which, scratch, scratch + 16), this);
         return getVector(scratch + 16, 3, out);
     }
 
