@@ -16,7 +16,7 @@ let messages = [];
 /** For each world with a listener its number and the function. */
 const listeners = new Map();
 
-const levels = ["info", "warning", "error"];
+export const logLevels = ["info", "warning", "error"];
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
@@ -26,7 +26,7 @@ let printed = "";
 const imports = {
     espalier: {
         keep_message(number, level, text) {
-            messages.push([number, levels[level], getString(text)]);
+            messages.push([number, logLevels[level], getString(text)]);
         },
         keep_fault(number, sentence) {
             messages.push([number, "error", `wrong use: ${getString(sentence)}`]);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Words for the enumerations of C, kinds of reads and writes, and transforms, handles and component values
-// in the library's memory.
+// Names for C's enumerators, whose numbers test-enumerators.mjs compares with the headers; kinds of reads and
+// writes; transforms, arrays and component values in the library's memory.
 import { align, choose, heap, room } from "./engine.js";
 
 export const extents = { entity: 0, owned: 1, subtree: 2 };
 export const keeps = { world: 0, local: 1, snap: 2 };
 export const links = { owned: 0, free: 1 };
-export const linkNames = ["owned", "free"];
+export const linkNames = Object.keys(links);
 export const roleNames = ["none", "solo", "root", "member"];
 export const places = { source: 0, local: 1, world: 2 };
 export const deadParents = { refuse: 0, root: 1 };
@@ -24,10 +24,14 @@ export const conversions = {
 };
 
 export const TRANSFORM_BYTES = 48;
-/** C's ESPL_NO_RANK. */
 export const NO_RANK = 0xffffffff;
+export const INCLUDE_PREFABS = 1;
+export const INCLUDE_DISABLED = 2;
+export const MATRIX_4X4 = 1;
+export const MATRIX_4X4_INVERSE = 2;
 
-// A kind: its numbers among the reads and writes of C, where it is one, and 32-bit words of its value.
+// A kind: the 32-bit words of its value, and its numbers in C's espl_read_kind and espl_write_kind, undefined
+// where it is not one of them.
 function kind(words, read, write, array = Float32Array) {
     return { words, read, write, array };
 }
@@ -59,7 +63,7 @@ export const kinds = {
     rotateOwn: kind(4, undefined, 22),
 };
 
-/** Return the kind of a word that can be read, or written. */
+/** Return the kind with this name; throw where it has no `way`, which is "read" or "write". */
 export function chooseKind(word, way) {
     const found = choose(kinds, word, "the kind");
 

@@ -6,7 +6,7 @@ import {
     makeDisposable, pointerOf, putHandle, scratch, settle, wasm,
 } from "./engine.js";
 import {
-    NO_RANK, Packer, chooseKind, numberOf,
+    INCLUDE_DISABLED, INCLUDE_PREFABS, NO_RANK, Packer, chooseKind, numberOf,
 } from "./values.js";
 import { World, writeStrided } from "./world.js";
 
@@ -14,8 +14,6 @@ const QUERY_BYTES = 256;
 const QUERY_DEF_BYTES = 48;
 const VIEW_BYTES = 20;
 const POSE_WORDS = 8;
-const INCLUDE_PREFABS = 1;
-const INCLUDE_DISABLED = 2;
 
 /** One view of memory, which is made anew only where it lies elsewhere, or the memory has grown. */
 class Window {

@@ -6,10 +6,9 @@ import {
 } from "./engine.js";
 import { putAttachOptions, putCreation, putInstance } from "./structs.js";
 import {
-    Packer, addressOf, axes, chooseKind, componentTypes, conversions, extents,
-    getComponent, getValue, getVector, hashKinds, keeps, kinds, linkNames, makeComponent,
-    numberOf, packValues,
-    putComponent, putValue, putVector, roleNames, sizeOfValues, spaces,
+    MATRIX_4X4, MATRIX_4X4_INVERSE, Packer, addressOf, axes, chooseKind, componentTypes, conversions, extents,
+    getComponent, getValue, getVector, hashKinds, keeps, kinds, linkNames, makeComponent, numberOf,
+    packValues, putComponent, putValue, putVector, roleNames, sizeOfValues, spaces,
 } from "./values.js";
 
 const REPORT_BYTES = 24;
@@ -527,12 +526,12 @@ export class World {
     }
 
     getMatrix(entity, out) {
-        settle(wasm.espl_get_matrix(pointerOf(this), putHandle(entity), 1, scratch), this);
+        settle(wasm.espl_get_matrix(pointerOf(this), putHandle(entity), MATRIX_4X4, scratch), this);
         return getVector(scratch, 16, out);
     }
 
     getInverseMatrix(entity, out) {
-        settle(wasm.espl_get_matrix(pointerOf(this), putHandle(entity), 2, scratch), this);
+        settle(wasm.espl_get_matrix(pointerOf(this), putHandle(entity), MATRIX_4X4_INVERSE, scratch), this);
         return getVector(scratch, 16, out);
     }
 
