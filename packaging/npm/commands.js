@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Command buffers: commands that are recorded now and played together.
 import {
-    OWNED, POINTER, align, checkCount, choose, getHandle, heap, makeDisposable, nameOf, pointerOf, putHandle,
-    room, scratch, settle, wasm,
+    Owned, align, checkCount, choose, getHandle, heap, nameOf, pointerOf, putHandle, room, scratch, settle,
+    wasm,
 } from "./engine.js";
-import { putAttachOptions, putCreation, putInstance } from "./structs.js";
+import { putAttachOptions, putChange, putCreation, putInstance } from "./structs.js";
 import {
-    Packer, chooseKind, extents, keeps, numberOf, packValues, putComponent, putValue, sizeOfValues,
+    Packer, chooseKind, extents, keeps, numberOf, putComponent, putValue,
 } from "./values.js";
 import { World } from "./world.js";
 
 const REPORT_BYTES = 376;
 const REASONS = 21;
 
-// Return the report of a playback, which is in scratch.
+// Read the espl_report in scratch.
 function getReport(status) {
     const at = scratch >> 2;
     const [accepted, applied, refused, lossy] = heap.u32.subarray(at, at + 4);
@@ -33,47 +33,27 @@ function getReport(status) {
     };
 }
 
-export class CommandBuffer {
-    #world;
+export class CommandBuffer extends Owned {
     #recorder;
 
     constructor(world) {
         settle(wasm.espl_command_buffer_create(pointerOf(world), 1, scratch), world);
-        this[POINTER] = heap.u32[scratch >> 2];
-        this.#world = world;
-        this.#recorder = wasm.espl_command_buffer_recorder(this[POINTER], 0);
-        world[OWNED].add(this);
-    }
-
-    close() {
-        if (this[POINTER] !== 0) {
-            wasm.espl_command_buffer_destroy(this[POINTER]);
-            this[POINTER] = 0;
-            this.#world[OWNED].delete(this);
-            settle(0);
-        }
-    }
-
-    get world() {
-        return this.#world;
-    }
-
-    get isClosed() {
-        return this[POINTER] === 0;
+        super(world, heap.u32[scratch >> 2], wasm.espl_command_buffer_destroy);
+        this.#recorder = wasm.espl_command_buffer_recorder(pointerOf(this), 0);
     }
 
     get count() {
         return wasm.espl_command_buffer_count(pointerOf(this));
     }
 
-    // The recorder of a buffer that is not closed.
+    // The recorder; throws where the buffer is closed.
     get #open() {
         pointerOf(this);
         return this.#recorder;
     }
 
     #settle(status) {
-        return settle(status, this.#world);
+        return settle(status, this.world);
     }
 
     // --- Recording ---
@@ -85,7 +65,7 @@ export class CommandBuffer {
     createMany(count, options = {}, key = 0) {
         const recorder = this.#open;
         const packer = new Packer(putCreation.size(options) + align(8 * checkCount(count)));
-        const def = putCreation(packer, this.#world, options);
+        const def = putCreation(packer, this.world, options);
         const out = packer.take(8 * count);
 
         this.#settle(wasm.espl_record_create_sized(recorder, key, def, count, out, putCreation.bytes));
@@ -99,7 +79,7 @@ export class CommandBuffer {
     instantiateMany(source, count, options = {}, key = 0) {
         const recorder = this.#open;
         const packer = new Packer(putInstance.size(options) + align(8 * checkCount(count)));
-        const def = putInstance(packer, this.#world, source, options);
+        const def = putInstance(packer, this.world, source, options);
         const out = packer.take(8 * count);
 
         this.#settle(wasm.espl_record_instantiate_sized(recorder, key, def, count, out, putInstance.bytes));
@@ -149,13 +129,9 @@ export class CommandBuffer {
     }
 
     change(entity, add, remove = [], key = 0) {
-        const numbers = remove.map((component) => numberOf(this.#world, component));
-        const packer = new Packer(sizeOfValues(add) + align(4 * numbers.length));
-        const [values, count] = packValues(packer, this.#world, add, null);
-        const list = packer.put(numbers, Uint32Array, 0);
+        const address = putChange(scratch, this.world, add, remove);
 
-        heap.u32.set([values, count, list, numbers.length], scratch >> 2);
-        this.#settle(wasm.espl_record_change_components(this.#open, key, putHandle(entity), scratch));
+        this.#settle(wasm.espl_record_change_components(this.#open, key, putHandle(entity), address));
     }
 
     add(entity, component, values, key = 0) {
@@ -167,7 +143,7 @@ export class CommandBuffer {
     }
 
     set(entity, component, values, key = 0) {
-        const number = numberOf(this.#world, component);
+        const number = numberOf(this.world, component);
         const address = room(component.size);
 
         putComponent(address, component, values);
@@ -190,7 +166,7 @@ export class CommandBuffer {
     // --- Playing ---
 
     play() {
-        const status = wasm.espl_play_sized(pointerOf(this.#world), pointerOf(this), scratch, REPORT_BYTES);
+        const status = wasm.espl_play_sized(pointerOf(this.world), pointerOf(this), scratch, REPORT_BYTES);
 
         return getReport(this.#settle(status));
     }
@@ -213,8 +189,6 @@ export class CommandBuffer {
         settle(0);
     }
 }
-
-makeDisposable(CommandBuffer);
 
 World.prototype.commands = function commands() {
     return new CommandBuffer(this);

@@ -127,7 +127,7 @@ function getTransform(address, words, out = identity()) {
     return out;
 }
 
-/** Write the value of a kind: a number, an array, or a transform. */
+/** Write a value of a kind: a number, an array, or a transform. */
 export function putValue(address, { words, array }, value) {
     if (words === 1) {
         (array === Uint32Array ? heap.u32 : heap.f32)[address >> 2] = value;
@@ -138,7 +138,7 @@ export function putValue(address, { words, array }, value) {
     }
 }
 
-/** Read the value of a kind, into `out` where it is no number. */
+/** Return a value of a kind; arrays and transforms are written into `out`. */
 export function getValue(address, { words, array }, out) {
     if (words === 1) {
         return (array === Uint32Array ? heap.u32 : heap.f32)[address >> 2];
@@ -166,16 +166,16 @@ export function getVector(address, count, out = new Float32Array(count)) {
 // --- Arrays as arguments ---
 
 /**
- * Say where an array is in the library's memory; 0 where it is elsewhere. To be called before any room is
- * taken, because that may detach the array.
+ * Return the address of an array in the library's memory; 0 where it is elsewhere. Call it before room(),
+ * because that may detach the array.
  */
 export function addressOf(array, type) {
     return array instanceof type && array.buffer === heap.buffer ? array.byteOffset : 0;
 }
 
-/** Where arguments are written one behind the other. */
+/** Writes arguments one behind the other into room(). */
 export class Packer {
-    /** @param size  upper bound of all that is put, where each part is rounded up to 16. */
+    /** @param size  upper bound of the sum of the sizes, each rounded up by align(). */
     constructor(size) {
         this.address = room(size);
     }
@@ -187,8 +187,8 @@ export class Packer {
         return address;
     }
 
-    /** Write an array's elements; one that is in memory already stays where it is. */
-    put(array, type, at) {
+    /** Write an array's elements, and return their address; `at` where addressOf() found them in memory. */
+    put(array, type, at = 0) {
         if (at !== 0) {
             return at;
         }
@@ -201,7 +201,7 @@ export class Packer {
 
 // --- Components ---
 
-// Only this package makes components: what a number means is known where it was registered.
+// Only this module makes components, so that the number of each is one that its world has registered.
 const token = Symbol("component");
 
 export class Component {
@@ -278,7 +278,7 @@ export function getComponent(address, component, out = new component.array(compo
 
 const COMPONENT_VALUE_BYTES = 12;
 
-// A component alone means zeros.
+// The component and the value of an entry; a component alone has no value, which means zeros.
 function splitEntry(entry) {
     return Array.isArray(entry) ? entry : [entry, undefined];
 }

@@ -2,26 +2,34 @@
 // The world: entities, their structure, their transforms and their components.
 import {
     OWNED, POINTER, SCRATCH_VALUE, STATUS, align, checkCount, choose, encode, getHandle, getString, heap,
-    listen, makeDisposable, nameOf, pointerOf, putHandle, room, scratch, settle, unlisten, wasm,
+    listeners, makeDisposable, nameOf, pointerOf, putHandle, putText, room, scratch, settle, wasm,
 } from "./engine.js";
-import { putAttachOptions, putCreation, putInstance } from "./structs.js";
+import { putAttachOptions, putChange, putCreation, putInstance } from "./structs.js";
 import {
     MATRIX_4X4, MATRIX_4X4_INVERSE, Packer, addressOf, axes, chooseKind, componentTypes, conversions, extents,
     getComponent, getValue, getVector, hashKinds, keeps, kinds, linkNames, makeComponent, numberOf,
-    packValues, putComponent, putValue, putVector, roleNames, sizeOfValues, spaces,
+    putComponent, putValue, putVector, roleNames, sizeOfValues, spaces,
 } from "./values.js";
 
 const REPORT_BYTES = 24;
-const CHANGE_BYTES = 16;
 const COMPONENT_DEF_BYTES = 20;
 const STATS_BYTES = 28;
 const RESERVE_BYTES = 32;
 const SUBTREE_BYTES = 20;
 
-/** Return the handle that a function of C finds from another one. */
-function follow(find, world, entity) {
-    find(scratch, pointerOf(world), putHandle(entity));
+/** Return the handle that a function of C returns for another one, such as espl_get_parent(). */
+function follow(get, world, entity) {
+    get(scratch, pointerOf(world), putHandle(entity));
     return getHandle(scratch);
+}
+
+/** Return the text of any length that a function of C writes about an entity. */
+function getText(write, world, entity) {
+    const size = write(pointerOf(world), putHandle(entity), 0, 0) + 1;
+    const address = room(size);
+
+    write(pointerOf(world), putHandle(entity), address, size);
+    return getString(address);
 }
 
 let lastNumber = 0;
@@ -31,12 +39,13 @@ export class World {
 
     constructor({ onMessage, tag = 0, layoutBudget = 0, kernels } = {}) {
         const number = ++lastNumber;
-        const name = kernels === undefined ? undefined : encode(kernels);
-        const text = name === undefined ? 0 : new Packer(align(name.length)).put(name, Uint8Array, 0);
+        const text = kernels === undefined ? 0 : putText(kernels);
 
         checkCount(tag, "tag");
         checkCount(layoutBudget, "layoutBudget");
-        listen(number, onMessage);
+        if (onMessage !== undefined) {
+            listeners.set(number, onMessage);
+        }
         this.#number = number;
         this[POINTER] = 0;
         this[STATUS] = "ESPL_OK";
@@ -44,7 +53,7 @@ export class World {
         try {
             settle(wasm.glue_world_create(number, tag, layoutBudget, text, scratch), this);
         } catch (error) {
-            unlisten(number);
+            listeners.delete(number);
             throw error;
         }
         this[POINTER] = heap.u32[scratch >> 2];
@@ -60,7 +69,7 @@ export class World {
         wasm.espl_world_destroy(this[POINTER]);
         this[POINTER] = 0;
         settle(0);
-        unlisten(this.#number);
+        listeners.delete(this.#number);
     }
 
     get isClosed() {
@@ -111,7 +120,7 @@ export class World {
     reserve({ entities = 0, components = [], rows = 0, writes = 0, sideOf = 0n }) {
         const numbers = components.map((component) => numberOf(this, component));
         const packer = new Packer(align(4 * numbers.length) + align(RESERVE_BYTES));
-        const list = packer.put(numbers, Uint32Array, 0);
+        const list = packer.put(numbers, Uint32Array);
         const def = packer.take(RESERVE_BYTES);
 
         heap.u32.set([checkCount(entities), list, numbers.length, checkCount(rows), checkCount(writes), 0],
@@ -295,8 +304,7 @@ export class World {
     // --- Names ---
 
     setName(entity, name) {
-        const text = encode(name);
-        const address = new Packer(align(text.length)).put(text, Uint8Array, 0);
+        const address = putText(name);
 
         return settle(wasm.espl_set_name(pointerOf(this), putHandle(entity), address), this);
     }
@@ -306,29 +314,18 @@ export class World {
     }
 
     findBelow(top, path) {
-        const text = encode(path);
-        const address = new Packer(align(text.length)).put(text, Uint8Array, 0);
+        const address = putText(path);
 
         settle(wasm.espl_find_below(pointerOf(this), putHandle(top), address, scratch), this);
         return getHandle(scratch);
     }
 
     getPath(entity) {
-        const world = pointerOf(this);
-        const size = wasm.espl_get_path(world, putHandle(entity), 0, 0) + 1;
-        const address = room(size);
-
-        wasm.espl_get_path(world, putHandle(entity), address, size);
-        return getString(address);
+        return getText(wasm.espl_get_path, this, entity);
     }
 
     dump(entity) {
-        const world = pointerOf(this);
-        const size = wasm.espl_dump(world, putHandle(entity), 0, 0) + 1;
-        const address = room(size);
-
-        wasm.espl_dump(world, putHandle(entity), address, size);
-        return getString(address);
+        return getText(wasm.espl_dump, this, entity);
     }
 
     // --- Components ---
@@ -340,8 +337,8 @@ export class World {
         const references = type === "entity" ? Array.from({ length: count }, (_, i) => 8 * i) : [];
         const text = encode(name);
         const packer = new Packer(align(text.length) + align(4 * references.length));
-        const nameAt = packer.put(text, Uint8Array, 0);
-        const referencesAt = packer.put(references, Uint32Array, 0);
+        const nameAt = packer.put(text, Uint8Array);
+        const referencesAt = packer.put(references, Uint32Array);
 
         heap.u32.set([nameAt, unit * count, unit, referencesAt, references.length], scratch >> 2);
         settle(wasm.espl_component_register_sized(pointerOf(this), scratch, scratch + SCRATCH_VALUE,
@@ -350,19 +347,9 @@ export class World {
     }
 
     change(entity, add, remove = []) {
-        const address = this.#putChange(add, remove);
+        const address = putChange(scratch, this, add, remove);
 
         return settle(wasm.espl_change_components(pointerOf(this), putHandle(entity), address), this);
-    }
-
-    #putChange(add, remove) {
-        const numbers = remove.map((component) => numberOf(this, component));
-        const packer = new Packer(sizeOfValues(add) + align(4 * numbers.length) + align(CHANGE_BYTES));
-        const [values, count] = packValues(packer, this, add, null);
-        const list = packer.put(numbers, Uint32Array, 0);
-
-        heap.u32.set([values, count, list, numbers.length], scratch >> 2);
-        return scratch;
     }
 
     add(entity, component, values) {
