@@ -216,8 +216,9 @@ run_webassembly()
 way_webassembly() { run_webassembly; }
 way_webassembly_simd() { run_webassembly -msimd128; }
 
-# The npm package, installed from its archive into an empty project: its tests, its types where tsc is
-# installed, and the program in JavaScript, in an engine with SIMD and in one without.
+# The npm package, installed from its archive into an empty project: its enumerators are those of the headers;
+# its tests; its types where tsc is installed; the program in JavaScript, in an engine with SIMD and in one
+# without.
 way_npm()
 {
     npm_config_cache=$PWD/cache npm_config_update_notifier=false
@@ -226,7 +227,8 @@ way_npm()
         mkdir project && cp "$source"/tests/consumers/npm/* "$source"/packaging/npm/*.mjs project &&
         cd project && echo '{ "private": true, "type": "module" }' >package.json &&
         npm install --offline --no-audit --no-fund ../espalier-*.tgz &&
-        node --test test.mjs test-memory.mjs &&
+        node test-enumerators.mjs >enumerators.c &&
+        emcc -fsyntax-only -I"$source/include" enumerators.c && node --test test.mjs test-memory.mjs &&
         { is_left_out tsc || tsc --strict --noEmit --target es2020 --module nodenext \
             --moduleResolution nodenext consumer.ts; } &&
         echo 'WebAssembly.validate = () => false' >no-simd.cjs &&

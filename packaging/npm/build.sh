@@ -4,12 +4,12 @@
 #
 #     packaging/npm/build.sh SOURCE DIRECTORY
 #
-# SOURCE is the top of the source tree. The library becomes two modules of WebAssembly, with SIMD128
-# and without. Each is text in a JavaScript module, so that no file has to be found and fetched.
+# SOURCE is the top of the source tree. The package has two builds of the library, with SIMD128 and without.
+# Each is base64 text in a JavaScript module, so that import alone loads it, without a fetch of a file.
 set -eu
 export LC_ALL=C
 : "${EMCC:=emcc}"
-: "${NODE_PATH=/usr/share/nodejs}" # where Debian has a module that emscripten needs
+: "${NODE_PATH=/usr/share/nodejs}" # Debian's directory of a module that emcc needs
 export NODE_PATH
 mkdir -p "$2"
 source=$(cd "$1" && pwd)
@@ -19,7 +19,7 @@ room=$(mktemp -d "${TMPDIR:-/tmp}/npm.XXXXXX")
 trap 'rm -rf "$room"' EXIT
 version=$(sed -n 's/^AC_INIT(\[espalier\], \[\([0-9.]*\)\])$/\1/p' "$source/configure.ac")
 
-# list_exports: the functions that the package calls, as emcc takes them.
+# list_exports: print the C functions that the JavaScript calls, as emcc takes them.
 list_exports()
 {
     {
@@ -28,8 +28,8 @@ list_exports()
     } | sort -u | paste -s -d , -
 }
 
-# build_module NAME FLAG...: the two functions of JavaScript are no symbols that emcc knows. Where others
-# were missing, the module would not load.
+# build_module NAME FLAG...: compile with these flags and write NAME.js. emcc takes the two functions of
+# engine.js for undefined symbols, so those are allowed; a module that lacks another function does not load.
 build_module()
 {
     name=$1

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Command buffers: commands that are recorded now and played together.
 import {
-    OWNED, POINTER, align, checkCount, choose, heap, makeDisposable, nameOf, pointerOf, room, scratch, settle,
+    Owned, align, checkCount, choose, getHandle, heap, nameOf, pointerOf, putHandle, room, scratch, settle,
     wasm,
 } from "./engine.js";
-import { putAttachOptions, putCreation, putInstance } from "./structs.js";
+import { putAttachOptions, putChange, putCreation, putInstance } from "./structs.js";
 import {
-    Packer, chooseKind, extents, keeps, numberOf, packValues, putComponent, putValue, sizeOfValues,
+    Packer, chooseKind, extents, keeps, numberOf, putComponent, putValue,
 } from "./values.js";
 import { World } from "./world.js";
 
 const REPORT_BYTES = 376;
 const REASONS = 21;
 
-// Return the report of a playback, which is in scratch.
+// Read the espl_report in scratch.
 function getReport(status) {
     const at = scratch >> 2;
     const [accepted, applied, refused, lossy] = heap.u32.subarray(at, at + 4);
@@ -33,47 +33,27 @@ function getReport(status) {
     };
 }
 
-export class CommandBuffer {
-    #world;
+export class CommandBuffer extends Owned {
     #recorder;
 
     constructor(world) {
         settle(wasm.espl_command_buffer_create(pointerOf(world), 1, scratch), world);
-        this[POINTER] = heap.u32[scratch >> 2];
-        this.#world = world;
-        this.#recorder = wasm.espl_command_buffer_recorder(this[POINTER], 0);
-        world[OWNED].add(this);
-    }
-
-    close() {
-        if (this[POINTER] !== 0) {
-            wasm.espl_command_buffer_destroy(this[POINTER]);
-            this[POINTER] = 0;
-            this.#world[OWNED].delete(this);
-            settle(0);
-        }
-    }
-
-    get world() {
-        return this.#world;
-    }
-
-    get isClosed() {
-        return this[POINTER] === 0;
+        super(world, heap.u32[scratch >> 2], wasm.espl_command_buffer_destroy);
+        this.#recorder = wasm.espl_command_buffer_recorder(pointerOf(this), 0);
     }
 
     get count() {
         return wasm.espl_command_buffer_count(pointerOf(this));
     }
 
-    // The recorder of a buffer that is not closed.
+    // The recorder; throws where the buffer is closed.
     get #open() {
         pointerOf(this);
         return this.#recorder;
     }
 
     #settle(status) {
-        return settle(status, this.#world);
+        return settle(status, this.world);
     }
 
     // --- Recording ---
@@ -85,7 +65,7 @@ export class CommandBuffer {
     createMany(count, options = {}, key = 0) {
         const recorder = this.#open;
         const packer = new Packer(putCreation.size(options) + align(8 * checkCount(count)));
-        const def = putCreation(packer, this.#world, options);
+        const def = putCreation(packer, this.world, options);
         const out = packer.take(8 * count);
 
         this.#settle(wasm.espl_record_create_sized(recorder, key, def, count, out, putCreation.bytes));
@@ -99,7 +79,7 @@ export class CommandBuffer {
     instantiateMany(source, count, options = {}, key = 0) {
         const recorder = this.#open;
         const packer = new Packer(putInstance.size(options) + align(8 * checkCount(count)));
-        const def = putInstance(packer, this.#world, source, options);
+        const def = putInstance(packer, this.world, source, options);
         const out = packer.take(8 * count);
 
         this.#settle(wasm.espl_record_instantiate_sized(recorder, key, def, count, out, putInstance.bytes));
@@ -109,30 +89,31 @@ export class CommandBuffer {
     destroy(entity, extent = "owned", key = 0) {
         const which = choose(extents, extent, "the extent");
 
-        this.#settle(wasm.glue_record_destroy(this.#open, key, entity, which));
+        this.#settle(wasm.espl_record_destroy(this.#open, key, putHandle(entity), which));
     }
 
     attach(child, parent, options = {}, key = 0) {
         const address = putAttachOptions(scratch, options);
 
-        this.#settle(wasm.glue_record_attach(this.#open, key, child, parent, address));
+        this.#settle(wasm.espl_record_attach_sized(this.#open, key, putHandle(child), putHandle(parent, 1),
+            address, putAttachOptions.bytes));
     }
 
     detach(entity, keep = "world", key = 0) {
         const which = choose(keeps, keep, "what to keep");
 
-        this.#settle(wasm.glue_record_detach(this.#open, key, entity, which));
+        this.#settle(wasm.espl_record_detach(this.#open, key, putHandle(entity), which));
     }
 
     setSibling(entity, before = 0n, key = 0) {
-        this.#settle(wasm.glue_record_set_sibling(this.#open, key, entity, before));
+        this.#settle(wasm.espl_record_set_sibling(this.#open, key, putHandle(entity), putHandle(before, 1)));
     }
 
     write(entity, kind, value, key = 0) {
         const chosen = chooseKind(kind, "write");
 
         putValue(scratch, chosen, value);
-        this.#settle(wasm.glue_record_write(this.#open, key, entity, chosen.write, scratch));
+        this.#settle(wasm.espl_record_write(this.#open, key, putHandle(entity), chosen.write, scratch));
     }
 
     setLocalTransform(entity, value, key = 0) {
@@ -144,17 +125,13 @@ export class CommandBuffer {
     }
 
     setInherit(entity, flags, key = 0) {
-        this.#settle(wasm.glue_record_set_inherit(this.#open, key, entity, flags));
+        this.#settle(wasm.espl_record_set_inherit(this.#open, key, putHandle(entity), flags));
     }
 
     change(entity, add, remove = [], key = 0) {
-        const numbers = remove.map((component) => numberOf(this.#world, component));
-        const packer = new Packer(sizeOfValues(add) + align(4 * numbers.length));
-        const [values, count] = packValues(packer, this.#world, add, null);
-        const list = packer.put(numbers, Uint32Array, 0);
+        const address = putChange(scratch, this.world, add, remove);
 
-        heap.u32.set([values, count, list, numbers.length], scratch >> 2);
-        this.#settle(wasm.glue_record_change_components(this.#open, key, entity, scratch));
+        this.#settle(wasm.espl_record_change_components(this.#open, key, putHandle(entity), address));
     }
 
     add(entity, component, values, key = 0) {
@@ -166,30 +143,30 @@ export class CommandBuffer {
     }
 
     set(entity, component, values, key = 0) {
-        const number = numberOf(this.#world, component);
+        const number = numberOf(this.world, component);
         const address = room(component.size);
 
         putComponent(address, component, values);
-        this.#settle(wasm.glue_record_set_component(this.#open, key, entity, number, address,
-            component.size));
+        this.#settle(wasm.espl_record_set_component(this.#open, key, putHandle(entity), number,
+            address, component.size));
     }
 
     enable(entity, extent = "owned", key = 0) {
         const which = choose(extents, extent, "the extent");
 
-        this.#settle(wasm.glue_record_enable(this.#open, key, entity, which));
+        this.#settle(wasm.espl_record_enable(this.#open, key, putHandle(entity), which));
     }
 
     disable(entity, extent = "owned", key = 0) {
         const which = choose(extents, extent, "the extent");
 
-        this.#settle(wasm.glue_record_disable(this.#open, key, entity, which));
+        this.#settle(wasm.espl_record_disable(this.#open, key, putHandle(entity), which));
     }
 
     // --- Playing ---
 
     play() {
-        const status = wasm.espl_play_sized(pointerOf(this.#world), pointerOf(this), scratch, REPORT_BYTES);
+        const status = wasm.espl_play_sized(pointerOf(this.world), pointerOf(this), scratch, REPORT_BYTES);
 
         return getReport(this.#settle(status));
     }
@@ -199,8 +176,8 @@ export class CommandBuffer {
     }
 
     resolve(pending) {
-        this.#settle(wasm.glue_resolve(pointerOf(this), pending, scratch));
-        return heap.u64[scratch >> 3];
+        this.#settle(wasm.espl_command_buffer_resolve(pointerOf(this), putHandle(pending), scratch));
+        return getHandle(scratch);
     }
 
     result(index) {
@@ -212,8 +189,6 @@ export class CommandBuffer {
         settle(0);
     }
 }
-
-makeDisposable(CommandBuffer);
 
 World.prototype.commands = function commands() {
     return new CommandBuffer(this);

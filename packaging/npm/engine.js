@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Loads the library and holds what every other module needs of it: its functions, its memory, room for
-// arguments, statuses as exceptions, and the rule for objects that are closed.
+// Loads the library. Exports its functions and its memory, memory for arguments, statuses as exceptions, and
+// the base of objects that are closed.
 
-// The smallest module with an instruction of SIMD128: engines without SIMD refuse it.
+// A module with one instruction of SIMD128: WebAssembly.validate() is false in engines without SIMD.
 const simdProbe = new Uint8Array([
     0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253,
     98, 11,
 ]);
 
-/** Views of the library's memory. They are made anew each time that the memory grows. */
+/** Typed arrays of the library's whole memory; makeViews() replaces them each time the memory grows. */
 export const heap = {};
 
-/** What the library said during the call that is under way: the world's number, the level, the line. */
+/** Messages of the current call: each has the world's number, the level and the line. */
 let messages = [];
-/** For each world with a listener its number and the function. */
-const listeners = new Map();
+/** Listeners by the numbers of their worlds. */
+export const listeners = new Map();
 
-const levels = ["info", "warning", "error"];
+export const logLevels = ["info", "warning", "error"];
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
@@ -26,7 +26,7 @@ let printed = "";
 const imports = {
     espalier: {
         keep_message(number, level, text) {
-            messages.push([number, levels[level], getString(text)]);
+            messages.push([number, logLevels[level], getString(text)]);
         },
         keep_fault(number, sentence) {
             messages.push([number, "error", `wrong use: ${getString(sentence)}`]);
@@ -35,7 +35,7 @@ const imports = {
     env: {
         emscripten_notify_memory_growth: makeViews,
     },
-    // Only what a failed assertion prints before it stops is of use here.
+    // The library calls these for the times of a trace, and to print before it stops at a failed assertion.
     wasi_snapshot_preview1: {
         environ_get: () => 0,
         environ_sizes_get(count, size) {
@@ -73,7 +73,7 @@ async function load() {
     return (await WebAssembly.instantiate(bytes, imports)).instance.exports;
 }
 
-/** The functions of the library, and of glue.c. */
+/** Functions of the library and of glue.c. */
 export const wasm = await load();
 makeViews();
 wasm._initialize();
@@ -89,23 +89,41 @@ function makeViews() {
     heap.f32 = new Float32Array(buffer);
 }
 
-/** Address of the arguments of one call: bytes that glue.c owns. */
-export const scratch = wasm.glue_scratch();
 const SCRATCH_BYTES = 1024;
-/** Bytes of scratch that are for a value; structs come after them. */
+/** Address of memory for structs, values and handles of one call. */
+export const scratch = allocate(SCRATCH_BYTES);
+/** Offset of a value in scratch; a struct that goes with it is at offset 0. */
 export const SCRATCH_VALUE = 256;
+const SCRATCH_HANDLES = SCRATCH_BYTES - 16;
 
-// --- Room for arguments of any size. No two calls are under way at once, so that one block will do. ---
+/**
+ * Write a call's first handle (place 0) or second one (place 1), and return its address. By the C ABI of
+ * WebAssembly an espl_entity is passed by its address; a function that returns one takes the result's address
+ * as its first argument.
+ */
+export function putHandle(entity, place = 0) {
+    const address = scratch + SCRATCH_HANDLES + 8 * place;
+
+    heap.u64[address >> 3] = entity;
+    return address;
+}
+
+/** Read a handle that a call has returned. */
+export function getHandle(address) {
+    return heap.u64[address >> 3];
+}
+
+// --- Memory for arguments of any size: one block, because no two calls run at once ---
 
 let roomAddress = 0;
 let roomSize = 0;
 
-/** Round up to a multiple of 16, which is enough for every value. */
+/** Round a size up to a multiple of 16, the largest alignment of a value. */
 export function align(size) {
     return 16 * Math.ceil(size / 16);
 }
 
-/** Return memory that the library allocates. The memory may grow, which detaches every view. */
+/** Allocate a block. The memory may grow, which detaches every view. */
 export function allocate(size) {
     const address = size < 0x7fffffff ? wasm.malloc(size) : 0;
 
@@ -116,10 +134,10 @@ export function allocate(size) {
 }
 
 const ROOM_LEAST = 4096;
-// A larger room than this is freed when it is not needed any more.
+// A larger block than this is freed when a call needs less than an eighth of it.
 const ROOM_KEPT = 1 << 20;
 
-/** Return memory for the arguments of the next call. It may grow as allocate() says. */
+/** Return the address of a block for the arguments of the next call. The memory may grow. */
 export function room(size) {
     if (size > roomSize || (roomSize > ROOM_KEPT && size < roomSize / 8)) {
         wasm.free(roomAddress);
@@ -130,7 +148,7 @@ export function room(size) {
     return roomAddress;
 }
 
-// So that the first call does not grow the memory, which would detach a view that it is given.
+// Take the block now, because a growth at the first call would detach the views that are its arguments.
 room(ROOM_LEAST);
 
 // --- Text ---
@@ -139,7 +157,7 @@ export function getString(address) {
     return decoder.decode(heap.u8.slice(address, heap.u8.indexOf(0, address)));
 }
 
-/** Return the bytes of a text, with its end. */
+/** Return the bytes of a text, and the 0 that ends it. */
 export function encode(text) {
     if (typeof text !== "string" || text.includes("\0")) {
         throw new TypeError("a text without U+0000 is needed");
@@ -147,11 +165,20 @@ export function encode(text) {
     return encoder.encode(text + "\0");
 }
 
+/** Write a text into room(), and return its address. */
+export function putText(text) {
+    const bytes = encode(text);
+    const address = room(bytes.length);
+
+    heap.u8.set(bytes, address);
+    return address;
+}
+
 // --- Statuses ---
 
 const names = new Map();
 
-/** Name of a status by its number: "ESPL_OK". */
+/** Return the name of a status, for example "ESPL_OK". */
 export function nameOf(status) {
     let name = names.get(status);
 
@@ -177,8 +204,8 @@ export function makeError(status, message) {
 }
 
 /**
- * End a call: deliver what the library said, and throw where the call was refused. Else return the name of
- * the status.
+ * End a call: deliver its messages to the listeners; throw where the status is an error, else store its name
+ * in the world and return it.
  */
 export function settle(status, world) {
     const error = status < 0 ? makeError(status, refusalIn(messages, nameOf(status))) : undefined;
@@ -199,13 +226,13 @@ export function settle(status, world) {
     return name;
 }
 
-// The line of this call that names the status, which says more than the status.
+// Return the last line of the call that names the status. It names the call and its entities as well.
 function refusalIn(said, name) {
     return said.filter((message) => message[2].includes(name)).pop()?.[2];
 }
 
-// A listener may call the library, and results of the call that ends may still be in the scratch and in the
-// room. What a listener throws is no answer of the call: it is reported as that of an event's listener is.
+// A listener may call the library while results of the call that ends are still in scratch and room(), so
+// both are kept. An exception of a listener is reported as uncaught, because the call itself is done.
 function deliver(said) {
     if (said.length === 0) {
         return;
@@ -229,23 +256,13 @@ function deliver(said) {
     heap.u8.set(scratchKept, scratch);
 }
 
-export function listen(number, listener) {
-    if (listener !== undefined) {
-        listeners.set(number, listener);
-    }
-}
-
-export function unlisten(number) {
-    listeners.delete(number);
-}
-
 // --- Objects that own memory of the library ---
 
-/** Key of an object's address; 0 once it is closed. */
+/** Key of an object's address in memory; 0 once it is closed. */
 export const POINTER = Symbol("pointer");
 /** Key of the name of a world's last status. */
 export const STATUS = Symbol("status");
-/** Key of what a world closes before itself. */
+/** Key of the set of objects that a world closes before itself. */
 export const OWNED = Symbol("owned");
 
 /** Return the address of an object that is not closed. */
@@ -262,7 +279,7 @@ export function pointerOf(object) {
     return pointer;
 }
 
-/** Let close() end a `using` declaration too, where the engine has those. */
+/** Let the end of a `using` declaration call close(), where the engine has such declarations. */
 export function makeDisposable(type) {
     if (Symbol.dispose !== undefined) {
         Object.defineProperty(type.prototype, Symbol.dispose, {
@@ -275,9 +292,43 @@ export function makeDisposable(type) {
     }
 }
 
+/** An object that owns a block of memory, until close() or until its world closes. */
+export class Owned {
+    #world;
+    #free;
+
+    constructor(world, address, free) {
+        this[POINTER] = address;
+        this.#world = world;
+        this.#free = free;
+        world[OWNED].add(this);
+    }
+
+    close() {
+        const address = this[POINTER];
+
+        if (address !== 0) {
+            this[POINTER] = 0;
+            this.#world[OWNED].delete(this);
+            this.#free(address);
+            settle(0);
+        }
+    }
+
+    get world() {
+        return this.#world;
+    }
+
+    get isClosed() {
+        return this[POINTER] === 0;
+    }
+}
+
+makeDisposable(Owned);
+
 // --- Checks of arguments that C cannot make ---
 
-/** Return what a word means; throw for a word that is not in the table. */
+/** Return the table's value for a word; throw for another word. */
 export function choose(table, word, what) {
     const choice = Object.hasOwn(table, word) ? table[word] : undefined;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Espalier: transform hierarchies. What the package exports; espalier.d.ts documents each of them.
+// Exports of the package; espalier.d.ts documents them.
 import { wasm } from "./engine.js";
 
 export { EspalierError } from "./engine.js";

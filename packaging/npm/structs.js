@@ -2,12 +2,13 @@
 // The library's structs for options, written into its memory by the offsets that glue.c asserts.
 import { align, choose, heap } from "./engine.js";
 import {
-    TRANSFORM_BYTES, deadParents, keeps, links, packValues, places, putTransform, sizeOfValues,
+    Packer, TRANSFORM_BYTES, deadParents, keeps, links, numberOf, packValues, places, putTransform,
+    sizeOfValues,
 } from "./values.js";
 
 const transformParts = ["position", "rotation", "scale", "stretch", "userData"];
 
-// What to keep: one word for all parts, or one for each.
+// The part of `keep`, which is one word for all parts or an object with a word for each.
 function keepOf(keep, part) {
     return choose(keeps, (typeof keep === "string" ? keep : keep?.[part]) ?? "world", "what to keep");
 }
@@ -26,7 +27,8 @@ export function putAttachOptions(address, { keep, link = "owned", before = 0n, i
 }
 putAttachOptions.bytes = 28;
 
-// The transform of options: a whole one, or parts beside the other options. Undefined where there is none.
+// The transform of options: `transform`, or else the options themselves if they have a part of one, or else
+// undefined.
 function transformOf(options) {
     if (options.transform !== undefined) {
         return options.transform;
@@ -34,7 +36,7 @@ function transformOf(options) {
     return transformParts.some((part) => options[part] !== undefined) ? options : undefined;
 }
 
-// The fields that both structs have: 32 bytes from the parent on.
+// Write the 32 bytes from `parent` to `inherit`, which espl_creation_def and espl_instance_def both have.
 function putPlace(address, { parent = 0n, before = 0n, link = "owned", deadParent = "refuse", inherit = 0 },
     place) {
     heap.u64[address >> 3] = parent;
@@ -43,7 +45,7 @@ function putPlace(address, { parent = 0n, before = 0n, link = "owned", deadParen
         choose(places, place, "the place"), inherit], (address + 16) >> 2);
 }
 
-/** Write C's espl_creation_def: an entity with a transform, unless the option is null. */
+/** Write C's espl_creation_def. By default the entity has the identity transform; with null it has none. */
 export function putCreation(packer, world, options) {
     const transform = transformOf(options);
     const [values, count] = packValues(packer, world, options.components ?? [],
@@ -58,7 +60,7 @@ export function putCreation(packer, world, options) {
 putCreation.bytes = 40;
 putCreation.size = (options) => sizeOfValues(options.components ?? []) + align(putCreation.bytes);
 
-/** Write C's espl_instance_def. Without a transform in the options the clone has the source's. */
+/** Write C's espl_instance_def. The clone has the source's transform where the options have none. */
 export function putInstance(packer, world, source, options) {
     const transform = transformOf(options) ?? null;
     const [values, count] = packValues(packer, world, options.components ?? [], null);
@@ -73,3 +75,13 @@ export function putInstance(packer, world, source, options) {
 }
 putInstance.bytes = 96;
 putInstance.size = (options) => sizeOfValues(options.components ?? []) + align(putInstance.bytes);
+
+/** Write C's espl_change_def. Its arrays are in room(). */
+export function putChange(address, world, add, remove) {
+    const numbers = remove.map((component) => numberOf(world, component));
+    const packer = new Packer(sizeOfValues(add) + align(4 * numbers.length));
+    const [values, count] = packValues(packer, world, add, null);
+
+    heap.u32.set([values, count, packer.put(numbers, Uint32Array), numbers.length], address >> 2);
+    return address;
+}

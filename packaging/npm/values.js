@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Words for the enumerations of C, kinds of reads and writes, and transforms, handles and component values
-// in the library's memory.
+// Names for C's enumerators, whose numbers test-enumerators.mjs compares with the headers; kinds of reads and
+// writes; transforms, arrays and component values in the library's memory.
 import { align, choose, heap, room } from "./engine.js";
 
 export const extents = { entity: 0, owned: 1, subtree: 2 };
 export const keeps = { world: 0, local: 1, snap: 2 };
 export const links = { owned: 0, free: 1 };
-export const linkNames = ["owned", "free"];
+export const linkNames = Object.keys(links);
 export const roleNames = ["none", "solo", "root", "member"];
 export const places = { source: 0, local: 1, world: 2 };
 export const deadParents = { refuse: 0, root: 1 };
@@ -24,10 +24,14 @@ export const conversions = {
 };
 
 export const TRANSFORM_BYTES = 48;
-/** C's ESPL_NO_RANK. */
 export const NO_RANK = 0xffffffff;
+export const INCLUDE_PREFABS = 1;
+export const INCLUDE_DISABLED = 2;
+export const MATRIX_4X4 = 1;
+export const MATRIX_4X4_INVERSE = 2;
 
-// A kind: its numbers among the reads and writes of C, where it is one, and 32-bit words of its value.
+// A kind: the 32-bit words of its value, and its numbers in C's espl_read_kind and espl_write_kind, undefined
+// where it is not one of them.
 function kind(words, read, write, array = Float32Array) {
     return { words, read, write, array };
 }
@@ -59,7 +63,7 @@ export const kinds = {
     rotateOwn: kind(4, undefined, 22),
 };
 
-/** Return the kind of a word that can be read, or written. */
+/** Return the kind with this name; throw where it has no `way`, which is "read" or "write". */
 export function chooseKind(word, way) {
     const found = choose(kinds, word, "the kind");
 
@@ -123,7 +127,7 @@ function getTransform(address, words, out = identity()) {
     return out;
 }
 
-/** Write the value of a kind: a number, an array, or a transform. */
+/** Write a value of a kind: a number, an array, or a transform. */
 export function putValue(address, { words, array }, value) {
     if (words === 1) {
         (array === Uint32Array ? heap.u32 : heap.f32)[address >> 2] = value;
@@ -134,7 +138,7 @@ export function putValue(address, { words, array }, value) {
     }
 }
 
-/** Read the value of a kind, into `out` where it is no number. */
+/** Return a value of a kind; arrays and transforms are written into `out`. */
 export function getValue(address, { words, array }, out) {
     if (words === 1) {
         return (array === Uint32Array ? heap.u32 : heap.f32)[address >> 2];
@@ -162,16 +166,16 @@ export function getVector(address, count, out = new Float32Array(count)) {
 // --- Arrays as arguments ---
 
 /**
- * Say where an array is in the library's memory; 0 where it is elsewhere. To be called before any room is
- * taken, because that may detach the array.
+ * Return the address of an array in the library's memory; 0 where it is elsewhere. Call it before room(),
+ * because that may detach the array.
  */
 export function addressOf(array, type) {
     return array instanceof type && array.buffer === heap.buffer ? array.byteOffset : 0;
 }
 
-/** Where arguments are written one behind the other. */
+/** Writes arguments one behind the other into room(). */
 export class Packer {
-    /** @param size  upper bound of all that is put, where each part is rounded up to 16. */
+    /** @param size  upper bound of the sum of the sizes, each rounded up by align(). */
     constructor(size) {
         this.address = room(size);
     }
@@ -183,8 +187,8 @@ export class Packer {
         return address;
     }
 
-    /** Write an array's elements; one that is in memory already stays where it is. */
-    put(array, type, at) {
+    /** Write an array's elements, and return their address; `at` where addressOf() found them in memory. */
+    put(array, type, at = 0) {
         if (at !== 0) {
             return at;
         }
@@ -197,7 +201,7 @@ export class Packer {
 
 // --- Components ---
 
-// Only this package makes components: what a number means is known where it was registered.
+// Only this module makes components, so that the number of each is one that its world has registered.
 const token = Symbol("component");
 
 export class Component {
@@ -274,7 +278,7 @@ export function getComponent(address, component, out = new component.array(compo
 
 const COMPONENT_VALUE_BYTES = 12;
 
-// A component alone means zeros.
+// The component and the value of an entry; a component alone has no value, which means zeros.
 function splitEntry(entry) {
     return Array.isArray(entry) ? entry : [entry, undefined];
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What shows the library's memory without a copy: chunks of queries, hierarchies, and batches. Every view
-// comes from a getter that makes it anew where the memory has grown since.
+// Queries and their chunks, views of hierarchies, and batches. They show the library's memory without a copy;
+// each getter makes its array anew where the memory has grown since the last call.
 import {
-    EspalierError, OWNED, POINTER, align, allocate, checkCount, heap, makeDisposable, pointerOf,
-    scratch, settle, wasm,
+    EspalierError, Owned, POINTER, SCRATCH_VALUE, align, allocate, checkCount, choose, getHandle, heap,
+    pointerOf, putHandle, scratch, settle, wasm,
 } from "./engine.js";
 import {
-    NO_RANK, Packer, chooseKind, numberOf,
+    INCLUDE_DISABLED, INCLUDE_PREFABS, NO_RANK, Packer, chooseKind, kinds, numberOf,
 } from "./values.js";
 import { World, writeStrided } from "./world.js";
 
@@ -14,11 +14,9 @@ const QUERY_BYTES = 256;
 const QUERY_DEF_BYTES = 48;
 const VIEW_BYTES = 20;
 const POSE_WORDS = 8;
-const INCLUDE_PREFABS = 1;
-const INCLUDE_DISABLED = 2;
 
-/** One view of memory, which is made anew only where it lies elsewhere, or the memory has grown. */
-class Window {
+/** Keeps one typed array; makes another where the address or the length differs or the memory has grown. */
+class CachedView {
     #array;
 
     at(type, address, length) {
@@ -93,30 +91,28 @@ export class Query {
 }
 
 /** One iteration of a query; the world is in iteration until it is closed. */
-class Iteration {
-    /** Counts the chunks, so that one that is kept too long can tell. */
-    turn = 0;
+class Iteration extends Owned {
+    /** Number of chunks so far, which tells a chunk whether it is the current one. */
+    chunkCount = 0;
 
     constructor(world, lists, since, include) {
         const pointer = pointerOf(world);
 
-        this.world = world;
-        this[POINTER] = allocate(QUERY_BYTES);
-        world[OWNED].add(this);
+        super(world, allocate(QUERY_BYTES), wasm.free);
         try {
             const sizes = lists.reduce((sum, list) => sum + align(4 * list.length), 0);
             const packer = new Packer(sizes + align(QUERY_DEF_BYTES));
             const def = packer.take(QUERY_DEF_BYTES);
 
             lists.forEach((list, i) => {
-                heap.u32[(def >> 2) + 2 * i] = packer.put(list, Uint32Array, 0);
+                heap.u32[(def >> 2) + 2 * i] = packer.put(list, Uint32Array);
                 heap.u32[(def >> 2) + 2 * i + 1] = list.length;
             });
             heap.u64[(def + 32) >> 3] = since;
             heap.u32.set([include, 0], (def + 40) >> 2);
             settle(wasm.espl_query_begin_sized(pointer, def, this[POINTER], QUERY_DEF_BYTES), world);
         } catch (error) {
-            this.#release();
+            super.close();
             throw error;
         }
     }
@@ -124,39 +120,33 @@ class Iteration {
     next() {
         const pointer = pointerOf(this);
 
-        ++this.turn;
+        ++this.chunkCount;
         return wasm.espl_query_next(pointer) ? new Chunk(this) : null;
     }
 
     close() {
         if (this[POINTER] !== 0) {
             wasm.espl_query_end(this[POINTER]);
-            this.#release();
+            super.close();
         }
-    }
-
-    #release() {
-        wasm.free(this[POINTER]);
-        this[POINTER] = 0;
-        this.world[OWNED].delete(this);
     }
 }
 
 export class Chunk {
     #iteration;
-    #turn;
-    #entities = new Window();
-    #slots = new Window();
-    #poses = new Window();
+    #number;
+    #entities = new CachedView();
+    #slots = new CachedView();
+    #poses = new CachedView();
 
     constructor(iteration) {
         this.#iteration = iteration;
-        this.#turn = iteration.turn;
+        this.#number = iteration.chunkCount;
     }
 
-    // Address of the query, whose fields describe this chunk as long as the iteration stays here.
+    // Address of the espl_query, whose fields describe this chunk until the iteration goes on.
     #query() {
-        if (this.#turn !== this.#iteration.turn || this.#iteration[POINTER] === 0) {
+        if (this.#number !== this.#iteration.chunkCount || this.#iteration[POINTER] === 0) {
             const text = "the iteration has left this chunk";
             throw new EspalierError("CLOSED", undefined, text, text);
         }
@@ -232,7 +222,7 @@ export class Chunk {
 export class HierarchyView {
     #world;
     #entity;
-    #poses = new Window();
+    #poses = new CachedView();
 
     constructor(world, entity) {
         this.#world = world;
@@ -240,10 +230,11 @@ export class HierarchyView {
         this.#refresh();
     }
 
-    // View the hierarchy as it is now. The call only reads where nothing has changed, and takes a
-    // constant time then, but for the way to the root.
+    // Write the current espl_view into scratch. Where the structure is unchanged the call only reads, in time
+    // proportional to the depth of the entity.
     #refresh() {
-        settle(wasm.glue_view_hierarchy(pointerOf(this.#world), this.#entity, scratch), this.#world);
+        settle(wasm.espl_view_hierarchy_sized(pointerOf(this.#world), putHandle(this.#entity), scratch,
+            VIEW_BYTES), this.#world);
         return heap.u32.subarray(scratch >> 2, (scratch + VIEW_BYTES) >> 2);
     }
 
@@ -269,47 +260,33 @@ export class HierarchyView {
     }
 
     entities() {
-        const [count] = this.#refresh();
+        const [count] = this.#refresh(), found = scratch + SCRATCH_VALUE;
 
-        return BigUint64Array.from({ length: count }, (_, rank) =>
-            BigInt.asUintN(64, wasm.glue_view_entity(scratch, rank)));
+        return BigUint64Array.from({ length: count }, (_, rank) => {
+            wasm.espl_view_entity(found, scratch, rank);
+            return getHandle(found);
+        });
     }
 }
 
 // --- Batches ---
 
-export class Batch {
-    #world;
+export class Batch extends Owned {
     #kind;
     #capacity;
-    #entities = new Window();
-    #values = new Window();
+    #entities = new CachedView();
+    #values = new CachedView();
 
     constructor(world, kind, capacity) {
         pointerOf(world);
-        this.#world = world;
-        this.#kind = chooseKind(kind, "words");
-        this.#capacity = checkCount(capacity, "capacity");
-        this[POINTER] = allocate(Math.max(1, (8 + 4 * this.#kind.words) * capacity));
-        world[OWNED].add(this);
+        const chosen = choose(kinds, kind, "the kind");
+        const bytes = (8 + 4 * chosen.words) * checkCount(capacity, "capacity");
+
+        super(world, allocate(Math.max(1, bytes)), wasm.free);
+        this.#kind = chosen;
+        this.#capacity = capacity;
         this.entities.fill(0n);
         this.values.fill(0);
-    }
-
-    close() {
-        if (this[POINTER] !== 0) {
-            wasm.free(this[POINTER]);
-            this[POINTER] = 0;
-            this.#world[OWNED].delete(this);
-        }
-    }
-
-    get world() {
-        return this.#world;
-    }
-
-    get isClosed() {
-        return this[POINTER] === 0;
     }
 
     get capacity() {
@@ -342,18 +319,16 @@ export class Batch {
     read(count = this.#capacity) {
         const kind = this.#checkWay("read", count);
 
-        return settle(wasm.espl_read_strided(pointerOf(this.#world), kind, pointerOf(this), 8, this.#valuesAt,
-            4 * this.#kind.words, count), this.#world);
+        return settle(wasm.espl_read_strided(pointerOf(this.world), kind, pointerOf(this), 8, this.#valuesAt,
+            4 * this.#kind.words, count), this.world);
     }
 
     write(count = this.#capacity) {
         const kind = this.#checkWay("write", count);
 
-        return writeStrided(this.#world, kind, this.#kind.words, pointerOf(this), this.#valuesAt, count);
+        return writeStrided(this.world, kind, this.#kind.words, pointerOf(this), this.#valuesAt, count);
     }
 }
-
-makeDisposable(Batch);
 
 // --- Short forms of the world ---
 

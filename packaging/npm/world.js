@@ -1,23 +1,36 @@
 // SPDX-License-Identifier: MIT
 // The world: entities, their structure, their transforms and their components.
 import {
-    OWNED, POINTER, SCRATCH_VALUE, STATUS, align, checkCount, choose, encode, getString, heap, listen,
-    makeDisposable, nameOf, pointerOf, room, scratch, settle, unlisten, wasm,
+    OWNED, POINTER, SCRATCH_VALUE, STATUS, align, checkCount, choose, encode, getHandle, getString, heap,
+    listeners, makeDisposable, nameOf, pointerOf, putHandle, putText, room, scratch, settle, wasm,
 } from "./engine.js";
-import { putAttachOptions, putCreation, putInstance } from "./structs.js";
+import { putAttachOptions, putChange, putCreation, putInstance } from "./structs.js";
 import {
-    Packer, addressOf, axes, chooseKind, componentTypes, conversions, extents,
-    getComponent, getValue, getVector, hashKinds, keeps, kinds, linkNames, makeComponent,
-    numberOf, packValues,
+    MATRIX_4X4, MATRIX_4X4_INVERSE, Packer, addressOf, axes, chooseKind, componentTypes, conversions, extents,
+    getComponent, getValue, getVector, hashKinds, keeps, kinds, linkNames, makeComponent, numberOf,
     putComponent, putValue, putVector, roleNames, sizeOfValues, spaces,
 } from "./values.js";
 
 const REPORT_BYTES = 24;
-const CHANGE_BYTES = 16;
 const COMPONENT_DEF_BYTES = 20;
 const STATS_BYTES = 28;
 const RESERVE_BYTES = 32;
+const SUBTREE_BYTES = 20;
 
+/** Return the handle that a function of C returns for another one, such as espl_get_parent(). */
+function follow(get, world, entity) {
+    get(scratch, pointerOf(world), putHandle(entity));
+    return getHandle(scratch);
+}
+
+/** Return the text of any length that a function of C writes about an entity. */
+function getText(write, world, entity) {
+    const size = write(pointerOf(world), putHandle(entity), 0, 0) + 1;
+    const address = room(size);
+
+    write(pointerOf(world), putHandle(entity), address, size);
+    return getString(address);
+}
 
 let lastNumber = 0;
 
@@ -26,12 +39,13 @@ export class World {
 
     constructor({ onMessage, tag = 0, layoutBudget = 0, kernels } = {}) {
         const number = ++lastNumber;
-        const name = kernels === undefined ? undefined : encode(kernels);
-        const text = name === undefined ? 0 : new Packer(align(name.length)).put(name, Uint8Array, 0);
+        const text = kernels === undefined ? 0 : putText(kernels);
 
         checkCount(tag, "tag");
         checkCount(layoutBudget, "layoutBudget");
-        listen(number, onMessage);
+        if (onMessage !== undefined) {
+            listeners.set(number, onMessage);
+        }
         this.#number = number;
         this[POINTER] = 0;
         this[STATUS] = "ESPL_OK";
@@ -39,7 +53,7 @@ export class World {
         try {
             settle(wasm.glue_world_create(number, tag, layoutBudget, text, scratch), this);
         } catch (error) {
-            unlisten(number);
+            listeners.delete(number);
             throw error;
         }
         this[POINTER] = heap.u32[scratch >> 2];
@@ -55,7 +69,7 @@ export class World {
         wasm.espl_world_destroy(this[POINTER]);
         this[POINTER] = 0;
         settle(0);
-        unlisten(this.#number);
+        listeners.delete(this.#number);
     }
 
     get isClosed() {
@@ -106,7 +120,7 @@ export class World {
     reserve({ entities = 0, components = [], rows = 0, writes = 0, sideOf = 0n }) {
         const numbers = components.map((component) => numberOf(this, component));
         const packer = new Packer(align(4 * numbers.length) + align(RESERVE_BYTES));
-        const list = packer.put(numbers, Uint32Array, 0);
+        const list = packer.put(numbers, Uint32Array);
         const def = packer.take(RESERVE_BYTES);
 
         heap.u32.set([checkCount(entities), list, numbers.length, checkCount(rows), checkCount(writes), 0],
@@ -144,8 +158,9 @@ export class World {
     }
 
     destroy(entity, extent = "owned") {
-        return settle(wasm.glue_destroy(pointerOf(this), entity, choose(extents, extent, "the extent")),
-            this);
+        const which = choose(extents, extent, "the extent");
+
+        return settle(wasm.espl_destroy(pointerOf(this), putHandle(entity), which), this);
     }
 
     destroyMany(entities, extent = "owned") {
@@ -158,21 +173,23 @@ export class World {
     }
 
     isAlive(entity) {
-        return wasm.glue_is_alive(pointerOf(this), entity) !== 0;
+        return wasm.espl_is_alive(pointerOf(this), putHandle(entity)) !== 0;
     }
 
     enable(entity, extent = "owned") {
-        return settle(wasm.glue_enable(pointerOf(this), entity, choose(extents, extent, "the extent")),
-            this);
+        const which = choose(extents, extent, "the extent");
+
+        return settle(wasm.espl_enable(pointerOf(this), putHandle(entity), which), this);
     }
 
     disable(entity, extent = "owned") {
-        return settle(wasm.glue_disable(pointerOf(this), entity, choose(extents, extent, "the extent")),
-            this);
+        const which = choose(extents, extent, "the extent");
+
+        return settle(wasm.espl_disable(pointerOf(this), putHandle(entity), which), this);
     }
 
     isEnabled(entity) {
-        return wasm.glue_is_enabled(pointerOf(this), entity) !== 0;
+        return wasm.espl_is_enabled(pointerOf(this), putHandle(entity)) !== 0;
     }
 
     // --- Structure ---
@@ -180,7 +197,8 @@ export class World {
     attach(child, parent, options = {}) {
         const address = putAttachOptions(scratch, options);
 
-        return settle(wasm.glue_attach(pointerOf(this), child, parent, address), this);
+        return settle(wasm.espl_attach_sized(pointerOf(this), putHandle(child), putHandle(parent, 1), address,
+            putAttachOptions.bytes), this);
     }
 
     attachMany(children, parents, options = {}) {
@@ -199,35 +217,37 @@ export class World {
     }
 
     detach(entity, keep = "world") {
-        return settle(wasm.glue_detach(pointerOf(this), entity, choose(keeps, keep, "what to keep")), this);
+        const which = choose(keeps, keep, "what to keep");
+
+        return settle(wasm.espl_detach(pointerOf(this), putHandle(entity), which), this);
     }
 
     setSibling(entity, before = 0n) {
-        return settle(wasm.glue_set_sibling(pointerOf(this), entity, before), this);
+        return settle(wasm.espl_set_sibling(pointerOf(this), putHandle(entity), putHandle(before, 1)), this);
     }
 
     getParent(entity) {
-        return BigInt.asUintN(64, wasm.glue_get_parent(pointerOf(this), entity));
+        return follow(wasm.espl_get_parent, this, entity);
     }
 
     getRoot(entity) {
-        return BigInt.asUintN(64, wasm.glue_get_root(pointerOf(this), entity));
+        return follow(wasm.espl_get_root, this, entity);
     }
 
     getFirstChild(entity) {
-        return BigInt.asUintN(64, wasm.glue_get_first_child(pointerOf(this), entity));
+        return follow(wasm.espl_get_first_child, this, entity);
     }
 
     getLastChild(entity) {
-        return BigInt.asUintN(64, wasm.glue_get_last_child(pointerOf(this), entity));
+        return follow(wasm.espl_get_last_child, this, entity);
     }
 
     getPreviousSibling(entity) {
-        return BigInt.asUintN(64, wasm.glue_get_previous_sibling(pointerOf(this), entity));
+        return follow(wasm.espl_get_previous_sibling, this, entity);
     }
 
     getNextSibling(entity) {
-        return BigInt.asUintN(64, wasm.glue_get_next_sibling(pointerOf(this), entity));
+        return follow(wasm.espl_get_next_sibling, this, entity);
     }
 
     getChildren(entity) {
@@ -240,39 +260,39 @@ export class World {
     }
 
     getRole(entity) {
-        return roleNames[wasm.glue_get_role(pointerOf(this), entity)];
+        return roleNames[wasm.espl_get_role(pointerOf(this), putHandle(entity))];
     }
 
     getLink(entity) {
-        return linkNames[wasm.glue_get_link(pointerOf(this), entity)];
+        return linkNames[wasm.espl_get_link(pointerOf(this), putHandle(entity))];
     }
 
     /** -1 for a handle that names no living entity. */
     getDepth(entity) {
-        return wasm.glue_get_depth(pointerOf(this), entity) | 0;
+        return wasm.espl_get_depth(pointerOf(this), putHandle(entity)) | 0;
     }
 
     countChildren(entity) {
-        return wasm.glue_count_children(pointerOf(this), entity);
+        return wasm.espl_count_children(pointerOf(this), putHandle(entity));
     }
 
     countDescendants(entity) {
-        return wasm.glue_count_descendants(pointerOf(this), entity);
+        return wasm.espl_count_descendants(pointerOf(this), putHandle(entity));
     }
 
     isAncestor(ancestor, entity) {
-        return wasm.glue_is_ancestor(pointerOf(this), ancestor, entity) !== 0;
+        return wasm.espl_is_ancestor(pointerOf(this), putHandle(ancestor), putHandle(entity, 1)) !== 0;
     }
 
     copySubtree(top, extent = "subtree") {
         const world = pointerOf(this);
         const which = choose(extents, extent, "the extent");
-        const count = wasm.glue_copy_subtree(world, top, which, 0, 0);
+        const count = wasm.espl_copy_subtree_sized(world, putHandle(top), which, 0, 0, SUBTREE_BYTES);
         const packer = new Packer(align(8 * count) + 2 * align(4 * count));
         const [entities, parents, depths] = [8, 4, 4].map((size) => packer.take(size * count));
 
         heap.u32.set([entities, parents, depths, 0, 0], scratch >> 2);
-        wasm.glue_copy_subtree(world, top, which, count, scratch);
+        wasm.espl_copy_subtree_sized(world, putHandle(top), which, count, scratch, SUBTREE_BYTES);
         return {
             entities: new BigUint64Array(heap.buffer, entities, count).slice(),
             // C's number for no parent is -1 here.
@@ -284,40 +304,28 @@ export class World {
     // --- Names ---
 
     setName(entity, name) {
-        const text = encode(name);
-        const address = new Packer(align(text.length)).put(text, Uint8Array, 0);
+        const address = putText(name);
 
-        return settle(wasm.glue_set_name(pointerOf(this), entity, address), this);
+        return settle(wasm.espl_set_name(pointerOf(this), putHandle(entity), address), this);
     }
 
     getName(entity) {
-        return getString(wasm.glue_get_name(pointerOf(this), entity));
+        return getString(wasm.espl_get_name(pointerOf(this), putHandle(entity)));
     }
 
     findBelow(top, path) {
-        const text = encode(path);
-        const address = new Packer(align(text.length)).put(text, Uint8Array, 0);
+        const address = putText(path);
 
-        settle(wasm.glue_find_below(pointerOf(this), top, address, scratch), this);
-        return heap.u64[scratch >> 3];
+        settle(wasm.espl_find_below(pointerOf(this), putHandle(top), address, scratch), this);
+        return getHandle(scratch);
     }
 
     getPath(entity) {
-        const world = pointerOf(this);
-        const size = wasm.glue_get_path(world, entity, 0, 0) + 1;
-        const address = room(size);
-
-        wasm.glue_get_path(world, entity, address, size);
-        return getString(address);
+        return getText(wasm.espl_get_path, this, entity);
     }
 
     dump(entity) {
-        const world = pointerOf(this);
-        const size = wasm.glue_dump(world, entity, 0, 0) + 1;
-        const address = room(size);
-
-        wasm.glue_dump(world, entity, address, size);
-        return getString(address);
+        return getText(wasm.espl_dump, this, entity);
     }
 
     // --- Components ---
@@ -329,8 +337,8 @@ export class World {
         const references = type === "entity" ? Array.from({ length: count }, (_, i) => 8 * i) : [];
         const text = encode(name);
         const packer = new Packer(align(text.length) + align(4 * references.length));
-        const nameAt = packer.put(text, Uint8Array, 0);
-        const referencesAt = packer.put(references, Uint32Array, 0);
+        const nameAt = packer.put(text, Uint8Array);
+        const referencesAt = packer.put(references, Uint32Array);
 
         heap.u32.set([nameAt, unit * count, unit, referencesAt, references.length], scratch >> 2);
         settle(wasm.espl_component_register_sized(pointerOf(this), scratch, scratch + SCRATCH_VALUE,
@@ -339,19 +347,9 @@ export class World {
     }
 
     change(entity, add, remove = []) {
-        const address = this.#putChange(add, remove);
+        const address = putChange(scratch, this, add, remove);
 
-        return settle(wasm.glue_change_components(pointerOf(this), entity, address), this);
-    }
-
-    #putChange(add, remove) {
-        const numbers = remove.map((component) => numberOf(this, component));
-        const packer = new Packer(sizeOfValues(add) + align(4 * numbers.length) + align(CHANGE_BYTES));
-        const [values, count] = packValues(packer, this, add, null);
-        const list = packer.put(numbers, Uint32Array, 0);
-
-        heap.u32.set([values, count, list, numbers.length], scratch >> 2);
-        return scratch;
+        return settle(wasm.espl_change_components(pointerOf(this), putHandle(entity), address), this);
     }
 
     add(entity, component, values) {
@@ -363,14 +361,15 @@ export class World {
     }
 
     has(entity, component) {
-        return wasm.glue_has_component(pointerOf(this), entity, numberOf(this, component)) !== 0;
+        return wasm.espl_has_component(pointerOf(this), putHandle(entity), numberOf(this, component)) !== 0;
     }
 
     get(entity, component, out) {
         const number = numberOf(this, component);
         const address = room(component.size);
 
-        settle(wasm.glue_get_component(pointerOf(this), entity, number, address, component.size), this);
+        settle(wasm.espl_get_component(pointerOf(this), putHandle(entity), number, address,
+            component.size), this);
         return getComponent(address, component, out);
     }
 
@@ -379,8 +378,8 @@ export class World {
         const address = room(component.size);
 
         putComponent(address, component, values);
-        return settle(wasm.glue_set_component(pointerOf(this), entity, number, address, component.size),
-            this);
+        return settle(wasm.espl_set_component(pointerOf(this), putHandle(entity), number, address,
+            component.size), this);
     }
 
     // --- Transforms, one at a time ---
@@ -390,7 +389,7 @@ export class World {
     }
 
     #read(entity, kind, out) {
-        settle(wasm.glue_read(pointerOf(this), entity, kind.read, scratch), this);
+        settle(wasm.espl_read_one(pointerOf(this), putHandle(entity), kind.read, scratch), this);
         return getValue(scratch, kind, out);
     }
 
@@ -400,7 +399,7 @@ export class World {
 
     #write(entity, kind, value) {
         putValue(scratch, kind, value);
-        return settle(wasm.glue_write(pointerOf(this), entity, kind.write, scratch), this);
+        return settle(wasm.espl_write_one(pointerOf(this), putHandle(entity), kind.write, scratch), this);
     }
 
     getLocalTransform(entity, out) {
@@ -494,36 +493,37 @@ export class World {
     rotateAbout(entity, pivot, rotation) {
         putVector(scratch, pivot, 3);
         putVector(scratch + 16, rotation, 4);
-        return settle(wasm.glue_rotate_about(pointerOf(this), entity, scratch, scratch + 16), this);
+        return settle(wasm.espl_rotate_about(pointerOf(this), putHandle(entity), scratch, scratch + 16),
+            this);
     }
 
     lookAt(entity, target, { up = [0, 1, 0], forward = "forward" } = {}) {
         putVector(scratch, target, 3);
         putVector(scratch + 16, up, 3);
-        return settle(wasm.glue_look_at(pointerOf(this), entity, scratch, scratch + 16,
+        return settle(wasm.espl_look_at(pointerOf(this), putHandle(entity), scratch, scratch + 16,
             choose(axes, forward, "the axis")), this);
     }
 
     getInherit(entity) {
-        return wasm.glue_get_inherit(pointerOf(this), entity);
+        return wasm.espl_get_inherit(pointerOf(this), putHandle(entity));
     }
 
     setInherit(entity, flags) {
-        return settle(wasm.glue_set_inherit(pointerOf(this), entity, flags), this);
+        return settle(wasm.espl_set_inherit(pointerOf(this), putHandle(entity), flags), this);
     }
 
     getMatrix(entity, out) {
-        settle(wasm.glue_get_matrix(pointerOf(this), entity, 1, scratch), this);
+        settle(wasm.espl_get_matrix(pointerOf(this), putHandle(entity), MATRIX_4X4, scratch), this);
         return getVector(scratch, 16, out);
     }
 
     getInverseMatrix(entity, out) {
-        settle(wasm.glue_get_matrix(pointerOf(this), entity, 2, scratch), this);
+        settle(wasm.espl_get_matrix(pointerOf(this), putHandle(entity), MATRIX_4X4_INVERSE, scratch), this);
         return getVector(scratch, 16, out);
     }
 
     getRelative(frame, entity, out) {
-        settle(wasm.glue_relative(pointerOf(this), frame, entity, scratch), this);
+        settle(wasm.espl_relative(pointerOf(this), putHandle(frame), putHandle(entity, 1), scratch), this);
         return getValue(scratch, kinds.worldTransform, out);
     }
 
@@ -531,7 +531,7 @@ export class World {
         const which = choose(conversions, conversion, "the conversion");
 
         putVector(scratch, value, 3);
-        settle(wasm.glue_convert(pointerOf(this), entity, which, scratch, scratch + 16), this);
+        settle(wasm.espl_convert(pointerOf(this), putHandle(entity), which, scratch, scratch + 16), this);
         return getVector(scratch + 16, 3, out);
     }
 
