@@ -23,7 +23,8 @@ static void place_part(void *context, size_t number)
     ESPL_CHECK(number < p->applied->part_count);
     if (!p->is_done[number]) {
         p->is_done[number] = true;
-        espl__edit_relocate(&p->applied->parts[number]->edit, espl__entity_record_slot, p->store);
+        espl__edit_relocate(&p->applied->parts[number]->edit, espl__entities_record_slots,
+                            p->store);
     }
 }
 

@@ -20,19 +20,6 @@ typedef struct row_range {
     uint32_t chunk, first, count;
 } row_range;
 
-// A column of a destination, and the column of a source that its values come from.
-typedef struct column_pair {
-    uint32_t size; // bytes of a value
-    uint32_t to;   // offset in the chunks of the destination
-    uint32_t from; // offset in the chunks of the source, or ESPL__NONE: zeros
-} column_pair;
-
-// All columns that a move or a copy writes. They are paired once for all rows.
-typedef struct column_pairs {
-    column_pair items[ESPL_SET_LIMIT];
-    size_t count;
-} column_pairs;
-
 // --- Appending ---
 
 // Append at most `wanted` rows to an archetype: as many as fit the chunk at its end, which is the
@@ -79,51 +66,49 @@ size_t espl__rows_open(espl__store *store, uint32_t number, size_t count)
     return first;
 }
 
-// Pair each column of `to`, but the slot column, with the column of the same component of `from`. A
-// `from` of NULL has no columns. Both lists of columns are ascending, so that they are merged.
-static void pair_columns(column_pairs *pairs, const espl__archetype *to,
-                         const espl__archetype *from)
+// Return the offset of the column of a component in the chunks of an archetype, or ESPL__NONE. NULL
+// has no columns. Both archetypes of a copy have ascending columns, so that they are merged.
+// @param next  the column to begin with, at first 0.
+static uint32_t offset_from(const espl__archetype *from, size_t *next, espl_component component)
 {
-    const size_t to_count = espl__array_length(to->columns);
-    const size_t from_count = from == NULL ? 0 : espl__array_length(from->columns);
-    size_t next = 0;
+    const size_t count = from == NULL ? 0 : espl__array_length(from->columns);
 
-    pairs->count = 0;
-    for (size_t i = 0; i < to_count; ++i) {
-        const espl__column column = to->columns[i];
-
-        while (next < from_count && from->columns[next].component < column.component) {
-            next += 1;
-        }
-        const bool is_shared =
-            next < from_count && from->columns[next].component == column.component;
-        if (column.component != ESPL_TRANSFORM) {
-            pairs->items[pairs->count++] = (column_pair){
-                column.size, column.offset, is_shared ? from->columns[next].offset : ESPL__NONE};
-        }
+    while (*next < count && from->columns[*next].component < component) {
+        *next += 1;
     }
-    ESPL_CHECK(pairs->count <= to_count && to_count <= ESPL_SET_LIMIT);
+    return *next < count && from->columns[*next].component == component
+               ? from->columns[*next].offset
+               : ESPL__NONE;
 }
 
-// Write the values of one source row to rows. Without a source all pairs are zeros, so that the
-// record of the source is not read. The source may be in the same chunk, before the rows.
-static void copy_source_row(const espl__store *store, const column_pairs *pairs, row_range rows,
-                            const espl__record *source)
+// Write the values of one source row to rows of an archetype, but not the slot column. Columns that
+// the source lacks become zeros. The source may be in the same chunk, before the rows.
+// @param from  archetype of the source; NULL: there is none, and its record is not read.
+static void copy_source_row(const espl__store *store, const espl__archetype *to, row_range rows,
+                            const espl__archetype *from, const espl__record *source)
 {
     unsigned char *const bytes = store->chunks[rows.chunk].bytes;
+    const size_t columns = espl__array_length(to->columns);
+    size_t next = 0;
 
     ESPL_CHECK(rows.first + rows.count <= store->chunks[rows.chunk].count);
-    for (size_t i = 0; i < pairs->count; ++i) {
-        const column_pair pair = pairs->items[i];
-        unsigned char *const to = bytes + pair.to + (size_t)rows.first * pair.size;
+    for (size_t i = 0; i < columns; ++i) {
+        const espl__column *const column = &to->columns[i];
+        const size_t size = column->size;
+        unsigned char *const values = bytes + column->offset + rows.first * size;
 
-        if (pair.from == ESPL__NONE) {
-            memset(to, 0, (size_t)rows.count * pair.size);
+        if (column->component == ESPL_TRANSFORM) {
             continue;
         }
-        espl__value_repeat(
-            to, store->chunks[source->chunk].bytes + pair.from + (size_t)source->row * pair.size,
-            pair.size, rows.count);
+        const uint32_t offset = offset_from(from, &next, column->component);
+
+        if (offset == ESPL__NONE) {
+            memset(values, 0, rows.count * size);
+        } else {
+            espl__value_repeat(values,
+                               store->chunks[source->chunk].bytes + offset + source->row * size,
+                               size, rows.count);
+        }
     }
 }
 
@@ -159,7 +144,6 @@ void espl__rows_copy(const espl__store *store, const espl__copies *copies, size_
     const espl__archetype *const to = &store->archetypes[copies->archetype];
     const espl__archetype *from = NULL;
     espl__record source = {0};
-    column_pairs pairs;
 
     ESPL_CHECK(begin <= end && end <= copies->count && copies->first + end <= to->count);
     if (copies->source != ESPL__NONE) {
@@ -167,7 +151,6 @@ void espl__rows_copy(const espl__store *store, const espl__copies *copies, size_
         ESPL_CHECK(source.row < store->chunks[source.chunk].count);
         from = &store->archetypes[store->chunks[source.chunk].archetype];
     }
-    pair_columns(&pairs, to, from);
     while (begin < end) {
         const uint32_t row = (uint32_t)((copies->first + begin) % to->capacity);
         const size_t room = to->capacity - row;
@@ -175,7 +158,7 @@ void espl__rows_copy(const espl__store *store, const espl__copies *copies, size_
                                 (uint32_t)(end - begin < room ? end - begin : room)};
 
         assign_rows(store, rows, copies, copies->order + begin);
-        copy_source_row(store, &pairs, rows, &source);
+        copy_source_row(store, to, rows, from, &source);
         begin += rows.count;
     }
 }
@@ -242,24 +225,32 @@ static void gather_values(unsigned char *to, const unsigned char *from, size_t s
     }
 }
 
-// Copy handles and values of rows of the chunk `from`. The slot column is not among the pairs:
+// Copy handles and values of rows of the chunk `number`. The slot column is left out:
 // update_records() writes it.
-static void gather_rows(espl__store *store, const column_pairs *pairs, row_range to, uint32_t from,
-                        const uint32_t *rows)
+static void gather_rows(const espl__store *store, const espl__archetype *archetype, row_range to,
+                        uint32_t number, const uint32_t *rows)
 {
-    unsigned char *const to_bytes = store->chunks[to.chunk].bytes;
-    const unsigned char *const from_bytes = store->chunks[from].bytes;
+    const espl__chunk *const source = &store->chunks[number];
+    const espl__archetype *const from = &store->archetypes[source->archetype];
+    unsigned char *const bytes = store->chunks[to.chunk].bytes;
+    const size_t columns = espl__array_length(archetype->columns);
+    size_t next = 0;
 
-    gather_values(to_bytes + to.first * sizeof(espl_entity), from_bytes, sizeof(espl_entity), rows,
+    gather_values(bytes + to.first * sizeof(espl_entity), source->bytes, sizeof(espl_entity), rows,
                   to.count);
-    for (size_t i = 0; i < pairs->count; ++i) {
-        const column_pair pair = pairs->items[i];
-        unsigned char *const values = to_bytes + pair.to + (size_t)to.first * pair.size;
+    for (size_t i = 0; i < columns; ++i) {
+        const espl__column *const column = &archetype->columns[i];
+        unsigned char *const values = bytes + column->offset + (size_t)to.first * column->size;
 
-        if (pair.from == ESPL__NONE) {
-            memset(values, 0, (size_t)to.count * pair.size);
+        if (column->component == ESPL_TRANSFORM) {
+            continue;
+        }
+        const uint32_t offset = offset_from(from, &next, column->component);
+
+        if (offset == ESPL__NONE) {
+            memset(values, 0, (size_t)to.count * column->size);
         } else {
-            gather_values(values, from_bytes + pair.from, pair.size, rows, to.count);
+            gather_values(values, source->bytes + offset, column->size, rows, to.count);
         }
     }
 }
@@ -272,7 +263,6 @@ void espl__rows_move(espl__store *store, uint32_t chunk, uint32_t archetype, con
 {
     const uint32_t source = store->chunks[chunk].archetype;
     espl__archetype *const to = &store->archetypes[archetype];
-    column_pairs pairs;
 
     if (count == 0 || source == archetype) {
         return;
@@ -282,11 +272,10 @@ void espl__rows_move(espl__store *store, uint32_t chunk, uint32_t archetype, con
         espl__row_set_leaving(store, chunk, rows[i]);
     }
 
-    pair_columns(&pairs, to, &store->archetypes[source]);
     for (size_t done = 0; done < count;) {
         const row_range opened = append_rows(store, to, count - done);
 
-        gather_rows(store, &pairs, opened, chunk, rows + done);
+        gather_rows(store, to, opened, chunk, rows + done);
         bump_versions(store, opened.chunk);
         update_records(store, opened);
         done += opened.count;

@@ -371,11 +371,10 @@ static inline void espl__entity_set_slot(const espl__store *store, uint32_t inde
         ((uint32_t *)(void *)(chunk->bytes + chunk->slots_offset))[record->row] = slot;
     }
 }
-/// Write a slot likewise, as a callback of the layer above, which has no type for a store.
-static inline void espl__entity_record_slot(void *store, uint32_t index, uint32_t slot)
-{
-    espl__entity_set_slot(store, index, slot);
-}
+/// Write slots [first, first + count) likewise, as a callback of the layer above, which has no type for
+/// a store. The entity of slot first + k is entities[4 * k].
+void espl__entities_record_slots(void *store, const uint32_t *entities, uint32_t first,
+                                 uint32_t count);
 
 // --- Memory (trim.c) ---
 

@@ -170,8 +170,12 @@ typedef struct espl__forest {
     uint64_t layouts, nodes_laid_out; // since the world was made
 } espl__forest;
 
-/// Callback for each entity whose node moved to another slot.
-typedef void (*espl__moved_function)(void *context, uint32_t entity, uint32_t slot);
+/// Callback for entities whose nodes moved to slots [first, first + count). The entity of slot first +
+/// k is entities[k * ESPL__ENTITY_STRIDE].
+typedef void (*espl__moved_function)(void *context, const uint32_t *entities, uint32_t first,
+                                     uint32_t count);
+/// Words from the entity of a slot to that of the next one, in espl__forest.links.
+enum { ESPL__ENTITY_STRIDE = sizeof(espl__links) / sizeof(uint32_t) };
 
 // --- pool.c: ranges of slots, and headers ---
 
@@ -243,7 +247,10 @@ typedef struct espl__removed {
 
 /// Free the slots of destroyed nodes as espl__slot_free(), last first. Their links have no entity
 /// any more.
-void espl__dead_free(espl__forest *forest, const espl__removed *dead, size_t count);
+/// @param dead  [count] out: at its end, those after which their tree has no node or side arrays that
+///              nothing may need.
+/// @return the number of those.
+size_t espl__dead_free(espl__forest *forest, espl__removed *dead, size_t count);
 /// Link a root to a parent, before one of its children or last (ESPL__NO_SLOT). Clears
 /// ESPL__TREE_IN_ORDER unless the order still holds, and updates ESPL__SLOT_EXCEPTIONAL.
 void espl__node_link(espl__forest *forest, uint32_t slot, uint32_t parent, uint32_t before);

@@ -41,21 +41,22 @@ void espl__tree_add_debt(espl__forest *forest, espl__context *context, uint32_t 
 
 // Pass 1: fill parents and first children of the new slots. The new range is its own queue: `next`
 // of a new slot is the old slot until pass 2. @return the number of nodes.
-static uint32_t queue_nodes(espl__forest *forest, uint32_t root, uint32_t base)
+static uint32_t queue_nodes(const espl__transfer *transfer, uint32_t root, uint32_t base)
 {
-    espl__links *const links = forest->links;
-    uint32_t *const parent = forest->parent;
+    const espl__links *const old = transfer->from->links;
+    espl__links *const links = transfer->to->links;
+    uint32_t *const parent = transfer->to->parent;
     uint32_t end = base + 1;
 
     links[base].next = root;
     parent[base] = ESPL__NO_SLOT;
     for (uint32_t slot = base; slot < end; ++slot) {
-        const uint32_t first = links[links[slot].next].first_child;
+        const uint32_t first = old[links[slot].next].first_child;
 
         links[slot].first_child = first == ESPL__NO_SLOT ? ESPL__NO_SLOT : end;
-        for (uint32_t child = first; child != ESPL__NO_SLOT; child = links[child].next) {
-            espl__prefetch(&links[child]);
-            ESPL_CHECK_FULL(end < forest->end);
+        for (uint32_t child = first; child != ESPL__NO_SLOT; child = old[child].next) {
+            espl__prefetch(&old[child]);
+            ESPL_CHECK_FULL(end < transfer->to->end);
             links[end].next = child;
             parent[end] = slot;
             end += 1;
@@ -64,8 +65,8 @@ static uint32_t queue_nodes(espl__forest *forest, uint32_t root, uint32_t base)
     return end - base;
 }
 
-// Copy the side entries of a node to those of a new range, and count them.
-static void copy_side(espl__forest *forest, uint32_t slot, uint32_t from, uint32_t base,
+// Copy the side entries of a slot to those of a new range, and count them.
+static void copy_side(const espl__forest *forest, uint32_t slot, uint32_t from, uint32_t base,
                       espl__side *side)
 {
     espl__extra *const extra = &side->extra[slot - base];
@@ -90,14 +91,16 @@ static inline uint8_t moved_flags(uint8_t flags, const espl__side *side)
     return (uint8_t)((flags & kept) | (side != NULL ? (unsigned)ESPL__SLOT_SIDE : 0u));
 }
 
-void espl__node_copy(espl__forest *forest, uint32_t slot, uint32_t from, uint32_t base,
+void espl__node_copy(const espl__transfer *transfer, uint32_t slot, uint32_t from, uint32_t base,
                      espl__side *side)
 {
-    forest->local[slot] = forest->local[from];
-    forest->world[slot] = forest->world[from];
-    forest->flags[slot] = moved_flags(forest->flags[from], side);
+    const espl__forest *const old = transfer->from;
+
+    transfer->to->local[slot] = old->local[from];
+    transfer->to->world[slot] = old->world[from];
+    transfer->to->flags[slot] = moved_flags(old->flags[from], side);
     if (side != NULL) {
-        copy_side(forest, slot, from, base, side);
+        copy_side(old, slot, from, base, side);
     }
 }
 
@@ -105,42 +108,47 @@ void espl__node_copy(espl__forest *forest, uint32_t slot, uint32_t from, uint32_
 // The addresses of the arrays are in locals, because the compiler must assume that a store changes
 // a field.
 // @return the number of exceptional nodes.
-static uint32_t copy_nodes(espl__forest *forest, uint32_t base, uint32_t end, uint32_t tree,
-                           espl__side *side, espl__moved_function moved, void *context)
+static uint32_t copy_nodes(const espl__transfer *transfer, uint32_t base, uint32_t end,
+                           uint32_t tree, espl__side *side)
 {
     enum { AHEAD = 8 };
-    espl_pose *const local = forest->local, *const world = forest->world;
-    espl__links *const links = forest->links;
-    uint32_t *const trees = forest->tree;
-    const uint32_t *const parent = forest->parent;
-    uint8_t *const flags = forest->flags;
+    espl__forest *const from = transfer->from, *const to = transfer->to;
+    const espl_pose *const old_local = from->local, *const old_world = from->world;
+    const espl__links *const old_links = from->links;
+    const uint32_t *const old_trees = from->tree;
+    const uint8_t *const old_flags = from->flags;
+    espl_pose *const local = to->local, *const world = to->world;
+    espl__links *const links = to->links;
+    uint32_t *const trees = to->tree;
+    const uint32_t *const parent = to->parent;
+    uint8_t *const flags = to->flags;
     uint32_t exceptional = 0;
 
     for (uint32_t slot = base; slot < end; ++slot) {
         const uint32_t old = links[slot].next, up = parent[slot];
         const uint32_t ahead = links[slot + AHEAD < end ? slot + AHEAD : slot].next;
-        const uint32_t entity = links[old].entity;
 
-        ESPL_CHECK_FULL(entity != ESPL__NO_ENTITY && (old < base || old >= end));
+        ESPL_CHECK_FULL(old_links[old].entity != ESPL__NO_ENTITY);
+        ESPL_CHECK_FULL(from != to || old < base || old >= end);
         const bool is_last = slot + 1 == end || parent[slot + 1] != up;
-        const uint8_t kept = moved_flags(flags[old], side);
+        const uint8_t kept = moved_flags(old_flags[old], side);
 
-        espl__prefetch(&local[ahead]);
-        espl__prefetch(&world[ahead]);
-        local[slot] = local[old];
-        world[slot] = world[old];
+        espl__prefetch(&old_local[ahead]);
+        espl__prefetch(&old_world[ahead]);
+        local[slot] = old_local[old];
+        world[slot] = old_world[old];
         flags[slot] = kept;
         exceptional += (kept & ESPL__SLOT_EXCEPTIONAL) != 0 ? 1 : 0;
         if (side != NULL) {
-            const espl__tree *const t = espl__tree_of(forest, ahead);
+            const espl__tree *const t = espl__tree_of(from, ahead);
 
             espl__side_prefetch(t->side, t->capacity, ahead - t->base);
-            copy_side(forest, slot, old, base, side);
+            copy_side(from, slot, old, base, side);
         }
         // `previous` of the first child is the last one. It is written when the last one is
         // reached.
         trees[slot] = tree;
-        links[slot].entity = entity;
+        links[slot].entity = old_links[old].entity;
         links[slot].next = is_last ? ESPL__NO_SLOT : slot + 1;
         if (up == ESPL__NO_SLOT) {
             links[slot].previous = ESPL__NO_SLOT;
@@ -150,10 +158,9 @@ static uint32_t copy_nodes(espl__forest *forest, uint32_t base, uint32_t end, ui
             links[slot].previous = slot == first ? links[slot].previous : slot - 1;
             links[first].previous = is_last ? slot : links[first].previous;
         }
-        moved(context, entity, slot);
-        if (trees[old] != tree) {
+        if (from == to && old_trees[old] != tree) {
             // The header of the other range counts its nodes, so that it is found empty in the end.
-            espl__slot_free(forest, old);
+            espl__slot_free(from, old);
         }
     }
     return exceptional;
@@ -161,13 +168,13 @@ static uint32_t copy_nodes(espl__forest *forest, uint32_t base, uint32_t end, ui
 
 // Two passes, because a node's links need the new slots of its siblings, which are known after the
 // first one.
-uint32_t espl__copy_in_order(espl__forest *forest, uint32_t root, uint32_t tree, uint32_t base,
-                             espl__side *side, uint32_t *exceptional, espl__moved_function moved,
-                             void *context)
+uint32_t espl__copy_in_order(const espl__transfer *transfer, uint32_t root, uint32_t tree,
+                             uint32_t base, espl__side *side, uint32_t *exceptional)
 {
-    const uint32_t count = queue_nodes(forest, root, base);
+    const uint32_t count = queue_nodes(transfer, root, base);
 
-    *exceptional = copy_nodes(forest, base, base + count, tree, side, moved, context);
+    *exceptional = copy_nodes(transfer, base, base + count, tree, side);
+    transfer->moved(transfer->context, &transfer->to->links[base].entity, base, count);
     return count;
 }
 
@@ -175,11 +182,11 @@ void espl__tree_lay_out(espl__forest *forest, uint32_t tree, uint32_t root, uint
                         uint32_t capacity, espl__side *side, espl__moved_function moved,
                         void *context)
 {
+    const espl__transfer transfer = {forest, forest, moved, context};
     espl__tree *const t = &forest->trees[tree];
     const espl__tree old = *t;
     uint32_t exceptional = 0;
-    const uint32_t count =
-        espl__copy_in_order(forest, root, tree, base, side, &exceptional, moved, context);
+    const uint32_t count = espl__copy_in_order(&transfer, root, tree, base, side, &exceptional);
 
     ESPL_CHECK(count == old.live && (side != NULL || old.side == NULL));
     ESPL_CHECK(side == NULL || side->capacity == capacity);

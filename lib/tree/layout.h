@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: MIT
-// Copies of trees and nodes to other slots. The layout of one tree (layout.c) and the relocation of
-// an edit (relocation.c) call them.
+// Copies of trees and nodes to other slots. The layout of one tree (layout.c), the relocation of an
+// edit (relocation.c) and the compaction of a forest (compaction.c) call them.
 #ifndef ESPALIER_LIB_TREE_LAYOUT_H
 #define ESPALIER_LIB_TREE_LAYOUT_H
 
 #include "lib/tree/forest.h"
 
+/// Between which forests nodes move, mostly within one, and who is told.
+typedef struct espl__transfer {
+    espl__forest *from, *to;
+    espl__moved_function moved;
+    void *context; // of `moved`
+} espl__transfer;
+
 /// Copy a root and its descendants to slots [base, base + count), in breadth-first order. The
-/// header of `tree` is not written. Old slots in the range of another tree are freed. Old slots in
-/// the range of `tree` keep their contents, because the caller frees that range. Precondition: the
-/// new slots are free, and none of them is an old slot.
+/// header of `tree` is not written. Within a forest, old slots in the range of another tree are freed;
+/// other old slots keep their contents, because the caller frees their range. Precondition: the new
+/// slots are free, and none of them is an old slot.
+/// @param root         in the forest that nodes come from; the other numbers are of the other one.
 /// @param side         of the new range, or NULL where no node needs it; its counts are set.
 /// @param exceptional  out: nodes with ESPL__SLOT_EXCEPTIONAL.
-/// @param moved        called for each entity in the new order.
-/// @return the number of nodes.
-uint32_t espl__copy_in_order(espl__forest *forest, uint32_t root, uint32_t tree, uint32_t base,
-                             espl__side *side, uint32_t *exceptional, espl__moved_function moved,
-                             void *context);
-/// Copy placement, world and flags of a node to another slot. Links and `tree` are the caller's.
+/// @return the number of nodes, which `moved` was told.
+uint32_t espl__copy_in_order(const espl__transfer *transfer, uint32_t root, uint32_t tree,
+                             uint32_t base, espl__side *side, uint32_t *exceptional);
+/// Copy placement, world and flags of a slot, which may be a hole. Links and `tree` are the caller's.
 /// @param base, side  of the range of the new slot; `side` is NULL where it has no side arrays.
-void espl__node_copy(espl__forest *forest, uint32_t slot, uint32_t from, uint32_t base,
+void espl__node_copy(const espl__transfer *transfer, uint32_t slot, uint32_t from, uint32_t base,
                      espl__side *side);
 /// Return the header of a tree that is in order in the first `count` slots of a range.
 static inline espl__tree espl__tree_in_order(uint32_t base, uint32_t capacity, uint32_t count,

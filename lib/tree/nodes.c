@@ -116,9 +116,10 @@ void espl__slot_free(espl__forest *forest, uint32_t slot)
 
 // Slots are prefetched at three distances, because the header follows from the tree of the slot,
 // and the address of a side entry from the header.
-void espl__dead_free(espl__forest *forest, const espl__removed *dead, size_t count)
+size_t espl__dead_free(espl__forest *forest, espl__removed *dead, size_t count)
 {
     enum { FAR = 12, MIDDLE = 8, NEAR = 4 };
+    size_t listed = count;
 
     for (size_t i = count; i > 0; --i) {
         const espl__removed *const now = &dead[i - 1];
@@ -138,9 +139,15 @@ void espl__dead_free(espl__forest *forest, const espl__removed *dead, size_t cou
             }
         }
         if (is_counted(forest, now->slot)) {
-            free_slot(forest, espl__tree_of(forest, now->slot), now->slot);
+            espl__tree *const t = espl__tree_of(forest, now->slot);
+
+            free_slot(forest, t, now->slot);
+            if (t->live == 0 || t->side != NULL) {
+                dead[--listed] = *now;
+            }
         }
     }
+    return count - listed;
 }
 
 // --- Exceptional nodes ---

@@ -291,14 +291,12 @@ static void recount_overflowed(espl__edit *edit)
 
 // Copy a new or growing tree to its new range. The header is written by espl__relocations_finish(),
 // because nodes in the old range that move to other trees are still read through it.
-static void relocate_tree(espl__edit *edit, espl__relocation *relocation,
-                          espl__moved_function moved, void *context)
+static void relocate_tree(const espl__transfer *transfer, espl__relocation *relocation)
 {
-    espl__forest *const forest = edit->forest;
+    const espl__forest *const forest = transfer->to;
     uint32_t exceptional = 0;
-    const uint32_t count =
-        espl__copy_in_order(forest, relocation->root, relocation->tree, relocation->base,
-                            relocation->side, &exceptional, moved, context);
+    const uint32_t count = espl__copy_in_order(transfer, relocation->root, relocation->tree,
+                                               relocation->base, relocation->side, &exceptional);
 
     for (uint32_t slot = relocation->base + count; slot < relocation->base + relocation->capacity;
          ++slot) {
@@ -368,10 +366,10 @@ static void replace_among_siblings(espl__forest *forest, uint32_t slot, uint32_t
 
 // Copy one node of an arriving subtree to a slot of `tree` above its parent. `previous` of the old
 // slot is the new slot from then on, so that its children find their new parent; the other links of
-// the old slot stay for the walk. @return the new slot.
-static uint32_t copy_arrival(espl__forest *forest, uint32_t tree, uint32_t old, uint32_t top,
-                             espl__moved_function moved, void *context)
+// the old slot stay for the walk.
+static void copy_arrival(const espl__transfer *transfer, uint32_t tree, uint32_t old, uint32_t top)
 {
+    espl__forest *const forest = transfer->to;
     espl__tree *const t = &forest->trees[tree];
     const uint32_t parent =
         old == top ? forest->parent[old] : forest->links[forest->parent[old]].previous;
@@ -383,7 +381,7 @@ static uint32_t copy_arrival(espl__forest *forest, uint32_t tree, uint32_t old, 
     // espl__slot_take() counted it as a root.
     t->roots -= 1;
     t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
-    espl__node_copy(forest, slot, old, t->base, t->side);
+    espl__node_copy(transfer, slot, old, t->base, t->side);
     t->exceptional += espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL) ? 1 : 0;
     forest->links[slot].first_child = ESPL__NO_SLOT;
     forest->links[slot].entity = entity;
@@ -394,8 +392,7 @@ static uint32_t copy_arrival(espl__forest *forest, uint32_t tree, uint32_t old, 
         espl__links_insert(forest->links, slot, parent, ESPL__NO_SLOT);
     }
     forest->links[old].previous = slot;
-    moved(context, entity, slot);
-    return slot;
+    transfer->moved(transfer->context, &forest->links[slot].entity, slot, 1);
 }
 
 // Free the old slots of a subtree that was copied. Children are freed before their parents, because
@@ -419,10 +416,9 @@ static void free_subtree(espl__forest *forest, uint32_t top)
 }
 
 // Move an arriving subtree to free slots of its tree.
-static void relocate_arrival(espl__edit *edit, espl__relocation *relocation,
-                             espl__moved_function moved, void *context)
+static void relocate_arrival(const espl__transfer *transfer, espl__relocation *relocation)
 {
-    espl__forest *const forest = edit->forest;
+    espl__forest *const forest = transfer->to;
     const uint32_t top = relocation->root;
 
     if (relocation->side != NULL) {
@@ -431,36 +427,50 @@ static void relocate_arrival(espl__edit *edit, espl__relocation *relocation,
     }
     for (uint32_t slot = top; slot != ESPL__NO_SLOT;
          slot = espl__next_in_walk(forest, slot, top, true)) {
-        (void)copy_arrival(forest, relocation->tree, slot, top, moved, context);
+        copy_arrival(transfer, relocation->tree, slot, top);
     }
     free_subtree(forest, top);
+}
+
+// Free the slots of the dead. Of their list those stay that release_dead() has to look at.
+static void free_dead(espl__edit *edit)
+{
+    espl__removed *const removed = edit->removed;
+    const size_t count = espl__array_length(removed);
+    const size_t listed = espl__dead_free(edit->forest, removed, count);
+
+    for (size_t i = 0; i < listed && listed != count; ++i) {
+        removed[i] = removed[count - listed + i];
+    }
+    espl__array_set_length(removed, listed);
 }
 
 // Arrivals need slots of the dead, so that these are freed first.
 void espl__edit_relocate(espl__edit *edit, espl__moved_function moved, void *context)
 {
     espl__forest *const forest = edit->forest;
+    const espl__transfer transfer = {forest, forest, moved, context};
     const size_t count = espl__array_length(edit->relocations);
 
     // Worlds are final before nodes move, because the copies are not recomputed. Growths come
     // before arrivals, because they take their arrivals along.
     propagate_stale(edit);
     recount_overflowed(edit);
-    espl__dead_free(forest, edit->removed, espl__array_length(edit->removed));
+    free_dead(edit);
     for (size_t i = 0; i < count; ++i) {
         espl__relocation *const relocation = &edit->relocations[i];
 
         if (relocation->is_adopted) {
             adopt(edit, relocation);
         } else if (relocation->capacity != 0) {
-            relocate_tree(edit, relocation, moved, context);
+            relocate_tree(&transfer, relocation);
         }
     }
     for (size_t i = 0; i < count; ++i) {
         espl__relocation *const relocation = &edit->relocations[i];
 
         if (is_arrival(relocation) && (forest->trees[relocation->tree].flags & GETS_RANGE) == 0) {
-            relocate_arrival(edit, relocation, moved, context);
+            relocate_arrival(&transfer, relocation);
         }
     }
 }

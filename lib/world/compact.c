@@ -46,7 +46,7 @@ static espl_status compact(espl_world *world)
     (void)give_back(world);
     espl__settle(world);
     const bool is_packed =
-        espl__forest_compact(&world->forest, true, espl__entity_record_slot, &world->store);
+        espl__forest_compact(&world->forest, true, espl__entities_record_slots, &world->store);
 
     // Trees whose layout was due leave the list, because the pack laid them out.
     espl__settle(world);

@@ -112,7 +112,7 @@ static bool pay_debt(espl_world *world, uint32_t tree, size_t *budget)
         return false;
     }
     *budget -= t->live < *budget ? t->live : *budget;
-    return espl__tree_compact(&world->forest, tree, espl__entity_record_slot, &world->store);
+    return espl__tree_compact(&world->forest, tree, espl__entities_record_slots, &world->store);
 }
 
 // Walk the list of unsettled trees in the order of their numbers, because the order in which trees
@@ -136,6 +136,6 @@ void espl__settle(espl_world *world)
         }
     }
     if (espl__forest_wants_compaction(forest)) {
-        (void)espl__forest_compact(forest, false, espl__entity_record_slot, &world->store);
+        (void)espl__forest_compact(forest, false, espl__entities_record_slots, &world->store);
     }
 }

@@ -29,8 +29,9 @@ static espl_status lay_out_tree(espl_world *world, espl_entity entity)
     }
     const uint32_t slot = world->store.records[entity.index].slot;
 
-    return is_laid_out(forest, slot) || espl__tree_compact(forest, forest->tree[slot],
-                                                           espl__entity_record_slot, &world->store)
+    return is_laid_out(forest, slot) ||
+                   espl__tree_compact(forest, forest->tree[slot], espl__entities_record_slots,
+                                      &world->store)
                ? ESPL_OK
                : ESPL_ERR_NO_MEMORY;
 }

@@ -65,13 +65,18 @@ static inline bool fixture_is_node(const espl__forest *forest, uint32_t slot)
 }
 
 /// An espl__moved_function of the fixture.
-static inline void fixture_moved(void *context, uint32_t entity, uint32_t slot)
+static inline void fixture_moved(void *context, const uint32_t *entities, uint32_t first,
+                                 uint32_t count)
 {
     forest_fixture *const fix = context;
 
-    ck_assert_uint_lt(entity, fix->entities);
-    fix->slots[entity] = slot;
-    fix->moves[entity] += 1;
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t entity = entities[(size_t)i * ESPL__ENTITY_STRIDE];
+
+        ck_assert_uint_lt(entity, fix->entities);
+        fix->slots[entity] = first + i;
+        fix->moves[entity] += 1;
+    }
 }
 
 // --- Building ---

@@ -97,8 +97,10 @@ TEST(a_copy_in_order_is_the_same_tree_breadth_first)
             old.side == NULL ? NULL : espl__side_make(&fix.heap, count, old.side->kept != NULL);
 
         memset(fix.moves, 0, sizeof fix.moves);
-        ck_assert_uint_eq(espl__copy_in_order(forest, old.base, tree, base, side, &exceptional,
-                                              fixture_moved, &fix), count);
+        const espl__transfer transfer = {forest, forest, fixture_moved, &fix};
+
+        ck_assert_uint_eq(espl__copy_in_order(&transfer, old.base, tree, base, side, &exceptional),
+                          count);
         forest->trees[tree] = espl__tree_in_order(base, count, count, exceptional, side);
 
         // The nodes left their old tree, which is to be released.
