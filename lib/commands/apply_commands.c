@@ -220,16 +220,22 @@ static inline bool list_made_info(espl__apply *a, uint32_t copies, uint32_t size
     const uint32_t first = (uint32_t)espl__array_length(a->part->made);
     espl__made_info *made = a->part->made + first;
 
+    // Without a template no node has a bucket.
+    const uint32_t top_bucket =
+        template != 0 ? a->in->grouped->sources[template - 1].first_bucket : ESPL__NONE;
+    const uint32_t step = template != 0 ? ESPL__COPY_KINDS : 0;
+
     // The two lists of made nodes are parallel.
     ESPL_CHECK(espl__array_length(a->edit->made) == first);
     for (uint32_t copy = 0; copy < copies; ++copy, made += size) {
-        uint32_t bucket =
-            template != 0 ? a->in->grouped->sources[template - 1].first_bucket : ESPL__NONE;
+        uint32_t bucket = top_bucket;
 
-        made[0] = (espl__made_info){top_set, top_set == ESPL__NONE ? bucket : ESPL__NONE};
+        made[0].set = top_set;
+        made[0].first_bucket = top_set == ESPL__NONE ? bucket : ESPL__NONE;
         for (uint32_t i = 1; i < size; ++i) {
-            bucket += template != 0 ? ESPL__COPY_KINDS : 0;
-            made[i] = (espl__made_info){ESPL__NONE, bucket};
+            bucket += step;
+            made[i].set = ESPL__NONE;
+            made[i].first_bucket = bucket;
         }
     }
     espl__array_set_length(a->part->made, first + count);

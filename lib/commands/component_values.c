@@ -207,7 +207,10 @@ espl_status espl__components_give(espl__apply *a, uint32_t slot, uint32_t set)
 
     ESPL_CHECK(set < espl__array_length(part->sets.sets));
     if (espl__slot_is_made(a->forest, slot)) {
-        part->made[espl__made_number(a->forest, slot)] = (espl__made_info){set, ESPL__NONE};
+        espl__made_info *const made = &part->made[espl__made_number(a->forest, slot)];
+
+        made->set = set;
+        made->first_bucket = ESPL__NONE;
         return ESPL_OK;
     }
     // The resolve stage saw that a command changes sets, so that the marks were reserved.

@@ -160,6 +160,7 @@ typedef struct espl__grouped {
     const espl__source *sources; // [source_count]
     size_t source_count;
     size_t bucket_count;     // ESPL__COPY_KINDS for each node of each source
+    const uint32_t *entry_groups; // [entry_count] number of the group
     const espl__queued *queue; // [entry_count] by group, in playback order in each
     const espl__group *groups; // [group_count] in the order of their first commands
     size_t group_count;
@@ -168,12 +169,14 @@ typedef struct espl__grouped {
 
 // --- The apply stage ---
 
-/// What the playback knows of a made node, by the number that the edit gave it.
+/// What the playback knows of a made node, by the number that the edit gave it. `kind` is written when
+/// its group has been applied: no other group changes the node.
 typedef struct espl__made_info {
     uint32_t set; // in the sets of the part; ESPL__NONE: the set of its source
     // Of the copies of its source, one bucket for each kind of copy, if no command edits the source
     // and the node has no set of its own; else ESPL__NONE.
     uint32_t first_bucket;
+    uint32_t kind; // of the copy: see espl__slot_kind(); ESPL__COPY_KINDS: the node died
 } espl__made_info;
 
 /// A node that lived before, and whose component set a command changed.
@@ -356,6 +359,22 @@ static inline uint32_t espl__made_number(const espl__forest *forest, uint32_t sl
 {
     ESPL_CHECK_FULL(espl__slot_is_made(forest, slot));
     return forest->links[slot].entity & ~ESPL__MADE;
+}
+
+/// The role that follows from the links of a node.
+static inline espl_component espl__slot_role(const espl__forest *forest, uint32_t slot)
+{
+    if (!espl__is_root(forest, slot)) {
+        return ESPL_MEMBER;
+    }
+    return forest->links[slot].first_child != ESPL__NO_SLOT ? ESPL_ROOT : ESPL_SOLO;
+}
+
+/// The kind of a copy, below ESPL__COPY_KINDS: its role, and whether it has a transform.
+static inline uint32_t espl__slot_kind(const espl__forest *forest, uint32_t slot)
+{
+    return (uint32_t)(espl__slot_role(forest, slot) - ESPL_SOLO) * 2 +
+           (espl__slot_is(forest, slot, ESPL__SLOT_BARE) ? 0u : 1u);
 }
 
 /// The payload of a command that has one.

@@ -35,15 +35,6 @@ typedef struct row_planner {
     size_t table_size; // a power of two
 } row_planner;
 
-// The role that follows from the links of a node.
-static espl_component role_of(const espl__forest *forest, uint32_t slot)
-{
-    if (!espl__is_root(forest, slot)) {
-        return ESPL_MEMBER;
-    }
-    return forest->links[slot].first_child != ESPL__NO_SLOT ? ESPL_ROOT : ESPL_SOLO;
-}
-
 // --- Made nodes ---
 
 // The archetype of a made node of a kind.
@@ -89,13 +80,6 @@ static uint32_t bucket_of(const row_planner *p, uint32_t source, uint32_t archet
     }
 }
 
-// Kind of a copy: its role, and whether it has a transform.
-static inline uint32_t kind_of(const espl__forest *forest, uint32_t slot)
-{
-    return (uint32_t)(role_of(forest, slot) - ESPL_SOLO) * 2 +
-           (espl__slot_is(forest, slot, ESPL__SLOT_BARE) ? 0u : 1u);
-}
-
 // Find the bucket of a node with a set of its own, or of the first copy of its kind.
 ESPL__APART static espl_status find_bucket(row_planner *p, const espl__part *part, uint32_t number,
                                            uint32_t kind, uint32_t *out)
@@ -110,38 +94,29 @@ ESPL__APART static espl_status find_bucket(row_planner *p, const espl__part *par
     return status;
 }
 
-// List the made nodes of a part that live, each with its bucket.
+// List the made nodes of a part that live, each with its bucket. Only lists are read.
 static espl_status list_made_nodes(row_planner *p, const espl__part *part)
 {
-    enum { AHEAD = 12 };
-    const espl__forest *const forest = p->forest;
-    const espl__links *const links = forest->links;
     const espl__made *const made = part->edit.made;
     const espl__made_info *const infos = part->made;
     uint32_t *const slots = p->out->make_slots, *const buckets = p->buckets;
     uint32_t *const known = p->known, *const counts = p->counts;
     const uint32_t count = (uint32_t)espl__array_length(made);
-    const uint32_t ahead_end = count > AHEAD ? count - AHEAD : 0;
     size_t at = p->out->make_count;
     espl_status status = ESPL_OK;
 
     ESPL_CHECK(espl__array_length(infos) == count);
-    for (uint32_t i = 0; i < count && status == ESPL_OK; ++i) {
-        const uint32_t slot = made[i].slot, first = infos[i].first_bucket;
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t slot = made[i].slot, first = infos[i].first_bucket, kind = infos[i].kind;
 
-        if (i < ahead_end) {
-            const uint32_t ahead = made[i + AHEAD].slot;
-
-            espl__prefetch(&links[ahead]);
-            espl__prefetch(&forest->parent[ahead]);
-            espl__prefetch(&forest->flags[ahead]);
+        ESPL_CHECK_FULL((kind == ESPL__COPY_KINDS) ==
+                        (p->forest->links[slot].entity != (ESPL__MADE | i)));
+        if (kind == ESPL__COPY_KINDS) {
+            continue;
         }
-        if (links[slot].entity != (ESPL__MADE | i)) {
-            continue; // it died
-        }
+        ESPL_CHECK_FULL(kind == espl__slot_kind(p->forest, slot));
         // Fast path: copies of one node that have no sets of their own and are of one kind share a
         // bucket.
-        const uint32_t kind = kind_of(forest, slot);
         uint32_t bucket = first != ESPL__NONE ? known[first + kind] : ESPL__NONE;
 
         if (bucket == ESPL__NONE) {
@@ -253,7 +228,7 @@ static espl_status list_makes(row_planner *p, const espl__reserve_input *in, esp
 static espl_status find_plain_archetype(const row_planner *p, uint32_t slot, uint32_t now,
                                         uint32_t *out)
 {
-    const espl_component role = role_of(p->forest, slot), transform = ESPL_TRANSFORM;
+    const espl_component role = espl__slot_role(p->forest, slot), transform = ESPL_TRANSFORM;
     const bool has_transform = !espl__slot_is(p->forest, slot, ESPL__SLOT_BARE);
     espl_status status = ESPL_OK;
 
@@ -283,7 +258,7 @@ static espl_status plan_row(row_planner *p, const espl__part *part, uint32_t slo
     if (set == ESPL__NONE) {
         status = find_plain_archetype(p, slot, now, &archetype);
     } else {
-        status = espl__components_archetype(store, part, set, role_of(p->forest, slot),
+        status = espl__components_archetype(store, part, set, espl__slot_role(p->forest, slot),
                                             !espl__slot_is(p->forest, slot, ESPL__SLOT_BARE),
                                             p->guess, &archetype);
         p->guess = archetype;

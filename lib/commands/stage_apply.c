@@ -86,26 +86,28 @@ static bool has_room(const applying *s, const espl__entry *entry)
     return t->capacity - t->used >= s->out->coming[t->mark - 1];
 }
 
-// Return an upper bound of the slots that a group needs in the nursery; SIZE_MAX: too many. It is 0
-// for a group that must be applied alone, because that group grows the nursery itself.
-static size_t bound_group(const applying *s, uint32_t number, bool *is_alone)
+// Bound the slots that each group needs in the nursery: none for a group that must be applied alone,
+// because that group grows the nursery itself. The number is in `end` of its room, at most
+// BOUND_LIMIT.
+static void bound_groups(const applying *s)
 {
-    const espl__grouped *const grouped = s->in->grouped;
-    const espl__group *const group = &grouped->groups[number];
-    size_t sum = 0;
+    const espl__ordered *const ordered = s->in->ordered;
+    const uint32_t *const groups = s->in->grouped->entry_groups;
+    espl__group_room *const rooms = s->out->rooms;
 
-    *is_alone = false;
-    for (uint32_t k = group->entry_begin; k < group->entry_end && !*is_alone; ++k) {
-        const espl__entry *const entry = &s->in->ordered->entries[grouped->queue[k].entry];
+    memset(rooms, 0, s->in->grouped->group_count * sizeof *rooms);
+    for (size_t i = 0; i < ordered->entry_count; ++i) {
+        const espl__entry *const entry = &ordered->entries[i];
         const uint32_t bound = entry->made_count;
 
-        *is_alone = bound == BOUND_UNKNOWN;
-        sum += bound == 0 || *is_alone || has_room(s, entry) ? 0 : bound;
-        if (sum >= BOUND_LIMIT) {
-            return SIZE_MAX;
+        if (bound == BOUND_UNKNOWN) {
+            rooms[groups[i]].is_alone = true;
+        } else if (bound != 0 && !has_room(s, entry)) {
+            const uint32_t sum = rooms[groups[i]].end + bound;
+
+            rooms[groups[i]].end = sum < BOUND_LIMIT ? sum : BOUND_LIMIT;
         }
     }
-    return *is_alone ? 0 : sum;
 }
 
 // Give each group its part of the nursery, as numbers from 0 on.
@@ -115,15 +117,16 @@ static size_t divide_nursery(const applying *s, bool *has_alone)
     espl__group_room *const rooms = s->out->rooms;
     size_t sum = 0;
 
-    for (uint32_t i = 0; i < s->in->grouped->group_count; ++i) {
-        bool is_alone;
-        const size_t here = bound_group(s, i, &is_alone);
+    bound_groups(s);
+    for (size_t i = 0; i < s->in->grouped->group_count; ++i) {
+        const size_t here = rooms[i].is_alone ? 0 : rooms[i].end;
 
         if (here >= BOUND_LIMIT || sum + here >= BOUND_LIMIT) {
             return SIZE_MAX;
         }
-        rooms[i] = (espl__group_room){(uint32_t)sum, (uint32_t)(sum + here), is_alone};
-        *has_alone = *has_alone || is_alone;
+        rooms[i].begin = (uint32_t)sum;
+        rooms[i].end = (uint32_t)(sum + here);
+        *has_alone = *has_alone || rooms[i].is_alone;
         sum += here;
     }
     return sum;
@@ -256,6 +259,22 @@ espl_status espl__apply_grow_nursery(espl__apply *a, uint32_t closure)
 
 // --- Groups ---
 
+// Note the kinds of the nodes that a group made, while their lines are in the cache.
+static void note_kinds(espl__part *part)
+{
+    const espl__forest *const forest = part->edit.forest;
+    const espl__made *const made = part->edit.made;
+    const size_t count = espl__array_length(made);
+
+    ESPL_CHECK(espl__array_length(part->made) == count);
+    for (size_t i = part->edit.made_from; i < count; ++i) {
+        const uint32_t slot = made[i].slot;
+        const bool is_alive = forest->links[slot].entity == (ESPL__MADE | (uint32_t)i);
+
+        part->made[i].kind = is_alive ? espl__slot_kind(forest, slot) : ESPL__COPY_KINDS;
+    }
+}
+
 // Apply the commands of a group in their order, until memory runs out.
 static void apply_group(const applying *s, espl__part *part, uint32_t number)
 {
@@ -289,6 +308,7 @@ static void apply_group(const applying *s, espl__part *part, uint32_t number)
             return;
         }
     }
+    note_kinds(part);
     // Which nodes have to move is found group by group, while their lines are in the cache.
     edit->status = espl__edit_survey(edit);
 }

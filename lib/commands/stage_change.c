@@ -10,6 +10,8 @@
 // made nodes are written on the workers; the other steps change lists that all rows share.
 #include "lib/commands/component_values.h"
 
+#include "lib/base/prefetch.h"
+
 // Rows of a job at least: one worker makes fewer before another wakes up.
 enum { ROW_GRAIN = 4096 };
 
@@ -24,19 +26,6 @@ typedef struct changing {
 } changing;
 
 // --- Entities and names ---
-
-// Replace the number of each made node in the links by its entity. From here on the forest knows
-// the node as it knows all others.
-static void identify_makes(const changing *c)
-{
-    espl__links *const links = c->forest->links;
-    const uint32_t *const slots = c->planned->make_slots;
-
-    for (size_t i = 0; i < c->planned->make_count; ++i) {
-        ESPL_CHECK_FULL((links[slots[i]].entity & ESPL__MADE) != 0);
-        links[slots[i]].entity = c->out->entities[i].index;
-    }
-}
 
 // Clones get the names of their sources. Reserved.
 static void share_names(const changing *c)
@@ -102,7 +91,22 @@ static size_t find_bucket_at(const changing *c, size_t position)
     return low;
 }
 
-// A job: write the rows of makes [begin, end), in their order.
+// Replace the numbers of made nodes in the links by their entities. From then on the forest knows the
+// nodes as it knows all others. @param order  [count] makes.
+static void identify_makes(const changing *c, const uint32_t *order, size_t count)
+{
+    enum { AHEAD = 12 };
+    espl__links *const links = c->forest->links;
+    const espl_entity *const entities = c->out->entities;
+    const uint32_t *const slots = c->planned->make_slots;
+
+    for (size_t i = 0; i < count; ++i) {
+        espl__prefetch_to_write(&links[slots[order[i + AHEAD < count ? i + AHEAD : i]]]);
+        links[slots[order[i]]].entity = entities[order[i]].index;
+    }
+}
+
+// A job: write the rows of makes [begin, end), in their order, and their entities in the links.
 static void write_rows(void *context, size_t begin, size_t end)
 {
     const changing *const c = context;
@@ -113,6 +117,7 @@ static void write_rows(void *context, size_t begin, size_t end)
         const size_t here = end < limit ? end : limit;
 
         espl__rows_copy(c->store, copies, begin - first, here - first);
+        identify_makes(c, copies->order + (begin - first), here - begin);
         begin = here;
     }
 }
@@ -214,10 +219,9 @@ void espl__stage_change(espl__stage_context *context, const espl__change_input *
     // the makes, so that the entities of the makes do not depend on references.
     espl__entities_take(c.store, out->entities, planned->make_count);
     espl__references_name(context, planned->references);
-    identify_makes(&c);
     share_names(&c);
-    resolve_pendings(&c);
     make_rows(&c);
+    resolve_pendings(&c);
     move_planned_rows(&c);
     write_given_values(&c);
     // A field whose value a command gave to the clone itself keeps it: see has_kept().

@@ -362,6 +362,7 @@ static espl_status sort_entries(const grouping *g, size_t count, espl__grouped *
     for (size_t i = 0; i < g->entry_count; ++i) {
         queue[ends[g->elements[i]]++] = (espl__queued){(uint32_t)i, homes[i]};
     }
+    out->entry_groups = g->elements;
     out->queue = queue;
     out->groups = groups;
     out->group_count = count;
