@@ -298,7 +298,9 @@ static void apply_group(const applying *s, espl__part *part, uint32_t number)
     for (uint32_t k = group.entry_begin; k < group.entry_end; ++k) {
         espl__entry *const entry = &entries[queue[k].entry];
 
-        espl__apply_prefetch(a.forest, s->in, k, end);
+        if (espl__forest_is_far(a.forest)) {
+            espl__apply_prefetch(a.forest, s->in, k, end);
+        }
         a.entry = entry;
         a.command = entry->command;
         entry->part = part->number;

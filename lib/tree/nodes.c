@@ -119,12 +119,13 @@ void espl__slot_free(espl__forest *forest, uint32_t slot)
 size_t espl__dead_free(espl__forest *forest, espl__removed *dead, size_t count)
 {
     enum { FAR = 12, MIDDLE = 8, NEAR = 4 };
+    const size_t prefetched = espl__forest_is_far(forest) ? FAR : count;
     size_t listed = count;
 
     for (size_t i = count; i > 0; --i) {
         const espl__removed *const now = &dead[i - 1];
 
-        if (i > FAR) {
+        if (i > prefetched) {
             const uint32_t far = now[-FAR].slot, near = now[-NEAR].slot;
 
             espl__prefetch_to_write(&forest->links[far]);
