@@ -228,7 +228,8 @@ way_npm()
         cd project && echo '{ "private": true, "type": "module" }' >package.json &&
         npm install --offline --no-audit --no-fund ../espalier-*.tgz &&
         node test-enumerators.mjs >enumerators.c &&
-        emcc -fsyntax-only -I"$source/include" enumerators.c && node --test test.mjs test-memory.mjs &&
+        emcc -fsyntax-only -I"$source/include" enumerators.c &&
+        node --test test.mjs test-memory.mjs test-refusals.mjs &&
         { is_left_out tsc || tsc --strict --noEmit --target es2020 --module nodenext \
             --moduleResolution nodenext consumer.ts; } &&
         echo 'WebAssembly.validate = () => false' >no-simd.cjs &&

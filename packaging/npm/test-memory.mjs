@@ -4,13 +4,13 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { NULL_ENTITY, TRANSFORM, World } from "espalier";
 import {
-    assertNear, computeWorlds, draw, drawLocal, plant, refuses, withWorld,
+    assertNear, computeWorlds, createTree, draw, drawLocal, refuses, withWorld,
 } from "./test-support.mjs";
 
 // --- Many at once, and memory that grows ---
 
 withWorld("batches do what single calls do", (world) => {
-    const tree = plant(world, 500);
+    const tree = createTree(world, 500);
     const handles = BigUint64Array.from(tree.nodes);
     const single = new Float32Array(3 * 500);
 
@@ -42,6 +42,7 @@ withWorld("batches do what single calls do", (world) => {
     assert.equal(world.status, "ESPL_PARTLY");
     assert.deepEqual([...scales], [2, NaN, 4]);
     assert.deepEqual([...world.readMany("localScale", [dead], Float32Array.of(9))], [9]);
+    assert.deepEqual([...world.readMany("userData", [dead])], [0]);
 });
 
 /** Make entities until the memory has grown: views that are taken before are detached then. */
@@ -53,7 +54,7 @@ function growMemory(world, view) {
 }
 
 withWorld("views come anew where the memory has grown", (world) => {
-    const tree = plant(world, 50);
+    const tree = createTree(world, 50);
     const health = world.registerComponent("health");
     const batch = world.batch("worldPosition", 50);
     const view = world.view(tree.nodes[7]);
@@ -95,7 +96,7 @@ withWorld("views come anew where the memory has grown", (world) => {
 });
 
 withWorld("a view shows a hierarchy in order, whatever happens to it", (world) => {
-    const tree = plant(world, 60);
+    const tree = createTree(world, 60);
     const view = world.view(tree.nodes[0]);
 
     for (let round = 0; round < 10; ++round) {
@@ -128,6 +129,8 @@ withWorld("a batch writes, and what it shows can be an argument", (world) => {
     const handles = world.createMany(1000);
     const batch = world.batch("localPosition", 1000);
 
+    assert.ok(batch.entities.every((entity) => entity === NULL_ENTITY));
+    assert.ok(batch.values.every((number) => number === 0));
     batch.entities.set(handles);
     for (let i = 0; i < 3000; ++i) {
         batch.values[i] = i;
@@ -165,6 +168,39 @@ withWorld("memory that runs out is an error, and the world goes on", (world) => 
     assert.equal(world.hash("physical"), before);
     assert.deepEqual([...world.getWorldPosition(a)], [1, 2, 3]);
     world.create();
+});
+
+withWorld("reports count losses and overflows", (world) => {
+    const flat = world.create(), child = world.create({ parent: flat });
+    world.setLocalScale(flat, 0);
+    const far = world.create({ position: [3e38, 0, 0] }), beyond = world.create({ parent: far });
+    const lossy = world.writeMany("worldPosition", [child, flat], [1, 1, 1, 2, 2, 2]);
+    assert.deepEqual([lossy.status, lossy.applied, lossy.lossy], ["ESPL_LOSSY", 2, 1]);
+    const overflow = world.writeMany("localPosition", [beyond], [3e38, 0, 0]);
+    assert.deepEqual([overflow.status, overflow.applied, overflow.overflowed], ["ESPL_OVERFLOW", 1, 1]);
+    world.setLocalPosition(beyond, [0, 0, 0]);
+    assert.equal(world.setLocalPosition(beyond, [3e38, 0, 0]), "ESPL_OVERFLOW");
+    world.setLocalPosition(beyond, [0, 0, 0]);
+
+    const commands = world.commands();
+    commands.write(child, "worldPosition", [1, 1, 1]);
+    commands.write(beyond, "localPosition", [3e38, 0, 0]);
+    const report = commands.play();
+    assert.deepEqual([report.applied, report.lossy, report.overflowed], [2, 1, 1]);
+    world.setLocalPosition(beyond, [0, 0, 0]);
+});
+
+withWorld("room for stretch and user data is reserved by a handle", (world) => {
+    const { nodes } = createTree(world, 500);
+    const plain = world.create({ parent: world.create() });
+
+    world.setStretch(nodes[0], [1, 1, 1]);
+    assert.equal(world.reserve({ sideOf: plain }), "ESPL_OK");
+    const { bytes } = world.stats();
+    world.setStretch(plain, [1, 2, 1]);
+    assert.equal(world.stats().bytes, bytes);
+    world.destroy(plain);
+    refuses(() => world.reserve({ sideOf: plain }), "ESPL_ERR_DEAD");
 });
 
 withWorld("what was reserved is not taken later, and is freed", (world) => {
@@ -211,13 +247,7 @@ test("what is closed throws, and closing again does nothing", () => {
     world.close(); // with a loop that has not ended
     world.close();
     assert.ok(world.isClosed && left.isClosed && batch.isClosed);
-    for (const call of [
-        () => world.create(), () => world.isAlive(a), () => world.getWorldPosition(a), () => world.hash(),
-        () => world.sync(), () => world.query(), () => world.commands(), () => world.batch("stretch", 1),
-        () => world.kernels, () => world.readMany("stretch", [a]), () => left.play(), () => left.submit(),
-        () => batch.read(), () => batch.values, () => view.poses, () => query.entities(), () => chunk.count,
-        () => loop.next(),
-    ]) {
+    for (const call of [() => view.poses, () => query.entities(), () => chunk.count, () => loop.next()]) {
         refuses(call, "CLOSED");
     }
     left.close();
