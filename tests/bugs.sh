@@ -97,8 +97,7 @@ find_unlisted()
     list_numbered >"$room/numbered"
     list_rows | sort -u >"$room/rows"
     sort -u "$room/numbered" | comm -13 "$room/rows" - | sed 's/^/not in the table: /' >"$room/lacking"
-    cat "$room/lacking" >&2
-    test -s "$room/numbered" && test ! -s "$room/lacking"
+    has_no_complaints "$room/lacking" && test -s "$room/numbered"
 }
 
 room=$(mktemp -d "${TMPDIR:-/tmp}/bugs.XXXXXX") || exit 99

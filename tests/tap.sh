@@ -50,6 +50,20 @@ skip()
     echo "ok $number $1 # SKIP $2"
 }
 
+# has_no_complaints FILE: print the complaints in a file; tells whether there is none.
+has_no_complaints()
+{
+    cat "$1" >&2
+    test ! -s "$1"
+}
+
+# list_header_functions TOP: the inline functions and the macros with arguments of the public headers.
+list_header_functions()
+{
+    sed -n -e 's/^static inline .*[ *]\(espl_[a-z0-9_]*\)(.*/\1/p' \
+        -e 's/^#define \([Ee][Ss][Pp][Ll]_[A-Za-z0-9_]*[A-Za-z0-9]\)(.*/\1/p' "$1"/include/espalier/*.h | sort -u
+}
+
 # list_variable NAME: the words of a variable of the Makefile.am here, without those that
 # begin with a dollar.
 list_variable()
