@@ -71,7 +71,7 @@ list_variable()
     awk -v name="$1" '
         $1 == name && $2 == "=" { on = 1; $1 = $2 = "" }
         on { more = sub(/\\$/, ""); print; on = more }
-    ' Makefile.am | tr -s ' \t' '\n\n' | grep '^[a-z]'
+    ' Makefile.am | tr -s ' \t' '[\n*]' | grep '^[a-z]'
 }
 
 # done_testing: the plan, at the end.
