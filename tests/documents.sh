@@ -35,7 +35,7 @@ list_files()
     done
 }
 
-# list_words FILE...: the words of sources without what stands behind // in C.
+# list_words FILE...: the words of sources, without comments that begin with //.
 list_words()
 {
     sed 's,//.*,,' "$@" | tr -cs 'A-Za-z0-9_' '[\n*]' | sort -u
@@ -180,8 +180,8 @@ done <"$room/suites" >"$room/lacking"
 has_no_complaints "$room/lacking" && test "$(wc -l <"$room/suites")" -gt 100
 ok "tests/README.md names every suite, fuzz target and script"
 
-# check_guarantees DOCUMENT: each section before the last says Promise, Condition, Limits and Held by, in
-# this order; behind the last are tests, and each of them is one that make check runs.
+# check_guarantees DOCUMENT: each section, except the last, has the paragraphs Promise, Condition, Limits and
+# Held by, in this order. "Held by" names tests, and "make check" runs each of them.
 check_guarantees()
 {
     awk '
