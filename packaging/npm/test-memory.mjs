@@ -31,7 +31,7 @@ withWorld("batches do what single calls do", (world) => {
     world.writeMany("userData", handles, Uint32Array.from(handles, (_, i) => 0xffffff00 + (i & 0xff)));
     assert.equal(world.readMany("userData", handles)[77], 0xffffff00 + 77);
 
-    // Refused entries are alone.
+    // An entry is refused alone.
     const dead = world.create();
     world.destroy(dead);
     const partly = world.writeMany("localScale", [tree.nodes[0], dead, tree.nodes[1]], [2, 3, 4]);
@@ -53,7 +53,7 @@ function growMemory(world, view) {
     assert.equal(view.length, 0, "the memory has grown, and the old view is detached");
 }
 
-withWorld("views come anew where the memory has grown", (world) => {
+withWorld("getters make views anew after the memory has grown", (world) => {
     const tree = createTree(world, 50);
     const health = world.registerComponent("health");
     const batch = world.batch("worldPosition", 50);
@@ -95,7 +95,7 @@ withWorld("views come anew where the memory has grown", (world) => {
     assert.deepEqual([...world.get(tree.nodes[3], health)], [43]);
 });
 
-withWorld("a view shows a hierarchy in order, whatever happens to it", (world) => {
+withWorld("a view shows a hierarchy in order after each change", (world) => {
     const tree = createTree(world, 60);
     const view = world.view(tree.nodes[0]);
 
@@ -125,7 +125,7 @@ withWorld("a view shows a hierarchy in order, whatever happens to it", (world) =
     refuses(() => view.poses, "ESPL_ERR_DEAD");
 });
 
-withWorld("a batch writes, and what it shows can be an argument", (world) => {
+withWorld("a batch writes, and its arrays can be arguments", (world) => {
     const handles = world.createMany(1000);
     const batch = world.batch("localPosition", 1000);
 
@@ -157,7 +157,7 @@ withWorld("memory that runs out is an error, and the world goes on", (world) => 
     const a = world.create({ position: [1, 2, 3] });
     const before = world.hash("physical");
 
-    // Counts whose bytes are as many as 32 bits can count, and more.
+    // The bytes of these counts need 32 bits and more.
     for (const count of [2 ** 28, 2 ** 29 + 1, 2 ** 32 - 1]) {
         refuses(() => world.createMany(count), "ESPL_ERR_NO_MEMORY");
         refuses(() => world.commands().createMany(count), "ESPL_ERR_NO_MEMORY");
@@ -203,7 +203,7 @@ withWorld("room for stretch and user data is reserved by a handle", (world) => {
     refuses(() => world.reserve({ sideOf: plain }), "ESPL_ERR_DEAD");
 });
 
-withWorld("what was reserved is not taken later, and is freed", (world) => {
+withWorld("later calls use reserved memory, and compact() frees it", (world) => {
     const unprepared = new World(), count = 5000;
     const grow = (w) => {
         const { bytes } = w.stats();
@@ -229,7 +229,7 @@ withWorld("what was reserved is not taken later, and is freed", (world) => {
 
 // --- Closing ---
 
-test("what is closed throws, and closing again does nothing", () => {
+test("a closed object throws, and a second close() does nothing", () => {
     const world = new World();
     const a = world.create();
     const commands = world.commands(), left = world.commands(), batch = world.batch("worldPosition", 4);
@@ -255,7 +255,7 @@ test("what is closed throws, and closing again does nothing", () => {
     assert.throws(() => World.prototype.create.call({}), TypeError);
 });
 
-test("what is closed is free for the next", () => {
+test("close() frees the memory for later objects", () => {
     let length;
 
     for (let round = 0; round < 30; ++round) {

@@ -31,7 +31,7 @@ withWorld("a refused call says what and why, and changes nothing", (world) => {
     refuses(() => world.setLocalPosition(c, [0, 0, 0]), "ESPL_ERR_DEAD");
 });
 
-withWorld("what no number can stand for is a TypeError or a RangeError", (world) => {
+withWorld("a wrong type or word is a TypeError, a wrong length or range a RangeError", (world) => {
     const a = world.create();
     const health = world.registerComponent("health", { length: 2 });
     const other = new World();
@@ -61,7 +61,7 @@ withWorld("what no number can stand for is a TypeError or a RangeError", (world)
 test("messages come after the call, to their own world, and may call the library", () => {
     const said = [];
     const world = new World({ onMessage(level, line) {
-        // Both places where the results of a call may be are used.
+        // These calls overwrite scratch and room(), where results of the call that ends may be.
         const others = other.createMany(100, { position: [9, 9, 9] });
         other.setLocalTransform(others[0], { position: [8, 8, 8] });
         said.push([level, line, world.stats().entities]);
@@ -84,7 +84,7 @@ test("messages come after the call, to their own world, and may call the library
     other.close();
 });
 
-// In a process of its own, because the test runner takes what is uncaught for a failure.
+// In a process of its own, because the test runner reports an uncaught exception as a failure.
 test("what a listener throws is reported as uncaught, and the call is done", () => {
     const program = `
         import { World } from "espalier";
@@ -203,7 +203,7 @@ withWorld("a command's value is copied and checked when it is recorded", (world)
     assert.ok(world.isAlive(a));
 });
 
-// Call each method of a closed object, with arguments that are right.
+// Call each method of a closed object with valid arguments, except the others.
 function refuseAll(object, argumentsOf, others) {
     for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(object))) {
         if (name !== "constructor" && !others.includes(name)) {

@@ -63,7 +63,7 @@ test("a tag gives the same handles each time, and a layout budget the same logic
     worlds.forEach((world) => world.close());
 });
 
-withWorld("stats count what is there", (world) => {
+withWorld("stats() counts entities, hierarchies and memory", (world) => {
     const prior = world.stats();
     assert.deepEqual([prior.entities, prior.solos, prior.hierarchies, prior.members], [0, 0, 0, 0]);
     const top = world.create(), second = world.create();
@@ -107,7 +107,7 @@ withWorld("world transforms are those that JavaScript computes", (world) => {
     }
 });
 
-withWorld("attaching and detaching keep what is asked for", (world) => {
+withWorld("attach() and detach() keep the parts that the options name", (world) => {
     const rotation = quat.fromAxisAngle([0, 1, 0], 1);
     const parent = world.create({ position: [1, 2, 3], rotation, scale: 2 });
     const child = world.create({ position: [5, 0, 0], userData: 7 });
@@ -190,7 +190,7 @@ withWorld("an extent includes what it says", (world) => {
     assert.equal(world.getRole(free), "solo");
 });
 
-withWorld("every way to move an entity moves it", (world) => {
+withWorld("each method that moves an entity moves it", (world) => {
     const quarter = quat.fromAxisAngle([0, 0, 2], Math.PI / 2);
     const parent = world.create({ rotation: quarter, scale: 2 });
     const entity = world.create({ parent, position: [1, 0, 0] });
