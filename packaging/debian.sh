@@ -9,6 +9,16 @@
 # to that place here. The packages are checked by lintian, by their lists of files and by size.
 # DEB_BUILD_OPTIONS=nocheck leaves out the tests.
 set -eu
+
+die()
+{
+    echo "packaging/debian.sh: $*" >&2
+    exit 1
+}
+
+for tool in dh dpkg-buildpackage lintian; do
+    command -v $tool >/dev/null || die "$tool is not installed (Debian: debhelper dpkg-dev lintian)"
+done
 source=$(cd "$1" && pwd)
 build=$(cd "$2" && pwd)
 mkdir -p "$3"
@@ -17,12 +27,6 @@ room=$output/build
 rm -rf "$room" "$output"/espalier*_* "$output"/libespalier*_*
 mkdir "$room"
 unset MAKEFLAGS MAKELEVEL MFLAGS || :
-
-die()
-{
-    echo "packaging/debian.sh: $*" >&2
-    exit 1
-}
 
 # list_patterns: each package with the paths of its files, as patterns of the shell. Each pattern matches at
 # least one file, and each file matches a pattern.

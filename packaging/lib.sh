@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# For scripts that build from the source tree: what they read of it. TOP is the top of that tree.
+# Functions that read the source tree, for scripts that build from it. TOP is the top of that tree.
 # shellcheck shell=sh
 
 # find_stb FLAGS: print the folder of stb_ds.h, which is one of the -I options of FLAGS or one of Debian.

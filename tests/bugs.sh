@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# tests/BUGS.md and the tests agree: each test that it names stands in the file it names and is run,
-# each entry has a test, but in class J for one that has a reason, and a test that begins with the
-# number of an entry is named there, in the row of that entry.
+# tests/BUGS.md and the tests agree. Each test that a row names is in the file that it names, and is run.
+# Each entry has a test; an entry of class J may have a reason instead. A test whose name begins with the
+# number of an entry is named in the row of that entry.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 cd "${srcdir:-.}" || exit 99
 table=tests/BUGS.md
 
-# Rows of the table as lines: entry, file, test; "-" for what is not there. Cells hold the files,
-# each with a colon and its tests in backquotes.
+# Rows of the table as lines: entry, file, test; "-" for a missing one. A cell has files, each with a colon
+# and its tests in backquotes.
 list_rows()
 {
     awk -F '|' '
@@ -30,7 +30,7 @@ list_rows()
     ' $table
 }
 
-# Tests that begin with numbers of entries, as lines: entry, file, test.
+# Tests whose names begin with numbers of entries, as lines: entry, file, test.
 list_numbered()
 {
     awk '
@@ -46,7 +46,7 @@ list_numbered()
     ' tests/*/*_test.c
 }
 
-# Each test named is in its file.
+# Each test that a row names is in its file.
 find_named()
 {
     list_rows | awk '$3 != "-"' | {
@@ -60,7 +60,7 @@ find_named()
     }
 }
 
-# Numbers of a class follow each other upwards, without repeats.
+# The numbers of a class ascend.
 find_disorder()
 {
     list_rows | awk '
@@ -91,14 +91,13 @@ find_untested()
     ' >&2
 }
 
-# Lines of the second list that the first one lacks.
+# Tests whose names begin with the number of an entry, and that its row lacks.
 find_unlisted()
 {
     list_numbered >"$room/numbered"
     list_rows | sort -u >"$room/rows"
     sort -u "$room/numbered" | comm -13 "$room/rows" - | sed 's/^/not in the table: /' >"$room/lacking"
-    cat "$room/lacking" >&2
-    test -s "$room/numbered" && test ! -s "$room/lacking"
+    has_no_complaints "$room/lacking" && test -s "$room/numbered"
 }
 
 room=$(mktemp -d "${TMPDIR:-/tmp}/bugs.XXXXXX") || exit 99

@@ -1,17 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The tests themselves tested: each fault of tests/mutate/canary.txt is planted in a copy of its
-# source, and the suites that must notice it are linked with it and have to fail. Without arguments a
-# few, each for one suite; "tests/canary.sh --all", as "make mutate" runs it, all, and prints how soon
-# each suite noticed.
+# Tests the tests. Each fault of tests/mutate/canary.txt is planted in a copy of its source; the suites
+# that must find it are linked with that copy, and must fail.
+#
+# Without arguments the script runs the quick faults, each against one suite. "tests/canary.sh --all", which
+# "make mutate" calls, runs all of them, and writes to canary.csv how long each suite took.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 . "$srcdir/tests/mutate/lib.sh"
 here=$srcdir/tests/mutate
 tab=$(printf '\t')
 
-# One line a fault, of fields that a tab parts: its name, source, text, what that becomes, suites,
-# and whether it is quick.
+# Print a line for each fault. Fields, separated by tabs: name, source, text, the text that replaces it,
+# suites, and whether it is quick.
 list_faults()
 {
     awk '
@@ -32,7 +33,7 @@ list_faults()
         END { put() }' "$here/canary.txt"
 }
 
-# Mutants of a few lines: what is code has them, what is not has none.
+# The mutants of a short example: code has some; comments, strings and assertions have none.
 list_example()
 {
     awk -v name=example -f "$here/mutants.awk" <<'EOF'
@@ -61,8 +62,8 @@ expected="6 condition x <= 2 && g(\"1 < 2\") (negated)
 7 statement x += 1 (dropped)
 9 constant true false"
 
-# plant SOURCE TEXT NEW: build it with the fault.
-plant()
+# plant_fault SOURCE TEXT NEW: build a source with NEW in place of TEXT.
+plant_fault()
 {
     rm -rf "$room/source"
     mkdir -p "$room/source/${1%/*}"
@@ -75,13 +76,13 @@ explain()
     tail -n 20 "$room/errors" | sed 's/^/# /'
 }
 
-# seen_by SUITE: it fails where the fault is.
-seen_by()
+# is_found_by SUITE: the suite fails with the fault.
+is_found_by()
 {
     link_suite "$1" || return
     start=$(now)
     if run_suite "$1" 60 </dev/null; then
-        echo "$1 finds nothing wrong" >"$room/errors"
+        echo "$1 passes with the fault" >"$room/errors"
         return 1
     fi
     seconds=$(since "$start")
@@ -94,12 +95,12 @@ seen_by()
     test -z "$report" || printf '%s,%s,%s,%s,%s\n' "$fault" "$file" "$1" "$by" "$seconds" >>"$report"
 }
 
-test -n "${COMPILE-}" || skip_all "make check knows how the library is compiled"
+test -n "${COMPILE-}" || skip_all "needs the variables of make check, COMPILE and others"
 test -f $core || skip_all "no archive of the library's objects here"
-test -f libtests.a || skip_all "no suites without Check"
-test $is_sanitized = no || skip_all "faults are planted in builds without sanitizers"
+test -f libtests.a || skip_all "suites need Check"
+test $is_sanitized = no || skip_all "only for builds without sanitizers"
 case $COMPILE in
-    *--coverage*) skip_all "coverage is not to be counted of faulty code" ;;
+    *--coverage*) skip_all "faulty code would be counted as covered" ;;
 esac
 room=$(mktemp -d ./canary.XXXXXX) || exit 99
 trap 'rm -rf "$room"' EXIT
@@ -114,17 +115,17 @@ fi
 
 list_example | awk -F '\t' '{ print $2, $3, $6, $7 }' | sort >"$room/example"
 echo "$expected" | diff - "$room/example" >"$room/errors"
-ok "mutants are made of code alone"
+ok "only code has mutants"
 while IFS=$tab read -r fault file text new suites quick; do
     awk -v old="$text" -v new="$new" -f "$here/apply.awk" "$srcdir/$file" >/dev/null
-    ok "$fault: stands once in $file"
+    ok "$fault: its text is once in $file"
     if test -n "$report" || test "$quick" = yes; then
         test -n "$report" || suites=${suites%% *}
-        plant "$file" "$text" "$new"
-        ok "$fault: is C"
+        plant_fault "$file" "$text" "$new"
+        ok "$fault: compiles"
         for suite in $suites; do
-            seen_by "$suite"
-            ok "$fault: seen by $suite"
+            is_found_by "$suite"
+            ok "$fault: found by $suite"
         done
     fi
 done <"$room/faults"

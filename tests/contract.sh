@@ -1,13 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The contract suites and the sources that they link include public headers alone; tests/inside.c is the
-# only exception. So the contract builds whatever structures the library has inside.
+# The contract suites and the sources that they link include public headers only, except tests/inside.c.
+# So the contract suites need no change when structures inside the library change.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 cd "${srcdir:-.}" || exit 99
 
-# Files whose lines are to be read: suites and what is in their archives, all headers that these
-# include, and theirs.
+# The sources of the contract suites, and the sources and headers of the archives that they link.
 list_files()
 {
     {
@@ -25,7 +24,7 @@ ok "Makefile.am names the files of the contract"
 ! grep -nE '^[ \t]*#[ \t]*include[ \t]+"(lib/|tests/tree/)' $files
 ok "no file of the contract includes a header of lib/"
 
-# Every header of tests/ that they include is listed itself, or foreign headers would come in by it.
+# Every header of tests/ that they include is in the list too, because it could include headers of lib/.
 # shellcheck disable=SC2086
 missing=$(sed -n 's/^[ \t]*#[ \t]*include[ \t]*"\(tests\/[^"]*\)".*/\1/p' $files | sort -u |
     while read -r header; do echo "$files" | grep -qxF "$header" || echo "$header"; done)

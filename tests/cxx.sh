@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# espalier/espalier.hpp compiles without a warning as C++17 and C++20, with exceptions and without, and
-# does what tests/cxx.cpp demands.
+# espalier/espalier.hpp compiles without a warning as C++17 and C++20, with exceptions and without, and the
+# checks of tests/cxx.cpp pass.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 top=${srcdir:-.}
@@ -40,12 +40,12 @@ links()
         grep -q '^/// Thread rule: ' "$header"
         ok "$name states its thread rule"
     done
-    # The compiler warns where a program ignores a result, or the value of a call that changes nothing.
+    # The compiler warns where a program ignores a status, or the value of a call that only reads.
     for call in 'w.clear()' 'w.create()' 'w.is_alive({})' 'w.subtree({})' 'w.path({})'; do
         printf '#include <espalier/espalier.hpp>\nvoid f(espalier::world &w)\n{\n    %s;\n}\n' "$call" |
             $CXX -std=c++17 $flags -fsyntax-only -x c++ - 2>"$room/noticed"
         test $? -ne 0 && grep -qi 'nodiscard\|unused' "$room/noticed"
-        ok "noticed where it is ignored: $call"
+        ok "ignoring its result gives a warning: $call"
     done
     if has_shrunken_limits; then
         skip "the program runs" "a world of this build holds too few entities"
@@ -55,12 +55,12 @@ links()
         skip "the program runs" "CXX does not link what CC compiles"
         done_testing
     fi
-    $CXX -std=c++17 $flags $CFLAGS -c -o "$room/face.o" "$top/tests/cxx.cpp" >&2 &&
-        $LIBTOOL --silent --tag=CXX --mode=link $CXX $CFLAGS $ESPL_LDFLAGS -o "$room/face" \
-            "$room/face.o" libespalier.la >&2
+    $CXX -std=c++17 $flags $CFLAGS -c -o "$room/program.o" "$top/tests/cxx.cpp" >&2 &&
+        $LIBTOOL --silent --tag=CXX --mode=link $CXX $CFLAGS $ESPL_LDFLAGS -o "$room/program" \
+            "$room/program.o" libespalier.la >&2
     ok "the program is linked with the library"
 }
-"$room/face" >"$room/printed"
+"$room/program" >"$room/printed"
 ok "the program runs to its end"
 while read -r verdict _ name; do
     case $verdict in

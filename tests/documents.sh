@@ -35,7 +35,7 @@ list_files()
     done
 }
 
-# list_words FILE...: the words of sources without what stands behind // in C.
+# list_words FILE...: the words of sources, without comments that begin with //.
 list_words()
 {
     sed 's,//.*,,' "$@" | tr -cs 'A-Za-z0-9_' '[\n*]' | sort -u
@@ -162,8 +162,7 @@ ok "a sound document has no faults"
 for file in bench/results/*.md; do
     grep -qF "](results/${file##*/})" bench/README.md || echo "bench/README.md has no link to $file"
 done >"$room/lacking"
-cat "$room/lacking" >&2
-test ! -s "$room/lacking"
+has_no_complaints "$room/lacking"
 ok "bench/README.md has a link to each file of results"
 
 # list_suites: those of both lists of Makefile.am, the fuzz targets and the scripts.
@@ -178,12 +177,11 @@ list_suites >"$room/suites"
 while read -r suite; do
     grep -qF -e "\`${suite#tests/}\`" -e "\`$suite\`" tests/README.md || echo "tests/README.md does not name $suite"
 done <"$room/suites" >"$room/lacking"
-cat "$room/lacking" >&2
-test "$(wc -l <"$room/suites")" -gt 100 && test ! -s "$room/lacking"
+has_no_complaints "$room/lacking" && test "$(wc -l <"$room/suites")" -gt 100
 ok "tests/README.md names every suite, fuzz target and script"
 
-# check_guarantees DOCUMENT: each section before the last says Promise, Condition, Limits and Held by, in
-# this order; behind the last are tests, and each of them is one that make check runs.
+# check_guarantees DOCUMENT: each section, except the last, has the paragraphs Promise, Condition, Limits and
+# Held by, in this order. "Held by" names tests, and "make check" runs each of them.
 check_guarantees()
 {
     awk '
@@ -227,7 +225,6 @@ done
 for document in guides/*.md; do
     grep -qF "]($document)" README.md || echo "README.md has no link to $document"
 done >"$room/lacking"
-cat "$room/lacking" >&2
-test ! -s "$room/lacking"
+has_no_complaints "$room/lacking"
 ok "README.md has a link to each guide"
 done_testing

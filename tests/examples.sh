@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every example runs to its end and prints exactly what stands beside its source; each also says by
-# its exit status whether its own claims held. The first one is the program of README.md.
+# Every example prints exactly the text file beside its source, and its exit status says that its own checks
+# passed. examples/hello.c is the program of README.md.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 top=${srcdir:-.}
@@ -10,7 +10,7 @@ test -n "$EXAMPLES" || skip_all "no examples"
 room=$(mktemp -d ./examples.XXXXXX) || exit 99
 trap 'rm -rf "$room"' EXIT
 for program in $EXAMPLES; do
-    # These show crowds.
+    # These create many entities.
     case $program in
         */changed | */engine | */query | */squad | */threads | */whip)
             if has_shrunken_limits; then
@@ -25,7 +25,7 @@ for program in $EXAMPLES; do
     ok "$program prints what $program.txt says"
 done
 
-# The example opens with its licence, a sentence and an empty line.
+# The example begins with its licence, a sentence and an empty line.
 awk '/^```c$/ { inside = 1; next } inside && /^```$/ { exit } inside' "$top/README.md" >"$room/block"
 sed 1,3d "$top/examples/hello.c" | diff - "$room/block" >&2
 ok "examples/hello.c is the program of README.md"

@@ -21,12 +21,12 @@ golden=$srcdir/tests/golden/golden.txt
 room=$(mktemp -d ./golden.XXXXXX) || exit 99
 trap 'rm -rf "$room"' EXIT
 
-# A way to build is a word: a compiler and its flags. Two halves, that take about as long.
+# A way to build is a word: a compiler and its flags. The two halves take about the same time.
 half="gcc,-O0 gcc,-O2 gcc,-O3 gcc,-O3,-mavx2,-mfma"
 other_half="clang,-O0 clang,-O2 clang,-O3 clang,-O3,-mavx2,-mfma aarch64-linux-gnu-gcc,-O2,-static"
 
-# build PROGRAM COMPILER FLAG...: the tape and the library in one, with nothing of this
-# configuration. The flags are a list of words.
+# build PROGRAM COMPILER FLAG...: the tape and the library in one program, without the files and flags of
+# this configuration. The flags are a list of words.
 # shellcheck disable=SC2086
 build()
 {
@@ -36,8 +36,8 @@ build()
         -o "$program" "$srcdir"/lib/*/*.c "$srcdir"/tests/golden/*.c -lm
 }
 
-# is_golden COMMAND...: it ends well and prints golden.txt by all kernels, of which there is one at
-# least; else show what is not the same.
+# is_golden COMMAND...: the command succeeds and prints golden.txt by all kernels, at least one. Otherwise
+# print the difference.
 is_golden()
 {
     all_kernels=$("$@" --kernels) && test -n "$all_kernels" || return
@@ -47,7 +47,7 @@ is_golden()
     done
 }
 
-# find_missing COMPILER: print the package that is needed and not there.
+# find_missing COMPILER: print the package that is needed and not installed.
 find_missing()
 {
     case $1 in

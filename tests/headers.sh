@@ -12,6 +12,20 @@ compile()
     printf '#include "%s"\n' "$1" | { shift && "$@" -; } 2>&1
 }
 
+# check_cxx NAME HEADER [FLAG]: the header compiles as C++, where there is a compiler.
+# shellcheck disable=SC2086 # the compiler and the flags are lists of words
+check_cxx()
+{
+    name="$1 as C++" header=$2
+    shift 2
+    if $CXX --version >/dev/null 2>&1; then
+        compile "$header" $CXX -std=c++11 -pedantic $flags "$@" -x c++
+        ok "$name"
+    else
+        skip "$name" "no C++ compiler"
+    fi
+}
+
 # The compilers and the flags are lists of words.
 # shellcheck disable=SC2086
 {
@@ -22,17 +36,12 @@ compile()
     for header in "$srcdir"/include/espalier/*.h; do
         compile "$header" $CC -std=c11 -pedantic $flags -x c
         ok "${header#"$srcdir/"} as C11"
-        if $CXX --version >/dev/null 2>&1; then
-            compile "$header" $CXX -std=c++11 -pedantic $flags -x c++
-            ok "${header#"$srcdir/"} as C++"
-        else
-            skip "${header#"$srcdir/"} as C++" "no C++ compiler"
-        fi
+        check_cxx "${header#"$srcdir/"}" "$header"
     done
     for header in "$srcdir"/include/espalier/*.h; do
         test "${header##*/}" = espalier.h || grep -q '^/// .*Thread rule: ' "$header"
         ok "${header#"$srcdir/"} states its thread rule"
-        # A literal true or false at a call says nothing; an enum does.
+        # A literal true or false does not tell a reader of the call what it means; an enumerator does.
         ! sed 's|//.*||' "$header" | tr '\n' ' ' | grep -Eo '(ESPL_API|static inline)[^;{]*\([^;{]*\bbool [a-z_]+[,)]'
         ok "${header#"$srcdir/"} takes no bool"
     done
@@ -40,11 +49,6 @@ compile()
     forms=$srcdir/tests/commands/forms_used.h
     compile "$forms" $CC -std=c11 -pedantic -Wconversion $flags -x c
     ok "the short forms of recording as C11"
-    if $CXX --version >/dev/null 2>&1; then
-        compile "$forms" $CXX -std=c++11 -pedantic -Wconversion $flags -x c++
-        ok "the short forms of recording as C++"
-    else
-        skip "the short forms of recording as C++" "no C++ compiler"
-    fi
+    check_cxx "the short forms of recording" "$forms" -Wconversion
 }
 done_testing

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# `make html`: no link is dead, no anchor is missing, nothing comes from elsewhere, and every name that the
-# manual pages document is on the index page. Markdown is rendered where cmark-gfm is installed.
+# `make html`: no link is dead, no anchor is missing, no page loads anything from another host, and every name
+# that the manual pages document is on the index page. Markdown is rendered where cmark-gfm is installed.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 top=${srcdir:-.}

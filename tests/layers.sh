@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # A file in lib/ includes headers of its own layer or of a lower one; tests/layers.txt holds the
-# order. Each foreign library has its one room, and the public face shows none of them.
+# order. Only one layer or file includes each foreign library, and no public header includes any.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 cd "${srcdir:-.}" || exit 99
@@ -19,9 +19,9 @@ awk '
         if (!(used in height)) complain("no layer " used)
         else if (height[used] > height[layer]) complain(layer " may not use " used)
         else if (height[used] == height[layer] && used != layer)
-            complain(layer " and " used " do not know each other")
+            complain(layer " and " used " are at one height and may not use each other")
     }
-    home == "lib" && /"/ && !/"lib\// { complain("own headers are named from the top") }
+    home == "lib" && /"/ && !/"lib\// { complain("the path of an own header begins with lib/") }
     home == "lib" && /stb/ && FILENAME != "lib/base/array.c" {
         complain("stb_ds stays in lib/base/array.c")
     }
@@ -31,7 +31,7 @@ awk '
         complain("a public header includes only public headers, stdbool, stddef, stdint")
     }
     (home == "tools" || home == "examples") && /"lib\// {
-        complain(home " use the public face only")
+        complain(home " use public headers only")
     }
 
     END { exit bad }

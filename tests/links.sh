@@ -10,12 +10,10 @@ export LC_ALL
 room=$(mktemp -d ./links.XXXXXX) || exit 99
 trap 'rm -rf "$room"' EXIT
 
-# What the headers themselves define.
-defined_in_headers()
+# list_header_types: the types that the public headers define.
+list_header_types()
 {
-    sed -n -e 's/^static inline .*[ *]\(espl_[a-z0-9_]*\)(.*/\1/p' \
-        -e 's/^#define \([Ee][Ss][Pp][Ll]_[A-Za-z0-9_]*[A-Za-z0-9]\)(.*/\1/p' \
-        -e 's/^} \(espl_[a-z0-9_]*\);.*/\1/p' \
+    sed -n -e 's/^} \(espl_[a-z0-9_]*\);.*/\1/p' \
         -e 's/^typedef [^({]*[ *]\(espl_[a-z0-9_]*\);.*/\1/p' \
         -e 's/^typedef [^({]*(\*\(espl_[a-z0-9_]*\))(.*/\1/p' \
         "$top"/include/espalier/*.h
@@ -24,27 +22,25 @@ defined_in_headers()
 # Each name of a list is documented, and each exactly once.
 documented_once() # list
 {
-    sort "$1" | comm -23 - "$room/documented" >"$room/missing"
-    sed 's/$/ is on no page/' "$room/missing" >&2
-    test -s "$1" && ! test -s "$room/missing"
+    sort "$1" | comm -23 - "$room/documented" | sed 's/$/ is on no page/' >"$room/missing"
+    has_no_complaints "$room/missing" && test -s "$1"
 }
 
 (cd "$top" && awk -f man/names.awk man/*.[1-9]) | awk '$3 != "constant"' >"$room/names"
 cut -d ' ' -f 1 "$room/names" | sort >"$room/all"
 sort -u "$room/all" >"$room/documented"
-uniq -d "$room/all" >"$room/twice"
-sed 's/$/ is documented more than once/' "$room/twice" >&2
-! test -s "$room/twice"
+uniq -d "$room/all" | sed 's/$/ is documented more than once/' >"$room/twice"
+has_no_complaints "$room/twice"
 ok "no name is documented more than once"
 sed 's/ .*//' "$top/lib/espalier.sym" >"$room/exported"
 documented_once "$room/exported"
 ok "every exported function is documented"
-defined_in_headers | sort -u >"$room/defined"
+{ list_header_functions "$top" && list_header_types; } | sort -u >"$room/defined"
 grep -q '_' "$room/defined" && documented_once "$room/defined"
 ok "every inline function, macro with arguments and type is documented"
-sort "$room/exported" "$room/defined" | comm -13 - "$room/documented" >"$room/stale"
-sed 's/$/ is documented, and is not there/' "$room/stale" >&2
-! test -s "$room/stale"
+sort "$room/exported" "$room/defined" | comm -13 - "$room/documented" |
+    sed 's/$/ is documented, and is not there/' >"$room/stale"
+has_no_complaints "$room/stale"
 ok "what is documented is there"
 
 # A link is one request, for the page that documents the name.

@@ -12,14 +12,6 @@ describes() # page, name
     grep -q "^\\.Fo $2\$" "$1" && grep -q "^\\.It Fn $2\\( \\|\$\\)" "$1"
 }
 
-# What the headers themselves define.
-defined_in_headers()
-{
-    sed -n -e 's/^static inline .*[ *]\(espl_[a-z0-9_]*\)(.*/\1/p' \
-        -e 's/^#define \([Ee][Ss][Pp][Ll]_[A-Za-z0-9_]*[A-Za-z0-9]\)(.*/\1/p' \
-        "$top"/include/espalier/*.h | sort -u
-}
-
 # Every name is described on one page, and on no other.
 describe_all() # pages
 {
@@ -39,7 +31,7 @@ describe_all() # pages
 # An exported NAME_sized is described as its inline form, NAME.
 sed 's/ .*//; s/_sized$//' "$top/lib/espalier.sym" | describe_all "$top"/man/*.3
 ok "the pages of section 3 describe every exported function, each on one page"
-test -n "$(defined_in_headers)" && defined_in_headers | describe_all "$top"/man/*.3
+test -n "$(list_header_functions "$top")" && list_header_functions "$top" | describe_all "$top"/man/*.3
 ok "and every inline function and every macro with arguments"
 for page in "$top"/man/*.[1-9]; do
     if command -v mandoc >/dev/null; then

@@ -26,8 +26,7 @@ unknown_names() # macro, list
                 }
             }
         }' "$2" "$top"/man/*.[1-9] >"$room/unknown"
-    cat "$room/unknown" >&2
-    ! test -s "$room/unknown"
+    has_no_complaints "$room/unknown"
 }
 
 (cd "$top" && awk -f man/names.awk man/*.[1-9]) >"$room/names"
@@ -61,6 +60,7 @@ awk '
     END { exit wrong || seen < 5 }' "$room/names" "$top"/man/*.[1-9] >&2
 ok "a function and the page behind it belong together"
 
+true >"$room/unreachable"
 for page in "$top"/man/*.[1-9]; do
     name=${page##*/}
     title=${name%.*}
@@ -72,7 +72,7 @@ for page in "$top"/man/*.[1-9]; do
     done
     grep -q "(man/$name)" "$top/README.md" || echo "README.md does not mention $name" >>"$room/unreachable"
 done
-test ! -e "$room/unreachable" || ! cat "$room/unreachable" >&2
+has_no_complaints "$room/unreachable"
 ok "every page can be reached"
 
 awk '

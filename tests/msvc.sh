@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What MSVC must be able to compile: no file uses a builtin, an attribute or a keyword that MSVC lacks
-# without another form for MSVC beside it, and clang compiles the public headers as MSVC does.
-# tests/windows.sh compiles the library in that way and runs it.
+# MSVC can compile the library: no file uses a builtin, an attribute or a keyword that MSVC lacks without
+# another form for MSVC beside it, and clang compiles the public headers as MSVC does. tests/windows.sh
+# compiles the library in that way and runs it.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 cd "${srcdir:-.}" || exit 99

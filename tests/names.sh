@@ -113,12 +113,10 @@ while read -r kind name count; do
         "$(awk -f tests/names.awk lib/*/*.[ch] lib/*/*.inc include/espalier/*.h |
             awk -v kind="$kind" -v name="$name" '$1 == kind && $2 == name { $1 = $2 = $3 = ""; print }')"
 done <"$room/new" >"$room/complaints"
-cat "$room/complaints"
-test ! -s "$room/complaints"
+has_no_complaints "$room/complaints"
 ok "a name of lib/ has one meaning, but for the exceptions"
 
 comm -23 "$room/listed" "$room/names" | sed 's/$/ is more than needed: see --list/' >"$room/complaints"
-cat "$room/complaints"
-test ! -s "$room/complaints"
+has_no_complaints "$room/complaints"
 ok "each exception of tests/names.txt is needed"
 done_testing

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The pictures of the manual pages show what the library does: each literal block of a page that
-# stands at the margin is a picture that a program of tests/pages prints, in the same order.
+# The pictures of the manual pages show what the library does: each literal block at the margin of a page is
+# a picture that a program of tests/pages prints, in the same order.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 top=${srcdir:-.}

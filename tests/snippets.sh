@@ -129,8 +129,7 @@ for program in "$top"/examples/battle*.c; do
             echo "guides/battle.md has nothing of ${program#"$top/"}: $kind"
     done
 done >"$room/lacking"
-cat "$room/lacking" >&2
-test ! -s "$room/lacking"
+has_no_complaints "$room/lacking"
 ok "guides/battle.md quotes each of its programs, and all that it prints"
 while read -r file kind path; do
     is_quotation "$room/$file" "$kind" "$path"

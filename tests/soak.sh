@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Long runs of the suites that draw at random, one after the other, from the build directory:
+# Runs the random suites for a long time, one after the other, from the build directory:
 #
 #     tests/soak.sh FACTOR SUITE...
 #
-# Each draws FACTOR times as much as in `make check`; what it says is kept in soak/. Ends with the
-# first failure, or with what was done in all.
+# Each suite runs FACTOR times as many operations as in `make check`, and its output is kept in soak/. The
+# script ends at the first failure, or prints the sums of what the suites did.
 factor=$1
 shift
 mkdir -p soak || exit 99

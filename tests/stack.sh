@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# No function of lib/ takes more than 16 KiB of stack, nor an amount that depends on its arguments:
-# what the compiler of this build said of each, in the files of usages beside the objects.
+# No function of lib/ takes more than 16 KiB of stack, nor an amount that depends on its arguments. The
+# compiler of this build has written the usage of each function to a file beside the object.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 srcdir=${srcdir:-.}
 limit=16384
 
-# A source's file of usages, of the static object or of the shared one.
+# The file with the stack usage of a source's functions, beside the static object or the shared one.
 usage_of() # source
 {
     object=${1#"$srcdir/"}
@@ -18,27 +18,27 @@ usage_of() # source
             return
         fi
     done
-    echo "$1: its stack is not told" >&2
+    echo "$1: its stack usage is not recorded" >&2
 }
 
-# Lines are: place:function, bytes, kind.
+# A line has three fields: place:function, bytes, kind.
 find_large() # file...
 {
     awk -F '\t' -v limit=$limit '
         { functions += 1 }
         $2 + 0 > limit { printf "%s takes %d bytes of stack\n", $1, $2; bad = 1 }
         $3 ~ /dynamic/ && $3 !~ /bounded/ {
-            printf "%s takes stack by its arguments\n", $1; bad = 1
+            printf "%s takes an amount of stack that depends on its arguments\n", $1; bad = 1
         }
-        END { if (functions < 100) { print functions + 0 " functions seen"; bad = 1 }; exit bad }
+        END { if (functions < 100) { print "only " functions + 0 " functions"; bad = 1 }; exit bad }
     ' "$@" >&2
 }
 
 case "${ESPL_LDFLAGS-}" in
-    *-fsanitize=*) skip_all "sanitizers take stack of their own" ;;
+    *-fsanitize=*) skip_all "sanitizers add to the stack of each function" ;;
 esac
 test -f lib/base/heap.su || test -f lib/base/.libs/heap.su ||
-    skip_all "this compiler does not tell stack usage"
+    skip_all "this compiler does not record stack usage"
 
 files=$(for source in "$srcdir"/lib/*/*.c; do usage_of "$source"; done)
 # shellcheck disable=SC2086 # a list of files

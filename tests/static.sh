@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The sources, read for faults by programs: gcc's analyzer and clang-tidy lib/, cppcheck the tools,
-# the course and the examples as well. What they report is mended, or suppressed with its reason:
-# below, in tests/static.supp (cppcheck), or in .clang-tidy where a whole check is left out.
+# Static analysis: of lib/ by gcc's analyzer and clang-tidy; of lib/, tools/, bench/ and examples/ by cppcheck.
+# What they report is mended, or suppressed with its reason: below, in tests/static.supp (cppcheck), or in
+# .clang-tidy where a whole check is left out.
 #
-# Run by `make static`. A program that is missing is said and left out; with ESPL_STATIC=full that is
-# a failure.
+# `make static` runs this. A missing program is reported and left out; with ESPL_STATIC=full it is a failure.
 srcdir=${srcdir:-.}
 : "${JOBS=$(nproc 2>/dev/null || echo 2)}"
 : "${INTERNAL_CFLAGS=$(pkg-config --cflags stb)}"
@@ -24,7 +23,7 @@ lack() # program
     missing=1
 }
 
-# analyze SOURCE...: names bear registered components only, which the analyzer cannot know.
+# analyze SOURCE...: the analyzer cannot know that components.c looks up only names of registered components.
 # shellcheck disable=SC2086 # the flags are a list of words
 analyze()
 {
@@ -44,7 +43,7 @@ check_cpp()
         -D__SSE2__=1 lib tools bench examples) || failed=1
 }
 
-# tidy SOURCE...: all but stb_ds, which is not ours, and its one includer with it.
+# tidy SOURCE...: without array.c, which includes the foreign stb_ds.
 tidy()
 {
     say "static: clang-tidy"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The shared library exports exactly the names in lib/espalier.sym, each in the symbol version of the
-# release that the list has behind it. Everything else that has linkage in the static library begins with
-# espl__, so that it clashes with nobody.
-# shellcheck source-path=SCRIPTDIR
+# release that the list has behind it. Every other name with linkage in the static library begins with espl__,
+# so that it clashes with no name of another library.
+# shellcheck source-path=SCRIPTDIR disable=SC2016 # the words of awk are its own
 . "${srcdir:-.}/tests/tap.sh"
 srcdir=${srcdir:-.}
 : "${AWK=awk}"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Print which of the suites given can start a thread: a function that starts one is linked in. They
-# are all that ThreadSanitizer has anything to say of.
+# Print which of the given suites can start a thread, because a function that starts one is linked in.
+# ThreadSanitizer can find nothing in the others.
 #
 #     tests/threaded.sh SUITE...
 NM=${NM-nm}

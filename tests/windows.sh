@@ -222,7 +222,10 @@ report_suite() # SUITE
 # The compiler must not find other headers of this machine.
 mkdir "$room/headers"
 stb=$(find_stb "$INTERNAL_CFLAGS") && ln -s "$stb/stb_ds.h" "$room/headers"
-wineboot -i >"$room/wine.log" 2>&1 &
+# The server stays until the trap ends it. Otherwise it ends when no program runs, and a program that begins in
+# that moment fails with "Connection reset by peer".
+wineserver -p >"$room/wine.log" 2>&1
+wineboot -i >>"$room/wine.log" 2>&1 &
 build_dll >"$room/log" 2>&1
 ok "the library is built as a DLL"
 build_programs >"$room/log" 2>&1

@@ -17,7 +17,9 @@ directory=$(cd "$2" && pwd)
 from=$source/packaging/npm
 room=$(mktemp -d "${TMPDIR:-/tmp}/npm.XXXXXX")
 trap 'rm -rf "$room"' EXIT
-version=$(sed -n 's/^AC_INIT(\[espalier\], \[\([0-9.]*\)\])$/\1/p' "$source/configure.ac")
+# shellcheck source=packaging/lib.sh
+. "$source/packaging/lib.sh"
+version=$(print_release "$source")
 
 # list_exports: print the C functions that the JavaScript calls, as emcc takes them.
 list_exports()

@@ -10,7 +10,7 @@ const folder = new URL("./node_modules/espalier/", import.meta.url);
 const engine = await import(new URL("engine.js", folder));
 const values = await import(new URL("values.js", folder));
 
-// "worldPosition" is WORLD_POSITION; "XYZ" and "ABSOLUTE_X" are what they are.
+// "worldPosition" is WORLD_POSITION; "XYZ" and "ABSOLUTE_X" stay as they are.
 function toUpperSnake(name) {
     return name.replace(/([a-z])([A-Z])/g, "$1_$2").toUpperCase();
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // For the tests of the package: a hierarchy in JavaScript, random trees, and what every test does.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { dirname } from "node:path";
 import test from "node:test";
+import { fileURLToPath } from "node:url";
 import { EspalierError, NULL_ENTITY, World } from "espalier";
 
 // --- A hierarchy in JavaScript, in double precision, to compare with ---
@@ -70,7 +73,7 @@ export function assertNear(found, wanted, what) {
 }
 
 /** A random tree of `count` nodes: handles, parents by index, locals as they were written. */
-export function plant(world, count) {
+export function createTree(world, count) {
     const nodes = [], parents = [], locals = [];
 
     for (let i = 0; i < count; ++i) {
@@ -99,6 +102,13 @@ export function refuses(call, status) {
         assert.equal(error.status, status);
         return true;
     });
+}
+
+/** Run a program in a process of its own, which finds the package as this one does. */
+export function run(program) {
+    const cwd = dirname(fileURLToPath(import.meta.url));
+
+    return spawnSync(process.execPath, ["--input-type=module", "-e", program], { cwd, encoding: "utf8" });
 }
 
 /** A test with a world, which is closed after it. */

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# make fuzz: each target by libFuzzer, for FUZZ_SECONDS, or FUZZ_RUNS executions: a number for all,
-# or TARGET=NUMBER for each. It begins with inputs made from seeds, keeps those that reach something
-# new in fuzz/TARGET, for the next time, and writes one that fails to fuzz/TARGET-crash-HASH. The
-# last line says what was run.
+# Runs fuzz targets under libFuzzer, for FUZZ_SECONDS each, or for FUZZ_RUNS executions: one number for all
+# targets, or TARGET=NUMBER for each. "make fuzz" calls this.
+#
+# A run begins with inputs made from seeds. It keeps inputs that reach new code in fuzz/TARGET, for the next
+# run, and writes an input that fails to fuzz/TARGET-crash-HASH.
 #
 #     fuzz.sh TARGET...
 : "${FUZZ_SECONDS=60}" "${FUZZ_RUNS=}"
@@ -12,7 +13,7 @@ export UBSAN_OPTIONS
 failed=0
 total=0
 
-# read_log LOG: executions, inputs kept and edges of a run, from what libFuzzer said.
+# read_log LOG: print executions, inputs kept and edges of a run, from the output of libFuzzer.
 read_log()
 {
     awk '
@@ -27,7 +28,7 @@ read_log()
     ' "$1"
 }
 
-# limit TARGET: how long to go on.
+# limit TARGET: print libFuzzer's option for the length of the run.
 limit()
 {
     for word in $FUZZ_RUNS; do
@@ -49,8 +50,8 @@ for target in "$@"; do
             "./tests/fuzz/$target" --runs 100 --corpus "$corpus.seeds" || exit 1
     fi
     begun=$(date +%s)
-    # By the usual schedule of libFuzzer, which weighs all features of all inputs, most of the time of
-    # the first thousands of executions went to weighing.
+    # -entropic=0: the default schedule of libFuzzer computes weights of all inputs again and again, which took
+    # most of the time of the first thousands of executions.
     "./tests/fuzz/guided_$target" "$(limit "$target")" -max_len=2500 -entropic=0 -len_control=0 \
         -timeout=60 -rss_limit_mb=2048 \
         -print_final_stats=1 -artifact_prefix="$corpus-" "$corpus" "$corpus.seeds" >"$log" 2>&1
@@ -62,7 +63,7 @@ END
     total=$((total + runs))
     if test $status -ne 0; then
         tail -n 60 "$log"
-        echo "$target: failed; all that was said is in $log. Smaller, as a test:"
+        echo "$target: failed; the whole output is in $log. To shrink the input to a test:"
         echo "    ./tests/fuzz/$target --shrink fuzz/$target-crash-..."
         failed=1
     fi

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A fault that is planted in the comparison with the model is found, written to a file that runs it
-# again, and shrunken to the few operations it takes; the test that is written of them compiles, fails
-# with the fault and passes without.
+# A fault that is planted in the comparison with the model is found. The input that shows it is written to a
+# file, and shrunken to a few operations. The test that is written from these compiles, fails with the fault
+# and passes without it.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 srcdir=${srcdir:-.}
@@ -12,13 +12,13 @@ test -x $program || skip_all "without Check the targets are not built"
 room=$(mktemp -d ./shrink.XXXXXX) || exit 99
 trap 'rm -rf "$room"' EXIT
 
-# explain: what the program said.
+# explain: print the output of the programs.
 explain()
 {
     sed 's/^/# /' "$room"/*.log | tail -30
 }
 
-# build PROGRAM SOURCE: a suite of its own. The flags are lists of words.
+# build PROGRAM SOURCE: build a suite of one source. The flags are lists of words.
 # shellcheck disable=SC2086
 build()
 {
@@ -31,7 +31,7 @@ build()
 ! ESPL_PLANTED=detached $program --runs 200 >"$room/find.log" 2>&1 &&
     grep -q '^not ok 1 ' "$room/find.log" &&
     grep -q 'operations\.c:[0-9]*: .*a planted fault' "$room/find.log"
-ok "a planted fault is found, and its line is told"
+ok "a planted fault is found, with its line"
 
 input=$(sed -n 's/^# its [0-9]* bytes are in \([^;]*\);.*/\1/p' "$room/find.log")
 test -n "$input" && mv "$input" "$room/input" &&
@@ -43,19 +43,19 @@ ok "without the fault it passes"
 
 ESPL_PLANTED=detached $program --shrink --out "$room/found.c" "$room/input" >"$room/shrink.log" 2>&1
 parts=$(sed -n 's/.*, of \([0-9]*\) parts, .*/\1/p' "$room/shrink.log")
-# Two that are made, one that is detached, an attach under it; and what the detach needs.
+# Two creations, a detach, an attach below the detached one; and what the detach needs.
 test -n "$parts" && test "$parts" -ge 2 && test "$parts" -le 6
-ok "it is shrunken to the few operations that it takes"
+ok "the input is shrunken to a few operations"
 
 build "$room/found" "$room/found.c" >"$room/build.log" 2>&1
 ok "the test that is written compiles"
-# It talks to people here, whoever asked for TAP.
+# The suite prints readable results here, not the TAP that `make check` asks for.
 unset CK_TAP_LOG_FILE_NAME
 CK_VERBOSITY=normal
 export CK_VERBOSITY
 ! ESPL_PLANTED=detached "$room/found" >"$room/fails.log" 2>&1 &&
     grep -q 'a planted fault' "$room/fails.log"
-ok "it fails with the fault"
+ok "the test fails with the fault"
 "$room/found" >"$room/passes.log" 2>&1
-ok "it passes without"
+ok "the test passes without the fault"
 done_testing

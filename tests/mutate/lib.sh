@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: MIT
-# For the scripts that build the library with a fault in it: compiles what a changed source makes,
-# links suites with it and runs them. They run in the directory of a build whose test programs are
-# made, with
+# For the scripts that build the library with a fault in it: compiles the objects of a changed source, links
+# suites with them and runs these. A script runs in a build directory whose test programs are built, has made
+# the directory $room, and gets from Makefile.am
 #
 #     COMPILE     the compiler with all flags of the library
-#     LINK        the compiler with what it takes to link
-#     SUITE_LIBS  what suites are linked with, behind the archives
-#     STEADY      what they are run by, or nothing
-#
-# from Makefile.am, and $room, a directory of theirs.
+#     LINK        the compiler with the flags for linking
+#     SUITE_LIBS  libraries that suites are linked with, behind the archives
+#     STEADY      the command that runs programs, or nothing
 # shellcheck shell=sh disable=SC2034,SC2086,SC2154
 srcdir=${srcdir:-.}
 LC_ALL=C
@@ -36,15 +34,15 @@ since() # now
     echo "$1 $(now)" | awk '{ printf "%.2f\n", $2 - $1 }'
 }
 
-# compile SOURCE OBJECT: a source of lib/. What stands in $room/source comes before what stands in
-# the tree, by the same names, so that object code differs by what it does alone.
+# compile SOURCE OBJECT: compile a source of lib/. Headers in $room/source replace those of the tree, and have
+# the same names in the object, so that two objects differ only where their code does.
 compile()
 {
     $COMPILE -iquote "$room/source" -ffile-prefix-map="$room/source/=" -w -g0 \
         -c -o "$2" "$1" 2>"$room/errors"
 }
 
-# sources_of FILE: print those which a file of lib/ is part of, by what the compiler has noted.
+# sources_of FILE: print the sources that include a file of lib/, by the dependencies that the compiler wrote.
 sources_of()
 {
     case $1 in
@@ -61,8 +59,8 @@ object_of() # source
     echo "${1%.c}.o" | tr / _
 }
 
-# build_changed FILE: put objects of all sources that hold a file, which now stands changed in
-# $room/source, into $room/objects.
+# build_changed FILE: compile all sources that include a file, which $room/source has in its changed form, into
+# $room/objects.
 build_changed()
 {
     rm -rf "$room/objects"
@@ -74,8 +72,8 @@ build_changed()
     done
 }
 
-# link_suite SUITE: into $room/suite, with what is in $room/objects first, which the archive then has
-# nothing to add to.
+# link_suite SUITE: link $room/suite. The objects of $room/objects come first, so that the linker takes none of
+# these from the archive.
 link_suite()
 {
     objects=$(find "$room/objects" -name '*.o' 2>/dev/null)
@@ -85,11 +83,10 @@ link_suite()
     esac 2>"$room/errors"
 }
 
-# run_suite SUITE SECONDS: true when it finds nothing wrong; $result is its status, 124 or more where it
-# did not end by itself. What it says is in $room/log. A fault may ask for all memory there is, or for
-# ever, each test anew: what one process takes of the processor is bounded by $2, that all of them
-# take of the day by much more, since others are at work there. Shells that cannot bound memory
-# leave it.
+# run_suite SUITE SECONDS: run $room/suite; true if it passes. $result is its status, 124 or more where it did
+# not end by itself; its output is in $room/log. A fault may allocate without end, or loop for ever in each
+# test. So memory is limited, where the shell can do it; the processor time of each process to SECONDS; and the
+# time on the clock to more, because other programs may be running.
 # shellcheck disable=SC3045
 run_suite()
 {
@@ -107,7 +104,7 @@ run_suite()
     return $result
 }
 
-# Put into $taken the seconds that the children of this shell have taken of the processor.
+# Set $taken to the processor time of the children of this shell, in seconds.
 look_at_processor()
 {
     times >"$room/times"
@@ -121,7 +118,7 @@ look_at_processor()
         }' "$room/times")
 }
 
-# failure: print the test that found something wrong, and the operation where it says one.
+# failure: print the name of the test that failed, and the number of the operation if there is one.
 failure()
 {
     sed -n 's/.*:[FE]:[^:]*:\([^:]*\):.*operation \([0-9][0-9]*\).*/\1 \2/p; t

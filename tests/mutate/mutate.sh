@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Mutation: changes one small thing of the kernels or of playback at a time, and sees whether the
-# tests notice. "make mutate" runs it in the directory of a build. By the environment:
+# Mutation testing: changes one small thing of the kernels or of playback at a time, and tells whether a suite
+# fails. "make mutate" runs it in a build directory. Environment variables:
 #
-#     MUTANTS=200        how many; they are drawn from all that tests/mutate/mutants.awk lists
-#     MUTATE_SEED=1      of the draw; more mutants of one seed begin with the fewer
+#     MUTANTS=200        how many are drawn from all that tests/mutate/mutants.awk lists
+#     MUTATE_SEED=1      seed of the draw; a larger number of mutants includes the smaller one
 #     MUTATE_FILES=...   sources to change, from the top of the tree, instead of those below
-#     MUTATE_ONLY=FILE   a table that this has written: its survivors instead of a draw
+#     MUTATE_ONLY=FILE   a table that this script has written: try its survivors instead of a draw
 #     MUTATE_SUITES=...  suites to run, instead of all
 #     MUTATE_SLOWEST=2   suites that take more seconds of the processor are left out
 #     MUTATE_JOBS=1      mutants tried at once
@@ -14,13 +14,13 @@
 # Writes mutate.csv, and a summary of it. A mutant is
 #
 #     killed      by a suite that failed, crashed, or did not end: then by "time"
-#     survived    all suites
-#     same        code as the library's, so nothing to notice
-#     broken      as C; not counted either
+#     survived    by passing all suites
+#     same        because its objects are those of the library
+#     broken      because it does not compile; neither this nor "same" is counted
 #
-# Suites run in the order in which they are likely to notice: those that did for the same source,
-# for the same layer, that are named like it, that are quick. What is drawn and whether it survives
-# depends on the seed alone, who notices first on the order.
+# The suites that are likeliest to fail run first: those that killed mutants of the same source, of the same
+# layer, those with a similar name, and quick ones. The order decides which suite kills a mutant, and never
+# whether it survives.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/mutate/lib.sh"
 : "${MUTANTS:=200}" "${MUTATE_SEED:=1}" "${MUTATE_SLOWEST:=2}" "${MUTATE_JOBS:=1}"
@@ -28,8 +28,8 @@
 export ESPL_DIVISOR
 here=$srcdir/tests/mutate
 
-# Formulas and kernels; what propagates; what is edited, placed and laid out; batches. Headers go as well,
-# but of a mutant of lib/math/pose.h nearly all of the library is compiled anew.
+# Formulas and kernels; propagation; edits, placement and layout; batches. Headers are possible too, but a
+# mutant of lib/math/pose.h compiles most of the library again.
 files=${MUTATE_FILES:-$(cd "$srcdir" && ls lib/math/*.c lib/math/kernel.inc lib/commands/*.c \
     lib/tree/levels.c lib/tree/edit*.c lib/tree/layout.c lib/tree/nodes.c lib/tree/compaction.c \
     lib/tree/placement.c lib/tree/relocation*.c lib/tree/propagate.c lib/tree/side_arrays.c \
@@ -43,7 +43,7 @@ list_mutants()
     done
 }
 
-# Sort by a number made of the seed, the place and the kind.
+# Draw mutants: sort by a hash of the seed, the place and the kind.
 draw()
 {
     awk -v seed="$MUTATE_SEED" -F '\t' '
@@ -65,7 +65,7 @@ draw()
         }' | sort | cut -f 2- | head -n "$MUTANTS"
 }
 
-# The mutants that a table calls survivors: by file, kind and offset.
+# The survivors in a table, by file, kind and offset.
 pick()
 {
     awk -F '\t' -v table="$1" '
@@ -80,7 +80,7 @@ pick()
         ($1 "\t" $3 "\t" $4) in wanted'
 }
 
-# Suites with the seconds of the processor that each takes where nothing is wrong.
+# Suites with the seconds of processor time that each takes without a fault.
 time_suites()
 {
     rm -rf "$room/objects"
@@ -92,13 +92,13 @@ time_suites()
             look_at_processor
             echo "$taken $before $suite" | awk '{ printf "%.2f %s\n", $1 - $2, $3 }'
         else
-            echo "$suite: left out, for it fails or is slow" >&2
+            echo "$suite: left out, because it fails or is slow" >&2
         fi
     done | awk -v slowest="$MUTATE_SLOWEST" '$1 <= slowest'
 }
 
-# order FILE: suites with their seconds, the likeliest to kill a mutant of a file first, in what
-# each second of it is worth.
+# order FILE: print suites with their seconds, sorted by the likelihood per second that they kill a mutant of a
+# file.
 order()
 {
     awk -v file="$1" '
@@ -122,7 +122,7 @@ order()
         }' "$top/kills" "$top/suites" | sort -rn | cut -d ' ' -f 2-
 }
 
-# Tell whether the objects of a mutant are those of the library.
+# Tell whether the objects of a mutant are equal to those of the library.
 is_same()
 {
     for object in "$room"/objects/*.o; do
@@ -131,7 +131,7 @@ is_same()
     done
 }
 
-# The objects of sources as they are.
+# Compile the unchanged sources that include a file, to compare with.
 make_plain()
 {
     for source in $(sources_of "$1"); do
@@ -141,7 +141,7 @@ make_plain()
     done
 }
 
-# try_suites FILE: print the verdict, who killed, the test.
+# try_suites FILE: print the verdict, the suite that killed, and its test.
 try_suites()
 {
     order "$1" >"$room/order"
@@ -165,7 +165,7 @@ quote() # text
     printf '"%s"' "$(printf '%s' "$1" | sed 's/"/""/g')"
 }
 
-# try NUMBER: a line of the table for one mutant.
+# try NUMBER: write the line of the table for one mutant.
 try()
 {
     mutant=$(sed -n "$1p" "$top/mutants")

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The course: small cases agree among schemes and workers, and the account adds up. No time is
-# looked at.
+# The course: on small cases all schemes and numbers of workers compute the same worlds, and the figures that
+# follow from others are right. No time is compared.
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
 course=${COURSE:-bench/course}
@@ -12,13 +12,13 @@ trap 'rm -rf "$scratch"' EXIT
 test -x "$course" || skip_all "the course is not built"
 has_shrunken_limits && skip_all "a world of this build holds too few entities for the course"
 
-# explain: what the program said in the run that failed.
+# explain: print the output of the program in the run that failed.
 explain()
 {
     sed 's/^/# /' "$scratch"/out "$scratch"/err 2>/dev/null | head -20
 }
 
-# run ARGUMENT...: run the course; status and what it wrote hold what came of it.
+# run ARGUMENT...: run the course. Its status is in $status, its output in out, err and csv.
 run()
 {
     rm -f "$scratch/csv"
@@ -26,22 +26,22 @@ run()
     status=$?
 }
 
-# agrees ROWS: the run went well, with so many rows of the schemes at least.
+# agrees ROWS: the run succeeded, with at least so many rows of schemes.
 agrees()
 {
     test "$status" -eq 0 && test ! -s "$scratch/err" && grep -q '^checksums agree: ' "$scratch/out" &&
         test "$(grep -c '^[a-z-]*,[0-9]*,' "$scratch/csv")" -ge "$1"
 }
 
-# plays SCHEME...: these played in the run.
-plays()
+# has_rows SCHEME...: the run has rows of each scheme.
+has_rows()
 {
     for scheme; do
         grep -q "^$scheme," "$scratch/csv" || return 1
     done
 }
 
-# scales: each speed-up is the quotient of the times, and each efficiency that by workers.
+# scales: each speed-up is the quotient of two times, and each efficiency a speed-up divided by the workers.
 scales()
 {
     awk -F, '
@@ -56,19 +56,19 @@ scales()
         END { if (rows == 0) exit 1 }' "$scratch/csv"
 }
 
-# roots_scale: the library's threads, at work.
+# roots_scale: runs with threads of the library.
 roots_scale()
 {
     run --load roots --shape 500x20 --workers 1,2,3 --scheme espalier,batch
     if grep -q ',2,roots,' "$scratch/csv"; then
         agrees 12 && scales
-        ok "worlds do not depend on workers, and what these gain is told"
+        ok "worlds do not depend on workers, and speed-ups are reported"
     else
         skip "worlds do not depend on workers" "built without pthreadpool"
     fi
 }
 
-# ThreadSanitizer has nothing to say of one thread, and takes minutes to say it.
+# ThreadSanitizer can find nothing where one thread runs, and would take minutes.
 case "${ESPL_LDFLAGS-}" in
     *-fsanitize=thread*)
         roots_scale
@@ -79,8 +79,8 @@ case "${ESPL_LDFLAGS-}" in
         ;;
 esac
 
-# is_slow SHAPE: where arrays always move, building is quadratic, and ten thousand nodes take a scheme
-# minutes. There the smallest shapes have to do.
+# is_slow SHAPE: where arrays always move, building is quadratic, and ten thousand nodes take minutes. Only the
+# smallest shapes are tested there.
 is_slow()
 {
     always_moves && case $1 in
@@ -88,7 +88,7 @@ is_slow()
     esac
 }
 
-# Each load on a small shape, by everyone who can play it.
+# Each load on a small shape, by every scheme that has it.
 deferred='flat recursive depth-sweep clustered dirty-stream'
 chunks='recursive depth-sweep clustered'
 while read -r load shape schemes; do
@@ -97,8 +97,8 @@ while read -r load shape schemes; do
     fi
     run --load "$load" --shape "$shape"
     # shellcheck disable=SC2086 # The list is to be split.
-    agrees 2 && plays $schemes
-    ok "$load $shape: all who can play it agree"
+    agrees 2 && has_rows $schemes
+    ok "$load $shape: all schemes agree"
 done <<END
 full 500x20 $deferred linked espalier
 every 500x20 $deferred espalier
@@ -125,11 +125,11 @@ END
 
 run --load bevy --shape update_ --scheme flat,recursive,depth-sweep
 agrees 6
-ok "a sweep by depth goes on below the depths that it tells apart"
+ok "a sweep by depth includes the nodes below the depths that it distinguishes"
 
 run --load aged --shape 500x20-full
 agrees 6
-ok "a world that has been churned comes to what a fresh one does"
+ok "an aged world computes what a fresh one does"
 
 "$course" --list >"$scratch/out" 2>"$scratch/err"
 test $? -eq 0 && grep -q '^  bevy .* humanoids_mixed' "$scratch/out" &&
@@ -140,15 +140,15 @@ roots_scale
 
 run --load roots --shape nowhere
 test "$status" -eq 3 && grep -q 'nothing to do' "$scratch/err"
-ok "a course without work says so"
+ok "a course without work is an error"
 
 checksum()
 {
     sed -n 's/^espalier,1,wide,.*,//p' "$scratch/csv"
 }
 
-# A tree of 100,000 has blocks of more than a huge page; to plant it where arrays always move is
-# quadratic, and a smaller one has to do.
+# A tree of 100,000 nodes has blocks larger than a huge page. Where arrays always move, building it is quadratic,
+# so the tree is smaller there.
 size=1x100000-
 always_moves && size=1x10000-
 run --load wide --shape $size --scheme espalier,flat --workers 1 --huge-pages off
@@ -163,9 +163,9 @@ ok "huge pages are on or off"
 
 run --load flight
 test "$status" -eq 2 && grep -q "no load 'flight'" "$scratch/err"
-ok "a load that does not exist is named"
+ok "the message names a load that does not exist"
 
-# Of a table the first line of linked's block is its figure, or the ratio of that to flat's.
+# The first line of a table has the figure of linked, or its ratio to that of flat.
 draw=${srcdir:-.}/bench/draw
 cat >"$scratch/csv" <<'END'
 scheme,workers,load,shape,figure,unit,checksum
@@ -195,10 +195,10 @@ ok "figures are printed as the tables of a page"
 
 GNUPLOT='' sh "$draw/pictures.sh" "$scratch/csv" "$scratch/pictures" >"$scratch/out" 2>"$scratch/err"
 test $? -eq 1 && grep -q 'gnuplot-nox' "$scratch/err" && test ! -e "$scratch/pictures"
-ok "without gnuplot it is said what is missing"
+ok "without gnuplot the message names its package"
 
-# is_left_out SCHEME PATH: where arrays always move, building is quadratic: a large world takes
-# minutes, to show no more than the small ones do.
+# is_left_out SCHEME PATH: where arrays always move, building is quadratic, and a large world takes minutes. It
+# would show no more than the small ones.
 is_left_out()
 {
     case $1-$2 in
@@ -207,8 +207,8 @@ is_left_out()
     esac
 }
 
-# plays SCHEME PATHS: so many paths of a scheme at least can be played, for their instructions.
-plays()
+# counts_paths SCHEME PATHS: the program lists at least so many paths of a scheme, and runs each.
+counts_paths()
 {
     "$counts" --scheme="$1" >"$scratch/out" 2>"$scratch/err" || return
     test "$(wc -l <"$scratch/out")" -ge "$2" || return
@@ -218,11 +218,11 @@ plays()
     done <"$scratch/out"
 }
 
-plays espalier 11 && plays linked 9 && plays flat 8
-ok "every path whose instructions are counted can be played"
+counts_paths espalier 11 && counts_paths linked 9 && counts_paths flat 8
+ok "every path whose instructions are counted runs"
 
 "$counts" --scheme=linked every-500x20 >"$scratch/out" 2>"$scratch/err"
 test $? -eq 2 && grep -q '^Usage: ' "$scratch/err"
-ok "a path that a scheme cannot play is refused"
+ok "a path that a scheme lacks is refused"
 
 done_testing

@@ -6,17 +6,17 @@ espalier=${ESPALIER:-./espalier}
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
 
-# explain: what the program said in the run that failed.
+# explain: print the output of the program in the run that failed.
 explain()
 {
     sed 's/^/# /' "$scratch"/out "$scratch"/err 2>/dev/null | head -20
 }
 
-# run ARGUMENT...: run the program; status, out and err hold what came of it.
+# run ARGUMENT...: run the program. Its status is in $status, its output in $scratch/out and $scratch/err.
 run()
 {
     "$espalier" "$@" >"$scratch/out" 2>"$scratch/err"
-    # shellcheck disable=SC2034 # for the script that asked
+    # shellcheck disable=SC2034 # for the script that calls run()
     status=$?
 }
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# MuJoCo's own kinematics are the oracle: bodies within 1e-6 m and 1-|q.q'| within 1e-7.
+# Scenes of MuJoCo, compared with MuJoCo's own kinematics: positions within 1e-6 m, rotations within 1e-7 of
+# 1-|q.q'|.
 # shellcheck source=tests/tools/lib.sh
 . "${srcdir:-.}/tests/tools/lib.sh"
 
@@ -25,7 +26,7 @@ done
 
 run check --frames 500 --within 1e-9 "$models/humanoid/22_humanoids.xml"
 test "$status" -eq 1 && test "$(wc -l <"$scratch/err")" -eq 1
-ok "an error past the bound is told with status 1"
+ok "an error past the bound gives one line and status 1"
 
 printf '<mujoco><worldbody><body><joint type="hinge"/></body></worldbody></mujoco>' \
     >"$scratch/massless.xml"
@@ -38,6 +39,6 @@ ok "no log file is left behind"
 
 run play --copies 3 --frames 20 "$models/humanoid/22_humanoids.xml"
 test "$status" -eq 0 && test ! -s "$scratch/err" && grep -q '22_humanoids.xml  *352  *3 ' "$scratch/out"
-ok "copies of a simulation play under moving carriers"
+ok "copies of a simulation play under moving parents"
 
 done_testing

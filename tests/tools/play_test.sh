@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Playing a crowd: the table, the picture, and the same worlds for any number of workers.
+# "espalier play" of a crowd: the table, the picture, and the same worlds for any number of workers.
 # shellcheck source=tests/tools/lib.sh
 . "${srcdir:-.}/tests/tools/lib.sh"
 
@@ -10,7 +10,7 @@ test -f "$scene" || skip_all "no Assimp test models"
 run check "$scene"
 grep -q 'without Assimp' "$scratch/err" && skip_all "built without Assimp"
 
-# checksum: of the worlds at the end, from the lines below the table.
+# checksum: print the checksum of the worlds at the end, from the lines below the table.
 checksum()
 {
     awk '$1 == "checksum" {print $2}' "$scratch/out"
@@ -32,8 +32,7 @@ ok "another seed gives other worlds"
 
 run play --copies 40 --frames 20 --workers 2 "$scene"
 if grep -q 'without pthreadpool' "$scratch/err"; then
-    number=$((number + 1))
-    echo "ok $number # SKIP built without pthreadpool"
+    skip "any number of workers gives the same worlds" "built without pthreadpool"
 else
     for workers in 2 3 7; do
         run play --copies 40 --frames 20 --workers "$workers" "$scene"
@@ -44,12 +43,11 @@ fi
 
 run play --quiet --copies 3 --frames 5 "$scene"
 test "$status" -eq 0 && test ! -s "$scratch/out" && test ! -s "$scratch/err"
-ok "quiet is quiet"
+ok "--quiet prints nothing"
 
 run play --copies 5 --frames 3 --png "$scratch/picture.png" "$scene" "$scene"
 if grep -q 'without Cairo' "$scratch/err"; then
-    number=$((number + 1))
-    echo "ok $number # SKIP built without Cairo"
+    skip "the picture is a PNG" "built without Cairo"
 else
     test "$status" -eq 0 && test "$(head -c 4 "$scratch/picture.png" | tail -c 3)" = PNG
     ok "the picture is a PNG"
@@ -68,10 +66,10 @@ Frame Time: 0.1
 ' >"$scratch/$(printf 'p\377le').bvh"
     run play --copies 3 --frames 2 --png "$scratch/picture.png" "$scratch/$(printf 'p\377le').bvh"
     test "$status" -eq 0 && test "$(head -c 4 "$scratch/picture.png" | tail -c 3)" = PNG
-    ok "a name that is no UTF-8 can be drawn"
+    ok "a name that is not UTF-8 can be drawn"
     run play --copies 1 --frames 1 --png "$scratch/nowhere/picture.png" "$scene"
     test "$status" -eq 1 && test "$(wc -l <"$scratch/err")" -eq 1
-    ok "a picture that cannot be written is told"
+    ok "a picture that cannot be written gives one line and status 1"
 fi
 
 # has MEMBER...: the document has each of the members.
@@ -82,7 +80,7 @@ has()
     done
 }
 
-# parses: the document is JSON, if anything here can tell.
+# parses: the document is JSON, as far as this machine has Python to tell.
 parses()
 {
     if command -v python3 >/dev/null; then
@@ -101,34 +99,34 @@ else
         grep -q '"nodes": 38,' "$scratch/document.json" &&
         grep -q '"commands_refused": 0,' "$scratch/document.json" &&
         grep -q "\"checksum\": \"$(checksum)\"" "$scratch/document.json"
-    ok "the document holds what the table does"
+    ok "the document has what the table has"
 
     run play --copies 40 --frames 20 --json - "$scene"
     cp "$scratch/out" "$scratch/document.json"
     test "$status" -eq 0 && parses && test "$(head -c 1 "$scratch/out")" = "{" &&
         has agreed of_allowed
-    ok "on stdout the document stands alone"
+    ok "on stdout nothing but the document is written"
 
     run check --frames 5 --json "$scratch/document.json" "$scene"
     test "$status" -eq 0 && test -s "$scratch/out" && parses &&
         has moments max_error && grep -q '"agreed": true' "$scratch/document.json"
-    ok "check writes a document too"
+    ok "check writes a document as well"
 
     for command in play check; do
         run "$command" --frames 5 --within 1e-30 --json "$scratch/document.json" "$scene"
         test "$status" -eq 1 && parses && has fault &&
             grep -q '"agreed": false' "$scratch/document.json"
-        ok "what fails in $command is in the document"
+        ok "the document has the failure of $command"
     done
 
     run play --copies 1 --frames 1 --json "$scratch/nowhere/document.json" "$scene"
     test "$status" -eq 1 && test "$(wc -l <"$scratch/err")" -eq 1
-    ok "a document that cannot be written is told"
+    ok "a document that cannot be written gives one line and status 1"
 fi
 
 run play --copies 1 --frames 200 "$scene"
 test "$status" -eq 0
-ok "a crowd of one lives, dies and comes back"
+ok "a crowd of one is destroyed and created again"
 
 for line in "" "dance $scene" "play" "play --copies 0 $scene" "play --copies x $scene" \
     "play --frames -1 $scene" "check --within 0 $scene" "play --no-such-option $scene" "tree --json - $scene"; do
@@ -140,6 +138,6 @@ done
 
 run --help
 test "$status" -eq 0 && grep -q '^usage:' "$scratch/out"
-ok "help is printed where it is asked for"
+ok "--help prints the usage"
 
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Scenes of many formats agree with Assimp's own matrices; bad ones get one line and status 2.
+# Scenes of many formats agree with Assimp's own matrices; a bad scene gives one line and status 2.
 # shellcheck source=tests/tools/lib.sh
 . "${srcdir:-.}/tests/tools/lib.sh"
 
@@ -10,7 +10,7 @@ test -d "$models" || skip_all "no Assimp test models"
 run check "$models/BVH/01_01.bvh"
 grep -q 'without Assimp' "$scratch/err" && skip_all "built without Assimp"
 
-# agrees FILE PATTERN: the oracle agrees, and the report says PATTERN.
+# agrees FILE PATTERN: the worlds agree with Assimp's matrices, and the report has PATTERN.
 agrees()
 {
     run check "$models/$1"
@@ -31,7 +31,7 @@ agrees OBJ/spider.obj '20 nodes, depth 1'
 agrees 3DS/CameraRollAnimWithChildObject.3ds '4 nodes, depth 2, 100 moments'
 agrees glTF/CesiumMilkTruck/CesiumMilkTruck.gltf '8 nodes, depth 2'
 
-# refused NAME FILE: one line that names the file, nothing else, status 2, from every command.
+# refused NAME FILE: every command prints one line that names the file, and nothing else, with status 2.
 refused()
 {
     for command in check play tree; do
@@ -67,7 +67,7 @@ ok "a scene that crashes its reader is refused with one line"
 
 run check "$models/BVH/01_01.bvh" "$scratch/missing.bvh"
 test "$status" -eq 2 && test ! -s "$scratch/out"
-ok "one bad scene among good ones stops the program before it starts"
+ok "with one bad scene among good ones nothing is played"
 
 run tree "$models/BVH/01_01.bvh"
 test "$status" -eq 0 && grep -Eq '^ +[0-9]+ +10  leaf ' "$scratch/out" &&

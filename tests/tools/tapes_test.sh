@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A tape that a program recorded is replayed by espalier(1), with any number of workers; other files
-# are refused in one line.
+# "espalier replay" replays a tape that a program recorded, with any number of workers, and refuses other files
+# in one line.
 # shellcheck source=tests/tools/lib.sh
 . "${srcdir:-.}/tests/tools/lib.sh"
 
@@ -16,7 +16,7 @@ ok "its tape is replayed, call by call and frame by frame"
 
 run replay --frames 2 "$tape"
 test "$status" -eq 0 && grep -q ', 2 frames$' "$scratch/out"
-ok "a replay ends after the frames asked for"
+ok "a replay ends after --frames"
 
 run replay --workers 2 "$tape"
 if grep -q 'without pthreadpool' "$scratch/err"; then
@@ -26,23 +26,23 @@ else
     ok "the frames are the same on two workers"
 fi
 
-# The last byte of a tape is what its last call answered.
+# The last byte of a tape is the status of its last call.
 head -c -1 "$tape" >"$scratch/cut"
 run replay "$scratch/cut"
 test "$status" -eq 0 && grep -q 'the tape ends within a call$' "$scratch/out"
-ok "a tape that ends within a call is replayed up to there"
+ok "a tape that ends within a call is replayed up to that call"
 
 { cat "$scratch/cut" && printf '\001'; } >"$scratch/other"
 run replay "$scratch/other"
 test "$status" -eq 1 && test "$(wc -l <"$scratch/err")" -eq 1 &&
     grep -q ': at byte [0-9]*: frame answers ESPL_OK, not ESPL_LOSSY$' "$scratch/err"
-ok "another answer is told with its place"
+ok "another answer gives one line with its place"
 
 echo "no tape" >"$scratch/bad"
 for file in "$scratch/bad" "$scratch/missing" "$scratch"; do
     run replay "$file"
     test "$status" -eq 2 && test "$(wc -l <"$scratch/err")" -eq 1 && test ! -s "$scratch/out"
-    ok "a file that is no tape is refused in one line: ${file##*/}"
+    ok "a file that is not a tape is refused in one line: ${file##*/}"
 done
 
 run replay

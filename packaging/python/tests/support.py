@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests share: the formulas in numpy, independent of the library."""
+"""For all tests: formulas in numpy, independent of the library, and the base of tests with a world."""
 
 import subprocess
 import sys
@@ -55,7 +55,7 @@ def run_program(program, environment=None):
 
 
 class WorldCase(unittest.TestCase):
-    """A test with a world, which is valid at its end."""
+    """A test with a world, whose invariants hold at the end of the test."""
 
     def setUp(self):
         self.world = World(tag=1)

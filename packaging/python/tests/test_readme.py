@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""README.md: its program runs, and prints what is true."""
+"""The program of README.md runs, and prints what it should."""
 
 import contextlib
 import io

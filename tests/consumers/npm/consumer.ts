@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The types of the package, as a strict compiler sees them. What is wrong must stay wrong.
+// Uses of the types of the package, for a strict compiler. A line below @ts-expect-error must be an error.
 import {
     Batch, Chunk, CommandBuffer, Component, Entity, EspalierError, HierarchyView, Inherit, NULL_ENTITY,
     PREFAB, PlaybackReport, Query, Refusal, Transform, World, WorldOptions, identity, quat, version,
@@ -50,7 +50,7 @@ console.log(version, targets.length, words.length, view.poses.length, values.len
     world.getMatrix(child, [] as number[]).length);
 world[Symbol.dispose]();
 
-// @ts-expect-error A handle is no number.
+// @ts-expect-error A handle is not a number.
 world.getWorldPosition(1);
 // @ts-expect-error There is no such kind.
 world.read(child, "positions");
@@ -62,7 +62,7 @@ world.write(child, "localScale", [1]);
 world.destroy(child, "all");
 // @ts-expect-error An entity component takes handles.
 world.set(child, target, [1, 2]);
-// @ts-expect-error A component is not made by hand.
+// @ts-expect-error Only registerComponent() makes components.
 new Component();
-// @ts-expect-error What is counted is not written.
+// @ts-expect-error Statistics are read-only.
 world.stats().entities = "none";

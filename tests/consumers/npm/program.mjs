@@ -21,7 +21,7 @@ function drawTransform() {
     return { position, rotation, scale: 0.5 + draw(64) / 64 };
 }
 
-/** Each node of a tree hangs from one made before it. */
+/** Create the trees: the parent of each node is an earlier node of the same tree. */
 function spawn(world) {
     const nodes = [...world.createMany(TREES)];
     const commands = world.commands();
@@ -36,7 +36,7 @@ function spawn(world) {
     return nodes.map((node, i) => (i < TREES ? node : commands.resolve(node)));
 }
 
-/** A remark is no refusal, and a cycle is refused as it should be. */
+/** Write and attach; an attach that would make a cycle is refused. */
 function move(world, nodes) {
     for (let i = 0; i < TREES; ++i) {
         const local = drawTransform();
