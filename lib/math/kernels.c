@@ -33,25 +33,49 @@ static float compose_scalar(espl_pose *worlds, const espl_pose *locals, const ui
 typedef float quad __attribute__((vector_size(16)));
 typedef float octet __attribute__((vector_size(32)));
 
-// A pose has two halves of four floats: half 0 is its rotation, half 1 its position and scale. The
-// kernels address a pose by its offset in bytes, which they compute once for both halves.
+// A pose has two halves of four floats: half 0 is its rotation, half 1 its position and scale.
 _Static_assert(offsetof(espl_pose, rotation) == 0 && offsetof(espl_pose, position) == 16 &&
                    offsetof(espl_pose, scale) == 28,
                "a pose is two quads");
 
-ESPL__INLINE quad load_quad(const espl_pose *poses, size_t bytes, unsigned half)
+// The kernels address slots by offsets, which are slots times the size of a parent. A pose is eight
+// times as large, which is a scale that instructions of x86 have, so that one offset serves all
+// arrays.
+enum { POSE_SCALE = 8 };
+
+_Static_assert(sizeof(espl_pose) == POSE_SCALE * sizeof(uint32_t), "a pose is eight parents");
+
+// Return the offset of a slot. The optimiser must not look into it, because gcc computes several
+// offsets in a vector, and takes them out of it one by one.
+ESPL__INLINE size_t offset_of(uint32_t slot)
+{
+    size_t offset = slot * sizeof(uint32_t);
+
+    __asm__("" : "+r"(offset));
+    return offset;
+}
+
+ESPL__INLINE uint32_t load_parent(const uint32_t *parents, size_t offset)
+{
+    uint32_t parent;
+
+    memcpy(&parent, (const char *)parents + offset, sizeof parent);
+    return parent;
+}
+
+ESPL__INLINE quad load_quad(const espl_pose *poses, size_t offset, unsigned half)
 {
     quad q;
 
-    ESPL_CHECK_FULL(half < 2 && bytes % sizeof *poses == 0);
-    memcpy(&q, (const char *)poses + bytes + half * sizeof q, sizeof q);
+    ESPL_CHECK_FULL(half < 2 && offset % sizeof(uint32_t) == 0);
+    memcpy(&q, (const char *)poses + POSE_SCALE * offset + half * sizeof q, sizeof q);
     return q;
 }
 
-ESPL__INLINE void store_quad(espl_pose *poses, size_t bytes, unsigned half, quad q)
+ESPL__INLINE void store_quad(espl_pose *poses, size_t offset, unsigned half, quad q)
 {
-    ESPL_CHECK_FULL(half < 2 && bytes % sizeof *poses == 0);
-    memcpy((char *)poses + bytes + half * sizeof q, &q, sizeof q);
+    ESPL_CHECK_FULL(half < 2 && offset % sizeof(uint32_t) == 0);
+    memcpy((char *)poses + POSE_SCALE * offset + half * sizeof q, &q, sizeof q);
 }
 
 // Compose one slot, with the four floats of each half in one register.
@@ -131,13 +155,13 @@ static bool has_avx512(void)
 static const kernel_entry kernel_table[] = {
     {{"scalar", compose_scalar, 1, NULL}, is_always_supported},
 #if ESPL__HAS_WIDE && defined(__SSE2__)
-    {{"sse2", compose_wide_by_4, 4, compose_alike_by_4}, is_always_supported},
-    {{"avx512", compose_wide_by_16, 16, compose_alike_by_16}, has_avx512},
-    {{"avx2", compose_wide_by_8, 8, compose_alike_by_8}, has_avx2},
+    {{"sse2", compose_wide_by_4, 4, compose_ranges_by_4}, is_always_supported},
+    {{"avx512", compose_wide_by_16, 16, compose_ranges_by_16}, has_avx512},
+    {{"avx2", compose_wide_by_8, 8, compose_ranges_by_8}, has_avx2},
 #elif ESPL__HAS_WIDE && defined(__wasm_simd128__)
-    {{"simd128", compose_wide_by_4, 4, compose_alike_by_4}, is_always_supported},
+    {{"simd128", compose_wide_by_4, 4, compose_ranges_by_4}, is_always_supported},
 #elif ESPL__HAS_WIDE
-    {{"neon", compose_wide_by_4, 4, compose_alike_by_4}, is_always_supported},
+    {{"neon", compose_wide_by_4, 4, compose_ranges_by_4}, is_always_supported},
 #endif
 };
 

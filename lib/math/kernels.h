@@ -12,10 +12,7 @@
 /// The largest number of kernels of one build.
 #define ESPL__KERNELS_LIMIT 4
 
-enum {
-    ESPL__ALIKE_LIMIT = 24, ///< Largest tree of compose_alike(), because its stack is bounded.
-    ESPL__WIDTH_LIMIT = 16, ///< Largest width of a kernel.
-};
+enum { ESPL__WIDTH_LIMIT = 16 }; ///< Largest width of a kernel.
 
 /// The functions for one instruction set.
 typedef struct espl__kernels {
@@ -33,15 +30,15 @@ typedef struct espl__kernels {
     float (*compose)(espl_pose *worlds, const espl_pose *locals, const uint32_t *parents,
                      uint32_t begin, uint32_t end);
 
-    uint32_t width; ///< Number of trees of compose_alike(); 1: there is no such function.
-    /// Compose the worlds of several trees of one shape, which means that the parent of slot base +
-    /// k is at the same distance from base in each tree. The worlds of the roots are final. The
-    /// result is that of compose().
+    uint32_t width; ///< Number of ranges of compose_ranges(); 1: there is no such function.
+    /// Compose the worlds of as many slots of several ranges. The result is that of compose() of
+    /// each range.
     ///
-    /// @param bases  [width] slot of the root of each tree. A tree may be listed several times.
-    /// @param size   number of slots of each tree, 1 to ESPL__ALIKE_LIMIT.
-    float (*compose_alike)(espl_pose *worlds, const espl_pose *locals, const uint32_t *parents,
-                           const uint32_t *bases, uint32_t size);
+    /// Precondition: no range has a parent in another one, unless both are the same range.
+    /// @param slots  [width] first slot of each range.
+    /// @param count  number of slots of each range.
+    float (*compose_ranges)(espl_pose *worlds, const espl_pose *locals, const uint32_t *parents,
+                            const uint32_t *slots, uint32_t count);
 } espl__kernels;
 
 /// Return the fastest kernels that this machine can run. Any thread.

@@ -122,8 +122,7 @@ typedef struct espl__workers {
 typedef struct espl__context {
     espl__counts counts;
     espl__workers workers;
-    struct espl__shape_batches
-        *batches;           // small trees that are recomputed together; NULL: each at once
+    struct espl__tree_batch *batch; // small trees recomputed together; NULL: each at once
     bool is_job;            // several jobs run: no memory is allocated or freed, no list changes
     bool has_sides_to_drop; // of a job: side arrays of a tree may be unneeded now
     bool has_due;           // of a job: the layout debt of a tree is due (ESPL__TREE_DUE)

@@ -8,7 +8,7 @@
 
 #include "lib/jobs/ranges.h"
 #include "lib/tree/pose_stores.h"
-#include "lib/tree/shape_batch.h"
+#include "lib/tree/tree_batch.h"
 #include "lib/tree/levels.h"
 
 // --- One node ---
@@ -197,7 +197,7 @@ typedef struct pass {
     bool sweeps;
     uint32_t final;  // of a sweep: worlds of lower slots are up to date; UINT32_MAX: all worlds are
     bool has_status; // a result is a status other than ESPL_OK
-    bool is_batched; // the tree was added to context->batches, which counts its overflowed worlds
+    bool is_batched; // the tree was added to context->batch, which counts its overflowed worlds
 } pass;
 
 // Recompute the worlds of slots below `end` that are not up to date.
@@ -229,8 +229,8 @@ static void follow_root(pass *p)
     forest->world[t->base] = forest->local[t->base];
     p->context->counts.nodes_visited += 1;
     p->final = UINT32_MAX;
-    if (p->context->batches != NULL && espl__tree_can_batch(forest, t)) {
-        espl__shape_batches_add(forest, p->context, p->context->batches, p->tree);
+    if (p->context->batch != NULL && espl__tree_can_batch(forest, t)) {
+        espl__tree_batch_add(forest, p->context, p->context->batch, p->tree);
         p->is_batched = true;
     } else {
         espl__propagate_below(forest, p->context, t->base);

@@ -156,8 +156,8 @@ static inline uint32_t espl__entry_number(const espl__tree_writes *writes, uint3
 /// world is recomputed a bounded number of times, whatever the shape. Precondition: the tree has
 /// the side arrays that the writes need.
 ///
-/// A small tree may be added to context->batches. Its worlds are up to date after
-/// espl__shape_batches_finish(). Overflowed worlds at or below a changed node are added to the
+/// A small tree may be added to context->batch. Its worlds are up to date after
+/// espl__tree_batch_finish(). Overflowed worlds at or below a changed node are added to the
 /// counts of the context when they are recomputed.
 /// @return true where a result is a status other than ESPL_OK.
 bool espl__tree_write(espl__forest *forest, espl__context *context,

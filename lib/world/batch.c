@@ -14,7 +14,7 @@
 #include "lib/world/slot_writes.h"
 
 #include "lib/base/prefetch.h"
-#include "lib/tree/shape_batch.h"
+#include "lib/tree/tree_batch.h"
 #include "lib/world/slot_sort.h"
 #include "lib/world/tape.h"
 
@@ -24,9 +24,10 @@
 _Static_assert(sizeof(espl_write) == 60, "write: 8 + 4 + 48");
 
 enum {
-    WRITE_JOBS = 256, // upper bound of jobs, because beginning and ending a job is serialised
-    ENTRY_COST = 4,   // cost of finding and writing an entry, in world transforms recomputed
-    RESOLVED = 1024,  // lower bound of entries that a job resolves; wake_cost may ask for more
+    WRITE_JOBS = 256,     // upper bound of jobs, because beginning and ending a job is serialised
+    ENTRY_COST = 4,       // cost of finding and writing an entry, in world transforms recomputed
+    CACHED_SLOTS = 16384, // upper bound of slots that are in the cache
+    RESOLVED = 1024,      // lower bound of entries that a job resolves; wake_cost may ask for more
 };
 
 // The entries of one tree: [begin, begin + count) in the order of slots.
@@ -371,7 +372,7 @@ static void mark_due_trees(const batch *b)
 // --- Writing ---
 
 // Write the entries of one tree. Postcondition: its world transforms are up to date, or it is in
-// context->batches and will be at espl__shape_batches_finish().
+// context->batch and will be at espl__tree_batch_finish().
 static void write_group(batch *b, group *g, espl__context *context)
 {
     ESPL_CHECK_FULL(!g->is_done && g->count != 0 && g->begin + g->count <= b->sorted_count);
@@ -412,7 +413,7 @@ static void add_counts(batch *b, const espl__context *context)
 // of a nearer one the slots that its writes reach.
 static inline void prefetch_trees(const batch *b, size_t at, size_t end)
 {
-    enum { FAR = 6, NEAR = 2, LINE = 64, SLOTS = 32 };
+    enum { FAR = 8, NEAR = 4, LINE = 64, SLOTS = 48 };
     const espl__forest *const forest = &b->world->forest;
 
     if (at + FAR < end) {
@@ -444,16 +445,21 @@ static inline void prefetch_trees(const batch *b, size_t at, size_t end)
 static void write_groups(batch *b, size_t begin, size_t end)
 {
     espl__forest *const forest = &b->world->forest;
-    espl__shape_batches batches = {0};
-    espl__context context = {.is_job = true, .batches = &batches};
+    espl__tree_batch trees = {0};
+    espl__context context = {.is_job = true, .batch = &trees};
+
+    // Prefetches cost more than they save where all slots are in the second-level cache.
+    const bool is_in_cache = forest->end <= CACHED_SLOTS;
 
     for (size_t i = begin; i < end; ++i) {
-        prefetch_trees(b, i, end);
+        if (!is_in_cache) {
+            prefetch_trees(b, i, end);
+        }
         if (!b->groups[i].is_done) {
             write_group(b, &b->groups[i], &context);
         }
     }
-    espl__shape_batches_finish(forest, &context, &batches);
+    espl__tree_batch_finish(forest, &context, &trees);
     add_counts(b, &context);
 }
 

@@ -187,42 +187,43 @@ TEST(a_world_that_is_not_finite_raises_the_alarm_from_any_slot)
     }
 }
 
-// --- Several trees at once ---
+// --- Several ranges at once ---
 
-enum { MOST_TREES = ESPL__WIDTH_LIMIT, MOST_SLOTS = MOST_TREES * (ESPL__ALIKE_LIMIT + 1) };
+enum { MOST_TREES = ESPL__WIDTH_LIMIT, MOST_SIZE = 24, MOST_SLOTS = MOST_TREES * (MOST_SIZE + 1) };
 
-// Trees of one shape in consecutive slots. The slot after each tree belongs to no tree, so the kernel must
-// not write it.
+// Trees of any shape and size in consecutive slots. The slot after each tree belongs to no tree, so
+// the kernel must not write it.
 typedef struct rows {
-    uint32_t size, trees;
+    uint32_t trees, least, slots; // number; size of the smallest one; all slots
+    uint32_t base[MOST_TREES];
     uint32_t parent[MOST_SLOTS];
     espl_pose local[MOST_SLOTS], world[MOST_SLOTS];
 } rows;
 
-static void draw_rows(rows *r, uint64_t *random, bool is_wild)
+static void draw_tree(rows *r, uint64_t *random, bool is_wild)
 {
+    const uint32_t base = r->slots;
     patch shape = any_patch(random, false);
 
-    while (shape.size > ESPL__ALIKE_LIMIT) {
+    while (shape.size > MOST_SIZE) {
         shape = any_patch(random, false);
     }
-    r->size = shape.size;
-    r->trees = MOST_SLOTS / (r->size + 1) < MOST_TREES ? MOST_SLOTS / (r->size + 1) : MOST_TREES;
-    for (uint32_t slot = 0; slot < r->trees * (r->size + 1); ++slot) {
-        const uint32_t k = slot % (r->size + 1);
-
-        r->parent[slot] = k == 0 || k == r->size ? UINT32_MAX : slot - k + shape.parent[k];
-        r->local[slot] = any_pose(random, is_wild);
-        r->world[slot] = any_pose(random, false);
+    for (uint32_t k = 0; k <= shape.size; ++k) {
+        r->parent[base + k] = k == 0 || k == shape.size ? UINT32_MAX : base + shape.parent[k];
+        r->local[base + k] = any_pose(random, is_wild);
+        r->world[base + k] = any_pose(random, false);
     }
+    r->base[r->trees++] = base;
+    r->slots += shape.size + 1;
+    r->least = shape.size < r->least ? shape.size : r->least;
 }
 
-static float compose_rows(rows *r, const uint32_t *bases, uint32_t count)
+static float compose_rows(rows *r, const uint32_t *first, uint32_t trees, uint32_t count)
 {
     float alarm = 0;
 
-    for (uint32_t i = 0; i < count; ++i) {
-        for (uint32_t slot = bases[i] + 1; slot < bases[i] + r->size; ++slot) {
+    for (uint32_t i = 0; i < trees; ++i) {
+        for (uint32_t slot = first[i]; slot < first[i] + count; ++slot) {
             r->world[slot] =
                 espl__pose_compose(&r->world[r->parent[slot]], NULL, &r->local[slot]);
             alarm += espl__pose_nonfinite(&r->world[slot]);
@@ -232,23 +233,27 @@ static float compose_rows(rows *r, const uint32_t *bases, uint32_t count)
 }
 
 // Any of the trees in any order, some of them twice.
-static void trees_compose_alike(const espl__kernels *kernels, uint64_t *random, bool is_wild)
+static void ranges_come_out(const espl__kernels *kernels, uint64_t *random, bool is_wild)
 {
     static rows before, is, expected;
-    uint32_t bases[MOST_TREES];
+    uint32_t first[MOST_TREES];
 
-    draw_rows(&before, random, is_wild);
+    before.trees = before.slots = 0;
+    before.least = MOST_SIZE;
+    while (before.trees < MOST_TREES) {
+        draw_tree(&before, random, is_wild);
+    }
     for (uint32_t i = 0; i < kernels->width; ++i) {
-        bases[i] = test_below(random, before.trees) * (before.size + 1);
+        first[i] = before.base[test_below(random, before.trees)] + 1;
     }
     is = expected = before;
-    const float alarm = compose_rows(&expected, bases, kernels->width);
+    const float alarm = compose_rows(&expected, first, kernels->width, before.least - 1);
     const float heard =
-        kernels->compose_alike(is.world, is.local, is.parent, bases, is.size);
+        kernels->compose_ranges(is.world, is.local, is.parent, first, before.least - 1);
 
     ck_assert_msg(heard == 0 || isnan(heard), "%s: neither 0 nor NaN", kernels->name);
     ck_assert_msg((heard == 0) == (alarm == 0), "%s: alarm", kernels->name);
-    for (uint32_t slot = 0; slot < is.trees * (is.size + 1); ++slot) {
+    for (uint32_t slot = 0; slot < is.slots; ++slot) {
         const float *const x = (const float *)(const void *)&is.world[slot];
         const float *const y = (const float *)(const void *)&expected.world[slot];
 
@@ -259,7 +264,7 @@ static void trees_compose_alike(const espl__kernels *kernels, uint64_t *random, 
     }
 }
 
-TEST(trees_of_one_shape_come_out_the_same)
+TEST(several_ranges_come_out_the_same)
 {
     const espl__kernels *all[ESPL__KERNELS_LIMIT];
     const size_t count = espl__kernels_all(all);
@@ -267,9 +272,9 @@ TEST(trees_of_one_shape_come_out_the_same)
 
     for (size_t i = 0; i < count; ++i) {
         ck_assert_uint_le(all[i]->width, ESPL__WIDTH_LIMIT);
-        ck_assert((all[i]->width == 1) == (all[i]->compose_alike == NULL));
+        ck_assert((all[i]->width == 1) == (all[i]->compose_ranges == NULL));
         for (int round = 0; all[i]->width != 1 && round < SHAPES; ++round) {
-            trees_compose_alike(all[i], &random, round % 2 != 0);
+            ranges_come_out(all[i], &random, round % 2 != 0);
         }
     }
 }
