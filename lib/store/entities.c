@@ -172,7 +172,7 @@ static inline void remove_index(espl__store *store, uint32_t index, freed_batch 
     espl__record *const record = &store->records[index];
 
     ESPL_CHECK(index < espl__array_length(store->records));
-    espl__row_set_leaving(store, record->chunk, record->row);
+    espl__row_set_leaving(store, record->chunk, espl__record_row(record));
     free_index(store, record, index, all);
 }
 

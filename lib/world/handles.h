@@ -28,13 +28,11 @@ static inline espl_entity espl__handle_at(const espl__handles *handles, size_t i
 typedef struct espl__registry {
     const espl__record *records; // [count]
     size_t count;
-    const uint8_t *flags; // by slot
 } espl__registry;
 
 static inline espl__registry espl__registry_of(const espl_world *world)
 {
-    return (espl__registry){world->store.records, espl__array_length(world->store.records),
-                            world->forest.flags};
+    return (espl__registry){world->store.records, espl__array_length(world->store.records)};
 }
 
 /// Prefetch the record of an entity. Any handle, also one that names nothing.
@@ -43,16 +41,12 @@ static inline void espl__registry_ask(const espl__registry *registry, espl_entit
     espl__prefetch_element(registry->records, entity.index, sizeof *registry->records);
 }
 
-/// Prefetch the pose and the flags of an entity, whose record has come. Any handle.
-/// @param poses  by slot.
-static inline void espl__registry_ask_pose(const espl__registry *registry, espl_entity entity,
-                                           const espl_pose *poses)
+/// Prefetch the element of an entity in an array by slot. The record has come. Any handle.
+static inline void espl__registry_ask_element(const espl__registry *registry, espl_entity entity,
+                                              const void *array, size_t size)
 {
     if (entity.index < registry->count) {
-        const uint32_t slot = registry->records[entity.index].slot;
-
-        espl__prefetch_element(poses, slot, sizeof *poses);
-        espl__prefetch_element(registry->flags, slot, sizeof *registry->flags);
+        espl__prefetch_element(array, registry->records[entity.index].slot, size);
     }
 }
 
@@ -67,8 +61,7 @@ static inline bool espl__registry_find(const espl__registry *registry, espl_enti
     const espl__record *const record = &registry->records[entity.index];
 
     *slot = record->slot;
-    return record->generation == entity.generation && record->row < ESPL__ROW_RETIRED &&
-           (registry->flags[*slot] & ESPL__SLOT_BARE) == 0;
+    return record->generation == entity.generation && record->row < ESPL__ROW_BARE;
 }
 
 /// Find the slots of handles [begin, end).

@@ -419,8 +419,8 @@ ESPL__INLINE void read_all(many *m, size_t count, espl_read_kind kind)
     enum { BLOCK = 32, NEAR_BYTES = 1 << 20 };
     const espl__registry registry = espl__registry_of(m->world);
     const espl__handles handles = m->handles;
-    const pose_arrays arrays = poses_of(m->world);
-    const espl_pose *const poses = parts[kind].of == OF_LOCAL ? arrays.locals : arrays.worlds;
+    const espl__forest *const forest = &m->world->forest;
+    const espl_pose *const poses = parts[kind].of == OF_LOCAL ? forest->local : forest->world;
     const bool is_near = registry.count * (sizeof *registry.records + sizeof *poses) <= NEAR_BYTES;
     const size_t block = is_near ? count : BLOCK;
     size_t record = 0, pose = 0; // the next ones to prefetch
@@ -430,7 +430,12 @@ ESPL__INLINE void read_all(many *m, size_t count, espl_read_kind kind)
             espl__registry_ask(&registry, espl__handle_at(&handles, record));
         }
         for (; !is_near && pose < count && pose < begin + 2 * block; ++pose) {
-            espl__registry_ask_pose(&registry, espl__handle_at(&handles, pose), poses);
+            const espl_entity entity = espl__handle_at(&handles, pose);
+
+            espl__registry_ask_element(&registry, entity, poses, sizeof *poses);
+            if (parts[kind].of == OF_LOCAL || parts[kind].extra_size != 0) {
+                espl__registry_ask_element(&registry, entity, forest->flags, sizeof *forest->flags);
+            }
         }
         read_range(m, &registry, begin, count - begin < block ? count : begin + block, kind);
     }
