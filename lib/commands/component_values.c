@@ -338,7 +338,8 @@ void espl__values_fill(espl__store *store, const espl__sets *sets, uint32_t set,
         const espl__set_item *const item = &sets->items[at->begin + i];
 
         if (item->bytes != NULL) {
-            espl__rows_fill(store, first->chunk, item->component, first->row, count, item->bytes);
+            espl__rows_fill(store, first->chunk, item->component, espl__record_row(first), count,
+                            item->bytes);
         }
     }
 }

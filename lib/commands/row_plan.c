@@ -271,7 +271,7 @@ static espl_status plan_row(row_planner *p, const espl__part *part, uint32_t slo
         const espl__record *const record = &store->records[entity];
 
         out->moves[out->move_count++] =
-            (espl__row_move){entity, archetype, record->chunk, record->row};
+            (espl__row_move){entity, archetype, record->chunk, espl__record_row(record)};
     }
     return status;
 }

@@ -172,7 +172,7 @@ static inline void remove_index(espl__store *store, uint32_t index, freed_batch 
     espl__record *const record = &store->records[index];
 
     ESPL_CHECK(index < espl__array_length(store->records));
-    espl__row_set_leaving(store, record->chunk, record->row);
+    espl__row_set_leaving(store, record->chunk, espl__record_row(record));
     free_index(store, record, index, all);
 }
 
@@ -253,7 +253,7 @@ void espl__entities_record_slots(void *context, const uint32_t *entities, uint32
 
             if (chunk->slots_offset != ESPL__NONE) {
                 espl__prefetch_to_write(chunk->bytes + chunk->slots_offset +
-                                        near->row * sizeof(uint32_t));
+                                        espl__record_row(near) * sizeof(uint32_t));
             }
         }
         espl__entity_set_slot(store, entities[STRIDE * i], first + i);

@@ -37,11 +37,12 @@ static void set_versions(const espl__chunk *chunk, const espl__archetype *archet
 // Write the place of a row to the record of its handle.
 static void update_record(const espl__store *store, uint32_t number, uint32_t row)
 {
-    const espl_entity entity = espl__chunk_entities(&store->chunks[number])[row];
+    const espl__chunk *const chunk = &store->chunks[number];
+    const espl_entity entity = espl__chunk_entities(chunk)[row];
     espl__record *const record = &store->records[entity.index];
 
     record->chunk = number;
-    record->row = row;
+    record->row = espl__row_word(chunk, row);
 }
 
 // Swap the row of a record with another row of its archetype. The slot column is swapped like every
@@ -49,7 +50,7 @@ static void update_record(const espl__store *store, uint32_t number, uint32_t ro
 static void swap_rows(const espl__store *store, const espl__record *from, uint32_t to_chunk,
                       uint32_t to_row)
 {
-    const uint32_t from_chunk = from->chunk, from_row = from->row;
+    const uint32_t from_chunk = from->chunk, from_row = espl__record_row(from);
     const espl__chunk *const a = &store->chunks[from_chunk], *const b = &store->chunks[to_chunk];
     const espl__archetype *const archetype = &store->archetypes[a->archetype];
     const size_t column_count = espl__array_length(archetype->columns);
@@ -76,7 +77,8 @@ static size_t rank_of_row(const espl__store *store, const espl__record *record)
 {
     const espl__chunk *const chunk = &store->chunks[record->chunk];
 
-    return (size_t)chunk->position * store->archetypes[chunk->archetype].capacity + record->row;
+    return (size_t)chunk->position * store->archetypes[chunk->archetype].capacity +
+           espl__record_row(record);
 }
 
 // Prefetch a record and, at a smaller distance, its row. Records are in the order of indices and
@@ -94,7 +96,8 @@ static void prefetch_rows(const espl__store *store, const uint32_t *indices, siz
     if (near != ESPL__NONE) {
         const espl__record *const record = &store->records[near];
 
-        espl__prefetch_to_write(espl__chunk_entities(&store->chunks[record->chunk]) + record->row);
+        espl__prefetch_to_write(espl__chunk_entities(&store->chunks[record->chunk]) +
+                                espl__record_row(record));
     }
 }
 
@@ -124,7 +127,7 @@ void espl__rows_put_in_order(espl__store *store, const uint32_t *indices, size_t
 
         ESPL_CHECK(position < archetype->count);
         ESPL_CHECK_FULL(rank_of_row(store, record) >= position);
-        if (record->chunk != chunk || record->row != row) {
+        if (record->chunk != chunk || espl__record_row(record) != row) {
             // All moves together are one write.
             store->version += is_moved ? 0 : 1;
             is_moved = true;

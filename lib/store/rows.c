@@ -106,7 +106,8 @@ static void copy_source_row(const espl__store *store, const espl__archetype *to,
             memset(values, 0, rows.count * size);
         } else {
             espl__value_repeat(values,
-                               store->chunks[source->chunk].bytes + offset + source->row * size,
+                               store->chunks[source->chunk].bytes + offset +
+                                   espl__record_row(source) * size,
                                size, rows.count);
         }
     }
@@ -132,7 +133,8 @@ static void assign_rows(const espl__store *store, row_range rows, const espl__co
 
         ESPL_CHECK_FULL(entity.index < espl__array_length(records));
         handles[i] = entity;
-        records[entity.index] = (espl__record){entity.generation, rows.chunk, rows.first + i, slot};
+        records[entity.index] = (espl__record){entity.generation, rows.chunk,
+                                               espl__row_word(chunk, rows.first + i), slot};
         if (column != NULL) {
             column[i] = slot;
         }
@@ -148,7 +150,7 @@ void espl__rows_copy(const espl__store *store, const espl__copies *copies, size_
     ESPL_CHECK(begin <= end && end <= copies->count && copies->first + end <= to->count);
     if (copies->source != ESPL__NONE) {
         source = store->records[copies->source];
-        ESPL_CHECK(source.row < store->chunks[source.chunk].count);
+        ESPL_CHECK(espl__record_row(&source) < store->chunks[source.chunk].count);
         from = &store->archetypes[store->chunks[source.chunk].archetype];
     }
     while (begin < end) {
@@ -195,7 +197,7 @@ static void update_records(espl__store *store, row_range rows)
 
         ESPL_CHECK_FULL(entities[row].index < espl__array_length(store->records));
         record->chunk = rows.chunk;
-        record->row = row;
+        record->row = espl__row_word(chunk, row);
         if (slots != NULL) {
             slots[row] = record->slot;
         }

@@ -18,6 +18,8 @@
 #define ESPL__NONE UINT32_MAX
 /// The row of an index whose generations are used up.
 #define ESPL__ROW_RETIRED (ESPL__NONE - 1)
+/// The bit of the row of a living entity without ESPL_TRANSFORM.
+#define ESPL__ROW_BARE UINT32_C(0x80000000)
 
 // Shrunken limits are for tests, which reach every limit then.
 #ifdef ESPL_SHRUNKEN
@@ -42,7 +44,9 @@ static inline bool espl__is_pending(espl_entity entity)
 typedef struct espl__record {
     uint32_t generation; // generation word of the living entity, or of the next one while free
     uint32_t chunk;      // living: number in the chunk table; free: next index of the free list
-    uint32_t row;        // living: row in the chunk; free: ESPL__NONE; retired: ESPL__ROW_RETIRED
+    // Living: row in the chunk, see espl__record_row(), and ESPL__ROW_BARE where the chunk has no slot
+    // column. Free: ESPL__NONE; retired: ESPL__ROW_RETIRED.
+    uint32_t row;
     uint32_t slot;       // living: word of the layer above; free: an index to prefetch
 } espl__record;
 
@@ -175,16 +179,40 @@ void espl__entity_release(espl__store *store, uint32_t index);
 /// @return ESPL_OK; ESPL_ERR_NULL_ENTITY; ESPL_ERR_PENDING; ESPL_ERR_FOREIGN (another tag, or an
 ///         index that was never issued); ESPL_ERR_DEAD.
 espl_status espl__entity_check(const espl__store *store, espl_entity entity);
-/// Tell whether a handle names a living entity, as espl__entity_check() does. Each read and write
-/// of a transform calls it. The generation of a record has the tag of the world and is never 0, so
-/// that it differs from that of null, foreign and pending handles. The handle is passed as two
-/// words, because gcc 12 moves a struct of two words through a vector register.
-static inline bool espl__is_alive(const espl__store *store, uint32_t index, uint32_t generation)
+/// Tell whether the record of a handle has its generation, and a row below a limit. Each read and
+/// write of a transform calls it. The handle is passed as two words, because gcc 12 moves a struct of
+/// two words through a vector register.
+static inline bool espl__has_row_below(const espl__store *store, uint32_t index,
+                                       uint32_t generation, uint32_t limit)
 {
     const espl__record *const records = store->records;
 
     return index < espl__array_length(records) && records[index].generation == generation &&
-           records[index].row < ESPL__ROW_RETIRED;
+           records[index].row < limit;
+}
+/// Tell whether a handle names a living entity, as espl__entity_check() does. The generation of a
+/// record has the tag of the world and is never 0, so that it differs from that of null, foreign and
+/// pending handles.
+static inline bool espl__is_alive(const espl__store *store, uint32_t index, uint32_t generation)
+{
+    return espl__has_row_below(store, index, generation, ESPL__ROW_RETIRED);
+}
+/// Tell whether a handle names a living entity that has ESPL_TRANSFORM. One compare for both.
+static inline bool espl__is_alive_and_placed(const espl__store *store, uint32_t index,
+                                             uint32_t generation)
+{
+    return espl__has_row_below(store, index, generation, ESPL__ROW_BARE);
+}
+/// Return the row of a living entity in its chunk.
+static inline uint32_t espl__record_row(const espl__record *record)
+{
+    ESPL_CHECK_FULL(record->row < ESPL__ROW_RETIRED);
+    return record->row & ~ESPL__ROW_BARE;
+}
+/// Return what the record of an entity in a row of a chunk has as its row.
+static inline uint32_t espl__row_word(const espl__chunk *chunk, uint32_t row)
+{
+    return chunk->slots_offset == ESPL__NONE ? row | ESPL__ROW_BARE : row;
 }
 /// Tell whether a handle names a living entity.
 static inline bool espl__entity_is_alive(const espl__store *store, espl_entity entity)
@@ -365,10 +393,10 @@ static inline void espl__entity_set_slot(const espl__store *store, uint32_t inde
     espl__record *const record = &store->records[index];
     const espl__chunk *const chunk = &store->chunks[record->chunk];
 
-    ESPL_CHECK(record->row < chunk->count);
+    ESPL_CHECK(espl__record_row(record) < chunk->count);
     record->slot = slot;
     if (chunk->slots_offset != ESPL__NONE) {
-        ((uint32_t *)(void *)(chunk->bytes + chunk->slots_offset))[record->row] = slot;
+        ((uint32_t *)(void *)(chunk->bytes + chunk->slots_offset))[espl__record_row(record)] = slot;
     }
 }
 /// Write slots [first, first + count) likewise, as a callback of the layer above, which has no type for

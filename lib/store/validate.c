@@ -89,8 +89,8 @@ static bool is_handle_in_row(const espl__store *store, uint32_t index)
     }
     const espl__chunk *const chunk = &store->chunks[record->chunk];
 
-    return chunk->bytes != NULL && record->row < chunk->count &&
-           espl_entity_equal(espl__chunk_entities(chunk)[record->row],
+    return chunk->bytes != NULL && espl__record_row(record) < chunk->count &&
+           espl_entity_equal(espl__chunk_entities(chunk)[espl__record_row(record)],
                              espl__entity_at(store, index));
 }
 
@@ -375,7 +375,7 @@ static const char *broken_rows(const espl__store *store, uint32_t number, violat
         if (entity.index >= espl__array_length(store->records) ||
             !espl_entity_equal(entity, espl__entity_at(store, entity.index)) ||
             store->records[entity.index].chunk != number ||
-            store->records[entity.index].row != row) {
+            store->records[entity.index].row != espl__row_word(chunk, row)) {
             return "the handle of a row is living and its record points back";
         }
         if (slots != NULL && slots[row] != store->records[entity.index].slot) {

@@ -33,12 +33,13 @@ void *espl__row_value(const espl__store *store, uint32_t index, espl_component c
     const espl__archetype *const archetype = &store->archetypes[chunk->archetype];
     const uint32_t at = espl__archetype_column(archetype, component);
 
-    ESPL_CHECK(index < espl__array_length(store->records) && record->row < chunk->count);
+    ESPL_CHECK(index < espl__array_length(store->records) &&
+               espl__record_row(record) < chunk->count);
     if (at == ESPL__NONE) {
         return NULL;
     }
     return chunk->bytes + archetype->columns[at].offset +
-           (size_t)record->row * archetype->columns[at].size;
+           (size_t)espl__record_row(record) * archetype->columns[at].size;
 }
 
 void *espl__chunk_column(const espl__store *store, uint32_t chunk, espl_component component)
@@ -74,10 +75,10 @@ void *espl__row_write(espl__store *store, uint32_t index, espl_component compone
     const espl__record *const record = &store->records[index];
     unsigned char *const column = espl__chunk_write(store, record->chunk, component);
 
-    ESPL_CHECK(record->row < store->chunks[record->chunk].count);
-    return column == NULL
-               ? NULL
-               : column + (size_t)record->row * espl__component_info_of(store, component)->size;
+    ESPL_CHECK(espl__record_row(record) < store->chunks[record->chunk].count);
+    return column == NULL ? NULL
+                          : column + (size_t)espl__record_row(record) *
+                                         espl__component_info_of(store, component)->size;
 }
 
 // An empty range is no write: the version of the column stays.

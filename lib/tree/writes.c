@@ -89,7 +89,11 @@ espl_status espl__local_put_same_world(espl__forest *forest, espl__context *cont
 espl_status espl__propagate_and_report(espl__forest *forest, espl__context *context, uint32_t slot)
 {
     const uint64_t overflowed = context->counts.overflowed;
+    const uint32_t first = forest->links[slot].first_child;
 
+    // What is read of the first child, because the propagation waits for the header of the tree first.
+    espl__prefetch_element(forest->local, first, sizeof *forest->local);
+    espl__prefetch_element(forest->links, first, sizeof *forest->links);
     espl__propagate_below(forest, context, slot);
     return context->counts.overflowed != overflowed ? ESPL_OVERFLOW : ESPL_OK;
 }

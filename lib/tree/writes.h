@@ -6,6 +6,7 @@
 #ifndef ESPALIER_LIB_TREE_WRITES_H
 #define ESPALIER_LIB_TREE_WRITES_H
 
+#include "lib/base/prefetch.h"
 #include "lib/math/wide.h"
 #include "lib/tree/propagate.h"
 
@@ -69,24 +70,27 @@ ESPL__INLINE bool espl__local_try_put(espl__forest *forest, espl__context *conte
                                       const void *value, espl__wide_pose local, espl_status *status)
 {
     const uint32_t parent = forest->parent[slot];
+    espl_pose *const worlds = forest->world;
     espl__wide_pose world = local;
 
     ESPL_CHECK_FULL(espl__slot_is_plain(forest, slot));
+    // Where the node has children, the propagation waits for the number of the tree first.
+    espl__prefetch(&forest->tree[slot]);
     if (parent != ESPL__NO_SLOT) {
-        world = espl__wide_compose(espl__wide_load(&forest->world[parent]), local);
+        world = espl__wide_compose(espl__wide_load(&worlds[parent]), local);
     }
     // One check for both: a finite world has a finite local.
     if (!espl__wide_found_nothing(espl__wide_nonfinite(world))) {
         return false;
     }
-    if (espl__wide_is_same(espl__wide_load(&forest->world[slot]), world)) {
+    if (espl__wide_is_same(espl__wide_load(&worlds[slot]), world)) {
         *status = espl__local_put_same_world(forest, context, slot, value);
         return true;
     }
     context->counts.nodes_visited += 1;
     context->counts.writes += 1;
     espl__wide_store(&forest->local[slot], local);
-    espl__wide_store(&forest->world[slot], world);
+    espl__wide_store(&worlds[slot], world);
     *status = forest->links[slot].first_child == ESPL__NO_SLOT
                   ? ESPL_OK
                   : espl__propagate_and_report(forest, context, slot);

@@ -95,11 +95,12 @@ static void take_row(espl__change *c, uint32_t index, size_t number)
     const espl__record *const record = &c->world->store.records[index];
     const uint32_t mark = c->world->store.chunks[record->chunk].mark;
     ESPL_CHECK_FULL(mark <= c->bucket_count);
-    ESPL_CHECK_FULL(record->row < ESPL__CHUNK_ROWS);
+    const uint32_t row = espl__record_row(record);
+    ESPL_CHECK_FULL(row < ESPL__CHUNK_ROWS);
     espl__bucket *const in =
         mark != 0 ? &c->buckets[mark - 1] : open_bucket(c, record->chunk, number);
 
-    in->rows[record->row / ESPL__WORD_BITS] |= UINT64_C(1) << record->row % ESPL__WORD_BITS;
+    in->rows[row / ESPL__WORD_BITS] |= UINT64_C(1) << row % ESPL__WORD_BITS;
 }
 
 // Postcondition: the marks of all chunks are 0.

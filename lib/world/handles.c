@@ -3,10 +3,12 @@
 // range of handles; it reads the world and writes the caller's array.
 #include "lib/world/handles.h"
 
-// The slot, if it has a transform of its own; else ESPL__NO_SLOT.
-static inline uint32_t slot_if_placed(const espl__registry *registry, uint32_t slot)
+// The slot of an entity, or ESPL__NO_SLOT.
+static inline uint32_t slot_or_none(const espl__registry *registry, espl_entity entity)
 {
-    return espl__registry_has_placed(registry, slot) ? slot : ESPL__NO_SLOT;
+    uint32_t slot = 0;
+
+    return espl__registry_find(registry, entity, &slot) ? slot : ESPL__NO_SLOT;
 }
 
 // Tell whether the records of handles [begin, end) are near each other, as far as the first and the
@@ -27,18 +29,12 @@ static inline size_t find_ascending(const espl__registry *registry, const espl__
     size_t i = begin;
 
     for (; i < end; ++i) {
-        const espl_entity entity = espl__handle_at(handles, i);
+        uint32_t slot = 0;
 
-        if (entity.index >= registry->count) {
+        if (!espl__registry_find(registry, espl__handle_at(handles, i), &slot) || slot < before) {
             break;
         }
-        const espl__record *const record = &registry->records[entity.index];
-
-        if (record->generation != entity.generation || record->row >= ESPL__ROW_RETIRED ||
-            record->slot < before || !espl__registry_has_placed(registry, record->slot)) {
-            break;
-        }
-        before = record->slot;
+        before = slot;
         slots[i] = before;
     }
     return i;
@@ -59,7 +55,7 @@ bool espl__find_slots(const espl_world *world, const espl__handles *handles, siz
 
     ESPL_CHECK(begin <= end && (begin == end || h.first != NULL));
     if (begin != 0) {
-        before = slot_if_placed(&r, espl__registry_find(&r, espl__handle_at(&h, begin - 1)));
+        before = slot_or_none(&r, espl__handle_at(&h, begin - 1));
     }
     for (size_t stop = begin; begin < end; begin = stop) {
         stop = end - begin < BLOCK ? end : begin + BLOCK;
@@ -73,10 +69,7 @@ bool espl__find_slots(const espl_world *world, const espl__handles *handles, siz
             espl__registry_ask(&r, espl__handle_at(&h, i));
         }
         for (size_t i = begin; i < stop; ++i) {
-            slots[i] = espl__registry_find(&r, espl__handle_at(&h, i));
-        }
-        for (size_t i = begin; i < stop; ++i) {
-            slots[i] = slot_if_placed(&r, slots[i]);
+            slots[i] = slot_or_none(&r, espl__handle_at(&h, i));
             ESPL_CHECK_FULL(slots[i] == ESPL__NO_SLOT || slots[i] < world->forest.end);
             is_ordered &= slots[i] >= before && slots[i] != ESPL__NO_SLOT;
             before = slots[i];

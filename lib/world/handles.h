@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Handles to slots, many at once. Records lie anywhere in the registry, and slots anywhere in the
-// pool, so that a lookup waits twice for memory. Each of three steps prefetches what the next one
-// reads; a caller does one step for a block of handles before the next step, so that the waits
-// overlap.
+// pool, so that a lookup waits twice for memory: for the record, and for what is read of the slot. A
+// caller prefetches both for a block of handles before it looks them up, so that the waits overlap.
 //
-// Callers: batch.c (espl__find_slots()), and read.c, whose third step reads transforms.
+// Callers: batch.c (espl__find_slots()), and read.c.
 #ifndef ESPALIER_LIB_WORLD_HANDLES_H
 #define ESPALIER_LIB_WORLD_HANDLES_H
 
@@ -29,44 +28,43 @@ static inline espl_entity espl__handle_at(const espl__handles *handles, size_t i
 typedef struct espl__registry {
     const espl__record *records; // [count]
     size_t count;
-    const uint8_t *flags; // by slot
 } espl__registry;
 
 static inline espl__registry espl__registry_of(const espl_world *world)
 {
-    return (espl__registry){world->store.records, espl__array_length(world->store.records),
-                            world->forest.flags};
+    return (espl__registry){world->store.records, espl__array_length(world->store.records)};
 }
 
-/// First step: prefetch the record of an entity. Any handle, also one that names nothing.
+/// Prefetch the record of an entity. Any handle, also one that names nothing.
 static inline void espl__registry_ask(const espl__registry *registry, espl_entity entity)
 {
     espl__prefetch_element(registry->records, entity.index, sizeof *registry->records);
 }
 
-/// Second step: find the slot of a living entity, and prefetch its flags.
-/// @return the slot, or ESPL__NO_SLOT.
-static inline uint32_t espl__registry_find(const espl__registry *registry, espl_entity entity)
+/// Prefetch the element of an entity in an array by slot. The record has come. Any handle.
+static inline void espl__registry_ask_element(const espl__registry *registry, espl_entity entity,
+                                              const void *array, size_t size)
 {
-    const espl__record *const records = registry->records;
-    uint32_t slot = ESPL__NO_SLOT;
-
-    if (entity.index < registry->count &&
-        records[entity.index].generation == entity.generation &&
-        records[entity.index].row < ESPL__ROW_RETIRED) {
-        slot = records[entity.index].slot;
+    if (entity.index < registry->count) {
+        espl__prefetch_element(array, registry->records[entity.index].slot, size);
     }
-    espl__prefetch_element(registry->flags, slot, sizeof *registry->flags);
-    return slot;
 }
 
-/// Third step: tell whether a slot that the second step found has a transform of its own.
-static inline bool espl__registry_has_placed(const espl__registry *registry, uint32_t slot)
+/// Find the slot of a living entity that has a transform of its own. @return false where the handle
+/// names none.
+static inline bool espl__registry_find(const espl__registry *registry, espl_entity entity,
+                                       uint32_t *slot)
 {
-    return slot != ESPL__NO_SLOT && (registry->flags[slot] & ESPL__SLOT_BARE) == 0;
+    if (entity.index >= registry->count) {
+        return false;
+    }
+    const espl__record *const record = &registry->records[entity.index];
+
+    *slot = record->slot;
+    return record->generation == entity.generation && record->row < ESPL__ROW_BARE;
 }
 
-/// All steps: find the slots of handles [begin, end).
+/// Find the slots of handles [begin, end).
 /// @param slots  [end] out, from `begin` on; ESPL__NO_SLOT where espl__find_placed() would
 ///          refuse the handle.
 /// @return true where all of them have slots, which ascend, beginning with handle begin -

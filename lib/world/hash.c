@@ -257,8 +257,11 @@ static uint64_t mix_records(uint64_t hash, const espl__store *store)
     for (uint32_t index = 0; index < length; ++index) {
         const espl__record *const record = &store->records[index];
 
-        hash = mix_pair(hash, record->generation, record->row);
-        if (espl__index_is_alive(store, index)) {
+        const bool is_alive = espl__index_is_alive(store, index);
+
+        hash =
+            mix_pair(hash, record->generation, is_alive ? espl__record_row(record) : record->row);
+        if (is_alive) {
             const espl__chunk *const chunk = &store->chunks[record->chunk];
 
             hash = mix_pair(hash, chunk->archetype, chunk->position);

@@ -167,16 +167,26 @@ ESPL__INLINE void copy_part(const espl_world *world, uint32_t slot, const espl_p
     }
 }
 
+// The poses of a world by slot. A loop over entities keeps a copy, because the compiler must assume
+// that storing an output changes the originals.
+typedef struct pose_arrays {
+    const espl_pose *worlds, *locals;
+} pose_arrays;
+
+static inline pose_arrays poses_of(const espl_world *world)
+{
+    return (pose_arrays){world->forest.world, world->forest.local};
+}
+
 // Copy the part that a kind reads. Precondition: the local is stored as it reads, so either the
 // node has no inherit flags or the kind reads the world. A switch with one copy of constant size
 // for each kind, because a memcpy() of unknown size is a call.
-ESPL__INLINE void copy_plain(const espl_world *world, uint32_t slot, espl_read_kind kind, void *out)
+ESPL__INLINE void copy_plain(const espl_world *world, pose_arrays poses, uint32_t slot,
+                             espl_read_kind kind, void *out)
 {
-    const espl__forest *const forest = &world->forest;
-
-#define CASE(name, space)                                                \
-    case name:                                                           \
-        copy_part(world, slot, &forest->space[slot], &parts[name], out); \
+#define CASE(name, space)                                                 \
+    case name:                                                            \
+        copy_part(world, slot, &poses.space##s[slot], &parts[name], out); \
         break
 
     switch (kind) {
@@ -200,15 +210,16 @@ ESPL__INLINE void copy_plain(const espl_world *world, uint32_t slot, espl_read_k
 
 // Copy the part that a kind reads, of any node. Preconditions: the slot was found, and the kind
 // exists.
-ESPL__INLINE void copy_kind(const espl_world *world, uint32_t slot, espl_read_kind kind, void *out)
+ESPL__INLINE void copy_kind(const espl_world *world, pose_arrays poses, uint32_t slot,
+                            espl_read_kind kind, void *out)
 {
     ESPL_CHECK_FULL(slot < world->forest.end && (unsigned)kind < ESPL_READ_KIND_COUNT);
-    if (espl__slot_is(&world->forest, slot, ESPL__SLOT_KEEPS) && parts[kind].of == OF_LOCAL) {
+    if (parts[kind].of == OF_LOCAL && espl__slot_is(&world->forest, slot, ESPL__SLOT_KEEPS)) {
         const espl_pose local = kept_local_of(&world->forest, slot);
 
         copy_part(world, slot, &local, &parts[kind], out);
     } else {
-        copy_plain(world, slot, kind, out);
+        copy_plain(world, poses, slot, kind, out);
     }
 }
 
@@ -230,7 +241,7 @@ static ESPL__APART espl_status read_slowly(const espl_world *world, espl_entity 
         status = ESPL_ERR_ARGUMENT;
     }
     if (status == ESPL_OK) {
-        copy_kind(world, slot, kind, out);
+        copy_kind(world, poses_of(world), slot, kind, out);
     }
     return espl__refuse_why(world, is_kind ? parts[kind].call : "espl_read_one", entity, status,
                             out == NULL ? no_out : no_kind);
@@ -247,7 +258,7 @@ espl_status espl_read_one(const espl_world *world, espl_entity entity, espl_read
         espl__slot_is(&world->forest, slot, ESPL__SLOT_KEEPS)) {
         return read_slowly(world, entity, kind, out);
     }
-    copy_plain(world, slot, kind, out);
+    copy_plain(world, poses_of(world), slot, kind, out);
     return ESPL_OK;
 }
 
@@ -260,7 +271,7 @@ espl_status espl_get_world_position(const espl_world *world, espl_entity entity,
     if (!find_at_once(world, &entity, out, &slot)) {
         return read_slowly(world, entity, ESPL_READ_WORLD_POSITION, out);
     }
-    copy_plain(world, slot, ESPL_READ_WORLD_POSITION, out);
+    copy_plain(world, poses_of(world), slot, ESPL_READ_WORLD_POSITION, out);
     return ESPL_OK;
 }
 
@@ -272,7 +283,7 @@ espl_status espl_get_world_transform(const espl_world *world, espl_entity entity
     if (!find_at_once(world, &entity, out, &slot)) {
         return read_slowly(world, entity, ESPL_READ_WORLD_TRANSFORM, out);
     }
-    copy_plain(world, slot, ESPL_READ_WORLD_TRANSFORM, out);
+    copy_plain(world, poses_of(world), slot, ESPL_READ_WORLD_TRANSFORM, out);
     return ESPL_OK;
 }
 
@@ -290,26 +301,6 @@ typedef struct many {
     size_t refused;     // its number
 } many;
 
-enum { MANY = 32 }; // entities whose cache misses overlap
-
-// Find the slots of entities [begin, end), and prefetch what is read there.
-ESPL__INLINE void find_many(const many *m, const espl__registry *registry, size_t begin, size_t end,
-                            uint32_t slots[MANY])
-{
-    const espl__handles handles = m->handles;
-    const espl_pose *const worlds = m->world->forest.world;
-
-    for (size_t i = begin; i < end; ++i) {
-        espl__registry_ask(registry, espl__handle_at(&handles, i));
-    }
-    for (size_t i = begin; i < end; ++i) {
-        const uint32_t slot = espl__registry_find(registry, espl__handle_at(&handles, i));
-
-        espl__prefetch_element(worlds, slot, sizeof *worlds);
-        slots[i - begin] = slot;
-    }
-}
-
 // Read one entity that the fast path could not, by the checks of a single read. Notes the first
 // refusal.
 static ESPL__APART void read_checked(many *m, size_t number)
@@ -320,27 +311,32 @@ static ESPL__APART void read_checked(many *m, size_t number)
     const espl_status status = find(m->world, entity, out, &slot);
 
     if (status == ESPL_OK) {
-        copy_kind(m->world, slot, m->kind, out);
+        copy_kind(m->world, poses_of(m->world), slot, m->kind, out);
     } else if (m->status == ESPL_OK) {
         m->status = status;
         m->refused = number;
     }
 }
 
-// Copy entities [begin, end), whose slots were found. Precondition: slots[i - begin] is that of
-// entity i, or ESPL__NO_SLOT. The kind is a parameter beside m->kind, so that it is a constant
-// where the caller passes one.
-ESPL__INLINE void copy_many(many *m, const espl__registry *registry, size_t begin, size_t end,
-                            const uint32_t slots[MANY], espl_read_kind kind)
+// Read entities [begin, end). The kind is a parameter beside m->kind, so that it is a constant where
+// the caller passes one.
+ESPL__INLINE void read_range(many *m, const espl__registry *registry, size_t begin, size_t end,
+                             espl_read_kind kind)
 {
-    const bool is_checked = ESPL_CHECKS >= 1 && espl__is_parallel(m->world);
+    const espl_world *const world = m->world;
+    const espl__handles handles = m->handles;
+    const pose_arrays poses = poses_of(world);
+    const bool is_checked = ESPL_CHECKS >= 1 && espl__is_parallel(world);
+    const size_t stride = m->stride;
+    unsigned char *const out = m->out;
 
-    ESPL_CHECK_FULL(begin <= end && end - begin <= MANY);
     for (size_t i = begin; i < end; ++i) {
-        if (!espl__registry_has_placed(registry, slots[i - begin]) || is_checked) {
-            read_checked(m, i);
+        uint32_t slot = 0;
+
+        if (espl__registry_find(registry, espl__handle_at(&handles, i), &slot) && !is_checked) {
+            copy_kind(world, poses, slot, kind, out + i * stride);
         } else {
-            copy_kind(m->world, slots[i - begin], kind, m->out + i * m->stride);
+            read_checked(m, i);
         }
     }
 }
@@ -414,22 +410,34 @@ static ESPL__APART void refuse_read_entry(const many *m, size_t count)
     }
 }
 
-// Read all entities in blocks of MANY. While one block is copied, the next one is on its way from
-// memory: two arrays of slots take turns. Inlined once for each kind that has a loop of its own.
-ESPL__INLINE void read_blocks(many *m, size_t count, espl_read_kind kind)
+// Read all entities: at once where records and poses fit the second-level cache, because prefetches
+// would be half of the work. Else in blocks: while one block is read, the poses of the next one and
+// the records of the one after it come from memory. Inlined once for each kind that has a loop of its
+// own.
+ESPL__INLINE void read_all(many *m, size_t count, espl_read_kind kind)
 {
+    enum { BLOCK = 32, NEAR_BYTES = 1 << 20 };
     const espl__registry registry = espl__registry_of(m->world);
-    uint32_t slots[2][MANY];
-    size_t end = count < MANY ? count : MANY;
+    const espl__handles handles = m->handles;
+    const espl__forest *const forest = &m->world->forest;
+    const espl_pose *const poses = parts[kind].of == OF_LOCAL ? forest->local : forest->world;
+    const bool is_near = registry.count * (sizeof *registry.records + sizeof *poses) <= NEAR_BYTES;
+    const size_t block = is_near ? count : BLOCK;
+    size_t record = 0, pose = 0; // the next ones to prefetch
 
-    find_many(m, &registry, 0, end, slots[0]);
-    for (size_t begin = 0, turn = 0; begin < count; turn ^= 1) {
-        const size_t next = count - end < MANY ? count : end + MANY;
+    for (size_t begin = 0; begin < count; begin += block) {
+        for (; !is_near && record < count && record < begin + 3 * block; ++record) {
+            espl__registry_ask(&registry, espl__handle_at(&handles, record));
+        }
+        for (; !is_near && pose < count && pose < begin + 2 * block; ++pose) {
+            const espl_entity entity = espl__handle_at(&handles, pose);
 
-        find_many(m, &registry, end, next, slots[turn ^ 1]);
-        copy_many(m, &registry, begin, end, slots[turn], kind);
-        begin = end;
-        end = next;
+            espl__registry_ask_element(&registry, entity, poses, sizeof *poses);
+            if (parts[kind].of == OF_LOCAL || parts[kind].extra_size != 0) {
+                espl__registry_ask_element(&registry, entity, forest->flags, sizeof *forest->flags);
+            }
+        }
+        read_range(m, &registry, begin, count - begin < block ? count : begin + block, kind);
     }
 }
 
@@ -449,11 +457,11 @@ espl_status espl_read_strided(const espl_world *world, espl_read_kind kind,
     }
     // The two that are read daily have loops of their own.
     if (kind == ESPL_READ_WORLD_TRANSFORM) {
-        read_blocks(&m, count, ESPL_READ_WORLD_TRANSFORM);
+        read_all(&m, count, ESPL_READ_WORLD_TRANSFORM);
     } else if (kind == ESPL_READ_WORLD_POSITION) {
-        read_blocks(&m, count, ESPL_READ_WORLD_POSITION);
+        read_all(&m, count, ESPL_READ_WORLD_POSITION);
     } else {
-        read_blocks(&m, count, kind);
+        read_all(&m, count, kind);
     }
     if (m.status != ESPL_OK) {
         refuse_read_entry(&m, count);
@@ -489,7 +497,8 @@ espl_status espl_query_read_transforms(const espl_query *query, espl_read_kind k
         return espl__refuse_call(world, call, ESPL_ERR_NO_TRANSFORM, NULL);
     }
     for (size_t row = 0; row < query->count; ++row) {
-        copy_kind(world, query->slots[row], kind, (unsigned char *)out + row * out_stride);
+        copy_kind(world, poses_of(world), query->slots[row], kind,
+                  (unsigned char *)out + row * out_stride);
     }
     return ESPL_OK;
 }

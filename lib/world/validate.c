@@ -51,7 +51,7 @@ static const char *entity_rule(const espl_world *world, uint32_t index)
 // the record may be corrupt.
 static bool has_row(const espl_world *world, uint32_t index)
 {
-    return world->store.records[index].row < ESPL__CHUNK_ROWS;
+    return (world->store.records[index].row & ~ESPL__ROW_BARE) < ESPL__CHUNK_ROWS;
 }
 
 // Rules between store and forest.

@@ -237,11 +237,12 @@ espl_status espl__check_living(const espl_world *world, espl_entity entity);
 ESPL__INLINE bool espl__has_placed(const espl_world *world, const espl_entity *entity,
                                    uint32_t *slot)
 {
-    if (world == NULL || !espl__is_alive(&world->store, entity->index, entity->generation)) {
+    if (world == NULL ||
+        !espl__is_alive_and_placed(&world->store, entity->index, entity->generation)) {
         return false;
     }
     *slot = world->store.records[entity->index].slot;
-    return !espl__slot_is(&world->forest, *slot, ESPL__SLOT_BARE);
+    return true;
 }
 
 /// Tell whether an index names a living entity: a record is free or retired from ESPL__ROW_RETIRED on.

@@ -72,6 +72,15 @@ static uint32_t index_at(uint32_t archetype, size_t row)
 
 FIXTURE(set_up, tear_down);
 
+// Move the row of an entity to another archetype.
+static void move_row(uint32_t index, uint32_t archetype)
+{
+    const espl__record *const record = &fix.store.records[index];
+    const uint32_t row = espl__record_row(record);
+
+    espl__rows_move(&fix.store, record->chunk, archetype, &row, 1);
+}
+
 TEST(new_row_is_zero_but_for_the_slot)
 {
     uint32_t indices[MANY];
@@ -215,8 +224,8 @@ TEST(index_may_be_far_larger_than_the_rows)
     fixture_create(&fix, named, late, 2);
 
     ck_assert_uint_eq(late[0], indices[MANY - 2]);
-    ck_assert_uint_eq(fix.store.records[late[0]].row, 0);
-    ck_assert_uint_eq(fix.store.records[indices[MANY - 1]].row, 0);
+    ck_assert_uint_eq(espl__record_row(&fix.store.records[late[0]]), 0);
+    ck_assert_uint_eq(espl__record_row(&fix.store.records[indices[MANY - 1]]), 0);
     ck_assert_uint_eq(get(indices[MANY - 1], weight), 5);
     fixture_is_sound(&fix);
 }
@@ -257,8 +266,7 @@ TEST(move_keeps_what_both_have_and_zeroes_the_rest)
 
     // And back: the column that only the other has is gone.
     ck_assert_int_eq(espl__rows_reserve(&fix.store, plain, 1), ESPL_OK);
-    const espl__record record = fix.store.records[indices[0]];
-    espl__rows_move(&fix.store, record.chunk, plain, &record.row, 1);
+    move_row(indices[0], plain);
     fixture_settle(&fix);
     fixture_is_sound(&fix);
     ck_assert_uint_eq(get(indices[0], weight), 1000);
@@ -272,8 +280,7 @@ TEST(placement_that_is_new_shows_the_record_slot)
     fixture_create(&fix, paged, &index, 1);
     espl__entity_set_slot(&fix.store, index, 33);
     ck_assert_int_eq(espl__rows_reserve(&fix.store, plain, 1), ESPL_OK);
-    const espl__record record = fix.store.records[index];
-    espl__rows_move(&fix.store, record.chunk, plain, &record.row, 1);
+    move_row(index, plain);
     fixture_settle(&fix);
 
     ck_assert_uint_eq(*(uint32_t *)espl__row_value(&fix.store, index, ESPL_TRANSFORM), 33);
@@ -431,10 +438,8 @@ TEST(row_may_move_twice_in_a_change)
     ck_assert_int_eq(espl__rows_reserve(&fix.store, named, 1), ESPL_OK);
     ck_assert_int_eq(espl__rows_reserve(&fix.store, plain, 1), ESPL_OK);
     fix.heap.is_forbidden = true;
-    espl__record record = fix.store.records[index];
-    espl__rows_move(&fix.store, record.chunk, named, &record.row, 1);
-    record = fix.store.records[index];
-    espl__rows_move(&fix.store, record.chunk, plain, &record.row, 1);
+    move_row(index, named);
+    move_row(index, plain);
     fixture_settle(&fix);
 
     fixture_is_sound(&fix);

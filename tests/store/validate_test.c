@@ -133,6 +133,7 @@ TEST(broken_record_is_named)
     BREAKS(back, alive->generation, alive->generation + 1);
     BREAKS(back, alive->chunk, alive->chunk + 1);
     BREAKS(back, alive->row, alive->row + 1);
+    BREAKS(back, alive->row, alive->row ^ ESPL__ROW_BARE);
     BREAKS(back, alive->row, ESPL__NONE);
     BREAKS(back, alive->row, ESPL__ROW_RETIRED);
     BREAKS("a record has the tag of its world", free_one->generation, 1);
@@ -334,7 +335,8 @@ TEST(broken_edge_is_named)
 TEST(broken_rows_are_named)
 {
     const espl__record record = fix.store.records[living[2]];
-    espl_entity *const entity = &espl__chunk_entities(&fix.store.chunks[record.chunk])[record.row];
+    espl_entity *const entity =
+        &espl__chunk_entities(&fix.store.chunks[record.chunk])[espl__record_row(&record)];
     uint32_t *const slot = espl__row_value(&fix.store, living[4], ESPL_TRANSFORM);
     const char *const back = "the handle of a row is living and its record points back";
 
