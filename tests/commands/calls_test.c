@@ -172,68 +172,6 @@ TEST_LOOP(payloads_arrive_together_and_in_playback_order, 0, 3)
     test_world_end(&test);
 }
 
-TEST(without_payloads_nobody_is_called)
-{
-    test_world test;
-    espl_report report;
-    ear all;
-
-    test_world_begin(&test, 0, NULL);
-    ear_begin(&all, test.world);
-    const espl_entity solo = test_solo(test.world);
-    espl_command_buffer *const commands = commands_of(test.world, 1);
-    const note said = {.callback = 2};
-    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
-
-    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
-    ck_assert_uint_eq(all.visits + report.calls, 0);
-    espl_command_buffer_reset(commands);
-    ck_assert_int_eq(espl_record_custom(recorder, 0, 3, &said, sizeof said, 0), ESPL_OK);
-    espl_command_buffer_reset(commands);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, solo, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
-    ck_assert_uint_eq(all.visits + report.calls, 0);
-    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_ERR_PLAYED);
-    ck_assert_uint_eq(all.visits, 0);
-    espl_command_buffer_destroy(commands);
-    test_world_end(&test);
-}
-
-TEST(calls_are_in_no_group)
-{
-    test_world test;
-    espl_report report;
-    ear all;
-
-    test_world_begin(&test, 0, NULL);
-    ear_begin(&all, test.world);
-    espl_command_buffer *const commands = commands_of(test.world, 2);
-    const espl_entity a = test_solo(test.world), b = test_solo(test.world);
-    const espl_instance_def def = {.source = a, .parent = b};
-    espl_entity pending[3];
-
-    for (uint32_t i = 0; i < 50; ++i) {
-        const note said = {0, 0, 0, i, 0};
-        ck_assert_int_eq(espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, 1, &said,
-                                            sizeof said, 8),
-                         ESPL_OK);
-    }
-    espl_recorder *const other = espl_command_buffer_recorder(commands, 1);
-    ck_assert_int_eq(espl_record_instantiate(other, 0, &def, 3, pending), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(other, 0, pending[1], ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_record_detach(other, 0, a, ESPL_KEEP_WORLD), ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
-    ck_assert_uint_eq(report.accepted, 53);
-    ck_assert_uint_eq(report.calls, 50);
-    ck_assert_uint_le(report.groups, 2);
-    ck_assert_uint_le(report.largest_group, 3);
-    ck_assert_uint_ge(report.largest_group, 2);
-    ck_assert_uint_eq(report.pendings, 3);
-    ck_assert_uint_eq(report.created, 2);
-    espl_command_buffer_destroy(commands);
-    test_world_end(&test);
-}
-
 // --- From inside ---
 
 typedef struct inside {
@@ -512,16 +450,74 @@ TEST(registering_without_memory_changes_nothing)
     test_world_end(&test);
 }
 
-// --- Recording ---
+// --- With two lanes ---
+
+static test_world test;
+static ear all;
+static espl_command_buffer *commands;
+static espl_report report;
+
+static void set_up(void)
+{
+    test_world_begin(&test, 0, NULL);
+    ear_begin(&all, test.world);
+    commands = commands_of(test.world, 2);
+}
+
+static void tear_down(void)
+{
+    espl_command_buffer_destroy(commands);
+    test_world_end(&test);
+}
+
+FIXTURE(set_up, tear_down);
+
+TEST(without_payloads_nobody_is_called)
+{
+    const espl_entity solo = test_solo(test.world);
+    const note said = {.callback = 2};
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
+
+    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_assert_uint_eq(all.visits + report.calls, 0);
+    espl_command_buffer_reset(commands);
+    ck_assert_int_eq(espl_record_custom(recorder, 0, 3, &said, sizeof said, 0), ESPL_OK);
+    espl_command_buffer_reset(commands);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, solo, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_assert_uint_eq(all.visits + report.calls, 0);
+    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_ERR_PLAYED);
+    ck_assert_uint_eq(all.visits, 0);
+}
+
+TEST(calls_are_in_no_group)
+{
+    const espl_entity a = test_solo(test.world), b = test_solo(test.world);
+    const espl_instance_def def = {.source = a, .parent = b};
+    espl_entity pending[3];
+
+    for (uint32_t i = 0; i < 50; ++i) {
+        const note said = {0, 0, 0, i, 0};
+        ck_assert_int_eq(espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, 1, &said,
+                                            sizeof said, 8),
+                         ESPL_OK);
+    }
+    espl_recorder *const other = espl_command_buffer_recorder(commands, 1);
+    ck_assert_int_eq(espl_record_instantiate(other, 0, &def, 3, pending), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(other, 0, pending[1], ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(other, 0, a, ESPL_KEEP_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_assert_uint_eq(report.accepted, 53);
+    ck_assert_uint_eq(report.calls, 50);
+    ck_assert_uint_le(report.groups, 2);
+    ck_assert_uint_le(report.largest_group, 3);
+    ck_assert_uint_ge(report.largest_group, 2);
+    ck_assert_uint_eq(report.pendings, 3);
+    ck_assert_uint_eq(report.created, 2);
+}
 
 TEST(a_call_is_refused_when_recorded)
 {
-    test_world test;
-    ear all;
-
-    test_world_begin(&test, 0, NULL);
-    ear_begin(&all, test.world);
-    espl_command_buffer *const commands = commands_of(test.world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     const struct {
         espl_custom_command callback;
@@ -546,8 +542,6 @@ TEST(a_call_is_refused_when_recorded)
     ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_custom(recorder, 0, 1, "data", 4, 1), ESPL_ERR_PLAYED);
     ck_assert_uint_eq(all.visits + test.hooks.traps, 0);
-    espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }
 
 static void check_zeros(void *user, const espl_custom_calls *calls)
@@ -570,11 +564,8 @@ TEST(payloads_may_be_zeros_or_nothing)
     size_t visits = 0;
     const espl_custom_command_def def = {.name = "z", .user = &visits, .function = check_zeros};
     espl_custom_command callback;
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
     ck_assert_int_eq(espl_register_command(test.world, &def, &callback), ESPL_OK);
-    espl_command_buffer *const commands = commands_of(test.world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     // What stands in memory that is used again must not shine through.
     for (int round = 0; round < 2; ++round) {
@@ -591,8 +582,6 @@ TEST(payloads_may_be_zeros_or_nothing)
         espl_command_buffer_reset(commands);
     }
     ck_assert_uint_eq(visits, 2);
-    espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }
 
 // --- Memory ---
@@ -601,14 +590,9 @@ TEST(without_memory_nobody_is_called_and_the_retry_calls_once)
 {
     enum { CALLS = 60 };
     espl_status status = ESPL_ERR_NO_MEMORY;
-    test_world test;
-    ear all;
     size_t points = 0;
 
-    test_world_begin(&test, 0, NULL);
-    ear_begin(&all, test.world);
     const espl_entity solo = test_solo(test.world), parent = test_solo(test.world);
-    espl_command_buffer *const commands = commands_of(test.world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     size_t recording_points = 0;
     for (uint32_t i = 0; i < CALLS; ++i) {
@@ -645,6 +629,4 @@ TEST(without_memory_nobody_is_called_and_the_retry_calls_once)
     ck_assert_uint_ge(points, 5);
     ck_assert_uint_eq(all.visits, CALLBACKS);
     ck_assert_uint_eq(all.heard_count, CALLS);
-    espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }
