@@ -8,11 +8,16 @@ static bool is_power_of_two(size_t number)
     return number != 0 && (number & (number - 1)) == 0;
 }
 
-// Waiters spin, because a heap is held for one call of the allocator, and because lib/base knows no
-// threads that could sleep.
+// Waiters spin, because a heap is held for one call of the allocator. They yield now and then: where
+// threads outnumber processors, the holder may be waiting for one.
 static void lock(espl__heap *heap)
 {
-    while (atomic_flag_test_and_set_explicit(&heap->busy, memory_order_acquire)) {
+    enum { SPINS = 64 };
+
+    for (unsigned i = 1; atomic_flag_test_and_set_explicit(&heap->busy, memory_order_acquire); ++i) {
+        if (i % SPINS == 0) {
+            espl__system_yield();
+        }
     }
 }
 

@@ -7,14 +7,9 @@
 // Invariant: world->hook_holder is the thread inside a log or trap hook, or NULL.
 #include "lib/world/world_internal.h"
 
-#include <stdatomic.h>
+#include "lib/base/system.h"
 
-#if defined(__unix__) || defined(__APPLE__)
-#include <sched.h>
-#define YIELD() ((void)sched_yield())
-#else
-#define YIELD() ((void)0)
-#endif
+#include <stdatomic.h>
 
 // Wait until no other thread is inside a hook.
 // @return false: this thread is inside already, because a hook called the library or was
@@ -31,7 +26,7 @@ static bool enter(espl_world *world)
     while (!atomic_compare_exchange_weak_explicit(&world->hook_holder, &none, self,
                                                   memory_order_acquire, memory_order_relaxed)) {
         none = NULL;
-        YIELD();
+        espl__system_yield();
     }
     return true;
 }
