@@ -373,7 +373,7 @@ static void mark_due_trees(const batch *b)
 
 // Write the entries of one tree. Postcondition: its world transforms are up to date, or it is in
 // context->batch and will be at espl__tree_batch_finish().
-static void write_group(batch *b, group *g, espl__context *context)
+static inline void write_group(batch *b, group *g, espl__context *context)
 {
     ESPL_CHECK_FULL(!g->is_done && g->count != 0 && g->begin + g->count <= b->sorted_count);
     const espl__tree_writes writes = {.source = &b->source,
@@ -545,10 +545,13 @@ static espl_status prepare_batch(batch *b)
     }
     sort_by_slot(b);
     form_groups(b);
+    const espl_write_kind kind = espl__entries_kind(e, 0);
+
     b->source = (espl__write_source){.writes = b->is_mixed ? e->writes : NULL,
-                                     .values = e->values,
-                                     .value_size = e->value_size,
-                                     .kind = espl__entries_kind(e, 0),
+                                     .values = {.first = e->values,
+                                                .stride = e->value_size,
+                                                .has_stretch = kind == ESPL_WRITE_LOCAL_TRANSFORM},
+                                     .kind = kind,
                                      .is_one_kind = !b->is_mixed,
                                      .results = b->results};
     status = ensure_sides(b);
