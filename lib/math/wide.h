@@ -248,4 +248,15 @@ static inline espl__wide_pose espl__wide_compose(espl__wide_pose parent, espl__w
 
 #endif
 
+/// Tell whether a value of a write is finite and has a rotation of unit length.
+/// @param value        at any address: an espl_pose, or an espl_transform, which begins with one.
+/// @param has_stretch  it is a transform.
+ESPL__INLINE bool espl__value_is_sound(const void *value, bool has_stretch)
+{
+    const espl__wide_pose pose = espl__wide_from(value);
+
+    return espl__wide_is_unit(pose) && espl__wide_found_nothing(espl__wide_nonfinite(pose)) &&
+           (!has_stretch || espl__all_finite(((const espl_transform *)value)->stretch, 3));
+}
+
 #endif

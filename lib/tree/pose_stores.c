@@ -3,12 +3,6 @@
 // that is bit-equal, or not sound, they are done one by one.
 #include "lib/tree/pose_stores.h"
 
-// Return the pose at an address, of a value that is a pose or a transform, which begins with one.
-ESPL__INLINE const espl_pose *pose_of(const unsigned char *value)
-{
-    return (const espl_pose *)(const void *)value;
-}
-
 // Store a checked local, unless it is bit-equal. @return false where it is.
 ESPL__INLINE bool store_changed(espl_pose *old, espl__wide_pose local)
 {
@@ -17,16 +11,6 @@ ESPL__INLINE bool store_changed(espl_pose *old, espl__wide_pose local)
     }
     espl__wide_store(old, local);
     return true;
-}
-
-// Tell whether a value is finite and of unit length.
-ESPL__INLINE bool is_sound(const espl_pose *v, bool has_stretch)
-{
-    const espl__wide_pose local = espl__wide_load(v);
-
-    return espl__wide_is_unit(local) && espl__wide_found_nothing(espl__wide_nonfinite(local)) &&
-           (!has_stretch ||
-            espl__all_finite(((const espl_transform *)(const void *)v)->stretch, 3));
 }
 
 // Normalise and store an entry whose value is not of unit length, or refuse it. @return its result.
@@ -52,12 +36,12 @@ static void store_each(espl_pose *locals, const espl__tree_writes *w, uint32_t b
 
     for (uint32_t at = begin; at < end; ++at) {
         const uint32_t number = espl__entry_number(w, at), slot = w->slots[at];
-        const espl_pose *const v = pose_of(espl__value_at(source, number));
+        const unsigned char *const value = espl__value_at(source, number);
         espl_status result = ESPL_OK;
 
-        if (!is_sound(v, source->values.has_stretch)) {
+        if (!espl__value_is_sound(value, source->values.has_stretch)) {
             result = store_unsound(&locals[slot], source, number);
-        } else if (!store_changed(&locals[slot], espl__wide_load(v))) {
+        } else if (!store_changed(&locals[slot], espl__wide_from(value))) {
             result = (espl_status)ESPL__UNCHANGED;
         }
         if (result == ESPL_OK) {

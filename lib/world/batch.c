@@ -373,7 +373,7 @@ static void mark_due_trees(const batch *b)
 
 // Write the entries of one tree. Postcondition: its world transforms are up to date, or it is in
 // context->batch and will be at espl__tree_batch_finish().
-static inline void write_group(batch *b, group *g, espl__context *context)
+static void write_group(batch *b, group *g, espl__context *context)
 {
     ESPL_CHECK_FULL(!g->is_done && g->count != 0 && g->begin + g->count <= b->sorted_count);
     const espl__tree_writes writes = {.source = &b->source,
