@@ -4,7 +4,7 @@
 #include "lib/tree/pose_stores.h"
 
 // Store a checked local, unless it is bit-equal. @return false where it is.
-ESPL__INLINE bool store_changed(espl_pose *old, espl__wide_pose local)
+ESPL__INLINE bool store_unless_equal(espl_pose *old, espl__wide_pose local)
 {
     if (espl__wide_is_same(espl__wide_load(old), local)) {
         return false;
@@ -25,7 +25,8 @@ static ESPL__APART espl_status store_unsound(espl_pose *old, const espl__write_s
     if (status != ESPL_OK) {
         return status;
     }
-    return store_changed(old, espl__wide_from(&value)) ? ESPL_OK : (espl_status)ESPL__UNCHANGED;
+    return store_unless_equal(old, espl__wide_from(&value)) ? ESPL_OK
+                                                            : (espl_status)ESPL__UNCHANGED;
 }
 
 // Check and store entries one by one.
@@ -41,7 +42,7 @@ static void store_each(espl_pose *locals, const espl__tree_writes *w, uint32_t b
 
         if (!espl__value_is_sound(value, source->values.has_stretch)) {
             result = store_unsound(&locals[slot], source, number);
-        } else if (!store_changed(&locals[slot], espl__wide_from(value))) {
+        } else if (!store_unless_equal(&locals[slot], espl__wide_from(value))) {
             result = (espl_status)ESPL__UNCHANGED;
         }
         if (result == ESPL_OK) {

@@ -413,7 +413,7 @@ static void add_counts(batch *b, const espl__context *context)
 // of a nearer one the slots that its writes reach.
 static inline void prefetch_trees(const batch *b, size_t at, size_t end)
 {
-    enum { FAR = 8, NEAR = 4, LINE = 64, SLOTS = 48 };
+    enum { FAR = 6, NEAR = 2, LINE = 64, SLOTS = 48 };
     const espl__forest *const forest = &b->world->forest;
 
     if (at + FAR < end) {
