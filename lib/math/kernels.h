@@ -14,6 +14,13 @@
 
 enum { ESPL__WIDTH_LIMIT = 16 }; ///< Largest width of a kernel.
 
+/// Values of a batch of writes, by number.
+typedef struct espl__pose_values {
+    const unsigned char *first; // an espl_pose, or an espl_transform, which begins with one
+    size_t stride;              // bytes from one to the next
+    bool has_stretch;           // they are transforms
+} espl__pose_values;
+
 /// The functions for one instruction set.
 typedef struct espl__kernels {
     const char *name; ///< The name that users know; static storage.
@@ -39,6 +46,16 @@ typedef struct espl__kernels {
     /// @param count  number of slots of each range.
     float (*compose_ranges)(espl_pose *worlds, const espl_pose *locals, const uint32_t *parents,
                             const uint32_t *slots, uint32_t count);
+
+    /// Store poses in order, up to the first one that has the bits of the stored pose. It may also
+    /// end before some values one of which is not finite or not of unit length, so that the caller
+    /// tests each of them.
+    /// @param slots    [count] where each pose is to be stored.
+    /// @param numbers  [count] of the values; NULL: from `first` on.
+    /// @return the number of poses that are stored.
+    uint32_t (*store_poses)(espl_pose *locals, const uint32_t *slots,
+                            const espl__pose_values *values, const uint32_t *numbers,
+                            uint32_t first, uint32_t count);
 } espl__kernels;
 
 /// Return the fastest kernels that this machine can run. Any thread.

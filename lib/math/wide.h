@@ -137,60 +137,13 @@ ESPL__INLINE bool espl__wide_is_unit(espl__wide_pose pose)
     return fabsf(off_unit) <= 4e-7f;
 }
 
-/// Load four floats from any address.
-ESPL__INLINE espl__float4 espl__float4_load(const float *values)
+/// Multiply the position of a local by the stretch of its parent. Composing the result gives the bits
+/// of espl__pose_compose_to() with that stretch.
+ESPL__INLINE espl__wide_pose espl__wide_stretched(espl__wide_pose local, const float stretch[3])
 {
-    espl__float4 out;
+    const espl__float4 factors = {stretch[0], stretch[1], stretch[2], 1};
 
-    memcpy(&out, values, sizeof out);
-    return out;
-}
-
-/// Test four rotations for a length that is not 1, with the formula of espl__rotation_is_unit().
-/// The rotations are transposed, so that each element of the result belongs to one rotation.
-ESPL__INLINE espl__wide_bits espl__wide_off_unit(espl__float4 a, espl__float4 b, espl__float4 c,
-                                                 espl__float4 d)
-{
-    const espl__float4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-    const espl__float4 cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    const espl__float4 ab_end = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    const espl__float4 cd_end = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    const espl__float4 x = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-    const espl__float4 y = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-    const espl__float4 z = __builtin_shufflevector(ab_end, cd_end, 0, 1, 4, 5);
-    const espl__float4 w = __builtin_shufflevector(ab_end, cd_end, 2, 3, 6, 7);
-    const espl__float4 off_unit = x * x + y * y + z * z + w * w - 1;
-
-    return ~((off_unit <= 4e-7f) & (off_unit >= -4e-7f));
-}
-
-/// Test whether one of four poses is not finite or has a rotation that is not of unit length. Bits
-/// are set as well where the sum of large finite values overflows, so that the caller tests each
-/// pose then.
-ESPL__INLINE espl__wide_bits espl__poses_invalid(const espl_pose *a, const espl_pose *b,
-                                                 const espl_pose *c, const espl_pose *d)
-{
-    const espl__float4 sums = espl__float4_load(a->position) + espl__float4_load(b->position) +
-                              (espl__float4_load(c->position) + espl__float4_load(d->position));
-    const espl__wide_bits off_unit =
-        espl__wide_off_unit(espl__float4_load(a->rotation), espl__float4_load(b->rotation),
-                            espl__float4_load(c->rotation), espl__float4_load(d->rotation));
-
-    return off_unit | (espl__wide_bits)(sums - sums);
-}
-
-/// Test whether the stretch of one of four transforms is not finite. Bits are set as well where a
-/// sum overflows. The fourth element is masked, because the word after the stretch is not a float.
-ESPL__INLINE espl__wide_bits espl__stretches_nonfinite(const espl_transform *a,
-                                                       const espl_transform *b,
-                                                       const espl_transform *c,
-                                                       const espl_transform *d)
-{
-    const espl__wide_bits without_user_word = {-1, -1, -1, 0};
-    const espl__float4 stretches = espl__float4_load(a->stretch) + espl__float4_load(b->stretch) +
-                                   (espl__float4_load(c->stretch) + espl__float4_load(d->stretch));
-
-    return (espl__wide_bits)(stretches - stretches) & without_user_word;
+    return (espl__wide_pose){local.rotation, local.position_scale * factors};
 }
 
 /// Compose the world pose of a child whose parent has no stretch: the bits of
@@ -280,28 +233,12 @@ static inline bool espl__wide_is_unit(espl__wide_pose pose)
     return espl__rotation_is_unit(pose.pose.rotation);
 }
 
-static inline espl__wide_bits espl__poses_invalid(const espl_pose *a, const espl_pose *b,
-                                                  const espl_pose *c, const espl_pose *d)
+static inline espl__wide_pose espl__wide_stretched(espl__wide_pose local, const float stretch[3])
 {
-    const espl_pose *const all[] = {a, b, c, d};
-    bool is_valid = true;
-
-    for (int i = 0; i < 4; ++i) {
-        is_valid =
-            is_valid && espl__pose_is_finite(all[i]) && espl__rotation_is_unit(all[i]->rotation);
+    for (int i = 0; i < 3; ++i) {
+        local.pose.position[i] *= stretch[i];
     }
-    return is_valid ? 0 : 1;
-}
-
-static inline espl__wide_bits espl__stretches_nonfinite(const espl_transform *a,
-                                                        const espl_transform *b,
-                                                        const espl_transform *c,
-                                                        const espl_transform *d)
-{
-    return espl__all_finite(a->stretch, 3) && espl__all_finite(b->stretch, 3) &&
-                   espl__all_finite(c->stretch, 3) && espl__all_finite(d->stretch, 3)
-               ? 0
-               : 1;
+    return local;
 }
 
 static inline espl__wide_pose espl__wide_compose(espl__wide_pose parent, espl__wide_pose local)
@@ -310,5 +247,16 @@ static inline espl__wide_pose espl__wide_compose(espl__wide_pose parent, espl__w
 }
 
 #endif
+
+/// Tell whether a value of a write is finite and has a rotation of unit length.
+/// @param value        at any address: an espl_pose, or an espl_transform, which begins with one.
+/// @param has_stretch  it is a transform.
+ESPL__INLINE bool espl__value_is_sound(const void *value, bool has_stretch)
+{
+    const espl__wide_pose pose = espl__wide_from(value);
+
+    return espl__wide_is_unit(pose) && espl__wide_found_nothing(espl__wide_nonfinite(pose)) &&
+           (!has_stretch || espl__all_finite(((const espl_transform *)value)->stretch, 3));
+}
 
 #endif

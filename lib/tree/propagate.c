@@ -50,10 +50,29 @@ static bool copy_extra(espl__forest *forest, uint32_t slot)
     return is_changed;
 }
 
+// Recompute a node that is exceptional because its parent has a stretch alone. Most exceptional nodes
+// are: all children of a node with a stretch. @return true where its children see a change.
+static inline bool compose_stretched(espl__forest *forest, uint32_t slot)
+{
+    const uint32_t parent = forest->parent[slot];
+    const espl__extra shown = espl__slot_extra(forest, parent);
+    const espl__wide_pose world = espl__wide_compose(
+        espl__wide_load(&forest->world[parent]),
+        espl__wide_stretched(espl__wide_load(&forest->local[slot]), shown.stretch));
+    const bool is_moved = !espl__wide_is_same(espl__wide_load(&forest->world[slot]), world);
+
+    espl__wide_store(&forest->world[slot], world);
+    return is_moved;
+}
+
 // Recompute a root or an exceptional node. @return true where its children see a change.
 static bool compose_exceptional(espl__forest *forest, uint32_t slot)
 {
     const bool is_root = espl__is_root(forest, slot);
+
+    if (!is_root && !espl__slot_is(forest, slot, ESPL__SLOT_BARE | ESPL__SLOT_KEEPS)) {
+        return compose_stretched(forest, slot);
+    }
     const bool is_stretched =
         !is_root && espl__slot_copies(forest, slot) && copy_extra(forest, slot);
     const espl_pose world = espl__world_expected(forest, slot);

@@ -380,7 +380,7 @@ enum { STORE_JOBS = 64 };
 
 // Stores of one tree that are divided into jobs.
 typedef struct store_jobs {
-    espl_pose *locals;
+    espl__forest *forest;
     const espl__tree_writes *w;
     uint32_t job_count;
     espl__stored done[STORE_JOBS];
@@ -406,8 +406,9 @@ static void store_job(void *context, size_t job)
     store_jobs *const run = context;
 
     if (!run->is_done[job]) {
-        run->done[job] = espl__store_poses(run->locals, run->w, first_entry_of(run, job),
-                                           first_entry_of(run, job + 1));
+        run->done[job] = (espl__stored){.first = UINT32_MAX};
+        espl__store_poses(run->forest, run->w, first_entry_of(run, job),
+                          first_entry_of(run, job + 1), &run->done[job]);
         run->is_done[job] = true;
     }
 }
@@ -417,7 +418,7 @@ static void store_in_jobs(pass *p)
 {
     const espl__workers *const workers = &p->context->workers;
     const uint32_t job_count = p->w->count / p->forest->grain;
-    store_jobs run = {.locals = p->forest->local,
+    store_jobs run = {.forest = p->forest,
                       .w = p->w,
                       .job_count = job_count < 1            ? 1
                                    : job_count < STORE_JOBS ? job_count
@@ -449,8 +450,9 @@ static void sweep_poses(pass *p)
     }
     for (uint32_t at = 0; at < w->count;) {
         const uint32_t end = w->count - at < 2 * BLOCK ? w->count : at + BLOCK;
-        const espl__stored sum = espl__store_poses(p->forest->local, w, at, end);
+        espl__stored sum = {.first = UINT32_MAX};
 
+        espl__store_poses(p->forest, w, at, end, &sum);
         add_stored(p, &sum);
         if (end == w->count) {
             follow_root(p);

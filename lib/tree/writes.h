@@ -126,12 +126,12 @@ enum { ESPL__UNCHANGED = 64 };
 
 /// The entries of a batch of writes, and their results.
 typedef struct espl__write_source {
-    const espl_write *writes;    // entries with a kind each, or NULL
-    const unsigned char *values; // value of the first entry, unchecked
-    size_t value_size;           // distance from one value to the next, in bytes
-    espl_write_kind kind;        // of all entries, where `writes` is NULL
-    bool is_one_kind;            // all entries have the kind `kind`
-    espl_status *results;        // by number; in: ESPL_OK; out: status, plus ESPL__UNCHANGED or not
+    const espl_write *writes; // entries with a kind each, or NULL
+    espl__pose_values
+        values; // of all entries, unchecked; poses only where is_one_kind and `kind` say so
+    espl_write_kind kind; // of all entries, where `writes` is NULL
+    bool is_one_kind;     // all entries have the kind `kind`
+    espl_status *results; // by number; in: ESPL_OK; out: status, plus ESPL__UNCHANGED or not
 } espl__write_source;
 
 /// The entries of a batch that write to one tree.
@@ -146,7 +146,7 @@ typedef struct espl__tree_writes {
 /// Return the address of the value of an entry.
 static inline const unsigned char *espl__value_at(const espl__write_source *source, uint32_t number)
 {
-    return source->values + number * source->value_size;
+    return source->values.first + number * source->values.stride;
 }
 
 /// Return the number of the entry at a place of the list of a tree.

@@ -413,7 +413,7 @@ static void add_counts(batch *b, const espl__context *context)
 // of a nearer one the slots that its writes reach.
 static inline void prefetch_trees(const batch *b, size_t at, size_t end)
 {
-    enum { FAR = 8, NEAR = 4, LINE = 64, SLOTS = 48 };
+    enum { FAR = 6, NEAR = 2, LINE = 64, SLOTS = 48 };
     const espl__forest *const forest = &b->world->forest;
 
     if (at + FAR < end) {
@@ -545,10 +545,13 @@ static espl_status prepare_batch(batch *b)
     }
     sort_by_slot(b);
     form_groups(b);
+    const espl_write_kind kind = espl__entries_kind(e, 0);
+
     b->source = (espl__write_source){.writes = b->is_mixed ? e->writes : NULL,
-                                     .values = e->values,
-                                     .value_size = e->value_size,
-                                     .kind = espl__entries_kind(e, 0),
+                                     .values = {.first = e->values,
+                                                .stride = e->value_size,
+                                                .has_stretch = kind == ESPL_WRITE_LOCAL_TRANSFORM},
+                                     .kind = kind,
                                      .is_one_kind = !b->is_mixed,
                                      .results = b->results};
     status = ensure_sides(b);

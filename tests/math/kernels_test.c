@@ -279,6 +279,132 @@ TEST(several_ranges_come_out_the_same)
     }
 }
 
+// --- Stores of poses ---
+
+enum { ENTRIES = 41, NODES = 60, OBSTACLES = 8 };
+
+// Entries of a batch of writes: their values in any order, or as they come.
+typedef struct entries {
+    uint32_t slots[ENTRIES], numbers[ENTRIES];
+    espl_transform values[ENTRIES]; // by number
+    espl_pose local[NODES];
+} entries;
+
+static bool is_sound(const espl_transform *t, bool has_stretch)
+{
+    const espl_pose pose = espl__pose_of(t);
+
+    return espl__pose_is_finite(&pose) && espl__rotation_is_unit(pose.rotation) &&
+           (!has_stretch || espl__all_finite(t->stretch, 3));
+}
+
+// Something that a store may not take, or that makes a sum of several values overflow.
+static void spoil(entries *e, uint64_t *random, uint32_t i)
+{
+    espl_transform *const t = &e->values[e->numbers[i]];
+
+    switch (test_below(random, 6)) {
+    case 0:
+        memcpy(t, &e->local[e->slots[i]], sizeof e->local[0]);
+        break;
+    case 1:
+        t->position[test_below(random, 3)] = NAN;
+        break;
+    case 2:
+        t->scale = INFINITY;
+        break;
+    case 3:
+        t->rotation[test_below(random, 4)] += 0.125f;
+        break;
+    case 4:
+        t->stretch[test_below(random, 3)] = -INFINITY;
+        break;
+    default:
+        t->position[0] = 3e38f;
+        break;
+    }
+}
+
+static void draw_entries(entries *e, uint64_t *random, bool is_shuffled)
+{
+    uint32_t slot = 0;
+
+    for (uint32_t i = 0; i < NODES; ++i) {
+        e->local[i] = any_pose(random, false);
+    }
+    for (uint32_t i = 0; i < ENTRIES; ++i) {
+        slot += test_below(random, 8) == 0 ? 0 : 1;
+        e->slots[i] = slot;
+        e->numbers[i] = is_shuffled ? ENTRIES - 1 - i : i;
+        e->values[i] = any_transform(random);
+        e->values[i].user_data = UINT32_MAX; // a NaN, where it is taken for a float
+    }
+    for (uint32_t i = 0; i < ENTRIES; ++i) {
+        if (test_one_in(random, 12)) {
+            spoil(e, random, i);
+        }
+    }
+}
+
+// Tell whether one of the next entries is a reason to end before them.
+static bool has_reason(const entries *e, const espl_pose *local, uint32_t at, bool has_stretch)
+{
+    bool has = false;
+
+    for (uint32_t i = at; i < ENTRIES && i < at + OBSTACLES; ++i) {
+        const espl_transform *const t = &e->values[e->numbers[i]];
+        const espl_pose pose = espl__pose_of(t);
+
+        has = has || !is_sound(t, has_stretch) || t->position[0] > 1e38f ||
+              espl__pose_is_same(&local[e->slots[i]], &pose);
+    }
+    return has || at + 4 > ENTRIES;
+}
+
+static void poses_are_stored(const espl__kernels *kernels, uint64_t *random)
+{
+    const bool is_shuffled = test_one_in(random, 2), has_stretch = test_one_in(random, 2);
+    const uint32_t begin = test_below(random, ENTRIES);
+    static entries before, is;
+
+    draw_entries(&before, random, is_shuffled);
+    is = before;
+    const espl__pose_values values = {(const unsigned char *)before.values, sizeof *before.values,
+                                      has_stretch};
+    const uint32_t done =
+        kernels->store_poses(is.local, is.slots + begin, &values,
+                             is_shuffled ? is.numbers + begin : NULL, begin, ENTRIES - begin);
+
+    ck_assert_msg(done <= ENTRIES - begin, "%s: too many", kernels->name);
+    for (uint32_t i = begin; i < begin + done; ++i) {
+        const espl_transform *const t = &before.values[before.numbers[i]];
+        const espl_pose pose = espl__pose_of(t);
+
+        ck_assert_msg(is_sound(t, has_stretch), "%s: entry %u is stored", kernels->name, i);
+        ck_assert_msg(!espl__pose_is_same(&before.local[before.slots[i]], &pose),
+                      "%s: entry %u is not skipped", kernels->name, i);
+        before.local[before.slots[i]] = pose;
+    }
+    ck_assert_msg(memcmp(is.local, before.local, sizeof is.local) == 0, "%s: stores",
+                  kernels->name);
+    ck_assert_msg(begin + done == ENTRIES ||
+                      has_reason(&before, before.local, begin + done, has_stretch),
+                  "%s: ends at entry %u", kernels->name, begin + done);
+}
+
+TEST(poses_are_stored_up_to_an_obstacle)
+{
+    const espl__kernels *all[ESPL__KERNELS_LIMIT];
+    const size_t count = espl__kernels_all(all);
+    uint64_t random = 6;
+
+    for (size_t i = 0; i < count; ++i) {
+        for (int round = 0; round < 5 * SHAPES; ++round) {
+            poses_are_stored(all[i], &random);
+        }
+    }
+}
+
 TEST(kernels_are_found_by_name)
 {
     const espl__kernels *all[ESPL__KERNELS_LIMIT];
