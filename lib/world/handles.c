@@ -20,26 +20,6 @@ static inline bool are_near(const espl__handles *handles, size_t begin, size_t e
     return espl__handle_at(handles, end - 1).index - first < 2 * (end - begin);
 }
 
-// Find the slots of handles [begin, end) in one step for each, as long as each handle has a slot and
-// these ascend from `before` on.
-// @return the number of the first handle that has none or ends the order; `end` where none does.
-static inline size_t find_ascending(const espl__registry *registry, const espl__handles *handles,
-                                    size_t begin, size_t end, uint32_t before, uint32_t *slots)
-{
-    size_t i = begin;
-
-    for (; i < end; ++i) {
-        uint32_t slot = 0;
-
-        if (!espl__registry_find(registry, espl__handle_at(handles, i), &slot) || slot < before) {
-            break;
-        }
-        before = slot;
-        slots[i] = before;
-    }
-    return i;
-}
-
 // Blocks of 32: enough waits for memory overlap, and what was prefetched is still in the cache. A
 // block of records and slots that are near each other takes no prefetches, because the hardware reads
 // such streams ahead. The slot of handle begin - 1 is looked up again, because it is in the range of
@@ -59,13 +39,9 @@ bool espl__find_slots(const espl_world *world, const espl__handles *handles, siz
     }
     for (size_t stop = begin; begin < end; begin = stop) {
         stop = end - begin < BLOCK ? end : begin + BLOCK;
-        if (are_near(&h, begin, stop)) {
-            const size_t found = find_ascending(&r, &h, begin, stop, before, slots);
+        const bool is_near = are_near(&h, begin, stop);
 
-            before = found != begin ? slots[found - 1] : before;
-            begin = found;
-        }
-        for (size_t i = begin; i < stop; ++i) {
+        for (size_t i = begin; !is_near && i < stop; ++i) {
             espl__registry_ask(&r, espl__handle_at(&h, i));
         }
         for (size_t i = begin; i < stop; ++i) {

@@ -167,26 +167,16 @@ ESPL__INLINE void copy_part(const espl_world *world, uint32_t slot, const espl_p
     }
 }
 
-// The poses of a world by slot. A loop over entities keeps a copy, because the compiler must assume
-// that storing an output changes the originals.
-typedef struct pose_arrays {
-    const espl_pose *worlds, *locals;
-} pose_arrays;
-
-static inline pose_arrays poses_of(const espl_world *world)
-{
-    return (pose_arrays){world->forest.world, world->forest.local};
-}
-
 // Copy the part that a kind reads. Precondition: the local is stored as it reads, so either the
 // node has no inherit flags or the kind reads the world. A switch with one copy of constant size
 // for each kind, because a memcpy() of unknown size is a call.
-ESPL__INLINE void copy_plain(const espl_world *world, pose_arrays poses, uint32_t slot,
-                             espl_read_kind kind, void *out)
+ESPL__INLINE void copy_plain(const espl_world *world, uint32_t slot, espl_read_kind kind, void *out)
 {
-#define CASE(name, space)                                                 \
-    case name:                                                            \
-        copy_part(world, slot, &poses.space##s[slot], &parts[name], out); \
+    const espl__forest *const forest = &world->forest;
+
+#define CASE(name, space)                                                \
+    case name:                                                           \
+        copy_part(world, slot, &forest->space[slot], &parts[name], out); \
         break
 
     switch (kind) {
@@ -210,8 +200,7 @@ ESPL__INLINE void copy_plain(const espl_world *world, pose_arrays poses, uint32_
 
 // Copy the part that a kind reads, of any node. Preconditions: the slot was found, and the kind
 // exists.
-ESPL__INLINE void copy_kind(const espl_world *world, pose_arrays poses, uint32_t slot,
-                            espl_read_kind kind, void *out)
+ESPL__INLINE void copy_kind(const espl_world *world, uint32_t slot, espl_read_kind kind, void *out)
 {
     ESPL_CHECK_FULL(slot < world->forest.end && (unsigned)kind < ESPL_READ_KIND_COUNT);
     if (parts[kind].of == OF_LOCAL && espl__slot_is(&world->forest, slot, ESPL__SLOT_KEEPS)) {
@@ -219,7 +208,7 @@ ESPL__INLINE void copy_kind(const espl_world *world, pose_arrays poses, uint32_t
 
         copy_part(world, slot, &local, &parts[kind], out);
     } else {
-        copy_plain(world, poses, slot, kind, out);
+        copy_plain(world, slot, kind, out);
     }
 }
 
@@ -241,7 +230,7 @@ static ESPL__APART espl_status read_slowly(const espl_world *world, espl_entity 
         status = ESPL_ERR_ARGUMENT;
     }
     if (status == ESPL_OK) {
-        copy_kind(world, poses_of(world), slot, kind, out);
+        copy_kind(world, slot, kind, out);
     }
     return espl__refuse_why(world, is_kind ? parts[kind].call : "espl_read_one", entity, status,
                             out == NULL ? no_out : no_kind);
@@ -258,7 +247,7 @@ espl_status espl_read_one(const espl_world *world, espl_entity entity, espl_read
         espl__slot_is(&world->forest, slot, ESPL__SLOT_KEEPS)) {
         return read_slowly(world, entity, kind, out);
     }
-    copy_plain(world, poses_of(world), slot, kind, out);
+    copy_plain(world, slot, kind, out);
     return ESPL_OK;
 }
 
@@ -271,7 +260,7 @@ espl_status espl_get_world_position(const espl_world *world, espl_entity entity,
     if (!find_at_once(world, &entity, out, &slot)) {
         return read_slowly(world, entity, ESPL_READ_WORLD_POSITION, out);
     }
-    copy_plain(world, poses_of(world), slot, ESPL_READ_WORLD_POSITION, out);
+    copy_plain(world, slot, ESPL_READ_WORLD_POSITION, out);
     return ESPL_OK;
 }
 
@@ -283,7 +272,7 @@ espl_status espl_get_world_transform(const espl_world *world, espl_entity entity
     if (!find_at_once(world, &entity, out, &slot)) {
         return read_slowly(world, entity, ESPL_READ_WORLD_TRANSFORM, out);
     }
-    copy_plain(world, poses_of(world), slot, ESPL_READ_WORLD_TRANSFORM, out);
+    copy_plain(world, slot, ESPL_READ_WORLD_TRANSFORM, out);
     return ESPL_OK;
 }
 
@@ -311,7 +300,7 @@ static ESPL__APART void read_checked(many *m, size_t number)
     const espl_status status = find(m->world, entity, out, &slot);
 
     if (status == ESPL_OK) {
-        copy_kind(m->world, poses_of(m->world), slot, m->kind, out);
+        copy_kind(m->world, slot, m->kind, out);
     } else if (m->status == ESPL_OK) {
         m->status = status;
         m->refused = number;
@@ -325,7 +314,6 @@ ESPL__INLINE void read_range(many *m, const espl__registry *registry, size_t beg
 {
     const espl_world *const world = m->world;
     const espl__handles handles = m->handles;
-    const pose_arrays poses = poses_of(world);
     const bool is_checked = ESPL_CHECKS >= 1 && espl__is_parallel(world);
     const size_t stride = m->stride;
     unsigned char *const out = m->out;
@@ -334,7 +322,7 @@ ESPL__INLINE void read_range(many *m, const espl__registry *registry, size_t beg
         uint32_t slot = 0;
 
         if (espl__registry_find(registry, espl__handle_at(&handles, i), &slot) && !is_checked) {
-            copy_kind(world, poses, slot, kind, out + i * stride);
+            copy_kind(world, slot, kind, out + i * stride);
         } else {
             read_checked(m, i);
         }
@@ -497,8 +485,7 @@ espl_status espl_query_read_transforms(const espl_query *query, espl_read_kind k
         return espl__refuse_call(world, call, ESPL_ERR_NO_TRANSFORM, NULL);
     }
     for (size_t row = 0; row < query->count; ++row) {
-        copy_kind(world, poses_of(world), query->slots[row], kind,
-                  (unsigned char *)out + row * out_stride);
+        copy_kind(world, query->slots[row], kind, (unsigned char *)out + row * out_stride);
     }
     return ESPL_OK;
 }
