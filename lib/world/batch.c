@@ -24,10 +24,9 @@
 _Static_assert(sizeof(espl_write) == 60, "write: 8 + 4 + 48");
 
 enum {
-    WRITE_JOBS = 256,     // upper bound of jobs, because beginning and ending a job is serialised
-    ENTRY_COST = 4,       // cost of finding and writing an entry, in world transforms recomputed
-    CACHED_SLOTS = 16384, // upper bound of slots that are in the cache
-    RESOLVED = 1024,      // lower bound of entries that a job resolves; wake_cost may ask for more
+    WRITE_JOBS = 256, // upper bound of jobs, because beginning and ending a job is serialised
+    ENTRY_COST = 4,   // cost of finding and writing an entry, in world transforms recomputed
+    RESOLVED = 1024,  // lower bound of entries that a job resolves; wake_cost may ask for more
 };
 
 // The entries of one tree: [begin, begin + count) in the order of slots.
@@ -413,7 +412,7 @@ static void add_counts(batch *b, const espl__context *context)
 // of a nearer one the slots that its writes reach.
 static inline void prefetch_trees(const batch *b, size_t at, size_t end)
 {
-    enum { FAR = 6, NEAR = 2, LINE = 64, SLOTS = 48 };
+    enum { FAR = 6, NEAR = 3, LINE = 64, SLOTS = 48 };
     const espl__forest *const forest = &b->world->forest;
 
     if (at + FAR < end) {
@@ -449,10 +448,10 @@ static void write_groups(batch *b, size_t begin, size_t end)
     espl__context context = {.is_job = true, .batch = &trees};
 
     // Prefetches cost more than they save where all slots are in the second-level cache.
-    const bool is_in_cache = forest->end <= CACHED_SLOTS;
+    const bool is_far = espl__forest_is_far(forest);
 
     for (size_t i = begin; i < end; ++i) {
-        if (!is_in_cache) {
+        if (is_far) {
             prefetch_trees(b, i, end);
         }
         if (!b->groups[i].is_done) {
