@@ -235,27 +235,28 @@ espl_status espl__entity_check(const espl__store *store, espl_entity entity)
     return ESPL_OK;
 }
 
-// Entities of neighbours in a tree are in any order in memory, and so are their rows.
+// Entities of neighbours in a tree are in any order in memory, and so are their rows. The records and
+// chunks of the last ones are not prefetched.
 void espl__entities_record_slots(void *context, const uint32_t *entities, uint32_t first,
                                  uint32_t count)
 {
     enum { FAR = 16, NEAR = 8, STRIDE = 4 };
     const espl__store *const store = context;
     const espl__record *const records = store->records;
+    uint32_t i = 0;
 
-    for (uint32_t i = 0; i < count; ++i) {
-        if (i + FAR < count) {
-            espl__prefetch_to_write(&records[entities[STRIDE * (i + FAR)]]);
-        }
-        if (i + NEAR < count) {
-            const espl__record *const near = &records[entities[STRIDE * (i + NEAR)]];
-            const espl__chunk *const chunk = &store->chunks[near->chunk];
+    for (; i + FAR < count; ++i) {
+        const espl__record *const near = &records[entities[STRIDE * (i + NEAR)]];
+        const espl__chunk *const chunk = &store->chunks[near->chunk];
 
-            if (chunk->slots_offset != ESPL__NONE) {
-                espl__prefetch_to_write(chunk->bytes + chunk->slots_offset +
-                                        espl__record_row(near) * sizeof(uint32_t));
-            }
+        espl__prefetch_to_write(&records[entities[STRIDE * (i + FAR)]]);
+        if (chunk->slots_offset != ESPL__NONE) {
+            espl__prefetch_to_write(chunk->bytes + chunk->slots_offset +
+                                    espl__record_row(near) * sizeof(uint32_t));
         }
+        espl__entity_set_slot(store, entities[STRIDE * i], first + i);
+    }
+    for (; i < count; ++i) {
         espl__entity_set_slot(store, entities[STRIDE * i], first + i);
     }
 }
