@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The stores of pose_stores.h. A kernel checks and stores several values at a time; around an entry
-// that is bit-equal, or not sound, they are done one by one.
+// The stores of pose_stores.h. A kernel checks and stores several poses at a time; around an entry
+// that is bit-equal, or not sound, they are done one by one, and so are parts.
 #include "lib/tree/pose_stores.h"
 
 // Store a checked local, unless it is bit-equal. @return false where it is.
@@ -29,6 +29,20 @@ static ESPL__APART espl_status store_unsound(espl_pose *old, const espl__write_s
                                                             : (espl_status)ESPL__UNCHANGED;
 }
 
+// Add the result of an entry to a sum, and report it where it is another than ESPL_OK.
+ESPL__INLINE void note_result(const espl__write_source *source, uint32_t number, uint32_t slot,
+                              espl_status result, espl__stored *sum)
+{
+    if (result == ESPL_OK) {
+        sum->first = slot < sum->first ? slot : sum->first;
+        sum->writes += 1;
+        return;
+    }
+    source->results[number] = result;
+    sum->skipped += result > 0 ? 1 : 0;
+    sum->has_status = sum->has_status || result < 0;
+}
+
 // Check and store entries one by one.
 static void store_each(espl_pose *locals, const espl__tree_writes *w, uint32_t begin, uint32_t end,
                        espl__stored *sum)
@@ -45,14 +59,55 @@ static void store_each(espl_pose *locals, const espl__tree_writes *w, uint32_t b
         } else if (!store_unless_equal(&locals[slot], espl__wide_from(value))) {
             result = (espl_status)ESPL__UNCHANGED;
         }
-        if (result == ESPL_OK) {
-            sum->first = slot < sum->first ? slot : sum->first;
-            sum->writes += 1;
-            continue;
+        note_result(source, number, slot, result, sum);
+    }
+}
+
+// Replace the part of a local that a kind sets.
+// @param value  at any address. @return false where it has to be checked and normalised first.
+ESPL__INLINE bool put_part(espl_pose *local, espl_write_kind kind, const void *value)
+{
+    float *const p = local->position;
+
+    switch (kind) {
+    case ESPL_WRITE_LOCAL_POSITION:
+        memcpy(p, value, sizeof local->position);
+        // A difference of this kind is 0, or else not a number.
+        return (p[0] - p[0]) + (p[1] - p[1]) + (p[2] - p[2]) == 0;
+    case ESPL_WRITE_LOCAL_ROTATION:
+        memcpy(local->rotation, value, sizeof local->rotation);
+        return espl__rotation_is_unit(local->rotation);
+    default:
+        memcpy(&local->scale, value, sizeof local->scale);
+        return local->scale - local->scale == 0;
+    }
+}
+
+// Check and store entries that set one part of the local.
+static void store_parts(espl_pose *locals, const espl__tree_writes *w, uint32_t begin, uint32_t end,
+                        espl__stored *sum)
+{
+    const espl__write_source *const source = w->source;
+    const espl_write_kind kind = source->kind;
+
+    for (uint32_t at = begin; at < end; ++at) {
+        const uint32_t number = espl__entry_number(w, at), slot = w->slots[at];
+        espl_pose next = locals[slot];
+        espl_status result = ESPL_OK;
+
+        if (!put_part(&next, kind, espl__value_at(source, number))) {
+            espl_write_value value;
+
+            espl__write_load(&value, kind, espl__value_at(source, number));
+            result = espl__write_check(kind, &value);
+            (void)put_part(&next, kind, &value);
         }
-        source->results[number] = result;
-        sum->skipped += result > 0 ? 1 : 0;
-        sum->has_status = sum->has_status || result < 0;
+        if (result == ESPL_OK && espl__pose_is_same(&locals[slot], &next)) {
+            result = (espl_status)ESPL__UNCHANGED;
+        } else if (result == ESPL_OK) {
+            locals[slot] = next;
+        }
+        note_result(source, number, slot, result, sum);
     }
 }
 
@@ -87,8 +142,10 @@ void espl__store_poses(espl__forest *forest, const espl__tree_writes *w, uint32_
 {
     enum { FEW = 4 };
 
-    ESPL_CHECK(begin <= end && end <= w->count);
-    if (end - begin < FEW) {
+    ESPL_CHECK(begin <= end && end <= w->count && espl__kind_sets_local(w->source->kind));
+    if (w->source->kind != ESPL_WRITE_LOCAL_TRANSFORM && w->source->kind != ESPL_WRITE_LOCAL_POSE) {
+        store_parts(forest->local, w, begin, end, sum);
+    } else if (end - begin < FEW) {
         store_each(forest->local, w, begin, end, sum);
     } else {
         store_many(forest, w, begin, end, sum);

@@ -463,14 +463,14 @@ static void sweep_poses(pass *p)
     }
 }
 
-// Tell whether all entries are whole locals and the tree has no side arrays, so that its nodes are
-// plain.
+// Tell whether all entries set locals, or one part of them, and the tree has no side arrays, so that
+// its nodes are plain.
 static bool has_only_poses(const pass *p)
 {
     const espl__write_source *const source = p->w->source;
 
     return p->forest->trees[p->tree].side == NULL && source->is_one_kind &&
-           (source->kind == ESPL_WRITE_LOCAL_TRANSFORM || source->kind == ESPL_WRITE_LOCAL_POSE);
+           espl__kind_sets_local(source->kind);
 }
 
 // --- The whole ---
@@ -509,7 +509,7 @@ static ESPL__APART uint64_t count_overflowed(const pass *p)
     return count;
 }
 
-// Whole locals that include the root are swept in any case, because all worlds follow from the
+// Locals that include that of the root are swept in any case, because all worlds follow from the
 // root. Other writes begin one by one and may change to a sweep.
 bool espl__tree_write(espl__forest *forest, espl__context *context, const espl__tree_writes *w)
 {
