@@ -204,6 +204,59 @@ TEST(every_order_of_writes_to_different_entities_gives_the_same_worlds)
     test_world_end(&test);
 }
 
+// Trees one after the other, each in an order of its own; then also one entity twice, or the trees
+// the other way round.
+TEST_LOOP(parts_of_locals_come_to_what_calls_come_to, 0, 9)
+{
+    enum { TREES = 7, NODES = 40, COUNT = TREES * NODES };
+    static const espl_write_kind kinds[3] = {ESPL_WRITE_LOCAL_POSITION, ESPL_WRITE_LOCAL_ROTATION,
+                                             ESPL_WRITE_LOCAL_SCALE};
+    const espl_write_kind kind = kinds[_i % 3];
+    uint64_t random = (uint64_t)_i + 1;
+    espl_write writes[COUNT];
+    espl_write_report report, alone;
+    test_world batched, called;
+    size_t refused = 0;
+
+    test_world_begin(&batched, 0, NULL);
+    test_world_begin(&called, 0, NULL);
+    espl_entity *const node = make_trees(batched.world, TREES, NODES, 3);
+    espl_entity *const same = make_trees(called.world, TREES, NODES, 3);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        const uint32_t from = _i / 3 == 2 ? COUNT / NODES - 1 - i / NODES : i / NODES;
+        writes[i] = write_ordinary(node[from * NODES + i % NODES], kind, &random);
+        writes[i].value.rotation[0] *= i % 11 == 3 ? 2 : 1;
+        writes[i].value.rotation[i % 3] =
+            i % 13 == 5 && i % 3 == 0 ? NAN : writes[i].value.rotation[i % 3];
+    }
+    for (uint32_t tree = 0; tree < TREES; ++tree) {
+        shuffle_writes(writes + (size_t)tree * NODES, NODES, &random);
+    }
+    writes[77].entity = _i / 3 == 1 ? writes[66].entity : writes[77].entity;
+    for (int round = 0; round < 2; ++round) {
+        // In the second round each write finds its value.
+        ck_assert_int_ge(espl_write_batch(batched.world, writes, COUNT, &report), ESPL_OK);
+        refused = 0;
+        for (uint32_t i = 0; i < COUNT; ++i) {
+            espl_write one = writes[i];
+            uint32_t at = 0;
+            while (!espl_entity_equal(node[at], one.entity)) {
+                ++at;
+            }
+            one.entity = same[at];
+            ck_assert_int_ge(espl_write_batch(called.world, &one, 1, &alone), ESPL_OK);
+            refused += alone.refused;
+        }
+        ck_assert_uint_eq(report.refused, refused);
+        ck_assert_uint_gt(refused, 0);
+        ck_assert_uint_eq(test_logical_hash(batched.world), test_logical_hash(called.world));
+    }
+    free(node);
+    free(same);
+    test_world_end(&batched);
+    test_world_end(&called);
+}
+
 TEST(a_write_in_world_axes_sees_where_its_parent_has_come_to)
 {
     test_world test;
