@@ -65,7 +65,7 @@ static void store_each(espl_pose *locals, const espl__tree_writes *w, uint32_t b
 
 // Replace the part of a local that a kind sets.
 // @param value  at any address. @return false where it has to be checked and normalised first.
-ESPL__INLINE bool put_part(espl_pose *local, espl_write_kind kind, const void *value)
+ESPL__INLINE bool set_local_part(espl_pose *local, espl_write_kind kind, const void *value)
 {
     float *const p = local->position;
 
@@ -95,12 +95,12 @@ static void store_parts(espl_pose *locals, const espl__tree_writes *w, uint32_t 
         espl_pose next = locals[slot];
         espl_status result = ESPL_OK;
 
-        if (!put_part(&next, kind, espl__value_at(source, number))) {
+        if (!set_local_part(&next, kind, espl__value_at(source, number))) {
             espl_write_value value;
 
             espl__write_load(&value, kind, espl__value_at(source, number));
             result = espl__write_check(kind, &value);
-            (void)put_part(&next, kind, &value);
+            (void)set_local_part(&next, kind, &value);
         }
         if (result == ESPL_OK && espl__pose_is_same(&locals[slot], &next)) {
             result = (espl_status)ESPL__UNCHANGED;
