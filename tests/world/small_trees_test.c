@@ -230,7 +230,8 @@ static void play(uint64_t seed, bool is_wild)
         destroy_some(&f, &random);
         stretch_some(&f, &random);
     }
-    ck_assert_uint_gt(f.hostile.calls, 0);
+    // A world with tiny limits holds too few hierarchies for several jobs.
+    ck_assert(f.trees < TREES || f.hostile.calls > 0);
     ck_assert_uint_eq(test_physical_hash(f.tests[1].world), test_physical_hash(f.tests[2].world));
     for (int k = 0; k < SIDES; ++k) {
         test_world_is_valid(f.tests[k].world);
