@@ -9,6 +9,8 @@
 // Parts are placed at the same time, because no two edits have a tree in common.
 #include "lib/commands/stages.h"
 
+_Static_assert(ESPL__ENTITY_STRIDE == 4, "as espl__entities_record_slots() reads them");
+
 typedef struct part_placing {
     const espl__applied *applied;
     espl__store *store;

@@ -6,7 +6,8 @@
 
 #include "lib/tree/forest.h"
 
-/// Between which forests nodes move, mostly within one, and who is told.
+/// The forest that nodes are copied from and the one that they are copied to, mostly the same forest;
+/// and the callback that gets the new slots.
 typedef struct espl__transfer {
     espl__forest *from, *to;
     espl__moved_function moved;
@@ -20,7 +21,7 @@ typedef struct espl__transfer {
 /// @param root         in the forest that nodes come from; the other numbers are of the other one.
 /// @param side         of the new range, or NULL where no node needs it; its counts are set.
 /// @param exceptional  out: nodes with ESPL__SLOT_EXCEPTIONAL.
-/// @return the number of nodes, which `moved` was told.
+/// @return the number of nodes. `moved` was called for them.
 uint32_t espl__copy_in_order(const espl__transfer *transfer, uint32_t root, uint32_t tree,
                              uint32_t base, espl__side *side, uint32_t *exceptional);
 /// Copy placement, world and flags of a slot, which may be a hole. Links and `tree` are the caller's.

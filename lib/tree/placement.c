@@ -534,9 +534,13 @@ espl_status espl__local_write(espl_pose *local, espl_write_kind kind, const espl
     espl_pose pose = *local, next = *local;
     unsigned lost = 0;
 
-    // Fast path: the most frequent write. espl__write_check() found the value finite.
+    // Fast path: the most frequent writes. espl__write_check() found the value finite.
     if (kind == ESPL_WRITE_LOCAL_TRANSFORM || kind == ESPL_WRITE_LOCAL_POSE) {
         *local = espl__pose_of(&value->transform);
+        return ESPL_OK;
+    }
+    if (espl__kind_sets_part(kind)) {
+        (void)espl__local_set_part(local, kind, value);
         return ESPL_OK;
     }
     if (kind == ESPL_WRITE_MULTIPLY_SCALE) {

@@ -76,6 +76,34 @@ espl_status espl__pose_write(espl_pose *local, espl_pose *world, const espl__fra
 ///         not finite).
 espl_status espl__local_write(espl_pose *local, espl_write_kind kind,
                               const espl_write_value *value);
+
+/// Tell whether a kind replaces one part of the local.
+static inline bool espl__kind_sets_part(espl_write_kind kind)
+{
+    return kind == ESPL_WRITE_LOCAL_POSITION || kind == ESPL_WRITE_LOCAL_ROTATION ||
+           kind == ESPL_WRITE_LOCAL_SCALE;
+}
+/// Replace the part that such a kind sets.
+/// @param value  at any address.
+/// @return false where espl__write_check() would refuse or normalise the value.
+ESPL__INLINE bool espl__local_set_part(espl_pose *local, espl_write_kind kind, const void *value)
+{
+    float *const p = local->position;
+
+    ESPL_CHECK_FULL(espl__kind_sets_part(kind));
+    switch (kind) {
+    case ESPL_WRITE_LOCAL_POSITION:
+        memcpy(p, value, sizeof local->position);
+        // The difference of a number to itself is 0, unless it is infinite or no number.
+        return (p[0] - p[0]) + (p[1] - p[1]) + (p[2] - p[2]) == 0;
+    case ESPL_WRITE_LOCAL_ROTATION:
+        memcpy(local->rotation, value, sizeof local->rotation);
+        return espl__rotation_is_unit(local->rotation);
+    default:
+        memcpy(&local->scale, value, sizeof local->scale);
+        return local->scale - local->scale == 0;
+    }
+}
 /// Apply a local write to a placement without inherit flags, with stretch and user data. Statuses
 /// likewise.
 espl_status espl__placement_write_local(espl__placement *placement, espl_write_kind kind,

@@ -63,26 +63,6 @@ static void store_each(espl_pose *locals, const espl__tree_writes *w, uint32_t b
     }
 }
 
-// Replace the part of a local that a kind sets.
-// @param value  at any address. @return false where it has to be checked and normalised first.
-ESPL__INLINE bool set_local_part(espl_pose *local, espl_write_kind kind, const void *value)
-{
-    float *const p = local->position;
-
-    switch (kind) {
-    case ESPL_WRITE_LOCAL_POSITION:
-        memcpy(p, value, sizeof local->position);
-        // A difference of this kind is 0, or else not a number.
-        return (p[0] - p[0]) + (p[1] - p[1]) + (p[2] - p[2]) == 0;
-    case ESPL_WRITE_LOCAL_ROTATION:
-        memcpy(local->rotation, value, sizeof local->rotation);
-        return espl__rotation_is_unit(local->rotation);
-    default:
-        memcpy(&local->scale, value, sizeof local->scale);
-        return local->scale - local->scale == 0;
-    }
-}
-
 // Check and store entries that set one part of the local.
 static void store_parts(espl_pose *locals, const espl__tree_writes *w, uint32_t begin, uint32_t end,
                         espl__stored *sum)
@@ -95,12 +75,12 @@ static void store_parts(espl_pose *locals, const espl__tree_writes *w, uint32_t 
         espl_pose next = locals[slot];
         espl_status result = ESPL_OK;
 
-        if (!set_local_part(&next, kind, espl__value_at(source, number))) {
+        if (!espl__local_set_part(&next, kind, espl__value_at(source, number))) {
             espl_write_value value;
 
             espl__write_load(&value, kind, espl__value_at(source, number));
             result = espl__write_check(kind, &value);
-            (void)set_local_part(&next, kind, &value);
+            (void)espl__local_set_part(&next, kind, &value);
         }
         if (result == ESPL_OK && espl__pose_is_same(&locals[slot], &next)) {
             result = (espl_status)ESPL__UNCHANGED;
@@ -143,7 +123,7 @@ void espl__store_poses(espl__forest *forest, const espl__tree_writes *w, uint32_
     enum { FEW = 4 };
 
     ESPL_CHECK(begin <= end && end <= w->count && espl__kind_sets_local(w->source->kind));
-    if (w->source->kind != ESPL_WRITE_LOCAL_TRANSFORM && w->source->kind != ESPL_WRITE_LOCAL_POSE) {
+    if (espl__kind_sets_part(w->source->kind)) {
         store_parts(forest->local, w, begin, end, sum);
     } else if (end - begin < FEW) {
         store_each(forest->local, w, begin, end, sum);

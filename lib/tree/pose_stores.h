@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stores of local poses, or of one part of them, to plain nodes of one tree, without their worlds: the first half of a
-// sweep of writes.c. Jobs may store disjoint parts of the entries of a tree side by side.
+// Stores of local poses, or of one part of them, to plain nodes of one tree, without their worlds: the
+// first half of a sweep of writes.c. Jobs may store disjoint parts of the entries of a tree side by side.
 #ifndef ESPALIER_LIB_TREE_POSE_STORES_H
 #define ESPALIER_LIB_TREE_POSE_STORES_H
 
@@ -10,8 +10,7 @@
 static inline bool espl__kind_sets_local(espl_write_kind kind)
 {
     return kind == ESPL_WRITE_LOCAL_TRANSFORM || kind == ESPL_WRITE_LOCAL_POSE ||
-           kind == ESPL_WRITE_LOCAL_POSITION || kind == ESPL_WRITE_LOCAL_ROTATION ||
-           kind == ESPL_WRITE_LOCAL_SCALE;
+           espl__kind_sets_part(kind);
 }
 
 /// The sum of some stores. Begins as {.first = UINT32_MAX}.

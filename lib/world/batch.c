@@ -235,45 +235,6 @@ static espl_status run_closed(batch *b, espl__range_function function, size_t co
 
 // --- Order ---
 
-// Sort keys whose trees ascend already, as when a caller writes one tree after the other, each in its
-// own order. A table of the slots of one tree takes a tenth of the time of a sort of all keys.
-// @param numbers  [2 * count] scratch.
-// @return false where the keys are not like this, or few of a tree; then they are in another order, in
-//         which keys of one slot have kept theirs.
-static bool sort_tree_by_tree(const espl__forest *forest, espl__slot_key *keys, size_t count,
-                              uint32_t *numbers)
-{
-    enum { SPARSE = 16 };
-    uint32_t limit = 0;
-
-    for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        const espl__tree *const t = espl__tree_of(forest, keys[begin].slot);
-
-        while (end < count && keys[end].slot - t->base < t->used) {
-            end += 1;
-        }
-        if (t->base < limit || t->used > 2 * count || t->used > SPARSE * (end - begin)) {
-            return false;
-        }
-        limit = t->base + t->used;
-        memset(numbers, 0xff, t->used * sizeof *numbers);
-        for (size_t i = begin; i < end; ++i) {
-            uint32_t *const number = &numbers[keys[i].slot - t->base];
-
-            if (*number != UINT32_MAX) {
-                return false; // two entries for one node
-            }
-            *number = keys[i].number;
-        }
-        for (uint32_t i = 0; begin < end; ++i) {
-            if (numbers[i] != UINT32_MAX) {
-                keys[begin++] = (espl__slot_key){t->base + i, numbers[i]};
-            }
-        }
-    }
-    return true;
-}
-
 // Sort the entries by slot, and leave out those without one. The sort is stable, so that entries of
 // one node keep their order. Postcondition: slots [0, sorted_count) ascend.
 static void sort_by_slot(batch *b)
@@ -291,11 +252,8 @@ static void sort_by_slot(batch *b)
         }
     }
     b->sorted_count = count;
-    uint32_t *const table = (uint32_t *)(void *)b->spare_keys;
-
-    _Static_assert(sizeof *b->spare_keys == 2 * sizeof *table, "a key has two words");
-    if (count != 0 && !sort_tree_by_tree(&b->world->forest, b->keys, count, table)) {
-        espl__slot_keys_sort(&b->keys, &b->spare_keys, count);
+    if (count != 0) {
+        espl__slot_keys_sort(&b->world->forest, &b->keys, &b->spare_keys, count);
     }
     for (size_t i = 0; i < count; ++i) {
         b->slots[i] = b->keys[i].slot;

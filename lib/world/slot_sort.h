@@ -5,6 +5,8 @@
 #ifndef ESPALIER_LIB_WORLD_SLOT_SORT_H
 #define ESPALIER_LIB_WORLD_SLOT_SORT_H
 
+#include "lib/tree/forest.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,10 +16,11 @@ typedef struct espl__slot_key {
 } espl__slot_key;
 
 /// Sort by slot. Stable: keys of one slot keep their order. O(count).
-/// @param keys  [count] in and out; may be exchanged with `spare`, so that the caller
+/// @param keys  [count] in: slots of nodes of the forest; in and out; may be exchanged with `spare`, so that the caller
 ///          reads it again afterwards.
 /// @param spare  [count] scratch.
 /// @param count  not 0.
-void espl__slot_keys_sort(espl__slot_key **keys, espl__slot_key **spare, size_t count);
+void espl__slot_keys_sort(const espl__forest *forest, espl__slot_key **keys, espl__slot_key **spare,
+                          size_t count);
 
 #endif
