@@ -38,18 +38,18 @@ typedef struct espl__kernels {
                      uint32_t begin, uint32_t end);
 
     uint32_t width; ///< Number of ranges of compose_ranges(); 1: there is no such function.
-    /// Compose the worlds of as many slots of several ranges. The result is that of compose() of
-    /// each range.
+    /// Compose the worlds of several ranges of equal length. The result is that of compose() of each
+    /// range.
     ///
-    /// Precondition: no range has a parent in another one, unless both are the same range.
+    /// Precondition: no parent of a slot is in another range. A range may be listed several times.
     /// @param slots  [width] first slot of each range.
     /// @param count  number of slots of each range.
     float (*compose_ranges)(espl_pose *worlds, const espl_pose *locals, const uint32_t *parents,
                             const uint32_t *slots, uint32_t count);
 
-    /// Store poses in order, up to the first one that has the bits of the stored pose. It may also
-    /// end before some values one of which is not finite or not of unit length, so that the caller
-    /// tests each of them.
+    /// Store poses in order, up to the first one that has the bits of the stored pose. It also
+    /// ends where one of the next values may be not finite or not of unit length; the caller tests
+    /// each of them.
     /// @param slots    [count] where each pose is to be stored.
     /// @param numbers  [count] of the values; NULL: from `first` on.
     /// @return the number of poses that are stored.

@@ -235,8 +235,8 @@ espl_status espl__entity_check(const espl__store *store, espl_entity entity)
     return ESPL_OK;
 }
 
-// Entities of neighbours in a tree are in any order in memory, and so are their rows. The records and
-// chunks of the last ones are not prefetched.
+// Records and rows are prefetched, because entities of neighbours in a tree may be far apart in memory.
+// The last ones are not.
 void espl__entities_record_slots(void *context, const uint32_t *entities, uint32_t first,
                                  uint32_t count)
 {

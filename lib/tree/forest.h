@@ -246,9 +246,9 @@ typedef struct espl__removed {
 
 /// Free the slots of destroyed nodes as espl__slot_free(), last first. Their links have no entity
 /// any more.
-/// @param dead  [count] out: at its end, those after which their tree has no node or side arrays that
-///              nothing may need.
-/// @return the number of those.
+/// @param dead  [count] in: the destroyed nodes; out: the last entries are those whose tree is empty,
+///              or has side arrays that may not be needed any more.
+/// @return the number of these entries.
 size_t espl__dead_free(espl__forest *forest, espl__removed *dead, size_t count);
 /// Link a root to a parent, before one of its children or last (ESPL__NO_SLOT). Clears
 /// ESPL__TREE_IN_ORDER unless the order still holds, and updates ESPL__SLOT_EXCEPTIONAL.
@@ -375,8 +375,8 @@ size_t espl__count_overflowed(const espl__forest *forest);
 
 // --- Accessors ---
 
-/// Tell whether prefetches of nodes pay: fewer slots, of 128 bytes with what belongs to them, are in
-/// the caches in any case.
+/// Tell whether prefetches of nodes save time: whether the pool is larger than a second-level cache. A
+/// slot takes 128 bytes with its entity and row.
 static inline bool espl__forest_is_far(const espl__forest *forest)
 {
     enum { FAR_SLOTS = 16384 };

@@ -18,7 +18,7 @@ typedef struct espl__transfer {
 /// header of `tree` is not written. Within a forest, old slots in the range of another tree are freed;
 /// other old slots keep their contents, because the caller frees their range. Precondition: the new
 /// slots are free, and none of them is an old slot.
-/// @param root         in the forest that nodes come from; the other numbers are of the other one.
+/// @param root         slot in `from`; `tree` and `base` are in `to`.
 /// @param side         of the new range, or NULL where no node needs it; its counts are set.
 /// @param exceptional  out: nodes with ESPL__SLOT_EXCEPTIONAL.
 /// @return the number of nodes. `moved` was called for them.

@@ -29,7 +29,7 @@ static ESPL__APART espl_status store_unsound(espl_pose *old, const espl__write_s
                                                             : (espl_status)ESPL__UNCHANGED;
 }
 
-// Add the result of an entry to a sum, and report it where it is another than ESPL_OK.
+// Count the result of an entry, and report it unless it is ESPL_OK.
 ESPL__INLINE void note_result(const espl__write_source *source, uint32_t number, uint32_t slot,
                               espl_status result, espl__stored *sum)
 {

@@ -50,8 +50,8 @@ static bool copy_extra(espl__forest *forest, uint32_t slot)
     return is_changed;
 }
 
-// Recompute a node that is exceptional because its parent has a stretch alone. Most exceptional nodes
-// are: all children of a node with a stretch. @return true where its children see a change.
+// Recompute a node whose parent has a stretch, and that is exceptional for no other reason, as most
+// exceptional nodes are. @return true where its children see a change.
 static inline bool compose_stretched(espl__forest *forest, uint32_t slot)
 {
     const uint32_t parent = forest->parent[slot];

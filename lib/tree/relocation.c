@@ -432,7 +432,7 @@ static void relocate_arrival(const espl__transfer *transfer, espl__relocation *r
     free_subtree(forest, top);
 }
 
-// Free the slots of the dead. Of their list those stay that release_dead() has to look at.
+// Free the slots of the dead, and keep in their list those whose trees release_dead() tests.
 static void free_dead(espl__edit *edit)
 {
     espl__removed *const removed = edit->removed;
