@@ -251,7 +251,8 @@ typedef struct espl_write_report {
     size_t refused;           ///< Not carried out.
     size_t first_refused;     ///< Index of the first refused entry; valid where refused is not 0.
     espl_status first_status; ///< Why it was refused.
-    size_t overflowed;        ///< World transforms that were recomputed and are not finite.
+    size_t overflowed; ///< World transforms that were recomputed and are not finite. One below
+                       ///< entries that are far apart in a large batch may count twice.
 } espl_write_report;
 
 /// espl_write_batch() for a struct of `size` bytes: see GROWTH in espalier(3).

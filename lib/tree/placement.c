@@ -540,7 +540,10 @@ espl_status espl__local_write(espl_pose *local, espl_write_kind kind, const espl
         return ESPL_OK;
     }
     if (espl__kind_sets_part(kind)) {
-        (void)espl__local_set_part(local, kind, value);
+        size_t size = 0;
+        float *const part = espl__part_of(local, kind, &size);
+
+        memcpy(part, value, size);
         return ESPL_OK;
     }
     if (kind == ESPL_WRITE_MULTIPLY_SCALE) {

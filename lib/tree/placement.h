@@ -83,25 +83,40 @@ static inline bool espl__kind_sets_part(espl_write_kind kind)
     return kind == ESPL_WRITE_LOCAL_POSITION || kind == ESPL_WRITE_LOCAL_ROTATION ||
            kind == ESPL_WRITE_LOCAL_SCALE;
 }
-/// Replace the part that such a kind sets.
-/// @param value  at any address.
-/// @return false where espl__write_check() would refuse or normalise the value.
-ESPL__INLINE bool espl__local_set_part(espl_pose *local, espl_write_kind kind, const void *value)
+/// Return the part of a local that such a kind sets.
+/// @param size  out, in bytes: that of a value of the kind.
+ESPL__INLINE float *espl__part_of(espl_pose *local, espl_write_kind kind, size_t *size)
 {
-    float *const p = local->position;
-
     ESPL_CHECK_FULL(espl__kind_sets_part(kind));
     switch (kind) {
     case ESPL_WRITE_LOCAL_POSITION:
-        memcpy(p, value, sizeof local->position);
-        // The difference of a number to itself is 0, unless it is infinite or no number.
-        return (p[0] - p[0]) + (p[1] - p[1]) + (p[2] - p[2]) == 0;
+        *size = sizeof local->position;
+        return local->position;
     case ESPL_WRITE_LOCAL_ROTATION:
-        memcpy(local->rotation, value, sizeof local->rotation);
-        return espl__rotation_is_unit(local->rotation);
+        *size = sizeof local->rotation;
+        return local->rotation;
     default:
-        memcpy(&local->scale, value, sizeof local->scale);
-        return local->scale - local->scale == 0;
+        *size = sizeof local->scale;
+        return &local->scale;
+    }
+}
+/// Tell whether espl__write_check() would neither refuse nor normalise a value of such a kind.
+/// @param value  at any address.
+ESPL__INLINE bool espl__part_is_sound(espl_write_kind kind, const void *value)
+{
+    float v[4] = {0};
+
+    // The difference of a number to itself is 0, unless it is infinite or no number.
+    switch (kind) {
+    case ESPL_WRITE_LOCAL_POSITION:
+        memcpy(v, value, 3 * sizeof v[0]);
+        return (v[0] - v[0]) + (v[1] - v[1]) + (v[2] - v[2]) == 0;
+    case ESPL_WRITE_LOCAL_ROTATION:
+        memcpy(v, value, sizeof v);
+        return espl__rotation_is_unit(v);
+    default:
+        memcpy(v, value, sizeof v[0]);
+        return v[0] - v[0] == 0;
     }
 }
 /// Apply a local write to a placement without inherit flags, with stretch and user data. Statuses

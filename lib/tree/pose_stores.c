@@ -63,31 +63,53 @@ static void store_each(espl_pose *locals, const espl__tree_writes *w, uint32_t b
     }
 }
 
-// Check and store entries that set one part of the local.
-static void store_parts(espl_pose *locals, const espl__tree_writes *w, uint32_t begin, uint32_t end,
-                        espl__stored *sum)
+// Check and store entries that set one part of the local, in place.
+// @param kind  of the source; a constant, so that the size of the part is one as well.
+ESPL__INLINE void store_parts_of(espl_pose *locals, const espl__tree_writes *w, uint32_t begin,
+                                 uint32_t end, espl_write_kind kind, espl__stored *sum)
 {
     const espl__write_source *const source = w->source;
-    const espl_write_kind kind = source->kind;
 
     for (uint32_t at = begin; at < end; ++at) {
         const uint32_t number = espl__entry_number(w, at), slot = w->slots[at];
-        espl_pose next = locals[slot];
+        const void *value = espl__value_at(source, number);
+        espl_write_value checked;
         espl_status result = ESPL_OK;
+        size_t size = 0;
+        float *const part = espl__part_of(&locals[slot], kind, &size);
 
-        if (!espl__local_set_part(&next, kind, espl__value_at(source, number))) {
-            espl_write_value value;
-
-            espl__write_load(&value, kind, espl__value_at(source, number));
-            result = espl__write_check(kind, &value);
-            (void)espl__local_set_part(&next, kind, &value);
+        if (at + 12 < end) {
+            espl__prefetch_to_write(&locals[w->slots[at + 12]]);
         }
-        if (result == ESPL_OK && espl__pose_is_same(&locals[slot], &next)) {
+
+        if (!espl__part_is_sound(kind, value)) {
+            espl__write_load(&checked, kind, value);
+            result = espl__write_check(kind, &checked);
+            value = &checked;
+        }
+        if (result == ESPL_OK && memcmp(part, value, size) == 0) {
             result = (espl_status)ESPL__UNCHANGED;
         } else if (result == ESPL_OK) {
-            locals[slot] = next;
+            memcpy(part, value, size);
         }
         note_result(source, number, slot, result, sum);
+    }
+}
+
+// The same with the kind of the source.
+static void store_parts(espl_pose *locals, const espl__tree_writes *w, uint32_t begin, uint32_t end,
+                        espl__stored *sum)
+{
+    switch (w->source->kind) {
+    case ESPL_WRITE_LOCAL_POSITION:
+        store_parts_of(locals, w, begin, end, ESPL_WRITE_LOCAL_POSITION, sum);
+        break;
+    case ESPL_WRITE_LOCAL_ROTATION:
+        store_parts_of(locals, w, begin, end, ESPL_WRITE_LOCAL_ROTATION, sum);
+        break;
+    default:
+        store_parts_of(locals, w, begin, end, ESPL_WRITE_LOCAL_SCALE, sum);
+        break;
     }
 }
 
@@ -102,11 +124,12 @@ static void store_many(espl__forest *forest, const espl__tree_writes *w, uint32_
         const uint32_t done = forest->kernels->store_poses(
             forest->local, w->slots + at, &w->source->values, numbers, w->first + at, end - at);
 
-        if (done != 0) {
-            sum->first = w->slots[at] < sum->first ? w->slots[at] : sum->first;
-            sum->writes += done;
-            at += done;
+        // Of slots that ascend the first one is the lowest.
+        for (uint32_t i = 0; i < (w->ascend ? done != 0 : done); ++i) {
+            sum->first = w->slots[at + i] < sum->first ? w->slots[at + i] : sum->first;
         }
+        sum->writes += done;
+        at += done;
         if (at < end) {
             const uint32_t next = end - at < BLOCK ? end : at + BLOCK;
 

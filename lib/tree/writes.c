@@ -335,17 +335,24 @@ static espl_status write_entry(pass *p, uint32_t slot, uint32_t number)
     return status >= 0 && !follows ? (espl_status)(status + ESPL__UNCHANGED) : status;
 }
 
-// Choose to sweep from an entry on where the entries left are more than a part of the slots left,
-// or where single writes visited more nodes than two passes would.
-static void choose_sweep(pass *p, uint32_t at, uint64_t visited_before)
+// Tell whether some entries are so many that a sweep of the slots from the lowest one on costs less
+// than a propagation for each.
+static inline bool are_many(const espl__tree *t, uint32_t count, uint32_t lowest)
 {
     enum { PART = 4 };
+
+    return count > (t->base + t->used - lowest) / PART;
+}
+
+// Choose to sweep from an entry on where the entries left are many, or where single writes visited
+// more nodes than two passes would.
+static void choose_sweep(pass *p, uint32_t at, uint64_t visited_before)
+{
     const espl__tree *const t = &p->forest->trees[p->tree];
     const uint64_t visited = p->context->counts.nodes_visited - visited_before;
 
-    p->sweeps =
-        espl__tree_is_single(p->forest, t) &&
-        (p->w->count - at > (p->end - p->w->slots[at]) / PART || visited > 2 * (uint64_t)t->used);
+    p->sweeps = espl__tree_is_single(p->forest, t) &&
+                (are_many(t, p->w->count - at, p->w->slots[at]) || visited > 2 * (uint64_t)t->used);
 }
 
 // Carry out entries one after the other.
@@ -436,20 +443,28 @@ static void store_in_jobs(pass *p)
     }
 }
 
+// Tell whether a tree is so large that workers store its locals.
+static inline bool stores_in_jobs(const espl__forest *forest, const espl__context *context,
+                                  const espl__tree *t)
+{
+    return espl__tree_is_parallel(forest, t) &&
+           !espl__executor_is_serial(context->workers.executor);
+}
+
 // Store entries and sweep, a block at a time, because the locals of a block are still in the cache
-// then.
+// then. Entries that do not ascend are one block.
 static void sweep_poses(pass *p)
 {
     enum { BLOCK = 2048 };
     const espl__tree_writes *const w = p->w;
 
-    if (espl__tree_is_parallel(p->forest, &p->forest->trees[p->tree]) &&
-        !espl__executor_is_serial(p->context->workers.executor)) {
+    if (stores_in_jobs(p->forest, p->context, &p->forest->trees[p->tree])) {
         store_in_jobs(p);
         return;
     }
     for (uint32_t at = 0; at < w->count;) {
-        const uint32_t end = w->count - at < 2 * BLOCK ? w->count : at + BLOCK;
+        const bool is_last = !w->ascend || w->count - at < 2 * BLOCK;
+        const uint32_t end = is_last ? w->count : at + BLOCK;
         espl__stored sum = {.first = UINT32_MAX};
 
         espl__store_poses(p->forest, w, at, end, &sum);
@@ -465,12 +480,30 @@ static void sweep_poses(pass *p)
 
 // Tell whether all entries set locals, or one part of them, and the tree has no side arrays, so that
 // its nodes are plain.
-static bool has_only_poses(const pass *p)
+static inline bool has_only_poses(const espl__tree *t, const espl__write_source *source)
 {
-    const espl__write_source *const source = p->w->source;
+    return t->side == NULL && source->is_one_kind && espl__kind_sets_local(source->kind);
+}
 
-    return p->forest->trees[p->tree].side == NULL && source->is_one_kind &&
-           espl__kind_sets_local(source->kind);
+// Tell whether entries are swept from the first one on. Locals that include that of the root are in
+// any case, because all worlds follow from the root.
+static inline bool sweeps_all(const espl__forest *forest, const espl__tree *t,
+                              const espl__tree_writes *w)
+{
+    const bool sets_root = w->lowest == t->base && has_only_poses(t, w->source);
+
+    return espl__tree_is_single(forest, t) &&
+           (sets_root || (w->count > 1 && are_many(t, w->count, w->lowest)));
+}
+
+// Not where jobs store the locals: two of them may have entries of one node.
+bool espl__tree_takes_any_order(const espl__forest *forest, const espl__context *context,
+                                const espl__tree_writes *w)
+{
+    const espl__tree *const t = espl__tree_of(forest, w->lowest);
+
+    return has_only_poses(t, w->source) && sweeps_all(forest, t, w) &&
+           !stores_in_jobs(forest, context, t);
 }
 
 // --- The whole ---
@@ -490,7 +523,7 @@ static ESPL__APART uint64_t count_overflowed(const pass *p)
             forest->flags[w->slots[i]] |= ESPL__SLOT_MARK;
         }
     }
-    for (uint32_t slot = w->slots[0]; slot < p->end; ++slot) {
+    for (uint32_t slot = w->lowest; slot < p->end; ++slot) {
         const uint32_t parent = forest->parent[slot];
 
         if (parent != ESPL__NO_SLOT && espl__slot_is(forest, parent, ESPL__SLOT_MARK) &&
@@ -503,17 +536,16 @@ static ESPL__APART uint64_t count_overflowed(const pass *p)
                      ? 1
                      : 0;
     }
-    for (uint32_t slot = w->slots[0]; slot < p->end; ++slot) {
+    for (uint32_t slot = w->lowest; slot < p->end; ++slot) {
         forest->flags[slot] &= (uint8_t)~ESPL__SLOT_MARK;
     }
     return count;
 }
 
-// Locals that include that of the root are swept in any case, because all worlds follow from the
-// root. Other writes begin one by one and may change to a sweep.
+// Writes that are not swept begin one by one and may change to a sweep.
 bool espl__tree_write(espl__forest *forest, espl__context *context, const espl__tree_writes *w)
 {
-    const uint32_t tree = forest->tree[w->slots[0]];
+    const uint32_t tree = forest->tree[w->lowest];
     const espl__tree *const t = &forest->trees[tree];
     const uint64_t overflowed = context->counts.overflowed;
     pass p = {.forest = forest,
@@ -521,17 +553,13 @@ bool espl__tree_write(espl__forest *forest, espl__context *context, const espl__
               .w = w,
               .tree = tree,
               .end = t->base + t->used,
+              .sweeps = sweeps_all(forest, t, w),
               .final = UINT32_MAX};
-    const bool are_poses = has_only_poses(&p);
 
-    ESPL_CHECK(w->count != 0 && w->slots[0] >= t->base && w->slots[w->count - 1] < p.end);
+    ESPL_CHECK(w->count != 0 && w->lowest >= t->base && w->slots[w->count - 1] < p.end);
     ESPL_CHECK(!forest->is_edited);
-    if (are_poses && w->slots[0] == t->base && espl__tree_is_single(forest, t)) {
-        p.sweeps = true; // all other worlds follow from the root
-    } else if (w->count > 1) {
-        choose_sweep(&p, 0, context->counts.nodes_visited);
-    }
-    if (p.sweeps && are_poses) {
+    ESPL_CHECK_FULL(w->ascend || espl__tree_takes_any_order(forest, context, w));
+    if (p.sweeps && has_only_poses(t, w->source)) {
         sweep_poses(&p);
     } else {
         write_each(&p, 0, w->count);

@@ -137,10 +137,12 @@ typedef struct espl__write_source {
 /// The entries of a batch that write to one tree.
 typedef struct espl__tree_writes {
     const espl__write_source *source;
-    const uint32_t *slots; // [count] ascending
+    const uint32_t *slots; // [count]
     const uint32_t
         *numbers; // [count] of the entries, ascending within a slot; NULL: from `first` on
     uint32_t first, count;
+    uint32_t lowest; // of the slots
+    bool ascend;     // the slots do
 } espl__tree_writes;
 
 /// Return the address of the value of an entry.
@@ -156,9 +158,13 @@ static inline uint32_t espl__entry_number(const espl__tree_writes *writes, uint3
     return writes->numbers != NULL ? writes->numbers[at] : writes->first + at;
 }
 
+/// Tell whether the slots of the writes of a tree need not ascend, because all locals are stored before
+/// the worlds follow in one pass over the tree.
+bool espl__tree_takes_any_order(const espl__forest *forest, const espl__context *context,
+                                const espl__tree_writes *writes);
 /// Carry out the writes of one tree: parents before children, and those of one node in order. Each
-/// world is recomputed a bounded number of times, whatever the shape. Precondition: the tree has
-/// the side arrays that the writes need.
+/// world is recomputed a bounded number of times, whatever the shape. Preconditions: the tree has
+/// the side arrays that the writes need, and the slots ascend or espl__tree_takes_any_order().
 ///
 /// A small tree may be added to context->batch. Its worlds are up to date after
 /// espl__tree_batch_finish(). Overflowed worlds at or below a changed node are added to the

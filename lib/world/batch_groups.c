@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT
+// The groups of lib/world/batch_groups.h: forming, sorting and writing them.
+//
+// Entries that come tree by tree are not sorted as a whole. Those of a tree are, unless it is swept:
+// then all locals are stored in the order of the caller before the worlds follow. Groups are cut into
+// pieces of at least world->job_cost, which are worth a job.
+//
+// Invariants: two groups never have the same tree, so that jobs write them side by side. What is
+// written, and what is counted, does not depend on the number of workers.
+#include "lib/world/batch_groups.h"
+
+#include "lib/base/prefetch.h"
+#include "lib/tree/tree_batch.h"
+#include "lib/world/slot_writes.h"
+
+#include <string.h>
+
+// Upper bound of jobs, because beginning and ending a job is serialised.
+enum { WRITE_JOBS = 256 };
+
+espl_status espl__batch_run(espl__batch *b, espl__range_function function, size_t count,
+                            size_t grain)
+{
+    espl_world *const world = b->world;
+
+    ESPL_CHECK(!world->is_playing);
+    world->is_playing = true;
+    const espl_status status =
+        espl__run_ranges(&world->executor, &world->hooks, function, b, count, grain);
+    world->is_playing = false;
+    return status;
+}
+
+// --- Order ---
+
+// Sort slots [begin, begin + count) and write the numbers of their entries.
+// @param count  0: nothing is left to sort.
+static void store_sorted(espl__batch *b, size_t begin, size_t count)
+{
+    espl__slot_key *keys = b->keys + begin, *spare = b->spare_keys + begin;
+
+    if (count != 0) {
+        espl__slot_keys_sort(&b->world->forest, &keys, &spare, count);
+    }
+    for (size_t i = 0; i < count; ++i) {
+        b->slots[begin + i] = keys[i].slot;
+        b->numbers[begin + i] = keys[i].number;
+    }
+}
+
+size_t espl__batch_sort(espl__batch *b)
+{
+    const size_t begin = b->end;
+    size_t end = begin;
+
+    ESPL_CHECK(!b->is_sorted && b->sum.count == 0 && b->resolved == b->entries->count);
+    for (size_t i = begin; i < b->entries->count; ++i) {
+        if (b->slots[i] != ESPL__NO_SLOT) {
+            b->keys[end++] = (espl__slot_key){b->slots[i], (uint32_t)i};
+        }
+    }
+    store_sorted(b, begin, end - begin);
+    b->is_sorted = true;
+    b->sum.limit = 0;
+    return end;
+}
+
+// Sort the entries of one group.
+static void sort_group(espl__batch *b, espl__write_group *g)
+{
+    ESPL_CHECK(!g->ascends && !g->has_numbers);
+    for (uint32_t i = g->begin; i < g->begin + g->count; ++i) {
+        b->keys[i] = (espl__slot_key){b->slots[i], i};
+    }
+    store_sorted(b, g->begin, g->count);
+    g->ascends = g->has_numbers = true;
+}
+
+// --- Forming ---
+
+// Return the group of the tree that entry `at` writes to.
+// @param ascend  all slots do. Then only the last one of as many entries as the tree has nodes is looked
+//        at first, because most batches of many writes have an entry for each node of a tree.
+static inline espl__write_group group_at(const uint32_t *slots, size_t at, size_t end,
+                                         const espl__tree *t, bool ascend)
+{
+    const uint32_t base = t->base, capacity = t->capacity, live = t->live;
+    espl__write_group g = {.begin = (uint32_t)at, .lowest = slots[at], .ascends = true};
+    uint32_t before = slots[at];
+
+    if (ascend && live <= end - at && slots[at + live - 1] - base < capacity) {
+        at += live;
+    }
+    for (; at < end && slots[at] - base < capacity; ++at) {
+        g.lowest = slots[at] < g.lowest ? slots[at] : g.lowest;
+        g.ascends = g.ascends && slots[at] >= before;
+        before = slots[at];
+    }
+    g.count = (uint32_t)at - g.begin;
+    return g;
+}
+
+// Weight of a group: the nodes of its tree, because a write may visit all of them, and a cost for each
+// entry.
+static inline uint64_t group_weight(const espl__tree *t, const espl__write_group *g)
+{
+    return t->live + (uint64_t)ESPL__ENTRY_COST * g->count;
+}
+
+// Form groups, up to a tree that does not lie behind the one before it, or that must not be written
+// before all entries are known.
+// @return the first entry without a group.
+static size_t form_groups(espl__batch *b, size_t end, bool is_last)
+{
+    const espl__forest *const forest = &b->world->forest;
+    const uint32_t *const slots = b->slots;
+    const bool ascend = !b->is_unordered || b->is_sorted;
+    espl__group_sum sum = b->sum;
+    size_t at = b->end;
+
+    while (at < end) {
+        if (slots[at] == ESPL__NO_SLOT) {
+            at += 1;
+            continue;
+        }
+        const espl__tree *const t = espl__tree_of(forest, slots[at]);
+
+        if (t->base < sum.limit || (!is_last && t->side != NULL)) {
+            break;
+        }
+        if (sum.piece >= b->world->job_cost) {
+            b->cuts[++sum.cut_count] = (uint32_t)sum.count;
+            sum.piece = 0;
+        }
+        espl__write_group *const g = &b->groups[sum.count++];
+
+        *g = group_at(slots, at, end, t, ascend);
+        g->has_numbers = b->is_sorted;
+        at += g->count;
+        sum.weight += group_weight(t, g);
+        sum.piece += group_weight(t, g);
+        sum.limit = t->base + t->capacity;
+    }
+    b->sum = sum;
+    return at;
+}
+
+bool espl__batch_add_groups(espl__batch *b, size_t end, bool is_last)
+{
+    const espl__group_sum before = b->sum;
+
+    ESPL_CHECK(b->end <= end && end <= b->resolved);
+    if (before.count == 0) {
+        b->cuts[0] = 0;
+    }
+    const bool is_whole = form_groups(b, end, is_last) == end;
+    const bool is_enough = is_last || b->sum.count - before.count > 1;
+
+    ESPL_CHECK(!b->is_sorted || is_whole);
+    if (!is_whole || !is_enough) {
+        b->sum = before;
+        return false;
+    }
+    b->end = end;
+    if (!is_last) {
+        const espl__write_group *const g = &b->groups[b->sum.count - 1];
+        const espl__tree *const t = espl__tree_of(&b->world->forest, g->lowest);
+
+        b->end = g->begin;
+        b->sum.count -= 1;
+        b->sum.weight -= group_weight(t, g);
+        b->sum.piece -= group_weight(t, g);
+        b->sum.limit = t->base;
+    }
+    return true;
+}
+
+// --- Side arrays ---
+
+// Free the side arrays that turned out not to be needed.
+static void drop_sides(const espl__batch *b)
+{
+    espl__forest *const forest = &b->world->forest;
+
+    for (size_t i = 0; i < b->sum.count; ++i) {
+        espl__tree_drop_side(forest, forest->tree[b->groups[i].lowest]);
+    }
+}
+
+espl_status espl__batch_ensure_sides(espl__batch *b)
+{
+    const espl__forest *const forest = &b->world->forest;
+    espl_status status = ESPL_OK;
+
+    for (size_t g = 0; b->wants_side && g < b->sum.count && status == ESPL_OK; ++g) {
+        const espl__write_group *const at = &b->groups[g];
+        const uint32_t tree = forest->tree[at->lowest], end = at->begin + at->count;
+        bool is_wanted = false;
+
+        for (uint32_t i = at->begin; forest->trees[tree].side == NULL && i < end && !is_wanted;
+             ++i) {
+            is_wanted = espl__entry_wants_side(b->entries, at->has_numbers ? b->numbers[i] : i);
+        }
+        status = is_wanted ? espl__ensure_side(b->world, tree, false) : ESPL_OK;
+    }
+    if (status != ESPL_OK) {
+        drop_sides(b);
+    }
+    return status;
+}
+
+// Move trees whose layout debt came due in a job to the list of unsettled trees. In the order of
+// trees, so that the list does not depend on the workers.
+static void mark_due_trees(const espl__batch *b)
+{
+    espl__forest *const forest = &b->world->forest;
+
+    for (size_t i = 0; i < b->sum.count; ++i) {
+        const uint32_t tree = forest->tree[b->groups[i].lowest];
+
+        if ((forest->trees[tree].flags & ESPL__TREE_DUE) != 0) {
+            forest->trees[tree].flags &= ~(uint32_t)ESPL__TREE_DUE;
+            espl__tree_mark_unsettled(forest, tree);
+        }
+    }
+}
+
+// --- Writing ---
+
+// Write the entries of one tree. Postcondition: its world transforms are up to date, or it is in
+// context->batch and will be at espl__tree_batch_finish().
+static void write_group(espl__batch *b, espl__write_group *g, espl__context *context)
+{
+    ESPL_CHECK_FULL(!g->is_done && g->count != 0 && g->begin + g->count <= b->end);
+    espl__forest *const forest = &b->world->forest;
+    espl__tree_writes writes = {.source = &b->source,
+                                .slots = b->slots + g->begin,
+                                .numbers = g->has_numbers ? b->numbers + g->begin : NULL,
+                                .first = g->begin,
+                                .count = g->count,
+                                .lowest = g->lowest,
+                                .ascend = g->ascends};
+
+    if (!g->ascends && !espl__tree_takes_any_order(forest, context, &writes)) {
+        sort_group(b, g);
+        writes.numbers = b->numbers + g->begin;
+        writes.ascend = true;
+    }
+    if (espl__tree_write(forest, context, &writes)) {
+        b->has_remarks = true;
+    }
+    if (espl__tree_of(forest, g->lowest)->side != NULL) {
+        context->has_sides_to_drop = true;
+    }
+    g->is_done = true;
+}
+
+// Add the counts of a job to those of the batch.
+static void add_counts(espl__batch *b, const espl__context *context)
+{
+    b->visited += context->counts.nodes_visited;
+    b->skipped += context->counts.nodes_skipped;
+    b->writes += context->counts.writes;
+    b->writes_skipped += context->counts.writes_skipped;
+    b->overflowed += context->counts.overflowed;
+    b->debt += context->counts.debt;
+    if (context->has_sides_to_drop) {
+        b->has_sides_to_drop = true;
+    }
+    if (context->has_due) {
+        b->has_due = true;
+    }
+}
+
+// Prefetch the trees of later groups, because trees are far apart in memory: the header of one group, and
+// of a nearer one the slots that its writes reach.
+static inline void prefetch_trees(const espl__batch *b, size_t at, size_t end)
+{
+    enum { FAR = 6, NEAR = 3, LINE = 64, SLOTS = 48 };
+    const espl__forest *const forest = &b->world->forest;
+
+    if (at + FAR < end) {
+        espl__prefetch(espl__tree_of(forest, b->groups[at + FAR].lowest));
+    }
+    if (at + NEAR < end) {
+        const espl__write_group *const g = &b->groups[at + NEAR];
+        const uint32_t slot = g->lowest;
+        const espl__tree *const t = espl__tree_of(forest, slot);
+        // A single write below the root visits few nodes.
+        const uint32_t reach = slot == t->base || g->count > 1 ? t->base + t->used - slot : 1;
+        const uint32_t count = reach < SLOTS ? reach : SLOTS;
+
+        espl__prefetch(&forest->links[slot]);
+        espl__prefetch(&forest->flags[slot]);
+        for (uint32_t k = 0; k < count; k += LINE / sizeof(uint32_t)) {
+            espl__prefetch(&forest->parent[slot + k]);
+        }
+        for (uint32_t k = 0; k < count; k += LINE / sizeof(espl_pose)) {
+            espl__prefetch(&forest->local[slot + k]);
+            espl__prefetch_to_write(&forest->world[slot + k]);
+        }
+    }
+}
+
+// Write groups [begin, end) that are not done.
+static void write_groups(espl__batch *b, size_t begin, size_t end)
+{
+    espl__forest *const forest = &b->world->forest;
+    espl__tree_batch trees = {0};
+    espl__context context = {.is_job = true, .batch = &trees};
+
+    // Prefetches cost more than they save where all slots are in the second-level cache.
+    const bool is_far = espl__forest_is_far(forest);
+
+    for (size_t i = begin; i < end; ++i) {
+        if (is_far) {
+            prefetch_trees(b, i, end);
+        }
+        if (!b->groups[i].is_done) {
+            write_group(b, &b->groups[i], &context);
+        }
+    }
+    espl__tree_batch_finish(forest, &context, &trees);
+    add_counts(b, &context);
+}
+
+// Job: write the groups of pieces [begin, end).
+static void write_pieces(void *context, size_t begin, size_t end)
+{
+    espl__batch *const b = context;
+    const size_t last = end <= b->sum.cut_count ? b->cuts[end] : b->sum.count;
+
+    ESPL_CHECK(begin < end && end <= b->sum.cut_count + 1);
+
+    write_groups(b, b->cuts[begin], last);
+}
+
+// Write the trees that are large enough to be divided among workers, one after the other, each on
+// all workers. Only where they are fewer than twice the workers: many large trees keep all workers
+// busy by themselves.
+static void write_large_trees(espl__batch *b)
+{
+    const espl__forest *const forest = &b->world->forest;
+    espl__context context = {.workers = forest->context.workers, .is_job = true};
+    size_t large_count = 0;
+
+    if (espl__executor_is_serial(&b->world->executor)) {
+        return;
+    }
+    for (size_t i = 0; i < b->sum.count; ++i) {
+        large_count += espl__tree_of(forest, b->groups[i].lowest)->live / 2 >= forest->grain;
+    }
+    if (large_count == 0 || large_count / 2 >= b->world->executor.worker_count) {
+        return;
+    }
+    for (size_t i = 0; i < b->sum.count; ++i) {
+        if (espl__tree_of(forest, b->groups[i].lowest)->live / 2 >= forest->grain) {
+            write_group(b, &b->groups[i], &context);
+        }
+    }
+    add_counts(b, &context);
+}
+
+void espl__batch_write_groups(espl__batch *b)
+{
+    ESPL_CHECK(!b->world->is_playing);
+    const size_t pieces = b->sum.count != 0 ? b->sum.cut_count + 1 : 0;
+    const bool is_small = b->sum.weight < b->world->wake_cost;
+    const size_t jobs = is_small || espl__executor_is_serial(&b->world->executor) ? 1 : WRITE_JOBS;
+
+    espl__heap_forbid(&b->world->heap);
+    write_large_trees(b);
+    // An executor that lost a job may have run others: groups that are done are skipped.
+    if (espl__batch_run(b, write_pieces, pieces, (pieces + jobs - 1) / jobs) != ESPL_OK) {
+        write_groups(b, 0, b->sum.count);
+    }
+    if (b->has_sides_to_drop) {
+        drop_sides(b);
+    }
+    if (b->has_due) {
+        mark_due_trees(b);
+    }
+    espl__heap_allow(&b->world->heap);
+    b->sum = (espl__group_sum){.limit = b->sum.limit};
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// The groups of a batch of writes: the entries of each tree, and how they are written. batch.c finds
+// the slots of the entries, calls these functions, and reports.
+#ifndef ESPALIER_LIB_WORLD_BATCH_GROUPS_H
+#define ESPALIER_LIB_WORLD_BATCH_GROUPS_H
+
+#include "lib/tree/writes.h"
+#include "lib/world/slot_sort.h"
+#include "lib/world/write_entries.h"
+
+#include <stdatomic.h>
+
+/// Cost of finding and writing an entry, in world transforms recomputed.
+#define ESPL__ENTRY_COST 4
+
+/// The entries of one tree: [begin, begin + count) of the slots of a batch.
+typedef struct espl__write_group {
+    uint32_t begin, count;
+    uint32_t lowest;  // of the slots
+    bool ascends;     // the slots do
+    bool has_numbers; // else entry i has slots[i]
+    bool is_done;
+} espl__write_group;
+
+/// How many groups there are, and what they cost.
+typedef struct espl__group_sum {
+    size_t count;
+    size_t cut_count;
+    uint64_t weight; // of all groups
+    uint64_t piece;  // of those since the last cut
+    uint32_t limit;  // end of the range of the last tree
+} espl__group_sum;
+
+/// A batch under way. Arrays lie in world->write_scratch. Jobs write only the atomic fields, and
+/// elements of arrays that belong to their range.
+typedef struct espl__batch {
+    espl_world *world;
+    const espl__entries *entries;
+    espl__write_source source;
+    espl_status *results; // [count]
+    uint32_t *slots;      // [count] of each entry, or ESPL__NO_SLOT; sorted from some entry on
+    uint32_t *numbers;    // [count] of the entries, where a group has_numbers
+    espl__slot_key *keys, *spare_keys; // [count] scratch of sorts
+    size_t resolved;                   // entries whose slots were looked up
+    size_t end;                        // entries that are in a group, or in none for good
+    bool has_windows;                  // entries may be written before later ones are looked up
+    bool is_sorted;                    // from an entry at or before `end` on
+    espl__write_group *groups;         // [sum.count]
+    uint32_t *cuts;                    // [sum.cut_count + 1] groups at which a piece begins
+    espl__group_sum sum;
+    _Atomic bool is_unordered; // slots do not ascend, or some entry has none
+    _Atomic bool is_mixed, wants_side, has_missing, has_remarks, has_sides_to_drop, has_due;
+    bool looks_for_zeros;  // of whole transforms, because the log hook takes remarks
+    _Atomic bool has_zero; // some entry has one
+    _Atomic uint64_t visited, skipped, writes, writes_skipped, overflowed, debt;
+} espl__batch;
+
+/// Run jobs of a batch while the world counts as playing, so that a call of the executor's threads into
+/// the library is refused.
+espl_status espl__batch_run(espl__batch *batch, espl__range_function function, size_t count,
+                            size_t grain);
+
+/// Add a group for each tree that entries [batch->end, end) write to, without sorting them. Where `end`
+/// is not the end of all entries, those of the last tree are left to the next call, because more of
+/// them may follow. Moves batch->end.
+/// @param is_last  no entries follow.
+/// @return false: nothing changed, because the entries of some tree do not lie together, the trees do not
+///         ascend, or more entries may follow and all write to one tree, or some to a tree with side
+///         arrays: there a later entry for the parent might change what an entry means.
+bool espl__batch_add_groups(espl__batch *batch, size_t end, bool is_last);
+
+/// Sort the entries from batch->end on by slot, and leave out those without one. Stable, so that entries
+/// of one node keep their order. Precondition: there are no groups.
+/// @return the end of the entries; up to it espl__batch_add_groups() succeeds.
+size_t espl__batch_sort(espl__batch *batch);
+
+/// Give side arrays to the trees of groups that need them for some entry, before anything is written.
+/// @return ESPL_OK, ESPL_ERR_NO_MEMORY, or that writes are structural now. After a refusal the trees
+///         have the side arrays that they had.
+espl_status espl__batch_ensure_sides(espl__batch *batch);
+
+/// Write the groups and forget them. Allocates nothing, and cannot fail.
+void espl__batch_write_groups(espl__batch *batch);
+
+/// Tell whether entry i sets a stretch or user data for which its tree needs side arrays. An entry
+/// whose value is refused needs none.
+bool espl__entry_wants_side(const espl__entries *entries, size_t i);
+
+#endif
