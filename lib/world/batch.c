@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Batches of writes: espl_write_batch() and espl_write_strided().
 //
-// A batch has three steps. It finds the slot of each entry's entity, in jobs. It sorts the entries
-// by slot, unless they come sorted, and forms a group of the entries of each tree. It writes the
-// groups, again in jobs, one pass over each tree. All that can fail comes first: memory, and side
-// arrays that the values need. From write_all_groups() on nothing is allocated and nothing fails.
+// A batch has three steps. It finds the slot of each entry's entity, in jobs. It forms a group of the
+// entries of each tree, and sorts them where they do not come tree by tree. It writes the groups, again
+// in jobs, one pass over each tree. All that can fail comes before the first write: memory, and side
+// arrays that the values need. Where nothing can fail, many entries take these steps in windows.
 //
 // Invariants: entries of one entity are applied in the order of the caller. Two jobs never write
 // the same tree. What a batch leaves in the world, and what its report says, does not depend on the
@@ -158,9 +158,9 @@ static bool some_wants_side(const espl__batch *b, size_t begin, size_t end)
     return is_wanted;
 }
 
-// Job: find the slots of entries [begin, end) from b->resolved on, and check their kinds. Writes results and slots of
-// its range, and sets flags of the batch. A flag that is set already is not written again, because
-// all jobs share its cache line.
+// Job: find the slots of entries [begin, end) from b->resolved on, and check their kinds. Writes results
+// and slots of its range, and sets flags of the batch. A flag that is set already is not written again,
+// because all jobs share its cache line.
 static void resolve_entries(void *context, size_t begin, size_t end)
 {
     espl__batch *const b = context;

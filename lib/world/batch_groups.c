@@ -107,6 +107,21 @@ static inline uint64_t group_weight(const espl__tree *t, const espl__write_group
     return t->live + (uint64_t)ESPL__ENTRY_COST * g->count;
 }
 
+// Prefetch what form_groups() reads of later entries: the number of the tree of one, and the header of a
+// nearer one. @param step  entries of a tree, as many as the last one had.
+static inline void prefetch_headers(const espl__forest *forest, const uint32_t *slots, size_t at,
+                                    size_t end, size_t step)
+{
+    enum { FAR = 16, NEAR = 8 };
+
+    if (FAR * step < end - at) {
+        espl__prefetch_element(forest->tree, slots[at + FAR * step], sizeof *forest->tree);
+    }
+    if (NEAR * step < end - at && slots[at + NEAR * step] != ESPL__NO_SLOT) {
+        espl__prefetch(espl__tree_of(forest, slots[at + NEAR * step]));
+    }
+}
+
 // Form groups, up to a tree that does not lie behind the one before it, or that must not be written
 // before all entries are known.
 // @return the first entry without a group.
@@ -114,7 +129,7 @@ static size_t form_groups(espl__batch *b, size_t end, bool is_last)
 {
     const espl__forest *const forest = &b->world->forest;
     const uint32_t *const slots = b->slots;
-    const bool ascend = !b->is_unordered || b->is_sorted;
+    const bool ascend = !b->is_unordered || b->is_sorted, is_far = espl__forest_is_far(forest);
     espl__group_sum sum = b->sum;
     size_t at = b->end;
 
@@ -137,6 +152,9 @@ static size_t form_groups(espl__batch *b, size_t end, bool is_last)
         *g = group_at(slots, at, end, t, ascend);
         g->has_numbers = b->is_sorted;
         at += g->count;
+        if (is_far) {
+            prefetch_headers(forest, slots, at, end, g->count);
+        }
         sum.weight += group_weight(t, g);
         sum.piece += group_weight(t, g);
         sum.limit = t->base + t->capacity;
