@@ -413,6 +413,110 @@ void espl__propagate_below(espl__forest *forest, espl__context *context, uint32_
     }
 }
 
+// --- Below many nodes ---
+
+// Ranges that are to be composed, in the order of their slots. They are a queue, because parents come
+// before children in the same order as their ranges of children.
+typedef struct range_queue {
+    espl__slot_range *ranges; // [size] a ring
+    uint32_t size, head, count;
+} range_queue;
+
+// Remove the first range.
+static espl__slot_range pop_range(range_queue *queue)
+{
+    const espl__slot_range first = queue->ranges[queue->head];
+
+    ESPL_CHECK_FULL(queue->count != 0);
+    queue->head = queue->head + 1 < queue->size ? queue->head + 1 : 0;
+    queue->count -= 1;
+    return first;
+}
+
+// Add a range behind all others.
+static void push_range(range_queue *queue, espl__slot_range range)
+{
+    const uint32_t at = queue->head + queue->count;
+
+    ESPL_CHECK_FULL(queue->count < queue->size && range.begin < range.end);
+    queue->ranges[at < queue->size ? at : at - queue->size] = range;
+    queue->count += 1;
+}
+
+// Remove the first range of the queue and of `slots`, joined with all that overlap it or follow it
+// without a gap. @param at  in and out: slots that are removed.
+static espl__slot_range take_range(range_queue *queue, const uint32_t *slots, uint32_t count,
+                                   uint32_t *at)
+{
+    const bool is_queued =
+        *at == count || (queue->count != 0 && queue->ranges[queue->head].begin <= slots[*at]);
+    espl__slot_range range =
+        is_queued ? pop_range(queue) : (espl__slot_range){slots[*at], slots[*at]};
+
+    for (;;) {
+        uint32_t end = range.end;
+
+        if (*at < count && slots[*at] <= range.end) {
+            end = slots[(*at)++] + 1;
+        } else if (queue->count != 0 && queue->ranges[queue->head].begin <= range.end) {
+            end = pop_range(queue).end;
+        } else {
+            return range;
+        }
+        range.end = end > range.end ? end : range.end;
+    }
+}
+
+// Return the children of the slots of a range that are not in the range themselves.
+static espl__slot_range find_children(const espl__forest *forest, const espl__tree *t,
+                                      espl__slot_range range)
+{
+    const uint32_t child = forest->links[range.begin].first_child;
+    espl__slot_range below = {child, child};
+
+    if (range.end - range.begin > 1) {
+        below.begin = espl__first_below(forest, t, range.begin);
+        below.end = espl__first_below(forest, t, range.end);
+    } else if (child != ESPL__NO_SLOT) {
+        below.end = forest->links[child].previous + 1;
+    }
+    below.begin = below.begin > range.end ? below.begin : range.end;
+    return below;
+}
+
+// A node below several of the slots is in one range, because what is joined is composed once. Where
+// no slots are left, no range has nodes above those of another one, so that workers may compose each
+// with all below it.
+void espl__propagate_below_many(espl__forest *forest, espl__context *context, uint32_t tree,
+                                const uint32_t *slots, uint32_t count, espl__slot_range *ranges)
+{
+    const espl__tree *const t = &forest->trees[tree];
+    const bool is_parallel = has_workers(forest, context, t);
+    range_queue queue = {.ranges = ranges, .size = count};
+
+    ESPL_CHECK((t->flags & ESPL__TREE_IN_ORDER) != 0 && t->exceptional == 0);
+    ESPL_CHECK(count == 0 || slots[0] > t->base);
+    for (uint32_t at = 0; at < count || queue.count != 0;) {
+        const espl__slot_range range = take_range(&queue, slots, count, &at);
+        float alarm = 0;
+
+        if (is_parallel && at == count && forest->parent[range.end - 1] < range.begin) {
+            alarm = espl__compose_parallel(forest, &context->workers, t, range.begin, range.end,
+                                           false, &context->counts.nodes_visited);
+        } else {
+            const espl__slot_range below = find_children(forest, t, range);
+
+            alarm = compose_range(forest, t, range.begin, range.end);
+            context->counts.nodes_visited += range.end - range.begin;
+            if (below.begin < below.end) {
+                push_range(&queue, below);
+            }
+        }
+        // The caller counts the worlds that are not finite.
+        context->counts.overflowed += alarm != 0 ? 1 : 0;
+    }
+}
+
 // --- User data ---
 
 void espl__propagate_user_data(espl__forest *forest, uint32_t top)

@@ -478,6 +478,24 @@ static void sweep_poses(pass *p)
     }
 }
 
+// Store all entries, and recompute the worlds at and below the nodes that they change, each once.
+static void write_levels(pass *p)
+{
+    const espl__tree_writes *const w = p->w;
+    espl__stored sum = {.first = UINT32_MAX};
+    uint32_t count = 0;
+
+    ESPL_CHECK_FULL(w->ascend);
+    espl__store_poses(p->forest, w, 0, w->count, &sum);
+    add_stored(p, &sum);
+    for (uint32_t i = 0; i < w->count; ++i) {
+        w->changed[count] = w->slots[i];
+        count += w->source->results[espl__entry_number(w, i)] == ESPL_OK ? 1 : 0;
+    }
+    espl__propagate_below_many(p->forest, p->context, p->tree, w->changed, count, w->ranges);
+    p->final = UINT32_MAX;
+}
+
 // Tell whether all entries set locals, or one part of them, and the tree has no side arrays, so that
 // its nodes are plain.
 static inline bool has_only_poses(const espl__tree *t, const espl__write_source *source)
@@ -561,6 +579,9 @@ bool espl__tree_write(espl__forest *forest, espl__context *context, const espl__
     ESPL_CHECK_FULL(w->ascend || espl__tree_takes_any_order(forest, context, w));
     if (p.sweeps && has_only_poses(t, w->source)) {
         sweep_poses(&p);
+    } else if (w->count > 1 && has_only_poses(t, w->source) && espl__tree_is_single(forest, t) &&
+               (t->flags & ESPL__TREE_IN_ORDER) != 0 && t->exceptional == 0) {
+        write_levels(&p);
     } else {
         write_each(&p, 0, w->count);
     }

@@ -257,7 +257,9 @@ static void write_group(espl__batch *b, espl__write_group *g, espl__context *con
                                 .first = g->begin,
                                 .count = g->count,
                                 .lowest = g->lowest,
-                                .ascend = g->ascends};
+                                .ascend = g->ascends,
+                                .changed = (uint32_t *)(void *)(b->spare_keys + g->begin),
+                                .ranges = (espl__slot_range *)(void *)(b->keys + g->begin)};
 
     if (!g->ascends && !espl__tree_takes_any_order(forest, context, &writes)) {
         sort_group(b, g);
