@@ -20,6 +20,14 @@ typedef struct row_range {
     uint32_t chunk, first, count;
 } row_range;
 
+// The chunk of a row, by its position among the chunks of the archetype. Rows are counted in 32
+// bits (see espl__rows_reserve()), and a division of 32 bits is faster.
+static inline uint32_t row_position(const espl__archetype *archetype, size_t row)
+{
+    ESPL_CHECK_FULL(row <= UINT32_MAX);
+    return (uint32_t)row / archetype->capacity;
+}
+
 // --- Appending ---
 
 // Append at most `wanted` rows to an archetype: as many as fit the chunk at its end, which is the
@@ -27,7 +35,7 @@ typedef struct row_range {
 static row_range append_rows(espl__store *store, espl__archetype *archetype, size_t wanted)
 {
     ESPL_CHECK(wanted > 0 && archetype->count < archetype->reserved);
-    const uint32_t number = archetype->chunks[archetype->count / archetype->capacity];
+    const uint32_t number = archetype->chunks[row_position(archetype, archetype->count)];
     espl__chunk *const chunk = &store->chunks[number];
     const uint32_t room = archetype->capacity - chunk->count;
     const uint32_t count = wanted < room ? (uint32_t)wanted : room;
@@ -40,14 +48,17 @@ static row_range append_rows(espl__store *store, espl__archetype *archetype, siz
 }
 
 // Count all columns of a chunk as written, because rows come in or change places there.
-static void bump_versions(espl__store *store, uint32_t number)
+static inline void bump_versions(espl__store *store, const espl__archetype *archetype,
+                                 uint32_t number)
 {
     const espl__chunk *const chunk = &store->chunks[number];
-    const size_t columns = espl__array_length(store->archetypes[chunk->archetype].columns);
+    const size_t columns = espl__array_length(archetype->columns);
+    const uint64_t version = ++store->version;
 
-    store->version += 1;
+    ESPL_CHECK_FULL(archetype == &store->archetypes[chunk->archetype]);
+
     for (size_t i = 0; i <= columns; ++i) {
-        chunk->versions[i] = store->version;
+        chunk->versions[i] = version;
     }
 }
 
@@ -55,69 +66,73 @@ static void bump_versions(espl__store *store, uint32_t number)
 size_t espl__rows_open(espl__store *store, uint32_t number, size_t count)
 {
     espl__archetype *const archetype = &store->archetypes[number];
-    const size_t first = archetype->count;
+    const size_t first = archetype->count, end = first + count;
 
     ESPL_CHECK(count <= archetype->reserved - first);
-    while (archetype->count < first + count) {
-        const row_range rows = append_rows(store, archetype, first + count - archetype->count);
+    while (archetype->count < end) {
+        const row_range rows = append_rows(store, archetype, end - archetype->count);
 
-        bump_versions(store, rows.chunk);
+        bump_versions(store, archetype, rows.chunk);
     }
     return first;
 }
 
-// Return the offset of the column of a component in the chunks of an archetype, or ESPL__NONE. NULL
-// has no columns. Both archetypes of a copy have ascending columns, so that they are merged.
-// @param next  the column to begin with, at first 0.
-static uint32_t offset_from(const espl__archetype *from, size_t *next, espl_component component)
-{
-    const size_t count = from == NULL ? 0 : espl__array_length(from->columns);
+// The columns of an archetype that are left to be searched.
+typedef struct column_walk {
+    const espl__column *next, *end;
+} column_walk;
 
-    while (*next < count && from->columns[*next].component < component) {
-        *next += 1;
+// @param from  NULL has no columns.
+static inline column_walk begin_walk(const espl__archetype *from)
+{
+    const espl__column *const columns = from != NULL ? from->columns : NULL;
+
+    return (column_walk){columns, columns != NULL ? columns + espl__array_length(columns) : NULL};
+}
+
+// Return the offset of the column of a component, or ESPL__NONE. Both archetypes of a copy have
+// ascending columns, so that they are merged.
+static inline uint32_t find_offset(column_walk *from, espl_component component)
+{
+    while (from->next != from->end && from->next->component < component) {
+        from->next += 1;
     }
-    return *next < count && from->columns[*next].component == component
-               ? from->columns[*next].offset
-               : ESPL__NONE;
+    return from->next != from->end && from->next->component == component ? from->next->offset
+                                                                         : ESPL__NONE;
 }
 
 // Write the values of one source row to rows of an archetype, but not the slot column. Columns that
 // the source lacks become zeros. The source may be in the same chunk, before the rows.
-// @param from  archetype of the source; NULL: there is none, and its record is not read.
-static void copy_source_row(const espl__store *store, const espl__archetype *to, row_range rows,
-                            const espl__archetype *from, const espl__record *source)
+// @param source  chunk of the source; NULL: there is none, and the walk is empty.
+static void copy_source_row(const espl__archetype *to, const espl__chunk *chunk, uint32_t first,
+                            uint32_t count, column_walk from, const espl__chunk *source,
+                            uint32_t source_row)
 {
-    unsigned char *const bytes = store->chunks[rows.chunk].bytes;
     const size_t columns = espl__array_length(to->columns);
-    size_t next = 0;
 
-    ESPL_CHECK(rows.first + rows.count <= store->chunks[rows.chunk].count);
+    ESPL_CHECK(first + count <= chunk->count);
     for (size_t i = 0; i < columns; ++i) {
         const espl__column *const column = &to->columns[i];
         const size_t size = column->size;
-        unsigned char *const values = bytes + column->offset + rows.first * size;
+        unsigned char *const values = chunk->bytes + column->offset + first * size;
 
         if (column->component == ESPL_TRANSFORM) {
             continue;
         }
-        const uint32_t offset = offset_from(from, &next, column->component);
+        const uint32_t offset = find_offset(&from, column->component);
 
         if (offset == ESPL__NONE) {
-            memset(values, 0, rows.count * size);
+            memset(values, 0, count * size);
         } else {
-            espl__value_repeat(values,
-                               store->chunks[source->chunk].bytes + offset +
-                                   espl__record_row(source) * size,
-                               size, rows.count);
+            espl__value_repeat(values, source->bytes + offset + source_row * size, size, count);
         }
     }
 }
 
 // Give rows to entities: write the handles, the records as a whole, and the slot column.
-static void assign_rows(const espl__store *store, row_range rows, const espl__copies *copies,
-                        const uint32_t *order)
+static void assign_rows(const espl__store *store, const espl__chunk *chunk, row_range rows,
+                        const espl__copies *copies, const uint32_t *order)
 {
-    const espl__chunk *const chunk = &store->chunks[rows.chunk];
     const espl_entity *const entities = copies->entities;
     const uint32_t *const slots = copies->slots;
     espl_entity *const handles = espl__chunk_entities(chunk) + rows.first;
@@ -145,22 +160,27 @@ void espl__rows_copy(const espl__store *store, const espl__copies *copies, size_
 {
     const espl__archetype *const to = &store->archetypes[copies->archetype];
     const espl__archetype *from = NULL;
-    espl__record source = {0};
+    const espl__chunk *source = NULL;
+    uint32_t source_row = 0;
 
     ESPL_CHECK(begin <= end && end <= copies->count && copies->first + end <= to->count);
     if (copies->source != ESPL__NONE) {
-        source = store->records[copies->source];
-        ESPL_CHECK(espl__record_row(&source) < store->chunks[source.chunk].count);
-        from = &store->archetypes[store->chunks[source.chunk].archetype];
+        // The record is read before new records are written.
+        source = &store->chunks[store->records[copies->source].chunk];
+        source_row = espl__record_row(&store->records[copies->source]);
+        ESPL_CHECK(source_row < source->count);
+        from = &store->archetypes[source->archetype];
     }
     while (begin < end) {
-        const uint32_t row = (uint32_t)((copies->first + begin) % to->capacity);
+        const uint32_t position = row_position(to, copies->first + begin);
+        const uint32_t row = (uint32_t)(copies->first + begin) - position * to->capacity;
         const size_t room = to->capacity - row;
-        const row_range rows = {to->chunks[(copies->first + begin) / to->capacity], row,
+        const row_range rows = {to->chunks[position], row,
                                 (uint32_t)(end - begin < room ? end - begin : room)};
+        const espl__chunk *const chunk = &store->chunks[rows.chunk];
 
-        assign_rows(store, rows, copies, copies->order + begin);
-        copy_source_row(store, to, rows, from, &source);
+        assign_rows(store, chunk, rows, copies, copies->order + begin);
+        copy_source_row(to, chunk, row, rows.count, begin_walk(from), source, source_row);
         begin += rows.count;
     }
 }
@@ -236,7 +256,7 @@ static void gather_rows(const espl__store *store, const espl__archetype *archety
     const espl__archetype *const from = &store->archetypes[source->archetype];
     unsigned char *const bytes = store->chunks[to.chunk].bytes;
     const size_t columns = espl__array_length(archetype->columns);
-    size_t next = 0;
+    column_walk walk = begin_walk(from);
 
     gather_values(bytes + to.first * sizeof(espl_entity), source->bytes, sizeof(espl_entity), rows,
                   to.count);
@@ -247,7 +267,7 @@ static void gather_rows(const espl__store *store, const espl__archetype *archety
         if (column->component == ESPL_TRANSFORM) {
             continue;
         }
-        const uint32_t offset = offset_from(from, &next, column->component);
+        const uint32_t offset = find_offset(&walk, column->component);
 
         if (offset == ESPL__NONE) {
             memset(values, 0, (size_t)to.count * column->size);
@@ -278,7 +298,7 @@ void espl__rows_move(espl__store *store, uint32_t chunk, uint32_t archetype, con
         const row_range opened = append_rows(store, to, count - done);
 
         gather_rows(store, to, opened, chunk, rows + done);
-        bump_versions(store, opened.chunk);
+        bump_versions(store, to, opened.chunk);
         update_records(store, opened);
         done += opened.count;
     }
@@ -337,8 +357,8 @@ static row_range next_filler(espl__store *store, espl__archetype *archetype, uin
     ESPL_CHECK(wanted > 0);
     for (;;) {
         ESPL_CHECK(archetype->tail < archetype->count);
-        const size_t position = archetype->tail / archetype->capacity;
-        const size_t start = position * archetype->capacity;
+        const uint32_t position = row_position(archetype, archetype->tail);
+        const size_t start = (size_t)position * archetype->capacity;
         const uint32_t number = archetype->chunks[position];
         const espl__chunk *const chunk = &store->chunks[number];
         const uint32_t first =
@@ -392,7 +412,7 @@ static void fill_holes(espl__store *store, uint32_t number)
     uint32_t row = next_leaving(chunk, 0, end);
 
     if (row < end) {
-        bump_versions(store, number);
+        bump_versions(store, archetype, number);
     }
     while (row < end) {
         const uint32_t holes = next_staying(chunk, row, end) - row;
@@ -410,10 +430,10 @@ static void fill_holes(espl__store *store, uint32_t number)
 static void truncate_archetype(espl__store *store, espl__archetype *archetype)
 {
     const size_t staying = archetype->count - archetype->leaving_count;
-    size_t position = staying / archetype->capacity;
 
     ESPL_CHECK(archetype->leaving_count <= archetype->count);
-    for (; position * archetype->capacity < archetype->count; ++position) {
+    for (size_t position = row_position(archetype, staying);
+         position * archetype->capacity < archetype->count; ++position) {
         const size_t start = position * archetype->capacity;
 
         store->chunks[archetype->chunks[position]].count =
@@ -464,7 +484,9 @@ void espl__rows_settle(espl__store *store)
     for (size_t i = 0; i < archetype_count; ++i) {
         espl__archetype *const archetype = &store->archetypes[store->changed[i]];
 
-        truncate_archetype(store, archetype);
+        if (archetype->leaving_count != 0) {
+            truncate_archetype(store, archetype);
+        }
         espl__rows_drop_surplus(store, archetype);
         archetype->is_changed = false;
     }

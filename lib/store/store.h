@@ -267,10 +267,18 @@ espl_status espl__archetype_change(espl__store *store, uint32_t archetype,
 /// Find or make the archetype with another role: ESPL_SOLO, ESPL_ROOT or ESPL_MEMBER. Cached.
 espl_status espl__archetype_role(espl__store *store, uint32_t archetype, espl_component role,
                                  uint32_t *out);
+/// The slow path of espl__archetype_copy(): it is not in the cache.
+espl_status espl__archetype_find_copy(espl__store *store, uint32_t archetype, uint32_t kind,
+                                      uint32_t *out);
 /// Find or make the archetype of copies of a row: without ESPL_PREFAB, and with the role and the
 /// transform of a kind below ESPL__COPY_KINDS. Cached.
-espl_status espl__archetype_copy(espl__store *store, uint32_t archetype, uint32_t kind,
-                                 uint32_t *out);
+static inline espl_status espl__archetype_copy(espl__store *store, uint32_t archetype,
+                                               uint32_t kind, uint32_t *out)
+{
+    ESPL_CHECK(kind < ESPL__COPY_KINDS);
+    *out = store->archetypes[archetype].copy_edge[kind];
+    return *out != ESPL__NONE ? ESPL_OK : espl__archetype_find_copy(store, archetype, kind, out);
+}
 /// Tell whether the set of an archetype has a component.
 bool espl__archetype_has(const espl__store *store, uint32_t archetype, espl_component component);
 /// Return the number of a component among the columns of an archetype, or ESPL__NONE.
@@ -331,6 +339,8 @@ static inline void espl__row_set_leaving(espl__store *store, uint32_t number, ui
 /// Free the indices of living entities with their names. Their rows leave at the next settle and
 /// keep their values until then. The indices may be taken again before the settle.
 void espl__entities_remove(espl__store *store, const uint32_t *indices, size_t count);
+/// The same for one index.
+void espl__entity_remove(espl__store *store, uint32_t index);
 /// Compact each archetype in place: rows past its new end fill the holes below it, see rows.c. A
 /// settle ends each structural change. Linear in the rows that left and the archetypes reserved.
 ///
