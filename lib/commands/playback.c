@@ -226,7 +226,7 @@ static void commit_stages(espl__playback *p, const espl__play_request *request,
     espl__stage_change(context, &change, &p->changed);
 
     espl__trace_stage(&p->trace, ESPL_STAGE_PLACE);
-    espl__stage_place(context, &p->applied);
+    p->overflowed = espl__stage_place(context, &p->applied);
 
     const espl__report_input in = {request,
                                    &p->ordered,
@@ -235,7 +235,8 @@ static void commit_stages(espl__playback *p, const espl__play_request *request,
                                    &p->planned,
                                    &p->changed,
                                    .nodes_laid_out =
-                                       context->forest->nodes_laid_out - layouts_before};
+                                       context->forest->nodes_laid_out - layouts_before,
+                                   .overflowed = p->overflowed};
 
     espl__trace_stage(&p->trace, ESPL_STAGE_REPORT);
     espl__stage_report(context, &in, report);
@@ -293,6 +294,7 @@ espl_status espl__playback_run(espl__playback *playback, const espl__play_reques
     playback->applied = (espl__applied){.first_refused = UINT32_MAX};
     playback->planned = (espl__planned){0};
     playback->changed = (espl__changed){0};
+    playback->overflowed = 0;
 
     context->forest->is_edited = true;
     const espl_status status = run_stages(playback, request);

@@ -308,6 +308,7 @@ typedef struct espl__playback {
     espl__applied applied;
     espl__planned planned;
     espl__changed changed;
+    uint64_t overflowed; // nodes whose worlds overflowed; 0 where the playback failed
 } espl__playback;
 
 void espl__playback_init(espl__playback *playback, espl__heap *heap, espl__store *store,
@@ -321,8 +322,9 @@ size_t espl__playback_bytes(const espl__playback *playback);
 
 /// Play lanes of commands.
 ///
-/// @param report  out. It, the results and the created entities are written where ESPL_OK
-///                is returned.
+/// @param report  out; NULL where the request has no custom commands and the results are enough,
+///                as for an immediate call. It, the results and the created entities are written
+///                where ESPL_OK is returned.
 /// @return ESPL_OK. Else the world is as it was: ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT,
 ///         ESPL_ERR_EXECUTOR;
 ///         where the request is strict, the status that refuses the first refused command, whose

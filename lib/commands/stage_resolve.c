@@ -39,8 +39,12 @@ typedef struct reading {
     size_t record_count;
     const uint32_t *trees; // by slot
     const uint8_t *flags;  // by slot
-    unsigned flags_seen;   // of all operands that live
-    bool wants_side, changes_sets;
+    espl__home *homes;     // the arrays of the output
+    bool *are_linking;
+    uint32_t *pending_entries;
+    unsigned flags_seen;  // of all operands that live
+    unsigned traits_seen; // of all commands
+    bool wants_side;
 } reading;
 
 // --- Handles ---
@@ -129,7 +133,7 @@ static inline void name_makers(const reading *r, const espl__entry *entry, uint3
 
     ESPL_CHECK_FULL(entry->command->pending + count <= r->lanes[entry->lane].pending_count);
     for (uint32_t k = 0; k < count; ++k) {
-        r->all->pending_entries[first + k] = number;
+        r->pending_entries[first + k] = number;
     }
 }
 
@@ -169,39 +173,39 @@ static bool transform_has_extra(const reading *r, const espl__entry *entry)
     return !espl__extra_is_default(&extra);
 }
 
-// Tell whether a command may give a node something that is kept in side arrays.
-static bool command_wants_side(const reading *r, const espl__entry *entry)
+// What a kind of command may do.
+enum { HAS_TRANSFORM = 1, CHANGES_PLACEMENT = 2, WRITES = 4, CHANGES_SETS = 8 };
+
+// Creations and clones bring their sets with them, so that they change no set of a node that exists.
+static const uint8_t traits_of_kind[ESPL__COMMAND_KINDS] = {
+    [ESPL__COMMAND_INSTANTIATE] = HAS_TRANSFORM,
+    [ESPL__COMMAND_CREATE] = HAS_TRANSFORM,
+    [ESPL__COMMAND_PLACE] = HAS_TRANSFORM,
+    [ESPL__COMMAND_CHANGE] = CHANGES_PLACEMENT | CHANGES_SETS,
+    [ESPL__COMMAND_WRITE] = WRITES,
+    [ESPL__COMMAND_SET] = CHANGES_SETS,
+    [ESPL__COMMAND_ENABLE] = CHANGES_SETS,
+    [ESPL__COMMAND_DISABLE] = CHANGES_SETS,
+};
+
+// Tell whether a command may give a node something that is kept in side arrays. Only commands that
+// link a node or set its flags have inherit flags.
+static inline bool command_wants_side(const reading *r, const espl__entry *entry, unsigned traits)
 {
     const espl__command *const command = entry->command;
 
-    switch (command->kind) {
-    case ESPL__COMMAND_INSTANTIATE:
-    case ESPL__COMMAND_CREATE:
-    case ESPL__COMMAND_PLACE:
-        return command->inherit != 0 || transform_has_extra(r, entry);
-    case ESPL__COMMAND_CHANGE:
-        return command->place == ESPL__PLACEMENT_COMES;
-    case ESPL__COMMAND_WRITE:
-        return espl__write_has_extra((espl_write_kind)command->place);
-    default:
-        return command->inherit != 0;
-    }
-}
-
-// Tell whether a command may change the component set of a node that exists. Creations and clones
-// bring their sets with them.
-static bool command_changes_sets(const espl__command *command)
-{
-    return command->kind == ESPL__COMMAND_CHANGE || command->kind == ESPL__COMMAND_SET ||
-           command->kind == ESPL__COMMAND_ENABLE || command->kind == ESPL__COMMAND_DISABLE;
+    return command->inherit != 0 ||
+           ((traits & HAS_TRANSFORM) != 0 && transform_has_extra(r, entry)) ||
+           ((traits & CHANGES_PLACEMENT) != 0 && command->place == ESPL__PLACEMENT_COMES) ||
+           ((traits & WRITES) != 0 && espl__write_has_extra((espl_write_kind)command->place));
 }
 
 // Note the trees of a command whose operands are resolved. The tree of a source is read, not
 // written.
 static inline void note_trees(reading *r, uint32_t number)
 {
-    const resolving *const all = r->all;
     const espl__entry *const entry = &r->entries[number];
+    const unsigned traits = traits_of_kind[entry->command->kind];
     const bool is_source = entry->command->kind == ESPL__COMMAND_INSTANTIATE &&
                            espl__operand_is_living(&entry->target);
     tie t = {.home = {ESPL__NO_TREE, ESPL__NO_SLOT}};
@@ -213,10 +217,10 @@ static inline void note_trees(reading *r, uint32_t number)
     }
     tie_to(r, &entry->parent, &t);
     tie_to(r, &entry->before, &t);
-    all->homes[number] = t.home;
-    all->are_linking[number] = t.is_linking;
-    r->wants_side = r->wants_side || command_wants_side(r, entry);
-    r->changes_sets = r->changes_sets || command_changes_sets(entry->command);
+    r->homes[number] = t.home;
+    r->are_linking[number] = t.is_linking;
+    r->wants_side = r->wants_side || command_wants_side(r, entry, traits);
+    r->traits_seen |= traits;
 }
 
 // --- The stage ---
@@ -258,7 +262,10 @@ static void resolve_range(void *context, size_t begin, size_t end)
                  .records = store->records,
                  .record_count = espl__array_length(store->records),
                  .trees = forest->tree,
-                 .flags = forest->flags};
+                 .flags = forest->flags,
+                 .homes = all->homes,
+                 .are_linking = all->are_linking,
+                 .pending_entries = all->pending_entries};
 
     ESPL_CHECK(end <= all->in->ordered->entry_count);
     while (begin < end) {
@@ -271,7 +278,7 @@ static void resolve_range(void *context, size_t begin, size_t end)
     if (r.wants_side || (r.flags_seen & ESPL__SLOT_SIDE) != 0) {
         atomic_store_explicit(&all->wants_side, true, memory_order_relaxed);
     }
-    if (r.changes_sets) {
+    if ((r.traits_seen & CHANGES_SETS) != 0) {
         atomic_store_explicit(&all->changes_sets, true, memory_order_relaxed);
     }
 }

@@ -401,13 +401,12 @@ static espl_status play_lane(espl__change *c, const espl__lane_view *lane)
                                         .is_strict = true,
                                         .reserve_more = reserve_after,
                                         .more_context = c};
-    espl_report report = {0};
 
     ESPL_CHECK(!world->is_playing);
     world->is_playing = true;
-    const espl_status status = espl__playback_run(&world->playback, &request, &report);
+    const espl_status status = espl__playback_run(&world->playback, &request, NULL);
     world->is_playing = false;
-    c->has_overflowed = report.overflowed != 0;
+    c->has_overflowed = world->playback.overflowed != 0;
     return status;
 }
 

@@ -16,18 +16,20 @@ espl_status espl__apply_lane(espl_world *world, espl__lane_view lane)
 {
     espl_status result = ESPL_OK;
     const espl__play_request request = {.lanes = &lane, .lane_count = 1, .tag = ESPL__NO_TAG};
-    espl_report report = {0};
 
     ESPL_CHECK(lane.count == 1 && !world->is_playing);
     lane.results = &result;
     world->is_playing = true;
-    const espl_status status = espl__playback_run(&world->playback, &request, &report);
+    const espl_status status = espl__playback_run(&world->playback, &request, NULL);
     world->is_playing = false;
     if (status != ESPL_OK) {
         return status;
     }
+    // Read before the roots are settled, because that may be a playback.
+    const bool is_overflowed = world->playback.overflowed != 0;
+
     espl__settle(world);
-    return result >= 0 && report.overflowed != 0 ? ESPL_OVERFLOW : result;
+    return result >= 0 && is_overflowed ? ESPL_OVERFLOW : result;
 }
 
 espl_status espl__apply_one(espl_world *world, const espl__command *command)
@@ -68,9 +70,8 @@ static bool place_roots(espl_world *world, uint32_t tree)
 {
     const espl__play_request request = {
         .tag = ESPL__NO_TAG, .settles_roots = true, .root_tree = tree};
-    espl_report report = {0};
 
-    return espl__playback_run(&world->playback, &request, &report) == ESPL_OK;
+    return espl__playback_run(&world->playback, &request, NULL) == ESPL_OK;
 }
 
 // Tell whether a tree has a single root, which has the component of its role.
