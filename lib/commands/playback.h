@@ -19,8 +19,8 @@
 // part first, and the world is as it was before. Stages 5 to 7 cannot fail and allocate nothing.
 //
 // Two records are shared on purpose, because splitting them would add cache misses: `espl__entry`
-// has fields of four stages, and `espl__copies.first` in the plan is written by the change stage.
-// The field comments say which stage writes what.
+// has fields of four stages, and the places of `espl__copies` in the plan are written by the change
+// stage. The field comments say which stage writes what.
 //
 // An immediate structural call is a playback of one command.
 #ifndef ESPALIER_LIB_COMMANDS_PLAYBACK_H
@@ -247,7 +247,7 @@ struct espl__references;
 typedef struct espl__planned {
     uint32_t *make_slots; // [make_count]
     uint32_t *make_order; // [make_count] numbers of makes by bucket
-    espl__copies *copies; // [copies_count] by bucket; `first` is written by the change stage
+    espl__copies *copies; // [copies_count] by bucket; their places are written by the change stage
     size_t make_count, copies_count;
     espl__row_move *moves;     // [move_count] by chunk, then archetype, then row
     uint32_t *removals;        // [removal_count] entities

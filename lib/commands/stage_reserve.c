@@ -10,18 +10,8 @@
 // Ranges of the forest are reserved last, because they could not be given back without a trace.
 #include "lib/commands/stages.h"
 
-// Reserve the rows that were counted for an archetype, which may be named several times.
-// Postcondition: its count is 0, whatever the status.
-static espl_status reserve_coming(espl__store *store, uint32_t number, espl_status status)
-{
-    const size_t coming = store->archetypes[number].coming;
-
-    store->archetypes[number].coming = 0;
-    return coming == 0 || status != ESPL_OK ? status : espl__rows_reserve(store, number, coming);
-}
-
 // Reserve room for all new rows. The rows of one archetype are summed first, because each reserve
-// is for the rows that it names alone.
+// is for the rows that it names alone. All sums are cleared, also where a reserve fails.
 static espl_status reserve_planned_rows(espl__store *store, const espl__planned *planned)
 {
     espl__archetype *const archetypes = store->archetypes;
@@ -34,10 +24,14 @@ static espl_status reserve_planned_rows(espl__store *store, const espl__planned 
         archetypes[planned->moves[i].archetype].coming += 1;
     }
     for (size_t i = 0; i < planned->copies_count; ++i) {
-        status = reserve_coming(store, planned->copies[i].archetype, status);
+        const espl_status here = espl__rows_reserve_coming(store, planned->copies[i].archetype);
+
+        status = status != ESPL_OK ? status : here;
     }
     for (size_t i = 0; i < planned->move_count; ++i) {
-        status = reserve_coming(store, planned->moves[i].archetype, status);
+        const espl_status here = espl__rows_reserve_coming(store, planned->moves[i].archetype);
+
+        status = status != ESPL_OK ? status : here;
     }
     return status;
 }

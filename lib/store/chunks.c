@@ -160,6 +160,14 @@ espl_status espl__rows_reserve(espl__store *store, uint32_t number, size_t rows)
     return ESPL_OK;
 }
 
+espl_status espl__rows_reserve_coming(espl__store *store, uint32_t number)
+{
+    const size_t coming = store->archetypes[number].coming;
+
+    store->archetypes[number].coming = 0;
+    return coming == 0 ? ESPL_OK : espl__rows_reserve(store, number, coming);
+}
+
 // The floor is never lowered here, so that a smaller reserve does not undo a larger one.
 espl_status espl__rows_keep(espl__store *store, uint32_t number, size_t rows)
 {

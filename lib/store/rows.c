@@ -63,18 +63,21 @@ static inline void bump_versions(espl__store *store, const espl__archetype *arch
 }
 
 // Each chunk that gets rows is one write of its columns.
-size_t espl__rows_open(espl__store *store, uint32_t number, size_t count)
+void espl__rows_open(espl__store *store, espl__copies *copies, size_t count)
 {
-    espl__archetype *const archetype = &store->archetypes[number];
-    const size_t first = archetype->count, end = first + count;
+    for (size_t i = 0; i < count; ++i) {
+        espl__archetype *const archetype = &store->archetypes[copies[i].archetype];
+        const size_t first = archetype->count, end = first + copies[i].count;
 
-    ESPL_CHECK(count <= archetype->reserved - first);
-    while (archetype->count < end) {
-        const row_range rows = append_rows(store, archetype, end - archetype->count);
+        ESPL_CHECK(end <= archetype->reserved);
+        copies[i].position = row_position(archetype, first);
+        copies[i].row = (uint32_t)first - copies[i].position * archetype->capacity;
+        while (archetype->count < end) {
+            const row_range rows = append_rows(store, archetype, end - archetype->count);
 
-        bump_versions(store, archetype, rows.chunk);
+            bump_versions(store, archetype, rows.chunk);
+        }
     }
-    return first;
 }
 
 // The columns of an archetype that are left to be searched.
@@ -104,10 +107,10 @@ static inline uint32_t find_offset(column_walk *from, espl_component component)
 // Write the values of one source row to rows of an archetype, but not the slot column. Columns that
 // the source lacks become zeros. The source may be in the same chunk, before the rows.
 // @param source  chunk of the source; NULL: there is none, and the walk is empty.
-static void copy_source_row(const espl__archetype *to, const espl__chunk *chunk, uint32_t first,
-                            uint32_t count, column_walk from, const espl__chunk *source,
-                            uint32_t source_row)
+static void copy_source_row(const espl__archetype *to, const espl__chunk *chunk, row_range rows,
+                            column_walk from, const espl__chunk *source, uint32_t source_row)
 {
+    const uint32_t first = rows.first, count = rows.count;
     const size_t columns = espl__array_length(to->columns);
 
     ESPL_CHECK(first + count <= chunk->count);
@@ -124,7 +127,13 @@ static void copy_source_row(const espl__archetype *to, const espl__chunk *chunk,
         if (offset == ESPL__NONE) {
             memset(values, 0, count * size);
         } else {
-            espl__value_repeat(values, source->bytes + offset + source_row * size, size, count);
+            const unsigned char *const value = source->bytes + offset + source_row * size;
+
+            if (count == 1) {
+                memcpy(values, value, size);
+            } else {
+                espl__value_repeat(values, value, size, count);
+            }
         }
     }
 }
@@ -143,45 +152,68 @@ static void assign_rows(const espl__store *store, const espl__chunk *chunk, row_
     espl__record *const records = store->records;
 
     for (uint32_t i = 0; i < rows.count; ++i) {
-        const espl_entity entity = entities[order[i]];
+        const espl_entity *const entity = &entities[order[i]];
         const uint32_t slot = slots != NULL ? slots[order[i]] : ESPL__NONE;
+        espl__record *const record = &records[entity->index];
 
-        ESPL_CHECK_FULL(entity.index < espl__array_length(records));
-        handles[i] = entity;
-        records[entity.index] = (espl__record){entity.generation, rows.chunk,
-                                               espl__row_word(chunk, rows.first + i), slot};
+        ESPL_CHECK_FULL(entity->index < espl__array_length(records));
+        handles[i] = *entity;
+        record->generation = entity->generation;
+        record->chunk = rows.chunk;
+        record->row = espl__row_word(chunk, rows.first + i);
+        record->slot = slot;
         if (column != NULL) {
             column[i] = slot;
         }
     }
 }
 
-void espl__rows_copy(const espl__store *store, const espl__copies *copies, size_t begin, size_t end)
+// Give rows [begin, end) of one list of copies to their entities.
+static inline void copy_rows(const espl__store *store, const espl__copies *copies, size_t begin,
+                             size_t end)
 {
     const espl__archetype *const to = &store->archetypes[copies->archetype];
     const espl__archetype *from = NULL;
     const espl__chunk *source = NULL;
     uint32_t source_row = 0;
 
-    ESPL_CHECK(begin <= end && end <= copies->count && copies->first + end <= to->count);
+    ESPL_CHECK(begin < end && end <= copies->count);
     if (copies->source != ESPL__NONE) {
-        // The record is read before new records are written.
         source = &store->chunks[store->records[copies->source].chunk];
         source_row = espl__record_row(&store->records[copies->source]);
         ESPL_CHECK(source_row < source->count);
         from = &store->archetypes[source->archetype];
     }
-    while (begin < end) {
-        const uint32_t position = row_position(to, copies->first + begin);
-        const uint32_t row = (uint32_t)(copies->first + begin) - position * to->capacity;
+    uint32_t position = copies->position;
+    size_t row = copies->row + begin;
+
+    if (row >= to->capacity) {
+        position += (uint32_t)(row / to->capacity);
+        row %= to->capacity;
+    }
+    // The rest of the first chunk, then chunk by chunk.
+    for (; begin < end; ++position, row = 0) {
         const size_t room = to->capacity - row;
-        const row_range rows = {to->chunks[position], row,
+        const row_range rows = {to->chunks[position], (uint32_t)row,
                                 (uint32_t)(end - begin < room ? end - begin : room)};
         const espl__chunk *const chunk = &store->chunks[rows.chunk];
 
         assign_rows(store, chunk, rows, copies, copies->order + begin);
-        copy_source_row(to, chunk, row, rows.count, begin_walk(from), source, source_row);
+        copy_source_row(to, chunk, rows, begin_walk(from), source, source_row);
         begin += rows.count;
+    }
+}
+
+void espl__rows_copy(const espl__store *store, const espl__copies *copies, size_t begin, size_t end)
+{
+    while (begin < end) {
+        const size_t count = copies->count, here = end < count ? end : count;
+
+        ESPL_CHECK(begin < count);
+        copy_rows(store, copies, begin, here);
+        end -= here;
+        begin = 0;
+        copies += 1;
     }
 }
 
@@ -190,13 +222,13 @@ void espl__row_add(espl__store *store, uint32_t archetype, uint32_t index)
 {
     static const uint32_t order = 0;
     const espl_entity entity = espl__entity_at(store, index);
-    const espl__copies one = {.archetype = archetype,
-                              .source = ESPL__NONE,
-                              .first = espl__rows_open(store, archetype, 1),
-                              .entities = &entity,
-                              .order = &order,
-                              .count = 1};
+    espl__copies one = {.archetype = archetype,
+                        .source = ESPL__NONE,
+                        .entities = &entity,
+                        .order = &order,
+                        .count = 1};
 
+    espl__rows_open(store, &one, 1);
     espl__rows_copy(store, &one, 0, 1);
 }
 
@@ -449,9 +481,10 @@ static uint32_t count_leaving(const espl__chunk *chunk)
     return espl__count_bits(chunk->leaving[0]) + espl__count_bits(chunk->leaving[1]);
 }
 
-// The first loop counts the rows that leave in each archetype, so that the second one knows its new
-// end. Only then the holes are filled, because a filler may be in any later chunk of the archetype.
-void espl__rows_settle(espl__store *store)
+// Remove the rows that leave. The first loop counts them in each archetype, so that the second one
+// knows its new end. Only then the holes are filled, because a filler may be in any later chunk of
+// the archetype.
+static void remove_leaving(espl__store *store)
 {
     const size_t archetype_count = espl__array_length(store->changed);
     const size_t chunk_count = espl__array_length(store->changed_chunks);
@@ -482,15 +515,25 @@ void espl__rows_settle(espl__store *store)
         chunk->leaving[1] = 0;
     }
     for (size_t i = 0; i < archetype_count; ++i) {
+        truncate_archetype(store, &store->archetypes[store->changed[i]]);
+    }
+    espl__array_set_length(store->changed_chunks, 0);
+}
+
+void espl__rows_settle(espl__store *store)
+{
+    const size_t archetype_count = espl__array_length(store->changed);
+
+    if (espl__array_length(store->changed_chunks) != 0) {
+        remove_leaving(store);
+    }
+    for (size_t i = 0; i < archetype_count; ++i) {
         espl__archetype *const archetype = &store->archetypes[store->changed[i]];
 
-        if (archetype->leaving_count != 0) {
-            truncate_archetype(store, archetype);
-        }
+        ESPL_CHECK(archetype->leaving_count == 0);
         espl__rows_drop_surplus(store, archetype);
         archetype->is_changed = false;
     }
     // The lists keep their memory, which has room for all numbers.
     espl__array_set_length(store->changed, 0);
-    espl__array_set_length(store->changed_chunks, 0);
 }
