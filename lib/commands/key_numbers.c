@@ -6,7 +6,7 @@
 enum { FIRST_SIZE = 4 * ESPL__FEW_KEYS };
 
 // The entry of a key, or the free one where it belongs. Precondition: an entry is free.
-static espl__numbered_key *find_entry(const espl__key_numbers *numbers, uint64_t key)
+static espl__numbered_key *find_key(const espl__key_numbers *numbers, uint64_t key)
 {
     const uint32_t mask = numbers->size - 1;
     uint32_t at = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
@@ -34,11 +34,11 @@ static bool grow_table(espl__key_numbers *numbers, espl__arena *arena)
         table[i].number = UINT32_MAX;
     }
     for (uint32_t i = 0; i < ESPL__FEW_KEYS && old.size == 0; ++i) {
-        *find_entry(numbers, old.few[i]) = (espl__numbered_key){old.few[i], i};
+        *find_key(numbers, old.few[i]) = (espl__numbered_key){old.few[i], i};
     }
     for (uint32_t i = 0; i < old.size; ++i) {
         if (old.table[i].number != UINT32_MAX) {
-            *find_entry(numbers, old.table[i].key) = old.table[i];
+            *find_key(numbers, old.table[i].key) = old.table[i];
         }
     }
     return true;
@@ -50,7 +50,7 @@ uint32_t espl__key_number_of_many(espl__key_numbers *numbers, espl__arena *arena
     if (2 * numbers->count >= numbers->size && !grow_table(numbers, arena)) {
         return UINT32_MAX;
     }
-    espl__numbered_key *const entry = find_entry(numbers, key);
+    espl__numbered_key *const entry = find_key(numbers, key);
 
     if (entry->number == UINT32_MAX) {
         *entry = (espl__numbered_key){key, numbers->count++};

@@ -191,15 +191,12 @@ static bool take_makes(row_planner *p, size_t most, size_t known_count, espl__ch
 // they get their entities.
 static espl_status list_makes(row_planner *p, const espl__reserve_input *in, espl__changed *memory)
 {
-    espl__key_numbers bucket_numbers;
     const size_t most = sum_made(p->applied);
     espl_status status = ESPL_OK;
 
     if (most == 0) {
         return ESPL_OK;
     }
-    espl__key_numbers_begin(&bucket_numbers);
-    p->bucket_numbers = &bucket_numbers;
     if (!take_makes(p, most, in->grouped->bucket_count, memory)) {
         return ESPL_ERR_NO_MEMORY;
     }
@@ -485,13 +482,17 @@ static bool take_lists(const row_planner *p, const living_counts *most)
 espl_status espl__plan_rows(espl__stage_context *context, const espl__reserve_input *in,
                             espl__planned *out, espl__changed *memory)
 {
+    espl__key_numbers bucket_numbers;
     row_planner p = {.context = context,
                      .store = context->store,
                      .forest = context->forest,
                      .applied = in->applied,
                      .out = out,
-                     .guess = ESPL__NONE};
+                     .guess = ESPL__NONE,
+                     .bucket_numbers = &bucket_numbers};
     const living_counts most = count_living(in->applied);
+
+    espl__key_numbers_begin(&bucket_numbers);
     espl_status status = list_makes(&p, in, memory);
 
     // Fast path: commands that only make nodes, as most immediate calls, leave nothing to list.

@@ -297,32 +297,38 @@ static size_t number_groups(grouping *g)
     return count;
 }
 
-// A stable counting sort, so that commands keep their order within a group.
+// A stable counting sort, so that commands keep their order within a group. The end of a group
+// counts its commands first, and then says where its next one goes.
 static espl_status sort_entries(const grouping *g, size_t count, espl__grouped *out)
 {
     espl__arena *const arena = &g->context->arena;
     const espl__home *const homes = g->in->resolved->homes;
-    uint32_t *const ends = espl__arena_take(arena, count + 1, sizeof *ends);
+    const uint32_t *const elements = g->elements;
     espl__queued *const queue = espl__arena_take(arena, g->entry_count, sizeof *queue);
     espl__group *const groups = espl__arena_take(arena, count, sizeof *groups);
+    const size_t entries = g->entry_count;
+    uint32_t sum = 0;
 
-    if (ends == NULL || queue == NULL || groups == NULL) {
+    if (queue == NULL || groups == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-
-    memset(ends, 0, (count + 1) * sizeof *ends);
-    for (size_t i = 0; i < g->entry_count; ++i) {
-        ends[g->elements[i] + 1] += 1;
+    for (size_t i = 0; i < count; ++i) {
+        groups[i].entry_end = 0;
+    }
+    for (size_t i = 0; i < entries; ++i) {
+        groups[elements[i]].entry_end += 1;
     }
     for (size_t i = 0; i < count; ++i) {
-        ends[i + 1] += ends[i];
-        groups[i] = (espl__group){.entry_begin = ends[i], .entry_end = ends[i + 1]};
+        const uint32_t here = groups[i].entry_end;
+
+        groups[i].entry_begin = groups[i].entry_end = sum;
+        sum += here;
     }
-    ESPL_CHECK(ends[count] == g->entry_count);
-    for (size_t i = 0; i < g->entry_count; ++i) {
-        queue[ends[g->elements[i]]++] = (espl__queued){(uint32_t)i, homes[i]};
+    ESPL_CHECK(sum == entries);
+    for (size_t i = 0; i < entries; ++i) {
+        queue[groups[elements[i]].entry_end++] = (espl__queued){(uint32_t)i, homes[i]};
     }
-    out->entry_groups = g->elements;
+    out->entry_groups = elements;
     out->queue = queue;
     out->groups = groups;
     out->group_count = count;

@@ -30,6 +30,10 @@ typedef struct reporting {
 static size_t section_begin(const reporting *r, size_t section)
 {
     ESPL_CHECK(section <= r->sections);
+    // An immediate call has one section, and no division then.
+    if (section == 0 || section == r->sections) {
+        return section == 0 ? 0 : r->entry_count;
+    }
     return r->entry_count * section / r->sections;
 }
 

@@ -119,12 +119,11 @@ static bool pay_debt(espl_world *world, uint32_t tree, size_t *budget)
 // Walk the list of unsettled trees in the order of their numbers, because the order in which trees
 // entered it depends on workers. A tree leaves the list once it is settled; where memory or the
 // budget runs out it stays for the next call.
-void espl__settle(espl_world *world)
+static void settle_trees(espl_world *world)
 {
     espl__forest *const forest = &world->forest;
     size_t budget = world->layout_budget;
 
-    ESPL_CHECK(!world->is_playing && !espl__is_parallel(world));
     espl__sort_unsettled(forest);
     for (uint32_t tree = forest->unsettled, next = tree; tree != ESPL__NO_TREE; tree = next) {
         next = forest->trees[tree].next;
@@ -135,6 +134,16 @@ void espl__settle(espl_world *world)
             pay_debt(world, tree, &budget)) {
             espl__tree_unmark_unsettled(forest, tree);
         }
+    }
+}
+
+void espl__settle(espl_world *world)
+{
+    espl__forest *const forest = &world->forest;
+
+    ESPL_CHECK(!world->is_playing && !espl__is_parallel(world));
+    if (forest->unsettled != ESPL__NO_TREE) {
+        settle_trees(world);
     }
     if (espl__forest_wants_compaction(forest)) {
         (void)espl__forest_compact(forest, false, espl__entities_record_slots, &world->store);
