@@ -21,6 +21,27 @@ void espl__arena_init(espl__arena *arena, espl__heap *heap, espl__purpose purpos
     *arena = (espl__arena){.heap = heap, .purpose = purpose};
 }
 
+// Where the pieces of a block begin.
+static unsigned char *begin_of_block(espl__arena_block *block)
+{
+    return (unsigned char *)block + ALIGNMENT;
+}
+
+size_t espl__arena_taken(const espl__arena *arena)
+{
+    const size_t newest =
+        arena->blocks == NULL ? 0 : (size_t)(arena->next - begin_of_block(arena->blocks));
+
+    return arena->earlier + newest;
+}
+
+// Make all of the newest block free.
+static void empty_newest(espl__arena *arena)
+{
+    arena->next = begin_of_block(arena->blocks);
+    arena->end = (unsigned char *)arena->blocks + arena->blocks->size;
+}
+
 // Push a block of `size` bytes, header included. Returns false where there is no memory.
 static bool add_block(espl__arena *arena, size_t size)
 {
@@ -31,8 +52,10 @@ static bool add_block(espl__arena *arena, size_t size)
     if (block == NULL) {
         return false;
     }
-    *block = (espl__arena_block){arena->blocks, size, ALIGNMENT};
+    arena->earlier = espl__arena_taken(arena);
+    *block = (espl__arena_block){arena->blocks, size};
     arena->blocks = block;
+    empty_newest(arena);
     return true;
 }
 
@@ -41,10 +64,11 @@ static void free_blocks(espl__arena *arena)
     while (arena->blocks != NULL) {
         espl__arena_block *const block = arena->blocks;
 
-        ESPL_CHECK(block->used <= block->size);
         arena->blocks = block->next;
         espl__heap_give(arena->heap, arena->purpose, block, 1, block->size, ALIGNMENT);
     }
+    arena->next = arena->end = NULL;
+    arena->earlier = 0;
 }
 
 // The rest of the newest block is lost when a larger block is pushed, because only the newest one
@@ -58,22 +82,23 @@ void *espl__arena_take_more(espl__arena *arena, size_t count, size_t size)
         return NULL;
     }
     bytes &= ~(size_t)(ALIGNMENT - 1);
-    if (arena->blocks == NULL || arena->blocks->size - arena->blocks->used < bytes) {
+    if (arena->blocks == NULL || (size_t)(arena->end - arena->next) < bytes) {
         const size_t whole = bytes + ALIGNMENT;
         // A block holds as much as the round took so far, so that the number of blocks grows
         // logarithmically.
-        const size_t usual = arena->round > FIRST_SIZE ? arena->round : FIRST_SIZE;
+        const size_t taken = espl__arena_taken(arena);
+        const size_t usual = taken > FIRST_SIZE ? taken : FIRST_SIZE;
 
         if (whole < bytes || !add_block(arena, whole > usual ? whole : usual)) {
             return NULL;
         }
     }
 
-    ESPL_CHECK(bytes <= arena->blocks->size - arena->blocks->used);
-    unsigned char *const taken = (unsigned char *)arena->blocks + arena->blocks->used;
-    arena->blocks->used += bytes;
-    arena->round += bytes;
-    return taken;
+    ESPL_CHECK(bytes <= (size_t)(arena->end - arena->next));
+    unsigned char *const piece = arena->next;
+
+    arena->next += bytes;
+    return piece;
 }
 
 void *espl__arena_take_zeroed(espl__arena *arena, size_t count, size_t size)
@@ -90,25 +115,23 @@ void *espl__arena_take_zeroed(espl__arena *arena, size_t count, size_t size)
 // round does not change it much: after it the arena goes back to a small block.
 void espl__arena_reset(espl__arena *arena)
 {
-    const size_t round = arena->round + ALIGNMENT;
+    const size_t round = espl__arena_taken(arena) + ALIGNMENT;
 
     // A tiny round changes nothing, because it says nothing about the usual size.
     if (round <= TINY_SIZE && arena->blocks != NULL && arena->blocks->next == NULL &&
         arena->blocks->size / KEPT_FACTOR <= arena->usual) {
-        arena->blocks->used = ALIGNMENT;
-        arena->round = 0;
+        empty_newest(arena);
         return;
     }
     const bool is_usual = round <= KEPT_FACTOR * arena->usual;
     const size_t kept = is_usual && round > FIRST_SIZE ? round : FIRST_SIZE;
 
     arena->usual = (3 * arena->usual + round + 3) / 4;
-    arena->round = 0;
     // A single block held the whole round, so it serves the next round unless it is far too large.
     if (arena->blocks != NULL && arena->blocks->next == NULL &&
         arena->blocks->size / KEPT_FACTOR <= kept) {
         ESPL_CHECK(arena->blocks->size >= kept);
-        arena->blocks->used = ALIGNMENT;
+        empty_newest(arena);
         return;
     }
     const bool had_blocks = arena->blocks != NULL;
@@ -130,12 +153,12 @@ size_t espl__arena_bytes(const espl__arena *arena)
     for (const espl__arena_block *block = arena->blocks; block != NULL; block = block->next) {
         bytes += block->size;
     }
-    ESPL_CHECK(bytes >= arena->round);
+    ESPL_CHECK(bytes >= espl__arena_taken(arena));
     return bytes;
 }
 
 void espl__arena_free(espl__arena *arena)
 {
     free_blocks(arena);
-    arena->round = arena->usual = 0;
+    arena->usual = 0;
 }

@@ -9,20 +9,21 @@
 
 typedef struct espl__arena_block {
     struct espl__arena_block *next;
-    size_t size, used; // bytes, this header included
+    size_t size; // bytes, this header included
 } espl__arena_block;
 
 typedef struct espl__arena {
+    unsigned char *next, *end; // what is free of the newest block; both NULL: there is no block
+    espl__arena_block *blocks; // newest first
     espl__heap *heap;
     espl__purpose purpose;
-    espl__arena_block *blocks; // newest first; memory is taken from the newest
-    size_t round;              // bytes taken since the last reset
-    size_t usual;              // moving average of the bytes of a round
+    size_t earlier; // bytes taken since the last reset of all blocks but the newest
+    size_t usual;   // moving average of the bytes of a round
 } espl__arena;
 
 /// Set up an arena without memory.
 void espl__arena_init(espl__arena *arena, espl__heap *heap, espl__purpose purpose);
-/// The slow path of espl__arena_take(), for what does not fit the newest block.
+/// The slow path of espl__arena_take(), for what does not fit the newest block or fills it.
 void *espl__arena_take_more(espl__arena *arena, size_t count, size_t size);
 
 /// The alignment of each piece in bytes: a cache line, so that workers do not share one.
@@ -32,19 +33,18 @@ enum { ESPL__ARENA_ALIGNMENT = 64 };
 /// @return NULL where there is no memory.
 static inline void *espl__arena_take(espl__arena *arena, size_t count, size_t size)
 {
-    espl__arena_block *const block = arena->blocks;
     const size_t mask = ESPL__ARENA_ALIGNMENT - 1;
 
     // The product of two numbers below these bounds does not overflow.
-    if (block != NULL && count < SIZE_MAX >> 16 && size < 1 << 15) {
+    if (count < SIZE_MAX >> 16 && size < 1 << 15) {
         const size_t bytes = (count * size + mask) & ~mask;
 
-        ESPL_CHECK(block->used <= block->size && (block->used & mask) == 0);
-        if (bytes <= block->size - block->used) {
-            void *const taken = (unsigned char *)block + block->used;
+        // Less than what is free, so that one compare finds the arena without a block, too.
+        if (bytes < (size_t)(arena->end - arena->next)) {
+            void *const taken = arena->next;
 
-            block->used += bytes;
-            arena->round += bytes;
+            ESPL_CHECK(((uintptr_t)taken & mask) == 0);
+            arena->next += bytes;
             return taken;
         }
     }
@@ -55,6 +55,8 @@ static inline void *espl__arena_take(espl__arena *arena, size_t count, size_t si
 void *espl__arena_take_zeroed(espl__arena *arena, size_t count, size_t size);
 /// End a round: all pieces are invalid afterwards.
 void espl__arena_reset(espl__arena *arena);
+/// Return the bytes taken since the last reset.
+size_t espl__arena_taken(const espl__arena *arena);
 /// Return the bytes that the arena holds of its heap.
 size_t espl__arena_bytes(const espl__arena *arena);
 /// Free all memory. The arena may be used again.

@@ -41,8 +41,9 @@ espl_status espl__payloads_grow(espl__payloads *payloads, espl__heap *heap, uint
 
 void espl__payloads_clear(espl__payloads *payloads)
 {
-    payloads->next = payloads->end = 0;
-    payloads->free = NULL;
+    payloads->next = 0;
+    payloads->end = payloads->blocks[0] != NULL ? espl__payload_places(0) : 0;
+    payloads->free = payloads->blocks[0];
 }
 
 void espl__payloads_free(espl__payloads *payloads, espl__heap *heap)

@@ -168,6 +168,10 @@ static void trim_parts(espl__playback *playback)
 
 // --- One playback ---
 
+// A copy of zeros, because gcc 12 sets more than 80 bytes to 0 by "rep stos", which takes long to
+// begin.
+static const espl__planned no_plan;
+
 // Tell whether what a playback may leave behind is gone: part of the invariant between playbacks.
 static bool is_clean(const espl__playback *playback)
 {
@@ -226,7 +230,7 @@ static void commit_stages(espl__playback *p, const espl__play_request *request,
     espl__stage_change(context, &change, &p->changed);
 
     espl__trace_stage(&p->trace, ESPL_STAGE_PLACE);
-    espl__stage_place(context, &p->applied);
+    p->overflowed = espl__stage_place(context, &p->applied);
 
     const espl__report_input in = {request,
                                    &p->ordered,
@@ -235,7 +239,8 @@ static void commit_stages(espl__playback *p, const espl__play_request *request,
                                    &p->planned,
                                    &p->changed,
                                    .nodes_laid_out =
-                                       context->forest->nodes_laid_out - layouts_before};
+                                       context->forest->nodes_laid_out - layouts_before,
+                                   .overflowed = p->overflowed};
 
     espl__trace_stage(&p->trace, ESPL_STAGE_REPORT);
     espl__stage_report(context, &in, report);
@@ -291,8 +296,9 @@ espl_status espl__playback_run(espl__playback *playback, const espl__play_reques
     playback->ordered = (espl__ordered){0};
     playback->grouped = (espl__grouped){0};
     playback->applied = (espl__applied){.first_refused = UINT32_MAX};
-    playback->planned = (espl__planned){0};
+    playback->planned = no_plan;
     playback->changed = (espl__changed){0};
+    playback->overflowed = 0;
 
     context->forest->is_edited = true;
     const espl_status status = run_stages(playback, request);

@@ -19,8 +19,8 @@
 // part first, and the world is as it was before. Stages 5 to 7 cannot fail and allocate nothing.
 //
 // Two records are shared on purpose, because splitting them would add cache misses: `espl__entry`
-// has fields of four stages, and `espl__copies.first` in the plan is written by the change stage.
-// The field comments say which stage writes what.
+// has fields of four stages, and the places of `espl__copies` in the plan are written by the change
+// stage. The field comments say which stage writes what.
 //
 // An immediate structural call is a playback of one command.
 #ifndef ESPALIER_LIB_COMMANDS_PLAYBACK_H
@@ -247,7 +247,7 @@ struct espl__references;
 typedef struct espl__planned {
     uint32_t *make_slots; // [make_count]
     uint32_t *make_order; // [make_count] numbers of makes by bucket
-    espl__copies *copies; // [copies_count] by bucket; `first` is written by the change stage
+    espl__copies *copies; // [copies_count] by bucket; their places are written by the change stage
     size_t make_count, copies_count;
     espl__row_move *moves;     // [move_count] by chunk, then archetype, then row
     uint32_t *removals;        // [removal_count] entities
@@ -308,6 +308,7 @@ typedef struct espl__playback {
     espl__applied applied;
     espl__planned planned;
     espl__changed changed;
+    uint64_t overflowed; // nodes whose worlds overflowed; 0 where the playback failed
 } espl__playback;
 
 void espl__playback_init(espl__playback *playback, espl__heap *heap, espl__store *store,
@@ -321,8 +322,9 @@ size_t espl__playback_bytes(const espl__playback *playback);
 
 /// Play lanes of commands.
 ///
-/// @param report  out. It, the results and the created entities are written where ESPL_OK
-///                is returned.
+/// @param report  out; NULL where the request has no custom commands and the results are enough,
+///                as for an immediate call. It, the results and the created entities are written
+///                where ESPL_OK is returned.
 /// @return ESPL_OK. Else the world is as it was: ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT,
 ///         ESPL_ERR_EXECUTOR;
 ///         where the request is strict, the status that refuses the first refused command, whose

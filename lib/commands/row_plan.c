@@ -16,6 +16,7 @@
 
 #include "lib/base/bits.h"
 #include "lib/base/prefetch.h"
+#include "lib/commands/key_numbers.h"
 
 #include <string.h>
 
@@ -28,11 +29,11 @@ typedef struct row_planner {
     espl__planned *out;
     uint32_t guess; // archetype of the last node with a set of its own, or ESPL__NONE
     // Of list_makes().
+    espl_status status;
     uint32_t *known;   // [grouped.bucket_count] bucket of the copies of a source, or ESPL__NONE
     uint32_t *buckets; // [make_count] of the makes
     uint32_t *counts;  // [copies_count] makes of a bucket; then where its next one goes
-    uint32_t *table;   // [table_size] bucket + 1, by source and archetype
-    size_t table_size; // a power of two
+    espl__key_numbers *bucket_numbers; // by source and archetype
 } row_planner;
 
 // --- Made nodes ---
@@ -55,43 +56,38 @@ static espl_status find_archetype(row_planner *p, const espl__part *part, uint32
     return status;
 }
 
-// The bucket of copies of one source in one archetype: they get consecutive rows.
-static uint32_t bucket_of(const row_planner *p, uint32_t source, uint32_t archetype)
+// The bucket of copies of one source in one archetype: they get consecutive rows. ESPL__NONE: no
+// memory.
+static uint32_t bucket_of(row_planner *p, uint32_t source, uint32_t archetype)
 {
     espl__planned *const out = p->out;
-    const size_t mask = p->table_size - 1;
-    size_t at = (source * UINT32_C(0x9e3779b1) ^ archetype * UINT32_C(0x85ebca6b)) & mask;
+    const uint32_t bucket =
+        espl__key_number(p->bucket_numbers, &p->context->arena, (uint64_t)source << 32 | archetype);
 
-    for (;; at = (at + 1) & mask) {
-        uint32_t *const place = &p->table[at];
-
-        // An empty place: the first copy of this source in this archetype.
-        if (*place == 0) {
-            p->counts[out->copies_count] = 0;
-            out->copies[out->copies_count++] =
-                (espl__copies){.archetype = archetype, .source = source};
-            *place = (uint32_t)out->copies_count;
-        }
-        const espl__copies *const copies = &out->copies[*place - 1];
-
-        if (copies->source == source && copies->archetype == archetype) {
-            return *place - 1;
-        }
+    // The first copy of this source in this archetype. sort_makes() writes the other fields.
+    if (bucket == out->copies_count) {
+        p->counts[bucket] = 0;
+        out->copies[bucket].archetype = archetype;
+        out->copies[bucket].source = source;
+        out->copies_count += 1;
     }
+    return bucket;
 }
 
 // Find the bucket of a node with a set of its own, or of the first copy of its kind.
-ESPL__APART static espl_status find_bucket(row_planner *p, const espl__part *part, uint32_t number,
-                                           uint32_t kind, uint32_t *out)
+// @return ESPL__NONE: it failed, as the status of the plan says.
+ESPL__APART static uint32_t find_bucket(row_planner *p, const espl__part *part, uint32_t number,
+                                        uint32_t kind)
 {
     const uint32_t source = part->edit.made[number].source;
-    uint32_t archetype = 0;
-    const espl_status status = find_archetype(p, part, number, kind, &archetype);
+    uint32_t archetype = 0, bucket = ESPL__NONE;
 
-    if (status == ESPL_OK) {
-        *out = bucket_of(p, source == ESPL__NO_ENTITY ? ESPL__NONE : source, archetype);
+    p->status = find_archetype(p, part, number, kind, &archetype);
+    if (p->status == ESPL_OK) {
+        bucket = bucket_of(p, source == ESPL__NO_ENTITY ? ESPL__NONE : source, archetype);
+        p->status = bucket != ESPL__NONE ? ESPL_OK : ESPL_ERR_NO_MEMORY;
     }
-    return status;
+    return bucket;
 }
 
 // List the made nodes of a part that live, each with its bucket. Only lists are read.
@@ -103,7 +99,6 @@ static espl_status list_made_nodes(row_planner *p, const espl__part *part)
     uint32_t *const known = p->known, *const counts = p->counts;
     const uint32_t count = (uint32_t)espl__array_length(made);
     size_t at = p->out->make_count;
-    espl_status status = ESPL_OK;
 
     ESPL_CHECK(espl__array_length(infos) == count);
     for (uint32_t i = 0; i < count; ++i) {
@@ -120,8 +115,8 @@ static espl_status list_made_nodes(row_planner *p, const espl__part *part)
         uint32_t bucket = first != ESPL__NONE ? known[first + kind] : ESPL__NONE;
 
         if (bucket == ESPL__NONE) {
-            status = find_bucket(p, part, i, kind, &bucket);
-            if (status != ESPL_OK) {
+            bucket = find_bucket(p, part, i, kind);
+            if (bucket == ESPL__NONE) {
                 break;
             }
             if (first != ESPL__NONE) {
@@ -133,7 +128,7 @@ static espl_status list_made_nodes(row_planner *p, const espl__part *part)
         buckets[at++] = bucket;
     }
     p->out->make_count = at;
-    return status;
+    return p->status;
 }
 
 // A stable counting sort of the makes by bucket. @param entities  [make_count] of the makes.
@@ -177,23 +172,16 @@ static bool take_makes(row_planner *p, size_t most, size_t known_count, espl__ch
     espl__arena *const arena = &p->context->arena;
     espl__planned *const out = p->out;
 
-    // At most half of the table is used.
-    p->table_size = 16;
-    while (p->table_size < 2 * most) {
-        p->table_size *= 2;
-    }
-    p->table = espl__arena_take(arena, p->table_size + known_count + 4 * most, sizeof *p->table);
+    p->known = espl__arena_take(arena, known_count + 4 * most, sizeof *p->known);
     out->copies = espl__arena_take(arena, most, sizeof *out->copies);
     memory->entities = espl__arena_take(arena, most, sizeof *memory->entities);
-    if (p->table == NULL || out->copies == NULL || memory->entities == NULL) {
+    if (p->known == NULL || out->copies == NULL || memory->entities == NULL) {
         return false;
     }
-    p->known = p->table + p->table_size;
     out->make_order = p->known + known_count;
     out->make_slots = out->make_order + most;
     p->buckets = out->make_slots + most;
     p->counts = p->buckets + most;
-    memset(p->table, 0, p->table_size * sizeof *p->table);
     _Static_assert(ESPL__NONE == UINT32_MAX, "bytes 0xff are ESPL__NONE");
     memset(p->known, 0xff, known_count * sizeof *p->known);
     return true;
@@ -326,8 +314,8 @@ static espl_status plan_node_sets(row_planner *p, const espl__part *part)
     return status;
 }
 
-// List the entities that died. Cannot fail; the status is for the table of steps.
-static espl_status list_removals(row_planner *p, const espl__part *part)
+// List the entities that died.
+static void list_removals(row_planner *p, const espl__part *part)
 {
     const espl__removed *const removed = part->edit.removed;
     const size_t count = espl__array_length(removed);
@@ -341,7 +329,6 @@ static espl_status list_removals(row_planner *p, const espl__part *part)
         }
     }
     p->out->removal_count = at;
-    return ESPL_OK;
 }
 
 // Clear the marks of plan_slot(). Also of slots that were not reached, where a step failed.
@@ -357,19 +344,19 @@ static void unmark_slots(espl__forest *forest, const espl__part *part)
     }
 }
 
-// Each step goes over all parts before the next step begins, so that the lists do not depend on how
-// the groups were divided.
+// Each list goes over all parts before the next one, so that it does not depend on how the groups
+// were divided.
 static espl_status list_living(row_planner *p)
 {
-    static espl_status (*const steps[])(row_planner *, const espl__part *) = {
-        plan_touched, plan_node_sets, list_removals};
     const espl__applied *const applied = p->applied;
     espl_status status = ESPL_OK;
 
-    for (size_t step = 0; step < sizeof steps / sizeof *steps; ++step) {
-        for (uint32_t i = 0; i < applied->part_count && status == ESPL_OK; ++i) {
-            status = steps[step](p, applied->parts[i]);
-        }
+    for (uint32_t i = 0; i < applied->part_count && status == ESPL_OK; ++i) {
+        status = plan_touched(p, applied->parts[i]);
+    }
+    for (uint32_t i = 0; i < applied->part_count && status == ESPL_OK; ++i) {
+        list_removals(p, applied->parts[i]);
+        status = plan_node_sets(p, applied->parts[i]);
     }
     for (uint32_t i = 0; i < applied->part_count; ++i) {
         unmark_slots(p->forest, applied->parts[i]);
@@ -461,43 +448,58 @@ static bool sort_moves(const row_planner *p)
 
 // --- The plan ---
 
+// What list_living() goes over, in all parts.
+typedef struct living_counts {
+    size_t touched, removals, node_sets;
+} living_counts;
+
+static living_counts count_living(const espl__applied *applied)
+{
+    living_counts sum = {0};
+
+    for (uint32_t i = 0; i < applied->part_count; ++i) {
+        const espl__part *const part = applied->parts[i];
+
+        sum.touched += espl__array_length(part->edit.touched);
+        sum.node_sets += espl__array_length(part->node_sets);
+        sum.removals += espl__array_length(part->edit.removed);
+    }
+    return sum;
+}
+
 // Take the lists of list_living(), as long as they can become. @return false: no memory.
-static bool take_lists(const row_planner *p)
+static bool take_lists(const row_planner *p, const living_counts *most)
 {
     espl__arena *const arena = &p->context->arena;
     espl__planned *const out = p->out;
-    size_t touched = 0, removals = 0, node_sets = 0;
 
-    for (uint32_t i = 0; i < p->applied->part_count; ++i) {
-        const espl__part *const part = p->applied->parts[i];
-
-        touched += espl__array_length(part->edit.touched);
-        node_sets += espl__array_length(part->node_sets);
-        removals += espl__array_length(part->edit.removed);
-    }
-    // A list that stays empty takes no memory, because an immediate call pays for each.
-    out->moves = espl__arena_take(arena, touched + node_sets, sizeof *out->moves);
-    out->removals = removals != 0 ? espl__arena_take(arena, removals, sizeof *out->removals) : NULL;
-    out->given = node_sets != 0 ? espl__arena_take(arena, node_sets, sizeof *out->given) : NULL;
-    return out->moves != NULL && (removals == 0 || out->removals != NULL) &&
-           (node_sets == 0 || out->given != NULL);
+    out->moves = espl__arena_take(arena, most->touched + most->node_sets, sizeof *out->moves);
+    out->removals = espl__arena_take(arena, most->removals, sizeof *out->removals);
+    out->given = espl__arena_take(arena, most->node_sets, sizeof *out->given);
+    return out->moves != NULL && out->removals != NULL && out->given != NULL;
 }
 
 espl_status espl__plan_rows(espl__stage_context *context, const espl__reserve_input *in,
                             espl__planned *out, espl__changed *memory)
 {
+    espl__key_numbers bucket_numbers;
     row_planner p = {.context = context,
                      .store = context->store,
                      .forest = context->forest,
                      .applied = in->applied,
                      .out = out,
-                     .guess = ESPL__NONE};
+                     .guess = ESPL__NONE,
+                     .bucket_numbers = &bucket_numbers};
+    const living_counts most = count_living(in->applied);
+
+    espl__key_numbers_begin(&bucket_numbers);
     espl_status status = list_makes(&p, in, memory);
 
-    if (status != ESPL_OK) {
+    // Fast path: commands that only make nodes, as most immediate calls, leave nothing to list.
+    if (status != ESPL_OK || most.touched + most.removals + most.node_sets == 0) {
         return status;
     }
-    if (!take_lists(&p)) {
+    if (!take_lists(&p, &most)) {
         return ESPL_ERR_NO_MEMORY;
     }
     status = list_living(&p);

@@ -110,16 +110,10 @@ static void identify_makes(const changing *c, const uint32_t *order, size_t coun
 static void write_rows(void *context, size_t begin, size_t end)
 {
     const changing *const c = context;
+    const size_t bucket = find_bucket_at(c, begin), first = begin_of_bucket(c, bucket);
 
-    for (size_t i = find_bucket_at(c, begin); begin < end; ++i) {
-        const espl__copies *const copies = &c->planned->copies[i];
-        const size_t first = begin_of_bucket(c, i), limit = first + copies->count;
-        const size_t here = end < limit ? end : limit;
-
-        espl__rows_copy(c->store, copies, begin - first, here - first);
-        identify_makes(c, copies->order + (begin - first), here - begin);
-        begin = here;
-    }
+    espl__rows_copy(c->store, &c->planned->copies[bucket], begin - first, end - first);
+    identify_makes(c, c->planned->make_order + begin, end - begin);
 }
 
 // Make the rows of all makes, one batch for each bucket. The ranges of rows are opened one after
@@ -128,11 +122,7 @@ static void make_rows(changing *c)
 {
     const size_t count = c->planned->make_count;
 
-    for (size_t i = 0; i < c->planned->copies_count; ++i) {
-        espl__copies *const copies = &c->planned->copies[i];
-
-        copies->first = espl__rows_open(c->store, copies->archetype, copies->count);
-    }
+    espl__rows_open(c->store, c->planned->copies, c->planned->copies_count);
     // The stage cannot fail: where the executor loses a job, all rows are written here. Writing a
     // row twice is harmless.
     if (espl__run_ranges(c->context->executor, c->context->hooks, write_rows, c, count,
@@ -222,11 +212,15 @@ void espl__stage_change(espl__stage_context *context, const espl__change_input *
     share_names(&c);
     make_rows(&c);
     resolve_pendings(&c);
-    move_planned_rows(&c);
+    if (planned->move_count != 0) {
+        move_planned_rows(&c);
+    }
     write_given_values(&c);
     // A field whose value a command gave to the clone itself keeps it: see has_kept().
     espl__references_write(context, in->applied, planned->references);
-    espl__entities_remove(c.store, planned->removals, planned->removal_count);
+    if (planned->removal_count != 0) {
+        espl__entities_remove(c.store, planned->removals, planned->removal_count);
+    }
     // Rows that leave are removed together, once no list names a row any more.
     espl__rows_settle(c.store);
     out->row_batches += planned->copies_count + (planned->removal_count != 0 ? 1 : 0);

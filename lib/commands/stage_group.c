@@ -17,6 +17,7 @@
 #include "lib/commands/stages.h"
 
 #include "lib/base/prefetch.h"
+#include "lib/commands/key_numbers.h"
 #include "lib/tree/edit.h"
 
 #include <string.h>
@@ -34,9 +35,8 @@ typedef struct grouping {
     uint32_t *elements; // [entry_count] the entry's element; then its group
     uint32_t *above;    // [element_count] union-find; then the element's group
     uint32_t element_count;
-    bool has_links;      // some elements may be united
-    uint32_t *table;     // [table_size] number of a source + 1, by a hash of its slot
-    uint32_t table_size; // a power of two
+    bool has_links;                    // some elements may be united
+    espl__key_numbers *source_numbers; // by slot
 } grouping;
 
 // --- Touching ---
@@ -174,60 +174,20 @@ static void unite_linking(grouping *g)
 
 // --- Sources ---
 
-// Where a source is in the table, or the free place where it belongs.
-static uint32_t *place_of_source(const grouping *g, uint32_t slot)
-{
-    const espl__source *const sources = g->context->memory.sources;
-    const uint32_t mask = g->table_size - 1;
-
-    ESPL_CHECK_FULL(g->table_size != 0 && (g->table_size & mask) == 0);
-    for (uint32_t at = slot * UINT32_C(0x9e3779b1) & mask;; at = (at + 1) & mask) {
-        if (g->table[at] == 0 || sources[g->table[at] - 1].slot == slot) {
-            return &g->table[at];
-        }
-    }
-}
-
-// Make the table larger if the sources fill half of it. @return false: no memory.
-static bool reserve_table(grouping *g)
-{
-    enum { FIRST_SIZE = 16 };
-    const espl__source *const sources = g->context->memory.sources;
-    const uint32_t count = (uint32_t)espl__array_length(sources);
-
-    if (2 * count < g->table_size) {
-        return true;
-    }
-    g->table_size = count == 0 ? FIRST_SIZE : 4 * count;
-    // Adding the lowest bit rounds up to a power of two.
-    while ((g->table_size & (g->table_size - 1)) != 0) {
-        g->table_size += g->table_size & (0u - g->table_size);
-    }
-    g->table = espl__arena_take_zeroed(&g->context->arena, g->table_size, sizeof *g->table);
-    for (uint32_t i = 0; g->table != NULL && i < count; ++i) {
-        *place_of_source(g, sources[i].slot) = i + 1;
-    }
-    return g->table != NULL;
-}
-
 // The number + 1 of a source that no command edits. 0: no memory.
 static uint32_t source_number(grouping *g, uint32_t slot)
 {
     espl__playback_memory *const memory = &g->context->memory;
+    const uint32_t number = espl__key_number(g->source_numbers, &g->context->arena, slot);
 
-    if (!reserve_table(g)) {
-        return 0;
-    }
-    uint32_t *const place = place_of_source(g, slot);
-
-    if (*place == 0) {
+    // A new number: the source is listed.
+    if (number == espl__array_length(memory->sources)) {
         if (!ESPL_ARRAY_RESERVE(g->context->heap, ESPL__FOR_COMMANDS, memory->sources, 1)) {
             return 0;
         }
         ESPL_ARRAY_PUSH(memory->sources, (espl__source){.slot = slot});
-        *place = (uint32_t)espl__array_length(memory->sources);
     }
-    return *place;
+    return number + 1; // UINT32_MAX + 1 is 0
 }
 
 // A source in a tree that a command touches is copied in the group of that tree, as it is when the
@@ -337,32 +297,38 @@ static size_t number_groups(grouping *g)
     return count;
 }
 
-// A stable counting sort, so that commands keep their order within a group.
+// A stable counting sort, so that commands keep their order within a group. The end of a group
+// counts its commands first, and then says where its next one goes.
 static espl_status sort_entries(const grouping *g, size_t count, espl__grouped *out)
 {
     espl__arena *const arena = &g->context->arena;
     const espl__home *const homes = g->in->resolved->homes;
-    uint32_t *const ends = espl__arena_take(arena, count + 1, sizeof *ends);
+    const uint32_t *const elements = g->elements;
     espl__queued *const queue = espl__arena_take(arena, g->entry_count, sizeof *queue);
     espl__group *const groups = espl__arena_take(arena, count, sizeof *groups);
+    const size_t entries = g->entry_count;
+    uint32_t sum = 0;
 
-    if (ends == NULL || queue == NULL || groups == NULL) {
+    if (queue == NULL || groups == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-
-    memset(ends, 0, (count + 1) * sizeof *ends);
-    for (size_t i = 0; i < g->entry_count; ++i) {
-        ends[g->elements[i] + 1] += 1;
+    for (size_t i = 0; i < count; ++i) {
+        groups[i].entry_end = 0;
+    }
+    for (size_t i = 0; i < entries; ++i) {
+        groups[elements[i]].entry_end += 1;
     }
     for (size_t i = 0; i < count; ++i) {
-        ends[i + 1] += ends[i];
-        groups[i] = (espl__group){.entry_begin = ends[i], .entry_end = ends[i + 1]};
+        const uint32_t here = groups[i].entry_end;
+
+        groups[i].entry_begin = groups[i].entry_end = sum;
+        sum += here;
     }
-    ESPL_CHECK(ends[count] == g->entry_count);
-    for (size_t i = 0; i < g->entry_count; ++i) {
-        queue[ends[g->elements[i]]++] = (espl__queued){(uint32_t)i, homes[i]};
+    ESPL_CHECK(sum == entries);
+    for (size_t i = 0; i < entries; ++i) {
+        queue[groups[elements[i]].entry_end++] = (espl__queued){(uint32_t)i, homes[i]};
     }
-    out->entry_groups = g->elements;
+    out->entry_groups = elements;
     out->queue = queue;
     out->groups = groups;
     out->group_count = count;
@@ -380,12 +346,14 @@ espl_status espl__stage_group(espl__stage_context *context, const espl__group_in
     const size_t named = 3 * count, all = forest->tree_end;
     const size_t trees = named < all ? named : all;
     espl__arena *const arena = &context->arena;
+    espl__key_numbers source_numbers;
     grouping g = {.context = context,
                   .in = in,
                   .entries = in->ordered->entries,
                   .entry_count = count,
                   .slot_trees = forest->tree,
                   .trees = forest->trees,
+                  .source_numbers = &source_numbers,
                   .touched = espl__arena_take(arena, trees + 1, sizeof *g.touched),
                   // Of 2 * count + trees + 1 numbers; the rest is `above`.
                   .elements = espl__arena_take(arena, 2 * count + trees + 1, sizeof *g.elements)};
@@ -394,6 +362,7 @@ espl_status espl__stage_group(espl__stage_context *context, const espl__group_in
         return ESPL_ERR_NO_MEMORY;
     }
     g.above = g.elements + count;
+    espl__key_numbers_begin(&source_numbers);
     touch_all(&g);
     unite_linking(&g);
     // From here on the output has the touched trees, so that their marks are cleared.

@@ -86,6 +86,15 @@ static uint32_t key_at(const ordering *o, size_t number)
     return o->lanes[lane].commands[number - o->bases[lane].commands].key;
 }
 
+// The other fields are written by the stages that follow, before any of them reads them.
+static inline void fill_entry(espl__entry *out, const espl__command *command, uint32_t lane,
+                              uint32_t index)
+{
+    out->command = command;
+    out->lane = lane;
+    out->index = index;
+}
+
 // List commands [begin, end) of one lane, whose entries start at `out`.
 // @param key  the largest key that came before.
 // @return the largest key so far, or UINT32_MAX + 1 where a smaller key follows a larger one, and
@@ -101,7 +110,7 @@ static uint64_t list_lane(espl__entry *out, const espl__lane_view *lane, uint32_
             return (uint64_t)UINT32_MAX + 1;
         }
         key = command->key;
-        out[i - begin] = (espl__entry){.command = command, .lane = number, .index = i};
+        fill_entry(&out[i - begin], command, number, i);
     }
     return key;
 }
@@ -273,9 +282,8 @@ static void list_sorted(void *context, size_t begin, size_t end)
     for (size_t i = begin; i < end; ++i) {
         const sortable *const item = &s->in[i];
 
-        o->entries[i] = (espl__entry){.command = &o->lanes[item->lane].commands[item->index],
-                                      .lane = item->lane,
-                                      .index = item->index};
+        fill_entry(&o->entries[i], &o->lanes[item->lane].commands[item->index], item->lane,
+                   item->index);
     }
 }
 

@@ -33,7 +33,8 @@ static void place_part(void *context, size_t number)
 // Lower the counts of nodes that overflowed to an upper bound of all of them. The edits also count
 // nodes below a change whose worlds were not finite before and were not computed now; there are not
 // more in all than worlds were computed that are not finite.
-static void limit_overflowed(espl__edit *const *edits, size_t count)
+// @return the sum of the counts.
+static uint64_t limit_overflowed(espl__edit *const *edits, size_t count)
 {
     uint64_t counted = 0, computed = 0;
 
@@ -49,14 +50,15 @@ static void limit_overflowed(espl__edit *const *edits, size_t count)
         counted -= less;
     }
     ESPL_CHECK(counted <= computed);
+    return counted;
 }
 
-void espl__stage_place(espl__stage_context *context, const espl__applied *applied)
+uint64_t espl__stage_place(espl__stage_context *context, const espl__applied *applied)
 {
     espl__forest *const forest = context->forest;
-    part_placing p = {.applied = applied, .store = context->store};
-    espl__edit *edits[ESPL__PARTS] = {NULL};
+    espl__edit *edits[ESPL__PARTS]; // not set to NULL, because an immediate call has one
     const size_t count = espl__part_edits(applied, edits);
+    part_placing p = {.applied = applied, .store = context->store};
 
     // The stage cannot fail: parts that the executor lost are placed here, and none is placed
     // twice.
@@ -66,8 +68,10 @@ void espl__stage_place(espl__stage_context *context, const espl__applied *applie
         }
     }
     espl__relocations_finish(forest, edits, count, applied->nursery.begin, applied->nursery.end);
-    limit_overflowed(edits, count);
+    const uint64_t overflowed = limit_overflowed(edits, count);
+
     for (size_t i = 0; i < count; ++i) {
         espl__counts_add(&forest->context.counts, &edits[i]->context.counts);
     }
+    return overflowed;
 }

@@ -30,6 +30,10 @@ typedef struct reporting {
 static size_t section_begin(const reporting *r, size_t section)
 {
     ESPL_CHECK(section <= r->sections);
+    // An immediate call has one section, and no division then.
+    if (section == 0 || section == r->sections) {
+        return section == 0 ? 0 : r->entry_count;
+    }
     return r->entry_count * section / r->sections;
 }
 
@@ -69,8 +73,13 @@ static void write_sections(void *context, size_t begin, size_t end)
 {
     reporting *const r = context;
 
+    size_t first = section_begin(r, begin);
+
     for (size_t i = begin; i < end; ++i) {
-        r->counts[i] = write_results(r, section_begin(r, i), section_begin(r, i + 1));
+        const size_t next = section_begin(r, i + 1);
+
+        r->counts[i] = write_results(r, first, next);
+        first = next;
     }
 }
 
@@ -89,29 +98,16 @@ static void count_reasons(const reporting *r, size_t section, espl_report *repor
     }
 }
 
-// Write all results, and report how many commands were accepted, applied and refused, and why.
-// Reasons are counted on this thread in playback order, because the first refusal of each reason is
-// reported.
-static void report_commands(const espl__stage_context *context, const espl__report_input *in,
-                            espl_report *report)
+// Report how many commands were accepted, applied and refused, and why. Reasons are counted on this
+// thread in playback order, because the first refusal of each reason is reported.
+static void report_commands(const reporting *r, espl_report *report)
 {
-    const size_t count = in->ordered->entry_count, most = count / SECTION_ENTRIES;
-    reporting r; // not set to 0, because the counts of an immediate call are one of many
-
-    r.lanes = in->request->lanes;
-    r.entries = in->ordered->entries;
-    r.entry_count = count;
-    r.sections = most == 0 ? 1 : most < SECTIONS ? most : SECTIONS;
-    if (espl__run_ranges(context->executor, context->hooks, write_sections, &r, r.sections, 1) !=
-        ESPL_OK) {
-        write_sections(&r, 0, r.sections);
-    }
-    report->accepted += count;
-    for (size_t i = 0; i < r.sections; ++i) {
-        report->lossy += r.counts[i].lossy;
-        report->refused += r.counts[i].refused;
-        if (r.counts[i].refused > 0) {
-            count_reasons(&r, i, report);
+    report->accepted += r->entry_count;
+    for (size_t i = 0; i < r->sections; ++i) {
+        report->lossy += r->counts[i].lossy;
+        report->refused += r->counts[i].refused;
+        if (r->counts[i].refused > 0) {
+            count_reasons(r, i, report);
         }
     }
     report->applied = report->accepted - report->refused;
@@ -122,7 +118,6 @@ static void report_commands(const espl__stage_context *context, const espl__repo
 static void report_edit(const espl__edit *edit, espl_report *report)
 {
     report->visited_nodes += (size_t)edit->context.counts.nodes_visited;
-    report->overflowed += (size_t)edit->context.counts.overflowed;
     report->moved_nodes += espl__array_length(edit->made);
     for (size_t k = 0; k < espl__array_length(edit->relocations); ++k) {
         const espl__relocation *const place = &edit->relocations[k];
@@ -147,8 +142,23 @@ static size_t largest_group(const espl__grouped *grouped)
 void espl__stage_report(const espl__stage_context *context, const espl__report_input *in,
                         espl_report *report)
 {
+    const size_t count = in->ordered->entry_count, most = count / SECTION_ENTRIES;
+    reporting r; // not set to 0, because the counts of an immediate call are one of many
+
+    r.lanes = in->request->lanes;
+    r.entries = in->ordered->entries;
+    r.entry_count = count;
+    r.sections = most == 0 ? 1 : most < SECTIONS ? most : SECTIONS;
+    if (espl__run_ranges(context->executor, context->hooks, write_sections, &r, r.sections, 1) !=
+        ESPL_OK) {
+        write_sections(&r, 0, r.sections);
+    }
+    if (report == NULL) {
+        ESPL_CHECK(in->ordered->custom_count == 0);
+        return;
+    }
     ESPL_CHECK(report->accepted == 0);
-    report_commands(context, in, report);
+    report_commands(&r, report);
     report->created = in->planned->make_count;
     report->destroyed = in->planned->removal_count;
     report->row_moves = in->planned->move_count;
@@ -158,6 +168,7 @@ void espl__stage_report(const espl__stage_context *context, const espl__report_i
     report->pendings = in->ordered->pending_count;
     report->rebuilt_nodes = (size_t)in->nodes_laid_out;
     report->moved_nodes = report->rebuilt_nodes;
+    report->overflowed = (size_t)in->overflowed;
     for (uint32_t i = 0; i < in->applied->part_count; ++i) {
         report_edit(&in->applied->parts[i]->edit, report);
     }

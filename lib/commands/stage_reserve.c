@@ -10,35 +10,28 @@
 // Ranges of the forest are reserved last, because they could not be given back without a trace.
 #include "lib/commands/stages.h"
 
-// Archetypes that get rows: first those of the copies, then those of rows that move. A number may
-// name the same archetype as another one.
-static uint32_t archetype_at(const espl__planned *planned, size_t number)
-{
-    return number < planned->copies_count
-               ? planned->copies[number].archetype
-               : planned->moves[number - planned->copies_count].archetype;
-}
-
 // Reserve room for all new rows. The rows of one archetype are summed first, because each reserve
-// is for the rows that it names alone.
+// is for the rows that it names alone. All sums are cleared, also where a reserve fails.
 static espl_status reserve_planned_rows(espl__store *store, const espl__planned *planned)
 {
-    const size_t count = planned->copies_count + planned->move_count;
+    espl__archetype *const archetypes = store->archetypes;
     espl_status status = ESPL_OK;
 
-    for (size_t i = 0; i < count; ++i) {
-        store->archetypes[archetype_at(planned, i)].coming +=
-            i < planned->copies_count ? planned->copies[i].count : 1;
+    for (size_t i = 0; i < planned->copies_count; ++i) {
+        archetypes[planned->copies[i].archetype].coming += planned->copies[i].count;
     }
-    // Each sum is taken once, and cleared also where a reserve fails.
-    for (size_t i = 0; i < count; ++i) {
-        const uint32_t archetype = archetype_at(planned, i);
-        const size_t coming = store->archetypes[archetype].coming;
+    for (size_t i = 0; i < planned->move_count; ++i) {
+        archetypes[planned->moves[i].archetype].coming += 1;
+    }
+    for (size_t i = 0; i < planned->copies_count; ++i) {
+        const espl_status here = espl__rows_reserve_coming(store, planned->copies[i].archetype);
 
-        store->archetypes[archetype].coming = 0;
-        if (coming != 0 && status == ESPL_OK) {
-            status = espl__rows_reserve(store, archetype, coming);
-        }
+        status = status != ESPL_OK ? status : here;
+    }
+    for (size_t i = 0; i < planned->move_count; ++i) {
+        const espl_status here = espl__rows_reserve_coming(store, planned->moves[i].archetype);
+
+        status = status != ESPL_OK ? status : here;
     }
     return status;
 }

@@ -21,36 +21,37 @@ enum { RESOLVE_GRAIN = 4096, RESOLVE_BATCH = 32 };
 
 // State of the stage.
 typedef struct resolving {
-    const espl__stage_context *context;
-    const espl__resolve_input *in;
+    const espl__store *store;
+    const espl__play_request *request;
+    const espl__ordered *ordered;
+    const espl__lane_view *lanes; // of `request`
+    const espl__lane_base *bases; // of `ordered`
+    espl__entry *entries;         // of `ordered`
+    const espl__record *records;  // [record_count]
+    size_t record_count;
+    const uint32_t *trees;     // by slot
+    const uint8_t *flags;      // by slot
     uint32_t *pending_entries; // the arrays of the output
     espl__home *homes;
     bool *are_linking;
     atomic_bool wants_side, changes_sets;
 } resolving;
 
-// What a batch reads and writes often, in locals, because writes to entries might alias it.
-typedef struct reading {
-    const resolving *all;
-    const espl__lane_view *lanes;
-    const espl__lane_base *bases;
-    espl__entry *entries;
-    const espl__record *records; // [record_count]
-    size_t record_count;
-    const uint32_t *trees; // by slot
-    const uint8_t *flags;  // by slot
-    unsigned flags_seen;   // of all operands that live
-    bool wants_side, changes_sets;
-} reading;
+// What a job has seen of its commands.
+typedef struct sights {
+    unsigned flags;  // of all operands that live
+    unsigned traits; // of all commands
+    bool wants_side;
+} sights;
 
 // --- Handles ---
 
 // Resolve a pending handle to its number among the pending handles of all lanes. Refuses each
 // pending handle in an immediate call, and handles of another command buffer or from before a
 // reset.
-static void resolve_pending(const resolving *all, espl_entity entity, espl__operand *out)
+static void resolve_pending(const resolving *r, espl_entity entity, espl__operand *out)
 {
-    const espl__play_request *const request = all->in->request;
+    const espl__play_request *const request = r->request;
     const uint32_t lane = espl__pending_lane(entity);
 
     if (request->tag == ESPL__NO_TAG) {
@@ -64,25 +65,25 @@ static void resolve_pending(const resolving *all, espl_entity entity, espl__oper
         *out = (espl__operand){.state = ESPL_ERR_FOREIGN};
         return;
     }
-    *out = (espl__operand){.number = all->in->ordered->bases[lane].pendings + entity.index,
+    *out = (espl__operand){.number = r->bases[lane].pendings + entity.index,
                            .state = ESPL__OPERAND_PENDING};
-    ESPL_CHECK_FULL(out->number < all->in->ordered->pending_count);
+    ESPL_CHECK_FULL(out->number < r->ordered->pending_count);
 }
 
 // The slow path of resolve_handle(): pending handles, and handles that are refused.
-ESPL__APART static void resolve_other(const resolving *all, const espl_entity *entity,
+ESPL__APART static void resolve_other(const resolving *r, const espl_entity *entity,
                                       espl__operand *out)
 {
     if (espl__is_pending(*entity)) {
-        resolve_pending(all, *entity, out);
+        resolve_pending(r, *entity, out);
     } else {
-        *out = (espl__operand){.state = espl__entity_check(all->context->store, *entity)};
+        *out = (espl__operand){.state = espl__entity_check(r->store, *entity)};
     }
 }
 
 // Resolve a handle to a slot, or to the status that refuses it. The memory that note_trees() reads
 // of the slot is prefetched.
-static inline void resolve_handle(const reading *r, const espl_entity *entity, espl__operand *out)
+static inline void resolve_handle(const resolving *r, const espl_entity *entity, espl__operand *out)
 {
     const uint32_t index = entity->index;
 
@@ -95,13 +96,14 @@ static inline void resolve_handle(const reading *r, const espl_entity *entity, e
         espl__prefetch(&r->trees[out->number]);
         espl__prefetch(&r->flags[out->number]);
     } else {
-        resolve_other(r->all, entity, out);
+        resolve_other(r, entity, out);
     }
 }
 
 // As resolve_handle(), with a fast path for the null entity, because most commands leave out what
 // is optional.
-static inline void resolve_optional(const reading *r, const espl_entity *entity, espl__operand *out)
+static inline void resolve_optional(const resolving *r, const espl_entity *entity,
+                                    espl__operand *out)
 {
     if ((entity->index | entity->generation) == 0) {
         out->number = 0;
@@ -112,13 +114,13 @@ static inline void resolve_optional(const reading *r, const espl_entity *entity,
 }
 
 // The index may be any number, because the handle was not checked.
-static inline void prefetch_record(const reading *r, uint32_t index)
+static inline void prefetch_record(const resolving *r, uint32_t index)
 {
     espl__prefetch_element(r->records, index, sizeof *r->records);
 }
 
 // Note which command makes each of its pending entities.
-static inline void name_makers(const reading *r, const espl__entry *entry, uint32_t number)
+static inline void name_makers(const resolving *r, const espl__entry *entry, uint32_t number)
 {
     const uint32_t count = entry->command->count;
 
@@ -129,7 +131,7 @@ static inline void name_makers(const reading *r, const espl__entry *entry, uint3
 
     ESPL_CHECK_FULL(entry->command->pending + count <= r->lanes[entry->lane].pending_count);
     for (uint32_t k = 0; k < count; ++k) {
-        r->all->pending_entries[first + k] = number;
+        r->pending_entries[first + k] = number;
     }
 }
 
@@ -144,7 +146,7 @@ typedef struct tie {
 // Add the tree of an operand to those of a command. A pending operand has no tree yet, so that its
 // command has to be united with the one that makes it. An operand that is refused ties the command
 // to nothing.
-static inline void tie_to(reading *r, const espl__operand *operand, tie *out)
+static inline void tie_to(const resolving *r, const espl__operand *operand, sights *seen, tie *out)
 {
     if (!espl__operand_is_living(operand)) {
         out->is_linking |= espl__operand_is_pending(operand);
@@ -153,7 +155,7 @@ static inline void tie_to(reading *r, const espl__operand *operand, tie *out)
     const uint32_t slot = operand->number, tree = r->trees[slot];
 
     // A node with something in side arrays may move to another tree with all that it has.
-    r->flags_seen |= r->flags[slot];
+    seen->flags |= r->flags[slot];
     if (out->home.tree == ESPL__NO_TREE) {
         out->home = (espl__home){tree, slot};
     }
@@ -162,68 +164,74 @@ static inline void tie_to(reading *r, const espl__operand *operand, tie *out)
 
 // Tell whether the transform in a payload has a stretch or user data, which are kept in side
 // arrays.
-static bool transform_has_extra(const reading *r, const espl__entry *entry)
+static bool transform_has_extra(const resolving *r, const espl__entry *entry)
 {
     const espl__extra extra = espl__extra_of(espl__entry_transform(r->lanes, entry));
 
     return !espl__extra_is_default(&extra);
 }
 
-// Tell whether a command may give a node something that is kept in side arrays.
-static bool command_wants_side(const reading *r, const espl__entry *entry)
+// What a kind of command may do.
+enum { HAS_TRANSFORM = 1, CHANGES_PLACEMENT = 2, WRITES = 4, CHANGES_SETS = 8 };
+
+// Creations and clones bring their sets with them, so that they change no set of a node that exists.
+static const uint8_t traits_of_kind[ESPL__COMMAND_KINDS] = {
+    [ESPL__COMMAND_INSTANTIATE] = HAS_TRANSFORM,
+    [ESPL__COMMAND_CREATE] = HAS_TRANSFORM,
+    [ESPL__COMMAND_PLACE] = HAS_TRANSFORM,
+    [ESPL__COMMAND_CHANGE] = CHANGES_PLACEMENT | CHANGES_SETS,
+    [ESPL__COMMAND_WRITE] = WRITES,
+    [ESPL__COMMAND_SET] = CHANGES_SETS,
+    [ESPL__COMMAND_ENABLE] = CHANGES_SETS,
+    [ESPL__COMMAND_DISABLE] = CHANGES_SETS,
+};
+
+// Tell whether a command may give a node something that is kept in side arrays. Only commands that
+// link a node or set its flags have inherit flags.
+static inline bool command_wants_side(const resolving *r, const espl__entry *entry, unsigned traits)
 {
     const espl__command *const command = entry->command;
 
-    switch (command->kind) {
-    case ESPL__COMMAND_INSTANTIATE:
-    case ESPL__COMMAND_CREATE:
-    case ESPL__COMMAND_PLACE:
-        return command->inherit != 0 || transform_has_extra(r, entry);
-    case ESPL__COMMAND_CHANGE:
-        return command->place == ESPL__PLACEMENT_COMES;
-    case ESPL__COMMAND_WRITE:
-        return espl__write_has_extra((espl_write_kind)command->place);
-    default:
-        return command->inherit != 0;
+    if (command->inherit != 0) {
+        return true;
     }
-}
-
-// Tell whether a command may change the component set of a node that exists. Creations and clones
-// bring their sets with them.
-static bool command_changes_sets(const espl__command *command)
-{
-    return command->kind == ESPL__COMMAND_CHANGE || command->kind == ESPL__COMMAND_SET ||
-           command->kind == ESPL__COMMAND_ENABLE || command->kind == ESPL__COMMAND_DISABLE;
+    if ((traits & HAS_TRANSFORM) != 0) {
+        return transform_has_extra(r, entry);
+    }
+    if ((traits & CHANGES_PLACEMENT) != 0) {
+        return command->place == ESPL__PLACEMENT_COMES;
+    }
+    return (traits & WRITES) != 0 && espl__write_has_extra((espl_write_kind)command->place);
 }
 
 // Note the trees of a command whose operands are resolved. The tree of a source is read, not
 // written.
-static inline void note_trees(reading *r, uint32_t number)
+static inline void note_trees(const resolving *r, uint32_t number, sights *seen)
 {
-    const resolving *const all = r->all;
     const espl__entry *const entry = &r->entries[number];
+    const unsigned traits = traits_of_kind[entry->command->kind];
     const bool is_source = entry->command->kind == ESPL__COMMAND_INSTANTIATE &&
                            espl__operand_is_living(&entry->target);
     tie t = {.home = {ESPL__NO_TREE, ESPL__NO_SLOT}};
 
     if (is_source) {
-        r->flags_seen |= r->flags[entry->target.number];
+        seen->flags |= r->flags[entry->target.number];
     } else {
-        tie_to(r, &entry->target, &t);
+        tie_to(r, &entry->target, seen, &t);
     }
-    tie_to(r, &entry->parent, &t);
-    tie_to(r, &entry->before, &t);
-    all->homes[number] = t.home;
-    all->are_linking[number] = t.is_linking;
-    r->wants_side = r->wants_side || command_wants_side(r, entry);
-    r->changes_sets = r->changes_sets || command_changes_sets(entry->command);
+    tie_to(r, &entry->parent, seen, &t);
+    tie_to(r, &entry->before, seen, &t);
+    r->homes[number] = t.home;
+    r->are_linking[number] = t.is_linking;
+    seen->wants_side = seen->wants_side || command_wants_side(r, entry, traits);
+    seen->traits |= traits;
 }
 
 // --- The stage ---
 
 // Resolve commands [begin, end) in three passes, each of which reads what the pass before it
 // prefetched.
-static void resolve_batch(reading *r, size_t begin, size_t end)
+static inline void resolve_batch(const resolving *r, size_t begin, size_t end, sights *seen)
 {
     for (size_t i = begin; i < end; ++i) {
         const espl__command *const command = r->entries[i].command;
@@ -241,38 +249,29 @@ static void resolve_batch(reading *r, size_t begin, size_t end)
         name_makers(r, entry, (uint32_t)i);
     }
     for (size_t i = begin; i < end; ++i) {
-        note_trees(r, (uint32_t)i);
+        note_trees(r, (uint32_t)i, seen);
     }
 }
 
 // A job: resolve commands [begin, end), batch by batch.
 static void resolve_range(void *context, size_t begin, size_t end)
 {
-    resolving *const all = context;
-    const espl__store *const store = all->context->store;
-    const espl__forest *const forest = all->context->forest;
-    reading r = {.all = all,
-                 .lanes = all->in->request->lanes,
-                 .bases = all->in->ordered->bases,
-                 .entries = all->in->ordered->entries,
-                 .records = store->records,
-                 .record_count = espl__array_length(store->records),
-                 .trees = forest->tree,
-                 .flags = forest->flags};
+    resolving *const r = context;
+    sights seen = {0};
 
-    ESPL_CHECK(end <= all->in->ordered->entry_count);
+    ESPL_CHECK(end <= r->ordered->entry_count);
     while (begin < end) {
         const size_t stop = end - begin < RESOLVE_BATCH ? end : begin + RESOLVE_BATCH;
 
-        resolve_batch(&r, begin, stop);
+        resolve_batch(r, begin, stop, &seen);
         begin = stop;
     }
     // One store for each job, not for each command, because the workers share the line.
-    if (r.wants_side || (r.flags_seen & ESPL__SLOT_SIDE) != 0) {
-        atomic_store_explicit(&all->wants_side, true, memory_order_relaxed);
+    if (seen.wants_side || (seen.flags & ESPL__SLOT_SIDE) != 0) {
+        atomic_store_explicit(&r->wants_side, true, memory_order_relaxed);
     }
-    if (r.changes_sets) {
-        atomic_store_explicit(&all->changes_sets, true, memory_order_relaxed);
+    if ((seen.traits & CHANGES_SETS) != 0) {
+        atomic_store_explicit(&r->changes_sets, true, memory_order_relaxed);
     }
 }
 
@@ -281,26 +280,33 @@ espl_status espl__stage_resolve(espl__stage_context *context, const espl__resolv
 {
     espl__arena *const arena = &context->arena;
     const size_t entries = in->ordered->entry_count, pendings = in->ordered->pending_count;
-    resolving all = {.context = context,
-                     .in = in,
-                     .pending_entries =
-                         espl__arena_take(arena, pendings, sizeof *all.pending_entries),
-                     .homes = espl__arena_take(arena, entries, sizeof *all.homes),
-                     .are_linking = espl__arena_take(arena, entries, sizeof *all.are_linking)};
+    resolving r = {.store = context->store,
+                   .request = in->request,
+                   .ordered = in->ordered,
+                   .lanes = in->request->lanes,
+                   .bases = in->ordered->bases,
+                   .entries = in->ordered->entries,
+                   .records = context->store->records,
+                   .record_count = espl__array_length(context->store->records),
+                   .trees = context->forest->tree,
+                   .flags = context->forest->flags,
+                   .pending_entries = espl__arena_take(arena, pendings, sizeof *r.pending_entries),
+                   .homes = espl__arena_take(arena, entries, sizeof *r.homes),
+                   .are_linking = espl__arena_take(arena, entries, sizeof *r.are_linking)};
 
-    if (all.pending_entries == NULL || all.homes == NULL || all.are_linking == NULL) {
+    if (r.pending_entries == NULL || r.homes == NULL || r.are_linking == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-    atomic_init(&all.wants_side, false);
-    atomic_init(&all.changes_sets, false);
+    atomic_init(&r.wants_side, false);
+    atomic_init(&r.changes_sets, false);
     const espl_status status = espl__run_ranges(context->executor, context->hooks, resolve_range,
-                                                &all, entries, RESOLVE_GRAIN);
+                                                &r, entries, RESOLVE_GRAIN);
 
-    *out = (espl__resolved){
-        .pending_entries = all.pending_entries,
-        .homes = all.homes,
-        .are_linking = all.are_linking,
-        .wants_side = atomic_load_explicit(&all.wants_side, memory_order_relaxed),
-        .changes_sets = atomic_load_explicit(&all.changes_sets, memory_order_relaxed)};
+    *out = (espl__resolved){.pending_entries = r.pending_entries,
+                            .homes = r.homes,
+                            .are_linking = r.are_linking,
+                            .wants_side = atomic_load_explicit(&r.wants_side, memory_order_relaxed),
+                            .changes_sets =
+                                atomic_load_explicit(&r.changes_sets, memory_order_relaxed)};
     return status;
 }

@@ -92,7 +92,8 @@ void espl__stage_change(espl__stage_context *context, const espl__change_input *
 
 /// Move all nodes to their final slots, and bring worlds up to date (stage_place.c). Completes the
 /// edits of the parts, which is what an edit is for: they cannot be undone from here on.
-void espl__stage_place(espl__stage_context *context, const espl__applied *applied);
+/// @return the nodes whose worlds overflowed.
+uint64_t espl__stage_place(espl__stage_context *context, const espl__applied *applied);
 
 typedef struct espl__report_input {
     const espl__play_request *request;
@@ -102,9 +103,11 @@ typedef struct espl__report_input {
     const espl__planned *planned;
     const espl__changed *changed;
     uint64_t nodes_laid_out; // by this playback
+    uint64_t overflowed;     // nodes
 } espl__report_input;
 
-/// Write the result of each command, and the report (stage_report.c). @param report  {0}.
+/// Write the result of each command, and the report (stage_report.c).
+/// @param report  {0}; NULL: only the results are written, of a request without custom commands.
 void espl__stage_report(const espl__stage_context *context, const espl__report_input *in,
                         espl_report *report);
 

@@ -207,11 +207,11 @@ static espl_status run_on_executor(gate *g, job_loop *loop, const espl_hooks *ho
     return is_valid ? ESPL_OK : ESPL_ERR_EXECUTOR;
 }
 
-espl_status espl__run_jobs(const espl_executor *executor, const espl_hooks *hooks,
-                           espl_job function, void *argument, size_t jobs)
+espl_status espl__run_many_jobs(const espl_executor *executor, const espl_hooks *hooks,
+                                espl_job function, void *argument, size_t jobs)
 {
-    ESPL_CHECK(jobs <= ESPL__JOB_LIMIT && function != NULL);
-    if (jobs <= 1 || espl__executor_is_serial(executor)) {
+    ESPL_CHECK(jobs > 1 && jobs <= ESPL__JOB_LIMIT && function != NULL);
+    if (espl__executor_is_serial(executor)) {
         run_serially(function, argument, jobs);
         return ESPL_OK;
     }
@@ -257,20 +257,13 @@ static void run_range(void *argument, size_t job)
     loop->function(loop->context, begin, end);
 }
 
-espl_status espl__run_ranges(const espl_executor *executor, const espl_hooks *hooks,
-                             espl__range_function function, void *context, size_t count,
-                             size_t grain)
+espl_status espl__run_many_ranges(const espl_executor *executor, const espl_hooks *hooks,
+                                  espl__range_function function, void *context, size_t count,
+                                  size_t grain)
 {
     const size_t most = count / (grain > 0 ? grain : 1);
+    const size_t jobs = most < ESPL__JOB_LIMIT ? most : ESPL__JOB_LIMIT;
+    range_loop loop = {function, context, count, jobs};
 
-    if (most > 1) {
-        const size_t jobs = most < ESPL__JOB_LIMIT ? most : ESPL__JOB_LIMIT;
-        range_loop loop = {function, context, count, jobs};
-
-        return espl__run_jobs(executor, hooks, run_range, &loop, loop.jobs);
-    }
-    if (count != 0) {
-        function(context, 0, count);
-    }
-    return ESPL_OK;
+    return espl__run_jobs(executor, hooks, run_range, &loop, jobs);
 }

@@ -20,6 +20,15 @@ static inline bool espl__executor_is_serial(const espl_executor *executor)
     return executor == NULL || executor->parallel_for == NULL || executor->worker_count <= 1;
 }
 
+/// The slow path of espl__run_jobs().
+espl_status espl__run_many_jobs(const espl_executor *executor, const espl_hooks *hooks,
+                                espl_job function, void *argument, size_t jobs);
+
+/// The slow path of espl__run_ranges().
+espl_status espl__run_many_ranges(const espl_executor *executor, const espl_hooks *hooks,
+                                  espl__range_function function, void *context, size_t count,
+                                  size_t grain);
+
 /// Call a function for each of [0, jobs). A serial executor and a single job run on the calling
 /// thread in order. Allocates nothing; uses 4 KiB of stack.
 ///
@@ -34,16 +43,34 @@ static inline bool espl__executor_is_serial(const espl_executor *executor)
 /// @return ESPL_OK, or ESPL_ERR_EXECUTOR: the executor started a job twice (the second start did
 ///         nothing), or never, or with an index out of range (that start did nothing), or a job did
 ///         not return. Builds with assertions then call the trap hook on the calling thread.
-espl_status espl__run_jobs(const espl_executor *executor, const espl_hooks *hooks,
-                           espl_job function, void *argument, size_t jobs);
+static inline espl_status espl__run_jobs(const espl_executor *executor, const espl_hooks *hooks,
+                                         espl_job function, void *argument, size_t jobs)
+{
+    if (jobs > 1) {
+        return espl__run_many_jobs(executor, hooks, function, argument, jobs);
+    }
+    if (jobs == 1) {
+        function(argument, 0);
+    }
+    return ESPL_OK;
+}
 
 /// Cut [0, count) into jobs of nearly equal length and run them like espl__run_jobs(). The cut
 /// depends on count and grain alone, not on the number of workers, so that results do not either.
 ///
 /// @param grain  the least number of indices of a job; 0 counts as 1. Jobs are longer where there
 ///               would be more than ESPL__JOB_LIMIT of them.
-espl_status espl__run_ranges(const espl_executor *executor, const espl_hooks *hooks,
-                             espl__range_function function, void *context, size_t count,
-                             size_t grain);
+static inline espl_status espl__run_ranges(const espl_executor *executor, const espl_hooks *hooks,
+                                           espl__range_function function, void *context,
+                                           size_t count, size_t grain)
+{
+    if (count / 2 >= (grain > 0 ? grain : 1)) {
+        return espl__run_many_ranges(executor, hooks, function, context, count, grain);
+    }
+    if (count != 0) {
+        function(context, 0, count);
+    }
+    return ESPL_OK;
+}
 
 #endif

@@ -307,19 +307,15 @@ espl_status espl__archetype_role(espl__store *store, uint32_t archetype, espl_co
 
 // The transform of the source does not matter, because the kind says whether the copy has one. So
 // ESPL_TRANSFORM is removed in any case and added where the kind has it.
-espl_status espl__archetype_copy(espl__store *store, uint32_t archetype, uint32_t kind,
-                                 uint32_t *out)
+espl_status espl__archetype_find_copy(espl__store *store, uint32_t archetype, uint32_t kind,
+                                      uint32_t *out)
 {
     static const espl_component removed[] = {ESPL_PREFAB, ESPL_TRANSFORM, ESPL_SOLO, ESPL_ROOT,
                                              ESPL_MEMBER};
     const espl_component added[] = {ESPL_SOLO + kind / 2, ESPL_TRANSFORM};
-    espl_status status = ESPL_OK;
+    const espl_status status =
+        espl__archetype_change(store, archetype, added, 1 + kind % 2, removed, 5, out);
 
-    ESPL_CHECK(kind < ESPL__COPY_KINDS);
-    *out = store->archetypes[archetype].copy_edge[kind];
-    if (*out == ESPL__NONE) {
-        status = espl__archetype_change(store, archetype, added, 1 + kind % 2, removed, 5, out);
-    }
     if (status == ESPL_OK) {
         ESPL_CHECK_FULL(espl__archetype_has(store, *out, added[0]));
         store->archetypes[archetype].copy_edge[kind] = *out;

@@ -160,6 +160,14 @@ espl_status espl__rows_reserve(espl__store *store, uint32_t number, size_t rows)
     return ESPL_OK;
 }
 
+espl_status espl__rows_reserve_coming(espl__store *store, uint32_t number)
+{
+    const size_t coming = store->archetypes[number].coming;
+
+    store->archetypes[number].coming = 0;
+    return coming == 0 ? ESPL_OK : espl__rows_reserve(store, number, coming);
+}
+
 // The floor is never lowered here, so that a smaller reserve does not undo a larger one.
 espl_status espl__rows_keep(espl__store *store, uint32_t number, size_t rows)
 {
@@ -177,10 +185,18 @@ espl_status espl__rows_keep(espl__store *store, uint32_t number, size_t rows)
 // change like this one would add, and the rows that a user keeps room for.
 void espl__rows_drop_surplus(espl__store *store, espl__archetype *archetype)
 {
+    const size_t count = archetype->count, wanted = archetype->wanted;
+
+    archetype->wanted = 0;
+    ESPL_CHECK(archetype->reserved >= count);
+    // Fast path: the rows and one spare chunk take all chunks, as after most changes.
+    if (archetype->reserved < count + 2 * (size_t)archetype->capacity) {
+        return;
+    }
     // With a spare chunk, an entity that is created and destroyed at a full chunk allocates
     // nothing.
-    const size_t spare = chunks_for(archetype, archetype->count) + 1;
-    const size_t again = chunks_for(archetype, archetype->count + archetype->wanted);
+    const size_t spare = chunks_for(archetype, count) + 1;
+    const size_t again = chunks_for(archetype, count + wanted);
     const size_t kept = chunks_for(archetype, archetype->floor);
     size_t limit = spare > again ? spare : again;
 
@@ -188,6 +204,4 @@ void espl__rows_drop_surplus(espl__store *store, espl__archetype *archetype)
     while (espl__array_length(archetype->chunks) > limit) {
         espl__chunk_drop(store, archetype);
     }
-    ESPL_CHECK(archetype->reserved >= archetype->count);
-    archetype->wanted = 0;
 }

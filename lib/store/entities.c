@@ -204,6 +204,19 @@ void espl__entities_remove(espl__store *store, const uint32_t *indices, size_t c
     }
 }
 
+// One index needs no prefetches.
+void espl__entity_remove(espl__store *store, uint32_t index)
+{
+    freed_batch all;
+
+    begin_freeing(store, 1, &all);
+    remove_index(store, index, &all);
+    end_freeing(store, 1, &all);
+    if (store->names.count != 0) {
+        espl__names_remove(&store->names, store->heap, &index, 1);
+    }
+}
+
 void espl__entity_release(espl__store *store, uint32_t index)
 {
     freed_batch all;

@@ -20,6 +20,14 @@ typedef struct row_range {
     uint32_t chunk, first, count;
 } row_range;
 
+// The chunk of a row, by its position among the chunks of the archetype. Rows are counted in 32
+// bits (see espl__rows_reserve()), and a division of 32 bits is faster.
+static inline uint32_t row_position(const espl__archetype *archetype, size_t row)
+{
+    ESPL_CHECK_FULL(row <= UINT32_MAX);
+    return (uint32_t)row / archetype->capacity;
+}
+
 // --- Appending ---
 
 // Append at most `wanted` rows to an archetype: as many as fit the chunk at its end, which is the
@@ -27,7 +35,7 @@ typedef struct row_range {
 static row_range append_rows(espl__store *store, espl__archetype *archetype, size_t wanted)
 {
     ESPL_CHECK(wanted > 0 && archetype->count < archetype->reserved);
-    const uint32_t number = archetype->chunks[archetype->count / archetype->capacity];
+    const uint32_t number = archetype->chunks[row_position(archetype, archetype->count)];
     espl__chunk *const chunk = &store->chunks[number];
     const uint32_t room = archetype->capacity - chunk->count;
     const uint32_t count = wanted < room ? (uint32_t)wanted : room;
@@ -40,84 +48,100 @@ static row_range append_rows(espl__store *store, espl__archetype *archetype, siz
 }
 
 // Count all columns of a chunk as written, because rows come in or change places there.
-static void bump_versions(espl__store *store, uint32_t number)
+static inline void bump_versions(espl__store *store, const espl__archetype *archetype,
+                                 uint32_t number)
 {
     const espl__chunk *const chunk = &store->chunks[number];
-    const size_t columns = espl__array_length(store->archetypes[chunk->archetype].columns);
+    const size_t columns = espl__array_length(archetype->columns);
+    const uint64_t version = ++store->version;
 
-    store->version += 1;
+    ESPL_CHECK_FULL(archetype == &store->archetypes[chunk->archetype]);
+
     for (size_t i = 0; i <= columns; ++i) {
-        chunk->versions[i] = store->version;
+        chunk->versions[i] = version;
     }
 }
 
 // Each chunk that gets rows is one write of its columns.
-size_t espl__rows_open(espl__store *store, uint32_t number, size_t count)
+void espl__rows_open(espl__store *store, espl__copies *copies, size_t count)
 {
-    espl__archetype *const archetype = &store->archetypes[number];
-    const size_t first = archetype->count;
+    for (size_t i = 0; i < count; ++i) {
+        espl__archetype *const archetype = &store->archetypes[copies[i].archetype];
+        const size_t first = archetype->count, end = first + copies[i].count;
 
-    ESPL_CHECK(count <= archetype->reserved - first);
-    while (archetype->count < first + count) {
-        const row_range rows = append_rows(store, archetype, first + count - archetype->count);
+        ESPL_CHECK(end <= archetype->reserved);
+        copies[i].position = row_position(archetype, first);
+        copies[i].row = (uint32_t)first - copies[i].position * archetype->capacity;
+        while (archetype->count < end) {
+            const row_range rows = append_rows(store, archetype, end - archetype->count);
 
-        bump_versions(store, rows.chunk);
+            bump_versions(store, archetype, rows.chunk);
+        }
     }
-    return first;
 }
 
-// Return the offset of the column of a component in the chunks of an archetype, or ESPL__NONE. NULL
-// has no columns. Both archetypes of a copy have ascending columns, so that they are merged.
-// @param next  the column to begin with, at first 0.
-static uint32_t offset_from(const espl__archetype *from, size_t *next, espl_component component)
-{
-    const size_t count = from == NULL ? 0 : espl__array_length(from->columns);
+// The columns of an archetype that are left to be searched.
+typedef struct column_walk {
+    const espl__column *next, *end;
+} column_walk;
 
-    while (*next < count && from->columns[*next].component < component) {
-        *next += 1;
+// @param from  NULL has no columns.
+static inline column_walk begin_walk(const espl__archetype *from)
+{
+    const espl__column *const columns = from != NULL ? from->columns : NULL;
+
+    return (column_walk){columns, columns != NULL ? columns + espl__array_length(columns) : NULL};
+}
+
+// Return the offset of the column of a component, or ESPL__NONE. Both archetypes of a copy have
+// ascending columns, so that they are merged.
+static inline uint32_t find_offset(column_walk *from, espl_component component)
+{
+    while (from->next != from->end && from->next->component < component) {
+        from->next += 1;
     }
-    return *next < count && from->columns[*next].component == component
-               ? from->columns[*next].offset
-               : ESPL__NONE;
+    return from->next != from->end && from->next->component == component ? from->next->offset
+                                                                         : ESPL__NONE;
 }
 
 // Write the values of one source row to rows of an archetype, but not the slot column. Columns that
 // the source lacks become zeros. The source may be in the same chunk, before the rows.
-// @param from  archetype of the source; NULL: there is none, and its record is not read.
-static void copy_source_row(const espl__store *store, const espl__archetype *to, row_range rows,
-                            const espl__archetype *from, const espl__record *source)
+// @param source  chunk of the source; NULL: there is none, and the walk is empty.
+static void copy_source_row(const espl__archetype *to, const espl__chunk *chunk, row_range rows,
+                            column_walk from, const espl__chunk *source, uint32_t source_row)
 {
-    unsigned char *const bytes = store->chunks[rows.chunk].bytes;
+    const uint32_t first = rows.first, count = rows.count;
     const size_t columns = espl__array_length(to->columns);
-    size_t next = 0;
 
-    ESPL_CHECK(rows.first + rows.count <= store->chunks[rows.chunk].count);
+    ESPL_CHECK(first + count <= chunk->count);
     for (size_t i = 0; i < columns; ++i) {
         const espl__column *const column = &to->columns[i];
         const size_t size = column->size;
-        unsigned char *const values = bytes + column->offset + rows.first * size;
+        unsigned char *const values = chunk->bytes + column->offset + first * size;
 
         if (column->component == ESPL_TRANSFORM) {
             continue;
         }
-        const uint32_t offset = offset_from(from, &next, column->component);
+        const uint32_t offset = find_offset(&from, column->component);
 
         if (offset == ESPL__NONE) {
-            memset(values, 0, rows.count * size);
+            memset(values, 0, count * size);
         } else {
-            espl__value_repeat(values,
-                               store->chunks[source->chunk].bytes + offset +
-                                   espl__record_row(source) * size,
-                               size, rows.count);
+            const unsigned char *const value = source->bytes + offset + source_row * size;
+
+            if (count == 1) {
+                memcpy(values, value, size);
+            } else {
+                espl__value_repeat(values, value, size, count);
+            }
         }
     }
 }
 
 // Give rows to entities: write the handles, the records as a whole, and the slot column.
-static void assign_rows(const espl__store *store, row_range rows, const espl__copies *copies,
-                        const uint32_t *order)
+static void assign_rows(const espl__store *store, const espl__chunk *chunk, row_range rows,
+                        const espl__copies *copies, const uint32_t *order)
 {
-    const espl__chunk *const chunk = &store->chunks[rows.chunk];
     const espl_entity *const entities = copies->entities;
     const uint32_t *const slots = copies->slots;
     espl_entity *const handles = espl__chunk_entities(chunk) + rows.first;
@@ -128,40 +152,68 @@ static void assign_rows(const espl__store *store, row_range rows, const espl__co
     espl__record *const records = store->records;
 
     for (uint32_t i = 0; i < rows.count; ++i) {
-        const espl_entity entity = entities[order[i]];
+        const espl_entity *const entity = &entities[order[i]];
         const uint32_t slot = slots != NULL ? slots[order[i]] : ESPL__NONE;
+        espl__record *const record = &records[entity->index];
 
-        ESPL_CHECK_FULL(entity.index < espl__array_length(records));
-        handles[i] = entity;
-        records[entity.index] = (espl__record){entity.generation, rows.chunk,
-                                               espl__row_word(chunk, rows.first + i), slot};
+        ESPL_CHECK_FULL(entity->index < espl__array_length(records));
+        handles[i] = *entity;
+        record->generation = entity->generation;
+        record->chunk = rows.chunk;
+        record->row = espl__row_word(chunk, rows.first + i);
+        record->slot = slot;
         if (column != NULL) {
             column[i] = slot;
         }
     }
 }
 
-void espl__rows_copy(const espl__store *store, const espl__copies *copies, size_t begin, size_t end)
+// Give rows [begin, end) of one list of copies to their entities.
+static inline void copy_rows(const espl__store *store, const espl__copies *copies, size_t begin,
+                             size_t end)
 {
     const espl__archetype *const to = &store->archetypes[copies->archetype];
     const espl__archetype *from = NULL;
-    espl__record source = {0};
+    const espl__chunk *source = NULL;
+    uint32_t source_row = 0;
 
-    ESPL_CHECK(begin <= end && end <= copies->count && copies->first + end <= to->count);
+    ESPL_CHECK(begin < end && end <= copies->count);
     if (copies->source != ESPL__NONE) {
-        source = store->records[copies->source];
-        ESPL_CHECK(espl__record_row(&source) < store->chunks[source.chunk].count);
-        from = &store->archetypes[store->chunks[source.chunk].archetype];
+        source = &store->chunks[store->records[copies->source].chunk];
+        source_row = espl__record_row(&store->records[copies->source]);
+        ESPL_CHECK(source_row < source->count);
+        from = &store->archetypes[source->archetype];
     }
-    while (begin < end) {
-        const uint32_t row = (uint32_t)((copies->first + begin) % to->capacity);
-        const size_t room = to->capacity - row;
-        const row_range rows = {to->chunks[(copies->first + begin) / to->capacity], row,
-                                (uint32_t)(end - begin < room ? end - begin : room)};
+    uint32_t position = copies->position;
+    size_t row = copies->row + begin;
 
-        assign_rows(store, rows, copies, copies->order + begin);
-        copy_source_row(store, to, rows, from, &source);
+    if (row >= to->capacity) {
+        position += (uint32_t)(row / to->capacity);
+        row %= to->capacity;
+    }
+    // The rest of the first chunk, then chunk by chunk.
+    for (; begin < end; ++position, row = 0) {
+        const size_t room = to->capacity - row;
+        const row_range rows = {to->chunks[position], (uint32_t)row,
+                                (uint32_t)(end - begin < room ? end - begin : room)};
+        const espl__chunk *const chunk = &store->chunks[rows.chunk];
+
+        assign_rows(store, chunk, rows, copies, copies->order + begin);
+        copy_source_row(to, chunk, rows, begin_walk(from), source, source_row);
         begin += rows.count;
+    }
+}
+
+void espl__rows_copy(const espl__store *store, const espl__copies *copies, size_t begin, size_t end)
+{
+    while (begin < end) {
+        const size_t count = copies->count, here = end < count ? end : count;
+
+        ESPL_CHECK(begin < count);
+        copy_rows(store, copies, begin, here);
+        end -= here;
+        begin = 0;
+        copies += 1;
     }
 }
 
@@ -170,13 +222,13 @@ void espl__row_add(espl__store *store, uint32_t archetype, uint32_t index)
 {
     static const uint32_t order = 0;
     const espl_entity entity = espl__entity_at(store, index);
-    const espl__copies one = {.archetype = archetype,
-                              .source = ESPL__NONE,
-                              .first = espl__rows_open(store, archetype, 1),
-                              .entities = &entity,
-                              .order = &order,
-                              .count = 1};
+    espl__copies one = {.archetype = archetype,
+                        .source = ESPL__NONE,
+                        .entities = &entity,
+                        .order = &order,
+                        .count = 1};
 
+    espl__rows_open(store, &one, 1);
     espl__rows_copy(store, &one, 0, 1);
 }
 
@@ -236,7 +288,7 @@ static void gather_rows(const espl__store *store, const espl__archetype *archety
     const espl__archetype *const from = &store->archetypes[source->archetype];
     unsigned char *const bytes = store->chunks[to.chunk].bytes;
     const size_t columns = espl__array_length(archetype->columns);
-    size_t next = 0;
+    column_walk walk = begin_walk(from);
 
     gather_values(bytes + to.first * sizeof(espl_entity), source->bytes, sizeof(espl_entity), rows,
                   to.count);
@@ -247,7 +299,7 @@ static void gather_rows(const espl__store *store, const espl__archetype *archety
         if (column->component == ESPL_TRANSFORM) {
             continue;
         }
-        const uint32_t offset = offset_from(from, &next, column->component);
+        const uint32_t offset = find_offset(&walk, column->component);
 
         if (offset == ESPL__NONE) {
             memset(values, 0, (size_t)to.count * column->size);
@@ -278,7 +330,7 @@ void espl__rows_move(espl__store *store, uint32_t chunk, uint32_t archetype, con
         const row_range opened = append_rows(store, to, count - done);
 
         gather_rows(store, to, opened, chunk, rows + done);
-        bump_versions(store, opened.chunk);
+        bump_versions(store, to, opened.chunk);
         update_records(store, opened);
         done += opened.count;
     }
@@ -337,8 +389,8 @@ static row_range next_filler(espl__store *store, espl__archetype *archetype, uin
     ESPL_CHECK(wanted > 0);
     for (;;) {
         ESPL_CHECK(archetype->tail < archetype->count);
-        const size_t position = archetype->tail / archetype->capacity;
-        const size_t start = position * archetype->capacity;
+        const uint32_t position = row_position(archetype, archetype->tail);
+        const size_t start = (size_t)position * archetype->capacity;
         const uint32_t number = archetype->chunks[position];
         const espl__chunk *const chunk = &store->chunks[number];
         const uint32_t first =
@@ -392,7 +444,7 @@ static void fill_holes(espl__store *store, uint32_t number)
     uint32_t row = next_leaving(chunk, 0, end);
 
     if (row < end) {
-        bump_versions(store, number);
+        bump_versions(store, archetype, number);
     }
     while (row < end) {
         const uint32_t holes = next_staying(chunk, row, end) - row;
@@ -410,10 +462,10 @@ static void fill_holes(espl__store *store, uint32_t number)
 static void truncate_archetype(espl__store *store, espl__archetype *archetype)
 {
     const size_t staying = archetype->count - archetype->leaving_count;
-    size_t position = staying / archetype->capacity;
 
     ESPL_CHECK(archetype->leaving_count <= archetype->count);
-    for (; position * archetype->capacity < archetype->count; ++position) {
+    for (size_t position = row_position(archetype, staying);
+         position * archetype->capacity < archetype->count; ++position) {
         const size_t start = position * archetype->capacity;
 
         store->chunks[archetype->chunks[position]].count =
@@ -429,9 +481,10 @@ static uint32_t count_leaving(const espl__chunk *chunk)
     return espl__count_bits(chunk->leaving[0]) + espl__count_bits(chunk->leaving[1]);
 }
 
-// The first loop counts the rows that leave in each archetype, so that the second one knows its new
-// end. Only then the holes are filled, because a filler may be in any later chunk of the archetype.
-void espl__rows_settle(espl__store *store)
+// Remove the rows that leave. The first loop counts them in each archetype, so that the second one
+// knows its new end. Only then the holes are filled, because a filler may be in any later chunk of
+// the archetype.
+static void remove_leaving(espl__store *store)
 {
     const size_t archetype_count = espl__array_length(store->changed);
     const size_t chunk_count = espl__array_length(store->changed_chunks);
@@ -462,13 +515,25 @@ void espl__rows_settle(espl__store *store)
         chunk->leaving[1] = 0;
     }
     for (size_t i = 0; i < archetype_count; ++i) {
+        truncate_archetype(store, &store->archetypes[store->changed[i]]);
+    }
+    espl__array_set_length(store->changed_chunks, 0);
+}
+
+void espl__rows_settle(espl__store *store)
+{
+    const size_t archetype_count = espl__array_length(store->changed);
+
+    if (espl__array_length(store->changed_chunks) != 0) {
+        remove_leaving(store);
+    }
+    for (size_t i = 0; i < archetype_count; ++i) {
         espl__archetype *const archetype = &store->archetypes[store->changed[i]];
 
-        truncate_archetype(store, archetype);
+        ESPL_CHECK(archetype->leaving_count == 0);
         espl__rows_drop_surplus(store, archetype);
         archetype->is_changed = false;
     }
     // The lists keep their memory, which has room for all numbers.
     espl__array_set_length(store->changed, 0);
-    espl__array_set_length(store->changed_chunks, 0);
 }

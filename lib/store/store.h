@@ -267,10 +267,18 @@ espl_status espl__archetype_change(espl__store *store, uint32_t archetype,
 /// Find or make the archetype with another role: ESPL_SOLO, ESPL_ROOT or ESPL_MEMBER. Cached.
 espl_status espl__archetype_role(espl__store *store, uint32_t archetype, espl_component role,
                                  uint32_t *out);
+/// The slow path of espl__archetype_copy(): it is not in the cache.
+espl_status espl__archetype_find_copy(espl__store *store, uint32_t archetype, uint32_t kind,
+                                      uint32_t *out);
 /// Find or make the archetype of copies of a row: without ESPL_PREFAB, and with the role and the
 /// transform of a kind below ESPL__COPY_KINDS. Cached.
-espl_status espl__archetype_copy(espl__store *store, uint32_t archetype, uint32_t kind,
-                                 uint32_t *out);
+static inline espl_status espl__archetype_copy(espl__store *store, uint32_t archetype,
+                                               uint32_t kind, uint32_t *out)
+{
+    ESPL_CHECK(kind < ESPL__COPY_KINDS);
+    *out = store->archetypes[archetype].copy_edge[kind];
+    return *out != ESPL__NONE ? ESPL_OK : espl__archetype_find_copy(store, archetype, kind, out);
+}
 /// Tell whether the set of an archetype has a component.
 bool espl__archetype_has(const espl__store *store, uint32_t archetype, espl_component component);
 /// Return the number of a component among the columns of an archetype, or ESPL__NONE.
@@ -283,6 +291,9 @@ uint32_t espl__archetype_column(const espl__archetype *archetype, espl_component
 /// The room lasts until the next settle, which frees the surplus.
 /// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT (chunk numbers).
 espl_status espl__rows_reserve(espl__store *store, uint32_t archetype, size_t rows);
+/// Reserve the rows that were counted in espl__archetype.coming. Postcondition: the count is 0,
+/// whatever the status. Several calls for one archetype are one reserve of the sum.
+espl_status espl__rows_reserve_coming(espl__store *store, uint32_t archetype);
 /// Reserve likewise, and keep the room for the present count and `rows` more until the next
 /// espl__store_trim().
 espl_status espl__rows_keep(espl__store *store, uint32_t archetype, size_t rows);
@@ -293,20 +304,23 @@ void espl__row_add(espl__store *store, uint32_t archetype, uint32_t index);
 typedef struct espl__copies {
     uint32_t archetype;
     uint32_t source;             // index of the entity that is copied, or ESPL__NONE: zeros
-    size_t first;                // first of the rows, among all rows of the archetype
+    uint32_t position, row;      // of the first row: its chunk among those of the archetype
     const espl_entity *entities; // taken before
-    const uint32_t *order;       // [count] row first + k belongs to entities[order[k]]
+    const uint32_t *order;       // [count] the k-th row belongs to entities[order[k]]
     const uint32_t *slots;       // of the entities; NULL: they have none yet
     size_t count;
 } espl__copies;
 
-/// Append `count` rows to an archetype; reserved. Their contents are undefined until
-/// espl__rows_copy() gives each of them to an entity, which must be the next use of these rows.
-/// @return the first of them, among all rows of the archetype.
-size_t espl__rows_open(espl__store *store, uint32_t archetype, size_t count);
-/// Give rows [first + begin, first + end) to their entities. Columns that the source has too get
+/// Append the rows of lists of copies to their archetypes, one list after the other, and write
+/// where the rows of each begin; reserved. The contents of the rows are undefined until espl__rows_copy() gives
+/// each of them to an entity, which must be the next use of these rows.
+/// @param copies  [count]
+void espl__rows_open(espl__store *store, espl__copies *copies, size_t count);
+/// Give rows [begin, end) of a list to their entities. Columns that the source has too get
 /// the values of the source, the others zeros. Nothing is written but these rows and the records of
 /// their entities, so that calls for disjoint rows may run concurrently.
+/// @param begin  below copies->count
+/// @param end    rows past copies->count are those of copies[1], copies[2] and so on
 void espl__rows_copy(const espl__store *store, const espl__copies *copies, size_t begin,
                      size_t end);
 /// Move rows of one chunk to the end of another archetype; reserved. Columns of both archetypes are
@@ -331,6 +345,8 @@ static inline void espl__row_set_leaving(espl__store *store, uint32_t number, ui
 /// Free the indices of living entities with their names. Their rows leave at the next settle and
 /// keep their values until then. The indices may be taken again before the settle.
 void espl__entities_remove(espl__store *store, const uint32_t *indices, size_t count);
+/// The same for one index.
+void espl__entity_remove(espl__store *store, uint32_t index);
 /// Compact each archetype in place: rows past its new end fill the holes below it, see rows.c. A
 /// settle ends each structural change. Linear in the rows that left and the archetypes reserved.
 ///

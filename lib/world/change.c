@@ -94,16 +94,6 @@ static size_t count_rows(const espl__bucket *b)
     return (size_t)espl__count_bits(b->rows[0]) + espl__count_bits(b->rows[1]);
 }
 
-// Reserve the rows that were counted for an archetype. Postcondition: its count is 0, whatever the
-// status.
-static espl_status reserve_coming(espl__store *store, uint32_t number)
-{
-    const size_t coming = store->archetypes[number].coming;
-
-    store->archetypes[number].coming = 0;
-    return coming == 0 ? ESPL_OK : espl__rows_reserve(store, number, coming);
-}
-
 // Reserve rows in each archetype that buckets move to. Each archetype is reserved once with the sum
 // of its rows, because reserves do not add up.
 static espl_status reserve_arrivals(const espl__change *c)
@@ -117,7 +107,7 @@ static espl_status reserve_arrivals(const espl__change *c)
         store->archetypes[b->to].coming += b->to != b->placed ? count_rows(b) : 0;
     }
     for (size_t i = 0; i < c->bucket_count; ++i) {
-        const espl_status last = reserve_coming(store, c->buckets[i].to);
+        const espl_status last = espl__rows_reserve_coming(store, c->buckets[i].to);
 
         status = status != ESPL_OK ? status : last;
     }
@@ -194,8 +184,8 @@ static espl_status reserve_counted(const espl__change *c)
         const uint32_t at =
             is_move ? planned->moves[i].archetype : c->buckets[i - planned->move_count].to;
         const uint32_t to = is_move ? store->archetypes[at].changed_to : at;
-        const espl_status here = reserve_coming(store, at);
-        const espl_status there = to != ESPL__NONE ? reserve_coming(store, to) : ESPL_OK;
+        const espl_status here = espl__rows_reserve_coming(store, at);
+        const espl_status there = to != ESPL__NONE ? espl__rows_reserve_coming(store, to) : ESPL_OK;
 
         status = status != ESPL_OK ? status : here;
         status = status != ESPL_OK ? status : there;
@@ -401,13 +391,12 @@ static espl_status play_lane(espl__change *c, const espl__lane_view *lane)
                                         .is_strict = true,
                                         .reserve_more = reserve_after,
                                         .more_context = c};
-    espl_report report = {0};
 
     ESPL_CHECK(!world->is_playing);
     world->is_playing = true;
-    const espl_status status = espl__playback_run(&world->playback, &request, &report);
+    const espl_status status = espl__playback_run(&world->playback, &request, NULL);
     world->is_playing = false;
-    c->has_overflowed = report.overflowed != 0;
+    c->has_overflowed = world->playback.overflowed != 0;
     return status;
 }
 

@@ -13,7 +13,7 @@
 // Called by the edit for each entity that it removed from its tree.
 static void remove_entity(void *context, uint32_t entity)
 {
-    espl__entities_remove(context, &entity, 1);
+    espl__entity_remove(context, entity);
 }
 
 void espl__destroy_begin(espl_world *world, espl__edit *edit)

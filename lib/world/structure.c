@@ -16,18 +16,20 @@ espl_status espl__apply_lane(espl_world *world, espl__lane_view lane)
 {
     espl_status result = ESPL_OK;
     const espl__play_request request = {.lanes = &lane, .lane_count = 1, .tag = ESPL__NO_TAG};
-    espl_report report = {0};
 
     ESPL_CHECK(lane.count == 1 && !world->is_playing);
     lane.results = &result;
     world->is_playing = true;
-    const espl_status status = espl__playback_run(&world->playback, &request, &report);
+    const espl_status status = espl__playback_run(&world->playback, &request, NULL);
     world->is_playing = false;
     if (status != ESPL_OK) {
         return status;
     }
+    // Read before the roots are settled, because that may be a playback.
+    const bool is_overflowed = world->playback.overflowed != 0;
+
     espl__settle(world);
-    return result >= 0 && report.overflowed != 0 ? ESPL_OVERFLOW : result;
+    return result >= 0 && is_overflowed ? ESPL_OVERFLOW : result;
 }
 
 espl_status espl__apply_one(espl_world *world, const espl__command *command)
@@ -68,9 +70,8 @@ static bool place_roots(espl_world *world, uint32_t tree)
 {
     const espl__play_request request = {
         .tag = ESPL__NO_TAG, .settles_roots = true, .root_tree = tree};
-    espl_report report = {0};
 
-    return espl__playback_run(&world->playback, &request, &report) == ESPL_OK;
+    return espl__playback_run(&world->playback, &request, NULL) == ESPL_OK;
 }
 
 // Tell whether a tree has a single root, which has the component of its role.
@@ -118,12 +119,11 @@ static bool pay_debt(espl_world *world, uint32_t tree, size_t *budget)
 // Walk the list of unsettled trees in the order of their numbers, because the order in which trees
 // entered it depends on workers. A tree leaves the list once it is settled; where memory or the
 // budget runs out it stays for the next call.
-void espl__settle(espl_world *world)
+static void settle_trees(espl_world *world)
 {
     espl__forest *const forest = &world->forest;
     size_t budget = world->layout_budget;
 
-    ESPL_CHECK(!world->is_playing && !espl__is_parallel(world));
     espl__sort_unsettled(forest);
     for (uint32_t tree = forest->unsettled, next = tree; tree != ESPL__NO_TREE; tree = next) {
         next = forest->trees[tree].next;
@@ -134,6 +134,16 @@ void espl__settle(espl_world *world)
             pay_debt(world, tree, &budget)) {
             espl__tree_unmark_unsettled(forest, tree);
         }
+    }
+}
+
+void espl__settle(espl_world *world)
+{
+    espl__forest *const forest = &world->forest;
+
+    ESPL_CHECK(!world->is_playing && !espl__is_parallel(world));
+    if (forest->unsettled != ESPL__NO_TREE) {
+        settle_trees(world);
     }
     if (espl__forest_wants_compaction(forest)) {
         (void)espl__forest_compact(forest, false, espl__entities_record_slots, &world->store);

@@ -170,12 +170,13 @@ TEST_LOOP(opened_rows_are_given_in_any_pieces, 0, 20)
         order[other] = i;
     }
     const uint64_t version = fix.store.version;
-    const espl__copies copies = {.archetype = named,
-                                 .source = _i % 2 == 0 ? source : ESPL__NONE,
-                                 .first = espl__rows_open(&fix.store, named, MANY),
-                                 .entities = entities,
-                                 .order = order,
-                                 .count = MANY};
+    espl__copies copies = {.archetype = named,
+                           .source = _i % 2 == 0 ? source : ESPL__NONE,
+                           .entities = entities,
+                           .order = order,
+                           .count = MANY};
+
+    espl__rows_open(&fix.store, &copies, 1);
     ck_assert_uint_eq(fix.store.version - version,
                       (MANY + at(named)->capacity - 1) / at(named)->capacity);
     for (size_t begin = 0; begin < MANY; begin += 1 + fixture_below(&random, MANY / 3)) {
