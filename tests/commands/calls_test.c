@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Custom commands: their functions get all payloads of one playback at once, in playback order,
 // after the other commands.
-#include "tests/runner.h"
-#include "tests/support.h"
+#include "tests/one_world.h"
 
 #include "tests/checks.h"
 
@@ -141,15 +140,15 @@ TEST_LOOP(payloads_arrive_together_and_in_playback_order, 0, 3)
     const espl_executor hostile = test_executor_of(&executor);
     uint64_t random = (uint64_t)_i + 1;
     espl_entity solos[8];
-    test_world test;
     ear all;
 
     test_world_begin(&test, 0, &hostile);
-    ear_begin(&all, test.world);
+    w = test.world;
+    ear_begin(&all, w);
     for (int i = 0; i < 8; ++i) {
-        solos[i] = test_solo(test.world);
+        solos[i] = test_solo(w);
     }
-    espl_command_buffer *const commands = commands_of(test.world, LANES);
+    espl_command_buffer *const commands = commands_of(w, LANES);
     for (int round = 0; round < 60; ++round) {
         note notes[RECORD_LIMIT];
         espl_report report;
@@ -157,7 +156,7 @@ TEST_LOOP(payloads_arrive_together_and_in_playback_order, 0, 3)
 
         qsort(notes, count, sizeof *notes, compare_notes);
         all.heard_count = all.visits = 0;
-        ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+        ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
         ck_assert_uint_eq(all.heard_count, count);
         ck_assert_uint_eq(report.calls, count);
         ck_assert_uint_eq(report.accepted, espl_command_buffer_count(commands));
@@ -169,7 +168,7 @@ TEST_LOOP(payloads_arrive_together_and_in_playback_order, 0, 3)
         espl_command_buffer_reset(commands);
     }
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
+    tear_down();
 }
 
 // --- From inside ---
@@ -379,36 +378,31 @@ TEST(a_callback_cannot_reset_or_destroy_its_own_commands)
 
 // --- The register ---
 
+FIXTURE(set_up, tear_down);
+
 TEST(a_callback_without_a_sound_name_is_refused)
 {
     char name[258];
     espl_custom_command out = 99;
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
     memset(name, 'n', sizeof name);
     name[256] = name[257] = 0;
-    ck_assert_int_eq(
-        espl_register_command(test.world, &(espl_custom_command_def){.function = hear}, &out),
-        ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_register_command(test.world,
-                                           &(espl_custom_command_def){.name = "", .function = hear},
-                                           &out),
+    ck_assert_int_eq(espl_register_command(w, &(espl_custom_command_def){.function = hear}, &out),
                      ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(
-        espl_register_command(test.world,
-                              &(espl_custom_command_def){.name = name, .function = hear}, &out),
+        espl_register_command(w, &(espl_custom_command_def){.name = "", .function = hear}, &out),
+        ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(
+        espl_register_command(w, &(espl_custom_command_def){.name = name, .function = hear}, &out),
         ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(test.hooks.lines, 3);
     ck_assert_uint_eq(test.hooks.traps, 0);
     name[255] = 0;
     ck_assert_uint_eq(out, 99);
     ck_assert_int_eq(
-        espl_register_command(test.world,
-                              &(espl_custom_command_def){.name = name, .function = hear}, &out),
+        espl_register_command(w, &(espl_custom_command_def){.name = name, .function = hear}, &out),
         ESPL_OK);
     ck_assert_uint_eq(out, 1);
-    test_world_end(&test);
 }
 
 TEST(a_callback_without_a_function_is_refused)
@@ -416,16 +410,13 @@ TEST(a_callback_without_a_function_is_refused)
     const espl_custom_command_def none = {.name = "none"},
                                   some = {.name = "some", .function = hear};
     espl_custom_command out = 99;
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
-    ck_assert_int_eq(espl_register_command(test.world, &none, &out), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_register_command(test.world, NULL, &out), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_register_command(test.world, &some, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_register_command(w, &none, &out), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_register_command(w, NULL, &out), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_register_command(w, &some, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(test.hooks.lines, 3);
     ck_assert_uint_eq(test.hooks.traps, 0);
     ck_assert_uint_eq(out, 99);
-    test_world_end(&test);
 }
 
 TEST(registering_without_memory_changes_nothing)
@@ -433,66 +424,62 @@ TEST(registering_without_memory_changes_nothing)
     const espl_custom_command_def def = {.name = "sparks", .function = hear};
     espl_status status = ESPL_ERR_NO_MEMORY;
     espl_custom_command out = 0;
-    test_world test;
     size_t points = 0;
 
-    test_world_begin(&test, 0, NULL);
     for (size_t n = 1; status != ESPL_OK; ++n) {
         test_heap_arm(&test.heap, n, true);
-        status = espl_register_command(test.world, &def, &out);
+        status = espl_register_command(w, &def, &out);
         test_heap_arm(&test.heap, 0, false);
         ck_assert(status == ESPL_OK || (status == ESPL_ERR_NO_MEMORY && out == 0));
         points += status != ESPL_OK;
-        test_world_is_valid(test.world);
+        test_world_is_valid(w);
     }
     ck_assert_uint_ge(points, 2);
     ck_assert_uint_eq(out, 1);
-    test_world_end(&test);
 }
 
 // --- With two lanes ---
 
-static test_world test;
 static ear all;
 static espl_command_buffer *commands;
 static espl_report report;
 
-static void set_up(void)
+static void begin(void)
 {
-    test_world_begin(&test, 0, NULL);
-    ear_begin(&all, test.world);
-    commands = commands_of(test.world, 2);
+    set_up();
+    ear_begin(&all, w);
+    commands = commands_of(w, 2);
 }
 
-static void tear_down(void)
+static void end(void)
 {
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
+    tear_down();
 }
 
-FIXTURE(set_up, tear_down);
+FIXTURE(begin, end);
 
 TEST(without_payloads_nobody_is_called)
 {
-    const espl_entity solo = test_solo(test.world);
+    const espl_entity solo = test_solo(w);
     const note said = {.callback = 2};
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
-    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
     ck_assert_uint_eq(all.visits + report.calls, 0);
     espl_command_buffer_reset(commands);
     ck_assert_int_eq(espl_record_custom(recorder, 0, 3, &said, sizeof said, 0), ESPL_OK);
     espl_command_buffer_reset(commands);
     ck_assert_int_eq(espl_record_destroy(recorder, 0, solo, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
     ck_assert_uint_eq(all.visits + report.calls, 0);
-    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_ERR_PLAYED);
+    ck_assert_int_eq(espl_play(w, commands, &report), ESPL_ERR_PLAYED);
     ck_assert_uint_eq(all.visits, 0);
 }
 
 TEST(calls_are_in_no_group)
 {
-    const espl_entity a = test_solo(test.world), b = test_solo(test.world);
+    const espl_entity a = test_solo(w), b = test_solo(w);
     const espl_instance_def def = {.source = a, .parent = b};
     espl_entity pending[3];
 
@@ -506,7 +493,7 @@ TEST(calls_are_in_no_group)
     ck_assert_int_eq(espl_record_instantiate(other, 0, &def, 3, pending), ESPL_OK);
     ck_assert_int_eq(espl_record_destroy(other, 0, pending[1], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_detach(other, 0, a, ESPL_KEEP_WORLD), ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
     ck_assert_uint_eq(report.accepted, 53);
     ck_assert_uint_eq(report.calls, 50);
     ck_assert_uint_le(report.groups, 2);
@@ -539,7 +526,7 @@ TEST(a_call_is_refused_when_recorded)
     ck_assert_uint_eq(test.hooks.lines, sizeof refused / sizeof *refused);
     ck_assert_uint_eq(test.hooks.traps, 0);
     ck_assert_uint_eq(espl_command_buffer_count(commands), 0);
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_custom(recorder, 0, 1, "data", 4, 1), ESPL_ERR_PLAYED);
     ck_assert_uint_eq(all.visits + test.hooks.traps, 0);
 }
@@ -565,14 +552,14 @@ TEST(payloads_may_be_zeros_or_nothing)
     const espl_custom_command_def def = {.name = "z", .user = &visits, .function = check_zeros};
     espl_custom_command callback;
 
-    ck_assert_int_eq(espl_register_command(test.world, &def, &callback), ESPL_OK);
+    ck_assert_int_eq(espl_register_command(w, &def, &callback), ESPL_OK);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     // What stands in memory that is used again must not shine through.
     for (int round = 0; round < 2; ++round) {
         ck_assert_int_eq(espl_record_custom(recorder, 0, callback, NULL, 100, 64), ESPL_OK);
         ck_assert_int_eq(espl_record_custom(recorder, 0, callback, &visits, 0, 0), ESPL_OK);
         ck_assert_int_eq(espl_record_custom(recorder, 0, callback, "hi", 2, 0), ESPL_OK);
-        ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+        ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
         espl_command_buffer_reset(commands);
         for (int i = 0; i < 3; ++i) {
             ck_assert_int_eq(
@@ -592,7 +579,7 @@ TEST(without_memory_nobody_is_called_and_the_retry_calls_once)
     espl_status status = ESPL_ERR_NO_MEMORY;
     size_t points = 0;
 
-    const espl_entity solo = test_solo(test.world), parent = test_solo(test.world);
+    const espl_entity solo = test_solo(w), parent = test_solo(w);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     size_t recording_points = 0;
     for (uint32_t i = 0; i < CALLS; ++i) {
@@ -612,19 +599,19 @@ TEST(without_memory_nobody_is_called_and_the_retry_calls_once)
     ck_assert_uint_ge(recording_points, 3);
     ck_assert_int_eq(espl_record_attach_keep_world(recorder, 0, solo, parent), ESPL_OK);
 
-    const uint64_t before = test_physical_hash(test.world);
+    const uint64_t before = test_physical_hash(w);
     status = ESPL_ERR_NO_MEMORY;
     for (size_t n = 1; status != ESPL_OK; ++n) {
         test_heap_arm(&test.heap, n, true);
-        status = espl_play(test.world, commands, NULL);
+        status = espl_play(w, commands, NULL);
         test_heap_arm(&test.heap, 0, false);
         if (status != ESPL_OK) {
             ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
             ck_assert_uint_eq(all.visits, 0);
-            ck_assert_uint_eq(test_physical_hash(test.world), before);
+            ck_assert_uint_eq(test_physical_hash(w), before);
             points += 1;
         }
-        test_world_is_valid(test.world);
+        test_world_is_valid(w);
     }
     ck_assert_uint_ge(points, 5);
     ck_assert_uint_eq(all.visits, CALLBACKS);

@@ -22,6 +22,8 @@ typedef struct scene {
     espl_report report;
 } scene;
 
+static scene s;
+
 static inline espl_component register_one(espl_world *world, const espl_component_def *def)
 {
     espl_component out = 0;
@@ -30,59 +32,59 @@ static inline espl_component register_one(espl_world *world, const espl_componen
     return out;
 }
 
-static inline void scene_begin(scene *s)
+static void set_up(void)
 {
     static const uint32_t first[1] = {0};
 
-    memset(s, 0, sizeof *s);
-    test_world_begin(&s->test, 5, NULL);
-    s->world = s->test.world;
-    s->links =
-        register_one(s->world, &(espl_component_def){"links", LINKS_SIZE, 1, link_offsets, LINKS});
-    s->data = register_one(s->world, &(espl_component_def){"data", 8, 8, NULL, 0});
-    s->target = register_one(s->world, &(espl_component_def){"target", 8, 4, first, 1});
-    s->mark = register_one(s->world, &(espl_component_def){"mark", 0, 1, NULL, 0});
-    ck_assert_int_eq(espl_command_buffer_create(s->world, 1, &s->commands), ESPL_OK);
-    s->lane = espl_command_buffer_recorder(s->commands, 0);
+    memset(&s, 0, sizeof s);
+    test_world_begin(&s.test, 5, NULL);
+    s.world = s.test.world;
+    s.links =
+        register_one(s.world, &(espl_component_def){"links", LINKS_SIZE, 1, link_offsets, LINKS});
+    s.data = register_one(s.world, &(espl_component_def){"data", 8, 8, NULL, 0});
+    s.target = register_one(s.world, &(espl_component_def){"target", 8, 4, first, 1});
+    s.mark = register_one(s.world, &(espl_component_def){"mark", 0, 1, NULL, 0});
+    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &s.commands), ESPL_OK);
+    s.lane = espl_command_buffer_recorder(s.commands, 0);
 }
 
-static inline void scene_end(scene *s)
+static void tear_down(void)
 {
-    espl_command_buffer_destroy(s->commands);
-    test_world_end(&s->test);
+    espl_command_buffer_destroy(s.commands);
+    test_world_end(&s.test);
 }
 
-static inline void play(scene *s)
+static inline void play(void)
 {
-    ck_assert_int_eq(espl_play(s->world, s->commands, &s->report), ESPL_OK);
-    ck_assert_uint_eq(s->report.refused, 0);
-    test_world_is_valid(s->world);
+    ck_assert_int_eq(espl_play(s.world, s.commands, &s.report), ESPL_OK);
+    ck_assert_uint_eq(s.report.refused, 0);
+    test_world_is_valid(s.world);
 }
 
-static inline espl_entity resolved(const scene *s, espl_entity pending)
+static inline espl_entity resolved(espl_entity pending)
 {
     espl_entity out = {0};
 
-    ck_assert_int_eq(espl_command_buffer_resolve(s->commands, pending, &out), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, pending, &out), ESPL_OK);
     return out;
 }
 
 // --- Entities with references ---
 
-static inline espl_entity make(scene *s)
+static inline espl_entity make(void)
 {
-    const espl_component set[] = {ESPL_TRANSFORM, s->links, s->data, s->target};
+    const espl_component set[] = {ESPL_TRANSFORM, s.links, s.data, s.target};
     espl_entity entity = {0};
 
-    ck_assert_int_eq(espl_create(s->world, set, 4, 1, &entity), ESPL_OK);
+    ck_assert_int_eq(espl_create(s.world, set, 4, 1, &entity), ESPL_OK);
     return entity;
 }
 
-static inline espl_entity make_below(scene *s, espl_entity parent, espl_link link)
+static inline espl_entity make_below(espl_entity parent, espl_link link)
 {
-    const espl_entity entity = make(s);
+    const espl_entity entity = make();
 
-    ck_assert_int_eq(espl_attach(s->world, entity, parent, &(espl_attach_options){.link = link}),
+    ck_assert_int_eq(espl_attach(s.world, entity, parent, &(espl_attach_options){.link = link}),
                      ESPL_OK);
     return entity;
 }
@@ -95,39 +97,36 @@ static inline void pack_links(unsigned char *bytes, const espl_entity *named)
     }
 }
 
-static inline void set_links(scene *s, espl_entity entity, espl_entity a, espl_entity b,
-                             espl_entity c)
+static inline void set_links(espl_entity entity, espl_entity a, espl_entity b, espl_entity c)
 {
     const espl_entity named[LINKS] = {a, b, c};
     unsigned char bytes[LINKS_SIZE];
 
     pack_links(bytes, named);
-    ck_assert_int_eq(espl_set_component(s->world, entity, s->links, bytes, LINKS_SIZE), ESPL_OK);
+    ck_assert_int_eq(espl_set_component(s.world, entity, s.links, bytes, LINKS_SIZE), ESPL_OK);
 }
 
-static inline void set_target(scene *s, espl_entity entity, espl_entity named)
+static inline void set_target(espl_entity entity, espl_entity named)
 {
-    ck_assert_int_eq(espl_set_component(s->world, entity, s->target, &named, sizeof named),
-                     ESPL_OK);
+    ck_assert_int_eq(espl_set_component(s.world, entity, s.target, &named, sizeof named), ESPL_OK);
 }
 
-static inline espl_entity link_of(const scene *s, espl_entity entity, int i)
+static inline espl_entity link_of(espl_entity entity, int i)
 {
     unsigned char bytes[LINKS_SIZE];
     espl_entity named;
 
-    ck_assert_int_eq(espl_get_component(s->world, entity, s->links, bytes, LINKS_SIZE), ESPL_OK);
+    ck_assert_int_eq(espl_get_component(s.world, entity, s.links, bytes, LINKS_SIZE), ESPL_OK);
     ck_assert(bytes[0] == bytes[9] && bytes[9] == bytes[18] && bytes[18] == bytes[27]);
     memcpy(&named, bytes + link_offsets[i], sizeof named);
     return named;
 }
 
-static inline espl_entity target_of(const scene *s, espl_entity entity)
+static inline espl_entity target_of(espl_entity entity)
 {
     espl_entity named = {0};
 
-    ck_assert_int_eq(espl_get_component(s->world, entity, s->target, &named, sizeof named),
-                     ESPL_OK);
+    ck_assert_int_eq(espl_get_component(s.world, entity, s.target, &named, sizeof named), ESPL_OK);
     return named;
 }
 
@@ -137,23 +136,23 @@ static inline void ck_names(espl_entity named, espl_entity wanted)
                   named.generation, wanted.index, wanted.generation);
 }
 
-static inline espl_entity child(const scene *s, espl_entity parent, size_t n)
+static inline espl_entity child(espl_entity parent, size_t n)
 {
-    espl_entity at = espl_get_first_child(s->world, parent);
+    espl_entity at = espl_get_first_child(s.world, parent);
 
     for (; n > 0; --n) {
-        at = espl_get_next_sibling(s->world, at);
+        at = espl_get_next_sibling(s.world, at);
     }
     ck_assert(!espl_entity_is_null(at));
     return at;
 }
 
-static inline espl_entity clone(scene *s, espl_entity source)
+static inline espl_entity clone(espl_entity source)
 {
     espl_entity out = {0};
 
-    ck_assert_int_eq(espl_instantiate(s->world, source, 1, &out), ESPL_OK);
-    test_world_is_valid(s->world);
+    ck_assert_int_eq(espl_instantiate(s.world, source, 1, &out), ESPL_OK);
+    test_world_is_valid(s.world);
     return out;
 }
 

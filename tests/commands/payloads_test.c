@@ -3,8 +3,7 @@
 // again takes no memory; and every kind of command that has a payload.
 #include "lib/commands/component_values.h"
 #include "tests/commands/forms_used.h"
-#include "tests/runner.h"
-#include "tests/support.h"
+#include "tests/one_world.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -236,13 +235,12 @@ static size_t payload_blocks(espl_command_buffer *commands, uint32_t lane)
     return count;
 }
 
+FIXTURE(set_up, tear_down);
+
 TEST(a_lane_without_payloads_takes_none)
 {
-    test_world test;
-
-    test_world_begin(&test, 0, NULL);
-    const espl_entity a = test_solo(test.world), b = test_solo(test.world);
-    espl_command_buffer *const commands = commands_of(test.world, 3);
+    const espl_entity a = test_solo(w), b = test_solo(w);
+    espl_command_buffer *const commands = commands_of(w, 3);
     const espl_transform at = test_at(1, 2, 3);
 
     for (int i = 0; i < 100; ++i) {
@@ -256,26 +254,21 @@ TEST(a_lane_without_payloads_takes_none)
     ck_assert_uint_eq(payload_blocks(commands, 0), 0);
     ck_assert_uint_eq(payload_blocks(commands, 1), 1);
     ck_assert_uint_eq(payload_blocks(commands, 2), 0);
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
     espl_command_buffer_reset(commands);
     ck_assert_uint_eq(payload_blocks(commands, 1), 1);
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }
 
 // Threads write their own lanes, and to no line that another one writes.
 TEST(recorders_share_no_line)
 {
-    test_world test;
-
-    test_world_begin(&test, 0, NULL);
-    espl_command_buffer *const commands = commands_of(test.world, ESPL_LANE_LIMIT);
+    espl_command_buffer *const commands = commands_of(w, ESPL_LANE_LIMIT);
     for (uint32_t lane = 0; lane < ESPL_LANE_LIMIT; ++lane) {
         ck_assert_uint_eq((uintptr_t)espl_command_buffer_recorder(commands, lane) % 64, 0);
     }
     ck_assert_uint_eq(sizeof(espl_recorder) % 64, 0);
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }
 
 // --- The steady state ---
@@ -331,15 +324,13 @@ static void record_load(const load *l, espl_command_buffer *commands, uint32_t c
 
 TEST(recording_the_same_again_takes_no_memory)
 {
-    test_world test;
     load l;
 
     if (test_moves_always()) {
         return;
     }
-    test_world_begin(&test, 0, NULL);
-    load_begin(&l, test.world);
-    espl_command_buffer *const commands = commands_of(test.world, 2);
+    load_begin(&l, w);
+    espl_command_buffer *const commands = commands_of(w, 2);
     record_load(&l, commands, 1000);
     const size_t bytes = test.heap.bytes;
     for (int round = 0; round < 5; ++round) {
@@ -351,7 +342,6 @@ TEST(recording_the_same_again_takes_no_memory)
         test_heap_arm(&test.heap, 0, false);
     }
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }
 
 // --- Values ---
@@ -405,15 +395,13 @@ TEST(values_stand_aligned_where_they_were_recorded)
     uint64_t random = 11;
     unsigned char bytes[9][512];
     typed types[9];
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
-    register_typed(test.world, types);
+    register_typed(w, types);
     for (int i = 0; i < 9; ++i) {
         memset(bytes[i], i + 1, sizeof bytes[i]);
     }
-    const espl_entity source = test_solo(test.world);
-    espl_command_buffer *const commands = commands_of(test.world, 1);
+    const espl_entity source = test_solo(w);
+    espl_command_buffer *const commands = commands_of(w, 1);
     for (uint32_t round = 0; round < 60; ++round) {
         espl_component_value values[9];
         uint32_t picked[9];
@@ -434,21 +422,18 @@ TEST(values_stand_aligned_where_they_were_recorded)
             ESPL_OK);
         check_recorded(commands, round, types, picked, count);
     }
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }
 
 TEST(values_of_one_component_are_aligned_too)
 {
     static const unsigned char bytes[512] = {0};
     typed types[9];
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
-    register_typed(test.world, types);
-    const espl_entity solo = test_solo(test.world);
-    espl_command_buffer *const commands = commands_of(test.world, 1);
+    register_typed(w, types);
+    const espl_entity solo = test_solo(w);
+    espl_command_buffer *const commands = commands_of(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     const espl__lane *const lane = &commands->recorders[0].lane;
     espl__lane_view view = {.payloads = lane->payloads.blocks};
@@ -467,7 +452,6 @@ TEST(values_of_one_component_are_aligned_too)
         ck_assert_uint_eq((uintptr_t)c.bytes & (type->alignment - 1), 0);
     }
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }
 
 // --- Short forms ---
@@ -487,65 +471,59 @@ TEST(short_forms_record_what_they_say)
 {
     size_t heard = 0;
     const espl_custom_command_def def = {.name = "health", .user = &heard, .function = hear_health};
-    test_world test;
     used_names names = {0};
     espl_entity clone;
 
-    test_world_begin(&test, 0, NULL);
-    ck_assert_int_eq(espl_register_command(test.world, &def, &names.callback), ESPL_OK);
-    names.prefab = test_solo_at(test.world, 9, 9, 9);
-    names.parent = test_solo_at(test.world, 1, 0, 0);
-    names.other = test_solo_at(test.world, 3, 0, 0);
-    espl_command_buffer *const commands = commands_of(test.world, 1);
+    ck_assert_int_eq(espl_register_command(w, &def, &names.callback), ESPL_OK);
+    names.prefab = test_solo_at(w, 9, 9, 9);
+    names.parent = test_solo_at(w, 1, 0, 0);
+    names.other = test_solo_at(w, 3, 0, 0);
+    espl_command_buffer *const commands = commands_of(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
     ck_assert_int_eq(use_transforms(recorder, &names, &clone), ESPL_OK);
     ck_assert_int_eq(use_call(recorder, &names), ESPL_OK);
     ck_assert_int_eq(espl_record_attach_keep_world(recorder, 1, names.other, names.parent),
                      ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
     ck_assert_int_eq(espl_command_buffer_resolve(commands, clone, &clone), ESPL_OK);
-    const espl_transform local = test_local_of(test.world, clone);
-    ck_assert(espl_entity_equal(espl_get_parent(test.world, clone), names.parent));
+    const espl_transform local = test_local_of(w, clone);
+    ck_assert(espl_entity_equal(espl_get_parent(w, clone), names.parent));
     ck_assert_float_eq(local.position[1], 5);
     ck_assert_float_eq(local.rotation[2], 1);
     ck_assert_float_eq(local.scale, 2);
-    espl_transform other = test_local_of(test.world, names.other);
+    espl_transform other = test_local_of(w, names.other);
     ck_assert_float_eq(other.position[0], 2);
 
     espl_command_buffer_reset(commands);
     ck_assert_int_eq(use_attaches(recorder, &names), ESPL_OK);
     ck_assert_int_eq(espl_record_spawn(recorder, 0, names.prefab, espl_entity_null(), NULL, &clone),
                      ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    other = test_local_of(test.world, names.other);
-    ck_assert(espl_entity_equal(espl_get_parent(test.world, names.other), names.prefab));
+    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
+    other = test_local_of(w, names.other);
+    ck_assert(espl_entity_equal(espl_get_parent(w, names.other), names.prefab));
     ck_assert_float_eq(other.position[0], 2);
     ck_assert_int_eq(espl_command_buffer_resolve(commands, clone, &clone), ESPL_OK);
-    ck_assert_float_eq(test_world_of(test.world, clone).position[0], 9);
+    ck_assert_float_eq(test_world_of(w, clone).position[0], 9);
     ck_assert_uint_eq(heard, 1);
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }
 
 TEST(short_forms_of_components_record_what_they_say)
 {
     const espl_component_def def = {
         .name = "health", .size = sizeof(used_health), .alignment = _Alignof(used_health)};
-    test_world test;
     used_names names = {0};
     used_health health = {0};
 
-    test_world_begin(&test, 0, NULL);
-    ck_assert_int_eq(espl_component_register(test.world, &def, &names.health), ESPL_OK);
-    names.other = test_solo(test.world);
-    espl_command_buffer *const commands = commands_of(test.world, 1);
+    ck_assert_int_eq(espl_component_register(w, &def, &names.health), ESPL_OK);
+    names.other = test_solo(w);
+    espl_command_buffer *const commands = commands_of(w, 1);
     ck_assert_int_eq(use_components(espl_command_buffer_recorder(commands, 0), &names), ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(
-        espl_get_component(test.world, names.other, names.health, &health, sizeof health), ESPL_OK);
+    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_get_component(w, names.other, names.health, &health, sizeof health),
+                     ESPL_OK);
     ck_assert(health.points >= 40 && health.points <= 40);
     ck_assert_uint_eq(health.shields, 0);
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }

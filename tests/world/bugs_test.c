@@ -2,7 +2,7 @@
 // Faults that other systems of this kind had with stale handles, membership, iterations and
 // numbers. Each test would have found its fault here. The letters name the entry in tests/BUGS.md.
 #include "tests/fixture.h"
-#include "tests/runner.h"
+#include "tests/one_world.h"
 
 #include <math.h>
 #include <string.h>
@@ -68,31 +68,30 @@ static void check_book(const book *b, espl_world *world)
     ck_assert_uint_eq(met, b->living);
 }
 
+FIXTURE(set_up, tear_down);
+
 TEST(b4_a_handle_comes_back_bit_for_bit_and_names_one_life_only)
 {
     uint64_t random = 4;
     book b = {.count = 0};
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
     for (int step = 0; step < 600 && b.count < 500; ++step) {
         if (b.living < 2 || (b.living < 30 && test_one_in(&random, 2))) {
-            note(&b, test_solo(test.world));
+            note(&b, test_solo(w));
         } else {
-            strike_out(&b, test.world, pick(&b, &random));
+            strike_out(&b, w, pick(&b, &random));
         }
         if (b.living >= 2 && test_one_in(&random, 4)) {
             const espl_entity child = b.handle[pick(&b, &random)];
             const espl_entity parent = b.handle[pick(&b, &random)];
             const espl_attach_options options = {.link = ESPL_LINK_FREE};
 
-            if (espl_attach(test.world, child, parent, &options) == ESPL_OK) {
-                ck_assert(espl_entity_equal(espl_get_parent(test.world, child), parent));
+            if (espl_attach(w, child, parent, &options) == ESPL_OK) {
+                ck_assert(espl_entity_equal(espl_get_parent(w, child), parent));
             }
         }
-        check_book(&b, test.world);
+        check_book(&b, w);
     }
-    test_world_end(&test);
 }
 
 // However an entity is made: created, cloned at once, cloned by a playback, after a trim.
@@ -101,22 +100,20 @@ TEST(b7_the_generation_of_an_index_only_goes_up)
     enum { INDICES = 64 };
     const uint32_t lives = (uint32_t)test_limits_of_build().lives;
     uint32_t last[INDICES] = {0};
-    test_world test;
 
-    test_world_begin(&test, 9, NULL);
-    const espl_entity source = test_solo(test.world);
+    const espl_entity source = test_solo(w);
     for (uint32_t round = 0; round < 12 && round < lives; ++round) {
         const espl_instance_def def = {.source = source};
         espl_entity made[9];
         espl_command_buffer *commands = NULL;
 
-        ck_assert_int_eq(espl_create(test.world, NULL, 0, 3, made), ESPL_OK);
-        ck_assert_int_eq(espl_instantiate(test.world, source, 3, made + 3), ESPL_OK);
-        ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
+        ck_assert_int_eq(espl_create(w, NULL, 0, 3, made), ESPL_OK);
+        ck_assert_int_eq(espl_instantiate(w, source, 3, made + 3), ESPL_OK);
+        ck_assert_int_eq(espl_command_buffer_create(w, 1, &commands), ESPL_OK);
         ck_assert_int_eq(espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def,
                                                  3, made + 6),
                          ESPL_OK);
-        ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+        ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
         for (int i = 6; i < 9; ++i) {
             ck_assert_int_eq(espl_command_buffer_resolve(commands, made[i], &made[i]), ESPL_OK);
         }
@@ -125,25 +122,13 @@ TEST(b7_the_generation_of_an_index_only_goes_up)
             ck_assert_uint_lt(made[i].index, INDICES);
             ck_assert_uint_gt(made[i].generation, last[made[i].index]);
             last[made[i].index] = made[i].generation;
-            ck_assert_int_eq(espl_destroy(test.world, made[(i * 4) % 9], ESPL_EXTENT_OWNED),
-                             ESPL_OK);
+            ck_assert_int_eq(espl_destroy(w, made[(i * 4) % 9], ESPL_EXTENT_OWNED), ESPL_OK);
         }
-        ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
+        ck_assert_int_eq(espl_compact(w), ESPL_OK);
     }
-    test_world_end(&test);
 }
 
 // --- B: rows ---
-
-enum { HERD = 40, KINDS = 3 };
-
-// Entities that carry their own number, in archetypes that come and go.
-typedef struct herd {
-    test_world test;
-    espl_world *world;
-    espl_component number, tag[KINDS];
-    espl_entity entity[HERD];
-} herd;
 
 static const espl_attach_options keep_local = {
     .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
@@ -169,17 +154,6 @@ static espl_entity attached(espl_world *world, espl_entity parent, espl_link lin
 
 // --- C: what a destroy leaves ---
 
-enum { NODES = 12 };
-
-// A random tree, some links free; parents stand before their children.
-typedef struct tree {
-    test_world test;
-    espl_world *world;
-    espl_entity node[NODES];
-    uint32_t parent[NODES];
-    bool is_free[NODES];
-} tree;
-
 static const espl_extent extents[3] = {ESPL_EXTENT_OWNED, ESPL_EXTENT_SUBTREE, ESPL_EXTENT_ENTITY};
 
 // Each list there is, without an element.
@@ -189,37 +163,34 @@ TEST(c12_an_empty_list_is_no_matter_anywhere)
     espl_entity clone = {0};
     espl_query query;
     espl_report report;
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
-    const espl_component lonely = registered(test.world, "lonely", 0);
+    const espl_component lonely = registered(w, "lonely", 0);
     const espl_query_def nobody = {.all = &lonely, .all_count = 1};
     const espl_change_def nothing = {.add_count = 0};
-    const espl_entity leaf = test_solo(test.world);
-    const uint64_t before = test_physical_hash(test.world);
+    const espl_entity leaf = test_solo(w);
+    const uint64_t before = test_physical_hash(w);
 
-    ck_assert_int_eq(espl_create(test.world, NULL, 0, 0, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_instantiate(test.world, leaf, 0, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_write_batch(test.world, NULL, 0, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_change_components(test.world, leaf, &nothing), ESPL_OK);
-    ck_assert_int_eq(espl_change_components_array(test.world, NULL, 0, &nothing, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_change_components_query(test.world, &nobody, &nothing, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_query_begin(test.world, &nobody, &query), ESPL_OK);
+    ck_assert_int_eq(espl_create(w, NULL, 0, 0, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_instantiate(w, leaf, 0, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_write_batch(w, NULL, 0, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_change_components(w, leaf, &nothing), ESPL_OK);
+    ck_assert_int_eq(espl_change_components_array(w, NULL, 0, &nothing, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_change_components_query(w, &nobody, &nothing, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_query_begin(w, &nobody, &query), ESPL_OK);
     ck_assert(!espl_query_next(&query) && !espl_query_next(&query));
-    ck_assert_int_eq(espl_command_buffer_create(test.world, 2, &commands), ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(w, 2, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
     ck_assert_uint_eq(report.accepted, 0);
-    ck_assert_int_eq(espl_sync(test.world, &report), ESPL_OK);
-    ck_assert_uint_eq(test_physical_hash(test.world), before);
+    ck_assert_int_eq(espl_sync(w, &report), ESPL_OK);
+    ck_assert_uint_eq(test_physical_hash(w), before);
 
     // A closure without members but the top, in each of the destroys and as a source.
     for (int kind = 0; kind < 3; ++kind) {
-        ck_assert_int_eq(espl_instantiate(test.world, leaf, 1, &clone), ESPL_OK);
-        ck_assert_int_eq(espl_destroy(test.world, clone, extents[kind]), ESPL_OK);
-        ck_assert(!espl_is_alive(test.world, clone));
+        ck_assert_int_eq(espl_instantiate(w, leaf, 1, &clone), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(w, clone, extents[kind]), ESPL_OK);
+        ck_assert(!espl_is_alive(w, clone));
     }
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }
 
 // --- E: changes in the middle of an iteration ---
@@ -390,29 +361,25 @@ TEST(e10_nothing_points_where_a_grown_container_was)
     espl_component kind[STEPS];
     espl_entity entity[STEPS];
     char name[8];
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
     for (uint32_t i = 0; i < STEPS; ++i) {
-        kind[i] = registered(test.world, name_of(i, name), sizeof(uint32_t));
+        kind[i] = registered(w, name_of(i, name), sizeof(uint32_t));
         const espl_component set[2] = {ESPL_TRANSFORM, kind[i]};
-        ck_assert_int_eq(espl_create(test.world, set, 2, 1, &entity[i]), ESPL_OK);
-        ck_assert_int_eq(espl_set_component(test.world, entity[i], kind[i], &i, sizeof i), ESPL_OK);
+        ck_assert_int_eq(espl_create(w, set, 2, 1, &entity[i]), ESPL_OK);
+        ck_assert_int_eq(espl_set_component(w, entity[i], kind[i], &i, sizeof i), ESPL_OK);
         if (i > 0) {
-            ck_assert_int_eq(espl_attach(test.world, entity[i], entity[i / 2], NULL), ESPL_OK);
+            ck_assert_int_eq(espl_attach(w, entity[i], entity[i / 2], NULL), ESPL_OK);
         }
         for (uint32_t k = 0; k <= i; ++k) {
             uint32_t got = UINT32_MAX;
             const espl_entity parent = k == 0 ? espl_entity_null() : entity[k / 2];
 
-            ck_assert_uint_eq(espl_component_find(test.world, name_of(k, name)), kind[k]);
-            ck_assert_int_eq(espl_get_component(test.world, entity[k], kind[k], &got, sizeof got),
-                             ESPL_OK);
+            ck_assert_uint_eq(espl_component_find(w, name_of(k, name)), kind[k]);
+            ck_assert_int_eq(espl_get_component(w, entity[k], kind[k], &got, sizeof got), ESPL_OK);
             ck_assert_uint_eq(got, k);
-            ck_assert(espl_entity_equal(espl_get_parent(test.world, entity[k]), parent));
+            ck_assert(espl_entity_equal(espl_get_parent(w, entity[k]), parent));
         }
     }
-    test_world_end(&test);
 }
 
 static void position_of(const espl_world *world, espl_entity entity, float out[3])
@@ -442,24 +409,22 @@ static espl_transform random_placement(uint64_t *random)
 // A turned child under a stretched parent has no shear to lose: it keeps place, turn and shape.
 TEST(i5_nothing_is_sheared_by_a_change_of_parent_under_a_stretch)
 {
+    const espl_entity up = test_solo(w), down = test_solo(w);
     uint64_t random = 5;
 
     for (int round = 0; round < 1000; ++round) {
         const espl_transform parent = random_placement(&random), child = random_placement(&random);
         float before[16], after[16];
-        test_world test;
 
-        test_world_begin(&test, 0, NULL);
-        const espl_entity up = test_solo(test.world), down = test_solo(test.world);
-        ck_assert_int_eq(espl_set_local_transform(test.world, up, &parent), ESPL_OK);
-        ck_assert_int_eq(espl_set_local_transform(test.world, down, &child), ESPL_OK);
-        ck_assert_int_eq(espl_get_matrix_4x4(test.world, down, before), ESPL_OK);
-        ck_assert_int_eq(espl_attach(test.world, down, up, NULL), ESPL_OK);
-        ck_assert_int_eq(espl_get_matrix_4x4(test.world, down, after), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(w, up, &parent), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(w, down, &child), ESPL_OK);
+        ck_assert_int_eq(espl_get_matrix_4x4(w, down, before), ESPL_OK);
+        ck_assert_int_eq(espl_attach(w, down, up, NULL), ESPL_OK);
+        ck_assert_int_eq(espl_get_matrix_4x4(w, down, after), ESPL_OK);
         for (int i = 0; i < 16; ++i) {
             ck_assert_double_le(fabs((double)before[i] - (double)after[i]), 1e-4);
         }
-        test_world_end(&test);
+        ck_assert_int_eq(espl_detach(w, down, ESPL_KEEP_WORLD), ESPL_OK);
     }
 }
 
@@ -467,26 +432,23 @@ TEST(i5_nothing_is_sheared_by_a_change_of_parent_under_a_stretch)
 TEST(i7_small_steps_far_out_are_the_same_batched_and_single)
 {
     const float far = 1e7f, step[3] = {1e-3f, 1, -1e-3f};
-    test_world test;
     float single[3], batched[3], expected[3] = {far, far, far};
 
-    test_world_begin(&test, 0, NULL);
-    const espl_entity a = test_solo_at(test.world, far, far, far);
-    const espl_entity b = test_solo_at(test.world, far, far, far);
+    const espl_entity a = test_solo_at(w, far, far, far);
+    const espl_entity b = test_solo_at(w, far, far, far);
     const espl_write write = write_vector(b, ESPL_WRITE_TRANSLATE_WORLD, step[0], step[1], step[2]);
 
     for (int i = 0; i < 1000; ++i) {
-        ck_assert_int_eq(espl_translate_world(test.world, a, step), ESPL_OK);
-        ck_assert_int_eq(espl_write_batch(test.world, &write, 1, NULL), ESPL_OK);
+        ck_assert_int_eq(espl_translate_world(w, a, step), ESPL_OK);
+        ck_assert_int_eq(espl_write_batch(w, &write, 1, NULL), ESPL_OK);
         for (int k = 0; k < 3; ++k) {
             expected[k] += step[k];
         }
     }
-    position_of(test.world, a, single);
-    position_of(test.world, b, batched);
+    position_of(w, a, single);
+    position_of(w, b, batched);
     ck_assert(memcmp(single, expected, sizeof single) == 0);
     ck_assert(memcmp(single, batched, sizeof single) == 0);
-    test_world_end(&test);
 }
 
 TEST(i9_no_placement_is_refused_as_a_matrix)
@@ -507,6 +469,7 @@ TEST(i9_no_placement_is_refused_as_a_matrix)
 // The inverse takes the offset back by the parent's rotation before it divides: against doubles.
 TEST(i11_the_inverse_scale_meets_the_right_part_of_the_translation)
 {
+    const espl_entity a = test_solo(w), b = test_solo(w);
     uint64_t random = 11;
 
     for (int round = 0; round < 2000; ++round) {
@@ -514,14 +477,11 @@ TEST(i11_the_inverse_scale_meets_the_right_part_of_the_translation)
         espl_transform seen;
         double columns[3][3], back[3] = {0, 0, 0};
         float matrix[16];
-        test_world test;
 
-        test_world_begin(&test, 0, NULL);
-        const espl_entity a = test_solo(test.world), b = test_solo(test.world);
-        ck_assert_int_eq(espl_set_local_transform(test.world, a, &frame), ESPL_OK);
-        ck_assert_int_eq(espl_set_local_transform(test.world, b, &other), ESPL_OK);
-        ck_assert_int_eq(espl_relative(test.world, a, b, &seen), ESPL_OK);
-        ck_assert_int_eq(espl_get_matrix_4x4(test.world, a, matrix), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(w, a, &frame), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(w, b, &other), ESPL_OK);
+        ck_assert_int_eq(espl_relative(w, a, b, &seen), ESPL_OK);
+        ck_assert_int_eq(espl_get_matrix_4x4(w, a, matrix), ESPL_OK);
         for (int i = 0; i < 9; ++i) {
             columns[i / 3][i % 3] = (double)matrix[4 * (i / 3) + i % 3];
         }
@@ -535,6 +495,5 @@ TEST(i11_the_inverse_scale_meets_the_right_part_of_the_translation)
 
             ck_assert_double_le(fabs(off), 1e-4);
         }
-        test_world_end(&test);
     }
 }

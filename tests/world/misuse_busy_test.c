@@ -7,9 +7,8 @@
 
 #include "tests/forms.h"
 #include "tests/inside.h"
-#include "tests/misuse.h"
+#include "tests/one_misuse.h"
 #include "tests/fixture.h"
-#include "tests/runner.h"
 
 #include <espalier/writers.h>
 #include <string.h>
@@ -162,13 +161,13 @@ static void iterate(misuse *m, const char *kinds)
     }
 }
 
+FIXTURE(set_up, tear_down);
+
 TEST(e1_e2_e5_e7_structure_is_refused_in_iterations_of_each_kind_one_in_the_other)
 {
     espl_query query, inner;
     espl_subtree below;
-    misuse s;
 
-    misuse_begin(&s, NULL);
     ck_assert_int_eq(espl_command_buffer_submit(s.commands), ESPL_OK);
     const uint64_t before = test_physical_hash(s.world);
     ck_assert_int_eq(espl_query_begin(s.world, NULL, &query), ESPL_OK);
@@ -197,7 +196,6 @@ TEST(e1_e2_e5_e7_structure_is_refused_in_iterations_of_each_kind_one_in_the_othe
     espl_subtree_end(&below);
     ck_assert_int_eq(espl_sync(s.world, NULL), ESPL_OK);
     ck_assert_int_eq(espl_attach(s.world, s.solo, s.root, NULL), ESPL_OK);
-    misuse_end(&s);
 }
 
 // Plain writes go on during iteration; the first of what needs a side array takes memory.
@@ -207,9 +205,7 @@ TEST(writes_go_on_during_iteration_but_for_those_that_take_memory)
     const espl_transform moved = test_at(5, 5, 5), back = test_at(1, 2, 3);
     espl_subtree below;
     espl_view view;
-    misuse s;
 
-    misuse_begin(&s, NULL);
     // Laid out, so that a view only reads.
     ck_assert_int_eq(espl_view_hierarchy(s.world, s.child, &view), ESPL_OK);
     const uint64_t before = test_physical_hash(s.world);
@@ -225,7 +221,6 @@ TEST(writes_go_on_during_iteration_but_for_those_that_take_memory)
     ck_assert_uint_eq(view.count, 3);
     espl_subtree_end(&below);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
-    misuse_end(&s);
 }
 
 // A view lays the tree out first where it is not laid out, so it is structural then.
@@ -233,9 +228,7 @@ TEST(a_view_that_lays_out_is_refused_during_iteration)
 {
     espl_subtree below;
     espl_view view;
-    misuse s;
 
-    misuse_begin(&s, NULL);
     espl_entity *const node = make_chain(s.world, 20);
     ck_assert_int_eq(espl_destroy(s.world, node[10], ESPL_EXTENT_ENTITY), ESPL_OK);
     const bool is_laid_out = test_is_laid_out(s.world, node[0]);
@@ -250,7 +243,6 @@ TEST(a_view_that_lays_out_is_refused_during_iteration)
     ck_assert_int_eq(espl_view_hierarchy(s.world, node[0], &view), ESPL_OK);
     ck_assert_uint_eq(view.count, 19);
     free(node);
-    misuse_end(&s);
 }
 
 // --- Inside jobs ---
@@ -297,12 +289,13 @@ static void run_intruded(void *context, espl_job function, void *argument, size_
     }
 }
 
+FIXTURE(NULL, NULL);
+
 TEST(e3_e11_structure_and_writes_are_refused_in_each_job_of_a_playback)
 {
     intruder in = {0};
     const espl_executor executor = {&in, 2, run_intruded};
     espl_report report;
-    misuse s;
 
     misuse_begin(&s, &executor);
     const espl_transform moved = test_at(1, 2, 3);
@@ -331,7 +324,6 @@ TEST(structure_and_writes_are_refused_in_each_job_of_a_batch)
     const espl_component placement = ESPL_TRANSFORM;
     espl_entity *const entity = malloc(COUNT * sizeof *entity);
     float(*const values)[3] = malloc(COUNT * sizeof *values);
-    misuse s;
 
     ck_assert(entity != NULL && values != NULL);
     misuse_begin(&s, &executor);
@@ -379,7 +371,6 @@ TEST(structure_and_writes_are_refused_in_each_job_of_a_parallel_write)
     intruder in = {0};
     const espl_executor executor = {&in, 2, run_intruded};
     const espl_parallel_def def = {.function = refuse_in_job, .context = &in};
-    misuse s;
 
     misuse_begin(&s, &executor);
     for (uint32_t i = 0; i < 20; ++i) {

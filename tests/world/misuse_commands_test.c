@@ -4,13 +4,12 @@
 #include <config.h>
 #endif
 
-#include "tests/misuse.h"
-#include "tests/runner.h"
+#include "tests/one_misuse.h"
+
+FIXTURE(set_up, tear_down);
 
 TEST(recording_is_checked)
 {
-    misuse s;
-    misuse_begin(&s, NULL);
     espl_recorder *const recorder = espl_command_buffer_recorder(s.commands, 1);
     espl_command_buffer *other = NULL;
     espl_entity alien;
@@ -57,13 +56,10 @@ TEST(recording_is_checked)
         ESPL_ERR_LIMIT);
     ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
     espl_command_buffer_destroy(other);
-    misuse_end(&s);
 }
 
 TEST(playing_is_checked)
 {
-    misuse s;
-    misuse_begin(&s, NULL);
     espl_report report;
     espl_entity out = s.solo;
 
@@ -97,13 +93,10 @@ TEST(playing_is_checked)
                      ESPL_ERR_FOREIGN);
     ck_assert_int_eq(espl_play(s.world, s.commands, &report), ESPL_OK);
     ck_assert_uint_eq(report.accepted, 0);
-    misuse_end(&s);
 }
 
 TEST(commands_that_were_played_take_none_of_any_kind)
 {
-    misuse s;
-    misuse_begin(&s, NULL);
     espl_recorder *const r = espl_command_buffer_recorder(s.commands, 0);
     const espl_transform value = test_at(1, 0, 0);
     const espl_write write = {.entity = s.solo, .kind = ESPL_WRITE_LOCAL_TRANSFORM};
@@ -130,13 +123,10 @@ TEST(commands_that_were_played_take_none_of_any_kind)
     for (size_t i = 0; i < sizeof answers / sizeof *answers; ++i) {
         ck_assert_msg(answers[i] == ESPL_ERR_PLAYED, "call %zu", i);
     }
-    misuse_end(&s);
 }
 
 TEST(an_object_is_submitted_once_and_played_in_line)
 {
-    misuse s;
-    misuse_begin(&s, NULL);
     espl_command_buffer *second = NULL;
     espl_report report;
     const espl_transform first_value = test_at(1, 0, 0), second_value = test_at(2, 0, 0);
@@ -164,7 +154,6 @@ TEST(an_object_is_submitted_once_and_played_in_line)
     ck_assert_int_eq(espl_sync(s.world, &report), ESPL_OK);
     ck_assert_uint_eq(report.accepted, 0);
     espl_command_buffer_destroy(second);
-    misuse_end(&s);
 }
 
 // Enough commands for every stage to be cut into several jobs; clones, as many as there may be.

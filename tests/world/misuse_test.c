@@ -2,18 +2,17 @@
 // Values out of range and wrong positions: each answer is a status, and a refused call changes
 // nothing. Handles, pointers, components, commands and calls at the wrong time have suites of their
 // own.
-#include "tests/misuse.h"
-#include "tests/runner.h"
+#include "tests/one_misuse.h"
 
 #include <math.h>
 #include <string.h>
 
 // --- Structure ---
 
+FIXTURE(set_up, tear_down);
+
 TEST(a_sibling_that_is_none_is_refused)
 {
-    misuse s;
-    misuse_begin(&s, NULL);
     const espl_entity wrong[] = {s.root, s.solo};
     const uint64_t before = test_physical_hash(s.world);
 
@@ -27,13 +26,10 @@ TEST(a_sibling_that_is_none_is_refused)
         ck_assert_int_eq(espl_set_sibling(s.world, wrong[i], wrong[i]), ESPL_ERR_NOT_CHILD);
     }
     ck_assert_uint_eq(test_physical_hash(s.world), before);
-    misuse_end(&s);
 }
 
 TEST(enumerations_out_of_range_are_refused)
 {
-    misuse s;
-    misuse_begin(&s, NULL);
     const uint64_t before = test_physical_hash(s.world);
 
     for (int i = 0; i < 4; ++i) {
@@ -68,7 +64,6 @@ TEST(enumerations_out_of_range_are_refused)
     ck_assert_int_eq(espl_enable(s.world, s.root, (espl_extent)3), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
-    misuse_end(&s);
 }
 
 TEST(a_world_checks_its_definition)
@@ -107,9 +102,7 @@ static float *field_of(espl_transform *value, int field)
 TEST(no_field_may_be_infinite_or_no_number)
 {
     const float poison[3] = {NAN, INFINITY, -INFINITY};
-    misuse s;
 
-    misuse_begin(&s, NULL);
     espl_recorder *const recorder = espl_command_buffer_recorder(s.commands, 1);
     const uint64_t before = test_physical_hash(s.world);
     for (int field = 0; field < 11; ++field) {
@@ -135,15 +128,12 @@ TEST(no_field_may_be_infinite_or_no_number)
     ck_assert_int_eq(espl_set_local_transform(s.world, s.child, &value), ESPL_ERR_NOT_FINITE);
     ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
-    misuse_end(&s);
 }
 
 TEST(denormal_zero_and_negative_values_are_legal)
 {
     const float odd[4] = {1e-42f, 0, -0.0f, -2};
-    misuse s;
 
-    misuse_begin(&s, NULL);
     for (int field = 4; field < 11; ++field) {
         for (int i = 0; i < 4; ++i) {
             espl_transform value = test_at(1, 1, 1);
@@ -154,13 +144,10 @@ TEST(denormal_zero_and_negative_values_are_legal)
             test_world_is_valid(s.world);
         }
     }
-    misuse_end(&s);
 }
 
 TEST(a_world_out_of_range_is_told_wherever_it_comes_about)
 {
-    misuse s;
-    misuse_begin(&s, NULL);
     espl_transform huge = test_at(0, 0, 0), far = test_at(3e38f, 0, 0);
 
     huge.scale = 1e30f;
@@ -186,5 +173,4 @@ TEST(a_world_out_of_range_is_told_wherever_it_comes_about)
     ck_assert_int_eq(espl_detach(s.world, s.solo, ESPL_KEEP_LOCAL), ESPL_OK);
     ck_assert_uint_eq(test_count_overflowed(s.world), 0);
     ck_assert_uint_eq(test_logical_hash(s.world), then);
-    misuse_end(&s);
 }
