@@ -14,10 +14,9 @@ espl_entity *make_forest(espl_world *world, const uint32_t *parent, uint32_t cou
     const espl_transform step = test_at(1, 0, 0);
     const espl_component placement = ESPL_TRANSFORM;
     espl_entity *const entity = test_array(count, sizeof *entity);
-    espl_command_buffer *commands = NULL;
 
     ck_assert_int_eq(espl_create(world, &placement, 1, count, entity), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     for (uint32_t i = 0; i < count; ++i) {
         ck_assert_int_eq(espl_set_local_transform(world, entity[i], &step), ESPL_OK);

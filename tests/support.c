@@ -308,6 +308,14 @@ bool test_same(const espl_transform *a, const espl_transform *b)
 
 // --- Memory ---
 
+espl_command_buffer *test_commands(espl_world *world, uint32_t lanes)
+{
+    espl_command_buffer *commands = NULL;
+
+    ck_assert_int_eq(espl_command_buffer_create(world, lanes, &commands), ESPL_OK);
+    return commands;
+}
+
 void *test_array(size_t count, size_t size)
 {
     void *const block = calloc(count + 1, size);

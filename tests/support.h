@@ -80,6 +80,9 @@ espl_transform test_local_of(const espl_world *world, espl_entity entity);
 /// Tell whether two placements are the same 48 bytes, but that any NaN is like any other.
 bool test_same(const espl_transform *a, const espl_transform *b);
 
+/// A new command buffer with so many lanes.
+espl_command_buffer *test_commands(espl_world *world, uint32_t lanes);
+
 /// Array of zeros, of `size` bytes an item, to be freed. It is not NULL for a count of 0 either.
 void *test_array(size_t count, size_t size);
 

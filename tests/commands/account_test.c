@@ -18,14 +18,6 @@ static void bytes_are_known(void)
     test_world_is_valid(w);
 }
 
-static espl_command_buffer *begin(void)
-{
-    espl_command_buffer *commands = NULL;
-
-    ck_assert_int_eq(espl_command_buffer_create(w, 1, &commands), ESPL_OK);
-    return commands;
-}
-
 FIXTURE(set_up, end);
 
 TEST(what_is_kept_is_known_and_goes_back)
@@ -89,7 +81,7 @@ TEST(played_commands_are_counted_and_no_others)
     ck_assert_int_eq(espl_destroy(w, b, ESPL_EXTENT_ENTITY), ESPL_OK);
     counts_are(0, 0);
 
-    espl_command_buffer *const one = begin(), *const other = begin();
+    espl_command_buffer *const one = test_commands(w, 1), *const other = test_commands(w, 1);
     espl_recorder *const lane = espl_command_buffer_recorder(one, 0);
     ck_assert_int_eq(espl_record_destroy(lane, 0, a, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_destroy(lane, 0, a, ESPL_EXTENT_OWNED), ESPL_OK);
@@ -128,7 +120,7 @@ TEST_LOOP(worlds_that_were_not_finite_before_and_are_not_visited_do_not_count, 0
     test_world_begin(&test, 0, _i == 0 ? NULL : &executor);
     w = test.world;
     test_cut_jobs(w, 1);
-    espl_command_buffer *const commands = begin();
+    espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const lane = espl_command_buffer_recorder(commands, 0);
     for (int t = 0; t < 2; ++t) {
         espl_entity *const chain = make_chain(w, 5);
@@ -159,7 +151,7 @@ TEST(a_world_that_is_not_finite_counts_once_however_many_commands_changed_it)
     const float far[3] = {3e38f, 0, 0}, other[3] = {2e38f, 0, 0}, near[3] = {1, 2, 0};
     espl_report report;
 
-    espl_command_buffer *const commands = begin();
+    espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const lane = espl_command_buffer_recorder(commands, 0);
     node = make_chain(w, 5);
 

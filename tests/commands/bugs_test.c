@@ -621,10 +621,9 @@ TEST(f17_a_pending_entity_of_other_commands_is_foreign)
 {
     const espl_entity source = test_solo(s.world);
     const espl_instance_def def = instance_of(source, espl_entity_null());
-    espl_command_buffer *other = NULL;
     espl_entity alien;
 
-    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &other), ESPL_OK);
+    espl_command_buffer *const other = test_commands(s.world, 1);
     ck_assert_int_eq(
         espl_record_instantiate(espl_command_buffer_recorder(other, 0), 0, &def, 1, &alien),
         ESPL_OK);

@@ -54,7 +54,6 @@ static uint64_t play_clerks(bool is_threaded)
     const uint32_t count = test_fitting(ENTITIES, 4);
     espl_entity entities[ENTITIES];
     clerk clerks[CLERKS];
-    espl_command_buffer *commands = NULL;
     espl_component component = 0;
     test_world test;
 
@@ -63,7 +62,7 @@ static uint64_t play_clerks(bool is_threaded)
     for (uint32_t i = 0; i < count; ++i) {
         entities[i] = test_solo(test.world);
     }
-    ck_assert_int_eq(espl_command_buffer_create(test.world, CLERKS, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(test.world, CLERKS);
     for (uint32_t i = 0; i < CLERKS; ++i) {
         clerks[i] = (clerk){.recorder = espl_command_buffer_recorder(commands, i),
                             .entities = entities,
@@ -339,13 +338,12 @@ static written play_filled(int fill)
     written w = {.tape = TEST_HASH_START};
     const espl_world_def def = {
         .allocator = {&fill, take_filled, test_give_block}, .tape = {&w, hear_tape}, .tag = 21};
-    espl_command_buffer *commands = NULL;
     script_world s = {0};
     espl_world *world = NULL;
 
     ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
     script_world_begin(&s, world, script_population(300), 4);
-    ck_assert_int_eq(espl_command_buffer_create(world, 3, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(world, 3);
     for (uint64_t frame = 0; frame < 6; ++frame) {
         script lines = script_write(&s, frame + 70, script_lines(120, 300), 0, false);
         script_recording recording;

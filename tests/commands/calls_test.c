@@ -73,14 +73,6 @@ static void ear_begin(ear *all, espl_world *world)
     }
 }
 
-static espl_command_buffer *commands_of(espl_world *world, uint32_t lanes)
-{
-    espl_command_buffer *commands = NULL;
-
-    ck_assert_int_eq(espl_command_buffer_create(world, lanes, &commands), ESPL_OK);
-    return commands;
-}
-
 // --- Order ---
 
 static int compare_notes(const void *a, const void *b)
@@ -148,7 +140,7 @@ TEST_LOOP(payloads_arrive_together_and_in_playback_order, 0, 3)
     for (int i = 0; i < 8; ++i) {
         solos[i] = test_solo(w);
     }
-    espl_command_buffer *const commands = commands_of(w, LANES);
+    espl_command_buffer *const commands = test_commands(w, LANES);
     for (int round = 0; round < 60; ++round) {
         note notes[RECORD_LIMIT];
         espl_report report;
@@ -208,8 +200,8 @@ static void inside_play(inside *in, void (*act)(inside *in, const espl_custom_ca
     in->solo = test_solo(in->test.world);
     in->parent = test_solo(in->test.world);
     ck_assert_int_eq(espl_add_component(in->test.world, in->solo, in->number, NULL, 4), ESPL_OK);
-    in->own = commands_of(in->test.world, 1);
-    in->other = commands_of(in->test.world, 1);
+    in->own = test_commands(in->test.world, 1);
+    in->other = test_commands(in->test.world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(in->own, 0);
     ck_assert_int_eq(espl_record_custom(recorder, 0, in->callback, "abc", 4, 1), ESPL_OK);
     ck_assert_int_eq(espl_record_set_local_transform(recorder, 9, in->solo, &at), ESPL_OK);
@@ -361,7 +353,7 @@ static void pull_the_rug(inside *in, const espl_custom_calls *calls)
     look_around(in, calls);
     // Others may come and go.
     espl_command_buffer_destroy(in->other);
-    in->other = commands_of(in->test.world, 7);
+    in->other = test_commands(in->test.world, 7);
     espl_command_buffer_reset(in->other);
 }
 
@@ -448,7 +440,7 @@ static void begin(void)
 {
     set_up();
     ear_begin(&all, w);
-    commands = commands_of(w, 2);
+    commands = test_commands(w, 2);
 }
 
 static void end(void)

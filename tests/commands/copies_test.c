@@ -198,10 +198,9 @@ TEST_LOOP(copies_of_one_member_are_neighbours, 0, COUNTS)
 // Play one instantiate; its account, and the tops.
 static espl_report play_instance(const espl_instance_def *def, size_t count, espl_entity *tops)
 {
-    espl_command_buffer *commands = NULL;
     espl_report report = {0};
 
-    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(s.world, 1);
     ck_assert_int_eq(
         espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, def, count, tops),
         ESPL_OK);
@@ -265,11 +264,10 @@ TEST(a_member_with_values_goes_straight_to_its_set)
 TEST(clones_of_many_commands_are_neighbours_too)
 {
     const uint32_t count = (uint32_t)fitting(200, MEMBERS + 1);
-    espl_command_buffer *commands = NULL;
     espl_entity tops[400];
     espl_report report = {0};
 
-    ck_assert_int_eq(espl_command_buffer_create(s.world, 2, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(s.world, 2);
     for (uint32_t i = 0; i < 2 * count; ++i) {
         const espl_instance_def def = {.source = s.members[i % 2 == 0 ? 0 : 3]};
         ck_assert_int_eq(espl_record_instantiate(espl_command_buffer_recorder(commands, i / count),

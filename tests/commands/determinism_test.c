@@ -593,7 +593,6 @@ TEST(each_command_of_a_playback_that_is_cut_into_jobs_is_done)
     enum { COMMANDS = 3 * 4096 + 2, TARGETS = 37 };
     test_executor shuffled = {.manner = TEST_SHUFFLED, .workers = 3, .random = 8};
     const espl_executor executor = test_executor_of(&shuffled);
-    espl_command_buffer *commands = NULL;
     espl_entity entities[TARGETS];
     espl_report report;
     test_world test;
@@ -602,7 +601,7 @@ TEST(each_command_of_a_playback_that_is_cut_into_jobs_is_done)
     for (uint32_t i = 0; i < TARGETS; ++i) {
         entities[i] = test_solo(test.world);
     }
-    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(test.world, 1);
     espl_recorder *const lane = espl_command_buffer_recorder(commands, 0);
     for (uint32_t i = 0; i < COMMANDS; ++i) {
         const float position[3] = {(float)i, 0, 0};

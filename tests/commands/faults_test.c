@@ -13,14 +13,6 @@ static espl_transform scaled(float scale)
     return transform;
 }
 
-static espl_command_buffer *commands_of(espl_world *world)
-{
-    espl_command_buffer *commands = NULL;
-
-    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
-    return commands;
-}
-
 FIXTURE(set_up, tear_down);
 
 TEST(an_overflow_in_a_clone_that_is_destroyed_again_leaves_nothing)
@@ -30,7 +22,7 @@ TEST(an_overflow_in_a_clone_that_is_destroyed_again_leaves_nothing)
     const espl_transform large = scaled(1e30f), identity = espl_transform_identity();
     const espl_attach_options keep = {
         .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
-    espl_command_buffer *const commands = commands_of(w);
+    espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     espl_entity clone;
 
@@ -63,7 +55,7 @@ TEST(an_overflow_in_a_clone_that_is_destroyed_again_leaves_nothing)
 
 TEST(a_world_is_not_destroyed_under_its_commands)
 {
-    espl_command_buffer *const commands = commands_of(w);
+    espl_command_buffer *const commands = test_commands(w, 1);
 
     espl_world_destroy(w); // a fault: heard by the trap in checked builds, refused in all
     ck_assert_uint_eq(test.hooks.traps, ESPL_CHECKS >= 1 ? 1 : 0);
@@ -98,7 +90,7 @@ static uint64_t play_giant(size_t good, bool *was_tired)
 
     test_world_begin(&test, 5, &executor);
     w = test.world;
-    espl_command_buffer *const commands = commands_of(w);
+    espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     const espl_entity root = test_solo(w);
     const espl_creation_def def = {.parent = root};

@@ -316,12 +316,11 @@ static void play_watched(watcher *w)
     const espl_world_def def = {
         .allocator = {w, watch_take, test_give_block}, .executor = executor, .tag = 6};
     espl_world *world = NULL;
-    espl_command_buffer *commands = NULL;
     script_world s;
 
     ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
     script_world_begin(&s, world, script_population(MANY), 12);
-    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(world, 1);
     w->world = world;
     for (uint32_t frame = 0; frame < FRAMES; ++frame) {
         script lines = script_write(&s, frame, script_lines(MANY, MANY), 0, true);
@@ -476,7 +475,6 @@ TEST(payloads_are_handed_over_where_roots_are_settled_behind_the_playback)
     size_t heard = 0;
     const espl_custom_command_def def = {
         .name = "count", .user = &heard, .function = count_payloads};
-    espl_command_buffer *commands = NULL;
     espl_custom_command number = 0;
     espl_report report;
     test_world test;
@@ -488,7 +486,7 @@ TEST(payloads_are_handed_over_where_roots_are_settled_behind_the_playback)
         ck_assert_int_eq(espl_attach(test.world, test_solo(test.world), root, &options), ESPL_OK);
     }
     ck_assert_int_eq(espl_register_command(test.world, &def, &number), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(test.world, 1);
     ck_assert_int_eq(
         espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, number, NULL, 4, 0),
         ESPL_OK);

@@ -216,14 +216,6 @@ TEST(without_memory_what_there_was_stays)
 
 // --- Lanes ---
 
-static espl_command_buffer *commands_of(espl_world *world, uint32_t lanes)
-{
-    espl_command_buffer *commands = NULL;
-
-    ck_assert_int_eq(espl_command_buffer_create(world, lanes, &commands), ESPL_OK);
-    return commands;
-}
-
 static size_t payload_blocks(espl_command_buffer *commands, uint32_t lane)
 {
     const espl__payloads *const p = &espl_command_buffer_recorder(commands, lane)->lane.payloads;
@@ -240,7 +232,7 @@ FIXTURE(set_up, tear_down);
 TEST(a_lane_without_payloads_takes_none)
 {
     const espl_entity a = test_solo(w), b = test_solo(w);
-    espl_command_buffer *const commands = commands_of(w, 3);
+    espl_command_buffer *const commands = test_commands(w, 3);
     const espl_transform at = test_at(1, 2, 3);
 
     for (int i = 0; i < 100; ++i) {
@@ -263,7 +255,7 @@ TEST(a_lane_without_payloads_takes_none)
 // Threads write their own lanes, and to no line that another one writes.
 TEST(recorders_share_no_line)
 {
-    espl_command_buffer *const commands = commands_of(w, ESPL_LANE_LIMIT);
+    espl_command_buffer *const commands = test_commands(w, ESPL_LANE_LIMIT);
     for (uint32_t lane = 0; lane < ESPL_LANE_LIMIT; ++lane) {
         ck_assert_uint_eq((uintptr_t)espl_command_buffer_recorder(commands, lane) % 64, 0);
     }
@@ -330,7 +322,7 @@ TEST(recording_the_same_again_takes_no_memory)
         return;
     }
     load_begin(&l, w);
-    espl_command_buffer *const commands = commands_of(w, 2);
+    espl_command_buffer *const commands = test_commands(w, 2);
     record_load(&l, commands, 1000);
     const size_t bytes = test.heap.bytes;
     for (int round = 0; round < 5; ++round) {
@@ -401,7 +393,7 @@ TEST(values_stand_aligned_where_they_were_recorded)
         memset(bytes[i], i + 1, sizeof bytes[i]);
     }
     const espl_entity source = test_solo(w);
-    espl_command_buffer *const commands = commands_of(w, 1);
+    espl_command_buffer *const commands = test_commands(w, 1);
     for (uint32_t round = 0; round < 60; ++round) {
         espl_component_value values[9];
         uint32_t picked[9];
@@ -433,7 +425,7 @@ TEST(values_of_one_component_are_aligned_too)
 
     register_typed(w, types);
     const espl_entity solo = test_solo(w);
-    espl_command_buffer *const commands = commands_of(w, 1);
+    espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     const espl__lane *const lane = &commands->recorders[0].lane;
     espl__lane_view view = {.payloads = lane->payloads.blocks};
@@ -478,7 +470,7 @@ TEST(short_forms_record_what_they_say)
     names.prefab = test_solo_at(w, 9, 9, 9);
     names.parent = test_solo_at(w, 1, 0, 0);
     names.other = test_solo_at(w, 3, 0, 0);
-    espl_command_buffer *const commands = commands_of(w, 1);
+    espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
     ck_assert_int_eq(use_transforms(recorder, &names, &clone), ESPL_OK);
@@ -518,7 +510,7 @@ TEST(short_forms_of_components_record_what_they_say)
 
     ck_assert_int_eq(espl_component_register(w, &def, &names.health), ESPL_OK);
     names.other = test_solo(w);
-    espl_command_buffer *const commands = commands_of(w, 1);
+    espl_command_buffer *const commands = test_commands(w, 1);
     ck_assert_int_eq(use_components(espl_command_buffer_recorder(commands, 0), &names), ESPL_OK);
     ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
     ck_assert_int_eq(espl_get_component(w, names.other, names.health, &health, sizeof health),

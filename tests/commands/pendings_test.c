@@ -59,10 +59,9 @@ static const espl_entity nobody = {0, 0};
 static uint32_t lane_step(void)
 {
     const espl_instance_def def = {.source = s.source};
-    espl_command_buffer *other = NULL;
     espl_entity first, second;
 
-    ck_assert_int_eq(espl_command_buffer_create(s.world, LANES, &other), ESPL_OK);
+    espl_command_buffer *const other = test_commands(s.world, LANES);
     espl_recorder *const lanes[] = {espl_command_buffer_recorder(other, 0),
                                     espl_command_buffer_recorder(other, 1)};
     ck_assert_int_eq(espl_record_instantiate(lanes[0], 0, &def, 1, &first), ESPL_OK);
@@ -392,11 +391,10 @@ TEST_LOOP(resolving_answers_in_every_state, 0, MAKERS)
 
 TEST_LOOP(pendings_of_other_commands_are_foreign_when_recorded, 0, MAKERS)
 {
-    espl_command_buffer *others = NULL;
     espl_entity theirs;
 
     stage_begin(_i);
-    ck_assert_int_eq(espl_command_buffer_create(s.world, LANES, &others), ESPL_OK);
+    espl_command_buffer *const others = test_commands(s.world, LANES);
     const espl_instance_def def = {.source = s.source};
     ck_assert_int_eq(
         espl_record_instantiate(espl_command_buffer_recorder(others, 1), 0, &def, 1, &theirs),

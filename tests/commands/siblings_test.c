@@ -50,13 +50,12 @@ static void scene_end(void)
 
 static espl_status move(espl_entity child, espl_entity before, bool is_recorded)
 {
-    espl_command_buffer *commands = NULL;
     espl_report report = {0};
 
     if (!is_recorded) {
         return espl_set_sibling(s.world, child, before);
     }
-    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(s.world, 1);
     ck_assert_int_eq(
         espl_record_set_sibling(espl_command_buffer_recorder(commands, 0), 0, child, before),
         ESPL_OK);
@@ -221,12 +220,11 @@ TEST(recording_refuses_what_is_known_by_then)
 // A clone stands before an original, and an original before a clone, in one playback.
 TEST(pending_entities_take_part)
 {
-    espl_command_buffer *commands = NULL;
     espl_entity pending[2], made[2];
     espl_report report;
 
     scene_begin(3);
-    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(s.world, 1);
     espl_recorder *const lane = espl_command_buffer_recorder(commands, 0);
     const espl_instance_def def = {.source = s.below[1], .parent = s.parent};
     ck_assert_int_eq(espl_record_instantiate(lane, 0, &def, 2, pending), ESPL_OK);

@@ -182,7 +182,6 @@ TEST(begin_and_end_pair_up_where_memory_is_missing)
 
 TEST(what_plays_nothing_is_not_traced)
 {
-    espl_command_buffer *commands = NULL;
     watched w;
 
     watched_begin(&w, true, true);
@@ -193,7 +192,7 @@ TEST(what_plays_nothing_is_not_traced)
     ck_assert_int_eq(espl_compact(w.world), ESPL_OK);
     ck_assert_int_eq(espl_sync(w.world, NULL), ESPL_OK);
     ck_assert_uint_eq(w.profile.count + w.profile.clock_reads, 0);
-    ck_assert_int_eq(espl_command_buffer_create(w.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w.world, 1);
     ck_assert_int_eq(espl_play(w.world, commands, NULL), ESPL_OK);
     const size_t count = w.profile.count;
     ck_assert_int_eq(espl_play(w.world, commands, NULL), ESPL_ERR_PLAYED);

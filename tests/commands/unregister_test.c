@@ -51,9 +51,7 @@ static void record(espl_command_buffer *commands, uint32_t lane, uint32_t key, u
 
 static espl_command_buffer *make_commands(uint32_t lanes)
 {
-    espl_command_buffer *commands = NULL;
-
-    ck_assert_int_eq(espl_command_buffer_create(w, lanes, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w, lanes);
     return commands;
 }
 

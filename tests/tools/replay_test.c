@@ -104,12 +104,11 @@ TEST(playbacks_come_to_the_same)
         memory_tape s;
         test_world test;
         script_world w;
-        espl_command_buffer *commands = NULL;
 
         test_world_record(tape_to(&s));
         test_world_begin(&test, TAG, NULL);
         script_world_begin(&w, test.world, script_population(ENTITIES), seed);
-        ck_assert_int_eq(espl_command_buffer_create(test.world, LANES, &commands), ESPL_OK);
+        espl_command_buffer *const commands = test_commands(test.world, LANES);
         for (uint64_t frame = 0; frame < FRAMES; ++frame) {
             const uint32_t lines = script_lines((uint32_t)test_scaled(LINES), ENTITIES);
             script lines_of = script_write(&w, seed * 100 + frame, lines, 0, seed % 2 == 0);
@@ -334,7 +333,6 @@ TEST(a_tape_may_end_within_a_command)
     const espl_transform at = test_at(1, 2, 3);
     const espl_component_value value = {ESPL_TRANSFORM, sizeof at, &at};
     const espl_creation_def def = {.values = &value, .value_count = 1};
-    espl_command_buffer *commands = NULL;
     espl_entity made;
     test_world test;
     memory_tape s;
@@ -342,7 +340,7 @@ TEST(a_tape_may_end_within_a_command)
     test_world_record(tape_to(&s));
     test_world_begin(&test, TAG, NULL);
     ck_assert_int_eq(espl_create_at(test.world, &def, 1, &made), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(test.world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     const espl_instance_def clone = {.source = made};
 
@@ -438,7 +436,6 @@ TEST(a_command_that_makes_millions_is_refused_for_want_of_memory)
 
     memory_tape s;
     test_world test;
-    espl_command_buffer *commands = NULL;
     espl_entity pending = {0};
     replay_result result;
     const replay_def def = {.memory = 16u << 20};
@@ -447,7 +444,7 @@ TEST(a_command_that_makes_millions_is_refused_for_want_of_memory)
     test_world_begin(&test, TAG, NULL);
     const espl_instance_def clone = {.source = test_solo(test.world)};
 
-    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(test.world, 1);
     ck_assert_int_eq(
         espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &clone, 1, &pending),
         ESPL_OK);
@@ -533,12 +530,11 @@ TEST(commands_that_name_what_nobody_made_come_to_the_same)
 {
     field f;
     memory_tape s;
-    espl_command_buffer *commands = NULL;
     espl_entity made;
     espl_report report;
 
     field_begin(&f, &s, NULL);
-    ck_assert_int_eq(espl_command_buffer_create(f.world, 2, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(f.world, 2);
     espl_recorder *const first = espl_command_buffer_recorder(commands, 0);
     espl_recorder *const second = espl_command_buffer_recorder(commands, 1);
     const espl_instance_def def = {.source = f.e[0]};
@@ -600,7 +596,6 @@ TEST(names_and_calls_on_many_come_to_the_same)
 {
     field f;
     memory_tape s;
-    espl_command_buffer *commands = NULL;
     espl_custom_command number = 0;
     size_t refused = 0;
 
@@ -613,7 +608,7 @@ TEST(names_and_calls_on_many_come_to_the_same)
     ck_assert_int_eq(espl_set_name(f.world, f.e[20], "a/b"), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_instantiate(f.world, f.e[0], 2, NULL), ESPL_OK);
     ck_assert_int_eq(espl_register_command(f.world, &def, &number), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(f.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(f.world, 1);
     ck_assert_int_eq(
         espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, number, NULL, 0, 0),
         ESPL_OK);

@@ -146,14 +146,13 @@ TEST(a_transform_that_came_to_a_new_node_goes_with_the_node)
 static espl_status play_last_stretch(size_t fail_at)
 {
     test_world test;
-    espl_command_buffer *commands = NULL;
 
     test_world_begin(&test, 7, NULL);
     const espl_entity tree = test_solo(test.world), node = test_solo(test.world);
     espl_write write = {.entity = tree, .kind = ESPL_WRITE_STRETCH, .value = {.stretch = {1, 1, 1}}};
 
     ck_assert_int_eq(espl_set_stretch(test.world, tree, (float[]){2, 1, 1}), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(test.world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
     ck_assert_int_eq(espl_record_write(recorder, 0, write.entity, write.kind, &write.value),

@@ -207,10 +207,9 @@ static void refuse_count(espl_entity source, size_t count)
     const espl_component placement = ESPL_TRANSFORM;
     const espl_instance_def def = {.source = source};
     const espl_creation_def creation = {.values = NULL};
-    espl_command_buffer *commands = NULL;
     espl_status status[8];
 
-    ck_assert_int_eq(espl_command_buffer_create(w, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w, 1);
     test_heap_arm(&test.heap, 1, true);
     status[0] = espl_create(w, &placement, 1, count, NULL);
     status[1] = espl_reserve(w, &(espl_reserve_def){.entities = count});
@@ -328,7 +327,6 @@ TEST(k12_what_is_not_there_is_not_found_one_past_the_end)
     espl_entity out = {7, 7};
     espl_query query;
     espl_view view;
-    espl_command_buffer *commands = NULL;
 
     node = make_chain(w, 3);
     espl_component last = 0, number = 0;
@@ -360,7 +358,7 @@ TEST(k12_what_is_not_there_is_not_found_one_past_the_end)
     ck_assert(espl_entity_is_null(espl_view_entity(&view, 3)));
     ck_assert(espl_entity_is_null(espl_view_entity(&view, SIZE_MAX)));
 
-    ck_assert_int_eq(espl_command_buffer_create(w, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w, 1);
     const espl_instance_def def = {.source = node[2]};
     espl_entity pending = {0};
     ck_assert_int_eq(

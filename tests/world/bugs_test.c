@@ -105,11 +105,10 @@ TEST(b7_the_generation_of_an_index_only_goes_up)
     for (uint32_t round = 0; round < 12 && round < lives; ++round) {
         const espl_instance_def def = {.source = source};
         espl_entity made[9];
-        espl_command_buffer *commands = NULL;
 
         ck_assert_int_eq(espl_create(w, NULL, 0, 3, made), ESPL_OK);
         ck_assert_int_eq(espl_instantiate(w, source, 3, made + 3), ESPL_OK);
-        ck_assert_int_eq(espl_command_buffer_create(w, 1, &commands), ESPL_OK);
+        espl_command_buffer *const commands = test_commands(w, 1);
         ck_assert_int_eq(espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def,
                                                  3, made + 6),
                          ESPL_OK);
@@ -159,7 +158,6 @@ static const espl_extent extents[3] = {ESPL_EXTENT_OWNED, ESPL_EXTENT_SUBTREE, E
 // Each list there is, without an element.
 TEST(c12_an_empty_list_is_no_matter_anywhere)
 {
-    espl_command_buffer *commands = NULL;
     espl_entity clone = {0};
     espl_query query;
     espl_report report;
@@ -178,7 +176,7 @@ TEST(c12_an_empty_list_is_no_matter_anywhere)
     ck_assert_int_eq(espl_change_components_query(w, &nobody, &nothing, NULL), ESPL_OK);
     ck_assert_int_eq(espl_query_begin(w, &nobody, &query), ESPL_OK);
     ck_assert(!espl_query_next(&query) && !espl_query_next(&query));
-    ck_assert_int_eq(espl_command_buffer_create(w, 2, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w, 2);
     ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
     ck_assert_uint_eq(report.accepted, 0);
     ck_assert_int_eq(espl_sync(w, &report), ESPL_OK);

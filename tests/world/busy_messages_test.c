@@ -130,11 +130,10 @@ TEST(the_function_of_a_custom_command_is_told)
 {
     const espl_custom_command_def def = {.name = "custom", .function = change_in_custom};
     espl_custom_command custom = 0;
-    espl_command_buffer *commands = NULL;
 
     calls = 0;
     ck_assert_int_eq(espl_register_command(t.world, &def, &custom), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(t.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(t.world, 1);
     ck_assert_int_eq(
         espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, custom, NULL, 0, 0),
         ESPL_OK);
@@ -215,14 +214,13 @@ TEST(a_playback_that_is_under_way_is_told)
         return;
     }
     const espl_executor executor = {NULL, 4, run_and_change};
-    espl_command_buffer *commands = NULL;
 
     told_end(&t);
     told_begin(&t, &executor);
     root = test_solo(t.world);
     child = root;
     calls = 0;
-    ck_assert_int_eq(espl_command_buffer_create(t.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(t.world, 1);
     for (int i = 0; i < 20000; ++i) {
         ck_assert_int_eq(espl_record_create(espl_command_buffer_recorder(commands, 0), 0,
                                             &(espl_creation_def){.value_count = 0}, 1, NULL),

@@ -78,9 +78,8 @@ static void write_in_parallel(const place *p)
 static void play_writes(const place *p)
 {
     const espl_transform to = test_at(1, 2, 3);
-    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_command_buffer_create(p->world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(p->world, 1);
     espl_recorder *const lane = espl_command_buffer_recorder(commands, 0);
     for (uint32_t i = 0; i < NODES; ++i) {
         ck_assert_int_eq(espl_record_set_local_transform(lane, 0, p->solos[i], &to), ESPL_OK);

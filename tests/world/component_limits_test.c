@@ -273,9 +273,8 @@ TEST(a_clone_takes_values_up_to_a_full_set)
     const espl_component_value values[2] = {{.component = tags[TAGS - 1]},
                                             {.component = tags[TAGS - 2]}};
     espl_instance_def def = {.source = source, .values = values, .value_count = 2};
-    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_command_buffer_create(w, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &over), ESPL_OK);
     def.value_count = 1;

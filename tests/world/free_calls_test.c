@@ -265,11 +265,10 @@ TEST_LOOP(the_same_commands_take_no_memory_again, 0, (int)sweep_scene_count)
 {
     const sweep_scene *const scene = &sweep_scenes[_i];
     const espl_transform place_of = test_at(1, 2, 3);
-    espl_command_buffer *commands = NULL;
     sweep_world w;
 
     sweep_world_begin(&w, scene, TEST_BLOCKS_TIGHT);
-    ck_assert_int_eq(espl_command_buffer_create(w.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w.world, 1);
     for (int time = 0; time < 3; ++time) {
         // Arrays that always move take a new block at each reserve.
         test_heap_arm(&w.test.heap, time < 2 || test_moves_always() ? 0 : 1, true);

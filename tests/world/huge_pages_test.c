@@ -99,9 +99,7 @@ static espl_entity *grow(espl_world *world)
 
 static void thin_out(espl_world *world, const espl_entity *nodes)
 {
-    espl_command_buffer *commands = NULL;
-
-    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(world, 1);
     for (uint32_t i = 0; i < NODES; i += 3) {
         ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(commands, 0), 0, nodes[i],
                                              ESPL_EXTENT_ENTITY),

@@ -184,20 +184,12 @@ TEST_IF(an_instantiation_makes_all_or_none, is_tiny())
 
 // --- Playbacks ---
 
-static espl_command_buffer *commands_of(espl_world *world)
-{
-    espl_command_buffer *commands = NULL;
-
-    ck_assert_int_eq(espl_command_buffer_create(world, 2, &commands), ESPL_OK);
-    return commands;
-}
-
 // Clones of the second entity below the first one, and other work before and behind.
 static espl_command_buffer *record_clones(size_t count, espl_entity *pending)
 {
     const espl_instance_def def = {.source = s.entities[1], .parent = s.entities[0]};
     const espl_transform moved = test_at(5, 6, 7);
-    espl_command_buffer *const commands = commands_of(s.world);
+    espl_command_buffer *const commands = test_commands(s.world, 2);
     espl_recorder *const first = espl_command_buffer_recorder(commands, 0);
     espl_recorder *const second = espl_command_buffer_recorder(commands, 1);
 
@@ -285,7 +277,7 @@ TEST_IF(what_a_playback_destroys_makes_room_for_the_next_one, is_tiny())
 {
     fill(ENTITY_LIMIT);
     const espl_instance_def def = {.source = s.entities[1]};
-    espl_command_buffer *const commands = commands_of(s.world);
+    espl_command_buffer *const commands = test_commands(s.world, 2);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     ck_assert_int_eq(espl_record_destroy(recorder, 0, s.entities[0], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_OK);
@@ -308,7 +300,7 @@ TEST_IF(clones_that_die_in_their_own_playback_need_no_index, is_tiny())
 
     fill(ENTITY_LIMIT - 1);
     const espl_instance_def def = {.source = s.entities[1]};
-    espl_command_buffer *const commands = commands_of(s.world);
+    espl_command_buffer *const commands = test_commands(s.world, 2);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 2, pending), ESPL_OK);
     ck_assert_int_eq(espl_record_destroy(recorder, 0, pending[0], ESPL_EXTENT_OWNED), ESPL_OK);
@@ -390,7 +382,7 @@ enum { WAYS = 5 };
 
 static void die(espl_entity entity, int way)
 {
-    espl_command_buffer *const commands = commands_of(s.world);
+    espl_command_buffer *const commands = test_commands(s.world, 2);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
     switch (way) {
@@ -493,7 +485,7 @@ TEST_IF(the_retired_are_not_counted_on, is_tiny())
     fill(LEFT - 1);
 
     const espl_instance_def def = {.source = s.entities[4]};
-    espl_command_buffer *const commands = commands_of(s.world);
+    espl_command_buffer *const commands = test_commands(s.world, 2);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 2, NULL), ESPL_OK);
     is_refused(espl_play(s.world, commands, NULL));
@@ -582,7 +574,7 @@ TEST_LOOP(chunks_are_left_and_entered_around_their_size, 0, 5)
         number(entities[i]);
     }
     const espl_entity root = test_solo(s.world);
-    espl_command_buffer *const commands = commands_of(s.world);
+    espl_command_buffer *const commands = test_commands(s.world, 2);
     for (size_t i = 0; i < count; ++i) {
         ck_assert_int_eq(espl_record_attach(espl_command_buffer_recorder(commands, 0), 0,
                                             entities[i], root, NULL),

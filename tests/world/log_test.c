@@ -82,7 +82,6 @@ static const char *print_all(printed *p, const char *word, const espl_hooks *hoo
     const espl_world_def def = {.hooks = *hooks};
     const espl_component unknown = 900;
     espl_world *world = NULL;
-    espl_command_buffer *commands = NULL;
 
     if (word == NULL) {
         unsetenv(VARIABLE);
@@ -94,7 +93,7 @@ static const char *print_all(printed *p, const char *word, const espl_hooks *hoo
     // What the variable is later does not matter.
     setenv(VARIABLE, word == NULL || strcmp(word, "off") == 0 ? "info" : "off", 1);
     ck_assert_int_eq(espl_create(world, &unknown, 1, 1, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(world, 1);
     ck_assert_int_eq(espl_record_create(espl_command_buffer_recorder(commands, 0), 0,
                                         &(espl_creation_def){.value_count = 0}, 1, NULL),
                      ESPL_OK);

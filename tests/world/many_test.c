@@ -221,11 +221,10 @@ TEST(commands_outlive_a_clear_and_name_the_dead)
 {
     const espl_entity source = test_solo(w);
     const espl_instance_def def = {.source = source};
-    espl_command_buffer *commands = NULL;
     espl_entity made, out;
     espl_report report;
 
-    ck_assert_int_eq(espl_command_buffer_create(w, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     const espl_creation_def creation = {.parent = espl_entity_null()};
 

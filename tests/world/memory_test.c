@@ -13,8 +13,7 @@ TEST(a_commands_object_leaves_nothing_behind_in_any_state)
     const size_t before = test.heap.bytes;
     const espl_instance_def def = {.source = source};
     for (int state = 0; state < 5; ++state) {
-        espl_command_buffer *commands = NULL;
-        ck_assert_int_eq(espl_command_buffer_create(w, 3, &commands), ESPL_OK);
+        espl_command_buffer *const commands = test_commands(w, 3);
         if (state >= 1) {
             ck_assert_int_eq(espl_record_instantiate(espl_command_buffer_recorder(commands, 2), 0,
                                                      &def, 2, NULL),

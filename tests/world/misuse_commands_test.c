@@ -127,11 +127,10 @@ TEST(commands_that_were_played_take_none_of_any_kind)
 
 TEST(an_object_is_submitted_once_and_played_in_line)
 {
-    espl_command_buffer *second = NULL;
     espl_report report;
     const espl_transform first_value = test_at(1, 0, 0), second_value = test_at(2, 0, 0);
 
-    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &second), ESPL_OK);
+    espl_command_buffer *const second = test_commands(s.world, 1);
     ck_assert_int_eq(espl_record_set_local_transform(espl_command_buffer_recorder(s.commands, 1), 9,
                                                      s.solo, &first_value),
                      ESPL_OK);
@@ -178,13 +177,12 @@ TEST(an_executor_that_miscounts_leaves_the_world_untouched)
     for (int i = 0; i < 3; ++i) {
         test_executor broken = {.manner = TEST_IN_ORDER, .workers = 2};
         const espl_executor executor = test_executor_of(&broken);
-        espl_command_buffer *commands = NULL;
         espl_report report;
         test_world test;
 
         test_world_begin(&test, 7, &executor);
         const espl_entity source = test_solo(test.world);
-        ck_assert_int_eq(espl_command_buffer_create(test.world, 2, &commands), ESPL_OK);
+        espl_command_buffer *const commands = test_commands(test.world, 2);
         record_many(commands, source, 20000);
         const uint64_t before = test_physical_hash(test.world);
         broken.manner = manners[i];

@@ -428,10 +428,9 @@ static espl_status record_with(const misuse *m, espl_recorder *r, int record, es
 // Refused when it is recorded, or when it is played; the world is the same.
 static void refuse_record(misuse *m, const misuse_handle *bad, int record)
 {
-    espl_command_buffer *commands = NULL;
     espl_report report;
 
-    ck_assert_int_eq(espl_command_buffer_create(m->world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(m->world, 1);
     const espl_status status =
         record_with(m, espl_command_buffer_recorder(commands, 0), record, bad->entity);
     const bool is_others = espl_entity_equal(bad->entity, m->pending);

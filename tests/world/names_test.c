@@ -81,7 +81,6 @@ TEST(a_name_may_be_set_during_iteration_and_in_a_custom_command)
 {
     const espl_entity a = test_solo(w);
     const espl_custom_command_def def = {.name = "name it", .function = name_it};
-    espl_command_buffer *commands = NULL;
     espl_custom_command number = 0;
     espl_query query;
 
@@ -92,7 +91,7 @@ TEST(a_name_may_be_set_during_iteration_and_in_a_custom_command)
     has_name(a, "seen");
     named_in_callback = a;
     ck_assert_int_eq(espl_register_command(w, &def, &number), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(w, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w, 1);
     ck_assert_int_eq(
         espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, number, NULL, 0, 0),
         ESPL_OK);
@@ -130,9 +129,8 @@ TEST(recorded_clones_have_the_names_of_their_sources_whatever_becomes_of_these)
     const espl_entity prefab = make_prefab();
     const espl_instance_def def = {.source = prefab};
     espl_entity pending[2], again, made, clones[4];
-    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_command_buffer_create(w, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     const espl_creation_def creation = {.parent = espl_entity_null()};
 
@@ -163,13 +161,12 @@ TEST(names_of_clones_do_not_depend_on_workers)
         test_executor executor = {.manner = TEST_SHUFFLED, .workers = workers, .random = workers};
         const espl_executor shuffled = test_executor_of(&executor);
         test_world other;
-        espl_command_buffer *commands = NULL;
         const uint32_t count = test_fitting(3000, 40) / 4;
 
         test_world_begin(&other, 1, &shuffled);
         w = other.world;
         const espl_entity prefab = make_prefab();
-        ck_assert_int_eq(espl_command_buffer_create(w, 2, &commands), ESPL_OK);
+        espl_command_buffer *const commands = test_commands(w, 2);
         for (uint32_t i = 0; i < count; ++i) {
             const espl_instance_def def = {.source = prefab};
 

@@ -408,7 +408,6 @@ TEST(rows_that_come_and_change_places_are_changes)
 TEST(clones_are_changes_and_their_source_is_not)
 {
     const uint32_t value = 9;
-    espl_command_buffer *commands = NULL;
     espl_entity clone[2];
 
     populate_few();
@@ -419,7 +418,7 @@ TEST(clones_are_changes_and_their_source_is_not)
     look();
     const espl_component_value number = {t.number[1], 4, &value};
     const espl_instance_def def = {.source = prefab, .values = &number, .value_count = 1};
-    ck_assert_int_eq(espl_command_buffer_create(t.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(t.world, 1);
     ck_assert_int_eq(
         espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, 1, NULL),
         ESPL_OK);

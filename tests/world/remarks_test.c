@@ -167,14 +167,13 @@ TEST(what_is_created_or_recorded_without_scale_is_remarked_on)
     const espl_creation_def creation = {.values = &value, .value_count = 1};
     const espl_instance_def instance = {
         .source = one, .place = ESPL_PLACE_LOCAL, .transform = flat};
-    espl_command_buffer *commands = NULL;
 
     REMARKED(espl_create_at(t.world, &creation, 1, NULL), "espl_create_at: %s", remark);
     REMARKED(espl_instantiate_at(t.world, &instance, 1, NULL), "espl_instantiate_at: source %s: %s",
              ID(one), remark);
     REMARKED(espl_add_component(t.world, one, ESPL_TRANSFORM, &flat, sizeof flat),
              "espl_add_component: entity %s: %s", ID(one), remark);
-    ck_assert_int_eq(espl_command_buffer_create(t.world, 2, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(t.world, 2);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 1);
     REMARKED(espl_record_write(recorder, 0, other, ESPL_WRITE_LOCAL_TRANSFORM, &flat),
              "espl_record_write: lane 1, entity %s: %s", ID(other), remark);
@@ -198,9 +197,7 @@ TEST(what_is_created_or_recorded_without_scale_is_remarked_on)
 
 TEST(commands_that_are_dropped_are_counted)
 {
-    espl_command_buffer *commands = NULL;
-
-    ck_assert_int_eq(espl_command_buffer_create(t.world, 2, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(t.world, 2);
     espl_command_buffer_reset(commands);
     told_demand_nothing(&t);
     for (uint32_t lane = 0; lane < 2; ++lane) {
@@ -226,9 +223,7 @@ TEST(commands_that_are_dropped_are_counted)
 
 TEST(commands_that_were_played_are_not_dropped)
 {
-    espl_command_buffer *commands = NULL;
-
-    ck_assert_int_eq(espl_command_buffer_create(t.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(t.world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     for (int i = 0; i < 2; ++i) {
         ck_assert_int_eq(espl_record_detach(recorder, 0, one, ESPL_KEEP_WORLD), ESPL_OK);

@@ -191,11 +191,10 @@ TEST_LOOP(a_hierarchy_with_reserved_sides_takes_and_gives_nothing, 0, WAYS)
 TEST_LOOP(reserved_sides_stay_through_a_playback_of_writes, 0, WAYS)
 {
     espl_transform value = espl_transform_identity();
-    espl_command_buffer *commands = NULL;
     espl_report report;
 
     ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.side_of = node[0]}), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(w, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w, 1);
     value.position[0] = 7;
     ck_assert_int_eq(espl_record_set_local_transform(espl_command_buffer_recorder(commands, 0), 0,
                                                      node[0], &value),
@@ -210,14 +209,12 @@ TEST_LOOP(reserved_sides_stay_through_a_playback_of_writes, 0, WAYS)
 // They go when everything is laid out anew, and only then.
 TEST(reserved_sides_go_with_a_compaction_that_does_not_need_them)
 {
-    espl_command_buffer *commands = NULL;
-
     ck_assert_int_eq(espl_compact(w), ESPL_OK);
     const size_t bytes = test_stats(w).bytes_tree;
 
     ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.side_of = node[1]}), ESPL_OK);
     ck_assert_uint_gt(test_stats(w).bytes_tree, bytes);
-    ck_assert_int_eq(espl_command_buffer_create(w, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w, 1);
     ck_assert_int_eq(espl_record_detach(espl_command_buffer_recorder(commands, 0), 0,
                                         node[COUNT - 1], ESPL_KEEP_WORLD),
                      ESPL_OK);

@@ -48,9 +48,7 @@ static espl_entity any_of(play *p)
 
 static espl_command_buffer *commands_of(play *p, espl_recorder **recorder)
 {
-    espl_command_buffer *commands = NULL;
-
-    ck_assert_int_eq(espl_command_buffer_create(p->world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(p->world, 1);
     *recorder = espl_command_buffer_recorder(commands, 0);
     return commands;
 }
@@ -70,9 +68,8 @@ static uint64_t act_script(play *p)
 {
     script_recording r;
     espl_report report;
-    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_command_buffer_create(p->world, 3, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(p->world, 3);
     script_record(&p->actors, &r, commands, 3, p->lines, 8);
     const espl_status status = espl_play(p->world, commands, &report);
     ck_assert(status == ESPL_OK || status == ESPL_ERR_LIMIT);

@@ -150,12 +150,11 @@ TEST(bytes_by_purpose_make_up_all_but_the_world)
     const size_t of_world =
         empty.bytes - empty.bytes_store - empty.bytes_tree - empty.bytes_commands;
     espl_entity *const entity = make_trees(world, 1, 6, 2);
-    espl_command_buffer *commands = NULL;
     const float stretch[3] = {1, 2, 1};
 
     ck_assert_int_eq(espl_set_stretch(world, entity[3], stretch), ESPL_OK);
     ck_assert_int_eq(espl_reserve(world, &(espl_reserve_def){.writes = 20}), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(world, 2, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(world, 2);
     ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(commands, 1), 0, entity[0],
                                          ESPL_EXTENT_OWNED),
                      ESPL_OK);
@@ -192,10 +191,9 @@ TEST(commands_played_are_counted)
 {
     espl_entity *const entity = make_trees(world, 1, 6, 2);
     const espl_world_stats before = stats();
-    espl_command_buffer *commands = NULL;
     espl_report report;
 
-    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     ck_assert_int_eq(espl_record_attach(recorder, 0, entity[2], entity[3], NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(recorder, 0, entity[1], entity[5], NULL), ESPL_OK);
@@ -310,10 +308,9 @@ static void make_at_once(size_t count, size_t size)
 {
     const espl_component placement = ESPL_TRANSFORM;
     espl_entity *const entity = calloc(count, sizeof *entity);
-    espl_command_buffer *commands = NULL;
 
     ck_assert_int_eq(espl_create(world, &placement, 1, count, entity), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
     for (size_t i = 0; i < count; ++i) {

@@ -396,10 +396,9 @@ TEST(roots_in_one_range_outlive_a_trim_without_memory)
 // What was recorded is the user's: it plays as it would have.
 TEST(recorded_commands_outlive_a_trim)
 {
-    espl_command_buffer *commands = NULL;
     make_everything();
 
-    ck_assert_int_eq(espl_command_buffer_create(w, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     ck_assert_int_eq(espl_record_attach(recorder, 0, node[COUNT / 2], node[COUNT / 2 - 1], NULL),
                      ESPL_OK);
