@@ -125,10 +125,12 @@ static inline void fixture_take_indices(fixture *fix, uint32_t archetype, uint32
     }
 }
 
+/// Carry out what is marked, and fail the test unless the store is sound then.
 static inline void fixture_settle(fixture *fix)
 {
     espl__rows_settle(&fix->store);
     fix->heap.is_forbidden = false;
+    fixture_is_sound(fix);
 }
 
 /// Make entities with rows of zeros.

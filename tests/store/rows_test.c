@@ -27,6 +27,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
+    fixture_is_sound(&fix);
     fixture_end(&fix);
 }
 
@@ -110,7 +111,6 @@ TEST(copies_carry_the_values_of_their_source)
     fixture_copy(&fix, named, source, copies, MANY);
     fixture_settle(&fix);
 
-    fixture_is_sound(&fix);
     ck_assert_uint_eq(get(source, weight), 0x0123456789abcdef);
     for (size_t i = 0; i < MANY; ++i) {
         ck_assert_uint_eq(index_at(named, 2 + i), copies[i]);
@@ -139,7 +139,6 @@ TEST(source_may_stand_where_its_copies_go)
     fixture_copy(&fix, paged_tagged, copies[4], more, 0);
     fixture_settle(&fix);
 
-    fixture_is_sound(&fix);
     for (size_t i = 0; i < 5; ++i) {
         ck_assert_mem_eq(espl__row_value(&fix.store, copies[i], page), value, PAGE);
     }
@@ -196,7 +195,6 @@ TEST_LOOP(opened_rows_are_given_in_any_pieces, 0, 20)
     }
     fixture_settle(&fix);
 
-    fixture_is_sound(&fix);
     for (size_t i = 0; i < MANY; ++i) {
         const uint32_t index = entities[order[i]].index;
 
@@ -227,7 +225,6 @@ TEST(index_may_be_far_larger_than_the_rows)
     ck_assert_uint_eq(espl__record_row(&fix.store.records[late[0]]), 0);
     ck_assert_uint_eq(espl__record_row(&fix.store.records[indices[MANY - 1]]), 0);
     ck_assert_uint_eq(get(indices[MANY - 1], weight), 5);
-    fixture_is_sound(&fix);
 }
 
 // --- Moving ---
@@ -252,7 +249,6 @@ TEST(move_keeps_what_both_have_and_zeroes_the_rest)
     espl__rows_move(&fix.store, chunk, named, rows, moved);
     fixture_settle(&fix);
 
-    fixture_is_sound(&fix);
     ck_assert_uint_eq(at(named)->count, moved);
     ck_assert_uint_eq(at(plain)->count, MANY - moved);
     for (uint32_t i = 0; i < MANY; ++i) {
@@ -268,7 +264,6 @@ TEST(move_keeps_what_both_have_and_zeroes_the_rest)
     ck_assert_int_eq(espl__rows_reserve(&fix.store, plain, 1), ESPL_OK);
     move_row(indices[0], plain);
     fixture_settle(&fix);
-    fixture_is_sound(&fix);
     ck_assert_uint_eq(get(indices[0], weight), 1000);
     ck_assert_ptr_null(espl__row_value(&fix.store, indices[0], name));
 }
@@ -284,7 +279,6 @@ TEST(placement_that_is_new_shows_the_record_slot)
     fixture_settle(&fix);
 
     ck_assert_uint_eq(*(uint32_t *)espl__row_value(&fix.store, index, ESPL_TRANSFORM), 33);
-    fixture_is_sound(&fix);
 }
 
 // BUGS F14: in release builds too.
@@ -301,7 +295,6 @@ TEST(move_to_the_same_archetype_does_nothing)
     fixture_is_sound(&fix);
     fixture_settle(&fix);
     ck_assert_uint_eq(fixture_hash(&fix), before);
-    fixture_is_sound(&fix);
 }
 
 // --- Settling ---
@@ -371,7 +364,6 @@ TEST_LOOP(any_rows_that_leave_are_filled_from_the_end, 0, 1024)
     }
     fixture_settle(&fix);
 
-    fixture_is_sound(&fix);
     const size_t staying = expect(expected, indices, leaving, leaving_count);
     ck_assert_uint_eq(at(paged)->count, staying);
     for (size_t i = 0; i < staying; ++i) {
@@ -399,7 +391,6 @@ TEST(rows_added_in_the_same_change_fill_holes)
     fixture_copy(&fix, plain, old[2], &fresh[1], 1);
     fixture_settle(&fix);
 
-    fixture_is_sound(&fix);
     ck_assert_uint_eq(index_at(plain, 0), fresh[0]);
     ck_assert_uint_eq(index_at(plain, 1), fresh[1]);
     ck_assert_uint_eq(index_at(plain, 2), old[2]);
@@ -421,7 +412,6 @@ TEST(index_may_live_again_in_the_change_it_died_in)
     espl__row_add(&fix.store, named, index);
     fixture_settle(&fix);
 
-    fixture_is_sound(&fix);
     ck_assert_uint_eq(at(plain)->count, 0);
     ck_assert_uint_eq(at(named)->count, 1);
     ck_assert_uint_eq(get(index, weight), 0);
@@ -442,7 +432,6 @@ TEST(row_may_move_twice_in_a_change)
     move_row(index, plain);
     fixture_settle(&fix);
 
-    fixture_is_sound(&fix);
     ck_assert_uint_eq(at(plain)->count, 1);
     ck_assert_uint_eq(at(named)->count, 0);
     ck_assert_uint_eq(get(index, weight), 5);
@@ -485,7 +474,6 @@ TEST(largest_reserve_wins)
     ck_assert_uint_eq(at(paged)->count, 0);
     fixture_is_sound(&fix);
     fixture_settle(&fix);
-    fixture_is_sound(&fix);
 }
 
 TEST(reserve_that_fails_leaves_the_chunks_as_they_were)
@@ -571,7 +559,6 @@ TEST(churn_neither_allocates_nor_grows)
             fixture_destroy(&fix, old[i]);
         }
         fixture_settle(&fix);
-        fixture_is_sound(&fix);
         // Every life takes one of fifteen in the shrunken build; a dozen turns are within.
         ck_assert(turn < 3 || (fix.calls == calls && fix.bytes == bytes));
         calls = fix.calls;
@@ -593,7 +580,6 @@ TEST(reserve_that_was_not_used_outlives_one_settle)
     ck_assert_int_eq(espl__rows_reserve(&fix.store, paged, 1), ESPL_OK);
     fixture_settle(&fix);
     ck_assert_uint_eq(at(paged)->reserved, SMALL_CHUNK);
-    fixture_is_sound(&fix);
 }
 
 // Trim a store with much to spare, with the n-th allocation failing. Tells whether one failed.
