@@ -3,7 +3,8 @@
 // in the range of their parent or in the nursery, and groups that copy what they edit are applied
 // alone.
 #include "lib/world/world_internal.h"
-#include "tests/tree/fixture.h"
+#include "tests/runner.h"
+#include "tests/support.h"
 
 static test_world test;
 static espl_world *world;

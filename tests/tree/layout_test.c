@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Layout: copies in breadth-first order, compaction of one tree, and layout debt. A tree that is
 // laid out when its debt is due never costs more than twice the best possible.
-#include "tests/tree/fixture.h"
+#include "tests/tree/edits.h"
 
 enum { NODES = 200, ROOM = 1200 };
-
-static forest_fixture fix;
-static espl__forest *const forest = &fix.forest;
 
 static void set_up(void)
 {
@@ -16,12 +13,6 @@ static void set_up(void)
 static void tear_down(void)
 {
     fixture_end(&fix);
-}
-
-static void begin_again(void)
-{
-    tear_down();
-    set_up();
 }
 
 // --- What a tree is, whatever its slots ---
@@ -110,8 +101,7 @@ TEST(a_copy_in_order_is_the_same_tree_breadth_first)
         compare_looks(base, count);
         for (uint32_t i = 0; i < count; ++i) {
             ck_assert_uint_eq(fix.moves[before[i].entity], 1);
-            ck_assert_uint_eq(forest->links[fix.slots[before[i].entity]].entity,
-                              before[i].entity);
+            ck_assert_uint_eq(forest->links[fix.slots[before[i].entity]].entity, before[i].entity);
         }
         espl__tree_drop_side(forest, tree);
         fixture_is_valid(&fix);
@@ -160,13 +150,13 @@ TEST(compaction_without_memory_changes_nothing)
         bool is_done = false;
 
         for (size_t fail_at = 1; !is_done; ++fail_at) {
-            fixture_snapshot was = fixture_take_snapshot(&fix);
+            fixture_snapshot was = fixture_take_snapshot();
 
             test_heap_arm(&fix.under, fail_at, true);
             is_done = espl__tree_compact(forest, tree, fixture_moved, &fix);
             test_heap_arm(&fix.under, 0, false);
             if (!is_done) {
-                fixture_snapshot is = fixture_take_snapshot(&fix);
+                fixture_snapshot is = fixture_take_snapshot();
 
                 fixture_compare(&was, &is, "compaction without memory");
             }
@@ -319,8 +309,7 @@ static void edit_all(uint64_t *random)
         if (choice == 0 && is_leaf && entity_count > 10) {
             fixture_remove(f, f->slots[entity]);
         } else if (choice == 1 || entity == 0 || entity_count <= 10) {
-            const uint32_t slot =
-                fixture_add(f, f->slots[s.parent], slot_or_last(f, s.before));
+            const uint32_t slot = fixture_add(f, f->slots[s.parent], slot_or_last(f, s.before));
 
             ck_assert_uint_ne(slot, ESPL__NO_SLOT);
             f->forest.world[slot] = espl__world_expected(&f->forest, slot);
@@ -398,8 +387,7 @@ TEST(debt_costs_at_most_twice_the_best_and_one_layout)
             if (test_one_in(&random, writes)) {
                 edit_all(&random);
             }
-            const uint32_t entity =
-                seed % 5 == 0 ? 0 : entities[test_below(&random, entity_count)];
+            const uint32_t entity = seed % 5 == 0 ? 0 : entities[test_below(&random, entity_count)];
             const espl_pose pose = fixture_pose(&random);
 
             for (int h = 0; h < HABITS; ++h) {
@@ -446,8 +434,9 @@ static void begin_trees(size_t budget)
         roots[i] = test_solo(test.world);
         for (uint32_t k = 0; k < LEAVES; ++k) {
             leaves[i][k] = test_solo(test.world);
-            ck_assert_int_eq(espl_attach(test.world, leaves[i][k],
-                                         k < 4 ? roots[i] : leaves[i][k / 2], NULL), ESPL_OK);
+            ck_assert_int_eq(
+                espl_attach(test.world, leaves[i][k], k < 4 ? roots[i] : leaves[i][k / 2], NULL),
+                ESPL_OK);
         }
     }
     ck_assert_int_eq(espl_compact(test.world), ESPL_OK);

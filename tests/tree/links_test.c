@@ -4,9 +4,6 @@
 
 enum { NODES = 64, CAPACITY = 96 };
 
-static forest_fixture fix;
-static espl__forest *const forest = &fix.forest;
-
 static void set_up(void)
 {
     fixture_begin(&fix);
@@ -15,12 +12,6 @@ static void set_up(void)
 static void tear_down(void)
 {
     fixture_end(&fix);
-}
-
-static void begin_again(void)
-{
-    tear_down();
-    set_up();
 }
 
 static espl__tree *tree_at(uint32_t tree)

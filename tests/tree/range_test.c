@@ -4,9 +4,6 @@
 
 enum { SLOTS = 4096, TREES = 256, NO_OWNER = ESPL__NO_TREE };
 
-static forest_fixture fix;
-static espl__forest *const forest = &fix.forest;
-
 // The model: owner of each slot, and the trees that live.
 static uint32_t owner[SLOTS];
 static uint32_t living[TREES], living_count;
@@ -26,12 +23,6 @@ static void tear_down(void)
     ck_assert_uint_eq(forest->end, 0);
     ck_assert_uint_eq(forest->free_slots, 0);
     fixture_end(&fix);
-}
-
-static void begin_again(void)
-{
-    tear_down();
-    set_up();
 }
 
 // --- The model ---
