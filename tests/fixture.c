@@ -9,8 +9,6 @@
 // Entities one step along X from their parents, which stand before them; hung in one playback.
 espl_entity *make_forest(espl_world *world, const uint32_t *parent, uint32_t count)
 {
-    const espl_attach_options keep_local = {
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
     const espl_transform step = test_at(1, 0, 0);
     const espl_component placement = ESPL_TRANSFORM;
     espl_entity *const entity = test_array(count, sizeof *entity);
@@ -22,7 +20,7 @@ espl_entity *make_forest(espl_world *world, const uint32_t *parent, uint32_t cou
         ck_assert_int_eq(espl_set_local_transform(world, entity[i], &step), ESPL_OK);
         if (parent[i] != NO_PARENT) {
             ck_assert_int_eq(
-                espl_record_attach(recorder, 0, entity[i], entity[parent[i]], &keep_local),
+                espl_record_attach(recorder, 0, entity[i], entity[parent[i]], &test_keep_local),
                 ESPL_OK);
         }
     }

@@ -19,8 +19,6 @@ static void bury_two(misuse *m)
 
 void misuse_begin(misuse *m, const espl_executor *executor)
 {
-    const espl_component_def def = {
-        .name = "number", .size = sizeof(uint32_t), .alignment = sizeof(uint32_t)};
     const uint32_t value = 42;
     const espl_attach_options set_free = {.link = ESPL_LINK_FREE};
 
@@ -28,7 +26,7 @@ void misuse_begin(misuse *m, const espl_executor *executor)
     test_world_begin(&m->test, 3, executor);
     test_world_begin(&m->elsewhere, 4, NULL);
     m->world = m->test.world;
-    ck_assert_int_eq(espl_component_register(m->world, &def, &m->number), ESPL_OK);
+    m->number = test_component(m->world, "number", sizeof(uint32_t), sizeof(uint32_t));
     m->root = test_solo_at(m->world, 1, 2, 3);
     m->child = test_solo(m->world);
     m->solo = test_solo(m->world);

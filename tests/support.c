@@ -308,6 +308,18 @@ bool test_same(const espl_transform *a, const espl_transform *b)
 
 // --- Memory ---
 
+const espl_attach_options test_keep_local = {
+    .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+
+espl_component test_component(espl_world *world, const char *name, size_t size, size_t alignment)
+{
+    const espl_component_def def = {.name = name, .size = size, .alignment = alignment};
+    espl_component out = 0;
+
+    ck_assert_int_eq(espl_component_register(world, &def, &out), ESPL_OK);
+    return out;
+}
+
 espl_command_buffer *test_commands(espl_world *world, uint32_t lanes)
 {
     espl_command_buffer *commands = NULL;

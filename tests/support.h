@@ -80,6 +80,10 @@ espl_transform test_local_of(const espl_world *world, espl_entity entity);
 /// Tell whether two placements are the same 48 bytes, but that any NaN is like any other.
 bool test_same(const espl_transform *a, const espl_transform *b);
 
+/// Options of an attach that keeps the local as it is.
+extern const espl_attach_options test_keep_local;
+/// Register a component without references.
+espl_component test_component(espl_world *world, const char *name, size_t size, size_t alignment);
 /// A new command buffer with so many lanes.
 espl_command_buffer *test_commands(espl_world *world, uint32_t lanes);
 

@@ -335,14 +335,12 @@ static void hear(void *user, const espl_custom_calls *calls)
 static void make_components(sweep_world *w)
 {
     static const uint32_t at[1] = {4};
-    const espl_component_def word = {.name = "word", .size = 4, .alignment = 4};
     const espl_component_def link = {"link", sizeof(link_value), 4, at, 1};
-    const espl_component_def tag = {.name = "tag"};
     const espl_custom_command_def callback = {.name = "hear", .user = w, .function = hear};
 
-    ck_assert_int_eq(espl_component_register(w->world, &word, &w->word), ESPL_OK);
+    w->word = test_component(w->world, "word", 4, 4);
     ck_assert_int_eq(espl_component_register(w->world, &link, &w->link), ESPL_OK);
-    ck_assert_int_eq(espl_component_register(w->world, &tag, &w->tag), ESPL_OK);
+    w->tag = test_component(w->world, "tag", 0, 0);
     ck_assert_int_eq(espl_register_command(w->world, &callback, &w->callback), ESPL_OK);
 }
 

@@ -20,9 +20,6 @@
 
 // --- Small helpers ---
 
-static const espl_attach_options keep_local = {
-    .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
-
 typedef struct scene {
     test_world test;
     espl_world *world;
@@ -68,7 +65,7 @@ static espl_status result(uint32_t lane, uint32_t index)
 static espl_entity child_of(espl_entity parent, float x)
 {
     const espl_entity child = test_solo_at(s.world, x, 0, 0);
-    ck_assert_int_eq(espl_attach(s.world, child, parent, &keep_local), ESPL_OK);
+    ck_assert_int_eq(espl_attach(s.world, child, parent, &test_keep_local), ESPL_OK);
     return child;
 }
 
@@ -250,7 +247,7 @@ TEST(c10_a_child_orphaned_and_adopted_in_one_playback_has_the_new_parent)
     const espl_entity child = child_of(old, 1);
 
     ck_assert_int_eq(espl_record_detach(s.lane[0], 0, child, ESPL_KEEP_LOCAL), ESPL_OK);
-    ck_assert_int_eq(espl_record_attach(s.lane[0], 0, child, next, &keep_local), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[0], 0, child, next, &test_keep_local), ESPL_OK);
     play();
     ck_assert(is_child(child, next));
     ck_assert_float_eq(test_world_of(s.world, child).position[0], 21);
@@ -426,12 +423,11 @@ TEST(f1_keys_order_before_lanes_and_the_last_of_two_attaches_wins)
 
 TEST(f3_a_component_added_in_two_lanes_is_there_once_with_the_later_value)
 {
-    const espl_component_def def = {.name = "word", .size = 4, .alignment = 4};
     const uint32_t values[2] = {1, 2};
     espl_component word = 0;
     uint32_t value = 0;
 
-    ck_assert_int_eq(espl_component_register(s.world, &def, &word), ESPL_OK);
+    word = test_component(s.world, "word", 4, 4);
     const espl_entity by_lane = test_solo(s.world), by_key = test_solo(s.world);
     for (uint32_t i = 0; i < 2; ++i) {
         ck_assert_int_eq(espl_record_add_component(s.lane[i], 9, by_lane, word, &values[i], 4),
@@ -500,7 +496,7 @@ TEST(f7_attaching_to_the_same_parent_again_changes_nothing)
 
     ck_assert_int_eq(espl_attach(s.world, first, root, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, first, root, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_attach(s.lane[1], 0, first, root, &keep_local), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[1], 0, first, root, &test_keep_local), ESPL_OK);
     play();
     ck_assert_uint_eq(s.report.applied, 2);
     ck_assert_uint_eq(test_physical_hash(s.world), before);

@@ -50,7 +50,6 @@ static void *record_payloads(void *argument)
 // @return the physical hash of a world that played what 64 clerks recorded.
 static uint64_t play_clerks(bool is_threaded)
 {
-    const espl_component_def def = {.name = "words", .size = 16, .alignment = 4};
     const uint32_t count = test_fitting(ENTITIES, 4);
     espl_entity entities[ENTITIES];
     clerk clerks[CLERKS];
@@ -58,7 +57,7 @@ static uint64_t play_clerks(bool is_threaded)
     test_world test;
 
     test_world_begin(&test, 3, NULL);
-    ck_assert_int_eq(espl_component_register(test.world, &def, &component), ESPL_OK);
+    component = test_component(test.world, "words", 16, 4);
     for (uint32_t i = 0; i < count; ++i) {
         entities[i] = test_solo(test.world);
     }

@@ -189,13 +189,12 @@ static void visit(void *user, const espl_custom_calls *calls)
 static void inside_play(inside *in, void (*act)(inside *in, const espl_custom_calls *calls))
 {
     const espl_custom_command_def def = {.name = "inside", .user = in, .function = visit};
-    const espl_component_def number = {.name = "number", .size = 4, .alignment = 4};
     const espl_transform at = test_at(5, 6, 7);
 
     memset(in, 0, sizeof *in);
     in->act = act;
     test_world_begin(&in->test, 0, NULL);
-    ck_assert_int_eq(espl_component_register(in->test.world, &number, &in->number), ESPL_OK);
+    in->number = test_component(in->test.world, "number", 4, 4);
     ck_assert_int_eq(espl_register_command(in->test.world, &def, &in->callback), ESPL_OK);
     in->solo = test_solo(in->test.world);
     in->parent = test_solo(in->test.world);

@@ -38,10 +38,8 @@ static void set_up(void)
     memset(&s, 0, sizeof s);
     test_world_begin(&s.test, 6, NULL);
     s.world = s.test.world;
-    const espl_component_def speed = {"speed", SPEED_SIZE, 4, NULL, 0};
-    const espl_component_def tag = {"tag", 0, 1, NULL, 0};
-    ck_assert_int_eq(espl_component_register(s.world, &speed, &s.speed), ESPL_OK);
-    ck_assert_int_eq(espl_component_register(s.world, &tag, &s.tag), ESPL_OK);
+    s.speed = test_component(s.world, "speed", SPEED_SIZE, 4);
+    s.tag = test_component(s.world, "tag", 0, 1);
 
     const espl_component set[] = {ESPL_TRANSFORM, s.speed, ESPL_PREFAB, s.tag, ESPL_DISABLED};
     s.members[0] = create(set, 3);

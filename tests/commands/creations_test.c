@@ -1,23 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Creations by commands: position and components of the new entities, and refusals.
 #include "tests/commands/parts.h"
-#include "tests/runner.h"
 
 #include "tests/checks.h"
 
 #include <math.h>
-
-static parts p;
-
-static void set_up(void)
-{
-    parts_begin(&p);
-}
-
-static void tear_down(void)
-{
-    parts_end(&p);
-}
 
 static espl_transform somewhere(void)
 {
@@ -57,8 +44,8 @@ TEST(nothing_asked_for_is_a_bare_solo)
     const espl_entity pending = record_bare(nobody, nobody);
     espl_transform unused;
 
-    parts_play(&p);
-    const espl_entity made = parts_resolved(&p, pending);
+    parts_play();
+    const espl_entity made = parts_resolved(pending);
     ck_assert_uint_eq(p.report.created, 1);
     ck_assert_int_eq(espl_get_role(p.world, made), ESPL_ROLE_SOLO);
     ck_assert(!espl_has_component(p.world, made, ESPL_TRANSFORM));
@@ -74,8 +61,8 @@ TEST(a_world_that_cannot_be_reached_is_lossy)
     flat.scale = 0;
     ck_assert_int_eq(espl_set_local_transform(p.world, parent, &flat), ESPL_OK);
     (void)record_placed((espl_creation_def){.parent = parent, .place = ESPL_PLACE_WORLD}, &wanted);
-    parts_play(&p);
-    ck_assert_int_eq(parts_result(&p, 0), ESPL_LOSSY);
+    parts_play();
+    ck_assert_int_eq(parts_result(0), ESPL_LOSSY);
     ck_assert_uint_eq(p.report.lossy, 1);
     ck_assert_uint_eq(espl_count_children(p.world, parent), 1);
 }
@@ -96,15 +83,15 @@ TEST(a_dead_parent_refuses_or_leaves_a_root)
                                                                .inherit = ESPL_ABSOLUTE_X},
                                            &local);
     const espl_entity below = record_bare(refused, nobody);
-    parts_play(&p);
-    ck_assert_int_eq(parts_result(&p, 1), ESPL_ERR_DEAD);
-    ck_assert_int_eq(parts_result(&p, 2), ESPL_OK);
-    ck_assert_int_eq(parts_result(&p, 3), ESPL_ERR_DEAD);
+    parts_play();
+    ck_assert_int_eq(parts_result(1), ESPL_ERR_DEAD);
+    ck_assert_int_eq(parts_result(2), ESPL_OK);
+    ck_assert_int_eq(parts_result(3), ESPL_ERR_DEAD);
     ck_assert_int_eq(espl_command_buffer_resolve(p.commands, refused, &out), ESPL_ERR_DEAD);
     ck_assert_int_eq(espl_command_buffer_resolve(p.commands, below, &out), ESPL_ERR_DEAD);
-    const espl_transform world = test_world_of(p.world, parts_resolved(&p, root));
+    const espl_transform world = test_world_of(p.world, parts_resolved(root));
     ck_assert(test_same(&world, &local));
-    ck_assert_uint_eq(espl_get_inherit(p.world, parts_resolved(&p, root)), 0);
+    ck_assert_uint_eq(espl_get_inherit(p.world, parts_resolved(root)), 0);
 }
 
 TEST(a_sibling_must_be_a_child_of_the_parent)
@@ -112,18 +99,18 @@ TEST(a_sibling_must_be_a_child_of_the_parent)
     const espl_entity parent = test_solo(p.world), other = test_solo(p.world);
     const espl_entity child = test_solo(p.world);
 
-    hang(&p, child, parent, ESPL_LINK_OWNED);
+    hang(child, parent, ESPL_LINK_OWNED);
     (void)record_bare(parent, other);
     (void)record_bare(nobody, child);
     const espl_entity made = record_bare(parent, child);
     ck_assert_int_eq(espl_record_destroy(p.lane, 0, child, ESPL_EXTENT_OWNED), ESPL_OK);
     (void)record_bare(parent, child);
-    parts_play(&p);
-    ck_assert_int_eq(parts_result(&p, 0), ESPL_ERR_NOT_CHILD);
-    ck_assert_int_eq(parts_result(&p, 1), ESPL_ERR_NOT_CHILD);
-    ck_assert_int_eq(parts_result(&p, 2), ESPL_OK);
-    ck_assert_int_eq(parts_result(&p, 4), ESPL_ERR_DEAD);
-    ck_assert(espl_entity_equal(espl_get_first_child(p.world, parent), parts_resolved(&p, made)));
+    parts_play();
+    ck_assert_int_eq(parts_result(0), ESPL_ERR_NOT_CHILD);
+    ck_assert_int_eq(parts_result(1), ESPL_ERR_NOT_CHILD);
+    ck_assert_int_eq(parts_result(2), ESPL_OK);
+    ck_assert_int_eq(parts_result(4), ESPL_ERR_DEAD);
+    ck_assert(espl_entity_equal(espl_get_first_child(p.world, parent), parts_resolved(made)));
 }
 
 // --- Refusals ---
@@ -187,7 +174,7 @@ TEST(recording_a_creation_refuses_what_needs_no_world)
                      ESPL_ERR_LIMIT);
     ck_assert_uint_eq(espl_command_buffer_count(p.commands), 0);
     ck_assert_uint_eq(p.test.hooks.traps, 0);
-    parts_play(&p);
+    parts_play();
     ck_assert_int_eq(espl_record_create(p.lane, 0, &flags, 1, NULL), ESPL_ERR_PLAYED);
 }
 
@@ -208,12 +195,12 @@ TEST(a_set_with_its_role_stays_within_the_limit)
     def.value_count += 1;
     ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 1, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_add_component(p.lane, 0, full, p.word, NULL, 4), ESPL_OK);
-    parts_play(&p);
-    ck_assert_int_eq(parts_result(&p, 0), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(parts_result(&p, 1), ESPL_OK);
-    ck_assert_int_eq(parts_result(&p, 2), ESPL_OK);
-    ck_assert_int_eq(parts_result(&p, 3), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(parts_result(&p, 4), ESPL_ERR_LIMIT);
+    parts_play();
+    ck_assert_int_eq(parts_result(0), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(parts_result(1), ESPL_OK);
+    ck_assert_int_eq(parts_result(2), ESPL_OK);
+    ck_assert_int_eq(parts_result(3), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(parts_result(4), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(p.report.created, 2);
 }
 
@@ -227,14 +214,14 @@ TEST(a_creation_whose_world_overflows_is_done)
     ck_assert_int_eq(espl_set_local_transform(p.world, parent, &large), ESPL_OK);
     const espl_entity pending = record_placed((espl_creation_def){.parent = parent}, &large);
     const espl_entity bare = record_bare(parent, nobody);
-    parts_play(&p);
-    ck_assert_int_eq(parts_result(&p, 0), ESPL_OK);
-    ck_assert_int_eq(parts_result(&p, 1), ESPL_OK);
+    parts_play();
+    ck_assert_int_eq(parts_result(0), ESPL_OK);
+    ck_assert_int_eq(parts_result(1), ESPL_OK);
     ck_assert_uint_eq(p.report.overflowed, 1);
     ck_assert_uint_eq(test_count_overflowed(p.world), 1);
-    const espl_entity made = parts_resolved(&p, pending);
+    const espl_entity made = parts_resolved(pending);
     ck_assert(espl_entity_equal(espl_get_first_child(p.world, parent), made));
-    ck_assert(espl_entity_equal(espl_get_last_child(p.world, parent), parts_resolved(&p, bare)));
+    ck_assert(espl_entity_equal(espl_get_last_child(p.world, parent), parts_resolved(bare)));
     ck_assert(isinf(test_world_of(p.world, made).scale));
     ck_assert_int_eq(espl_set_local_scale(p.world, parent, 2), ESPL_OK);
     ck_assert_float_eq(test_world_of(p.world, made).scale, 2e30f);

@@ -231,8 +231,6 @@ static void write_at_once(espl_world *world, uint32_t frame)
 {
     enum { COUNT = 64 };
     const espl_component placement = ESPL_TRANSFORM;
-    const espl_attach_options local = {
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
     const float to[3] = {(float)frame, 1, 2};
     espl_entity entity[COUNT];
     espl_view view;
@@ -244,7 +242,8 @@ static void write_at_once(espl_world *world, uint32_t frame)
     for (uint32_t i = 1; i < COUNT; ++i) {
         ck_assert_int_eq(espl_set_local_position(world, entity[i], (float[3]){1, 0, (float)i}),
                          ESPL_OK);
-        ck_assert_int_eq(espl_attach(world, entity[i], entity[(i - 1) / 8], &local), ESPL_OK);
+        ck_assert_int_eq(espl_attach(world, entity[i], entity[(i - 1) / 8], &test_keep_local),
+                         ESPL_OK);
     }
     ck_assert_int_eq(espl_view_hierarchy(world, entity[0], &view), ESPL_OK);
     ck_assert_int_eq(espl_set_local_position(world, entity[0], to), ESPL_OK);

@@ -20,15 +20,13 @@ TEST(an_overflow_in_a_clone_that_is_destroyed_again_leaves_nothing)
     const espl_entity prefab = test_solo(w), child = test_solo(w);
     const espl_entity parent = test_solo(w);
     const espl_transform large = scaled(1e30f), identity = espl_transform_identity();
-    const espl_attach_options keep = {
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
     espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     espl_entity clone;
 
     ck_assert_int_eq(espl_set_local_transform(w, child, &large), ESPL_OK);
     ck_assert_int_eq(espl_set_local_transform(w, parent, &large), ESPL_OK);
-    ck_assert_int_eq(espl_attach(w, child, prefab, &keep), ESPL_OK);
+    ck_assert_int_eq(espl_attach(w, child, prefab, &test_keep_local), ESPL_OK);
     const espl_instance_def def = {
         .source = prefab, .parent = parent, .place = ESPL_PLACE_LOCAL, .transform = identity};
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &clone), ESPL_OK);

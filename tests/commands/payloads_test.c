@@ -281,11 +281,10 @@ static void hear(void *user, const espl_custom_calls *calls)
 
 static void load_begin(load *l, espl_world *world)
 {
-    const espl_component_def number = {.name = "number", .size = 64, .alignment = 64};
     const espl_custom_command_def callback = {.name = "heard", .user = l, .function = hear};
 
     memset(l, 0, sizeof *l);
-    ck_assert_int_eq(espl_component_register(world, &number, &l->number), ESPL_OK);
+    l->number = test_component(world, "number", 64, 64);
     ck_assert_int_eq(espl_register_command(world, &callback, &l->callback), ESPL_OK);
     l->prefab = test_solo(world);
     l->mount = test_solo(world);
@@ -503,12 +502,10 @@ TEST(short_forms_record_what_they_say)
 
 TEST(short_forms_of_components_record_what_they_say)
 {
-    const espl_component_def def = {
-        .name = "health", .size = sizeof(used_health), .alignment = _Alignof(used_health)};
     used_names names = {0};
     used_health health = {0};
 
-    ck_assert_int_eq(espl_component_register(w, &def, &names.health), ESPL_OK);
+    names.health = test_component(w, "health", sizeof(used_health), _Alignof(used_health));
     names.other = test_solo(w);
     espl_command_buffer *const commands = test_commands(w, 1);
     ck_assert_int_eq(use_components(espl_command_buffer_recorder(commands, 0), &names), ESPL_OK);

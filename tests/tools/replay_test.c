@@ -139,14 +139,11 @@ typedef struct field {
 
 static void field_begin(field *f, memory_tape *s, const espl_executor *executor)
 {
-    const espl_component_def number = {.name = "number", .size = 4, .alignment = 4};
-    const espl_component_def mark = {.name = "mark"};
-
     test_world_record(tape_to(s));
     test_world_begin(&f->test, TAG, executor);
     f->world = f->test.world;
-    ck_assert_int_eq(espl_component_register(f->world, &number, &f->number), ESPL_OK);
-    ck_assert_int_eq(espl_component_register(f->world, &mark, &f->mark), ESPL_OK);
+    f->number = test_component(f->world, "number", 4, 4);
+    f->mark = test_component(f->world, "mark", 0, 0);
     const espl_component set[] = {ESPL_TRANSFORM, f->number};
 
     ck_assert_int_eq(espl_create(f->world, set, 2, 40, f->e), ESPL_OK);

@@ -19,8 +19,6 @@ typedef struct scene {
 
 static void scene_begin(scene *s, bool is_silent)
 {
-    const espl_component_def number = {.name = "number", .size = 4, .alignment = 4};
-
     memset(s, 0, sizeof *s);
     s->is_silent = is_silent;
     const espl_world_def def = {.hooks = is_silent ? (espl_hooks){0} : told_hooks(&s->told)};
@@ -29,7 +27,7 @@ static void scene_begin(scene *s, bool is_silent)
     s->member = test_solo(s->world);
     ck_assert_int_eq(espl_attach(s->world, s->member, s->root, NULL), ESPL_OK);
     ck_assert_int_eq(espl_set_inherit(s->world, s->member, ESPL_ABSOLUTE_Y), ESPL_OK);
-    ck_assert_int_eq(espl_component_register(s->world, &number, &s->number), ESPL_OK);
+    s->number = test_component(s->world, "number", 4, 4);
     ck_assert_int_eq(espl_create(s->world, &s->number, 1, 1, &s->bare), ESPL_OK);
     ck_assert_int_eq(espl_command_buffer_create(s->world, 1, &s->commands), ESPL_OK);
     s->recorder = espl_command_buffer_recorder(s->commands, 0);

@@ -129,21 +129,9 @@ TEST(b7_the_generation_of_an_index_only_goes_up)
 
 // --- B: rows ---
 
-static const espl_attach_options keep_local = {
-    .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
-
-static espl_component registered(espl_world *world, const char *name, size_t size)
-{
-    const espl_component_def def = {.name = name, .size = size, .alignment = size == 0 ? 1 : 4};
-    espl_component out = 0;
-
-    ck_assert_int_eq(espl_component_register(world, &def, &out), ESPL_OK);
-    return out;
-}
-
 static espl_entity attached(espl_world *world, espl_entity parent, espl_link link)
 {
-    espl_attach_options options = keep_local;
+    espl_attach_options options = test_keep_local;
     const espl_entity child = test_solo(world);
 
     options.link = link;
@@ -162,7 +150,7 @@ TEST(c12_an_empty_list_is_no_matter_anywhere)
     espl_query query;
     espl_report report;
 
-    const espl_component lonely = registered(w, "lonely", 0);
+    const espl_component lonely = test_component(w, "lonely", 0, 0);
     const espl_query_def nobody = {.all = &lonely, .all_count = 1};
     const espl_change_def nothing = {.add_count = 0};
     const espl_entity leaf = test_solo(w);
@@ -208,7 +196,7 @@ static void crowd_begin(crowd *c)
     memset(c, 0, sizeof *c);
     test_world_begin(&c->test, 0, NULL);
     c->world = c->test.world;
-    c->number = registered(c->world, "number", sizeof(uint32_t));
+    c->number = test_component(c->world, "number", 4, 4);
     c->entity[0] = test_solo(c->world);
     for (uint32_t i = 1; i < CROWD; ++i) {
         c->entity[i] = attached(c->world, c->entity[0], ESPL_LINK_OWNED);
@@ -283,7 +271,7 @@ TEST(e9_memory_of_the_world_itself_may_be_the_input)
     crowd c;
 
     crowd_begin(&c);
-    const espl_component twin = registered(c.world, "twin", sizeof(uint32_t));
+    const espl_component twin = test_component(c.world, "twin", 4, 4);
     const espl_entity *entities = own_rows(&c, &column, &count);
     memcpy(copy, entities, count * sizeof *copy);
     const uint32_t first = column[0], last = column[count - 1];
@@ -361,7 +349,7 @@ TEST(e10_nothing_points_where_a_grown_container_was)
     char name[8];
 
     for (uint32_t i = 0; i < STEPS; ++i) {
-        kind[i] = registered(w, name_of(i, name), sizeof(uint32_t));
+        kind[i] = test_component(w, name_of(i, name), 4, 4);
         const espl_component set[2] = {ESPL_TRANSFORM, kind[i]};
         ck_assert_int_eq(espl_create(w, set, 2, 1, &entity[i]), ESPL_OK);
         ck_assert_int_eq(espl_set_component(w, entity[i], kind[i], &i, sizeof i), ESPL_OK);

@@ -31,12 +31,10 @@ static scene s;
 
 static void set_up(void)
 {
-    const espl_component_def def = {.name = "number", .size = sizeof(uint32_t), .alignment = 4};
-
     memset(&s, 0, sizeof s);
     test_world_begin(&s.test, 5, NULL);
     s.world = s.test.world;
-    ck_assert_int_eq(espl_component_register(s.world, &def, &s.number), ESPL_OK);
+    s.number = test_component(s.world, "number", sizeof(uint32_t), 4);
 }
 
 static void tear_down(void)

@@ -89,10 +89,9 @@ TEST(a_remark_on_one_is_the_answer)
     ck_assert_int_eq(espl_set_local_scale(w, e[0], 3e38f), ESPL_OK);
     ck_assert_int_eq(espl_set_local_scale(w, e[2], 3e38f), ESPL_OVERFLOW);
     ck_assert_int_eq(espl_detach(w, e[2], ESPL_KEEP_LOCAL), ESPL_OK);
-    const espl_attach_options local = {
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
 
-    ck_assert_int_eq(espl_attach_many(w, children, parents, 2, &local, NULL), ESPL_OVERFLOW);
+    ck_assert_int_eq(espl_attach_many(w, children, parents, 2, &test_keep_local, NULL),
+                     ESPL_OVERFLOW);
     ck_assert_uint_gt(test_count_overflowed(w), 0);
 }
 

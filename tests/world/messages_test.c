@@ -26,11 +26,9 @@ static const float nowhere[3] = {0, NAN, 0}, somewhere[3] = {1, 2, 3}, no_turn[4
 
 static void set_up(void)
 {
-    const espl_component_def health = {.name = "health", .size = 4, .alignment = 4};
-
     told_begin(&s.told, NULL);
     s.world = s.told.world;
-    ck_assert_int_eq(espl_component_register(s.world, &health, &s.health), ESPL_OK);
+    s.health = test_component(s.world, "health", 4, 4);
     s.root = test_solo(s.world);
     s.child = test_solo(s.world);
     s.solo = test_solo(s.world);

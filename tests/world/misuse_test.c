@@ -163,10 +163,8 @@ TEST(a_world_out_of_range_is_told_wherever_it_comes_about)
     ck_assert_uint_eq(test_logical_hash(s.world), before);
 
     ck_assert_int_eq(espl_set_local_transform(s.world, s.solo, &far), ESPL_OK);
-    const espl_attach_options keep_local = {
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
     const uint64_t then = test_logical_hash(s.world);
-    ck_assert_int_eq(espl_attach(s.world, s.solo, s.child, &keep_local), ESPL_OVERFLOW);
+    ck_assert_int_eq(espl_attach(s.world, s.solo, s.child, &test_keep_local), ESPL_OVERFLOW);
     ck_assert_uint_eq(test_count_overflowed(s.world), 1);
     // It cannot stay where it is, for that is nowhere.
     ck_assert_int_eq(espl_detach(s.world, s.solo, ESPL_KEEP_WORLD), ESPL_ERR_RANGE);

@@ -36,14 +36,13 @@ static void count_call(espl_writer *writer, const espl_query *rows, void *contex
 
 static void grounds_begin(grounds *g)
 {
-    const espl_component_def number = {.name = "number", .size = 4, .alignment = 4};
     uint32_t parents[600];
 
     *g = (grounds){.count = test_fitting(600, 8) / 4 * 4};
     test_world_begin(&g->test, 3, NULL);
     cut_small(g->test.world);
     g->world = g->test.world;
-    ck_assert_int_eq(espl_component_register(g->world, &number, &g->number), ESPL_OK);
+    g->number = test_component(g->world, "number", 4, 4);
     for (uint32_t i = 0; i < g->count; ++i) {
         parents[i] = i % 4 < 2 ? NO_PARENT : i - 1;
     }

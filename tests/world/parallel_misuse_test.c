@@ -80,12 +80,10 @@ static espl_entity make_hierarchy(espl_world *world, uint32_t size, espl_entity 
 
 static void make_entities(void)
 {
-    const espl_component_def tag = {.name = "apart"};
-    const espl_component_def number = {.name = "number", .size = 4, .alignment = 4};
     espl_entity ignored;
 
-    ck_assert_int_eq(espl_component_register(d->world, &tag, &d->tag), ESPL_OK);
-    ck_assert_int_eq(espl_component_register(d->world, &number, &d->number), ESPL_OK);
+    d->tag = test_component(d->world, "apart", 0, 0);
+    d->number = test_component(d->world, "number", 4, 4);
     for (int i = 0; i < 2; ++i) {
         d->root[i] = make_hierarchy(d->world, SIZE, &d->child[i]);
         ck_assert_int_eq(espl_add_component(d->world, d->root[i], d->number, NULL, 4), ESPL_OK);

@@ -146,15 +146,12 @@ typedef struct mixed {
 
 static void mixed_begin(mixed *m, const espl_executor *executor)
 {
-    const espl_component_def def = {
-        .name = "number", .size = sizeof(uint32_t), .alignment = sizeof(uint32_t)};
-
     memset(m, 0, sizeof *m);
     m->count = test_fitting(2000, 4) / 4 * 4;
     test_world_begin(&m->test, 0, executor);
     cut_small(m->test.world);
     m->world = m->test.world;
-    ck_assert_int_eq(espl_component_register(m->world, &def, &m->number), ESPL_OK);
+    m->number = test_component(m->world, "number", sizeof(uint32_t), sizeof(uint32_t));
     m->made = make_trees(m->world, m->count / 4, 4, 1);
     // Backwards, so that the two archetypes stand in opposite orders.
     for (uint32_t i = m->count; i-- > 0;) {

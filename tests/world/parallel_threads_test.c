@@ -27,7 +27,6 @@ typedef struct frames {
 
 static void frames_begin(frames *f, const espl_executor *executor)
 {
-    const espl_component_def speed = {.name = "speed", .size = 4, .alignment = 4};
     uint32_t parents[TREE * TREES];
 
     memset(f, 0, sizeof *f);
@@ -38,7 +37,7 @@ static void frames_begin(frames *f, const espl_executor *executor)
     test_world_begin(&f->test, 7, executor);
     cut_small(f->test.world);
     f->world = f->test.world;
-    ck_assert_int_eq(espl_component_register(f->world, &speed, &f->speed), ESPL_OK);
+    f->speed = test_component(f->world, "speed", 4, 4);
     f->made = make_forest(f->world, parents, f->count);
     for (uint32_t i = 0; i < f->count; i += 3) {
         ck_assert_int_eq(espl_add_component(f->world, f->made[i], f->speed, NULL, 4), ESPL_OK);
@@ -150,7 +149,6 @@ static void write_columns(espl_writer *writer, const espl_query *rows, void *con
 TEST_LOOP(roots_of_one_chunk_are_written_by_several_jobs_with_their_columns, 0, 2)
 {
     enum { SIZE = 18, TIMES = 60 };
-    const espl_component_def def = {.name = "count", .size = 8, .alignment = 8};
     const espl_component root = ESPL_ROOT;
     const espl_query_def roots = {.all = &root, .all_count = 1};
     const uint32_t count = test_fitting(40 * SIZE, 0) / SIZE * SIZE;
@@ -164,7 +162,7 @@ TEST_LOOP(roots_of_one_chunk_are_written_by_several_jobs_with_their_columns, 0, 
     }
     test_world_begin(&test, 0, &executor);
     cut_small(test.world);
-    ck_assert_int_eq(espl_component_register(test.world, &def, &column), ESPL_OK);
+    column = test_component(test.world, "count", 8, 8);
     espl_entity *const made = make_trees(test.world, count / SIZE, SIZE, 0);
     for (uint32_t i = 0; i < count; i += SIZE) {
         ck_assert_int_eq(espl_add_component(test.world, made[i], column, NULL, 8), ESPL_OK);

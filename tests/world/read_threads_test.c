@@ -39,13 +39,11 @@ static espl_entity make(scene *s, uint32_t number)
 // Roots with a child each; every third child has a stretch, every fourth keeps its height.
 static void scene_begin(scene *s, bool is_taped)
 {
-    const espl_component_def def = {"number", sizeof(uint32_t), _Alignof(uint32_t), NULL, 0};
-
     memset(s, 0, sizeof *s);
     const espl_world_def world = {.hooks = told_hooks(&s->told),
                                   .tape = {s, is_taped ? append : NULL}};
     ck_assert_int_eq(espl_world_create(&s->world, &world), ESPL_OK);
-    ck_assert_int_eq(espl_component_register(s->world, &def, &s->number), ESPL_OK);
+    s->number = test_component(s->world, "number", sizeof(uint32_t), _Alignof(uint32_t));
     ck_assert_int_eq(espl_create(s->world, &s->number, 1, BARE, NULL), ESPL_OK);
     for (uint32_t i = 0; i < TREES; ++i) {
         const float at[3] = {(float)i, 1, 0}, stretch[3] = {1, 1 + (float)i, 2};

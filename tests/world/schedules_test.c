@@ -82,8 +82,6 @@ static uint64_t act_script(play *p)
 // From each tree one leaf moves under a node of another, so that none is left alone.
 static uint64_t act_moves(play *p)
 {
-    const espl_attach_options keep = {
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
     espl_recorder *recorder = NULL;
     espl_command_buffer *const commands = commands_of(p, &recorder);
 
@@ -92,7 +90,8 @@ static uint64_t act_moves(play *p)
         const uint32_t to = test_below(&p->random, p->count / MOVED_TREE) * MOVED_TREE +
                             test_below(&p->random, MOVED_TREE / 2);
 
-        ck_assert_int_eq(espl_record_attach(recorder, root, leaf, p->entities[to], &keep), ESPL_OK);
+        ck_assert_int_eq(
+            espl_record_attach(recorder, root, leaf, p->entities[to], &test_keep_local), ESPL_OK);
     }
     return play_all(p, commands);
 }

@@ -66,8 +66,6 @@ static void drop_commands(life *l)
 
 static void life_begin(life *l, const espl_executor *executor)
 {
-    static const espl_component_def token = {.name = "token", .size = 8, .alignment = 8};
-
     gauge_begin(&l->memory);
     const espl_world_def def = {.allocator = gauge_allocator(&l->memory),
                                 .hooks = test_hooks_of(&l->hooks),
@@ -76,7 +74,7 @@ static void life_begin(life *l, const espl_executor *executor)
     ck_assert_int_eq(espl_world_create(&l->world, &def), ESPL_OK);
     cut_small(l->world);
     script_world_begin(&l->actors, l->world, 1, 1);
-    ck_assert_int_eq(espl_component_register(l->world, &token, &l->token), ESPL_OK);
+    l->token = test_component(l->world, "token", 8, 8);
     take_commands(l);
 }
 

@@ -67,10 +67,8 @@ static inline void table_begin(table *t, uint32_t tag, uint64_t seed)
     t->world = t->test.world;
     t->random = seed;
     for (size_t k = 0; k < TABLE_KINDS; ++k) {
-        const espl_component_def def = {
-            .name = names[k], .size = table_sizes[k], .alignment = table_alignments[k]};
 
-        ck_assert_int_eq(espl_component_register(t->world, &def, &t->number[k]), ESPL_OK);
+        t->number[k] = test_component(t->world, names[k], table_sizes[k], table_alignments[k]);
     }
     t->number[TABLE_PREFAB] = ESPL_PREFAB;
     t->number[TABLE_DISABLED] = ESPL_DISABLED;

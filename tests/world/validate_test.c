@@ -35,7 +35,6 @@ static void make_fancy(void)
 
 static void set_up(void)
 {
-    const espl_component_def def = {.name = "weight", .size = 4096, .alignment = 8};
     espl_component set[] = {0, ESPL_TRANSFORM};
 
     memset(&s, 0, sizeof s);
@@ -45,7 +44,7 @@ static void set_up(void)
     make_fancy();
     s.shorter = make_trees(s.world, 1, 6, 2);
     s.headless = make_chain(s.world, 3);
-    ck_assert_int_eq(espl_component_register(s.world, &def, &set[0]), ESPL_OK);
+    set[0] = test_component(s.world, "weight", 4096, 8);
     ck_assert_int_eq(espl_create(s.world, set, 2, 5, NULL), ESPL_OK);
     ck_assert_int_eq(espl_destroy(s.world, test_solo(s.world), ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_destroy(s.world, s.shorter[1], ESPL_EXTENT_ENTITY), ESPL_OK);

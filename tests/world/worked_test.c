@@ -14,9 +14,7 @@ static void ck_transform(espl_transform got, float x, float y, float z, float sc
 
 static void adopt(espl_world *world, espl_entity child, espl_entity parent)
 {
-    const espl_attach_options keep_local = {
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
-    ck_assert_int_eq(espl_attach(world, child, parent, &keep_local), ESPL_OK);
+    ck_assert_int_eq(espl_attach(world, child, parent, &test_keep_local), ESPL_OK);
 }
 
 static void set_local(espl_world *world, espl_entity entity, espl_transform value)
@@ -386,8 +384,6 @@ TEST(changing_parents_for_ever_leaves_rotations_at_unit_length)
 // Each detach makes a local of a world whose rotation is a product of two.
 TEST(leaving_and_joining_by_turns_leaves_rotations_at_unit_length)
 {
-    const espl_attach_options keep_local = {
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
     const espl_entity pair[2] = {test_solo(w), test_solo(w)};
     uint64_t random = 5;
 
@@ -401,7 +397,7 @@ TEST(leaving_and_joining_by_turns_leaves_rotations_at_unit_length)
     for (int i = 0; i < 500; ++i) {
         const espl_entity child = pair[i % 2], parent = pair[1 - i % 2];
         double square = 0;
-        ck_assert_int_eq(espl_attach(w, child, parent, &keep_local), ESPL_OK);
+        ck_assert_int_eq(espl_attach(w, child, parent, &test_keep_local), ESPL_OK);
         ck_assert_int_eq(espl_detach(w, child, ESPL_KEEP_WORLD), ESPL_OK);
         const espl_transform local = test_local_of(w, child);
         for (int k = 0; k < 4; ++k) {

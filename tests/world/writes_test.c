@@ -298,16 +298,14 @@ typedef struct family {
 
 static void family_begin(family *f)
 {
-    const espl_attach_options keep_local = {
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
-
     test_world_begin(&f->test, 0, NULL);
     f->root = test_solo_at(f->test.world, 1, 2, 3);
     f->inner = test_solo_at(f->test.world, 4, 5, 6);
-    ck_assert_int_eq(espl_attach(f->test.world, f->inner, f->root, &keep_local), ESPL_OK);
+    ck_assert_int_eq(espl_attach(f->test.world, f->inner, f->root, &test_keep_local), ESPL_OK);
     for (int i = 0; i < 2; ++i) {
         f->leaf[i] = test_solo_at(f->test.world, 7, 8, (float)i);
-        ck_assert_int_eq(espl_attach(f->test.world, f->leaf[i], f->inner, &keep_local), ESPL_OK);
+        ck_assert_int_eq(espl_attach(f->test.world, f->leaf[i], f->inner, &test_keep_local),
+                         ESPL_OK);
     }
 }
 
