@@ -15,6 +15,9 @@ _Noreturn void test_failed(const char *file, int line, const char *expression, c
                            ...) __attribute__((format(printf, 4, 5)));
 #define _ck_assert_failed test_failed
 
+/// Demand that a call answers ESPL_OK.
+#define ck_ok(call) ck_assert_int_eq((call), ESPL_OK)
+
 /// Who is told of a failure, and does not return.
 typedef void test_listener(const char *file, int line, const char *text);
 /// Have failures told to somebody else than Check, in a program that is no suite of it.

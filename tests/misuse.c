@@ -10,8 +10,8 @@ static void bury_two(misuse *m)
 {
     m->recycled = test_solo(m->world);
     m->dead = test_solo(m->world);
-    ck_assert_int_eq(espl_destroy(m->world, m->dead, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(m->world, m->recycled, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(m->world, m->dead, ESPL_EXTENT_OWNED));
+    ck_ok(espl_destroy(m->world, m->recycled, ESPL_EXTENT_OWNED));
     const espl_entity second = test_solo(m->world);
     ck_assert_uint_eq(second.index, m->recycled.index);
     ck_assert_uint_ne(second.generation, m->recycled.generation);
@@ -30,18 +30,16 @@ void misuse_begin(misuse *m, const espl_executor *executor)
     m->root = test_solo_at(m->world, 1, 2, 3);
     m->child = test_solo(m->world);
     m->solo = test_solo(m->world);
-    ck_assert_int_eq(espl_attach(m->world, m->child, m->root, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_attach(m->world, test_solo(m->world), m->root, &set_free), ESPL_OK);
-    ck_assert_int_eq(espl_add_component(m->world, m->child, m->number, &value, sizeof value),
-                     ESPL_OK);
+    ck_ok(espl_attach(m->world, m->child, m->root, NULL));
+    ck_ok(espl_attach(m->world, test_solo(m->world), m->root, &set_free));
+    ck_ok(espl_add_component(m->world, m->child, m->number, &value, sizeof value));
     bury_two(m);
 
     const espl_instance_def instance = {.source = m->solo};
     m->foreign = test_solo(m->elsewhere.world);
-    ck_assert_int_eq(espl_command_buffer_create(m->world, 2, &m->commands), ESPL_OK);
-    ck_assert_int_eq(espl_record_instantiate(espl_command_buffer_recorder(m->commands, 0), 0,
-                                             &instance, 1, &m->pending),
-                     ESPL_OK);
+    ck_ok(espl_command_buffer_create(m->world, 2, &m->commands));
+    ck_ok(espl_record_instantiate(espl_command_buffer_recorder(m->commands, 0), 0, &instance, 1,
+                                  &m->pending));
     misuse_forget_lines(m);
 }
 

@@ -263,10 +263,10 @@ static void seed_all(stage *s, const operation *op)
 {
     s->tape.code = op->code;
     (void)tape_apply(&s->tape, op);
-    ck_assert_int_eq(side_run(&s->at_once, &s->tape, op), ESPL_OK);
+    ck_ok(side_run(&s->at_once, &s->tape, op));
     side_map(&s->at_once, &s->tape, op);
     for (size_t k = 0; k < s->played_count; ++k) {
-        ck_assert_int_eq(side_run(&s->played[k], &s->tape, op), ESPL_OK);
+        ck_ok(side_run(&s->played[k], &s->tape, op));
         side_map(&s->played[k], &s->tape, op);
     }
 }

@@ -218,7 +218,7 @@ void test_world_begin(test_world *test, uint32_t tag, const espl_executor *execu
     if (executor != NULL) {
         def.executor = *executor;
     }
-    ck_assert_int_eq(espl_world_create(&test->world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&test->world, &def));
     ck_assert_ptr_nonnull(test->world);
 }
 
@@ -253,7 +253,7 @@ espl_entity test_solo(espl_world *world)
     const espl_component placement = ESPL_TRANSFORM;
     espl_entity entity = {0};
 
-    ck_assert_int_eq(espl_create(world, &placement, 1, 1, &entity), ESPL_OK);
+    ck_ok(espl_create(world, &placement, 1, 1, &entity));
     return entity;
 }
 
@@ -262,7 +262,7 @@ espl_entity test_solo_at(espl_world *world, float x, float y, float z)
     const espl_entity entity = test_solo(world);
     const espl_transform value = test_at(x, y, z);
 
-    ck_assert_int_eq(espl_set_local_transform(world, entity, &value), ESPL_OK);
+    ck_ok(espl_set_local_transform(world, entity, &value));
     return entity;
 }
 
@@ -278,14 +278,14 @@ espl_transform test_at(float x, float y, float z)
 espl_transform test_world_of(const espl_world *world, espl_entity entity)
 {
     espl_transform out = {0};
-    ck_assert_int_eq(espl_get_world_transform(world, entity, &out), ESPL_OK);
+    ck_ok(espl_get_world_transform(world, entity, &out));
     return out;
 }
 
 espl_transform test_local_of(const espl_world *world, espl_entity entity)
 {
     espl_transform out = {0};
-    ck_assert_int_eq(espl_get_local_transform(world, entity, &out), ESPL_OK);
+    ck_ok(espl_get_local_transform(world, entity, &out));
     return out;
 }
 
@@ -316,7 +316,7 @@ espl_component test_component(espl_world *world, const char *name, size_t size, 
     const espl_component_def def = {.name = name, .size = size, .alignment = alignment};
     espl_component out = 0;
 
-    ck_assert_int_eq(espl_component_register(world, &def, &out), ESPL_OK);
+    ck_ok(espl_component_register(world, &def, &out));
     return out;
 }
 
@@ -324,7 +324,7 @@ espl_command_buffer *test_commands(espl_world *world, uint32_t lanes)
 {
     espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_command_buffer_create(world, lanes, &commands), ESPL_OK);
+    ck_ok(espl_command_buffer_create(world, lanes, &commands));
     return commands;
 }
 
@@ -397,7 +397,7 @@ uint64_t test_physical_hash(const espl_world *world)
 {
     uint64_t hash = 0;
 
-    ck_assert_int_eq(espl_hash(world, ESPL_HASH_PHYSICAL, &hash), ESPL_OK);
+    ck_ok(espl_hash(world, ESPL_HASH_PHYSICAL, &hash));
     return hash;
 }
 
@@ -405,7 +405,7 @@ uint64_t test_logical_hash(const espl_world *world)
 {
     uint64_t hash = 0;
 
-    ck_assert_int_eq(espl_hash(world, ESPL_HASH_LOGICAL, &hash), ESPL_OK);
+    ck_ok(espl_hash(world, ESPL_HASH_LOGICAL, &hash));
     return hash;
 }
 

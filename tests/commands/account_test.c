@@ -34,9 +34,9 @@ TEST(what_is_kept_is_known_and_goes_back)
         espl_entity copies[40];
 
         if (espl_is_alive(w, node[i])) {
-            ck_assert_int_eq(espl_detach(w, node[i], ESPL_KEEP_WORLD), ESPL_OK);
-            ck_assert_int_eq(espl_instantiate(w, node[i], 1 + step % 40, copies), ESPL_OK);
-            ck_assert_int_eq(espl_destroy(w, node[i], ESPL_EXTENT_ENTITY), ESPL_OK);
+            ck_ok(espl_detach(w, node[i], ESPL_KEEP_WORLD));
+            ck_ok(espl_instantiate(w, node[i], 1 + step % 40, copies));
+            ck_ok(espl_destroy(w, node[i], ESPL_EXTENT_ENTITY));
         }
         bytes_are_known();
         if (step % 7 == 6 || step + 1 == steps) {
@@ -61,7 +61,7 @@ TEST(what_is_kept_is_known_without_memory)
         test_heap_arm(&test.heap, 0, false);
         bytes_are_known();
     }
-    ck_assert_int_eq(status, ESPL_OK);
+    ck_ok(status);
 }
 
 static void counts_are(uint64_t accepted, uint64_t applied)
@@ -76,31 +76,30 @@ static void counts_are(uint64_t accepted, uint64_t applied)
 TEST(played_commands_are_counted_and_no_others)
 {
     const espl_entity a = test_solo(w), b = test_solo(w);
-    ck_assert_int_eq(espl_attach(w, a, b, NULL), ESPL_OK);
+    ck_ok(espl_attach(w, a, b, NULL));
     ck_assert_int_eq(espl_attach(w, b, a, NULL), ESPL_ERR_CYCLE);
-    ck_assert_int_eq(espl_destroy(w, b, ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_ok(espl_destroy(w, b, ESPL_EXTENT_ENTITY));
     counts_are(0, 0);
 
     espl_command_buffer *const one = test_commands(w, 1), *const other = test_commands(w, 1);
     espl_recorder *const lane = espl_command_buffer_recorder(one, 0);
-    ck_assert_int_eq(espl_record_destroy(lane, 0, a, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(lane, 0, a, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(
-        espl_record_detach(espl_command_buffer_recorder(other, 0), 0, b, ESPL_KEEP_WORLD), ESPL_OK);
+    ck_ok(espl_record_destroy(lane, 0, a, ESPL_EXTENT_OWNED));
+    ck_ok(espl_record_destroy(lane, 0, a, ESPL_EXTENT_OWNED));
+    ck_ok(espl_record_detach(espl_command_buffer_recorder(other, 0), 0, b, ESPL_KEEP_WORLD));
     // Refused as a whole, it is none of them.
     test_heap_arm(&test.heap, 1, true);
     test_free_scratch(w);
     ck_assert_int_eq(espl_play(w, one, NULL), ESPL_ERR_NO_MEMORY);
     test_heap_arm(&test.heap, 0, false);
     counts_are(0, 0);
-    ck_assert_int_eq(espl_play(w, one, NULL), ESPL_OK);
+    ck_ok(espl_play(w, one, NULL));
     counts_are(2, 1);
     ck_assert_int_eq(espl_play(w, one, NULL), ESPL_ERR_PLAYED);
     espl_command_buffer_reset(one);
-    ck_assert_int_eq(espl_record_destroy(lane, 0, a, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_submit(one), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_submit(other), ESPL_OK);
-    ck_assert_int_eq(espl_sync(w, NULL), ESPL_OK);
+    ck_ok(espl_record_destroy(lane, 0, a, ESPL_EXTENT_OWNED));
+    ck_ok(espl_command_buffer_submit(one));
+    ck_ok(espl_command_buffer_submit(other));
+    ck_ok(espl_sync(w, NULL));
     counts_are(4, 1);
     espl_command_buffer_destroy(one);
     espl_command_buffer_destroy(other);
@@ -125,19 +124,19 @@ TEST_LOOP(worlds_that_were_not_finite_before_and_are_not_visited_do_not_count, 0
     for (int t = 0; t < 2; ++t) {
         espl_entity *const chain = make_chain(w, 5);
 
-        ck_assert_int_eq(espl_set_local_position(w, chain[0], far), ESPL_OK);
+        ck_ok(espl_set_local_position(w, chain[0], far));
         ck_assert_int_eq(espl_set_local_position(w, chain[1], far), ESPL_OVERFLOW);
-        ck_assert_int_eq(espl_record_set_local_position(lane, 0, chain[1], other), ESPL_OK);
+        ck_ok(espl_record_set_local_position(lane, 0, chain[1], other));
         if (t == 1) { // finite, and computed: but not finite
-            ck_assert_int_eq(espl_set_local_position(w, chain[1], near), ESPL_OK);
+            ck_ok(espl_set_local_position(w, chain[1], near));
         }
         free(chain);
     }
-    ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
+    ck_ok(espl_play(w, commands, &report));
     ck_assert_uint_eq(report.visited_nodes, 1 + 4);
     ck_assert_uint_eq(report.overflowed, 1 + 4);
     espl_command_buffer_reset(commands);
-    ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
+    ck_ok(espl_play(w, commands, &report));
     ck_assert_uint_eq(report.overflowed, 0);
     espl_command_buffer_destroy(commands);
     tear_down();
@@ -155,11 +154,11 @@ TEST(a_world_that_is_not_finite_counts_once_however_many_commands_changed_it)
     espl_recorder *const lane = espl_command_buffer_recorder(commands, 0);
     node = make_chain(w, 5);
 
-    ck_assert_int_eq(espl_set_local_position(w, node[0], far), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_local_position(lane, 0, node[1], far), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_local_position(lane, 0, node[2], near), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_local_position(lane, 0, node[1], other), ESPL_OK);
-    ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
+    ck_ok(espl_set_local_position(w, node[0], far));
+    ck_ok(espl_record_set_local_position(lane, 0, node[1], far));
+    ck_ok(espl_record_set_local_position(lane, 0, node[2], near));
+    ck_ok(espl_record_set_local_position(lane, 0, node[1], other));
+    ck_ok(espl_play(w, commands, &report));
     ck_assert_uint_eq(test_count_overflowed(w), 4);
     ck_assert_uint_eq(report.overflowed, 4);
     espl_command_buffer_destroy(commands);

@@ -81,7 +81,7 @@ static uint64_t play_clerks(bool is_threaded)
     }
     espl_report report;
 
-    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_ok(espl_play(test.world, commands, &report));
     ck_assert_uint_eq(report.applied, 3 * CLERKS * ROUNDS);
     const uint64_t hash = test_physical_hash(test.world);
 
@@ -173,7 +173,7 @@ static uint64_t read_query(const scene *s, espl_entity entity, uint64_t hash)
     espl_query query;
 
     (void)entity;
-    ck_assert_int_eq(espl_query_begin(s->test.world, NULL, &query), ESPL_OK);
+    ck_ok(espl_query_begin(s->test.world, NULL, &query));
     while (espl_query_next(&query)) {
         hash = add(hash, query.entities, query.count * sizeof *query.entities);
     }
@@ -228,7 +228,7 @@ static void scene_begin(scene *s, const espl_executor *executor)
     s->count = 0;
     test_world_begin(&s->test, 5, executor);
     script_world_begin(&s->script, s->test.world, script_population(ENTITIES), 11);
-    ck_assert_int_eq(espl_query_begin(s->test.world, NULL, &query), ESPL_OK);
+    ck_ok(espl_query_begin(s->test.world, NULL, &query));
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count && s->count < ENTITIES; ++row) {
             s->entities[s->count++] = query.entities[row];
@@ -297,7 +297,7 @@ TEST(g10_counters_that_many_threads_write_come_to_the_same)
     const uint64_t alone = count_frames(NULL);
 
     if (espl_executor_has_threads()) {
-        ck_assert_int_eq(espl_executor_create_threads(&executor, 4), ESPL_OK);
+        ck_ok(espl_executor_create_threads(&executor, 4));
     }
     ck_assert_uint_eq(count_frames(&executor), alone);
     espl_executor_destroy_threads(&executor);
@@ -340,7 +340,7 @@ static written play_filled(int fill)
     script_world s = {0};
     espl_world *world = NULL;
 
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&world, &def));
     script_world_begin(&s, world, script_population(300), 4);
     espl_command_buffer *const commands = test_commands(world, 3);
     for (uint64_t frame = 0; frame < 6; ++frame) {
@@ -353,7 +353,7 @@ static written play_filled(int fill)
         script_free(&lines);
         espl_command_buffer_reset(commands);
         script_disturb(&s, frame);
-        ck_assert_int_eq(espl_tape_frame(world), ESPL_OK);
+        ck_ok(espl_tape_frame(world));
     }
     w.logical = test_logical_hash(world);
     w.physical = test_physical_hash(world);

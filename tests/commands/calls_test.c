@@ -52,8 +52,7 @@ static void hear(void *user, const espl_custom_calls *calls)
         ck_assert_uint_eq(said.key, payload->key);
         ck_assert_uint_eq(said.lane, payload->lane);
         ck_assert_uint_eq(said.index, payload->index);
-        ck_assert_int_eq(espl_command_buffer_result(calls->commands, payload->lane, payload->index),
-                         ESPL_OK);
+        ck_ok(espl_command_buffer_result(calls->commands, payload->lane, payload->index));
         all->heard[all->heard_count++] = said;
     }
 }
@@ -68,7 +67,7 @@ static void ear_begin(ear *all, espl_world *world)
             .name = names[i], .user = &all->of[i], .function = hear};
 
         all->of[i] = (one_ear){all, i};
-        ck_assert_int_eq(espl_register_command(world, &def, &all->callbacks[i]), ESPL_OK);
+        ck_ok(espl_register_command(world, &def, &all->callbacks[i]));
         ck_assert_uint_eq(all->callbacks[i], i + 1);
     }
 }
@@ -106,8 +105,7 @@ static size_t record_notes(espl_command_buffer *commands, const ear *all, const 
         unsigned char room[sizeof(note) + 300];
 
         if (test_one_in(random, 3)) {
-            ck_assert_int_eq(espl_record_set_local_transform(recorder, key, solos[i % 8], &at),
-                             ESPL_OK);
+            ck_ok(espl_record_set_local_transform(recorder, key, solos[i % 8], &at));
             in_lane[lane] += 1;
             continue;
         }
@@ -117,9 +115,8 @@ static size_t record_notes(espl_command_buffer *commands, const ear *all, const 
 
         memset(room, 0xEE, sizeof room);
         memcpy(room, &said, sizeof said);
-        ck_assert_int_eq(espl_record_custom(recorder, key, all->callbacks[said.callback], room,
-                                            size, (size_t)1 << test_below(random, 9)),
-                         ESPL_OK);
+        ck_ok(espl_record_custom(recorder, key, all->callbacks[said.callback], room, size,
+                                 (size_t)1 << test_below(random, 9)));
         notes[count++] = said;
     }
     return count;
@@ -148,7 +145,7 @@ TEST_LOOP(payloads_arrive_together_and_in_playback_order, 0, 3)
 
         qsort(notes, count, sizeof *notes, compare_notes);
         all.heard_count = all.visits = 0;
-        ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
+        ck_ok(espl_play(w, commands, &report));
         ck_assert_uint_eq(all.heard_count, count);
         ck_assert_uint_eq(report.calls, count);
         ck_assert_uint_eq(report.accepted, espl_command_buffer_count(commands));
@@ -195,18 +192,17 @@ static void inside_play(inside *in, void (*act)(inside *in, const espl_custom_ca
     in->act = act;
     test_world_begin(&in->test, 0, NULL);
     in->number = test_component(in->test.world, "number", 4, 4);
-    ck_assert_int_eq(espl_register_command(in->test.world, &def, &in->callback), ESPL_OK);
+    ck_ok(espl_register_command(in->test.world, &def, &in->callback));
     in->solo = test_solo(in->test.world);
     in->parent = test_solo(in->test.world);
-    ck_assert_int_eq(espl_add_component(in->test.world, in->solo, in->number, NULL, 4), ESPL_OK);
+    ck_ok(espl_add_component(in->test.world, in->solo, in->number, NULL, 4));
     in->own = test_commands(in->test.world, 1);
     in->other = test_commands(in->test.world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(in->own, 0);
-    ck_assert_int_eq(espl_record_custom(recorder, 0, in->callback, "abc", 4, 1), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_local_transform(recorder, 9, in->solo, &at), ESPL_OK);
-    ck_assert_int_eq(espl_record_spawn(recorder, 9, in->solo, in->parent, NULL, &in->pending),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_play(in->test.world, in->own, NULL), ESPL_OK);
+    ck_ok(espl_record_custom(recorder, 0, in->callback, "abc", 4, 1));
+    ck_ok(espl_record_set_local_transform(recorder, 9, in->solo, &at));
+    ck_ok(espl_record_spawn(recorder, 9, in->solo, in->parent, NULL, &in->pending));
+    ck_ok(espl_play(in->test.world, in->own, NULL));
     ck_assert_uint_eq(in->visits, 1);
 }
 
@@ -224,9 +220,9 @@ static void look_around(inside *in, const espl_custom_calls *calls)
 
     ck_assert_float_eq(local.position[2], 7);
     ck_assert_str_eq(calls->payloads[0].data, "abc");
-    ck_assert_int_eq(espl_command_buffer_resolve(calls->commands, in->pending, &clone), ESPL_OK);
+    ck_ok(espl_command_buffer_resolve(calls->commands, in->pending, &clone));
     ck_assert(espl_entity_equal(espl_get_parent(calls->world, clone), in->parent));
-    ck_assert_int_eq(espl_command_buffer_result(calls->commands, 0, 2), ESPL_OK);
+    ck_ok(espl_command_buffer_result(calls->commands, 0, 2));
     test_world_is_valid(calls->world);
 }
 
@@ -245,10 +241,9 @@ static void write_around(inside *in, const espl_custom_calls *calls)
         .entity = in->parent, .kind = ESPL_WRITE_LOCAL_TRANSFORM, .value = {.transform = at}};
     const uint32_t value = 77;
 
-    ck_assert_int_eq(espl_set_local_transform(calls->world, in->solo, &at), ESPL_OK);
-    ck_assert_int_eq(espl_write_batch(calls->world, &write, 1, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_set_component(calls->world, in->solo, in->number, &value, sizeof value),
-                     ESPL_OK);
+    ck_ok(espl_set_local_transform(calls->world, in->solo, &at));
+    ck_ok(espl_write_batch(calls->world, &write, 1, NULL));
+    ck_ok(espl_set_component(calls->world, in->solo, in->number, &value, sizeof value));
 }
 
 TEST(a_callback_writes_transforms_and_components)
@@ -261,7 +256,7 @@ TEST(a_callback_writes_transforms_and_components)
     const espl_transform parent = test_local_of(in.test.world, in.parent);
     ck_assert_float_eq(solo.position[0], -1);
     ck_assert_float_eq(parent.position[0], -1);
-    ck_assert_int_eq(espl_get_component(in.test.world, in.solo, in.number, &value, 4), ESPL_OK);
+    ck_ok(espl_get_component(in.test.world, in.solo, in.number, &value, 4));
     ck_assert_uint_eq(value, 77);
     inside_end(&in);
 }
@@ -301,7 +296,7 @@ TEST(structural_calls_from_a_callback_are_busy)
     inside in;
 
     inside_play(&in, change_structure);
-    ck_assert_int_eq(espl_destroy(in.test.world, in.solo, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(in.test.world, in.solo, ESPL_EXTENT_OWNED));
     inside_end(&in);
 }
 
@@ -314,9 +309,8 @@ static void record_around(inside *in, const espl_custom_calls *calls)
     ck_assert_int_eq(espl_record_custom(own, 0, in->callback, NULL, 0, 0), ESPL_ERR_PLAYED);
     ck_assert_int_eq(espl_command_buffer_submit(in->own), ESPL_ERR_PLAYED);
     espl_command_buffer_reset(in->other);
-    ck_assert_int_eq(espl_record_destroy(other, 0, in->parent, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_record_custom(other, 0, in->callback, calls->payloads[0].data, 4, 1),
-                     ESPL_OK);
+    ck_ok(espl_record_destroy(other, 0, in->parent, ESPL_EXTENT_OWNED));
+    ck_ok(espl_record_custom(other, 0, in->callback, calls->payloads[0].data, 4, 1));
 }
 
 static void play_again(inside *in, const espl_custom_calls *calls)
@@ -335,7 +329,7 @@ TEST(a_callback_records_into_other_commands)
     espl_command_buffer *const played = in.own;
     in.own = in.other;
     in.other = played;
-    ck_assert_int_eq(espl_play(in.test.world, in.own, NULL), ESPL_OK);
+    ck_ok(espl_play(in.test.world, in.own, NULL));
     ck_assert_uint_eq(in.visits, 2);
     inside_end(&in);
 }
@@ -390,9 +384,8 @@ TEST(a_callback_without_a_sound_name_is_refused)
     ck_assert_uint_eq(test.hooks.traps, 0);
     name[255] = 0;
     ck_assert_uint_eq(out, 99);
-    ck_assert_int_eq(
-        espl_register_command(w, &(espl_custom_command_def){.name = name, .function = hear}, &out),
-        ESPL_OK);
+    ck_ok(
+        espl_register_command(w, &(espl_custom_command_def){.name = name, .function = hear}, &out));
     ck_assert_uint_eq(out, 1);
 }
 
@@ -456,13 +449,13 @@ TEST(without_payloads_nobody_is_called)
     const note said = {.callback = 2};
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
-    ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
+    ck_ok(espl_play(w, commands, &report));
     ck_assert_uint_eq(all.visits + report.calls, 0);
     espl_command_buffer_reset(commands);
-    ck_assert_int_eq(espl_record_custom(recorder, 0, 3, &said, sizeof said, 0), ESPL_OK);
+    ck_ok(espl_record_custom(recorder, 0, 3, &said, sizeof said, 0));
     espl_command_buffer_reset(commands);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, solo, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
+    ck_ok(espl_record_destroy(recorder, 0, solo, ESPL_EXTENT_OWNED));
+    ck_ok(espl_play(w, commands, &report));
     ck_assert_uint_eq(all.visits + report.calls, 0);
     ck_assert_int_eq(espl_play(w, commands, &report), ESPL_ERR_PLAYED);
     ck_assert_uint_eq(all.visits, 0);
@@ -476,15 +469,14 @@ TEST(calls_are_in_no_group)
 
     for (uint32_t i = 0; i < 50; ++i) {
         const note said = {0, 0, 0, i, 0};
-        ck_assert_int_eq(espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, 1, &said,
-                                            sizeof said, 8),
-                         ESPL_OK);
+        ck_ok(espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, 1, &said,
+                                 sizeof said, 8));
     }
     espl_recorder *const other = espl_command_buffer_recorder(commands, 1);
-    ck_assert_int_eq(espl_record_instantiate(other, 0, &def, 3, pending), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(other, 0, pending[1], ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_record_detach(other, 0, a, ESPL_KEEP_WORLD), ESPL_OK);
-    ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
+    ck_ok(espl_record_instantiate(other, 0, &def, 3, pending));
+    ck_ok(espl_record_destroy(other, 0, pending[1], ESPL_EXTENT_OWNED));
+    ck_ok(espl_record_detach(other, 0, a, ESPL_KEEP_WORLD));
+    ck_ok(espl_play(w, commands, &report));
     ck_assert_uint_eq(report.accepted, 53);
     ck_assert_uint_eq(report.calls, 50);
     ck_assert_uint_le(report.groups, 2);
@@ -517,7 +509,7 @@ TEST(a_call_is_refused_when_recorded)
     ck_assert_uint_eq(test.hooks.lines, sizeof refused / sizeof *refused);
     ck_assert_uint_eq(test.hooks.traps, 0);
     ck_assert_uint_eq(espl_command_buffer_count(commands), 0);
-    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
+    ck_ok(espl_play(w, commands, NULL));
     ck_assert_int_eq(espl_record_custom(recorder, 0, 1, "data", 4, 1), ESPL_ERR_PLAYED);
     ck_assert_uint_eq(all.visits + test.hooks.traps, 0);
 }
@@ -543,19 +535,17 @@ TEST(payloads_may_be_zeros_or_nothing)
     const espl_custom_command_def def = {.name = "z", .user = &visits, .function = check_zeros};
     espl_custom_command callback;
 
-    ck_assert_int_eq(espl_register_command(w, &def, &callback), ESPL_OK);
+    ck_ok(espl_register_command(w, &def, &callback));
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     // What stands in memory that is used again must not shine through.
     for (int round = 0; round < 2; ++round) {
-        ck_assert_int_eq(espl_record_custom(recorder, 0, callback, NULL, 100, 64), ESPL_OK);
-        ck_assert_int_eq(espl_record_custom(recorder, 0, callback, &visits, 0, 0), ESPL_OK);
-        ck_assert_int_eq(espl_record_custom(recorder, 0, callback, "hi", 2, 0), ESPL_OK);
-        ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
+        ck_ok(espl_record_custom(recorder, 0, callback, NULL, 100, 64));
+        ck_ok(espl_record_custom(recorder, 0, callback, &visits, 0, 0));
+        ck_ok(espl_record_custom(recorder, 0, callback, "hi", 2, 0));
+        ck_ok(espl_play(w, commands, NULL));
         espl_command_buffer_reset(commands);
         for (int i = 0; i < 3; ++i) {
-            ck_assert_int_eq(
-                espl_record_custom(recorder, 0, callback, "\xEE\xEE\xEE\xEE\xEE\xEE\xEE", 8, 1),
-                ESPL_OK);
+            ck_ok(espl_record_custom(recorder, 0, callback, "\xEE\xEE\xEE\xEE\xEE\xEE\xEE", 8, 1));
         }
         espl_command_buffer_reset(commands);
     }
@@ -588,7 +578,7 @@ TEST(without_memory_nobody_is_called_and_the_retry_calls_once)
         }
     }
     ck_assert_uint_ge(recording_points, 3);
-    ck_assert_int_eq(espl_record_attach_keep_world(recorder, 0, solo, parent), ESPL_OK);
+    ck_ok(espl_record_attach_keep_world(recorder, 0, solo, parent));
 
     const uint64_t before = test_physical_hash(w);
     status = ESPL_ERR_NO_MEMORY;

@@ -24,7 +24,7 @@ static espl_entity record_clone(espl_entity source)
     const espl_instance_def def = {.source = source};
     espl_entity pending = {0};
 
-    ck_assert_int_eq(espl_record_instantiate(p.lane, 0, &def, 1, &pending), ESPL_OK);
+    ck_ok(espl_record_instantiate(p.lane, 0, &def, 1, &pending));
     return pending;
 }
 
@@ -37,12 +37,11 @@ TEST(all_changes_of_an_entity_are_one_move_of_its_row)
     const espl_entity entity = parts_bare();
 
     give_word(entity, 1);
-    ck_assert_int_eq(espl_record_remove_component(p.lane, 0, entity, p.word), ESPL_OK);
-    ck_assert_int_eq(espl_record_add_component(p.lane, 0, entity, p.pair, NULL, 8), ESPL_OK);
-    ck_assert_int_eq(espl_record_add_component(p.lane, 0, entity, p.mark, NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_record_add_component(p.lane, 0, entity, ESPL_TRANSFORM, NULL, 48),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_record_disable(p.lane, 0, entity, ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_ok(espl_record_remove_component(p.lane, 0, entity, p.word));
+    ck_ok(espl_record_add_component(p.lane, 0, entity, p.pair, NULL, 8));
+    ck_ok(espl_record_add_component(p.lane, 0, entity, p.mark, NULL, 0));
+    ck_ok(espl_record_add_component(p.lane, 0, entity, ESPL_TRANSFORM, NULL, 48));
+    ck_ok(espl_record_disable(p.lane, 0, entity, ESPL_EXTENT_ENTITY));
     parts_play();
     ck_assert_uint_eq(p.report.applied, 5);
     ck_assert_uint_eq(p.report.row_moves, 1);
@@ -57,10 +56,10 @@ TEST(what_comes_and_goes_again_moves_no_row)
 {
     const espl_entity entity = parts_bare();
 
-    ck_assert_int_eq(record_add_word(0, entity, 3), ESPL_OK);
-    ck_assert_int_eq(espl_record_disable(p.lane, 0, entity, ESPL_EXTENT_ENTITY), ESPL_OK);
-    ck_assert_int_eq(espl_record_remove_component(p.lane, 0, entity, p.word), ESPL_OK);
-    ck_assert_int_eq(espl_record_enable(p.lane, 0, entity, ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_ok(record_add_word(0, entity, 3));
+    ck_ok(espl_record_disable(p.lane, 0, entity, ESPL_EXTENT_ENTITY));
+    ck_ok(espl_record_remove_component(p.lane, 0, entity, p.word));
+    ck_ok(espl_record_enable(p.lane, 0, entity, ESPL_EXTENT_ENTITY));
     const uint64_t version = espl_get_version(p.world);
     parts_play();
     ck_assert_uint_eq(p.report.applied, 4);
@@ -76,23 +75,23 @@ TEST(a_value_is_one_write_of_its_column)
 
     give_word(entity, 1);
     give_word(beside, 1);
-    ck_assert_int_eq(espl_add_component(p.world, entity, p.pair, NULL, 8), ESPL_OK);
-    ck_assert_int_eq(espl_add_component(p.world, beside, p.pair, NULL, 8), ESPL_OK);
+    ck_ok(espl_add_component(p.world, entity, p.pair, NULL, 8));
+    ck_ok(espl_add_component(p.world, beside, p.pair, NULL, 8));
     const uint64_t version = espl_get_version(p.world);
     for (uint32_t i = 0; i < 9; ++i) {
-        ck_assert_int_eq(record_word(p.lane, 0, entity, i), ESPL_OK);
-        ck_assert_int_eq(record_add_word(0, entity, i), ESPL_OK);
+        ck_ok(record_word(p.lane, 0, entity, i));
+        ck_ok(record_add_word(0, entity, i));
     }
     parts_play();
     ck_assert_uint_eq(espl_get_version(p.world), version + 1);
     const espl_query_def words = {.changed = &p.word, .changed_count = 1, .since = version};
     const espl_query_def pairs = {.changed = &p.pair, .changed_count = 1, .since = version};
     espl_query query;
-    ck_assert_int_eq(espl_query_begin(p.world, &words, &query), ESPL_OK);
+    ck_ok(espl_query_begin(p.world, &words, &query));
     ck_assert(espl_query_next(&query));
     ck_assert_uint_eq(query.count, 2);
     ck_assert(!espl_query_next(&query));
-    ck_assert_int_eq(espl_query_begin(p.world, &pairs, &query), ESPL_OK);
+    ck_ok(espl_query_begin(p.world, &pairs, &query));
     ck_assert(!espl_query_next(&query));
 }
 
@@ -102,9 +101,9 @@ TEST(components_alone_lay_no_hierarchy_out)
 
     hang(low, root, ESPL_LINK_OWNED);
     give_word(low, 1);
-    ck_assert_int_eq(record_word(p.lane, 0, low, 8), ESPL_OK);
-    ck_assert_int_eq(espl_record_add_component(p.lane, 0, low, p.mark, NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_record_disable(p.lane, 0, root, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(record_word(p.lane, 0, low, 8));
+    ck_ok(espl_record_add_component(p.lane, 0, low, p.mark, NULL, 0));
+    ck_ok(espl_record_disable(p.lane, 0, root, ESPL_EXTENT_OWNED));
     const uint64_t moved = test_count_moved_nodes(p.world);
     parts_play();
     ck_assert_uint_eq(test_count_moved_nodes(p.world), moved);
@@ -120,9 +119,9 @@ TEST(a_change_and_a_new_role_are_one_move)
     const espl_entity root = test_solo(p.world), low = test_solo(p.world);
 
     give_word(low, 4);
-    ck_assert_int_eq(espl_record_add_component(p.lane, 0, low, p.mark, NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_record_attach(p.lane, 0, low, root, NULL), ESPL_OK);
-    ck_assert_int_eq(record_word(p.lane, 0, low, 9), ESPL_OK);
+    ck_ok(espl_record_add_component(p.lane, 0, low, p.mark, NULL, 0));
+    ck_ok(espl_record_attach(p.lane, 0, low, root, NULL));
+    ck_ok(record_word(p.lane, 0, low, 9));
     parts_play();
     ck_assert_uint_eq(p.report.row_moves, 2);
     ck_assert_int_eq(espl_get_role(p.world, low), ESPL_ROLE_MEMBER);
@@ -141,12 +140,10 @@ TEST(clones_of_what_got_or_lost_its_placement_move_no_row)
         espl_entity clones[20];
         const espl_instance_def def = {.source = source};
 
-        ck_assert_int_eq(
-            comes != 0
-                ? espl_record_add_component(p.lane, 0, source, ESPL_TRANSFORM, &value, sizeof value)
-                : espl_record_remove_component(p.lane, 0, source, ESPL_TRANSFORM),
-            ESPL_OK);
-        ck_assert_int_eq(espl_record_instantiate(p.lane, 0, &def, 20, clones), ESPL_OK);
+        ck_ok(comes != 0 ? espl_record_add_component(p.lane, 0, source, ESPL_TRANSFORM, &value,
+                                                     sizeof value)
+                         : espl_record_remove_component(p.lane, 0, source, ESPL_TRANSFORM));
+        ck_ok(espl_record_instantiate(p.lane, 0, &def, 20, clones));
         parts_play();
         ck_assert_uint_eq(p.report.refused, 0);
         ck_assert_uint_eq(p.report.created, 20);
@@ -168,14 +165,14 @@ TEST(the_tag_of_a_prefab_stays_with_who_was_given_it)
     const espl_instance_def def = {.source = source, .values = &tag, .value_count = 1};
     espl_entity tagged[2] = {{0}};
 
-    ck_assert_int_eq(espl_record_add_component(p.lane, 0, source, ESPL_PREFAB, NULL, 0), ESPL_OK);
+    ck_ok(espl_record_add_component(p.lane, 0, source, ESPL_PREFAB, NULL, 0));
     const espl_entity plain = record_clone(source);
-    ck_assert_int_eq(espl_record_instantiate(p.lane, 0, &def, 2, tagged), ESPL_OK);
+    ck_ok(espl_record_instantiate(p.lane, 0, &def, 2, tagged));
     const espl_entity below = record_clone(tagged[0]);
     // A clone that is given the tag later keeps it; its clones lack it.
-    ck_assert_int_eq(espl_record_add_component(p.lane, 0, plain, ESPL_PREFAB, NULL, 0), ESPL_OK);
+    ck_ok(espl_record_add_component(p.lane, 0, plain, ESPL_PREFAB, NULL, 0));
     const espl_entity last = record_clone(plain);
-    ck_assert_int_eq(espl_record_remove_component(p.lane, 0, tagged[1], ESPL_PREFAB), ESPL_OK);
+    ck_ok(espl_record_remove_component(p.lane, 0, tagged[1], ESPL_PREFAB));
     parts_play();
     ck_assert(espl_has_component(p.world, source, ESPL_PREFAB));
     ck_assert(espl_has_component(p.world, parts_resolved(plain), ESPL_PREFAB));
@@ -220,11 +217,11 @@ TEST(what_one_of_an_extent_gets_is_its_own)
         members[i] = i % 2 != 0 ? parts_bare() : test_solo(p.world);
         hang(members[i], root, ESPL_LINK_OWNED);
     }
-    ck_assert_int_eq(espl_record_disable(p.lane, 0, root, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_record_enable(p.lane, 1, members[3], ESPL_EXTENT_ENTITY), ESPL_OK);
-    ck_assert_int_eq(record_add_word(2, members[4], 9), ESPL_OK);
-    ck_assert_int_eq(espl_record_add_component(p.lane, 3, members[5], p.mark, NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_record_enable(p.lane, 4, members[5], ESPL_EXTENT_SUBTREE), ESPL_OK);
+    ck_ok(espl_record_disable(p.lane, 0, root, ESPL_EXTENT_OWNED));
+    ck_ok(espl_record_enable(p.lane, 1, members[3], ESPL_EXTENT_ENTITY));
+    ck_ok(record_add_word(2, members[4], 9));
+    ck_ok(espl_record_add_component(p.lane, 3, members[5], p.mark, NULL, 0));
+    ck_ok(espl_record_enable(p.lane, 4, members[5], ESPL_EXTENT_SUBTREE));
     parts_play();
     ck_assert_uint_eq(p.report.refused, 0);
     ck_assert_uint_eq(p.report.row_moves, count);
@@ -246,20 +243,19 @@ TEST(a_full_entity_in_the_extent_refuses_all_of_it)
     make_tree(node);
     // Its role and its placement count.
     for (uint32_t i = 0; i < ESPL_SET_LIMIT - 2; ++i) {
-        ck_assert_int_eq(espl_record_add_component(p.lane, 0, node[2], p.tags[i], NULL, 0),
-                         ESPL_OK);
+        ck_ok(espl_record_add_component(p.lane, 0, node[2], p.tags[i], NULL, 0));
     }
-    ck_assert_int_eq(espl_record_disable(p.lane, 1, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
-    ck_assert_int_eq(espl_record_disable(p.lane, 2, node[0], ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_record_disable(p.lane, 1, node[0], ESPL_EXTENT_SUBTREE));
+    ck_ok(espl_record_disable(p.lane, 2, node[0], ESPL_EXTENT_OWNED));
     parts_play();
     ck_assert_int_eq(parts_result(ESPL_SET_LIMIT - 2), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(p.report.refused, 1);
     ck_assert_uint_eq(enabled(node), 12);
     // What has the tag needs no room for it.
     espl_command_buffer_reset(p.commands);
-    ck_assert_int_eq(espl_record_remove_component(p.lane, 0, node[2], p.tags[0]), ESPL_OK);
-    ck_assert_int_eq(espl_record_disable(p.lane, 1, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
-    ck_assert_int_eq(espl_record_disable(p.lane, 2, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
+    ck_ok(espl_record_remove_component(p.lane, 0, node[2], p.tags[0]));
+    ck_ok(espl_record_disable(p.lane, 1, node[0], ESPL_EXTENT_SUBTREE));
+    ck_ok(espl_record_disable(p.lane, 2, node[0], ESPL_EXTENT_SUBTREE));
     parts_play();
     ck_assert_uint_eq(p.report.refused, 0);
     ck_assert_uint_eq(enabled(node), 0);
@@ -271,23 +267,19 @@ TEST(a_full_set_takes_no_placement)
     const espl_entity full = parts_bare(), other = parts_bare();
 
     for (uint32_t i = 0; i < ESPL_SET_LIMIT - 1; ++i) {
-        ck_assert_int_eq(espl_add_component(p.world, full, p.tags[i], NULL, 0), ESPL_OK);
+        ck_ok(espl_add_component(p.world, full, p.tags[i], NULL, 0));
     }
-    ck_assert_int_eq(
-        espl_record_add_component(p.lane, 0, full, ESPL_TRANSFORM, NULL, sizeof(espl_transform)),
-        ESPL_OK);
+    ck_ok(espl_record_add_component(p.lane, 0, full, ESPL_TRANSFORM, NULL, sizeof(espl_transform)));
     const espl_entity clone = record_clone(full);
-    ck_assert_int_eq(
-        espl_record_add_component(p.lane, 0, clone, ESPL_TRANSFORM, NULL, sizeof(espl_transform)),
-        ESPL_OK);
-    ck_assert_int_eq(
-        espl_record_add_component(p.lane, 0, other, ESPL_TRANSFORM, NULL, sizeof(espl_transform)),
-        ESPL_OK);
+    ck_ok(
+        espl_record_add_component(p.lane, 0, clone, ESPL_TRANSFORM, NULL, sizeof(espl_transform)));
+    ck_ok(
+        espl_record_add_component(p.lane, 0, other, ESPL_TRANSFORM, NULL, sizeof(espl_transform)));
     parts_play();
     ck_assert_int_eq(parts_result(0), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(parts_result(1), ESPL_OK);
+    ck_ok(parts_result(1));
     ck_assert_int_eq(parts_result(2), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(parts_result(3), ESPL_OK);
+    ck_ok(parts_result(3));
     ck_assert(!espl_has_component(p.world, full, ESPL_TRANSFORM));
     ck_assert(espl_has_component(p.world, other, ESPL_TRANSFORM));
 }
@@ -350,8 +342,7 @@ TEST(recording_refuses_what_needs_no_world)
     ck_assert_uint_eq(espl_command_buffer_count(p.commands), 0);
     ck_assert_uint_eq(p.test.hooks.traps, 0);
     // Nothing at all is a change too.
-    ck_assert_int_eq(espl_record_change_components(p.lane, 0, entity, &(espl_change_def){0}),
-                     ESPL_OK);
+    ck_ok(espl_record_change_components(p.lane, 0, entity, &(espl_change_def){0}));
     parts_play();
     ck_assert_uint_eq(p.report.applied, 1);
     ck_assert_int_eq(espl_record_add_component(p.lane, 0, entity, p.word, NULL, 4),
@@ -375,7 +366,7 @@ static espl_entity with_tags(uint32_t tags, bool is_placed)
     if (is_placed) {
         set[count++] = ESPL_TRANSFORM;
     }
-    ck_assert_int_eq(espl_create(p.world, set, count, 1, &out), ESPL_OK);
+    ck_ok(espl_create(p.world, set, count, 1, &out));
     return out;
 }
 
@@ -411,7 +402,7 @@ TEST(limits_are_those_of_the_call_at_once)
         const espl_entity played = with_tags(tags, is_placed), at_once = with_tags(tags, is_placed);
 
         fill_change((uint32_t)(i / 8 % 3), (uint32_t)(i / 24 % 3), i / 72, add, remove, &def);
-        ck_assert_int_eq(espl_record_change_components(p.lane, 0, played, &def), ESPL_OK);
+        ck_ok(espl_record_change_components(p.lane, 0, played, &def));
         parts_play();
         const espl_status status = espl_change_components(p.world, at_once, &def);
         ck_assert_int_eq(parts_result(0), status);
@@ -421,8 +412,8 @@ TEST(limits_are_those_of_the_call_at_once)
             ck_assert_int_eq(espl_has_component(p.world, played, c),
                              espl_has_component(p.world, at_once, c));
         }
-        ck_assert_int_eq(espl_destroy(p.world, played, ESPL_EXTENT_OWNED), ESPL_OK);
-        ck_assert_int_eq(espl_destroy(p.world, at_once, ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_destroy(p.world, played, ESPL_EXTENT_OWNED));
+        ck_ok(espl_destroy(p.world, at_once, ESPL_EXTENT_OWNED));
         espl_command_buffer_reset(p.commands);
     }
     ck_assert_uint_gt(refused, 20);
@@ -437,11 +428,11 @@ TEST(a_change_is_made_as_a_whole_or_not_at_all)
     const espl_attach_options copies = {.inherit = ESPL_COPY_PARENT};
 
     give_word(low, 1);
-    ck_assert_int_eq(espl_attach(p.world, low, root, &copies), ESPL_OK);
+    ck_ok(espl_attach(p.world, low, root, &copies));
     value.position[0] = 4;
     const espl_component_value add[] = {{p.mark, 0, NULL}, {ESPL_TRANSFORM, sizeof value, &value}};
     const espl_change_def def = {add, 2, &word, 1};
-    ck_assert_int_eq(espl_record_change_components(p.lane, 0, low, &def), ESPL_OK);
+    ck_ok(espl_record_change_components(p.lane, 0, low, &def));
     parts_play();
     ck_assert_int_eq(parts_result(0), ESPL_ERR_COPIES_PARENT);
     ck_assert(espl_has_component(p.world, low, p.word) &&
@@ -453,16 +444,15 @@ TEST(a_change_is_made_as_a_whole_or_not_at_all)
     large.scale = 1e30f, small.scale = 1e-30f;
     const espl_component_value huge[] = {{p.mark, 0, NULL}, {ESPL_TRANSFORM, sizeof large, &large}};
     const espl_entity top = test_solo(p.world), below = test_solo(p.world);
-    ck_assert_int_eq(espl_set_local_transform(p.world, below, &large), ESPL_OK);
-    ck_assert_int_eq(espl_attach(p.world, below, top, &test_keep_local), ESPL_OK);
-    ck_assert_int_eq(espl_record_change_components(p.lane, 0, top,
-                                                   &(espl_change_def){.add = huge, .add_count = 2}),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_record_set_local_transform(p.lane, 0, below, &small), ESPL_OK);
-    ck_assert_int_eq(record_add_word(0, top, 3), ESPL_OK);
+    ck_ok(espl_set_local_transform(p.world, below, &large));
+    ck_ok(espl_attach(p.world, below, top, &test_keep_local));
+    ck_ok(espl_record_change_components(p.lane, 0, top,
+                                        &(espl_change_def){.add = huge, .add_count = 2}));
+    ck_ok(espl_record_set_local_transform(p.lane, 0, below, &small));
+    ck_ok(record_add_word(0, top, 3));
     parts_play();
     for (uint32_t i = 0; i < 3; ++i) {
-        ck_assert_int_eq(parts_result(i), ESPL_OK);
+        ck_ok(parts_result(i));
     }
     ck_assert(espl_has_component(p.world, top, p.mark));
     ck_assert_uint_eq(word_of(top), 3);
@@ -481,9 +471,8 @@ TEST(any_number_of_values_of_one_entity_is_linear)
     for (uint32_t i = 1; i <= count; ++i) {
         const uint32_t pair[2] = {i, i};
 
-        ck_assert_int_eq(i % 2 != 0 ? record_word(p.lane, 0, entity, i)
-                                    : espl_record_add_component(p.lane, 0, entity, p.pair, pair, 8),
-                         ESPL_OK);
+        ck_ok(i % 2 != 0 ? record_word(p.lane, 0, entity, i)
+                         : espl_record_add_component(p.lane, 0, entity, p.pair, pair, 8));
     }
     parts_play();
     ck_assert_uint_eq(p.report.applied, count);
@@ -503,12 +492,9 @@ TEST(no_entity_takes_memory_of_its_own)
     for (uint32_t round = 0; round < 4; ++round) {
         espl_command_buffer_reset(p.commands);
         for (uint32_t i = 0; i < count; ++i) {
-            ck_assert_int_eq(round % 2 == 0
-                                 ? record_add_word(0, entities[i], i)
-                                 : espl_record_remove_component(p.lane, 0, entities[i], p.word),
-                             ESPL_OK);
-            ck_assert_int_eq(espl_record_disable(p.next, 1, entities[i], ESPL_EXTENT_OWNED),
-                             ESPL_OK);
+            ck_ok(round % 2 == 0 ? record_add_word(0, entities[i], i)
+                                 : espl_record_remove_component(p.lane, 0, entities[i], p.word));
+            ck_ok(espl_record_disable(p.next, 1, entities[i], ESPL_EXTENT_OWNED));
         }
         test_heap_arm(&p.test.heap, 0, false);
         parts_play();
@@ -533,13 +519,12 @@ TEST_LOOP(without_memory_nothing_changes_and_it_can_be_played_again, 0, 2)
         const espl_entity member = parts_bare();
 
         hang(member, top, ESPL_LINK_OWNED);
-        ck_assert_int_eq(espl_record_add_component(p.lane, 0, member, ESPL_PREFAB, NULL, 0),
-                         ESPL_OK);
+        ck_ok(espl_record_add_component(p.lane, 0, member, ESPL_PREFAB, NULL, 0));
     }
     const espl_entity first = record_clone(top), second = record_clone(first);
 
     for (uint32_t i = 0; i < TAGS; ++i) {
-        ck_assert_int_eq(espl_record_add_component(p.lane, 1, second, p.tags[i], NULL, 0), ESPL_OK);
+        ck_ok(espl_record_add_component(p.lane, 1, second, p.tags[i], NULL, 0));
     }
     for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
         const uint64_t before = test_physical_hash(p.world);
@@ -552,7 +537,7 @@ TEST_LOOP(without_memory_nothing_changes_and_it_can_be_played_again, 0, 2)
         ck_assert(status == ESPL_OK || test_physical_hash(p.world) == before);
         test_world_is_valid(p.world);
     }
-    ck_assert_int_eq(status, ESPL_OK);
+    ck_ok(status);
     ck_assert_uint_gt(points, 5);
     const espl_entity made = parts_resolved(second);
 

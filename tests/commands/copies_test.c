@@ -22,14 +22,14 @@ static scene s;
 
 static void hang(uint32_t child, uint32_t parent)
 {
-    ck_assert_int_eq(espl_attach(s.world, s.members[child], s.members[parent], NULL), ESPL_OK);
+    ck_ok(espl_attach(s.world, s.members[child], s.members[parent], NULL));
 }
 
 static espl_entity create(const espl_component *set, size_t count)
 {
     espl_entity out = {0};
 
-    ck_assert_int_eq(espl_create(s.world, set, count, 1, &out), ESPL_OK);
+    ck_ok(espl_create(s.world, set, count, 1, &out));
     return out;
 }
 
@@ -53,8 +53,7 @@ static void set_up(void)
     hang(4, 2);
     for (uint32_t i = 0; i < MEMBERS; ++i) {
         const float value[3] = {(float)i, 2.5f, -1};
-        ck_assert_int_eq(espl_set_component(s.world, s.members[i], s.speed, value, sizeof value),
-                         ESPL_OK);
+        ck_ok(espl_set_component(s.world, s.members[i], s.speed, value, sizeof value));
     }
 }
 
@@ -72,7 +71,7 @@ static void are_neighbours(const espl_world *world, const espl_entity *copies, s
     espl_query query;
     size_t at = 0;
 
-    ck_assert_int_eq(espl_query_begin((espl_world *)(uintptr_t)world, &all, &query), ESPL_OK);
+    ck_ok(espl_query_begin((espl_world *)(uintptr_t)world, &all, &query));
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count; ++row) {
             const bool is_next = at < count && espl_entity_equal(query.entities[row], copies[at]);
@@ -95,7 +94,7 @@ static void set_is(espl_entity clone, uint32_t member, espl_component role)
     ck_assert_int_eq(espl_has_component(s.world, clone, s.tag), member == 4);
     ck_assert_int_eq(espl_has_component(s.world, clone, ESPL_DISABLED), member == 4);
     float value[3] = {0};
-    ck_assert_int_eq(espl_get_component(s.world, clone, s.speed, value, sizeof value), ESPL_OK);
+    ck_ok(espl_get_component(s.world, clone, s.speed, value, sizeof value));
     ck_assert(value[0] == (float)member && value[1] == 2.5f && value[2] == -1);
 }
 
@@ -137,8 +136,7 @@ static void take_pictures(picture *out)
         out[i].rank = espl_get_rank(s.world, member);
         out[i].link = espl_get_link(s.world, member);
         out[i].role = espl_get_role(s.world, member);
-        ck_assert_int_eq(espl_get_component(s.world, member, s.speed, out[i].speed, SPEED_SIZE),
-                         ESPL_OK);
+        ck_ok(espl_get_component(s.world, member, s.speed, out[i].speed, SPEED_SIZE));
     }
 }
 
@@ -186,7 +184,7 @@ TEST_LOOP(copies_of_one_member_are_neighbours, 0, COUNTS)
     picture before[MEMBERS];
 
     take_pictures(before);
-    ck_assert_int_eq(espl_instantiate(s.world, s.members[0], count, tops), ESPL_OK);
+    ck_ok(espl_instantiate(s.world, s.members[0], count, tops));
     test_world_is_valid(s.world);
     copies_stand_together(tops, count, ESPL_ROOT);
     is_untouched(before);
@@ -199,12 +197,10 @@ static espl_report play_instance(const espl_instance_def *def, size_t count, esp
     espl_report report = {0};
 
     espl_command_buffer *const commands = test_commands(s.world, 1);
-    ck_assert_int_eq(
-        espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, def, count, tops),
-        ESPL_OK);
-    ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
+    ck_ok(espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, def, count, tops));
+    ck_ok(espl_play(s.world, commands, &report));
     for (size_t i = 0; i < count; ++i) {
-        ck_assert_int_eq(espl_command_buffer_resolve(commands, tops[i], &tops[i]), ESPL_OK);
+        ck_ok(espl_command_buffer_resolve(commands, tops[i], &tops[i]));
     }
     espl_command_buffer_destroy(commands);
     test_world_is_valid(s.world);
@@ -249,8 +245,7 @@ TEST(a_member_with_values_goes_straight_to_its_set)
         float value[3] = {0};
         ck_assert(espl_has_component(s.world, tops[i], s.tag) &&
                   espl_has_component(s.world, tops[i], ESPL_ROOT));
-        ck_assert_int_eq(espl_get_component(s.world, tops[i], s.speed, value, sizeof value),
-                         ESPL_OK);
+        ck_ok(espl_get_component(s.world, tops[i], s.speed, value, sizeof value));
         ck_assert(value[0] == 8);
         const espl_entity low = espl_get_first_child(s.world, tops[i]);
         ck_assert(!espl_has_component(s.world, low, s.tag) &&
@@ -268,14 +263,13 @@ TEST(clones_of_many_commands_are_neighbours_too)
     espl_command_buffer *const commands = test_commands(s.world, 2);
     for (uint32_t i = 0; i < 2 * count; ++i) {
         const espl_instance_def def = {.source = s.members[i % 2 == 0 ? 0 : 3]};
-        ck_assert_int_eq(espl_record_instantiate(espl_command_buffer_recorder(commands, i / count),
-                                                 0, &def, 1, &tops[i % 2 * count + i / 2]),
-                         ESPL_OK);
+        ck_ok(espl_record_instantiate(espl_command_buffer_recorder(commands, i / count), 0, &def, 1,
+                                      &tops[i % 2 * count + i / 2]));
     }
-    ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
+    ck_ok(espl_play(s.world, commands, &report));
     ck_assert_uint_eq(report.row_moves, 0);
     for (uint32_t i = 0; i < 2 * count; ++i) {
-        ck_assert_int_eq(espl_command_buffer_resolve(commands, tops[i], &tops[i]), ESPL_OK);
+        ck_ok(espl_command_buffer_resolve(commands, tops[i], &tops[i]));
     }
     are_neighbours(s.world, tops + count, count);
     copies_stand_together(tops, count, ESPL_ROOT);

@@ -10,7 +10,7 @@ static espl_transform somewhere(void)
 {
     espl_transform t = {{0, 0, 0.6f, 0.8f}, {3, -2, 1}, 2, {1, 3, 1}, 9};
 
-    ck_assert_int_eq(espl_transform_normalize(&t), ESPL_OK);
+    ck_ok(espl_transform_normalize(&t));
     return t;
 }
 
@@ -22,7 +22,7 @@ static espl_entity record_placed(espl_creation_def def, const espl_transform *lo
 
     def.values = &value;
     def.value_count = 1;
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 1, &pending), ESPL_OK);
+    ck_ok(espl_record_create(p.lane, 0, &def, 1, &pending));
     return pending;
 }
 
@@ -31,7 +31,7 @@ static espl_entity record_bare(espl_entity parent, espl_entity before)
     const espl_creation_def def = {.parent = parent, .before = before};
     espl_entity pending = {0};
 
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 1, &pending), ESPL_OK);
+    ck_ok(espl_record_create(p.lane, 0, &def, 1, &pending));
     return pending;
 }
 
@@ -59,7 +59,7 @@ TEST(a_world_that_cannot_be_reached_is_lossy)
     const espl_entity parent = test_solo(p.world);
 
     flat.scale = 0;
-    ck_assert_int_eq(espl_set_local_transform(p.world, parent, &flat), ESPL_OK);
+    ck_ok(espl_set_local_transform(p.world, parent, &flat));
     (void)record_placed((espl_creation_def){.parent = parent, .place = ESPL_PLACE_WORLD}, &wanted);
     parts_play();
     ck_assert_int_eq(parts_result(0), ESPL_LOSSY);
@@ -75,7 +75,7 @@ TEST(a_dead_parent_refuses_or_leaves_a_root)
     const espl_transform local = somewhere();
     espl_entity out = {0};
 
-    ck_assert_int_eq(espl_record_destroy(p.lane, 0, parent, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_record_destroy(p.lane, 0, parent, ESPL_EXTENT_OWNED));
     const espl_entity refused = record_placed((espl_creation_def){.parent = parent}, &local);
     const espl_entity root = record_placed((espl_creation_def){.parent = parent,
                                                                .before = low,
@@ -85,7 +85,7 @@ TEST(a_dead_parent_refuses_or_leaves_a_root)
     const espl_entity below = record_bare(refused, nobody);
     parts_play();
     ck_assert_int_eq(parts_result(1), ESPL_ERR_DEAD);
-    ck_assert_int_eq(parts_result(2), ESPL_OK);
+    ck_ok(parts_result(2));
     ck_assert_int_eq(parts_result(3), ESPL_ERR_DEAD);
     ck_assert_int_eq(espl_command_buffer_resolve(p.commands, refused, &out), ESPL_ERR_DEAD);
     ck_assert_int_eq(espl_command_buffer_resolve(p.commands, below, &out), ESPL_ERR_DEAD);
@@ -103,12 +103,12 @@ TEST(a_sibling_must_be_a_child_of_the_parent)
     (void)record_bare(parent, other);
     (void)record_bare(nobody, child);
     const espl_entity made = record_bare(parent, child);
-    ck_assert_int_eq(espl_record_destroy(p.lane, 0, child, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_record_destroy(p.lane, 0, child, ESPL_EXTENT_OWNED));
     (void)record_bare(parent, child);
     parts_play();
     ck_assert_int_eq(parts_result(0), ESPL_ERR_NOT_CHILD);
     ck_assert_int_eq(parts_result(1), ESPL_ERR_NOT_CHILD);
-    ck_assert_int_eq(parts_result(2), ESPL_OK);
+    ck_ok(parts_result(2));
     ck_assert_int_eq(parts_result(4), ESPL_ERR_DEAD);
     ck_assert(espl_entity_equal(espl_get_first_child(p.world, parent), parts_resolved(made)));
 }
@@ -168,7 +168,7 @@ TEST(recording_a_creation_refuses_what_needs_no_world)
     odd.position[1] = 0;
     ck_assert_int_eq(espl_record_create(p.lane, 0, &flags, 1, NULL), ESPL_ERR_ARGUMENT);
     flags.parent = parent;
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &flags, 0, NULL), ESPL_OK);
+    ck_ok(espl_record_create(p.lane, 0, &flags, 0, NULL));
     ck_assert_int_eq(espl_record_create(p.lane, 0, NULL, 1, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_record_create(p.lane, 0, &flags, ESPL_PENDING_LIMIT, NULL),
                      ESPL_ERR_LIMIT);
@@ -187,18 +187,18 @@ TEST(a_set_with_its_role_stays_within_the_limit)
     for (uint32_t i = 0; i < ESPL_SET_LIMIT; ++i) {
         values[i].component = p.tags[i];
     }
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 2, NULL), ESPL_OK);
+    ck_ok(espl_record_create(p.lane, 0, &def, 2, NULL));
     def.value_count -= 1;
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 1, &full), ESPL_OK);
+    ck_ok(espl_record_create(p.lane, 0, &def, 1, &full));
     values[0] = (espl_component_value){ESPL_TRANSFORM, sizeof(espl_transform), NULL};
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 1, NULL), ESPL_OK);
+    ck_ok(espl_record_create(p.lane, 0, &def, 1, NULL));
     def.value_count += 1;
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 1, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_add_component(p.lane, 0, full, p.word, NULL, 4), ESPL_OK);
+    ck_ok(espl_record_create(p.lane, 0, &def, 1, NULL));
+    ck_ok(espl_record_add_component(p.lane, 0, full, p.word, NULL, 4));
     parts_play();
     ck_assert_int_eq(parts_result(0), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(parts_result(1), ESPL_OK);
-    ck_assert_int_eq(parts_result(2), ESPL_OK);
+    ck_ok(parts_result(1));
+    ck_ok(parts_result(2));
     ck_assert_int_eq(parts_result(3), ESPL_ERR_LIMIT);
     ck_assert_int_eq(parts_result(4), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(p.report.created, 2);
@@ -211,19 +211,19 @@ TEST(a_creation_whose_world_overflows_is_done)
     const espl_entity parent = test_solo(p.world);
 
     large.scale = 1e30f;
-    ck_assert_int_eq(espl_set_local_transform(p.world, parent, &large), ESPL_OK);
+    ck_ok(espl_set_local_transform(p.world, parent, &large));
     const espl_entity pending = record_placed((espl_creation_def){.parent = parent}, &large);
     const espl_entity bare = record_bare(parent, nobody);
     parts_play();
-    ck_assert_int_eq(parts_result(0), ESPL_OK);
-    ck_assert_int_eq(parts_result(1), ESPL_OK);
+    ck_ok(parts_result(0));
+    ck_ok(parts_result(1));
     ck_assert_uint_eq(p.report.overflowed, 1);
     ck_assert_uint_eq(test_count_overflowed(p.world), 1);
     const espl_entity made = parts_resolved(pending);
     ck_assert(espl_entity_equal(espl_get_first_child(p.world, parent), made));
     ck_assert(espl_entity_equal(espl_get_last_child(p.world, parent), parts_resolved(bare)));
     ck_assert(isinf(test_world_of(p.world, made).scale));
-    ck_assert_int_eq(espl_set_local_scale(p.world, parent, 2), ESPL_OK);
+    ck_ok(espl_set_local_scale(p.world, parent, 2));
     ck_assert_float_eq(test_world_of(p.world, made).scale, 2e30f);
     ck_assert_uint_eq(test_count_overflowed(p.world), 0);
 }
@@ -242,7 +242,7 @@ TEST(a_refused_call_that_makes_entities_changes_nothing)
     const espl_transform bad = {.scale = NAN};
     const uint32_t inherit = ESPL_ABSOLUTE_X;
 
-    ck_assert_int_eq(espl_destroy(test.world, dead, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(test.world, dead, ESPL_EXTENT_OWNED));
     const struct {
         espl_instance_def def;
         espl_status status;

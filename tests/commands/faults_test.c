@@ -24,28 +24,28 @@ TEST(an_overflow_in_a_clone_that_is_destroyed_again_leaves_nothing)
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     espl_entity clone;
 
-    ck_assert_int_eq(espl_set_local_transform(w, child, &large), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_transform(w, parent, &large), ESPL_OK);
-    ck_assert_int_eq(espl_attach(w, child, prefab, &test_keep_local), ESPL_OK);
+    ck_ok(espl_set_local_transform(w, child, &large));
+    ck_ok(espl_set_local_transform(w, parent, &large));
+    ck_ok(espl_attach(w, child, prefab, &test_keep_local));
     const espl_instance_def def = {
         .source = prefab, .parent = parent, .place = ESPL_PLACE_LOCAL, .transform = identity};
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &clone), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, clone, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_record_instantiate(recorder, 0, &def, 1, &clone));
+    ck_ok(espl_record_destroy(recorder, 0, clone, ESPL_EXTENT_OWNED));
 
-    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_result(commands, 0, 0), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_result(commands, 0, 1), ESPL_OK);
+    ck_ok(espl_play(w, commands, NULL));
+    ck_ok(espl_command_buffer_result(commands, 0, 0));
+    ck_ok(espl_command_buffer_result(commands, 0, 1));
     ck_assert_uint_eq(espl_count_children(w, parent), 0);
     ck_assert_uint_eq(test_count_overflowed(w), 0);
 
     // Without the destroy it is there.
     espl_command_buffer_reset(commands);
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &clone), ESPL_OK);
-    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_resolve(commands, clone, &clone), ESPL_OK);
+    ck_ok(espl_record_instantiate(recorder, 0, &def, 1, &clone));
+    ck_ok(espl_play(w, commands, NULL));
+    ck_ok(espl_command_buffer_resolve(commands, clone, &clone));
     const espl_entity below = espl_get_first_child(w, clone);
     ck_assert_uint_eq(test_count_overflowed(w), 1);
-    ck_assert_int_eq(espl_set_local_scale(w, parent, 1), ESPL_OK);
+    ck_ok(espl_set_local_scale(w, parent, 1));
     ck_assert_float_eq(test_world_of(w, below).scale, 1e30f);
     ck_assert_uint_eq(test_count_overflowed(w), 0);
     espl_command_buffer_destroy(commands);
@@ -96,11 +96,11 @@ static uint64_t play_giant(size_t good, bool *was_tired)
     test_cut_jobs(w, 4);
     for (uint32_t i = 0; i < leaves; ++i) {
         leaf[i] = test_solo(w);
-        ck_assert_int_eq(espl_attach(w, leaf[i], root, NULL), ESPL_OK);
+        ck_ok(espl_attach(w, leaf[i], root, NULL));
     }
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, leaf[1], ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_record_attach(recorder, 0, leaf[5], leaf[2], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_create(recorder, 0, &def, 3, NULL), ESPL_OK);
+    ck_ok(espl_record_destroy(recorder, 0, leaf[1], ESPL_EXTENT_OWNED));
+    ck_ok(espl_record_attach(recorder, 0, leaf[5], leaf[2], NULL));
+    ck_ok(espl_record_create(recorder, 0, &def, 3, NULL));
     const uint64_t before = test_physical_hash(w);
     t = (tiring){.good = good};
     const espl_status status = espl_play(w, commands, NULL);

@@ -28,7 +28,7 @@ static inline espl_component register_one(espl_world *world, const espl_componen
 {
     espl_component out = 0;
 
-    ck_assert_int_eq(espl_component_register(world, def, &out), ESPL_OK);
+    ck_ok(espl_component_register(world, def, &out));
     return out;
 }
 
@@ -44,7 +44,7 @@ static void set_up(void)
     s.data = register_one(s.world, &(espl_component_def){"data", 8, 8, NULL, 0});
     s.target = register_one(s.world, &(espl_component_def){"target", 8, 4, first, 1});
     s.mark = register_one(s.world, &(espl_component_def){"mark", 0, 1, NULL, 0});
-    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &s.commands), ESPL_OK);
+    ck_ok(espl_command_buffer_create(s.world, 1, &s.commands));
     s.lane = espl_command_buffer_recorder(s.commands, 0);
 }
 
@@ -56,7 +56,7 @@ static void tear_down(void)
 
 static inline void play(void)
 {
-    ck_assert_int_eq(espl_play(s.world, s.commands, &s.report), ESPL_OK);
+    ck_ok(espl_play(s.world, s.commands, &s.report));
     ck_assert_uint_eq(s.report.refused, 0);
     test_world_is_valid(s.world);
 }
@@ -65,7 +65,7 @@ static inline espl_entity resolved(espl_entity pending)
 {
     espl_entity out = {0};
 
-    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, pending, &out), ESPL_OK);
+    ck_ok(espl_command_buffer_resolve(s.commands, pending, &out));
     return out;
 }
 
@@ -76,7 +76,7 @@ static inline espl_entity make(void)
     const espl_component set[] = {ESPL_TRANSFORM, s.links, s.data, s.target};
     espl_entity entity = {0};
 
-    ck_assert_int_eq(espl_create(s.world, set, 4, 1, &entity), ESPL_OK);
+    ck_ok(espl_create(s.world, set, 4, 1, &entity));
     return entity;
 }
 
@@ -84,8 +84,7 @@ static inline espl_entity make_below(espl_entity parent, espl_link link)
 {
     const espl_entity entity = make();
 
-    ck_assert_int_eq(espl_attach(s.world, entity, parent, &(espl_attach_options){.link = link}),
-                     ESPL_OK);
+    ck_ok(espl_attach(s.world, entity, parent, &(espl_attach_options){.link = link}));
     return entity;
 }
 
@@ -103,12 +102,12 @@ static inline void set_links(espl_entity entity, espl_entity a, espl_entity b, e
     unsigned char bytes[LINKS_SIZE];
 
     pack_links(bytes, named);
-    ck_assert_int_eq(espl_set_component(s.world, entity, s.links, bytes, LINKS_SIZE), ESPL_OK);
+    ck_ok(espl_set_component(s.world, entity, s.links, bytes, LINKS_SIZE));
 }
 
 static inline void set_target(espl_entity entity, espl_entity named)
 {
-    ck_assert_int_eq(espl_set_component(s.world, entity, s.target, &named, sizeof named), ESPL_OK);
+    ck_ok(espl_set_component(s.world, entity, s.target, &named, sizeof named));
 }
 
 static inline espl_entity link_of(espl_entity entity, int i)
@@ -116,7 +115,7 @@ static inline espl_entity link_of(espl_entity entity, int i)
     unsigned char bytes[LINKS_SIZE];
     espl_entity named;
 
-    ck_assert_int_eq(espl_get_component(s.world, entity, s.links, bytes, LINKS_SIZE), ESPL_OK);
+    ck_ok(espl_get_component(s.world, entity, s.links, bytes, LINKS_SIZE));
     ck_assert(bytes[0] == bytes[9] && bytes[9] == bytes[18] && bytes[18] == bytes[27]);
     memcpy(&named, bytes + link_offsets[i], sizeof named);
     return named;
@@ -126,7 +125,7 @@ static inline espl_entity target_of(espl_entity entity)
 {
     espl_entity named = {0};
 
-    ck_assert_int_eq(espl_get_component(s.world, entity, s.target, &named, sizeof named), ESPL_OK);
+    ck_ok(espl_get_component(s.world, entity, s.target, &named, sizeof named));
     return named;
 }
 
@@ -151,7 +150,7 @@ static inline espl_entity clone(espl_entity source)
 {
     espl_entity out = {0};
 
-    ck_assert_int_eq(espl_instantiate(s.world, source, 1, &out), ESPL_OK);
+    ck_ok(espl_instantiate(s.world, source, 1, &out));
     test_world_is_valid(s.world);
     return out;
 }

@@ -38,7 +38,7 @@ static void set_up(void)
 
         p.tags[i] = test_component(p.world, name, 0, 0);
     }
-    ck_assert_int_eq(espl_command_buffer_create(p.world, PARTS_LANES, &p.commands), ESPL_OK);
+    ck_ok(espl_command_buffer_create(p.world, PARTS_LANES, &p.commands));
     p.lane = espl_command_buffer_recorder(p.commands, 0);
     p.next = espl_command_buffer_recorder(p.commands, 1);
 }
@@ -52,7 +52,7 @@ static void tear_down(void)
 // Play, with every command accounted for.
 static inline void parts_play(void)
 {
-    ck_assert_int_eq(espl_play(p.world, p.commands, &p.report), ESPL_OK);
+    ck_ok(espl_play(p.world, p.commands, &p.report));
     ck_assert_uint_eq(p.report.accepted, espl_command_buffer_count(p.commands));
     ck_assert_uint_eq(p.report.accepted, p.report.applied + p.report.refused);
     test_world_is_valid(p.world);
@@ -67,7 +67,7 @@ static inline espl_entity parts_resolved(espl_entity pending)
 {
     espl_entity out = {0};
 
-    ck_assert_int_eq(espl_command_buffer_resolve(p.commands, pending, &out), ESPL_OK);
+    ck_ok(espl_command_buffer_resolve(p.commands, pending, &out));
     return out;
 }
 
@@ -75,7 +75,7 @@ static inline espl_entity parts_bare(void)
 {
     espl_entity out = {0};
 
-    ck_assert_int_eq(espl_create(p.world, NULL, 0, 1, &out), ESPL_OK);
+    ck_ok(espl_create(p.world, NULL, 0, 1, &out));
     return out;
 }
 
@@ -83,20 +83,20 @@ static inline uint32_t word_of(espl_entity entity)
 {
     uint32_t out = 0;
 
-    ck_assert_int_eq(espl_get_component(p.world, entity, p.word, &out, sizeof out), ESPL_OK);
+    ck_ok(espl_get_component(p.world, entity, p.word, &out, sizeof out));
     return out;
 }
 
 static inline void give_word(espl_entity entity, uint32_t value)
 {
-    ck_assert_int_eq(espl_add_component(p.world, entity, p.word, &value, sizeof value), ESPL_OK);
+    ck_ok(espl_add_component(p.world, entity, p.word, &value, sizeof value));
 }
 
 static inline void hang(espl_entity child, espl_entity parent, espl_link link)
 {
     const espl_attach_options options = {.link = link};
 
-    ck_assert_int_eq(espl_attach(p.world, child, parent, &options), ESPL_OK);
+    ck_ok(espl_attach(p.world, child, parent, &options));
 }
 
 #endif

@@ -63,7 +63,7 @@ static void fill_randomly(memory *m, uint64_t seed, held *all, size_t *used)
         const size_t alignment = (size_t)1 << test_below(&seed, 9);
         const size_t size = random_size(&seed);
 
-        ck_assert_int_eq(take(m, size, alignment, &all[i]), ESPL_OK);
+        ck_ok(take(m, size, alignment, &all[i]));
         ck_assert((all[i].bytes == NULL) == (size == 0));
         ck_assert_uint_eq((uintptr_t)all[i].bytes & (alignment - 1), 0);
         if (size != 0) {
@@ -152,13 +152,13 @@ TEST(a_large_payload_takes_one_block)
     memory m;
 
     memory_begin(&m);
-    ck_assert_int_eq(take(&m, 8, 8, &small), ESPL_OK);
+    ck_ok(take(&m, 8, 8, &small));
     ck_assert_uint_eq(m.under.blocks, 1);
-    ck_assert_int_eq(take(&m, LARGE, 256, &large), ESPL_OK);
+    ck_ok(take(&m, LARGE, 256, &large));
     ck_assert_uint_eq(m.under.blocks, 2);
     ck_assert_uint_le(m.under.bytes, 2 * LARGE);
     memset(large.bytes, 7, LARGE);
-    ck_assert_int_eq(take(&m, 100, 8, &small), ESPL_OK);
+    ck_ok(take(&m, 100, 8, &small));
     ck_assert_uint_eq(m.under.blocks, 2);
     memory_end(&m);
 }
@@ -188,7 +188,7 @@ TEST(places_end_at_their_limit)
                      sizeof(size_t) > 4 ? ESPL_ERR_LIMIT : ESPL_ERR_NO_MEMORY);
     m.payloads.next = m.payloads.end = UINT64_C(1) << 32;
     ck_assert_int_eq(take(&m, 1, 1, &one), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(take(&m, 0, 256, &one), ESPL_OK);
+    ck_ok(take(&m, 0, 256, &one));
     ck_assert_ptr_null(one.bytes);
     ck_assert_uint_eq(m.under.calls, 0);
     memory_end(&m);
@@ -203,12 +203,12 @@ TEST(without_memory_what_there_was_stays)
     test_heap_arm(&m.under, 1, true);
     ck_assert_int_eq(take(&m, 9, 1, &first), ESPL_ERR_NO_MEMORY);
     test_heap_arm(&m.under, 0, false);
-    ck_assert_int_eq(take(&m, 9, 1, &first), ESPL_OK);
+    ck_ok(take(&m, 9, 1, &first));
     memcpy(first.bytes, "espalier", 9);
     test_heap_arm(&m.under, 1, true);
     ck_assert_int_eq(take(&m, 5000, 1, &one), ESPL_ERR_NO_MEMORY);
     // What fits the block that is there is still taken.
-    ck_assert_int_eq(take(&m, 50, 1, &one), ESPL_OK);
+    ck_ok(take(&m, 50, 1, &one));
     test_heap_arm(&m.under, 0, false);
     ck_assert_str_eq((const char *)first.bytes, "espalier");
     memory_end(&m);
@@ -237,16 +237,14 @@ TEST(a_lane_without_payloads_takes_none)
 
     for (int i = 0; i < 100; ++i) {
         espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
-        ck_assert_int_eq(espl_record_attach_keep_world(recorder, 0, a, b), ESPL_OK);
-        ck_assert_int_eq(espl_record_detach(recorder, 0, a, ESPL_KEEP_LOCAL), ESPL_OK);
+        ck_ok(espl_record_attach_keep_world(recorder, 0, a, b));
+        ck_ok(espl_record_detach(recorder, 0, a, ESPL_KEEP_LOCAL));
     }
-    ck_assert_int_eq(
-        espl_record_set_local_transform(espl_command_buffer_recorder(commands, 1), 0, a, &at),
-        ESPL_OK);
+    ck_ok(espl_record_set_local_transform(espl_command_buffer_recorder(commands, 1), 0, a, &at));
     ck_assert_uint_eq(payload_blocks(commands, 0), 0);
     ck_assert_uint_eq(payload_blocks(commands, 1), 1);
     ck_assert_uint_eq(payload_blocks(commands, 2), 0);
-    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
+    ck_ok(espl_play(w, commands, NULL));
     espl_command_buffer_reset(commands);
     ck_assert_uint_eq(payload_blocks(commands, 1), 1);
     espl_command_buffer_destroy(commands);
@@ -285,7 +283,7 @@ static void load_begin(load *l, espl_world *world)
 
     memset(l, 0, sizeof *l);
     l->number = test_component(world, "number", 64, 64);
-    ck_assert_int_eq(espl_register_command(world, &callback, &l->callback), ESPL_OK);
+    ck_ok(espl_register_command(world, &callback, &l->callback));
     l->prefab = test_solo(world);
     l->mount = test_solo(world);
     for (int i = 0; i < SOLOS; ++i) {
@@ -305,11 +303,10 @@ static void record_load(const load *l, espl_command_buffer *commands, uint32_t c
         const espl_transform at = test_at((float)i, 1, 2);
         espl_entity clone;
 
-        ck_assert_int_eq(espl_record_instantiate(one, i, &def, 1, &clone), ESPL_OK);
-        ck_assert_int_eq(espl_record_destroy(one, i, clone, ESPL_EXTENT_OWNED), ESPL_OK);
-        ck_assert_int_eq(espl_record_custom(other, i, l->callback, &at, sizeof at, 16), ESPL_OK);
-        ck_assert_int_eq(espl_record_set_local_transform(other, i, l->solos[i % SOLOS], &at),
-                         ESPL_OK);
+        ck_ok(espl_record_instantiate(one, i, &def, 1, &clone));
+        ck_ok(espl_record_destroy(one, i, clone, ESPL_EXTENT_OWNED));
+        ck_ok(espl_record_custom(other, i, l->callback, &at, sizeof at, 16));
+        ck_ok(espl_record_set_local_transform(other, i, l->solos[i % SOLOS], &at));
     }
 }
 
@@ -352,7 +349,7 @@ static void register_typed(espl_world *world, typed out[9])
         snprintf(name, sizeof name, "a%zu", alignment);
         const espl_component_def def = {
             .name = name, .size = 2 * alignment, .alignment = alignment};
-        ck_assert_int_eq(espl_component_register(world, &def, &out[i].component), ESPL_OK);
+        ck_ok(espl_component_register(world, &def, &out[i].component));
         out[i].size = def.size;
         out[i].alignment = alignment;
     }
@@ -408,12 +405,11 @@ TEST(values_stand_aligned_where_they_were_recorded)
             }
         }
         const espl_instance_def def = {.source = source, .values = values, .value_count = count};
-        ck_assert_int_eq(
-            espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, 1, &clone),
-            ESPL_OK);
+        ck_ok(
+            espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, 1, &clone));
         check_recorded(commands, round, types, picked, count);
     }
-    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
+    ck_ok(espl_play(w, commands, NULL));
     espl_command_buffer_destroy(commands);
 }
 
@@ -432,11 +428,10 @@ TEST(values_of_one_component_are_aligned_too)
     for (uint32_t i = 0; i < 90; ++i) {
         const typed *const type = &types[i * 5 % 9];
 
-        ck_assert_int_eq(
+        ck_ok(
             i % 2 == 0
                 ? espl_record_add_component(recorder, 0, solo, type->component, bytes, type->size)
-                : espl_record_set_component(recorder, 0, solo, type->component, bytes, type->size),
-            ESPL_OK);
+                : espl_record_set_component(recorder, 0, solo, type->component, bytes, type->size));
         const espl__entry entry = {.command = &lane->commands[i]};
         espl__value_cursor c = espl__values_of(&view, &entry);
         ck_assert(espl__values_next(&c));
@@ -465,19 +460,18 @@ TEST(short_forms_record_what_they_say)
     used_names names = {0};
     espl_entity clone;
 
-    ck_assert_int_eq(espl_register_command(w, &def, &names.callback), ESPL_OK);
+    ck_ok(espl_register_command(w, &def, &names.callback));
     names.prefab = test_solo_at(w, 9, 9, 9);
     names.parent = test_solo_at(w, 1, 0, 0);
     names.other = test_solo_at(w, 3, 0, 0);
     espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
-    ck_assert_int_eq(use_transforms(recorder, &names, &clone), ESPL_OK);
-    ck_assert_int_eq(use_call(recorder, &names), ESPL_OK);
-    ck_assert_int_eq(espl_record_attach_keep_world(recorder, 1, names.other, names.parent),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_resolve(commands, clone, &clone), ESPL_OK);
+    ck_ok(use_transforms(recorder, &names, &clone));
+    ck_ok(use_call(recorder, &names));
+    ck_ok(espl_record_attach_keep_world(recorder, 1, names.other, names.parent));
+    ck_ok(espl_play(w, commands, NULL));
+    ck_ok(espl_command_buffer_resolve(commands, clone, &clone));
     const espl_transform local = test_local_of(w, clone);
     ck_assert(espl_entity_equal(espl_get_parent(w, clone), names.parent));
     ck_assert_float_eq(local.position[1], 5);
@@ -487,14 +481,13 @@ TEST(short_forms_record_what_they_say)
     ck_assert_float_eq(other.position[0], 2);
 
     espl_command_buffer_reset(commands);
-    ck_assert_int_eq(use_attaches(recorder, &names), ESPL_OK);
-    ck_assert_int_eq(espl_record_spawn(recorder, 0, names.prefab, espl_entity_null(), NULL, &clone),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
+    ck_ok(use_attaches(recorder, &names));
+    ck_ok(espl_record_spawn(recorder, 0, names.prefab, espl_entity_null(), NULL, &clone));
+    ck_ok(espl_play(w, commands, NULL));
     other = test_local_of(w, names.other);
     ck_assert(espl_entity_equal(espl_get_parent(w, names.other), names.prefab));
     ck_assert_float_eq(other.position[0], 2);
-    ck_assert_int_eq(espl_command_buffer_resolve(commands, clone, &clone), ESPL_OK);
+    ck_ok(espl_command_buffer_resolve(commands, clone, &clone));
     ck_assert_float_eq(test_world_of(w, clone).position[0], 9);
     ck_assert_uint_eq(heard, 1);
     espl_command_buffer_destroy(commands);
@@ -508,10 +501,9 @@ TEST(short_forms_of_components_record_what_they_say)
     names.health = test_component(w, "health", sizeof(used_health), _Alignof(used_health));
     names.other = test_solo(w);
     espl_command_buffer *const commands = test_commands(w, 1);
-    ck_assert_int_eq(use_components(espl_command_buffer_recorder(commands, 0), &names), ESPL_OK);
-    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_get_component(w, names.other, names.health, &health, sizeof health),
-                     ESPL_OK);
+    ck_ok(use_components(espl_command_buffer_recorder(commands, 0), &names));
+    ck_ok(espl_play(w, commands, NULL));
+    ck_ok(espl_get_component(w, names.other, names.health, &health, sizeof health));
     ck_assert(health.points >= 40 && health.points <= 40);
     ck_assert_uint_eq(health.shields, 0);
     espl_command_buffer_destroy(commands);

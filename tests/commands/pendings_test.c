@@ -35,12 +35,12 @@ static void stage_begin(int maker)
     test_world_begin(&s.test, 127, NULL);
     s.world = s.test.world;
     s.creates = maker == CREATIONS;
-    ck_assert_int_eq(espl_component_register(s.world, &def, &s.link), ESPL_OK);
+    ck_ok(espl_component_register(s.world, &def, &s.link));
     s.source = test_solo_at(s.world, 1, 0, 0);
     s.top = test_solo_at(s.world, 2, 0, 0);
     s.child = test_solo_at(s.world, 3, 0, 0);
-    ck_assert_int_eq(espl_attach(s.world, s.child, s.top, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(s.world, LANES, &s.commands), ESPL_OK);
+    ck_ok(espl_attach(s.world, s.child, s.top, NULL));
+    ck_ok(espl_command_buffer_create(s.world, LANES, &s.commands));
     for (uint32_t i = 0; i < LANES; ++i) {
         s.lane[i] = espl_command_buffer_recorder(s.commands, i);
     }
@@ -64,8 +64,8 @@ static uint32_t lane_step(void)
     espl_command_buffer *const other = test_commands(s.world, LANES);
     espl_recorder *const lanes[] = {espl_command_buffer_recorder(other, 0),
                                     espl_command_buffer_recorder(other, 1)};
-    ck_assert_int_eq(espl_record_instantiate(lanes[0], 0, &def, 1, &first), ESPL_OK);
-    ck_assert_int_eq(espl_record_instantiate(lanes[1], 0, &def, 1, &second), ESPL_OK);
+    ck_ok(espl_record_instantiate(lanes[0], 0, &def, 1, &first));
+    ck_ok(espl_record_instantiate(lanes[1], 0, &def, 1, &second));
     espl_command_buffer_destroy(other);
     ck_assert_uint_eq(first.index, second.index);
     return second.generation - first.generation;
@@ -103,7 +103,7 @@ static espl_entity make(uint32_t lane, uint32_t key, espl_entity parent)
 {
     espl_entity pending = {0};
 
-    ck_assert_int_eq(record_maker(lane, key, &(making){.parent = parent}, &pending), ESPL_OK);
+    ck_ok(record_maker(lane, key, &(making){.parent = parent}, &pending));
     return pending;
 }
 
@@ -117,7 +117,7 @@ static espl_entity make_refused(uint32_t lane, uint32_t key)
 
 static void play(void)
 {
-    ck_assert_int_eq(espl_play(s.world, s.commands, &s.report), ESPL_OK);
+    ck_ok(espl_play(s.world, s.commands, &s.report));
     ck_assert_uint_eq(s.report.accepted, s.report.applied + s.report.refused);
     test_world_is_valid(s.world);
 }
@@ -126,7 +126,7 @@ static espl_entity resolved(espl_entity pending)
 {
     espl_entity out = {0};
 
-    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, pending, &out), ESPL_OK);
+    ck_ok(espl_command_buffer_resolve(s.commands, pending, &out));
     ck_assert(espl_is_alive(s.world, out));
     ck_assert_uint_eq(out.generation >> 31, 0);
     return out;
@@ -203,7 +203,7 @@ TEST_LOOP(any_command_of_any_lane_may_name_what_another_lane_makes, 0, MAKERS)
         for (uint32_t lane = 0; lane < LANES; ++lane) {
             stage_begin(_i);
             const espl_entity pending = make(1, 5, s.top);
-            ck_assert_int_eq(record_use(use, lane, 6, pending), ESPL_OK);
+            ck_ok(record_use(use, lane, 6, pending));
             play();
             ck_assert_msg(s.report.applied == 2, "use %d in lane %u", use, (unsigned)lane);
             resolves_to((espl_entity){7, pending.generation}, ESPL_ERR_FOREIGN);
@@ -224,7 +224,7 @@ TEST_LOOP(what_is_made_later_in_playback_order_is_dead, 0, MAKERS)
         for (uint32_t lane = 0; lane < LANES; ++lane) {
             stage_begin(_i);
             const espl_entity pending = make(1, 5, s.top);
-            ck_assert_int_eq(record_use(use, lane, lane <= 1 ? 4 : 5, pending), ESPL_OK);
+            ck_ok(record_use(use, lane, lane <= 1 ? 4 : 5, pending));
             play();
             const espl_status status = result(lane, lane == 1 ? 1 : 0);
             ck_assert_msg(status == (lane <= 1 ? ESPL_ERR_DEAD : ESPL_OK), "use %d, lane %u: %s",
@@ -242,7 +242,7 @@ TEST_LOOP(what_a_refused_command_would_have_made_is_dead, 0, MAKERS)
     for (int use = 0; use < USES; ++use) {
         stage_begin(_i);
         const espl_entity pending = make_refused(2, 1);
-        ck_assert_int_eq(record_use(use, (uint32_t)use % LANES, 7, pending), ESPL_OK);
+        ck_ok(record_use(use, (uint32_t)use % LANES, 7, pending));
         play();
         ck_assert_uint_eq(s.report.refused_by[-ESPL_ERR_DEAD], 2);
         ck_assert_uint_eq(s.report.created, 0);
@@ -256,8 +256,8 @@ TEST_LOOP(what_was_destroyed_in_the_same_playback_is_dead, 0, MAKERS)
     for (int use = 0; use < USES; ++use) {
         stage_begin(_i);
         const espl_entity pending = make(3, 1, s.top);
-        ck_assert_int_eq(espl_record_destroy(s.lane[0], 2, pending, ESPL_EXTENT_OWNED), ESPL_OK);
-        ck_assert_int_eq(record_use(use, 1, 3, pending), ESPL_OK);
+        ck_ok(espl_record_destroy(s.lane[0], 2, pending, ESPL_EXTENT_OWNED));
+        ck_ok(record_use(use, 1, 3, pending));
         play();
         ck_assert_int_eq(result(1, 0), ESPL_ERR_DEAD);
         ck_assert_uint_eq(s.report.created, 0);
@@ -302,9 +302,9 @@ TEST_LOOP(a_pending_that_is_no_child_is_no_place, 0, MAKERS)
     stage_begin(_i);
     const espl_entity solo = make(0, 1, nobody);
     const making how = {.parent = s.top, .before = solo};
-    ck_assert_int_eq(record_maker(1, 2, &how, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_sibling(s.lane[2], 2, s.child, solo), ESPL_OK);
-    ck_assert_int_eq(espl_record_attach(s.lane[3], 2, solo, solo, NULL), ESPL_OK);
+    ck_ok(record_maker(1, 2, &how, NULL));
+    ck_ok(espl_record_set_sibling(s.lane[2], 2, s.child, solo));
+    ck_ok(espl_record_attach(s.lane[3], 2, solo, solo, NULL));
     play();
     ck_assert_int_eq(result(1, 0), ESPL_ERR_NOT_CHILD);
     ck_assert_int_eq(result(2, 0), ESPL_ERR_NOT_CHILD);
@@ -320,10 +320,9 @@ TEST(a_pending_in_a_value_stays_as_it_is)
     const espl_entity pending = make(0, 0, nobody);
     const espl_component_value value = {s.link, sizeof pending, &pending};
     const espl_instance_def def = {.source = s.source, .values = &value, .value_count = 1};
-    ck_assert_int_eq(espl_record_instantiate(s.lane[1], 1, &def, 1, &holder), ESPL_OK);
+    ck_ok(espl_record_instantiate(s.lane[1], 1, &def, 1, &holder));
     play();
-    ck_assert_int_eq(espl_get_component(s.world, resolved(holder), s.link, &held, sizeof held),
-                     ESPL_OK);
+    ck_ok(espl_get_component(s.world, resolved(holder), s.link, &held, sizeof held));
     ck_assert(is(held, pending));
     stage_end();
 }
@@ -338,9 +337,8 @@ TEST_LOOP(no_copies_are_no_command_and_no_handle, 0, MAKERS)
     stage_begin(_i);
     const espl_instance_def clone = {.source = s.source};
     const espl_creation_def creation = {.values = &none};
-    ck_assert_int_eq(s.creates ? espl_record_create(s.lane[0], 0, &creation, 0, &pending)
-                               : espl_record_instantiate(s.lane[0], 0, &clone, 0, &pending),
-                     ESPL_OK);
+    ck_ok(s.creates ? espl_record_create(s.lane[0], 0, &creation, 0, &pending)
+                    : espl_record_instantiate(s.lane[0], 0, &clone, 0, &pending));
     ck_assert_uint_eq(espl_command_buffer_count(s.commands), 0);
     ck_assert(is(pending, (espl_entity){3, 4}));
     play();
@@ -380,8 +378,8 @@ TEST_LOOP(resolving_answers_in_every_state, 0, MAKERS)
     resolves_to(nobody, ESPL_ERR_NULL_ENTITY);
 
     // What it became is told, whatever became of that.
-    ck_assert_int_eq(espl_destroy(s.world, entity, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, pending, &again), ESPL_OK);
+    ck_ok(espl_destroy(s.world, entity, ESPL_EXTENT_OWNED));
+    ck_ok(espl_command_buffer_resolve(s.commands, pending, &again));
     ck_assert(is(again, entity));
 
     espl_command_buffer_reset(s.commands);
@@ -396,9 +394,7 @@ TEST_LOOP(pendings_of_other_commands_are_foreign_when_recorded, 0, MAKERS)
     stage_begin(_i);
     espl_command_buffer *const others = test_commands(s.world, LANES);
     const espl_instance_def def = {.source = s.source};
-    ck_assert_int_eq(
-        espl_record_instantiate(espl_command_buffer_recorder(others, 1), 0, &def, 1, &theirs),
-        ESPL_OK);
+    ck_ok(espl_record_instantiate(espl_command_buffer_recorder(others, 1), 0, &def, 1, &theirs));
     const espl_entity old = make(1, 0, nobody);
     resolves_to(theirs, ESPL_ERR_FOREIGN);
     espl_command_buffer_reset(s.commands);
@@ -489,14 +485,14 @@ TEST(handles_of_all_objects_lanes_and_resets_are_distinct)
     stage_begin(_i);
     const espl_instance_def def = {.source = s.source};
     for (size_t i = 0; i < OBJECTS; ++i) {
-        ck_assert_int_eq(espl_command_buffer_create(s.world, LANES, &objects[i]), ESPL_OK);
+        ck_ok(espl_command_buffer_create(s.world, LANES, &objects[i]));
     }
     for (size_t reset = 0; reset < RESETS; ++reset) {
         for (size_t i = 0; i < OBJECTS * LANES; ++i) {
             espl_recorder *const lane =
                 espl_command_buffer_recorder(objects[i / LANES], (uint32_t)(i % LANES));
 
-            ck_assert_int_eq(espl_record_instantiate(lane, 0, &def, EACH, all + count), ESPL_OK);
+            ck_ok(espl_record_instantiate(lane, 0, &def, EACH, all + count));
             count += EACH;
         }
         for (size_t i = 0; i < OBJECTS; ++i) {
@@ -529,11 +525,10 @@ TEST_LOOP(a_million_pendings_are_made_named_and_resolved, 0, MAKERS)
     for (uint32_t lane = 0; lane < LANES; ++lane) {
         const making how = {.count = count / LANES};
 
-        ck_assert_int_eq(record_maker(lane, 0, &how, pending + lane * (count / LANES)), ESPL_OK);
+        ck_ok(record_maker(lane, 0, &how, pending + lane * (count / LANES)));
     }
     for (uint32_t i = 0; i < count; i += 8) {
-        ck_assert_int_eq(
-            espl_record_destroy(s.lane[i / 8 % LANES], 1, pending[i], ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_record_destroy(s.lane[i / 8 % LANES], 1, pending[i], ESPL_EXTENT_OWNED));
     }
     play();
     ck_assert_uint_eq(s.report.refused, 0);

@@ -16,7 +16,7 @@ TEST(references_inside_are_mapped_and_outside_kept)
     const espl_entity b = make_below(top, ESPL_LINK_OWNED);
     const espl_entity below = make_below(b, ESPL_LINK_OWNED);
     const espl_entity loose = make_below(top, ESPL_LINK_FREE);
-    ck_assert_int_eq(espl_destroy(s.world, dead, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(s.world, dead, ESPL_EXTENT_OWNED));
     set_links(top, a, outside, below);
     set_links(a, top, a, dead);
     set_links(b, loose, nobody, top);
@@ -64,7 +64,7 @@ TEST(a_member_alone_keeps_what_it_names_above)
 TEST(a_stale_handle_is_not_taken_for_its_heir)
 {
     const espl_entity dead = make();
-    ck_assert_int_eq(espl_destroy(s.world, dead, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(s.world, dead, ESPL_EXTENT_OWNED));
     const espl_entity heir = make();
     ck_assert_uint_eq(heir.index, dead.index);
     set_links(heir, dead, heir, dead);
@@ -88,7 +88,7 @@ TEST(each_of_many_copies_names_its_own_members)
         const size_t count = (test_fitting(made + counts[k] * 3, 0) - made) / 3;
         espl_entity *const copies = malloc((count + 1) * sizeof *copies);
         ck_assert_ptr_nonnull(copies);
-        ck_assert_int_eq(espl_instantiate(s.world, top, count, copies), ESPL_OK);
+        ck_ok(espl_instantiate(s.world, top, count, copies));
         made += count * 3;
         for (size_t i = 0; i < count; ++i) {
             const espl_entity copy_a = child(copies[i], 0), copy_b = child(copy_a, 0);
@@ -121,7 +121,7 @@ static size_t count_calls(bool has_references)
                                              has_references ? 1 : 0});
     const espl_entity source = test_solo(test.world);
     test_heap_arm(&test.heap, 0, false);
-    ck_assert_int_eq(espl_instantiate(test.world, source, test_fitting(100, 1), out), ESPL_OK);
+    ck_ok(espl_instantiate(test.world, source, test_fitting(100, 1), out));
     calls = test.heap.calls;
     test_world_end(&test);
     return calls;
@@ -141,7 +141,7 @@ static espl_entity record_clone(espl_entity source, espl_entity parent,
         .source = source, .parent = parent, .values = value, .value_count = value != NULL ? 1 : 0};
     espl_entity pending = {0};
 
-    ck_assert_int_eq(espl_record_instantiate(s.lane, 0, &def, 1, &pending), ESPL_OK);
+    ck_ok(espl_record_instantiate(s.lane, 0, &def, 1, &pending));
     return pending;
 }
 
@@ -154,7 +154,7 @@ TEST(a_clone_of_a_clone_is_mapped_through_both)
     const espl_entity second = record_clone(first, nobody, NULL);
     const espl_entity third = record_clone(second, nobody, NULL);
     // The middle one goes, in the same playback.
-    ck_assert_int_eq(espl_record_destroy(s.lane, 0, second, ESPL_EXTENT_SUBTREE), ESPL_OK);
+    ck_ok(espl_record_destroy(s.lane, 0, second, ESPL_EXTENT_SUBTREE));
     play();
     ck_assert_uint_eq(s.report.created, 4);
     const espl_entity kept[] = {resolved(first), resolved(third)};
@@ -176,7 +176,7 @@ TEST(a_clone_that_died_in_the_playback_is_named_as_dead)
     set_links(a, top, b, a);
     set_links(b, top, a, b);
     const espl_entity first = record_clone(top, holder, NULL);
-    ck_assert_int_eq(espl_record_destroy(s.lane, 0, first, ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_ok(espl_record_destroy(s.lane, 0, first, ESPL_EXTENT_ENTITY));
     play();
     ck_assert_uint_eq(s.report.created, 2);
     const espl_entity copy_a = child(holder, 0), copy_b = child(holder, 1);
@@ -199,7 +199,7 @@ TEST(a_clone_of_who_names_a_dead_clone_names_it_too)
     set_links(below, top, below, low);
     const espl_entity place = record_clone(holder, nobody, NULL);
     const espl_entity first = record_clone(top, place, NULL);
-    ck_assert_int_eq(espl_record_destroy(s.lane, 0, first, ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_ok(espl_record_destroy(s.lane, 0, first, ESPL_EXTENT_ENTITY));
     const espl_entity second = record_clone(place, nobody, NULL);
     play();
     ck_assert_uint_eq(s.report.created, 4);
@@ -226,7 +226,7 @@ TEST(a_part_of_a_clone_keeps_what_it_names_of_the_rest)
     const espl_entity guest = make();
     set_links(guest, guest, top, low);
     set_target(top, guest);
-    ck_assert_int_eq(espl_record_attach(s.lane, 0, guest, first, NULL), ESPL_OK);
+    ck_ok(espl_record_attach(s.lane, 0, guest, first, NULL));
     const espl_entity second = record_clone(first, nobody, NULL);
     const espl_entity third = record_clone(guest, nobody, NULL);
     play();
@@ -255,7 +255,7 @@ TEST(values_go_on_top_and_are_mapped_by_the_next_clone)
     set_links(top, low, low, low);
     set_target(top, top);
     const espl_entity first = record_clone(top, nobody, &value);
-    ck_assert_int_eq(espl_record_attach(s.lane, 0, guest, first, NULL), ESPL_OK);
+    ck_ok(espl_record_attach(s.lane, 0, guest, first, NULL));
     const espl_entity second = record_clone(first, nobody, NULL);
     play();
     const espl_entity one = resolved(first), two = resolved(second);
@@ -292,12 +292,12 @@ TEST_LOOP(without_memory_nothing_is_cloned, 0, 2)
     set_links(top, low, top, nobody);
     set_links(low, top, low, nobody);
     // Members of the clones have what a command gave the source before.
-    ck_assert_int_eq(espl_record_add_component(s.lane, 0, low, s.mark, NULL, 0), ESPL_OK);
+    ck_ok(espl_record_add_component(s.lane, 0, low, s.mark, NULL, 0));
     const espl_entity first = record_clone(top, holder, NULL);
     for (uint32_t i = 0; i < test_fitting(40 * 2, 6) / 2; ++i) {
         (void)record_clone(first, holder, NULL);
     }
-    ck_assert_int_eq(espl_record_destroy(s.lane, 0, first, ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_ok(espl_record_destroy(s.lane, 0, first, ESPL_EXTENT_ENTITY));
     for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
         const uint64_t before = test_physical_hash(s.world);
         test_heap_arm(&s.test.heap, n, _i != 0);
@@ -309,7 +309,7 @@ TEST_LOOP(without_memory_nothing_is_cloned, 0, 2)
             points += 1;
         }
     }
-    ck_assert_int_eq(status, ESPL_OK);
+    ck_ok(status);
     ck_assert_uint_gt(points, 10);
     // The destroyed top's child took its place, before those that came after.
     const espl_entity orphan = child(holder, 0), copy = child(holder, 1);

@@ -37,8 +37,8 @@ static void prepare(uint64_t *random, bool is_plain, uint32_t steps)
     for (uint32_t i = 0; i < steps; ++i) {
         (void)fixture_edit_at_random(&edits[0], random);
     }
-    ck_assert_int_eq(edits[0].status, ESPL_OK);
-    ck_assert_int_eq(espl__edit_survey(&edits[0]), ESPL_OK);
+    ck_ok(edits[0].status);
+    ck_ok(espl__edit_survey(&edits[0]));
 }
 
 // The parent of each entity, and its number among the siblings.
@@ -88,7 +88,7 @@ TEST(nothing_asks_for_memory_once_places_are_reserved)
         uint64_t random = seed;
 
         prepare(&random, seed % 4 == 0, 1 + test_below(&random, 40));
-        ck_assert_int_eq(espl__relocations_reserve(forest, list, 1), ESPL_OK);
+        ck_ok(espl__relocations_reserve(forest, list, 1));
         fixture_name_made(&edits[0]);
         list_links(parents[0], numbers[0]);
         place(list, 1);
@@ -121,9 +121,9 @@ static fixture_snapshot play_groups(uint64_t seed, bool is_split)
         for (uint32_t i = 0; i < 20; ++i) {
             (void)fixture_edit_at_random(edit, &random);
         }
-        ck_assert_int_eq(espl__edit_survey(edit), ESPL_OK);
+        ck_ok(espl__edit_survey(edit));
     }
-    ck_assert_int_eq(espl__relocations_reserve(forest, list, parts), ESPL_OK);
+    ck_ok(espl__relocations_reserve(forest, list, parts));
     for (size_t i = 0; i < parts; ++i) {
         fixture_name_made(list[i]);
     }

@@ -25,8 +25,8 @@ static espl_entity attached(espl_entity parent, uint32_t i)
                                          .inherit = i % 3 == 2 ? ESPL_ABSOLUTE_SCALE : 0};
     const espl_entity child = test_solo(s.world);
 
-    ck_assert_int_eq(espl_set_local_transform(s.world, child, &value), ESPL_OK);
-    ck_assert_int_eq(espl_attach(s.world, child, parent, &options), ESPL_OK);
+    ck_ok(espl_set_local_transform(s.world, child, &value));
+    ck_ok(espl_attach(s.world, child, parent, &options));
     return child;
 }
 
@@ -56,10 +56,8 @@ static espl_status move(espl_entity child, espl_entity before, bool is_recorded)
         return espl_set_sibling(s.world, child, before);
     }
     espl_command_buffer *const commands = test_commands(s.world, 1);
-    ck_assert_int_eq(
-        espl_record_set_sibling(espl_command_buffer_recorder(commands, 0), 0, child, before),
-        ESPL_OK);
-    ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
+    ck_ok(espl_record_set_sibling(espl_command_buffer_recorder(commands, 0), 0, child, before));
+    ck_ok(espl_play(s.world, commands, &report));
     const espl_status status = espl_command_buffer_result(commands, 0, 0);
     ck_assert_uint_eq(report.visited_nodes, 0);
     ck_assert_uint_eq(report.row_moves, 0);
@@ -134,7 +132,7 @@ static void move_and_check(uint32_t count, uint32_t i, uint32_t k, bool is_recor
     take_pictures(before);
     const uint64_t visits = visited();
     const espl_entity sibling = k < count ? s.children[k] : espl_entity_null();
-    ck_assert_int_eq(move(s.children[i], sibling, is_recorded), ESPL_OK);
+    ck_ok(move(s.children[i], sibling, is_recorded));
     test_world_is_valid(s.world);
     if (k != i) {
         move_plainly(list, count, i, k);
@@ -174,7 +172,7 @@ TEST(what_is_no_sibling_is_refused)
     scene_begin(3);
     const espl_entity null = espl_entity_null(), solo = test_solo(s.world);
     const espl_entity root = espl_get_root(s.world, s.parent), dead = test_solo(s.world);
-    ck_assert_int_eq(espl_destroy(s.world, dead, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(s.world, dead, ESPL_EXTENT_OWNED));
     is_refused(solo, null, ESPL_ERR_NOT_CHILD);
     is_refused(solo, solo, ESPL_ERR_NOT_CHILD);
     is_refused(root, null, ESPL_ERR_NOT_CHILD);
@@ -198,19 +196,17 @@ TEST(recording_refuses_what_is_known_by_then)
     espl_entity pending;
 
     scene_begin(2);
-    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &commands), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &others), ESPL_OK);
+    ck_ok(espl_command_buffer_create(s.world, 1, &commands));
+    ck_ok(espl_command_buffer_create(s.world, 1, &others));
     espl_recorder *const lane = espl_command_buffer_recorder(commands, 0);
     const espl_instance_def def = {.source = s.children[0], .parent = s.parent};
-    ck_assert_int_eq(
-        espl_record_instantiate(espl_command_buffer_recorder(others, 0), 0, &def, 1, &pending),
-        ESPL_OK);
+    ck_ok(espl_record_instantiate(espl_command_buffer_recorder(others, 0), 0, &def, 1, &pending));
     const espl_entity null = espl_entity_null(), child = s.children[0];
     ck_assert_int_eq(espl_record_set_sibling(lane, 0, null, child), ESPL_ERR_NULL_ENTITY);
     ck_assert_int_eq(espl_record_set_sibling(lane, 0, pending, null), ESPL_ERR_FOREIGN);
     ck_assert_int_eq(espl_record_set_sibling(lane, 0, child, pending), ESPL_ERR_FOREIGN);
     ck_assert_uint_eq(espl_command_buffer_count(commands), 0);
-    ck_assert_int_eq(espl_play(s.world, commands, NULL), ESPL_OK);
+    ck_ok(espl_play(s.world, commands, NULL));
     ck_assert_int_eq(espl_record_set_sibling(lane, 0, child, null), ESPL_ERR_PLAYED);
     espl_command_buffer_destroy(others);
     espl_command_buffer_destroy(commands);
@@ -227,17 +223,17 @@ TEST(pending_entities_take_part)
     espl_command_buffer *const commands = test_commands(s.world, 1);
     espl_recorder *const lane = espl_command_buffer_recorder(commands, 0);
     const espl_instance_def def = {.source = s.below[1], .parent = s.parent};
-    ck_assert_int_eq(espl_record_instantiate(lane, 0, &def, 2, pending), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_sibling(lane, 0, pending[1], s.children[0]), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_sibling(lane, 0, s.children[0], pending[1]), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_sibling(lane, 0, s.children[2], pending[1]), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_sibling(lane, 0, s.children[1], espl_entity_null()), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(lane, 0, pending[0], ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_sibling(lane, 0, s.children[2], pending[0]), ESPL_OK);
-    ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
+    ck_ok(espl_record_instantiate(lane, 0, &def, 2, pending));
+    ck_ok(espl_record_set_sibling(lane, 0, pending[1], s.children[0]));
+    ck_ok(espl_record_set_sibling(lane, 0, s.children[0], pending[1]));
+    ck_ok(espl_record_set_sibling(lane, 0, s.children[2], pending[1]));
+    ck_ok(espl_record_set_sibling(lane, 0, s.children[1], espl_entity_null()));
+    ck_ok(espl_record_destroy(lane, 0, pending[0], ESPL_EXTENT_OWNED));
+    ck_ok(espl_record_set_sibling(lane, 0, s.children[2], pending[0]));
+    ck_ok(espl_play(s.world, commands, &report));
     ck_assert_uint_eq(report.refused, 1);
     ck_assert_uint_eq(report.refused_by[-ESPL_ERR_DEAD], 1);
-    ck_assert_int_eq(espl_command_buffer_resolve(commands, pending[1], &made[1]), ESPL_OK);
+    ck_ok(espl_command_buffer_resolve(commands, pending[1], &made[1]));
     const espl_entity wanted[] = {s.children[0], s.children[2], made[1], s.children[1]};
     order_is(wanted, 4);
     espl_command_buffer_destroy(commands);

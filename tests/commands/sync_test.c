@@ -38,9 +38,8 @@ static void note_played(void *user, const espl_custom_calls *calls)
 
 static void record_number(uint32_t number)
 {
-    ck_assert_int_eq(ESPL_RECORD_CUSTOM(espl_command_buffer_recorder(l.objects[number], 0), 0,
-                                        l.callback, &number),
-                     ESPL_OK);
+    ck_ok(ESPL_RECORD_CUSTOM(espl_command_buffer_recorder(l.objects[number], 0), 0, l.callback,
+                             &number));
 }
 
 static void set_up(void)
@@ -49,10 +48,10 @@ static void set_up(void)
 
     memset(&l, 0, sizeof l);
     test_world_begin(&l.test, 0, NULL);
-    ck_assert_int_eq(espl_register_command(l.test.world, &def, &l.callback), ESPL_OK);
+    ck_ok(espl_register_command(l.test.world, &def, &l.callback));
     l.solo = test_solo(l.test.world);
     for (uint32_t i = 0; i < OBJECTS; ++i) {
-        ck_assert_int_eq(espl_command_buffer_create(l.test.world, 1, &l.objects[i]), ESPL_OK);
+        ck_ok(espl_command_buffer_create(l.test.world, 1, &l.objects[i]));
         record_number(i);
     }
 }
@@ -67,7 +66,7 @@ static void tear_down(void)
 
 static void submit(uint32_t number)
 {
-    ck_assert_int_eq(espl_command_buffer_submit(l.objects[number]), ESPL_OK);
+    ck_ok(espl_command_buffer_submit(l.objects[number]));
 }
 
 static void sync_plays(const uint32_t *numbers, size_t count)
@@ -75,7 +74,7 @@ static void sync_plays(const uint32_t *numbers, size_t count)
     espl_report report;
 
     l.count = 0;
-    ck_assert_int_eq(espl_sync(l.test.world, &report), ESPL_OK);
+    ck_ok(espl_sync(l.test.world, &report));
     ck_assert_uint_eq(l.count, count);
     ck_assert_uint_eq(report.calls, count);
     for (size_t i = 0; i < count; ++i) {
@@ -111,7 +110,7 @@ TEST(what_is_withdrawn_is_not_played)
     espl_command_buffer_reset(l.objects[0]); // the first
     espl_command_buffer_destroy(l.objects[3]);
     l.objects[3] = NULL;
-    ck_assert_int_eq(espl_play(l.test.world, l.objects[2], NULL), ESPL_OK);
+    ck_ok(espl_play(l.test.world, l.objects[2], NULL));
     record_number(0);
     submit(0);
     sync_plays((const uint32_t[]){1, 4, 0}, 3);
@@ -148,11 +147,10 @@ TEST_LOOP(the_line_is_a_list_whatever_is_done_to_it, 0, 10)
         } else {
             if (action == 5) {
                 espl_command_buffer_destroy(l.objects[number]);
-                ck_assert_int_eq(espl_command_buffer_create(l.test.world, 1, &l.objects[number]),
-                                 ESPL_OK);
+                ck_ok(espl_command_buffer_create(l.test.world, 1, &l.objects[number]));
             } else {
                 if (action == 6) {
-                    ck_assert_int_eq(espl_play(l.test.world, l.objects[number], NULL), ESPL_OK);
+                    ck_ok(espl_play(l.test.world, l.objects[number], NULL));
                 }
                 espl_command_buffer_reset(l.objects[number]);
             }
@@ -179,9 +177,8 @@ TEST(callbacks_of_one_run_before_the_next_is_played)
 {
     for (uint32_t i = 0; i < OBJECTS; ++i) {
         const espl_transform at = test_at((float)i, 0, 0);
-        ck_assert_int_eq(espl_record_set_local_transform(
-                             espl_command_buffer_recorder(l.objects[i], 0), 7, l.solo, &at),
-                         ESPL_OK);
+        ck_ok(espl_record_set_local_transform(espl_command_buffer_recorder(l.objects[i], 0), 7,
+                                              l.solo, &at));
         submit(i);
     }
     l.act = look_at_the_solo;
@@ -213,9 +210,8 @@ static void meddle(uint32_t number)
     if (number == 0) {
         const espl_transform at = test_at(42, 0, 0);
 
-        ck_assert_int_eq(espl_record_set_local_transform(
-                             espl_command_buffer_recorder(l.objects[2], 0), 0, l.solo, &at),
-                         ESPL_OK);
+        ck_ok(espl_record_set_local_transform(espl_command_buffer_recorder(l.objects[2], 0), 0,
+                                              l.solo, &at));
         espl_command_buffer_destroy(l.objects[1]);
         l.objects[1] = NULL;
         espl_command_buffer_reset(l.objects[3]);
@@ -245,9 +241,8 @@ TEST(what_was_refused_and_those_behind_stay_in_line)
 
     for (uint32_t i = 0; i < OBJECTS; ++i) {
         const espl_instance_def def = {.source = l.solo};
-        ck_assert_int_eq(espl_record_instantiate(espl_command_buffer_recorder(l.objects[i], 0), 0,
-                                                 &def, clones, NULL),
-                         ESPL_OK);
+        ck_ok(espl_record_instantiate(espl_command_buffer_recorder(l.objects[i], 0), 0, &def,
+                                      clones, NULL));
         submit(i);
     }
     for (size_t n = 1; status != ESPL_OK; ++n) {
@@ -279,7 +274,7 @@ TEST(during_iteration_nothing_is_played)
     espl_report report;
 
     submit(1);
-    ck_assert_int_eq(espl_query_begin(l.test.world, &everything, &query), ESPL_OK);
+    ck_ok(espl_query_begin(l.test.world, &everything, &query));
     memset(&report, 0xA5, sizeof report);
     ck_assert_int_eq(espl_sync(l.test.world, &report), ESPL_ERR_BUSY);
     ck_assert_uint_eq(report.accepted + report.calls, 0);
@@ -304,18 +299,18 @@ TEST(accounts_are_summed_up)
     espl_world *world = NULL;
     espl_report sum;
 
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&world, &def));
     const espl_entity prefab = test_solo(world), parent = test_solo(world);
     for (uint32_t i = 0; i < COUNT; ++i) {
-        ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands[i]), ESPL_OK);
+        ck_ok(espl_command_buffer_create(world, 1, &commands[i]));
         espl_recorder *const recorder = espl_command_buffer_recorder(commands[i], 0);
         for (uint32_t k = 0; k < 10 * (3 - i); ++k) {
-            ck_assert_int_eq(espl_record_spawn(recorder, 0, prefab, parent, NULL, NULL), ESPL_OK);
+            ck_ok(espl_record_spawn(recorder, 0, prefab, parent, NULL, NULL));
         }
-        ck_assert_int_eq(espl_record_attach_keep_world(recorder, 0, parent, parent), ESPL_OK);
-        ck_assert_int_eq(espl_command_buffer_submit(commands[i]), ESPL_OK);
+        ck_ok(espl_record_attach_keep_world(recorder, 0, parent, parent));
+        ck_ok(espl_command_buffer_submit(commands[i]));
     }
-    ck_assert_int_eq(espl_sync(world, &sum), ESPL_OK);
+    ck_ok(espl_sync(world, &sum));
     ck_assert_uint_eq(sum.accepted, 63);
     ck_assert_uint_eq(sum.applied, 60);
     ck_assert_uint_eq(sum.refused, 3);
@@ -349,9 +344,8 @@ static void record_spawns(const espl_entity *mount, uint32_t count)
         const espl_transform at = test_at((float)i, 0, 1);
         espl_entity clone;
 
-        ck_assert_int_eq(espl_record_spawn(recorder, i, l.solo, mount[i % MOUNTS], &at, &clone),
-                         ESPL_OK);
-        ck_assert_int_eq(espl_record_destroy(recorder, i + 5, clone, ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_record_spawn(recorder, i, l.solo, mount[i % MOUNTS], &at, &clone));
+        ck_ok(espl_record_destroy(recorder, i + 5, clone, ESPL_EXTENT_OWNED));
     }
 }
 
@@ -362,10 +356,10 @@ static void record_moves(const espl_entity *mount, uint32_t count)
     for (uint32_t i = 0; i < count; ++i) {
         const espl_entity one = mount[i % MOUNTS], other = mount[(i + 1) % MOUNTS];
 
-        ck_assert_int_eq(ESPL_RECORD_CUSTOM(recorder, 3, l.callback, &i), ESPL_OK);
-        ck_assert_int_eq(espl_record_set_local_scale(recorder, 3, one, 2), ESPL_OK);
-        ck_assert_int_eq(espl_record_attach_keep_world(recorder, 4, one, other), ESPL_OK);
-        ck_assert_int_eq(espl_record_detach(recorder, 4, one, ESPL_KEEP_LOCAL), ESPL_OK);
+        ck_ok(ESPL_RECORD_CUSTOM(recorder, 3, l.callback, &i));
+        ck_ok(espl_record_set_local_scale(recorder, 3, one, 2));
+        ck_ok(espl_record_attach_keep_world(recorder, 4, one, other));
+        ck_ok(espl_record_detach(recorder, 4, one, ESPL_KEEP_LOCAL));
     }
 }
 
@@ -381,7 +375,7 @@ static void run_frame(const espl_entity *mount, uint32_t count, bool spawns, siz
     taken[0] = l.test.heap.calls;
     submit(0);
     l.count = 0;
-    ck_assert_int_eq(espl_sync(l.test.world, NULL), ESPL_OK);
+    ck_ok(espl_sync(l.test.world, NULL));
     ck_assert_uint_eq(l.count, 1);
     taken[1] = l.test.heap.calls - taken[0];
 }

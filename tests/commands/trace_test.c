@@ -65,11 +65,11 @@ static void watched_begin(bool traces, bool has_clock)
     test_heap_init(&w.heap);
     def.allocator = test_heap_allocator(&w.heap);
     w.profile.step = 1000;
-    ck_assert_int_eq(espl_world_create(&w.world, &def), ESPL_OK);
-    ck_assert_int_eq(espl_register_command(w.world, &callback, &w.callbacks[0]), ESPL_OK);
+    ck_ok(espl_world_create(&w.world, &def));
+    ck_ok(espl_register_command(w.world, &callback, &w.callbacks[0]));
     callback.name = "sound";
-    ck_assert_int_eq(espl_register_command(w.world, &callback, &w.callbacks[1]), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(w.world, 1, &w.commands), ESPL_OK);
+    ck_ok(espl_register_command(w.world, &callback, &w.callbacks[1]));
+    ck_ok(espl_command_buffer_create(w.world, 1, &w.commands));
     w.recorder = espl_command_buffer_recorder(w.commands, 0);
     w.one = test_solo(w.world);
     w.other = test_solo(w.world);
@@ -86,10 +86,10 @@ static void watched_end(void)
 static void record_some(void)
 {
     espl_command_buffer_reset(w.commands);
-    ck_assert_int_eq(espl_record_custom(w.recorder, 0, w.callbacks[1], NULL, 0, 0), ESPL_OK);
-    ck_assert_int_eq(espl_record_custom(w.recorder, 0, w.callbacks[0], NULL, 0, 0), ESPL_OK);
-    ck_assert_int_eq(espl_record_attach_keep_world(w.recorder, 0, w.one, w.other), ESPL_OK);
-    ck_assert_int_eq(espl_record_detach(w.recorder, 0, w.one, ESPL_KEEP_WORLD), ESPL_OK);
+    ck_ok(espl_record_custom(w.recorder, 0, w.callbacks[1], NULL, 0, 0));
+    ck_ok(espl_record_custom(w.recorder, 0, w.callbacks[0], NULL, 0, 0));
+    ck_ok(espl_record_attach_keep_world(w.recorder, 0, w.one, w.other));
+    ck_ok(espl_record_detach(w.recorder, 0, w.one, ESPL_KEEP_WORLD));
 }
 
 // --- Traces ---
@@ -121,10 +121,10 @@ TEST(begin_and_end_of_each_stage_and_callback_are_told)
         record_some();
         w.profile.count = 0;
         if (way == 2) {
-            ck_assert_int_eq(espl_command_buffer_submit(w.commands), ESPL_OK);
-            ck_assert_int_eq(espl_sync(w.world, NULL), ESPL_OK);
+            ck_ok(espl_command_buffer_submit(w.commands));
+            ck_ok(espl_sync(w.world, NULL));
         } else {
-            ck_assert_int_eq(espl_play(w.world, w.commands, way == 0 ? &report : NULL), ESPL_OK);
+            ck_ok(espl_play(w.world, w.commands, way == 0 ? &report : NULL));
         }
         ck_assert_uint_eq(w.profile.count, count);
         for (size_t i = 0; i < count; ++i) {
@@ -184,14 +184,14 @@ TEST(what_plays_nothing_is_not_traced)
 {
     watched_begin(true, true);
     // At once: no playback to whoever watches.
-    ck_assert_int_eq(espl_attach(w.world, w.one, w.other, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_remove_component(w.world, w.one, ESPL_TRANSFORM), ESPL_OK);
-    ck_assert_int_eq(espl_instantiate(w.world, w.other, 2, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_compact(w.world), ESPL_OK);
-    ck_assert_int_eq(espl_sync(w.world, NULL), ESPL_OK);
+    ck_ok(espl_attach(w.world, w.one, w.other, NULL));
+    ck_ok(espl_remove_component(w.world, w.one, ESPL_TRANSFORM));
+    ck_ok(espl_instantiate(w.world, w.other, 2, NULL));
+    ck_ok(espl_compact(w.world));
+    ck_ok(espl_sync(w.world, NULL));
     ck_assert_uint_eq(w.profile.count + w.profile.clock_reads, 0);
     espl_command_buffer *const commands = test_commands(w.world, 1);
-    ck_assert_int_eq(espl_play(w.world, commands, NULL), ESPL_OK);
+    ck_ok(espl_play(w.world, commands, NULL));
     const size_t count = w.profile.count;
     ck_assert_int_eq(espl_play(w.world, commands, NULL), ESPL_ERR_PLAYED);
     ck_assert_uint_eq(w.profile.count, count);
@@ -208,14 +208,14 @@ TEST(the_clock_is_read_where_a_report_is_asked_for)
     for (int traces = 0; traces < 2; ++traces) {
         watched_begin(traces != 0, true);
         record_some();
-        ck_assert_int_eq(espl_play(w.world, w.commands, NULL), ESPL_OK);
+        ck_ok(espl_play(w.world, w.commands, NULL));
         ck_assert_uint_eq(w.profile.clock_reads, 0);
         record_some();
-        ck_assert_int_eq(espl_command_buffer_submit(w.commands), ESPL_OK);
-        ck_assert_int_eq(espl_sync(w.world, NULL), ESPL_OK);
+        ck_ok(espl_command_buffer_submit(w.commands));
+        ck_ok(espl_sync(w.world, NULL));
         ck_assert_uint_eq(w.profile.clock_reads, 0);
         record_some();
-        ck_assert_int_eq(espl_play(w.world, w.commands, &report), ESPL_OK);
+        ck_ok(espl_play(w.world, w.commands, &report));
         ck_assert_uint_eq(w.profile.clock_reads, ESPL_STAGE_COUNT + 1);
         watched_end();
     }
@@ -227,7 +227,7 @@ TEST(the_time_of_each_stage_is_told)
 
     watched_begin(false, true);
     record_some();
-    ck_assert_int_eq(espl_play(w.world, w.commands, &report), ESPL_OK);
+    ck_ok(espl_play(w.world, w.commands, &report));
     for (int stage = 0; stage < ESPL_STAGE_COUNT; ++stage) {
         ck_assert_uint_eq(report.stage_ns[stage], 1000);
     }
@@ -242,7 +242,7 @@ TEST(a_clock_that_goes_backwards_counts_for_nothing)
     w.profile.now = 1u << 30;
     w.profile.step = -5;
     record_some();
-    ck_assert_int_eq(espl_play(w.world, w.commands, &report), ESPL_OK);
+    ck_ok(espl_play(w.world, w.commands, &report));
     for (int stage = 0; stage < ESPL_STAGE_COUNT; ++stage) {
         ck_assert_uint_eq(report.stage_ns[stage], 0);
     }
@@ -279,11 +279,11 @@ TEST(without_a_clock_the_system_s_is_read)
     uint64_t sum = 0;
 
     watched_begin(false, false);
-    ck_assert_int_eq(espl_register_command(w.world, &def, &slow), ESPL_OK);
+    ck_ok(espl_register_command(w.world, &def, &slow));
     record_some();
-    ck_assert_int_eq(espl_record_custom(w.recorder, 0, slow, NULL, 0, 0), ESPL_OK);
+    ck_ok(espl_record_custom(w.recorder, 0, slow, NULL, 0, 0));
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    ck_assert_int_eq(espl_play(w.world, w.commands, &report), ESPL_OK);
+    ck_ok(espl_play(w.world, w.commands, &report));
     const uint64_t elapsed = elapsed_since(&begin);
     for (int stage = 0; stage < ESPL_STAGE_COUNT; ++stage) {
         sum += report.stage_ns[stage];

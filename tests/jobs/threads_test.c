@@ -41,7 +41,7 @@ static espl_executor threads_of(maker make, uint32_t workers)
 {
     espl_executor executor = {0};
 
-    ck_assert_int_eq(make(&executor, workers), ESPL_OK);
+    ck_ok(make(&executor, workers));
     ck_assert_ptr_nonnull(executor.parallel_for);
     return executor;
 }

@@ -87,7 +87,7 @@ TEST(point_at_the_pivot_stays_there)
         float by[4];
 
         any_rotation(by, &random);
-        ck_assert_int_eq(espl_transform_rotate_about(&t, pivot, by), ESPL_OK);
+        ck_ok(espl_transform_rotate_about(&t, pivot, by));
     }
     espl_transform_point(out, &t, local);
     is_near(out, (const double[]){1, -2, 3}, 2e-2);
@@ -396,15 +396,15 @@ TEST(zeros_below_zero_are_kept_where_bits_are)
     const float target[3] = {1, 2, 3}, by[4] = {0, 0.6f, 0, 0.8f};
     espl_transform t = below_zero;
 
-    ck_assert_int_eq(espl_transform_normalize(&t), ESPL_OK);
+    ck_ok(espl_transform_normalize(&t));
     ck_assert(test_same(&t, &below_zero));
 
-    ck_assert_int_eq(espl_transform_look_at(&t, target, NULL, ESPL_AXIS_FORWARD), ESPL_OK);
+    ck_ok(espl_transform_look_at(&t, target, NULL, ESPL_AXIS_FORWARD));
     ck_assert(memcmp(t.rotation, below_zero.rotation, sizeof t.rotation) != 0);
     memcpy(t.rotation, below_zero.rotation, sizeof t.rotation);
     ck_assert(test_same(&t, &below_zero));
 
-    ck_assert_int_eq(espl_transform_rotate_about(&t, target, by), ESPL_OK);
+    ck_ok(espl_transform_rotate_about(&t, target, by));
     ck_assert_mem_eq(&t.scale, &below_zero.scale, sizeof t.scale);
     ck_assert_mem_eq(t.stretch, below_zero.stretch, sizeof t.stretch);
     ck_assert_uint_eq(t.user_data, below_zero.user_data);
@@ -416,9 +416,8 @@ TEST(zeros_below_zero_of_parts_and_matrices_are_kept)
     espl_transform t;
     float translation[3], rotation[4], scale[3], columns[16];
 
-    ck_assert_int_eq(
-        espl_transform_from_trs(&t, below_zero.position, below_zero.rotation, below_zero.stretch),
-        ESPL_OK);
+    ck_ok(
+        espl_transform_from_trs(&t, below_zero.position, below_zero.rotation, below_zero.stretch));
     ck_assert_mem_eq(t.position, below_zero.position, sizeof t.position);
     ck_assert_mem_eq(t.rotation, below_zero.rotation, sizeof t.rotation);
     ck_assert_mem_eq(&t.scale, &below_zero.scale, sizeof t.scale);
@@ -430,7 +429,7 @@ TEST(zeros_below_zero_of_parts_and_matrices_are_kept)
 
     espl_transform_matrix_4x4(columns, &below_zero);
     ck_assert_mem_eq(&columns[12], below_zero.position, sizeof below_zero.position);
-    ck_assert_int_eq(espl_transform_from_matrix_4x4(&t, columns, NULL), ESPL_OK);
+    ck_ok(espl_transform_from_matrix_4x4(&t, columns, NULL));
     ck_assert_mem_eq(t.position, below_zero.position, sizeof t.position);
 }
 
@@ -443,7 +442,7 @@ TEST(stretch_and_context_are_carried_bit_for_bit)
 
     ck_assert_mem_eq(world.stretch, below_zero.stretch, sizeof world.stretch);
     ck_assert_uint_eq(world.user_data, below_zero.user_data);
-    ck_assert_int_eq(espl_transform_relative(&back, &parent, &below_zero), ESPL_OK);
+    ck_ok(espl_transform_relative(&back, &parent, &below_zero));
     ck_assert_mem_eq(back.stretch, below_zero.stretch, sizeof back.stretch);
     ck_assert_uint_eq(back.user_data, below_zero.user_data);
 }

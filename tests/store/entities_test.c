@@ -52,7 +52,7 @@ TEST(first_life_carries_tag_and_one)
 
     ck_assert_uint_eq(entity.index, 0);
     ck_assert_uint_eq(entity.generation, (uint32_t)FIXTURE_TAG << ESPL__TAG_SHIFT | 1);
-    ck_assert_int_eq(espl__entity_check(&fix.store, entity), ESPL_OK);
+    ck_ok(espl__entity_check(&fix.store, entity));
     ck_assert_uint_eq(fix.store.records[0].slot, ESPL__NONE);
 }
 
@@ -66,7 +66,7 @@ TEST(recycled_index_differs_in_the_count_alone)
     ck_assert_uint_eq(second.index, first.index);
     ck_assert_uint_eq(second.generation, first.generation + 1);
     ck_assert_int_eq(espl__entity_check(&fix.store, first), ESPL_ERR_DEAD);
-    ck_assert_int_eq(espl__entity_check(&fix.store, second), ESPL_OK);
+    ck_ok(espl__entity_check(&fix.store, second));
 }
 
 // BUGS B7: generations go up per index, whatever grows or moves meanwhile.
@@ -138,7 +138,7 @@ TEST(handles_that_name_nothing_are_told_apart)
         ck_assert_msg(espl__entity_check(&fix.store, cases[i].entity) == cases[i].status,
                       "case %zu", i);
     }
-    ck_assert_int_eq(espl__entity_check(&fix.store, entity), ESPL_OK);
+    ck_ok(espl__entity_check(&fix.store, entity));
 }
 
 TEST(index_lives_from_its_row_to_its_removal)
@@ -150,7 +150,7 @@ TEST(index_lives_from_its_row_to_its_removal)
     ck_assert_int_eq(espl__entity_check(&fix.store, entity), ESPL_ERR_DEAD);
 
     espl__row_add(&fix.store, bare, index);
-    ck_assert_int_eq(espl__entity_check(&fix.store, entity), ESPL_OK);
+    ck_ok(espl__entity_check(&fix.store, entity));
 
     espl__entities_remove(&fix.store, &index, 1);
     ck_assert_int_eq(espl__entity_check(&fix.store, entity), ESPL_ERR_DEAD);
@@ -203,8 +203,8 @@ TEST(reserve_past_the_index_limit_is_refused)
     ck_assert_int_eq(espl__entities_reserve(&fix.store, SIZE_MAX), ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl__entities_reserve(&fix.store, SIZE_MAX / 2 + 2), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(espl__array_length(fix.store.records), 1);
-    ck_assert_int_eq(espl__entities_reserve(&fix.store, 20), ESPL_OK);
-    ck_assert_int_eq(espl__entities_reserve(&fix.store, 0), ESPL_OK);
+    ck_ok(espl__entities_reserve(&fix.store, 20));
+    ck_ok(espl__entities_reserve(&fix.store, 0));
 }
 
 #ifdef ESPL_SHRUNKEN
@@ -231,7 +231,7 @@ TEST(store_without_indices_gives_none)
 
     ck_assert_uint_eq(lives, INDEX_LIMIT * LAST_GENERATION);
     ck_assert_int_eq(espl__entities_reserve(&fix.store, 1), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl__entities_reserve(&fix.store, 0), ESPL_OK);
+    ck_ok(espl__entities_reserve(&fix.store, 0));
 }
 #endif
 
@@ -279,7 +279,7 @@ TEST(many_taken_at_once_are_those_taken_one_by_one)
         espl_entity together[9];
         uint32_t indices[9];
 
-        ck_assert_int_eq(espl__entities_reserve(&fix.store, sizes[i]), ESPL_OK);
+        ck_ok(espl__entities_reserve(&fix.store, sizes[i]));
         espl__entities_take(&fix.store, together, sizes[i]);
         fixture_take_indices(&other, other_bare, indices, sizes[i]);
         other.heap.is_forbidden = false;
@@ -288,7 +288,7 @@ TEST(many_taken_at_once_are_those_taken_one_by_one)
 
             ck_assert(espl_entity_equal(together[k], alone));
             ck_assert_int_eq(espl__entity_check(&fix.store, together[k]), ESPL_ERR_DEAD);
-            ck_assert_int_eq(espl__rows_reserve(&fix.store, bare, 1), ESPL_OK);
+            ck_ok(espl__rows_reserve(&fix.store, bare, 1));
             espl__row_add(&fix.store, bare, together[k].index);
             espl__row_add(&other.store, other_bare, alone.index);
         }
@@ -327,7 +327,7 @@ TEST(failed_reserve_changes_nothing)
     fix.fail_at = fix.calls + 1;
     ck_assert_int_eq(espl__entities_reserve(&fix.store, room + 1), ESPL_ERR_NO_MEMORY);
     ck_assert_uint_eq(espl__array_length(fix.store.records), 1);
-    ck_assert_int_eq(espl__entity_check(&fix.store, entity), ESPL_OK);
+    ck_ok(espl__entity_check(&fix.store, entity));
     fixture_is_sound(&fix);
-    ck_assert_int_eq(espl__entities_reserve(&fix.store, room + 1), ESPL_OK);
+    ck_ok(espl__entities_reserve(&fix.store, room + 1));
 }

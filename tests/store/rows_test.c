@@ -157,8 +157,8 @@ TEST_LOOP(opened_rows_are_given_in_any_pieces, 0, 20)
 
     fixture_create(&fix, plain, &source, 1);
     put(source, weight, 0xfeed);
-    ck_assert_int_eq(espl__entities_reserve(&fix.store, MANY), ESPL_OK);
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, named, MANY), ESPL_OK);
+    ck_ok(espl__entities_reserve(&fix.store, MANY));
+    ck_ok(espl__rows_reserve(&fix.store, named, MANY));
     fix.heap.is_forbidden = true;
     espl__entities_take(&fix.store, entities, MANY);
     for (uint32_t i = 0; i < MANY; ++i) {
@@ -244,7 +244,7 @@ TEST(move_keeps_what_both_have_and_zeroes_the_rest)
     for (uint32_t row = 0; row < moved; ++row) {
         rows[row] = row;
     }
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, named, moved), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, named, moved));
     fix.heap.is_forbidden = true;
     espl__rows_move(&fix.store, chunk, named, rows, moved);
     fixture_settle(&fix);
@@ -261,7 +261,7 @@ TEST(move_keeps_what_both_have_and_zeroes_the_rest)
     }
 
     // And back: the column that only the other has is gone.
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, plain, 1), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, plain, 1));
     move_row(indices[0], plain);
     fixture_settle(&fix);
     ck_assert_uint_eq(get(indices[0], weight), 1000);
@@ -274,7 +274,7 @@ TEST(placement_that_is_new_shows_the_record_slot)
 
     fixture_create(&fix, paged, &index, 1);
     espl__entity_set_slot(&fix.store, index, 33);
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, plain, 1), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, plain, 1));
     move_row(index, plain);
     fixture_settle(&fix);
 
@@ -338,7 +338,7 @@ TEST_LOOP(any_rows_that_leave_are_filled_from_the_end, 0, 1024)
     for (uint32_t i = 0; i < SUBSET_ROWS; ++i) {
         put(indices[i], page, 70 + i);
     }
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, paged_tagged, SUBSET_ROWS), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, paged_tagged, SUBSET_ROWS));
     fix.heap.is_forbidden = true;
     for (uint32_t step = 0; step < 3; ++step) {
         const uint32_t position = is_backwards ? 2 - step : step;
@@ -403,7 +403,7 @@ TEST(index_may_live_again_in_the_change_it_died_in)
     fixture_create(&fix, plain, &index, 1);
     put(index, weight, 5);
     const espl_entity before = espl__entity_at(&fix.store, index);
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, named, 1), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, named, 1));
     fix.heap.is_forbidden = true;
 
     // The old row goes with the settle, when its index has another one.
@@ -416,7 +416,7 @@ TEST(index_may_live_again_in_the_change_it_died_in)
     ck_assert_uint_eq(at(named)->count, 1);
     ck_assert_uint_eq(get(index, weight), 0);
     ck_assert_int_eq(espl__entity_check(&fix.store, before), ESPL_ERR_DEAD);
-    ck_assert_int_eq(espl__entity_check(&fix.store, espl__entity_at(&fix.store, index)), ESPL_OK);
+    ck_ok(espl__entity_check(&fix.store, espl__entity_at(&fix.store, index)));
 }
 
 TEST(row_may_move_twice_in_a_change)
@@ -425,8 +425,8 @@ TEST(row_may_move_twice_in_a_change)
 
     fixture_create(&fix, plain, &index, 1);
     put(index, weight, 5);
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, named, 1), ESPL_OK);
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, plain, 1), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, named, 1));
+    ck_ok(espl__rows_reserve(&fix.store, plain, 1));
     fix.heap.is_forbidden = true;
     move_row(index, named);
     move_row(index, plain);
@@ -464,12 +464,12 @@ TEST(values_that_are_lacking_are_null)
 
 TEST(largest_reserve_wins)
 {
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, paged, 4), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, paged, 4));
     ck_assert_uint_eq(at(paged)->reserved, 6);
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, paged, 4), ESPL_OK);
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, paged, 0), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, paged, 4));
+    ck_ok(espl__rows_reserve(&fix.store, paged, 0));
     ck_assert_uint_eq(at(paged)->reserved, 6);
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, paged, 7), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, paged, 7));
     ck_assert_uint_eq(at(paged)->reserved, 9);
     ck_assert_uint_eq(at(paged)->count, 0);
     fixture_is_sound(&fix);
@@ -573,11 +573,11 @@ TEST(churn_neither_allocates_nor_grows)
 
 TEST(reserve_that_was_not_used_outlives_one_settle)
 {
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, paged, 30), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, paged, 30));
     fixture_settle(&fix);
     ck_assert_uint_eq(at(paged)->reserved, 30);
     fixture_is_sound(&fix);
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, paged, 1), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, paged, 1));
     fixture_settle(&fix);
     ck_assert_uint_eq(at(paged)->reserved, SMALL_CHUNK);
 }
@@ -601,8 +601,7 @@ static bool trim_faulted(size_t n)
     fix.fail_at = 0;
     // Chunks need no memory to go, whatever becomes of the tables.
     ck_assert_uint_lt(fix.bytes, bytes);
-    ck_assert_int_eq(espl__entity_check(&fix.store, espl__entity_at(&fix.store, indices[0])),
-                     ESPL_OK);
+    ck_ok(espl__entity_check(&fix.store, espl__entity_at(&fix.store, indices[0])));
     fixture_is_sound(&fix);
     ck_assert(espl__store_trim(&fix.store));
     return !is_done;

@@ -75,7 +75,7 @@ static size_t record_operations(memory_tape *s, uint64_t seed, uint32_t populati
     for (tape.at = 0; tape.at < count && !tape_is_worn(&tape); ++tape.at) {
         run_operation(&tape, &side);
         if (tape.at % FRAME_OPS == 0) {
-            ck_assert_int_eq(espl_tape_frame(side.world), ESPL_OK);
+            ck_ok(espl_tape_frame(side.world));
             frames += 1;
         }
     }
@@ -115,9 +115,9 @@ TEST(playbacks_come_to_the_same)
             script_recording r;
 
             script_record(&w, &r, commands, LANES, &lines_of, seed);
-            ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+            ck_ok(espl_play(test.world, commands, NULL));
             script_disturb(&w, seed + frame);
-            ck_assert_int_eq(espl_tape_frame(test.world), ESPL_OK);
+            ck_ok(espl_tape_frame(test.world));
             script_recording_free(&r);
             script_free(&lines_of);
             espl_command_buffer_reset(commands);
@@ -146,15 +146,15 @@ static void field_begin(field *f, memory_tape *s, const espl_executor *executor)
     f->mark = test_component(f->world, "mark", 0, 0);
     const espl_component set[] = {ESPL_TRANSFORM, f->number};
 
-    ck_assert_int_eq(espl_create(f->world, set, 2, 40, f->e), ESPL_OK);
+    ck_ok(espl_create(f->world, set, 2, 40, f->e));
     for (int i = 0; i < 30; ++i) {
-        ck_assert_int_eq(espl_attach(f->world, f->e[i + 10], f->e[i % 10], NULL), ESPL_OK);
+        ck_ok(espl_attach(f->world, f->e[i + 10], f->e[i % 10], NULL));
     }
 }
 
 static void field_end(field *f, memory_tape *s, uint64_t frames)
 {
-    ck_assert_int_eq(espl_tape_frame(f->world), ESPL_OK);
+    ck_ok(espl_tape_frame(f->world));
     test_world_end(&f->test);
     ck_assert_uint_eq(replay_all(s), frames + 1);
 }
@@ -178,16 +178,16 @@ TEST(columns_that_are_written_come_to_the_same)
     const espl_query_def def = {.all = &f.number, .all_count = 1};
 
     field_begin(&f, &s, NULL);
-    ck_assert_int_eq(espl_query_begin(f.world, &def, &outer), ESPL_OK);
+    ck_ok(espl_query_begin(f.world, &def, &outer));
     while (espl_query_next(&outer)) {
         write_column(&f, &outer, 100);
     }
-    ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
-    ck_assert_int_eq(espl_query_begin(f.world, &def, &outer), ESPL_OK);
+    ck_ok(espl_tape_frame(f.world));
+    ck_ok(espl_query_begin(f.world, &def, &outer));
     ck_assert(espl_query_next(&outer));
     uint32_t *const kept = espl_query_write(&outer, f.number, sizeof *kept);
 
-    ck_assert_int_eq(espl_query_begin(f.world, &def, &inner), ESPL_OK);
+    ck_ok(espl_query_begin(f.world, &def, &inner));
     while (espl_query_next(&inner)) {
         write_column(&f, &inner, 200);
     }
@@ -224,7 +224,7 @@ TEST(parallel_writes_come_to_the_same)
 
     field_begin(&f, &s, &executor);
     for (int i = 0; i < 10; ++i) {
-        ck_assert_int_eq(espl_reserve(f.world, &(espl_reserve_def){.side_of = f.e[i]}), ESPL_OK);
+        ck_ok(espl_reserve(f.world, &(espl_reserve_def){.side_of = f.e[i]}));
     }
     const espl_query_def query = {.all = &f.number, .all_count = 1};
     const espl_parallel_def def = {.query = &query,
@@ -236,7 +236,7 @@ TEST(parallel_writes_come_to_the_same)
 
     for (int i = 0; i < 3; ++i) {
         ck_assert_int_ge(espl_write_parallel(f.world, &def, NULL), 0);
-        ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
+        ck_ok(espl_tape_frame(f.world));
     }
     field_end(&f, &s, 3);
 }
@@ -255,8 +255,8 @@ TEST(changes_of_what_answers_a_query_come_to_the_same)
     const espl_query_def def = {.changed = &f.number, .changed_count = 1, .since = since};
     const uint32_t value = 5;
 
-    ck_assert_int_eq(espl_set_component(f.world, f.e[3], f.number, &value, sizeof value), ESPL_OK);
-    ck_assert_int_eq(espl_change_components_query(f.world, &def, &change, &count), ESPL_OK);
+    ck_ok(espl_set_component(f.world, f.e[3], f.number, &value, sizeof value));
+    ck_ok(espl_change_components_query(f.world, &def, &change, &count));
     ck_assert_uint_ne(count, 0);
     field_end(&f, &s, 0);
 }
@@ -270,7 +270,7 @@ TEST(another_answer_or_hash_is_told_with_its_place)
     replay_result result;
 
     field_begin(&f, &s, NULL);
-    ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
+    ck_ok(espl_tape_frame(f.world));
     test_world_end(&f.test);
     ck_assert_int_eq(replay_with(&s, NULL, &result), REPLAY_AGREED);
     for (size_t back = 2; back <= 17; back += 15) { // the physical hash, then the logical one
@@ -336,14 +336,14 @@ TEST(a_tape_may_end_within_a_command)
 
     test_world_record(tape_to(&s));
     test_world_begin(&test, TAG, NULL);
-    ck_assert_int_eq(espl_create_at(test.world, &def, 1, &made), ESPL_OK);
+    ck_ok(espl_create_at(test.world, &def, 1, &made));
     espl_command_buffer *const commands = test_commands(test.world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     const espl_instance_def clone = {.source = made};
 
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &clone, 1, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_local_transform(recorder, 0, made, &at), ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+    ck_ok(espl_record_instantiate(recorder, 0, &clone, 1, NULL));
+    ck_ok(espl_record_set_local_transform(recorder, 0, made, &at));
+    ck_ok(espl_play(test.world, commands, NULL));
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
     end_anywhere(&s, 1);
@@ -442,12 +442,11 @@ TEST(a_command_that_makes_millions_is_refused_for_want_of_memory)
     const espl_instance_def clone = {.source = test_solo(test.world)};
 
     espl_command_buffer *const commands = test_commands(test.world, 1);
-    ck_assert_int_eq(
-        espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &clone, 1, &pending),
-        ESPL_OK);
+    ck_ok(
+        espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &clone, 1, &pending));
     const size_t record = s.size;
 
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+    ck_ok(espl_play(test.world, commands, NULL));
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
     ck_assert_int_eq(replay_run(&def, s.bytes, s.size, &result), REPLAY_AGREED);
@@ -469,8 +468,8 @@ TEST(frame_without_a_tape_does_nothing)
 
     test_world_begin(&test, TAG, NULL);
     (void)test_solo(test.world);
-    ck_assert_int_eq(espl_tape_frame(test.world), ESPL_OK);
-    ck_assert_int_eq(espl_query_begin(test.world, NULL, &query), ESPL_OK);
+    ck_ok(espl_tape_frame(test.world));
+    ck_ok(espl_query_begin(test.world, NULL, &query));
     ck_assert_int_eq(espl_tape_frame(test.world), ESPL_ERR_BUSY);
     espl_query_end(&query);
     test_world_end(&test);
@@ -494,7 +493,7 @@ static void run_and_return(void *context, espl_job function, void *argument, siz
         r->size = r->memory_tape->size;
         ck_assert_int_eq(espl_attach(r->field->world, r->field->e[1], r->field->e[2], NULL),
                          ESPL_ERR_BUSY);
-        ck_assert_int_eq(espl_write_batch(r->field->world, NULL, 0, NULL), ESPL_OK);
+        ck_ok(espl_write_batch(r->field->world, NULL, 0, NULL));
         ck_assert_uint_eq(r->memory_tape->size, r->size);
     }
 }
@@ -516,7 +515,7 @@ TEST(a_record_comes_before_its_call_and_calls_from_jobs_leave_it_alone)
     const size_t before = s.size;
 
     test_cut_jobs(f.world, 8);
-    ck_assert_int_eq(espl_write_batch(f.world, writes, WRITES, NULL), ESPL_OK);
+    ck_ok(espl_write_batch(f.world, writes, WRITES, NULL));
     ck_assert_uint_eq(r.size, before + 1 + 8 + WRITES * (8 + 4 + 12));
     ck_assert_uint_eq(s.size, r.size + 1);
     field_end(&f, &s, 0);
@@ -536,17 +535,17 @@ TEST(commands_that_name_what_nobody_made_come_to_the_same)
     espl_recorder *const second = espl_command_buffer_recorder(commands, 1);
     const espl_instance_def def = {.source = f.e[0]};
 
-    ck_assert_int_eq(espl_record_instantiate(first, 1, &def, 1, &made), ESPL_OK);
+    ck_ok(espl_record_instantiate(first, 1, &def, 1, &made));
     const espl_entity guess = {made.index + 1, made.generation};
 
-    ck_assert_int_eq(espl_record_destroy(first, 2, guess, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_record_attach(first, 3, made, guess, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(second, 4, guess, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_record_attach(second, 5, made, f.e[1], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_play(f.world, commands, &report), ESPL_OK);
+    ck_ok(espl_record_destroy(first, 2, guess, ESPL_EXTENT_OWNED));
+    ck_ok(espl_record_attach(first, 3, made, guess, NULL));
+    ck_ok(espl_record_destroy(second, 4, guess, ESPL_EXTENT_OWNED));
+    ck_ok(espl_record_attach(second, 5, made, f.e[1], NULL));
+    ck_ok(espl_play(f.world, commands, &report));
     ck_assert_uint_eq(report.refused, 3);
     ck_assert_uint_eq(report.applied, 2);
-    ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
+    ck_ok(espl_tape_frame(f.world));
     espl_command_buffer_destroy(commands);
     field_end(&f, &s, 1);
 }
@@ -560,23 +559,21 @@ TEST(empty_sets_and_views_come_to_the_same)
     espl_view view;
 
     field_begin(&f, &s, NULL);
-    ck_assert_int_eq(espl_create(f.world, NULL, 0, 2, bare), ESPL_OK);
-    ck_assert_int_eq(
-        espl_reserve(f.world,
-                     &(espl_reserve_def){.components = NULL, .component_count = 0, .rows = 9}),
-        ESPL_OK);
-    ck_assert_int_eq(espl_attach(f.world, bare[1], f.e[0], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(f.world, f.e[10], ESPL_EXTENT_ENTITY), ESPL_OK);
-    ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
+    ck_ok(espl_create(f.world, NULL, 0, 2, bare));
+    ck_ok(espl_reserve(f.world,
+                       &(espl_reserve_def){.components = NULL, .component_count = 0, .rows = 9}));
+    ck_ok(espl_attach(f.world, bare[1], f.e[0], NULL));
+    ck_ok(espl_destroy(f.world, f.e[10], ESPL_EXTENT_ENTITY));
+    ck_ok(espl_tape_frame(f.world));
 
     const size_t before = s.size;
-    ck_assert_int_eq(espl_view_hierarchy(f.world, f.e[0], &view), ESPL_OK);
+    ck_ok(espl_view_hierarchy(f.world, f.e[0], &view));
     ck_assert_uint_gt(s.size, before);
-    ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
+    ck_ok(espl_tape_frame(f.world));
 
     // It lays out nothing more, and leaves no record.
     const size_t behind = s.size;
-    ck_assert_int_eq(espl_view_hierarchy(f.world, f.e[0], &view), ESPL_OK);
+    ck_ok(espl_view_hierarchy(f.world, f.e[0], &view));
     ck_assert_uint_eq(s.size, behind);
     field_end(&f, &s, 2);
 }
@@ -585,7 +582,7 @@ static void name_in_callback(void *user, const espl_custom_calls *calls)
 {
     const espl_entity *const entity = user;
 
-    ck_assert_int_eq(espl_set_name(calls->world, *entity, "called"), ESPL_OK);
+    ck_ok(espl_set_name(calls->world, *entity, "called"));
 }
 
 // What a callback names stands behind its playback, and a clone has its name by the replay itself.
@@ -600,29 +597,27 @@ TEST(names_and_calls_on_many_come_to_the_same)
     const espl_custom_command_def def = {
         .name = "name", .user = &f.e[1], .function = name_in_callback};
 
-    ck_assert_int_eq(espl_set_name(f.world, f.e[0], "zero"), ESPL_OK);
-    ck_assert_int_eq(espl_set_name(f.world, f.e[10], ""), ESPL_OK);
+    ck_ok(espl_set_name(f.world, f.e[0], "zero"));
+    ck_ok(espl_set_name(f.world, f.e[10], ""));
     ck_assert_int_eq(espl_set_name(f.world, f.e[20], "a/b"), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_instantiate(f.world, f.e[0], 2, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_register_command(f.world, &def, &number), ESPL_OK);
+    ck_ok(espl_instantiate(f.world, f.e[0], 2, NULL));
+    ck_ok(espl_register_command(f.world, &def, &number));
     espl_command_buffer *const commands = test_commands(f.world, 1);
-    ck_assert_int_eq(
-        espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, number, NULL, 0, 0),
-        ESPL_OK);
-    ck_assert_int_eq(espl_play(f.world, commands, NULL), ESPL_OK);
+    ck_ok(espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, number, NULL, 0, 0));
+    ck_ok(espl_play(f.world, commands, NULL));
     espl_command_buffer_destroy(commands);
-    ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
-    ck_assert_int_eq(espl_attach_many(f.world, f.e + 2, f.e + 3, 5, NULL, NULL), ESPL_OK);
+    ck_ok(espl_tape_frame(f.world));
+    ck_ok(espl_attach_many(f.world, f.e + 2, f.e + 3, 5, NULL, NULL));
     ck_assert_int_eq(espl_attach_many(f.world, f.e + 3, f.e + 2, 5, NULL, &refused),
                      ESPL_ERR_CYCLE);
-    ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
-    ck_assert_int_eq(espl_destroy_many(f.world, f.e + 5, 3, ESPL_EXTENT_ENTITY, NULL), ESPL_OK);
+    ck_ok(espl_tape_frame(f.world));
+    ck_ok(espl_destroy_many(f.world, f.e + 5, 3, ESPL_EXTENT_ENTITY, NULL));
     ck_assert_int_eq(espl_destroy_many(f.world, f.e + 5, 3, ESPL_EXTENT_OWNED, &refused),
                      ESPL_ERR_DEAD);
-    ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
-    ck_assert_int_eq(espl_world_clear(f.world), ESPL_OK);
-    ck_assert_int_eq(espl_create(f.world, NULL, 0, 7, f.e), ESPL_OK);
-    ck_assert_int_eq(espl_set_name(f.world, f.e[6], "behind"), ESPL_OK);
+    ck_ok(espl_tape_frame(f.world));
+    ck_ok(espl_world_clear(f.world));
+    ck_ok(espl_create(f.world, NULL, 0, 7, f.e));
+    ck_ok(espl_set_name(f.world, f.e[6], "behind"));
     field_end(&f, &s, 3);
 }
 
@@ -639,7 +634,7 @@ TEST(what_memory_refused_is_left_out)
         (void)!espl_add_component(f.world, f.e[fail], f.mark, NULL, 0);
         (void)!espl_attach(f.world, f.e[fail], f.e[fail + 1], NULL);
         test_heap_arm(&f.test.heap, 0, false);
-        ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
+        ck_ok(espl_tape_frame(f.world));
     }
     field_end(&f, &s, 11);
 }

@@ -150,7 +150,7 @@ static inline void fixture_compare(fixture_snapshot *before, fixture_snapshot *a
 /// Open a nursery as a playback does. @param has_side  it has side arrays with room for inherit flags.
 static inline void fixture_open_nursery(uint32_t slots, bool has_side)
 {
-    ck_assert_int_eq(espl__forest_reserve(forest, slots, 1), ESPL_OK);
+    ck_ok(espl__forest_reserve(forest, slots, 1));
     fix.nursery_is_new = forest->free_tree == ESPL__NO_TREE;
     forest->is_edited = true;
     forest->nursery = espl__tree_take(forest);

@@ -99,7 +99,7 @@ static inline uint32_t fixture_tree(forest_fixture *fix, uint32_t capacity)
 {
     espl__forest *const forest = &fix->forest;
 
-    ck_assert_int_eq(espl__forest_reserve(forest, capacity, 1), ESPL_OK);
+    ck_ok(espl__forest_reserve(forest, capacity, 1));
     const uint32_t tree = espl__tree_take(forest);
     const uint32_t base = espl__range_take(forest, capacity);
 

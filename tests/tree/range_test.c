@@ -91,7 +91,7 @@ static bool own_class_holds(uint32_t wanted)
 // A tree with a range of so many slots, which were nobody's and are the best fit.
 static uint32_t take(uint32_t count)
 {
-    ck_assert_int_eq(espl__forest_reserve(forest, count, 1), ESPL_OK);
+    ck_ok(espl__forest_reserve(forest, count, 1));
     const uint32_t tree = espl__tree_take(forest);
     const uint32_t before = forest->end, best = best_class(count);
     const bool is_own = own_class_holds(count);
@@ -356,7 +356,7 @@ TEST(ranges_that_were_reserved_need_no_memory)
     if (test_moves_always()) {
         return;
     }
-    ck_assert_int_eq(espl__forest_reserve(forest, 1000, 50), ESPL_OK);
+    ck_ok(espl__forest_reserve(forest, 1000, 50));
     test_heap_arm(&fix.under, 1, true);
     for (uint32_t i = 0; i < 50; ++i) {
         (void)take(1 + test_below(&random, 20));

@@ -123,12 +123,12 @@ TEST(a_transform_that_came_to_a_new_node_goes_with_the_node)
     fixture_snapshot before = fixture_take_snapshot();
 
     fixture_begin_edit(&edit, 4);
-    ck_assert_int_eq(espl__edit_prepare_new(&edit, &place), ESPL_OK);
-    ck_assert_int_eq(espl__edit_clone(&edit, &espl__template_of_none, &place, &made), ESPL_OK);
+    ck_ok(espl__edit_prepare_new(&edit, &place));
+    ck_ok(espl__edit_clone(&edit, &espl__template_of_none, &place, &made));
     const uint32_t slot = edit.made[made].slot;
 
-    ck_assert_int_eq(espl__edit_add_transform(&edit, slot, &identity), ESPL_OK);
-    ck_assert_int_eq(espl__edit_set_inherit(&edit, slot, ESPL_COPY_PARENT), ESPL_OK);
+    ck_ok(espl__edit_add_transform(&edit, slot, &identity));
+    ck_ok(espl__edit_set_inherit(&edit, slot, ESPL_COPY_PARENT));
     undo(&before, 0);
 }
 
@@ -143,13 +143,12 @@ static espl_status play_last_stretch(size_t fail_at)
     const espl_entity tree = test_solo(test.world), node = test_solo(test.world);
     espl_write write = {.entity = tree, .kind = ESPL_WRITE_STRETCH, .value = {.stretch = {1, 1, 1}}};
 
-    ck_assert_int_eq(espl_set_stretch(test.world, tree, (float[]){2, 1, 1}), ESPL_OK);
+    ck_ok(espl_set_stretch(test.world, tree, (float[]){2, 1, 1}));
     espl_command_buffer *const commands = test_commands(test.world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
-    ck_assert_int_eq(espl_record_write(recorder, 0, write.entity, write.kind, &write.value),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_record_attach(recorder, 0, node, tree, NULL), ESPL_OK);
+    ck_ok(espl_record_write(recorder, 0, write.entity, write.kind, &write.value));
+    ck_ok(espl_record_attach(recorder, 0, node, tree, NULL));
     const uint64_t before = test_physical_hash(test.world);
 
     test_heap_arm(&test.heap, fail_at, false);

@@ -22,14 +22,14 @@ static void scene_begin(scene *s, bool is_silent)
     memset(s, 0, sizeof *s);
     s->is_silent = is_silent;
     const espl_world_def def = {.hooks = is_silent ? (espl_hooks){0} : told_hooks(&s->told)};
-    ck_assert_int_eq(espl_world_create(&s->world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&s->world, &def));
     s->root = test_solo(s->world);
     s->member = test_solo(s->world);
-    ck_assert_int_eq(espl_attach(s->world, s->member, s->root, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_set_inherit(s->world, s->member, ESPL_ABSOLUTE_Y), ESPL_OK);
+    ck_ok(espl_attach(s->world, s->member, s->root, NULL));
+    ck_ok(espl_set_inherit(s->world, s->member, ESPL_ABSOLUTE_Y));
     s->number = test_component(s->world, "number", 4, 4);
-    ck_assert_int_eq(espl_create(s->world, &s->number, 1, 1, &s->bare), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(s->world, 1, &s->commands), ESPL_OK);
+    ck_ok(espl_create(s->world, &s->number, 1, 1, &s->bare));
+    ck_ok(espl_command_buffer_create(s->world, 1, &s->commands));
     s->recorder = espl_command_buffer_recorder(s->commands, 0);
 }
 
@@ -86,10 +86,9 @@ static void read_bad_rows(scene *s)
     espl_query query;
     float out[8][16];
 
-    ck_assert_int_eq(espl_query_begin_read(s->world, &bare, &query), ESPL_OK);
+    ck_ok(espl_query_begin_read(s->world, &bare, &query));
     // Before the first chunk there are no rows.
-    ck_assert_int_eq(espl_query_read_transforms(&query, ESPL_READ_STRETCH, out, sizeof *out),
-                     ESPL_OK);
+    ck_ok(espl_query_read_transforms(&query, ESPL_READ_STRETCH, out, sizeof *out));
     ck_assert(espl_query_next(&query));
     demand(s, espl_query_read_transforms(&query, (espl_read_kind)-1, out, sizeof *out),
            ESPL_ERR_ARGUMENT, "kind is none of");
@@ -193,8 +192,8 @@ TEST(a_dump_shows_numbers_that_are_not_finite)
     scene s;
 
     scene_begin(&s, true);
-    ck_assert_int_eq(espl_set_inherit(s.world, s.member, 0), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_transform(s.world, s.root, &huge), ESPL_OK);
+    ck_ok(espl_set_inherit(s.world, s.member, 0));
+    ck_ok(espl_set_local_transform(s.world, s.root, &huge));
     for (int i = 0; i < 2; ++i) {
         ck_assert_int_eq(espl_set_local_transform(s.world, s.member, &huge), ESPL_OVERFLOW);
         ck_assert_uint_lt(espl_dump(s.world, s.member, text, sizeof text), sizeof text);
@@ -263,7 +262,7 @@ TEST(a_custom_command_needs_a_name_of_1_to_255_bytes)
             demand(&s, status, ESPL_ERR_ARGUMENT, "def->name has no byte, or more than 255");
             ck_assert_uint_eq(command, 77);
         } else {
-            ck_assert_int_eq(status, ESPL_OK);
+            ck_ok(status);
         }
     }
     scene_end(&s);

@@ -30,21 +30,21 @@ static void set_up(void)
     s.root = test_solo_at(s.world, 1, 2, 3);
     s.child = test_solo_at(s.world, 4, 4, 4);
     s.solo = test_solo(s.world);
-    ck_assert_int_eq(espl_attach(s.world, s.child, s.root, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_create(s.world, NULL, 0, 1, &s.bare), ESPL_OK);
-    ck_assert_int_eq(espl_attach(s.world, s.bare, s.root, NULL), ESPL_OK);
+    ck_ok(espl_attach(s.world, s.child, s.root, NULL));
+    ck_ok(espl_create(s.world, NULL, 0, 1, &s.bare));
+    ck_ok(espl_attach(s.world, s.bare, s.root, NULL));
 
     s.recycled = test_solo(s.world);
     s.dead = test_solo(s.world);
-    ck_assert_int_eq(espl_destroy(s.world, s.dead, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(s.world, s.recycled, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(s.world, s.dead, ESPL_EXTENT_OWNED));
+    ck_ok(espl_destroy(s.world, s.recycled, ESPL_EXTENT_OWNED));
     ck_assert_uint_eq(test_solo(s.world).index, s.recycled.index);
 
     const espl_instance_def def = {.source = s.solo};
     s.foreign = test_solo(s.elsewhere.world);
-    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &s.commands), ESPL_OK);
+    ck_ok(espl_command_buffer_create(s.world, 1, &s.commands));
     s.recorder = espl_command_buffer_recorder(s.commands, 0);
-    ck_assert_int_eq(espl_record_instantiate(s.recorder, 0, &def, 1, &s.pending), ESPL_OK);
+    ck_ok(espl_record_instantiate(s.recorder, 0, &def, 1, &s.pending));
 }
 
 static void tear_down(void)
@@ -301,7 +301,7 @@ TEST(a_rotation_off_unit_length_is_normalised_by_every_kind)
             espl_write write = {.kind = kinds[i], .value.transform = espl_transform_identity()};
             write.entity = s.child;
             memcpy(write.value.rotation, longer, sizeof longer);
-            ck_assert_int_eq(form_write(s.world, &write, (write_form)form), ESPL_OK);
+            ck_ok(form_write(s.world, &write, (write_form)form));
             const espl_transform got = test_local_of(s.world, s.child);
             ck_assert_float_eq_tol(got.rotation[0], 0.6f, 1e-6f);
             ck_assert_float_eq_tol(got.rotation[3], 0.8f, 1e-6f);
@@ -373,9 +373,8 @@ TEST(poses_that_cannot_stand_so_are_refused_as_a_whole)
                          &r);
     }
     ck_assert_uint_eq(test_physical_hash(s.world), before);
-    ck_assert_int_eq(espl_write_strided(s.world, ESPL_WRITE_LOCAL_POSE, &s.child, of_entity, &pose,
-                                        of_pose, 1, &r),
-                     ESPL_OK);
+    ck_ok(espl_write_strided(s.world, ESPL_WRITE_LOCAL_POSE, &s.child, of_entity, &pose, of_pose, 1,
+                             &r));
     ck_assert_uint_eq(r.applied, 1);
     ck_assert_uint_ne(test_physical_hash(s.world), before);
 }
@@ -439,8 +438,8 @@ TEST(inherit_flags_are_checked)
     ck_assert_int_eq(espl_record_instantiate(s.recorder, 0, &unhung, 1, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_set_inherit(s.world, s.root, ESPL_ABSOLUTE_X), ESPL_ERR_NOT_CHILD);
     ck_assert_int_eq(espl_set_inherit(s.world, s.solo, ESPL_COPY_PARENT), ESPL_ERR_NOT_CHILD);
-    ck_assert_int_eq(espl_set_inherit(s.world, s.root, 0), ESPL_OK);
-    ck_assert_int_eq(espl_set_inherit(s.world, s.solo, 0), ESPL_OK);
+    ck_ok(espl_set_inherit(s.world, s.root, 0));
+    ck_ok(espl_set_inherit(s.world, s.solo, 0));
     ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
 }
@@ -455,8 +454,8 @@ TEST(a_plain_pose_is_refused_as_not_finite_or_overflows)
     espl_world *const world = test.world;
     const espl_entity root = test_solo(world), child = test_solo(world), leaf = test_solo(world);
 
-    ck_assert_int_eq(espl_attach(world, child, root, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_attach(world, leaf, child, NULL), ESPL_OK);
+    ck_ok(espl_attach(world, child, root, NULL));
+    ck_ok(espl_attach(world, leaf, child, NULL));
     for (size_t i = 0; i < sizeof scales / sizeof *scales; ++i) {
         ck_assert_int_ge(espl_set_local_scale(world, root, scales[i]), ESPL_OK);
         for (size_t field = 0; field < 8; ++field) {
@@ -467,11 +466,11 @@ TEST(a_plain_pose_is_refused_as_not_finite_or_overflows)
                                               : &value.scale;
 
             *number = poison[field % 3];
-            ck_assert_int_eq(espl_get_local_transform(world, child, &before), ESPL_OK);
+            ck_ok(espl_get_local_transform(world, child, &before));
             espl_stats(world, &counted);
             ck_assert_int_eq(espl_set_local_transform(world, child, &value), ESPL_ERR_NOT_FINITE);
             ck_assert_int_eq(espl_set_local_transform(world, root, &value), ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_get_local_transform(world, child, &after), ESPL_OK);
+            ck_ok(espl_get_local_transform(world, child, &after));
             espl_stats(world, &counted_then);
             ck_assert_mem_eq(&before, &after, sizeof before);
             ck_assert_uint_eq(counted.nodes_visited, counted_then.nodes_visited);
@@ -484,17 +483,17 @@ TEST(a_plain_pose_is_refused_as_not_finite_or_overflows)
     far.position[0] = 1e30f;
     ck_assert_int_eq(espl_set_local_transform(world, child, &far), ESPL_OVERFLOW);
     ck_assert_uint_eq(test_count_overflowed(world), 2);
-    ck_assert_int_eq(espl_set_local_scale(world, root, 1), ESPL_OK);
+    ck_ok(espl_set_local_scale(world, root, 1));
     ck_assert_float_eq(test_world_of(world, child).position[0], 1e30f);
-    ck_assert_int_eq(espl_set_local_transform(world, leaf, &far), ESPL_OK);
+    ck_ok(espl_set_local_transform(world, leaf, &far));
     far.position[0] = 0;
     far.scale = 1e30f;
     ck_assert_int_eq(espl_set_local_transform(world, child, &far), ESPL_OVERFLOW);
     ck_assert_int_eq(espl_set_local_transform(world, root, &far), ESPL_OVERFLOW);
     ck_assert_int_eq(espl_set_local_scale(world, child, 1), ESPL_OVERFLOW);
-    ck_assert_int_eq(espl_set_local_scale(world, root, 1), ESPL_OK);
+    ck_ok(espl_set_local_scale(world, root, 1));
     ck_assert_uint_eq(test_count_overflowed(world), 0);
-    ck_assert_int_eq(espl_get_world_transform(world, leaf, &left), ESPL_OK);
+    ck_ok(espl_get_world_transform(world, leaf, &left));
     ck_assert_float_eq(left.position[0], 1e30f);
     ck_assert_float_eq(left.scale, 1);
     test_world_end(&test);

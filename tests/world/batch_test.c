@@ -42,7 +42,7 @@ TEST_LOOP(as_many_writes_as_a_chain_has_nodes_visit_a_node_once_or_twice, 0, 3)
         }
         shuffle_writes(writes, count, &random);
         const espl_world_stats before = test_stats(w);
-        ck_assert_int_eq(espl_write_batch(w, writes, count, &report), ESPL_OK);
+        ck_ok(espl_write_batch(w, writes, count, &report));
         const espl_world_stats after = test_stats(w);
 
         ck_report(&report, count, 0, 0);
@@ -81,7 +81,7 @@ TEST(writes_over_many_hierarchies_visit_what_hangs_below_each)
     }
     shuffle_writes(writes, count, &random);
     const espl_world_stats before = test_stats(w);
-    ck_assert_int_eq(espl_write_batch(w, writes, count, NULL), ESPL_OK);
+    ck_ok(espl_write_batch(w, writes, count, NULL));
     ck_assert_uint_eq(test_stats(w).nodes_visited - before.nodes_visited, visits);
     ck_assert_uint_eq(test_stats(w).writes - before.writes, trees);
     for (uint32_t i = 0; i < trees; ++i) {
@@ -102,12 +102,12 @@ TEST(a_node_that_keeps_everything_cuts_off_what_hangs_below)
 
     node = make_chain(w, count);
     const espl_attach_options first = {.before = node[WRITTEN]};
-    ck_assert_int_eq(espl_attach(w, test_solo(w), node[0], &first), ESPL_OK);
-    ck_assert_int_eq(espl_set_inherit(w, node[KEEPER], all), ESPL_OK);
+    ck_ok(espl_attach(w, test_solo(w), node[0], &first));
+    ck_ok(espl_set_inherit(w, node[KEEPER], all));
     for (int is_batch = 0; is_batch < 2; ++is_batch) {
         const espl_write write = write_vector(node[WRITTEN], ESPL_WRITE_TRANSLATE_WORLD, 0, 1, 0);
         const espl_world_stats before = test_stats(w);
-        ck_assert_int_eq(form_write(w, &write, is_batch ? FORM_BATCH : FORM_FUNCTION), ESPL_OK);
+        ck_ok(form_write(w, &write, is_batch ? FORM_BATCH : FORM_FUNCTION));
         const espl_world_stats after = test_stats(w);
         ck_assert_uint_eq(after.nodes_visited, before.nodes_visited + 2);
         ck_assert_uint_eq(after.nodes_skipped, before.nodes_skipped + 1);
@@ -133,7 +133,7 @@ TEST_LOOP(each_of_many_writes_to_one_entity_counts_though_all_are_of_one_kind, 0
     writes[child_first != 0 ? 0 : COUNT] =
         write_vector(node[2], ESPL_WRITE_LOCAL_POSITION, 5, 0, 0);
     const espl_world_stats before = test_stats(w);
-    ck_assert_int_eq(espl_write_batch(w, writes, COUNT + 1, NULL), ESPL_OK);
+    ck_ok(espl_write_batch(w, writes, COUNT + 1, NULL));
     const espl_world_stats after = test_stats(w);
     ck_assert_uint_eq(after.writes, before.writes + COUNT);
     ck_assert_uint_eq(after.writes_skipped, before.writes_skipped + 1);
@@ -165,13 +165,13 @@ TEST(every_order_of_writes_to_different_entities_gives_the_same_worlds)
             ordered[i] = left[at];
             memmove(left + at, left + at + 1, (COUNT - 1 - at) * sizeof *left);
         }
-        ck_assert_int_eq(espl_write_batch(w, ordered, COUNT, NULL), ESPL_OK);
+        ck_ok(espl_write_batch(w, ordered, COUNT, NULL));
         const uint64_t hash = test_physical_hash(w);
         expected = number == 0 ? hash : expected;
         ck_assert_msg(hash == expected, "order %u", number);
         for (int i = 0; i < COUNT + 2; ++i) {
             const espl_transform step = test_at(1, 0, 0);
-            ck_assert_int_eq(espl_set_local_transform(w, node[i], &step), ESPL_OK);
+            ck_ok(espl_set_local_transform(w, node[i], &step));
         }
     }
 }
@@ -234,7 +234,7 @@ TEST(a_write_in_world_axes_sees_where_its_parent_has_come_to)
         write_vector(node[1], ESPL_WRITE_TRANSLATE_WORLD, 10, 0, 0),
         write_vector(node[0], ESPL_WRITE_TRANSLATE_IN_PARENT, 100, 0, 0),
     };
-    ck_assert_int_eq(espl_write_batch(w, writes, 3, NULL), ESPL_OK);
+    ck_ok(espl_write_batch(w, writes, 3, NULL));
     ck_assert_float_eq(world_x(node[0]), 101);
     ck_assert_float_eq(world_x(node[1]), 112);
     ck_assert_float_eq(world_x(node[2]), 50);
@@ -254,7 +254,7 @@ TEST(a_batch_of_the_dead_alone_is_refused_whole)
     for (int i = 0; i < COUNT; ++i) {
         writes[i] = write_vector(node[i * 3 % COUNT], ESPL_WRITE_LOCAL_POSITION, 1, 1, 1);
     }
-    ck_assert_int_eq(espl_destroy(w, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
+    ck_ok(espl_destroy(w, node[0], ESPL_EXTENT_SUBTREE));
     writes[0].entity = espl_entity_null();
     const uint64_t hash = test_physical_hash(w);
 
@@ -271,7 +271,7 @@ TEST(an_entry_with_a_bad_value_takes_no_memory)
     node = make_chain(w, 4);
     espl_write write = write_vector(node[1], ESPL_WRITE_STRETCH, 1, 2, NAN);
 
-    ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.writes = 1}), ESPL_OK);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.writes = 1}));
     test_heap_arm(&test.heap, 1, true);
     ck_assert_int_eq(espl_write_batch(w, &write, 1, NULL), ESPL_PARTLY);
     ck_assert_uint_eq(test.heap.calls, 0);
@@ -287,12 +287,11 @@ TEST(a_batch_of_nothing_and_one_of_lossy_writes_are_done)
 
     node = make_chain(w, 3);
     memset(&report, 0xA5, sizeof report);
-    ck_assert_int_eq(espl_write_batch(w, NULL, 0, &report), ESPL_OK);
+    ck_ok(espl_write_batch(w, NULL, 0, &report));
     ck_report(&report, 0, 0, 0);
     memset(&report, 0xA5, sizeof report);
-    ck_assert_int_eq(espl_write_strided(w, ESPL_WRITE_LOCAL_POSE, NULL, sizeof(espl_entity), NULL,
-                                        sizeof(espl_pose), 0, &report),
-                     ESPL_OK);
+    ck_ok(espl_write_strided(w, ESPL_WRITE_LOCAL_POSE, NULL, sizeof(espl_entity), NULL,
+                             sizeof(espl_pose), 0, &report));
     ck_report(&report, 0, 0, 0);
 
     const espl_write writes[3] = {write_scale(node[0], ESPL_WRITE_LOCAL_SCALE, 0),
@@ -330,7 +329,7 @@ TEST(an_entry_may_make_its_own_world_overflow_but_not_a_stretch)
     ck_assert_float_eq(test_local_of(w, node[2]).scale, 1e20f);
 
     const espl_write back = write_scale(node[0], ESPL_WRITE_LOCAL_SCALE, 1);
-    ck_assert_int_eq(espl_write_batch(w, &back, 1, &report), ESPL_OK);
+    ck_ok(espl_write_batch(w, &back, 1, &report));
     ck_assert_uint_eq(report.overflowed, 0);
     ck_assert_float_eq(test_world_of(w, node[2]).scale, 1e20f);
     ck_assert_int_eq(espl_write_batch(w, writes + 2, 3, &report), ESPL_PARTLY);
@@ -351,7 +350,7 @@ TEST_LOOP(an_entity_above_a_world_that_overflows_is_written_twice, 0, 2)
     const espl_write writes[3] = {write_scale(node[1], ESPL_WRITE_LOCAL_SCALE, 1e30f),
                                   write_scale(node[0], ESPL_WRITE_LOCAL_SCALE, 2),
                                   write_scale(node[0], ESPL_WRITE_LOCAL_SCALE, 1e30f)};
-    ck_assert_int_eq(espl_write_batch(w, writes, 1, NULL), ESPL_OK);
+    ck_ok(espl_write_batch(w, writes, 1, NULL));
     ck_assert_int_eq(espl_write_batch(w, writes + 1 - child_first, 2 + child_first, &report),
                      ESPL_OVERFLOW);
     ck_report(&report, 2 + child_first, 0, 0);
@@ -359,7 +358,7 @@ TEST_LOOP(an_entity_above_a_world_that_overflows_is_written_twice, 0, 2)
     ck_assert_uint_eq(test_count_overflowed(w), 1);
 
     // Smaller above, it is finite again.
-    ck_assert_int_eq(espl_write_batch(w, writes + 1, 1, NULL), ESPL_OK);
+    ck_ok(espl_write_batch(w, writes + 1, 1, NULL));
     ck_assert_float_eq(test_world_of(w, node[1]).scale, 2e30f);
     ck_assert_uint_eq(test_count_overflowed(w), 0);
 }
@@ -372,7 +371,7 @@ TEST(an_entry_may_make_a_world_below_overflow)
 
     node = make_forest(w, parent, 6);
     const espl_write large = write_scale(node[2], ESPL_WRITE_LOCAL_SCALE, 1e30f);
-    ck_assert_int_eq(espl_write_batch(w, &large, 1, NULL), ESPL_OK);
+    ck_ok(espl_write_batch(w, &large, 1, NULL));
 
     const espl_write writes[4] = {write_vector(node[3], ESPL_WRITE_TRANSLATE_IN_PARENT, 1, 0, 0),
                                   write_scale(node[0], ESPL_WRITE_LOCAL_SCALE, 1e10f),
@@ -388,7 +387,7 @@ TEST(an_entry_may_make_a_world_below_overflow)
 
     // Unless a write to that one makes good what the entry above would break.
     const espl_write mended[2] = {writes[1], write_scale(node[2], ESPL_WRITE_LOCAL_SCALE, 1)};
-    ck_assert_int_eq(espl_write_batch(w, mended, 2, &report), ESPL_OK);
+    ck_ok(espl_write_batch(w, mended, 2, &report));
     ck_assert_float_eq(test_world_of(w, node[2]).scale, 1e10f);
     ck_assert_uint_eq(test_count_overflowed(w), 0);
 }
@@ -411,7 +410,7 @@ TEST(an_entry_in_world_axes_below_a_world_that_overflows_is_refused_alone)
     ck_assert_uint_eq(test_count_overflowed(w), 2);
     ck_assert_float_eq(test_local_of(w, node[2]).position[0], 2);
 
-    ck_assert_int_eq(espl_set_local_scale(w, node[0], 1), ESPL_OK);
+    ck_ok(espl_set_local_scale(w, node[0], 1));
     ck_assert_float_eq(world_x(node[1]), 1e30f);
     ck_assert_uint_eq(test_count_overflowed(w), 0);
 }

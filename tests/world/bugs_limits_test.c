@@ -39,7 +39,7 @@ static void circus_world(circus *c, uint32_t at)
                                 .hooks = test_hooks_of(&c->hooks)};
 
     if (c->world[at] == NULL) {
-        ck_assert_int_eq(espl_world_create(&c->world[at], &def), ESPL_OK);
+        ck_ok(espl_world_create(&c->world[at], &def));
         (void)test_solo(c->world[at]);
         return;
     }
@@ -79,10 +79,10 @@ static void circus_commands(circus *c, uint32_t at, uint32_t i, uint32_t act, ui
                          commands, NULL);
         break;
     case 5:
-        ck_assert_int_eq(espl_sync(c->world[at], NULL), ESPL_OK);
+        ck_ok(espl_sync(c->world[at], NULL));
         break;
     case 9:
-        ck_assert_int_eq(espl_command_buffer_create(c->world[at], 2, &c->commands[at][i]), ESPL_OK);
+        ck_ok(espl_command_buffer_create(c->world[at], 2, &c->commands[at][i]));
         break;
     default:
         (void)!espl_record_destroy(espl_command_buffer_recorder(commands, lane), act, anyone,
@@ -298,7 +298,7 @@ TEST(k8_components_are_told_apart_at_the_edges_of_a_word)
     register_tags(w, tag, TAGS);
     for (size_t at = 3; at < sizeof edges / sizeof *edges && edges[at] <= tag[TAGS - 1]; ++at) {
         const espl_component set[2] = {ESPL_TRANSFORM, edges[at]};
-        ck_assert_int_eq(espl_create(w, set, 2, 1, &entity[count++]), ESPL_OK);
+        ck_ok(espl_create(w, set, 2, 1, &entity[count++]));
     }
     for (size_t i = 0; i < count; ++i) {
         for (espl_component c = ESPL_DISABLED + 1; c <= tag[TAGS - 1]; ++c) {
@@ -308,7 +308,7 @@ TEST(k8_components_are_told_apart_at_the_edges_of_a_word)
             size_t met = 0;
 
             ck_assert(espl_has_component(w, entity[i], c) == is_own);
-            ck_assert_int_eq(espl_query_begin(w, &def, &query), ESPL_OK);
+            ck_ok(espl_query_begin(w, &def, &query));
             while (espl_query_next(&query)) {
                 for (size_t row = 0; row < query.count; ++row) {
                     met += espl_entity_equal(query.entities[row], entity[i]);
@@ -330,9 +330,9 @@ TEST(k12_what_is_not_there_is_not_found_one_past_the_end)
 
     node = make_chain(w, 3);
     espl_component last = 0, number = 0;
-    ck_assert_int_eq(register_kind(w, "number", 4, 4, &number), ESPL_OK);
-    ck_assert_int_eq(register_kind(w, "last", 4, 4, &last), ESPL_OK);
-    ck_assert_int_eq(espl_add_component(w, node[1], number, NULL, 4), ESPL_OK);
+    ck_ok(register_kind(w, "number", 4, 4, &number));
+    ck_ok(register_kind(w, "last", 4, 4, &last));
+    ck_ok(espl_add_component(w, node[1], number, NULL, 4));
 
     ck_assert_uint_eq(espl_component_find(w, "las"), 0);
     ck_assert_uint_eq(espl_component_find(w, "lastt"), 0);
@@ -344,16 +344,16 @@ TEST(k12_what_is_not_there_is_not_found_one_past_the_end)
     ck_assert(espl_entity_is_null(espl_get_next_sibling(w, node[2])));
     ck_assert(espl_entity_is_null(espl_get_first_child(w, node[2])));
     const espl_query_def nobody = {.all = &last, .all_count = 1};
-    ck_assert_int_eq(espl_query_begin(w, &nobody, &query), ESPL_OK);
+    ck_ok(espl_query_begin(w, &nobody, &query));
     ck_assert(!espl_query_next(&query));
     const espl_query_def somebody = {.all = &number, .all_count = 1};
-    ck_assert_int_eq(espl_query_begin(w, &somebody, &query), ESPL_OK);
+    ck_ok(espl_query_begin(w, &somebody, &query));
     ck_assert(espl_query_next(&query));
     ck_assert_ptr_null(espl_query_read(&query, last, 4));
     ck_assert_ptr_nonnull(espl_query_read(&query, number, 4));
     ck_assert(!espl_query_next(&query));
 
-    ck_assert_int_eq(espl_view_hierarchy(w, node[2], &view), ESPL_OK);
+    ck_ok(espl_view_hierarchy(w, node[2], &view));
     ck_assert(espl_entity_equal(espl_view_entity(&view, 2), node[2]));
     ck_assert(espl_entity_is_null(espl_view_entity(&view, 3)));
     ck_assert(espl_entity_is_null(espl_view_entity(&view, SIZE_MAX)));
@@ -361,11 +361,9 @@ TEST(k12_what_is_not_there_is_not_found_one_past_the_end)
     espl_command_buffer *const commands = test_commands(w, 1);
     const espl_instance_def def = {.source = node[2]};
     espl_entity pending = {0};
-    ck_assert_int_eq(
-        espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, 1, &pending),
-        ESPL_OK);
-    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_result(commands, 0, 0), ESPL_OK);
+    ck_ok(espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, 1, &pending));
+    ck_ok(espl_play(w, commands, NULL));
+    ck_ok(espl_command_buffer_result(commands, 0, 0));
     ck_assert_int_eq(espl_command_buffer_result(commands, 0, 1), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_command_buffer_result(commands, 1, 0), ESPL_ERR_ARGUMENT);
     pending.index += 1;

@@ -29,7 +29,7 @@ static void note(book *b, espl_entity entity)
 
 static void strike_out(book *b, espl_world *world, size_t at)
 {
-    ck_assert_int_eq(espl_destroy(world, b->handle[at], ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(world, b->handle[at], ESPL_EXTENT_OWNED));
     b->is_living[at] = false;
     b->living -= 1;
 }
@@ -54,7 +54,7 @@ static void check_book(const book *b, espl_world *world)
     for (size_t i = 0; i < b->count; ++i) {
         ck_assert(espl_is_alive(world, b->handle[i]) == b->is_living[i]);
     }
-    ck_assert_int_eq(espl_query_begin(world, NULL, &query), ESPL_OK);
+    ck_ok(espl_query_begin(world, NULL, &query));
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count; ++row, ++met) {
             size_t at = 0;
@@ -106,24 +106,23 @@ TEST(b7_the_generation_of_an_index_only_goes_up)
         const espl_instance_def def = {.source = source};
         espl_entity made[9];
 
-        ck_assert_int_eq(espl_create(w, NULL, 0, 3, made), ESPL_OK);
-        ck_assert_int_eq(espl_instantiate(w, source, 3, made + 3), ESPL_OK);
+        ck_ok(espl_create(w, NULL, 0, 3, made));
+        ck_ok(espl_instantiate(w, source, 3, made + 3));
         espl_command_buffer *const commands = test_commands(w, 1);
-        ck_assert_int_eq(espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def,
-                                                 3, made + 6),
-                         ESPL_OK);
-        ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
+        ck_ok(espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, 3,
+                                      made + 6));
+        ck_ok(espl_play(w, commands, NULL));
         for (int i = 6; i < 9; ++i) {
-            ck_assert_int_eq(espl_command_buffer_resolve(commands, made[i], &made[i]), ESPL_OK);
+            ck_ok(espl_command_buffer_resolve(commands, made[i], &made[i]));
         }
         espl_command_buffer_destroy(commands);
         for (int i = 0; i < 9; ++i) {
             ck_assert_uint_lt(made[i].index, INDICES);
             ck_assert_uint_gt(made[i].generation, last[made[i].index]);
             last[made[i].index] = made[i].generation;
-            ck_assert_int_eq(espl_destroy(w, made[(i * 4) % 9], ESPL_EXTENT_OWNED), ESPL_OK);
+            ck_ok(espl_destroy(w, made[(i * 4) % 9], ESPL_EXTENT_OWNED));
         }
-        ck_assert_int_eq(espl_compact(w), ESPL_OK);
+        ck_ok(espl_compact(w));
     }
 }
 
@@ -135,7 +134,7 @@ static espl_entity attached(espl_world *world, espl_entity parent, espl_link lin
     const espl_entity child = test_solo(world);
 
     options.link = link;
-    ck_assert_int_eq(espl_attach(world, child, parent, &options), ESPL_OK);
+    ck_ok(espl_attach(world, child, parent, &options));
     return child;
 }
 
@@ -156,24 +155,24 @@ TEST(c12_an_empty_list_is_no_matter_anywhere)
     const espl_entity leaf = test_solo(w);
     const uint64_t before = test_physical_hash(w);
 
-    ck_assert_int_eq(espl_create(w, NULL, 0, 0, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_instantiate(w, leaf, 0, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_write_batch(w, NULL, 0, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_change_components(w, leaf, &nothing), ESPL_OK);
-    ck_assert_int_eq(espl_change_components_array(w, NULL, 0, &nothing, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_change_components_query(w, &nobody, &nothing, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_query_begin(w, &nobody, &query), ESPL_OK);
+    ck_ok(espl_create(w, NULL, 0, 0, NULL));
+    ck_ok(espl_instantiate(w, leaf, 0, NULL));
+    ck_ok(espl_write_batch(w, NULL, 0, NULL));
+    ck_ok(espl_change_components(w, leaf, &nothing));
+    ck_ok(espl_change_components_array(w, NULL, 0, &nothing, NULL));
+    ck_ok(espl_change_components_query(w, &nobody, &nothing, NULL));
+    ck_ok(espl_query_begin(w, &nobody, &query));
     ck_assert(!espl_query_next(&query) && !espl_query_next(&query));
     espl_command_buffer *const commands = test_commands(w, 2);
-    ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
+    ck_ok(espl_play(w, commands, &report));
     ck_assert_uint_eq(report.accepted, 0);
-    ck_assert_int_eq(espl_sync(w, &report), ESPL_OK);
+    ck_ok(espl_sync(w, &report));
     ck_assert_uint_eq(test_physical_hash(w), before);
 
     // A closure without members but the top, in each of the destroys and as a source.
     for (int kind = 0; kind < 3; ++kind) {
-        ck_assert_int_eq(espl_instantiate(w, leaf, 1, &clone), ESPL_OK);
-        ck_assert_int_eq(espl_destroy(w, clone, extents[kind]), ESPL_OK);
+        ck_ok(espl_instantiate(w, leaf, 1, &clone));
+        ck_ok(espl_destroy(w, clone, extents[kind]));
         ck_assert(!espl_is_alive(w, clone));
     }
     espl_command_buffer_destroy(commands);
@@ -202,10 +201,9 @@ static void crowd_begin(crowd *c)
         c->entity[i] = attached(c->world, c->entity[0], ESPL_LINK_OWNED);
     }
     for (uint32_t i = 0; i < CROWD; i += 2) {
-        ck_assert_int_eq(espl_add_component(c->world, c->entity[i], c->number, &i, sizeof i),
-                         ESPL_OK);
+        ck_ok(espl_add_component(c->world, c->entity[i], c->number, &i, sizeof i));
     }
-    ck_assert_int_eq(espl_command_buffer_create(c->world, 1, &c->commands), ESPL_OK);
+    ck_ok(espl_command_buffer_create(c->world, 1, &c->commands));
 }
 
 static void crowd_end(crowd *c)
@@ -227,11 +225,11 @@ TEST(e6_iterations_end_in_any_order_and_the_last_one_frees_the_world)
         crowd c;
 
         crowd_begin(&c);
-        ck_assert_int_eq(espl_query_begin(c.world, NULL, &query[0]), ESPL_OK);
+        ck_ok(espl_query_begin(c.world, NULL, &query[0]));
         ck_assert(espl_query_next(&query[0]));
-        ck_assert_int_eq(espl_subtree_begin(c.world, c.entity[0], &below), ESPL_OK);
+        ck_ok(espl_subtree_begin(c.world, c.entity[0], &below));
         ck_assert(espl_subtree_next(&below));
-        ck_assert_int_eq(espl_query_begin(c.world, NULL, &query[1]), ESPL_OK);
+        ck_ok(espl_query_begin(c.world, NULL, &query[1]));
         for (int i = 0; i < 3; ++i) {
             ck_assert_int_eq(espl_destroy(c.world, c.entity[5], ESPL_EXTENT_OWNED), ESPL_ERR_BUSY);
             for (int twice = 0; twice < 2; ++twice) {
@@ -242,7 +240,7 @@ TEST(e6_iterations_end_in_any_order_and_the_last_one_frees_the_world)
                 }
             }
         }
-        ck_assert_int_eq(espl_destroy(c.world, c.entity[5], ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_destroy(c.world, c.entity[5], ESPL_EXTENT_OWNED));
         crowd_end(&c);
     }
 }
@@ -253,7 +251,7 @@ static const espl_entity *own_rows(crowd *c, const uint32_t **column, size_t *co
     const espl_query_def def = {.all = &c->number, .all_count = 1};
     espl_query query;
 
-    ck_assert_int_eq(espl_query_begin(c->world, &def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(c->world, &def, &query));
     ck_assert(espl_query_next(&query));
     const espl_entity *const entities = query.entities;
     *column = espl_query_read(&query, c->number, sizeof **column);
@@ -277,16 +275,13 @@ TEST(e9_memory_of_the_world_itself_may_be_the_input)
     const uint32_t first = column[0], last = column[count - 1];
 
     // A value onto itself, and one that stands in the row which the call moves away.
-    ck_assert_int_eq(espl_set_component(c.world, copy[0], c.number, column, sizeof *column),
-                     ESPL_OK);
-    ck_assert_int_eq(
-        espl_set_component(c.world, copy[0], c.number, &column[count - 1], sizeof *column),
-        ESPL_OK);
-    ck_assert_int_eq(espl_get_component(c.world, copy[0], c.number, &got, sizeof got), ESPL_OK);
+    ck_ok(espl_set_component(c.world, copy[0], c.number, column, sizeof *column));
+    ck_ok(espl_set_component(c.world, copy[0], c.number, &column[count - 1], sizeof *column));
+    ck_ok(espl_get_component(c.world, copy[0], c.number, &got, sizeof got));
     ck_assert_uint_eq(got, last);
-    ck_assert_int_eq(espl_set_component(c.world, copy[0], c.number, &first, sizeof first), ESPL_OK);
-    ck_assert_int_eq(espl_add_component(c.world, copy[0], twin, column, sizeof *column), ESPL_OK);
-    ck_assert_int_eq(espl_get_component(c.world, copy[0], twin, &got, sizeof got), ESPL_OK);
+    ck_ok(espl_set_component(c.world, copy[0], c.number, &first, sizeof first));
+    ck_ok(espl_add_component(c.world, copy[0], twin, column, sizeof *column));
+    ck_ok(espl_get_component(c.world, copy[0], twin, &got, sizeof got));
     ck_assert_uint_eq(got, first);
 
     // The handles of a chunk whose rows all leave it, and a value out of it for all of them.
@@ -296,11 +291,10 @@ TEST(e9_memory_of_the_world_itself_may_be_the_input)
     const espl_component_value value = {twin, sizeof given, &column[count / 2]};
     const espl_change_def change = {
         .add = &value, .add_count = 1, .remove = &c.number, .remove_count = 1};
-    ck_assert_int_eq(espl_change_components_array(c.world, entities, count, &change, NULL),
-                     ESPL_OK);
+    ck_ok(espl_change_components_array(c.world, entities, count, &change, NULL));
     for (size_t i = 0; i < count; ++i) {
         ck_assert(!espl_has_component(c.world, copy[i], c.number));
-        ck_assert_int_eq(espl_get_component(c.world, copy[i], twin, &got, sizeof got), ESPL_OK);
+        ck_ok(espl_get_component(c.world, copy[i], twin, &got, sizeof got));
         ck_assert_uint_eq(got, given);
     }
     test_world_is_valid(c.world);
@@ -320,10 +314,8 @@ TEST(e9_the_handles_of_a_chunk_may_be_written_in_a_batch)
         values[i][0] = (float)i;
         values[i][1] = values[i][2] = 1;
     }
-    ck_assert_int_eq(espl_write_strided(c.world, ESPL_WRITE_LOCAL_POSITION, entities,
-                                        sizeof(espl_entity), (const float(*)[3])values,
-                                        sizeof(float[3]), count, NULL),
-                     ESPL_OK);
+    ck_ok(espl_write_strided(c.world, ESPL_WRITE_LOCAL_POSITION, entities, sizeof(espl_entity),
+                             (const float(*)[3])values, sizeof(float[3]), count, NULL));
     for (size_t i = 0; i < count; ++i) {
         ck_assert_float_eq(test_local_of(c.world, entities[i]).position[0], (float)i);
     }
@@ -351,17 +343,17 @@ TEST(e10_nothing_points_where_a_grown_container_was)
     for (uint32_t i = 0; i < STEPS; ++i) {
         kind[i] = test_component(w, name_of(i, name), 4, 4);
         const espl_component set[2] = {ESPL_TRANSFORM, kind[i]};
-        ck_assert_int_eq(espl_create(w, set, 2, 1, &entity[i]), ESPL_OK);
-        ck_assert_int_eq(espl_set_component(w, entity[i], kind[i], &i, sizeof i), ESPL_OK);
+        ck_ok(espl_create(w, set, 2, 1, &entity[i]));
+        ck_ok(espl_set_component(w, entity[i], kind[i], &i, sizeof i));
         if (i > 0) {
-            ck_assert_int_eq(espl_attach(w, entity[i], entity[i / 2], NULL), ESPL_OK);
+            ck_ok(espl_attach(w, entity[i], entity[i / 2], NULL));
         }
         for (uint32_t k = 0; k <= i; ++k) {
             uint32_t got = UINT32_MAX;
             const espl_entity parent = k == 0 ? espl_entity_null() : entity[k / 2];
 
             ck_assert_uint_eq(espl_component_find(w, name_of(k, name)), kind[k]);
-            ck_assert_int_eq(espl_get_component(w, entity[k], kind[k], &got, sizeof got), ESPL_OK);
+            ck_ok(espl_get_component(w, entity[k], kind[k], &got, sizeof got));
             ck_assert_uint_eq(got, k);
             ck_assert(espl_entity_equal(espl_get_parent(w, entity[k]), parent));
         }
@@ -370,7 +362,7 @@ TEST(e10_nothing_points_where_a_grown_container_was)
 
 static void position_of(const espl_world *world, espl_entity entity, float out[3])
 {
-    ck_assert_int_eq(espl_get_world_position(world, entity, out), ESPL_OK);
+    ck_ok(espl_get_world_position(world, entity, out));
 }
 
 // --- I: numbers ---
@@ -388,7 +380,7 @@ static espl_transform random_placement(uint64_t *random)
         t.stretch[i] = test_between(random, 0.25f, 4);
     }
     t.scale = test_between(random, 0.25f, 4) * (test_one_in(random, 4) ? -1.0f : 1.0f);
-    ck_assert_int_eq(espl_transform_normalize(&t), ESPL_OK);
+    ck_ok(espl_transform_normalize(&t));
     return t;
 }
 
@@ -402,15 +394,15 @@ TEST(i5_nothing_is_sheared_by_a_change_of_parent_under_a_stretch)
         const espl_transform parent = random_placement(&random), child = random_placement(&random);
         float before[16], after[16];
 
-        ck_assert_int_eq(espl_set_local_transform(w, up, &parent), ESPL_OK);
-        ck_assert_int_eq(espl_set_local_transform(w, down, &child), ESPL_OK);
-        ck_assert_int_eq(espl_get_matrix_4x4(w, down, before), ESPL_OK);
-        ck_assert_int_eq(espl_attach(w, down, up, NULL), ESPL_OK);
-        ck_assert_int_eq(espl_get_matrix_4x4(w, down, after), ESPL_OK);
+        ck_ok(espl_set_local_transform(w, up, &parent));
+        ck_ok(espl_set_local_transform(w, down, &child));
+        ck_ok(espl_get_matrix_4x4(w, down, before));
+        ck_ok(espl_attach(w, down, up, NULL));
+        ck_ok(espl_get_matrix_4x4(w, down, after));
         for (int i = 0; i < 16; ++i) {
             ck_assert_double_le(fabs((double)before[i] - (double)after[i]), 1e-4);
         }
-        ck_assert_int_eq(espl_detach(w, down, ESPL_KEEP_WORLD), ESPL_OK);
+        ck_ok(espl_detach(w, down, ESPL_KEEP_WORLD));
     }
 }
 
@@ -425,8 +417,8 @@ TEST(i7_small_steps_far_out_are_the_same_batched_and_single)
     const espl_write write = write_vector(b, ESPL_WRITE_TRANSLATE_WORLD, step[0], step[1], step[2]);
 
     for (int i = 0; i < 1000; ++i) {
-        ck_assert_int_eq(espl_translate_world(w, a, step), ESPL_OK);
-        ck_assert_int_eq(espl_write_batch(w, &write, 1, NULL), ESPL_OK);
+        ck_ok(espl_translate_world(w, a, step));
+        ck_ok(espl_write_batch(w, &write, 1, NULL));
         for (int k = 0; k < 3; ++k) {
             expected[k] += step[k];
         }
@@ -447,7 +439,7 @@ TEST(i9_no_placement_is_refused_as_a_matrix)
         float columns[16], residual = 1;
 
         espl_transform_matrix_4x4(columns, &t);
-        ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_OK);
+        ck_ok(espl_transform_from_matrix_4x4(&found, columns, &residual));
         ck_assert_float_le(residual, 2e-6f);
     }
 }
@@ -464,10 +456,10 @@ TEST(i11_the_inverse_scale_meets_the_right_part_of_the_translation)
         double columns[3][3], back[3] = {0, 0, 0};
         float matrix[16];
 
-        ck_assert_int_eq(espl_set_local_transform(w, a, &frame), ESPL_OK);
-        ck_assert_int_eq(espl_set_local_transform(w, b, &other), ESPL_OK);
-        ck_assert_int_eq(espl_relative(w, a, b, &seen), ESPL_OK);
-        ck_assert_int_eq(espl_get_matrix_4x4(w, a, matrix), ESPL_OK);
+        ck_ok(espl_set_local_transform(w, a, &frame));
+        ck_ok(espl_set_local_transform(w, b, &other));
+        ck_ok(espl_relative(w, a, b, &seen));
+        ck_ok(espl_get_matrix_4x4(w, a, matrix));
         for (int i = 0; i < 9; ++i) {
             columns[i / 3][i % 3] = (double)matrix[4 * (i / 3) + i % 3];
         }

@@ -29,7 +29,7 @@ static void set_up_tags(void)
         char name[16];
 
         snprintf(name, sizeof name, "tag %zu", i);
-        ck_assert_int_eq(register_one(w, name, 0, 0, &tags[i]), ESPL_OK);
+        ck_ok(register_one(w, name, 0, 0, &tags[i]));
     }
 }
 
@@ -38,7 +38,7 @@ static espl_entity make(size_t count)
 {
     espl_entity entity = {0};
 
-    ck_assert_int_eq(espl_create(w, tags, count - 1, 1, &entity), ESPL_OK);
+    ck_ok(espl_create(w, tags, count - 1, 1, &entity));
     return entity;
 }
 
@@ -72,7 +72,7 @@ TEST(d2_a_world_takes_so_many_components_and_no_more)
 
     for (uint32_t i = BUILT_IN + 1; i <= ESPL_COMPONENT_LIMIT; ++i) {
         snprintf(name, sizeof name, "%u", (unsigned)i);
-        ck_assert_int_eq(register_one(w, name, sizeof value, 4, &out), ESPL_OK);
+        ck_ok(register_one(w, name, sizeof value, 4, &out));
         ck_assert_uint_eq(out, i);
     }
     const size_t bytes = test.heap.bytes;
@@ -87,9 +87,9 @@ TEST(d2_a_world_takes_so_many_components_and_no_more)
 
     // The last one serves like any other, and the next number names none.
     const espl_entity entity = test_solo(w);
-    ck_assert_int_eq(espl_add_component(w, entity, ESPL_COMPONENT_LIMIT, &value, 4), ESPL_OK);
+    ck_ok(espl_add_component(w, entity, ESPL_COMPONENT_LIMIT, &value, 4));
     value = 0;
-    ck_assert_int_eq(espl_get_component(w, entity, ESPL_COMPONENT_LIMIT, &value, 4), ESPL_OK);
+    ck_ok(espl_get_component(w, entity, ESPL_COMPONENT_LIMIT, &value, 4));
     ck_assert_uint_eq(value, 77);
     ck_assert_int_eq(espl_add_component(w, entity, ESPL_COMPONENT_LIMIT + 1, &value, 4),
                      ESPL_ERR_ARGUMENT);
@@ -121,7 +121,7 @@ TEST(a_full_set_takes_no_other_component)
     const espl_transform value = test_at(1, 2, 3);
 
     const espl_entity entity = make(ESPL_SET_LIMIT - 1);
-    ck_assert_int_eq(espl_add_component(w, entity, tags[TAGS - 1], NULL, 0), ESPL_OK);
+    ck_ok(espl_add_component(w, entity, tags[TAGS - 1], NULL, 0));
     const uint64_t hash = test_physical_hash(w);
     is_refused(espl_add_component(w, entity, tags[TAGS - 2], NULL, 0), hash);
     is_refused(espl_add_component(w, entity, ESPL_PREFAB, NULL, 0), hash);
@@ -129,9 +129,9 @@ TEST(a_full_set_takes_no_other_component)
     is_refused(espl_disable(w, entity, ESPL_EXTENT_ENTITY), hash);
 
     // What it has already is no addition.
-    ck_assert_int_eq(espl_add_component(w, entity, tags[0], NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_remove_component(w, entity, tags[0]), ESPL_OK);
-    ck_assert_int_eq(espl_add_component(w, entity, ESPL_TRANSFORM, &value, sizeof value), ESPL_OK);
+    ck_ok(espl_add_component(w, entity, tags[0], NULL, 0));
+    ck_ok(espl_remove_component(w, entity, tags[0]));
+    ck_ok(espl_add_component(w, entity, ESPL_TRANSFORM, &value, sizeof value));
     ck_assert_uint_eq(count_set(entity), ESPL_SET_LIMIT);
 }
 
@@ -147,13 +147,12 @@ TEST(a_full_set_is_changed_in_one_step)
         .add = &tag, .add_count = 1, .remove = &placement, .remove_count = 1};
 
     const espl_entity one = make(ESPL_SET_LIMIT), two = make(ESPL_SET_LIMIT - 1);
-    ck_assert_int_eq(espl_change_components(w, one, &other), ESPL_OK);
+    ck_ok(espl_change_components(w, one, &other));
     ck_assert(espl_has_component(w, one, tag.component) && !espl_has_component(w, one, tags[0]));
     ck_assert_uint_eq(count_set(one), ESPL_SET_LIMIT);
-    ck_assert_int_eq(espl_add_component(w, two, ESPL_TRANSFORM, NULL, sizeof(espl_transform)),
-                     ESPL_OK);
+    ck_ok(espl_add_component(w, two, ESPL_TRANSFORM, NULL, sizeof(espl_transform)));
     ck_assert_uint_eq(count_set(two), ESPL_SET_LIMIT);
-    ck_assert_int_eq(espl_change_components(w, two, &bare), ESPL_OK);
+    ck_ok(espl_change_components(w, two, &bare));
     ck_assert(espl_has_component(w, two, tag.component) &&
               !espl_has_component(w, two, ESPL_TRANSFORM));
     ck_assert_uint_eq(count_set(two), ESPL_SET_LIMIT);
@@ -178,14 +177,14 @@ TEST(many_are_changed_or_none_where_one_is_full)
     // All below the full one: disabling is one change.
     for (size_t i = 0; i < 4; ++i) {
         if (i != 2) {
-            ck_assert_int_eq(espl_attach(w, entities[2], entities[i], NULL), ESPL_OK);
+            ck_ok(espl_attach(w, entities[2], entities[i], NULL));
         }
     }
-    ck_assert_int_eq(espl_attach(w, entities[0], entities[1], NULL), ESPL_OK);
+    ck_ok(espl_attach(w, entities[0], entities[1], NULL));
     const uint64_t hung = test_physical_hash(w);
     is_refused(espl_disable(w, espl_get_root(w, entities[2]), ESPL_EXTENT_SUBTREE), hung);
-    ck_assert_int_eq(espl_destroy(w, entities[2], ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_change_components_query(w, NULL, &change, &count), ESPL_OK);
+    ck_ok(espl_destroy(w, entities[2], ESPL_EXTENT_OWNED));
+    ck_ok(espl_change_components_query(w, NULL, &change, &count));
     ck_assert_uint_eq(count, 3);
 }
 
@@ -195,8 +194,8 @@ static espl_entity make_placed(size_t count, espl_entity parent)
     espl_entity entity;
 
     memcpy(set + 1, tags, count * sizeof *tags);
-    ck_assert_int_eq(espl_create(w, set, count + 1, 1, &entity), ESPL_OK);
-    ck_assert_int_eq(espl_attach(w, entity, parent, NULL), ESPL_OK);
+    ck_ok(espl_create(w, set, count + 1, 1, &entity));
+    ck_ok(espl_attach(w, entity, parent, NULL));
     return entity;
 }
 
@@ -217,10 +216,10 @@ TEST(a_full_set_is_no_hindrance_to_those_beside_it)
     espl_status status = ESPL_ERR_NO_MEMORY;
     size_t points = 0;
 
-    ck_assert_int_eq(espl_attach(w, bare, full, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    ck_ok(espl_attach(w, bare, full, NULL));
+    ck_ok(espl_compact(w));
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_destroy(w, root, ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_ok(espl_destroy(w, root, ESPL_EXTENT_ENTITY));
     test_heap_arm(&test.heap, 0, false);
     ck_assert(espl_has_component(w, full, ESPL_MEMBER));
     ck_assert_uint_eq(count_set(full), ESPL_SET_LIMIT);
@@ -233,12 +232,12 @@ TEST(a_full_set_is_no_hindrance_to_those_beside_it)
         ck_assert(status == ESPL_OK || test_physical_hash(w) == hash);
         test_world_is_valid(w);
     }
-    ck_assert_int_eq(status, ESPL_OK);
+    ck_ok(status);
     ck_assert_uint_gt(points, 5);
     ck_assert_uint_eq(count_set(bare), 4);
     ck_assert_uint_eq(count_set(full), ESPL_SET_LIMIT);
     // Roles that the destroy left are settled by a call that finds memory.
-    ck_assert_int_eq(espl_detach(w, others[0], ESPL_KEEP_WORLD), ESPL_OK);
+    ck_ok(espl_detach(w, others[0], ESPL_KEEP_WORLD));
     ck_assert_uint_eq(count_set(full), ESPL_SET_LIMIT);
     ck_assert(espl_has_component(w, full, ESPL_ROOT) && !espl_has_component(w, full, added[0]));
     for (int i = 0; i < 2; ++i) {
@@ -253,13 +252,13 @@ TEST(a_full_set_goes_through_every_role)
     espl_entity clones[2];
 
     const espl_entity one = make(ESPL_SET_LIMIT), two = make(ESPL_SET_LIMIT);
-    ck_assert_int_eq(espl_attach(w, one, two, NULL), ESPL_OK);
+    ck_ok(espl_attach(w, one, two, NULL));
     ck_assert(espl_has_component(w, one, ESPL_MEMBER) && espl_has_component(w, two, ESPL_ROOT));
-    ck_assert_int_eq(espl_instantiate(w, two, 2, clones), ESPL_OK);
+    ck_ok(espl_instantiate(w, two, 2, clones));
     ck_assert_uint_eq(count_set(clones[1]), ESPL_SET_LIMIT);
-    ck_assert_int_eq(espl_attach(w, clones[0], one, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_detach(w, one, ESPL_KEEP_WORLD), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(w, one, ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_ok(espl_attach(w, clones[0], one, NULL));
+    ck_ok(espl_detach(w, one, ESPL_KEEP_WORLD));
+    ck_ok(espl_destroy(w, one, ESPL_EXTENT_ENTITY));
     ck_assert(espl_has_component(w, two, ESPL_SOLO) && espl_has_component(w, clones[0], ESPL_ROOT));
     ck_assert_uint_eq(count_set(two), ESPL_SET_LIMIT);
 }
@@ -276,14 +275,14 @@ TEST(a_clone_takes_values_up_to_a_full_set)
 
     espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &over), ESPL_OK);
+    ck_ok(espl_record_instantiate(recorder, 0, &def, 1, &over));
     def.value_count = 1;
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &full), ESPL_OK);
+    ck_ok(espl_record_instantiate(recorder, 0, &def, 1, &full));
     def.value_count = ESPL_SET_LIMIT + 1;
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
+    ck_ok(espl_play(w, commands, &report));
     ck_assert(report.refused_by[-ESPL_ERR_LIMIT] == 1 && report.created == 1);
-    ck_assert_int_eq(espl_command_buffer_resolve(commands, full, &full), ESPL_OK);
+    ck_ok(espl_command_buffer_resolve(commands, full, &full));
     ck_assert_uint_eq(count_set(full), ESPL_SET_LIMIT);
     espl_command_buffer_destroy(commands);
 }
@@ -309,12 +308,10 @@ TEST(a_change_names_so_many_components_and_no_more)
         espl_change_components(w, entity,
                                &(espl_change_def){.add = values, .add_count = ESPL_SET_LIMIT}),
         hash);
-    ck_assert_int_eq(
-        espl_change_components(w, entity, &(espl_change_def){.add = values, .add_count = TAGS - 1}),
-        ESPL_OK);
-    ck_assert_int_eq(espl_change_components(
-                         w, entity, &(espl_change_def){.remove = names, .remove_count = TAGS}),
-                     ESPL_OK);
+    ck_ok(espl_change_components(w, entity,
+                                 &(espl_change_def){.add = values, .add_count = TAGS - 1}));
+    ck_ok(espl_change_components(w, entity,
+                                 &(espl_change_def){.remove = names, .remove_count = TAGS}));
     ck_assert_uint_eq(count_set(entity), 1);
 }
 
@@ -352,12 +349,12 @@ TEST(the_lists_of_a_query_share_its_terms)
     // What is asked for last counts as well.
     def.changed_count = 1;
     def.since = espl_get_version(w);
-    ck_assert_int_eq(espl_query_begin(w, &def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(w, &def, &query));
     ck_assert(!espl_query_next(&query));
     def.since = 0;
     def.none = &tags[0];
     def.none_count = 1;
-    ck_assert_int_eq(espl_query_begin(w, &def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(w, &def, &query));
     ck_assert(!espl_query_next(&query));
 }
 
@@ -407,22 +404,22 @@ static void try_values(espl_world *world, espl_component component, size_t size,
     const espl_query_def def = {.all = &component, .all_count = 1};
     espl_query query;
 
-    ck_assert_int_eq(espl_create(world, &component, 1, COUNT, entities), ESPL_OK);
+    ck_ok(espl_create(world, &component, 1, COUNT, entities));
     for (int i = 0; i < COUNT; ++i) {
         memset(value, i + 1, size);
-        ck_assert_int_eq(espl_set_component(world, entities[i], component, value, size), ESPL_OK);
+        ck_ok(espl_set_component(world, entities[i], component, value, size));
     }
     for (int i = 0; i < COUNT; ++i) {
         memset(value, i + 1, size);
-        ck_assert_int_eq(espl_get_component(world, entities[i], component, found, size), ESPL_OK);
+        ck_ok(espl_get_component(world, entities[i], component, found, size));
         ck_assert_int_eq(memcmp(found, value, size), 0);
     }
-    ck_assert_int_eq(espl_query_begin(world, &def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(world, &def, &query));
     while (espl_query_next(&query)) {
         ck_assert(is_aligned(espl_query_read(&query, component, size), alignment));
     }
     for (int i = 0; i < COUNT; ++i) {
-        ck_assert_int_eq(espl_destroy(world, entities[i], ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_destroy(world, entities[i], ESPL_EXTENT_OWNED));
     }
     test_world_is_valid(world);
 }
@@ -438,7 +435,7 @@ TEST(d2_components_are_as_large_as_that_and_no_larger)
         char name[16];
 
         snprintf(name, sizeof name, "of %zu bytes", sizes[i]);
-        ck_assert_int_eq(register_one(w, name, sizes[i], 0, &component), ESPL_OK);
+        ck_ok(register_one(w, name, sizes[i], 0, &component));
         try_values(w, component, sizes[i], 1);
     }
     component = 7;
@@ -459,11 +456,9 @@ TEST(d2_components_are_aligned_as_far_as_that_and_no_farther)
 
         snprintf(name[0], sizeof name[0], "small, %zu", alignments[i]);
         snprintf(name[1], sizeof name[1], "large, %zu", alignments[i]);
-        ck_assert_int_eq(register_one(w, name[0], alignment, alignments[i], &component), ESPL_OK);
+        ck_ok(register_one(w, name[0], alignment, alignments[i], &component));
         try_values(w, component, alignment, alignment);
-        ck_assert_int_eq(
-            register_one(w, name[1], ESPL_COMPONENT_SIZE_LIMIT, alignments[i], &component),
-            ESPL_OK);
+        ck_ok(register_one(w, name[1], ESPL_COMPONENT_SIZE_LIMIT, alignments[i], &component));
         try_values(w, component, ESPL_COMPONENT_SIZE_LIMIT, alignment);
     }
     component = 7;
@@ -509,13 +504,13 @@ TEST(d2_references_are_as_many_as_that_and_no_more)
 
     // The last one is followed like any other.
     espl_entity bonds[ESPL_REFERENCE_LIMIT + 1] = {{0}}, source, clone;
-    ck_assert_int_eq(espl_create(w, &component, 1, 1, &source), ESPL_OK);
+    ck_ok(espl_create(w, &component, 1, 1, &source));
     for (size_t i = 0; i <= ESPL_REFERENCE_LIMIT; ++i) {
         bonds[i] = source;
     }
-    ck_assert_int_eq(espl_set_component(w, source, component, bonds, sizeof bonds), ESPL_OK);
-    ck_assert_int_eq(espl_instantiate(w, source, 1, &clone), ESPL_OK);
-    ck_assert_int_eq(espl_get_component(w, clone, component, bonds, sizeof bonds), ESPL_OK);
+    ck_ok(espl_set_component(w, source, component, bonds, sizeof bonds));
+    ck_ok(espl_instantiate(w, source, 1, &clone));
+    ck_ok(espl_get_component(w, clone, component, bonds, sizeof bonds));
     ck_assert(espl_entity_equal(bonds[0], clone));
     ck_assert(espl_entity_equal(bonds[ESPL_REFERENCE_LIMIT - 1], clone));
     ck_assert(espl_entity_equal(bonds[ESPL_REFERENCE_LIMIT], source));
@@ -531,16 +526,16 @@ TEST(d2_commands_have_so_many_lanes_and_no_more)
 
     const espl_entity entity = test_solo(w);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i) {
-        ck_assert_int_eq(espl_command_buffer_create(w, counts[i], &commands), ESPL_OK);
+        ck_ok(espl_command_buffer_create(w, counts[i], &commands));
         ck_assert_ptr_null(espl_command_buffer_recorder(commands, counts[i]));
         espl_recorder *const last = espl_command_buffer_recorder(commands, counts[i] - 1);
         const espl_instance_def def = {.source = entity};
         espl_entity pending;
 
-        ck_assert_int_eq(espl_record_instantiate(last, 0, &def, 1, &pending), ESPL_OK);
-        ck_assert_int_eq(espl_record_set_local_transform(last, 0, pending, &moved), ESPL_OK);
-        ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
-        ck_assert_int_eq(espl_command_buffer_resolve(commands, pending, &pending), ESPL_OK);
+        ck_ok(espl_record_instantiate(last, 0, &def, 1, &pending));
+        ck_ok(espl_record_set_local_transform(last, 0, pending, &moved));
+        ck_ok(espl_play(w, commands, NULL));
+        ck_ok(espl_command_buffer_resolve(commands, pending, &pending));
         ck_assert_float_eq(test_world_of(w, pending).position[1], 2);
         espl_command_buffer_destroy(commands);
     }

@@ -74,10 +74,10 @@ static inline void costs_begin(costs_world *w, shape plan, uint32_t n, uint32_t 
     gauge_begin(&w->memory);
     const espl_world_def def = {
         .allocator = gauge_allocator(&w->memory), .hooks = test_hooks_of(&w->hooks), .tag = 3};
-    ck_assert_int_eq(espl_world_create(&w->world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&w->world, &def));
     w->word = test_component(w->world, "word", 4, 4);
     w->mark = test_component(w->world, "mark", 0, 0);
-    ck_assert_int_eq(espl_register_command(w->world, &callback, &w->callback), ESPL_OK);
+    ck_ok(espl_register_command(w->world, &callback, &w->callback));
     w->n = n;
     w->random = 7;
     w->e = make_shape(w->world, plan, 1, n);
@@ -87,10 +87,9 @@ static inline void costs_begin(costs_world *w, shape plan, uint32_t n, uint32_t 
     w->other_aside = test_solo(w->world);
     if (idle > 0) {
         // Or the one call that finds all arrays full would pay for all that come.
-        ck_assert_int_eq(espl_reserve(w->world, &(espl_reserve_def){.entities = 4 * (size_t)n}),
-                         ESPL_OK);
+        ck_ok(espl_reserve(w->world, &(espl_reserve_def){.entities = 4 * (size_t)n}));
     }
-    ck_assert_int_eq(espl_command_buffer_create(w->world, 1, &w->commands), ESPL_OK);
+    ck_ok(espl_command_buffer_create(w->world, 1, &w->commands));
     w->recorder = espl_command_buffer_recorder(w->commands, 0);
 }
 

@@ -43,14 +43,14 @@ static void begin(void)
     espl_world_def def = {
         .allocator = test_heap_allocator(&t.heap), .hooks = told_hooks(&t), .tag = 3};
     def.hooks.clock = stop_clock;
-    ck_assert_int_eq(espl_world_create(&t.world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&t.world, &def));
     w = t.world;
-    ck_assert_int_eq(espl_create(w, &transform, 1, 3, made), ESPL_OK);
+    ck_ok(espl_create(w, &transform, 1, 3, made));
     root = made[0];
     child = made[1];
     solo = made[2];
-    ck_assert_int_eq(espl_attach(w, child, root, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(w, 1, &commands), ESPL_OK);
+    ck_ok(espl_attach(w, child, root, NULL));
+    ck_ok(espl_command_buffer_create(w, 1, &commands));
     recorder = espl_command_buffer_recorder(commands, 0);
 }
 
@@ -360,7 +360,7 @@ TEST_LOOP(a_shorter_struct_has_zeros_for_the_fields_that_it_lacks, 0, INPUTS)
     for (size_t size = is_left_out(in) ? in->own : in->least; size < in->own; ++size) {
         for (size_t garbage = 0; garbage <= LONGER; garbage += LONGER) {
             begin_input(in);
-            ck_assert_int_eq(carry(in, size, SIZE_MAX, garbage), ESPL_OK);
+            ck_ok(carry(in, size, SIZE_MAX, garbage));
             told_demand_nothing(&t);
             end();
         }
@@ -377,7 +377,7 @@ TEST_LOOP(a_field_within_the_size_is_read, 0, INPUTS)
     }
     begin_spoilt(in);
     if (in->spoilt >= in->least) {
-        ck_assert_int_eq(carry(in, in->spoilt, SIZE_MAX, 0), ESPL_OK);
+        ck_ok(carry(in, in->spoilt, SIZE_MAX, 0));
         end();
         begin_spoilt(in);
     }
@@ -396,7 +396,7 @@ TEST_LOOP(a_longer_struct_is_taken_where_its_end_is_0, 0, INPUTS)
 
     for (size_t more = 0; !is_left_out(in) && more <= LONGER; ++more) {
         begin_input(in);
-        ck_assert_int_eq(carry(in, in->own + more, SIZE_MAX, LONGER), ESPL_OK);
+        ck_ok(carry(in, in->own + more, SIZE_MAX, LONGER));
         told_demand_nothing(&t);
         end();
     }
@@ -412,9 +412,9 @@ TEST_LOOP(a_longer_struct_with_a_field_that_is_not_0_is_refused, 0, INPUTS)
 
         begin_input(in);
         snprintf(start, sizeof start, "%s: ESPL_ERR_UNSUPPORTED: ", in->call);
-        ck_assert_int_eq(espl_hash(w, ESPL_HASH_PHYSICAL, &before), ESPL_OK);
+        ck_ok(espl_hash(w, ESPL_HASH_PHYSICAL, &before));
         ck_assert_int_eq(carry(in, in->own + LONGER, in->own + at, 0), ESPL_ERR_UNSUPPORTED);
-        ck_assert_int_eq(espl_hash(w, ESPL_HASH_PHYSICAL, &after), ESPL_OK);
+        ck_ok(espl_hash(w, ESPL_HASH_PHYSICAL, &after));
         ck_assert_uint_eq(before, after);
         ck_assert_uint_eq(espl_command_buffer_count(commands), 0);
         ck_assert_uint_eq(t.lines, in->is_silent ? 0 : 1);
@@ -453,8 +453,7 @@ typedef struct output {
 
 static void record_write(void)
 {
-    ck_assert_int_eq(espl_record_write(recorder, 0, root, ESPL_WRITE_LOCAL_POSITION, here),
-                     ESPL_OK);
+    ck_ok(espl_record_write(recorder, 0, root, ESPL_WRITE_LOCAL_POSITION, here));
 }
 
 static espl_status carry_play(void *out, size_t size)
@@ -466,7 +465,7 @@ static espl_status carry_play(void *out, size_t size)
 static espl_status carry_sync(void *out, size_t size)
 {
     record_write();
-    ck_assert_int_eq(espl_command_buffer_submit(commands), ESPL_OK);
+    ck_ok(espl_command_buffer_submit(commands));
     return espl_sync_sized(w, out, size);
 }
 
@@ -621,7 +620,7 @@ TEST(an_inline_form_is_a_function)
     espl_world_stats all;
 
     begin();
-    ck_assert_int_eq(attach(w, solo, child, NULL), ESPL_OK);
+    ck_ok(attach(w, solo, child, NULL));
     stats(w, &all);
     ck_assert_uint_eq(all.members, 2);
     end();

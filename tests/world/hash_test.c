@@ -31,7 +31,7 @@ static espl_component register_one(espl_world *world, const char *name, size_t s
     const espl_component_def def = {name, size, size == 0 ? 1 : 4, refers ? &at : NULL, refers};
     espl_component out = 0;
 
-    ck_assert_int_eq(espl_component_register(world, &def, &out), ESPL_OK);
+    ck_ok(espl_component_register(world, &def, &out));
     return out;
 }
 
@@ -54,7 +54,7 @@ static void register_all(scene *s, bool is_reversed)
 
 static void attach(const scene *s, int child, int parent)
 {
-    ck_assert_int_eq(espl_attach(s->world, s->e[child], s->e[parent], NULL), ESPL_OK);
+    ck_ok(espl_attach(s->world, s->e[child], s->e[parent], NULL));
 }
 
 static espl_status bind(const scene *s, int from, bond value)
@@ -77,16 +77,15 @@ static void begin(scene *s, bool is_reversed)
         const int node = is_reversed ? MEMBERS - 1 - i : i;
         const espl_transform at = test_at((float)node, 1, 2);
 
-        ck_assert_int_eq(espl_create(s->world, set, 3, 1, &s->e[node]), ESPL_OK);
-        ck_assert_int_eq(espl_set_local_transform(s->world, s->e[node], &at), ESPL_OK);
-        ck_assert_int_eq(espl_set_component(s->world, s->e[node], s->note, text, sizeof text),
-                         ESPL_OK);
+        ck_ok(espl_create(s->world, set, 3, 1, &s->e[node]));
+        ck_ok(espl_set_local_transform(s->world, s->e[node], &at));
+        ck_ok(espl_set_component(s->world, s->e[node], s->note, text, sizeof text));
     }
     for (int i = 0; i < MEMBERS; ++i) {
         if (parents[i] >= 0) {
             attach(s, i, parents[i]);
         }
-        ck_assert_int_eq(bind(s, i, (bond){7, s->e[(i + 1) % MEMBERS], 8}), ESPL_OK);
+        ck_ok(bind(s, i, (bond){7, s->e[(i + 1) % MEMBERS], 8}));
     }
 }
 
@@ -115,11 +114,11 @@ TEST(a_view_does_not_show_in_the_logical_hash)
     scene s;
 
     begin(&s, false);
-    ck_assert_int_eq(espl_destroy(s.world, s.e[A], ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_ok(espl_destroy(s.world, s.e[A], ESPL_EXTENT_ENTITY));
     const uint64_t logical = test_logical_hash(s.world);
     espl_view view;
 
-    ck_assert_int_eq(espl_view_hierarchy(s.world, s.e[R], &view), ESPL_OK);
+    ck_ok(espl_view_hierarchy(s.world, s.e[R], &view));
     ck_assert_uint_eq(test_logical_hash(s.world), logical);
     end(&s);
 }
@@ -133,9 +132,9 @@ TEST(a_destroy_without_memory_does_not_show_in_the_logical_hash)
         scene s;
 
         begin(&s, false);
-        ck_assert_int_eq(espl_compact(s.world), ESPL_OK);
+        ck_ok(espl_compact(s.world));
         test_heap_arm(&s.test.heap, turn == 0 ? 0 : 1, true);
-        ck_assert_int_eq(espl_destroy(s.world, s.e[R], ESPL_EXTENT_ENTITY), ESPL_OK);
+        ck_ok(espl_destroy(s.world, s.e[R], ESPL_EXTENT_ENTITY));
         logical[turn] = test_logical_hash(s.world);
         test_heap_arm(&s.test.heap, 0, false);
         end(&s);
@@ -151,16 +150,14 @@ TEST(reserved_memory_and_versions_show_in_neither)
     const uint64_t logical = test_logical_hash(s.world);
     const uint64_t physical = test_physical_hash(s.world);
 
-    ck_assert_int_eq(espl_reserve(s.world, &(espl_reserve_def){.entities = 40}), ESPL_OK);
-    ck_assert_int_eq(
-        espl_reserve(s.world,
-                     &(espl_reserve_def){.components = &s.note, .component_count = 1, .rows = 20}),
-        ESPL_OK);
-    ck_assert_int_eq(espl_reserve(s.world, &(espl_reserve_def){.side_of = s.e[R]}), ESPL_OK);
-    ck_assert_int_eq(bind(&s, A, (bond){7, s.e[B], 8}), ESPL_OK);
+    ck_ok(espl_reserve(s.world, &(espl_reserve_def){.entities = 40}));
+    ck_ok(espl_reserve(
+        s.world, &(espl_reserve_def){.components = &s.note, .component_count = 1, .rows = 20}));
+    ck_ok(espl_reserve(s.world, &(espl_reserve_def){.side_of = s.e[R]}));
+    ck_ok(bind(&s, A, (bond){7, s.e[B], 8}));
     ck_assert_uint_eq(test_logical_hash(s.world), logical);
     ck_assert_uint_eq(test_physical_hash(s.world), physical);
-    ck_assert_int_eq(espl_compact(s.world), ESPL_OK);
+    ck_ok(espl_compact(s.world));
     ck_assert_uint_eq(test_logical_hash(s.world), logical);
     end(&s);
 }
@@ -222,7 +219,7 @@ TEST(whatever_can_be_read_counts_in_both)
 
         begin(&s, false);
         if (i < EDIT_COUNT) {
-            ck_assert_int_eq(edit(&s, i), ESPL_OK);
+            ck_ok(edit(&s, i));
         }
         logical[i] = test_logical_hash(s.world);
         physical[i] = test_physical_hash(s.world);
@@ -249,7 +246,7 @@ TEST(who_hangs_below_whom_is_told_among_nodes_that_look_alike)
         espl_entity *const e = make_forest(test.world, shapes[i], 4);
 
         for (int node = 0; node < 4; ++node) {
-            ck_assert_int_eq(espl_set_local_transform(test.world, e[node], &origin), ESPL_OK);
+            ck_ok(espl_set_local_transform(test.world, e[node], &origin));
         }
         hashes[i] = test_logical_hash(test.world);
         for (int k = 0; k < i; ++k) {
@@ -270,9 +267,9 @@ TEST(handles_to_come_show_in_the_physical_hash)
         espl_entity two[2];
 
         begin(&s, false);
-        ck_assert_int_eq(espl_create(s.world, NULL, 0, 2, two), ESPL_OK);
-        ck_assert_int_eq(espl_destroy(s.world, two[turn], ESPL_EXTENT_OWNED), ESPL_OK);
-        ck_assert_int_eq(espl_destroy(s.world, two[1 - turn], ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_create(s.world, NULL, 0, 2, two));
+        ck_ok(espl_destroy(s.world, two[turn], ESPL_EXTENT_OWNED));
+        ck_ok(espl_destroy(s.world, two[1 - turn], ESPL_EXTENT_OWNED));
         logical[turn] = test_logical_hash(s.world);
         physical[turn] = test_physical_hash(s.world);
         end(&s);
@@ -330,7 +327,7 @@ TEST(hashing_is_refused_while_a_parallel_write_is_under_way)
     const espl_parallel_def def = {.function = hash_inside, .context = &status};
 
     begin(&s, false);
-    ck_assert_int_eq(espl_write_parallel(s.world, &def, NULL), ESPL_OK);
+    ck_ok(espl_write_parallel(s.world, &def, NULL));
     ck_assert_int_eq(status, ESPL_ERR_BUSY);
     end(&s);
 }
@@ -343,7 +340,7 @@ TEST(hashing_is_a_read_within_an_iteration)
     begin(&s, false);
     const uint64_t hash = test_logical_hash(s.world);
 
-    ck_assert_int_eq(espl_query_begin(s.world, NULL, &query), ESPL_OK);
+    ck_ok(espl_query_begin(s.world, NULL, &query));
     ck_assert_uint_eq(test_logical_hash(s.world), hash);
     espl_query_end(&query);
     end(&s);

@@ -22,7 +22,7 @@ static espl_world *world_by(espl_huge_pages pages)
     const espl_world_def def = {.tag = 1, .huge_pages = pages};
     espl_world *world = NULL;
 
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&world, &def));
     return world;
 }
 
@@ -101,11 +101,10 @@ static void thin_out(espl_world *world, const espl_entity *nodes)
 {
     espl_command_buffer *const commands = test_commands(world, 1);
     for (uint32_t i = 0; i < NODES; i += 3) {
-        ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(commands, 0), 0, nodes[i],
-                                             ESPL_EXTENT_ENTITY),
-                         ESPL_OK);
+        ck_ok(espl_record_destroy(espl_command_buffer_recorder(commands, 0), 0, nodes[i],
+                                  ESPL_EXTENT_ENTITY));
     }
-    ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
+    ck_ok(espl_play(world, commands, NULL));
     espl_command_buffer_destroy(commands);
 }
 
@@ -120,7 +119,7 @@ TEST(a_world_is_the_same_and_as_large_with_and_without)
         hashes[i][0] = test_physical_hash(worlds[i]);
         thin_out(worlds[i], nodes);
         hashes[i][1] = test_physical_hash(worlds[i]);
-        ck_assert_int_eq(espl_compact(worlds[i]), ESPL_OK);
+        ck_ok(espl_compact(worlds[i]));
         test_world_is_valid(worlds[i]);
         hashes[i][2] = test_physical_hash(worlds[i]);
         stats[i] = test_stats(worlds[i]);

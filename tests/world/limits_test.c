@@ -51,7 +51,7 @@ static espl_status create(size_t count, espl_entity *out)
 
 static void fill(size_t count)
 {
-    ck_assert_int_eq(create(count, s.entities), ESPL_OK);
+    ck_ok(create(count, s.entities));
 }
 
 static espl_world_stats stats_of(void)
@@ -111,7 +111,7 @@ TEST(k2_more_entities_than_indices_are_refused_at_once)
     is_refused(espl_reserve(s.world, &(espl_reserve_def){.components = &s.number,
                                                          .component_count = 1,
                                                          .rows = SIZE_MAX / 2 + 1}));
-    ck_assert_int_eq(create(1, &out), ESPL_OK);
+    ck_ok(create(1, &out));
     ck_assert_uint_eq(out.index, 3);
 }
 
@@ -120,26 +120,25 @@ TEST_IF(the_last_index_serves_like_any_other, is_tiny())
     for (uint32_t i = 0; i < ENTITY_LIMIT; ++i) {
         const espl_transform value = test_at((float)i, 1, 2);
 
-        ck_assert_int_eq(create(1, &s.entities[i]), ESPL_OK);
+        ck_ok(create(1, &s.entities[i]));
         ck_assert_uint_eq(s.entities[i].index, i);
-        ck_assert_int_eq(espl_set_component(s.world, s.entities[i], s.number, &i, sizeof i),
-                         ESPL_OK);
-        ck_assert_int_eq(espl_set_local_transform(s.world, s.entities[i], &value), ESPL_OK);
+        ck_ok(espl_set_component(s.world, s.entities[i], s.number, &i, sizeof i));
+        ck_ok(espl_set_local_transform(s.world, s.entities[i], &value));
     }
     is_refused(create(1, NULL));
 
     // All below the last one, and the last one below the first.
     const espl_entity last = s.entities[ENTITY_LIMIT - 1];
-    ck_assert_int_eq(espl_attach(s.world, s.entities[0], last, NULL), ESPL_OK);
+    ck_ok(espl_attach(s.world, s.entities[0], last, NULL));
     for (uint32_t i = 1; i + 1 < ENTITY_LIMIT; ++i) {
-        ck_assert_int_eq(espl_attach(s.world, s.entities[i], s.entities[i - 1], NULL), ESPL_OK);
+        ck_ok(espl_attach(s.world, s.entities[i], s.entities[i - 1], NULL));
     }
     test_world_is_valid(s.world);
     ck_assert_uint_eq(espl_get_depth(s.world, s.entities[ENTITY_LIMIT - 2]), ENTITY_LIMIT - 1);
     for (uint32_t i = 0; i < ENTITY_LIMIT; ++i) {
         uint32_t number = 99;
 
-        ck_assert_int_eq(espl_get_component(s.world, s.entities[i], s.number, &number, 4), ESPL_OK);
+        ck_ok(espl_get_component(s.world, s.entities[i], s.number, &number, 4));
         ck_assert_uint_eq(number, i);
         ck_assert_float_eq(test_world_of(s.world, s.entities[i]).position[0], (float)i);
     }
@@ -154,7 +153,7 @@ TEST_IF(a_creation_makes_all_or_none, is_tiny())
     memset(rest, 0xA5, sizeof rest);
     is_refused(create(REST + 1, rest));
     ck_assert_uint_eq(rest[0].index, 0xA5A5A5A5);
-    ck_assert_int_eq(create(REST, rest), ESPL_OK);
+    ck_ok(create(REST, rest));
     ck_assert_uint_eq(rest[REST - 1].index, ENTITY_LIMIT - 1);
     is_refused(create(1, NULL));
 }
@@ -166,16 +165,16 @@ TEST_IF(an_instantiation_makes_all_or_none, is_tiny())
     espl_entity out[CLONES + 1];
 
     fill(3);
-    ck_assert_int_eq(espl_attach(s.world, s.entities[1], s.entities[0], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_attach(s.world, s.entities[2], s.entities[1], NULL), ESPL_OK);
+    ck_ok(espl_attach(s.world, s.entities[1], s.entities[0], NULL));
+    ck_ok(espl_attach(s.world, s.entities[2], s.entities[1], NULL));
     memset(out, 0xA5, sizeof out);
     is_refused(espl_instantiate(s.world, s.entities[0], CLONES + 1, out));
     ck_assert_uint_eq(out[0].index, 0xA5A5A5A5);
-    ck_assert_int_eq(espl_instantiate(s.world, s.entities[0], CLONES, out), ESPL_OK);
+    ck_ok(espl_instantiate(s.world, s.entities[0], CLONES, out));
     test_world_is_valid(s.world);
 
     is_refused(espl_instantiate(s.world, s.entities[1], 1, out));
-    ck_assert_int_eq(espl_instantiate(s.world, s.entities[2], 1, out), ESPL_OK);
+    ck_ok(espl_instantiate(s.world, s.entities[2], 1, out));
     ck_assert_uint_eq(out[0].index, ENTITY_LIMIT - 1);
     is_refused(espl_instantiate(s.world, s.entities[2], 1, out));
 }
@@ -191,10 +190,10 @@ static espl_command_buffer *record_clones(size_t count, espl_entity *pending)
     espl_recorder *const first = espl_command_buffer_recorder(commands, 0);
     espl_recorder *const second = espl_command_buffer_recorder(commands, 1);
 
-    ck_assert_int_eq(espl_record_set_local_transform(first, 0, s.entities[0], &moved), ESPL_OK);
-    ck_assert_int_eq(espl_record_attach(first, 1, s.entities[2], s.entities[1], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_instantiate(second, 0, &def, count, pending), ESPL_OK);
-    ck_assert_int_eq(espl_record_attach(second, 2, s.entities[1], pending[0], NULL), ESPL_OK);
+    ck_ok(espl_record_set_local_transform(first, 0, s.entities[0], &moved));
+    ck_ok(espl_record_attach(first, 1, s.entities[2], s.entities[1], NULL));
+    ck_ok(espl_record_instantiate(second, 0, &def, count, pending));
+    ck_ok(espl_record_attach(second, 2, s.entities[1], pending[0], NULL));
     return commands;
 }
 
@@ -206,9 +205,9 @@ TEST_IF(a_playback_fills_a_world_to_the_last_index, is_tiny())
 
     fill(FIRST);
     espl_command_buffer *const commands = record_clones(CLONES, pending);
-    ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
+    ck_ok(espl_play(s.world, commands, &report));
     ck_assert(report.applied == 4 && report.created == CLONES);
-    ck_assert_int_eq(espl_command_buffer_resolve(commands, pending[CLONES - 1], &clone), ESPL_OK);
+    ck_ok(espl_command_buffer_resolve(commands, pending[CLONES - 1], &clone));
     ck_assert_uint_eq(clone.index, ENTITY_LIMIT - 1);
     ck_assert_uint_eq(espl_count_children(s.world, s.entities[0]), CLONES);
     is_refused(create(1, NULL));
@@ -241,8 +240,8 @@ TEST_IF(a_playback_that_lacks_one_index_changes_nothing_and_can_be_played_later,
             ck_assert_uint_eq(espl_command_buffer_count(commands), 4);
             ck_assert_uint_eq(stats_of().commands_accepted, 0);
         }
-        ck_assert_int_eq(espl_destroy(s.world, s.entities[5], ESPL_EXTENT_OWNED), ESPL_OK);
-        ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
+        ck_ok(espl_destroy(s.world, s.entities[5], ESPL_EXTENT_OWNED));
+        ck_ok(espl_play(s.world, commands, &report));
         ck_assert(report.applied == 4 && report.created == CLONES);
         hashes[lacks_room] = test_physical_hash(s.world);
         espl_command_buffer_destroy(commands);
@@ -260,12 +259,12 @@ TEST_IF(what_is_submitted_stays_in_line_until_there_is_room, is_tiny())
 
     fill(FIRST);
     espl_command_buffer *const commands = record_clones(CLONES, pending);
-    ck_assert_int_eq(espl_command_buffer_submit(commands), ESPL_OK);
+    ck_ok(espl_command_buffer_submit(commands));
     const uint64_t hash = test_physical_hash(s.world);
     ck_assert_int_eq(espl_sync(s.world, &report), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(test_physical_hash(s.world), hash);
-    ck_assert_int_eq(espl_destroy(s.world, s.entities[FIRST - 1], ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_sync(s.world, &report), ESPL_OK);
+    ck_ok(espl_destroy(s.world, s.entities[FIRST - 1], ESPL_EXTENT_OWNED));
+    ck_ok(espl_sync(s.world, &report));
     ck_assert_uint_eq(report.created, CLONES);
     espl_command_buffer_destroy(commands);
 }
@@ -277,17 +276,17 @@ TEST_IF(what_a_playback_destroys_makes_room_for_the_next_one, is_tiny())
     const espl_instance_def def = {.source = s.entities[1]};
     espl_command_buffer *const commands = test_commands(s.world, 2);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, s.entities[0], ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_OK);
+    ck_ok(espl_record_destroy(recorder, 0, s.entities[0], ESPL_EXTENT_OWNED));
+    ck_ok(espl_record_instantiate(recorder, 0, &def, 1, NULL));
     is_refused(espl_play(s.world, commands, NULL));
 
     espl_command_buffer_reset(commands);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, s.entities[0], ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_play(s.world, commands, NULL), ESPL_OK);
+    ck_ok(espl_record_destroy(recorder, 0, s.entities[0], ESPL_EXTENT_OWNED));
+    ck_ok(espl_play(s.world, commands, NULL));
     espl_command_buffer_reset(commands);
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_play(s.world, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_result(commands, 0, 0), ESPL_OK);
+    ck_ok(espl_record_instantiate(recorder, 0, &def, 1, NULL));
+    ck_ok(espl_play(s.world, commands, NULL));
+    ck_ok(espl_command_buffer_result(commands, 0, 0));
     espl_command_buffer_destroy(commands);
 }
 
@@ -300,11 +299,11 @@ TEST_IF(clones_that_die_in_their_own_playback_need_no_index, is_tiny())
     const espl_instance_def def = {.source = s.entities[1]};
     espl_command_buffer *const commands = test_commands(s.world, 2);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 2, pending), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, pending[0], ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
+    ck_ok(espl_record_instantiate(recorder, 0, &def, 2, pending));
+    ck_ok(espl_record_destroy(recorder, 0, pending[0], ESPL_EXTENT_OWNED));
+    ck_ok(espl_play(s.world, commands, &report));
     ck_assert(report.applied == 2 && report.created == 1);
-    ck_assert_int_eq(espl_command_buffer_resolve(commands, pending[1], &clone), ESPL_OK);
+    ck_ok(espl_command_buffer_resolve(commands, pending[1], &clone));
     ck_assert_uint_eq(clone.index, ENTITY_LIMIT - 1);
     espl_command_buffer_destroy(commands);
 }
@@ -323,9 +322,9 @@ static void age(uint32_t index)
         return;
     }
     while ((entity.generation & lives) != lives - 1) {
-        ck_assert_int_eq(create(1, &entity), ESPL_OK);
+        ck_ok(create(1, &entity));
         ck_assert_uint_eq(entity.index, index);
-        ck_assert_int_eq(espl_destroy(s.world, entity, ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_destroy(s.world, entity, ESPL_EXTENT_OWNED));
     }
 }
 
@@ -343,12 +342,12 @@ TEST(k1_k6_an_index_retires_after_its_last_life_and_no_handle_of_it_revives)
 {
     fill(3);
     const espl_entity first = s.entities[1];
-    ck_assert_int_eq(espl_destroy(s.world, first, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(s.world, first, ESPL_EXTENT_OWNED));
     age(first.index);
     ck_assert_uint_eq(retired(), 0);
 
     espl_entity last, next;
-    ck_assert_int_eq(create(1, &last), ESPL_OK);
+    ck_ok(create(1, &last));
     ck_assert_uint_eq(last.index, first.index);
     ck_assert(espl_is_alive(s.world, last));
     // A count of lives does not reach the tag of the world, which is above it.
@@ -356,13 +355,13 @@ TEST(k1_k6_an_index_retires_after_its_last_life_and_no_handle_of_it_revives)
     ck_assert_uint_eq(last.generation & ~counted, first.generation & ~counted);
     ck_assert_uint_eq(last.generation & counted, counted);
     is_dead(first);
-    ck_assert_int_eq(espl_attach(s.world, last, s.entities[0], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(s.world, last, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_attach(s.world, last, s.entities[0], NULL));
+    ck_ok(espl_destroy(s.world, last, ESPL_EXTENT_OWNED));
     ck_assert_uint_eq(retired(), 1);
     test_world_is_valid(s.world);
 
     // Creation goes on with another one; not one word of a generation names the retired again.
-    ck_assert_int_eq(create(1, &next), ESPL_OK);
+    ck_ok(create(1, &next));
     ck_assert_uint_eq(next.index, 3);
     const size_t lives = test_limits_of_build().lives;
     for (size_t life = 0; life <= lives + 1; life += is_tiny() ? 1 : lives / 999) {
@@ -385,25 +384,24 @@ static void die(espl_entity entity, int way)
 
     switch (way) {
     case 0:
-        ck_assert_int_eq(espl_destroy(s.world, entity, ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_destroy(s.world, entity, ESPL_EXTENT_OWNED));
         break;
     case 1:
-        ck_assert_int_eq(espl_attach(s.world, entity, s.entities[0], NULL), ESPL_OK);
-        ck_assert_int_eq(espl_destroy(s.world, s.entities[0], ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_attach(s.world, entity, s.entities[0], NULL));
+        ck_ok(espl_destroy(s.world, s.entities[0], ESPL_EXTENT_OWNED));
         break;
     case 2:
-        ck_assert_int_eq(espl_attach(s.world, entity, s.entities[0],
-                                     &(espl_attach_options){.link = ESPL_LINK_FREE}),
-                         ESPL_OK);
-        ck_assert_int_eq(espl_destroy(s.world, s.entities[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
+        ck_ok(espl_attach(s.world, entity, s.entities[0],
+                          &(espl_attach_options){.link = ESPL_LINK_FREE}));
+        ck_ok(espl_destroy(s.world, s.entities[0], ESPL_EXTENT_SUBTREE));
         break;
     case 3:
-        ck_assert_int_eq(espl_attach(s.world, s.entities[0], entity, NULL), ESPL_OK);
-        ck_assert_int_eq(espl_destroy(s.world, entity, ESPL_EXTENT_ENTITY), ESPL_OK);
+        ck_ok(espl_attach(s.world, s.entities[0], entity, NULL));
+        ck_ok(espl_destroy(s.world, entity, ESPL_EXTENT_ENTITY));
         break;
     default:
-        ck_assert_int_eq(espl_record_destroy(recorder, 0, entity, ESPL_EXTENT_OWNED), ESPL_OK);
-        ck_assert_int_eq(espl_play(s.world, commands, NULL), ESPL_OK);
+        ck_ok(espl_record_destroy(recorder, 0, entity, ESPL_EXTENT_OWNED));
+        ck_ok(espl_play(s.world, commands, NULL));
         break;
     }
     espl_command_buffer_destroy(commands);
@@ -416,10 +414,9 @@ TEST_LOOP(each_death_may_be_the_last_of_an_index, 0, 2 * WAYS)
 
     fill(4);
     const uint32_t index = s.entities[2].index;
-    ck_assert_int_eq(espl_destroy(s.world, s.entities[2], ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(s.world, s.entities[2], ESPL_EXTENT_OWNED));
     age(index);
-    ck_assert_int_eq(
-        is_clone ? espl_instantiate(s.world, s.entities[3], 1, &last) : create(1, &last), ESPL_OK);
+    ck_ok(is_clone ? espl_instantiate(s.world, s.entities[3], 1, &last) : create(1, &last));
     ck_assert_uint_eq(last.index, index);
     die(last, _i % WAYS);
     is_dead(last);
@@ -445,19 +442,19 @@ TEST_IF(a_world_lives_until_all_its_indices_are_retired, is_tiny())
         for (size_t deaths = test_below(&random, 3); deaths > 0 && living > 0; --deaths) {
             const size_t at = test_below(&random, (uint32_t)living);
 
-            ck_assert_int_eq(espl_destroy(s.world, s.entities[at], ESPL_EXTENT_OWNED), ESPL_OK);
+            ck_ok(espl_destroy(s.world, s.entities[at], ESPL_EXTENT_OWNED));
             s.entities[at] = s.entities[--living];
         }
         test_world_is_valid(s.world);
     }
     while (living > 0) {
         ck_assert_int_eq(create(1, NULL), ESPL_ERR_LIMIT);
-        ck_assert_int_eq(espl_destroy(s.world, s.entities[--living], ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_destroy(s.world, s.entities[--living], ESPL_EXTENT_OWNED));
     }
     ck_assert_uint_eq(retired(), ENTITY_LIMIT);
     ck_assert_int_eq(create(1, NULL), ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl_reserve(s.world, &(espl_reserve_def){.entities = 1}), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(create(0, NULL), ESPL_OK);
+    ck_ok(create(0, NULL));
     for (size_t i = 0; i < total; ++i) {
         is_dead(known[i]);
         for (size_t k = 0; k < i; ++k) {
@@ -473,10 +470,10 @@ TEST_IF(the_retired_are_not_counted_on, is_tiny())
 
     for (uint32_t i = 0; i < GONE; ++i) {
         fill(1);
-        ck_assert_int_eq(espl_destroy(s.world, s.entities[0], ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_destroy(s.world, s.entities[0], ESPL_EXTENT_OWNED));
         age(i);
         fill(1);
-        ck_assert_int_eq(espl_destroy(s.world, s.entities[0], ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_destroy(s.world, s.entities[0], ESPL_EXTENT_OWNED));
         ck_assert_uint_eq(retired(), i + 1);
     }
     is_refused(create(LEFT + 1, NULL));
@@ -485,10 +482,10 @@ TEST_IF(the_retired_are_not_counted_on, is_tiny())
     const espl_instance_def def = {.source = s.entities[4]};
     espl_command_buffer *const commands = test_commands(s.world, 2);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 2, NULL), ESPL_OK);
+    ck_ok(espl_record_instantiate(recorder, 0, &def, 2, NULL));
     is_refused(espl_play(s.world, commands, NULL));
     is_refused(espl_instantiate(s.world, s.entities[4], 2, NULL));
-    ck_assert_int_eq(espl_instantiate(s.world, s.entities[4], 1, NULL), ESPL_OK);
+    ck_ok(espl_instantiate(s.world, s.entities[4], 1, NULL));
     espl_command_buffer_destroy(commands);
 }
 
@@ -502,7 +499,7 @@ static void rows_are(size_t count)
     espl_query query;
     size_t seen = 0;
 
-    ck_assert_int_eq(espl_query_begin(s.world, &def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(s.world, &def, &query));
     while (espl_query_next(&query)) {
         const uint32_t *const numbers = espl_query_read(&query, s.number, sizeof *numbers);
         const size_t left = count - seen;
@@ -519,8 +516,7 @@ static void rows_are(size_t count)
 
 static void number(espl_entity entity)
 {
-    ck_assert_int_eq(
-        espl_set_component(s.world, entity, s.number, &entity.index, sizeof entity.index), ESPL_OK);
+    ck_ok(espl_set_component(s.world, entity, s.number, &entity.index, sizeof entity.index));
 }
 
 // One less than a chunk, one chunk, and so on to one more than two.
@@ -540,9 +536,9 @@ TEST_LOOP(k8_k10_chunks_fill_and_empty_around_their_size, 0, 5 * 3)
     ck_assert_ptr_nonnull(entities);
     for (int is_single = 0; is_single < 2; ++is_single) {
         for (size_t i = 0; i < count && is_single != 0; ++i) {
-            ck_assert_int_eq(create(1, &entities[i]), ESPL_OK);
+            ck_ok(create(1, &entities[i]));
         }
-        ck_assert_int_eq(create(is_single != 0 ? 0 : count, entities), ESPL_OK);
+        ck_ok(create(is_single != 0 ? 0 : count, entities));
         for (size_t i = 0; i < count; ++i) {
             number(entities[i]);
         }
@@ -552,7 +548,7 @@ TEST_LOOP(k8_k10_chunks_fill_and_empty_around_their_size, 0, 5 * 3)
         for (size_t left = count; left > 0; --left) {
             const size_t at = _i % 3 == 0 ? 0 : _i % 3 == 1 ? left - 1 : left / 2;
 
-            ck_assert_int_eq(espl_destroy(s.world, entities[at], ESPL_EXTENT_OWNED), ESPL_OK);
+            ck_ok(espl_destroy(s.world, entities[at], ESPL_EXTENT_OWNED));
             memmove(entities + at, entities + at + 1, (left - 1 - at) * sizeof *entities);
             rows_are(left - 1);
         }
@@ -567,27 +563,25 @@ TEST_LOOP(chunks_are_left_and_entered_around_their_size, 0, 5)
     espl_entity *const entities = malloc((count + 1) * sizeof *entities);
 
     ck_assert_ptr_nonnull(entities);
-    ck_assert_int_eq(create(count, entities), ESPL_OK);
+    ck_ok(create(count, entities));
     for (size_t i = 0; i < count; ++i) {
         number(entities[i]);
     }
     const espl_entity root = test_solo(s.world);
     espl_command_buffer *const commands = test_commands(s.world, 2);
     for (size_t i = 0; i < count; ++i) {
-        ck_assert_int_eq(espl_record_attach(espl_command_buffer_recorder(commands, 0), 0,
-                                            entities[i], root, NULL),
-                         ESPL_OK);
+        ck_ok(espl_record_attach(espl_command_buffer_recorder(commands, 0), 0, entities[i], root,
+                                 NULL));
     }
-    ck_assert_int_eq(espl_play(s.world, commands, NULL), ESPL_OK);
+    ck_ok(espl_play(s.world, commands, NULL));
     rows_are(count);
     for (size_t i = 0; i < count; ++i) {
-        ck_assert_int_eq(espl_remove_component(s.world, entities[i], ESPL_TRANSFORM), ESPL_OK);
-        ck_assert_int_eq(
-            espl_add_component(s.world, entities[i], ESPL_TRANSFORM, NULL, sizeof(espl_transform)),
-            ESPL_OK);
+        ck_ok(espl_remove_component(s.world, entities[i], ESPL_TRANSFORM));
+        ck_ok(
+            espl_add_component(s.world, entities[i], ESPL_TRANSFORM, NULL, sizeof(espl_transform)));
     }
     for (size_t i = 0; i < count; ++i) {
-        ck_assert_int_eq(espl_detach(s.world, entities[i], ESPL_KEEP_WORLD), ESPL_OK);
+        ck_ok(espl_detach(s.world, entities[i], ESPL_KEEP_WORLD));
     }
     rows_are(count);
     espl_command_buffer_destroy(commands);
@@ -602,7 +596,7 @@ TEST_LOOP(clones_fill_chunks_around_their_size, 0, 5)
 
     ck_assert_ptr_nonnull(clones);
     fill(1);
-    ck_assert_int_eq(espl_instantiate(s.world, s.entities[0], count - 1, clones), ESPL_OK);
+    ck_ok(espl_instantiate(s.world, s.entities[0], count - 1, clones));
     number(s.entities[0]);
     for (size_t i = 0; i + 1 < count; ++i) {
         ck_assert_uint_eq(clones[i].index, i + 1);

@@ -89,14 +89,13 @@ static const char *print_all(printed *p, const char *word, const espl_hooks *hoo
         setenv(VARIABLE, word, 1);
     }
     printed_begin(p);
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&world, &def));
     // What the variable is later does not matter.
     setenv(VARIABLE, word == NULL || strcmp(word, "off") == 0 ? "info" : "off", 1);
     ck_assert_int_eq(espl_create(world, &unknown, 1, 1, NULL), ESPL_ERR_ARGUMENT);
     espl_command_buffer *const commands = test_commands(world, 1);
-    ck_assert_int_eq(espl_record_create(espl_command_buffer_recorder(commands, 0), 0,
-                                        &(espl_creation_def){.value_count = 0}, 1, NULL),
-                     ESPL_OK);
+    ck_ok(espl_record_create(espl_command_buffer_recorder(commands, 0), 0,
+                             &(espl_creation_def){.value_count = 0}, 1, NULL));
     espl_world_destroy(world);
     espl_command_buffer_destroy(commands);
     espl_world_destroy(world);

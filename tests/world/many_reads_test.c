@@ -42,16 +42,14 @@ static void begin(fixture *f)
         const espl_transform local = test_at((float)i, 2, 3);
         const float stretch[3] = {1, 2, (float)i};
 
-        ck_assert_int_eq(espl_set_local_transform(f->test.world, f->nodes[i], &local), ESPL_OK);
+        ck_ok(espl_set_local_transform(f->test.world, f->nodes[i], &local));
         if (i % 13 == 12) {
-            ck_assert_int_eq(espl_set_stretch(f->test.world, f->nodes[i], stretch), ESPL_OK);
+            ck_ok(espl_set_stretch(f->test.world, f->nodes[i], stretch));
         }
     }
     // One without a placement, and one that is dead.
-    ck_assert_int_eq(espl_remove_component(f->test.world, f->nodes[f->count - 1], placement),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_destroy(f->test.world, f->nodes[f->count - 2], ESPL_EXTENT_ENTITY),
-                     ESPL_OK);
+    ck_ok(espl_remove_component(f->test.world, f->nodes[f->count - 1], placement));
+    ck_ok(espl_destroy(f->test.world, f->nodes[f->count - 2], ESPL_EXTENT_ENTITY));
 }
 
 static void end(fixture *f)
@@ -111,7 +109,7 @@ TEST(any_number_of_entities_reads_as_one_by_one)
     begin(&f);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i) {
         draw(&f, counts[i], f.count - 2, &random);
-        ck_assert_int_eq(read_all(&f, counts[i]), ESPL_OK);
+        ck_ok(read_all(&f, counts[i]));
         ck_assert_uint_eq(outputs_are_those_of_single_reads(&f, counts[i]), 0);
     }
     end(&f);

@@ -15,12 +15,11 @@ TEST(a_commands_object_leaves_nothing_behind_in_any_state)
     for (int state = 0; state < 5; ++state) {
         espl_command_buffer *const commands = test_commands(w, 3);
         if (state >= 1) {
-            ck_assert_int_eq(espl_record_instantiate(espl_command_buffer_recorder(commands, 2), 0,
-                                                     &def, 2, NULL),
-                             ESPL_OK);
+            ck_ok(espl_record_instantiate(espl_command_buffer_recorder(commands, 2), 0, &def, 2,
+                                          NULL));
         }
         if (state == 2) {
-            ck_assert_int_eq(espl_command_buffer_submit(commands), ESPL_OK);
+            ck_ok(espl_command_buffer_submit(commands));
         }
         if (state == 3) {
             test_heap_arm(&test.heap, 1, true);
@@ -28,7 +27,7 @@ TEST(a_commands_object_leaves_nothing_behind_in_any_state)
             test_heap_arm(&test.heap, 0, false);
         }
         if (state == 4) {
-            ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
+            ck_ok(espl_play(w, commands, NULL));
         }
         espl_command_buffer_destroy(commands);
         if (state < 3) { // playback keeps its scratch for the next one
@@ -37,7 +36,7 @@ TEST(a_commands_object_leaves_nothing_behind_in_any_state)
     }
     // What was submitted and destroyed is not played.
     espl_report report;
-    ck_assert_int_eq(espl_sync(w, &report), ESPL_OK);
+    ck_ok(espl_sync(w, &report));
     ck_assert_uint_eq(report.accepted, 0);
 }
 
@@ -51,18 +50,18 @@ TEST(what_a_destroy_puts_off_is_done_when_there_is_memory)
     const espl_entity root = test_solo_at(w, 1, 0, 0);
     for (int i = 0; i < COUNT; ++i) {
         child[i] = test_solo_at(w, 1, (float)i, 0);
-        ck_assert_int_eq(espl_attach(w, child[i], root, NULL), ESPL_OK);
+        ck_ok(espl_attach(w, child[i], root, NULL));
     }
     test_heap_arm(&test.heap, 1, true);
     for (int i = 0; i < COUNT; ++i) {
-        ck_assert_int_eq(espl_destroy(w, child[i], ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_destroy(w, child[i], ESPL_EXTENT_OWNED));
         ck_assert(!espl_is_alive(w, child[i]));
         ck_assert_uint_eq(espl_count_children(w, root), (size_t)(COUNT - 1 - i));
         test_world_is_valid(w);
     }
     test_heap_arm(&test.heap, 0, false);
     const espl_entity other = test_solo(w);
-    ck_assert_int_eq(espl_destroy(w, other, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(w, other, ESPL_EXTENT_OWNED));
     espl_stats(w, &stats);
     ck_assert_uint_eq(stats.hierarchies, 0);
     ck_assert_int_eq(espl_get_role(w, root), ESPL_ROLE_SOLO);
@@ -74,19 +73,19 @@ TEST(survivors_of_a_root_destroyed_without_memory_are_roots_at_once)
     const espl_entity root = test_solo_at(w, 1, 0, 0);
     const espl_entity child = test_solo_at(w, 2, 0, 0);
     const espl_entity leaf = test_solo_at(w, 3, 0, 0);
-    ck_assert_int_eq(espl_attach(w, child, root, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_attach(w, leaf, child, NULL), ESPL_OK);
+    ck_ok(espl_attach(w, child, root, NULL));
+    ck_ok(espl_attach(w, leaf, child, NULL));
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_destroy(w, root, ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_ok(espl_destroy(w, root, ESPL_EXTENT_ENTITY));
     ck_assert(espl_entity_is_null(espl_get_parent(w, child)));
     ck_assert(espl_entity_equal(espl_get_root(w, leaf), child));
     ck_assert_uint_eq(espl_get_depth(w, leaf), 1);
     ck_assert_int_eq(espl_get_role(w, child), ESPL_ROLE_ROOT);
     const espl_transform moved = test_at(7, 0, 0);
-    ck_assert_int_eq(espl_set_world_transform(w, child, &moved), ESPL_OK);
+    ck_ok(espl_set_world_transform(w, child, &moved));
     ck_assert_float_eq(test_world_of(w, leaf).position[0], 8);
     test_world_is_valid(w);
     test_heap_arm(&test.heap, 0, false);
-    ck_assert_int_eq(espl_detach(w, leaf, ESPL_KEEP_WORLD), ESPL_OK);
+    ck_ok(espl_detach(w, leaf, ESPL_KEEP_WORLD));
     ck_assert_int_eq(espl_get_role(w, child), ESPL_ROLE_SOLO);
 }

@@ -33,19 +33,19 @@ static void set_up(void)
     s.child = test_solo(s.world);
     s.solo = test_solo(s.world);
     s.dead = test_solo(s.world);
-    ck_assert_int_eq(espl_create(s.world, NULL, 0, 1, &s.bare), ESPL_OK);
-    ck_assert_int_eq(espl_attach(s.world, s.child, s.root, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(s.world, s.dead, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(s.world, 2, &s.commands), ESPL_OK);
+    ck_ok(espl_create(s.world, NULL, 0, 1, &s.bare));
+    ck_ok(espl_attach(s.world, s.child, s.root, NULL));
+    ck_ok(espl_destroy(s.world, s.dead, ESPL_EXTENT_OWNED));
+    ck_ok(espl_command_buffer_create(s.world, 2, &s.commands));
     s.recorder = espl_command_buffer_recorder(s.commands, 1);
     const espl_instance_def def = {.source = s.solo};
-    ck_assert_int_eq(espl_record_instantiate(s.recorder, 0, &def, 1, &s.pending), ESPL_OK);
+    ck_ok(espl_record_instantiate(s.recorder, 0, &def, 1, &s.pending));
     told_demand_nothing(&s.told);
 }
 
 static void tear_down(void)
 {
-    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_OK);
+    ck_ok(espl_play(s.world, s.commands, NULL));
     espl_command_buffer_destroy(s.commands);
     told_end(&s.told);
 }
@@ -107,9 +107,9 @@ TEST(a_pending_entity_is_told_what_to_do)
            "espl_command_buffer_resolve: ESPL_ERR_PENDING: entity %s: %s", ID(s.pending),
            TEXT(ESPL_ERR_PENDING));
     ck_assert(espl_entity_is_null(resolved));
-    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, s.pending, &resolved), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_position(s.world, resolved, somewhere), ESPL_OK);
+    ck_ok(espl_play(s.world, s.commands, NULL));
+    ck_ok(espl_command_buffer_resolve(s.commands, s.pending, &resolved));
+    ck_ok(espl_set_local_position(s.world, resolved, somewhere));
     // It is a pending handle for ever, and the buffer forgets it when it is reset.
     REFUSE(ESPL_ERR_PENDING, espl_set_local_position(s.world, s.pending, somewhere),
            "espl_set_local_position: ESPL_ERR_PENDING: entity %s: %s", ID(s.pending),
@@ -122,8 +122,8 @@ TEST(a_pending_entity_is_told_what_to_do)
 
 TEST(an_entity_that_has_a_name_is_told_with_it)
 {
-    ck_assert_int_eq(espl_set_name(s.world, s.root, "ship"), ESPL_OK);
-    ck_assert_int_eq(espl_set_name(s.world, s.child, "mast"), ESPL_OK);
+    ck_ok(espl_set_name(s.world, s.root, "ship"));
+    ck_ok(espl_set_name(s.world, s.child, "mast"));
     REFUSE(ESPL_ERR_CYCLE, espl_attach(s.world, s.root, s.child, NULL),
            "espl_attach: ESPL_ERR_CYCLE: child %s \"ship\", parent %s \"mast\": %s", ID(s.root),
            ID(s.child), TEXT(ESPL_ERR_CYCLE));
@@ -172,7 +172,7 @@ TEST(a_component_is_told_by_name_and_number_and_both_sizes)
     REFUSE(ESPL_ERR_NO_COMPONENT, espl_set_component(s.world, s.solo, s.health, &value, 4),
            "espl_set_component: ESPL_ERR_NO_COMPONENT: entity %s, component \"health\" (7): %s",
            ID(s.solo), TEXT(ESPL_ERR_NO_COMPONENT));
-    ck_assert_int_eq(espl_add_component(s.world, s.solo, s.health, &value, 4), ESPL_OK);
+    ck_ok(espl_add_component(s.world, s.solo, s.health, &value, 4));
     REFUSE(
         ESPL_ERR_ARGUMENT, espl_set_component(s.world, s.solo, s.health, &value, 8),
         "espl_set_component: ESPL_ERR_ARGUMENT: entity %s, component \"health\" (7) of 4 bytes, 8 "
@@ -375,14 +375,14 @@ TEST(a_command_buffer_is_told_what_it_needs)
         ESPL_ERR_ARGUMENT, espl_command_buffer_result(s.commands, 0, 0),
         "espl_command_buffer_result: ESPL_ERR_ARGUMENT: The command buffer was not played, so that "
         "there are no results.");
-    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_OK);
+    ck_ok(espl_play(s.world, s.commands, NULL));
     REFUSE(ESPL_ERR_PLAYED, (espl_play)(s.world, s.commands, NULL),
            "espl_play: ESPL_ERR_PLAYED: %s", TEXT(ESPL_ERR_PLAYED));
     REFUSE(ESPL_ERR_PLAYED, espl_record_destroy(s.recorder, 0, s.root, ESPL_EXTENT_OWNED),
            "espl_record_destroy: ESPL_ERR_PLAYED: lane 1, entity %s: %s", ID(s.root),
            TEXT(ESPL_ERR_PLAYED));
     // The end of a lane ends a loop.
-    ck_assert_int_eq(espl_command_buffer_result(s.commands, 1, 0), ESPL_OK);
+    ck_ok(espl_command_buffer_result(s.commands, 1, 0));
     ck_assert_int_eq(espl_command_buffer_result(s.commands, 1, 1), ESPL_ERR_ARGUMENT);
     told_demand_nothing(&s.told);
     espl_command_buffer_reset(s.commands);

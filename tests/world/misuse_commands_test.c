@@ -21,12 +21,10 @@ TEST(recording_is_checked)
     ck_assert_int_eq(espl_command_buffer_create(s.world, 0, &other), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_command_buffer_create(s.world, ESPL_LANE_LIMIT + 1, &other),
                      ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_command_buffer_create(s.world, ESPL_LANE_LIMIT, &other), ESPL_OK);
+    ck_ok(espl_command_buffer_create(s.world, ESPL_LANE_LIMIT, &other));
     ck_assert_ptr_null(espl_command_buffer_recorder(other, ESPL_LANE_LIMIT));
     ck_assert_ptr_null(espl_command_buffer_recorder(s.commands, 2));
-    ck_assert_int_eq(
-        espl_record_instantiate(espl_command_buffer_recorder(other, 255), 0, &def, 1, &alien),
-        ESPL_OK);
+    ck_ok(espl_record_instantiate(espl_command_buffer_recorder(other, 255), 0, &def, 1, &alien));
 
     ck_assert_int_eq(espl_record_destroy(recorder, 0, espl_entity_null(), ESPL_EXTENT_OWNED),
                      ESPL_ERR_NULL_ENTITY);
@@ -50,7 +48,7 @@ TEST(recording_is_checked)
     def.value_count = ESPL_SET_LIMIT + 1;
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_LIMIT);
     def.value_count = 0;
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 0, NULL), ESPL_OK);
+    ck_ok(espl_record_instantiate(recorder, 0, &def, 0, NULL));
     ck_assert_int_eq(
         espl_record_instantiate(recorder, 0, &def, (size_t)ESPL_PENDING_LIMIT + 1, NULL),
         ESPL_ERR_LIMIT);
@@ -67,7 +65,7 @@ TEST(playing_is_checked)
     ck_assert_int_eq(espl_command_buffer_resolve(s.commands, s.pending, &out), ESPL_ERR_PENDING);
     ck_assert_int_eq(espl_play(s.elsewhere.world, s.commands, &report), ESPL_ERR_FOREIGN);
     ck_assert_uint_eq(report.accepted, 0);
-    ck_assert_int_eq(espl_play(s.world, s.commands, &report), ESPL_OK);
+    ck_ok(espl_play(s.world, s.commands, &report));
     ck_assert_uint_eq(report.accepted, 1);
     ck_assert_int_eq(espl_play(s.world, s.commands, &report), ESPL_ERR_PLAYED);
     ck_assert_uint_eq(report.accepted, 0);
@@ -75,7 +73,7 @@ TEST(playing_is_checked)
     ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(s.commands, 0), 0, s.solo,
                                          ESPL_EXTENT_OWNED),
                      ESPL_ERR_PLAYED);
-    ck_assert_int_eq(espl_command_buffer_result(s.commands, 0, 0), ESPL_OK);
+    ck_ok(espl_command_buffer_result(s.commands, 0, 0));
     ck_assert_int_eq(espl_command_buffer_result(s.commands, 0, 1), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_command_buffer_result(s.commands, 2, 0), ESPL_ERR_ARGUMENT);
 
@@ -83,7 +81,7 @@ TEST(playing_is_checked)
                      ESPL_ERR_NULL_ENTITY);
     ck_assert_int_eq(espl_command_buffer_resolve(s.commands, s.root, &out), ESPL_ERR_ARGUMENT);
     ck_assert(espl_entity_equal(out, s.solo));
-    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, s.pending, &out), ESPL_OK);
+    ck_ok(espl_command_buffer_resolve(s.commands, s.pending, &out));
     ck_assert(espl_is_alive(s.world, out));
 
     espl_command_buffer_reset(s.commands);
@@ -91,7 +89,7 @@ TEST(playing_is_checked)
     ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(s.commands, 0), 0, s.pending,
                                          ESPL_EXTENT_OWNED),
                      ESPL_ERR_FOREIGN);
-    ck_assert_int_eq(espl_play(s.world, s.commands, &report), ESPL_OK);
+    ck_ok(espl_play(s.world, s.commands, &report));
     ck_assert_uint_eq(report.accepted, 0);
 }
 
@@ -102,7 +100,7 @@ TEST(commands_that_were_played_take_none_of_any_kind)
     const espl_write write = {.entity = s.solo, .kind = ESPL_WRITE_LOCAL_TRANSFORM};
     const espl_instance_def def = {.source = s.solo};
 
-    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_OK);
+    ck_ok(espl_play(s.world, s.commands, NULL));
     const espl_status answers[] = {
         espl_record_destroy(r, 0, s.solo, ESPL_EXTENT_OWNED),
         espl_record_destroy(r, 0, s.solo, ESPL_EXTENT_SUBTREE),
@@ -131,26 +129,23 @@ TEST(an_object_is_submitted_once_and_played_in_line)
     const espl_transform first_value = test_at(1, 0, 0), second_value = test_at(2, 0, 0);
 
     espl_command_buffer *const second = test_commands(s.world, 1);
-    ck_assert_int_eq(espl_record_set_local_transform(espl_command_buffer_recorder(s.commands, 1), 9,
-                                                     s.solo, &first_value),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_record_set_local_transform(espl_command_buffer_recorder(second, 0), 0,
-                                                     s.solo, &second_value),
-                     ESPL_OK);
-    ck_assert_int_eq(
-        espl_record_destroy(espl_command_buffer_recorder(second, 0), 0, s.dead, ESPL_EXTENT_OWNED),
-        ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_submit(s.commands), ESPL_OK);
+    ck_ok(espl_record_set_local_transform(espl_command_buffer_recorder(s.commands, 1), 9, s.solo,
+                                          &first_value));
+    ck_ok(espl_record_set_local_transform(espl_command_buffer_recorder(second, 0), 0, s.solo,
+                                          &second_value));
+    ck_ok(
+        espl_record_destroy(espl_command_buffer_recorder(second, 0), 0, s.dead, ESPL_EXTENT_OWNED));
+    ck_ok(espl_command_buffer_submit(s.commands));
     ck_assert_int_eq(espl_command_buffer_submit(s.commands), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_command_buffer_submit(second), ESPL_OK);
-    ck_assert_int_eq(espl_sync(s.world, &report), ESPL_OK);
+    ck_ok(espl_command_buffer_submit(second));
+    ck_ok(espl_sync(s.world, &report));
     ck_assert_uint_eq(report.accepted, 4);
     ck_assert_uint_eq(report.applied, 3);
     ck_assert_uint_eq(report.refused, 1);
     ck_assert_uint_eq(report.refused_by[-ESPL_ERR_DEAD], 1);
     ck_assert_float_eq(test_world_of(s.world, s.solo).position[0], 2);
     ck_assert_int_eq(espl_command_buffer_submit(second), ESPL_ERR_PLAYED);
-    ck_assert_int_eq(espl_sync(s.world, &report), ESPL_OK);
+    ck_ok(espl_sync(s.world, &report));
     ck_assert_uint_eq(report.accepted, 0);
     espl_command_buffer_destroy(second);
 }
@@ -164,9 +159,8 @@ static void record_many(espl_command_buffer *commands, espl_entity source, size_
 
     for (size_t i = 0; i < count; ++i) {
         espl_recorder *const recorder = espl_command_buffer_recorder(commands, (uint32_t)(i % 2));
-        ck_assert_int_eq(i < clones ? espl_record_instantiate(recorder, 0, &def, 1, NULL)
-                                    : espl_record_set_local_transform(recorder, 0, source, &moved),
-                         ESPL_OK);
+        ck_ok(i < clones ? espl_record_instantiate(recorder, 0, &def, 1, NULL)
+                         : espl_record_set_local_transform(recorder, 0, source, &moved));
     }
 }
 
@@ -192,7 +186,7 @@ TEST(an_executor_that_miscounts_leaves_the_world_untouched)
         test_world_is_valid(test.world);
 
         broken.manner = TEST_IN_ORDER;
-        ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+        ck_ok(espl_play(test.world, commands, &report));
         ck_assert_uint_eq(report.applied, 20000);
         espl_command_buffer_destroy(commands);
         test_world_end(&test);

@@ -444,7 +444,7 @@ static void refuse_record(misuse *m, const misuse_handle *bad, int record)
     } else {
         ck_assert_msg(status == ESPL_OK, "%s of %s: %s", record_names[record], bad->what,
                       espl_status_name(status));
-        ck_assert_int_eq(espl_play(m->world, commands, &report), ESPL_OK);
+        ck_ok(espl_play(m->world, commands, &report));
         ck_assert_uint_eq(report.applied, 0);
         ck_assert_msg(record == RECORD_source_of_none ||
                           espl_command_buffer_result(commands, 0, 0) == bad->status,

@@ -26,8 +26,8 @@ TEST(components_are_checked)
     ck_assert_int_eq(espl_component_register(s.world, &wide, &out), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_component_register(s.world, &large, &out), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(out, 99);
-    ck_assert_int_eq(espl_component_register(s.world, &tag, &out), ESPL_OK);
-    ck_assert_int_eq(espl_add_component(s.world, s.solo, out, NULL, 0), ESPL_OK);
+    ck_ok(espl_component_register(s.world, &tag, &out));
+    ck_ok(espl_add_component(s.world, s.solo, out, NULL, 0));
     ck_assert(espl_has_component(s.world, s.solo, out));
 
     ck_assert_int_eq(espl_add_component(s.world, s.solo, 500, &value, 4), ESPL_ERR_ARGUMENT);
@@ -48,10 +48,10 @@ TEST(creation_is_checked)
     ck_assert_int_eq(espl_create(s.world, &role, 1, 1, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_create(s.world, &unknown, 1, 1, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_create(s.world, twice, 2, 1, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_create(s.world, &placement, 1, 0, NULL), ESPL_OK);
+    ck_ok(espl_create(s.world, &placement, 1, 0, NULL));
     ck_assert_int_eq(espl_create(s.world, &placement, 1, SIZE_MAX / 2 + 1, NULL), ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl_create(s.world, &placement, 1, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_instantiate(s.world, s.root, 0, NULL), ESPL_OK);
+    ck_ok(espl_instantiate(s.world, s.root, 0, NULL));
     ck_assert_int_eq(espl_instantiate(s.world, s.root, SIZE_MAX / 2 + 1, NULL), ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl_instantiate(s.world, s.root, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl_reserve(s.world, &(espl_reserve_def){.entities = SIZE_MAX}),
@@ -88,7 +88,7 @@ TEST(references_are_checked)
     }
     ck_assert_uint_eq(out, 99);
     ck_assert_uint_eq(espl_component_find(s.world, "r"), 0);
-    ck_assert_int_eq(espl_component_register(s.world, &fine, &out), ESPL_OK);
+    ck_ok(espl_component_register(s.world, &fine, &out));
 }
 
 // --- Changes ---
@@ -167,10 +167,10 @@ TEST(a_placement_that_cannot_be_is_refused_with_all_that_comes_along)
 
     endless.position[1] = INFINITY;
     turnless.rotation[3] = 0;
-    ck_assert_int_eq(espl_create(s.world, NULL, 0, 1, &bare), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_transform(s.world, s.root, &huge), ESPL_OK);
-    ck_assert_int_eq(espl_attach(s.world, bare, s.root, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_set_inherit(s.world, s.child, ESPL_COPY_PARENT), ESPL_OK);
+    ck_ok(espl_create(s.world, NULL, 0, 1, &bare));
+    ck_ok(espl_set_local_transform(s.world, s.root, &huge));
+    ck_ok(espl_attach(s.world, bare, s.root, NULL));
+    ck_ok(espl_set_inherit(s.world, s.child, ESPL_COPY_PARENT));
     const struct {
         espl_entity entity;
         const espl_transform *value;
@@ -213,7 +213,7 @@ TEST(a_placement_that_cannot_be_is_refused_with_all_that_comes_along)
     ck_assert(espl_has_component(s.world, bare, ESPL_PREFAB) &&
               espl_has_component(s.world, bare, ESPL_TRANSFORM));
     ck_assert_uint_eq(test_count_overflowed(s.world), 1);
-    ck_assert_int_eq(espl_set_local_transform(s.world, s.root, &fine), ESPL_OK);
+    ck_ok(espl_set_local_transform(s.world, s.root, &fine));
     ck_assert_uint_eq(test_count_overflowed(s.world), 0);
 }
 
@@ -273,13 +273,9 @@ TEST(reserved_rows_are_checked)
         espl_reserve(s.world,
                      &(espl_reserve_def){.components = places, .component_count = 2, .rows = 10}),
         ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(
-        espl_reserve(s.world,
-                     &(espl_reserve_def){.components = member, .component_count = 2, .rows = 10}),
-        ESPL_OK);
-    ck_assert_int_eq(
-        espl_reserve(s.world,
-                     &(espl_reserve_def){.components = member, .component_count = 2, .rows = 0}),
-        ESPL_OK);
+    ck_ok(espl_reserve(
+        s.world, &(espl_reserve_def){.components = member, .component_count = 2, .rows = 10}));
+    ck_ok(espl_reserve(s.world,
+                       &(espl_reserve_def){.components = member, .component_count = 2, .rows = 0}));
     ck_assert_uint_eq(test_physical_hash(s.world), before);
 }

@@ -73,7 +73,7 @@ static espl_entity make_hierarchy(espl_world *world, uint32_t size, espl_entity 
 
     for (uint32_t i = 1; i < size; ++i) {
         *last = test_solo(world);
-        ck_assert_int_eq(espl_attach(world, *last, root, NULL), ESPL_OK);
+        ck_ok(espl_attach(world, *last, root, NULL));
     }
     return root;
 }
@@ -86,13 +86,13 @@ static void make_entities(void)
     d->number = test_component(d->world, "number", 4, 4);
     for (int i = 0; i < 2; ++i) {
         d->root[i] = make_hierarchy(d->world, SIZE, &d->child[i]);
-        ck_assert_int_eq(espl_add_component(d->world, d->root[i], d->number, NULL, 4), ESPL_OK);
+        ck_ok(espl_add_component(d->world, d->root[i], d->number, NULL, 4));
     }
     d->apart = make_hierarchy(d->world, 2, &ignored);
     d->solo = test_solo(d->world);
     d->dead = test_solo(d->world);
-    ck_assert_int_eq(espl_add_component(d->world, d->apart, d->tag, NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(d->world, d->dead, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_add_component(d->world, d->apart, d->tag, NULL, 0));
+    ck_ok(espl_destroy(d->world, d->dead, ESPL_EXTENT_OWNED));
 }
 
 // Begin the world of `d`.
@@ -105,7 +105,7 @@ static void begin_logged(void (*log)(void *, espl_log_level, const char *))
         .hooks = {.user = d, .log = log, .trap = hear_trap},
         .tag = 5,
     };
-    ck_assert_int_eq(espl_world_create(&d->world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&d->world, &def));
     cut_small(d->world);
     make_entities();
     d->root_role = ESPL_ROOT;
@@ -166,9 +166,7 @@ static const float step[3] = {1, 2, 3};
 static void write_own_then_foreign(espl_writer *writer, const espl_query *rows)
 {
     (void)rows;
-    ck_assert_int_eq(
-        espl_writer_write(writer, d->child[d->by], ESPL_WRITE_LOCAL_POSITION, step, "arm.c:10"),
-        ESPL_OK);
+    ck_ok(espl_writer_write(writer, d->child[d->by], ESPL_WRITE_LOCAL_POSITION, step, "arm.c:10"));
     ck_assert_int_eq(espl_writer_write(writer, d->child[1 - d->by], ESPL_WRITE_TRANSLATE_IN_PARENT,
                                        step, "hand.c:20"),
                      ESPL_ERR_NOT_OWNER);
@@ -203,12 +201,8 @@ static void write_in_turns(espl_writer *writer, const espl_query *rows, void *co
     (void)rows;
     (void)context;
     if (job == 0) {
-        ck_assert_int_eq(
-            espl_writer_write(writer, d->child[0], ESPL_WRITE_LOCAL_POSITION, step, "arm.c:10"),
-            ESPL_OK);
-        ck_assert_int_eq(
-            espl_writer_write(writer, d->root[0], ESPL_WRITE_LOCAL_POSITION, step, "leg.c:11"),
-            ESPL_OK);
+        ck_ok(espl_writer_write(writer, d->child[0], ESPL_WRITE_LOCAL_POSITION, step, "arm.c:10"));
+        ck_ok(espl_writer_write(writer, d->root[0], ESPL_WRITE_LOCAL_POSITION, step, "leg.c:11"));
         return;
     }
     ck_assert_int_eq(espl_writer_write(writer, d->child[0], ESPL_WRITE_LOCAL_TRANSFORM,
@@ -314,8 +308,8 @@ TEST_LOOP(no_way_to_write_is_refused_for_what_is_the_writers_own, 0, 2)
 {
     espl_parallel_report report;
 
-    ck_assert_int_eq(espl_reserve(d->world, &(espl_reserve_def){.side_of = d->root[_i]}), ESPL_OK);
-    ck_assert_int_eq(let((uint32_t)_i, write_own_every_way, &report), ESPL_OK);
+    ck_ok(espl_reserve(d->world, &(espl_reserve_def){.side_of = d->root[_i]}));
+    ck_ok(let((uint32_t)_i, write_own_every_way, &report));
     ck_assert(report.refused == 0 && d->heard.lines == 0 && d->heard.traps == 0);
 }
 
@@ -394,8 +388,8 @@ static void read_every_way(espl_writer *writer, const espl_query *rows)
         ck_assert_int_eq(read_some_way(d->world, foreign, own, way), ESPL_ERR_NOT_OWNER);
         demand_line(parts);
         demand_trap(read_operations[way]);
-        ck_assert_int_eq(read_some_way(d->world, own, d->solo, way), ESPL_OK);
-        ck_assert_int_eq(read_some_way(d->world, d->apart, own, way), ESPL_OK);
+        ck_ok(read_some_way(d->world, own, d->solo, way));
+        ck_ok(read_some_way(d->world, d->apart, own, way));
         ck_assert_uint_eq(d->heard.traps, 1);
     }
     // Of two that are read the one that may not be is told.
@@ -408,8 +402,7 @@ static void read_every_way(espl_writer *writer, const espl_query *rows)
                      ESPL_ERR_NOT_OWNER);
     demand_line((const char *const[]){"was dealt to job 0 by ", NULL});
     // What the reader wrote last is the second place.
-    ck_assert_int_eq(espl_writer_write(writer, own, ESPL_WRITE_LOCAL_POSITION, step, "arm.c:10"),
-                     ESPL_OK);
+    ck_ok(espl_writer_write(writer, own, ESPL_WRITE_LOCAL_POSITION, step, "arm.c:10"));
     d->heard = (ears){.lines = 0};
     ck_assert_int_eq(read_some_way(d->world, foreign, own, READ_world), ESPL_ERR_NOT_OWNER);
     demand_line((const char *const[]){"by job 1, which last wrote at arm.c:10", NULL});
@@ -420,12 +413,12 @@ TEST_IF(every_way_to_read_is_refused_for_what_another_job_was_dealt, IS_CHECKED)
 {
     espl_parallel_report report;
 
-    ck_assert_int_eq(let(1, read_every_way, &report), ESPL_OK); // reads are no writes
+    ck_ok(let(1, read_every_way, &report)); // reads are no writes
     ck_assert_uint_eq(report.refused, 0);
     // Outside, nothing of it is left.
     d->heard = (ears){.lines = 0};
     for (int way = 0; way < READ_COUNT; ++way) {
-        ck_assert_int_eq(read_some_way(d->world, d->child[0], d->child[1], way), ESPL_OK);
+        ck_ok(read_some_way(d->world, d->child[0], d->child[1], way));
     }
     ck_assert_uint_eq(d->heard.lines, 0);
 }
@@ -438,8 +431,8 @@ static void read_around(espl_writer *writer, const espl_query *rows)
     (void)writer;
     (void)rows;
     d = &worlds[0];
-    ck_assert_int_eq(espl_get_world_transform(d->world, d->child[1], &at), ESPL_OK);
-    ck_assert_int_eq(espl_get_world_transform(d->world, d->apart, &at), ESPL_OK);
+    ck_ok(espl_get_world_transform(d->world, d->child[1], &at));
+    ck_ok(espl_get_world_transform(d->world, d->apart, &at));
     ck_assert_uint_eq(d->heard.traps, 0);
     ck_assert_int_eq(espl_get_world_transform(d->world, d->child[0], &at), ESPL_ERR_NOT_OWNER);
     demand_line((const char *const[]){", by job 1: ", "was dealt to job 0 by ", NULL});
@@ -452,7 +445,7 @@ static void write_within(espl_writer *writer, const espl_query *rows)
     (void)writer;
     (void)rows;
     d = &worlds[1];
-    ck_assert_int_eq(let(0, read_around, NULL), ESPL_OK);
+    ck_ok(let(0, read_around, NULL));
     ck_assert_uint_eq(d->heard.lines, 0);
     d = &worlds[0];
 }
@@ -462,7 +455,7 @@ TEST_IF(a_job_within_a_job_of_another_world_keeps_to_what_either_was_dealt, IS_C
     d = &worlds[1];
     begin_logged(hear_line);
     d = &worlds[0];
-    ck_assert_int_eq(let(1, write_within, NULL), ESPL_OK);
+    ck_ok(let(1, write_within, NULL));
     d = &worlds[1];
     tear_down();
     d = &worlds[0];
@@ -503,14 +496,14 @@ static void lend(espl_writer *writer, const espl_query *rows)
     ck_assert_int_eq(pthread_create(&thread, NULL, borrow, &b), 0);
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     ck_assert_int_eq(b.wrote, ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(b.read, ESPL_OK);
+    ck_ok(b.read);
     demand_trap("The writer was handed to another thread, or to a job that is over; ");
 }
 
 TEST_IF(a_writer_in_the_hand_of_another_thread_is_a_fault, IS_CHECKED)
 {
     const uint64_t before = test_physical_hash(d->world);
-    ck_assert_int_eq(let(0, lend, NULL), ESPL_OK);
+    ck_ok(let(0, lend, NULL));
     ck_assert_uint_eq(test_physical_hash(d->world), before);
 }
 
@@ -540,8 +533,8 @@ TEST_IF(a_writer_of_a_job_that_is_over_is_a_fault, IS_CHECKED)
 {
     const float turn[4] = {0, 0, 0, 1};
 
-    ck_assert_int_eq(let(0, keep, NULL), ESPL_OK);
-    ck_assert_int_eq(let(1, use_kept, NULL), ESPL_OK);
+    ck_ok(let(0, keep, NULL));
+    ck_ok(let(1, use_kept, NULL));
     demand_over(ESPL_WRITER_WRITE(kept, d->child[0], ESPL_WRITE_TRANSLATE_IN_PARENT, step));
     demand_over(espl_writer_look_at(kept, d->child[0], step, NULL, ESPL_AXIS_FORWARD, NULL));
     demand_over(espl_writer_rotate_about(kept, d->child[0], step, turn, NULL));
@@ -622,9 +615,9 @@ static void misuse_rows(espl_writer *writer, const espl_query *rows)
 TEST(rows_move_nowhere_and_their_columns_are_written_only_where_named)
 {
     const uint64_t version = espl_get_version(d->world);
-    ck_assert_int_eq(let(0, misuse_rows, NULL), ESPL_OK);
+    ck_ok(let(0, misuse_rows, NULL));
     ck_assert_uint_eq(espl_get_version(d->world), version);
-    ck_assert_int_eq(espl_compact(d->world), ESPL_OK); // no iteration was lost or left open
+    ck_ok(espl_compact(d->world)); // no iteration was lost or left open
 }
 
 // --- Definitions ---

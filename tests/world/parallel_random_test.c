@@ -121,7 +121,7 @@ static size_t write_at_once(espl_world *world, const espl_query_def *def, deed *
     espl_query query;
 
     ck_assert_ptr_nonnull(all);
-    ck_assert_int_eq(espl_query_begin(world, def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(world, def, &query));
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count; ++row, ++count) {
             all[count] = (ranked){query.entities[row],
@@ -129,7 +129,7 @@ static size_t write_at_once(espl_world *world, const espl_query_def *def, deed *
         }
     }
     qsort(all, count, sizeof *all, compare_ranked);
-    ck_assert_int_eq(espl_query_begin(world, def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(world, def, &query));
     for (uint32_t i = 0; i < count; ++i) {
         write_row((hand){NULL, world}, d, all[i].entity);
     }
@@ -179,13 +179,13 @@ static void reserve_sides(espl_world *world)
     espl_query query;
 
     ck_assert_ptr_nonnull(entities);
-    ck_assert_int_eq(espl_query_begin(world, &all, &query), ESPL_OK);
+    ck_ok(espl_query_begin(world, &all, &query));
     while (espl_query_next(&query)) {
         memcpy(entities + count, query.entities, query.count * sizeof *entities);
         count += query.count;
     }
     for (size_t i = 0; i < count; ++i) {
-        ck_assert_int_eq(espl_reserve(world, &(espl_reserve_def){.side_of = entities[i]}), ESPL_OK);
+        ck_ok(espl_reserve(world, &(espl_reserve_def){.side_of = entities[i]}));
     }
     free(entities);
 }
@@ -303,7 +303,7 @@ TEST_LOOP(parallel_writes_are_the_calls_at_once_in_the_documented_order, 0, 4)
     size_t count = 3;
 
     if (espl_executor_has_threads()) {
-        ck_assert_int_eq(espl_executor_create_threads(&executors[count], 4), ESPL_OK);
+        ck_ok(espl_executor_create_threads(&executors[count], 4));
         count += 1;
     }
     executors[count] = espl_executor_serial(); // of the world that is written at once

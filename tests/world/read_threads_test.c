@@ -30,9 +30,8 @@ static espl_entity make(scene *s, uint32_t number)
     const espl_component set[2] = {ESPL_TRANSFORM, s->number};
     espl_entity entity;
 
-    ck_assert_int_eq(espl_create(s->world, set, 2, 1, &entity), ESPL_OK);
-    ck_assert_int_eq(espl_set_component(s->world, entity, s->number, &number, sizeof number),
-                     ESPL_OK);
+    ck_ok(espl_create(s->world, set, 2, 1, &entity));
+    ck_ok(espl_set_component(s->world, entity, s->number, &number, sizeof number));
     return entity;
 }
 
@@ -42,22 +41,22 @@ static void scene_begin(scene *s, bool is_taped)
     memset(s, 0, sizeof *s);
     const espl_world_def world = {.hooks = told_hooks(&s->told),
                                   .tape = {s, is_taped ? append : NULL}};
-    ck_assert_int_eq(espl_world_create(&s->world, &world), ESPL_OK);
+    ck_ok(espl_world_create(&s->world, &world));
     s->number = test_component(s->world, "number", sizeof(uint32_t), _Alignof(uint32_t));
-    ck_assert_int_eq(espl_create(s->world, &s->number, 1, BARE, NULL), ESPL_OK);
+    ck_ok(espl_create(s->world, &s->number, 1, BARE, NULL));
     for (uint32_t i = 0; i < TREES; ++i) {
         const float at[3] = {(float)i, 1, 0}, stretch[3] = {1, 1 + (float)i, 2};
         const espl_entity root = make(s, 1000 + i), child = make(s, i);
 
-        ck_assert_int_eq(espl_attach(s->world, child, root, NULL), ESPL_OK);
-        ck_assert_int_eq(espl_set_local_position(s->world, child, at), ESPL_OK);
+        ck_ok(espl_attach(s->world, child, root, NULL));
+        ck_ok(espl_set_local_position(s->world, child, at));
         if (i % 3 == 0) {
-            ck_assert_int_eq(espl_set_stretch(s->world, child, stretch), ESPL_OK);
+            ck_ok(espl_set_stretch(s->world, child, stretch));
         }
         if (i % 4 == 0) {
-            ck_assert_int_eq(espl_set_inherit(s->world, child, ESPL_ABSOLUTE_Y), ESPL_OK);
+            ck_ok(espl_set_inherit(s->world, child, ESPL_ABSOLUTE_Y));
         }
-        ck_assert_int_eq(espl_set_world_position(s->world, root, at), ESPL_OK);
+        ck_ok(espl_set_world_position(s->world, root, at));
     }
 }
 
@@ -143,7 +142,7 @@ TEST_LOOP(threads_that_only_read_see_the_same_world, 0, 2)
     }
     // Nothing of it is on the tape, and the world is out of iteration.
     ck_assert_uint_eq(s.appended, appended);
-    ck_assert_int_eq(espl_create(s.world, NULL, 0, 1, NULL), ESPL_OK);
+    ck_ok(espl_create(s.world, NULL, 0, 1, NULL));
     scene_end(&s);
 }
 
@@ -155,7 +154,7 @@ TEST(a_query_that_reads_gives_no_column_to_write)
     scene_begin(&s, false);
     const uint64_t version = espl_get_version(s.world);
 
-    ck_assert_int_eq(espl_query_begin_read(s.world, NULL, &query), ESPL_OK);
+    ck_ok(espl_query_begin_read(s.world, NULL, &query));
     while (espl_query_next(&query)) {
         ck_assert_ptr_nonnull(espl_query_read(&query, s.number, sizeof(uint32_t)));
         ck_assert_ptr_null(espl_query_write(&query, s.number, sizeof(uint32_t)));
@@ -182,7 +181,7 @@ TEST(each_kind_of_a_chunk_is_what_is_read_of_each_row)
 
     scene_begin(&s, false);
     for (int kind = 0; kind < ESPL_READ_KIND_COUNT; ++kind) {
-        ck_assert_int_eq(espl_query_begin_read(s.world, NULL, &query), ESPL_OK);
+        ck_ok(espl_query_begin_read(s.world, NULL, &query));
         while (espl_query_next(&query)) {
             memset(rows, 0x5a, sizeof rows);
             const espl_status status = espl_query_read_transforms(&query, (espl_read_kind)kind,

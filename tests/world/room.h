@@ -31,7 +31,7 @@ static inline void register_tags(espl_world *world, espl_component *tag, uint32_
         name[3] = (char)('0' + i / 100);
         name[4] = (char)('0' + i / 10 % 10);
         name[5] = (char)('0' + i % 10);
-        ck_assert_int_eq(register_kind(world, name, 0, 1, &tag[i]), ESPL_OK);
+        ck_ok(register_kind(world, name, 0, 1, &tag[i]));
     }
 }
 

@@ -91,7 +91,7 @@ static void begin(void)
 {
     set_up();
     node = make_chain(w, COUNT);
-    ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.writes = COUNT}), ESPL_OK);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.writes = COUNT}));
 }
 
 FIXTURE(begin, end);
@@ -100,10 +100,10 @@ TEST_LOOP(what_needs_a_side_array_no_longer_gives_it_back, 0, WAYS)
 {
     const size_t bytes = test.heap.bytes, blocks = test.heap.blocks;
 
-    ck_assert_int_eq(go(w, node[COUNT - 1], _i), ESPL_OK);
+    ck_ok(go(w, node[COUNT - 1], _i));
     ck_assert_uint_gt(test.heap.bytes, bytes);
     test_world_is_valid(w);
-    ck_assert_int_eq(go_back(w, node[COUNT - 1], _i), ESPL_OK);
+    ck_ok(go_back(w, node[COUNT - 1], _i));
     ck_assert_uint_eq(test.heap.bytes, bytes);
     ck_assert_uint_eq(test.heap.blocks, blocks);
     ck_assert_uint_eq(test_stats(w).bytes, bytes);
@@ -114,15 +114,15 @@ TEST_LOOP(a_side_array_stays_until_the_last_one_that_needs_it, 0, WAYS)
 {
     const size_t bytes = test.heap.bytes;
 
-    ck_assert_int_eq(go(w, node[3], _i), ESPL_OK);
+    ck_ok(go(w, node[3], _i));
     const size_t taken = test.heap.bytes;
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(go(w, node[7], _i), ESPL_OK);
-    ck_assert_int_eq(go_back(w, node[3], _i), ESPL_OK);
+    ck_ok(go(w, node[7], _i));
+    ck_ok(go_back(w, node[3], _i));
     ck_assert_uint_eq(test.heap.bytes, taken);
-    ck_assert_int_eq(go(w, node[3], _i), ESPL_OK);
-    ck_assert_int_eq(go_back(w, node[3], _i), ESPL_OK);
-    ck_assert_int_eq(go_back(w, node[7], _i), ESPL_OK);
+    ck_ok(go(w, node[3], _i));
+    ck_ok(go_back(w, node[3], _i));
+    ck_ok(go_back(w, node[7], _i));
     ck_assert_uint_eq(test.heap.calls, 0);
     ck_assert_uint_eq(test.heap.bytes, bytes);
     test_heap_arm(&test.heap, 0, false);
@@ -135,7 +135,7 @@ TEST_LOOP(during_iteration_a_write_is_refused_where_it_needs_a_side_array, 0, WA
     const espl_query_def all = {0};
     espl_query query;
 
-    ck_assert_int_eq(espl_query_begin(w, &all, &query), ESPL_OK);
+    ck_ok(espl_query_begin(w, &all, &query));
     const uint64_t before = test_physical_hash(w);
     ck_assert_int_eq(go(w, node[4], _i), ESPL_ERR_BUSY);
     ck_assert_uint_eq(test_physical_hash(w), before);
@@ -143,9 +143,9 @@ TEST_LOOP(during_iteration_a_write_is_refused_where_it_needs_a_side_array, 0, WA
     ck_assert_int_eq(go_back(w, node[4], _i), _i == 1 ? ESPL_ERR_BUSY : ESPL_OK);
     espl_query_end(&query);
 
-    ck_assert_int_eq(go(w, node[4], _i), ESPL_OK);
-    ck_assert_int_eq(espl_query_begin(w, &all, &query), ESPL_OK);
-    ck_assert_int_eq(go(w, node[5], _i), ESPL_OK);
+    ck_ok(go(w, node[4], _i));
+    ck_ok(espl_query_begin(w, &all, &query));
+    ck_ok(go(w, node[5], _i));
     ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.side_of = node[5]}), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.writes = 5000}), ESPL_ERR_BUSY);
     espl_query_end(&query);
@@ -157,13 +157,13 @@ TEST(writes_of_every_kind_are_carried_out_during_iteration)
     uint64_t random = 4;
     espl_query query;
 
-    ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.side_of = node[0]}), ESPL_OK);
-    ck_assert_int_eq(espl_query_begin(w, &all, &query), ESPL_OK);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.side_of = node[0]}));
+    ck_ok(espl_query_begin(w, &all, &query));
     for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
         for (int form = 0; form < FORM_COUNT; ++form) {
             const espl_write write =
                 write_ordinary(node[kind % COUNT], (espl_write_kind)kind, &random);
-            ck_assert_int_eq(form_write(w, &write, (write_form)form), ESPL_OK);
+            ck_ok(form_write(w, &write, (write_form)form));
         }
     }
     espl_query_end(&query);
@@ -173,14 +173,14 @@ TEST(writes_of_every_kind_are_carried_out_during_iteration)
 
 TEST_LOOP(a_hierarchy_with_reserved_sides_takes_and_gives_nothing, 0, WAYS)
 {
-    ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.side_of = node[11]}), ESPL_OK);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.side_of = node[11]}));
     const size_t bytes = test.heap.bytes;
     test_heap_arm(&test.heap, 1, true);
     for (uint32_t i = 1; i < COUNT; ++i) {
-        ck_assert_int_eq(go(w, node[i], _i), ESPL_OK);
+        ck_ok(go(w, node[i], _i));
     }
     for (uint32_t i = 1; i < COUNT; ++i) {
-        ck_assert_int_eq(go_back(w, node[i], _i), ESPL_OK);
+        ck_ok(go_back(w, node[i], _i));
     }
     ck_assert_uint_eq(test.heap.calls, 0);
     ck_assert_uint_eq(test.heap.bytes, bytes);
@@ -193,34 +193,32 @@ TEST_LOOP(reserved_sides_stay_through_a_playback_of_writes, 0, WAYS)
     espl_transform value = espl_transform_identity();
     espl_report report;
 
-    ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.side_of = node[0]}), ESPL_OK);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.side_of = node[0]}));
     espl_command_buffer *const commands = test_commands(w, 1);
     value.position[0] = 7;
-    ck_assert_int_eq(espl_record_set_local_transform(espl_command_buffer_recorder(commands, 0), 0,
-                                                     node[0], &value),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
+    ck_ok(espl_record_set_local_transform(espl_command_buffer_recorder(commands, 0), 0, node[0],
+                                          &value));
+    ck_ok(espl_play(w, commands, &report));
     espl_command_buffer_destroy(commands);
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(go(w, node[4], _i), ESPL_OK);
+    ck_ok(go(w, node[4], _i));
     test_heap_arm(&test.heap, 0, false);
 }
 
 // They go when everything is laid out anew, and only then.
 TEST(reserved_sides_go_with_a_compaction_that_does_not_need_them)
 {
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    ck_ok(espl_compact(w));
     const size_t bytes = test_stats(w).bytes_tree;
 
-    ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.side_of = node[1]}), ESPL_OK);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.side_of = node[1]}));
     ck_assert_uint_gt(test_stats(w).bytes_tree, bytes);
     espl_command_buffer *const commands = test_commands(w, 1);
-    ck_assert_int_eq(espl_record_detach(espl_command_buffer_recorder(commands, 0), 0,
-                                        node[COUNT - 1], ESPL_KEEP_WORLD),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_attach(w, node[COUNT - 1], node[0], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    ck_ok(espl_record_detach(espl_command_buffer_recorder(commands, 0), 0, node[COUNT - 1],
+                             ESPL_KEEP_WORLD));
+    ck_ok(espl_play(w, commands, NULL));
+    ck_ok(espl_attach(w, node[COUNT - 1], node[0], NULL));
+    ck_ok(espl_compact(w));
     ck_assert_uint_le(test_stats(w).bytes_tree, bytes);
     test_world_is_valid(w);
     espl_command_buffer_destroy(commands);
@@ -233,18 +231,18 @@ FIXTURE(set_up, end);
 TEST(a_solo_has_sides_of_its_own)
 {
     const espl_entity one = test_solo(w), other = test_solo(w);
-    ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.writes = 4}), ESPL_OK);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.writes = 4}));
     const size_t bytes = test.heap.bytes;
     for (int way = 0; way < WAYS; ++way) {
         const bool sets_flags = way >= 4 && way <= 6;
         ck_assert_int_eq(go(w, one, way), sets_flags ? ESPL_ERR_NOT_CHILD : ESPL_OK);
         ck_assert(sets_flags || test.heap.bytes > bytes);
-        ck_assert_int_eq(go_back(w, one, way), ESPL_OK);
+        ck_ok(go_back(w, one, way));
         ck_assert_uint_eq(test.heap.bytes, bytes);
     }
-    ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.side_of = other}), ESPL_OK);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.side_of = other}));
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(go(w, other, 0), ESPL_OK);
+    ck_ok(go(w, other, 0));
     ck_assert_int_eq(go(w, one, 0), ESPL_ERR_NO_MEMORY);
     test_heap_arm(&test.heap, 0, false);
 }
@@ -270,7 +268,7 @@ TEST(plain_writes_take_no_memory)
                 write.value.transform.stretch[2] = 1;
             }
             for (int form = 0; form < FORM_COUNT; ++form) {
-                ck_assert_int_eq(form_write(w, &write, (write_form)form), ESPL_OK);
+                ck_ok(form_write(w, &write, (write_form)form));
             }
         }
     }
@@ -283,8 +281,8 @@ TEST(no_write_takes_memory_where_there_are_side_arrays)
     static const float point[3] = {1, 2, 3}, turn[4] = {0.6f, 0, 0, 0.8f};
     uint64_t random = 7;
 
-    ck_assert_int_eq(go(w, node[COUNT - 1], 0), ESPL_OK);
-    ck_assert_int_eq(go(w, node[COUNT - 2], 4), ESPL_OK);
+    ck_ok(go(w, node[COUNT - 1], 0));
+    ck_ok(go(w, node[COUNT - 2], 4));
     test_heap_arm(&test.heap, 1, true);
     for (uint32_t i = 0; i < COUNT - 2; ++i) {
         for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
@@ -315,14 +313,14 @@ TEST(a_batch_with_reserved_room_takes_no_memory)
         writes[i] = write_vector(node[i / 2], ESPL_WRITE_TRANSLATE_WORLD, 1, 1, 1);
     }
     shuffle_writes(writes, count, &random);
-    ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.writes = count}), ESPL_OK);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.writes = count}));
     const size_t bytes = test.heap.bytes;
-    ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.writes = nodes}), ESPL_OK);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.writes = nodes}));
     ck_assert_uint_eq(test.heap.bytes, bytes);
 
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_write_batch(w, writes, count, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_write_batch(w, writes, 3, NULL), ESPL_OK);
+    ck_ok(espl_write_batch(w, writes, count, NULL));
+    ck_ok(espl_write_batch(w, writes, 3, NULL));
     ck_assert_uint_eq(test.heap.calls, 0);
     test_heap_arm(&test.heap, 0, false);
     free(writes);
@@ -344,7 +342,7 @@ TEST(a_reserve_of_more_than_memory_holds_is_refused)
     const espl_world_def def = {.allocator = {NULL, take_little, test_give_block}};
     espl_world *world = NULL;
 
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&world, &def));
     for (size_t bytes = 16; bytes <= 512; ++bytes) {
         const size_t count = UINT32_MAX / bytes + 1;
 

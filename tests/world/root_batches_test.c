@@ -201,11 +201,9 @@ static void write_by_calls(const fixture *b, const arrangement *a, const manner 
         const espl_transform value = value_of(m, i, round);
         const espl_entity entity = b->nodes[0][a->nodes[i]];
 
-        ck_assert_int_eq(
-            m->kind == ESPL_WRITE_LOCAL_TRANSFORM
-                ? espl_set_local_transform(b->tests[0].world, entity, &value)
-                : espl_write_one(b->tests[0].world, entity, ESPL_WRITE_LOCAL_POSE, &value),
-            ESPL_OK);
+        ck_ok(m->kind == ESPL_WRITE_LOCAL_TRANSFORM
+                  ? espl_set_local_transform(b->tests[0].world, entity, &value)
+                  : espl_write_one(b->tests[0].world, entity, ESPL_WRITE_LOCAL_POSE, &value));
     }
 }
 
@@ -248,7 +246,7 @@ TEST_LOOP(entries_of_many_hierarchies_come_to_what_they_do_one_by_one, 0, MANNER
         arrangements[round](&a, &b);
         write_by_calls(&b, &a, m, round);
         for (int k = 1; k < SIDES; ++k) {
-            ck_assert_int_eq(write_side(&b, k, &a, m, round), ESPL_OK);
+            ck_ok(write_side(&b, k, &a, m, round));
             test_world_is_valid(b.tests[k].world);
         }
         worlds_are_the_same(&b);
@@ -270,7 +268,7 @@ TEST(a_hierarchy_between_two_jobs_is_visited_once)
     for (int k = 1; k < SIDES; ++k) {
         const uint64_t before = test_stats(b.tests[k].world).nodes_visited;
 
-        ck_assert_int_eq(write_side(&b, k, &a, &manners[0], 1), ESPL_OK);
+        ck_ok(write_side(&b, k, &a, &manners[0], 1));
         ck_assert_uint_eq(test_stats(b.tests[k].world).nodes_visited - before, b.trees * NODES);
     }
     end(&b);
@@ -297,12 +295,10 @@ TEST(a_hierarchy_whose_later_half_comes_first_is_what_it_is_one_by_one)
 
         entities[i] = b[node];
         values[i] = test_at((float)i, 1, 2);
-        ck_assert_int_eq(espl_set_local_transform(one.world, a[node], &values[i]), ESPL_OK);
+        ck_ok(espl_set_local_transform(one.world, a[node], &values[i]));
     }
-    ck_assert_int_eq(espl_write_strided(other.world, ESPL_WRITE_LOCAL_TRANSFORM, entities,
-                                        sizeof(espl_entity), values, sizeof(espl_transform),
-                                        members, NULL),
-                     ESPL_OK);
+    ck_ok(espl_write_strided(other.world, ESPL_WRITE_LOCAL_TRANSFORM, entities, sizeof(espl_entity),
+                             values, sizeof(espl_transform), members, NULL));
     for (uint32_t i = 0; i < nodes; ++i) {
         const espl_transform is = test_world_of(other.world, b[i]);
         const espl_transform expected = test_world_of(one.world, a[i]);
@@ -334,10 +330,8 @@ static size_t count_calls(uint32_t trees, uint32_t nodes)
         values[i] = test_at((float)i, 1, 2);
     }
     const size_t before = executor.calls;
-    ck_assert_int_eq(espl_write_strided(test.world, ESPL_WRITE_LOCAL_POSE, roots,
-                                        sizeof(espl_entity), values, sizeof(espl_transform), trees,
-                                        NULL),
-                     ESPL_OK);
+    ck_ok(espl_write_strided(test.world, ESPL_WRITE_LOCAL_POSE, roots, sizeof(espl_entity), values,
+                             sizeof(espl_transform), trees, NULL));
     const size_t calls = executor.calls - before;
     free(all);
     test_world_end(&test);

@@ -90,8 +90,7 @@ static uint64_t act_moves(play *p)
         const uint32_t to = test_below(&p->random, p->count / MOVED_TREE) * MOVED_TREE +
                             test_below(&p->random, MOVED_TREE / 2);
 
-        ck_assert_int_eq(
-            espl_record_attach(recorder, root, leaf, p->entities[to], &test_keep_local), ESPL_OK);
+        ck_ok(espl_record_attach(recorder, root, leaf, p->entities[to], &test_keep_local));
     }
     return play_all(p, commands);
 }
@@ -109,8 +108,8 @@ static uint64_t act_spawns(play *p)
                                        .place = ESPL_PLACE_LOCAL,
                                        .transform = test_at(1, 2, (float)i)};
 
-        ck_assert_int_eq(espl_record_instantiate(recorder, i, &def, 1, &made), ESPL_OK);
-        ck_assert_int_eq(espl_record_destroy(recorder, i, any_of(p), ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_record_instantiate(recorder, i, &def, 1, &made));
+        ck_ok(espl_record_destroy(recorder, i, any_of(p), ESPL_EXTENT_OWNED));
     }
     return play_all(p, commands);
 }
@@ -124,8 +123,7 @@ static uint64_t act_recorded_writes(play *p)
         const espl_write write = write_ordinary(
             any_of(p), (espl_write_kind)test_below(&p->random, ESPL_WRITE_KIND_COUNT), &p->random);
 
-        ck_assert_int_eq(espl_record_write(recorder, i, write.entity, write.kind, &write.value),
-                         ESPL_OK);
+        ck_ok(espl_record_write(recorder, i, write.entity, write.kind, &write.value));
     }
     return play_all(p, commands);
 }
@@ -179,7 +177,7 @@ static uint64_t write_by_jobs(play *p, const espl_parallel_def *asked)
 
     cut_small(p->world);
     def.function = write_rows;
-    ck_assert_int_eq(espl_write_parallel(p->world, &def, &report), ESPL_OK);
+    ck_ok(espl_write_parallel(p->world, &def, &report));
     report.group_ns = report.run_ns = 0;
     return test_hash_bytes(TEST_HASH_START, &report, offsetof(espl_parallel_report, first_status)) ^
            (uint64_t)report.first_status;

@@ -20,7 +20,7 @@ TEST(world_without_hooks_refuses_in_silence)
     ck_assert_int_eq(unsetenv("ESPALIER_HUGE_PAGES"), 0);
     ck_assert_ptr_null(world);
 
-    ck_assert_int_eq(espl_world_create(&world, NULL), ESPL_OK);
+    ck_ok(espl_world_create(&world, NULL));
     ck_assert_int_eq(espl_set_local_transform(world, none, &value), ESPL_ERR_NULL_ENTITY);
     ck_assert_int_eq(espl_attach(world, none, none, NULL), ESPL_ERR_NULL_ENTITY);
     ck_assert(espl_validate(world, NULL));
@@ -54,7 +54,7 @@ TEST(hook_that_calls_back_is_heard_again)
     const espl_world_def def = {.hooks = {.user = &c, .log = call_back}};
     espl_transform out;
 
-    ck_assert_int_eq(espl_world_create(&c.world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&c.world, &def));
     ck_assert_int_eq(espl_get_local_transform(c.world, espl_entity_null(), &out),
                      ESPL_ERR_NULL_ENTITY);
     ck_assert_int_eq(c.lines, 2);

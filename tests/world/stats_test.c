@@ -50,17 +50,17 @@ TEST(disabled_and_prefabs_are_counted)
 {
     espl_entity *const entity = make_trees(world, 1, 6, 2);
 
-    ck_assert_int_eq(espl_disable(world, entity[1], ESPL_EXTENT_SUBTREE), ESPL_OK);
+    ck_ok(espl_disable(world, entity[1], ESPL_EXTENT_SUBTREE));
     ck_assert_uint_eq(stats().disabled, 3);
-    ck_assert_int_eq(espl_disable(world, entity[0], ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_ok(espl_disable(world, entity[0], ESPL_EXTENT_ENTITY));
     ck_assert_uint_eq(stats().disabled, 4);
-    ck_assert_int_eq(espl_enable(world, entity[0], ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_enable(world, entity[0], ESPL_EXTENT_OWNED));
     ck_assert_uint_eq(stats().disabled, 0);
 
-    ck_assert_int_eq(espl_add_component(world, entity[2], ESPL_PREFAB, NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_add_component(world, entity[5], ESPL_PREFAB, NULL, 0), ESPL_OK);
+    ck_ok(espl_add_component(world, entity[2], ESPL_PREFAB, NULL, 0));
+    ck_ok(espl_add_component(world, entity[5], ESPL_PREFAB, NULL, 0));
     ck_assert_uint_eq(stats().prefabs, 2);
-    ck_assert_int_eq(espl_destroy(world, entity[2], ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(world, entity[2], ESPL_EXTENT_OWNED));
     ck_assert_uint_eq(stats().prefabs, 0);
     free(entity);
 }
@@ -70,7 +70,7 @@ static espl_entity last_life(void)
 {
     const espl_entity first = test_solo(world);
 
-    ck_assert_int_eq(espl_destroy(world, first, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(world, first, ESPL_EXTENT_OWNED));
     test_age_index(world, first.index, 1);
     return test_solo(world);
 }
@@ -78,7 +78,7 @@ static espl_entity last_life(void)
 TEST(indices_used_up_are_counted)
 {
     for (uint32_t i = 0; i < 3; ++i) {
-        ck_assert_int_eq(espl_destroy(world, last_life(), ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_destroy(world, last_life(), ESPL_EXTENT_OWNED));
         ck_assert_uint_eq(stats().retired, i + 1);
         ck_assert_uint_eq(stats().entities, 0);
     }
@@ -94,28 +94,27 @@ TEST(rows_and_chunks_are_counted)
     espl_entity *const entity = calloc(rows + 1, sizeof *entity);
 
     ck_assert_ptr_nonnull(entity);
-    ck_assert_int_eq(espl_create(world, &placement, 1, rows, entity), ESPL_OK);
+    ck_ok(espl_create(world, &placement, 1, rows, entity));
     ck_assert_uint_eq(stats().archetypes, 1);
     ck_assert_uint_eq(stats().chunks - stats().spare_chunks, 1);
-    ck_assert_int_eq(espl_compact(world), ESPL_OK);
+    ck_ok(espl_compact(world));
     ck_assert_uint_eq(stats().chunks, 1);
     ck_assert_uint_eq(stats().spare_chunks, 0);
     ck_assert_uint_eq(stats().row_capacity, rows);
 
-    ck_assert_int_eq(espl_create(world, &placement, 1, 1, entity + rows), ESPL_OK);
+    ck_ok(espl_create(world, &placement, 1, 1, entity + rows));
     ck_assert_uint_eq(stats().chunks - stats().spare_chunks, 2);
     ck_assert_uint_eq(stats().row_capacity, stats().chunks * rows);
 
-    ck_assert_int_eq(espl_reserve(world, &(espl_reserve_def){.components = &placement,
-                                                             .component_count = 1,
-                                                             .rows = 5 * rows}),
-                     ESPL_OK);
+    ck_ok(espl_reserve(
+        world,
+        &(espl_reserve_def){.components = &placement, .component_count = 1, .rows = 5 * rows}));
     ck_assert_uint_ge(stats().spare_chunks, 4);
     ck_assert_uint_eq(stats().chunks - stats().spare_chunks, 2);
     ck_assert_uint_ge(stats().row_capacity, 6 * rows + 1);
 
     for (size_t i = 0; i < rows + 1; ++i) {
-        ck_assert_int_eq(espl_destroy(world, entity[i], ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_destroy(world, entity[i], ESPL_EXTENT_OWNED));
     }
     ck_assert_uint_eq(stats().spare_chunks, stats().chunks);
     free(entity);
@@ -126,18 +125,18 @@ TEST(slots_are_counted)
     espl_entity *const entity = make_trees(world, 1, 6, 2);
     const espl_entity solo = test_solo(world), other = test_solo(world);
 
-    ck_assert_int_eq(espl_compact(world), ESPL_OK);
+    ck_ok(espl_compact(world));
     ck_assert_uint_eq(stats().slots, 8);
     ck_assert_uint_eq(stats().free_slots, 0);
-    ck_assert_int_eq(espl_destroy(world, solo, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(world, solo, ESPL_EXTENT_OWNED));
     ck_assert_uint_eq(stats().slots, 8);
     ck_assert_uint_eq(stats().free_slots, 1);
-    ck_assert_int_eq(espl_destroy(world, other, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(world, other, ESPL_EXTENT_OWNED));
     ck_assert_uint_eq(stats().free_slots, 2);
-    ck_assert_int_eq(espl_destroy(world, entity[0], ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(world, entity[0], ESPL_EXTENT_OWNED));
     ck_assert_uint_eq(stats().slots, 8);
     ck_assert_uint_eq(stats().free_slots, 8);
-    ck_assert_int_eq(espl_reserve(world, &(espl_reserve_def){.entities = 40}), ESPL_OK);
+    ck_ok(espl_reserve(world, &(espl_reserve_def){.entities = 40}));
     ck_assert_uint_ge(stats().free_slots, 40);
     ck_assert_uint_eq(stats().free_slots, stats().slots);
     free(entity);
@@ -152,12 +151,11 @@ TEST(bytes_by_purpose_make_up_all_but_the_world)
     espl_entity *const entity = make_trees(world, 1, 6, 2);
     const float stretch[3] = {1, 2, 1};
 
-    ck_assert_int_eq(espl_set_stretch(world, entity[3], stretch), ESPL_OK);
-    ck_assert_int_eq(espl_reserve(world, &(espl_reserve_def){.writes = 20}), ESPL_OK);
+    ck_ok(espl_set_stretch(world, entity[3], stretch));
+    ck_ok(espl_reserve(world, &(espl_reserve_def){.writes = 20}));
     espl_command_buffer *const commands = test_commands(world, 2);
-    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(commands, 1), 0, entity[0],
-                                         ESPL_EXTENT_OWNED),
-                     ESPL_OK);
+    ck_ok(espl_record_destroy(espl_command_buffer_recorder(commands, 1), 0, entity[0],
+                              ESPL_EXTENT_OWNED));
     const espl_world_stats s = stats();
     ck_assert_uint_eq(s.bytes, test.heap.bytes);
     ck_assert_uint_eq(s.bytes - s.bytes_store - s.bytes_tree - s.bytes_commands, of_world);
@@ -173,12 +171,12 @@ TEST(packing_keeps_all_counters)
     espl_entity *const entity = make_trees(world, 1, 6, 2);
     espl_view seen;
 
-    ck_assert_int_eq(espl_destroy(world, entity[1], ESPL_EXTENT_ENTITY), ESPL_OK);
-    ck_assert_int_eq(espl_view_hierarchy(world, entity[0], &seen), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(world, entity[5], ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_view_hierarchy(world, entity[0], &seen), ESPL_OK);
+    ck_ok(espl_destroy(world, entity[1], ESPL_EXTENT_ENTITY));
+    ck_ok(espl_view_hierarchy(world, entity[0], &seen));
+    ck_ok(espl_destroy(world, entity[5], ESPL_EXTENT_OWNED));
+    ck_ok(espl_view_hierarchy(world, entity[0], &seen));
     const espl_world_stats before = stats();
-    ck_assert_int_eq(espl_compact(world), ESPL_OK);
+    ck_ok(espl_compact(world));
     const espl_world_stats after = stats();
     ck_assert_uint_eq(after.nodes_visited, before.nodes_visited);
     ck_assert_uint_eq(after.nodes_skipped, before.nodes_skipped);
@@ -195,19 +193,19 @@ TEST(commands_played_are_counted)
 
     espl_command_buffer *const commands = test_commands(world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
-    ck_assert_int_eq(espl_record_attach(recorder, 0, entity[2], entity[3], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_attach(recorder, 0, entity[1], entity[5], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, entity[4], ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, entity[4], ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_record_attach(recorder, 0, entity[2], entity[3], NULL));
+    ck_ok(espl_record_attach(recorder, 0, entity[1], entity[5], NULL));
+    ck_ok(espl_record_destroy(recorder, 0, entity[4], ESPL_EXTENT_OWNED));
+    ck_ok(espl_record_destroy(recorder, 0, entity[4], ESPL_EXTENT_OWNED));
     ck_assert_uint_eq(stats().commands_accepted, before.commands_accepted);
-    ck_assert_int_eq(espl_play(world, commands, &report), ESPL_OK);
+    ck_ok(espl_play(world, commands, &report));
     ck_assert_uint_eq(report.refused, 2); // a cycle, and one dead already
     ck_assert_uint_eq(stats().commands_accepted, before.commands_accepted + 4);
     ck_assert_uint_eq(stats().commands_applied, before.commands_applied + 2);
     ck_assert_uint_eq(stats().commands_refused, before.commands_refused + 2);
 
     // Calls at once are none.
-    ck_assert_int_eq(espl_detach(world, entity[3], ESPL_KEEP_WORLD), ESPL_OK);
+    ck_ok(espl_detach(world, entity[3], ESPL_KEEP_WORLD));
     ck_assert_uint_eq(stats().commands_accepted, before.commands_accepted + 4);
     espl_command_buffer_destroy(commands);
     free(entity);
@@ -250,7 +248,7 @@ static void compare_sizes(const test_tape *tape, const test_side *side)
 // Queries go by the roles of rows, which a destroy without memory may leave to a later call.
 static void settle_roles(const test_side *side)
 {
-    ck_assert_int_eq(espl_compact(side->world), ESPL_OK);
+    ck_ok(espl_compact(side->world));
 }
 
 // Destroys lack memory now and then, and what shows is counted all the same.
@@ -309,7 +307,7 @@ static void make_at_once(size_t count, size_t size)
     const espl_component placement = ESPL_TRANSFORM;
     espl_entity *const entity = calloc(count, sizeof *entity);
 
-    ck_assert_int_eq(espl_create(world, &placement, 1, count, entity), ESPL_OK);
+    ck_ok(espl_create(world, &placement, 1, count, entity));
     espl_command_buffer *const commands = test_commands(world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
@@ -317,12 +315,11 @@ static void make_at_once(size_t count, size_t size)
         const size_t rank = i % size;
 
         if (rank != 0) {
-            ck_assert_int_eq(
-                espl_record_attach(recorder, 0, entity[i], entity[i - rank + (rank - 1) / 4], NULL),
-                ESPL_OK);
+            ck_ok(espl_record_attach(recorder, 0, entity[i], entity[i - rank + (rank - 1) / 4],
+                                     NULL));
         }
     }
-    ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
+    ck_ok(espl_play(world, commands, NULL));
     espl_command_buffer_destroy(commands);
     free(entity);
 }

@@ -395,7 +395,7 @@ TEST(each_node_is_visited_once_however_entries_are_arranged)
         a.count = 0;
         arrangements[k](&a);
         const uint64_t before = test_stats(b.at_once.world).nodes_visited;
-        ck_assert_int_eq(write_typed(&a, k, NULL), ESPL_OK);
+        ck_ok(write_typed(&a, k, NULL));
         const uint64_t visited = test_stats(b.at_once.world).nodes_visited - before;
         ck_assert_uint_le(visited, TREES * (b.size + 1));
     }
@@ -540,13 +540,11 @@ TEST(each_entry_that_changes_nothing_is_left_out_alone)
             kept += is_kept ? 1 : 0;
             values[i].position[1] += is_kept ? 0.f : 1.f;
             values[i].rotation[3] = is_kept && round > 6 ? 2.f : 1.f;
-            ck_assert_int_eq(espl_write_one(b.one_by_one.world, b.there[i], kind, &values[i]),
-                             ESPL_OK);
+            ck_ok(espl_write_one(b.one_by_one.world, b.there[i], kind, &values[i]));
         }
         const espl_world_stats before = test_stats(b.at_once.world);
-        ck_assert_int_eq(espl_write_strided(b.at_once.world, kind, entities, sizeof(espl_entity),
-                                            values, sizeof(espl_transform), count, NULL),
-                         ESPL_OK);
+        ck_ok(espl_write_strided(b.at_once.world, kind, entities, sizeof(espl_entity), values,
+                                 sizeof(espl_transform), count, NULL));
         const espl_world_stats after = test_stats(b.at_once.world);
         ck_assert_uint_eq(after.writes_skipped - before.writes_skipped, kept);
         ck_assert_uint_eq(after.writes - before.writes, count - kept);
@@ -590,8 +588,7 @@ TEST(each_handle_among_many_in_order_is_judged_by_itself)
             entities[i] = i == odd ? odd_handle(b.here[i], round % 4) : b.here[i];
             value_of(values[i], i, (int)round);
             if (i != odd) {
-                ck_assert_int_eq(espl_set_local_position(b.one_by_one.world, b.there[i], values[i]),
-                                 ESPL_OK);
+                ck_ok(espl_set_local_position(b.one_by_one.world, b.there[i], values[i]));
             }
         }
         const espl_status status =
@@ -620,8 +617,8 @@ TEST(a_large_tree_is_written_block_by_block)
     begin_with(1, NULL);
     // One of the first leaves, below one that is large.
     const uint32_t count = TREES * b.size, far = count / FAN + 10, large = (far - 1) / FAN;
-    ck_assert_int_eq(espl_set_local_scale(b.at_once.world, b.here[large], 1e30f), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_scale(b.one_by_one.world, b.there[large], 1e30f), ESPL_OK);
+    ck_ok(espl_set_local_scale(b.at_once.world, b.here[large], 1e30f));
+    ck_ok(espl_set_local_scale(b.one_by_one.world, b.there[large], 1e30f));
     for (int round = 0; round < 2; ++round) {
         espl_write_report report;
 

@@ -42,7 +42,7 @@ static void run_tape(uint64_t seed, uint32_t population, size_t steps)
                     espl_status_name(second));
         side_map(&trimmed, &tape, &op);
         side_map(&kept, &tape, &op);
-        ck_assert_int_eq(espl_compact(trimmed.world), ESPL_OK);
+        ck_ok(espl_compact(trimmed.world));
         is_packed(trimmed.world);
         if (tape.at % (population / 3 + 1) == 0) {
             side_compare(&trimmed, &tape);
@@ -105,20 +105,20 @@ static void make_everything(void)
     for (uint32_t i = 0; i < COUNT; ++i) {
         write[i] = write_vector(node[i], ESPL_WRITE_LOCAL_POSITION, 1, (float)i, 0);
     }
-    ck_assert_int_eq(espl_write_batch(w, write, COUNT, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_detach(w, node[COUNT / 2], ESPL_KEEP_WORLD), ESPL_OK);
-    ck_assert_int_eq(espl_detach(w, node[COUNT - 3], ESPL_KEEP_WORLD), ESPL_OK);
-    ck_assert_int_eq(espl_set_stretch(w, node[3], stretch), ESPL_OK);
-    ck_assert_int_eq(espl_set_inherit(w, node[5], ESPL_ABSOLUTE_Y), ESPL_OK);
-    ck_assert_int_eq(espl_set_inherit(w, node[7], ESPL_COPY_PARENT), ESPL_OK);
-    ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.side_of = node[COUNT - 1]}), ESPL_OK);
-    ck_assert_int_eq(espl_instantiate(w, node[COUNT - 3], CLONES, clone), ESPL_OK);
+    ck_ok(espl_write_batch(w, write, COUNT, NULL));
+    ck_ok(espl_detach(w, node[COUNT / 2], ESPL_KEEP_WORLD));
+    ck_ok(espl_detach(w, node[COUNT - 3], ESPL_KEEP_WORLD));
+    ck_ok(espl_set_stretch(w, node[3], stretch));
+    ck_ok(espl_set_inherit(w, node[5], ESPL_ABSOLUTE_Y));
+    ck_ok(espl_set_inherit(w, node[7], ESPL_COPY_PARENT));
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.side_of = node[COUNT - 1]}));
+    ck_ok(espl_instantiate(w, node[COUNT - 3], CLONES, clone));
     for (size_t i = 0; i < CLONES; ++i) {
-        ck_assert_int_eq(espl_destroy(w, clone[i], ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_destroy(w, clone[i], ESPL_EXTENT_OWNED));
     }
     for (uint32_t i = 0; i < 3; ++i) {
-        ck_assert_int_eq(espl_destroy(w, node[10 + 2 * i], ESPL_EXTENT_ENTITY), ESPL_OK);
-        ck_assert_int_eq(espl_destroy(w, node[COUNT / 2 + 3 + 2 * i], ESPL_EXTENT_ENTITY), ESPL_OK);
+        ck_ok(espl_destroy(w, node[10 + 2 * i], ESPL_EXTENT_ENTITY));
+        ck_ok(espl_destroy(w, node[COUNT / 2 + 3 + 2 * i], ESPL_EXTENT_ENTITY));
     }
 }
 
@@ -131,7 +131,7 @@ TEST(trim_changes_nothing_but_where_things_stand)
     const espl_world_stats before = test_stats(w);
     const size_t bytes = test.heap.bytes;
 
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    ck_ok(espl_compact(w));
     const espl_world_stats after = test_stats(w);
     ck_assert_uint_eq(logical_hash(), hash);
     is_packed(w);
@@ -152,7 +152,7 @@ static size_t count_descents(void)
     espl_query query;
     size_t descents = 0;
 
-    ck_assert_int_eq(espl_query_begin(w, NULL, &query), ESPL_OK);
+    ck_ok(espl_query_begin(w, NULL, &query));
     while (espl_query_next(&query)) {
         for (size_t row = 1; row < query.count && query.slots != NULL; ++row) {
             descents += query.slots[row] < query.slots[row - 1];
@@ -169,7 +169,7 @@ static size_t count_changed(uint64_t since)
     espl_query query;
     size_t rows = 0;
 
-    ck_assert_int_eq(espl_query_begin(w, &def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(w, &def, &query));
     while (espl_query_next(&query)) {
         rows += query.count;
     }
@@ -186,18 +186,18 @@ TEST(rows_stand_in_the_order_of_slots)
         link[i] = test_solo_at(w, (float)i, 0, 0);
     }
     for (size_t i = 0; i + 1 < LINKS; ++i) {
-        ck_assert_int_eq(espl_attach(w, link[i], link[i + 1], NULL), ESPL_OK);
+        ck_ok(espl_attach(w, link[i], link[i + 1], NULL));
     }
     const uint64_t hash = test_logical_hash(w);
     uint64_t seen = espl_get_version(w);
 
     ck_assert_uint_gt(count_descents(), 0);
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    ck_ok(espl_compact(w));
     ck_assert_uint_eq(count_descents(), 0);
     // Who mirrors rows hears of it, once.
     ck_assert_uint_gt(count_changed(seen), 0);
     seen = espl_get_version(w);
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    ck_ok(espl_compact(w));
     ck_assert_uint_eq(count_changed(seen), 0);
     ck_assert_uint_eq(test_logical_hash(w), hash);
     for (size_t i = 0; i < LINKS; ++i) {
@@ -209,11 +209,11 @@ TEST(second_trim_takes_and_gives_nothing)
 {
     make_everything();
 
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    ck_ok(espl_compact(w));
     const uint64_t hash = test_physical_hash(w);
     const size_t bytes = test.heap.bytes, blocks = test.heap.blocks;
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    ck_ok(espl_compact(w));
     ck_assert_uint_eq(test.heap.failures, 0);
     test_heap_arm(&test.heap, 0, false);
     ck_assert_uint_eq(test.heap.bytes, bytes);
@@ -226,16 +226,15 @@ TEST(what_was_reserved_goes_back)
     const espl_component set[] = {ESPL_TRANSFORM};
 
     const espl_entity solo = test_solo(w);
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    ck_ok(espl_compact(w));
     const size_t bytes = test.heap.bytes, blocks = test.heap.blocks;
-    ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.entities = 40}), ESPL_OK);
-    ck_assert_int_eq(
-        espl_reserve(w, &(espl_reserve_def){.components = set, .component_count = 1, .rows = 40}),
-        ESPL_OK);
-    ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.writes = 40}), ESPL_OK);
-    ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.side_of = solo}), ESPL_OK);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.entities = 40}));
+    ck_ok(
+        espl_reserve(w, &(espl_reserve_def){.components = set, .component_count = 1, .rows = 40}));
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.writes = 40}));
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.side_of = solo}));
     ck_assert_uint_gt(test.heap.bytes, bytes);
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    ck_ok(espl_compact(w));
     ck_assert_uint_eq(test.heap.bytes, bytes);
     ck_assert_uint_eq(test.heap.blocks, blocks);
 }
@@ -250,18 +249,16 @@ TEST(what_was_reserved_outlives_a_pack)
     if (test_lacks_room(MANY + MORE, "a pool worth a pack") || test_moves_always()) {
         return;
     }
-    ck_assert_int_eq(espl_create(w, set, 1, MANY, entities), ESPL_OK);
-    ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.entities = MORE}), ESPL_OK);
-    ck_assert_int_eq(
-        espl_reserve(
-            w, &(espl_reserve_def){.components = set, .component_count = 1, .rows = MANY + MORE}),
-        ESPL_OK);
+    ck_ok(espl_create(w, set, 1, MANY, entities));
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.entities = MORE}));
+    ck_ok(espl_reserve(
+        w, &(espl_reserve_def){.components = set, .component_count = 1, .rows = MANY + MORE}));
     for (uint32_t i = 0; i < MANY - KEPT; ++i) {
-        ck_assert_int_eq(espl_destroy(w, entities[i], ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_destroy(w, entities[i], ESPL_EXTENT_OWNED));
     }
-    ck_assert_int_eq(espl_attach(w, entities[MANY - 1], entities[MANY - 2], NULL), ESPL_OK);
+    ck_ok(espl_attach(w, entities[MANY - 1], entities[MANY - 2], NULL));
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_create(w, set, 1, MORE, entities), ESPL_OK);
+    ck_ok(espl_create(w, set, 1, MORE, entities));
     test_heap_arm(&test.heap, 0, false);
 }
 
@@ -275,10 +272,10 @@ TEST(emptied_world_takes_hardly_more_than_a_fresh_one)
     const size_t issued = COUNT + CLONES * 3;
     for (uint32_t i = 0; i < COUNT; ++i) {
         if (espl_is_alive(w, node[i])) {
-            ck_assert_int_eq(espl_destroy(w, node[i], ESPL_EXTENT_SUBTREE), ESPL_OK);
+            ck_ok(espl_destroy(w, node[i], ESPL_EXTENT_SUBTREE));
         }
     }
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    ck_ok(espl_compact(w));
     const espl_world_stats stats = test_stats(w);
     ck_assert_uint_eq(stats.entities, 0);
     ck_assert_uint_eq(stats.slots, 0);
@@ -299,8 +296,8 @@ TEST(trimmed_world_takes_no_more_than_one_that_was_always_small)
     test_world_begin(&fresh, 0, NULL);
     node = make_chain(w, PEAK);
     espl_entity *const few = make_chain(fresh.world, LEFT);
-    ck_assert_int_eq(espl_destroy(w, node[LEFT], ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    ck_ok(espl_destroy(w, node[LEFT], ESPL_EXTENT_OWNED));
+    ck_ok(espl_compact(w));
     ck_assert_uint_le(test_stats(w).bytes_tree, test_stats(fresh.world).bytes_tree);
     ck_assert_uint_le(test_stats(w).bytes_commands, test_stats(fresh.world).bytes_commands);
     ck_assert_uint_le(test_stats(w).bytes_store,
@@ -333,7 +330,7 @@ TEST_LOOP(trim_without_memory_gives_back_what_it_can, 0, 2)
         ck_assert_uint_lt(test.heap.bytes, bytes);
         test_world_is_valid(w);
 
-        ck_assert_int_eq(espl_compact(w), ESPL_OK);
+        ck_ok(espl_compact(w));
         is_packed(w);
         ck_assert_uint_eq(logical_hash(), hash);
         least = least == SIZE_MAX ? test.heap.bytes : least;
@@ -353,14 +350,14 @@ static void make_roots_in_one_range(void)
     const espl_entity root = test_solo(w);
 
     for (uint32_t i = 1; i < COUNT; i += 4) {
-        ck_assert_int_eq(espl_attach(w, node[i], root, NULL), ESPL_OK);
+        ck_ok(espl_attach(w, node[i], root, NULL));
     }
-    ck_assert_int_eq(espl_destroy(w, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
+    ck_ok(espl_destroy(w, node[0], ESPL_EXTENT_SUBTREE));
     test_free_scratch(w);
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_destroy(w, root, ESPL_EXTENT_ENTITY), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(w, node[6], ESPL_EXTENT_ENTITY), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(w, node[15], ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_ok(espl_destroy(w, root, ESPL_EXTENT_ENTITY));
+    ck_ok(espl_destroy(w, node[6], ESPL_EXTENT_ENTITY));
+    ck_ok(espl_destroy(w, node[15], ESPL_EXTENT_ENTITY));
     test_heap_arm(&test.heap, 0, false);
 }
 
@@ -383,7 +380,7 @@ TEST(roots_in_one_range_outlive_a_trim_without_memory)
             test_world_is_valid(w);
             ck_assert_uint_eq(logical_hash(), hash);
 
-            ck_assert_int_eq(espl_compact(w), ESPL_OK);
+            ck_ok(espl_compact(w));
             is_packed(w);
             ck_assert_uint_eq(logical_hash(), hash);
             end();
@@ -400,11 +397,10 @@ TEST(recorded_commands_outlive_a_trim)
 
     espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
-    ck_assert_int_eq(espl_record_attach(recorder, 0, node[COUNT / 2], node[COUNT / 2 - 1], NULL),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
-    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
+    ck_ok(espl_record_attach(recorder, 0, node[COUNT / 2], node[COUNT / 2 - 1], NULL));
+    ck_ok(espl_compact(w));
+    ck_ok(espl_play(w, commands, NULL));
     ck_assert(espl_entity_equal(espl_get_parent(w, node[COUNT / 2]), node[COUNT / 2 - 1]));
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    ck_ok(espl_compact(w));
     espl_command_buffer_destroy(commands);
 }

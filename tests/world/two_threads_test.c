@@ -48,12 +48,12 @@ static void scene_begin(scene *s, const espl_executor *executor)
         .executor = executor != NULL ? *executor : espl_executor_serial(),
         .tag = 3,
     };
-    ck_assert_int_eq(espl_world_create(&s->world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&s->world, &def));
     s->entity = test_solo(s->world);
     s->child = test_solo(s->world);
-    ck_assert_int_eq(espl_attach(s->world, s->child, s->entity, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(s->world, 1, &s->commands), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(s->world, 1, &s->recorded), ESPL_OK);
+    ck_ok(espl_attach(s->world, s->child, s->entity, NULL));
+    ck_ok(espl_command_buffer_create(s->world, 1, &s->commands));
+    ck_ok(espl_command_buffer_create(s->world, 1, &s->recorded));
 }
 
 static void scene_end(scene *s)
@@ -89,7 +89,7 @@ static void let_return(scene *s)
 {
     sem_post(&s->may_return);
     ck_assert_int_eq(pthread_join(s->thread, NULL), 0);
-    ck_assert_int_eq(s->reserved, ESPL_OK);
+    ck_ok(s->reserved);
 }
 
 static void demand_told(scene *s, const char *call)
@@ -144,8 +144,8 @@ TEST_IF(a_second_thread_in_a_changing_call_is_refused_and_told, IS_CHECKED)
     ck_assert(component == 0 && late == NULL);
     let_return(&s);
     // And all of it is possible again.
-    ck_assert_int_eq(espl_set_local_position(s.world, s.child, position), ESPL_OK);
-    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_OK);
+    ck_ok(espl_set_local_position(s.world, s.child, position));
+    ck_ok(espl_play(s.world, s.commands, NULL));
     scene_end(&s);
 }
 
@@ -189,15 +189,15 @@ TEST(a_recorder_of_another_thread_is_no_fault)
 
     scene_begin(&s, NULL);
     espl_recorder *const recorder = espl_command_buffer_recorder(s.recorded, 0);
-    ck_assert_int_eq(espl_record_detach(recorder, 0, s.child, ESPL_KEEP_WORLD), ESPL_OK);
-    ck_assert_int_eq(espl_play(s.world, s.recorded, NULL), ESPL_OK);
+    ck_ok(espl_record_detach(recorder, 0, s.child, ESPL_KEEP_WORLD));
+    ck_ok(espl_play(s.world, s.recorded, NULL));
     espl_command_buffer_reset(s.recorded);
     stop_inside(&s);
     // It needs no memory, for which it would wait until the other thread has its own.
-    ck_assert_int_eq(espl_record_detach(recorder, 0, s.child, ESPL_KEEP_WORLD), ESPL_OK);
+    ck_ok(espl_record_detach(recorder, 0, s.child, ESPL_KEEP_WORLD));
     told_demand_nothing(&s.told);
     let_return(&s);
-    ck_assert_int_eq(espl_play(s.world, s.recorded, NULL), ESPL_OK);
+    ck_ok(espl_play(s.world, s.recorded, NULL));
     scene_end(&s);
 }
 
@@ -257,9 +257,7 @@ static void change_in_job(espl_writer *writer, const espl_query *rows, void *con
     scene *const s = context;
     const float position[3] = {4, 5, 6};
 
-    ck_assert_int_eq(
-        espl_writer_write(writer, rows->entities[0], ESPL_WRITE_LOCAL_POSITION, position, NULL),
-        ESPL_OK);
+    ck_ok(espl_writer_write(writer, rows->entities[0], ESPL_WRITE_LOCAL_POSITION, position, NULL));
     ck_assert_int_eq(espl_set_local_position(s->world, s->entity, position), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_compact(s->world), ESPL_ERR_BUSY);
     ck_assert_uint_eq(s->told.lines, 2);
@@ -278,15 +276,14 @@ TEST(jobs_on_other_threads_are_no_fault)
     scene_begin(&s, &executor);
     const espl_parallel_def def = {.function = change_in_job, .context = &s};
     jobs = 0;
-    ck_assert_int_eq(espl_write_parallel(s.world, &def, NULL), ESPL_OK);
+    ck_ok(espl_write_parallel(s.world, &def, NULL));
     ck_assert_uint_ge(jobs, 1);
     for (int i = 0; i < CREATED; ++i) {
-        ck_assert_int_eq(espl_record_create(espl_command_buffer_recorder(s.commands, 0), 0,
-                                            &(espl_creation_def){.value_count = 0}, 1, NULL),
-                         ESPL_OK);
+        ck_ok(espl_record_create(espl_command_buffer_recorder(s.commands, 0), 0,
+                                 &(espl_creation_def){.value_count = 0}, 1, NULL));
     }
     visited = &s;
-    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_OK);
+    ck_ok(espl_play(s.world, s.commands, NULL));
     ck_assert_ptr_null(visited);
     scene_end(&s);
 }
@@ -296,8 +293,8 @@ static void write_in_custom(void *user, const espl_custom_calls *calls)
     scene *const s = user;
     const float position[3] = {7, 8, 9};
 
-    ck_assert_int_eq(espl_set_local_position(calls->world, s->child, position), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_submit(s->recorded), ESPL_OK);
+    ck_ok(espl_set_local_position(calls->world, s->child, position));
+    ck_ok(espl_command_buffer_submit(s->recorded));
     jobs += 1;
 }
 
@@ -309,12 +306,10 @@ TEST(a_custom_command_that_writes_is_no_fault)
     scene_begin(&s, NULL);
     const espl_custom_command_def def = {.name = "custom", .user = &s, .function = write_in_custom};
     jobs = 0;
-    ck_assert_int_eq(espl_register_command(s.world, &def, &custom), ESPL_OK);
-    ck_assert_int_eq(
-        espl_record_custom(espl_command_buffer_recorder(s.commands, 0), 0, custom, NULL, 0, 0),
-        ESPL_OK);
-    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_OK);
+    ck_ok(espl_register_command(s.world, &def, &custom));
+    ck_ok(espl_record_custom(espl_command_buffer_recorder(s.commands, 0), 0, custom, NULL, 0, 0));
+    ck_ok(espl_play(s.world, s.commands, NULL));
     ck_assert_uint_eq(jobs, 1);
-    ck_assert_int_eq(espl_sync(s.world, NULL), ESPL_OK);
+    ck_ok(espl_sync(s.world, NULL));
     scene_end(&s);
 }
