@@ -401,10 +401,9 @@ script script_write(const script_world *s, uint64_t seed, uint32_t count, uint32
                     bool has_equal_keys)
 {
     ck_assert_uint_le(count, SCRIPT_LIMIT);
-    script_line *const lines = calloc(count, sizeof *lines);
+    script_line *const lines = test_array(count, sizeof *lines);
     writer w = {.s = s, .crowd = crowd_of(s->world), .random = seed, .lines = lines};
 
-    ck_assert_ptr_nonnull(lines);
     for (; w.written < count; ++w.written) {
         script_line *const line = &lines[w.written];
 

@@ -28,8 +28,7 @@ static int compare_order(const void *a, const void *b)
 // The order of playback, by the sentence that defines it.
 static void order_batch(test_batch *batch)
 {
-    const operation **const sorted = malloc((batch->count + 1) * sizeof *sorted);
-    ck_assert_ptr_nonnull(sorted);
+    const operation **const sorted = test_array(batch->count + 1, sizeof *sorted);
     for (uint32_t i = 0; i < batch->count; ++i) {
         sorted[i] = &batch->operations[i];
     }

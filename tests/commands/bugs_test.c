@@ -288,9 +288,8 @@ TEST(c14_dead_members_anywhere_among_many_are_passed_over)
 {
     enum { COUNT = MANY_OR_FEW(3000, 30) };
     const size_t dead[3] = {0, COUNT / 2, COUNT - 1};
-    espl_entity *const child = malloc(COUNT * sizeof *child);
+    espl_entity *const child = test_array(COUNT, sizeof *child);
 
-    ck_assert_ptr_nonnull(child);
     const espl_entity root = test_solo(s.world);
     for (size_t i = 0; i < COUNT; ++i) {
         child[i] = test_solo(s.world);
@@ -572,10 +571,9 @@ TEST(f10_each_command_meets_each_role)
 TEST(f15_ids_may_be_far_larger_than_counts)
 {
     enum { MANY = MANY_OR_FEW(20000, 40) };
-    espl_entity *const filler = malloc(MANY * sizeof *filler);
+    espl_entity *const filler = test_array(MANY, sizeof *filler);
     const espl_component placement = ESPL_TRANSFORM;
 
-    ck_assert_ptr_nonnull(filler);
     ck_ok(espl_create(s.world, &placement, 1, MANY, filler));
     const espl_entity a = test_solo(s.world), b = test_solo(s.world);
     for (size_t i = 0; i < MANY; ++i) {
@@ -666,10 +664,9 @@ TEST(f18_clones_keep_the_order_of_children)
 TEST(f20_a_whole_world_is_destroyed_by_one_playback)
 {
     const size_t many = MANY_OR_FEW(test_scaled(100000), 60);
-    espl_entity *const entity = malloc(many * sizeof *entity);
+    espl_entity *const entity = test_array(many, sizeof *entity);
     const espl_component placement = ESPL_TRANSFORM;
 
-    ck_assert_ptr_nonnull(entity);
     ck_ok(espl_create(s.world, &placement, 1, many, entity));
     for (size_t i = 1; i < many; ++i) {
         ck_ok(espl_record_attach(s.lane[0], 0, entity[i], entity[(i - 1) / 3], NULL));

@@ -210,9 +210,8 @@ TEST(what_one_of_an_extent_gets_is_its_own)
 {
     const uint32_t count = test_fitting(1000, 8);
     const espl_entity root = test_solo(p.world);
-    espl_entity *const members = calloc(count, sizeof *members);
+    espl_entity *const members = test_array(count, sizeof *members);
 
-    ck_assert_ptr_nonnull(members);
     for (uint32_t i = 0; i < count; ++i) {
         members[i] = i % 2 != 0 ? parts_bare() : test_solo(p.world);
         hang(members[i], root, ESPL_LINK_OWNED);
@@ -483,9 +482,8 @@ TEST(any_number_of_values_of_one_entity_is_linear)
 TEST(no_entity_takes_memory_of_its_own)
 {
     const uint32_t count = test_fitting(2000, 8);
-    espl_entity *const entities = calloc(count, sizeof *entities);
+    espl_entity *const entities = test_array(count, sizeof *entities);
 
-    ck_assert_ptr_nonnull(entities);
     for (uint32_t i = 0; i < count; ++i) {
         entities[i] = test_solo(p.world);
     }

@@ -150,9 +150,8 @@ static void is_untouched(const picture *before)
 
 static void copies_stand_together(const espl_entity *tops, size_t count, espl_component top_role)
 {
-    espl_entity *const members = malloc(MEMBERS * count * sizeof *members);
+    espl_entity *const members = test_array(MEMBERS * count, sizeof *members);
 
-    ck_assert_ptr_nonnull(members);
     gather(tops, count, members);
     for (uint32_t m = 0; m < MEMBERS; ++m) {
         are_neighbours(s.world, members + m * count, count);
@@ -178,9 +177,8 @@ FIXTURE(set_up, tear_down);
 TEST_LOOP(copies_of_one_member_are_neighbours, 0, COUNTS)
 {
     const size_t count = fitting(counts[_i], MEMBERS);
-    espl_entity *const tops = malloc(count * sizeof *tops);
+    espl_entity *const tops = test_array(count, sizeof *tops);
 
-    ck_assert_ptr_nonnull(tops);
     picture before[MEMBERS];
 
     take_pictures(before);
@@ -210,9 +208,8 @@ static espl_report play_instance(const espl_instance_def *def, size_t count, esp
 TEST_LOOP(they_are_born_where_they_stay, 0, COUNTS)
 {
     const size_t count = fitting(counts[_i], 2 * MEMBERS);
-    espl_entity *const tops = malloc(count * sizeof *tops);
+    espl_entity *const tops = test_array(count, sizeof *tops);
 
-    ck_assert_ptr_nonnull(tops);
     const espl_instance_def free_ones = {.source = s.members[0]};
     espl_report report = play_instance(&free_ones, count, tops);
     ck_assert_uint_eq(report.created, MEMBERS * count);

@@ -87,11 +87,10 @@ static void check_all(const memory *m, const held *all)
 
 TEST_LOOP(payloads_never_move_or_overlap, 0, 10)
 {
-    held *const all = calloc(MANY, sizeof *all);
+    held *const all = test_array(MANY, sizeof *all);
     size_t used = 0;
     memory m;
 
-    ck_assert_ptr_nonnull(all);
     memory_begin(&m);
     fill_randomly(&m, (uint64_t)_i + 1, all, &used);
     check_all(&m, all);
@@ -126,11 +125,10 @@ TEST(cleared_they_hold_the_same_without_memory)
 
 TEST(any_recordings_between_clears_keep_memory_bounded)
 {
-    held *const all = calloc(MANY, sizeof *all);
+    held *const all = test_array(MANY, sizeof *all);
     size_t most = 0;
     memory m;
 
-    ck_assert_ptr_nonnull(all);
     memory_begin(&m);
     for (uint64_t round = 0; round < 30; ++round) {
         size_t used = 0;

@@ -86,8 +86,7 @@ TEST(each_of_many_copies_names_its_own_members)
     set_target(a, top);
     for (size_t k = 0, made = 4; k < sizeof counts / sizeof *counts; ++k) {
         const size_t count = (test_fitting(made + counts[k] * 3, 0) - made) / 3;
-        espl_entity *const copies = malloc((count + 1) * sizeof *copies);
-        ck_assert_ptr_nonnull(copies);
+        espl_entity *const copies = test_array(count + 1, sizeof *copies);
         ck_ok(espl_instantiate(s.world, top, count, copies));
         made += count * 3;
         for (size_t i = 0; i < count; ++i) {

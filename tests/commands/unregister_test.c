@@ -249,13 +249,12 @@ TEST(a_callback_cannot_be_unregistered_while_one_is_called)
 TEST_LOOP(random_registers_hand_over_what_they_should, 0, 6)
 {
     enum { EARS = 400, ROUNDS = 60 };
-    ear *const ears = calloc(EARS, sizeof *ears);
+    ear *const ears = test_array(EARS, sizeof *ears);
     espl_command_buffer *const commands = make_commands(3);
     bool is_there[EARS + 1] = {false};
     uint64_t random = (uint64_t)_i + 1;
     uint32_t last = 0;
 
-    ck_assert_ptr_nonnull(ears);
     for (int round = 0; round < ROUNDS; ++round) {
         size_t expected = 0, recorded = test_below(&random, 40);
         heard all = {.payloads = 0};

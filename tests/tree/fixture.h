@@ -325,9 +325,8 @@ static inline void fixture_pose_all(forest_fixture *fix, uint32_t tree, uint32_t
             fixture_decorate(fix, slot, random);
         }
     }
-    espl__frame *const frames = calloc(t->capacity, sizeof *frames);
+    espl__frame *const frames = test_array(t->capacity, sizeof *frames);
 
-    ck_assert_ptr_nonnull(frames);
     fixture_frames(fix, tree, frames);
     for (uint32_t slot = t->base; slot < t->base + t->used; ++slot) {
         if (fixture_is_node(forest, slot)) {

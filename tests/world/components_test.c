@@ -33,9 +33,8 @@ static espl_component_value value_of(size_t kind, const void *data)
 
 static espl_entity *all_entities(void)
 {
-    espl_entity *const list = malloc((t.count + 1) * sizeof *list);
+    espl_entity *const list = test_array(t.count + 1, sizeof *list);
 
-    ck_assert_ptr_nonnull(list);
     for (size_t i = 0; i < t.count; ++i) {
         list[i] = t.rows[i].entity;
     }

@@ -190,9 +190,8 @@ static espl_write write_of(const stage *s, size_t i)
 static espl_status write_many(stage *s)
 {
     enum { COUNT = 2 * ENTITIES };
-    espl_write *const writes = malloc(COUNT * sizeof *writes);
+    espl_write *const writes = test_array(COUNT, sizeof *writes);
 
-    ck_assert_ptr_nonnull(writes);
     for (size_t i = 0; i < COUNT; ++i) {
         writes[i] = write_of(s, i);
     }

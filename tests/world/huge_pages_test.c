@@ -86,9 +86,8 @@ TEST(what_is_neither_on_nor_off_is_refused)
 // A forest with roots of 20, which then loses every third node.
 static espl_entity *grow(espl_world *world)
 {
-    uint32_t *const parents = malloc(NODES * sizeof *parents);
+    uint32_t *const parents = test_array(NODES, sizeof *parents);
 
-    ck_assert_ptr_nonnull(parents);
     for (uint32_t i = 0; i < NODES; ++i) {
         parents[i] = i % 20 == 0 ? NO_PARENT : i - 1 - i % 20 / 2;
     }

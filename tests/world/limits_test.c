@@ -428,11 +428,10 @@ TEST_LOOP(each_death_may_be_the_last_of_an_index, 0, 2 * WAYS)
 TEST_IF(a_world_lives_until_all_its_indices_are_retired, is_tiny())
 {
     const size_t lives = test_limits_of_build().lives, total = ENTITY_LIMIT * lives;
-    espl_entity *const known = calloc(total, sizeof *known);
+    espl_entity *const known = test_array(total, sizeof *known);
     uint64_t random = 3;
     size_t made = 0, living = 0;
 
-    ck_assert_ptr_nonnull(known);
     while (made < total) {
         if (create(1, &s.entities[living]) == ESPL_OK) {
             known[made++] = s.entities[living++];
@@ -531,9 +530,8 @@ static size_t rows_around(int which)
 TEST_LOOP(k8_k10_chunks_fill_and_empty_around_their_size, 0, 5 * 3)
 {
     const size_t count = rows_around(_i / 3);
-    espl_entity *const entities = malloc(count * sizeof *entities);
+    espl_entity *const entities = test_array(count, sizeof *entities);
 
-    ck_assert_ptr_nonnull(entities);
     for (int is_single = 0; is_single < 2; ++is_single) {
         for (size_t i = 0; i < count && is_single != 0; ++i) {
             ck_ok(create(1, &entities[i]));
@@ -560,9 +558,8 @@ TEST_LOOP(k8_k10_chunks_fill_and_empty_around_their_size, 0, 5 * 3)
 TEST_LOOP(chunks_are_left_and_entered_around_their_size, 0, 5)
 {
     const size_t count = rows_around(_i);
-    espl_entity *const entities = malloc((count + 1) * sizeof *entities);
+    espl_entity *const entities = test_array(count + 1, sizeof *entities);
 
-    ck_assert_ptr_nonnull(entities);
     ck_ok(create(count, entities));
     for (size_t i = 0; i < count; ++i) {
         number(entities[i]);
@@ -592,9 +589,8 @@ TEST_LOOP(chunks_are_left_and_entered_around_their_size, 0, 5)
 TEST_LOOP(clones_fill_chunks_around_their_size, 0, 5)
 {
     const size_t count = rows_around(_i);
-    espl_entity *const clones = malloc(count * sizeof *clones);
+    espl_entity *const clones = test_array(count, sizeof *clones);
 
-    ck_assert_ptr_nonnull(clones);
     fill(1);
     ck_ok(espl_instantiate(s.world, s.entities[0], count - 1, clones));
     number(s.entities[0]);

@@ -147,11 +147,10 @@ TEST(a_cleared_world_has_no_entity_and_all_that_was_registered)
 {
     const espl_component_def def = {.name = "word", .size = 4};
     const uint32_t count = test_fitting(500, 0) / 10 * 10;
-    espl_entity *const e = calloc(count, sizeof *e);
+    espl_entity *const e = test_array(count, sizeof *e);
     espl_component number = 0;
     uint32_t word = 7;
 
-    ck_assert_ptr_nonnull(e);
     ck_ok(espl_component_register(w, &def, &number));
     fill(w, e, count);
     ck_ok(espl_add_component(w, e[3], number, &word, sizeof word));

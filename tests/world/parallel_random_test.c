@@ -116,11 +116,10 @@ static int compare_ranked(const void *a, const void *b)
 static size_t write_at_once(espl_world *world, const espl_query_def *def, deed *d, bool top_down)
 {
     const size_t living = test_stats(world).entities;
-    ranked *const all = malloc((living + 1) * sizeof *all);
+    ranked *const all = test_array(living + 1, sizeof *all);
     uint32_t count = 0;
     espl_query query;
 
-    ck_assert_ptr_nonnull(all);
     ck_ok(espl_query_begin(world, def, &query));
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count; ++row, ++count) {
@@ -174,11 +173,10 @@ static void reserve_sides(espl_world *world)
 {
     const espl_query_def all = {.include = ESPL_INCLUDE_PREFABS | ESPL_INCLUDE_DISABLED};
     const size_t living = test_stats(world).entities;
-    espl_entity *const entities = malloc((living + 1) * sizeof *entities);
+    espl_entity *const entities = test_array(living + 1, sizeof *entities);
     size_t count = 0;
     espl_query query;
 
-    ck_assert_ptr_nonnull(entities);
     ck_ok(espl_query_begin(world, &all, &query));
     while (espl_query_next(&query)) {
         memcpy(entities + count, query.entities, query.count * sizeof *entities);

@@ -100,11 +100,10 @@ TEST(a_few_large_hierarchies_of_one_chunk_are_a_job_each)
     const espl_component root = ESPL_ROOT;
     const espl_query_def roots = {.all = &root, .all_count = 1};
     const uint32_t size = test_fitting(1600, 0) / 8 - 1;
-    seen *const s = calloc(1, sizeof *s);
+    seen *const s = test_array(1, sizeof *s);
     espl_parallel_report report;
     test_world test;
 
-    ck_assert_ptr_nonnull(s);
     test_world_begin(&test, 0, NULL);
     cut_small(test.world);
     espl_entity *const made = make_trees(test.world, 8, size, 0);
@@ -170,12 +169,11 @@ static void mixed_end(mixed *m)
 TEST(roots_below_a_root_destroyed_without_memory_are_written)
 {
     const espl_attach_options set_free = {.link = ESPL_LINK_FREE};
-    seen *const s = calloc(1, sizeof *s);
+    seen *const s = test_array(1, sizeof *s);
     espl_parallel_report report;
     espl_entity below[40], grand[40];
     test_world test;
 
-    ck_assert_ptr_nonnull(s);
     test_world_begin(&test, 0, NULL);
     cut_small(test.world);
     const uint32_t count = test_fitting(80, 4) / 2 > 40 ? 40 : test_fitting(80, 4) / 2;
@@ -225,10 +223,9 @@ static size_t count_changed(espl_world *world, espl_component component, uint64_
 
 TEST(columns_are_those_of_the_rows_and_count_as_written_where_named)
 {
-    seen *const s = calloc(1, sizeof *s);
+    seen *const s = test_array(1, sizeof *s);
     mixed m;
 
-    ck_assert_ptr_nonnull(s);
     mixed_begin(&m, NULL);
     const espl_query_def query = {.all = &m.number, .all_count = 1};
     espl_parallel_def def = def_of(s, &query);
@@ -299,11 +296,10 @@ TEST(times_are_taken_by_the_hook_where_a_report_is_asked_for)
 {
     uint64_t now = 0;
     const espl_world_def world_def = {.hooks = {.user = &now, .clock = tick}};
-    seen *const s = calloc(1, sizeof *s);
+    seen *const s = test_array(1, sizeof *s);
     espl_parallel_report report;
     espl_world *world = NULL;
 
-    ck_assert_ptr_nonnull(s);
     ck_ok(espl_world_create(&world, &world_def));
     cut_small(world);
     (void)test_solo(world);

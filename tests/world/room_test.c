@@ -304,10 +304,9 @@ FIXTURE(set_up, end);
 TEST(a_batch_with_reserved_room_takes_no_memory)
 {
     const uint32_t nodes = test_fitting(500, 0), count = 2 * nodes;
-    espl_write *const writes = malloc(count * sizeof *writes);
+    espl_write *const writes = test_array(count, sizeof *writes);
     uint64_t random = 2;
 
-    ck_assert_ptr_nonnull(writes);
     node = make_chain(w, nodes);
     for (uint32_t i = 0; i < count; ++i) {
         writes[i] = write_vector(node[i / 2], ESPL_WRITE_TRANSLATE_WORLD, 1, 1, 1);

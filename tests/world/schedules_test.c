@@ -130,10 +130,9 @@ static uint64_t act_recorded_writes(play *p)
 
 static uint64_t act_batch(play *p)
 {
-    espl_write *const writes = calloc(p->count + 1, sizeof *writes);
+    espl_write *const writes = test_array(p->count + 1, sizeof *writes);
     espl_write_report report = {0};
 
-    ck_assert_ptr_nonnull(writes);
     for (uint32_t i = 0; i < p->count; ++i) {
         writes[i] = write_ordinary(
             any_of(p), (espl_write_kind)test_below(&p->random, ESPL_WRITE_KIND_COUNT), &p->random);

@@ -350,11 +350,10 @@ static void destroy_all(life *l)
 {
     const espl_query_def def = {.include = ESPL_INCLUDE_PREFABS | ESPL_INCLUDE_DISABLED};
     const size_t living = test_stats(l->world).entities;
-    espl_entity *const all = calloc(living + 1, sizeof *all);
+    espl_entity *const all = test_array(living + 1, sizeof *all);
     size_t count = 0;
     espl_query query;
 
-    ck_assert_ptr_nonnull(all);
     ck_ok(espl_query_begin(l->world, &def, &query));
     while (espl_query_next(&query)) {
         memcpy(all + count, query.entities, query.count * sizeof *all);

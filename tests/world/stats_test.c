@@ -91,9 +91,8 @@ TEST(rows_and_chunks_are_counted)
 {
     const espl_component placement = ESPL_TRANSFORM;
     const size_t rows = test_limits_of_build().rows;
-    espl_entity *const entity = calloc(rows + 1, sizeof *entity);
+    espl_entity *const entity = test_array(rows + 1, sizeof *entity);
 
-    ck_assert_ptr_nonnull(entity);
     ck_ok(espl_create(world, &placement, 1, rows, entity));
     ck_assert_uint_eq(stats().archetypes, 1);
     ck_assert_uint_eq(stats().chunks - stats().spare_chunks, 1);
