@@ -10,10 +10,9 @@
 espl_entity *make_forest(espl_world *world, const uint32_t *parent, uint32_t count)
 {
     const espl_transform step = test_at(1, 0, 0);
-    const espl_component placement = ESPL_TRANSFORM;
     espl_entity *const entity = test_array(count, sizeof *entity);
 
-    ck_ok(espl_create(world, &placement, 1, count, entity));
+    test_solos(world, count, entity);
     espl_command_buffer *const commands = test_commands(world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     for (uint32_t i = 0; i < count; ++i) {

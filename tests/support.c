@@ -248,12 +248,18 @@ void test_world_is_valid(const espl_world *world)
     (void)test_count_overflowed(world);
 }
 
-espl_entity test_solo(espl_world *world)
+void test_solos(espl_world *world, size_t count, espl_entity *out)
 {
     const espl_component placement = ESPL_TRANSFORM;
+
+    ck_ok(espl_create(world, &placement, 1, count, out));
+}
+
+espl_entity test_solo(espl_world *world)
+{
     espl_entity entity = {0};
 
-    ck_ok(espl_create(world, &placement, 1, 1, &entity));
+    test_solos(world, 1, &entity);
     return entity;
 }
 

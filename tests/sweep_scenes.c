@@ -153,12 +153,11 @@ static void fill_run(sweep_world *w)
 
 static void fill_chunk(sweep_world *w)
 {
-    const espl_component placement = ESPL_TRANSFORM;
     const size_t rows = test_limits_of_build().rows;
 
     (void)make_tree(w, 2, 1);
     name_parts(w, 0, 2);
-    ck_ok(espl_create(w->world, &placement, 1, rows, w->all + w->count));
+    test_solos(w->world, rows, w->all + w->count);
     w->count += (uint32_t)rows;
 }
 

@@ -572,9 +572,8 @@ TEST(f15_ids_may_be_far_larger_than_counts)
 {
     enum { MANY = MANY_OR_FEW(20000, 40) };
     espl_entity *const filler = test_array(MANY, sizeof *filler);
-    const espl_component placement = ESPL_TRANSFORM;
 
-    ck_ok(espl_create(s.world, &placement, 1, MANY, filler));
+    test_solos(s.world, MANY, filler);
     const espl_entity a = test_solo(s.world), b = test_solo(s.world);
     for (size_t i = 0; i < MANY; ++i) {
         ck_ok(espl_record_destroy(s.lane[0], 0, filler[i], ESPL_EXTENT_OWNED));
@@ -665,9 +664,8 @@ TEST(f20_a_whole_world_is_destroyed_by_one_playback)
 {
     const size_t many = MANY_OR_FEW(test_scaled(100000), 60);
     espl_entity *const entity = test_array(many, sizeof *entity);
-    const espl_component placement = ESPL_TRANSFORM;
 
-    ck_ok(espl_create(s.world, &placement, 1, many, entity));
+    test_solos(s.world, many, entity);
     for (size_t i = 1; i < many; ++i) {
         ck_ok(espl_record_attach(s.lane[0], 0, entity[i], entity[(i - 1) / 3], NULL));
     }

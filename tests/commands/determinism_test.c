@@ -230,7 +230,6 @@ static bool is_small(void)
 static void write_at_once(espl_world *world, uint32_t frame)
 {
     enum { COUNT = 64 };
-    const espl_component placement = ESPL_TRANSFORM;
     const float to[3] = {(float)frame, 1, 2};
     espl_entity entity[COUNT];
     espl_view view;
@@ -238,7 +237,7 @@ static void write_at_once(espl_world *world, uint32_t frame)
     if (is_small()) {
         return;
     }
-    ck_ok(espl_create(world, &placement, 1, COUNT, entity));
+    test_solos(world, COUNT, entity);
     for (uint32_t i = 1; i < COUNT; ++i) {
         ck_ok(espl_set_local_position(world, entity[i], (float[3]){1, 0, (float)i}));
         ck_ok(espl_attach(world, entity[i], entity[(i - 1) / 8], &test_keep_local));

@@ -109,6 +109,15 @@ static uint32_t out_of_order(const shape *s, uint64_t *random)
     return tree;
 }
 
+// A small tree, in order where `seed` is even.
+static uint32_t some_tree(uint64_t seed, uint64_t *random)
+{
+    const uint32_t size = 2 + test_below(random, NODES - 1);
+    const shape s = random_shape(size, 1 + test_below(random, 6), random);
+
+    return seed % 2 == 0 ? in_order(&s) : out_of_order(&s, random);
+}
+
 // --- The oracle ---
 
 static bool is_same(const espl_pose *a, const espl_pose *b)
@@ -356,9 +365,8 @@ TEST(worlds_that_are_not_finite_are_counted_exactly)
 
     for (uint64_t seed = 0; seed < seeds; ++seed) {
         uint64_t random = seed;
-        const uint32_t size = 2 + test_below(&random, NODES - 1);
-        const shape s = random_shape(size, 1 + test_below(&random, 6), &random);
-        const uint32_t tree = seed % 2 == 0 ? in_order(&s) : out_of_order(&s, &random);
+        const uint32_t tree = some_tree(seed, &random);
+        const uint32_t size = forest->trees[tree].live;
 
         forest->kernels = kernels[seed % count];
         fixture_pose_all(&fix, tree, 0, &random);
@@ -428,9 +436,7 @@ TEST(stale_flags_below_a_node_are_cleared)
 
     for (uint64_t seed = 0; seed < seeds; ++seed) {
         uint64_t random = seed;
-        const uint32_t size = 2 + test_below(&random, NODES - 1);
-        const shape s = random_shape(size, 1 + test_below(&random, 6), &random);
-        const uint32_t tree = seed % 2 == 0 ? in_order(&s) : out_of_order(&s, &random);
+        const uint32_t tree = some_tree(seed, &random);
         const uint32_t slot = fixture_node_of(&fix, tree, &random);
 
         fixture_pose_all(&fix, tree, 0, &random);
@@ -485,9 +491,7 @@ TEST(user_data_comes_to_nodes_that_copy_their_parent_and_to_no_others)
 
     for (uint64_t seed = 0; seed < seeds; ++seed) {
         uint64_t random = seed;
-        const uint32_t size = 2 + test_below(&random, NODES - 1);
-        const shape s = random_shape(size, 1 + test_below(&random, 6), &random);
-        const uint32_t tree = seed % 2 == 0 ? in_order(&s) : out_of_order(&s, &random);
+        const uint32_t tree = some_tree(seed, &random);
         const espl__tree *const t = &forest->trees[tree];
         static espl_pose worlds[2 * NODES];
 

@@ -97,14 +97,13 @@ static size_t carry_out(int which, bool takes)
 {
     spy s = {.takes = takes};
     const espl_executor executor = {&s, 4, spy_on_range};
-    const espl_component placement = ESPL_TRANSFORM;
     espl_entity solos[NODES];
     test_world test;
 
     test_world_begin(&test, 8, &executor);
     test_cut_jobs(test.world, 4);
     espl_entity *const tree = make_trees(test.world, 1, NODES, 0);
-    ck_ok(espl_create(test.world, &placement, 1, NODES, solos));
+    test_solos(test.world, NODES, solos);
     s.world = test.world;
     changes[which](&(place){test.world, tree, solos});
     ck_assert(!test_is_in_commit(test.world));

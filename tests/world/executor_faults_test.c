@@ -154,14 +154,12 @@ typedef espl_status (*world_call)(stage *s);
 
 static void stage_begin(stage *s, misdeed fault)
 {
-    const espl_component placement = ESPL_TRANSFORM;
-
     memset(s, 0, sizeof *s);
     s->culprit = (culprit){.fault = fault, .good = SIZE_MAX};
     s->executor = (espl_executor){&s->culprit, 4, run};
     test_world_begin(&s->test, 9, &s->executor);
     s->count = ENTITIES;
-    ck_ok(espl_create(s->test.world, &placement, 1, s->count, s->entities));
+    test_solos(s->test.world, s->count, s->entities);
     for (size_t i = TREES; i < s->count; ++i) {
         ck_ok(espl_attach(s->test.world, s->entities[i], s->entities[i % TREES], NULL));
     }

@@ -35,7 +35,6 @@ static uint64_t stop_clock(void *user)
 
 static void begin(void)
 {
-    const espl_component transform = ESPL_TRANSFORM;
     espl_entity made[3];
 
     memset(&t, 0, sizeof t);
@@ -45,7 +44,7 @@ static void begin(void)
     def.hooks.clock = stop_clock;
     ck_ok(espl_world_create(&t.world, &def));
     w = t.world;
-    ck_ok(espl_create(w, &transform, 1, 3, made));
+    test_solos(w, 3, made);
     root = made[0];
     child = made[1];
     solo = made[2];

@@ -106,8 +106,7 @@ TEST(an_executor_that_loses_a_job_changes_nothing)
 
     ck_assert(e != NULL && parents != NULL);
     test_world_begin(&other, 1, &lossy);
-    const espl_component placement = ESPL_TRANSFORM;
-    ck_ok(espl_create(other.world, &placement, 1, count, e));
+    test_solos(other.world, count, e);
     for (uint32_t i = 0; i < count; ++i) {
         parents[i] = e[i - i % 2];
     }
@@ -132,9 +131,7 @@ TEST(an_executor_that_loses_a_job_changes_nothing)
 
 static void fill(espl_world *world, espl_entity *out, uint32_t count)
 {
-    const espl_component placement = ESPL_TRANSFORM;
-
-    ck_ok(espl_create(world, &placement, 1, count, out));
+    test_solos(world, count, out);
     for (uint32_t i = 1; i < count; ++i) {
         if (i % 10 != 0) {
             ck_assert_int_eq(espl_attach(world, out[i], out[i - i % 10 + (i % 10) / 2], NULL),

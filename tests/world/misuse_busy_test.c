@@ -320,13 +320,12 @@ TEST(structure_and_writes_are_refused_in_each_job_of_a_batch)
     const size_t solos = test_fitting(COUNT, 16);
     intruder in = {0};
     const espl_executor executor = {&in, 2, run_intruded};
-    const espl_component placement = ESPL_TRANSFORM;
     espl_entity *const entity = malloc(COUNT * sizeof *entity);
     float(*const values)[3] = malloc(COUNT * sizeof *values);
 
     ck_assert(entity != NULL && values != NULL);
     misuse_begin(&s, &executor);
-    ck_ok(espl_create(s.world, &placement, 1, solos, entity));
+    test_solos(s.world, solos, entity);
     for (size_t i = 0; i < COUNT; ++i) {
         entity[i] = entity[i % solos];
         values[i][0] = values[i][1] = values[i][2] = (float)i;

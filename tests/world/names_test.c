@@ -204,10 +204,9 @@ TEST(hashes_tell_names_and_are_as_ever_without)
 TEST(worlds_without_names_pay_nothing_and_compaction_gives_back_what_names_took)
 {
     const uint32_t count = test_fitting(1000, 40);
-    const espl_component placement = ESPL_TRANSFORM;
     espl_entity *const all = test_array(count, sizeof *all);
 
-    ck_ok(espl_create(w, &placement, 1, count, all));
+    test_solos(w, count, all);
     ck_ok(espl_compact(w));
     const espl_world_stats before = test_stats(w);
 

@@ -65,7 +65,6 @@ static espl_parallel_def def_of(seen *s, const espl_query_def *query)
 TEST(each_row_comes_once_in_the_order_of_the_query)
 {
     const size_t count = test_fitting(1000, 2);
-    const espl_component placement = ESPL_TRANSFORM;
     espl_entity *const made = malloc(count * sizeof *made);
     seen *const s = calloc(1, sizeof *s);
     espl_parallel_report report;
@@ -74,7 +73,7 @@ TEST(each_row_comes_once_in_the_order_of_the_query)
     ck_assert(made != NULL && s != NULL);
     test_world_begin(&test, 0, NULL);
     cut_small(test.world);
-    ck_ok(espl_create(test.world, &placement, 1, count, made));
+    test_solos(test.world, count, made);
     s->moves = true;
     const espl_parallel_def def = def_of(s, NULL);
     ck_ok(espl_write_parallel(test.world, &def, &report));

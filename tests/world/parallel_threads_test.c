@@ -303,7 +303,6 @@ TEST(hooks_are_called_by_one_thread_at_a_time)
 {
     crowd heard = {0};
     espl_executor executor = espl_executor_serial();
-    const espl_component placement = ESPL_TRANSFORM;
     espl_entity made[512], other = {0};
     const uint32_t count = test_fitting(512, 2);
     espl_parallel_report report;
@@ -316,8 +315,8 @@ TEST(hooks_are_called_by_one_thread_at_a_time)
                                 .executor = executor};
     ck_ok(espl_world_create(&world, &def));
     cut_small(world);
-    ck_ok(espl_create(world, &placement, 1, count, made));
-    ck_ok(espl_create(world, &placement, 1, 1, &other));
+    test_solos(world, count, made);
+    test_solos(world, 1, &other);
     ck_ok(espl_add_component(world, other, ESPL_PREFAB, NULL, 0)); // it has no row
     const espl_parallel_def write = {.function = misbehave, .context = &other};
     ck_assert_int_eq(espl_write_parallel(world, &write, &report), ESPL_PARTLY);

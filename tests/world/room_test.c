@@ -20,70 +20,47 @@ static espl_transform stretched(float stretch)
     return value;
 }
 
-// Each way to have the first of something in a hierarchy, and each way back. Number n of the first
-// is undone by number n of the second.
+// Each way to have the first of something in a hierarchy, and back to the default.
 enum { WAYS = 9 };
 
-static espl_status go(espl_world *world, espl_entity entity, int way)
+static espl_status set_way(espl_world *world, espl_entity entity, int way, bool is_default)
 {
-    static const float stretch[3] = {1, 2, 1};
-    const espl_transform value = stretched(2);
+    static const uint32_t flags[3] = {ESPL_ABSOLUTE_Y, ESPL_COPY_PARENT, ESPL_STRICT_UP};
+    const float y = is_default ? 1 : 2, stretch[3] = {1, y, 1};
+    const float factor[3] = {1, is_default ? 0.5f : 2, 1};
+    const espl_transform value = stretched(y);
+    espl_write write = write_vector(entity, ESPL_WRITE_STRETCH, 1, y, 1);
 
     switch (way) {
     case 0:
         return espl_set_stretch(world, entity, stretch);
     case 1:
-        return espl_write_one(world, entity, ESPL_WRITE_MULTIPLY_STRETCH, stretch);
+        return espl_write_one(world, entity, ESPL_WRITE_MULTIPLY_STRETCH, factor);
     case 2:
-        return espl_set_user_data(world, entity, 5);
+        return espl_set_user_data(world, entity, is_default ? 0 : 5);
     case 3:
         return espl_set_local_transform(world, entity, &value);
     case 4:
-        return espl_set_inherit(world, entity, ESPL_ABSOLUTE_Y);
     case 5:
-        return espl_set_inherit(world, entity, ESPL_COPY_PARENT);
     case 6:
-        return espl_set_inherit(world, entity, ESPL_STRICT_UP);
-    case 7: {
-        const espl_write write = write_vector(entity, ESPL_WRITE_STRETCH, 1, 2, 1);
+        return espl_set_inherit(world, entity, is_default ? 0 : flags[way - 4]);
+    case 7:
+        return espl_write_batch(world, &write, 1, NULL);
+    default:
+        write.kind = ESPL_WRITE_WORLD_TRANSFORM;
+        write.value.transform = stretched(is_default ? 1 : 3);
         return espl_write_batch(world, &write, 1, NULL);
     }
-    default: {
-        const espl_write write = {
-            .entity = entity, .kind = ESPL_WRITE_WORLD_TRANSFORM, .value.transform = stretched(3)};
-        return espl_write_batch(world, &write, 1, NULL);
-    }
-    }
+}
+
+static espl_status go(espl_world *world, espl_entity entity, int way)
+{
+    return set_way(world, entity, way, false);
 }
 
 static espl_status go_back(espl_world *world, espl_entity entity, int way)
 {
-    static const float stretch[3] = {1, 1, 1}, half[3] = {1, 0.5f, 1};
-    const espl_transform value = stretched(1);
-
-    switch (way) {
-    case 0:
-        return espl_set_stretch(world, entity, stretch);
-    case 1:
-        return espl_write_one(world, entity, ESPL_WRITE_MULTIPLY_STRETCH, half);
-    case 2:
-        return espl_set_user_data(world, entity, 0);
-    case 3:
-        return espl_set_local_transform(world, entity, &value);
-    case 4:
-    case 5:
-    case 6:
-        return espl_set_inherit(world, entity, 0);
-    case 7: {
-        const espl_write write = write_vector(entity, ESPL_WRITE_STRETCH, 1, 1, 1);
-        return espl_write_batch(world, &write, 1, NULL);
-    }
-    default: {
-        const espl_write write = {
-            .entity = entity, .kind = ESPL_WRITE_WORLD_TRANSFORM, .value.transform = stretched(1)};
-        return espl_write_batch(world, &write, 1, NULL);
-    }
-    }
+    return set_way(world, entity, way, true);
 }
 
 // Batches keep their scratch, which is paid before anything is counted.
