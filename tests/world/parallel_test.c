@@ -141,27 +141,29 @@ typedef struct mixed {
     uint32_t count;
 } mixed;
 
-static void mixed_begin(mixed *m, const espl_executor *executor)
+static mixed m;
+
+static void mixed_begin(const espl_executor *executor)
 {
-    memset(m, 0, sizeof *m);
-    m->count = test_fitting(2000, 4) / 4 * 4;
-    test_world_begin(&m->test, 0, executor);
-    cut_small(m->test.world);
-    m->world = m->test.world;
-    m->number = test_component(m->world, "number", sizeof(uint32_t), sizeof(uint32_t));
-    m->made = make_trees(m->world, m->count / 4, 4, 1);
+    memset(&m, 0, sizeof m);
+    m.count = test_fitting(2000, 4) / 4 * 4;
+    test_world_begin(&m.test, 0, executor);
+    cut_small(m.test.world);
+    m.world = m.test.world;
+    m.number = test_component(m.world, "number", sizeof(uint32_t), sizeof(uint32_t));
+    m.made = make_trees(m.world, m.count / 4, 4, 1);
     // Backwards, so that the two archetypes stand in opposite orders.
-    for (uint32_t i = m->count; i-- > 0;) {
+    for (uint32_t i = m.count; i-- > 0;) {
         if (i % 2 == 1) {
-            ck_ok(espl_add_component(m->world, m->made[i], m->number, &m->made[i].index, 4));
+            ck_ok(espl_add_component(m.world, m.made[i], m.number, &m.made[i].index, 4));
         }
     }
 }
 
-static void mixed_end(mixed *m)
+static void mixed_end(void)
 {
-    free(m->made);
-    test_world_end(&m->test);
+    free(m.made);
+    test_world_end(&m.test);
 }
 
 // Roots that the destroy of their root set free while nothing could be allocated.
@@ -223,9 +225,8 @@ static size_t count_changed(espl_world *world, espl_component component, uint64_
 TEST(columns_are_those_of_the_rows_and_count_as_written_where_named)
 {
     seen *const s = test_array(1, sizeof *s);
-    mixed m;
 
-    mixed_begin(&m, NULL);
+    mixed_begin(NULL);
     const espl_query_def query = {.all = &m.number, .all_count = 1};
     espl_parallel_def def = def_of(s, &query);
     s->column = m.number;
@@ -253,7 +254,7 @@ TEST(columns_are_those_of_the_rows_and_count_as_written_where_named)
     ck_ok(espl_write_parallel(m.world, &def, NULL));
     ck_assert_uint_eq(s->count, m.count / 2);
     ck_assert_uint_gt(espl_get_version(m.world), before);
-    mixed_end(&m);
+    mixed_end();
     free(s);
 }
 
@@ -273,9 +274,8 @@ TEST(a_job_records_into_the_lane_of_its_number)
 {
     espl_command_buffer *commands = NULL;
     espl_report played;
-    mixed m;
 
-    mixed_begin(&m, NULL);
+    mixed_begin(NULL);
     ck_ok(espl_command_buffer_create(m.world, ESPL_PARALLEL_JOB_LIMIT, &commands));
     const espl_parallel_def def = {.function = record_rows, .context = commands};
     ck_ok(espl_write_parallel(m.world, &def, NULL));
@@ -283,7 +283,7 @@ TEST(a_job_records_into_the_lane_of_its_number)
     ck_assert_uint_eq(played.applied, m.count);
     ck_assert_float_eq(test_world_of(m.world, m.made[0]).position[1], 3);
     espl_command_buffer_destroy(commands);
-    mixed_end(&m);
+    mixed_end();
 }
 
 static uint64_t tick(void *user)
@@ -327,9 +327,8 @@ TEST(side_arrays_that_nothing_needs_any_more_go_back_when_all_jobs_are_done)
     const espl_component root = ESPL_ROOT;
     const espl_query_def roots = {.all = &root, .all_count = 1};
     uint32_t value = 7;
-    mixed m;
 
-    mixed_begin(&m, NULL);
+    mixed_begin(NULL);
     const size_t before = test_stats(m.world).bytes_tree;
     for (uint32_t i = 0; i < m.count; i += 4) {
         ck_ok(espl_set_user_data(m.world, m.made[i], 3));
@@ -342,5 +341,5 @@ TEST(side_arrays_that_nothing_needs_any_more_go_back_when_all_jobs_are_done)
     value = 0;
     ck_ok(espl_write_parallel(m.world, &def, NULL));
     ck_assert_uint_eq(test_stats(m.world).bytes_tree, before);
-    mixed_end(&m);
+    mixed_end();
 }
