@@ -25,28 +25,30 @@ typedef struct memory {
     espl__payloads payloads;
 } memory;
 
-static void memory_begin(memory *m)
+static memory m;
+
+static void memory_begin(void)
 {
-    memset(m, 0, sizeof *m);
-    test_heap_init(&m->under);
-    const espl_allocator allocator = test_heap_allocator(&m->under);
-    espl__heap_init(&m->heap, &allocator);
+    memset(&m, 0, sizeof m);
+    test_heap_init(&m.under);
+    const espl_allocator allocator = test_heap_allocator(&m.under);
+    espl__heap_init(&m.heap, &allocator);
 }
 
-static void memory_end(memory *m)
+static void memory_end(void)
 {
-    espl__payloads_free(&m->payloads, &m->heap);
-    ck_assert_uint_eq(m->under.bytes + m->under.blocks + m->under.faults, 0);
+    espl__payloads_free(&m.payloads, &m.heap);
+    ck_assert_uint_eq(m.under.bytes + m.under.blocks + m.under.faults, 0);
 }
 
-static espl_status take(memory *m, size_t size, size_t alignment, held *out)
+static espl_status take(size_t size, size_t alignment, held *out)
 {
     const espl_status status =
-        espl__payloads_find(&m->payloads, &m->heap, size, alignment, &out->place);
+        espl__payloads_find(&m.payloads, &m.heap, size, alignment, &out->place);
 
     if (status == ESPL_OK) {
         out->size = size;
-        out->bytes = espl__payloads_use(&m->payloads, out->place, size);
+        out->bytes = espl__payloads_use(&m.payloads, out->place, size);
     }
     return status;
 }
@@ -56,14 +58,14 @@ static size_t random_size(uint64_t *random)
     return test_one_in(random, 40) ? test_below(random, 20000) : test_below(random, 130);
 }
 
-static void fill_randomly(memory *m, uint64_t seed, held *all, size_t *used)
+static void fill_randomly(uint64_t seed, held *all, size_t *used)
 {
     *used = 0;
     for (uint32_t i = 0; i < MANY; ++i) {
         const size_t alignment = (size_t)1 << test_below(&seed, 9);
         const size_t size = random_size(&seed);
 
-        ck_ok(take(m, size, alignment, &all[i]));
+        ck_ok(take(size, alignment, &all[i]));
         ck_assert((all[i].bytes == NULL) == (size == 0));
         ck_assert_uint_eq((uintptr_t)all[i].bytes & (alignment - 1), 0);
         if (size != 0) {
@@ -74,14 +76,14 @@ static void fill_randomly(memory *m, uint64_t seed, held *all, size_t *used)
 }
 
 // Each holds what was written to it, so that none overlap, and its place still tells where it is.
-static void check_all(const memory *m, const held *all)
+static void check_all(const held *all)
 {
     for (uint32_t i = 0; i < MANY; ++i) {
         for (size_t k = 0; k < all[i].size; ++k) {
             ck_assert_uint_eq(all[i].bytes[k], i & 0xff);
         }
         ck_assert(all[i].size == 0 ||
-                  espl__payload_at(m->payloads.blocks, all[i].place) == all[i].bytes);
+                  espl__payload_at(m.payloads.blocks, all[i].place) == all[i].bytes);
     }
 }
 
@@ -89,13 +91,12 @@ TEST_LOOP(payloads_never_move_or_overlap, 0, 10)
 {
     held *const all = test_array(MANY, sizeof *all);
     size_t used = 0;
-    memory m;
 
-    memory_begin(&m);
-    fill_randomly(&m, (uint64_t)_i + 1, all, &used);
-    check_all(&m, all);
+    memory_begin();
+    fill_randomly((uint64_t)_i + 1, all, &used);
+    check_all(all);
     ck_assert_uint_le(m.under.bytes, 4 * used + 4096);
-    memory_end(&m);
+    memory_end();
     free(all);
 }
 
@@ -103,22 +104,21 @@ TEST(cleared_they_hold_the_same_without_memory)
 {
     held *const all = calloc(MANY, sizeof *all), *const again = calloc(MANY, sizeof *again);
     size_t used = 0;
-    memory m;
 
     ck_assert(all != NULL && again != NULL);
-    memory_begin(&m);
-    fill_randomly(&m, 4, all, &used);
+    memory_begin();
+    fill_randomly(4, all, &used);
     const size_t bytes = m.under.bytes;
     espl__payloads_clear(&m.payloads);
     test_heap_arm(&m.under, 1, true);
-    fill_randomly(&m, 4, again, &used);
+    fill_randomly(4, again, &used);
     ck_assert_uint_eq(m.under.calls, 0);
     test_heap_arm(&m.under, 0, false);
     ck_assert_uint_eq(m.under.bytes, bytes);
     for (uint32_t i = 0; i < MANY; ++i) {
         ck_assert(all[i].bytes == again[i].bytes && all[i].place == again[i].place);
     }
-    memory_end(&m);
+    memory_end();
     free(all);
     free(again);
 }
@@ -127,18 +127,17 @@ TEST(any_recordings_between_clears_keep_memory_bounded)
 {
     held *const all = test_array(MANY, sizeof *all);
     size_t most = 0;
-    memory m;
 
-    memory_begin(&m);
+    memory_begin();
     for (uint64_t round = 0; round < 30; ++round) {
         size_t used = 0;
 
         espl__payloads_clear(&m.payloads);
-        fill_randomly(&m, round, all, &used);
+        fill_randomly(round, all, &used);
         most = used > most ? used : most;
         ck_assert_uint_le(m.under.bytes, 4 * most + 4096);
     }
-    memory_end(&m);
+    memory_end();
     free(all);
 }
 
@@ -147,18 +146,17 @@ TEST(a_large_payload_takes_one_block)
 {
     enum { LARGE = 3 << 20 };
     held small, large;
-    memory m;
 
-    memory_begin(&m);
-    ck_ok(take(&m, 8, 8, &small));
+    memory_begin();
+    ck_ok(take(8, 8, &small));
     ck_assert_uint_eq(m.under.blocks, 1);
-    ck_ok(take(&m, LARGE, 256, &large));
+    ck_ok(take(LARGE, 256, &large));
     ck_assert_uint_eq(m.under.blocks, 2);
     ck_assert_uint_le(m.under.bytes, 2 * LARGE);
     memset(large.bytes, 7, LARGE);
-    ck_ok(take(&m, 100, 8, &small));
+    ck_ok(take(100, 8, &small));
     ck_assert_uint_eq(m.under.blocks, 2);
-    memory_end(&m);
+    memory_end();
 }
 
 TEST(each_place_tells_its_block)
@@ -177,39 +175,37 @@ TEST(each_place_tells_its_block)
 TEST(places_end_at_their_limit)
 {
     held one = {0};
-    memory m;
 
-    memory_begin(&m);
-    ck_assert_int_eq(take(&m, SIZE_MAX / 2, 1, &one),
+    memory_begin();
+    ck_assert_int_eq(take(SIZE_MAX / 2, 1, &one),
                      sizeof(size_t) > 4 ? ESPL_ERR_LIMIT : ESPL_ERR_NO_MEMORY);
-    ck_assert_int_eq(take(&m, SIZE_MAX, 256, &one),
+    ck_assert_int_eq(take(SIZE_MAX, 256, &one),
                      sizeof(size_t) > 4 ? ESPL_ERR_LIMIT : ESPL_ERR_NO_MEMORY);
     m.payloads.next = m.payloads.end = UINT64_C(1) << 32;
-    ck_assert_int_eq(take(&m, 1, 1, &one), ESPL_ERR_LIMIT);
-    ck_ok(take(&m, 0, 256, &one));
+    ck_assert_int_eq(take(1, 1, &one), ESPL_ERR_LIMIT);
+    ck_ok(take(0, 256, &one));
     ck_assert_ptr_null(one.bytes);
     ck_assert_uint_eq(m.under.calls, 0);
-    memory_end(&m);
+    memory_end();
 }
 
 TEST(without_memory_what_there_was_stays)
 {
     held first, one;
-    memory m;
 
-    memory_begin(&m);
+    memory_begin();
     test_heap_arm(&m.under, 1, true);
-    ck_assert_int_eq(take(&m, 9, 1, &first), ESPL_ERR_NO_MEMORY);
+    ck_assert_int_eq(take(9, 1, &first), ESPL_ERR_NO_MEMORY);
     test_heap_arm(&m.under, 0, false);
-    ck_ok(take(&m, 9, 1, &first));
+    ck_ok(take(9, 1, &first));
     memcpy(first.bytes, "espalier", 9);
     test_heap_arm(&m.under, 1, true);
-    ck_assert_int_eq(take(&m, 5000, 1, &one), ESPL_ERR_NO_MEMORY);
+    ck_assert_int_eq(take(5000, 1, &one), ESPL_ERR_NO_MEMORY);
     // What fits the block that is there is still taken.
-    ck_ok(take(&m, 50, 1, &one));
+    ck_ok(take(50, 1, &one));
     test_heap_arm(&m.under, 0, false);
     ck_assert_str_eq((const char *)first.bytes, "espalier");
-    memory_end(&m);
+    memory_end();
 }
 
 // --- Lanes ---

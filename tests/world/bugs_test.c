@@ -190,26 +190,28 @@ typedef struct crowd {
     espl_command_buffer *commands;
 } crowd;
 
-static void crowd_begin(crowd *c)
+static crowd c;
+
+static void crowd_begin(void)
 {
-    memset(c, 0, sizeof *c);
-    test_world_begin(&c->test, 0, NULL);
-    c->world = c->test.world;
-    c->number = test_component(c->world, "number", 4, 4);
-    c->entity[0] = test_solo(c->world);
+    memset(&c, 0, sizeof c);
+    test_world_begin(&c.test, 0, NULL);
+    c.world = c.test.world;
+    c.number = test_component(c.world, "number", 4, 4);
+    c.entity[0] = test_solo(c.world);
     for (uint32_t i = 1; i < CROWD; ++i) {
-        c->entity[i] = attached(c->world, c->entity[0], ESPL_LINK_OWNED);
+        c.entity[i] = attached(c.world, c.entity[0], ESPL_LINK_OWNED);
     }
     for (uint32_t i = 0; i < CROWD; i += 2) {
-        ck_ok(espl_add_component(c->world, c->entity[i], c->number, &i, sizeof i));
+        ck_ok(espl_add_component(c.world, c.entity[i], c.number, &i, sizeof i));
     }
-    ck_ok(espl_command_buffer_create(c->world, 1, &c->commands));
+    ck_ok(espl_command_buffer_create(c.world, 1, &c.commands));
 }
 
-static void crowd_end(crowd *c)
+static void crowd_end(void)
 {
-    espl_command_buffer_destroy(c->commands);
-    test_world_end(&c->test);
+    espl_command_buffer_destroy(c.commands);
+    test_world_end(&c.test);
 }
 
 // --- E: nesting, contexts, aliases, growth ---
@@ -222,9 +224,8 @@ TEST(e6_iterations_end_in_any_order_and_the_last_one_frees_the_world)
     for (int order = 0; order < 6; ++order) {
         espl_query query[2];
         espl_subtree below;
-        crowd c;
 
-        crowd_begin(&c);
+        crowd_begin();
         ck_ok(espl_query_begin(c.world, NULL, &query[0]));
         ck_assert(espl_query_next(&query[0]));
         ck_ok(espl_subtree_begin(c.world, c.entity[0], &below));
@@ -241,20 +242,20 @@ TEST(e6_iterations_end_in_any_order_and_the_last_one_frees_the_world)
             }
         }
         ck_ok(espl_destroy(c.world, c.entity[5], ESPL_EXTENT_OWNED));
-        crowd_end(&c);
+        crowd_end();
     }
 }
 
 // Where the entities and values of the first chunk stand in the world's own memory.
-static const espl_entity *own_rows(crowd *c, const uint32_t **column, size_t *count)
+static const espl_entity *own_rows(const uint32_t **column, size_t *count)
 {
-    const espl_query_def def = {.all = &c->number, .all_count = 1};
+    const espl_query_def def = {.all = &c.number, .all_count = 1};
     espl_query query;
 
-    ck_ok(espl_query_begin(c->world, &def, &query));
+    ck_ok(espl_query_begin(c.world, &def, &query));
     ck_assert(espl_query_next(&query));
     const espl_entity *const entities = query.entities;
-    *column = espl_query_read(&query, c->number, sizeof **column);
+    *column = espl_query_read(&query, c.number, sizeof **column);
     *count = query.count;
     espl_query_end(&query);
     return entities;
@@ -266,11 +267,10 @@ TEST(e9_memory_of_the_world_itself_may_be_the_input)
     size_t count = 0;
     uint32_t got = 0;
     espl_entity copy[CROWD];
-    crowd c;
 
-    crowd_begin(&c);
+    crowd_begin();
     const espl_component twin = test_component(c.world, "twin", 4, 4);
-    const espl_entity *entities = own_rows(&c, &column, &count);
+    const espl_entity *entities = own_rows(&column, &count);
     memcpy(copy, entities, count * sizeof *copy);
     const uint32_t first = column[0], last = column[count - 1];
 
@@ -285,7 +285,7 @@ TEST(e9_memory_of_the_world_itself_may_be_the_input)
     ck_assert_uint_eq(got, first);
 
     // The handles of a chunk whose rows all leave it, and a value out of it for all of them.
-    entities = own_rows(&c, &column, &count);
+    entities = own_rows(&column, &count);
     memcpy(copy, entities, count * sizeof *copy);
     const uint32_t given = column[count / 2];
     const espl_component_value value = {twin, sizeof given, &column[count / 2]};
@@ -298,7 +298,7 @@ TEST(e9_memory_of_the_world_itself_may_be_the_input)
         ck_assert_uint_eq(got, given);
     }
     test_world_is_valid(c.world);
-    crowd_end(&c);
+    crowd_end();
 }
 
 TEST(e9_the_handles_of_a_chunk_may_be_written_in_a_batch)
@@ -306,10 +306,9 @@ TEST(e9_the_handles_of_a_chunk_may_be_written_in_a_batch)
     const uint32_t *column = NULL;
     size_t count = 0;
     float values[CROWD][3];
-    crowd c;
 
-    crowd_begin(&c);
-    const espl_entity *const entities = own_rows(&c, &column, &count);
+    crowd_begin();
+    const espl_entity *const entities = own_rows(&column, &count);
     for (size_t i = 0; i < count; ++i) {
         values[i][0] = (float)i;
         values[i][1] = values[i][2] = 1;
@@ -319,7 +318,7 @@ TEST(e9_the_handles_of_a_chunk_may_be_written_in_a_batch)
     for (size_t i = 0; i < count; ++i) {
         ck_assert_float_eq(test_local_of(c.world, entities[i]).position[0], (float)i);
     }
-    crowd_end(&c);
+    crowd_end();
 }
 
 // One buffer for all names: what was copied from it stays, what was not is lost.

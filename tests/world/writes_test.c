@@ -296,15 +296,17 @@ typedef struct family {
     espl_entity root, inner, leaf[2];
 } family;
 
-static void family_begin(family *f)
+static family f;
+
+static void family_begin(void)
 {
-    test_world_begin(&f->test, 0, NULL);
-    f->root = test_solo_at(f->test.world, 1, 2, 3);
-    f->inner = test_solo_at(f->test.world, 4, 5, 6);
-    ck_ok(espl_attach(f->test.world, f->inner, f->root, &test_keep_local));
+    test_world_begin(&f.test, 0, NULL);
+    f.root = test_solo_at(f.test.world, 1, 2, 3);
+    f.inner = test_solo_at(f.test.world, 4, 5, 6);
+    ck_ok(espl_attach(f.test.world, f.inner, f.root, &test_keep_local));
     for (int i = 0; i < 2; ++i) {
-        f->leaf[i] = test_solo_at(f->test.world, 7, 8, (float)i);
-        ck_ok(espl_attach(f->test.world, f->leaf[i], f->inner, &test_keep_local));
+        f.leaf[i] = test_solo_at(f.test.world, 7, 8, (float)i);
+        ck_ok(espl_attach(f.test.world, f.leaf[i], f.inner, &test_keep_local));
     }
 }
 
@@ -342,9 +344,8 @@ static espl_write idle_write(const espl_world *world, espl_entity entity, espl_w
 TEST_LOOP(each_kind_of_write_that_changes_nothing_is_skipped, 0, ESPL_WRITE_KIND_COUNT)
 {
     const espl_write_kind kind = (espl_write_kind)_i;
-    family f;
 
-    family_begin(&f);
+    family_begin();
     const espl_world_stats before = test_stats(f.test.world);
     for (int form = 0; form < FORM_COUNT; ++form) {
         const espl_write write = idle_write(f.test.world, f.inner, kind);
@@ -365,10 +366,9 @@ TEST_LOOP(each_kind_of_write_that_changes_something_visits_what_hangs_below, 0,
 {
     const espl_write_kind kind = (espl_write_kind)_i;
     const espl_write_value value = value_of(kind, 0);
-    family f;
 
     for (int form = 0; form < FORM_COUNT; ++form) {
-        family_begin(&f);
+        family_begin();
         const espl_write write = {f.inner, kind, value};
         const espl_world_stats before = test_stats(f.test.world);
         ck_ok(form_write(f.test.world, &write, (write_form)form));
@@ -418,9 +418,8 @@ TEST(a_root_above_huge_finite_worlds_is_written)
 TEST(each_helper_is_one_write)
 {
     static const float target[3] = {9, 9, 1}, turn[4] = {0, 0.6f, 0, 0.8f}, still[4] = {0, 0, 0, 1};
-    family f;
 
-    family_begin(&f);
+    family_begin();
     const espl_transform placed = test_world_of(f.test.world, f.inner);
     const espl_world_stats before = test_stats(f.test.world);
     ck_assert_int_eq(espl_look_at(f.test.world, f.inner, placed.position, NULL, ESPL_AXIS_FORWARD),
@@ -444,9 +443,8 @@ TEST(each_helper_is_one_write)
 TEST_LOOP(each_kind_refuses_a_member_that_copies_its_parent, 0, ESPL_WRITE_KIND_COUNT)
 {
     const espl_write_kind kind = (espl_write_kind)_i;
-    family f;
 
-    family_begin(&f);
+    family_begin();
     ck_ok(espl_set_inherit(f.test.world, f.inner, ESPL_COPY_PARENT));
     const uint64_t before = test_physical_hash(f.test.world);
     for (int form = 0; form < FORM_COUNT; ++form) {
