@@ -277,3 +277,11 @@ void side_check(const test_side *side, const test_tape *tape, const operation *o
     }
     side_check_change(side, tape, op, status);
 }
+
+void side_follow(test_side *side, test_tape *tape, const operation *op, espl_status status)
+{
+    const model_answer answer = tape_apply(tape, op);
+
+    side_check(side, tape, op, status, answer);
+    side_map(side, tape, op);
+}

@@ -224,6 +224,7 @@ void test_world_begin(test_world *test, uint32_t tag, const espl_executor *execu
 
 void test_world_end(test_world *test)
 {
+    test_heap_arm(&test->heap, 0, false);
     test_world_is_valid(test->world);
     espl_world_destroy(test->world);
     ck_assert_uint_eq(test->heap.bytes, 0);
@@ -324,6 +325,14 @@ espl_component test_component(espl_world *world, const char *name, size_t size, 
 
     ck_ok(espl_component_register(world, &def, &out));
     return out;
+}
+
+espl_status test_reserve_rows(espl_world *world, const espl_component *components, size_t count,
+                              size_t rows)
+{
+    const espl_reserve_def def = {.components = components, .component_count = count, .rows = rows};
+
+    return espl_reserve(world, &def);
 }
 
 espl_command_buffer *test_commands(espl_world *world, uint32_t lanes)

@@ -61,7 +61,8 @@ void test_world_begin(test_world *test, uint32_t tag, const espl_executor *execu
 void test_world_record(espl_tape tape);
 /// Give the next of these worlds blocks of another kind.
 void test_world_take(test_blocks kind);
-/// Validate, destroy, and demand that the heap ends at zero bytes without a fault.
+/// Let no allocation fail any more, validate, destroy, and demand that the heap ends at zero bytes
+/// without a fault.
 void test_world_end(test_world *test);
 /// Fail the test with the broken rule unless every invariant holds.
 void test_world_is_valid(const espl_world *world);
@@ -86,6 +87,9 @@ bool test_same(const espl_transform *a, const espl_transform *b);
 extern const espl_attach_options test_keep_local;
 /// Register a component without references.
 espl_component test_component(espl_world *world, const char *name, size_t size, size_t alignment);
+/// espl_reserve() of rows for entities with so many components.
+espl_status test_reserve_rows(espl_world *world, const espl_component *components, size_t count,
+                              size_t rows);
 /// A new command buffer with so many lanes.
 espl_command_buffer *test_commands(espl_world *world, uint32_t lanes);
 

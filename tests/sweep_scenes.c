@@ -134,8 +134,7 @@ static void fill_run(sweep_world *w)
 
     (void)make_tree(w, 5, 4);
     name_parts(w, 0, 5);
-    ck_ok(espl_reserve(w->world, &(espl_reserve_def){
-                                     .components = rows, .component_count = 2, .rows = SWEEP_ALL}));
+    ck_ok(test_reserve_rows(w->world, rows, 2, SWEEP_ALL));
     for (espl_status status = ESPL_OK; status == ESPL_OK;) {
         const espl_entity child = make(w);
 
@@ -257,10 +256,8 @@ static void prepay(sweep_world *w)
     const espl_component rows[] = {ESPL_TRANSFORM, ESPL_MEMBER};
 
     ck_ok(espl_reserve(w->world, &(espl_reserve_def){.entities = 20}));
-    ck_ok(espl_reserve(w->world,
-                       &(espl_reserve_def){.components = rows, .component_count = 2, .rows = 20}));
-    ck_ok(espl_reserve(w->world,
-                       &(espl_reserve_def){.components = rows, .component_count = 1, .rows = 20}));
+    ck_ok(test_reserve_rows(w->world, rows, 2, 20));
+    ck_ok(test_reserve_rows(w->world, rows, 1, 20));
     ck_ok(espl_reserve(w->world, &(espl_reserve_def){.writes = 40}));
     ck_ok(espl_reserve(w->world, &(espl_reserve_def){.parallel_rows = 40}));
     ck_ok(espl_reserve(w->world, &(espl_reserve_def){.side_of = w->part[PART_ROOT]}));

@@ -63,13 +63,8 @@ static uint64_t replay_all(void)
 static void run_operation(test_tape *tape, test_side *side)
 {
     const operation op = tape_next(tape);
-
-    tape->code = op.code;
     const espl_status status = side_run(side, tape, &op);
-    const model_answer answer = tape_apply(tape, &op);
-
-    side_check(side, tape, &op, status, answer);
-    side_map(side, tape, &op);
+    side_follow(side, tape, &op, status);
 }
 
 static size_t record_operations(uint64_t seed, uint32_t population, size_t count)

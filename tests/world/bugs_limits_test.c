@@ -215,8 +215,7 @@ static void refuse_count(espl_entity source, size_t count)
     status[1] = espl_reserve(w, &(espl_reserve_def){.entities = count});
     status[2] = espl_instantiate(w, source, count, NULL);
     status[3] = espl_reserve(w, &(espl_reserve_def){.writes = count});
-    status[4] = espl_reserve(
-        w, &(espl_reserve_def){.components = &placement, .component_count = 1, .rows = count});
+    status[4] = test_reserve_rows(w, &placement, 1, count);
     status[5] =
         espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, count, NULL);
     status[6] = espl_instantiate_at(w, &def, count, NULL);

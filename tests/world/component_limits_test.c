@@ -104,10 +104,7 @@ TEST(d2_an_entity_is_made_with_so_many_components_and_no_more)
     const uint64_t hash = test_physical_hash(w);
     ck_assert_int_eq(espl_create(w, tags, TAGS, 1, NULL), ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl_create(w, tags, SIZE_MAX, 1, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(
-        espl_reserve(w,
-                     &(espl_reserve_def){.components = tags, .component_count = TAGS, .rows = 1}),
-        ESPL_ERR_LIMIT);
+    ck_assert_int_eq(test_reserve_rows(w, tags, TAGS, 1), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(test_physical_hash(w), hash);
 
     // The role is one of them.

@@ -172,19 +172,16 @@ enum { MOVES_HARD = 0 };
 
 TEST(reserved_rows_do_without_memory)
 {
-    const espl_component set[] = {ESPL_MEMBER, t.number[1], t.number[4]};
     const espl_component own[] = {t.number[2], ESPL_TRANSFORM};
     enum { COUNT = USUAL(1000, 40) };
     static espl_entity made[COUNT];
 
     ck_ok(espl_reserve(t.world, &(espl_reserve_def){.entities = COUNT}));
-    ck_ok(espl_reserve(
-        t.world, &(espl_reserve_def){.components = own, .component_count = 2, .rows = COUNT}));
+    ck_ok(test_reserve_rows(t.world, own, 2, COUNT));
     const size_t bytes = t.test.heap.bytes;
 
     // A smaller room is within it, and other changes leave it alone.
-    ck_ok(espl_reserve(t.world,
-                       &(espl_reserve_def){.components = own, .component_count = 2, .rows = 10}));
+    ck_ok(test_reserve_rows(t.world, own, 2, 10));
     for (int i = 0; i < 3; ++i) {
         // Slots that came free are no room for any hierarchy.
         ck_ok(espl_reserve(t.world, &(espl_reserve_def){.entities = COUNT}));
@@ -197,32 +194,4 @@ TEST(reserved_rows_do_without_memory)
         }
     }
     ck_assert_uint_ge(t.test.heap.bytes, bytes);
-
-    // A role may be named, one alone; none is what a new entity has.
-    const espl_component roles[] = {ESPL_ROOT, ESPL_MEMBER};
-    ck_ok(espl_reserve(t.world,
-                       &(espl_reserve_def){.components = set, .component_count = 3, .rows = 100}));
-    ck_assert_int_eq(
-        espl_reserve(t.world,
-                     &(espl_reserve_def){.components = roles, .component_count = 2, .rows = 1}),
-        ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(
-        espl_reserve(t.world,
-                     &(espl_reserve_def){.components = NULL, .component_count = 1, .rows = 1}),
-        ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_reserve(t.world, &(espl_reserve_def){.components = &(espl_component){500},
-                                                               .component_count = 1,
-                                                               .rows = 1}),
-                     ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(
-        espl_reserve(t.world, &(espl_reserve_def){.components = set,
-                                                  .component_count = ESPL_SET_LIMIT + 1,
-                                                  .rows = 1}),
-        ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_reserve(t.world, &(espl_reserve_def){.components = set,
-                                                               .component_count = 3,
-                                                               .rows = SIZE_MAX}),
-                     ESPL_ERR_LIMIT);
-    ck_ok(espl_reserve(t.world,
-                       &(espl_reserve_def){.components = set, .component_count = 3, .rows = 0}));
 }

@@ -149,8 +149,7 @@ TEST(reserved_memory_and_versions_show_in_neither)
     const uint64_t physical = test_physical_hash(s.world);
 
     ck_ok(espl_reserve(s.world, &(espl_reserve_def){.entities = 40}));
-    ck_ok(espl_reserve(
-        s.world, &(espl_reserve_def){.components = &s.note, .component_count = 1, .rows = 20}));
+    ck_ok(test_reserve_rows(s.world, &s.note, 1, 20));
     ck_ok(espl_reserve(s.world, &(espl_reserve_def){.side_of = s.e[R]}));
     ck_ok(bind(A, (bond){7, s.e[B], 8}));
     ck_assert_uint_eq(test_logical_hash(s.world), logical);

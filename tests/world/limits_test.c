@@ -105,12 +105,8 @@ TEST(k2_more_entities_than_indices_are_refused_at_once)
         ck_assert_uint_eq(s.test.heap.bytes, bytes);
     }
     // Rows are counted by chunks, of which there are as many as numbers.
-    is_refused(espl_reserve(
-        s.world,
-        &(espl_reserve_def){.components = &s.number, .component_count = 1, .rows = SIZE_MAX}));
-    is_refused(espl_reserve(s.world, &(espl_reserve_def){.components = &s.number,
-                                                         .component_count = 1,
-                                                         .rows = SIZE_MAX / 2 + 1}));
+    is_refused(test_reserve_rows(s.world, &s.number, 1, SIZE_MAX));
+    is_refused(test_reserve_rows(s.world, &s.number, 1, SIZE_MAX / 2 + 1));
     ck_ok(create(1, &out));
     ck_assert_uint_eq(out.index, 3);
 }

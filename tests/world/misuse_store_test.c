@@ -261,21 +261,14 @@ TEST(reserved_rows_are_checked)
     const espl_component member[2] = {ESPL_TRANSFORM, ESPL_MEMBER};
 
     const uint64_t before = test_physical_hash(s.world);
-    ck_assert_int_eq(
-        espl_reserve(s.world,
-                     &(espl_reserve_def){.components = &unknown, .component_count = 1, .rows = 10}),
-        ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(
-        espl_reserve(s.world,
-                     &(espl_reserve_def){.components = roles, .component_count = 2, .rows = 10}),
-        ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(
-        espl_reserve(s.world,
-                     &(espl_reserve_def){.components = places, .component_count = 2, .rows = 10}),
-        ESPL_ERR_ARGUMENT);
-    ck_ok(espl_reserve(
-        s.world, &(espl_reserve_def){.components = member, .component_count = 2, .rows = 10}));
-    ck_ok(espl_reserve(s.world,
-                       &(espl_reserve_def){.components = member, .component_count = 2, .rows = 0}));
+    ck_assert_int_eq(test_reserve_rows(s.world, NULL, 1, 1), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(test_reserve_rows(s.world, &unknown, 1, 10), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(test_reserve_rows(s.world, roles, 2, 10), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(test_reserve_rows(s.world, places, 2, 10), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(test_reserve_rows(s.world, member, ESPL_SET_LIMIT + 1, 1), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(test_reserve_rows(s.world, member, 2, SIZE_MAX), ESPL_ERR_LIMIT);
+    // A role may be named, one alone.
+    ck_ok(test_reserve_rows(s.world, member, 2, 10));
+    ck_ok(test_reserve_rows(s.world, member, 2, 0));
     ck_assert_uint_eq(test_physical_hash(s.world), before);
 }

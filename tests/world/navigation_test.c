@@ -325,13 +325,8 @@ static size_t run_tape(uint64_t seed, uint32_t population, size_t steps)
     tape.style.weights[OP_ATTACH] += 4;
     for (tape.at = 0; tape.at < steps && !tape_is_worn(&tape); ++tape.at) {
         const operation op = tape_next(&tape);
-
-        tape.code = op.code;
         const espl_status status = side_run(&side, &tape, &op);
-        const model_answer answer = tape_apply(&tape, &op);
-
-        side_check(&side, &tape, &op, status, answer);
-        side_map(&side, &tape, &op);
+        side_follow(&side, &tape, &op, status);
         if (tape.at % 4 == 0) {
             with_dead += tape.model.living_count < tape.model.count;
             compare_world(&p, &random);

@@ -271,7 +271,6 @@ static void run_seed(uint64_t seed, const espl_executor *executors, size_t count
     for (tape.at = 0; tape.at < test_scaled(STEPS) && !tape_is_worn(&tape); ++tape.at) {
         const operation op = tape_next(&tape);
 
-        tape.code = op.code;
         for (size_t k = 0; k < count; ++k) {
             (void)side_run(&sides[k], &tape, &op);
         }

@@ -102,7 +102,6 @@ TEST_LOOP(a_side_array_stays_until_the_last_one_that_needs_it, 0, WAYS)
     ck_ok(go_back(w, node[7], _i));
     ck_assert_uint_eq(test.heap.calls, 0);
     ck_assert_uint_eq(test.heap.bytes, bytes);
-    test_heap_arm(&test.heap, 0, false);
 }
 
 // --- During iteration ---
@@ -161,7 +160,6 @@ TEST_LOOP(a_hierarchy_with_reserved_sides_takes_and_gives_nothing, 0, WAYS)
     }
     ck_assert_uint_eq(test.heap.calls, 0);
     ck_assert_uint_eq(test.heap.bytes, bytes);
-    test_heap_arm(&test.heap, 0, false);
 }
 
 // A change of structure lays the hierarchy out anew, with what it needs.
@@ -179,7 +177,6 @@ TEST_LOOP(reserved_sides_stay_through_a_playback_of_writes, 0, WAYS)
     espl_command_buffer_destroy(commands);
     test_heap_arm(&test.heap, 1, true);
     ck_ok(go(w, node[4], _i));
-    test_heap_arm(&test.heap, 0, false);
 }
 
 // They go when everything is laid out anew, and only then.
@@ -221,7 +218,6 @@ TEST(a_solo_has_sides_of_its_own)
     test_heap_arm(&test.heap, 1, true);
     ck_ok(go(w, other, 0));
     ck_assert_int_eq(go(w, one, 0), ESPL_ERR_NO_MEMORY);
-    test_heap_arm(&test.heap, 0, false);
 }
 
 // --- Writes that need none ---
@@ -250,7 +246,6 @@ TEST(plain_writes_take_no_memory)
         }
     }
     ck_assert_uint_eq(test.heap.calls, 0);
-    test_heap_arm(&test.heap, 0, false);
 }
 
 TEST(no_write_takes_memory_where_there_are_side_arrays)
@@ -271,7 +266,6 @@ TEST(no_write_takes_memory_where_there_are_side_arrays)
         ck_assert_int_ge(espl_set_inherit(w, node[i], i == 0 ? 0 : ESPL_ABSOLUTE_SCALE), 0);
     }
     ck_assert_uint_eq(test.heap.calls, 0);
-    test_heap_arm(&test.heap, 0, false);
 }
 
 // --- Batches ---
@@ -298,7 +292,6 @@ TEST(a_batch_with_reserved_room_takes_no_memory)
     ck_ok(espl_write_batch(w, writes, count, NULL));
     ck_ok(espl_write_batch(w, writes, 3, NULL));
     ck_assert_uint_eq(test.heap.calls, 0);
-    test_heap_arm(&test.heap, 0, false);
     free(writes);
 }
 

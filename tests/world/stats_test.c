@@ -87,8 +87,7 @@ TEST(rows_and_chunks_are_counted)
     ck_assert_uint_eq(stats().chunks - stats().spare_chunks, 2);
     ck_assert_uint_eq(stats().row_capacity, stats().chunks * rows);
 
-    ck_ok(espl_reserve(
-        w, &(espl_reserve_def){.components = &placement, .component_count = 1, .rows = 5 * rows}));
+    ck_ok(test_reserve_rows(w, &placement, 1, 5 * rows));
     ck_assert_uint_ge(stats().spare_chunks, 4);
     ck_assert_uint_eq(stats().chunks - stats().spare_chunks, 2);
     ck_assert_uint_ge(stats().row_capacity, 6 * rows + 1);
@@ -240,17 +239,13 @@ static void run_tape(uint64_t seed, uint32_t population, size_t steps)
         const bool is_destroy = (op.code >= OP_DESTROY && op.code <= OP_DESTROY_ONLY) ||
                                 op.code == OP_DESTROY_MANY || op.code == OP_CLEAR;
 
-        tape.code = op.code;
         if (op.code == OP_CHANGE_QUERY) {
             settle_roles(&side);
         }
         test_heap_arm(&side.test.heap, is_destroy && test_one_in(&random, 2) ? 1 : 0, true);
         const espl_status status = side_run(&side, &tape, &op);
         test_heap_arm(&side.test.heap, 0, false);
-        const model_answer answer = tape_apply(&tape, &op);
-
-        side_check(&side, &tape, &op, status, answer);
-        side_map(&side, &tape, &op);
+        side_follow(&side, &tape, &op, status);
         compare_sizes(&tape, &side);
         if (tape.at % 16 == 0) {
             settle_roles(&side);

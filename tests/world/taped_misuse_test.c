@@ -73,8 +73,7 @@ static void refuse_sets(field *f)
 
     hear(f, espl_create(f->world, NULL, 1, 1, &made));
     hear(f, espl_create(f->world, &f->mark, ESPL_SET_LIMIT + 1, 1, &made));
-    hear(f, espl_reserve(f->world,
-                         &(espl_reserve_def){.components = NULL, .component_count = 1, .rows = 1}));
+    hear(f, test_reserve_rows(f->world, NULL, 1, 1));
     hear(f, espl_reserve(f->world, &(espl_reserve_def){.entities = SIZE_MAX}));
     ck_assert(espl_entity_is_null(made));
 }

@@ -80,7 +80,6 @@ TEST(proof_takes_no_memory)
     test_heap_arm(&s.test.heap, 1, true);
     ck_assert(espl_validate(s.world, NULL));
     ck_assert_uint_eq(s.test.heap.calls, 0);
-    test_heap_arm(&s.test.heap, 0, false);
 }
 
 TEST(proof_changes_nothing)
