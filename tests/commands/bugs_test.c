@@ -49,11 +49,10 @@ static void tear_down(void)
 
 FIXTURE(set_up, tear_down);
 
-// Play what was recorded, check the account and every invariant.
+// Play what was recorded and check every invariant.
 static void play(void)
 {
     ck_ok(espl_play(s.world, s.commands, &s.report));
-    ck_assert_uint_eq(s.report.accepted, s.report.applied + s.report.refused);
     test_world_is_valid(s.world);
 }
 

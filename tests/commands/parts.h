@@ -53,8 +53,6 @@ static void tear_down(void)
 static inline void parts_play(void)
 {
     ck_ok(espl_play(p.world, p.commands, &p.report));
-    ck_assert_uint_eq(p.report.accepted, espl_command_buffer_count(p.commands));
-    ck_assert_uint_eq(p.report.accepted, p.report.applied + p.report.refused);
     test_world_is_valid(p.world);
 }
 

@@ -118,7 +118,6 @@ static espl_entity make_refused(uint32_t lane, uint32_t key)
 static void play(void)
 {
     ck_ok(espl_play(s.world, s.commands, &s.report));
-    ck_assert_uint_eq(s.report.accepted, s.report.applied + s.report.refused);
     test_world_is_valid(s.world);
 }
 

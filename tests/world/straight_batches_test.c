@@ -58,59 +58,6 @@ static void add(arrangement *a, uint32_t begin, uint32_t end)
     }
 }
 
-static void take_all(arrangement *a)
-{
-    add(a, 0, TREES * b.size);
-}
-
-static void take_trees_in_another_order(arrangement *a)
-{
-    for (uint32_t i = 0; i < TREES; ++i) {
-        const uint32_t tree = (i * 5 + 3) % TREES;
-
-        add(a, tree * b.size, (tree + 1) * b.size);
-    }
-}
-
-static void come_back_to_a_tree(arrangement *a)
-{
-    add(a, 0, b.size / 2);
-    add(a, b.size, TREES * b.size);
-    add(a, b.size / 2, b.size);
-}
-
-static void step_back_at_the_end(arrangement *a)
-{
-    add(a, 0, TREES * b.size);
-    add(a, (TREES - 1) * b.size, (TREES - 1) * b.size + 1);
-}
-
-static void take_some(arrangement *a)
-{
-    for (uint32_t i = 0; i < TREES * b.size; ++i) {
-        if (i * 7 % 5 < 2) {
-            add(a, i, i + 1);
-        }
-    }
-}
-
-static void take_many_twice(arrangement *a)
-{
-    for (uint32_t i = 0; i < TREES * b.size && a->count + 2 < MOST; ++i) {
-        add(a, i, i + 1);
-        if (i % 5 == 1) {
-            add(a, i, i + 1);
-        }
-    }
-}
-
-static void take_last_nodes_first(arrangement *a)
-{
-    for (uint32_t i = TREES * b.size; i-- > 0;) {
-        add(a, i, i + 1);
-    }
-}
-
 // Depth first within each tree, as whoever goes through hierarchies by their links does.
 static void take_trees_by_links(arrangement *a)
 {
@@ -135,43 +82,71 @@ static void take_trees_by_links(arrangement *a)
     }
 }
 
-// Within each tree in an order of its own, some left out.
-static void shuffle_trees(arrangement *a)
-{
-    for (uint32_t tree = 0; tree < TREES; ++tree) {
-        for (uint32_t i = 0; i < b.size; ++i) {
-            const uint32_t node = (i * 7 + tree) % b.size;
+typedef enum arranged {
+    ALL,
+    TREES_IN_ANOTHER_ORDER,
+    BACK_TO_A_TREE, // whose later half comes last
+    STEP_BACK,      // at the end, to the last root
+    SOME,
+    MANY_TWICE,
+    LAST_NODES_FIRST,
+    TREES_BY_LINKS,
+    SHUFFLED, // within each tree in an order of its own, some left out
+    REPEATED, // by links, and some nodes twice, far from each other
+    ARRANGEMENTS
+} arranged;
 
-            if (b.size % 7 != 0 && (node + tree) % 3 != 0) {
-                add(a, tree * b.size + node, tree * b.size + node + 1);
+// The i-th node, and how often it is an entry.
+static uint32_t arranged_node(arranged how, uint32_t i, uint32_t *times)
+{
+    const uint32_t tree = i / b.size, rank = i % b.size, half = b.size / 2, all = TREES * b.size;
+
+    *times = 1;
+    switch (how) {
+    case TREES_IN_ANOTHER_ORDER:
+        return (tree * 5 + 3) % TREES * b.size + rank;
+    case BACK_TO_A_TREE:
+        return i < half ? i : i < half + all - b.size ? i - half + b.size : i - (all - b.size);
+    case SOME:
+        *times = i * 7 % 5 < 2;
+        return i;
+    case MANY_TWICE:
+        *times = i % 5 == 1 ? 2 : 1;
+        return i;
+    case LAST_NODES_FIRST:
+        return all - 1 - i;
+    case SHUFFLED:
+        *times = b.size % 7 != 0 && ((rank * 7 + tree) % b.size + tree) % 3 != 0;
+        return tree * b.size + (rank * 7 + tree) % b.size;
+    default:
+        return i;
+    }
+}
+
+static void arrange(arrangement *a, arranged how)
+{
+    const uint32_t last = (TREES - 1) * b.size;
+
+    a->count = 0;
+    if (how == TREES_BY_LINKS || how == REPEATED) {
+        take_trees_by_links(a);
+    } else {
+        for (uint32_t i = 0; i < TREES * b.size; ++i) {
+            uint32_t times;
+            const uint32_t node = arranged_node(how, i, &times);
+
+            for (; times > 0 && a->count < MOST; --times) {
+                add(a, node, node + 1);
             }
         }
     }
-}
-
-// And some nodes twice, far from each other.
-static void shuffle_trees_with_repeats(arrangement *a)
-{
-    take_trees_by_links(a);
-    for (uint32_t i = 0; i < b.size && a->count < MOST; i += 11) {
-        add(a, (TREES - 1) * b.size + i, (TREES - 1) * b.size + i + 1);
+    if (how == STEP_BACK) {
+        add(a, last, last + 1);
+    }
+    for (uint32_t i = 0; how == REPEATED && i < b.size && a->count < MOST; i += 11) {
+        add(a, last + i, last + i + 1);
     }
 }
-
-static void (*const arrangements[])(arrangement *) = {
-    take_all,
-    take_trees_in_another_order,
-    come_back_to_a_tree,
-    step_back_at_the_end,
-    take_some,
-    take_many_twice,
-    take_last_nodes_first,
-    take_trees_by_links,
-    shuffle_trees,
-    shuffle_trees_with_repeats,
-};
-
-enum { ARRANGEMENTS = sizeof arrangements / sizeof *arrangements };
 
 // --- Writing ---
 
@@ -284,8 +259,7 @@ static void follow_all(void)
     static arrangement a;
 
     for (int k = 0; k < 2 * ARRANGEMENTS; ++k) {
-        a.count = 0;
-        arrangements[k / 2](&a);
+        arrange(&a, (arranged)(k / 2));
         follow(&a, k, k % 2 == 0);
     }
 }
@@ -392,8 +366,7 @@ TEST(each_node_is_visited_once_however_entries_are_arranged)
     static arrangement a;
 
     for (int k = 0; k < ARRANGEMENTS; ++k) {
-        a.count = 0;
-        arrangements[k](&a);
+        arrange(&a, (arranged)k);
         const uint64_t before = test_stats(b.at_once.world).nodes_visited;
         ck_ok(write_typed(&a, k, NULL));
         const uint64_t visited = test_stats(b.at_once.world).nodes_visited - before;
