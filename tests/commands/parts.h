@@ -49,7 +49,7 @@ static void tear_down(void)
     test_world_end(&p.test);
 }
 
-// Play, with every command accounted for.
+// Play and check every invariant.
 static inline void parts_play(void)
 {
     ck_ok(espl_play(p.world, p.commands, &p.report));

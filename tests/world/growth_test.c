@@ -91,45 +91,26 @@ static espl_status carry_world(const void *def, size_t size)
     return status;
 }
 
-static espl_status carry_attach(const void *def, size_t size)
-{
-    return espl_attach_sized(w, solo, child, def, size);
-}
+// A function that makes a call with a struct of `size` bytes.
+#define CARRY(name, call)                                         \
+    static espl_status carry_##name(const void *def, size_t size) \
+    {                                                             \
+        return call;                                              \
+    }
 
-static espl_status carry_attach_many(const void *def, size_t size)
-{
-    return espl_attach_many_sized(w, &solo, &child, 1, def, NULL, size);
-}
-
-static espl_status carry_record_attach(const void *def, size_t size)
-{
-    return espl_record_attach_sized(recorder, 0, solo, child, def, size);
-}
+CARRY(attach, espl_attach_sized(w, solo, child, def, size))
+CARRY(attach_many, espl_attach_many_sized(w, &solo, &child, 1, def, NULL, size))
+CARRY(record_attach, espl_record_attach_sized(recorder, 0, solo, child, def, size))
 
 static void fill_instance(void *def)
 {
     ((espl_instance_def *)def)->source = root;
 }
 
-static espl_status carry_instantiate(const void *def, size_t size)
-{
-    return espl_instantiate_at_sized(w, def, 1, NULL, size);
-}
-
-static espl_status carry_record_instantiate(const void *def, size_t size)
-{
-    return espl_record_instantiate_sized(recorder, 0, def, 1, NULL, size);
-}
-
-static espl_status carry_create(const void *def, size_t size)
-{
-    return espl_create_at_sized(w, def, 1, NULL, size);
-}
-
-static espl_status carry_record_create(const void *def, size_t size)
-{
-    return espl_record_create_sized(recorder, 0, def, 1, NULL, size);
-}
+CARRY(instantiate, espl_instantiate_at_sized(w, def, 1, NULL, size))
+CARRY(record_instantiate, espl_record_instantiate_sized(recorder, 0, def, 1, NULL, size))
+CARRY(create, espl_create_at_sized(w, def, 1, NULL, size))
+CARRY(record_create, espl_record_create_sized(recorder, 0, def, 1, NULL, size))
 
 static void ignore_calls(void *user, const espl_custom_calls *calls)
 {
@@ -180,10 +161,7 @@ static espl_status carry_component(const void *def, size_t size)
     return espl_component_register_sized(w, def, &number, size);
 }
 
-static espl_status carry_reserve(const void *def, size_t size)
-{
-    return espl_reserve_sized(w, def, size);
-}
+CARRY(reserve, espl_reserve_sized(w, def, size))
 
 static espl_status end_query(espl_status begun, espl_query *query)
 {
@@ -219,10 +197,7 @@ static void fill_parallel(void *def)
     ((espl_parallel_def *)def)->function = test_no_write;
 }
 
-static espl_status carry_parallel(const void *def, size_t size)
-{
-    return espl_write_parallel_sized(w, def, NULL, size, 0, 0);
-}
+CARRY(parallel, espl_write_parallel_sized(w, def, NULL, size, 0, 0))
 
 // The query of a parallel write is a struct with a size of its own.
 static espl_status carry_parallel_query(const void *def, size_t size)
