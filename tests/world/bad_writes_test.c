@@ -53,15 +53,14 @@ static espl_status read_whole(espl_status (*get)(const espl_world *, espl_entity
     return status;
 }
 
-static espl_status read_local(const espl_world *world, espl_entity entity, float *out)
-{
-    return read_whole(espl_get_local_transform, world, entity, out);
-}
+#define READ_WHOLE(name, get)                                                        \
+    static espl_status name(const espl_world *world, espl_entity entity, float *out) \
+    {                                                                                \
+        return read_whole(get, world, entity, out);                                  \
+    }
 
-static espl_status read_world(const espl_world *world, espl_entity entity, float *out)
-{
-    return read_whole(espl_get_world_transform, world, entity, out);
-}
+READ_WHOLE(read_local, espl_get_local_transform)
+READ_WHOLE(read_world, espl_get_world_transform)
 
 static espl_entity other; // a good entity, for the calls with two
 
@@ -75,15 +74,8 @@ static espl_status get_seen_from(const espl_world *world, espl_entity entity, es
     return espl_relative(world, entity, other, out);
 }
 
-static espl_status read_seen(const espl_world *world, espl_entity entity, float *out)
-{
-    return read_whole(get_seen, world, entity, out);
-}
-
-static espl_status read_seen_from(const espl_world *world, espl_entity entity, float *out)
-{
-    return read_whole(get_seen_from, world, entity, out);
-}
+READ_WHOLE(read_seen, get_seen)
+READ_WHOLE(read_seen_from, get_seen_from)
 
 static const read_function read_functions[] = {espl_get_world_position,
                                                espl_get_world_rotation,

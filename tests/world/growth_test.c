@@ -76,10 +76,14 @@ typedef struct input {
     bool is_silent; // has no log
 } input;
 
-static void fill_world(void *def)
-{
-    ((espl_world_def *)def)->hooks = told_hooks(&t);
-}
+// A function that sets a field of a struct.
+#define FILL(function, type, field, value) \
+    static void function(void *def)        \
+    {                                      \
+        ((type *)def)->field = value;      \
+    }
+
+FILL(fill_world, espl_world_def, hooks, told_hooks(&t))
 
 static espl_status carry_world(const void *def, size_t size)
 {
@@ -101,12 +105,7 @@ static espl_status carry_world(const void *def, size_t size)
 CARRY(attach, espl_attach_sized(w, solo, child, def, size))
 CARRY(attach_many, espl_attach_many_sized(w, &solo, &child, 1, def, NULL, size))
 CARRY(record_attach, espl_record_attach_sized(recorder, 0, solo, child, def, size))
-
-static void fill_instance(void *def)
-{
-    ((espl_instance_def *)def)->source = root;
-}
-
+FILL(fill_instance, espl_instance_def, source, root)
 CARRY(instantiate, espl_instantiate_at_sized(w, def, 1, NULL, size))
 CARRY(record_instantiate, espl_record_instantiate_sized(recorder, 0, def, 1, NULL, size))
 CARRY(create, espl_create_at_sized(w, def, 1, NULL, size))
@@ -123,10 +122,7 @@ static void fill_command(void *def)
     *(espl_custom_command_def *)def = (espl_custom_command_def){"growth", NULL, ignore_calls};
 }
 
-static void spoil_command(void *def)
-{
-    ((espl_custom_command_def *)def)->name = "";
-}
+FILL(spoil_command, espl_custom_command_def, name, "")
 
 static espl_status carry_command(const void *def, size_t size)
 {
@@ -135,10 +131,7 @@ static espl_status carry_command(const void *def, size_t size)
     return espl_register_command_sized(w, def, &number, size);
 }
 
-static void fill_threads(void *def)
-{
-    ((espl_threads_def *)def)->workers = 1;
-}
+FILL(fill_threads, espl_threads_def, workers, 1)
 
 static espl_status carry_threads(const void *def, size_t size)
 {
@@ -192,11 +185,7 @@ static espl_status carry_query_change(const void *def, size_t size)
     return espl_change_components_query_sized(w, def, &change, NULL, size);
 }
 
-static void fill_parallel(void *def)
-{
-    ((espl_parallel_def *)def)->function = test_no_write;
-}
-
+FILL(fill_parallel, espl_parallel_def, function, test_no_write)
 CARRY(parallel, espl_write_parallel_sized(w, def, NULL, size, 0, 0))
 
 // The query of a parallel write is a struct with a size of its own.
@@ -210,15 +199,8 @@ static espl_status carry_parallel_query(const void *def, size_t size)
 static espl_entity entities[4];
 static espl_transform worlds[4];
 
-static void fill_arrays(void *def)
-{
-    ((espl_subtree_arrays *)def)->entities = entities;
-}
-
-static void spoil_arrays(void *def)
-{
-    ((espl_subtree_arrays *)def)->worlds = worlds;
-}
+FILL(fill_arrays, espl_subtree_arrays, entities, entities)
+FILL(spoil_arrays, espl_subtree_arrays, worlds, worlds)
 
 // Its answer is a count, so that the log has the status, and a spoilt struct is one whose array is
 // written.
@@ -425,6 +407,12 @@ typedef struct output {
     bool is_optional; // NULL is allowed
 } output;
 
+#define CARRY_OUT(name, call)                               \
+    static espl_status carry_##name(void *out, size_t size) \
+    {                                                       \
+        return call;                                        \
+    }
+
 static void record_write(void)
 {
     ck_ok(espl_record_write(recorder, 0, root, ESPL_WRITE_LOCAL_POSITION, here));
@@ -449,10 +437,7 @@ static espl_status carry_stats(void *out, size_t size)
     return ESPL_OK;
 }
 
-static espl_status carry_info(void *out, size_t size)
-{
-    return espl_component_info_sized(w, ESPL_TRANSFORM, out, size);
-}
+CARRY_OUT(info, espl_component_info_sized(w, ESPL_TRANSFORM, out, size))
 
 static espl_status carry_batch(void *out, size_t size)
 {
@@ -465,11 +450,8 @@ static espl_status carry_batch(void *out, size_t size)
     return status;
 }
 
-static espl_status carry_strided(void *out, size_t size)
-{
-    return espl_write_strided_sized(w, ESPL_WRITE_LOCAL_POSITION, &root, sizeof root, here,
-                                    sizeof here, 1, out, size);
-}
+CARRY_OUT(strided, espl_write_strided_sized(w, ESPL_WRITE_LOCAL_POSITION, &root, sizeof root, here,
+                                            sizeof here, 1, out, size))
 
 static espl_status carry_parallel_report(void *out, size_t size)
 {
@@ -489,10 +471,7 @@ static espl_status carry_validate(void *out, size_t size)
     return espl_validate_sized(w, out, size) ? ESPL_OK : ESPL_ERR_EXISTS;
 }
 
-static espl_status carry_view(void *out, size_t size)
-{
-    return espl_view_hierarchy_sized(w, root, out, size);
-}
+CARRY_OUT(view, espl_view_hierarchy_sized(w, root, out, size))
 
 static const output outputs[] = {
     {sizeof(espl_report), carry_play, true},
