@@ -2,13 +2,26 @@
 // Faults that other systems of this kind had with the limits of numbers, wide counts and bit masks,
 // with lifetimes of worlds and command buffers, and with the stack. Each test would have found its
 // fault here. The letters name the entry in tests/BUGS.md.
+#include "tests/checks.h"
 #include "tests/inside.h"
 #include "tests/one_tree.h"
 #include "tests/stacked.h"
-#include "tests/world/room.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+// Tags "tag000", "tag001" and so on.
+static void register_tags(espl_world *world, espl_component *tag, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        char name[8] = "tag???";
+
+        name[3] = (char)('0' + i / 100);
+        name[4] = (char)('0' + i / 10 % 10);
+        name[5] = (char)('0' + i % 10);
+        tag[i] = test_component(world, name, 0, 1);
+    }
+}
 
 // --- D: lives of objects, and the stack ---
 
@@ -329,8 +342,8 @@ TEST(k12_what_is_not_there_is_not_found_one_past_the_end)
 
     node = make_chain(w, 3);
     espl_component last = 0, number = 0;
-    ck_ok(register_kind(w, "number", 4, 4, &number));
-    ck_ok(register_kind(w, "last", 4, 4, &last));
+    number = test_component(w, "number", 4, 4);
+    last = test_component(w, "last", 4, 4);
     ck_ok(espl_add_component(w, node[1], number, NULL, 4));
 
     ck_assert_uint_eq(espl_component_find(w, "las"), 0);
