@@ -144,7 +144,7 @@ static void fill_run(sweep_world *w)
         if (status == ESPL_OK) {
             w->part[PART_LEAF] = child;
         } else {
-            ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
+            ck_status(status, ESPL_ERR_NO_MEMORY);
             destroy(w, w->count - 1);
         }
     }

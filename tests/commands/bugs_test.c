@@ -100,8 +100,8 @@ TEST(a1_an_entity_is_not_attached_to_itself_at_once_or_recorded)
     (void)child_of(root, 1);
     const uint64_t before = test_physical_hash(s.world);
 
-    ck_assert_int_eq(espl_attach(s.world, solo, solo, NULL), ESPL_ERR_CYCLE);
-    ck_assert_int_eq(espl_attach(s.world, root, root, NULL), ESPL_ERR_CYCLE);
+    ck_status(espl_attach(s.world, solo, solo, NULL), ESPL_ERR_CYCLE);
+    ck_status(espl_attach(s.world, root, root, NULL), ESPL_ERR_CYCLE);
     ck_ok(espl_record_attach(s.lane[0], 0, solo, solo, NULL));
     ck_ok(espl_record_attach(s.lane[1], 0, root, root, NULL));
     play();
@@ -119,7 +119,7 @@ TEST(a3_three_attaches_that_would_close_a_ring_leave_a_chain)
     play();
     ck_ok(result(0, 0));
     ck_ok(result(1, 0));
-    ck_assert_int_eq(result(2, 0), ESPL_ERR_CYCLE);
+    ck_status(result(2, 0), ESPL_ERR_CYCLE);
     ck_assert(is_child(a, b) && is_child(b, c));
 }
 
@@ -135,7 +135,7 @@ TEST(a7_refused_links_do_not_confuse_the_destroy_of_a_subtree)
         for (int k = i; k < 12; ++k) {
             const bool is_refused = i == k || espl_is_ancestor(s.world, node[i], node[k]);
             if (is_refused) {
-                ck_assert_int_eq(espl_attach(s.world, node[i], node[k], NULL), ESPL_ERR_CYCLE);
+                ck_status(espl_attach(s.world, node[i], node[k], NULL), ESPL_ERR_CYCLE);
             }
         }
     }
@@ -169,7 +169,7 @@ TEST_LOOP(c1_an_owned_child_dies_with_its_parent_unless_it_left_before, 0, 2)
     ck_ok(espl_record_destroy(s.lane[order], 0, old, ESPL_EXTENT_OWNED));
     ck_ok(espl_record_attach(s.lane[1 - order], 0, child, next, NULL));
     play();
-    ck_assert_int_eq(result(1 - order, 0), order == 0 ? ESPL_ERR_DEAD : ESPL_OK);
+    ck_status(result(1 - order, 0), order == 0 ? ESPL_ERR_DEAD : ESPL_OK);
     ck_assert(espl_is_alive(s.world, child) == (order == 1));
 }
 
@@ -186,8 +186,8 @@ TEST(c4_an_instance_under_a_destroyed_parent_is_refused_or_a_root)
     def.transform = test_at(7, 0, 0);
     ck_ok(espl_record_instantiate(s.lane[2], 0, &def, 1, &orphan));
     play();
-    ck_assert_int_eq(result(1, 0), ESPL_ERR_DEAD);
-    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, refused, &refused), ESPL_ERR_DEAD);
+    ck_status(result(1, 0), ESPL_ERR_DEAD);
+    ck_status(espl_command_buffer_resolve(s.commands, refused, &refused), ESPL_ERR_DEAD);
     orphan = resolved(orphan);
     ck_assert_int_eq(espl_get_role(s.world, orphan), ESPL_ROLE_SOLO);
     ck_assert_float_eq(test_world_of(s.world, orphan).position[0], 7);
@@ -338,10 +338,10 @@ TEST(c17_a_sibling_under_another_parent_is_no_sibling)
     const espl_entity of_a = child_of(a, 1), of_b = child_of(b, 1);
     const espl_attach_options options = {.before = of_b};
 
-    ck_assert_int_eq(espl_attach(s.world, of_b, a, &options), ESPL_ERR_NOT_CHILD);
+    ck_status(espl_attach(s.world, of_b, a, &options), ESPL_ERR_NOT_CHILD);
     ck_ok(espl_record_attach(s.lane[0], 0, of_a, a, &options));
     play();
-    ck_assert_int_eq(result(0, 0), ESPL_ERR_NOT_CHILD);
+    ck_status(result(0, 0), ESPL_ERR_NOT_CHILD);
     ck_assert(is_child(of_b, b));
 }
 
@@ -403,7 +403,7 @@ TEST_LOOP(f1_write_and_destroy_from_two_lanes_never_fail_whatever_their_order, 0
     ck_ok(espl_record_destroy(s.lane[1 - order], 0, solo, ESPL_EXTENT_OWNED));
     play();
     ck_assert(!espl_is_alive(s.world, solo));
-    ck_assert_int_eq(result(order, 0), order == 0 ? ESPL_OK : ESPL_ERR_DEAD);
+    ck_status(result(order, 0), order == 0 ? ESPL_OK : ESPL_ERR_DEAD);
 }
 
 TEST(f1_keys_order_before_lanes_and_the_last_of_two_attaches_wins)
@@ -531,8 +531,8 @@ TEST(f8_each_instance_gets_its_own_values)
             unsigned char got[64] = {0};
             const bool has = (i >> k & 1) != 0;
             ck_assert(espl_has_component(s.world, entity, kinds[k]) == has);
-            ck_assert_int_eq(espl_get_component(s.world, entity, kinds[k], got, size[k]),
-                             has ? ESPL_OK : ESPL_ERR_NO_COMPONENT);
+            ck_status(espl_get_component(s.world, entity, kinds[k], got, size[k]),
+                      has ? ESPL_OK : ESPL_ERR_NO_COMPONENT);
             ck_assert(!has || memcmp(got, bytes[i][k], size[k]) == 0);
         }
     }
@@ -600,8 +600,8 @@ TEST(f16_a_pending_entity_is_dead_before_its_creation_and_alive_after)
     ck_ok(espl_record_attach(s.lane[0], 5, child, pending, NULL));
     ck_ok(espl_record_attach(s.lane[2], 5, child, pending, NULL));
     play();
-    ck_assert_int_eq(result(0, 0), ESPL_ERR_DEAD);
-    ck_assert_int_eq(result(0, 1), ESPL_ERR_DEAD); // lane 0 comes before lane 1
+    ck_status(result(0, 0), ESPL_ERR_DEAD);
+    ck_status(result(0, 1), ESPL_ERR_DEAD); // lane 0 comes before lane 1
     ck_ok(result(2, 0));
     ck_assert(is_child(child, resolved(pending)));
 }
@@ -614,10 +614,10 @@ TEST(f17_a_pending_entity_of_other_commands_is_foreign)
 
     espl_command_buffer *const other = test_commands(s.world, 1);
     ck_ok(espl_record_instantiate(espl_command_buffer_recorder(other, 0), 0, &def, 1, &alien));
-    ck_assert_int_eq(espl_record_attach(s.lane[0], 0, source, alien, NULL), ESPL_ERR_FOREIGN);
-    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, alien, &alien), ESPL_ERR_FOREIGN);
+    ck_status(espl_record_attach(s.lane[0], 0, source, alien, NULL), ESPL_ERR_FOREIGN);
+    ck_status(espl_command_buffer_resolve(s.commands, alien, &alien), ESPL_ERR_FOREIGN);
     ck_ok(espl_play(s.world, other, NULL));
-    ck_assert_int_eq(espl_record_attach(s.lane[0], 0, source, alien, NULL), ESPL_ERR_FOREIGN);
+    ck_status(espl_record_attach(s.lane[0], 0, source, alien, NULL), ESPL_ERR_FOREIGN);
     play();
     ck_assert_uint_eq(s.report.accepted, 0);
     espl_command_buffer_destroy(other);

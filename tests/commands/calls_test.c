@@ -272,21 +272,21 @@ static void change_structure(inside *in, const espl_custom_calls *calls)
     espl_custom_command late = 0;
     espl_entity out;
 
-    ck_assert_int_eq(espl_create(world, NULL, 0, 1, &out), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_destroy(world, in->solo, ESPL_EXTENT_OWNED), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_attach(world, in->solo, in->parent, NULL), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_instantiate(world, in->solo, 1, &out), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_remove_component(world, in->solo, in->number), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_component_register(world, &component, &number), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_register_command(world, &callback, &late), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_compact(world), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_reserve(world, &(espl_reserve_def){.entities = 10}), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_play(world, in->other, NULL), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_play(world, in->own, NULL), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_sync(world, NULL), ESPL_ERR_BUSY);
+    ck_status(espl_create(world, NULL, 0, 1, &out), ESPL_ERR_BUSY);
+    ck_status(espl_destroy(world, in->solo, ESPL_EXTENT_OWNED), ESPL_ERR_BUSY);
+    ck_status(espl_attach(world, in->solo, in->parent, NULL), ESPL_ERR_BUSY);
+    ck_status(espl_instantiate(world, in->solo, 1, &out), ESPL_ERR_BUSY);
+    ck_status(espl_remove_component(world, in->solo, in->number), ESPL_ERR_BUSY);
+    ck_status(espl_component_register(world, &component, &number), ESPL_ERR_BUSY);
+    ck_status(espl_register_command(world, &callback, &late), ESPL_ERR_BUSY);
+    ck_status(espl_compact(world), ESPL_ERR_BUSY);
+    ck_status(espl_reserve(world, &(espl_reserve_def){.entities = 10}), ESPL_ERR_BUSY);
+    ck_status(espl_play(world, in->other, NULL), ESPL_ERR_BUSY);
+    ck_status(espl_play(world, in->own, NULL), ESPL_ERR_BUSY);
+    ck_status(espl_sync(world, NULL), ESPL_ERR_BUSY);
     // The first side array of a hierarchy is memory, so structural, as during iteration.
     stretched.stretch[1] = 2;
-    ck_assert_int_eq(espl_set_local_transform(world, in->solo, &stretched), ESPL_ERR_BUSY);
+    ck_status(espl_set_local_transform(world, in->solo, &stretched), ESPL_ERR_BUSY);
     ck_assert_uint_eq(late + number, 0);
     ck_assert_uint_eq(test_physical_hash(world), before);
 }
@@ -305,9 +305,9 @@ static void record_around(inside *in, const espl_custom_calls *calls)
     espl_recorder *const own = espl_command_buffer_recorder(in->own, 0);
     espl_recorder *const other = espl_command_buffer_recorder(in->other, 0);
 
-    ck_assert_int_eq(espl_record_destroy(own, 0, in->solo, ESPL_EXTENT_OWNED), ESPL_ERR_PLAYED);
-    ck_assert_int_eq(espl_record_custom(own, 0, in->callback, NULL, 0, 0), ESPL_ERR_PLAYED);
-    ck_assert_int_eq(espl_command_buffer_submit(in->own), ESPL_ERR_PLAYED);
+    ck_status(espl_record_destroy(own, 0, in->solo, ESPL_EXTENT_OWNED), ESPL_ERR_PLAYED);
+    ck_status(espl_record_custom(own, 0, in->callback, NULL, 0, 0), ESPL_ERR_PLAYED);
+    ck_status(espl_command_buffer_submit(in->own), ESPL_ERR_PLAYED);
     espl_command_buffer_reset(in->other);
     ck_ok(espl_record_destroy(other, 0, in->parent, ESPL_EXTENT_OWNED));
     ck_ok(espl_record_custom(other, 0, in->callback, calls->payloads[0].data, 4, 1));
@@ -372,12 +372,12 @@ TEST(a_callback_without_a_sound_name_is_refused)
 
     memset(name, 'n', sizeof name);
     name[256] = name[257] = 0;
-    ck_assert_int_eq(espl_register_command(w, &(espl_custom_command_def){.function = hear}, &out),
-                     ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(
+    ck_status(espl_register_command(w, &(espl_custom_command_def){.function = hear}, &out),
+              ESPL_ERR_ARGUMENT);
+    ck_status(
         espl_register_command(w, &(espl_custom_command_def){.name = "", .function = hear}, &out),
         ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(
+    ck_status(
         espl_register_command(w, &(espl_custom_command_def){.name = name, .function = hear}, &out),
         ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(test.hooks.lines, 3);
@@ -395,9 +395,9 @@ TEST(a_callback_without_a_function_is_refused)
                                   some = {.name = "some", .function = hear};
     espl_custom_command out = 99;
 
-    ck_assert_int_eq(espl_register_command(w, &none, &out), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_register_command(w, NULL, &out), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_register_command(w, &some, NULL), ESPL_ERR_ARGUMENT);
+    ck_status(espl_register_command(w, &none, &out), ESPL_ERR_ARGUMENT);
+    ck_status(espl_register_command(w, NULL, &out), ESPL_ERR_ARGUMENT);
+    ck_status(espl_register_command(w, &some, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(test.hooks.lines, 3);
     ck_assert_uint_eq(test.hooks.traps, 0);
     ck_assert_uint_eq(out, 99);
@@ -457,7 +457,7 @@ TEST(without_payloads_nobody_is_called)
     ck_ok(espl_record_destroy(recorder, 0, solo, ESPL_EXTENT_OWNED));
     ck_ok(espl_play(w, commands, &report));
     ck_assert_uint_eq(all.visits + report.calls, 0);
-    ck_assert_int_eq(espl_play(w, commands, &report), ESPL_ERR_PLAYED);
+    ck_status(espl_play(w, commands, &report), ESPL_ERR_PLAYED);
     ck_assert_uint_eq(all.visits, 0);
 }
 
@@ -510,7 +510,7 @@ TEST(a_call_is_refused_when_recorded)
     ck_assert_uint_eq(test.hooks.traps, 0);
     ck_assert_uint_eq(espl_command_buffer_count(commands), 0);
     ck_ok(espl_play(w, commands, NULL));
-    ck_assert_int_eq(espl_record_custom(recorder, 0, 1, "data", 4, 1), ESPL_ERR_PLAYED);
+    ck_status(espl_record_custom(recorder, 0, 1, "data", 4, 1), ESPL_ERR_PLAYED);
     ck_assert_uint_eq(all.visits + test.hooks.traps, 0);
 }
 
@@ -587,7 +587,7 @@ TEST(without_memory_nobody_is_called_and_the_retry_calls_once)
         status = espl_play(w, commands, NULL);
         test_heap_arm(&test.heap, 0, false);
         if (status != ESPL_OK) {
-            ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
+            ck_status(status, ESPL_ERR_NO_MEMORY);
             ck_assert_uint_eq(all.visits, 0);
             ck_assert_uint_eq(test_physical_hash(w), before);
             points += 1;

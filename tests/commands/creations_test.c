@@ -49,7 +49,7 @@ TEST(nothing_asked_for_is_a_bare_solo)
     ck_assert_uint_eq(p.report.created, 1);
     ck_assert_int_eq(espl_get_role(p.world, made), ESPL_ROLE_SOLO);
     ck_assert(!espl_has_component(p.world, made, ESPL_TRANSFORM));
-    ck_assert_int_eq(espl_get_local_transform(p.world, made, &unused), ESPL_ERR_NO_TRANSFORM);
+    ck_status(espl_get_local_transform(p.world, made, &unused), ESPL_ERR_NO_TRANSFORM);
 }
 
 TEST(a_world_that_cannot_be_reached_is_lossy)
@@ -62,7 +62,7 @@ TEST(a_world_that_cannot_be_reached_is_lossy)
     ck_ok(espl_set_local_transform(p.world, parent, &flat));
     (void)record_placed((espl_creation_def){.parent = parent, .place = ESPL_PLACE_WORLD}, &wanted);
     parts_play();
-    ck_assert_int_eq(parts_result(0), ESPL_LOSSY);
+    ck_status(parts_result(0), ESPL_LOSSY);
     ck_assert_uint_eq(p.report.lossy, 1);
     ck_assert_uint_eq(espl_count_children(p.world, parent), 1);
 }
@@ -84,11 +84,11 @@ TEST(a_dead_parent_refuses_or_leaves_a_root)
                                            &local);
     const espl_entity below = record_bare(refused, nobody);
     parts_play();
-    ck_assert_int_eq(parts_result(1), ESPL_ERR_DEAD);
+    ck_status(parts_result(1), ESPL_ERR_DEAD);
     ck_ok(parts_result(2));
-    ck_assert_int_eq(parts_result(3), ESPL_ERR_DEAD);
-    ck_assert_int_eq(espl_command_buffer_resolve(p.commands, refused, &out), ESPL_ERR_DEAD);
-    ck_assert_int_eq(espl_command_buffer_resolve(p.commands, below, &out), ESPL_ERR_DEAD);
+    ck_status(parts_result(3), ESPL_ERR_DEAD);
+    ck_status(espl_command_buffer_resolve(p.commands, refused, &out), ESPL_ERR_DEAD);
+    ck_status(espl_command_buffer_resolve(p.commands, below, &out), ESPL_ERR_DEAD);
     const espl_transform world = test_world_of(p.world, parts_resolved(root));
     ck_assert(test_same(&world, &local));
     ck_assert_uint_eq(espl_get_inherit(p.world, parts_resolved(root)), 0);
@@ -106,10 +106,10 @@ TEST(a_sibling_must_be_a_child_of_the_parent)
     ck_ok(espl_record_destroy(p.lane, 0, child, ESPL_EXTENT_OWNED));
     (void)record_bare(parent, child);
     parts_play();
-    ck_assert_int_eq(parts_result(0), ESPL_ERR_NOT_CHILD);
-    ck_assert_int_eq(parts_result(1), ESPL_ERR_NOT_CHILD);
+    ck_status(parts_result(0), ESPL_ERR_NOT_CHILD);
+    ck_status(parts_result(1), ESPL_ERR_NOT_CHILD);
     ck_ok(parts_result(2));
-    ck_assert_int_eq(parts_result(4), ESPL_ERR_DEAD);
+    ck_status(parts_result(4), ESPL_ERR_DEAD);
     ck_assert(espl_entity_equal(espl_get_first_child(p.world, parent), parts_resolved(made)));
 }
 
@@ -127,7 +127,7 @@ TEST(recording_an_instance_refuses_what_needs_no_world)
     };
 
     for (size_t i = 0; i < sizeof defs / sizeof *defs; ++i) {
-        ck_assert_int_eq(espl_record_instantiate(p.lane, 0, &defs[i], 1, NULL), ESPL_ERR_ARGUMENT);
+        ck_status(espl_record_instantiate(p.lane, 0, &defs[i], 1, NULL), ESPL_ERR_ARGUMENT);
     }
     ck_assert_uint_eq(espl_command_buffer_count(p.commands), 0);
 }
@@ -166,16 +166,15 @@ TEST(recording_a_creation_refuses_what_needs_no_world)
         ck_assert_int_eq(espl_record_create(p.lane, 0, &cases[i].def, 1, NULL), cases[i].status);
     }
     odd.position[1] = 0;
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &flags, 1, NULL), ESPL_ERR_ARGUMENT);
+    ck_status(espl_record_create(p.lane, 0, &flags, 1, NULL), ESPL_ERR_ARGUMENT);
     flags.parent = parent;
     ck_ok(espl_record_create(p.lane, 0, &flags, 0, NULL));
-    ck_assert_int_eq(espl_record_create(p.lane, 0, NULL, 1, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &flags, ESPL_PENDING_LIMIT, NULL),
-                     ESPL_ERR_LIMIT);
+    ck_status(espl_record_create(p.lane, 0, NULL, 1, NULL), ESPL_ERR_ARGUMENT);
+    ck_status(espl_record_create(p.lane, 0, &flags, ESPL_PENDING_LIMIT, NULL), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(espl_command_buffer_count(p.commands), 0);
     ck_assert_uint_eq(p.test.hooks.traps, 0);
     parts_play();
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &flags, 1, NULL), ESPL_ERR_PLAYED);
+    ck_status(espl_record_create(p.lane, 0, &flags, 1, NULL), ESPL_ERR_PLAYED);
 }
 
 TEST(a_set_with_its_role_stays_within_the_limit)
@@ -196,11 +195,11 @@ TEST(a_set_with_its_role_stays_within_the_limit)
     ck_ok(espl_record_create(p.lane, 0, &def, 1, NULL));
     ck_ok(espl_record_add_component(p.lane, 0, full, p.word, NULL, 4));
     parts_play();
-    ck_assert_int_eq(parts_result(0), ESPL_ERR_LIMIT);
+    ck_status(parts_result(0), ESPL_ERR_LIMIT);
     ck_ok(parts_result(1));
     ck_ok(parts_result(2));
-    ck_assert_int_eq(parts_result(3), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(parts_result(4), ESPL_ERR_LIMIT);
+    ck_status(parts_result(3), ESPL_ERR_LIMIT);
+    ck_status(parts_result(4), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(p.report.created, 2);
 }
 

@@ -258,7 +258,7 @@ TEST_LOOP(what_was_destroyed_in_the_same_playback_is_dead, 0, MAKERS)
         ck_ok(espl_record_destroy(s.lane[0], 2, pending, ESPL_EXTENT_OWNED));
         ck_ok(record_use(use, 1, 3, pending));
         play();
-        ck_assert_int_eq(result(1, 0), ESPL_ERR_DEAD);
+        ck_status(result(1, 0), ESPL_ERR_DEAD);
         ck_assert_uint_eq(s.report.created, 0);
         ck_assert_uint_eq(s.report.destroyed, 0);
         resolves_to(pending, ESPL_ERR_DEAD);
@@ -305,9 +305,9 @@ TEST_LOOP(a_pending_that_is_no_child_is_no_place, 0, MAKERS)
     ck_ok(espl_record_set_sibling(s.lane[2], 2, s.child, solo));
     ck_ok(espl_record_attach(s.lane[3], 2, solo, solo, NULL));
     play();
-    ck_assert_int_eq(result(1, 0), ESPL_ERR_NOT_CHILD);
-    ck_assert_int_eq(result(2, 0), ESPL_ERR_NOT_CHILD);
-    ck_assert_int_eq(result(3, 0), ESPL_ERR_CYCLE);
+    ck_status(result(1, 0), ESPL_ERR_NOT_CHILD);
+    ck_status(result(2, 0), ESPL_ERR_NOT_CHILD);
+    ck_status(result(3, 0), ESPL_ERR_CYCLE);
     stage_end();
 }
 
@@ -363,13 +363,13 @@ TEST_LOOP(resolving_answers_in_every_state, 0, MAKERS)
 
     // A playback that is refused as a whole is none.
     test_heap_arm(&s.test.heap, 1, true);
-    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_ERR_NO_MEMORY);
+    ck_status(espl_play(s.world, s.commands, NULL), ESPL_ERR_NO_MEMORY);
     test_heap_arm(&s.test.heap, 0, false);
     resolves_to(pending, ESPL_ERR_PENDING);
 
     play();
     const espl_entity entity = resolved(pending);
-    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_ERR_PLAYED);
+    ck_status(espl_play(s.world, s.commands, NULL), ESPL_ERR_PLAYED);
     ck_assert(is(resolved(pending), entity));
     resolves_to(no_lane, ESPL_ERR_FOREIGN);
     resolves_to(no_serial, ESPL_ERR_FOREIGN);
@@ -400,9 +400,9 @@ TEST_LOOP(pendings_of_other_commands_are_foreign_when_recorded, 0, MAKERS)
     espl_entity no_lane = make(1, 0, nobody);
     no_lane.generation += LANES * lane_step();
     for (int use = 0; use < USES; ++use) {
-        ck_assert_int_eq(record_use(use, 2, 0, no_lane), ESPL_ERR_FOREIGN);
-        ck_assert_int_eq(record_use(use, 2, 0, theirs), ESPL_ERR_FOREIGN);
-        ck_assert_int_eq(record_use(use, 2, 0, old), ESPL_ERR_FOREIGN);
+        ck_status(record_use(use, 2, 0, no_lane), ESPL_ERR_FOREIGN);
+        ck_status(record_use(use, 2, 0, theirs), ESPL_ERR_FOREIGN);
+        ck_status(record_use(use, 2, 0, old), ESPL_ERR_FOREIGN);
     }
     ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
     espl_command_buffer_destroy(others);
@@ -418,7 +418,7 @@ TEST_LOOP(serials_that_were_never_given_are_foreign_at_playback, 0, MAKERS)
         pending.index += 1;
         const espl_status status = record_use(use, 2, 1, pending);
         play();
-        ck_assert_int_eq(status == ESPL_OK ? result(2, 0) : status, ESPL_ERR_FOREIGN);
+        ck_status(status == ESPL_OK ? result(2, 0) : status, ESPL_ERR_FOREIGN);
         ck_assert_uint_eq(s.report.applied, 1);
         stage_end();
     }
@@ -431,11 +431,11 @@ TEST_LOOP(calls_at_once_do_not_know_pendings, 0, MAKERS)
     const espl_transform at = test_at(1, 1, 1);
     for (int played = 0; played < 2; ++played) {
         ck_assert(!espl_is_alive(s.world, pending));
-        ck_assert_int_eq(espl_destroy(s.world, pending, ESPL_EXTENT_OWNED), ESPL_ERR_PENDING);
-        ck_assert_int_eq(espl_set_local_transform(s.world, pending, &at), ESPL_ERR_PENDING);
-        ck_assert_int_eq(espl_attach(s.world, pending, s.top, NULL), ESPL_ERR_PENDING);
-        ck_assert_int_eq(espl_attach(s.world, s.child, pending, NULL), ESPL_ERR_PENDING);
-        ck_assert_int_eq(espl_instantiate(s.world, pending, 1, NULL), ESPL_ERR_PENDING);
+        ck_status(espl_destroy(s.world, pending, ESPL_EXTENT_OWNED), ESPL_ERR_PENDING);
+        ck_status(espl_set_local_transform(s.world, pending, &at), ESPL_ERR_PENDING);
+        ck_status(espl_attach(s.world, pending, s.top, NULL), ESPL_ERR_PENDING);
+        ck_status(espl_attach(s.world, s.child, pending, NULL), ESPL_ERR_PENDING);
+        ck_status(espl_instantiate(s.world, pending, 1, NULL), ESPL_ERR_PENDING);
         ck_assert_int_eq(espl_get_role(s.world, pending), ESPL_ROLE_NONE);
         if (played == 0) {
             play();
@@ -461,8 +461,7 @@ TEST(a_pending_stays_foreign_while_tags_go_round)
             ck_abort_msg("known again after %zu resets", i + 1);
         }
     }
-    ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, pending, ESPL_EXTENT_OWNED),
-                     ESPL_ERR_FOREIGN);
+    ck_status(espl_record_destroy(s.lane[0], 0, pending, ESPL_EXTENT_OWNED), ESPL_ERR_FOREIGN);
     const espl_entity fresh = make(1, 0, nobody);
     play();
     (void)resolved(fresh);

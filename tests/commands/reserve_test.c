@@ -194,7 +194,7 @@ static bool fail_reserve(uint64_t seed, size_t fail_at)
         fixture_is_valid(&fix);
         return false;
     }
-    ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
+    ck_status(status, ESPL_ERR_NO_MEMORY);
     ck_assert_uint_eq(count_kept_rooms(), rooms);
     if (forest->capacity == capacity && forest->tree_capacity == headers) {
         ck_assert_uint_eq(espl__heap_bytes_for(&fix.heap, ESPL__FOR_TREE), bytes);

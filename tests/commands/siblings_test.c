@@ -202,12 +202,12 @@ TEST(recording_refuses_what_is_known_by_then)
     const espl_instance_def def = {.source = s.children[0], .parent = s.parent};
     ck_ok(espl_record_instantiate(espl_command_buffer_recorder(others, 0), 0, &def, 1, &pending));
     const espl_entity null = espl_entity_null(), child = s.children[0];
-    ck_assert_int_eq(espl_record_set_sibling(lane, 0, null, child), ESPL_ERR_NULL_ENTITY);
-    ck_assert_int_eq(espl_record_set_sibling(lane, 0, pending, null), ESPL_ERR_FOREIGN);
-    ck_assert_int_eq(espl_record_set_sibling(lane, 0, child, pending), ESPL_ERR_FOREIGN);
+    ck_status(espl_record_set_sibling(lane, 0, null, child), ESPL_ERR_NULL_ENTITY);
+    ck_status(espl_record_set_sibling(lane, 0, pending, null), ESPL_ERR_FOREIGN);
+    ck_status(espl_record_set_sibling(lane, 0, child, pending), ESPL_ERR_FOREIGN);
     ck_assert_uint_eq(espl_command_buffer_count(commands), 0);
     ck_ok(espl_play(s.world, commands, NULL));
-    ck_assert_int_eq(espl_record_set_sibling(lane, 0, child, null), ESPL_ERR_PLAYED);
+    ck_status(espl_record_set_sibling(lane, 0, child, null), ESPL_ERR_PLAYED);
     espl_command_buffer_destroy(others);
     espl_command_buffer_destroy(commands);
     scene_end();

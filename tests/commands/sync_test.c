@@ -91,9 +91,9 @@ TEST(the_line_is_played_in_order_of_submission)
     submit(3);
     submit(0);
     submit(5);
-    ck_assert_int_eq(espl_command_buffer_submit(l.objects[0]), ESPL_ERR_ARGUMENT);
+    ck_status(espl_command_buffer_submit(l.objects[0]), ESPL_ERR_ARGUMENT);
     sync_plays((const uint32_t[]){3, 0, 5}, 3);
-    ck_assert_int_eq(espl_command_buffer_submit(l.objects[0]), ESPL_ERR_PLAYED);
+    ck_status(espl_command_buffer_submit(l.objects[0]), ESPL_ERR_PLAYED);
     sync_plays(NULL, 0);
     espl_command_buffer_reset(l.objects[0]);
     record_number(0);
@@ -139,8 +139,8 @@ TEST_LOOP(the_line_is_a_list_whatever_is_done_to_it, 0, 10)
             }
             count = 0;
         } else if (action < 5) {
-            ck_assert_int_eq(espl_command_buffer_submit(l.objects[number]),
-                             is_waiting ? ESPL_ERR_ARGUMENT : ESPL_OK);
+            ck_status(espl_command_buffer_submit(l.objects[number]),
+                      is_waiting ? ESPL_ERR_ARGUMENT : ESPL_OK);
             if (!is_waiting) {
                 waiting[count++] = number;
             }
@@ -276,7 +276,7 @@ TEST(during_iteration_nothing_is_played)
     submit(1);
     ck_ok(espl_query_begin(l.test.world, &everything, &query));
     memset(&report, 0xA5, sizeof report);
-    ck_assert_int_eq(espl_sync(l.test.world, &report), ESPL_ERR_BUSY);
+    ck_status(espl_sync(l.test.world, &report), ESPL_ERR_BUSY);
     ck_assert_uint_eq(report.accepted + report.calls, 0);
     espl_query_end(&query);
     ck_assert_uint_eq(l.count, 0);

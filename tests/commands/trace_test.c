@@ -171,7 +171,7 @@ TEST(begin_and_end_pair_up_where_memory_is_missing)
         ck_assert_uint_ge(w.profile.count, 4);
         ck_assert_str_eq(w.profile.events[0], "+playback");
         if (status != ESPL_OK) {
-            ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
+            ck_status(status, ESPL_ERR_NO_MEMORY);
             ck_assert(memcmp(report.stage_ns, none, sizeof none) == 0);
             points += 1;
         }
@@ -193,7 +193,7 @@ TEST(what_plays_nothing_is_not_traced)
     espl_command_buffer *const commands = test_commands(w.world, 1);
     ck_ok(espl_play(w.world, commands, NULL));
     const size_t count = w.profile.count;
-    ck_assert_int_eq(espl_play(w.world, commands, NULL), ESPL_ERR_PLAYED);
+    ck_status(espl_play(w.world, commands, NULL), ESPL_ERR_PLAYED);
     ck_assert_uint_eq(w.profile.count, count);
     espl_command_buffer_destroy(commands);
     watched_end();

@@ -84,10 +84,10 @@ TEST(payloads_of_a_callback_that_is_gone_are_refused_and_counted)
     ck_assert_uint_eq(report.refused_by[-ESPL_ERR_DEAD], 3);
     ck_assert_uint_eq(report.first_refused[-ESPL_ERR_DEAD].lane, 1);
     ck_assert_uint_eq(report.first_refused[-ESPL_ERR_DEAD].index, 0);
-    ck_assert_int_eq(espl_command_buffer_result(commands, 0, 0), ESPL_ERR_DEAD);
+    ck_status(espl_command_buffer_result(commands, 0, 0), ESPL_ERR_DEAD);
     ck_ok(espl_command_buffer_result(commands, 0, 1));
-    ck_assert_int_eq(espl_command_buffer_result(commands, 1, 0), ESPL_ERR_DEAD);
-    ck_assert_int_eq(espl_command_buffer_result(commands, 1, 3), ESPL_ERR_DEAD);
+    ck_status(espl_command_buffer_result(commands, 1, 0), ESPL_ERR_DEAD);
+    ck_status(espl_command_buffer_result(commands, 1, 3), ESPL_ERR_DEAD);
     ck_assert_uint_eq(all.visit_count, 2);
     ck_assert(all.visits[0] == 1 && all.visits[1] == 3);
     ck_assert(!espl_is_alive(w, solo));
@@ -165,7 +165,7 @@ TEST(a_number_is_never_given_again)
     for (uint32_t i = 1; i <= 2000; ++i) {
         ck_assert_uint_eq(register_ear(&e, &all), i);
         ck_ok(espl_unregister_command(w, i));
-        ck_assert_int_eq(espl_unregister_command(w, i), ESPL_ERR_ARGUMENT);
+        ck_status(espl_unregister_command(w, i), ESPL_ERR_ARGUMENT);
     }
     // The register keeps its room, and nothing else.
     ck_assert_uint_lt(test_stats(w).bytes - bytes, 4096);
@@ -179,18 +179,18 @@ TEST(numbers_that_no_callback_has_are_refused)
     ear e;
 
     (void)register_ear(&e, &all);
-    ck_assert_int_eq(espl_unregister_command(w, 0), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_unregister_command(w, 2), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_unregister_command(w, UINT32_MAX), ESPL_ERR_ARGUMENT);
+    ck_status(espl_unregister_command(w, 0), ESPL_ERR_ARGUMENT);
+    ck_status(espl_unregister_command(w, 2), ESPL_ERR_ARGUMENT);
+    ck_status(espl_unregister_command(w, UINT32_MAX), ESPL_ERR_ARGUMENT);
     ck_assert_str_eq(
         test.hooks.last_line,
         "espl_unregister_command: ESPL_ERR_ARGUMENT: The world has no custom command of "
         "that number, or it was unregistered already.");
-    ck_assert_int_eq(espl_record_custom(recorder, 0, 2, NULL, 0, 0), ESPL_ERR_ARGUMENT);
+    ck_status(espl_record_custom(recorder, 0, 2, NULL, 0, 0), ESPL_ERR_ARGUMENT);
     ck_ok(espl_unregister_command(w, 1));
     // One that was given once may still be recorded.
     ck_ok(espl_record_custom(recorder, 0, 1, NULL, 0, 0));
-    ck_assert_int_eq(espl_record_custom(recorder, 0, 2, NULL, 0, 0), ESPL_ERR_ARGUMENT);
+    ck_status(espl_record_custom(recorder, 0, 2, NULL, 0, 0), ESPL_ERR_ARGUMENT);
     espl_command_buffer_destroy(commands);
 }
 
@@ -206,7 +206,7 @@ TEST(as_many_as_the_limit_are_registered_at_once)
     for (uint32_t i = 0; i < ESPL_CUSTOM_COMMAND_LIMIT; ++i) {
         (void)register_ear(&ears[i], &all);
     }
-    ck_assert_int_eq(espl_register_command(w, &def, &number), ESPL_ERR_LIMIT);
+    ck_status(espl_register_command(w, &def, &number), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(number, 77);
     ck_ok(espl_unregister_command(w, 100));
     ck_assert_uint_eq(register_ear(&ears[ESPL_CUSTOM_COMMAND_LIMIT], &all),
@@ -228,7 +228,7 @@ static void unregister_itself(void *user, const espl_custom_calls *calls)
 {
     const espl_custom_command *const number = user;
 
-    ck_assert_int_eq(espl_unregister_command(calls->world, *number), ESPL_ERR_BUSY);
+    ck_status(espl_unregister_command(calls->world, *number), ESPL_ERR_BUSY);
 }
 
 TEST(a_callback_cannot_be_unregistered_while_one_is_called)
@@ -272,8 +272,8 @@ TEST_LOOP(random_registers_hand_over_what_they_should, 0, 6)
         for (int i = 0; i < 5; ++i) {
             const uint32_t number = 1 + test_below(&random, last);
 
-            ck_assert_int_eq(espl_unregister_command(w, number),
-                             is_there[number] ? ESPL_OK : ESPL_ERR_ARGUMENT);
+            ck_status(espl_unregister_command(w, number),
+                      is_there[number] ? ESPL_OK : ESPL_ERR_ARGUMENT);
             is_there[number] = false;
         }
         for (size_t i = 0; i < recorded; ++i) {

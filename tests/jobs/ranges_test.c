@@ -182,7 +182,7 @@ static void is_refused(const espl_executor *executor, const char *condition, siz
     const espl_hooks hooks = test_hooks_of(&heard);
     size_t never = 0;
 
-    ck_assert_int_eq(run_marked(executor, &hooks, 1000, 10), ESPL_ERR_EXECUTOR);
+    ck_status(run_marked(executor, &hooks, 1000, 10), ESPL_ERR_EXECUTOR);
     for (size_t i = 0; i < 1000; ++i) {
         ck_assert_uint_le(now.ran[i], 1);
         never += now.ran[i] == 0;
@@ -307,8 +307,8 @@ TEST(job_that_has_not_returned_is_reported)
     const espl_hooks hooks = test_hooks_of(&heard);
 
     memset(&now, 0, sizeof now);
-    ck_assert_int_eq(espl__run_ranges(&executor, &hooks, leave_in_mid_job, &now, 100, 10),
-                     ESPL_ERR_EXECUTOR);
+    ck_status(espl__run_ranges(&executor, &hooks, leave_in_mid_job, &now, 100, 10),
+              ESPL_ERR_EXECUTOR);
     ck_assert_uint_eq(count_other_than_once(100), 0);
     ck_ok(espl__run_ranges(&executor, &hooks, mark, &now, 100, 10));
 }
@@ -377,8 +377,8 @@ TEST(job_that_is_under_way_is_waited_for_and_reported)
     const espl_hooks hooks = test_hooks_of(&heard);
 
     memset(&now, 0, sizeof now);
-    ck_assert_int_eq(espl__run_ranges(&executor, &hooks, wait_in_first_job, &now, 100, 10),
-                     ESPL_ERR_EXECUTOR);
+    ck_status(espl__run_ranges(&executor, &hooks, wait_in_first_job, &now, 100, 10),
+              ESPL_ERR_EXECUTOR);
     // Nothing runs any more, and all that was called was done.
     ck_assert_uint_eq(count_other_than_once(100), 0);
     ck_assert_uint_eq(heard.traps, ESPL_CHECKS >= 1 ? 1 : 0);
@@ -405,7 +405,7 @@ TEST(job_that_comes_when_all_is_over_does_nothing)
     const espl_hooks hooks = test_hooks_of(&heard);
 
     for (size_t i = 0; i < 200; ++i) {
-        ck_assert_int_eq(run_marked(&executor, &hooks, 1000, 10), ESPL_ERR_EXECUTOR);
+        ck_status(run_marked(&executor, &hooks, 1000, 10), ESPL_ERR_EXECUTOR);
         ck_assert_uint_eq(count_other_than_once(1000), 10);
         ck_assert_ptr_null(run_first(&now_early.late));
         ck_assert_uint_eq(count_other_than_once(1000), 10);
@@ -434,7 +434,7 @@ TEST(job_that_comes_in_another_run_does_no_work_twice)
     test_hooks heard = {0};
     const espl_hooks hooks = test_hooks_of(&heard);
 
-    ck_assert_int_eq(run_marked(&hasty, &hooks, 1000, 10), ESPL_ERR_EXECUTOR);
+    ck_status(run_marked(&hasty, &hooks, 1000, 10), ESPL_ERR_EXECUTOR);
     for (size_t i = 0; i < 200; ++i) {
         told += run_marked(&executor, &hooks, 1000, 10) == ESPL_ERR_EXECUTOR;
         ck_assert_uint_eq(count_other_than_once(1000), 0);

@@ -304,7 +304,7 @@ TEST(shear_is_refused_with_its_residual)
         write_columns(columns, upper);
         const espl_status status = espl_transform_from_matrix_4x4(&found, columns, &residual);
         ck_assert_double_eq_tol((double)residual, expected, 2e-7);
-        ck_assert_int_eq(status, expected < 1e-4 ? ESPL_OK : ESPL_ERR_SHEAR);
+        ck_status(status, expected < 1e-4 ? ESPL_OK : ESPL_ERR_SHEAR);
         ck_assert(status == ESPL_OK || memcmp(&found, &before, sizeof found) == 0);
         ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, NULL), status);
     }
@@ -329,7 +329,7 @@ TEST(refusal_is_decided_by_the_residual_that_is_written)
             columns[k] += k % 4 == 3 ? 0 : test_between(&random, -push, push) * largest;
         }
         const espl_status status = espl_transform_from_matrix_4x4(&found, columns, &residual);
-        ck_assert_int_eq(status, residual > 1e-4f ? ESPL_ERR_SHEAR : ESPL_OK);
+        ck_status(status, residual > 1e-4f ? ESPL_ERR_SHEAR : ESPL_OK);
         refused += status != ESPL_OK;
         if (status == ESPL_OK) {
             espl_transform_matrix_4x4(again, &found);
@@ -356,8 +356,7 @@ TEST(columns_that_are_parallel_are_refused)
         if (i % 2 == 0) {
             memcpy(&columns[(i + 2) % 3 * 4], &columns[(i + 1) % 3 * 4], 3 * sizeof *columns);
         }
-        ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, &residual),
-                         ESPL_ERR_SHEAR);
+        ck_status(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_ERR_SHEAR);
         ck_assert(isfinite(residual) && residual > 1e-4f);
         ck_assert_mem_eq(&found, &t, sizeof t);
     }
@@ -376,8 +375,7 @@ TEST(last_row_must_be_that_of_a_placement)
 
             espl_transform_matrix_4x4(columns, &t);
             columns[4 * row + 3] = wrong[row][i];
-            ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, &residual),
-                             ESPL_ERR_SHEAR);
+            ck_status(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_ERR_SHEAR);
             ck_assert(residual >= 0 && residual < 1e-6f);
             ck_assert_mem_eq(&found, &t, sizeof t);
             columns[4 * row + 3] = row < 3 ? -0.0f : 1;
@@ -399,13 +397,12 @@ TEST(length_that_overflows_is_refused)
     for (int i = 0; i < 2; ++i) {
         residual = -1;
         write_columns(columns, too_long[i]);
-        ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, &residual),
-                         ESPL_ERR_RANGE);
+        ck_status(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_ERR_RANGE);
         ck_assert(residual >= 0 && residual < 1e-6f);
         ck_assert_mem_eq(&found, &before, sizeof found);
     }
     write_columns(columns, sheared);
-    ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_ERR_SHEAR);
+    ck_status(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_ERR_SHEAR);
     ck_assert(isfinite(residual) && residual > 0.1f);
 }
 

@@ -82,15 +82,13 @@ TEST(set_may_be_as_large_as_the_limit)
     for (uint32_t i = 0; i <= ESPL_SET_LIMIT; ++i) {
         set[i] = i + 1;
     }
-    ck_assert_int_eq(espl__archetype_of(&fix.store, set, ESPL_SET_LIMIT + 1, &number),
-                     ESPL_ERR_LIMIT);
+    ck_status(espl__archetype_of(&fix.store, set, ESPL_SET_LIMIT + 1, &number), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(number, 777);
     ck_assert_uint_eq(espl__array_length(fix.store.archetypes), 0);
 
     const uint32_t full = fixture_archetype(&fix, set, ESPL_SET_LIMIT);
     const espl_component last = ESPL_SET_LIMIT + 1, first = 1;
-    ck_assert_int_eq(espl__archetype_change(&fix.store, full, &last, 1, NULL, 0, &number),
-                     ESPL_ERR_LIMIT);
+    ck_status(espl__archetype_change(&fix.store, full, &last, 1, NULL, 0, &number), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(number, 777);
 
     // One out and one in fits; what is there already takes no place.
@@ -317,7 +315,7 @@ TEST(archetype_without_memory_is_not_made)
                 ck_assert_uint_eq(to, before);
                 break;
             }
-            ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
+            ck_status(status, ESPL_ERR_NO_MEMORY);
             ck_assert_uint_eq(to, 777);
             ck_assert_uint_eq(espl__array_length(fix.store.archetypes), before);
             failures += 1;

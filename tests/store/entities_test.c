@@ -65,7 +65,7 @@ TEST(recycled_index_differs_in_the_count_alone)
 
     ck_assert_uint_eq(second.index, first.index);
     ck_assert_uint_eq(second.generation, first.generation + 1);
-    ck_assert_int_eq(espl__entity_check(&fix.store, first), ESPL_ERR_DEAD);
+    ck_status(espl__entity_check(&fix.store, first), ESPL_ERR_DEAD);
     ck_ok(espl__entity_check(&fix.store, second));
 }
 
@@ -147,13 +147,13 @@ TEST(index_lives_from_its_row_to_its_removal)
 
     fixture_take_indices(&fix, bare, &index, 1);
     const espl_entity entity = espl__entity_at(&fix.store, index);
-    ck_assert_int_eq(espl__entity_check(&fix.store, entity), ESPL_ERR_DEAD);
+    ck_status(espl__entity_check(&fix.store, entity), ESPL_ERR_DEAD);
 
     espl__row_add(&fix.store, bare, index);
     ck_ok(espl__entity_check(&fix.store, entity));
 
     espl__entities_remove(&fix.store, &index, 1);
-    ck_assert_int_eq(espl__entity_check(&fix.store, entity), ESPL_ERR_DEAD);
+    ck_status(espl__entity_check(&fix.store, entity), ESPL_ERR_DEAD);
     fixture_settle(&fix);
 }
 
@@ -189,8 +189,8 @@ TEST(index_retires_after_its_last_generation)
     destroy(last);
     ck_assert_uint_eq(fix.store.retired_count, 1);
     ck_assert_uint_eq(fix.store.free_count, 0);
-    ck_assert_int_eq(espl__entity_check(&fix.store, last), ESPL_ERR_DEAD);
-    ck_assert_int_eq(espl__entity_check(&fix.store, first), ESPL_ERR_DEAD);
+    ck_status(espl__entity_check(&fix.store, last), ESPL_ERR_DEAD);
+    ck_status(espl__entity_check(&fix.store, first), ESPL_ERR_DEAD);
     ck_assert_uint_eq(create().index, other.index + 1);
 }
 
@@ -199,9 +199,9 @@ TEST(reserve_past_the_index_limit_is_refused)
 {
     create();
 
-    ck_assert_int_eq(espl__entities_reserve(&fix.store, INDEX_LIMIT), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl__entities_reserve(&fix.store, SIZE_MAX), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl__entities_reserve(&fix.store, SIZE_MAX / 2 + 2), ESPL_ERR_LIMIT);
+    ck_status(espl__entities_reserve(&fix.store, INDEX_LIMIT), ESPL_ERR_LIMIT);
+    ck_status(espl__entities_reserve(&fix.store, SIZE_MAX), ESPL_ERR_LIMIT);
+    ck_status(espl__entities_reserve(&fix.store, SIZE_MAX / 2 + 2), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(espl__array_length(fix.store.records), 1);
     ck_ok(espl__entities_reserve(&fix.store, 20));
     ck_ok(espl__entities_reserve(&fix.store, 0));
@@ -221,16 +221,16 @@ TEST(store_without_indices_gives_none)
             living[i] = create();
             ck_assert_uint_lt(living[i].index, INDEX_LIMIT);
         }
-        ck_assert_int_eq(espl__entities_reserve(&fix.store, 1), ESPL_ERR_LIMIT);
+        ck_status(espl__entities_reserve(&fix.store, 1), ESPL_ERR_LIMIT);
         fixture_is_sound(&fix);
         for (size_t i = 0; i < left; ++i) {
             destroy(living[i]);
-            ck_assert_int_eq(espl__entity_check(&fix.store, living[i]), ESPL_ERR_DEAD);
+            ck_status(espl__entity_check(&fix.store, living[i]), ESPL_ERR_DEAD);
         }
     }
 
     ck_assert_uint_eq(lives, INDEX_LIMIT * LAST_GENERATION);
-    ck_assert_int_eq(espl__entities_reserve(&fix.store, 1), ESPL_ERR_LIMIT);
+    ck_status(espl__entities_reserve(&fix.store, 1), ESPL_ERR_LIMIT);
     ck_ok(espl__entities_reserve(&fix.store, 0));
 }
 #endif
@@ -287,7 +287,7 @@ TEST(many_taken_at_once_are_those_taken_one_by_one)
             const espl_entity alone = espl__entity_at(&other.store, indices[k]);
 
             ck_assert(espl_entity_equal(together[k], alone));
-            ck_assert_int_eq(espl__entity_check(&fix.store, together[k]), ESPL_ERR_DEAD);
+            ck_status(espl__entity_check(&fix.store, together[k]), ESPL_ERR_DEAD);
             ck_ok(espl__rows_reserve(&fix.store, bare, 1));
             espl__row_add(&fix.store, bare, together[k].index);
             espl__row_add(&other.store, other_bare, alone.index);
@@ -325,7 +325,7 @@ TEST(failed_reserve_changes_nothing)
     const size_t room = espl__array_capacity(fix.store.records);
 
     fix.fail_at = fix.calls + 1;
-    ck_assert_int_eq(espl__entities_reserve(&fix.store, room + 1), ESPL_ERR_NO_MEMORY);
+    ck_status(espl__entities_reserve(&fix.store, room + 1), ESPL_ERR_NO_MEMORY);
     ck_assert_uint_eq(espl__array_length(fix.store.records), 1);
     ck_ok(espl__entity_check(&fix.store, entity));
     fixture_is_sound(&fix);

@@ -415,7 +415,7 @@ TEST(index_may_live_again_in_the_change_it_died_in)
     ck_assert_uint_eq(at(plain)->count, 0);
     ck_assert_uint_eq(at(named)->count, 1);
     ck_assert_uint_eq(get(index, weight), 0);
-    ck_assert_int_eq(espl__entity_check(&fix.store, before), ESPL_ERR_DEAD);
+    ck_status(espl__entity_check(&fix.store, before), ESPL_ERR_DEAD);
     ck_ok(espl__entity_check(&fix.store, espl__entity_at(&fix.store, index)));
 }
 
@@ -487,7 +487,7 @@ TEST(reserve_that_fails_leaves_the_chunks_as_they_were)
     const uint32_t before = fixture_hash(&fix);
     const size_t chunks = espl__array_length(at(paged)->chunks);
 
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, paged, SIZE_MAX), ESPL_ERR_LIMIT);
+    ck_status(espl__rows_reserve(&fix.store, paged, SIZE_MAX), ESPL_ERR_LIMIT);
     ck_assert_int_lt(espl__rows_reserve(&fix.store, paged, SIZE_MAX - 4), 0);
     for (size_t n = 1;; ++n) {
         const size_t bytes = fix.bytes;
@@ -497,7 +497,7 @@ TEST(reserve_that_fails_leaves_the_chunks_as_they_were)
         if (status == ESPL_OK) {
             break;
         }
-        ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
+        ck_status(status, ESPL_ERR_NO_MEMORY);
         ck_assert_uint_eq(fixture_hash(&fix), before);
         ck_assert_uint_eq(at(paged)->reserved, chunks * SMALL_CHUNK);
         ck_assert_uint_eq(at(paged)->wanted, 0);

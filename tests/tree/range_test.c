@@ -313,13 +313,13 @@ TEST(a_reserve_past_the_limit_is_refused)
 {
     const size_t limit = UINT32_MAX / 2;
 
-    ck_assert_int_eq(espl__forest_reserve(forest, limit + 1, 0), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl__forest_reserve(forest, 0, limit + 1), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl__forest_reserve(forest, SIZE_MAX, 0), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl__forest_prepay(forest, SIZE_MAX, 1), ESPL_ERR_LIMIT);
+    ck_status(espl__forest_reserve(forest, limit + 1, 0), ESPL_ERR_LIMIT);
+    ck_status(espl__forest_reserve(forest, 0, limit + 1), ESPL_ERR_LIMIT);
+    ck_status(espl__forest_reserve(forest, SIZE_MAX, 0), ESPL_ERR_LIMIT);
+    ck_status(espl__forest_prepay(forest, SIZE_MAX, 1), ESPL_ERR_LIMIT);
     (void)take(3);
-    ck_assert_int_eq(espl__forest_reserve(forest, limit - 2, 0), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl__forest_reserve(forest, SIZE_MAX - 2, 0), ESPL_ERR_LIMIT);
+    ck_status(espl__forest_reserve(forest, limit - 2, 0), ESPL_ERR_LIMIT);
+    ck_status(espl__forest_reserve(forest, SIZE_MAX - 2, 0), ESPL_ERR_LIMIT);
     check_pool();
 }
 
@@ -338,10 +338,8 @@ TEST(a_reserve_that_fails_changes_nothing)
 
     for (size_t i = 0; i < 3; ++i) {
         test_heap_arm(&fix.under, 1, true);
-        ck_assert_int_eq(espl__forest_reserve(forest, wanted[i][0], wanted[i][1]),
-                         ESPL_ERR_NO_MEMORY);
-        ck_assert_int_eq(espl__forest_prepay(forest, wanted[i][0], wanted[i][1]),
-                         ESPL_ERR_NO_MEMORY);
+        ck_status(espl__forest_reserve(forest, wanted[i][0], wanted[i][1]), ESPL_ERR_NO_MEMORY);
+        ck_status(espl__forest_prepay(forest, wanted[i][0], wanted[i][1]), ESPL_ERR_NO_MEMORY);
         test_heap_arm(&fix.under, 0, false);
         ck_assert_uint_eq(forest->floor, 0);
         ck_assert_uint_eq(forest->capacity, slots);

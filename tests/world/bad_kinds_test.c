@@ -166,7 +166,7 @@ static void list_bad_components(void)
     demand(espl_query_begin(s.world, &late, &query), ESPL_ERR_ARGUMENT, "900");
     demand(espl_write_parallel(s.world, &parallel, NULL), ESPL_ERR_ARGUMENT, "900");
     demand(espl_write_parallel(s.world, &columns, NULL), ESPL_ERR_ARGUMENT, "900");
-    ck_assert_int_eq(espl_set_name(NULL, s.root, "name"), ESPL_ERR_ARGUMENT);
+    ck_status(espl_set_name(NULL, s.root, "name"), ESPL_ERR_ARGUMENT);
 }
 
 TEST_LOOP(what_is_none_of_its_kind_is_refused_and_told, 0, 2)
@@ -191,7 +191,7 @@ TEST(a_dump_shows_numbers_that_are_not_finite)
     ck_ok(espl_set_inherit(s.world, s.member, 0));
     ck_ok(espl_set_local_transform(s.world, s.root, &huge));
     for (int i = 0; i < 2; ++i) {
-        ck_assert_int_eq(espl_set_local_transform(s.world, s.member, &huge), ESPL_OVERFLOW);
+        ck_status(espl_set_local_transform(s.world, s.member, &huge), ESPL_OVERFLOW);
         ck_assert_uint_lt(espl_dump(s.world, s.member, text, sizeof text), sizeof text);
         ck_assert_ptr_nonnull(strstr(text, i == 0 ? "scale inf" : "scale -inf"));
         ck_assert_ptr_nonnull(strstr(text, "position nan"));
@@ -223,7 +223,7 @@ TEST(a_parallel_write_that_overflows_says_so_and_gives_no_names)
     scene_begin(true);
     const espl_parallel_def def = {.query = &rows, .function = name_and_overflow, .context = &s};
     espl_parallel_report parallel = {0};
-    ck_assert_int_eq(espl_write_parallel(s.world, &def, &parallel), ESPL_OVERFLOW);
+    ck_status(espl_write_parallel(s.world, &def, &parallel), ESPL_OVERFLOW);
     ck_assert_uint_eq(parallel.overflowed, 1);
     ck_assert_str_eq(espl_get_name(s.world, s.root), "");
     const espl_write write = {.entity = s.member, .kind = ESPL_WRITE_LOCAL_SCALE, .value.scale = 2};

@@ -166,7 +166,7 @@ TEST(an_entity_without_placement_has_nothing_to_read_or_write)
     other = s.child;
     refuse_reads(bare, ESPL_ERR_NO_TRANSFORM);
     refuse_writes(bare, ESPL_ERR_NO_TRANSFORM);
-    ck_assert_int_eq(espl_attach(s.world, bare, s.child, &keeps), ESPL_ERR_NO_TRANSFORM);
+    ck_status(espl_attach(s.world, bare, s.child, &keeps), ESPL_ERR_NO_TRANSFORM);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
 }
 
@@ -192,8 +192,8 @@ static void refuse_value(espl_write write)
             ck_assert_msg(status == ESPL_ERR_NOT_FINITE, "%s in form %d answers %s",
                           form_name(write.kind), form, espl_status_name(status));
         }
-        ck_assert_int_eq(espl_record_write(recorder, 0, write.entity, write.kind, &write.value),
-                         ESPL_ERR_NOT_FINITE);
+        ck_status(espl_record_write(recorder, 0, write.entity, write.kind, &write.value),
+                  ESPL_ERR_NOT_FINITE);
     }
 }
 
@@ -228,23 +228,23 @@ TEST(helpers_check_each_field)
         for (int i = 0; i < 3; ++i) {
             float point[3] = {1, 2, 3}, up[3] = {0, 1, 0}, by[4] = {0, 0.6f, 0, 0.8f};
             by[field] = poison[i];
-            ck_assert_int_eq(espl_rotate_about(s.world, s.child, point, by), ESPL_ERR_NOT_FINITE);
+            ck_status(espl_rotate_about(s.world, s.child, point, by), ESPL_ERR_NOT_FINITE);
             by[field] = 0;
             if (field == 3) {
                 continue;
             }
             up[field] = poison[i];
-            ck_assert_int_eq(espl_look_at(s.world, s.child, point, up, ESPL_AXIS_FORWARD),
-                             ESPL_ERR_NOT_FINITE);
+            ck_status(espl_look_at(s.world, s.child, point, up, ESPL_AXIS_FORWARD),
+                      ESPL_ERR_NOT_FINITE);
             point[field] = poison[i];
-            ck_assert_int_eq(espl_look_at(s.world, s.child, point, NULL, ESPL_AXIS_FORWARD),
-                             ESPL_ERR_NOT_FINITE);
+            ck_status(espl_look_at(s.world, s.child, point, NULL, ESPL_AXIS_FORWARD),
+                      ESPL_ERR_NOT_FINITE);
             by[3] = 1;
-            ck_assert_int_eq(espl_rotate_about(s.world, s.child, point, by), ESPL_ERR_NOT_FINITE);
+            ck_status(espl_rotate_about(s.world, s.child, point, by), ESPL_ERR_NOT_FINITE);
         }
     }
     static const float point[3] = {1, 2, 3}, none[4] = {0, 0, 0, 0};
-    ck_assert_int_eq(espl_rotate_about(s.world, s.child, point, none), ESPL_ERR_NOT_FINITE);
+    ck_status(espl_rotate_about(s.world, s.child, point, none), ESPL_ERR_NOT_FINITE);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
 }
 
@@ -275,7 +275,7 @@ TEST(a_rotation_off_unit_length_is_normalised_by_every_kind)
 
 static void ck_refused_whole(espl_status status, const espl_write_report *report)
 {
-    ck_assert_int_eq(status, ESPL_ERR_ARGUMENT);
+    ck_status(status, ESPL_ERR_ARGUMENT);
     ck_assert(report->applied == 0 && report->lossy == 0 && report->refused == 0);
 }
 
@@ -298,11 +298,10 @@ TEST(a_stride_that_is_too_small_for_the_kind_and_kinds_that_do_not_exist_are_ref
                                                 &value, stride, 1, &r),
                              &r);
         }
-        ck_assert_int_eq(espl_write_one(s.world, s.child, kind, NULL), ESPL_ERR_ARGUMENT);
+        ck_status(espl_write_one(s.world, s.child, kind, NULL), ESPL_ERR_ARGUMENT);
         if (!is_kind) {
-            ck_assert_int_eq(espl_write_one(s.world, s.child, kind, &value), ESPL_ERR_ARGUMENT);
-            ck_assert_int_eq(espl_record_write(recorder, 0, s.child, kind, &value),
-                             ESPL_ERR_ARGUMENT);
+            ck_status(espl_write_one(s.world, s.child, kind, &value), ESPL_ERR_ARGUMENT);
+            ck_status(espl_record_write(recorder, 0, s.child, kind, &value), ESPL_ERR_ARGUMENT);
         }
     }
     ck_assert_uint_eq(test_physical_hash(s.world), before);
@@ -349,17 +348,17 @@ TEST(a_kind_out_of_range_is_refused_alone)
             write_vector(s.root, (espl_write_kind)kinds[i], 1, 1, 1),
             write_vector(s.root, ESPL_WRITE_TRANSLATE_IN_PARENT, 0, 0, 0)};
         espl_write_report report;
-        ck_assert_int_eq(espl_write_batch(s.world, writes, 2, &report), ESPL_PARTLY);
+        ck_status(espl_write_batch(s.world, writes, 2, &report), ESPL_PARTLY);
         ck_assert_uint_eq(report.applied, 1);
         ck_assert_uint_eq(report.refused, 1);
         ck_assert_uint_eq(report.first_refused, 0);
-        ck_assert_int_eq(report.first_status, ESPL_ERR_ARGUMENT);
+        ck_status(report.first_status, ESPL_ERR_ARGUMENT);
         // Nothing may be looked up by it where all entries are of that kind either.
-        ck_assert_int_eq(espl_write_batch(s.world, writes, 1, &report), ESPL_PARTLY);
+        ck_status(espl_write_batch(s.world, writes, 1, &report), ESPL_PARTLY);
         ck_assert_uint_eq(report.applied, 0);
         ck_assert_uint_eq(report.refused, 1);
-        ck_assert_int_eq(report.first_status, ESPL_ERR_ARGUMENT);
-        ck_assert_int_eq(
+        ck_status(report.first_status, ESPL_ERR_ARGUMENT);
+        ck_status(
             espl_record_write(recorder, 0, writes[0].entity, writes[0].kind, &writes[0].value),
             ESPL_ERR_ARGUMENT);
     }
@@ -370,8 +369,8 @@ TEST(a_kind_out_of_range_is_refused_alone)
 TEST(more_writes_than_can_be_counted_are_refused)
 {
     const espl_write write = write_vector(s.root, ESPL_WRITE_TRANSLATE_IN_PARENT, 1, 0, 0);
-    ck_assert_int_eq(espl_write_batch(s.world, &write, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_write_batch(s.world, &write, SIZE_MAX / 2 + 1, NULL), ESPL_ERR_LIMIT);
+    ck_status(espl_write_batch(s.world, &write, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
+    ck_status(espl_write_batch(s.world, &write, SIZE_MAX / 2 + 1, NULL), ESPL_ERR_LIMIT);
     ck_assert_float_eq(test_world_of(s.world, s.root).position[0], 1);
 }
 
@@ -386,17 +385,16 @@ TEST(inherit_flags_are_checked)
     for (size_t i = 0; i < LENGTH_OF(bad); ++i) {
         const espl_attach_options options = {.inherit = bad[i]};
         const espl_instance_def def = {.source = s.solo, .parent = s.root, .inherit = bad[i]};
-        ck_assert_int_eq(espl_set_inherit(s.world, s.child, bad[i]), ESPL_ERR_ARGUMENT);
-        ck_assert_int_eq(espl_attach(s.world, s.solo, s.root, &options), ESPL_ERR_ARGUMENT);
-        ck_assert_int_eq(espl_record_set_inherit(recorder, 0, s.child, bad[i]), ESPL_ERR_ARGUMENT);
-        ck_assert_int_eq(espl_record_attach(recorder, 0, s.solo, s.root, &options),
-                         ESPL_ERR_ARGUMENT);
-        ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_ARGUMENT);
+        ck_status(espl_set_inherit(s.world, s.child, bad[i]), ESPL_ERR_ARGUMENT);
+        ck_status(espl_attach(s.world, s.solo, s.root, &options), ESPL_ERR_ARGUMENT);
+        ck_status(espl_record_set_inherit(recorder, 0, s.child, bad[i]), ESPL_ERR_ARGUMENT);
+        ck_status(espl_record_attach(recorder, 0, s.solo, s.root, &options), ESPL_ERR_ARGUMENT);
+        ck_status(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_ARGUMENT);
     }
     const espl_instance_def unhung = {.source = s.solo, .inherit = ESPL_ABSOLUTE_X};
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &unhung, 1, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_set_inherit(s.world, s.root, ESPL_ABSOLUTE_X), ESPL_ERR_NOT_CHILD);
-    ck_assert_int_eq(espl_set_inherit(s.world, s.solo, ESPL_COPY_PARENT), ESPL_ERR_NOT_CHILD);
+    ck_status(espl_record_instantiate(recorder, 0, &unhung, 1, NULL), ESPL_ERR_ARGUMENT);
+    ck_status(espl_set_inherit(s.world, s.root, ESPL_ABSOLUTE_X), ESPL_ERR_NOT_CHILD);
+    ck_status(espl_set_inherit(s.world, s.solo, ESPL_COPY_PARENT), ESPL_ERR_NOT_CHILD);
     ck_ok(espl_set_inherit(s.world, s.root, 0));
     ck_ok(espl_set_inherit(s.world, s.solo, 0));
     ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
@@ -427,8 +425,8 @@ TEST(a_plain_pose_is_refused_as_not_finite_or_overflows)
             *number = poison[field % 3];
             ck_ok(espl_get_local_transform(world, child, &before));
             espl_stats(world, &counted);
-            ck_assert_int_eq(espl_set_local_transform(world, child, &value), ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_set_local_transform(world, root, &value), ESPL_ERR_NOT_FINITE);
+            ck_status(espl_set_local_transform(world, child, &value), ESPL_ERR_NOT_FINITE);
+            ck_status(espl_set_local_transform(world, root, &value), ESPL_ERR_NOT_FINITE);
             ck_ok(espl_get_local_transform(world, child, &after));
             espl_stats(world, &counted_then);
             ck_assert_mem_eq(&before, &after, sizeof before);
@@ -440,16 +438,16 @@ TEST(a_plain_pose_is_refused_as_not_finite_or_overflows)
     // written, and come back when the scale is small.
     espl_transform far = espl_transform_identity(), left;
     far.position[0] = 1e30f;
-    ck_assert_int_eq(espl_set_local_transform(world, child, &far), ESPL_OVERFLOW);
+    ck_status(espl_set_local_transform(world, child, &far), ESPL_OVERFLOW);
     ck_assert_uint_eq(test_count_overflowed(world), 2);
     ck_ok(espl_set_local_scale(world, root, 1));
     ck_assert_float_eq(test_world_of(world, child).position[0], 1e30f);
     ck_ok(espl_set_local_transform(world, leaf, &far));
     far.position[0] = 0;
     far.scale = 1e30f;
-    ck_assert_int_eq(espl_set_local_transform(world, child, &far), ESPL_OVERFLOW);
-    ck_assert_int_eq(espl_set_local_transform(world, root, &far), ESPL_OVERFLOW);
-    ck_assert_int_eq(espl_set_local_scale(world, child, 1), ESPL_OVERFLOW);
+    ck_status(espl_set_local_transform(world, child, &far), ESPL_OVERFLOW);
+    ck_status(espl_set_local_transform(world, root, &far), ESPL_OVERFLOW);
+    ck_status(espl_set_local_scale(world, child, 1), ESPL_OVERFLOW);
     ck_ok(espl_set_local_scale(world, root, 1));
     ck_assert_uint_eq(test_count_overflowed(world), 0);
     ck_ok(espl_get_world_transform(world, leaf, &left));

@@ -258,10 +258,10 @@ TEST(a_batch_of_the_dead_alone_is_refused_whole)
     writes[0].entity = espl_entity_null();
     const uint64_t hash = test_physical_hash(w);
 
-    ck_assert_int_eq(espl_write_batch(w, writes, COUNT, &report), ESPL_PARTLY);
+    ck_status(espl_write_batch(w, writes, COUNT, &report), ESPL_PARTLY);
     ck_report(&report, 0, 0, COUNT);
     ck_assert_uint_eq(report.first_refused, 0);
-    ck_assert_int_eq(report.first_status, ESPL_ERR_NULL_ENTITY);
+    ck_status(report.first_status, ESPL_ERR_NULL_ENTITY);
     ck_assert_uint_eq(test_physical_hash(w), hash);
 }
 
@@ -273,10 +273,10 @@ TEST(an_entry_with_a_bad_value_takes_no_memory)
 
     ck_ok(espl_reserve(w, &(espl_reserve_def){.writes = 1}));
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_write_batch(w, &write, 1, NULL), ESPL_PARTLY);
+    ck_status(espl_write_batch(w, &write, 1, NULL), ESPL_PARTLY);
     ck_assert_uint_eq(test.heap.calls, 0);
     write.value.stretch[2] = 3;
-    ck_assert_int_eq(espl_write_batch(w, &write, 1, NULL), ESPL_ERR_NO_MEMORY);
+    ck_status(espl_write_batch(w, &write, 1, NULL), ESPL_ERR_NO_MEMORY);
     ck_assert_uint_gt(test.heap.calls, 0);
 }
 
@@ -296,15 +296,15 @@ TEST(a_batch_of_nothing_and_one_of_lossy_writes_are_done)
     const espl_write writes[3] = {write_scale(node[0], ESPL_WRITE_LOCAL_SCALE, 0),
                                   write_vector(node[1], ESPL_WRITE_WORLD_POSITION, 9, 9, 9),
                                   write_vector(node[2], ESPL_WRITE_TRANSLATE_IN_PARENT, 1, 1, 1)};
-    ck_assert_int_eq(espl_write_batch(w, writes, 3, &report), ESPL_LOSSY);
+    ck_status(espl_write_batch(w, writes, 3, &report), ESPL_LOSSY);
     ck_report(&report, 3, 1, 0);
     ck_assert_float_eq(world_x(node[1]), 1);
 
     espl_write bad[3] = {writes[1], writes[2], writes[2]};
     bad[1].entity = espl_entity_null();
-    ck_assert_int_eq(espl_write_batch(w, bad, 3, &report), ESPL_PARTLY);
+    ck_status(espl_write_batch(w, bad, 3, &report), ESPL_PARTLY);
     ck_report(&report, 2, 1, 1);
-    ck_assert_int_eq(report.first_status, ESPL_ERR_NULL_ENTITY);
+    ck_status(report.first_status, ESPL_ERR_NULL_ENTITY);
 }
 
 // --- What leaves the range ---
@@ -320,7 +320,7 @@ TEST(an_entry_may_make_its_own_world_overflow_but_not_a_stretch)
         write_vector(node[1], ESPL_WRITE_STRETCH, 1e30f, 1, 1),
         write_vector(node[1], ESPL_WRITE_MULTIPLY_STRETCH, 1e30f, 1, 1),
         write_scale(node[2], ESPL_WRITE_LOCAL_SCALE, 2)};
-    ck_assert_int_eq(espl_write_batch(w, writes, 2, &report), ESPL_OVERFLOW);
+    ck_status(espl_write_batch(w, writes, 2, &report), ESPL_OVERFLOW);
     ck_report(&report, 2, 0, 0);
     ck_assert_uint_ge(report.overflowed, 1);
     ck_assert_uint_eq(test_count_overflowed(w), 1);
@@ -331,10 +331,10 @@ TEST(an_entry_may_make_its_own_world_overflow_but_not_a_stretch)
     ck_ok(espl_write_batch(w, &back, 1, &report));
     ck_assert_uint_eq(report.overflowed, 0);
     ck_assert_float_eq(test_world_of(w, node[2]).scale, 1e20f);
-    ck_assert_int_eq(espl_write_batch(w, writes + 2, 3, &report), ESPL_PARTLY);
+    ck_status(espl_write_batch(w, writes + 2, 3, &report), ESPL_PARTLY);
     ck_report(&report, 2, 0, 1);
     ck_assert_uint_eq(report.first_refused, 1);
-    ck_assert_int_eq(report.first_status, ESPL_ERR_RANGE);
+    ck_status(report.first_status, ESPL_ERR_RANGE);
     ck_assert_float_eq(test_world_of(w, node[1]).stretch[0], 1e30f);
     ck_assert_float_eq(test_world_of(w, node[2]).scale, 2);
 }
@@ -350,8 +350,8 @@ TEST_LOOP(an_entity_above_a_world_that_overflows_is_written_twice, 0, 2)
                                   write_scale(node[0], ESPL_WRITE_LOCAL_SCALE, 2),
                                   write_scale(node[0], ESPL_WRITE_LOCAL_SCALE, 1e30f)};
     ck_ok(espl_write_batch(w, writes, 1, NULL));
-    ck_assert_int_eq(espl_write_batch(w, writes + 1 - child_first, 2 + child_first, &report),
-                     ESPL_OVERFLOW);
+    ck_status(espl_write_batch(w, writes + 1 - child_first, 2 + child_first, &report),
+              ESPL_OVERFLOW);
     ck_report(&report, 2 + child_first, 0, 0);
     ck_assert_float_eq(test_local_of(w, node[0]).scale, 1e30f);
     ck_assert_uint_eq(test_count_overflowed(w), 1);
@@ -376,7 +376,7 @@ TEST(an_entry_may_make_a_world_below_overflow)
                                   write_scale(node[0], ESPL_WRITE_LOCAL_SCALE, 1e10f),
                                   write_vector(node[1], ESPL_WRITE_LOCAL_POSITION, 4, 0, 0),
                                   write_scale(node[4], ESPL_WRITE_LOCAL_SCALE, 1e10f)};
-    ck_assert_int_eq(espl_write_batch(w, writes, 4, &report), ESPL_OVERFLOW);
+    ck_status(espl_write_batch(w, writes, 4, &report), ESPL_OVERFLOW);
     ck_report(&report, 4, 0, 0);
     ck_assert_uint_eq(test_count_overflowed(w), 1);
     ck_assert(isinf(test_world_of(w, node[2]).scale));
@@ -401,10 +401,10 @@ TEST(an_entry_in_world_axes_below_a_world_that_overflows_is_refused_alone)
                                   write_scale(node[0], ESPL_WRITE_LOCAL_SCALE, 1e30f),
                                   write_vector(node[1], ESPL_WRITE_LOCAL_POSITION, 1e30f, 0, 0),
                                   write_vector(node[2], ESPL_WRITE_TRANSLATE_IN_PARENT, 1, 0, 0)};
-    ck_assert_int_eq(espl_write_batch(w, writes, 4, &report), ESPL_PARTLY);
+    ck_status(espl_write_batch(w, writes, 4, &report), ESPL_PARTLY);
     ck_report(&report, 3, 0, 1);
     ck_assert_uint_eq(report.first_refused, 0);
-    ck_assert_int_eq(report.first_status, ESPL_ERR_RANGE);
+    ck_status(report.first_status, ESPL_ERR_RANGE);
     ck_assert_uint_ge(report.overflowed, 2);
     ck_assert_uint_eq(test_count_overflowed(w), 2);
     ck_assert_float_eq(test_local_of(w, node[2]).position[0], 2);

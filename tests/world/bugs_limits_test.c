@@ -283,16 +283,16 @@ TEST(k3_large_numbers_of_things_are_not_taken_for_small_ones)
     const espl_change_def removes = {.remove = &placement, .remove_count = large};
     const uint64_t before = test_physical_hash(w);
 
-    ck_assert_int_eq(espl_query_begin(w, &all, &query), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_query_begin(w, &none, &query), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_query_begin(w, &any, &query), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_query_begin(w, &changed, &query), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_create(w, &placement, large, 1, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_change_components(w, node[0], &adds), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_change_components(w, node[0], &removes), ESPL_ERR_LIMIT);
+    ck_status(espl_query_begin(w, &all, &query), ESPL_ERR_LIMIT);
+    ck_status(espl_query_begin(w, &none, &query), ESPL_ERR_LIMIT);
+    ck_status(espl_query_begin(w, &any, &query), ESPL_ERR_LIMIT);
+    ck_status(espl_query_begin(w, &changed, &query), ESPL_ERR_LIMIT);
+    ck_status(espl_create(w, &placement, large, 1, NULL), ESPL_ERR_LIMIT);
+    ck_status(espl_change_components(w, node[0], &adds), ESPL_ERR_LIMIT);
+    ck_status(espl_change_components(w, node[0], &removes), ESPL_ERR_LIMIT);
     ck_assert(espl_entity_is_null(espl_get_child(w, node[0], large)));
     ck_assert(espl_entity_is_null(espl_get_child(w, node[0], large - 1)));
-    ck_assert_int_eq(espl_set_component(w, node[0], ESPL_PREFAB, NULL, large), ESPL_ERR_ARGUMENT);
+    ck_status(espl_set_component(w, node[0], ESPL_PREFAB, NULL, large), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(test_physical_hash(w), before);
 }
 
@@ -376,10 +376,10 @@ TEST(k12_what_is_not_there_is_not_found_one_past_the_end)
     ck_ok(espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, 1, &pending));
     ck_ok(espl_play(w, commands, NULL));
     ck_ok(espl_command_buffer_result(commands, 0, 0));
-    ck_assert_int_eq(espl_command_buffer_result(commands, 0, 1), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_command_buffer_result(commands, 1, 0), ESPL_ERR_ARGUMENT);
+    ck_status(espl_command_buffer_result(commands, 0, 1), ESPL_ERR_ARGUMENT);
+    ck_status(espl_command_buffer_result(commands, 1, 0), ESPL_ERR_ARGUMENT);
     pending.index += 1;
-    ck_assert_int_eq(espl_command_buffer_resolve(commands, pending, &out), ESPL_ERR_FOREIGN);
+    ck_status(espl_command_buffer_resolve(commands, pending, &out), ESPL_ERR_FOREIGN);
     ck_assert_uint_eq(out.index, 7);
     espl_command_buffer_destroy(commands);
 }

@@ -44,7 +44,7 @@ static espl_entity make(size_t count)
 
 static void is_refused(espl_status status, uint64_t hash)
 {
-    ck_assert_int_eq(status, ESPL_ERR_LIMIT);
+    ck_status(status, ESPL_ERR_LIMIT);
     ck_assert_ptr_nonnull(strstr(test.hooks.last_line, "ESPL_ERR_LIMIT"));
     ck_assert_uint_eq(test_physical_hash(w), hash); // reads what is refused, too
     test_world_is_valid(w);
@@ -78,7 +78,7 @@ TEST(d2_a_world_takes_so_many_components_and_no_more)
     const size_t bytes = test.heap.bytes;
     out = 7;
     for (int i = 0; i < 2; ++i) {
-        ck_assert_int_eq(register_one(w, "one more", 4, 4, &out), ESPL_ERR_LIMIT);
+        ck_status(register_one(w, "one more", 4, 4, &out), ESPL_ERR_LIMIT);
         ck_assert_uint_eq(out, 7);
         ck_assert_uint_eq(espl_component_find(w, "one more"), 0);
         ck_assert_uint_eq(test.heap.bytes, bytes);
@@ -91,8 +91,8 @@ TEST(d2_a_world_takes_so_many_components_and_no_more)
     value = 0;
     ck_ok(espl_get_component(w, entity, ESPL_COMPONENT_LIMIT, &value, 4));
     ck_assert_uint_eq(value, 77);
-    ck_assert_int_eq(espl_add_component(w, entity, ESPL_COMPONENT_LIMIT + 1, &value, 4),
-                     ESPL_ERR_ARGUMENT);
+    ck_status(espl_add_component(w, entity, ESPL_COMPONENT_LIMIT + 1, &value, 4),
+              ESPL_ERR_ARGUMENT);
 }
 
 // --- Components of one entity ---
@@ -102,9 +102,9 @@ FIXTURE(set_up_tags, tear_down);
 TEST(d2_an_entity_is_made_with_so_many_components_and_no_more)
 {
     const uint64_t hash = test_physical_hash(w);
-    ck_assert_int_eq(espl_create(w, tags, TAGS, 1, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_create(w, tags, SIZE_MAX, 1, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(test_reserve_rows(w, tags, TAGS, 1), ESPL_ERR_LIMIT);
+    ck_status(espl_create(w, tags, TAGS, 1, NULL), ESPL_ERR_LIMIT);
+    ck_status(espl_create(w, tags, SIZE_MAX, 1, NULL), ESPL_ERR_LIMIT);
+    ck_status(test_reserve_rows(w, tags, TAGS, 1), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(test_physical_hash(w), hash);
 
     // The role is one of them.
@@ -276,7 +276,7 @@ TEST(a_clone_takes_values_up_to_a_full_set)
     def.value_count = 1;
     ck_ok(espl_record_instantiate(recorder, 0, &def, 1, &full));
     def.value_count = ESPL_SET_LIMIT + 1;
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_LIMIT);
+    ck_status(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_LIMIT);
     ck_ok(espl_play(w, commands, &report));
     ck_assert(report.refused_by[-ESPL_ERR_LIMIT] == 1 && report.created == 1);
     ck_ok(espl_command_buffer_resolve(commands, full, &full));
@@ -336,7 +336,7 @@ TEST(the_lists_of_a_query_share_its_terms)
          ++def.changed_count) {
         const bool fits = 42 + def.changed_count <= ESPL_TERM_LIMIT;
 
-        ck_assert_int_eq(espl_query_begin(w, &def, &query), fits ? ESPL_OK : ESPL_ERR_LIMIT);
+        ck_status(espl_query_begin(w, &def, &query), fits ? ESPL_OK : ESPL_ERR_LIMIT);
         if (fits) {
             ck_assert(espl_query_next(&query) && query.count == 1 &&
                       espl_entity_equal(query.entities[0], entity));
@@ -375,7 +375,7 @@ TEST(a_query_names_so_many_components_and_no_more)
                 continue; // one past what was filled in
             }
             const espl_status status = espl_query_begin(w, &defs[i], &query);
-            ck_assert_int_eq(status, fits ? ESPL_OK : ESPL_ERR_LIMIT);
+            ck_status(status, fits ? ESPL_OK : ESPL_ERR_LIMIT);
             if (fits) {
                 ck_assert(espl_query_next(&query) && query.count == 1 &&
                           espl_entity_equal(query.entities[0], entity));
@@ -436,9 +436,9 @@ TEST(d2_components_are_as_large_as_that_and_no_larger)
         try_values(w, component, sizes[i], 1);
     }
     component = 7;
-    ck_assert_int_eq(register_one(w, "larger", ESPL_COMPONENT_SIZE_LIMIT + 1, 1, &component),
-                     ESPL_ERR_LIMIT);
-    ck_assert_int_eq(register_one(w, "largest", SIZE_MAX, 1, &component), ESPL_ERR_LIMIT);
+    ck_status(register_one(w, "larger", ESPL_COMPONENT_SIZE_LIMIT + 1, 1, &component),
+              ESPL_ERR_LIMIT);
+    ck_status(register_one(w, "largest", SIZE_MAX, 1, &component), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(component, 7);
 }
 
@@ -459,9 +459,9 @@ TEST(d2_components_are_aligned_as_far_as_that_and_no_farther)
         try_values(w, component, ESPL_COMPONENT_SIZE_LIMIT, alignment);
     }
     component = 7;
-    ck_assert_int_eq(register_one(w, "wider", 512, 512, &component), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(register_one(w, "odd", 257, 257, &component), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(register_one(w, "odd too", 255, 255, &component), ESPL_ERR_ARGUMENT);
+    ck_status(register_one(w, "wider", 512, 512, &component), ESPL_ERR_ARGUMENT);
+    ck_status(register_one(w, "odd", 257, 257, &component), ESPL_ERR_ARGUMENT);
+    ck_status(register_one(w, "odd too", 255, 255, &component), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(component, 7);
 }
 
@@ -473,7 +473,7 @@ TEST(d2_names_are_as_long_as_that_and_no_longer)
     for (size_t length = 254; length <= 256; ++length) {
         memset(name, 'n', length);
         const espl_status status = register_one(w, name, 4, 4, &component);
-        ck_assert_int_eq(status, length <= 255 ? ESPL_OK : ESPL_ERR_ARGUMENT);
+        ck_status(status, length <= 255 ? ESPL_OK : ESPL_ERR_ARGUMENT);
         ck_assert_uint_eq(espl_component_find(w, name), length <= 255 ? component : 0);
     }
 }
@@ -495,8 +495,8 @@ TEST(d2_references_are_as_many_as_that_and_no_more)
                                         .alignment = 4,
                                         .references = offsets,
                                         .reference_count = count};
-        ck_assert_int_eq(espl_component_register(w, &def, &component),
-                         count <= ESPL_REFERENCE_LIMIT ? ESPL_OK : ESPL_ERR_LIMIT);
+        ck_status(espl_component_register(w, &def, &component),
+                  count <= ESPL_REFERENCE_LIMIT ? ESPL_OK : ESPL_ERR_LIMIT);
     }
 
     // The last one is followed like any other.
@@ -537,8 +537,8 @@ TEST(d2_commands_have_so_many_lanes_and_no_more)
         espl_command_buffer_destroy(commands);
     }
     commands = NULL;
-    ck_assert_int_eq(espl_command_buffer_create(w, 0, &commands), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_command_buffer_create(w, ESPL_LANE_LIMIT + 1, &commands), ESPL_ERR_LIMIT);
+    ck_status(espl_command_buffer_create(w, 0, &commands), ESPL_ERR_ARGUMENT);
+    ck_status(espl_command_buffer_create(w, ESPL_LANE_LIMIT + 1, &commands), ESPL_ERR_LIMIT);
     ck_assert_ptr_null(commands);
 }
 
@@ -548,7 +548,7 @@ TEST(worlds_have_tags_up_to_a_hundred_and_twenty_seven)
         const espl_world_def def = {.tag = tag};
         espl_world *world = NULL;
 
-        ck_assert_int_eq(espl_world_create(&world, &def), tag <= 127 ? ESPL_OK : ESPL_ERR_ARGUMENT);
+        ck_status(espl_world_create(&world, &def), tag <= 127 ? ESPL_OK : ESPL_ERR_ARGUMENT);
         if (world != NULL) {
             const espl_entity entity = test_solo(world);
 

@@ -99,11 +99,10 @@ TEST(placement_refused_for_one_refuses_all)
     const size_t bytes = t.test.heap.blocks;
 
     // One that copies its parent.
-    ck_assert_int_eq(espl_change_components_array(t.world, list, t.count, &def, &refused),
-                     ESPL_ERR_COPIES_PARENT);
+    ck_status(espl_change_components_array(t.world, list, t.count, &def, &refused),
+              ESPL_ERR_COPIES_PARENT);
     ck_assert_uint_eq(refused, 2);
-    ck_assert_int_eq(espl_change_components_query(t.world, NULL, &def, NULL),
-                     ESPL_ERR_COPIES_PARENT);
+    ck_status(espl_change_components_query(t.world, NULL, &def, NULL), ESPL_ERR_COPIES_PARENT);
     char name[64];
     snprintf(name, sizeof name, "entity %u.%u: ", list[2].index, list[2].generation);
     ck_assert_ptr_nonnull(strstr(t.test.hooks.last_line, name));
@@ -113,10 +112,9 @@ TEST(placement_refused_for_one_refuses_all)
     const espl_transform half = test_at(3e38f, 0, 0);
     const espl_component_value both = {ESPL_TRANSFORM, sizeof half, &half};
     const espl_entity pair[] = {list[8], list[0], list[9], list[1], list[3]};
-    ck_assert_int_eq(espl_change_components_array(t.world, pair, 5,
-                                                  &(espl_change_def){.add = &both, .add_count = 1},
-                                                  &refused),
-                     ESPL_ERR_RANGE);
+    ck_status(espl_change_components_array(
+                  t.world, pair, 5, &(espl_change_def){.add = &both, .add_count = 1}, &refused),
+              ESPL_ERR_RANGE);
     ck_assert_uint_eq(refused, 3);
     ck_assert_uint_eq(table_hash(&t), before);
     ck_assert_uint_ge(t.test.heap.blocks, bytes);
@@ -130,10 +128,9 @@ TEST(placement_refused_for_one_refuses_all)
 
     // One whose world overflows is done, and told.
     const espl_entity under[] = {list[3], list[9]};
-    ck_assert_int_eq(espl_change_components_array(t.world, under, 2,
-                                                  &(espl_change_def){.add = &both, .add_count = 1},
-                                                  &refused),
-                     ESPL_OVERFLOW);
+    ck_status(espl_change_components_array(
+                  t.world, under, 2, &(espl_change_def){.add = &both, .add_count = 1}, &refused),
+              ESPL_OVERFLOW);
     ck_assert_uint_eq(test_count_overflowed(t.world), 1);
     ck_ok(espl_set_local_transform(t.world, list[3], &near));
     ck_assert_uint_eq(test_count_overflowed(t.world), 0);
@@ -156,8 +153,7 @@ TEST(a_subtree_of_many_sets_is_not_disabled_without_memory)
     const uint64_t before = table_hash(&t);
 
     test_heap_arm(&t.test.heap, 1, true);
-    ck_assert_int_eq(espl_disable(t.world, t.rows[0].entity, ESPL_EXTENT_SUBTREE),
-                     ESPL_ERR_NO_MEMORY);
+    ck_status(espl_disable(t.world, t.rows[0].entity, ESPL_EXTENT_SUBTREE), ESPL_ERR_NO_MEMORY);
     test_heap_arm(&t.test.heap, 0, false);
     ck_assert_uint_eq(table_hash(&t), before);
     ck_ok(espl_disable(t.world, t.rows[0].entity, ESPL_EXTENT_SUBTREE));

@@ -255,10 +255,10 @@ static void play_while_waiting(void *context, espl_job function, void *argument,
         if (own->world == NULL) {
             continue; // the hierarchy is being made
         }
-        ck_assert_int_eq(espl_set_local_position(own->world, own->leaf, at), ESPL_ERR_BUSY);
-        ck_assert_int_eq(espl_write_batch(own->world, &write, 1, NULL), ESPL_ERR_BUSY);
-        ck_assert_int_eq(espl_create(own->world, &placed, 1, 1, &out), ESPL_ERR_BUSY);
-        ck_assert_int_eq(espl_destroy(own->world, own->leaf, ESPL_EXTENT_OWNED), ESPL_ERR_BUSY);
+        ck_status(espl_set_local_position(own->world, own->leaf, at), ESPL_ERR_BUSY);
+        ck_status(espl_write_batch(own->world, &write, 1, NULL), ESPL_ERR_BUSY);
+        ck_status(espl_create(own->world, &placed, 1, 1, &out), ESPL_ERR_BUSY);
+        ck_status(espl_destroy(own->world, own->leaf, ESPL_EXTENT_OWNED), ESPL_ERR_BUSY);
     }
     own->calls += 1;
 }
@@ -308,16 +308,16 @@ TEST(overflow_far_below_is_told_and_leaves_no_trace)
         const uint64_t hash = test_physical_hash(world);
 
         hostile.calls = 0;
-        ck_assert_int_eq(espl_set_local_scale(world, at.nodes[0], 4), ESPL_OVERFLOW);
+        ck_status(espl_set_local_scale(world, at.nodes[0], 4), ESPL_OVERFLOW);
         ck_assert_uint_gt(hostile.calls, 0);
         ck_assert_uint_eq(test_count_overflowed(world), 1);
         ck_ok(espl_set_local_scale(world, at.nodes[0], 1));
         ck_assert_uint_eq(test_physical_hash(world), hash);
-        ck_assert_int_eq(espl_write_batch(world, writes, 1, &report), ESPL_OVERFLOW);
+        ck_status(espl_write_batch(world, writes, 1, &report), ESPL_OVERFLOW);
         ck_assert_uint_eq(report.overflowed, 1);
         ck_ok(espl_write_batch(world, writes, 2, &report));
         ck_ok(espl_set_local_scale(world, at.nodes[0], 1));
-        ck_assert_int_eq(espl_write_batch(world, writes, 2, &report), ESPL_OVERFLOW);
+        ck_status(espl_write_batch(world, writes, 2, &report), ESPL_OVERFLOW);
         ck_assert_uint_eq(report.applied, 2);
         ck_assert_uint_ge(report.overflowed, 1);
         ck_ok(espl_set_local_scale(world, at.nodes[0], 1));

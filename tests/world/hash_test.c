@@ -295,8 +295,8 @@ TEST(unknown_kind_of_hash_is_refused)
     uint64_t hash = 77;
 
     begin(false);
-    ck_assert_int_eq(espl_hash(s.world, (espl_hash_kind)2, &hash), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_hash(s.world, (espl_hash_kind)-1, &hash), ESPL_ERR_ARGUMENT);
+    ck_status(espl_hash(s.world, (espl_hash_kind)2, &hash), ESPL_ERR_ARGUMENT);
+    ck_status(espl_hash(s.world, (espl_hash_kind)-1, &hash), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(hash, 77);
     ck_assert_uint_eq(s.test.hooks.traps, 0);
     end();
@@ -319,7 +319,7 @@ TEST(hashing_is_refused_while_a_parallel_write_is_under_way)
 
     begin(false);
     ck_ok(espl_write_parallel(s.world, &def, NULL));
-    ck_assert_int_eq(status, ESPL_ERR_BUSY);
+    ck_status(status, ESPL_ERR_BUSY);
     end();
 }
 

@@ -70,7 +70,7 @@ static size_t retired(void)
 // A refused call leaves everything as it was, and says so.
 static void is_left_alone(espl_status status, uint64_t hash, size_t lines)
 {
-    ck_assert_int_eq(status, ESPL_ERR_LIMIT);
+    ck_status(status, ESPL_ERR_LIMIT);
     ck_assert_uint_eq(test_physical_hash(s.world), hash);
     ck_assert_uint_eq(s.test.hooks.lines, lines + 1);
     ck_assert_ptr_nonnull(strstr(s.test.hooks.last_line, "ESPL_ERR_LIMIT"));
@@ -257,7 +257,7 @@ TEST_IF(what_is_submitted_stays_in_line_until_there_is_room, is_tiny())
     espl_command_buffer *const commands = record_clones(CLONES, pending);
     ck_ok(espl_command_buffer_submit(commands));
     const uint64_t hash = test_physical_hash(s.world);
-    ck_assert_int_eq(espl_sync(s.world, &report), ESPL_ERR_LIMIT);
+    ck_status(espl_sync(s.world, &report), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(test_physical_hash(s.world), hash);
     ck_ok(espl_destroy(s.world, s.entities[FIRST - 1], ESPL_EXTENT_OWNED));
     ck_ok(espl_sync(s.world, &report));
@@ -329,9 +329,9 @@ static void is_dead(espl_entity entity)
     espl_transform out;
 
     ck_assert(!espl_is_alive(s.world, entity));
-    ck_assert_int_eq(espl_get_world_transform(s.world, entity, &out), ESPL_ERR_DEAD);
+    ck_status(espl_get_world_transform(s.world, entity, &out), ESPL_ERR_DEAD);
     ck_assert_int_eq(espl_get_role(s.world, entity), ESPL_ROLE_NONE);
-    ck_assert_int_eq(espl_destroy(s.world, entity, ESPL_EXTENT_OWNED), ESPL_ERR_DEAD);
+    ck_status(espl_destroy(s.world, entity, ESPL_EXTENT_OWNED), ESPL_ERR_DEAD);
 }
 
 TEST(k1_k6_an_index_retires_after_its_last_life_and_no_handle_of_it_revives)
@@ -443,12 +443,12 @@ TEST_IF(a_world_lives_until_all_its_indices_are_retired, is_tiny())
         test_world_is_valid(s.world);
     }
     while (living > 0) {
-        ck_assert_int_eq(create(1, NULL), ESPL_ERR_LIMIT);
+        ck_status(create(1, NULL), ESPL_ERR_LIMIT);
         ck_ok(espl_destroy(s.world, s.entities[--living], ESPL_EXTENT_OWNED));
     }
     ck_assert_uint_eq(retired(), ENTITY_LIMIT);
-    ck_assert_int_eq(create(1, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_reserve(s.world, &(espl_reserve_def){.entities = 1}), ESPL_ERR_LIMIT);
+    ck_status(create(1, NULL), ESPL_ERR_LIMIT);
+    ck_status(espl_reserve(s.world, &(espl_reserve_def){.entities = 1}), ESPL_ERR_LIMIT);
     ck_ok(create(0, NULL));
     for (size_t i = 0; i < total; ++i) {
         is_dead(known[i]);

@@ -72,9 +72,9 @@ TEST(options_out_of_range_and_nothing_to_attach_concern_no_entity)
 
     make_solos(w, e, 2);
     const uint64_t before = test_physical_hash(w);
-    ck_assert_int_eq(espl_attach_many(w, e, e + 1, 1, &bad, &refused), ESPL_ERR_ARGUMENT);
+    ck_status(espl_attach_many(w, e, e + 1, 1, &bad, &refused), ESPL_ERR_ARGUMENT);
     ck_ok(espl_attach_many(w, e, e + 1, 0, NULL, &refused));
-    ck_assert_int_eq(espl_attach_many(w, e, e + 1, SIZE_MAX, NULL, &refused), ESPL_ERR_LIMIT);
+    ck_status(espl_attach_many(w, e, e + 1, SIZE_MAX, NULL, &refused), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(refused, 99);
     ck_assert_uint_eq(test_physical_hash(w), before);
 }
@@ -85,13 +85,12 @@ TEST(a_remark_on_one_is_the_answer)
     const espl_entity children[2] = {e[2], e[3]}, parents[2] = {e[0], e[1]};
 
     ck_ok(espl_set_local_scale(w, e[1], 0));
-    ck_assert_int_eq(espl_attach_many(w, children, parents, 2, NULL, NULL), ESPL_LOSSY);
+    ck_status(espl_attach_many(w, children, parents, 2, NULL, NULL), ESPL_LOSSY);
     ck_ok(espl_set_local_scale(w, e[0], 3e38f));
-    ck_assert_int_eq(espl_set_local_scale(w, e[2], 3e38f), ESPL_OVERFLOW);
+    ck_status(espl_set_local_scale(w, e[2], 3e38f), ESPL_OVERFLOW);
     ck_ok(espl_detach(w, e[2], ESPL_KEEP_LOCAL));
 
-    ck_assert_int_eq(espl_attach_many(w, children, parents, 2, &test_keep_local, NULL),
-                     ESPL_OVERFLOW);
+    ck_status(espl_attach_many(w, children, parents, 2, &test_keep_local, NULL), ESPL_OVERFLOW);
     ck_assert_uint_gt(test_count_overflowed(w), 0);
 }
 
@@ -134,8 +133,8 @@ static void fill(espl_world *world, espl_entity *out, uint32_t count)
     test_solos(world, count, out);
     for (uint32_t i = 1; i < count; ++i) {
         if (i % 10 != 0) {
-            ck_assert_int_eq(espl_attach(world, out[i], out[i - i % 10 + (i % 10) / 2], NULL),
-                             i % 10 == 0 ? ESPL_ERR_CYCLE : ESPL_OK);
+            ck_status(espl_attach(world, out[i], out[i - i % 10 + (i % 10) / 2], NULL),
+                      i % 10 == 0 ? ESPL_ERR_CYCLE : ESPL_OK);
         }
     }
 }
@@ -163,7 +162,7 @@ TEST(a_cleared_world_has_no_entity_and_all_that_was_registered)
         ck_assert(!espl_is_alive(w, e[i]));
         ck_assert_str_eq(espl_get_name(w, e[i]), "");
     }
-    ck_assert_int_eq(espl_attach(w, e[1], e[0], NULL), ESPL_ERR_DEAD);
+    ck_status(espl_attach(w, e[1], e[0], NULL), ESPL_ERR_DEAD);
     // Twice, and empty.
     ck_ok(espl_world_clear(w));
     free(e);
@@ -185,7 +184,7 @@ TEST(a_cleared_world_is_filled_again_without_memory)
         const espl_status status = espl_create(w, &placement, 1, count, NULL);
 
         test_heap_arm(&test.heap, 0, false);
-        ck_assert_int_eq(status, test_moves_always() ? ESPL_ERR_NO_MEMORY : ESPL_OK);
+        ck_status(status, test_moves_always() ? ESPL_ERR_NO_MEMORY : ESPL_OK);
     }
     // Compaction gives back what the clear kept.
     ck_ok(espl_world_clear(w));

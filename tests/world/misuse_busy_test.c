@@ -126,7 +126,7 @@ static void use_other_world(misuse *m)
     ck_ok(espl_attach(other, child, parent, NULL));
     ck_ok(espl_add_component(other, child, ESPL_PREFAB, NULL, 0));
     ck_ok(espl_query_begin(other, NULL, &query));
-    ck_assert_int_eq(espl_destroy(other, parent, ESPL_EXTENT_OWNED), ESPL_ERR_BUSY);
+    ck_status(espl_destroy(other, parent, ESPL_EXTENT_OWNED), ESPL_ERR_BUSY);
     espl_query_end(&query);
     ck_ok(espl_compact(other));
     ck_ok(espl_destroy(other, parent, ESPL_EXTENT_OWNED));
@@ -212,11 +212,11 @@ TEST(writes_go_on_during_iteration_but_for_those_that_take_memory)
     ck_ok(espl_subtree_begin(s.world, s.root, &below));
     ck_ok(espl_set_local_transform(s.world, s.root, &moved));
     ck_ok(espl_set_local_transform(s.world, s.root, &back));
-    ck_assert_int_eq(espl_set_stretch(s.world, s.child, stretch), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_set_user_data(s.world, s.child, 7), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_set_inherit(s.world, s.child, ESPL_ABSOLUTE_X), ESPL_ERR_BUSY);
+    ck_status(espl_set_stretch(s.world, s.child, stretch), ESPL_ERR_BUSY);
+    ck_status(espl_set_user_data(s.world, s.child, 7), ESPL_ERR_BUSY);
+    ck_status(espl_set_inherit(s.world, s.child, ESPL_ABSOLUTE_X), ESPL_ERR_BUSY);
     const espl_write write = write_vector(s.child, ESPL_WRITE_STRETCH, 1, 2, 1);
-    ck_assert_int_eq(espl_write_batch(s.world, &write, 1, NULL), ESPL_ERR_BUSY);
+    ck_status(espl_write_batch(s.world, &write, 1, NULL), ESPL_ERR_BUSY);
     ck_ok(espl_view_hierarchy(s.world, s.child, &view));
     ck_assert_uint_eq(view.count, 3);
     espl_subtree_end(&below);
@@ -234,8 +234,7 @@ TEST(a_view_that_lays_out_is_refused_during_iteration)
     const bool is_laid_out = test_is_laid_out(s.world, node[0]);
     ck_ok(espl_subtree_begin(s.world, node[0], &below));
     misuse_forget_lines(&s);
-    ck_assert_int_eq(espl_view_hierarchy(s.world, node[0], &view),
-                     is_laid_out ? ESPL_OK : ESPL_ERR_BUSY);
+    ck_status(espl_view_hierarchy(s.world, node[0], &view), is_laid_out ? ESPL_OK : ESPL_ERR_BUSY);
     if (!is_laid_out) {
         misuse_demand_line(&s, "espl_view_hierarchy", node[0], ESPL_ERR_BUSY);
     }
@@ -255,16 +254,15 @@ static void refuse_writes(misuse *m)
     for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
         const espl_write write = write_ordinary(m->child, (espl_write_kind)kind, &random);
         for (int form = 0; form < FORM_COUNT; ++form) {
-            ck_assert_int_eq(form_write(m->world, &write, (write_form)form), ESPL_ERR_BUSY);
+            ck_status(form_write(m->world, &write, (write_form)form), ESPL_ERR_BUSY);
         }
     }
     const float point[3] = {9, 9, 9}, turn[4] = {0, 0.6f, 0, 0.8f};
-    ck_assert_int_eq(espl_look_at(m->world, m->child, point, NULL, ESPL_AXIS_FORWARD),
-                     ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_rotate_about(m->world, m->child, point, turn), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_set_inherit(m->world, m->child, ESPL_ABSOLUTE_X), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_set_name(m->world, m->child, "name"), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_set_name(m->world, m->child, NULL), ESPL_ERR_BUSY);
+    ck_status(espl_look_at(m->world, m->child, point, NULL, ESPL_AXIS_FORWARD), ESPL_ERR_BUSY);
+    ck_status(espl_rotate_about(m->world, m->child, point, turn), ESPL_ERR_BUSY);
+    ck_status(espl_set_inherit(m->world, m->child, ESPL_ABSOLUTE_X), ESPL_ERR_BUSY);
+    ck_status(espl_set_name(m->world, m->child, "name"), ESPL_ERR_BUSY);
+    ck_status(espl_set_name(m->world, m->child, NULL), ESPL_ERR_BUSY);
     ck_assert_str_eq(espl_get_name(m->world, m->child), "");
 }
 
@@ -354,10 +352,9 @@ static void refuse_in_job(espl_writer *writer, const espl_query *rows, void *con
     (void)rows;
     refuse_while_busy(in->m);
     refuse_writes(in->m);
-    ck_assert_int_eq(
-        espl_set_component(in->m->world, in->m->child, in->m->number, &value, sizeof value),
-        ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_command_buffer_submit(in->m->commands), ESPL_ERR_BUSY);
+    ck_status(espl_set_component(in->m->world, in->m->child, in->m->number, &value, sizeof value),
+              ESPL_ERR_BUSY);
+    ck_status(espl_command_buffer_submit(in->m->commands), ESPL_ERR_BUSY);
     in->intrusions += 1;
 }
 

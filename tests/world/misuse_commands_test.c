@@ -18,40 +18,37 @@ TEST(recording_is_checked)
                                role = {ESPL_ROOT, 0, NULL};
     espl_instance_def def = {.source = s.solo};
 
-    ck_assert_int_eq(espl_command_buffer_create(s.world, 0, &other), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_command_buffer_create(s.world, ESPL_LANE_LIMIT + 1, &other),
-                     ESPL_ERR_LIMIT);
+    ck_status(espl_command_buffer_create(s.world, 0, &other), ESPL_ERR_ARGUMENT);
+    ck_status(espl_command_buffer_create(s.world, ESPL_LANE_LIMIT + 1, &other), ESPL_ERR_LIMIT);
     ck_ok(espl_command_buffer_create(s.world, ESPL_LANE_LIMIT, &other));
     ck_assert_ptr_null(espl_command_buffer_recorder(other, ESPL_LANE_LIMIT));
     ck_assert_ptr_null(espl_command_buffer_recorder(s.commands, 2));
     ck_ok(espl_record_instantiate(espl_command_buffer_recorder(other, 255), 0, &def, 1, &alien));
 
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, espl_entity_null(), ESPL_EXTENT_OWNED),
-                     ESPL_ERR_NULL_ENTITY);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, alien, ESPL_EXTENT_OWNED), ESPL_ERR_FOREIGN);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, alien, ESPL_EXTENT_ENTITY), ESPL_ERR_FOREIGN);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, alien, ESPL_EXTENT_SUBTREE),
-                     ESPL_ERR_FOREIGN);
-    ck_assert_int_eq(espl_record_attach(recorder, 0, alien, s.solo, NULL), ESPL_ERR_FOREIGN);
-    ck_assert_int_eq(espl_record_attach(recorder, 0, s.solo, alien, NULL), ESPL_ERR_FOREIGN);
-    ck_assert_int_eq(espl_record_attach(recorder, 0, s.solo, espl_entity_null(), NULL),
-                     ESPL_ERR_NULL_ENTITY);
-    ck_assert_int_eq(espl_record_detach(recorder, 0, alien, ESPL_KEEP_WORLD), ESPL_ERR_FOREIGN);
+    ck_status(espl_record_destroy(recorder, 0, espl_entity_null(), ESPL_EXTENT_OWNED),
+              ESPL_ERR_NULL_ENTITY);
+    ck_status(espl_record_destroy(recorder, 0, alien, ESPL_EXTENT_OWNED), ESPL_ERR_FOREIGN);
+    ck_status(espl_record_destroy(recorder, 0, alien, ESPL_EXTENT_ENTITY), ESPL_ERR_FOREIGN);
+    ck_status(espl_record_destroy(recorder, 0, alien, ESPL_EXTENT_SUBTREE), ESPL_ERR_FOREIGN);
+    ck_status(espl_record_attach(recorder, 0, alien, s.solo, NULL), ESPL_ERR_FOREIGN);
+    ck_status(espl_record_attach(recorder, 0, s.solo, alien, NULL), ESPL_ERR_FOREIGN);
+    ck_status(espl_record_attach(recorder, 0, s.solo, espl_entity_null(), NULL),
+              ESPL_ERR_NULL_ENTITY);
+    ck_status(espl_record_detach(recorder, 0, alien, ESPL_KEEP_WORLD), ESPL_ERR_FOREIGN);
 
     def.values = &short_value;
     def.value_count = 1;
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_ARGUMENT);
+    ck_status(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_ARGUMENT);
     def.values = &unknown;
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_ARGUMENT);
+    ck_status(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_ARGUMENT);
     def.values = &role;
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_ARGUMENT);
+    ck_status(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_ARGUMENT);
     def.value_count = ESPL_SET_LIMIT + 1;
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_LIMIT);
+    ck_status(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_LIMIT);
     def.value_count = 0;
     ck_ok(espl_record_instantiate(recorder, 0, &def, 0, NULL));
-    ck_assert_int_eq(
-        espl_record_instantiate(recorder, 0, &def, (size_t)ESPL_PENDING_LIMIT + 1, NULL),
-        ESPL_ERR_LIMIT);
+    ck_status(espl_record_instantiate(recorder, 0, &def, (size_t)ESPL_PENDING_LIMIT + 1, NULL),
+              ESPL_ERR_LIMIT);
     ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
     espl_command_buffer_destroy(other);
 }
@@ -61,34 +58,34 @@ TEST(playing_is_checked)
     espl_report report;
     espl_entity out = s.solo;
 
-    ck_assert_int_eq(espl_command_buffer_result(s.commands, 0, 0), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, s.pending, &out), ESPL_ERR_PENDING);
-    ck_assert_int_eq(espl_play(s.elsewhere.world, s.commands, &report), ESPL_ERR_FOREIGN);
+    ck_status(espl_command_buffer_result(s.commands, 0, 0), ESPL_ERR_ARGUMENT);
+    ck_status(espl_command_buffer_resolve(s.commands, s.pending, &out), ESPL_ERR_PENDING);
+    ck_status(espl_play(s.elsewhere.world, s.commands, &report), ESPL_ERR_FOREIGN);
     ck_assert_uint_eq(report.accepted, 0);
     ck_ok(espl_play(s.world, s.commands, &report));
     ck_assert_uint_eq(report.accepted, 1);
-    ck_assert_int_eq(espl_play(s.world, s.commands, &report), ESPL_ERR_PLAYED);
+    ck_status(espl_play(s.world, s.commands, &report), ESPL_ERR_PLAYED);
     ck_assert_uint_eq(report.accepted, 0);
-    ck_assert_int_eq(espl_command_buffer_submit(s.commands), ESPL_ERR_PLAYED);
-    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(s.commands, 0), 0, s.solo,
-                                         ESPL_EXTENT_OWNED),
-                     ESPL_ERR_PLAYED);
+    ck_status(espl_command_buffer_submit(s.commands), ESPL_ERR_PLAYED);
+    ck_status(espl_record_destroy(espl_command_buffer_recorder(s.commands, 0), 0, s.solo,
+                                  ESPL_EXTENT_OWNED),
+              ESPL_ERR_PLAYED);
     ck_ok(espl_command_buffer_result(s.commands, 0, 0));
-    ck_assert_int_eq(espl_command_buffer_result(s.commands, 0, 1), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_command_buffer_result(s.commands, 2, 0), ESPL_ERR_ARGUMENT);
+    ck_status(espl_command_buffer_result(s.commands, 0, 1), ESPL_ERR_ARGUMENT);
+    ck_status(espl_command_buffer_result(s.commands, 2, 0), ESPL_ERR_ARGUMENT);
 
-    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, espl_entity_null(), &out),
-                     ESPL_ERR_NULL_ENTITY);
-    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, s.root, &out), ESPL_ERR_ARGUMENT);
+    ck_status(espl_command_buffer_resolve(s.commands, espl_entity_null(), &out),
+              ESPL_ERR_NULL_ENTITY);
+    ck_status(espl_command_buffer_resolve(s.commands, s.root, &out), ESPL_ERR_ARGUMENT);
     ck_assert(espl_entity_equal(out, s.solo));
     ck_ok(espl_command_buffer_resolve(s.commands, s.pending, &out));
     ck_assert(espl_is_alive(s.world, out));
 
     espl_command_buffer_reset(s.commands);
-    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, s.pending, &out), ESPL_ERR_FOREIGN);
-    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(s.commands, 0), 0, s.pending,
-                                         ESPL_EXTENT_OWNED),
-                     ESPL_ERR_FOREIGN);
+    ck_status(espl_command_buffer_resolve(s.commands, s.pending, &out), ESPL_ERR_FOREIGN);
+    ck_status(espl_record_destroy(espl_command_buffer_recorder(s.commands, 0), 0, s.pending,
+                                  ESPL_EXTENT_OWNED),
+              ESPL_ERR_FOREIGN);
     ck_ok(espl_play(s.world, s.commands, &report));
     ck_assert_uint_eq(report.accepted, 0);
 }
@@ -136,7 +133,7 @@ TEST(an_object_is_submitted_once_and_played_in_line)
     ck_ok(
         espl_record_destroy(espl_command_buffer_recorder(second, 0), 0, s.dead, ESPL_EXTENT_OWNED));
     ck_ok(espl_command_buffer_submit(s.commands));
-    ck_assert_int_eq(espl_command_buffer_submit(s.commands), ESPL_ERR_ARGUMENT);
+    ck_status(espl_command_buffer_submit(s.commands), ESPL_ERR_ARGUMENT);
     ck_ok(espl_command_buffer_submit(second));
     ck_ok(espl_sync(s.world, &report));
     ck_assert_uint_eq(report.accepted, 4);
@@ -144,7 +141,7 @@ TEST(an_object_is_submitted_once_and_played_in_line)
     ck_assert_uint_eq(report.refused, 1);
     ck_assert_uint_eq(report.refused_by[-ESPL_ERR_DEAD], 1);
     ck_assert_float_eq(test_world_of(s.world, s.solo).position[0], 2);
-    ck_assert_int_eq(espl_command_buffer_submit(second), ESPL_ERR_PLAYED);
+    ck_status(espl_command_buffer_submit(second), ESPL_ERR_PLAYED);
     ck_ok(espl_sync(s.world, &report));
     ck_assert_uint_eq(report.accepted, 0);
     espl_command_buffer_destroy(second);
@@ -180,7 +177,7 @@ TEST(an_executor_that_miscounts_leaves_the_world_untouched)
         record_many(commands, source, 20000);
         const uint64_t before = test_physical_hash(test.world);
         broken.manner = manners[i];
-        ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_ERR_EXECUTOR);
+        ck_status(espl_play(test.world, commands, &report), ESPL_ERR_EXECUTOR);
         ck_assert_uint_eq(report.accepted, 0);
         ck_assert_uint_eq(test_physical_hash(test.world), before);
         test_world_is_valid(test.world);

@@ -272,7 +272,7 @@ TEST(null_for_a_writer_is_refused_and_told_with_the_place)
 
     things_begin(&k);
     const espl_parallel_def def = {.query = &query, .function = write_without, .context = &k};
-    ck_assert_int_eq(espl_write_parallel(k.w, &def, &report), ESPL_PARTLY);
+    ck_status(espl_write_parallel(k.w, &def, &report), ESPL_PARTLY);
     ck_assert_uint_eq(report.refused, COUNT(writer_rows));
     ck_assert_uint_eq(k.word, 1);
     misuse_end(&k.m);
@@ -283,7 +283,7 @@ TEST(a_world_that_is_not_made_tells_the_hooks_it_was_to_have)
     test_hooks hooks = {0};
     const espl_world_def def = {.hooks = test_hooks_of(&hooks)};
 
-    ck_assert_int_eq(espl_world_create(NULL, &def), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(NULL, &def), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(hooks.traps, 0);
     ck_assert_str_eq(hooks.last_line, "espl_world_create: ESPL_ERR_ARGUMENT: out is NULL.");
 }

@@ -19,24 +19,23 @@ TEST(components_are_checked)
                              tag = {.name = "tag"};
     const uint32_t value = 1;
 
-    ck_assert_int_eq(espl_component_register(s.world, &taken, &out), ESPL_ERR_EXISTS);
-    ck_assert_int_eq(espl_component_register(s.world, &nameless, &out), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_component_register(s.world, &empty, &out), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_component_register(s.world, &crooked, &out), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_component_register(s.world, &wide, &out), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_component_register(s.world, &large, &out), ESPL_ERR_LIMIT);
+    ck_status(espl_component_register(s.world, &taken, &out), ESPL_ERR_EXISTS);
+    ck_status(espl_component_register(s.world, &nameless, &out), ESPL_ERR_ARGUMENT);
+    ck_status(espl_component_register(s.world, &empty, &out), ESPL_ERR_ARGUMENT);
+    ck_status(espl_component_register(s.world, &crooked, &out), ESPL_ERR_ARGUMENT);
+    ck_status(espl_component_register(s.world, &wide, &out), ESPL_ERR_ARGUMENT);
+    ck_status(espl_component_register(s.world, &large, &out), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(out, 99);
     ck_ok(espl_component_register(s.world, &tag, &out));
     ck_ok(espl_add_component(s.world, s.solo, out, NULL, 0));
     ck_assert(espl_has_component(s.world, s.solo, out));
 
-    ck_assert_int_eq(espl_add_component(s.world, s.solo, 500, &value, 4), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_set_component(s.world, s.solo, s.number, &value, 4),
-                     ESPL_ERR_NO_COMPONENT);
-    ck_assert_int_eq(espl_add_component(s.world, s.solo, s.number, &value, 3), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_add_component(s.world, s.solo, ESPL_ROOT, NULL, 0), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_remove_component(s.world, s.solo, ESPL_SOLO), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_remove_component(s.world, s.solo, ESPL_MEMBER), ESPL_ERR_ARGUMENT);
+    ck_status(espl_add_component(s.world, s.solo, 500, &value, 4), ESPL_ERR_ARGUMENT);
+    ck_status(espl_set_component(s.world, s.solo, s.number, &value, 4), ESPL_ERR_NO_COMPONENT);
+    ck_status(espl_add_component(s.world, s.solo, s.number, &value, 3), ESPL_ERR_ARGUMENT);
+    ck_status(espl_add_component(s.world, s.solo, ESPL_ROOT, NULL, 0), ESPL_ERR_ARGUMENT);
+    ck_status(espl_remove_component(s.world, s.solo, ESPL_SOLO), ESPL_ERR_ARGUMENT);
+    ck_status(espl_remove_component(s.world, s.solo, ESPL_MEMBER), ESPL_ERR_ARGUMENT);
 }
 
 TEST(creation_is_checked)
@@ -45,17 +44,16 @@ TEST(creation_is_checked)
     const espl_component placement = ESPL_TRANSFORM;
     const uint64_t before = test_physical_hash(s.world);
 
-    ck_assert_int_eq(espl_create(s.world, &role, 1, 1, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_create(s.world, &unknown, 1, 1, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_create(s.world, twice, 2, 1, NULL), ESPL_ERR_ARGUMENT);
+    ck_status(espl_create(s.world, &role, 1, 1, NULL), ESPL_ERR_ARGUMENT);
+    ck_status(espl_create(s.world, &unknown, 1, 1, NULL), ESPL_ERR_ARGUMENT);
+    ck_status(espl_create(s.world, twice, 2, 1, NULL), ESPL_ERR_ARGUMENT);
     ck_ok(espl_create(s.world, &placement, 1, 0, NULL));
-    ck_assert_int_eq(espl_create(s.world, &placement, 1, SIZE_MAX / 2 + 1, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_create(s.world, &placement, 1, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
+    ck_status(espl_create(s.world, &placement, 1, SIZE_MAX / 2 + 1, NULL), ESPL_ERR_LIMIT);
+    ck_status(espl_create(s.world, &placement, 1, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
     ck_ok(espl_instantiate(s.world, s.root, 0, NULL));
-    ck_assert_int_eq(espl_instantiate(s.world, s.root, SIZE_MAX / 2 + 1, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_instantiate(s.world, s.root, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_reserve(s.world, &(espl_reserve_def){.entities = SIZE_MAX}),
-                     ESPL_ERR_LIMIT);
+    ck_status(espl_instantiate(s.world, s.root, SIZE_MAX / 2 + 1, NULL), ESPL_ERR_LIMIT);
+    ck_status(espl_instantiate(s.world, s.root, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
+    ck_status(espl_reserve(s.world, &(espl_reserve_def){.entities = SIZE_MAX}), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
 }
 
@@ -209,7 +207,7 @@ TEST(a_placement_that_cannot_be_is_refused_with_all_that_comes_along)
                                             {ESPL_TRANSFORM, sizeof huge, &huge}};
     const espl_change_def change = {.add = values, .add_count = 2};
 
-    ck_assert_int_eq(espl_change_components(s.world, bare, &change), ESPL_OVERFLOW);
+    ck_status(espl_change_components(s.world, bare, &change), ESPL_OVERFLOW);
     ck_assert(espl_has_component(s.world, bare, ESPL_PREFAB) &&
               espl_has_component(s.world, bare, ESPL_TRANSFORM));
     ck_assert_uint_eq(test_count_overflowed(s.world), 1);
@@ -249,8 +247,7 @@ TEST(values_of_the_wrong_size_or_kind_are_refused)
             cases[i].status);
         misuse_demand_line(&s, "espl_set_component", s.child, cases[i].status);
     }
-    ck_assert_int_eq(espl_get_component(s.world, s.solo, s.number, bytes, 4),
-                     ESPL_ERR_NO_COMPONENT);
+    ck_status(espl_get_component(s.world, s.solo, s.number, bytes, 4), ESPL_ERR_NO_COMPONENT);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
 }
 
@@ -261,12 +258,12 @@ TEST(reserved_rows_are_checked)
     const espl_component member[2] = {ESPL_TRANSFORM, ESPL_MEMBER};
 
     const uint64_t before = test_physical_hash(s.world);
-    ck_assert_int_eq(test_reserve_rows(s.world, NULL, 1, 1), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(test_reserve_rows(s.world, &unknown, 1, 10), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(test_reserve_rows(s.world, roles, 2, 10), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(test_reserve_rows(s.world, places, 2, 10), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(test_reserve_rows(s.world, member, ESPL_SET_LIMIT + 1, 1), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(test_reserve_rows(s.world, member, 2, SIZE_MAX), ESPL_ERR_LIMIT);
+    ck_status(test_reserve_rows(s.world, NULL, 1, 1), ESPL_ERR_ARGUMENT);
+    ck_status(test_reserve_rows(s.world, &unknown, 1, 10), ESPL_ERR_ARGUMENT);
+    ck_status(test_reserve_rows(s.world, roles, 2, 10), ESPL_ERR_ARGUMENT);
+    ck_status(test_reserve_rows(s.world, places, 2, 10), ESPL_ERR_ARGUMENT);
+    ck_status(test_reserve_rows(s.world, member, ESPL_SET_LIMIT + 1, 1), ESPL_ERR_LIMIT);
+    ck_status(test_reserve_rows(s.world, member, 2, SIZE_MAX), ESPL_ERR_LIMIT);
     // A role may be named, one alone.
     ck_ok(test_reserve_rows(s.world, member, 2, 10));
     ck_ok(test_reserve_rows(s.world, member, 2, 0));

@@ -18,12 +18,11 @@ TEST(a_sibling_that_is_none_is_refused)
 
     for (int i = 0; i < 2; ++i) {
         const espl_attach_options options = {.before = wrong[i]};
-        ck_assert_int_eq(espl_attach(s.world, s.solo, s.root, &options), ESPL_ERR_NOT_CHILD);
-        ck_assert_int_eq(espl_set_sibling(s.world, s.child, wrong[i]), ESPL_ERR_NOT_CHILD);
-        ck_assert_int_eq(espl_set_sibling(s.world, wrong[i], s.child), ESPL_ERR_NOT_CHILD);
-        ck_assert_int_eq(espl_set_sibling(s.world, wrong[i], espl_entity_null()),
-                         ESPL_ERR_NOT_CHILD);
-        ck_assert_int_eq(espl_set_sibling(s.world, wrong[i], wrong[i]), ESPL_ERR_NOT_CHILD);
+        ck_status(espl_attach(s.world, s.solo, s.root, &options), ESPL_ERR_NOT_CHILD);
+        ck_status(espl_set_sibling(s.world, s.child, wrong[i]), ESPL_ERR_NOT_CHILD);
+        ck_status(espl_set_sibling(s.world, wrong[i], s.child), ESPL_ERR_NOT_CHILD);
+        ck_status(espl_set_sibling(s.world, wrong[i], espl_entity_null()), ESPL_ERR_NOT_CHILD);
+        ck_status(espl_set_sibling(s.world, wrong[i], wrong[i]), ESPL_ERR_NOT_CHILD);
     }
     ck_assert_uint_eq(test_physical_hash(s.world), before);
 }
@@ -39,20 +38,19 @@ TEST(enumerations_out_of_range_are_refused)
             options.scale = ESPL_KEEP_WORLD;
             options.link = (espl_link)2;
         }
-        ck_assert_int_eq(espl_attach(s.world, s.solo, s.root, &options), ESPL_ERR_ARGUMENT);
-        ck_assert_int_eq(espl_record_attach(espl_command_buffer_recorder(s.commands, 0), 0, s.solo,
-                                            s.root, &options),
-                         ESPL_ERR_ARGUMENT);
+        ck_status(espl_attach(s.world, s.solo, s.root, &options), ESPL_ERR_ARGUMENT);
+        ck_status(espl_record_attach(espl_command_buffer_recorder(s.commands, 0), 0, s.solo, s.root,
+                                     &options),
+                  ESPL_ERR_ARGUMENT);
     }
-    ck_assert_int_eq(espl_detach(s.world, s.child, (espl_keep)3), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(
+    ck_status(espl_detach(s.world, s.child, (espl_keep)3), ESPL_ERR_ARGUMENT);
+    ck_status(
         espl_record_detach(espl_command_buffer_recorder(s.commands, 0), 0, s.child, (espl_keep)3),
         ESPL_ERR_ARGUMENT);
     for (int axis = -1; axis <= ESPL_AXIS_BACK + 1; axis += ESPL_AXIS_BACK + 2) {
         float out[3] = {7, 7, 7};
-        ck_assert_int_eq(espl_get_axis(s.world, s.root, (espl_axis)axis, out), ESPL_ERR_ARGUMENT);
-        ck_assert_int_eq(espl_look_at(s.world, s.root, out, NULL, (espl_axis)axis),
-                         ESPL_ERR_ARGUMENT);
+        ck_status(espl_get_axis(s.world, s.root, (espl_axis)axis, out), ESPL_ERR_ARGUMENT);
+        ck_status(espl_look_at(s.world, s.root, out, NULL, (espl_axis)axis), ESPL_ERR_ARGUMENT);
         ck_assert(out[0] == 7 && out[1] == 7 && out[2] == 7);
     }
     espl_entity none = {7, 7};
@@ -60,8 +58,8 @@ TEST(enumerations_out_of_range_are_refused)
                                         &(espl_subtree_arrays){.entities = &none}),
                       0);
     ck_assert_uint_eq(none.index, 7);
-    ck_assert_int_eq(espl_disable(s.world, s.root, (espl_extent)3), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_enable(s.world, s.root, (espl_extent)3), ESPL_ERR_ARGUMENT);
+    ck_status(espl_disable(s.world, s.root, (espl_extent)3), ESPL_ERR_ARGUMENT);
+    ck_status(espl_enable(s.world, s.root, (espl_extent)3), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
 }
@@ -73,11 +71,11 @@ TEST(a_world_checks_its_definition)
     espl_world_def def = {.tag = 128};
 
     test_heap_init(&heap);
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(&world, &def), ESPL_ERR_ARGUMENT);
     def.tag = 127;
     def.allocator = test_heap_allocator(&heap);
     def.allocator.release = NULL;
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(&world, &def), ESPL_ERR_ARGUMENT);
     ck_assert_ptr_null(world);
     def.allocator = test_heap_allocator(&heap);
     ck_ok(espl_world_create(&world, &def));
@@ -111,21 +109,18 @@ TEST(no_field_may_be_infinite_or_no_number)
             *field_of(&value, field) = poison[i];
             const espl_instance_def def = {
                 .source = s.solo, .place = ESPL_PLACE_LOCAL, .transform = value};
-            ck_assert_int_eq(espl_set_local_transform(s.world, s.child, &value),
-                             ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_set_world_transform(s.world, s.root, &value),
-                             ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_record_set_local_transform(recorder, 0, s.child, &value),
-                             ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_record_set_world_transform(recorder, 0, s.child, &value),
-                             ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL),
-                             ESPL_ERR_NOT_FINITE);
+            ck_status(espl_set_local_transform(s.world, s.child, &value), ESPL_ERR_NOT_FINITE);
+            ck_status(espl_set_world_transform(s.world, s.root, &value), ESPL_ERR_NOT_FINITE);
+            ck_status(espl_record_set_local_transform(recorder, 0, s.child, &value),
+                      ESPL_ERR_NOT_FINITE);
+            ck_status(espl_record_set_world_transform(recorder, 0, s.child, &value),
+                      ESPL_ERR_NOT_FINITE);
+            ck_status(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_NOT_FINITE);
         }
     }
     espl_transform value = test_at(1, 1, 1);
     memset(value.rotation, 0, sizeof value.rotation);
-    ck_assert_int_eq(espl_set_local_transform(s.world, s.child, &value), ESPL_ERR_NOT_FINITE);
+    ck_status(espl_set_local_transform(s.world, s.child, &value), ESPL_ERR_NOT_FINITE);
     ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
 }
@@ -154,9 +149,9 @@ TEST(a_world_out_of_range_is_told_wherever_it_comes_about)
     ck_ok(espl_set_local_transform(s.world, s.child, &huge));
     const espl_transform is = test_local_of(s.world, s.root);
     const uint64_t before = test_logical_hash(s.world);
-    ck_assert_int_eq(espl_set_local_transform(s.world, s.root, &huge), ESPL_OVERFLOW);
+    ck_status(espl_set_local_transform(s.world, s.root, &huge), ESPL_OVERFLOW);
     ck_ok(espl_set_local_transform(s.world, s.root, &is));
-    ck_assert_int_eq(espl_set_world_transform(s.world, s.root, &huge), ESPL_OVERFLOW);
+    ck_status(espl_set_world_transform(s.world, s.root, &huge), ESPL_OVERFLOW);
     ck_assert_uint_ge(test_count_overflowed(s.world), 1);
     ck_ok(espl_set_world_transform(s.world, s.root, &is));
     ck_assert_uint_eq(test_count_overflowed(s.world), 0);
@@ -164,10 +159,10 @@ TEST(a_world_out_of_range_is_told_wherever_it_comes_about)
 
     ck_ok(espl_set_local_transform(s.world, s.solo, &far));
     const uint64_t then = test_logical_hash(s.world);
-    ck_assert_int_eq(espl_attach(s.world, s.solo, s.child, &test_keep_local), ESPL_OVERFLOW);
+    ck_status(espl_attach(s.world, s.solo, s.child, &test_keep_local), ESPL_OVERFLOW);
     ck_assert_uint_eq(test_count_overflowed(s.world), 1);
     // It cannot stay where it is, for that is nowhere.
-    ck_assert_int_eq(espl_detach(s.world, s.solo, ESPL_KEEP_WORLD), ESPL_ERR_RANGE);
+    ck_status(espl_detach(s.world, s.solo, ESPL_KEEP_WORLD), ESPL_ERR_RANGE);
     ck_ok(espl_detach(s.world, s.solo, ESPL_KEEP_LOCAL));
     ck_assert_uint_eq(test_count_overflowed(s.world), 0);
     ck_assert_uint_eq(test_logical_hash(s.world), then);

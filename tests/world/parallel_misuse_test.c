@@ -167,9 +167,9 @@ static void write_own_then_foreign(espl_writer *writer, const espl_query *rows)
 {
     (void)rows;
     ck_ok(espl_writer_write(writer, d->child[d->by], ESPL_WRITE_LOCAL_POSITION, step, "arm.c:10"));
-    ck_assert_int_eq(espl_writer_write(writer, d->child[1 - d->by], ESPL_WRITE_TRANSLATE_IN_PARENT,
-                                       step, "hand.c:20"),
-                     ESPL_ERR_NOT_OWNER);
+    ck_status(espl_writer_write(writer, d->child[1 - d->by], ESPL_WRITE_TRANSLATE_IN_PARENT, step,
+                                "hand.c:20"),
+              ESPL_ERR_NOT_OWNER);
 }
 
 FIXTURE(set_up, tear_down);
@@ -184,12 +184,12 @@ TEST_IF(a_write_to_a_hierarchy_of_another_job_is_told_with_where_it_was_dealt, I
     };
     espl_parallel_report report;
 
-    ck_assert_int_eq(let(0, write_own_then_foreign, &report), ESPL_PARTLY);
+    ck_status(let(0, write_own_then_foreign, &report), ESPL_PARTLY);
     demand_line(parts);
     demand_trap("hand.c:20: espl_writer_write at hand.c:20: ESPL_ERR_NOT_OWNER: ");
     ck_assert(report.jobs == 2 && report.refused == 1);
     ck_assert(espl_entity_equal(report.first_refused, d->child[1]));
-    ck_assert_int_eq(report.first_status, ESPL_ERR_NOT_OWNER);
+    ck_status(report.first_status, ESPL_ERR_NOT_OWNER);
     ck_assert_float_eq(test_local_of(d->world, d->child[0]).position[2], 3);
     ck_assert_float_eq(test_local_of(d->world, d->child[1]).position[2], 0);
 }
@@ -205,9 +205,9 @@ static void write_in_turns(espl_writer *writer, const espl_query *rows, void *co
         ck_ok(espl_writer_write(writer, d->root[0], ESPL_WRITE_LOCAL_POSITION, step, "leg.c:11"));
         return;
     }
-    ck_assert_int_eq(espl_writer_write(writer, d->child[0], ESPL_WRITE_LOCAL_TRANSFORM,
-                                       &(espl_transform){.scale = 1}, "hand.c:20"),
-                     ESPL_ERR_NOT_OWNER);
+    ck_status(espl_writer_write(writer, d->child[0], ESPL_WRITE_LOCAL_TRANSFORM,
+                                &(espl_transform){.scale = 1}, "hand.c:20"),
+              ESPL_ERR_NOT_OWNER);
 }
 
 TEST_IF(a_write_to_a_hierarchy_of_another_job_is_told_with_where_that_wrote_last, IS_CHECKED)
@@ -218,7 +218,7 @@ TEST_IF(a_write_to_a_hierarchy_of_another_job_is_told_with_where_that_wrote_last
         "The hierarchy belongs to job 0, which last wrote it at leg.c:11. ", NULL};
 
     d->def.function = write_in_turns;
-    ck_assert_int_eq(espl_write_parallel(d->world, &d->def, NULL), ESPL_PARTLY);
+    ck_status(espl_write_parallel(d->world, &d->def, NULL), ESPL_PARTLY);
     demand_line(parts);
     demand_trap("hand.c:20: ");
 }
@@ -226,9 +226,9 @@ TEST_IF(a_write_to_a_hierarchy_of_another_job_is_told_with_where_that_wrote_last
 static void write_nobodys(espl_writer *writer, const espl_query *rows)
 {
     (void)rows;
-    ck_assert_int_eq(espl_writer_write(writer, d->which == 0 ? d->apart : d->solo,
-                                       ESPL_WRITE_TRANSLATE_WORLD, step, NULL),
-                     ESPL_ERR_NOT_OWNER);
+    ck_status(espl_writer_write(writer, d->which == 0 ? d->apart : d->solo,
+                                ESPL_WRITE_TRANSLATE_WORLD, step, NULL),
+              ESPL_ERR_NOT_OWNER);
 }
 
 TEST_LOOP(a_write_to_what_has_no_row_is_told_as_nobodys, 0, IS_CHECKED ? 2 : 0)
@@ -240,7 +240,7 @@ TEST_LOOP(a_write_to_what_has_no_row_is_told_as_nobodys, 0, IS_CHECKED ? 2 : 0)
 
     d->which = _i;
     const uint64_t before = test_physical_hash(d->world);
-    ck_assert_int_eq(let(1, write_nobodys, NULL), ESPL_PARTLY);
+    ck_status(let(1, write_nobodys, NULL), ESPL_PARTLY);
     demand_line(parts);
     ck_assert_uint_eq(d->heard.traps, 1);
     ck_assert_uint_eq(test_physical_hash(d->world), before);
@@ -277,7 +277,7 @@ static void write_foreign_every_way(espl_writer *writer, const espl_query *rows)
     for (int way = 0; way < ALL_WRITES; ++way) {
         for (int i = 0; i < 3; ++i) {
             d->heard = (ears){.lines = 0};
-            ck_assert_int_eq(write_some_way(writer, foreign[i], way), ESPL_ERR_NOT_OWNER);
+            ck_status(write_some_way(writer, foreign[i], way), ESPL_ERR_NOT_OWNER);
             ck_assert(d->heard.lines == 1 && d->heard.traps == 1);
             demand_trap(__FILE__); // or the header next to it
         }
@@ -290,7 +290,7 @@ TEST_LOOP(every_way_to_write_is_refused_for_what_is_not_the_writers_own, 0, IS_C
 
     const uint64_t before = test_physical_hash(d->world);
     const espl_world_stats stats = test_stats(d->world);
-    ck_assert_int_eq(let((uint32_t)_i, write_foreign_every_way, &report), ESPL_PARTLY);
+    ck_status(let((uint32_t)_i, write_foreign_every_way, &report), ESPL_PARTLY);
     ck_assert_uint_eq(report.refused, 3 * ALL_WRITES);
     ck_assert_uint_eq(test_physical_hash(d->world), before);
     ck_assert_uint_eq(test_stats(d->world).nodes_visited, stats.nodes_visited);
@@ -385,7 +385,7 @@ static void read_every_way(espl_writer *writer, const espl_query *rows)
             "The hierarchy was dealt to job 0 by the parallel write at frame.c:77. ", NULL};
 
         d->heard = (ears){.lines = 0};
-        ck_assert_int_eq(read_some_way(d->world, foreign, own, way), ESPL_ERR_NOT_OWNER);
+        ck_status(read_some_way(d->world, foreign, own, way), ESPL_ERR_NOT_OWNER);
         demand_line(parts);
         demand_trap(read_operations[way]);
         ck_ok(read_some_way(d->world, own, d->solo, way));
@@ -394,17 +394,15 @@ static void read_every_way(espl_writer *writer, const espl_query *rows)
     }
     // Of two that are read the one that may not be is told.
     d->heard = (ears){.lines = 0};
-    ck_assert_int_eq(read_some_way(d->world, foreign, d->solo, READ_relative_frame),
-                     ESPL_ERR_NOT_OWNER);
+    ck_status(read_some_way(d->world, foreign, d->solo, READ_relative_frame), ESPL_ERR_NOT_OWNER);
     demand_line((const char *const[]){"was dealt to job 0 by ", NULL});
     d->heard = (ears){.lines = 0};
-    ck_assert_int_eq(read_some_way(d->world, foreign, d->dead, READ_relative_frame),
-                     ESPL_ERR_NOT_OWNER);
+    ck_status(read_some_way(d->world, foreign, d->dead, READ_relative_frame), ESPL_ERR_NOT_OWNER);
     demand_line((const char *const[]){"was dealt to job 0 by ", NULL});
     // What the reader wrote last is the second place.
     ck_ok(espl_writer_write(writer, own, ESPL_WRITE_LOCAL_POSITION, step, "arm.c:10"));
     d->heard = (ears){.lines = 0};
-    ck_assert_int_eq(read_some_way(d->world, foreign, own, READ_world), ESPL_ERR_NOT_OWNER);
+    ck_status(read_some_way(d->world, foreign, own, READ_world), ESPL_ERR_NOT_OWNER);
     demand_line((const char *const[]){"by job 1, which last wrote at arm.c:10", NULL});
     demand_trap("arm.c:10: ");
 }
@@ -434,7 +432,7 @@ static void read_around(espl_writer *writer, const espl_query *rows)
     ck_ok(espl_get_world_transform(d->world, d->child[1], &at));
     ck_ok(espl_get_world_transform(d->world, d->apart, &at));
     ck_assert_uint_eq(d->heard.traps, 0);
-    ck_assert_int_eq(espl_get_world_transform(d->world, d->child[0], &at), ESPL_ERR_NOT_OWNER);
+    ck_status(espl_get_world_transform(d->world, d->child[0], &at), ESPL_ERR_NOT_OWNER);
     demand_line((const char *const[]){", by job 1: ", "was dealt to job 0 by ", NULL});
     demand_trap("espl_get_world_transform: ESPL_ERR_NOT_OWNER: ");
     d = &worlds[1];
@@ -465,7 +463,7 @@ TEST_IF(a_trespass_that_nobody_logs_is_a_trap_all_the_same, IS_CHECKED)
 {
     tear_down();
     begin_logged(NULL);
-    ck_assert_int_eq(let(0, write_own_then_foreign, NULL), ESPL_PARTLY);
+    ck_status(let(0, write_own_then_foreign, NULL), ESPL_PARTLY);
     ck_assert_uint_eq(d->heard.lines, 0);
     demand_trap("hand.c:20: espl_writer_write at hand.c:20: ESPL_ERR_NOT_OWNER: ");
 }
@@ -495,7 +493,7 @@ static void lend(espl_writer *writer, const espl_query *rows)
     (void)rows;
     ck_assert_int_eq(pthread_create(&thread, NULL, borrow, &b), 0);
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
-    ck_assert_int_eq(b.wrote, ESPL_ERR_ARGUMENT);
+    ck_status(b.wrote, ESPL_ERR_ARGUMENT);
     ck_ok(b.read);
     demand_trap("The writer was handed to another thread, or to a job that is over; ");
 }
@@ -518,7 +516,7 @@ static void keep(espl_writer *writer, const espl_query *rows)
 #define demand_over(call)                                                                   \
     do {                                                                                    \
         d->heard = (ears){.lines = 0};                                                      \
-        ck_assert_int_eq((call), ESPL_ERR_ARGUMENT);                                        \
+        ck_status((call), ESPL_ERR_ARGUMENT);                                               \
         demand_trap("The writer was handed to another thread, or to a job that is over; "); \
     } while (0)
 
@@ -589,9 +587,9 @@ TEST(bad_values_and_handles_are_refused_one_by_one)
     espl_parallel_report report;
 
     const uint64_t before = test_physical_hash(d->world);
-    ck_assert_int_eq(let(1, write_badly, &report), ESPL_PARTLY);
+    ck_status(let(1, write_badly, &report), ESPL_PARTLY);
     ck_assert_uint_eq(report.refused, (size_t)d->which);
-    ck_assert_int_eq(report.first_status, ESPL_ERR_NULL_ENTITY);
+    ck_status(report.first_status, ESPL_ERR_NULL_ENTITY);
     ck_assert(espl_entity_is_null(report.first_refused));
     ck_assert_uint_eq(test_physical_hash(d->world), before);
 }
@@ -685,8 +683,8 @@ TEST(bad_definitions_are_refused_as_a_whole)
         demand_told(&cases[i]);
         ck_assert_uint_eq(report.rows + report.calls + report.jobs, empty.rows);
     }
-    ck_assert_int_eq(espl_write_parallel(d->world, NULL, &report), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_reserve(d->world, &(espl_reserve_def){.parallel_rows = SIZE_MAX}),
-                     ESPL_ERR_LIMIT);
+    ck_status(espl_write_parallel(d->world, NULL, &report), ESPL_ERR_ARGUMENT);
+    ck_status(espl_reserve(d->world, &(espl_reserve_def){.parallel_rows = SIZE_MAX}),
+              ESPL_ERR_LIMIT);
     ck_assert_uint_eq(test_physical_hash(d->world), before);
 }

@@ -159,7 +159,7 @@ TEST(a_query_that_reads_gives_no_column_to_write)
         ck_assert_uint_eq(s.told.traps, IS_CHECKED ? 1 : 0);
         ck_assert(!IS_CHECKED || strstr(s.told.trap, "espl_query_begin() to write") != NULL);
         // It is an iteration like another one.
-        ck_assert_int_eq(espl_create(s.world, NULL, 0, 1, NULL), ESPL_ERR_BUSY);
+        ck_status(espl_create(s.world, NULL, 0, 1, NULL), ESPL_ERR_BUSY);
         s.told.lines = s.told.traps = 0;
     }
     ck_assert_uint_eq(espl_get_version(s.world), version);
@@ -184,7 +184,7 @@ TEST(each_kind_of_a_chunk_is_what_is_read_of_each_row)
             const espl_status status = espl_query_read_transforms(&query, (espl_read_kind)kind,
                                                                   rows[0].value, sizeof *rows);
 
-            ck_assert_int_eq(status, query.slots != NULL ? ESPL_OK : ESPL_ERR_NO_TRANSFORM);
+            ck_status(status, query.slots != NULL ? ESPL_OK : ESPL_ERR_NO_TRANSFORM);
             for (size_t row = 0; row < query.count; ++row) {
                 memset(one, 0x5a, sizeof one);
                 ck_assert_int_eq(
@@ -195,16 +195,16 @@ TEST(each_kind_of_a_chunk_is_what_is_read_of_each_row)
             *(query.slots != NULL ? &placed : &bare) += query.count;
             s.told.lines = s.told.traps = 0;
             // Strides are checked against the kind.
-            ck_assert_int_eq(
+            ck_status(
                 espl_query_read_transforms(&query, (espl_read_kind)kind, rows, sizes[kind] - 4),
                 ESPL_ERR_ARGUMENT);
-            ck_assert_int_eq(
+            ck_status(
                 espl_query_read_transforms(&query, (espl_read_kind)kind, rows, sizes[kind] + 2),
                 ESPL_ERR_ARGUMENT);
             s.told.lines = s.told.traps = 0;
         }
-        ck_assert_int_eq(espl_query_read_transforms(&query, (espl_read_kind)kind, rows, 48),
-                         ESPL_ERR_ARGUMENT); // ended
+        ck_status(espl_query_read_transforms(&query, (espl_read_kind)kind, rows, 48),
+                  ESPL_ERR_ARGUMENT); // ended
     }
     ck_assert_uint_eq(bare, (size_t)BARE * ESPL_READ_KIND_COUNT);
     ck_assert_uint_eq(placed, (size_t)2 * TREES * ESPL_READ_KIND_COUNT);

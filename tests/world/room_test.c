@@ -113,17 +113,17 @@ TEST_LOOP(during_iteration_a_write_is_refused_where_it_needs_a_side_array, 0, WA
 
     ck_ok(espl_query_begin(w, &all, &query));
     const uint64_t before = test_physical_hash(w);
-    ck_assert_int_eq(go(w, node[4], _i), ESPL_ERR_BUSY);
+    ck_status(go(w, node[4], _i), ESPL_ERR_BUSY);
     ck_assert_uint_eq(test_physical_hash(w), before);
     // The way back asks for the default, but for a multiplication of what is not there.
-    ck_assert_int_eq(go_back(w, node[4], _i), _i == 1 ? ESPL_ERR_BUSY : ESPL_OK);
+    ck_status(go_back(w, node[4], _i), _i == 1 ? ESPL_ERR_BUSY : ESPL_OK);
     espl_query_end(&query);
 
     ck_ok(go(w, node[4], _i));
     ck_ok(espl_query_begin(w, &all, &query));
     ck_ok(go(w, node[5], _i));
-    ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.side_of = node[5]}), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_reserve(w, &(espl_reserve_def){.writes = 5000}), ESPL_ERR_BUSY);
+    ck_status(espl_reserve(w, &(espl_reserve_def){.side_of = node[5]}), ESPL_ERR_BUSY);
+    ck_status(espl_reserve(w, &(espl_reserve_def){.writes = 5000}), ESPL_ERR_BUSY);
     espl_query_end(&query);
 }
 
@@ -209,7 +209,7 @@ TEST(a_solo_has_sides_of_its_own)
     const size_t bytes = test.heap.bytes;
     for (int way = 0; way < WAYS; ++way) {
         const bool sets_flags = way >= 4 && way <= 6;
-        ck_assert_int_eq(go(w, one, way), sets_flags ? ESPL_ERR_NOT_CHILD : ESPL_OK);
+        ck_status(go(w, one, way), sets_flags ? ESPL_ERR_NOT_CHILD : ESPL_OK);
         ck_assert(sets_flags || test.heap.bytes > bytes);
         ck_ok(go_back(w, one, way));
         ck_assert_uint_eq(test.heap.bytes, bytes);
@@ -217,7 +217,7 @@ TEST(a_solo_has_sides_of_its_own)
     ck_ok(espl_reserve(w, &(espl_reserve_def){.side_of = other}));
     test_heap_arm(&test.heap, 1, true);
     ck_ok(go(w, other, 0));
-    ck_assert_int_eq(go(w, one, 0), ESPL_ERR_NO_MEMORY);
+    ck_status(go(w, one, 0), ESPL_ERR_NO_MEMORY);
 }
 
 // --- Writes that need none ---

@@ -187,7 +187,7 @@ static espl_write_report play_batch(const fixture *f, const batch *b, int k)
         espl_write_strided(f->tests[k].world, ESPL_WRITE_LOCAL_POSE, entities, sizeof(espl_entity),
                            b->values, sizeof(espl_transform), b->count, &report);
 
-    ck_assert_int_eq(status, report.overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK);
+    ck_status(status, report.overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK);
     ck_assert_uint_eq(report.applied, b->count);
     return report;
 }

@@ -243,7 +243,7 @@ static void follow(const arrangement *a, int round, bool is_typed)
     write_one_by_one(a, round);
     const size_t overflowed = test_count_overflowed(b.one_by_one.world);
 
-    ck_assert_int_eq(status, report.overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK);
+    ck_status(status, report.overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK);
     ck_assert_uint_eq(report.refused, 0);
     ck_assert_uint_eq(report.applied, a->count);
     ck_assert_uint_ge(report.overflowed, overflowed);
@@ -403,7 +403,7 @@ static void write_in_and_out_of_order(float large)
         const espl_status status =
             espl_write_strided(world, ESPL_WRITE_LOCAL_POSITION, entities[k], sizeof(espl_entity),
                                (const float(*)[3])values, sizeof(float[3]), a.count, &reports[k]);
-        ck_assert_int_eq(status, large > 1e38f ? ESPL_OVERFLOW : ESPL_OK);
+        ck_status(status, large > 1e38f ? ESPL_OVERFLOW : ESPL_OK);
         // All of it, by one sweep.
         ck_assert_uint_eq(test_stats(world).nodes_visited - before, TREES * b.size);
     }
@@ -478,12 +478,11 @@ TEST(each_transform_is_judged_by_itself)
                 const espl_status status =
                     espl_write_one(b.one_by_one.world, b.there[i], kind, &values[i]);
                 refused += status != ESPL_OK ? 1 : 0;
-                ck_assert_int_eq(status, is_odd && which > 3 ? ESPL_ERR_NOT_FINITE : ESPL_OK);
+                ck_status(status, is_odd && which > 3 ? ESPL_ERR_NOT_FINITE : ESPL_OK);
             }
-            ck_assert_int_eq(espl_write_strided(b.at_once.world, kind, entities,
-                                                sizeof(espl_entity), values, sizeof(espl_transform),
-                                                count, &report),
-                             refused != 0 ? ESPL_PARTLY : ESPL_OK);
+            ck_status(espl_write_strided(b.at_once.world, kind, entities, sizeof(espl_entity),
+                                         values, sizeof(espl_transform), count, &report),
+                      refused != 0 ? ESPL_PARTLY : ESPL_OK);
             ck_assert_uint_eq(report.refused, refused);
             worlds_are_the_same();
         }
@@ -567,10 +566,10 @@ TEST(each_handle_among_many_in_order_is_judged_by_itself)
         const espl_status status =
             espl_set_local_position(b.at_once.world, entities[odd], values[odd]);
         ck_assert_int_lt(status, 0);
-        ck_assert_int_eq(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
-                                            sizeof(espl_entity), (const float(*)[3])values,
-                                            sizeof(float[3]), count, &report),
-                         ESPL_PARTLY);
+        ck_status(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
+                                     sizeof(espl_entity), (const float(*)[3])values,
+                                     sizeof(float[3]), count, &report),
+                  ESPL_PARTLY);
         ck_assert_uint_eq(report.refused, 1);
         ck_assert_uint_eq(report.first_refused, odd);
         ck_assert_int_eq(report.first_status, status);
@@ -601,13 +600,13 @@ TEST(a_large_tree_is_written_block_by_block)
             entities[i] = b.here[i];
             value_of(values[i], i, round);
             values[i][0] = is_far ? 1e30f : values[i][0];
-            ck_assert_int_eq(espl_set_local_position(b.one_by_one.world, b.there[i], values[i]),
-                             is_far ? ESPL_OVERFLOW : ESPL_OK);
+            ck_status(espl_set_local_position(b.one_by_one.world, b.there[i], values[i]),
+                      is_far ? ESPL_OVERFLOW : ESPL_OK);
         }
-        ck_assert_int_eq(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
-                                            sizeof(espl_entity), (const float(*)[3])values,
-                                            sizeof(float[3]), count, &report),
-                         round == 1 ? ESPL_OVERFLOW : ESPL_OK);
+        ck_status(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
+                                     sizeof(espl_entity), (const float(*)[3])values,
+                                     sizeof(float[3]), count, &report),
+                  round == 1 ? ESPL_OVERFLOW : ESPL_OK);
         ck_assert_uint_eq(report.refused, 0);
         // It may have children.
         const size_t overflowed = test_count_overflowed(b.at_once.world);
@@ -640,16 +639,15 @@ TEST_LOOP(the_jobs_of_a_large_tree_come_to_what_single_writes_do, TEST_IN_ORDER,
                 values[count] = espl_transform_identity();
                 values[count].position[0] = round == 2 && i == 9 ? NAN : (float)(i + k * round);
                 entities[count] = b.here[i];
-                ck_assert_int_eq(
-                    espl_set_local_transform(b.one_by_one.world, b.there[i], &values[count]),
-                    round == 2 && i == 9 ? ESPL_ERR_NOT_FINITE : ESPL_OK);
+                ck_status(espl_set_local_transform(b.one_by_one.world, b.there[i], &values[count]),
+                          round == 2 && i == 9 ? ESPL_ERR_NOT_FINITE : ESPL_OK);
             }
         }
         const size_t calls = busy.calls;
-        ck_assert_int_eq(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_TRANSFORM, entities,
-                                            sizeof(espl_entity), values, sizeof(espl_transform),
-                                            count, &report),
-                         round == 2 ? ESPL_PARTLY : ESPL_OK);
+        ck_status(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_TRANSFORM, entities,
+                                     sizeof(espl_entity), values, sizeof(espl_transform), count,
+                                     &report),
+                  round == 2 ? ESPL_PARTLY : ESPL_OK);
         ck_assert_uint_eq(report.refused, round == 2 ? 1 : 0);
         ck_assert(TREES * b.size < 64 || busy.calls > calls);
         worlds_are_the_same();
