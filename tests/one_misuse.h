@@ -7,10 +7,12 @@
 #include "tests/runner.h"
 
 static misuse s;
+static uint64_t untouched; // physical hash of the world as it was made
 
 static void set_up(void)
 {
     misuse_begin(&s, NULL);
+    untouched = test_physical_hash(s.world);
 }
 
 static void tear_down(void)

@@ -14,7 +14,6 @@ FIXTURE(set_up, tear_down);
 TEST(a_sibling_that_is_none_is_refused)
 {
     const espl_entity wrong[] = {s.root, s.solo};
-    const uint64_t before = test_physical_hash(s.world);
 
     for (int i = 0; i < 2; ++i) {
         const espl_attach_options options = {.before = wrong[i]};
@@ -24,13 +23,11 @@ TEST(a_sibling_that_is_none_is_refused)
         ck_status(espl_set_sibling(s.world, wrong[i], espl_entity_null()), ESPL_ERR_NOT_CHILD);
         ck_status(espl_set_sibling(s.world, wrong[i], wrong[i]), ESPL_ERR_NOT_CHILD);
     }
-    ck_assert_uint_eq(test_physical_hash(s.world), before);
+    ck_assert_uint_eq(test_physical_hash(s.world), untouched);
 }
 
 TEST(enumerations_out_of_range_are_refused)
 {
-    const uint64_t before = test_physical_hash(s.world);
-
     for (int i = 0; i < 4; ++i) {
         espl_attach_options options = {0};
         *(i == 0 ? &options.position : i == 1 ? &options.rotation : &options.scale) = (espl_keep)9;
@@ -61,7 +58,7 @@ TEST(enumerations_out_of_range_are_refused)
     ck_status(espl_disable(s.world, s.root, (espl_extent)3), ESPL_ERR_ARGUMENT);
     ck_status(espl_enable(s.world, s.root, (espl_extent)3), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
-    ck_assert_uint_eq(test_physical_hash(s.world), before);
+    ck_assert_uint_eq(test_physical_hash(s.world), untouched);
 }
 
 TEST(a_world_checks_its_definition)
@@ -102,7 +99,6 @@ TEST(no_field_may_be_infinite_or_no_number)
     const float poison[3] = {NAN, INFINITY, -INFINITY};
 
     espl_recorder *const recorder = espl_command_buffer_recorder(s.commands, 1);
-    const uint64_t before = test_physical_hash(s.world);
     for (int field = 0; field < 11; ++field) {
         for (int i = 0; i < 3; ++i) {
             espl_transform value = test_at(1, 1, 1);
@@ -122,7 +118,7 @@ TEST(no_field_may_be_infinite_or_no_number)
     memset(value.rotation, 0, sizeof value.rotation);
     ck_status(espl_set_local_transform(s.world, s.child, &value), ESPL_ERR_NOT_FINITE);
     ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
-    ck_assert_uint_eq(test_physical_hash(s.world), before);
+    ck_assert_uint_eq(test_physical_hash(s.world), untouched);
 }
 
 TEST(denormal_zero_and_negative_values_are_legal)
