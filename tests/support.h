@@ -71,7 +71,7 @@ size_t test_count_overflowed(const espl_world *world);
 
 /// Make one solo with a placement.
 espl_entity test_solo(espl_world *world);
-/// Make so many. @param out  [count] their handles, or NULL.
+/// Make so many, each with a placement. @param out  [count] their handles, or NULL.
 void test_solos(espl_world *world, size_t count, espl_entity *out);
 /// Make one solo with a placement at a position.
 espl_entity test_solo_at(espl_world *world, float x, float y, float z);

@@ -7,7 +7,6 @@
 #include "tests/one_tree.h"
 #include "tests/stacked.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // Tags "tag000", "tag001" and so on.

@@ -4,7 +4,6 @@
 #include "tests/one_world.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // --- A world with many tags ---

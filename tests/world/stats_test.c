@@ -121,7 +121,7 @@ TEST(slots_are_counted)
 
 TEST(bytes_by_purpose_make_up_all_but_the_world)
 {
-    // What an empty w takes for itself.
+    // What an empty world takes for itself.
     const espl_world_stats empty = stats();
     const size_t of_world =
         empty.bytes - empty.bytes_store - empty.bytes_tree - empty.bytes_commands;
