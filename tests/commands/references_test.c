@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+// --- A world of entities that refer to each other through components ---
+
 // Three references at odd addresses, and a byte of ordinary data on either side of each.
 enum { LINKS = 3, LINKS_SIZE = 28 };
 
