@@ -5,6 +5,8 @@
 #ifndef ESPALIER_TESTS_ASSERTS_H
 #define ESPALIER_TESTS_ASSERTS_H
 
+#include <espalier/base.h>
+
 #include <check.h>
 
 // What the assertions of Check call when they hold. A macro stands before the function there.
@@ -14,6 +16,15 @@
 _Noreturn void test_failed(const char *file, int line, const char *expression, const char *message,
                            ...) __attribute__((format(printf, 4, 5)));
 #define _ck_assert_failed test_failed
+
+/// Demand the status that a call answers.
+#define ck_status(call, status)                                               \
+    do {                                                                      \
+        const espl_status ck_got = (call), ck_wanted = (status);              \
+        ck_assert_msg(ck_got == ck_wanted, "%s answers %s, not %s", #call,    \
+                      espl_status_name(ck_got), espl_status_name(ck_wanted)); \
+    } while (0)
+#define ck_ok(call) ck_status(call, ESPL_OK)
 
 /// Who is told of a failure, and does not return.
 typedef void test_listener(const char *file, int line, const char *text);

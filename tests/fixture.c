@@ -9,25 +9,19 @@
 // Entities one step along X from their parents, which stand before them; hung in one playback.
 espl_entity *make_forest(espl_world *world, const uint32_t *parent, uint32_t count)
 {
-    const espl_attach_options keep_local = {
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
     const espl_transform step = test_at(1, 0, 0);
-    const espl_component placement = ESPL_TRANSFORM;
     espl_entity *const entity = test_array(count, sizeof *entity);
-    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_create(world, &placement, 1, count, entity), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
+    test_solos(world, count, entity);
+    espl_command_buffer *const commands = test_commands(world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     for (uint32_t i = 0; i < count; ++i) {
-        ck_assert_int_eq(espl_set_local_transform(world, entity[i], &step), ESPL_OK);
+        ck_ok(espl_set_local_transform(world, entity[i], &step));
         if (parent[i] != NO_PARENT) {
-            ck_assert_int_eq(
-                espl_record_attach(recorder, 0, entity[i], entity[parent[i]], &keep_local),
-                ESPL_OK);
+            ck_ok(espl_record_attach(recorder, 0, entity[i], entity[parent[i]], &test_keep_local));
         }
     }
-    ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
+    ck_ok(espl_play(world, commands, NULL));
     espl_command_buffer_destroy(commands);
     return entity;
 }

@@ -10,8 +10,8 @@ static void bury_two(misuse *m)
 {
     m->recycled = test_solo(m->world);
     m->dead = test_solo(m->world);
-    ck_assert_int_eq(espl_destroy(m->world, m->dead, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(m->world, m->recycled, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(m->world, m->dead, ESPL_EXTENT_OWNED));
+    ck_ok(espl_destroy(m->world, m->recycled, ESPL_EXTENT_OWNED));
     const espl_entity second = test_solo(m->world);
     ck_assert_uint_eq(second.index, m->recycled.index);
     ck_assert_uint_ne(second.generation, m->recycled.generation);
@@ -19,8 +19,6 @@ static void bury_two(misuse *m)
 
 void misuse_begin(misuse *m, const espl_executor *executor)
 {
-    const espl_component_def def = {
-        .name = "number", .size = sizeof(uint32_t), .alignment = sizeof(uint32_t)};
     const uint32_t value = 42;
     const espl_attach_options set_free = {.link = ESPL_LINK_FREE};
 
@@ -28,22 +26,20 @@ void misuse_begin(misuse *m, const espl_executor *executor)
     test_world_begin(&m->test, 3, executor);
     test_world_begin(&m->elsewhere, 4, NULL);
     m->world = m->test.world;
-    ck_assert_int_eq(espl_component_register(m->world, &def, &m->number), ESPL_OK);
+    m->number = test_component(m->world, "number", sizeof(uint32_t), sizeof(uint32_t));
     m->root = test_solo_at(m->world, 1, 2, 3);
     m->child = test_solo(m->world);
     m->solo = test_solo(m->world);
-    ck_assert_int_eq(espl_attach(m->world, m->child, m->root, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_attach(m->world, test_solo(m->world), m->root, &set_free), ESPL_OK);
-    ck_assert_int_eq(espl_add_component(m->world, m->child, m->number, &value, sizeof value),
-                     ESPL_OK);
+    ck_ok(espl_attach(m->world, m->child, m->root, NULL));
+    ck_ok(espl_attach(m->world, test_solo(m->world), m->root, &set_free));
+    ck_ok(espl_add_component(m->world, m->child, m->number, &value, sizeof value));
     bury_two(m);
 
     const espl_instance_def instance = {.source = m->solo};
     m->foreign = test_solo(m->elsewhere.world);
-    ck_assert_int_eq(espl_command_buffer_create(m->world, 2, &m->commands), ESPL_OK);
-    ck_assert_int_eq(espl_record_instantiate(espl_command_buffer_recorder(m->commands, 0), 0,
-                                             &instance, 1, &m->pending),
-                     ESPL_OK);
+    ck_ok(espl_command_buffer_create(m->world, 2, &m->commands));
+    ck_ok(espl_record_instantiate(espl_command_buffer_recorder(m->commands, 0), 0, &instance, 1,
+                                  &m->pending));
     misuse_forget_lines(m);
 }
 

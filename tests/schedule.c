@@ -64,9 +64,8 @@ static void run_scheduled(void *context, espl_job function, void *argument, size
 {
     test_schedule *const schedule = context;
     const size_t phase = schedule->phases++;
-    size_t *const order = malloc((count + 1) * sizeof *order);
+    size_t *const order = test_array(count + 1, sizeof *order);
 
-    ck_assert_ptr_nonnull(order);
     ck_assert_uint_lt(phase, SCHEDULE_PHASES);
     schedule->jobs[phase] = count;
     for (size_t i = 0; i < count; ++i) {

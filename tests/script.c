@@ -24,7 +24,7 @@ static void register_kinds(script_world *s)
         {.name = "note"}};
 
     for (size_t i = 0; i < SCRIPT_PLACEMENT_BIT; ++i) {
-        ck_assert_int_eq(espl_component_register(s->world, &defs[i], &s->number[i]), ESPL_OK);
+        ck_ok(espl_component_register(s->world, &defs[i], &s->number[i]));
     }
     s->number[SCRIPT_PLACEMENT_BIT] = ESPL_TRANSFORM;
 }
@@ -36,9 +36,8 @@ static void follow_up(script_world *s, uint32_t key, uint32_t number)
     const uint32_t next = number | FOLLOWS;
 
     if (s->follow != NULL && next != number) {
-        ck_assert_int_eq(espl_record_custom(s->follow, key, s->callback[number % 2], &next,
-                                            sizeof next, script_alignment(next)),
-                         ESPL_OK);
+        ck_ok(espl_record_custom(s->follow, key, s->callback[number % 2], &next, sizeof next,
+                                 script_alignment(next)));
     }
 }
 
@@ -69,7 +68,7 @@ static void register_callbacks(script_world *s)
     for (size_t i = 0; i < 2; ++i) {
         const espl_custom_command_def def = {.name = names[i], .user = s, .function = hear};
 
-        ck_assert_int_eq(espl_register_command(s->world, &def, &s->callback[i]), ESPL_OK);
+        ck_ok(espl_register_command(s->world, &def, &s->callback[i]));
     }
 }
 
@@ -88,7 +87,7 @@ static espl_transform any_transform(uint64_t *random)
               : test_one_in(random, 30) ? 0
                                         : test_between(random, 0.5f, 1.5f);
     t.user_data = test_one_in(random, 20) ? test_below(random, 3) : 0;
-    ck_assert_int_eq(espl_transform_normalize(&t), ESPL_OK);
+    ck_ok(espl_transform_normalize(&t));
     return t;
 }
 
@@ -117,7 +116,7 @@ static espl_entity plant_one(script_world *s, uint64_t *random)
     if (test_one_in(random, 20)) {
         set[count++] = test_one_in(random, 2) ? ESPL_DISABLED : ESPL_PREFAB;
     }
-    ck_assert_int_eq(espl_create(s->world, set, count, 1, &entity), ESPL_OK);
+    ck_ok(espl_create(s->world, set, count, 1, &entity));
     return entity;
 }
 
@@ -130,10 +129,10 @@ static void plant_values(script_world *s, espl_entity entity, espl_entity named,
         (void)!espl_set_local_transform(s->world, entity, &value);
     }
     if (espl_has_component(s->world, entity, s->number[0])) {
-        ck_assert_int_eq(espl_set_component(s->world, entity, s->number[0], &number, 4), ESPL_OK);
+        ck_ok(espl_set_component(s->world, entity, s->number[0], &number, 4));
     }
     if (espl_has_component(s->world, entity, s->number[1])) {
-        ck_assert_int_eq(espl_set_component(s->world, entity, s->number[1], &named, 8), ESPL_OK);
+        ck_ok(espl_set_component(s->world, entity, s->number[1], &named, 8));
     }
 }
 
@@ -193,7 +192,7 @@ static crowd crowd_of(espl_world *world)
     crowd c = {.entities = NULL};
     uint32_t past = 0;
 
-    ck_assert_int_eq(espl_query_begin(world, &all, &query), ESPL_OK);
+    ck_ok(espl_query_begin(world, &all, &query));
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count; ++row) {
             past = query.entities[row].index >= past ? query.entities[row].index + 1 : past;
@@ -202,7 +201,7 @@ static crowd crowd_of(espl_world *world)
     espl_entity *const by_index = calloc(past + 1, sizeof *by_index);
     c.entities = calloc(room, sizeof *c.entities);
     ck_assert(by_index != NULL && c.entities != NULL);
-    ck_assert_int_eq(espl_query_begin(world, &all, &query), ESPL_OK);
+    ck_ok(espl_query_begin(world, &all, &query));
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count; ++row) {
             by_index[query.entities[row].index] = query.entities[row];
@@ -402,10 +401,9 @@ script script_write(const script_world *s, uint64_t seed, uint32_t count, uint32
                     bool has_equal_keys)
 {
     ck_assert_uint_le(count, SCRIPT_LIMIT);
-    script_line *const lines = calloc(count, sizeof *lines);
+    script_line *const lines = test_array(count, sizeof *lines);
     writer w = {.s = s, .crowd = crowd_of(s->world), .random = seed, .lines = lines};
 
-    ck_assert_ptr_nonnull(lines);
     for (; w.written < count; ++w.written) {
         script_line *const line = &lines[w.written];
 

@@ -349,8 +349,7 @@ static uint64_t hash_values(uint64_t hash, const script_world *s, espl_entity en
 
         hash = test_hash_bytes(hash, &has, 1);
         if (has != 0 && value_sizes[i] != 0) {
-            ck_assert_int_eq(
-                espl_get_component(s->world, entity, s->number[i], bytes, value_sizes[i]), ESPL_OK);
+            ck_ok(espl_get_component(s->world, entity, s->number[i], bytes, value_sizes[i]));
             hash = test_hash_bytes(hash, bytes, value_sizes[i]);
         }
     }
@@ -387,7 +386,7 @@ uint64_t script_logical_hash(const script_world *s)
     uint64_t sums[2] = {s->heard, 0};
     espl_query query;
 
-    ck_assert_int_eq(espl_query_begin(s->world, &all, &query), ESPL_OK);
+    ck_ok(espl_query_begin(s->world, &all, &query));
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count; ++row) {
             const uint64_t place = hash_place(TEST_HASH_START, s, query.entities[row]);

@@ -16,11 +16,10 @@ static espl_entity alien_of(test_side *side)
     const espl_instance_def def = {.source = source};
     espl_entity alien = {0};
 
-    ck_assert_int_eq(espl_command_buffer_create(side->world, 1, &side->aliens), ESPL_OK);
-    ck_assert_int_eq(
-        espl_record_instantiate(espl_command_buffer_recorder(side->aliens, 0), 0, &def, 1, &alien),
-        ESPL_OK);
-    ck_assert_int_eq(espl_destroy(side->world, source, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_command_buffer_create(side->world, 1, &side->aliens));
+    ck_ok(
+        espl_record_instantiate(espl_command_buffer_recorder(side->aliens, 0), 0, &def, 1, &alien));
+    ck_ok(espl_destroy(side->world, source, ESPL_EXTENT_OWNED));
     side->dead = source;
     return alien;
 }
@@ -35,7 +34,7 @@ void side_begin(test_side *side, uint32_t lanes, const espl_executor *executor)
     side_register_callbacks(side);
     side->foreign = test_solo(side->elsewhere.world);
     side->alien = alien_of(side);
-    ck_assert_int_eq(espl_command_buffer_create(side->world, lanes, &side->batch), ESPL_OK);
+    ck_ok(espl_command_buffer_create(side->world, lanes, &side->batch));
 }
 
 void side_end(test_side *side)
@@ -277,4 +276,12 @@ void side_check(const test_side *side, const test_tape *tape, const operation *o
         side_check_many(side, tape);
     }
     side_check_change(side, tape, op, status);
+}
+
+void side_follow(test_side *side, test_tape *tape, const operation *op, espl_status status)
+{
+    const model_answer answer = tape_apply(tape, op);
+
+    side_check(side, tape, op, status, answer);
+    side_map(side, tape, op);
 }

@@ -28,8 +28,7 @@ static int compare_order(const void *a, const void *b)
 // The order of playback, by the sentence that defines it.
 static void order_batch(test_batch *batch)
 {
-    const operation **const sorted = malloc((batch->count + 1) * sizeof *sorted);
-    ck_assert_ptr_nonnull(sorted);
+    const operation **const sorted = test_array(batch->count + 1, sizeof *sorted);
     for (uint32_t i = 0; i < batch->count; ++i) {
         sorted[i] = &batch->operations[i];
     }
@@ -263,10 +262,10 @@ static void seed_all(stage *s, const operation *op)
 {
     s->tape.code = op->code;
     (void)tape_apply(&s->tape, op);
-    ck_assert_int_eq(side_run(&s->at_once, &s->tape, op), ESPL_OK);
+    ck_ok(side_run(&s->at_once, &s->tape, op));
     side_map(&s->at_once, &s->tape, op);
     for (size_t k = 0; k < s->played_count; ++k) {
-        ck_assert_int_eq(side_run(&s->played[k], &s->tape, op), ESPL_OK);
+        ck_ok(side_run(&s->played[k], &s->tape, op));
         side_map(&s->played[k], &s->tape, op);
     }
 }

@@ -218,12 +218,13 @@ void test_world_begin(test_world *test, uint32_t tag, const espl_executor *execu
     if (executor != NULL) {
         def.executor = *executor;
     }
-    ck_assert_int_eq(espl_world_create(&test->world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&test->world, &def));
     ck_assert_ptr_nonnull(test->world);
 }
 
 void test_world_end(test_world *test)
 {
+    test_heap_arm(&test->heap, 0, false);
     test_world_is_valid(test->world);
     espl_world_destroy(test->world);
     ck_assert_uint_eq(test->heap.bytes, 0);
@@ -248,12 +249,18 @@ void test_world_is_valid(const espl_world *world)
     (void)test_count_overflowed(world);
 }
 
-espl_entity test_solo(espl_world *world)
+void test_solos(espl_world *world, size_t count, espl_entity *out)
 {
     const espl_component placement = ESPL_TRANSFORM;
+
+    ck_ok(espl_create(world, &placement, 1, count, out));
+}
+
+espl_entity test_solo(espl_world *world)
+{
     espl_entity entity = {0};
 
-    ck_assert_int_eq(espl_create(world, &placement, 1, 1, &entity), ESPL_OK);
+    test_solos(world, 1, &entity);
     return entity;
 }
 
@@ -262,7 +269,7 @@ espl_entity test_solo_at(espl_world *world, float x, float y, float z)
     const espl_entity entity = test_solo(world);
     const espl_transform value = test_at(x, y, z);
 
-    ck_assert_int_eq(espl_set_local_transform(world, entity, &value), ESPL_OK);
+    ck_ok(espl_set_local_transform(world, entity, &value));
     return entity;
 }
 
@@ -278,14 +285,14 @@ espl_transform test_at(float x, float y, float z)
 espl_transform test_world_of(const espl_world *world, espl_entity entity)
 {
     espl_transform out = {0};
-    ck_assert_int_eq(espl_get_world_transform(world, entity, &out), ESPL_OK);
+    ck_ok(espl_get_world_transform(world, entity, &out));
     return out;
 }
 
 espl_transform test_local_of(const espl_world *world, espl_entity entity)
 {
     espl_transform out = {0};
-    ck_assert_int_eq(espl_get_local_transform(world, entity, &out), ESPL_OK);
+    ck_ok(espl_get_local_transform(world, entity, &out));
     return out;
 }
 
@@ -307,6 +314,34 @@ bool test_same(const espl_transform *a, const espl_transform *b)
 }
 
 // --- Memory ---
+
+const espl_attach_options test_keep_local = {
+    .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+
+espl_component test_component(espl_world *world, const char *name, size_t size, size_t alignment)
+{
+    const espl_component_def def = {.name = name, .size = size, .alignment = alignment};
+    espl_component out = 0;
+
+    ck_ok(espl_component_register(world, &def, &out));
+    return out;
+}
+
+espl_status test_reserve_rows(espl_world *world, const espl_component *components, size_t count,
+                              size_t rows)
+{
+    const espl_reserve_def def = {.components = components, .component_count = count, .rows = rows};
+
+    return espl_reserve(world, &def);
+}
+
+espl_command_buffer *test_commands(espl_world *world, uint32_t lanes)
+{
+    espl_command_buffer *commands = NULL;
+
+    ck_ok(espl_command_buffer_create(world, lanes, &commands));
+    return commands;
+}
 
 void *test_array(size_t count, size_t size)
 {
@@ -377,7 +412,7 @@ uint64_t test_physical_hash(const espl_world *world)
 {
     uint64_t hash = 0;
 
-    ck_assert_int_eq(espl_hash(world, ESPL_HASH_PHYSICAL, &hash), ESPL_OK);
+    ck_ok(espl_hash(world, ESPL_HASH_PHYSICAL, &hash));
     return hash;
 }
 
@@ -385,7 +420,7 @@ uint64_t test_logical_hash(const espl_world *world)
 {
     uint64_t hash = 0;
 
-    ck_assert_int_eq(espl_hash(world, ESPL_HASH_LOGICAL, &hash), ESPL_OK);
+    ck_ok(espl_hash(world, ESPL_HASH_LOGICAL, &hash));
     return hash;
 }
 

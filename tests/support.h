@@ -61,7 +61,8 @@ void test_world_begin(test_world *test, uint32_t tag, const espl_executor *execu
 void test_world_record(espl_tape tape);
 /// Give the next of these worlds blocks of another kind.
 void test_world_take(test_blocks kind);
-/// Validate, destroy, and demand that the heap ends at zero bytes without a fault.
+/// Let no allocation fail any more, validate, destroy, and demand that the heap ends at zero bytes
+/// without a fault.
 void test_world_end(test_world *test);
 /// Fail the test with the broken rule unless every invariant holds.
 void test_world_is_valid(const espl_world *world);
@@ -70,6 +71,8 @@ size_t test_count_overflowed(const espl_world *world);
 
 /// Make one solo with a placement.
 espl_entity test_solo(espl_world *world);
+/// Make so many, each with a placement. @param out  [count] their handles, or NULL.
+void test_solos(espl_world *world, size_t count, espl_entity *out);
 /// Make one solo with a placement at a position.
 espl_entity test_solo_at(espl_world *world, float x, float y, float z);
 /// Identity placement but for its position.
@@ -79,6 +82,16 @@ espl_transform test_world_of(const espl_world *world, espl_entity entity);
 espl_transform test_local_of(const espl_world *world, espl_entity entity);
 /// Tell whether two placements are the same 48 bytes, but that any NaN is like any other.
 bool test_same(const espl_transform *a, const espl_transform *b);
+
+/// Options of an attach that keeps the local as it is.
+extern const espl_attach_options test_keep_local;
+/// Register a component without references.
+espl_component test_component(espl_world *world, const char *name, size_t size, size_t alignment);
+/// espl_reserve() of rows for entities with so many components.
+espl_status test_reserve_rows(espl_world *world, const espl_component *components, size_t count,
+                              size_t rows);
+/// A new command buffer with so many lanes.
+espl_command_buffer *test_commands(espl_world *world, uint32_t lanes);
 
 /// Array of zeros, of `size` bytes an item, to be freed. It is not NULL for a count of 0 either.
 void *test_array(size_t count, size_t size);

@@ -200,7 +200,7 @@ static espl_status record(sweep_world *w, espl_recorder *to, unsigned kind, uint
 
 static void make_commands(sweep_world *w, uint32_t which, uint32_t lanes)
 {
-    ck_assert_int_eq(espl_command_buffer_create(w->world, lanes, &w->commands[which]), ESPL_OK);
+    ck_ok(espl_command_buffer_create(w->world, lanes, &w->commands[which]));
 }
 
 static void tell_report(sweep_world *w, const espl_report *report)
@@ -247,7 +247,7 @@ static espl_status run_play(sweep_world *w, unsigned number)
 
 static void finish_play(sweep_world *w, unsigned number)
 {
-    ck_assert_int_eq(run_play(w, number), ESPL_OK);
+    ck_ok(run_play(w, number));
 }
 
 static void prepare_recording(sweep_world *w, unsigned kind)
@@ -269,7 +269,7 @@ static espl_status run_record(sweep_world *w, unsigned kind)
 static void prepare_play(sweep_world *w, unsigned kind)
 {
     make_commands(w, 0, 1);
-    ck_assert_int_eq(record(w, espl_command_buffer_recorder(w->commands[0], 0), kind, 1), ESPL_OK);
+    ck_ok(record(w, espl_command_buffer_recorder(w->commands[0], 0), kind, 1));
 }
 
 // Every third kind from the number on, dealt to lanes, by keys that lead elsewhere.
@@ -300,8 +300,8 @@ static void prepare_sync(sweep_world *w, unsigned number)
     record_mix(w, 0, number);
     w->made_count = 0;
     record_mix(w, 1, number + 1);
-    ck_assert_int_eq(espl_command_buffer_submit(w->commands[1]), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_submit(w->commands[0]), ESPL_OK);
+    ck_ok(espl_command_buffer_submit(w->commands[1]));
+    ck_ok(espl_command_buffer_submit(w->commands[0]));
 }
 
 static espl_status run_sync(sweep_world *w, unsigned number)

@@ -54,13 +54,13 @@ static espl_entity make_below(sweep_world *w, espl_entity parent)
 {
     const espl_entity child = make(w);
 
-    ck_assert_int_eq(espl_attach(w->world, child, parent, NULL), ESPL_OK);
+    ck_ok(espl_attach(w->world, child, parent, NULL));
     return child;
 }
 
 static void destroy(sweep_world *w, uint32_t number)
 {
-    ck_assert_int_eq(espl_destroy(w->world, w->all[number], ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_ok(espl_destroy(w->world, w->all[number], ESPL_EXTENT_ENTITY));
     memmove(w->all + number, w->all + number + 1, (w->count - number - 1) * sizeof *w->all);
     w->count -= 1;
 }
@@ -92,9 +92,9 @@ static void make_bare(sweep_world *w)
     const espl_component word = w->word;
     espl_entity bare = {0};
 
-    ck_assert_int_eq(espl_create(w->world, &word, 1, 1, &bare), ESPL_OK);
+    ck_ok(espl_create(w->world, &word, 1, 1, &bare));
     w->all[w->count++] = bare;
-    ck_assert_int_eq(espl_attach(w->world, bare, w->part[PART_ROOT], NULL), ESPL_OK);
+    ck_ok(espl_attach(w->world, bare, w->part[PART_ROOT], NULL));
     (void)make_below(w, bare);
     w->part[PART_BARE] = bare;
 }
@@ -113,12 +113,9 @@ static void make_prefab(sweep_world *w)
     for (uint32_t i = 0; i < 3; ++i) {
         const link_value value = {i, w->all[first + (i + 1) % 3]};
 
-        ck_assert_int_eq(
-            espl_add_component(w->world, w->all[first + i], w->link, &value, sizeof value),
-            ESPL_OK);
+        ck_ok(espl_add_component(w->world, w->all[first + i], w->link, &value, sizeof value));
     }
-    ck_assert_int_eq(espl_add_component(w->world, w->part[PART_PREFAB], ESPL_PREFAB, NULL, 0),
-                     ESPL_OK);
+    ck_ok(espl_add_component(w->world, w->part[PART_PREFAB], ESPL_PREFAB, NULL, 0));
 }
 
 static void make_forest(sweep_world *w)
@@ -137,10 +134,7 @@ static void fill_run(sweep_world *w)
 
     (void)make_tree(w, 5, 4);
     name_parts(w, 0, 5);
-    ck_assert_int_eq(espl_reserve(w->world, &(espl_reserve_def){.components = rows,
-                                                                .component_count = 2,
-                                                                .rows = SWEEP_ALL}),
-                     ESPL_OK);
+    ck_ok(test_reserve_rows(w->world, rows, 2, SWEEP_ALL));
     for (espl_status status = ESPL_OK; status == ESPL_OK;) {
         const espl_entity child = make(w);
 
@@ -150,7 +144,7 @@ static void fill_run(sweep_world *w)
         if (status == ESPL_OK) {
             w->part[PART_LEAF] = child;
         } else {
-            ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
+            ck_status(status, ESPL_ERR_NO_MEMORY);
             destroy(w, w->count - 1);
         }
     }
@@ -158,12 +152,11 @@ static void fill_run(sweep_world *w)
 
 static void fill_chunk(sweep_world *w)
 {
-    const espl_component placement = ESPL_TRANSFORM;
     const size_t rows = test_limits_of_build().rows;
 
     (void)make_tree(w, 2, 1);
     name_parts(w, 0, 2);
-    ck_assert_int_eq(espl_create(w->world, &placement, 1, rows, w->all + w->count), ESPL_OK);
+    test_solos(w->world, rows, w->all + w->count);
     w->count += (uint32_t)rows;
 }
 
@@ -200,17 +193,14 @@ static void make_diverse(sweep_world *w)
         const espl_component sets[] = {w->word, w->tag};
 
         if (i % 3 != 2) {
-            ck_assert_int_eq(espl_add_component(w->world, w->all[i], sets[i % 3],
-                                                i % 3 == 0 ? &word : NULL,
-                                                i % 3 == 0 ? sizeof word : 0),
-                             ESPL_OK);
+            ck_ok(espl_add_component(w->world, w->all[i], sets[i % 3], i % 3 == 0 ? &word : NULL,
+                                     i % 3 == 0 ? sizeof word : 0));
         }
         if (i % 2 == 0) {
-            ck_assert_int_eq(espl_set_name(w->world, w->all[i], i % 4 == 0 ? "first" : "other"),
-                             ESPL_OK);
+            ck_ok(espl_set_name(w->world, w->all[i], i % 4 == 0 ? "first" : "other"));
         }
     }
-    ck_assert_int_eq(espl_disable(w->world, w->part[PART_LEAF], ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_ok(espl_disable(w->world, w->part[PART_LEAF], ESPL_EXTENT_ENTITY));
 }
 
 static void make_sides(sweep_world *w)
@@ -218,10 +208,9 @@ static void make_sides(sweep_world *w)
     const float stretch[3] = {1, 2, 1};
     const espl_entity leaf = w->part[PART_LEAF], member = w->part[PART_MEMBER];
 
-    ck_assert_int_eq(espl_set_stretch(w->world, w->part[PART_ROOT], stretch), ESPL_OK);
-    ck_assert_int_eq(espl_set_user_data(w->world, leaf, 7), ESPL_OK);
-    ck_assert_int_eq(espl_set_inherit(w->world, member, ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_UP),
-                     ESPL_OK);
+    ck_ok(espl_set_stretch(w->world, w->part[PART_ROOT], stretch));
+    ck_ok(espl_set_user_data(w->world, leaf, 7));
+    ck_ok(espl_set_inherit(w->world, member, ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_UP));
 }
 
 // Entities that come and go leave free slots and free indices.
@@ -234,10 +223,9 @@ static void grow_old(sweep_world *w)
     }
     for (uint32_t i = 0; i < GONE; ++i) {
         destroy(w, first + i);
-        ck_assert_int_eq(espl_attach(w->world, w->all[first + 2 + i], w->part[PART_OTHER], NULL),
-                         ESPL_OK);
+        ck_ok(espl_attach(w->world, w->all[first + 2 + i], w->part[PART_OTHER], NULL));
     }
-    ck_assert_int_eq(espl_detach(w->world, w->all[first + 4], ESPL_KEEP_WORLD), ESPL_OK);
+    ck_ok(espl_detach(w->world, w->all[first + 4], ESPL_KEEP_WORLD));
 }
 
 // Many die below a root, a root loses its only member, and another root dies above two others, while
@@ -267,19 +255,12 @@ static void prepay(sweep_world *w)
 {
     const espl_component rows[] = {ESPL_TRANSFORM, ESPL_MEMBER};
 
-    ck_assert_int_eq(espl_reserve(w->world, &(espl_reserve_def){.entities = 20}), ESPL_OK);
-    ck_assert_int_eq(
-        espl_reserve(w->world,
-                     &(espl_reserve_def){.components = rows, .component_count = 2, .rows = 20}),
-        ESPL_OK);
-    ck_assert_int_eq(
-        espl_reserve(w->world,
-                     &(espl_reserve_def){.components = rows, .component_count = 1, .rows = 20}),
-        ESPL_OK);
-    ck_assert_int_eq(espl_reserve(w->world, &(espl_reserve_def){.writes = 40}), ESPL_OK);
-    ck_assert_int_eq(espl_reserve(w->world, &(espl_reserve_def){.parallel_rows = 40}), ESPL_OK);
-    ck_assert_int_eq(espl_reserve(w->world, &(espl_reserve_def){.side_of = w->part[PART_ROOT]}),
-                     ESPL_OK);
+    ck_ok(espl_reserve(w->world, &(espl_reserve_def){.entities = 20}));
+    ck_ok(test_reserve_rows(w->world, rows, 2, 20));
+    ck_ok(test_reserve_rows(w->world, rows, 1, 20));
+    ck_ok(espl_reserve(w->world, &(espl_reserve_def){.writes = 40}));
+    ck_ok(espl_reserve(w->world, &(espl_reserve_def){.parallel_rows = 40}));
+    ck_ok(espl_reserve(w->world, &(espl_reserve_def){.side_of = w->part[PART_ROOT]}));
 }
 
 static void leave_commands(sweep_world *w)
@@ -287,11 +268,11 @@ static void leave_commands(sweep_world *w)
     const espl_instance_def def = {.source = w->part[PART_ROOT]};
     espl_entity pending = {0};
 
-    ck_assert_int_eq(espl_command_buffer_create(w->world, 2, &w->waiting), ESPL_OK);
+    ck_ok(espl_command_buffer_create(w->world, 2, &w->waiting));
     espl_recorder *const lane = espl_command_buffer_recorder(w->waiting, 1);
-    ck_assert_int_eq(espl_record_instantiate(lane, 3, &def, 2, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_instantiate(lane, 1, &def, 1, &pending), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(lane, 2, pending, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_record_instantiate(lane, 3, &def, 2, NULL));
+    ck_ok(espl_record_instantiate(lane, 1, &def, 1, &pending));
+    ck_ok(espl_record_destroy(lane, 2, pending, ESPL_EXTENT_OWNED));
 }
 
 static void make_rest(sweep_world *w, unsigned has)
@@ -307,7 +288,7 @@ static void make_rest(sweep_world *w, unsigned has)
         }
     }
     if ((has & SCENE_TRIMMED) != 0) {
-        ck_assert_int_eq(espl_compact(w->world), ESPL_OK);
+        ck_ok(espl_compact(w->world));
     }
 }
 
@@ -335,15 +316,13 @@ static void hear(void *user, const espl_custom_calls *calls)
 static void make_components(sweep_world *w)
 {
     static const uint32_t at[1] = {4};
-    const espl_component_def word = {.name = "word", .size = 4, .alignment = 4};
     const espl_component_def link = {"link", sizeof(link_value), 4, at, 1};
-    const espl_component_def tag = {.name = "tag"};
     const espl_custom_command_def callback = {.name = "hear", .user = w, .function = hear};
 
-    ck_assert_int_eq(espl_component_register(w->world, &word, &w->word), ESPL_OK);
-    ck_assert_int_eq(espl_component_register(w->world, &link, &w->link), ESPL_OK);
-    ck_assert_int_eq(espl_component_register(w->world, &tag, &w->tag), ESPL_OK);
-    ck_assert_int_eq(espl_register_command(w->world, &callback, &w->callback), ESPL_OK);
+    w->word = test_component(w->world, "word", 4, 4);
+    ck_ok(espl_component_register(w->world, &link, &w->link));
+    w->tag = test_component(w->world, "tag", 0, 0);
+    ck_ok(espl_register_command(w->world, &callback, &w->callback));
 }
 
 void sweep_world_begin(sweep_world *w, const sweep_scene *scene, test_blocks kind)

@@ -285,7 +285,8 @@ operation pick_operation(test_tape *tape, opcode code)
 operation tape_next(test_tape *tape)
 {
     tape_advance(tape);
-    return pick_operation(tape, pick_fitting_code(tape));
+    tape->code = pick_fitting_code(tape);
+    return pick_operation(tape, tape->code);
 }
 
 void tape_reserve_entries(test_tape *tape, uint32_t count)

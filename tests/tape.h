@@ -166,7 +166,7 @@ void tape_prefer_structure(test_tape *tape);
 /// Tell whether an opcode is one of them; a create is not.
 bool tape_is_structural(opcode code);
 const char *tape_code_name(opcode code);
-/// Make the next operation from the next record and the state of the model.
+/// Make the next operation of the tape from the next record and the state of the model.
 operation tape_next(test_tape *tape);
 /// Let the style say what tape_next_recorded() makes.
 void tape_prepare_recorded(test_tape *tape);
@@ -265,6 +265,8 @@ espl_status side_record(test_side *side, const operation *operation);
 /// Learn the handles of nodes that the model made since the last call. @param operation  the one
 /// that was run, or NULL after a playback of the batch.
 void side_map(test_side *side, const test_tape *tape, const operation *operation);
+/// Let the model follow what side_run() answered: tape_apply(), side_check(), side_map().
+void side_follow(test_side *side, test_tape *tape, const operation *operation, espl_status status);
 /// What a call that is recorded answers: the world has no part in it.
 espl_status side_call_status(const side_call *call);
 /// Demand that the next payload handed over is that of an operation.

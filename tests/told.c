@@ -42,7 +42,7 @@ void told_begin(told *t, const espl_executor *executor)
         .tag = 3,
     };
 
-    ck_assert_int_eq(espl_world_create(&t->world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&t->world, &def));
 }
 
 void told_end(told *t)

@@ -21,7 +21,7 @@ typedef struct item {
     uint64_t a, b, c;
 } item;
 
-FIXTURE(heap_begin, NULL);
+FIXTURE(heap_begin, heap_is_empty);
 
 TEST(items_survive_growth)
 {
@@ -41,7 +41,6 @@ TEST(items_survive_growth)
 
     ESPL_ARRAY_FREE(&heap, purpose, items);
     ck_assert_ptr_null(items);
-    heap_is_empty();
 }
 
 TEST(empty_array_is_null)
@@ -69,7 +68,6 @@ TEST(reserved_room_takes_pushes_without_memory)
     ck_assert_uint_eq(under.calls, calls);
 
     ESPL_ARRAY_FREE(&heap, purpose, items);
-    heap_is_empty();
 }
 
 TEST(reserve_moves_where_there_is_room_only_in_hard_move_builds)
@@ -84,7 +82,6 @@ TEST(reserve_moves_where_there_is_room_only_in_hard_move_builds)
     ck_assert_uint_eq(items[0], 11);
 
     ESPL_ARRAY_FREE(&heap, purpose, items);
-    heap_is_empty();
 }
 
 TEST(growth_asks_for_memory_a_logarithmic_number_of_times)
@@ -98,7 +95,6 @@ TEST(growth_asks_for_memory_a_logarithmic_number_of_times)
     ck_assert_uint_le(under.calls, 30); // 8 times 1.5 to the 24th is past 100,000
 
     ESPL_ARRAY_FREE(&heap, purpose, items);
-    heap_is_empty();
 }
 
 TEST(refused_growth_changes_nothing)
@@ -127,7 +123,6 @@ TEST(refused_growth_changes_nothing)
     ck_assert(items[0] == 5 && items[1] == 6);
 
     ESPL_ARRAY_FREE(&heap, purpose, items);
-    heap_is_empty();
 }
 
 TEST(shrunk_array_has_the_room_that_is_left_to_it)
@@ -157,7 +152,6 @@ TEST(shrunk_array_has_the_room_that_is_left_to_it)
     ck_assert(ESPL_ARRAY_SHRINK(&heap, purpose, items, 0));
     ck_assert_ptr_null(items);
     ck_assert_uint_eq(ESPL_ARRAY_BYTES(items), 0);
-    heap_is_empty();
 }
 
 TEST(shrinking_without_memory_changes_nothing)
@@ -179,7 +173,6 @@ TEST(shrinking_without_memory_changes_nothing)
     espl__array_set_length(items, 0);
     ck_assert(ESPL_ARRAY_SHRINK(&heap, purpose, items, 0));
     ck_assert_uint_eq(under.calls, 1);
-    heap_is_empty();
 }
 
 TEST(array_can_be_cut_and_filled_again)
@@ -196,7 +189,6 @@ TEST(array_can_be_cut_and_filled_again)
     ck_assert_uint_eq(espl__array_length(items), 4);
 
     ESPL_ARRAY_FREE(&heap, purpose, items);
-    heap_is_empty();
 }
 
 static void push_without_room(void)
@@ -244,7 +236,6 @@ TEST(map_finds_ten_thousand_keys)
     }
 
     espl__map_free(&heap, purpose, &map);
-    heap_is_empty();
 }
 
 // stb_ds shifts key bytes into a sign bit; a sanitizer would stop here.
@@ -265,7 +256,6 @@ TEST(map_takes_keys_at_the_ends_of_the_range)
     }
 
     espl__map_free(&heap, purpose, &map);
-    heap_is_empty();
 }
 
 TEST(putting_a_key_again_replaces_its_value)
@@ -281,7 +271,6 @@ TEST(putting_a_key_again_replaces_its_value)
     }
 
     espl__map_free(&heap, purpose, &map);
-    heap_is_empty();
 }
 
 TEST(free_map_is_empty)
@@ -295,7 +284,6 @@ TEST(free_map_is_empty)
     ck_assert_uint_eq(espl__map_get(&map, 3, 5), 5);
     ck_assert(espl__map_reserve(&heap, purpose, &map));
     espl__map_free(&heap, purpose, &map);
-    heap_is_empty();
 }
 
 TEST(put_after_reserve_takes_no_memory)
@@ -312,7 +300,6 @@ TEST(put_after_reserve_takes_no_memory)
     }
 
     espl__map_free(&heap, purpose, &map);
-    heap_is_empty();
 }
 
 // Fills a map whose n-th allocation fails, once or for good, and tries again when it does.
@@ -395,7 +382,6 @@ TEST(map_tells_its_bytes_and_gives_back_what_is_reserved)
         ck_assert_uint_eq(espl__map_get(&map, i * 7, 5000), i);
     }
     espl__map_free(&heap, purpose, &map);
-    heap_is_empty();
 }
 
 TEST(two_threads_fill_maps_at_once)
@@ -485,7 +471,6 @@ TEST(put_waits_while_another_thread_puts)
         ck_assert_uint_eq(espl__map_get(&map, key_of(i), 999), i);
     }
     espl__map_free(&heap, purpose, &map);
-    heap_is_empty();
 }
 
 TEST(hash_is_fnv_1a)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-FIXTURE(heap_begin, NULL);
+FIXTURE(heap_begin, heap_is_empty);
 
 TEST(bytes_are_counted_by_purpose)
 {
@@ -28,7 +28,6 @@ TEST(bytes_are_counted_by_purpose)
     espl__heap_give(&heap, ESPL__FOR_STORE, store, 3, 20, 16);
     ck_assert_uint_eq(espl__heap_bytes(&heap), 7);
     espl__heap_give(&heap, ESPL__FOR_TREE, tree, 1, 7, 1);
-    heap_is_empty();
 }
 
 TEST(product_that_wraps_is_refused_before_the_allocator_is_asked)
@@ -37,7 +36,6 @@ TEST(product_that_wraps_is_refused_before_the_allocator_is_asked)
     ck_assert_ptr_null(espl__heap_take(&heap, ESPL__FOR_TREE, SIZE_MAX / 3 + 1, 3, 16));
     ck_assert_ptr_null(espl__heap_take(&heap, ESPL__FOR_TREE, SIZE_MAX / 2 + 1, 1, 16));
     ck_assert_uint_eq(under.calls, 0);
-    heap_is_empty();
 }
 
 TEST(nothing_is_taken_for_a_product_of_zero)
@@ -46,7 +44,6 @@ TEST(nothing_is_taken_for_a_product_of_zero)
     ck_assert_ptr_null(espl__heap_take(&heap, ESPL__FOR_TREE, 8, 0, 8));
     espl__heap_give(&heap, ESPL__FOR_TREE, NULL, 1, 8, 8);
     ck_assert_uint_eq(under.calls, 0);
-    heap_is_empty();
 }
 
 TEST(refused_block_is_not_counted)
@@ -54,7 +51,6 @@ TEST(refused_block_is_not_counted)
     test_heap_arm(&under, 1, false);
     ck_assert_ptr_null(espl__heap_take(&heap, ESPL__FOR_WORLD, 1, 64, 16));
     ck_assert_uint_eq(under.failures, 1);
-    heap_is_empty();
 }
 
 TEST(null_allocator_aligns_blocks_of_any_size)
@@ -196,7 +192,7 @@ TEST(array_keeps_its_items_from_small_to_huge_pages_and_back)
     ck_assert_uint_eq(espl__heap_bytes(&heap), 0);
 }
 
-FIXTURE(heap_begin, NULL);
+FIXTURE(heap_begin, heap_is_empty);
 
 TEST(allocator_of_the_user_is_asked_as_ever)
 {
@@ -208,7 +204,6 @@ TEST(allocator_of_the_user_is_asked_as_ever)
     ck_assert_ptr_nonnull(block);
     ck_assert_uint_eq(under.bytes, 3 * ESPL__HUGE_PAGE);
     espl__heap_give(&heap, ESPL__FOR_TREE, block, 1, 3 * ESPL__HUGE_PAGE, 64);
-    heap_is_empty();
 }
 
 static void *take_and_give(void *unused)
@@ -236,7 +231,6 @@ TEST(threads_take_turns_at_the_allocator)
         ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
     }
     ck_assert_uint_eq(under.calls, 8000);
-    heap_is_empty();
 }
 
 static void take_while_forbidden(void)
@@ -261,7 +255,6 @@ TEST(faults_of_the_library_are_caught_by_checked_builds)
         ck_assert_ptr_nonnull(strstr(said, "is_forbidden"));
         expect_abort(give_more_than_was_taken, said, sizeof said);
     }
-    heap_is_empty();
 }
 
 TEST(sizes_refuse_to_wrap)

@@ -3,7 +3,8 @@
 // in the range of their parent or in the nursery, and groups that copy what they edit are applied
 // alone.
 #include "lib/world/world_internal.h"
-#include "tests/tree/fixture.h"
+#include "tests/runner.h"
+#include "tests/support.h"
 
 static test_world test;
 static espl_world *world;
@@ -14,7 +15,7 @@ static void set_up(void)
 {
     test_world_begin(&test, 7, NULL);
     world = test.world;
-    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
+    ck_ok(espl_command_buffer_create(world, 1, &commands));
     recorder = espl_command_buffer_recorder(commands, 0);
 }
 
@@ -34,7 +35,7 @@ static espl_report play(void)
 {
     espl_report report;
 
-    ck_assert_int_eq(espl_play(world, commands, &report), ESPL_OK);
+    ck_ok(espl_play(world, commands, &report));
     test_world_is_valid(world);
     return report;
 }
@@ -43,7 +44,7 @@ static espl_entity become(espl_entity pending)
 {
     espl_entity entity = {0, 0};
 
-    ck_assert_int_eq(espl_command_buffer_resolve(commands, pending, &entity), ESPL_OK);
+    ck_ok(espl_command_buffer_resolve(commands, pending, &entity));
     return entity;
 }
 
@@ -64,12 +65,12 @@ static bool same(espl_entity a, espl_entity b)
 
 static void attach(espl_entity child, espl_entity parent)
 {
-    ck_assert_int_eq(espl_attach(world, child, parent, NULL), ESPL_OK);
+    ck_ok(espl_attach(world, child, parent, NULL));
 }
 
 static void record_attach(espl_entity child, espl_entity parent)
 {
-    ck_assert_int_eq(espl_record_attach(recorder, 0, child, parent, NULL), ESPL_OK);
+    ck_ok(espl_record_attach(recorder, 0, child, parent, NULL));
 }
 
 // A root with two leaves.
@@ -79,7 +80,7 @@ static espl_entity make_prefab(void)
 
     attach(test_solo_at(world, 4, 5, 6), root);
     attach(test_solo_at(world, 7, 8, 9), root);
-    ck_assert_int_eq(espl_compact(world), ESPL_OK);
+    ck_ok(espl_compact(world));
     return root;
 }
 
@@ -88,7 +89,7 @@ static espl_entity record_clone(espl_entity source, espl_entity parent)
     const espl_instance_def def = {.source = source, .parent = parent};
     espl_entity pending = {0, 0};
 
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &pending), ESPL_OK);
+    ck_ok(espl_record_instantiate(recorder, 0, &def, 1, &pending));
     return pending;
 }
 
@@ -100,7 +101,7 @@ static espl_entity record_leaf(espl_entity parent, espl_dead_parent dead_parent)
         .values = &value, .value_count = 1, .parent = parent, .dead_parent = dead_parent};
     espl_entity pending = {0, 0};
 
-    ck_assert_int_eq(espl_record_create(recorder, 0, &def, 1, &pending), ESPL_OK);
+    ck_ok(espl_record_create(recorder, 0, &def, 1, &pending));
     return pending;
 }
 
@@ -148,7 +149,7 @@ TEST(what_is_left_of_the_nursery_is_free_again)
         const espl_entity clone = record_clone(prefab, espl_entity_null());
 
         if (i != 1) {
-            ck_assert_int_eq(espl_record_destroy(recorder, 0, clone, ESPL_EXTENT_OWNED), ESPL_OK);
+            ck_ok(espl_record_destroy(recorder, 0, clone, ESPL_EXTENT_OWNED));
         }
     }
     (void)play();
@@ -181,7 +182,7 @@ TEST(a_new_node_takes_a_hole_of_the_range_of_its_parent)
     const espl_entity first = espl_get_first_child(world, root);
     const uint32_t hole = slot_of(first);
 
-    ck_assert_int_eq(espl_destroy(world, first, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(world, first, ESPL_EXTENT_OWNED));
     const espl_entity leaf = record_leaf(root, ESPL_DEAD_PARENT_REFUSE);
 
     (void)play();
@@ -253,11 +254,10 @@ TEST(steady_instances_do_not_let_the_pool_grow)
         for (uint32_t i = 0; i < COUNT; ++i) {
             pendings[i] = record_clone(prefab, espl_entity_null());
             if (frame != 0) {
-                ck_assert_int_eq(espl_record_destroy(recorder, 0, living[i], ESPL_EXTENT_OWNED),
-                                 ESPL_OK);
+                ck_ok(espl_record_destroy(recorder, 0, living[i], ESPL_EXTENT_OWNED));
             }
         }
-        ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
+        ck_ok(espl_play(world, commands, NULL));
         for (uint32_t i = 0; i < COUNT; ++i) {
             living[i] = become(pendings[i]);
         }
@@ -299,13 +299,12 @@ TEST(a_stretch_that_comes_to_the_parent_later_reaches_a_node_without_transform)
     const espl_attach_options options = {ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL,
                                          ESPL_LINK_OWNED, {0, 0},          0};
 
-    ck_assert_int_eq(espl_create(world, NULL, 0, 1, &bare), ESPL_OK);
-    ck_assert_int_eq(espl_attach(world, child, bare, &options), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_transform(world, child, &at), ESPL_OK);
+    ck_ok(espl_create(world, NULL, 0, 1, &bare));
+    ck_ok(espl_attach(world, child, bare, &options));
+    ck_ok(espl_set_local_transform(world, child, &at));
     write.entity = parent;
-    ck_assert_int_eq(espl_record_attach(recorder, 0, bare, parent, &options), ESPL_OK);
-    ck_assert_int_eq(espl_record_write(recorder, 0, write.entity, write.kind, &write.value),
-                     ESPL_OK);
+    ck_ok(espl_record_attach(recorder, 0, bare, parent, &options));
+    ck_ok(espl_record_write(recorder, 0, write.entity, write.kind, &write.value));
     (void)play();
     ck_assert_float_eq(test_world_of(world, child).position[0], 3);
 }

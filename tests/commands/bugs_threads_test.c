@@ -50,20 +50,18 @@ static void *record_payloads(void *argument)
 // @return the physical hash of a world that played what 64 clerks recorded.
 static uint64_t play_clerks(bool is_threaded)
 {
-    const espl_component_def def = {.name = "words", .size = 16, .alignment = 4};
     const uint32_t count = test_fitting(ENTITIES, 4);
     espl_entity entities[ENTITIES];
     clerk clerks[CLERKS];
-    espl_command_buffer *commands = NULL;
     espl_component component = 0;
     test_world test;
 
     test_world_begin(&test, 3, NULL);
-    ck_assert_int_eq(espl_component_register(test.world, &def, &component), ESPL_OK);
+    component = test_component(test.world, "words", 16, 4);
     for (uint32_t i = 0; i < count; ++i) {
         entities[i] = test_solo(test.world);
     }
-    ck_assert_int_eq(espl_command_buffer_create(test.world, CLERKS, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(test.world, CLERKS);
     for (uint32_t i = 0; i < CLERKS; ++i) {
         clerks[i] = (clerk){.recorder = espl_command_buffer_recorder(commands, i),
                             .entities = entities,
@@ -83,7 +81,7 @@ static uint64_t play_clerks(bool is_threaded)
     }
     espl_report report;
 
-    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_ok(espl_play(test.world, commands, &report));
     ck_assert_uint_eq(report.applied, 3 * CLERKS * ROUNDS);
     const uint64_t hash = test_physical_hash(test.world);
 
@@ -175,7 +173,7 @@ static uint64_t read_query(const scene *s, espl_entity entity, uint64_t hash)
     espl_query query;
 
     (void)entity;
-    ck_assert_int_eq(espl_query_begin(s->test.world, NULL, &query), ESPL_OK);
+    ck_ok(espl_query_begin(s->test.world, NULL, &query));
     while (espl_query_next(&query)) {
         hash = add(hash, query.entities, query.count * sizeof *query.entities);
     }
@@ -230,7 +228,7 @@ static void scene_begin(scene *s, const espl_executor *executor)
     s->count = 0;
     test_world_begin(&s->test, 5, executor);
     script_world_begin(&s->script, s->test.world, script_population(ENTITIES), 11);
-    ck_assert_int_eq(espl_query_begin(s->test.world, NULL, &query), ESPL_OK);
+    ck_ok(espl_query_begin(s->test.world, NULL, &query));
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count && s->count < ENTITIES; ++row) {
             s->entities[s->count++] = query.entities[row];
@@ -299,7 +297,7 @@ TEST(g10_counters_that_many_threads_write_come_to_the_same)
     const uint64_t alone = count_frames(NULL);
 
     if (espl_executor_has_threads()) {
-        ck_assert_int_eq(espl_executor_create_threads(&executor, 4), ESPL_OK);
+        ck_ok(espl_executor_create_threads(&executor, 4));
     }
     ck_assert_uint_eq(count_frames(&executor), alone);
     espl_executor_destroy_threads(&executor);
@@ -339,13 +337,12 @@ static written play_filled(int fill)
     written w = {.tape = TEST_HASH_START};
     const espl_world_def def = {
         .allocator = {&fill, take_filled, test_give_block}, .tape = {&w, hear_tape}, .tag = 21};
-    espl_command_buffer *commands = NULL;
     script_world s = {0};
     espl_world *world = NULL;
 
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&world, &def));
     script_world_begin(&s, world, script_population(300), 4);
-    ck_assert_int_eq(espl_command_buffer_create(world, 3, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(world, 3);
     for (uint64_t frame = 0; frame < 6; ++frame) {
         script lines = script_write(&s, frame + 70, script_lines(120, 300), 0, false);
         script_recording recording;
@@ -356,7 +353,7 @@ static written play_filled(int fill)
         script_free(&lines);
         espl_command_buffer_reset(commands);
         script_disturb(&s, frame);
-        ck_assert_int_eq(espl_tape_frame(world), ESPL_OK);
+        ck_ok(espl_tape_frame(world));
     }
     w.logical = test_logical_hash(world);
     w.physical = test_physical_hash(world);

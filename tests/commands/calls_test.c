@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Custom commands: their functions get all payloads of one playback at once, in playback order,
 // after the other commands.
-#include "tests/runner.h"
-#include "tests/support.h"
+#include "tests/one_world.h"
 
 #include "tests/checks.h"
 
@@ -53,8 +52,7 @@ static void hear(void *user, const espl_custom_calls *calls)
         ck_assert_uint_eq(said.key, payload->key);
         ck_assert_uint_eq(said.lane, payload->lane);
         ck_assert_uint_eq(said.index, payload->index);
-        ck_assert_int_eq(espl_command_buffer_result(calls->commands, payload->lane, payload->index),
-                         ESPL_OK);
+        ck_ok(espl_command_buffer_result(calls->commands, payload->lane, payload->index));
         all->heard[all->heard_count++] = said;
     }
 }
@@ -69,17 +67,9 @@ static void ear_begin(ear *all, espl_world *world)
             .name = names[i], .user = &all->of[i], .function = hear};
 
         all->of[i] = (one_ear){all, i};
-        ck_assert_int_eq(espl_register_command(world, &def, &all->callbacks[i]), ESPL_OK);
+        ck_ok(espl_register_command(world, &def, &all->callbacks[i]));
         ck_assert_uint_eq(all->callbacks[i], i + 1);
     }
-}
-
-static espl_command_buffer *commands_of(espl_world *world, uint32_t lanes)
-{
-    espl_command_buffer *commands = NULL;
-
-    ck_assert_int_eq(espl_command_buffer_create(world, lanes, &commands), ESPL_OK);
-    return commands;
 }
 
 // --- Order ---
@@ -115,8 +105,7 @@ static size_t record_notes(espl_command_buffer *commands, const ear *all, const 
         unsigned char room[sizeof(note) + 300];
 
         if (test_one_in(random, 3)) {
-            ck_assert_int_eq(espl_record_set_local_transform(recorder, key, solos[i % 8], &at),
-                             ESPL_OK);
+            ck_ok(espl_record_set_local_transform(recorder, key, solos[i % 8], &at));
             in_lane[lane] += 1;
             continue;
         }
@@ -126,9 +115,8 @@ static size_t record_notes(espl_command_buffer *commands, const ear *all, const 
 
         memset(room, 0xEE, sizeof room);
         memcpy(room, &said, sizeof said);
-        ck_assert_int_eq(espl_record_custom(recorder, key, all->callbacks[said.callback], room,
-                                            size, (size_t)1 << test_below(random, 9)),
-                         ESPL_OK);
+        ck_ok(espl_record_custom(recorder, key, all->callbacks[said.callback], room, size,
+                                 (size_t)1 << test_below(random, 9)));
         notes[count++] = said;
     }
     return count;
@@ -141,15 +129,15 @@ TEST_LOOP(payloads_arrive_together_and_in_playback_order, 0, 3)
     const espl_executor hostile = test_executor_of(&executor);
     uint64_t random = (uint64_t)_i + 1;
     espl_entity solos[8];
-    test_world test;
     ear all;
 
     test_world_begin(&test, 0, &hostile);
-    ear_begin(&all, test.world);
+    w = test.world;
+    ear_begin(&all, w);
     for (int i = 0; i < 8; ++i) {
-        solos[i] = test_solo(test.world);
+        solos[i] = test_solo(w);
     }
-    espl_command_buffer *const commands = commands_of(test.world, LANES);
+    espl_command_buffer *const commands = test_commands(w, LANES);
     for (int round = 0; round < 60; ++round) {
         note notes[RECORD_LIMIT];
         espl_report report;
@@ -157,7 +145,7 @@ TEST_LOOP(payloads_arrive_together_and_in_playback_order, 0, 3)
 
         qsort(notes, count, sizeof *notes, compare_notes);
         all.heard_count = all.visits = 0;
-        ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+        ck_ok(espl_play(w, commands, &report));
         ck_assert_uint_eq(all.heard_count, count);
         ck_assert_uint_eq(report.calls, count);
         ck_assert_uint_eq(report.accepted, espl_command_buffer_count(commands));
@@ -169,7 +157,7 @@ TEST_LOOP(payloads_arrive_together_and_in_playback_order, 0, 3)
         espl_command_buffer_reset(commands);
     }
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
+    tear_down();
 }
 
 // --- From inside ---
@@ -198,25 +186,23 @@ static void visit(void *user, const espl_custom_calls *calls)
 static void inside_play(inside *in, void (*act)(inside *in, const espl_custom_calls *calls))
 {
     const espl_custom_command_def def = {.name = "inside", .user = in, .function = visit};
-    const espl_component_def number = {.name = "number", .size = 4, .alignment = 4};
     const espl_transform at = test_at(5, 6, 7);
 
     memset(in, 0, sizeof *in);
     in->act = act;
     test_world_begin(&in->test, 0, NULL);
-    ck_assert_int_eq(espl_component_register(in->test.world, &number, &in->number), ESPL_OK);
-    ck_assert_int_eq(espl_register_command(in->test.world, &def, &in->callback), ESPL_OK);
+    in->number = test_component(in->test.world, "number", 4, 4);
+    ck_ok(espl_register_command(in->test.world, &def, &in->callback));
     in->solo = test_solo(in->test.world);
     in->parent = test_solo(in->test.world);
-    ck_assert_int_eq(espl_add_component(in->test.world, in->solo, in->number, NULL, 4), ESPL_OK);
-    in->own = commands_of(in->test.world, 1);
-    in->other = commands_of(in->test.world, 1);
+    ck_ok(espl_add_component(in->test.world, in->solo, in->number, NULL, 4));
+    in->own = test_commands(in->test.world, 1);
+    in->other = test_commands(in->test.world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(in->own, 0);
-    ck_assert_int_eq(espl_record_custom(recorder, 0, in->callback, "abc", 4, 1), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_local_transform(recorder, 9, in->solo, &at), ESPL_OK);
-    ck_assert_int_eq(espl_record_spawn(recorder, 9, in->solo, in->parent, NULL, &in->pending),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_play(in->test.world, in->own, NULL), ESPL_OK);
+    ck_ok(espl_record_custom(recorder, 0, in->callback, "abc", 4, 1));
+    ck_ok(espl_record_set_local_transform(recorder, 9, in->solo, &at));
+    ck_ok(espl_record_spawn(recorder, 9, in->solo, in->parent, NULL, &in->pending));
+    ck_ok(espl_play(in->test.world, in->own, NULL));
     ck_assert_uint_eq(in->visits, 1);
 }
 
@@ -234,9 +220,9 @@ static void look_around(inside *in, const espl_custom_calls *calls)
 
     ck_assert_float_eq(local.position[2], 7);
     ck_assert_str_eq(calls->payloads[0].data, "abc");
-    ck_assert_int_eq(espl_command_buffer_resolve(calls->commands, in->pending, &clone), ESPL_OK);
+    ck_ok(espl_command_buffer_resolve(calls->commands, in->pending, &clone));
     ck_assert(espl_entity_equal(espl_get_parent(calls->world, clone), in->parent));
-    ck_assert_int_eq(espl_command_buffer_result(calls->commands, 0, 2), ESPL_OK);
+    ck_ok(espl_command_buffer_result(calls->commands, 0, 2));
     test_world_is_valid(calls->world);
 }
 
@@ -255,10 +241,9 @@ static void write_around(inside *in, const espl_custom_calls *calls)
         .entity = in->parent, .kind = ESPL_WRITE_LOCAL_TRANSFORM, .value = {.transform = at}};
     const uint32_t value = 77;
 
-    ck_assert_int_eq(espl_set_local_transform(calls->world, in->solo, &at), ESPL_OK);
-    ck_assert_int_eq(espl_write_batch(calls->world, &write, 1, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_set_component(calls->world, in->solo, in->number, &value, sizeof value),
-                     ESPL_OK);
+    ck_ok(espl_set_local_transform(calls->world, in->solo, &at));
+    ck_ok(espl_write_batch(calls->world, &write, 1, NULL));
+    ck_ok(espl_set_component(calls->world, in->solo, in->number, &value, sizeof value));
 }
 
 TEST(a_callback_writes_transforms_and_components)
@@ -271,7 +256,7 @@ TEST(a_callback_writes_transforms_and_components)
     const espl_transform parent = test_local_of(in.test.world, in.parent);
     ck_assert_float_eq(solo.position[0], -1);
     ck_assert_float_eq(parent.position[0], -1);
-    ck_assert_int_eq(espl_get_component(in.test.world, in.solo, in.number, &value, 4), ESPL_OK);
+    ck_ok(espl_get_component(in.test.world, in.solo, in.number, &value, 4));
     ck_assert_uint_eq(value, 77);
     inside_end(&in);
 }
@@ -287,21 +272,21 @@ static void change_structure(inside *in, const espl_custom_calls *calls)
     espl_custom_command late = 0;
     espl_entity out;
 
-    ck_assert_int_eq(espl_create(world, NULL, 0, 1, &out), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_destroy(world, in->solo, ESPL_EXTENT_OWNED), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_attach(world, in->solo, in->parent, NULL), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_instantiate(world, in->solo, 1, &out), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_remove_component(world, in->solo, in->number), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_component_register(world, &component, &number), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_register_command(world, &callback, &late), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_compact(world), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_reserve(world, &(espl_reserve_def){.entities = 10}), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_play(world, in->other, NULL), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_play(world, in->own, NULL), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_sync(world, NULL), ESPL_ERR_BUSY);
+    ck_status(espl_create(world, NULL, 0, 1, &out), ESPL_ERR_BUSY);
+    ck_status(espl_destroy(world, in->solo, ESPL_EXTENT_OWNED), ESPL_ERR_BUSY);
+    ck_status(espl_attach(world, in->solo, in->parent, NULL), ESPL_ERR_BUSY);
+    ck_status(espl_instantiate(world, in->solo, 1, &out), ESPL_ERR_BUSY);
+    ck_status(espl_remove_component(world, in->solo, in->number), ESPL_ERR_BUSY);
+    ck_status(espl_component_register(world, &component, &number), ESPL_ERR_BUSY);
+    ck_status(espl_register_command(world, &callback, &late), ESPL_ERR_BUSY);
+    ck_status(espl_compact(world), ESPL_ERR_BUSY);
+    ck_status(espl_reserve(world, &(espl_reserve_def){.entities = 10}), ESPL_ERR_BUSY);
+    ck_status(espl_play(world, in->other, NULL), ESPL_ERR_BUSY);
+    ck_status(espl_play(world, in->own, NULL), ESPL_ERR_BUSY);
+    ck_status(espl_sync(world, NULL), ESPL_ERR_BUSY);
     // The first side array of a hierarchy is memory, so structural, as during iteration.
     stretched.stretch[1] = 2;
-    ck_assert_int_eq(espl_set_local_transform(world, in->solo, &stretched), ESPL_ERR_BUSY);
+    ck_status(espl_set_local_transform(world, in->solo, &stretched), ESPL_ERR_BUSY);
     ck_assert_uint_eq(late + number, 0);
     ck_assert_uint_eq(test_physical_hash(world), before);
 }
@@ -311,7 +296,7 @@ TEST(structural_calls_from_a_callback_are_busy)
     inside in;
 
     inside_play(&in, change_structure);
-    ck_assert_int_eq(espl_destroy(in.test.world, in.solo, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(in.test.world, in.solo, ESPL_EXTENT_OWNED));
     inside_end(&in);
 }
 
@@ -320,13 +305,12 @@ static void record_around(inside *in, const espl_custom_calls *calls)
     espl_recorder *const own = espl_command_buffer_recorder(in->own, 0);
     espl_recorder *const other = espl_command_buffer_recorder(in->other, 0);
 
-    ck_assert_int_eq(espl_record_destroy(own, 0, in->solo, ESPL_EXTENT_OWNED), ESPL_ERR_PLAYED);
-    ck_assert_int_eq(espl_record_custom(own, 0, in->callback, NULL, 0, 0), ESPL_ERR_PLAYED);
-    ck_assert_int_eq(espl_command_buffer_submit(in->own), ESPL_ERR_PLAYED);
+    ck_status(espl_record_destroy(own, 0, in->solo, ESPL_EXTENT_OWNED), ESPL_ERR_PLAYED);
+    ck_status(espl_record_custom(own, 0, in->callback, NULL, 0, 0), ESPL_ERR_PLAYED);
+    ck_status(espl_command_buffer_submit(in->own), ESPL_ERR_PLAYED);
     espl_command_buffer_reset(in->other);
-    ck_assert_int_eq(espl_record_destroy(other, 0, in->parent, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_record_custom(other, 0, in->callback, calls->payloads[0].data, 4, 1),
-                     ESPL_OK);
+    ck_ok(espl_record_destroy(other, 0, in->parent, ESPL_EXTENT_OWNED));
+    ck_ok(espl_record_custom(other, 0, in->callback, calls->payloads[0].data, 4, 1));
 }
 
 static void play_again(inside *in, const espl_custom_calls *calls)
@@ -345,7 +329,7 @@ TEST(a_callback_records_into_other_commands)
     espl_command_buffer *const played = in.own;
     in.own = in.other;
     in.other = played;
-    ck_assert_int_eq(espl_play(in.test.world, in.own, NULL), ESPL_OK);
+    ck_ok(espl_play(in.test.world, in.own, NULL));
     ck_assert_uint_eq(in.visits, 2);
     inside_end(&in);
 }
@@ -362,7 +346,7 @@ static void pull_the_rug(inside *in, const espl_custom_calls *calls)
     look_around(in, calls);
     // Others may come and go.
     espl_command_buffer_destroy(in->other);
-    in->other = commands_of(in->test.world, 7);
+    in->other = test_commands(in->test.world, 7);
     espl_command_buffer_reset(in->other);
 }
 
@@ -379,36 +363,30 @@ TEST(a_callback_cannot_reset_or_destroy_its_own_commands)
 
 // --- The register ---
 
+FIXTURE(set_up, tear_down);
+
 TEST(a_callback_without_a_sound_name_is_refused)
 {
     char name[258];
     espl_custom_command out = 99;
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
     memset(name, 'n', sizeof name);
     name[256] = name[257] = 0;
-    ck_assert_int_eq(
-        espl_register_command(test.world, &(espl_custom_command_def){.function = hear}, &out),
+    ck_status(espl_register_command(w, &(espl_custom_command_def){.function = hear}, &out),
+              ESPL_ERR_ARGUMENT);
+    ck_status(
+        espl_register_command(w, &(espl_custom_command_def){.name = "", .function = hear}, &out),
         ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_register_command(test.world,
-                                           &(espl_custom_command_def){.name = "", .function = hear},
-                                           &out),
-                     ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(
-        espl_register_command(test.world,
-                              &(espl_custom_command_def){.name = name, .function = hear}, &out),
+    ck_status(
+        espl_register_command(w, &(espl_custom_command_def){.name = name, .function = hear}, &out),
         ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(test.hooks.lines, 3);
     ck_assert_uint_eq(test.hooks.traps, 0);
     name[255] = 0;
     ck_assert_uint_eq(out, 99);
-    ck_assert_int_eq(
-        espl_register_command(test.world,
-                              &(espl_custom_command_def){.name = name, .function = hear}, &out),
-        ESPL_OK);
+    ck_ok(
+        espl_register_command(w, &(espl_custom_command_def){.name = name, .function = hear}, &out));
     ck_assert_uint_eq(out, 1);
-    test_world_end(&test);
 }
 
 TEST(a_callback_without_a_function_is_refused)
@@ -416,16 +394,13 @@ TEST(a_callback_without_a_function_is_refused)
     const espl_custom_command_def none = {.name = "none"},
                                   some = {.name = "some", .function = hear};
     espl_custom_command out = 99;
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
-    ck_assert_int_eq(espl_register_command(test.world, &none, &out), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_register_command(test.world, NULL, &out), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_register_command(test.world, &some, NULL), ESPL_ERR_ARGUMENT);
+    ck_status(espl_register_command(w, &none, &out), ESPL_ERR_ARGUMENT);
+    ck_status(espl_register_command(w, NULL, &out), ESPL_ERR_ARGUMENT);
+    ck_status(espl_register_command(w, &some, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(test.hooks.lines, 3);
     ck_assert_uint_eq(test.hooks.traps, 0);
     ck_assert_uint_eq(out, 99);
-    test_world_end(&test);
 }
 
 TEST(registering_without_memory_changes_nothing)
@@ -433,80 +408,75 @@ TEST(registering_without_memory_changes_nothing)
     const espl_custom_command_def def = {.name = "sparks", .function = hear};
     espl_status status = ESPL_ERR_NO_MEMORY;
     espl_custom_command out = 0;
-    test_world test;
     size_t points = 0;
 
-    test_world_begin(&test, 0, NULL);
     for (size_t n = 1; status != ESPL_OK; ++n) {
         test_heap_arm(&test.heap, n, true);
-        status = espl_register_command(test.world, &def, &out);
+        status = espl_register_command(w, &def, &out);
         test_heap_arm(&test.heap, 0, false);
         ck_assert(status == ESPL_OK || (status == ESPL_ERR_NO_MEMORY && out == 0));
         points += status != ESPL_OK;
-        test_world_is_valid(test.world);
+        test_world_is_valid(w);
     }
     ck_assert_uint_ge(points, 2);
     ck_assert_uint_eq(out, 1);
-    test_world_end(&test);
 }
 
 // --- With two lanes ---
 
-static test_world test;
 static ear all;
 static espl_command_buffer *commands;
 static espl_report report;
 
-static void set_up(void)
+static void begin(void)
 {
-    test_world_begin(&test, 0, NULL);
-    ear_begin(&all, test.world);
-    commands = commands_of(test.world, 2);
+    set_up();
+    ear_begin(&all, w);
+    commands = test_commands(w, 2);
 }
 
-static void tear_down(void)
+static void end(void)
 {
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
+    tear_down();
 }
 
-FIXTURE(set_up, tear_down);
+FIXTURE(begin, end);
 
 TEST(without_payloads_nobody_is_called)
 {
-    const espl_entity solo = test_solo(test.world);
+    const espl_entity solo = test_solo(w);
     const note said = {.callback = 2};
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
-    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_ok(espl_play(w, commands, &report));
     ck_assert_uint_eq(all.visits + report.calls, 0);
     espl_command_buffer_reset(commands);
-    ck_assert_int_eq(espl_record_custom(recorder, 0, 3, &said, sizeof said, 0), ESPL_OK);
+    ck_ok(espl_record_custom(recorder, 0, 3, &said, sizeof said, 0));
     espl_command_buffer_reset(commands);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, solo, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_ok(espl_record_destroy(recorder, 0, solo, ESPL_EXTENT_OWNED));
+    ck_ok(espl_play(w, commands, &report));
     ck_assert_uint_eq(all.visits + report.calls, 0);
-    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_ERR_PLAYED);
+    ck_status(espl_play(w, commands, &report), ESPL_ERR_PLAYED);
     ck_assert_uint_eq(all.visits, 0);
 }
 
 TEST(calls_are_in_no_group)
 {
-    const espl_entity a = test_solo(test.world), b = test_solo(test.world);
+    const espl_entity a = test_solo(w), b = test_solo(w);
     const espl_instance_def def = {.source = a, .parent = b};
     espl_entity pending[3];
 
     for (uint32_t i = 0; i < 50; ++i) {
         const note said = {0, 0, 0, i, 0};
-        ck_assert_int_eq(espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, 1, &said,
-                                            sizeof said, 8),
-                         ESPL_OK);
+        ck_ok(espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, 1, &said,
+                                 sizeof said, 8));
     }
     espl_recorder *const other = espl_command_buffer_recorder(commands, 1);
-    ck_assert_int_eq(espl_record_instantiate(other, 0, &def, 3, pending), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(other, 0, pending[1], ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_record_detach(other, 0, a, ESPL_KEEP_WORLD), ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_ok(espl_record_instantiate(other, 0, &def, 3, pending));
+    ck_ok(espl_record_destroy(other, 0, pending[1], ESPL_EXTENT_OWNED));
+    ck_ok(espl_record_detach(other, 0, a, ESPL_KEEP_WORLD));
+    ck_ok(espl_play(w, commands, &report));
     ck_assert_uint_eq(report.accepted, 53);
     ck_assert_uint_eq(report.calls, 50);
     ck_assert_uint_le(report.groups, 2);
@@ -539,8 +509,8 @@ TEST(a_call_is_refused_when_recorded)
     ck_assert_uint_eq(test.hooks.lines, sizeof refused / sizeof *refused);
     ck_assert_uint_eq(test.hooks.traps, 0);
     ck_assert_uint_eq(espl_command_buffer_count(commands), 0);
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_custom(recorder, 0, 1, "data", 4, 1), ESPL_ERR_PLAYED);
+    ck_ok(espl_play(w, commands, NULL));
+    ck_status(espl_record_custom(recorder, 0, 1, "data", 4, 1), ESPL_ERR_PLAYED);
     ck_assert_uint_eq(all.visits + test.hooks.traps, 0);
 }
 
@@ -565,19 +535,17 @@ TEST(payloads_may_be_zeros_or_nothing)
     const espl_custom_command_def def = {.name = "z", .user = &visits, .function = check_zeros};
     espl_custom_command callback;
 
-    ck_assert_int_eq(espl_register_command(test.world, &def, &callback), ESPL_OK);
+    ck_ok(espl_register_command(w, &def, &callback));
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     // What stands in memory that is used again must not shine through.
     for (int round = 0; round < 2; ++round) {
-        ck_assert_int_eq(espl_record_custom(recorder, 0, callback, NULL, 100, 64), ESPL_OK);
-        ck_assert_int_eq(espl_record_custom(recorder, 0, callback, &visits, 0, 0), ESPL_OK);
-        ck_assert_int_eq(espl_record_custom(recorder, 0, callback, "hi", 2, 0), ESPL_OK);
-        ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+        ck_ok(espl_record_custom(recorder, 0, callback, NULL, 100, 64));
+        ck_ok(espl_record_custom(recorder, 0, callback, &visits, 0, 0));
+        ck_ok(espl_record_custom(recorder, 0, callback, "hi", 2, 0));
+        ck_ok(espl_play(w, commands, NULL));
         espl_command_buffer_reset(commands);
         for (int i = 0; i < 3; ++i) {
-            ck_assert_int_eq(
-                espl_record_custom(recorder, 0, callback, "\xEE\xEE\xEE\xEE\xEE\xEE\xEE", 8, 1),
-                ESPL_OK);
+            ck_ok(espl_record_custom(recorder, 0, callback, "\xEE\xEE\xEE\xEE\xEE\xEE\xEE", 8, 1));
         }
         espl_command_buffer_reset(commands);
     }
@@ -592,7 +560,7 @@ TEST(without_memory_nobody_is_called_and_the_retry_calls_once)
     espl_status status = ESPL_ERR_NO_MEMORY;
     size_t points = 0;
 
-    const espl_entity solo = test_solo(test.world), parent = test_solo(test.world);
+    const espl_entity solo = test_solo(w), parent = test_solo(w);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     size_t recording_points = 0;
     for (uint32_t i = 0; i < CALLS; ++i) {
@@ -610,21 +578,21 @@ TEST(without_memory_nobody_is_called_and_the_retry_calls_once)
         }
     }
     ck_assert_uint_ge(recording_points, 3);
-    ck_assert_int_eq(espl_record_attach_keep_world(recorder, 0, solo, parent), ESPL_OK);
+    ck_ok(espl_record_attach_keep_world(recorder, 0, solo, parent));
 
-    const uint64_t before = test_physical_hash(test.world);
+    const uint64_t before = test_physical_hash(w);
     status = ESPL_ERR_NO_MEMORY;
     for (size_t n = 1; status != ESPL_OK; ++n) {
         test_heap_arm(&test.heap, n, true);
-        status = espl_play(test.world, commands, NULL);
+        status = espl_play(w, commands, NULL);
         test_heap_arm(&test.heap, 0, false);
         if (status != ESPL_OK) {
-            ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
+            ck_status(status, ESPL_ERR_NO_MEMORY);
             ck_assert_uint_eq(all.visits, 0);
-            ck_assert_uint_eq(test_physical_hash(test.world), before);
+            ck_assert_uint_eq(test_physical_hash(w), before);
             points += 1;
         }
-        test_world_is_valid(test.world);
+        test_world_is_valid(w);
     }
     ck_assert_uint_ge(points, 5);
     ck_assert_uint_eq(all.visits, CALLBACKS);

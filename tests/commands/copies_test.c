@@ -18,49 +18,48 @@ typedef struct scene {
     espl_entity members[MEMBERS]; // breadth-first
 } scene;
 
-static void hang(scene *s, uint32_t child, uint32_t parent)
+static scene s;
+
+static void hang(uint32_t child, uint32_t parent)
 {
-    ck_assert_int_eq(espl_attach(s->world, s->members[child], s->members[parent], NULL), ESPL_OK);
+    ck_ok(espl_attach(s.world, s.members[child], s.members[parent], NULL));
 }
 
-static espl_entity create(const scene *s, const espl_component *set, size_t count)
+static espl_entity create(const espl_component *set, size_t count)
 {
     espl_entity out = {0};
 
-    ck_assert_int_eq(espl_create(s->world, set, count, 1, &out), ESPL_OK);
+    ck_ok(espl_create(s.world, set, count, 1, &out));
     return out;
 }
 
-static void scene_begin(scene *s)
+static void set_up(void)
 {
-    memset(s, 0, sizeof *s);
-    test_world_begin(&s->test, 6, NULL);
-    s->world = s->test.world;
-    const espl_component_def speed = {"speed", SPEED_SIZE, 4, NULL, 0};
-    const espl_component_def tag = {"tag", 0, 1, NULL, 0};
-    ck_assert_int_eq(espl_component_register(s->world, &speed, &s->speed), ESPL_OK);
-    ck_assert_int_eq(espl_component_register(s->world, &tag, &s->tag), ESPL_OK);
+    memset(&s, 0, sizeof s);
+    test_world_begin(&s.test, 6, NULL);
+    s.world = s.test.world;
+    s.speed = test_component(s.world, "speed", SPEED_SIZE, 4);
+    s.tag = test_component(s.world, "tag", 0, 1);
 
-    const espl_component set[] = {ESPL_TRANSFORM, s->speed, ESPL_PREFAB, s->tag, ESPL_DISABLED};
-    s->members[0] = create(s, set, 3);
-    s->members[1] = create(s, set, 2);
-    s->members[2] = create(s, set + 1, 1);
-    s->members[3] = create(s, set, 2);
-    s->members[4] = create(s, set, 5);
-    hang(s, 1, 0);
-    hang(s, 2, 0);
-    hang(s, 3, 1);
-    hang(s, 4, 2);
+    const espl_component set[] = {ESPL_TRANSFORM, s.speed, ESPL_PREFAB, s.tag, ESPL_DISABLED};
+    s.members[0] = create(set, 3);
+    s.members[1] = create(set, 2);
+    s.members[2] = create(set + 1, 1);
+    s.members[3] = create(set, 2);
+    s.members[4] = create(set, 5);
+    hang(1, 0);
+    hang(2, 0);
+    hang(3, 1);
+    hang(4, 2);
     for (uint32_t i = 0; i < MEMBERS; ++i) {
         const float value[3] = {(float)i, 2.5f, -1};
-        ck_assert_int_eq(espl_set_component(s->world, s->members[i], s->speed, value, sizeof value),
-                         ESPL_OK);
+        ck_ok(espl_set_component(s.world, s.members[i], s.speed, value, sizeof value));
     }
 }
 
-static void scene_end(scene *s)
+static void tear_down(void)
 {
-    test_world_end(&s->test);
+    test_world_end(&s.test);
 }
 
 // --- Rows ---
@@ -72,7 +71,7 @@ static void are_neighbours(const espl_world *world, const espl_entity *copies, s
     espl_query query;
     size_t at = 0;
 
-    ck_assert_int_eq(espl_query_begin((espl_world *)(uintptr_t)world, &all, &query), ESPL_OK);
+    ck_ok(espl_query_begin((espl_world *)(uintptr_t)world, &all, &query));
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count; ++row) {
             const bool is_next = at < count && espl_entity_equal(query.entities[row], copies[at]);
@@ -87,30 +86,30 @@ static void are_neighbours(const espl_world *world, const espl_entity *copies, s
     ck_assert_uint_eq(at, count);
 }
 
-static void set_is(const scene *s, espl_entity clone, uint32_t member, espl_component role)
+static void set_is(espl_entity clone, uint32_t member, espl_component role)
 {
-    ck_assert(espl_has_component(s->world, clone, role));
-    ck_assert(!espl_has_component(s->world, clone, ESPL_PREFAB));
-    ck_assert_int_eq(espl_has_component(s->world, clone, ESPL_TRANSFORM), member != 2);
-    ck_assert_int_eq(espl_has_component(s->world, clone, s->tag), member == 4);
-    ck_assert_int_eq(espl_has_component(s->world, clone, ESPL_DISABLED), member == 4);
+    ck_assert(espl_has_component(s.world, clone, role));
+    ck_assert(!espl_has_component(s.world, clone, ESPL_PREFAB));
+    ck_assert_int_eq(espl_has_component(s.world, clone, ESPL_TRANSFORM), member != 2);
+    ck_assert_int_eq(espl_has_component(s.world, clone, s.tag), member == 4);
+    ck_assert_int_eq(espl_has_component(s.world, clone, ESPL_DISABLED), member == 4);
     float value[3] = {0};
-    ck_assert_int_eq(espl_get_component(s->world, clone, s->speed, value, sizeof value), ESPL_OK);
+    ck_ok(espl_get_component(s.world, clone, s.speed, value, sizeof value));
     ck_assert(value[0] == (float)member && value[1] == 2.5f && value[2] == -1);
 }
 
 // The members of each copy, gathered by member.
-static void gather(const scene *s, const espl_entity *tops, size_t count, espl_entity *out)
+static void gather(const espl_entity *tops, size_t count, espl_entity *out)
 {
     for (size_t i = 0; i < count; ++i) {
-        const espl_entity a = espl_get_first_child(s->world, tops[i]);
-        const espl_entity b = espl_get_next_sibling(s->world, a);
+        const espl_entity a = espl_get_first_child(s.world, tops[i]);
+        const espl_entity b = espl_get_next_sibling(s.world, a);
 
         out[i] = tops[i];
         out[count + i] = a;
         out[2 * count + i] = b;
-        out[3 * count + i] = espl_get_first_child(s->world, a);
-        out[4 * count + i] = espl_get_first_child(s->world, b);
+        out[3 * count + i] = espl_get_first_child(s.world, a);
+        out[4 * count + i] = espl_get_first_child(s.world, b);
     }
 }
 
@@ -123,44 +122,41 @@ typedef struct picture {
     float speed[3];
 } picture;
 
-static void take_pictures(const scene *s, picture *out)
+static void take_pictures(picture *out)
 {
     memset(out, 0, MEMBERS * sizeof *out);
     for (uint32_t i = 0; i < MEMBERS; ++i) {
-        const espl_entity member = s->members[i];
+        const espl_entity member = s.members[i];
 
-        if (espl_has_component(s->world, member, ESPL_TRANSFORM)) {
-            out[i].local = test_local_of(s->world, member);
-            out[i].world = test_world_of(s->world, member);
+        if (espl_has_component(s.world, member, ESPL_TRANSFORM)) {
+            out[i].local = test_local_of(s.world, member);
+            out[i].world = test_world_of(s.world, member);
         }
-        out[i].inherit = espl_get_inherit(s->world, member);
-        out[i].rank = espl_get_rank(s->world, member);
-        out[i].link = espl_get_link(s->world, member);
-        out[i].role = espl_get_role(s->world, member);
-        ck_assert_int_eq(espl_get_component(s->world, member, s->speed, out[i].speed, SPEED_SIZE),
-                         ESPL_OK);
+        out[i].inherit = espl_get_inherit(s.world, member);
+        out[i].rank = espl_get_rank(s.world, member);
+        out[i].link = espl_get_link(s.world, member);
+        out[i].role = espl_get_role(s.world, member);
+        ck_ok(espl_get_component(s.world, member, s.speed, out[i].speed, SPEED_SIZE));
     }
 }
 
-static void is_untouched(const scene *s, const picture *before)
+static void is_untouched(const picture *before)
 {
     picture after[MEMBERS];
 
-    take_pictures(s, after);
+    take_pictures(after);
     ck_assert_mem_eq(after, before, sizeof after);
 }
 
-static void copies_stand_together(scene *s, const espl_entity *tops, size_t count,
-                                  espl_component top_role)
+static void copies_stand_together(const espl_entity *tops, size_t count, espl_component top_role)
 {
-    espl_entity *const members = malloc(MEMBERS * count * sizeof *members);
+    espl_entity *const members = test_array(MEMBERS * count, sizeof *members);
 
-    ck_assert_ptr_nonnull(members);
-    gather(s, tops, count, members);
+    gather(tops, count, members);
     for (uint32_t m = 0; m < MEMBERS; ++m) {
-        are_neighbours(s->world, members + m * count, count);
+        are_neighbours(s.world, members + m * count, count);
         for (size_t i = 0; i < count; i += 1 + count / 50) {
-            set_is(s, members[m * count + i], m, m == 0 ? top_role : ESPL_MEMBER);
+            set_is(members[m * count + i], m, m == 0 ? top_role : ESPL_MEMBER);
         }
     }
     free(members);
@@ -176,71 +172,57 @@ static size_t fitting(size_t count, uint32_t each)
 
 enum { COUNTS = sizeof counts / sizeof *counts };
 
-TEST(copies_of_one_member_are_neighbours)
+FIXTURE(set_up, tear_down);
+
+TEST_LOOP(copies_of_one_member_are_neighbours, 0, COUNTS)
 {
-    for (size_t k = 0; k < COUNTS; ++k) {
-        const size_t count = fitting(counts[k], MEMBERS);
-        espl_entity *const tops = malloc(count * sizeof *tops);
-        scene s;
+    const size_t count = fitting(counts[_i], MEMBERS);
+    espl_entity *const tops = test_array(count, sizeof *tops);
 
-        ck_assert_ptr_nonnull(tops);
-        scene_begin(&s);
-        picture before[MEMBERS];
+    picture before[MEMBERS];
 
-        take_pictures(&s, before);
-        ck_assert_int_eq(espl_instantiate(s.world, s.members[0], count, tops), ESPL_OK);
-        test_world_is_valid(s.world);
-        copies_stand_together(&s, tops, count, ESPL_ROOT);
-        is_untouched(&s, before);
-        free(tops);
-        scene_end(&s);
-    }
+    take_pictures(before);
+    ck_ok(espl_instantiate(s.world, s.members[0], count, tops));
+    test_world_is_valid(s.world);
+    copies_stand_together(tops, count, ESPL_ROOT);
+    is_untouched(before);
+    free(tops);
 }
 
 // Play one instantiate; its account, and the tops.
-static espl_report play_instance(scene *s, const espl_instance_def *def, size_t count,
-                                 espl_entity *tops)
+static espl_report play_instance(const espl_instance_def *def, size_t count, espl_entity *tops)
 {
-    espl_command_buffer *commands = NULL;
     espl_report report = {0};
 
-    ck_assert_int_eq(espl_command_buffer_create(s->world, 1, &commands), ESPL_OK);
-    ck_assert_int_eq(
-        espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, def, count, tops),
-        ESPL_OK);
-    ck_assert_int_eq(espl_play(s->world, commands, &report), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(s.world, 1);
+    ck_ok(espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, def, count, tops));
+    ck_ok(espl_play(s.world, commands, &report));
     for (size_t i = 0; i < count; ++i) {
-        ck_assert_int_eq(espl_command_buffer_resolve(commands, tops[i], &tops[i]), ESPL_OK);
+        ck_ok(espl_command_buffer_resolve(commands, tops[i], &tops[i]));
     }
     espl_command_buffer_destroy(commands);
-    test_world_is_valid(s->world);
+    test_world_is_valid(s.world);
     return report;
 }
 
-TEST(they_are_born_where_they_stay)
+TEST_LOOP(they_are_born_where_they_stay, 0, COUNTS)
 {
-    for (size_t k = 0; k < COUNTS; ++k) {
-        const size_t count = fitting(counts[k], 2 * MEMBERS);
-        espl_entity *const tops = malloc(count * sizeof *tops);
-        scene s;
+    const size_t count = fitting(counts[_i], 2 * MEMBERS);
+    espl_entity *const tops = test_array(count, sizeof *tops);
 
-        ck_assert_ptr_nonnull(tops);
-        scene_begin(&s);
-        const espl_instance_def free_ones = {.source = s.members[0]};
-        espl_report report = play_instance(&s, &free_ones, count, tops);
-        ck_assert_uint_eq(report.created, MEMBERS * count);
-        ck_assert_uint_eq(report.row_moves, 0);
-        copies_stand_together(&s, tops, count, ESPL_ROOT);
+    const espl_instance_def free_ones = {.source = s.members[0]};
+    espl_report report = play_instance(&free_ones, count, tops);
+    ck_assert_uint_eq(report.created, MEMBERS * count);
+    ck_assert_uint_eq(report.row_moves, 0);
+    copies_stand_together(tops, count, ESPL_ROOT);
 
-        // Below a root that has children already, nobody's role but theirs is new.
-        const espl_instance_def below = {.source = s.members[0], .parent = tops[0]};
-        report = play_instance(&s, &below, count, tops);
-        ck_assert_uint_eq(report.created, MEMBERS * count);
-        ck_assert_uint_eq(report.row_moves, 0);
-        copies_stand_together(&s, tops, count, ESPL_MEMBER);
-        free(tops);
-        scene_end(&s);
-    }
+    // Below a root that has children already, nobody's role but theirs is new.
+    const espl_instance_def below = {.source = s.members[0], .parent = tops[0]};
+    report = play_instance(&below, count, tops);
+    ck_assert_uint_eq(report.created, MEMBERS * count);
+    ck_assert_uint_eq(report.row_moves, 0);
+    copies_stand_together(tops, count, ESPL_MEMBER);
+    free(tops);
 }
 
 // Of a member, with values that the source lacks: other roles and another set.
@@ -249,12 +231,10 @@ TEST(a_member_with_values_goes_straight_to_its_set)
     const size_t count = fitting(300, 2);
     const float fast[3] = {8, 8, 8};
     espl_entity tops[300];
-    scene s;
 
-    scene_begin(&s);
     const espl_component_value values[] = {{s.tag, 0, NULL}, {s.speed, sizeof fast, fast}};
     const espl_instance_def def = {.source = s.members[1], .values = values, .value_count = 2};
-    const espl_report report = play_instance(&s, &def, count, tops);
+    const espl_report report = play_instance(&def, count, tops);
     ck_assert_uint_eq(report.created, 2 * count);
     ck_assert_uint_eq(report.row_moves, 0);
     are_neighbours(s.world, tops, count);
@@ -262,41 +242,34 @@ TEST(a_member_with_values_goes_straight_to_its_set)
         float value[3] = {0};
         ck_assert(espl_has_component(s.world, tops[i], s.tag) &&
                   espl_has_component(s.world, tops[i], ESPL_ROOT));
-        ck_assert_int_eq(espl_get_component(s.world, tops[i], s.speed, value, sizeof value),
-                         ESPL_OK);
+        ck_ok(espl_get_component(s.world, tops[i], s.speed, value, sizeof value));
         ck_assert(value[0] == 8);
         const espl_entity low = espl_get_first_child(s.world, tops[i]);
         ck_assert(!espl_has_component(s.world, low, s.tag) &&
                   espl_has_component(s.world, low, ESPL_MEMBER));
     }
-    scene_end(&s);
 }
 
 // Many commands of few clones each: neighbours all the same.
 TEST(clones_of_many_commands_are_neighbours_too)
 {
     const uint32_t count = (uint32_t)fitting(200, MEMBERS + 1);
-    espl_command_buffer *commands = NULL;
     espl_entity tops[400];
     espl_report report = {0};
-    scene s;
 
-    scene_begin(&s);
-    ck_assert_int_eq(espl_command_buffer_create(s.world, 2, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(s.world, 2);
     for (uint32_t i = 0; i < 2 * count; ++i) {
         const espl_instance_def def = {.source = s.members[i % 2 == 0 ? 0 : 3]};
-        ck_assert_int_eq(espl_record_instantiate(espl_command_buffer_recorder(commands, i / count),
-                                                 0, &def, 1, &tops[i % 2 * count + i / 2]),
-                         ESPL_OK);
+        ck_ok(espl_record_instantiate(espl_command_buffer_recorder(commands, i / count), 0, &def, 1,
+                                      &tops[i % 2 * count + i / 2]));
     }
-    ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
+    ck_ok(espl_play(s.world, commands, &report));
     ck_assert_uint_eq(report.row_moves, 0);
     for (uint32_t i = 0; i < 2 * count; ++i) {
-        ck_assert_int_eq(espl_command_buffer_resolve(commands, tops[i], &tops[i]), ESPL_OK);
+        ck_ok(espl_command_buffer_resolve(commands, tops[i], &tops[i]));
     }
     are_neighbours(s.world, tops + count, count);
-    copies_stand_together(&s, tops, count, ESPL_ROOT);
+    copies_stand_together(tops, count, ESPL_ROOT);
     espl_command_buffer_destroy(commands);
     test_world_is_valid(s.world);
-    scene_end(&s);
 }

@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Creations by commands: position and components of the new entities, and refusals.
 #include "tests/commands/parts.h"
-#include "tests/runner.h"
 
 #include "tests/checks.h"
 
 #include <math.h>
 
-static parts p;
-
-static void set_up(void)
-{
-    parts_begin(&p);
-}
-
-static void tear_down(void)
-{
-    parts_end(&p);
-}
-
 static espl_transform somewhere(void)
 {
     espl_transform t = {{0, 0, 0.6f, 0.8f}, {3, -2, 1}, 2, {1, 3, 1}, 9};
 
-    ck_assert_int_eq(espl_transform_normalize(&t), ESPL_OK);
+    ck_ok(espl_transform_normalize(&t));
     return t;
 }
 
@@ -35,7 +22,7 @@ static espl_entity record_placed(espl_creation_def def, const espl_transform *lo
 
     def.values = &value;
     def.value_count = 1;
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 1, &pending), ESPL_OK);
+    ck_ok(espl_record_create(p.lane, 0, &def, 1, &pending));
     return pending;
 }
 
@@ -44,7 +31,7 @@ static espl_entity record_bare(espl_entity parent, espl_entity before)
     const espl_creation_def def = {.parent = parent, .before = before};
     espl_entity pending = {0};
 
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 1, &pending), ESPL_OK);
+    ck_ok(espl_record_create(p.lane, 0, &def, 1, &pending));
     return pending;
 }
 
@@ -57,12 +44,12 @@ TEST(nothing_asked_for_is_a_bare_solo)
     const espl_entity pending = record_bare(nobody, nobody);
     espl_transform unused;
 
-    parts_play(&p);
-    const espl_entity made = parts_resolved(&p, pending);
+    parts_play();
+    const espl_entity made = parts_resolved(pending);
     ck_assert_uint_eq(p.report.created, 1);
     ck_assert_int_eq(espl_get_role(p.world, made), ESPL_ROLE_SOLO);
     ck_assert(!espl_has_component(p.world, made, ESPL_TRANSFORM));
-    ck_assert_int_eq(espl_get_local_transform(p.world, made, &unused), ESPL_ERR_NO_TRANSFORM);
+    ck_status(espl_get_local_transform(p.world, made, &unused), ESPL_ERR_NO_TRANSFORM);
 }
 
 TEST(a_world_that_cannot_be_reached_is_lossy)
@@ -72,10 +59,10 @@ TEST(a_world_that_cannot_be_reached_is_lossy)
     const espl_entity parent = test_solo(p.world);
 
     flat.scale = 0;
-    ck_assert_int_eq(espl_set_local_transform(p.world, parent, &flat), ESPL_OK);
+    ck_ok(espl_set_local_transform(p.world, parent, &flat));
     (void)record_placed((espl_creation_def){.parent = parent, .place = ESPL_PLACE_WORLD}, &wanted);
-    parts_play(&p);
-    ck_assert_int_eq(parts_result(&p, 0), ESPL_LOSSY);
+    parts_play();
+    ck_status(parts_result(0), ESPL_LOSSY);
     ck_assert_uint_eq(p.report.lossy, 1);
     ck_assert_uint_eq(espl_count_children(p.world, parent), 1);
 }
@@ -88,7 +75,7 @@ TEST(a_dead_parent_refuses_or_leaves_a_root)
     const espl_transform local = somewhere();
     espl_entity out = {0};
 
-    ck_assert_int_eq(espl_record_destroy(p.lane, 0, parent, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_record_destroy(p.lane, 0, parent, ESPL_EXTENT_OWNED));
     const espl_entity refused = record_placed((espl_creation_def){.parent = parent}, &local);
     const espl_entity root = record_placed((espl_creation_def){.parent = parent,
                                                                .before = low,
@@ -96,15 +83,15 @@ TEST(a_dead_parent_refuses_or_leaves_a_root)
                                                                .inherit = ESPL_ABSOLUTE_X},
                                            &local);
     const espl_entity below = record_bare(refused, nobody);
-    parts_play(&p);
-    ck_assert_int_eq(parts_result(&p, 1), ESPL_ERR_DEAD);
-    ck_assert_int_eq(parts_result(&p, 2), ESPL_OK);
-    ck_assert_int_eq(parts_result(&p, 3), ESPL_ERR_DEAD);
-    ck_assert_int_eq(espl_command_buffer_resolve(p.commands, refused, &out), ESPL_ERR_DEAD);
-    ck_assert_int_eq(espl_command_buffer_resolve(p.commands, below, &out), ESPL_ERR_DEAD);
-    const espl_transform world = test_world_of(p.world, parts_resolved(&p, root));
+    parts_play();
+    ck_status(parts_result(1), ESPL_ERR_DEAD);
+    ck_ok(parts_result(2));
+    ck_status(parts_result(3), ESPL_ERR_DEAD);
+    ck_status(espl_command_buffer_resolve(p.commands, refused, &out), ESPL_ERR_DEAD);
+    ck_status(espl_command_buffer_resolve(p.commands, below, &out), ESPL_ERR_DEAD);
+    const espl_transform world = test_world_of(p.world, parts_resolved(root));
     ck_assert(test_same(&world, &local));
-    ck_assert_uint_eq(espl_get_inherit(p.world, parts_resolved(&p, root)), 0);
+    ck_assert_uint_eq(espl_get_inherit(p.world, parts_resolved(root)), 0);
 }
 
 TEST(a_sibling_must_be_a_child_of_the_parent)
@@ -112,18 +99,18 @@ TEST(a_sibling_must_be_a_child_of_the_parent)
     const espl_entity parent = test_solo(p.world), other = test_solo(p.world);
     const espl_entity child = test_solo(p.world);
 
-    hang(&p, child, parent, ESPL_LINK_OWNED);
+    hang(child, parent, ESPL_LINK_OWNED);
     (void)record_bare(parent, other);
     (void)record_bare(nobody, child);
     const espl_entity made = record_bare(parent, child);
-    ck_assert_int_eq(espl_record_destroy(p.lane, 0, child, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_record_destroy(p.lane, 0, child, ESPL_EXTENT_OWNED));
     (void)record_bare(parent, child);
-    parts_play(&p);
-    ck_assert_int_eq(parts_result(&p, 0), ESPL_ERR_NOT_CHILD);
-    ck_assert_int_eq(parts_result(&p, 1), ESPL_ERR_NOT_CHILD);
-    ck_assert_int_eq(parts_result(&p, 2), ESPL_OK);
-    ck_assert_int_eq(parts_result(&p, 4), ESPL_ERR_DEAD);
-    ck_assert(espl_entity_equal(espl_get_first_child(p.world, parent), parts_resolved(&p, made)));
+    parts_play();
+    ck_status(parts_result(0), ESPL_ERR_NOT_CHILD);
+    ck_status(parts_result(1), ESPL_ERR_NOT_CHILD);
+    ck_ok(parts_result(2));
+    ck_status(parts_result(4), ESPL_ERR_DEAD);
+    ck_assert(espl_entity_equal(espl_get_first_child(p.world, parent), parts_resolved(made)));
 }
 
 // --- Refusals ---
@@ -140,7 +127,7 @@ TEST(recording_an_instance_refuses_what_needs_no_world)
     };
 
     for (size_t i = 0; i < sizeof defs / sizeof *defs; ++i) {
-        ck_assert_int_eq(espl_record_instantiate(p.lane, 0, &defs[i], 1, NULL), ESPL_ERR_ARGUMENT);
+        ck_status(espl_record_instantiate(p.lane, 0, &defs[i], 1, NULL), ESPL_ERR_ARGUMENT);
     }
     ck_assert_uint_eq(espl_command_buffer_count(p.commands), 0);
 }
@@ -179,16 +166,15 @@ TEST(recording_a_creation_refuses_what_needs_no_world)
         ck_assert_int_eq(espl_record_create(p.lane, 0, &cases[i].def, 1, NULL), cases[i].status);
     }
     odd.position[1] = 0;
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &flags, 1, NULL), ESPL_ERR_ARGUMENT);
+    ck_status(espl_record_create(p.lane, 0, &flags, 1, NULL), ESPL_ERR_ARGUMENT);
     flags.parent = parent;
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &flags, 0, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_create(p.lane, 0, NULL, 1, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &flags, ESPL_PENDING_LIMIT, NULL),
-                     ESPL_ERR_LIMIT);
+    ck_ok(espl_record_create(p.lane, 0, &flags, 0, NULL));
+    ck_status(espl_record_create(p.lane, 0, NULL, 1, NULL), ESPL_ERR_ARGUMENT);
+    ck_status(espl_record_create(p.lane, 0, &flags, ESPL_PENDING_LIMIT, NULL), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(espl_command_buffer_count(p.commands), 0);
     ck_assert_uint_eq(p.test.hooks.traps, 0);
-    parts_play(&p);
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &flags, 1, NULL), ESPL_ERR_PLAYED);
+    parts_play();
+    ck_status(espl_record_create(p.lane, 0, &flags, 1, NULL), ESPL_ERR_PLAYED);
 }
 
 TEST(a_set_with_its_role_stays_within_the_limit)
@@ -200,20 +186,20 @@ TEST(a_set_with_its_role_stays_within_the_limit)
     for (uint32_t i = 0; i < ESPL_SET_LIMIT; ++i) {
         values[i].component = p.tags[i];
     }
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 2, NULL), ESPL_OK);
+    ck_ok(espl_record_create(p.lane, 0, &def, 2, NULL));
     def.value_count -= 1;
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 1, &full), ESPL_OK);
+    ck_ok(espl_record_create(p.lane, 0, &def, 1, &full));
     values[0] = (espl_component_value){ESPL_TRANSFORM, sizeof(espl_transform), NULL};
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 1, NULL), ESPL_OK);
+    ck_ok(espl_record_create(p.lane, 0, &def, 1, NULL));
     def.value_count += 1;
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 1, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_add_component(p.lane, 0, full, p.word, NULL, 4), ESPL_OK);
-    parts_play(&p);
-    ck_assert_int_eq(parts_result(&p, 0), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(parts_result(&p, 1), ESPL_OK);
-    ck_assert_int_eq(parts_result(&p, 2), ESPL_OK);
-    ck_assert_int_eq(parts_result(&p, 3), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(parts_result(&p, 4), ESPL_ERR_LIMIT);
+    ck_ok(espl_record_create(p.lane, 0, &def, 1, NULL));
+    ck_ok(espl_record_add_component(p.lane, 0, full, p.word, NULL, 4));
+    parts_play();
+    ck_status(parts_result(0), ESPL_ERR_LIMIT);
+    ck_ok(parts_result(1));
+    ck_ok(parts_result(2));
+    ck_status(parts_result(3), ESPL_ERR_LIMIT);
+    ck_status(parts_result(4), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(p.report.created, 2);
 }
 
@@ -224,19 +210,19 @@ TEST(a_creation_whose_world_overflows_is_done)
     const espl_entity parent = test_solo(p.world);
 
     large.scale = 1e30f;
-    ck_assert_int_eq(espl_set_local_transform(p.world, parent, &large), ESPL_OK);
+    ck_ok(espl_set_local_transform(p.world, parent, &large));
     const espl_entity pending = record_placed((espl_creation_def){.parent = parent}, &large);
     const espl_entity bare = record_bare(parent, nobody);
-    parts_play(&p);
-    ck_assert_int_eq(parts_result(&p, 0), ESPL_OK);
-    ck_assert_int_eq(parts_result(&p, 1), ESPL_OK);
+    parts_play();
+    ck_ok(parts_result(0));
+    ck_ok(parts_result(1));
     ck_assert_uint_eq(p.report.overflowed, 1);
     ck_assert_uint_eq(test_count_overflowed(p.world), 1);
-    const espl_entity made = parts_resolved(&p, pending);
+    const espl_entity made = parts_resolved(pending);
     ck_assert(espl_entity_equal(espl_get_first_child(p.world, parent), made));
-    ck_assert(espl_entity_equal(espl_get_last_child(p.world, parent), parts_resolved(&p, bare)));
+    ck_assert(espl_entity_equal(espl_get_last_child(p.world, parent), parts_resolved(bare)));
     ck_assert(isinf(test_world_of(p.world, made).scale));
-    ck_assert_int_eq(espl_set_local_scale(p.world, parent, 2), ESPL_OK);
+    ck_ok(espl_set_local_scale(p.world, parent, 2));
     ck_assert_float_eq(test_world_of(p.world, made).scale, 2e30f);
     ck_assert_uint_eq(test_count_overflowed(p.world), 0);
 }
@@ -255,7 +241,7 @@ TEST(a_refused_call_that_makes_entities_changes_nothing)
     const espl_transform bad = {.scale = NAN};
     const uint32_t inherit = ESPL_ABSOLUTE_X;
 
-    ck_assert_int_eq(espl_destroy(test.world, dead, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(test.world, dead, ESPL_EXTENT_OWNED));
     const struct {
         espl_instance_def def;
         espl_status status;

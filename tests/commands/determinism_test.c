@@ -230,9 +230,6 @@ static bool is_small(void)
 static void write_at_once(espl_world *world, uint32_t frame)
 {
     enum { COUNT = 64 };
-    const espl_component placement = ESPL_TRANSFORM;
-    const espl_attach_options local = {
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
     const float to[3] = {(float)frame, 1, 2};
     espl_entity entity[COUNT];
     espl_view view;
@@ -240,14 +237,13 @@ static void write_at_once(espl_world *world, uint32_t frame)
     if (is_small()) {
         return;
     }
-    ck_assert_int_eq(espl_create(world, &placement, 1, COUNT, entity), ESPL_OK);
+    test_solos(world, COUNT, entity);
     for (uint32_t i = 1; i < COUNT; ++i) {
-        ck_assert_int_eq(espl_set_local_position(world, entity[i], (float[3]){1, 0, (float)i}),
-                         ESPL_OK);
-        ck_assert_int_eq(espl_attach(world, entity[i], entity[(i - 1) / 8], &local), ESPL_OK);
+        ck_ok(espl_set_local_position(world, entity[i], (float[3]){1, 0, (float)i}));
+        ck_ok(espl_attach(world, entity[i], entity[(i - 1) / 8], &test_keep_local));
     }
-    ck_assert_int_eq(espl_view_hierarchy(world, entity[0], &view), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_position(world, entity[0], to), ESPL_OK);
+    ck_ok(espl_view_hierarchy(world, entity[0], &view));
+    ck_ok(espl_set_local_position(world, entity[0], to));
     ck_assert_float_eq(test_world_of(world, entity[COUNT - 1]).position[0], to[0] + 2);
 }
 
@@ -261,7 +257,7 @@ static void run_frame(script_world *s, espl_command_buffer *commands, const way 
     espl_report report;
 
     if (w->is_trimmed) {
-        ck_assert_int_eq(espl_compact(s->world), ESPL_OK);
+        ck_ok(espl_compact(s->world));
     }
     script_record(s, &r, commands, w->lanes > 0 ? w->lanes : 1, &lines, shuffle);
     const espl_status status = espl_play(s->world, commands, &report);
@@ -291,13 +287,12 @@ static trail run(const way *w)
     moody_begin(&memory, w->mood);
     const espl_world_def def = {
         .allocator = {&memory, take, give}, .executor = w->executor, .tag = 5};
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&world, &def));
     if (w->wide != 0) {
         test_cut_jobs(world, w->wide);
     }
     script_world_begin(&s, world, script_population(ENTITIES), 9);
-    ck_assert_int_eq(espl_command_buffer_create(world, w->lanes > 0 ? w->lanes : 1, &commands),
-                     ESPL_OK);
+    ck_ok(espl_command_buffer_create(world, w->lanes > 0 ? w->lanes : 1, &commands));
     for (uint32_t frame = 0; frame < frame_count(); ++frame) {
         run_frame(&s, commands, w, frame, &t);
     }
@@ -359,7 +354,7 @@ TEST_IF(any_number_of_workers_gives_the_same_bits, espl_executor_has_threads())
             char name[32];
 
             snprintf(name, sizeof name, "%u workers", (unsigned)workers[i]);
-            ck_assert_int_eq(espl_executor_create_threads(&w.executor, workers[i]), ESPL_OK);
+            ck_ok(espl_executor_create_threads(&w.executor, workers[i]));
             const trail t = run(&w);
             espl_executor_destroy_threads(&w.executor);
             same_trails(&serial, &t, name);
@@ -499,10 +494,10 @@ static void debtor_begin(debtor *d, const espl_executor *executor)
         d->root[t] = test_solo(d->test.world);
         for (uint32_t c = 0; c < CHILDREN; ++c) {
             d->inner[t][c] = test_solo(d->test.world);
-            ck_assert_int_eq(espl_attach(d->test.world, d->inner[t][c], d->root[t], NULL), ESPL_OK);
+            ck_ok(espl_attach(d->test.world, d->inner[t][c], d->root[t], NULL));
         }
     }
-    ck_assert_int_eq(espl_command_buffer_create(d->test.world, 1, &d->commands), ESPL_OK);
+    ck_ok(espl_command_buffer_create(d->test.world, 1, &d->commands));
 }
 
 // Give each inner node a leaf more, or take its first one: then slots are out of order.
@@ -518,10 +513,9 @@ static void debtor_scramble(debtor *d, uint64_t *random)
                 .parent = d->inner[t][c], .values = &value, .value_count = 1};
             const espl_entity first = espl_get_first_child(d->test.world, d->inner[t][c]);
 
-            ck_assert_int_eq(espl_entity_is_null(first) || test_one_in(random, 2)
-                                 ? espl_record_create(recorder, 0, &leaf, 2, NULL)
-                                 : espl_record_destroy(recorder, 0, first, ESPL_EXTENT_OWNED),
-                             ESPL_OK);
+            ck_ok(espl_entity_is_null(first) || test_one_in(random, 2)
+                      ? espl_record_create(recorder, 0, &leaf, 2, NULL)
+                      : espl_record_destroy(recorder, 0, first, ESPL_EXTENT_OWNED));
         }
     }
 }
@@ -535,8 +529,7 @@ static void debtor_write(debtor *d, uint64_t *random)
         for (uint32_t c = 0; c < CHILDREN; ++c) {
             const espl_transform at = test_at(test_between(random, -1, 1), 1, 2);
 
-            ck_assert_int_eq(espl_record_set_local_transform(recorder, 0, d->inner[t][c], &at),
-                             ESPL_OK);
+            ck_ok(espl_record_set_local_transform(recorder, 0, d->inner[t][c], &at));
         }
     }
 }
@@ -551,7 +544,7 @@ static void debtor_play(debtor *d, uint32_t turn)
     } else {
         debtor_write(d, &random);
     }
-    ck_assert_int_eq(espl_play(d->test.world, d->commands, NULL), ESPL_OK);
+    ck_ok(espl_play(d->test.world, d->commands, NULL));
     espl_command_buffer_reset(d->commands);
 }
 
@@ -593,7 +586,6 @@ TEST(each_command_of_a_playback_that_is_cut_into_jobs_is_done)
     enum { COMMANDS = 3 * 4096 + 2, TARGETS = 37 };
     test_executor shuffled = {.manner = TEST_SHUFFLED, .workers = 3, .random = 8};
     const espl_executor executor = test_executor_of(&shuffled);
-    espl_command_buffer *commands = NULL;
     espl_entity entities[TARGETS];
     espl_report report;
     test_world test;
@@ -602,15 +594,14 @@ TEST(each_command_of_a_playback_that_is_cut_into_jobs_is_done)
     for (uint32_t i = 0; i < TARGETS; ++i) {
         entities[i] = test_solo(test.world);
     }
-    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(test.world, 1);
     espl_recorder *const lane = espl_command_buffer_recorder(commands, 0);
     for (uint32_t i = 0; i < COMMANDS; ++i) {
         const float position[3] = {(float)i, 0, 0};
 
-        ck_assert_int_eq(espl_record_set_local_position(lane, 0, entities[i % TARGETS], position),
-                         ESPL_OK);
+        ck_ok(espl_record_set_local_position(lane, 0, entities[i % TARGETS], position));
     }
-    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_ok(espl_play(test.world, commands, &report));
     ck_assert_uint_eq(report.applied, COMMANDS);
     for (uint32_t i = COMMANDS - TARGETS; i < COMMANDS; ++i) {
         ck_assert_float_eq(test_world_of(test.world, entities[i % TARGETS]).position[0], (float)i);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Faults that this library had. Each test failed before the fault was corrected.
-#include "tests/runner.h"
-#include "tests/support.h"
+#include "tests/one_world.h"
 
 #include "tests/checks.h"
 #include "tests/inside.h"
@@ -14,66 +13,52 @@ static espl_transform scaled(float scale)
     return transform;
 }
 
-static espl_command_buffer *commands_of(espl_world *world)
-{
-    espl_command_buffer *commands = NULL;
-
-    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
-    return commands;
-}
+FIXTURE(set_up, tear_down);
 
 TEST(an_overflow_in_a_clone_that_is_destroyed_again_leaves_nothing)
 {
-    test_world test;
-    test_world_begin(&test, 0, NULL);
-    const espl_entity prefab = test_solo(test.world), child = test_solo(test.world);
-    const espl_entity parent = test_solo(test.world);
+    const espl_entity prefab = test_solo(w), child = test_solo(w);
+    const espl_entity parent = test_solo(w);
     const espl_transform large = scaled(1e30f), identity = espl_transform_identity();
-    const espl_attach_options keep = {
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
-    espl_command_buffer *const commands = commands_of(test.world);
+    espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     espl_entity clone;
 
-    ck_assert_int_eq(espl_set_local_transform(test.world, child, &large), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_transform(test.world, parent, &large), ESPL_OK);
-    ck_assert_int_eq(espl_attach(test.world, child, prefab, &keep), ESPL_OK);
+    ck_ok(espl_set_local_transform(w, child, &large));
+    ck_ok(espl_set_local_transform(w, parent, &large));
+    ck_ok(espl_attach(w, child, prefab, &test_keep_local));
     const espl_instance_def def = {
         .source = prefab, .parent = parent, .place = ESPL_PLACE_LOCAL, .transform = identity};
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &clone), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, clone, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_record_instantiate(recorder, 0, &def, 1, &clone));
+    ck_ok(espl_record_destroy(recorder, 0, clone, ESPL_EXTENT_OWNED));
 
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_result(commands, 0, 0), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_result(commands, 0, 1), ESPL_OK);
-    ck_assert_uint_eq(espl_count_children(test.world, parent), 0);
-    ck_assert_uint_eq(test_count_overflowed(test.world), 0);
+    ck_ok(espl_play(w, commands, NULL));
+    ck_ok(espl_command_buffer_result(commands, 0, 0));
+    ck_ok(espl_command_buffer_result(commands, 0, 1));
+    ck_assert_uint_eq(espl_count_children(w, parent), 0);
+    ck_assert_uint_eq(test_count_overflowed(w), 0);
 
     // Without the destroy it is there.
     espl_command_buffer_reset(commands);
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &clone), ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_resolve(commands, clone, &clone), ESPL_OK);
-    const espl_entity below = espl_get_first_child(test.world, clone);
-    ck_assert_uint_eq(test_count_overflowed(test.world), 1);
-    ck_assert_int_eq(espl_set_local_scale(test.world, parent, 1), ESPL_OK);
-    ck_assert_float_eq(test_world_of(test.world, below).scale, 1e30f);
-    ck_assert_uint_eq(test_count_overflowed(test.world), 0);
+    ck_ok(espl_record_instantiate(recorder, 0, &def, 1, &clone));
+    ck_ok(espl_play(w, commands, NULL));
+    ck_ok(espl_command_buffer_resolve(commands, clone, &clone));
+    const espl_entity below = espl_get_first_child(w, clone);
+    ck_assert_uint_eq(test_count_overflowed(w), 1);
+    ck_ok(espl_set_local_scale(w, parent, 1));
+    ck_assert_float_eq(test_world_of(w, below).scale, 1e30f);
+    ck_assert_uint_eq(test_count_overflowed(w), 0);
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }
 
 TEST(a_world_is_not_destroyed_under_its_commands)
 {
-    test_world test;
-    test_world_begin(&test, 0, NULL);
-    espl_command_buffer *const commands = commands_of(test.world);
+    espl_command_buffer *const commands = test_commands(w, 1);
 
-    espl_world_destroy(test.world); // a fault: heard by the trap in checked builds, refused in all
+    espl_world_destroy(w); // a fault: heard by the trap in checked builds, refused in all
     ck_assert_uint_eq(test.hooks.traps, ESPL_CHECKS >= 1 ? 1 : 0);
-    test_world_is_valid(test.world);
+    test_world_is_valid(w);
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }
 
 // Behaves at first, and from one parallel range on loses the last job of each.
@@ -100,33 +85,36 @@ static uint64_t play_giant(size_t good, bool *was_tired)
     tiring t = {.good = SIZE_MAX};
     const espl_executor executor = {&t, 4, run_tiring};
     espl_entity leaf[LEAVES];
-    test_world test;
+
     test_world_begin(&test, 5, &executor);
-    espl_command_buffer *const commands = commands_of(test.world);
+    w = test.world;
+    espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
-    const espl_entity root = test_solo(test.world);
+    const espl_entity root = test_solo(w);
     const espl_creation_def def = {.parent = root};
 
-    test_cut_jobs(test.world, 4);
+    test_cut_jobs(w, 4);
     for (uint32_t i = 0; i < leaves; ++i) {
-        leaf[i] = test_solo(test.world);
-        ck_assert_int_eq(espl_attach(test.world, leaf[i], root, NULL), ESPL_OK);
+        leaf[i] = test_solo(w);
+        ck_ok(espl_attach(w, leaf[i], root, NULL));
     }
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, leaf[1], ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_record_attach(recorder, 0, leaf[5], leaf[2], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_create(recorder, 0, &def, 3, NULL), ESPL_OK);
-    const uint64_t before = test_physical_hash(test.world);
+    ck_ok(espl_record_destroy(recorder, 0, leaf[1], ESPL_EXTENT_OWNED));
+    ck_ok(espl_record_attach(recorder, 0, leaf[5], leaf[2], NULL));
+    ck_ok(espl_record_create(recorder, 0, &def, 3, NULL));
+    const uint64_t before = test_physical_hash(w);
     t = (tiring){.good = good};
-    const espl_status status = espl_play(test.world, commands, NULL);
+    const espl_status status = espl_play(w, commands, NULL);
     *was_tired = t.calls > t.good;
-    const uint64_t hash = test_physical_hash(test.world);
+    const uint64_t hash = test_physical_hash(w);
 
-    test_world_is_valid(test.world);
+    test_world_is_valid(w);
     ck_assert(status == ESPL_OK || (status == ESPL_ERR_EXECUTOR && *was_tired && hash == before));
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
     return status == ESPL_OK ? hash : 0;
 }
+
+FIXTURE(NULL, NULL);
 
 TEST(an_executor_that_tires_over_a_giant_loses_nothing_of_it)
 {

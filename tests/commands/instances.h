@@ -28,16 +28,13 @@ enum { ROOT, CHILD, SOLO };
 #define DISABLED model_bit(ESPL_DISABLED)
 #define PLACED model_bit(ESPL_TRANSFORM)
 
-static const espl_attach_options keep_local = {
-    .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
-
 static operation attach(uint32_t child, uint32_t parent, uint32_t before, bool keeps_local)
 {
     return (operation){.code = OP_ATTACH,
                        .entity = child,
                        .parent = parent,
                        .before = before,
-                       .options = keeps_local ? keep_local : (espl_attach_options){0}};
+                       .options = keeps_local ? test_keep_local : (espl_attach_options){0}};
 }
 
 static operation attach_free(uint32_t child, uint32_t parent)

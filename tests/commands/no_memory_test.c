@@ -38,7 +38,7 @@ static void side_begin(side *sd, const espl_executor *executor, uint32_t entitie
     test_world_begin(&sd->test, 6, executor);
     test_cut_jobs(sd->test.world, 1024);
     script_world_begin(&sd->s, sd->test.world, entities, 12);
-    ck_assert_int_eq(espl_command_buffer_create(sd->test.world, 2, &sd->commands), ESPL_OK);
+    ck_ok(espl_command_buffer_create(sd->test.world, 2, &sd->commands));
 }
 
 static void side_end(side *sd)
@@ -222,7 +222,7 @@ TEST_IF(a_rich_mix_fails_cleanly_on_threads, espl_executor_has_threads())
 {
     shortage how = {.is_large = true, .stride = 3};
 
-    ck_assert_int_eq(espl_executor_create_threads(&how.executor, 4), ESPL_OK);
+    ck_ok(espl_executor_create_threads(&how.executor, 4));
     ck_assert_uint_ge(sweep(&how), is_small() ? 1 : 4);
     how.fails_after = true;
     ck_assert_uint_ge(sweep(&how), is_small() ? 1 : 4);
@@ -316,12 +316,11 @@ static void play_watched(watcher *w)
     const espl_world_def def = {
         .allocator = {w, watch_take, test_give_block}, .executor = executor, .tag = 6};
     espl_world *world = NULL;
-    espl_command_buffer *commands = NULL;
     script_world s;
 
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&world, &def));
     script_world_begin(&s, world, script_population(MANY), 12);
-    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(world, 1);
     w->world = world;
     for (uint32_t frame = 0; frame < FRAMES; ++frame) {
         script lines = script_write(&s, frame, script_lines(MANY, MANY), 0, true);
@@ -476,7 +475,6 @@ TEST(payloads_are_handed_over_where_roots_are_settled_behind_the_playback)
     size_t heard = 0;
     const espl_custom_command_def def = {
         .name = "count", .user = &heard, .function = count_payloads};
-    espl_command_buffer *commands = NULL;
     espl_custom_command number = 0;
     espl_report report;
     test_world test;
@@ -485,19 +483,17 @@ TEST(payloads_are_handed_over_where_roots_are_settled_behind_the_playback)
     const espl_entity root = test_solo(test.world);
 
     for (int i = 0; i < SURVIVORS; ++i) {
-        ck_assert_int_eq(espl_attach(test.world, test_solo(test.world), root, &options), ESPL_OK);
+        ck_ok(espl_attach(test.world, test_solo(test.world), root, &options));
     }
-    ck_assert_int_eq(espl_register_command(test.world, &def, &number), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
-    ck_assert_int_eq(
-        espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, number, NULL, 4, 0),
-        ESPL_OK);
-    ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
+    ck_ok(espl_register_command(test.world, &def, &number));
+    espl_command_buffer *const commands = test_commands(test.world, 1);
+    ck_ok(espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, number, NULL, 4, 0));
+    ck_ok(espl_compact(test.world));
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_destroy(test.world, root, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(test.world, root, ESPL_EXTENT_OWNED));
     ck_assert_uint_gt(test.heap.failures, 0);
     test_heap_arm(&test.heap, 0, false);
-    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_ok(espl_play(test.world, commands, &report));
     ck_assert_uint_eq(report.calls, 1);
     ck_assert_uint_eq(heard, 1);
     espl_command_buffer_destroy(commands);

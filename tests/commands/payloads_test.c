@@ -3,8 +3,7 @@
 // again takes no memory; and every kind of command that has a payload.
 #include "lib/commands/component_values.h"
 #include "tests/commands/forms_used.h"
-#include "tests/runner.h"
-#include "tests/support.h"
+#include "tests/one_world.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,28 +25,30 @@ typedef struct memory {
     espl__payloads payloads;
 } memory;
 
-static void memory_begin(memory *m)
+static memory m;
+
+static void memory_begin(void)
 {
-    memset(m, 0, sizeof *m);
-    test_heap_init(&m->under);
-    const espl_allocator allocator = test_heap_allocator(&m->under);
-    espl__heap_init(&m->heap, &allocator);
+    memset(&m, 0, sizeof m);
+    test_heap_init(&m.under);
+    const espl_allocator allocator = test_heap_allocator(&m.under);
+    espl__heap_init(&m.heap, &allocator);
 }
 
-static void memory_end(memory *m)
+static void memory_end(void)
 {
-    espl__payloads_free(&m->payloads, &m->heap);
-    ck_assert_uint_eq(m->under.bytes + m->under.blocks + m->under.faults, 0);
+    espl__payloads_free(&m.payloads, &m.heap);
+    ck_assert_uint_eq(m.under.bytes + m.under.blocks + m.under.faults, 0);
 }
 
-static espl_status take(memory *m, size_t size, size_t alignment, held *out)
+static espl_status take(size_t size, size_t alignment, held *out)
 {
     const espl_status status =
-        espl__payloads_find(&m->payloads, &m->heap, size, alignment, &out->place);
+        espl__payloads_find(&m.payloads, &m.heap, size, alignment, &out->place);
 
     if (status == ESPL_OK) {
         out->size = size;
-        out->bytes = espl__payloads_use(&m->payloads, out->place, size);
+        out->bytes = espl__payloads_use(&m.payloads, out->place, size);
     }
     return status;
 }
@@ -57,14 +58,14 @@ static size_t random_size(uint64_t *random)
     return test_one_in(random, 40) ? test_below(random, 20000) : test_below(random, 130);
 }
 
-static void fill_randomly(memory *m, uint64_t seed, held *all, size_t *used)
+static void fill_randomly(uint64_t seed, held *all, size_t *used)
 {
     *used = 0;
     for (uint32_t i = 0; i < MANY; ++i) {
         const size_t alignment = (size_t)1 << test_below(&seed, 9);
         const size_t size = random_size(&seed);
 
-        ck_assert_int_eq(take(m, size, alignment, &all[i]), ESPL_OK);
+        ck_ok(take(size, alignment, &all[i]));
         ck_assert((all[i].bytes == NULL) == (size == 0));
         ck_assert_uint_eq((uintptr_t)all[i].bytes & (alignment - 1), 0);
         if (size != 0) {
@@ -75,29 +76,27 @@ static void fill_randomly(memory *m, uint64_t seed, held *all, size_t *used)
 }
 
 // Each holds what was written to it, so that none overlap, and its place still tells where it is.
-static void check_all(const memory *m, const held *all)
+static void check_all(const held *all)
 {
     for (uint32_t i = 0; i < MANY; ++i) {
         for (size_t k = 0; k < all[i].size; ++k) {
             ck_assert_uint_eq(all[i].bytes[k], i & 0xff);
         }
         ck_assert(all[i].size == 0 ||
-                  espl__payload_at(m->payloads.blocks, all[i].place) == all[i].bytes);
+                  espl__payload_at(m.payloads.blocks, all[i].place) == all[i].bytes);
     }
 }
 
 TEST_LOOP(payloads_never_move_or_overlap, 0, 10)
 {
-    held *const all = calloc(MANY, sizeof *all);
+    held *const all = test_array(MANY, sizeof *all);
     size_t used = 0;
-    memory m;
 
-    ck_assert_ptr_nonnull(all);
-    memory_begin(&m);
-    fill_randomly(&m, (uint64_t)_i + 1, all, &used);
-    check_all(&m, all);
+    memory_begin();
+    fill_randomly((uint64_t)_i + 1, all, &used);
+    check_all(all);
     ck_assert_uint_le(m.under.bytes, 4 * used + 4096);
-    memory_end(&m);
+    memory_end();
     free(all);
 }
 
@@ -105,43 +104,40 @@ TEST(cleared_they_hold_the_same_without_memory)
 {
     held *const all = calloc(MANY, sizeof *all), *const again = calloc(MANY, sizeof *again);
     size_t used = 0;
-    memory m;
 
     ck_assert(all != NULL && again != NULL);
-    memory_begin(&m);
-    fill_randomly(&m, 4, all, &used);
+    memory_begin();
+    fill_randomly(4, all, &used);
     const size_t bytes = m.under.bytes;
     espl__payloads_clear(&m.payloads);
     test_heap_arm(&m.under, 1, true);
-    fill_randomly(&m, 4, again, &used);
+    fill_randomly(4, again, &used);
     ck_assert_uint_eq(m.under.calls, 0);
     test_heap_arm(&m.under, 0, false);
     ck_assert_uint_eq(m.under.bytes, bytes);
     for (uint32_t i = 0; i < MANY; ++i) {
         ck_assert(all[i].bytes == again[i].bytes && all[i].place == again[i].place);
     }
-    memory_end(&m);
+    memory_end();
     free(all);
     free(again);
 }
 
 TEST(any_recordings_between_clears_keep_memory_bounded)
 {
-    held *const all = calloc(MANY, sizeof *all);
+    held *const all = test_array(MANY, sizeof *all);
     size_t most = 0;
-    memory m;
 
-    ck_assert_ptr_nonnull(all);
-    memory_begin(&m);
+    memory_begin();
     for (uint64_t round = 0; round < 30; ++round) {
         size_t used = 0;
 
         espl__payloads_clear(&m.payloads);
-        fill_randomly(&m, round, all, &used);
+        fill_randomly(round, all, &used);
         most = used > most ? used : most;
         ck_assert_uint_le(m.under.bytes, 4 * most + 4096);
     }
-    memory_end(&m);
+    memory_end();
     free(all);
 }
 
@@ -150,18 +146,17 @@ TEST(a_large_payload_takes_one_block)
 {
     enum { LARGE = 3 << 20 };
     held small, large;
-    memory m;
 
-    memory_begin(&m);
-    ck_assert_int_eq(take(&m, 8, 8, &small), ESPL_OK);
+    memory_begin();
+    ck_ok(take(8, 8, &small));
     ck_assert_uint_eq(m.under.blocks, 1);
-    ck_assert_int_eq(take(&m, LARGE, 256, &large), ESPL_OK);
+    ck_ok(take(LARGE, 256, &large));
     ck_assert_uint_eq(m.under.blocks, 2);
     ck_assert_uint_le(m.under.bytes, 2 * LARGE);
     memset(large.bytes, 7, LARGE);
-    ck_assert_int_eq(take(&m, 100, 8, &small), ESPL_OK);
+    ck_ok(take(100, 8, &small));
     ck_assert_uint_eq(m.under.blocks, 2);
-    memory_end(&m);
+    memory_end();
 }
 
 TEST(each_place_tells_its_block)
@@ -180,50 +175,39 @@ TEST(each_place_tells_its_block)
 TEST(places_end_at_their_limit)
 {
     held one = {0};
-    memory m;
 
-    memory_begin(&m);
-    ck_assert_int_eq(take(&m, SIZE_MAX / 2, 1, &one),
-                     sizeof(size_t) > 4 ? ESPL_ERR_LIMIT : ESPL_ERR_NO_MEMORY);
-    ck_assert_int_eq(take(&m, SIZE_MAX, 256, &one),
-                     sizeof(size_t) > 4 ? ESPL_ERR_LIMIT : ESPL_ERR_NO_MEMORY);
+    memory_begin();
+    ck_status(take(SIZE_MAX / 2, 1, &one),
+              sizeof(size_t) > 4 ? ESPL_ERR_LIMIT : ESPL_ERR_NO_MEMORY);
+    ck_status(take(SIZE_MAX, 256, &one), sizeof(size_t) > 4 ? ESPL_ERR_LIMIT : ESPL_ERR_NO_MEMORY);
     m.payloads.next = m.payloads.end = UINT64_C(1) << 32;
-    ck_assert_int_eq(take(&m, 1, 1, &one), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(take(&m, 0, 256, &one), ESPL_OK);
+    ck_status(take(1, 1, &one), ESPL_ERR_LIMIT);
+    ck_ok(take(0, 256, &one));
     ck_assert_ptr_null(one.bytes);
     ck_assert_uint_eq(m.under.calls, 0);
-    memory_end(&m);
+    memory_end();
 }
 
 TEST(without_memory_what_there_was_stays)
 {
     held first, one;
-    memory m;
 
-    memory_begin(&m);
+    memory_begin();
     test_heap_arm(&m.under, 1, true);
-    ck_assert_int_eq(take(&m, 9, 1, &first), ESPL_ERR_NO_MEMORY);
+    ck_status(take(9, 1, &first), ESPL_ERR_NO_MEMORY);
     test_heap_arm(&m.under, 0, false);
-    ck_assert_int_eq(take(&m, 9, 1, &first), ESPL_OK);
+    ck_ok(take(9, 1, &first));
     memcpy(first.bytes, "espalier", 9);
     test_heap_arm(&m.under, 1, true);
-    ck_assert_int_eq(take(&m, 5000, 1, &one), ESPL_ERR_NO_MEMORY);
+    ck_status(take(5000, 1, &one), ESPL_ERR_NO_MEMORY);
     // What fits the block that is there is still taken.
-    ck_assert_int_eq(take(&m, 50, 1, &one), ESPL_OK);
+    ck_ok(take(50, 1, &one));
     test_heap_arm(&m.under, 0, false);
     ck_assert_str_eq((const char *)first.bytes, "espalier");
-    memory_end(&m);
+    memory_end();
 }
 
 // --- Lanes ---
-
-static espl_command_buffer *commands_of(espl_world *world, uint32_t lanes)
-{
-    espl_command_buffer *commands = NULL;
-
-    ck_assert_int_eq(espl_command_buffer_create(world, lanes, &commands), ESPL_OK);
-    return commands;
-}
 
 static size_t payload_blocks(espl_command_buffer *commands, uint32_t lane)
 {
@@ -236,46 +220,38 @@ static size_t payload_blocks(espl_command_buffer *commands, uint32_t lane)
     return count;
 }
 
+FIXTURE(set_up, tear_down);
+
 TEST(a_lane_without_payloads_takes_none)
 {
-    test_world test;
-
-    test_world_begin(&test, 0, NULL);
-    const espl_entity a = test_solo(test.world), b = test_solo(test.world);
-    espl_command_buffer *const commands = commands_of(test.world, 3);
+    const espl_entity a = test_solo(w), b = test_solo(w);
+    espl_command_buffer *const commands = test_commands(w, 3);
     const espl_transform at = test_at(1, 2, 3);
 
     for (int i = 0; i < 100; ++i) {
         espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
-        ck_assert_int_eq(espl_record_attach_keep_world(recorder, 0, a, b), ESPL_OK);
-        ck_assert_int_eq(espl_record_detach(recorder, 0, a, ESPL_KEEP_LOCAL), ESPL_OK);
+        ck_ok(espl_record_attach_keep_world(recorder, 0, a, b));
+        ck_ok(espl_record_detach(recorder, 0, a, ESPL_KEEP_LOCAL));
     }
-    ck_assert_int_eq(
-        espl_record_set_local_transform(espl_command_buffer_recorder(commands, 1), 0, a, &at),
-        ESPL_OK);
+    ck_ok(espl_record_set_local_transform(espl_command_buffer_recorder(commands, 1), 0, a, &at));
     ck_assert_uint_eq(payload_blocks(commands, 0), 0);
     ck_assert_uint_eq(payload_blocks(commands, 1), 1);
     ck_assert_uint_eq(payload_blocks(commands, 2), 0);
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+    ck_ok(espl_play(w, commands, NULL));
     espl_command_buffer_reset(commands);
     ck_assert_uint_eq(payload_blocks(commands, 1), 1);
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }
 
 // Threads write their own lanes, and to no line that another one writes.
 TEST(recorders_share_no_line)
 {
-    test_world test;
-
-    test_world_begin(&test, 0, NULL);
-    espl_command_buffer *const commands = commands_of(test.world, ESPL_LANE_LIMIT);
+    espl_command_buffer *const commands = test_commands(w, ESPL_LANE_LIMIT);
     for (uint32_t lane = 0; lane < ESPL_LANE_LIMIT; ++lane) {
         ck_assert_uint_eq((uintptr_t)espl_command_buffer_recorder(commands, lane) % 64, 0);
     }
     ck_assert_uint_eq(sizeof(espl_recorder) % 64, 0);
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }
 
 // --- The steady state ---
@@ -296,12 +272,11 @@ static void hear(void *user, const espl_custom_calls *calls)
 
 static void load_begin(load *l, espl_world *world)
 {
-    const espl_component_def number = {.name = "number", .size = 64, .alignment = 64};
     const espl_custom_command_def callback = {.name = "heard", .user = l, .function = hear};
 
     memset(l, 0, sizeof *l);
-    ck_assert_int_eq(espl_component_register(world, &number, &l->number), ESPL_OK);
-    ck_assert_int_eq(espl_register_command(world, &callback, &l->callback), ESPL_OK);
+    l->number = test_component(world, "number", 64, 64);
+    ck_ok(espl_register_command(world, &callback, &l->callback));
     l->prefab = test_solo(world);
     l->mount = test_solo(world);
     for (int i = 0; i < SOLOS; ++i) {
@@ -321,25 +296,22 @@ static void record_load(const load *l, espl_command_buffer *commands, uint32_t c
         const espl_transform at = test_at((float)i, 1, 2);
         espl_entity clone;
 
-        ck_assert_int_eq(espl_record_instantiate(one, i, &def, 1, &clone), ESPL_OK);
-        ck_assert_int_eq(espl_record_destroy(one, i, clone, ESPL_EXTENT_OWNED), ESPL_OK);
-        ck_assert_int_eq(espl_record_custom(other, i, l->callback, &at, sizeof at, 16), ESPL_OK);
-        ck_assert_int_eq(espl_record_set_local_transform(other, i, l->solos[i % SOLOS], &at),
-                         ESPL_OK);
+        ck_ok(espl_record_instantiate(one, i, &def, 1, &clone));
+        ck_ok(espl_record_destroy(one, i, clone, ESPL_EXTENT_OWNED));
+        ck_ok(espl_record_custom(other, i, l->callback, &at, sizeof at, 16));
+        ck_ok(espl_record_set_local_transform(other, i, l->solos[i % SOLOS], &at));
     }
 }
 
 TEST(recording_the_same_again_takes_no_memory)
 {
-    test_world test;
     load l;
 
     if (test_moves_always()) {
         return;
     }
-    test_world_begin(&test, 0, NULL);
-    load_begin(&l, test.world);
-    espl_command_buffer *const commands = commands_of(test.world, 2);
+    load_begin(&l, w);
+    espl_command_buffer *const commands = test_commands(w, 2);
     record_load(&l, commands, 1000);
     const size_t bytes = test.heap.bytes;
     for (int round = 0; round < 5; ++round) {
@@ -351,7 +323,6 @@ TEST(recording_the_same_again_takes_no_memory)
         test_heap_arm(&test.heap, 0, false);
     }
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }
 
 // --- Values ---
@@ -371,7 +342,7 @@ static void register_typed(espl_world *world, typed out[9])
         snprintf(name, sizeof name, "a%zu", alignment);
         const espl_component_def def = {
             .name = name, .size = 2 * alignment, .alignment = alignment};
-        ck_assert_int_eq(espl_component_register(world, &def, &out[i].component), ESPL_OK);
+        ck_ok(espl_component_register(world, &def, &out[i].component));
         out[i].size = def.size;
         out[i].alignment = alignment;
     }
@@ -405,15 +376,13 @@ TEST(values_stand_aligned_where_they_were_recorded)
     uint64_t random = 11;
     unsigned char bytes[9][512];
     typed types[9];
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
-    register_typed(test.world, types);
+    register_typed(w, types);
     for (int i = 0; i < 9; ++i) {
         memset(bytes[i], i + 1, sizeof bytes[i]);
     }
-    const espl_entity source = test_solo(test.world);
-    espl_command_buffer *const commands = commands_of(test.world, 1);
+    const espl_entity source = test_solo(w);
+    espl_command_buffer *const commands = test_commands(w, 1);
     for (uint32_t round = 0; round < 60; ++round) {
         espl_component_value values[9];
         uint32_t picked[9];
@@ -429,26 +398,22 @@ TEST(values_stand_aligned_where_they_were_recorded)
             }
         }
         const espl_instance_def def = {.source = source, .values = values, .value_count = count};
-        ck_assert_int_eq(
-            espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, 1, &clone),
-            ESPL_OK);
+        ck_ok(
+            espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, 1, &clone));
         check_recorded(commands, round, types, picked, count);
     }
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+    ck_ok(espl_play(w, commands, NULL));
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }
 
 TEST(values_of_one_component_are_aligned_too)
 {
     static const unsigned char bytes[512] = {0};
     typed types[9];
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
-    register_typed(test.world, types);
-    const espl_entity solo = test_solo(test.world);
-    espl_command_buffer *const commands = commands_of(test.world, 1);
+    register_typed(w, types);
+    const espl_entity solo = test_solo(w);
+    espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     const espl__lane *const lane = &commands->recorders[0].lane;
     espl__lane_view view = {.payloads = lane->payloads.blocks};
@@ -456,18 +421,16 @@ TEST(values_of_one_component_are_aligned_too)
     for (uint32_t i = 0; i < 90; ++i) {
         const typed *const type = &types[i * 5 % 9];
 
-        ck_assert_int_eq(
+        ck_ok(
             i % 2 == 0
                 ? espl_record_add_component(recorder, 0, solo, type->component, bytes, type->size)
-                : espl_record_set_component(recorder, 0, solo, type->component, bytes, type->size),
-            ESPL_OK);
+                : espl_record_set_component(recorder, 0, solo, type->component, bytes, type->size));
         const espl__entry entry = {.command = &lane->commands[i]};
         espl__value_cursor c = espl__values_of(&view, &entry);
         ck_assert(espl__values_next(&c));
         ck_assert_uint_eq((uintptr_t)c.bytes & (type->alignment - 1), 0);
     }
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }
 
 // --- Short forms ---
@@ -487,65 +450,54 @@ TEST(short_forms_record_what_they_say)
 {
     size_t heard = 0;
     const espl_custom_command_def def = {.name = "health", .user = &heard, .function = hear_health};
-    test_world test;
     used_names names = {0};
     espl_entity clone;
 
-    test_world_begin(&test, 0, NULL);
-    ck_assert_int_eq(espl_register_command(test.world, &def, &names.callback), ESPL_OK);
-    names.prefab = test_solo_at(test.world, 9, 9, 9);
-    names.parent = test_solo_at(test.world, 1, 0, 0);
-    names.other = test_solo_at(test.world, 3, 0, 0);
-    espl_command_buffer *const commands = commands_of(test.world, 1);
+    ck_ok(espl_register_command(w, &def, &names.callback));
+    names.prefab = test_solo_at(w, 9, 9, 9);
+    names.parent = test_solo_at(w, 1, 0, 0);
+    names.other = test_solo_at(w, 3, 0, 0);
+    espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
-    ck_assert_int_eq(use_transforms(recorder, &names, &clone), ESPL_OK);
-    ck_assert_int_eq(use_call(recorder, &names), ESPL_OK);
-    ck_assert_int_eq(espl_record_attach_keep_world(recorder, 1, names.other, names.parent),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_resolve(commands, clone, &clone), ESPL_OK);
-    const espl_transform local = test_local_of(test.world, clone);
-    ck_assert(espl_entity_equal(espl_get_parent(test.world, clone), names.parent));
+    ck_ok(use_transforms(recorder, &names, &clone));
+    ck_ok(use_call(recorder, &names));
+    ck_ok(espl_record_attach_keep_world(recorder, 1, names.other, names.parent));
+    ck_ok(espl_play(w, commands, NULL));
+    ck_ok(espl_command_buffer_resolve(commands, clone, &clone));
+    const espl_transform local = test_local_of(w, clone);
+    ck_assert(espl_entity_equal(espl_get_parent(w, clone), names.parent));
     ck_assert_float_eq(local.position[1], 5);
     ck_assert_float_eq(local.rotation[2], 1);
     ck_assert_float_eq(local.scale, 2);
-    espl_transform other = test_local_of(test.world, names.other);
+    espl_transform other = test_local_of(w, names.other);
     ck_assert_float_eq(other.position[0], 2);
 
     espl_command_buffer_reset(commands);
-    ck_assert_int_eq(use_attaches(recorder, &names), ESPL_OK);
-    ck_assert_int_eq(espl_record_spawn(recorder, 0, names.prefab, espl_entity_null(), NULL, &clone),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    other = test_local_of(test.world, names.other);
-    ck_assert(espl_entity_equal(espl_get_parent(test.world, names.other), names.prefab));
+    ck_ok(use_attaches(recorder, &names));
+    ck_ok(espl_record_spawn(recorder, 0, names.prefab, espl_entity_null(), NULL, &clone));
+    ck_ok(espl_play(w, commands, NULL));
+    other = test_local_of(w, names.other);
+    ck_assert(espl_entity_equal(espl_get_parent(w, names.other), names.prefab));
     ck_assert_float_eq(other.position[0], 2);
-    ck_assert_int_eq(espl_command_buffer_resolve(commands, clone, &clone), ESPL_OK);
-    ck_assert_float_eq(test_world_of(test.world, clone).position[0], 9);
+    ck_ok(espl_command_buffer_resolve(commands, clone, &clone));
+    ck_assert_float_eq(test_world_of(w, clone).position[0], 9);
     ck_assert_uint_eq(heard, 1);
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }
 
 TEST(short_forms_of_components_record_what_they_say)
 {
-    const espl_component_def def = {
-        .name = "health", .size = sizeof(used_health), .alignment = _Alignof(used_health)};
-    test_world test;
     used_names names = {0};
     used_health health = {0};
 
-    test_world_begin(&test, 0, NULL);
-    ck_assert_int_eq(espl_component_register(test.world, &def, &names.health), ESPL_OK);
-    names.other = test_solo(test.world);
-    espl_command_buffer *const commands = commands_of(test.world, 1);
-    ck_assert_int_eq(use_components(espl_command_buffer_recorder(commands, 0), &names), ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(
-        espl_get_component(test.world, names.other, names.health, &health, sizeof health), ESPL_OK);
+    names.health = test_component(w, "health", sizeof(used_health), _Alignof(used_health));
+    names.other = test_solo(w);
+    espl_command_buffer *const commands = test_commands(w, 1);
+    ck_ok(use_components(espl_command_buffer_recorder(commands, 0), &names));
+    ck_ok(espl_play(w, commands, NULL));
+    ck_ok(espl_get_component(w, names.other, names.health, &health, sizeof health));
     ck_assert(health.points >= 40 && health.points <= 40);
     ck_assert_uint_eq(health.shields, 0);
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }

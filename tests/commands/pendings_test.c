@@ -20,51 +20,52 @@ typedef struct stage {
     bool creates;                   // from nothing; else clones of the source
 } stage;
 
+static stage s;
+
 // Tests run twice: pendings are clones, and creations.
 enum { CLONES, CREATIONS, MAKERS };
 
-static void stage_begin(stage *s, int maker)
+static void stage_begin(int maker)
 {
     static const uint32_t first[1] = {0};
     const espl_component_def def = {
         .name = "link", .size = 8, .alignment = 4, .references = first, .reference_count = 1};
 
-    memset(s, 0, sizeof *s);
-    test_world_begin(&s->test, 127, NULL);
-    s->world = s->test.world;
-    s->creates = maker == CREATIONS;
-    ck_assert_int_eq(espl_component_register(s->world, &def, &s->link), ESPL_OK);
-    s->source = test_solo_at(s->world, 1, 0, 0);
-    s->top = test_solo_at(s->world, 2, 0, 0);
-    s->child = test_solo_at(s->world, 3, 0, 0);
-    ck_assert_int_eq(espl_attach(s->world, s->child, s->top, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(s->world, LANES, &s->commands), ESPL_OK);
+    memset(&s, 0, sizeof s);
+    test_world_begin(&s.test, 127, NULL);
+    s.world = s.test.world;
+    s.creates = maker == CREATIONS;
+    ck_ok(espl_component_register(s.world, &def, &s.link));
+    s.source = test_solo_at(s.world, 1, 0, 0);
+    s.top = test_solo_at(s.world, 2, 0, 0);
+    s.child = test_solo_at(s.world, 3, 0, 0);
+    ck_ok(espl_attach(s.world, s.child, s.top, NULL));
+    ck_ok(espl_command_buffer_create(s.world, LANES, &s.commands));
     for (uint32_t i = 0; i < LANES; ++i) {
-        s->lane[i] = espl_command_buffer_recorder(s->commands, i);
+        s.lane[i] = espl_command_buffer_recorder(s.commands, i);
     }
 }
 
-static void stage_end(stage *s)
+static void stage_end(void)
 {
-    espl_command_buffer_destroy(s->commands);
-    test_world_end(&s->test);
+    espl_command_buffer_destroy(s.commands);
+    test_world_end(&s.test);
 }
 
 static const espl_entity nobody = {0, 0};
 
 // What the generation of a pending handle differs by from one lane to the next: tags of objects and
 // resets are below it.
-static uint32_t lane_step(const stage *s)
+static uint32_t lane_step(void)
 {
-    const espl_instance_def def = {.source = s->source};
-    espl_command_buffer *other = NULL;
+    const espl_instance_def def = {.source = s.source};
     espl_entity first, second;
 
-    ck_assert_int_eq(espl_command_buffer_create(s->world, LANES, &other), ESPL_OK);
+    espl_command_buffer *const other = test_commands(s.world, LANES);
     espl_recorder *const lanes[] = {espl_command_buffer_recorder(other, 0),
                                     espl_command_buffer_recorder(other, 1)};
-    ck_assert_int_eq(espl_record_instantiate(lanes[0], 0, &def, 1, &first), ESPL_OK);
-    ck_assert_int_eq(espl_record_instantiate(lanes[1], 0, &def, 1, &second), ESPL_OK);
+    ck_ok(espl_record_instantiate(lanes[0], 0, &def, 1, &first));
+    ck_ok(espl_record_instantiate(lanes[1], 0, &def, 1, &second));
     espl_command_buffer_destroy(other);
     ck_assert_uint_eq(first.index, second.index);
     return second.generation - first.generation;
@@ -76,12 +77,12 @@ typedef struct making {
     uint32_t count; // 0 counts as 1
 } making;
 
-static espl_status record_maker(stage *s, uint32_t lane, uint32_t key, const making *how,
+static espl_status record_maker(uint32_t lane, uint32_t key, const making *how,
                                 espl_entity *pending)
 {
     const espl_transform at = test_at((float)key, 0, 0);
     const espl_component_value placement = {ESPL_TRANSFORM, sizeof at, &at};
-    const espl_instance_def clone = {.source = s->source,
+    const espl_instance_def clone = {.source = s.source,
                                      .parent = how->parent,
                                      .before = how->before,
                                      .dead_parent = how->dead_parent,
@@ -94,50 +95,49 @@ static espl_status record_maker(stage *s, uint32_t lane, uint32_t key, const mak
                                         .dead_parent = how->dead_parent};
     const uint32_t count = how->count > 0 ? how->count : 1;
 
-    return s->creates ? espl_record_create(s->lane[lane], key, &creation, count, pending)
-                      : espl_record_instantiate(s->lane[lane], key, &clone, count, pending);
+    return s.creates ? espl_record_create(s.lane[lane], key, &creation, count, pending)
+                     : espl_record_instantiate(s.lane[lane], key, &clone, count, pending);
 }
 
-static espl_entity make(stage *s, uint32_t lane, uint32_t key, espl_entity parent)
+static espl_entity make(uint32_t lane, uint32_t key, espl_entity parent)
 {
     espl_entity pending = {0};
 
-    ck_assert_int_eq(record_maker(s, lane, key, &(making){.parent = parent}, &pending), ESPL_OK);
+    ck_ok(record_maker(lane, key, &(making){.parent = parent}, &pending));
     return pending;
 }
 
 // A maker that is refused at playback, since nobody is its parent.
-static espl_entity make_refused(stage *s, uint32_t lane, uint32_t key)
+static espl_entity make_refused(uint32_t lane, uint32_t key)
 {
-    const espl_entity dead = {s->source.index, s->source.generation + 1};
+    const espl_entity dead = {s.source.index, s.source.generation + 1};
 
-    return make(s, lane, key, dead);
+    return make(lane, key, dead);
 }
 
-static void play(stage *s)
+static void play(void)
 {
-    ck_assert_int_eq(espl_play(s->world, s->commands, &s->report), ESPL_OK);
-    ck_assert_uint_eq(s->report.accepted, s->report.applied + s->report.refused);
-    test_world_is_valid(s->world);
+    ck_ok(espl_play(s.world, s.commands, &s.report));
+    test_world_is_valid(s.world);
 }
 
-static espl_entity resolved(const stage *s, espl_entity pending)
+static espl_entity resolved(espl_entity pending)
 {
     espl_entity out = {0};
 
-    ck_assert_int_eq(espl_command_buffer_resolve(s->commands, pending, &out), ESPL_OK);
-    ck_assert(espl_is_alive(s->world, out));
+    ck_ok(espl_command_buffer_resolve(s.commands, pending, &out));
+    ck_assert(espl_is_alive(s.world, out));
     ck_assert_uint_eq(out.generation >> 31, 0);
     return out;
 }
 
 // Refused, resolving writes nothing.
-static void resolves_to(const stage *s, espl_entity pending, espl_status status)
+static void resolves_to(espl_entity pending, espl_status status)
 {
     const espl_entity before = {123, 456};
     espl_entity out = before;
 
-    ck_assert_int_eq(espl_command_buffer_resolve(s->commands, pending, &out), status);
+    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, pending, &out), status);
     ck_assert(espl_entity_equal(out, before));
 }
 
@@ -146,9 +146,9 @@ static bool is(espl_entity a, espl_entity b)
     return espl_entity_equal(a, b);
 }
 
-static espl_status result(const stage *s, uint32_t lane, uint32_t index)
+static espl_status result(uint32_t lane, uint32_t index)
 {
-    return espl_command_buffer_result(s->commands, lane, index);
+    return espl_command_buffer_result(s.commands, lane, index);
 }
 
 // --- Every use of a pending, each command in a lane of its own ---
@@ -156,9 +156,9 @@ static espl_status result(const stage *s, uint32_t lane, uint32_t index)
 enum { USES = 14 };
 
 // Record one use of each kind at a key. Every one is the only command of the key in its lane.
-static espl_status record_use(stage *s, int use, uint32_t lane, uint32_t key, espl_entity pending)
+static espl_status record_use(int use, uint32_t lane, uint32_t key, espl_entity pending)
 {
-    espl_recorder *const r = s->lane[lane];
+    espl_recorder *const r = s.lane[lane];
     const espl_transform at = test_at(9, 8, 7);
     const espl_attach_options before = {.before = pending};
     const espl_write write = {.entity = pending, .kind = ESPL_WRITE_WORLD_SCALE, .value.scale = 2};
@@ -171,17 +171,17 @@ static espl_status record_use(stage *s, int use, uint32_t lane, uint32_t key, es
     case 2:
         return espl_record_destroy(r, key, pending, ESPL_EXTENT_ENTITY);
     case 3:
-        return espl_record_attach(r, key, pending, s->child, NULL);
+        return espl_record_attach(r, key, pending, s.child, NULL);
     case 4:
-        return espl_record_attach(r, key, s->child, pending, NULL);
+        return espl_record_attach(r, key, s.child, pending, NULL);
     case 5:
-        return espl_record_attach(r, key, s->source, s->top, &before);
+        return espl_record_attach(r, key, s.source, s.top, &before);
     case 6:
         return espl_record_detach(r, key, pending, ESPL_KEEP_WORLD);
     case 7:
         return espl_record_set_sibling(r, key, pending, nobody);
     case 8:
-        return espl_record_set_sibling(r, key, s->child, pending);
+        return espl_record_set_sibling(r, key, s.child, pending);
     case 9:
         return espl_record_set_local_transform(r, key, pending, &at);
     case 10:
@@ -191,7 +191,7 @@ static espl_status record_use(stage *s, int use, uint32_t lane, uint32_t key, es
     case 12:
         return espl_record_instantiate(r, key, &(espl_instance_def){.source = pending}, 1, NULL);
     default:
-        return record_maker(s, lane, key, &(making){.parent = pending}, NULL);
+        return record_maker(lane, key, &(making){.parent = pending}, NULL);
     }
 }
 
@@ -200,20 +200,18 @@ TEST_LOOP(any_command_of_any_lane_may_name_what_another_lane_makes, 0, MAKERS)
 {
     for (int use = 0; use < USES; ++use) {
         for (uint32_t lane = 0; lane < LANES; ++lane) {
-            stage s;
-
-            stage_begin(&s, _i);
-            const espl_entity pending = make(&s, 1, 5, s.top);
-            ck_assert_int_eq(record_use(&s, use, lane, 6, pending), ESPL_OK);
-            play(&s);
+            stage_begin(_i);
+            const espl_entity pending = make(1, 5, s.top);
+            ck_ok(record_use(use, lane, 6, pending));
+            play();
             ck_assert_msg(s.report.applied == 2, "use %d in lane %u", use, (unsigned)lane);
-            resolves_to(&s, (espl_entity){7, pending.generation}, ESPL_ERR_FOREIGN);
+            resolves_to((espl_entity){7, pending.generation}, ESPL_ERR_FOREIGN);
             if (use < 3) {
-                resolves_to(&s, pending, ESPL_ERR_DEAD);
+                resolves_to(pending, ESPL_ERR_DEAD);
             } else {
-                (void)resolved(&s, pending);
+                (void)resolved(pending);
             }
-            stage_end(&s);
+            stage_end();
         }
     }
 }
@@ -223,19 +221,17 @@ TEST_LOOP(what_is_made_later_in_playback_order_is_dead, 0, MAKERS)
 {
     for (int use = 0; use < USES; ++use) {
         for (uint32_t lane = 0; lane < LANES; ++lane) {
-            stage s;
-
-            stage_begin(&s, _i);
-            const espl_entity pending = make(&s, 1, 5, s.top);
-            ck_assert_int_eq(record_use(&s, use, lane, lane <= 1 ? 4 : 5, pending), ESPL_OK);
-            play(&s);
-            const espl_status status = result(&s, lane, lane == 1 ? 1 : 0);
+            stage_begin(_i);
+            const espl_entity pending = make(1, 5, s.top);
+            ck_ok(record_use(use, lane, lane <= 1 ? 4 : 5, pending));
+            play();
+            const espl_status status = result(lane, lane == 1 ? 1 : 0);
             ck_assert_msg(status == (lane <= 1 ? ESPL_ERR_DEAD : ESPL_OK), "use %d, lane %u: %s",
                           use, (unsigned)lane, espl_status_name(status));
             if (lane <= 1 || use > 2) {
-                (void)resolved(&s, pending);
+                (void)resolved(pending);
             }
-            stage_end(&s);
+            stage_end();
         }
     }
 }
@@ -243,34 +239,30 @@ TEST_LOOP(what_is_made_later_in_playback_order_is_dead, 0, MAKERS)
 TEST_LOOP(what_a_refused_command_would_have_made_is_dead, 0, MAKERS)
 {
     for (int use = 0; use < USES; ++use) {
-        stage s;
-
-        stage_begin(&s, _i);
-        const espl_entity pending = make_refused(&s, 2, 1);
-        ck_assert_int_eq(record_use(&s, use, (uint32_t)use % LANES, 7, pending), ESPL_OK);
-        play(&s);
+        stage_begin(_i);
+        const espl_entity pending = make_refused(2, 1);
+        ck_ok(record_use(use, (uint32_t)use % LANES, 7, pending));
+        play();
         ck_assert_uint_eq(s.report.refused_by[-ESPL_ERR_DEAD], 2);
         ck_assert_uint_eq(s.report.created, 0);
-        resolves_to(&s, pending, ESPL_ERR_DEAD);
-        stage_end(&s);
+        resolves_to(pending, ESPL_ERR_DEAD);
+        stage_end();
     }
 }
 
 TEST_LOOP(what_was_destroyed_in_the_same_playback_is_dead, 0, MAKERS)
 {
     for (int use = 0; use < USES; ++use) {
-        stage s;
-
-        stage_begin(&s, _i);
-        const espl_entity pending = make(&s, 3, 1, s.top);
-        ck_assert_int_eq(espl_record_destroy(s.lane[0], 2, pending, ESPL_EXTENT_OWNED), ESPL_OK);
-        ck_assert_int_eq(record_use(&s, use, 1, 3, pending), ESPL_OK);
-        play(&s);
-        ck_assert_int_eq(result(&s, 1, 0), ESPL_ERR_DEAD);
+        stage_begin(_i);
+        const espl_entity pending = make(3, 1, s.top);
+        ck_ok(espl_record_destroy(s.lane[0], 2, pending, ESPL_EXTENT_OWNED));
+        ck_ok(record_use(use, 1, 3, pending));
+        play();
+        ck_status(result(1, 0), ESPL_ERR_DEAD);
         ck_assert_uint_eq(s.report.created, 0);
         ck_assert_uint_eq(s.report.destroyed, 0);
-        resolves_to(&s, pending, ESPL_ERR_DEAD);
-        stage_end(&s);
+        resolves_to(pending, ESPL_ERR_DEAD);
+        stage_end();
     }
 }
 
@@ -280,25 +272,23 @@ TEST_LOOP(a_chain_hangs_on_its_first_maker, 0, MAKERS)
     espl_entity pending[LENGTH];
 
     for (int refused = 0; refused < 2; ++refused) {
-        stage s;
-
-        stage_begin(&s, _i);
-        pending[0] = refused != 0 ? make_refused(&s, 0, 0) : make(&s, 0, 0, s.top);
+        stage_begin(_i);
+        pending[0] = refused != 0 ? make_refused(0, 0) : make(0, 0, s.top);
         for (uint32_t i = 1; i < LENGTH; ++i) {
-            pending[i] = make(&s, (i * 7) % LANES, i, pending[i - 1]);
+            pending[i] = make((i * 7) % LANES, i, pending[i - 1]);
         }
-        play(&s);
+        play();
         ck_assert_uint_eq(s.report.refused_by[-ESPL_ERR_DEAD], refused != 0 ? LENGTH : 0);
         for (uint32_t i = 0; i < LENGTH; ++i) {
             if (refused != 0) {
-                resolves_to(&s, pending[i], ESPL_ERR_DEAD);
+                resolves_to(pending[i], ESPL_ERR_DEAD);
             } else {
-                const espl_entity parent = i > 0 ? resolved(&s, pending[i - 1]) : s.top;
+                const espl_entity parent = i > 0 ? resolved(pending[i - 1]) : s.top;
 
-                ck_assert(is(espl_get_parent(s.world, resolved(&s, pending[i])), parent));
+                ck_assert(is(espl_get_parent(s.world, resolved(pending[i])), parent));
             }
         }
-        stage_end(&s);
+        stage_end();
     }
 }
 
@@ -308,36 +298,32 @@ TEST_LOOP(a_chain_hangs_on_its_first_maker, 0, MAKERS)
 
 TEST_LOOP(a_pending_that_is_no_child_is_no_place, 0, MAKERS)
 {
-    stage s;
-
-    stage_begin(&s, _i);
-    const espl_entity solo = make(&s, 0, 1, nobody);
+    stage_begin(_i);
+    const espl_entity solo = make(0, 1, nobody);
     const making how = {.parent = s.top, .before = solo};
-    ck_assert_int_eq(record_maker(&s, 1, 2, &how, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_sibling(s.lane[2], 2, s.child, solo), ESPL_OK);
-    ck_assert_int_eq(espl_record_attach(s.lane[3], 2, solo, solo, NULL), ESPL_OK);
-    play(&s);
-    ck_assert_int_eq(result(&s, 1, 0), ESPL_ERR_NOT_CHILD);
-    ck_assert_int_eq(result(&s, 2, 0), ESPL_ERR_NOT_CHILD);
-    ck_assert_int_eq(result(&s, 3, 0), ESPL_ERR_CYCLE);
-    stage_end(&s);
+    ck_ok(record_maker(1, 2, &how, NULL));
+    ck_ok(espl_record_set_sibling(s.lane[2], 2, s.child, solo));
+    ck_ok(espl_record_attach(s.lane[3], 2, solo, solo, NULL));
+    play();
+    ck_status(result(1, 0), ESPL_ERR_NOT_CHILD);
+    ck_status(result(2, 0), ESPL_ERR_NOT_CHILD);
+    ck_status(result(3, 0), ESPL_ERR_CYCLE);
+    stage_end();
 }
 
 TEST(a_pending_in_a_value_stays_as_it_is)
 {
-    stage s;
     espl_entity holder, held = {0};
 
-    stage_begin(&s, CLONES);
-    const espl_entity pending = make(&s, 0, 0, nobody);
+    stage_begin(CLONES);
+    const espl_entity pending = make(0, 0, nobody);
     const espl_component_value value = {s.link, sizeof pending, &pending};
     const espl_instance_def def = {.source = s.source, .values = &value, .value_count = 1};
-    ck_assert_int_eq(espl_record_instantiate(s.lane[1], 1, &def, 1, &holder), ESPL_OK);
-    play(&s);
-    ck_assert_int_eq(espl_get_component(s.world, resolved(&s, holder), s.link, &held, sizeof held),
-                     ESPL_OK);
+    ck_ok(espl_record_instantiate(s.lane[1], 1, &def, 1, &holder));
+    play();
+    ck_ok(espl_get_component(s.world, resolved(holder), s.link, &held, sizeof held));
     ck_assert(is(held, pending));
-    stage_end(&s);
+    stage_end();
 }
 
 // --- Copies ---
@@ -346,127 +332,116 @@ TEST_LOOP(no_copies_are_no_command_and_no_handle, 0, MAKERS)
 {
     espl_entity pending = {3, 4};
     const espl_component_value none = {0};
-    stage s;
 
-    stage_begin(&s, _i);
+    stage_begin(_i);
     const espl_instance_def clone = {.source = s.source};
     const espl_creation_def creation = {.values = &none};
-    ck_assert_int_eq(s.creates ? espl_record_create(s.lane[0], 0, &creation, 0, &pending)
-                               : espl_record_instantiate(s.lane[0], 0, &clone, 0, &pending),
-                     ESPL_OK);
+    ck_ok(s.creates ? espl_record_create(s.lane[0], 0, &creation, 0, &pending)
+                    : espl_record_instantiate(s.lane[0], 0, &clone, 0, &pending));
     ck_assert_uint_eq(espl_command_buffer_count(s.commands), 0);
     ck_assert(is(pending, (espl_entity){3, 4}));
-    play(&s);
-    stage_end(&s);
+    play();
+    stage_end();
 }
 
 // --- Answers ---
 
 TEST_LOOP(resolving_answers_in_every_state, 0, MAKERS)
 {
-    stage s;
     espl_entity again;
 
-    stage_begin(&s, _i);
-    const espl_entity pending = make(&s, 1, 0, nobody);
+    stage_begin(_i);
+    const espl_entity pending = make(1, 0, nobody);
     espl_entity no_lane = pending, no_serial = pending;
-    no_lane.generation += LANES * lane_step(&s);
+    no_lane.generation += LANES * lane_step();
     no_serial.index += 1;
-    resolves_to(&s, pending, ESPL_ERR_PENDING);
-    resolves_to(&s, nobody, ESPL_ERR_NULL_ENTITY);
-    resolves_to(&s, s.source, ESPL_ERR_ARGUMENT);
-    resolves_to(&s, no_lane, ESPL_ERR_FOREIGN);
-    resolves_to(&s, no_serial, ESPL_ERR_FOREIGN);
+    resolves_to(pending, ESPL_ERR_PENDING);
+    resolves_to(nobody, ESPL_ERR_NULL_ENTITY);
+    resolves_to(s.source, ESPL_ERR_ARGUMENT);
+    resolves_to(no_lane, ESPL_ERR_FOREIGN);
+    resolves_to(no_serial, ESPL_ERR_FOREIGN);
 
     // A playback that is refused as a whole is none.
     test_heap_arm(&s.test.heap, 1, true);
-    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_ERR_NO_MEMORY);
+    ck_status(espl_play(s.world, s.commands, NULL), ESPL_ERR_NO_MEMORY);
     test_heap_arm(&s.test.heap, 0, false);
-    resolves_to(&s, pending, ESPL_ERR_PENDING);
+    resolves_to(pending, ESPL_ERR_PENDING);
 
-    play(&s);
-    const espl_entity entity = resolved(&s, pending);
-    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_ERR_PLAYED);
-    ck_assert(is(resolved(&s, pending), entity));
-    resolves_to(&s, no_lane, ESPL_ERR_FOREIGN);
-    resolves_to(&s, no_serial, ESPL_ERR_FOREIGN);
-    resolves_to(&s, entity, ESPL_ERR_ARGUMENT);
-    resolves_to(&s, nobody, ESPL_ERR_NULL_ENTITY);
+    play();
+    const espl_entity entity = resolved(pending);
+    ck_status(espl_play(s.world, s.commands, NULL), ESPL_ERR_PLAYED);
+    ck_assert(is(resolved(pending), entity));
+    resolves_to(no_lane, ESPL_ERR_FOREIGN);
+    resolves_to(no_serial, ESPL_ERR_FOREIGN);
+    resolves_to(entity, ESPL_ERR_ARGUMENT);
+    resolves_to(nobody, ESPL_ERR_NULL_ENTITY);
 
     // What it became is told, whatever became of that.
-    ck_assert_int_eq(espl_destroy(s.world, entity, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, pending, &again), ESPL_OK);
+    ck_ok(espl_destroy(s.world, entity, ESPL_EXTENT_OWNED));
+    ck_ok(espl_command_buffer_resolve(s.commands, pending, &again));
     ck_assert(is(again, entity));
 
     espl_command_buffer_reset(s.commands);
-    resolves_to(&s, pending, ESPL_ERR_FOREIGN);
-    stage_end(&s);
+    resolves_to(pending, ESPL_ERR_FOREIGN);
+    stage_end();
 }
 
 TEST_LOOP(pendings_of_other_commands_are_foreign_when_recorded, 0, MAKERS)
 {
-    stage s;
-    espl_command_buffer *others = NULL;
     espl_entity theirs;
 
-    stage_begin(&s, _i);
-    ck_assert_int_eq(espl_command_buffer_create(s.world, LANES, &others), ESPL_OK);
+    stage_begin(_i);
+    espl_command_buffer *const others = test_commands(s.world, LANES);
     const espl_instance_def def = {.source = s.source};
-    ck_assert_int_eq(
-        espl_record_instantiate(espl_command_buffer_recorder(others, 1), 0, &def, 1, &theirs),
-        ESPL_OK);
-    const espl_entity old = make(&s, 1, 0, nobody);
-    resolves_to(&s, theirs, ESPL_ERR_FOREIGN);
+    ck_ok(espl_record_instantiate(espl_command_buffer_recorder(others, 1), 0, &def, 1, &theirs));
+    const espl_entity old = make(1, 0, nobody);
+    resolves_to(theirs, ESPL_ERR_FOREIGN);
     espl_command_buffer_reset(s.commands);
-    espl_entity no_lane = make(&s, 1, 0, nobody);
-    no_lane.generation += LANES * lane_step(&s);
+    espl_entity no_lane = make(1, 0, nobody);
+    no_lane.generation += LANES * lane_step();
     for (int use = 0; use < USES; ++use) {
-        ck_assert_int_eq(record_use(&s, use, 2, 0, no_lane), ESPL_ERR_FOREIGN);
-        ck_assert_int_eq(record_use(&s, use, 2, 0, theirs), ESPL_ERR_FOREIGN);
-        ck_assert_int_eq(record_use(&s, use, 2, 0, old), ESPL_ERR_FOREIGN);
+        ck_status(record_use(use, 2, 0, no_lane), ESPL_ERR_FOREIGN);
+        ck_status(record_use(use, 2, 0, theirs), ESPL_ERR_FOREIGN);
+        ck_status(record_use(use, 2, 0, old), ESPL_ERR_FOREIGN);
     }
     ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
     espl_command_buffer_destroy(others);
-    stage_end(&s);
+    stage_end();
 }
 
 // A lane may be named before it has made so many: the serial is looked at when all is recorded.
 TEST_LOOP(serials_that_were_never_given_are_foreign_at_playback, 0, MAKERS)
 {
     for (int use = 0; use < USES; ++use) {
-        stage s;
-
-        stage_begin(&s, _i);
-        espl_entity pending = make(&s, 1, 0, s.top);
+        stage_begin(_i);
+        espl_entity pending = make(1, 0, s.top);
         pending.index += 1;
-        const espl_status status = record_use(&s, use, 2, 1, pending);
-        play(&s);
-        ck_assert_int_eq(status == ESPL_OK ? result(&s, 2, 0) : status, ESPL_ERR_FOREIGN);
+        const espl_status status = record_use(use, 2, 1, pending);
+        play();
+        ck_status(status == ESPL_OK ? result(2, 0) : status, ESPL_ERR_FOREIGN);
         ck_assert_uint_eq(s.report.applied, 1);
-        stage_end(&s);
+        stage_end();
     }
 }
 
 TEST_LOOP(calls_at_once_do_not_know_pendings, 0, MAKERS)
 {
-    stage s;
-
-    stage_begin(&s, _i);
-    const espl_entity pending = make(&s, 1, 0, s.top);
+    stage_begin(_i);
+    const espl_entity pending = make(1, 0, s.top);
     const espl_transform at = test_at(1, 1, 1);
     for (int played = 0; played < 2; ++played) {
         ck_assert(!espl_is_alive(s.world, pending));
-        ck_assert_int_eq(espl_destroy(s.world, pending, ESPL_EXTENT_OWNED), ESPL_ERR_PENDING);
-        ck_assert_int_eq(espl_set_local_transform(s.world, pending, &at), ESPL_ERR_PENDING);
-        ck_assert_int_eq(espl_attach(s.world, pending, s.top, NULL), ESPL_ERR_PENDING);
-        ck_assert_int_eq(espl_attach(s.world, s.child, pending, NULL), ESPL_ERR_PENDING);
-        ck_assert_int_eq(espl_instantiate(s.world, pending, 1, NULL), ESPL_ERR_PENDING);
+        ck_status(espl_destroy(s.world, pending, ESPL_EXTENT_OWNED), ESPL_ERR_PENDING);
+        ck_status(espl_set_local_transform(s.world, pending, &at), ESPL_ERR_PENDING);
+        ck_status(espl_attach(s.world, pending, s.top, NULL), ESPL_ERR_PENDING);
+        ck_status(espl_attach(s.world, s.child, pending, NULL), ESPL_ERR_PENDING);
+        ck_status(espl_instantiate(s.world, pending, 1, NULL), ESPL_ERR_PENDING);
         ck_assert_int_eq(espl_get_role(s.world, pending), ESPL_ROLE_NONE);
         if (played == 0) {
-            play(&s);
+            play();
         }
     }
-    stage_end(&s);
+    stage_end();
 }
 
 // --- Tags ---
@@ -475,24 +450,22 @@ TEST_LOOP(calls_at_once_do_not_know_pendings, 0, MAKERS)
 TEST(a_pending_stays_foreign_while_tags_go_round)
 {
     espl_entity out;
-    stage s;
 
-    stage_begin(&s, _i);
+    stage_begin(_i);
     // Of the tags the object of lane_step() took one.
-    const size_t resets = test_scaled(lane_step(&s) - 2);
-    const espl_entity pending = make(&s, 1, 0, nobody);
+    const size_t resets = test_scaled(lane_step() - 2);
+    const espl_entity pending = make(1, 0, nobody);
     for (size_t i = 0; i < resets; ++i) {
         espl_command_buffer_reset(s.commands);
         if (espl_command_buffer_resolve(s.commands, pending, &out) != ESPL_ERR_FOREIGN) {
             ck_abort_msg("known again after %zu resets", i + 1);
         }
     }
-    ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, pending, ESPL_EXTENT_OWNED),
-                     ESPL_ERR_FOREIGN);
-    const espl_entity fresh = make(&s, 1, 0, nobody);
-    play(&s);
-    (void)resolved(&s, fresh);
-    stage_end(&s);
+    ck_status(espl_record_destroy(s.lane[0], 0, pending, ESPL_EXTENT_OWNED), ESPL_ERR_FOREIGN);
+    const espl_entity fresh = make(1, 0, nobody);
+    play();
+    (void)resolved(fresh);
+    stage_end();
 }
 
 static int by_handle(const void *a, const void *b)
@@ -506,19 +479,18 @@ TEST(handles_of_all_objects_lanes_and_resets_are_distinct)
     espl_command_buffer *objects[OBJECTS];
     espl_entity all[ALL];
     size_t count = 0;
-    stage s;
 
-    stage_begin(&s, _i);
+    stage_begin(_i);
     const espl_instance_def def = {.source = s.source};
     for (size_t i = 0; i < OBJECTS; ++i) {
-        ck_assert_int_eq(espl_command_buffer_create(s.world, LANES, &objects[i]), ESPL_OK);
+        ck_ok(espl_command_buffer_create(s.world, LANES, &objects[i]));
     }
     for (size_t reset = 0; reset < RESETS; ++reset) {
         for (size_t i = 0; i < OBJECTS * LANES; ++i) {
             espl_recorder *const lane =
                 espl_command_buffer_recorder(objects[i / LANES], (uint32_t)(i % LANES));
 
-            ck_assert_int_eq(espl_record_instantiate(lane, 0, &def, EACH, all + count), ESPL_OK);
+            ck_ok(espl_record_instantiate(lane, 0, &def, EACH, all + count));
             count += EACH;
         }
         for (size_t i = 0; i < OBJECTS; ++i) {
@@ -533,7 +505,7 @@ TEST(handles_of_all_objects_lanes_and_resets_are_distinct)
     for (size_t i = 0; i < OBJECTS; ++i) {
         espl_command_buffer_destroy(objects[i]);
     }
-    stage_end(&s);
+    stage_end();
 }
 
 // --- A million ---
@@ -545,21 +517,18 @@ TEST_LOOP(a_million_pendings_are_made_named_and_resolved, 0, MAKERS)
     const uint32_t count = test_fitting(test_scaled(MILLION), 4) / LANES * LANES;
     espl_entity *const pending = calloc(count, sizeof *pending);
     uint8_t *const seen = calloc(count + 8, 1);
-    stage s;
 
     ck_assert(pending != NULL && seen != NULL);
-    stage_begin(&s, _i);
+    stage_begin(_i);
     for (uint32_t lane = 0; lane < LANES; ++lane) {
         const making how = {.count = count / LANES};
 
-        ck_assert_int_eq(record_maker(&s, lane, 0, &how, pending + lane * (count / LANES)),
-                         ESPL_OK);
+        ck_ok(record_maker(lane, 0, &how, pending + lane * (count / LANES)));
     }
     for (uint32_t i = 0; i < count; i += 8) {
-        ck_assert_int_eq(
-            espl_record_destroy(s.lane[i / 8 % LANES], 1, pending[i], ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_record_destroy(s.lane[i / 8 % LANES], 1, pending[i], ESPL_EXTENT_OWNED));
     }
-    play(&s);
+    play();
     ck_assert_uint_eq(s.report.refused, 0);
     ck_assert_uint_eq(s.report.created, count - (count + 7) / 8);
     for (uint32_t i = 0; i < count; ++i) {
@@ -574,5 +543,5 @@ TEST_LOOP(a_million_pendings_are_made_named_and_resolved, 0, MAKERS)
     }
     free(pending);
     free(seen);
-    stage_end(&s);
+    stage_end();
 }

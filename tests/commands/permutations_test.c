@@ -7,16 +7,28 @@
 
 #include <string.h>
 
-static void build(small *s)
+static small s;
+
+static void set_up(void)
+{
+    small_begin(&s);
+}
+
+static void tear_down(void)
+{
+    small_end(&s);
+}
+
+static void build(void)
 {
     operation marked = change(CHILD, MARK, 0), loaded = change(SOLO, LOAD | PEER, 0);
 
     loaded.change.values.peer = CHILD;
-    (void)small_add(s, MODEL_NONE, ESPL_LINK_OWNED);
-    (void)small_add(s, ROOT, ESPL_LINK_OWNED);
-    (void)small_add(s, MODEL_NONE, ESPL_LINK_OWNED);
-    (void)small_run(s, &marked);
-    (void)small_run(s, &loaded);
+    (void)small_add(&s, MODEL_NONE, ESPL_LINK_OWNED);
+    (void)small_add(&s, ROOT, ESPL_LINK_OWNED);
+    (void)small_add(&s, MODEL_NONE, ESPL_LINK_OWNED);
+    (void)small_run(&s, &marked);
+    (void)small_run(&s, &loaded);
 }
 
 static bool makes(const operation *op)
@@ -31,7 +43,7 @@ static bool names_newborn(const operation *op)
 
 // A pending handle exists once its creation was recorded: creations come first into the lanes,
 // and the keys put the playback back into the order that was asked for.
-static void play_in_order(small *s, const operation *ops, uint32_t count)
+static void play_in_order(const operation *ops, uint32_t count)
 {
     operation sorted[8];
     uint32_t filled = 0;
@@ -51,9 +63,9 @@ static void play_in_order(small *s, const operation *ops, uint32_t count)
         sorted[filled] = ops[i];
         sorted[filled++].key = i;
     }
-    build(s);
-    small_play(s, sorted, filled);
-    small_clear(s);
+    build();
+    small_play(&s, sorted, filled);
+    small_clear(&s);
 }
 
 // Every so many-th is played where that is slow.
@@ -62,18 +74,17 @@ static uint32_t step(void)
     return test_stride(13);
 }
 
+FIXTURE(set_up, tear_down);
+
 TEST(each_pair_of_commands_plays_as_one_after_the_other)
 {
     operation all[INSTANCES];
-    small s;
 
     list_commands(all);
-    small_begin(&s);
     for (uint32_t n = 0; n < INSTANCES * INSTANCES; n += step()) {
         const operation pair[2] = {all[n % INSTANCES], all[n / INSTANCES]};
-        play_in_order(&s, pair, 2);
+        play_in_order(pair, 2);
     }
-    small_end(&s);
 }
 
 static const uint32_t targets[2] = {CHILD, BORN};
@@ -108,34 +119,27 @@ static operation write_any(uint32_t entity, espl_write_kind kind)
 TEST(each_kind_of_write_plays_before_and_after_each_command)
 {
     operation all[INSTANCES];
-    small s;
 
     list_commands(all);
-    small_begin(&s);
     for (uint32_t n = 0; n < ESPL_WRITE_KIND_COUNT * INSTANCES * 2; n += step()) {
         const operation written =
             write_any(targets[n % 2], (espl_write_kind)(n / 2 % ESPL_WRITE_KIND_COUNT));
         const operation other = all[n / 2 / ESPL_WRITE_KIND_COUNT];
         const operation pairs[2][2] = {{written, other}, {other, written}};
 
-        play_in_order(&s, pairs[0], 2);
-        play_in_order(&s, pairs[1], 2);
+        play_in_order(pairs[0], 2);
+        play_in_order(pairs[1], 2);
     }
-    small_end(&s);
 }
 
 // All triples of a list.
 static void play_triples(const operation *list, uint32_t count)
 {
-    small s;
-
-    small_begin(&s);
     for (uint32_t n = 0; n < count * count * count; n += step()) {
         const operation triple[3] = {list[n % count], list[n / count % count],
                                      list[n / count / count]};
-        play_in_order(&s, triple, 3);
+        play_in_order(triple, 3);
     }
-    small_end(&s);
 }
 
 TEST(each_triple_of_commands_plays_as_one_after_the_other)
@@ -193,9 +197,7 @@ TEST(four_commands_in_any_order_over_three_lanes_play_by_lane)
         {change(SOLO, BULK | MARK, PLACED), change(SOLO, PLACED, LOAD),
          set_value(SOLO, MODEL_LOAD, 77), enable(OP_DISABLE, SOLO, ESPL_EXTENT_OWNED)},
         {call(1, 8, 8), call(0, 16, 16), call(1, 24, 2), on(OP_DETACH, CHILD)}};
-    small s;
 
-    small_begin(&s);
     for (uint32_t n = 0; n < SETS * 24 * 81; n += step()) {
         uint32_t lanes = n / (SETS * 24);
         operation ops[4];
@@ -203,11 +205,10 @@ TEST(four_commands_in_any_order_over_three_lanes_play_by_lane)
         for (uint32_t i = 0; i < 4; ++i, lanes /= 3) {
             ops[i].lane = lanes % 3;
         }
-        build(&s);
+        build();
         small_play(&s, ops, 4);
         small_clear(&s);
     }
-    small_end(&s);
 }
 
 // What is pending is named in any lane, before and after its maker in the order of the keys.
@@ -226,9 +227,7 @@ TEST(a_pending_entity_is_the_same_in_three_lanes_and_in_any_order_of_keys)
          enable(OP_DISABLE, BORN, ESPL_EXTENT_OWNED)},
         {create_before(ROOT, CHILD, TAG | BULK | PLACED), change(BORN, MARK | LOAD, 0),
          on(OP_DETACH, BORN), set(OP_SET_WORLD, BORN, 2)}};
-    small s;
 
-    small_begin(&s);
     for (uint32_t n = 0; n < 5 * 24 * 81; n += step()) {
         const operation keyed[4] = {{.key = 0}, {.key = 1}, {.key = 2}, {.key = 3}};
         uint32_t lanes = n / (5 * 24);
@@ -240,9 +239,8 @@ TEST(a_pending_entity_is_the_same_in_three_lanes_and_in_any_order_of_keys)
             ops[i].lane = lanes % 3;
             ops[i].key = keys[i].key;
         }
-        build(&s);
+        build();
         small_play(&s, ops, 4);
         small_clear(&s);
     }
-    small_end(&s);
 }

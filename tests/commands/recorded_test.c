@@ -79,7 +79,7 @@ TEST(no_executor_changes_a_bit)
     size_t count = 3;
 
     if (espl_executor_has_threads()) {
-        ck_assert_int_eq(espl_executor_create_threads(&executors[count], 2), ESPL_OK);
+        ck_ok(espl_executor_create_threads(&executors[count], 2));
         count += 1;
     }
     run_seeds(24, 12, 2000, BATCH_LIMIT, 6, executors, count);

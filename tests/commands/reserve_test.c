@@ -2,14 +2,12 @@
 // All memory that a change needs is taken before it begins: a change after the reserve takes no
 // memory, and a reserve that fails leaves ranges, headers and side arrays as they were.
 #include "lib/world/world_internal.h"
-#include "tests/tree/fixture.h"
+#include "tests/tree/edits.h"
 
 #include <stdio.h>
 
 enum { NURSERY = 64, PARTS = 2 };
 
-static forest_fixture fix;
-static espl__forest *const forest = &fix.forest;
 static espl__edit edits[PARTS];
 
 static void set_up(void)
@@ -29,24 +27,18 @@ static void tear_down(void)
     fixture_end(&fix);
 }
 
-static void begin_again(void)
-{
-    tear_down();
-    set_up();
-}
-
 // --- Forests ---
 
 // Edits and the survey of the first edit, in a new random forest.
 static void prepare(uint64_t *random, bool is_plain, uint32_t steps)
 {
-    fixture_random_forest(&fix, is_plain, random);
-    fixture_begin_edit(&fix, &edits[0], NURSERY);
+    fixture_random_forest(is_plain, random);
+    fixture_begin_edit(&edits[0], NURSERY);
     for (uint32_t i = 0; i < steps; ++i) {
-        (void)fixture_edit_at_random(&fix, &edits[0], random);
+        (void)fixture_edit_at_random(&edits[0], random);
     }
-    ck_assert_int_eq(edits[0].status, ESPL_OK);
-    ck_assert_int_eq(espl__edit_survey(&edits[0]), ESPL_OK);
+    ck_ok(edits[0].status);
+    ck_ok(espl__edit_survey(&edits[0]));
 }
 
 // The parent of each entity, and its number among the siblings.
@@ -78,7 +70,7 @@ static void place(espl__edit *const *list, size_t count)
         espl__edit_relocate(list[i], fixture_moved, &fix);
     }
     espl__relocations_finish(forest, list, count, fix.nursery_begin, fix.nursery_end);
-    fixture_close_nursery(&fix, false);
+    fixture_close_nursery(false);
     espl__heap_allow(&fix.heap);
     ck_assert_uint_eq(fix.under.calls, 0);
     test_heap_arm(&fix.under, 0, false);
@@ -96,8 +88,8 @@ TEST(nothing_asks_for_memory_once_places_are_reserved)
         uint64_t random = seed;
 
         prepare(&random, seed % 4 == 0, 1 + test_below(&random, 40));
-        ck_assert_int_eq(espl__relocations_reserve(forest, list, 1), ESPL_OK);
-        fixture_name_made(&fix, &edits[0]);
+        ck_ok(espl__relocations_reserve(forest, list, 1));
+        fixture_name_made(&edits[0]);
         list_links(parents[0], numbers[0]);
         place(list, 1);
 
@@ -117,27 +109,27 @@ static fixture_snapshot play_groups(uint64_t seed, bool is_split)
     espl__edit *const list[] = {&edits[0], &edits[1]};
     const size_t parts = is_split ? 2 : 1;
 
-    fixture_random_forest(&fix, seed % 4 == 0, &random);
-    fixture_begin_edit(&fix, &edits[0], NURSERY);
+    fixture_random_forest(seed % 4 == 0, &random);
+    fixture_begin_edit(&edits[0], NURSERY);
     for (uint32_t group = 0; group < 2; ++group) {
         espl__edit *const edit = &edits[is_split ? group : 0];
         const uint32_t begin = fix.nursery_begin + group * (NURSERY / 2);
 
-        fixture_choose_third(&fix, group != 0);
+        fixture_choose_third(group != 0);
         espl__edit_begin_group(edit, begin, begin + NURSERY / 2);
         fix.made_count = espl__array_length(edit->made);
         for (uint32_t i = 0; i < 20; ++i) {
-            (void)fixture_edit_at_random(&fix, edit, &random);
+            (void)fixture_edit_at_random(edit, &random);
         }
-        ck_assert_int_eq(espl__edit_survey(edit), ESPL_OK);
+        ck_ok(espl__edit_survey(edit));
     }
-    ck_assert_int_eq(espl__relocations_reserve(forest, list, parts), ESPL_OK);
+    ck_ok(espl__relocations_reserve(forest, list, parts));
     for (size_t i = 0; i < parts; ++i) {
-        fixture_name_made(&fix, list[i]);
+        fixture_name_made(list[i]);
     }
     place(list, parts);
     fixture_is_valid(&fix);
-    return fixture_take_snapshot(&fix);
+    return fixture_take_snapshot();
 }
 
 TEST(groups_come_to_the_same_slots_however_they_are_divided_among_edits)
@@ -197,24 +189,24 @@ static bool fail_reserve(uint64_t seed, size_t fail_at)
 
     test_heap_arm(&fix.under, 0, false);
     if (status == ESPL_OK) {
-        fixture_name_made(&fix, &edits[0]);
+        fixture_name_made(&edits[0]);
         place(list, 1);
         fixture_is_valid(&fix);
         return false;
     }
-    ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
+    ck_status(status, ESPL_ERR_NO_MEMORY);
     ck_assert_uint_eq(count_kept_rooms(), rooms);
     if (forest->capacity == capacity && forest->tree_capacity == headers) {
         ck_assert_uint_eq(espl__heap_bytes_for(&fix.heap, ESPL__FOR_TREE), bytes);
     }
-    fixture_snapshot after = fixture_take_snapshot(&fix);
+    fixture_snapshot after = fixture_take_snapshot();
 
     // The same edits of the same forest without a reserve.
     begin_again();
     random = seed;
     prepare(&random, seed % 4 == 0, 1 + test_below(&random, 40));
     clear_edit_counts();
-    fixture_snapshot before = fixture_take_snapshot(&fix);
+    fixture_snapshot before = fixture_take_snapshot();
 
     for (size_t i = 0; i < after.count; ++i) {
         if (strcmp(after.words[i].name, "moved nodes of tree") == 0 ||
@@ -224,7 +216,7 @@ static bool fail_reserve(uint64_t seed, size_t fail_at)
     }
     fixture_compare(&before, &after, when);
     espl__edit_undo(&edits[0]);
-    fixture_close_nursery(&fix, true);
+    fixture_close_nursery(true);
     fixture_is_valid(&fix);
     return true;
 }

@@ -23,7 +23,7 @@ static void manners_begin(manners *m)
     m->executors[2] = test_executor_of(&m->hostile[1]);
     m->count = 3;
     if (espl_executor_has_threads()) {
-        ck_assert_int_eq(espl_executor_create_threads(&m->executors[m->count], 2), ESPL_OK);
+        ck_ok(espl_executor_create_threads(&m->executors[m->count], 2));
         m->count += 1;
     }
 }

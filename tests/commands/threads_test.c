@@ -31,11 +31,11 @@ static void quiet_begin(quiet_world *q, uint32_t tag, uint32_t workers)
     memset(q, 0, sizeof *q);
     test_heap_init(&q->heap);
     if (workers > 1) {
-        ck_assert_int_eq(espl_executor_create_threads(&q->executor, workers), ESPL_OK);
+        ck_ok(espl_executor_create_threads(&q->executor, workers));
     }
     const espl_world_def def = {
         .allocator = test_heap_allocator(&q->heap), .executor = q->executor, .tag = tag};
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&world, &def));
     test_cut_jobs(world, 8); // threads share hierarchies too
     script_world_begin(&q->s, world, script_population((uint32_t)test_scaled(ENTITIES)), tag);
 }
@@ -53,7 +53,7 @@ static espl_command_buffer *commands_of(espl_world *world)
 {
     espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_command_buffer_create(world, THREADS + 1, &commands), ESPL_OK);
+    ck_ok(espl_command_buffer_create(world, THREADS + 1, &commands));
     return commands;
 }
 
@@ -345,7 +345,7 @@ TEST_IF(lanes_that_grow_at_once_share_one_allocator, espl_executor_has_threads()
     if (THREADS * each_one / 64 < test_limits_of_build().entities / 2) {
         espl_report report;
 
-        ck_assert_int_eq(espl_play(q.s.world, held, &report), ESPL_OK);
+        ck_ok(espl_play(q.s.world, held, &report));
         ck_assert_uint_eq(report.accepted, THREADS * each_one);
     }
     espl_command_buffer_destroy(held);

@@ -46,48 +46,50 @@ typedef struct watched {
     espl_entity one, other;
 } watched;
 
+static watched w;
+
 static void idle(void *user, const espl_custom_calls *calls)
 {
     (void)user;
     (void)calls;
 }
 
-static void watched_begin(watched *w, bool traces, bool has_clock)
+static void watched_begin(bool traces, bool has_clock)
 {
-    espl_world_def def = {.hooks.user = &w->profile,
+    espl_world_def def = {.hooks.user = &w.profile,
                           .hooks.trace = traces ? trace : NULL,
                           .hooks.clock = has_clock ? read_clock : NULL};
     espl_custom_command_def callback = {.name = "sparks", .function = idle};
 
-    memset(w, 0, sizeof *w);
-    test_heap_init(&w->heap);
-    def.allocator = test_heap_allocator(&w->heap);
-    w->profile.step = 1000;
-    ck_assert_int_eq(espl_world_create(&w->world, &def), ESPL_OK);
-    ck_assert_int_eq(espl_register_command(w->world, &callback, &w->callbacks[0]), ESPL_OK);
+    memset(&w, 0, sizeof w);
+    test_heap_init(&w.heap);
+    def.allocator = test_heap_allocator(&w.heap);
+    w.profile.step = 1000;
+    ck_ok(espl_world_create(&w.world, &def));
+    ck_ok(espl_register_command(w.world, &callback, &w.callbacks[0]));
     callback.name = "sound";
-    ck_assert_int_eq(espl_register_command(w->world, &callback, &w->callbacks[1]), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(w->world, 1, &w->commands), ESPL_OK);
-    w->recorder = espl_command_buffer_recorder(w->commands, 0);
-    w->one = test_solo(w->world);
-    w->other = test_solo(w->world);
+    ck_ok(espl_register_command(w.world, &callback, &w.callbacks[1]));
+    ck_ok(espl_command_buffer_create(w.world, 1, &w.commands));
+    w.recorder = espl_command_buffer_recorder(w.commands, 0);
+    w.one = test_solo(w.world);
+    w.other = test_solo(w.world);
 }
 
-static void watched_end(watched *w)
+static void watched_end(void)
 {
-    espl_command_buffer_destroy(w->commands);
-    test_world_is_valid(w->world);
-    espl_world_destroy(w->world);
-    ck_assert_uint_eq(w->heap.bytes + w->heap.faults, 0);
+    espl_command_buffer_destroy(w.commands);
+    test_world_is_valid(w.world);
+    espl_world_destroy(w.world);
+    ck_assert_uint_eq(w.heap.bytes + w.heap.faults, 0);
 }
 
-static void record_some(watched *w)
+static void record_some(void)
 {
-    espl_command_buffer_reset(w->commands);
-    ck_assert_int_eq(espl_record_custom(w->recorder, 0, w->callbacks[1], NULL, 0, 0), ESPL_OK);
-    ck_assert_int_eq(espl_record_custom(w->recorder, 0, w->callbacks[0], NULL, 0, 0), ESPL_OK);
-    ck_assert_int_eq(espl_record_attach_keep_world(w->recorder, 0, w->one, w->other), ESPL_OK);
-    ck_assert_int_eq(espl_record_detach(w->recorder, 0, w->one, ESPL_KEEP_WORLD), ESPL_OK);
+    espl_command_buffer_reset(w.commands);
+    ck_ok(espl_record_custom(w.recorder, 0, w.callbacks[1], NULL, 0, 0));
+    ck_ok(espl_record_custom(w.recorder, 0, w.callbacks[0], NULL, 0, 0));
+    ck_ok(espl_record_attach_keep_world(w.recorder, 0, w.one, w.other));
+    ck_ok(espl_record_detach(w.recorder, 0, w.one, ESPL_KEEP_WORLD));
 }
 
 // --- Traces ---
@@ -111,26 +113,25 @@ TEST(begin_and_end_of_each_stage_and_callback_are_told)
         "+apply",    "-apply",  "+change", "-change",  "+place",   "-place",   "+report",
         "+sparks",   "-sparks", "+sound",  "-sound",   "-report",  "-playback"};
     const size_t count = sizeof expected / sizeof *expected;
-    watched w;
 
-    watched_begin(&w, true, true);
+    watched_begin(true, true);
     for (int way = 0; way < 3; ++way) {
         espl_report report;
 
-        record_some(&w);
+        record_some();
         w.profile.count = 0;
         if (way == 2) {
-            ck_assert_int_eq(espl_command_buffer_submit(w.commands), ESPL_OK);
-            ck_assert_int_eq(espl_sync(w.world, NULL), ESPL_OK);
+            ck_ok(espl_command_buffer_submit(w.commands));
+            ck_ok(espl_sync(w.world, NULL));
         } else {
-            ck_assert_int_eq(espl_play(w.world, w.commands, way == 0 ? &report : NULL), ESPL_OK);
+            ck_ok(espl_play(w.world, w.commands, way == 0 ? &report : NULL));
         }
         ck_assert_uint_eq(w.profile.count, count);
         for (size_t i = 0; i < count; ++i) {
             ck_assert_str_eq(w.profile.events[i], expected[i]);
         }
     }
-    watched_end(&w);
+    watched_end();
 }
 
 // Each end is that of what began last.
@@ -154,10 +155,9 @@ TEST(begin_and_end_pair_up_where_memory_is_missing)
 {
     espl_status status = ESPL_ERR_NO_MEMORY;
     size_t points = 0;
-    watched w;
 
-    watched_begin(&w, true, true);
-    record_some(&w);
+    watched_begin(true, true);
+    record_some();
     for (size_t n = 1; status != ESPL_OK; ++n) {
         espl_report report;
         const uint64_t none[ESPL_STAGE_COUNT] = {0};
@@ -171,35 +171,32 @@ TEST(begin_and_end_pair_up_where_memory_is_missing)
         ck_assert_uint_ge(w.profile.count, 4);
         ck_assert_str_eq(w.profile.events[0], "+playback");
         if (status != ESPL_OK) {
-            ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
+            ck_status(status, ESPL_ERR_NO_MEMORY);
             ck_assert(memcmp(report.stage_ns, none, sizeof none) == 0);
             points += 1;
         }
     }
     ck_assert_uint_ge(points, 3);
-    watched_end(&w);
+    watched_end();
 }
 
 TEST(what_plays_nothing_is_not_traced)
 {
-    espl_command_buffer *commands = NULL;
-    watched w;
-
-    watched_begin(&w, true, true);
+    watched_begin(true, true);
     // At once: no playback to whoever watches.
-    ck_assert_int_eq(espl_attach(w.world, w.one, w.other, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_remove_component(w.world, w.one, ESPL_TRANSFORM), ESPL_OK);
-    ck_assert_int_eq(espl_instantiate(w.world, w.other, 2, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_compact(w.world), ESPL_OK);
-    ck_assert_int_eq(espl_sync(w.world, NULL), ESPL_OK);
+    ck_ok(espl_attach(w.world, w.one, w.other, NULL));
+    ck_ok(espl_remove_component(w.world, w.one, ESPL_TRANSFORM));
+    ck_ok(espl_instantiate(w.world, w.other, 2, NULL));
+    ck_ok(espl_compact(w.world));
+    ck_ok(espl_sync(w.world, NULL));
     ck_assert_uint_eq(w.profile.count + w.profile.clock_reads, 0);
-    ck_assert_int_eq(espl_command_buffer_create(w.world, 1, &commands), ESPL_OK);
-    ck_assert_int_eq(espl_play(w.world, commands, NULL), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w.world, 1);
+    ck_ok(espl_play(w.world, commands, NULL));
     const size_t count = w.profile.count;
-    ck_assert_int_eq(espl_play(w.world, commands, NULL), ESPL_ERR_PLAYED);
+    ck_status(espl_play(w.world, commands, NULL), ESPL_ERR_PLAYED);
     ck_assert_uint_eq(w.profile.count, count);
     espl_command_buffer_destroy(commands);
-    watched_end(&w);
+    watched_end();
 }
 
 // --- Timings ---
@@ -207,52 +204,49 @@ TEST(what_plays_nothing_is_not_traced)
 TEST(the_clock_is_read_where_a_report_is_asked_for)
 {
     espl_report report;
-    watched w;
 
     for (int traces = 0; traces < 2; ++traces) {
-        watched_begin(&w, traces != 0, true);
-        record_some(&w);
-        ck_assert_int_eq(espl_play(w.world, w.commands, NULL), ESPL_OK);
+        watched_begin(traces != 0, true);
+        record_some();
+        ck_ok(espl_play(w.world, w.commands, NULL));
         ck_assert_uint_eq(w.profile.clock_reads, 0);
-        record_some(&w);
-        ck_assert_int_eq(espl_command_buffer_submit(w.commands), ESPL_OK);
-        ck_assert_int_eq(espl_sync(w.world, NULL), ESPL_OK);
+        record_some();
+        ck_ok(espl_command_buffer_submit(w.commands));
+        ck_ok(espl_sync(w.world, NULL));
         ck_assert_uint_eq(w.profile.clock_reads, 0);
-        record_some(&w);
-        ck_assert_int_eq(espl_play(w.world, w.commands, &report), ESPL_OK);
+        record_some();
+        ck_ok(espl_play(w.world, w.commands, &report));
         ck_assert_uint_eq(w.profile.clock_reads, ESPL_STAGE_COUNT + 1);
-        watched_end(&w);
+        watched_end();
     }
 }
 
 TEST(the_time_of_each_stage_is_told)
 {
     espl_report report;
-    watched w;
 
-    watched_begin(&w, false, true);
-    record_some(&w);
-    ck_assert_int_eq(espl_play(w.world, w.commands, &report), ESPL_OK);
+    watched_begin(false, true);
+    record_some();
+    ck_ok(espl_play(w.world, w.commands, &report));
     for (int stage = 0; stage < ESPL_STAGE_COUNT; ++stage) {
         ck_assert_uint_eq(report.stage_ns[stage], 1000);
     }
-    watched_end(&w);
+    watched_end();
 }
 
 TEST(a_clock_that_goes_backwards_counts_for_nothing)
 {
     espl_report report;
-    watched w;
 
-    watched_begin(&w, false, true);
+    watched_begin(false, true);
     w.profile.now = 1u << 30;
     w.profile.step = -5;
-    record_some(&w);
-    ck_assert_int_eq(espl_play(w.world, w.commands, &report), ESPL_OK);
+    record_some();
+    ck_ok(espl_play(w.world, w.commands, &report));
     for (int stage = 0; stage < ESPL_STAGE_COUNT; ++stage) {
         ck_assert_uint_eq(report.stage_ns[stage], 0);
     }
-    watched_end(&w);
+    watched_end();
 }
 
 static uint64_t elapsed_since(const struct timespec *begin)
@@ -283,19 +277,18 @@ TEST(without_a_clock_the_system_s_is_read)
     espl_custom_command slow;
     espl_report report;
     uint64_t sum = 0;
-    watched w;
 
-    watched_begin(&w, false, false);
-    ck_assert_int_eq(espl_register_command(w.world, &def, &slow), ESPL_OK);
-    record_some(&w);
-    ck_assert_int_eq(espl_record_custom(w.recorder, 0, slow, NULL, 0, 0), ESPL_OK);
+    watched_begin(false, false);
+    ck_ok(espl_register_command(w.world, &def, &slow));
+    record_some();
+    ck_ok(espl_record_custom(w.recorder, 0, slow, NULL, 0, 0));
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    ck_assert_int_eq(espl_play(w.world, w.commands, &report), ESPL_OK);
+    ck_ok(espl_play(w.world, w.commands, &report));
     const uint64_t elapsed = elapsed_since(&begin);
     for (int stage = 0; stage < ESPL_STAGE_COUNT; ++stage) {
         sum += report.stage_ns[stage];
     }
     ck_assert_uint_le(sum, elapsed);
     ck_assert_uint_ge(report.stage_ns[ESPL_STAGE_REPORT], 3000000);
-    watched_end(&w);
+    watched_end();
 }

@@ -38,22 +38,19 @@ static espl_custom_command register_ear(ear *e, heard *all)
     const espl_custom_command_def def = {.name = "ear", .user = e, .function = hear};
 
     e->all = all;
-    ck_assert_int_eq(espl_register_command(w, &def, &e->number), ESPL_OK);
+    ck_ok(espl_register_command(w, &def, &e->number));
     return e->number;
 }
 
 static void record(espl_command_buffer *commands, uint32_t lane, uint32_t key, uint32_t number)
 {
-    ck_assert_int_eq(espl_record_custom(espl_command_buffer_recorder(commands, lane), key, number,
-                                        &number, sizeof number, 4),
-                     ESPL_OK);
+    ck_ok(espl_record_custom(espl_command_buffer_recorder(commands, lane), key, number, &number,
+                             sizeof number, 4));
 }
 
 static espl_command_buffer *make_commands(uint32_t lanes)
 {
-    espl_command_buffer *commands = NULL;
-
-    ck_assert_int_eq(espl_command_buffer_create(w, lanes, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w, lanes);
     return commands;
 }
 
@@ -75,12 +72,11 @@ TEST(payloads_of_a_callback_that_is_gone_are_refused_and_counted)
     record(commands, 0, 0, 1);
     record(commands, 1, 1, 2); // the first
     record(commands, 1, 0, 3);
-    ck_assert_int_eq(
-        espl_record_destroy(espl_command_buffer_recorder(commands, 1), 0, solo, ESPL_EXTENT_OWNED),
-        ESPL_OK);
-    ck_assert_int_eq(espl_unregister_command(w, 2), ESPL_OK);
+    ck_ok(
+        espl_record_destroy(espl_command_buffer_recorder(commands, 1), 0, solo, ESPL_EXTENT_OWNED));
+    ck_ok(espl_unregister_command(w, 2));
     record(commands, 1, 9, 2); // recorded behind it
-    ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
+    ck_ok(espl_play(w, commands, &report));
     ck_assert_uint_eq(report.accepted, 6);
     ck_assert_uint_eq(report.applied, 3);
     ck_assert_uint_eq(report.refused, 3);
@@ -88,10 +84,10 @@ TEST(payloads_of_a_callback_that_is_gone_are_refused_and_counted)
     ck_assert_uint_eq(report.refused_by[-ESPL_ERR_DEAD], 3);
     ck_assert_uint_eq(report.first_refused[-ESPL_ERR_DEAD].lane, 1);
     ck_assert_uint_eq(report.first_refused[-ESPL_ERR_DEAD].index, 0);
-    ck_assert_int_eq(espl_command_buffer_result(commands, 0, 0), ESPL_ERR_DEAD);
-    ck_assert_int_eq(espl_command_buffer_result(commands, 0, 1), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_result(commands, 1, 0), ESPL_ERR_DEAD);
-    ck_assert_int_eq(espl_command_buffer_result(commands, 1, 3), ESPL_ERR_DEAD);
+    ck_status(espl_command_buffer_result(commands, 0, 0), ESPL_ERR_DEAD);
+    ck_ok(espl_command_buffer_result(commands, 0, 1));
+    ck_status(espl_command_buffer_result(commands, 1, 0), ESPL_ERR_DEAD);
+    ck_status(espl_command_buffer_result(commands, 1, 3), ESPL_ERR_DEAD);
     ck_assert_uint_eq(all.visit_count, 2);
     ck_assert(all.visits[0] == 1 && all.visits[1] == 3);
     ck_assert(!espl_is_alive(w, solo));
@@ -106,9 +102,9 @@ TEST(the_first_that_is_refused_is_told_among_other_commands_for_the_dead)
     heard all = {.payloads = 0};
     ear e;
 
-    ck_assert_int_eq(espl_destroy(w, dead, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(w, dead, ESPL_EXTENT_OWNED));
     (void)register_ear(&e, &all);
-    ck_assert_int_eq(espl_unregister_command(w, e.number), ESPL_OK);
+    ck_ok(espl_unregister_command(w, e.number));
     // The destroy has key 2 in lane 1, as its third command there.
     static const struct {
         uint32_t key, lane, before;
@@ -123,17 +119,16 @@ TEST(the_first_that_is_refused_is_told_among_other_commands_for_the_dead)
         espl_report report;
 
         for (int k = 0; k < 2; ++k) {
-            ck_assert_int_eq(espl_record_detach(recorder, 9, test_solo(w), ESPL_KEEP_WORLD),
-                             ESPL_OK);
+            ck_ok(espl_record_detach(recorder, 9, test_solo(w), ESPL_KEEP_WORLD));
         }
         if (comes_before) {
             record(commands, ways[i].lane, ways[i].key, e.number);
         }
-        ck_assert_int_eq(espl_record_destroy(recorder, 2, dead, ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_record_destroy(recorder, 2, dead, ESPL_EXTENT_OWNED));
         if (!comes_before) {
             record(commands, ways[i].lane, ways[i].key, e.number);
         }
-        ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
+        ck_ok(espl_play(w, commands, &report));
         ck_assert_uint_eq(report.refused_by[-ESPL_ERR_DEAD], 2);
         const espl_command_place *const first = &report.first_refused[-ESPL_ERR_DEAD];
         const uint32_t own = ways[i].lane == 1 ? (comes_before ? 2 : 3) : 0;
@@ -153,9 +148,9 @@ TEST(a_playback_may_have_nothing_but_payloads_that_are_refused)
     ear e;
 
     record(commands, 0, 0, register_ear(&e, &all));
-    ck_assert_int_eq(espl_unregister_command(w, e.number), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_submit(commands), ESPL_OK);
-    ck_assert_int_eq(espl_sync(w, &report), ESPL_OK);
+    ck_ok(espl_unregister_command(w, e.number));
+    ck_ok(espl_command_buffer_submit(commands));
+    ck_ok(espl_sync(w, &report));
     ck_assert_uint_eq(report.refused_by[-ESPL_ERR_DEAD], 1);
     ck_assert_uint_eq(report.calls + all.visit_count, 0);
     espl_command_buffer_destroy(commands);
@@ -169,8 +164,8 @@ TEST(a_number_is_never_given_again)
 
     for (uint32_t i = 1; i <= 2000; ++i) {
         ck_assert_uint_eq(register_ear(&e, &all), i);
-        ck_assert_int_eq(espl_unregister_command(w, i), ESPL_OK);
-        ck_assert_int_eq(espl_unregister_command(w, i), ESPL_ERR_ARGUMENT);
+        ck_ok(espl_unregister_command(w, i));
+        ck_status(espl_unregister_command(w, i), ESPL_ERR_ARGUMENT);
     }
     // The register keeps its room, and nothing else.
     ck_assert_uint_lt(test_stats(w).bytes - bytes, 4096);
@@ -184,18 +179,18 @@ TEST(numbers_that_no_callback_has_are_refused)
     ear e;
 
     (void)register_ear(&e, &all);
-    ck_assert_int_eq(espl_unregister_command(w, 0), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_unregister_command(w, 2), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_unregister_command(w, UINT32_MAX), ESPL_ERR_ARGUMENT);
+    ck_status(espl_unregister_command(w, 0), ESPL_ERR_ARGUMENT);
+    ck_status(espl_unregister_command(w, 2), ESPL_ERR_ARGUMENT);
+    ck_status(espl_unregister_command(w, UINT32_MAX), ESPL_ERR_ARGUMENT);
     ck_assert_str_eq(
         test.hooks.last_line,
         "espl_unregister_command: ESPL_ERR_ARGUMENT: The world has no custom command of "
         "that number, or it was unregistered already.");
-    ck_assert_int_eq(espl_record_custom(recorder, 0, 2, NULL, 0, 0), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_unregister_command(w, 1), ESPL_OK);
+    ck_status(espl_record_custom(recorder, 0, 2, NULL, 0, 0), ESPL_ERR_ARGUMENT);
+    ck_ok(espl_unregister_command(w, 1));
     // One that was given once may still be recorded.
-    ck_assert_int_eq(espl_record_custom(recorder, 0, 1, NULL, 0, 0), ESPL_OK);
-    ck_assert_int_eq(espl_record_custom(recorder, 0, 2, NULL, 0, 0), ESPL_ERR_ARGUMENT);
+    ck_ok(espl_record_custom(recorder, 0, 1, NULL, 0, 0));
+    ck_status(espl_record_custom(recorder, 0, 2, NULL, 0, 0), ESPL_ERR_ARGUMENT);
     espl_command_buffer_destroy(commands);
 }
 
@@ -211,15 +206,15 @@ TEST(as_many_as_the_limit_are_registered_at_once)
     for (uint32_t i = 0; i < ESPL_CUSTOM_COMMAND_LIMIT; ++i) {
         (void)register_ear(&ears[i], &all);
     }
-    ck_assert_int_eq(espl_register_command(w, &def, &number), ESPL_ERR_LIMIT);
+    ck_status(espl_register_command(w, &def, &number), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(number, 77);
-    ck_assert_int_eq(espl_unregister_command(w, 100), ESPL_OK);
+    ck_ok(espl_unregister_command(w, 100));
     ck_assert_uint_eq(register_ear(&ears[ESPL_CUSTOM_COMMAND_LIMIT], &all),
                       ESPL_CUSTOM_COMMAND_LIMIT + 1);
     for (uint32_t number_at = ESPL_CUSTOM_COMMAND_LIMIT + 1; number_at > 0; --number_at) {
         record(commands, 0, 0, number_at);
     }
-    ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
+    ck_ok(espl_play(w, commands, &report));
     ck_assert_uint_eq(report.calls, ESPL_CUSTOM_COMMAND_LIMIT);
     // In order of registration.
     ck_assert_uint_eq(all.visit_count, ESPL_CUSTOM_COMMAND_LIMIT);
@@ -233,7 +228,7 @@ static void unregister_itself(void *user, const espl_custom_calls *calls)
 {
     const espl_custom_command *const number = user;
 
-    ck_assert_int_eq(espl_unregister_command(calls->world, *number), ESPL_ERR_BUSY);
+    ck_status(espl_unregister_command(calls->world, *number), ESPL_ERR_BUSY);
 }
 
 TEST(a_callback_cannot_be_unregistered_while_one_is_called)
@@ -243,10 +238,10 @@ TEST(a_callback_cannot_be_unregistered_while_one_is_called)
     const espl_custom_command_def def = {
         .name = "itself", .user = &number, .function = unregister_itself};
 
-    ck_assert_int_eq(espl_register_command(w, &def, &number), ESPL_OK);
+    ck_ok(espl_register_command(w, &def, &number));
     record(commands, 0, 0, number);
-    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_unregister_command(w, number), ESPL_OK);
+    ck_ok(espl_play(w, commands, NULL));
+    ck_ok(espl_unregister_command(w, number));
     espl_command_buffer_destroy(commands);
 }
 
@@ -254,13 +249,12 @@ TEST(a_callback_cannot_be_unregistered_while_one_is_called)
 TEST_LOOP(random_registers_hand_over_what_they_should, 0, 6)
 {
     enum { EARS = 400, ROUNDS = 60 };
-    ear *const ears = calloc(EARS, sizeof *ears);
+    ear *const ears = test_array(EARS, sizeof *ears);
     espl_command_buffer *const commands = make_commands(3);
     bool is_there[EARS + 1] = {false};
     uint64_t random = (uint64_t)_i + 1;
     uint32_t last = 0;
 
-    ck_assert_ptr_nonnull(ears);
     for (int round = 0; round < ROUNDS; ++round) {
         size_t expected = 0, recorded = test_below(&random, 40);
         heard all = {.payloads = 0};
@@ -278,8 +272,8 @@ TEST_LOOP(random_registers_hand_over_what_they_should, 0, 6)
         for (int i = 0; i < 5; ++i) {
             const uint32_t number = 1 + test_below(&random, last);
 
-            ck_assert_int_eq(espl_unregister_command(w, number),
-                             is_there[number] ? ESPL_OK : ESPL_ERR_ARGUMENT);
+            ck_status(espl_unregister_command(w, number),
+                      is_there[number] ? ESPL_OK : ESPL_ERR_ARGUMENT);
             is_there[number] = false;
         }
         for (size_t i = 0; i < recorded; ++i) {
@@ -288,7 +282,7 @@ TEST_LOOP(random_registers_hand_over_what_they_should, 0, 6)
         for (uint32_t i = 0; i < last; ++i) {
             ears[i].all = &all;
         }
-        ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
+        ck_ok(espl_play(w, commands, &report));
         ck_assert_uint_eq(report.calls, expected);
         ck_assert_uint_eq(all.payloads, expected);
         ck_assert_uint_eq(report.refused, recorded - expected);

@@ -58,14 +58,10 @@ static void tell(const test_tape *tape, const operation *op, espl_status status)
 static void step(test_tape *tape, test_side *side, planted *p)
 {
     const operation op = tape_next(tape);
-
-    tape->code = op.code;
     const espl_status status = side_run(side, tape, &op);
-    const model_answer answer = tape_apply(tape, &op);
 
     tell(tape, &op, status);
-    side_check(side, tape, &op, status, answer);
-    side_map(side, tape, &op);
+    side_follow(side, tape, &op, status);
     planted_check(p, tape, &op, status);
 }
 

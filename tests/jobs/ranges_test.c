@@ -70,11 +70,11 @@ static void runs_like_serial(const espl_executor *executor)
     for (int i = 0; i < COUNTS * GRAINS; ++i) {
         const size_t count = counts[i / GRAINS], grain = grains[i % GRAINS];
 
-        ck_assert_int_eq(run_marked(NULL, NULL, count, grain), ESPL_OK);
+        ck_ok(run_marked(NULL, NULL, count, grain));
         const size_t serial_pieces = atomic_load(&now.pieces);
         memcpy(serial_begins, now.begins, sizeof serial_begins);
 
-        ck_assert_int_eq(run_marked(executor, NULL, count, grain), ESPL_OK);
+        ck_ok(run_marked(executor, NULL, count, grain));
         ck_assert_uint_eq(count_other_than_once(count), 0);
         ck_assert_uint_eq(atomic_load(&now.pieces), serial_pieces);
         ck_assert_mem_eq(now.begins, serial_begins, sizeof serial_begins);
@@ -86,7 +86,7 @@ TEST(serial_run_covers_every_index_once_in_legal_pieces)
     for (int i = 0; i < COUNTS * GRAINS; ++i) {
         const size_t count = counts[i / GRAINS], grain = grains[i % GRAINS];
 
-        ck_assert_int_eq(run_marked(NULL, NULL, count, grain), ESPL_OK);
+        ck_ok(run_marked(NULL, NULL, count, grain));
         ck_assert_uint_eq(count_other_than_once(count), 0);
         ck_assert(!atomic_load(&now.has_short_piece));
         ck_assert_uint_le(atomic_load(&now.pieces), ESPL__JOB_LIMIT);
@@ -115,7 +115,7 @@ TEST(any_number_of_threads_gives_the_same_cut)
     for (uint32_t workers = 1; workers <= 8 && espl_executor_has_threads(); ++workers) {
         espl_executor executor;
 
-        ck_assert_int_eq(espl_executor_create_threads(&executor, workers), ESPL_OK);
+        ck_ok(espl_executor_create_threads(&executor, workers));
         runs_like_serial(&executor);
         espl_executor_destroy_threads(&executor);
     }
@@ -153,8 +153,7 @@ TEST(pieces_follow_each_other_up_to_the_largest_count)
         for (size_t k = 0; k < GRAINS; ++k) {
             cover c = {.shortest = SIZE_MAX};
 
-            ck_assert_int_eq(espl__run_ranges(NULL, NULL, follow, &c, large[i], grains[k]),
-                             ESPL_OK);
+            ck_ok(espl__run_ranges(NULL, NULL, follow, &c, large[i], grains[k]));
             ck_assert_uint_eq(c.next, large[i]);
             ck_assert_uint_le(c.pieces, ESPL__JOB_LIMIT);
             ck_assert_uint_le(c.longest - c.shortest, 1);
@@ -168,9 +167,9 @@ TEST(single_job_stays_on_the_calling_thread)
     test_executor hostile = {.manner = TEST_SKIPS_ONE, .workers = 4};
     const espl_executor executor = test_executor_of(&hostile);
 
-    ck_assert_int_eq(run_marked(&executor, NULL, 100, 100), ESPL_OK);
-    ck_assert_int_eq(run_marked(&executor, NULL, 199, 100), ESPL_OK);
-    ck_assert_int_eq(run_marked(&executor, NULL, 0, 1), ESPL_OK);
+    ck_ok(run_marked(&executor, NULL, 100, 100));
+    ck_ok(run_marked(&executor, NULL, 199, 100));
+    ck_ok(run_marked(&executor, NULL, 0, 1));
     ck_assert_uint_eq(hostile.calls, 0);
 }
 
@@ -183,7 +182,7 @@ static void is_refused(const espl_executor *executor, const char *condition, siz
     const espl_hooks hooks = test_hooks_of(&heard);
     size_t never = 0;
 
-    ck_assert_int_eq(run_marked(executor, &hooks, 1000, 10), ESPL_ERR_EXECUTOR);
+    ck_status(run_marked(executor, &hooks, 1000, 10), ESPL_ERR_EXECUTOR);
     for (size_t i = 0; i < 1000; ++i) {
         ck_assert_uint_le(now.ran[i], 1);
         never += now.ran[i] == 0;
@@ -308,10 +307,10 @@ TEST(job_that_has_not_returned_is_reported)
     const espl_hooks hooks = test_hooks_of(&heard);
 
     memset(&now, 0, sizeof now);
-    ck_assert_int_eq(espl__run_ranges(&executor, &hooks, leave_in_mid_job, &now, 100, 10),
-                     ESPL_ERR_EXECUTOR);
+    ck_status(espl__run_ranges(&executor, &hooks, leave_in_mid_job, &now, 100, 10),
+              ESPL_ERR_EXECUTOR);
     ck_assert_uint_eq(count_other_than_once(100), 0);
-    ck_assert_int_eq(espl__run_ranges(&executor, &hooks, mark, &now, 100, 10), ESPL_OK);
+    ck_ok(espl__run_ranges(&executor, &hooks, mark, &now, 100, 10));
 }
 
 // --- Executors that return too early ---
@@ -378,8 +377,8 @@ TEST(job_that_is_under_way_is_waited_for_and_reported)
     const espl_hooks hooks = test_hooks_of(&heard);
 
     memset(&now, 0, sizeof now);
-    ck_assert_int_eq(espl__run_ranges(&executor, &hooks, wait_in_first_job, &now, 100, 10),
-                     ESPL_ERR_EXECUTOR);
+    ck_status(espl__run_ranges(&executor, &hooks, wait_in_first_job, &now, 100, 10),
+              ESPL_ERR_EXECUTOR);
     // Nothing runs any more, and all that was called was done.
     ck_assert_uint_eq(count_other_than_once(100), 0);
     ck_assert_uint_eq(heard.traps, ESPL_CHECKS >= 1 ? 1 : 0);
@@ -406,7 +405,7 @@ TEST(job_that_comes_when_all_is_over_does_nothing)
     const espl_hooks hooks = test_hooks_of(&heard);
 
     for (size_t i = 0; i < 200; ++i) {
-        ck_assert_int_eq(run_marked(&executor, &hooks, 1000, 10), ESPL_ERR_EXECUTOR);
+        ck_status(run_marked(&executor, &hooks, 1000, 10), ESPL_ERR_EXECUTOR);
         ck_assert_uint_eq(count_other_than_once(1000), 10);
         ck_assert_ptr_null(run_first(&now_early.late));
         ck_assert_uint_eq(count_other_than_once(1000), 10);
@@ -435,7 +434,7 @@ TEST(job_that_comes_in_another_run_does_no_work_twice)
     test_hooks heard = {0};
     const espl_hooks hooks = test_hooks_of(&heard);
 
-    ck_assert_int_eq(run_marked(&hasty, &hooks, 1000, 10), ESPL_ERR_EXECUTOR);
+    ck_status(run_marked(&hasty, &hooks, 1000, 10), ESPL_ERR_EXECUTOR);
     for (size_t i = 0; i < 200; ++i) {
         told += run_marked(&executor, &hooks, 1000, 10) == ESPL_ERR_EXECUTOR;
         ck_assert_uint_eq(count_other_than_once(1000), 0);
@@ -454,7 +453,7 @@ static const espl_hooks *nesting_hooks;
 static void run_another(void *context, size_t begin, size_t end)
 {
     if (begin == 0) {
-        ck_assert_int_eq(espl__run_ranges(nesting, nesting_hooks, mark, &now, 1000, 10), ESPL_OK);
+        ck_ok(espl__run_ranges(nesting, nesting_hooks, mark, &now, 1000, 10));
     }
     (void)context;
     (void)end;
@@ -471,7 +470,7 @@ TEST(run_inside_a_job_of_its_executor_is_told_and_done_here)
     memset(&now, 0, sizeof now);
     nesting = &outer;
     nesting_hooks = &hooks;
-    ck_assert_int_eq(espl__run_ranges(&outer, &hooks, run_another, NULL, 100, 10), ESPL_OK);
+    ck_ok(espl__run_ranges(&outer, &hooks, run_another, NULL, 100, 10));
     ck_assert_uint_eq(count_other_than_once(1000), 0);
     ck_assert_uint_eq(legal.calls, 1);
     ck_assert_uint_eq(heard.traps, ESPL_CHECKS >= 1 ? 1 : 0);
@@ -482,7 +481,7 @@ TEST(run_inside_a_job_of_its_executor_is_told_and_done_here)
     memset(&now, 0, sizeof now);
     nesting = &inner;
     heard.traps = 0;
-    ck_assert_int_eq(espl__run_ranges(&outer, &hooks, run_another, NULL, 100, 10), ESPL_OK);
+    ck_ok(espl__run_ranges(&outer, &hooks, run_another, NULL, 100, 10));
     ck_assert_uint_eq(count_other_than_once(1000), 0);
     ck_assert_uint_eq(other.calls, 1);
     ck_assert_uint_eq(heard.traps, 0);
@@ -494,7 +493,7 @@ static const espl_executor *middle;
 static void run_the_middle(void *context, size_t begin, size_t end)
 {
     if (begin == 0) {
-        ck_assert_int_eq(espl__run_ranges(middle, NULL, run_another, NULL, 100, 10), ESPL_OK);
+        ck_ok(espl__run_ranges(middle, NULL, run_another, NULL, 100, 10));
     }
     (void)context;
     (void)end;
@@ -533,7 +532,7 @@ TEST(run_inside_any_job_around_it_is_told)
     for (size_t i = 0; i < 2; ++i) {
         memset(&now, 0, sizeof now);
         nesting = nested[i];
-        ck_assert_int_eq(espl__run_ranges(&outer, &hooks, run_the_middle, NULL, 100, 10), ESPL_OK);
+        ck_ok(espl__run_ranges(&outer, &hooks, run_the_middle, NULL, 100, 10));
         ck_assert_uint_eq(count_other_than_once(1000), 0);
         ck_assert_uint_eq(calls, i + 1);
         ck_assert_uint_eq(middle_calls, i + 1);
@@ -553,7 +552,7 @@ TEST(executors_that_share_a_context_are_two)
     memset(&now, 0, sizeof now);
     nesting = &inner;
     nesting_hooks = &hooks;
-    ck_assert_int_eq(espl__run_ranges(&outer, &hooks, run_another, NULL, 100, 10), ESPL_OK);
+    ck_ok(espl__run_ranges(&outer, &hooks, run_another, NULL, 100, 10));
     ck_assert_uint_eq(count_other_than_once(1000), 0);
     ck_assert_uint_eq(calls, 2);
     ck_assert_uint_eq(heard.traps, 0);
@@ -606,7 +605,7 @@ static void go_deeper(void *argument, size_t job)
     if (job == 0 && n->depth < DEEP) {
         const espl_executor *const next = &n->executors[n->depth++];
 
-        ck_assert_int_eq(espl__run_jobs(next, NULL, go_deeper, n, 2), ESPL_OK);
+        ck_ok(espl__run_jobs(next, NULL, go_deeper, n, 2));
     }
 }
 
@@ -617,7 +616,7 @@ TEST(runs_within_runs_need_no_more_gates_than_there_are)
     for (int i = 0; i < DEEP; ++i) {
         n.executors[i] = (espl_executor){&n.executors[i], 2, run_in_turn};
     }
-    ck_assert_int_eq(espl__run_jobs(&n.executors[0], NULL, go_deeper, &n, 2), ESPL_OK);
+    ck_ok(espl__run_jobs(&n.executors[0], NULL, go_deeper, &n, 2));
     ck_assert_int_eq(n.depth, DEEP);
     ck_assert_uint_eq(n.ran, 2 * DEEP);
 }

@@ -41,7 +41,7 @@ static espl_executor threads_of(maker make, uint32_t workers)
 {
     espl_executor executor = {0};
 
-    ck_assert_int_eq(make(&executor, workers), ESPL_OK);
+    ck_ok(make(&executor, workers));
     ck_assert_ptr_nonnull(executor.parallel_for);
     return executor;
 }
@@ -128,14 +128,14 @@ TEST_LOOP(bad_arguments_change_nothing, 0, MAKERS)
 {
     espl_executor executor = {&executor, 5, run_in_order};
 
-    ck_assert_int_eq(makers[_i](NULL, 1), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_executor_create(&executor, &(espl_threads_def){1, (espl_idle)2}),
-                     ESPL_ERR_ARGUMENT);
+    ck_status(makers[_i](NULL, 1), ESPL_ERR_ARGUMENT);
+    ck_status(espl_executor_create(&executor, &(espl_threads_def){1, (espl_idle)2}),
+              ESPL_ERR_ARGUMENT);
     if (espl_executor_has_threads()) {
-        ck_assert_int_eq(makers[_i](&executor, ESPL_WORKER_LIMIT + 1), ESPL_ERR_LIMIT);
-        ck_assert_int_eq(makers[_i](&executor, UINT32_MAX), ESPL_ERR_LIMIT);
+        ck_status(makers[_i](&executor, ESPL_WORKER_LIMIT + 1), ESPL_ERR_LIMIT);
+        ck_status(makers[_i](&executor, UINT32_MAX), ESPL_ERR_LIMIT);
     } else {
-        ck_assert_int_eq(makers[_i](&executor, 2), ESPL_ERR_UNSUPPORTED);
+        ck_status(makers[_i](&executor, 2), ESPL_ERR_UNSUPPORTED);
     }
     ck_assert_ptr_eq(executor.context, &executor);
     ck_assert_uint_eq(executor.worker_count, 5);

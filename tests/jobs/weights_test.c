@@ -80,8 +80,7 @@ static void runs_all_once(const espl_executor *executor)
         const size_t count = counts[i / WEIGHT_KINDS / GRAINS];
 
         draw_weights(&random, i % WEIGHT_KINDS, count);
-        ck_assert_int_eq(run_marked(executor, NULL, count, grains[i / WEIGHT_KINDS % GRAINS]),
-                         ESPL_OK);
+        ck_ok(run_marked(executor, NULL, count, grains[i / WEIGHT_KINDS % GRAINS]));
         ck_assert_uint_eq(count_other_than_once(count), 0);
         ck_assert_uint_eq(atomic_load(&now.begun), count);
     }
@@ -107,7 +106,7 @@ TEST(any_number_of_threads_runs_every_item_once)
     for (uint32_t workers = 1; workers <= 8 && espl_executor_has_threads(); ++workers) {
         espl_executor executor;
 
-        ck_assert_int_eq(espl_executor_create_threads(&executor, workers), ESPL_OK);
+        ck_ok(espl_executor_create_threads(&executor, workers));
         runs_all_once(&executor);
         espl_executor_destroy_threads(&executor);
     }
@@ -131,8 +130,7 @@ TEST(serial_run_goes_through_the_items_in_order_and_needs_no_scratch)
     for (int i = 0; i < 3; ++i) {
         size_t next = 0;
 
-        ck_assert_int_eq(
-            espl__run_weighted(executors[i], NULL, follow, &next, weights, NULL, MOST, 1), ESPL_OK);
+        ck_ok(espl__run_weighted(executors[i], NULL, follow, &next, weights, NULL, MOST, 1));
         ck_assert_uint_eq(next, MOST);
     }
 }
@@ -144,9 +142,9 @@ TEST(little_work_stays_on_the_calling_thread)
     uint64_t random = 1;
 
     draw_weights(&random, 1, 100);
-    ck_assert_int_eq(run_marked(&executor, NULL, 100, 100), ESPL_OK);
+    ck_ok(run_marked(&executor, NULL, 100, 100));
     ck_assert_uint_eq(hostile.calls, 0);
-    ck_assert_int_eq(run_marked(&executor, NULL, 100, 50), ESPL_OK);
+    ck_ok(run_marked(&executor, NULL, 100, 50));
     ck_assert_uint_eq(hostile.calls, 1);
 }
 
@@ -206,7 +204,7 @@ TEST(heavy_items_begin_before_the_others)
         for (size_t item = 0; item < 4000; ++item) {
             weights[item] = item == 3111 ? 1u << 20 : item == 17 || item == 3999 ? 1u << 17 : 10;
         }
-        ck_assert_int_eq(run_marked(&executor, NULL, 4000, 1), ESPL_OK);
+        ck_ok(run_marked(&executor, NULL, 4000, 1));
         ck_assert_uint_eq(now.sequence[0], 3111);
         // Light jobs, of a thousandth of the whole, may stand between.
         ck_assert(stands_before(17, 400) && stands_before(3999, 800));
@@ -255,9 +253,7 @@ TEST(jobs_hold_the_grain_and_no_more_than_their_part)
                 weights[i] &= 0xffff;
                 whole += weights[i] > 0 ? weights[i] : 1;
             }
-            ck_assert_int_eq(
-                espl__run_weighted(&executor, NULL, add_up, &sums, weights, order, MOST, grain),
-                ESPL_OK);
+            ck_ok(espl__run_weighted(&executor, NULL, add_up, &sums, weights, order, MOST, grain));
             ck_assert_uint_eq(sums.items, MOST);
             for (size_t job = 0; job < sums.jobs; ++job) {
                 // A heavy item, and light ones up to the least weight of a job and one past it.
@@ -281,7 +277,7 @@ static void is_refused(test_manner manner, const char *condition)
     uint64_t random = 2;
 
     draw_weights(&random, 6, 1000);
-    ck_assert_int_eq(run_marked(&executor, &hooks, 1000, 10), ESPL_ERR_EXECUTOR);
+    ck_status(run_marked(&executor, &hooks, 1000, 10), ESPL_ERR_EXECUTOR);
     for (size_t i = 0; i < 1000; ++i) {
         ck_assert_uint_le(now.ran[i], 1);
     }

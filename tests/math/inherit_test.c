@@ -328,7 +328,7 @@ TEST(half_turns_are_found_as_well_as_others)
             kept.rotation[k] *= axis == 3 || axis == (uint32_t)k ? 1 : off * 0x1p-20f;
         }
         kept.rotation[3] = off;
-        ck_assert_int_eq(espl_transform_normalize(&kept), ESPL_OK);
+        ck_ok(espl_transform_normalize(&kept));
 
         // The parent leans about what is right to the kept rotation, and nothing of that is left.
         tilt(parent.rotation, kept.rotation, (double)test_between(&random, 0.1f, 1));

@@ -67,7 +67,7 @@ static espl_transform comes_back(const espl_transform *placed)
     float columns[16], again[16], residual = -1;
 
     espl_transform_matrix_4x4(columns, placed);
-    ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_OK);
+    ck_ok(espl_transform_from_matrix_4x4(&found, columns, &residual));
     espl_transform_matrix_4x4(again, &found);
     for (int column = 0; column < 3; ++column) {
         const double length = column_length(columns, column);
@@ -198,7 +198,7 @@ TEST(lone_column_keeps_its_direction)
         upper[column][(axis + 1) % 3] = first;
         upper[column][(axis + 2) % 3] = second;
         write_columns(columns, upper);
-        ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_OK);
+        ck_ok(espl_transform_from_matrix_4x4(&found, columns, &residual));
         ck_assert_float_le(residual, 3e-7f);
         espl_transform_matrix_4x4(again, &found);
         residual_is_right(residual, columns, again);
@@ -251,7 +251,7 @@ TEST(matrices_worked_by_hand_come_out_as_they_must)
         columns[12] = 7;
         columns[13] = -0.0f;
         columns[14] = -9;
-        ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_OK);
+        ck_ok(espl_transform_from_matrix_4x4(&found, columns, &residual));
         ck_assert_mem_eq(found.position, &columns[12], sizeof found.position);
         ck_assert_msg(found.scale == expected->scale, "case %zu: scale %g", i, (double)found.scale);
         for (int k = 0; k < 4; ++k) {
@@ -275,7 +275,7 @@ TEST(lengths_are_one_scale_up_to_a_millionth)
 
             t.stretch[axis] = 1 + (float)ulps * 0x1p-23f;
             espl_transform_matrix_4x4(columns, &t);
-            ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, NULL), ESPL_OK);
+            ck_ok(espl_transform_from_matrix_4x4(&found, columns, NULL));
 
             const double length = (double)t.stretch[axis];
             const bool is_uniform = fabs(length - 1) <= 1e-6 * fmax(length, 1);
@@ -304,7 +304,7 @@ TEST(shear_is_refused_with_its_residual)
         write_columns(columns, upper);
         const espl_status status = espl_transform_from_matrix_4x4(&found, columns, &residual);
         ck_assert_double_eq_tol((double)residual, expected, 2e-7);
-        ck_assert_int_eq(status, expected < 1e-4 ? ESPL_OK : ESPL_ERR_SHEAR);
+        ck_status(status, expected < 1e-4 ? ESPL_OK : ESPL_ERR_SHEAR);
         ck_assert(status == ESPL_OK || memcmp(&found, &before, sizeof found) == 0);
         ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, NULL), status);
     }
@@ -329,7 +329,7 @@ TEST(refusal_is_decided_by_the_residual_that_is_written)
             columns[k] += k % 4 == 3 ? 0 : test_between(&random, -push, push) * largest;
         }
         const espl_status status = espl_transform_from_matrix_4x4(&found, columns, &residual);
-        ck_assert_int_eq(status, residual > 1e-4f ? ESPL_ERR_SHEAR : ESPL_OK);
+        ck_status(status, residual > 1e-4f ? ESPL_ERR_SHEAR : ESPL_OK);
         refused += status != ESPL_OK;
         if (status == ESPL_OK) {
             espl_transform_matrix_4x4(again, &found);
@@ -356,8 +356,7 @@ TEST(columns_that_are_parallel_are_refused)
         if (i % 2 == 0) {
             memcpy(&columns[(i + 2) % 3 * 4], &columns[(i + 1) % 3 * 4], 3 * sizeof *columns);
         }
-        ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, &residual),
-                         ESPL_ERR_SHEAR);
+        ck_status(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_ERR_SHEAR);
         ck_assert(isfinite(residual) && residual > 1e-4f);
         ck_assert_mem_eq(&found, &t, sizeof t);
     }
@@ -376,12 +375,11 @@ TEST(last_row_must_be_that_of_a_placement)
 
             espl_transform_matrix_4x4(columns, &t);
             columns[4 * row + 3] = wrong[row][i];
-            ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, &residual),
-                             ESPL_ERR_SHEAR);
+            ck_status(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_ERR_SHEAR);
             ck_assert(residual >= 0 && residual < 1e-6f);
             ck_assert_mem_eq(&found, &t, sizeof t);
             columns[4 * row + 3] = row < 3 ? -0.0f : 1;
-            ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, NULL), ESPL_OK);
+            ck_ok(espl_transform_from_matrix_4x4(&found, columns, NULL));
         }
     }
 }
@@ -399,13 +397,12 @@ TEST(length_that_overflows_is_refused)
     for (int i = 0; i < 2; ++i) {
         residual = -1;
         write_columns(columns, too_long[i]);
-        ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, &residual),
-                         ESPL_ERR_RANGE);
+        ck_status(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_ERR_RANGE);
         ck_assert(residual >= 0 && residual < 1e-6f);
         ck_assert_mem_eq(&found, &before, sizeof found);
     }
     write_columns(columns, sheared);
-    ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_ERR_SHEAR);
+    ck_status(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_ERR_SHEAR);
     ck_assert(isfinite(residual) && residual > 0.1f);
 }
 
@@ -445,7 +442,7 @@ TEST(coarse_columns_do_not_spoil_the_others)
             t.stretch[(i + 1) % 3] = -0x1p-148f;
         }
         espl_transform_matrix_4x4(columns, &t);
-        ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_OK);
+        ck_ok(espl_transform_from_matrix_4x4(&found, columns, &residual));
         espl_transform_matrix_4x4(again, &found);
         ck_assert_double_le(largest_difference(columns, again), 1e-6 * largest_length(columns));
         ck_assert_double_eq_tol(length_of(found.rotation), 1, 2e-7);
@@ -488,7 +485,7 @@ TEST(any_finite_matrix_is_taken_whole_or_refused_whole)
             espl_transform_matrix_4x4(again, &found);
             residual_is_right(residual, columns, again);
             ck_assert_float_le(residual, 1e-4f);
-            ck_assert_int_eq(espl_transform_normalize(&found), ESPL_OK);
+            ck_ok(espl_transform_normalize(&found));
             ck_assert(test_same(&found, &as_found));
             taken += 1;
         } else {
@@ -524,12 +521,12 @@ TEST(parts_come_back_bit_for_bit)
             scale[k] = k > 0 && i % 2 == 0 ? scale[0] : any_scale(&random);
         }
         rotation[i % 4] = test_one_in(&random, 4) ? -0.0f : rotation[i % 4];
-        ck_assert_int_eq(espl_transform_from_trs(&made, translation, rotation, scale), ESPL_OK);
+        ck_ok(espl_transform_from_trs(&made, translation, rotation, scale));
 
         // What was not of unit length is now, and then stays.
         memcpy(turned, made.rotation, sizeof turned);
         turns_like(turned, rotation, 1e-12);
-        ck_assert_int_eq(espl_transform_from_trs(&made, translation, turned, scale), ESPL_OK);
+        ck_ok(espl_transform_from_trs(&made, translation, turned, scale));
         espl_transform_to_trs(&made, moved, rotation, scaled);
         ck_assert_mem_eq(moved, translation, sizeof moved);
         ck_assert_mem_eq(rotation, turned, sizeof turned);
@@ -549,7 +546,7 @@ TEST(unit_rotation_of_parts_is_kept_bit_for_bit)
     espl_transform made;
     float moved[3], turned[4], scaled[3];
 
-    ck_assert_int_eq(espl_transform_from_trs(&made, zeros, rotation, zeros), ESPL_OK);
+    ck_ok(espl_transform_from_trs(&made, zeros, rotation, zeros));
     ck_assert_mem_eq(made.rotation, rotation, sizeof rotation);
     espl_transform_to_trs(&made, moved, turned, scaled);
     ck_assert_mem_eq(moved, zeros, sizeof zeros);
@@ -565,9 +562,9 @@ TEST(three_equal_scales_are_the_scale_and_others_the_stretch)
     const espl_transform as_stretch = {{0, 0, 0, -1}, {1, 2, 3}, 1, {-2, -2, 2}, 0};
     espl_transform made;
 
-    ck_assert_int_eq(espl_transform_from_trs(&made, at, rotation, even), ESPL_OK);
+    ck_ok(espl_transform_from_trs(&made, at, rotation, even));
     ck_assert_mem_eq(&made, &as_scale, sizeof made);
-    ck_assert_int_eq(espl_transform_from_trs(&made, at, rotation, uneven), ESPL_OK);
+    ck_ok(espl_transform_from_trs(&made, at, rotation, uneven));
     ck_assert_mem_eq(&made, &as_stretch, sizeof made);
 }
 
@@ -604,7 +601,7 @@ TEST(placement_of_parts_has_the_matrix_of_gltf)
         for (int k = 0; k < 4; ++k) {
             rotation[k] = t.rotation[k] * 3;
         }
-        ck_assert_int_eq(espl_transform_from_trs(&made, t.position, rotation, scale), ESPL_OK);
+        ck_ok(espl_transform_from_trs(&made, t.position, rotation, scale));
         espl_transform_matrix_4x4(columns, &made);
         oracle_matrix(m, rotation);
         for (int k = 0; k < 9; ++k) {

@@ -186,12 +186,12 @@ TEST(a_value_of_no_name_is_refused_and_nothing_is_written)
     float written[4] = {5, 6, 7, 8};
 
     for (int i = 0; i < 2; ++i) {
-        ck_assert_int_eq(espl_quat_from_euler(written, ahead, (espl_euler_order)names[i]),
-                         ESPL_ERR_ARGUMENT);
-        ck_assert_int_eq(espl_quat_to_euler(written, numbers, (espl_euler_order)names[i]),
-                         ESPL_ERR_ARGUMENT);
-        ck_assert_int_eq(espl_transform_look_at(&transform, ahead, NULL, (espl_axis)axes[i]),
-                         ESPL_ERR_ARGUMENT);
+        ck_status(espl_quat_from_euler(written, ahead, (espl_euler_order)names[i]),
+                  ESPL_ERR_ARGUMENT);
+        ck_status(espl_quat_to_euler(written, numbers, (espl_euler_order)names[i]),
+                  ESPL_ERR_ARGUMENT);
+        ck_status(espl_transform_look_at(&transform, ahead, NULL, (espl_axis)axes[i]),
+                  ESPL_ERR_ARGUMENT);
     }
     ck_assert(written[0] == 5 && written[1] == 6 && written[2] == 7 && written[3] == 8);
     ck_assert(memcmp(&transform, &placed, sizeof placed) == 0);

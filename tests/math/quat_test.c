@@ -113,15 +113,15 @@ TEST(normalized_quaternion_is_that_of_transforms)
             t.rotation[k] = i % 2 == 0 ? t.rotation[k] : ldexpf(t.rotation[k], power);
         }
         memcpy(q, t.rotation, sizeof q);
-        ck_assert_int_eq(espl_transform_normalize(&t), ESPL_OK);
-        ck_assert_int_eq(espl_quat_normalize(q), ESPL_OK);
+        ck_ok(espl_transform_normalize(&t));
+        ck_ok(espl_quat_normalize(q));
         ck_assert_mem_eq(q, t.rotation, sizeof q);
     }
     for (int i = 0; i < BAD_QUATS; ++i) {
         float q[4];
 
         memcpy(q, bad_quats[i], sizeof q);
-        ck_assert_int_eq(espl_quat_normalize(q), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_quat_normalize(q), ESPL_ERR_NOT_FINITE);
         ck_assert_mem_eq(q, bad_quats[i], sizeof q);
     }
 }
@@ -150,7 +150,7 @@ TEST(axis_and_angle_make_their_rotation)
         float axis[3], q[4];
 
         any_direction(axis, &random);
-        ck_assert_int_eq(espl_quat_from_axis_angle(q, axis, angle), ESPL_OK);
+        ck_ok(espl_quat_from_axis_angle(q, axis, angle));
         is_axis_angle(q, axis, angle);
     }
 }
@@ -162,7 +162,7 @@ TEST(positive_angle_turns_each_axis_towards_the_next)
         const float before[3] = {i == 2, i == 0, i == 1}, after[3] = {i == 1, i == 2, i == 0};
         float q[4], out[3];
 
-        ck_assert_int_eq(espl_quat_from_axis_angle(q, axis, 0x1.921fb6p+0f), ESPL_OK);
+        ck_ok(espl_quat_from_axis_angle(q, axis, 0x1.921fb6p+0f));
         espl_quat_rotate(out, q, before);
         for (int k = 0; k < 3; ++k) {
             ck_assert_float_eq_tol(out[k], after[k], 2e-7f);
@@ -183,7 +183,7 @@ TEST(rotation_tells_its_axis_and_angle)
         for (int k = 0; k < 4; ++k) {
             q[k] = (k == 3) == (i % 2 == 0) ? ldexpf(q[k], power) : q[k];
         }
-        ck_assert_int_eq(espl_quat_to_axis_angle(axis, &angle, q), ESPL_OK);
+        ck_ok(espl_quat_to_axis_angle(axis, &angle, q));
         unit_long(exact, q, 4);
         const long double length = length_long(exact, 3), sign = q[3] < 0 ? -1 : 1;
 
@@ -204,8 +204,8 @@ TEST(axis_and_angle_come_back)
         float axis[3], q[4], back[3], turned = -1;
 
         any_direction(axis, &random);
-        ck_assert_int_eq(espl_quat_from_axis_angle(q, axis, angle), ESPL_OK);
-        ck_assert_int_eq(espl_quat_to_axis_angle(back, &turned, q), ESPL_OK);
+        ck_ok(espl_quat_from_axis_angle(q, axis, angle));
+        ck_ok(espl_quat_to_axis_angle(back, &turned, q));
         ck_assert_float_eq_tol(turned, angle, 3e-7f);
         unit_long(unit, axis, 3);
         for (int k = 0; k < 3; ++k) {
@@ -217,7 +217,7 @@ TEST(axis_and_angle_come_back)
         }
         float again[3], other = -1;
 
-        ck_assert_int_eq(espl_quat_to_axis_angle(again, &other, q), ESPL_OK);
+        ck_ok(espl_quat_to_axis_angle(again, &other, q));
         ck_assert_mem_eq(again, back, sizeof back);
         ck_assert_float_eq(other, turned);
     }
@@ -241,7 +241,7 @@ TEST(rotations_without_axis_and_half_turns_are_defined)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         float axis[3], angle = -1;
 
-        ck_assert_int_eq(espl_quat_to_axis_angle(axis, &angle, cases[i].q), ESPL_OK);
+        ck_ok(espl_quat_to_axis_angle(axis, &angle, cases[i].q));
         ck_assert_float_eq(angle, cases[i].angle);
         for (int k = 0; k < 3; ++k) {
             ck_assert_float_eq(axis[k], cases[i].axis[k]);
@@ -257,13 +257,13 @@ TEST(bad_axes_angles_and_quaternions_are_refused)
     memcpy(q, mark, sizeof q);
     memcpy(axis, mark, sizeof axis);
     for (int i = 0; i < BAD_DIRECTIONS; ++i) {
-        ck_assert_int_eq(espl_quat_from_axis_angle(q, bad_directions[i], 1), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_quat_from_axis_angle(q, bad_directions[i], 1), ESPL_ERR_NOT_FINITE);
     }
     for (int i = 0; i < 3; ++i) {
-        ck_assert_int_eq(espl_quat_from_axis_angle(q, fine, numbers[i]), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_quat_from_axis_angle(q, fine, numbers[i]), ESPL_ERR_NOT_FINITE);
     }
     for (int i = 0; i < BAD_QUATS; ++i) {
-        ck_assert_int_eq(espl_quat_to_axis_angle(axis, &angle, bad_quats[i]), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_quat_to_axis_angle(axis, &angle, bad_quats[i]), ESPL_ERR_NOT_FINITE);
     }
     ck_assert_mem_eq(q, mark, sizeof q);
     ck_assert_mem_eq(axis, mark, sizeof axis);
@@ -295,7 +295,7 @@ static void takes(const float q[static 4], const float from[static 3], const flo
     float a[4], out[3];
 
     memcpy(a, unit, sizeof a);
-    ck_assert_int_eq(espl_quat_normalize(a), ESPL_OK);
+    ck_ok(espl_quat_normalize(a));
     unit_long(b, to, 3);
     espl_quat_rotate(out, q, a);
     for (int k = 0; k < 3; ++k) {
@@ -313,7 +313,7 @@ TEST(one_direction_goes_to_the_other_by_the_shortest_way)
 
         any_direction(from, &random);
         any_direction(to, &random);
-        ck_assert_int_eq(espl_quat_between(q, from, to), ESPL_OK);
+        ck_ok(espl_quat_between(q, from, to));
         between_long(expected, from, to);
         is_near_quat(q, expected, COMPONENT_ERROR);
         is_kept_by_normalize(q);
@@ -342,7 +342,7 @@ TEST(directions_close_to_one_line_keep_their_axis)
         if (expected[3] < 0x1p-23) {
             continue;
         }
-        ck_assert_int_eq(espl_quat_between(q, from, to), ESPL_OK);
+        ck_ok(espl_quat_between(q, from, to));
         is_near_quat(q, expected, COMPONENT_ERROR);
     }
 }
@@ -358,7 +358,7 @@ TEST(same_direction_is_no_rotation)
         any_direction(from, &random);
         const float to[3] = {from[0] * 4, from[1] * 4, from[2] * 4};
 
-        ck_assert_int_eq(espl_quat_between(q, from, to), ESPL_OK);
+        ck_ok(espl_quat_between(q, from, to));
         for (int k = 0; k < 4; ++k) {
             ck_assert_float_eq(q[k], unchanged[k]);
         }
@@ -386,7 +386,7 @@ TEST(opposite_directions_are_a_half_turn_about_what_is_nearest_to_up)
         const float to[3] = {-from[0], -from[1], -from[2]};
         float q[4];
 
-        ck_assert_int_eq(espl_quat_between(q, from, to), ESPL_OK);
+        ck_ok(espl_quat_between(q, from, to));
         for (int k = 0; k < 4; ++k) {
             ck_assert_float_eq_tol(q[k], cases[i].q[k], 1e-6f);
         }
@@ -405,13 +405,13 @@ TEST(rounding_does_not_choose_the_axis_of_a_half_turn)
 
         any_rotation(from, &random);
         from[3] = 0;
-        ck_assert_int_eq(espl_quat_normalize(from), ESPL_OK);
+        ck_ok(espl_quat_normalize(from));
         for (int k = 0; k < 3; ++k) {
             to[k] = -from[k];
         }
-        ck_assert_int_eq(espl_quat_between(exact, from, to), ESPL_OK);
+        ck_ok(espl_quat_between(exact, from, to));
         to[test_below(&random, 3)] += 0x1p-24f;
-        ck_assert_int_eq(espl_quat_between(q, from, to), ESPL_OK);
+        ck_ok(espl_quat_between(q, from, to));
         ck_assert_mem_eq(q, exact, sizeof q);
         takes(q, from, to);
     }
@@ -426,7 +426,7 @@ TEST(directions_of_any_length_are_taken)
         const float from[3] = {sizes[i % 6], 0, 0}, to[3] = {0, sizes[i / 6], 0};
         float q[4];
 
-        ck_assert_int_eq(espl_quat_between(q, from, to), ESPL_OK);
+        ck_ok(espl_quat_between(q, from, to));
         ck_assert(q[0] == 0 && q[1] == 0 && q[2] == half && q[3] == half);
     }
 }
@@ -438,8 +438,8 @@ TEST(bad_directions_are_refused)
 
     memcpy(q, mark, sizeof q);
     for (int i = 0; i < BAD_DIRECTIONS; ++i) {
-        ck_assert_int_eq(espl_quat_between(q, bad_directions[i], fine), ESPL_ERR_NOT_FINITE);
-        ck_assert_int_eq(espl_quat_between(q, fine, bad_directions[i]), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_quat_between(q, bad_directions[i], fine), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_quat_between(q, fine, bad_directions[i]), ESPL_ERR_NOT_FINITE);
     }
     ck_assert_mem_eq(q, mark, sizeof q);
 }

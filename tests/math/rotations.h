@@ -113,7 +113,7 @@ static inline void is_kept_by_normalize(const float q[static 4])
     float again[4];
 
     memcpy(again, q, sizeof again);
-    ck_assert_int_eq(espl_quat_normalize(again), ESPL_OK);
+    ck_ok(espl_quat_normalize(again));
     ck_assert_mem_eq(again, q, sizeof again);
 }
 

@@ -87,7 +87,7 @@ TEST(point_at_the_pivot_stays_there)
         float by[4];
 
         any_rotation(by, &random);
-        ck_assert_int_eq(espl_transform_rotate_about(&t, pivot, by), ESPL_OK);
+        ck_ok(espl_transform_rotate_about(&t, pivot, by));
     }
     espl_transform_point(out, &t, local);
     is_near(out, (const double[]){1, -2, 3}, 2e-2);
@@ -286,12 +286,11 @@ TEST(placements_that_are_not_finite_are_refused_field_by_field)
 
         put(&t, i / BAD_COUNT, not_finite[i % BAD_COUNT]);
         memcpy(&before, &t, sizeof t);
-        ck_assert_int_eq(espl_transform_normalize(&t), ESPL_ERR_NOT_FINITE);
-        ck_assert_int_eq(espl_transform_look_at(&t, target, NULL, ESPL_AXIS_FORWARD),
-                         ESPL_ERR_NOT_FINITE);
-        ck_assert_int_eq(espl_transform_look_at(&t, target, target, ESPL_AXIS_FORWARD),
-                         ESPL_ERR_NOT_FINITE);
-        ck_assert_int_eq(espl_transform_rotate_about(&t, target, by), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_transform_normalize(&t), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_transform_look_at(&t, target, NULL, ESPL_AXIS_FORWARD), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_transform_look_at(&t, target, target, ESPL_AXIS_FORWARD),
+                  ESPL_ERR_NOT_FINITE);
+        ck_status(espl_transform_rotate_about(&t, target, by), ESPL_ERR_NOT_FINITE);
         ck_assert(test_same(&t, &before));
     }
 }
@@ -309,22 +308,22 @@ TEST(arguments_that_are_not_finite_are_refused_field_by_field)
         const espl_transform before = t;
 
         put(four, field, bad);
-        ck_assert_int_eq(espl_transform_rotate_about(&t, good, four), ESPL_ERR_NOT_FINITE);
-        ck_assert_int_eq(espl_transform_from_trs(&t, good, four, good), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_transform_rotate_about(&t, good, four), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_transform_from_trs(&t, good, four, good), ESPL_ERR_NOT_FINITE);
         if (field < 3) {
             put(three, field, bad);
-            ck_assert_int_eq(espl_transform_look_at(&t, three, NULL, ESPL_AXIS_FORWARD),
-                             ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_transform_look_at(&t, three, good, ESPL_AXIS_FORWARD),
-                             ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_transform_look_at(&t, good, three, ESPL_AXIS_FORWARD),
-                             ESPL_ERR_NOT_FINITE);
+            ck_status(espl_transform_look_at(&t, three, NULL, ESPL_AXIS_FORWARD),
+                      ESPL_ERR_NOT_FINITE);
+            ck_status(espl_transform_look_at(&t, three, good, ESPL_AXIS_FORWARD),
+                      ESPL_ERR_NOT_FINITE);
+            ck_status(espl_transform_look_at(&t, good, three, ESPL_AXIS_FORWARD),
+                      ESPL_ERR_NOT_FINITE);
             // Nor does it matter that there is nothing to look at.
-            ck_assert_int_eq(espl_transform_look_at(&t, t.position, three, ESPL_AXIS_FORWARD),
-                             ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_transform_rotate_about(&t, three, by), ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_transform_from_trs(&t, three, by, good), ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_transform_from_trs(&t, good, by, three), ESPL_ERR_NOT_FINITE);
+            ck_status(espl_transform_look_at(&t, t.position, three, ESPL_AXIS_FORWARD),
+                      ESPL_ERR_NOT_FINITE);
+            ck_status(espl_transform_rotate_about(&t, three, by), ESPL_ERR_NOT_FINITE);
+            ck_status(espl_transform_from_trs(&t, three, by, good), ESPL_ERR_NOT_FINITE);
+            ck_status(espl_transform_from_trs(&t, good, by, three), ESPL_ERR_NOT_FINITE);
         }
         ck_assert(test_same(&t, &before));
     }
@@ -342,7 +341,7 @@ TEST(three_scales_that_are_not_finite_are_refused_together)
         for (int k = 0; k < 3; ++k) {
             put(scale, k, not_finite[i]);
         }
-        ck_assert_int_eq(espl_transform_from_trs(&t, at, by, scale), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_transform_from_trs(&t, at, by, scale), ESPL_ERR_NOT_FINITE);
         ck_assert(test_same(&t, &before));
     }
 }
@@ -356,13 +355,12 @@ TEST(rotations_of_no_length_are_refused)
 
     memcpy(empty.rotation, none, sizeof none);
     const espl_transform empty_before = empty;
-    ck_assert_int_eq(espl_transform_normalize(&empty), ESPL_ERR_NOT_FINITE);
-    ck_assert_int_eq(espl_transform_look_at(&empty, three, NULL, ESPL_AXIS_FORWARD),
-                     ESPL_ERR_NOT_FINITE);
-    ck_assert_int_eq(espl_transform_rotate_about(&empty, three, by), ESPL_ERR_NOT_FINITE);
+    ck_status(espl_transform_normalize(&empty), ESPL_ERR_NOT_FINITE);
+    ck_status(espl_transform_look_at(&empty, three, NULL, ESPL_AXIS_FORWARD), ESPL_ERR_NOT_FINITE);
+    ck_status(espl_transform_rotate_about(&empty, three, by), ESPL_ERR_NOT_FINITE);
     ck_assert(test_same(&empty, &empty_before));
-    ck_assert_int_eq(espl_transform_rotate_about(&good, three, none), ESPL_ERR_NOT_FINITE);
-    ck_assert_int_eq(espl_transform_from_trs(&good, three, none, three), ESPL_ERR_NOT_FINITE);
+    ck_status(espl_transform_rotate_about(&good, three, none), ESPL_ERR_NOT_FINITE);
+    ck_status(espl_transform_from_trs(&good, three, none, three), ESPL_ERR_NOT_FINITE);
     ck_assert(test_same(&good, &good_before));
 }
 
@@ -377,9 +375,8 @@ TEST(matrices_that_are_not_finite_are_refused_element_by_element)
 
         espl_transform_matrix_4x4(columns, &t);
         put(columns, i / BAD_COUNT, not_finite[i % BAD_COUNT]);
-        ck_assert_int_eq(espl_transform_from_matrix_4x4(&t, columns, &residual),
-                         ESPL_ERR_NOT_FINITE);
-        ck_assert_int_eq(espl_transform_from_matrix_4x4(&t, columns, NULL), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_transform_from_matrix_4x4(&t, columns, &residual), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_transform_from_matrix_4x4(&t, columns, NULL), ESPL_ERR_NOT_FINITE);
         ck_assert(test_same(&t, &before));
         ck_assert_float_eq(residual, 123);
     }
@@ -396,15 +393,15 @@ TEST(zeros_below_zero_are_kept_where_bits_are)
     const float target[3] = {1, 2, 3}, by[4] = {0, 0.6f, 0, 0.8f};
     espl_transform t = below_zero;
 
-    ck_assert_int_eq(espl_transform_normalize(&t), ESPL_OK);
+    ck_ok(espl_transform_normalize(&t));
     ck_assert(test_same(&t, &below_zero));
 
-    ck_assert_int_eq(espl_transform_look_at(&t, target, NULL, ESPL_AXIS_FORWARD), ESPL_OK);
+    ck_ok(espl_transform_look_at(&t, target, NULL, ESPL_AXIS_FORWARD));
     ck_assert(memcmp(t.rotation, below_zero.rotation, sizeof t.rotation) != 0);
     memcpy(t.rotation, below_zero.rotation, sizeof t.rotation);
     ck_assert(test_same(&t, &below_zero));
 
-    ck_assert_int_eq(espl_transform_rotate_about(&t, target, by), ESPL_OK);
+    ck_ok(espl_transform_rotate_about(&t, target, by));
     ck_assert_mem_eq(&t.scale, &below_zero.scale, sizeof t.scale);
     ck_assert_mem_eq(t.stretch, below_zero.stretch, sizeof t.stretch);
     ck_assert_uint_eq(t.user_data, below_zero.user_data);
@@ -416,9 +413,8 @@ TEST(zeros_below_zero_of_parts_and_matrices_are_kept)
     espl_transform t;
     float translation[3], rotation[4], scale[3], columns[16];
 
-    ck_assert_int_eq(
-        espl_transform_from_trs(&t, below_zero.position, below_zero.rotation, below_zero.stretch),
-        ESPL_OK);
+    ck_ok(
+        espl_transform_from_trs(&t, below_zero.position, below_zero.rotation, below_zero.stretch));
     ck_assert_mem_eq(t.position, below_zero.position, sizeof t.position);
     ck_assert_mem_eq(t.rotation, below_zero.rotation, sizeof t.rotation);
     ck_assert_mem_eq(&t.scale, &below_zero.scale, sizeof t.scale);
@@ -430,7 +426,7 @@ TEST(zeros_below_zero_of_parts_and_matrices_are_kept)
 
     espl_transform_matrix_4x4(columns, &below_zero);
     ck_assert_mem_eq(&columns[12], below_zero.position, sizeof below_zero.position);
-    ck_assert_int_eq(espl_transform_from_matrix_4x4(&t, columns, NULL), ESPL_OK);
+    ck_ok(espl_transform_from_matrix_4x4(&t, columns, NULL));
     ck_assert_mem_eq(t.position, below_zero.position, sizeof t.position);
 }
 
@@ -443,7 +439,7 @@ TEST(stretch_and_context_are_carried_bit_for_bit)
 
     ck_assert_mem_eq(world.stretch, below_zero.stretch, sizeof world.stretch);
     ck_assert_uint_eq(world.user_data, below_zero.user_data);
-    ck_assert_int_eq(espl_transform_relative(&back, &parent, &below_zero), ESPL_OK);
+    ck_ok(espl_transform_relative(&back, &parent, &below_zero));
     ck_assert_mem_eq(back.stretch, below_zero.stretch, sizeof back.stretch);
     ck_assert_uint_eq(back.user_data, below_zero.user_data);
 }

@@ -59,7 +59,7 @@ TEST(point_goes_where_a_child_would_stand)
 
         espl_transform_point(out, &frame, child.position);
         ck_assert_mem_eq(out, world.position, sizeof out);
-        ck_assert_int_eq(espl_transform_relative(&local, &frame, &child), ESPL_OK);
+        ck_ok(espl_transform_relative(&local, &frame, &child));
         espl_transform_point_inverse(out, &frame, child.position);
         ck_assert_mem_eq(out, local.position, sizeof out);
     }

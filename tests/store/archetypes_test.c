@@ -37,9 +37,7 @@ static uint32_t change(uint32_t from, const espl_component *add, size_t add_coun
 {
     uint32_t number = ESPL__NONE;
 
-    ck_assert_int_eq(
-        espl__archetype_change(&fix.store, from, add, add_count, remove, remove_count, &number),
-        ESPL_OK);
+    ck_ok(espl__archetype_change(&fix.store, from, add, add_count, remove, remove_count, &number));
     return number;
 }
 
@@ -84,15 +82,13 @@ TEST(set_may_be_as_large_as_the_limit)
     for (uint32_t i = 0; i <= ESPL_SET_LIMIT; ++i) {
         set[i] = i + 1;
     }
-    ck_assert_int_eq(espl__archetype_of(&fix.store, set, ESPL_SET_LIMIT + 1, &number),
-                     ESPL_ERR_LIMIT);
+    ck_status(espl__archetype_of(&fix.store, set, ESPL_SET_LIMIT + 1, &number), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(number, 777);
     ck_assert_uint_eq(espl__array_length(fix.store.archetypes), 0);
 
     const uint32_t full = fixture_archetype(&fix, set, ESPL_SET_LIMIT);
     const espl_component last = ESPL_SET_LIMIT + 1, first = 1;
-    ck_assert_int_eq(espl__archetype_change(&fix.store, full, &last, 1, NULL, 0, &number),
-                     ESPL_ERR_LIMIT);
+    ck_status(espl__archetype_change(&fix.store, full, &last, 1, NULL, 0, &number), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(number, 777);
 
     // One out and one in fits; what is there already takes no place.
@@ -139,9 +135,9 @@ TEST(role_edges_lead_to_the_same_set_with_another_role)
     const uint32_t solo = fixture_archetype(&fix, set, 4);
     uint32_t root = 0, member = 0, back = 0;
 
-    ck_assert_int_eq(espl__archetype_role(&fix.store, solo, ESPL_ROOT, &root), ESPL_OK);
-    ck_assert_int_eq(espl__archetype_role(&fix.store, root, ESPL_MEMBER, &member), ESPL_OK);
-    ck_assert_int_eq(espl__archetype_role(&fix.store, member, ESPL_SOLO, &back), ESPL_OK);
+    ck_ok(espl__archetype_role(&fix.store, solo, ESPL_ROOT, &root));
+    ck_ok(espl__archetype_role(&fix.store, root, ESPL_MEMBER, &member));
+    ck_ok(espl__archetype_role(&fix.store, member, ESPL_SOLO, &back));
     ck_assert_uint_eq(back, solo);
     ck_assert_uint_eq(member, fixture_archetype(&fix, as_member, 4));
     ck_assert(espl__archetype_has(&fix.store, root, ESPL_ROOT));
@@ -149,14 +145,12 @@ TEST(role_edges_lead_to_the_same_set_with_another_role)
     ck_assert(!espl__archetype_has(&fix.store, root, ESPL_MEMBER));
 
     // Its own role, one it has to begin with, and the cached way.
-    ck_assert_int_eq(espl__archetype_role(&fix.store, solo, ESPL_SOLO, &back), ESPL_OK);
+    ck_ok(espl__archetype_role(&fix.store, solo, ESPL_SOLO, &back));
     ck_assert_uint_eq(back, solo);
-    ck_assert_int_eq(
-        espl__archetype_role(&fix.store, fixture_archetype(&fix, bare, 1), ESPL_SOLO, &back),
-        ESPL_OK);
+    ck_ok(espl__archetype_role(&fix.store, fixture_archetype(&fix, bare, 1), ESPL_SOLO, &back));
     ck_assert(espl__archetype_has(&fix.store, back, ESPL_SOLO));
     fix.fail_at = fix.calls + 1;
-    ck_assert_int_eq(espl__archetype_role(&fix.store, solo, ESPL_ROOT, &back), ESPL_OK);
+    ck_ok(espl__archetype_role(&fix.store, solo, ESPL_ROOT, &back));
     ck_assert_uint_eq(back, root);
 }
 
@@ -321,7 +315,7 @@ TEST(archetype_without_memory_is_not_made)
                 ck_assert_uint_eq(to, before);
                 break;
             }
-            ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
+            ck_status(status, ESPL_ERR_NO_MEMORY);
             ck_assert_uint_eq(to, 777);
             ck_assert_uint_eq(espl__array_length(fix.store.archetypes), before);
             failures += 1;

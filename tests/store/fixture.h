@@ -73,7 +73,7 @@ static inline void fixture_begin(fixture *fix)
 {
     *fix = (fixture){0};
     espl__heap_init(&fix->heap, &(espl_allocator){fix, fixture_allocate, fixture_release});
-    ck_assert_int_eq(espl__store_init(&fix->store, &fix->heap, FIXTURE_TAG), ESPL_OK);
+    ck_ok(espl__store_init(&fix->store, &fix->heap, FIXTURE_TAG));
 }
 
 /// Fail the test with the broken rule unless all hold.
@@ -101,7 +101,7 @@ static inline espl_component fixture_component(fixture *fix, const char *name, s
     const espl_component_def def = {.name = name, .size = size, .alignment = alignment};
     espl_component number = 0;
 
-    ck_assert_int_eq(espl__component_register(&fix->store, &def, &number), ESPL_OK);
+    ck_ok(espl__component_register(&fix->store, &def, &number));
     return number;
 }
 
@@ -109,7 +109,7 @@ static inline uint32_t fixture_archetype(fixture *fix, const espl_component *set
 {
     uint32_t number = ESPL__NONE;
 
-    ck_assert_int_eq(espl__archetype_of(&fix->store, set, count, &number), ESPL_OK);
+    ck_ok(espl__archetype_of(&fix->store, set, count, &number));
     return number;
 }
 
@@ -117,18 +117,20 @@ static inline uint32_t fixture_archetype(fixture *fix, const espl_component *set
 static inline void fixture_take_indices(fixture *fix, uint32_t archetype, uint32_t *indices,
                                         size_t count)
 {
-    ck_assert_int_eq(espl__entities_reserve(&fix->store, count), ESPL_OK);
-    ck_assert_int_eq(espl__rows_reserve(&fix->store, archetype, count), ESPL_OK);
+    ck_ok(espl__entities_reserve(&fix->store, count));
+    ck_ok(espl__rows_reserve(&fix->store, archetype, count));
     fix->heap.is_forbidden = true;
     for (size_t i = 0; i < count; ++i) {
         indices[i] = espl__entity_take(&fix->store).index;
     }
 }
 
+/// Carry out what is marked, and fail the test unless the store is sound then.
 static inline void fixture_settle(fixture *fix)
 {
     espl__rows_settle(&fix->store);
     fix->heap.is_forbidden = false;
+    fixture_is_sound(fix);
 }
 
 /// Make entities with rows of zeros.

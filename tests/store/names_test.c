@@ -39,7 +39,7 @@ static void tear_down(void)
 
 static void set(uint32_t entity, const char *text)
 {
-    ck_assert_int_eq(espl__name_set(&names, &heap, entity, text, strlen(text)), ESPL_OK);
+    ck_ok(espl__name_set(&names, &heap, entity, text, strlen(text)));
 }
 
 static const char *get(uint32_t entity)

@@ -27,6 +27,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
+    fixture_is_sound(&fix);
     fixture_end(&fix);
 }
 
@@ -110,7 +111,6 @@ TEST(copies_carry_the_values_of_their_source)
     fixture_copy(&fix, named, source, copies, MANY);
     fixture_settle(&fix);
 
-    fixture_is_sound(&fix);
     ck_assert_uint_eq(get(source, weight), 0x0123456789abcdef);
     for (size_t i = 0; i < MANY; ++i) {
         ck_assert_uint_eq(index_at(named, 2 + i), copies[i]);
@@ -139,7 +139,6 @@ TEST(source_may_stand_where_its_copies_go)
     fixture_copy(&fix, paged_tagged, copies[4], more, 0);
     fixture_settle(&fix);
 
-    fixture_is_sound(&fix);
     for (size_t i = 0; i < 5; ++i) {
         ck_assert_mem_eq(espl__row_value(&fix.store, copies[i], page), value, PAGE);
     }
@@ -158,8 +157,8 @@ TEST_LOOP(opened_rows_are_given_in_any_pieces, 0, 20)
 
     fixture_create(&fix, plain, &source, 1);
     put(source, weight, 0xfeed);
-    ck_assert_int_eq(espl__entities_reserve(&fix.store, MANY), ESPL_OK);
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, named, MANY), ESPL_OK);
+    ck_ok(espl__entities_reserve(&fix.store, MANY));
+    ck_ok(espl__rows_reserve(&fix.store, named, MANY));
     fix.heap.is_forbidden = true;
     espl__entities_take(&fix.store, entities, MANY);
     for (uint32_t i = 0; i < MANY; ++i) {
@@ -197,7 +196,6 @@ TEST_LOOP(opened_rows_are_given_in_any_pieces, 0, 20)
     }
     fixture_settle(&fix);
 
-    fixture_is_sound(&fix);
     for (size_t i = 0; i < MANY; ++i) {
         const uint32_t index = entities[order[i]].index;
 
@@ -228,7 +226,6 @@ TEST(index_may_be_far_larger_than_the_rows)
     ck_assert_uint_eq(espl__record_row(&fix.store.records[late[0]]), 0);
     ck_assert_uint_eq(espl__record_row(&fix.store.records[indices[MANY - 1]]), 0);
     ck_assert_uint_eq(get(indices[MANY - 1], weight), 5);
-    fixture_is_sound(&fix);
 }
 
 // --- Moving ---
@@ -248,12 +245,11 @@ TEST(move_keeps_what_both_have_and_zeroes_the_rest)
     for (uint32_t row = 0; row < moved; ++row) {
         rows[row] = row;
     }
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, named, moved), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, named, moved));
     fix.heap.is_forbidden = true;
     espl__rows_move(&fix.store, chunk, named, rows, moved);
     fixture_settle(&fix);
 
-    fixture_is_sound(&fix);
     ck_assert_uint_eq(at(named)->count, moved);
     ck_assert_uint_eq(at(plain)->count, MANY - moved);
     for (uint32_t i = 0; i < MANY; ++i) {
@@ -266,10 +262,9 @@ TEST(move_keeps_what_both_have_and_zeroes_the_rest)
     }
 
     // And back: the column that only the other has is gone.
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, plain, 1), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, plain, 1));
     move_row(indices[0], plain);
     fixture_settle(&fix);
-    fixture_is_sound(&fix);
     ck_assert_uint_eq(get(indices[0], weight), 1000);
     ck_assert_ptr_null(espl__row_value(&fix.store, indices[0], name));
 }
@@ -280,12 +275,11 @@ TEST(placement_that_is_new_shows_the_record_slot)
 
     fixture_create(&fix, paged, &index, 1);
     espl__entity_set_slot(&fix.store, index, 33);
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, plain, 1), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, plain, 1));
     move_row(index, plain);
     fixture_settle(&fix);
 
     ck_assert_uint_eq(*(uint32_t *)espl__row_value(&fix.store, index, ESPL_TRANSFORM), 33);
-    fixture_is_sound(&fix);
 }
 
 // BUGS F14: in release builds too.
@@ -302,7 +296,6 @@ TEST(move_to_the_same_archetype_does_nothing)
     fixture_is_sound(&fix);
     fixture_settle(&fix);
     ck_assert_uint_eq(fixture_hash(&fix), before);
-    fixture_is_sound(&fix);
 }
 
 // --- Settling ---
@@ -346,7 +339,7 @@ TEST_LOOP(any_rows_that_leave_are_filled_from_the_end, 0, 1024)
     for (uint32_t i = 0; i < SUBSET_ROWS; ++i) {
         put(indices[i], page, 70 + i);
     }
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, paged_tagged, SUBSET_ROWS), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, paged_tagged, SUBSET_ROWS));
     fix.heap.is_forbidden = true;
     for (uint32_t step = 0; step < 3; ++step) {
         const uint32_t position = is_backwards ? 2 - step : step;
@@ -372,7 +365,6 @@ TEST_LOOP(any_rows_that_leave_are_filled_from_the_end, 0, 1024)
     }
     fixture_settle(&fix);
 
-    fixture_is_sound(&fix);
     const size_t staying = expect(expected, indices, leaving, leaving_count);
     ck_assert_uint_eq(at(paged)->count, staying);
     for (size_t i = 0; i < staying; ++i) {
@@ -400,7 +392,6 @@ TEST(rows_added_in_the_same_change_fill_holes)
     fixture_copy(&fix, plain, old[2], &fresh[1], 1);
     fixture_settle(&fix);
 
-    fixture_is_sound(&fix);
     ck_assert_uint_eq(index_at(plain, 0), fresh[0]);
     ck_assert_uint_eq(index_at(plain, 1), fresh[1]);
     ck_assert_uint_eq(index_at(plain, 2), old[2]);
@@ -413,7 +404,7 @@ TEST(index_may_live_again_in_the_change_it_died_in)
     fixture_create(&fix, plain, &index, 1);
     put(index, weight, 5);
     const espl_entity before = espl__entity_at(&fix.store, index);
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, named, 1), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, named, 1));
     fix.heap.is_forbidden = true;
 
     // The old row goes with the settle, when its index has another one.
@@ -422,12 +413,11 @@ TEST(index_may_live_again_in_the_change_it_died_in)
     espl__row_add(&fix.store, named, index);
     fixture_settle(&fix);
 
-    fixture_is_sound(&fix);
     ck_assert_uint_eq(at(plain)->count, 0);
     ck_assert_uint_eq(at(named)->count, 1);
     ck_assert_uint_eq(get(index, weight), 0);
-    ck_assert_int_eq(espl__entity_check(&fix.store, before), ESPL_ERR_DEAD);
-    ck_assert_int_eq(espl__entity_check(&fix.store, espl__entity_at(&fix.store, index)), ESPL_OK);
+    ck_status(espl__entity_check(&fix.store, before), ESPL_ERR_DEAD);
+    ck_ok(espl__entity_check(&fix.store, espl__entity_at(&fix.store, index)));
 }
 
 TEST(row_may_move_twice_in_a_change)
@@ -436,14 +426,13 @@ TEST(row_may_move_twice_in_a_change)
 
     fixture_create(&fix, plain, &index, 1);
     put(index, weight, 5);
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, named, 1), ESPL_OK);
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, plain, 1), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, named, 1));
+    ck_ok(espl__rows_reserve(&fix.store, plain, 1));
     fix.heap.is_forbidden = true;
     move_row(index, named);
     move_row(index, plain);
     fixture_settle(&fix);
 
-    fixture_is_sound(&fix);
     ck_assert_uint_eq(at(plain)->count, 1);
     ck_assert_uint_eq(at(named)->count, 0);
     ck_assert_uint_eq(get(index, weight), 5);
@@ -476,17 +465,16 @@ TEST(values_that_are_lacking_are_null)
 
 TEST(largest_reserve_wins)
 {
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, paged, 4), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, paged, 4));
     ck_assert_uint_eq(at(paged)->reserved, 6);
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, paged, 4), ESPL_OK);
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, paged, 0), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, paged, 4));
+    ck_ok(espl__rows_reserve(&fix.store, paged, 0));
     ck_assert_uint_eq(at(paged)->reserved, 6);
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, paged, 7), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, paged, 7));
     ck_assert_uint_eq(at(paged)->reserved, 9);
     ck_assert_uint_eq(at(paged)->count, 0);
     fixture_is_sound(&fix);
     fixture_settle(&fix);
-    fixture_is_sound(&fix);
 }
 
 TEST(reserve_that_fails_leaves_the_chunks_as_they_were)
@@ -500,7 +488,7 @@ TEST(reserve_that_fails_leaves_the_chunks_as_they_were)
     const uint32_t before = fixture_hash(&fix);
     const size_t chunks = espl__array_length(at(paged)->chunks);
 
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, paged, SIZE_MAX), ESPL_ERR_LIMIT);
+    ck_status(espl__rows_reserve(&fix.store, paged, SIZE_MAX), ESPL_ERR_LIMIT);
     ck_assert_int_lt(espl__rows_reserve(&fix.store, paged, SIZE_MAX - 4), 0);
     for (size_t n = 1;; ++n) {
         const size_t bytes = fix.bytes;
@@ -510,7 +498,7 @@ TEST(reserve_that_fails_leaves_the_chunks_as_they_were)
         if (status == ESPL_OK) {
             break;
         }
-        ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
+        ck_status(status, ESPL_ERR_NO_MEMORY);
         ck_assert_uint_eq(fixture_hash(&fix), before);
         ck_assert_uint_eq(at(paged)->reserved, chunks * SMALL_CHUNK);
         ck_assert_uint_eq(at(paged)->wanted, 0);
@@ -572,7 +560,6 @@ TEST(churn_neither_allocates_nor_grows)
             fixture_destroy(&fix, old[i]);
         }
         fixture_settle(&fix);
-        fixture_is_sound(&fix);
         // Every life takes one of fifteen in the shrunken build; a dozen turns are within.
         ck_assert(turn < 3 || (fix.calls == calls && fix.bytes == bytes));
         calls = fix.calls;
@@ -587,14 +574,13 @@ TEST(churn_neither_allocates_nor_grows)
 
 TEST(reserve_that_was_not_used_outlives_one_settle)
 {
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, paged, 30), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, paged, 30));
     fixture_settle(&fix);
     ck_assert_uint_eq(at(paged)->reserved, 30);
     fixture_is_sound(&fix);
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, paged, 1), ESPL_OK);
+    ck_ok(espl__rows_reserve(&fix.store, paged, 1));
     fixture_settle(&fix);
     ck_assert_uint_eq(at(paged)->reserved, SMALL_CHUNK);
-    fixture_is_sound(&fix);
 }
 
 // Trim a store with much to spare, with the n-th allocation failing. Tells whether one failed.
@@ -616,8 +602,7 @@ static bool trim_faulted(size_t n)
     fix.fail_at = 0;
     // Chunks need no memory to go, whatever becomes of the tables.
     ck_assert_uint_lt(fix.bytes, bytes);
-    ck_assert_int_eq(espl__entity_check(&fix.store, espl__entity_at(&fix.store, indices[0])),
-                     ESPL_OK);
+    ck_ok(espl__entity_check(&fix.store, espl__entity_at(&fix.store, indices[0])));
     fixture_is_sound(&fix);
     ck_assert(espl__store_trim(&fix.store));
     return !is_done;

@@ -19,11 +19,11 @@ static void set_up(void)
         .name = "bond", .size = 20, .references = references, .reference_count = 2};
     const espl_component plain_set[] = {ESPL_TRANSFORM, ESPL_SOLO, weight}, paged_set[] = {page};
 
-    ck_assert_int_eq(espl__component_register(&fix.store, &def, &bond), ESPL_OK);
+    ck_ok(espl__component_register(&fix.store, &def, &bond));
 
     plain = fixture_archetype(&fix, plain_set, 3);
     paged = fixture_archetype(&fix, paged_set, 1);
-    ck_assert_int_eq(espl__archetype_role(&fix.store, plain, ESPL_ROOT, &root), ESPL_OK);
+    ck_ok(espl__archetype_role(&fix.store, plain, ESPL_ROOT, &root));
 
     // Two free indices, two free chunk numbers, one chunk full and one partly filled.
     uint32_t extra[8];
@@ -278,7 +278,7 @@ TEST(role_edge_to_a_set_with_other_high_components_is_named)
                               fixture_archetype(&fix, none, 1)};
     uint32_t to = 0;
 
-    ck_assert_int_eq(espl__archetype_role(&fix.store, from, ESPL_ROOT, &to), ESPL_OK);
+    ck_ok(espl__archetype_role(&fix.store, from, ESPL_ROOT, &to));
     for (size_t i = 0; i < 3; ++i) {
         BREAKS(edge, at(from)->role_edge[1], wrong[i]);
     }
@@ -286,14 +286,14 @@ TEST(role_edge_to_a_set_with_other_high_components_is_named)
     const espl_component bare[] = {ESPL_SOLO};
     const uint32_t alone = fixture_archetype(&fix, bare, 1);
 
-    ck_assert_int_eq(espl__archetype_role(&fix.store, alone, ESPL_ROOT, &to), ESPL_OK);
+    ck_ok(espl__archetype_role(&fix.store, alone, ESPL_ROOT, &to));
     BREAKS(edge, at(alone)->role_edge[1], wrong[1]);
 
     // From a set without any low number.
     const espl_component high[] = {tags[67], tags[69]};
     const uint32_t without = fixture_archetype(&fix, high, 2);
 
-    ck_assert_int_eq(espl__archetype_role(&fix.store, without, ESPL_ROOT, &to), ESPL_OK);
+    ck_ok(espl__archetype_role(&fix.store, without, ESPL_ROOT, &to));
     fixture_is_sound(&fix);
     for (size_t i = 0; i < 3; ++i) {
         BREAKS(edge, at(without)->role_edge[1], wrong[i]);
@@ -316,9 +316,8 @@ TEST(broken_edge_is_named)
     const espl_component tag = ESPL_DISABLED;
     uint32_t more = 0, less = 0;
 
-    ck_assert_int_eq(espl__archetype_change(&fix.store, plain, &tag, 1, NULL, 0, &more), ESPL_OK);
-    ck_assert_int_eq(espl__archetype_change(&fix.store, plain, NULL, 0, &weight, 1, &less),
-                     ESPL_OK);
+    ck_ok(espl__archetype_change(&fix.store, plain, &tag, 1, NULL, 0, &more));
+    ck_ok(espl__archetype_change(&fix.store, plain, NULL, 0, &weight, 1, &less));
     ck_assert_uint_eq(at(plain)->gain.to, more);
     ck_assert_uint_eq(at(plain)->loss.to, less);
     BREAKS(edge, at(plain)->gain.to, plain);

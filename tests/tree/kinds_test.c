@@ -87,7 +87,7 @@ TEST(values_are_of_the_type_and_size_that_the_kind_says)
 
         ck_assert_int_eq(espl__write_value_type((espl_write_kind)wrong[i]), ESPL__VALUE_NONE);
         ck_assert(loads_its_size((espl_write_kind)wrong[i]));
-        ck_assert_int_eq(espl__write_check((espl_write_kind)wrong[i], &value), ESPL_ERR_ARGUMENT);
+        ck_status(espl__write_check((espl_write_kind)wrong[i], &value), ESPL_ERR_ARGUMENT);
     }
 }
 
@@ -145,9 +145,8 @@ TEST(the_world_of_a_copy_of_its_parent_is_not_set)
     const espl__placement before = placement;
 
     wanted.position[0] = 1;
-    ck_assert_int_eq(
-        espl__placement_set_world(&placement, &world, &parent, ESPL__PART_POSE, &wanted),
-        ESPL_ERR_COPIES_PARENT);
+    ck_status(espl__placement_set_world(&placement, &world, &parent, ESPL__PART_POSE, &wanted),
+              ESPL_ERR_COPIES_PARENT);
     ck_assert(espl__placement_is_equal(&placement, &before));
     ck_assert_mem_eq(&world, &parent.world, sizeof world);
 }

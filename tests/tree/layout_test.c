@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Layout: copies in breadth-first order, compaction of one tree, and layout debt. A tree that is
 // laid out when its debt is due never costs more than twice the best possible.
-#include "tests/tree/fixture.h"
+#include "tests/tree/edits.h"
 
 enum { NODES = 200, ROOM = 1200 };
-
-static forest_fixture fix;
-static espl__forest *const forest = &fix.forest;
 
 static void set_up(void)
 {
@@ -16,12 +13,6 @@ static void set_up(void)
 static void tear_down(void)
 {
     fixture_end(&fix);
-}
-
-static void begin_again(void)
-{
-    tear_down();
-    set_up();
 }
 
 // --- What a tree is, whatever its slots ---
@@ -91,7 +82,7 @@ TEST(a_copy_in_order_is_the_same_tree_breadth_first)
         const uint32_t count = look_at(old.base, before);
         uint32_t exceptional = 0;
 
-        ck_assert_int_eq(espl__forest_reserve(forest, count, 1), ESPL_OK);
+        ck_ok(espl__forest_reserve(forest, count, 1));
         const uint32_t tree = espl__tree_take(forest), base = espl__range_take(forest, count);
         espl__side *const side =
             old.side == NULL ? NULL : espl__side_make(&fix.heap, count, old.side->kept != NULL);
@@ -110,8 +101,7 @@ TEST(a_copy_in_order_is_the_same_tree_breadth_first)
         compare_looks(base, count);
         for (uint32_t i = 0; i < count; ++i) {
             ck_assert_uint_eq(fix.moves[before[i].entity], 1);
-            ck_assert_uint_eq(forest->links[fix.slots[before[i].entity]].entity,
-                              before[i].entity);
+            ck_assert_uint_eq(forest->links[fix.slots[before[i].entity]].entity, before[i].entity);
         }
         espl__tree_drop_side(forest, tree);
         fixture_is_valid(&fix);
@@ -160,13 +150,13 @@ TEST(compaction_without_memory_changes_nothing)
         bool is_done = false;
 
         for (size_t fail_at = 1; !is_done; ++fail_at) {
-            fixture_snapshot was = fixture_take_snapshot(&fix);
+            fixture_snapshot was = fixture_take_snapshot();
 
             test_heap_arm(&fix.under, fail_at, true);
             is_done = espl__tree_compact(forest, tree, fixture_moved, &fix);
             test_heap_arm(&fix.under, 0, false);
             if (!is_done) {
-                fixture_snapshot is = fixture_take_snapshot(&fix);
+                fixture_snapshot is = fixture_take_snapshot();
 
                 fixture_compare(&was, &is, "compaction without memory");
             }
@@ -247,7 +237,7 @@ static void lay_out(habit h)
     const espl__tree *const t = &f->forest.trees[0];
 
     if ((t->flags & ESPL__TREE_IN_ORDER) == 0) {
-        ck_assert_int_eq(espl__forest_reserve(&f->forest, ROOM, 0), ESPL_OK);
+        ck_ok(espl__forest_reserve(&f->forest, ROOM, 0));
         const uint32_t root = f->forest.trees[0].base;
 
         // All that comes has room, because growth is not what is compared.
@@ -319,8 +309,7 @@ static void edit_all(uint64_t *random)
         if (choice == 0 && is_leaf && entity_count > 10) {
             fixture_remove(f, f->slots[entity]);
         } else if (choice == 1 || entity == 0 || entity_count <= 10) {
-            const uint32_t slot =
-                fixture_add(f, f->slots[s.parent], slot_or_last(f, s.before));
+            const uint32_t slot = fixture_add(f, f->slots[s.parent], slot_or_last(f, s.before));
 
             ck_assert_uint_ne(slot, ESPL__NO_SLOT);
             f->forest.world[slot] = espl__world_expected(&f->forest, slot);
@@ -398,8 +387,7 @@ TEST(debt_costs_at_most_twice_the_best_and_one_layout)
             if (test_one_in(&random, writes)) {
                 edit_all(&random);
             }
-            const uint32_t entity =
-                seed % 5 == 0 ? 0 : entities[test_below(&random, entity_count)];
+            const uint32_t entity = seed % 5 == 0 ? 0 : entities[test_below(&random, entity_count)];
             const espl_pose pose = fixture_pose(&random);
 
             for (int h = 0; h < HABITS; ++h) {
@@ -441,24 +429,22 @@ static void begin_trees(size_t budget)
                                 .tag = 7,
                                 .layout_budget = budget};
 
-    ck_assert_int_eq(espl_world_create(&test.world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&test.world, &def));
     for (uint32_t i = 0; i < TREES; ++i) {
         roots[i] = test_solo(test.world);
         for (uint32_t k = 0; k < LEAVES; ++k) {
             leaves[i][k] = test_solo(test.world);
-            ck_assert_int_eq(espl_attach(test.world, leaves[i][k],
-                                         k < 4 ? roots[i] : leaves[i][k / 2], NULL), ESPL_OK);
+            ck_ok(espl_attach(test.world, leaves[i][k], k < 4 ? roots[i] : leaves[i][k / 2], NULL));
         }
     }
-    ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
+    ck_ok(espl_compact(test.world));
 }
 
 static void break_order(void)
 {
     for (uint32_t i = 0; i < TREES; ++i) {
-        ck_assert_int_eq(espl_set_sibling(test.world, leaves[i][0], espl_entity_null()), ESPL_OK);
-        ck_assert_int_eq(espl_destroy(test.world, leaves[i][LEAVES - 2], ESPL_EXTENT_OWNED),
-                         ESPL_OK);
+        ck_ok(espl_set_sibling(test.world, leaves[i][0], espl_entity_null()));
+        ck_ok(espl_destroy(test.world, leaves[i][LEAVES - 2], ESPL_EXTENT_OWNED));
     }
 }
 
@@ -474,8 +460,8 @@ static void run_up_debt(void)
 
         ck_assert_uint_lt(round, 100000);
         for (uint32_t i = 0; i < TREES; ++i) {
-            ck_assert_int_eq(espl_set_local_transform(test.world, roots[i], &value), ESPL_OK);
-            ck_assert_int_eq(espl_set_local_transform(test.world, leaves[i][1], &value), ESPL_OK);
+            ck_ok(espl_set_local_transform(test.world, roots[i], &value));
+            ck_ok(espl_set_local_transform(test.world, leaves[i][1], &value));
         }
     }
 }
@@ -501,9 +487,9 @@ TEST(writes_move_no_slots_and_a_sync_pays)
     for (uint32_t k = 0; k < LEAVES; ++k) {
         ck_assert_uint_eq(espl_get_rank(test.world, leaves[0][k]), ranks[k]);
     }
-    ck_assert_int_eq(espl_sync(test.world, NULL), ESPL_OK);
+    ck_ok(espl_sync(test.world, NULL));
     ck_assert_uint_eq(stats().nodes_laid_out - before_sync, TREES * LEAVES);
-    ck_assert_int_eq(espl_sync(test.world, NULL), ESPL_OK);
+    ck_ok(espl_sync(test.world, NULL));
     ck_assert_uint_eq(stats().nodes_laid_out - before_sync, TREES * LEAVES);
     ck_assert_uint_eq(stats().holes, 0);
     test_world_end(&test);
@@ -525,7 +511,7 @@ TEST(one_sync_lays_out_its_budget_and_at_most_one_tree_more)
         run_up_debt();
         do {
             before_sync = stats().nodes_laid_out;
-            ck_assert_int_eq(espl_sync(test.world, NULL), ESPL_OK);
+            ck_ok(espl_sync(test.world, NULL));
             const uint64_t laid_out = stats().nodes_laid_out - before_sync;
 
             ck_assert_uint_le(laid_out, budgets[b] + LEAVES);
@@ -552,10 +538,10 @@ TEST(debt_of_a_sync_without_memory_is_paid_by_a_later_one)
     const uint64_t before_sync = stats().nodes_laid_out;
 
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_sync(test.world, NULL), ESPL_OK);
+    ck_ok(espl_sync(test.world, NULL));
     test_heap_arm(&test.heap, 0, false);
     test_world_is_valid(test.world);
-    ck_assert_int_eq(espl_sync(test.world, NULL), ESPL_OK);
+    ck_ok(espl_sync(test.world, NULL));
     ck_assert_uint_eq(stats().nodes_laid_out - before_sync, TREES * LEAVES);
     test_world_end(&test);
 }

@@ -2,12 +2,10 @@
 // Worlds from locals: the same bits for every order of slots, every way to visit the nodes below
 // one, every kernel, every cut of a range and any number of workers. The oracle is the public
 // formula of inherit flags.
-#include "tests/tree/fixture.h"
+#include "tests/tree/edits.h"
 
 enum { NODES = 96, LARGE = 1500 };
 
-static forest_fixture fix;
-static espl__forest *const forest = &fix.forest;
 static espl__context context;
 static espl__frame frames[LARGE * 2];
 
@@ -23,12 +21,6 @@ static void set_up(void)
 static void tear_down(void)
 {
     fixture_end(&fix);
-}
-
-static void begin_again(void)
-{
-    tear_down();
-    set_up();
 }
 
 // --- Trees ---
@@ -115,6 +107,15 @@ static uint32_t out_of_order(const shape *s, uint64_t *random)
     }
     spoil_holes(tree);
     return tree;
+}
+
+// A small tree, in order where `seed` is even.
+static uint32_t some_tree(uint64_t seed, uint64_t *random)
+{
+    const uint32_t size = 2 + test_below(random, NODES - 1);
+    const shape s = random_shape(size, 1 + test_below(random, 6), random);
+
+    return seed % 2 == 0 ? in_order(&s) : out_of_order(&s, random);
 }
 
 // --- The oracle ---
@@ -281,9 +282,8 @@ TEST(workers_give_the_same_worlds)
         const uint32_t size = 200 + test_below(&random, LARGE - 200);
         const shape s = random_shape(size, 1 + test_below(&random, 200), &random);
         const uint32_t tree = in_order(&s);
-        test_executor executor = {.manner = manners[seed % 3],
-                                  .workers = 1 + (uint32_t)(seed % 9),
-                                  .random = seed};
+        test_executor executor = {
+            .manner = manners[seed % 3], .workers = 1 + (uint32_t)(seed % 9), .random = seed};
         const espl_executor hostile = test_executor_of(&executor);
 
         forest->grain = 8;
@@ -335,8 +335,7 @@ TEST(visited_nodes_are_counted_and_what_is_visited_in_vain_is_debt)
                 ck_assert_uint_eq(debt, 0);
             }
             espl__propagate_by_links(forest, &context, slot);
-            ck_assert_uint_eq(context.counts.nodes_visited - before.nodes_visited,
-                              visited + below);
+            ck_assert_uint_eq(context.counts.nodes_visited - before.nodes_visited, visited + below);
             ck_assert_uint_eq(context.counts.debt - before.debt, debt);
         }
         begin_again();
@@ -366,9 +365,8 @@ TEST(worlds_that_are_not_finite_are_counted_exactly)
 
     for (uint64_t seed = 0; seed < seeds; ++seed) {
         uint64_t random = seed;
-        const uint32_t size = 2 + test_below(&random, NODES - 1);
-        const shape s = random_shape(size, 1 + test_below(&random, 6), &random);
-        const uint32_t tree = seed % 2 == 0 ? in_order(&s) : out_of_order(&s, &random);
+        const uint32_t tree = some_tree(seed, &random);
+        const uint32_t size = forest->trees[tree].live;
 
         forest->kernels = kernels[seed % count];
         fixture_pose_all(&fix, tree, 0, &random);
@@ -438,13 +436,11 @@ TEST(stale_flags_below_a_node_are_cleared)
 
     for (uint64_t seed = 0; seed < seeds; ++seed) {
         uint64_t random = seed;
-        const uint32_t size = 2 + test_below(&random, NODES - 1);
-        const shape s = random_shape(size, 1 + test_below(&random, 6), &random);
-        const uint32_t tree = seed % 2 == 0 ? in_order(&s) : out_of_order(&s, &random);
+        const uint32_t tree = some_tree(seed, &random);
         const uint32_t slot = fixture_node_of(&fix, tree, &random);
 
         fixture_pose_all(&fix, tree, 0, &random);
-        fixture_open_nursery(&fix, 1, false);
+        fixture_open_nursery(1, false);
         for (uint32_t at = slot; at != ESPL__NO_SLOT;
              at = espl__next_in_walk(forest, at, slot, true)) {
             forest->flags[at] |= test_one_in(&random, 2) ? ESPL__SLOT_STALE : 0;
@@ -454,7 +450,7 @@ TEST(stale_flags_below_a_node_are_cleared)
              at = espl__next_in_walk(forest, at, slot, true)) {
             ck_assert(!espl__slot_is(forest, at, ESPL__SLOT_STALE));
         }
-        fixture_close_nursery(&fix, true);
+        fixture_close_nursery(true);
         begin_again();
     }
 }
@@ -480,10 +476,9 @@ TEST(one_node_tells_whether_its_children_see_a_change)
         const bool is_changed = espl__propagate_node(forest, &context, slot);
         const espl__frame after = espl__slot_frame(forest, slot);
 
-        ck_assert(is_changed ==
-                  (memcmp(&before.world, &after.world, sizeof before.world) != 0 ||
-                   memcmp(before.extra.stretch, after.extra.stretch,
-                          sizeof before.extra.stretch) != 0));
+        ck_assert(is_changed == (memcmp(&before.world, &after.world, sizeof before.world) != 0 ||
+                                 memcmp(before.extra.stretch, after.extra.stretch,
+                                        sizeof before.extra.stretch) != 0));
         begin_again();
     }
 }
@@ -496,9 +491,7 @@ TEST(user_data_comes_to_nodes_that_copy_their_parent_and_to_no_others)
 
     for (uint64_t seed = 0; seed < seeds; ++seed) {
         uint64_t random = seed;
-        const uint32_t size = 2 + test_below(&random, NODES - 1);
-        const shape s = random_shape(size, 1 + test_below(&random, 6), &random);
-        const uint32_t tree = seed % 2 == 0 ? in_order(&s) : out_of_order(&s, &random);
+        const uint32_t tree = some_tree(seed, &random);
         const espl__tree *const t = &forest->trees[tree];
         static espl_pose worlds[2 * NODES];
 

@@ -4,9 +4,6 @@
 
 enum { SLOTS = 4096, TREES = 256, NO_OWNER = ESPL__NO_TREE };
 
-static forest_fixture fix;
-static espl__forest *const forest = &fix.forest;
-
 // The model: owner of each slot, and the trees that live.
 static uint32_t owner[SLOTS];
 static uint32_t living[TREES], living_count;
@@ -26,12 +23,6 @@ static void tear_down(void)
     ck_assert_uint_eq(forest->end, 0);
     ck_assert_uint_eq(forest->free_slots, 0);
     fixture_end(&fix);
-}
-
-static void begin_again(void)
-{
-    tear_down();
-    set_up();
 }
 
 // --- The model ---
@@ -100,7 +91,7 @@ static bool own_class_holds(uint32_t wanted)
 // A tree with a range of so many slots, which were nobody's and are the best fit.
 static uint32_t take(uint32_t count)
 {
-    ck_assert_int_eq(espl__forest_reserve(forest, count, 1), ESPL_OK);
+    ck_ok(espl__forest_reserve(forest, count, 1));
     const uint32_t tree = espl__tree_take(forest);
     const uint32_t before = forest->end, best = best_class(count);
     const bool is_own = own_class_holds(count);
@@ -322,13 +313,13 @@ TEST(a_reserve_past_the_limit_is_refused)
 {
     const size_t limit = UINT32_MAX / 2;
 
-    ck_assert_int_eq(espl__forest_reserve(forest, limit + 1, 0), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl__forest_reserve(forest, 0, limit + 1), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl__forest_reserve(forest, SIZE_MAX, 0), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl__forest_prepay(forest, SIZE_MAX, 1), ESPL_ERR_LIMIT);
+    ck_status(espl__forest_reserve(forest, limit + 1, 0), ESPL_ERR_LIMIT);
+    ck_status(espl__forest_reserve(forest, 0, limit + 1), ESPL_ERR_LIMIT);
+    ck_status(espl__forest_reserve(forest, SIZE_MAX, 0), ESPL_ERR_LIMIT);
+    ck_status(espl__forest_prepay(forest, SIZE_MAX, 1), ESPL_ERR_LIMIT);
     (void)take(3);
-    ck_assert_int_eq(espl__forest_reserve(forest, limit - 2, 0), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl__forest_reserve(forest, SIZE_MAX - 2, 0), ESPL_ERR_LIMIT);
+    ck_status(espl__forest_reserve(forest, limit - 2, 0), ESPL_ERR_LIMIT);
+    ck_status(espl__forest_reserve(forest, SIZE_MAX - 2, 0), ESPL_ERR_LIMIT);
     check_pool();
 }
 
@@ -347,10 +338,8 @@ TEST(a_reserve_that_fails_changes_nothing)
 
     for (size_t i = 0; i < 3; ++i) {
         test_heap_arm(&fix.under, 1, true);
-        ck_assert_int_eq(espl__forest_reserve(forest, wanted[i][0], wanted[i][1]),
-                         ESPL_ERR_NO_MEMORY);
-        ck_assert_int_eq(espl__forest_prepay(forest, wanted[i][0], wanted[i][1]),
-                         ESPL_ERR_NO_MEMORY);
+        ck_status(espl__forest_reserve(forest, wanted[i][0], wanted[i][1]), ESPL_ERR_NO_MEMORY);
+        ck_status(espl__forest_prepay(forest, wanted[i][0], wanted[i][1]), ESPL_ERR_NO_MEMORY);
         test_heap_arm(&fix.under, 0, false);
         ck_assert_uint_eq(forest->floor, 0);
         ck_assert_uint_eq(forest->capacity, slots);
@@ -365,7 +354,7 @@ TEST(ranges_that_were_reserved_need_no_memory)
     if (test_moves_always()) {
         return;
     }
-    ck_assert_int_eq(espl__forest_reserve(forest, 1000, 50), ESPL_OK);
+    ck_ok(espl__forest_reserve(forest, 1000, 50));
     test_heap_arm(&fix.under, 1, true);
     for (uint32_t i = 0; i < 50; ++i) {
         (void)take(1 + test_below(&random, 20));

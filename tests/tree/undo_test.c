@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The undo log restores the state before an edit bit for bit: links, slots, holes, headers, free
 // ranges, locals and worlds. First on forests alone, then by playbacks that run out of memory.
-#include "tests/tree/fixture.h"
+#include "tests/tree/edits.h"
 
 #include <stdio.h>
 
-static forest_fixture fix;
-static espl__forest *const forest = &fix.forest;
 static espl__edit edit;
 
 static void set_up(void)
@@ -21,12 +19,6 @@ static void tear_down(void)
     fixture_end(&fix);
 }
 
-static void begin_again(void)
-{
-    tear_down();
-    set_up();
-}
-
 // --- Forests ---
 
 static void undo(fixture_snapshot *before, uint64_t seed)
@@ -35,9 +27,9 @@ static void undo(fixture_snapshot *before, uint64_t seed)
 
     (void)snprintf(when, sizeof when, "seed %llu", (unsigned long long)seed);
     espl__edit_undo(&edit);
-    fixture_close_nursery(&fix, true);
+    fixture_close_nursery(true);
     test_heap_arm(&fix.under, 0, false);
-    fixture_snapshot after = fixture_take_snapshot(&fix);
+    fixture_snapshot after = fixture_take_snapshot();
 
     fixture_compare(before, &after, when);
     fixture_is_valid(&fix);
@@ -48,14 +40,14 @@ static void run(uint64_t seed, bool is_plain, uint32_t steps, size_t fail_at, bo
 {
     uint64_t random = seed;
 
-    fixture_random_forest(&fix, is_plain, &random);
+    fixture_random_forest(is_plain, &random);
     fixture_is_valid(&fix);
-    fixture_snapshot before = fixture_take_snapshot(&fix);
+    fixture_snapshot before = fixture_take_snapshot();
 
-    fixture_begin_edit(&fix, &edit, 64);
+    fixture_begin_edit(&edit, 64);
     test_heap_arm(&fix.under, fail_at, test_one_in(&random, 2));
     for (uint32_t i = 0; i < steps && edit.status == ESPL_OK; ++i) {
-        (void)fixture_edit_at_random(&fix, &edit, &random);
+        (void)fixture_edit_at_random(&edit, &random);
     }
     if (edit.status == ESPL_OK && test_one_in(&random, 2)) {
         edit.status = espl__edit_survey(&edit);
@@ -128,15 +120,15 @@ TEST(a_transform_that_came_to_a_new_node_goes_with_the_node)
 
     placement.extra.user_data = 5;
     fixture_place(&fix, root, &placement);
-    fixture_snapshot before = fixture_take_snapshot(&fix);
+    fixture_snapshot before = fixture_take_snapshot();
 
-    fixture_begin_edit(&fix, &edit, 4);
-    ck_assert_int_eq(espl__edit_prepare_new(&edit, &place), ESPL_OK);
-    ck_assert_int_eq(espl__edit_clone(&edit, &espl__template_of_none, &place, &made), ESPL_OK);
+    fixture_begin_edit(&edit, 4);
+    ck_ok(espl__edit_prepare_new(&edit, &place));
+    ck_ok(espl__edit_clone(&edit, &espl__template_of_none, &place, &made));
     const uint32_t slot = edit.made[made].slot;
 
-    ck_assert_int_eq(espl__edit_add_transform(&edit, slot, &identity), ESPL_OK);
-    ck_assert_int_eq(espl__edit_set_inherit(&edit, slot, ESPL_COPY_PARENT), ESPL_OK);
+    ck_ok(espl__edit_add_transform(&edit, slot, &identity));
+    ck_ok(espl__edit_set_inherit(&edit, slot, ESPL_COPY_PARENT));
     undo(&before, 0);
 }
 
@@ -146,19 +138,17 @@ TEST(a_transform_that_came_to_a_new_node_goes_with_the_node)
 static espl_status play_last_stretch(size_t fail_at)
 {
     test_world test;
-    espl_command_buffer *commands = NULL;
 
     test_world_begin(&test, 7, NULL);
     const espl_entity tree = test_solo(test.world), node = test_solo(test.world);
     espl_write write = {.entity = tree, .kind = ESPL_WRITE_STRETCH, .value = {.stretch = {1, 1, 1}}};
 
-    ck_assert_int_eq(espl_set_stretch(test.world, tree, (float[]){2, 1, 1}), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
+    ck_ok(espl_set_stretch(test.world, tree, (float[]){2, 1, 1}));
+    espl_command_buffer *const commands = test_commands(test.world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
-    ck_assert_int_eq(espl_record_write(recorder, 0, write.entity, write.kind, &write.value),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_record_attach(recorder, 0, node, tree, NULL), ESPL_OK);
+    ck_ok(espl_record_write(recorder, 0, write.entity, write.kind, &write.value));
+    ck_ok(espl_record_attach(recorder, 0, node, tree, NULL));
     const uint64_t before = test_physical_hash(test.world);
 
     test_heap_arm(&test.heap, fail_at, false);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The validator of a forest: each rule is broken in each way, and the validator names it. Each test
 // then restores the forest.
+#include "lib/tree/propagate.h"
 #include "tests/tree/fixture.h"
-
-static forest_fixture fix;
-static espl__forest *const forest = &fix.forest;
 
 // A tree with a hole, one in order, one with side arrays, one that is free, and a solo.
 static uint32_t holed, ordered, decked;
@@ -114,7 +112,8 @@ TEST(ranges_have_room_and_slots_know_them)
 TEST(holes_are_in_one_chain_and_clean)
 {
     static const char chain[] = "the holes of a tree are in one chain";
-    static const char clean[] = "a hole has no flags, and names the base of its range as its parent";
+    static const char clean[] =
+        "a hole has no flags, and names the base of its range as its parent";
     espl__tree *const t = &forest->trees[holed];
 
     breaks_word(&t->hole, ESPL__NO_SLOT, chain);
@@ -149,7 +148,8 @@ TEST(links_name_each_other)
     breaks_flags(root, ESPL__SLOT_FREE_LINK, alone);
     breaks_word(&forest->parent[root], hole, "a parent is a node of the same tree");
     breaks_word(&forest->parent[root], top, "a parent is a node of the same tree");
-    breaks_word(&forest->parent[root], first, "the slot of a parent is below those of its children");
+    breaks_word(&forest->parent[root], first,
+                "the slot of a parent is below those of its children");
     breaks_word(&forest->parent[grandchild], hole, name);
     breaks_word(&forest->parent[first], grandchild, name);
     breaks_word(&links[first].first_child, top, name);
@@ -166,7 +166,8 @@ TEST(links_name_each_other)
 TEST(order_is_what_a_tree_says)
 {
     static const char order[] = "a tree that says so is in breadth-first order";
-    static const char single[] = "a tree has one root, at its base, or is unsettled and not in order";
+    static const char single[] =
+        "a tree has one root, at its base, or is unsettled and not in order";
     espl__tree *const t = &forest->trees[ordered];
 
     breaks_word(&forest->trees[holed].flags, ESPL__TREE_IN_ORDER,

@@ -95,7 +95,7 @@ TEST(no_executor_changes_a_bit_of_a_batch)
     size_t count = 3;
 
     if (espl_executor_has_threads()) {
-        ck_assert_int_eq(espl_executor_create_threads(&executors[count], 2), ESPL_OK);
+        ck_ok(espl_executor_create_threads(&executors[count], 2));
         count += 1;
     }
     for (size_t i = 0; i < test_scaled(12); ++i) {

@@ -29,113 +29,88 @@ typedef struct windows {
     uint64_t random;
 } windows;
 
-static void begin(windows *w, test_manner manner)
+static windows w;
+
+static void begin(test_manner manner)
 {
-    w->size = test_fitting((size_t)TREES * NODES_MOST, 1) / TREES;
-    w->dead = TREES * w->size;
-    w->busy = (test_executor){.manner = manner, .workers = 3, .random = 5};
-    w->random = 7;
-    const espl_executor executor = test_executor_of(&w->busy);
+    w.size = test_fitting((size_t)TREES * NODES_MOST, 1) / TREES;
+    w.dead = TREES * w.size;
+    w.busy = (test_executor){.manner = manner, .workers = 3, .random = 5};
+    w.random = 7;
+    const espl_executor executor = test_executor_of(&w.busy);
 
     for (uint32_t k = 0; k < WORLDS; ++k) {
-        test_world_begin(&w->worlds[k], 1, k == 1 ? &executor : NULL);
-        w->nodes[k] = make_trees(w->worlds[k].world, TREES, w->size, 3);
+        test_world_begin(&w.worlds[k], 1, k == 1 ? &executor : NULL);
+        w.nodes[k] = make_trees(w.worlds[k].world, TREES, w.size, 3);
     }
-    test_cut_jobs(w->worlds[1].world, 64);
-    w->numbers = calloc(ENTRIES, sizeof *w->numbers);
-    w->entries = calloc(ENTRIES, sizeof *w->entries);
-    ck_assert(w->numbers != NULL && w->entries != NULL);
+    test_cut_jobs(w.worlds[1].world, 64);
+    w.numbers = test_array(ENTRIES, sizeof *w.numbers);
+    w.entries = test_array(ENTRIES, sizeof *w.entries);
 }
 
-static void end(windows *w)
+static void end(void)
 {
     for (uint32_t k = 0; k < WORLDS; ++k) {
-        free(w->nodes[k]);
-        test_world_end(&w->worlds[k]);
+        free(w.nodes[k]);
+        test_world_end(&w.worlds[k]);
     }
-    free(w->numbers);
-    free(w->entries);
+    free(w.numbers);
+    free(w.entries);
 }
 
 // --- Orders ---
 
 // A node of the tree that entry i of `count` writes to where the trees come one after the other.
-static uint32_t node_in_turn(windows *w, uint32_t i, uint32_t count)
+static uint32_t node_in_turn(uint32_t i, uint32_t count)
 {
     const uint32_t tree = (uint32_t)((uint64_t)i * TREES / count);
 
-    return tree * w->size + (uint32_t)test_below(&w->random, w->size);
+    return tree * w.size + (uint32_t)test_below(&w.random, w.size);
 }
 
-static void trees_in_turn(windows *w)
+typedef enum order {
+    TREES_IN_TURN,
+    TREES_IN_TURN_WITH_GAPS,
+    FIRST_TREES_COME_BACK,
+    ONE_TREE_COMES_FIRST,
+    BEGINS_IN_THE_MIDDLE,
+    NOTHING_BUT_GAPS_FIRST,
+    IN_ORDER, // each node in order of the slots, so that nothing is sorted
+    ORDERS
+} order;
+
+static uint32_t number_of(order how, uint32_t i)
 {
-    for (uint32_t i = 0; i < ENTRIES; ++i) {
-        w->numbers[i] = node_in_turn(w, i, ENTRIES);
+    switch (how) {
+    case TREES_IN_TURN_WITH_GAPS:
+        return i % 5000 == 4999 ? w.dead : node_in_turn(i, ENTRIES);
+    case FIRST_TREES_COME_BACK:
+        return node_in_turn(i % (ENTRIES / 2), ENTRIES / 2);
+    case ONE_TREE_COMES_FIRST:
+        return i < ENTRIES / 2 ? (uint32_t)test_below(&w.random, w.size) : node_in_turn(i, ENTRIES);
+    case BEGINS_IN_THE_MIDDLE:
+        return node_in_turn((i + ENTRIES / 2) % ENTRIES, ENTRIES);
+    case NOTHING_BUT_GAPS_FIRST:
+        return i < 20000 ? w.dead : node_in_turn(i - 20000, ENTRIES - 20000);
+    case IN_ORDER:
+        return (uint32_t)((uint64_t)i * w.dead / ENTRIES);
+    default:
+        return node_in_turn(i, ENTRIES);
     }
 }
 
-static void trees_in_turn_with_gaps(windows *w)
+static void order_entries(order how)
 {
     for (uint32_t i = 0; i < ENTRIES; ++i) {
-        w->numbers[i] = i % 5000 == 4999 ? w->dead : node_in_turn(w, i, ENTRIES);
+        w.numbers[i] = number_of(how, i);
     }
 }
-
-static void first_trees_come_back(windows *w)
-{
-    for (uint32_t i = 0; i < ENTRIES; ++i) {
-        const uint32_t half = i % (ENTRIES / 2);
-        w->numbers[i] = node_in_turn(w, half, ENTRIES / 2);
-    }
-}
-
-static void one_tree_comes_first(windows *w)
-{
-    for (uint32_t i = 0; i < ENTRIES; ++i) {
-        w->numbers[i] = i < ENTRIES / 2 ? (uint32_t)test_below(&w->random, w->size)
-                                        : node_in_turn(w, i, ENTRIES);
-    }
-}
-
-static void begins_in_the_middle(windows *w)
-{
-    for (uint32_t i = 0; i < ENTRIES; ++i) {
-        w->numbers[i] = node_in_turn(w, (i + ENTRIES / 2) % ENTRIES, ENTRIES);
-    }
-}
-
-static void nothing_but_gaps_first(windows *w)
-{
-    for (uint32_t i = 0; i < ENTRIES; ++i) {
-        w->numbers[i] = i < 20000 ? w->dead : node_in_turn(w, i - 20000, ENTRIES - 20000);
-    }
-}
-
-// Each node in order of the slots, so that nothing is sorted.
-static void in_order(windows *w)
-{
-    for (uint32_t i = 0; i < ENTRIES; ++i) {
-        w->numbers[i] = (uint32_t)((uint64_t)i * w->dead / ENTRIES);
-    }
-}
-
-static void (*const orders[])(windows *) = {
-    trees_in_turn,
-    trees_in_turn_with_gaps,
-    first_trees_come_back,
-    one_tree_comes_first,
-    begins_in_the_middle,
-    nothing_but_gaps_first,
-    in_order,
-};
-
-enum { ORDERS = sizeof orders / sizeof *orders };
 
 // --- Writing ---
 
-static espl_write_value value_for(windows *w, espl_write_kind kind, uint32_t i)
+static espl_write_value value_for(espl_write_kind kind, uint32_t i)
 {
-    const espl_write one = write_ordinary(w->nodes[0][0], kind, &w->random);
+    const espl_write one = write_ordinary(w.nodes[0][0], kind, &w.random);
     espl_write_value value = one.value;
 
     if (kind != ESPL_WRITE_LOCAL_SCALE && i % 997 == 3) {
@@ -144,25 +119,24 @@ static espl_write_value value_for(windows *w, espl_write_kind kind, uint32_t i)
     return value;
 }
 
-static espl_status write_at_once(const windows *w, uint32_t k, espl_write_kind kind,
-                                 espl_write_report *report)
+static espl_status write_at_once(uint32_t k, espl_write_kind kind, espl_write_report *report)
 {
     for (uint32_t i = 0; i < ENTRIES; ++i) {
-        const uint32_t number = w->numbers[i];
-        w->entries[i].entity = number < w->dead ? w->nodes[k][number] : (espl_entity){0};
+        const uint32_t number = w.numbers[i];
+        w.entries[i].entity = number < w.dead ? w.nodes[k][number] : (espl_entity){0};
     }
-    return espl_write_strided(w->worlds[k].world, kind, &w->entries[0].entity, sizeof(entry),
-                              &w->entries[0].value, sizeof(entry), ENTRIES, report);
+    return espl_write_strided(w.worlds[k].world, kind, &w.entries[0].entity, sizeof(entry),
+                              &w.entries[0].value, sizeof(entry), ENTRIES, report);
 }
 
-static void write_one_by_one(const windows *w, espl_write_kind kind, espl_write_report *report)
+static void write_one_by_one(espl_write_kind kind, espl_write_report *report)
 {
     *report = (espl_write_report){0};
     for (uint32_t i = 0; i < ENTRIES; ++i) {
-        const uint32_t number = w->numbers[i];
-        const espl_entity entity = number < w->dead ? w->nodes[2][number] : (espl_entity){0};
+        const uint32_t number = w.numbers[i];
+        const espl_entity entity = number < w.dead ? w.nodes[2][number] : (espl_entity){0};
         const espl_status status =
-            espl_write_one(w->worlds[2].world, entity, kind, &w->entries[i].value);
+            espl_write_one(w.worlds[2].world, entity, kind, &w.entries[i].value);
 
         if (status >= 0) {
             report->applied += 1;
@@ -173,18 +147,17 @@ static void write_one_by_one(const windows *w, espl_write_kind kind, espl_write_
     }
 }
 
-static void worlds_are_the_same(const windows *w)
+static void worlds_are_the_same(void)
 {
-    for (uint32_t i = 0; i < w->dead; ++i) {
-        const espl_transform a = test_world_of(w->worlds[0].world, w->nodes[0][i]);
-        const espl_transform b = test_world_of(w->worlds[2].world, w->nodes[2][i]);
+    for (uint32_t i = 0; i < w.dead; ++i) {
+        const espl_transform a = test_world_of(w.worlds[0].world, w.nodes[0][i]);
+        const espl_transform b = test_world_of(w.worlds[2].world, w.nodes[2][i]);
 
         ck_assert_msg(test_same(&a, &b), "node %u", i);
     }
-    ck_assert_uint_eq(test_physical_hash(w->worlds[0].world),
-                      test_physical_hash(w->worlds[1].world));
-    const espl_world_stats serial = test_stats(w->worlds[0].world);
-    const espl_world_stats busy = test_stats(w->worlds[1].world);
+    ck_assert_uint_eq(test_physical_hash(w.worlds[0].world), test_physical_hash(w.worlds[1].world));
+    const espl_world_stats serial = test_stats(w.worlds[0].world);
+    const espl_world_stats busy = test_stats(w.worlds[1].world);
     ck_assert_uint_eq(serial.writes, busy.writes);
     ck_assert_uint_eq(serial.writes_skipped, busy.writes_skipped);
     ck_assert_uint_eq(serial.nodes_visited, busy.nodes_visited);
@@ -197,41 +170,39 @@ TEST_LOOP(a_batch_of_several_windows_comes_to_what_calls_come_to, 0, 4 * ORDERS)
                                              ESPL_WRITE_TRANSLATE_IN_PARENT};
     const espl_write_kind kind = kinds[_i % 4];
     espl_write_report serial, busy, single;
-    windows w;
 
-    begin(&w, (test_manner)(TEST_IN_ORDER + _i % 3));
-    orders[_i / 4](&w);
+    begin((test_manner)(TEST_IN_ORDER + _i % 3));
+    order_entries((order)(_i / 4));
     for (uint32_t i = 0; i < ENTRIES; ++i) {
-        w.entries[i].value = value_for(&w, kind, i);
+        w.entries[i].value = value_for(kind, i);
     }
-    ck_assert_int_eq(write_at_once(&w, 0, kind, &serial), ESPL_PARTLY);
-    ck_assert_int_eq(write_at_once(&w, 1, kind, &busy), ESPL_PARTLY);
-    write_one_by_one(&w, kind, &single);
+    ck_status(write_at_once(0, kind, &serial), ESPL_PARTLY);
+    ck_status(write_at_once(1, kind, &busy), ESPL_PARTLY);
+    write_one_by_one(kind, &single);
     ck_assert_uint_eq(serial.applied, single.applied);
     ck_assert_uint_eq(serial.refused, single.refused);
     ck_assert_uint_eq(serial.first_refused, single.first_refused);
     ck_assert_int_eq(serial.first_status, single.first_status);
     ck_assert_mem_eq(&serial, &busy, sizeof serial);
-    worlds_are_the_same(&w);
+    worlds_are_the_same();
     for (uint32_t k = 0; k < WORLDS; ++k) {
         test_world_is_valid(w.worlds[k].world);
     }
-    end(&w);
+    end();
 }
 
 // The first trees are written again at the end of a batch.
 TEST(the_last_entry_of_a_node_prevails_over_windows)
 {
     espl_write_report report;
-    windows w;
 
-    begin(&w, TEST_IN_ORDER);
-    first_trees_come_back(&w);
+    begin(TEST_IN_ORDER);
+    order_entries(FIRST_TREES_COME_BACK);
     for (uint32_t i = 0; i < ENTRIES; ++i) {
         w.entries[i].value.scale = 1 + (float)i / ENTRIES;
     }
     for (uint32_t k = 0; k < 2; ++k) {
-        ck_assert_int_eq(write_at_once(&w, k, ESPL_WRITE_LOCAL_SCALE, &report), ESPL_OK);
+        ck_ok(write_at_once(k, ESPL_WRITE_LOCAL_SCALE, &report));
         ck_assert_uint_eq(report.applied, ENTRIES);
     }
     for (uint32_t number = 0; number < w.dead; number += 1 + w.dead / 100) {
@@ -243,7 +214,7 @@ TEST(the_last_entry_of_a_node_prevails_over_windows)
         const espl_transform local = test_local_of(w.worlds[0].world, w.nodes[0][number]);
         ck_assert_float_eq(local.scale, last == 0 ? 1 : 1 + (float)(last - 1) / ENTRIES);
     }
-    end(&w);
+    end();
 }
 
 // In a batch parents come first, also where the entry of a child is the first one and that of its root
@@ -252,10 +223,9 @@ TEST(the_last_entry_of_a_node_prevails_over_windows)
 TEST_LOOP(a_child_stays_where_a_long_batch_puts_it, 0, 2)
 {
     const espl_write_kind kind = _i == 0 ? ESPL_WRITE_WORLD_POSITION : ESPL_WRITE_LOCAL_ROTATION;
-    windows w;
 
-    begin(&w, TEST_IN_ORDER);
-    in_order(&w);
+    begin(TEST_IN_ORDER);
+    order_entries(IN_ORDER);
     w.numbers[0] = 1;
     w.numbers[ENTRIES - 1] = 0;
     for (uint32_t i = 0; i < ENTRIES; ++i) {
@@ -268,22 +238,18 @@ TEST_LOOP(a_child_stays_where_a_long_batch_puts_it, 0, 2)
         const espl_entity child = w.nodes[k][1];
 
         if (_i == 1) {
-            ck_assert_int_eq(espl_set_inherit(w.worlds[k].world, child, ESPL_ABSOLUTE_ROTATION),
-                             ESPL_OK);
+            ck_ok(espl_set_inherit(w.worlds[k].world, child, ESPL_ABSOLUTE_ROTATION));
         }
         if (k < 2) {
-            ck_assert_int_eq(write_at_once(&w, k, kind, NULL), ESPL_OK);
+            ck_ok(write_at_once(k, kind, NULL));
         } else {
             const espl_entity root = w.nodes[k][0];
-            ck_assert_int_eq(
-                espl_write_one(w.worlds[k].world, root, kind, &w.entries[ENTRIES - 1].value),
-                ESPL_OK);
-            ck_assert_int_eq(espl_write_one(w.worlds[k].world, child, kind, &w.entries[0].value),
-                             ESPL_OK);
+            ck_ok(espl_write_one(w.worlds[k].world, root, kind, &w.entries[ENTRIES - 1].value));
+            ck_ok(espl_write_one(w.worlds[k].world, child, kind, &w.entries[0].value));
         }
         const espl_transform here = test_world_of(w.worlds[k].world, child);
         const espl_transform first = test_world_of(w.worlds[0].world, w.nodes[0][1]);
         ck_assert(test_same(&here, &first));
     }
-    end(&w);
+    end();
 }

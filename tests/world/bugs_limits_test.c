@@ -2,14 +2,25 @@
 // Faults that other systems of this kind had with the limits of numbers, wide counts and bit masks,
 // with lifetimes of worlds and command buffers, and with the stack. Each test would have found its
 // fault here. The letters name the entry in tests/BUGS.md.
+#include "tests/checks.h"
 #include "tests/inside.h"
-#include "tests/fixture.h"
-#include "tests/runner.h"
+#include "tests/one_tree.h"
 #include "tests/stacked.h"
-#include "tests/world/room.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+// Tags "tag000", "tag001" and so on.
+static void register_tags(espl_world *world, espl_component *tag, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        char name[8] = "tag???";
+
+        name[3] = (char)('0' + i / 100);
+        name[4] = (char)('0' + i / 10 % 10);
+        name[5] = (char)('0' + i % 10);
+        tag[i] = test_component(world, name, 0, 1);
+    }
+}
 
 // --- D: lives of objects, and the stack ---
 
@@ -24,46 +35,46 @@ typedef struct circus {
     bool is_submitted[WORLDS][OBJECTS];
 } circus;
 
-static bool has_commands(const circus *c, uint32_t w)
+static bool has_commands(const circus *c, uint32_t at)
 {
     for (uint32_t i = 0; i < OBJECTS; ++i) {
-        if (c->commands[w][i] != NULL) {
+        if (c->commands[at][i] != NULL) {
             return true;
         }
     }
     return false;
 }
 
-static void circus_world(circus *c, uint32_t w)
+static void circus_world(circus *c, uint32_t at)
 {
     const espl_world_def def = {.allocator = test_heap_allocator(&c->heap),
                                 .hooks = test_hooks_of(&c->hooks)};
 
-    if (c->world[w] == NULL) {
-        ck_assert_int_eq(espl_world_create(&c->world[w], &def), ESPL_OK);
-        (void)test_solo(c->world[w]);
+    if (c->world[at] == NULL) {
+        ck_ok(espl_world_create(&c->world[at], &def));
+        (void)test_solo(c->world[at]);
         return;
     }
     const size_t traps = c->hooks.traps;
-    espl_world_destroy(c->world[w]);
-    if (has_commands(c, w)) { // a fault, and nothing happens
+    espl_world_destroy(c->world[at]);
+    if (has_commands(c, at)) { // a fault, and nothing happens
         ck_assert_uint_eq(c->hooks.traps, traps + (ESPL_CHECKS >= 1));
-        ck_assert(espl_validate(c->world[w], NULL));
+        ck_assert(espl_validate(c->world[at], NULL));
         return;
     }
-    c->world[w] = NULL;
+    c->world[at] = NULL;
 }
 
-static void circus_commands(circus *c, uint32_t w, uint32_t i, uint32_t act, uint64_t *random)
+static void circus_commands(circus *c, uint32_t at, uint32_t i, uint32_t act, uint64_t *random)
 {
-    espl_command_buffer *const commands = c->commands[w][i];
+    espl_command_buffer *const commands = c->commands[at][i];
     const uint32_t lane = test_below(random, 2);
     const espl_entity anyone = {test_below(random, 20), 1 + test_below(random, 3)};
 
     switch (commands == NULL ? 9 : act) {
     case 0:
         espl_command_buffer_destroy(commands);
-        c->commands[w][i] = NULL;
+        c->commands[at][i] = NULL;
         break;
     case 1:
         espl_command_buffer_reset(commands);
@@ -72,18 +83,18 @@ static void circus_commands(circus *c, uint32_t w, uint32_t i, uint32_t act, uin
         (void)!espl_command_buffer_submit(commands);
         break;
     case 3:
-        (void)!espl_play(c->world[w], commands, NULL);
+        (void)!espl_play(c->world[at], commands, NULL);
         break;
     case 4:
-        (void)!espl_play(c->world[(w + 1) % WORLDS] != NULL ? c->world[(w + 1) % WORLDS]
-                                                            : c->world[w],
+        (void)!espl_play(c->world[(at + 1) % WORLDS] != NULL ? c->world[(at + 1) % WORLDS]
+                                                             : c->world[at],
                          commands, NULL);
         break;
     case 5:
-        ck_assert_int_eq(espl_sync(c->world[w], NULL), ESPL_OK);
+        ck_ok(espl_sync(c->world[at], NULL));
         break;
     case 9:
-        ck_assert_int_eq(espl_command_buffer_create(c->world[w], 2, &c->commands[w][i]), ESPL_OK);
+        ck_ok(espl_command_buffer_create(c->world[at], 2, &c->commands[at][i]));
         break;
     default:
         (void)!espl_record_destroy(espl_command_buffer_recorder(commands, lane), act, anyone,
@@ -99,19 +110,19 @@ TEST(d3_worlds_and_commands_end_clean_whatever_the_order_of_their_lives)
     memset(&c, 0, sizeof c);
     test_heap_init(&c.heap);
     for (size_t step = 0; step < test_scaled(20000); ++step) {
-        const uint32_t w = test_below(&random, WORLDS), i = test_below(&random, OBJECTS);
+        const uint32_t at = test_below(&random, WORLDS), i = test_below(&random, OBJECTS);
 
-        if (c.world[w] == NULL || test_one_in(&random, 12)) {
-            circus_world(&c, w);
+        if (c.world[at] == NULL || test_one_in(&random, 12)) {
+            circus_world(&c, at);
         } else {
-            circus_commands(&c, w, i, test_below(&random, 9), &random);
+            circus_commands(&c, at, i, test_below(&random, 9), &random);
         }
     }
-    for (uint32_t w = 0; w < WORLDS; ++w) {
+    for (uint32_t at = 0; at < WORLDS; ++at) {
         for (uint32_t i = 0; i < OBJECTS; ++i) {
-            espl_command_buffer_destroy(c.commands[w][i]);
+            espl_command_buffer_destroy(c.commands[at][i]);
         }
-        espl_world_destroy(c.world[w]);
+        espl_world_destroy(c.world[at]);
     }
     ck_assert_uint_eq(c.heap.bytes, 0);
     ck_assert_uint_eq(c.heap.blocks, 0);
@@ -122,12 +133,12 @@ enum { D4_LANES = 160 };
 
 static const char *record_and_drop(void *argument)
 {
-    test_world *const test = argument;
     const size_t count = test_scaled(10000000);
     const espl_entity anyone = {1, 1};
     espl_command_buffer *commands = NULL;
 
-    STACKED_DEMAND(espl_command_buffer_create(test->world, D4_LANES, &commands) == ESPL_OK);
+    (void)argument;
+    STACKED_DEMAND(espl_command_buffer_create(w, D4_LANES, &commands) == ESPL_OK);
     for (size_t i = 0; i < count; ++i) {
         espl_recorder *const recorder =
             espl_command_buffer_recorder(commands, (uint32_t)(i % D4_LANES));
@@ -139,15 +150,13 @@ static const char *record_and_drop(void *argument)
     return NULL;
 }
 
+FIXTURE(set_up, end);
+
 TEST(d4_ten_million_commands_are_dropped_unplayed_on_a_small_stack)
 {
-    test_world test;
-
-    test_world_begin(&test, 0, NULL);
     const size_t before = test.heap.bytes;
-    run_on_a_small_stack(record_and_drop, &test);
+    run_on_a_small_stack(record_and_drop, NULL);
     ck_assert_uint_eq(test.heap.bytes, before);
-    test_world_end(&test);
 }
 
 enum { D6_COUNT = 3000 };
@@ -155,7 +164,6 @@ enum { D6_COUNT = 3000 };
 // The counts that calls may be given at their most, in one after the other of them.
 static const char *call_with_many(void *argument)
 {
-    espl_world *const world = ((test_world *)argument)->world;
     static espl_component tag[ESPL_SET_LIMIT];
     static espl_component_value values[ESPL_SET_LIMIT];
     static espl_entity entity[D6_COUNT];
@@ -165,13 +173,14 @@ static const char *call_with_many(void *argument)
     const uint32_t count = test_fitting(2 * D6_COUNT, 0) / 2; // and a clone of each
     espl_command_buffer *commands = NULL;
 
-    register_tags(world, tag, ESPL_SET_LIMIT);
+    (void)argument;
+    register_tags(w, tag, ESPL_SET_LIMIT);
     for (size_t i = 0; i < ESPL_SET_LIMIT; ++i) {
         values[i] = (espl_component_value){.component = tag[i]};
     }
     const size_t most = ESPL_SET_LIMIT - 2; // beside the placement and a role
-    STACKED_DEMAND(espl_create(world, &placement, 1, count, entity) == ESPL_OK);
-    STACKED_DEMAND(espl_command_buffer_create(world, ESPL_LANE_LIMIT, &commands) == ESPL_OK);
+    STACKED_DEMAND(espl_create(w, &placement, 1, count, entity) == ESPL_OK);
+    STACKED_DEMAND(espl_command_buffer_create(w, ESPL_LANE_LIMIT, &commands) == ESPL_OK);
     for (uint32_t i = 1; i < count; ++i) {
         espl_recorder *const recorder = espl_command_buffer_recorder(commands, i % ESPL_LANE_LIMIT);
         const espl_instance_def def = {
@@ -181,57 +190,49 @@ static const char *call_with_many(void *argument)
         STACKED_DEMAND(espl_record_attach(recorder, 1, entity[i], entity[i / 2], NULL) == ESPL_OK);
         writes[i] = write_vector(entity[i], ESPL_WRITE_WORLD_POSITION, 1, 2, 3);
     }
-    STACKED_DEMAND(espl_play(world, commands, NULL) == ESPL_OK);
+    STACKED_DEMAND(espl_play(w, commands, NULL) == ESPL_OK);
     espl_command_buffer_destroy(commands);
-    STACKED_DEMAND(espl_write_batch(world, writes + 1, count - 1, NULL) == ESPL_OK);
+    STACKED_DEMAND(espl_write_batch(w, writes + 1, count - 1, NULL) == ESPL_OK);
 
     const espl_change_def change = {.add = values, .add_count = most};
     const espl_query_def def = {.none = tag, .none_count = ESPL_SET_LIMIT};
-    STACKED_DEMAND(espl_change_components_array(world, entity, count / 2, &change, NULL) ==
-                   ESPL_OK);
-    STACKED_DEMAND(espl_change_components_query(world, &def, &change, NULL) == ESPL_OK);
-    STACKED_DEMAND(espl_query_begin(world, &def, &query) == ESPL_OK);
+    STACKED_DEMAND(espl_change_components_array(w, entity, count / 2, &change, NULL) == ESPL_OK);
+    STACKED_DEMAND(espl_change_components_query(w, &def, &change, NULL) == ESPL_OK);
+    STACKED_DEMAND(espl_query_begin(w, &def, &query) == ESPL_OK);
     STACKED_DEMAND(!espl_query_next(&query));
-    STACKED_DEMAND(espl_compact(world) == ESPL_OK);
-    STACKED_DEMAND(espl_validate(world, NULL));
-    STACKED_DEMAND(espl_destroy(world, entity[0], ESPL_EXTENT_SUBTREE) == ESPL_OK);
+    STACKED_DEMAND(espl_compact(w) == ESPL_OK);
+    STACKED_DEMAND(espl_validate(w, NULL));
+    STACKED_DEMAND(espl_destroy(w, entity[0], ESPL_EXTENT_SUBTREE) == ESPL_OK);
     return NULL;
 }
 
 TEST(d6_no_count_of_an_argument_takes_stack)
 {
-    test_world test;
-
-    test_world_begin(&test, 0, NULL);
-    run_on_a_small_stack(call_with_many, &test);
-    test_world_end(&test);
+    run_on_a_small_stack(call_with_many, NULL);
 }
 
 // --- K: counts ---
 
 // Each call that takes a count, for a count far beyond any memory.
-static void refuse_count(test_world *test, espl_entity source, size_t count)
+static void refuse_count(espl_entity source, size_t count)
 {
-    espl_world *const world = test->world;
     const espl_component placement = ESPL_TRANSFORM;
     const espl_instance_def def = {.source = source};
     const espl_creation_def creation = {.values = NULL};
-    espl_command_buffer *commands = NULL;
     espl_status status[8];
 
-    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
-    test_heap_arm(&test->heap, 1, true);
-    status[0] = espl_create(world, &placement, 1, count, NULL);
-    status[1] = espl_reserve(world, &(espl_reserve_def){.entities = count});
-    status[2] = espl_instantiate(world, source, count, NULL);
-    status[3] = espl_reserve(world, &(espl_reserve_def){.writes = count});
-    status[4] = espl_reserve(
-        world, &(espl_reserve_def){.components = &placement, .component_count = 1, .rows = count});
+    espl_command_buffer *const commands = test_commands(w, 1);
+    test_heap_arm(&test.heap, 1, true);
+    status[0] = espl_create(w, &placement, 1, count, NULL);
+    status[1] = espl_reserve(w, &(espl_reserve_def){.entities = count});
+    status[2] = espl_instantiate(w, source, count, NULL);
+    status[3] = espl_reserve(w, &(espl_reserve_def){.writes = count});
+    status[4] = test_reserve_rows(w, &placement, 1, count);
     status[5] =
         espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, count, NULL);
-    status[6] = espl_instantiate_at(world, &def, count, NULL);
-    status[7] = espl_create_at(world, &creation, count, NULL);
-    test_heap_arm(&test->heap, 0, false);
+    status[6] = espl_instantiate_at(w, &def, count, NULL);
+    status[7] = espl_create_at(w, &creation, count, NULL);
+    test_heap_arm(&test.heap, 0, false);
     for (int i = 0; i < 8; ++i) {
         ck_assert_msg(status[i] == ESPL_ERR_LIMIT || status[i] == ESPL_ERR_NO_MEMORY,
                       "call %d with %zu answers %s", i, count, espl_status_name(status[i]));
@@ -247,24 +248,21 @@ static void refuse_count(test_world *test, espl_entity source, size_t count)
 TEST(k3_k9_counts_about_the_powers_of_two_are_not_cut_short)
 {
     static const unsigned bits[] = {24, 30, 31, 32, 33, 40, 62, 63};
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
-    const espl_entity source = test_solo(test.world);
-    const uint64_t before = test_physical_hash(test.world);
+    const espl_entity source = test_solo(w);
+    const uint64_t before = test_physical_hash(w);
     for (size_t i = 0; i < sizeof bits / sizeof *bits; ++i) {
         if (bits[i] >= sizeof(size_t) * 8) {
             break;
         }
         const size_t power = (size_t)1 << bits[i];
-        refuse_count(&test, source, power - 1);
-        refuse_count(&test, source, power);
-        refuse_count(&test, source, power + 1);
+        refuse_count(source, power - 1);
+        refuse_count(source, power);
+        refuse_count(source, power + 1);
     }
-    refuse_count(&test, source, SIZE_MAX);
-    refuse_count(&test, source, SIZE_MAX - 1);
-    ck_assert_uint_eq(test_physical_hash(test.world), before);
-    test_world_end(&test);
+    refuse_count(source, SIZE_MAX);
+    refuse_count(source, SIZE_MAX - 1);
+    ck_assert_uint_eq(test_physical_hash(w), before);
 }
 
 // Numbers whose low half would do: no call looks at that half alone.
@@ -272,10 +270,8 @@ TEST(k3_large_numbers_of_things_are_not_taken_for_small_ones)
 {
     const espl_component placement = ESPL_TRANSFORM;
     espl_query query;
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
-    espl_entity *const node = make_chain(test.world, 3);
+    node = make_chain(w, 3);
     const size_t large = SIZE_MAX > UINT32_MAX ? (SIZE_MAX >> 16 << 16) + 1 : SIZE_MAX;
     const espl_query_def all = {.all = &placement, .all_count = large};
     const espl_query_def none = {.none = &placement, .none_count = large};
@@ -284,22 +280,19 @@ TEST(k3_large_numbers_of_things_are_not_taken_for_small_ones)
     const espl_component_value value = {.component = ESPL_PREFAB};
     const espl_change_def adds = {.add = &value, .add_count = large};
     const espl_change_def removes = {.remove = &placement, .remove_count = large};
-    const uint64_t before = test_physical_hash(test.world);
+    const uint64_t before = test_physical_hash(w);
 
-    ck_assert_int_eq(espl_query_begin(test.world, &all, &query), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_query_begin(test.world, &none, &query), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_query_begin(test.world, &any, &query), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_query_begin(test.world, &changed, &query), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_create(test.world, &placement, large, 1, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_change_components(test.world, node[0], &adds), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_change_components(test.world, node[0], &removes), ESPL_ERR_LIMIT);
-    ck_assert(espl_entity_is_null(espl_get_child(test.world, node[0], large)));
-    ck_assert(espl_entity_is_null(espl_get_child(test.world, node[0], large - 1)));
-    ck_assert_int_eq(espl_set_component(test.world, node[0], ESPL_PREFAB, NULL, large),
-                     ESPL_ERR_ARGUMENT);
-    ck_assert_uint_eq(test_physical_hash(test.world), before);
-    free(node);
-    test_world_end(&test);
+    ck_status(espl_query_begin(w, &all, &query), ESPL_ERR_LIMIT);
+    ck_status(espl_query_begin(w, &none, &query), ESPL_ERR_LIMIT);
+    ck_status(espl_query_begin(w, &any, &query), ESPL_ERR_LIMIT);
+    ck_status(espl_query_begin(w, &changed, &query), ESPL_ERR_LIMIT);
+    ck_status(espl_create(w, &placement, large, 1, NULL), ESPL_ERR_LIMIT);
+    ck_status(espl_change_components(w, node[0], &adds), ESPL_ERR_LIMIT);
+    ck_status(espl_change_components(w, node[0], &removes), ESPL_ERR_LIMIT);
+    ck_assert(espl_entity_is_null(espl_get_child(w, node[0], large)));
+    ck_assert(espl_entity_is_null(espl_get_child(w, node[0], large - 1)));
+    ck_status(espl_set_component(w, node[0], ESPL_PREFAB, NULL, large), ESPL_ERR_ARGUMENT);
+    ck_assert_uint_eq(test_physical_hash(w), before);
 }
 
 // --- K: words of bits ---
@@ -312,13 +305,11 @@ TEST(k8_components_are_told_apart_at_the_edges_of_a_word)
     espl_component tag[TAGS];
     espl_entity entity[16];
     size_t count = 0;
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
-    register_tags(test.world, tag, TAGS);
+    register_tags(w, tag, TAGS);
     for (size_t at = 3; at < sizeof edges / sizeof *edges && edges[at] <= tag[TAGS - 1]; ++at) {
         const espl_component set[2] = {ESPL_TRANSFORM, edges[at]};
-        ck_assert_int_eq(espl_create(test.world, set, 2, 1, &entity[count++]), ESPL_OK);
+        ck_ok(espl_create(w, set, 2, 1, &entity[count++]));
     }
     for (size_t i = 0; i < count; ++i) {
         for (espl_component c = ESPL_DISABLED + 1; c <= tag[TAGS - 1]; ++c) {
@@ -327,8 +318,8 @@ TEST(k8_components_are_told_apart_at_the_edges_of_a_word)
             espl_query query;
             size_t met = 0;
 
-            ck_assert(espl_has_component(test.world, entity[i], c) == is_own);
-            ck_assert_int_eq(espl_query_begin(test.world, &def, &query), ESPL_OK);
+            ck_assert(espl_has_component(w, entity[i], c) == is_own);
+            ck_ok(espl_query_begin(w, &def, &query));
             while (espl_query_next(&query)) {
                 for (size_t row = 0; row < query.count; ++row) {
                     met += espl_entity_equal(query.entities[row], entity[i]);
@@ -337,7 +328,6 @@ TEST(k8_components_are_told_apart_at_the_edges_of_a_word)
             ck_assert_uint_eq(met, is_own);
         }
     }
-    test_world_end(&test);
 }
 
 // --- K: work in proportion ---
@@ -348,54 +338,47 @@ TEST(k12_what_is_not_there_is_not_found_one_past_the_end)
     espl_entity out = {7, 7};
     espl_query query;
     espl_view view;
-    espl_command_buffer *commands = NULL;
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
-    espl_entity *const node = make_chain(test.world, 3);
+    node = make_chain(w, 3);
     espl_component last = 0, number = 0;
-    ck_assert_int_eq(register_kind(test.world, "number", 4, 4, &number), ESPL_OK);
-    ck_assert_int_eq(register_kind(test.world, "last", 4, 4, &last), ESPL_OK);
-    ck_assert_int_eq(espl_add_component(test.world, node[1], number, NULL, 4), ESPL_OK);
+    number = test_component(w, "number", 4, 4);
+    last = test_component(w, "last", 4, 4);
+    ck_ok(espl_add_component(w, node[1], number, NULL, 4));
 
-    ck_assert_uint_eq(espl_component_find(test.world, "las"), 0);
-    ck_assert_uint_eq(espl_component_find(test.world, "lastt"), 0);
-    ck_assert_uint_eq(espl_component_find(test.world, ""), 0);
-    ck_assert(!espl_has_component(test.world, node[1], last));
-    ck_assert(!espl_has_component(test.world, node[1], last + 1));
-    ck_assert(!espl_has_component(test.world, node[1], UINT32_MAX));
-    ck_assert(espl_entity_is_null(espl_get_child(test.world, node[0], 1)));
-    ck_assert(espl_entity_is_null(espl_get_next_sibling(test.world, node[2])));
-    ck_assert(espl_entity_is_null(espl_get_first_child(test.world, node[2])));
+    ck_assert_uint_eq(espl_component_find(w, "las"), 0);
+    ck_assert_uint_eq(espl_component_find(w, "lastt"), 0);
+    ck_assert_uint_eq(espl_component_find(w, ""), 0);
+    ck_assert(!espl_has_component(w, node[1], last));
+    ck_assert(!espl_has_component(w, node[1], last + 1));
+    ck_assert(!espl_has_component(w, node[1], UINT32_MAX));
+    ck_assert(espl_entity_is_null(espl_get_child(w, node[0], 1)));
+    ck_assert(espl_entity_is_null(espl_get_next_sibling(w, node[2])));
+    ck_assert(espl_entity_is_null(espl_get_first_child(w, node[2])));
     const espl_query_def nobody = {.all = &last, .all_count = 1};
-    ck_assert_int_eq(espl_query_begin(test.world, &nobody, &query), ESPL_OK);
+    ck_ok(espl_query_begin(w, &nobody, &query));
     ck_assert(!espl_query_next(&query));
     const espl_query_def somebody = {.all = &number, .all_count = 1};
-    ck_assert_int_eq(espl_query_begin(test.world, &somebody, &query), ESPL_OK);
+    ck_ok(espl_query_begin(w, &somebody, &query));
     ck_assert(espl_query_next(&query));
     ck_assert_ptr_null(espl_query_read(&query, last, 4));
     ck_assert_ptr_nonnull(espl_query_read(&query, number, 4));
     ck_assert(!espl_query_next(&query));
 
-    ck_assert_int_eq(espl_view_hierarchy(test.world, node[2], &view), ESPL_OK);
+    ck_ok(espl_view_hierarchy(w, node[2], &view));
     ck_assert(espl_entity_equal(espl_view_entity(&view, 2), node[2]));
     ck_assert(espl_entity_is_null(espl_view_entity(&view, 3)));
     ck_assert(espl_entity_is_null(espl_view_entity(&view, SIZE_MAX)));
 
-    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w, 1);
     const espl_instance_def def = {.source = node[2]};
     espl_entity pending = {0};
-    ck_assert_int_eq(
-        espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, 1, &pending),
-        ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_result(commands, 0, 0), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_result(commands, 0, 1), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_command_buffer_result(commands, 1, 0), ESPL_ERR_ARGUMENT);
+    ck_ok(espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, 1, &pending));
+    ck_ok(espl_play(w, commands, NULL));
+    ck_ok(espl_command_buffer_result(commands, 0, 0));
+    ck_status(espl_command_buffer_result(commands, 0, 1), ESPL_ERR_ARGUMENT);
+    ck_status(espl_command_buffer_result(commands, 1, 0), ESPL_ERR_ARGUMENT);
     pending.index += 1;
-    ck_assert_int_eq(espl_command_buffer_resolve(commands, pending, &out), ESPL_ERR_FOREIGN);
+    ck_status(espl_command_buffer_resolve(commands, pending, &out), ESPL_ERR_FOREIGN);
     ck_assert_uint_eq(out.index, 7);
     espl_command_buffer_destroy(commands);
-    free(node);
-    test_world_end(&test);
 }

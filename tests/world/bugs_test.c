@@ -2,7 +2,7 @@
 // Faults that other systems of this kind had with stale handles, membership, iterations and
 // numbers. Each test would have found its fault here. The letters name the entry in tests/BUGS.md.
 #include "tests/fixture.h"
-#include "tests/runner.h"
+#include "tests/one_world.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void note(book *b, espl_entity entity)
 
 static void strike_out(book *b, espl_world *world, size_t at)
 {
-    ck_assert_int_eq(espl_destroy(world, b->handle[at], ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(world, b->handle[at], ESPL_EXTENT_OWNED));
     b->is_living[at] = false;
     b->living -= 1;
 }
@@ -54,7 +54,7 @@ static void check_book(const book *b, espl_world *world)
     for (size_t i = 0; i < b->count; ++i) {
         ck_assert(espl_is_alive(world, b->handle[i]) == b->is_living[i]);
     }
-    ck_assert_int_eq(espl_query_begin(world, NULL, &query), ESPL_OK);
+    ck_ok(espl_query_begin(world, NULL, &query));
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count; ++row, ++met) {
             size_t at = 0;
@@ -68,31 +68,30 @@ static void check_book(const book *b, espl_world *world)
     ck_assert_uint_eq(met, b->living);
 }
 
+FIXTURE(set_up, tear_down);
+
 TEST(b4_a_handle_comes_back_bit_for_bit_and_names_one_life_only)
 {
     uint64_t random = 4;
     book b = {.count = 0};
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
     for (int step = 0; step < 600 && b.count < 500; ++step) {
         if (b.living < 2 || (b.living < 30 && test_one_in(&random, 2))) {
-            note(&b, test_solo(test.world));
+            note(&b, test_solo(w));
         } else {
-            strike_out(&b, test.world, pick(&b, &random));
+            strike_out(&b, w, pick(&b, &random));
         }
         if (b.living >= 2 && test_one_in(&random, 4)) {
             const espl_entity child = b.handle[pick(&b, &random)];
             const espl_entity parent = b.handle[pick(&b, &random)];
             const espl_attach_options options = {.link = ESPL_LINK_FREE};
 
-            if (espl_attach(test.world, child, parent, &options) == ESPL_OK) {
-                ck_assert(espl_entity_equal(espl_get_parent(test.world, child), parent));
+            if (espl_attach(w, child, parent, &options) == ESPL_OK) {
+                ck_assert(espl_entity_equal(espl_get_parent(w, child), parent));
             }
         }
-        check_book(&b, test.world);
+        check_book(&b, w);
     }
-    test_world_end(&test);
 }
 
 // However an entity is made: created, cloned at once, cloned by a playback, after a trim.
@@ -101,125 +100,82 @@ TEST(b7_the_generation_of_an_index_only_goes_up)
     enum { INDICES = 64 };
     const uint32_t lives = (uint32_t)test_limits_of_build().lives;
     uint32_t last[INDICES] = {0};
-    test_world test;
 
-    test_world_begin(&test, 9, NULL);
-    const espl_entity source = test_solo(test.world);
+    const espl_entity source = test_solo(w);
     for (uint32_t round = 0; round < 12 && round < lives; ++round) {
         const espl_instance_def def = {.source = source};
         espl_entity made[9];
-        espl_command_buffer *commands = NULL;
 
-        ck_assert_int_eq(espl_create(test.world, NULL, 0, 3, made), ESPL_OK);
-        ck_assert_int_eq(espl_instantiate(test.world, source, 3, made + 3), ESPL_OK);
-        ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
-        ck_assert_int_eq(espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def,
-                                                 3, made + 6),
-                         ESPL_OK);
-        ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+        ck_ok(espl_create(w, NULL, 0, 3, made));
+        ck_ok(espl_instantiate(w, source, 3, made + 3));
+        espl_command_buffer *const commands = test_commands(w, 1);
+        ck_ok(espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, 3,
+                                      made + 6));
+        ck_ok(espl_play(w, commands, NULL));
         for (int i = 6; i < 9; ++i) {
-            ck_assert_int_eq(espl_command_buffer_resolve(commands, made[i], &made[i]), ESPL_OK);
+            ck_ok(espl_command_buffer_resolve(commands, made[i], &made[i]));
         }
         espl_command_buffer_destroy(commands);
         for (int i = 0; i < 9; ++i) {
             ck_assert_uint_lt(made[i].index, INDICES);
             ck_assert_uint_gt(made[i].generation, last[made[i].index]);
             last[made[i].index] = made[i].generation;
-            ck_assert_int_eq(espl_destroy(test.world, made[(i * 4) % 9], ESPL_EXTENT_OWNED),
-                             ESPL_OK);
+            ck_ok(espl_destroy(w, made[(i * 4) % 9], ESPL_EXTENT_OWNED));
         }
-        ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
+        ck_ok(espl_compact(w));
     }
-    test_world_end(&test);
 }
 
 // --- B: rows ---
 
-enum { HERD = 40, KINDS = 3 };
-
-// Entities that carry their own number, in archetypes that come and go.
-typedef struct herd {
-    test_world test;
-    espl_world *world;
-    espl_component number, tag[KINDS];
-    espl_entity entity[HERD];
-} herd;
-
-static const espl_attach_options keep_local = {
-    .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
-
-static espl_component registered(espl_world *world, const char *name, size_t size)
-{
-    const espl_component_def def = {.name = name, .size = size, .alignment = size == 0 ? 1 : 4};
-    espl_component out = 0;
-
-    ck_assert_int_eq(espl_component_register(world, &def, &out), ESPL_OK);
-    return out;
-}
-
 static espl_entity attached(espl_world *world, espl_entity parent, espl_link link)
 {
-    espl_attach_options options = keep_local;
+    espl_attach_options options = test_keep_local;
     const espl_entity child = test_solo(world);
 
     options.link = link;
-    ck_assert_int_eq(espl_attach(world, child, parent, &options), ESPL_OK);
+    ck_ok(espl_attach(world, child, parent, &options));
     return child;
 }
 
 // --- C: what a destroy leaves ---
-
-enum { NODES = 12 };
-
-// A random tree, some links free; parents stand before their children.
-typedef struct tree {
-    test_world test;
-    espl_world *world;
-    espl_entity node[NODES];
-    uint32_t parent[NODES];
-    bool is_free[NODES];
-} tree;
 
 static const espl_extent extents[3] = {ESPL_EXTENT_OWNED, ESPL_EXTENT_SUBTREE, ESPL_EXTENT_ENTITY};
 
 // Each list there is, without an element.
 TEST(c12_an_empty_list_is_no_matter_anywhere)
 {
-    espl_command_buffer *commands = NULL;
     espl_entity clone = {0};
     espl_query query;
     espl_report report;
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
-    const espl_component lonely = registered(test.world, "lonely", 0);
+    const espl_component lonely = test_component(w, "lonely", 0, 0);
     const espl_query_def nobody = {.all = &lonely, .all_count = 1};
     const espl_change_def nothing = {.add_count = 0};
-    const espl_entity leaf = test_solo(test.world);
-    const uint64_t before = test_physical_hash(test.world);
+    const espl_entity leaf = test_solo(w);
+    const uint64_t before = test_physical_hash(w);
 
-    ck_assert_int_eq(espl_create(test.world, NULL, 0, 0, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_instantiate(test.world, leaf, 0, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_write_batch(test.world, NULL, 0, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_change_components(test.world, leaf, &nothing), ESPL_OK);
-    ck_assert_int_eq(espl_change_components_array(test.world, NULL, 0, &nothing, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_change_components_query(test.world, &nobody, &nothing, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_query_begin(test.world, &nobody, &query), ESPL_OK);
+    ck_ok(espl_create(w, NULL, 0, 0, NULL));
+    ck_ok(espl_instantiate(w, leaf, 0, NULL));
+    ck_ok(espl_write_batch(w, NULL, 0, NULL));
+    ck_ok(espl_change_components(w, leaf, &nothing));
+    ck_ok(espl_change_components_array(w, NULL, 0, &nothing, NULL));
+    ck_ok(espl_change_components_query(w, &nobody, &nothing, NULL));
+    ck_ok(espl_query_begin(w, &nobody, &query));
     ck_assert(!espl_query_next(&query) && !espl_query_next(&query));
-    ck_assert_int_eq(espl_command_buffer_create(test.world, 2, &commands), ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w, 2);
+    ck_ok(espl_play(w, commands, &report));
     ck_assert_uint_eq(report.accepted, 0);
-    ck_assert_int_eq(espl_sync(test.world, &report), ESPL_OK);
-    ck_assert_uint_eq(test_physical_hash(test.world), before);
+    ck_ok(espl_sync(w, &report));
+    ck_assert_uint_eq(test_physical_hash(w), before);
 
     // A closure without members but the top, in each of the destroys and as a source.
     for (int kind = 0; kind < 3; ++kind) {
-        ck_assert_int_eq(espl_instantiate(test.world, leaf, 1, &clone), ESPL_OK);
-        ck_assert_int_eq(espl_destroy(test.world, clone, extents[kind]), ESPL_OK);
-        ck_assert(!espl_is_alive(test.world, clone));
+        ck_ok(espl_instantiate(w, leaf, 1, &clone));
+        ck_ok(espl_destroy(w, clone, extents[kind]));
+        ck_assert(!espl_is_alive(w, clone));
     }
     espl_command_buffer_destroy(commands);
-    test_world_end(&test);
 }
 
 // --- E: changes in the middle of an iteration ---
@@ -234,27 +190,28 @@ typedef struct crowd {
     espl_command_buffer *commands;
 } crowd;
 
-static void crowd_begin(crowd *c)
+static crowd c;
+
+static void crowd_begin(void)
 {
-    memset(c, 0, sizeof *c);
-    test_world_begin(&c->test, 0, NULL);
-    c->world = c->test.world;
-    c->number = registered(c->world, "number", sizeof(uint32_t));
-    c->entity[0] = test_solo(c->world);
+    memset(&c, 0, sizeof c);
+    test_world_begin(&c.test, 0, NULL);
+    c.world = c.test.world;
+    c.number = test_component(c.world, "number", 4, 4);
+    c.entity[0] = test_solo(c.world);
     for (uint32_t i = 1; i < CROWD; ++i) {
-        c->entity[i] = attached(c->world, c->entity[0], ESPL_LINK_OWNED);
+        c.entity[i] = attached(c.world, c.entity[0], ESPL_LINK_OWNED);
     }
     for (uint32_t i = 0; i < CROWD; i += 2) {
-        ck_assert_int_eq(espl_add_component(c->world, c->entity[i], c->number, &i, sizeof i),
-                         ESPL_OK);
+        ck_ok(espl_add_component(c.world, c.entity[i], c.number, &i, sizeof i));
     }
-    ck_assert_int_eq(espl_command_buffer_create(c->world, 1, &c->commands), ESPL_OK);
+    ck_ok(espl_command_buffer_create(c.world, 1, &c.commands));
 }
 
-static void crowd_end(crowd *c)
+static void crowd_end(void)
 {
-    espl_command_buffer_destroy(c->commands);
-    test_world_end(&c->test);
+    espl_command_buffer_destroy(c.commands);
+    test_world_end(&c.test);
 }
 
 // --- E: nesting, contexts, aliases, growth ---
@@ -267,16 +224,15 @@ TEST(e6_iterations_end_in_any_order_and_the_last_one_frees_the_world)
     for (int order = 0; order < 6; ++order) {
         espl_query query[2];
         espl_subtree below;
-        crowd c;
 
-        crowd_begin(&c);
-        ck_assert_int_eq(espl_query_begin(c.world, NULL, &query[0]), ESPL_OK);
+        crowd_begin();
+        ck_ok(espl_query_begin(c.world, NULL, &query[0]));
         ck_assert(espl_query_next(&query[0]));
-        ck_assert_int_eq(espl_subtree_begin(c.world, c.entity[0], &below), ESPL_OK);
+        ck_ok(espl_subtree_begin(c.world, c.entity[0], &below));
         ck_assert(espl_subtree_next(&below));
-        ck_assert_int_eq(espl_query_begin(c.world, NULL, &query[1]), ESPL_OK);
+        ck_ok(espl_query_begin(c.world, NULL, &query[1]));
         for (int i = 0; i < 3; ++i) {
-            ck_assert_int_eq(espl_destroy(c.world, c.entity[5], ESPL_EXTENT_OWNED), ESPL_ERR_BUSY);
+            ck_status(espl_destroy(c.world, c.entity[5], ESPL_EXTENT_OWNED), ESPL_ERR_BUSY);
             for (int twice = 0; twice < 2; ++twice) {
                 if (orders[order][i] == 2) {
                     espl_subtree_end(&below);
@@ -285,21 +241,21 @@ TEST(e6_iterations_end_in_any_order_and_the_last_one_frees_the_world)
                 }
             }
         }
-        ck_assert_int_eq(espl_destroy(c.world, c.entity[5], ESPL_EXTENT_OWNED), ESPL_OK);
-        crowd_end(&c);
+        ck_ok(espl_destroy(c.world, c.entity[5], ESPL_EXTENT_OWNED));
+        crowd_end();
     }
 }
 
 // Where the entities and values of the first chunk stand in the world's own memory.
-static const espl_entity *own_rows(crowd *c, const uint32_t **column, size_t *count)
+static const espl_entity *own_rows(const uint32_t **column, size_t *count)
 {
-    const espl_query_def def = {.all = &c->number, .all_count = 1};
+    const espl_query_def def = {.all = &c.number, .all_count = 1};
     espl_query query;
 
-    ck_assert_int_eq(espl_query_begin(c->world, &def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(c.world, &def, &query));
     ck_assert(espl_query_next(&query));
     const espl_entity *const entities = query.entities;
-    *column = espl_query_read(&query, c->number, sizeof **column);
+    *column = espl_query_read(&query, c.number, sizeof **column);
     *count = query.count;
     espl_query_end(&query);
     return entities;
@@ -311,43 +267,38 @@ TEST(e9_memory_of_the_world_itself_may_be_the_input)
     size_t count = 0;
     uint32_t got = 0;
     espl_entity copy[CROWD];
-    crowd c;
 
-    crowd_begin(&c);
-    const espl_component twin = registered(c.world, "twin", sizeof(uint32_t));
-    const espl_entity *entities = own_rows(&c, &column, &count);
+    crowd_begin();
+    const espl_component twin = test_component(c.world, "twin", 4, 4);
+    const espl_entity *entities = own_rows(&column, &count);
     memcpy(copy, entities, count * sizeof *copy);
     const uint32_t first = column[0], last = column[count - 1];
 
     // A value onto itself, and one that stands in the row which the call moves away.
-    ck_assert_int_eq(espl_set_component(c.world, copy[0], c.number, column, sizeof *column),
-                     ESPL_OK);
-    ck_assert_int_eq(
-        espl_set_component(c.world, copy[0], c.number, &column[count - 1], sizeof *column),
-        ESPL_OK);
-    ck_assert_int_eq(espl_get_component(c.world, copy[0], c.number, &got, sizeof got), ESPL_OK);
+    ck_ok(espl_set_component(c.world, copy[0], c.number, column, sizeof *column));
+    ck_ok(espl_set_component(c.world, copy[0], c.number, &column[count - 1], sizeof *column));
+    ck_ok(espl_get_component(c.world, copy[0], c.number, &got, sizeof got));
     ck_assert_uint_eq(got, last);
-    ck_assert_int_eq(espl_set_component(c.world, copy[0], c.number, &first, sizeof first), ESPL_OK);
-    ck_assert_int_eq(espl_add_component(c.world, copy[0], twin, column, sizeof *column), ESPL_OK);
-    ck_assert_int_eq(espl_get_component(c.world, copy[0], twin, &got, sizeof got), ESPL_OK);
+    ck_ok(espl_set_component(c.world, copy[0], c.number, &first, sizeof first));
+    ck_ok(espl_add_component(c.world, copy[0], twin, column, sizeof *column));
+    ck_ok(espl_get_component(c.world, copy[0], twin, &got, sizeof got));
     ck_assert_uint_eq(got, first);
 
     // The handles of a chunk whose rows all leave it, and a value out of it for all of them.
-    entities = own_rows(&c, &column, &count);
+    entities = own_rows(&column, &count);
     memcpy(copy, entities, count * sizeof *copy);
     const uint32_t given = column[count / 2];
     const espl_component_value value = {twin, sizeof given, &column[count / 2]};
     const espl_change_def change = {
         .add = &value, .add_count = 1, .remove = &c.number, .remove_count = 1};
-    ck_assert_int_eq(espl_change_components_array(c.world, entities, count, &change, NULL),
-                     ESPL_OK);
+    ck_ok(espl_change_components_array(c.world, entities, count, &change, NULL));
     for (size_t i = 0; i < count; ++i) {
         ck_assert(!espl_has_component(c.world, copy[i], c.number));
-        ck_assert_int_eq(espl_get_component(c.world, copy[i], twin, &got, sizeof got), ESPL_OK);
+        ck_ok(espl_get_component(c.world, copy[i], twin, &got, sizeof got));
         ck_assert_uint_eq(got, given);
     }
     test_world_is_valid(c.world);
-    crowd_end(&c);
+    crowd_end();
 }
 
 TEST(e9_the_handles_of_a_chunk_may_be_written_in_a_batch)
@@ -355,22 +306,19 @@ TEST(e9_the_handles_of_a_chunk_may_be_written_in_a_batch)
     const uint32_t *column = NULL;
     size_t count = 0;
     float values[CROWD][3];
-    crowd c;
 
-    crowd_begin(&c);
-    const espl_entity *const entities = own_rows(&c, &column, &count);
+    crowd_begin();
+    const espl_entity *const entities = own_rows(&column, &count);
     for (size_t i = 0; i < count; ++i) {
         values[i][0] = (float)i;
         values[i][1] = values[i][2] = 1;
     }
-    ck_assert_int_eq(espl_write_strided(c.world, ESPL_WRITE_LOCAL_POSITION, entities,
-                                        sizeof(espl_entity), (const float(*)[3])values,
-                                        sizeof(float[3]), count, NULL),
-                     ESPL_OK);
+    ck_ok(espl_write_strided(c.world, ESPL_WRITE_LOCAL_POSITION, entities, sizeof(espl_entity),
+                             (const float(*)[3])values, sizeof(float[3]), count, NULL));
     for (size_t i = 0; i < count; ++i) {
         ck_assert_float_eq(test_local_of(c.world, entities[i]).position[0], (float)i);
     }
-    crowd_end(&c);
+    crowd_end();
 }
 
 // One buffer for all names: what was copied from it stays, what was not is lost.
@@ -390,34 +338,30 @@ TEST(e10_nothing_points_where_a_grown_container_was)
     espl_component kind[STEPS];
     espl_entity entity[STEPS];
     char name[8];
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
     for (uint32_t i = 0; i < STEPS; ++i) {
-        kind[i] = registered(test.world, name_of(i, name), sizeof(uint32_t));
+        kind[i] = test_component(w, name_of(i, name), 4, 4);
         const espl_component set[2] = {ESPL_TRANSFORM, kind[i]};
-        ck_assert_int_eq(espl_create(test.world, set, 2, 1, &entity[i]), ESPL_OK);
-        ck_assert_int_eq(espl_set_component(test.world, entity[i], kind[i], &i, sizeof i), ESPL_OK);
+        ck_ok(espl_create(w, set, 2, 1, &entity[i]));
+        ck_ok(espl_set_component(w, entity[i], kind[i], &i, sizeof i));
         if (i > 0) {
-            ck_assert_int_eq(espl_attach(test.world, entity[i], entity[i / 2], NULL), ESPL_OK);
+            ck_ok(espl_attach(w, entity[i], entity[i / 2], NULL));
         }
         for (uint32_t k = 0; k <= i; ++k) {
             uint32_t got = UINT32_MAX;
             const espl_entity parent = k == 0 ? espl_entity_null() : entity[k / 2];
 
-            ck_assert_uint_eq(espl_component_find(test.world, name_of(k, name)), kind[k]);
-            ck_assert_int_eq(espl_get_component(test.world, entity[k], kind[k], &got, sizeof got),
-                             ESPL_OK);
+            ck_assert_uint_eq(espl_component_find(w, name_of(k, name)), kind[k]);
+            ck_ok(espl_get_component(w, entity[k], kind[k], &got, sizeof got));
             ck_assert_uint_eq(got, k);
-            ck_assert(espl_entity_equal(espl_get_parent(test.world, entity[k]), parent));
+            ck_assert(espl_entity_equal(espl_get_parent(w, entity[k]), parent));
         }
     }
-    test_world_end(&test);
 }
 
 static void position_of(const espl_world *world, espl_entity entity, float out[3])
 {
-    ck_assert_int_eq(espl_get_world_position(world, entity, out), ESPL_OK);
+    ck_ok(espl_get_world_position(world, entity, out));
 }
 
 // --- I: numbers ---
@@ -435,31 +379,29 @@ static espl_transform random_placement(uint64_t *random)
         t.stretch[i] = test_between(random, 0.25f, 4);
     }
     t.scale = test_between(random, 0.25f, 4) * (test_one_in(random, 4) ? -1.0f : 1.0f);
-    ck_assert_int_eq(espl_transform_normalize(&t), ESPL_OK);
+    ck_ok(espl_transform_normalize(&t));
     return t;
 }
 
 // A turned child under a stretched parent has no shear to lose: it keeps place, turn and shape.
 TEST(i5_nothing_is_sheared_by_a_change_of_parent_under_a_stretch)
 {
+    const espl_entity up = test_solo(w), down = test_solo(w);
     uint64_t random = 5;
 
     for (int round = 0; round < 1000; ++round) {
         const espl_transform parent = random_placement(&random), child = random_placement(&random);
         float before[16], after[16];
-        test_world test;
 
-        test_world_begin(&test, 0, NULL);
-        const espl_entity up = test_solo(test.world), down = test_solo(test.world);
-        ck_assert_int_eq(espl_set_local_transform(test.world, up, &parent), ESPL_OK);
-        ck_assert_int_eq(espl_set_local_transform(test.world, down, &child), ESPL_OK);
-        ck_assert_int_eq(espl_get_matrix_4x4(test.world, down, before), ESPL_OK);
-        ck_assert_int_eq(espl_attach(test.world, down, up, NULL), ESPL_OK);
-        ck_assert_int_eq(espl_get_matrix_4x4(test.world, down, after), ESPL_OK);
+        ck_ok(espl_set_local_transform(w, up, &parent));
+        ck_ok(espl_set_local_transform(w, down, &child));
+        ck_ok(espl_get_matrix_4x4(w, down, before));
+        ck_ok(espl_attach(w, down, up, NULL));
+        ck_ok(espl_get_matrix_4x4(w, down, after));
         for (int i = 0; i < 16; ++i) {
             ck_assert_double_le(fabs((double)before[i] - (double)after[i]), 1e-4);
         }
-        test_world_end(&test);
+        ck_ok(espl_detach(w, down, ESPL_KEEP_WORLD));
     }
 }
 
@@ -467,26 +409,23 @@ TEST(i5_nothing_is_sheared_by_a_change_of_parent_under_a_stretch)
 TEST(i7_small_steps_far_out_are_the_same_batched_and_single)
 {
     const float far = 1e7f, step[3] = {1e-3f, 1, -1e-3f};
-    test_world test;
     float single[3], batched[3], expected[3] = {far, far, far};
 
-    test_world_begin(&test, 0, NULL);
-    const espl_entity a = test_solo_at(test.world, far, far, far);
-    const espl_entity b = test_solo_at(test.world, far, far, far);
+    const espl_entity a = test_solo_at(w, far, far, far);
+    const espl_entity b = test_solo_at(w, far, far, far);
     const espl_write write = write_vector(b, ESPL_WRITE_TRANSLATE_WORLD, step[0], step[1], step[2]);
 
     for (int i = 0; i < 1000; ++i) {
-        ck_assert_int_eq(espl_translate_world(test.world, a, step), ESPL_OK);
-        ck_assert_int_eq(espl_write_batch(test.world, &write, 1, NULL), ESPL_OK);
+        ck_ok(espl_translate_world(w, a, step));
+        ck_ok(espl_write_batch(w, &write, 1, NULL));
         for (int k = 0; k < 3; ++k) {
             expected[k] += step[k];
         }
     }
-    position_of(test.world, a, single);
-    position_of(test.world, b, batched);
+    position_of(w, a, single);
+    position_of(w, b, batched);
     ck_assert(memcmp(single, expected, sizeof single) == 0);
     ck_assert(memcmp(single, batched, sizeof single) == 0);
-    test_world_end(&test);
 }
 
 TEST(i9_no_placement_is_refused_as_a_matrix)
@@ -499,7 +438,7 @@ TEST(i9_no_placement_is_refused_as_a_matrix)
         float columns[16], residual = 1;
 
         espl_transform_matrix_4x4(columns, &t);
-        ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_OK);
+        ck_ok(espl_transform_from_matrix_4x4(&found, columns, &residual));
         ck_assert_float_le(residual, 2e-6f);
     }
 }
@@ -507,6 +446,7 @@ TEST(i9_no_placement_is_refused_as_a_matrix)
 // The inverse takes the offset back by the parent's rotation before it divides: against doubles.
 TEST(i11_the_inverse_scale_meets_the_right_part_of_the_translation)
 {
+    const espl_entity a = test_solo(w), b = test_solo(w);
     uint64_t random = 11;
 
     for (int round = 0; round < 2000; ++round) {
@@ -514,14 +454,11 @@ TEST(i11_the_inverse_scale_meets_the_right_part_of_the_translation)
         espl_transform seen;
         double columns[3][3], back[3] = {0, 0, 0};
         float matrix[16];
-        test_world test;
 
-        test_world_begin(&test, 0, NULL);
-        const espl_entity a = test_solo(test.world), b = test_solo(test.world);
-        ck_assert_int_eq(espl_set_local_transform(test.world, a, &frame), ESPL_OK);
-        ck_assert_int_eq(espl_set_local_transform(test.world, b, &other), ESPL_OK);
-        ck_assert_int_eq(espl_relative(test.world, a, b, &seen), ESPL_OK);
-        ck_assert_int_eq(espl_get_matrix_4x4(test.world, a, matrix), ESPL_OK);
+        ck_ok(espl_set_local_transform(w, a, &frame));
+        ck_ok(espl_set_local_transform(w, b, &other));
+        ck_ok(espl_relative(w, a, b, &seen));
+        ck_ok(espl_get_matrix_4x4(w, a, matrix));
         for (int i = 0; i < 9; ++i) {
             columns[i / 3][i % 3] = (double)matrix[4 * (i / 3) + i % 3];
         }
@@ -535,6 +472,5 @@ TEST(i11_the_inverse_scale_meets_the_right_part_of_the_translation)
 
             ck_assert_double_le(fabs(off), 1e-4);
         }
-        test_world_end(&test);
     }
 }

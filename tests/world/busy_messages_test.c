@@ -19,7 +19,7 @@ static void set_up(void)
     told_begin(&t, NULL);
     root = test_solo(t.world);
     child = test_solo(t.world);
-    ck_assert_int_eq(espl_attach(t.world, child, root, NULL), ESPL_OK);
+    ck_ok(espl_attach(t.world, child, root, NULL));
 }
 
 static void tear_down(void)
@@ -31,7 +31,7 @@ static void tear_down(void)
 // text of the status is enough, unless what is under way is known there too.
 static void demand_busy(const char *why)
 {
-    ck_assert_int_eq(espl_detach(t.world, child, ESPL_KEEP_WORLD), ESPL_ERR_BUSY);
+    ck_status(espl_detach(t.world, child, ESPL_KEEP_WORLD), ESPL_ERR_BUSY);
     told_demand(&t, ESPL_LOG_WARNING, "espl_detach: ESPL_ERR_BUSY: entity %s: %s", ID(child),
                 IS_CHECKED ? why : espl_status_text(ESPL_ERR_BUSY));
 }
@@ -59,18 +59,17 @@ TEST(an_open_query_is_told_with_where_it_began)
 {
     espl_query outer, inner;
 
-    ck_assert_int_eq(espl_query_begin(t.world, &(espl_query_def){.site = "frame.c:12"}, &outer),
-                     ESPL_OK);
+    ck_ok(espl_query_begin(t.world, &(espl_query_def){.site = "frame.c:12"}, &outer));
     demand_busy(at_site);
     // Of several the one that began last is told, which is the one that the caller is in.
-    ck_assert_int_eq(espl_query_begin(t.world, NULL, &inner), ESPL_OK);
+    ck_ok(espl_query_begin(t.world, NULL, &inner));
     demand_busy(unnamed(&inner));
     while (espl_query_next(&inner)) {
         demand_busy(unnamed(&inner));
     }
     demand_busy(at_site);
     espl_query_end(&outer);
-    ck_assert_int_eq(espl_detach(t.world, child, ESPL_KEEP_WORLD), ESPL_OK);
+    ck_ok(espl_detach(t.world, child, ESPL_KEEP_WORLD));
 }
 
 TEST(more_open_queries_than_are_noted_are_told_as_far_as_known)
@@ -79,9 +78,9 @@ TEST(more_open_queries_than_are_noted_are_told_as_far_as_known)
     static espl_query queries[QUERIES];
 
     for (int i = 0; i < QUERIES; ++i) {
-        ck_assert_int_eq(espl_query_begin(t.world, NULL, &queries[i]), ESPL_OK);
+        ck_ok(espl_query_begin(t.world, NULL, &queries[i]));
     }
-    ck_assert_int_eq(espl_compact(t.world), ESPL_ERR_BUSY);
+    ck_status(espl_compact(t.world), ESPL_ERR_BUSY);
     ck_assert_uint_eq(t.lines, 1);
     t.lines = 0;
     for (int i = 0; i < QUERIES - 1; ++i) {
@@ -91,8 +90,7 @@ TEST(more_open_queries_than_are_noted_are_told_as_far_as_known)
     demand_busy(espl_status_text(ESPL_ERR_BUSY));
     espl_query_end(&queries[QUERIES - 1]);
     // The room is there again.
-    ck_assert_int_eq(
-        espl_query_begin(t.world, &(espl_query_def){.site = "frame.c:12"}, &queries[0]), ESPL_OK);
+    ck_ok(espl_query_begin(t.world, &(espl_query_def){.site = "frame.c:12"}, &queries[0]));
     demand_busy(at_site);
     espl_query_end(&queries[0]);
 }
@@ -102,7 +100,7 @@ TEST(an_open_subtree_is_told_with_its_top)
     char why[256];
     espl_subtree below;
 
-    ck_assert_int_eq(espl_subtree_begin(t.world, root, &below), ESPL_OK);
+    ck_ok(espl_subtree_begin(t.world, root, &below));
     snprintf(
         why, sizeof why,
         "The espl_subtree at %p, of entity %s and all below it, is open; let "
@@ -130,15 +128,12 @@ TEST(the_function_of_a_custom_command_is_told)
 {
     const espl_custom_command_def def = {.name = "custom", .function = change_in_custom};
     espl_custom_command custom = 0;
-    espl_command_buffer *commands = NULL;
 
     calls = 0;
-    ck_assert_int_eq(espl_register_command(t.world, &def, &custom), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(t.world, 1, &commands), ESPL_OK);
-    ck_assert_int_eq(
-        espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, custom, NULL, 0, 0),
-        ESPL_OK);
-    ck_assert_int_eq(espl_play(t.world, commands, NULL), ESPL_OK);
+    ck_ok(espl_register_command(t.world, &def, &custom));
+    espl_command_buffer *const commands = test_commands(t.world, 1);
+    ck_ok(espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, custom, NULL, 0, 0));
+    ck_ok(espl_play(t.world, commands, NULL));
     ck_assert_uint_eq(calls, 1);
     espl_command_buffer_destroy(commands);
 }
@@ -147,7 +142,7 @@ static void change_in_job(espl_writer *writer, const espl_query *rows, void *con
 {
     (void)writer;
     (void)rows;
-    ck_assert_int_eq(espl_compact(t.world), ESPL_ERR_BUSY);
+    ck_status(espl_compact(t.world), ESPL_ERR_BUSY);
     told_demand(&t, ESPL_LOG_WARNING,
                 "espl_compact: ESPL_ERR_BUSY: The parallel write%s is under way; write through its "
                 "espl_writer, or record a command.",
@@ -164,7 +159,7 @@ TEST(a_parallel_write_is_told_with_where_it_began)
 
     for (int i = 0; i < 2; ++i) {
         calls = 0;
-        ck_assert_int_eq(espl_write_parallel(t.world, &defs[i], NULL), ESPL_OK);
+        ck_ok(espl_write_parallel(t.world, &defs[i], NULL));
         ck_assert_uint_ge(calls, 1);
     }
 }
@@ -191,9 +186,7 @@ static void leave_open(espl_writer *writer, const espl_query *rows, void *contex
     (void)writer;
     (void)rows;
     if (calls++ == 0) {
-        ck_assert_int_eq(
-            espl_query_begin_read(t.world, &(espl_query_def){.site = "frame.c:12"}, context),
-            ESPL_OK);
+        ck_ok(espl_query_begin_read(t.world, &(espl_query_def){.site = "frame.c:12"}, context));
     }
 }
 
@@ -203,10 +196,10 @@ TEST(a_query_that_began_in_a_job_is_told_after_the_parallel_write)
     const espl_parallel_def def = {.function = leave_open, .context = &open};
 
     calls = 0;
-    ck_assert_int_eq(espl_write_parallel(t.world, &def, NULL), ESPL_OK);
+    ck_ok(espl_write_parallel(t.world, &def, NULL));
     demand_busy(at_site);
     espl_query_end(&open);
-    ck_assert_int_eq(espl_detach(t.world, child, ESPL_KEEP_WORLD), ESPL_OK);
+    ck_ok(espl_detach(t.world, child, ESPL_KEEP_WORLD));
 }
 
 TEST(a_playback_that_is_under_way_is_told)
@@ -215,20 +208,18 @@ TEST(a_playback_that_is_under_way_is_told)
         return;
     }
     const espl_executor executor = {NULL, 4, run_and_change};
-    espl_command_buffer *commands = NULL;
 
     told_end(&t);
     told_begin(&t, &executor);
     root = test_solo(t.world);
     child = root;
     calls = 0;
-    ck_assert_int_eq(espl_command_buffer_create(t.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(t.world, 1);
     for (int i = 0; i < 20000; ++i) {
-        ck_assert_int_eq(espl_record_create(espl_command_buffer_recorder(commands, 0), 0,
-                                            &(espl_creation_def){.value_count = 0}, 1, NULL),
-                         ESPL_OK);
+        ck_ok(espl_record_create(espl_command_buffer_recorder(commands, 0), 0,
+                                 &(espl_creation_def){.value_count = 0}, 1, NULL));
     }
-    ck_assert_int_eq(espl_play(t.world, commands, NULL), ESPL_OK);
+    ck_ok(espl_play(t.world, commands, NULL));
     ck_assert_uint_ge(calls, 1);
     espl_command_buffer_destroy(commands);
 }

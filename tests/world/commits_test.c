@@ -51,7 +51,7 @@ static void write_batch(const place *p)
         writes[2 * i] = write_ordinary(p->solos[i], ESPL_WRITE_LOCAL_POSITION, &random);
         writes[2 * i + 1] = write_ordinary(p->tree[i], ESPL_WRITE_LOCAL_POSITION, &random);
     }
-    ck_assert_int_eq(espl_write_batch(p->world, writes, 2 * NODES, NULL), ESPL_OK);
+    ck_ok(espl_write_batch(p->world, writes, 2 * NODES, NULL));
 }
 
 static void push(espl_writer *writer, const espl_query *rows, void *context)
@@ -60,9 +60,7 @@ static void push(espl_writer *writer, const espl_query *rows, void *context)
 
     (void)context;
     for (size_t row = 0; row < rows->count; ++row) {
-        ck_assert_int_eq(
-            ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_IN_PARENT, step),
-            ESPL_OK);
+        ck_ok(ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_IN_PARENT, step));
     }
 }
 
@@ -72,21 +70,20 @@ static void write_in_parallel(const place *p)
     const espl_query_def query = {.all = &placement, .all_count = 1};
     const espl_parallel_def def = {.query = &query, .function = push};
 
-    ck_assert_int_eq(espl_write_parallel(p->world, &def, NULL), ESPL_OK);
+    ck_ok(espl_write_parallel(p->world, &def, NULL));
 }
 
 static void play_writes(const place *p)
 {
     const espl_transform to = test_at(1, 2, 3);
-    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_command_buffer_create(p->world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(p->world, 1);
     espl_recorder *const lane = espl_command_buffer_recorder(commands, 0);
     for (uint32_t i = 0; i < NODES; ++i) {
-        ck_assert_int_eq(espl_record_set_local_transform(lane, 0, p->solos[i], &to), ESPL_OK);
-        ck_assert_int_eq(espl_record_set_local_transform(lane, 0, p->tree[i], &to), ESPL_OK);
+        ck_ok(espl_record_set_local_transform(lane, 0, p->solos[i], &to));
+        ck_ok(espl_record_set_local_transform(lane, 0, p->tree[i], &to));
     }
-    ck_assert_int_eq(espl_play(p->world, commands, NULL), ESPL_OK);
+    ck_ok(espl_play(p->world, commands, NULL));
     espl_command_buffer_destroy(commands);
 }
 
@@ -100,14 +97,13 @@ static size_t carry_out(int which, bool takes)
 {
     spy s = {.takes = takes};
     const espl_executor executor = {&s, 4, spy_on_range};
-    const espl_component placement = ESPL_TRANSFORM;
     espl_entity solos[NODES];
     test_world test;
 
     test_world_begin(&test, 8, &executor);
     test_cut_jobs(test.world, 4);
     espl_entity *const tree = make_trees(test.world, 1, NODES, 0);
-    ck_assert_int_eq(espl_create(test.world, &placement, 1, NODES, solos), ESPL_OK);
+    test_solos(test.world, NODES, solos);
     s.world = test.world;
     changes[which](&(place){test.world, tree, solos});
     ck_assert(!test_is_in_commit(test.world));

@@ -17,7 +17,7 @@ TEST(a_new_world_has_the_built_in_components)
         espl_component_def info;
         const bool is_transform = i == ESPL_TRANSFORM;
 
-        ck_assert_int_eq(espl_component_info(w, i, &info), ESPL_OK);
+        ck_ok(espl_component_info(w, i, &info));
         ck_assert_str_eq(info.name, names[i - 1]);
         ck_assert_uint_eq(info.size, is_transform ? sizeof(espl_transform) : 0);
         ck_assert_uint_eq(info.alignment, is_transform ? _Alignof(espl_transform) : 1);
@@ -38,9 +38,9 @@ TEST(a_component_is_described_as_it_was_registered)
         espl_component number = 0;
         espl_component_def info;
 
-        ck_assert_int_eq(espl_component_register(w, &defs[i], &number), ESPL_OK);
+        ck_ok(espl_component_register(w, &defs[i], &number));
         ck_assert_uint_eq(espl_component_count(w), number);
-        ck_assert_int_eq(espl_component_info(w, number, &info), ESPL_OK);
+        ck_ok(espl_component_info(w, number, &info));
         ck_assert_str_eq(info.name, defs[i].name);
         ck_assert_ptr_ne(info.name, defs[i].name); // the world's own
         ck_assert_uint_eq(info.size, defs[i].size);
@@ -62,14 +62,14 @@ TEST(a_description_registers_the_component_in_another_world)
     test_world other;
 
     test_world_begin(&other, 2, NULL);
-    ck_assert_int_eq(espl_component_register(w, &def, &number), ESPL_OK);
+    ck_ok(espl_component_register(w, &def, &number));
     for (espl_component i = espl_component_count(other.world) + 1; i <= espl_component_count(w);
          ++i) {
         espl_component_def info;
         espl_component same = 0;
 
-        ck_assert_int_eq(espl_component_info(w, i, &info), ESPL_OK);
-        ck_assert_int_eq(espl_component_register(other.world, &info, &same), ESPL_OK);
+        ck_ok(espl_component_info(w, i, &info));
+        ck_ok(espl_component_register(other.world, &info, &same));
         ck_assert_uint_eq(same, i);
     }
     ck_assert_uint_eq(espl_component_find(other.world, "link"), number);
@@ -83,7 +83,7 @@ TEST(a_number_that_no_component_has_is_refused)
     espl_component_def info = before;
 
     for (size_t i = 0; i < sizeof none / sizeof *none; ++i) {
-        ck_assert_int_eq(espl_component_info(w, none[i], &info), ESPL_ERR_ARGUMENT);
+        ck_status(espl_component_info(w, none[i], &info), ESPL_ERR_ARGUMENT);
         ck_assert(info.name == before.name && info.size == 7);
         char line[256];
 
@@ -101,18 +101,18 @@ TEST(names_and_references_stay_where_they_are)
     espl_component_def first, again;
     const uint32_t limit = ESPL_COMPONENT_LIMIT;
 
-    ck_assert_int_eq(espl_component_info(w, ESPL_PREFAB, &first), ESPL_OK);
+    ck_ok(espl_component_info(w, ESPL_PREFAB, &first));
     while (espl_component_count(w) < limit) {
         char name[32];
         const espl_component_def def = {.name = name, .size = 4};
         espl_component number = 0;
 
         (void)snprintf(name, sizeof name, "number %u", espl_component_count(w));
-        ck_assert_int_eq(espl_component_register(w, &def, &number), ESPL_OK);
+        ck_ok(espl_component_register(w, &def, &number));
     }
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
-    ck_assert_int_eq(espl_world_clear(w), ESPL_OK);
-    ck_assert_int_eq(espl_component_info(w, ESPL_PREFAB, &again), ESPL_OK);
+    ck_ok(espl_compact(w));
+    ck_ok(espl_world_clear(w));
+    ck_ok(espl_component_info(w, ESPL_PREFAB, &again));
     ck_assert_ptr_eq(again.name, first.name);
     ck_assert_uint_eq(espl_component_count(w), limit);
 }

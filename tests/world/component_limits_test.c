@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Limits of components and command buffers, one below, at, and one above each: registered
 // components, components of one entity, bytes, alignments, names, references, terms, lanes.
-#include "tests/runner.h"
-#include "tests/support.h"
+#include "tests/one_world.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // --- A world with many tags ---
@@ -13,13 +11,7 @@
 // The built-in components, and the tags that fill an entity's set up but for its role.
 enum { BUILT_IN = 6, TAGS = ESPL_SET_LIMIT };
 
-typedef struct scene {
-    test_world test;
-    espl_world *world;
-    espl_component tags[TAGS];
-} scene;
-
-static scene s;
+static espl_component tags[TAGS];
 
 static espl_status register_one(espl_world *world, const char *name, size_t size, size_t alignment,
                                 espl_component *out)
@@ -29,40 +21,32 @@ static espl_status register_one(espl_world *world, const char *name, size_t size
     return espl_component_register(world, &def, out);
 }
 
-static void set_up(void)
+static void set_up_tags(void)
 {
-    test_world_begin(&s.test, 0, NULL);
-    s.world = s.test.world;
+    set_up();
     for (size_t i = 0; i < TAGS; ++i) {
         char name[16];
 
         snprintf(name, sizeof name, "tag %zu", i);
-        ck_assert_int_eq(register_one(s.world, name, 0, 0, &s.tags[i]), ESPL_OK);
+        ck_ok(register_one(w, name, 0, 0, &tags[i]));
     }
 }
-
-static void tear_down(void)
-{
-    test_world_end(&s.test);
-}
-
-FIXTURE(set_up, tear_down);
 
 // One with so many components, its role included; no placement.
 static espl_entity make(size_t count)
 {
     espl_entity entity = {0};
 
-    ck_assert_int_eq(espl_create(s.world, s.tags, count - 1, 1, &entity), ESPL_OK);
+    ck_ok(espl_create(w, tags, count - 1, 1, &entity));
     return entity;
 }
 
 static void is_refused(espl_status status, uint64_t hash)
 {
-    ck_assert_int_eq(status, ESPL_ERR_LIMIT);
-    ck_assert_ptr_nonnull(strstr(s.test.hooks.last_line, "ESPL_ERR_LIMIT"));
-    ck_assert_uint_eq(test_physical_hash(s.world), hash); // reads what is refused, too
-    test_world_is_valid(s.world);
+    ck_status(status, ESPL_ERR_LIMIT);
+    ck_assert_ptr_nonnull(strstr(test.hooks.last_line, "ESPL_ERR_LIMIT"));
+    ck_assert_uint_eq(test_physical_hash(w), hash); // reads what is refused, too
+    test_world_is_valid(w);
 }
 
 static size_t count_set(espl_entity entity)
@@ -70,61 +54,57 @@ static size_t count_set(espl_entity entity)
     size_t count = 0;
 
     for (espl_component i = 1; i < BUILT_IN + 1 + TAGS; ++i) {
-        count += espl_has_component(s.world, entity, i);
+        count += espl_has_component(w, entity, i);
     }
     return count;
 }
 
 // --- Kinds of components ---
 
+FIXTURE(set_up, tear_down);
+
 TEST(d2_a_world_takes_so_many_components_and_no_more)
 {
-    test_world test;
     espl_component out = 0;
     uint32_t value = 77;
     char name[16] = "";
 
-    test_world_begin(&test, 0, NULL);
     for (uint32_t i = BUILT_IN + 1; i <= ESPL_COMPONENT_LIMIT; ++i) {
         snprintf(name, sizeof name, "%u", (unsigned)i);
-        ck_assert_int_eq(register_one(test.world, name, sizeof value, 4, &out), ESPL_OK);
+        ck_ok(register_one(w, name, sizeof value, 4, &out));
         ck_assert_uint_eq(out, i);
     }
     const size_t bytes = test.heap.bytes;
     out = 7;
     for (int i = 0; i < 2; ++i) {
-        ck_assert_int_eq(register_one(test.world, "one more", 4, 4, &out), ESPL_ERR_LIMIT);
+        ck_status(register_one(w, "one more", 4, 4, &out), ESPL_ERR_LIMIT);
         ck_assert_uint_eq(out, 7);
-        ck_assert_uint_eq(espl_component_find(test.world, "one more"), 0);
+        ck_assert_uint_eq(espl_component_find(w, "one more"), 0);
         ck_assert_uint_eq(test.heap.bytes, bytes);
     }
-    ck_assert_uint_eq(espl_component_find(test.world, name), ESPL_COMPONENT_LIMIT);
+    ck_assert_uint_eq(espl_component_find(w, name), ESPL_COMPONENT_LIMIT);
 
     // The last one serves like any other, and the next number names none.
-    const espl_entity entity = test_solo(test.world);
-    ck_assert_int_eq(espl_add_component(test.world, entity, ESPL_COMPONENT_LIMIT, &value, 4),
-                     ESPL_OK);
+    const espl_entity entity = test_solo(w);
+    ck_ok(espl_add_component(w, entity, ESPL_COMPONENT_LIMIT, &value, 4));
     value = 0;
-    ck_assert_int_eq(espl_get_component(test.world, entity, ESPL_COMPONENT_LIMIT, &value, 4),
-                     ESPL_OK);
+    ck_ok(espl_get_component(w, entity, ESPL_COMPONENT_LIMIT, &value, 4));
     ck_assert_uint_eq(value, 77);
-    ck_assert_int_eq(espl_add_component(test.world, entity, ESPL_COMPONENT_LIMIT + 1, &value, 4),
-                     ESPL_ERR_ARGUMENT);
-    test_world_end(&test);
+    ck_status(espl_add_component(w, entity, ESPL_COMPONENT_LIMIT + 1, &value, 4),
+              ESPL_ERR_ARGUMENT);
 }
 
 // --- Components of one entity ---
 
+FIXTURE(set_up_tags, tear_down);
+
 TEST(d2_an_entity_is_made_with_so_many_components_and_no_more)
 {
-    const uint64_t hash = test_physical_hash(s.world);
-    ck_assert_int_eq(espl_create(s.world, s.tags, TAGS, 1, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_create(s.world, s.tags, SIZE_MAX, 1, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(
-        espl_reserve(s.world,
-                     &(espl_reserve_def){.components = s.tags, .component_count = TAGS, .rows = 1}),
-        ESPL_ERR_LIMIT);
-    ck_assert_uint_eq(test_physical_hash(s.world), hash);
+    const uint64_t hash = test_physical_hash(w);
+    ck_status(espl_create(w, tags, TAGS, 1, NULL), ESPL_ERR_LIMIT);
+    ck_status(espl_create(w, tags, SIZE_MAX, 1, NULL), ESPL_ERR_LIMIT);
+    ck_status(test_reserve_rows(w, tags, TAGS, 1), ESPL_ERR_LIMIT);
+    ck_assert_uint_eq(test_physical_hash(w), hash);
 
     // The role is one of them.
     const espl_entity full = make(ESPL_SET_LIMIT), nearly = make(ESPL_SET_LIMIT - 1);
@@ -137,18 +117,17 @@ TEST(a_full_set_takes_no_other_component)
     const espl_transform value = test_at(1, 2, 3);
 
     const espl_entity entity = make(ESPL_SET_LIMIT - 1);
-    ck_assert_int_eq(espl_add_component(s.world, entity, s.tags[TAGS - 1], NULL, 0), ESPL_OK);
-    const uint64_t hash = test_physical_hash(s.world);
-    is_refused(espl_add_component(s.world, entity, s.tags[TAGS - 2], NULL, 0), hash);
-    is_refused(espl_add_component(s.world, entity, ESPL_PREFAB, NULL, 0), hash);
-    is_refused(espl_add_component(s.world, entity, ESPL_TRANSFORM, &value, sizeof value), hash);
-    is_refused(espl_disable(s.world, entity, ESPL_EXTENT_ENTITY), hash);
+    ck_ok(espl_add_component(w, entity, tags[TAGS - 1], NULL, 0));
+    const uint64_t hash = test_physical_hash(w);
+    is_refused(espl_add_component(w, entity, tags[TAGS - 2], NULL, 0), hash);
+    is_refused(espl_add_component(w, entity, ESPL_PREFAB, NULL, 0), hash);
+    is_refused(espl_add_component(w, entity, ESPL_TRANSFORM, &value, sizeof value), hash);
+    is_refused(espl_disable(w, entity, ESPL_EXTENT_ENTITY), hash);
 
     // What it has already is no addition.
-    ck_assert_int_eq(espl_add_component(s.world, entity, s.tags[0], NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_remove_component(s.world, entity, s.tags[0]), ESPL_OK);
-    ck_assert_int_eq(espl_add_component(s.world, entity, ESPL_TRANSFORM, &value, sizeof value),
-                     ESPL_OK);
+    ck_ok(espl_add_component(w, entity, tags[0], NULL, 0));
+    ck_ok(espl_remove_component(w, entity, tags[0]));
+    ck_ok(espl_add_component(w, entity, ESPL_TRANSFORM, &value, sizeof value));
     ck_assert_uint_eq(count_set(entity), ESPL_SET_LIMIT);
 }
 
@@ -157,23 +136,21 @@ TEST(a_full_set_is_changed_in_one_step)
 {
     const espl_component placement = ESPL_TRANSFORM;
 
-    const espl_component_value tag = {.component = s.tags[TAGS - 1]};
+    const espl_component_value tag = {.component = tags[TAGS - 1]};
     const espl_change_def other = {
-        .add = &tag, .add_count = 1, .remove = &s.tags[0], .remove_count = 1};
+        .add = &tag, .add_count = 1, .remove = &tags[0], .remove_count = 1};
     const espl_change_def bare = {
         .add = &tag, .add_count = 1, .remove = &placement, .remove_count = 1};
 
     const espl_entity one = make(ESPL_SET_LIMIT), two = make(ESPL_SET_LIMIT - 1);
-    ck_assert_int_eq(espl_change_components(s.world, one, &other), ESPL_OK);
-    ck_assert(espl_has_component(s.world, one, tag.component) &&
-              !espl_has_component(s.world, one, s.tags[0]));
+    ck_ok(espl_change_components(w, one, &other));
+    ck_assert(espl_has_component(w, one, tag.component) && !espl_has_component(w, one, tags[0]));
     ck_assert_uint_eq(count_set(one), ESPL_SET_LIMIT);
-    ck_assert_int_eq(espl_add_component(s.world, two, ESPL_TRANSFORM, NULL, sizeof(espl_transform)),
-                     ESPL_OK);
+    ck_ok(espl_add_component(w, two, ESPL_TRANSFORM, NULL, sizeof(espl_transform)));
     ck_assert_uint_eq(count_set(two), ESPL_SET_LIMIT);
-    ck_assert_int_eq(espl_change_components(s.world, two, &bare), ESPL_OK);
-    ck_assert(espl_has_component(s.world, two, tag.component) &&
-              !espl_has_component(s.world, two, ESPL_TRANSFORM));
+    ck_ok(espl_change_components(w, two, &bare));
+    ck_assert(espl_has_component(w, two, tag.component) &&
+              !espl_has_component(w, two, ESPL_TRANSFORM));
     ck_assert_uint_eq(count_set(two), ESPL_SET_LIMIT);
 }
 
@@ -183,39 +160,38 @@ TEST(many_are_changed_or_none_where_one_is_full)
     for (size_t i = 0; i < 4; ++i) {
         entities[i] = make(i == 2 ? ESPL_SET_LIMIT : 3);
     }
-    const espl_component_value tag = {.component = s.tags[TAGS - 1]};
+    const espl_component_value tag = {.component = tags[TAGS - 1]};
     const espl_change_def change = {.add = &tag, .add_count = 1};
-    const uint64_t hash = test_physical_hash(s.world);
+    const uint64_t hash = test_physical_hash(w);
     size_t refused = 99, count = 99;
 
-    is_refused(espl_change_components_array(s.world, entities, 4, &change, &refused), hash);
+    is_refused(espl_change_components_array(w, entities, 4, &change, &refused), hash);
     ck_assert_uint_eq(refused, 2);
-    is_refused(espl_change_components_query(s.world, NULL, &change, &count), hash);
+    is_refused(espl_change_components_query(w, NULL, &change, &count), hash);
     ck_assert_uint_eq(count, 99);
 
     // All below the full one: disabling is one change.
     for (size_t i = 0; i < 4; ++i) {
         if (i != 2) {
-            ck_assert_int_eq(espl_attach(s.world, entities[2], entities[i], NULL), ESPL_OK);
+            ck_ok(espl_attach(w, entities[2], entities[i], NULL));
         }
     }
-    ck_assert_int_eq(espl_attach(s.world, entities[0], entities[1], NULL), ESPL_OK);
-    const uint64_t hung = test_physical_hash(s.world);
-    is_refused(espl_disable(s.world, espl_get_root(s.world, entities[2]), ESPL_EXTENT_SUBTREE),
-               hung);
-    ck_assert_int_eq(espl_destroy(s.world, entities[2], ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_change_components_query(s.world, NULL, &change, &count), ESPL_OK);
+    ck_ok(espl_attach(w, entities[0], entities[1], NULL));
+    const uint64_t hung = test_physical_hash(w);
+    is_refused(espl_disable(w, espl_get_root(w, entities[2]), ESPL_EXTENT_SUBTREE), hung);
+    ck_ok(espl_destroy(w, entities[2], ESPL_EXTENT_OWNED));
+    ck_ok(espl_change_components_query(w, NULL, &change, &count));
     ck_assert_uint_eq(count, 3);
 }
 
-static espl_entity make_placed(size_t tags, espl_entity parent)
+static espl_entity make_placed(size_t count, espl_entity parent)
 {
     espl_component set[ESPL_SET_LIMIT] = {ESPL_TRANSFORM};
     espl_entity entity;
 
-    memcpy(set + 1, s.tags, tags * sizeof *s.tags);
-    ck_assert_int_eq(espl_create(s.world, set, tags + 1, 1, &entity), ESPL_OK);
-    ck_assert_int_eq(espl_attach(s.world, entity, parent, NULL), ESPL_OK);
+    memcpy(set + 1, tags, count * sizeof *tags);
+    ck_ok(espl_create(w, set, count + 1, 1, &entity));
+    ck_ok(espl_attach(w, entity, parent, NULL));
     return entity;
 }
 
@@ -224,46 +200,45 @@ static espl_entity make_placed(size_t tags, espl_entity parent)
 // none.
 TEST(a_full_set_is_no_hindrance_to_those_beside_it)
 {
-    const espl_component added[2] = {s.tags[TAGS - 1], s.tags[TAGS - 2]};
+    const espl_component added[2] = {tags[TAGS - 1], tags[TAGS - 2]};
     const espl_component_value values[3] = {
         {.component = ESPL_TRANSFORM, .size = sizeof(espl_transform)},
         {.component = added[0]},
         {.component = added[1]}};
     const espl_change_def change = {.add = values, .add_count = 3};
-    const espl_entity root = test_solo(s.world), bare = make(1);
+    const espl_entity root = test_solo(w), bare = make(1);
     const espl_entity full = make_placed(ESPL_SET_LIMIT - 2, root);
     const espl_entity others[2] = {make_placed(1, root), make_placed(5, root)};
     espl_status status = ESPL_ERR_NO_MEMORY;
     size_t points = 0;
 
-    ck_assert_int_eq(espl_attach(s.world, bare, full, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_compact(s.world), ESPL_OK);
-    test_heap_arm(&s.test.heap, 1, true);
-    ck_assert_int_eq(espl_destroy(s.world, root, ESPL_EXTENT_ENTITY), ESPL_OK);
-    test_heap_arm(&s.test.heap, 0, false);
-    ck_assert(espl_has_component(s.world, full, ESPL_MEMBER));
+    ck_ok(espl_attach(w, bare, full, NULL));
+    ck_ok(espl_compact(w));
+    test_heap_arm(&test.heap, 1, true);
+    ck_ok(espl_destroy(w, root, ESPL_EXTENT_ENTITY));
+    test_heap_arm(&test.heap, 0, false);
+    ck_assert(espl_has_component(w, full, ESPL_MEMBER));
     ck_assert_uint_eq(count_set(full), ESPL_SET_LIMIT);
 
-    const uint64_t hash = test_physical_hash(s.world);
+    const uint64_t hash = test_physical_hash(w);
     for (; status == ESPL_ERR_NO_MEMORY; points += 1) {
-        test_heap_arm(&s.test.heap, points + 1, true);
-        status = espl_change_components(s.world, bare, &change);
-        test_heap_arm(&s.test.heap, 0, false);
-        ck_assert(status == ESPL_OK || test_physical_hash(s.world) == hash);
-        test_world_is_valid(s.world);
+        test_heap_arm(&test.heap, points + 1, true);
+        status = espl_change_components(w, bare, &change);
+        test_heap_arm(&test.heap, 0, false);
+        ck_assert(status == ESPL_OK || test_physical_hash(w) == hash);
+        test_world_is_valid(w);
     }
-    ck_assert_int_eq(status, ESPL_OK);
+    ck_ok(status);
     ck_assert_uint_gt(points, 5);
     ck_assert_uint_eq(count_set(bare), 4);
     ck_assert_uint_eq(count_set(full), ESPL_SET_LIMIT);
     // Roles that the destroy left are settled by a call that finds memory.
-    ck_assert_int_eq(espl_detach(s.world, others[0], ESPL_KEEP_WORLD), ESPL_OK);
+    ck_ok(espl_detach(w, others[0], ESPL_KEEP_WORLD));
     ck_assert_uint_eq(count_set(full), ESPL_SET_LIMIT);
-    ck_assert(espl_has_component(s.world, full, ESPL_ROOT) &&
-              !espl_has_component(s.world, full, added[0]));
+    ck_assert(espl_has_component(w, full, ESPL_ROOT) && !espl_has_component(w, full, added[0]));
     for (int i = 0; i < 2; ++i) {
-        ck_assert(espl_has_component(s.world, others[i], ESPL_SOLO));
-        ck_assert(!espl_has_component(s.world, others[i], added[0]));
+        ck_assert(espl_has_component(w, others[i], ESPL_SOLO));
+        ck_assert(!espl_has_component(w, others[i], added[0]));
     }
 }
 
@@ -273,16 +248,14 @@ TEST(a_full_set_goes_through_every_role)
     espl_entity clones[2];
 
     const espl_entity one = make(ESPL_SET_LIMIT), two = make(ESPL_SET_LIMIT);
-    ck_assert_int_eq(espl_attach(s.world, one, two, NULL), ESPL_OK);
-    ck_assert(espl_has_component(s.world, one, ESPL_MEMBER) &&
-              espl_has_component(s.world, two, ESPL_ROOT));
-    ck_assert_int_eq(espl_instantiate(s.world, two, 2, clones), ESPL_OK);
+    ck_ok(espl_attach(w, one, two, NULL));
+    ck_assert(espl_has_component(w, one, ESPL_MEMBER) && espl_has_component(w, two, ESPL_ROOT));
+    ck_ok(espl_instantiate(w, two, 2, clones));
     ck_assert_uint_eq(count_set(clones[1]), ESPL_SET_LIMIT);
-    ck_assert_int_eq(espl_attach(s.world, clones[0], one, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_detach(s.world, one, ESPL_KEEP_WORLD), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(s.world, one, ESPL_EXTENT_ENTITY), ESPL_OK);
-    ck_assert(espl_has_component(s.world, two, ESPL_SOLO) &&
-              espl_has_component(s.world, clones[0], ESPL_ROOT));
+    ck_ok(espl_attach(w, clones[0], one, NULL));
+    ck_ok(espl_detach(w, one, ESPL_KEEP_WORLD));
+    ck_ok(espl_destroy(w, one, ESPL_EXTENT_ENTITY));
+    ck_assert(espl_has_component(w, two, ESPL_SOLO) && espl_has_component(w, clones[0], ESPL_ROOT));
     ck_assert_uint_eq(count_set(two), ESPL_SET_LIMIT);
 }
 
@@ -292,21 +265,20 @@ TEST(a_clone_takes_values_up_to_a_full_set)
     espl_report report;
 
     const espl_entity source = make(ESPL_SET_LIMIT - 1);
-    const espl_component_value values[2] = {{.component = s.tags[TAGS - 1]},
-                                            {.component = s.tags[TAGS - 2]}};
+    const espl_component_value values[2] = {{.component = tags[TAGS - 1]},
+                                            {.component = tags[TAGS - 2]}};
     espl_instance_def def = {.source = source, .values = values, .value_count = 2};
-    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &over), ESPL_OK);
+    ck_ok(espl_record_instantiate(recorder, 0, &def, 1, &over));
     def.value_count = 1;
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &full), ESPL_OK);
+    ck_ok(espl_record_instantiate(recorder, 0, &def, 1, &full));
     def.value_count = ESPL_SET_LIMIT + 1;
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
+    ck_status(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_LIMIT);
+    ck_ok(espl_play(w, commands, &report));
     ck_assert(report.refused_by[-ESPL_ERR_LIMIT] == 1 && report.created == 1);
-    ck_assert_int_eq(espl_command_buffer_resolve(commands, full, &full), ESPL_OK);
+    ck_ok(espl_command_buffer_resolve(commands, full, &full));
     ck_assert_uint_eq(count_set(full), ESPL_SET_LIMIT);
     espl_command_buffer_destroy(commands);
 }
@@ -318,28 +290,24 @@ TEST(a_change_names_so_many_components_and_no_more)
 
     const espl_entity entity = make(1);
     for (size_t i = 0; i <= ESPL_SET_LIMIT; ++i) {
-        names[i] = values[i].component = s.tags[i < TAGS ? i : 0];
+        names[i] = values[i].component = tags[i < TAGS ? i : 0];
     }
-    const uint64_t hash = test_physical_hash(s.world);
-    is_refused(
-        espl_change_components(s.world, entity,
-                               &(espl_change_def){.add = values, .add_count = ESPL_SET_LIMIT + 1}),
-        hash);
+    const uint64_t hash = test_physical_hash(w);
     is_refused(espl_change_components(
-                   s.world, entity,
-                   &(espl_change_def){.remove = names, .remove_count = ESPL_SET_LIMIT + 1}),
+                   w, entity, &(espl_change_def){.add = values, .add_count = ESPL_SET_LIMIT + 1}),
                hash);
+    is_refused(
+        espl_change_components(
+            w, entity, &(espl_change_def){.remove = names, .remove_count = ESPL_SET_LIMIT + 1}),
+        hash);
     is_refused( // with the role one too many
-        espl_change_components(s.world, entity,
+        espl_change_components(w, entity,
                                &(espl_change_def){.add = values, .add_count = ESPL_SET_LIMIT}),
         hash);
-    ck_assert_int_eq(espl_change_components(
-                         s.world, entity, &(espl_change_def){.add = values, .add_count = TAGS - 1}),
-                     ESPL_OK);
-    ck_assert_int_eq(
-        espl_change_components(s.world, entity,
-                               &(espl_change_def){.remove = names, .remove_count = TAGS}),
-        ESPL_OK);
+    ck_ok(espl_change_components(w, entity,
+                                 &(espl_change_def){.add = values, .add_count = TAGS - 1}));
+    ck_ok(espl_change_components(w, entity,
+                                 &(espl_change_def){.remove = names, .remove_count = TAGS}));
     ck_assert_uint_eq(count_set(entity), 1);
 }
 
@@ -352,7 +320,7 @@ TEST(the_lists_of_a_query_share_its_terms)
 
     const espl_entity entity = make(2);
     for (size_t i = 0; i < ESPL_TERM_LIMIT + 1; ++i) {
-        names[i] = i % 2 == 0 ? ESPL_SOLO : s.tags[0];
+        names[i] = i % 2 == 0 ? ESPL_SOLO : tags[0];
     }
     // Three lists of what the entity has, one of what it lacks, and each is read from its own place.
     const espl_component lacked[2] = {ESPL_MEMBER, ESPL_ROOT};
@@ -367,7 +335,7 @@ TEST(the_lists_of_a_query_share_its_terms)
          ++def.changed_count) {
         const bool fits = 42 + def.changed_count <= ESPL_TERM_LIMIT;
 
-        ck_assert_int_eq(espl_query_begin(s.world, &def, &query), fits ? ESPL_OK : ESPL_ERR_LIMIT);
+        ck_status(espl_query_begin(w, &def, &query), fits ? ESPL_OK : ESPL_ERR_LIMIT);
         if (fits) {
             ck_assert(espl_query_next(&query) && query.count == 1 &&
                       espl_entity_equal(query.entities[0], entity));
@@ -376,13 +344,13 @@ TEST(the_lists_of_a_query_share_its_terms)
     }
     // What is asked for last counts as well.
     def.changed_count = 1;
-    def.since = espl_get_version(s.world);
-    ck_assert_int_eq(espl_query_begin(s.world, &def, &query), ESPL_OK);
+    def.since = espl_get_version(w);
+    ck_ok(espl_query_begin(w, &def, &query));
     ck_assert(!espl_query_next(&query));
     def.since = 0;
-    def.none = &s.tags[0];
+    def.none = &tags[0];
     def.none_count = 1;
-    ck_assert_int_eq(espl_query_begin(s.world, &def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(w, &def, &query));
     ck_assert(!espl_query_next(&query));
 }
 
@@ -394,7 +362,7 @@ TEST(a_query_names_so_many_components_and_no_more)
     for (size_t count = ESPL_SET_LIMIT - 1; count <= ESPL_SET_LIMIT + 1; ++count) {
         espl_component names[ESPL_SET_LIMIT + 1];
         for (size_t i = 0; i < count; ++i) {
-            names[i] = i == 0 ? ESPL_SOLO : s.tags[i - 1];
+            names[i] = i == 0 ? ESPL_SOLO : tags[i - 1];
         }
         const espl_query_def defs[4] = {{.all = names, .all_count = count},
                                         {.none = names + 1, .none_count = count},
@@ -405,8 +373,8 @@ TEST(a_query_names_so_many_components_and_no_more)
             if (i == 1 && fits) {
                 continue; // one past what was filled in
             }
-            const espl_status status = espl_query_begin(s.world, &defs[i], &query);
-            ck_assert_int_eq(status, fits ? ESPL_OK : ESPL_ERR_LIMIT);
+            const espl_status status = espl_query_begin(w, &defs[i], &query);
+            ck_status(status, fits ? ESPL_OK : ESPL_ERR_LIMIT);
             if (fits) {
                 ck_assert(espl_query_next(&query) && query.count == 1 &&
                           espl_entity_equal(query.entities[0], entity));
@@ -432,104 +400,91 @@ static void try_values(espl_world *world, espl_component component, size_t size,
     const espl_query_def def = {.all = &component, .all_count = 1};
     espl_query query;
 
-    ck_assert_int_eq(espl_create(world, &component, 1, COUNT, entities), ESPL_OK);
+    ck_ok(espl_create(world, &component, 1, COUNT, entities));
     for (int i = 0; i < COUNT; ++i) {
         memset(value, i + 1, size);
-        ck_assert_int_eq(espl_set_component(world, entities[i], component, value, size), ESPL_OK);
+        ck_ok(espl_set_component(world, entities[i], component, value, size));
     }
     for (int i = 0; i < COUNT; ++i) {
         memset(value, i + 1, size);
-        ck_assert_int_eq(espl_get_component(world, entities[i], component, found, size), ESPL_OK);
+        ck_ok(espl_get_component(world, entities[i], component, found, size));
         ck_assert_int_eq(memcmp(found, value, size), 0);
     }
-    ck_assert_int_eq(espl_query_begin(world, &def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(world, &def, &query));
     while (espl_query_next(&query)) {
         ck_assert(is_aligned(espl_query_read(&query, component, size), alignment));
     }
     for (int i = 0; i < COUNT; ++i) {
-        ck_assert_int_eq(espl_destroy(world, entities[i], ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_destroy(world, entities[i], ESPL_EXTENT_OWNED));
     }
     test_world_is_valid(world);
 }
 
+FIXTURE(set_up, tear_down);
+
 TEST(d2_components_are_as_large_as_that_and_no_larger)
 {
     static const size_t sizes[] = {1, ESPL_COMPONENT_SIZE_LIMIT - 1, ESPL_COMPONENT_SIZE_LIMIT};
-    test_world test;
     espl_component component = 0;
 
-    test_world_begin(&test, 0, NULL);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         char name[16];
 
         snprintf(name, sizeof name, "of %zu bytes", sizes[i]);
-        ck_assert_int_eq(register_one(test.world, name, sizes[i], 0, &component), ESPL_OK);
-        try_values(test.world, component, sizes[i], 1);
+        ck_ok(register_one(w, name, sizes[i], 0, &component));
+        try_values(w, component, sizes[i], 1);
     }
     component = 7;
-    ck_assert_int_eq(
-        register_one(test.world, "larger", ESPL_COMPONENT_SIZE_LIMIT + 1, 1, &component),
-        ESPL_ERR_LIMIT);
-    ck_assert_int_eq(register_one(test.world, "largest", SIZE_MAX, 1, &component), ESPL_ERR_LIMIT);
+    ck_status(register_one(w, "larger", ESPL_COMPONENT_SIZE_LIMIT + 1, 1, &component),
+              ESPL_ERR_LIMIT);
+    ck_status(register_one(w, "largest", SIZE_MAX, 1, &component), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(component, 7);
-    test_world_end(&test);
 }
 
 TEST(d2_components_are_aligned_as_far_as_that_and_no_farther)
 {
     static const size_t alignments[] = {0, 1, 2, 64, 128, 256};
-    test_world test;
     espl_component component = 0;
 
-    test_world_begin(&test, 0, NULL);
     for (size_t i = 0; i < sizeof alignments / sizeof *alignments; ++i) {
         const size_t alignment = alignments[i] == 0 ? 1 : alignments[i];
         char name[2][24];
 
         snprintf(name[0], sizeof name[0], "small, %zu", alignments[i]);
         snprintf(name[1], sizeof name[1], "large, %zu", alignments[i]);
-        ck_assert_int_eq(register_one(test.world, name[0], alignment, alignments[i], &component),
-                         ESPL_OK);
-        try_values(test.world, component, alignment, alignment);
-        ck_assert_int_eq(
-            register_one(test.world, name[1], ESPL_COMPONENT_SIZE_LIMIT, alignments[i], &component),
-            ESPL_OK);
-        try_values(test.world, component, ESPL_COMPONENT_SIZE_LIMIT, alignment);
+        ck_ok(register_one(w, name[0], alignment, alignments[i], &component));
+        try_values(w, component, alignment, alignment);
+        ck_ok(register_one(w, name[1], ESPL_COMPONENT_SIZE_LIMIT, alignments[i], &component));
+        try_values(w, component, ESPL_COMPONENT_SIZE_LIMIT, alignment);
     }
     component = 7;
-    ck_assert_int_eq(register_one(test.world, "wider", 512, 512, &component), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(register_one(test.world, "odd", 257, 257, &component), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(register_one(test.world, "odd too", 255, 255, &component), ESPL_ERR_ARGUMENT);
+    ck_status(register_one(w, "wider", 512, 512, &component), ESPL_ERR_ARGUMENT);
+    ck_status(register_one(w, "odd", 257, 257, &component), ESPL_ERR_ARGUMENT);
+    ck_status(register_one(w, "odd too", 255, 255, &component), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(component, 7);
-    test_world_end(&test);
 }
 
 TEST(d2_names_are_as_long_as_that_and_no_longer)
 {
-    test_world test;
     espl_component component = 0;
     char name[257] = {0};
 
-    test_world_begin(&test, 0, NULL);
     for (size_t length = 254; length <= 256; ++length) {
         memset(name, 'n', length);
-        const espl_status status = register_one(test.world, name, 4, 4, &component);
-        ck_assert_int_eq(status, length <= 255 ? ESPL_OK : ESPL_ERR_ARGUMENT);
-        ck_assert_uint_eq(espl_component_find(test.world, name), length <= 255 ? component : 0);
+        const espl_status status = register_one(w, name, 4, 4, &component);
+        ck_status(status, length <= 255 ? ESPL_OK : ESPL_ERR_ARGUMENT);
+        ck_assert_uint_eq(espl_component_find(w, name), length <= 255 ? component : 0);
     }
-    test_world_end(&test);
 }
 
 TEST(d2_references_are_as_many_as_that_and_no_more)
 {
     uint32_t offsets[ESPL_REFERENCE_LIMIT + 1];
-    test_world test;
     espl_component component = 0;
 
     for (uint32_t i = 0; i <= ESPL_REFERENCE_LIMIT; ++i) {
         offsets[i] = i * (uint32_t)sizeof(espl_entity);
     }
-    test_world_begin(&test, 0, NULL);
     for (size_t count = ESPL_REFERENCE_LIMIT - 1; count <= ESPL_REFERENCE_LIMIT + 1; ++count) {
         char name[16];
 
@@ -539,25 +494,22 @@ TEST(d2_references_are_as_many_as_that_and_no_more)
                                         .alignment = 4,
                                         .references = offsets,
                                         .reference_count = count};
-        ck_assert_int_eq(espl_component_register(test.world, &def, &component),
-                         count <= ESPL_REFERENCE_LIMIT ? ESPL_OK : ESPL_ERR_LIMIT);
+        ck_status(espl_component_register(w, &def, &component),
+                  count <= ESPL_REFERENCE_LIMIT ? ESPL_OK : ESPL_ERR_LIMIT);
     }
 
     // The last one is followed like any other.
     espl_entity bonds[ESPL_REFERENCE_LIMIT + 1] = {{0}}, source, clone;
-    ck_assert_int_eq(espl_create(test.world, &component, 1, 1, &source), ESPL_OK);
+    ck_ok(espl_create(w, &component, 1, 1, &source));
     for (size_t i = 0; i <= ESPL_REFERENCE_LIMIT; ++i) {
         bonds[i] = source;
     }
-    ck_assert_int_eq(espl_set_component(test.world, source, component, bonds, sizeof bonds),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_instantiate(test.world, source, 1, &clone), ESPL_OK);
-    ck_assert_int_eq(espl_get_component(test.world, clone, component, bonds, sizeof bonds),
-                     ESPL_OK);
+    ck_ok(espl_set_component(w, source, component, bonds, sizeof bonds));
+    ck_ok(espl_instantiate(w, source, 1, &clone));
+    ck_ok(espl_get_component(w, clone, component, bonds, sizeof bonds));
     ck_assert(espl_entity_equal(bonds[0], clone));
     ck_assert(espl_entity_equal(bonds[ESPL_REFERENCE_LIMIT - 1], clone));
     ck_assert(espl_entity_equal(bonds[ESPL_REFERENCE_LIMIT], source));
-    test_world_end(&test);
 }
 
 // --- Worlds and lanes ---
@@ -566,31 +518,27 @@ TEST(d2_commands_have_so_many_lanes_and_no_more)
 {
     static const uint32_t counts[] = {1, ESPL_LANE_LIMIT - 1, ESPL_LANE_LIMIT};
     const espl_transform moved = test_at(1, 2, 3);
-    test_world test;
     espl_command_buffer *commands = NULL;
 
-    test_world_begin(&test, 0, NULL);
-    const espl_entity entity = test_solo(test.world);
+    const espl_entity entity = test_solo(w);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i) {
-        ck_assert_int_eq(espl_command_buffer_create(test.world, counts[i], &commands), ESPL_OK);
+        ck_ok(espl_command_buffer_create(w, counts[i], &commands));
         ck_assert_ptr_null(espl_command_buffer_recorder(commands, counts[i]));
         espl_recorder *const last = espl_command_buffer_recorder(commands, counts[i] - 1);
         const espl_instance_def def = {.source = entity};
         espl_entity pending;
 
-        ck_assert_int_eq(espl_record_instantiate(last, 0, &def, 1, &pending), ESPL_OK);
-        ck_assert_int_eq(espl_record_set_local_transform(last, 0, pending, &moved), ESPL_OK);
-        ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-        ck_assert_int_eq(espl_command_buffer_resolve(commands, pending, &pending), ESPL_OK);
-        ck_assert_float_eq(test_world_of(test.world, pending).position[1], 2);
+        ck_ok(espl_record_instantiate(last, 0, &def, 1, &pending));
+        ck_ok(espl_record_set_local_transform(last, 0, pending, &moved));
+        ck_ok(espl_play(w, commands, NULL));
+        ck_ok(espl_command_buffer_resolve(commands, pending, &pending));
+        ck_assert_float_eq(test_world_of(w, pending).position[1], 2);
         espl_command_buffer_destroy(commands);
     }
     commands = NULL;
-    ck_assert_int_eq(espl_command_buffer_create(test.world, 0, &commands), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_command_buffer_create(test.world, ESPL_LANE_LIMIT + 1, &commands),
-                     ESPL_ERR_LIMIT);
+    ck_status(espl_command_buffer_create(w, 0, &commands), ESPL_ERR_ARGUMENT);
+    ck_status(espl_command_buffer_create(w, ESPL_LANE_LIMIT + 1, &commands), ESPL_ERR_LIMIT);
     ck_assert_ptr_null(commands);
-    test_world_end(&test);
 }
 
 TEST(worlds_have_tags_up_to_a_hundred_and_twenty_seven)
@@ -599,7 +547,7 @@ TEST(worlds_have_tags_up_to_a_hundred_and_twenty_seven)
         const espl_world_def def = {.tag = tag};
         espl_world *world = NULL;
 
-        ck_assert_int_eq(espl_world_create(&world, &def), tag <= 127 ? ESPL_OK : ESPL_ERR_ARGUMENT);
+        ck_status(espl_world_create(&world, &def), tag <= 127 ? ESPL_OK : ESPL_ERR_ARGUMENT);
         if (world != NULL) {
             const espl_entity entity = test_solo(world);
 

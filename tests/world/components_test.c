@@ -33,9 +33,8 @@ static espl_component_value value_of(size_t kind, const void *data)
 
 static espl_entity *all_entities(void)
 {
-    espl_entity *const list = malloc((t.count + 1) * sizeof *list);
+    espl_entity *const list = test_array(t.count + 1, sizeof *list);
 
-    ck_assert_ptr_nonnull(list);
     for (size_t i = 0; i < t.count; ++i) {
         list[i] = t.rows[i].entity;
     }
@@ -55,27 +54,27 @@ TEST(bare_change_does_not_touch_the_tree)
     uint32_t ranks[COUNT];
     size_t count = 0;
 
-    ck_assert_int_eq(espl_destroy(t.world, node[30], ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_ok(espl_destroy(t.world, node[30], ESPL_EXTENT_ENTITY));
     const espl_world_stats before = test_stats(t.world);
     for (size_t i = 0; i < COUNT; ++i) {
         ranks[i] = espl_get_rank(t.world, node[i]);
     }
-    ck_assert_int_eq(espl_add_component(t.world, node[3], t.number[4], NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_change_components_array(t.world, node, 20, &def, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_change_components_query(t.world, NULL, &def, &count), ESPL_OK);
+    ck_ok(espl_add_component(t.world, node[3], t.number[4], NULL, 0));
+    ck_ok(espl_change_components_array(t.world, node, 20, &def, NULL));
+    ck_ok(espl_change_components_query(t.world, NULL, &def, &count));
     ck_assert_uint_eq(count, COUNT - 1);
-    ck_assert_int_eq(espl_disable(t.world, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
+    ck_ok(espl_disable(t.world, node[0], ESPL_EXTENT_SUBTREE));
     // No placement is there to go.
-    ck_assert_int_eq(espl_create(t.world, NULL, 0, 1, &t.rows[0].entity), ESPL_OK);
-    ck_assert_int_eq(espl_remove_component(t.world, t.rows[0].entity, ESPL_TRANSFORM), ESPL_OK);
+    ck_ok(espl_create(t.world, NULL, 0, 1, &t.rows[0].entity));
+    ck_ok(espl_remove_component(t.world, t.rows[0].entity, ESPL_TRANSFORM));
     const espl_world_stats after = test_stats(t.world);
 
     ck_assert_uint_eq(after.nodes_visited, before.nodes_visited);
     for (size_t i = 0; i < COUNT; ++i) {
         ck_assert_uint_eq(espl_get_rank(t.world, node[i]), ranks[i]);
     }
-    ck_assert_int_eq(espl_destroy(t.world, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(t.world, t.rows[0].entity, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(t.world, node[0], ESPL_EXTENT_SUBTREE));
+    ck_ok(espl_destroy(t.world, t.rows[0].entity, ESPL_EXTENT_OWNED));
     free(node);
 }
 
@@ -90,22 +89,20 @@ TEST(placement_refused_for_one_refuses_all)
     table_create(&t, NUMBER | PLACED, 8);
     table_create(&t, NUMBER, 8);
     espl_entity *const list = all_entities();
-    ck_assert_int_eq(espl_attach(t.world, list[1], list[0], NULL), ESPL_OK);
-    ck_assert_int_eq(
-        espl_attach(t.world, list[2], list[1], &(espl_attach_options){.inherit = ESPL_COPY_PARENT}),
-        ESPL_OK);
-    ck_assert_int_eq(espl_set_local_transform(t.world, list[0], &far), ESPL_OK);
-    ck_assert_int_eq(espl_attach(t.world, list[9], list[3], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_set_inherit(t.world, list[1], ESPL_ABSOLUTE_POSITION), ESPL_OK);
+    ck_ok(espl_attach(t.world, list[1], list[0], NULL));
+    ck_ok(espl_attach(t.world, list[2], list[1],
+                      &(espl_attach_options){.inherit = ESPL_COPY_PARENT}));
+    ck_ok(espl_set_local_transform(t.world, list[0], &far));
+    ck_ok(espl_attach(t.world, list[9], list[3], NULL));
+    ck_ok(espl_set_inherit(t.world, list[1], ESPL_ABSOLUTE_POSITION));
     const uint64_t before = table_hash(&t);
     const size_t bytes = t.test.heap.blocks;
 
     // One that copies its parent.
-    ck_assert_int_eq(espl_change_components_array(t.world, list, t.count, &def, &refused),
-                     ESPL_ERR_COPIES_PARENT);
+    ck_status(espl_change_components_array(t.world, list, t.count, &def, &refused),
+              ESPL_ERR_COPIES_PARENT);
     ck_assert_uint_eq(refused, 2);
-    ck_assert_int_eq(espl_change_components_query(t.world, NULL, &def, NULL),
-                     ESPL_ERR_COPIES_PARENT);
+    ck_status(espl_change_components_query(t.world, NULL, &def, NULL), ESPL_ERR_COPIES_PARENT);
     char name[64];
     snprintf(name, sizeof name, "entity %u.%u: ", list[2].index, list[2].generation);
     ck_assert_ptr_nonnull(strstr(t.test.hooks.last_line, name));
@@ -115,17 +112,15 @@ TEST(placement_refused_for_one_refuses_all)
     const espl_transform half = test_at(3e38f, 0, 0);
     const espl_component_value both = {ESPL_TRANSFORM, sizeof half, &half};
     const espl_entity pair[] = {list[8], list[0], list[9], list[1], list[3]};
-    ck_assert_int_eq(espl_change_components_array(t.world, pair, 5,
-                                                  &(espl_change_def){.add = &both, .add_count = 1},
-                                                  &refused),
-                     ESPL_ERR_RANGE);
+    ck_status(espl_change_components_array(
+                  t.world, pair, 5, &(espl_change_def){.add = &both, .add_count = 1}, &refused),
+              ESPL_ERR_RANGE);
     ck_assert_uint_eq(refused, 3);
     ck_assert_uint_eq(table_hash(&t), before);
     ck_assert_uint_ge(t.test.heap.blocks, bytes);
 
     // Without them it is done.
-    ck_assert_int_eq(espl_change_components_array(t.world, list + 3, t.count - 3, &def, &refused),
-                     ESPL_OK);
+    ck_ok(espl_change_components_array(t.world, list + 3, t.count - 3, &def, &refused));
     for (size_t i = 3; i < t.count; ++i) {
         t.rows[i].set |= MARK | PLACED;
         ck_assert_float_eq(test_local_of(t.world, list[i]).position[0], 1);
@@ -133,12 +128,11 @@ TEST(placement_refused_for_one_refuses_all)
 
     // One whose world overflows is done, and told.
     const espl_entity under[] = {list[3], list[9]};
-    ck_assert_int_eq(espl_change_components_array(t.world, under, 2,
-                                                  &(espl_change_def){.add = &both, .add_count = 1},
-                                                  &refused),
-                     ESPL_OVERFLOW);
+    ck_status(espl_change_components_array(
+                  t.world, under, 2, &(espl_change_def){.add = &both, .add_count = 1}, &refused),
+              ESPL_OVERFLOW);
     ck_assert_uint_eq(test_count_overflowed(t.world), 1);
-    ck_assert_int_eq(espl_set_local_transform(t.world, list[3], &near), ESPL_OK);
+    ck_ok(espl_set_local_transform(t.world, list[3], &near));
     ck_assert_uint_eq(test_count_overflowed(t.world), 0);
     free(list);
 }
@@ -153,19 +147,17 @@ TEST(a_subtree_of_many_sets_is_not_disabled_without_memory)
     for (uint32_t set = 0; set < SETS; ++set) {
         table_create(&t, set, 1);
         if (set > 0) {
-            ck_assert_int_eq(espl_attach(t.world, t.rows[set].entity, t.rows[0].entity, NULL),
-                             ESPL_OK);
+            ck_ok(espl_attach(t.world, t.rows[set].entity, t.rows[0].entity, NULL));
         }
     }
     const uint64_t before = table_hash(&t);
 
     test_heap_arm(&t.test.heap, 1, true);
-    ck_assert_int_eq(espl_disable(t.world, t.rows[0].entity, ESPL_EXTENT_SUBTREE),
-                     ESPL_ERR_NO_MEMORY);
+    ck_status(espl_disable(t.world, t.rows[0].entity, ESPL_EXTENT_SUBTREE), ESPL_ERR_NO_MEMORY);
     test_heap_arm(&t.test.heap, 0, false);
     ck_assert_uint_eq(table_hash(&t), before);
-    ck_assert_int_eq(espl_disable(t.world, t.rows[0].entity, ESPL_EXTENT_SUBTREE), ESPL_OK);
-    ck_assert_int_eq(espl_enable(t.world, t.rows[0].entity, ESPL_EXTENT_SUBTREE), ESPL_OK);
+    ck_ok(espl_disable(t.world, t.rows[0].entity, ESPL_EXTENT_SUBTREE));
+    ck_ok(espl_enable(t.world, t.rows[0].entity, ESPL_EXTENT_SUBTREE));
 }
 
 #ifdef ESPL_HARD_MOVE
@@ -176,65 +168,26 @@ enum { MOVES_HARD = 0 };
 
 TEST(reserved_rows_do_without_memory)
 {
-    const espl_component set[] = {ESPL_MEMBER, t.number[1], t.number[4]};
     const espl_component own[] = {t.number[2], ESPL_TRANSFORM};
     enum { COUNT = USUAL(1000, 40) };
     static espl_entity made[COUNT];
 
-    ck_assert_int_eq(espl_reserve(t.world, &(espl_reserve_def){.entities = COUNT}), ESPL_OK);
-    ck_assert_int_eq(
-        espl_reserve(t.world,
-                     &(espl_reserve_def){.components = own, .component_count = 2, .rows = COUNT}),
-        ESPL_OK);
+    ck_ok(espl_reserve(t.world, &(espl_reserve_def){.entities = COUNT}));
+    ck_ok(test_reserve_rows(t.world, own, 2, COUNT));
     const size_t bytes = t.test.heap.bytes;
 
     // A smaller room is within it, and other changes leave it alone.
-    ck_assert_int_eq(
-        espl_reserve(t.world,
-                     &(espl_reserve_def){.components = own, .component_count = 2, .rows = 10}),
-        ESPL_OK);
+    ck_ok(test_reserve_rows(t.world, own, 2, 10));
     for (int i = 0; i < 3; ++i) {
         // Slots that came free are no room for any hierarchy.
-        ck_assert_int_eq(espl_reserve(t.world, &(espl_reserve_def){.entities = COUNT}), ESPL_OK);
+        ck_ok(espl_reserve(t.world, &(espl_reserve_def){.entities = COUNT}));
         test_heap_arm(&t.test.heap, MOVES_HARD ? 0 : 1, true);
-        ck_assert_int_eq(espl_create(t.world, own, 2, COUNT, made), ESPL_OK);
+        ck_ok(espl_create(t.world, own, 2, COUNT, made));
         ck_assert(MOVES_HARD || t.test.heap.calls == 0);
         test_heap_arm(&t.test.heap, 0, false);
         for (size_t k = 0; k < COUNT; ++k) {
-            ck_assert_int_eq(espl_destroy(t.world, made[k], ESPL_EXTENT_OWNED), ESPL_OK);
+            ck_ok(espl_destroy(t.world, made[k], ESPL_EXTENT_OWNED));
         }
     }
     ck_assert_uint_ge(t.test.heap.bytes, bytes);
-
-    // A role may be named, one alone; none is what a new entity has.
-    const espl_component roles[] = {ESPL_ROOT, ESPL_MEMBER};
-    ck_assert_int_eq(
-        espl_reserve(t.world,
-                     &(espl_reserve_def){.components = set, .component_count = 3, .rows = 100}),
-        ESPL_OK);
-    ck_assert_int_eq(
-        espl_reserve(t.world,
-                     &(espl_reserve_def){.components = roles, .component_count = 2, .rows = 1}),
-        ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(
-        espl_reserve(t.world,
-                     &(espl_reserve_def){.components = NULL, .component_count = 1, .rows = 1}),
-        ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_reserve(t.world, &(espl_reserve_def){.components = &(espl_component){500},
-                                                               .component_count = 1,
-                                                               .rows = 1}),
-                     ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(
-        espl_reserve(t.world, &(espl_reserve_def){.components = set,
-                                                  .component_count = ESPL_SET_LIMIT + 1,
-                                                  .rows = 1}),
-        ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_reserve(t.world, &(espl_reserve_def){.components = set,
-                                                               .component_count = 3,
-                                                               .rows = SIZE_MAX}),
-                     ESPL_ERR_LIMIT);
-    ck_assert_int_eq(
-        espl_reserve(t.world,
-                     &(espl_reserve_def){.components = set, .component_count = 3, .rows = 0}),
-        ESPL_OK);
 }

@@ -67,8 +67,6 @@ static inline void hear_nothing(void *user, const espl_custom_calls *calls)
 
 static inline void costs_begin(costs_world *w, shape plan, uint32_t n, uint32_t idle)
 {
-    static const espl_component_def word = {.name = "word", .size = 4, .alignment = 4};
-    static const espl_component_def mark = {.name = "mark"};
     const espl_custom_command_def callback = {
         .name = "hear", .user = &w->heard, .function = hear_nothing};
 
@@ -76,10 +74,10 @@ static inline void costs_begin(costs_world *w, shape plan, uint32_t n, uint32_t 
     gauge_begin(&w->memory);
     const espl_world_def def = {
         .allocator = gauge_allocator(&w->memory), .hooks = test_hooks_of(&w->hooks), .tag = 3};
-    ck_assert_int_eq(espl_world_create(&w->world, &def), ESPL_OK);
-    ck_assert_int_eq(espl_component_register(w->world, &word, &w->word), ESPL_OK);
-    ck_assert_int_eq(espl_component_register(w->world, &mark, &w->mark), ESPL_OK);
-    ck_assert_int_eq(espl_register_command(w->world, &callback, &w->callback), ESPL_OK);
+    ck_ok(espl_world_create(&w->world, &def));
+    w->word = test_component(w->world, "word", 4, 4);
+    w->mark = test_component(w->world, "mark", 0, 0);
+    ck_ok(espl_register_command(w->world, &callback, &w->callback));
     w->n = n;
     w->random = 7;
     w->e = make_shape(w->world, plan, 1, n);
@@ -89,10 +87,9 @@ static inline void costs_begin(costs_world *w, shape plan, uint32_t n, uint32_t 
     w->other_aside = test_solo(w->world);
     if (idle > 0) {
         // Or the one call that finds all arrays full would pay for all that come.
-        ck_assert_int_eq(espl_reserve(w->world, &(espl_reserve_def){.entities = 4 * (size_t)n}),
-                         ESPL_OK);
+        ck_ok(espl_reserve(w->world, &(espl_reserve_def){.entities = 4 * (size_t)n}));
     }
-    ck_assert_int_eq(espl_command_buffer_create(w->world, 1, &w->commands), ESPL_OK);
+    ck_ok(espl_command_buffer_create(w->world, 1, &w->commands));
     w->recorder = espl_command_buffer_recorder(w->commands, 0);
 }
 
@@ -351,9 +348,6 @@ static inline espl_status record_disable(costs_world *w, uint32_t i)
 
 // Each to the one before it, whose tree it may be in already. No world is read for it, since paths to
 // the root grow as well. (In a heap it takes 1.6 nodes each of 16, and 2.3 each of many.)
-static const espl_attach_options keeps_local = {
-    .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
-
 // X(function, name, shapes, traits, call); `w` is the world.
 #define CALLS(X)                                                                              \
     X(create, "create", SOLOS, 0, create_all(w))                                              \
@@ -369,7 +363,7 @@ static const espl_attach_options keeps_local = {
     X(last_becomes_first, "the last sibling becomes the first", STAR, 0,                      \
       w->n > 2 ? espl_set_sibling(w->world, w->e[w->n - 1], w->e[1]) : ESPL_OK)               \
     X(attach_all, "attach many", SOLOS | STAR | CHAIN, 0,                                     \
-      w->n > 1 ? espl_attach_many(w->world, w->e + 1, w->e, w->n - 1, &keeps_local, NULL)     \
+      w->n > 1 ? espl_attach_many(w->world, w->e + 1, w->e, w->n - 1, &test_keep_local, NULL) \
                : ESPL_OK)                                                                     \
     X(destroy_all, "destroy many", ALL, 0,                                                    \
       espl_destroy_many(w->world, w->e, w->n, ESPL_EXTENT_ENTITY, NULL))                      \

@@ -27,10 +27,9 @@ typedef struct cost {
 // those that were computed.
 static cost cost_of_deaths(uint32_t plan, uint32_t count)
 {
-    uint32_t *const parent = calloc(count, sizeof *parent);
+    uint32_t *const parent = test_array(count, sizeof *parent);
     test_world test;
 
-    ck_assert_ptr_nonnull(parent);
     for (uint32_t i = 0; i < count; ++i) {
         parent[i] = parent_at(plan, i);
     }

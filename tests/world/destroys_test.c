@@ -106,11 +106,9 @@ static void begin_clan(clan *c, clan_shape shape, clan_links links, uint64_t see
                                              .link =
                                                  c->is_free[i] ? ESPL_LINK_FREE : ESPL_LINK_OWNED};
         c->member[i] = test_solo(c->test.world);
-        ck_assert_int_eq(espl_set_local_transform(c->test.world, c->member[i], &value), ESPL_OK);
+        ck_ok(espl_set_local_transform(c->test.world, c->member[i], &value));
         if (i != 0) {
-            ck_assert_int_eq(
-                espl_attach(c->test.world, c->member[i], c->member[c->parent[i]], &options),
-                ESPL_OK);
+            ck_ok(espl_attach(c->test.world, c->member[i], c->member[c->parent[i]], &options));
         }
     }
     note_worlds(c);
@@ -156,7 +154,7 @@ static void destroy(clan *c, uint32_t top, policy how)
     static const espl_extent extents[POLICY_COUNT] = {ESPL_EXTENT_OWNED, ESPL_EXTENT_SUBTREE,
                                                       ESPL_EXTENT_ENTITY};
 
-    ck_assert_int_eq(espl_destroy(c->test.world, c->member[top], extents[how]), ESPL_OK);
+    ck_ok(espl_destroy(c->test.world, c->member[top], extents[how]));
     mark_dead(c, top, how);
 }
 

@@ -38,16 +38,16 @@ TEST(a_member_shows_its_parent_link_and_flags)
     const espl_attach_options copies = {.inherit = ESPL_COPY_PARENT};
     const espl_entity root = test_solo_at(w, 0, 2, 0), child = test_solo(w), copy = test_solo(w);
 
-    ck_assert_int_eq(espl_set_name(w, root, "root"), ESPL_OK);
-    ck_assert_int_eq(espl_set_name(w, child, "child"), ESPL_OK);
-    ck_assert_int_eq(espl_attach(w, child, root, &options), ESPL_OK);
+    ck_ok(espl_set_name(w, root, "root"));
+    ck_ok(espl_set_name(w, child, "child"));
+    ck_ok(espl_attach(w, child, root, &options));
     dumps_as(root, "entity 0.16777217 \"root\": root, 1 child\n"
                    "  local: position 0 2 0" IDENTITY "  world: position 0 2 0" IDENTITY);
     dumps_as(child, "entity 1.16777217 \"child\": member of 0.16777217 \"root\", free link, "
                     "0 children\n"
                     "  absolute: y up strict up scale\n"
                     "  local: position 0 -2 0" IDENTITY "  world: position 0 0 0" IDENTITY);
-    ck_assert_int_eq(espl_attach(w, copy, child, &copies), ESPL_OK);
+    ck_ok(espl_attach(w, copy, child, &copies));
     dumps_as(copy, "entity 2.16777217: member of 1.16777217 \"child\", owned link, 0 children\n"
                    "  copies its parent\n"
                    "  local: position 0 0 0" IDENTITY "  world: position 0 0 0" IDENTITY);
@@ -63,12 +63,12 @@ TEST(components_show_their_first_bytes)
     espl_entity entity;
     char wanted[1024], zeros[3 * ESPL_DUMP_BYTES + 1];
 
-    ck_assert_int_eq(espl_component_register(w, &word, &number[0]), ESPL_OK);
-    ck_assert_int_eq(espl_component_register(w, &page, &number[1]), ESPL_OK);
-    ck_assert_int_eq(espl_component_register(w, &line, &number[2]), ESPL_OK);
-    ck_assert_int_eq(espl_create(w, number, 3, 1, &entity), ESPL_OK);
-    ck_assert_int_eq(espl_set_component(w, entity, number[0], bytes, sizeof bytes), ESPL_OK);
-    ck_assert_int_eq(espl_disable(w, entity, ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_ok(espl_component_register(w, &word, &number[0]));
+    ck_ok(espl_component_register(w, &page, &number[1]));
+    ck_ok(espl_component_register(w, &line, &number[2]));
+    ck_ok(espl_create(w, number, 3, 1, &entity));
+    ck_ok(espl_set_component(w, entity, number[0], bytes, sizeof bytes));
+    ck_ok(espl_disable(w, entity, ESPL_EXTENT_ENTITY));
     for (size_t i = 0; i < ESPL_DUMP_BYTES; ++i) {
         memcpy(zeros + 3 * i, " 00", 4);
     }
@@ -88,10 +88,10 @@ TEST(worlds_that_overflowed_are_shown_alike_everywhere)
     const espl_entity root = test_solo(w), child = test_solo(w), below = test_solo_at(w, 1, 0, 0);
     char text[1024];
 
-    ck_assert_int_eq(espl_attach(w, child, root, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_attach(w, below, child, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_scale(w, root, 3e38f), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_scale(w, child, -3e38f), ESPL_OVERFLOW);
+    ck_ok(espl_attach(w, child, root, NULL));
+    ck_ok(espl_attach(w, below, child, NULL));
+    ck_ok(espl_set_local_scale(w, root, 3e38f));
+    ck_status(espl_set_local_scale(w, child, -3e38f), ESPL_OVERFLOW);
     ck_assert_uint_lt(espl_dump(w, child, text, sizeof text), sizeof text);
     ck_assert_ptr_nonnull(
         strstr(text, "  local: position 0 0 0, rotation 0 0 0 1, scale -3.00000001e+38, "));
@@ -106,8 +106,8 @@ TEST(a_handle_that_names_no_living_entity_is_said_to)
     const espl_entity dead = test_solo(w);
     const espl_entity foreign = {3, 5};
 
-    ck_assert_int_eq(espl_set_name(w, dead, "dead"), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(w, dead, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_set_name(w, dead, "dead"));
+    ck_ok(espl_destroy(w, dead, ESPL_EXTENT_OWNED));
     dumps_as(dead, "entity 0.16777217: ESPL_ERR_DEAD\n");
     dumps_as(foreign, "entity 3.5: ESPL_ERR_FOREIGN\n");
     dumps_as(espl_entity_null(), "entity 0.0: ESPL_ERR_NULL_ENTITY\n");
@@ -177,7 +177,7 @@ TEST(a_job_sees_no_transforms_of_another_one)
 
     (void)test_solo(w);
     test_cut_jobs(w, 1);
-    ck_assert_int_eq(espl_write_parallel(w, &def, NULL), ESPL_OK);
+    ck_ok(espl_write_parallel(w, &def, NULL));
     ck_assert_ptr_nonnull(strstr(s.own, "  local: "));
     if (ESPL_CHECKS >= 1) {
         ck_assert_ptr_nonnull(strstr(s.foreign, "  transforms of another job\n"));

@@ -2,88 +2,75 @@
 // The number of nodes that an edit of a large tree computes, and the effect of removed inherit
 // flags on a world.
 #include "tests/fixture.h"
-#include "tests/runner.h"
+#include "tests/one_world.h"
 
 #include <math.h>
+
+FIXTURE(set_up, tear_down);
 
 TEST(an_edit_of_a_large_hierarchy_recomputes_what_it_moves)
 {
     const uint32_t count = test_fitting(4000, 1);
-    test_world test;
 
-    test_world_begin(&test, 1, NULL);
-    espl_entity *const entities = make_trees(test.world, 1, count, 0);
-    const espl_entity guest = test_solo_at(test.world, 1, 2, 3);
-    const espl_world_stats before = test_stats(test.world);
+    espl_entity *const entities = make_trees(w, 1, count, 0);
+    const espl_entity guest = test_solo_at(w, 1, 2, 3);
+    const espl_world_stats before = test_stats(w);
 
-    ck_assert_int_eq(espl_attach(test.world, guest, entities[0], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_set_sibling(test.world, guest, entities[count / 2]), ESPL_OK);
-    ck_assert_int_eq(espl_attach(test.world, guest, entities[count / 3], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_detach(test.world, guest, ESPL_KEEP_WORLD), ESPL_OK);
-    const espl_world_stats after = test_stats(test.world);
+    ck_ok(espl_attach(w, guest, entities[0], NULL));
+    ck_ok(espl_set_sibling(w, guest, entities[count / 2]));
+    ck_ok(espl_attach(w, guest, entities[count / 3], NULL));
+    ck_ok(espl_detach(w, guest, ESPL_KEEP_WORLD));
+    const espl_world_stats after = test_stats(w);
 
     ck_assert_uint_le(after.nodes_visited - before.nodes_visited, 4);
-    test_world_is_valid(test.world);
+    test_world_is_valid(w);
     free(entities);
-    test_world_end(&test);
 }
 
 TEST(a_move_among_siblings_recomputes_nothing)
 {
     const uint32_t count = test_fitting(4000, 0), children = count == 4000 ? 40 : 8;
-    test_world test;
 
-    test_world_begin(&test, 1, NULL);
-    espl_entity *const entities = make_trees(test.world, 1, count, children);
-    const espl_world_stats before = test_stats(test.world);
+    espl_entity *const entities = make_trees(w, 1, count, children);
+    const espl_world_stats before = test_stats(w);
 
-    ck_assert_int_eq(espl_set_sibling(test.world, entities[children / 4], entities[children / 2]),
-                     ESPL_OK);
-    const espl_world_stats after = test_stats(test.world);
+    ck_ok(espl_set_sibling(w, entities[children / 4], entities[children / 2]));
+    const espl_world_stats after = test_stats(w);
 
     ck_assert_uint_eq(after.nodes_visited, before.nodes_visited);
-    ck_assert(espl_entity_equal(espl_get_child(test.world, entities[0], children / 2 - 2),
+    ck_assert(espl_entity_equal(espl_get_child(w, entities[0], children / 2 - 2),
                                 entities[children / 4]));
-    test_world_is_valid(test.world);
+    test_world_is_valid(w);
     free(entities);
-    test_world_end(&test);
 }
 
 // What is kept hides where a local would lead: no longer kept, its world overflows. Along X the way
 // back is out of range too, so that the local stays what it was.
-TEST(flags_that_go_may_let_a_world_overflow)
+TEST_LOOP(flags_that_go_may_let_a_world_overflow, 0, 2)
 {
     const float far[3] = {1e20f, 1e20f, 0}, stretch[3] = {1e-30f, 1e30f, 1}, none[3] = {1, 1, 1};
     const espl_attach_options keep = {.inherit = ESPL_ABSOLUTE_POSITION};
     const espl_attach_options loose = {.link = ESPL_LINK_FREE};
-    test_world test;
+    const espl_entity parent = test_solo(w), child = test_solo(w);
 
-    for (int way = 0; way < 2; ++way) {
-        test_world_begin(&test, 1, NULL);
-        const espl_entity parent = test_solo(test.world), child = test_solo(test.world);
+    ck_ok(espl_attach(w, child, parent, &keep));
+    ck_ok(espl_set_world_position(w, child, far));
+    ck_ok(espl_set_stretch(w, parent, stretch));
+    ck_assert_float_eq(test_world_of(w, child).position[1], far[1]);
+    ck_status(_i == 0 ? espl_attach(w, child, parent, &loose) : espl_set_inherit(w, child, 0),
+              ESPL_OVERFLOW);
+    ck_assert_uint_eq(espl_get_inherit(w, child), 0);
+    ck_assert_uint_eq(test_count_overflowed(w), 1);
+    ck_assert_float_eq(test_local_of(w, child).position[0], far[0]);
+    ck_assert(!isfinite(test_world_of(w, child).position[1]));
 
-        ck_assert_int_eq(espl_attach(test.world, child, parent, &keep), ESPL_OK);
-        ck_assert_int_eq(espl_set_world_position(test.world, child, far), ESPL_OK);
-        ck_assert_int_eq(espl_set_stretch(test.world, parent, stretch), ESPL_OK);
-        ck_assert_float_eq(test_world_of(test.world, child).position[1], far[1]);
-        ck_assert_int_eq(way == 0 ? espl_attach(test.world, child, parent, &loose)
-                                  : espl_set_inherit(test.world, child, 0),
-                         ESPL_OVERFLOW);
-        ck_assert_uint_eq(espl_get_inherit(test.world, child), 0);
-        ck_assert_uint_eq(test_count_overflowed(test.world), 1);
-        ck_assert_float_eq(test_local_of(test.world, child).position[0], far[0]);
-        ck_assert(!isfinite(test_world_of(test.world, child).position[1]));
-
-        // A world that is not finite cannot be kept.
-        const uint64_t hash = test_physical_hash(test.world);
-        ck_assert_int_eq(espl_set_inherit(test.world, child, ESPL_ABSOLUTE_POSITION),
-                         ESPL_ERR_RANGE);
-        ck_assert_int_eq(espl_attach(test.world, child, parent, &keep), ESPL_ERR_RANGE);
-        ck_assert_int_eq(espl_detach(test.world, child, ESPL_KEEP_WORLD), ESPL_ERR_RANGE);
-        ck_assert_uint_eq(test_physical_hash(test.world), hash);
-        ck_assert_int_eq(espl_set_stretch(test.world, parent, none), ESPL_OK);
-        ck_assert_uint_eq(test_count_overflowed(test.world), 0);
-        ck_assert_float_eq(test_world_of(test.world, child).position[1], far[1]);
-        test_world_end(&test);
-    }
+    // A world that is not finite cannot be kept.
+    const uint64_t hash = test_physical_hash(w);
+    ck_status(espl_set_inherit(w, child, ESPL_ABSOLUTE_POSITION), ESPL_ERR_RANGE);
+    ck_status(espl_attach(w, child, parent, &keep), ESPL_ERR_RANGE);
+    ck_status(espl_detach(w, child, ESPL_KEEP_WORLD), ESPL_ERR_RANGE);
+    ck_assert_uint_eq(test_physical_hash(w), hash);
+    ck_ok(espl_set_stretch(w, parent, none));
+    ck_assert_uint_eq(test_count_overflowed(w), 0);
+    ck_assert_float_eq(test_world_of(w, child).position[1], far[1]);
 }

@@ -154,19 +154,16 @@ typedef espl_status (*world_call)(stage *s);
 
 static void stage_begin(stage *s, misdeed fault)
 {
-    const espl_component placement = ESPL_TRANSFORM;
-
     memset(s, 0, sizeof *s);
     s->culprit = (culprit){.fault = fault, .good = SIZE_MAX};
     s->executor = (espl_executor){&s->culprit, 4, run};
     test_world_begin(&s->test, 9, &s->executor);
     s->count = ENTITIES;
-    ck_assert_int_eq(espl_create(s->test.world, &placement, 1, s->count, s->entities), ESPL_OK);
+    test_solos(s->test.world, s->count, s->entities);
     for (size_t i = TREES; i < s->count; ++i) {
-        ck_assert_int_eq(espl_attach(s->test.world, s->entities[i], s->entities[i % TREES], NULL),
-                         ESPL_OK);
+        ck_ok(espl_attach(s->test.world, s->entities[i], s->entities[i % TREES], NULL));
     }
-    ck_assert_int_eq(espl_command_buffer_create(s->test.world, 2, &s->commands), ESPL_OK);
+    ck_ok(espl_command_buffer_create(s->test.world, 2, &s->commands));
     s->culprit.world = s->test.world;
     s->culprit.victims[0] = s->entities[0];
     s->culprit.victims[1] = s->entities[1];
@@ -191,9 +188,8 @@ static espl_write write_of(const stage *s, size_t i)
 static espl_status write_many(stage *s)
 {
     enum { COUNT = 2 * ENTITIES };
-    espl_write *const writes = malloc(COUNT * sizeof *writes);
+    espl_write *const writes = test_array(COUNT, sizeof *writes);
 
-    ck_assert_ptr_nonnull(writes);
     for (size_t i = 0; i < COUNT; ++i) {
         writes[i] = write_of(s, i);
     }
@@ -210,10 +206,8 @@ static void record_writes(const stage *s)
     for (size_t i = 0; i < 2 * ENTITIES; ++i) {
         const espl_write write = write_of(s, i);
 
-        ck_assert_int_eq(espl_record_write(espl_command_buffer_recorder(s->commands, i % 2),
-                                           (uint32_t)(i % 3), write.entity, write.kind,
-                                           &write.value),
-                         ESPL_OK);
+        ck_ok(espl_record_write(espl_command_buffer_recorder(s->commands, i % 2), (uint32_t)(i % 3),
+                                write.entity, write.kind, &write.value));
     }
 }
 
@@ -225,15 +219,13 @@ static void record_all_kinds(const stage *s)
     for (size_t i = 0; i < SPAWNS; ++i) {
         const espl_instance_def def = {.source = s->entities[0], .parent = s->entities[1 + i % 90]};
 
-        ck_assert_int_eq(espl_record_instantiate(lane, 0, &def, 1, NULL), ESPL_OK);
+        ck_ok(espl_record_instantiate(lane, 0, &def, 1, NULL));
     }
     for (size_t i = 100; i < 200; ++i) {
         const espl_write write = write_of(s, i);
 
-        ck_assert_int_eq(espl_record_write(lane, 0, write.entity, write.kind, &write.value),
-                         ESPL_OK);
-        ck_assert_int_eq(
-            espl_record_destroy(lane, 0, s->entities[TREES + i % 90], ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_record_write(lane, 0, write.entity, write.kind, &write.value));
+        ck_ok(espl_record_destroy(lane, 0, s->entities[TREES + i % 90], ESPL_EXTENT_OWNED));
     }
 }
 
@@ -254,16 +246,15 @@ static espl_status sync_all_kinds(stage *s)
 {
     record_all_kinds(s);
     record_writes(s);
-    ck_assert_int_eq(espl_command_buffer_submit(s->commands), ESPL_OK);
+    ck_ok(espl_command_buffer_submit(s->commands));
     return espl_sync(s->test.world, NULL);
 }
 
 static void translate_rows(espl_writer *writer, const espl_query *rows, void *context)
 {
     for (size_t i = 0; i < rows->count; ++i) {
-        ck_assert_int_eq(
-            ESPL_WRITER_WRITE(writer, rows->entities[i], ESPL_WRITE_TRANSLATE_IN_PARENT, context),
-            ESPL_OK);
+        ck_ok(
+            ESPL_WRITER_WRITE(writer, rows->entities[i], ESPL_WRITE_TRANSLATE_IN_PARENT, context));
     }
 }
 
@@ -299,7 +290,7 @@ static uint64_t hash_of_done(const line *l)
     static stage s;
 
     stage_begin(&s, SKIPS);
-    ck_assert_int_eq(l->call(&s), ESPL_OK);
+    ck_ok(l->call(&s));
     const uint64_t hash = test_physical_hash(s.test.world);
 
     stage_end(&s);

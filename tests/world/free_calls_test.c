@@ -105,12 +105,12 @@ static size_t walk_query(place *k)
     espl_query query;
     size_t rows = 0;
 
-    ck_assert_int_eq(espl_query_begin(k->w, &def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(k->w, &def, &query));
     while (espl_query_next(&query)) {
         rows += query.count + (espl_query_read(&query, k->s->word, 4) != NULL);
         rows += espl_query_write(&query, k->s->word, 4) != NULL;
     }
-    ck_assert_int_eq(espl_query_begin(k->w, &def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(k->w, &def, &query));
     espl_query_end(&query);
     return rows;
 }
@@ -120,11 +120,11 @@ static size_t walk_subtree(place *k)
     espl_subtree below;
     size_t count = 0;
 
-    ck_assert_int_eq(espl_subtree_begin(k->w, k->e, &below), ESPL_OK);
+    ck_ok(espl_subtree_begin(k->w, k->e, &below));
     while (espl_subtree_next(&below)) {
         count += 1;
     }
-    ck_assert_int_eq(espl_subtree_begin(k->w, k->e, &below), ESPL_OK);
+    ck_ok(espl_subtree_begin(k->w, k->e, &below));
     espl_subtree_end(&below);
     return count;
 }
@@ -265,20 +265,18 @@ TEST_LOOP(the_same_commands_take_no_memory_again, 0, (int)sweep_scene_count)
 {
     const sweep_scene *const scene = &sweep_scenes[_i];
     const espl_transform place_of = test_at(1, 2, 3);
-    espl_command_buffer *commands = NULL;
     sweep_world w;
 
     sweep_world_begin(&w, scene, TEST_BLOCKS_TIGHT);
-    ck_assert_int_eq(espl_command_buffer_create(w.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w.world, 1);
     for (int time = 0; time < 3; ++time) {
         // Arrays that always move take a new block at each reserve.
         test_heap_arm(&w.test.heap, time < 2 || test_moves_always() ? 0 : 1, true);
         for (uint32_t i = 0; i < w.count; ++i) {
-            ck_assert_int_eq(espl_record_set_local_transform(
-                                 espl_command_buffer_recorder(commands, 0), 0, w.all[i], &place_of),
-                             ESPL_OK);
+            ck_ok(espl_record_set_local_transform(espl_command_buffer_recorder(commands, 0), 0,
+                                                  w.all[i], &place_of));
         }
-        ck_assert_int_eq(espl_play(w.world, commands, NULL), ESPL_OK);
+        ck_ok(espl_play(w.world, commands, NULL));
         espl_command_buffer_reset(commands);
     }
     ck_assert(w.test.heap.calls == 0 || test_moves_always());

@@ -78,7 +78,7 @@ static void begin_twins(twins *t, uint64_t seed)
     t->executors[1] = test_executor_of(&t->hostile[0]);
     t->executors[2] = test_executor_of(&t->hostile[1]);
     if (espl_executor_has_threads()) {
-        ck_assert_int_eq(espl_executor_create_threads(&t->executors[3], 4), ESPL_OK);
+        ck_ok(espl_executor_create_threads(&t->executors[3], 4));
         t->count = 4;
     }
     for (size_t i = 0; i < t->count; ++i) {
@@ -195,8 +195,7 @@ static void lay_out(twins *t)
         espl_view view;
 
         // What was the first may be below others, and others beside it.
-        ck_assert_int_eq(espl_view_hierarchy(t->at[w].test.world, t->at[w].nodes[0], &view),
-                         ESPL_OK);
+        ck_ok(espl_view_hierarchy(t->at[w].test.world, t->at[w].nodes[0], &view));
     }
 }
 
@@ -256,10 +255,10 @@ static void play_while_waiting(void *context, espl_job function, void *argument,
         if (own->world == NULL) {
             continue; // the hierarchy is being made
         }
-        ck_assert_int_eq(espl_set_local_position(own->world, own->leaf, at), ESPL_ERR_BUSY);
-        ck_assert_int_eq(espl_write_batch(own->world, &write, 1, NULL), ESPL_ERR_BUSY);
-        ck_assert_int_eq(espl_create(own->world, &placed, 1, 1, &out), ESPL_ERR_BUSY);
-        ck_assert_int_eq(espl_destroy(own->world, own->leaf, ESPL_EXTENT_OWNED), ESPL_ERR_BUSY);
+        ck_status(espl_set_local_position(own->world, own->leaf, at), ESPL_ERR_BUSY);
+        ck_status(espl_write_batch(own->world, &write, 1, NULL), ESPL_ERR_BUSY);
+        ck_status(espl_create(own->world, &placed, 1, 1, &out), ESPL_ERR_BUSY);
+        ck_status(espl_destroy(own->world, own->leaf, ESPL_EXTENT_OWNED), ESPL_ERR_BUSY);
     }
     own->calls += 1;
 }
@@ -276,15 +275,15 @@ TEST(who_calls_back_meanwhile_finds_the_world_busy)
     own.world = at.test.world;
     own.leaf = at.nodes[SIZE - 1];
     own.calls = 0;
-    ck_assert_int_eq(espl_set_local_position(own.world, at.nodes[0], there), ESPL_OK);
+    ck_ok(espl_set_local_position(own.world, at.nodes[0], there));
     ck_assert_uint_gt(own.calls, 0);
     for (uint32_t i = 0; i < SIZE; ++i) {
         writes[i] = write_vector(at.nodes[i], ESPL_WRITE_LOCAL_POSITION, 1, 0, (float)i);
     }
-    ck_assert_int_eq(espl_write_batch(own.world, writes, SIZE, NULL), ESPL_OK);
+    ck_ok(espl_write_batch(own.world, writes, SIZE, NULL));
     ck_assert_uint_gt(own.calls, 1);
     // And afterwards it is open.
-    ck_assert_int_eq(espl_set_local_position(own.world, own.leaf, there), ESPL_OK);
+    ck_ok(espl_set_local_position(own.world, own.leaf, there));
     test_world_is_valid(own.world);
     end(&at);
 }
@@ -305,26 +304,26 @@ TEST(overflow_far_below_is_told_and_leaves_no_trace)
     espl_write_report report;
 
     for (uint32_t i = 0; i < 2; ++i) {
-        ck_assert_int_eq(espl_set_local_position(world, at.nodes[SIZE - 3], far), ESPL_OK);
+        ck_ok(espl_set_local_position(world, at.nodes[SIZE - 3], far));
         const uint64_t hash = test_physical_hash(world);
 
         hostile.calls = 0;
-        ck_assert_int_eq(espl_set_local_scale(world, at.nodes[0], 4), ESPL_OVERFLOW);
+        ck_status(espl_set_local_scale(world, at.nodes[0], 4), ESPL_OVERFLOW);
         ck_assert_uint_gt(hostile.calls, 0);
         ck_assert_uint_eq(test_count_overflowed(world), 1);
-        ck_assert_int_eq(espl_set_local_scale(world, at.nodes[0], 1), ESPL_OK);
+        ck_ok(espl_set_local_scale(world, at.nodes[0], 1));
         ck_assert_uint_eq(test_physical_hash(world), hash);
-        ck_assert_int_eq(espl_write_batch(world, writes, 1, &report), ESPL_OVERFLOW);
+        ck_status(espl_write_batch(world, writes, 1, &report), ESPL_OVERFLOW);
         ck_assert_uint_eq(report.overflowed, 1);
-        ck_assert_int_eq(espl_write_batch(world, writes, 2, &report), ESPL_OK);
-        ck_assert_int_eq(espl_set_local_scale(world, at.nodes[0], 1), ESPL_OK);
-        ck_assert_int_eq(espl_write_batch(world, writes, 2, &report), ESPL_OVERFLOW);
+        ck_ok(espl_write_batch(world, writes, 2, &report));
+        ck_ok(espl_set_local_scale(world, at.nodes[0], 1));
+        ck_status(espl_write_batch(world, writes, 2, &report), ESPL_OVERFLOW);
         ck_assert_uint_eq(report.applied, 2);
         ck_assert_uint_ge(report.overflowed, 1);
-        ck_assert_int_eq(espl_set_local_scale(world, at.nodes[0], 1), ESPL_OK);
+        ck_ok(espl_set_local_scale(world, at.nodes[0], 1));
         ck_assert_uint_eq(test_count_overflowed(world), 0);
         // Once more, with side arrays.
-        ck_assert_int_eq(espl_set_user_data(world, at.nodes[2], 9), ESPL_OK);
+        ck_ok(espl_set_user_data(world, at.nodes[2], 9));
     }
     end(&at);
 }
@@ -341,11 +340,11 @@ TEST_LOOP(job_that_is_lost_is_made_up_for_and_told, 0, 3)
     espl_write writes[SIZE];
 
     illegal.calls = illegal.decency = at.test.hooks.traps = 0;
-    ck_assert_int_eq(espl_set_local_position(world, at.nodes[0], (float[3]){7, 0, 0}), ESPL_OK);
+    ck_ok(espl_set_local_position(world, at.nodes[0], (float[3]){7, 0, 0}));
     for (uint32_t i = 0; i < SIZE; ++i) {
         writes[i] = write_vector(at.nodes[i], ESPL_WRITE_TRANSLATE_IN_PARENT, 1, 0, 0);
     }
-    ck_assert_int_eq(espl_write_batch(world, writes, SIZE, NULL), ESPL_OK);
+    ck_ok(espl_write_batch(world, writes, SIZE, NULL));
     ck_assert_uint_gt(illegal.calls, 1);
     ck_assert_uint_eq(at.test.hooks.traps, ESPL_CHECKS >= 1 ? illegal.calls : 0);
     // The first step along X from the parent, and another; the root was moved by seven and one.
@@ -366,10 +365,10 @@ TEST(writes_take_no_memory)
     for (uint32_t i = 0; i < SIZE; ++i) {
         writes[i] = write_vector(at.nodes[i], ESPL_WRITE_LOCAL_POSITION, 1, 0, (float)i);
     }
-    ck_assert_int_eq(espl_reserve(at.test.world, &(espl_reserve_def){.writes = SIZE}), ESPL_OK);
+    ck_ok(espl_reserve(at.test.world, &(espl_reserve_def){.writes = SIZE}));
     test_heap_arm(&at.test.heap, 1, true);
-    ck_assert_int_eq(espl_set_local_scale(at.test.world, at.nodes[0], 2), ESPL_OK);
-    ck_assert_int_eq(espl_write_batch(at.test.world, writes, SIZE, NULL), ESPL_OK);
+    ck_ok(espl_set_local_scale(at.test.world, at.nodes[0], 2));
+    ck_ok(espl_write_batch(at.test.world, writes, SIZE, NULL));
     ck_assert_uint_gt(hostile.calls, 1);
     ck_assert_uint_eq(at.test.heap.calls, 0);
     test_heap_arm(&at.test.heap, 0, false);

@@ -35,7 +35,6 @@ static uint64_t stop_clock(void *user)
 
 static void begin(void)
 {
-    const espl_component transform = ESPL_TRANSFORM;
     espl_entity made[3];
 
     memset(&t, 0, sizeof t);
@@ -43,14 +42,14 @@ static void begin(void)
     espl_world_def def = {
         .allocator = test_heap_allocator(&t.heap), .hooks = told_hooks(&t), .tag = 3};
     def.hooks.clock = stop_clock;
-    ck_assert_int_eq(espl_world_create(&t.world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&t.world, &def));
     w = t.world;
-    ck_assert_int_eq(espl_create(w, &transform, 1, 3, made), ESPL_OK);
+    test_solos(w, 3, made);
     root = made[0];
     child = made[1];
     solo = made[2];
-    ck_assert_int_eq(espl_attach(w, child, root, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(w, 1, &commands), ESPL_OK);
+    ck_ok(espl_attach(w, child, root, NULL));
+    ck_ok(espl_command_buffer_create(w, 1, &commands));
     recorder = espl_command_buffer_recorder(commands, 0);
 }
 
@@ -77,60 +76,40 @@ typedef struct input {
     bool is_silent; // has no log
 } input;
 
-static void fill_world(void *def)
-{
-    ((espl_world_def *)def)->hooks = told_hooks(&t);
-}
+// A function that sets a field of a struct.
+#define FILL(function, type, field, value) \
+    static void function(void *def)        \
+    {                                      \
+        ((type *)def)->field = value;      \
+    }
+
+FILL(fill_world, espl_world_def, hooks, told_hooks(&t))
 
 static espl_status carry_world(const void *def, size_t size)
 {
     espl_world *made = NULL;
     const espl_status status = espl_world_create_sized(&made, def, size);
 
-    ck_assert_int_eq(made != NULL, status == ESPL_OK);
+    ck_status(made != NULL, status == ESPL_OK);
     espl_world_destroy(made);
     return status;
 }
 
-static espl_status carry_attach(const void *def, size_t size)
-{
-    return espl_attach_sized(w, solo, child, def, size);
-}
+// A function that makes a call with a struct of `size` bytes.
+#define CARRY(name, call)                                         \
+    static espl_status carry_##name(const void *def, size_t size) \
+    {                                                             \
+        return call;                                              \
+    }
 
-static espl_status carry_attach_many(const void *def, size_t size)
-{
-    return espl_attach_many_sized(w, &solo, &child, 1, def, NULL, size);
-}
-
-static espl_status carry_record_attach(const void *def, size_t size)
-{
-    return espl_record_attach_sized(recorder, 0, solo, child, def, size);
-}
-
-static void fill_instance(void *def)
-{
-    ((espl_instance_def *)def)->source = root;
-}
-
-static espl_status carry_instantiate(const void *def, size_t size)
-{
-    return espl_instantiate_at_sized(w, def, 1, NULL, size);
-}
-
-static espl_status carry_record_instantiate(const void *def, size_t size)
-{
-    return espl_record_instantiate_sized(recorder, 0, def, 1, NULL, size);
-}
-
-static espl_status carry_create(const void *def, size_t size)
-{
-    return espl_create_at_sized(w, def, 1, NULL, size);
-}
-
-static espl_status carry_record_create(const void *def, size_t size)
-{
-    return espl_record_create_sized(recorder, 0, def, 1, NULL, size);
-}
+CARRY(attach, espl_attach_sized(w, solo, child, def, size))
+CARRY(attach_many, espl_attach_many_sized(w, &solo, &child, 1, def, NULL, size))
+CARRY(record_attach, espl_record_attach_sized(recorder, 0, solo, child, def, size))
+FILL(fill_instance, espl_instance_def, source, root)
+CARRY(instantiate, espl_instantiate_at_sized(w, def, 1, NULL, size))
+CARRY(record_instantiate, espl_record_instantiate_sized(recorder, 0, def, 1, NULL, size))
+CARRY(create, espl_create_at_sized(w, def, 1, NULL, size))
+CARRY(record_create, espl_record_create_sized(recorder, 0, def, 1, NULL, size))
 
 static void ignore_calls(void *user, const espl_custom_calls *calls)
 {
@@ -143,10 +122,7 @@ static void fill_command(void *def)
     *(espl_custom_command_def *)def = (espl_custom_command_def){"growth", NULL, ignore_calls};
 }
 
-static void spoil_command(void *def)
-{
-    ((espl_custom_command_def *)def)->name = "";
-}
+FILL(spoil_command, espl_custom_command_def, name, "")
 
 static espl_status carry_command(const void *def, size_t size)
 {
@@ -155,10 +131,7 @@ static espl_status carry_command(const void *def, size_t size)
     return espl_register_command_sized(w, def, &number, size);
 }
 
-static void fill_threads(void *def)
-{
-    ((espl_threads_def *)def)->workers = 1;
-}
+FILL(fill_threads, espl_threads_def, workers, 1)
 
 static espl_status carry_threads(const void *def, size_t size)
 {
@@ -181,10 +154,7 @@ static espl_status carry_component(const void *def, size_t size)
     return espl_component_register_sized(w, def, &number, size);
 }
 
-static espl_status carry_reserve(const void *def, size_t size)
-{
-    return espl_reserve_sized(w, def, size);
-}
+CARRY(reserve, espl_reserve_sized(w, def, size))
 
 static espl_status end_query(espl_status begun, espl_query *query)
 {
@@ -215,15 +185,8 @@ static espl_status carry_query_change(const void *def, size_t size)
     return espl_change_components_query_sized(w, def, &change, NULL, size);
 }
 
-static void fill_parallel(void *def)
-{
-    ((espl_parallel_def *)def)->function = test_no_write;
-}
-
-static espl_status carry_parallel(const void *def, size_t size)
-{
-    return espl_write_parallel_sized(w, def, NULL, size, 0, 0);
-}
+FILL(fill_parallel, espl_parallel_def, function, test_no_write)
+CARRY(parallel, espl_write_parallel_sized(w, def, NULL, size, 0, 0))
 
 // The query of a parallel write is a struct with a size of its own.
 static espl_status carry_parallel_query(const void *def, size_t size)
@@ -236,15 +199,8 @@ static espl_status carry_parallel_query(const void *def, size_t size)
 static espl_entity entities[4];
 static espl_transform worlds[4];
 
-static void fill_arrays(void *def)
-{
-    ((espl_subtree_arrays *)def)->entities = entities;
-}
-
-static void spoil_arrays(void *def)
-{
-    ((espl_subtree_arrays *)def)->worlds = worlds;
-}
+FILL(fill_arrays, espl_subtree_arrays, entities, entities)
+FILL(spoil_arrays, espl_subtree_arrays, worlds, worlds)
 
 // Its answer is a count, so that the log has the status, and a spoilt struct is one whose array is
 // written.
@@ -360,7 +316,7 @@ TEST_LOOP(a_shorter_struct_has_zeros_for_the_fields_that_it_lacks, 0, INPUTS)
     for (size_t size = is_left_out(in) ? in->own : in->least; size < in->own; ++size) {
         for (size_t garbage = 0; garbage <= LONGER; garbage += LONGER) {
             begin_input(in);
-            ck_assert_int_eq(carry(in, size, SIZE_MAX, garbage), ESPL_OK);
+            ck_ok(carry(in, size, SIZE_MAX, garbage));
             told_demand_nothing(&t);
             end();
         }
@@ -377,7 +333,7 @@ TEST_LOOP(a_field_within_the_size_is_read, 0, INPUTS)
     }
     begin_spoilt(in);
     if (in->spoilt >= in->least) {
-        ck_assert_int_eq(carry(in, in->spoilt, SIZE_MAX, 0), ESPL_OK);
+        ck_ok(carry(in, in->spoilt, SIZE_MAX, 0));
         end();
         begin_spoilt(in);
     }
@@ -396,7 +352,7 @@ TEST_LOOP(a_longer_struct_is_taken_where_its_end_is_0, 0, INPUTS)
 
     for (size_t more = 0; !is_left_out(in) && more <= LONGER; ++more) {
         begin_input(in);
-        ck_assert_int_eq(carry(in, in->own + more, SIZE_MAX, LONGER), ESPL_OK);
+        ck_ok(carry(in, in->own + more, SIZE_MAX, LONGER));
         told_demand_nothing(&t);
         end();
     }
@@ -412,9 +368,9 @@ TEST_LOOP(a_longer_struct_with_a_field_that_is_not_0_is_refused, 0, INPUTS)
 
         begin_input(in);
         snprintf(start, sizeof start, "%s: ESPL_ERR_UNSUPPORTED: ", in->call);
-        ck_assert_int_eq(espl_hash(w, ESPL_HASH_PHYSICAL, &before), ESPL_OK);
-        ck_assert_int_eq(carry(in, in->own + LONGER, in->own + at, 0), ESPL_ERR_UNSUPPORTED);
-        ck_assert_int_eq(espl_hash(w, ESPL_HASH_PHYSICAL, &after), ESPL_OK);
+        ck_ok(espl_hash(w, ESPL_HASH_PHYSICAL, &before));
+        ck_status(carry(in, in->own + LONGER, in->own + at, 0), ESPL_ERR_UNSUPPORTED);
+        ck_ok(espl_hash(w, ESPL_HASH_PHYSICAL, &after));
         ck_assert_uint_eq(before, after);
         ck_assert_uint_eq(espl_command_buffer_count(commands), 0);
         ck_assert_uint_eq(t.lines, in->is_silent ? 0 : 1);
@@ -451,10 +407,15 @@ typedef struct output {
     bool is_optional; // NULL is allowed
 } output;
 
+#define CARRY_OUT(name, call)                               \
+    static espl_status carry_##name(void *out, size_t size) \
+    {                                                       \
+        return call;                                        \
+    }
+
 static void record_write(void)
 {
-    ck_assert_int_eq(espl_record_write(recorder, 0, root, ESPL_WRITE_LOCAL_POSITION, here),
-                     ESPL_OK);
+    ck_ok(espl_record_write(recorder, 0, root, ESPL_WRITE_LOCAL_POSITION, here));
 }
 
 static espl_status carry_play(void *out, size_t size)
@@ -466,7 +427,7 @@ static espl_status carry_play(void *out, size_t size)
 static espl_status carry_sync(void *out, size_t size)
 {
     record_write();
-    ck_assert_int_eq(espl_command_buffer_submit(commands), ESPL_OK);
+    ck_ok(espl_command_buffer_submit(commands));
     return espl_sync_sized(w, out, size);
 }
 
@@ -476,10 +437,7 @@ static espl_status carry_stats(void *out, size_t size)
     return ESPL_OK;
 }
 
-static espl_status carry_info(void *out, size_t size)
-{
-    return espl_component_info_sized(w, ESPL_TRANSFORM, out, size);
-}
+CARRY_OUT(info, espl_component_info_sized(w, ESPL_TRANSFORM, out, size))
 
 static espl_status carry_batch(void *out, size_t size)
 {
@@ -492,11 +450,8 @@ static espl_status carry_batch(void *out, size_t size)
     return status;
 }
 
-static espl_status carry_strided(void *out, size_t size)
-{
-    return espl_write_strided_sized(w, ESPL_WRITE_LOCAL_POSITION, &root, sizeof root, here,
-                                    sizeof here, 1, out, size);
-}
+CARRY_OUT(strided, espl_write_strided_sized(w, ESPL_WRITE_LOCAL_POSITION, &root, sizeof root, here,
+                                            sizeof here, 1, out, size))
 
 static espl_status carry_parallel_report(void *out, size_t size)
 {
@@ -516,10 +471,7 @@ static espl_status carry_validate(void *out, size_t size)
     return espl_validate_sized(w, out, size) ? ESPL_OK : ESPL_ERR_EXISTS;
 }
 
-static espl_status carry_view(void *out, size_t size)
-{
-    return espl_view_hierarchy_sized(w, root, out, size);
-}
+CARRY_OUT(view, espl_view_hierarchy_sized(w, root, out, size))
 
 static const output outputs[] = {
     {sizeof(espl_report), carry_play, true},
@@ -621,7 +573,7 @@ TEST(an_inline_form_is_a_function)
     espl_world_stats all;
 
     begin();
-    ck_assert_int_eq(attach(w, solo, child, NULL), ESPL_OK);
+    ck_ok(attach(w, solo, child, NULL));
     stats(w, &all);
     ck_assert_uint_eq(all.members, 2);
     end();

@@ -22,7 +22,7 @@ static espl_world *world_by(espl_huge_pages pages)
     const espl_world_def def = {.tag = 1, .huge_pages = pages};
     espl_world *world = NULL;
 
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&world, &def));
     return world;
 }
 
@@ -57,7 +57,7 @@ static void refuses(espl_huge_pages pages, const char *line)
     const espl_world_def def = {.hooks = test_hooks_of(&hooks), .huge_pages = pages};
     espl_world *world = NULL;
 
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(&world, &def), ESPL_ERR_ARGUMENT);
     ck_assert_ptr_null(world);
     ck_assert_uint_eq(hooks.lines, 1);
     ck_assert_uint_eq(hooks.traps, 0);
@@ -86,9 +86,8 @@ TEST(what_is_neither_on_nor_off_is_refused)
 // A forest with roots of 20, which then loses every third node.
 static espl_entity *grow(espl_world *world)
 {
-    uint32_t *const parents = malloc(NODES * sizeof *parents);
+    uint32_t *const parents = test_array(NODES, sizeof *parents);
 
-    ck_assert_ptr_nonnull(parents);
     for (uint32_t i = 0; i < NODES; ++i) {
         parents[i] = i % 20 == 0 ? NO_PARENT : i - 1 - i % 20 / 2;
     }
@@ -99,15 +98,12 @@ static espl_entity *grow(espl_world *world)
 
 static void thin_out(espl_world *world, const espl_entity *nodes)
 {
-    espl_command_buffer *commands = NULL;
-
-    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(world, 1);
     for (uint32_t i = 0; i < NODES; i += 3) {
-        ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(commands, 0), 0, nodes[i],
-                                             ESPL_EXTENT_ENTITY),
-                         ESPL_OK);
+        ck_ok(espl_record_destroy(espl_command_buffer_recorder(commands, 0), 0, nodes[i],
+                                  ESPL_EXTENT_ENTITY));
     }
-    ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
+    ck_ok(espl_play(world, commands, NULL));
     espl_command_buffer_destroy(commands);
 }
 
@@ -122,7 +118,7 @@ TEST(a_world_is_the_same_and_as_large_with_and_without)
         hashes[i][0] = test_physical_hash(worlds[i]);
         thin_out(worlds[i], nodes);
         hashes[i][1] = test_physical_hash(worlds[i]);
-        ck_assert_int_eq(espl_compact(worlds[i]), ESPL_OK);
+        ck_ok(espl_compact(worlds[i]));
         test_world_is_valid(worlds[i]);
         hashes[i][2] = test_physical_hash(worlds[i]);
         stats[i] = test_stats(worlds[i]);

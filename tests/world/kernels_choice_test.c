@@ -17,7 +17,7 @@ static espl_world *world_by(const char *kernels)
     const espl_world_def def = {.tag = 1, .kernels = kernels};
     espl_world *world = NULL;
 
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&world, &def));
     return world;
 }
 
@@ -118,9 +118,8 @@ static void grow(espl_world *world, espl_entity *nodes, uint64_t random)
     nodes[0] = test_solo(world);
     for (int i = 1; i < MEMBERS; ++i) {
         nodes[i] = test_solo_at(world, test_between(&random, -1, 1), 2, 3);
-        ck_assert_int_eq(espl_attach(world, nodes[i], nodes[test_below(&random, (uint32_t)i)],
-                                     &(espl_attach_options){0}),
-                         ESPL_OK);
+        ck_ok(espl_attach(world, nodes[i], nodes[test_below(&random, (uint32_t)i)],
+                          &(espl_attach_options){0}));
     }
 }
 
@@ -135,10 +134,10 @@ TEST(worlds_of_all_kernels_are_the_same_through_a_trim)
         espl_entity nodes[MEMBERS];
 
         grow(world, nodes, 7);
-        ck_assert_int_eq(espl_compact(world), ESPL_OK);
+        ck_ok(espl_compact(world));
         ck_assert_str_eq(espl_world_kernels(world), all[i]);
         const espl_transform moved = test_at(0.1f, 1e-3f, 77);
-        ck_assert_int_eq(espl_set_local_transform(world, nodes[0], &moved), ESPL_OK);
+        ck_ok(espl_set_local_transform(world, nodes[0], &moved));
         test_world_is_valid(world);
         const uint64_t hash = test_physical_hash(world);
 

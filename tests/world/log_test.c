@@ -82,7 +82,6 @@ static const char *print_all(printed *p, const char *word, const espl_hooks *hoo
     const espl_world_def def = {.hooks = *hooks};
     const espl_component unknown = 900;
     espl_world *world = NULL;
-    espl_command_buffer *commands = NULL;
 
     if (word == NULL) {
         unsetenv(VARIABLE);
@@ -90,14 +89,13 @@ static const char *print_all(printed *p, const char *word, const espl_hooks *hoo
         setenv(VARIABLE, word, 1);
     }
     printed_begin(p);
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&world, &def));
     // What the variable is later does not matter.
     setenv(VARIABLE, word == NULL || strcmp(word, "off") == 0 ? "info" : "off", 1);
-    ck_assert_int_eq(espl_create(world, &unknown, 1, 1, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
-    ck_assert_int_eq(espl_record_create(espl_command_buffer_recorder(commands, 0), 0,
-                                        &(espl_creation_def){.value_count = 0}, 1, NULL),
-                     ESPL_OK);
+    ck_status(espl_create(world, &unknown, 1, 1, NULL), ESPL_ERR_ARGUMENT);
+    espl_command_buffer *const commands = test_commands(world, 1);
+    ck_ok(espl_record_create(espl_command_buffer_recorder(commands, 0), 0,
+                             &(espl_creation_def){.value_count = 0}, 1, NULL));
     espl_world_destroy(world);
     espl_command_buffer_destroy(commands);
     espl_world_destroy(world);
@@ -145,7 +143,7 @@ TEST(another_word_makes_no_world_and_is_told)
 
         setenv(VARIABLE, words[i], 1);
         printed_begin(&p);
-        ck_assert_int_eq(espl_world_create(&world, NULL), ESPL_ERR_ARGUMENT);
+        ck_status(espl_world_create(&world, NULL), ESPL_ERR_ARGUMENT);
         snprintf(
             line, sizeof line,
             "espalier: warning: espl_world_create: ESPL_ERR_ARGUMENT: ESPALIER_LOG \"%s\": The "
@@ -167,9 +165,9 @@ TEST(a_world_that_is_not_made_is_told)
 
     setenv(VARIABLE, "warning", 1);
     printed_begin(&p);
-    ck_assert_int_eq(espl_world_create(&world, &far_tag), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_world_create(&world, &kernels), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_world_create(NULL, NULL), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(&world, &far_tag), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(&world, &kernels), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(NULL, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_str_eq(
         printed_end(&p),
         "espalier: warning: espl_world_create: ESPL_ERR_ARGUMENT: def->tag is more than 127.\n"
@@ -178,7 +176,7 @@ TEST(a_world_that_is_not_made_is_told)
         "espalier: warning: espl_world_create: ESPL_ERR_ARGUMENT: out is NULL.\n");
     setenv(VARIABLE, "error", 1);
     printed_begin(&p);
-    ck_assert_int_eq(espl_world_create(&world, &far_tag), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(&world, &far_tag), ESPL_ERR_ARGUMENT);
     ck_assert_str_eq(printed_end(&p), "");
     unsetenv(VARIABLE);
 }
@@ -206,7 +204,7 @@ TEST(a_world_without_memory_is_told)
     espl_world *world = NULL;
     char line[256];
 
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_ERR_NO_MEMORY);
+    ck_status(espl_world_create(&world, &def), ESPL_ERR_NO_MEMORY);
     snprintf(line, sizeof line, "espl_world_create: ESPL_ERR_NO_MEMORY: %s",
              espl_status_text(ESPL_ERR_NO_MEMORY));
     ck_assert_str_eq(heard.last_line, line);

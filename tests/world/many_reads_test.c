@@ -26,131 +26,128 @@ typedef struct fixture {
     float positions[MOST][3];
 } fixture;
 
-static void begin(fixture *f)
+static fixture f;
+
+static void begin(void)
 {
     static uint32_t parent[NODES];
     const espl_component placement = ESPL_TRANSFORM;
 
-    f->count = test_fitting(NODES, 0);
-    f->filled = test_at(12, 34, 56);
-    for (uint32_t i = 0; i < f->count; ++i) {
+    f.count = test_fitting(NODES, 0);
+    f.filled = test_at(12, 34, 56);
+    for (uint32_t i = 0; i < f.count; ++i) {
         parent[i] = i % 10 == 0 ? NO_PARENT : i - 1 - i % 3 % (i % 10);
     }
-    test_world_begin(&f->test, 0, NULL);
-    f->nodes = make_forest(f->test.world, parent, f->count);
-    for (uint32_t i = 0; i < f->count; ++i) {
+    test_world_begin(&f.test, 0, NULL);
+    f.nodes = make_forest(f.test.world, parent, f.count);
+    for (uint32_t i = 0; i < f.count; ++i) {
         const espl_transform local = test_at((float)i, 2, 3);
         const float stretch[3] = {1, 2, (float)i};
 
-        ck_assert_int_eq(espl_set_local_transform(f->test.world, f->nodes[i], &local), ESPL_OK);
+        ck_ok(espl_set_local_transform(f.test.world, f.nodes[i], &local));
         if (i % 13 == 12) {
-            ck_assert_int_eq(espl_set_stretch(f->test.world, f->nodes[i], stretch), ESPL_OK);
+            ck_ok(espl_set_stretch(f.test.world, f.nodes[i], stretch));
         }
     }
     // One without a placement, and one that is dead.
-    ck_assert_int_eq(espl_remove_component(f->test.world, f->nodes[f->count - 1], placement),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_destroy(f->test.world, f->nodes[f->count - 2], ESPL_EXTENT_ENTITY),
-                     ESPL_OK);
+    ck_ok(espl_remove_component(f.test.world, f.nodes[f.count - 1], placement));
+    ck_ok(espl_destroy(f.test.world, f.nodes[f.count - 2], ESPL_EXTENT_ENTITY));
 }
 
-static void end(fixture *f)
+static void end(void)
 {
-    free(f->nodes);
-    test_world_end(&f->test);
+    free(f.nodes);
+    test_world_end(&f.test);
 }
 
 // Any of the first `of` nodes, some of them twice.
-static void draw(fixture *f, size_t count, uint32_t of, uint64_t *random)
+static void draw(size_t count, uint32_t of, uint64_t *random)
 {
     for (size_t i = 0; i < MOST; ++i) {
-        f->records[i].entity = f->nodes[test_below(random, of)];
-        f->transforms[i] = f->filled;
-        memcpy(f->positions[i], f->filled.position, sizeof f->positions[i]);
+        f.records[i].entity = f.nodes[test_below(random, of)];
+        f.transforms[i] = f.filled;
+        memcpy(f.positions[i], f.filled.position, sizeof f.positions[i]);
     }
     ck_assert_uint_le(count, MOST);
 }
 
 // @return how many are refused by single calls.
-static size_t outputs_are_those_of_single_reads(const fixture *f, size_t count)
+static size_t outputs_are_those_of_single_reads(size_t count)
 {
     size_t refused = 0;
 
     for (size_t i = 0; i < MOST; ++i) {
-        espl_transform expected = f->filled;
+        espl_transform expected = f.filled;
 
         if (i < count &&
-            espl_get_world_transform(f->test.world, f->records[i].entity, &expected) != ESPL_OK) {
+            espl_get_world_transform(f.test.world, f.records[i].entity, &expected) != ESPL_OK) {
             refused += 1;
         }
-        ck_assert_msg(test_same(&f->transforms[i], &expected), "transform %zu", i);
-        ck_assert_msg(memcmp(f->positions[i], expected.position, sizeof expected.position) == 0,
+        ck_assert_msg(test_same(&f.transforms[i], &expected), "transform %zu", i);
+        ck_assert_msg(memcmp(f.positions[i], expected.position, sizeof expected.position) == 0,
                       "position %zu", i);
     }
     return refused;
 }
 
-static espl_status read_all(fixture *f, size_t count)
+static espl_status read_all(size_t count)
 {
-    const espl_entity *const first = &f->records[0].entity;
-    const espl_status status = espl_get_world_transforms(f->test.world, first, count,
-                                                         sizeof *f->records, f->transforms);
+    const espl_entity *const first = &f.records[0].entity;
+    const espl_status status =
+        espl_get_world_transforms(f.test.world, first, count, sizeof *f.records, f.transforms);
 
-    ck_assert_int_eq(espl_get_world_positions(f->test.world, first, count, sizeof *f->records,
-                                              f->positions),
-                     status);
+    ck_assert_int_eq(
+        espl_get_world_positions(f.test.world, first, count, sizeof *f.records, f.positions),
+        status);
     return status;
 }
 
 TEST(any_number_of_entities_reads_as_one_by_one)
 {
     static const size_t counts[] = {0, 1, 2, 31, 32, 33, 63, 64, 65, 97, 500, MOST};
-    static fixture f;
     uint64_t random = 1;
 
-    begin(&f);
+    begin();
     for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i) {
-        draw(&f, counts[i], f.count - 2, &random);
-        ck_assert_int_eq(read_all(&f, counts[i]), ESPL_OK);
-        ck_assert_uint_eq(outputs_are_those_of_single_reads(&f, counts[i]), 0);
+        draw(counts[i], f.count - 2, &random);
+        ck_ok(read_all(counts[i]));
+        ck_assert_uint_eq(outputs_are_those_of_single_reads(counts[i]), 0);
     }
-    end(&f);
+    end();
 }
 
 TEST(entities_that_are_refused_leave_their_outputs_alone)
 {
-    static fixture f;
     uint64_t random = 2;
 
-    begin(&f);
-    const espl_entity refused[] = {f.nodes[f.count - 1], f.nodes[f.count - 2],
+    begin();
+    const espl_entity refused[] = {f.nodes[f.count - 1],
+                                   f.nodes[f.count - 2],
                                    espl_entity_null(),
                                    {UINT32_MAX, 1},
                                    {f.nodes[0].index, f.nodes[0].generation + 1}};
 
     for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i) {
         for (size_t at = 0; at < 70; at += 23) {
-            draw(&f, 70, f.count - 2, &random);
+            draw(70, f.count - 2, &random);
             f.records[at].entity = refused[i];
-            ck_assert_int_eq(read_all(&f, 70), ESPL_PARTLY);
-            ck_assert_uint_eq(outputs_are_those_of_single_reads(&f, 70), 1);
+            ck_status(read_all(70), ESPL_PARTLY);
+            ck_assert_uint_eq(outputs_are_those_of_single_reads(70), 1);
         }
     }
-    end(&f);
+    end();
 }
 
 TEST(strides_are_checked)
 {
-    static fixture f;
     float position[1][3] = {{7, 7, 7}};
 
-    begin(&f);
+    begin();
     static const size_t strides[] = {0, 4, 7, 9, 10, SIZE_MAX};
     for (size_t i = 0; i < sizeof strides / sizeof *strides; ++i) {
-        ck_assert_int_eq(
-            espl_get_world_positions(f.test.world, f.nodes, 1, strides[i], position),
-            ESPL_ERR_ARGUMENT);
+        ck_status(espl_get_world_positions(f.test.world, f.nodes, 1, strides[i], position),
+                  ESPL_ERR_ARGUMENT);
     }
     ck_assert(position[0][0] == 7 && position[0][1] == 7 && position[0][2] == 7);
-    end(&f);
+    end();
 }

@@ -34,9 +34,9 @@ TEST_LOOP(one_that_is_refused_refuses_all, 0, RULES)
     size_t refused = 99;
 
     make_solos(w, e, 8);
-    ck_assert_int_eq(espl_create(w, NULL, 0, 1, &bare), ESPL_OK);
-    ck_assert_int_eq(espl_attach(w, e[6], e[5], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(w, dead, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_create(w, NULL, 0, 1, &bare));
+    ck_ok(espl_attach(w, e[6], e[5], NULL));
+    ck_ok(espl_destroy(w, dead, ESPL_EXTENT_OWNED));
     espl_entity children[3] = {e[0], e[2], e[4]}, parents[3] = {e[1], e[3], e[5]};
 
     if (_i == 0) {
@@ -72,9 +72,9 @@ TEST(options_out_of_range_and_nothing_to_attach_concern_no_entity)
 
     make_solos(w, e, 2);
     const uint64_t before = test_physical_hash(w);
-    ck_assert_int_eq(espl_attach_many(w, e, e + 1, 1, &bad, &refused), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_attach_many(w, e, e + 1, 0, NULL, &refused), ESPL_OK);
-    ck_assert_int_eq(espl_attach_many(w, e, e + 1, SIZE_MAX, NULL, &refused), ESPL_ERR_LIMIT);
+    ck_status(espl_attach_many(w, e, e + 1, 1, &bad, &refused), ESPL_ERR_ARGUMENT);
+    ck_ok(espl_attach_many(w, e, e + 1, 0, NULL, &refused));
+    ck_status(espl_attach_many(w, e, e + 1, SIZE_MAX, NULL, &refused), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(refused, 99);
     ck_assert_uint_eq(test_physical_hash(w), before);
 }
@@ -84,15 +84,13 @@ TEST(a_remark_on_one_is_the_answer)
     const espl_entity e[4] = {test_solo(w), test_solo(w), test_solo(w), test_solo_at(w, 1, 2, 3)};
     const espl_entity children[2] = {e[2], e[3]}, parents[2] = {e[0], e[1]};
 
-    ck_assert_int_eq(espl_set_local_scale(w, e[1], 0), ESPL_OK);
-    ck_assert_int_eq(espl_attach_many(w, children, parents, 2, NULL, NULL), ESPL_LOSSY);
-    ck_assert_int_eq(espl_set_local_scale(w, e[0], 3e38f), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_scale(w, e[2], 3e38f), ESPL_OVERFLOW);
-    ck_assert_int_eq(espl_detach(w, e[2], ESPL_KEEP_LOCAL), ESPL_OK);
-    const espl_attach_options local = {
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+    ck_ok(espl_set_local_scale(w, e[1], 0));
+    ck_status(espl_attach_many(w, children, parents, 2, NULL, NULL), ESPL_LOSSY);
+    ck_ok(espl_set_local_scale(w, e[0], 3e38f));
+    ck_status(espl_set_local_scale(w, e[2], 3e38f), ESPL_OVERFLOW);
+    ck_ok(espl_detach(w, e[2], ESPL_KEEP_LOCAL));
 
-    ck_assert_int_eq(espl_attach_many(w, children, parents, 2, &local, NULL), ESPL_OVERFLOW);
+    ck_status(espl_attach_many(w, children, parents, 2, &test_keep_local, NULL), ESPL_OVERFLOW);
     ck_assert_uint_gt(test_count_overflowed(w), 0);
 }
 
@@ -107,8 +105,7 @@ TEST(an_executor_that_loses_a_job_changes_nothing)
 
     ck_assert(e != NULL && parents != NULL);
     test_world_begin(&other, 1, &lossy);
-    const espl_component placement = ESPL_TRANSFORM;
-    ck_assert_int_eq(espl_create(other.world, &placement, 1, count, e), ESPL_OK);
+    test_solos(other.world, count, e);
     for (uint32_t i = 0; i < count; ++i) {
         parents[i] = e[i - i % 2];
     }
@@ -133,13 +130,11 @@ TEST(an_executor_that_loses_a_job_changes_nothing)
 
 static void fill(espl_world *world, espl_entity *out, uint32_t count)
 {
-    const espl_component placement = ESPL_TRANSFORM;
-
-    ck_assert_int_eq(espl_create(world, &placement, 1, count, out), ESPL_OK);
+    test_solos(world, count, out);
     for (uint32_t i = 1; i < count; ++i) {
         if (i % 10 != 0) {
-            ck_assert_int_eq(espl_attach(world, out[i], out[i - i % 10 + (i % 10) / 2], NULL),
-                             i % 10 == 0 ? ESPL_ERR_CYCLE : ESPL_OK);
+            ck_status(espl_attach(world, out[i], out[i - i % 10 + (i % 10) / 2], NULL),
+                      i % 10 == 0 ? ESPL_ERR_CYCLE : ESPL_OK);
         }
     }
 }
@@ -148,16 +143,15 @@ TEST(a_cleared_world_has_no_entity_and_all_that_was_registered)
 {
     const espl_component_def def = {.name = "word", .size = 4};
     const uint32_t count = test_fitting(500, 0) / 10 * 10;
-    espl_entity *const e = calloc(count, sizeof *e);
+    espl_entity *const e = test_array(count, sizeof *e);
     espl_component number = 0;
     uint32_t word = 7;
 
-    ck_assert_ptr_nonnull(e);
-    ck_assert_int_eq(espl_component_register(w, &def, &number), ESPL_OK);
+    ck_ok(espl_component_register(w, &def, &number));
     fill(w, e, count);
-    ck_assert_int_eq(espl_add_component(w, e[3], number, &word, sizeof word), ESPL_OK);
-    ck_assert_int_eq(espl_set_name(w, e[5], "name"), ESPL_OK);
-    ck_assert_int_eq(espl_world_clear(w), ESPL_OK);
+    ck_ok(espl_add_component(w, e[3], number, &word, sizeof word));
+    ck_ok(espl_set_name(w, e[5], "name"));
+    ck_ok(espl_world_clear(w));
     test_world_is_valid(w);
     const espl_world_stats stats = test_stats(w);
 
@@ -168,9 +162,9 @@ TEST(a_cleared_world_has_no_entity_and_all_that_was_registered)
         ck_assert(!espl_is_alive(w, e[i]));
         ck_assert_str_eq(espl_get_name(w, e[i]), "");
     }
-    ck_assert_int_eq(espl_attach(w, e[1], e[0], NULL), ESPL_ERR_DEAD);
+    ck_status(espl_attach(w, e[1], e[0], NULL), ESPL_ERR_DEAD);
     // Twice, and empty.
-    ck_assert_int_eq(espl_world_clear(w), ESPL_OK);
+    ck_ok(espl_world_clear(w));
     free(e);
 }
 
@@ -180,21 +174,21 @@ TEST(a_cleared_world_is_filled_again_without_memory)
     const uint32_t count = test_fitting(500, 0);
     const espl_component placement = ESPL_TRANSFORM;
 
-    ck_assert_int_eq(espl_create(w, &placement, 1, count, NULL), ESPL_OK);
+    ck_ok(espl_create(w, &placement, 1, count, NULL));
     const size_t bytes = test_stats(w).bytes;
 
     for (int round = 0; round < 3; ++round) {
-        ck_assert_int_eq(espl_world_clear(w), ESPL_OK);
+        ck_ok(espl_world_clear(w));
         ck_assert_uint_eq(test_stats(w).bytes, bytes);
         test_heap_arm(&test.heap, 1, true);
         const espl_status status = espl_create(w, &placement, 1, count, NULL);
 
         test_heap_arm(&test.heap, 0, false);
-        ck_assert_int_eq(status, test_moves_always() ? ESPL_ERR_NO_MEMORY : ESPL_OK);
+        ck_status(status, test_moves_always() ? ESPL_ERR_NO_MEMORY : ESPL_OK);
     }
     // Compaction gives back what the clear kept.
-    ck_assert_int_eq(espl_world_clear(w), ESPL_OK);
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    ck_ok(espl_world_clear(w));
+    ck_ok(espl_compact(w));
     ck_assert_uint_lt(test_stats(w).bytes, bytes);
 }
 
@@ -205,13 +199,13 @@ TEST(a_world_is_cleared_without_memory_also_of_deaths_that_were_put_off)
 
     make_solos(w, e, FEW);
     for (uint32_t i = 1; i < FEW; ++i) {
-        ck_assert_int_eq(espl_attach(w, e[i], e[0], &is_free), ESPL_OK);
+        ck_ok(espl_attach(w, e[i], e[0], &is_free));
     }
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    ck_ok(espl_compact(w));
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_destroy(w, e[0], ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(w, e[0], ESPL_EXTENT_OWNED));
     test_world_is_valid(w);
-    ck_assert_int_eq(espl_world_clear(w), ESPL_OK);
+    ck_ok(espl_world_clear(w));
     test_heap_arm(&test.heap, 0, false);
     test_world_is_valid(w);
     ck_assert_uint_eq(test_stats(w).entities, 0);
@@ -221,22 +215,21 @@ TEST(commands_outlive_a_clear_and_name_the_dead)
 {
     const espl_entity source = test_solo(w);
     const espl_instance_def def = {.source = source};
-    espl_command_buffer *commands = NULL;
     espl_entity made, out;
     espl_report report;
 
-    ck_assert_int_eq(espl_command_buffer_create(w, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     const espl_creation_def creation = {.parent = espl_entity_null()};
 
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_create(recorder, 0, &creation, 1, &made), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_submit(commands), ESPL_OK);
-    ck_assert_int_eq(espl_world_clear(w), ESPL_OK);
-    ck_assert_int_eq(espl_sync(w, &report), ESPL_OK);
+    ck_ok(espl_record_instantiate(recorder, 0, &def, 1, NULL));
+    ck_ok(espl_record_create(recorder, 0, &creation, 1, &made));
+    ck_ok(espl_command_buffer_submit(commands));
+    ck_ok(espl_world_clear(w));
+    ck_ok(espl_sync(w, &report));
     ck_assert_uint_eq(report.refused_by[-ESPL_ERR_DEAD], 1);
     ck_assert_uint_eq(report.applied, 1);
-    ck_assert_int_eq(espl_command_buffer_resolve(commands, made, &out), ESPL_OK);
+    ck_ok(espl_command_buffer_resolve(commands, made, &out));
     ck_assert(espl_is_alive(w, out));
     espl_command_buffer_destroy(commands);
 }

@@ -1,37 +1,33 @@
 // SPDX-License-Identifier: MIT
 // The memory that a command buffer holds in each of its states, and destroys without memory. In
 // world/sweep_test every allocation of every call fails.
-#include "tests/runner.h"
-#include "tests/support.h"
+#include "tests/one_world.h"
 
 // --- Worlds and commands objects ---
 
+FIXTURE(set_up, tear_down);
+
 TEST(a_commands_object_leaves_nothing_behind_in_any_state)
 {
-    test_world test;
-
-    test_world_begin(&test, 0, NULL);
-    const espl_entity source = test_solo(test.world);
+    const espl_entity source = test_solo(w);
     const size_t before = test.heap.bytes;
     const espl_instance_def def = {.source = source};
     for (int state = 0; state < 5; ++state) {
-        espl_command_buffer *commands = NULL;
-        ck_assert_int_eq(espl_command_buffer_create(test.world, 3, &commands), ESPL_OK);
+        espl_command_buffer *const commands = test_commands(w, 3);
         if (state >= 1) {
-            ck_assert_int_eq(espl_record_instantiate(espl_command_buffer_recorder(commands, 2), 0,
-                                                     &def, 2, NULL),
-                             ESPL_OK);
+            ck_ok(espl_record_instantiate(espl_command_buffer_recorder(commands, 2), 0, &def, 2,
+                                          NULL));
         }
         if (state == 2) {
-            ck_assert_int_eq(espl_command_buffer_submit(commands), ESPL_OK);
+            ck_ok(espl_command_buffer_submit(commands));
         }
         if (state == 3) {
             test_heap_arm(&test.heap, 1, true);
-            ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_ERR_NO_MEMORY);
+            ck_status(espl_play(w, commands, NULL), ESPL_ERR_NO_MEMORY);
             test_heap_arm(&test.heap, 0, false);
         }
         if (state == 4) {
-            ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+            ck_ok(espl_play(w, commands, NULL));
         }
         espl_command_buffer_destroy(commands);
         if (state < 3) { // playback keeps its scratch for the next one
@@ -40,65 +36,56 @@ TEST(a_commands_object_leaves_nothing_behind_in_any_state)
     }
     // What was submitted and destroyed is not played.
     espl_report report;
-    ck_assert_int_eq(espl_sync(test.world, &report), ESPL_OK);
+    ck_ok(espl_sync(w, &report));
     ck_assert_uint_eq(report.accepted, 0);
-    test_world_end(&test);
 }
 
 // What would need memory may be put off to the next structural call.
 TEST(what_a_destroy_puts_off_is_done_when_there_is_memory)
 {
     enum { COUNT = 40 };
-    test_world test;
     espl_entity child[COUNT];
     espl_world_stats stats;
 
-    test_world_begin(&test, 0, NULL);
-    const espl_entity root = test_solo_at(test.world, 1, 0, 0);
+    const espl_entity root = test_solo_at(w, 1, 0, 0);
     for (int i = 0; i < COUNT; ++i) {
-        child[i] = test_solo_at(test.world, 1, (float)i, 0);
-        ck_assert_int_eq(espl_attach(test.world, child[i], root, NULL), ESPL_OK);
+        child[i] = test_solo_at(w, 1, (float)i, 0);
+        ck_ok(espl_attach(w, child[i], root, NULL));
     }
     test_heap_arm(&test.heap, 1, true);
     for (int i = 0; i < COUNT; ++i) {
-        ck_assert_int_eq(espl_destroy(test.world, child[i], ESPL_EXTENT_OWNED), ESPL_OK);
-        ck_assert(!espl_is_alive(test.world, child[i]));
-        ck_assert_uint_eq(espl_count_children(test.world, root), (size_t)(COUNT - 1 - i));
-        test_world_is_valid(test.world);
+        ck_ok(espl_destroy(w, child[i], ESPL_EXTENT_OWNED));
+        ck_assert(!espl_is_alive(w, child[i]));
+        ck_assert_uint_eq(espl_count_children(w, root), (size_t)(COUNT - 1 - i));
+        test_world_is_valid(w);
     }
     test_heap_arm(&test.heap, 0, false);
-    const espl_entity other = test_solo(test.world);
-    ck_assert_int_eq(espl_destroy(test.world, other, ESPL_EXTENT_OWNED), ESPL_OK);
-    espl_stats(test.world, &stats);
+    const espl_entity other = test_solo(w);
+    ck_ok(espl_destroy(w, other, ESPL_EXTENT_OWNED));
+    espl_stats(w, &stats);
     ck_assert_uint_eq(stats.hierarchies, 0);
-    ck_assert_int_eq(espl_get_role(test.world, root), ESPL_ROLE_SOLO);
-    ck_assert(espl_has_component(test.world, root, ESPL_SOLO) &&
-              !espl_has_component(test.world, root, ESPL_ROOT));
-    test_world_end(&test);
+    ck_assert_int_eq(espl_get_role(w, root), ESPL_ROLE_SOLO);
+    ck_assert(espl_has_component(w, root, ESPL_SOLO) && !espl_has_component(w, root, ESPL_ROOT));
 }
 
 TEST(survivors_of_a_root_destroyed_without_memory_are_roots_at_once)
 {
-    test_world test;
-
-    test_world_begin(&test, 0, NULL);
-    const espl_entity root = test_solo_at(test.world, 1, 0, 0);
-    const espl_entity child = test_solo_at(test.world, 2, 0, 0);
-    const espl_entity leaf = test_solo_at(test.world, 3, 0, 0);
-    ck_assert_int_eq(espl_attach(test.world, child, root, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_attach(test.world, leaf, child, NULL), ESPL_OK);
+    const espl_entity root = test_solo_at(w, 1, 0, 0);
+    const espl_entity child = test_solo_at(w, 2, 0, 0);
+    const espl_entity leaf = test_solo_at(w, 3, 0, 0);
+    ck_ok(espl_attach(w, child, root, NULL));
+    ck_ok(espl_attach(w, leaf, child, NULL));
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_destroy(test.world, root, ESPL_EXTENT_ENTITY), ESPL_OK);
-    ck_assert(espl_entity_is_null(espl_get_parent(test.world, child)));
-    ck_assert(espl_entity_equal(espl_get_root(test.world, leaf), child));
-    ck_assert_uint_eq(espl_get_depth(test.world, leaf), 1);
-    ck_assert_int_eq(espl_get_role(test.world, child), ESPL_ROLE_ROOT);
+    ck_ok(espl_destroy(w, root, ESPL_EXTENT_ENTITY));
+    ck_assert(espl_entity_is_null(espl_get_parent(w, child)));
+    ck_assert(espl_entity_equal(espl_get_root(w, leaf), child));
+    ck_assert_uint_eq(espl_get_depth(w, leaf), 1);
+    ck_assert_int_eq(espl_get_role(w, child), ESPL_ROLE_ROOT);
     const espl_transform moved = test_at(7, 0, 0);
-    ck_assert_int_eq(espl_set_world_transform(test.world, child, &moved), ESPL_OK);
-    ck_assert_float_eq(test_world_of(test.world, leaf).position[0], 8);
-    test_world_is_valid(test.world);
+    ck_ok(espl_set_world_transform(w, child, &moved));
+    ck_assert_float_eq(test_world_of(w, leaf).position[0], 8);
+    test_world_is_valid(w);
     test_heap_arm(&test.heap, 0, false);
-    ck_assert_int_eq(espl_detach(test.world, leaf, ESPL_KEEP_WORLD), ESPL_OK);
-    ck_assert_int_eq(espl_get_role(test.world, child), ESPL_ROLE_SOLO);
-    test_world_end(&test);
+    ck_ok(espl_detach(w, leaf, ESPL_KEEP_WORLD));
+    ck_assert_int_eq(espl_get_role(w, child), ESPL_ROLE_SOLO);
 }

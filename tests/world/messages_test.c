@@ -26,28 +26,26 @@ static const float nowhere[3] = {0, NAN, 0}, somewhere[3] = {1, 2, 3}, no_turn[4
 
 static void set_up(void)
 {
-    const espl_component_def health = {.name = "health", .size = 4, .alignment = 4};
-
     told_begin(&s.told, NULL);
     s.world = s.told.world;
-    ck_assert_int_eq(espl_component_register(s.world, &health, &s.health), ESPL_OK);
+    s.health = test_component(s.world, "health", 4, 4);
     s.root = test_solo(s.world);
     s.child = test_solo(s.world);
     s.solo = test_solo(s.world);
     s.dead = test_solo(s.world);
-    ck_assert_int_eq(espl_create(s.world, NULL, 0, 1, &s.bare), ESPL_OK);
-    ck_assert_int_eq(espl_attach(s.world, s.child, s.root, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(s.world, s.dead, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(s.world, 2, &s.commands), ESPL_OK);
+    ck_ok(espl_create(s.world, NULL, 0, 1, &s.bare));
+    ck_ok(espl_attach(s.world, s.child, s.root, NULL));
+    ck_ok(espl_destroy(s.world, s.dead, ESPL_EXTENT_OWNED));
+    ck_ok(espl_command_buffer_create(s.world, 2, &s.commands));
     s.recorder = espl_command_buffer_recorder(s.commands, 1);
     const espl_instance_def def = {.source = s.solo};
-    ck_assert_int_eq(espl_record_instantiate(s.recorder, 0, &def, 1, &s.pending), ESPL_OK);
+    ck_ok(espl_record_instantiate(s.recorder, 0, &def, 1, &s.pending));
     told_demand_nothing(&s.told);
 }
 
 static void tear_down(void)
 {
-    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_OK);
+    ck_ok(espl_play(s.world, s.commands, NULL));
     espl_command_buffer_destroy(s.commands);
     told_end(&s.told);
 }
@@ -55,37 +53,35 @@ static void tear_down(void)
 FIXTURE(set_up, tear_down);
 
 #define REFUSE(status, call, ...) REFUSED(&s.told, status, call, __VA_ARGS__)
+// The line has the call, the status, what it is about, and the text of the status.
+#define REFUSE_TEXT(status, function, arguments, about, ...)                                  \
+    REFUSE(status, function arguments, #function ": " #status ": " about ": %s", __VA_ARGS__, \
+           TEXT(status))
 
 // --- Entities ---
 
 TEST(the_entity_that_the_status_is_about_comes_first)
 {
-    REFUSE(ESPL_ERR_DEAD, espl_attach(s.world, s.child, s.dead, NULL),
-           "espl_attach: ESPL_ERR_DEAD: parent %s, child %s: %s", ID(s.dead), ID(s.child),
-           TEXT(ESPL_ERR_DEAD));
-    REFUSE(ESPL_ERR_DEAD, espl_attach(s.world, s.dead, s.root, NULL),
-           "espl_attach: ESPL_ERR_DEAD: child %s, parent %s: %s", ID(s.dead), ID(s.root),
-           TEXT(ESPL_ERR_DEAD));
-    REFUSE(ESPL_ERR_NULL_ENTITY, espl_attach(s.world, espl_entity_null(), s.root, NULL),
-           "espl_attach: ESPL_ERR_NULL_ENTITY: child 0.0, parent %s: %s", ID(s.root),
-           TEXT(ESPL_ERR_NULL_ENTITY));
-    REFUSE(ESPL_ERR_CYCLE, espl_attach(s.world, s.root, s.child, NULL),
-           "espl_attach: ESPL_ERR_CYCLE: child %s, parent %s: %s", ID(s.root), ID(s.child),
-           TEXT(ESPL_ERR_CYCLE));
-    REFUSE(ESPL_ERR_NOT_CHILD,
-           espl_attach(s.world, s.solo, s.root, &(espl_attach_options){.before = s.bare}),
-           "espl_attach: ESPL_ERR_NOT_CHILD: child %s, parent %s, before %s: %s", ID(s.solo),
-           ID(s.root), ID(s.bare), TEXT(ESPL_ERR_NOT_CHILD));
-    REFUSE(ESPL_ERR_DEAD, espl_relative(s.world, s.root, s.dead, &(espl_transform){.scale = 1}),
-           "espl_relative: ESPL_ERR_DEAD: entity %s, frame %s: %s", ID(s.dead), ID(s.root),
-           TEXT(ESPL_ERR_DEAD));
-    REFUSE(ESPL_ERR_NO_TRANSFORM, espl_set_local_position(s.world, s.bare, somewhere),
-           "espl_set_local_position: ESPL_ERR_NO_TRANSFORM: entity %s: %s", ID(s.bare),
-           TEXT(ESPL_ERR_NO_TRANSFORM));
-    REFUSE(ESPL_ERR_DEAD, espl_instantiate(s.world, s.dead, 1, NULL),
-           "espl_instantiate: ESPL_ERR_DEAD: source %s: %s", ID(s.dead), TEXT(ESPL_ERR_DEAD));
-    REFUSE(ESPL_ERR_DEAD, espl_reserve(s.world, &(espl_reserve_def){.side_of = s.dead}),
-           "espl_reserve: ESPL_ERR_DEAD: side_of %s: %s", ID(s.dead), TEXT(ESPL_ERR_DEAD));
+    REFUSE_TEXT(ESPL_ERR_DEAD, espl_attach, (s.world, s.child, s.dead, NULL), "parent %s, child %s",
+                ID(s.dead), ID(s.child));
+    REFUSE_TEXT(ESPL_ERR_DEAD, espl_attach, (s.world, s.dead, s.root, NULL), "child %s, parent %s",
+                ID(s.dead), ID(s.root));
+    REFUSE_TEXT(ESPL_ERR_NULL_ENTITY, espl_attach, (s.world, espl_entity_null(), s.root, NULL),
+                "child 0.0, parent %s", ID(s.root));
+    REFUSE_TEXT(ESPL_ERR_CYCLE, espl_attach, (s.world, s.root, s.child, NULL),
+                "child %s, parent %s", ID(s.root), ID(s.child));
+    REFUSE_TEXT(ESPL_ERR_NOT_CHILD, espl_attach,
+                (s.world, s.solo, s.root, &(espl_attach_options){.before = s.bare}),
+                "child %s, parent %s, before %s", ID(s.solo), ID(s.root), ID(s.bare));
+    REFUSE_TEXT(ESPL_ERR_DEAD, espl_relative,
+                (s.world, s.root, s.dead, &(espl_transform){.scale = 1}), "entity %s, frame %s",
+                ID(s.dead), ID(s.root));
+    REFUSE_TEXT(ESPL_ERR_NO_TRANSFORM, espl_set_local_position, (s.world, s.bare, somewhere),
+                "entity %s", ID(s.bare));
+    REFUSE_TEXT(ESPL_ERR_DEAD, espl_instantiate, (s.world, s.dead, 1, NULL), "source %s",
+                ID(s.dead));
+    REFUSE_TEXT(ESPL_ERR_DEAD, espl_reserve, (s.world, &(espl_reserve_def){.side_of = s.dead}),
+                "side_of %s", ID(s.dead));
 }
 
 TEST(a_pending_entity_is_told_what_to_do)
@@ -99,36 +95,30 @@ TEST(a_pending_entity_is_told_what_to_do)
         "named by commands only; play the command buffer, then espl_command_buffer_resolve() "
         "tells its handle.",
         ID(s.pending));
-    REFUSE(ESPL_ERR_PENDING, espl_set_local_position(s.world, s.pending, somewhere),
-           "espl_set_local_position: ESPL_ERR_PENDING: entity %s: %s", ID(s.pending),
-           TEXT(ESPL_ERR_PENDING));
-    REFUSE(ESPL_ERR_PENDING, espl_attach(s.world, s.solo, s.pending, NULL),
-           "espl_attach: ESPL_ERR_PENDING: parent %s, child %s: %s", ID(s.pending), ID(s.solo),
-           TEXT(ESPL_ERR_PENDING));
-    REFUSE(ESPL_ERR_PENDING, espl_command_buffer_resolve(s.commands, s.pending, &resolved),
-           "espl_command_buffer_resolve: ESPL_ERR_PENDING: entity %s: %s", ID(s.pending),
-           TEXT(ESPL_ERR_PENDING));
+    REFUSE_TEXT(ESPL_ERR_PENDING, espl_set_local_position, (s.world, s.pending, somewhere),
+                "entity %s", ID(s.pending));
+    REFUSE_TEXT(ESPL_ERR_PENDING, espl_attach, (s.world, s.solo, s.pending, NULL),
+                "parent %s, child %s", ID(s.pending), ID(s.solo));
+    REFUSE_TEXT(ESPL_ERR_PENDING, espl_command_buffer_resolve, (s.commands, s.pending, &resolved),
+                "entity %s", ID(s.pending));
     ck_assert(espl_entity_is_null(resolved));
-    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, s.pending, &resolved), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_position(s.world, resolved, somewhere), ESPL_OK);
+    ck_ok(espl_play(s.world, s.commands, NULL));
+    ck_ok(espl_command_buffer_resolve(s.commands, s.pending, &resolved));
+    ck_ok(espl_set_local_position(s.world, resolved, somewhere));
     // It is a pending handle for ever, and the buffer forgets it when it is reset.
-    REFUSE(ESPL_ERR_PENDING, espl_set_local_position(s.world, s.pending, somewhere),
-           "espl_set_local_position: ESPL_ERR_PENDING: entity %s: %s", ID(s.pending),
-           TEXT(ESPL_ERR_PENDING));
+    REFUSE_TEXT(ESPL_ERR_PENDING, espl_set_local_position, (s.world, s.pending, somewhere),
+                "entity %s", ID(s.pending));
     espl_command_buffer_reset(s.commands);
-    REFUSE(ESPL_ERR_FOREIGN, espl_command_buffer_resolve(s.commands, s.pending, &resolved),
-           "espl_command_buffer_resolve: ESPL_ERR_FOREIGN: entity %s: %s", ID(s.pending),
-           TEXT(ESPL_ERR_FOREIGN));
+    REFUSE_TEXT(ESPL_ERR_FOREIGN, espl_command_buffer_resolve, (s.commands, s.pending, &resolved),
+                "entity %s", ID(s.pending));
 }
 
 TEST(an_entity_that_has_a_name_is_told_with_it)
 {
-    ck_assert_int_eq(espl_set_name(s.world, s.root, "ship"), ESPL_OK);
-    ck_assert_int_eq(espl_set_name(s.world, s.child, "mast"), ESPL_OK);
-    REFUSE(ESPL_ERR_CYCLE, espl_attach(s.world, s.root, s.child, NULL),
-           "espl_attach: ESPL_ERR_CYCLE: child %s \"ship\", parent %s \"mast\": %s", ID(s.root),
-           ID(s.child), TEXT(ESPL_ERR_CYCLE));
+    ck_ok(espl_set_name(s.world, s.root, "ship"));
+    ck_ok(espl_set_name(s.world, s.child, "mast"));
+    REFUSE_TEXT(ESPL_ERR_CYCLE, espl_attach, (s.world, s.root, s.child, NULL),
+                "child %s \"ship\", parent %s \"mast\"", ID(s.root), ID(s.child));
     REFUSE(
         ESPL_ERR_ARGUMENT, espl_set_name(s.world, s.child, "mast/lamp"),
         "espl_set_name: ESPL_ERR_ARGUMENT: entity %s \"mast\": name has a control character or a "
@@ -171,10 +161,9 @@ TEST(a_component_is_told_by_name_and_number_and_both_sizes)
            "espl_remove_component: ESPL_ERR_ARGUMENT: entity %s, component \"solo\" (2): A role "
            "follows from the hierarchy; attach or detach the entity instead.",
            ID(s.solo));
-    REFUSE(ESPL_ERR_NO_COMPONENT, espl_set_component(s.world, s.solo, s.health, &value, 4),
-           "espl_set_component: ESPL_ERR_NO_COMPONENT: entity %s, component \"health\" (7): %s",
-           ID(s.solo), TEXT(ESPL_ERR_NO_COMPONENT));
-    ck_assert_int_eq(espl_add_component(s.world, s.solo, s.health, &value, 4), ESPL_OK);
+    REFUSE_TEXT(ESPL_ERR_NO_COMPONENT, espl_set_component, (s.world, s.solo, s.health, &value, 4),
+                "entity %s, component \"health\" (7)", ID(s.solo));
+    ck_ok(espl_add_component(s.world, s.solo, s.health, &value, 4));
     REFUSE(
         ESPL_ERR_ARGUMENT, espl_set_component(s.world, s.solo, s.health, &value, 8),
         "espl_set_component: ESPL_ERR_ARGUMENT: entity %s, component \"health\" (7) of 4 bytes, 8 "
@@ -307,15 +296,12 @@ TEST(the_entry_of_a_batch_is_told)
     REFUSE(ESPL_PARTLY, espl_get_world_positions(s.world, entities, 3, sizeof *entities, positions),
            "espl_get_world_positions: ESPL_ERR_DEAD: entry 1 of 3, entity %s: %s", ID(s.dead),
            TEXT(ESPL_ERR_DEAD));
-    REFUSE(ESPL_ERR_DEAD, espl_destroy_many(s.world, entities, 3, ESPL_EXTENT_ENTITY, NULL),
-           "espl_destroy_many: ESPL_ERR_DEAD: entry 1 of 3, entity %s: %s", ID(s.dead),
-           TEXT(ESPL_ERR_DEAD));
-    REFUSE(ESPL_ERR_CYCLE, espl_attach_many(s.world, entities, entities, 1, NULL, NULL),
-           "espl_attach_many: ESPL_ERR_CYCLE: entry 0 of 1, child %s, parent %s: %s", ID(s.root),
-           ID(s.root), TEXT(ESPL_ERR_CYCLE));
-    REFUSE(ESPL_ERR_DEAD, espl_change_components_array(s.world, entities, 3, &change, NULL),
-           "espl_change_components_array: ESPL_ERR_DEAD: entry 1 of 3, entity %s: %s", ID(s.dead),
-           TEXT(ESPL_ERR_DEAD));
+    REFUSE_TEXT(ESPL_ERR_DEAD, espl_destroy_many, (s.world, entities, 3, ESPL_EXTENT_ENTITY, NULL),
+                "entry 1 of 3, entity %s", ID(s.dead));
+    REFUSE_TEXT(ESPL_ERR_CYCLE, espl_attach_many, (s.world, entities, entities, 1, NULL, NULL),
+                "entry 0 of 1, child %s, parent %s", ID(s.root), ID(s.root));
+    REFUSE_TEXT(ESPL_ERR_DEAD, espl_change_components_array, (s.world, entities, 3, &change, NULL),
+                "entry 1 of 3, entity %s", ID(s.dead));
     REFUSE(ESPL_ERR_ARGUMENT,
            espl_write_strided(s.world, ESPL_WRITE_LOCAL_SCALE, entities, 6, &value, 4, 3, NULL),
            "espl_write_strided: ESPL_ERR_ARGUMENT: entity_stride is less than the size of an "
@@ -377,15 +363,14 @@ TEST(a_command_buffer_is_told_what_it_needs)
         ESPL_ERR_ARGUMENT, espl_command_buffer_result(s.commands, 0, 0),
         "espl_command_buffer_result: ESPL_ERR_ARGUMENT: The command buffer was not played, so that "
         "there are no results.");
-    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_OK);
+    ck_ok(espl_play(s.world, s.commands, NULL));
     REFUSE(ESPL_ERR_PLAYED, (espl_play)(s.world, s.commands, NULL),
            "espl_play: ESPL_ERR_PLAYED: %s", TEXT(ESPL_ERR_PLAYED));
-    REFUSE(ESPL_ERR_PLAYED, espl_record_destroy(s.recorder, 0, s.root, ESPL_EXTENT_OWNED),
-           "espl_record_destroy: ESPL_ERR_PLAYED: lane 1, entity %s: %s", ID(s.root),
-           TEXT(ESPL_ERR_PLAYED));
+    REFUSE_TEXT(ESPL_ERR_PLAYED, espl_record_destroy, (s.recorder, 0, s.root, ESPL_EXTENT_OWNED),
+                "lane 1, entity %s", ID(s.root));
     // The end of a lane ends a loop.
-    ck_assert_int_eq(espl_command_buffer_result(s.commands, 1, 0), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_result(s.commands, 1, 1), ESPL_ERR_ARGUMENT);
+    ck_ok(espl_command_buffer_result(s.commands, 1, 0));
+    ck_status(espl_command_buffer_result(s.commands, 1, 1), ESPL_ERR_ARGUMENT);
     told_demand_nothing(&s.told);
     espl_command_buffer_reset(s.commands);
 }

@@ -7,9 +7,8 @@
 
 #include "tests/forms.h"
 #include "tests/inside.h"
-#include "tests/misuse.h"
+#include "tests/one_misuse.h"
 #include "tests/fixture.h"
-#include "tests/runner.h"
 
 #include <espalier/writers.h>
 #include <string.h>
@@ -124,13 +123,13 @@ static void use_other_world(misuse *m)
     const espl_entity parent = test_solo(other), child = test_solo(other);
     espl_query query;
 
-    ck_assert_int_eq(espl_attach(other, child, parent, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_add_component(other, child, ESPL_PREFAB, NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_query_begin(other, NULL, &query), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(other, parent, ESPL_EXTENT_OWNED), ESPL_ERR_BUSY);
+    ck_ok(espl_attach(other, child, parent, NULL));
+    ck_ok(espl_add_component(other, child, ESPL_PREFAB, NULL, 0));
+    ck_ok(espl_query_begin(other, NULL, &query));
+    ck_status(espl_destroy(other, parent, ESPL_EXTENT_OWNED), ESPL_ERR_BUSY);
     espl_query_end(&query);
-    ck_assert_int_eq(espl_compact(other), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(other, parent, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_compact(other));
+    ck_ok(espl_destroy(other, parent, ESPL_EXTENT_OWNED));
     ck_assert(!espl_is_alive(other, child));
 }
 
@@ -148,13 +147,13 @@ static void iterate(misuse *m, const char *kinds)
     refuse_while_busy(m);
     use_other_world(m);
     if (kinds[0] == 'q') {
-        ck_assert_int_eq(espl_query_begin(m->world, NULL, &query), ESPL_OK);
+        ck_ok(espl_query_begin(m->world, NULL, &query));
         refuse_while_busy(m);
         while (espl_query_next(&query)) {
             refuse_while_busy(m);
         }
     } else {
-        ck_assert_int_eq(espl_subtree_begin(m->world, m->root, &below), ESPL_OK);
+        ck_ok(espl_subtree_begin(m->world, m->root, &below));
         refuse_while_busy(m);
         while (espl_subtree_next(&below)) {
             refuse_while_busy(m);
@@ -162,27 +161,27 @@ static void iterate(misuse *m, const char *kinds)
     }
 }
 
+FIXTURE(set_up, tear_down);
+
 TEST(e1_e2_e5_e7_structure_is_refused_in_iterations_of_each_kind_one_in_the_other)
 {
     espl_query query, inner;
     espl_subtree below;
-    misuse s;
 
-    misuse_begin(&s, NULL);
-    ck_assert_int_eq(espl_command_buffer_submit(s.commands), ESPL_OK);
+    ck_ok(espl_command_buffer_submit(s.commands));
     const uint64_t before = test_physical_hash(s.world);
-    ck_assert_int_eq(espl_query_begin(s.world, NULL, &query), ESPL_OK);
+    ck_ok(espl_query_begin(s.world, NULL, &query));
     refuse_while_busy(&s);
     while (espl_query_next(&query)) {
         iterate(&s, "q");
         iterate(&s, "s");
-        ck_assert_int_eq(espl_query_begin(s.world, NULL, &inner), ESPL_OK);
+        ck_ok(espl_query_begin(s.world, NULL, &inner));
         iterate(&s, "s");
         espl_query_end(&inner);
         espl_query_end(&inner);
         refuse_while_busy(&s);
     }
-    ck_assert_int_eq(espl_subtree_begin(s.world, s.root, &below), ESPL_OK);
+    ck_ok(espl_subtree_begin(s.world, s.root, &below));
     refuse_while_busy(&s);
     while (espl_subtree_next(&below)) {
         iterate(&s, "s");
@@ -192,12 +191,11 @@ TEST(e1_e2_e5_e7_structure_is_refused_in_iterations_of_each_kind_one_in_the_othe
     ck_assert_uint_eq(test_physical_hash(s.world), before);
 
     // What ended, by itself or early, frees the world.
-    ck_assert_int_eq(espl_subtree_begin(s.world, s.root, &below), ESPL_OK);
+    ck_ok(espl_subtree_begin(s.world, s.root, &below));
     espl_subtree_end(&below);
     espl_subtree_end(&below);
-    ck_assert_int_eq(espl_sync(s.world, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_attach(s.world, s.solo, s.root, NULL), ESPL_OK);
-    misuse_end(&s);
+    ck_ok(espl_sync(s.world, NULL));
+    ck_ok(espl_attach(s.world, s.solo, s.root, NULL));
 }
 
 // Plain writes go on during iteration; the first of what needs a side array takes memory.
@@ -207,25 +205,22 @@ TEST(writes_go_on_during_iteration_but_for_those_that_take_memory)
     const espl_transform moved = test_at(5, 5, 5), back = test_at(1, 2, 3);
     espl_subtree below;
     espl_view view;
-    misuse s;
 
-    misuse_begin(&s, NULL);
     // Laid out, so that a view only reads.
-    ck_assert_int_eq(espl_view_hierarchy(s.world, s.child, &view), ESPL_OK);
+    ck_ok(espl_view_hierarchy(s.world, s.child, &view));
     const uint64_t before = test_physical_hash(s.world);
-    ck_assert_int_eq(espl_subtree_begin(s.world, s.root, &below), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_transform(s.world, s.root, &moved), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_transform(s.world, s.root, &back), ESPL_OK);
-    ck_assert_int_eq(espl_set_stretch(s.world, s.child, stretch), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_set_user_data(s.world, s.child, 7), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_set_inherit(s.world, s.child, ESPL_ABSOLUTE_X), ESPL_ERR_BUSY);
+    ck_ok(espl_subtree_begin(s.world, s.root, &below));
+    ck_ok(espl_set_local_transform(s.world, s.root, &moved));
+    ck_ok(espl_set_local_transform(s.world, s.root, &back));
+    ck_status(espl_set_stretch(s.world, s.child, stretch), ESPL_ERR_BUSY);
+    ck_status(espl_set_user_data(s.world, s.child, 7), ESPL_ERR_BUSY);
+    ck_status(espl_set_inherit(s.world, s.child, ESPL_ABSOLUTE_X), ESPL_ERR_BUSY);
     const espl_write write = write_vector(s.child, ESPL_WRITE_STRETCH, 1, 2, 1);
-    ck_assert_int_eq(espl_write_batch(s.world, &write, 1, NULL), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_view_hierarchy(s.world, s.child, &view), ESPL_OK);
+    ck_status(espl_write_batch(s.world, &write, 1, NULL), ESPL_ERR_BUSY);
+    ck_ok(espl_view_hierarchy(s.world, s.child, &view));
     ck_assert_uint_eq(view.count, 3);
     espl_subtree_end(&below);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
-    misuse_end(&s);
 }
 
 // A view lays the tree out first where it is not laid out, so it is structural then.
@@ -233,24 +228,20 @@ TEST(a_view_that_lays_out_is_refused_during_iteration)
 {
     espl_subtree below;
     espl_view view;
-    misuse s;
 
-    misuse_begin(&s, NULL);
     espl_entity *const node = make_chain(s.world, 20);
-    ck_assert_int_eq(espl_destroy(s.world, node[10], ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_ok(espl_destroy(s.world, node[10], ESPL_EXTENT_ENTITY));
     const bool is_laid_out = test_is_laid_out(s.world, node[0]);
-    ck_assert_int_eq(espl_subtree_begin(s.world, node[0], &below), ESPL_OK);
+    ck_ok(espl_subtree_begin(s.world, node[0], &below));
     misuse_forget_lines(&s);
-    ck_assert_int_eq(espl_view_hierarchy(s.world, node[0], &view),
-                     is_laid_out ? ESPL_OK : ESPL_ERR_BUSY);
+    ck_status(espl_view_hierarchy(s.world, node[0], &view), is_laid_out ? ESPL_OK : ESPL_ERR_BUSY);
     if (!is_laid_out) {
         misuse_demand_line(&s, "espl_view_hierarchy", node[0], ESPL_ERR_BUSY);
     }
     espl_subtree_end(&below);
-    ck_assert_int_eq(espl_view_hierarchy(s.world, node[0], &view), ESPL_OK);
+    ck_ok(espl_view_hierarchy(s.world, node[0], &view));
     ck_assert_uint_eq(view.count, 19);
     free(node);
-    misuse_end(&s);
 }
 
 // --- Inside jobs ---
@@ -263,16 +254,15 @@ static void refuse_writes(misuse *m)
     for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
         const espl_write write = write_ordinary(m->child, (espl_write_kind)kind, &random);
         for (int form = 0; form < FORM_COUNT; ++form) {
-            ck_assert_int_eq(form_write(m->world, &write, (write_form)form), ESPL_ERR_BUSY);
+            ck_status(form_write(m->world, &write, (write_form)form), ESPL_ERR_BUSY);
         }
     }
     const float point[3] = {9, 9, 9}, turn[4] = {0, 0.6f, 0, 0.8f};
-    ck_assert_int_eq(espl_look_at(m->world, m->child, point, NULL, ESPL_AXIS_FORWARD),
-                     ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_rotate_about(m->world, m->child, point, turn), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_set_inherit(m->world, m->child, ESPL_ABSOLUTE_X), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_set_name(m->world, m->child, "name"), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_set_name(m->world, m->child, NULL), ESPL_ERR_BUSY);
+    ck_status(espl_look_at(m->world, m->child, point, NULL, ESPL_AXIS_FORWARD), ESPL_ERR_BUSY);
+    ck_status(espl_rotate_about(m->world, m->child, point, turn), ESPL_ERR_BUSY);
+    ck_status(espl_set_inherit(m->world, m->child, ESPL_ABSOLUTE_X), ESPL_ERR_BUSY);
+    ck_status(espl_set_name(m->world, m->child, "name"), ESPL_ERR_BUSY);
+    ck_status(espl_set_name(m->world, m->child, NULL), ESPL_ERR_BUSY);
     ck_assert_str_eq(espl_get_name(m->world, m->child), "");
 }
 
@@ -297,12 +287,13 @@ static void run_intruded(void *context, espl_job function, void *argument, size_
     }
 }
 
+FIXTURE(NULL, NULL);
+
 TEST(e3_e11_structure_and_writes_are_refused_in_each_job_of_a_playback)
 {
     intruder in = {0};
     const espl_executor executor = {&in, 2, run_intruded};
     espl_report report;
-    misuse s;
 
     misuse_begin(&s, &executor);
     const espl_transform moved = test_at(1, 2, 3);
@@ -310,12 +301,11 @@ TEST(e3_e11_structure_and_writes_are_refused_in_each_job_of_a_playback)
     const uint32_t clones = test_fitting(20000, 16);
     for (uint32_t i = 0; i < 20000; ++i) {
         espl_recorder *const recorder = espl_command_buffer_recorder(s.commands, i % 2);
-        ck_assert_int_eq(i < clones ? espl_record_instantiate(recorder, 0, &def, 1, NULL)
-                                    : espl_record_set_local_transform(recorder, 0, s.solo, &moved),
-                         ESPL_OK);
+        ck_ok(i < clones ? espl_record_instantiate(recorder, 0, &def, 1, NULL)
+                         : espl_record_set_local_transform(recorder, 0, s.solo, &moved));
     }
     in.m = &s;
-    ck_assert_int_eq(espl_play(s.world, s.commands, &report), ESPL_OK);
+    ck_ok(espl_play(s.world, s.commands, &report));
     in.m = NULL;
     ck_assert_uint_gt(in.intrusions, 1);
     ck_assert_uint_eq(report.applied, 20001);
@@ -328,30 +318,26 @@ TEST(structure_and_writes_are_refused_in_each_job_of_a_batch)
     const size_t solos = test_fitting(COUNT, 16);
     intruder in = {0};
     const espl_executor executor = {&in, 2, run_intruded};
-    const espl_component placement = ESPL_TRANSFORM;
     espl_entity *const entity = malloc(COUNT * sizeof *entity);
     float(*const values)[3] = malloc(COUNT * sizeof *values);
-    misuse s;
 
     ck_assert(entity != NULL && values != NULL);
     misuse_begin(&s, &executor);
-    ck_assert_int_eq(espl_create(s.world, &placement, 1, solos, entity), ESPL_OK);
+    test_solos(s.world, solos, entity);
     for (size_t i = 0; i < COUNT; ++i) {
         entity[i] = entity[i % solos];
         values[i][0] = values[i][1] = values[i][2] = (float)i;
     }
     test_cut_jobs(s.world, 64);
     in.m = &s;
-    ck_assert_int_eq(espl_write_strided(s.world, ESPL_WRITE_LOCAL_POSITION, entity,
-                                        sizeof(espl_entity), (const float(*)[3])values,
-                                        sizeof(float[3]), COUNT, NULL),
-                     ESPL_OK);
+    ck_ok(espl_write_strided(s.world, ESPL_WRITE_LOCAL_POSITION, entity, sizeof(espl_entity),
+                             (const float(*)[3])values, sizeof(float[3]), COUNT, NULL));
     in.m = NULL;
     ck_assert_uint_gt(in.intrusions, 1);
     for (size_t i = COUNT - solos; i < COUNT; ++i) { // the last write of each
         ck_assert_float_eq(test_world_of(s.world, entity[i]).position[2], (float)i);
     }
-    ck_assert_int_eq(espl_destroy(s.world, entity[0], ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(s.world, entity[0], ESPL_EXTENT_OWNED));
     misuse_end(&s);
     free(entity);
     free(values);
@@ -366,10 +352,9 @@ static void refuse_in_job(espl_writer *writer, const espl_query *rows, void *con
     (void)rows;
     refuse_while_busy(in->m);
     refuse_writes(in->m);
-    ck_assert_int_eq(
-        espl_set_component(in->m->world, in->m->child, in->m->number, &value, sizeof value),
-        ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_command_buffer_submit(in->m->commands), ESPL_ERR_BUSY);
+    ck_status(espl_set_component(in->m->world, in->m->child, in->m->number, &value, sizeof value),
+              ESPL_ERR_BUSY);
+    ck_status(espl_command_buffer_submit(in->m->commands), ESPL_ERR_BUSY);
     in->intrusions += 1;
 }
 
@@ -379,7 +364,6 @@ TEST(structure_and_writes_are_refused_in_each_job_of_a_parallel_write)
     intruder in = {0};
     const espl_executor executor = {&in, 2, run_intruded};
     const espl_parallel_def def = {.function = refuse_in_job, .context = &in};
-    misuse s;
 
     misuse_begin(&s, &executor);
     for (uint32_t i = 0; i < 20; ++i) {
@@ -388,11 +372,11 @@ TEST(structure_and_writes_are_refused_in_each_job_of_a_parallel_write)
     test_cut_jobs(s.world, 4);
     const uint64_t before = test_physical_hash(s.world), version = espl_get_version(s.world);
     in.m = &s;
-    ck_assert_int_eq(espl_write_parallel(s.world, &def, NULL), ESPL_OK);
+    ck_ok(espl_write_parallel(s.world, &def, NULL));
     in.m = NULL;
     ck_assert_uint_gt(in.intrusions, 2);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     ck_assert_uint_eq(espl_get_version(s.world), version);
-    ck_assert_int_eq(espl_destroy(s.world, s.solo, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(s.world, s.solo, ESPL_EXTENT_OWNED));
     misuse_end(&s);
 }

@@ -358,7 +358,7 @@ static void refuse_alone(misuse *m, const misuse_handle *bad)
             }
             writes[at] = write_ordinary(bad->entity, (espl_write_kind)kind, &random);
             misuse_forget_lines(m);
-            ck_assert_int_eq(espl_write_batch(m->world, writes, 3, &report), ESPL_PARTLY);
+            ck_status(espl_write_batch(m->world, writes, 3, &report), ESPL_PARTLY);
             ck_assert_uint_eq(report.applied, 2);
             ck_assert_uint_eq(report.refused, 1);
             ck_assert_uint_eq(report.first_refused, at);
@@ -428,10 +428,9 @@ static espl_status record_with(const misuse *m, espl_recorder *r, int record, es
 // Refused when it is recorded, or when it is played; the world is the same.
 static void refuse_record(misuse *m, const misuse_handle *bad, int record)
 {
-    espl_command_buffer *commands = NULL;
     espl_report report;
 
-    ck_assert_int_eq(espl_command_buffer_create(m->world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(m->world, 1);
     const espl_status status =
         record_with(m, espl_command_buffer_recorder(commands, 0), record, bad->entity);
     const bool is_others = espl_entity_equal(bad->entity, m->pending);
@@ -445,7 +444,7 @@ static void refuse_record(misuse *m, const misuse_handle *bad, int record)
     } else {
         ck_assert_msg(status == ESPL_OK, "%s of %s: %s", record_names[record], bad->what,
                       espl_status_name(status));
-        ck_assert_int_eq(espl_play(m->world, commands, &report), ESPL_OK);
+        ck_ok(espl_play(m->world, commands, &report));
         ck_assert_uint_eq(report.applied, 0);
         ck_assert_msg(record == RECORD_source_of_none ||
                           espl_command_buffer_result(commands, 0, 0) == bad->status,
@@ -486,7 +485,7 @@ TEST(each_bad_handle_is_resolved_to_nobody)
         ck_assert_int_eq(espl_command_buffer_resolve(m.commands, bad[i].entity, &out), expected[i]);
     }
     const espl_entity past = {m.pending.index + 1, m.pending.generation};
-    ck_assert_int_eq(espl_command_buffer_resolve(m.commands, past, &out), ESPL_ERR_FOREIGN);
+    ck_status(espl_command_buffer_resolve(m.commands, past, &out), ESPL_ERR_FOREIGN);
     ck_assert(out.index == 7 && out.generation == 7);
     misuse_end(&m);
 }

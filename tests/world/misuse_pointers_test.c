@@ -47,7 +47,7 @@ static espl_status begin_to_read_and_end(things *k)
 
 static espl_status read_rows_to_nothing(things *k)
 {
-    ck_assert_int_eq(espl_query_begin_read(k->w, NULL, &k->query), ESPL_OK);
+    ck_ok(espl_query_begin_read(k->w, NULL, &k->query));
     ck_assert(espl_query_next(&k->query));
     const espl_status status =
         espl_query_read_transforms(&k->query, ESPL_READ_STRETCH, NULL, 3 * sizeof(float));
@@ -69,7 +69,7 @@ static espl_status record_custom(things *k)
 {
     espl_custom_command number = 0;
 
-    ck_assert_int_eq(espl_register_command(k->w, &custom, &number), ESPL_OK);
+    ck_ok(espl_register_command(k->w, &custom, &number));
     return espl_record_custom(k->r, 0, number, NULL, 8, 8);
 }
 
@@ -82,7 +82,7 @@ static espl_status write_nothing(things *k)
 
 static espl_status set_tag(things *k)
 {
-    ck_assert_int_eq(espl_add_component(k->w, k->e, ESPL_PREFAB, NULL, 0), ESPL_OK);
+    ck_ok(espl_add_component(k->w, k->e, ESPL_PREFAB, NULL, 0));
     return espl_set_component(k->w, k->e, ESPL_PREFAB, NULL, 0);
 }
 
@@ -105,7 +105,7 @@ static void things_begin(things *k)
     for (size_t i = 0; i < 2; ++i) {
         k->writes[i] = write_ordinary(k->e, ESPL_WRITE_LOCAL_TRANSFORM, &random);
     }
-    ck_assert_int_eq(espl_view_hierarchy(k->w, k->e, &k->view), ESPL_OK);
+    ck_ok(espl_view_hierarchy(k->w, k->e, &k->view));
     misuse_forget_lines(&k->m);
 }
 
@@ -199,7 +199,7 @@ TEST(null_elsewhere_is_refused_and_told)
         ck_assert_uint_eq(espl_command_buffer_count(k.c), recorded);
     }
     // None of them left an iteration open.
-    ck_assert_int_eq(espl_destroy(k.w, k.p, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(k.w, k.p, ESPL_EXTENT_OWNED));
     misuse_end(&k.m);
 }
 
@@ -216,7 +216,7 @@ TEST(null_inside_a_definition_is_refused_and_told)
     const uint64_t before = test_physical_hash(k->w);
     REQUIRED_FIELDS(DEMAND_FIELD)
     ck_assert_uint_eq(test_physical_hash(k->w), before);
-    ck_assert_int_eq(espl_destroy(k->w, k->p, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(k->w, k->p, ESPL_EXTENT_OWNED));
     misuse_end(&k->m);
 }
 
@@ -272,7 +272,7 @@ TEST(null_for_a_writer_is_refused_and_told_with_the_place)
 
     things_begin(&k);
     const espl_parallel_def def = {.query = &query, .function = write_without, .context = &k};
-    ck_assert_int_eq(espl_write_parallel(k.w, &def, &report), ESPL_PARTLY);
+    ck_status(espl_write_parallel(k.w, &def, &report), ESPL_PARTLY);
     ck_assert_uint_eq(report.refused, COUNT(writer_rows));
     ck_assert_uint_eq(k.word, 1);
     misuse_end(&k.m);
@@ -283,7 +283,7 @@ TEST(a_world_that_is_not_made_tells_the_hooks_it_was_to_have)
     test_hooks hooks = {0};
     const espl_world_def def = {.hooks = test_hooks_of(&hooks)};
 
-    ck_assert_int_eq(espl_world_create(NULL, &def), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(NULL, &def), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(hooks.traps, 0);
     ck_assert_str_eq(hooks.last_line, "espl_world_create: ESPL_ERR_ARGUMENT: out is NULL.");
 }

@@ -2,40 +2,32 @@
 // Values out of range and wrong positions: each answer is a status, and a refused call changes
 // nothing. Handles, pointers, components, commands and calls at the wrong time have suites of their
 // own.
-#include "tests/misuse.h"
-#include "tests/runner.h"
+#include "tests/one_misuse.h"
 
 #include <math.h>
 #include <string.h>
 
 // --- Structure ---
 
+FIXTURE(set_up, tear_down);
+
 TEST(a_sibling_that_is_none_is_refused)
 {
-    misuse s;
-    misuse_begin(&s, NULL);
     const espl_entity wrong[] = {s.root, s.solo};
-    const uint64_t before = test_physical_hash(s.world);
 
     for (int i = 0; i < 2; ++i) {
         const espl_attach_options options = {.before = wrong[i]};
-        ck_assert_int_eq(espl_attach(s.world, s.solo, s.root, &options), ESPL_ERR_NOT_CHILD);
-        ck_assert_int_eq(espl_set_sibling(s.world, s.child, wrong[i]), ESPL_ERR_NOT_CHILD);
-        ck_assert_int_eq(espl_set_sibling(s.world, wrong[i], s.child), ESPL_ERR_NOT_CHILD);
-        ck_assert_int_eq(espl_set_sibling(s.world, wrong[i], espl_entity_null()),
-                         ESPL_ERR_NOT_CHILD);
-        ck_assert_int_eq(espl_set_sibling(s.world, wrong[i], wrong[i]), ESPL_ERR_NOT_CHILD);
+        ck_status(espl_attach(s.world, s.solo, s.root, &options), ESPL_ERR_NOT_CHILD);
+        ck_status(espl_set_sibling(s.world, s.child, wrong[i]), ESPL_ERR_NOT_CHILD);
+        ck_status(espl_set_sibling(s.world, wrong[i], s.child), ESPL_ERR_NOT_CHILD);
+        ck_status(espl_set_sibling(s.world, wrong[i], espl_entity_null()), ESPL_ERR_NOT_CHILD);
+        ck_status(espl_set_sibling(s.world, wrong[i], wrong[i]), ESPL_ERR_NOT_CHILD);
     }
-    ck_assert_uint_eq(test_physical_hash(s.world), before);
-    misuse_end(&s);
+    ck_assert_uint_eq(test_physical_hash(s.world), untouched);
 }
 
 TEST(enumerations_out_of_range_are_refused)
 {
-    misuse s;
-    misuse_begin(&s, NULL);
-    const uint64_t before = test_physical_hash(s.world);
-
     for (int i = 0; i < 4; ++i) {
         espl_attach_options options = {0};
         *(i == 0 ? &options.position : i == 1 ? &options.rotation : &options.scale) = (espl_keep)9;
@@ -43,20 +35,19 @@ TEST(enumerations_out_of_range_are_refused)
             options.scale = ESPL_KEEP_WORLD;
             options.link = (espl_link)2;
         }
-        ck_assert_int_eq(espl_attach(s.world, s.solo, s.root, &options), ESPL_ERR_ARGUMENT);
-        ck_assert_int_eq(espl_record_attach(espl_command_buffer_recorder(s.commands, 0), 0, s.solo,
-                                            s.root, &options),
-                         ESPL_ERR_ARGUMENT);
+        ck_status(espl_attach(s.world, s.solo, s.root, &options), ESPL_ERR_ARGUMENT);
+        ck_status(espl_record_attach(espl_command_buffer_recorder(s.commands, 0), 0, s.solo, s.root,
+                                     &options),
+                  ESPL_ERR_ARGUMENT);
     }
-    ck_assert_int_eq(espl_detach(s.world, s.child, (espl_keep)3), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(
+    ck_status(espl_detach(s.world, s.child, (espl_keep)3), ESPL_ERR_ARGUMENT);
+    ck_status(
         espl_record_detach(espl_command_buffer_recorder(s.commands, 0), 0, s.child, (espl_keep)3),
         ESPL_ERR_ARGUMENT);
     for (int axis = -1; axis <= ESPL_AXIS_BACK + 1; axis += ESPL_AXIS_BACK + 2) {
         float out[3] = {7, 7, 7};
-        ck_assert_int_eq(espl_get_axis(s.world, s.root, (espl_axis)axis, out), ESPL_ERR_ARGUMENT);
-        ck_assert_int_eq(espl_look_at(s.world, s.root, out, NULL, (espl_axis)axis),
-                         ESPL_ERR_ARGUMENT);
+        ck_status(espl_get_axis(s.world, s.root, (espl_axis)axis, out), ESPL_ERR_ARGUMENT);
+        ck_status(espl_look_at(s.world, s.root, out, NULL, (espl_axis)axis), ESPL_ERR_ARGUMENT);
         ck_assert(out[0] == 7 && out[1] == 7 && out[2] == 7);
     }
     espl_entity none = {7, 7};
@@ -64,11 +55,10 @@ TEST(enumerations_out_of_range_are_refused)
                                         &(espl_subtree_arrays){.entities = &none}),
                       0);
     ck_assert_uint_eq(none.index, 7);
-    ck_assert_int_eq(espl_disable(s.world, s.root, (espl_extent)3), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_enable(s.world, s.root, (espl_extent)3), ESPL_ERR_ARGUMENT);
+    ck_status(espl_disable(s.world, s.root, (espl_extent)3), ESPL_ERR_ARGUMENT);
+    ck_status(espl_enable(s.world, s.root, (espl_extent)3), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
-    ck_assert_uint_eq(test_physical_hash(s.world), before);
-    misuse_end(&s);
+    ck_assert_uint_eq(test_physical_hash(s.world), untouched);
 }
 
 TEST(a_world_checks_its_definition)
@@ -78,14 +68,14 @@ TEST(a_world_checks_its_definition)
     espl_world_def def = {.tag = 128};
 
     test_heap_init(&heap);
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(&world, &def), ESPL_ERR_ARGUMENT);
     def.tag = 127;
     def.allocator = test_heap_allocator(&heap);
     def.allocator.release = NULL;
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(&world, &def), ESPL_ERR_ARGUMENT);
     ck_assert_ptr_null(world);
     def.allocator = test_heap_allocator(&heap);
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&world, &def));
     espl_world_destroy(world);
     espl_world_destroy(NULL);
     ck_assert_uint_eq(heap.bytes, 0);
@@ -107,84 +97,69 @@ static float *field_of(espl_transform *value, int field)
 TEST(no_field_may_be_infinite_or_no_number)
 {
     const float poison[3] = {NAN, INFINITY, -INFINITY};
-    misuse s;
 
-    misuse_begin(&s, NULL);
     espl_recorder *const recorder = espl_command_buffer_recorder(s.commands, 1);
-    const uint64_t before = test_physical_hash(s.world);
     for (int field = 0; field < 11; ++field) {
         for (int i = 0; i < 3; ++i) {
             espl_transform value = test_at(1, 1, 1);
             *field_of(&value, field) = poison[i];
             const espl_instance_def def = {
                 .source = s.solo, .place = ESPL_PLACE_LOCAL, .transform = value};
-            ck_assert_int_eq(espl_set_local_transform(s.world, s.child, &value),
-                             ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_set_world_transform(s.world, s.root, &value),
-                             ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_record_set_local_transform(recorder, 0, s.child, &value),
-                             ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_record_set_world_transform(recorder, 0, s.child, &value),
-                             ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL),
-                             ESPL_ERR_NOT_FINITE);
+            ck_status(espl_set_local_transform(s.world, s.child, &value), ESPL_ERR_NOT_FINITE);
+            ck_status(espl_set_world_transform(s.world, s.root, &value), ESPL_ERR_NOT_FINITE);
+            ck_status(espl_record_set_local_transform(recorder, 0, s.child, &value),
+                      ESPL_ERR_NOT_FINITE);
+            ck_status(espl_record_set_world_transform(recorder, 0, s.child, &value),
+                      ESPL_ERR_NOT_FINITE);
+            ck_status(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_NOT_FINITE);
         }
     }
     espl_transform value = test_at(1, 1, 1);
     memset(value.rotation, 0, sizeof value.rotation);
-    ck_assert_int_eq(espl_set_local_transform(s.world, s.child, &value), ESPL_ERR_NOT_FINITE);
+    ck_status(espl_set_local_transform(s.world, s.child, &value), ESPL_ERR_NOT_FINITE);
     ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
-    ck_assert_uint_eq(test_physical_hash(s.world), before);
-    misuse_end(&s);
+    ck_assert_uint_eq(test_physical_hash(s.world), untouched);
 }
 
 TEST(denormal_zero_and_negative_values_are_legal)
 {
     const float odd[4] = {1e-42f, 0, -0.0f, -2};
-    misuse s;
 
-    misuse_begin(&s, NULL);
     for (int field = 4; field < 11; ++field) {
         for (int i = 0; i < 4; ++i) {
             espl_transform value = test_at(1, 1, 1);
             *field_of(&value, field) = odd[i];
-            ck_assert_int_eq(espl_set_local_transform(s.world, s.root, &value), ESPL_OK);
+            ck_ok(espl_set_local_transform(s.world, s.root, &value));
             const espl_transform got = test_local_of(s.world, s.root);
             ck_assert(test_same(&got, &value));
             test_world_is_valid(s.world);
         }
     }
-    misuse_end(&s);
 }
 
 TEST(a_world_out_of_range_is_told_wherever_it_comes_about)
 {
-    misuse s;
-    misuse_begin(&s, NULL);
     espl_transform huge = test_at(0, 0, 0), far = test_at(3e38f, 0, 0);
 
     huge.scale = 1e30f;
-    ck_assert_int_eq(espl_set_local_transform(s.world, s.child, &huge), ESPL_OK);
+    ck_ok(espl_set_local_transform(s.world, s.child, &huge));
     const espl_transform is = test_local_of(s.world, s.root);
     const uint64_t before = test_logical_hash(s.world);
-    ck_assert_int_eq(espl_set_local_transform(s.world, s.root, &huge), ESPL_OVERFLOW);
-    ck_assert_int_eq(espl_set_local_transform(s.world, s.root, &is), ESPL_OK);
-    ck_assert_int_eq(espl_set_world_transform(s.world, s.root, &huge), ESPL_OVERFLOW);
+    ck_status(espl_set_local_transform(s.world, s.root, &huge), ESPL_OVERFLOW);
+    ck_ok(espl_set_local_transform(s.world, s.root, &is));
+    ck_status(espl_set_world_transform(s.world, s.root, &huge), ESPL_OVERFLOW);
     ck_assert_uint_ge(test_count_overflowed(s.world), 1);
-    ck_assert_int_eq(espl_set_world_transform(s.world, s.root, &is), ESPL_OK);
+    ck_ok(espl_set_world_transform(s.world, s.root, &is));
     ck_assert_uint_eq(test_count_overflowed(s.world), 0);
     ck_assert_uint_eq(test_logical_hash(s.world), before);
 
-    ck_assert_int_eq(espl_set_local_transform(s.world, s.solo, &far), ESPL_OK);
-    const espl_attach_options keep_local = {
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+    ck_ok(espl_set_local_transform(s.world, s.solo, &far));
     const uint64_t then = test_logical_hash(s.world);
-    ck_assert_int_eq(espl_attach(s.world, s.solo, s.child, &keep_local), ESPL_OVERFLOW);
+    ck_status(espl_attach(s.world, s.solo, s.child, &test_keep_local), ESPL_OVERFLOW);
     ck_assert_uint_eq(test_count_overflowed(s.world), 1);
     // It cannot stay where it is, for that is nowhere.
-    ck_assert_int_eq(espl_detach(s.world, s.solo, ESPL_KEEP_WORLD), ESPL_ERR_RANGE);
-    ck_assert_int_eq(espl_detach(s.world, s.solo, ESPL_KEEP_LOCAL), ESPL_OK);
+    ck_status(espl_detach(s.world, s.solo, ESPL_KEEP_WORLD), ESPL_ERR_RANGE);
+    ck_ok(espl_detach(s.world, s.solo, ESPL_KEEP_LOCAL));
     ck_assert_uint_eq(test_count_overflowed(s.world), 0);
     ck_assert_uint_eq(test_logical_hash(s.world), then);
-    misuse_end(&s);
 }

@@ -14,7 +14,7 @@
 
 static void set(espl_entity entity, const char *name)
 {
-    ck_assert_int_eq(espl_set_name(w, entity, name), ESPL_OK);
+    ck_ok(espl_set_name(w, entity, name));
 }
 
 static void has_name(espl_entity entity, const char *name)
@@ -24,7 +24,7 @@ static void has_name(espl_entity entity, const char *name)
 
 static void attach(espl_entity child, espl_entity parent)
 {
-    ck_assert_int_eq(espl_attach(w, child, parent, NULL), ESPL_OK);
+    ck_ok(espl_attach(w, child, parent, NULL));
 }
 
 // --- One name ---
@@ -39,13 +39,13 @@ TEST(a_name_is_of_255_bytes_at_most_and_of_none_that_would_break_a_line_or_a_pat
     set(a, "name");
     memset(name, 'n', sizeof name);
     name[ESPL_NAME_LIMIT + 1] = '\0';
-    ck_assert_int_eq(espl_set_name(w, a, name), ESPL_ERR_LIMIT);
+    ck_status(espl_set_name(w, a, name), ESPL_ERR_LIMIT);
     has_name(a, "name");
     for (int byte = 1; byte < 256; ++byte) {
         const char one[4] = {'a', (char)byte, 'b', '\0'};
         const bool is_bad = byte < 0x20 || byte == 0x7f || byte == '/';
 
-        ck_assert_int_eq(espl_set_name(w, a, one), is_bad ? ESPL_ERR_ARGUMENT : ESPL_OK);
+        ck_status(espl_set_name(w, a, one), is_bad ? ESPL_ERR_ARGUMENT : ESPL_OK);
         has_name(a, is_bad ? "name" : one);
         set(a, "name");
     }
@@ -74,29 +74,26 @@ static espl_entity named_in_callback;
 static void name_it(void *user, const espl_custom_calls *calls)
 {
     (void)user;
-    ck_assert_int_eq(espl_set_name(calls->world, named_in_callback, "called"), ESPL_OK);
+    ck_ok(espl_set_name(calls->world, named_in_callback, "called"));
 }
 
 TEST(a_name_may_be_set_during_iteration_and_in_a_custom_command)
 {
     const espl_entity a = test_solo(w);
     const espl_custom_command_def def = {.name = "name it", .function = name_it};
-    espl_command_buffer *commands = NULL;
     espl_custom_command number = 0;
     espl_query query;
 
-    ck_assert_int_eq(espl_query_begin(w, NULL, &query), ESPL_OK);
+    ck_ok(espl_query_begin(w, NULL, &query));
     while (espl_query_next(&query)) {
         set(query.entities[0], "seen");
     }
     has_name(a, "seen");
     named_in_callback = a;
-    ck_assert_int_eq(espl_register_command(w, &def, &number), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(w, 1, &commands), ESPL_OK);
-    ck_assert_int_eq(
-        espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, number, NULL, 0, 0),
-        ESPL_OK);
-    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
+    ck_ok(espl_register_command(w, &def, &number));
+    espl_command_buffer *const commands = test_commands(w, 1);
+    ck_ok(espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, number, NULL, 0, 0));
+    ck_ok(espl_play(w, commands, NULL));
     espl_command_buffer_destroy(commands);
     has_name(a, "called");
 }
@@ -130,24 +127,22 @@ TEST(recorded_clones_have_the_names_of_their_sources_whatever_becomes_of_these)
     const espl_entity prefab = make_prefab();
     const espl_instance_def def = {.source = prefab};
     espl_entity pending[2], again, made, clones[4];
-    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_command_buffer_create(w, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     const espl_creation_def creation = {.parent = espl_entity_null()};
 
-    ck_assert_int_eq(espl_record_create(recorder, 0, &creation, 1, &made), ESPL_OK);
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 2, pending), ESPL_OK);
+    ck_ok(espl_record_create(recorder, 0, &creation, 1, &made));
+    ck_ok(espl_record_instantiate(recorder, 0, &def, 2, pending));
     const espl_instance_def of_clone = {.source = pending[1]};
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &of_clone, 1, &again), ESPL_OK);
-    ck_assert_int_eq(espl_record_add_component(recorder, 0, again, ESPL_DISABLED, NULL, 0),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, prefab, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, pending[1], ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_resolve(commands, pending[0], &clones[0]), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_resolve(commands, again, &clones[1]), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_resolve(commands, made, &clones[2]), ESPL_OK);
+    ck_ok(espl_record_instantiate(recorder, 0, &of_clone, 1, &again));
+    ck_ok(espl_record_add_component(recorder, 0, again, ESPL_DISABLED, NULL, 0));
+    ck_ok(espl_record_destroy(recorder, 0, prefab, ESPL_EXTENT_OWNED));
+    ck_ok(espl_record_destroy(recorder, 0, pending[1], ESPL_EXTENT_OWNED));
+    ck_ok(espl_play(w, commands, NULL));
+    ck_ok(espl_command_buffer_resolve(commands, pending[0], &clones[0]));
+    ck_ok(espl_command_buffer_resolve(commands, again, &clones[1]));
+    ck_ok(espl_command_buffer_resolve(commands, made, &clones[2]));
     espl_command_buffer_destroy(commands);
     is_named_clone(clones[0]);
     is_named_clone(clones[1]);
@@ -163,21 +158,19 @@ TEST(names_of_clones_do_not_depend_on_workers)
         test_executor executor = {.manner = TEST_SHUFFLED, .workers = workers, .random = workers};
         const espl_executor shuffled = test_executor_of(&executor);
         test_world other;
-        espl_command_buffer *commands = NULL;
         const uint32_t count = test_fitting(3000, 40) / 4;
 
         test_world_begin(&other, 1, &shuffled);
         w = other.world;
         const espl_entity prefab = make_prefab();
-        ck_assert_int_eq(espl_command_buffer_create(w, 2, &commands), ESPL_OK);
+        espl_command_buffer *const commands = test_commands(w, 2);
         for (uint32_t i = 0; i < count; ++i) {
             const espl_instance_def def = {.source = prefab};
 
-            ck_assert_int_eq(espl_record_instantiate(espl_command_buffer_recorder(commands, i % 2),
-                                                     i, &def, 1, NULL),
-                             ESPL_OK);
+            ck_ok(espl_record_instantiate(espl_command_buffer_recorder(commands, i % 2), i, &def, 1,
+                                          NULL));
         }
-        ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
+        ck_ok(espl_play(w, commands, NULL));
         ck_assert_uint_eq(test_stats(w).names, 2 * ((size_t)count + 1));
         espl_command_buffer_destroy(commands);
         hashes[workers - 1] = test_physical_hash(w);
@@ -211,12 +204,10 @@ TEST(hashes_tell_names_and_are_as_ever_without)
 TEST(worlds_without_names_pay_nothing_and_compaction_gives_back_what_names_took)
 {
     const uint32_t count = test_fitting(1000, 40);
-    const espl_component placement = ESPL_TRANSFORM;
-    espl_entity *const all = calloc(count, sizeof *all);
+    espl_entity *const all = test_array(count, sizeof *all);
 
-    ck_assert_ptr_nonnull(all);
-    ck_assert_int_eq(espl_create(w, &placement, 1, count, all), ESPL_OK);
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    test_solos(w, count, all);
+    ck_ok(espl_compact(w));
     const espl_world_stats before = test_stats(w);
 
     ck_assert_uint_eq(before.bytes_names + before.names, 0);
@@ -234,11 +225,11 @@ TEST(worlds_without_names_pay_nothing_and_compaction_gives_back_what_names_took)
     }
     const size_t kept = test_stats(w).bytes_names;
 
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    ck_ok(espl_compact(w));
     ck_assert_uint_lt(test_stats(w).bytes_names, kept);
     has_name(all[0], "one of many");
     set(all[0], NULL);
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    ck_ok(espl_compact(w));
     ck_assert_uint_eq(test_stats(w).bytes, before.bytes);
     free(all);
 }
@@ -253,7 +244,7 @@ TEST(names_of_clones_take_no_memory_for_their_texts)
     memset(name, 'n', sizeof name);
     name[ESPL_NAME_LIMIT] = '\0';
     set(prefab, name);
-    ck_assert_int_eq(espl_instantiate(w, prefab, count, NULL), ESPL_OK);
+    ck_ok(espl_instantiate(w, prefab, count, NULL));
     ck_assert_uint_eq(test_stats(w).names, count + 1);
     ck_assert_uint_lt(test_stats(w).bytes_names, 300 + 64 * ((size_t)count + 8));
 }
@@ -269,17 +260,17 @@ TEST(a_refused_call_tells_the_names_of_its_entities)
     name[ESPL_NAME_LIMIT] = '\0';
     attach(child, top);
     set(top, "top");
-    ck_assert_int_eq(espl_attach(w, top, child, NULL), ESPL_ERR_CYCLE);
+    ck_status(espl_attach(w, top, child, NULL), ESPL_ERR_CYCLE);
     ck_assert_ptr_nonnull(strstr(test.hooks.last_line, " \"top\", "));
-    ck_assert_int_eq(espl_attach(w, top, top, NULL), ESPL_ERR_CYCLE);
+    ck_status(espl_attach(w, top, top, NULL), ESPL_ERR_CYCLE);
     ck_assert_ptr_nonnull(strstr(test.hooks.last_line, "\"top\", "));
     // Long names leave room for the rule.
     set(child, name);
-    ck_assert_int_eq(espl_set_name(w, child, "\n"), ESPL_ERR_ARGUMENT);
+    ck_status(espl_set_name(w, child, "\n"), ESPL_ERR_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(test.hooks.last_line, name));
     ck_assert_ptr_nonnull(strstr(test.hooks.last_line, "ESPL_ERR_ARGUMENT"));
-    ck_assert_int_eq(espl_destroy(w, top, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(w, top, ESPL_EXTENT_OWNED), ESPL_ERR_DEAD);
+    ck_ok(espl_destroy(w, top, ESPL_EXTENT_OWNED));
+    ck_status(espl_destroy(w, top, ESPL_EXTENT_OWNED), ESPL_ERR_DEAD);
     ck_assert_ptr_null(strstr(test.hooks.last_line, "\"top\""));
 }
 
@@ -320,7 +311,7 @@ static espl_entity found(espl_entity top, const char *path)
 {
     espl_entity out = {7, 7};
 
-    ck_assert_int_eq(espl_find_below(w, top, path, &out), ESPL_OK);
+    ck_ok(espl_find_below(w, top, path, &out));
     return out;
 }
 
@@ -349,7 +340,7 @@ TEST(the_first_of_a_name_in_depth_first_order_is_found)
     ck_assert(finds(f.body, "han", none));
     ck_assert(finds(f.body, "hands", none));
     // The order is that of siblings.
-    ck_assert_int_eq(espl_set_sibling(w, f.arm[0], espl_entity_null()), ESPL_OK);
+    ck_ok(espl_set_sibling(w, f.arm[0], espl_entity_null()));
     ck_assert(finds(f.body, "hand", f.hand[1]));
 }
 
@@ -361,7 +352,7 @@ TEST(a_path_with_an_empty_name_is_refused)
     for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i) {
         espl_entity out = {7, 7};
 
-        ck_assert_int_eq(espl_find_below(w, f.body, paths[i], &out), ESPL_ERR_ARGUMENT);
+        ck_status(espl_find_below(w, f.body, paths[i], &out), ESPL_ERR_ARGUMENT);
         ck_assert_uint_eq(out.index, 7);
     }
 }
@@ -386,7 +377,7 @@ TEST(a_path_is_the_names_of_all_above_and_of_the_entity)
     snprintf(path, sizeof path, "body/arm/%u.%u/hand", f.unnamed.index, f.unnamed.generation);
     has_path(f.hand[2], path);
     snprintf(path, sizeof path, "%u.%u", f.unnamed.index, f.unnamed.generation);
-    ck_assert_int_eq(espl_detach(w, f.unnamed, ESPL_KEEP_WORLD), ESPL_OK);
+    ck_ok(espl_detach(w, f.unnamed, ESPL_KEEP_WORLD));
     has_path(f.unnamed, path);
     // What get_path() writes, espl_find_below() reads.
     ck_assert(finds(f.body, "/arm/hand/finger", f.finger));

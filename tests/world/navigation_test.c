@@ -129,7 +129,7 @@ static void iterate(const pair *p, uint32_t top)
     espl_subtree below;
     uint32_t count = 0;
 
-    ck_assert_int_eq(espl_subtree_begin(p->world, handle(p, top), &below), ESPL_OK);
+    ck_ok(espl_subtree_begin(p->world, handle(p, top), &below));
     while (espl_subtree_next(&below)) {
         tape_demand(p->tape, count < w.count, "met more than %u", w.count);
         tape_demand(p->tape, espl_entity_equal(below.entity, handle(p, w.nodes[count])),
@@ -260,7 +260,7 @@ static void view(const pair *p, uint32_t node)
     uint32_t *const depths = test_array(w.count, sizeof *depths);
     espl_view seen;
 
-    ck_assert_int_eq(espl_view_hierarchy(p->world, handle(p, node), &seen), ESPL_OK);
+    ck_ok(espl_view_hierarchy(p->world, handle(p, node), &seen));
     ck_assert_uint_eq(seen.count, w.count);
     espl_view_depths(&seen, depths);
     for (uint32_t rank = 0; rank < w.count; ++rank) {
@@ -325,13 +325,8 @@ static size_t run_tape(uint64_t seed, uint32_t population, size_t steps)
     tape.style.weights[OP_ATTACH] += 4;
     for (tape.at = 0; tape.at < steps && !tape_is_worn(&tape); ++tape.at) {
         const operation op = tape_next(&tape);
-
-        tape.code = op.code;
         const espl_status status = side_run(&side, &tape, &op);
-        const model_answer answer = tape_apply(&tape, &op);
-
-        side_check(&side, &tape, &op, status, answer);
-        side_map(&side, &tape, &op);
+        side_follow(&side, &tape, &op, status);
         if (tape.at % 4 == 0) {
             with_dead += tape.model.living_count < tape.model.count;
             compare_world(&p, &random);

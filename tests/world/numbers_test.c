@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Extreme numbers: long products of rotations, scales that are zero, negative or nearly zero,
 // values at the ends of the range. A letter before a name is an entry of tests/BUGS.md.
-#include "tests/fixture.h"
-#include "tests/runner.h"
+#include "tests/one_tree.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static double length_off_unit(const float q[4])
@@ -29,43 +27,37 @@ static void random_turn(uint64_t *random, float q[4])
 
 // --- Rotations without end ---
 
-typedef espl_status (*turn_function)(espl_world *world, espl_entity entity, const float by[4]);
+FIXTURE(set_up, end);
 
-static void turn_for_long(size_t turns, turn_function turn, uint32_t flags)
+TEST_LOOP(i3_ten_million_turns_leave_a_rotation_a_rotation, 0, 4)
 {
-    test_world test;
-    uint64_t random = 7 + flags;
+    static const struct {
+        espl_status (*turn)(espl_world *world, espl_entity entity, const float by[4]);
+        uint32_t flags;
+    } ways[4] = {{espl_rotate_in_parent, 0},
+                 {espl_rotate_world, 0},
+                 {espl_rotate_in_parent, ESPL_ABSOLUTE_ROTATION},
+                 {espl_rotate_world, ESPL_ABSOLUTE_UP | ESPL_ABSOLUTE_SCALE}};
+    const size_t turns = test_scaled(2500000);
+    uint64_t random = 7 + ways[_i].flags;
     float scale = 0, world_scale = 0, by[4], q[4];
     const float odd = 1.1f;
 
-    test_world_begin(&test, 0, NULL);
-    espl_entity *const node = make_chain(test.world, 2);
-    ck_assert_int_eq(espl_set_inherit(test.world, node[1], flags), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_scale(test.world, node[1], odd), ESPL_OK);
+    node = make_chain(w, 2);
+    ck_ok(espl_set_inherit(w, node[1], ways[_i].flags));
+    ck_ok(espl_set_local_scale(w, node[1], odd));
     for (size_t i = 0; i < turns; ++i) {
         random_turn(&random, by);
-        ck_assert_int_eq(turn(test.world, node[1], by), ESPL_OK);
+        ck_ok(ways[_i].turn(w, node[1], by));
         if (i % 1024 == 0 || i + 1 == turns) {
-            ck_assert_int_eq(espl_get_local_rotation(test.world, node[1], q), ESPL_OK);
+            ck_ok(espl_get_local_rotation(w, node[1], q));
             ck_assert_double_le(length_off_unit(q), 1e-6);
         }
     }
-    ck_assert_int_eq(espl_get_local_scale(test.world, node[1], &scale), ESPL_OK);
-    ck_assert_int_eq(espl_get_world_scale(test.world, node[1], &world_scale), ESPL_OK);
+    ck_ok(espl_get_local_scale(w, node[1], &scale));
+    ck_ok(espl_get_world_scale(w, node[1], &world_scale));
     ck_assert(memcmp(&scale, &odd, sizeof scale) == 0);
     ck_assert(memcmp(&world_scale, &odd, sizeof scale) == 0);
-    free(node);
-    test_world_end(&test);
-}
-
-TEST(i3_ten_million_turns_leave_a_rotation_a_rotation)
-{
-    const size_t share = test_scaled(2500000);
-
-    turn_for_long(share, espl_rotate_in_parent, 0);
-    turn_for_long(share, espl_rotate_world, 0);
-    turn_for_long(share, espl_rotate_in_parent, ESPL_ABSOLUTE_ROTATION);
-    turn_for_long(share, espl_rotate_world, ESPL_ABSOLUTE_UP | ESPL_ABSOLUTE_SCALE);
 }
 
 // --- Scales ---
@@ -89,21 +81,19 @@ TEST_LOOP(worlds_are_set_under_any_scale, 0, SCALES)
 {
     const espl_transform asked = {{0, 0.6f, 0, 0.8f}, {3, -4, 5}, 2, {1, 1, 1}, 0};
     const int number = _i;
-    test_world test;
     espl_transform local, world;
 
-    test_world_begin(&test, 0, NULL);
-    espl_entity *const node = make_chain(test.world, 3);
-    ck_assert_int_eq(espl_set_local_position(test.world, node[1], (float[3]){0, 0, 0}), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_position(test.world, node[2], (float[3]){0, 0, 0}), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_scale(test.world, node[0], scales[number]), ESPL_OK);
-    const espl_status status = espl_set_world_transform(test.world, node[1], &asked);
+    node = make_chain(w, 3);
+    ck_ok(espl_set_local_position(w, node[1], (float[3]){0, 0, 0}));
+    ck_ok(espl_set_local_position(w, node[2], (float[3]){0, 0, 0}));
+    ck_ok(espl_set_local_scale(w, node[0], scales[number]));
+    const espl_status status = espl_set_world_transform(w, node[1], &asked);
 
-    local = test_local_of(test.world, node[1]);
-    world = test_world_of(test.world, node[1]);
+    local = test_local_of(w, node[1]);
+    world = test_world_of(w, node[1]);
     ck_assert(is_finite(&local) && is_finite(&world));
     if (scales[number] == 0) {
-        ck_assert_int_eq(status, ESPL_LOSSY);
+        ck_status(status, ESPL_LOSSY);
         ck_assert_float_eq(world.scale, 0);
     } else if (status == ESPL_OK) {
         for (int i = 0; i < 3; ++i) {
@@ -112,12 +102,10 @@ TEST_LOOP(worlds_are_set_under_any_scale, 0, SCALES)
         ck_assert_double_le(fabs((double)world.scale - 2), 1e-6);
     } else {
         // Only a local that no float holds is refused.
-        ck_assert_int_eq(status, ESPL_ERR_RANGE);
+        ck_status(status, ESPL_ERR_RANGE);
         ck_assert_double_gt(5 / fabs((double)scales[number]), (double)FLT_MAX);
     }
-    test_world_is_valid(test.world);
-    free(node);
-    test_world_end(&test);
+    test_world_is_valid(w);
 }
 
 // Zero on any axis at any depth: everything stays finite, and what hangs below can be taken out
@@ -127,31 +115,27 @@ TEST_LOOP(i1_zero_on_any_axis_at_any_depth_stays_finite, 0, 20)
     enum { DEPTH = 5 };
     const int axis = _i % 4, depth = _i / 4;
     float stretch[3] = {1, 1, 1};
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
-    espl_entity *const node = make_chain(test.world, DEPTH);
+    node = make_chain(w, DEPTH);
     if (axis < 3) {
         stretch[axis] = 0;
-        ck_assert_int_eq(espl_set_stretch(test.world, node[depth], stretch), ESPL_OK);
+        ck_ok(espl_set_stretch(w, node[depth], stretch));
     } else {
-        ck_assert_int_eq(espl_set_local_scale(test.world, node[depth], 0), ESPL_OK);
+        ck_ok(espl_set_local_scale(w, node[depth], 0));
     }
     for (int i = 0; i < DEPTH; ++i) {
-        const espl_transform local = test_local_of(test.world, node[i]);
-        const espl_transform world = test_world_of(test.world, node[i]);
+        const espl_transform local = test_local_of(w, node[i]);
+        const espl_transform world = test_world_of(w, node[i]);
 
         ck_assert(is_finite(&local) && is_finite(&world));
-        ck_assert_int_ge(espl_rotate_world(test.world, node[i], (float[4]){0, 1, 0, 1}), 0);
+        ck_assert_int_ge(espl_rotate_world(w, node[i], (float[4]){0, 1, 0, 1}), 0);
     }
-    ck_assert_int_ge(espl_detach(test.world, node[DEPTH - 1], ESPL_KEEP_LOCAL), 0);
-    const espl_transform left = test_world_of(test.world, node[DEPTH - 1]);
+    ck_assert_int_ge(espl_detach(w, node[DEPTH - 1], ESPL_KEEP_LOCAL), 0);
+    const espl_transform left = test_world_of(w, node[DEPTH - 1]);
 
     ck_assert(is_finite(&left));
     ck_assert_double_le(length_off_unit(left.rotation), 1e-6);
-    test_world_is_valid(test.world);
-    free(node);
-    test_world_end(&test);
+    test_world_is_valid(w);
 }
 
 // --- Bits ---
@@ -159,37 +143,30 @@ TEST_LOOP(i1_zero_on_any_axis_at_any_depth_stays_finite, 0, 20)
 TEST(minus_zero_is_another_value_than_zero)
 {
     const float zero[3] = {0, 0, 0}, minus[3] = {-0.0f, 0, 0};
-    test_world test;
     float now[3];
 
-    test_world_begin(&test, 0, NULL);
-    const espl_entity entity = test_solo(test.world);
-    ck_assert_int_eq(espl_set_local_position(test.world, entity, zero), ESPL_OK);
-    const uint64_t writes = test_stats(test.world).writes;
+    const espl_entity entity = test_solo(w);
+    ck_ok(espl_set_local_position(w, entity, zero));
+    const uint64_t writes = test_stats(w).writes;
 
-    ck_assert_int_eq(espl_set_local_position(test.world, entity, minus), ESPL_OK);
-    ck_assert_uint_eq(test_stats(test.world).writes, writes + 1);
-    ck_assert_int_eq(espl_get_local_position(test.world, entity, now), ESPL_OK);
+    ck_ok(espl_set_local_position(w, entity, minus));
+    ck_assert_uint_eq(test_stats(w).writes, writes + 1);
+    ck_ok(espl_get_local_position(w, entity, now));
     ck_assert(memcmp(now, minus, sizeof now) == 0);
-    ck_assert_int_eq(espl_set_local_position(test.world, entity, minus), ESPL_OK);
-    ck_assert_uint_eq(test_stats(test.world).writes, writes + 1);
-    test_world_end(&test);
+    ck_ok(espl_set_local_position(w, entity, minus));
+    ck_assert_uint_eq(test_stats(w).writes, writes + 1);
 }
 
 TEST(denormals_are_kept_bit_for_bit)
 {
     const float tiny[3] = {FLT_TRUE_MIN, -FLT_TRUE_MIN, FLT_MIN / 2};
-    test_world test;
     float now[3];
 
-    test_world_begin(&test, 0, NULL);
-    espl_entity *const node = make_chain(test.world, 2);
-    ck_assert_int_eq(espl_set_local_position(test.world, node[0], (float[3]){0, 0, 0}), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_position(test.world, node[1], tiny), ESPL_OK);
-    ck_assert_int_eq(espl_get_world_position(test.world, node[1], now), ESPL_OK);
+    node = make_chain(w, 2);
+    ck_ok(espl_set_local_position(w, node[0], (float[3]){0, 0, 0}));
+    ck_ok(espl_set_local_position(w, node[1], tiny));
+    ck_ok(espl_get_world_position(w, node[1], now));
     ck_assert(memcmp(now, tiny, sizeof now) == 0);
-    free(node);
-    test_world_end(&test);
 }
 
 // A local of 1e30 is as good as any; a world past the largest float is infinite where it comes about, by
@@ -197,41 +174,34 @@ TEST(denormals_are_kept_bit_for_bit)
 TEST(the_range_ends_where_floats_end)
 {
     const float far[3] = {1e30f, -1e30f, 1e30f};
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
-    espl_entity *const node = make_chain(test.world, 2);
-    ck_assert_int_eq(espl_set_local_position(test.world, node[1], far), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_scale(test.world, node[0], 1e9f), ESPL_OVERFLOW);
-    const espl_transform gone = test_world_of(test.world, node[1]);
+    node = make_chain(w, 2);
+    ck_ok(espl_set_local_position(w, node[1], far));
+    ck_status(espl_set_local_scale(w, node[0], 1e9f), ESPL_OVERFLOW);
+    const espl_transform gone = test_world_of(w, node[1]);
 
     // It is turned by no rotation, and that may make no number of what is infinite.
     for (int i = 0; i < 3; ++i) {
         ck_assert(!isfinite(gone.position[i]));
     }
-    ck_assert_uint_eq(test_count_overflowed(test.world), 1);
-    ck_assert_int_eq(espl_set_local_scale(test.world, node[0], 1e8f), ESPL_OK);
-    ck_assert_uint_eq(test_count_overflowed(test.world), 0);
-    ck_assert_int_eq(espl_multiply_scale(test.world, node[0], 10), ESPL_OVERFLOW);
-    ck_assert_int_eq(espl_set_local_scale(test.world, node[0], 1e8f), ESPL_OK);
-    ck_assert_int_eq(espl_translate_in_parent(test.world, node[1], (float[3]){4e30f, 0, 0}),
-                     ESPL_OVERFLOW);
-    ck_assert_float_eq(test_local_of(test.world, node[1]).position[0], 5e30f);
-    const uint64_t hash = test_physical_hash(test.world);
+    ck_assert_uint_eq(test_count_overflowed(w), 1);
+    ck_ok(espl_set_local_scale(w, node[0], 1e8f));
+    ck_assert_uint_eq(test_count_overflowed(w), 0);
+    ck_status(espl_multiply_scale(w, node[0], 10), ESPL_OVERFLOW);
+    ck_ok(espl_set_local_scale(w, node[0], 1e8f));
+    ck_status(espl_translate_in_parent(w, node[1], (float[3]){4e30f, 0, 0}), ESPL_OVERFLOW);
+    ck_assert_float_eq(test_local_of(w, node[1]).position[0], 5e30f);
+    const uint64_t hash = test_physical_hash(w);
 
-    ck_assert_int_eq(espl_multiply_scale(test.world, node[0], 1e37f), ESPL_ERR_RANGE);
-    ck_assert_int_eq(
-        espl_write_one(test.world, node[1], ESPL_WRITE_MULTIPLY_STRETCH, (float[3]){2, 2, 2}),
-        ESPL_OVERFLOW);
-    ck_assert_int_eq(
-        espl_write_one(test.world, node[1], ESPL_WRITE_MULTIPLY_STRETCH, (float[3]){FLT_MAX, 1, 1}),
-        ESPL_ERR_RANGE);
-    ck_assert_int_eq(espl_set_stretch(test.world, node[1], (float[3]){1, 1, 1}), ESPL_OVERFLOW);
-    ck_assert_uint_eq(test_physical_hash(test.world), hash);
-    ck_assert_int_eq(espl_set_local_scale(test.world, node[0], 1), ESPL_OK);
-    ck_assert_uint_eq(test_count_overflowed(test.world), 0);
-    free(node);
-    test_world_end(&test);
+    ck_status(espl_multiply_scale(w, node[0], 1e37f), ESPL_ERR_RANGE);
+    ck_status(espl_write_one(w, node[1], ESPL_WRITE_MULTIPLY_STRETCH, (float[3]){2, 2, 2}),
+              ESPL_OVERFLOW);
+    ck_status(espl_write_one(w, node[1], ESPL_WRITE_MULTIPLY_STRETCH, (float[3]){FLT_MAX, 1, 1}),
+              ESPL_ERR_RANGE);
+    ck_status(espl_set_stretch(w, node[1], (float[3]){1, 1, 1}), ESPL_OVERFLOW);
+    ck_assert_uint_eq(test_physical_hash(w), hash);
+    ck_ok(espl_set_local_scale(w, node[0], 1));
+    ck_assert_uint_eq(test_count_overflowed(w), 0);
 }
 
 // A world scale that overflowed cannot be made absolute. It can where the same attach snaps it.
@@ -240,20 +210,16 @@ TEST(a_part_that_is_not_finite_may_be_snapped_and_made_absolute_in_one_attach)
     const espl_attach_options absolute = {.inherit = ESPL_ABSOLUTE_SCALE};
     const espl_attach_options snapped = {.scale = ESPL_SNAP, .inherit = ESPL_ABSOLUTE_SCALE};
     float scale = 0;
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
-    espl_entity *const node = make_chain(test.world, 2);
-    ck_assert_int_eq(espl_set_local_scale(test.world, node[0], 1e25f), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_scale(test.world, node[1], 1e25f), ESPL_OVERFLOW);
-    const uint64_t before = test_physical_hash(test.world);
-    ck_assert_int_eq(espl_attach(test.world, node[1], node[0], &absolute), ESPL_ERR_RANGE);
-    ck_assert_uint_eq(test_physical_hash(test.world), before);
-    ck_assert_int_eq(espl_attach(test.world, node[1], node[0], &snapped), ESPL_OK);
-    ck_assert_int_eq(espl_get_world_scale(test.world, node[1], &scale), ESPL_OK);
+    node = make_chain(w, 2);
+    ck_ok(espl_set_local_scale(w, node[0], 1e25f));
+    ck_status(espl_set_local_scale(w, node[1], 1e25f), ESPL_OVERFLOW);
+    const uint64_t before = test_physical_hash(w);
+    ck_status(espl_attach(w, node[1], node[0], &absolute), ESPL_ERR_RANGE);
+    ck_assert_uint_eq(test_physical_hash(w), before);
+    ck_ok(espl_attach(w, node[1], node[0], &snapped));
+    ck_ok(espl_get_world_scale(w, node[1], &scale));
     ck_assert_float_eq(scale, 1e25f);
-    ck_assert_uint_eq(espl_get_inherit(test.world, node[1]), ESPL_ABSOLUTE_SCALE);
-    ck_assert_uint_eq(test_count_overflowed(test.world), 0);
-    free(node);
-    test_world_end(&test);
+    ck_assert_uint_eq(espl_get_inherit(w, node[1]), ESPL_ABSOLUTE_SCALE);
+    ck_assert_uint_eq(test_count_overflowed(w), 0);
 }

@@ -80,7 +80,7 @@ static void give_kinds(land *at, const layout *l, const espl_entity *made, uint6
     for (uint32_t i = 0; i < NODES; ++i) {
         const espl_component kind = at->kinds[l->has_kinds ? order[i] % KINDS : 0];
 
-        ck_assert_int_eq(espl_add_component(at->world, made[order[i]], kind, NULL, 0), ESPL_OK);
+        ck_ok(espl_add_component(at->world, made[order[i]], kind, NULL, 0));
     }
     free(order);
 }
@@ -96,9 +96,8 @@ static void land_begin(land *at, const layout *l, uint64_t seed, const espl_exec
     cut_small(at->test.world);
     at->world = at->test.world;
     for (size_t k = 0; k < KINDS; ++k) {
-        ck_assert_int_eq(espl_component_register(at->world, &(espl_component_def){.name = names[k]},
-                                                 &at->kinds[k]),
-                         ESPL_OK);
+        ck_ok(espl_component_register(at->world, &(espl_component_def){.name = names[k]},
+                                      &at->kinds[k]));
     }
     plan(l, parents, &random);
     espl_entity *const made = make_forest(at->world, parents, NODES);
@@ -124,10 +123,10 @@ static void write_row(hand by, espl_entity entity)
     float above[3] = {0};
 
     if (!espl_entity_is_null(parent)) {
-        ck_assert_int_eq(espl_get_world_position(by.world, parent, above), ESPL_OK);
+        ck_ok(espl_get_world_position(by.world, parent, above));
         write.value.position[1] = above[0] * 0.125f;
     }
-    ck_assert_int_eq(hand_write(by, &write), ESPL_OK);
+    ck_ok(hand_write(by, &write));
 }
 
 static void write_rows(espl_writer *writer, const espl_query *rows, void *context)
@@ -155,7 +154,7 @@ static size_t write_at_once(land *twin, const land *at, const espl_query_def *de
     for (uint32_t rank = 0; top_down && rank < NODES; ++rank) {
         size_t here = 0;
 
-        ck_assert_int_eq(espl_query_begin(twin->world, def, &query), ESPL_OK);
+        ck_ok(espl_query_begin(twin->world, def, &query));
         while (espl_query_next(&query)) {
             for (size_t row = 0; row < query.count; ++row) {
                 const uint32_t own = espl_get_rank(twin->world, query.entities[row]);
@@ -174,7 +173,7 @@ static size_t write_at_once(land *twin, const land *at, const espl_query_def *de
     if (top_down) {
         return rows;
     }
-    ck_assert_int_eq(espl_query_begin(twin->world, def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(twin->world, def, &query));
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count; ++row, ++rows) {
             const espl_entity entity = query.entities[row];
@@ -192,7 +191,7 @@ static void demand_whole_hierarchies(const land *at, const espl_query_def *def)
     uint32_t *const of = zeros(NODES + 1, sizeof *of); // job of a root, by index
     espl_query query;
 
-    ck_assert_int_eq(espl_query_begin(at->world, def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(at->world, def, &query));
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count; ++row) {
             const espl_entity entity = query.entities[row];
@@ -227,7 +226,7 @@ TEST_LOOP(large_worlds_are_written_as_at_once_and_hierarchy_by_hierarchy, 0, 2 *
                                      .function = write_rows,
                                      .context = &at,
                                      .flags = top_down ? ESPL_PARALLEL_TOP_DOWN : 0};
-    ck_assert_int_eq(espl_write_parallel(at.world, &write, &report), ESPL_OK);
+    ck_ok(espl_write_parallel(at.world, &write, &report));
     ck_assert_uint_eq(write_at_once(&twin, &at, &def, top_down), report.rows);
     demand_whole_hierarchies(&at, &def);
     ck_assert_msg(report.jobs >= l->fewest_jobs && report.groups >= report.jobs, "%s: %zu jobs",

@@ -28,33 +28,30 @@ static void count_call(espl_writer *writer, const espl_query *rows, void *contex
 
     g->calls += 1;
     for (size_t row = 0; row < rows->count; ++row) {
-        ck_assert_int_eq(
-            ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_IN_PARENT, step),
-            ESPL_OK);
+        ck_ok(ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_IN_PARENT, step));
     }
 }
 
 static void grounds_begin(grounds *g)
 {
-    const espl_component_def number = {.name = "number", .size = 4, .alignment = 4};
     uint32_t parents[600];
 
     *g = (grounds){.count = test_fitting(600, 8) / 4 * 4};
     test_world_begin(&g->test, 3, NULL);
     cut_small(g->test.world);
     g->world = g->test.world;
-    ck_assert_int_eq(espl_component_register(g->world, &number, &g->number), ESPL_OK);
+    g->number = test_component(g->world, "number", 4, 4);
     for (uint32_t i = 0; i < g->count; ++i) {
         parents[i] = i % 4 < 2 ? NO_PARENT : i - 1;
     }
     g->made = make_forest(g->world, parents, g->count);
     for (uint32_t i = g->count; i-- > 0;) {
         if (i % 4 == 2) {
-            ck_assert_int_eq(espl_add_component(g->world, g->made[i], g->number, NULL, 4), ESPL_OK);
+            ck_ok(espl_add_component(g->world, g->made[i], g->number, NULL, 4));
         }
     }
     // What the making of it left behind goes.
-    ck_assert_int_eq(espl_compact(g->world), ESPL_OK);
+    ck_ok(espl_compact(g->world));
 }
 
 static void grounds_end(grounds *g)
@@ -85,23 +82,22 @@ TEST(what_was_prepaid_takes_no_memory_until_a_trim)
 
     grounds_begin(&g);
     const size_t before = test_stats(g.world).bytes;
-    ck_assert_int_eq(espl_reserve(g.world, &(espl_reserve_def){.parallel_rows = g.count}), ESPL_OK);
+    ck_ok(espl_reserve(g.world, &(espl_reserve_def){.parallel_rows = g.count}));
     const size_t reserved = test_stats(g.world).bytes;
     ck_assert_uint_gt(reserved, before);
     test_heap_arm(&g.test.heap, 1, true);
     for (int way = 0; way < ASKED; ++way) {
         ask(&g, way);
-        ck_assert_int_eq(espl_write_parallel(g.world, &g.def, NULL), ESPL_OK);
+        ck_ok(espl_write_parallel(g.world, &g.def, NULL));
         ck_assert_uint_gt(g.calls, 0);
     }
-    ck_assert_int_eq(espl_reserve(g.world, &(espl_reserve_def){.parallel_rows = g.count / 2}),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_reserve(g.world, &(espl_reserve_def){.parallel_rows = 0}), ESPL_OK);
+    ck_ok(espl_reserve(g.world, &(espl_reserve_def){.parallel_rows = g.count / 2}));
+    ck_ok(espl_reserve(g.world, &(espl_reserve_def){.parallel_rows = 0}));
     ck_assert_uint_eq(g.test.heap.calls, 0);
     test_heap_arm(&g.test.heap, 0, false);
     ck_assert_uint_eq(test_stats(g.world).bytes, reserved);
     test_world_is_valid(g.world);
-    ck_assert_int_eq(espl_compact(g.world), ESPL_OK);
+    ck_ok(espl_compact(g.world));
     ck_assert_uint_eq(test_stats(g.world).bytes, before);
     grounds_end(&g);
 }
@@ -114,10 +110,10 @@ TEST(marks_of_old_writes_mean_nothing_when_their_number_comes_again)
 
     grounds_begin(&g);
     ask(&g, 2);
-    ck_assert_int_eq(espl_write_parallel(g.world, &g.def, &first), ESPL_OK);
+    ck_ok(espl_write_parallel(g.world, &g.def, &first));
     test_wear_marks(g.world, 3);
     ask(&g, 4);
-    ck_assert_int_eq(espl_write_parallel(g.world, &g.def, &second), ESPL_OK);
+    ck_ok(espl_write_parallel(g.world, &g.def, &second));
     ck_assert_uint_eq(first.groups, g.count / 4);
     ck_assert_uint_eq(second.groups, g.count / 2);
     grounds_end(&g);

@@ -116,12 +116,11 @@ static int compare_ranked(const void *a, const void *b)
 static size_t write_at_once(espl_world *world, const espl_query_def *def, deed *d, bool top_down)
 {
     const size_t living = test_stats(world).entities;
-    ranked *const all = malloc((living + 1) * sizeof *all);
+    ranked *const all = test_array(living + 1, sizeof *all);
     uint32_t count = 0;
     espl_query query;
 
-    ck_assert_ptr_nonnull(all);
-    ck_assert_int_eq(espl_query_begin(world, def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(world, def, &query));
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count; ++row, ++count) {
             all[count] = (ranked){query.entities[row],
@@ -129,7 +128,7 @@ static size_t write_at_once(espl_world *world, const espl_query_def *def, deed *
         }
     }
     qsort(all, count, sizeof *all, compare_ranked);
-    ck_assert_int_eq(espl_query_begin(world, def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(world, def, &query));
     for (uint32_t i = 0; i < count; ++i) {
         write_row((hand){NULL, world}, d, all[i].entity);
     }
@@ -174,18 +173,17 @@ static void reserve_sides(espl_world *world)
 {
     const espl_query_def all = {.include = ESPL_INCLUDE_PREFABS | ESPL_INCLUDE_DISABLED};
     const size_t living = test_stats(world).entities;
-    espl_entity *const entities = malloc((living + 1) * sizeof *entities);
+    espl_entity *const entities = test_array(living + 1, sizeof *entities);
     size_t count = 0;
     espl_query query;
 
-    ck_assert_ptr_nonnull(entities);
-    ck_assert_int_eq(espl_query_begin(world, &all, &query), ESPL_OK);
+    ck_ok(espl_query_begin(world, &all, &query));
     while (espl_query_next(&query)) {
         memcpy(entities + count, query.entities, query.count * sizeof *entities);
         count += query.count;
     }
     for (size_t i = 0; i < count; ++i) {
-        ck_assert_int_eq(espl_reserve(world, &(espl_reserve_def){.side_of = entities[i]}), ESPL_OK);
+        ck_ok(espl_reserve(world, &(espl_reserve_def){.side_of = entities[i]}));
     }
     free(entities);
 }
@@ -273,7 +271,6 @@ static void run_seed(uint64_t seed, const espl_executor *executors, size_t count
     for (tape.at = 0; tape.at < test_scaled(STEPS) && !tape_is_worn(&tape); ++tape.at) {
         const operation op = tape_next(&tape);
 
-        tape.code = op.code;
         for (size_t k = 0; k < count; ++k) {
             (void)side_run(&sides[k], &tape, &op);
         }
@@ -303,7 +300,7 @@ TEST_LOOP(parallel_writes_are_the_calls_at_once_in_the_documented_order, 0, 4)
     size_t count = 3;
 
     if (espl_executor_has_threads()) {
-        ck_assert_int_eq(espl_executor_create_threads(&executors[count], 4), ESPL_OK);
+        ck_ok(espl_executor_create_threads(&executors[count], 4));
         count += 1;
     }
     executors[count] = espl_executor_serial(); // of the world that is written at once

@@ -27,7 +27,6 @@ typedef struct frames {
 
 static void frames_begin(frames *f, const espl_executor *executor)
 {
-    const espl_component_def speed = {.name = "speed", .size = 4, .alignment = 4};
     uint32_t parents[TREE * TREES];
 
     memset(f, 0, sizeof *f);
@@ -38,10 +37,10 @@ static void frames_begin(frames *f, const espl_executor *executor)
     test_world_begin(&f->test, 7, executor);
     cut_small(f->test.world);
     f->world = f->test.world;
-    ck_assert_int_eq(espl_component_register(f->world, &speed, &f->speed), ESPL_OK);
+    f->speed = test_component(f->world, "speed", 4, 4);
     f->made = make_forest(f->world, parents, f->count);
     for (uint32_t i = 0; i < f->count; i += 3) {
-        ck_assert_int_eq(espl_add_component(f->world, f->made[i], f->speed, NULL, 4), ESPL_OK);
+        ck_ok(espl_add_component(f->world, f->made[i], f->speed, NULL, 4));
     }
 }
 
@@ -94,11 +93,11 @@ static uint64_t run_frames(const espl_executor *executor)
                                    .column_count = 1,
                                    .flags = ESPL_PARALLEL_TOP_DOWN};
     for (f.frame = 0; f.frame < FRAMES; ++f.frame) {
-        ck_assert_int_eq(espl_write_parallel(f.world, &def, NULL), ESPL_OK);
+        ck_ok(espl_write_parallel(f.world, &def, NULL));
     }
     for (uint32_t i = 0; i < f.count; i += 3) {
         uint32_t speed = 0;
-        ck_assert_int_eq(espl_get_component(f.world, f.made[i], f.speed, &speed, 4), ESPL_OK);
+        ck_ok(espl_get_component(f.world, f.made[i], f.speed, &speed, 4));
         hash = test_hash_bytes(hash, &speed, sizeof speed);
     }
     const uint64_t physical = frames_end(&f);
@@ -123,7 +122,7 @@ TEST_LOOP(frames_that_are_run_again_come_to_the_same_bits, 0, 4)
     if (!espl_executor_has_threads()) {
         return;
     }
-    ck_assert_int_eq(espl_executor_create_threads(&executor, workers[_i]), ESPL_OK);
+    ck_ok(espl_executor_create_threads(&executor, workers[_i]));
     for (size_t i = 0; i < (_i < 2 ? repeats() : repeats() / 10 + 1); ++i) {
         ck_assert_uint_eq(run_frames(&executor), wanted);
     }
@@ -141,16 +140,13 @@ static void write_columns(espl_writer *writer, const espl_query *rows, void *con
     ck_assert_ptr_nonnull(values);
     for (size_t row = 0; row < rows->count; ++row) {
         values[row] += 1;
-        ck_assert_int_eq(
-            ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_WORLD, step),
-            ESPL_OK);
+        ck_ok(ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_WORLD, step));
     }
 }
 
 TEST_LOOP(roots_of_one_chunk_are_written_by_several_jobs_with_their_columns, 0, 2)
 {
     enum { SIZE = 18, TIMES = 60 };
-    const espl_component_def def = {.name = "count", .size = 8, .alignment = 8};
     const espl_component root = ESPL_ROOT;
     const espl_query_def roots = {.all = &root, .all_count = 1};
     const uint32_t count = test_fitting(40 * SIZE, 0) / SIZE * SIZE;
@@ -160,14 +156,14 @@ TEST_LOOP(roots_of_one_chunk_are_written_by_several_jobs_with_their_columns, 0, 
     test_world test;
 
     if (espl_executor_has_threads()) {
-        ck_assert_int_eq(espl_executor_create_threads(&executor, _i == 0 ? 8 : 64), ESPL_OK);
+        ck_ok(espl_executor_create_threads(&executor, _i == 0 ? 8 : 64));
     }
     test_world_begin(&test, 0, &executor);
     cut_small(test.world);
-    ck_assert_int_eq(espl_component_register(test.world, &def, &column), ESPL_OK);
+    column = test_component(test.world, "count", 8, 8);
     espl_entity *const made = make_trees(test.world, count / SIZE, SIZE, 0);
     for (uint32_t i = 0; i < count; i += SIZE) {
-        ck_assert_int_eq(espl_add_component(test.world, made[i], column, NULL, 8), ESPL_OK);
+        ck_ok(espl_add_component(test.world, made[i], column, NULL, 8));
     }
     const espl_parallel_def write = {.query = &roots,
                                      .function = write_columns,
@@ -177,14 +173,14 @@ TEST_LOOP(roots_of_one_chunk_are_written_by_several_jobs_with_their_columns, 0, 
     for (int i = 0; i < TIMES; ++i) {
         const uint64_t version = espl_get_version(test.world);
 
-        ck_assert_int_eq(espl_write_parallel(test.world, &write, &report), ESPL_OK);
+        ck_ok(espl_write_parallel(test.world, &write, &report));
         ck_assert_uint_gt(espl_get_version(test.world), version);
     }
     ck_assert_uint_ge(report.jobs, count / SIZE < 30 ? 2 : 20);
     for (uint32_t i = 0; i < count; i += SIZE) {
         uint64_t value = 0;
 
-        ck_assert_int_eq(espl_get_component(test.world, made[i], column, &value, 8), ESPL_OK);
+        ck_ok(espl_get_component(test.world, made[i], column, &value, 8));
         ck_assert_uint_eq(value, TIMES);
         ck_assert_float_eq(test_world_of(test.world, made[i + 1]).position[0], TIMES + 2);
     }
@@ -226,17 +222,17 @@ TEST(a_thread_reads_on_what_has_no_row)
     frames f;
 
     if (espl_executor_has_threads()) {
-        ck_assert_int_eq(espl_executor_create_threads(&executor, 4), ESPL_OK);
+        ck_ok(espl_executor_create_threads(&executor, 4));
     }
     frames_begin(&f, &executor);
     w.world = f.world;
     w.camera = test_solo_at(f.world, 5, 0, 0);
-    ck_assert_int_eq(espl_add_component(f.world, w.camera, ESPL_PREFAB, NULL, 0), ESPL_OK);
+    ck_ok(espl_add_component(f.world, w.camera, ESPL_PREFAB, NULL, 0));
     const espl_parallel_def def = {
         .function = advance, .context = &f, .columns = &f.speed, .column_count = 1};
     ck_assert_int_eq(pthread_create(&thread, NULL, watch, &w), 0);
     for (f.frame = 0; f.frame < FRAMES; ++f.frame) {
-        ck_assert_int_eq(espl_write_parallel(f.world, &def, NULL), ESPL_OK);
+        ck_ok(espl_write_parallel(f.world, &def, NULL));
     }
     atomic_store(&w.is_over, true);
     ck_assert_int_eq(pthread_join(thread, &fault), 0);
@@ -293,14 +289,13 @@ static void misbehave(espl_writer *writer, const espl_query *rows, void *context
     for (size_t row = 0; row < rows->count; ++row) {
         const espl_entity entity = rows->entities[row];
 
-        ck_assert_int_eq(ESPL_WRITER_WRITE(writer, entity, ESPL_WRITE_LOCAL_POSITION, bad),
-                         ESPL_ERR_NOT_FINITE);
+        ck_status(ESPL_WRITER_WRITE(writer, entity, ESPL_WRITE_LOCAL_POSITION, bad),
+                  ESPL_ERR_NOT_FINITE);
         if (ESPL_CHECKS >= 1) {
-            ck_assert_int_eq(ESPL_WRITER_WRITE(writer, other, ESPL_WRITE_LOCAL_POSITION, good),
-                             ESPL_ERR_NOT_OWNER);
+            ck_status(ESPL_WRITER_WRITE(writer, other, ESPL_WRITE_LOCAL_POSITION, good),
+                      ESPL_ERR_NOT_OWNER);
         }
-        ck_assert_int_eq(ESPL_WRITER_WRITE(writer, entity, ESPL_WRITE_TRANSLATE_IN_PARENT, good),
-                         ESPL_OK);
+        ck_ok(ESPL_WRITER_WRITE(writer, entity, ESPL_WRITE_TRANSLATE_IN_PARENT, good));
     }
 }
 
@@ -308,29 +303,27 @@ TEST(hooks_are_called_by_one_thread_at_a_time)
 {
     crowd heard = {0};
     espl_executor executor = espl_executor_serial();
-    const espl_component placement = ESPL_TRANSFORM;
     espl_entity made[512], other = {0};
     const uint32_t count = test_fitting(512, 2);
     espl_parallel_report report;
     espl_world *world = NULL;
 
     if (espl_executor_has_threads()) {
-        ck_assert_int_eq(espl_executor_create_threads(&executor, 8), ESPL_OK);
+        ck_ok(espl_executor_create_threads(&executor, 8));
     }
     const espl_world_def def = {.hooks = {.user = &heard, .log = hear_line, .trap = hear_trap},
                                 .executor = executor};
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&world, &def));
     cut_small(world);
-    ck_assert_int_eq(espl_create(world, &placement, 1, count, made), ESPL_OK);
-    ck_assert_int_eq(espl_create(world, &placement, 1, 1, &other), ESPL_OK);
-    ck_assert_int_eq(espl_add_component(world, other, ESPL_PREFAB, NULL, 0),
-                     ESPL_OK); // it has no row
+    test_solos(world, count, made);
+    test_solos(world, 1, &other);
+    ck_ok(espl_add_component(world, other, ESPL_PREFAB, NULL, 0)); // it has no row
     const espl_parallel_def write = {.function = misbehave, .context = &other};
-    ck_assert_int_eq(espl_write_parallel(world, &write, &report), ESPL_PARTLY);
+    ck_status(espl_write_parallel(world, &write, &report), ESPL_PARTLY);
 
     const size_t each = ESPL_CHECKS >= 1 ? 2 : 1;
     ck_assert(report.refused == each * count && espl_entity_equal(report.first_refused, made[0]));
-    ck_assert_int_eq(report.first_status, ESPL_ERR_NOT_FINITE);
+    ck_status(report.first_status, ESPL_ERR_NOT_FINITE);
     ck_assert_uint_eq(heard.lines, each * count);
     ck_assert_uint_eq(heard.traps, (each - 1) * count);
     ck_assert_int_eq(heard.most, 1);

@@ -40,8 +40,7 @@ static void populate(size_t kinds)
         const size_t parent = test_below(&t.random, (uint32_t)t.count);
 
         if (child > parent) {
-            ck_assert_int_eq(
-                espl_attach(t.world, t.rows[child].entity, t.rows[parent].entity, NULL), ESPL_OK);
+            ck_ok(espl_attach(t.world, t.rows[child].entity, t.rows[parent].entity, NULL));
         }
     }
     for (size_t i = 0; i < t.count; ++i) {
@@ -49,9 +48,8 @@ static void populate(size_t kinds)
             if (table_has(t.rows[i].set, k) && table_sizes[k] != 0) {
                 t.rows[i].value[k] = test_below(&t.random, 1u << 20);
                 table_pattern(bytes, table_sizes[k], t.rows[i].value[k]);
-                ck_assert_int_eq(espl_set_component(t.world, t.rows[i].entity, t.number[k], bytes,
-                                                    table_sizes[k]),
-                                 ESPL_OK);
+                ck_ok(espl_set_component(t.world, t.rows[i].entity, t.number[k], bytes,
+                                         table_sizes[k]));
             }
         }
     }
@@ -71,9 +69,8 @@ static void chunk_is_true(const espl_query *query)
 
             ck_assert((column != NULL) == (has && table_sizes[k] != 0));
             if (column != NULL) {
-                ck_assert_int_eq(espl_get_component(t.world, query->entities[row], t.number[k],
-                                                    bytes, table_sizes[k]),
-                                 ESPL_OK);
+                ck_ok(espl_get_component(t.world, query->entities[row], t.number[k], bytes,
+                                         table_sizes[k]));
                 ck_assert_mem_eq(column + row * table_sizes[k], bytes, table_sizes[k]);
                 ck_assert_uint_eq((uintptr_t)column % table_alignments[k], 0);
             }
@@ -82,8 +79,8 @@ static void chunk_is_true(const espl_query *query)
     for (size_t row = 0; row < query->count; ++row) {
         espl_transform placed;
 
-        ck_assert_int_eq(espl_get_world_transform(t.world, query->entities[row], &placed),
-                         query->slots != NULL ? ESPL_OK : ESPL_ERR_NO_TRANSFORM);
+        ck_status(espl_get_world_transform(t.world, query->entities[row], &placed),
+                  query->slots != NULL ? ESPL_OK : ESPL_ERR_NO_TRANSFORM);
         ck_assert(query->slots == NULL || memcmp(query->worlds[query->slots[row]].position,
                                                  placed.position, sizeof placed.position) == 0);
     }
@@ -99,7 +96,7 @@ TEST_LOOP(each_row_of_a_chunk_shows_what_its_entity_has, 1, 5)
 
     t.random = (uint64_t)_i;
     populate(KINDS);
-    ck_assert_int_eq(espl_query_begin(t.world, &all, &query), ESPL_OK);
+    ck_ok(espl_query_begin(t.world, &all, &query));
     for (; espl_query_next(&query); count += query.count) {
         ck_assert_uint_le(query.count, 128);
         chunk_is_true(&query);
@@ -163,7 +160,7 @@ TEST_LOOP(wrong_size_of_a_column_is_a_fault, 0, 2)
     espl_query query;
 
     table_create(&t, NUMBER | MARK | PLACED, 3);
-    ck_assert_int_eq(espl_query_begin(t.world, NULL, &query), ESPL_OK);
+    ck_ok(espl_query_begin(t.world, NULL, &query));
     ck_assert_ptr_null(at(&query, t.number[1], 4));
     ck_assert(espl_query_next(&query));
     const uint64_t version = espl_get_version(t.world);
@@ -218,8 +215,7 @@ static void look(void)
 
     then.count = 0;
     then.version = espl_get_version(t.world);
-    ck_assert_int_eq(espl_query_begin(t.world, &(espl_query_def){.include = BOTH}, &query),
-                     ESPL_OK);
+    ck_ok(espl_query_begin(t.world, &(espl_query_def){.include = BOTH}, &query));
     while (espl_query_next(&query)) {
         ck_assert_uint_lt(then.count, CHUNK_LIMIT);
         seen_chunk *const chunk = &then.chunks[then.count++];
@@ -263,7 +259,7 @@ static bool answers_changed(const espl_query *of, espl_component component)
     bool found = false;
     espl_query query;
 
-    ck_assert_int_eq(espl_query_begin(t.world, &def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(t.world, &def, &query));
     while (espl_query_next(&query)) {
         found = found || query.entities == of->entities;
     }
@@ -276,8 +272,7 @@ static void changes_are(espl_component written, espl_entity entity)
 {
     espl_query query;
 
-    ck_assert_int_eq(espl_query_begin(t.world, &(espl_query_def){.include = BOTH}, &query),
-                     ESPL_OK);
+    ck_ok(espl_query_begin(t.world, &(espl_query_def){.include = BOTH}, &query));
     while (espl_query_next(&query)) {
         for (espl_component c = 1; c <= t.number[TABLE_KINDS - 1]; ++c) {
             const bool has = espl_has_component(t.world, query.entities[0], c);
@@ -319,20 +314,18 @@ TEST(written_values_are_changes_of_their_column)
         const bool has = espl_has_component(t.world, entity, t.number[1]);
 
         look();
-        ck_assert_int_eq(espl_set_component(t.world, entity, t.number[1], &value, 4),
-                         has ? ESPL_OK : ESPL_ERR_NO_COMPONENT);
+        ck_status(espl_set_component(t.world, entity, t.number[1], &value, 4),
+                  has ? ESPL_OK : ESPL_ERR_NO_COMPONENT);
         changes_are(has ? t.number[1] : 0, entity);
         look();
         if (has) {
-            ck_assert_int_eq(espl_add_component(t.world, entity, t.number[1], &value, 4), ESPL_OK);
+            ck_ok(espl_add_component(t.world, entity, t.number[1], &value, 4));
             changes_are(t.number[1], entity);
         }
     }
     look();
-    ck_assert_int_eq(espl_set_component(t.world, t.rows[PLAIN + 10].entity, t.number[4], NULL, 0),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_add_component(t.world, t.rows[PLAIN + 10].entity, t.number[4], NULL, 0),
-                     ESPL_OK);
+    ck_ok(espl_set_component(t.world, t.rows[PLAIN + 10].entity, t.number[4], NULL, 0));
+    ck_ok(espl_add_component(t.world, t.rows[PLAIN + 10].entity, t.number[4], NULL, 0));
     nothing_changed();
     ck_assert_uint_eq(espl_get_version(t.world), then.version);
 }
@@ -344,7 +337,7 @@ TEST(columns_taken_to_be_written_are_changes)
     populate_few();
     for (int skipped = 0; skipped < 3; ++skipped) {
         look();
-        ck_assert_int_eq(espl_query_begin(t.world, NULL, &query), ESPL_OK);
+        ck_ok(espl_query_begin(t.world, NULL, &query));
         for (int i = 0; i <= skipped; ++i) {
             ck_assert(espl_query_next(&query));
             ck_assert_ptr_nonnull(espl_query_read(&query, t.number[1], 4));
@@ -362,12 +355,12 @@ TEST(columns_taken_to_be_written_are_changes)
 TEST(transforms_write_no_column)
 {
     populate_few();
-    ck_assert_int_eq(espl_attach(t.world, t.rows[1].entity, t.rows[0].entity, NULL), ESPL_OK);
+    ck_ok(espl_attach(t.world, t.rows[1].entity, t.rows[0].entity, NULL));
     look();
     const espl_transform local = test_at(1, 2, 3);
-    ck_assert_int_eq(espl_set_local_transform(t.world, t.rows[0].entity, &local), ESPL_OK);
-    ck_assert_int_eq(espl_set_world_transform(t.world, t.rows[1].entity, &local), ESPL_OK);
-    ck_assert_int_eq(espl_set_inherit(t.world, t.rows[1].entity, ESPL_ABSOLUTE_X), ESPL_OK);
+    ck_ok(espl_set_local_transform(t.world, t.rows[0].entity, &local));
+    ck_ok(espl_set_world_transform(t.world, t.rows[1].entity, &local));
+    ck_ok(espl_set_inherit(t.world, t.rows[1].entity, ESPL_ABSOLUTE_X));
     nothing_changed();
     ck_assert_uint_eq(espl_get_version(t.world), then.version);
 }
@@ -381,49 +374,46 @@ TEST(rows_that_come_and_change_places_are_changes)
     table_create(&t, NUMBER | PLACED, 3);
     only_rows_changed();
     look();
-    ck_assert_int_eq(espl_destroy(t.world, t.rows[--t.count].entity, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(t.world, t.rows[--t.count].entity, ESPL_EXTENT_OWNED));
     nothing_changed();
     ck_assert_uint_eq(espl_get_version(t.world), then.version);
     look();
-    ck_assert_int_eq(espl_destroy(t.world, t.rows[3].entity, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(t.world, t.rows[3].entity, ESPL_EXTENT_OWNED));
     t.rows[3] = t.rows[--t.count];
     only_rows_changed();
     look();
-    ck_assert_int_eq(espl_attach(t.world, t.rows[5].entity, t.rows[9].entity, NULL), ESPL_OK);
+    ck_ok(espl_attach(t.world, t.rows[5].entity, t.rows[9].entity, NULL));
     only_rows_changed();
     look();
-    ck_assert_int_eq(espl_disable(t.world, t.rows[9].entity, ESPL_EXTENT_SUBTREE), ESPL_OK);
+    ck_ok(espl_disable(t.world, t.rows[9].entity, ESPL_EXTENT_SUBTREE));
     only_rows_changed();
-    ck_assert_int_eq(espl_enable(t.world, t.rows[9].entity, ESPL_EXTENT_SUBTREE), ESPL_OK);
+    ck_ok(espl_enable(t.world, t.rows[9].entity, ESPL_EXTENT_SUBTREE));
     look();
     const espl_component_value number = {t.number[1], 4, &value};
     const espl_change_def def = {&number, 1, &t.number[5], 1};
     table_row *const disabled = &t.rows[PLAIN + MARKED + SPECIAL];
-    ck_assert_int_eq(espl_change_components(t.world, disabled->entity, &def), ESPL_OK);
+    ck_ok(espl_change_components(t.world, disabled->entity, &def));
     only_rows_changed();
-    ck_assert_int_eq(espl_add_component(t.world, disabled->entity, t.number[1], NULL, 4), ESPL_OK);
+    ck_ok(espl_add_component(t.world, disabled->entity, t.number[1], NULL, 4));
     disabled->set = DISABLED | NUMBER;
 }
 
 TEST(clones_are_changes_and_their_source_is_not)
 {
     const uint32_t value = 9;
-    espl_command_buffer *commands = NULL;
     espl_entity clone[2];
 
     populate_few();
     const espl_entity prefab = t.rows[PLAIN + MARKED + 1].entity;
     look();
-    ck_assert_int_eq(espl_instantiate(t.world, prefab, 2, clone), ESPL_OK);
+    ck_ok(espl_instantiate(t.world, prefab, 2, clone));
     only_rows_changed();
     look();
     const espl_component_value number = {t.number[1], 4, &value};
     const espl_instance_def def = {.source = prefab, .values = &number, .value_count = 1};
-    ck_assert_int_eq(espl_command_buffer_create(t.world, 1, &commands), ESPL_OK);
-    ck_assert_int_eq(
-        espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, 1, NULL),
-        ESPL_OK);
-    ck_assert_int_eq(espl_play(t.world, commands, NULL), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(t.world, 1);
+    ck_ok(espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, 1, NULL));
+    ck_ok(espl_play(t.world, commands, NULL));
     only_rows_changed();
     espl_command_buffer_destroy(commands);
 
@@ -431,7 +421,7 @@ TEST(clones_are_changes_and_their_source_is_not)
     espl_query query;
     espl_entity made[3];
     size_t count = 0;
-    ck_assert_int_eq(espl_query_begin(t.world, NULL, &query), ESPL_OK);
+    ck_ok(espl_query_begin(t.world, NULL, &query));
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count && query.slots == NULL; ++row) {
             if (!espl_has_component(t.world, query.entities[row], t.number[4])) {
@@ -442,7 +432,7 @@ TEST(clones_are_changes_and_their_source_is_not)
     }
     ck_assert_uint_eq(count, 3);
     for (size_t i = 0; i < 3; ++i) {
-        ck_assert_int_eq(espl_destroy(t.world, made[i], ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_destroy(t.world, made[i], ESPL_EXTENT_OWNED));
     }
 }
 
@@ -456,8 +446,7 @@ TEST(one_of_several_changes_is_enough)
     populate_few();
     const uint64_t since = espl_get_version(t.world);
     ck_assert_uint_ne(since, 0);
-    ck_assert_int_eq(espl_set_component(t.world, t.rows[PLAIN].entity, t.number[1], &value, 4),
-                     ESPL_OK);
+    ck_ok(espl_set_component(t.world, t.rows[PLAIN].entity, t.number[1], &value, 4));
     const espl_query_def both = {.changed = some, .changed_count = 2, .since = since};
     const espl_query_def one = {.changed = &line, .changed_count = 1, .since = since};
     const espl_query_def later = {.changed = some, .changed_count = 2, .since = since + 1};
@@ -467,7 +456,7 @@ TEST(one_of_several_changes_is_enough)
 
     for (int i = 0; i < 4; ++i) {
         count = 0;
-        ck_assert_int_eq(espl_query_begin(t.world, defs[i], &query), ESPL_OK);
+        ck_ok(espl_query_begin(t.world, defs[i], &query));
         while (espl_query_next(&query)) {
             count += query.count;
         }
@@ -498,22 +487,21 @@ TEST_LOOP(random_changes_are_found, 1, 4)
             nothing_changed();
             break;
         case 1:
-            ck_assert_int_eq(espl_destroy(t.world, entity, ESPL_EXTENT_ENTITY), ESPL_OK);
+            ck_ok(espl_destroy(t.world, entity, ESPL_EXTENT_ENTITY));
             t.rows[at] = t.rows[--t.count];
             nothing_changed();
             break;
         case 2:
             if (table_has(t.rows[at].set, 1)) {
                 t.rows[at].value[1] = 0;
-                ck_assert_int_eq(
-                    espl_set_component(t.world, entity, t.number[1], &(uint32_t){0}, 4), ESPL_OK);
+                ck_ok(espl_set_component(t.world, entity, t.number[1], &(uint32_t){0}, 4));
                 changes_are(t.number[1], entity);
             }
             break;
         default:
             table_random_change(&t, &change, MARK | NOTE | PREFAB | DISABLED);
             table_row_change(&t.rows[at], &change);
-            ck_assert_int_eq(espl_change_components(t.world, entity, &change.def), ESPL_OK);
+            ck_ok(espl_change_components(t.world, entity, &change.def));
             nothing_changed();
             break;
         }

@@ -7,13 +7,8 @@
 static size_t step(test_tape *tape, test_side *side)
 {
     const operation op = tape_next(tape);
-    tape->code = op.code;
-
     const espl_status status = side_run(side, tape, &op);
-    const model_answer answer = tape_apply(tape, &op);
-    side_check(side, tape, &op, status, answer);
-    side_map(side, tape, &op);
-
+    side_follow(side, tape, &op, status);
     if (op.code == OP_BATCH) {
         for (uint32_t i = 0; i < op.count; ++i) {
             compare_touched(side, tape, tape->entries[i].node);

@@ -17,57 +17,55 @@ typedef struct scene {
     size_t appended; // bytes of the tape
 } scene;
 
+static scene s;
+
 static void append(void *user, const void *bytes, size_t size)
 {
-    scene *const s = user;
-
+    (void)user;
     (void)bytes;
-    s->appended += size;
+    s.appended += size;
 }
 
-static espl_entity make(scene *s, uint32_t number)
+static espl_entity make(uint32_t number)
 {
-    const espl_component set[2] = {ESPL_TRANSFORM, s->number};
+    const espl_component set[2] = {ESPL_TRANSFORM, s.number};
     espl_entity entity;
 
-    ck_assert_int_eq(espl_create(s->world, set, 2, 1, &entity), ESPL_OK);
-    ck_assert_int_eq(espl_set_component(s->world, entity, s->number, &number, sizeof number),
-                     ESPL_OK);
+    ck_ok(espl_create(s.world, set, 2, 1, &entity));
+    ck_ok(espl_set_component(s.world, entity, s.number, &number, sizeof number));
     return entity;
 }
 
 // Roots with a child each; every third child has a stretch, every fourth keeps its height.
-static void scene_begin(scene *s, bool is_taped)
+static void scene_begin(bool is_taped)
 {
-    const espl_component_def def = {"number", sizeof(uint32_t), _Alignof(uint32_t), NULL, 0};
-
-    memset(s, 0, sizeof *s);
-    const espl_world_def world = {.hooks = told_hooks(&s->told),
-                                  .tape = {s, is_taped ? append : NULL}};
-    ck_assert_int_eq(espl_world_create(&s->world, &world), ESPL_OK);
-    ck_assert_int_eq(espl_component_register(s->world, &def, &s->number), ESPL_OK);
-    ck_assert_int_eq(espl_create(s->world, &s->number, 1, BARE, NULL), ESPL_OK);
+    memset(&s, 0, sizeof s);
+    const espl_world_def world = {.hooks = told_hooks(&s.told),
+                                  .tape = {NULL, is_taped ? append : NULL}};
+    ck_ok(espl_world_create(&s.world, &world));
+    s.number = test_component(s.world, "number", sizeof(uint32_t), _Alignof(uint32_t));
+    ck_ok(espl_create(s.world, &s.number, 1, BARE, NULL));
     for (uint32_t i = 0; i < TREES; ++i) {
         const float at[3] = {(float)i, 1, 0}, stretch[3] = {1, 1 + (float)i, 2};
-        const espl_entity root = make(s, 1000 + i), child = make(s, i);
+        const espl_entity root = make(1000 + i), child = make(i);
 
-        ck_assert_int_eq(espl_attach(s->world, child, root, NULL), ESPL_OK);
-        ck_assert_int_eq(espl_set_local_position(s->world, child, at), ESPL_OK);
+        ck_ok(espl_attach(s.world, child, root, NULL));
+        ck_ok(espl_set_local_position(s.world, child, at));
         if (i % 3 == 0) {
-            ck_assert_int_eq(espl_set_stretch(s->world, child, stretch), ESPL_OK);
+            ck_ok(espl_set_stretch(s.world, child, stretch));
         }
         if (i % 4 == 0) {
-            ck_assert_int_eq(espl_set_inherit(s->world, child, ESPL_ABSOLUTE_Y), ESPL_OK);
+            ck_ok(espl_set_inherit(s.world, child, ESPL_ABSOLUTE_Y));
         }
-        ck_assert_int_eq(espl_set_world_position(s->world, root, at), ESPL_OK);
+        ck_ok(espl_set_world_position(s.world, root, at));
     }
 }
 
-static void scene_end(scene *s)
+static void scene_end(void)
 {
-    told_demand_nothing(&s->told);
-    test_world_is_valid(s->world);
-    espl_world_destroy(s->world);
+    told_demand_nothing(&s.told);
+    test_world_is_valid(s.world);
+    espl_world_destroy(s.world);
 }
 
 static double sum(const float *values, size_t count)
@@ -81,9 +79,9 @@ static double sum(const float *values, size_t count)
 }
 
 // Sum of all that a query shows of the world. No check: it runs on any thread.
-static double sum_of_world(const scene *s)
+static double sum_of_world(void)
 {
-    const espl_world *const world = s->world;
+    const espl_world *const world = s.world;
     const espl_query_def def = {.all = (const espl_component[]){ESPL_TRANSFORM}, .all_count = 1};
     float stretches[128][3], locals[128][8];
     double total = 0;
@@ -93,7 +91,7 @@ static double sum_of_world(const scene *s)
         return -1;
     }
     while (espl_query_next(&query)) {
-        const uint32_t *const numbers = espl_query_read(&query, s->number, sizeof *numbers);
+        const uint32_t *const numbers = espl_query_read(&query, s.number, sizeof *numbers);
 
         if (espl_query_read_transforms(&query, ESPL_READ_STRETCH, stretches, sizeof *stretches) <
                 0 ||
@@ -110,7 +108,6 @@ static double sum_of_world(const scene *s)
 
 typedef struct reader {
     pthread_t thread;
-    const scene *scene;
     double expected;
     size_t wrong;
 } reader;
@@ -120,7 +117,7 @@ static void *read_again(void *context)
     reader *const r = context;
 
     for (int round = 0; round < ROUNDS; ++round) {
-        r->wrong += sum_of_world(r->scene) != r->expected;
+        r->wrong += sum_of_world() != r->expected;
     }
     return NULL;
 }
@@ -128,15 +125,14 @@ static void *read_again(void *context)
 TEST_LOOP(threads_that_only_read_see_the_same_world, 0, 2)
 {
     reader readers[READERS];
-    scene s;
 
-    scene_begin(&s, _i == 1);
-    const double expected = sum_of_world(&s);
+    scene_begin(_i == 1);
+    const double expected = sum_of_world();
     const size_t appended = s.appended;
 
     ck_assert(expected > 0);
     for (int i = 0; i < READERS; ++i) {
-        readers[i] = (reader){.scene = &s, .expected = expected};
+        readers[i] = (reader){.expected = expected};
         ck_assert_int_eq(pthread_create(&readers[i].thread, NULL, read_again, &readers[i]), 0);
     }
     for (int i = 0; i < READERS; ++i) {
@@ -145,30 +141,29 @@ TEST_LOOP(threads_that_only_read_see_the_same_world, 0, 2)
     }
     // Nothing of it is on the tape, and the world is out of iteration.
     ck_assert_uint_eq(s.appended, appended);
-    ck_assert_int_eq(espl_create(s.world, NULL, 0, 1, NULL), ESPL_OK);
-    scene_end(&s);
+    ck_ok(espl_create(s.world, NULL, 0, 1, NULL));
+    scene_end();
 }
 
 TEST(a_query_that_reads_gives_no_column_to_write)
 {
     espl_query query;
-    scene s;
 
-    scene_begin(&s, false);
+    scene_begin(false);
     const uint64_t version = espl_get_version(s.world);
 
-    ck_assert_int_eq(espl_query_begin_read(s.world, NULL, &query), ESPL_OK);
+    ck_ok(espl_query_begin_read(s.world, NULL, &query));
     while (espl_query_next(&query)) {
         ck_assert_ptr_nonnull(espl_query_read(&query, s.number, sizeof(uint32_t)));
         ck_assert_ptr_null(espl_query_write(&query, s.number, sizeof(uint32_t)));
         ck_assert_uint_eq(s.told.traps, IS_CHECKED ? 1 : 0);
         ck_assert(!IS_CHECKED || strstr(s.told.trap, "espl_query_begin() to write") != NULL);
         // It is an iteration like another one.
-        ck_assert_int_eq(espl_create(s.world, NULL, 0, 1, NULL), ESPL_ERR_BUSY);
+        ck_status(espl_create(s.world, NULL, 0, 1, NULL), ESPL_ERR_BUSY);
         s.told.lines = s.told.traps = 0;
     }
     ck_assert_uint_eq(espl_get_version(s.world), version);
-    scene_end(&s);
+    scene_end();
 }
 
 TEST(each_kind_of_a_chunk_is_what_is_read_of_each_row)
@@ -180,17 +175,16 @@ TEST(each_kind_of_a_chunk_is_what_is_read_of_each_row)
     espl_query query;
     uint32_t one[12];
     size_t bare = 0, placed = 0;
-    scene s;
 
-    scene_begin(&s, false);
+    scene_begin(false);
     for (int kind = 0; kind < ESPL_READ_KIND_COUNT; ++kind) {
-        ck_assert_int_eq(espl_query_begin_read(s.world, NULL, &query), ESPL_OK);
+        ck_ok(espl_query_begin_read(s.world, NULL, &query));
         while (espl_query_next(&query)) {
             memset(rows, 0x5a, sizeof rows);
             const espl_status status = espl_query_read_transforms(&query, (espl_read_kind)kind,
                                                                   rows[0].value, sizeof *rows);
 
-            ck_assert_int_eq(status, query.slots != NULL ? ESPL_OK : ESPL_ERR_NO_TRANSFORM);
+            ck_status(status, query.slots != NULL ? ESPL_OK : ESPL_ERR_NO_TRANSFORM);
             for (size_t row = 0; row < query.count; ++row) {
                 memset(one, 0x5a, sizeof one);
                 ck_assert_int_eq(
@@ -201,18 +195,18 @@ TEST(each_kind_of_a_chunk_is_what_is_read_of_each_row)
             *(query.slots != NULL ? &placed : &bare) += query.count;
             s.told.lines = s.told.traps = 0;
             // Strides are checked against the kind.
-            ck_assert_int_eq(
+            ck_status(
                 espl_query_read_transforms(&query, (espl_read_kind)kind, rows, sizes[kind] - 4),
                 ESPL_ERR_ARGUMENT);
-            ck_assert_int_eq(
+            ck_status(
                 espl_query_read_transforms(&query, (espl_read_kind)kind, rows, sizes[kind] + 2),
                 ESPL_ERR_ARGUMENT);
             s.told.lines = s.told.traps = 0;
         }
-        ck_assert_int_eq(espl_query_read_transforms(&query, (espl_read_kind)kind, rows, 48),
-                         ESPL_ERR_ARGUMENT); // ended
+        ck_status(espl_query_read_transforms(&query, (espl_read_kind)kind, rows, 48),
+                  ESPL_ERR_ARGUMENT); // ended
     }
     ck_assert_uint_eq(bare, (size_t)BARE * ESPL_READ_KIND_COUNT);
     ck_assert_uint_eq(placed, (size_t)2 * TREES * ESPL_READ_KIND_COUNT);
-    scene_end(&s);
+    scene_end();
 }

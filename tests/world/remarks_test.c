@@ -28,7 +28,7 @@ static void tear_down(void)
 
 #define REMARKED(call, ...)                             \
     do {                                                \
-        ck_assert_int_eq((call), ESPL_OK);              \
+        ck_ok((call));                                  \
         told_demand(&t, ESPL_LOG_WARNING, __VA_ARGS__); \
     } while (0)
 
@@ -76,12 +76,12 @@ TEST(a_scale_of_zero_that_is_meant_is_not_remarked_on)
         .rotation = {0, 0, 0, 1}, .scale = -0.0f, .stretch = {1, 1, 1}};
     const float stretch[3] = {0, 1, 1};
 
-    ck_assert_int_eq(espl_set_local_scale(t.world, one, 0), ESPL_OK);
-    ck_assert_int_eq(espl_write_one(t.world, one, ESPL_WRITE_STRETCH, stretch), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_transform(t.world, one, &negative), ESPL_OK);
+    ck_ok(espl_set_local_scale(t.world, one, 0));
+    ck_ok(espl_write_one(t.world, one, ESPL_WRITE_STRETCH, stretch));
+    ck_ok(espl_set_local_transform(t.world, one, &negative));
     // One that is refused is told of once.
-    ck_assert_int_eq(espl_set_local_transform(t.world, one, &(espl_transform){.scale = 0}),
-                     ESPL_ERR_NOT_FINITE);
+    ck_status(espl_set_local_transform(t.world, one, &(espl_transform){.scale = 0}),
+              ESPL_ERR_NOT_FINITE);
     told_demand(&t, ESPL_LOG_WARNING,
                 "espl_set_local_transform: ESPL_ERR_NOT_FINITE: entity %s: rotation has no length; "
                 "start from espl_transform_identity().",
@@ -130,10 +130,9 @@ TEST(a_batch_of_other_kinds_is_not_remarked_on)
     const espl_entity both[2] = {one, other};
 
     writes[2].value.transform = espl_transform_identity();
-    ck_assert_int_eq(espl_write_batch(t.world, writes, 3, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_write_strided(t.world, ESPL_WRITE_LOCAL_POSE, both, sizeof *both, poses,
-                                        sizeof *poses, 2, NULL),
-                     ESPL_OK);
+    ck_ok(espl_write_batch(t.world, writes, 3, NULL));
+    ck_ok(espl_write_strided(t.world, ESPL_WRITE_LOCAL_POSE, both, sizeof *both, poses,
+                             sizeof *poses, 2, NULL));
     told_demand_nothing(&t);
 }
 
@@ -155,7 +154,7 @@ TEST(a_writer_remarks_with_the_place)
 {
     const espl_parallel_def def = {.function = write_flat};
 
-    ck_assert_int_eq(espl_write_parallel(t.world, &def, NULL), ESPL_OK);
+    ck_ok(espl_write_parallel(t.world, &def, NULL));
     ck_assert_float_eq(test_local_of(t.world, one).scale, 0);
     ck_assert_float_eq(test_local_of(t.world, other).scale, 1);
 }
@@ -167,14 +166,13 @@ TEST(what_is_created_or_recorded_without_scale_is_remarked_on)
     const espl_creation_def creation = {.values = &value, .value_count = 1};
     const espl_instance_def instance = {
         .source = one, .place = ESPL_PLACE_LOCAL, .transform = flat};
-    espl_command_buffer *commands = NULL;
 
     REMARKED(espl_create_at(t.world, &creation, 1, NULL), "espl_create_at: %s", remark);
     REMARKED(espl_instantiate_at(t.world, &instance, 1, NULL), "espl_instantiate_at: source %s: %s",
              ID(one), remark);
     REMARKED(espl_add_component(t.world, one, ESPL_TRANSFORM, &flat, sizeof flat),
              "espl_add_component: entity %s: %s", ID(one), remark);
-    ck_assert_int_eq(espl_command_buffer_create(t.world, 2, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(t.world, 2);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 1);
     REMARKED(espl_record_write(recorder, 0, other, ESPL_WRITE_LOCAL_TRANSFORM, &flat),
              "espl_record_write: lane 1, entity %s: %s", ID(other), remark);
@@ -185,10 +183,8 @@ TEST(what_is_created_or_recorded_without_scale_is_remarked_on)
     REMARKED(espl_record_add_component(recorder, 0, one, ESPL_TRANSFORM, &flat, sizeof flat),
              "espl_record_add_component: lane 1, entity %s: %s", ID(one), remark);
     // With the source's own transform the one of the definition is not read.
-    ck_assert_int_eq(
-        espl_record_instantiate(recorder, 0, &(espl_instance_def){.source = one}, 1, NULL),
-        ESPL_OK);
-    ck_assert_int_eq(espl_play(t.world, commands, NULL), ESPL_OK);
+    ck_ok(espl_record_instantiate(recorder, 0, &(espl_instance_def){.source = one}, 1, NULL));
+    ck_ok(espl_play(t.world, commands, NULL));
     told_demand_nothing(&t);
     ck_assert(is_flat(other));
     espl_command_buffer_destroy(commands);
@@ -198,25 +194,21 @@ TEST(what_is_created_or_recorded_without_scale_is_remarked_on)
 
 TEST(commands_that_are_dropped_are_counted)
 {
-    espl_command_buffer *commands = NULL;
-
-    ck_assert_int_eq(espl_command_buffer_create(t.world, 2, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(t.world, 2);
     espl_command_buffer_reset(commands);
     told_demand_nothing(&t);
     for (uint32_t lane = 0; lane < 2; ++lane) {
-        ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(commands, lane), 0, one,
-                                             ESPL_EXTENT_OWNED),
-                         ESPL_OK);
+        ck_ok(espl_record_destroy(espl_command_buffer_recorder(commands, lane), 0, one,
+                                  ESPL_EXTENT_OWNED));
     }
     espl_command_buffer_reset(commands);
     told_demand(&t, ESPL_LOG_INFO,
                 "espl_command_buffer_reset: 2 commands: Recorded and not played, so dropped; call "
                 "espl_play(), or espl_command_buffer_submit() and espl_sync(), first.");
-    ck_assert_int_eq(
-        espl_record_destroy(espl_command_buffer_recorder(commands, 0), 0, one, ESPL_EXTENT_OWNED),
-        ESPL_OK);
+    ck_ok(
+        espl_record_destroy(espl_command_buffer_recorder(commands, 0), 0, one, ESPL_EXTENT_OWNED));
     // One that stands in line is withdrawn.
-    ck_assert_int_eq(espl_command_buffer_submit(commands), ESPL_OK);
+    ck_ok(espl_command_buffer_submit(commands));
     espl_command_buffer_destroy(commands);
     told_demand(&t, ESPL_LOG_INFO,
                 "espl_command_buffer_destroy: 1 command: Recorded and not played, so dropped; call "
@@ -226,13 +218,11 @@ TEST(commands_that_are_dropped_are_counted)
 
 TEST(commands_that_were_played_are_not_dropped)
 {
-    espl_command_buffer *commands = NULL;
-
-    ck_assert_int_eq(espl_command_buffer_create(t.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(t.world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     for (int i = 0; i < 2; ++i) {
-        ck_assert_int_eq(espl_record_detach(recorder, 0, one, ESPL_KEEP_WORLD), ESPL_OK);
-        ck_assert_int_eq(espl_play(t.world, commands, NULL), ESPL_OK);
+        ck_ok(espl_record_detach(recorder, 0, one, ESPL_KEEP_WORLD));
+        ck_ok(espl_play(t.world, commands, NULL));
         if (i == 0) {
             espl_command_buffer_reset(commands);
         }
@@ -246,8 +236,8 @@ TEST(a_world_that_has_command_buffers_is_not_destroyed)
 {
     espl_command_buffer *commands[2] = {NULL, NULL};
 
-    ck_assert_int_eq(espl_command_buffer_create(t.world, 1, &commands[0]), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(t.world, 1, &commands[1]), ESPL_OK);
+    ck_ok(espl_command_buffer_create(t.world, 1, &commands[0]));
+    ck_ok(espl_command_buffer_create(t.world, 1, &commands[1]));
     espl_world_destroy(t.world);
     told_demand_trap(&t, "espl_world_destroy: 2 command buffers of the world still live; call "
                          "espl_command_buffer_destroy() for each, then destroy the world.");

@@ -3,8 +3,7 @@
 // flags of a hierarchy and the scratch of batches. Both can be reserved in advance. Without memory
 // a write changes nothing, and unused side arrays are freed.
 #include "tests/forms.h"
-#include "tests/fixture.h"
-#include "tests/runner.h"
+#include "tests/one_tree.h"
 #include "tools/aligned.h"
 
 #include <stdlib.h>
@@ -21,119 +20,88 @@ static espl_transform stretched(float stretch)
     return value;
 }
 
-// Each way to have the first of something in a hierarchy, and each way back. Number n of the first
-// is undone by number n of the second.
+// Each way to have the first of something in a hierarchy, and back to the default.
 enum { WAYS = 9 };
 
-static espl_status go(espl_world *world, espl_entity entity, int way)
+static espl_status set_way(espl_world *world, espl_entity entity, int way, bool is_default)
 {
-    static const float stretch[3] = {1, 2, 1};
-    const espl_transform value = stretched(2);
+    static const uint32_t flags[3] = {ESPL_ABSOLUTE_Y, ESPL_COPY_PARENT, ESPL_STRICT_UP};
+    const float y = is_default ? 1 : 2, stretch[3] = {1, y, 1};
+    const float factor[3] = {1, is_default ? 0.5f : 2, 1};
+    const espl_transform value = stretched(y);
+    espl_write write = write_vector(entity, ESPL_WRITE_STRETCH, 1, y, 1);
 
     switch (way) {
     case 0:
         return espl_set_stretch(world, entity, stretch);
     case 1:
-        return espl_write_one(world, entity, ESPL_WRITE_MULTIPLY_STRETCH, stretch);
+        return espl_write_one(world, entity, ESPL_WRITE_MULTIPLY_STRETCH, factor);
     case 2:
-        return espl_set_user_data(world, entity, 5);
+        return espl_set_user_data(world, entity, is_default ? 0 : 5);
     case 3:
         return espl_set_local_transform(world, entity, &value);
     case 4:
-        return espl_set_inherit(world, entity, ESPL_ABSOLUTE_Y);
     case 5:
-        return espl_set_inherit(world, entity, ESPL_COPY_PARENT);
     case 6:
-        return espl_set_inherit(world, entity, ESPL_STRICT_UP);
-    case 7: {
-        const espl_write write = write_vector(entity, ESPL_WRITE_STRETCH, 1, 2, 1);
+        return espl_set_inherit(world, entity, is_default ? 0 : flags[way - 4]);
+    case 7:
+        return espl_write_batch(world, &write, 1, NULL);
+    default:
+        write.kind = ESPL_WRITE_WORLD_TRANSFORM;
+        write.value.transform = stretched(is_default ? 1 : 3);
         return espl_write_batch(world, &write, 1, NULL);
     }
-    default: {
-        const espl_write write = {
-            .entity = entity, .kind = ESPL_WRITE_WORLD_TRANSFORM, .value.transform = stretched(3)};
-        return espl_write_batch(world, &write, 1, NULL);
-    }
-    }
+}
+
+static espl_status go(espl_world *world, espl_entity entity, int way)
+{
+    return set_way(world, entity, way, false);
 }
 
 static espl_status go_back(espl_world *world, espl_entity entity, int way)
 {
-    static const float stretch[3] = {1, 1, 1}, half[3] = {1, 0.5f, 1};
-    const espl_transform value = stretched(1);
-
-    switch (way) {
-    case 0:
-        return espl_set_stretch(world, entity, stretch);
-    case 1:
-        return espl_write_one(world, entity, ESPL_WRITE_MULTIPLY_STRETCH, half);
-    case 2:
-        return espl_set_user_data(world, entity, 0);
-    case 3:
-        return espl_set_local_transform(world, entity, &value);
-    case 4:
-    case 5:
-    case 6:
-        return espl_set_inherit(world, entity, 0);
-    case 7: {
-        const espl_write write = write_vector(entity, ESPL_WRITE_STRETCH, 1, 1, 1);
-        return espl_write_batch(world, &write, 1, NULL);
-    }
-    default: {
-        const espl_write write = {
-            .entity = entity, .kind = ESPL_WRITE_WORLD_TRANSFORM, .value.transform = stretched(1)};
-        return espl_write_batch(world, &write, 1, NULL);
-    }
-    }
+    return set_way(world, entity, way, true);
 }
 
 // Batches keep their scratch, which is paid before anything is counted.
-static espl_entity *begin(test_world *test, uint32_t tag)
+static void begin(void)
 {
-    test_world_begin(test, tag, NULL);
-    espl_entity *const node = make_chain(test->world, COUNT);
-    ck_assert_int_eq(espl_reserve(test->world, &(espl_reserve_def){.writes = COUNT}), ESPL_OK);
-    return node;
+    set_up();
+    node = make_chain(w, COUNT);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.writes = COUNT}));
 }
+
+FIXTURE(begin, end);
 
 TEST_LOOP(what_needs_a_side_array_no_longer_gives_it_back, 0, WAYS)
 {
-    test_world test;
-    espl_entity *const node = begin(&test, 0);
     const size_t bytes = test.heap.bytes, blocks = test.heap.blocks;
 
-    ck_assert_int_eq(go(test.world, node[COUNT - 1], _i), ESPL_OK);
+    ck_ok(go(w, node[COUNT - 1], _i));
     ck_assert_uint_gt(test.heap.bytes, bytes);
-    test_world_is_valid(test.world);
-    ck_assert_int_eq(go_back(test.world, node[COUNT - 1], _i), ESPL_OK);
+    test_world_is_valid(w);
+    ck_ok(go_back(w, node[COUNT - 1], _i));
     ck_assert_uint_eq(test.heap.bytes, bytes);
     ck_assert_uint_eq(test.heap.blocks, blocks);
-    ck_assert_uint_eq(test_stats(test.world).bytes, bytes);
-    test_world_is_valid(test.world);
-    free(node);
-    test_world_end(&test);
+    ck_assert_uint_eq(test_stats(w).bytes, bytes);
+    test_world_is_valid(w);
 }
 
 TEST_LOOP(a_side_array_stays_until_the_last_one_that_needs_it, 0, WAYS)
 {
-    test_world test;
-    espl_entity *const node = begin(&test, 0);
     const size_t bytes = test.heap.bytes;
 
-    ck_assert_int_eq(go(test.world, node[3], _i), ESPL_OK);
+    ck_ok(go(w, node[3], _i));
     const size_t taken = test.heap.bytes;
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(go(test.world, node[7], _i), ESPL_OK);
-    ck_assert_int_eq(go_back(test.world, node[3], _i), ESPL_OK);
+    ck_ok(go(w, node[7], _i));
+    ck_ok(go_back(w, node[3], _i));
     ck_assert_uint_eq(test.heap.bytes, taken);
-    ck_assert_int_eq(go(test.world, node[3], _i), ESPL_OK);
-    ck_assert_int_eq(go_back(test.world, node[3], _i), ESPL_OK);
-    ck_assert_int_eq(go_back(test.world, node[7], _i), ESPL_OK);
+    ck_ok(go(w, node[3], _i));
+    ck_ok(go_back(w, node[3], _i));
+    ck_ok(go_back(w, node[7], _i));
     ck_assert_uint_eq(test.heap.calls, 0);
     ck_assert_uint_eq(test.heap.bytes, bytes);
-    test_heap_arm(&test.heap, 0, false);
-    free(node);
-    test_world_end(&test);
 }
 
 // --- During iteration ---
@@ -142,26 +110,21 @@ TEST_LOOP(during_iteration_a_write_is_refused_where_it_needs_a_side_array, 0, WA
 {
     const espl_query_def all = {0};
     espl_query query;
-    test_world test;
-    espl_entity *const node = begin(&test, 0);
 
-    ck_assert_int_eq(espl_query_begin(test.world, &all, &query), ESPL_OK);
-    const uint64_t before = test_physical_hash(test.world);
-    ck_assert_int_eq(go(test.world, node[4], _i), ESPL_ERR_BUSY);
-    ck_assert_uint_eq(test_physical_hash(test.world), before);
+    ck_ok(espl_query_begin(w, &all, &query));
+    const uint64_t before = test_physical_hash(w);
+    ck_status(go(w, node[4], _i), ESPL_ERR_BUSY);
+    ck_assert_uint_eq(test_physical_hash(w), before);
     // The way back asks for the default, but for a multiplication of what is not there.
-    ck_assert_int_eq(go_back(test.world, node[4], _i), _i == 1 ? ESPL_ERR_BUSY : ESPL_OK);
+    ck_status(go_back(w, node[4], _i), _i == 1 ? ESPL_ERR_BUSY : ESPL_OK);
     espl_query_end(&query);
 
-    ck_assert_int_eq(go(test.world, node[4], _i), ESPL_OK);
-    ck_assert_int_eq(espl_query_begin(test.world, &all, &query), ESPL_OK);
-    ck_assert_int_eq(go(test.world, node[5], _i), ESPL_OK);
-    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.side_of = node[5]}),
-                     ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.writes = 5000}), ESPL_ERR_BUSY);
+    ck_ok(go(w, node[4], _i));
+    ck_ok(espl_query_begin(w, &all, &query));
+    ck_ok(go(w, node[5], _i));
+    ck_status(espl_reserve(w, &(espl_reserve_def){.side_of = node[5]}), ESPL_ERR_BUSY);
+    ck_status(espl_reserve(w, &(espl_reserve_def){.writes = 5000}), ESPL_ERR_BUSY);
     espl_query_end(&query);
-    free(node);
-    test_world_end(&test);
 }
 
 TEST(writes_of_every_kind_are_carried_out_during_iteration)
@@ -169,127 +132,102 @@ TEST(writes_of_every_kind_are_carried_out_during_iteration)
     const espl_query_def all = {0};
     uint64_t random = 4;
     espl_query query;
-    test_world test;
-    espl_entity *const node = begin(&test, 0);
 
-    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.side_of = node[0]}), ESPL_OK);
-    ck_assert_int_eq(espl_query_begin(test.world, &all, &query), ESPL_OK);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.side_of = node[0]}));
+    ck_ok(espl_query_begin(w, &all, &query));
     for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
         for (int form = 0; form < FORM_COUNT; ++form) {
             const espl_write write =
                 write_ordinary(node[kind % COUNT], (espl_write_kind)kind, &random);
-            ck_assert_int_eq(form_write(test.world, &write, (write_form)form), ESPL_OK);
+            ck_ok(form_write(w, &write, (write_form)form));
         }
     }
     espl_query_end(&query);
-    free(node);
-    test_world_end(&test);
 }
 
 // --- Ahead of time ---
 
 TEST_LOOP(a_hierarchy_with_reserved_sides_takes_and_gives_nothing, 0, WAYS)
 {
-    test_world test;
-    espl_entity *const node = begin(&test, 0);
-
-    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.side_of = node[11]}), ESPL_OK);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.side_of = node[11]}));
     const size_t bytes = test.heap.bytes;
     test_heap_arm(&test.heap, 1, true);
     for (uint32_t i = 1; i < COUNT; ++i) {
-        ck_assert_int_eq(go(test.world, node[i], _i), ESPL_OK);
+        ck_ok(go(w, node[i], _i));
     }
     for (uint32_t i = 1; i < COUNT; ++i) {
-        ck_assert_int_eq(go_back(test.world, node[i], _i), ESPL_OK);
+        ck_ok(go_back(w, node[i], _i));
     }
     ck_assert_uint_eq(test.heap.calls, 0);
     ck_assert_uint_eq(test.heap.bytes, bytes);
-    test_heap_arm(&test.heap, 0, false);
-    free(node);
-    test_world_end(&test);
 }
 
 // A change of structure lays the hierarchy out anew, with what it needs.
 TEST_LOOP(reserved_sides_stay_through_a_playback_of_writes, 0, WAYS)
 {
     espl_transform value = espl_transform_identity();
-    espl_command_buffer *commands = NULL;
     espl_report report;
-    test_world test;
-    espl_entity *const node = begin(&test, 0);
 
-    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.side_of = node[0]}), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.side_of = node[0]}));
+    espl_command_buffer *const commands = test_commands(w, 1);
     value.position[0] = 7;
-    ck_assert_int_eq(espl_record_set_local_transform(espl_command_buffer_recorder(commands, 0), 0,
-                                                     node[0], &value),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_ok(espl_record_set_local_transform(espl_command_buffer_recorder(commands, 0), 0, node[0],
+                                          &value));
+    ck_ok(espl_play(w, commands, &report));
     espl_command_buffer_destroy(commands);
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(go(test.world, node[4], _i), ESPL_OK);
-    test_heap_arm(&test.heap, 0, false);
-    free(node);
-    test_world_end(&test);
+    ck_ok(go(w, node[4], _i));
 }
 
 // They go when everything is laid out anew, and only then.
 TEST(reserved_sides_go_with_a_compaction_that_does_not_need_them)
 {
-    espl_command_buffer *commands = NULL;
-    test_world test;
-    espl_entity *const node = begin(&test, 0);
+    ck_ok(espl_compact(w));
+    const size_t bytes = test_stats(w).bytes_tree;
 
-    ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
-    const size_t bytes = test_stats(test.world).bytes_tree;
-
-    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.side_of = node[1]}), ESPL_OK);
-    ck_assert_uint_gt(test_stats(test.world).bytes_tree, bytes);
-    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
-    ck_assert_int_eq(espl_record_detach(espl_command_buffer_recorder(commands, 0), 0,
-                                        node[COUNT - 1], ESPL_KEEP_WORLD),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_attach(test.world, node[COUNT - 1], node[0], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
-    ck_assert_uint_le(test_stats(test.world).bytes_tree, bytes);
-    test_world_is_valid(test.world);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.side_of = node[1]}));
+    ck_assert_uint_gt(test_stats(w).bytes_tree, bytes);
+    espl_command_buffer *const commands = test_commands(w, 1);
+    ck_ok(espl_record_detach(espl_command_buffer_recorder(commands, 0), 0, node[COUNT - 1],
+                             ESPL_KEEP_WORLD));
+    ck_ok(espl_play(w, commands, NULL));
+    ck_ok(espl_attach(w, node[COUNT - 1], node[0], NULL));
+    ck_ok(espl_compact(w));
+    ck_assert_uint_le(test_stats(w).bytes_tree, bytes);
+    test_world_is_valid(w);
     espl_command_buffer_destroy(commands);
-    free(node);
-    test_world_end(&test);
 }
+
+FIXTURE(set_up, end);
+
+FIXTURE(set_up, end);
 
 TEST(a_solo_has_sides_of_its_own)
 {
-    test_world test;
-
-    test_world_begin(&test, 0, NULL);
-    const espl_entity one = test_solo(test.world), other = test_solo(test.world);
-    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.writes = 4}), ESPL_OK);
+    const espl_entity one = test_solo(w), other = test_solo(w);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.writes = 4}));
     const size_t bytes = test.heap.bytes;
     for (int way = 0; way < WAYS; ++way) {
         const bool sets_flags = way >= 4 && way <= 6;
-        ck_assert_int_eq(go(test.world, one, way), sets_flags ? ESPL_ERR_NOT_CHILD : ESPL_OK);
+        ck_status(go(w, one, way), sets_flags ? ESPL_ERR_NOT_CHILD : ESPL_OK);
         ck_assert(sets_flags || test.heap.bytes > bytes);
-        ck_assert_int_eq(go_back(test.world, one, way), ESPL_OK);
+        ck_ok(go_back(w, one, way));
         ck_assert_uint_eq(test.heap.bytes, bytes);
     }
-    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.side_of = other}), ESPL_OK);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.side_of = other}));
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(go(test.world, other, 0), ESPL_OK);
-    ck_assert_int_eq(go(test.world, one, 0), ESPL_ERR_NO_MEMORY);
-    test_heap_arm(&test.heap, 0, false);
-    test_world_end(&test);
+    ck_ok(go(w, other, 0));
+    ck_status(go(w, one, 0), ESPL_ERR_NO_MEMORY);
 }
 
 // --- Writes that need none ---
+
+FIXTURE(begin, end);
 
 // Kinds whose value says nothing about stretch and context, or says the default.
 TEST(plain_writes_take_no_memory)
 {
     uint64_t random = 6;
-    test_world test;
-    espl_entity *const node = begin(&test, 0);
 
     test_heap_arm(&test.heap, 1, true);
     for (int round = 0; round < 10; ++round) {
@@ -303,72 +241,61 @@ TEST(plain_writes_take_no_memory)
                 write.value.transform.stretch[2] = 1;
             }
             for (int form = 0; form < FORM_COUNT; ++form) {
-                ck_assert_int_eq(form_write(test.world, &write, (write_form)form), ESPL_OK);
+                ck_ok(form_write(w, &write, (write_form)form));
             }
         }
     }
     ck_assert_uint_eq(test.heap.calls, 0);
-    test_heap_arm(&test.heap, 0, false);
-    free(node);
-    test_world_end(&test);
 }
 
 TEST(no_write_takes_memory_where_there_are_side_arrays)
 {
     static const float point[3] = {1, 2, 3}, turn[4] = {0.6f, 0, 0, 0.8f};
     uint64_t random = 7;
-    test_world test;
-    espl_entity *const node = begin(&test, 0);
 
-    ck_assert_int_eq(go(test.world, node[COUNT - 1], 0), ESPL_OK);
-    ck_assert_int_eq(go(test.world, node[COUNT - 2], 4), ESPL_OK);
+    ck_ok(go(w, node[COUNT - 1], 0));
+    ck_ok(go(w, node[COUNT - 2], 4));
     test_heap_arm(&test.heap, 1, true);
     for (uint32_t i = 0; i < COUNT - 2; ++i) {
         for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
             const espl_write write = write_ordinary(node[i], (espl_write_kind)kind, &random);
-            ck_assert_int_ge(form_write(test.world, &write, (write_form)(kind % FORM_COUNT)), 0);
+            ck_assert_int_ge(form_write(w, &write, (write_form)(kind % FORM_COUNT)), 0);
         }
-        ck_assert_int_ge(espl_look_at(test.world, node[i], point, NULL, ESPL_AXIS_FORWARD), 0);
-        ck_assert_int_ge(espl_rotate_about(test.world, node[i], point, turn), 0);
-        ck_assert_int_ge(espl_set_inherit(test.world, node[i], i == 0 ? 0 : ESPL_ABSOLUTE_SCALE),
-                         0);
+        ck_assert_int_ge(espl_look_at(w, node[i], point, NULL, ESPL_AXIS_FORWARD), 0);
+        ck_assert_int_ge(espl_rotate_about(w, node[i], point, turn), 0);
+        ck_assert_int_ge(espl_set_inherit(w, node[i], i == 0 ? 0 : ESPL_ABSOLUTE_SCALE), 0);
     }
     ck_assert_uint_eq(test.heap.calls, 0);
-    test_heap_arm(&test.heap, 0, false);
-    free(node);
-    test_world_end(&test);
 }
 
 // --- Batches ---
 
+FIXTURE(set_up, end);
+
 TEST(a_batch_with_reserved_room_takes_no_memory)
 {
     const uint32_t nodes = test_fitting(500, 0), count = 2 * nodes;
-    espl_write *const writes = malloc(count * sizeof *writes);
+    espl_write *const writes = test_array(count, sizeof *writes);
     uint64_t random = 2;
-    test_world test;
 
-    ck_assert_ptr_nonnull(writes);
-    test_world_begin(&test, 0, NULL);
-    espl_entity *const node = make_chain(test.world, nodes);
+    node = make_chain(w, nodes);
     for (uint32_t i = 0; i < count; ++i) {
         writes[i] = write_vector(node[i / 2], ESPL_WRITE_TRANSLATE_WORLD, 1, 1, 1);
     }
     shuffle_writes(writes, count, &random);
-    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.writes = count}), ESPL_OK);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.writes = count}));
     const size_t bytes = test.heap.bytes;
-    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.writes = nodes}), ESPL_OK);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.writes = nodes}));
     ck_assert_uint_eq(test.heap.bytes, bytes);
 
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_write_batch(test.world, writes, count, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_write_batch(test.world, writes, 3, NULL), ESPL_OK);
+    ck_ok(espl_write_batch(w, writes, count, NULL));
+    ck_ok(espl_write_batch(w, writes, 3, NULL));
     ck_assert_uint_eq(test.heap.calls, 0);
-    test_heap_arm(&test.heap, 0, false);
-    free(node);
     free(writes);
-    test_world_end(&test);
 }
+
+FIXTURE(NULL, NULL);
 
 // Gives blocks of up to 16 MiB.
 static void *take_little(void *user, size_t size, size_t alignment)
@@ -384,7 +311,7 @@ TEST(a_reserve_of_more_than_memory_holds_is_refused)
     const espl_world_def def = {.allocator = {NULL, take_little, test_give_block}};
     espl_world *world = NULL;
 
-    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&world, &def));
     for (size_t bytes = 16; bytes <= 512; ++bytes) {
         const size_t count = UINT32_MAX / bytes + 1;
 

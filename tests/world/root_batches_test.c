@@ -24,130 +24,83 @@ typedef struct fixture {
     uint32_t trees;
 } fixture;
 
-static void begin(fixture *b)
+static fixture b;
+
+static void set_up(void)
 {
-    b->hostile = (test_executor){.manner = TEST_SHUFFLED, .workers = 5, .random = 7};
-    b->executor = test_executor_of(&b->hostile);
-    b->trees = test_fitting((size_t)TREES * NODES, 1) / NODES;
+    b.hostile = (test_executor){.manner = TEST_SHUFFLED, .workers = 5, .random = 7};
+    b.executor = test_executor_of(&b.hostile);
+    b.trees = test_fitting((size_t)TREES * NODES, 1) / NODES;
     for (int k = 0; k < SIDES; ++k) {
-        test_world_begin(&b->tests[k], 0, k == 2 ? &b->executor : NULL);
-        test_cut_jobs(b->tests[k].world, 64);
-        b->nodes[k] = make_trees(b->tests[k].world, b->trees, NODES, 0);
+        test_world_begin(&b.tests[k], 0, k == 2 ? &b.executor : NULL);
+        test_cut_jobs(b.tests[k].world, 64);
+        b.nodes[k] = make_trees(b.tests[k].world, b.trees, NODES, 0);
     }
 }
 
-static void end(fixture *b)
+static void tear_down(void)
 {
     for (int k = 0; k < SIDES; ++k) {
-        free(b->nodes[k]);
-        test_world_end(&b->tests[k]);
+        free(b.nodes[k]);
+        test_world_end(&b.tests[k]);
     }
 }
 
 // --- Arrangements ---
 
-static void add(arrangement *a, uint32_t node)
-{
-    a->nodes[a->count++] = node;
-}
+typedef enum arranged {
+    ROOTS,
+    LAST_ROOTS_FIRST,
+    EVERY_THIRD_ROOT,
+    THREE_NODES_OF_EACH, // jobs begin at any of a tree's entries, so that two jobs share a tree
+    ROOTS_TWICE,
+    ROOTS_AND_THE_FIRST,
+    MEMBERS_BACKWARDS,
+    ONE_TREE,         // has all entries of many jobs, with others before and behind it
+    LATER_HALF_FIRST, // roots ascend within each of two jobs, not from one to the other
+    // A job begins with more entries of the tree at hand than a piece has, and others follow.
+    MOST_OF_A_JOB,
+    ARRANGEMENTS
+} arranged;
 
-static void take_roots(arrangement *a, const fixture *b)
+// Node of the i-th entry.
+static uint32_t arranged_node(arranged how, uint32_t i)
 {
-    for (uint32_t i = 0; i < b->trees; ++i) {
-        add(a, i * NODES);
+    static const uint32_t three[3] = {0, 1, 3};
+    const uint32_t trees = b.trees, most = trees - trees / 10;
+
+    switch (how) {
+    case LAST_ROOTS_FIRST:
+        return (trees - 1 - i) * NODES;
+    case EVERY_THIRD_ROOT:
+        return i * 3 % trees * NODES;
+    case THREE_NODES_OF_EACH:
+        return i / 3 * NODES + three[i % 3];
+    case ROOTS_TWICE:
+        return i / 2 * NODES;
+    case MEMBERS_BACKWARDS:
+        return i / 2 * NODES + (i % 2 == 0 ? NODES - 1 : 1);
+    case ONE_TREE:
+        return i == 0 ? 0 : i <= 2 * trees ? NODES + (i - 1) / trees : (i - 2 * trees + 1) * NODES;
+    case LATER_HALF_FIRST:
+        return (i + trees / 2) % trees * NODES;
+    case MOST_OF_A_JOB:
+        return (i < most ? 0 : i - most + 1) * NODES;
+    default:
+        return i % trees * NODES;
     }
 }
 
-static void take_last_roots_first(arrangement *a, const fixture *b)
+static void arrange(arrangement *a, arranged how)
 {
-    for (uint32_t i = b->trees; i-- > 0;) {
-        add(a, i * NODES);
+    const uint32_t t = b.trees;
+    const uint32_t counts[ARRANGEMENTS] = {t, t, t, 3 * t, 2 * t, t + 1, 2 * t, 3 * t - 1, t, t};
+
+    a->count = counts[how];
+    for (uint32_t i = 0; i < a->count; ++i) {
+        a->nodes[i] = arranged_node(how, i);
     }
 }
-
-static void take_every_third_root(arrangement *a, const fixture *b)
-{
-    for (uint32_t i = 0; i < b->trees; ++i) {
-        add(a, i * 3 % b->trees * NODES);
-    }
-}
-
-// Jobs begin at any of a tree's entries, so that trees stand half in one and half in another.
-static void take_three_nodes_of_each(arrangement *a, const fixture *b)
-{
-    for (uint32_t i = 0; i < b->trees; ++i) {
-        add(a, i * NODES);
-        add(a, i * NODES + 1);
-        add(a, i * NODES + 3);
-    }
-}
-
-static void take_roots_twice(arrangement *a, const fixture *b)
-{
-    for (uint32_t i = 0; i < b->trees; ++i) {
-        add(a, i * NODES);
-        add(a, i * NODES);
-    }
-}
-
-static void come_back_to_the_first_root(arrangement *a, const fixture *b)
-{
-    take_roots(a, b);
-    add(a, 0);
-}
-
-static void take_members_backwards(arrangement *a, const fixture *b)
-{
-    for (uint32_t i = 0; i < b->trees; ++i) {
-        add(a, i * NODES + NODES - 1);
-        add(a, i * NODES + 1);
-    }
-}
-
-// All entries of many jobs are for one tree, with others before and behind it.
-static void stay_in_one_tree(arrangement *a, const fixture *b)
-{
-    add(a, 0);
-    for (uint32_t i = 0; i < 2 * b->trees; ++i) {
-        add(a, NODES + i / b->trees);
-    }
-    for (uint32_t i = 2; i < b->trees; ++i) {
-        add(a, i * NODES);
-    }
-}
-
-// Roots ascend within each of two jobs, not from one to the other.
-static void take_later_half_first(arrangement *a, const fixture *b)
-{
-    for (uint32_t i = 0; i < b->trees; ++i) {
-        add(a, (i + b->trees / 2) % b->trees * NODES);
-    }
-}
-
-// A job begins with more entries of the tree at hand than a piece has, and others follow.
-static void go_on_for_most_of_a_job(arrangement *a, const fixture *b)
-{
-    const uint32_t most = b->trees - b->trees / 10;
-
-    for (uint32_t i = 0; i < b->trees; ++i) {
-        add(a, (i < most ? 0 : i - most + 1) * NODES);
-    }
-}
-
-static void (*const arrangements[])(arrangement *, const fixture *) = {
-    take_roots,
-    take_last_roots_first,
-    take_every_third_root,
-    take_three_nodes_of_each,
-    take_roots_twice,
-    come_back_to_the_first_root,
-    take_members_backwards,
-    stay_in_one_tree,
-    take_later_half_first,
-    go_on_for_most_of_a_job,
-};
-
-enum { ARRANGEMENTS = sizeof arrangements / sizeof *arrangements };
 
 // --- Writing ---
 
@@ -174,16 +127,15 @@ static espl_transform value_of(const manner *m, uint32_t i, uint32_t round)
     return t;
 }
 
-static espl_status write_side(const fixture *b, int k, const arrangement *a, const manner *m,
-                              uint32_t round)
+static espl_status write_side(int k, const arrangement *a, const manner *m, uint32_t round)
 {
     static espl_entity entities[MOST];
     static espl_transform values[MOST];
     static espl_write writes[MOST];
-    espl_world *const world = b->tests[k].world;
+    espl_world *const world = b.tests[k].world;
 
     for (uint32_t i = 0; i < a->count; ++i) {
-        entities[i] = b->nodes[k][a->nodes[i]];
+        entities[i] = b.nodes[k][a->nodes[i]];
         values[i] = value_of(m, i, round);
         writes[i] = (espl_write){.entity = entities[i], .kind = m->kind};
         writes[i].value.transform = values[i];
@@ -195,38 +147,36 @@ static espl_status write_side(const fixture *b, int k, const arrangement *a, con
                               sizeof(espl_transform), a->count, NULL);
 }
 
-static void write_by_calls(const fixture *b, const arrangement *a, const manner *m, uint32_t round)
+static void write_by_calls(const arrangement *a, const manner *m, uint32_t round)
 {
     for (uint32_t i = 0; i < a->count; ++i) {
         const espl_transform value = value_of(m, i, round);
-        const espl_entity entity = b->nodes[0][a->nodes[i]];
+        const espl_entity entity = b.nodes[0][a->nodes[i]];
 
-        ck_assert_int_eq(
-            m->kind == ESPL_WRITE_LOCAL_TRANSFORM
-                ? espl_set_local_transform(b->tests[0].world, entity, &value)
-                : espl_write_one(b->tests[0].world, entity, ESPL_WRITE_LOCAL_POSE, &value),
-            ESPL_OK);
+        ck_ok(m->kind == ESPL_WRITE_LOCAL_TRANSFORM
+                  ? espl_set_local_transform(b.tests[0].world, entity, &value)
+                  : espl_write_one(b.tests[0].world, entity, ESPL_WRITE_LOCAL_POSE, &value));
     }
 }
 
-static void worlds_are_the_same(const fixture *b)
+static void worlds_are_the_same(void)
 {
-    for (uint32_t i = 0; i < b->trees * NODES; ++i) {
-        const espl_transform expected = test_world_of(b->tests[0].world, b->nodes[0][i]);
+    for (uint32_t i = 0; i < b.trees * NODES; ++i) {
+        const espl_transform expected = test_world_of(b.tests[0].world, b.nodes[0][i]);
 
         for (int k = 1; k < SIDES; ++k) {
-            const espl_transform is = test_world_of(b->tests[k].world, b->nodes[k][i]);
+            const espl_transform is = test_world_of(b.tests[k].world, b.nodes[k][i]);
 
             ck_assert_msg(test_same(&is, &expected), "node %u of side %d", i, k);
         }
     }
 }
 
-static void counts_are_the_same(const fixture *b)
+static void counts_are_the_same(void)
 {
-    const espl_world_stats calls = test_stats(b->tests[0].world);
-    const espl_world_stats serial = test_stats(b->tests[1].world);
-    const espl_world_stats shared = test_stats(b->tests[2].world);
+    const espl_world_stats calls = test_stats(b.tests[0].world);
+    const espl_world_stats serial = test_stats(b.tests[1].world);
+    const espl_world_stats shared = test_stats(b.tests[2].world);
 
     ck_assert_uint_eq(serial.writes, calls.writes);
     ck_assert_uint_eq(serial.writes_skipped, calls.writes_skipped);
@@ -236,45 +186,41 @@ static void counts_are_the_same(const fixture *b)
     ck_assert_uint_eq(shared.nodes_skipped, serial.nodes_skipped);
 }
 
+FIXTURE(set_up, tear_down);
+
 TEST_LOOP(entries_of_many_hierarchies_come_to_what_they_do_one_by_one, 0, MANNERS)
 {
     static arrangement a;
     const manner *const m = &manners[_i];
-    fixture b;
 
-    begin(&b);
     for (uint32_t round = 0; round < ARRANGEMENTS; ++round) {
-        a.count = 0;
-        arrangements[round](&a, &b);
-        write_by_calls(&b, &a, m, round);
+        arrange(&a, (arranged)round);
+        write_by_calls(&a, m, round);
         for (int k = 1; k < SIDES; ++k) {
-            ck_assert_int_eq(write_side(&b, k, &a, m, round), ESPL_OK);
+            ck_ok(write_side(k, &a, m, round));
             test_world_is_valid(b.tests[k].world);
         }
-        worlds_are_the_same(&b);
-        counts_are_the_same(&b);
+        worlds_are_the_same();
+        counts_are_the_same();
     }
     ck_assert_uint_gt(b.hostile.calls, 0);
-    end(&b);
 }
 
 // One visit of each node, wherever one job's entries end and another's begin.
 TEST(a_hierarchy_between_two_jobs_is_visited_once)
 {
     static arrangement a;
-    fixture b;
 
-    begin(&b);
-    a.count = 0;
-    take_three_nodes_of_each(&a, &b);
+    arrange(&a, THREE_NODES_OF_EACH);
     for (int k = 1; k < SIDES; ++k) {
         const uint64_t before = test_stats(b.tests[k].world).nodes_visited;
 
-        ck_assert_int_eq(write_side(&b, k, &a, &manners[0], 1), ESPL_OK);
+        ck_ok(write_side(k, &a, &manners[0], 1));
         ck_assert_uint_eq(test_stats(b.tests[k].world).nodes_visited - before, b.trees * NODES);
     }
-    end(&b);
 }
+
+FIXTURE(NULL, NULL);
 
 // Members of one hierarchy ascend within each of two jobs, and the second goes back.
 TEST(a_hierarchy_whose_later_half_comes_first_is_what_it_is_one_by_one)
@@ -289,28 +235,26 @@ TEST(a_hierarchy_whose_later_half_comes_first_is_what_it_is_one_by_one)
 
     test_world_begin(&one, 0, NULL);
     test_world_begin(&other, 0, &executor);
-    espl_entity *const a = make_trees(one.world, 1, nodes, 0);
-    espl_entity *const b = make_trees(other.world, 1, nodes, 0);
+    espl_entity *const here = make_trees(one.world, 1, nodes, 0);
+    espl_entity *const there = make_trees(other.world, 1, nodes, 0);
 
     for (uint32_t i = 0; i < members; ++i) {
         const uint32_t node = 1 + (i + members / 2) % members;
 
-        entities[i] = b[node];
+        entities[i] = there[node];
         values[i] = test_at((float)i, 1, 2);
-        ck_assert_int_eq(espl_set_local_transform(one.world, a[node], &values[i]), ESPL_OK);
+        ck_ok(espl_set_local_transform(one.world, here[node], &values[i]));
     }
-    ck_assert_int_eq(espl_write_strided(other.world, ESPL_WRITE_LOCAL_TRANSFORM, entities,
-                                        sizeof(espl_entity), values, sizeof(espl_transform),
-                                        members, NULL),
-                     ESPL_OK);
+    ck_ok(espl_write_strided(other.world, ESPL_WRITE_LOCAL_TRANSFORM, entities, sizeof(espl_entity),
+                             values, sizeof(espl_transform), members, NULL));
     for (uint32_t i = 0; i < nodes; ++i) {
-        const espl_transform is = test_world_of(other.world, b[i]);
-        const espl_transform expected = test_world_of(one.world, a[i]);
+        const espl_transform is = test_world_of(other.world, there[i]);
+        const espl_transform expected = test_world_of(one.world, here[i]);
 
         ck_assert(test_same(&is, &expected));
     }
-    free(a);
-    free(b);
+    free(here);
+    free(there);
     test_world_end(&one);
     test_world_end(&other);
 }
@@ -334,10 +278,8 @@ static size_t count_calls(uint32_t trees, uint32_t nodes)
         values[i] = test_at((float)i, 1, 2);
     }
     const size_t before = executor.calls;
-    ck_assert_int_eq(espl_write_strided(test.world, ESPL_WRITE_LOCAL_POSE, roots,
-                                        sizeof(espl_entity), values, sizeof(espl_transform), trees,
-                                        NULL),
-                     ESPL_OK);
+    ck_ok(espl_write_strided(test.world, ESPL_WRITE_LOCAL_POSE, roots, sizeof(espl_entity), values,
+                             sizeof(espl_transform), trees, NULL));
     const size_t calls = executor.calls - before;
     free(all);
     test_world_end(&test);

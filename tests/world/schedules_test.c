@@ -48,9 +48,7 @@ static espl_entity any_of(play *p)
 
 static espl_command_buffer *commands_of(play *p, espl_recorder **recorder)
 {
-    espl_command_buffer *commands = NULL;
-
-    ck_assert_int_eq(espl_command_buffer_create(p->world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(p->world, 1);
     *recorder = espl_command_buffer_recorder(commands, 0);
     return commands;
 }
@@ -70,9 +68,8 @@ static uint64_t act_script(play *p)
 {
     script_recording r;
     espl_report report;
-    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_command_buffer_create(p->world, 3, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(p->world, 3);
     script_record(&p->actors, &r, commands, 3, p->lines, 8);
     const espl_status status = espl_play(p->world, commands, &report);
     ck_assert(status == ESPL_OK || status == ESPL_ERR_LIMIT);
@@ -85,8 +82,6 @@ static uint64_t act_script(play *p)
 // From each tree one leaf moves under a node of another, so that none is left alone.
 static uint64_t act_moves(play *p)
 {
-    const espl_attach_options keep = {
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
     espl_recorder *recorder = NULL;
     espl_command_buffer *const commands = commands_of(p, &recorder);
 
@@ -95,7 +90,7 @@ static uint64_t act_moves(play *p)
         const uint32_t to = test_below(&p->random, p->count / MOVED_TREE) * MOVED_TREE +
                             test_below(&p->random, MOVED_TREE / 2);
 
-        ck_assert_int_eq(espl_record_attach(recorder, root, leaf, p->entities[to], &keep), ESPL_OK);
+        ck_ok(espl_record_attach(recorder, root, leaf, p->entities[to], &test_keep_local));
     }
     return play_all(p, commands);
 }
@@ -113,8 +108,8 @@ static uint64_t act_spawns(play *p)
                                        .place = ESPL_PLACE_LOCAL,
                                        .transform = test_at(1, 2, (float)i)};
 
-        ck_assert_int_eq(espl_record_instantiate(recorder, i, &def, 1, &made), ESPL_OK);
-        ck_assert_int_eq(espl_record_destroy(recorder, i, any_of(p), ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_record_instantiate(recorder, i, &def, 1, &made));
+        ck_ok(espl_record_destroy(recorder, i, any_of(p), ESPL_EXTENT_OWNED));
     }
     return play_all(p, commands);
 }
@@ -128,18 +123,16 @@ static uint64_t act_recorded_writes(play *p)
         const espl_write write = write_ordinary(
             any_of(p), (espl_write_kind)test_below(&p->random, ESPL_WRITE_KIND_COUNT), &p->random);
 
-        ck_assert_int_eq(espl_record_write(recorder, i, write.entity, write.kind, &write.value),
-                         ESPL_OK);
+        ck_ok(espl_record_write(recorder, i, write.entity, write.kind, &write.value));
     }
     return play_all(p, commands);
 }
 
 static uint64_t act_batch(play *p)
 {
-    espl_write *const writes = calloc(p->count + 1, sizeof *writes);
+    espl_write *const writes = test_array(p->count + 1, sizeof *writes);
     espl_write_report report = {0};
 
-    ck_assert_ptr_nonnull(writes);
     for (uint32_t i = 0; i < p->count; ++i) {
         writes[i] = write_ordinary(
             any_of(p), (espl_write_kind)test_below(&p->random, ESPL_WRITE_KIND_COUNT), &p->random);
@@ -183,7 +176,7 @@ static uint64_t write_by_jobs(play *p, const espl_parallel_def *asked)
 
     cut_small(p->world);
     def.function = write_rows;
-    ck_assert_int_eq(espl_write_parallel(p->world, &def, &report), ESPL_OK);
+    ck_ok(espl_write_parallel(p->world, &def, &report));
     report.group_ns = report.run_ns = 0;
     return test_hash_bytes(TEST_HASH_START, &report, offsetof(espl_parallel_report, first_status)) ^
            (uint64_t)report.first_status;

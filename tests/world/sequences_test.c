@@ -339,11 +339,10 @@ static void sort_by_outcome(const play *p, letter *out)
 // kinds.
 static void deal(play *p)
 {
-    letter *const sorted = calloc(LETTERS, sizeof *sorted);
+    letter *const sorted = test_array(LETTERS, sizeof *sorted);
     uint32_t next[CODES], end[CODES];
     uint32_t count = 0;
 
-    ck_assert_ptr_nonnull(sorted);
     sort_by_outcome(p, sorted);
     for (uint32_t code = 0; code < CODES; ++code) {
         next[code] = begin_of(p, code);

@@ -350,7 +350,7 @@ static void try_shape(bool is_chain, const espl_executor *executor)
     test_world_begin(&h.test, 0, executor);
     h.world = h.test.world;
     h.source = test_solo(h.world);
-    ck_assert_int_eq(espl_command_buffer_create(h.world, 1, &h.commands), ESPL_OK);
+    ck_ok(espl_command_buffer_create(h.world, 1, &h.commands));
     run_on_a_small_stack(run_shape, &h);
     espl_command_buffer_destroy(h.commands);
     test_world_end(&h.test);

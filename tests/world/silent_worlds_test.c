@@ -14,15 +14,15 @@ TEST(world_without_hooks_refuses_in_silence)
     const espl_transform value = test_at(1, 2, 3);
     espl_world *world = NULL;
 
-    ck_assert_int_eq(espl_world_create(&world, &unknown), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(&world, &unknown), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(setenv("ESPALIER_HUGE_PAGES", "perhaps", 1), 0);
-    ck_assert_int_eq(espl_world_create(&world, NULL), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(&world, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(unsetenv("ESPALIER_HUGE_PAGES"), 0);
     ck_assert_ptr_null(world);
 
-    ck_assert_int_eq(espl_world_create(&world, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_transform(world, none, &value), ESPL_ERR_NULL_ENTITY);
-    ck_assert_int_eq(espl_attach(world, none, none, NULL), ESPL_ERR_NULL_ENTITY);
+    ck_ok(espl_world_create(&world, NULL));
+    ck_status(espl_set_local_transform(world, none, &value), ESPL_ERR_NULL_ENTITY);
+    ck_status(espl_attach(world, none, none, NULL), ESPL_ERR_NULL_ENTITY);
     ck_assert(espl_validate(world, NULL));
     espl_world_destroy(world);
 }
@@ -43,8 +43,8 @@ static void call_back(void *user, espl_log_level level, const char *message)
     ck_assert_ptr_nonnull(message);
     c->lines += 1;
     if (c->lines == 1) {
-        ck_assert_int_eq(espl_get_world_transform(c->world, espl_entity_null(), &out),
-                         ESPL_ERR_NULL_ENTITY);
+        ck_status(espl_get_world_transform(c->world, espl_entity_null(), &out),
+                  ESPL_ERR_NULL_ENTITY);
     }
 }
 
@@ -54,12 +54,10 @@ TEST(hook_that_calls_back_is_heard_again)
     const espl_world_def def = {.hooks = {.user = &c, .log = call_back}};
     espl_transform out;
 
-    ck_assert_int_eq(espl_world_create(&c.world, &def), ESPL_OK);
-    ck_assert_int_eq(espl_get_local_transform(c.world, espl_entity_null(), &out),
-                     ESPL_ERR_NULL_ENTITY);
+    ck_ok(espl_world_create(&c.world, &def));
+    ck_status(espl_get_local_transform(c.world, espl_entity_null(), &out), ESPL_ERR_NULL_ENTITY);
     ck_assert_int_eq(c.lines, 2);
-    ck_assert_int_eq(espl_get_local_transform(c.world, espl_entity_null(), &out),
-                     ESPL_ERR_NULL_ENTITY);
+    ck_status(espl_get_local_transform(c.world, espl_entity_null(), &out), ESPL_ERR_NULL_ENTITY);
     ck_assert_int_eq(c.lines, 3);
     espl_world_destroy(c.world);
 }

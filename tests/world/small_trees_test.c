@@ -105,8 +105,7 @@ static void destroy_some(fixture *f, uint64_t *random)
             is_leaf(f, i)) {
             f->is_dead[i] = true;
             for (int k = 0; k < SIDES; ++k) {
-                ck_assert_int_eq(
-                    espl_destroy(f->tests[k].world, f->entities[k][i], ESPL_EXTENT_OWNED), ESPL_OK);
+                ck_ok(espl_destroy(f->tests[k].world, f->entities[k][i], ESPL_EXTENT_OWNED));
             }
         }
     }
@@ -188,7 +187,7 @@ static espl_write_report play_batch(const fixture *f, const batch *b, int k)
         espl_write_strided(f->tests[k].world, ESPL_WRITE_LOCAL_POSE, entities, sizeof(espl_entity),
                            b->values, sizeof(espl_transform), b->count, &report);
 
-    ck_assert_int_eq(status, report.overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK);
+    ck_status(status, report.overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK);
     ck_assert_uint_eq(report.applied, b->count);
     return report;
 }

@@ -54,8 +54,8 @@ typedef struct soak {
 
 static void take_commands(life *l)
 {
-    ck_assert_int_eq(espl_command_buffer_create(l->world, 3, &l->spoken), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(l->world, 1, &l->added), ESPL_OK);
+    ck_ok(espl_command_buffer_create(l->world, 3, &l->spoken));
+    ck_ok(espl_command_buffer_create(l->world, 1, &l->added));
 }
 
 static void drop_commands(life *l)
@@ -66,17 +66,15 @@ static void drop_commands(life *l)
 
 static void life_begin(life *l, const espl_executor *executor)
 {
-    static const espl_component_def token = {.name = "token", .size = 8, .alignment = 8};
-
     gauge_begin(&l->memory);
     const espl_world_def def = {.allocator = gauge_allocator(&l->memory),
                                 .hooks = test_hooks_of(&l->hooks),
                                 .executor = *executor,
                                 .tag = TAG};
-    ck_assert_int_eq(espl_world_create(&l->world, &def), ESPL_OK);
+    ck_ok(espl_world_create(&l->world, &def));
     cut_small(l->world);
     script_world_begin(&l->actors, l->world, 1, 1);
-    ck_assert_int_eq(espl_component_register(l->world, &token, &l->token), ESPL_OK);
+    l->token = test_component(l->world, "token", 8, 8);
     take_commands(l);
 }
 
@@ -143,7 +141,7 @@ static espl_status keep_one(soak *s, keepsake *k)
             ck_assert(status == ESPL_ERR_LIMIT && i == 0);
             return status;
         }
-        ck_assert_int_eq(espl_set_component(l->world, made, l->token, &k->token, 8), ESPL_OK);
+        ck_ok(espl_set_component(l->world, made, l->token, &k->token, 8));
         ck_assert(i == 0 || espl_entity_equal(made, k->entity));
         k->entity = made;
     }
@@ -167,9 +165,7 @@ static void look_at_kept(soak *s)
     for (size_t i = 0; i < 2 && is_alive; ++i) {
         uint64_t token = 0;
 
-        ck_assert_int_eq(
-            espl_get_component(s->lives[i].world, k->entity, s->lives[i].token, &token, 8),
-            ESPL_OK);
+        ck_ok(espl_get_component(s->lives[i].world, k->entity, s->lives[i].token, &token, 8));
         ck_assert(token == k->token);
     }
     if (!is_alive) {
@@ -204,7 +200,7 @@ static void write_columns(life *l, uint32_t number)
     const espl_query_def def = {.all = &l->actors.number[0], .all_count = 1};
     espl_query query;
 
-    ck_assert_int_eq(espl_query_begin(l->world, &def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(l->world, &def, &query));
     while (espl_query_next(&query)) {
         uint32_t *const column = espl_query_write(&query, l->actors.number[0], 4);
 
@@ -300,8 +296,8 @@ static void play_frame(soak *s, const script *lines)
 
         script_record(&l->actors, &r, l->spoken, 3, lines, s->frame + 1);
         record_drones(s, l, random);
-        ck_assert_int_eq(espl_command_buffer_submit(l->spoken), ESPL_OK);
-        ck_assert_int_eq(espl_command_buffer_submit(l->added), ESPL_OK);
+        ck_ok(espl_command_buffer_submit(l->spoken));
+        ck_ok(espl_command_buffer_submit(l->added));
         const espl_status played = espl_sync(l->world, &report[i]);
         ck_assert(played == ESPL_OK || played == ESPL_ERR_LIMIT);
         ck_assert(i == 0 || played == status);
@@ -335,7 +331,7 @@ static void run_frame(soak *s)
         write_columns(l, (uint32_t)s->frame);
         write_by_jobs(l, (float)(s->frame % 3) - 1);
         if (s->frame % 211 == 0) {
-            ck_assert_int_eq(espl_compact(l->world), ESPL_OK);
+            ck_ok(espl_compact(l->world));
         }
         if (s->frame % 64 == 0) {
             test_world_is_valid(l->world);
@@ -354,12 +350,11 @@ static void destroy_all(life *l)
 {
     const espl_query_def def = {.include = ESPL_INCLUDE_PREFABS | ESPL_INCLUDE_DISABLED};
     const size_t living = test_stats(l->world).entities;
-    espl_entity *const all = calloc(living + 1, sizeof *all);
+    espl_entity *const all = test_array(living + 1, sizeof *all);
     size_t count = 0;
     espl_query query;
 
-    ck_assert_ptr_nonnull(all);
-    ck_assert_int_eq(espl_query_begin(l->world, &def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(l->world, &def, &query));
     while (espl_query_next(&query)) {
         memcpy(all + count, query.entities, query.count * sizeof *all);
         count += query.count;
@@ -396,7 +391,7 @@ static void end_level(soak *s)
 
         destroy_all(l);
         drop_commands(l);
-        ck_assert_int_eq(espl_compact(l->world), ESPL_OK);
+        ck_ok(espl_compact(l->world));
         s->archetypes = test_stats(l->world).archetypes;
         const size_t left = l->memory.heap.bytes;
         ck_assert_msg(s->archetypes != known || left == s->left[i],

@@ -2,34 +2,17 @@
 // Statistics against known counts, and on random worlds against the model.
 #include "tests/checks.h"
 #include "tests/inside.h"
-#include "tests/fixture.h"
-#include "tests/runner.h"
+#include "tests/one_tree.h"
 #include "tests/tape.h"
-
-#include <stdlib.h>
-
-static test_world test;
-static espl_world *world;
-
-static void set_up(void)
-{
-    test_world_begin(&test, 9, NULL);
-    world = test.world;
-}
-
-static void tear_down(void)
-{
-    test_world_end(&test);
-}
 
 static espl_world_stats stats(void)
 {
-    return test_stats(world);
+    return test_stats(w);
 }
 
 // --- Entities and hierarchies ---
 
-FIXTURE(set_up, tear_down);
+FIXTURE(set_up, end);
 
 TEST(empty_world_counts_nothing)
 {
@@ -48,41 +31,40 @@ TEST(empty_world_counts_nothing)
 
 TEST(disabled_and_prefabs_are_counted)
 {
-    espl_entity *const entity = make_trees(world, 1, 6, 2);
+    node = make_trees(w, 1, 6, 2);
 
-    ck_assert_int_eq(espl_disable(world, entity[1], ESPL_EXTENT_SUBTREE), ESPL_OK);
+    ck_ok(espl_disable(w, node[1], ESPL_EXTENT_SUBTREE));
     ck_assert_uint_eq(stats().disabled, 3);
-    ck_assert_int_eq(espl_disable(world, entity[0], ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_ok(espl_disable(w, node[0], ESPL_EXTENT_ENTITY));
     ck_assert_uint_eq(stats().disabled, 4);
-    ck_assert_int_eq(espl_enable(world, entity[0], ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_enable(w, node[0], ESPL_EXTENT_OWNED));
     ck_assert_uint_eq(stats().disabled, 0);
 
-    ck_assert_int_eq(espl_add_component(world, entity[2], ESPL_PREFAB, NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_add_component(world, entity[5], ESPL_PREFAB, NULL, 0), ESPL_OK);
+    ck_ok(espl_add_component(w, node[2], ESPL_PREFAB, NULL, 0));
+    ck_ok(espl_add_component(w, node[5], ESPL_PREFAB, NULL, 0));
     ck_assert_uint_eq(stats().prefabs, 2);
-    ck_assert_int_eq(espl_destroy(world, entity[2], ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(w, node[2], ESPL_EXTENT_OWNED));
     ck_assert_uint_eq(stats().prefabs, 0);
-    free(entity);
 }
 
 // An entity in the last life of its index.
 static espl_entity last_life(void)
 {
-    const espl_entity first = test_solo(world);
+    const espl_entity first = test_solo(w);
 
-    ck_assert_int_eq(espl_destroy(world, first, ESPL_EXTENT_OWNED), ESPL_OK);
-    test_age_index(world, first.index, 1);
-    return test_solo(world);
+    ck_ok(espl_destroy(w, first, ESPL_EXTENT_OWNED));
+    test_age_index(w, first.index, 1);
+    return test_solo(w);
 }
 
 TEST(indices_used_up_are_counted)
 {
     for (uint32_t i = 0; i < 3; ++i) {
-        ck_assert_int_eq(espl_destroy(world, last_life(), ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_destroy(w, last_life(), ESPL_EXTENT_OWNED));
         ck_assert_uint_eq(stats().retired, i + 1);
         ck_assert_uint_eq(stats().entities, 0);
     }
-    test_world_is_valid(world);
+    test_world_is_valid(w);
 }
 
 // --- Room ---
@@ -91,56 +73,50 @@ TEST(rows_and_chunks_are_counted)
 {
     const espl_component placement = ESPL_TRANSFORM;
     const size_t rows = test_limits_of_build().rows;
-    espl_entity *const entity = calloc(rows + 1, sizeof *entity);
+    node = test_array(rows + 1, sizeof *node);
 
-    ck_assert_ptr_nonnull(entity);
-    ck_assert_int_eq(espl_create(world, &placement, 1, rows, entity), ESPL_OK);
+    ck_ok(espl_create(w, &placement, 1, rows, node));
     ck_assert_uint_eq(stats().archetypes, 1);
     ck_assert_uint_eq(stats().chunks - stats().spare_chunks, 1);
-    ck_assert_int_eq(espl_compact(world), ESPL_OK);
+    ck_ok(espl_compact(w));
     ck_assert_uint_eq(stats().chunks, 1);
     ck_assert_uint_eq(stats().spare_chunks, 0);
     ck_assert_uint_eq(stats().row_capacity, rows);
 
-    ck_assert_int_eq(espl_create(world, &placement, 1, 1, entity + rows), ESPL_OK);
+    ck_ok(espl_create(w, &placement, 1, 1, node + rows));
     ck_assert_uint_eq(stats().chunks - stats().spare_chunks, 2);
     ck_assert_uint_eq(stats().row_capacity, stats().chunks * rows);
 
-    ck_assert_int_eq(espl_reserve(world, &(espl_reserve_def){.components = &placement,
-                                                             .component_count = 1,
-                                                             .rows = 5 * rows}),
-                     ESPL_OK);
+    ck_ok(test_reserve_rows(w, &placement, 1, 5 * rows));
     ck_assert_uint_ge(stats().spare_chunks, 4);
     ck_assert_uint_eq(stats().chunks - stats().spare_chunks, 2);
     ck_assert_uint_ge(stats().row_capacity, 6 * rows + 1);
 
     for (size_t i = 0; i < rows + 1; ++i) {
-        ck_assert_int_eq(espl_destroy(world, entity[i], ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_destroy(w, node[i], ESPL_EXTENT_OWNED));
     }
     ck_assert_uint_eq(stats().spare_chunks, stats().chunks);
-    free(entity);
 }
 
 TEST(slots_are_counted)
 {
-    espl_entity *const entity = make_trees(world, 1, 6, 2);
-    const espl_entity solo = test_solo(world), other = test_solo(world);
+    node = make_trees(w, 1, 6, 2);
+    const espl_entity solo = test_solo(w), other = test_solo(w);
 
-    ck_assert_int_eq(espl_compact(world), ESPL_OK);
+    ck_ok(espl_compact(w));
     ck_assert_uint_eq(stats().slots, 8);
     ck_assert_uint_eq(stats().free_slots, 0);
-    ck_assert_int_eq(espl_destroy(world, solo, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(w, solo, ESPL_EXTENT_OWNED));
     ck_assert_uint_eq(stats().slots, 8);
     ck_assert_uint_eq(stats().free_slots, 1);
-    ck_assert_int_eq(espl_destroy(world, other, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(w, other, ESPL_EXTENT_OWNED));
     ck_assert_uint_eq(stats().free_slots, 2);
-    ck_assert_int_eq(espl_destroy(world, entity[0], ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_destroy(w, node[0], ESPL_EXTENT_OWNED));
     ck_assert_uint_eq(stats().slots, 8);
     ck_assert_uint_eq(stats().free_slots, 8);
-    ck_assert_int_eq(espl_reserve(world, &(espl_reserve_def){.entities = 40}), ESPL_OK);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.entities = 40}));
     ck_assert_uint_ge(stats().free_slots, 40);
     ck_assert_uint_eq(stats().free_slots, stats().slots);
-    free(entity);
 }
 
 TEST(bytes_by_purpose_make_up_all_but_the_world)
@@ -149,70 +125,64 @@ TEST(bytes_by_purpose_make_up_all_but_the_world)
     const espl_world_stats empty = stats();
     const size_t of_world =
         empty.bytes - empty.bytes_store - empty.bytes_tree - empty.bytes_commands;
-    espl_entity *const entity = make_trees(world, 1, 6, 2);
-    espl_command_buffer *commands = NULL;
+    node = make_trees(w, 1, 6, 2);
     const float stretch[3] = {1, 2, 1};
 
-    ck_assert_int_eq(espl_set_stretch(world, entity[3], stretch), ESPL_OK);
-    ck_assert_int_eq(espl_reserve(world, &(espl_reserve_def){.writes = 20}), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(world, 2, &commands), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(commands, 1), 0, entity[0],
-                                         ESPL_EXTENT_OWNED),
-                     ESPL_OK);
+    ck_ok(espl_set_stretch(w, node[3], stretch));
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.writes = 20}));
+    espl_command_buffer *const commands = test_commands(w, 2);
+    ck_ok(espl_record_destroy(espl_command_buffer_recorder(commands, 1), 0, node[0],
+                              ESPL_EXTENT_OWNED));
     const espl_world_stats s = stats();
     ck_assert_uint_eq(s.bytes, test.heap.bytes);
     ck_assert_uint_eq(s.bytes - s.bytes_store - s.bytes_tree - s.bytes_commands, of_world);
     ck_assert_uint_gt(s.bytes_commands, 0);
     espl_command_buffer_destroy(commands);
-    free(entity);
 }
 
 // --- Work ---
 
 TEST(packing_keeps_all_counters)
 {
-    espl_entity *const entity = make_trees(world, 1, 6, 2);
+    node = make_trees(w, 1, 6, 2);
     espl_view seen;
 
-    ck_assert_int_eq(espl_destroy(world, entity[1], ESPL_EXTENT_ENTITY), ESPL_OK);
-    ck_assert_int_eq(espl_view_hierarchy(world, entity[0], &seen), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(world, entity[5], ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_view_hierarchy(world, entity[0], &seen), ESPL_OK);
+    ck_ok(espl_destroy(w, node[1], ESPL_EXTENT_ENTITY));
+    ck_ok(espl_view_hierarchy(w, node[0], &seen));
+    ck_ok(espl_destroy(w, node[5], ESPL_EXTENT_OWNED));
+    ck_ok(espl_view_hierarchy(w, node[0], &seen));
     const espl_world_stats before = stats();
-    ck_assert_int_eq(espl_compact(world), ESPL_OK);
+    ck_ok(espl_compact(w));
     const espl_world_stats after = stats();
     ck_assert_uint_eq(after.nodes_visited, before.nodes_visited);
     ck_assert_uint_eq(after.nodes_skipped, before.nodes_skipped);
     ck_assert_uint_eq(after.writes, before.writes);
     ck_assert_uint_eq(after.writes_skipped, before.writes_skipped);
-    free(entity);
 }
 
 TEST(commands_played_are_counted)
 {
-    espl_entity *const entity = make_trees(world, 1, 6, 2);
+    node = make_trees(w, 1, 6, 2);
     const espl_world_stats before = stats();
-    espl_command_buffer *commands = NULL;
     espl_report report;
 
-    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
-    ck_assert_int_eq(espl_record_attach(recorder, 0, entity[2], entity[3], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_attach(recorder, 0, entity[1], entity[5], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, entity[4], ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, entity[4], ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_ok(espl_record_attach(recorder, 0, node[2], node[3], NULL));
+    ck_ok(espl_record_attach(recorder, 0, node[1], node[5], NULL));
+    ck_ok(espl_record_destroy(recorder, 0, node[4], ESPL_EXTENT_OWNED));
+    ck_ok(espl_record_destroy(recorder, 0, node[4], ESPL_EXTENT_OWNED));
     ck_assert_uint_eq(stats().commands_accepted, before.commands_accepted);
-    ck_assert_int_eq(espl_play(world, commands, &report), ESPL_OK);
+    ck_ok(espl_play(w, commands, &report));
     ck_assert_uint_eq(report.refused, 2); // a cycle, and one dead already
     ck_assert_uint_eq(stats().commands_accepted, before.commands_accepted + 4);
     ck_assert_uint_eq(stats().commands_applied, before.commands_applied + 2);
     ck_assert_uint_eq(stats().commands_refused, before.commands_refused + 2);
 
     // Calls at once are none.
-    ck_assert_int_eq(espl_detach(world, entity[3], ESPL_KEEP_WORLD), ESPL_OK);
+    ck_ok(espl_detach(w, node[3], ESPL_KEEP_WORLD));
     ck_assert_uint_eq(stats().commands_accepted, before.commands_accepted + 4);
     espl_command_buffer_destroy(commands);
-    free(entity);
 }
 
 // --- Random worlds ---
@@ -252,7 +222,7 @@ static void compare_sizes(const test_tape *tape, const test_side *side)
 // Queries go by the roles of rows, which a destroy without memory may leave to a later call.
 static void settle_roles(const test_side *side)
 {
-    ck_assert_int_eq(espl_compact(side->world), ESPL_OK);
+    ck_ok(espl_compact(side->world));
 }
 
 // Destroys lack memory now and then, and what shows is counted all the same.
@@ -269,17 +239,13 @@ static void run_tape(uint64_t seed, uint32_t population, size_t steps)
         const bool is_destroy = (op.code >= OP_DESTROY && op.code <= OP_DESTROY_ONLY) ||
                                 op.code == OP_DESTROY_MANY || op.code == OP_CLEAR;
 
-        tape.code = op.code;
         if (op.code == OP_CHANGE_QUERY) {
             settle_roles(&side);
         }
         test_heap_arm(&side.test.heap, is_destroy && test_one_in(&random, 2) ? 1 : 0, true);
         const espl_status status = side_run(&side, &tape, &op);
         test_heap_arm(&side.test.heap, 0, false);
-        const model_answer answer = tape_apply(&tape, &op);
-
-        side_check(&side, &tape, &op, status, answer);
-        side_map(&side, &tape, &op);
+        side_follow(&side, &tape, &op, status);
         compare_sizes(&tape, &side);
         if (tape.at % 16 == 0) {
             settle_roles(&side);
@@ -308,29 +274,26 @@ TEST_LOOP(sizes_of_random_hierarchies_are_the_models, 0, 3)
 // attached in one playback.
 static void make_at_once(size_t count, size_t size)
 {
-    const espl_component placement = ESPL_TRANSFORM;
     espl_entity *const entity = calloc(count, sizeof *entity);
-    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_create(world, &placement, 1, count, entity), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
+    test_solos(w, count, entity);
+    espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
     for (size_t i = 0; i < count; ++i) {
         const size_t rank = i % size;
 
         if (rank != 0) {
-            ck_assert_int_eq(
-                espl_record_attach(recorder, 0, entity[i], entity[i - rank + (rank - 1) / 4], NULL),
-                ESPL_OK);
+            ck_ok(espl_record_attach(recorder, 0, entity[i], entity[i - rank + (rank - 1) / 4],
+                                     NULL));
         }
     }
-    ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
+    ck_ok(espl_play(w, commands, NULL));
     espl_command_buffer_destroy(commands);
     free(entity);
 }
 
-FIXTURE(set_up, tear_down);
+FIXTURE(set_up, end);
 
 TEST(rooms_of_entities_made_at_once_go_when_they_are_attached)
 {

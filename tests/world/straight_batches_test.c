@@ -23,28 +23,30 @@ typedef struct fixture {
     uint32_t size;             // of a tree
 } fixture;
 
-static void begin_with(fixture *b, uint32_t trees, const espl_executor *executor)
-{
-    b->size = test_fitting((size_t)TREES * 900, 1) / TREES;
-    const uint32_t count = TREES * b->size;
+static fixture b;
 
-    test_world_begin(&b->at_once, 0, executor);
-    test_world_begin(&b->one_by_one, 0, NULL);
-    b->here = make_trees(b->at_once.world, trees, count / trees, FAN);
-    b->there = make_trees(b->one_by_one.world, trees, count / trees, FAN);
+static void begin_with(uint32_t trees, const espl_executor *executor)
+{
+    b.size = test_fitting((size_t)TREES * 900, 1) / TREES;
+    const uint32_t count = TREES * b.size;
+
+    test_world_begin(&b.at_once, 0, executor);
+    test_world_begin(&b.one_by_one, 0, NULL);
+    b.here = make_trees(b.at_once.world, trees, count / trees, FAN);
+    b.there = make_trees(b.one_by_one.world, trees, count / trees, FAN);
 }
 
-static void begin(fixture *b)
+static void set_up(void)
 {
-    begin_with(b, TREES, NULL);
+    begin_with(TREES, NULL);
 }
 
-static void end(fixture *b)
+static void tear_down(void)
 {
-    free(b->here);
-    free(b->there);
-    test_world_end(&b->at_once);
-    test_world_end(&b->one_by_one);
+    free(b.here);
+    free(b.there);
+    test_world_end(&b.at_once);
+    test_world_end(&b.one_by_one);
 }
 
 // --- Arrangements ---
@@ -56,61 +58,8 @@ static void add(arrangement *a, uint32_t begin, uint32_t end)
     }
 }
 
-static void take_all(arrangement *a, const fixture *b)
-{
-    add(a, 0, TREES * b->size);
-}
-
-static void take_trees_in_another_order(arrangement *a, const fixture *b)
-{
-    for (uint32_t i = 0; i < TREES; ++i) {
-        const uint32_t tree = (i * 5 + 3) % TREES;
-
-        add(a, tree * b->size, (tree + 1) * b->size);
-    }
-}
-
-static void come_back_to_a_tree(arrangement *a, const fixture *b)
-{
-    add(a, 0, b->size / 2);
-    add(a, b->size, TREES * b->size);
-    add(a, b->size / 2, b->size);
-}
-
-static void step_back_at_the_end(arrangement *a, const fixture *b)
-{
-    add(a, 0, TREES * b->size);
-    add(a, (TREES - 1) * b->size, (TREES - 1) * b->size + 1);
-}
-
-static void take_some(arrangement *a, const fixture *b)
-{
-    for (uint32_t i = 0; i < TREES * b->size; ++i) {
-        if (i * 7 % 5 < 2) {
-            add(a, i, i + 1);
-        }
-    }
-}
-
-static void take_many_twice(arrangement *a, const fixture *b)
-{
-    for (uint32_t i = 0; i < TREES * b->size && a->count + 2 < MOST; ++i) {
-        add(a, i, i + 1);
-        if (i % 5 == 1) {
-            add(a, i, i + 1);
-        }
-    }
-}
-
-static void take_last_nodes_first(arrangement *a, const fixture *b)
-{
-    for (uint32_t i = TREES * b->size; i-- > 0;) {
-        add(a, i, i + 1);
-    }
-}
-
 // Depth first within each tree, as whoever goes through hierarchies by their links does.
-static void take_trees_by_links(arrangement *a, const fixture *b)
+static void take_trees_by_links(arrangement *a)
 {
     uint32_t left[64 * FAN];
 
@@ -121,11 +70,11 @@ static void take_trees_by_links(arrangement *a, const fixture *b)
         while (depth > 0) {
             const uint32_t node = left[--depth];
 
-            add(a, tree * b->size + node, tree * b->size + node + 1);
+            add(a, tree * b.size + node, tree * b.size + node + 1);
             for (uint32_t i = FAN; i > 0; --i) {
                 const uint32_t child = node * FAN + i;
 
-                if (child < b->size) {
+                if (child < b.size) {
                     left[depth++] = child;
                 }
             }
@@ -133,43 +82,71 @@ static void take_trees_by_links(arrangement *a, const fixture *b)
     }
 }
 
-// Within each tree in an order of its own, some left out.
-static void shuffle_trees(arrangement *a, const fixture *b)
-{
-    for (uint32_t tree = 0; tree < TREES; ++tree) {
-        for (uint32_t i = 0; i < b->size; ++i) {
-            const uint32_t node = (i * 7 + tree) % b->size;
+typedef enum arranged {
+    ALL,
+    TREES_IN_ANOTHER_ORDER,
+    BACK_TO_A_TREE, // whose later half comes last
+    STEP_BACK,      // at the end, to the last root
+    SOME,
+    MANY_TWICE,
+    LAST_NODES_FIRST,
+    TREES_BY_LINKS,
+    SHUFFLED, // within each tree in an order of its own, some left out
+    REPEATED, // by links, and some nodes twice, far from each other
+    ARRANGEMENTS
+} arranged;
 
-            if (b->size % 7 != 0 && (node + tree) % 3 != 0) {
-                add(a, tree * b->size + node, tree * b->size + node + 1);
+// The i-th node, and how often it is an entry.
+static uint32_t arranged_node(arranged how, uint32_t i, uint32_t *times)
+{
+    const uint32_t tree = i / b.size, rank = i % b.size, half = b.size / 2, all = TREES * b.size;
+
+    *times = 1;
+    switch (how) {
+    case TREES_IN_ANOTHER_ORDER:
+        return (tree * 5 + 3) % TREES * b.size + rank;
+    case BACK_TO_A_TREE:
+        return i < half ? i : i < half + all - b.size ? i - half + b.size : i - (all - b.size);
+    case SOME:
+        *times = i * 7 % 5 < 2;
+        return i;
+    case MANY_TWICE:
+        *times = i % 5 == 1 ? 2 : 1;
+        return i;
+    case LAST_NODES_FIRST:
+        return all - 1 - i;
+    case SHUFFLED:
+        *times = b.size % 7 != 0 && ((rank * 7 + tree) % b.size + tree) % 3 != 0;
+        return tree * b.size + (rank * 7 + tree) % b.size;
+    default:
+        return i;
+    }
+}
+
+static void arrange(arrangement *a, arranged how)
+{
+    const uint32_t last = (TREES - 1) * b.size;
+
+    a->count = 0;
+    if (how == TREES_BY_LINKS || how == REPEATED) {
+        take_trees_by_links(a);
+    } else {
+        for (uint32_t i = 0; i < TREES * b.size; ++i) {
+            uint32_t times;
+            const uint32_t node = arranged_node(how, i, &times);
+
+            for (; times > 0 && a->count < MOST; --times) {
+                add(a, node, node + 1);
             }
         }
     }
-}
-
-// And some nodes twice, far from each other.
-static void shuffle_trees_with_repeats(arrangement *a, const fixture *b)
-{
-    take_trees_by_links(a, b);
-    for (uint32_t i = 0; i < b->size && a->count < MOST; i += 11) {
-        add(a, (TREES - 1) * b->size + i, (TREES - 1) * b->size + i + 1);
+    if (how == STEP_BACK) {
+        add(a, last, last + 1);
+    }
+    for (uint32_t i = 0; how == REPEATED && i < b.size && a->count < MOST; i += 11) {
+        add(a, last + i, last + i + 1);
     }
 }
-
-static void (*const arrangements[])(arrangement *, const fixture *) = {
-    take_all,
-    take_trees_in_another_order,
-    come_back_to_a_tree,
-    step_back_at_the_end,
-    take_some,
-    take_many_twice,
-    take_last_nodes_first,
-    take_trees_by_links,
-    shuffle_trees,
-    shuffle_trees_with_repeats,
-};
-
-enum { ARRANGEMENTS = sizeof arrangements / sizeof *arrangements };
 
 // --- Writing ---
 
@@ -190,23 +167,21 @@ static void entry_value(float value[3], const arrangement *a, uint32_t i, int ro
     }
 }
 
-static espl_status write_typed(const fixture *b, const arrangement *a, int round,
-                               espl_write_report *report)
+static espl_status write_typed(const arrangement *a, int round, espl_write_report *report)
 {
     static espl_entity entities[MOST];
     static float values[MOST][3];
 
     for (uint32_t i = 0; i < a->count; ++i) {
-        entities[i] = b->here[a->nodes[i]];
+        entities[i] = b.here[a->nodes[i]];
         entry_value(values[i], a, i, round);
     }
-    return espl_write_strided(b->at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
+    return espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
                               sizeof(espl_entity), (const float(*)[3])values, sizeof(float[3]),
                               a->count, report);
 }
 
-static espl_status write_any(const fixture *b, const arrangement *a, int round,
-                             espl_write_report *report)
+static espl_status write_any(const arrangement *a, int round, espl_write_report *report)
 {
     static espl_write writes[MOST];
 
@@ -214,21 +189,21 @@ static espl_status write_any(const fixture *b, const arrangement *a, int round,
         float value[3];
 
         entry_value(value, a, i, round);
-        writes[i] = write_vector(b->here[a->nodes[i]], ESPL_WRITE_LOCAL_POSITION, value[0],
-                                 value[1], value[2]);
+        writes[i] = write_vector(b.here[a->nodes[i]], ESPL_WRITE_LOCAL_POSITION, value[0], value[1],
+                                 value[2]);
     }
-    return espl_write_batch(b->at_once.world, writes, a->count, report);
+    return espl_write_batch(b.at_once.world, writes, a->count, report);
 }
 
-static int compare_keys(const void *a, const void *b)
+static int compare_keys(const void *left, const void *right)
 {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    const uint64_t x = *(const uint64_t *)left, y = *(const uint64_t *)right;
 
     return x < y ? -1 : x > y;
 }
 
 // Parents first and, of a node, the entry that comes first.
-static void write_one_by_one(const fixture *b, const arrangement *a, int round)
+static void write_one_by_one(const arrangement *a, int round)
 {
     static uint64_t keys[MOST];
 
@@ -242,61 +217,58 @@ static void write_one_by_one(const fixture *b, const arrangement *a, int round)
 
         entry_value(value, a, i, round);
         const espl_status status =
-            espl_set_local_position(b->one_by_one.world, b->there[a->nodes[i]], value);
+            espl_set_local_position(b.one_by_one.world, b.there[a->nodes[i]], value);
         ck_assert(status == ESPL_OK || status == ESPL_OVERFLOW);
     }
 }
 
-static void worlds_are_the_same(const fixture *b)
+static void worlds_are_the_same(void)
 {
-    for (uint32_t i = 0; i < TREES * b->size; ++i) {
-        const espl_transform here = test_world_of(b->at_once.world, b->here[i]);
-        const espl_transform there = test_world_of(b->one_by_one.world, b->there[i]);
+    for (uint32_t i = 0; i < TREES * b.size; ++i) {
+        const espl_transform here = test_world_of(b.at_once.world, b.here[i]);
+        const espl_transform there = test_world_of(b.one_by_one.world, b.there[i]);
 
         ck_assert_msg(test_same(&here, &there), "node %u", i);
     }
 }
 
-static void follow(const fixture *b, const arrangement *a, int round, bool is_typed)
+static void follow(const arrangement *a, int round, bool is_typed)
 {
-    const uint64_t before = test_stats(b->at_once.world).writes;
-    const uint64_t other = test_stats(b->one_by_one.world).writes;
-    const bool is_finite = a->far[0] == 0 && test_count_overflowed(b->at_once.world) == 0;
+    const uint64_t before = test_stats(b.at_once.world).writes;
+    const uint64_t other = test_stats(b.one_by_one.world).writes;
+    const bool is_finite = a->far[0] == 0 && test_count_overflowed(b.at_once.world) == 0;
     espl_write_report report;
     const espl_status status =
-        is_typed ? write_typed(b, a, round, &report) : write_any(b, a, round, &report);
-    write_one_by_one(b, a, round);
-    const size_t overflowed = test_count_overflowed(b->one_by_one.world);
+        is_typed ? write_typed(a, round, &report) : write_any(a, round, &report);
+    write_one_by_one(a, round);
+    const size_t overflowed = test_count_overflowed(b.one_by_one.world);
 
-    ck_assert_int_eq(status, report.overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK);
+    ck_status(status, report.overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK);
     ck_assert_uint_eq(report.refused, 0);
     ck_assert_uint_eq(report.applied, a->count);
     ck_assert_uint_ge(report.overflowed, overflowed);
     ck_assert(report.overflowed == 0 || !is_finite);
-    ck_assert_uint_eq(test_count_overflowed(b->at_once.world), overflowed);
-    ck_assert_uint_eq(test_stats(b->at_once.world).writes - before,
-                      test_stats(b->one_by_one.world).writes - other);
-    worlds_are_the_same(b);
+    ck_assert_uint_eq(test_count_overflowed(b.at_once.world), overflowed);
+    ck_assert_uint_eq(test_stats(b.at_once.world).writes - before,
+                      test_stats(b.one_by_one.world).writes - other);
+    worlds_are_the_same();
 }
 
-static void follow_all(const fixture *b)
+static void follow_all(void)
 {
     static arrangement a;
 
     for (int k = 0; k < 2 * ARRANGEMENTS; ++k) {
-        a.count = 0;
-        arrangements[k / 2](&a, b);
-        follow(b, &a, k, k % 2 == 0);
+        arrange(&a, (arranged)(k / 2));
+        follow(&a, k, k % 2 == 0);
     }
 }
 
+FIXTURE(set_up, tear_down);
+
 TEST(every_arrangement_of_entries_comes_to_what_they_do_one_by_one)
 {
-    fixture b;
-
-    begin(&b);
-    follow_all(&b);
-    end(&b);
+    follow_all();
 }
 
 // --- Hierarchies at which one job ends and the next one begins ---
@@ -321,9 +293,9 @@ static void add_half(arrangement *a, uint32_t begin, uint32_t end, bool is_backw
     }
 }
 
-static void add_halves(arrangement *a, const fixture *b, const halves *h)
+static void add_halves(arrangement *a, const halves *h)
 {
-    const uint32_t begin = b->size, middle = begin + b->size / 5, end = 2 * b->size;
+    const uint32_t begin = b.size, middle = begin + b.size / 5, end = 2 * b.size;
     const uint32_t overlap = h->has_cut_twice ? 1 : 0;
 
     if (h->is_swapped) {
@@ -339,7 +311,7 @@ static void add_halves(arrangement *a, const fixture *b, const halves *h)
     } else {
         add_half(a, middle, end, h->is_back_backward, h->has_back_twice);
     }
-    for (uint32_t i = 2 * b->size; a->count < 2 * cut && i < TREES * b->size; ++i) {
+    for (uint32_t i = 2 * b.size; a->count < 2 * cut && i < TREES * b.size; ++i) {
         add(a, i, i + 1);
     }
     ck_assert_uint_eq(a->count, 2 * cut);
@@ -373,21 +345,18 @@ TEST(hierarchy_that_two_jobs_share_comes_to_what_it_does_one_by_one)
         {.is_back_backward = true, .has_front_twice = true},
     };
     static arrangement a;
-    fixture b;
 
-    begin(&b);
     for (int k = 0; k < 2 * (int)(sizeof all / sizeof *all); ++k) {
         a.count = 0;
         a.far[0] = 0;
         add(&a, 0, b.size);
-        add_halves(&a, &b, &all[k / 2]);
-        follow(&b, &a, k, k % 2 == 0);
+        add_halves(&a, &all[k / 2]);
+        follow(&a, k, k % 2 == 0);
         // What comes twice overflows twice.
         a.far[0] = twice_of(&a);
         a.far[1] = b.size + (a.far[0] - b.size - 1) / FAN;
-        follow(&b, &a, k + 1, k % 2 == 0);
+        follow(&a, k + 1, k % 2 == 0);
     }
-    end(&b);
 }
 
 // A hierarchy that is come back to is written once all the same, and so is one with repeats, but that
@@ -395,22 +364,18 @@ TEST(hierarchy_that_two_jobs_share_comes_to_what_it_does_one_by_one)
 TEST(each_node_is_visited_once_however_entries_are_arranged)
 {
     static arrangement a;
-    fixture b;
 
-    begin(&b);
     for (int k = 0; k < ARRANGEMENTS; ++k) {
-        a.count = 0;
-        arrangements[k](&a, &b);
+        arrange(&a, (arranged)k);
         const uint64_t before = test_stats(b.at_once.world).nodes_visited;
-        ck_assert_int_eq(write_typed(&b, &a, k, NULL), ESPL_OK);
+        ck_ok(write_typed(&a, k, NULL));
         const uint64_t visited = test_stats(b.at_once.world).nodes_visited - before;
         ck_assert_uint_le(visited, TREES * (b.size + 1));
     }
-    end(&b);
 }
 
 // Dense writes in no order are visited as often as in order, and the same worlds overflow.
-static void write_in_and_out_of_order(const fixture *b, float large)
+static void write_in_and_out_of_order(float large)
 {
     static arrangement a;
     static espl_entity entities[2][MOST];
@@ -418,15 +383,15 @@ static void write_in_and_out_of_order(const fixture *b, float large)
     espl_write_report reports[2];
 
     a.count = 0;
-    take_trees_by_links(&a, b);
+    take_trees_by_links(&a);
     for (uint32_t i = 0; i < a.count; ++i) {
         const uint32_t in_order = i, by_links = a.nodes[i];
 
-        entities[0][i] = b->there[in_order];
-        entities[1][i] = b->here[by_links];
+        entities[0][i] = b.there[in_order];
+        entities[1][i] = b.here[by_links];
     }
     for (int k = 0; k < 2; ++k) {
-        espl_world *const world = k == 0 ? b->one_by_one.world : b->at_once.world;
+        espl_world *const world = k == 0 ? b.one_by_one.world : b.at_once.world;
         const uint64_t before = test_stats(world).nodes_visited;
 
         for (uint32_t i = 0; i < a.count; ++i) {
@@ -438,27 +403,23 @@ static void write_in_and_out_of_order(const fixture *b, float large)
         const espl_status status =
             espl_write_strided(world, ESPL_WRITE_LOCAL_POSITION, entities[k], sizeof(espl_entity),
                                (const float(*)[3])values, sizeof(float[3]), a.count, &reports[k]);
-        ck_assert_int_eq(status, large > 1e38f ? ESPL_OVERFLOW : ESPL_OK);
+        ck_status(status, large > 1e38f ? ESPL_OVERFLOW : ESPL_OK);
         // All of it, by one sweep.
-        ck_assert_uint_eq(test_stats(world).nodes_visited - before, TREES * b->size);
+        ck_assert_uint_eq(test_stats(world).nodes_visited - before, TREES * b.size);
     }
     ck_assert_uint_eq(reports[0].applied, a.count);
     ck_assert_uint_eq(reports[1].applied, a.count);
     ck_assert_uint_eq(reports[0].overflowed, reports[1].overflowed);
-    ck_assert_uint_eq(test_count_overflowed(b->one_by_one.world), reports[0].overflowed);
-    worlds_are_the_same(b);
-    test_world_is_valid(b->at_once.world);
+    ck_assert_uint_eq(test_count_overflowed(b.one_by_one.world), reports[0].overflowed);
+    worlds_are_the_same();
+    test_world_is_valid(b.at_once.world);
 }
 
 TEST(entries_by_links_come_to_what_they_do_by_rank)
 {
-    fixture b;
-
-    begin(&b);
-    write_in_and_out_of_order(&b, 1);
-    write_in_and_out_of_order(&b, 3e38f);
-    write_in_and_out_of_order(&b, 2);
-    end(&b);
+    write_in_and_out_of_order(1);
+    write_in_and_out_of_order(3e38f);
+    write_in_and_out_of_order(2);
 }
 
 // One transform of each: it is as it should be, or is brought to unit length, or is large, or has a
@@ -498,9 +459,7 @@ TEST(each_transform_is_judged_by_itself)
 {
     static espl_entity entities[MOST];
     static espl_transform values[MOST];
-    fixture b;
 
-    begin(&b);
     const uint32_t count = TREES * b.size;
     for (uint32_t which = 0; which < 7; ++which) {
         // Of a pose the stretch is not read. A whole transform with user data needs a side array.
@@ -519,17 +478,15 @@ TEST(each_transform_is_judged_by_itself)
                 const espl_status status =
                     espl_write_one(b.one_by_one.world, b.there[i], kind, &values[i]);
                 refused += status != ESPL_OK ? 1 : 0;
-                ck_assert_int_eq(status, is_odd && which > 3 ? ESPL_ERR_NOT_FINITE : ESPL_OK);
+                ck_status(status, is_odd && which > 3 ? ESPL_ERR_NOT_FINITE : ESPL_OK);
             }
-            ck_assert_int_eq(espl_write_strided(b.at_once.world, kind, entities,
-                                                sizeof(espl_entity), values, sizeof(espl_transform),
-                                                count, &report),
-                             refused != 0 ? ESPL_PARTLY : ESPL_OK);
+            ck_status(espl_write_strided(b.at_once.world, kind, entities, sizeof(espl_entity),
+                                         values, sizeof(espl_transform), count, &report),
+                      refused != 0 ? ESPL_PARTLY : ESPL_OK);
             ck_assert_uint_eq(report.refused, refused);
-            worlds_are_the_same(&b);
+            worlds_are_the_same();
         }
     }
-    end(&b);
 }
 
 // Four values are stored at once, and of each four one, at each place in turn, changes nothing: it has
@@ -538,9 +495,7 @@ TEST(each_entry_that_changes_nothing_is_left_out_alone)
 {
     static espl_entity entities[MOST];
     static espl_transform values[MOST];
-    fixture b;
 
-    begin(&b);
     const uint32_t count = TREES * b.size;
     for (uint32_t i = 0; i < count; ++i) {
         entities[i] = b.here[i];
@@ -557,19 +512,16 @@ TEST(each_entry_that_changes_nothing_is_left_out_alone)
             kept += is_kept ? 1 : 0;
             values[i].position[1] += is_kept ? 0.f : 1.f;
             values[i].rotation[3] = is_kept && round > 6 ? 2.f : 1.f;
-            ck_assert_int_eq(espl_write_one(b.one_by_one.world, b.there[i], kind, &values[i]),
-                             ESPL_OK);
+            ck_ok(espl_write_one(b.one_by_one.world, b.there[i], kind, &values[i]));
         }
         const espl_world_stats before = test_stats(b.at_once.world);
-        ck_assert_int_eq(espl_write_strided(b.at_once.world, kind, entities, sizeof(espl_entity),
-                                            values, sizeof(espl_transform), count, NULL),
-                         ESPL_OK);
+        ck_ok(espl_write_strided(b.at_once.world, kind, entities, sizeof(espl_entity), values,
+                                 sizeof(espl_transform), count, NULL));
         const espl_world_stats after = test_stats(b.at_once.world);
         ck_assert_uint_eq(after.writes_skipped - before.writes_skipped, kept);
         ck_assert_uint_eq(after.writes - before.writes, count - kept);
-        worlds_are_the_same(&b);
+        worlds_are_the_same();
     }
-    end(&b);
 }
 
 // A handle that is none of a living entity, by one of its parts.
@@ -598,9 +550,7 @@ TEST(each_handle_among_many_in_order_is_judged_by_itself)
 {
     static espl_entity entities[MOST];
     static float values[MOST][3];
-    fixture b;
 
-    begin(&b);
     const uint32_t count = TREES * b.size;
     for (uint32_t round = 0; round < 12; ++round) {
         const uint32_t odd = (round * 37 + round / 4) % count;
@@ -610,24 +560,24 @@ TEST(each_handle_among_many_in_order_is_judged_by_itself)
             entities[i] = i == odd ? odd_handle(b.here[i], round % 4) : b.here[i];
             value_of(values[i], i, (int)round);
             if (i != odd) {
-                ck_assert_int_eq(espl_set_local_position(b.one_by_one.world, b.there[i], values[i]),
-                                 ESPL_OK);
+                ck_ok(espl_set_local_position(b.one_by_one.world, b.there[i], values[i]));
             }
         }
         const espl_status status =
             espl_set_local_position(b.at_once.world, entities[odd], values[odd]);
         ck_assert_int_lt(status, 0);
-        ck_assert_int_eq(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
-                                            sizeof(espl_entity), (const float(*)[3])values,
-                                            sizeof(float[3]), count, &report),
-                         ESPL_PARTLY);
+        ck_status(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
+                                     sizeof(espl_entity), (const float(*)[3])values,
+                                     sizeof(float[3]), count, &report),
+                  ESPL_PARTLY);
         ck_assert_uint_eq(report.refused, 1);
         ck_assert_uint_eq(report.first_refused, odd);
         ck_assert_int_eq(report.first_status, status);
-        worlds_are_the_same(&b);
+        worlds_are_the_same();
     }
-    end(&b);
 }
+
+FIXTURE(NULL, NULL);
 
 // Of a large tree locals and worlds are written in turns, block by block. What overflows in the first
 // one is told, though all blocks behind it are in range.
@@ -635,13 +585,12 @@ TEST(a_large_tree_is_written_block_by_block)
 {
     static espl_entity entities[MOST];
     static float values[MOST][3];
-    fixture b;
 
-    begin_with(&b, 1, NULL);
+    begin_with(1, NULL);
     // One of the first leaves, below one that is large.
     const uint32_t count = TREES * b.size, far = count / FAN + 10, large = (far - 1) / FAN;
-    ck_assert_int_eq(espl_set_local_scale(b.at_once.world, b.here[large], 1e30f), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_scale(b.one_by_one.world, b.there[large], 1e30f), ESPL_OK);
+    ck_ok(espl_set_local_scale(b.at_once.world, b.here[large], 1e30f));
+    ck_ok(espl_set_local_scale(b.one_by_one.world, b.there[large], 1e30f));
     for (int round = 0; round < 2; ++round) {
         espl_write_report report;
 
@@ -651,22 +600,22 @@ TEST(a_large_tree_is_written_block_by_block)
             entities[i] = b.here[i];
             value_of(values[i], i, round);
             values[i][0] = is_far ? 1e30f : values[i][0];
-            ck_assert_int_eq(espl_set_local_position(b.one_by_one.world, b.there[i], values[i]),
-                             is_far ? ESPL_OVERFLOW : ESPL_OK);
+            ck_status(espl_set_local_position(b.one_by_one.world, b.there[i], values[i]),
+                      is_far ? ESPL_OVERFLOW : ESPL_OK);
         }
-        ck_assert_int_eq(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
-                                            sizeof(espl_entity), (const float(*)[3])values,
-                                            sizeof(float[3]), count, &report),
-                         round == 1 ? ESPL_OVERFLOW : ESPL_OK);
+        ck_status(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
+                                     sizeof(espl_entity), (const float(*)[3])values,
+                                     sizeof(float[3]), count, &report),
+                  round == 1 ? ESPL_OVERFLOW : ESPL_OK);
         ck_assert_uint_eq(report.refused, 0);
         // It may have children.
         const size_t overflowed = test_count_overflowed(b.at_once.world);
         ck_assert((overflowed != 0) == (round == 1));
         ck_assert_uint_eq(report.overflowed, overflowed);
-        worlds_are_the_same(&b);
+        worlds_are_the_same();
         test_world_is_valid(b.at_once.world);
     }
-    end(&b);
+    tear_down();
 }
 
 // The entries of a large tree are stored by several jobs: all entries of one node by the same job, whatever
@@ -677,9 +626,8 @@ TEST_LOOP(the_jobs_of_a_large_tree_come_to_what_single_writes_do, TEST_IN_ORDER,
     static espl_transform values[MOST];
     test_executor busy = {.manner = (test_manner)_i, .workers = 4, .random = 3};
     const espl_executor executor = test_executor_of(&busy);
-    fixture b;
 
-    begin_with(&b, 1, &executor);
+    begin_with(1, &executor);
     test_cut_jobs(b.at_once.world, 16);
     for (uint32_t round = 0; round < 3; ++round) {
         uint32_t count = 0;
@@ -691,19 +639,18 @@ TEST_LOOP(the_jobs_of_a_large_tree_come_to_what_single_writes_do, TEST_IN_ORDER,
                 values[count] = espl_transform_identity();
                 values[count].position[0] = round == 2 && i == 9 ? NAN : (float)(i + k * round);
                 entities[count] = b.here[i];
-                ck_assert_int_eq(
-                    espl_set_local_transform(b.one_by_one.world, b.there[i], &values[count]),
-                    round == 2 && i == 9 ? ESPL_ERR_NOT_FINITE : ESPL_OK);
+                ck_status(espl_set_local_transform(b.one_by_one.world, b.there[i], &values[count]),
+                          round == 2 && i == 9 ? ESPL_ERR_NOT_FINITE : ESPL_OK);
             }
         }
         const size_t calls = busy.calls;
-        ck_assert_int_eq(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_TRANSFORM, entities,
-                                            sizeof(espl_entity), values, sizeof(espl_transform),
-                                            count, &report),
-                         round == 2 ? ESPL_PARTLY : ESPL_OK);
+        ck_status(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_TRANSFORM, entities,
+                                     sizeof(espl_entity), values, sizeof(espl_transform), count,
+                                     &report),
+                  round == 2 ? ESPL_PARTLY : ESPL_OK);
         ck_assert_uint_eq(report.refused, round == 2 ? 1 : 0);
         ck_assert(TREES * b.size < 64 || busy.calls > calls);
-        worlds_are_the_same(&b);
+        worlds_are_the_same();
     }
-    end(&b);
+    tear_down();
 }

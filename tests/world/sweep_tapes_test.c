@@ -110,8 +110,6 @@ static size_t run_tape(uint64_t seed, uint32_t population, size_t steps)
     side_begin(&p.faulted, 1, NULL);
     for (tape.at = 0; tape.at < steps && !tape_is_worn(&tape); ++tape.at) {
         const operation op = tape_next(&tape);
-
-        tape.code = op.code;
         const espl_status calm = side_run(&p.calm, &tape, &op);
         const espl_status status = run_without(&p, &tape, &op);
         const model_answer answer = tape_apply(&tape, &op);

@@ -126,7 +126,7 @@ TEST_IF(calls_fail_cleanly_while_threads_work_for_them, espl_executor_has_thread
     sweep_count sum = {0};
     espl_executor executor;
 
-    ck_assert_int_eq(espl_executor_create_threads(&executor, 2), ESPL_OK);
+    ck_ok(espl_executor_create_threads(&executor, 2));
     sweep_use(&executor);
     sweep_scene_of(&sum, &sweep_scenes[DIVERSE], &some);
     sweep_use(NULL);
@@ -193,7 +193,7 @@ TEST_LOOP(a_world_that_cannot_be_made_leaves_nothing, 0, 10)
                 points += 1;
                 continue;
             }
-            ck_assert_int_eq(status, ESPL_OK);
+            ck_ok(status);
             const uint64_t hash = test_physical_hash(world);
             ck_assert(wanted == 0 || hash == wanted);
             wanted = hash;

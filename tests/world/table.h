@@ -67,10 +67,8 @@ static inline void table_begin(table *t, uint32_t tag, uint64_t seed)
     t->world = t->test.world;
     t->random = seed;
     for (size_t k = 0; k < TABLE_KINDS; ++k) {
-        const espl_component_def def = {
-            .name = names[k], .size = table_sizes[k], .alignment = table_alignments[k]};
 
-        ck_assert_int_eq(espl_component_register(t->world, &def, &t->number[k]), ESPL_OK);
+        t->number[k] = test_component(t->world, names[k], table_sizes[k], table_alignments[k]);
     }
     t->number[TABLE_PREFAB] = ESPL_PREFAB;
     t->number[TABLE_DISABLED] = ESPL_DISABLED;
@@ -123,7 +121,7 @@ static inline void table_create(table *t, uint32_t set, size_t count)
     while (count > 0) {
         const size_t now = count < 64 ? count : 64;
 
-        ck_assert_int_eq(espl_create(t->world, list, length, now, made), ESPL_OK);
+        ck_ok(espl_create(t->world, list, length, now, made));
         for (size_t i = 0; i < now; ++i) {
             ck_assert_uint_lt(t->count, TABLE_LIMIT);
             t->rows[t->count++] = (table_row){.entity = made[i], .set = set};
@@ -165,7 +163,7 @@ static inline void table_chunks_are_true(const table *t)
     espl_query query;
 
     memset(seen, 0, sizeof seen);
-    ck_assert_int_eq(espl_query_begin(t->world, &all, &query), ESPL_OK);
+    ck_ok(espl_query_begin(t->world, &all, &query));
     while (espl_query_next(&query)) {
         const bool goes_on = query.state.archetype == archetype;
 
@@ -208,9 +206,8 @@ static inline uint64_t table_hash(const table *t)
 
             hash = test_hash_bytes(hash, &has, 1);
             if (has != 0 && bit < TABLE_KINDS && table_sizes[bit] != 0) {
-                ck_assert_int_eq(espl_get_component(t->world, t->rows[i].entity, t->number[bit],
-                                                    bytes, table_sizes[bit]),
-                                 ESPL_OK);
+                ck_ok(espl_get_component(t->world, t->rows[i].entity, t->number[bit], bytes,
+                                         table_sizes[bit]));
                 hash = test_hash_bytes(hash, bytes, table_sizes[bit]);
             }
         }

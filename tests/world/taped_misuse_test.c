@@ -25,17 +25,14 @@ static void count_bytes(void *user, const void *bytes, size_t size)
 
 static void field_begin(field *f, size_t *taped)
 {
-    const espl_component_def number = {.name = "number", .size = 4, .alignment = 4};
-    const espl_component_def mark = {.name = "mark"};
-
     f->count = 0;
     if (taped != NULL) {
         test_world_record((espl_tape){taped, count_bytes});
     }
     test_world_begin(&f->test, 3, NULL);
     f->world = f->test.world;
-    ck_assert_int_eq(espl_component_register(f->world, &number, &f->number), ESPL_OK);
-    ck_assert_int_eq(espl_component_register(f->world, &mark, &f->mark), ESPL_OK);
+    f->number = test_component(f->world, "number", 4, 4);
+    f->mark = test_component(f->world, "mark", 0, 0);
     f->one = test_solo(f->world);
 }
 
@@ -76,8 +73,7 @@ static void refuse_sets(field *f)
 
     hear(f, espl_create(f->world, NULL, 1, 1, &made));
     hear(f, espl_create(f->world, &f->mark, ESPL_SET_LIMIT + 1, 1, &made));
-    hear(f, espl_reserve(f->world,
-                         &(espl_reserve_def){.components = NULL, .component_count = 1, .rows = 1}));
+    hear(f, test_reserve_rows(f->world, NULL, 1, 1));
     hear(f, espl_reserve(f->world, &(espl_reserve_def){.entities = SIZE_MAX}));
     ck_assert(espl_entity_is_null(made));
 }

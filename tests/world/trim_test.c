@@ -2,11 +2,8 @@
 // espl_compact(): ranks, slots and rows may change and nothing else that can be read, no unused
 // memory is left, and without memory the world stays valid.
 #include "tests/inside.h"
-#include "tests/fixture.h"
-#include "tests/runner.h"
+#include "tests/one_tree.h"
 #include "tests/tape.h"
-
-#include <stdlib.h>
 
 enum { RECORD = 16, COUNT = 40, CLONES = 5 };
 
@@ -33,8 +30,6 @@ static void run_tape(uint64_t seed, uint32_t population, size_t steps)
     side_begin(&kept, 1, NULL);
     for (tape.at = 0; tape.at < steps && !tape_is_worn(&tape); ++tape.at) {
         const operation op = tape_next(&tape);
-
-        tape.code = op.code;
         const espl_status first = side_run(&trimmed, &tape, &op);
         const espl_status second = side_run(&kept, &tape, &op);
         const model_answer answer = tape_apply(&tape, &op);
@@ -45,7 +40,7 @@ static void run_tape(uint64_t seed, uint32_t population, size_t steps)
                     espl_status_name(second));
         side_map(&trimmed, &tape, &op);
         side_map(&kept, &tape, &op);
-        ck_assert_int_eq(espl_compact(trimmed.world), ESPL_OK);
+        ck_ok(espl_compact(trimmed.world));
         is_packed(trimmed.world);
         if (tape.at % (population / 3 + 1) == 0) {
             side_compare(&trimmed, &tape);
@@ -72,20 +67,19 @@ TEST_LOOP(b14_a_world_compacted_at_every_step_is_the_one_that_never_was, 0, 3)
 // --- By hand ---
 
 // Every entity and how it stands, but for rank and slot.
-static uint64_t logical_hash(espl_world *world, const espl_entity *entity, size_t count)
+static uint64_t logical_hash(void)
 {
     uint64_t hash = TEST_HASH_START;
 
-    for (size_t i = 0; i < count; ++i) {
-        const espl_entity near[4] = {
-            espl_get_parent(world, entity[i]), espl_get_first_child(world, entity[i]),
-            espl_get_next_sibling(world, entity[i]), espl_get_root(world, entity[i])};
-        const uint32_t words[4] = {
-            (uint32_t)espl_get_role(world, entity[i]), (uint32_t)espl_get_link(world, entity[i]),
-            espl_get_inherit(world, entity[i]), espl_get_depth(world, entity[i])};
+    for (size_t i = 0; i < COUNT; ++i) {
+        const espl_entity near[4] = {espl_get_parent(w, node[i]), espl_get_first_child(w, node[i]),
+                                     espl_get_next_sibling(w, node[i]), espl_get_root(w, node[i])};
+        const uint32_t words[4] = {(uint32_t)espl_get_role(w, node[i]),
+                                   (uint32_t)espl_get_link(w, node[i]),
+                                   espl_get_inherit(w, node[i]), espl_get_depth(w, node[i])};
         espl_transform local = {0}, placed = {0};
-        const int status[2] = {(int)espl_get_local_transform(world, entity[i], &local),
-                               (int)espl_get_world_transform(world, entity[i], &placed)};
+        const int status[2] = {(int)espl_get_local_transform(w, node[i], &local),
+                               (int)espl_get_world_transform(w, node[i], &placed)};
 
         hash = test_hash_bytes(hash, near, sizeof near);
         hash = test_hash_bytes(hash, words, sizeof words);
@@ -98,51 +92,47 @@ static uint64_t logical_hash(espl_world *world, const espl_entity *entity, size_
 
 // Two hierarchies with dead members, one with stretches and kept parts, prepaid side arrays, free
 // indices, spare chunks, scratch of writes and of playback.
-static espl_entity *make_everything(test_world *test)
+static void make_everything(void)
 {
     const float stretch[3] = {1, 2, 3};
 
-    test_world_begin(test, 3, NULL);
-    espl_entity *const entity = make_chain(test->world, COUNT);
+    node = make_chain(w, COUNT);
     espl_entity clone[CLONES] = {{0}};
     espl_write write[COUNT];
 
     for (uint32_t i = 0; i < COUNT; ++i) {
-        write[i] = write_vector(entity[i], ESPL_WRITE_LOCAL_POSITION, 1, (float)i, 0);
+        write[i] = write_vector(node[i], ESPL_WRITE_LOCAL_POSITION, 1, (float)i, 0);
     }
-    ck_assert_int_eq(espl_write_batch(test->world, write, COUNT, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_detach(test->world, entity[COUNT / 2], ESPL_KEEP_WORLD), ESPL_OK);
-    ck_assert_int_eq(espl_detach(test->world, entity[COUNT - 3], ESPL_KEEP_WORLD), ESPL_OK);
-    ck_assert_int_eq(espl_set_stretch(test->world, entity[3], stretch), ESPL_OK);
-    ck_assert_int_eq(espl_set_inherit(test->world, entity[5], ESPL_ABSOLUTE_Y), ESPL_OK);
-    ck_assert_int_eq(espl_set_inherit(test->world, entity[7], ESPL_COPY_PARENT), ESPL_OK);
-    ck_assert_int_eq(espl_reserve(test->world, &(espl_reserve_def){.side_of = entity[COUNT - 1]}),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_instantiate(test->world, entity[COUNT - 3], CLONES, clone), ESPL_OK);
+    ck_ok(espl_write_batch(w, write, COUNT, NULL));
+    ck_ok(espl_detach(w, node[COUNT / 2], ESPL_KEEP_WORLD));
+    ck_ok(espl_detach(w, node[COUNT - 3], ESPL_KEEP_WORLD));
+    ck_ok(espl_set_stretch(w, node[3], stretch));
+    ck_ok(espl_set_inherit(w, node[5], ESPL_ABSOLUTE_Y));
+    ck_ok(espl_set_inherit(w, node[7], ESPL_COPY_PARENT));
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.side_of = node[COUNT - 1]}));
+    ck_ok(espl_instantiate(w, node[COUNT - 3], CLONES, clone));
     for (size_t i = 0; i < CLONES; ++i) {
-        ck_assert_int_eq(espl_destroy(test->world, clone[i], ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_destroy(w, clone[i], ESPL_EXTENT_OWNED));
     }
     for (uint32_t i = 0; i < 3; ++i) {
-        ck_assert_int_eq(espl_destroy(test->world, entity[10 + 2 * i], ESPL_EXTENT_ENTITY),
-                         ESPL_OK);
-        ck_assert_int_eq(
-            espl_destroy(test->world, entity[COUNT / 2 + 3 + 2 * i], ESPL_EXTENT_ENTITY), ESPL_OK);
+        ck_ok(espl_destroy(w, node[10 + 2 * i], ESPL_EXTENT_ENTITY));
+        ck_ok(espl_destroy(w, node[COUNT / 2 + 3 + 2 * i], ESPL_EXTENT_ENTITY));
     }
-    return entity;
 }
+
+FIXTURE(set_up, end);
 
 TEST(trim_changes_nothing_but_where_things_stand)
 {
-    test_world test;
-    espl_entity *const entity = make_everything(&test);
-    const uint64_t hash = logical_hash(test.world, entity, COUNT);
-    const espl_world_stats before = test_stats(test.world);
+    make_everything();
+    const uint64_t hash = logical_hash();
+    const espl_world_stats before = test_stats(w);
     const size_t bytes = test.heap.bytes;
 
-    ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
-    const espl_world_stats after = test_stats(test.world);
-    ck_assert_uint_eq(logical_hash(test.world, entity, COUNT), hash);
-    is_packed(test.world);
+    ck_ok(espl_compact(w));
+    const espl_world_stats after = test_stats(w);
+    ck_assert_uint_eq(logical_hash(), hash);
+    is_packed(w);
     ck_assert_uint_lt(test.heap.bytes, bytes / 2);
     ck_assert_uint_eq(after.entities, before.entities);
     ck_assert_uint_eq(after.solos, before.solos);
@@ -151,18 +141,16 @@ TEST(trim_changes_nothing_but_where_things_stand)
     ck_assert_uint_eq(after.writes, before.writes);
     ck_assert_uint_eq(after.bytes_commands, 0);
     ck_assert_uint_eq(after.archetypes, before.archetypes);
-    test_world_is_valid(test.world);
-    free(entity);
-    test_world_end(&test);
+    test_world_is_valid(w);
 }
 
 // How often a query meets a row whose slot stands before that of the row above it.
-static size_t count_descents(espl_world *world)
+static size_t count_descents(void)
 {
     espl_query query;
     size_t descents = 0;
 
-    ck_assert_int_eq(espl_query_begin(world, NULL, &query), ESPL_OK);
+    ck_ok(espl_query_begin(w, NULL, &query));
     while (espl_query_next(&query)) {
         for (size_t row = 1; row < query.count && query.slots != NULL; ++row) {
             descents += query.slots[row] < query.slots[row - 1];
@@ -172,14 +160,14 @@ static size_t count_descents(espl_world *world)
 }
 
 // Rows of chunks that count as written since a version.
-static size_t count_changed(espl_world *world, uint64_t since)
+static size_t count_changed(uint64_t since)
 {
     const espl_component placement = ESPL_TRANSFORM;
     const espl_query_def def = {.changed = &placement, .changed_count = 1, .since = since};
     espl_query query;
     size_t rows = 0;
 
-    ck_assert_int_eq(espl_query_begin(world, &def, &query), ESPL_OK);
+    ck_ok(espl_query_begin(w, &def, &query));
     while (espl_query_next(&query)) {
         rows += query.count;
     }
@@ -191,73 +179,61 @@ TEST(rows_stand_in_the_order_of_slots)
 {
     enum { LINKS = 20 };
     espl_entity link[LINKS];
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
     for (size_t i = 0; i < LINKS; ++i) {
-        link[i] = test_solo_at(test.world, (float)i, 0, 0);
+        link[i] = test_solo_at(w, (float)i, 0, 0);
     }
     for (size_t i = 0; i + 1 < LINKS; ++i) {
-        ck_assert_int_eq(espl_attach(test.world, link[i], link[i + 1], NULL), ESPL_OK);
+        ck_ok(espl_attach(w, link[i], link[i + 1], NULL));
     }
-    const uint64_t hash = test_logical_hash(test.world);
-    uint64_t seen = espl_get_version(test.world);
+    const uint64_t hash = test_logical_hash(w);
+    uint64_t seen = espl_get_version(w);
 
-    ck_assert_uint_gt(count_descents(test.world), 0);
-    ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
-    ck_assert_uint_eq(count_descents(test.world), 0);
+    ck_assert_uint_gt(count_descents(), 0);
+    ck_ok(espl_compact(w));
+    ck_assert_uint_eq(count_descents(), 0);
     // Who mirrors rows hears of it, once.
-    ck_assert_uint_gt(count_changed(test.world, seen), 0);
-    seen = espl_get_version(test.world);
-    ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
-    ck_assert_uint_eq(count_changed(test.world, seen), 0);
-    ck_assert_uint_eq(test_logical_hash(test.world), hash);
+    ck_assert_uint_gt(count_changed(seen), 0);
+    seen = espl_get_version(w);
+    ck_ok(espl_compact(w));
+    ck_assert_uint_eq(count_changed(seen), 0);
+    ck_assert_uint_eq(test_logical_hash(w), hash);
     for (size_t i = 0; i < LINKS; ++i) {
-        ck_assert_float_eq(test_world_of(test.world, link[i]).position[0], (float)i);
+        ck_assert_float_eq(test_world_of(w, link[i]).position[0], (float)i);
     }
-    test_world_end(&test);
 }
 
 TEST(second_trim_takes_and_gives_nothing)
 {
-    test_world test;
-    espl_entity *const entity = make_everything(&test);
+    make_everything();
 
-    ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
-    const uint64_t hash = test_physical_hash(test.world);
+    ck_ok(espl_compact(w));
+    const uint64_t hash = test_physical_hash(w);
     const size_t bytes = test.heap.bytes, blocks = test.heap.blocks;
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
+    ck_ok(espl_compact(w));
     ck_assert_uint_eq(test.heap.failures, 0);
     test_heap_arm(&test.heap, 0, false);
     ck_assert_uint_eq(test.heap.bytes, bytes);
     ck_assert_uint_eq(test.heap.blocks, blocks);
-    ck_assert_uint_eq(test_physical_hash(test.world), hash);
-    free(entity);
-    test_world_end(&test);
+    ck_assert_uint_eq(test_physical_hash(w), hash);
 }
 
 TEST(what_was_reserved_goes_back)
 {
     const espl_component set[] = {ESPL_TRANSFORM};
-    test_world test;
 
-    test_world_begin(&test, 0, NULL);
-    const espl_entity solo = test_solo(test.world);
-    ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
+    const espl_entity solo = test_solo(w);
+    ck_ok(espl_compact(w));
     const size_t bytes = test.heap.bytes, blocks = test.heap.blocks;
-    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.entities = 40}), ESPL_OK);
-    ck_assert_int_eq(
-        espl_reserve(test.world,
-                     &(espl_reserve_def){.components = set, .component_count = 1, .rows = 40}),
-        ESPL_OK);
-    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.writes = 40}), ESPL_OK);
-    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.side_of = solo}), ESPL_OK);
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.entities = 40}));
+    ck_ok(test_reserve_rows(w, set, 1, 40));
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.writes = 40}));
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.side_of = solo}));
     ck_assert_uint_gt(test.heap.bytes, bytes);
-    ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
+    ck_ok(espl_compact(w));
     ck_assert_uint_eq(test.heap.bytes, bytes);
     ck_assert_uint_eq(test.heap.blocks, blocks);
-    test_world_end(&test);
 }
 
 // A pool that is packed for having many free slots keeps what was reserved.
@@ -266,53 +242,43 @@ TEST(what_was_reserved_outlives_a_pack)
     enum { MANY = 9000, KEPT = 100, MORE = 12000 };
     static espl_entity entities[MORE];
     const espl_component set[] = {ESPL_TRANSFORM};
-    test_world test;
 
     if (test_lacks_room(MANY + MORE, "a pool worth a pack") || test_moves_always()) {
         return;
     }
-    test_world_begin(&test, 0, NULL);
-    ck_assert_int_eq(espl_create(test.world, set, 1, MANY, entities), ESPL_OK);
-    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.entities = MORE}), ESPL_OK);
-    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.components = set,
-                                                                  .component_count = 1,
-                                                                  .rows = MANY + MORE}),
-                     ESPL_OK);
+    ck_ok(espl_create(w, set, 1, MANY, entities));
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.entities = MORE}));
+    ck_ok(test_reserve_rows(w, set, 1, MANY + MORE));
     for (uint32_t i = 0; i < MANY - KEPT; ++i) {
-        ck_assert_int_eq(espl_destroy(test.world, entities[i], ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_ok(espl_destroy(w, entities[i], ESPL_EXTENT_OWNED));
     }
-    ck_assert_int_eq(espl_attach(test.world, entities[MANY - 1], entities[MANY - 2], NULL),
-                     ESPL_OK);
+    ck_ok(espl_attach(w, entities[MANY - 1], entities[MANY - 2], NULL));
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_create(test.world, set, 1, MORE, entities), ESPL_OK);
-    test_heap_arm(&test.heap, 0, false);
-    test_world_end(&test);
+    ck_ok(espl_create(w, set, 1, MORE, entities));
 }
 
 // Past what the world is made of, an empty one keeps what it has met: component sets and indices.
 TEST(emptied_world_takes_hardly_more_than_a_fresh_one)
 {
-    test_world test, fresh;
-    espl_entity *const entity = make_everything(&test);
+    test_world fresh;
+    make_everything();
 
     test_world_begin(&fresh, 4, NULL);
     const size_t issued = COUNT + CLONES * 3;
     for (uint32_t i = 0; i < COUNT; ++i) {
-        if (espl_is_alive(test.world, entity[i])) {
-            ck_assert_int_eq(espl_destroy(test.world, entity[i], ESPL_EXTENT_SUBTREE), ESPL_OK);
+        if (espl_is_alive(w, node[i])) {
+            ck_ok(espl_destroy(w, node[i], ESPL_EXTENT_SUBTREE));
         }
     }
-    ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
-    const espl_world_stats stats = test_stats(test.world);
+    ck_ok(espl_compact(w));
+    const espl_world_stats stats = test_stats(w);
     ck_assert_uint_eq(stats.entities, 0);
     ck_assert_uint_eq(stats.slots, 0);
     ck_assert_uint_eq(stats.bytes_tree, 0);
     ck_assert_uint_eq(stats.bytes_commands, 0);
     ck_assert_uint_eq(stats.chunks, 0);
     ck_assert_uint_le(test.heap.bytes, fresh.heap.bytes + issued * RECORD + 4096);
-    free(entity);
     test_world_end(&fresh);
-    test_world_end(&test);
 }
 
 // The same things made in a world that never held more. What stays of the others is a record for
@@ -320,23 +286,19 @@ TEST(emptied_world_takes_hardly_more_than_a_fresh_one)
 TEST(trimmed_world_takes_no_more_than_one_that_was_always_small)
 {
     enum { PEAK = 50, LEFT = 6 };
-    test_world test, fresh;
+    test_world fresh;
 
-    test_world_begin(&test, 0, NULL);
     test_world_begin(&fresh, 0, NULL);
-    espl_entity *const many = make_chain(test.world, PEAK);
+    node = make_chain(w, PEAK);
     espl_entity *const few = make_chain(fresh.world, LEFT);
-    ck_assert_int_eq(espl_destroy(test.world, many[LEFT], ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
-    ck_assert_uint_le(test_stats(test.world).bytes_tree, test_stats(fresh.world).bytes_tree);
-    ck_assert_uint_le(test_stats(test.world).bytes_commands,
-                      test_stats(fresh.world).bytes_commands);
-    ck_assert_uint_le(test_stats(test.world).bytes_store,
+    ck_ok(espl_destroy(w, node[LEFT], ESPL_EXTENT_OWNED));
+    ck_ok(espl_compact(w));
+    ck_assert_uint_le(test_stats(w).bytes_tree, test_stats(fresh.world).bytes_tree);
+    ck_assert_uint_le(test_stats(w).bytes_commands, test_stats(fresh.world).bytes_commands);
+    ck_assert_uint_le(test_stats(w).bytes_store,
                       test_stats(fresh.world).bytes_store + (PEAK - LEFT) * RECORD);
     ck_assert_uint_le(test.heap.bytes, fresh.heap.bytes + (PEAK - LEFT) * RECORD);
-    free(many);
     free(few);
-    test_world_end(&test);
     test_world_end(&fresh);
 }
 
@@ -349,28 +311,27 @@ TEST_LOOP(trim_without_memory_gives_back_what_it_can, 0, 2)
     size_t least = SIZE_MAX, points = 0, refused = 0;
 
     for (bool has_failed = true; has_failed; ++points) {
-        test_world test;
-        espl_entity *const entity = make_everything(&test);
-        const uint64_t hash = logical_hash(test.world, entity, COUNT);
+        make_everything();
+        const uint64_t hash = logical_hash();
         const size_t bytes = test.heap.bytes;
 
         test_heap_arm(&test.heap, points + 1, _i != 0);
-        const espl_status status = espl_compact(test.world);
+        const espl_status status = espl_compact(w);
         has_failed = test.heap.failures != 0;
         test_heap_arm(&test.heap, 0, false);
         ck_assert(status == ESPL_OK || (status == ESPL_ERR_NO_MEMORY && has_failed));
         refused += status != ESPL_OK;
-        ck_assert_uint_eq(logical_hash(test.world, entity, COUNT), hash);
+        ck_assert_uint_eq(logical_hash(), hash);
         ck_assert_uint_lt(test.heap.bytes, bytes);
-        test_world_is_valid(test.world);
+        test_world_is_valid(w);
 
-        ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
-        is_packed(test.world);
-        ck_assert_uint_eq(logical_hash(test.world, entity, COUNT), hash);
+        ck_ok(espl_compact(w));
+        is_packed(w);
+        ck_assert_uint_eq(logical_hash(), hash);
         least = least == SIZE_MAX ? test.heap.bytes : least;
         ck_assert_uint_eq(test.heap.bytes, least);
-        free(entity);
-        test_world_end(&test);
+        end();
+        set_up();
     }
     ck_assert_uint_gt(points, 1);
     ck_assert_uint_gt(refused, 0);
@@ -378,23 +339,21 @@ TEST_LOOP(trim_without_memory_gives_back_what_it_can, 0, 2)
 
 // Roots that found no range of their own, because their old root was destroyed when there was no memory,
 // with holes between them. The pool has room in front of them, so that a pack moves them.
-static espl_entity *make_roots_in_one_range(test_world *test)
+static void make_roots_in_one_range(void)
 {
-    test_world_begin(test, 3, NULL);
-    espl_entity *const entity = make_chain(test->world, COUNT);
-    const espl_entity root = test_solo(test->world);
+    node = make_chain(w, COUNT);
+    const espl_entity root = test_solo(w);
 
     for (uint32_t i = 1; i < COUNT; i += 4) {
-        ck_assert_int_eq(espl_attach(test->world, entity[i], root, NULL), ESPL_OK);
+        ck_ok(espl_attach(w, node[i], root, NULL));
     }
-    ck_assert_int_eq(espl_destroy(test->world, entity[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
-    test_free_scratch(test->world);
-    test_heap_arm(&test->heap, 1, true);
-    ck_assert_int_eq(espl_destroy(test->world, root, ESPL_EXTENT_ENTITY), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(test->world, entity[6], ESPL_EXTENT_ENTITY), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(test->world, entity[15], ESPL_EXTENT_ENTITY), ESPL_OK);
-    test_heap_arm(&test->heap, 0, false);
-    return entity;
+    ck_ok(espl_destroy(w, node[0], ESPL_EXTENT_SUBTREE));
+    test_free_scratch(w);
+    test_heap_arm(&test.heap, 1, true);
+    ck_ok(espl_destroy(w, root, ESPL_EXTENT_ENTITY));
+    ck_ok(espl_destroy(w, node[6], ESPL_EXTENT_ENTITY));
+    ck_ok(espl_destroy(w, node[15], ESPL_EXTENT_ENTITY));
+    test_heap_arm(&test.heap, 0, false);
 }
 
 // Two allocations of a trim fail: roots that found no ranges are packed together, and stay together.
@@ -405,23 +364,22 @@ TEST(roots_in_one_range_outlive_a_trim_without_memory)
 
     for (size_t first = 1, calls = 1; first <= calls; ++first) {
         for (size_t second = first + 1; second < first + APART; ++second) {
-            test_world test;
-            espl_entity *const entity = make_roots_in_one_range(&test);
-            const uint64_t hash = logical_hash(test.world, entity, COUNT);
+            make_roots_in_one_range();
+            const uint64_t hash = logical_hash();
 
             test_heap_arm(&test.heap, first, false);
             test.heap.fails_again = second;
-            refused += espl_compact(test.world) != ESPL_OK;
+            refused += espl_compact(w) != ESPL_OK;
             calls = test.heap.calls;
             test_heap_arm(&test.heap, 0, false);
-            test_world_is_valid(test.world);
-            ck_assert_uint_eq(logical_hash(test.world, entity, COUNT), hash);
+            test_world_is_valid(w);
+            ck_assert_uint_eq(logical_hash(), hash);
 
-            ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
-            is_packed(test.world);
-            ck_assert_uint_eq(logical_hash(test.world, entity, COUNT), hash);
-            free(entity);
-            test_world_end(&test);
+            ck_ok(espl_compact(w));
+            is_packed(w);
+            ck_assert_uint_eq(logical_hash(), hash);
+            end();
+            set_up();
         }
     }
     ck_assert_uint_gt(refused, 0);
@@ -430,20 +388,14 @@ TEST(roots_in_one_range_outlive_a_trim_without_memory)
 // What was recorded is the user's: it plays as it would have.
 TEST(recorded_commands_outlive_a_trim)
 {
-    espl_command_buffer *commands = NULL;
-    test_world test;
-    espl_entity *const entity = make_everything(&test);
+    make_everything();
 
-    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *const commands = test_commands(w, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
-    ck_assert_int_eq(
-        espl_record_attach(recorder, 0, entity[COUNT / 2], entity[COUNT / 2 - 1], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    ck_assert(
-        espl_entity_equal(espl_get_parent(test.world, entity[COUNT / 2]), entity[COUNT / 2 - 1]));
-    ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
+    ck_ok(espl_record_attach(recorder, 0, node[COUNT / 2], node[COUNT / 2 - 1], NULL));
+    ck_ok(espl_compact(w));
+    ck_ok(espl_play(w, commands, NULL));
+    ck_assert(espl_entity_equal(espl_get_parent(w, node[COUNT / 2]), node[COUNT / 2 - 1]));
+    ck_ok(espl_compact(w));
     espl_command_buffer_destroy(commands);
-    free(entity);
-    test_world_end(&test);
 }

@@ -24,87 +24,89 @@ typedef struct scene {
     espl_status reserved;
 } scene;
 
+static scene s;
+
 static void *allocate(void *user, size_t size, size_t alignment)
 {
-    scene *const s = user;
+    (void)user;
 
-    if (s->stops) {
-        s->stops = false;
-        sem_post(&s->is_inside);
-        while (sem_wait(&s->may_return) != 0) {
+    if (s.stops) {
+        s.stops = false;
+        sem_post(&s.is_inside);
+        while (sem_wait(&s.may_return) != 0) {
         }
     }
     return aligned_take(size, alignment);
 }
 
-static void scene_begin(scene *s, const espl_executor *executor)
+static void scene_begin(const espl_executor *executor)
 {
-    memset(s, 0, sizeof *s);
-    ck_assert_int_eq(sem_init(&s->is_inside, 0, 0), 0);
-    ck_assert_int_eq(sem_init(&s->may_return, 0, 0), 0);
+    memset(&s, 0, sizeof s);
+    ck_assert_int_eq(sem_init(&s.is_inside, 0, 0), 0);
+    ck_assert_int_eq(sem_init(&s.may_return, 0, 0), 0);
     const espl_world_def def = {
-        .allocator = {s, allocate, test_give_block},
-        .hooks = told_hooks(&s->told),
+        .allocator = {NULL, allocate, test_give_block},
+        .hooks = told_hooks(&s.told),
         .executor = executor != NULL ? *executor : espl_executor_serial(),
         .tag = 3,
     };
-    ck_assert_int_eq(espl_world_create(&s->world, &def), ESPL_OK);
-    s->entity = test_solo(s->world);
-    s->child = test_solo(s->world);
-    ck_assert_int_eq(espl_attach(s->world, s->child, s->entity, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(s->world, 1, &s->commands), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(s->world, 1, &s->recorded), ESPL_OK);
+    ck_ok(espl_world_create(&s.world, &def));
+    s.entity = test_solo(s.world);
+    s.child = test_solo(s.world);
+    ck_ok(espl_attach(s.world, s.child, s.entity, NULL));
+    ck_ok(espl_command_buffer_create(s.world, 1, &s.commands));
+    ck_ok(espl_command_buffer_create(s.world, 1, &s.recorded));
 }
 
-static void scene_end(scene *s)
+static void scene_end(void)
 {
-    told_demand_nothing(&s->told);
-    test_world_is_valid(s->world);
-    espl_command_buffer_destroy(s->commands);
-    espl_command_buffer_destroy(s->recorded);
-    espl_world_destroy(s->world);
-    told_demand_nothing(&s->told);
-    sem_destroy(&s->is_inside);
-    sem_destroy(&s->may_return);
+    told_demand_nothing(&s.told);
+    test_world_is_valid(s.world);
+    espl_command_buffer_destroy(s.commands);
+    espl_command_buffer_destroy(s.recorded);
+    espl_world_destroy(s.world);
+    told_demand_nothing(&s.told);
+    sem_destroy(&s.is_inside);
+    sem_destroy(&s.may_return);
 }
 
 static void *reserve(void *context)
 {
-    scene *const s = context;
+    (void)context;
 
-    s->reserved = espl_reserve(s->world, &(espl_reserve_def){.entities = RESERVED});
+    s.reserved = espl_reserve(s.world, &(espl_reserve_def){.entities = RESERVED});
     return NULL;
 }
 
 // Have another thread stop inside espl_reserve().
-static void stop_inside(scene *s)
+static void stop_inside(void)
 {
-    s->stops = true;
-    ck_assert_int_eq(pthread_create(&s->thread, NULL, reserve, s), 0);
-    while (sem_wait(&s->is_inside) != 0) {
+    s.stops = true;
+    ck_assert_int_eq(pthread_create(&s.thread, NULL, reserve, NULL), 0);
+    while (sem_wait(&s.is_inside) != 0) {
     }
 }
 
-static void let_return(scene *s)
+static void let_return(void)
 {
-    sem_post(&s->may_return);
-    ck_assert_int_eq(pthread_join(s->thread, NULL), 0);
-    ck_assert_int_eq(s->reserved, ESPL_OK);
+    sem_post(&s.may_return);
+    ck_assert_int_eq(pthread_join(s.thread, NULL), 0);
+    ck_ok(s.reserved);
 }
 
-static void demand_told(scene *s, const char *call)
+static void demand_told(const char *call)
 {
     told_demand_trap(
-        &s->told,
+        &s.told,
         "%s: Another thread is inside espl_reserve() of the same world; one thread at a "
         "time may change a world, so take turns by a lock, or record commands.",
         call);
 }
 
-#define DEMAND_TOLD(name, call)                  \
-    do {                                         \
-        ck_assert_int_eq((call), ESPL_ERR_BUSY); \
-        demand_told(&s, (name));                 \
+#define DEMAND_TOLD(name, call)           \
+    do {                                  \
+        ck_status((call), ESPL_ERR_BUSY); \
+        demand_told((name));              \
     } while (0)
 
 TEST_IF(a_second_thread_in_a_changing_call_is_refused_and_told, IS_CHECKED)
@@ -116,11 +118,10 @@ TEST_IF(a_second_thread_in_a_changing_call_is_refused_and_told, IS_CHECKED)
     const espl_component_def def = {.name = "late"};
     espl_component component = 0;
     espl_command_buffer *late = NULL;
-    scene s;
 
-    scene_begin(&s, NULL);
+    scene_begin(NULL);
     const espl_write write = {.entity = s.entity, .kind = ESPL_WRITE_LOCAL_POSITION};
-    stop_inside(&s);
+    stop_inside();
     DEMAND_TOLD("espl_create", espl_create(s.world, NULL, 0, 1, NULL));
     DEMAND_TOLD("espl_attach", espl_attach(s.world, s.child, s.entity, NULL));
     DEMAND_TOLD("espl_destroy", espl_destroy(s.world, s.entity, ESPL_EXTENT_OWNED));
@@ -136,28 +137,28 @@ TEST_IF(a_second_thread_in_a_changing_call_is_refused_and_told, IS_CHECKED)
     DEMAND_TOLD("espl_play", (espl_play)(s.world, s.commands, NULL));
     DEMAND_TOLD("espl_sync", (espl_sync)(s.world, NULL));
     espl_command_buffer_reset(s.commands);
-    demand_told(&s, "espl_command_buffer_reset");
+    demand_told("espl_command_buffer_reset");
     espl_command_buffer_destroy(s.commands);
-    demand_told(&s, "espl_command_buffer_destroy");
+    demand_told("espl_command_buffer_destroy");
     espl_world_destroy(s.world);
-    demand_told(&s, "espl_world_destroy");
+    demand_told("espl_world_destroy");
     ck_assert(component == 0 && late == NULL);
-    let_return(&s);
+    let_return();
     // And all of it is possible again.
-    ck_assert_int_eq(espl_set_local_position(s.world, s.child, position), ESPL_OK);
-    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_OK);
-    scene_end(&s);
+    ck_ok(espl_set_local_position(s.world, s.child, position));
+    ck_ok(espl_play(s.world, s.commands, NULL));
+    scene_end();
 }
 
 // --- What is no fault ---
 
 static void *write_some(void *context)
 {
-    scene *const s = context;
+    (void)context;
 
     for (int i = 0; i < 100; ++i) {
-        if (espl_set_local_position(s->world, s->child, (const float[3]){(float)i, 1, 0}) < 0 ||
-            espl_attach(s->world, s->child, s->entity, NULL) < 0) {
+        if (espl_set_local_position(s.world, s.child, (const float[3]){(float)i, 1, 0}) < 0 ||
+            espl_attach(s.world, s.child, s.entity, NULL) < 0) {
             ck_abort();
         }
     }
@@ -166,17 +167,15 @@ static void *write_some(void *context)
 
 TEST(threads_that_take_turns_are_no_fault)
 {
-    scene s;
-
-    scene_begin(&s, NULL);
+    scene_begin(NULL);
     for (int i = 0; i < 10; ++i) {
         pthread_t thread;
 
-        ck_assert_int_eq(pthread_create(&thread, NULL, write_some, &s), 0);
+        ck_assert_int_eq(pthread_create(&thread, NULL, write_some, NULL), 0);
         ck_assert_int_eq(pthread_join(thread, NULL), 0);
-        (void)write_some(&s);
+        (void)write_some(NULL);
     }
-    scene_end(&s);
+    scene_end();
 }
 
 TEST(a_recorder_of_another_thread_is_no_fault)
@@ -185,20 +184,19 @@ TEST(a_recorder_of_another_thread_is_no_fault)
     if (test_moves_always() || test_lacks_room(RESERVED, "a reserve that takes memory")) {
         return;
     }
-    scene s;
 
-    scene_begin(&s, NULL);
+    scene_begin(NULL);
     espl_recorder *const recorder = espl_command_buffer_recorder(s.recorded, 0);
-    ck_assert_int_eq(espl_record_detach(recorder, 0, s.child, ESPL_KEEP_WORLD), ESPL_OK);
-    ck_assert_int_eq(espl_play(s.world, s.recorded, NULL), ESPL_OK);
+    ck_ok(espl_record_detach(recorder, 0, s.child, ESPL_KEEP_WORLD));
+    ck_ok(espl_play(s.world, s.recorded, NULL));
     espl_command_buffer_reset(s.recorded);
-    stop_inside(&s);
+    stop_inside();
     // It needs no memory, for which it would wait until the other thread has its own.
-    ck_assert_int_eq(espl_record_detach(recorder, 0, s.child, ESPL_KEEP_WORLD), ESPL_OK);
+    ck_ok(espl_record_detach(recorder, 0, s.child, ESPL_KEEP_WORLD));
     told_demand_nothing(&s.told);
-    let_return(&s);
-    ck_assert_int_eq(espl_play(s.world, s.recorded, NULL), ESPL_OK);
-    scene_end(&s);
+    let_return();
+    ck_ok(espl_play(s.world, s.recorded, NULL));
+    scene_end();
 }
 
 // An executor whose jobs each have a thread of their own.
@@ -221,13 +219,12 @@ static scene *visited;
 
 static void *visit(void *context)
 {
-    scene *const s = context;
+    (void)context;
 
-    ck_assert_int_eq(espl_set_local_position(s->world, s->child, (const float[3]){4, 5, 6}),
-                     ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_sync(s->world, NULL), ESPL_ERR_BUSY);
-    ck_assert_uint_eq(s->told.lines, 2);
-    s->told.lines = 0;
+    ck_status(espl_set_local_position(s.world, s.child, (const float[3]){4, 5, 6}), ESPL_ERR_BUSY);
+    ck_status(espl_sync(s.world, NULL), ESPL_ERR_BUSY);
+    ck_assert_uint_eq(s.told.lines, 2);
+    s.told.lines = 0;
     visited = NULL;
     return NULL;
 }
@@ -254,16 +251,14 @@ static size_t jobs;
 
 static void change_in_job(espl_writer *writer, const espl_query *rows, void *context)
 {
-    scene *const s = context;
+    (void)context;
     const float position[3] = {4, 5, 6};
 
-    ck_assert_int_eq(
-        espl_writer_write(writer, rows->entities[0], ESPL_WRITE_LOCAL_POSITION, position, NULL),
-        ESPL_OK);
-    ck_assert_int_eq(espl_set_local_position(s->world, s->entity, position), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_compact(s->world), ESPL_ERR_BUSY);
-    ck_assert_uint_eq(s->told.lines, 2);
-    s->told.lines = 0;
+    ck_ok(espl_writer_write(writer, rows->entities[0], ESPL_WRITE_LOCAL_POSITION, position, NULL));
+    ck_status(espl_set_local_position(s.world, s.entity, position), ESPL_ERR_BUSY);
+    ck_status(espl_compact(s.world), ESPL_ERR_BUSY);
+    ck_assert_uint_eq(s.told.lines, 2);
+    s.told.lines = 0;
     jobs += 1;
 }
 
@@ -273,48 +268,44 @@ TEST(jobs_on_other_threads_are_no_fault)
         return;
     }
     const espl_executor executor = {NULL, 4, run_on_threads};
-    scene s;
 
-    scene_begin(&s, &executor);
-    const espl_parallel_def def = {.function = change_in_job, .context = &s};
+    scene_begin(&executor);
+    const espl_parallel_def def = {.function = change_in_job, .context = NULL};
     jobs = 0;
-    ck_assert_int_eq(espl_write_parallel(s.world, &def, NULL), ESPL_OK);
+    ck_ok(espl_write_parallel(s.world, &def, NULL));
     ck_assert_uint_ge(jobs, 1);
     for (int i = 0; i < CREATED; ++i) {
-        ck_assert_int_eq(espl_record_create(espl_command_buffer_recorder(s.commands, 0), 0,
-                                            &(espl_creation_def){.value_count = 0}, 1, NULL),
-                         ESPL_OK);
+        ck_ok(espl_record_create(espl_command_buffer_recorder(s.commands, 0), 0,
+                                 &(espl_creation_def){.value_count = 0}, 1, NULL));
     }
     visited = &s;
-    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_OK);
+    ck_ok(espl_play(s.world, s.commands, NULL));
     ck_assert_ptr_null(visited);
-    scene_end(&s);
+    scene_end();
 }
 
 static void write_in_custom(void *user, const espl_custom_calls *calls)
 {
-    scene *const s = user;
+    (void)user;
     const float position[3] = {7, 8, 9};
 
-    ck_assert_int_eq(espl_set_local_position(calls->world, s->child, position), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_submit(s->recorded), ESPL_OK);
+    ck_ok(espl_set_local_position(calls->world, s.child, position));
+    ck_ok(espl_command_buffer_submit(s.recorded));
     jobs += 1;
 }
 
 TEST(a_custom_command_that_writes_is_no_fault)
 {
     espl_custom_command custom = 0;
-    scene s;
 
-    scene_begin(&s, NULL);
-    const espl_custom_command_def def = {.name = "custom", .user = &s, .function = write_in_custom};
+    scene_begin(NULL);
+    const espl_custom_command_def def = {
+        .name = "custom", .user = NULL, .function = write_in_custom};
     jobs = 0;
-    ck_assert_int_eq(espl_register_command(s.world, &def, &custom), ESPL_OK);
-    ck_assert_int_eq(
-        espl_record_custom(espl_command_buffer_recorder(s.commands, 0), 0, custom, NULL, 0, 0),
-        ESPL_OK);
-    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_OK);
+    ck_ok(espl_register_command(s.world, &def, &custom));
+    ck_ok(espl_record_custom(espl_command_buffer_recorder(s.commands, 0), 0, custom, NULL, 0, 0));
+    ck_ok(espl_play(s.world, s.commands, NULL));
     ck_assert_uint_eq(jobs, 1);
-    ck_assert_int_eq(espl_sync(s.world, NULL), ESPL_OK);
-    scene_end(&s);
+    ck_ok(espl_sync(s.world, NULL));
+    scene_end();
 }
