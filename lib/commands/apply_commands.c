@@ -201,9 +201,8 @@ static void take_transform(const espl__apply *a, espl__new_node *place)
 {
     const espl_transform *const value = espl__entry_transform(lanes_of(a), a->entry);
 
-    place->placement =
-        (espl__placement){espl__pose_of(value), espl__kept_none(), espl__extra_of(value)};
-    place->world = place->placement.local;
+    place->placement.local = place->world = espl__pose_of(value);
+    place->placement.extra = espl__extra_of(value);
     place->keeps_world = a->command->place == ESPL_PLACE_WORLD;
 }
 

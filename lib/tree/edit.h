@@ -60,9 +60,9 @@ typedef struct espl__saved {
 /// A new node. The layer above has data of it under the same number.
 typedef struct espl__made {
     uint32_t slot;
+    uint32_t from;     // ESPL__FROM_TAIL, ESPL__FROM_NURSERY, or the hole before it
     uint32_t source;   // entity of the copied node, or ESPL__NO_ENTITY: no copy
     uint32_t original; // number of the copied node where this edit made it, or ESPL__NO_ENTITY
-    uint32_t from;     // ESPL__FROM_TAIL, ESPL__FROM_NURSERY, or the hole before it
 } espl__made;
 
 /// A relocation: a tree or subtree that gets other slots. There are three kinds.
@@ -187,8 +187,8 @@ typedef struct espl__new_node {
     uint8_t link, inherit;
     bool keeps_world; // `placement` and `world` are those of a root, and `world` is kept
     bool is_bare;     // no transform: the placement is not read
-    espl__placement placement;
-    espl_pose world; // read where keeps_world
+    espl__placement placement; // espl__edit_prepare_new() writes `kept`, which is not read before
+    espl_pose world;           // read where keeps_world
 } espl__new_node;
 
 /// The template of a node that is created, and is no copy.

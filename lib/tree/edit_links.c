@@ -270,20 +270,52 @@ static espl_status place_bare(espl__edit *edit, uint32_t slot, uint32_t parent,
     return espl__edit_put(edit, slot, &shown, &world) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
 
+// Tell whether an attach leaves the placement of a node as it is, and its world alone follows from
+// the new parent.
+static bool keeps_placement(const espl__forest *forest, uint32_t slot,
+                            const espl__attach_rules *rules)
+{
+    return rules->inherit == 0 && rules->stay.position == ESPL_KEEP_LOCAL &&
+           rules->stay.rotation == ESPL_KEEP_LOCAL && rules->stay.scale == ESPL_KEEP_LOCAL &&
+           !espl__slot_is(forest, slot, ESPL__SLOT_KEEPS | ESPL__SLOT_BARE);
+}
+
+// The same for such a node. Its world is not saved, because the undo of the link recomputes it.
+static espl_status move_with_local(espl__edit *edit, uint32_t slot, uint32_t parent,
+                                   uint32_t before, bool is_free)
+{
+    if (parent != ESPL__NO_SLOT) {
+        espl__edit_refresh(edit, parent);
+    }
+    // The worlds below the node may be stale by an ancestor that it leaves.
+    espl__edit_refresh(edit, slot);
+    if (!espl__edit_relink(edit, slot, parent, before, is_free) || !mark_if_moved(edit, slot)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    if (espl__propagate_node(edit->forest, &edit->context, slot)) {
+        espl__edit_mark_stale(edit, slot);
+    }
+    return ESPL_OK;
+}
+
 // Attach a node to another parent, or detach it.
 static espl_status move(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
                         const espl__attach_rules *rules)
 {
     const bool is_bare = espl__slot_is(edit->forest, slot, ESPL__SLOT_BARE);
+    const bool is_free = parent != ESPL__NO_SLOT && rules->link == ESPL_LINK_FREE;
+
+    ESPL_CHECK_FULL(parent == ESPL__NO_SLOT || !espl__edit_is_at_or_below(edit, parent, slot));
+    // Fast path: nothing is stored but the world.
+    if (keeps_placement(edit->forest, slot, rules)) {
+        return move_with_local(edit, slot, parent, before, is_free);
+    }
     const espl_status status =
         is_bare ? place_bare(edit, slot, parent, rules) : place_node(edit, slot, parent, rules);
 
     if (status < 0) {
         return status;
     }
-    const bool is_free = parent != ESPL__NO_SLOT && rules->link == ESPL_LINK_FREE;
-
-    ESPL_CHECK_FULL(parent == ESPL__NO_SLOT || !espl__edit_is_at_or_below(edit, parent, slot));
     return espl__edit_relink(edit, slot, parent, before, is_free) && mark_if_moved(edit, slot)
                ? status
                : ESPL_ERR_NO_MEMORY;

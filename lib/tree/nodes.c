@@ -20,16 +20,10 @@ uint32_t espl__slot_take(espl__forest *forest, uint32_t tree, uint32_t above, ui
     espl__tree *const t = &forest->trees[tree];
 
     ESPL_CHECK(tree != forest->nursery && t->used <= t->capacity && t->live <= t->used);
-    uint32_t slot = espl__hole_take(forest, t, above, after);
+    const uint32_t slot = espl__slot_find(forest, tree, above, after);
 
     if (slot == ESPL__NO_SLOT) {
-        if (t->used == t->capacity) {
-            return ESPL__NO_SLOT;
-        }
-        slot = t->base + t->used;
-        t->used += 1;
-        forest->tree[slot] = tree;
-        *after = ESPL__NO_SLOT - 1;
+        return ESPL__NO_SLOT;
     }
     ESPL_CHECK((above == ESPL__NO_SLOT || slot > above) && forest->tree[slot] == tree);
     t->live += 1;
