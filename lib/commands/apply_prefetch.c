@@ -82,24 +82,31 @@ static inline void prefetch_room(const espl__forest *forest, const espl__tree *t
     }
 }
 
-// The transforms of the first new nodes.
+// The side entry of a slot in a tree.
+static inline void prefetch_entry(const espl__tree *t, uint32_t slot)
+{
+    if (t->side != NULL) {
+        espl__side_prefetch(t->side, t->capacity, slot - t->base);
+    }
+}
+
+// The transforms of the first new nodes: of the first holes, or of the slots after the nodes, two of
+// which are in a line.
 static inline void prefetch_poses(const espl__forest *forest, const espl__tree *t)
 {
-    enum { NODES = 4 };
-    uint32_t hole = t->hole, end = t->base + t->used;
+    enum { NODES = 4, IN_LINE = 64 / sizeof(espl_pose) };
+    uint32_t hole = t->hole, end = t->base + t->used, left = NODES;
 
-    for (int i = 0; i < NODES; ++i) {
-        const uint32_t slot = hole != ESPL__NO_SLOT ? hole : end++;
-
-        if (slot >= forest->capacity) {
-            return;
-        }
-        espl__prefetch_to_write(&forest->local[slot]);
-        espl__prefetch_to_write(&forest->world[slot]);
-        if (t->side != NULL) {
-            espl__side_prefetch(t->side, t->capacity, slot - t->base);
-        }
-        hole = hole != ESPL__NO_SLOT ? forest->links[hole].next : hole;
+    for (; left != 0 && hole != ESPL__NO_SLOT; --left) {
+        espl__prefetch_to_write(&forest->local[hole]);
+        espl__prefetch_to_write(&forest->world[hole]);
+        prefetch_entry(t, hole);
+        hole = forest->links[hole].next;
+    }
+    for (; left > IN_LINE - 1 && end < forest->capacity; left -= IN_LINE, end += IN_LINE) {
+        espl__prefetch_to_write(&forest->local[end]);
+        espl__prefetch_to_write(&forest->world[end]);
+        prefetch_entry(t, end);
     }
 }
 
@@ -171,19 +178,14 @@ static inline void prefetch_last(const espl__forest *forest, const espl__entry *
     }
 }
 
-void espl__apply_prefetch(const espl__forest *forest, const espl__apply_input *in, uint32_t at,
-                          uint32_t end)
+void espl__apply_prefetch(const espl__forest *forest, const espl__apply_input *in, uint32_t at)
 {
-    enum { FIRST = 20, SECOND = 12, THIRD = 6, LAST = 3 };
+    enum { SECOND = 12, THIRD = 6, LAST = 3 };
     const espl__entry *const entries = in->ordered->entries;
-
-    ESPL_CHECK_FULL(at < end && end <= in->ordered->entry_count);
-    if (end - at <= FIRST) {
-        return;
-    }
     const espl__queued *const queue = in->grouped->queue + at;
 
-    prefetch_first(forest, entries, &queue[FIRST]);
+    ESPL_CHECK_FULL(at + ESPL__APPLY_AHEAD < in->ordered->entry_count);
+    prefetch_first(forest, entries, &queue[ESPL__APPLY_AHEAD]);
     prefetch_second(forest, &entries[queue[SECOND].entry], queue[SECOND].home.slot);
     prefetch_third(forest, in, &entries[queue[THIRD].entry], &queue[THIRD].home);
     prefetch_last(forest, &entries[queue[LAST].entry], &queue[LAST].home);

@@ -81,20 +81,6 @@ size_t espl__edit_bytes(espl__edit *edit, size_t *used)
     return bytes;
 }
 
-// Entries of earlier groups stay in the lists, because one undo and one relocation process all
-// groups.
-void espl__edit_begin_group(espl__edit *edit, uint32_t nursery, uint32_t nursery_end)
-{
-    ESPL_CHECK(nursery <= nursery_end);
-    edit->nursery = edit->nursery_begin = nursery;
-    edit->nursery_end = nursery_end;
-    edit->fresh = ESPL__NO_SLOT;
-    edit->lowest = UINT32_MAX;
-    edit->stale_from = espl__array_length(edit->stale);
-    edit->moved_from = espl__array_length(edit->moved);
-    edit->made_from = espl__array_length(edit->made);
-}
-
 bool espl__edit_touch(espl__edit *edit, uint32_t slot)
 {
     // Without a log, note_unsettled() marks the tree, and settling it updates the roles.

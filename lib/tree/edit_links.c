@@ -420,25 +420,32 @@ static bool list_closure(espl__edit *edit, uint32_t top, espl_extent extent, boo
 {
     const espl__forest *const forest = edit->forest;
     const bool has_log = espl__edit_has_log(edit);
-    espl__removed *removed = edit->removed;
-    size_t count = espl__array_length(removed);
-    bool enters = true, has_left_out = false;
+    size_t count = espl__array_length(edit->removed), room = 0;
+    espl__removed *removed = NULL;
+    bool enters = true;
 
+    *has_survivors = false;
     for (uint32_t slot = top; slot != ESPL__NO_SLOT;
          slot = espl__next_in_walk(forest, slot, top, enters)) {
         enters = slot == top || dies(forest, slot, extent);
         if (!enters) {
-            has_left_out = true;
-        } else if (has_log) {
+            *has_survivors = true;
+            continue;
+        }
+        if (room == 0 && has_log) {
+            espl__array_set_length(edit->removed, count);
             if (!ESPL__EDIT_RESERVE(edit, removed, 1)) {
                 return false;
             }
             removed = edit->removed;
+            room = espl__array_capacity(removed) - count;
+        }
+        if (has_log) {
             removed[count++] = (espl__removed){slot, forest->links[slot].entity};
-            espl__array_set_length(removed, count);
+            room -= 1;
         }
     }
-    *has_survivors = has_left_out;
+    espl__array_set_length(edit->removed, count);
     return true;
 }
 
@@ -534,16 +541,17 @@ static bool link_survivors(espl__edit *edit, uint32_t top, const espl__frame *up
 // the relocation, because until then the destroy may be undone.
 static void mark_dead(const espl__edit *edit, size_t from, bool are_marked)
 {
-    const espl__forest *const forest = edit->forest;
+    espl__links *const links = edit->forest->links;
+    uint8_t *const flags = edit->forest->flags;
     const espl__removed *const removed = edit->removed;
     const size_t end = espl__array_length(removed);
 
     ESPL_CHECK(from < end);
     for (size_t i = from; i < end; ++i) {
-        forest->links[removed[i].slot].entity = ESPL__NO_ENTITY;
+        links[removed[i].slot].entity = ESPL__NO_ENTITY;
     }
-    for (size_t i = from; i < end && are_marked; ++i) {
-        forest->flags[removed[i].slot] &= (uint8_t)~ESPL__SLOT_MARK;
+    for (size_t i = from; are_marked && i < end; ++i) {
+        flags[removed[i].slot] &= (uint8_t)~ESPL__SLOT_MARK;
     }
 }
 

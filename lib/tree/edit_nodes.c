@@ -407,23 +407,33 @@ static void pose_copy(espl__edit *edit, const espl__template *source, const espl
     }
 }
 
-// Write the flags and side entries of a copy that is not plain.
+// Write the flags and side entries of a copy that is not plain. Free slots have the default entries.
+// Children come first, because placing a stretch updates the children that have their flags.
 static void fill_copy(espl__edit *edit, const espl__template *source, const espl__new_node *place,
                       const espl__made *made)
 {
     espl__forest *const forest = edit->forest;
+    espl__placement copied;
 
-    espl__slot_fill(forest, made[0].slot, &place->placement, place->is_bare);
-    for (uint32_t i = 1; i < source->count; ++i) {
-        const uint32_t from = source->nodes[i].slot;
-        const espl__placement placement = espl__slot_placement(forest, from);
+    for (uint32_t i = source->count; i-- > 0;) {
+        const uint32_t slot = made[i].slot, from = source->nodes[i].slot;
+        const bool is_bare = i == 0 ? place->is_bare : espl__slot_is(forest, from, ESPL__SLOT_BARE);
+        const bool has_side = espl__tree_of(forest, slot)->side != NULL;
+        const espl__placement *placement = i == 0 ? &place->placement : NULL;
 
-        espl__slot_fill(forest, made[i].slot, &placement,
-                        espl__slot_is(forest, from, ESPL__SLOT_BARE));
-    }
-    // A node in the nursery may have side arrays where one in the tree of the copy has none.
-    for (uint32_t i = 0; i < source->count && !edit->has_side; ++i) {
-        edit->has_side = espl__slot_is(forest, made[i].slot, ESPL__SLOT_SIDE);
+        forest->flags[slot] |=
+            (uint8_t)((has_side ? ESPL__SLOT_SIDE : 0) | (is_bare ? ESPL__SLOT_BARE : 0));
+        edit->has_side = edit->has_side || has_side;
+        if (i != 0 && source->has_side) {
+            copied = espl__slot_placement(forest, from);
+            placement = &copied;
+        }
+        if (placement != NULL && espl__placement_needs_side(placement)) {
+            espl__slot_place(forest, slot, placement);
+        }
+        if (i == 0 || is_bare) {
+            espl__node_update_exceptional(forest, slot);
+        }
     }
 }
 

@@ -265,10 +265,6 @@ void espl__children_update_exceptional(espl__forest *forest, uint32_t slot);
 /// placement needs. Updates the counts of the side arrays, ESPL__SLOT_KEEPS, and
 /// ESPL__SLOT_EXCEPTIONAL of the node and, where the stretch changed, of its children.
 void espl__slot_place(espl__forest *forest, uint32_t slot, const espl__placement *placement);
-/// Write the entries of a new node in the side arrays of its tree, if it has any, and the flags that
-/// follow from the placement. The node is linked, and has no children.
-void espl__slot_fill(espl__forest *forest, uint32_t slot, const espl__placement *placement,
-                     bool is_bare);
 /// Set or clear ESPL__SLOT_BARE. Updates the counts of the side arrays and ESPL__SLOT_EXCEPTIONAL.
 void espl__slot_set_bare(espl__forest *forest, uint32_t slot, bool is_bare);
 /// Make sure that a tree has side arrays, with room for inherit flags where `keeps`.

@@ -165,33 +165,6 @@ void espl__slot_place(espl__forest *forest, uint32_t slot, const espl__placement
     }
 }
 
-// There is no entry before to compare with: holes and unused slots have the default.
-void espl__slot_fill(espl__forest *forest, uint32_t slot, const espl__placement *placement,
-                     bool is_bare)
-{
-    const espl__tree *const tree = espl__tree_of(forest, slot);
-    espl__side *const side = tree->side;
-    const bool keeps = placement->kept.flags != 0;
-
-    ESPL_CHECK(espl__tree_can_hold(tree, placement));
-    forest->flags[slot] |=
-        (uint8_t)((is_bare ? ESPL__SLOT_BARE : 0) | (keeps ? ESPL__SLOT_KEEPS : 0) |
-                  (side != NULL ? ESPL__SLOT_SIDE : 0));
-    if (side != NULL) {
-        const espl__side_counts changes = {own_extras(placement, is_bare), keeps ? 1u : 0u};
-
-        side->extra[slot - tree->base] = placement->extra;
-        if (side->kept != NULL) {
-            side->kept[slot - tree->base] = placement->kept;
-        }
-        // The nursery has no counts, see place_in_side().
-        if (forest->tree[slot] != forest->nursery) {
-            espl__side_count(side, changes);
-        }
-    }
-    espl__node_update_exceptional(forest, slot);
-}
-
 // The side entry of a bare node stays: it is that of its parent from now on, and of the caller to
 // write.
 void espl__slot_set_bare(espl__forest *forest, uint32_t slot, bool is_bare)
