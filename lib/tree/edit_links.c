@@ -230,22 +230,17 @@ bool espl__edit_keep_worlds(espl__edit *edit, uint32_t top, const espl__frame *u
 static espl_status place_node(espl__edit *edit, uint32_t slot, uint32_t parent,
                               const espl__attach_rules *rules)
 {
-    espl__forest *const forest = edit->forest;
-    espl__frame old_room, room;
-    const espl__frame *const old_up = espl__edit_frame(edit, forest->parent[slot], &old_room);
-    const espl__frame *const up = espl__edit_frame(edit, parent, &room);
+    espl__node_state s;
+    espl__frame room;
+    const espl__frame *up = NULL;
 
-    espl__edit_refresh(edit, slot);
-    espl__placement placement = espl__slot_placement(forest, slot);
-    espl_pose world = forest->world[slot];
-    const espl_pose local = espl__placement_seen(&placement, old_up, &world);
-    const espl_status status =
-        espl__placement_move(&placement, &world, &local, up, rules->stay, rules->inherit);
+    espl__edit_read(edit, slot, &s);
+    up = espl__edit_frame(edit, parent, &room);
+    const espl_pose local = espl__placement_seen(&s.placement, s.up, &s.world);
 
-    if (status < 0) {
-        return status;
-    }
-    return espl__edit_put(edit, slot, &placement, &world) ? status : ESPL_ERR_NO_MEMORY;
+    return espl__edit_put_state(
+        edit, &s,
+        espl__placement_move(&s.placement, &s.world, &local, up, rules->stay, rules->inherit));
 }
 
 // The same for a bare node, which has no placement: by ESPL_KEEP_WORLD its descendants keep their
@@ -321,27 +316,6 @@ static espl_status move(espl__edit *edit, uint32_t slot, uint32_t parent, uint32
                : ESPL_ERR_NO_MEMORY;
 }
 
-// Below the present parent, change the inherit flags of a node and snap the parts that the rules
-// name.
-static espl_status place_under_same_parent(espl__edit *edit, uint32_t slot, uint32_t parent,
-                                           const espl__attach_rules *rules)
-{
-    espl__forest *const forest = edit->forest;
-    espl__frame room;
-    const espl__frame *const up = espl__edit_frame(edit, parent, &room);
-
-    espl__edit_refresh(edit, slot);
-    espl__placement placement = espl__slot_placement(forest, slot);
-    espl_pose world = forest->world[slot];
-    const espl_status status =
-        espl__placement_reattach(&placement, &world, up, rules->stay, rules->inherit);
-
-    if (status < 0) {
-        return status;
-    }
-    return espl__edit_put(edit, slot, &placement, &world) ? status : ESPL_ERR_NO_MEMORY;
-}
-
 espl_status espl__edit_set_sibling(espl__edit *edit, uint32_t slot, uint32_t before)
 {
     const espl__forest *const forest = edit->forest;
@@ -367,7 +341,12 @@ static espl_status attach_to_same_parent(espl__edit *edit, uint32_t slot, uint32
     espl_status status = ESPL_OK;
 
     if (!espl__slot_is(forest, slot, ESPL__SLOT_BARE)) {
-        status = place_under_same_parent(edit, slot, parent, rules);
+        espl__node_state s;
+
+        espl__edit_read(edit, slot, &s);
+        status = espl__edit_put_state(
+            edit, &s,
+            espl__placement_reattach(&s.placement, &s.world, s.up, rules->stay, rules->inherit));
     }
     if (status < 0) {
         return status;

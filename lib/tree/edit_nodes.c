@@ -9,86 +9,61 @@
 
 // --- Writes ---
 
-// The state of a node for a change of its placement. Not to be copied, because `up` points into it.
-typedef struct node_state {
-    uint32_t slot;
-    espl__placement placement;
-    espl_pose world;
-    const espl__frame *up; // in `room`, or NULL
-    espl__frame room;
-} node_state;
-
-// Read the state of a node, with its world and its parent's up to date.
-static void read_state(espl__edit *edit, uint32_t slot, node_state *out)
-{
-    const espl__forest *const forest = edit->forest;
-
-    out->slot = slot;
-    out->up = espl__edit_frame(edit, forest->parent[slot], &out->room);
-    espl__edit_refresh(edit, slot);
-    out->placement = espl__slot_placement(forest, slot);
-    out->world = forest->world[slot];
-}
-
-// Store a changed state. A refusal stores nothing.
-static espl_status put_state(espl__edit *edit, const node_state *s, espl_status status)
-{
-    if (status < 0) {
-        return status;
-    }
-    return espl__edit_put(edit, s->slot, &s->placement, &s->world) ? status : ESPL_ERR_NO_MEMORY;
-}
-
-// Carry out a write that reads no world, on a node with a stale ancestor: its world is recomputed
-// later, so that refreshing it now would be wasted.
+// Carry out a write of the local of a node without inherit flags. It reads no world. With a stale
+// ancestor the world of the node is recomputed later, so that refreshing it now would be wasted.
 static espl_status write_local(espl__edit *edit, uint32_t slot, espl_write_kind kind,
                                const espl_write_value *value)
 {
     espl__forest *const forest = edit->forest;
-    const espl_pose before = forest->local[slot], world = forest->world[slot];
+    const bool is_stale = espl__edit_is_below_stale(edit, slot);
+    const espl_pose before = forest->local[slot];
     espl__placement placement = espl__slot_placement(forest, slot);
+    espl_pose world = forest->world[slot];
     const espl_status status = espl__placement_write_local(&placement, kind, value);
 
     if (status < 0) {
         return status;
+    }
+    if (!is_stale) {
+        espl__wide_store(&world, espl__world_below(forest, forest->parent[slot],
+                                                   espl__wide_load(&placement.local)));
     }
     if (!espl__edit_put(edit, slot, &placement, &world)) {
         return ESPL_ERR_NO_MEMORY;
     }
     // The stored world does not belong to the new local. The parent is made stale, because only a
     // stale ancestor recomputes the world of the node itself.
-    if (!espl__pose_is_same(&placement.local, &before)) {
+    if (is_stale && !espl__pose_is_same(&placement.local, &before)) {
         ESPL_CHECK(!espl__is_root(forest, slot));
         espl__edit_mark_stale(edit, forest->parent[slot]);
     }
     return status;
 }
 
-// Fast path: a local write below a stale ancestor needs no world.
 espl_status espl__edit_write(espl__edit *edit, uint32_t slot, espl_write_kind kind,
                              const espl_write_value *value)
 {
-    node_state s;
+    espl__node_state s;
 
-    if (espl__write_is_local(kind) && !espl__slot_is(edit->forest, slot, ESPL__SLOT_KEEPS) &&
-        espl__edit_is_below_stale(edit, slot)) {
+    if (espl__write_is_local(kind) && !espl__slot_is(edit->forest, slot, ESPL__SLOT_KEEPS)) {
         return write_local(edit, slot, kind, value);
     }
-
-    read_state(edit, slot, &s);
-    return put_state(edit, &s, espl__placement_write(&s.placement, &s.world, s.up, kind, value));
+    espl__edit_read(edit, slot, &s);
+    return espl__edit_put_state(edit, &s,
+                                espl__placement_write(&s.placement, &s.world, s.up, kind, value));
 }
 
 espl_status espl__edit_set_inherit(espl__edit *edit, uint32_t slot, uint32_t flags)
 {
-    node_state s;
+    espl__node_state s;
 
-    read_state(edit, slot, &s);
+    espl__edit_read(edit, slot, &s);
     if (s.up == NULL) {
         // No flags on a root is no change.
         return flags != 0 ? ESPL_ERR_NOT_CHILD : ESPL_OK;
     }
-    return put_state(edit, &s, espl__placement_inherit(&s.placement, &s.world, s.up, flags));
+    return espl__edit_put_state(edit, &s,
+                                espl__placement_inherit(&s.placement, &s.world, s.up, flags));
 }
 
 // --- Transforms that are added or removed ---
@@ -210,9 +185,9 @@ espl_status espl__edit_find_template(espl__edit *edit, uint32_t slot, espl__temp
 // A copy has no inherit flags, because a flag belongs to the link to a parent.
 espl__placement espl__edit_source_placement(espl__edit *edit, uint32_t slot, espl_pose *world)
 {
-    node_state s;
+    espl__node_state s;
 
-    read_state(edit, slot, &s);
+    espl__edit_read(edit, slot, &s);
     *world = s.world;
     s.placement.local = espl__placement_seen(&s.placement, s.up, world);
     s.placement.kept = espl__kept_none();

@@ -89,6 +89,34 @@ bool espl__edit_save(espl__edit *edit, uint32_t slot);
 /// see a change. @return false: no memory, nothing stored.
 bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *placement,
                     const espl_pose *world);
+/// The state of a node for a change of its placement. Not to be copied, because `up` points into it.
+typedef struct espl__node_state {
+    uint32_t slot;
+    espl__placement placement;
+    espl_pose world;
+    const espl__frame *up; // in `room`, or NULL
+    espl__frame room;
+} espl__node_state;
+/// Read the state of a node, with its world and its parent's up to date.
+static inline void espl__edit_read(espl__edit *edit, uint32_t slot, espl__node_state *out)
+{
+    const espl__forest *const forest = edit->forest;
+
+    out->slot = slot;
+    out->up = espl__edit_frame(edit, forest->parent[slot], &out->room);
+    espl__edit_refresh(edit, slot);
+    out->placement = espl__slot_placement(forest, slot);
+    out->world = forest->world[slot];
+}
+/// Store a changed state. A refusal (`status` below ESPL_OK) stores nothing.
+/// @return the status, or ESPL_ERR_NO_MEMORY.
+static inline espl_status espl__edit_put_state(espl__edit *edit, const espl__node_state *s,
+                                               espl_status status)
+{
+    return status < 0 || espl__edit_put(edit, s->slot, &s->placement, &s->world)
+               ? status
+               : ESPL_ERR_NO_MEMORY;
+}
 /// Set or clear ESPL__SLOT_BARE of a node. @return false: no memory.
 bool espl__edit_set_bare(espl__edit *edit, uint32_t slot, bool is_bare);
 /// Unlink a node and link it to a parent, or to none (ESPL__NO_SLOT), before a sibling or last.
