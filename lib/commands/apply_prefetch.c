@@ -36,8 +36,16 @@ static inline void prefetch_side(const espl__forest *forest, uint32_t slot)
     }
 }
 
-// A node whose links change. ESPL__NO_SLOT has no effect.
-static inline void prefetch_near(const espl__forest *forest, uint32_t slot)
+// The links of a node that change. ESPL__NO_SLOT has no effect.
+static inline void prefetch_links(const espl__forest *forest, uint32_t slot)
+{
+    if (slot != ESPL__NO_SLOT) {
+        espl__prefetch_to_write(&forest->links[slot]);
+    }
+}
+
+// A child that a walk visits. ESPL__NO_SLOT has no effect.
+static inline void prefetch_child(const espl__forest *forest, uint32_t slot)
 {
     if (slot != ESPL__NO_SLOT) {
         espl__prefetch_to_write(&forest->links[slot]);
@@ -46,21 +54,32 @@ static inline void prefetch_near(const espl__forest *forest, uint32_t slot)
     }
 }
 
-// The nodes whose links change where a node is unlinked, and the parent, whose world is read.
+// The first child of a node, and the nodes whose links change where the node is unlinked.
 static inline void prefetch_unlink(const espl__forest *forest, uint32_t slot)
 {
     const espl__links links = forest->links[slot];
     const uint32_t up = forest->parent[slot];
 
-    prefetch_near(forest, links.first_child);
-    prefetch_near(forest, links.next);
-    prefetch_near(forest, links.previous);
-    prefetch_side(forest, slot);
+    prefetch_child(forest, links.first_child);
+    prefetch_links(forest, links.next);
+    prefetch_links(forest, links.previous);
     if (up != ESPL__NO_SLOT) {
-        prefetch_side(forest, up);
         espl__prefetch_to_write(&forest->links[up]);
         espl__prefetch(&forest->flags[up]);
+    }
+}
+
+// What a change of a placement reads of the node and of its parent.
+static inline void prefetch_placement(const espl__forest *forest, uint32_t slot)
+{
+    const uint32_t up = forest->parent[slot];
+
+    espl__prefetch(&forest->world[slot]);
+    espl__prefetch(&forest->local[slot]);
+    prefetch_side(forest, slot);
+    if (up != ESPL__NO_SLOT) {
         espl__prefetch(&forest->world[up]);
+        prefetch_side(forest, up);
     }
 }
 
@@ -147,19 +166,23 @@ static inline void prefetch_third(const espl__forest *forest, const espl__apply_
     if (home->slot == ESPL__NO_SLOT) {
         return;
     }
-    espl__prefetch(&forest->world[home->slot]);
     if (entry->command->count != 0) {
+        espl__prefetch(&forest->world[home->slot]);
         prefetch_side(forest, home->slot);
-        prefetch_near(forest, forest->links[home->slot].first_child);
+        prefetch_links(forest, forest->links[home->slot].first_child);
         prefetch_room(forest, &forest->trees[home->tree]);
         return;
     }
-    espl__prefetch(&forest->local[home->slot]);
     prefetch_unlink(forest, home->slot);
+    // A destroy reads placements only where nodes survive, which is rare.
+    if (entry->command->kind == ESPL__COMMAND_DESTROY) {
+        return;
+    }
+    prefetch_placement(forest, home->slot);
     if (espl__operand_is_living(&entry->parent)) {
         const uint32_t parent = entry->parent.number;
 
-        prefetch_near(forest, forest->links[parent].first_child);
+        prefetch_links(forest, forest->links[parent].first_child);
         espl__prefetch_to_write(espl__tree_of(forest, parent));
     }
 }
@@ -174,7 +197,7 @@ static inline void prefetch_last(const espl__forest *forest, const espl__entry *
     } else if (home->slot != ESPL__NO_SLOT) {
         const uint32_t first = forest->links[home->slot].first_child;
 
-        prefetch_near(forest, first != ESPL__NO_SLOT ? forest->links[first].next : first);
+        prefetch_child(forest, first != ESPL__NO_SLOT ? forest->links[first].next : first);
     }
 }
 
