@@ -246,8 +246,8 @@ static bool is_plain_copy(const espl__edit *edit, const espl__template *source,
 
 // Make sure that the tree of the parent can hold the placements of a copy. The nursery has side
 // arrays where a command may need them. @return false: no memory.
-static bool ensure_sides(espl__edit *edit, const espl__template *source,
-                         const espl__new_node *place)
+static ESPL__APART bool ensure_copy_sides(espl__edit *edit, const espl__template *source,
+                                          const espl__new_node *place)
 {
     const espl__forest *const forest = edit->forest;
     const uint32_t parent = place->parent;
@@ -265,22 +265,28 @@ static bool ensure_sides(espl__edit *edit, const espl__template *source,
     return is_done;
 }
 
-// Take the slots of a copy, and list its nodes. A node gets a slot above its parent, in the range of
-// the parent (`tree`) if that has one, else in the nursery. The first node of a template is its own
-// parent, so that `made` begins with the parent of the copy.
-// @param made  [source->count] out
-static void take_slots(espl__edit *edit, const espl__template *source, uint32_t parent,
-                       uint32_t before, uint32_t tree, espl__made *made)
+// Take the slots of a copy, list its nodes, and write their flags and links. A node gets a slot
+// above its parent, in the range of the parent (`tree`) if that has one, else in the nursery. The
+// first node of a template is its own parent, so that the list begins with the parent of the copy.
+// The addresses of the arrays are in locals, because the compiler must assume that a store changes a
+// field.
+// @param number  of the first node in the list
+static void link_copy(espl__edit *edit, const espl__template *source, const espl__new_node *place,
+                      uint32_t tree, uint32_t number)
 {
     espl__forest *const forest = edit->forest;
+    espl__links *const links = forest->links;
     uint32_t *const parents = forest->parent;
+    uint8_t *const flags = forest->flags;
     const espl__template_node *const nodes = source->nodes;
+    espl__made *const made = edit->made + number;
     const uint32_t count = source->count;
     espl__tree *const t = &forest->trees[tree];
+    const bool is_free = place->parent != ESPL__NO_SLOT && place->link == ESPL_LINK_FREE;
+    uint32_t before = place->before, live = 0;
     bool is_in_order = (t->flags & ESPL__TREE_IN_ORDER) != 0 && before == ESPL__NO_SLOT;
-    uint32_t live = 0;
 
-    made[0] = (espl__made){.slot = parent,
+    made[0] = (espl__made){.slot = place->parent,
                            .from = tree == forest->nursery ? ESPL__FROM_NURSERY : ESPL__FROM_TAIL};
     for (uint32_t i = 0; i < count; ++i) {
         const espl__made *const above = &made[nodes[i].parent];
@@ -288,7 +294,7 @@ static void take_slots(espl__edit *edit, const espl__template *source, uint32_t 
         uint32_t from = ESPL__FROM_NURSERY, slot = ESPL__NO_SLOT;
 
         if (above->from != ESPL__FROM_NURSERY) {
-            slot = espl__slot_find(forest, tree, up, &from);
+            slot = espl__slot_find(forest, t, up, &from);
         }
         if (slot != ESPL__NO_SLOT) {
             live += 1;
@@ -302,32 +308,9 @@ static void take_slots(espl__edit *edit, const espl__template *source, uint32_t 
                             (parents[slot - 1] > up && parents[slot - 1] != ESPL__NO_SLOT))) {
             is_in_order = false;
         }
-        parents[slot] = up;
         made[i] = (espl__made){slot, from, nodes[i].source, nodes[i].original};
-    }
-    if (tree != forest->nursery) {
-        t->live += live;
-        t->flags &= is_in_order ? UINT32_MAX : ~(uint32_t)ESPL__TREE_IN_ORDER;
-    }
-}
-
-// Write flags and links of the nodes of a copy.
-// @param number  of its first node in the list
-static void link_copy(espl__edit *edit, const espl__new_node *place, uint32_t number,
-                      uint32_t count)
-{
-    const espl__made *const made = edit->made + number;
-    const uint32_t *const parents = edit->forest->parent;
-    espl__links *const links = edit->forest->links;
-    uint8_t *const flags = edit->forest->flags;
-    uint32_t before = place->before;
-    uint8_t flag =
-        place->parent != ESPL__NO_SLOT && place->link == ESPL_LINK_FREE ? ESPL__SLOT_FREE_LINK : 0;
-
-    for (uint32_t i = 0; i < count; ++i) {
-        const uint32_t slot = made[i].slot, up = parents[slot];
-
-        flags[slot] = flag;
+        parents[slot] = up;
+        flags[slot] = 0;
         links[slot].first_child = ESPL__NO_SLOT;
         links[slot].entity = ESPL__MADE | (number + i);
         if (up != ESPL__NO_SLOT) {
@@ -336,7 +319,11 @@ static void link_copy(espl__edit *edit, const espl__new_node *place, uint32_t nu
             links[slot].next = links[slot].previous = ESPL__NO_SLOT;
         }
         before = ESPL__NO_SLOT;
-        flag = 0;
+    }
+    flags[made[0].slot] = is_free ? ESPL__SLOT_FREE_LINK : 0;
+    if (tree != forest->nursery) {
+        t->live += live;
+        t->flags &= is_in_order ? UINT32_MAX : ~(uint32_t)ESPL__TREE_IN_ORDER;
     }
 }
 
@@ -384,8 +371,8 @@ static void pose_copy(espl__edit *edit, const espl__template *source, const espl
 
 // Write the flags and side entries of a copy that is not plain. Free slots have the default entries.
 // Children come first, because placing a stretch updates the children that have their flags.
-static void fill_copy(espl__edit *edit, const espl__template *source, const espl__new_node *place,
-                      const espl__made *made)
+static ESPL__APART void fill_copy(espl__edit *edit, const espl__template *source,
+                                  const espl__new_node *place, const espl__made *made)
 {
     espl__forest *const forest = edit->forest;
     espl__placement copied;
@@ -413,7 +400,7 @@ static void fill_copy(espl__edit *edit, const espl__template *source, const espl
 }
 
 // Mark new nodes as moved that are in the nursery, and their parents are not.
-static bool mark_spilled(espl__edit *edit, const espl__made *made, uint32_t count)
+static ESPL__APART bool mark_spilled(espl__edit *edit, const espl__made *made, uint32_t count)
 {
     const espl__forest *const forest = edit->forest;
     bool is_done = true;
@@ -443,16 +430,15 @@ espl_status espl__edit_clone(espl__edit *edit, const espl__template *source,
                         .a = first,
                         .b = source->count};
 
-    if ((!is_plain && !ensure_sides(edit, source, place)) || !touch_parent(edit, parent) ||
+    if ((!is_plain && !ensure_copy_sides(edit, source, place)) || !touch_parent(edit, parent) ||
         !ESPL__EDIT_RESERVE(edit, log, 1) || !ESPL__EDIT_RESERVE(edit, made, source->count)) {
         return ESPL_ERR_NO_MEMORY;
     }
     espl__made *const nodes = edit->made + first;
 
-    take_slots(edit, source, parent, place->before, tree, nodes);
+    link_copy(edit, source, place, tree, first);
     const bool is_spilled = edit->nursery != nursery && tree != forest->nursery;
 
-    link_copy(edit, place, first, source->count);
     // The nursery may have side arrays where the tree has none.
     if (!is_plain || is_spilled) {
         fill_copy(edit, source, place, nodes);

@@ -533,12 +533,11 @@ ESPL__INLINE void espl__links_insert(espl__links *links, uint32_t slot, uint32_t
 /// @param after  out: the hole before it in the list, ESPL__NO_SLOT where it was the first;
 ///               ESPL__NO_SLOT - 1 for a slot that was no hole.
 /// @return ESPL__NO_SLOT where the range has no such slot.
-ESPL__INLINE uint32_t espl__slot_find(espl__forest *forest, uint32_t tree, uint32_t above,
+ESPL__INLINE uint32_t espl__slot_find(espl__forest *forest, espl__tree *t, uint32_t above,
                                       uint32_t *after)
 {
     enum { LOOKED_AT = 8 };
     espl__links *const links = forest->links;
-    espl__tree *const t = &forest->trees[tree];
     uint32_t before = ESPL__NO_SLOT, *from = &t->hole;
 
     for (int i = 0; i < LOOKED_AT && *from != ESPL__NO_SLOT; ++i) {
@@ -560,7 +559,7 @@ ESPL__INLINE uint32_t espl__slot_find(espl__forest *forest, uint32_t tree, uint3
     const uint32_t slot = t->base + t->used;
 
     t->used += 1;
-    forest->tree[slot] = tree;
+    forest->tree[slot] = (uint32_t)(t - forest->trees);
     *after = ESPL__NO_SLOT - 1;
     return slot;
 }

@@ -20,7 +20,7 @@ uint32_t espl__slot_take(espl__forest *forest, uint32_t tree, uint32_t above, ui
     espl__tree *const t = &forest->trees[tree];
 
     ESPL_CHECK(tree != forest->nursery && t->used <= t->capacity && t->live <= t->used);
-    const uint32_t slot = espl__slot_find(forest, tree, above, after);
+    const uint32_t slot = espl__slot_find(forest, t, above, after);
 
     if (slot == ESPL__NO_SLOT) {
         return ESPL__NO_SLOT;
