@@ -330,14 +330,18 @@ bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *plac
                     const espl_pose *world)
 {
     espl__forest *const forest = edit->forest;
-    const espl__placement now = espl__slot_placement(forest, slot);
+    const espl__extra now = espl__slot_extra(forest, slot);
     const bool is_same_world = espl__pose_is_same(&forest->world[slot], world);
     const bool is_same_stretch =
-        memcmp(now.extra.stretch, placement->extra.stretch, sizeof now.extra.stretch) == 0;
-    const bool is_same_user_data = now.extra.user_data == placement->extra.user_data;
+        memcmp(now.stretch, placement->extra.stretch, sizeof now.stretch) == 0;
+    const bool is_same_user_data = now.user_data == placement->extra.user_data;
 
-    if (is_same_world && espl__placement_is_equal(&now, placement)) {
-        return true;
+    if (is_same_world) {
+        const espl__placement before = espl__slot_placement(forest, slot);
+
+        if (espl__placement_is_equal(&before, placement)) {
+            return true;
+        }
     }
     if (!espl__edit_ensure_side(edit, slot, placement) ||
         ((!is_same_stretch || !is_same_user_data) &&

@@ -40,7 +40,7 @@ void espl__tree_add_debt(espl__forest *forest, espl__context *context, uint32_t 
 // --- Copying ---
 
 // Pass 1: fill parents and links of the new slots. The new range is its own queue: `entity` of a new
-// slot is the old slot until pass 2. @return the number of nodes.
+// slot is the old slot until pass 3. @return the number of nodes.
 static uint32_t queue_nodes(const espl__transfer *transfer, uint32_t root, uint32_t base)
 {
     const espl__links *const old = transfer->from->links;
@@ -112,11 +112,28 @@ void espl__node_copy(const espl__transfer *transfer, uint32_t slot, uint32_t fro
     }
 }
 
-// Pass 2: copy the data of the nodes. The addresses of the arrays are in locals, because the compiler
-// must assume that a store changes a field.
+// Pass 2: copy the side entries of the nodes.
+static void copy_sides(const espl__transfer *transfer, uint32_t base, uint32_t end,
+                       espl__side *side)
+{
+    enum { AHEAD = 8 };
+    const espl__forest *const from = transfer->from;
+    const espl__links *const links = transfer->to->links;
+
+    for (uint32_t slot = base; slot < end; ++slot) {
+        const uint32_t ahead = links[slot + AHEAD < end ? slot + AHEAD : slot].entity;
+        const espl__tree *const t = espl__tree_of(from, ahead);
+
+        espl__side_prefetch(t->side, t->capacity, ahead - t->base);
+        copy_side(from, slot, links[slot].entity, base, side);
+    }
+}
+
+// Pass 3: copy the other data of the nodes. The addresses of the arrays are in locals, because the
+// compiler must assume that a store changes a field.
 // @return the number of exceptional nodes.
 static uint32_t copy_nodes(const espl__transfer *transfer, uint32_t base, uint32_t end,
-                           uint32_t tree, espl__side *side)
+                           uint32_t tree, const espl__side *side)
 {
     enum { AHEAD = 8 };
     espl__forest *const from = transfer->from, *const to = transfer->to;
@@ -144,12 +161,6 @@ static uint32_t copy_nodes(const espl__transfer *transfer, uint32_t base, uint32
         world[slot] = old_world[old];
         flags[slot] = kept;
         exceptional += (kept & ESPL__SLOT_EXCEPTIONAL) / ESPL__SLOT_EXCEPTIONAL;
-        if (side != NULL) {
-            const espl__tree *const t = espl__tree_of(from, ahead);
-
-            espl__side_prefetch(t->side, t->capacity, ahead - t->base);
-            copy_side(from, slot, old, base, side);
-        }
         trees[slot] = tree;
         links[slot].entity = old_links[old].entity;
         if (from == to && old_trees[old] != tree) {
@@ -160,12 +171,15 @@ static uint32_t copy_nodes(const espl__transfer *transfer, uint32_t base, uint32
     return exceptional;
 }
 
-// Two passes, because each has the addresses that it needs in registers.
+// Several passes, because each has the addresses that it needs in registers.
 uint32_t espl__copy_in_order(const espl__transfer *transfer, uint32_t root, uint32_t tree,
                              uint32_t base, espl__side *side, uint32_t *exceptional)
 {
     const uint32_t count = queue_nodes(transfer, root, base);
 
+    if (side != NULL) {
+        copy_sides(transfer, base, base + count, side);
+    }
     *exceptional = copy_nodes(transfer, base, base + count, tree, side);
     transfer->moved(transfer->context, &transfer->to->links[base].entity, base, count);
     return count;
