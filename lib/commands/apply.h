@@ -59,12 +59,16 @@ espl_status espl__apply_disable(espl__apply *a);
 /// applied alone, because its room was not known before (stage_apply.c).
 /// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT.
 espl_status espl__apply_grow_nursery(espl__apply *a, uint32_t closure);
+static inline espl_status espl__apply_ensure_nursery(espl__apply *a, uint32_t closure)
+{
+    // The room of any other group is an upper bound.
+    return a->is_alone ? espl__apply_grow_nursery(a, closure) : ESPL_OK;
+}
 
-/// Prefetch what the commands after number `at` of the queue read and write
-/// (apply_prefetch.c).
-/// @param end  numbers from here on are not read, because another worker may be writing the
-///             entries.
-void espl__apply_prefetch(const espl__forest *forest, const espl__apply_input *in, uint32_t at,
-                          uint32_t end);
+/// Prefetch what the commands after number `at` of the queue read and write (apply_prefetch.c).
+/// Reads ESPL__APPLY_AHEAD commands after it, which must be of the same part, because another worker
+/// may be writing the entries of another one.
+void espl__apply_prefetch(const espl__forest *forest, const espl__apply_input *in, uint32_t at);
+enum { ESPL__APPLY_AHEAD = 20 };
 
 #endif

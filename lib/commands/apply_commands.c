@@ -38,7 +38,7 @@ static const espl__lane_view *lanes_of(const espl__apply *a)
 }
 
 // The sibling that the node comes before; ESPL__NO_SLOT where the command names none.
-static espl_status find_before(const espl__apply *a, uint32_t parent, uint32_t *before)
+static inline espl_status find_before(const espl__apply *a, uint32_t parent, uint32_t *before)
 {
     *before = ESPL__NO_SLOT;
     if (espl_entity_is_null(a->command->before)) {
@@ -201,46 +201,9 @@ static void take_transform(const espl__apply *a, espl__new_node *place)
 {
     const espl_transform *const value = espl__entry_transform(lanes_of(a), a->entry);
 
-    place->placement =
-        (espl__placement){espl__pose_of(value), espl__kept_none(), espl__extra_of(value)};
-    place->world = place->placement.local;
+    place->placement.local = place->world = espl__pose_of(value);
+    place->placement.extra = espl__extra_of(value);
     place->keeps_world = a->command->place == ESPL_PLACE_WORLD;
-}
-
-// List what the playback knows of the nodes that a command is about to make, `copies` times `size`
-// nodes. The first node of each copy has a set. @return false: no memory.
-static inline bool list_made_info(espl__apply *a, uint32_t copies, uint32_t size, uint32_t top_set)
-{
-    const uint32_t template = a->entry->template;
-    const size_t count = (size_t)copies * size;
-
-    if (!ESPL_ARRAY_RESERVE(a->context->heap, ESPL__FOR_COMMANDS, a->part->made, count)) {
-        return false;
-    }
-    const uint32_t first = (uint32_t)espl__array_length(a->part->made);
-    espl__made_info *made = a->part->made + first;
-
-    // Without a template no node has a bucket.
-    const uint32_t top_bucket =
-        template != 0 ? a->in->grouped->sources[template - 1].first_bucket : ESPL__NONE;
-    const uint32_t step = template != 0 ? ESPL__COPY_KINDS : 0;
-
-    // The two lists of made nodes are parallel.
-    ESPL_CHECK(espl__array_length(a->edit->made) == first);
-    for (uint32_t copy = 0; copy < copies; ++copy, made += size) {
-        uint32_t bucket = top_bucket;
-
-        made[0].set = top_set;
-        made[0].first_bucket = top_set == ESPL__NONE ? bucket : ESPL__NONE;
-        for (uint32_t i = 1; i < size; ++i) {
-            bucket += step;
-            made[i].set = ESPL__NONE;
-            made[i].first_bucket = bucket;
-        }
-    }
-    espl__array_set_length(a->part->made, first + count);
-    a->entry->made_begin = first;
-    return true;
 }
 
 // Tell whether a set, with a role and perhaps a transform, stays within ESPL_SET_LIMIT. A made set
@@ -252,12 +215,13 @@ static bool set_fits(const espl__apply *a, uint32_t set, bool has_transform)
     return espl__components_fit(count, has_transform);
 }
 
-// Give the members of a clone, except its top, the sets of their originals.
+// Give the members of a clone, except its top, the sets of their originals. Those of a source that
+// has a template have none.
 static espl_status share_member_sets(espl__apply *a, const espl__template *from, uint32_t first)
 {
     espl_status status = ESPL_OK;
 
-    for (uint32_t i = 1; i < from->count && status == ESPL_OK && a->entry->template == 0; ++i) {
+    for (uint32_t i = 1; i < from->count && status == ESPL_OK; ++i) {
         uint32_t set = ESPL__NONE;
 
         status = espl__components_share(a, from->nodes[i].slot, &set);
@@ -266,30 +230,54 @@ static espl_status share_member_sets(espl__apply *a, const espl__template *from,
     return status;
 }
 
+// Write what the playback knows of the nodes of one copy: [size]. The first one has a set.
+static inline void write_made_info(espl__made_info *made, uint32_t size, uint32_t top_set,
+                                   uint32_t bucket, uint32_t step)
+{
+    made[0].set = top_set;
+    made[0].first_bucket = top_set == ESPL__NONE ? bucket : ESPL__NONE;
+    for (uint32_t i = 1; i < size; ++i) {
+        bucket += step;
+        made[i].set = ESPL__NONE;
+        made[i].first_bucket = bucket;
+    }
+}
+
 // Make the copies of a template, or the nodes of a creation. Precondition: `place` is prepared and
-// the nursery has room. Memory may run out after some nodes are made: made_count tells how many. The
-// nodes of a clone are consecutive, in the order of the template, which clone_references.c relies on.
+// the nursery has room. The nodes of a clone are consecutive, in the order of the template, which
+// clone_references.c relies on.
 static espl_status make_clones(espl__apply *a, const espl__template *from,
                                const espl__new_node *place, uint32_t set)
 {
-    // The slots of the pending entities of the command: [command->count].
+    const uint32_t template = a->entry->template, size = from->count, copies = a->command->count;
+    espl__part *const part = a->part;
+    // The slots of the pending entities of the command.
     uint32_t *const slots = a->out->pending_slots + a->in->ordered->bases[a->entry->lane].pendings +
                             a->command->pending;
+    // Without a template no node has a bucket.
+    const uint32_t bucket =
+        template != 0 ? a->in->grouped->sources[template - 1].first_bucket : ESPL__NONE;
+    const uint32_t step = template != 0 ? ESPL__COPY_KINDS : 0;
+    uint32_t made = (uint32_t)espl__array_length(part->made);
 
-    if (!list_made_info(a, a->command->count, from->count, set)) {
+    if (!ESPL_ARRAY_RESERVE(a->context->heap, ESPL__FOR_COMMANDS, part->made,
+                            (size_t)copies * size)) {
         return espl__apply_no_memory(a);
     }
-    for (uint32_t i = 0; i < a->command->count; ++i) {
-        uint32_t made = 0;
-
+    a->entry->made_begin = made;
+    for (uint32_t i = 0; i < copies; ++i) {
+        // The two lists of made nodes are parallel.
+        write_made_info(part->made + made, size, set, bucket, step);
+        espl__array_set_length(part->made, made + size);
         if (espl__edit_clone(a->edit, from, place, &made) != ESPL_OK ||
-            share_member_sets(a, from, made) != ESPL_OK) {
+            (template == 0 && share_member_sets(a, from, made) != ESPL_OK)) {
             return espl__apply_no_memory(a);
         }
-        a->entry->made_count += from->count;
         slots[i] = a->edit->made[made].slot;
+        made += size;
     }
-    ESPL_CHECK(espl__array_length(a->edit->made) == espl__array_length(a->part->made));
+    a->entry->made_count = copies * size;
+    ESPL_CHECK(espl__array_length(a->edit->made) == espl__array_length(part->made));
     return ESPL_OK;
 }
 
@@ -321,7 +309,7 @@ static espl_status apply_create(espl__apply *a)
     // Placed once for all copies, because they are placed alike.
     const espl_status placed = espl__edit_prepare_new(a->edit, &place);
 
-    status = placed < 0 ? placed : espl__apply_grow_nursery(a, 1);
+    status = placed < 0 ? placed : espl__apply_ensure_nursery(a, 1);
     status = status != ESPL_OK ? status : make_clones(a, &espl__template_of_none, &place, set);
     return status != ESPL_OK ? status : placed;
 }
@@ -402,7 +390,7 @@ static espl_status apply_instantiate(espl__apply *a)
     } else {
         status = espl__edit_find_template(a->edit, source, &found);
     }
-    status = status != ESPL_OK ? status : espl__apply_grow_nursery(a, from->count);
+    status = status != ESPL_OK ? status : espl__apply_ensure_nursery(a, from->count);
     status = status != ESPL_OK ? status : make_clones(a, from, &place, set);
     return status != ESPL_OK ? status : placed;
 }

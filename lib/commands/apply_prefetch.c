@@ -36,8 +36,16 @@ static inline void prefetch_side(const espl__forest *forest, uint32_t slot)
     }
 }
 
-// A node whose links change. ESPL__NO_SLOT has no effect.
-static inline void prefetch_near(const espl__forest *forest, uint32_t slot)
+// The links of a node that change. ESPL__NO_SLOT has no effect.
+static inline void prefetch_links(const espl__forest *forest, uint32_t slot)
+{
+    if (slot != ESPL__NO_SLOT) {
+        espl__prefetch_to_write(&forest->links[slot]);
+    }
+}
+
+// A child that a walk visits. ESPL__NO_SLOT has no effect.
+static inline void prefetch_child(const espl__forest *forest, uint32_t slot)
 {
     if (slot != ESPL__NO_SLOT) {
         espl__prefetch_to_write(&forest->links[slot]);
@@ -46,21 +54,32 @@ static inline void prefetch_near(const espl__forest *forest, uint32_t slot)
     }
 }
 
-// The nodes whose links change where a node is unlinked, and the parent, whose world is read.
+// The first child of a node, and the nodes whose links change where the node is unlinked.
 static inline void prefetch_unlink(const espl__forest *forest, uint32_t slot)
 {
     const espl__links links = forest->links[slot];
     const uint32_t up = forest->parent[slot];
 
-    prefetch_near(forest, links.first_child);
-    prefetch_near(forest, links.next);
-    prefetch_near(forest, links.previous);
-    prefetch_side(forest, slot);
+    prefetch_child(forest, links.first_child);
+    prefetch_links(forest, links.next);
+    prefetch_links(forest, links.previous);
     if (up != ESPL__NO_SLOT) {
-        prefetch_side(forest, up);
         espl__prefetch_to_write(&forest->links[up]);
         espl__prefetch(&forest->flags[up]);
+    }
+}
+
+// What a change of a placement reads of the node and of its parent.
+static inline void prefetch_placement(const espl__forest *forest, uint32_t slot)
+{
+    const uint32_t up = forest->parent[slot];
+
+    espl__prefetch(&forest->world[slot]);
+    espl__prefetch(&forest->local[slot]);
+    prefetch_side(forest, slot);
+    if (up != ESPL__NO_SLOT) {
         espl__prefetch(&forest->world[up]);
+        prefetch_side(forest, up);
     }
 }
 
@@ -82,24 +101,31 @@ static inline void prefetch_room(const espl__forest *forest, const espl__tree *t
     }
 }
 
-// The transforms of the first new nodes.
+// The side entry of a slot in a tree.
+static inline void prefetch_entry(const espl__tree *t, uint32_t slot)
+{
+    if (t->side != NULL) {
+        espl__side_prefetch(t->side, t->capacity, slot - t->base);
+    }
+}
+
+// The transforms of the first new nodes: of the first holes, or of the slots after the nodes, two of
+// which are in a line.
 static inline void prefetch_poses(const espl__forest *forest, const espl__tree *t)
 {
-    enum { NODES = 4 };
-    uint32_t hole = t->hole, end = t->base + t->used;
+    enum { NODES = 4, IN_LINE = 64 / sizeof(espl_pose) };
+    uint32_t hole = t->hole, end = t->base + t->used, left = NODES;
 
-    for (int i = 0; i < NODES; ++i) {
-        const uint32_t slot = hole != ESPL__NO_SLOT ? hole : end++;
-
-        if (slot >= forest->capacity) {
-            return;
-        }
-        espl__prefetch_to_write(&forest->local[slot]);
-        espl__prefetch_to_write(&forest->world[slot]);
-        if (t->side != NULL) {
-            espl__side_prefetch(t->side, t->capacity, slot - t->base);
-        }
-        hole = hole != ESPL__NO_SLOT ? forest->links[hole].next : hole;
+    for (; left != 0 && hole != ESPL__NO_SLOT; --left) {
+        espl__prefetch_to_write(&forest->local[hole]);
+        espl__prefetch_to_write(&forest->world[hole]);
+        prefetch_entry(t, hole);
+        hole = forest->links[hole].next;
+    }
+    for (; left > IN_LINE - 1 && end < forest->capacity; left -= IN_LINE, end += IN_LINE) {
+        espl__prefetch_to_write(&forest->local[end]);
+        espl__prefetch_to_write(&forest->world[end]);
+        prefetch_entry(t, end);
     }
 }
 
@@ -140,19 +166,23 @@ static inline void prefetch_third(const espl__forest *forest, const espl__apply_
     if (home->slot == ESPL__NO_SLOT) {
         return;
     }
-    espl__prefetch(&forest->world[home->slot]);
     if (entry->command->count != 0) {
+        espl__prefetch(&forest->world[home->slot]);
         prefetch_side(forest, home->slot);
-        prefetch_near(forest, forest->links[home->slot].first_child);
+        prefetch_links(forest, forest->links[home->slot].first_child);
         prefetch_room(forest, &forest->trees[home->tree]);
         return;
     }
-    espl__prefetch(&forest->local[home->slot]);
     prefetch_unlink(forest, home->slot);
+    // A destroy reads placements only where nodes survive, which is rare.
+    if (entry->command->kind == ESPL__COMMAND_DESTROY) {
+        return;
+    }
+    prefetch_placement(forest, home->slot);
     if (espl__operand_is_living(&entry->parent)) {
         const uint32_t parent = entry->parent.number;
 
-        prefetch_near(forest, forest->links[parent].first_child);
+        prefetch_links(forest, forest->links[parent].first_child);
         espl__prefetch_to_write(espl__tree_of(forest, parent));
     }
 }
@@ -167,23 +197,18 @@ static inline void prefetch_last(const espl__forest *forest, const espl__entry *
     } else if (home->slot != ESPL__NO_SLOT) {
         const uint32_t first = forest->links[home->slot].first_child;
 
-        prefetch_near(forest, first != ESPL__NO_SLOT ? forest->links[first].next : first);
+        prefetch_child(forest, first != ESPL__NO_SLOT ? forest->links[first].next : first);
     }
 }
 
-void espl__apply_prefetch(const espl__forest *forest, const espl__apply_input *in, uint32_t at,
-                          uint32_t end)
+void espl__apply_prefetch(const espl__forest *forest, const espl__apply_input *in, uint32_t at)
 {
-    enum { FIRST = 20, SECOND = 12, THIRD = 6, LAST = 3 };
+    enum { SECOND = 12, THIRD = 6, LAST = 3 };
     const espl__entry *const entries = in->ordered->entries;
-
-    ESPL_CHECK_FULL(at < end && end <= in->ordered->entry_count);
-    if (end - at <= FIRST) {
-        return;
-    }
     const espl__queued *const queue = in->grouped->queue + at;
 
-    prefetch_first(forest, entries, &queue[FIRST]);
+    ESPL_CHECK_FULL(at + ESPL__APPLY_AHEAD < in->ordered->entry_count);
+    prefetch_first(forest, entries, &queue[ESPL__APPLY_AHEAD]);
     prefetch_second(forest, &entries[queue[SECOND].entry], queue[SECOND].home.slot);
     prefetch_third(forest, in, &entries[queue[THIRD].entry], &queue[THIRD].home);
     prefetch_last(forest, &entries[queue[LAST].entry], &queue[LAST].home);

@@ -223,9 +223,7 @@ espl_status espl__apply_grow_nursery(espl__apply *a, uint32_t closure)
     espl__nursery *const nursery = &a->out->nursery;
     size_t wanted = 0;
 
-    if (!a->is_alone) {
-        return ESPL_OK; // the room of its group is an upper bound
-    }
+    ESPL_CHECK(a->is_alone);
     if (!espl__size_multiply(&wanted, closure, a->command->count) ||
         wanted > UINT32_MAX / 4) { // GCOVR_EXCL_BR_LINE: past what memory holds
         return ESPL_ERR_LIMIT;
@@ -263,56 +261,75 @@ espl_status espl__apply_grow_nursery(espl__apply *a, uint32_t closure)
 static void note_kinds(espl__part *part)
 {
     const espl__forest *const forest = part->edit.forest;
+    const espl__links *const links = forest->links;
     const espl__made *const made = part->edit.made;
+    espl__made_info *const infos = part->made;
     const size_t count = espl__array_length(made);
 
-    ESPL_CHECK(espl__array_length(part->made) == count);
+    ESPL_CHECK(espl__array_length(infos) == count);
     for (size_t i = part->edit.made_from; i < count; ++i) {
         const uint32_t slot = made[i].slot;
-        const bool is_alive = forest->links[slot].entity == (ESPL__MADE | (uint32_t)i);
 
-        part->made[i].kind = is_alive ? espl__slot_kind(forest, slot) : ESPL__COPY_KINDS;
+        infos[i].kind = links[slot].entity == (ESPL__MADE | (uint32_t)i)
+                            ? espl__slot_kind(forest, slot)
+                            : ESPL__COPY_KINDS;
     }
 }
 
 // Apply the commands of a group in their order, until memory runs out.
-static void apply_group(const applying *s, espl__part *part, uint32_t number)
+// @param a    of the part; its command is written here.
+// @param end  of the commands of the part, in the queue.
+static void apply_group(const applying *s, espl__apply *a, uint32_t number, uint32_t end)
 {
-    const espl__grouped *const grouped = s->in->grouped;
-    const espl__queued *const queue = grouped->queue;
-    const espl__group group = grouped->groups[number];
+    const espl__queued *const queue = s->in->grouped->queue;
+    const espl__group group = s->in->grouped->groups[number];
     const espl__group_room room = s->out->rooms[number];
-    const uint32_t end = grouped->groups[part->group_end - 1].entry_end;
     espl__entry *const entries = s->in->ordered->entries;
-    espl__edit *const edit = &part->edit;
-    espl__apply a = {
-        s->context, s->in, s->out, part, edit, edit->forest, .is_alone = room.is_alone};
+    espl__edit *const edit = a->edit;
+    const bool is_far = espl__forest_is_far(a->forest);
 
-    ESPL_CHECK_FULL(number >= part->group_begin && number < part->group_end);
+    ESPL_CHECK_FULL(number >= a->part->group_begin && number < a->part->group_end);
+    espl__edit_begin_group(edit, room.begin, room.end);
     // A group that is applied alone begins where the nursery ends, and grows it.
     if (room.is_alone) {
         espl__edit_begin_group(edit, s->out->nursery.end, s->out->nursery.end);
-    } else {
-        espl__edit_begin_group(edit, room.begin, room.end);
     }
     for (uint32_t k = group.entry_begin; k < group.entry_end; ++k) {
         espl__entry *const entry = &entries[queue[k].entry];
 
-        if (espl__forest_is_far(a.forest)) {
-            espl__apply_prefetch(a.forest, s->in, k, end);
+        if (is_far && end - k > ESPL__APPLY_AHEAD) {
+            espl__apply_prefetch(a->forest, s->in, k);
         }
-        a.entry = entry;
-        a.command = entry->command;
-        entry->part = part->number;
+        a->entry = entry;
+        a->command = entry->command;
+        entry->part = a->part->number;
         entry->made_begin = entry->made_count = 0;
-        entry->status = espl__apply_command(&a);
+        entry->status = espl__apply_command(a);
         if (edit->status != ESPL_OK) {
             return;
         }
     }
-    note_kinds(part);
+    note_kinds(a->part);
     // Which nodes have to move is found group by group, while their lines are in the cache.
     edit->status = espl__edit_survey(edit);
+}
+
+// Apply the groups of a part that are applied alone, or the others.
+static void apply_groups(const applying *s, espl__part *part, bool are_alone)
+{
+    espl__edit *const edit = &part->edit;
+    espl__apply a = {s->context, s->in, s->out, part, edit, edit->forest, .is_alone = are_alone};
+
+    if (part->group_begin == part->group_end) {
+        return;
+    }
+    const uint32_t end = s->in->grouped->groups[part->group_end - 1].entry_end;
+
+    for (uint32_t i = part->group_begin; i < part->group_end && edit->status == ESPL_OK; ++i) {
+        if (s->out->rooms[i].is_alone == are_alone) {
+            apply_group(s, &a, i, end);
+        }
+    }
 }
 
 // Mark all roots of a range, as if a command had edited them: a destroy without memory left them
@@ -345,23 +362,7 @@ static void apply_part(void *context, size_t number)
             part->edit.status = espl__edit_survey(&part->edit);
         }
     }
-    for (uint32_t i = part->group_begin; i < part->group_end && part->edit.status == ESPL_OK; ++i) {
-        if (!s->out->rooms[i].is_alone) {
-            apply_group(s, part, i);
-        }
-    }
-}
-
-// Apply all groups that must be applied alone, as the last part.
-static void apply_alone(const applying *s)
-{
-    espl__part *const part = s->out->parts[s->out->part_count - 1];
-
-    for (uint32_t i = 0; i < s->in->grouped->group_count && part->edit.status == ESPL_OK; ++i) {
-        if (s->out->rooms[i].is_alone) {
-            apply_group(s, part, i);
-        }
-    }
+    apply_groups(s, part, false);
 }
 
 // --- Parts ---
@@ -546,7 +547,7 @@ espl_status espl__stage_apply(espl__stage_context *context, const espl__apply_in
 
     status = espl__run_jobs(context->executor, context->hooks, apply_part, &s, jobs);
     if (status == ESPL_OK && has_alone) {
-        apply_alone(&s);
+        apply_groups(&s, out->parts[out->part_count - 1], true);
     }
     status = status != ESPL_OK ? status : check_parts(out);
     if (status == ESPL_OK && in->request->is_strict) {

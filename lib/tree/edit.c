@@ -81,20 +81,6 @@ size_t espl__edit_bytes(espl__edit *edit, size_t *used)
     return bytes;
 }
 
-// Entries of earlier groups stay in the lists, because one undo and one relocation process all
-// groups.
-void espl__edit_begin_group(espl__edit *edit, uint32_t nursery, uint32_t nursery_end)
-{
-    ESPL_CHECK(nursery <= nursery_end);
-    edit->nursery = edit->nursery_begin = nursery;
-    edit->nursery_end = nursery_end;
-    edit->fresh = ESPL__NO_SLOT;
-    edit->lowest = UINT32_MAX;
-    edit->stale_from = espl__array_length(edit->stale);
-    edit->moved_from = espl__array_length(edit->moved);
-    edit->made_from = espl__array_length(edit->made);
-}
-
 bool espl__edit_touch(espl__edit *edit, uint32_t slot)
 {
     // Without a log, note_unsettled() marks the tree, and settling it updates the roles.
@@ -344,14 +330,18 @@ bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *plac
                     const espl_pose *world)
 {
     espl__forest *const forest = edit->forest;
-    const espl__placement now = espl__slot_placement(forest, slot);
+    const espl__extra now = espl__slot_extra(forest, slot);
     const bool is_same_world = espl__pose_is_same(&forest->world[slot], world);
     const bool is_same_stretch =
-        memcmp(now.extra.stretch, placement->extra.stretch, sizeof now.extra.stretch) == 0;
-    const bool is_same_user_data = now.extra.user_data == placement->extra.user_data;
+        memcmp(now.stretch, placement->extra.stretch, sizeof now.stretch) == 0;
+    const bool is_same_user_data = now.user_data == placement->extra.user_data;
 
-    if (is_same_world && espl__placement_is_equal(&now, placement)) {
-        return true;
+    if (is_same_world) {
+        const espl__placement before = espl__slot_placement(forest, slot);
+
+        if (espl__placement_is_equal(&before, placement)) {
+            return true;
+        }
     }
     if (!espl__edit_ensure_side(edit, slot, placement) ||
         ((!is_same_stretch || !is_same_user_data) &&

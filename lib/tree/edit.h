@@ -60,9 +60,9 @@ typedef struct espl__saved {
 /// A new node. The layer above has data of it under the same number.
 typedef struct espl__made {
     uint32_t slot;
+    uint32_t from;     // ESPL__FROM_TAIL, ESPL__FROM_NURSERY, or the hole before it
     uint32_t source;   // entity of the copied node, or ESPL__NO_ENTITY: no copy
     uint32_t original; // number of the copied node where this edit made it, or ESPL__NO_ENTITY
-    uint32_t from;     // ESPL__FROM_TAIL, ESPL__FROM_NURSERY, or the hole before it
 } espl__made;
 
 /// A relocation: a tree or subtree that gets other slots. There are three kinds.
@@ -147,9 +147,20 @@ void espl__edit_begin(espl__edit *edit);
 void espl__edit_free(espl__edit *edit);
 /// Return the bytes of the lists. @param used  out: bytes of their items.
 size_t espl__edit_bytes(espl__edit *edit, size_t *used);
-/// Begin the commands of a group of trees that no other group of any edit changes.
+/// Begin the commands of a group of trees that no other group of any edit changes. Entries of
+/// earlier groups stay in the lists, because one undo and one relocation process all groups.
 /// @param nursery, nursery_end  slots for the new nodes of the group.
-void espl__edit_begin_group(espl__edit *edit, uint32_t nursery, uint32_t nursery_end);
+static inline void espl__edit_begin_group(espl__edit *edit, uint32_t nursery, uint32_t nursery_end)
+{
+    ESPL_CHECK(nursery <= nursery_end);
+    edit->nursery = edit->nursery_begin = nursery;
+    edit->nursery_end = nursery_end;
+    edit->fresh = ESPL__NO_SLOT;
+    edit->lowest = UINT32_MAX;
+    edit->stale_from = espl__array_length(edit->stale);
+    edit->moved_from = espl__array_length(edit->moved);
+    edit->made_from = espl__array_length(edit->made);
+}
 
 /// Tell whether a node is `top` or a descendant of it.
 bool espl__edit_is_at_or_below(const espl__edit *edit, uint32_t slot, uint32_t top);
@@ -187,8 +198,8 @@ typedef struct espl__new_node {
     uint8_t link, inherit;
     bool keeps_world; // `placement` and `world` are those of a root, and `world` is kept
     bool is_bare;     // no transform: the placement is not read
-    espl__placement placement;
-    espl_pose world; // read where keeps_world
+    espl__placement placement; // espl__edit_prepare_new() writes `kept`, which is not read before
+    espl_pose world;           // read where keeps_world
 } espl__new_node;
 
 /// The template of a node that is created, and is no copy.
@@ -219,7 +230,16 @@ void espl__edit_undo(espl__edit *edit);
 /// parent with a higher slot, and new roots. Also sorts its stale nodes. espl__edit_undo() undoes
 /// its changes as well.
 /// @return ESPL_OK, ESPL_ERR_NO_MEMORY.
-espl_status espl__edit_survey(espl__edit *edit);
+espl_status espl__edit_survey_moved(espl__edit *edit);
+static inline espl_status espl__edit_survey(espl__edit *edit)
+{
+    // Fast path: no node of the group moves, and at most one is stale.
+    return espl__array_length(edit->moved) == edit->moved_from &&
+                   edit->nursery == edit->nursery_begin &&
+                   espl__array_length(edit->stale) - edit->stale_from <= 1
+               ? ESPL_OK
+               : espl__edit_survey_moved(edit);
+}
 /// Allocate all memory of the relocations of some edits: ranges, headers, side arrays. Adds the
 /// growths of trees whose range is too short for what arrives.
 /// @return ESPL_OK; ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT: the edits can be undone.

@@ -230,22 +230,17 @@ bool espl__edit_keep_worlds(espl__edit *edit, uint32_t top, const espl__frame *u
 static espl_status place_node(espl__edit *edit, uint32_t slot, uint32_t parent,
                               const espl__attach_rules *rules)
 {
-    espl__forest *const forest = edit->forest;
-    espl__frame old_room, room;
-    const espl__frame *const old_up = espl__edit_frame(edit, forest->parent[slot], &old_room);
-    const espl__frame *const up = espl__edit_frame(edit, parent, &room);
+    espl__node_state s;
+    espl__frame room;
+    const espl__frame *up = NULL;
 
-    espl__edit_refresh(edit, slot);
-    espl__placement placement = espl__slot_placement(forest, slot);
-    espl_pose world = forest->world[slot];
-    const espl_pose local = espl__placement_seen(&placement, old_up, &world);
-    const espl_status status =
-        espl__placement_move(&placement, &world, &local, up, rules->stay, rules->inherit);
+    espl__edit_read(edit, slot, &s);
+    up = espl__edit_frame(edit, parent, &room);
+    const espl_pose local = espl__placement_seen(&s.placement, s.up, &s.world);
 
-    if (status < 0) {
-        return status;
-    }
-    return espl__edit_put(edit, slot, &placement, &world) ? status : ESPL_ERR_NO_MEMORY;
+    return espl__edit_put_state(
+        edit, &s,
+        espl__placement_move(&s.placement, &s.world, &local, up, rules->stay, rules->inherit));
 }
 
 // The same for a bare node, which has no placement: by ESPL_KEEP_WORLD its descendants keep their
@@ -270,44 +265,55 @@ static espl_status place_bare(espl__edit *edit, uint32_t slot, uint32_t parent,
     return espl__edit_put(edit, slot, &shown, &world) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
 
+// Tell whether an attach leaves the placement of a node as it is, and its world alone follows from
+// the new parent.
+static bool keeps_placement(const espl__forest *forest, uint32_t slot,
+                            const espl__attach_rules *rules)
+{
+    return rules->inherit == 0 && rules->stay.position == ESPL_KEEP_LOCAL &&
+           rules->stay.rotation == ESPL_KEEP_LOCAL && rules->stay.scale == ESPL_KEEP_LOCAL &&
+           !espl__slot_is(forest, slot, ESPL__SLOT_KEEPS | ESPL__SLOT_BARE);
+}
+
+// The same for such a node. Its world is not saved, because the undo of the link recomputes it.
+static espl_status move_with_local(espl__edit *edit, uint32_t slot, uint32_t parent,
+                                   uint32_t before, bool is_free)
+{
+    if (parent != ESPL__NO_SLOT) {
+        espl__edit_refresh(edit, parent);
+    }
+    // The worlds below the node may be stale by an ancestor that it leaves.
+    espl__edit_refresh(edit, slot);
+    if (!espl__edit_relink(edit, slot, parent, before, is_free) || !mark_if_moved(edit, slot)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    if (espl__propagate_node(edit->forest, &edit->context, slot)) {
+        espl__edit_mark_stale(edit, slot);
+    }
+    return ESPL_OK;
+}
+
 // Attach a node to another parent, or detach it.
 static espl_status move(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
                         const espl__attach_rules *rules)
 {
     const bool is_bare = espl__slot_is(edit->forest, slot, ESPL__SLOT_BARE);
+    const bool is_free = parent != ESPL__NO_SLOT && rules->link == ESPL_LINK_FREE;
+
+    ESPL_CHECK_FULL(parent == ESPL__NO_SLOT || !espl__edit_is_at_or_below(edit, parent, slot));
+    // Fast path: nothing is stored but the world.
+    if (keeps_placement(edit->forest, slot, rules)) {
+        return move_with_local(edit, slot, parent, before, is_free);
+    }
     const espl_status status =
         is_bare ? place_bare(edit, slot, parent, rules) : place_node(edit, slot, parent, rules);
 
     if (status < 0) {
         return status;
     }
-    const bool is_free = parent != ESPL__NO_SLOT && rules->link == ESPL_LINK_FREE;
-
-    ESPL_CHECK_FULL(parent == ESPL__NO_SLOT || !espl__edit_is_at_or_below(edit, parent, slot));
     return espl__edit_relink(edit, slot, parent, before, is_free) && mark_if_moved(edit, slot)
                ? status
                : ESPL_ERR_NO_MEMORY;
-}
-
-// Below the present parent, change the inherit flags of a node and snap the parts that the rules
-// name.
-static espl_status place_under_same_parent(espl__edit *edit, uint32_t slot, uint32_t parent,
-                                           const espl__attach_rules *rules)
-{
-    espl__forest *const forest = edit->forest;
-    espl__frame room;
-    const espl__frame *const up = espl__edit_frame(edit, parent, &room);
-
-    espl__edit_refresh(edit, slot);
-    espl__placement placement = espl__slot_placement(forest, slot);
-    espl_pose world = forest->world[slot];
-    const espl_status status =
-        espl__placement_reattach(&placement, &world, up, rules->stay, rules->inherit);
-
-    if (status < 0) {
-        return status;
-    }
-    return espl__edit_put(edit, slot, &placement, &world) ? status : ESPL_ERR_NO_MEMORY;
 }
 
 espl_status espl__edit_set_sibling(espl__edit *edit, uint32_t slot, uint32_t before)
@@ -335,7 +341,12 @@ static espl_status attach_to_same_parent(espl__edit *edit, uint32_t slot, uint32
     espl_status status = ESPL_OK;
 
     if (!espl__slot_is(forest, slot, ESPL__SLOT_BARE)) {
-        status = place_under_same_parent(edit, slot, parent, rules);
+        espl__node_state s;
+
+        espl__edit_read(edit, slot, &s);
+        status = espl__edit_put_state(
+            edit, &s,
+            espl__placement_reattach(&s.placement, &s.world, s.up, rules->stay, rules->inherit));
     }
     if (status < 0) {
         return status;
@@ -388,25 +399,32 @@ static bool list_closure(espl__edit *edit, uint32_t top, espl_extent extent, boo
 {
     const espl__forest *const forest = edit->forest;
     const bool has_log = espl__edit_has_log(edit);
-    espl__removed *removed = edit->removed;
-    size_t count = espl__array_length(removed);
-    bool enters = true, has_left_out = false;
+    size_t count = espl__array_length(edit->removed), room = 0;
+    espl__removed *removed = NULL;
+    bool enters = true;
 
+    *has_survivors = false;
     for (uint32_t slot = top; slot != ESPL__NO_SLOT;
          slot = espl__next_in_walk(forest, slot, top, enters)) {
         enters = slot == top || dies(forest, slot, extent);
         if (!enters) {
-            has_left_out = true;
-        } else if (has_log) {
+            *has_survivors = true;
+            continue;
+        }
+        if (room == 0 && has_log) {
+            espl__array_set_length(edit->removed, count);
             if (!ESPL__EDIT_RESERVE(edit, removed, 1)) {
                 return false;
             }
             removed = edit->removed;
+            room = espl__array_capacity(removed) - count;
+        }
+        if (has_log) {
             removed[count++] = (espl__removed){slot, forest->links[slot].entity};
-            espl__array_set_length(removed, count);
+            room -= 1;
         }
     }
-    *has_survivors = has_left_out;
+    espl__array_set_length(edit->removed, count);
     return true;
 }
 
@@ -502,16 +520,17 @@ static bool link_survivors(espl__edit *edit, uint32_t top, const espl__frame *up
 // the relocation, because until then the destroy may be undone.
 static void mark_dead(const espl__edit *edit, size_t from, bool are_marked)
 {
-    const espl__forest *const forest = edit->forest;
+    espl__links *const links = edit->forest->links;
+    uint8_t *const flags = edit->forest->flags;
     const espl__removed *const removed = edit->removed;
     const size_t end = espl__array_length(removed);
 
     ESPL_CHECK(from < end);
     for (size_t i = from; i < end; ++i) {
-        forest->links[removed[i].slot].entity = ESPL__NO_ENTITY;
+        links[removed[i].slot].entity = ESPL__NO_ENTITY;
     }
-    for (size_t i = from; i < end && are_marked; ++i) {
-        forest->flags[removed[i].slot] &= (uint8_t)~ESPL__SLOT_MARK;
+    for (size_t i = from; are_marked && i < end; ++i) {
+        flags[removed[i].slot] &= (uint8_t)~ESPL__SLOT_MARK;
     }
 }
 

@@ -4,92 +4,66 @@
 // changes anything, and placement.c says what a write means.
 #include "lib/tree/edit_steps.h"
 
-#include "lib/math/wide.h"
 #include "lib/tree/layout.h"
 #include "lib/tree/writes.h"
 
 // --- Writes ---
 
-// The state of a node for a change of its placement. Not to be copied, because `up` points into it.
-typedef struct node_state {
-    uint32_t slot;
-    espl__placement placement;
-    espl_pose world;
-    const espl__frame *up; // in `room`, or NULL
-    espl__frame room;
-} node_state;
-
-// Read the state of a node, with its world and its parent's up to date.
-static void read_state(espl__edit *edit, uint32_t slot, node_state *out)
-{
-    const espl__forest *const forest = edit->forest;
-
-    out->slot = slot;
-    out->up = espl__edit_frame(edit, forest->parent[slot], &out->room);
-    espl__edit_refresh(edit, slot);
-    out->placement = espl__slot_placement(forest, slot);
-    out->world = forest->world[slot];
-}
-
-// Store a changed state. A refusal stores nothing.
-static espl_status put_state(espl__edit *edit, const node_state *s, espl_status status)
-{
-    if (status < 0) {
-        return status;
-    }
-    return espl__edit_put(edit, s->slot, &s->placement, &s->world) ? status : ESPL_ERR_NO_MEMORY;
-}
-
-// Carry out a write that reads no world, on a node with a stale ancestor: its world is recomputed
-// later, so that refreshing it now would be wasted.
+// Carry out a write of the local of a node without inherit flags. It reads no world. With a stale
+// ancestor the world of the node is recomputed later, so that refreshing it now would be wasted.
 static espl_status write_local(espl__edit *edit, uint32_t slot, espl_write_kind kind,
                                const espl_write_value *value)
 {
     espl__forest *const forest = edit->forest;
-    const espl_pose before = forest->local[slot], world = forest->world[slot];
+    const bool is_stale = espl__edit_is_below_stale(edit, slot);
+    const espl_pose before = forest->local[slot];
     espl__placement placement = espl__slot_placement(forest, slot);
+    espl_pose world = forest->world[slot];
     const espl_status status = espl__placement_write_local(&placement, kind, value);
 
     if (status < 0) {
         return status;
+    }
+    if (!is_stale) {
+        espl__wide_store(&world, espl__world_below(forest, forest->parent[slot],
+                                                   espl__wide_load(&placement.local)));
     }
     if (!espl__edit_put(edit, slot, &placement, &world)) {
         return ESPL_ERR_NO_MEMORY;
     }
     // The stored world does not belong to the new local. The parent is made stale, because only a
     // stale ancestor recomputes the world of the node itself.
-    if (!espl__pose_is_same(&placement.local, &before)) {
+    if (is_stale && !espl__pose_is_same(&placement.local, &before)) {
         ESPL_CHECK(!espl__is_root(forest, slot));
         espl__edit_mark_stale(edit, forest->parent[slot]);
     }
     return status;
 }
 
-// Fast path: a local write below a stale ancestor needs no world.
 espl_status espl__edit_write(espl__edit *edit, uint32_t slot, espl_write_kind kind,
                              const espl_write_value *value)
 {
-    node_state s;
+    espl__node_state s;
 
-    if (espl__write_is_local(kind) && !espl__slot_is(edit->forest, slot, ESPL__SLOT_KEEPS) &&
-        espl__edit_is_below_stale(edit, slot)) {
+    if (espl__write_is_local(kind) && !espl__slot_is(edit->forest, slot, ESPL__SLOT_KEEPS)) {
         return write_local(edit, slot, kind, value);
     }
-
-    read_state(edit, slot, &s);
-    return put_state(edit, &s, espl__placement_write(&s.placement, &s.world, s.up, kind, value));
+    espl__edit_read(edit, slot, &s);
+    return espl__edit_put_state(edit, &s,
+                                espl__placement_write(&s.placement, &s.world, s.up, kind, value));
 }
 
 espl_status espl__edit_set_inherit(espl__edit *edit, uint32_t slot, uint32_t flags)
 {
-    node_state s;
+    espl__node_state s;
 
-    read_state(edit, slot, &s);
+    espl__edit_read(edit, slot, &s);
     if (s.up == NULL) {
         // No flags on a root is no change.
         return flags != 0 ? ESPL_ERR_NOT_CHILD : ESPL_OK;
     }
-    return put_state(edit, &s, espl__placement_inherit(&s.placement, &s.world, s.up, flags));
+    return espl__edit_put_state(edit, &s,
+                                espl__placement_inherit(&s.placement, &s.world, s.up, flags));
 }
 
 // --- Transforms that are added or removed ---
@@ -211,9 +185,9 @@ espl_status espl__edit_find_template(espl__edit *edit, uint32_t slot, espl__temp
 // A copy has no inherit flags, because a flag belongs to the link to a parent.
 espl__placement espl__edit_source_placement(espl__edit *edit, uint32_t slot, espl_pose *world)
 {
-    node_state s;
+    espl__node_state s;
 
-    read_state(edit, slot, &s);
+    espl__edit_read(edit, slot, &s);
     *world = s.world;
     s.placement.local = espl__placement_seen(&s.placement, s.up, world);
     s.placement.kept = espl__kept_none();
@@ -226,25 +200,17 @@ espl_status espl__edit_prepare_new(espl__edit *edit, espl__new_node *place)
 {
     static const espl__keep_rules local_stays = {ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL};
     static const espl__keep_rules world_stays = {ESPL_KEEP_WORLD, ESPL_KEEP_WORLD, ESPL_KEEP_WORLD};
-    const espl__forest *const forest = edit->forest;
-    const bool is_root = place->parent == ESPL__NO_SLOT;
-
-    if (!is_root) {
+    if (place->parent != ESPL__NO_SLOT) {
         espl__edit_refresh(edit, place->parent);
     }
+    place->placement.kept = espl__kept_none();
     const espl_pose local = place->placement.local;
     const espl__wide_pose pose = espl__wide_load(&local);
 
-    // Fast path: without inherit flags, and below a parent without side arrays, only the world is
-    // to be computed.
+    // Fast path: without inherit flags only the world is to be computed.
     if (!place->is_bare && !place->keeps_world && place->inherit == 0 &&
-        espl__wide_is_finite(pose) &&
-        (is_root || !espl__slot_is(forest, place->parent, ESPL__SLOT_SIDE))) {
-        place->placement.kept = espl__kept_none();
-        espl__wide_store(
-            &place->world,
-            is_root ? pose
-                    : espl__wide_compose(espl__wide_load(&forest->world[place->parent]), pose));
+        espl__wide_is_finite(pose)) {
+        espl__wide_store(&place->world, espl__world_below(edit->forest, place->parent, pose));
         return ESPL_OK;
     }
     espl__frame room;
@@ -260,127 +226,6 @@ espl_status espl__edit_prepare_new(espl__edit *edit, espl__new_node *place)
                                 place->keeps_world ? world_stays : local_stays, place->inherit);
 }
 
-// Take a slot for a child of `parent`: in the range of the parent if it has one above it, else in
-// the nursery. @param from  out: the origin of the slot, see espl__made.
-static uint32_t take_slot(espl__edit *edit, uint32_t parent, uint32_t *from)
-{
-    espl__forest *const forest = edit->forest;
-
-    if (parent != ESPL__NO_SLOT && forest->tree[parent] != forest->nursery) {
-        const uint32_t slot = espl__slot_take(forest, forest->tree[parent], parent, from);
-
-        if (slot != ESPL__NO_SLOT) {
-            return slot;
-        }
-    }
-    ESPL_CHECK(edit->nursery < edit->nursery_end);
-    *from = ESPL__FROM_NURSERY;
-    forest->parent[edit->nursery] = ESPL__NO_SLOT;
-    return edit->nursery++;
-}
-
-// Write flags, links, local and side entries of a new node, and link it. The caller writes its
-// world.
-static void fill_node(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
-                      const espl__placement *placement, unsigned flags)
-{
-    espl__forest *const forest = edit->forest;
-    const bool has_side = espl__tree_of(forest, slot)->side != NULL;
-    const uint32_t number = (uint32_t)espl__array_length(edit->made);
-
-    ESPL_CHECK_FULL(number < ESPL__MADE && parent != slot);
-    forest->flags[slot] = (uint8_t)(flags | (has_side ? (unsigned)ESPL__SLOT_SIDE : 0u));
-    forest->links[slot] = (espl__links){ESPL__NO_SLOT, ESPL__NO_SLOT, ESPL__NO_SLOT,
-                                        ESPL__MADE | number};
-    forest->local[slot] = placement->local;
-    if (has_side) {
-        const espl__tree *const t = espl__tree_of(forest, slot);
-
-        edit->has_side = true;
-        t->side->extra[slot - t->base] = espl__extra_default();
-        if (t->side->kept != NULL) {
-            t->side->kept[slot - t->base] = espl__kept_none();
-        }
-        if (espl__placement_needs_side(placement)) {
-            espl__slot_place(forest, slot, placement);
-        }
-    }
-    if (parent != ESPL__NO_SLOT) {
-        espl__node_link(forest, slot, parent, before);
-    }
-}
-
-// Append a new node to the list.
-static void add_made(espl__edit *edit, uint32_t slot, const espl__template_node *copied,
-                     uint32_t from)
-{
-    ESPL_CHECK_FULL((edit->forest->links[slot].entity & ~ESPL__MADE) ==
-                    espl__array_length(edit->made));
-    ESPL_ARRAY_PUSH(edit->made, ((espl__made){slot, copied->source, copied->original, from}));
-}
-
-// Make the top of a copy, or a created node. @return its slot, or ESPL__NO_SLOT: no memory.
-static uint32_t make_top(espl__edit *edit, const espl__template_node *copied,
-                         const espl__new_node *place)
-{
-    espl__forest *const forest = edit->forest;
-    const uint32_t parent = place->parent;
-    uint32_t from = 0;
-
-    if (parent != ESPL__NO_SLOT && forest->tree[parent] != forest->nursery &&
-        !espl__edit_ensure_side(edit, parent, &place->placement)) {
-        return ESPL__NO_SLOT;
-    }
-    const uint32_t slot = take_slot(edit, parent, &from);
-    const unsigned flags =
-        (place->is_bare ? (unsigned)ESPL__SLOT_BARE : 0u) |
-        (parent != ESPL__NO_SLOT && place->link == ESPL_LINK_FREE ? (unsigned)ESPL__SLOT_FREE_LINK
-                                                                  : 0u);
-
-    fill_node(edit, slot, parent, place->before, &place->placement, flags);
-    forest->world[slot] = place->world;
-    edit->context.counts.nodes_visited += 1;
-    edit->context.counts.overflowed += espl__pose_is_finite(&place->world) ? 0 : 1;
-    add_made(edit, slot, copied, from);
-    return slot;
-}
-
-// Mark a new node as moved where it is in another range than its parent.
-static bool mark_new_if_moved(espl__edit *edit, uint32_t slot)
-{
-    const espl__forest *const forest = edit->forest;
-    const uint32_t parent = forest->parent[slot];
-
-    return parent == ESPL__NO_SLOT || forest->tree[parent] == forest->tree[slot] ||
-           espl__edit_mark_moved(edit, slot);
-}
-
-// Append the undo entry of nodes that are about to be made, and reserve their list. It counts no
-// nodes yet, so that an undo after a failure in between finds a valid entry; count_making()
-// completes it.
-// @return the number of the entry, or SIZE_MAX: no memory.
-static size_t begin_making(espl__edit *edit, uint32_t parent, uint32_t count)
-{
-    const size_t number = espl__array_length(edit->log);
-    const espl__undo entry = {.kind = ESPL__UNDO_MAKE,
-                              .was_in_order = parent != ESPL__NO_SLOT &&
-                                              espl__is_tree_in_order(edit->forest, parent),
-                              .slot = ESPL__NO_SLOT,
-                              .a = (uint32_t)espl__array_length(edit->made)};
-
-    return ESPL__EDIT_RESERVE(edit, made, count) && espl__edit_log(edit, entry) ? number : SIZE_MAX;
-}
-
-// Complete the undo entry of nodes that were made.
-static void count_making(espl__edit *edit, size_t number)
-{
-    espl__undo *const entry = &edit->log[number];
-
-    ESPL_CHECK(entry->kind == ESPL__UNDO_MAKE && entry->a < espl__array_length(edit->made));
-    entry->slot = edit->made[entry->a].slot;
-    entry->b = (uint32_t)espl__array_length(edit->made) - entry->a;
-}
-
 // List the parent of a new node where its role changes: a solo entity becomes a root.
 static bool touch_parent(espl__edit *edit, uint32_t parent)
 {
@@ -390,167 +235,218 @@ static bool touch_parent(espl__edit *edit, uint32_t parent)
            forest->links[parent].first_child != ESPL__NO_SLOT || espl__edit_touch(edit, parent);
 }
 
-// Copy one node of a template, not its top, below the copy of its parent. @return false: no memory.
-static bool clone_member(espl__edit *edit, const espl__template *source, uint32_t first, uint32_t i)
-{
-    espl__forest *const forest = edit->forest;
-    const espl__template_node *const copied = &source->nodes[i];
-    const uint32_t from_slot = copied->slot;
-    ESPL_CHECK_FULL(i != 0 && copied->parent < i);
-    const uint32_t parent = edit->made[first + copied->parent].slot;
-    const unsigned flags = forest->flags[from_slot] & (unsigned)ESPL__SLOT_BARE;
-    uint32_t from = 0;
-    const espl__placement placement =
-        source->has_side ? espl__slot_placement(forest, from_slot)
-                         : (espl__placement){forest->local[from_slot], espl__kept_none(),
-                                             espl__extra_default()};
-
-    if (source->has_side && forest->tree[parent] != forest->nursery &&
-        !espl__edit_ensure_side(edit, parent, &placement)) {
-        return false;
-    }
-    const uint32_t slot = take_slot(edit, parent, &from);
-
-    fill_node(edit, slot, parent, ESPL__NO_SLOT, &placement, flags);
-    (void)espl__propagate_node(forest, &edit->context, slot);
-    add_made(edit, slot, copied, from);
-    return mark_new_if_moved(edit, slot);
-}
-
-// Tell whether neither a template nor the tree of its copy (`tree`) has side arrays or bare nodes. Then
-// local, world and links are all that a copy has.
+// Tell whether neither a template nor the tree of its copy (`tree`) has side arrays or bare nodes.
+// Then local, world and links are all that a copy has.
 static bool is_plain_copy(const espl__edit *edit, const espl__template *source,
                           const espl__new_node *place, uint32_t tree)
 {
     return !source->has_side && !source->has_bare && !place->is_bare &&
-           !espl__placement_needs_side(&place->placement) && edit->forest->trees[tree].side == NULL;
+           edit->forest->trees[tree].side == NULL && !espl__placement_needs_side(&place->placement);
 }
 
-// Take a slot above a parent, in the range `t` or in the nursery. Unlike take_slot() it does not
-// change from the range to the nursery. @return ESPL__NO_SLOT where the range has no such slot.
-ESPL__INLINE uint32_t take_plain_slot(espl__edit *edit, espl__tree *t, uint32_t tree, uint32_t up,
-                                      uint32_t *from)
+// Make sure that the tree of the parent can hold the placements of a copy. The nursery has side
+// arrays where a command may need them. @return false: no memory.
+static ESPL__APART bool ensure_copy_sides(espl__edit *edit, const espl__template *source,
+                                          const espl__new_node *place)
 {
-    espl__forest *const forest = edit->forest;
+    const espl__forest *const forest = edit->forest;
+    const uint32_t parent = place->parent;
 
-    if (tree == forest->nursery) {
-        ESPL_CHECK(edit->nursery < edit->nursery_end);
-        *from = ESPL__FROM_NURSERY;
-        return edit->nursery++;
+    if (parent == ESPL__NO_SLOT || forest->tree[parent] == forest->nursery) {
+        return true;
     }
-    uint32_t slot = espl__hole_take(forest, t, up, from);
+    bool is_done = espl__edit_ensure_side(edit, parent, &place->placement);
 
-    if (slot != ESPL__NO_SLOT || t->used == t->capacity) {
-        return slot;
+    for (uint32_t i = 1; i < source->count && source->has_side && is_done; ++i) {
+        const espl__placement placement = espl__slot_placement(forest, source->nodes[i].slot);
+
+        is_done = espl__edit_ensure_side(edit, parent, &placement);
     }
-    slot = t->base + t->used;
-    *from = ESPL__FROM_TAIL;
-    t->used += 1;
-    forest->tree[slot] = tree;
-    return slot;
+    return is_done;
 }
 
-// Copy a plain template: one loop without calls, because cloning is the most frequent structural
-// command. It ends where the range of the parent has no slot left; clone_member() copies the rest.
-// The addresses of the arrays are in locals, because the compiler must assume that a store changes
-// a field.
-// @return the number of new nodes, which are listed.
-static uint32_t clone_plain(espl__edit *edit, const espl__template *source,
-                            const espl__new_node *place, uint32_t tree)
+// Take the slots of a copy, list its nodes, and write their flags and links. A node gets a slot
+// above its parent, in the range of the parent (`tree`) if that has one, else in the nursery. The
+// first node of a template is its own parent, so that the list begins with the parent of the copy.
+// The addresses of the arrays are in locals, because the compiler must assume that a store changes a
+// field.
+// @param number  of the first node in the list
+static void link_copy(espl__edit *edit, const espl__template *source, const espl__new_node *place,
+                      uint32_t tree, uint32_t number)
 {
     espl__forest *const forest = edit->forest;
     espl__links *const links = forest->links;
-    espl_pose *const locals = forest->local, *const worlds = forest->world;
     uint32_t *const parents = forest->parent;
     uint8_t *const flags = forest->flags;
-    espl__tree *const t = &forest->trees[tree];
-    const uint32_t first = (uint32_t)espl__array_length(edit->made), count = source->count;
     const espl__template_node *const nodes = source->nodes;
-    espl__made *const made = edit->made + first;
-    espl__wide_bits alarm = {0};
-    espl__wide_pose local = espl__wide_load(&place->placement.local);
-    espl__wide_pose world = espl__wide_load(&place->world);
-    uint32_t up = place->parent, before = place->before, i = 0;
-    uint8_t flag = up != ESPL__NO_SLOT && place->link == ESPL_LINK_FREE ? ESPL__SLOT_FREE_LINK : 0;
-    bool is_in_order = (t->flags & ESPL__TREE_IN_ORDER) != 0;
+    espl__made *const made = edit->made + number;
+    const uint32_t count = source->count;
+    espl__tree *const t = &forest->trees[tree];
+    const bool is_free = place->parent != ESPL__NO_SLOT && place->link == ESPL_LINK_FREE;
+    uint32_t before = place->before, live = 0;
+    bool is_in_order = (t->flags & ESPL__TREE_IN_ORDER) != 0 && before == ESPL__NO_SLOT;
 
-    while (i < count) {
-        uint32_t from = 0;
-        const uint32_t slot = take_plain_slot(edit, t, tree, up, &from);
+    made[0] = (espl__made){.slot = place->parent,
+                           .from = tree == forest->nursery ? ESPL__FROM_NURSERY : ESPL__FROM_TAIL};
+    for (uint32_t i = 0; i < count; ++i) {
+        const espl__made *const above = &made[nodes[i].parent];
+        const uint32_t up = above->slot;
+        uint32_t from = ESPL__FROM_NURSERY, slot = ESPL__NO_SLOT;
 
-        if (slot == ESPL__NO_SLOT) {
-            break;
+        if (above->from != ESPL__FROM_NURSERY) {
+            slot = espl__slot_find(forest, t, up, &from);
         }
-        espl__wide_store(&locals[slot], local);
-        espl__wide_store(&worlds[slot], world);
-        alarm |= espl__wide_nonfinite(world);
-        flags[slot] = flag;
+        if (slot != ESPL__NO_SLOT) {
+            live += 1;
+        } else {
+            ESPL_CHECK(edit->nursery < edit->nursery_end);
+            from = ESPL__FROM_NURSERY;
+            slot = edit->nursery++;
+        }
+        // As keeps_order() in nodes.c: an unused slot, last among its siblings, parents ascend.
+        if (is_in_order && (from != ESPL__FROM_TAIL ||
+                            (parents[slot - 1] > up && parents[slot - 1] != ESPL__NO_SLOT))) {
+            is_in_order = false;
+        }
+        made[i] = (espl__made){slot, from, nodes[i].source, nodes[i].original};
         parents[slot] = up;
-        links[slot] = (espl__links){ESPL__NO_SLOT, ESPL__NO_SLOT, ESPL__NO_SLOT,
-                                    ESPL__MADE | (first + i)};
-        made[i] = (espl__made){slot, nodes[i].source, nodes[i].original, from};
-        ESPL_CHECK_FULL(up == ESPL__NO_SLOT || (up < slot && forest->tree[up] == tree));
+        flags[slot] = 0;
+        links[slot].first_child = ESPL__NO_SLOT;
+        links[slot].entity = ESPL__MADE | (number + i);
         if (up != ESPL__NO_SLOT) {
             espl__links_insert(links, slot, up, before);
-            // As keeps_order() in nodes.c: an unused slot, last among its siblings, parents ascend.
-            is_in_order = is_in_order && from == ESPL__FROM_TAIL && before == ESPL__NO_SLOT &&
-                          (parents[slot - 1] <= up || parents[slot - 1] == ESPL__NO_SLOT);
+        } else {
+            links[slot].next = links[slot].previous = ESPL__NO_SLOT;
         }
-        i += 1;
-        if (i < count) {
-            up = made[nodes[i].parent].slot;
-            before = ESPL__NO_SLOT;
-            flag = 0;
-            local = espl__wide_load(&locals[nodes[i].slot]);
-            world = espl__wide_compose(espl__wide_load(&worlds[up]), local);
-        }
+        before = ESPL__NO_SLOT;
     }
+    flags[made[0].slot] = is_free ? ESPL__SLOT_FREE_LINK : 0;
     if (tree != forest->nursery) {
-        ESPL_CHECK(t->live + i <= t->used);
-        t->live += i;
-        t->flags &= is_in_order && t->live == t->used ? UINT32_MAX : ~(uint32_t)ESPL__TREE_IN_ORDER;
+        t->live += live;
+        t->flags &= is_in_order ? UINT32_MAX : ~(uint32_t)ESPL__TREE_IN_ORDER;
     }
-    // The room of the list is that of begin_making().
-    espl__array_set_length(edit->made, first + i);
-    edit->context.counts.nodes_visited += i;
-    for (uint32_t k = 0; !espl__wide_found_nothing(alarm) && k < i; ++k) {
-        edit->context.counts.overflowed += espl__pose_is_finite(&worlds[made[k].slot]) ? 0 : 1;
-    }
-    return i;
 }
 
-// A plain template is copied by one loop as far as the range of the parent has slots. Nodes that
-// are left, and templates that are not plain, are copied node by node, whose slots may be in the
-// nursery.
+// Write locals and worlds of the nodes of a copy. The world of the top is prepared. The addresses of
+// the arrays are in locals, because the compiler must assume that a store changes a field.
+static void pose_copy(espl__edit *edit, const espl__template *source, const espl__new_node *place,
+                      const espl__made *made, bool is_plain)
+{
+    espl__forest *const forest = edit->forest;
+    espl_pose *const locals = forest->local, *const worlds = forest->world;
+    const espl__template_node *const nodes = source->nodes;
+    const uint32_t *const parents = forest->parent, count = source->count;
+    const espl__wide_pose top = espl__wide_load(&place->world);
+    espl__wide_bits alarm = espl__wide_nonfinite(top);
+    uint32_t visited = 1;
+
+    espl__wide_store(&locals[made[0].slot], espl__wide_load(&place->placement.local));
+    espl__wide_store(&worlds[made[0].slot], top);
+    for (uint32_t i = 1; i < count; ++i) {
+        const uint32_t slot = made[i].slot;
+        const espl__wide_pose local = espl__wide_load(&locals[nodes[i].slot]);
+
+        espl__wide_store(&locals[slot], local);
+        if (!is_plain && espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL)) {
+            (void)espl__propagate_node(forest, &edit->context, slot);
+            continue;
+        }
+        const espl__wide_pose world =
+            espl__wide_compose(espl__wide_load(&worlds[parents[slot]]), local);
+
+        espl__wide_store(&worlds[slot], world);
+        alarm |= espl__wide_nonfinite(world);
+        visited += 1;
+    }
+    edit->context.counts.nodes_visited += visited;
+    // espl__propagate_node() counted the exceptional nodes. The top is prepared, whatever it is.
+    for (uint32_t i = 0; !espl__wide_found_nothing(alarm) && i < count; ++i) {
+        const uint32_t slot = made[i].slot;
+        const bool is_counted = i != 0 && espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL);
+
+        edit->context.counts.overflowed +=
+            !is_counted && !espl__pose_is_finite(&worlds[slot]) ? 1 : 0;
+    }
+}
+
+// Write the flags and side entries of a copy that is not plain. Free slots have the default entries.
+// Children come first, because placing a stretch updates the children that have their flags.
+static ESPL__APART void fill_copy(espl__edit *edit, const espl__template *source,
+                                  const espl__new_node *place, const espl__made *made)
+{
+    espl__forest *const forest = edit->forest;
+    espl__placement copied;
+
+    for (uint32_t i = source->count; i-- > 0;) {
+        const uint32_t slot = made[i].slot, from = source->nodes[i].slot;
+        const bool is_bare = i == 0 ? place->is_bare : espl__slot_is(forest, from, ESPL__SLOT_BARE);
+        const bool has_side = espl__tree_of(forest, slot)->side != NULL;
+        const espl__placement *placement = i == 0 ? &place->placement : NULL;
+
+        forest->flags[slot] |=
+            (uint8_t)((has_side ? ESPL__SLOT_SIDE : 0) | (is_bare ? ESPL__SLOT_BARE : 0));
+        edit->has_side = edit->has_side || has_side;
+        if (i != 0 && source->has_side) {
+            copied = espl__slot_placement(forest, from);
+            placement = &copied;
+        }
+        if (placement != NULL && espl__placement_needs_side(placement)) {
+            espl__slot_place(forest, slot, placement);
+        }
+        if (i == 0 || is_bare) {
+            espl__node_update_exceptional(forest, slot);
+        }
+    }
+}
+
+// Mark new nodes as moved that are in the nursery, and their parents are not.
+static ESPL__APART bool mark_spilled(espl__edit *edit, const espl__made *made, uint32_t count)
+{
+    const espl__forest *const forest = edit->forest;
+    bool is_done = true;
+
+    for (uint32_t i = 0; i < count && is_done; ++i) {
+        const uint32_t slot = made[i].slot, parent = forest->parent[slot];
+
+        is_done = made[i].from != ESPL__FROM_NURSERY || forest->tree[parent] == forest->nursery ||
+                  espl__edit_mark_moved(edit, slot);
+    }
+    return is_done;
+}
+
+// A copy is made in several passes, because each then has its addresses in registers: cloning is
+// the most frequent structural command. Memory runs out before the first node is made, or after the
+// last one, so that the undo log has all of them.
 espl_status espl__edit_clone(espl__edit *edit, const espl__template *source,
                              const espl__new_node *place, uint32_t *made)
 {
-    const size_t number = begin_making(edit, place->parent, source->count);
+    const espl__forest *const forest = edit->forest;
+    const uint32_t parent = place->parent, first = (uint32_t)espl__array_length(edit->made);
+    const uint32_t tree = parent == ESPL__NO_SLOT ? forest->nursery : forest->tree[parent];
+    const bool is_plain = is_plain_copy(edit, source, place, tree);
+    const uint32_t nursery = edit->nursery;
+    espl__undo entry = {.kind = ESPL__UNDO_MAKE,
+                        .was_in_order = (forest->trees[tree].flags & ESPL__TREE_IN_ORDER) != 0,
+                        .a = first,
+                        .b = source->count};
 
-    if (number == SIZE_MAX || !touch_parent(edit, place->parent)) {
+    if ((!is_plain && !ensure_copy_sides(edit, source, place)) || !touch_parent(edit, parent) ||
+        !ESPL__EDIT_RESERVE(edit, log, 1) || !ESPL__EDIT_RESERVE(edit, made, source->count)) {
         return ESPL_ERR_NO_MEMORY;
     }
-    const uint32_t first = edit->log[number].a;
-    const espl__forest *const forest = edit->forest;
-    const uint32_t tree =
-        place->parent == ESPL__NO_SLOT ? forest->nursery : forest->tree[place->parent];
-    uint32_t i =
-        is_plain_copy(edit, source, place, tree) ? clone_plain(edit, source, place, tree) : 0;
-    bool is_done = true;
+    espl__made *const nodes = edit->made + first;
 
-    if (i == 0) {
-        const uint32_t top = make_top(edit, &source->nodes[0], place);
+    link_copy(edit, source, place, tree, first);
+    const bool is_spilled = edit->nursery != nursery && tree != forest->nursery;
 
-        is_done = top != ESPL__NO_SLOT && mark_new_if_moved(edit, top);
-        i = 1;
+    // The nursery may have side arrays where the tree has none.
+    if (!is_plain || is_spilled) {
+        fill_copy(edit, source, place, nodes);
     }
-    for (; i < source->count && is_done; ++i) {
-        is_done = clone_member(edit, source, first, i);
-    }
-    // Also where memory ran out in between, so that the undo frees the nodes made so far.
-    if (espl__array_length(edit->made) != first) {
-        count_making(edit, number);
-    }
+    pose_copy(edit, source, place, nodes, is_plain);
+    espl__array_set_length(edit->made, first + source->count);
+    entry.slot = nodes[0].slot;
+    ESPL_ARRAY_PUSH(edit->log, entry);
     *made = first;
-    return is_done ? ESPL_OK : ESPL_ERR_NO_MEMORY;
+    return !is_spilled || mark_spilled(edit, nodes, source->count) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }

@@ -6,6 +6,7 @@
 #ifndef ESPALIER_LIB_TREE_EDIT_STEPS_H
 #define ESPALIER_LIB_TREE_EDIT_STEPS_H
 
+#include "lib/math/wide.h"
 #include "lib/tree/edit.h"
 
 /// Reserve room for `more` items in a list of the edit. On failure set the status of the edit.
@@ -65,6 +66,21 @@ static inline void espl__edit_refresh(espl__edit *edit, uint32_t slot)
 bool espl__edit_is_below_stale(const espl__edit *edit, uint32_t slot);
 /// Return the frame that the children of a node see, up to date, in `room`. NULL for ESPL__NO_SLOT.
 const espl__frame *espl__edit_frame(espl__edit *edit, uint32_t slot, espl__frame *room);
+/// Return the world of a local without inherit flags below a parent, or that of a root. The world of
+/// the parent is up to date.
+ESPL__INLINE espl__wide_pose espl__world_below(const espl__forest *forest, uint32_t parent,
+                                               espl__wide_pose local)
+{
+    if (parent == ESPL__NO_SLOT) {
+        return local;
+    }
+    if (espl__slot_is(forest, parent, ESPL__SLOT_SIDE)) {
+        const espl__extra extra = espl__slot_extra(forest, parent);
+
+        local = espl__wide_stretched(local, extra.stretch);
+    }
+    return espl__wide_compose(espl__wide_load(&forest->world[parent]), local);
+}
 /// Make sure that the tree of a slot has the side arrays for a placement. @return false: no memory.
 bool espl__edit_ensure_side(espl__edit *edit, uint32_t slot, const espl__placement *placement);
 /// Append placement and world of a node to the undo log. @return false: no memory.
@@ -73,6 +89,34 @@ bool espl__edit_save(espl__edit *edit, uint32_t slot);
 /// see a change. @return false: no memory, nothing stored.
 bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *placement,
                     const espl_pose *world);
+/// The state of a node for a change of its placement. Not to be copied, because `up` points into it.
+typedef struct espl__node_state {
+    uint32_t slot;
+    espl__placement placement;
+    espl_pose world;
+    const espl__frame *up; // in `room`, or NULL
+    espl__frame room;
+} espl__node_state;
+/// Read the state of a node, with its world and its parent's up to date.
+static inline void espl__edit_read(espl__edit *edit, uint32_t slot, espl__node_state *out)
+{
+    const espl__forest *const forest = edit->forest;
+
+    out->slot = slot;
+    out->up = espl__edit_frame(edit, forest->parent[slot], &out->room);
+    espl__edit_refresh(edit, slot);
+    out->placement = espl__slot_placement(forest, slot);
+    out->world = forest->world[slot];
+}
+/// Store a changed state. A refusal (`status` below ESPL_OK) stores nothing.
+/// @return the status, or ESPL_ERR_NO_MEMORY.
+static inline espl_status espl__edit_put_state(espl__edit *edit, const espl__node_state *s,
+                                               espl_status status)
+{
+    return status < 0 || espl__edit_put(edit, s->slot, &s->placement, &s->world)
+               ? status
+               : ESPL_ERR_NO_MEMORY;
+}
 /// Set or clear ESPL__SLOT_BARE of a node. @return false: no memory.
 bool espl__edit_set_bare(espl__edit *edit, uint32_t slot, bool is_bare);
 /// Unlink a node and link it to a parent, or to none (ESPL__NO_SLOT), before a sibling or last.

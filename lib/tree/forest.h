@@ -233,8 +233,7 @@ static inline uint32_t espl__tree_room(uint32_t live)
 
 /// Take a slot above `above` in a tree, or any slot for ESPL__NO_SLOT: a near hole, else the
 /// first unused slot. It counts as a root; the caller writes its parent, links and flags.
-/// @param after  out: as espl__hole_take(); ESPL__NO_SLOT - 1 for a slot that was no hole.
-/// @return ESPL__NO_SLOT where the range has no such slot.
+/// Parameters and result as espl__slot_find().
 uint32_t espl__slot_take(espl__forest *forest, uint32_t tree, uint32_t above, uint32_t *after);
 /// Make a slot a hole of its tree, or unused where it is the last used one. Precondition: no link
 /// of a living node names the slot. Updates the counts: live, roots, exceptional, side entries.
@@ -528,30 +527,41 @@ ESPL__INLINE void espl__links_insert(espl__links *links, uint32_t slot, uint32_t
     }
 }
 
-/// Remove the first hole above `above` from the list of holes of a tree. It looks at a few holes
-/// only, so that a node is made in O(1); a list without such a hole at its head costs unused slots
-/// instead.
-/// @param after  out: the hole before it in the list, or ESPL__NO_SLOT where it was the first.
-/// @return ESPL__NO_SLOT where none of the holes that it looks at is above.
-static inline uint32_t espl__hole_take(espl__forest *forest, espl__tree *tree, uint32_t above,
-                                       uint32_t *after)
+/// Find a slot above `above` in a tree, and remove it from what is free: a hole near the head of the
+/// list, else the first unused slot. It looks at a few holes only, so that a node is made in O(1); a
+/// list without such a hole at its head costs unused slots instead. The caller counts the node.
+/// @param after  out: the hole before it in the list, ESPL__NO_SLOT where it was the first;
+///               ESPL__NO_SLOT - 1 for a slot that was no hole.
+/// @return ESPL__NO_SLOT where the range has no such slot.
+ESPL__INLINE uint32_t espl__slot_find(espl__forest *forest, espl__tree *t, uint32_t above,
+                                      uint32_t *after)
 {
     enum { LOOKED_AT = 8 };
-    uint32_t hole = tree->hole;
+    espl__links *const links = forest->links;
+    uint32_t before = ESPL__NO_SLOT, *from = &t->hole;
 
-    *after = ESPL__NO_SLOT;
-    for (int i = 0; i < LOOKED_AT && hole != ESPL__NO_SLOT; ++i) {
-        ESPL_CHECK_FULL(hole >= tree->base && hole - tree->base < tree->used);
-        ESPL_CHECK_FULL(forest->links[hole].entity == ESPL__NO_ENTITY);
+    for (int i = 0; i < LOOKED_AT && *from != ESPL__NO_SLOT; ++i) {
+        const uint32_t hole = *from;
+
+        ESPL_CHECK_FULL(hole >= t->base && hole - t->base < t->used);
+        ESPL_CHECK_FULL(links[hole].entity == ESPL__NO_ENTITY);
         if (hole > above) {
-            *(*after == ESPL__NO_SLOT ? &tree->hole : &forest->links[*after].next) =
-                forest->links[hole].next;
+            *from = links[hole].next;
+            *after = before;
             return hole;
         }
-        *after = hole;
-        hole = forest->links[hole].next;
+        before = hole;
+        from = &links[hole].next;
     }
-    return ESPL__NO_SLOT;
+    if (t->used == t->capacity) {
+        return ESPL__NO_SLOT;
+    }
+    const uint32_t slot = t->base + t->used;
+
+    t->used += 1;
+    forest->tree[slot] = (uint32_t)(t - forest->trees);
+    *after = ESPL__NO_SLOT - 1;
+    return slot;
 }
 
 /// Tell whether a range has one tree, whose root is the first slot. See espl__tree for the others.

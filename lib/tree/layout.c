@@ -39,8 +39,8 @@ void espl__tree_add_debt(espl__forest *forest, espl__context *context, uint32_t 
 
 // --- Copying ---
 
-// Pass 1: fill parents and first children of the new slots. The new range is its own queue: `next`
-// of a new slot is the old slot until pass 2. @return the number of nodes.
+// Pass 1: fill parents and links of the new slots. The new range is its own queue: `entity` of a new
+// slot is the old slot until pass 3. @return the number of nodes.
 static uint32_t queue_nodes(const espl__transfer *transfer, uint32_t root, uint32_t base)
 {
     const espl__links *const old = transfer->from->links;
@@ -48,19 +48,27 @@ static uint32_t queue_nodes(const espl__transfer *transfer, uint32_t root, uint3
     uint32_t *const parent = transfer->to->parent;
     uint32_t end = base + 1;
 
-    links[base].next = root;
+    links[base] = (espl__links){ESPL__NO_SLOT, ESPL__NO_SLOT, ESPL__NO_SLOT, root};
     parent[base] = ESPL__NO_SLOT;
     for (uint32_t slot = base; slot < end; ++slot) {
-        const uint32_t first = old[links[slot].next].first_child;
+        const uint32_t first = end;
+        uint32_t child = old[links[slot].entity].first_child;
 
-        links[slot].first_child = first == ESPL__NO_SLOT ? ESPL__NO_SLOT : end;
-        for (uint32_t child = first; child != ESPL__NO_SLOT; child = old[child].next) {
+        links[slot].first_child = child == ESPL__NO_SLOT ? ESPL__NO_SLOT : first;
+        if (child == ESPL__NO_SLOT) {
+            continue;
+        }
+        for (; child != ESPL__NO_SLOT; child = old[child].next) {
             espl__prefetch(&old[child]);
             ESPL_CHECK_FULL(end < transfer->to->end);
-            links[end].next = child;
+            links[end].next = end + 1;
+            links[end].previous = end - 1;
+            links[end].entity = child;
             parent[end] = slot;
             end += 1;
         }
+        links[end - 1].next = ESPL__NO_SLOT;
+        links[first].previous = end - 1;
     }
     return end - base;
 }
@@ -104,12 +112,28 @@ void espl__node_copy(const espl__transfer *transfer, uint32_t slot, uint32_t fro
     }
 }
 
-// Pass 2: copy the data of the nodes and link siblings, which are neighbours with the same parent.
-// The addresses of the arrays are in locals, because the compiler must assume that a store changes
-// a field.
+// Pass 2: copy the side entries of the nodes.
+static void copy_sides(const espl__transfer *transfer, uint32_t base, uint32_t end,
+                       espl__side *side)
+{
+    enum { AHEAD = 8 };
+    const espl__forest *const from = transfer->from;
+    const espl__links *const links = transfer->to->links;
+
+    for (uint32_t slot = base; slot < end; ++slot) {
+        const uint32_t ahead = links[slot + AHEAD < end ? slot + AHEAD : slot].entity;
+        const espl__tree *const t = espl__tree_of(from, ahead);
+
+        espl__side_prefetch(t->side, t->capacity, ahead - t->base);
+        copy_side(from, slot, links[slot].entity, base, side);
+    }
+}
+
+// Pass 3: copy the other data of the nodes. The addresses of the arrays are in locals, because the
+// compiler must assume that a store changes a field.
 // @return the number of exceptional nodes.
 static uint32_t copy_nodes(const espl__transfer *transfer, uint32_t base, uint32_t end,
-                           uint32_t tree, espl__side *side)
+                           uint32_t tree, const espl__side *side)
 {
     enum { AHEAD = 8 };
     espl__forest *const from = transfer->from, *const to = transfer->to;
@@ -120,17 +144,15 @@ static uint32_t copy_nodes(const espl__transfer *transfer, uint32_t base, uint32
     espl_pose *const local = to->local, *const world = to->world;
     espl__links *const links = to->links;
     uint32_t *const trees = to->tree;
-    const uint32_t *const parent = to->parent;
     uint8_t *const flags = to->flags;
     uint32_t exceptional = 0;
 
     for (uint32_t slot = base; slot < end; ++slot) {
-        const uint32_t old = links[slot].next, up = parent[slot];
-        const uint32_t ahead = links[slot + AHEAD < end ? slot + AHEAD : slot].next;
+        const uint32_t old = links[slot].entity;
+        const uint32_t ahead = links[slot + AHEAD < end ? slot + AHEAD : slot].entity;
 
         ESPL_CHECK_FULL(old_links[old].entity != ESPL__NO_ENTITY);
         ESPL_CHECK_FULL(from != to || old < base || old >= end);
-        const bool is_last = slot + 1 == end || parent[slot + 1] != up;
         const uint8_t kept = moved_flags(old_flags[old], side);
 
         espl__prefetch(&old_local[ahead]);
@@ -138,26 +160,9 @@ static uint32_t copy_nodes(const espl__transfer *transfer, uint32_t base, uint32
         local[slot] = old_local[old];
         world[slot] = old_world[old];
         flags[slot] = kept;
-        exceptional += (kept & ESPL__SLOT_EXCEPTIONAL) != 0 ? 1 : 0;
-        if (side != NULL) {
-            const espl__tree *const t = espl__tree_of(from, ahead);
-
-            espl__side_prefetch(t->side, t->capacity, ahead - t->base);
-            copy_side(from, slot, old, base, side);
-        }
-        // `previous` of the first child is the last one. It is written when the last one is
-        // reached.
+        exceptional += (kept & ESPL__SLOT_EXCEPTIONAL) / ESPL__SLOT_EXCEPTIONAL;
         trees[slot] = tree;
         links[slot].entity = old_links[old].entity;
-        links[slot].next = is_last ? ESPL__NO_SLOT : slot + 1;
-        if (up == ESPL__NO_SLOT) {
-            links[slot].previous = ESPL__NO_SLOT;
-        } else {
-            const uint32_t first = links[up].first_child;
-
-            links[slot].previous = slot == first ? links[slot].previous : slot - 1;
-            links[first].previous = is_last ? slot : links[first].previous;
-        }
         if (from == to && old_trees[old] != tree) {
             // The header of the other range counts its nodes, so that it is found empty in the end.
             espl__slot_free(from, old);
@@ -166,13 +171,15 @@ static uint32_t copy_nodes(const espl__transfer *transfer, uint32_t base, uint32
     return exceptional;
 }
 
-// Two passes, because a node's links need the new slots of its siblings, which are known after the
-// first one.
+// Several passes, because each has the addresses that it needs in registers.
 uint32_t espl__copy_in_order(const espl__transfer *transfer, uint32_t root, uint32_t tree,
                              uint32_t base, espl__side *side, uint32_t *exceptional)
 {
     const uint32_t count = queue_nodes(transfer, root, base);
 
+    if (side != NULL) {
+        copy_sides(transfer, base, base + count, side);
+    }
     *exceptional = copy_nodes(transfer, base, base + count, tree, side);
     transfer->moved(transfer->context, &transfer->to->links[base].entity, base, count);
     return count;

@@ -20,16 +20,10 @@ uint32_t espl__slot_take(espl__forest *forest, uint32_t tree, uint32_t above, ui
     espl__tree *const t = &forest->trees[tree];
 
     ESPL_CHECK(tree != forest->nursery && t->used <= t->capacity && t->live <= t->used);
-    uint32_t slot = espl__hole_take(forest, t, above, after);
+    const uint32_t slot = espl__slot_find(forest, t, above, after);
 
     if (slot == ESPL__NO_SLOT) {
-        if (t->used == t->capacity) {
-            return ESPL__NO_SLOT;
-        }
-        slot = t->base + t->used;
-        t->used += 1;
-        forest->tree[slot] = tree;
-        *after = ESPL__NO_SLOT - 1;
+        return ESPL__NO_SLOT;
     }
     ESPL_CHECK((above == ESPL__NO_SLOT || slot > above) && forest->tree[slot] == tree);
     t->live += 1;
@@ -39,20 +33,23 @@ uint32_t espl__slot_take(espl__forest *forest, uint32_t tree, uint32_t above, ui
 }
 
 // Reset the side entries of a slot that becomes a hole, because the counts are updated by comparing
-// the entry before and after a store.
-static void clear_side(espl__forest *forest, espl__tree *t, uint32_t slot)
+// the entry before and after a store. Most nodes have the default.
+ESPL__INLINE void clear_side(espl__forest *forest, espl__tree *t, uint32_t slot)
 {
     const uint32_t at = slot - t->base;
     espl__side *const side = t->side;
-    const bool copies = espl__slot_copies(forest, slot);
+    const bool keeps = espl__slot_is(forest, slot, ESPL__SLOT_KEEPS);
 
     ESPL_CHECK(at < side->capacity);
-    if (!copies && !espl__extra_is_default(&side->extra[at])) {
+    if (!keeps && espl__extra_is_default(&side->extra[at])) {
+        return;
+    }
+    if (!espl__slot_copies(forest, slot) && !espl__extra_is_default(&side->extra[at])) {
         ESPL_CHECK(side->extra_count != 0);
         side->extra_count -= 1;
     }
     side->extra[at] = espl__extra_default();
-    if (espl__slot_is(forest, slot, ESPL__SLOT_KEEPS)) {
+    if (keeps) {
         ESPL_CHECK(side->kept != NULL && side->kept_count != 0);
         side->kept_count -= 1;
         side->kept[at] = espl__kept_none();
@@ -76,23 +73,27 @@ static void reset_order_of_root(espl__forest *forest, espl__tree *t)
 ESPL__INLINE void free_slot(espl__forest *forest, espl__tree *t, uint32_t slot)
 {
     espl__links *const links = &forest->links[slot];
-    uint32_t *const parent = &forest->parent[slot];
-    uint8_t *const flags = &forest->flags[slot];
+    const uint32_t parent = forest->parent[slot], base = t->base;
+    const unsigned flags = forest->flags[slot];
 
-    ESPL_CHECK(slot - t->base < t->used && t->live != 0);
+    ESPL_CHECK(slot - base < t->used && t->live != 0);
     if (t->side != NULL) {
         clear_side(forest, t, slot);
     }
-    ESPL_CHECK(t->exceptional != 0 || (*flags & ESPL__SLOT_EXCEPTIONAL) == 0);
-    ESPL_CHECK(t->roots != 0 || *parent != ESPL__NO_SLOT);
-    t->exceptional -= (*flags & ESPL__SLOT_EXCEPTIONAL) != 0 ? 1 : 0;
-    t->roots -= *parent == ESPL__NO_SLOT ? 1 : 0;
+    ESPL_CHECK(t->exceptional != 0 || (flags & ESPL__SLOT_EXCEPTIONAL) == 0);
+    ESPL_CHECK(t->roots != 0 || parent != ESPL__NO_SLOT);
+    if ((flags & ESPL__SLOT_EXCEPTIONAL) != 0) {
+        t->exceptional -= 1;
+    }
+    if (parent == ESPL__NO_SLOT) {
+        t->roots -= 1;
+    }
     t->live -= 1;
-    *flags = 0;
+    forest->flags[slot] = 0;
     // The parent of a hole is the base, so that a pass over the range may compute its world: it
     // reads a valid slot, and no node reads the result.
-    *parent = t->base;
-    if (slot == t->base + t->used - 1) {
+    forest->parent[slot] = base;
+    if (slot == base + t->used - 1) {
         links->entity = ESPL__NO_ENTITY;
         t->used -= 1;
     } else {
@@ -114,38 +115,47 @@ void espl__slot_free(espl__forest *forest, uint32_t slot)
     }
 }
 
-// Slots are prefetched at three distances, because the header follows from the tree of the slot,
-// and the address of a side entry from the header.
+// Prefetch what freeing the slots before an entry of a list reads and writes, at three distances:
+// the header follows from the tree of the slot, and the address of a side entry from the header.
+enum { DEAD_FAR = 12, DEAD_MIDDLE = 8, DEAD_NEAR = 4 };
+
+static inline void prefetch_dead(const espl__forest *forest, const espl__removed *now)
+{
+    const uint32_t far = now[-DEAD_FAR].slot, near = now[-DEAD_NEAR].slot;
+
+    espl__prefetch_to_write(&forest->links[far]);
+    espl__prefetch_to_write(&forest->flags[far]);
+    espl__prefetch_to_write(&forest->parent[far]);
+    espl__prefetch(&forest->tree[far]);
+    espl__prefetch_to_write(espl__tree_of(forest, now[-DEAD_MIDDLE].slot));
+    if (espl__slot_is(forest, near, ESPL__SLOT_SIDE)) {
+        const espl__tree *const t = espl__tree_of(forest, near);
+
+        espl__side_prefetch(t->side, t->capacity, near - t->base);
+    }
+}
+
 size_t espl__dead_free(espl__forest *forest, espl__removed *dead, size_t count)
 {
-    enum { FAR = 12, MIDDLE = 8, NEAR = 4 };
-    const size_t prefetched = espl__forest_is_far(forest) ? FAR : count;
+    const size_t prefetched = espl__forest_is_far(forest) ? DEAD_FAR : count;
+    const uint32_t nursery = forest->nursery;
     size_t listed = count;
 
     for (size_t i = count; i > 0; --i) {
         const espl__removed *const now = &dead[i - 1];
 
+        const uint32_t tree = forest->tree[now->slot];
+        espl__tree *const t = &forest->trees[tree];
+
         if (i > prefetched) {
-            const uint32_t far = now[-FAR].slot, near = now[-NEAR].slot;
-
-            espl__prefetch_to_write(&forest->links[far]);
-            espl__prefetch_to_write(&forest->flags[far]);
-            espl__prefetch_to_write(&forest->parent[far]);
-            espl__prefetch(&forest->tree[far]);
-            espl__prefetch_to_write(espl__tree_of(forest, now[-MIDDLE].slot));
-            if (espl__slot_is(forest, near, ESPL__SLOT_SIDE)) {
-                const espl__tree *const t = espl__tree_of(forest, near);
-
-                espl__side_prefetch(t->side, t->capacity, near - t->base);
-            }
+            prefetch_dead(forest, now);
         }
-        if (is_counted(forest, now->slot)) {
-            espl__tree *const t = espl__tree_of(forest, now->slot);
-
-            free_slot(forest, t, now->slot);
-            if (t->live == 0 || t->side != NULL) {
-                dead[--listed] = *now;
-            }
+        if (tree == nursery) {
+            continue; // the header has no counts
+        }
+        free_slot(forest, t, now->slot);
+        if (t->live == 0 || t->side != NULL) {
+            dead[--listed] = *now;
         }
     }
     return count - listed;
@@ -222,7 +232,10 @@ void espl__node_link(espl__forest *forest, uint32_t slot, uint32_t parent, uint3
         espl__tree_of(forest, slot)->roots -= 1;
     }
     end_order_unless_kept(forest, slot, parent);
-    espl__node_update_exceptional(forest, slot);
+    if (espl__slot_is(forest, slot, ESPL__SLOT_BARE | ESPL__SLOT_KEEPS | ESPL__SLOT_EXCEPTIONAL) ||
+        espl__slot_is(forest, parent, ESPL__SLOT_SIDE)) {
+        espl__node_update_exceptional(forest, slot);
+    }
 }
 
 // Siblings are linked to each other in O(1), wherever the node is among them.
@@ -255,5 +268,7 @@ void espl__node_unlink(espl__forest *forest, uint32_t slot)
         ESPL_CHECK(t->roots <= t->live);
         t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
     }
-    espl__node_update_exceptional(forest, slot);
+    if (espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL)) {
+        espl__node_update_exceptional(forest, slot);
+    }
 }

@@ -257,16 +257,9 @@ static void sort_stale(espl__edit *edit)
     }
 }
 
-espl_status espl__edit_survey(espl__edit *edit)
+espl_status espl__edit_survey_moved(espl__edit *edit)
 {
     espl__forest *const forest = edit->forest;
-
-    // Fast path: no node of the group moves, and at most one is stale.
-    if (espl__array_length(edit->moved) == edit->moved_from &&
-        edit->nursery == edit->nursery_begin &&
-        espl__array_length(edit->stale) - edit->stale_from <= 1) {
-        return ESPL_OK;
-    }
     const size_t listed = espl__array_length(edit->relocations);
     const bool is_done =
         survey_moved(edit) && (edit->nursery == edit->nursery_begin || survey_new_roots(edit));
