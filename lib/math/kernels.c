@@ -49,6 +49,10 @@ static uint32_t store_poses_scalar(espl_pose *locals, const uint32_t *slots,
 
 #if ESPL__HAS_WIDE
 
+// Slots that are composed one by one where fewer are independent of each other: a batch of any width
+// takes as long.
+enum { FEW = 4 };
+
 // A half of one pose, and the same half of two poses.
 typedef float quad __attribute__((vector_size(16)));
 typedef float octet __attribute__((vector_size(32)));
@@ -106,27 +110,49 @@ ESPL__INLINE void store_quad(espl_pose *poses, size_t offset, unsigned half, qua
     memcpy((char *)poses + POSE_SCALE * offset + half * sizeof q, &q, sizeof q);
 }
 
-// Compose one slot, with the four floats of each half in one register.
-ESPL__INLINE float compose_one(espl_pose *worlds, const espl_pose *locals, const uint32_t *parents,
-                               uint32_t slot)
+// Compose slots up to `stop`, and each following one up to `end` whose parent is the slot before it.
+// The world of such a parent stays in registers: from memory its child would wait for a store, and
+// for all of the parent.
+// @param found  in and out: the alarm of the worlds is added.
+// @return the slot after them.
+ESPL__INLINE uint32_t compose_singly(espl_pose *worlds, const espl_pose *locals,
+                                     const uint32_t *parents, uint32_t slot, uint32_t stop,
+                                     uint32_t end, quad *found)
 {
-    ESPL_CHECK_FULL(parents[slot] < slot);
-    espl__wide_store(&worlds[slot], espl__wide_compose(espl__wide_load(&worlds[parents[slot]]),
-                                                       espl__wide_load(&locals[slot])));
-    return espl__pose_nonfinite(&worlds[slot]);
+    espl__wide_pose world = espl__wide_load(&worlds[parents[slot]]);
+    quad scale = espl__wide_scale(world);
+
+    ESPL_CHECK(slot < stop && stop <= end);
+    for (;;) {
+        ESPL_CHECK_FULL(parents[slot] < slot);
+        world = espl__wide_compose_next(world, &scale, espl__wide_load(&locals[slot]));
+        espl__wide_store(&worlds[slot], world);
+        *found += world.position_scale - world.position_scale;
+        slot += 1;
+        if (slot >= end) {
+            return slot;
+        }
+        if (parents[slot] != slot - 1) {
+            if (slot >= stop) {
+                return slot;
+            }
+            world = espl__wide_load(&worlds[parents[slot]]);
+            scale = espl__wide_scale(world);
+        }
+    }
 }
 
 // The narrowest kernel that uses SIMD: it composes ranges that are too short for any width.
 static float compose_few(espl_pose *worlds, const espl_pose *locals, const uint32_t *parents,
                          uint32_t begin, uint32_t end)
 {
-    float nonfinite = 0;
+    quad found = {0};
 
     ESPL_CHECK(begin <= end);
-    for (uint32_t slot = begin; slot < end; ++slot) {
-        nonfinite += compose_one(worlds, locals, parents, slot);
+    if (begin < end) {
+        (void)compose_singly(worlds, locals, parents, begin, end, end, &found);
     }
-    return nonfinite;
+    return found[0] + found[1] + found[2] + found[3];
 }
 
 // A width serves ranges from its least length on, because a short range seldom fills a batch.

@@ -146,14 +146,24 @@ ESPL__INLINE espl__wide_pose espl__wide_stretched(espl__wide_pose local, const f
     return (espl__wide_pose){local.rotation, local.position_scale * factors};
 }
 
+/// Return the scale of a pose in all elements.
+ESPL__INLINE espl__float4 espl__wide_scale(espl__wide_pose pose)
+{
+    return __builtin_shufflevector(pose.position_scale, pose.position_scale, 3, 3, 3, 3);
+}
+
 /// Compose the world pose of a child whose parent has no stretch: the bits of
 /// espl__pose_compose_to().
 ///
 /// The fourth element of a cross product is not used, so that its shuffles can be those of the
 /// Hamilton product. The Hamilton product subtracts its second and third product in the fourth
-/// element and adds them in the others. Here they are added with the sign of the fourth element
-/// flipped, which gives the same bits.
-ESPL__INLINE espl__wide_pose espl__wide_compose(espl__wide_pose parent, espl__wide_pose local)
+/// element and adds them in the others. Here they are added, and the fourth element of a factor has
+/// its sign flipped, which gives the same bits. It is the factor of the local, because in a chain the
+/// rotation of the parent comes late.
+/// @param scale  in: of the parent, espl__wide_scale(); out: of the child. It is known before the
+///               position that it is stored with, so that in a chain the next child need not wait.
+ESPL__INLINE espl__wide_pose espl__wide_compose_next(espl__wide_pose parent, espl__float4 *scale,
+                                                     espl__wide_pose local)
 {
     const espl__wide_bits flip_fourth = {0, 0, 0, INT32_MIN};
     const espl__float4 a = parent.rotation, b = local.rotation;
@@ -162,9 +172,7 @@ ESPL__INLINE espl__wide_pose espl__wide_compose(espl__wide_pose parent, espl__wi
     const espl__float4 zxy = __builtin_shufflevector(a, a, 2, 0, 1, 2);
 
     // The position. The fourth element of v is the product of the scales.
-    const espl__float4 v =
-        local.position_scale *
-        __builtin_shufflevector(parent.position_scale, parent.position_scale, 3, 3, 3, 3);
+    const espl__float4 v = local.position_scale * *scale;
     const espl__float4 t = 2 * (yzx * __builtin_shufflevector(v, v, 2, 0, 1, 2) -
                                 zxy * __builtin_shufflevector(v, v, 1, 2, 0, 1));
     const espl__float4 u = yzx * __builtin_shufflevector(t, t, 2, 0, 1, 2) -
@@ -172,18 +180,28 @@ ESPL__INLINE espl__wide_pose espl__wide_compose(espl__wide_pose parent, espl__wi
     const espl__float4 position_scale = parent.position_scale + (v + (w * t + u));
 
     // The rotation: the first to fourth product of each component.
-    const espl__float4 second =
-        __builtin_shufflevector(a, a, 0, 1, 2, 0) * __builtin_shufflevector(b, b, 3, 3, 3, 0);
-    const espl__float4 third = yzx * __builtin_shufflevector(b, b, 2, 0, 1, 1);
+    const espl__float4 wwwx = __builtin_shufflevector(b, b, 3, 3, 3, 0);
+    const espl__float4 zxyy = __builtin_shufflevector(b, b, 2, 0, 1, 1);
+    const espl__float4 second = __builtin_shufflevector(a, a, 0, 1, 2, 0) *
+                                (espl__float4)((espl__wide_bits)wwwx ^ flip_fourth);
+    const espl__float4 third = yzx * (espl__float4)((espl__wide_bits)zxyy ^ flip_fourth);
     const espl__float4 fourth = zxy * __builtin_shufflevector(b, b, 1, 2, 0, 2);
-    const espl__float4 rotation = w * b + (espl__float4)((espl__wide_bits)second ^ flip_fourth) +
-                                  (espl__float4)((espl__wide_bits)third ^ flip_fourth) - fourth;
+    const espl__float4 rotation = w * b + second + third - fourth;
 
     // Position and scale, in two shuffles of one instruction each. gcc 12 makes seven instructions
     // of one shuffle that has the same result.
     const espl__float4 last = __builtin_shufflevector(position_scale, v, 2, 2, 7, 7);
 
+    *scale = __builtin_shufflevector(v, v, 3, 3, 3, 3);
     return (espl__wide_pose){rotation, __builtin_shufflevector(position_scale, last, 0, 1, 4, 6)};
+}
+
+/// The same for one child.
+ESPL__INLINE espl__wide_pose espl__wide_compose(espl__wide_pose parent, espl__wide_pose local)
+{
+    espl__float4 scale = espl__wide_scale(parent);
+
+    return espl__wide_compose_next(parent, &scale, local);
 }
 
 #else

@@ -220,8 +220,9 @@ static float compose_suffix_parallel(espl__forest *forest, espl__context *contex
                                   espl__first_below(forest, tree, begin), true, &visited);
 }
 
-void espl__count_overflowed_slots(const espl__forest *forest, espl__context *context,
-                                  uint32_t begin, uint32_t end)
+// Count the worlds of nodes at slots [begin, end) that are not finite.
+static ESPL__APART void count_overflowed_slots(const espl__forest *forest, espl__context *context,
+                                               uint32_t begin, uint32_t end)
 {
     for (uint32_t slot = begin; slot < end; ++slot) {
         if (forest->links[slot].entity != ESPL__NO_ENTITY &&
@@ -231,13 +232,29 @@ void espl__count_overflowed_slots(const espl__forest *forest, espl__context *con
     }
 }
 
+void espl__count_swept(espl__forest *forest, espl__context *context, uint32_t tree, uint32_t begin,
+                       uint32_t end)
+{
+    const espl__tree *const t = &forest->trees[tree];
+    const uint32_t holes = t->used - t->live;
+
+    context->counts.nodes_visited += end - begin;
+    if (holes != 0) {
+        // Holes in [begin, end) as on average in the range, because counting them would cost a
+        // pass.
+        const uint64_t passed = (uint64_t)holes * (end - begin) / t->used;
+
+        espl__tree_add_debt(forest, context, tree, (uint32_t)passed);
+    }
+}
+
 // A sweep to the end of the tree may run on workers; a shorter one is a block of a batch, see
 // sweep_poses().
 void espl__sweep(espl__forest *forest, espl__context *context, uint32_t tree, uint32_t begin,
                  uint32_t end)
 {
     const espl__tree *const t = &forest->trees[tree];
-    const uint32_t limit = t->base + t->used, holes = t->used - t->live;
+    const uint32_t limit = t->base + t->used;
 
     if (begin >= end) {
         return;
@@ -247,16 +264,9 @@ void espl__sweep(espl__forest *forest, espl__context *context, uint32_t tree, ui
                             ? compose_suffix_parallel(forest, context, t, begin)
                             : compose_range(forest, t, begin, end);
 
-    context->counts.nodes_visited += end - begin;
+    espl__count_swept(forest, context, tree, begin, end);
     if (alarm != 0) {
-        espl__count_overflowed_slots(forest, context, begin, end);
-    }
-    if (holes != 0) {
-        // Holes in [begin, end) as on average in the range, because counting them would cost a
-        // pass.
-        const uint64_t passed = (uint64_t)holes * (end - begin) / t->used;
-
-        espl__tree_add_debt(forest, context, tree, (uint32_t)passed);
+        count_overflowed_slots(forest, context, begin, end);
     }
 }
 
@@ -382,10 +392,7 @@ static float compose_tree(espl__forest *forest, espl__context *context, uint32_t
     const uint32_t begin = slot + 1, end = slot + t->used;
 
     ESPL_CHECK(slot == t->base && t->live > 1);
-    context->counts.nodes_visited += t->live - 1;
-    if (t->used != t->live) {
-        espl__tree_add_debt(forest, context, tree, t->used - t->live);
-    }
+    espl__count_tree(forest, context, tree);
     return has_workers(forest, context, t) ? compose_suffix_parallel(forest, context, t, begin)
                                            : compose_range(forest, t, begin, end);
 }

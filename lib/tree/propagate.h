@@ -30,9 +30,6 @@ void espl__propagate_by_links(espl__forest *forest, espl__context *context, uint
 /// are.
 void espl__propagate_user_data(espl__forest *forest, uint32_t slot);
 
-/// Count the worlds of nodes at slots [begin, end) that are not finite.
-void espl__count_overflowed_slots(const espl__forest *forest, espl__context *context,
-                                  uint32_t begin, uint32_t end);
 /// Slots [begin, end).
 typedef struct espl__slot_range {
     uint32_t begin, end;
@@ -51,5 +48,18 @@ void espl__propagate_below_many(espl__forest *forest, espl__context *context, ui
 /// may be computed too; no node reads them. Precondition: the worlds of lower slots are up to date.
 void espl__sweep(espl__forest *forest, espl__context *context, uint32_t tree, uint32_t begin,
                  uint32_t end);
+/// Count the slots of a sweep as visited, and add its layout debt. espl__sweep() does it as well.
+void espl__count_swept(espl__forest *forest, espl__context *context, uint32_t tree, uint32_t begin,
+                       uint32_t end);
+/// The same for a propagation below the root.
+static inline void espl__count_tree(espl__forest *forest, espl__context *context, uint32_t tree)
+{
+    const espl__tree *const t = &forest->trees[tree];
+
+    context->counts.nodes_visited += t->live - 1;
+    if (t->used != t->live) {
+        espl__tree_add_debt(forest, context, tree, t->used - t->live);
+    }
+}
 
 #endif

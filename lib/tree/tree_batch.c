@@ -7,8 +7,30 @@
 
 #include "lib/tree/propagate.h"
 
-// Compose as many slots of each range as the shortest one has, count the worlds that are not
-// finite, and remove the ranges that end. Precondition: all elements up to the width have a range.
+// Count the worlds of a tree that are not finite, at or below nodes that its entries changed.
+static ESPL__APART void count_overflowed(espl__forest *forest, espl__context *context,
+                                         const espl__tree_batch *batch, uint32_t slot,
+                                         uint32_t entries)
+{
+    const espl__tree *const t = espl__tree_of(forest, slot);
+    const uint32_t first = entries & ~ESPL__HAS_NUMBERS;
+    const bool has_numbers = (entries & ESPL__HAS_NUMBERS) != 0;
+    espl__tree_writes writes = {.source = batch->source,
+                                .slots = batch->all_slots + first,
+                                .numbers = has_numbers ? batch->all_numbers + first : NULL,
+                                .first = first,
+                                .lowest = t->base};
+
+    while (first + writes.count < batch->limit &&
+           writes.slots[writes.count] - t->base < t->capacity) {
+        writes.count += 1;
+    }
+    ESPL_CHECK(writes.count != 0);
+    context->counts.overflowed += espl__writes_count_overflowed(forest, &writes);
+}
+
+// Compose as many slots of each range as the shortest one has, and remove the ranges that end.
+// Precondition: all elements up to the width have a range.
 static void compose_shortest(espl__forest *forest, espl__context *context, espl__tree_batch *batch)
 {
     const espl__kernels *const kernels = forest->kernels;
@@ -20,35 +42,47 @@ static void compose_shortest(espl__forest *forest, espl__context *context, espl_
         length = left < length ? left : length;
     }
     ESPL_CHECK(batch->count != 0 && length != 0 && length < ESPL__BATCHED_SIZE);
-    const float alarm =
-        kernels->compose_ranges(forest->world, forest->local, forest->parent, batch->slots, length);
-
+    if (kernels->compose_ranges(forest->world, forest->local, forest->parent, batch->slots,
+                                length) != 0) {
+        batch->has_alarm = true;
+    }
     for (uint32_t i = 0; i < batch->count; ++i) {
         const uint32_t next = batch->slots[i] + length, end = batch->ends[i];
+        const uint32_t entries = batch->entries[i];
 
-        if (alarm != 0) {
-            espl__count_overflowed_slots(forest, context, next - length, next);
+        if (batch->has_alarm && next == end) {
+            count_overflowed(forest, context, batch, end - 1, entries);
         }
         batch->slots[count] = next;
         batch->ends[count] = end;
+        batch->entries[count] = entries;
         count += next < end ? 1 : 0;
     }
     batch->count = count;
 }
 
 void espl__tree_batch_add(espl__forest *forest, espl__context *context, espl__tree_batch *batch,
-                          uint32_t tree)
+                          uint32_t begin, const espl__tree_writes *writes)
 {
-    const espl__tree *const t = &forest->trees[tree];
+    const espl__tree *const t = espl__tree_of(forest, begin);
 
     ESPL_CHECK_FULL(!forest->is_edited && espl__tree_can_batch(forest, t));
-    ESPL_CHECK(batch->count < forest->kernels->width);
-    batch->slots[batch->count] = t->base + 1;
-    batch->ends[batch->count++] = t->base + t->used;
-    context->counts.nodes_visited += t->live - 1;
-    if (t->used != t->live) {
-        espl__tree_add_debt(forest, context, tree, t->used - t->live);
+    ESPL_CHECK(batch->count < forest->kernels->width && begin > t->base &&
+               begin < t->base + t->used);
+    ESPL_CHECK(writes->count != 0 && writes->first < ESPL__HAS_NUMBERS);
+    if (batch->count == 0) {
+        batch->has_alarm = false;
     }
+    batch->source = writes->source;
+    batch->all_slots = writes->slots - writes->first;
+    batch->limit = writes->first + writes->count;
+    batch->entries[batch->count] = writes->first;
+    if (writes->numbers != NULL) {
+        batch->all_numbers = writes->numbers - writes->first;
+        batch->entries[batch->count] |= ESPL__HAS_NUMBERS;
+    }
+    batch->slots[batch->count] = begin;
+    batch->ends[batch->count++] = t->base + t->used;
     if (batch->count == forest->kernels->width) {
         compose_shortest(forest, context, batch);
     }
@@ -68,9 +102,11 @@ void espl__tree_batch_finish(espl__forest *forest, espl__context *context, espl_
     }
     for (uint32_t i = 0; i < batch->count; ++i) {
         const uint32_t begin = batch->slots[i], end = batch->ends[i];
+        const float alarm =
+            kernels->compose(forest->world, forest->local, forest->parent, begin, end);
 
-        if (kernels->compose(forest->world, forest->local, forest->parent, begin, end) != 0) {
-            espl__count_overflowed_slots(forest, context, begin, end);
+        if (alarm != 0 || batch->has_alarm) {
+            count_overflowed(forest, context, batch, end - 1, batch->entries[i]);
         }
     }
     batch->count = 0;

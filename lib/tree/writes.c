@@ -202,6 +202,7 @@ typedef struct pass {
     uint32_t final;  // of a sweep: worlds of lower slots are up to date; UINT32_MAX: all worlds are
     bool has_status; // a result is a status other than ESPL_OK
     bool is_batched; // the tree was added to context->batch, which counts its overflowed worlds
+    uint64_t overflowed; // context->counts.overflowed before the writes
 } pass;
 
 // Recompute the worlds of slots below `end` that are not up to date.
@@ -219,25 +220,50 @@ static void advance(pass *p, uint32_t end)
     p->final = end;
 }
 
+// Tell whether worlds of a tree are recomputed in a batch with other trees.
+static inline bool can_batch(const espl__forest *forest, const espl__context *context,
+                             uint32_t tree)
+{
+    return context->batch != NULL && espl__tree_can_batch(forest, &forest->trees[tree]);
+}
+
+// Recompute the worlds below the root of a tree, whose world is final: in a batch, or now. Both ways
+// add the same counts.
+static inline void follow_root(espl__forest *forest, espl__context *context, uint32_t tree,
+                               const espl__tree_writes *w, bool is_batched)
+{
+    const uint32_t base = forest->trees[tree].base;
+
+    if (is_batched) {
+        espl__count_tree(forest, context, tree);
+        espl__tree_batch_add(forest, context, context->batch, base + 1, w);
+    } else {
+        espl__propagate_below(forest, context, base);
+    }
+}
+
 // Recompute the worlds after all entries are stored. If the local of the root changed, all worlds
-// follow: they are recomputed now, or in a batch with other trees. Both ways add the same counts.
-static void follow_root(pass *p)
+// follow. Worlds that are not finite may have been counted already, of an earlier block of entries:
+// then the tree is in no batch, which would count them again.
+static void follow(pass *p)
 {
     espl__forest *const forest = p->forest;
-    const espl__tree *const t = &forest->trees[p->tree];
+    const uint32_t base = forest->trees[p->tree].base, begin = p->final;
 
-    if (p->final != t->base) {
-        advance(p, p->end);
-        return;
-    }
-    forest->world[t->base] = forest->local[t->base];
-    p->context->counts.nodes_visited += 1;
-    p->final = UINT32_MAX;
-    if (p->context->batch != NULL && espl__tree_can_batch(forest, t)) {
-        espl__tree_batch_add(forest, p->context, p->context->batch, p->tree);
+    if (begin == base) {
+        forest->world[base] = forest->local[base];
+        p->context->counts.nodes_visited += 1;
+        p->final = UINT32_MAX;
+        p->is_batched = can_batch(forest, p->context, p->tree);
+        follow_root(forest, p->context, p->tree, p->w, p->is_batched);
+    } else if (begin < p->end && p->context->counts.overflowed == p->overflowed &&
+               can_batch(forest, p->context, p->tree)) {
+        espl__count_swept(forest, p->context, p->tree, begin, p->end);
+        p->final = UINT32_MAX;
         p->is_batched = true;
+        espl__tree_batch_add(forest, p->context, p->context->batch, begin, p->w);
     } else {
-        espl__propagate_below(forest, p->context, t->base);
+        advance(p, p->end);
     }
 }
 
@@ -470,7 +496,7 @@ static void sweep_poses(pass *p)
         espl__store_poses(p->forest, w, at, end, &sum);
         add_stored(p, &sum);
         if (end == w->count) {
-            follow_root(p);
+            follow(p);
         } else {
             advance(p, w->slots[end]);
         }
@@ -526,11 +552,10 @@ bool espl__tree_takes_any_order(const espl__forest *forest, const espl__context 
 
 // --- The whole ---
 
-// Count the worlds that are not finite at or below the nodes that entries changed, each once.
-static ESPL__APART uint64_t count_overflowed(const pass *p)
+uint64_t espl__writes_count_overflowed(espl__forest *forest, const espl__tree_writes *w)
 {
-    espl__forest *const forest = p->forest;
-    const espl__tree_writes *const w = p->w;
+    const espl__tree *const t = espl__tree_of(forest, w->lowest);
+    const uint32_t end = t->base + t->used;
     uint64_t count = 0;
 
     // Marks spread to children in ascending order of slots, because parents come first.
@@ -541,7 +566,7 @@ static ESPL__APART uint64_t count_overflowed(const pass *p)
             forest->flags[w->slots[i]] |= ESPL__SLOT_MARK;
         }
     }
-    for (uint32_t slot = w->lowest; slot < p->end; ++slot) {
+    for (uint32_t slot = t->base; slot < end; ++slot) {
         const uint32_t parent = forest->parent[slot];
 
         if (parent != ESPL__NO_SLOT && espl__slot_is(forest, parent, ESPL__SLOT_MARK) &&
@@ -554,25 +579,26 @@ static ESPL__APART uint64_t count_overflowed(const pass *p)
                      ? 1
                      : 0;
     }
-    for (uint32_t slot = w->lowest; slot < p->end; ++slot) {
+    for (uint32_t slot = t->base; slot < end; ++slot) {
         forest->flags[slot] &= (uint8_t)~ESPL__SLOT_MARK;
     }
     return count;
 }
 
 // Writes that are not swept begin one by one and may change to a sweep.
-bool espl__tree_write(espl__forest *forest, espl__context *context, const espl__tree_writes *w)
+static ESPL__APART bool write_many(espl__forest *forest, espl__context *context,
+                                   const espl__tree_writes *w)
 {
     const uint32_t tree = forest->tree[w->lowest];
     const espl__tree *const t = &forest->trees[tree];
-    const uint64_t overflowed = context->counts.overflowed;
     pass p = {.forest = forest,
               .context = context,
               .w = w,
               .tree = tree,
               .end = t->base + t->used,
               .sweeps = sweeps_all(forest, t, w),
-              .final = UINT32_MAX};
+              .final = UINT32_MAX,
+              .overflowed = context->counts.overflowed};
 
     ESPL_CHECK(w->count != 0 && w->lowest >= t->base && w->slots[w->count - 1] < p.end);
     ESPL_CHECK(!forest->is_edited);
@@ -587,8 +613,83 @@ bool espl__tree_write(espl__forest *forest, espl__context *context, const espl__
     }
     advance(&p, p.end);
     // Passes may have counted a node several times, or one that is below no entry.
-    if (!p.is_batched && context->counts.overflowed != overflowed) {
-        context->counts.overflowed = overflowed + count_overflowed(&p);
+    if (!p.is_batched && context->counts.overflowed != p.overflowed) {
+        context->counts.overflowed = p.overflowed + espl__writes_count_overflowed(forest, w);
     }
     return p.has_status;
+}
+
+// Store the local of a root, and propagate it. @return ESPL_OK or ESPL__UNCHANGED.
+static inline espl_status put_root(espl__forest *forest, espl__context *context,
+                                   const espl__tree_writes *w, espl__wide_pose local)
+{
+    const uint32_t slot = w->slots[0], tree = forest->tree[slot];
+
+    if (espl__wide_is_same(espl__wide_load(&forest->local[slot]), local)) {
+        context->counts.writes_skipped += 1;
+        return (espl_status)ESPL__UNCHANGED;
+    }
+    context->counts.nodes_visited += 1;
+    context->counts.writes += 1;
+    espl__wide_store(&forest->local[slot], local);
+    espl__wide_store(&forest->world[slot], local);
+    follow_root(forest, context, tree, w, can_batch(forest, context, tree));
+    return ESPL_OK;
+}
+
+// Fast path of a tree with one entry, which sets the local of a plain node or one part of it, as most
+// trees have in a batch of moving objects: it needs no state of a pass.
+// @return false: nothing changed, and the entry is to be written as any other.
+static inline bool write_one(espl__forest *forest, espl__context *context,
+                             const espl__tree_writes *w)
+{
+    const espl__write_source *const source = w->source;
+    const uint32_t slot = w->slots[0], number = espl__entry_number(w, 0);
+    const void *value = espl__value_at(source, number);
+    const espl__counts *const now = &context->counts;
+    const uint64_t written = now->writes, kept = now->worlds_kept;
+    espl_status status = ESPL_OK;
+    espl_pose local;
+    size_t size = 0;
+
+    if (!espl__slot_is_plain(forest, slot)) {
+        return false;
+    }
+    if (espl__kind_sets_part(source->kind)) {
+        if (!espl__part_is_sound(source->kind, value)) {
+            return false;
+        }
+        float *const part = espl__part_of(&local, source->kind, &size);
+
+        memcpy(&local, &forest->local[slot], sizeof local);
+        memcpy(part, value, size);
+        value = &local;
+    } else if (!espl__value_is_usual(source->kind, value)) {
+        return false;
+    }
+    if (espl__is_root(forest, slot) && espl__tree_is_single(forest, espl__tree_of(forest, slot))) {
+        if (!espl__value_is_sound(value, false)) {
+            return false;
+        }
+        status = put_root(forest, context, w, espl__wide_from(value));
+    } else if (!espl__pose_try_put(forest, context, slot, value, &status)) {
+        return false;
+    } else {
+        // An overflow is no result of an entry, because the context counts overflows.
+        status = now->writes != written && now->worlds_kept == kept ? ESPL_OK
+                                                                    : (espl_status)ESPL__UNCHANGED;
+    }
+    if (status != ESPL_OK) {
+        source->results[number] = status;
+    }
+    return true;
+}
+
+bool espl__tree_write(espl__forest *forest, espl__context *context, const espl__tree_writes *w)
+{
+    ESPL_CHECK(w->count != 0 && !forest->is_edited);
+    if (w->count == 1 && w->source->is_one_kind && write_one(forest, context, w)) {
+        return false;
+    }
+    return write_many(forest, context, w);
 }

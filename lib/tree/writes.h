@@ -140,7 +140,8 @@ typedef struct espl__tree_writes {
     const uint32_t *slots; // [count]
     const uint32_t
         *numbers; // [count] of the entries, ascending within a slot; NULL: from `first` on
-    uint32_t first, count;
+    uint32_t first; // index of the first of them in the list of the whole batch
+    uint32_t count;
     uint32_t lowest; // of the slots
     bool ascend;     // the slots do
     uint32_t *changed;        // [count] scratch
@@ -174,5 +175,8 @@ bool espl__tree_takes_any_order(const espl__forest *forest, const espl__context 
 /// @return true where a result is a status other than ESPL_OK.
 bool espl__tree_write(espl__forest *forest, espl__context *context,
                       const espl__tree_writes *writes);
+/// Count the worlds of a tree that are not finite at or below the nodes that entries changed, each
+/// once. Precondition: the results of the entries are written. The slots may be in any order.
+uint64_t espl__writes_count_overflowed(espl__forest *forest, const espl__tree_writes *writes);
 
 #endif

@@ -61,11 +61,23 @@ static void link_anyhow(patch *p, uint64_t *random)
     }
 }
 
+// Chains side by side: a level for each step of them.
+static void link_in_chains(patch *p, uint64_t *random)
+{
+    const uint32_t width = 1 + test_below(random, 9);
+
+    for (uint32_t slot = 1; slot < p->size; ++slot) {
+        p->parent[slot] = slot > width ? slot - width : 0;
+    }
+}
+
 static patch any_patch(uint64_t *random, bool is_wild)
 {
     patch p = {.size = 2 + test_below(random, LARGEST - 1), .parent = {UINT32_MAX}};
 
-    if (test_one_in(random, 2)) {
+    if (test_one_in(random, 3)) {
+        link_in_chains(&p, random);
+    } else if (test_one_in(random, 2)) {
         link_in_order(&p, random);
     } else {
         link_anyhow(&p, random);
