@@ -68,6 +68,7 @@ static void store_each(espl_pose *locals, const espl__tree_writes *w, uint32_t b
 ESPL__INLINE void store_parts_of(espl_pose *locals, const espl__tree_writes *w, uint32_t begin,
                                  uint32_t end, espl_write_kind kind, espl__stored *sum)
 {
+    enum { AHEAD = 16 }; // entries may be in any order, which no hardware foresees
     const espl__write_source *const source = w->source;
 
     for (uint32_t at = begin; at < end; ++at) {
@@ -78,10 +79,9 @@ ESPL__INLINE void store_parts_of(espl_pose *locals, const espl__tree_writes *w, 
         size_t size = 0;
         float *const part = espl__part_of(&locals[slot], kind, &size);
 
-        if (at + 12 < end) {
-            espl__prefetch_to_write(&locals[w->slots[at + 12]]);
+        if (at + AHEAD < end) {
+            espl__prefetch_to_write(&locals[w->slots[at + AHEAD]]);
         }
-
         if (!espl__part_is_sound(kind, value)) {
             espl__write_load(&checked, kind, value);
             result = espl__write_check(kind, &checked);

@@ -30,20 +30,6 @@ void espl__propagate_by_links(espl__forest *forest, espl__context *context, uint
 /// are.
 void espl__propagate_user_data(espl__forest *forest, uint32_t slot);
 
-/// Slots [begin, end).
-typedef struct espl__slot_range {
-    uint32_t begin, end;
-} espl__slot_range;
-
-/// Recompute the worlds of some nodes of a tree, and of all nodes below them, each once. Preconditions: the
-/// tree is in order and has no exceptional nodes, and the worlds of the parents of the nodes that are
-/// below no other one are up to date.
-/// Where a world may not be finite, something is added to the counter of overflowed worlds.
-/// @param slots   [count] ascending, without the root; repeats are allowed.
-/// @param ranges  [count] scratch.
-void espl__propagate_below_many(espl__forest *forest, espl__context *context, uint32_t tree,
-                                const uint32_t *slots, uint32_t count, espl__slot_range *ranges);
-
 /// Recompute the worlds of slots [begin, end) of a single tree, without its root. Worlds of holes
 /// may be computed too; no node reads them. Precondition: the worlds of lower slots are up to date.
 void espl__sweep(espl__forest *forest, espl__context *context, uint32_t tree, uint32_t begin,

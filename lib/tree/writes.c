@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The writes of writes.h. A single write stores, recomputes the world of the node, and propagates.
-// Many writes of one tree choose between two ways, because a node below several entries would be
-// propagated once for each: writing one after the other, or a sweep, which stores locals first and
-// lets the worlds follow in one pass over the range. Both give the same bits and statuses. The
-// functions for the frequent writes are inline, so that poses stay in registers.
+// Many writes of one tree choose between three ways, because a node below several entries would be
+// propagated once for each. Few locals are stored first and propagated then. Many are swept: worlds
+// follow in one pass over the range. Other writes are done one after the other, and change to a sweep
+// where that visits fewer nodes. All give the same bits and statuses. The functions for the frequent writes are inline, so that poses stay in registers.
 #include "lib/tree/writes.h"
 
 #include "lib/jobs/ranges.h"
@@ -504,22 +504,25 @@ static void sweep_poses(pass *p)
     }
 }
 
-// Store all entries, and recompute the worlds at and below the nodes that they change, each once.
-static void write_levels(pass *p)
+// Store entries, and then propagate each node whose local changed. Slots ascend, so that a node below
+// another one comes after it and has its final world by then, which ends its propagation. So no world is
+// recomputed twice, but for those of the nodes themselves.
+static void store_and_propagate(pass *p)
 {
     const espl__tree_writes *const w = p->w;
     espl__stored sum = {.first = UINT32_MAX};
-    uint32_t count = 0;
 
     ESPL_CHECK_FULL(w->ascend);
     espl__store_poses(p->forest, w, 0, w->count, &sum);
     add_stored(p, &sum);
-    for (uint32_t i = 0; i < w->count; ++i) {
-        w->changed[count] = w->slots[i];
-        count += w->source->results[espl__entry_number(w, i)] == ESPL_OK ? 1 : 0;
-    }
-    espl__propagate_below_many(p->forest, p->context, p->tree, w->changed, count, w->ranges);
     p->final = UINT32_MAX;
+    for (uint32_t i = 0; i < w->count; ++i) {
+        const espl_status result = w->source->results[espl__entry_number(w, i)];
+
+        if (result == ESPL_OK && espl__propagate_node(p->forest, p->context, w->slots[i])) {
+            espl__propagate_below(p->forest, p->context, w->slots[i]);
+        }
+    }
 }
 
 // Tell whether all entries set locals, or one part of them, and the tree has no side arrays, so that
@@ -603,11 +606,12 @@ static ESPL__APART bool write_many(espl__forest *forest, espl__context *context,
     ESPL_CHECK(w->count != 0 && w->lowest >= t->base && w->slots[w->count - 1] < p.end);
     ESPL_CHECK(!forest->is_edited);
     ESPL_CHECK_FULL(w->ascend || espl__tree_takes_any_order(forest, context, w));
-    if (p.sweeps && has_only_poses(t, w->source)) {
+    const bool are_poses = has_only_poses(t, w->source);
+
+    if (are_poses && p.sweeps) {
         sweep_poses(&p);
-    } else if (w->count > 1 && has_only_poses(t, w->source) && espl__tree_is_single(forest, t) &&
-               (t->flags & ESPL__TREE_IN_ORDER) != 0 && t->exceptional == 0) {
-        write_levels(&p);
+    } else if (are_poses && w->count > 1) {
+        store_and_propagate(&p);
     } else {
         write_each(&p, 0, w->count);
     }

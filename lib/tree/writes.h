@@ -144,8 +144,6 @@ typedef struct espl__tree_writes {
     uint32_t count;
     uint32_t lowest; // of the slots
     bool ascend;     // the slots do
-    uint32_t *changed;        // [count] scratch
-    espl__slot_range *ranges; // [count] scratch
 } espl__tree_writes;
 
 /// Return the address of the value of an entry.

@@ -257,9 +257,7 @@ static void write_group(espl__batch *b, espl__write_group *g, espl__context *con
                                 .first = g->begin,
                                 .count = g->count,
                                 .lowest = g->lowest,
-                                .ascend = g->ascends,
-                                .changed = (uint32_t *)(void *)(b->spare_keys + g->begin),
-                                .ranges = (espl__slot_range *)(void *)(b->keys + g->begin)};
+                                .ascend = g->ascends};
 
     if (!g->ascends && !espl__tree_takes_any_order(forest, context, &writes)) {
         sort_group(b, g);
@@ -296,7 +294,7 @@ static void add_counts(espl__batch *b, const espl__context *context)
 // of a nearer one the slots that its writes reach.
 static inline void prefetch_trees(const espl__batch *b, size_t at, size_t end)
 {
-    enum { FAR = 6, NEAR = 3, LINE = 64, SLOTS = 48 };
+    enum { FAR = 6, NEAR = 3, LINE = 64, SLOTS = 80 };
     const espl__forest *const forest = &b->world->forest;
 
     if (at + FAR < end) {

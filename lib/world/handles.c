@@ -11,23 +11,36 @@ static inline uint32_t slot_or_none(const espl__registry *registry, espl_entity 
     return espl__registry_find(registry, entity, &slot) ? slot : ESPL__NO_SLOT;
 }
 
-// Tell whether the records of handles [begin, end) are near each other, as far as the first and the
-// last one tell. It decides about prefetches alone.
-static inline bool are_near(const espl__handles *handles, size_t begin, size_t end)
-{
-    const uint32_t first = espl__handle_at(handles, begin).index;
+// Handles are looked up in blocks of 32: enough waits for memory overlap, and what was prefetched is
+// still in the cache.
+enum { BLOCK = 32 };
 
-    return espl__handle_at(handles, end - 1).index - first < 2 * (end - begin);
+// Prefetch the records of handles [begin, end), a block at most. Where the first and the last one tell
+// that they lie near each other, the hardware reads them ahead, though not far enough: then the records
+// behind those of the next block are prefetched, and no handle is read for it.
+static inline void prefetch_records(const espl__registry *registry, const espl__handles *handles,
+                                    size_t begin, size_t end)
+{
+    enum { LINE = 64 / sizeof(espl__record) };
+    const uint32_t first = espl__handle_at(handles, begin).index;
+    const uint32_t last = espl__handle_at(handles, end - 1).index;
+
+    if (last - first < 2 * (end - begin)) {
+        for (uint32_t i = BLOCK; i < 2 * BLOCK; i += LINE) {
+            espl__prefetch_element(registry->records, last + i, sizeof *registry->records);
+        }
+        return;
+    }
+    for (size_t i = begin; i < end; ++i) {
+        espl__registry_ask(registry, espl__handle_at(handles, i));
+    }
 }
 
-// Blocks of 32: enough waits for memory overlap, and what was prefetched is still in the cache. A
-// block of records and slots that are near each other takes no prefetches, because the hardware reads
-// such streams ahead. The slot of handle begin - 1 is looked up again, because it is in the range of
-// another job and the order is checked range by range.
+// The slot of handle begin - 1 is looked up again, because it is in the range of another job and the
+// order is checked range by range.
 bool espl__find_slots(const espl_world *world, const espl__handles *handles, size_t begin,
                       size_t end, uint32_t *slots)
 {
-    enum { BLOCK = 32 };
     const espl__registry r = espl__registry_of(world);
     const espl__handles h = *handles;
     uint32_t before = 0;
@@ -39,11 +52,7 @@ bool espl__find_slots(const espl_world *world, const espl__handles *handles, siz
     }
     for (size_t stop = begin; begin < end; begin = stop) {
         stop = end - begin < BLOCK ? end : begin + BLOCK;
-        const bool is_near = are_near(&h, begin, stop);
-
-        for (size_t i = begin; !is_near && i < stop; ++i) {
-            espl__registry_ask(&r, espl__handle_at(&h, i));
-        }
+        prefetch_records(&r, &h, begin, stop);
         for (size_t i = begin; i < stop; ++i) {
             slots[i] = slot_or_none(&r, espl__handle_at(&h, i));
             ESPL_CHECK_FULL(slots[i] == ESPL__NO_SLOT || slots[i] < world->forest.end);
