@@ -298,7 +298,11 @@ static inline void prefetch_trees(const espl__batch *b, size_t at, size_t end)
     const espl__forest *const forest = &b->world->forest;
 
     if (at + FAR < end) {
-        espl__prefetch(espl__tree_of(forest, b->groups[at + FAR].lowest));
+        const uint32_t slot = b->groups[at + FAR].lowest;
+
+        espl__prefetch(espl__tree_of(forest, slot));
+        espl__prefetch(&forest->parent[slot]);
+        espl__prefetch(&forest->links[slot]);
     }
     if (at + NEAR < end) {
         const espl__write_group *const g = &b->groups[at + NEAR];
@@ -308,8 +312,15 @@ static inline void prefetch_trees(const espl__batch *b, size_t at, size_t end)
         const uint32_t reach = slot == t->base || g->count > 1 ? t->base + t->used - slot : 1;
         const uint32_t count = reach < SLOTS ? reach : SLOTS;
 
-        espl__prefetch(&forest->links[slot]);
         espl__prefetch(&forest->flags[slot]);
+        if (reach == 1) {
+            const uint32_t child = forest->links[slot].first_child;
+
+            espl__prefetch_element(forest->world, forest->parent[slot], sizeof *forest->world);
+            espl__prefetch_element(forest->local, child, sizeof *forest->local);
+            espl__prefetch_element(forest->world, child, sizeof *forest->world);
+            espl__prefetch_element(forest->links, child, sizeof *forest->links);
+        }
         for (uint32_t k = 0; k < count; k += LINE / sizeof(uint32_t)) {
             espl__prefetch(&forest->parent[slot + k]);
         }
