@@ -20,22 +20,25 @@ static uint32_t byte_of(espl__slot_key key, unsigned digit)
 }
 
 // Copy the keys in the order of one byte.
-// @param counts  [SLOT_BUCKETS] in: keys with each byte; out: the prefix sums, where each
-//          bucket ends.
-static void scatter_by_byte(espl__slot_key *to, const espl__slot_key *from, size_t count,
-                            unsigned digit, size_t *counts)
+static void scatter_by_byte(espl__slot_key *to, const espl__slot_key *from, uint32_t count,
+                            unsigned digit)
 {
-    size_t sum = 0;
+    uint32_t ends[SLOT_BUCKETS] = {0}, sum = 0;
 
-    for (size_t bucket = 0; bucket < SLOT_BUCKETS; ++bucket) {
-        const size_t here = counts[bucket];
+    ESPL_CHECK(to != from);
+    for (uint32_t i = 0; i < count; ++i) {
+        ends[byte_of(from[i], digit)] += 1;
+    }
+    // Prefix sums: where the next key of a bucket goes.
+    for (uint32_t bucket = 0; bucket < SLOT_BUCKETS; ++bucket) {
+        const uint32_t here = ends[bucket];
 
-        counts[bucket] = sum;
+        ends[bucket] = sum;
         sum += here;
     }
-    ESPL_CHECK(sum == count && to != from);
-    for (size_t i = 0; i < count; ++i) {
-        to[counts[byte_of(from[i], digit)]++] = from[i];
+    ESPL_CHECK(sum == count);
+    for (uint32_t i = 0; i < count; ++i) {
+        to[ends[byte_of(from[i], digit)]++] = from[i];
     }
 }
 
@@ -78,22 +81,20 @@ static bool sort_tree_by_tree(const espl__forest *forest, espl__slot_key *keys, 
     return true;
 }
 
-// Sort by the bytes of the slots. One pass counts all four bytes, because a pass over the keys costs more than a few additions.
+// Sort by the bytes of the slots in which they differ.
 static void sort_by_bytes(espl__slot_key **keys, espl__slot_key **spare, size_t count)
 {
-    size_t histograms[SLOT_DIGITS][SLOT_BUCKETS];
+    uint32_t differing = 0;
 
-    memset(histograms, 0, sizeof histograms);
-    for (size_t i = 0; i < count; ++i) {
-        for (unsigned digit = 0; digit < SLOT_DIGITS; ++digit) {
-            histograms[digit][byte_of((*keys)[i], digit)] += 1;
-        }
+    ESPL_CHECK(count <= UINT32_MAX);
+    for (size_t i = 1; i < count; ++i) {
+        differing |= (*keys)[i].slot ^ (*keys)[0].slot;
     }
     for (unsigned digit = 0; digit < SLOT_DIGITS; ++digit) {
-        if (histograms[digit][byte_of((*keys)[0], digit)] == count) {
+        if (byte_of((espl__slot_key){.slot = differing}, digit) == 0) {
             continue;
         }
-        scatter_by_byte(*spare, *keys, count, digit, histograms[digit]);
+        scatter_by_byte(*spare, *keys, (uint32_t)count, digit);
         espl__slot_key *const sorted = *spare;
 
         *spare = *keys;
