@@ -7,6 +7,7 @@
 #
 #     type    a struct, union or enum with its members, or a typedef of something else
 #     static  a function of a file, if its bodies differ; an object of a file
+#     value   an enumerator outside of functions
 #
 # A definition counts once for each file, because the branches of one #if may each have their own. It
 # reads the shape that .clang-format gives the code, by words and the nesting of brackets.
@@ -97,6 +98,7 @@ function read_item(    i, name, body)
         return
     }
     read_record()
+    read_enumerators()
     if (word[1] == "typedef") {
         read_typedef()
     } else if (is_static()) {
@@ -125,6 +127,28 @@ function read_record(    i)
             record = word[i + 1]
             note("type", record, FILENAME)
             return
+        }
+    }
+}
+
+# The names after the opening brace and after each comma that is in no other brackets.
+function read_enumerators(    i, last, nesting)
+{
+    for (i = 1; i < count && word[i] != "enum"; ++i) {
+        if (word[i] ~ /^[({=]$/) {
+            return
+        }
+    }
+    for (; i < count && word[i] != "{"; ++i) {
+        if (word[i] ~ /^[(;=]$/) {
+            return
+        }
+    }
+    last = close_of(i)
+    for (; i < last; ++i) {
+        nesting += word[i] ~ /^[({[]$/ ? 1 : word[i] ~ /^[)}\]]$/ ? -1 : 0
+        if (nesting == 1 && word[i] ~ /^[{,]$/ && word[i + 1] ~ /^[A-Za-z_]/) {
+            note("value", word[i + 1], FILENAME)
         }
     }
 }

@@ -3,7 +3,7 @@
 #include "lib/commands/key_numbers.h"
 
 // Entries of the first table.
-enum { FIRST_SIZE = 4 * ESPL__FEW_KEYS };
+enum { FIRST_TABLE = 4 * ESPL__FEW_KEYS };
 
 // The entry of a key, or the free one where it belongs. Precondition: an entry is free.
 static espl__numbered_key *find_key(const espl__key_numbers *numbers, uint64_t key)
@@ -22,7 +22,7 @@ static espl__numbered_key *find_key(const espl__key_numbers *numbers, uint64_t k
 static bool grow_table(espl__key_numbers *numbers, espl__arena *arena)
 {
     const espl__key_numbers old = *numbers;
-    const uint32_t size = old.size == 0 ? FIRST_SIZE : 2 * old.size;
+    const uint32_t size = old.size == 0 ? FIRST_TABLE : 2 * old.size;
     espl__numbered_key *const table = espl__arena_take(arena, size, sizeof *table);
 
     if (table == NULL) {
