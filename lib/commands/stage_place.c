@@ -56,7 +56,9 @@ static uint64_t limit_overflowed(espl__edit *const *edits, size_t count)
 uint64_t espl__stage_place(espl__stage_context *context, const espl__applied *applied)
 {
     espl__forest *const forest = context->forest;
-    espl__edit *edits[ESPL__PARTS]; // not set to NULL, because an immediate call has one
+    espl__edit *edits[ESPL__PARTS]; // not all set to NULL, because an immediate call has one
+
+    edits[0] = NULL;
     const size_t count = espl__part_edits(applied, edits);
     part_placing p = {.applied = applied, .store = context->store};
 

@@ -35,7 +35,7 @@ static void load(const espl__entries *e, size_t i, espl_write_kind kind, espl_wr
 bool espl__entry_wants_side(const espl__entries *e, size_t i)
 {
     const espl_write_kind kind = espl__entries_kind(e, i);
-    espl_write_value value;
+    espl_write_value value = {0};
 
     // The usual case, without a copy of the value.
     if (kind == ESPL_WRITE_LOCAL_TRANSFORM) {
