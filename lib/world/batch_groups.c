@@ -298,8 +298,13 @@ static inline void prefetch_trees(const espl__batch *b, size_t at, size_t end)
     const espl__forest *const forest = &b->world->forest;
 
     if (at + FAR < end) {
-        const uint32_t slot = b->groups[at + FAR].lowest;
+        const espl__write_group *const g = &b->groups[at + FAR];
+        const uint32_t slot = g->lowest;
 
+        // Values in the order of numbers lie anywhere in the caller's array.
+        if (g->has_numbers) {
+            espl__prefetch(espl__value_at(&b->source, b->numbers[g->begin]));
+        }
         espl__prefetch(espl__tree_of(forest, slot));
         espl__prefetch(&forest->parent[slot]);
         espl__prefetch(&forest->links[slot]);
