@@ -315,6 +315,7 @@ bool test_same(const espl_transform *a, const espl_transform *b)
 
 // --- Memory ---
 
+const espl_entity test_null = {0, 0};
 const espl_attach_options test_keep_local = {
     .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
 

@@ -83,6 +83,8 @@ espl_transform test_local_of(const espl_world *world, espl_entity entity);
 /// Tell whether two placements are the same 48 bytes, but that any NaN is like any other.
 bool test_same(const espl_transform *a, const espl_transform *b);
 
+/// The null entity.
+extern const espl_entity test_null;
 /// Options of an attach that keeps the local as it is.
 extern const espl_attach_options test_keep_local;
 /// Register a component without references.

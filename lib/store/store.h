@@ -311,9 +311,9 @@ typedef struct espl__copies {
     size_t count;
 } espl__copies;
 
-/// Append the rows of lists of copies to their archetypes, one list after the other, and write
-/// where the rows of each begin; reserved. The contents of the rows are undefined until espl__rows_copy() gives
-/// each of them to an entity, which must be the next use of these rows.
+/// Append the rows of lists of copies to their archetypes, one list after the other, and write where
+/// the rows of each list begin. Precondition: the rows are reserved. Their contents are undefined until
+/// espl__rows_copy() gives each of them to an entity, which must be the next use of these rows.
 /// @param copies  [count]
 void espl__rows_open(espl__store *store, espl__copies *copies, size_t count);
 /// Give rows [begin, end) of a list to their entities. Columns that the source has too get

@@ -6,8 +6,8 @@
 #ifndef ESPALIER_LIB_TREE_EDIT_STEPS_H
 #define ESPALIER_LIB_TREE_EDIT_STEPS_H
 
-#include "lib/math/wide.h"
 #include "lib/tree/edit.h"
+#include "lib/tree/propagate.h"
 
 /// Reserve room for `more` items in a list of the edit. On failure set the status of the edit.
 #define ESPL__EDIT_RESERVE(edit, list, more)                                               \
@@ -66,21 +66,6 @@ static inline void espl__edit_refresh(espl__edit *edit, uint32_t slot)
 bool espl__edit_is_below_stale(const espl__edit *edit, uint32_t slot);
 /// Return the frame that the children of a node see, up to date, in `room`. NULL for ESPL__NO_SLOT.
 const espl__frame *espl__edit_frame(espl__edit *edit, uint32_t slot, espl__frame *room);
-/// Return the world of a local without inherit flags below a parent, or that of a root. The world of
-/// the parent is up to date.
-ESPL__INLINE espl__wide_pose espl__world_below(const espl__forest *forest, uint32_t parent,
-                                               espl__wide_pose local)
-{
-    if (parent == ESPL__NO_SLOT) {
-        return local;
-    }
-    if (espl__slot_is(forest, parent, ESPL__SLOT_SIDE)) {
-        const espl__extra extra = espl__slot_extra(forest, parent);
-
-        local = espl__wide_stretched(local, extra.stretch);
-    }
-    return espl__wide_compose(espl__wide_load(&forest->world[parent]), local);
-}
 /// Make sure that the tree of a slot has the side arrays for a placement. @return false: no memory.
 bool espl__edit_ensure_side(espl__edit *edit, uint32_t slot, const espl__placement *placement);
 /// Append placement and world of a node to the undo log. @return false: no memory.

@@ -6,7 +6,6 @@
 
 #include "lib/base/prefetch.h"
 #include "lib/jobs/ranges.h"
-#include "lib/math/wide.h"
 #include "lib/tree/levels.h"
 
 // --- One node ---
@@ -54,11 +53,8 @@ static bool copy_extra(espl__forest *forest, uint32_t slot)
 // exceptional nodes are. @return true where its children see a change.
 static inline bool compose_stretched(espl__forest *forest, uint32_t slot)
 {
-    const uint32_t parent = forest->parent[slot];
-    const espl__extra shown = espl__slot_extra(forest, parent);
-    const espl__wide_pose world = espl__wide_compose(
-        espl__wide_load(&forest->world[parent]),
-        espl__wide_stretched(espl__wide_load(&forest->local[slot]), shown.stretch));
+    const espl__wide_pose world =
+        espl__world_below(forest, forest->parent[slot], espl__wide_load(&forest->local[slot]));
     const bool is_moved = !espl__wide_is_same(espl__wide_load(&forest->world[slot]), world);
 
     espl__wide_store(&forest->world[slot], world);

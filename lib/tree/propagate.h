@@ -7,11 +7,28 @@
 #ifndef ESPALIER_LIB_TREE_PROPAGATE_H
 #define ESPALIER_LIB_TREE_PROPAGATE_H
 
+#include "lib/math/wide.h"
 #include "lib/tree/forest.h"
 
 /// Compute the world of a slot from its parent's world and its placement. That of a root is its
 /// local.
 espl_pose espl__world_expected(const espl__forest *forest, uint32_t slot);
+
+/// Return the world of a local without inherit flags below a parent, or that of a root. The world of
+/// the parent is up to date.
+ESPL__INLINE espl__wide_pose espl__world_below(const espl__forest *forest, uint32_t parent,
+                                               espl__wide_pose local)
+{
+    if (parent == ESPL__NO_SLOT) {
+        return local;
+    }
+    if (espl__slot_is(forest, parent, ESPL__SLOT_SIDE)) {
+        const espl__extra extra = espl__slot_extra(forest, parent);
+
+        local = espl__wide_stretched(local, extra.stretch);
+    }
+    return espl__wide_compose(espl__wide_load(&forest->world[parent]), local);
+}
 
 /// Recompute the world of one node, and the stretch of one that copies its parent. Precondition:
 /// the world of the parent is up to date. @return true where its children see a change: the world,

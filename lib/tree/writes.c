@@ -3,7 +3,8 @@
 // Many writes of one tree choose between three ways, because a node below several entries would be
 // propagated once for each. Few locals are stored first and propagated then. Many are swept: worlds
 // follow in one pass over the range. Other writes are done one after the other, and change to a sweep
-// where that visits fewer nodes. All give the same bits and statuses. The functions for the frequent writes are inline, so that poses stay in registers.
+// where that visits fewer nodes. All give the same bits and statuses. The functions for the frequent
+// writes are inline, so that poses stay in registers.
 #include "lib/tree/writes.h"
 
 #include "lib/jobs/ranges.h"

@@ -24,36 +24,6 @@ enum {
     WINDOW = 16384,  // entries of which slots, values and trees fit into the second-level cache
 };
 
-// --- Entries ---
-
-// Copy the value of an entry, which may be unaligned in the caller's array.
-static void load(const espl__entries *e, size_t i, espl_write_kind kind, espl_write_value *value)
-{
-    espl__write_load(value, kind, espl__entries_value(e, i));
-}
-
-bool espl__entry_wants_side(const espl__entries *e, size_t i)
-{
-    const espl_write_kind kind = espl__entries_kind(e, i);
-    espl_write_value value = {0};
-
-    // The usual case, without a copy of the value.
-    if (kind == ESPL_WRITE_LOCAL_TRANSFORM) {
-        espl__extra extra;
-
-        memcpy(&extra,
-               (const unsigned char *)espl__entries_value(e, i) + offsetof(espl_transform, stretch),
-               sizeof extra);
-        if (espl__extra_is_default(&extra)) {
-            return false;
-        }
-    } else if (!espl__write_has_extra(kind)) {
-        return false;
-    }
-    load(e, i, kind, &value);
-    return espl__write_wants_side(kind, &value) && espl__write_check(kind, &value) == ESPL_OK;
-}
-
 // --- Memory ---
 
 // Place the arrays of a batch of `count` entries in a block.
@@ -153,7 +123,7 @@ static bool some_wants_side(const espl__batch *b, size_t begin, size_t end)
         return false;
     }
     for (size_t i = begin; i < end && !is_wanted; ++i) {
-        is_wanted = espl__entry_wants_side(e, i);
+        is_wanted = espl__entries_want_side(e, i);
     }
     return is_wanted;
 }
@@ -223,7 +193,8 @@ static espl_status resolve(espl__batch *b, size_t end)
     return status;
 }
 
-// Form groups of all entries that are left. What was written of them so far is not written again.
+// Form groups of all entries that are left. Where their trees do not ascend, the groups that were formed
+// before are written first, because the entries that are left may write to the same trees.
 static espl_status group_rest(espl__batch *b)
 {
     const size_t count = b->entries->count;
@@ -232,15 +203,14 @@ static espl_status group_rest(espl__batch *b)
     if (status != ESPL_OK || espl__batch_add_groups(b, count, true)) {
         return status;
     }
-    // The groups so far may be of the same trees.
     espl__batch_write_groups(b);
     (void)espl__batch_add_groups(b, espl__batch_sort(b), true);
     b->end = count;
     return ESPL_OK;
 }
 
-// Form groups of some entries more: of a window, as long as the entries come tree by tree; else of all
-// that are left. Several workers resolve all entries at once, and form the same groups.
+// Form groups of the next window, or of all entries that are left where those of the window do not come
+// tree by tree. Several workers resolve all entries at once, and then form the same groups.
 static espl_status group_some(espl__batch *b)
 {
     const size_t left = b->entries->count - b->end;
@@ -259,8 +229,9 @@ static espl_status group_some(espl__batch *b)
 }
 
 // Take memory, and choose whether entries are written window by window, while they and their trees are
-// in the cache. Not those that may need side arrays, because taking these may fail; and not those whose
-// result depends on the world of the parent, which is written first.
+// in the cache. Kinds that may need side arrays are written as a whole, because allocating these can fail
+// and nothing may be written before. So are kinds that set the world, because a batch writes a parent
+// before its child, also where the entry of the parent comes last.
 static espl_status prepare_batch(espl__batch *b)
 {
     const espl__entries *const e = b->entries;
@@ -289,8 +260,9 @@ static void describe_values(espl__batch *b)
                                      .results = b->results};
 }
 
-// Apply all entries. What fails is refused before the first one is written: memory is there, several
-// workers have resolved all entries, and entries that need side arrays are one group_rest().
+// Apply all entries. Nothing fails after the first one is written: the memory of the batch is taken,
+// several workers resolve all entries before, and one worker cannot fail; and entries that may need
+// side arrays are not divided into windows.
 static espl_status apply_batch(espl__batch *b)
 {
     const bool is_serial = espl__executor_is_serial(&b->world->executor);

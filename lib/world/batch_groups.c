@@ -217,7 +217,7 @@ espl_status espl__batch_ensure_sides(espl__batch *b)
 
         for (uint32_t i = at->begin; forest->trees[tree].side == NULL && i < end && !is_wanted;
              ++i) {
-            is_wanted = espl__entry_wants_side(b->entries, at->has_numbers ? b->numbers[i] : i);
+            is_wanted = espl__entries_want_side(b->entries, at->has_numbers ? b->numbers[i] : i);
         }
         status = is_wanted ? espl__ensure_side(b->world, tree, false) : ESPL_OK;
     }

@@ -82,8 +82,4 @@ espl_status espl__batch_ensure_sides(espl__batch *batch);
 /// Write the groups and forget them. Allocates nothing, and cannot fail.
 void espl__batch_write_groups(espl__batch *batch);
 
-/// Tell whether entry i sets a stretch or user data for which its tree needs side arrays. An entry
-/// whose value is refused needs none.
-bool espl__entry_wants_side(const espl__entries *entries, size_t i);
-
 #endif

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The sort of lib/world/slot_sort.h. Keys whose trees ascend are sorted by a table of the slots of one
 // tree; others by a stable radix sort, least significant byte first. A byte in which all keys agree takes
-// no pass: slots of a small world have two such bytes. It replaces a comparison
-// sort because it does not mispredict branches and its time does not depend on the order of the
-// keys.
+// no pass. A radix sort mispredicts no branches, as a comparison sort does, and its time does not depend
+// on the order of the keys.
 #include "lib/world/slot_sort.h"
 
 #include "lib/base/trap.h"

@@ -16,8 +16,8 @@ typedef struct espl__slot_key {
 } espl__slot_key;
 
 /// Sort by slot. Stable: keys of one slot keep their order. O(count).
-/// @param keys  [count] in: slots of nodes of the forest; in and out; may be exchanged with `spare`, so that the caller
-///          reads it again afterwards.
+/// @param keys  [count] in and out; slots of nodes of the forest. May be exchanged with `spare`, so that
+///          the caller reads the pointer again afterwards.
 /// @param spare  [count] scratch.
 /// @param count  not 0.
 void espl__slot_keys_sort(const espl__forest *forest, espl__slot_key **keys, espl__slot_key **spare,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Entries of a batch: their checks and their messages (lib/world/write_entries.h). Called by
-// batch.c alone. Nothing here changes the world.
+// batch.c and batch_groups.c. Nothing here changes the world.
 #include "lib/world/write_entries.h"
 
 #include "lib/commands/explain.h"
+#include "lib/tree/write_kinds.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -28,6 +29,28 @@ const char *espl__entries_fault(const espl__entries *e)
     return e->value_size < size || e->value_size % _Alignof(float) != 0
                ? "value_stride is less than the size of a value of that kind, or no multiple of 4."
                : NULL;
+}
+
+bool espl__entries_want_side(const espl__entries *e, size_t i)
+{
+    const espl_write_kind kind = espl__entries_kind(e, i);
+    espl_write_value value = {0};
+
+    // The usual case, without a copy of the value.
+    if (kind == ESPL_WRITE_LOCAL_TRANSFORM) {
+        espl__extra extra;
+
+        memcpy(&extra,
+               (const unsigned char *)espl__entries_value(e, i) + offsetof(espl_transform, stretch),
+               sizeof extra);
+        if (espl__extra_is_default(&extra)) {
+            return false;
+        }
+    } else if (!espl__write_has_extra(kind)) {
+        return false;
+    }
+    espl__write_load(&value, kind, espl__entries_value(e, i));
+    return espl__write_wants_side(kind, &value) && espl__write_check(kind, &value) == ESPL_OK;
 }
 
 // The line names the call, the entry, its entity and its kind, and counts the refused entries,

@@ -44,6 +44,9 @@ static inline const void *espl__entries_value(const espl__entries *e, size_t i)
 /// Check the pointers, the kind and the strides of a strided call.
 /// @return a sentence that says what is wrong, or NULL.
 const char *espl__entries_fault(const espl__entries *e);
+/// Tell whether entry i sets a stretch or user data for which its tree needs side arrays. An entry whose
+/// value is refused needs none.
+bool espl__entries_want_side(const espl__entries *e, size_t i);
 /// Log the first entry that was refused. Precondition: the report has one.
 void espl__refuse_entry(const espl_world *world, const espl__entries *e,
                         const espl_write_report *report);

@@ -293,7 +293,8 @@ TEST(recording_refuses_what_needs_no_world)
     espl_transform odd = espl_transform_identity();
     odd.scale = 1.0f / 0.0f;
 
-    ck_status(espl_record_add_component(p.lane, 0, nobody, p.word, NULL, 4), ESPL_ERR_NULL_ENTITY);
+    ck_status(espl_record_add_component(p.lane, 0, test_null, p.word, NULL, 4),
+              ESPL_ERR_NULL_ENTITY);
     ck_status(espl_record_add_component(p.lane, 0, entity, 0, NULL, 0), ESPL_ERR_ARGUMENT);
     ck_status(espl_record_add_component(p.lane, 0, entity, unknown, NULL, 4), ESPL_ERR_ARGUMENT);
     ck_status(espl_record_add_component(p.lane, 0, entity, p.word, NULL, 5), ESPL_ERR_ARGUMENT);
@@ -319,14 +320,15 @@ TEST(recording_refuses_what_needs_no_world)
                   &(espl_change_def){.remove = &word, .remove_count = ESPL_SET_LIMIT + 1}),
               ESPL_ERR_LIMIT);
     ck_status(espl_record_change_components(p.lane, 0, entity, NULL), ESPL_ERR_ARGUMENT);
-    ck_status(espl_record_set_component(p.lane, 0, nobody, p.word, &word, 4), ESPL_ERR_NULL_ENTITY);
+    ck_status(espl_record_set_component(p.lane, 0, test_null, p.word, &word, 4),
+              ESPL_ERR_NULL_ENTITY);
     ck_status(espl_record_set_component(p.lane, 0, entity, unknown, &word, 4), ESPL_ERR_ARGUMENT);
     ck_status(espl_record_set_component(p.lane, 0, entity, p.word, &word, 8), ESPL_ERR_ARGUMENT);
     ck_status(espl_record_set_component(p.lane, 0, entity, p.word, NULL, 4), ESPL_ERR_ARGUMENT);
     ck_status(espl_record_set_component(p.lane, 0, entity, ESPL_SOLO, NULL, 0), ESPL_ERR_ARGUMENT);
     ck_status(espl_record_set_component(p.lane, 0, entity, ESPL_TRANSFORM, &odd, sizeof odd),
               ESPL_ERR_ARGUMENT);
-    ck_status(espl_record_enable(p.lane, 0, nobody, ESPL_EXTENT_OWNED), ESPL_ERR_NULL_ENTITY);
+    ck_status(espl_record_enable(p.lane, 0, test_null, ESPL_EXTENT_OWNED), ESPL_ERR_NULL_ENTITY);
     ck_status(espl_record_disable(p.lane, 0, entity, (espl_extent)3), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(espl_command_buffer_count(p.commands), 0);
     ck_assert_uint_eq(p.test.hooks.traps, 0);

@@ -216,7 +216,7 @@ TEST_LOOP(they_are_born_where_they_stay, 0, COUNTS)
     ck_assert_uint_eq(report.row_moves, 0);
     copies_stand_together(tops, count, ESPL_ROOT);
 
-    // Below a root that has children already, nobody's role but theirs is new.
+    // Below a root that already has children, only the copies get a new role.
     const espl_instance_def below = {.source = s.members[0], .parent = tops[0]};
     report = play_instance(&below, count, tops);
     ck_assert_uint_eq(report.created, MEMBERS * count);

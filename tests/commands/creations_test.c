@@ -41,7 +41,7 @@ FIXTURE(set_up, tear_down);
 
 TEST(nothing_asked_for_is_a_bare_solo)
 {
-    const espl_entity pending = record_bare(nobody, nobody);
+    const espl_entity pending = record_bare(test_null, test_null);
     espl_transform unused;
 
     parts_play();
@@ -82,7 +82,7 @@ TEST(a_dead_parent_refuses_or_leaves_a_root)
                                                                .dead_parent = ESPL_DEAD_PARENT_ROOT,
                                                                .inherit = ESPL_ABSOLUTE_X},
                                            &local);
-    const espl_entity below = record_bare(refused, nobody);
+    const espl_entity below = record_bare(refused, test_null);
     parts_play();
     ck_status(parts_result(1), ESPL_ERR_DEAD);
     ck_ok(parts_result(2));
@@ -101,7 +101,7 @@ TEST(a_sibling_must_be_a_child_of_the_parent)
 
     hang(child, parent, ESPL_LINK_OWNED);
     (void)record_bare(parent, other);
-    (void)record_bare(nobody, child);
+    (void)record_bare(test_null, child);
     const espl_entity made = record_bare(parent, child);
     ck_ok(espl_record_destroy(p.lane, 0, child, ESPL_EXTENT_OWNED));
     (void)record_bare(parent, child);
@@ -212,7 +212,7 @@ TEST(a_creation_whose_world_overflows_is_done)
     large.scale = 1e30f;
     ck_ok(espl_set_local_transform(p.world, parent, &large));
     const espl_entity pending = record_placed((espl_creation_def){.parent = parent}, &large);
-    const espl_entity bare = record_bare(parent, nobody);
+    const espl_entity bare = record_bare(parent, test_null);
     parts_play();
     ck_ok(parts_result(0));
     ck_ok(parts_result(1));

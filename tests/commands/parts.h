@@ -23,8 +23,6 @@ typedef struct parts {
 
 static parts p;
 
-static const espl_entity nobody = {0, 0};
-
 static void set_up(void)
 {
     memset(&p, 0, sizeof p);

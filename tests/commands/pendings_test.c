@@ -52,8 +52,6 @@ static void stage_end(void)
     test_world_end(&s.test);
 }
 
-static const espl_entity nobody = {0, 0};
-
 // What the generation of a pending handle differs by from one lane to the next: tags of objects and
 // resets are below it.
 static uint32_t lane_step(void)
@@ -107,7 +105,7 @@ static espl_entity make(uint32_t lane, uint32_t key, espl_entity parent)
     return pending;
 }
 
-// A maker that is refused at playback, since nobody is its parent.
+// A maker that is refused at playback, because its parent is the null entity.
 static espl_entity make_refused(uint32_t lane, uint32_t key)
 {
     const espl_entity dead = {s.source.index, s.source.generation + 1};
@@ -179,7 +177,7 @@ static espl_status record_use(int use, uint32_t lane, uint32_t key, espl_entity 
     case 6:
         return espl_record_detach(r, key, pending, ESPL_KEEP_WORLD);
     case 7:
-        return espl_record_set_sibling(r, key, pending, nobody);
+        return espl_record_set_sibling(r, key, pending, test_null);
     case 8:
         return espl_record_set_sibling(r, key, s.child, pending);
     case 9:
@@ -299,7 +297,7 @@ TEST_LOOP(a_chain_hangs_on_its_first_maker, 0, MAKERS)
 TEST_LOOP(a_pending_that_is_no_child_is_no_place, 0, MAKERS)
 {
     stage_begin(_i);
-    const espl_entity solo = make(0, 1, nobody);
+    const espl_entity solo = make(0, 1, test_null);
     const making how = {.parent = s.top, .before = solo};
     ck_ok(record_maker(1, 2, &how, NULL));
     ck_ok(espl_record_set_sibling(s.lane[2], 2, s.child, solo));
@@ -316,7 +314,7 @@ TEST(a_pending_in_a_value_stays_as_it_is)
     espl_entity holder, held = {0};
 
     stage_begin(CLONES);
-    const espl_entity pending = make(0, 0, nobody);
+    const espl_entity pending = make(0, 0, test_null);
     const espl_component_value value = {s.link, sizeof pending, &pending};
     const espl_instance_def def = {.source = s.source, .values = &value, .value_count = 1};
     ck_ok(espl_record_instantiate(s.lane[1], 1, &def, 1, &holder));
@@ -351,12 +349,12 @@ TEST_LOOP(resolving_answers_in_every_state, 0, MAKERS)
     espl_entity again;
 
     stage_begin(_i);
-    const espl_entity pending = make(1, 0, nobody);
+    const espl_entity pending = make(1, 0, test_null);
     espl_entity no_lane = pending, no_serial = pending;
     no_lane.generation += LANES * lane_step();
     no_serial.index += 1;
     resolves_to(pending, ESPL_ERR_PENDING);
-    resolves_to(nobody, ESPL_ERR_NULL_ENTITY);
+    resolves_to(test_null, ESPL_ERR_NULL_ENTITY);
     resolves_to(s.source, ESPL_ERR_ARGUMENT);
     resolves_to(no_lane, ESPL_ERR_FOREIGN);
     resolves_to(no_serial, ESPL_ERR_FOREIGN);
@@ -374,7 +372,7 @@ TEST_LOOP(resolving_answers_in_every_state, 0, MAKERS)
     resolves_to(no_lane, ESPL_ERR_FOREIGN);
     resolves_to(no_serial, ESPL_ERR_FOREIGN);
     resolves_to(entity, ESPL_ERR_ARGUMENT);
-    resolves_to(nobody, ESPL_ERR_NULL_ENTITY);
+    resolves_to(test_null, ESPL_ERR_NULL_ENTITY);
 
     // What it became is told, whatever became of that.
     ck_ok(espl_destroy(s.world, entity, ESPL_EXTENT_OWNED));
@@ -394,10 +392,10 @@ TEST_LOOP(pendings_of_other_commands_are_foreign_when_recorded, 0, MAKERS)
     espl_command_buffer *const others = test_commands(s.world, LANES);
     const espl_instance_def def = {.source = s.source};
     ck_ok(espl_record_instantiate(espl_command_buffer_recorder(others, 1), 0, &def, 1, &theirs));
-    const espl_entity old = make(1, 0, nobody);
+    const espl_entity old = make(1, 0, test_null);
     resolves_to(theirs, ESPL_ERR_FOREIGN);
     espl_command_buffer_reset(s.commands);
-    espl_entity no_lane = make(1, 0, nobody);
+    espl_entity no_lane = make(1, 0, test_null);
     no_lane.generation += LANES * lane_step();
     for (int use = 0; use < USES; ++use) {
         ck_status(record_use(use, 2, 0, no_lane), ESPL_ERR_FOREIGN);
@@ -454,7 +452,7 @@ TEST(a_pending_stays_foreign_while_tags_go_round)
     stage_begin(_i);
     // Of the tags the object of lane_step() took one.
     const size_t resets = test_scaled(lane_step() - 2);
-    const espl_entity pending = make(1, 0, nobody);
+    const espl_entity pending = make(1, 0, test_null);
     for (size_t i = 0; i < resets; ++i) {
         espl_command_buffer_reset(s.commands);
         if (espl_command_buffer_resolve(s.commands, pending, &out) != ESPL_ERR_FOREIGN) {
@@ -462,7 +460,7 @@ TEST(a_pending_stays_foreign_while_tags_go_round)
         }
     }
     ck_status(espl_record_destroy(s.lane[0], 0, pending, ESPL_EXTENT_OWNED), ESPL_ERR_FOREIGN);
-    const espl_entity fresh = make(1, 0, nobody);
+    const espl_entity fresh = make(1, 0, test_null);
     play();
     (void)resolved(fresh);
     stage_end();

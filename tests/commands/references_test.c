@@ -157,8 +157,6 @@ static espl_entity clone(espl_entity source)
     return out;
 }
 
-static const espl_entity nobody = {0, 0};
-
 // --- At once ---
 
 FIXTURE(set_up, tear_down);
@@ -173,7 +171,7 @@ TEST(references_inside_are_mapped_and_outside_kept)
     ck_ok(espl_destroy(s.world, dead, ESPL_EXTENT_OWNED));
     set_links(top, a, outside, below);
     set_links(a, top, a, dead);
-    set_links(b, loose, nobody, top);
+    set_links(b, loose, test_null, top);
     set_links(below, b, (espl_entity){77, 0x7f000001}, (espl_entity){UINT32_MAX, UINT32_MAX});
     set_target(top, top);
     set_target(a, below);
@@ -189,7 +187,7 @@ TEST(references_inside_are_mapped_and_outside_kept)
     ck_names(link_of(copy_a, 1), copy_a);
     ck_names(link_of(copy_a, 2), dead);
     ck_names(link_of(copy_b, 0), loose);
-    ck_names(link_of(copy_b, 1), nobody);
+    ck_names(link_of(copy_b, 1), test_null);
     ck_names(link_of(copy_b, 2), copy);
     ck_names(link_of(copy_below, 0), copy_b);
     ck_names(link_of(copy_below, 1), (espl_entity){77, 0x7f000001});
@@ -208,7 +206,7 @@ TEST(references_inside_are_mapped_and_outside_kept)
 TEST(a_member_alone_keeps_what_it_names_above)
 {
     const espl_entity top = make(), low = make_below(top, ESPL_LINK_OWNED);
-    set_links(low, top, low, nobody);
+    set_links(low, top, low, test_null);
     const espl_entity copy = clone(low);
     ck_names(link_of(copy, 0), top);
     ck_names(link_of(copy, 1), copy);
@@ -301,11 +299,11 @@ static espl_entity record_clone(espl_entity source, espl_entity parent,
 TEST(a_clone_of_a_clone_is_mapped_through_both)
 {
     const espl_entity top = make(), low = make_below(top, ESPL_LINK_OWNED);
-    set_links(top, low, top, nobody);
-    set_links(low, top, low, nobody);
-    const espl_entity first = record_clone(top, nobody, NULL);
-    const espl_entity second = record_clone(first, nobody, NULL);
-    const espl_entity third = record_clone(second, nobody, NULL);
+    set_links(top, low, top, test_null);
+    set_links(low, top, low, test_null);
+    const espl_entity first = record_clone(top, test_null, NULL);
+    const espl_entity second = record_clone(first, test_null, NULL);
+    const espl_entity third = record_clone(second, test_null, NULL);
     // The middle one goes, in the same playback.
     ck_ok(espl_record_destroy(s.lane, 0, second, ESPL_EXTENT_SUBTREE));
     play();
@@ -350,10 +348,10 @@ TEST(a_clone_of_who_names_a_dead_clone_names_it_too)
     const espl_entity top = make(), low = make_below(top, ESPL_LINK_FREE);
     const espl_entity below = make_below(top, ESPL_LINK_OWNED), holder = make();
     set_links(below, top, below, low);
-    const espl_entity place = record_clone(holder, nobody, NULL);
+    const espl_entity place = record_clone(holder, test_null, NULL);
     const espl_entity first = record_clone(top, place, NULL);
     ck_ok(espl_record_destroy(s.lane, 0, first, ESPL_EXTENT_ENTITY));
-    const espl_entity second = record_clone(place, nobody, NULL);
+    const espl_entity second = record_clone(place, test_null, NULL);
     play();
     ck_assert_uint_eq(s.report.created, 4);
     const espl_entity one = child(resolved(place), 0);
@@ -372,16 +370,16 @@ TEST(a_clone_of_who_names_a_dead_clone_names_it_too)
 TEST(a_part_of_a_clone_keeps_what_it_names_of_the_rest)
 {
     const espl_entity top = make(), low = make_below(top, ESPL_LINK_OWNED);
-    set_links(low, top, low, nobody);
-    set_links(top, low, nobody, nobody);
-    const espl_entity first = record_clone(top, nobody, NULL);
+    set_links(low, top, low, test_null);
+    set_links(top, low, test_null, test_null);
+    const espl_entity first = record_clone(top, test_null, NULL);
     // An original that comes under the clone is cloned with it.
     const espl_entity guest = make();
     set_links(guest, guest, top, low);
     set_target(top, guest);
     ck_ok(espl_record_attach(s.lane, 0, guest, first, NULL));
-    const espl_entity second = record_clone(first, nobody, NULL);
-    const espl_entity third = record_clone(guest, nobody, NULL);
+    const espl_entity second = record_clone(first, test_null, NULL);
+    const espl_entity third = record_clone(guest, test_null, NULL);
     play();
     const espl_entity one = resolved(first), two = resolved(second);
     const espl_entity three = resolved(third);
@@ -407,9 +405,9 @@ TEST(values_go_on_top_and_are_mapped_by_the_next_clone)
     const espl_component_value value = {s.links, LINKS_SIZE, bytes};
     set_links(top, low, low, low);
     set_target(top, top);
-    const espl_entity first = record_clone(top, nobody, &value);
+    const espl_entity first = record_clone(top, test_null, &value);
     ck_ok(espl_record_attach(s.lane, 0, guest, first, NULL));
-    const espl_entity second = record_clone(first, nobody, NULL);
+    const espl_entity second = record_clone(first, test_null, NULL);
     play();
     const espl_entity one = resolved(first), two = resolved(second);
     ck_names(link_of(one, 0), top);
@@ -432,7 +430,7 @@ TEST(values_bring_references_of_their_own)
     const espl_entity second = record_clone(first, holder, &zero);
     play();
     ck_names(target_of(resolved(first)), plain);
-    ck_names(target_of(resolved(second)), nobody);
+    ck_names(target_of(resolved(second)), test_null);
 }
 
 TEST_LOOP(without_memory_nothing_is_cloned, 0, 2)
@@ -442,8 +440,8 @@ TEST_LOOP(without_memory_nothing_is_cloned, 0, 2)
 
     const espl_entity top = make(), low = make_below(top, ESPL_LINK_OWNED);
     const espl_entity holder = make();
-    set_links(top, low, top, nobody);
-    set_links(low, top, low, nobody);
+    set_links(top, low, top, test_null);
+    set_links(low, top, low, test_null);
     // Members of the clones have what a command gave the source before.
     ck_ok(espl_record_add_component(s.lane, 0, low, s.mark, NULL, 0));
     const espl_entity first = record_clone(top, holder, NULL);
