@@ -79,12 +79,14 @@ static bool relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t be
     return is_done;
 }
 
+// The role of a node changes where it becomes a root, or was one.
 bool espl__edit_relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
                        bool is_free_link)
 {
-    const bool is_done = relink(edit, slot, parent, before, is_free_link);
+    const bool was_root = espl__is_root(edit->forest, slot);
 
-    return is_done && espl__edit_touch(edit, slot);
+    return relink(edit, slot, parent, before, is_free_link) &&
+           (was_root == (parent == ESPL__NO_SLOT) || espl__edit_touch(edit, slot));
 }
 
 // Mark a node as moved where its slot violates an invariant: it is in another range than its
