@@ -17,6 +17,16 @@ typedef struct part_placing {
     bool is_done[ESPL__PARTS];
 } part_placing;
 
+// Write the slots of moved nodes to the store. Nodes that arrive in another tree come one by one.
+static void record_slots(void *store, const uint32_t *entities, uint32_t first, uint32_t count)
+{
+    if (count == 1) {
+        espl__entity_set_slot(store, entities[0], first);
+    } else {
+        espl__entities_record_slots(store, entities, first, count);
+    }
+}
+
 // A job: place the edit of one part, once.
 static void place_part(void *context, size_t number)
 {
@@ -25,8 +35,7 @@ static void place_part(void *context, size_t number)
     ESPL_CHECK(number < p->applied->part_count);
     if (!p->is_done[number]) {
         p->is_done[number] = true;
-        espl__edit_relocate(&p->applied->parts[number]->edit, espl__entities_record_slots,
-                            p->store);
+        espl__edit_relocate(&p->applied->parts[number]->edit, record_slots, p->store);
     }
 }
 

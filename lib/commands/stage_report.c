@@ -118,12 +118,7 @@ static void report_commands(const reporting *r, espl_report *report)
 static void report_edit(const espl__edit *edit, espl_report *report)
 {
     report->visited_nodes += (size_t)edit->context.counts.nodes_visited;
-    report->moved_nodes += espl__array_length(edit->made);
-    for (size_t k = 0; k < espl__array_length(edit->relocations); ++k) {
-        const espl__relocation *const place = &edit->relocations[k];
-
-        report->moved_nodes += place->is_adopted || place->capacity != 0 ? 0 : place->count;
-    }
+    report->moved_nodes += espl__array_length(edit->made) + edit->arriving;
 }
 
 // Commands in the largest group: an upper bound of what workers can share.

@@ -46,6 +46,7 @@ void espl__edit_begin(espl__edit *edit)
     edit->fresh = ESPL__NO_SLOT;
     edit->lowest = UINT32_MAX;
     edit->has_side = false;
+    edit->arriving = 0;
     // As a job: due layouts set ESPL__TREE_DUE, because several edits may be relocated
     // concurrently.
     edit->context = (espl__context){.is_job = true};
@@ -524,18 +525,18 @@ void espl__edit_undo(espl__edit *edit)
 {
     espl__forest *const forest = edit->forest;
 
+    // Counts of headers that the marks and the survey added: nodes moved from the tree of the slot to
+    // that of its parent.
     for (size_t i = espl__array_length(edit->moved); i > 0; --i) {
-        const uint32_t slot = edit->moved[i - 1];
+        const uint32_t slot = edit->moved[i - 1], parent = forest->parent[slot];
 
         forest->flags[slot] &= (uint8_t)~ESPL__SLOT_MOVED;
         espl__tree_of(forest, slot)->moved = 0;
-    }
-    // Counts of headers that the survey and the marks added.
-    for (size_t i = espl__array_length(edit->relocations); i > 0; --i) {
-        if (edit->relocations[i - 1].tree != ESPL__NO_TREE) {
-            forest->trees[edit->relocations[i - 1].tree].incoming = 0;
+        if (parent != ESPL__NO_SLOT) {
+            espl__tree_of(forest, parent)->incoming = 0;
         }
     }
+    espl__relocations_drop(edit);
     for (size_t i = espl__array_length(edit->log); i > 0; --i) {
         undo_one(edit, &edit->log[i - 1]);
     }

@@ -65,17 +65,19 @@ typedef struct espl__made {
     uint32_t original; // number of the copied node where this edit made it, or ESPL__NO_ENTITY
 } espl__made;
 
-/// A relocation: a tree or subtree that gets other slots. There are three kinds.
+/// A relocation: a tree that gets another range, or first side arrays. There are three kinds.
 ///
-/// - An arrival (not new, capacity 0): a subtree moves to slots in the range of `tree`.
 /// - A new tree (is_new): a root moves to a range of its own, or is adopted where it is.
-/// - A growth (not new, capacity not 0): `tree` is laid out in a longer range, with all that
-///   arrives.
+/// - A growth (capacity not 0): `tree` is laid out in a longer range, with all that arrives.
+/// - Side arrays alone (capacity 0): arriving nodes need them.
+///
+/// Subtrees that arrive in a tree that does not grow have none: their tops are those nodes of
+/// edit->moved that have ESPL__SLOT_MOVED after the survey.
 typedef struct espl__relocation {
-    uint32_t root;     // slot of the root, or of the top of an arriving subtree
+    uint32_t root;     // slot of the root
     uint32_t tree;     // header; espl__relocations_reserve() takes it for a new tree
     uint32_t count;    // nodes
-    uint32_t base, capacity; // of the new range; capacity 0: no new range
+    uint32_t base, capacity; // of the new range
     uint32_t exceptional;    // nodes with ESPL__SLOT_EXCEPTIONAL; known after the move
     bool is_new;             // the tree has no header yet
     bool is_adopted; // slots [root, root + count) of the nursery become the range of the new tree
@@ -124,10 +126,11 @@ typedef struct espl__edit {
     bool has_side;            // it made a node in a tree with side arrays, or added side arrays
     espl__context context;    // counts
     uint64_t overflow_events; // computed worlds that are not finite; a node may count several times
+    size_t arriving;          // nodes that the survey found to move to another range with its tree
     // stb arrays. Their memory is reused by the next edit.
     espl__undo *log;
     espl__saved *saved;
-    uint32_t *moved;   // slots that got ESPL__SLOT_MOVED
+    uint32_t *moved;   // slots that got ESPL__SLOT_MOVED; after the relocation: see list_left()
     uint32_t *stale;   // slots that got ESPL__SLOT_STALE
     uint32_t *path;    // scratch of espl__edit_refresh()
     uint32_t *touched; // slots whose roles may have changed; with repeats and dead ones
@@ -226,9 +229,9 @@ void espl__edit_undo(espl__edit *edit);
 
 // --- relocation_survey.c, relocation.c ---
 
-/// List the relocations of the current group: subtrees that were linked to another tree or to a
-/// parent with a higher slot, and new roots. Also sorts its stale nodes. espl__edit_undo() undoes
-/// its changes as well.
+/// List the relocations of the current group: new roots, and trees whose range is too short for the
+/// subtrees that were linked to them. Also sorts its stale nodes. espl__edit_undo() undoes its
+/// changes as well.
 /// @return ESPL_OK, ESPL_ERR_NO_MEMORY.
 espl_status espl__edit_survey_moved(espl__edit *edit);
 static inline espl_status espl__edit_survey(espl__edit *edit)
@@ -240,9 +243,8 @@ static inline espl_status espl__edit_survey(espl__edit *edit)
                ? ESPL_OK
                : espl__edit_survey_moved(edit);
 }
-/// Allocate all memory of the relocations of some edits: ranges, headers, side arrays. Adds the
-/// growths of trees whose range is too short for what arrives.
-/// @return ESPL_OK; ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT: the edits can be undone.
+/// Allocate all memory of the relocations of some edits: ranges, headers, side arrays.
+/// @return ESPL_OK; ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT: the edits must be undone.
 espl_status espl__relocations_reserve(espl__forest *forest, espl__edit *const *edits, size_t count);
 /// Propagate below stale nodes, free the slots of the dead, and move nodes to their final slots.
 /// Cannot fail. Edits of different trees may be relocated concurrently.

@@ -9,14 +9,12 @@ bool espl__edit_is_at_or_below(const espl__edit *edit, uint32_t slot, uint32_t t
 {
     const espl__forest *const forest = edit->forest;
     const uint32_t tree = forest->tree[top];
+
+    if (slot == top || forest->links[top].first_child == ESPL__NO_SLOT) {
+        return slot == top;
+    }
     const bool is_settled = tree != forest->nursery && forest->trees[tree].moved == 0;
 
-    if (slot == top) {
-        return true;
-    }
-    if (forest->links[top].first_child == ESPL__NO_SLOT) {
-        return false;
-    }
     // A climb over the ancestors of the slot. It ends early, because most trees are not edited.
     for (uint32_t at = slot; at != ESPL__NO_SLOT; at = forest->parent[at]) {
         const uint32_t here = forest->tree[at];
@@ -35,11 +33,35 @@ bool espl__edit_is_at_or_below(const espl__edit *edit, uint32_t slot, uint32_t t
 
 // --- Links ---
 
+// Clear ESPL__TREE_IN_ORDER of the tree of a slot.
+static inline void end_order(espl__forest *forest, uint32_t slot)
+{
+    if (forest->tree[slot] != forest->nursery) {
+        espl__tree_of(forest, slot)->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
+    }
+}
+
+// Unlink a node from its parent and link it to another one, or before another sibling. It is no root
+// in between, so that no root is counted, and its place in an order is lost.
+static inline void change_parent(espl__forest *forest, uint32_t slot, uint32_t parent,
+                                 uint32_t before)
+{
+    espl__links_remove(forest->links, slot, forest->parent[slot]);
+    espl__links_insert(forest->links, slot, parent, before);
+    forest->parent[slot] = parent;
+    end_order(forest, slot);
+    end_order(forest, parent);
+    if (espl__slot_is(forest, slot, ESPL__SLOT_BARE | ESPL__SLOT_KEEPS | ESPL__SLOT_EXCEPTIONAL) ||
+        espl__slot_is(forest, parent, ESPL__SLOT_SIDE)) {
+        espl__node_update_exceptional(forest, slot);
+    }
+}
+
 // espl__edit_relink() of a node whose own role does not matter, because it is listed later or dies.
 // The undo entry is written before the first change. A later failure to list a touched node leaves
 // links that the undo restores.
-static bool relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
-                   bool is_free_link)
+ESPL__INLINE bool relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
+                         bool is_free_link)
 {
     espl__forest *const forest = edit->forest;
     const espl__undo entry = {
@@ -53,26 +75,26 @@ static bool relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t be
     };
     const uint32_t old = entry.a;
 
-    ESPL_CHECK(parent != slot && before != slot);
+    ESPL_CHECK(parent != slot && before != slot && (parent != ESPL__NO_SLOT || old != parent));
     ESPL_CHECK(before == ESPL__NO_SLOT || forest->parent[before] == parent);
-    bool is_done = espl__edit_log(edit, entry);
-
-    if (!is_done) {
+    if (!espl__edit_log(edit, entry)) {
         return false;
     }
     // A root that loses its last child becomes solo, and a solo entity that gets a child becomes a
     // root.
-    if (old != ESPL__NO_SLOT) {
-        espl__node_unlink(forest, slot);
-        if (forest->links[old].first_child == ESPL__NO_SLOT && espl__is_root(forest, old)) {
-            is_done = espl__edit_touch(edit, old);
-        }
-    }
-    if (parent != ESPL__NO_SLOT) {
-        if (forest->links[parent].first_child == ESPL__NO_SLOT && espl__is_root(forest, parent)) {
-            is_done = espl__edit_touch(edit, parent) && is_done;
-        }
+    bool is_done = parent == ESPL__NO_SLOT || forest->links[parent].first_child != ESPL__NO_SLOT ||
+                   !espl__is_root(forest, parent) || espl__edit_touch(edit, parent);
+
+    if (old == ESPL__NO_SLOT) {
         espl__node_link(forest, slot, parent, before);
+    } else if (parent == ESPL__NO_SLOT) {
+        espl__node_unlink(forest, slot);
+    } else {
+        change_parent(forest, slot, parent, before);
+    }
+    if (old != ESPL__NO_SLOT && forest->links[old].first_child == ESPL__NO_SLOT &&
+        espl__is_root(forest, old)) {
+        is_done = espl__edit_touch(edit, old) && is_done;
     }
     forest->flags[slot] = (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_FREE_LINK) |
                                     (is_free_link ? ESPL__SLOT_FREE_LINK : 0));
@@ -395,36 +417,34 @@ static bool dies(const espl__forest *forest, uint32_t child, espl_extent extent)
            (extent == ESPL_EXTENT_OWNED && !espl__slot_is(forest, child, ESPL__SLOT_FREE_LINK));
 }
 
-// List the nodes that die, if the edit has lists, and tell whether there are survivors. The walk
-// does not enter the subtrees of survivors. @return false: no memory.
+// End the nodes that die, and list them, if the edit has lists; and tell whether there are survivors.
+// The walk does not enter the subtrees of survivors. The slots of the dead are freed by the
+// relocation, because until then the destroy may be undone. @return false: no memory.
 static bool list_closure(espl__edit *edit, uint32_t top, espl_extent extent, bool *has_survivors)
 {
     const espl__forest *const forest = edit->forest;
     const bool has_log = espl__edit_has_log(edit);
-    size_t count = espl__array_length(edit->removed), room = 0;
-    espl__removed *removed = NULL;
+    espl__links *const links = forest->links;
+    size_t count = espl__array_length(edit->removed), room = espl__array_capacity(edit->removed);
     bool enters = true;
 
     *has_survivors = false;
     for (uint32_t slot = top; slot != ESPL__NO_SLOT;
          slot = espl__next_in_walk(forest, slot, top, enters)) {
         enters = slot == top || dies(forest, slot, extent);
-        if (!enters) {
-            *has_survivors = true;
+        *has_survivors = *has_survivors || !enters;
+        if (!enters || !has_log) {
             continue;
         }
-        if (room == 0 && has_log) {
+        if (count == room) {
             espl__array_set_length(edit->removed, count);
             if (!ESPL__EDIT_RESERVE(edit, removed, 1)) {
                 return false;
             }
-            removed = edit->removed;
-            room = espl__array_capacity(removed) - count;
+            room = espl__array_capacity(edit->removed);
         }
-        if (has_log) {
-            removed[count++] = (espl__removed){slot, forest->links[slot].entity};
-            room -= 1;
-        }
+        edit->removed[count++] = (espl__removed){slot, links[slot].entity};
+        links[slot].entity = ESPL__NO_ENTITY;
     }
     espl__array_set_length(edit->removed, count);
     return true;
@@ -518,24 +538,6 @@ static bool link_survivors(espl__edit *edit, uint32_t top, const espl__frame *up
     return is_done;
 }
 
-// Set the entities of the dead to ESPL__NO_ENTITY and clear their marks. Their slots are freed by
-// the relocation, because until then the destroy may be undone.
-static void mark_dead(const espl__edit *edit, size_t from, bool are_marked)
-{
-    espl__links *const links = edit->forest->links;
-    uint8_t *const flags = edit->forest->flags;
-    const espl__removed *const removed = edit->removed;
-    const size_t end = espl__array_length(removed);
-
-    ESPL_CHECK(from < end);
-    for (size_t i = from; i < end; ++i) {
-        links[removed[i].slot].entity = ESPL__NO_ENTITY;
-    }
-    for (size_t i = from; are_marked && i < end; ++i) {
-        flags[removed[i].slot] &= (uint8_t)~ESPL__SLOT_MARK;
-    }
-}
-
 // Free the slots of a closure without survivors, for a destroy without lists. Children are freed
 // before their parents, because freeing a slot ends its links.
 static void free_closure(espl__edit *edit, uint32_t top)
@@ -565,9 +567,12 @@ static void free_closure(espl__edit *edit, uint32_t top)
     }
 }
 
-// End a destroy that found no memory. The undo log has all that it changed.
+// End a destroy that found no memory: the dead live again. The undo log has all else that it changed.
 static espl_status give_up(espl__edit *edit, uint32_t top, size_t from)
 {
+    for (size_t i = from; i < espl__array_length(edit->removed); ++i) {
+        edit->forest->links[edit->removed[i].slot].entity = edit->removed[i].entity;
+    }
     clear_closure_marks(edit->forest, top);
     espl__array_set_length(edit->removed, from);
     return ESPL_ERR_NO_MEMORY;
@@ -623,6 +628,8 @@ espl_status espl__edit_destroy(espl__edit *edit, uint32_t top, espl_extent exten
     if (!is_done || !espl__edit_log(edit, entry)) {
         return give_up(edit, top, from);
     }
-    mark_dead(edit, from, has_survivors);
+    if (has_survivors) {
+        clear_closure_marks(forest, top);
+    }
     return ESPL_OK;
 }

@@ -204,8 +204,7 @@ espl_status espl__edit_prepare_new(espl__edit *edit, espl__new_node *place)
         espl__edit_refresh(edit, place->parent);
     }
     place->placement.kept = espl__kept_none();
-    const espl_pose local = place->placement.local;
-    const espl__wide_pose pose = espl__wide_load(&local);
+    const espl__wide_pose pose = espl__wide_load(&place->placement.local);
 
     // Fast path: without inherit flags only the world is to be computed.
     if (!place->is_bare && !place->keeps_world && place->inherit == 0 &&
@@ -222,6 +221,8 @@ espl_status espl__edit_prepare_new(espl__edit *edit, espl__new_node *place)
         place->world = up != NULL ? up->world : place->placement.local;
         return ESPL_OK;
     }
+    const espl_pose local = place->placement.local;
+
     return espl__placement_move(&place->placement, &place->world, &local, up,
                                 place->keeps_world ? world_stays : local_stays, place->inherit);
 }

@@ -116,6 +116,10 @@ bool espl__edit_relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_
 /// @return false: no memory.
 bool espl__edit_keep_worlds(espl__edit *edit, uint32_t top, const espl__frame *up, uint32_t lost);
 
+/// Free what was reserved for the relocations of an edit, and clear the flags of their trees, for an
+/// undo.
+void espl__relocations_drop(espl__edit *edit);
+
 /// Tell whether a slot is a hole, or its node died in the edit.
 static inline bool espl__slot_is_dead(const espl__forest *forest, uint32_t slot)
 {

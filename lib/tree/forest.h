@@ -47,9 +47,12 @@ enum {
 
 /// Flags of a tree.
 enum {
-    ESPL__TREE_IN_ORDER = 1,  ///< slots are the breadth-first order, without holes
-    ESPL__TREE_UNSETTLED = 2, ///< in the list of trees that the next structural call processes
-    ESPL__TREE_DUE = 4,       ///< a job found its layout debt due; not in that list yet
+    ESPL__TREE_IN_ORDER = 1,    ///< slots are the breadth-first order, without holes
+    ESPL__TREE_UNSETTLED = 2,   ///< in the list of trees that the next structural call processes
+    ESPL__TREE_DUE = 4,         ///< a job found its layout debt due; not in that list yet
+    ESPL__TREE_GROWS = 8,       ///< inside an edit: its relocation to a longer range is listed
+    ESPL__TREE_WANTS_SIDE = 16, ///< inside an edit: an arriving node has an entry in side arrays
+    ESPL__TREE_WANTS_KEPT = 32, ///< inside an edit: an arriving node has inherit flags
 };
 
 /// Links of one node: 16 bytes, so that a node's links are in one cache line. A hole has
@@ -524,6 +527,23 @@ ESPL__INLINE void espl__links_insert(espl__links *links, uint32_t slot, uint32_t
         links[slot].previous = last;
         links[last].next = slot;
         links[first].previous = slot;
+    }
+}
+
+/// Remove a node from the list of its parent's children. Its own links keep their values.
+ESPL__INLINE void espl__links_remove(espl__links *links, uint32_t slot, uint32_t parent)
+{
+    const uint32_t first = links[parent].first_child;
+    const uint32_t next = links[slot].next, previous = links[slot].previous;
+
+    ESPL_CHECK(first != ESPL__NO_SLOT);
+    *(first == slot ? &links[parent].first_child : &links[previous].next) = next;
+    // `previous` of the first child is the last child. Where the first child is removed, its next
+    // sibling gets that link, because it is the first child now.
+    if (next != ESPL__NO_SLOT) {
+        links[next].previous = previous;
+    } else if (first != slot) {
+        links[first].previous = previous;
     }
 }
 

@@ -73,9 +73,8 @@ static uint32_t queue_nodes(const espl__transfer *transfer, uint32_t root, uint3
     return end - base;
 }
 
-// Copy the side entries of a slot to those of a new range, and count them.
-static void copy_side(const espl__forest *forest, uint32_t slot, uint32_t from, uint32_t base,
-                      espl__side *side)
+void espl__node_copy_side(const espl__forest *forest, uint32_t slot, uint32_t from, uint32_t base,
+                          espl__side *side)
 {
     espl__extra *const extra = &side->extra[slot - base];
 
@@ -86,29 +85,6 @@ static void copy_side(const espl__forest *forest, uint32_t slot, uint32_t from, 
         ESPL_CHECK_FULL(side->kept != NULL);
         side->kept[slot - base] = espl__slot_kept(forest, from);
         side->kept_count += 1;
-    }
-}
-
-// Return the flags of a node in its new range: ESPL__SLOT_SIDE is that of the range, and the marks
-// of the current edit end.
-static inline uint8_t moved_flags(uint8_t flags, const espl__side *side)
-{
-    ESPL_CHECK_FULL((flags & ESPL__SLOT_KEEPS) == 0 || (side != NULL && side->kept != NULL));
-    const unsigned kept = ~(unsigned)(ESPL__SLOT_SIDE | ESPL__SLOT_MOVED | ESPL__SLOT_MARK);
-
-    return (uint8_t)((flags & kept) | (side != NULL ? (unsigned)ESPL__SLOT_SIDE : 0u));
-}
-
-void espl__node_copy(const espl__transfer *transfer, uint32_t slot, uint32_t from, uint32_t base,
-                     espl__side *side)
-{
-    const espl__forest *const old = transfer->from;
-
-    transfer->to->local[slot] = old->local[from];
-    transfer->to->world[slot] = old->world[from];
-    transfer->to->flags[slot] = moved_flags(old->flags[from], side);
-    if (side != NULL) {
-        copy_side(old, slot, from, base, side);
     }
 }
 
@@ -125,7 +101,7 @@ static void copy_sides(const espl__transfer *transfer, uint32_t base, uint32_t e
         const espl__tree *const t = espl__tree_of(from, ahead);
 
         espl__side_prefetch(t->side, t->capacity, ahead - t->base);
-        copy_side(from, slot, links[slot].entity, base, side);
+        espl__node_copy_side(from, slot, links[slot].entity, base, side);
     }
 }
 
@@ -153,7 +129,7 @@ static uint32_t copy_nodes(const espl__transfer *transfer, uint32_t base, uint32
 
         ESPL_CHECK_FULL(old_links[old].entity != ESPL__NO_ENTITY);
         ESPL_CHECK_FULL(from != to || old < base || old >= end);
-        const uint8_t kept = moved_flags(old_flags[old], side);
+        const uint8_t kept = espl__moved_flags(old_flags[old], side);
 
         espl__prefetch(&old_local[ahead]);
         espl__prefetch(&old_world[ahead]);

@@ -24,10 +24,32 @@ typedef struct espl__transfer {
 /// @return the number of nodes. `moved` was called for them.
 uint32_t espl__copy_in_order(const espl__transfer *transfer, uint32_t root, uint32_t tree,
                              uint32_t base, espl__side *side, uint32_t *exceptional);
+/// Copy the side entries of a slot to those of a new range, and count them.
+void espl__node_copy_side(const espl__forest *forest, uint32_t slot, uint32_t from, uint32_t base,
+                          espl__side *side);
+/// Return the flags of a node in its new range: ESPL__SLOT_SIDE is that of the range, and the marks
+/// of the current edit end.
+static inline uint8_t espl__moved_flags(uint8_t flags, const espl__side *side)
+{
+    ESPL_CHECK_FULL((flags & ESPL__SLOT_KEEPS) == 0 || (side != NULL && side->kept != NULL));
+    const unsigned kept = ~(unsigned)(ESPL__SLOT_SIDE | ESPL__SLOT_MOVED | ESPL__SLOT_MARK);
+
+    return (uint8_t)((flags & kept) | (side != NULL ? (unsigned)ESPL__SLOT_SIDE : 0u));
+}
 /// Copy placement, world and flags of a slot, which may be a hole. Links and `tree` are the caller's.
 /// @param base, side  of the range of the new slot; `side` is NULL where it has no side arrays.
-void espl__node_copy(const espl__transfer *transfer, uint32_t slot, uint32_t from, uint32_t base,
-                     espl__side *side);
+static inline void espl__node_copy(const espl__transfer *transfer, uint32_t slot, uint32_t from,
+                                   uint32_t base, espl__side *side)
+{
+    const espl__forest *const old = transfer->from;
+
+    transfer->to->local[slot] = old->local[from];
+    transfer->to->world[slot] = old->world[from];
+    transfer->to->flags[slot] = espl__moved_flags(old->flags[from], side);
+    if (side != NULL) {
+        espl__node_copy_side(old, slot, from, base, side);
+    }
+}
 /// Return the header of a tree that is in order in the first `count` slots of a range.
 static inline espl__tree espl__tree_in_order(uint32_t base, uint32_t capacity, uint32_t count,
                                              uint32_t exceptional, espl__side *side)

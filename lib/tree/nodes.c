@@ -220,6 +220,15 @@ static void end_order_unless_kept(espl__forest *forest, uint32_t slot, uint32_t 
     }
 }
 
+// Update ESPL__SLOT_EXCEPTIONAL of a node that was linked to a parent.
+static void update_linked(espl__forest *forest, uint32_t slot, uint32_t parent)
+{
+    if (espl__slot_is(forest, slot, ESPL__SLOT_BARE | ESPL__SLOT_KEEPS | ESPL__SLOT_EXCEPTIONAL) ||
+        espl__slot_is(forest, parent, ESPL__SLOT_SIDE)) {
+        espl__node_update_exceptional(forest, slot);
+    }
+}
+
 // The parent is set before the order is tested, because the test reads it.
 void espl__node_link(espl__forest *forest, uint32_t slot, uint32_t parent, uint32_t before)
 {
@@ -232,33 +241,16 @@ void espl__node_link(espl__forest *forest, uint32_t slot, uint32_t parent, uint3
         espl__tree_of(forest, slot)->roots -= 1;
     }
     end_order_unless_kept(forest, slot, parent);
-    if (espl__slot_is(forest, slot, ESPL__SLOT_BARE | ESPL__SLOT_KEEPS | ESPL__SLOT_EXCEPTIONAL) ||
-        espl__slot_is(forest, parent, ESPL__SLOT_SIDE)) {
-        espl__node_update_exceptional(forest, slot);
-    }
+    update_linked(forest, slot, parent);
 }
 
 // Siblings are linked to each other in O(1), wherever the node is among them.
 void espl__node_unlink(espl__forest *forest, uint32_t slot)
 {
     espl__links *const links = forest->links;
-    const uint32_t parent = forest->parent[slot], first = links[parent].first_child;
-    const uint32_t next = links[slot].next, previous = links[slot].previous;
 
-    ESPL_CHECK(parent != ESPL__NO_SLOT && first != ESPL__NO_SLOT);
-    ESPL_CHECK_FULL(first == slot || links[previous].next == slot);
-    if (first == slot) {
-        links[parent].first_child = next;
-    } else {
-        links[previous].next = next;
-    }
-    // `previous` of the first child is the last child. Where the first child is unlinked, its next
-    // sibling gets that link, because it is the first child now.
-    if (next != ESPL__NO_SLOT) {
-        links[next].previous = previous;
-    } else if (first != slot) {
-        links[first].previous = previous;
-    }
+    ESPL_CHECK(!espl__is_root(forest, slot));
+    espl__links_remove(links, slot, forest->parent[slot]);
     links[slot].next = links[slot].previous = ESPL__NO_SLOT;
     forest->parent[slot] = ESPL__NO_SLOT;
     if (is_counted(forest, slot)) {

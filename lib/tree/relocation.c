@@ -15,139 +15,77 @@
 
 // --- Reserve ---
 
-// Flags of trees from reserve to finish. clear_tree() clears them.
-enum {
-    GETS_RANGE = 256,     // a growth of the tree is listed
-    WANTS_SIDE = 512,     // some arriving node has an entry in side arrays
-    WANTS_KEPT = 1024,    // some arriving node has inherit flags
-    SIDE_RESERVED = 2048, // the side arrays that it wants are allocated
-};
-
-// Tell whether a relocation is an arrival; see espl__relocation.
-static bool is_arrival(const espl__relocation *relocation)
-{
-    return !relocation->is_new && relocation->capacity == 0;
-}
-
-// Collect what arriving subtrees want in the flags of their tree, and list a growth where its range
-// is too short for them.
-static espl_status reserve_arrival(espl__edit *edit, size_t number)
-{
-    espl__forest *const forest = edit->forest;
-    const espl__relocation relocation = edit->relocations[number];
-    espl__tree *const t = &forest->trees[relocation.tree];
-
-    t->flags |= relocation.needs_side ? (uint32_t)WANTS_SIDE : 0u;
-    t->flags |= relocation.needs_kept ? (uint32_t)WANTS_KEPT : 0u;
-    if ((t->flags & GETS_RANGE) != 0 || t->used + t->incoming <= t->capacity) {
-        return ESPL_OK;
-    }
-    if (t->incoming >= UINT32_MAX / 4 || !ESPL__EDIT_RESERVE(edit, relocations, 1)) {
-        return ESPL_ERR_NO_MEMORY;
-    }
-    const uint32_t count = t->live + t->incoming, spare = espl__tree_room(count) - count;
-
-    // At most as much spare room as there are nodes now: a tree that was just made gets what it
-    // needs, and a tree that grows repeatedly moves rarely.
-    ESPL_CHECK(espl__is_root(forest, t->base));
-    t->flags |= GETS_RANGE;
-    ESPL_ARRAY_PUSH(edit->relocations,
-                    (espl__relocation){.root = t->base,
-                                       .tree = relocation.tree,
-                                       .count = count,
-                                       .capacity = count + (spare < t->live ? spare : t->live)});
-    return ESPL_OK;
-}
-
-// Allocate the side arrays of a relocation. @return false: no memory.
-static bool make_side(espl__forest *forest, espl__relocation *relocation, uint32_t capacity,
-                      bool keeps)
-{
-    relocation->side = espl__side_make(forest->heap, capacity, keeps);
-    return relocation->side != NULL;
-}
-
 // Allocate side arrays for a new range, or the ones that a tree lacks for what arrives. @return
 // false: no memory.
 static bool reserve_side(espl__forest *forest, espl__relocation *relocation)
 {
-    if (relocation->is_new) {
-        return !relocation->needs_side ||
-               make_side(forest, relocation, relocation->capacity, relocation->needs_kept);
-    }
-    espl__tree *const t = &forest->trees[relocation->tree];
-    const bool has_kept = t->side != NULL && t->side->kept != NULL;
-    const bool wants_kept = (t->flags & WANTS_KEPT) != 0;
-    const bool wants_side = (t->flags & WANTS_SIDE) != 0;
+    uint32_t capacity = relocation->capacity;
+    bool needs_side = relocation->needs_side, needs_kept = relocation->needs_kept;
 
-    // In a tree that grows, the growth has the side arrays, not the arrivals.
-    if ((t->flags & GETS_RANGE) != 0) {
-        return is_arrival(relocation) || (t->side == NULL && !wants_side) ||
-               make_side(forest, relocation, relocation->capacity, has_kept || wants_kept);
+    if (!relocation->is_new) {
+        const espl__tree *const t = &forest->trees[relocation->tree];
+
+        needs_kept = (t->flags & ESPL__TREE_WANTS_KEPT) != 0;
+        if (capacity != 0) {
+            needs_side = t->side != NULL || (t->flags & ESPL__TREE_WANTS_SIDE) != 0;
+            needs_kept = needs_kept || (t->side != NULL && t->side->kept != NULL);
+        } else {
+            // The growth of a tree has its side arrays.
+            needs_side = (t->flags & ESPL__TREE_GROWS) == 0 &&
+                         (t->side == NULL || (needs_kept && t->side->kept == NULL));
+            capacity = t->capacity;
+        }
     }
-    if ((t->flags & SIDE_RESERVED) != 0 || (t->side != NULL && (has_kept || !wants_kept)) ||
-        !wants_side) {
-        return true;
+    if (needs_side) {
+        relocation->side = espl__side_make(forest->heap, capacity, needs_kept);
     }
-    t->flags |= SIDE_RESERVED;
-    return make_side(forest, relocation, t->capacity, wants_kept);
+    return !needs_side || relocation->side != NULL;
 }
 
 // Allocate the side arrays of one edit, and add the slots and headers that it needs to the sums.
-static espl_status reserve_edit(espl__edit *edit, size_t *slots, size_t *trees)
+static espl_status reserve_edit(const espl__edit *edit, size_t *slots, size_t *trees)
 {
-    espl__forest *const forest = edit->forest;
-    espl_status status = ESPL_OK;
-    const size_t surveyed = espl__array_length(edit->relocations);
+    bool is_done = true;
 
-    for (size_t i = 0; i < surveyed && status == ESPL_OK; ++i) {
+    for (size_t i = 0; i < espl__array_length(edit->relocations) && is_done; ++i) {
         espl__relocation *const relocation = &edit->relocations[i];
 
-        if (relocation->is_new) {
-            relocation->capacity = relocation->count;
-            *slots += relocation->is_adopted ? 0 : relocation->capacity;
-            *trees += 1;
-        } else {
-            status = reserve_arrival(edit, i);
-        }
+        *slots += relocation->is_adopted ? 0 : relocation->capacity;
+        *trees += relocation->is_new ? 1 : 0;
+        is_done = reserve_side(edit->forest, relocation);
     }
-    for (size_t i = surveyed; i < espl__array_length(edit->relocations); ++i) {
-        *slots += edit->relocations[i].capacity;
-    }
-    for (size_t i = 0; i < espl__array_length(edit->relocations) && status == ESPL_OK; ++i) {
-        status = reserve_side(forest, &edit->relocations[i]) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
-    }
-    return status;
+    return is_done ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
 
-// Clear the flags and counts that a header has only inside an edit.
-static void clear_tree(espl__tree *t)
+// Clear the flags that a tree has from the survey to the end of the edit.
+static void clear_wants(espl__tree *t)
 {
-    t->flags &= ~(uint32_t)(GETS_RANGE | WANTS_SIDE | WANTS_KEPT | SIDE_RESERVED);
-    t->incoming = 0;
-    t->moved = 0;
+    t->flags &= ~(uint32_t)(ESPL__TREE_GROWS | ESPL__TREE_WANTS_SIDE | ESPL__TREE_WANTS_KEPT);
 }
 
-// Free the side arrays that were reserved, because a later allocation failed.
-static void drop_reserved(espl__edit *edit)
+// Free the side arrays that were reserved. Those that trees have stay, needed or not, because the
+// undo may store to them.
+static void drop_sides(espl__edit *edit)
 {
-    espl__forest *const forest = edit->forest;
-
     for (size_t i = 0; i < espl__array_length(edit->relocations); ++i) {
-        espl__relocation *const relocation = &edit->relocations[i];
+        espl__side_free(edit->forest->heap, edit->relocations[i].side);
+        edit->relocations[i].side = NULL;
+    }
+}
 
-        espl__side_free(forest->heap, relocation->side);
-        relocation->side = NULL;
-        if (relocation->tree != ESPL__NO_TREE) {
-            // Side arrays of trees stay, needed or not, because the undo may store to them.
-            clear_tree(&forest->trees[relocation->tree]);
+void espl__relocations_drop(espl__edit *edit)
+{
+    drop_sides(edit);
+    for (size_t i = 0; i < espl__array_length(edit->relocations); ++i) {
+        if (edit->relocations[i].tree != ESPL__NO_TREE) {
+            clear_wants(&edit->forest->trees[edit->relocations[i].tree]);
         }
     }
+    espl__array_set_length(edit->relocations, 0);
 }
 
 // Take the headers and ranges of new trees, or the ranges of growths. The caller takes those of new
-// trees for all edits first: growths are listed after them in each edit, and the slots must not
-// depend on how groups are divided among edits.
+// trees for all edits first.
 static void take_reserved(espl__edit *edit, bool is_new)
 {
     espl__forest *const forest = edit->forest;
@@ -183,7 +121,7 @@ espl_status espl__relocations_reserve(espl__forest *forest, espl__edit *const *e
         take_reserved(edits[i % count], i < count);
     }
     for (size_t i = 0; i < count && status != ESPL_OK; ++i) {
-        drop_reserved(edits[i]);
+        drop_sides(edits[i]);
     }
     return status;
 }
@@ -341,13 +279,11 @@ static void adopt(espl__edit *edit, espl__relocation *relocation)
 }
 
 // Link the copy of a node in place of the node among its siblings, below the same parent.
-static void replace_among_siblings(espl__forest *forest, uint32_t slot, uint32_t old)
+static void replace_among_siblings(espl__links *links, uint32_t slot, uint32_t old, uint32_t parent)
 {
-    espl__links *const links = forest->links;
-    const uint32_t parent = forest->parent[old], first = links[parent].first_child;
+    const uint32_t first = links[parent].first_child;
     const uint32_t next = links[old].next, previous = links[old].previous;
 
-    ESPL_CHECK(parent != ESPL__NO_SLOT && first != ESPL__NO_SLOT);
     // `previous` of an only child is the child itself.
     links[slot].next = next;
     links[slot].previous = previous == old ? slot : previous;
@@ -361,38 +297,27 @@ static void replace_among_siblings(espl__forest *forest, uint32_t slot, uint32_t
     } else if (first != old) {
         links[first].previous = slot;
     }
-    forest->parent[slot] = parent;
 }
 
-// Copy one node of an arriving subtree to a slot of `tree` above its parent. `previous` of the old
-// slot is the new slot from then on, so that its children find their new parent; the other links of
-// the old slot stay for the walk.
-static void copy_arrival(const espl__transfer *transfer, uint32_t tree, uint32_t old, uint32_t top)
+// Copy one node of an arriving subtree to a slot of its tree above `parent`, which is the new slot of
+// its parent. @return the new slot.
+ESPL__INLINE uint32_t copy_arrival(const espl__transfer *transfer, espl__tree *t, uint32_t old,
+                                   uint32_t parent)
 {
     espl__forest *const forest = transfer->to;
-    espl__tree *const t = &forest->trees[tree];
-    const uint32_t parent =
-        old == top ? forest->parent[old] : forest->links[forest->parent[old]].previous;
+    espl__links *const links = forest->links;
     uint32_t after = 0;
-    const uint32_t slot = espl__slot_take(forest, tree, parent, &after);
-    const uint32_t entity = forest->links[old].entity;
+    const uint32_t slot = espl__slot_find(forest, t, parent, &after);
 
-    ESPL_CHECK(slot != ESPL__NO_SLOT && parent < slot && forest->tree[parent] == tree);
-    // espl__slot_take() counted it as a root.
-    t->roots -= 1;
-    t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
+    ESPL_CHECK(slot != ESPL__NO_SLOT && parent < slot);
+    t->live += 1;
+    t->exceptional += espl__slot_is(forest, old, ESPL__SLOT_EXCEPTIONAL) ? 1 : 0;
+    forest->parent[slot] = parent;
+    links[slot].first_child = ESPL__NO_SLOT;
+    links[slot].entity = links[old].entity;
     espl__node_copy(transfer, slot, old, t->base, t->side);
-    t->exceptional += espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL) ? 1 : 0;
-    forest->links[slot].first_child = ESPL__NO_SLOT;
-    forest->links[slot].entity = entity;
-    if (old == top) {
-        replace_among_siblings(forest, slot, old);
-    } else {
-        forest->parent[slot] = parent;
-        espl__links_insert(forest->links, slot, parent, ESPL__NO_SLOT);
-    }
-    forest->links[old].previous = slot;
-    transfer->moved(transfer->context, &forest->links[slot].entity, slot, 1);
+    transfer->moved(transfer->context, &links[slot].entity, slot, 1);
+    return slot;
 }
 
 // Free the old slots of a subtree that was copied. Children are freed before their parents, because
@@ -415,21 +340,102 @@ static void free_subtree(espl__forest *forest, uint32_t top)
     }
 }
 
-// Move an arriving subtree to free slots of its tree.
-static void relocate_arrival(const espl__transfer *transfer, espl__relocation *relocation)
+// Copy the nodes below the top of an arriving subtree. `previous` of an old slot is the new slot from
+// then on, so that its children find their new parent; the other links of the old slot stay for the
+// walk.
+static void copy_below(const espl__transfer *transfer, espl__tree *t, uint32_t top, uint32_t copied)
+{
+    espl__links *const links = transfer->to->links;
+
+    links[top].previous = copied;
+    for (uint32_t slot = links[top].first_child; slot != ESPL__NO_SLOT;
+         slot = espl__next_in_walk(transfer->to, slot, top, true)) {
+        const uint32_t parent = links[transfer->to->parent[slot]].previous;
+        const uint32_t copy = copy_arrival(transfer, t, slot, parent);
+
+        espl__links_insert(links, copy, parent, ESPL__NO_SLOT);
+        links[slot].previous = copy;
+    }
+}
+
+// Move an arriving subtree to free slots of the tree of its parent, unless that tree was copied with
+// its arrivals.
+static void relocate_arrival(const espl__transfer *transfer, uint32_t top)
 {
     espl__forest *const forest = transfer->to;
-    const uint32_t top = relocation->root;
+    const uint32_t parent = forest->parent[top];
+    espl__tree *const t = espl__tree_of(forest, parent);
 
-    if (relocation->side != NULL) {
-        espl__tree_set_side(forest, relocation->tree, relocation->side);
-        relocation->side = NULL;
+    if ((t->flags & ESPL__TREE_GROWS) != 0) {
+        return;
     }
-    for (uint32_t slot = top; slot != ESPL__NO_SLOT;
-         slot = espl__next_in_walk(forest, slot, top, true)) {
-        copy_arrival(transfer, relocation->tree, slot, top);
+    const uint32_t slot = copy_arrival(transfer, t, top, parent);
+
+    replace_among_siblings(forest->links, slot, top, parent);
+    t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
+    t->incoming = 0; // of the arrivals, which all move now
+    if (forest->links[top].first_child != ESPL__NO_SLOT) {
+        copy_below(transfer, t, top, slot);
     }
     free_subtree(forest, top);
+}
+
+// Prefetch the slot that a moved node likely gets: its tree's first hole or unused slot.
+static void prefetch_arrival(const espl__forest *forest, uint32_t top)
+{
+    const uint32_t parent = forest->parent[top];
+
+    if (parent != ESPL__NO_SLOT) {
+        const espl__tree *const t = espl__tree_of(forest, parent);
+        const uint32_t slot = t->hole != ESPL__NO_SLOT ? t->hole : t->base + t->used;
+
+        espl__prefetch_to_write(&forest->links[slot]);
+        espl__prefetch_to_write(&forest->local[slot]);
+        espl__prefetch_to_write(&forest->world[slot]);
+        espl__prefetch_to_write(&forest->parent[slot]);
+        espl__prefetch_to_write(&forest->flags[slot]);
+    }
+}
+
+// Move all arriving subtrees. @param moved  edit->moved
+static void relocate_arrivals(const espl__transfer *transfer, const uint32_t *moved)
+{
+    enum { AHEAD = 6 };
+    const espl__forest *const forest = transfer->to;
+    const size_t count = espl__array_length(moved);
+    const bool is_far = espl__forest_is_far(forest);
+
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t slot = moved[i];
+
+        if (is_far && i + AHEAD < count) {
+            prefetch_arrival(forest, moved[i + AHEAD]);
+        }
+        // A slot that was copied and freed has no flag, unless it is in the nursery, where it is dead.
+        if (espl__slot_is(forest, slot, ESPL__SLOT_MOVED) && !espl__slot_is_dead(forest, slot)) {
+            relocate_arrival(transfer, slot);
+        }
+    }
+}
+
+// Keep those entries of edit->moved whose tree espl__relocations_finish() has to look at: all of its
+// nodes moved to other trees, or it has side arrays, which may not be needed any more.
+static void list_left(espl__edit *edit)
+{
+    const espl__forest *const forest = edit->forest;
+    const size_t count = espl__array_length(edit->moved);
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t slot = edit->moved[i];
+        espl__tree *const t = espl__tree_of(forest, slot);
+
+        t->moved = 0;
+        if (t->live == 0 || t->side != NULL) {
+            edit->moved[kept++] = slot;
+        }
+    }
+    espl__array_set_length(edit->moved, kept);
 }
 
 // Free the slots of the dead, and keep in their list those whose trees release_dead() tests.
@@ -464,15 +470,12 @@ void espl__edit_relocate(espl__edit *edit, espl__moved_function moved, void *con
             adopt(edit, relocation);
         } else if (relocation->capacity != 0) {
             relocate_tree(&transfer, relocation);
+        } else if (relocation->side != NULL) {
+            espl__tree_set_side(forest, relocation->tree, relocation->side);
         }
     }
-    for (size_t i = 0; i < count; ++i) {
-        espl__relocation *const relocation = &edit->relocations[i];
-
-        if (is_arrival(relocation) && (forest->trees[relocation->tree].flags & GETS_RANGE) == 0) {
-            relocate_arrival(&transfer, relocation);
-        }
-    }
+    relocate_arrivals(&transfer, edit->moved);
+    list_left(edit);
 }
 
 // --- Finish ---
@@ -516,7 +519,6 @@ static void release_if_empty(espl__forest *forest, uint32_t slot)
     if (t->capacity == 0) {
         return;
     }
-    clear_tree(t);
     if (t->live == 0) {
         espl__tree_release(forest, tree);
     } else if (t->side != NULL) {
@@ -613,7 +615,8 @@ static void point_headers(espl__forest *forest, const espl__edit *edit)
         if (relocation->capacity != 0) {
             point_header(forest, relocation);
         } else {
-            clear_tree(&forest->trees[relocation->tree]);
+            clear_wants(&forest->trees[relocation->tree]);
+            // What the survey found is not needed where a copied extra was out of date.
             espl__tree_drop_side(forest, relocation->tree);
         }
     }

@@ -1,94 +1,26 @@
 // SPDX-License-Identifier: MIT
-// The survey of a group of commands: it lists the relocations, that is which subtrees move to which
-// trees. It runs after the last command of a group and before memory is allocated (relocation.c),
-// once for each group. Its marks are ESPL__SLOT_MARK, which it clears at the end; it changes
-// nothing else but the lists and the counts `incoming`.
+// The survey of a group of commands: which subtrees move to which trees. It runs after the last
+// command of a group and before memory is allocated (relocation.c), once for each group. It changes
+// nothing but lists, and counts and flags that end with the edit.
 //
 // Commands list each node that they link elsewhere (edit->moved). Some of these are descendants of
-// others, and some were linked back, so that the survey climbs from each to the topmost moved node
-// above it. That node's subtree moves as a whole, to the tree in which the climb ends.
+// others, and move with them: they lose ESPL__SLOT_MOVED, which the topmost moved nodes alone have
+// after the survey. No ancestor of a topmost node moves, so that its subtree goes to the tree in
+// which its parent is.
 #include "lib/tree/edit_steps.h"
 
 #include <stdlib.h>
 
-// The result of a climb from a moved node.
-typedef struct climb {
-    uint32_t top;    // topmost moved node
-    uint32_t tree;   // to which its subtree moves, or ESPL__NO_TREE: a new one
-    bool is_covered; // the subtree is a part of another relocation
-} climb;
-
-// Tell whether all ancestors of a node are in its own range, at lower slots: no node of the range
-// moved, or only the node from which the climb began.
-static bool is_range_unmoved(const espl__forest *forest, uint32_t slot, uint32_t moved)
+// Clear ESPL__SLOT_MOVED of the moved nodes below a moved node. The walk does not enter their
+// subtrees, because it runs once for each moved node: together the walks pass each node once.
+static void claim_below(espl__forest *forest, uint32_t top)
 {
-    const uint32_t tree = forest->tree[slot];
+    bool enters = true;
 
-    return tree != forest->nursery &&
-           forest->trees[tree].moved == (forest->tree[moved] == tree ? 1u : 0u);
-}
-
-// Climb from a moved node to its topmost moved ancestor. Marks end the climb, because an earlier
-// climb passed there: a marked node that moved is a part of a relocation, and no ancestor of
-// another marked node moved.
-static climb climb_to_top(const espl__forest *forest, uint32_t slot)
-{
-    climb found = {.top = slot, .tree = ESPL__NO_TREE};
-    uint32_t at = slot;
-
-    for (;;) {
-        const uint32_t up = forest->parent[at];
-
-        if (up == ESPL__NO_SLOT) {
-            break;
-        }
-        const bool has_moved = espl__slot_is(forest, up, ESPL__SLOT_MOVED);
-
-        if (espl__slot_is(forest, up, ESPL__SLOT_MARK) && has_moved) {
-            found.is_covered = true;
-            return found;
-        }
-        if (has_moved) {
-            found.top = up;
-        } else if (espl__slot_is(forest, up, ESPL__SLOT_MARK) ||
-                   (found.top == slot && is_range_unmoved(forest, up, slot))) {
-            found.tree = forest->tree[up];
-            return found;
-        }
-        at = up;
-    }
-    if (espl__slot_is(forest, at, ESPL__SLOT_MOVED)) {
-        // A root that needs a range of its own.
-        found.top = at;
-    } else if (forest->tree[at] == forest->nursery) {
-        // A new root, for which survey_new_roots() lists a relocation.
-        found.is_covered = true;
-    } else {
-        found.tree = forest->tree[at];
-    }
-    return found;
-}
-
-// Mark the ancestors of an arriving subtree, because none of them moved. So the next climb ends
-// early, and all climbs together pass each link a bounded number of times.
-static void mark_path(espl__forest *forest, uint32_t top)
-{
-    for (uint32_t up = forest->parent[top];
-         up != ESPL__NO_SLOT && !espl__slot_is(forest, up, ESPL__SLOT_MARK) &&
-         !is_range_unmoved(forest, up, top);
-         up = forest->parent[up]) {
-        forest->flags[up] |= ESPL__SLOT_MARK;
-    }
-}
-
-// Clear the marks of mark_path().
-static void clear_path(espl__forest *forest, uint32_t top)
-{
-    for (uint32_t up = forest->parent[top];
-         up != ESPL__NO_SLOT && espl__slot_is(forest, up, ESPL__SLOT_MARK) &&
-         !espl__slot_is(forest, up, ESPL__SLOT_MOVED);
-         up = forest->parent[up]) {
-        forest->flags[up] &= (uint8_t)~ESPL__SLOT_MARK;
+    for (uint32_t slot = espl__next_in_walk(forest, top, top, true); slot != ESPL__NO_SLOT;
+         slot = espl__next_in_walk(forest, slot, top, enters)) {
+        enters = !espl__slot_is(forest, slot, ESPL__SLOT_MOVED);
+        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_MOVED;
     }
 }
 
@@ -100,26 +32,24 @@ static bool shows_extra(const espl__forest *forest, uint32_t slot)
     return !espl__extra_is_default(&extra);
 }
 
-// Count the nodes of a relocation, mark the moved ones, and find what side arrays they need. A new
-// tree may be adopted where all of its nodes are in the nursery and none moved.
-static void measure_moved(espl__forest *forest, espl__relocation *relocation)
+// Count the nodes of a relocation, and find what side arrays they need. A new tree may be adopted
+// where all of its nodes are in the nursery and none moved.
+static void measure(const espl__forest *forest, espl__relocation *relocation)
 {
-    relocation->is_adopted =
-        relocation->is_new && forest->tree[relocation->root] == forest->nursery;
-    for (uint32_t slot = relocation->root; slot != ESPL__NO_SLOT;
-         slot = espl__next_in_walk(forest, slot, relocation->root, true)) {
+    const uint32_t root = relocation->root;
+
+    relocation->is_adopted = true;
+    for (uint32_t slot = root; slot != ESPL__NO_SLOT;
+         slot = espl__next_in_walk(forest, slot, root, true)) {
         relocation->count += 1;
-        if (espl__slot_is(forest, slot, ESPL__SLOT_MOVED)) {
-            forest->flags[slot] |= ESPL__SLOT_MARK;
-            relocation->is_adopted = false;
-        }
         if (espl__slot_is(forest, slot, ESPL__SLOT_SIDE)) {
             const bool keeps = espl__slot_is(forest, slot, ESPL__SLOT_KEEPS);
 
             relocation->needs_kept = relocation->needs_kept || keeps;
             relocation->needs_side = relocation->needs_side || keeps || shows_extra(forest, slot);
         }
-        relocation->is_adopted = relocation->is_adopted && forest->tree[slot] == forest->nursery;
+        relocation->is_adopted = relocation->is_adopted && forest->tree[slot] == forest->nursery &&
+                                 !espl__slot_is(forest, slot, ESPL__SLOT_MOVED);
     }
 }
 
@@ -144,77 +74,128 @@ static bool is_breadth_first(const espl__forest *forest, const espl__relocation 
     return true;
 }
 
-// List a relocation. @param tree  to which it moves, or ESPL__NO_TREE: a new one. @return false: no
-// memory.
-static bool add_relocation(espl__edit *edit, uint32_t root, uint32_t tree)
+// List a new tree. @return false: no memory.
+static bool add_new_tree(espl__edit *edit, uint32_t root)
 {
-    espl__forest *const forest = edit->forest;
-    espl__relocation relocation = {.root = root, .tree = tree, .is_new = tree == ESPL__NO_TREE};
+    const espl__forest *const forest = edit->forest;
+    espl__relocation relocation = {.root = root, .tree = ESPL__NO_TREE, .is_new = true};
 
     if (!ESPL__EDIT_RESERVE(edit, relocations, 1)) {
         return false;
     }
     ESPL_CHECK(!espl__slot_is_dead(forest, root));
-    measure_moved(forest, &relocation);
-    ESPL_CHECK(relocation.count != 0);
+    measure(forest, &relocation);
+    relocation.capacity = relocation.count;
     relocation.is_adopted = relocation.is_adopted && is_breadth_first(forest, &relocation);
-    if (tree != ESPL__NO_TREE) {
-        forest->trees[tree].incoming += relocation.count;
-    }
     ESPL_ARRAY_PUSH(edit->relocations, relocation);
     return true;
+}
+
+// List a new tree for the whole tree of a slot, which shares its range with other trees.
+static ESPL__APART bool add_whole_tree(espl__edit *edit, uint32_t slot)
+{
+    const espl__forest *const forest = edit->forest;
+    const uint32_t root = espl__root_of(forest, slot);
+
+    // Another node that moved to it had it listed.
+    return espl__slot_is(forest, root, ESPL__SLOT_MOVED) ||
+           (espl__edit_touch(edit, root) && espl__edit_mark_moved(edit, root) &&
+            add_new_tree(edit, root));
 }
 
 // Tell whether a tree is in a range with several roots, which a destroy without memory leaves. It
 // cannot grow there, so that it moves as a whole. A root that this edit detached shares the range
 // as well, but there the first slot is a root.
-static bool shares_range(const espl__forest *forest, uint32_t tree)
+static bool shares_range(const espl__forest *forest, const espl__tree *t)
 {
-    return tree != ESPL__NO_TREE && !espl__is_root(forest, forest->trees[tree].base);
+    return (t->flags & ESPL__TREE_UNSETTLED) != 0 && !espl__is_root(forest, t->base);
 }
 
-// List the relocation of the whole tree of a slot to a range of its own.
-static bool add_whole_tree(espl__edit *edit, uint32_t slot)
+// Collect what side arrays an arriving subtree needs in the flags of its tree, and list the tree
+// for them once. @return false: no memory.
+static ESPL__APART bool want_sides(espl__edit *edit, uint32_t tree, const espl__relocation *arrival)
+{
+    espl__tree *const t = &edit->forest->trees[tree];
+
+    if (arrival->needs_side && (t->flags & ESPL__TREE_WANTS_SIDE) == 0) {
+        if (!ESPL__EDIT_RESERVE(edit, relocations, 1)) {
+            return false;
+        }
+        ESPL_ARRAY_PUSH(edit->relocations, (espl__relocation){.tree = tree});
+        t->flags |= ESPL__TREE_WANTS_SIDE;
+    }
+    t->flags |= arrival->needs_kept ? (uint32_t)ESPL__TREE_WANTS_KEPT : 0u;
+    return true;
+}
+
+// Count a subtree that arrives in a tree. @return false: no memory.
+static bool count_arrival(espl__edit *edit, uint32_t top, uint32_t tree)
 {
     espl__forest *const forest = edit->forest;
-    uint32_t root = slot;
+    espl__relocation arrival = {.root = top, .count = 1};
 
-    while (!espl__is_root(forest, root)) {
-        root = forest->parent[root];
+    // Fast path: most are leaves without side entries.
+    if (forest->links[top].first_child != ESPL__NO_SLOT ||
+        espl__slot_is(forest, top, ESPL__SLOT_SIDE)) {
+        arrival.count = 0;
+        measure(forest, &arrival);
     }
-    return espl__edit_touch(edit, root) && espl__edit_mark_moved(edit, root) &&
-           add_relocation(edit, root, ESPL__NO_TREE);
+    forest->trees[tree].incoming += arrival.count;
+    edit->arriving += arrival.count;
+    return !arrival.needs_side || want_sides(edit, tree, &arrival);
+}
+
+// Tell whether more nodes arrive in a tree than its range has room for.
+static bool outgrows(const espl__tree *t)
+{
+    return t->used + t->incoming > t->capacity;
+}
+
+// List the relocation of a topmost moved node. @return false: no memory.
+static bool survey_top(espl__edit *edit, uint32_t slot, bool *is_outgrown)
+{
+    const espl__forest *const forest = edit->forest;
+    const uint32_t parent = forest->parent[slot];
+
+    if (parent == ESPL__NO_SLOT) {
+        return add_new_tree(edit, slot);
+    }
+    const uint32_t tree = forest->tree[parent];
+
+    if (tree == forest->nursery) {
+        return true; // it moves with a new root, which survey_new_roots() lists
+    }
+    if (shares_range(forest, &forest->trees[tree])) {
+        return add_whole_tree(edit, slot);
+    }
+    const bool is_done = count_arrival(edit, slot, tree);
+
+    *is_outgrown = *is_outgrown || outgrows(&forest->trees[tree]);
+    return is_done;
+}
+
+// Tell whether an entry of edit->moved is a topmost moved node.
+static bool is_top(const espl__forest *forest, uint32_t slot)
+{
+    return espl__slot_is(forest, slot, ESPL__SLOT_MOVED) && !espl__slot_is_dead(forest, slot);
 }
 
 // List the relocations of all moved nodes of the group.
-static bool survey_moved(espl__edit *edit)
+static bool survey_moved(espl__edit *edit, bool *is_outgrown)
 {
     espl__forest *const forest = edit->forest;
     const size_t count = espl__array_length(edit->moved);
+    bool is_done = true;
 
     for (size_t i = edit->moved_from; i < count; ++i) {
-        const uint32_t slot = edit->moved[i];
-
-        if (espl__slot_is_dead(forest, slot) || espl__slot_is(forest, slot, ESPL__SLOT_MARK)) {
-            continue;
-        }
-        const climb found = climb_to_top(forest, slot);
-
-        if (found.is_covered || espl__slot_is(forest, found.top, ESPL__SLOT_MARK)) {
-            continue;
-        }
-        if (shares_range(forest, found.tree)) {
-            if (!add_whole_tree(edit, found.top)) {
-                return false;
-            }
-        } else {
-            if (!add_relocation(edit, found.top, found.tree)) {
-                return false;
-            }
-            mark_path(forest, found.top);
+        if (!espl__slot_is_dead(forest, edit->moved[i])) {
+            claim_below(forest, edit->moved[i]);
         }
     }
-    return true;
+    for (size_t i = edit->moved_from; i < count && is_done; ++i) {
+        is_done = !is_top(forest, edit->moved[i]) || survey_top(edit, edit->moved[i], is_outgrown);
+    }
+    return is_done;
 }
 
 // List a new tree for each new node that is a root in the nursery.
@@ -228,9 +209,46 @@ static bool survey_new_roots(espl__edit *edit)
 
         if (edit->made[i].from == ESPL__FROM_NURSERY && espl__is_root(forest, slot) &&
             !espl__slot_is_dead(forest, slot) && !espl__slot_is(forest, slot, ESPL__SLOT_MOVED) &&
-            !add_relocation(edit, slot, ESPL__NO_TREE)) {
+            !add_new_tree(edit, slot)) {
             return false;
         }
+    }
+    return true;
+}
+
+// List a growth for each tree whose range is too short for what arrives. All arrivals of the group
+// are counted.
+static ESPL__APART bool survey_growths(espl__edit *edit)
+{
+    const espl__forest *const forest = edit->forest;
+
+    for (size_t i = edit->moved_from; i < espl__array_length(edit->moved); ++i) {
+        const uint32_t slot = edit->moved[i], parent = forest->parent[slot];
+
+        if (!is_top(forest, slot) || parent == ESPL__NO_SLOT ||
+            forest->tree[parent] == forest->nursery) {
+            continue;
+        }
+        espl__tree *const t = espl__tree_of(forest, parent);
+
+        if ((t->flags & ESPL__TREE_GROWS) != 0 || !outgrows(t)) {
+            continue;
+        }
+        if (t->incoming >= UINT32_MAX / 4 || !ESPL__EDIT_RESERVE(edit, relocations, 1)) {
+            return espl__edit_fail(edit);
+        }
+        const uint32_t count = t->live + t->incoming, spare = espl__tree_room(count) - count;
+
+        // At most as much spare room as there are nodes now: a tree that was just made gets what it
+        // needs, and a tree that grows repeatedly moves rarely.
+        ESPL_CHECK(espl__is_root(forest, t->base));
+        t->flags |= ESPL__TREE_GROWS;
+        ESPL_ARRAY_PUSH(
+            edit->relocations,
+            (espl__relocation){.root = t->base,
+                               .tree = forest->tree[parent],
+                               .count = count,
+                               .capacity = count + (spare < t->live ? spare : t->live)});
     }
     return true;
 }
@@ -259,18 +277,11 @@ static void sort_stale(espl__edit *edit)
 
 espl_status espl__edit_survey_moved(espl__edit *edit)
 {
-    espl__forest *const forest = edit->forest;
-    const size_t listed = espl__array_length(edit->relocations);
-    const bool is_done =
-        survey_moved(edit) && (edit->nursery == edit->nursery_begin || survey_new_roots(edit));
+    bool is_outgrown = false;
+    const bool is_done = survey_moved(edit, &is_outgrown) &&
+                         (edit->nursery == edit->nursery_begin || survey_new_roots(edit)) &&
+                         (!is_outgrown || survey_growths(edit));
 
     sort_stale(edit);
-    // The marks are cleared after a failure as well, because the undo expects none.
-    for (size_t i = listed; i < espl__array_length(edit->relocations); ++i) {
-        clear_path(forest, edit->relocations[i].root);
-    }
-    for (size_t i = edit->moved_from; i < espl__array_length(edit->moved); ++i) {
-        forest->flags[edit->moved[i]] &= (uint8_t)~ESPL__SLOT_MARK;
-    }
     return is_done ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
