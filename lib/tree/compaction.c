@@ -124,6 +124,9 @@ static void copy_shifted(const compaction *p, uint32_t number, const espl__tree 
             p->transfer.moved(p->transfer.context, &links->entity, from + by, 1);
         }
     }
+    for (uint32_t slot = tree->base + old->used; slot < tree->base + tree->capacity; ++slot) {
+        to->tree[slot] = number;
+    }
 }
 
 // Copy one tree to its new range, and complete its new header.
@@ -135,12 +138,9 @@ static void move_tree(const compaction *p, uint32_t number, const espl__tree *ol
 
     ESPL_CHECK(old->moved == 0 && old->incoming == 0 && old->mark == 0);
     if (is_single) {
-        uint32_t exceptional = 0;
-        const uint32_t count = espl__copy_in_order(&p->transfer, old->base, number, tree->base,
-                                                   tree->side, &exceptional);
-
-        ESPL_CHECK(count == old->live && exceptional == old->exceptional);
-        *tree = espl__tree_in_order(tree->base, tree->capacity, count, exceptional, tree->side);
+        *tree = espl__copy_in_order(&p->transfer, old->base, number, tree->base, tree->capacity,
+                                    tree->side);
+        ESPL_CHECK(tree->live == old->live && tree->exceptional == old->exceptional);
     } else {
         tree->used = old->used;
         tree->live = old->live;
@@ -149,9 +149,6 @@ static void move_tree(const compaction *p, uint32_t number, const espl__tree *ol
         tree->hole = shifted(old->hole, tree->base - old->base);
         tree->debt = old->debt;
         copy_shifted(p, number, tree, old);
-    }
-    for (uint32_t slot = tree->base + tree->used; slot < tree->base + tree->capacity; ++slot) {
-        to->tree[slot] = number;
     }
     // A tree that was in order was copied, not laid out.
     if (is_single && (old->flags & ESPL__TREE_IN_ORDER) == 0) {

@@ -74,15 +74,15 @@ typedef struct espl__made {
 /// Subtrees that arrive in a tree that does not grow have none: their tops are those nodes of
 /// edit->moved that have ESPL__SLOT_MOVED after the survey.
 typedef struct espl__relocation {
-    uint32_t root;     // slot of the root
-    uint32_t tree;     // header; espl__relocations_reserve() takes it for a new tree
-    uint32_t count;    // nodes
-    uint32_t base, capacity; // of the new range
-    uint32_t exceptional;    // nodes with ESPL__SLOT_EXCEPTIONAL; known after the move
-    bool is_new;             // the tree has no header yet
+    uint32_t root;   // slot of the root
+    uint32_t tree;   // header; espl__relocations_reserve() takes it for a new tree
+    uint32_t count;  // nodes of a new tree
+    bool is_new;     // the tree has no header yet
     bool is_adopted; // slots [root, root + count) of the nursery become the range of the new tree
     bool needs_side, needs_kept; // some node has an entry in side arrays; has inherit flags
-    espl__side *side; // of the new range, or the first ones of the tree; NULL: not needed
+    // The header in the new range. The survey writes `capacity`, the reserve `base` and `side`, which
+    // is NULL where it is not needed, and the relocation the rest.
+    espl__tree range;
 } espl__relocation;
 
 /// A node of a template. Numbers are those of the entries in the template.

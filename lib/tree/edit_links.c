@@ -267,6 +267,22 @@ static espl_status place_node(espl__edit *edit, uint32_t slot, uint32_t parent,
         espl__placement_move(&s.placement, &s.world, &local, up, rules->stay, rules->inherit));
 }
 
+// Give a node that copies its parent the world and the extra of its new parent. As a root it is bare,
+// because one with ESPL_COPY_PARENT got a placement of its own.
+static bool copy_new_parent(espl__edit *edit, uint32_t slot, const espl__frame *up)
+{
+    const espl__placement identity = espl__placement_identity();
+
+    if (up == NULL) {
+        ESPL_CHECK(espl__slot_is(edit->forest, slot, ESPL__SLOT_BARE));
+        return espl__edit_put(edit, slot, &identity, &identity.local);
+    }
+    espl__placement shown = espl__slot_placement(edit->forest, slot);
+
+    shown.extra = up->extra;
+    return espl__edit_put(edit, slot, &shown, &up->world);
+}
+
 // The same for a bare node, which has no placement: by ESPL_KEEP_WORLD its descendants keep their
 // worlds. Its own world is stored here, because it follows from the links alone.
 static espl_status place_bare(espl__edit *edit, uint32_t slot, uint32_t parent,
@@ -274,19 +290,13 @@ static espl_status place_bare(espl__edit *edit, uint32_t slot, uint32_t parent,
 {
     espl__frame room;
     const espl__frame *const up = espl__edit_frame(edit, parent, &room);
-    espl__placement shown = espl__placement_identity();
-    espl_pose world = shown.local;
 
     espl__edit_refresh(edit, slot);
-    if (rules->stay.position == ESPL_KEEP_WORLD &&
-        !espl__edit_keep_worlds(edit, slot, up, ESPL__NO_SLOT)) {
-        return ESPL_ERR_NO_MEMORY;
-    }
-    if (up != NULL) {
-        shown.extra = up->extra;
-        world = up->world;
-    }
-    return espl__edit_put(edit, slot, &shown, &world) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
+    return (rules->stay.position != ESPL_KEEP_WORLD ||
+            espl__edit_keep_worlds(edit, slot, up, ESPL__NO_SLOT)) &&
+                   copy_new_parent(edit, slot, up)
+               ? ESPL_OK
+               : ESPL_ERR_NO_MEMORY;
 }
 
 // Tell whether an attach leaves the placement of a node as it is, and its world alone follows from
@@ -490,28 +500,6 @@ static bool keep_survivors(espl__edit *edit, uint32_t top, const espl__frame *up
     return is_done;
 }
 
-// Give a survivor that copies its parent the world and the extra of its new parent.
-static bool copy_new_parent(espl__edit *edit, uint32_t slot, const espl__frame *up)
-{
-    const espl__forest *const forest = edit->forest;
-    espl__placement shown = espl__slot_placement(forest, slot);
-    espl_pose world;
-
-    if (!espl__slot_copies(forest, slot)) {
-        return true;
-    }
-    if (up == NULL) {
-        // It is bare: keep_survivors() gave a node with ESPL_COPY_PARENT a placement of its own.
-        ESPL_CHECK(espl__slot_is(forest, slot, ESPL__SLOT_BARE));
-        shown = espl__placement_identity();
-        world = shown.local;
-    } else {
-        shown.extra = up->extra;
-        world = up->world;
-    }
-    return espl__edit_put(edit, slot, &shown, &world);
-}
-
 // Link the survivors to the parent of the destroyed node, where it is among its siblings, in their
 // order.
 static bool link_survivors(espl__edit *edit, uint32_t top, const espl__frame *up)
@@ -529,7 +517,7 @@ static bool link_survivors(espl__edit *edit, uint32_t top, const espl__frame *up
 
         if (!is_dead) {
             is_done =
-                copy_new_parent(edit, slot, up) &&
+                (!espl__slot_copies(forest, slot) || copy_new_parent(edit, slot, up)) &&
                 espl__edit_relink(edit, slot, anchor, before, is_free && anchor != ESPL__NO_SLOT) &&
                 (!espl__edit_has_log(edit) || mark_if_moved(edit, slot));
         }
@@ -538,28 +526,14 @@ static bool link_survivors(espl__edit *edit, uint32_t top, const espl__frame *up
     return is_done;
 }
 
-// Free the slots of a closure without survivors, for a destroy without lists. Children are freed
-// before their parents, because freeing a slot ends its links.
+// Free the slots of a closure without survivors, for a destroy without lists.
 static void free_closure(espl__edit *edit, uint32_t top)
 {
     espl__forest *const forest = edit->forest;
     const uint32_t tree = forest->tree[top];
 
     ESPL_CHECK(espl__is_root(forest, top));
-    for (uint32_t slot = espl__first_leaf(forest, top);;) {
-        const uint32_t parent = forest->parent[slot], next = forest->links[slot].next;
-        const bool is_top = slot == top;
-
-        edit->destroyed(edit->destroyed_context, forest->links[slot].entity);
-        espl__slot_free(forest, slot);
-        if (is_top) {
-            break;
-        }
-        slot = next != ESPL__NO_SLOT ? espl__first_leaf(forest, next) : parent;
-        if (next == ESPL__NO_SLOT) {
-            forest->links[slot].first_child = ESPL__NO_SLOT;
-        }
-    }
+    espl__subtree_free(forest, top, edit->destroyed, edit->destroyed_context);
     if (forest->trees[tree].live == 0) {
         espl__tree_release(forest, tree);
     } else {

@@ -241,6 +241,11 @@ uint32_t espl__slot_take(espl__forest *forest, uint32_t tree, uint32_t above, ui
 /// Make a slot a hole of its tree, or unused where it is the last used one. Precondition: no link
 /// of a living node names the slot. Updates the counts: live, roots, exceptional, side entries.
 void espl__slot_free(espl__forest *forest, uint32_t slot);
+/// Free the slots of a subtree as espl__slot_free(), children before their parents, because freeing a
+/// slot ends its links. Precondition: no link of another node leads to its top.
+/// @param freed  called for each entity before its slot is freed; may be NULL.
+void espl__subtree_free(espl__forest *forest, uint32_t top,
+                        void (*freed)(void *context, uint32_t entity), void *context);
 /// A node that an edit destroyed.
 typedef struct espl__removed {
     uint32_t slot, entity;
@@ -304,12 +309,6 @@ static inline bool espl__tree_is_due(const espl__tree *tree)
     return (tree->flags & ESPL__TREE_IN_ORDER) == 0 &&
            tree->debt / ESPL__LAYOUT_COST >= tree->live;
 }
-/// Lay a tree with one root out in a new range, which the caller took, and free the old range.
-/// @param root  slot of the root; every live node of the tree is below it.
-/// @param side  side arrays of the new capacity; NULL only where the tree has none.
-void espl__tree_lay_out(espl__forest *forest, uint32_t tree, uint32_t root, uint32_t base,
-                        uint32_t capacity, espl__side *side, espl__moved_function moved,
-                        void *context);
 /// Lay a single tree out in a range of its size. @return false where there is no memory; nothing
 /// changed then.
 bool espl__tree_compact(espl__forest *forest, uint32_t tree, espl__moved_function moved,

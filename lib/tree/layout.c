@@ -148,46 +148,42 @@ static uint32_t copy_nodes(const espl__transfer *transfer, uint32_t base, uint32
 }
 
 // Several passes, because each has the addresses that it needs in registers.
-uint32_t espl__copy_in_order(const espl__transfer *transfer, uint32_t root, uint32_t tree,
-                             uint32_t base, espl__side *side, uint32_t *exceptional)
+espl__tree espl__copy_in_order(const espl__transfer *transfer, uint32_t root, uint32_t tree,
+                               uint32_t base, uint32_t capacity, espl__side *side)
 {
     const uint32_t count = queue_nodes(transfer, root, base);
 
+    ESPL_CHECK(count <= capacity && (side == NULL || side->capacity == capacity));
     if (side != NULL) {
         copy_sides(transfer, base, base + count, side);
     }
-    *exceptional = copy_nodes(transfer, base, base + count, tree, side);
+    const uint32_t exceptional = copy_nodes(transfer, base, base + count, tree, side);
+
+    for (uint32_t slot = base + count; slot < base + capacity; ++slot) {
+        transfer->to->tree[slot] = tree;
+    }
     transfer->moved(transfer->context, &transfer->to->links[base].entity, base, count);
-    return count;
+    return espl__tree_in_order(base, capacity, count, exceptional, side);
 }
 
-void espl__tree_lay_out(espl__forest *forest, uint32_t tree, uint32_t root, uint32_t base,
-                        uint32_t capacity, espl__side *side, espl__moved_function moved,
-                        void *context)
+// The debt is 0 in the new header.
+void espl__tree_replace(espl__forest *forest, uint32_t tree, const espl__tree *now)
 {
-    const espl__transfer transfer = {forest, forest, moved, context};
     espl__tree *const t = &forest->trees[tree];
     const espl__tree old = *t;
-    uint32_t exceptional = 0;
-    const uint32_t count = espl__copy_in_order(&transfer, root, tree, base, side, &exceptional);
 
-    ESPL_CHECK(count == old.live && (side != NULL || old.side == NULL));
-    ESPL_CHECK(side == NULL || side->capacity == capacity);
-    for (uint32_t slot = base + count; slot < base + capacity; ++slot) {
-        forest->tree[slot] = tree;
-    }
-    if (side != NULL && old.side != NULL) {
-        side->is_prepaid = old.side->is_prepaid;
-    }
-    // The debt is 0 in the new header; the place in the list of unsettled trees stays.
-    *t = espl__tree_in_order(base, capacity, count, exceptional, side);
+    ESPL_CHECK(now->side != NULL || old.side == NULL);
+    *t = *now;
     t->flags |= old.flags & (uint32_t)ESPL__TREE_UNSETTLED;
     t->next = old.next;
     t->previous = old.previous;
-    espl__side_free(forest->heap, old.side);
+    if (old.side != NULL) {
+        t->side->is_prepaid = old.side->is_prepaid;
+        espl__side_free(forest->heap, old.side);
+    }
     espl__range_give(forest, old.base, old.capacity);
     forest->layouts += 1;
-    forest->nodes_laid_out += count;
+    forest->nodes_laid_out += now->live;
 }
 
 // The new range is taken while the old one is in use, so that the pool needs room for both.
@@ -210,12 +206,15 @@ bool espl__tree_compact(espl__forest *forest, uint32_t tree, espl__moved_functio
         espl__side_free(forest->heap, side);
         return false;
     }
-    // `t` is invalid, because the reserve may have moved the headers.
-    const uint32_t root = forest->trees[tree].base;
+    const espl__transfer transfer = {forest, forest, moved, context};
 
     espl__heap_forbid(forest->heap);
-    espl__tree_lay_out(forest, tree, root, espl__range_take(forest, capacity), capacity, side,
-                       moved, context);
+    // `t` is invalid, because the reserve may have moved the headers.
+    const espl__tree now = espl__copy_in_order(&transfer, forest->trees[tree].base, tree,
+                                               espl__range_take(forest, capacity), capacity, side);
+
+    ESPL_CHECK(now.live == forest->trees[tree].live);
+    espl__tree_replace(forest, tree, &now);
     espl__heap_allow(forest->heap);
     return true;
 }

@@ -14,16 +14,18 @@ typedef struct espl__transfer {
     void *context; // of `moved`
 } espl__transfer;
 
-/// Copy a root and its descendants to slots [base, base + count), in breadth-first order. The
-/// header of `tree` is not written. Within a forest, old slots in the range of another tree are freed;
+/// Copy a root and its descendants to the first slots of a range, in breadth-first order. The header
+/// of `tree` is not written. Within a forest, old slots in the range of another tree are freed;
 /// other old slots keep their contents, because the caller frees their range. Precondition: the new
 /// slots are free, and none of them is an old slot.
-/// @param root         slot in `from`; `tree` and `base` are in `to`.
-/// @param side         of the new range, or NULL where no node needs it; its counts are set.
-/// @param exceptional  out: nodes with ESPL__SLOT_EXCEPTIONAL.
-/// @return the number of nodes. `moved` was called for them.
-uint32_t espl__copy_in_order(const espl__transfer *transfer, uint32_t root, uint32_t tree,
-                             uint32_t base, espl__side *side, uint32_t *exceptional);
+/// @param root  slot in `from`; `tree` and `base` are in `to`.
+/// @param side  of the new range, or NULL where no node needs it; its counts are set.
+/// @return the header of the tree in its new range. `moved` was called for its nodes.
+espl__tree espl__copy_in_order(const espl__transfer *transfer, uint32_t root, uint32_t tree,
+                               uint32_t base, uint32_t capacity, espl__side *side);
+/// Replace the header of a tree by that of the range to which its nodes were copied, and free its old
+/// range and side arrays. It stays in the list of unsettled trees.
+void espl__tree_replace(espl__forest *forest, uint32_t tree, const espl__tree *now);
 /// Copy the side entries of a slot to those of a new range, and count them.
 void espl__node_copy_side(const espl__forest *forest, uint32_t slot, uint32_t from, uint32_t base,
                           espl__side *side);

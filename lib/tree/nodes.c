@@ -115,6 +115,24 @@ void espl__slot_free(espl__forest *forest, uint32_t slot)
     }
 }
 
+void espl__subtree_free(espl__forest *forest, uint32_t top,
+                        void (*freed)(void *context, uint32_t entity), void *context)
+{
+    for (uint32_t slot = espl__first_leaf(forest, top);;) {
+        const uint32_t parent = forest->parent[slot], next = forest->links[slot].next;
+        const bool is_top = slot == top;
+
+        if (freed != NULL) {
+            freed(context, forest->links[slot].entity);
+        }
+        espl__slot_free(forest, slot);
+        if (is_top) {
+            return;
+        }
+        slot = next != ESPL__NO_SLOT ? espl__first_leaf(forest, next) : parent;
+    }
+}
+
 // Prefetch what freeing the slots before an entry of a list reads and writes, at three distances:
 // the header follows from the tree of the slot, and the address of a side entry from the header.
 enum { DEAD_FAR = 12, DEAD_MIDDLE = 8, DEAD_NEAR = 4 };

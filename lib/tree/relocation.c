@@ -19,7 +19,7 @@
 // false: no memory.
 static bool reserve_side(espl__forest *forest, espl__relocation *relocation)
 {
-    uint32_t capacity = relocation->capacity;
+    uint32_t capacity = relocation->range.capacity;
     bool needs_side = relocation->needs_side, needs_kept = relocation->needs_kept;
 
     if (!relocation->is_new) {
@@ -37,9 +37,9 @@ static bool reserve_side(espl__forest *forest, espl__relocation *relocation)
         }
     }
     if (needs_side) {
-        relocation->side = espl__side_make(forest->heap, capacity, needs_kept);
+        relocation->range.side = espl__side_make(forest->heap, capacity, needs_kept);
     }
-    return !needs_side || relocation->side != NULL;
+    return !needs_side || relocation->range.side != NULL;
 }
 
 // Allocate the side arrays of one edit, and add the slots and headers that it needs to the sums.
@@ -50,7 +50,7 @@ static espl_status reserve_edit(const espl__edit *edit, size_t *slots, size_t *t
     for (size_t i = 0; i < espl__array_length(edit->relocations) && is_done; ++i) {
         espl__relocation *const relocation = &edit->relocations[i];
 
-        *slots += relocation->is_adopted ? 0 : relocation->capacity;
+        *slots += relocation->is_adopted ? 0 : relocation->range.capacity;
         *trees += relocation->is_new ? 1 : 0;
         is_done = reserve_side(edit->forest, relocation);
     }
@@ -68,8 +68,8 @@ static void clear_wants(espl__tree *t)
 static void drop_sides(espl__edit *edit)
 {
     for (size_t i = 0; i < espl__array_length(edit->relocations); ++i) {
-        espl__side_free(edit->forest->heap, edit->relocations[i].side);
-        edit->relocations[i].side = NULL;
+        espl__side_free(edit->forest->heap, edit->relocations[i].range.side);
+        edit->relocations[i].range.side = NULL;
     }
 }
 
@@ -96,10 +96,10 @@ static void take_reserved(espl__edit *edit, bool is_new)
         if (relocation->is_new && is_new) {
             relocation->tree = espl__tree_take(forest);
         }
-        if (relocation->capacity != 0 && relocation->is_new == is_new) {
-            relocation->base = relocation->is_adopted
-                                   ? relocation->root
-                                   : espl__range_take(forest, relocation->capacity);
+        if (relocation->range.capacity != 0 && relocation->is_new == is_new) {
+            relocation->range.base = relocation->is_adopted
+                                         ? relocation->root
+                                         : espl__range_take(forest, relocation->range.capacity);
         }
     }
 }
@@ -227,54 +227,44 @@ static void recount_overflowed(espl__edit *edit)
     }
 }
 
-// Copy a new or growing tree to its new range. The header is written by espl__relocations_finish(),
-// because nodes in the old range that move to other trees are still read through it.
-static void relocate_tree(const espl__transfer *transfer, espl__relocation *relocation)
-{
-    const espl__forest *const forest = transfer->to;
-    uint32_t exceptional = 0;
-    const uint32_t count = espl__copy_in_order(transfer, relocation->root, relocation->tree,
-                                               relocation->base, relocation->side, &exceptional);
-
-    for (uint32_t slot = relocation->base + count; slot < relocation->base + relocation->capacity;
-         ++slot) {
-        forest->tree[slot] = relocation->tree;
-    }
-    ESPL_CHECK(count != 0 && count <= relocation->capacity);
-    relocation->count = count;
-    relocation->exceptional = exceptional;
-}
-
 // Make slots [root, root + count) of the nursery the range of a new tree: compute the counts, which
-// the nursery does not have, and copy the side entries.
-static void adopt(espl__edit *edit, espl__relocation *relocation)
+// the nursery does not have, and copy the side entries. @return the header.
+static espl__tree adopt(espl__forest *forest, const espl__relocation *relocation)
 {
-    espl__forest *const forest = edit->forest;
-    const espl__tree *const nursery = &forest->trees[forest->nursery];
-    const uint32_t end = relocation->root + relocation->count;
+    const uint32_t root = relocation->root, end = root + relocation->count;
+    espl__side *const side = relocation->range.side;
+    uint32_t exceptional = 0;
 
-    ESPL_CHECK(relocation->root >= nursery->base);
-    ESPL_CHECK(end - nursery->base <= nursery->capacity);
-    relocation->exceptional = 0;
-    for (uint32_t slot = relocation->root; slot < end; ++slot) {
-        if (relocation->side != NULL) {
-            const uint32_t at = slot - nursery->base;
-            const espl__extra extra = nursery->side->extra[at];
-
-            relocation->side->extra[slot - relocation->root] = extra;
-            relocation->side->extra_count +=
-                !espl__slot_copies(forest, slot) && !espl__extra_is_default(&extra) ? 1 : 0;
-            if (espl__slot_is(forest, slot, ESPL__SLOT_KEEPS)) {
-                relocation->side->kept[slot - relocation->root] = nursery->side->kept[at];
-                relocation->side->kept_count += 1;
-            }
+    for (uint32_t slot = root; slot < end; ++slot) {
+        ESPL_CHECK(forest->tree[slot] == forest->nursery);
+        if (side != NULL) {
+            espl__node_copy_side(forest, slot, slot, root, side);
         } else {
             forest->flags[slot] &= (uint8_t)~ESPL__SLOT_SIDE;
         }
-        relocation->exceptional += espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL) ? 1 : 0;
+        exceptional += espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL) ? 1 : 0;
     }
-    for (uint32_t slot = relocation->root; slot < end; ++slot) {
+    for (uint32_t slot = root; slot < end; ++slot) {
         forest->tree[slot] = relocation->tree;
+    }
+    return espl__tree_in_order(root, end - root, end - root, exceptional, side);
+}
+
+// Move a new or growing tree to its new range, or give a tree side arrays. The header is written by
+// espl__relocations_finish(), because nodes in the old range that move to other trees are still read
+// through it.
+static void relocate_tree(const espl__transfer *transfer, espl__relocation *relocation)
+{
+    espl__forest *const forest = transfer->to;
+    espl__tree *const range = &relocation->range;
+
+    if (relocation->is_adopted) {
+        *range = adopt(forest, relocation);
+    } else if (range->capacity != 0) {
+        *range = espl__copy_in_order(transfer, relocation->root, relocation->tree, range->base,
+                                     range->capacity, range->side);
+    } else if (range->side != NULL) {
+        espl__tree_set_side(forest, relocation->tree, range->side);
     }
 }
 
@@ -320,26 +310,6 @@ ESPL__INLINE uint32_t copy_arrival(const espl__transfer *transfer, espl__tree *t
     return slot;
 }
 
-// Free the old slots of a subtree that was copied. Children are freed before their parents, because
-// freeing a slot ends its links. No link of a living node leads to the old top.
-static void free_subtree(espl__forest *forest, uint32_t top)
-{
-    for (uint32_t slot = espl__first_leaf(forest, top);;) {
-        const uint32_t parent = forest->parent[slot], next = forest->links[slot].next;
-        const bool is_top = slot == top;
-
-        espl__slot_free(forest, slot);
-        if (is_top) {
-            return;
-        }
-        if (next != ESPL__NO_SLOT) {
-            slot = espl__first_leaf(forest, next);
-        } else {
-            slot = parent;
-        }
-    }
-}
-
 // Copy the nodes below the top of an arriving subtree. `previous` of an old slot is the new slot from
 // then on, so that its children find their new parent; the other links of the old slot stay for the
 // walk.
@@ -374,10 +344,12 @@ static void relocate_arrival(const espl__transfer *transfer, uint32_t top)
     replace_among_siblings(forest->links, slot, top, parent);
     t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
     t->incoming = 0; // of the arrivals, which all move now
-    if (forest->links[top].first_child != ESPL__NO_SLOT) {
+    if (forest->links[top].first_child == ESPL__NO_SLOT) {
+        espl__slot_free(forest, top);
+    } else {
         copy_below(transfer, t, top, slot);
+        espl__subtree_free(forest, top, NULL, NULL);
     }
-    free_subtree(forest, top);
 }
 
 // Prefetch the slot that a moved node likely gets: its tree's first hole or unused slot.
@@ -464,46 +436,13 @@ void espl__edit_relocate(espl__edit *edit, espl__moved_function moved, void *con
     recount_overflowed(edit);
     free_dead(edit);
     for (size_t i = 0; i < count; ++i) {
-        espl__relocation *const relocation = &edit->relocations[i];
-
-        if (relocation->is_adopted) {
-            adopt(edit, relocation);
-        } else if (relocation->capacity != 0) {
-            relocate_tree(&transfer, relocation);
-        } else if (relocation->side != NULL) {
-            espl__tree_set_side(forest, relocation->tree, relocation->side);
-        }
+        relocate_tree(&transfer, &edit->relocations[i]);
     }
     relocate_arrivals(&transfer, edit->moved);
     list_left(edit);
 }
 
 // --- Finish ---
-
-// Give the header of a new or growing tree its new range, and free the old one.
-static void point_header(espl__forest *forest, const espl__relocation *relocation)
-{
-    espl__tree *const t = &forest->trees[relocation->tree];
-    const espl__tree old = *t;
-
-    *t = espl__tree_in_order(relocation->base, relocation->capacity, relocation->count,
-                             relocation->exceptional, relocation->side);
-    if (relocation->is_new) {
-        espl__tree_drop_side(forest, relocation->tree);
-        return;
-    }
-    t->flags |= old.flags & (uint32_t)ESPL__TREE_UNSETTLED;
-    t->next = old.next;
-    t->previous = old.previous;
-    if (t->side != NULL && old.side != NULL) {
-        t->side->is_prepaid = old.side->is_prepaid;
-    }
-    espl__side_free(forest->heap, old.side);
-    espl__range_give(forest, old.base, old.capacity);
-    espl__tree_drop_side(forest, relocation->tree);
-    forest->layouts += 1;
-    forest->nodes_laid_out += relocation->count;
-}
 
 // Free the tree of a slot if no node is left in it.
 static void release_if_empty(espl__forest *forest, uint32_t slot)
@@ -606,19 +545,22 @@ static void release_left(espl__forest *forest, const espl__edit *edit)
     for_each_tree(forest, edit->moved, 1, release_if_empty);
 }
 
-// Complete the headers of all relocated trees.
+// Complete the headers of all relocated trees, and free side arrays that are not needed: where a
+// copied extra was out of date, the survey found more than there is.
 static void point_headers(espl__forest *forest, const espl__edit *edit)
 {
     for (size_t i = 0; i < espl__array_length(edit->relocations); ++i) {
         const espl__relocation *const relocation = &edit->relocations[i];
+        const uint32_t tree = relocation->tree;
 
-        if (relocation->capacity != 0) {
-            point_header(forest, relocation);
+        if (relocation->is_new) {
+            forest->trees[tree] = relocation->range;
+        } else if (relocation->range.capacity != 0) {
+            espl__tree_replace(forest, tree, &relocation->range);
         } else {
-            clear_wants(&forest->trees[relocation->tree]);
-            // What the survey found is not needed where a copied extra was out of date.
-            espl__tree_drop_side(forest, relocation->tree);
+            clear_wants(&forest->trees[tree]);
         }
+        espl__tree_drop_side(forest, tree);
     }
 }
 

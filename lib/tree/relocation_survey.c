@@ -85,7 +85,7 @@ static bool add_new_tree(espl__edit *edit, uint32_t root)
     }
     ESPL_CHECK(!espl__slot_is_dead(forest, root));
     measure(forest, &relocation);
-    relocation.capacity = relocation.count;
+    relocation.range.capacity = relocation.count;
     relocation.is_adopted = relocation.is_adopted && is_breadth_first(forest, &relocation);
     ESPL_ARRAY_PUSH(edit->relocations, relocation);
     return true;
@@ -247,8 +247,7 @@ static ESPL__APART bool survey_growths(espl__edit *edit)
             edit->relocations,
             (espl__relocation){.root = t->base,
                                .tree = forest->tree[parent],
-                               .count = count,
-                               .capacity = count + (spare < t->live ? spare : t->live)});
+                               .range.capacity = count + (spare < t->live ? spare : t->live)});
     }
     return true;
 }

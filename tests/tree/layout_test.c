@@ -80,7 +80,6 @@ TEST(a_copy_in_order_is_the_same_tree_breadth_first)
         const uint32_t from = random_tree(seed, &random);
         const espl__tree old = forest->trees[from];
         const uint32_t count = look_at(old.base, before);
-        uint32_t exceptional = 0;
 
         ck_ok(espl__forest_reserve(forest, count, 1));
         const uint32_t tree = espl__tree_take(forest), base = espl__range_take(forest, count);
@@ -90,9 +89,8 @@ TEST(a_copy_in_order_is_the_same_tree_breadth_first)
         memset(fix.moves, 0, sizeof fix.moves);
         const espl__transfer transfer = {forest, forest, fixture_moved, &fix};
 
-        ck_assert_uint_eq(espl__copy_in_order(&transfer, old.base, tree, base, side, &exceptional),
-                          count);
-        forest->trees[tree] = espl__tree_in_order(base, count, count, exceptional, side);
+        forest->trees[tree] = espl__copy_in_order(&transfer, old.base, tree, base, count, side);
+        ck_assert_uint_eq(forest->trees[tree].live, count);
 
         // The nodes left their old tree, which is to be released.
         ck_assert_uint_eq(forest->trees[from].live, 0);
@@ -238,11 +236,13 @@ static void lay_out(habit h)
 
     if ((t->flags & ESPL__TREE_IN_ORDER) == 0) {
         ck_ok(espl__forest_reserve(&f->forest, ROOM, 0));
-        const uint32_t root = f->forest.trees[0].base;
+        const espl__transfer transfer = {&f->forest, &f->forest, fixture_moved, f};
 
         // All that comes has room, because growth is not what is compared.
-        espl__tree_lay_out(&f->forest, 0, root, espl__range_take(&f->forest, ROOM), ROOM, NULL,
-                           fixture_moved, f);
+        const espl__tree now = espl__copy_in_order(&transfer, f->forest.trees[0].base, 0,
+                                                   espl__range_take(&f->forest, ROOM), ROOM, NULL);
+
+        espl__tree_replace(&f->forest, 0, &now);
         prices[h].layouts += (uint64_t)f->forest.trees[0].live * ESPL__LAYOUT_COST;
     }
     espl__tree_unmark_unsettled(&f->forest, 0);
