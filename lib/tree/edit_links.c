@@ -327,20 +327,14 @@ static espl_status move_with_local(espl__edit *edit, uint32_t slot, uint32_t par
     return ESPL_OK;
 }
 
-// Attach a node to another parent, or detach it.
-static espl_status move(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
-                        const espl__attach_rules *rules)
+// Attach a node to another parent, or detach it, where its placement changes.
+static ESPL__APART espl_status move_and_place(espl__edit *edit, uint32_t slot, uint32_t parent,
+                                              uint32_t before, const espl__attach_rules *rules)
 {
-    const bool is_bare = espl__slot_is(edit->forest, slot, ESPL__SLOT_BARE);
     const bool is_free = parent != ESPL__NO_SLOT && rules->link == ESPL_LINK_FREE;
-
-    ESPL_CHECK_FULL(parent == ESPL__NO_SLOT || !espl__edit_is_at_or_below(edit, parent, slot));
-    // Fast path: nothing is stored but the world.
-    if (keeps_placement(edit->forest, slot, rules)) {
-        return move_with_local(edit, slot, parent, before, is_free);
-    }
-    const espl_status status =
-        is_bare ? place_bare(edit, slot, parent, rules) : place_node(edit, slot, parent, rules);
+    const espl_status status = espl__slot_is(edit->forest, slot, ESPL__SLOT_BARE)
+                                   ? place_bare(edit, slot, parent, rules)
+                                   : place_node(edit, slot, parent, rules);
 
     if (status < 0) {
         return status;
@@ -348,6 +342,17 @@ static espl_status move(espl__edit *edit, uint32_t slot, uint32_t parent, uint32
     return espl__edit_relink(edit, slot, parent, before, is_free) && mark_if_moved(edit, slot)
                ? status
                : ESPL_ERR_NO_MEMORY;
+}
+
+// The same for any node. Fast path: nothing is stored but the world.
+static inline espl_status move(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
+                               const espl__attach_rules *rules)
+{
+    ESPL_CHECK_FULL(parent == ESPL__NO_SLOT || !espl__edit_is_at_or_below(edit, parent, slot));
+    return keeps_placement(edit->forest, slot, rules)
+               ? move_with_local(edit, slot, parent, before,
+                                 parent != ESPL__NO_SLOT && rules->link == ESPL_LINK_FREE)
+               : move_and_place(edit, slot, parent, before, rules);
 }
 
 espl_status espl__edit_set_sibling(espl__edit *edit, uint32_t slot, uint32_t before)
@@ -366,8 +371,9 @@ espl_status espl__edit_set_sibling(espl__edit *edit, uint32_t slot, uint32_t bef
 
 // Attach a node to the parent that it has: inherit flags, snapped parts, link and sibling order may
 // change.
-static espl_status attach_to_same_parent(espl__edit *edit, uint32_t slot, uint32_t before,
-                                         const espl__attach_rules *rules)
+static ESPL__APART espl_status attach_to_same_parent(espl__edit *edit, uint32_t slot,
+                                                     uint32_t before,
+                                                     const espl__attach_rules *rules)
 {
     espl__forest *const forest = edit->forest;
     const uint32_t parent = forest->parent[slot];

@@ -258,10 +258,16 @@ static ESPL__APART bool ensure_copy_sides(espl__edit *edit, const espl__template
     }
     bool is_done = espl__edit_ensure_side(edit, parent, &place->placement);
 
+    // Fast path: arrays with room for inherit flags hold any placement, others those without flags.
     for (uint32_t i = 1; i < source->count && source->has_side && is_done; ++i) {
-        const espl__placement placement = espl__slot_placement(forest, source->nodes[i].slot);
+        const uint32_t slot = source->nodes[i].slot;
+        const espl__side *const side = espl__tree_of(forest, parent)->side;
 
-        is_done = espl__edit_ensure_side(edit, parent, &placement);
+        if (side == NULL || (side->kept == NULL && espl__slot_is(forest, slot, ESPL__SLOT_KEEPS))) {
+            const espl__placement placement = espl__slot_placement(forest, slot);
+
+            is_done = espl__edit_ensure_side(edit, parent, &placement);
+        }
     }
     return is_done;
 }
@@ -348,22 +354,27 @@ static void pose_copy(espl__edit *edit, const espl__template *source, const espl
         const espl__wide_pose local = espl__wide_load(&locals[nodes[i].slot]);
 
         espl__wide_store(&locals[slot], local);
-        if (!is_plain && espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL)) {
+        const bool is_exceptional =
+            !is_plain && espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL);
+
+        if (is_exceptional && espl__slot_is(forest, slot, ESPL__SLOT_BARE | ESPL__SLOT_KEEPS)) {
             (void)espl__propagate_node(forest, &edit->context, slot);
             continue;
         }
         const espl__wide_pose world =
-            espl__wide_compose(espl__wide_load(&worlds[parents[slot]]), local);
+            is_exceptional ? espl__world_below(forest, parents[slot], local)
+                           : espl__wide_compose(espl__wide_load(&worlds[parents[slot]]), local);
 
         espl__wide_store(&worlds[slot], world);
         alarm |= espl__wide_nonfinite(world);
         visited += 1;
     }
     edit->context.counts.nodes_visited += visited;
-    // espl__propagate_node() counted the exceptional nodes. The top is prepared, whatever it is.
+    // espl__propagate_node() counted some. The top is prepared, whatever it is.
     for (uint32_t i = 0; !espl__wide_found_nothing(alarm) && i < count; ++i) {
         const uint32_t slot = made[i].slot;
-        const bool is_counted = i != 0 && espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL);
+        const bool is_counted =
+            i != 0 && espl__slot_is(forest, slot, ESPL__SLOT_BARE | ESPL__SLOT_KEEPS);
 
         edit->context.counts.overflowed +=
             !is_counted && !espl__pose_is_finite(&worlds[slot]) ? 1 : 0;
@@ -393,8 +404,7 @@ static ESPL__APART void fill_copy(espl__edit *edit, const espl__template *source
         }
         if (placement != NULL && espl__placement_needs_side(placement)) {
             espl__slot_place(forest, slot, placement);
-        }
-        if (i == 0 || is_bare) {
+        } else if (i == 0 || is_bare) {
             espl__node_update_exceptional(forest, slot);
         }
     }
