@@ -51,10 +51,7 @@ static inline void change_parent(espl__forest *forest, uint32_t slot, uint32_t p
     forest->parent[slot] = parent;
     end_order(forest, slot);
     end_order(forest, parent);
-    if (espl__slot_is(forest, slot, ESPL__SLOT_BARE | ESPL__SLOT_KEEPS | ESPL__SLOT_EXCEPTIONAL) ||
-        espl__slot_is(forest, parent, ESPL__SLOT_SIDE)) {
-        espl__node_update_exceptional(forest, slot);
-    }
+    espl__node_update_linked(forest, slot, parent);
 }
 
 // espl__edit_relink() of a node whose own role does not matter, because it is listed later or dies.

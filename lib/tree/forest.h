@@ -498,6 +498,16 @@ static inline bool espl__slot_is_exceptional(const espl__forest *forest, uint32_
     return espl__is_stretched(extra.stretch);
 }
 
+/// espl__node_update_exceptional() of a node that was linked to a parent. Fast path: most are none,
+/// before and after.
+static inline void espl__node_update_linked(espl__forest *forest, uint32_t slot, uint32_t parent)
+{
+    if (espl__slot_is(forest, slot, ESPL__SLOT_BARE | ESPL__SLOT_KEEPS | ESPL__SLOT_EXCEPTIONAL) ||
+        espl__slot_is(forest, parent, ESPL__SLOT_SIDE)) {
+        espl__node_update_exceptional(forest, slot);
+    }
+}
+
 /// Insert a node into the list of its parent's children, before one of them or last
 /// (ESPL__NO_SLOT). `previous` of the first child is the last child, so that both ends are found in
 /// O(1).

@@ -238,15 +238,6 @@ static void end_order_unless_kept(espl__forest *forest, uint32_t slot, uint32_t 
     }
 }
 
-// Update ESPL__SLOT_EXCEPTIONAL of a node that was linked to a parent.
-static void update_linked(espl__forest *forest, uint32_t slot, uint32_t parent)
-{
-    if (espl__slot_is(forest, slot, ESPL__SLOT_BARE | ESPL__SLOT_KEEPS | ESPL__SLOT_EXCEPTIONAL) ||
-        espl__slot_is(forest, parent, ESPL__SLOT_SIDE)) {
-        espl__node_update_exceptional(forest, slot);
-    }
-}
-
 // The parent is set before the order is tested, because the test reads it.
 void espl__node_link(espl__forest *forest, uint32_t slot, uint32_t parent, uint32_t before)
 {
@@ -259,7 +250,7 @@ void espl__node_link(espl__forest *forest, uint32_t slot, uint32_t parent, uint3
         espl__tree_of(forest, slot)->roots -= 1;
     }
     end_order_unless_kept(forest, slot, parent);
-    update_linked(forest, slot, parent);
+    espl__node_update_linked(forest, slot, parent);
 }
 
 // Siblings are linked to each other in O(1), wherever the node is among them.

@@ -65,7 +65,7 @@ static void clear_wants(espl__tree *t)
 
 // Free the side arrays that were reserved. Those that trees have stay, needed or not, because the
 // undo may store to them.
-static void drop_sides(espl__edit *edit)
+static void drop_reserved_sides(espl__edit *edit)
 {
     for (size_t i = 0; i < espl__array_length(edit->relocations); ++i) {
         espl__side_free(edit->forest->heap, edit->relocations[i].range.side);
@@ -75,7 +75,7 @@ static void drop_sides(espl__edit *edit)
 
 void espl__relocations_drop(espl__edit *edit)
 {
-    drop_sides(edit);
+    drop_reserved_sides(edit);
     for (size_t i = 0; i < espl__array_length(edit->relocations); ++i) {
         if (edit->relocations[i].tree != ESPL__NO_TREE) {
             clear_wants(&edit->forest->trees[edit->relocations[i].tree]);
@@ -121,7 +121,7 @@ espl_status espl__relocations_reserve(espl__forest *forest, espl__edit *const *e
         take_reserved(edits[i % count], i < count);
     }
     for (size_t i = 0; i < count && status != ESPL_OK; ++i) {
-        drop_sides(edits[i]);
+        drop_reserved_sides(edits[i]);
     }
     return status;
 }
@@ -313,7 +313,8 @@ ESPL__INLINE uint32_t copy_arrival(const espl__transfer *transfer, espl__tree *t
 // Copy the nodes below the top of an arriving subtree. `previous` of an old slot is the new slot from
 // then on, so that its children find their new parent; the other links of the old slot stay for the
 // walk.
-static void copy_below(const espl__transfer *transfer, espl__tree *t, uint32_t top, uint32_t copied)
+static void copy_arrivals_below(const espl__transfer *transfer, espl__tree *t, uint32_t top,
+                                uint32_t copied)
 {
     espl__links *const links = transfer->to->links;
 
@@ -347,7 +348,7 @@ static void relocate_arrival(const espl__transfer *transfer, uint32_t top)
     if (forest->links[top].first_child == ESPL__NO_SLOT) {
         espl__slot_free(forest, top);
     } else {
-        copy_below(transfer, t, top, slot);
+        copy_arrivals_below(transfer, t, top, slot);
         espl__subtree_free(forest, top, NULL, NULL);
     }
 }
