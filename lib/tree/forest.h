@@ -234,10 +234,6 @@ static inline uint32_t espl__tree_room(uint32_t live)
 
 // --- nodes.c: slots and links of one tree ---
 
-/// Take a slot above `above` in a tree, or any slot for ESPL__NO_SLOT: a near hole, else the
-/// first unused slot. It counts as a root; the caller writes its parent, links and flags.
-/// Parameters and result as espl__slot_find().
-uint32_t espl__slot_take(espl__forest *forest, uint32_t tree, uint32_t above, uint32_t *after);
 /// Make a slot a hole of its tree, or unused where it is the last used one. Precondition: no link
 /// of a living node names the slot. Updates the counts: live, roots, exceptional, side entries.
 void espl__slot_free(espl__forest *forest, uint32_t slot);
@@ -558,7 +554,8 @@ ESPL__INLINE void espl__links_remove(espl__links *links, uint32_t slot, uint32_t
 
 /// Find a slot above `above` in a tree, and remove it from what is free: a hole near the head of the
 /// list, else the first unused slot. It looks at a few holes only, so that a node is made in O(1); a
-/// list without such a hole at its head costs unused slots instead. The caller counts the node.
+/// list without such a hole at its head costs unused slots instead. Holes come first, so that a range
+/// in which nodes are made and freed in equal numbers does not grow. The caller counts the node.
 /// @param after  out: the hole before it in the list, ESPL__NO_SLOT where it was the first;
 ///               ESPL__NO_SLOT - 1 for a slot that was no hole.
 /// @return ESPL__NO_SLOT where the range has no such slot.
@@ -569,6 +566,7 @@ ESPL__INLINE uint32_t espl__slot_find(espl__forest *forest, espl__tree *t, uint3
     espl__links *const links = forest->links;
     uint32_t before = ESPL__NO_SLOT, *from = &t->hole;
 
+    ESPL_CHECK(t->used <= t->capacity);
     for (int i = 0; i < LOOKED_AT && *from != ESPL__NO_SLOT; ++i) {
         const uint32_t hole = *from;
 

@@ -13,25 +13,6 @@ static bool is_counted(const espl__forest *forest, uint32_t slot)
 
 // --- Slots ---
 
-// Holes are taken before unused slots, so that a range in which nodes are made and freed in equal
-// numbers does not grow.
-uint32_t espl__slot_take(espl__forest *forest, uint32_t tree, uint32_t above, uint32_t *after)
-{
-    espl__tree *const t = &forest->trees[tree];
-
-    ESPL_CHECK(tree != forest->nursery && t->used <= t->capacity && t->live <= t->used);
-    const uint32_t slot = espl__slot_find(forest, t, above, after);
-
-    if (slot == ESPL__NO_SLOT) {
-        return ESPL__NO_SLOT;
-    }
-    ESPL_CHECK((above == ESPL__NO_SLOT || slot > above) && forest->tree[slot] == tree);
-    t->live += 1;
-    t->roots += 1;
-    forest->parent[slot] = ESPL__NO_SLOT;
-    return slot;
-}
-
 // Reset the side entries of a slot that becomes a hole, because the counts are updated by comparing
 // the entry before and after a store. Most nodes have the default.
 ESPL__INLINE void clear_side(espl__forest *forest, espl__tree *t, uint32_t slot)

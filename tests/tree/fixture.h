@@ -94,6 +94,21 @@ static inline void fixture_fill(forest_fixture *fix, uint32_t slot)
     fix->entities += 1;
 }
 
+/// Take a slot above `above` in a tree, as a root without links. @return as espl__slot_find().
+static inline uint32_t fixture_take(espl__forest *forest, uint32_t tree, uint32_t above)
+{
+    espl__tree *const t = &forest->trees[tree];
+    uint32_t after = 0;
+    const uint32_t slot = espl__slot_find(forest, t, above, &after);
+
+    if (slot != ESPL__NO_SLOT) {
+        t->live += 1;
+        t->roots += 1;
+        forest->parent[slot] = ESPL__NO_SLOT;
+    }
+    return slot;
+}
+
 /// Make a tree of one node with a range of its own. @return its number.
 static inline uint32_t fixture_tree(forest_fixture *fix, uint32_t capacity)
 {
@@ -108,8 +123,7 @@ static inline uint32_t fixture_tree(forest_fixture *fix, uint32_t capacity)
     for (uint32_t slot = base; slot < base + capacity; ++slot) {
         forest->tree[slot] = tree;
     }
-    uint32_t after = 0;
-    ck_assert_uint_eq(espl__slot_take(forest, tree, ESPL__NO_SLOT, &after), base);
+    ck_assert_uint_eq(fixture_take(forest, tree, ESPL__NO_SLOT), base);
     fixture_fill(fix, base);
     return tree;
 }
@@ -118,8 +132,7 @@ static inline uint32_t fixture_tree(forest_fixture *fix, uint32_t capacity)
 static inline uint32_t fixture_add(forest_fixture *fix, uint32_t parent, uint32_t before)
 {
     espl__forest *const forest = &fix->forest;
-    uint32_t after = 0;
-    const uint32_t slot = espl__slot_take(forest, forest->tree[parent], parent, &after);
+    const uint32_t slot = fixture_take(forest, forest->tree[parent], parent);
 
     if (slot != ESPL__NO_SLOT) {
         fixture_fill(fix, slot);
