@@ -211,6 +211,36 @@ TEST(a_tree_whose_range_is_full_comes_to_a_larger_one_with_all_new_nodes)
     }
 }
 
+// Each of three hierarchies comes below a leaf of the one before it, in any order of the commands.
+TEST(hierarchies_that_move_with_others_come_to_the_tree_of_the_topmost)
+{
+    enum { TOPS = 3, ORDERS = 6 };
+    static const int orders[ORDERS][TOPS] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                             {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+    for (int order = 0; order < ORDERS; ++order) {
+        const espl_entity root = make_prefab();
+        espl_entity tops[TOPS], parents[TOPS + 1] = {root};
+
+        for (int i = 0; i < TOPS; ++i) {
+            tops[i] = test_solo_at(world, 1, 0, 0);
+            parents[i + 1] = test_solo_at(world, 0, 1, 0);
+            attach(parents[i + 1], tops[i]);
+        }
+        for (int i = 0; i < TOPS; ++i) {
+            record_attach(tops[orders[order][i]], parents[orders[order][i]]);
+        }
+        (void)play();
+        ck_assert_uint_eq(tree_of(root)->live, 3 + 2 * TOPS);
+        for (int i = 0; i < TOPS; ++i) {
+            ck_assert(same(espl_get_parent(world, tops[i]), parents[i]));
+            ck_assert(same(espl_get_parent(world, parents[i + 1]), tops[i]));
+            ck_assert_ptr_eq(tree_of(parents[i + 1]), tree_of(root));
+        }
+        begin_again();
+    }
+}
+
 // A range that has room for some of the new nodes is no reason to put them there first and lack room then.
 TEST(any_number_of_new_nodes_finds_room)
 {
