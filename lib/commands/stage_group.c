@@ -67,48 +67,10 @@ static inline uint32_t touch(grouping *g, uint32_t tree)
     return touched[number - 1].group;
 }
 
-// Make the tree of a living operand an element. What it is united with is decided when all are
-// known.
-static void touch_operand(grouping *g, const espl__operand *operand)
-{
-    if (espl__operand_is_living(operand)) {
-        (void)touch(g, g->slot_trees[operand->number]);
-    }
-}
-
 // Tell whether the target of a command is a source, which it reads and does not write.
 static bool instantiates(const espl__entry *entry)
 {
     return entry->command->kind == ESPL__COMMAND_INSTANTIATE;
-}
-
-// Number the elements, and give each command the element of its home. The trees of all commands are
-// touched before sources are looked at, because a source is shared only if no command edits its
-// tree.
-static void touch_all(grouping *g)
-{
-    enum { AHEAD = 16 };
-    const espl__home *const homes = g->in->resolved->homes;
-    const bool *const are_linking = g->in->resolved->are_linking;
-    const size_t count = g->entry_count;
-
-    for (size_t i = 0; i < count; ++i) {
-        const uint32_t tree = homes[i].tree;
-
-        espl__prefetch_element(g->trees, homes[i + AHEAD < count ? i + AHEAD : i].tree,
-                               sizeof *g->trees);
-        g->elements[i] = tree == ESPL__NO_TREE ? add_element(g) : touch(g, tree);
-        if (are_linking[i]) {
-            const espl__entry *const entry = &g->entries[i];
-
-            g->has_links = true;
-            if (!instantiates(entry)) {
-                touch_operand(g, &entry->target);
-            }
-            touch_operand(g, &entry->parent);
-            touch_operand(g, &entry->before);
-        }
-    }
 }
 
 // --- Uniting ---
@@ -139,36 +101,67 @@ static void unite_elements(const grouping *g, uint32_t a, uint32_t b)
     }
 }
 
-// Unite a command with the tree of an operand, or with the command that makes it.
-static void unite_operand(grouping *g, size_t entry, const espl__operand *operand)
+// Unite a command with the tree of a living operand.
+static inline void unite_tree(grouping *g, uint32_t element, const espl__operand *operand)
 {
     if (espl__operand_is_living(operand)) {
-        unite_elements(g, g->elements[entry], touch(g, g->slot_trees[operand->number]));
-    } else if (espl__operand_is_pending(operand)) {
+        unite_elements(g, element, touch(g, g->slot_trees[operand->number]));
+    }
+}
+
+// Number the elements, and give each command the element of its home. A command that names several
+// trees unites them. The trees of all commands are touched before sources are looked at, because a
+// source is shared only if no command edits its tree.
+static void touch_all(grouping *g)
+{
+    enum { AHEAD = 16 };
+    const espl__home *const homes = g->in->resolved->homes;
+    const bool *const are_linking = g->in->resolved->are_linking;
+    const size_t count = g->entry_count;
+
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t tree = homes[i].tree;
+
+        espl__prefetch_element(g->trees, homes[i + AHEAD < count ? i + AHEAD : i].tree,
+                               sizeof *g->trees);
+        const uint32_t element = tree == ESPL__NO_TREE ? add_element(g) : touch(g, tree);
+
+        g->elements[i] = element;
+        if (are_linking[i]) {
+            const espl__entry *const entry = &g->entries[i];
+
+            // The home of a command that is no instantiate is the tree of its target, if that lives.
+            g->has_links = true;
+            unite_tree(g, element, &entry->parent);
+            unite_tree(g, element, &entry->before);
+        }
+    }
+}
+
+// Unite a command with the one that makes an operand.
+static void unite_maker(const grouping *g, size_t entry, const espl__operand *operand)
+{
+    if (espl__operand_is_pending(operand)) {
         const uint32_t maker = g->in->resolved->pending_entries[operand->number];
 
         unite_elements(g, g->elements[entry], g->elements[maker]);
     }
 }
 
-// Unite the elements of all commands that name several. Skipped where no command does, as for
-// writes.
-static void unite_linking(grouping *g)
+// Unite commands with those that make what they name, which may come later in playback order.
+static void unite_pendings(grouping *g)
 {
     const bool *const are_linking = g->in->resolved->are_linking;
+    const bool has_pendings = g->has_links && g->in->ordered->pending_count != 0;
 
-    for (size_t i = 0; g->has_links && i < g->entry_count; ++i) {
+    for (size_t i = 0; has_pendings && i < g->entry_count; ++i) {
         const espl__entry *const entry = &g->entries[i];
 
-        if (!are_linking[i]) {
-            continue;
+        if (are_linking[i]) {
+            unite_maker(g, i, &entry->target);
+            unite_maker(g, i, &entry->parent);
+            unite_maker(g, i, &entry->before);
         }
-        // A pending source depends on the command that makes it; a living one is in find_sources().
-        if (!instantiates(entry) || espl__operand_is_pending(&entry->target)) {
-            unite_operand(g, i, &entry->target);
-        }
-        unite_operand(g, i, &entry->parent);
-        unite_operand(g, i, &entry->before);
     }
 }
 
@@ -364,7 +357,7 @@ espl_status espl__stage_group(espl__stage_context *context, const espl__group_in
     g.above = g.elements + count;
     espl__key_numbers_begin(&source_numbers);
     touch_all(&g);
-    unite_linking(&g);
+    unite_pendings(&g);
     // From here on the output has the touched trees, so that their marks are cleared.
     espl_status status = find_sources(&g);
 
