@@ -131,8 +131,8 @@ static espl_status list_made_nodes(row_planner *p, const espl__part *part)
     return p->status;
 }
 
-// A stable counting sort of the makes by bucket. @param entities  [make_count] of the makes.
-static void sort_makes(const row_planner *p, const espl_entity *entities)
+// A stable counting sort of the makes by bucket.
+static void sort_makes(const row_planner *p)
 {
     espl__planned *const out = p->out;
     uint32_t *const order = out->make_order, *const ends = p->counts;
@@ -142,12 +142,10 @@ static void sort_makes(const row_planner *p, const espl_entity *entities)
     for (size_t i = 0; i < out->copies_count; ++i) {
         espl__copies *const copies = &out->copies[i];
 
-        copies->order = order + begin;
-        copies->entities = entities;
-        copies->slots = out->make_slots;
+        copies->begin = begin;
         copies->count = ends[i];
         ends[i] = begin;
-        begin += (uint32_t)copies->count;
+        begin += copies->count;
     }
     ESPL_CHECK(begin == out->make_count);
     for (uint32_t i = 0; i < begin; ++i) {
@@ -205,7 +203,7 @@ static espl_status list_makes(row_planner *p, const espl__reserve_input *in, esp
     }
     ESPL_CHECK(p->out->make_count <= most && p->out->copies_count <= most);
     if (status == ESPL_OK) {
-        sort_makes(p, memory->entities);
+        sort_makes(p);
     }
     return status;
 }

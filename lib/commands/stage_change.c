@@ -39,7 +39,9 @@ static void share_names(const changing *c)
             continue;
         }
         for (size_t k = 0; k < copies->count; ++k) {
-            espl__name_share(names, copies->source, c->out->entities[copies->order[k]].index);
+            const uint32_t make = c->planned->make_order[copies->begin + k];
+
+            espl__name_share(names, copies->source, c->out->entities[make].index);
         }
     }
 }
@@ -67,28 +69,23 @@ static void resolve_pendings(const changing *c)
 
 // --- Rows of made nodes ---
 
-// Where a bucket begins in the order of the makes.
-static size_t begin_of_bucket(const changing *c, size_t bucket)
-{
-    return (size_t)(c->planned->copies[bucket].order - c->planned->make_order);
-}
-
 // The bucket of the make at `position` in the order of the makes.
-static size_t find_bucket_at(const changing *c, size_t position)
+static const espl__copies *find_copies_at(const changing *c, size_t position)
 {
+    const espl__copies *const copies = c->planned->copies;
     size_t low = 0, high = c->planned->copies_count;
 
     while (high - low > 1) {
         const size_t middle = low + (high - low) / 2;
 
-        if (begin_of_bucket(c, middle) <= position) {
+        if (copies[middle].begin <= position) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    ESPL_CHECK(position - begin_of_bucket(c, low) < c->planned->copies[low].count);
-    return low;
+    ESPL_CHECK(position - copies[low].begin < copies[low].count);
+    return &copies[low];
 }
 
 // Replace the numbers of made nodes in the links by their entities. From then on the forest knows the
@@ -110,9 +107,9 @@ static void identify_makes(const changing *c, const uint32_t *order, size_t coun
 static void write_rows(void *context, size_t begin, size_t end)
 {
     const changing *const c = context;
-    const size_t bucket = find_bucket_at(c, begin), first = begin_of_bucket(c, bucket);
+    const espl__new_rows rows = {c->out->entities, c->planned->make_slots, c->planned->make_order};
 
-    espl__rows_copy(c->store, &c->planned->copies[bucket], begin - first, end - first);
+    espl__rows_copy(c->store, &rows, find_copies_at(c, begin), begin, end);
     identify_makes(c, c->planned->make_order + begin, end - begin);
 }
 

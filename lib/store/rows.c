@@ -62,95 +62,106 @@ static inline void bump_versions(espl__store *store, const espl__archetype *arch
     }
 }
 
-// Each chunk that gets rows is one write of its columns.
-void espl__rows_open(espl__store *store, espl__copies *copies, size_t count)
+// Append rows to the chunks of an archetype. Each chunk that gets rows is one write of its columns.
+static void open_rows(espl__store *store, espl__archetype *archetype, size_t count)
 {
-    for (size_t i = 0; i < count; ++i) {
-        espl__archetype *const archetype = &store->archetypes[copies[i].archetype];
-        const size_t first = archetype->count, end = first + copies[i].count;
+    uint32_t position = row_position(archetype, archetype->count);
+    size_t start = (size_t)position * archetype->capacity;
 
-        ESPL_CHECK(end <= archetype->reserved);
-        copies[i].position = row_position(archetype, first);
-        copies[i].row = (uint32_t)first - copies[i].position * archetype->capacity;
-        while (archetype->count < end) {
-            const row_range rows = append_rows(store, archetype, end - archetype->count);
+    ESPL_CHECK(count <= archetype->reserved - archetype->count);
+    archetype->count += count;
+    for (; start < archetype->count; start += archetype->capacity, ++position) {
+        const uint32_t number = archetype->chunks[position];
+        const size_t rows = archetype->count - start;
 
-            bump_versions(store, archetype, rows.chunk);
-        }
+        store->chunks[number].count =
+            rows < archetype->capacity ? (uint32_t)rows : archetype->capacity;
+        bump_versions(store, archetype, number);
     }
 }
 
-// The columns of an archetype that are left to be searched.
+// Lists of one archetype often follow each other, as those of the nodes of one source.
+void espl__rows_open(espl__store *store, espl__copies *copies, size_t count)
+{
+    for (size_t i = 0; i < count;) {
+        const uint32_t number = copies[i].archetype;
+        espl__archetype *const archetype = &store->archetypes[number];
+        size_t rows = 0;
+
+        for (; i < count && copies[i].archetype == number; ++i) {
+            copies[i].first = (uint32_t)(archetype->count + rows);
+            rows += copies[i].count;
+        }
+        open_rows(store, archetype, rows);
+    }
+}
+
+// The columns of an archetype that are left to be searched: [at, count).
 typedef struct column_walk {
-    const espl__column *next, *end;
+    const espl__column *columns;
+    size_t at, count;
 } column_walk;
 
-// @param from  NULL has no columns.
-static inline column_walk begin_walk(const espl__archetype *from)
+// Begin after the column of ESPL_TRANSFORM, which is the first one.
+static inline column_walk begin_walk(const espl__archetype *of)
 {
-    const espl__column *const columns = from != NULL ? from->columns : NULL;
-
-    return (column_walk){columns, columns != NULL ? columns + espl__array_length(columns) : NULL};
+    return (column_walk){of->columns, of->placement_offset != ESPL__NONE ? 1 : 0,
+                         espl__array_length(of->columns)};
 }
 
 // Return the offset of the column of a component, or ESPL__NONE. Both archetypes of a copy have
 // ascending columns, so that they are merged.
 static inline uint32_t find_offset(column_walk *from, espl_component component)
 {
-    while (from->next != from->end && from->next->component < component) {
-        from->next += 1;
+    while (from->at < from->count && from->columns[from->at].component < component) {
+        from->at += 1;
     }
-    return from->next != from->end && from->next->component == component ? from->next->offset
-                                                                         : ESPL__NONE;
+    return from->at < from->count && from->columns[from->at].component == component
+               ? from->columns[from->at].offset
+               : ESPL__NONE;
 }
 
 // Write the values of one source row to rows of an archetype, but not the slot column. Columns that
 // the source lacks become zeros. The source may be in the same chunk, before the rows.
-// @param source  chunk of the source; NULL: there is none, and the walk is empty.
-static void copy_source_row(const espl__archetype *to, const espl__chunk *chunk, row_range rows,
-                            column_walk from, const espl__chunk *source, uint32_t source_row)
+// @param bytes  of the chunk with the rows.
+// @param from   columns of the source; of no source: none.
+static inline void copy_source_row(const espl__archetype *to, unsigned char *bytes, uint32_t first,
+                                   uint32_t count, column_walk from, const unsigned char *source,
+                                   uint32_t source_row)
 {
-    const uint32_t first = rows.first, count = rows.count;
-    const size_t columns = espl__array_length(to->columns);
-
-    ESPL_CHECK(first + count <= chunk->count);
-    for (size_t i = 0; i < columns; ++i) {
-        const espl__column *const column = &to->columns[i];
+    for (column_walk walk = begin_walk(to); walk.at < walk.count; ++walk.at) {
+        const espl__column *const column = &walk.columns[walk.at];
         const size_t size = column->size;
-        unsigned char *const values = chunk->bytes + column->offset + first * size;
-
-        if (column->component == ESPL_TRANSFORM) {
-            continue;
-        }
+        unsigned char *const values = bytes + column->offset + first * size;
         const uint32_t offset = find_offset(&from, column->component);
 
         if (offset == ESPL__NONE) {
             memset(values, 0, count * size);
+        } else if (count == 1) {
+            memcpy(values, source + offset + source_row * size, size);
         } else {
-            const unsigned char *const value = source->bytes + offset + source_row * size;
-
-            if (count == 1) {
-                memcpy(values, value, size);
-            } else {
-                espl__value_repeat(values, value, size, count);
-            }
+            espl__value_repeat(values, source + offset + source_row * size, size, count);
         }
     }
 }
 
-// Give rows to entities: write the handles, the records as a whole, and the slot column.
-static void assign_rows(const espl__store *store, const espl__chunk *chunk, row_range rows,
-                        const espl__copies *copies, const uint32_t *order)
+// Give rows of a chunk to the next entities in the order: write the handles, the records as a whole,
+// and the slot column.
+static inline void assign_rows(const espl__store *store, const espl__new_rows *all,
+                               const uint32_t *order, row_range rows)
 {
-    const espl_entity *const entities = copies->entities;
-    const uint32_t *const slots = copies->slots;
+    const espl__chunk *const chunk = &store->chunks[rows.chunk];
+    const espl_entity *const entities = all->entities;
+    const uint32_t *const slots = all->slots;
     espl_entity *const handles = espl__chunk_entities(chunk) + rows.first;
     uint32_t *const column =
         chunk->slots_offset == ESPL__NONE
             ? NULL
             : (uint32_t *)(void *)(chunk->bytes + chunk->slots_offset) + rows.first;
+    const uint32_t word = espl__row_word(chunk, rows.first);
     espl__record *const records = store->records;
 
+    ESPL_CHECK(rows.first + rows.count <= chunk->count);
     for (uint32_t i = 0; i < rows.count; ++i) {
         const espl_entity *const entity = &entities[order[i]];
         const uint32_t slot = slots != NULL ? slots[order[i]] : ESPL__NONE;
@@ -160,7 +171,7 @@ static void assign_rows(const espl__store *store, const espl__chunk *chunk, row_
         handles[i] = *entity;
         record->generation = entity->generation;
         record->chunk = rows.chunk;
-        record->row = espl__row_word(chunk, rows.first + i);
+        record->row = word + i;
         record->slot = slot;
         if (column != NULL) {
             column[i] = slot;
@@ -168,52 +179,48 @@ static void assign_rows(const espl__store *store, const espl__chunk *chunk, row_
     }
 }
 
-// Give rows [begin, end) of one list of copies to their entities.
-static inline void copy_rows(const espl__store *store, const espl__copies *copies, size_t begin,
-                             size_t end)
+// Give new rows [begin, end) of one list to their entities.
+ESPL__INLINE void copy_rows(const espl__store *store, const espl__new_rows *all,
+                            const espl__copies *copies, size_t begin, size_t end)
 {
     const espl__archetype *const to = &store->archetypes[copies->archetype];
-    const espl__archetype *from = NULL;
-    const espl__chunk *source = NULL;
+    column_walk from = {NULL, 0, 0};
+    const unsigned char *source = NULL;
     uint32_t source_row = 0;
+    size_t row = copies->first + (begin - copies->begin);
+    uint32_t position = row_position(to, row);
 
-    ESPL_CHECK(begin < end && end <= copies->count);
+    ESPL_CHECK(copies->begin <= begin && begin < end && end <= copies->begin + copies->count);
     if (copies->source != ESPL__NONE) {
-        source = &store->chunks[store->records[copies->source].chunk];
-        source_row = espl__record_row(&store->records[copies->source]);
-        ESPL_CHECK(source_row < source->count);
-        from = &store->archetypes[source->archetype];
-    }
-    uint32_t position = copies->position;
-    size_t row = copies->row + begin;
+        const espl__record *const record = &store->records[copies->source];
+        const espl__chunk *const chunk = &store->chunks[record->chunk];
 
-    if (row >= to->capacity) {
-        position += (uint32_t)(row / to->capacity);
-        row %= to->capacity;
+        source = chunk->bytes;
+        source_row = espl__record_row(record);
+        ESPL_CHECK(source_row < chunk->count);
+        from = begin_walk(&store->archetypes[chunk->archetype]);
     }
+    row -= (size_t)position * to->capacity;
     // The rest of the first chunk, then chunk by chunk.
     for (; begin < end; ++position, row = 0) {
-        const size_t room = to->capacity - row;
-        const row_range rows = {to->chunks[position], (uint32_t)row,
-                                (uint32_t)(end - begin < room ? end - begin : room)};
-        const espl__chunk *const chunk = &store->chunks[rows.chunk];
+        const size_t room = to->capacity - row, left = end - begin;
+        const uint32_t number = to->chunks[position], first = (uint32_t)row;
+        const uint32_t count = (uint32_t)(left < room ? left : room);
 
-        assign_rows(store, chunk, rows, copies, copies->order + begin);
-        copy_source_row(to, chunk, rows, begin_walk(from), source, source_row);
-        begin += rows.count;
+        assign_rows(store, all, all->order + begin, (row_range){number, first, count});
+        copy_source_row(to, store->chunks[number].bytes, first, count, from, source, source_row);
+        begin += count;
     }
 }
 
-void espl__rows_copy(const espl__store *store, const espl__copies *copies, size_t begin, size_t end)
+void espl__rows_copy(const espl__store *store, const espl__new_rows *rows,
+                     const espl__copies *copies, size_t begin, size_t end)
 {
-    while (begin < end) {
-        const size_t count = copies->count, here = end < count ? end : count;
+    for (; begin < end; ++copies) {
+        const size_t all = copies->begin + copies->count, here = end < all ? end : all;
 
-        ESPL_CHECK(begin < count);
-        copy_rows(store, copies, begin, here);
-        end -= here;
-        begin = 0;
-        copies += 1;
+        copy_rows(store, rows, copies, begin, here);
+        begin = here;
     }
 }
 
@@ -222,14 +229,11 @@ void espl__row_add(espl__store *store, uint32_t archetype, uint32_t index)
 {
     static const uint32_t order = 0;
     const espl_entity entity = espl__entity_at(store, index);
-    espl__copies one = {.archetype = archetype,
-                        .source = ESPL__NONE,
-                        .entities = &entity,
-                        .order = &order,
-                        .count = 1};
+    const espl__new_rows rows = {.entities = &entity, .order = &order};
+    espl__copies one = {.archetype = archetype, .source = ESPL__NONE, .count = 1};
 
     espl__rows_open(store, &one, 1);
-    espl__rows_copy(store, &one, 0, 1);
+    espl__rows_copy(store, &rows, &one, 0, 1);
 }
 
 // --- Moving and removing ---
@@ -287,19 +291,14 @@ static void gather_rows(const espl__store *store, const espl__archetype *archety
     const espl__chunk *const source = &store->chunks[number];
     const espl__archetype *const from = &store->archetypes[source->archetype];
     unsigned char *const bytes = store->chunks[to.chunk].bytes;
-    const size_t columns = espl__array_length(archetype->columns);
-    column_walk walk = begin_walk(from);
+    column_walk source_columns = begin_walk(from);
 
     gather_values(bytes + to.first * sizeof(espl_entity), source->bytes, sizeof(espl_entity), rows,
                   to.count);
-    for (size_t i = 0; i < columns; ++i) {
-        const espl__column *const column = &archetype->columns[i];
+    for (column_walk walk = begin_walk(archetype); walk.at < walk.count; ++walk.at) {
+        const espl__column *const column = &walk.columns[walk.at];
         unsigned char *const values = bytes + column->offset + (size_t)to.first * column->size;
-
-        if (column->component == ESPL_TRANSFORM) {
-            continue;
-        }
-        const uint32_t offset = find_offset(&walk, column->component);
+        const uint32_t offset = find_offset(&source_columns, column->component);
 
         if (offset == ESPL__NONE) {
             memset(values, 0, (size_t)to.count * column->size);

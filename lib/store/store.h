@@ -303,26 +303,30 @@ void espl__row_add(espl__store *store, uint32_t archetype, uint32_t index);
 /// Rows of one archetype that are copies of one row.
 typedef struct espl__copies {
     uint32_t archetype;
-    uint32_t source;             // index of the entity that is copied, or ESPL__NONE: zeros
-    uint32_t position, row;      // of the first row: its chunk among those of the archetype
-    const espl_entity *entities; // taken before
-    const uint32_t *order;       // [count] the k-th row belongs to entities[order[k]]
-    const uint32_t *slots;       // of the entities; NULL: they have none yet
-    size_t count;
+    uint32_t source; // index of the entity that is copied, or ESPL__NONE: zeros
+    uint32_t begin;  // where its rows begin in the order of the new rows
+    uint32_t count;
+    uint32_t first; // number of the first row in the archetype
 } espl__copies;
+
+/// The entities of new rows.
+typedef struct espl__new_rows {
+    const espl_entity *entities; // taken before
+    const uint32_t *slots;       // of the entities; NULL: they have none yet
+    const uint32_t *order;       // the k-th row belongs to entities[order[k]]
+} espl__new_rows;
 
 /// Append the rows of lists of copies to their archetypes, one list after the other, and write where
 /// the rows of each list begin. Precondition: the rows are reserved. Their contents are undefined until
 /// espl__rows_copy() gives each of them to an entity, which must be the next use of these rows.
 /// @param copies  [count]
 void espl__rows_open(espl__store *store, espl__copies *copies, size_t count);
-/// Give rows [begin, end) of a list to their entities. Columns that the source has too get
+/// Give new rows [begin, end), in their order, to their entities. Columns that the source has too get
 /// the values of the source, the others zeros. Nothing is written but these rows and the records of
 /// their entities, so that calls for disjoint rows may run concurrently.
-/// @param begin  below copies->count
-/// @param end    rows past copies->count are those of copies[1], copies[2] and so on
-void espl__rows_copy(const espl__store *store, const espl__copies *copies, size_t begin,
-                     size_t end);
+/// @param copies  the list with row `begin`; the lists after it have the rows past its own.
+void espl__rows_copy(const espl__store *store, const espl__new_rows *rows,
+                     const espl__copies *copies, size_t begin, size_t end);
 /// Move rows of one chunk to the end of another archetype; reserved. Columns of both archetypes are
 /// copied, new columns are zero, and the records follow. The old rows leave at the next settle. A
 /// move to the archetype that the rows are in does nothing.

@@ -147,21 +147,18 @@ static inline void fixture_create(fixture *fix, uint32_t archetype, uint32_t *in
 static inline void fixture_copy(fixture *fix, uint32_t archetype, uint32_t source,
                                 const uint32_t *indices, size_t count)
 {
-    espl__copies all = {.archetype = archetype, .count = count};
+    espl__copies all = {.archetype = archetype, .source = source, .count = (uint32_t)count};
 
     espl__rows_open(&fix->store, &all, 1);
     for (size_t i = 0; i < count; ++i) {
         const uint32_t order = 0;
         const espl_entity entity = espl__entity_at(&fix->store, indices[i]);
-        const espl__copies copies = {.archetype = archetype,
-                                     .source = source,
-                                     .position = all.position,
-                                     .row = all.row + (uint32_t)i,
-                                     .entities = &entity,
-                                     .order = &order,
-                                     .count = 1};
+        const espl__new_rows rows = {.entities = &entity, .order = &order};
+        espl__copies one = all;
 
-        espl__rows_copy(&fix->store, &copies, 0, 1);
+        one.first += (uint32_t)i;
+        one.count = 1;
+        espl__rows_copy(&fix->store, &rows, &one, 0, 1);
     }
 }
 

@@ -171,9 +171,8 @@ TEST_LOOP(opened_rows_are_given_in_any_pieces, 0, 20)
     const uint64_t version = fix.store.version;
     espl__copies copies = {.archetype = named,
                            .source = _i % 2 == 0 ? source : ESPL__NONE,
-                           .entities = entities,
-                           .order = order,
                            .count = MANY};
+    const espl__new_rows rows = {.entities = entities, .order = order};
 
     espl__rows_open(&fix.store, &copies, 1);
     ck_assert_uint_eq(fix.store.version - version,
@@ -190,7 +189,7 @@ TEST_LOOP(opened_rows_are_given_in_any_pieces, 0, 20)
         for (size_t i = 0; i < cuts; ++i) {
             end = begins[i] > begin && begins[i] < end ? begins[i] : end;
         }
-        espl__rows_copy(&fix.store, &copies, begin, end);
+        espl__rows_copy(&fix.store, &rows, &copies, begin, end);
         begins[k] = begins[left - 1];
         begins[left - 1] = begin;
     }
