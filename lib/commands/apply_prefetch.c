@@ -136,9 +136,9 @@ static inline void prefetch_first(const espl__forest *forest, const espl__entry 
                                   const espl__queued *queued)
 {
     espl__prefetch_to_write(&entries[queued->entry]);
-    if (queued->home.slot != ESPL__NO_SLOT) {
-        espl__prefetch_to_write(&forest->trees[queued->home.tree]);
-        prefetch_node(forest, queued->home.slot);
+    if (queued->slot != ESPL__NO_SLOT) {
+        espl__prefetch_to_write(&forest->trees[queued->tree]);
+        prefetch_node(forest, queued->slot);
     }
 }
 
@@ -158,27 +158,27 @@ static inline void prefetch_second(const espl__forest *forest, const espl__entry
 // Third step: the transform and the neighbours of the node, the last sibling of new nodes, and the
 // slots of these.
 static inline void prefetch_third(const espl__forest *forest, const espl__apply_input *in,
-                                  const espl__entry *entry, const espl__home *home)
+                                  const espl__entry *entry, const espl__queued *queued)
 {
     if (entry->command->count != 0 && entry->command->kind != ESPL__COMMAND_CREATE_BARE) {
         espl__prefetch(espl__entry_payload(in->request->lanes, entry));
     }
-    if (home->slot == ESPL__NO_SLOT) {
+    if (queued->slot == ESPL__NO_SLOT) {
         return;
     }
     if (entry->command->count != 0) {
-        espl__prefetch(&forest->world[home->slot]);
-        prefetch_side(forest, home->slot);
-        prefetch_links(forest, forest->links[home->slot].first_child);
-        prefetch_room(forest, &forest->trees[home->tree]);
+        espl__prefetch(&forest->world[queued->slot]);
+        prefetch_side(forest, queued->slot);
+        prefetch_links(forest, forest->links[queued->slot].first_child);
+        prefetch_room(forest, &forest->trees[queued->tree]);
         return;
     }
-    prefetch_unlink(forest, home->slot);
+    prefetch_unlink(forest, queued->slot);
     // A destroy reads placements only where nodes survive, which is rare.
     if (entry->command->kind == ESPL__COMMAND_DESTROY) {
         return;
     }
-    prefetch_placement(forest, home->slot);
+    prefetch_placement(forest, queued->slot);
     if (espl__operand_is_living(&entry->parent)) {
         const uint32_t parent = entry->parent.number;
 
@@ -190,12 +190,12 @@ static inline void prefetch_third(const espl__forest *forest, const espl__apply_
 // Last step: the transforms of new nodes, or the second child, which becomes the first one where
 // the first is unlinked.
 static inline void prefetch_last(const espl__forest *forest, const espl__entry *entry,
-                                 const espl__home *home)
+                                 const espl__queued *queued)
 {
-    if (home->slot != ESPL__NO_SLOT && entry->command->count != 0) {
-        prefetch_poses(forest, &forest->trees[home->tree]);
-    } else if (home->slot != ESPL__NO_SLOT) {
-        const uint32_t first = forest->links[home->slot].first_child;
+    if (queued->slot != ESPL__NO_SLOT && entry->command->count != 0) {
+        prefetch_poses(forest, &forest->trees[queued->tree]);
+    } else if (queued->slot != ESPL__NO_SLOT) {
+        const uint32_t first = forest->links[queued->slot].first_child;
 
         prefetch_child(forest, first != ESPL__NO_SLOT ? forest->links[first].next : first);
     }
@@ -209,7 +209,7 @@ void espl__apply_prefetch(const espl__forest *forest, const espl__apply_input *i
 
     ESPL_CHECK_FULL(at + ESPL__APPLY_AHEAD < in->ordered->entry_count);
     prefetch_first(forest, entries, &queue[ESPL__APPLY_AHEAD]);
-    prefetch_second(forest, &entries[queue[SECOND].entry], queue[SECOND].home.slot);
-    prefetch_third(forest, in, &entries[queue[THIRD].entry], &queue[THIRD].home);
-    prefetch_last(forest, &entries[queue[LAST].entry], &queue[LAST].home);
+    prefetch_second(forest, &entries[queue[SECOND].entry], queue[SECOND].slot);
+    prefetch_third(forest, in, &entries[queue[THIRD].entry], &queue[THIRD]);
+    prefetch_last(forest, &entries[queue[LAST].entry], &queue[LAST]);
 }

@@ -183,6 +183,7 @@ void espl__lane_clear(espl__lane *lane)
     espl__array_set_length(lane->created, 0);
     espl__array_set_length(lane->results, 0);
     lane->pending_count = lane->custom_count = 0;
+    lane->traits = 0;
 }
 
 // A reset cannot fail: it allocates nothing. It also withdraws a buffer that was submitted.

@@ -13,7 +13,9 @@
 
 #include "lib/commands/payloads.h"
 #include "lib/math/inherit.h"
+#include "lib/math/pose.h"
 #include "lib/store/store.h"
+#include "lib/tree/write_kinds.h"
 
 #include <espalier/commands.h>
 
@@ -74,6 +76,47 @@ static inline bool espl__command_has_transform(const espl__command *command)
            (command->kind == ESPL__COMMAND_CHANGE && command->place == ESPL__PLACEMENT_COMES);
 }
 
+/// What the commands of a lane may do, so that a playback need not ask each of them.
+enum {
+    ESPL__LANE_WANTS_SIDE = 1, ///< give a node something that is kept in side arrays
+    ESPL__LANE_CHANGES_SETS = 2 ///< change the component set of a node that exists
+};
+
+/// What a transform in a payload makes its command do: side arrays have stretch and user data.
+static inline unsigned espl__transform_traits(const espl_transform *transform)
+{
+    const espl__extra extra = espl__extra_of(transform);
+
+    return espl__extra_is_default(&extra) ? 0 : ESPL__LANE_WANTS_SIDE;
+}
+
+/// What the inherit flags of a link make its command do: they are kept in side arrays.
+static inline unsigned espl__link_traits(uint32_t inherit)
+{
+    return inherit != 0 ? ESPL__LANE_WANTS_SIDE : 0;
+}
+
+/// What a command may do, without its transform. Creations and clones bring their sets with them, and
+/// only commands that link a node or set its flags have inherit flags.
+static inline unsigned espl__command_traits(const espl__command *command)
+{
+    unsigned traits = espl__link_traits(command->inherit);
+
+    switch (command->kind) {
+    case ESPL__COMMAND_WRITE:
+        return espl__write_has_extra((espl_write_kind)command->place) ? ESPL__LANE_WANTS_SIDE : 0;
+    case ESPL__COMMAND_CHANGE:
+        traits |= command->place == ESPL__PLACEMENT_COMES ? ESPL__LANE_WANTS_SIDE : 0;
+        return traits | ESPL__LANE_CHANGES_SETS;
+    case ESPL__COMMAND_SET:
+    case ESPL__COMMAND_ENABLE:
+    case ESPL__COMMAND_DISABLE:
+        return traits | ESPL__LANE_CHANGES_SETS;
+    default:
+        return traits;
+    }
+}
+
 /// Size in a header without a value: the component is removed.
 #define ESPL__VALUE_TAKEN UINT16_MAX
 
@@ -129,6 +172,7 @@ typedef struct espl__lane {
     espl_entity *created;    // [pending_count] after playback: the entities; stb array
     espl_status *results;    // [commands] after playback; stb array
     uint32_t pending_count, custom_count;
+    unsigned traits; // ESPL__LANE_ bits of all commands
     espl__payloads payloads;
 } espl__lane;
 

@@ -18,9 +18,9 @@
 // Stages 1 to 4 and reserve may fail. Then playback.c undoes the edits of the apply stage, the last
 // part first, and the world is as it was before. Stages 5 to 7 cannot fail and allocate nothing.
 //
-// Two records are shared on purpose, because splitting them would add cache misses: `espl__entry`
-// has fields of four stages, and the places of `espl__copies` in the plan are written by the change
-// stage. The field comments say which stage writes what.
+// Three records are shared on purpose, because splitting them would add cache misses: `espl__entry`
+// has fields of four stages, `espl__home` of two, and the places of `espl__copies` in the plan are
+// written by the change stage. The field comments say which stage writes what.
 //
 // An immediate structural call is a playback of one command.
 #ifndef ESPALIER_LIB_COMMANDS_PLAYBACK_H
@@ -44,6 +44,7 @@ typedef struct espl__lane_view {
     size_t count;
     uint32_t pending_count;
     uint32_t custom_count; // custom commands among the commands
+    unsigned traits;       // ESPL__LANE_ bits of the commands
 } espl__lane_view;
 
 /// What to play. Constant during the playback.
@@ -114,14 +115,15 @@ typedef struct espl__ordered {
 /// The first node that a command writes to.
 typedef struct espl__home {
     uint32_t tree, slot; // ESPL__NO_TREE and ESPL__NO_SLOT: no operand lives
+    // Written by the resolve stage: 1 if the command names another tree as well, or a pending entity;
+    // else 0. Then by the group stage: the group of the command.
+    uint32_t group;
 } espl__home;
 
 /// Output of the resolve stage, besides the operands in the entries.
 typedef struct espl__resolved {
     const uint32_t *pending_entries; // [pending_count] entry of the command that makes the entity
-    const espl__home *homes;         // [entry_count]
-    const bool
-        *are_linking;  // [entry_count] it names another tree than its home, or a pending entity
+    espl__home *homes;               // [entry_count]
     bool wants_side;   // a new node may have something in side arrays
     bool changes_sets; // a command may change component sets
 } espl__resolved;
@@ -135,8 +137,8 @@ typedef struct espl__group {
 
 /// A command in the order in which commands are applied.
 typedef struct espl__queued {
-    uint32_t entry;  // its number in playback order
-    espl__home home; // for prefetches
+    uint32_t entry;      // its number in playback order
+    uint32_t tree, slot; // of its home, for prefetches
 } espl__queued;
 
 /// A tree that commands touch.
@@ -160,7 +162,6 @@ typedef struct espl__grouped {
     const espl__source *sources; // [source_count]
     size_t source_count;
     size_t bucket_count;     // ESPL__COPY_KINDS for each node of each source
-    const uint32_t *entry_groups; // [entry_count] number of the group
     const espl__queued *queue; // [entry_count] by group, in playback order in each
     const espl__group *groups; // [group_count] in the order of their first commands
     size_t group_count;

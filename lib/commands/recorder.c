@@ -123,6 +123,12 @@ static inline espl_status append_bare(espl_recorder *recorder, espl__command *co
     return append_in_place(recorder, command, 0, ESPL__PAYLOAD_UNIT, &(unsigned char *){NULL});
 }
 
+// Note what the next command may do. An upper bound: it stays where the append fails.
+static inline void note_traits(espl_recorder *recorder, unsigned traits)
+{
+    recorder->lane.traits |= traits;
+}
+
 // Reserve the next command of a lane, and fill it with a copy. NULL: no memory.
 static espl__command *copy_command(espl_recorder *recorder, const espl__command *command)
 {
@@ -130,6 +136,7 @@ static espl__command *copy_command(espl_recorder *recorder, const espl__command 
 
     if (next != NULL) {
         *next = *command;
+        note_traits(recorder, espl__command_traits(command));
     }
     return next;
 }
@@ -241,8 +248,11 @@ espl_status espl__append_given(espl_recorder *recorder, const espl__command *com
 {
     espl__command *const next = copy_command(recorder, command);
 
-    return next == NULL ? ESPL_ERR_NO_MEMORY
-                        : append_valued(recorder, next, transform, given, count, pending);
+    if (next == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    note_traits(recorder, transform != NULL ? espl__transform_traits(transform) : 0);
+    return append_valued(recorder, next, transform, given, count, pending);
 }
 
 // --- Commands on one entity ---
@@ -309,6 +319,7 @@ espl_status espl_record_attach_sized(espl_recorder *recorder, uint32_t key, espl
     }
     *command = espl__attach_command(child, parent, o);
     command->key = key;
+    note_traits(recorder, espl__link_traits((uint32_t)o->inherit));
     return espl__recorded(recorder, call, append_bare(recorder, command));
 }
 
@@ -370,6 +381,7 @@ static espl_status append_write(espl_recorder *recorder, uint32_t key, espl_enti
     }
     *command = (espl__command){
         .target = entity, .key = key, .kind = ESPL__COMMAND_WRITE, .place = (uint8_t)kind};
+    note_traits(recorder, espl__command_traits(command));
     const espl_status status =
         append_in_place(recorder, command, sizeof *value, ESPL__PAYLOAD_UNIT, &bytes);
 
@@ -560,6 +572,8 @@ ESPL__INLINE espl_status append_instance(espl_recorder *recorder, uint32_t key,
                                .place = (uint8_t)def->place,
                                .dead_parent = (uint8_t)def->dead_parent,
                                .inherit = (uint8_t)def->inherit};
+    note_traits(recorder,
+                espl__link_traits((uint32_t)def->inherit) | espl__transform_traits(transform));
     return def->value_count == 0
                ? append_making(recorder, command, transform, NULL, 0, pending)
                : append_valued(recorder, command, transform, given, def->value_count, pending);

@@ -92,7 +92,7 @@ static bool has_room(const applying *s, const espl__entry *entry)
 static void bound_groups(const applying *s)
 {
     const espl__ordered *const ordered = s->in->ordered;
-    const uint32_t *const groups = s->in->grouped->entry_groups;
+    const espl__home *const homes = s->in->resolved->homes;
     espl__group_room *const rooms = s->out->rooms;
 
     memset(rooms, 0, s->in->grouped->group_count * sizeof *rooms);
@@ -101,11 +101,12 @@ static void bound_groups(const applying *s)
         const uint32_t bound = entry->made_count;
 
         if (bound == BOUND_UNKNOWN) {
-            rooms[groups[i]].is_alone = true;
+            rooms[homes[i].group].is_alone = true;
         } else if (bound != 0 && !has_room(s, entry)) {
-            const uint32_t sum = rooms[groups[i]].end + bound;
+            espl__group_room *const room = &rooms[homes[i].group];
+            const uint32_t sum = room->end + bound;
 
-            rooms[groups[i]].end = sum < BOUND_LIMIT ? sum : BOUND_LIMIT;
+            room->end = sum < BOUND_LIMIT ? sum : BOUND_LIMIT;
         }
     }
 }

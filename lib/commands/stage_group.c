@@ -32,10 +32,11 @@ typedef struct grouping {
     espl__tree *trees;           // mark: number of a touched tree + 1
     espl__touched_tree *touched; // [touched_count]; room for one more: see touch()
     uint32_t touched_count;
-    uint32_t *elements; // [entry_count] the entry's element; then its group
+    espl__home *homes;  // [entry_count] group: of the resolve stage; the command's element; its group
     uint32_t *above;    // [element_count] union-find; then the element's group
     uint32_t element_count;
     bool has_links;                    // some elements may be united
+    bool has_pendings;                 // a command names a pending entity
     espl__key_numbers *source_numbers; // by slot
 } grouping;
 
@@ -101,6 +102,13 @@ static void unite_elements(const grouping *g, uint32_t a, uint32_t b)
     }
 }
 
+// Tell whether a command names an entity that a command makes.
+static bool names_pending(const espl__entry *entry)
+{
+    return espl__operand_is_pending(&entry->target) || espl__operand_is_pending(&entry->parent) ||
+           espl__operand_is_pending(&entry->before);
+}
+
 // Unite a command with the tree of a living operand.
 static inline void unite_tree(grouping *g, uint32_t element, const espl__operand *operand)
 {
@@ -115,23 +123,23 @@ static inline void unite_tree(grouping *g, uint32_t element, const espl__operand
 static void touch_all(grouping *g)
 {
     enum { AHEAD = 16 };
-    const espl__home *const homes = g->in->resolved->homes;
-    const bool *const are_linking = g->in->resolved->are_linking;
+    espl__home *const homes = g->homes;
     const size_t count = g->entry_count;
 
     for (size_t i = 0; i < count; ++i) {
-        const uint32_t tree = homes[i].tree;
+        const uint32_t tree = homes[i].tree, is_linking = homes[i].group;
 
         espl__prefetch_element(g->trees, homes[i + AHEAD < count ? i + AHEAD : i].tree,
                                sizeof *g->trees);
         const uint32_t element = tree == ESPL__NO_TREE ? add_element(g) : touch(g, tree);
 
-        g->elements[i] = element;
-        if (are_linking[i]) {
+        homes[i].group = element;
+        if (is_linking != 0) {
             const espl__entry *const entry = &g->entries[i];
 
             // The home of a command that is no instantiate is the tree of its target, if that lives.
             g->has_links = true;
+            g->has_pendings = g->has_pendings || names_pending(entry);
             unite_tree(g, element, &entry->parent);
             unite_tree(g, element, &entry->before);
         }
@@ -144,24 +152,19 @@ static void unite_maker(const grouping *g, size_t entry, const espl__operand *op
     if (espl__operand_is_pending(operand)) {
         const uint32_t maker = g->in->resolved->pending_entries[operand->number];
 
-        unite_elements(g, g->elements[entry], g->elements[maker]);
+        unite_elements(g, g->homes[entry].group, g->homes[maker].group);
     }
 }
 
 // Unite commands with those that make what they name, which may come later in playback order.
 static void unite_pendings(grouping *g)
 {
-    const bool *const are_linking = g->in->resolved->are_linking;
-    const bool has_pendings = g->has_links && g->in->ordered->pending_count != 0;
-
-    for (size_t i = 0; has_pendings && i < g->entry_count; ++i) {
+    for (size_t i = 0; g->has_pendings && i < g->entry_count; ++i) {
         const espl__entry *const entry = &g->entries[i];
 
-        if (are_linking[i]) {
-            unite_maker(g, i, &entry->target);
-            unite_maker(g, i, &entry->parent);
-            unite_maker(g, i, &entry->before);
-        }
+        unite_maker(g, i, &entry->target);
+        unite_maker(g, i, &entry->parent);
+        unite_maker(g, i, &entry->before);
     }
 }
 
@@ -203,7 +206,7 @@ static espl_status find_sources(grouping *g)
         if (slot != last_slot) {
             if (g->trees[tree].mark != 0) {
                 g->has_links = true;
-                unite_elements(g, g->elements[i], touch(g, tree));
+                unite_elements(g, g->homes[i].group, touch(g, tree));
                 continue;
             }
             last_number = source_number(g, slot);
@@ -282,7 +285,7 @@ static size_t number_groups(grouping *g)
         g->above[element] = above == element ? count++ : g->above[above];
     }
     for (size_t i = 0; i < g->entry_count; ++i) {
-        g->elements[i] = g->above[g->elements[i]];
+        g->homes[i].group = g->above[g->homes[i].group];
     }
     for (size_t i = 0; i < g->touched_count; ++i) {
         g->touched[i].group = g->above[g->touched[i].group];
@@ -295,8 +298,7 @@ static size_t number_groups(grouping *g)
 static espl_status sort_entries(const grouping *g, size_t count, espl__grouped *out)
 {
     espl__arena *const arena = &g->context->arena;
-    const espl__home *const homes = g->in->resolved->homes;
-    const uint32_t *const elements = g->elements;
+    const espl__home *const homes = g->homes;
     espl__queued *const queue = espl__arena_take(arena, g->entry_count, sizeof *queue);
     espl__group *const groups = espl__arena_take(arena, count, sizeof *groups);
     const size_t entries = g->entry_count;
@@ -309,7 +311,7 @@ static espl_status sort_entries(const grouping *g, size_t count, espl__grouped *
         groups[i].entry_end = 0;
     }
     for (size_t i = 0; i < entries; ++i) {
-        groups[elements[i]].entry_end += 1;
+        groups[homes[i].group].entry_end += 1;
     }
     for (size_t i = 0; i < count; ++i) {
         const uint32_t here = groups[i].entry_end;
@@ -319,9 +321,9 @@ static espl_status sort_entries(const grouping *g, size_t count, espl__grouped *
     }
     ESPL_CHECK(sum == entries);
     for (size_t i = 0; i < entries; ++i) {
-        queue[groups[elements[i]].entry_end++] = (espl__queued){(uint32_t)i, homes[i]};
+        queue[groups[homes[i].group].entry_end++] =
+            (espl__queued){(uint32_t)i, homes[i].tree, homes[i].slot};
     }
-    out->entry_groups = elements;
     out->queue = queue;
     out->groups = groups;
     out->group_count = count;
@@ -347,14 +349,13 @@ espl_status espl__stage_group(espl__stage_context *context, const espl__group_in
                   .slot_trees = forest->tree,
                   .trees = forest->trees,
                   .source_numbers = &source_numbers,
+                  .homes = in->resolved->homes,
                   .touched = espl__arena_take(arena, trees + 1, sizeof *g.touched),
-                  // Of 2 * count + trees + 1 numbers; the rest is `above`.
-                  .elements = espl__arena_take(arena, 2 * count + trees + 1, sizeof *g.elements)};
+                  .above = espl__arena_take(arena, count + trees + 1, sizeof *g.above)};
 
-    if (g.touched == NULL || g.elements == NULL) {
+    if (g.touched == NULL || g.above == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-    g.above = g.elements + count;
     espl__key_numbers_begin(&source_numbers);
     touch_all(&g);
     unite_pendings(&g);

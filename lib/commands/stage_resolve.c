@@ -33,16 +33,8 @@ typedef struct resolving {
     const uint8_t *flags;      // by slot
     uint32_t *pending_entries; // the arrays of the output
     espl__home *homes;
-    bool *are_linking;
-    atomic_bool wants_side, changes_sets;
+    atomic_bool wants_side;
 } resolving;
-
-// What a job has seen of its commands.
-typedef struct sights {
-    unsigned flags;  // of all operands that live
-    unsigned traits; // of all commands
-    bool wants_side;
-} sights;
 
 // --- Handles ---
 
@@ -137,101 +129,51 @@ static inline void name_makers(const resolving *r, const espl__entry *entry, uin
 
 // --- Trees ---
 
-// The trees that a command writes to.
-typedef struct tie {
-    espl__home home;
-    bool is_linking;
-} tie;
-
 // Add the tree of an operand to those of a command. A pending operand has no tree yet, so that its
 // command has to be united with the one that makes it. An operand that is refused ties the command
 // to nothing.
-static inline void tie_to(const resolving *r, const espl__operand *operand, sights *seen, tie *out)
+// @param seen  flags of all operands that live, because a node with something in side arrays may move
+//              to another tree with all that it has.
+static inline void tie_to(const resolving *r, const espl__operand *operand, unsigned *seen,
+                          espl__home *home)
 {
     if (!espl__operand_is_living(operand)) {
-        out->is_linking |= espl__operand_is_pending(operand);
+        home->group |= espl__operand_is_pending(operand);
         return;
     }
     const uint32_t slot = operand->number, tree = r->trees[slot];
 
-    // A node with something in side arrays may move to another tree with all that it has.
-    seen->flags |= r->flags[slot];
-    if (out->home.tree == ESPL__NO_TREE) {
-        out->home = (espl__home){tree, slot};
+    *seen |= r->flags[slot];
+    if (home->tree == ESPL__NO_TREE) {
+        home->tree = tree;
+        home->slot = slot;
     }
-    out->is_linking |= out->home.tree != tree;
-}
-
-// Tell whether the transform in a payload has a stretch or user data, which are kept in side
-// arrays.
-static bool transform_has_extra(const resolving *r, const espl__entry *entry)
-{
-    const espl__extra extra = espl__extra_of(espl__entry_transform(r->lanes, entry));
-
-    return !espl__extra_is_default(&extra);
-}
-
-// What a kind of command may do.
-enum { HAS_TRANSFORM = 1, CHANGES_PLACEMENT = 2, WRITES = 4, CHANGES_SETS = 8 };
-
-// Creations and clones bring their sets with them, so that they change no set of a node that exists.
-static const uint8_t traits_of_kind[ESPL__COMMAND_KINDS] = {
-    [ESPL__COMMAND_INSTANTIATE] = HAS_TRANSFORM,
-    [ESPL__COMMAND_CREATE] = HAS_TRANSFORM,
-    [ESPL__COMMAND_PLACE] = HAS_TRANSFORM,
-    [ESPL__COMMAND_CHANGE] = CHANGES_PLACEMENT | CHANGES_SETS,
-    [ESPL__COMMAND_WRITE] = WRITES,
-    [ESPL__COMMAND_SET] = CHANGES_SETS,
-    [ESPL__COMMAND_ENABLE] = CHANGES_SETS,
-    [ESPL__COMMAND_DISABLE] = CHANGES_SETS,
-};
-
-// Tell whether a command may give a node something that is kept in side arrays. Only commands that
-// link a node or set its flags have inherit flags.
-static inline bool command_wants_side(const resolving *r, const espl__entry *entry, unsigned traits)
-{
-    const espl__command *const command = entry->command;
-
-    if (command->inherit != 0) {
-        return true;
-    }
-    if ((traits & HAS_TRANSFORM) != 0) {
-        return transform_has_extra(r, entry);
-    }
-    if ((traits & CHANGES_PLACEMENT) != 0) {
-        return command->place == ESPL__PLACEMENT_COMES;
-    }
-    return (traits & WRITES) != 0 && espl__write_has_extra((espl_write_kind)command->place);
+    home->group |= home->tree != tree;
 }
 
 // Note the trees of a command whose operands are resolved. The tree of a source is read, not
 // written.
-static inline void note_trees(const resolving *r, uint32_t number, sights *seen)
+static inline void note_trees(const resolving *r, uint32_t number, unsigned *seen)
 {
     const espl__entry *const entry = &r->entries[number];
-    const unsigned traits = traits_of_kind[entry->command->kind];
-    const bool is_source = entry->command->kind == ESPL__COMMAND_INSTANTIATE &&
-                           espl__operand_is_living(&entry->target);
-    tie t = {.home = {ESPL__NO_TREE, ESPL__NO_SLOT}};
+    espl__home home = {ESPL__NO_TREE, ESPL__NO_SLOT, 0};
 
-    if (is_source) {
-        seen->flags |= r->flags[entry->target.number];
+    if (entry->command->kind == ESPL__COMMAND_INSTANTIATE &&
+        espl__operand_is_living(&entry->target)) {
+        *seen |= r->flags[entry->target.number];
     } else {
-        tie_to(r, &entry->target, seen, &t);
+        tie_to(r, &entry->target, seen, &home);
     }
-    tie_to(r, &entry->parent, seen, &t);
-    tie_to(r, &entry->before, seen, &t);
-    r->homes[number] = t.home;
-    r->are_linking[number] = t.is_linking;
-    seen->wants_side = seen->wants_side || command_wants_side(r, entry, traits);
-    seen->traits |= traits;
+    tie_to(r, &entry->parent, seen, &home);
+    tie_to(r, &entry->before, seen, &home);
+    r->homes[number] = home;
 }
 
 // --- The stage ---
 
 // Resolve commands [begin, end) in three passes, each of which reads what the pass before it
 // prefetched.
-static inline void resolve_batch(const resolving *r, size_t begin, size_t end, sights *seen)
+static inline void resolve_batch(const resolving *r, size_t begin, size_t end, unsigned *seen)
 {
     for (size_t i = begin; i < end; ++i) {
         const espl__command *const command = r->entries[i].command;
@@ -257,7 +199,7 @@ static inline void resolve_batch(const resolving *r, size_t begin, size_t end, s
 static void resolve_range(void *context, size_t begin, size_t end)
 {
     resolving *const r = context;
-    sights seen = {0};
+    unsigned seen = 0;
 
     ESPL_CHECK(end <= r->ordered->entry_count);
     while (begin < end) {
@@ -267,11 +209,8 @@ static void resolve_range(void *context, size_t begin, size_t end)
         begin = stop;
     }
     // One store for each job, not for each command, because the workers share the line.
-    if (seen.wants_side || (seen.flags & ESPL__SLOT_SIDE) != 0) {
+    if ((seen & ESPL__SLOT_SIDE) != 0) {
         atomic_store_explicit(&r->wants_side, true, memory_order_relaxed);
-    }
-    if ((seen.traits & CHANGES_SETS) != 0) {
-        atomic_store_explicit(&r->changes_sets, true, memory_order_relaxed);
     }
 }
 
@@ -291,22 +230,22 @@ espl_status espl__stage_resolve(espl__stage_context *context, const espl__resolv
                    .trees = context->forest->tree,
                    .flags = context->forest->flags,
                    .pending_entries = espl__arena_take(arena, pendings, sizeof *r.pending_entries),
-                   .homes = espl__arena_take(arena, entries, sizeof *r.homes),
-                   .are_linking = espl__arena_take(arena, entries, sizeof *r.are_linking)};
+                   .homes = espl__arena_take(arena, entries, sizeof *r.homes)};
+    unsigned traits = 0;
 
-    if (r.pending_entries == NULL || r.homes == NULL || r.are_linking == NULL) {
+    if (r.pending_entries == NULL || r.homes == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-    atomic_init(&r.wants_side, false);
-    atomic_init(&r.changes_sets, false);
+    for (uint32_t i = 0; i < in->request->lane_count; ++i) {
+        traits |= r.lanes[i].traits;
+    }
+    atomic_init(&r.wants_side, (traits & ESPL__LANE_WANTS_SIDE) != 0);
     const espl_status status = espl__run_ranges(context->executor, context->hooks, resolve_range,
                                                 &r, entries, RESOLVE_GRAIN);
 
-    *out = (espl__resolved){.pending_entries = r.pending_entries,
-                            .homes = r.homes,
-                            .are_linking = r.are_linking,
-                            .wants_side = atomic_load_explicit(&r.wants_side, memory_order_relaxed),
-                            .changes_sets =
-                                atomic_load_explicit(&r.changes_sets, memory_order_relaxed)};
+    out->pending_entries = r.pending_entries;
+    out->homes = r.homes;
+    out->wants_side = atomic_load_explicit(&r.wants_side, memory_order_relaxed);
+    out->changes_sets = (traits & ESPL__LANE_CHANGES_SETS) != 0;
     return status;
 }

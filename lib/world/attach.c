@@ -76,7 +76,10 @@ static espl_status apply_attaching(espl_world *world, const attaching *a, size_t
         for (size_t i = 0; i < a->count; ++i) {
             commands[i] = espl__attach_command(a->children[i], a->parents[i], a->options);
         }
-        const espl__lane_view lane = {.commands = commands, .results = results, .count = a->count};
+        const espl__lane_view lane = {.commands = commands,
+                                      .results = results,
+                                      .count = a->count,
+                                      .traits = espl__command_traits(commands)};
 
         status = espl__apply_strictly(world, lane, refused);
     }

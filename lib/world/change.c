@@ -407,7 +407,11 @@ static espl_status play_placements(espl__change *c, const placing *p)
     espl_transform value = c->transform;
     unsigned char *const payload = (unsigned char *)&value;
     espl__lane_view lane = {
-        .commands = p->commands, .payloads = &payload, .results = p->results, .count = p->count};
+        .commands = p->commands,
+        .payloads = &payload,
+        .results = p->results,
+        .count = p->count,
+        .traits = c->placement == ESPL__PLACEMENT_COMES ? espl__transform_traits(&value) : 0};
     const espl_status status = play_lane(c, &lane);
 
     if (status != ESPL_OK && c->world->playback.applied.first_refused < p->count) {

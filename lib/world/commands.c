@@ -127,7 +127,8 @@ static espl__lane_view view_of(const espl__lane *lane)
                              .results = lane->results,
                              .count = espl__array_length(lane->commands),
                              .pending_count = lane->pending_count,
-                             .custom_count = lane->custom_count};
+                             .custom_count = lane->custom_count,
+                             .traits = lane->traits};
 }
 
 // Make the results of a playback readable, and remove the buffer from the queue of espl_sync().

@@ -99,7 +99,8 @@ static espl_status apply_making(espl_world *world, const espl__lane *lane, espl_
                                   .payloads = lane->payloads.blocks,
                                   .created = lane->created,
                                   .count = 1,
-                                  .pending_count = lane->pending_count};
+                                  .pending_count = lane->pending_count,
+                                  .traits = lane->traits};
     const espl_status status = espl__apply_lane(world, view);
 
     if (status >= 0 && out != NULL) {

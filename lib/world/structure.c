@@ -34,7 +34,9 @@ espl_status espl__apply_lane(espl_world *world, espl__lane_view lane)
 
 espl_status espl__apply_one(espl_world *world, const espl__command *command)
 {
-    return espl__apply_lane(world, (espl__lane_view){.commands = command, .count = 1});
+    return espl__apply_lane(world, (espl__lane_view){.commands = command,
+                                                     .count = 1,
+                                                     .traits = espl__command_traits(command)});
 }
 
 espl_status espl__apply_strictly(espl_world *world, espl__lane_view lane, size_t *refused)
