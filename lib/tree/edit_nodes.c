@@ -131,22 +131,18 @@ espl_status espl__edit_remove_transform(espl__edit *edit, uint32_t slot)
 
 // --- Templates ---
 
-// Append a node to the template that is being found. The source of a copy of a new node is that
-// node's source, so that each copy names an entity that existed before the playback.
-static bool push_template_node(espl__edit *edit, uint32_t slot, uint32_t parent)
+// A node of the template that is being found. The source of a copy of a new node is that node's
+// source, so that each copy names an entity that existed before the playback.
+static inline espl__template_node template_node(const espl__edit *edit, uint32_t slot,
+                                                uint32_t parent)
 {
     const uint32_t entity = edit->forest->links[slot].entity, number = entity & ~ESPL__MADE;
     const bool is_made = (entity & ESPL__MADE) != 0;
 
-    if (!ESPL__EDIT_RESERVE(edit, template_nodes, 1)) {
-        return false;
-    }
-    ESPL_ARRAY_PUSH(edit->template_nodes,
-                    (espl__template_node){.slot = slot,
-                                          .parent = parent,
-                                          .source = is_made ? edit->made[number].source : entity,
-                                          .original = is_made ? number : ESPL__NO_ENTITY});
-    return true;
+    return (espl__template_node){.slot = slot,
+                                 .parent = parent,
+                                 .source = is_made ? edit->made[number].source : entity,
+                                 .original = is_made ? number : ESPL__NO_ENTITY};
 }
 
 const espl__template espl__template_of_none = {
@@ -157,26 +153,41 @@ const espl__template espl__template_of_none = {
 espl_status espl__edit_find_template(espl__edit *edit, uint32_t slot, espl__template *out)
 {
     const espl__forest *const forest = edit->forest;
+    const espl__links *const links = forest->links;
+    uint32_t count = 1;
     unsigned flags = 0;
 
     espl__array_set_length(edit->template_nodes, 0);
-    if (!push_template_node(edit, slot, 0)) {
+    if (!ESPL__EDIT_RESERVE(edit, template_nodes, 1)) {
         return ESPL_ERR_NO_MEMORY;
     }
-    for (uint32_t i = 0; i < espl__array_length(edit->template_nodes); ++i) {
-        const uint32_t at = edit->template_nodes[i].slot;
+    espl__template_node *nodes = edit->template_nodes;
+    size_t room = espl__array_capacity(nodes);
+
+    nodes[0] = template_node(edit, slot, 0);
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t at = nodes[i].slot;
 
         flags |= forest->flags[at];
-        for (uint32_t child = forest->links[at].first_child; child != ESPL__NO_SLOT;
-             child = forest->links[child].next) {
-            if (!espl__slot_is(forest, child, ESPL__SLOT_FREE_LINK) &&
-                !push_template_node(edit, child, i)) {
-                return ESPL_ERR_NO_MEMORY;
+        for (uint32_t child = links[at].first_child; child != ESPL__NO_SLOT;
+             child = links[child].next) {
+            if (espl__slot_is(forest, child, ESPL__SLOT_FREE_LINK)) {
+                continue;
             }
+            if (count == room) {
+                espl__array_set_length(edit->template_nodes, count);
+                if (!ESPL__EDIT_RESERVE(edit, template_nodes, 1)) {
+                    return ESPL_ERR_NO_MEMORY;
+                }
+                nodes = edit->template_nodes;
+                room = espl__array_capacity(nodes);
+            }
+            nodes[count++] = template_node(edit, child, i);
         }
     }
-    *out = (espl__template){.count = (uint32_t)espl__array_length(edit->template_nodes),
-                            .nodes = edit->template_nodes,
+    espl__array_set_length(edit->template_nodes, count);
+    *out = (espl__template){.count = count,
+                            .nodes = nodes,
                             .has_side = (flags & ESPL__SLOT_SIDE) != 0,
                             .has_bare = (flags & ESPL__SLOT_BARE) != 0};
     return ESPL_OK;
