@@ -368,23 +368,25 @@ static void apply_part(void *context, size_t number)
 
 // --- Parts ---
 
-espl__part *espl__part_take(espl__stage_context *context, uint32_t number)
+// Make the part of a number. NULL: no memory.
+static ESPL__APART espl__part *make_part(espl__stage_context *context, uint32_t number)
 {
-    espl__part **const parts = context->memory.parts;
+    espl__part *const made = espl__heap_take(context->heap, ESPL__FOR_COMMANDS, 1, sizeof *made, 64);
 
-    ESPL_CHECK(number < ESPL__PARTS);
-    if (parts[number] == NULL) {
-        espl__part *const made =
-            espl__heap_take(context->heap, ESPL__FOR_COMMANDS, 1, sizeof *made, 64);
-
-        if (made == NULL) {
-            return NULL;
-        }
+    if (made != NULL) {
         *made = (espl__part){.number = number, .store = context->store};
         espl__edit_init(&made->edit, context->forest);
-        parts[number] = made;
+        context->memory.parts[number] = made;
     }
-    return parts[number];
+    return made;
+}
+
+espl__part *espl__part_take(espl__stage_context *context, uint32_t number)
+{
+    espl__part *const part = context->memory.parts[number];
+
+    ESPL_CHECK(number < ESPL__PARTS);
+    return part != NULL ? part : make_part(context, number);
 }
 
 // Take a part and empty its lists. NULL: no memory.

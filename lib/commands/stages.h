@@ -23,7 +23,7 @@ typedef struct espl__order_input {
 
 /// List the commands of all lanes in playback order, and take the custom commands out
 /// (stage_order.c).
-/// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY, ESPL_ERR_EXECUTOR.
+/// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
 espl_status espl__stage_order(espl__stage_context *context, const espl__order_input *in,
                               espl__ordered *out);
 
