@@ -405,21 +405,6 @@ static bool may_refer(const espl__store *store, const espl__planned *planned)
     return refers;
 }
 
-// The nodes that all parts made. @param largest  out: those of the part that made most.
-static size_t count_made_nodes(const espl__applied *applied, size_t *largest)
-{
-    size_t sum = 0;
-
-    *largest = 0;
-    for (uint32_t i = 0; i < applied->part_count; ++i) {
-        const size_t count = espl__array_length(applied->parts[i]->edit.made);
-
-        *largest = count > *largest ? count : *largest;
-        sum += count;
-    }
-    return sum;
-}
-
 // Take a batch for each command that made nodes, and their members. @return false: no memory.
 static bool take_batches(const reference_planner *p)
 {
@@ -439,18 +424,16 @@ static bool take_batches(const reference_planner *p)
     return all->batches != NULL && all->member_ends != NULL;
 }
 
-// Take the memory of the plan. @return false: no memory.
-static bool take_plan(reference_planner *p)
+// Take the memory of the plan. @param made_count  nodes that all parts made. @return false: no memory.
+static bool take_plan(reference_planner *p, size_t made_count)
 {
     espl__stage_context *const context = p->context;
     espl__arena *const arena = &context->arena;
     const size_t archetypes = espl__array_length(p->store->archetypes);
     const size_t sources = p->in->grouped->source_count;
     uint8_t *const refers = espl__arena_take(arena, archetypes, sizeof *refers);
-    size_t largest = 0;
 
-    (void)count_made_nodes(p->in->applied, &largest);
-    p->made_marks = espl__arena_take_zeroed(arena, largest, sizeof *p->made_marks);
+    p->made_marks = espl__arena_take_zeroed(arena, made_count, sizeof *p->made_marks);
     p->source_batches = espl__arena_take(arena, sources, sizeof *p->source_batches);
     if (refers == NULL || p->made_marks == NULL || p->source_batches == NULL || !take_batches(p) ||
         !espl__marks_reserve(context->heap, &context->memory.entity_marks,
@@ -574,16 +557,14 @@ static void list_lost_node(void *context, const espl__part *part, uint32_t numbe
 // List the dead nodes that are named. If the commands were carried out one by one, a dead made node
 // would have had an entity, and its handle would be in the row that names the node: the same is
 // written here.
-static bool list_all_lost(const reference_planner *p, size_t make_count)
+static bool list_all_lost(const reference_planner *p, const espl__planned *planned)
 {
     espl__arena *const arena = &p->context->arena;
     const espl__applied *const applied = p->in->applied;
     espl__references *const all = p->all;
-    size_t largest = 0;
-    const size_t made = count_made_nodes(applied, &largest);
+    const size_t made = planned->made_count, dead = made - planned->make_count;
 
-    ESPL_CHECK(made >= make_count);
-    const size_t dead = made - make_count;
+    ESPL_CHECK(made >= planned->make_count);
 
     if (dead == 0) {
         return true;
@@ -620,12 +601,12 @@ espl_status espl__references_plan(espl__stage_context *context, const espl__rese
     }
     // From here on espl__references_free() frees the fields, also where the plan fails.
     out->references = all;
-    bool is_done = take_plan(&p);
+    bool is_done = take_plan(&p, out->made_count);
 
     for (uint32_t part = 0; is_done && part < in->applied->part_count; ++part) {
         is_done = plan_part(&p, part);
     }
-    return is_done && list_all_lost(&p, out->make_count) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
+    return is_done && list_all_lost(&p, out) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
 
 void espl__references_free(espl__heap *heap, espl__references *references)

@@ -243,7 +243,7 @@ static void commit_stages(espl__playback *p, const espl__play_request *request,
                                    .overflowed = p->overflowed};
 
     espl__trace_stage(&p->trace, ESPL_STAGE_REPORT);
-    espl__stage_report(context, &in, report);
+    espl__stage_report(&in, report);
     espl__heap_allow(context->heap);
 }
 

@@ -189,7 +189,7 @@ static bool take_makes(row_planner *p, size_t most, size_t known_count, espl__ch
 // they get their entities.
 static espl_status list_makes(row_planner *p, const espl__reserve_input *in, espl__changed *memory)
 {
-    const size_t most = sum_made(p->applied);
+    const size_t most = p->out->made_count = sum_made(p->applied);
     espl_status status = ESPL_OK;
 
     if (most == 0) {

@@ -108,8 +108,7 @@ typedef struct espl__report_input {
 
 /// Write the result of each command, and the report (stage_report.c).
 /// @param report  {0}; NULL: only the results are written, of a request without custom commands.
-void espl__stage_report(const espl__stage_context *context, const espl__report_input *in,
-                        espl_report *report);
+void espl__stage_report(const espl__report_input *in, espl_report *report);
 
 // --- Part of the order stage (custom_commands.c) ---
 
