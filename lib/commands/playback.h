@@ -18,8 +18,8 @@
 // Stages 1 to 4 and reserve may fail. Then playback.c undoes the edits of the apply stage, the last
 // part first, and the world is as it was before. Stages 5 to 7 cannot fail and allocate nothing.
 //
-// Three records are shared on purpose, because splitting them would add cache misses: `espl__entry`
-// has fields of four stages, `espl__home` of two, and the places of `espl__copies` in the plan are
+// Some records are shared on purpose, because splitting them would add cache misses: `espl__entry`
+// has fields of four stages, the homes and groups of two, and the places of `espl__copies` in the plan are
 // written by the change stage. The field comments say which stage writes what.
 //
 // An immediate structural call is a playback of one command.
@@ -133,7 +133,15 @@ typedef struct espl__resolved {
 /// Commands that may depend on each other. No command depends on one of another group.
 typedef struct espl__group {
     uint32_t entry_begin, entry_end; // in espl__grouped.queue
+    // Written by the apply stage: the slots of the nursery for new nodes of the group. `nursery` is
+    // ESPL__NO_SLOT where the group copies what it edits: it is applied after the others, alone.
+    uint32_t nursery, nursery_end;
 } espl__group;
+
+static inline bool espl__group_is_alone(const espl__group *group)
+{
+    return group->nursery == ESPL__NO_SLOT;
+}
 
 /// A command in the order in which commands are applied.
 typedef struct espl__queued {
@@ -163,7 +171,7 @@ typedef struct espl__grouped {
     size_t source_count;
     size_t bucket_count;     // ESPL__COPY_KINDS for each node of each source
     const espl__queued *queue; // [entry_count] by group, in playback order in each
-    const espl__group *groups; // [group_count] in the order of their first commands
+    espl__group *groups; // [group_count] in the order of their first commands
     size_t group_count;
     bool wants_side; // a node of a source may have something in side arrays
 } espl__grouped;
@@ -211,20 +219,13 @@ typedef struct espl__nursery {
     bool has_side; // it has side arrays
 } espl__nursery;
 
-/// Slots of the nursery for the new nodes of a group.
-typedef struct espl__group_room {
-    uint32_t begin, end;
-    bool is_alone; // the group copies what it edits: it is applied after the others, alone
-} espl__group_room;
-
 /// Output of the apply stage. The trees are as the commands leave them; the stages that follow
 /// bring the store up to date.
 typedef struct espl__applied {
     espl__part *const *parts; // [part_count]
     uint32_t part_count;
     uint32_t *pending_slots; // [pending_count] of the made entity, or ESPL__NO_SLOT
-    uint32_t *coming;        // [touched_count] new nodes that come to a touched tree, upper bound
-    espl__group_room *rooms; // [group_count]
+    uint32_t *coming; // [touched_count] new nodes that come to a touched tree, upper bound
     espl__nursery nursery;
     uint32_t first_refused; // strict: index of the first refused command in its lane, or UINT32_MAX
 } espl__applied;

@@ -49,24 +49,27 @@ static uint32_t bound_of(const espl__grouped *grouped, const espl__entry *entry)
     return bound <= BOUND_LIMIT ? (uint32_t)bound : BOUND_LIMIT;
 }
 
+// The upper bound of the new nodes that come to a touched tree.
+static inline uint32_t *coming_to(const applying *s, const espl__tree *tree)
+{
+    ESPL_CHECK_FULL(tree->mark - 1 < s->in->grouped->touched_count);
+    return &s->out->coming[tree->mark - 1];
+}
+
 // Compute an upper bound of the new nodes of each command (made_count) and of each tree. A tree
 // with room for its bound needs no nursery.
 static void bound_new_nodes(const applying *s)
 {
-    const espl__forest *const forest = s->context->forest;
     const espl__ordered *const ordered = s->in->ordered;
-    uint32_t *const coming = s->out->coming;
-
     for (size_t i = 0; i < ordered->entry_count; ++i) {
         espl__entry *const entry = &ordered->entries[i];
         const uint32_t bound = bound_of(s->in->grouped, entry);
 
         entry->made_count = bound;
         if (bound != 0 && bound <= BOUND_LIMIT && espl__operand_is_living(&entry->parent)) {
-            const uint32_t tree = forest->tree[entry->parent.number];
-            uint32_t *const sum = &coming[forest->trees[tree].mark - 1];
+            uint32_t *const sum =
+                coming_to(s, espl__tree_of(s->context->forest, entry->parent.number));
 
-            ESPL_CHECK_FULL(forest->trees[tree].mark - 1 < s->in->grouped->touched_count);
             *sum = bound < UINT32_MAX / 2 - *sum ? *sum + bound : UINT32_MAX / 2;
         }
     }
@@ -83,30 +86,28 @@ static bool has_room(const applying *s, const espl__entry *entry)
     }
     const espl__tree *const t = espl__tree_of(s->context->forest, parent->number);
 
-    return t->capacity - t->used >= s->out->coming[t->mark - 1];
+    return t->capacity - t->used >= *coming_to(s, t);
 }
 
 // Bound the slots that each group needs in the nursery: none for a group that must be applied alone,
-// because that group grows the nursery itself. The number is in `end` of its room, at most
-// BOUND_LIMIT.
+// because that group grows the nursery itself. The number is in `nursery_end`, at most BOUND_LIMIT.
 static void bound_groups(const applying *s)
 {
     const espl__ordered *const ordered = s->in->ordered;
     const espl__home *const homes = s->in->resolved->homes;
-    espl__group_room *const rooms = s->out->rooms;
+    espl__group *const groups = s->in->grouped->groups;
 
-    memset(rooms, 0, s->in->grouped->group_count * sizeof *rooms);
     for (size_t i = 0; i < ordered->entry_count; ++i) {
         const espl__entry *const entry = &ordered->entries[i];
         const uint32_t bound = entry->made_count;
 
         if (bound == BOUND_UNKNOWN) {
-            rooms[homes[i].group].is_alone = true;
+            groups[homes[i].group].nursery = ESPL__NO_SLOT;
         } else if (bound != 0 && !has_room(s, entry)) {
-            espl__group_room *const room = &rooms[homes[i].group];
-            const uint32_t sum = room->end + bound;
+            espl__group *const group = &groups[homes[i].group];
+            const uint32_t sum = group->nursery_end + bound;
 
-            room->end = sum < BOUND_LIMIT ? sum : BOUND_LIMIT;
+            group->nursery_end = sum < BOUND_LIMIT ? sum : BOUND_LIMIT;
         }
     }
 }
@@ -115,19 +116,22 @@ static void bound_groups(const applying *s)
 // @return slots in all; SIZE_MAX: too many.
 static size_t divide_nursery(const applying *s, bool *has_alone)
 {
-    espl__group_room *const rooms = s->out->rooms;
     size_t sum = 0;
 
     bound_groups(s);
     for (size_t i = 0; i < s->in->grouped->group_count; ++i) {
-        const size_t here = rooms[i].is_alone ? 0 : rooms[i].end;
+        espl__group *const group = &s->in->grouped->groups[i];
+        const size_t here = group->nursery_end;
 
+        if (espl__group_is_alone(group)) {
+            *has_alone = true;
+            continue;
+        }
         if (here >= BOUND_LIMIT || sum + here >= BOUND_LIMIT) {
             return SIZE_MAX;
         }
-        rooms[i].begin = (uint32_t)sum;
-        rooms[i].end = (uint32_t)(sum + here);
-        *has_alone = *has_alone || rooms[i].is_alone;
+        group->nursery = (uint32_t)sum;
+        group->nursery_end = (uint32_t)(sum + here);
         sum += here;
     }
     return sum;
@@ -168,8 +172,10 @@ static espl_status open_nursery(const applying *s, size_t slots)
         forest->tree[slot] = forest->nursery;
     }
     for (size_t i = 0; i < s->in->grouped->group_count; ++i) {
-        s->out->rooms[i].begin += nursery->begin;
-        s->out->rooms[i].end += nursery->begin;
+        espl__group *const group = &s->in->grouped->groups[i];
+
+        group->nursery += espl__group_is_alone(group) ? 0 : nursery->begin;
+        group->nursery_end += nursery->begin;
     }
     return ESPL_OK;
 }
@@ -284,16 +290,16 @@ static void apply_group(const applying *s, espl__apply *a, uint32_t number, uint
 {
     const espl__queued *const queue = s->in->grouped->queue;
     const espl__group group = s->in->grouped->groups[number];
-    const espl__group_room room = s->out->rooms[number];
     espl__entry *const entries = s->in->ordered->entries;
     espl__edit *const edit = a->edit;
     const bool is_far = espl__forest_is_far(a->forest);
 
     ESPL_CHECK_FULL(number >= a->part->group_begin && number < a->part->group_end);
-    espl__edit_begin_group(edit, room.begin, room.end);
     // A group that is applied alone begins where the nursery ends, and grows it.
-    if (room.is_alone) {
+    if (a->is_alone) {
         espl__edit_begin_group(edit, s->out->nursery.end, s->out->nursery.end);
+    } else {
+        espl__edit_begin_group(edit, group.nursery, group.nursery_end);
     }
     for (uint32_t k = group.entry_begin; k < group.entry_end; ++k) {
         espl__entry *const entry = &entries[queue[k].entry];
@@ -327,7 +333,7 @@ static void apply_groups(const applying *s, espl__part *part, bool are_alone)
     const uint32_t end = s->in->grouped->groups[part->group_end - 1].entry_end;
 
     for (uint32_t i = part->group_begin; i < part->group_end && edit->status == ESPL_OK; ++i) {
-        if (s->out->rooms[i].is_alone == are_alone) {
+        if (espl__group_is_alone(&s->in->grouped->groups[i]) == are_alone) {
             apply_group(s, &a, i, end);
         }
     }
@@ -460,40 +466,24 @@ static espl_status divide_groups(const applying *s, bool has_alone)
 
 // --- The stage ---
 
-// Take the arrays of the output. Postcondition: nothing comes to a tree yet, and no pending entity
-// has a slot.
-static espl_status take_output(const applying *s)
-{
-    espl__arena *const arena = &s->context->arena;
-    const espl__grouped *const grouped = s->in->grouped;
-    const size_t pendings = s->in->ordered->pending_count, touched = grouped->touched_count;
-    espl__applied *const out = s->out;
-
-    // One piece for two arrays, because an immediate call pays for each.
-    uint32_t *const numbers = espl__arena_take(arena, pendings + touched, sizeof *numbers);
-
-    out->rooms = espl__arena_take(arena, grouped->group_count, sizeof *out->rooms);
-    if (numbers == NULL || out->rooms == NULL) {
-        return ESPL_ERR_NO_MEMORY;
-    }
-    out->coming = numbers;
-    out->pending_slots = numbers + touched;
-    memset(out->coming, 0, touched * sizeof *out->coming);
-    _Static_assert(ESPL__NO_SLOT == UINT32_MAX, "bytes 0xff are slots that do not exist");
-    memset(out->pending_slots, 0xff, pendings * sizeof *out->pending_slots);
-    out->nursery.has_side = s->in->resolved->wants_side || grouped->wants_side;
-    return ESPL_OK;
-}
-
 // Take all memory that is known to be needed, so that parts grow nothing but their own lists.
 static espl_status prepare_parts(const applying *s, bool *has_alone)
 {
     espl__stage_context *const context = s->context;
-    espl_status status = take_output(s);
+    const size_t pendings = s->in->ordered->pending_count;
+    const size_t touched = s->in->grouped->touched_count;
+    espl__applied *const out = s->out;
 
-    if (status != ESPL_OK) {
-        return status;
+    // One piece for two arrays. Nothing comes to a tree yet, and no pending entity has a slot.
+    out->coming = espl__arena_take(&context->arena, touched + pendings, sizeof *out->coming);
+    if (out->coming == NULL) {
+        return ESPL_ERR_NO_MEMORY;
     }
+    out->pending_slots = out->coming + touched;
+    memset(out->coming, 0, touched * sizeof *out->coming);
+    _Static_assert(ESPL__NO_SLOT == UINT32_MAX, "bytes 0xff are slots that do not exist");
+    memset(out->pending_slots, 0xff, pendings * sizeof *out->pending_slots);
+    out->nursery.has_side = s->in->resolved->wants_side || s->in->grouped->wants_side;
     bound_new_nodes(s);
     // Bounds first, because a tree has room only if it has room for all commands together.
     const size_t slots = divide_nursery(s, has_alone);
@@ -506,7 +496,7 @@ static espl_status prepare_parts(const applying *s, bool *has_alone)
                              context->forest->end + slots)) {
         return ESPL_ERR_NO_MEMORY;
     }
-    status = divide_groups(s, *has_alone);
+    const espl_status status = divide_groups(s, *has_alone);
     return status == ESPL_OK && (slots != 0 || *has_alone) ? open_nursery(s, slots) : status;
 }
 

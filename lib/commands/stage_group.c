@@ -59,7 +59,7 @@ static inline uint32_t touch(grouping *g, uint32_t tree)
     const uint32_t before = *mark, is_new = before == 0 ? 1 : 0;
     const uint32_t number = before + (end + 1) * is_new;
 
-    touched[end] = (espl__touched_tree){.tree = tree, .group = element};
+    touched[end] = (espl__touched_tree){tree, element};
     g->above[element] = element;
     g->element_count = element + is_new;
     g->touched_count = end + is_new;
@@ -308,7 +308,7 @@ static espl_status sort_entries(const grouping *g, size_t count, espl__grouped *
         return ESPL_ERR_NO_MEMORY;
     }
     for (size_t i = 0; i < count; ++i) {
-        groups[i].entry_end = 0;
+        groups[i] = (espl__group){0};
     }
     for (size_t i = 0; i < entries; ++i) {
         groups[homes[i].group].entry_end += 1;
