@@ -78,7 +78,7 @@ static inline bool espl__command_has_transform(const espl__command *command)
 
 /// What the commands of a lane may do, so that a playback need not ask each of them.
 enum {
-    ESPL__LANE_WANTS_SIDE = 1, ///< give a node something that is kept in side arrays
+    ESPL__LANE_WANTS_SIDE = 1,  ///< give a node something that is kept in side arrays
     ESPL__LANE_CHANGES_SETS = 2 ///< change the component set of a node that exists
 };
 

@@ -19,8 +19,8 @@
 // part first, and the world is as it was before. Stages 5 to 7 cannot fail and allocate nothing.
 //
 // Some records are shared on purpose, because splitting them would add cache misses: `espl__entry`
-// has fields of four stages, the homes and groups of two, and the places of `espl__copies` in the plan are
-// written by the change stage. The field comments say which stage writes what.
+// has fields of four stages, the homes and groups of two, and the places of `espl__copies` in the
+// plan are written by the change stage. The field comments say which stage writes what.
 //
 // An immediate structural call is a playback of one command.
 #ifndef ESPALIER_LIB_COMMANDS_PLAYBACK_H
@@ -169,9 +169,9 @@ typedef struct espl__grouped {
     size_t touched_count;
     const espl__source *sources; // [source_count]
     size_t source_count;
-    size_t bucket_count;     // ESPL__COPY_KINDS for each node of each source
+    size_t bucket_count;       // ESPL__COPY_KINDS for each node of each source
     const espl__queued *queue; // [entry_count] by group, in playback order in each
-    espl__group *groups; // [group_count] in the order of their first commands
+    espl__group *groups;       // [group_count] in the order of their first commands
     size_t group_count;
     bool wants_side; // a node of a source may have something in side arrays
 } espl__grouped;
@@ -225,7 +225,7 @@ typedef struct espl__applied {
     espl__part *const *parts; // [part_count]
     uint32_t part_count;
     uint32_t *pending_slots; // [pending_count] of the made entity, or ESPL__NO_SLOT
-    uint32_t *coming; // [touched_count] new nodes that come to a touched tree, upper bound
+    uint32_t *coming;        // [touched_count] new nodes that come to a touched tree, upper bound
     espl__nursery nursery;
     uint32_t first_refused; // strict: index of the first refused command in its lane, or UINT32_MAX
 } espl__applied;
@@ -251,7 +251,7 @@ typedef struct espl__planned {
     uint32_t *make_order; // [make_count] numbers of makes by bucket
     espl__copies *copies; // [copies_count] by bucket; their places are written by the change stage
     size_t make_count, copies_count;
-    size_t made_count; // nodes that all parts made, those that died included
+    size_t made_count;         // nodes that all parts made, those that died included
     espl__row_move *moves;     // [move_count] by chunk, then archetype, then row
     uint32_t *removals;        // [removal_count] entities
     espl__given_values *given; // [given_count]

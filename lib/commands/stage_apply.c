@@ -377,7 +377,8 @@ static void apply_part(void *context, size_t number)
 // Make the part of a number. NULL: no memory.
 static ESPL__APART espl__part *make_part(espl__stage_context *context, uint32_t number)
 {
-    espl__part *const made = espl__heap_take(context->heap, ESPL__FOR_COMMANDS, 1, sizeof *made, 64);
+    espl__part *const made =
+        espl__heap_take(context->heap, ESPL__FOR_COMMANDS, 1, sizeof *made, 64);
 
     if (made != NULL) {
         *made = (espl__part){.number = number, .store = context->store};

@@ -32,7 +32,7 @@ typedef struct grouping {
     espl__tree *trees;           // mark: number of a touched tree + 1
     espl__touched_tree *touched; // [touched_count]; room for one more: see touch()
     uint32_t touched_count;
-    espl__home *homes;  // [entry_count] group: of the resolve stage; the command's element; its group
+    espl__home *homes;  // [entry_count] `group`: of the resolve stage; then the element; the group
     uint32_t *above;    // [element_count] union-find; then the element's group
     uint32_t element_count;
     bool has_links;                    // some elements may be united

@@ -169,9 +169,8 @@ TEST_LOOP(opened_rows_are_given_in_any_pieces, 0, 20)
         order[other] = i;
     }
     const uint64_t version = fix.store.version;
-    espl__copies copies = {.archetype = named,
-                           .source = _i % 2 == 0 ? source : ESPL__NONE,
-                           .count = MANY};
+    espl__copies copies = {
+        .archetype = named, .source = _i % 2 == 0 ? source : ESPL__NONE, .count = MANY};
     const espl__new_rows rows = {.entities = entities, .order = order};
 
     espl__rows_open(&fix.store, &copies, 1);
