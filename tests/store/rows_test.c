@@ -206,6 +206,42 @@ TEST_LOOP(opened_rows_are_given_in_any_pieces, 0, 20)
     }
 }
 
+// Each chunk is written once, also where two lists have rows in it.
+TEST(lists_of_one_archetype_are_opened_together)
+{
+    enum { FIRST = MANY / 3 };
+    uint32_t sources[2], order[MANY];
+    espl_entity entities[MANY];
+
+    fixture_create(&fix, plain, sources, 2);
+    put(sources[0], weight, 0xfeed);
+    put(sources[1], weight, 0xbeef);
+    ck_ok(espl__entities_reserve(&fix.store, MANY));
+    ck_ok(espl__rows_reserve(&fix.store, named, MANY));
+    fix.heap.is_forbidden = true;
+    espl__entities_take(&fix.store, entities, MANY);
+    for (uint32_t i = 0; i < MANY; ++i) {
+        order[i] = MANY - 1 - i;
+    }
+    const espl__new_rows rows = {.entities = entities, .order = order};
+    const uint64_t version = fix.store.version;
+    espl__copies lists[2] = {
+        {.archetype = named, .source = sources[0], .begin = 0, .count = FIRST},
+        {.archetype = named, .source = sources[1], .begin = FIRST, .count = MANY - FIRST}};
+
+    espl__rows_open(&fix.store, lists, 2);
+    ck_assert_uint_eq(fix.store.version - version,
+                      (MANY + at(named)->capacity - 1) / at(named)->capacity);
+    espl__rows_copy(&fix.store, &rows, lists, 0, MANY);
+    fixture_settle(&fix);
+    for (uint32_t i = 0; i < MANY; ++i) {
+        const uint32_t index = entities[order[i]].index;
+
+        ck_assert_uint_eq(index_at(named, i), index);
+        ck_assert_uint_eq(get(index, weight), i < FIRST ? 0xfeed : 0xbeef);
+    }
+}
+
 // BUGS F15: nothing is indexed by entity where rows are meant.
 TEST(index_may_be_far_larger_than_the_rows)
 {
