@@ -29,63 +29,36 @@ static ESPL__APART void count_overflowed(espl__forest *forest, espl__context *co
     context->counts.overflowed += espl__writes_count_overflowed(forest, &writes);
 }
 
-// Compose as many slots of each range as the shortest one has, and remove the ranges that end.
-// Precondition: all elements up to the width have a range.
-static void compose_shortest(espl__forest *forest, espl__context *context, espl__tree_batch *batch)
+void espl__tree_batch_compose(espl__forest *forest, espl__context *context,
+                              espl__tree_batch *batch)
 {
     const espl__kernels *const kernels = forest->kernels;
-    uint32_t length = UINT32_MAX, count = 0;
+    const uint32_t length = batch->shortest;
+    uint32_t count = 0, shortest = UINT32_MAX;
 
-    for (uint32_t i = 0; i < batch->count; ++i) {
-        const uint32_t left = batch->ends[i] - batch->slots[i];
-
-        length = left < length ? left : length;
-    }
     ESPL_CHECK(batch->count != 0 && length != 0 && length < ESPL__BATCHED_SIZE);
     if (kernels->compose_ranges(forest->world, forest->local, forest->parent, batch->slots,
                                 length) != 0) {
         batch->has_alarm = true;
     }
+    for (uint32_t i = 0; batch->has_alarm && i < batch->count; ++i) {
+        if (batch->slots[i] + length == batch->ends[i]) {
+            count_overflowed(forest, context, batch, batch->ends[i] - 1, batch->entries[i]);
+        }
+    }
     for (uint32_t i = 0; i < batch->count; ++i) {
         const uint32_t next = batch->slots[i] + length, end = batch->ends[i];
-        const uint32_t entries = batch->entries[i];
+        const uint32_t entries = batch->entries[i], rest = end - next - 1; // of an end: UINT32_MAX
 
-        if (batch->has_alarm && next == end) {
-            count_overflowed(forest, context, batch, end - 1, entries);
-        }
         batch->slots[count] = next;
         batch->ends[count] = end;
         batch->entries[count] = entries;
         count += next < end ? 1 : 0;
+        shortest = rest < shortest ? rest : shortest;
     }
     batch->count = count;
-}
-
-void espl__tree_batch_add(espl__forest *forest, espl__context *context, espl__tree_batch *batch,
-                          uint32_t begin, const espl__tree_writes *writes)
-{
-    const espl__tree *const t = espl__tree_of(forest, begin);
-
-    ESPL_CHECK_FULL(!forest->is_edited && espl__tree_can_batch(forest, t));
-    ESPL_CHECK(batch->count < forest->kernels->width && begin > t->base &&
-               begin < t->base + t->used);
-    ESPL_CHECK(writes->count != 0 && writes->first < ESPL__HAS_NUMBERS);
-    if (batch->count == 0) {
-        batch->has_alarm = false;
-    }
-    batch->source = writes->source;
-    batch->all_slots = writes->slots - writes->first;
-    batch->limit = writes->first + writes->count;
-    batch->entries[batch->count] = writes->first;
-    if (writes->numbers != NULL) {
-        batch->all_numbers = writes->numbers - writes->first;
-        batch->entries[batch->count] |= ESPL__HAS_NUMBERS;
-    }
-    batch->slots[batch->count] = begin;
-    batch->ends[batch->count++] = t->base + t->used;
-    if (batch->count == forest->kernels->width) {
-        compose_shortest(forest, context, batch);
-    }
+    batch->shortest = shortest + 1;
+    batch->has_alarm = batch->has_alarm && count != 0;
 }
 
 // A batch that is at most half full is composed tree by tree, because the kernel for several ranges
@@ -98,7 +71,7 @@ void espl__tree_batch_finish(espl__forest *forest, espl__context *context, espl_
         for (uint32_t i = batch->count; i < kernels->width; ++i) {
             batch->slots[i] = batch->slots[0]; // composed several times to the same bits
         }
-        compose_shortest(forest, context, batch);
+        espl__tree_batch_compose(forest, context, batch);
     }
     for (uint32_t i = 0; i < batch->count; ++i) {
         const uint32_t begin = batch->slots[i], end = batch->ends[i];
@@ -110,4 +83,5 @@ void espl__tree_batch_finish(espl__forest *forest, espl__context *context, espl_
         }
     }
     batch->count = 0;
+    batch->has_alarm = false;
 }

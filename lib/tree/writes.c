@@ -223,24 +223,26 @@ static void advance(pass *p, uint32_t end)
 
 // Tell whether worlds of a tree are recomputed in a batch with other trees.
 static inline bool can_batch(const espl__forest *forest, const espl__context *context,
-                             uint32_t tree)
+                             const espl__tree *t)
 {
-    return context->batch != NULL && espl__tree_can_batch(forest, &forest->trees[tree]);
+    return context->batch != NULL && espl__tree_can_batch(forest, t);
 }
 
-// Recompute the worlds below the root of a tree, whose world is final: in a batch, or now. Both ways
-// add the same counts.
-static inline void follow_root(espl__forest *forest, espl__context *context, uint32_t tree,
-                               const espl__tree_writes *w, bool is_batched)
+// Recompute the worlds below a root, whose world is final: in a batch, or now. Both ways add the same
+// counts. @return true where a batch does it.
+ESPL__INLINE bool follow_root(espl__forest *forest, espl__context *context, uint32_t slot,
+                             const espl__tree_writes *w)
 {
-    const uint32_t base = forest->trees[tree].base;
+    const uint32_t tree = forest->tree[slot];
+    const espl__tree *const t = &forest->trees[tree];
 
-    if (is_batched) {
-        espl__count_tree(forest, context, tree);
-        espl__tree_batch_add(forest, context, context->batch, base + 1, w);
-    } else {
-        espl__propagate_below(forest, context, base);
+    if (!can_batch(forest, context, t)) {
+        espl__propagate_below(forest, context, slot);
+        return false;
     }
+    espl__count_tree(forest, context, tree);
+    espl__tree_batch_add(forest, context, slot + 1, slot + t->used, w);
+    return true;
 }
 
 // Recompute the worlds after all entries are stored. If the local of the root changed, all worlds
@@ -249,20 +251,20 @@ static inline void follow_root(espl__forest *forest, espl__context *context, uin
 static void follow(pass *p)
 {
     espl__forest *const forest = p->forest;
-    const uint32_t base = forest->trees[p->tree].base, begin = p->final;
+    const espl__tree *const t = &forest->trees[p->tree];
+    const uint32_t begin = p->final;
 
-    if (begin == base) {
-        forest->world[base] = forest->local[base];
+    if (begin == t->base) {
+        forest->world[begin] = forest->local[begin];
         p->context->counts.nodes_visited += 1;
         p->final = UINT32_MAX;
-        p->is_batched = can_batch(forest, p->context, p->tree);
-        follow_root(forest, p->context, p->tree, p->w, p->is_batched);
+        p->is_batched = follow_root(forest, p->context, begin, p->w);
     } else if (begin < p->end && p->context->counts.overflowed == p->overflowed &&
-               can_batch(forest, p->context, p->tree)) {
+               can_batch(forest, p->context, t)) {
         espl__count_swept(forest, p->context, p->tree, begin, p->end);
         p->final = UINT32_MAX;
         p->is_batched = true;
-        espl__tree_batch_add(forest, p->context, p->context->batch, begin, p->w);
+        espl__tree_batch_add(forest, p->context, begin, p->end, p->w);
     } else {
         advance(p, p->end);
     }
@@ -628,7 +630,7 @@ static ESPL__APART bool write_many(espl__forest *forest, espl__context *context,
 static inline espl_status put_root(espl__forest *forest, espl__context *context,
                                    const espl__tree_writes *w, espl__wide_pose local)
 {
-    const uint32_t slot = w->slots[0], tree = forest->tree[slot];
+    const uint32_t slot = w->slots[0];
 
     if (espl__wide_is_same(espl__wide_load(&forest->local[slot]), local)) {
         context->counts.writes_skipped += 1;
@@ -638,7 +640,7 @@ static inline espl_status put_root(espl__forest *forest, espl__context *context,
     context->counts.writes += 1;
     espl__wide_store(&forest->local[slot], local);
     espl__wide_store(&forest->world[slot], local);
-    follow_root(forest, context, tree, w, can_batch(forest, context, tree));
+    (void)follow_root(forest, context, slot, w);
     return ESPL_OK;
 }
 
@@ -651,8 +653,6 @@ static inline bool write_one(espl__forest *forest, espl__context *context,
     const espl__write_source *const source = w->source;
     const uint32_t slot = w->slots[0], number = espl__entry_number(w, 0);
     const void *value = espl__value_at(source, number);
-    const espl__counts *const now = &context->counts;
-    const uint64_t written = now->writes, kept = now->worlds_kept;
     espl_status status = ESPL_OK;
     espl_pose local;
     size_t size = 0;
@@ -672,14 +672,18 @@ static inline bool write_one(espl__forest *forest, espl__context *context,
     } else if (!espl__value_is_usual(source->kind, value)) {
         return false;
     }
-    if (espl__is_root(forest, slot) && espl__tree_is_single(forest, espl__tree_of(forest, slot))) {
+    if (espl__is_root(forest, slot)) {
         if (!espl__value_is_sound(value, false)) {
             return false;
         }
         status = put_root(forest, context, w, espl__wide_from(value));
-    } else if (!espl__pose_try_put(forest, context, slot, value, &status)) {
-        return false;
     } else {
+        const espl__counts *const now = &context->counts;
+        const uint64_t written = now->writes, kept = now->worlds_kept;
+
+        if (!espl__pose_try_put(forest, context, slot, value, &status)) {
+            return false;
+        }
         // An overflow is no result of an entry, because the context counts overflows.
         status = now->writes != written && now->worlds_kept == kept ? ESPL_OK
                                                                     : (espl_status)ESPL__UNCHANGED;
