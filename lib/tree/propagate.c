@@ -49,32 +49,27 @@ static bool copy_extra(espl__forest *forest, uint32_t slot)
     return is_changed;
 }
 
-// Recompute a node whose parent has a stretch, and that is exceptional for no other reason, as most
-// exceptional nodes are. @return true where its children see a change.
-static inline bool compose_stretched(espl__forest *forest, uint32_t slot)
-{
-    const espl__wide_pose world =
-        espl__world_below(forest, forest->parent[slot], espl__wide_load(&forest->local[slot]));
-    const bool is_moved = !espl__wide_is_same(espl__wide_load(&forest->world[slot]), world);
-
-    espl__wide_store(&forest->world[slot], world);
-    return is_moved;
-}
-
 // Recompute a root or an exceptional node. @return true where its children see a change.
 static bool compose_exceptional(espl__forest *forest, uint32_t slot)
 {
-    const bool is_root = espl__is_root(forest, slot);
+    const uint32_t parent = forest->parent[slot];
+    const bool copies = parent != ESPL__NO_SLOT && espl__slot_copies(forest, slot);
+    const bool is_stretched = copies && copy_extra(forest, slot);
+    espl__wide_pose world =
+        copies ? espl__wide_load(&forest->world[parent])
+               : espl__world_below(forest, parent, espl__wide_load(&forest->local[slot]));
 
-    if (!is_root && !espl__slot_is(forest, slot, ESPL__SLOT_BARE | ESPL__SLOT_KEEPS)) {
-        return compose_stretched(forest, slot);
+    if (!copies && parent != ESPL__NO_SLOT && espl__slot_is(forest, slot, ESPL__SLOT_KEEPS)) {
+        const espl__kept kept = espl__slot_kept(forest, slot);
+        espl_pose composed;
+
+        espl__wide_store(&composed, world);
+        espl__keep_parts(&composed, &kept);
+        world = espl__wide_load(&composed);
     }
-    const bool is_stretched =
-        !is_root && espl__slot_copies(forest, slot) && copy_extra(forest, slot);
-    const espl_pose world = espl__world_expected(forest, slot);
-    const bool is_moved = !espl__pose_is_same(&forest->world[slot], &world);
+    const bool is_moved = !espl__wide_is_same(espl__wide_load(&forest->world[slot]), world);
 
-    forest->world[slot] = world;
+    espl__wide_store(&forest->world[slot], world);
     return is_stretched || is_moved;
 }
 
@@ -171,14 +166,20 @@ static inline float compose_slots(espl__forest *forest, uint32_t begin, uint32_t
 }
 
 // Compose slots with exceptional ones among them: the ranges between these, and each of them by
-// itself.
-static ESPL__APART float compose_between(espl__forest *forest, uint32_t begin, uint32_t end)
+// itself. Its entries of side arrays are far from all else that a propagation reads, so that they are
+// prefetched before the slots below it are composed.
+static ESPL__APART float compose_between(espl__forest *forest, const espl__tree *tree,
+                                         uint32_t begin, uint32_t end)
 {
     float alarm = 0;
 
     for (uint32_t slot = begin; slot < end; ++slot) {
         const uint32_t next = find_flag(forest, slot, end, ESPL__SLOT_EXCEPTIONAL);
 
+        if (next < end && tree->side != NULL) {
+            espl__side_prefetch(tree->side, tree->capacity, next - tree->base);
+            espl__prefetch(&tree->side->extra[forest->parent[next] - tree->base]);
+        }
         alarm += compose_slots(forest, slot, next);
         if (next < end) {
             (void)compose_exceptional(forest, next);
@@ -195,7 +196,7 @@ static inline float compose_range(espl__forest *forest, const espl__tree *tree, 
 {
     espl__clear_stale(forest, begin, end);
     return tree->exceptional == 0 ? compose_slots(forest, begin, end)
-                                  : compose_between(forest, begin, end);
+                                  : compose_between(forest, tree, begin, end);
 }
 
 // Tell whether a propagation in a tree is divided among workers.
