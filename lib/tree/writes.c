@@ -104,18 +104,14 @@ espl_status espl__propagate_and_report(espl__forest *forest, espl__context *cont
 static ESPL__APART espl_status put_overflowing(espl__forest *forest, espl__context *context,
                                                uint32_t slot, const espl_pose *local)
 {
-    const uint32_t parent = forest->parent[slot];
-
-    ESPL_CHECK(parent != ESPL__NO_SLOT);
+    ESPL_CHECK(!espl__is_root(forest, slot));
     if (espl__pose_is_same(&forest->local[slot], local)) {
         context->counts.writes_skipped += 1;
         return ESPL_OK;
     }
-    context->counts.nodes_visited += 1;
     context->counts.writes += 1;
-    context->counts.overflowed += 1;
     forest->local[slot] = *local;
-    forest->world[slot] = espl__pose_compose(&forest->world[parent], NULL, local);
+    (void)espl__propagate_node(forest, context, slot);
     espl__propagate_below(forest, context, slot);
     return ESPL_OVERFLOW;
 }
@@ -179,14 +175,6 @@ espl_status espl__plain_write(espl__forest *forest, espl__context *context, uint
         (void)put_plain_local(forest, context, slot, &local);
     }
     return status;
-}
-
-// --- Entries ---
-
-// Return the kind of an entry.
-static espl_write_kind kind_at(const espl__write_source *source, uint32_t number)
-{
-    return source->writes != NULL ? source->writes[number].kind : source->kind;
 }
 
 // --- Many nodes of one tree ---
@@ -344,12 +332,14 @@ static espl_status write_checked(pass *p, uint32_t slot, espl_write_kind kind,
 // Carry out one entry. @return its result, with ESPL__UNCHANGED where no world below follows.
 static espl_status write_entry(pass *p, uint32_t slot, uint32_t number)
 {
-    const espl_write_kind kind = kind_at(p->w->source, number);
+    const espl__write_source *const source = p->w->source;
+    const espl_write_kind kind =
+        source->writes != NULL ? source->writes[number].kind : source->kind;
     const espl__counts before = p->context->counts, *const now = &p->context->counts;
     espl_write_value value;
     espl_status status = ESPL_OK;
 
-    espl__write_load(&value, kind, espl__value_at(p->w->source, number));
+    espl__write_load(&value, kind, espl__value_at(source, number));
     if (!p->sweeps && espl__write_is_usual(p->forest, slot, kind, &value)) {
         status = espl__pose_put(p->forest, p->context, slot, &value);
         // An overflow is no result of an entry, because the context counts overflows.
