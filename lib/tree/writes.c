@@ -217,13 +217,15 @@ static inline bool can_batch(const espl__forest *forest, const espl__context *co
 }
 
 // Recompute the worlds below a root, whose world is final: in a batch, or now. Both ways add the same
-// counts. @return true where a batch does it.
+// counts. The root is counted here as well, because the count is then loaded once: after a store of
+// another width to it, a load would stall. @return true where a batch does it.
 ESPL__INLINE bool follow_root(espl__forest *forest, espl__context *context, uint32_t slot,
                              const espl__tree_writes *w)
 {
     const uint32_t tree = forest->tree[slot];
     const espl__tree *const t = &forest->trees[tree];
 
+    context->counts.nodes_visited += 1;
     if (!can_batch(forest, context, t)) {
         espl__propagate_below(forest, context, slot);
         return false;
@@ -244,7 +246,6 @@ static void follow(pass *p)
 
     if (begin == t->base) {
         forest->world[begin] = forest->local[begin];
-        p->context->counts.nodes_visited += 1;
         p->final = UINT32_MAX;
         p->is_batched = follow_root(forest, p->context, begin, p->w);
     } else if (begin < p->end && p->context->counts.overflowed == p->overflowed &&
@@ -626,7 +627,6 @@ static inline espl_status put_root(espl__forest *forest, espl__context *context,
         context->counts.writes_skipped += 1;
         return (espl_status)ESPL__UNCHANGED;
     }
-    context->counts.nodes_visited += 1;
     context->counts.writes += 1;
     espl__wide_store(&forest->local[slot], local);
     espl__wide_store(&forest->world[slot], local);
