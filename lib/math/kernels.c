@@ -248,7 +248,7 @@ const espl__kernels *espl__kernels_best(void)
 
 bool espl__kernels_exist(const char *name)
 {
-    static const char *const names[] = {"scalar", "sse2", "avx2", "avx512", "neon"};
+    static const char *const names[] = {"scalar", "sse2", "avx2", "avx512", "neon", "simd128"};
 
     ESPL_CHECK(name != NULL);
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {

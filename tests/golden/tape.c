@@ -152,7 +152,7 @@ static void end(tape *t, sums *all)
 
 static void list_kernels(void)
 {
-    static const char *const names[] = {"scalar", "sse2", "avx2", "avx512", "neon"};
+    static const char *const names[] = {"scalar", "sse2", "avx2", "avx512", "neon", "simd128"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         const espl_world_def def = {.kernels = names[i]};

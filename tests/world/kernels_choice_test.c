@@ -107,6 +107,7 @@ TEST(unknown_kernels_are_refused_and_the_log_says_so)
     refuses("", ESPL_ERR_ARGUMENT);
     refuses("sse9", ESPL_ERR_ARGUMENT);
     refuses(strcmp(widest_kernels(), "neon") == 0 ? "avx2" : "neon", ESPL_ERR_UNSUPPORTED);
+    refuses(strcmp(widest_kernels(), "simd128") == 0 ? "avx2" : "simd128", ESPL_ERR_UNSUPPORTED);
     setenv("ESPALIER_KERNELS", "scala", 1);
     refuses(NULL, ESPL_ERR_ARGUMENT);
     unsetenv("ESPALIER_KERNELS");
