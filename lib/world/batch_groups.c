@@ -33,15 +33,12 @@ espl_status espl__batch_run(espl__batch *b, espl__range_function function, size_
 
 // --- Order ---
 
-// Sort slots [begin, begin + count) and write the numbers of their entries.
-// @param count  0: nothing is left to sort.
+// Write sorted keys as slots [begin, begin + count) and the numbers of their entries.
 static void store_sorted(espl__batch *b, size_t begin, size_t count)
 {
     espl__slot_key *keys = b->keys + begin, *spare = b->spare_keys + begin;
 
-    if (count != 0) {
-        espl__slot_keys_sort(&b->world->forest, &keys, &spare, count);
-    }
+    espl__slot_keys_sort(&keys, &spare, count);
     for (size_t i = 0; i < count; ++i) {
         b->slots[begin + i] = keys[i].slot;
         b->numbers[begin + i] = keys[i].number;
@@ -53,15 +50,14 @@ size_t espl__batch_sort(espl__batch *b)
     const size_t begin = b->end;
     size_t end = begin;
 
-    ESPL_CHECK(!b->is_sorted && b->sum.count == 0 && b->resolved == b->entries->count);
+    ESPL_CHECK(!b->is_sorted && b->group_count == 0 && b->resolved == b->entries->count);
     for (size_t i = begin; i < b->entries->count; ++i) {
-        if (b->slots[i] != ESPL__NO_SLOT) {
-            b->keys[end++] = (espl__slot_key){b->slots[i], (uint32_t)i};
-        }
+        b->keys[end] = (espl__slot_key){b->slots[i], (uint32_t)i};
+        end += b->slots[i] != ESPL__NO_SLOT ? 1 : 0;
     }
     store_sorted(b, begin, end - begin);
     b->is_sorted = true;
-    b->sum.limit = 0;
+    b->limit = 0;
     return end;
 }
 
@@ -78,33 +74,43 @@ static void sort_group(espl__batch *b, espl__write_group *g)
 
 // --- Forming ---
 
-// Return the group of the tree that entry `at` writes to.
+// Find the entries of the tree that entry `at` writes to. Their end is found by branches, not by selected
+// values, so that later groups are looked up before the header of this tree has come.
+// @param g  out: `lowest` and `ascends`.
 // @param ascend  all slots do. Then only the last one of as many entries as the tree has nodes is looked
 //        at first, because most batches of many writes have an entry for each node of a tree.
-static inline espl__write_group group_at(const uint32_t *slots, size_t at, size_t end,
-                                         const espl__tree *t, bool ascend)
+// @return the first entry behind them.
+static inline size_t end_of_group(espl__write_group *g, const uint32_t *slots, size_t at,
+                                  size_t end, const espl__tree *t, bool ascend)
 {
-    const uint32_t base = t->base, capacity = t->capacity, live = t->live;
-    espl__write_group g = {.begin = (uint32_t)at, .lowest = slots[at], .ascends = true};
-    uint32_t before = slots[at];
+    const uint32_t base = t->base, capacity = t->capacity;
+    const size_t whole = at + t->live;
+    uint32_t before = slots[at], lowest = before;
+    bool ascends = true;
 
-    if (ascend && live <= end - at && slots[at + live - 1] - base < capacity) {
-        at += live;
+    g->lowest = lowest;
+    g->ascends = true;
+    at += 1;
+    if (at == end || slots[at] - base >= capacity) {
+        return at;
+    }
+    if (ascend) {
+        if (whole <= end && slots[whole - 1] - base < capacity) {
+            at = whole;
+        }
+        while (at < end && slots[at] - base < capacity) {
+            at += 1;
+        }
+        return at;
     }
     for (; at < end && slots[at] - base < capacity; ++at) {
-        g.lowest = slots[at] < g.lowest ? slots[at] : g.lowest;
-        g.ascends = g.ascends && slots[at] >= before;
+        lowest = slots[at] < lowest ? slots[at] : lowest;
+        ascends = ascends && slots[at] >= before;
         before = slots[at];
     }
-    g.count = (uint32_t)at - g.begin;
-    return g;
-}
-
-// Weight of a group: the nodes of its tree, because a write may visit all of them, and a cost for each
-// entry.
-static inline uint64_t group_weight(const espl__tree *t, const espl__write_group *g)
-{
-    return t->live + (uint64_t)ESPL__ENTRY_COST * g->count;
+    g->lowest = lowest;
+    g->ascends = ascends;
+    return at;
 }
 
 // Prefetch what form_groups() reads of later entries: the number of the tree of one, and the header of a
@@ -129,8 +135,10 @@ static size_t form_groups(espl__batch *b, size_t end, bool is_last)
 {
     const espl__forest *const forest = &b->world->forest;
     const uint32_t *const slots = b->slots;
-    const bool ascend = !b->is_unordered || b->is_sorted, is_far = espl__forest_is_far(forest);
-    espl__group_sum sum = b->sum;
+    const bool has_numbers = b->is_sorted, ascend = !b->is_unordered || has_numbers;
+    const bool is_far = espl__forest_is_far(forest);
+    espl__write_group *g = &b->groups[b->group_count];
+    uint32_t limit = b->limit;
     size_t at = b->end;
 
     while (at < end) {
@@ -140,55 +148,49 @@ static size_t form_groups(espl__batch *b, size_t end, bool is_last)
         }
         const espl__tree *const t = espl__tree_of(forest, slots[at]);
 
-        if (t->base < sum.limit || (!is_last && t->side != NULL)) {
+        if (t->base < limit || (!is_last && t->side != NULL)) {
             break;
         }
-        if (sum.piece >= b->world->job_cost) {
-            b->cuts[++sum.cut_count] = (uint32_t)sum.count;
-            sum.piece = 0;
-        }
-        espl__write_group *const g = &b->groups[sum.count++];
+        const size_t begin = at;
 
-        *g = group_at(slots, at, end, t, ascend);
-        g->has_numbers = b->is_sorted;
-        at += g->count;
+        at = end_of_group(g, slots, begin, end, t, ascend);
+        g->begin = (uint32_t)begin;
+        g->count = (uint32_t)(at - begin);
+        g->has_numbers = has_numbers;
+        g->is_done = false;
         if (is_far) {
             prefetch_headers(forest, slots, at, end, g->count);
         }
-        sum.weight += group_weight(t, g);
-        sum.piece += group_weight(t, g);
-        sum.limit = t->base + t->capacity;
+        limit = t->base + t->capacity;
+        g += 1;
     }
-    b->sum = sum;
+    b->group_count = (size_t)(g - b->groups);
+    b->limit = limit;
     return at;
 }
 
 bool espl__batch_add_groups(espl__batch *b, size_t end, bool is_last)
 {
-    const espl__group_sum before = b->sum;
+    const size_t before = b->group_count;
+    const uint32_t limit = b->limit;
 
     ESPL_CHECK(b->end <= end && end <= b->resolved);
-    if (before.count == 0) {
-        b->cuts[0] = 0;
-    }
     const bool is_whole = form_groups(b, end, is_last) == end;
-    const bool is_enough = is_last || b->sum.count - before.count > 1;
+    const bool is_enough = is_last || b->group_count - before > 1;
 
     ESPL_CHECK(!b->is_sorted || is_whole);
     if (!is_whole || !is_enough) {
-        b->sum = before;
+        b->group_count = before;
+        b->limit = limit;
         return false;
     }
     b->end = end;
     if (!is_last) {
-        const espl__write_group *const g = &b->groups[b->sum.count - 1];
-        const espl__tree *const t = espl__tree_of(&b->world->forest, g->lowest);
+        const espl__write_group *const g = &b->groups[b->group_count - 1];
 
         b->end = g->begin;
-        b->sum.count -= 1;
-        b->sum.weight -= group_weight(t, g);
-        b->sum.piece -= group_weight(t, g);
-        b->sum.limit = t->base;
+        b->limit = espl__tree_of(&b->world->forest, g->lowest)->base;
+        b->group_count -= 1;
     }
     return true;
 }
@@ -200,7 +202,7 @@ static void drop_sides(const espl__batch *b)
 {
     espl__forest *const forest = &b->world->forest;
 
-    for (size_t i = 0; i < b->sum.count; ++i) {
+    for (size_t i = 0; i < b->group_count; ++i) {
         espl__tree_drop_side(forest, forest->tree[b->groups[i].lowest]);
     }
 }
@@ -210,7 +212,7 @@ espl_status espl__batch_ensure_sides(espl__batch *b)
     const espl__forest *const forest = &b->world->forest;
     espl_status status = ESPL_OK;
 
-    for (size_t g = 0; b->wants_side && g < b->sum.count && status == ESPL_OK; ++g) {
+    for (size_t g = 0; b->wants_side && g < b->group_count && status == ESPL_OK; ++g) {
         const espl__write_group *const at = &b->groups[g];
         const uint32_t tree = forest->tree[at->lowest], end = at->begin + at->count;
         bool is_wanted = false;
@@ -233,7 +235,7 @@ static void mark_due_trees(const espl__batch *b)
 {
     espl__forest *const forest = &b->world->forest;
 
-    for (size_t i = 0; i < b->sum.count; ++i) {
+    for (size_t i = 0; i < b->group_count; ++i) {
         const uint32_t tree = forest->tree[b->groups[i].lowest];
 
         if ((forest->trees[tree].flags & ESPL__TREE_DUE) != 0) {
@@ -247,7 +249,7 @@ static void mark_due_trees(const espl__batch *b)
 
 // Write the entries of one tree. Postcondition: its world transforms are up to date, or it is in
 // context->batch and will be at espl__tree_batch_finish().
-static void write_group(espl__batch *b, espl__write_group *g, espl__context *context)
+static inline void write_group(espl__batch *b, espl__write_group *g, espl__context *context)
 {
     ESPL_CHECK_FULL(!g->is_done && g->count != 0 && g->begin + g->count <= b->end);
     espl__forest *const forest = &b->world->forest;
@@ -267,7 +269,7 @@ static void write_group(espl__batch *b, espl__write_group *g, espl__context *con
     if (espl__tree_write(forest, context, &writes)) {
         b->has_remarks = true;
     }
-    if (espl__tree_of(forest, g->lowest)->side != NULL) {
+    if (espl__slot_is(forest, g->lowest, ESPL__SLOT_SIDE)) {
         context->has_sides_to_drop = true;
     }
     g->is_done = true;
@@ -362,32 +364,50 @@ static void write_groups(espl__batch *b, size_t begin, size_t end)
 static void write_pieces(void *context, size_t begin, size_t end)
 {
     espl__batch *const b = context;
-    const size_t last = end <= b->sum.cut_count ? b->cuts[end] : b->sum.count;
+    const size_t last = end <= b->cut_count ? b->cuts[end] : b->group_count;
 
-    ESPL_CHECK(begin < end && end <= b->sum.cut_count + 1);
+    ESPL_CHECK(begin < end && end <= b->cut_count + 1);
 
     write_groups(b, b->cuts[begin], last);
+}
+
+// Add up the weights of groups, and cut them into pieces. The weight of a group is the nodes of its tree,
+// because a write may visit all of them, and a cost for each entry.
+// @param weight  out: of all groups.
+// @return the number of trees that are large enough to be divided among workers.
+static size_t cut_groups(espl__batch *b, uint64_t *weight)
+{
+    const espl__forest *const forest = &b->world->forest;
+    size_t large_count = 0;
+    uint64_t piece = 0;
+
+    for (size_t i = 0; i < b->group_count; ++i) {
+        const uint32_t live = espl__tree_of(forest, b->groups[i].lowest)->live;
+        const uint64_t own = live + (uint64_t)ESPL__ENTRY_COST * b->groups[i].count;
+
+        if (piece >= b->world->job_cost) {
+            b->cuts[++b->cut_count] = (uint32_t)i;
+            piece = 0;
+        }
+        piece += own;
+        *weight += own;
+        large_count += live / 2 >= forest->grain ? 1 : 0;
+    }
+    return large_count;
 }
 
 // Write the trees that are large enough to be divided among workers, one after the other, each on
 // all workers. Only where they are fewer than twice the workers: many large trees keep all workers
 // busy by themselves.
-static void write_large_trees(espl__batch *b)
+static void write_large_trees(espl__batch *b, size_t large_count)
 {
     const espl__forest *const forest = &b->world->forest;
     espl__context context = {.workers = forest->context.workers, .is_job = true};
-    size_t large_count = 0;
 
-    if (espl__executor_is_serial(&b->world->executor)) {
-        return;
-    }
-    for (size_t i = 0; i < b->sum.count; ++i) {
-        large_count += espl__tree_of(forest, b->groups[i].lowest)->live / 2 >= forest->grain;
-    }
     if (large_count == 0 || large_count / 2 >= b->world->executor.worker_count) {
         return;
     }
-    for (size_t i = 0; i < b->sum.count; ++i) {
+    for (size_t i = 0; i < b->group_count; ++i) {
         if (espl__tree_of(forest, b->groups[i].lowest)->live / 2 >= forest->grain) {
             write_group(b, &b->groups[i], &context);
         }
@@ -397,16 +417,22 @@ static void write_large_trees(espl__batch *b)
 
 void espl__batch_write_groups(espl__batch *b)
 {
-    ESPL_CHECK(!b->world->is_playing);
-    const size_t pieces = b->sum.count != 0 ? b->sum.cut_count + 1 : 0;
-    const bool is_small = b->sum.weight < b->world->wake_cost;
-    const size_t jobs = is_small || espl__executor_is_serial(&b->world->executor) ? 1 : WRITE_JOBS;
+    const bool is_serial = espl__executor_is_serial(&b->world->executor);
+    uint64_t weight = 0;
 
+    ESPL_CHECK(!b->world->is_playing);
+    b->cuts[0] = 0;
+    b->cut_count = 0;
     espl__heap_forbid(&b->world->heap);
-    write_large_trees(b);
+    if (!is_serial) {
+        write_large_trees(b, cut_groups(b, &weight));
+    }
+    const size_t pieces = b->group_count != 0 ? b->cut_count + 1 : 0;
+    const size_t jobs = weight < b->world->wake_cost ? 1 : WRITE_JOBS;
+
     // An executor that lost a job may have run others: groups that are done are skipped.
     if (espl__batch_run(b, write_pieces, pieces, (pieces + jobs - 1) / jobs) != ESPL_OK) {
-        write_groups(b, 0, b->sum.count);
+        write_groups(b, 0, b->group_count);
     }
     if (b->has_sides_to_drop) {
         drop_sides(b);
@@ -415,5 +441,5 @@ void espl__batch_write_groups(espl__batch *b)
         mark_due_trees(b);
     }
     espl__heap_allow(&b->world->heap);
-    b->sum = (espl__group_sum){.limit = b->sum.limit};
+    b->group_count = 0;
 }

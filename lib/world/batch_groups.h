@@ -22,15 +22,6 @@ typedef struct espl__write_group {
     bool is_done;
 } espl__write_group;
 
-/// How many groups there are, and what they cost.
-typedef struct espl__group_sum {
-    size_t count;
-    size_t cut_count;
-    uint64_t weight; // of all groups
-    uint64_t piece;  // of those since the last cut
-    uint32_t limit;  // end of the range of the last tree
-} espl__group_sum;
-
 /// A batch under way. Arrays lie in world->write_scratch. Jobs write only the atomic fields, and
 /// elements of arrays that belong to their range.
 typedef struct espl__batch {
@@ -45,9 +36,11 @@ typedef struct espl__batch {
     size_t end;                        // entries that are in a group, or in none for good
     bool has_windows;                  // entries may be written before later ones are looked up
     bool is_sorted;                    // from an entry at or before `end` on
-    espl__write_group *groups;         // [sum.count]
-    uint32_t *cuts;                    // [sum.cut_count + 1] groups at which a piece begins
-    espl__group_sum sum;
+    espl__write_group *groups;         // [group_count]
+    size_t group_count;
+    uint32_t limit; // end of the range of the last tree
+    uint32_t *cuts; // [cut_count + 1] groups at which a piece begins
+    size_t cut_count;
     _Atomic bool is_unordered; // slots do not ascend, or some entry has none
     _Atomic bool is_mixed, wants_side, has_missing, has_remarks, has_sides_to_drop, has_due;
     bool looks_for_zeros;  // of whole transforms, because the log hook takes remarks

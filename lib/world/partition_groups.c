@@ -284,7 +284,7 @@ static void put_sorted(espl__partition *p, size_t pieces, uint32_t *at)
         }
     }
     ESPL_CHECK(count != 0 && count <= p->row_count);
-    espl__slot_keys_sort(&p->world->forest, &p->keys, &p->spare_keys, count);
+    espl__slot_keys_sort(&p->keys, &p->spare_keys, count);
     for (size_t i = 0; i < count; ++i) {
         const uint32_t number = p->keys[i].number / ESPL__CHUNK_ROWS;
         const uint32_t row = p->keys[i].number % ESPL__CHUNK_ROWS;

@@ -1,35 +1,42 @@
 // SPDX-License-Identifier: MIT
-// The sort of lib/world/slot_sort.h. Keys whose trees ascend are sorted by a table of the slots of one
-// tree; others by a stable radix sort, least significant byte first. A byte in which all keys agree takes
-// no pass. A radix sort mispredicts no branches, as a comparison sort does, and its time does not depend
-// on the order of the keys.
+// The sort of lib/world/slot_sort.h: a stable radix sort, least significant digit first, of the bits in
+// which slots differ. A radix sort mispredicts no branches, as a comparison sort does, and its time does
+// not depend on the order of the keys.
 #include "lib/world/slot_sort.h"
 
 #include "lib/base/trap.h"
 
 #include <string.h>
 
-enum { SLOT_DIGITS = 4, SLOT_BUCKETS = 256 };
+// Bounds of the bits of a digit. More make fewer passes; 2048 counts of buckets are a fraction of the
+// first-level cache.
+enum { FEWEST_BITS = 4, MOST_BITS = 11 };
 
-// Byte of a slot; digit 0 is the least significant.
-static uint32_t byte_of(espl__slot_key key, unsigned digit)
+// Return the number of bits of a value: 0 for 0.
+static unsigned bits_of(uint32_t value)
 {
-    ESPL_CHECK_FULL(digit < SLOT_DIGITS);
-    return (key.slot >> (8 * digit)) & 0xffu;
+    unsigned bits = 0;
+
+    for (; value != 0; value >>= 1) {
+        bits += 1;
+    }
+    return bits;
 }
 
-// Copy the keys in the order of one byte.
-static void scatter_by_byte(espl__slot_key *to, const espl__slot_key *from, uint32_t count,
-                            unsigned digit)
+// Copy the keys in the order of one digit.
+static void scatter_by_digit(espl__slot_key *to, const espl__slot_key *from, uint32_t count,
+                             unsigned shift, unsigned bits)
 {
-    uint32_t ends[SLOT_BUCKETS] = {0}, sum = 0;
+    uint32_t ends[1u << MOST_BITS], sum = 0;
+    const uint32_t mask = (UINT32_C(1) << bits) - 1;
 
-    ESPL_CHECK(to != from);
+    ESPL_CHECK(to != from && bits <= MOST_BITS);
+    memset(ends, 0, (mask + 1) * sizeof *ends);
     for (uint32_t i = 0; i < count; ++i) {
-        ends[byte_of(from[i], digit)] += 1;
+        ends[(from[i].slot >> shift) & mask] += 1;
     }
     // Prefix sums: where the next key of a bucket goes.
-    for (uint32_t bucket = 0; bucket < SLOT_BUCKETS; ++bucket) {
+    for (uint32_t bucket = 0; bucket <= mask; ++bucket) {
         const uint32_t here = ends[bucket];
 
         ends[bucket] = sum;
@@ -37,51 +44,13 @@ static void scatter_by_byte(espl__slot_key *to, const espl__slot_key *from, uint
     }
     ESPL_CHECK(sum == count);
     for (uint32_t i = 0; i < count; ++i) {
-        to[ends[byte_of(from[i], digit)]++] = from[i];
+        to[ends[(from[i].slot >> shift) & mask]++] = from[i];
     }
 }
 
-// Sort keys whose trees ascend already, as when a caller writes one tree after the other, each in its
-// own order. A table of the slots of one tree takes a tenth of the time of a sort of all keys.
-// @param numbers  [2 * count] scratch.
-// @return false where the keys are not like this, or few of a tree; then they are in another order, in
-//         which keys of one slot have kept theirs.
-static bool sort_tree_by_tree(const espl__forest *forest, espl__slot_key *keys, size_t count,
-                              uint32_t *numbers)
-{
-    enum { SPARSE = 16 };
-    uint32_t limit = 0;
-
-    for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        const espl__tree *const t = espl__tree_of(forest, keys[begin].slot);
-
-        while (end < count && keys[end].slot - t->base < t->used) {
-            end += 1;
-        }
-        if (t->base < limit || t->used > 2 * count || t->used > SPARSE * (end - begin)) {
-            return false;
-        }
-        limit = t->base + t->used;
-        memset(numbers, 0xff, t->used * sizeof *numbers);
-        for (size_t i = begin; i < end; ++i) {
-            uint32_t *const number = &numbers[keys[i].slot - t->base];
-
-            if (*number != UINT32_MAX) {
-                return false; // two entries for one node
-            }
-            *number = keys[i].number;
-        }
-        for (uint32_t i = 0; begin < end; ++i) {
-            if (numbers[i] != UINT32_MAX) {
-                keys[begin++] = (espl__slot_key){t->base + i, numbers[i]};
-            }
-        }
-    }
-    return true;
-}
-
-// Sort by the bytes of the slots in which they differ.
-static void sort_by_bytes(espl__slot_key **keys, espl__slot_key **spare, size_t count)
+// A digit has about as many buckets as there are keys, because passes over keys and over buckets cost
+// alike.
+void espl__slot_keys_sort(espl__slot_key **keys, espl__slot_key **spare, size_t count)
 {
     uint32_t differing = 0;
 
@@ -89,28 +58,20 @@ static void sort_by_bytes(espl__slot_key **keys, espl__slot_key **spare, size_t 
     for (size_t i = 1; i < count; ++i) {
         differing |= (*keys)[i].slot ^ (*keys)[0].slot;
     }
-    for (unsigned digit = 0; digit < SLOT_DIGITS; ++digit) {
-        if (byte_of((espl__slot_key){.slot = differing}, digit) == 0) {
-            continue;
-        }
-        scatter_by_byte(*spare, *keys, (uint32_t)count, digit);
+    const unsigned bits = bits_of(differing), wanted = bits_of((uint32_t)count);
+    const unsigned most = wanted < FEWEST_BITS ? FEWEST_BITS
+                          : wanted < MOST_BITS ? wanted
+                                               : MOST_BITS;
+    const unsigned passes = (bits + most - 1) / most;
+
+    for (unsigned pass = 0, shift = 0; pass < passes; ++pass) {
+        const unsigned digit = (bits - shift + passes - pass - 1) / (passes - pass);
+
+        scatter_by_digit(*spare, *keys, (uint32_t)count, shift, digit);
         espl__slot_key *const sorted = *spare;
 
         *spare = *keys;
         *keys = sorted;
-    }
-}
-
-void espl__slot_keys_sort(const espl__forest *forest, espl__slot_key **keys, espl__slot_key **spare,
-                          size_t count)
-{
-    // Until the bytes are sorted, the spare keys are free.
-    uint32_t *const table = (uint32_t *)(void *)*spare;
-
-    _Static_assert(sizeof **spare == 2 * sizeof *table, "a key has two words");
-    ESPL_CHECK(count != 0);
-    ESPL_CHECK(*keys != NULL && *spare != NULL && *keys != *spare);
-    if (!sort_tree_by_tree(forest, *keys, count, table)) {
-        sort_by_bytes(keys, spare, count);
+        shift += digit;
     }
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Numbers sorted by slot, so that what is done with their nodes walks the pool in one direction:
-// tree by tree, and in a tree parents before children. Callers: batch.c for entries,
+// tree by tree, and in a tree parents before children. Callers: batch_groups.c for entries,
 // partition_groups.c for rows.
 #ifndef ESPALIER_LIB_WORLD_SLOT_SORT_H
 #define ESPALIER_LIB_WORLD_SLOT_SORT_H
-
-#include "lib/tree/forest.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,11 +14,10 @@ typedef struct espl__slot_key {
 } espl__slot_key;
 
 /// Sort by slot. Stable: keys of one slot keep their order. O(count).
-/// @param keys  [count] in and out; slots of nodes of the forest. May be exchanged with `spare`, so that
-///          the caller reads the pointer again afterwards.
+/// @param keys  [count] in and out. May be exchanged with `spare`, so that the caller reads the pointer
+///          again afterwards.
 /// @param spare  [count] scratch.
-/// @param count  not 0.
-void espl__slot_keys_sort(const espl__forest *forest, espl__slot_key **keys, espl__slot_key **spare,
-                          size_t count);
+/// @param count  at most UINT32_MAX.
+void espl__slot_keys_sort(espl__slot_key **keys, espl__slot_key **spare, size_t count);
 
 #endif
