@@ -21,7 +21,7 @@ typedef struct espl__tree_batch {
     uint32_t ends[ESPL__WIDTH_LIMIT];    // [count] above it
     uint32_t entries[ESPL__WIDTH_LIMIT]; // [count] first entry of the tree, and ESPL__HAS_NUMBERS
     bool has_alarm;                      // a world of one of the ranges may be not finite
-    // The list of all entries, up to those of the tree that was added last.
+    // The list of all entries, up to the last ones of the trees that were added.
     const espl__write_source *source;
     const uint32_t *all_slots, *all_numbers;
     uint32_t limit;
@@ -44,8 +44,8 @@ void espl__tree_batch_compose(espl__forest *forest, espl__context *context,
 /// lower slots have their final worlds. These worlds are recomputed by this call, a later one, or
 /// espl__tree_batch_finish(). Then overflowed worlds at or below changed nodes are counted as well.
 /// The caller counts visited nodes and adds the layout debt.
-/// @param writes  entries of the tree. Those of trees that are added one after the other follow each
-///                other in one list, of which writes->first is the index.
+/// @param writes  entries of the tree. Those of all trees that are added lie in one list, of which
+///                writes->first is the index; the list may have the trees in another order.
 ESPL__INLINE void espl__tree_batch_add(espl__forest *forest, espl__context *context,
                                        uint32_t begin, uint32_t end,
                                        const espl__tree_writes *writes)
@@ -62,7 +62,9 @@ ESPL__INLINE void espl__tree_batch_add(espl__forest *forest, espl__context *cont
         batch->all_slots = writes->slots - writes->first;
         batch->shortest = UINT32_MAX;
     }
-    batch->limit = writes->first + writes->count;
+    if (batch->limit < writes->first + writes->count) {
+        batch->limit = writes->first + writes->count;
+    }
     batch->entries[at] = writes->first;
     if (writes->numbers != NULL) {
         batch->all_numbers = writes->numbers - writes->first;

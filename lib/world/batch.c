@@ -204,8 +204,7 @@ static espl_status group_rest(espl__batch *b)
         return status;
     }
     espl__batch_write_groups(b);
-    (void)espl__batch_add_groups(b, espl__batch_sort(b), true);
-    b->end = count;
+    espl__batch_sort(b);
     return ESPL_OK;
 }
 

@@ -31,47 +31,6 @@ espl_status espl__batch_run(espl__batch *b, espl__range_function function, size_
     return status;
 }
 
-// --- Order ---
-
-// Write sorted keys as slots [begin, begin + count) and the numbers of their entries.
-static void store_sorted(espl__batch *b, size_t begin, size_t count)
-{
-    espl__slot_key *keys = b->keys + begin, *spare = b->spare_keys + begin;
-
-    espl__slot_keys_sort(&keys, &spare, count);
-    for (size_t i = 0; i < count; ++i) {
-        b->slots[begin + i] = keys[i].slot;
-        b->numbers[begin + i] = keys[i].number;
-    }
-}
-
-size_t espl__batch_sort(espl__batch *b)
-{
-    const size_t begin = b->end;
-    size_t end = begin;
-
-    ESPL_CHECK(!b->is_sorted && b->group_count == 0 && b->resolved == b->entries->count);
-    for (size_t i = begin; i < b->entries->count; ++i) {
-        b->keys[end] = (espl__slot_key){b->slots[i], (uint32_t)i};
-        end += b->slots[i] != ESPL__NO_SLOT ? 1 : 0;
-    }
-    store_sorted(b, begin, end - begin);
-    b->is_sorted = true;
-    b->limit = 0;
-    return end;
-}
-
-// Sort the entries of one group.
-static void sort_group(espl__batch *b, espl__write_group *g)
-{
-    ESPL_CHECK(!g->ascends && !g->has_numbers);
-    for (uint32_t i = g->begin; i < g->begin + g->count; ++i) {
-        b->keys[i] = (espl__slot_key){b->slots[i], i};
-    }
-    store_sorted(b, g->begin, g->count);
-    g->ascends = g->has_numbers = true;
-}
-
 // --- Forming ---
 
 // Find the entries of the tree that entry `at` writes to. Their end is found by branches, not by selected
@@ -118,7 +77,7 @@ static inline size_t end_of_group(espl__write_group *g, const uint32_t *slots, s
 static inline void prefetch_headers(const espl__forest *forest, const uint32_t *slots, size_t at,
                                     size_t end, size_t step)
 {
-    enum { FAR = 16, NEAR = 8 };
+    enum { FAR = 32, NEAR = 16 };
 
     if (FAR * step < end - at) {
         espl__prefetch_element(forest->tree, slots[at + FAR * step], sizeof *forest->tree);
@@ -128,18 +87,32 @@ static inline void prefetch_headers(const espl__forest *forest, const uint32_t *
     }
 }
 
-// Form groups, up to a tree that does not lie behind the one before it, or that must not be written
-// before all entries are known.
+// How the trees of entries come: with ascending slots, so that no tree comes twice; or in any order.
+typedef enum tree_order { TREES_ASCEND, TREES_IN_ANY_ORDER } tree_order;
+
+// Tell whether so few entries of a tree lie together that they are to be sorted one by one.
+static inline bool are_short(size_t groups, size_t entries)
+{
+    enum { FEW = 4 };
+
+    return groups * FEW > entries;
+}
+
+// Form a group of consecutive entries of each tree. Ends at a tree that does not lie behind the one before
+// it, unless trees may come in any order; where groups are short then; or at a tree that must not be
+// written before all entries are known.
 // @return the first entry without a group.
-static size_t form_groups(espl__batch *b, size_t end, bool is_last)
+static inline size_t form_groups(espl__batch *b, size_t end, bool is_last, tree_order order)
 {
     const espl__forest *const forest = &b->world->forest;
     const uint32_t *const slots = b->slots;
     const bool has_numbers = b->is_sorted, ascend = !b->is_unordered || has_numbers;
     const bool is_far = espl__forest_is_far(forest);
     espl__write_group *g = &b->groups[b->group_count];
+    enum { SLACK = 16 };
+    const size_t first = b->end;
     uint32_t limit = b->limit;
-    size_t at = b->end;
+    size_t at = first;
 
     while (at < end) {
         if (slots[at] == ESPL__NO_SLOT) {
@@ -148,7 +121,8 @@ static size_t form_groups(espl__batch *b, size_t end, bool is_last)
         }
         const espl__tree *const t = espl__tree_of(forest, slots[at]);
 
-        if (t->base < limit || (!is_last && t->side != NULL)) {
+        if (order == TREES_ASCEND ? t->base < limit || (!is_last && t->side != NULL)
+                                  : are_short((size_t)(g - b->groups), at - first + SLACK)) {
             break;
         }
         const size_t begin = at;
@@ -175,10 +149,9 @@ bool espl__batch_add_groups(espl__batch *b, size_t end, bool is_last)
     const uint32_t limit = b->limit;
 
     ESPL_CHECK(b->end <= end && end <= b->resolved);
-    const bool is_whole = form_groups(b, end, is_last) == end;
+    const bool is_whole = form_groups(b, end, is_last, TREES_ASCEND) == end;
     const bool is_enough = is_last || b->group_count - before > 1;
 
-    ESPL_CHECK(!b->is_sorted || is_whole);
     if (!is_whole || !is_enough) {
         b->group_count = before;
         b->limit = limit;
@@ -193,6 +166,90 @@ bool espl__batch_add_groups(espl__batch *b, size_t end, bool is_last)
         b->group_count -= 1;
     }
     return true;
+}
+
+// --- Order ---
+
+// Write sorted keys as slots [begin, begin + count) and the numbers of their entries.
+static void store_sorted(espl__batch *b, size_t begin, size_t count)
+{
+    espl__slot_key *keys = b->keys + begin, *spare = b->spare_keys + begin;
+
+    espl__slot_keys_sort(&keys, &spare, count);
+    for (size_t i = 0; i < count; ++i) {
+        b->slots[begin + i] = keys[i].slot;
+        b->numbers[begin + i] = keys[i].number;
+    }
+}
+
+// Sort the entries of one group.
+static void sort_group(espl__batch *b, espl__write_group *g)
+{
+    ESPL_CHECK(!g->ascends && !g->has_numbers);
+    for (uint32_t i = g->begin; i < g->begin + g->count; ++i) {
+        b->keys[i] = (espl__slot_key){b->slots[i], i};
+    }
+    store_sorted(b, g->begin, g->count);
+    g->ascends = g->has_numbers = true;
+}
+
+// Sort all entries from batch->end on, without those that have no slot, and form their groups.
+static void sort_entries(espl__batch *b)
+{
+    const size_t begin = b->end;
+    size_t end = begin;
+
+    for (size_t i = begin; i < b->entries->count; ++i) {
+        b->keys[end] = (espl__slot_key){b->slots[i], (uint32_t)i};
+        end += b->slots[i] != ESPL__NO_SLOT ? 1 : 0;
+    }
+    store_sorted(b, begin, end - begin);
+    b->is_sorted = true;
+    const size_t last = form_groups(b, end, true, TREES_ASCEND);
+
+    ESPL_CHECK(last == end);
+}
+
+// Form groups of trees that come in any order, each with its entries together, and sort the groups. No
+// entry is moved.
+// @return false: there are no groups, because they are short, or the entries of some tree do not lie
+//         together.
+static bool sort_groups(espl__batch *b)
+{
+    const uint32_t *const trees = b->world->forest.tree;
+    const size_t at = form_groups(b, b->entries->count, true, TREES_IN_ANY_ORDER);
+    const size_t count = b->group_count, entries = b->entries->count - b->end;
+    espl__slot_key *keys = b->keys, *spare = b->spare_keys;
+
+    b->group_count = 0;
+    if (at != b->entries->count || are_short(count, entries)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        keys[i] = (espl__slot_key){b->groups[i].lowest, (uint32_t)i};
+    }
+    espl__slot_keys_sort(&keys, &spare, count);
+    // Groups are few, so that the array has room for as many again.
+    for (size_t i = 0; i < count; ++i) {
+        if (i != 0 && trees[keys[i].slot] == trees[keys[i - 1].slot]) {
+            return false;
+        }
+        b->groups[count + i] = b->groups[keys[i].number];
+    }
+    memcpy(b->groups, b->groups + count, count * sizeof *b->groups);
+    b->group_count = count;
+    return true;
+}
+
+void espl__batch_sort(espl__batch *b)
+{
+    ESPL_CHECK(!b->is_sorted && b->group_count == 0 && b->resolved == b->entries->count);
+    b->limit = 0;
+    if (!sort_groups(b)) {
+        b->limit = 0;
+        sort_entries(b);
+    }
+    b->end = b->entries->count;
 }
 
 // --- Side arrays ---

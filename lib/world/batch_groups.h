@@ -62,10 +62,10 @@ espl_status espl__batch_run(espl__batch *batch, espl__range_function function, s
 ///         arrays: there a later entry for the parent might change what an entry means.
 bool espl__batch_add_groups(espl__batch *batch, size_t end, bool is_last);
 
-/// Sort the entries from batch->end on by slot, and leave out those without one. Stable, so that entries
-/// of one node keep their order. Precondition: there are no groups.
-/// @return the end of the entries; up to it espl__batch_add_groups() succeeds.
-size_t espl__batch_sort(espl__batch *batch);
+/// Form groups of all entries from batch->end on, in the order of their trees. Sorts the groups where the
+/// entries of each tree lie together, else the entries; those of one node keep their order. Precondition:
+/// there are no groups. Moves batch->end.
+void espl__batch_sort(espl__batch *batch);
 
 /// Give side arrays to the trees of groups that need them for some entry, before anything is written.
 /// @return ESPL_OK, ESPL_ERR_NO_MEMORY, or that writes are structural now. After a refusal the trees
