@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The groups of lib/world/batch_groups.h: forming, sorting and writing them.
 //
-// Entries that come tree by tree are not sorted as a whole. Those of a tree are, unless it is swept:
-// then all locals are stored in the order of the caller before the worlds follow. Groups are cut into
-// pieces of at least world->job_cost, which are worth a job.
+// Entries that come tree by tree are not sorted as a whole; where the trees do not ascend, their groups
+// are sorted. Entries of a tree are sorted unless it is swept: then all locals are stored in the order of
+// the caller before the worlds follow. For several workers groups are cut into pieces of at least
+// world->job_cost, which are worth a job.
 //
 // Invariants: two groups never have the same tree, so that jobs write them side by side. What is
 // written, and what is counted, does not depend on the number of workers.
@@ -104,12 +105,12 @@ static inline bool are_short(size_t groups, size_t entries)
 // @return the first entry without a group.
 static inline size_t form_groups(espl__batch *b, size_t end, bool is_last, tree_order order)
 {
+    enum { SLACK = 16 }; // so that a few short groups at the beginning do not decide
     const espl__forest *const forest = &b->world->forest;
     const uint32_t *const slots = b->slots;
     const bool has_numbers = b->is_sorted, ascend = !b->is_unordered || has_numbers;
     const bool is_far = espl__forest_is_far(forest);
     espl__write_group *g = &b->groups[b->group_count];
-    enum { SLACK = 16 };
     const size_t first = b->end;
     uint32_t limit = b->limit;
     size_t at = first;
@@ -194,7 +195,7 @@ static void sort_group(espl__batch *b, espl__write_group *g)
 }
 
 // Sort all entries from batch->end on, without those that have no slot, and form their groups.
-static void sort_entries(espl__batch *b)
+static void sort_each_entry(espl__batch *b)
 {
     const size_t begin = b->end;
     size_t end = begin;
@@ -205,6 +206,7 @@ static void sort_entries(espl__batch *b)
     }
     store_sorted(b, begin, end - begin);
     b->is_sorted = true;
+    b->limit = 0;
     const size_t last = form_groups(b, end, true, TREES_ASCEND);
 
     ESPL_CHECK(last == end);
@@ -244,10 +246,8 @@ static bool sort_groups(espl__batch *b)
 void espl__batch_sort(espl__batch *b)
 {
     ESPL_CHECK(!b->is_sorted && b->group_count == 0 && b->resolved == b->entries->count);
-    b->limit = 0;
     if (!sort_groups(b)) {
-        b->limit = 0;
-        sort_entries(b);
+        sort_each_entry(b);
     }
     b->end = b->entries->count;
 }
