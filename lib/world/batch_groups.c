@@ -377,6 +377,9 @@ static inline void prefetch_trees(const espl__batch *b, size_t at, size_t end)
         const uint32_t count = reach < SLOTS ? reach : SLOTS;
 
         espl__prefetch(&forest->flags[slot]);
+        if (t->side != NULL) {
+            espl__prefetch(t->side);
+        }
         if (reach == 1) {
             const uint32_t child = forest->links[slot].first_child;
 
