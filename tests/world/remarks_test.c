@@ -47,6 +47,8 @@ TEST(a_write_of_a_whole_transform_without_scale_is_done_and_remarked_on)
 {
     const espl_pose flat_pose = {.rotation = {0, 0, 0, 1}};
     const espl_transform thin = {.rotation = {0, 0, 0, 1}, .scale = 1, .stretch = {1, 0, 1}};
+    const espl_transform huge = {
+        .rotation = {0, 0, 0, 1}, .scale = 1e30f, .stretch = {1e30f, 0, 1}}; // no finite product
 
     REMARKED(espl_set_local_transform(t.world, one, &flat),
              "espl_set_local_transform: entity %s: %s", ID(one), remark);
@@ -59,6 +61,10 @@ TEST(a_write_of_a_whole_transform_without_scale_is_done_and_remarked_on)
         "espl_set_local_transform: entity %s: The stretch is 0; if that is a mistake, start from "
         "espl_transform_identity() instead of {0}.",
         ID(one));
+    REMARKED(espl_write_one(t.world, one, ESPL_WRITE_LOCAL_TRANSFORM, &huge),
+             "espl_set_local_transform: entity %s: The stretch is 0; if that is a mistake, start "
+             "from espl_transform_identity() instead of {0}.",
+             ID(one));
     REMARKED(espl_set_local_pose(t.world, other, &flat_pose),
              "espl_set_local_pose: entity %s: The scale is 0; if that is a mistake, start from "
              "espl_transform_identity() instead of {0}.",
