@@ -29,8 +29,7 @@ static ESPL__APART void count_overflowed(espl__forest *forest, espl__context *co
     context->counts.overflowed += espl__writes_count_overflowed(forest, &writes);
 }
 
-void espl__tree_batch_compose(espl__forest *forest, espl__context *context,
-                              espl__tree_batch *batch)
+void espl__tree_batch_compose(espl__forest *forest, espl__context *context, espl__tree_batch *batch)
 {
     const espl__kernels *const kernels = forest->kernels;
     const uint32_t length = batch->shortest;

@@ -46,9 +46,8 @@ void espl__tree_batch_compose(espl__forest *forest, espl__context *context,
 /// The caller counts visited nodes and adds the layout debt.
 /// @param writes  entries of the tree. Those of all trees that are added lie in one list, of which
 ///                writes->first is the index; the list may have the trees in another order.
-ESPL__INLINE void espl__tree_batch_add(espl__forest *forest, espl__context *context,
-                                       uint32_t begin, uint32_t end,
-                                       const espl__tree_writes *writes)
+ESPL__INLINE void espl__tree_batch_add(espl__forest *forest, espl__context *context, uint32_t begin,
+                                       uint32_t end, const espl__tree_writes *writes)
 {
     espl__tree_batch *const batch = context->batch;
     const uint32_t at = batch->count, left = end - begin;

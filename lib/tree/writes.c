@@ -220,7 +220,7 @@ static inline bool can_batch(const espl__forest *forest, const espl__context *co
 // counts. The root is counted here as well, because the count is then loaded once: after a store of
 // another width to it, a load would stall. @return true where a batch does it.
 ESPL__INLINE bool follow_root(espl__forest *forest, espl__context *context, uint32_t slot,
-                             const espl__tree_writes *w)
+                              const espl__tree_writes *w)
 {
     const uint32_t tree = forest->tree[slot];
     const espl__tree *const t = &forest->trees[tree];
