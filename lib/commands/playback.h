@@ -115,9 +115,8 @@ typedef struct espl__ordered {
 /// The first node that a command writes to.
 typedef struct espl__home {
     uint32_t tree, slot; // ESPL__NO_TREE and ESPL__NO_SLOT: no operand lives
-    // Written by the resolve stage: 1 if the command names another tree as well, or a pending entity;
-    // else 0. Then by the group stage: the group of the command.
-    uint32_t group;
+    uint32_t is_linking; // not 0: the command names another tree as well, or a pending entity
+    uint32_t group;      // of the command; written by the group stage
 } espl__home;
 
 /// Output of the resolve stage, besides the operands in the entries.

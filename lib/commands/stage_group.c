@@ -32,7 +32,7 @@ typedef struct grouping {
     espl__tree *trees;           // mark: number of a touched tree + 1
     espl__touched_tree *touched; // [touched_count]; room for one more: see touch()
     uint32_t touched_count;
-    espl__home *homes;  // [entry_count] `group`: of the resolve stage; then the element; the group
+    espl__home *homes;  // [entry_count] `group`: first the element of the entry, then its group
     uint32_t *above;    // [element_count] union-find; then the element's group
     uint32_t element_count;
     bool has_links;                    // some elements may be united
@@ -127,14 +127,14 @@ static void touch_all(grouping *g)
     const size_t count = g->entry_count;
 
     for (size_t i = 0; i < count; ++i) {
-        const uint32_t tree = homes[i].tree, is_linking = homes[i].group;
+        const uint32_t tree = homes[i].tree;
 
         espl__prefetch_element(g->trees, homes[i + AHEAD < count ? i + AHEAD : i].tree,
                                sizeof *g->trees);
         const uint32_t element = tree == ESPL__NO_TREE ? add_element(g) : touch(g, tree);
 
         homes[i].group = element;
-        if (is_linking != 0) {
+        if (homes[i].is_linking != 0) {
             const espl__entry *const entry = &g->entries[i];
 
             // The home of a command that is no instantiate is the tree of its target, if that lives.

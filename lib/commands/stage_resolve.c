@@ -138,7 +138,7 @@ static inline void tie_to(const resolving *r, const espl__operand *operand, unsi
                           espl__home *home)
 {
     if (!espl__operand_is_living(operand)) {
-        home->group |= espl__operand_is_pending(operand);
+        home->is_linking |= espl__operand_is_pending(operand);
         return;
     }
     const uint32_t slot = operand->number, tree = r->trees[slot];
@@ -148,7 +148,7 @@ static inline void tie_to(const resolving *r, const espl__operand *operand, unsi
         home->tree = tree;
         home->slot = slot;
     }
-    home->group |= home->tree != tree;
+    home->is_linking |= home->tree != tree;
 }
 
 // Note the trees of a command whose operands are resolved. The tree of a source is read, not
@@ -156,7 +156,7 @@ static inline void tie_to(const resolving *r, const espl__operand *operand, unsi
 static inline void note_trees(const resolving *r, uint32_t number, unsigned *seen)
 {
     const espl__entry *const entry = &r->entries[number];
-    espl__home home = {ESPL__NO_TREE, ESPL__NO_SLOT, 0};
+    espl__home home = {.tree = ESPL__NO_TREE, .slot = ESPL__NO_SLOT};
 
     if (entry->command->kind == ESPL__COMMAND_INSTANTIATE &&
         espl__operand_is_living(&entry->target)) {
