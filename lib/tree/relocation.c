@@ -403,6 +403,10 @@ static void list_left(espl__edit *edit)
         const uint32_t slot = edit->moved[i];
         espl__tree *const t = espl__tree_of(forest, slot);
 
+        // The header of the nursery has no counts, because all edits share it.
+        if (forest->tree[slot] == forest->nursery) {
+            continue;
+        }
         t->moved = 0;
         if (t->live == 0 || t->side != NULL) {
             edit->moved[kept++] = slot;
