@@ -85,7 +85,7 @@ const char *espl__write_blank(espl_write_kind kind, const void *value)
         return NULL;
     }
     espl__write_load(&loaded, kind, value);
-    return espl__transform_blank_part(&loaded.transform);
+    return espl__transform_blank(&loaded.transform);
 }
 
 // `up` may be NULL, which is no fault.

@@ -30,7 +30,7 @@ static inline bool espl__write_sets_whole(espl_write_kind kind)
            kind == ESPL_WRITE_WORLD_TRANSFORM;
 }
 /// Say which of scale and stretch is 0 in the value of a write that sets a whole transform, or
-/// NULL: see espl__transform_blank_part().
+/// NULL: see espl__transform_blank().
 const char *espl__write_blank(espl_write_kind kind, const void *value);
 
 /// Say what is wrong with inherit flags, with the options of an attach, with the rules of a
@@ -83,7 +83,7 @@ static inline espl_status espl__recorded(const espl_recorder *recorder, const ch
 /// Remark on a whole transform that is recorded with a scale or stretch of 0. A playback would be
 /// too late to find the caller.
 /// @param entity  and its role; null: none is named.
-/// @param blank   says what is 0: espl__transform_blank_part(); NULL: nothing is.
+/// @param blank   says what is 0: espl__transform_blank(); NULL: nothing is.
 void espl__remark_recorded(const espl_recorder *recorder, const char *call, const char *role,
                            espl_entity entity, const char *blank);
 

@@ -604,11 +604,9 @@ espl_status espl__record_instantiate(espl_recorder *recorder, uint32_t key,
         return ESPL_OK;
     }
     status = append_instance(recorder, key, def, transform, given, count, pending);
-    const char *const blank =
-        def->place != ESPL_PLACE_SOURCE ? espl__transform_blank(&def->transform) : NULL;
-
-    if (status == ESPL_OK && blank != NULL) {
-        espl__remark_recorded(recorder, call, "source", def->source, blank);
+    if (status == ESPL_OK && def->place != ESPL_PLACE_SOURCE) {
+        espl__remark_recorded(recorder, call, "source", def->source,
+                              espl__transform_blank(&def->transform));
     }
     return espl__recorded(recorder, call, status);
 }

@@ -206,7 +206,7 @@ static bool is_blank(float value)
 }
 
 // Constants for all cases, so that the caller needs no buffer.
-const char *espl__transform_blank_part(const espl_transform *value)
+const char *espl__transform_blank(const espl_transform *value)
 {
     const bool is_flat =
         is_blank(value->stretch[0]) || is_blank(value->stretch[1]) || is_blank(value->stretch[2]);

@@ -87,15 +87,7 @@ const char *espl__transform_fault(espl__sentence *out, const espl_transform *val
 /// Return which of scale and stretch is 0 in a transform, such as "scale is 0", or NULL. A scale of
 /// 0 is valid, but it is often a mistake: the caller set some fields of {0}. A scale of -0 is none,
 /// because {0} has no -0.
-const char *espl__transform_blank_part(const espl_transform *value);
-static inline const char *espl__transform_blank(const espl_transform *value)
-{
-    // Fast path: no factor of a product that is not 0 is 0. The product of an infinite one and 0 is NaN,
-    // which is neither above nor below 0. Each clone that is recorded comes here.
-    const float product = value->scale * value->stretch[0] * value->stretch[1] * value->stretch[2];
-
-    return product > 0 || product < 0 ? NULL : espl__transform_blank_part(value);
-}
+const char *espl__transform_blank(const espl_transform *value);
 /// End the line with a warning about such a transform, and pass it to the log hook.
 void espl__message_blank(espl__message *message, const char *blank);
 

@@ -62,37 +62,24 @@ static inline void bump_versions(espl__store *store, const espl__archetype *arch
     }
 }
 
-// Append rows to the chunks of an archetype. Each chunk that gets rows is one write of its columns.
-static void open_rows(espl__store *store, espl__archetype *archetype, size_t count)
-{
-    uint32_t position = row_position(archetype, archetype->count);
-    size_t start = (size_t)position * archetype->capacity;
-
-    ESPL_CHECK(count <= archetype->reserved - archetype->count);
-    archetype->count += count;
-    for (; start < archetype->count; start += archetype->capacity, ++position) {
-        const uint32_t number = archetype->chunks[position];
-        const size_t rows = archetype->count - start;
-
-        store->chunks[number].count =
-            rows < archetype->capacity ? (uint32_t)rows : archetype->capacity;
-        bump_versions(store, archetype, number);
-    }
-}
-
-// Lists of one archetype often follow each other, as those of the nodes of one source.
+// Lists of one archetype often follow each other, as those of the nodes of one source. Each chunk that
+// gets rows of theirs is one write of its columns.
 void espl__rows_open(espl__store *store, espl__copies *copies, size_t count)
 {
     for (size_t i = 0; i < count;) {
         const uint32_t number = copies[i].archetype;
         espl__archetype *const archetype = &store->archetypes[number];
-        size_t rows = 0;
+        size_t end = archetype->count;
 
         for (; i < count && copies[i].archetype == number; ++i) {
-            copies[i].first = (uint32_t)(archetype->count + rows);
-            rows += copies[i].count;
+            copies[i].first = (uint32_t)end;
+            end += copies[i].count;
         }
-        open_rows(store, archetype, rows);
+        while (archetype->count < end) {
+            const row_range rows = append_rows(store, archetype, end - archetype->count);
+
+            bump_versions(store, archetype, rows.chunk);
+        }
     }
 }
 
