@@ -424,7 +424,7 @@ static bool take_batches(const reference_planner *p)
     return all->batches != NULL && all->member_ends != NULL;
 }
 
-// Take the memory of the plan. @param made_count  nodes that all parts made.
+// Take the memory of the plan. @param made_count  of the plan.
 // @return false: no memory.
 static bool take_plan(reference_planner *p, size_t made_count)
 {

@@ -250,7 +250,7 @@ typedef struct espl__planned {
     uint32_t *make_order; // [make_count] numbers of makes by bucket
     espl__copies *copies; // [copies_count] by bucket; their places are written by the change stage
     size_t make_count, copies_count;
-    size_t made_count;         // nodes that all parts made, those that died included
+    size_t made_count;         // nodes that commands made; make_count of them live in the end
     espl__row_move *moves;     // [move_count] by chunk, then archetype, then row
     uint32_t *removals;        // [removal_count] entities
     espl__given_values *given; // [given_count]

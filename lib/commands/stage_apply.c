@@ -61,6 +61,7 @@ static inline uint32_t *coming_to(const applying *s, const espl__tree *tree)
 static void bound_new_nodes(const applying *s)
 {
     const espl__ordered *const ordered = s->in->ordered;
+
     for (size_t i = 0; i < ordered->entry_count; ++i) {
         espl__entry *const entry = &ordered->entries[i];
         const uint32_t bound = bound_of(s->in->grouped, entry);
@@ -390,9 +391,9 @@ static ESPL__APART espl__part *make_part(espl__stage_context *context, uint32_t 
 
 espl__part *espl__part_take(espl__stage_context *context, uint32_t number)
 {
+    ESPL_CHECK(number < ESPL__PARTS);
     espl__part *const part = context->memory.parts[number];
 
-    ESPL_CHECK(number < ESPL__PARTS);
     return part != NULL ? part : make_part(context, number);
 }
 

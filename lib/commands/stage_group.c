@@ -156,7 +156,8 @@ static void unite_maker(const grouping *g, size_t entry, const espl__operand *op
     }
 }
 
-// Unite commands with those that make what they name, which may come later in playback order.
+// Unite each command that names a pending entity with the command that makes the entity. That one may
+// come later in playback order.
 static void unite_pendings(grouping *g)
 {
     for (size_t i = 0; g->has_pendings && i < g->entry_count; ++i) {

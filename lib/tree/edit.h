@@ -126,7 +126,7 @@ typedef struct espl__edit {
     bool has_side;            // it made a node in a tree with side arrays, or added side arrays
     espl__context context;    // counts
     uint64_t overflow_events; // computed worlds that are not finite; a node may count several times
-    size_t arriving;          // nodes that the survey found to move to another range with its tree
+    size_t arriving;          // nodes that the survey found to get other slots of an existing tree
     // stb arrays. Their memory is reused by the next edit.
     espl__undo *log;
     espl__saved *saved;
@@ -245,6 +245,7 @@ static inline espl_status espl__edit_survey(espl__edit *edit)
 }
 /// Allocate all memory of the relocations of some edits: ranges, headers, side arrays.
 /// @return ESPL_OK; ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT: the edits must be undone.
+///         What was allocated is free again.
 espl_status espl__relocations_reserve(espl__forest *forest, espl__edit *const *edits, size_t count);
 /// Propagate below stale nodes, free the slots of the dead, and move nodes to their final slots.
 /// Cannot fail. Edits of different trees may be relocated concurrently.

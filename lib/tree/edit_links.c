@@ -41,8 +41,8 @@ static inline void end_order(espl__forest *forest, uint32_t slot)
     }
 }
 
-// Unlink a node from its parent and link it to another one, or before another sibling. It is no root
-// in between, so that no root is counted, and its place in an order is lost.
+// Unlink a node from its parent and link it to another one, or before another sibling. Its tree is not
+// in order any more. In contrast to espl__node_unlink() and espl__node_link() no root is counted.
 static inline void change_parent(espl__forest *forest, uint32_t slot, uint32_t parent,
                                  uint32_t before)
 {
@@ -430,8 +430,8 @@ static bool dies(const espl__forest *forest, uint32_t child, espl_extent extent)
            (extent == ESPL_EXTENT_OWNED && !espl__slot_is(forest, child, ESPL__SLOT_FREE_LINK));
 }
 
-// End the nodes that die, and list them, if the edit has lists; and tell whether there are survivors.
-// The walk does not enter the subtrees of survivors. The slots of the dead are freed by the
+// If the edit has lists, list the nodes that die and set their entities to ESPL__NO_ENTITY. Tell whether
+// there are survivors; the walk does not enter their subtrees. The slots of the dead are freed by the
 // relocation, because until then the destroy may be undone. @return false: no memory.
 static bool list_closure(espl__edit *edit, uint32_t top, espl_extent extent, bool *has_survivors)
 {
@@ -544,7 +544,8 @@ static void free_closure(espl__edit *edit, uint32_t top)
     }
 }
 
-// End a destroy that found no memory: the dead live again. The undo log has all else that it changed.
+// End a destroy that found no memory: give the listed nodes their entities again. The undo log has all
+// else that the destroy changed.
 static espl_status give_up(espl__edit *edit, uint32_t top, size_t from)
 {
     for (size_t i = from; i < espl__array_length(edit->removed); ++i) {

@@ -381,7 +381,8 @@ static void pose_copy(espl__edit *edit, const espl__template *source, const espl
         visited += 1;
     }
     edit->context.counts.nodes_visited += visited;
-    // espl__propagate_node() counted some. The top is prepared, whatever it is.
+    // espl__propagate_node() counted bare nodes and those with inherit flags, but never the top, whose
+    // world the caller computed.
     for (uint32_t i = 0; !espl__wide_found_nothing(alarm) && i < count; ++i) {
         const uint32_t slot = made[i].slot;
         const bool is_counted =

@@ -542,6 +542,7 @@ ESPL__INLINE void espl__links_remove(espl__links *links, uint32_t slot, uint32_t
     const uint32_t next = links[slot].next, previous = links[slot].previous;
 
     ESPL_CHECK(first != ESPL__NO_SLOT);
+    ESPL_CHECK_FULL(first == slot || links[previous].next == slot);
     *(first == slot ? &links[parent].first_child : &links[previous].next) = next;
     // `previous` of the first child is the last child. Where the first child is removed, its next
     // sibling gets that link, because it is the first child now.

@@ -63,8 +63,8 @@ static void clear_wants(espl__tree *t)
     t->flags &= ~(uint32_t)(ESPL__TREE_GROWS | ESPL__TREE_WANTS_SIDE | ESPL__TREE_WANTS_KEPT);
 }
 
-// Free the side arrays that were reserved. Those that trees have stay, needed or not, because the
-// undo may store to them.
+// Free the side arrays that the reserve allocated. Those of trees are not freed, because the undo may
+// store to them.
 static void drop_reserved_sides(espl__edit *edit)
 {
     for (size_t i = 0; i < espl__array_length(edit->relocations); ++i) {
@@ -274,6 +274,7 @@ static void replace_among_siblings(espl__links *links, uint32_t slot, uint32_t o
     const uint32_t first = links[parent].first_child;
     const uint32_t next = links[old].next, previous = links[old].previous;
 
+    ESPL_CHECK(first != ESPL__NO_SLOT);
     // `previous` of an only child is the child itself.
     links[slot].next = next;
     links[slot].previous = previous == old ? slot : previous;
@@ -384,7 +385,7 @@ static void relocate_arrivals(const espl__transfer *transfer, const uint32_t *mo
         if (is_far && i + AHEAD < count) {
             prefetch_arrival(forest, moved[i + AHEAD]);
         }
-        // A slot that was copied and freed has no flag, unless it is in the nursery, where it is dead.
+        // A slot that was copied and freed has no flag. In the nursery it has, but its node is dead.
         if (espl__slot_is(forest, slot, ESPL__SLOT_MOVED) && !espl__slot_is_dead(forest, slot)) {
             relocate_arrival(transfer, slot);
         }

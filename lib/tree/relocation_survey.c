@@ -13,7 +13,7 @@
 
 // Clear ESPL__SLOT_MOVED of the moved nodes below a moved node. The walk does not enter their
 // subtrees, because it runs once for each moved node: together the walks pass each node once.
-static void claim_below(espl__forest *forest, uint32_t top)
+static void clear_moved_below(espl__forest *forest, uint32_t top)
 {
     bool enters = true;
 
@@ -189,7 +189,7 @@ static bool survey_moved(espl__edit *edit, bool *is_outgrown)
 
     for (size_t i = edit->moved_from; i < count; ++i) {
         if (!espl__slot_is_dead(forest, edit->moved[i])) {
-            claim_below(forest, edit->moved[i]);
+            clear_moved_below(forest, edit->moved[i]);
         }
     }
     for (size_t i = edit->moved_from; i < count && is_done; ++i) {

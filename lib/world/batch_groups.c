@@ -99,9 +99,9 @@ static inline bool are_short(size_t groups, size_t entries)
     return groups * FEW > entries;
 }
 
-// Form a group of consecutive entries of each tree. Ends at a tree that does not lie behind the one before
-// it, unless trees may come in any order; where groups are short then; or at a tree that must not be
-// written before all entries are known.
+// Form a group of each run of entries of one tree. Where trees ascend, the function ends at a tree that
+// does not lie behind the one before it, or that must not be written before all entries are known. Where
+// they come in any order, it ends as soon as the groups are short.
 // @return the first entry without a group.
 static inline size_t form_groups(espl__batch *b, size_t end, bool is_last, tree_order order)
 {
@@ -194,7 +194,7 @@ static void sort_group(espl__batch *b, espl__write_group *g)
     g->ascends = g->has_numbers = true;
 }
 
-// Sort all entries from batch->end on, without those that have no slot, and form their groups.
+// Leave out the entries from batch->end on that have no slot, sort the others by slot, and form groups.
 static void sort_each_entry(espl__batch *b)
 {
     const size_t begin = b->end;
