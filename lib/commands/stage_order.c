@@ -6,17 +6,12 @@
 // follow.
 //
 // The commands of lane 0, then lane 1 and so on are in this order already if no key is smaller than
-// the one before it, as where all keys are equal. Otherwise a stable radix sort orders them, which
-// skips the bytes in which all keys agree.
+// the one before it, as where all keys are equal. Otherwise a stable radix sort orders them.
 //
-// Cost: O(lanes + commands); with the sort, two more passes for each byte in which keys differ. One
+// Cost: O(lanes + commands); with the sort, two more passes for each digit in which keys differ. One
 // thread: the stage is a hundredth of a playback, with the sort up to four.
+#include "lib/base/key_sort.h"
 #include "lib/commands/stages.h"
-
-enum {
-    DIGITS = 4,   // bytes of a key
-    BUCKETS = 256 // values of a byte
-};
 
 // Number the commands and the pending handles of all lanes. Limits keep all numbers below
 // UINT32_MAX / 2. @return ESPL_OK, ESPL_ERR_LIMIT.
@@ -76,57 +71,29 @@ static bool list_lanes(const espl__play_request *request, espl__entry *entries)
 
 // --- The sort ---
 
-typedef struct sortable {
-    uint32_t key, lane, index;
-} sortable;
-
-// Move the items to `out` by one digit of their keys, those with equal digits in their order.
-static void sort_by_digit(sortable *out, const sortable *in, size_t count, unsigned shift)
+// Sort the entries of list_lanes() by key.
+static espl_status sort_entries(espl__arena *arena, const espl__lane_view *lanes,
+                                espl__entry *entries, size_t count)
 {
-    uint32_t places[BUCKETS] = {0}; // count of each digit, then where its next item goes
-    uint32_t sum = 0;
+    typedef struct recorded {
+        uint32_t lane, index;
+    } recorded;
+    recorded *const unsorted = espl__arena_take(arena, count, sizeof *unsorted);
+    espl__sort_key *items = espl__arena_take(arena, count, sizeof *items);
+    espl__sort_key *spare = espl__arena_take(arena, count, sizeof *spare);
 
-    for (size_t i = 0; i < count; ++i) {
-        places[(in[i].key >> shift) % BUCKETS] += 1;
-    }
-    for (unsigned digit = 0; digit < BUCKETS; ++digit) {
-        const uint32_t here = places[digit];
-
-        places[digit] = sum;
-        sum += here;
-    }
-    ESPL_CHECK(sum == count);
-    for (size_t i = 0; i < count; ++i) {
-        out[places[(in[i].key >> shift) % BUCKETS]++] = in[i];
-    }
-}
-
-// Sort the entries of list_lanes() by key, by one digit after the other, the lowest first.
-static espl_status sort_entries_by_key(espl__arena *arena, const espl__lane_view *lanes,
-                                       espl__entry *entries, size_t count)
-{
-    sortable *in = espl__arena_take(arena, count, sizeof *in);
-    sortable *out = espl__arena_take(arena, count, sizeof *out);
-    uint32_t differences = 0; // bits in which a key differs from the first one
-
-    if (in == NULL || out == NULL) {
+    if (unsorted == NULL || items == NULL || spare == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
     for (size_t i = 0; i < count; ++i) {
-        in[i] = (sortable){entries[i].command->key, entries[i].lane, entries[i].index};
-        differences |= in[i].key ^ in[0].key;
+        unsorted[i] = (recorded){entries[i].lane, entries[i].index};
+        items[i] = (espl__sort_key){entries[i].command->key, (uint32_t)i};
     }
-    for (unsigned shift = 0; shift < 8 * DIGITS; shift += 8) {
-        if ((differences >> shift) % BUCKETS != 0) {
-            sortable *const sorted = out;
-
-            sort_by_digit(sorted, in, count, shift);
-            out = in;
-            in = sorted;
-        }
-    }
+    espl__sort_by_key(&items, &spare, count);
     for (size_t i = 0; i < count; ++i) {
-        fill_entry(&entries[i], &lanes[in[i].lane].commands[in[i].index], in[i].lane, in[i].index);
+        const recorded at = unsorted[items[i].number];
+
+        fill_entry(&entries[i], &lanes[at.lane].commands[at.index], at.lane, at.index);
     }
     return ESPL_OK;
 }
@@ -168,7 +135,7 @@ espl_status espl__stage_order(espl__stage_context *context, const espl__order_in
         return ESPL_ERR_NO_MEMORY;
     }
     if (!list_lanes(request, out->entries)) {
-        status = sort_entries_by_key(arena, request->lanes, out->entries, out->entry_count);
+        status = sort_entries(arena, request->lanes, out->entries, out->entry_count);
     }
     // Custom commands are taken out last, because their payloads are listed in playback order.
     if (status == ESPL_OK) {

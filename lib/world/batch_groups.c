@@ -174,11 +174,11 @@ bool espl__batch_add_groups(espl__batch *b, size_t end, bool is_last)
 // Write sorted keys as slots [begin, begin + count) and the numbers of their entries.
 static void store_sorted(espl__batch *b, size_t begin, size_t count)
 {
-    espl__slot_key *keys = b->keys + begin, *spare = b->spare_keys + begin;
+    espl__sort_key *keys = b->keys + begin, *spare = b->spare_keys + begin;
 
-    espl__slot_keys_sort(&keys, &spare, count);
+    espl__sort_by_key(&keys, &spare, count);
     for (size_t i = 0; i < count; ++i) {
-        b->slots[begin + i] = keys[i].slot;
+        b->slots[begin + i] = keys[i].key;
         b->numbers[begin + i] = keys[i].number;
     }
 }
@@ -188,7 +188,7 @@ static void sort_group(espl__batch *b, espl__write_group *g)
 {
     ESPL_CHECK(!g->ascends && !g->has_numbers);
     for (uint32_t i = g->begin; i < g->begin + g->count; ++i) {
-        b->keys[i] = (espl__slot_key){b->slots[i], i};
+        b->keys[i] = (espl__sort_key){b->slots[i], i};
     }
     store_sorted(b, g->begin, g->count);
     g->ascends = g->has_numbers = true;
@@ -201,7 +201,7 @@ static void sort_each_entry(espl__batch *b)
     size_t end = begin;
 
     for (size_t i = begin; i < b->entries->count; ++i) {
-        b->keys[end] = (espl__slot_key){b->slots[i], (uint32_t)i};
+        b->keys[end] = (espl__sort_key){b->slots[i], (uint32_t)i};
         end += b->slots[i] != ESPL__NO_SLOT ? 1 : 0;
     }
     store_sorted(b, begin, end - begin);
@@ -221,19 +221,19 @@ static bool sort_groups(espl__batch *b)
     const uint32_t *const trees = b->world->forest.tree;
     const size_t at = form_groups(b, b->entries->count, true, TREES_IN_ANY_ORDER);
     const size_t count = b->group_count, entries = b->entries->count - b->end;
-    espl__slot_key *keys = b->keys, *spare = b->spare_keys;
+    espl__sort_key *keys = b->keys, *spare = b->spare_keys;
 
     b->group_count = 0;
     if (at != b->entries->count || are_short(count, entries)) {
         return false;
     }
     for (size_t i = 0; i < count; ++i) {
-        keys[i] = (espl__slot_key){b->groups[i].lowest, (uint32_t)i};
+        keys[i] = (espl__sort_key){b->groups[i].lowest, (uint32_t)i};
     }
-    espl__slot_keys_sort(&keys, &spare, count);
+    espl__sort_by_key(&keys, &spare, count);
     // Groups are few, so that the array has room for as many again.
     for (size_t i = 0; i < count; ++i) {
-        if (i != 0 && trees[keys[i].slot] == trees[keys[i - 1].slot]) {
+        if (i != 0 && trees[keys[i].key] == trees[keys[i - 1].key]) {
             return false;
         }
         b->groups[count + i] = b->groups[keys[i].number];

@@ -5,7 +5,7 @@
 #define ESPALIER_LIB_WORLD_BATCH_GROUPS_H
 
 #include "lib/tree/writes.h"
-#include "lib/world/slot_sort.h"
+#include "lib/base/key_sort.h"
 #include "lib/world/write_entries.h"
 
 #include <stdatomic.h>
@@ -31,7 +31,7 @@ typedef struct espl__batch {
     espl_status *results; // [count]
     uint32_t *slots;      // [count] of each entry, or ESPL__NO_SLOT; sorted from some entry on
     uint32_t *numbers;    // [count] of the entries, where a group has_numbers
-    espl__slot_key *keys, *spare_keys; // [count] scratch of sorts
+    espl__sort_key *keys, *spare_keys; // [count] scratch of sorts
     size_t resolved;                   // entries whose slots were looked up
     size_t end;                        // entries that are in a group, or in none for good
     bool has_windows;                  // entries may be written before later ones are looked up

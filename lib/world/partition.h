@@ -16,7 +16,7 @@
 #ifndef ESPALIER_LIB_WORLD_PARTITION_H
 #define ESPALIER_LIB_WORLD_PARTITION_H
 
-#include "lib/world/slot_sort.h"
+#include "lib/base/key_sort.h"
 #include "lib/world/world_internal.h"
 
 #include <espalier/writers.h>
@@ -73,7 +73,7 @@ typedef struct espl__partition {
     uint32_t *last_slots;    // [unit_count] of [row_count], with members and top-down
     espl__row_piece *pieces; // sorted by job
     espl__row_piece *loose;  // [row_count] with members: before they are sorted
-    espl__slot_key *keys, *spare_keys;            // [row_count] with members and top-down
+    espl__sort_key *keys, *spare_keys;            // [row_count] with members and top-down
     struct espl_writer *writers;                  // [job_count]
     uint32_t begins[ESPL_PARALLEL_JOB_LIMIT + 1]; // [job_count + 1] of pieces
     uint64_t weights[ESPL_PARALLEL_JOB_LIMIT];    // [job_count]

@@ -267,7 +267,7 @@ static size_t list_keys(espl__partition *p, const espl__row_piece *piece, size_t
     for (uint32_t row = piece->first; row < (uint32_t)piece->first + piece->count; ++row) {
         const uint32_t slot = espl__row_slot(store, chunk, row);
 
-        p->keys[count++] = (espl__slot_key){slot, piece->at * ESPL__CHUNK_ROWS + row};
+        p->keys[count++] = (espl__sort_key){slot, piece->at * ESPL__CHUNK_ROWS + row};
     }
     return count;
 }
@@ -284,7 +284,7 @@ static void put_sorted(espl__partition *p, size_t pieces, uint32_t *at)
         }
     }
     ESPL_CHECK(count != 0 && count <= p->row_count);
-    espl__slot_keys_sort(&p->keys, &p->spare_keys, count);
+    espl__sort_by_key(&p->keys, &p->spare_keys, count);
     for (size_t i = 0; i < count; ++i) {
         const uint32_t number = p->keys[i].number / ESPL__CHUNK_ROWS;
         const uint32_t row = p->keys[i].number % ESPL__CHUNK_ROWS;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The sort of lib/world/slot_sort.h: a stable radix sort, least significant digit first, of the bits in
-// which slots differ. A radix sort mispredicts no branches, as a comparison sort does, and its time does
-// not depend on the order of the keys.
-#include "lib/world/slot_sort.h"
+// The sort of lib/base/key_sort.h: a stable radix sort, least significant digit first, of the bits in
+// which keys differ. A radix sort mispredicts no branches, as a comparison sort does, and its time does
+// not depend on the order of the items.
+#include "lib/base/key_sort.h"
 
 #include "lib/base/trap.h"
 
@@ -23,8 +23,8 @@ static unsigned bits_of(uint32_t value)
     return bits;
 }
 
-// Copy the keys in the order of one digit.
-static void scatter_by_digit(espl__slot_key *to, const espl__slot_key *from, uint32_t count,
+// Copy the items in the order of one digit of their keys.
+static void scatter_by_digit(espl__sort_key *to, const espl__sort_key *from, uint32_t count,
                              unsigned shift, unsigned bits)
 {
     uint32_t ends[1u << MOST_BITS], sum = 0;
@@ -33,9 +33,9 @@ static void scatter_by_digit(espl__slot_key *to, const espl__slot_key *from, uin
     ESPL_CHECK(to != from && bits <= MOST_BITS);
     memset(ends, 0, (mask + 1) * sizeof *ends);
     for (uint32_t i = 0; i < count; ++i) {
-        ends[(from[i].slot >> shift) & mask] += 1;
+        ends[(from[i].key >> shift) & mask] += 1;
     }
-    // Prefix sums: where the next key of a bucket goes.
+    // Prefix sums: where the next item of a bucket goes.
     for (uint32_t bucket = 0; bucket <= mask; ++bucket) {
         const uint32_t here = ends[bucket];
 
@@ -44,19 +44,19 @@ static void scatter_by_digit(espl__slot_key *to, const espl__slot_key *from, uin
     }
     ESPL_CHECK(sum == count);
     for (uint32_t i = 0; i < count; ++i) {
-        to[ends[(from[i].slot >> shift) & mask]++] = from[i];
+        to[ends[(from[i].key >> shift) & mask]++] = from[i];
     }
 }
 
-// A digit has about as many buckets as there are keys, because passes over keys and over buckets cost
+// A digit has about as many buckets as there are items, because passes over items and over buckets cost
 // alike.
-void espl__slot_keys_sort(espl__slot_key **keys, espl__slot_key **spare, size_t count)
+void espl__sort_by_key(espl__sort_key **items, espl__sort_key **spare, size_t count)
 {
     uint32_t differing = 0;
 
     ESPL_CHECK(count <= UINT32_MAX);
     for (size_t i = 1; i < count; ++i) {
-        differing |= (*keys)[i].slot ^ (*keys)[0].slot;
+        differing |= (*items)[i].key ^ (*items)[0].key;
     }
     const unsigned bits = bits_of(differing), wanted = bits_of((uint32_t)count);
     const unsigned most = wanted < FEWEST_BITS ? FEWEST_BITS
@@ -67,11 +67,11 @@ void espl__slot_keys_sort(espl__slot_key **keys, espl__slot_key **spare, size_t 
     for (unsigned pass = 0, shift = 0; pass < passes; ++pass) {
         const unsigned digit = (bits - shift + passes - pass - 1) / (passes - pass);
 
-        scatter_by_digit(*spare, *keys, (uint32_t)count, shift, digit);
-        espl__slot_key *const sorted = *spare;
+        scatter_by_digit(*spare, *items, (uint32_t)count, shift, digit);
+        espl__sort_key *const sorted = *spare;
 
-        *spare = *keys;
-        *keys = sorted;
+        *spare = *items;
+        *items = sorted;
         shift += digit;
     }
 }
