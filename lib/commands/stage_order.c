@@ -72,7 +72,7 @@ static bool list_lanes(const espl__play_request *request, espl__entry *entries)
 // --- The sort ---
 
 // Sort the entries of list_lanes() by key.
-static espl_status sort_entries(espl__arena *arena, const espl__lane_view *lanes,
+static espl_status sort_by_keys(espl__arena *arena, const espl__lane_view *lanes,
                                 espl__entry *entries, size_t count)
 {
     typedef struct recorded {
@@ -135,7 +135,7 @@ espl_status espl__stage_order(espl__stage_context *context, const espl__order_in
         return ESPL_ERR_NO_MEMORY;
     }
     if (!list_lanes(request, out->entries)) {
-        status = sort_entries(arena, request->lanes, out->entries, out->entry_count);
+        status = sort_by_keys(arena, request->lanes, out->entries, out->entry_count);
     }
     // Custom commands are taken out last, because their payloads are listed in playback order.
     if (status == ESPL_OK) {
