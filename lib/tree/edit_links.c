@@ -593,7 +593,9 @@ espl_status espl__edit_destroy(espl__edit *edit, uint32_t top, espl_extent exten
     }
     if (!espl__edit_has_log(edit)) {
         note_unsettled(edit, anchor, tree, has_survivors);
-        clear_closure_marks(forest, top);
+        if (has_survivors) {
+            clear_closure_marks(forest, top);
+        }
         free_closure(edit, top);
         return ESPL_OK;
     }

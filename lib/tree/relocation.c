@@ -107,9 +107,16 @@ static void take_reserved(espl__edit *edit, bool is_new)
 // All that can fail is here. The ranges are taken last, so that a failure has none to free.
 espl_status espl__relocations_reserve(espl__forest *forest, espl__edit *const *edits, size_t count)
 {
-    size_t slots = 0, trees = 0;
+    size_t slots = 0, trees = 0, relocations = 0;
     espl_status status = ESPL_OK;
 
+    for (size_t i = 0; i < count; ++i) {
+        relocations += espl__array_length(edits[i]->relocations);
+    }
+    // Fast path: most immediate calls relocate nothing.
+    if (relocations == 0) {
+        return ESPL_OK;
+    }
     for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
         status = reserve_edit(edits[i], &slots, &trees);
     }
@@ -429,6 +436,14 @@ static void free_dead(espl__edit *edit)
     espl__array_set_length(removed, listed);
 }
 
+// Tell whether an edit frees or moves nodes, or gives a tree side arrays. One that only made nodes in
+// the ranges of their parents, as most immediate calls, does not.
+static inline bool has_relocations(const espl__edit *edit)
+{
+    return (espl__array_length(edit->removed) | espl__array_length(edit->moved) |
+            espl__array_length(edit->relocations)) != 0;
+}
+
 // Arrivals need slots of the dead, so that these are freed first.
 void espl__edit_relocate(espl__edit *edit, espl__moved_function moved, void *context)
 {
@@ -440,6 +455,9 @@ void espl__edit_relocate(espl__edit *edit, espl__moved_function moved, void *con
     // before arrivals, because they take their arrivals along.
     propagate_stale(edit);
     recount_overflowed(edit);
+    if (!has_relocations(edit)) {
+        return;
+    }
     free_dead(edit);
     for (size_t i = 0; i < count; ++i) {
         relocate_tree(&transfer, &edit->relocations[i]);
@@ -551,6 +569,13 @@ static void release_left(espl__forest *forest, const espl__edit *edit)
     for_each_tree(forest, edit->moved, 1, release_if_empty);
 }
 
+// Tell whether some step of espl__relocations_finish() may have something to do for an edit.
+static inline bool needs_finish(const espl__edit *edit)
+{
+    return (espl__array_length(edit->stale) | espl__array_length(edit->saved)) != 0 ||
+           edit->has_side || edit->context.has_due || has_relocations(edit);
+}
+
 // Complete the headers of all relocated trees, and free side arrays that are not needed: where a
 // copied extra was out of date, the survey found more than there is.
 static void point_headers(espl__forest *forest, const espl__edit *edit)
@@ -604,7 +629,12 @@ void espl__relocations_finish(espl__forest *forest, espl__edit *const *edits, si
         note_due_stale, note_due_placed, note_due_made, release_dead, release_left, point_headers,
     };
 
-    for (size_t step = 0; step < sizeof steps / sizeof *steps; ++step) {
+    bool is_needed = false;
+
+    for (size_t i = 0; i < count && !is_needed; ++i) {
+        is_needed = needs_finish(edits[i]);
+    }
+    for (size_t step = 0; step < sizeof steps / sizeof *steps && is_needed; ++step) {
         for (size_t i = 0; i < count; ++i) {
             steps[step](forest, edits[i]);
         }
