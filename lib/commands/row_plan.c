@@ -76,8 +76,7 @@ static uint32_t bucket_of(row_planner *p, uint32_t source, uint32_t archetype)
 
 // Find the bucket of a node with a set of its own, or of the first copy of its kind.
 // @return ESPL__NONE: it failed, as the status of the plan says.
-ESPL__APART static uint32_t find_bucket(row_planner *p, const espl__part *part, uint32_t number,
-                                        uint32_t kind)
+static uint32_t find_bucket(row_planner *p, const espl__part *part, uint32_t number, uint32_t kind)
 {
     const uint32_t source = part->edit.made[number].source;
     uint32_t archetype = 0, bucket = ESPL__NONE;

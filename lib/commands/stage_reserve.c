@@ -17,16 +17,27 @@ static espl_status reserve_planned_rows(espl__store *store, const espl__planned 
     espl__archetype *const archetypes = store->archetypes;
     espl_status status = ESPL_OK;
 
-    for (size_t i = 0; i < planned->copies_count; ++i) {
-        archetypes[planned->copies[i].archetype].coming += planned->copies[i].count;
+    // Buckets of one archetype often follow each other, as those of the nodes of one source.
+    for (size_t i = 0; i < planned->copies_count;) {
+        const uint32_t archetype = planned->copies[i].archetype;
+        size_t sum = 0;
+
+        for (; i < planned->copies_count && planned->copies[i].archetype == archetype; ++i) {
+            sum += planned->copies[i].count;
+        }
+        archetypes[archetype].coming += sum;
     }
     for (size_t i = 0; i < planned->move_count; ++i) {
         archetypes[planned->moves[i].archetype].coming += 1;
     }
     for (size_t i = 0; i < planned->copies_count; ++i) {
-        const espl_status here = espl__rows_reserve_coming(store, planned->copies[i].archetype);
+        const uint32_t archetype = planned->copies[i].archetype;
 
-        status = status != ESPL_OK ? status : here;
+        if (i == 0 || planned->copies[i - 1].archetype != archetype) {
+            const espl_status here = espl__rows_reserve_coming(store, archetype);
+
+            status = status != ESPL_OK ? status : here;
+        }
     }
     for (size_t i = 0; i < planned->move_count; ++i) {
         const espl_status here = espl__rows_reserve_coming(store, planned->moves[i].archetype);
