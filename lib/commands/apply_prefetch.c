@@ -6,7 +6,9 @@
 // commands after it is prefetched in four steps, because each step reads what the step before it
 // fetched: the entry, the tree and the node; the command; the neighbours of the node and the slots
 // of new nodes; their transforms. Each step is three to eight commands before the next one, which is
-// longer than a wait for memory.
+// longer than a wait for memory. The first commands of a part, and so an immediate call, go through
+// all steps before the part is applied, and the first step of few commands is taken when they are
+// grouped.
 //
 // Reads the forest and the entries, writes nothing. What is prefetched may change before it is
 // used: a prefetch is never more than a hint, and its addresses are not dereferenced before they
@@ -157,8 +159,8 @@ static inline void prefetch_second(const espl__forest *forest, const espl__entry
 
 // Third step: the transform and the neighbours of the node, the last sibling of new nodes, and the
 // slots of these.
-static inline void prefetch_third(const espl__forest *forest, const espl__apply_input *in,
-                                  const espl__entry *entry, const espl__queued *queued)
+ESPL__INLINE void prefetch_third(const espl__forest *forest, const espl__apply_input *in,
+                                 const espl__entry *entry, const espl__queued *queued)
 {
     if (entry->command->count != 0 && entry->command->kind != ESPL__COMMAND_CREATE_BARE) {
         espl__prefetch(espl__entry_payload(in->request->lanes, entry));
@@ -212,4 +214,33 @@ void espl__apply_prefetch(const espl__forest *forest, const espl__apply_input *i
     prefetch_second(forest, &entries[queue[SECOND].entry], queue[SECOND].slot);
     prefetch_third(forest, in, &entries[queue[THIRD].entry], &queue[THIRD]);
     prefetch_last(forest, &entries[queue[LAST].entry], &queue[LAST]);
+}
+
+void espl__apply_prefetch_homes(const espl__forest *forest, const espl__home *homes, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (homes[i].slot != ESPL__NO_SLOT) {
+            espl__prefetch_to_write(&forest->trees[homes[i].tree]);
+            prefetch_node(forest, homes[i].slot);
+            espl__prefetch(&forest->world[homes[i].slot]);
+        }
+    }
+}
+
+void espl__apply_prefetch_begin(const espl__forest *forest, const espl__apply_input *in,
+                                uint32_t begin, uint32_t end)
+{
+    const espl__entry *const entries = in->ordered->entries;
+    const espl__queued *const queue = in->grouped->queue;
+
+    ESPL_CHECK(begin <= end && end <= in->ordered->entry_count);
+    for (uint32_t i = begin; i < end; ++i) {
+        prefetch_second(forest, &entries[queue[i].entry], queue[i].slot);
+    }
+    for (uint32_t i = begin; i < end; ++i) {
+        prefetch_third(forest, in, &entries[queue[i].entry], &queue[i]);
+    }
+    for (uint32_t i = begin; i < end; ++i) {
+        prefetch_last(forest, &entries[queue[i].entry], &queue[i]);
+    }
 }

@@ -331,8 +331,13 @@ static void apply_groups(const applying *s, espl__part *part, bool are_alone)
     if (part->group_begin == part->group_end) {
         return;
     }
+    const uint32_t begin = s->in->grouped->groups[part->group_begin].entry_begin;
     const uint32_t end = s->in->grouped->groups[part->group_end - 1].entry_end;
+    const uint32_t ahead = end - begin < ESPL__APPLY_AHEAD ? end - begin : ESPL__APPLY_AHEAD;
 
+    if (espl__forest_is_far(edit->forest)) {
+        espl__apply_prefetch_begin(edit->forest, s->in, begin, begin + ahead);
+    }
     for (uint32_t i = part->group_begin; i < part->group_end && edit->status == ESPL_OK; ++i) {
         if (espl__group_is_alone(&s->in->grouped->groups[i]) == are_alone) {
             apply_group(s, &a, i, end);

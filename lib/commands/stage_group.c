@@ -22,6 +22,10 @@
 
 #include <string.h>
 
+// So few commands, as that of an immediate call, are applied before what was prefetched for them is
+// evicted.
+enum { FEW_ENTRIES = 20 };
+
 // State of the stage.
 typedef struct grouping {
     espl__stage_context *context;
@@ -358,6 +362,9 @@ espl_status espl__stage_group(espl__stage_context *context, const espl__group_in
         return ESPL_ERR_NO_MEMORY;
     }
     espl__key_numbers_begin(&source_numbers);
+    if (count <= FEW_ENTRIES && espl__forest_is_far(forest)) {
+        espl__apply_prefetch_homes(forest, g.homes, count);
+    }
     touch_all(&g);
     unite_pendings(&g);
     // From here on the output has the touched trees, so that their marks are cleared.

@@ -10,6 +10,7 @@
 #include "lib/store/store.h"
 
 #include "lib/base/bits.h"
+#include "lib/base/prefetch.h"
 
 #include <string.h>
 
@@ -244,6 +245,30 @@ static void update_records(espl__store *store, row_range rows)
         if (slots != NULL) {
             slots[row] = record->slot;
         }
+    }
+}
+
+// The last rows of the archetype are what a settle fills the holes with: the records of a few are
+// prefetched as well.
+void espl__row_prefetch(const espl__store *store, uint32_t index)
+{
+    enum { FILLERS = 4 };
+    const espl__record *const record = &store->records[index];
+    const espl__chunk *const chunk = &store->chunks[record->chunk];
+    const espl__archetype *const archetype = &store->archetypes[chunk->archetype];
+    const uint32_t row = espl__record_row(record),
+                   position = row_position(archetype, archetype->count - 1);
+    const espl__chunk *const last = &store->chunks[archetype->chunks[position]];
+
+    espl__prefetch_to_write(espl__chunk_entities(chunk) + row);
+    espl__prefetch_to_write(chunk->versions);
+    for (size_t i = 0; i < espl__array_length(archetype->columns); ++i) {
+        const espl__column column = archetype->columns[i];
+
+        espl__prefetch_to_write(chunk->bytes + column.offset + (size_t)row * column.size);
+    }
+    for (uint32_t i = last->count > FILLERS ? last->count - FILLERS : 0; i < last->count; ++i) {
+        espl__prefetch_to_write(&store->records[espl__chunk_entities(last)[i].index]);
     }
 }
 

@@ -346,6 +346,8 @@ static inline void espl__row_set_leaving(espl__store *store, uint32_t number, ui
     }
     chunk->leaving[row >> 6] |= UINT64_C(1) << (row & 63);
 }
+/// Prefetch the row of a living entity that is about to be removed.
+void espl__row_prefetch(const espl__store *store, uint32_t index);
 /// Free the indices of living entities with their names. Their rows leave at the next settle and
 /// keep their values until then. The indices may be taken again before the settle.
 void espl__entities_remove(espl__store *store, const uint32_t *indices, size_t count);

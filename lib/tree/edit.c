@@ -33,7 +33,10 @@ static void **list_at(espl__edit *edit, size_t number)
 
 void espl__edit_init(espl__edit *edit, espl__forest *forest)
 {
-    *edit = (espl__edit){.forest = forest};
+    *edit = (espl__edit){.forest = forest,
+                         .fresh = ESPL__NO_SLOT,
+                         .lowest = UINT32_MAX,
+                         .context = {.is_job = true}};
 }
 
 // `path` and the templates are scratch, which the functions that use it empty first.

@@ -142,9 +142,9 @@ typedef struct espl__edit {
 
 // --- edit.c ---
 
-/// Set up an edit of a forest. Takes no memory.
+/// Set up an edit of a forest, and begin it. Takes no memory.
 void espl__edit_init(espl__edit *edit, espl__forest *forest);
-/// Begin an edit: empty all lists and keep their memory.
+/// Begin the next edit: empty all lists and keep their memory.
 void espl__edit_begin(espl__edit *edit);
 /// Free the lists.
 void espl__edit_free(espl__edit *edit);

@@ -8,6 +8,8 @@
 // at the first call and is kept for the next. Invariant: between calls its lane is empty.
 #include "lib/world/tape.h"
 
+#include "lib/base/prefetch.h"
+
 #include <string.h>
 
 // --- The world's own lane ---
@@ -118,6 +120,10 @@ static espl_status make_entities(espl_world *world, const making *m)
         status = ESPL_ERR_LIMIT;
     }
     espl_recorder *const recorder = status == ESPL_OK ? begin_own(world) : NULL;
+    const espl_entity parent = m->instance != NULL ? m->instance->parent : m->creation->parent;
+
+    // The resolve stage reads the record. The handle is not checked yet.
+    espl__prefetch_element(world->store.records, parent.index, sizeof *world->store.records);
 
     if (recorder == NULL) {
         return refuse_making(world, m, status != ESPL_OK ? status : ESPL_ERR_NO_MEMORY);

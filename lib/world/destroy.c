@@ -8,6 +8,8 @@
 // espl__destroy_begin() and espl__destroy_end().
 #include "lib/world/tape.h"
 
+#include "lib/base/prefetch.h"
+
 // --- An edit that destroys ---
 
 // Called by the edit for each entity that it removed from its tree.
@@ -19,7 +21,6 @@ static void remove_entity(void *context, uint32_t entity)
 void espl__destroy_begin(espl_world *world, espl__edit *edit)
 {
     espl__edit_init(edit, &world->forest);
-    espl__edit_begin(edit);
     edit->destroyed = remove_entity;
     edit->destroyed_context = &world->store;
     espl__heap_forbid(&world->heap);
@@ -37,12 +38,50 @@ espl_status espl__destroy_end(espl_world *world, const espl__edit *edit)
 
 // --- One entity ---
 
-// Precondition: the call was checked. @return ESPL_OK, ESPL_OVERFLOW.
-static espl_status destroy_at(espl_world *world, uint32_t slot, espl_extent extent)
+// Prefetch what a destroy reads of a node, and its chunk, because each would be waited for in turn.
+static inline void prefetch_doomed(const espl_world *world, uint32_t slot, uint32_t index)
 {
+    const espl__forest *const forest = &world->forest;
+    const espl__record *const record = &world->store.records[index];
+
+    espl__prefetch_to_write(&forest->links[slot]);
+    espl__prefetch_to_write(&forest->flags[slot]);
+    espl__prefetch_to_write(&forest->parent[slot]);
+    espl__prefetch(&forest->tree[slot]);
+    espl__prefetch_to_write(&world->store.chunks[record->chunk]);
+}
+
+// Prefetch the nodes whose links change, the header of the tree, and the row. Precondition: the node
+// and its chunk were prefetched.
+static inline void prefetch_neighbours(const espl_world *world, uint32_t slot, uint32_t index)
+{
+    const espl__forest *const forest = &world->forest;
+    const espl__links links = forest->links[slot];
+    const uint32_t parent = forest->parent[slot];
+
+    espl__prefetch_to_write(espl__tree_of(forest, slot));
+    espl__prefetch_element(forest->links, links.first_child, sizeof *forest->links);
+    espl__prefetch_element(forest->links, links.previous, sizeof *forest->links);
+    espl__prefetch_element(forest->links, links.next, sizeof *forest->links);
+    espl__prefetch_element(forest->links, parent, sizeof *forest->links);
+    espl__prefetch_element(forest->flags, links.first_child, sizeof *forest->flags);
+    espl__prefetch_element(forest->parent, links.first_child, sizeof *forest->parent);
+    espl__row_prefetch(&world->store, index);
+}
+
+// Precondition: the call was checked. @return ESPL_OK, ESPL_OVERFLOW.
+static espl_status destroy_at(espl_world *world, uint32_t slot, uint32_t index, espl_extent extent)
+{
+    const bool is_far = espl__forest_is_far(&world->forest);
     espl__edit edit;
 
+    if (is_far) {
+        prefetch_doomed(world, slot, index);
+    }
     espl__destroy_begin(world, &edit);
+    if (is_far) {
+        prefetch_neighbours(world, slot, index);
+    }
     (void)espl__edit_destroy(&edit, slot, extent);
     return espl__destroy_end(world, &edit);
 }
@@ -63,8 +102,8 @@ espl_status espl_destroy(espl_world *world, espl_entity entity, espl_extent exte
         return espl__refuse_why(world, "espl_destroy", entity, status,
                                 "extent is none of espl_extent.");
     }
-    status = ESPL__TAPED(world, destroy_at(world, slot, extent), .op = ESPL_TAPE_DESTROY,
-                         .entity = entity, .word = (uint32_t)extent);
+    status = ESPL__TAPED(world, destroy_at(world, slot, entity.index, extent),
+                         .op = ESPL_TAPE_DESTROY, .entity = entity, .word = (uint32_t)extent);
     ESPL_CHECK(status >= 0 && !espl__entity_is_alive(&world->store, entity));
     return status;
 }
