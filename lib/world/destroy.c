@@ -39,7 +39,7 @@ espl_status espl__destroy_end(espl_world *world, const espl__edit *edit)
 // --- One entity ---
 
 // Prefetch what a destroy reads of a node, and its chunk, because each would be waited for in turn.
-static inline void prefetch_doomed(const espl_world *world, uint32_t slot, uint32_t index)
+static inline void prefetch_destroyed(const espl_world *world, uint32_t slot, uint32_t index)
 {
     const espl__forest *const forest = &world->forest;
     const espl__record *const record = &world->store.records[index];
@@ -76,7 +76,7 @@ static espl_status destroy_at(espl_world *world, uint32_t slot, uint32_t index, 
     espl__edit edit;
 
     if (is_far) {
-        prefetch_doomed(world, slot, index);
+        prefetch_destroyed(world, slot, index);
     }
     espl__destroy_begin(world, &edit);
     if (is_far) {
