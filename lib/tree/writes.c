@@ -116,7 +116,7 @@ static ESPL__APART espl_status put_overflowing(espl__forest *forest, espl__conte
     return ESPL_OVERFLOW;
 }
 
-// Store a finite local of unit length in a plain node, and propagate it.
+// Store a finite local of unit length in a node that is not exceptional, and propagate it.
 // @return ESPL_OK; ESPL_OVERFLOW.
 static espl_status put_plain_local(espl__forest *forest, espl__context *context, uint32_t slot,
                                    const espl_pose *local)
@@ -272,7 +272,7 @@ static espl_status store_local(pass *p, uint32_t slot, espl_write_kind kind,
     espl_pose *const old = &p->forest->local[slot];
     espl_pose local = *old;
 
-    ESPL_CHECK_FULL(p->sweeps && espl__slot_is_plain(p->forest, slot));
+    ESPL_CHECK_FULL(p->sweeps && espl__slot_is_plain(p->forest, slot, kind));
     const espl_status status = espl__local_write(&local, kind, value);
 
     if (status < 0) {
@@ -317,7 +317,8 @@ static espl_status write_checked(pass *p, uint32_t slot, espl_write_kind kind,
                                  const espl_write_value *value)
 {
     espl__forest *const forest = p->forest;
-    const bool is_plain = espl__slot_is_plain(forest, slot) && !espl__write_wants_side(kind, value);
+    const bool is_plain =
+        espl__slot_is_plain(forest, slot, kind) && !espl__write_wants_side(kind, value);
 
     if (!p->sweeps) {
         return is_plain ? espl__plain_write(forest, p->context, slot, kind, value)
@@ -647,7 +648,7 @@ static inline bool write_one(espl__forest *forest, espl__context *context,
     espl_pose local;
     size_t size = 0;
 
-    if (!espl__slot_is_plain(forest, slot)) {
+    if (!espl__slot_is_plain(forest, slot, source->kind)) {
         return false;
     }
     if (espl__kind_sets_part(source->kind)) {

@@ -29,11 +29,14 @@ void espl__node_change_begin(const espl__forest *forest, uint32_t slot, espl__no
 void espl__node_change_commit(espl__forest *forest, espl__context *context,
                               const espl__node_change *change);
 
-/// Tell whether a node is plain: its tree has no side arrays, and its world is its parent's times
-/// its local, or for a root its local. Nearly all nodes are plain.
-static inline bool espl__slot_is_plain(const espl__forest *forest, uint32_t slot)
+/// Tell whether a node is plain for writes of a kind: they read and change no side array, and the world
+/// of the node is its parent's times its local, or for a root its local. Nearly all nodes are plain.
+static inline bool espl__slot_is_plain(const espl__forest *forest, uint32_t slot,
+                                       espl_write_kind kind)
 {
-    return !espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL | ESPL__SLOT_SIDE);
+    const unsigned side = espl__write_has_extra(kind) ? ESPL__SLOT_SIDE : 0;
+
+    return !espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL | side);
 }
 
 /// Tell whether a value is a whole local pose without stretch and user data, as most are.
@@ -52,7 +55,7 @@ static inline bool espl__value_is_usual(espl_write_kind kind, const void *value)
 static inline bool espl__write_is_usual(const espl__forest *forest, uint32_t slot,
                                         espl_write_kind kind, const void *value)
 {
-    return espl__value_is_usual(kind, value) && espl__slot_is_plain(forest, slot);
+    return espl__value_is_usual(kind, value) && espl__slot_is_plain(forest, slot, kind);
 }
 
 /// Store a local whose world is the one that the node has. Most often the local is bit-equal, so that
@@ -62,8 +65,8 @@ espl_status espl__local_put_same_world(espl__forest *forest, espl__context *cont
 /// Propagate below a slot. @return ESPL_OK; ESPL_OVERFLOW where a world below is not finite.
 espl_status espl__propagate_and_report(espl__forest *forest, espl__context *context, uint32_t slot);
 
-/// Store a local of unit length in a plain node, and propagate it. Inline, so that the pose stays in
-/// registers from the check to the store.
+/// Store a local of unit length in a node that is not exceptional, and propagate it. Inline, so that the
+/// pose stays in registers from the check to the store.
 /// @param value  the local as well, for calls, because a pose in registers would be passed in memory.
 /// @return false where the local or the world is not finite; nothing changed then.
 ESPL__INLINE bool espl__local_try_put(espl__forest *forest, espl__context *context, uint32_t slot,
@@ -73,7 +76,7 @@ ESPL__INLINE bool espl__local_try_put(espl__forest *forest, espl__context *conte
     espl_pose *const worlds = forest->world;
     espl__wide_pose world = local;
 
-    ESPL_CHECK_FULL(espl__slot_is_plain(forest, slot));
+    ESPL_CHECK_FULL(!espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL));
     // Where the node has children, the propagation waits for the number of the tree first.
     espl__prefetch(&forest->tree[slot]);
     if (parent != ESPL__NO_SLOT) {
@@ -108,12 +111,13 @@ ESPL__INLINE bool espl__pose_try_put(espl__forest *forest, espl__context *contex
            espl__local_try_put(forest, context, slot, value, local, status);
 }
 
-/// Store an espl_pose at any address as the local of a plain node, and propagate it.
-/// @return ESPL_OK; ESPL_OVERFLOW; ESPL_ERR_NOT_FINITE: nothing changed.
+/// Store an espl_pose at any address as the local of a node that is not exceptional, and propagate
+/// it. @return ESPL_OK; ESPL_OVERFLOW; ESPL_ERR_NOT_FINITE: nothing changed.
 espl_status espl__pose_put(espl__forest *forest, espl__context *context, uint32_t slot,
                            const void *value);
-/// Carry out a write of any kind on a plain node that stays plain, and propagate it. Precondition:
-/// espl__write_check() accepted the value. Worlds that overflow are counted in the context.
+/// Carry out a write to a plain node that stores nothing in side arrays, and propagate it.
+/// Precondition: espl__write_check() accepted the value. Worlds that overflow are counted in the
+/// context.
 /// @return ESPL_OK, ESPL_LOSSY, ESPL_ERR_RANGE.
 espl_status espl__plain_write(espl__forest *forest, espl__context *context, uint32_t slot,
                               espl_write_kind kind, const espl_write_value *value);

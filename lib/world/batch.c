@@ -257,6 +257,7 @@ static void describe_values(espl__batch *b)
                                      .kind = kind,
                                      .is_one_kind = !b->is_mixed,
                                      .results = b->results};
+    b->may_drop_sides = b->is_mixed || espl__write_has_extra(kind);
 }
 
 // Apply all entries. Nothing fails after the first one is written: the memory of the batch is taken,

@@ -326,7 +326,7 @@ static inline void write_group(espl__batch *b, espl__write_group *g, espl__conte
     if (espl__tree_write(forest, context, &writes)) {
         b->has_remarks = true;
     }
-    if (espl__slot_is(forest, g->lowest, ESPL__SLOT_SIDE)) {
+    if (b->may_drop_sides && espl__slot_is(forest, g->lowest, ESPL__SLOT_SIDE)) {
         context->has_sides_to_drop = true;
     }
     g->is_done = true;

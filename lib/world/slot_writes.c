@@ -144,7 +144,7 @@ static espl_status write_slot(espl_world *world, espl__context *context, uint32_
     if (status != ESPL_OK) {
         return status;
     }
-    if (espl__slot_is_plain(forest, slot) && !espl__write_wants_side(kind, &value)) {
+    if (espl__slot_is_plain(forest, slot, kind) && !espl__write_wants_side(kind, &value)) {
         return with_overflow(context, overflowed,
                              espl__plain_write(forest, context, slot, kind, &value));
     }

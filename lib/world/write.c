@@ -48,7 +48,7 @@ static ESPL__APART espl_status write_any(espl_world *world, espl_entity entity,
     return status;
 }
 
-// Find the slot of a living entity whose node is plain and has a transform: one test of its flags. The
+// Find the slot of a living entity whose node is plain for all kinds and has a transform: one test. The
 // handle by address, for the reason of espl__is_alive().
 ESPL__INLINE bool find_plain(const espl_world *world, const espl_entity *entity, uint32_t *slot)
 {
