@@ -103,19 +103,29 @@ bool espl__propagate_node(espl__forest *forest, espl__context *context, uint32_t
 
 // --- Flags in a range of slots ---
 
-// Return the first slot of [begin, end) with a flag, or end. It reads eight flags at a time, but
-// none at or past the end, because another thread may write those of another tree.
+// Return the first slot of [begin, end) with a flag, or end. It reads many flags at a time, but none
+// at or past the end, because another thread may write those of another tree.
 static uint32_t find_flag(const espl__forest *forest, uint32_t begin, uint32_t end, unsigned flag)
 {
+    enum { WORDS = 4, BLOCK = WORDS * sizeof(uint64_t) };
     const uint64_t all = UINT64_C(0x0101010101010101) * flag;
+    const uint8_t *const flags = forest->flags;
     uint32_t slot = begin;
 
     ESPL_CHECK_FULL(begin <= end && flag <= UINT8_MAX);
-    for (; end - slot >= sizeof all; slot += (uint32_t)sizeof all) {
-        uint64_t flags;
+    for (; end - slot >= BLOCK; slot += BLOCK) {
+        uint64_t block[WORDS];
 
-        memcpy(&flags, forest->flags + slot, sizeof flags);
-        if ((flags & all) != 0) {
+        memcpy(block, flags + slot, sizeof block);
+        if (((block[0] | block[1] | block[2] | block[3]) & all) != 0) {
+            break;
+        }
+    }
+    for (; end - slot >= sizeof all; slot += (uint32_t)sizeof all) {
+        uint64_t word;
+
+        memcpy(&word, flags + slot, sizeof word);
+        if ((word & all) != 0) {
             break;
         }
     }
@@ -171,9 +181,16 @@ static inline float compose_slots(espl__forest *forest, uint32_t begin, uint32_t
 static ESPL__APART float compose_between(espl__forest *forest, const espl__tree *tree,
                                          uint32_t begin, uint32_t end)
 {
+    uint32_t slot = begin;
     float alarm = 0;
 
-    for (uint32_t slot = begin; slot < end; ++slot) {
+    while (slot < end) {
+        if (espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL)) {
+            (void)compose_exceptional(forest, slot);
+            alarm += espl__pose_nonfinite(&forest->world[slot]);
+            slot += 1;
+            continue;
+        }
         const uint32_t next = find_flag(forest, slot, end, ESPL__SLOT_EXCEPTIONAL);
 
         if (next < end && tree->side != NULL) {
@@ -181,10 +198,6 @@ static ESPL__APART float compose_between(espl__forest *forest, const espl__tree 
             espl__prefetch(&tree->side->extra[forest->parent[next] - tree->base]);
         }
         alarm += compose_slots(forest, slot, next);
-        if (next < end) {
-            (void)compose_exceptional(forest, next);
-            alarm += espl__pose_nonfinite(&forest->world[next]);
-        }
         slot = next;
     }
     return alarm;

@@ -48,7 +48,9 @@ static inline void espl__side_prefetch(const espl__side *side, uint32_t capacity
 
         espl__prefetch_to_write(side);
         espl__prefetch_to_write(&side->extra[at]);
+        // A kept entry may be in two lines.
         espl__prefetch_to_write(&kept[at]);
+        espl__prefetch_to_write(&kept[at].flags);
     }
 }
 

@@ -353,7 +353,7 @@ static void add_counts(espl__batch *b, const espl__context *context)
 // of a nearer one the slots that its writes reach.
 static inline void prefetch_trees(const espl__batch *b, size_t at, size_t end)
 {
-    enum { FAR = 6, NEAR = 3, LINE = 64, SLOTS = 80 };
+    enum { FAR = 6, NEAR = 3, LINE = 64, SLOTS = 80, FLAGS = 1024 };
     const espl__forest *const forest = &b->world->forest;
 
     if (at + FAR < end) {
@@ -379,6 +379,10 @@ static inline void prefetch_trees(const espl__batch *b, size_t at, size_t end)
         espl__prefetch(&forest->flags[slot]);
         if (t->side != NULL) {
             espl__prefetch(t->side);
+        }
+        // A sweep looks for exceptional nodes before it composes those before them.
+        for (uint32_t k = LINE; t->exceptional != 0 && k < reach && k < FLAGS; k += LINE) {
+            espl__prefetch(&forest->flags[slot + k]);
         }
         if (reach == 1) {
             const uint32_t child = forest->links[slot].first_child;
