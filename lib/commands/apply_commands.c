@@ -181,7 +181,7 @@ espl_status espl__apply_remove_transform(espl__apply *a)
 
 // The parent of new nodes, and the sibling that they come before. A dead parent is no parent where
 // the command says so.
-static espl_status find_parent(const espl__apply *a, espl__new_node *place)
+static inline espl_status find_parent(const espl__apply *a, espl__new_node *place)
 {
     place->parent = place->before = ESPL__NO_SLOT;
     if (espl_entity_is_null(a->command->parent)) {
@@ -197,7 +197,7 @@ static espl_status find_parent(const espl__apply *a, espl__new_node *place)
 }
 
 // The recorded transform, relative to the parent or to the world.
-static void take_transform(const espl__apply *a, espl__new_node *place)
+static inline void take_transform(const espl__apply *a, espl__new_node *place)
 {
     const espl_transform *const value = espl__entry_transform(lanes_of(a), a->entry);
 
@@ -246,8 +246,8 @@ static inline void write_made_info(espl__made_info *made, uint32_t size, uint32_
 // Make the copies of a template, or the nodes of a creation. Precondition: `place` is prepared and
 // the nursery has room. The nodes of a clone are consecutive, in the order of the template, which
 // clone_references.c relies on.
-static espl_status make_clones(espl__apply *a, const espl__template *from,
-                               const espl__new_node *place, uint32_t set)
+static inline espl_status make_clones(espl__apply *a, const espl__template *from,
+                                      const espl__new_node *place, uint32_t set)
 {
     const uint32_t template = a->entry->template, size = from->count, copies = a->command->count;
     espl__part *const part = a->part;

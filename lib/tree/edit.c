@@ -120,14 +120,10 @@ bool espl__edit_mark_moved(espl__edit *edit, uint32_t slot)
 
 // --- Stale worlds ---
 
-// A leaf is never stale, because no world is below it.
-void espl__edit_mark_stale(espl__edit *edit, uint32_t slot)
+void espl__edit_mark_inner_stale(espl__edit *edit, uint32_t slot)
 {
     espl__forest *const forest = edit->forest;
 
-    if (forest->links[slot].first_child == ESPL__NO_SLOT) {
-        return;
-    }
     // The fresh node may have a stale ancestor now, unless it is the slot or its parent.
     if (slot != edit->fresh && forest->parent[slot] != edit->fresh) {
         edit->fresh = ESPL__NO_SLOT;

@@ -165,8 +165,15 @@ static inline void espl__edit_begin_group(espl__edit *edit, uint32_t nursery, ui
     edit->made_from = espl__array_length(edit->made);
 }
 
+/// Tell whether a node is a descendant of `top`, which has children.
+bool espl__edit_is_below(const espl__edit *edit, uint32_t slot, uint32_t top);
 /// Tell whether a node is `top` or a descendant of it.
-bool espl__edit_is_at_or_below(const espl__edit *edit, uint32_t slot, uint32_t top);
+static inline bool espl__edit_is_at_or_below(const espl__edit *edit, uint32_t slot, uint32_t top)
+{
+    // Fast path: most nodes that are linked elsewhere are leaves.
+    return slot == top || (edit->forest->links[top].first_child != ESPL__NO_SLOT &&
+                           espl__edit_is_below(edit, slot, top));
+}
 /// Attach a node to a parent. The parent may be the one that it has, so that options change only.
 /// Precondition: the parent is not at or below the node.
 /// @param before  a child of the parent, or ESPL__NO_SLOT: last under another parent, else

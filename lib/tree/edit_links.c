@@ -5,14 +5,11 @@
 // and cannot fail.
 #include "lib/tree/edit_steps.h"
 
-bool espl__edit_is_at_or_below(const espl__edit *edit, uint32_t slot, uint32_t top)
+bool espl__edit_is_below(const espl__edit *edit, uint32_t slot, uint32_t top)
 {
     const espl__forest *const forest = edit->forest;
     const uint32_t tree = forest->tree[top];
 
-    if (slot == top || forest->links[top].first_child == ESPL__NO_SLOT) {
-        return slot == top;
-    }
     const bool is_settled = tree != forest->nursery && forest->trees[tree].moved == 0;
 
     // A climb over the ancestors of the slot. It ends early, because most trees are not edited.
@@ -33,11 +30,12 @@ bool espl__edit_is_at_or_below(const espl__edit *edit, uint32_t slot, uint32_t t
 
 // --- Links ---
 
-// Clear ESPL__TREE_IN_ORDER of the tree of a slot.
-static inline void end_order(espl__forest *forest, uint32_t slot)
+// Clear ESPL__TREE_IN_ORDER of the tree of a slot. The flag is only written where it is set: it is
+// never set in the header of the nursery, which several threads read.
+static inline void end_order(espl__tree *t)
 {
-    if (forest->tree[slot] != forest->nursery) {
-        espl__tree_of(forest, slot)->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
+    if ((t->flags & ESPL__TREE_IN_ORDER) != 0) {
+        t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
     }
 }
 
@@ -46,17 +44,36 @@ static inline void end_order(espl__forest *forest, uint32_t slot)
 static inline void change_parent(espl__forest *forest, uint32_t slot, uint32_t parent,
                                  uint32_t before)
 {
+    espl__tree *const t = espl__tree_of(forest, slot), *const to = espl__tree_of(forest, parent);
+
     espl__links_remove(forest->links, slot, forest->parent[slot]);
     espl__links_insert(forest->links, slot, parent, before);
     forest->parent[slot] = parent;
-    end_order(forest, slot);
-    end_order(forest, parent);
+    end_order(t);
+    end_order(to);
     espl__node_update_linked(forest, slot, parent);
 }
 
-// espl__edit_relink() of a node whose own role does not matter, because it is listed later or dies.
-// The undo entry is written before the first change. A later failure to list a touched node leaves
-// links that the undo restores.
+// Mark a node as moved where its slot violates an invariant: it is in another range than its
+// parent, or below the parent's slot, or it is a root and not the first slot of its range. New
+// roots in the nursery are found by the list of new nodes.
+static inline bool mark_if_moved(espl__edit *edit, uint32_t slot, uint32_t parent)
+{
+    const espl__forest *const forest = edit->forest;
+    const uint32_t tree = forest->tree[slot];
+    bool has_to_move = false;
+
+    if (parent != ESPL__NO_SLOT) {
+        has_to_move = tree != forest->tree[parent] || slot < parent;
+    } else {
+        has_to_move = tree != forest->nursery && forest->trees[tree].base != slot;
+    }
+    return !has_to_move || espl__edit_mark_moved(edit, slot);
+}
+
+// espl__edit_relink() of a node that dies, so that neither its role nor its slot matters. The undo
+// entry is written before the first change. A later failure to list a touched node leaves links that
+// the undo restores.
 ESPL__INLINE bool relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
                          bool is_free_link)
 {
@@ -98,31 +115,16 @@ ESPL__INLINE bool relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint3
     return is_done;
 }
 
-// The role of a node changes where it becomes a root, or was one.
+// The role of a node changes where it becomes a root, or was one. A destroy without lists leaves
+// nodes where they are, and marks the tree as unsettled.
 bool espl__edit_relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
                        bool is_free_link)
 {
     const bool was_root = espl__is_root(edit->forest, slot);
 
     return relink(edit, slot, parent, before, is_free_link) &&
-           (was_root == (parent == ESPL__NO_SLOT) || espl__edit_touch(edit, slot));
-}
-
-// Mark a node as moved where its slot violates an invariant: it is in another range than its
-// parent, or below the parent's slot, or it is a root and not the first slot of its range. New
-// roots in the nursery are found by the list of new nodes.
-static bool mark_if_moved(espl__edit *edit, uint32_t slot)
-{
-    const espl__forest *const forest = edit->forest;
-    const uint32_t parent = forest->parent[slot], tree = forest->tree[slot];
-    bool has_to_move = false;
-
-    if (parent != ESPL__NO_SLOT) {
-        has_to_move = tree != forest->tree[parent] || slot < parent;
-    } else {
-        has_to_move = tree != forest->nursery && forest->trees[tree].base != slot;
-    }
-    return !has_to_move || espl__edit_mark_moved(edit, slot);
+           (was_root == (parent == ESPL__NO_SLOT) || espl__edit_touch(edit, slot)) &&
+           (!espl__edit_has_log(edit) || mark_if_moved(edit, slot, parent));
 }
 
 // --- Keeping worlds ---
@@ -315,7 +317,7 @@ static espl_status move_with_local(espl__edit *edit, uint32_t slot, uint32_t par
     }
     // The worlds below the node may be stale by an ancestor that it leaves.
     espl__edit_refresh(edit, slot);
-    if (!espl__edit_relink(edit, slot, parent, before, is_free) || !mark_if_moved(edit, slot)) {
+    if (!espl__edit_relink(edit, slot, parent, before, is_free)) {
         return ESPL_ERR_NO_MEMORY;
     }
     if (espl__propagate_node(edit->forest, &edit->context, slot)) {
@@ -336,9 +338,7 @@ static ESPL__APART espl_status move_and_place(espl__edit *edit, uint32_t slot, u
     if (status < 0) {
         return status;
     }
-    return espl__edit_relink(edit, slot, parent, before, is_free) && mark_if_moved(edit, slot)
-               ? status
-               : ESPL_ERR_NO_MEMORY;
+    return espl__edit_relink(edit, slot, parent, before, is_free) ? status : ESPL_ERR_NO_MEMORY;
 }
 
 // The same for any node. Fast path: nothing is stored but the world.
@@ -521,8 +521,7 @@ static bool link_survivors(espl__edit *edit, uint32_t top, const espl__frame *up
         if (!is_dead) {
             is_done =
                 (!espl__slot_copies(forest, slot) || copy_new_parent(edit, slot, up)) &&
-                espl__edit_relink(edit, slot, anchor, before, is_free && anchor != ESPL__NO_SLOT) &&
-                (!espl__edit_has_log(edit) || mark_if_moved(edit, slot));
+                espl__edit_relink(edit, slot, anchor, before, is_free && anchor != ESPL__NO_SLOT);
         }
         slot = next;
     }

@@ -47,7 +47,15 @@ bool espl__edit_touch(espl__edit *edit, uint32_t slot);
 bool espl__edit_mark_moved(espl__edit *edit, uint32_t slot);
 /// Set ESPL__SLOT_STALE of a node, because its world or stretch changed. Where the list cannot
 /// grow, or there is none, the worlds below are recomputed at once instead, so that it cannot fail.
-void espl__edit_mark_stale(espl__edit *edit, uint32_t slot);
+/// Precondition: the node has children.
+void espl__edit_mark_inner_stale(espl__edit *edit, uint32_t slot);
+/// The same for any node. A leaf is never stale, because no world is below it.
+static inline void espl__edit_mark_stale(espl__edit *edit, uint32_t slot)
+{
+    if (edit->forest->links[slot].first_child != ESPL__NO_SLOT) {
+        espl__edit_mark_inner_stale(edit, slot);
+    }
+}
 /// If a node is stale, recompute the worlds of its children and make those stale that changed. A
 /// node is recomputed at most once for each change above it in this way. Precondition: the world of
 /// the node is up to date.
@@ -105,7 +113,8 @@ static inline espl_status espl__edit_put_state(espl__edit *edit, const espl__nod
 /// Set or clear ESPL__SLOT_BARE of a node. @return false: no memory.
 bool espl__edit_set_bare(espl__edit *edit, uint32_t slot, bool is_bare);
 /// Unlink a node and link it to a parent, or to none (ESPL__NO_SLOT), before a sibling or last.
-/// Placements stay as they are. @return false: no memory; the undo log restores the links.
+/// Placements stay as they are. Marks the node as moved where its slot is not one that it may have
+/// below its new parent. @return false: no memory; the undo log restores the links.
 bool espl__edit_relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
                        bool is_free_link);
 /// Before the frame of a node changes, give it the placement that keeps its world in the new frame.

@@ -91,13 +91,14 @@ bool espl__propagate_node(espl__forest *forest, espl__context *context, uint32_t
     context->counts.nodes_visited += 1;
     if (espl__is_root(forest, slot) || espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL)) {
         is_changed = compose_exceptional(forest, slot);
-    } else {
-        const espl__wide_pose world = compose_plain(forest, slot);
-
-        is_changed = !espl__wide_is_same(espl__wide_load(&forest->world[slot]), world);
-        espl__wide_store(&forest->world[slot], world);
+        context->counts.overflowed += espl__pose_is_finite(&forest->world[slot]) ? 0 : 1;
+        return is_changed;
     }
-    context->counts.overflowed += espl__pose_is_finite(&forest->world[slot]) ? 0 : 1;
+    const espl__wide_pose world = compose_plain(forest, slot);
+
+    is_changed = !espl__wide_is_same(espl__wide_load(&forest->world[slot]), world);
+    espl__wide_store(&forest->world[slot], world);
+    context->counts.overflowed += espl__wide_is_finite(world) ? 0 : 1;
     return is_changed;
 }
 

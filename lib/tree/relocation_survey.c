@@ -129,30 +129,43 @@ static ESPL__APART bool want_sides(espl__edit *edit, uint32_t tree, const espl__
 }
 
 // Count a subtree that arrives in a tree. @return false: no memory.
-static bool count_arrival(espl__edit *edit, uint32_t top, uint32_t tree)
+static inline bool count_arrival(espl__edit *edit, uint32_t top, uint32_t tree)
 {
     espl__forest *const forest = edit->forest;
-    espl__relocation arrival = {.root = top, .count = 1};
 
     // Fast path: most are leaves without side entries.
-    if (forest->links[top].first_child != ESPL__NO_SLOT ||
-        espl__slot_is(forest, top, ESPL__SLOT_SIDE)) {
-        arrival.count = 0;
-        measure(forest, &arrival);
+    if (forest->links[top].first_child == ESPL__NO_SLOT &&
+        !espl__slot_is(forest, top, ESPL__SLOT_SIDE)) {
+        forest->trees[tree].incoming += 1;
+        edit->arriving += 1;
+        return true;
     }
+    espl__relocation arrival = {.root = top};
+
+    measure(forest, &arrival);
     forest->trees[tree].incoming += arrival.count;
     edit->arriving += arrival.count;
     return !arrival.needs_side || want_sides(edit, tree, &arrival);
 }
 
-// Tell whether more nodes arrive in a tree than its range has room for.
-static bool outgrows(const espl__tree *t)
+// List a growth for a tree whose range is too short for what arrives. Its capacity is set when all
+// arrivals of the group are counted; until then it is 1. @return false: no memory.
+static ESPL__APART bool add_growth(espl__edit *edit, uint32_t tree)
 {
-    return t->used + t->incoming > t->capacity;
+    espl__tree *const t = &edit->forest->trees[tree];
+
+    ESPL_CHECK(espl__is_root(edit->forest, t->base));
+    if (!ESPL__EDIT_RESERVE(edit, relocations, 1)) {
+        return false;
+    }
+    ESPL_ARRAY_PUSH(edit->relocations,
+                    (espl__relocation){.root = t->base, .tree = tree, .range.capacity = 1});
+    t->flags |= ESPL__TREE_GROWS;
+    return true;
 }
 
 // List the relocation of a topmost moved node. @return false: no memory.
-static bool survey_top(espl__edit *edit, uint32_t slot, bool *is_outgrown)
+static bool survey_top(espl__edit *edit, uint32_t slot)
 {
     const espl__forest *const forest = edit->forest;
     const uint32_t parent = forest->parent[slot];
@@ -161,17 +174,17 @@ static bool survey_top(espl__edit *edit, uint32_t slot, bool *is_outgrown)
         return add_new_tree(edit, slot);
     }
     const uint32_t tree = forest->tree[parent];
+    const espl__tree *const t = &forest->trees[tree];
 
     if (tree == forest->nursery) {
         return true; // it moves with a new root, which survey_new_roots() lists
     }
-    if (shares_range(forest, &forest->trees[tree])) {
+    if (shares_range(forest, t)) {
         return add_whole_tree(edit, slot);
     }
-    const bool is_done = count_arrival(edit, slot, tree);
-
-    *is_outgrown = *is_outgrown || outgrows(&forest->trees[tree]);
-    return is_done;
+    return count_arrival(edit, slot, tree) &&
+           (t->used + t->incoming <= t->capacity || (t->flags & ESPL__TREE_GROWS) != 0 ||
+            add_growth(edit, tree));
 }
 
 // Tell whether an entry of edit->moved is a topmost moved node.
@@ -181,19 +194,21 @@ static bool is_top(const espl__forest *forest, uint32_t slot)
 }
 
 // List the relocations of all moved nodes of the group.
-static bool survey_moved(espl__edit *edit, bool *is_outgrown)
+static bool survey_moved(espl__edit *edit)
 {
     espl__forest *const forest = edit->forest;
     const size_t count = espl__array_length(edit->moved);
     bool is_done = true;
 
     for (size_t i = edit->moved_from; i < count; ++i) {
-        if (!espl__slot_is_dead(forest, edit->moved[i])) {
+        const espl__links *const links = &forest->links[edit->moved[i]];
+
+        if (links->first_child != ESPL__NO_SLOT && links->entity != ESPL__NO_ENTITY) {
             clear_moved_below(forest, edit->moved[i]);
         }
     }
     for (size_t i = edit->moved_from; i < count && is_done; ++i) {
-        is_done = !is_top(forest, edit->moved[i]) || survey_top(edit, edit->moved[i], is_outgrown);
+        is_done = !is_top(forest, edit->moved[i]) || survey_top(edit, edit->moved[i]);
     }
     return is_done;
 }
@@ -216,38 +231,25 @@ static bool survey_new_roots(espl__edit *edit)
     return true;
 }
 
-// List a growth for each tree whose range is too short for what arrives. All arrivals of the group
-// are counted.
-static ESPL__APART bool survey_growths(espl__edit *edit)
+// Set the capacities of the growths of the group, whose arrivals are all counted. At most as much
+// spare room as there are nodes now: a tree that was just made gets what it needs, and a tree that
+// grows repeatedly moves rarely. @return false: too many nodes.
+static bool size_growths(espl__edit *edit, size_t from)
 {
-    const espl__forest *const forest = edit->forest;
+    for (size_t i = from; i < espl__array_length(edit->relocations); ++i) {
+        espl__relocation *const relocation = &edit->relocations[i];
 
-    for (size_t i = edit->moved_from; i < espl__array_length(edit->moved); ++i) {
-        const uint32_t slot = edit->moved[i], parent = forest->parent[slot];
-
-        if (!is_top(forest, slot) || parent == ESPL__NO_SLOT ||
-            forest->tree[parent] == forest->nursery) {
+        if (relocation->is_new || relocation->range.capacity == 0) {
             continue;
         }
-        espl__tree *const t = espl__tree_of(forest, parent);
+        const espl__tree *const t = &edit->forest->trees[relocation->tree];
 
-        if ((t->flags & ESPL__TREE_GROWS) != 0 || !outgrows(t)) {
-            continue;
-        }
-        if (t->incoming >= UINT32_MAX / 4 || !ESPL__EDIT_RESERVE(edit, relocations, 1)) {
+        if (t->incoming >= UINT32_MAX / 4) {
             return espl__edit_fail(edit);
         }
         const uint32_t count = t->live + t->incoming, spare = espl__tree_room(count) - count;
 
-        // At most as much spare room as there are nodes now: a tree that was just made gets what it
-        // needs, and a tree that grows repeatedly moves rarely.
-        ESPL_CHECK(espl__is_root(forest, t->base));
-        t->flags |= ESPL__TREE_GROWS;
-        ESPL_ARRAY_PUSH(
-            edit->relocations,
-            (espl__relocation){.root = t->base,
-                               .tree = forest->tree[parent],
-                               .range.capacity = count + (spare < t->live ? spare : t->live)});
+        relocation->range.capacity = count + (spare < t->live ? spare : t->live);
     }
     return true;
 }
@@ -276,10 +278,9 @@ static void sort_stale(espl__edit *edit)
 
 espl_status espl__edit_survey_moved(espl__edit *edit)
 {
-    bool is_outgrown = false;
-    const bool is_done = survey_moved(edit, &is_outgrown) &&
-                         (edit->nursery == edit->nursery_begin || survey_new_roots(edit)) &&
-                         (!is_outgrown || survey_growths(edit));
+    const size_t from = espl__array_length(edit->relocations);
+    const bool is_done = survey_moved(edit) && size_growths(edit, from) &&
+                         (edit->nursery == edit->nursery_begin || survey_new_roots(edit));
 
     sort_stale(edit);
     return is_done ? ESPL_OK : ESPL_ERR_NO_MEMORY;
