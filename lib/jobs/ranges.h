@@ -20,6 +20,21 @@ static inline bool espl__executor_is_serial(const espl_executor *executor)
     return executor == NULL || executor->parallel_for == NULL || executor->worker_count <= 1;
 }
 
+/// The number of jobs that `count` indices are worth, at least 1. Loops that may run on workers decide
+/// by this function. It does not see the number of workers, so that results do not depend on it.
+/// @param least  fewer indices are one job, because waking workers costs more than they save.
+/// @param grain  the least number of indices of a job; 0 counts as 1.
+/// @param most   the largest number of jobs.
+static inline size_t espl__count_jobs(size_t count, size_t least, size_t grain, size_t most)
+{
+    const size_t jobs = count / (grain > 0 ? grain : 1);
+
+    if (count < least || jobs <= 1) {
+        return 1;
+    }
+    return jobs < most ? jobs : most;
+}
+
 /// The slow path of espl__run_jobs().
 espl_status espl__run_many_jobs(const espl_executor *executor, const espl_hooks *hooks,
                                 espl_job function, void *argument, size_t jobs);

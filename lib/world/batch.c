@@ -20,8 +20,8 @@
 _Static_assert(sizeof(espl_write) == 60, "write: 8 + 4 + 48");
 
 enum {
-    RESOLVED = 1024, // lower bound of entries that a job resolves; wake_cost may ask for more
-    WINDOW = 16384,  // entries of which slots, values and trees fit into the second-level cache
+    PARTS = 256,    // upper bound of jobs that look up slots
+    WINDOW = 16384, // entries of which slots, values and trees fit into the second-level cache
 };
 
 // --- Memory ---
@@ -92,12 +92,12 @@ static void explain_missing(espl__batch *b, size_t begin, size_t end)
 }
 
 // Refuse entries whose kind does not exist, and note whether the batch has several kinds.
-// Precondition: the entries have a kind each.
-static void check_kinds(espl__batch *b, size_t begin, size_t end)
+// Precondition: the entries have a kind each. @return whether no entry is refused.
+static bool check_kinds(espl__batch *b, size_t begin, size_t end)
 {
     ESPL_CHECK(b->entries->writes != NULL && begin <= end && end <= b->entries->count);
     const espl_write *const writes = b->entries->writes;
-    bool is_mixed = false;
+    bool is_mixed = false, is_valid = true;
 
     for (size_t i = begin; i < end; ++i) {
         is_mixed = is_mixed || writes[i].kind != writes[0].kind;
@@ -105,11 +105,13 @@ static void check_kinds(espl__batch *b, size_t begin, size_t end)
             b->results[i] = ESPL_ERR_ARGUMENT;
             b->slots[i] = ESPL__NO_SLOT;
             b->is_unordered = b->has_missing = true;
+            is_valid = false;
         }
     }
     if (is_mixed) {
         b->is_mixed = true;
     }
+    return is_valid;
 }
 
 // Tell whether some entry of [begin, end) may need side arrays. Entries without a node are not left
@@ -128,23 +130,21 @@ static bool some_wants_side(const espl__batch *b, size_t begin, size_t end)
     return is_wanted;
 }
 
-// Job: find the slots of entries [begin, end) from b->resolved on, and check their kinds. Writes results
-// and slots of its range, and sets flags of the batch. A flag that is set already is not written again,
-// because all jobs share its cache line.
-static void resolve_entries(void *context, size_t begin, size_t end)
+// Find the slots of entries [begin, end), and check their kinds. Writes results and slots of its range,
+// and sets flags of the batch. A flag that is set already is not written again, because all jobs share
+// its cache line. @return whether the slots ascend, and each entry has one.
+static bool resolve_entries(espl__batch *b, size_t begin, size_t end)
 {
-    espl__batch *const b = context;
-
-    ESPL_CHECK(begin <= end && b->resolved + end <= b->entries->count);
-    begin += b->resolved;
-    end += b->resolved;
+    ESPL_CHECK(b->resolved <= begin && begin <= end && end <= b->entries->count);
     memset(b->results + begin, 0, (end - begin) * sizeof *b->results);
-    if (!espl__find_slots(b->world, &b->entries->handles, begin, end, b->slots)) {
+    bool ascend = espl__find_slots(b->world, &b->entries->handles, begin, end, b->slots);
+
+    if (!ascend) {
         b->is_unordered = true;
         explain_missing(b, begin, end);
     }
     if (b->entries->writes != NULL) {
-        check_kinds(b, begin, end);
+        ascend = check_kinds(b, begin, end) && ascend;
     }
     if (!b->wants_side && some_wants_side(b, begin, end)) {
         b->wants_side = true;
@@ -152,6 +152,43 @@ static void resolve_entries(void *context, size_t begin, size_t end)
     if (b->looks_for_zeros && espl__entries_have_zero(b->entries, begin, end)) {
         b->has_zero = true;
     }
+    return ascend;
+}
+
+// The parts of a loop that looks up slots and forms groups.
+typedef struct part_loop {
+    espl__batch *batch;
+    espl__batch_part parts[PARTS];
+} part_loop;
+
+// Job: look up the slots of a part, and form its groups while the slots are in the cache.
+static void resolve_part(void *context, size_t job)
+{
+    part_loop *const loop = context;
+    espl__batch_part *const part = &loop->parts[job];
+    const bool ascend = resolve_entries(loop->batch, part->begin, part->end);
+
+    espl__batch_form_part(loop->batch, part, ascend);
+}
+
+// Look up the slots of all entries on several workers, and form their groups if their trees ascend.
+static espl_status resolve_parts(espl__batch *b, size_t jobs)
+{
+    const uint64_t count = b->entries->count;
+    part_loop loop = {.batch = b};
+
+    ESPL_CHECK(b->resolved == 0 && jobs <= PARTS && jobs <= count);
+    for (size_t i = 0; i < jobs; ++i) {
+        loop.parts[i].begin = (uint32_t)(count * i / jobs);
+        loop.parts[i].end = (uint32_t)(count * (i + 1) / jobs);
+    }
+    const espl_status status = espl__batch_run(b, resolve_part, &loop, jobs);
+
+    b->resolved = (size_t)count;
+    if (status == ESPL_OK) {
+        (void)espl__batch_join_parts(b, loop.parts, jobs);
+    }
+    return status;
 }
 
 // --- The whole ---
@@ -180,51 +217,43 @@ static void count_results(const espl__batch *b, espl_write_report *report)
     }
 }
 
-// Look up the slots of entries [b->resolved, end).
-static espl_status resolve(espl__batch *b, size_t end)
+// Look up the slots of entries [b->resolved, end), if there are any, on this thread.
+static void resolve(espl__batch *b, size_t end)
 {
-    const size_t count = end - b->resolved, worth = b->world->wake_cost / ESPL__ENTRY_COST;
-
-    ESPL_CHECK(b->resolved <= end && end <= b->entries->count);
-    const espl_status status =
-        espl__batch_run(b, resolve_entries, count, worth > RESOLVED ? worth : RESOLVED);
-
-    b->resolved = end;
-    return status;
+    if (b->resolved < end) {
+        (void)resolve_entries(b, b->resolved, end);
+        b->resolved = end;
+    }
 }
 
 // Form groups of all entries that are left. Where their trees do not ascend, the groups that were formed
 // before are written first, because the entries that are left may write to the same trees.
-static espl_status group_rest(espl__batch *b)
+static void group_rest(espl__batch *b)
 {
     const size_t count = b->entries->count;
-    const espl_status status = resolve(b, count);
 
-    if (status != ESPL_OK || espl__batch_add_groups(b, count, true)) {
-        return status;
+    resolve(b, count);
+    if (!espl__batch_add_groups(b, count, true)) {
+        espl__batch_write_groups(b);
+        espl__batch_sort(b);
     }
-    espl__batch_write_groups(b);
-    espl__batch_sort(b);
-    return ESPL_OK;
 }
 
 // Form groups of the next window, or of all entries that are left where those of the window do not come
-// tree by tree. Several workers resolve all entries at once, and then form the same groups.
-static espl_status group_some(espl__batch *b)
+// tree by tree.
+static void group_some(espl__batch *b)
 {
     const size_t left = b->entries->count - b->end;
+    const size_t end = left > WINDOW ? b->end + WINDOW : b->entries->count;
 
     if (!b->has_windows || left <= WINDOW) {
-        return group_rest(b);
+        group_rest(b);
+        return;
     }
-    const bool is_serial = espl__executor_is_serial(&b->world->executor);
-    const size_t end = b->end + WINDOW, wanted = is_serial ? end : b->entries->count;
-    const espl_status status = wanted > b->resolved ? resolve(b, wanted) : ESPL_OK;
-
-    if (status != ESPL_OK || espl__batch_add_groups(b, end, false)) {
-        return status;
+    resolve(b, end);
+    if (!espl__batch_add_groups(b, end, false)) {
+        group_rest(b);
     }
-    return group_rest(b);
 }
 
 // Take memory, and choose whether entries are written window by window, while they and their trees are
@@ -260,28 +289,40 @@ static void describe_values(espl__batch *b)
     b->may_drop_sides = b->is_mixed || espl__write_has_extra(kind);
 }
 
+// The number of jobs that look up the slots of a batch.
+static size_t count_parts(const espl__batch *b)
+{
+    const espl_world *const world = b->world;
+
+    return espl__executor_is_serial(&world->executor)
+               ? 1
+               : espl__count_jobs(b->entries->count, 2 * (world->wake_cost / ESPL__ENTRY_COST),
+                                  world->job_cost, PARTS);
+}
+
 // Apply all entries. Nothing fails after the first one is written: the memory of the batch is taken,
 // several workers resolve all entries before, and one worker cannot fail; and entries that may need
-// side arrays are not divided into windows.
+// side arrays are not divided into windows. Several workers form the same groups as one, and write
+// them when all are formed.
 static espl_status apply_batch(espl__batch *b)
 {
     const bool is_serial = espl__executor_is_serial(&b->world->executor);
+    const size_t parts = count_parts(b);
+    espl_status status = parts > 1 ? resolve_parts(b, parts) : ESPL_OK;
+    bool is_left = true;
 
-    while (b->end < b->entries->count) {
-        espl_status status = group_some(b);
-
-        if (status == ESPL_OK) {
-            describe_values(b);
-            status = espl__batch_ensure_sides(b);
+    while (status == ESPL_OK && is_left) {
+        if (b->end < b->entries->count) {
+            group_some(b);
         }
-        if (status != ESPL_OK) {
-            return status;
-        }
-        if (is_serial || b->end == b->entries->count) {
+        describe_values(b);
+        status = espl__batch_ensure_sides(b);
+        is_left = b->end < b->entries->count;
+        if (status == ESPL_OK && (is_serial || !is_left)) {
             espl__batch_write_groups(b);
         }
     }
-    return ESPL_OK;
+    return status;
 }
 
 // Precondition: the pointers of the entries were checked.

@@ -19,15 +19,14 @@
 // Upper bound of jobs, because beginning and ending a job is serialised.
 enum { WRITE_JOBS = 256 };
 
-espl_status espl__batch_run(espl__batch *b, espl__range_function function, size_t count,
-                            size_t grain)
+espl_status espl__batch_run(const espl__batch *b, espl_job function, void *context, size_t jobs)
 {
     espl_world *const world = b->world;
 
     ESPL_CHECK(!world->is_playing);
     world->is_playing = true;
     const espl_status status =
-        espl__run_ranges(&world->executor, &world->hooks, function, b, count, grain);
+        espl__run_jobs(&world->executor, &world->hooks, function, context, jobs);
     world->is_playing = false;
     return status;
 }
@@ -99,20 +98,30 @@ static inline bool are_short(size_t groups, size_t entries)
     return groups * FEW > entries;
 }
 
-// Form a group of each run of entries of one tree. Where trees ascend, the function ends at a tree that
-// does not lie behind the one before it, or that must not be written before all entries are known. Where
-// they come in any order, it ends as soon as the groups are short.
+// Groups that are being formed.
+typedef struct forming {
+    espl__write_group *groups; // [count]
+    size_t count;
+    uint32_t limit;    // end of the range of the last tree
+    bool ascend;       // all slots do
+    bool refuses_side; // a tree with side arrays must not be written before all entries are known
+    tree_order order;
+} forming;
+
+// Form a group of each run of entries of one tree, from entry `first` on. Where trees ascend, the
+// function ends at a tree that does not lie behind the one before it, or that is refused. Where they
+// come in any order, it ends as soon as the groups are short.
 // @return the first entry without a group.
-static inline size_t form_groups(espl__batch *b, size_t end, bool is_last, tree_order order)
+static inline size_t form_groups(const espl__batch *b, forming *f, size_t first, size_t end)
 {
     enum { SLACK = 16 }; // so that a few short groups at the beginning do not decide
     const espl__forest *const forest = &b->world->forest;
     const uint32_t *const slots = b->slots;
-    const bool has_numbers = b->is_sorted, ascend = !b->is_unordered || has_numbers;
-    const bool is_far = espl__forest_is_far(forest);
-    espl__write_group *g = &b->groups[b->group_count];
-    const size_t first = b->end;
-    uint32_t limit = b->limit;
+    const bool has_numbers = b->is_sorted, is_far = espl__forest_is_far(forest);
+    const bool ascend = f->ascend, refuses_side = f->refuses_side;
+    const tree_order order = f->order;
+    espl__write_group *g = &f->groups[f->count];
+    uint32_t limit = f->limit;
     size_t at = first;
 
     while (at < end) {
@@ -122,8 +131,8 @@ static inline size_t form_groups(espl__batch *b, size_t end, bool is_last, tree_
         }
         const espl__tree *const t = espl__tree_of(forest, slots[at]);
 
-        if (order == TREES_ASCEND ? t->base < limit || (!is_last && t->side != NULL)
-                                  : are_short((size_t)(g - b->groups), at - first + SLACK)) {
+        if (order == TREES_ASCEND ? t->base < limit || (refuses_side && t->side != NULL)
+                                  : are_short((size_t)(g - f->groups), at - first + SLACK)) {
             break;
         }
         const size_t begin = at;
@@ -131,6 +140,7 @@ static inline size_t form_groups(espl__batch *b, size_t end, bool is_last, tree_
         at = end_of_group(g, slots, begin, end, t, ascend);
         g->begin = (uint32_t)begin;
         g->count = (uint32_t)(at - begin);
+        g->live = t->live;
         g->has_numbers = has_numbers;
         g->is_done = false;
         if (is_far) {
@@ -139,9 +149,83 @@ static inline size_t form_groups(espl__batch *b, size_t end, bool is_last, tree_
         limit = t->base + t->capacity;
         g += 1;
     }
-    b->group_count = (size_t)(g - b->groups);
-    b->limit = limit;
+    f->count = (size_t)(g - f->groups);
+    f->limit = limit;
     return at;
+}
+
+// Form groups of entries [b->end, end) behind those that there are.
+static size_t form_more(espl__batch *b, size_t end, bool refuses_side, tree_order order)
+{
+    forming f = {.groups = b->groups,
+                 .count = b->group_count,
+                 .limit = b->limit,
+                 .ascend = !b->is_unordered || b->is_sorted,
+                 .refuses_side = refuses_side,
+                 .order = order};
+    const size_t at = form_groups(b, &f, b->end, end);
+
+    b->group_count = f.count;
+    b->limit = f.limit;
+    return at;
+}
+
+void espl__batch_form_part(const espl__batch *b, espl__batch_part *part, bool ascend)
+{
+    forming f = {.groups = b->groups + part->begin, .ascend = ascend, .order = TREES_ASCEND};
+
+    ESPL_CHECK(part->begin < part->end && !b->is_sorted);
+    part->is_whole = form_groups(b, &f, part->begin, part->end) == part->end;
+    part->group_count = (uint32_t)f.count;
+}
+
+// Add the first group of a part to the group before it, if both are of one tree and no entry lies
+// between them. @return whether it was added.
+static bool join_group(espl__batch *b, const espl__write_group *first)
+{
+    espl__write_group *const last = &b->groups[b->group_count - 1];
+    const uint32_t *const slots = b->slots, begin = first->begin;
+
+    if (last->begin + last->count != begin ||
+        b->world->forest.tree[last->lowest] != b->world->forest.tree[first->lowest]) {
+        return false;
+    }
+    last->count += first->count;
+    last->ascends = last->ascends && first->ascends && slots[begin - 1] <= slots[begin];
+    last->lowest = last->lowest < first->lowest ? last->lowest : first->lowest;
+    return true;
+}
+
+bool espl__batch_join_parts(espl__batch *b, const espl__batch_part *parts, size_t count)
+{
+    const espl__forest *const forest = &b->world->forest;
+
+    ESPL_CHECK(b->group_count == 0 && b->end == 0 && parts[count - 1].end == b->resolved);
+    for (size_t i = 0; i < count; ++i) {
+        const espl__write_group *first = b->groups + parts[i].begin;
+        size_t more = parts[i].group_count;
+        bool is_whole = parts[i].is_whole;
+
+        if (more != 0 && b->group_count != 0 && join_group(b, first)) {
+            first += 1;
+            more -= 1;
+        }
+        if (more != 0) {
+            is_whole = is_whole && espl__tree_of(forest, first->lowest)->base >= b->limit;
+            memmove(b->groups + b->group_count, first, more * sizeof *first);
+            b->group_count += more;
+            const espl__tree *const t = espl__tree_of(forest, b->groups[b->group_count - 1].lowest);
+
+            b->limit = t->base + t->capacity;
+        }
+        if (!is_whole) {
+            b->group_count = 0;
+            b->limit = 0;
+            return false;
+        }
+    }
+    b->end = b->resolved;
+    return true;
 }
 
 bool espl__batch_add_groups(espl__batch *b, size_t end, bool is_last)
@@ -150,7 +234,7 @@ bool espl__batch_add_groups(espl__batch *b, size_t end, bool is_last)
     const uint32_t limit = b->limit;
 
     ESPL_CHECK(b->end <= end && end <= b->resolved);
-    const bool is_whole = form_groups(b, end, is_last, TREES_ASCEND) == end;
+    const bool is_whole = form_more(b, end, !is_last, TREES_ASCEND) == end;
     const bool is_enough = is_last || b->group_count - before > 1;
 
     if (!is_whole || !is_enough) {
@@ -207,7 +291,7 @@ static void sort_each_entry(espl__batch *b)
     store_sorted(b, begin, end - begin);
     b->is_sorted = true;
     b->limit = 0;
-    const size_t last = form_groups(b, end, true, TREES_ASCEND);
+    const size_t last = form_more(b, end, false, TREES_ASCEND);
 
     ESPL_CHECK(last == end);
 }
@@ -219,7 +303,7 @@ static void sort_each_entry(espl__batch *b)
 static bool sort_groups(espl__batch *b)
 {
     const uint32_t *const trees = b->world->forest.tree;
-    const size_t at = form_groups(b, b->entries->count, true, TREES_IN_ANY_ORDER);
+    const size_t at = form_more(b, b->entries->count, false, TREES_IN_ANY_ORDER);
     const size_t count = b->group_count, entries = b->entries->count - b->end;
     espl__sort_key *keys = b->keys, *spare = b->spare_keys;
 
@@ -424,14 +508,22 @@ static void write_groups(espl__batch *b, size_t begin, size_t end)
     add_counts(b, &context);
 }
 
-// Job: write the groups of pieces [begin, end).
-static void write_pieces(void *context, size_t begin, size_t end)
+// A loop over the pieces of a batch.
+typedef struct piece_loop {
+    espl__batch *batch;
+    size_t pieces, jobs;
+} piece_loop;
+
+// Job: write the groups of its share of the pieces.
+static void write_pieces(void *context, size_t job)
 {
-    espl__batch *const b = context;
-    const size_t last = end <= b->cut_count ? b->cuts[end] : b->group_count;
+    const piece_loop *const loop = context;
+    espl__batch *const b = loop->batch;
+    const size_t begin = loop->pieces * job / loop->jobs,
+                 end = loop->pieces * (job + 1) / loop->jobs;
+    const size_t last = end < loop->pieces ? b->cuts[end] : b->group_count;
 
     ESPL_CHECK(begin < end && end <= b->cut_count + 1);
-
     write_groups(b, b->cuts[begin], last);
 }
 
@@ -441,21 +533,21 @@ static void write_pieces(void *context, size_t begin, size_t end)
 // @return the number of trees that are large enough to be divided among workers.
 static size_t cut_groups(espl__batch *b, uint64_t *weight)
 {
-    const espl__forest *const forest = &b->world->forest;
+    const uint32_t grain = b->world->forest.grain, job_cost = b->world->job_cost;
+    const espl__write_group *const groups = b->groups;
     size_t large_count = 0;
     uint64_t piece = 0;
 
     for (size_t i = 0; i < b->group_count; ++i) {
-        const uint32_t live = espl__tree_of(forest, b->groups[i].lowest)->live;
-        const uint64_t own = live + (uint64_t)ESPL__ENTRY_COST * b->groups[i].count;
+        const uint64_t own = groups[i].live + (uint64_t)ESPL__ENTRY_COST * groups[i].count;
 
-        if (piece >= b->world->job_cost) {
+        if (piece >= job_cost) {
             b->cuts[++b->cut_count] = (uint32_t)i;
             piece = 0;
         }
         piece += own;
         *weight += own;
-        large_count += live / 2 >= forest->grain ? 1 : 0;
+        large_count += groups[i].live / 2 >= grain ? 1 : 0;
     }
     return large_count;
 }
@@ -472,7 +564,7 @@ static void write_large_trees(espl__batch *b, size_t large_count)
         return;
     }
     for (size_t i = 0; i < b->group_count; ++i) {
-        if (espl__tree_of(forest, b->groups[i].lowest)->live / 2 >= forest->grain) {
+        if (b->groups[i].live / 2 >= forest->grain) {
             write_group(b, &b->groups[i], &context);
         }
     }
@@ -491,11 +583,14 @@ void espl__batch_write_groups(espl__batch *b)
     if (!is_serial) {
         write_large_trees(b, cut_groups(b, &weight));
     }
-    const size_t pieces = b->group_count != 0 ? b->cut_count + 1 : 0;
-    const size_t jobs = weight < b->world->wake_cost ? 1 : WRITE_JOBS;
+    const bool is_worth = weight >= b->world->wake_cost;
+    piece_loop loop = {b, b->group_count != 0 ? b->cut_count + 1 : 0, 0};
 
+    loop.jobs = loop.pieces == 0
+                    ? 0
+                    : espl__count_jobs(loop.pieces, is_worth ? 0 : SIZE_MAX, 1, WRITE_JOBS);
     // An executor that lost a job may have run others: groups that are done are skipped.
-    if (espl__batch_run(b, write_pieces, pieces, (pieces + jobs - 1) / jobs) != ESPL_OK) {
+    if (espl__batch_run(b, write_pieces, &loop, loop.jobs) != ESPL_OK) {
         write_groups(b, 0, b->group_count);
     }
     if (b->has_sides_to_drop) {

@@ -17,6 +17,7 @@
 typedef struct espl__write_group {
     uint32_t begin, count;
     uint32_t lowest;  // of the slots
+    uint32_t live;    // nodes of the tree
     bool ascends;     // the slots do
     bool has_numbers; // else entry i has slots[i]
     bool is_done;
@@ -51,8 +52,25 @@ typedef struct espl__batch {
 
 /// Run jobs of a batch while the world counts as playing, so that a call of the executor's threads into
 /// the library is refused.
-espl_status espl__batch_run(espl__batch *batch, espl__range_function function, size_t count,
-                            size_t grain);
+espl_status espl__batch_run(const espl__batch *batch, espl_job function, void *context,
+                            size_t jobs);
+
+/// A part of the entries whose groups a job forms.
+typedef struct espl__batch_part {
+    uint32_t begin, end;
+    uint32_t group_count; // stored from groups[begin] on
+    bool is_whole;        // each entry with a slot is in a group
+} espl__batch_part;
+
+/// Form groups of a part, as espl__batch_add_groups() does of all entries. Writes the part and its
+/// groups, so that jobs may form different parts at once.
+/// @param ascend  the slots of the part ascend, and each entry has one.
+void espl__batch_form_part(const espl__batch *batch, espl__batch_part *part, bool ascend);
+/// Join the groups of all parts. Precondition: the parts are all entries, in order, and there are no
+/// groups. Moves batch->end.
+/// @return false: there are no groups, because some part is not whole, or trees do not ascend from
+///         one part to the next.
+bool espl__batch_join_parts(espl__batch *batch, const espl__batch_part *parts, size_t count);
 
 /// Add a group for each tree that entries [batch->end, end) write to, without sorting them. Where `end`
 /// is not the end of all entries, those of the last tree are left to the next call, because more of
