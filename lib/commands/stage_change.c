@@ -6,8 +6,9 @@
 // handles became, the store; and the entities of new nodes in the forest. Cannot fail, and
 // allocates nothing.
 //
-// Cost: linear in the rows that are made, moved and removed, and in their bytes. Only the rows of
-// made nodes are written on the workers; the other steps change lists that all rows share.
+// Cost: linear in the rows that are made, moved and removed, and in their bytes. The workers write the
+// rows of made nodes and fill the holes of removed rows; the other steps change lists that all rows
+// share.
 #include "lib/commands/component_values.h"
 
 #include "lib/base/prefetch.h"
@@ -223,6 +224,6 @@ void espl__stage_change(espl__stage_context *context, const espl__change_input *
         espl__entities_remove(c.store, planned->removals, planned->removal_count);
     }
     // Rows that leave are removed together, once no list names a row any more.
-    espl__rows_settle(c.store);
+    espl__rows_settle(c.store, context->executor, context->hooks);
     out->row_batches += planned->copies_count + (planned->removal_count != 0 ? 1 : 0);
 }

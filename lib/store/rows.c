@@ -395,17 +395,18 @@ static uint32_t next_staying(const espl__chunk *chunk, uint32_t row, uint32_t en
 
 // Take the next consecutive rows, at most `wanted`, that stay and are past the new end. There are
 // as many such rows as holes below the new end, so that the walk finds one.
-static row_range next_filler(espl__store *store, espl__archetype *archetype, uint32_t wanted)
+// @param tail  in and out: the next row of the archetype that may be a filler.
+static row_range next_filler(const espl__store *store, const espl__archetype *archetype,
+                             size_t *tail, uint32_t wanted)
 {
     ESPL_CHECK(wanted > 0);
     for (;;) {
-        ESPL_CHECK(archetype->tail < archetype->count);
-        const uint32_t position = row_position(archetype, archetype->tail);
+        ESPL_CHECK(*tail < archetype->count);
+        const uint32_t position = row_position(archetype, *tail);
         const size_t start = (size_t)position * archetype->capacity;
         const uint32_t number = archetype->chunks[position];
         const espl__chunk *const chunk = &store->chunks[number];
-        const uint32_t first =
-            next_staying(chunk, (uint32_t)(archetype->tail - start), chunk->count);
+        const uint32_t first = next_staying(chunk, (uint32_t)(*tail - start), chunk->count);
 
         if (first < chunk->count) {
             const uint32_t room = chunk->count - first;
@@ -413,11 +414,11 @@ static row_range next_filler(espl__store *store, espl__archetype *archetype, uin
             const uint32_t end = next_leaving(chunk, first, limit);
 
             ESPL_CHECK(end > first);
-            archetype->tail = start + end;
+            *tail = start + end;
             return (row_range){number, first, end - first};
         }
         // The rest of the chunk leaves.
-        archetype->tail = start + archetype->capacity;
+        *tail = start + archetype->capacity;
     }
 }
 
@@ -441,30 +442,70 @@ static void copy_within_archetype(espl__store *store, const espl__archetype *arc
     }
 }
 
-// Fill the holes of a chunk that are below the new end of its archetype. Holes past the new end
-// need no filler, because truncate_archetype() drops them. Consecutive holes and consecutive
-// fillers are copied together.
-static void fill_holes(espl__store *store, uint32_t number)
+// The row of a chunk at which its archetype ends after the settle, at most the count of the chunk.
+static uint32_t end_after_settle(const espl__chunk *chunk, const espl__archetype *archetype)
 {
-    const espl__chunk *const chunk = &store->chunks[number];
-    espl__archetype *const archetype = &store->archetypes[chunk->archetype];
     const size_t start = (size_t)chunk->position * archetype->capacity;
     const size_t staying = archetype->count - archetype->leaving_count;
     const size_t below = staying > start ? staying - start : 0;
-    const uint32_t end = below < chunk->count ? (uint32_t)below : chunk->count;
-    uint32_t row = next_leaving(chunk, 0, end);
 
-    if (row < end) {
+    return below < chunk->count ? (uint32_t)below : chunk->count;
+}
+
+// Take the fillers of a chunk: note the first one, and move the tail of the archetype past all of them.
+// Holes past the new end need no filler, because truncate_archetype() drops them. @return the holes.
+static uint32_t take_fillers(espl__store *store, uint32_t number)
+{
+    espl__chunk *const chunk = &store->chunks[number];
+    espl__archetype *const archetype = &store->archetypes[chunk->archetype];
+    const uint32_t end = end_after_settle(chunk, archetype);
+    uint32_t holes = 0;
+
+    chunk->filler = (uint32_t)archetype->tail;
+    for (uint32_t row = next_leaving(chunk, 0, end); row < end;) {
+        const uint32_t next = next_staying(chunk, row, end);
+
+        holes += next - row;
+        row = next_leaving(chunk, next, end);
+    }
+    if (holes != 0) {
         bump_versions(store, archetype, number);
     }
+    for (uint32_t left = holes; left != 0;) {
+        left -= next_filler(store, archetype, &archetype->tail, left).count;
+    }
+    return holes;
+}
+
+// Fill the holes of a chunk that are below the new end of its archetype. Consecutive holes and
+// consecutive fillers are copied together.
+static void fill_holes(espl__store *store, uint32_t number)
+{
+    const espl__chunk *const chunk = &store->chunks[number];
+    const espl__archetype *const archetype = &store->archetypes[chunk->archetype];
+    const uint32_t end = end_after_settle(chunk, archetype);
+    uint32_t row = next_leaving(chunk, 0, end);
+    size_t tail = chunk->filler;
+
     while (row < end) {
         const uint32_t holes = next_staying(chunk, row, end) - row;
-        const row_range from = next_filler(store, archetype, holes);
+        const row_range from = next_filler(store, archetype, &tail, holes);
         const row_range to = {number, row, from.count};
 
         copy_within_archetype(store, archetype, to, from);
         update_records(store, to);
         row = next_leaving(chunk, row + from.count, end);
+    }
+}
+
+// A job: fill the holes of changed chunks [begin, end). The rows that it copies and those that it writes
+// belong to no other job, and a second call has no effect.
+static void fill_chunks(void *context, size_t begin, size_t end)
+{
+    espl__store *const store = context;
+
+    for (size_t i = begin; i < end; ++i) {
+        fill_holes(store, store->changed_chunks[i]);
     }
 }
 
@@ -495,10 +536,12 @@ static uint32_t count_leaving(const espl__chunk *chunk)
 // Remove the rows that leave. The first loop counts them in each archetype, so that the second one
 // knows its new end. Only then the holes are filled, because a filler may be in any later chunk of
 // the archetype.
-static void remove_leaving(espl__store *store)
+static void remove_leaving(espl__store *store, const espl_executor *executor,
+                           const espl_hooks *hooks)
 {
     const size_t archetype_count = espl__array_length(store->changed);
     const size_t chunk_count = espl__array_length(store->changed_chunks);
+    size_t holes = 0;
 
     for (size_t i = 0; i < chunk_count; ++i) {
         const espl__chunk *const chunk = &store->chunks[store->changed_chunks[i]];
@@ -514,7 +557,14 @@ static void remove_leaving(espl__store *store)
         archetype->tail = archetype->count - archetype->leaving_count;
     }
     for (size_t i = 0; i < chunk_count; ++i) {
-        fill_holes(store, store->changed_chunks[i]);
+        holes += take_fillers(store, store->changed_chunks[i]);
+    }
+    // Few holes are filled sooner than workers wake up. The settle cannot fail: where the executor loses
+    // a job, all holes are filled here.
+    if (holes < store->fill_least ||
+        espl__run_ranges(executor, hooks, fill_chunks, store, chunk_count,
+                         1 + store->fill_least / 1024) != ESPL_OK) {
+        fill_chunks(store, 0, chunk_count);
     }
 
     // The bits distinguish holes from fillers until all holes are filled.
@@ -531,12 +581,12 @@ static void remove_leaving(espl__store *store)
     espl__array_set_length(store->changed_chunks, 0);
 }
 
-void espl__rows_settle(espl__store *store)
+void espl__rows_settle(espl__store *store, const espl_executor *executor, const espl_hooks *hooks)
 {
     const size_t archetype_count = espl__array_length(store->changed);
 
     if (espl__array_length(store->changed_chunks) != 0) {
-        remove_leaving(store);
+        remove_leaving(store, executor, hooks);
     }
     for (size_t i = 0; i < archetype_count; ++i) {
         espl__archetype *const archetype = &store->archetypes[store->changed[i]];

@@ -28,7 +28,8 @@ enum { BUILT_IN_COUNT = sizeof built_in / sizeof *built_in };
 espl_status espl__store_init(espl__store *store, espl__heap *heap, uint32_t tag)
 {
     ESPL_CHECK(tag >= 1 && tag <= 127);
-    *store = (espl__store){.heap = heap, .tag = tag, .free_head = ESPL__NONE};
+    *store = (espl__store){
+        .heap = heap, .tag = tag, .free_head = ESPL__NONE, .fill_least = ESPL__FILL_LEAST};
 
     for (uint32_t i = 0; i < BUILT_IN_COUNT; ++i) {
         espl_component number = 0;

@@ -10,6 +10,7 @@
 
 #include "lib/base/array.h"
 #include "lib/base/prefetch.h"
+#include "lib/jobs/ranges.h"
 #include "lib/store/names.h"
 
 #include <espalier/store.h>
@@ -73,6 +74,7 @@ typedef struct espl__chunk {
     uint32_t leaving_count; // number of bits that are set in `leaving`
     uint32_t mark;          // for the layer above, which leaves it at 0
     uint64_t leaving[2];    // bit r: row r leaves at the next settle
+    uint32_t filler;        // during a settle: row of the archetype that fills its first hole
 } espl__chunk;
 
 typedef struct espl__column {
@@ -150,8 +152,12 @@ typedef struct espl__store {
     uint32_t *changed_chunks;
     uint64_t version;         // of the last write of a column; each write increments it
     uint32_t referring_count; // number of components with references
+    uint32_t fill_least;      // holes that workers fill at least: ESPL__FILL_LEAST, except in tests
     espl__names names;        // of entities that have one
 } espl__store;
+
+/// A settle that fills fewer holes is done before other workers wake up.
+enum { ESPL__FILL_LEAST = 8192 };
 
 // --- Set-up (store.c) ---
 
@@ -359,7 +365,10 @@ void espl__entity_remove(espl__store *store, uint32_t index);
 /// Chunks that are not needed are freed. An archetype keeps room for its rows and as many as this
 /// change reserved, one empty chunk at least, and what espl__rows_keep() reserved. So a like change
 /// in the next frame allocates nothing, and a surplus is freed by the next settle.
-void espl__rows_settle(espl__store *store);
+///
+/// @param executor  fills the holes of many chunks; NULL: the calling thread does. The result is the
+///                  same.
+void espl__rows_settle(espl__store *store, const espl_executor *executor, const espl_hooks *hooks);
 /// List an archetype for the next settle.
 void espl__archetype_note_change(espl__store *store, uint32_t archetype);
 /// Free the chunks that neither the rows nor a change like the last one need.

@@ -81,7 +81,7 @@ bool espl__store_trim(espl__store *store)
     bool is_shrunk = true;
 
     // Chunks are freed first, because smaller tables may be allocated from their memory.
-    espl__rows_settle(store);
+    espl__rows_settle(store, NULL, NULL);
     for (size_t i = 0; i < archetype_count; ++i) {
         drop_spare_chunks(store, &store->archetypes[i]);
     }

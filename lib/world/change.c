@@ -317,7 +317,7 @@ static void commit_change(const espl__change *c)
     espl__heap_forbid(&c->world->heap);
     move_rows(c);
     write_added_values(c);
-    espl__rows_settle(&c->world->store);
+    espl__rows_settle(&c->world->store, NULL, NULL);
     espl__heap_allow(&c->world->heap);
 }
 

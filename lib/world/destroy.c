@@ -29,7 +29,7 @@ void espl__destroy_begin(espl_world *world, espl__edit *edit)
 espl_status espl__destroy_end(espl_world *world, const espl__edit *edit)
 {
     ESPL_CHECK(edit->destroyed == remove_entity);
-    espl__rows_settle(&world->store);
+    espl__rows_settle(&world->store, NULL, NULL);
     espl__heap_allow(&world->heap);
     espl__counts_add(&world->forest.context.counts, &edit->context.counts);
     espl__settle(world);

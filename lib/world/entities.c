@@ -293,7 +293,7 @@ static espl_status create_solos(espl_world *world, const espl_component *compone
     }
     // Settle, as every change of rows does: otherwise the archetype would keep spare chunks for as
     // many rows again once these have moved elsewhere.
-    espl__rows_settle(&world->store);
+    espl__rows_settle(&world->store, NULL, NULL);
     espl__heap_allow(&world->heap);
     return ESPL_OK;
 }

@@ -128,7 +128,7 @@ static inline void fixture_take_indices(fixture *fix, uint32_t archetype, uint32
 /// Carry out what is marked, and fail the test unless the store is sound then.
 static inline void fixture_settle(fixture *fix)
 {
-    espl__rows_settle(&fix->store);
+    espl__rows_settle(&fix->store, NULL, NULL);
     fix->heap.is_forbidden = false;
     fixture_is_sound(fix);
 }
