@@ -23,7 +23,8 @@ void espl__playback_init(espl__playback *playback, espl__heap *heap, espl__store
                     .forest = forest,
                     .executor = executor,
                     .hooks = hooks,
-                    .part_entries = ESPL__PART_ENTRIES},
+                    .part_entries = ESPL__PART_ENTRIES,
+                    .divided_entries = ESPL__DIVIDED_ENTRIES},
     };
     espl__arena_init(&playback->context.arena, heap, ESPL__FOR_COMMANDS);
 }

@@ -204,11 +204,13 @@ typedef struct espl__part {
     uint32_t *set_marks; // by slot: number in node_sets + 1, or 0. NULL: no command changes sets
     uint32_t group_begin, group_end; // of the last part, which is applied alone: all groups
     uint32_t number;
+    unsigned seen; // bits of the statuses of its commands
 } espl__part;
 
-/// Parts at most, and commands of a part at least: fewer are applied sooner than another worker
-/// wakes up.
-enum { ESPL__PARTS = 64, ESPL__PART_ENTRIES = 1024 };
+/// Parts at most, and commands of a part at least. Fewer commands than ESPL__DIVIDED_ENTRIES are one
+/// part, because their entries and trees would move to the caches of other workers and back, which
+/// takes as long as the workers save.
+enum { ESPL__PARTS = 64, ESPL__PART_ENTRIES = 512, ESPL__DIVIDED_ENTRIES = 3584 };
 
 /// Slots at the end of the pool for new nodes that find no room in the range of their parent. They
 /// belong to forest->nursery, a tree header of the playback. {0}: there is none.
@@ -289,7 +291,8 @@ typedef struct espl__stage_context {
     const espl_hooks *hooks;
     espl__arena arena; // outputs and scratch of one playback; emptied when it ends
     espl__playback_memory memory;
-    uint32_t part_entries; // commands of a part at least: ESPL__PART_ENTRIES, except in tests
+    // ESPL__PART_ENTRIES and ESPL__DIVIDED_ENTRIES, except in tests.
+    uint32_t part_entries, divided_entries;
 } espl__stage_context;
 
 /// Commands of command buffers since the world was made. Invariant: accepted == applied + refused.

@@ -294,6 +294,7 @@ static void apply_group(const applying *s, espl__apply *a, uint32_t number, uint
     espl__entry *const entries = s->in->ordered->entries;
     espl__edit *const edit = a->edit;
     const bool is_far = espl__forest_is_far(a->forest);
+    unsigned seen = 0;
 
     ESPL_CHECK_FULL(number >= a->part->group_begin && number < a->part->group_end);
     // A group that is applied alone begins where the nursery ends, and grows it.
@@ -313,10 +314,12 @@ static void apply_group(const applying *s, espl__apply *a, uint32_t number, uint
         entry->part = a->part->number;
         entry->made_begin = entry->made_count = 0;
         entry->status = espl__apply_command(a);
+        seen |= (unsigned)entry->status;
         if (edit->status != ESPL_OK) {
             return;
         }
     }
+    a->part->seen |= seen;
     note_kinds(a->part);
     // Which nodes have to move is found group by group, while their lines are in the cache.
     edit->status = espl__edit_survey(edit);
@@ -415,6 +418,7 @@ static espl__part *begin_apply_part(espl__stage_context *context, uint32_t numbe
     espl__array_set_length(part->made, 0);
     espl__array_set_length(part->node_sets, 0);
     part->set_marks = NULL;
+    part->seen = 0;
     part->group_begin = part->group_end = 0;
     return part;
 }
@@ -435,12 +439,12 @@ static espl_status divide_groups(const applying *s, bool has_alone)
     espl__stage_context *const context = s->context;
     const espl__grouped *const grouped = s->in->grouped;
     const size_t entries = s->in->ordered->entry_count;
-    const size_t most = ESPL__PARTS - 1;
-    size_t parts =
-        espl__executor_is_serial(context->executor) ? 1 : entries / context->part_entries + 1;
+    const size_t parts = espl__executor_is_serial(context->executor)
+                             ? 1
+                             : espl__count_jobs(entries, context->divided_entries,
+                                                context->part_entries, ESPL__PARTS - 1);
     uint32_t group = 0;
 
-    parts = parts < most ? parts : most;
     s->out->parts = context->memory.parts;
     for (uint32_t i = 0; i < parts + (has_alone ? 1 : 0); ++i) {
         espl__part *const part = begin_apply_part(context, i);

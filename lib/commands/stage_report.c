@@ -7,20 +7,35 @@
 // One thread, because the stage takes less than a hundredth of the time of a playback.
 #include "lib/commands/stages.h"
 
-// Write the result of each command. @return the bits of all results: most playbacks have none but
-// ESPL_OK, which leaves nothing to count.
-static unsigned write_results(const espl__ordered *ordered, const espl__lane_view *lanes)
+// Tell whether all commands have the result ESPL_OK, as in most playbacks. The parts know, so that the
+// entries, which the workers wrote, are not read once more.
+static bool is_all_ok(const espl__applied *applied)
 {
     unsigned seen = 0;
 
-    for (size_t i = 0; i < ordered->entry_count; ++i) {
+    _Static_assert(ESPL_OK == 0, "no bit is set by ESPL_OK");
+    for (uint32_t i = 0; i < applied->part_count; ++i) {
+        seen |= applied->parts[i]->seen;
+    }
+    return seen == 0;
+}
+
+// Write the result of each command. Those of custom commands are written later.
+static void write_results(const espl__report_input *in, bool is_ok)
+{
+    const espl__lane_view *const lanes = in->request->lanes;
+    const espl__ordered *const ordered = in->ordered;
+
+    for (uint32_t i = 0; is_ok && i < in->request->lane_count; ++i) {
+        for (size_t k = 0; k < lanes[i].count; ++k) {
+            lanes[i].results[k] = ESPL_OK;
+        }
+    }
+    for (size_t i = 0; !is_ok && i < ordered->entry_count; ++i) {
         const espl__entry *const entry = &ordered->entries[i];
 
         lanes[entry->lane].results[entry->index] = entry->status;
-        seen |= (unsigned)entry->status;
     }
-    _Static_assert(ESPL_OK == 0, "no bit is set by ESPL_OK");
-    return seen;
 }
 
 // Count the commands that are lossy or refused, and why. In playback order, because the first refusal
@@ -65,14 +80,15 @@ static size_t largest_group(const espl__grouped *grouped)
 
 void espl__stage_report(const espl__report_input *in, espl_report *report)
 {
-    const unsigned seen = write_results(in->ordered, in->request->lanes);
+    const bool is_ok = is_all_ok(in->applied);
 
+    write_results(in, is_ok);
     if (report == NULL) {
         ESPL_CHECK(in->ordered->custom_count == 0);
         return;
     }
     ESPL_CHECK(report->accepted == 0 && report->refused == 0);
-    if (seen != 0) {
+    if (!is_ok) {
         count_verdicts(in->ordered, report);
     }
     report->accepted = in->ordered->entry_count;

@@ -390,7 +390,7 @@ TEST(any_order_of_jobs_gives_the_same_bits)
 {
     static const test_manner manners[] = {TEST_IN_ORDER, TEST_REVERSED, TEST_SHUFFLED,
                                           TEST_SHUFFLED, TEST_SHUFFLED};
-    way w = {.lanes = 3, .shuffle = 8, .has_equal_keys = true};
+    way w = {.lanes = 3, .shuffle = 8, .has_equal_keys = true, .wide = 64};
     const trail serial = run(&w);
 
     for (size_t i = 0; i < sizeof manners / sizeof *manners; ++i) {
@@ -406,7 +406,7 @@ TEST(any_order_of_jobs_gives_the_same_bits)
 TEST(any_threads_give_the_same_bits)
 {
     size_t calls = 0;
-    way w = {.lanes = 3, .shuffle = 8};
+    way w = {.lanes = 3, .shuffle = 8, .wide = 64};
     const trail serial = run(&w);
 
     w.executor = (espl_executor){&calls, 3, run_elsewhere};

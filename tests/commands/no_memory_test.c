@@ -319,6 +319,7 @@ static void play_watched(watcher *w)
     script_world s;
 
     ck_ok(espl_world_create(&world, &def));
+    test_cut_jobs(world, 1024);
     script_world_begin(&s, world, script_population(MANY), 12);
     espl_command_buffer *const commands = test_commands(world, 1);
     w->world = world;
