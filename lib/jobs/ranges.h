@@ -20,8 +20,8 @@ static inline bool espl__executor_is_serial(const espl_executor *executor)
     return executor == NULL || executor->parallel_for == NULL || executor->worker_count <= 1;
 }
 
-/// The number of jobs that `count` indices are worth, at least 1. Loops that may run on workers decide
-/// by this function. It does not see the number of workers, so that results do not depend on it.
+/// The number of jobs that `count` indices are worth, at least 1. It does not depend on the number of
+/// workers, so that results do not either.
 /// @param least  fewer indices are one job, because waking workers costs more than they save.
 /// @param grain  the least number of indices of a job; 0 counts as 1.
 /// @param most   the largest number of jobs.

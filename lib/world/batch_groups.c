@@ -583,12 +583,10 @@ void espl__batch_write_groups(espl__batch *b)
     if (!is_serial) {
         write_large_trees(b, cut_groups(b, &weight));
     }
-    const bool is_worth = weight >= b->world->wake_cost;
-    piece_loop loop = {b, b->group_count != 0 ? b->cut_count + 1 : 0, 0};
+    const size_t pieces = b->group_count != 0 ? b->cut_count + 1 : 0;
+    const size_t most = weight < b->world->wake_cost ? 1 : WRITE_JOBS;
+    piece_loop loop = {b, pieces, pieces < most ? pieces : most};
 
-    loop.jobs = loop.pieces == 0
-                    ? 0
-                    : espl__count_jobs(loop.pieces, is_worth ? 0 : SIZE_MAX, 1, WRITE_JOBS);
     // An executor that lost a job may have run others: groups that are done are skipped.
     if (espl__batch_run(b, write_pieces, &loop, loop.jobs) != ESPL_OK) {
         write_groups(b, 0, b->group_count);
