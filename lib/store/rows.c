@@ -453,8 +453,8 @@ static uint32_t end_after_settle(const espl__chunk *chunk, const espl__archetype
 }
 
 // Take the fillers of a chunk: note the first one, and move the tail of the archetype past all of them.
-// Holes past the new end need no filler, because truncate_archetype() drops them. @return the holes.
-static uint32_t take_fillers(espl__store *store, uint32_t number)
+// Holes past the new end need no filler, because truncate_archetype() drops them.
+static void take_fillers(espl__store *store, uint32_t number)
 {
     espl__chunk *const chunk = &store->chunks[number];
     espl__archetype *const archetype = &store->archetypes[chunk->archetype];
@@ -474,22 +474,21 @@ static uint32_t take_fillers(espl__store *store, uint32_t number)
     for (uint32_t left = holes; left != 0;) {
         left -= next_filler(store, archetype, &archetype->tail, left).count;
     }
-    return holes;
 }
 
 // Fill the holes of a chunk that are below the new end of its archetype. Consecutive holes and
 // consecutive fillers are copied together.
-static void fill_holes(espl__store *store, uint32_t number)
+// @param tail  in and out: the next row of the archetype that may be a filler.
+static void fill_holes(espl__store *store, uint32_t number, size_t *tail)
 {
     const espl__chunk *const chunk = &store->chunks[number];
     const espl__archetype *const archetype = &store->archetypes[chunk->archetype];
     const uint32_t end = end_after_settle(chunk, archetype);
     uint32_t row = next_leaving(chunk, 0, end);
-    size_t tail = chunk->filler;
 
     while (row < end) {
         const uint32_t holes = next_staying(chunk, row, end) - row;
-        const row_range from = next_filler(store, archetype, &tail, holes);
+        const row_range from = next_filler(store, archetype, tail, holes);
         const row_range to = {number, row, from.count};
 
         copy_within_archetype(store, archetype, to, from);
@@ -498,14 +497,52 @@ static void fill_holes(espl__store *store, uint32_t number)
     }
 }
 
-// A job: fill the holes of changed chunks [begin, end). The rows that it copies and those that it writes
-// belong to no other job, and a second call has no effect.
+// A job: fill the holes of changed chunks [begin, end), whose fillers were taken. The rows that it copies
+// and those that it writes belong to no other job, and a second call has no effect.
 static void fill_chunks(void *context, size_t begin, size_t end)
 {
     espl__store *const store = context;
 
     for (size_t i = begin; i < end; ++i) {
-        fill_holes(store, store->changed_chunks[i]);
+        const uint32_t number = store->changed_chunks[i];
+        size_t tail = store->chunks[number].filler;
+
+        fill_holes(store, number, &tail);
+    }
+}
+
+// Fill the holes of all changed chunks on the workers. The fillers are taken before, so that each chunk
+// gets those that it gets on one thread.
+static void fill_on_workers(espl__store *store, const espl_executor *executor,
+                            const espl_hooks *hooks)
+{
+    const size_t count = espl__array_length(store->changed_chunks);
+
+    for (size_t i = 0; i < count; ++i) {
+        take_fillers(store, store->changed_chunks[i]);
+    }
+    // The settle cannot fail: where the executor loses a job, all holes are filled here.
+    if (espl__run_ranges(executor, hooks, fill_chunks, store, count,
+                         1 + store->fill_least / 1024) != ESPL_OK) {
+        fill_chunks(store, 0, count);
+    }
+}
+
+// Fill the holes of all changed chunks on this thread.
+static void fill_here(espl__store *store)
+{
+    const size_t count = espl__array_length(store->changed_chunks);
+
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t number = store->changed_chunks[i];
+        const espl__chunk *const chunk = &store->chunks[number];
+        espl__archetype *const archetype = &store->archetypes[chunk->archetype];
+        const uint32_t end = end_after_settle(chunk, archetype);
+
+        if (next_leaving(chunk, 0, end) < end) {
+            bump_versions(store, archetype, number);
+            fill_holes(store, number, &archetype->tail);
+        }
     }
 }
 
@@ -541,7 +578,7 @@ static void remove_leaving(espl__store *store, const espl_executor *executor,
 {
     const size_t archetype_count = espl__array_length(store->changed);
     const size_t chunk_count = espl__array_length(store->changed_chunks);
-    size_t holes = 0;
+    size_t leaving = 0;
 
     for (size_t i = 0; i < chunk_count; ++i) {
         const espl__chunk *const chunk = &store->chunks[store->changed_chunks[i]];
@@ -555,16 +592,13 @@ static void remove_leaving(espl__store *store, const espl_executor *executor,
         espl__archetype *const archetype = &store->archetypes[store->changed[i]];
 
         archetype->tail = archetype->count - archetype->leaving_count;
+        leaving += archetype->leaving_count;
     }
-    for (size_t i = 0; i < chunk_count; ++i) {
-        holes += take_fillers(store, store->changed_chunks[i]);
-    }
-    // Few holes are filled sooner than workers wake up. The settle cannot fail: where the executor loses
-    // a job, all holes are filled here.
-    if (holes < store->fill_least ||
-        espl__run_ranges(executor, hooks, fill_chunks, store, chunk_count,
-                         1 + store->fill_least / 1024) != ESPL_OK) {
-        fill_chunks(store, 0, chunk_count);
+    // Few rows are copied sooner than workers wake up.
+    if (leaving < store->fill_least || espl__executor_is_serial(executor)) {
+        fill_here(store);
+    } else {
+        fill_on_workers(store, executor, hooks);
     }
 
     // The bits distinguish holes from fillers until all holes are filled.

@@ -152,11 +152,11 @@ typedef struct espl__store {
     uint32_t *changed_chunks;
     uint64_t version;         // of the last write of a column; each write increments it
     uint32_t referring_count; // number of components with references
-    uint32_t fill_least;      // holes that workers fill at least: ESPL__FILL_LEAST, except in tests
+    uint32_t fill_least; // rows that leave at least, for workers: ESPL__FILL_LEAST, except in tests
     espl__names names;        // of entities that have one
 } espl__store;
 
-/// A settle that fills fewer holes is done before other workers wake up.
+/// A settle of which fewer rows leave is done before other workers wake up.
 enum { ESPL__FILL_LEAST = 8192 };
 
 // --- Set-up (store.c) ---
