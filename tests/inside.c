@@ -11,8 +11,8 @@ void test_cut_jobs(espl_world *world, uint32_t cost)
     world->job_cost = world->wake_cost = cost;
     world->forest.grain = cost;
     world->store.fill_least = cost;
-    world->playback.context.part_entries = 1 + cost / 8;
-    world->playback.context.divided_entries = 1 + cost / 8;
+    world->playback.context.part_entries = 1 + cost / 4;
+    world->playback.context.divided_entries = 1 + cost / 4;
 }
 
 // --- Scratch ---

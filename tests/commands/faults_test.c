@@ -93,7 +93,7 @@ static uint64_t play_giant(size_t good, bool *was_tired)
     const espl_entity root = test_solo(w);
     const espl_creation_def def = {.parent = root};
 
-    test_cut_jobs(w, 4);
+    test_cut_jobs(w, 3);
     for (uint32_t i = 0; i < leaves; ++i) {
         leaf[i] = test_solo(w);
         ck_ok(espl_attach(w, leaf[i], root, NULL));
