@@ -70,7 +70,7 @@ static inline espl_status espl__apply_ensure_nursery(espl__apply *a, uint32_t cl
 /// may be writing the entries of another one.
 void espl__apply_prefetch(const espl__forest *forest, const espl__apply_input *in, uint32_t at);
 enum { ESPL__APPLY_AHEAD = 20 };
-/// The same for commands [begin, end) of the queue themselves.
+/// Prefetch for commands [begin, end) of the queue, in all steps one after the other.
 void espl__apply_prefetch_begin(const espl__forest *forest, const espl__apply_input *in,
                                 uint32_t begin, uint32_t end);
 

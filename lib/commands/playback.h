@@ -204,7 +204,7 @@ typedef struct espl__part {
     uint32_t *set_marks; // by slot: number in node_sets + 1, or 0. NULL: no command changes sets
     uint32_t group_begin, group_end; // of the last part, which is applied alone: all groups
     uint32_t number;
-    unsigned seen; // bits of the statuses of its commands
+    unsigned seen; // all bits that are set in some status of its commands
 } espl__part;
 
 /// Parts at most, and commands of a part at least. Fewer commands than ESPL__DIVIDED_ENTRIES are one

@@ -22,8 +22,8 @@
 
 #include <string.h>
 
-// So few commands, as that of an immediate call, are applied before what was prefetched for them is
-// evicted.
+// What is prefetched here for so few commands, such as the one of an immediate call, is still in the
+// cache when they are applied.
 enum { FEW_ENTRIES = 20 };
 
 // State of the stage.

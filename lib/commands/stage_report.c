@@ -7,8 +7,8 @@
 // One thread, because the stage takes less than a hundredth of the time of a playback.
 #include "lib/commands/stages.h"
 
-// Tell whether all commands have the result ESPL_OK, as in most playbacks. The parts know, so that the
-// entries, which the workers wrote, are not read once more.
+// Tell whether all commands have the result ESPL_OK, as in most playbacks. The parts have the bits of
+// all statuses, so that the entries, which the workers wrote, need not be read.
 static bool is_all_ok(const espl__applied *applied)
 {
     unsigned seen = 0;

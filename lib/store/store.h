@@ -152,11 +152,12 @@ typedef struct espl__store {
     uint32_t *changed_chunks;
     uint64_t version;         // of the last write of a column; each write increments it
     uint32_t referring_count; // number of components with references
-    uint32_t fill_least; // rows that leave at least, for workers: ESPL__FILL_LEAST, except in tests
+    uint32_t
+        fill_least; // rows that leave, from which on workers fill: ESPL__FILL_LEAST, except in tests
     espl__names names;        // of entities that have one
 } espl__store;
 
-/// A settle of which fewer rows leave is done before other workers wake up.
+/// A settle that removes fewer rows ends before other workers wake up.
 enum { ESPL__FILL_LEAST = 8192 };
 
 // --- Set-up (store.c) ---

@@ -514,7 +514,7 @@ typedef struct piece_loop {
     size_t pieces, jobs;
 } piece_loop;
 
-// Job: write the groups of its share of the pieces.
+// Job: write the groups of the pieces that fall to it.
 static void write_pieces(void *context, size_t job)
 {
     const piece_loop *const loop = context;
