@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The number of nodes that an edit of a large tree computes, and the effect of removed inherit
-// flags on a world.
+// The number of nodes that an edit of a large tree computes, the effect of removed inherit flags on a
+// world, and edits by calls in a large world.
 #include "tests/fixture.h"
 #include "tests/one_world.h"
 
@@ -73,4 +73,50 @@ TEST_LOOP(flags_that_go_may_let_a_world_overflow, 0, 2)
     ck_ok(espl_set_stretch(w, parent, none));
     ck_assert_uint_eq(test_count_overflowed(w), 0);
     ck_assert_float_eq(test_world_of(w, child).position[1], far[1]);
+}
+
+// --- Large worlds, in which calls prefetch ---
+
+enum { SMALL_TREES = 4, SMALL_NODES = 9, SMALL = SMALL_TREES * SMALL_NODES, CLONES = 3 };
+
+// Make small trees, edit them by calls, and write the worlds of what is alive.
+static void edit_small_trees(espl_transform worlds[SMALL + CLONES])
+{
+    espl_entity *const at = make_trees(w, SMALL_TREES, SMALL_NODES, 2);
+    espl_entity made[CLONES];
+
+    for (uint32_t i = 0; i < SMALL; ++i) {
+        ck_ok(espl_set_local_position(w, at[i], (float[3]){1, (float)i, -(float)(i % 5)}));
+    }
+    ck_ok(espl_instantiate_at(w, &(espl_instance_def){.source = at[1], .parent = at[9 + 4]}, 1,
+                              &made[0]));
+    ck_ok(espl_instantiate_at(w, &(espl_instance_def){.source = at[9]}, 1, &made[1]));
+    made[2] = test_solo(w);
+    ck_ok(espl_attach(w, made[2], at[3], NULL));
+    ck_ok(espl_create_at(w, &(espl_creation_def){.parent = made[2]}, 1, NULL));
+    ck_ok(espl_destroy(w, at[8], ESPL_EXTENT_OWNED));
+    ck_ok(espl_destroy(w, at[18 + 1], ESPL_EXTENT_ENTITY));
+    ck_ok(espl_destroy(w, at[18 + 2], ESPL_EXTENT_SUBTREE));
+    ck_ok(espl_destroy(w, at[27], ESPL_EXTENT_OWNED));
+    ck_ok(espl_attach(w, at[9], at[0], NULL));
+    ck_ok(espl_detach(w, at[3], ESPL_KEEP_WORLD));
+    test_world_is_valid(w);
+    for (uint32_t i = 0; i < SMALL + CLONES; ++i) {
+        const espl_entity entity = i < SMALL ? at[i] : made[i - SMALL];
+
+        worlds[i] = espl_is_alive(w, entity) ? test_world_of(w, entity) : espl_transform_identity();
+    }
+    free(at);
+}
+
+TEST(calls_do_the_same_in_a_large_world)
+{
+    espl_transform in_small[SMALL + CLONES], in_large[SMALL + CLONES];
+
+    edit_small_trees(in_small);
+    free(make_trees(w, 1, test_fitting(20000, 4 * (SMALL + CLONES)), 0));
+    edit_small_trees(in_large);
+    for (uint32_t i = 0; i < SMALL + CLONES; ++i) {
+        ck_assert_msg(test_same(&in_small[i], &in_large[i]), "node %u", i);
+    }
 }
