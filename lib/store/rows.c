@@ -497,8 +497,8 @@ static void fill_holes(espl__store *store, uint32_t number, size_t *tail)
     }
 }
 
-// A job: fill the holes of changed chunks [begin, end), whose fillers were taken. The rows that it copies
-// and those that it writes belong to no other job, and a second call has no effect.
+// Job: fill the holes of changed chunks [begin, end), whose fillers were taken. No other job reads or
+// writes these holes and fillers. A second call copies the same rows once more, which changes nothing.
 static void fill_chunks(void *context, size_t begin, size_t end)
 {
     espl__store *const store = context;
@@ -511,19 +511,19 @@ static void fill_chunks(void *context, size_t begin, size_t end)
     }
 }
 
-// Fill the holes of all changed chunks on the workers. The fillers are taken before, so that each chunk
-// gets those that it gets on one thread.
+// Fill the holes of all changed chunks on the workers. The fillers of each chunk are chosen before the
+// jobs begin, in the order of the chunks, so that they do not depend on the workers.
 static void fill_on_workers(espl__store *store, const espl_executor *executor,
                             const espl_hooks *hooks)
 {
     const size_t count = espl__array_length(store->changed_chunks);
+    const size_t least = 1 + store->fill_least / 1024; // chunks of a job
 
     for (size_t i = 0; i < count; ++i) {
         take_fillers(store, store->changed_chunks[i]);
     }
     // The settle cannot fail: where the executor loses a job, all holes are filled here.
-    if (espl__run_ranges(executor, hooks, fill_chunks, store, count,
-                         1 + store->fill_least / 1024) != ESPL_OK) {
+    if (espl__run_ranges(executor, hooks, fill_chunks, store, count, least) != ESPL_OK) {
         fill_chunks(store, 0, count);
     }
 }

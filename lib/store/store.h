@@ -152,12 +152,12 @@ typedef struct espl__store {
     uint32_t *changed_chunks;
     uint64_t version;         // of the last write of a column; each write increments it
     uint32_t referring_count; // number of components with references
-    uint32_t
-        fill_least; // rows that leave, from which on workers fill: ESPL__FILL_LEAST, except in tests
+    uint32_t fill_least;      // ESPL__FILL_LEAST, except in tests
     espl__names names;        // of entities that have one
 } espl__store;
 
-/// A settle that removes fewer rows ends before other workers wake up.
+/// Rows that leave in a settle, from which on workers fill the holes: fewer are filled before other
+/// workers wake up.
 enum { ESPL__FILL_LEAST = 8192 };
 
 // --- Set-up (store.c) ---

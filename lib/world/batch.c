@@ -186,7 +186,7 @@ static espl_status resolve_parts(espl__batch *b, size_t jobs)
 
     b->resolved = (size_t)count;
     if (status == ESPL_OK) {
-        (void)espl__batch_join_parts(b, loop.parts, jobs);
+        espl__batch_join_parts(b, loop.parts, jobs);
     }
     return status;
 }

@@ -154,7 +154,7 @@ static inline size_t form_groups(const espl__batch *b, forming *f, size_t first,
     return at;
 }
 
-// Form groups of entries [b->end, end) behind those that there are.
+// Form groups of entries [b->end, end), and append them to b->groups.
 static size_t form_more(espl__batch *b, size_t end, bool refuses_side, tree_order order)
 {
     forming f = {.groups = b->groups,
@@ -196,7 +196,7 @@ static bool join_group(espl__batch *b, const espl__write_group *first)
     return true;
 }
 
-bool espl__batch_join_parts(espl__batch *b, const espl__batch_part *parts, size_t count)
+void espl__batch_join_parts(espl__batch *b, const espl__batch_part *parts, size_t count)
 {
     const espl__forest *const forest = &b->world->forest;
 
@@ -221,11 +221,10 @@ bool espl__batch_join_parts(espl__batch *b, const espl__batch_part *parts, size_
         if (!is_whole) {
             b->group_count = 0;
             b->limit = 0;
-            return false;
+            return;
         }
     }
     b->end = b->resolved;
-    return true;
 }
 
 bool espl__batch_add_groups(espl__batch *b, size_t end, bool is_last)

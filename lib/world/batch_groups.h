@@ -66,11 +66,10 @@ typedef struct espl__batch_part {
 /// groups, so that jobs may form different parts at once.
 /// @param ascend  the slots of the part ascend, and each entry has one.
 void espl__batch_form_part(const espl__batch *batch, espl__batch_part *part, bool ascend);
-/// Join the groups of all parts. Precondition: the parts are all entries, in order, and there are no
-/// groups. Moves batch->end.
-/// @return false: there are no groups, because some part is not whole, or trees do not ascend from
-///         one part to the next.
-bool espl__batch_join_parts(espl__batch *batch, const espl__batch_part *parts, size_t count);
+/// Join the groups of all parts, and move batch->end behind all entries. Where some part is not whole, or
+/// trees do not ascend from one part to the next, there are no groups and batch->end stays. Precondition:
+/// the parts are all entries, in order, and there are no groups.
+void espl__batch_join_parts(espl__batch *batch, const espl__batch_part *parts, size_t count);
 
 /// Add a group for each tree that entries [batch->end, end) write to, without sorting them. Where `end`
 /// is not the end of all entries, those of the last tree are left to the next call, because more of
