@@ -70,7 +70,9 @@ static inline espl_status espl__apply_ensure_nursery(espl__apply *a, uint32_t cl
 /// may be writing the entries of another one.
 void espl__apply_prefetch(const espl__forest *forest, const espl__apply_input *in, uint32_t at);
 enum { ESPL__APPLY_AHEAD = 20 };
-/// Prefetch for commands [begin, end) of the queue, in all steps one after the other.
+/// Prefetch the nodes and the headers of the homes of few commands, which are applied soon.
+void espl__apply_prefetch_homes(const espl__forest *forest, const espl__home *homes, size_t count);
+/// Prefetch for commands [begin, end) of the queue, in all other steps one after the other.
 void espl__apply_prefetch_begin(const espl__forest *forest, const espl__apply_input *in,
                                 uint32_t begin, uint32_t end);
 

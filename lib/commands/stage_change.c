@@ -206,9 +206,7 @@ void espl__stage_change(espl__stage_context *context, const espl__change_input *
     // Entities first, because rows and references name them. Lost nodes get theirs after those of
     // the makes, so that the entities of the makes do not depend on references.
     espl__entities_take(c.store, out->entities, planned->make_count);
-    if (planned->references != NULL) {
-        espl__references_name(context, planned->references);
-    }
+    espl__references_name(context, planned->references);
     share_names(&c);
     make_rows(&c);
     resolve_pendings(&c);
@@ -217,9 +215,7 @@ void espl__stage_change(espl__stage_context *context, const espl__change_input *
     }
     write_given_values(&c);
     // A field whose value a command gave to the clone itself keeps it: see has_kept().
-    if (planned->references != NULL) {
-        espl__references_write(context, in->applied, planned->references);
-    }
+    espl__references_write(context, in->applied, planned->references);
     if (planned->removal_count != 0) {
         espl__entities_remove(c.store, planned->removals, planned->removal_count);
     }

@@ -14,17 +14,13 @@
 //
 // Invariant: groups are numbered in the order of their first commands, so that the result depends
 // on the commands alone.
-#include "lib/commands/stages.h"
+#include "lib/commands/apply.h"
 
 #include "lib/base/prefetch.h"
 #include "lib/commands/key_numbers.h"
 #include "lib/tree/edit.h"
 
 #include <string.h>
-
-// What is prefetched here for so few commands, such as the one of an immediate call, is still in the
-// cache when they are applied.
-enum { FEW_ENTRIES = 20 };
 
 // State of the stage.
 typedef struct grouping {
@@ -362,7 +358,9 @@ espl_status espl__stage_group(espl__stage_context *context, const espl__group_in
         return ESPL_ERR_NO_MEMORY;
     }
     espl__key_numbers_begin(&source_numbers);
-    if (count <= FEW_ENTRIES && espl__forest_is_far(forest)) {
+    // What is prefetched here for few commands, such as the one of an immediate call, is still in the cache
+    // when the apply stage takes the other steps for them.
+    if (count <= ESPL__APPLY_AHEAD && espl__forest_is_far(forest)) {
         espl__apply_prefetch_homes(forest, g.homes, count);
     }
     touch_all(&g);

@@ -132,11 +132,6 @@ size_t espl__part_edits(const espl__applied *applied, espl__edit *edits[ESPL__PA
 void espl__nursery_close(espl__stage_context *context, const espl__nursery *nursery,
                          bool is_undone);
 
-// --- Part of the group stage (apply_prefetch.c) ---
-
-/// Prefetch the nodes and the headers of the homes of few commands, which are applied soon.
-void espl__apply_prefetch_homes(const espl__forest *forest, const espl__home *homes, size_t count);
-
 // --- Parts of the reserve stage ---
 
 /// List the made nodes that live, the rows that move or are removed, and the values that are given

@@ -568,15 +568,6 @@ ESPL__INLINE uint32_t espl__slot_find(espl__forest *forest, espl__tree *t, uint3
     uint32_t before = ESPL__NO_SLOT, *from = &t->hole;
 
     ESPL_CHECK(t->used <= t->capacity);
-    // Fast path: nodes are mostly freed last first, so that the first hole will do.
-    if (t->hole != ESPL__NO_SLOT && t->hole > above) {
-        const uint32_t hole = t->hole;
-
-        ESPL_CHECK_FULL(hole - t->base < t->used && links[hole].entity == ESPL__NO_ENTITY);
-        t->hole = links[hole].next;
-        *after = ESPL__NO_SLOT;
-        return hole;
-    }
     for (int i = 0; i < LOOKED_AT && *from != ESPL__NO_SLOT; ++i) {
         const uint32_t hole = *from;
 
