@@ -2,6 +2,7 @@
 // The same frames of commands, played in many ways. The number of workers, the order and the
 // threads of jobs, the lanes of commands, and the place and content of memory differ; the world,
 // the answers and the account have the same bits.
+#include "tests/fixture.h"
 #include "tests/inside.h"
 #include "tests/runner.h"
 #include "tests/script.h"
@@ -413,6 +414,57 @@ TEST(any_threads_give_the_same_bits)
     const trail t = run(&w);
     same_trails(&serial, &t, "new threads");
     ck_assert(calls > frame_count() || is_small());
+}
+
+// Two long playbacks with the thresholds of every world, so many commands that they are cut: entities are
+// made below trees, and most of them are destroyed. @return the physical hash.
+static uint64_t play_long(const espl_executor *executor)
+{
+    enum { TREES = 50, NODES = 10, PARENTS = TREES * NODES, EACH = 19, MADE = PARENTS * EACH };
+    test_world test;
+
+    test_world_begin(&test, 3, executor);
+    espl_world *const world = test.world;
+    espl_command_buffer *const commands = test_commands(world, 1);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
+    espl_entity *const parents = make_trees(world, TREES, NODES, 2);
+    espl_entity *const made = test_array(MADE, sizeof *made);
+
+    for (uint32_t i = 0; i < MADE; ++i) {
+        made[i] = test_solo(world);
+    }
+    for (uint32_t i = 0; i < MADE; ++i) {
+        ck_ok(espl_record_attach(recorder, 0, made[i], parents[i * 7 % PARENTS], NULL));
+    }
+    ck_ok(espl_play(world, commands, NULL));
+    espl_command_buffer_reset(commands);
+    for (uint32_t i = 0; i < MADE; ++i) {
+        if (i % 10 != 0) {
+            ck_ok(espl_record_destroy(recorder, 0, made[i], ESPL_EXTENT_OWNED));
+        }
+    }
+    ck_ok(espl_play(world, commands, NULL));
+    const uint64_t hash = test_physical_hash(world);
+
+    test_world_is_valid(world);
+    free(made);
+    free(parents);
+    espl_command_buffer_destroy(commands);
+    test_world_end(&test);
+    return hash;
+}
+
+TEST(long_playbacks_are_cut_and_give_the_same_bits)
+{
+    if (is_small() || test_moves_always()) {
+        return;
+    }
+    const uint64_t serial = play_long(NULL);
+    test_executor hostile = {.manner = TEST_SHUFFLED, .workers = 4, .random = 5};
+    const espl_executor executor = test_executor_of(&hostile);
+
+    ck_assert_uint_eq(play_long(&executor), serial);
+    ck_assert_uint_gt(hostile.calls, 2);
 }
 
 // Keys come first, so that where all of them differ, lanes and the order of recording tell nothing.
