@@ -313,7 +313,8 @@ bool espl__array_reserve(espl__heap *heap, espl__purpose purpose, void **array, 
     const size_t grown = capacity + capacity / 2;
     const size_t next = grown > least ? grown : least;
 #else
-    const size_t next = wanted > capacity ? wanted : capacity > 0 ? capacity : 1;
+    const size_t least = espl__array_always_moves(length) ? wanted : wanted + length / 32;
+    const size_t next = least > capacity ? least : capacity > 0 ? capacity : 1;
 #endif
     return reallocate(heap, purpose, array, item_size, next);
 }
