@@ -86,21 +86,23 @@ TEST(reserve_moves_where_there_is_room_only_in_hard_move_builds)
 
 TEST(only_a_long_array_keeps_room_in_hard_move_builds)
 {
+    enum { SHORT = 2048 };
     uint32_t *items = NULL;
-    uint32_t moves = 0, always = 0;
+    uint32_t moves = 0;
 
-    for (uint32_t i = 0; i < 4096 && MOVES_HARD; ++i) {
+    if (!MOVES_HARD) {
+        return;
+    }
+    for (uint32_t i = 0; i < 2 * SHORT; ++i) {
         const uint32_t *const before = items;
 
         ck_assert(ESPL_ARRAY_RESERVE(&heap, purpose, items, 1));
         ESPL_ARRAY_PUSH(items, i);
         moves += items != before;
-        always += espl__array_always_moves(i);
-        ck_assert(moves == i + 1 || always <= i);
+        ck_assert(i >= SHORT || moves == i + 1);
     }
-    ck_assert_uint_eq(always, MOVES_HARD * 2048);
-    ck_assert_uint_le(moves, always + 32);
-    ck_assert_uint_ge(moves, always + MOVES_HARD * 16);
+    ck_assert_uint_ge(moves, SHORT + 16);
+    ck_assert_uint_le(moves, SHORT + 32);
     ESPL_ARRAY_FREE(&heap, purpose, items);
 }
 
