@@ -7,10 +7,7 @@
 NM=${NM-nm}
 
 for suite; do
-    program=$suite
-    test -f "$(dirname "$suite")/.libs/$(basename "$suite")" &&
-        program=$(dirname "$suite")/.libs/$(basename "$suite")
-    symbols=$($NM "$program") || exit
+    symbols=$($NM "$suite") || exit
     case "$symbols" in
         *" T espl_executor_create"* | *" U pthread_create"*) echo "$suite" ;;
     esac
