@@ -35,6 +35,6 @@ awk '
     }
 
     END { exit bad }
-' tests/layers.txt lib/*/*.[ch] include/espalier/*.h tools/*.[ch] examples/*.c
+' tests/layers.txt lib/*/*.[ch] include/espalier/*.h tools/*.[ch] tools/*.cpp examples/*.c
 ok "every file includes its own layer or lower ones"
 done_testing

@@ -67,14 +67,7 @@ static bool list_moved(play_show *show)
     if (show->moved == NULL) {
         return false;
     }
-    if (scene->physics != NULL) {
-        for (uint32_t i = 0; i < scene->node_count; ++i) {
-            show->moved[show->moved_count++] = i;
-        }
-    }
-    for (size_t i = 0; i < scene->channel_count; ++i) {
-        show->moved[show->moved_count++] = scene->channels[i].node;
-    }
+    show->moved_count = scene_list_moved(scene, show->moved);
     return true;
 }
 
@@ -82,7 +75,7 @@ static bool reserve_phases(play_show *show)
 {
     const uint32_t copies = show->options->copies;
 
-    show->phase_count = show->scene->channel_count == 0 ? 1 : copies < PHASES ? copies : PHASES;
+    show->phase_count = show->scene->duration == 0 ? 1 : copies < PHASES ? copies : PHASES;
     show->phases = calloc(show->phase_count, sizeof *show->phases);
     bool is_good = show->phases != NULL;
     for (size_t i = 0; is_good && i < show->phase_count; ++i) {

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MIT
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
 #include "tools/scene.h"
 
 #include "tools/guard.h"
+#include "tools/robot.h"
+#include "tools/xml_root.h"
 
 #include <errno.h>
 #include <math.h>
@@ -28,19 +34,51 @@ static bool is_readable_file(const char *path, tool_fault *fault)
     return false;
 }
 
-/// Tell an MJCF file by its first element; comments may stand before it.
-static bool is_mjcf(const char *path)
+#ifndef HAVE_URDFDOM
+bool scene_read_urdf(tool_scene *out, const char *path, tool_fault *fault)
 {
-    char head[16384];
-    FILE *const file = fopen(path, "rb");
+    (void)out;
+    (void)path;
+    fault_say(fault, "is a URDF file, and this espalier was built without urdfdom");
+    return false;
+}
+#endif
 
-    if (file == NULL) {
-        return false;
+#ifndef HAVE_SDFORMAT
+bool scene_read_sdf(tool_scene *out, const char *path, tool_fault *fault)
+{
+    (void)out;
+    (void)path;
+    fault_say(fault, "is an SDF file, and this espalier was built without libsdformat");
+    return false;
+}
+#endif
+
+typedef bool (*scene_reader)(tool_scene *out, const char *path, tool_fault *fault);
+
+/// Choose the reader of a file: some formats are told by their root element, and Assimp knows the
+/// others.
+static scene_reader find_reader(const char *path)
+{
+    static const struct {
+        const char *root;
+        scene_reader reader;
+    } formats[] = {
+        {"mujoco", scene_read_mujoco},
+        {"robot", scene_read_urdf},
+        {"sdf", scene_read_sdf},
+        {"gazebo", scene_read_sdf}, // of SDF before 1.2
+    };
+    char root[XML_NAME_SIZE];
+
+    if (xml_read_root(root, path)) {
+        for (size_t i = 0; i < sizeof formats / sizeof *formats; ++i) {
+            if (strcmp(root, formats[i].root) == 0) {
+                return formats[i].reader;
+            }
+        }
     }
-    const size_t length = fread(head, 1, sizeof head - 1, file);
-    (void)fclose(file);
-    head[length] = '\0';
-    return strlen(head) == length && strstr(head, "<mujoco") != NULL;
+    return scene_read_assimp;
 }
 
 bool scene_reserve(tool_scene *scene, size_t node_count, size_t channel_count, tool_fault *fault)
@@ -100,9 +138,7 @@ static bool read_scene(void *out, const char *path, tool_fault *fault)
     const char *const slash = strrchr(scene->path, '/');
     scene->label = slash != NULL ? slash + 1 : scene->path;
 
-    const bool is_read = is_mjcf(path) ? scene_read_mujoco(scene, path, fault)
-                                       : scene_read_assimp(scene, path, fault);
-    if (is_read && finish(scene, fault)) {
+    if (find_reader(path)(scene, path, fault) && finish(scene, fault)) {
         return true;
     }
     scene_release(scene);
@@ -128,6 +164,9 @@ void scene_release(tool_scene *scene)
     if (scene->physics != NULL) {
         physics_end(scene->physics);
     }
+    if (scene->robot != NULL) {
+        robot_release(scene->robot);
+    }
     free(scene->nodes);
     free(scene->channels);
     free(scene->path);
@@ -136,7 +175,23 @@ void scene_release(tool_scene *scene)
 
 bool scene_moves(const tool_scene *scene)
 {
-    return scene->physics != NULL || scene->channel_count > 0;
+    return scene->physics != NULL || scene->robot != NULL || scene->channel_count > 0;
+}
+
+size_t scene_list_moved(const tool_scene *scene, uint32_t *nodes)
+{
+    size_t count = 0;
+
+    if (scene->robot != NULL) {
+        return robot_list_moved(scene->robot, nodes);
+    }
+    for (uint32_t i = 0; scene->physics != NULL && i < scene->node_count; ++i) {
+        nodes[count++] = i;
+    }
+    for (size_t i = 0; i < scene->channel_count; ++i) {
+        nodes[count++] = scene->channels[i].node;
+    }
+    return count;
 }
 
 void scene_pose(const tool_scene *scene, double seconds, local_frame *locals)
@@ -148,6 +203,9 @@ void scene_pose(const tool_scene *scene, double seconds, local_frame *locals)
 
     for (size_t i = 0; i < scene->node_count; ++i) {
         locals[i] = scene->nodes[i].rest;
+    }
+    if (scene->robot != NULL) {
+        robot_pose_nodes(scene->robot, scene->nodes, seconds, locals);
     }
     const double time = scene->duration > 0 ? fmod(seconds, scene->duration) : 0;
     for (size_t i = 0; i < scene->channel_count; ++i) {

@@ -28,6 +28,9 @@ typedef struct scene_node {
 /// A simulation that moves the scene, in scene_mujoco.c.
 typedef struct tool_physics tool_physics;
 
+/// Joints that the program moves by itself, in robot.c.
+typedef struct tool_robot tool_robot;
+
 typedef struct tool_scene {
     char *path;
     const char *label; // the file's own name, inside path
@@ -40,6 +43,7 @@ typedef struct tool_scene {
     uint32_t depth;         // of the deepest node
     size_t top_count;       // nodes without a parent
     tool_physics *physics;  // or NULL
+    tool_robot *robot;      // or NULL
 } tool_scene;
 
 /// Read a file.
@@ -55,8 +59,13 @@ void scene_release(tool_scene *scene);
 /// Tell whether the scene moves by itself.
 bool scene_moves(const tool_scene *scene);
 
-/// Fill the locals of one moment: by the channels at a time that repeats after the duration, or as
-/// the simulation stands.
+/// List the nodes that move by themselves, each at least once.
+/// @param nodes  [node_count + channel_count]
+/// @return how many are listed.
+size_t scene_list_moved(const tool_scene *scene, uint32_t *nodes);
+
+/// Fill the locals of one moment: by the channels or joints at a time that repeats after the
+/// duration, or as the simulation stands.
 /// @param locals  [node_count]
 void scene_pose(const tool_scene *scene, double seconds, local_frame *locals);
 
@@ -68,9 +77,12 @@ void scene_step(tool_scene *scene);
 /// Take memory for nodes and channels, zeroed; false with the reason where there is none.
 bool scene_reserve(tool_scene *scene, size_t node_count, size_t channel_count, tool_fault *fault);
 
-/// Read with Assimp or MuJoCo. The scene is {0}; on false it may be filled in part.
+/// Read with Assimp, MuJoCo, urdfdom or libsdformat. The scene is {0}; on false it may be filled in
+/// part. The last two exist only in a build with these libraries.
 bool scene_read_assimp(tool_scene *out, const char *path, tool_fault *fault);
 bool scene_read_mujoco(tool_scene *out, const char *path, tool_fault *fault);
+bool scene_read_urdf(tool_scene *out, const char *path, tool_fault *fault);
+bool scene_read_sdf(tool_scene *out, const char *path, tool_fault *fault);
 
 /// The simulation: step it, read its joints as locals, read its own idea of the worlds, end it.
 void physics_step(tool_physics *physics);
