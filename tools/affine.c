@@ -166,6 +166,21 @@ static double largest_difference(const tool_affine *a, const tool_affine *b)
     return largest;
 }
 
+/// Set scale and stretch by the lengths of the axes.
+static void set_lengths(tool_placement *out, const double length[3], double sign)
+{
+    const double longest = fmax(length[0], fmax(length[1], length[2]));
+    const double shortest = fmin(length[0], fmin(length[1], length[2]));
+    const double mean = (length[0] + length[1] + length[2]) / 3;
+    const bool is_even = longest - shortest <= AFFINE_EVEN * longest;
+
+    for (int i = 0; i < 3; ++i) {
+        out->stretch[i] = is_even ? 1 : length[i];
+    }
+    // The mean of equal numbers need not be that number.
+    out->scale = sign * (!is_even ? 1 : longest == shortest ? longest : mean);
+}
+
 double placement_of_affine(tool_placement *out, const tool_affine *matrix)
 {
     double axes[3][3], length[3];
@@ -178,25 +193,54 @@ double placement_of_affine(tool_placement *out, const tool_affine *matrix)
         length[j] = vector_length(axes[j]);
     }
     const double longest = fmax(length[0], fmax(length[1], length[2]));
-    const double shortest = fmin(length[0], fmin(length[1], length[2]));
-    const double mean = (length[0] + length[1] + length[2]) / 3;
     const double sign = determinant(matrix) < 0 ? -1 : 1;
-    const bool is_even = longest - shortest <= AFFINE_EVEN * longest;
 
     for (int j = 0; j < 3; ++j) {
         is_lost[j] = length[j] <= 1e-12 * longest;
         for (int i = 0; i < 3 && !is_lost[j]; ++i) {
             axes[j][i] *= sign / length[j];
         }
-        out->stretch[j] = is_even ? 1 : length[j];
         out->position[j] = matrix->m[j][3];
     }
     complete_axes(axes, is_lost);
     quaternion_of_axes(out->rotation, axes);
-    out->scale = sign * (is_even ? mean : 1);
+    set_lengths(out, length, sign);
 
     const tool_affine expressed = affine_of_placement(out);
     return longest > 0 ? largest_difference(&expressed, matrix) / longest : 0;
+}
+
+tool_placement placement_of_parts(const double position[3], const double rotation[4],
+                                  const double scale[3])
+{
+    tool_placement out = placement_identity();
+    double length[3], highest = -HUGE_VAL;
+    int negative = 0, flipped = 0, kept = 0;
+
+    for (int i = 0; i < 3; ++i) {
+        negative += scale[i] < 0;
+        length[i] = fabs(scale[i]);
+    }
+    // An odd number of signs mirrors. Turned over, an even number is left: two, or one and a zero.
+    const double sign = negative % 2 == 1 ? -1 : 1;
+    for (int i = 0; i < 3; ++i) {
+        flipped += sign * scale[i] < 0;
+        if (sign * scale[i] > highest) {
+            highest = sign * scale[i];
+            kept = i;
+        }
+    }
+
+    memcpy(out.position, position, sizeof out.position);
+    memcpy(out.rotation, rotation, sizeof out.rotation);
+    if (flipped > 0) {
+        double half_turn[4] = {0, 0, 0, 0};
+
+        half_turn[kept] = 1; // about the axis that keeps its sign
+        quaternion_multiply(out.rotation, rotation, half_turn);
+    }
+    set_lengths(&out, length, sign);
+    return out;
 }
 
 bool placement_is_even(const tool_placement *placement)

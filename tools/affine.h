@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-/// Relative size up to which a matrix counts as free of shear and its axes as equally long: what
-/// five to six printed digits leave.
+/// Relative size up to which a matrix counts as free of shear, and axes as equally long, at rest and
+/// in motion alike: what five to six printed digits leave.
 #define AFFINE_EVEN 1e-5
 
 /// Rows of the upper part of a 4x4 matrix; column 3 is the translation.
@@ -43,6 +43,12 @@ tool_affine affine_of_transform(const espl_transform *transform);
 /// @return how much of the matrix no placement expresses: the largest difference of an entry,
 ///         relative to the longest axis.
 double placement_of_affine(tool_placement *out, const tool_affine *matrix);
+
+/// Return the placement of translation, rotation (a unit quaternion) and scale for each axis. Scales
+/// that differ in sign alone, or by AFFINE_EVEN, are equal axes too: the rotation takes signs in
+/// pairs, and the scale takes the one that is left.
+tool_placement placement_of_parts(const double position[3], const double rotation[4],
+                                  const double scale[3]);
 
 /// Tell whether a placement hands its scale down whole: all axes alike.
 bool placement_is_even(const tool_placement *placement);

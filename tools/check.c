@@ -112,17 +112,9 @@ static bool run_moments(check_bench *bench, tool_fault *fault)
 /// Compare the largest errors with what is allowed.
 static bool judge(const check_bench *bench, tool_fault *fault)
 {
-    const tool_tally *const tally = &bench->tally;
-    const double within = bench->options->within;
+    const tool_options *const options = bench->options;
 
-    if (tally->wrong > 0) {
-        fault_say(fault, "%zu of %zu reads differ from the oracle, '%s' by %.3g of what is allowed",
-                  tally->wrong, tally->reads, bench->scene->nodes[tally->worst_node].name,
-                  tally->worst_share);
-        return false;
-    }
-    if (within > 0 && !(tally->worst_error <= within)) {
-        fault_say(fault, "a position is off by %.3g, more than %.3g", tally->worst_error, within);
+    if (!tally_judge(&bench->tally, bench->scene, options->within, options->is_strict, fault)) {
         return false;
     }
     if (!(bench->worst_turn <= TURN_ALLOWED)) {
@@ -137,9 +129,7 @@ static void print_result(const check_bench *bench)
 {
     const tool_scene *const scene = bench->scene;
     const tool_tally *const tally = &bench->tally;
-    const size_t beyond = moment_count_beyond(&bench->moment);
-
-    char when[32] = "at rest";
+    char when[32] = "at rest", left_out[256];
 
     if (scene_moves(scene)) {
         (void)snprintf(when, sizeof when, "%u moments", count_moments(bench));
@@ -152,11 +142,11 @@ static void print_result(const check_bench *bench)
         (void)printf(", 1-|q.q'| %.2g", bench->worst_turn);
     }
     (void)putchar('\n');
-    if (beyond > 0) {
-        (void)printf("    %zu nodes are below uneven scale or shear and are not compared: "
-                     "children do not inherit a stretch\n",
-                     beyond);
+    tally_explain(tally, left_out, sizeof left_out);
+    if (*left_out != '\0') {
+        (void)printf("    %s\n", left_out);
     }
+    scene_print_notes(scene);
 }
 
 static bool examine(check_bench *bench, tool_fault *fault)
@@ -175,7 +165,7 @@ static bool examine(check_bench *bench, tool_fault *fault)
 static void add_to_document(tool_document *document, const check_bench *bench)
 {
     document_count(document, "nodes", bench->scene->node_count);
-    document_count(document, "not_compared", moment_count_beyond(&bench->moment));
+    document_count(document, "not_compared", tally_left_out(&bench->tally));
     document_count(document, "depth", bench->scene->depth);
     document_count(document, "moments", count_moments(bench));
     document_count(document, "reads", bench->tally.reads);
@@ -184,6 +174,7 @@ static void add_to_document(tool_document *document, const check_bench *bench)
     if (bench->scene->physics != NULL) {
         document_number(document, "max_turn", bench->worst_turn);
     }
+    document_scene_facts(document, bench->scene);
 }
 
 static bool check_scene(const tool_options *options, tool_scene *scene, tool_document *document)

@@ -181,3 +181,15 @@ void document_release(tool_document *document)
 }
 
 #endif
+
+void document_scene_facts(tool_document *document, const tool_scene *scene)
+{
+    if (scene->animation != NULL) {
+        document_text(document, "animation", scene->animation);
+        document_count(document, "animations", scene->animation_count);
+    }
+    document_count(document, "channels_not_played", scene->unplayed);
+    if (scene->notes != NULL) {
+        document_text(document, "notes", scene->notes);
+    }
+}

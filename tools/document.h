@@ -4,7 +4,7 @@
 #ifndef ESPALIER_TOOLS_DOCUMENT_H
 #define ESPALIER_TOOLS_DOCUMENT_H
 
-#include "tools/fault.h"
+#include "tools/scene.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,6 +32,9 @@ void document_text(tool_document *document, const char *key, const char *text);
 void document_count(tool_document *document, const char *key, uint64_t count);
 void document_number(tool_document *document, const char *key, double number);
 void document_flag(tool_document *document, const char *key, bool flag);
+
+/// Add what a scene says of itself: its animation, and notes about what is not read.
+void document_scene_facts(tool_document *document, const tool_scene *scene);
 
 /// Write the document to a file, or where the path is "-" to stdout.
 /// @return false with the reason: the file cannot be written, or the document is spoiled.

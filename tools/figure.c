@@ -155,7 +155,7 @@ static void add_marks(picture_panel *panel, const tool_crowd *crowd, const tool_
     for (size_t i = 0; i < crowd->scene->node_count; ++i) {
         const tool_affine truth = affine_multiply(&above.matrix, &moment->nodes[i].world);
 
-        if (shapes[i].top != panel->closeup || moment->nodes[i].is_beyond) {
+        if (shapes[i].top != panel->closeup || !moment_compares(moment, i)) {
             continue;
         }
         for (int axis = 0; axis < 3; ++axis) {

@@ -19,7 +19,7 @@ static bool load_all(tool_scene *scenes, const tool_options *options)
     for (size_t i = 0; i < options->scene_count; ++i) {
         tool_fault fault = {""};
 
-        if (!scene_load(&scenes[i], options->scenes[i], &fault)) {
+        if (!scene_load(&scenes[i], options->scenes[i], options->animation, &fault)) {
             (void)fprintf(stderr, "espalier: %s: %s\n", options->scenes[i], fault.text);
             is_good = false;
         }

@@ -16,9 +16,10 @@
 
 static const char usage[] =
     "usage: espalier play  [--copies N] [--frames N] [--workers N] [--seed N] [--png FILE]\n"
-    "                      [--json FILE] [--within LENGTH] [--quiet] SCENE...\n"
-    "       espalier check [--frames N] [--workers N] [--json FILE] [--within LENGTH]\n"
+    "                      [--json FILE] [--animation NAME|N] [--within LENGTH] [--strict]\n"
     "                      [--quiet] SCENE...\n"
+    "       espalier check [--frames N] [--workers N] [--json FILE] [--animation NAME|N]\n"
+    "                      [--within LENGTH] [--strict] [--quiet] SCENE...\n"
     "       espalier tree  SCENE...\n"
     "       espalier replay [--frames N] [--workers N] [--quiet] TAPE...\n";
 
@@ -42,6 +43,8 @@ static const char help[] =
     "  -p, --png FILE       draw the final poses, and what was checked\n"
     "  -j, --json FILE      write the figures as JSON; - is stdout, in place of the table\n"
     "  -e, --within LENGTH  largest error of a position, besides the bound of rounding\n"
+    "  -a, --animation NAME|N  the animation to play, of several (the first)\n"
+    "  -t, --strict         fail also where something is not compared\n"
     "  -q, --quiet          print failures only\n"
     "  -h, --help           print this\n"
     "  -V, --version        print the version\n"
@@ -56,6 +59,8 @@ static const struct option long_options[] = {
     {"png", required_argument, NULL, 'p'},
     {"json", required_argument, NULL, 'j'},
     {"within", required_argument, NULL, 'e'},
+    {"animation", required_argument, NULL, 'a'},
+    {"strict", no_argument, NULL, 't'},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -146,6 +151,12 @@ static options_result take_option(tool_options *options, int option)
     case 'j':
         options->json = optarg;
         break;
+    case 'a':
+        options->animation = optarg;
+        break;
+    case 't':
+        options->is_strict = true;
+        break;
     case 'q':
         options->is_quiet = true;
         break;
@@ -163,8 +174,8 @@ static options_result take_option(tool_options *options, int option)
     return is_good ? OPTIONS_RUN : OPTIONS_BAD;
 }
 
-/// Refuse documents that a command does not write.
-static bool has_documents(const tool_options *options)
+/// Refuse options that a command does not have.
+static bool has_options(const tool_options *options)
 {
     const bool is_replay = options->command == COMMAND_REPLAY;
 
@@ -176,6 +187,14 @@ static bool has_documents(const tool_options *options)
         (void)fprintf(stderr, "espalier: replay has no --png\n");
         return false;
     }
+    if (options->animation != NULL && is_replay) {
+        (void)fprintf(stderr, "espalier: replay has no --animation\n");
+        return false;
+    }
+    if (options->is_strict && (is_replay || options->command == COMMAND_TREE)) {
+        (void)fprintf(stderr, "espalier: %s has no --strict\n", is_replay ? "replay" : "tree");
+        return false;
+    }
     return true;
 }
 
@@ -185,7 +204,7 @@ options_result options_parse(tool_options *out, int argc, char **argv)
 
     *out = (tool_options){.copies = 100, .workers = 1, .seed = 1};
     while (result == OPTIONS_RUN) {
-        const int option = getopt_long(argc, argv, "n:f:w:s:p:j:e:qhV", long_options, NULL);
+        const int option = getopt_long(argc, argv, "n:f:w:s:p:j:e:a:tqhV", long_options, NULL);
         if (option == -1) {
             break;
         }
@@ -209,7 +228,7 @@ options_result options_parse(tool_options *out, int argc, char **argv)
                       out->command == COMMAND_REPLAY ? "tape" : "scene");
         return OPTIONS_BAD;
     }
-    if (!has_documents(out)) {
+    if (!has_options(out)) {
         return OPTIONS_BAD;
     }
     out->is_quiet = out->is_quiet || (out->json != NULL && strcmp(out->json, "-") == 0);

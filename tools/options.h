@@ -23,9 +23,11 @@ typedef struct tool_options {
     uint32_t frames; // 0: what suits the command and the scene
     uint32_t workers;
     uint64_t seed;
-    double within;    // largest error of a position; 0: the bound of rounding alone
-    const char *png;  // or NULL
-    const char *json; // or NULL; "-": stdout, which then shows nothing else
+    double within;         // largest error of a position; 0: the bound of rounding alone
+    const char *png;       // or NULL
+    const char *json;      // or NULL; "-": stdout, which then shows nothing else
+    const char *animation; // name or number, or NULL: the first
+    bool is_strict;        // what is not compared fails
     bool is_quiet;
     char **scenes; // [scene_count]; of a replay, tapes
     size_t scene_count;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "tools/oracle.h"
 
+#include "tools/truth.h"
+
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 bool moment_reserve(tool_moment *out, const tool_scene *scene)
@@ -9,13 +12,15 @@ bool moment_reserve(tool_moment *out, const tool_scene *scene)
     out->count = scene->node_count;
     out->locals = calloc(out->count + 1, sizeof *out->locals);
     out->nodes = calloc(out->count + 1, sizeof *out->nodes);
-    return out->locals != NULL && out->nodes != NULL;
+    out->worlds = calloc(out->count + 1, sizeof *out->worlds);
+    return out->locals != NULL && out->nodes != NULL && out->worlds != NULL;
 }
 
 void moment_release(tool_moment *moment)
 {
     free(moment->locals);
     free(moment->nodes);
+    free(moment->worlds);
     *moment = (tool_moment){0};
 }
 
@@ -40,60 +45,53 @@ static void multiply_down(tool_moment *moment, const tool_scene *scene)
     }
 }
 
-static bool take_worlds(tool_moment *moment, const tool_scene *scene)
+/// Take the worlds that a simulation computed by itself.
+static void take_worlds(tool_moment *moment, const tool_scene *scene)
 {
-    tool_affine *const worlds = calloc(moment->count + 1, sizeof *worlds);
-
-    if (worlds == NULL) {
-        return false;
-    }
-    physics_worlds(scene->physics, worlds);
+    physics_worlds(scene->physics, moment->worlds);
     for (size_t i = 0; i < moment->count; ++i) {
-        moment->nodes[i].world = worlds[i];
+        moment->nodes[i].world = moment->worlds[i];
     }
-    free(worlds);
-    return true;
 }
 
-/// Compute the bound of each node's error, and mark nodes that cannot be compared.
+/// Compute the bound of each node's error, and mark nodes that cannot be compared. Only the file's
+/// own matrices are looked at: what the library is given may be wrong.
 static void weigh(tool_moment *moment, const tool_scene *scene)
 {
-    const tool_affine origin = affine_identity();
-    const oracle_node nothing = {.world = origin};
+    const oracle_node nothing = {.world = affine_identity()};
 
     for (size_t i = 0; i < moment->count; ++i) {
         const uint32_t parent = scene->nodes[i].parent;
         const oracle_node *const above =
             parent == SCENE_NO_PARENT ? &nothing : &moment->nodes[parent];
-        const local_frame *const local = &moment->locals[i];
+        const double spread = truth_spread(&moment->locals[i].matrix);
+        const double shear = truth_shear(&moment->locals[i].matrix);
         oracle_node *const node = &moment->nodes[i];
 
         node->reach = above->reach + distance(&node->world, &above->world);
         node->depth = scene->nodes[i].depth;
-        node->slack = above->slack + local->defect;
-        node->is_shaped = !placement_is_even(&local->place) || local->defect > AFFINE_EVEN;
-        node->is_beyond = above->is_beyond || above->is_shaped;
+        node->is_uneven = spread > AFFINE_EVEN;
+        node->is_sheared = shear > AFFINE_EVEN;
+        node->is_below = above->is_below || above->is_uneven || above->is_sheared;
+        // Just above the tolerance the library may still be given equal axes.
+        node->slack = above->slack + shear + (spread <= 2 * AFFINE_EVEN ? spread : 0);
     }
 }
 
 void moment_take(tool_moment *moment, const tool_scene *scene, double seconds)
 {
     scene_pose(scene, seconds, moment->locals);
-    // Without memory for the simulation's own worlds the product of its locals judges as well.
-    if (scene->physics == NULL || !take_worlds(moment, scene)) {
+    if (scene->physics != NULL) {
+        take_worlds(moment, scene);
+    } else {
         multiply_down(moment, scene);
     }
     weigh(moment, scene);
 }
 
-size_t moment_count_beyond(const tool_moment *moment)
+bool moment_compares(const tool_moment *moment, size_t node)
 {
-    size_t count = 0;
-
-    for (size_t i = 0; i < moment->count; ++i) {
-        count += moment->nodes[i].is_beyond;
-    }
-    return count;
+    return !moment->nodes[node].is_below && !moment->nodes[node].is_sheared;
 }
 
 oracle_frame oracle_frame_identity(void)
@@ -123,8 +121,9 @@ void tally_compare(tool_tally *tally, const tool_moment *moment, size_t node,
 {
     const oracle_node *const expected = &moment->nodes[node];
 
-    if (expected->is_beyond) {
-        ++tally->left_out;
+    if (!moment_compares(moment, node)) {
+        tally->below += expected->is_below;
+        tally->sheared += !expected->is_below;
         return;
     }
 
@@ -149,14 +148,51 @@ void tally_compare(tool_tally *tally, const tool_moment *moment, size_t node,
     }
 }
 
-void tally_add(tool_tally *sum, const tool_tally *part)
+size_t tally_left_out(const tool_tally *tally)
 {
-    sum->reads += part->reads;
-    sum->left_out += part->left_out;
-    sum->wrong += part->wrong;
-    sum->worst_error = fmax(sum->worst_error, part->worst_error);
-    if (part->worst_share > sum->worst_share) {
-        sum->worst_share = part->worst_share;
-        sum->worst_node = part->worst_node;
+    return tally->below + tally->sheared;
+}
+
+void tally_explain(const tool_tally *tally, char *out, size_t size)
+{
+    const size_t left_out = tally_left_out(tally);
+    char sheared[64] = "";
+
+    if (tally->sheared > 0) {
+        (void)snprintf(sheared, sizeof sheared, ", %zu of sheared nodes", tally->sheared);
     }
+    *out = '\0';
+    if (left_out > 0) {
+        (void)snprintf(out, size,
+                       "%zu of %zu reads are not compared: %zu below uneven scale or shear%s",
+                       left_out, left_out + tally->reads, tally->below, sheared);
+    }
+}
+
+bool tally_judge(const tool_tally *tally, const tool_scene *scene, double within, bool is_strict,
+                 tool_fault *fault)
+{
+    char reason[256];
+
+    if (tally->wrong > 0) {
+        fault_say(fault, "%zu of %zu reads differ from the oracle, '%s' by %.3g of what is allowed",
+                  tally->wrong, tally->reads, scene->nodes[tally->worst_node].name,
+                  tally->worst_share);
+        return false;
+    }
+    if (within > 0 && !(tally->worst_error <= within)) {
+        fault_say(fault, "a position is off by %.3g, more than %.3g", tally->worst_error, within);
+        return false;
+    }
+    if (is_strict && tally_left_out(tally) > 0) {
+        tally_explain(tally, reason, sizeof reason);
+        fault_say(fault, "%s", reason);
+        return false;
+    }
+    if (is_strict && scene->unplayed > 0) {
+        fault_say(fault, "%zu channels of its animation are not played; %s", scene->unplayed,
+                  scene->notes != NULL ? scene->notes : "");
+        return false;
+    }
+    return true;
 }

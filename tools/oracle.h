@@ -10,10 +10,11 @@
 typedef struct oracle_node {
     tool_affine world; // in the scene's axes
     double reach;      // distance travelled on the path from the top
-    double slack;      // defects on the path, the node's own included; see affine.h
+    double slack;      // spread and shear on the path, up to the tolerance of each; see truth.h
     uint32_t depth;    // links to the top
-    bool is_shaped;    // the node's own matrix has uneven axes or shear
-    bool is_beyond;    // an ancestor is shaped: matrices and placements differ by design
+    bool is_uneven;    // the node's own axes differ: its children do not inherit them
+    bool is_sheared;   // no transform is the node's own matrix
+    bool is_below;     // an ancestor is uneven or sheared: matrices and transforms differ by design
 } oracle_node;
 
 /// A scene at one moment.
@@ -21,6 +22,7 @@ typedef struct tool_moment {
     size_t count;
     local_frame *locals; // [count]
     oracle_node *nodes;  // [count]
+    tool_affine *worlds; // [count] of a simulation
 } tool_moment;
 
 bool moment_reserve(tool_moment *out, const tool_scene *scene);
@@ -29,8 +31,8 @@ void moment_release(tool_moment *moment);
 /// Compute the scene's locals and true worlds at a time.
 void moment_take(tool_moment *moment, const tool_scene *scene, double seconds);
 
-/// Count the nodes that stand below uneven axes or shear.
-size_t moment_count_beyond(const tool_moment *moment);
+/// Tell whether the oracle can judge a node: it is not sheared, nor below uneven axes or shear.
+bool moment_compares(const tool_moment *moment, size_t node);
 
 /// The frame above the scene's top nodes.
 typedef struct oracle_frame {
@@ -44,7 +46,8 @@ oracle_frame oracle_frame_identity(void);
 /// Counts and extremes of comparisons.
 typedef struct tool_tally {
     size_t reads;       // compared
-    size_t left_out;    // not compared: uneven axes above
+    size_t below;       // not compared: uneven axes or shear above
+    size_t sheared;     // not compared: no transform is the node's matrix
     size_t wrong;       // of the reads: past what is allowed
     double worst_error; // of a position, scene units
     double worst_share; // of what is allowed, position or shape: at most 1 where nothing is wrong
@@ -55,12 +58,21 @@ typedef struct tool_tally {
 ///
 /// A position may be off by 8 * levels * 2^-24 * (distance travelled on the path + 1), a rotated
 /// and scaled axis by 8 * levels * 2^-24 of its length; levels counts the links above the node, and
-/// one for the rounding of what is written. What the file's matrices hold beside a placement is
-/// allowed for.
+/// one for the rounding of what is written. Spread and shear of the file's matrices that are within
+/// AFFINE_EVEN are allowed for.
 void tally_compare(tool_tally *tally, const tool_moment *moment, size_t node,
                    const oracle_frame *above, const espl_transform *world);
 
-/// Add one tally to another.
-void tally_add(tool_tally *sum, const tool_tally *part);
+/// Return how many reads were not compared, at all moments.
+size_t tally_left_out(const tool_tally *tally);
+
+/// Write why reads were not compared: one clause with the counts, empty where all were.
+void tally_explain(const tool_tally *tally, char *out, size_t size);
+
+/// Judge what was compared, and with is_strict also that nothing was left out.
+/// @param within  largest error of a position; 0: any within the bound.
+/// @return false with the reason.
+bool tally_judge(const tool_tally *tally, const tool_scene *scene, double within, bool is_strict,
+                 tool_fault *fault);
 
 #endif

@@ -7,10 +7,12 @@
 
 #include "tools/guard.h"
 #include "tools/robot.h"
+#include "tools/truth.h"
 #include "tools/xml_root.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,11 +127,122 @@ static bool finish(tool_scene *scene, tool_fault *fault)
     return fits;
 }
 
+bool scene_note(tool_scene *scene, tool_fault *fault, const char *format, ...)
+{
+    tool_fault line;
+    char text[sizeof line.text];
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fault_say(&line, "%s", text); // makes it one line
+
+    const size_t before = scene->notes != NULL ? strlen(scene->notes) + 1 : 0;
+    char *const notes = realloc(scene->notes, before + strlen(line.text) + 1);
+    if (notes == NULL) {
+        fault_say(fault, "no memory for a note");
+        return false;
+    }
+    if (before > 0) {
+        notes[before - 1] = '\n';
+    }
+    strcpy(notes + before, line.text);
+    scene->notes = notes;
+    return true;
+}
+
+void scene_print_notes(const tool_scene *scene)
+{
+    const char *line = scene->notes;
+
+    while (line != NULL) {
+        const char *const end = strchr(line, '\n');
+        const size_t length = end != NULL ? (size_t)(end - line) : strlen(line);
+
+        (void)printf("    note: %.*s\n", (int)length, line);
+        line = end != NULL ? end + 1 : NULL;
+    }
+}
+
+/// Write the names of animations in quotes, with their numbers, as far as they fit.
+static void list_names(char *out, size_t size, const char *const *names, size_t count)
+{
+    size_t length = 0;
+
+    *out = '\0';
+    for (size_t i = 0; i < count && length < size; ++i) {
+        const int added =
+            snprintf(out + length, size - length, "%s%zu '%s'", i > 0 ? ", " : "", i + 1, names[i]);
+        length += added > 0 ? (size_t)added : 0;
+    }
+}
+
+/// Find a name, or where no animation has it the number.
+/// @return how many animations have the name; 1 for a number.
+static size_t find_animation(const char *wanted, const char *const *names, size_t count,
+                             size_t *chosen)
+{
+    size_t found = 0;
+    char *end = NULL;
+
+    for (size_t i = 0; i < count; ++i) {
+        if (strcmp(names[i], wanted) == 0) {
+            *chosen = found == 0 ? i : *chosen;
+            ++found;
+        }
+    }
+    if (found == 0 && *wanted >= '1' && *wanted <= '9') {
+        const unsigned long long number = strtoull(wanted, &end, 10);
+
+        if (*end == '\0' && number <= count) {
+            *chosen = (size_t)number - 1;
+            found = 1;
+        }
+    }
+    return found;
+}
+
+bool scene_choose_animation(tool_scene *scene, const char *const *names, size_t count,
+                            size_t *chosen, tool_fault *fault)
+{
+    const char *const wanted = scene->wanted;
+    char list[400];
+    size_t number = 0;
+
+    if (count == 0) {
+        return true; // read_scene() refuses where one was asked for
+    }
+    list_names(list, sizeof list, names, count);
+    const size_t found = wanted == NULL ? 1 : find_animation(wanted, names, count, &number);
+    if (found != 1) {
+        fault_say(fault, "%s animation '%s'; it has %s", found == 0 ? "no" : "more than one",
+                  wanted, list);
+        return false;
+    }
+    scene->animation = strdup(names[number]);
+    if (scene->animation == NULL) {
+        fault_say(fault, "no memory for the name of its animation");
+        return false;
+    }
+    scene->animation_count = count;
+    *chosen = number;
+    return count == 1 || scene_note(scene, fault, "animation %zu of %zu plays, '%s'; it has %s",
+                                    number + 1, count, names[number], list);
+}
+
+/// What scene_load() is asked for.
+typedef struct load_request {
+    tool_scene *scene;
+    const char *animation;
+} load_request;
+
 static bool read_scene(void *out, const char *path, tool_fault *fault)
 {
-    tool_scene *const scene = out;
+    const load_request *const request = out;
+    tool_scene *const scene = request->scene;
 
-    *scene = (tool_scene){0};
+    *scene = (tool_scene){.wanted = request->animation};
     scene->path = strdup(path);
     if (scene->path == NULL) {
         fault_say(fault, "no memory");
@@ -138,19 +251,24 @@ static bool read_scene(void *out, const char *path, tool_fault *fault)
     const char *const slash = strrchr(scene->path, '/');
     scene->label = slash != NULL ? slash + 1 : scene->path;
 
-    if (find_reader(path)(scene, path, fault) && finish(scene, fault)) {
+    const bool is_read = find_reader(path)(scene, path, fault);
+
+    if (is_read && scene->wanted != NULL && scene->animation_count == 0) {
+        fault_say(fault, "no animation '%s'; it has none", scene->wanted);
+    } else if (is_read && finish(scene, fault)) {
         return true;
     }
     scene_release(scene);
     return false;
 }
 
-bool scene_load(tool_scene *out, const char *path, tool_fault *fault)
+bool scene_load(tool_scene *out, const char *path, const char *animation, tool_fault *fault)
 {
-    tool_scene trial;
+    load_request request = {out, animation};
 
-    return is_readable_file(path, fault) && guard_try(read_scene, &trial, path, fault) &&
-           read_scene(out, path, fault);
+    // guard_try() reads in another process, so that out is not filled by it.
+    return is_readable_file(path, fault) && guard_try(read_scene, &request, path, fault) &&
+           read_scene(&request, path, fault);
 }
 
 void scene_release(tool_scene *scene)
@@ -169,6 +287,8 @@ void scene_release(tool_scene *scene)
     }
     free(scene->nodes);
     free(scene->channels);
+    free(scene->animation);
+    free(scene->notes);
     free(scene->path);
     *scene = (tool_scene){0};
 }
@@ -212,9 +332,8 @@ void scene_pose(const tool_scene *scene, double seconds, local_frame *locals)
         const tool_channel *const channel = &scene->channels[i];
         local_frame *const local = &locals[channel->node];
 
-        local->place = channel_sample(channel, &local->place, time);
-        local->matrix = affine_of_placement(&local->place);
-        local->defect = 0;
+        local->place = channel_sample(channel, time);
+        local->matrix = truth_of_channel(channel, time);
     }
 }
 

@@ -10,11 +10,11 @@
 /// Parent of a node at the top.
 #define SCENE_NO_PARENT UINT32_MAX
 
-/// Where a node stands in its parent, both as the reader has it and as a placement.
+/// The transform of a node in its parent, twice: neither is computed from the other where a file
+/// has numbers of its own.
 typedef struct local_frame {
     tool_placement place; // what the library is given, rounded
-    tool_affine matrix;   // what the oracle multiplies
-    double defect;        // how much of the matrix the placement does not express; see affine.h
+    tool_affine matrix;   // what the oracle multiplies; see truth.h
 } local_frame;
 
 /// One node. Parents come before children, and the order is breadth-first.
@@ -39,6 +39,11 @@ typedef struct tool_scene {
     size_t channel_count;
     tool_channel *channels; // [channel_count]
     double duration;        // seconds; 0 where nothing moves by channels
+    const char *wanted;     // the animation that was asked for, or NULL
+    size_t animation_count; // in the file
+    char *animation;        // the one that plays, or NULL
+    size_t unplayed;        // channels of it that move nodes and are not played
+    char *notes;            // lines about what is not read, or NULL
     int up_axis;            // 1: y, 2: z
     uint32_t depth;         // of the deepest node
     size_t top_count;       // nodes without a parent
@@ -50,14 +55,19 @@ typedef struct tool_scene {
 ///
 /// A crash, an endless loop or an exit of the reader is found in a process of its own first, and
 /// counts as a fault of the file. Call before threads are started.
+/// @param animation  name or number, from 1, of the animation to play; NULL: the first. It must live
+///                   as long as the scene.
 /// @return false with the reason, and nothing to release.
-bool scene_load(tool_scene *out, const char *path, tool_fault *fault);
+bool scene_load(tool_scene *out, const char *path, const char *animation, tool_fault *fault);
 
 /// Release what scene_load() took. {0} is allowed.
 void scene_release(tool_scene *scene);
 
 /// Tell whether the scene moves by itself.
 bool scene_moves(const tool_scene *scene);
+
+/// Print the notes, one line each, indented.
+void scene_print_notes(const tool_scene *scene);
 
 /// List the nodes that move by themselves, each at least once.
 /// @param nodes  [node_count + channel_count]
@@ -77,8 +87,21 @@ void scene_step(tool_scene *scene);
 /// Take memory for nodes and channels, zeroed; false with the reason where there is none.
 bool scene_reserve(tool_scene *scene, size_t node_count, size_t channel_count, tool_fault *fault);
 
-/// Read with Assimp, MuJoCo, urdfdom or libsdformat. The scene is {0}; on false it may be filled in
-/// part. The last two exist only in a build with these libraries.
+/// Add a line about what the file has and the scene does not, as printf.
+/// @return false with the reason where there is no memory.
+bool scene_note(tool_scene *scene, tool_fault *fault, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/// Choose the animation that was asked for, and note which one plays where the file has several.
+/// @param names   [count] without NULL; some may be empty, or equal.
+/// @param chosen  out; unchanged where there are none.
+/// @return false with the reason: there is no such animation, or several have the name.
+bool scene_choose_animation(tool_scene *scene, const char *const *names, size_t count,
+                            size_t *chosen, tool_fault *fault);
+
+/// Read with Assimp, MuJoCo, urdfdom or libsdformat. The scene has its path, label and wanted
+/// animation and is {0} otherwise; on false it may be filled in part. The last two exist only in a
+/// build with these libraries.
 bool scene_read_assimp(tool_scene *out, const char *path, tool_fault *fault);
 bool scene_read_mujoco(tool_scene *out, const char *path, tool_fault *fault);
 bool scene_read_urdf(tool_scene *out, const char *path, tool_fault *fault);

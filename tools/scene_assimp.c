@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Scenes by Assimp: the node tree as the file has it (no post-processing), and its first animation.
+// Scenes by Assimp: the node tree as Assimp has it (no post-processing), and one animation.
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
@@ -21,7 +21,6 @@ bool scene_read_assimp(tool_scene *out, const char *path, tool_fault *fault)
 #include <assimp/cimport.h>
 #include <assimp/scene.h>
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,111 +90,258 @@ static bool fill_node(scene_node *out, const struct aiNode *node, uint32_t paren
     out->parent = parent;
     out->rest.matrix = affine_of_assimp(&node->mTransformation);
     // The last row is not looked at: a projection has no place in a tree of placements.
-    out->rest.defect = placement_of_affine(&out->rest.place, &out->rest.matrix);
+    (void)placement_of_affine(&out->rest.place, &out->rest.matrix);
     return out->name != NULL;
 }
 
+/// Take the keys as they are; without any, the one value that the node has at rest.
 static bool take_vectors(key_track *track, const struct aiVectorKey *keys, size_t count,
-                         double rate)
+                         double rate, const struct aiVector3D *rest)
 {
-    if (!key_track_reserve(track, count)) {
+    if (!key_track_reserve(track, count > 0 ? count : 1, KEYS_LINEAR)) {
         return false;
     }
-    for (size_t i = 0; i < count; ++i) {
-        track->times[i] = keys[i].mTime / rate;
-        track->values[i][0] = (double)keys[i].mValue.x;
-        track->values[i][1] = (double)keys[i].mValue.y;
-        track->values[i][2] = (double)keys[i].mValue.z;
-    }
-    return true;
-}
-
-static bool take_turns(key_track *track, const struct aiQuatKey *keys, size_t count, double rate)
-{
-    if (!key_track_reserve(track, count)) {
-        return false;
-    }
-    for (size_t i = 0; i < count; ++i) {
-        double *const value = track->values[i];
-
-        track->times[i] = keys[i].mTime / rate;
-        value[0] = (double)keys[i].mValue.x;
-        value[1] = (double)keys[i].mValue.y;
-        value[2] = (double)keys[i].mValue.z;
-        value[3] = (double)keys[i].mValue.w;
-        quaternion_normalize(value);
-    }
-    return true;
-}
-
-static bool take_channel(tool_channel *out, const struct aiNodeAnim *moves, uint32_t node,
-                         double rate)
-{
-    out->node = node;
-    return take_vectors(&out->position, moves->mPositionKeys, moves->mNumPositionKeys, rate) &&
-           take_turns(&out->rotation, moves->mRotationKeys, moves->mNumRotationKeys, rate) &&
-           take_vectors(&out->scale, moves->mScalingKeys, moves->mNumScalingKeys, rate);
-}
-
-static bool find_node(uint32_t *out, const tool_scene *scene, const char *name)
-{
-    for (size_t i = 0; i < scene->node_count; ++i) {
-        if (strcmp(scene->nodes[i].name, name) == 0) {
-            *out = (uint32_t)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool track_is_finite(const key_track *track)
-{
     for (size_t i = 0; i < track->count; ++i) {
-        double sum = track->times[i];
-        for (int j = 0; j < 4; ++j) {
-            sum += fabs(track->values[i][j]);
-        }
-        if (!(sum < 1e30)) {
-            return false;
-        }
+        const struct aiVector3D *const value = count > 0 ? &keys[i].mValue : rest;
+
+        track->times[i] = count > 0 ? keys[i].mTime / rate : 0;
+        track->values[i][0] = (double)value->x;
+        track->values[i][1] = (double)value->y;
+        track->values[i][2] = (double)value->z;
     }
     return true;
 }
 
-/// Take the channels that name a node; several for one node replace each other in order.
-static bool take_animation(tool_scene *out, const struct aiAnimation *animation, tool_fault *fault)
+static bool take_turns(key_track *track, const struct aiQuatKey *keys, size_t count, double rate,
+                       const struct aiQuaternion *rest)
+{
+    if (!key_track_reserve(track, count > 0 ? count : 1, KEYS_LINEAR)) {
+        return false;
+    }
+    for (size_t i = 0; i < track->count; ++i) {
+        const struct aiQuaternion *const value = count > 0 ? &keys[i].mValue : rest;
+
+        track->times[i] = count > 0 ? keys[i].mTime / rate : 0;
+        track->values[i][0] = (double)value->x;
+        track->values[i][1] = (double)value->y;
+        track->values[i][2] = (double)value->z;
+        track->values[i][3] = (double)value->w;
+    }
+    return true;
+}
+
+/// Take a channel. What it has no keys for stays at rest, as Assimp takes the rest apart.
+static bool take_channel(tool_channel *out, const struct aiNodeAnim *moves,
+                         const struct aiNode *node, double rate)
+{
+    struct aiVector3D position, scale;
+    struct aiQuaternion rotation;
+
+    aiDecomposeMatrix(&node->mTransformation, &scale, &rotation, &position);
+    return take_vectors(&out->position, moves->mPositionKeys, moves->mNumPositionKeys, rate,
+                        &position) &&
+           take_turns(&out->rotation, moves->mRotationKeys, moves->mNumRotationKeys, rate,
+                      &rotation) &&
+           take_vectors(&out->scale, moves->mScalingKeys, moves->mNumScalingKeys, rate, &scale);
+}
+
+// Assimp's channels have the names of nodes, which need not be unique.
+
+/// A node by its name.
+typedef struct named_node {
+    const char *name;
+    uint32_t node;
+    bool is_moved; // by a channel
+} named_node;
+
+static int compare_names(const void *a, const void *b)
+{
+    const named_node *const x = a, *const y = b;
+    const int order = strcmp(x->name, y->name);
+
+    return order != 0 ? order : (x->node > y->node) - (x->node < y->node);
+}
+
+/// List the nodes by name. @return [node_count] to be freed, NULL where there is no memory.
+static named_node *index_names(const tool_scene *scene)
+{
+    named_node *const names = calloc(scene->node_count + 1, sizeof *names);
+
+    for (size_t i = 0; names != NULL && i < scene->node_count; ++i) {
+        names[i] = (named_node){scene->nodes[i].name, (uint32_t)i, false};
+    }
+    if (names != NULL) {
+        qsort(names, scene->node_count, sizeof *names, compare_names);
+    }
+    return names;
+}
+
+/// Find the first node of a name, in the order of the index; NULL where none has it.
+static named_node *find_name(named_node *names, size_t count, const char *name)
+{
+    size_t begin = 0, end = count;
+
+    while (begin < end) {
+        const size_t middle = begin + (end - begin) / 2;
+        if (strcmp(names[middle].name, name) < 0) {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return begin < count && strcmp(names[begin].name, name) == 0 ? &names[begin] : NULL;
+}
+
+/// Channels that are not played, by the reason, each with the first name.
+typedef struct lost_channels {
+    size_t ambiguous, doubled, nameless;
+    const char *ambiguous_name, *doubled_name, *missing_name;
+} lost_channels;
+
+/// Find the node that a channel moves; NULL where the name does not tell.
+static named_node *choose_node(lost_channels *lost, named_node *names, size_t count,
+                               const char *name)
+{
+    named_node *const found = find_name(names, count, name);
+
+    if (found == NULL) {
+        lost->missing_name = lost->nameless++ == 0 ? name : lost->missing_name;
+        return NULL;
+    }
+    if (found + 1 < names + count && strcmp(found[1].name, name) == 0) {
+        lost->ambiguous_name = lost->ambiguous++ == 0 ? name : lost->ambiguous_name;
+        return NULL;
+    }
+    if (found->is_moved) {
+        lost->doubled_name = lost->doubled++ == 0 ? name : lost->doubled_name;
+        return NULL;
+    }
+    return found;
+}
+
+static bool note_lost(tool_scene *out, const lost_channels *lost, tool_fault *fault)
+{
+    out->unplayed = lost->ambiguous + lost->doubled + lost->nameless;
+    return (lost->ambiguous == 0 ||
+            scene_note(out, fault,
+                       "%zu channels are not played, because several nodes have the name: '%s'",
+                       lost->ambiguous, lost->ambiguous_name)) &&
+           (lost->doubled == 0 ||
+            scene_note(out, fault,
+                       "%zu channels are not played, because another moves the node: '%s'",
+                       lost->doubled, lost->doubled_name)) &&
+           (lost->nameless == 0 ||
+            scene_note(out, fault,
+                       "%zu channels are not played, because no node has the name: '%s'",
+                       lost->nameless, lost->missing_name));
+}
+
+/// Take the channels whose names tell which node they move.
+static bool take_channels(tool_scene *out, const struct aiAnimation *animation,
+                          const struct aiNode *const *nodes, named_node *names, tool_fault *fault)
 {
     const double rate = animation->mTicksPerSecond > 0 ? animation->mTicksPerSecond : DEFAULT_RATE;
+    lost_channels lost = {0};
     size_t count = 0;
 
     for (unsigned i = 0; i < animation->mNumChannels; ++i) {
         const struct aiNodeAnim *const moves = animation->mChannels[i];
         tool_channel *const channel = &out->channels[count];
-        uint32_t node = 0;
+        named_node *const found = choose_node(&lost, names, out->node_count, moves->mNodeName.data);
 
-        if (!find_node(&node, out, moves->mNodeName.data)) {
+        if (found == NULL) {
             continue;
         }
-        if (!take_channel(channel, moves, node, rate)) {
+        found->is_moved = true;
+        channel->node = found->node;
+        ++count;
+        if (!take_channel(channel, moves, nodes[found->node], rate)) {
             fault_say(fault, "no memory for its animation");
             return false;
         }
-        if (!track_is_finite(&channel->position) || !track_is_finite(&channel->rotation) ||
-            !track_is_finite(&channel->scale)) {
-            fault_say(fault, "the animation of node '%s' is not finite", out->nodes[node].name);
+        if (!channel_is_playable(channel, found->name, fault)) {
             return false;
         }
-        ++count;
     }
     out->channel_count = count;
     out->duration = animation->mDuration > 0 ? animation->mDuration / rate : 0;
-    return true;
+    return note_lost(out, &lost, fault);
+}
+
+static bool take_animation(tool_scene *out, const struct aiAnimation *animation,
+                           const struct aiNode *const *nodes, tool_fault *fault)
+{
+    named_node *const names = index_names(out);
+
+    if (names == NULL) {
+        fault_say(fault, "no memory for the names of its nodes");
+        return false;
+    }
+    const bool is_good = take_channels(out, animation, nodes, names, fault);
+    free(names);
+    return is_good;
+}
+
+/// Choose the animation that plays. @param chosen  out; NULL where there is none.
+static bool choose_animation(tool_scene *out, const struct aiScene *source,
+                             const struct aiAnimation **chosen, tool_fault *fault)
+{
+    const char **const names = calloc(source->mNumAnimations + 1, sizeof *names);
+    size_t number = 0;
+
+    *chosen = NULL;
+    if (names == NULL) {
+        fault_say(fault, "no memory for the names of its animations");
+        return false;
+    }
+    for (unsigned i = 0; i < source->mNumAnimations; ++i) {
+        names[i] = source->mAnimations[i]->mName.data;
+    }
+    const bool is_good = scene_choose_animation(out, names, source->mNumAnimations, &number, fault);
+    if (is_good && source->mNumAnimations > 0) {
+        *chosen = source->mAnimations[number];
+    }
+    free(names);
+    return is_good;
+}
+
+/// Say how many nodes are helpers: Assimp makes a chain of them for each model of FBX with pivots.
+static bool note_helpers(tool_scene *out, tool_fault *fault)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < out->node_count; ++i) {
+        count += strstr(out->nodes[i].name, "_$AssimpFbx$_") != NULL;
+    }
+    return count == 0 || scene_note(out, fault,
+                                    "%zu of %zu nodes are helpers that Assimp makes of FBX pivots, "
+                                    "with _$AssimpFbx$_ in their names",
+                                    count, out->node_count);
+}
+
+static bool fill_scene(tool_scene *out, const struct aiScene *source,
+                       const struct aiNode *const *nodes, const uint32_t *parents, size_t count,
+                       tool_fault *fault)
+{
+    const struct aiAnimation *animation = NULL;
+
+    if (!choose_animation(out, source, &animation, fault) ||
+        !scene_reserve(out, count, animation != NULL ? animation->mNumChannels : 0, fault)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        if (!fill_node(&out->nodes[i], nodes[i], parents[i])) {
+            fault_say(fault, "no memory for its nodes");
+            return false;
+        }
+    }
+    out->up_axis = 1;
+    return note_helpers(out, fault) &&
+           (animation == NULL || take_animation(out, animation, nodes, fault));
 }
 
 static bool take_scene(tool_scene *out, const struct aiScene *source, tool_fault *fault)
 {
-    const struct aiAnimation *const animation =
-        source->mNumAnimations > 0 ? source->mAnimations[0] : NULL;
     uint32_t *parents = NULL;
     size_t count = 0;
 
@@ -208,19 +354,10 @@ static bool take_scene(tool_scene *out, const struct aiScene *source, tool_fault
         fault_say(fault, "no memory for its nodes");
         return false;
     }
-
-    bool is_good =
-        scene_reserve(out, count, animation != NULL ? animation->mNumChannels : 0, fault);
-    for (size_t i = 0; is_good && i < count; ++i) {
-        is_good = fill_node(&out->nodes[i], nodes[i], parents[i]);
-        if (!is_good) {
-            fault_say(fault, "no memory for its nodes");
-        }
-    }
+    const bool is_good = fill_scene(out, source, nodes, parents, count, fault);
     free(nodes);
     free(parents);
-    out->up_axis = 1;
-    return is_good && (animation == NULL || take_animation(out, animation, fault));
+    return is_good;
 }
 
 /// Translate a message of Assimp.

@@ -171,7 +171,6 @@ void physics_pose(const tool_physics *physics, local_frame *locals)
 
         local->place = place_body(physics->model, physics->data, body);
         local->matrix = affine_of_placement(&local->place);
-        local->defect = 0;
     }
 }
 

@@ -101,8 +101,10 @@ static bool print_scene(const tool_scene *scene, tool_fault *fault)
               stage_plant(&stage, scene, espl_entity_null(), nodes, fault) &&
               stage_name(&stage, scene, nodes, fault);
     if (is_good) {
-        (void)printf("%s: %zu nodes, depth %u, %zu at the top\n\n rank depth  role    name\n",
-                     scene->label, scene->node_count, scene->depth, scene->top_count);
+        (void)printf("%s: %zu nodes, depth %u, %zu at the top\n", scene->label, scene->node_count,
+                     scene->depth, scene->top_count);
+        scene_print_notes(scene);
+        (void)printf("\n rank depth  role    name\n");
     }
     for (size_t i = 0; is_good && i < scene->top_count; ++i) {
         // Breadth-first order has the tops first.

@@ -5,6 +5,7 @@
 #include "tests/runner.h"
 
 #include <math.h>
+#include <string.h>
 
 #define NODES 3
 
@@ -108,17 +109,100 @@ TEST(world_that_is_no_number_is_wrong)
     moment_release(&chain.moment);
 }
 
-TEST(nodes_below_a_stretch_are_left_out)
+TEST(nodes_below_a_stretch_are_left_out_and_counted)
 {
     const espl_transform world = world_of_last();
+    char reason[256];
     test_chain chain;
 
     chain_open(&chain, 2);
-    ck_assert_uint_eq(moment_count_beyond(&chain.moment), 2);
+    ck_assert(moment_compares(&chain.moment, 0));
+    ck_assert(!moment_compares(&chain.moment, 1));
     const tool_tally tally = judge(&chain, 2, &world);
-    ck_assert_uint_eq(tally.left_out, 1);
+    ck_assert_uint_eq(tally.below, 1);
+    ck_assert_uint_eq(tally_left_out(&tally), 1);
     ck_assert_uint_eq(tally.reads, 0);
+    tally_explain(&tally, reason, sizeof reason);
+    ck_assert_str_eq(reason, "1 of 1 reads are not compared: 1 below uneven scale or shear");
     moment_release(&chain.moment);
+}
+
+/// The matrix of one node is sheared, and what the library is given is the nearest transform.
+static void shear(test_chain *chain, size_t node, double amount)
+{
+    local_frame *const rest = &chain->nodes[node].rest;
+
+    rest->matrix.m[0][1] = amount;
+    (void)placement_of_affine(&rest->place, &rest->matrix);
+    moment_take(&chain->moment, &chain->scene, 0);
+}
+
+TEST(a_sheared_node_never_agrees)
+{
+    const espl_transform world = world_of_last();
+    char reason[256];
+    test_chain chain;
+
+    chain_open(&chain, 1);
+    shear(&chain, 2, 0.1);
+    tool_tally tally = judge(&chain, 2, &world);
+    ck_assert_uint_eq(tally.sheared, 1);
+    ck_assert_uint_eq(tally.reads, 0);
+    tally_explain(&tally, reason, sizeof reason);
+    ck_assert_str_eq(reason, "1 of 1 reads are not compared: 0 below uneven scale or shear, 1 of "
+                             "sheared nodes");
+
+    shear(&chain, 2, 0);
+    shear(&chain, 1, 0.1);
+    tally = judge(&chain, 2, &world);
+    ck_assert_uint_eq(tally.below, 1);
+    moment_release(&chain.moment);
+}
+
+// Shear of five printed digits is allowed for, and no more than that is.
+TEST(a_shear_of_the_last_printed_digit_is_compared)
+{
+    test_chain chain;
+
+    chain_open(&chain, 1);
+    shear(&chain, 0, 0.9e-5);
+    const espl_transform world = espl_transform_identity();
+    ck_assert_uint_eq(judge(&chain, 0, &world).reads, 1);
+    shear(&chain, 0, 1.1e-5);
+    ck_assert_uint_eq(judge(&chain, 0, &world).reads, 0);
+    moment_release(&chain.moment);
+}
+
+// What the library is given is not asked: a stretch that the file does not have is an error, and
+// does not excuse the nodes below it.
+TEST(a_stretch_that_the_file_does_not_have_excuses_nothing)
+{
+    espl_transform world = world_of_last();
+    test_chain chain;
+
+    chain_open(&chain, 1);
+    chain.nodes[0].rest.place.stretch[0] = 2;
+    moment_take(&chain.moment, &chain.scene, 0);
+    world.position[0] = 2;
+    ck_assert_uint_eq(judge(&chain, 2, &world).wrong, 1);
+    ck_assert_uint_eq(judge(&chain, 2, &world).below, 0);
+    moment_release(&chain.moment);
+}
+
+TEST(strict_judgement_fails_for_what_is_left_out_or_not_played)
+{
+    const tool_tally complete = {.reads = 4}, partial = {.reads = 3, .below = 1};
+    tool_scene scene = {.node_count = 1};
+    tool_fault fault = {""};
+
+    ck_assert(tally_judge(&complete, &scene, 0, true, &fault));
+    ck_assert(tally_judge(&partial, &scene, 0, false, &fault));
+    ck_assert(!tally_judge(&partial, &scene, 0, true, &fault));
+    ck_assert_str_eq(fault.text, "1 of 4 reads are not compared: 1 below uneven scale or shear");
+    scene.unplayed = 2;
+    ck_assert(tally_judge(&complete, &scene, 0, false, &fault));
+    ck_assert(!tally_judge(&complete, &scene, 0, true, &fault));
+    ck_assert_ptr_nonnull(strstr(fault.text, "2 channels of its animation are not played"));
 }
 
 TEST(frame_above_moves_everything)

@@ -23,13 +23,50 @@ agrees Collada/anims_with_full_rotations_between_keys.DAE '129 nodes, depth 65, 
 agrees IFC/AC14-FZK-Haus.ifc '216 nodes, depth 7, at rest, 216 reads agree'
 agrees glTF2/2CylinderEngine-glTF-Binary/2CylinderEngine.glb '83 nodes, depth 6'
 agrees FBX/cubes_with_mirroring_and_pivot.fbx '12 nodes, depth 9, .* 12 reads agree'
-agrees FBX/animation_with_skeleton.fbx '16 nodes are below uneven scale or shear'
+agrees FBX/animation_with_skeleton.fbx '21 nodes, depth 9, 100 moments, 2100 reads agree'
+agrees FBX/box.fbx '4 reads agree'
+grep -q '^    1 of 5 reads are not compared: 1 below uneven scale or shear$' "$scratch/out"
+ok "reads below uneven scale are counted"
+grep -q '^    note: 3 of 5 nodes are helpers that Assimp makes of FBX pivots' "$scratch/out"
+ok "helper nodes of FBX pivots are named as such"
+agrees ASE/CameraRollAnim.ase '^    100 of 500 reads are not compared: 100 below uneven scale or shear$'
 agrees FBX/cubes_with_outofrange_float.fbx '5 nodes'
 agrees X/BCN_Epileptic.X '58 nodes, depth 13, 100 moments'
 agrees BLEND/CubeHierarchy_248.blend '11 nodes, depth 4'
 agrees OBJ/spider.obj '20 nodes, depth 1'
 agrees 3DS/CameraRollAnimWithChildObject.3ds '4 nodes, depth 2, 100 moments'
 agrees glTF/CesiumMilkTruck/CesiumMilkTruck.gltf '8 nodes, depth 2'
+
+run check --strict "$models/FBX/box.fbx"
+test "$status" -eq 1 && test "$(wc -l <"$scratch/err")" -eq 1 &&
+    grep -q 'reads are not compared: [0-9]* below' "$scratch/err"
+ok "--strict fails where reads are not compared"
+
+run check --strict "$models/FBX/animation_with_skeleton.fbx"
+test "$status" -eq 0 && test ! -s "$scratch/err"
+ok "--strict passes where every read is compared"
+
+# Three animations, the first of which is a run.
+scene=$models/X/Testwuson.X
+run check --frames 5 "$scene"
+test "$status" -eq 0 && grep -q "^    note: animation 1 of 3 plays, 'Wuson_Run'; it has 1 'Wuson_Run'," "$scratch/out" &&
+    grep -q " 2 'Wuson_Walk', 3 'Wuson_Bind'$" "$scratch/out"
+ok "of several animations the first plays, and a note has their names"
+run tree --animation Wuson_Walk "$scene"
+test "$status" -eq 0 && grep -q "^    note: animation 2 of 3 plays, 'Wuson_Walk'" "$scratch/out"
+ok "an animation is chosen by name"
+run play --copies 2 --frames 2 --animation 3 "$scene"
+test "$status" -eq 0 && grep -q "^    note: animation 3 of 3 plays, 'Wuson_Bind'" "$scratch/out"
+ok "an animation is chosen by number"
+for animation in Wuson 4 0 ''; do
+    run check --animation "$animation" "$scene"
+    test "$status" -eq 2 && test "$(wc -l <"$scratch/err")" -eq 1 &&
+        grep -q "no animation '$animation'; it has 1 'Wuson_Run', 2 'Wuson_Walk', 3 " "$scratch/err"
+    ok "the animation '$animation' is refused with the list"
+done
+run check --animation 1 "$models/OBJ/spider.obj"
+test "$status" -eq 2 && grep -q "no animation '1'; it has none" "$scratch/err"
+ok "an animation of a scene without any is refused"
 
 # refused NAME FILE: every command prints one line that names the file, and nothing else, with status 2.
 refused()

@@ -60,7 +60,7 @@ static bool load(tool_scene *out, const char *text, tool_fault *fault)
     ck_assert(file != NULL);
     ck_assert_int_ge(fputs(text, file), 0);
     ck_assert_int_eq(fclose(file), 0);
-    const bool is_good = scene_load(out, path, fault);
+    const bool is_good = scene_load(out, path, NULL, fault);
     ck_assert_int_eq(remove(path), 0);
     return is_good;
 }
