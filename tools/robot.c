@@ -15,8 +15,8 @@
 /// An axis that moves.
 typedef struct moving_axis {
     bool is_slide;
-    bool goes_round; // a turn without limits
-    double direction[3];
+    bool goes_round;                        // a turn without limits
+    double direction[3], file_direction[3]; // for placements; for matrices
     double pitch;
     double low, high;          // of what it swings between
     double phase;              // share of the period by which it is ahead
@@ -119,12 +119,12 @@ static robot_pose pose_of_axis(const moving_axis *axis, double value)
 {
     const double angle = axis->is_slide ? 0 : value;
     const double distance = axis->is_slide ? value : value * axis->pitch;
-    robot_pose out = {placement_identity(), matrix_of_turn(axis->direction, angle)};
+    robot_pose out = {placement_identity(), matrix_of_turn(axis->file_direction, angle)};
 
     quaternion_about(out.place.rotation, axis->direction, angle);
     for (int i = 0; i < 3; ++i) {
         out.place.position[i] = axis->direction[i] * distance;
-        out.matrix.m[i][3] = axis->direction[i] * distance;
+        out.matrix.m[i][3] = axis->file_direction[i] * distance;
     }
     return out;
 }
@@ -250,12 +250,12 @@ static bool fill_nodes(tool_scene *out, const robot_def *def, const uint32_t *bo
     return true;
 }
 
-static bool take_direction(moving_axis *out, const robot_axis *from)
+static bool take_direction(double out[3], const double from[3])
 {
-    const double length = vector_length(from->direction);
+    const double length = vector_length(from);
 
     for (int i = 0; i < 3; ++i) {
-        out->direction[i] = from->direction[i] / length;
+        out[i] = from[i] / length;
     }
     return length > 0 && length <= 1e30;
 }
@@ -321,7 +321,8 @@ static bool take_axes(tool_robot *out, const robot_def *def, tool_fault *fault)
         // By the golden section any few axes are far apart.
         axis->phase = fmod(0.6180339887498949 * (double)i, 1);
         take_limits(axis, from);
-        if (!take_direction(axis, from)) {
+        if (!take_direction(axis->direction, from->direction) ||
+            !take_direction(axis->file_direction, from->file_direction)) {
             fault_say(fault, "a joint has an axis of no length");
             return false;
         }

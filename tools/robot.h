@@ -28,8 +28,10 @@ typedef struct robot_body {
 
 /// One degree of freedom of a joint.
 typedef struct robot_axis {
-    bool is_slide;             // else a turn
-    double direction[3];       // in the joint's frame, not 0; brought to unit length
+    bool is_slide; // else a turn
+    // In the joint's frame, as the reader's library has it and as the file's own numbers say. Not 0;
+    // both are brought to unit length.
+    double direction[3], file_direction[3];
     double pitch;              // distance along the axis for each radian of a turn
     double lower, upper;       // radians, or units of length; infinite where there is no limit
     size_t leader;             // the axis that it follows, or ROBOT_NO_LEADER

@@ -122,9 +122,9 @@ robot_axis make_axis(bool is_slide, double x, double y, double z)
     robot_axis axis = {};
 
     axis.is_slide = is_slide;
-    axis.direction[0] = x;
-    axis.direction[1] = y;
-    axis.direction[2] = z;
+    axis.direction[0] = axis.file_direction[0] = x;
+    axis.direction[1] = axis.file_direction[1] = y;
+    axis.direction[2] = axis.file_direction[2] = z;
     axis.lower = -HUGE_VAL;
     axis.upper = HUGE_VAL;
     axis.leader = ROBOT_NO_LEADER;
@@ -243,6 +243,9 @@ void add_all(maker *out, const urdf::ModelInterface &model, const TiXmlElement *
         const urdf::Joint &joint = *entry.second;
         robot_body &body = out->bodies[out->body_of_link.at(joint.child_link_name)];
 
+        if (body.parent != SCENE_NO_PARENT) {
+            throw std::runtime_error("link '" + joint.child_link_name + "' hangs on two joints");
+        }
         body.parent = out->body_of_link.at(joint.parent_link_name);
         body.rest = pose_of_origin(joint.parent_to_joint_origin_transform, origins.at(joint.name));
         add_joint(out, joint);

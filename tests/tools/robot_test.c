@@ -25,8 +25,11 @@ static robot_pose pose_at(double x, double y, double z)
 
 static robot_axis turn_about(double x, double y, double z, double lower, double upper)
 {
-    return (robot_axis){
-        .direction = {x, y, z}, .lower = lower, .upper = upper, .leader = ROBOT_NO_LEADER};
+    return (robot_axis){.direction = {x, y, z},
+                        .file_direction = {x, y, z},
+                        .lower = lower,
+                        .upper = upper,
+                        .leader = ROBOT_NO_LEADER};
 }
 
 static robot_axis slide_along(double x, double y, double z, double lower, double upper)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Formats that are XML are told by their root element; robots in URDF move, agree with the oracle, and leave the
-# terminal alone.
+# Formats that are XML are told by their root element; robots in URDF and SDF move, agree with the oracle, and
+# leave the terminal and the home directory alone.
 # shellcheck source=tests/tools/lib.sh
 . "${srcdir:-.}/tests/tools/lib.sh"
 
@@ -104,6 +104,56 @@ if is_built_with urdfdom; then
 else
     refused arm.urdf 'built without urdfdom'
     ok "URDF is refused where urdfdom is missing"
+fi
+
+# --- SDF ---
+
+cat >"$scratch/world.sdf" <<'END'
+<?xml version="1.0"?>
+<sdf version="1.6">
+  <world name="w">
+    <light name="sun" type="directional"/>
+    <model name="cart"><pose>1 0 0 0 0 0</pose>
+      <link name="body"><pose>0 0 1 0 0 0</pose>
+        <visual name="v"><geometry><mesh><uri>model://none/body.dae</uri></mesh></geometry></visual>
+        <unknown_element/>
+      </link>
+      <link name="wheel"><pose>0 0.5 0.25 -1.5707963267948966 0 0</pose></link>
+      <joint name="axle" type="revolute"><parent>body</parent><child>wheel</child>
+        <axis><xyz>0 0 1</xyz></axis></joint>
+    </model>
+    <model name="box"><static>true</static><link name="side"/></model>
+  </world>
+</sdf>
+END
+mkdir "$scratch/home"
+HOME=$scratch/home
+export HOME
+run check "$scratch/world.sdf"
+if is_built_with libsdformat; then
+    agrees world.sdf '^world.sdf: 5 nodes, depth 2, 100 moments, 500 reads agree'
+    ok "a world in SDF agrees with the oracle at all moments"
+
+    run tree "$scratch/world.sdf"
+    test "$status" -eq 0 && test ! -s "$scratch/err" &&
+        grep -A 2 ' wheel$' "$scratch/out" |
+        grep -q 'world  position 1 0.5 0.25  rotation -0.7071 0 0 0.7071$'
+    ok "the tree has the links of all models of a world"
+
+    run play --copies 20 --frames 10 "$scratch/world.sdf"
+    test "$status" -eq 0 && test ! -s "$scratch/err" && grep -q '^oracle  *agreed' "$scratch/out"
+    ok "copies of a world play under moving parents"
+
+    printf '<sdf version="1.6"><world name="w"><include><uri>model://no_such_model</uri></include></world></sdf>' \
+        >"$scratch/include.sdf"
+    refused include.sdf 'model://no_such_model'
+    ok "an include that cannot be resolved is named"
+
+    test -z "$(ls -A "$scratch/home")"
+    ok "nothing is written into the home directory"
+else
+    refused world.sdf 'built without libsdformat'
+    ok "SDF is refused where libsdformat is missing"
 fi
 
 done_testing

@@ -5,13 +5,9 @@
 #include <config.h>
 #endif
 
-#include "tools/robot.h"
-
-#include "tests/runner.h"
+#include "tests/tools/robot_files.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #ifdef HAVE_URDFDOM
 
@@ -28,75 +24,31 @@ static const char arm_text[] =
     "<?xml version='1.0'?>\n<!-- not for <mujoco> alone -->\n<robot name='arm'>"
     "<mujoco><compiler fusestatic='false' discardvisual='false' "
     "balanceinertia='true'/></mujoco>" LINK("base") LINK("tower") LINK("upper") LINK("bracket")
-        LINK("rail")
-            LINK("finger")
-                LINK("thumb")
-                    JOINT("turn", "continuous", "base", "tower",
-                          "<origin xyz='0.1 -0.2 0.5' rpy='0.3 -0.2 1.1'/><axis xyz='0 0 2'/>")
-                        JOINT("shoulder", "revolute", "tower", "upper",
-                              "<origin xyz='0 0.3 0.4' rpy='-1.2 0.4 0.9'/><axis xyz='1 2 -2'/>"
-                              "<limit lower='-0.7' upper='1.9' effort='1' velocity='1'/>")
-                            JOINT("weld", "fixed", "upper", "bracket",
-                                  "<origin xyz='0.2 0 0.1' rpy='0.5 0.6 0.7'/>")
-                                JOINT("lift", "prismatic", "bracket", "rail",
-                                      "<origin rpy='0 1 0'/><axis xyz='0 3 4'/>"
-                                      "<limit lower='-0.1' upper='0.6' effort='1' velocity='1'/>")
-                                    JOINT("finger", "revolute", "rail", "finger",
-                                          "<origin xyz='0.05 0 0'/><axis xyz='0 1 0'/>"
-                                          "<limit lower='0' upper='0.8' effort='1' velocity='1'/>")
-                                        JOINT(
-                                            "thumb", "revolute", "rail", "thumb",
-                                            "<origin xyz='-0.05 0 0'/><axis xyz='0 1 0'/>"
-                                            "<limit lower='-2' upper='2' effort='1' velocity='1'/>"
-                                            "<mimic joint='finger' multiplier='-1.5' "
-                                            "offset='0.1'/>") "</robot>";
+        LINK("rail") LINK("finger") LINK("thumb")
+            JOINT("turn", "continuous", "base", "tower",
+                  "<origin xyz='0.1 -0.2 0.5' rpy='0.3 -0.2 1.1'/><axis xyz='0 0 2'/>")
+                JOINT("shoulder", "revolute", "tower", "upper",
+                      "<origin xyz='0 0.3 0.4' rpy='-1.2 0.4 0.9'/><axis xyz='1 2 -2'/>"
+                      "<limit lower='-0.7' upper='1.9' effort='1' velocity='1'/>")
+                    JOINT("weld", "fixed", "upper", "bracket",
+                          "<origin xyz='0.2 0 0.1' rpy='0.5 0.6 0.7'/>")
+                        JOINT("lift", "prismatic", "bracket", "rail",
+                              "<origin rpy='0 1 0'/><axis xyz='0 3 4'/>"
+                              "<limit lower='-0.1' upper='0.6' effort='1' velocity='1'/>")
+                            JOINT("finger", "revolute", "rail", "finger",
+                                  "<origin xyz='0.05 0 0'/><axis xyz='0 1 0'/>"
+                                  "<limit lower='0' upper='0.8' effort='1' velocity='1'/>")
+                                JOINT("thumb", "revolute", "rail", "thumb",
+                                      "<origin xyz='-0.05 0 0'/><axis xyz='0 1 0'/>"
+                                      "<limit lower='-2' upper='2' effort='1' velocity='1'/>"
+                                      "<mimic joint='finger' multiplier='-1.5' "
+                                      "offset='0.1'/>") "</robot>";
 
 static const char path[] = "urdf_test.urdf";
 
 static bool load(tool_scene *out, const char *text, tool_fault *fault)
 {
-    FILE *const file = fopen(path, "wb");
-
-    ck_assert(file != NULL);
-    ck_assert_int_ge(fputs(text, file), 0);
-    ck_assert_int_eq(fclose(file), 0);
-    const bool is_good = scene_load(out, path, NULL, fault);
-    ck_assert_int_eq(remove(path), 0);
-    return is_good;
-}
-
-static size_t find_node(const tool_scene *scene, const char *name)
-{
-    size_t i = 0;
-
-    while (i < scene->node_count && strcmp(scene->nodes[i].name, name) != 0) {
-        ++i;
-    }
-    ck_assert_msg(i < scene->node_count, "no node %s", name);
-    return i;
-}
-
-#define MOST 16
-
-/// The worlds of a moment, twice: as placements and as matrices lead to them, which must agree.
-static void worlds_at(tool_affine *worlds, const tool_scene *scene, double seconds)
-{
-    local_frame locals[MOST];
-    tool_affine by_place[MOST];
-
-    ck_assert_uint_le(scene->node_count, MOST);
-    scene_pose(scene, seconds, locals);
-    for (size_t i = 0; i < scene->node_count; ++i) {
-        const uint32_t parent = scene->nodes[i].parent;
-        const tool_affine local = affine_of_placement(&locals[i].place);
-        const bool is_top = parent == SCENE_NO_PARENT;
-
-        by_place[i] = is_top ? local : affine_multiply(&by_place[parent], &local);
-        worlds[i] = is_top ? locals[i].matrix : affine_multiply(&worlds[parent], &locals[i].matrix);
-        for (int j = 0; j < 12; ++j) {
-            ck_assert_double_eq_tol(by_place[i].m[j / 4][j % 4], worlds[i].m[j / 4][j % 4], 1e-12);
-        }
-    }
+    return load_text(out, path, text, fault);
 }
 
 TEST(every_link_is_a_node_in_the_order_of_the_file)
@@ -160,7 +112,7 @@ TEST(links_without_inertia_visuals_or_meshes_that_exist_are_nodes_too)
 
 TEST(floating_joint_has_six_axes_and_a_planar_one_three)
 {
-    tool_affine worlds[MOST];
+    tool_affine worlds[MOST_NODES];
     tool_scene scene = {0};
     tool_fault fault = {""};
     bool has_left = false;
@@ -217,6 +169,12 @@ static const refusal refusals[] = {
     {"<robot name='r'>" LINK("a") LINK("b")
          JOINT("j", "continuous", "a", "b", "<axis xyz='0 0 1'/><mimic joint='j'/>") "</robot>",
      "in a circle"},
+    {"<robot name='r'>" LINK("a") LINK("b") LINK("c") JOINT("j", "fixed", "a", "c", "")
+         JOINT("k", "fixed", "b", "c", "") JOINT("l", "fixed", "a", "b", "") "</robot>",
+     "link 'c' hangs on two joints"},
+    {"<robot name='r'>" LINK("a") LINK("b") LINK("c") JOINT("j", "fixed", "c", "b", "")
+         JOINT("k", "fixed", "b", "c", "") "</robot>",
+     "in a circle"},
 };
 
 TEST_LOOP(broken_file_is_refused_with_the_reason, 0, sizeof refusals / sizeof *refusals)
@@ -258,13 +216,12 @@ static void move_model(const mjModel *model, mjData *data, const tool_scene *sce
 TEST(links_are_where_mujoco_has_them)
 {
     char reason[500] = "";
-    tool_affine worlds[MOST];
+    tool_affine worlds[MOST_NODES];
     tool_scene scene = {0};
     tool_fault fault = {""};
 
     ck_assert_msg(load(&scene, arm_text, &fault), "%s", fault.text);
-    FILE *const file = fopen(path, "wb");
-    ck_assert(file != NULL && fputs(arm_text, file) >= 0 && fclose(file) == 0);
+    write_file(path, arm_text);
     mjModel *const model = mj_loadXML(path, NULL, reason, sizeof reason);
     ck_assert_msg(model != NULL, "%s", reason);
     ck_assert_int_eq(remove(path), 0);
@@ -300,14 +257,10 @@ TEST(links_are_where_mujoco_has_them)
 
 TEST(build_without_urdfdom_refuses_urdf_by_name)
 {
-    const char path[] = "urdf_test.urdf";
-    FILE *const file = fopen(path, "wb");
     tool_scene scene = {0};
     tool_fault fault = {""};
 
-    ck_assert(file != NULL && fputs("<robot name='r'/>", file) >= 0 && fclose(file) == 0);
-    ck_assert(!scene_load(&scene, path, &fault));
-    ck_assert_int_eq(remove(path), 0);
+    ck_assert(!load_text(&scene, "urdf_test.urdf", "<robot name='r'/>", &fault));
     ck_assert(strstr(fault.text, "built without urdfdom") != NULL);
 }
 
