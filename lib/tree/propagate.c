@@ -433,8 +433,12 @@ void espl__propagate_below(espl__forest *forest, espl__context *context, uint32_
 
 // --- User data ---
 
+// Only user data is copied. Inside an edit the node may be stale: its copies have its old stretch
+// until the worlds below them are recomputed with the new one. A copy that had the new stretch already
+// would show no change then, and the worlds below it would stay as they are.
 void espl__propagate_user_data(espl__forest *forest, uint32_t top)
 {
+    const uint32_t user_data = espl__slot_extra(forest, top).user_data;
     bool enters = true;
 
     // Copies are exceptional. Inside an edit they may be in the range of another tree, so that the
@@ -444,9 +448,12 @@ void espl__propagate_user_data(espl__forest *forest, uint32_t top)
     }
     for (uint32_t slot = espl__next_in_walk(forest, top, top, true); slot != ESPL__NO_SLOT;
          slot = espl__next_in_walk(forest, slot, top, enters)) {
+        const espl__tree *const tree = espl__tree_of(forest, slot);
+
         enters = espl__slot_copies(forest, slot);
-        if (enters) {
-            (void)copy_extra(forest, slot);
+        // A copy in a range without side arrays shows the default, as in copy_extra().
+        if (enters && tree->side != NULL) {
+            tree->side->extra[slot - tree->base].user_data = user_data;
         }
     }
 }
