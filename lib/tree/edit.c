@@ -362,10 +362,16 @@ bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *plac
     return true;
 }
 
+// A node that loses its transform copies its parent from now on, so that propagation stores stretch and
+// user data in it. It is saved, because its placement may be what a copy shows already, and
+// espl__edit_put() saved nothing then.
 bool espl__edit_set_bare(espl__edit *edit, uint32_t slot, bool is_bare)
 {
     espl__forest *const forest = edit->forest;
 
+    if (is_bare && !espl__edit_save(edit, slot)) {
+        return false;
+    }
     if (!is_new_node(forest, slot) &&
         !espl__edit_log(
             edit,
