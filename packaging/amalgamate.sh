@@ -37,14 +37,12 @@ stb=$(find_stb "$STB_CFLAGS")
 #ifndef ESPL_CHECKS
 #define ESPL_CHECKS 1
 #endif
-// The same bits on every machine need products and sums left apart.
+// The same bits on every machine need products and sums left apart. Where a flag of the compiler overrides
+// these lines, as -ffp-contract=fast of clang does, espl_world_create() answers ESPL_ERR_ARITHMETIC.
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
 #pragma GCC optimize("fp-contract=off")
-#endif
-#if defined(__FAST_MATH__)
-#error "Espalier cannot be compiled with -ffast-math: it needs IEEE arithmetic."
 #endif
 // Where -std=c11 is given, the monotonic clock and huge pages of POSIX systems need this.
 #if !defined(_WIN32) && !defined(_DEFAULT_SOURCE)

@@ -141,6 +141,14 @@ way_amalgamation()
     done
 }
 
+# Flags that change the arithmetic of floats are refused or named, and others give the same bits.
+way_fast_math()
+{
+    { ESPL_FAST_MATH=full srcdir=$source sh "$source/tests/fast_math.sh" || return; } >&2
+    compile consumer gcc -O3 -march=native -fno-math-errno -fno-trapping-math -frounding-math &&
+        ./consumer
+}
+
 # The program in C++, linked with a library that a C compiler has made.
 way_cxx()
 {
@@ -359,6 +367,7 @@ try windows x86_64-w64-mingw32-gcc wine
 try webassembly emcc node
 try webassembly-simd emcc node
 try amalgamation gcc pkg-config
+try fast-math gcc clang pkg-config
 try cxx g++ gcc
 try autotools gcc make pkg-config
 try cmake-autotools cc cmake

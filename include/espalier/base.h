@@ -130,6 +130,11 @@ typedef enum espl_status {
     /// that only later versions have is not 0, for example (GROWTH in espalier(3)). The log names it.
     /// Do without it, build the library with it, or link a later version.
     ESPL_ERR_UNSUPPORTED = -21,
+    /// Floats are not computed as IEEE 754 has it, so that worlds would have other bits than elsewhere:
+    /// the thread rounds otherwise than to nearest or flushes denormals to zero, or the library was
+    /// compiled with a part of -ffast-math or with -ffp-contract=fast. The log names the cause. Clear
+    /// the mode, or compile the library without the flag.
+    ESPL_ERR_ARITHMETIC = -22,
 } espl_status;
 
 /// File and line of this place in the source, for messages: a string literal.

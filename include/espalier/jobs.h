@@ -25,6 +25,11 @@ typedef void (*espl_job)(void *argument, size_t index);
 /// Checked builds call the trap hook for each of these faults, and also if parallel_for returns too
 /// early: the library then waits for running jobs, a few seconds at most, and later calls do nothing.
 ///
+/// A job runs in the modes in which a program starts: it rounds to nearest and keeps denormals, whatever
+/// modes its thread has, and leaves them as they were. So all threads compute the same bits, those of a
+/// pool too that was made while its maker flushed denormals to zero. On x86 and AArch64; elsewhere the
+/// threads must have these modes.
+///
 /// Threads that wait inside parallel_for may help with other work of the program. While a call works
 /// on a world, every other change of it is refused with ESPL_ERR_BUSY, and a read may see the middle
 /// of a change. Such threads may call anything for another world on the same executor, if the

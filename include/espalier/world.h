@@ -76,8 +76,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_world_create_sized(espl_world **out,
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (out is NULL; one function of the allocator without the other;
 ///         a tag above 127; kernels that do not exist; a number that is none of espl_huge_pages; an
 ///         unknown word in ESPALIER_HUGE_PAGES or ESPALIER_LOG); ESPL_ERR_UNSUPPORTED (kernels that this
-///         machine cannot run, or this build lacks); ESPL_ERR_NO_MEMORY. The log says which; an unknown
-///         word in ESPALIER_LOG is printed to stderr.
+///         machine cannot run, or this build lacks); ESPL_ERR_ARITHMETIC (a rounding mode of the calling
+///         thread, denormals that it flushes to zero, or flags that the library was compiled with);
+///         ESPL_ERR_NO_MEMORY. The log says which; an unknown word in ESPALIER_LOG is printed to stderr.
 static inline ESPL_NODISCARD espl_status espl_world_create(espl_world **out,
                                                            const espl_world_def *def)
 {

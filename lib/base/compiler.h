@@ -11,7 +11,21 @@
 
 #include <stddef.h>
 
-// The same bits everywhere need products and sums apart: gcc and clang are told by a flag.
+// The same bits everywhere need the arithmetic of IEEE 754. gcc has a macro for each flag that changes
+// it; what has none is found by lib/math/arithmetic.c when a world is created.
+#if defined(__FAST_MATH__) || defined(_M_FP_FAST)
+#error "Espalier promises the same bits everywhere: compile it without -ffast-math or /fp:fast."
+#elif defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+#error "Espalier promises the same bits everywhere: compile it without -ffinite-math-only."
+#elif defined(__ASSOCIATIVE_MATH__)
+#error "Espalier promises the same bits everywhere: compile it without -fassociative-math."
+#elif defined(__RECIPROCAL_MATH__)
+#error "Espalier promises the same bits everywhere: compile it without -freciprocal-math."
+#elif defined(__NO_SIGNED_ZEROS__)
+#error "Espalier promises the same bits everywhere: compile it without -fno-signed-zeros."
+#endif
+
+// Products and sums are apart: gcc and clang are told by a flag.
 #ifdef _MSC_VER
 #pragma fp_contract(off)
 #endif

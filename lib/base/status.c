@@ -83,6 +83,9 @@ static const status_entry statuses[] = {
     {ESPL_ERR_UNSUPPORTED, "ESPL_ERR_UNSUPPORTED",
      "This build or version of the library, or this machine, lacks what is asked for; do without "
      "it, build the library with it, or link a later version."},
+    {ESPL_ERR_ARITHMETIC, "ESPL_ERR_ARITHMETIC",
+     "Floats are not computed as IEEE 754 has it; clear the modes of the thread that change rounding "
+     "or flush denormals, and compile the library without parts of -ffast-math."},
 };
 
 // Return the entry of a status, or NULL. A linear search, because nothing on a fast path asks.

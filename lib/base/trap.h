@@ -9,10 +9,6 @@
 
 #include <espalier/base.h>
 
-#ifdef __FAST_MATH__
-#error "espalier promises the same bits everywhere; build it without -ffast-math"
-#endif
-
 #ifndef ESPL_CHECKS
 #define ESPL_CHECKS 1
 #endif

@@ -8,6 +8,7 @@
 // runs a job of that loop, and the own start of that job is then the second one.
 #include "lib/jobs/ranges.h"
 
+#include "lib/base/float_modes.h"
 #include "lib/base/system.h"
 
 #include <stdatomic.h>
@@ -70,7 +71,11 @@ static void run_once(job_loop *loop, size_t index)
     }
 
     innermost_job = &here;
+    // The thread may be one of a pool, with modes that the pool was created in.
+    const uint32_t modes = espl__float_modes_begin();
+
     loop->function(loop->argument, index);
+    espl__float_modes_end(modes);
     ESPL_CHECK(innermost_job == &here);
     innermost_job = here.outer;
     atomic_store_explicit(&loop->state[index], STATE_DONE, memory_order_release);

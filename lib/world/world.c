@@ -7,6 +7,8 @@
 // no bytes left.
 #include "lib/world/tape.h"
 
+#include "lib/math/arithmetic.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +115,14 @@ static bool find_kernels(wanted *w)
                : refuse_def(w, what, name, "There are no kernels of that name.");
 }
 
+// Look at the arithmetic of this thread and of these kernels.
+static bool find_arithmetic(wanted *w)
+{
+    const char *const fault = espl__arithmetic_fault(w->kernels);
+
+    return fault == NULL || refuse_wanted(w, ESPL_ERR_ARITHMETIC, NULL, NULL, fault);
+}
+
 // Find whether huge pages are wanted: by the definition, or where it leaves that open by the
 // environment.
 static bool find_pages(wanted *w)
@@ -163,7 +173,8 @@ static bool find_wanted(wanted *w, const espl_world_def *def, const void *out, b
     }
     const char *const fault = out == NULL ? "out is NULL." : find_def_fault(def);
 
-    return fault != NULL ? refuse_def(w, NULL, NULL, fault) : find_kernels(w) && find_pages(w);
+    return fault != NULL ? refuse_def(w, NULL, NULL, fault)
+                         : find_kernels(w) && find_pages(w) && find_arithmetic(w);
 }
 
 // --- Making and unmaking ---

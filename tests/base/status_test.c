@@ -31,6 +31,7 @@ static const espl_status statuses[] = {
     ESPL_ERR_NOT_OWNER,
     ESPL_ERR_PENDING,
     ESPL_ERR_UNSUPPORTED,
+    ESPL_ERR_ARITHMETIC,
 };
 
 enum { STATUS_COUNT = sizeof statuses / sizeof *statuses };

@@ -387,7 +387,8 @@ class World(Queries):
     for large blocks; None: the environment variable ESPALIER_HUGE_PAGES, else yes. log: "info",
     "warning" or "error" print messages of that level and above to stderr, "off" none; None: the
     environment variable ESPALIER_LOG, else off. What is refused raises an exception in any case.
-    Raises ArgumentError, UnsupportedError (kernels), OutOfMemoryError.
+    Raises ArgumentError, UnsupportedError (kernels), OutOfMemoryError; FloatError where this thread rounds
+    otherwise than to nearest or flushes denormals to zero, as extension modules may have it do.
 
     Threads: any thread may call. Calls on one world wait for each other, and so do calls on one command
     buffer. The interpreter's lock is released during each call of the library, so that other threads

@@ -55,6 +55,7 @@ class Status(enum.IntEnum):
     ERR_NOT_OWNER = -19
     ERR_PENDING = -20
     ERR_UNSUPPORTED = -21
+    ERR_ARITHMETIC = -22
 
     @property
     def sentence(self) -> str:
@@ -137,6 +138,10 @@ class UnsupportedError(EspalierError, NotImplementedError):
     """ERR_UNSUPPORTED: this machine or this build lacks what was asked for."""
 
 
+class FloatError(EspalierError, ArithmeticError):
+    """ERR_ARITHMETIC: a mode of the thread or a flag of the build changes the arithmetic of floats."""
+
+
 class PartlyError(EspalierError):
     """PARTLY: some entries of a batch of writes were refused. ALL OTHERS ARE DONE.
 
@@ -169,6 +174,7 @@ _KINDS: dict[int, type[EspalierError]] = {
     Status.ERR_NO_COMPONENT: ComponentError,
     Status.ERR_PLAYED: PlayedError,
     Status.ERR_UNSUPPORTED: UnsupportedError,
+    Status.ERR_ARITHMETIC: FloatError,
 }
 
 _REMARKS = (Status.OK, Status.LOSSY, Status.PARTLY, Status.OVERFLOW)
