@@ -89,7 +89,7 @@ way_aarch64()
 way_autotools()
 {
     mkdir build && (cd build && "$source/configure" --prefix="$PWD/../installed" --without-assimp \
-        --without-mujoco --without-urdfdom --without-sdformat --without-check CC="$cache gcc" && make -j"$jobs" install) &&
+        --without-mujoco --without-urdfdom --without-sdformat --without-tinygltf --without-check CC="$cache gcc" && make -j"$jobs" install) &&
         cp -r "$source/tests/consumers/pkg-config" "$program" . && cd pkg-config &&
         PKG_CONFIG_PATH=$PWD/../installed/lib/pkgconfig make CC=gcc &&
         LD_LIBRARY_PATH=$PWD/../installed/lib ./consumer && mv ../installed "$room/by_autotools"

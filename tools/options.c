@@ -33,7 +33,7 @@ static const char help[] =
     "  tree   print each scene's hierarchy: depth, role, local and world placement\n"
     "  replay play tapes that worlds recorded, and compare each answer and frame with them\n"
     "\n"
-    "A SCENE is any file that Assimp reads (BVH, glTF, COLLADA, FBX, IFC, OBJ, ...) or a model\n"
+    "A SCENE is glTF, any file that Assimp reads (BVH, COLLADA, FBX, IFC, OBJ, ...) or a model\n"
     "in MuJoCo's MJCF.\n"
     "\n"
     "  -n, --copies N       copies of each scene (100)\n"

@@ -36,6 +36,16 @@ static bool is_readable_file(const char *path, tool_fault *fault)
     return false;
 }
 
+#ifndef HAVE_TINYGLTF
+bool scene_read_gltf(tool_scene *out, const char *path, tool_fault *fault)
+{
+    return scene_read_assimp(out, path, fault) &&
+           scene_note(out, fault,
+                      "read by Assimp, by which steps and curves play as straight lines, because "
+                      "this espalier was built without tinygltf");
+}
+#endif
+
 #ifndef HAVE_URDFDOM
 bool scene_read_urdf(tool_scene *out, const char *path, tool_fault *fault)
 {
@@ -55,6 +65,22 @@ bool scene_read_sdf(tool_scene *out, const char *path, tool_fault *fault)
     return false;
 }
 #endif
+
+/// Tell a glTF file, binary or a JSON object, by its first bytes.
+static bool is_gltf(const char *path)
+{
+    static const char blanks[] = "\xef\xbb\xbf \t\r\n"; // with a byte order mark
+    char head[256] = "";
+    FILE *const file = fopen(path, "rb");
+
+    if (file == NULL) {
+        return false;
+    }
+    const size_t length = fread(head, 1, sizeof head - 1, file);
+    (void)fclose(file);
+    head[length] = '\0';
+    return strncmp(head, "glTF", 4) == 0 || head[strspn(head, blanks)] == '{';
+}
 
 typedef bool (*scene_reader)(tool_scene *out, const char *path, tool_fault *fault);
 
@@ -80,7 +106,7 @@ static scene_reader find_reader(const char *path)
             }
         }
     }
-    return scene_read_assimp;
+    return is_gltf(path) ? scene_read_gltf : scene_read_assimp;
 }
 
 bool scene_reserve(tool_scene *scene, size_t node_count, size_t channel_count, tool_fault *fault)

@@ -99,10 +99,11 @@ bool scene_note(tool_scene *scene, tool_fault *fault, const char *format, ...)
 bool scene_choose_animation(tool_scene *scene, const char *const *names, size_t count,
                             size_t *chosen, tool_fault *fault);
 
-/// Read with Assimp, MuJoCo, urdfdom or libsdformat. The scene has its path, label and wanted
-/// animation and is {0} otherwise; on false it may be filled in part. The last two exist only in a
-/// build with these libraries.
+/// Read with Assimp, tinygltf, MuJoCo, urdfdom or libsdformat. The scene has its path, label and
+/// wanted animation and is {0} otherwise; on false it may be filled in part. In a build without its
+/// library a reader refuses, but for that of glTF, which leaves the file to Assimp.
 bool scene_read_assimp(tool_scene *out, const char *path, tool_fault *fault);
+bool scene_read_gltf(tool_scene *out, const char *path, tool_fault *fault);
 bool scene_read_mujoco(tool_scene *out, const char *path, tool_fault *fault);
 bool scene_read_urdf(tool_scene *out, const char *path, tool_fault *fault);
 bool scene_read_sdf(tool_scene *out, const char *path, tool_fault *fault);
