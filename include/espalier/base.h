@@ -187,9 +187,11 @@ typedef enum espl_trace_edge {
 typedef struct espl_hooks {
     /// Passed to all of them.
     void *user;
-    /// Receive one line without a newline; it is valid until the hook returns. For a refused call the
-    /// line has the name of the call, its place in the source where that is known, the status, the
-    /// entities as index.generation, a component by its name and number, and what to do:
+    /// Receive one line without a newline or another control character: in a string of the caller,
+    /// such as a name that is refused, each appears as '?'. The line is valid until the hook returns.
+    /// For a refused call the line has the name of the call, its place in the source where that is
+    /// known, the status, the entities as index.generation, a component by its name and number, and
+    /// what to do:
     ///
     ///     espl_attach: ESPL_ERR_CYCLE: child 3.16777217, parent 5.16777217: The new parent is ...
     ///

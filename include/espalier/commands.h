@@ -273,7 +273,7 @@ typedef struct espl_custom_calls {
 
 /// A custom command: a kind of command that the user defines. Grows at the end only.
 typedef struct espl_custom_command_def {
-    const char *name; ///< For traces; copied. 1 to 255 bytes.
+    const char *name; ///< For traces; copied. 1 to 255 bytes, as espl_component_def has them.
     void *user;       ///< Passed to the function.
     /// Called once for each playback that has payloads for it, after all other commands of the
     /// playback, custom command by custom command in order of registration, on the thread that

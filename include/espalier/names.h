@@ -26,8 +26,9 @@ extern "C" {
 /// the names of their sources. It is part of the logical hash (espl_hash()). Not structural: allowed
 /// during iteration and in a custom command, but not while jobs run.
 /// @param name  1 to ESPL_NAME_LIMIT bytes, copied; any but control characters (below 0x20, and 0x7f)
-///              and '/', which separates the names of a path. UTF-8 is meant and not checked. NULL or
-///              "": take the name away, which needs no memory.
+///              and '/', which separates the names of a path. Names of components and custom
+///              commands have the same bytes, so that no name breaks a line of a log. UTF-8 is meant
+///              and not checked. NULL or "": take the name away, which needs no memory.
 /// @return ESPL_OK; ESPL_ERR_LIMIT (too long); ESPL_ERR_ARGUMENT (a byte that is not allowed);
 ///         ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY (during playback and in a parallel write); the handle's
 ///         statuses. The name stays as it was then.

@@ -41,8 +41,9 @@ enum {
 /// A kind of plain data on entities: copied and moved by bytes, zero where no value is given. Grows at
 /// the end only.
 typedef struct espl_component_def {
-    const char *name; ///< Unique in the world; copied. 1 to 255 bytes. Taken: "transform", "solo",
-                      ///< "root", "member", "prefab", "disabled".
+    const char *name; ///< Unique in the world; copied. 1 to 255 bytes, such as a name of an entity
+                      ///< may have (espalier/names.h). Taken: "transform", "solo", "root",
+                      ///< "member", "prefab", "disabled".
     size_t size;      ///< Bytes, a multiple of alignment, to ESPL_COMPONENT_SIZE_LIMIT; 0: a tag.
     size_t alignment; ///< Power of two, at most 256; 0 means 1.
     /// [reference_count] byte offsets of the espl_entity fields in it, ascending, not overlapping,

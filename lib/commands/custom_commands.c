@@ -10,18 +10,10 @@
 
 #include <string.h>
 
-enum { CUSTOM_NAME_LIMIT = 255 };
-
 _Static_assert((int)ESPL_PAYLOAD_ALIGNMENT_LIMIT == (int)ESPL__PAYLOAD_ALIGNMENT,
                "blocks are aligned for every payload");
 
 // --- The register ---
-
-// Tell whether a name has 1 to CUSTOM_NAME_LIMIT bytes. Reads no byte after those.
-static bool is_name_valid(const char *name)
-{
-    return name != NULL && name[0] != '\0' && memchr(name, '\0', CUSTOM_NAME_LIMIT + 1) != NULL;
-}
 
 const char *espl__custom_fault(const espl_custom_command_def *def)
 {
@@ -31,10 +23,7 @@ const char *espl__custom_fault(const espl_custom_command_def *def)
     if (def->function == NULL) {
         return "def->function is NULL.";
     }
-    if (def->name == NULL) {
-        return "def->name is NULL.";
-    }
-    return is_name_valid(def->name) ? NULL : "def->name has no byte, or more than 255.";
+    return espl__def_name_fault(def->name);
 }
 
 espl_status espl__custom_register(espl__heap *heap, espl__custom_registry *registry,

@@ -10,18 +10,9 @@
 
 // The components of a block of the registry, and the limits of a definition. ALIGNMENT_LIMIT is the
 // largest alignment of a chunk.
-enum { BLOCK_SIZE = 64, COMPONENT_NAME_LIMIT = 255, ALIGNMENT_LIMIT = 256 };
+enum { BLOCK_SIZE = 64, ALIGNMENT_LIMIT = 256 };
 
 _Static_assert(ESPL_COMPONENT_LIMIT % BLOCK_SIZE == 0, "whole blocks");
-
-// Return the length of a name, at most COMPONENT_NAME_LIMIT + 1, so that a name without end is not read to
-// its end.
-static size_t name_length(const char *name)
-{
-    const char *const end = memchr(name, '\0', COMPONENT_NAME_LIMIT + 1);
-
-    return end == NULL ? COMPONENT_NAME_LIMIT + 1 : (size_t)(end - name);
-}
 
 // Return the alignment of a definition, for which 0 stands for 1.
 static size_t alignment_of(const espl_component_def *def)
@@ -64,12 +55,10 @@ static bool is_past_limit(const espl_component_def *def)
 const char *espl__component_def_fault(const espl_component_def *def)
 {
     const size_t alignment = alignment_of(def);
+    const char *const fault = espl__def_name_fault(def->name);
 
-    if (def->name == NULL) {
-        return "def->name is NULL.";
-    }
-    if (def->name[0] == '\0' || name_length(def->name) > COMPONENT_NAME_LIMIT) {
-        return "def->name has no byte, or more than 255.";
+    if (fault != NULL) {
+        return fault;
     }
     if ((alignment & (alignment - 1)) != 0 || alignment > ALIGNMENT_LIMIT) {
         return "def->alignment is no power of two, or more than 256.";

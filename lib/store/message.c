@@ -13,6 +13,19 @@
 
 // --- Text ---
 
+// Replace control characters in the text from a length on. Names have none, but a message also
+// contains what was refused as a name, sites, and words of the environment.
+static void keep_one_line(espl__message *m, size_t from)
+{
+    for (size_t i = from; i < m->length; ++i) {
+        const unsigned char byte = (unsigned char)m->text[i];
+
+        if (byte < 0x20 || byte == 0x7f) {
+            m->text[i] = '?';
+        }
+    }
+}
+
 // Append text as vprintf. `length` stays below the size of the buffer, so that the terminator fits.
 ESPL__PRINTF(2, 0)
 static void append_arguments(espl__message *m, const char *format, va_list arguments)
@@ -23,7 +36,10 @@ static void append_arguments(espl__message *m, const char *format, va_list argum
     // A negative result means a wrong format. All formats are constants of the library.
     const size_t wanted = more < 0 ? 0 : (size_t)more; // GCOVR_EXCL_BR_LINE
 
+    const size_t from = m->length;
+
     m->length += wanted < room ? wanted : room - 1;
+    keep_one_line(m, from);
     ESPL_CHECK(m->length < sizeof m->text && m->text[m->length] == '\0');
 }
 

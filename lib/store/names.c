@@ -3,9 +3,48 @@
 // of removed entries and searches do not become longer as entries are added and removed.
 #include "lib/store/names.h"
 
+#include <espalier/names.h>
+
 #include <string.h>
 
 enum { FIRST_NAME_CAPACITY = 8 };
+
+// --- What may be a name ---
+
+size_t espl__name_length(const char *text)
+{
+    const char *const end = text != NULL ? memchr(text, '\0', ESPL_NAME_LIMIT + 1) : NULL;
+
+    if (text == NULL) {
+        return 0;
+    }
+    return end != NULL ? (size_t)(end - text) : ESPL_NAME_LIMIT + 1;
+}
+
+bool espl__name_is_plain(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; ++i) {
+        const unsigned char byte = (unsigned char)text[i];
+
+        if (byte < 0x20 || byte == 0x7f || byte == '/') {
+            return false;
+        }
+    }
+    return true;
+}
+
+const char *espl__def_name_fault(const char *name)
+{
+    const size_t length = espl__name_length(name);
+
+    if (name == NULL) {
+        return "def->name is NULL.";
+    }
+    if (length == 0 || length > ESPL_NAME_LIMIT) {
+        return "def->name has no byte, or more than 255.";
+    }
+    return espl__name_is_plain(name, length) ? NULL : "def->name has a control character or a '/'.";
+}
 
 // --- Texts ---
 

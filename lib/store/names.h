@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// What may be a name: of an entity, a component or a custom command.
+//
 // Names of entities: a hash table by entity index, so that entities without a name take no memory.
 // Several entities may share one text: a clone shares that of its source, so that naming it
 // allocates nothing but an entry. The store removes the names of destroyed entities, so that each
@@ -7,6 +9,15 @@
 #define ESPALIER_LIB_STORE_NAMES_H
 
 #include "lib/base/heap.h"
+
+/// Return the length of a name, at most ESPL_NAME_LIMIT + 1, so that a text without end is not read
+/// to its end. NULL has length 0.
+size_t espl__name_length(const char *text);
+/// Tell whether a name consists of bytes that a name may have. A control character would break the
+/// lines of messages, dumps and traces, and '/' separates the names of a path.
+bool espl__name_is_plain(const char *text, size_t length);
+/// Return the fault of a name that must be there, as a sentence about `def->name`, or NULL.
+const char *espl__def_name_fault(const char *name);
 
 /// A text that is the name of one entity or more.
 typedef struct espl__name {

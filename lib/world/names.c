@@ -10,36 +10,12 @@
 
 // --- One name ---
 
-// Length of a name, at most one more than the limit, so that a string without end is not read far.
-// NULL has length 0.
-static size_t measure_name(const char *name)
-{
-    const char *const end = name != NULL ? memchr(name, '\0', ESPL_NAME_LIMIT + 1) : NULL;
-
-    if (name == NULL) {
-        return 0;
-    }
-    return end != NULL ? (size_t)(end - name) : ESPL_NAME_LIMIT + 1;
-}
-
-// A control character would break the lines of messages and dumps, and '/' separates the names of a
-// path.
-static bool is_allowed(unsigned char byte)
-{
-    return byte >= 0x20 && byte != 0x7f && byte != '/';
-}
-
 static espl_status check_name(const char *name, size_t length)
 {
     if (length > ESPL_NAME_LIMIT) {
         return ESPL_ERR_LIMIT;
     }
-    for (size_t i = 0; i < length; ++i) {
-        if (!is_allowed((unsigned char)name[i])) {
-            return ESPL_ERR_ARGUMENT;
-        }
-    }
-    return ESPL_OK;
+    return espl__name_is_plain(name, length) ? ESPL_OK : ESPL_ERR_ARGUMENT;
 }
 
 // A length of 0 removes the name. Not a structural call: queries may be open.
@@ -59,7 +35,7 @@ static espl_status set_name(espl_world *world, espl_entity entity, const char *n
 espl_status espl_set_name(espl_world *world, espl_entity entity, const char *name)
 {
     static const char *const call = "espl_set_name";
-    const size_t length = measure_name(name);
+    const size_t length = espl__name_length(name);
 
     ESPL__CHANGE_OR_RETURN(world, call)
     const espl_status status =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names of entities: legal names, their lifetime, names in clones, hashes and statistics, and
-// searches by names and paths.
+// Legal names of entities, components and custom commands; of entities also the lifetime of names,
+// names in clones, hashes and statistics, and searches by names and paths.
 #include "tests/checks.h"
 #include "tests/inside.h"
 #include "tests/fixture.h"
@@ -52,6 +52,59 @@ TEST(a_name_is_of_255_bytes_at_most_and_of_none_that_would_break_a_line_or_a_pat
     name[ESPL_NAME_LIMIT] = '\0';
     set(a, name);
     has_name(a, name);
+}
+
+static void hear_nothing(void *user, const espl_custom_calls *calls)
+{
+    (void)user;
+    (void)calls;
+}
+
+TEST(names_of_components_and_custom_commands_have_the_bytes_of_names_of_entities)
+{
+    const espl_entity a = test_solo(w);
+    const char *const why = ": def->name has a control character or a '/'.";
+
+    for (int byte = 1; byte < 256; ++byte) {
+        const char one[4] = {'a', (char)byte, 'b', '\0'};
+        const espl_component_def kind = {.name = one};
+        const espl_custom_command_def command = {.name = one, .function = hear_nothing};
+        espl_component component = 0;
+        espl_custom_command number = 0;
+        const espl_status status = espl_set_name(w, a, one);
+
+        ck_status(espl_component_register(w, &kind, &component), status);
+        ck_assert(status == ESPL_OK || strstr(test.hooks.last_line, why) != NULL);
+        ck_assert_uint_eq(espl_component_find(w, one), component);
+        ck_assert_uint_eq(component != 0, status == ESPL_OK);
+        ck_status(espl_register_command(w, &command, &number), status);
+        ck_assert(status == ESPL_OK || strstr(test.hooks.last_line, why) != NULL);
+        ck_assert_uint_eq(number != 0, status == ESPL_OK);
+        for (const char *at = test.hooks.last_line; *at != '\0'; ++at) {
+            ck_assert((unsigned char)*at >= 0x20 && *at != 0x7f);
+        }
+    }
+}
+
+TEST(a_string_of_the_caller_does_not_break_a_line_of_the_log)
+{
+    const espl_query_def query = {.site = "file.c\nespalier: error:12"};
+    const espl_component_def kind = {.name = "health\nerror\x1b[31m"};
+    espl_component component = 0;
+    espl_query open;
+
+    ck_status(espl_component_register(w, &kind, &component), ESPL_ERR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(test.hooks.last_line, "component \"health?error?[31m\""));
+    ck_ok(espl_query_begin(w, &query, &open));
+    ck_status(espl_compact(w), ESPL_ERR_BUSY);
+    ck_assert_ptr_null(strchr(test.hooks.last_line, '\n'));
+#if ESPL_CHECKS >= 1
+    ck_assert_ptr_nonnull(strstr(test.hooks.last_line, "file.c?espalier: error:12"));
+#endif
+    espl_query_end(&open);
+    ck_status(espl_query_begin(w, &(espl_query_def){.site = "a\r\nb", .include = 64}, &open),
+              ESPL_ERR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(test.hooks.last_line, "espl_query_begin at a??b: "));
 }
 
 TEST(the_name_of_another_entity_or_a_part_of_its_own_may_be_given)
