@@ -102,6 +102,22 @@ void test_wear_marks(espl_world *world, uint32_t left)
     world->marks_used = UINT32_MAX - left;
 }
 
+// Turns are even where no iteration is under way.
+void test_wear_iterations(espl_world *world, uint32_t left)
+{
+    for (size_t i = 0; i < ESPL__ITERATIONS_NOTED; ++i) {
+        ck_assert_uint_eq(world->noted[i].turn % 2, 0);
+        world->noted[i].turn = (UINT32_MAX - 2 * left) & ~UINT32_C(1);
+    }
+    world->noted_order = UINT32_MAX - left;
+}
+
+void test_forget_iterations(espl_world *world, uint32_t count)
+{
+    world->iterations = count;
+    world->unnoted = count;
+}
+
 void test_age_index(espl_world *world, uint32_t index, uint32_t left)
 {
     const uint32_t last = (UINT32_C(1) << ESPL__GENERATION_BITS) - 1;

@@ -46,6 +46,11 @@ uint64_t test_count_moved_nodes(const espl_world *world);
 /// apart.
 void test_wear_marks(espl_world *world, uint32_t left);
 
+/// Let a world have made so many iterations that in each entry for one `left` more use up its numbers.
+void test_wear_iterations(espl_world *world, uint32_t left);
+/// Let a world have so many iterations under way that were forgotten, with none in an entry.
+void test_forget_iterations(espl_world *world, uint32_t count);
+
 /// Age an index that no entity has now, so that `left` more entities can live at it, at least one.
 void test_age_index(espl_world *world, uint32_t index, uint32_t left);
 /// Count the indices that the world has handed out since it was made or trimmed.

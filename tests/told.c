@@ -92,6 +92,18 @@ void told_demand_trap(told *t, const char *format, ...)
     t->traps = 0;
 }
 
+void told_demand_trap_always(told *t, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    demand_line(t, ESPL_LOG_ERROR, format, arguments);
+    va_end(arguments);
+    ck_assert_uint_eq(t->traps, 1);
+    ck_assert_str_eq(t->trap, t->line);
+    t->traps = 0;
+}
+
 void told_demand_nothing(const told *t)
 {
     ck_assert_msg(t->lines == 0, "%zu lines, the last: %s", t->lines, t->line);

@@ -27,6 +27,9 @@ void told_demand(told *t, espl_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /// The same of a line of ESPL_LOG_ERROR that is a trap in checked builds.
 void told_demand_trap(told *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/// The same of a line that is a trap in every build.
+void told_demand_trap_always(told *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /// Fail the test if a line or a trap was told since the last demand.
 void told_demand_nothing(const told *t);
 

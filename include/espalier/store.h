@@ -258,8 +258,8 @@ typedef struct espl_query_def {
     size_t changed_count; ///< 0 asks nothing.
     uint64_t since;       ///< A version, see espl_get_version().
     uint32_t include;     ///< ESPL_INCLUDE_ bits.
-    /// NULL, or ESPL_SITE. In checked builds a structural call that an open query refuses logs where
-    /// the query began: this place, else its address. The text must be valid until the iteration ends.
+    /// NULL, or ESPL_SITE. A structural call that an open query refuses logs where the query began:
+    /// this place, else its address. The text must be valid until the iteration ends.
     const char *site;
 } espl_query_def;
 
@@ -295,6 +295,11 @@ static inline ESPL_NODISCARD espl_status espl_change_components_query(espl_world
 /// The world is in iteration from begin until next returns false or espl_query_end(). The fields
 /// before `state` may be read; they describe the current chunk. A query is a value of less than 256
 /// bytes and takes no memory. Never grows, because it is the memory of the iteration.
+///
+/// A query may be moved. Copies of it are one iteration, which the first of them ends; another one
+/// that then goes on, reads, writes or ends traps in every build, and does nothing or gives NULL.
+/// Of more than 32 iterations under way at once the others are counted only: then it traps where
+/// more of them ended than began.
 typedef struct espl_query {
     size_t count;                ///< Rows of this chunk, at most 128.
     const espl_entity *entities; ///< [count]
@@ -309,11 +314,12 @@ typedef struct espl_query {
         uint64_t shown_at; // version of the columns when the current chunk was shown
         uint32_t archetype, chunk;
         uint32_t include;
+        uint32_t turn; // of `noted`, while the iteration is under way
         uint8_t all_count, none_count, any_count, changed_count;
         uint8_t first; // row of the chunk that is shown as row 0
         bool is_read_only; // begun by espl_query_begin_read()
         bool is_dealt; // rows of a parallel write: `all` names the columns that may be written
-        uint8_t noted; // number among the iterations that the world notes for messages; 0: none
+        uint8_t noted; // entry of the iteration in the world; 0: it has none
         uint16_t terms[ESPL_TERM_LIMIT]; // all, then none, any and changed
     } state; ///< Not for use.
 } espl_query;
@@ -354,7 +360,7 @@ static inline ESPL_NODISCARD espl_status espl_query_begin_read(const espl_world 
 /// Go to the next chunk; false at the end, where the iteration is over.
 ESPL_API bool espl_query_next(espl_query *query);
 
-/// End an iteration early. After the end it does nothing.
+/// End an iteration early. After the end it does nothing; a copy of a query that has ended traps.
 ESPL_API void espl_query_end(espl_query *query);
 
 /// Return one component's column of the current chunk, to be read: count values, aligned as

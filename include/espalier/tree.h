@@ -226,14 +226,15 @@ ESPL_API bool espl_is_ancestor(const espl_world *world, espl_entity ancestor, es
 ///     while (espl_subtree_next(&below)) { ... below.entity, below.rank ... }
 ///
 /// Depth-first: parents before their children, siblings in their order. The world is in iteration
-/// from begin until next returns false or espl_subtree_end(). Never grows.
+/// from begin until next returns false or espl_subtree_end(). Of copies the rule of espl_query holds:
+/// one of them ends the iteration, and the others then trap. Never grows.
 typedef struct espl_subtree {
     espl_entity entity; ///< The current one.
     uint32_t rank;      ///< Its position in storage, as espl_get_rank() tells.
     struct {
         espl_world *world;
         uint32_t top, current; // slots; current is UINT32_MAX before the first entity
-        uint32_t noted; // number among the iterations that the world notes for messages; 0: none
+        uint32_t noted, turn; // entry of the iteration in the world, and whose turn it is
     } state;                   ///< Not for use.
 } espl_subtree;
 
@@ -244,7 +245,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_subtree_begin(espl_world *world, espl_e
 /// Go to the next entity; false at the end, where the iteration is over. A whole iteration follows
 /// each link twice at most.
 ESPL_API bool espl_subtree_next(espl_subtree *subtree);
-/// End an iteration early. After the end it does nothing.
+/// End an iteration early. After the end it does nothing; a copy of one that has ended traps.
 ESPL_API void espl_subtree_end(espl_subtree *subtree);
 
 /// Where espl_copy_subtree() writes. Grows at the end only.

@@ -284,3 +284,17 @@ void espl__message_trap(espl__message *m, const char *file, int line, const char
         espl__trap(m->hooks, file, line, m->text);
     }
 }
+
+void espl__message_trap_always(espl__message *m, const char *file, int line, const char *format,
+                               ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    end_line(m, format, arguments);
+    va_end(arguments);
+    log_line(m, ESPL_LOG_ERROR);
+    if (ESPL_CHECKS >= 1 || (m->hooks != NULL && m->hooks->trap != NULL)) {
+        espl__trap(m->hooks, file, line, m->text);
+    }
+}

@@ -71,6 +71,11 @@ void espl__message_send(espl__message *message, espl_log_level level, const char
 void espl__message_trap(espl__message *message, const char *file, int line, const char *format, ...)
     ESPL__PRINTF(4, 5);
 
+/// The same in every build, for faults that the library tells apart at no cost. A build without
+/// assertions does not abort where there is no trap hook.
+void espl__message_trap_always(espl__message *message, const char *file, int line,
+                               const char *format, ...) ESPL__PRINTF(4, 5);
+
 /// Buffer of a sentence.
 typedef struct espl__sentence {
     char text[96];

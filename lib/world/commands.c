@@ -149,14 +149,17 @@ static void mark_played(espl_command_buffer *commands)
 static void call_functions(espl_world *world, espl_command_buffer *commands, size_t calls)
 {
     ESPL_CHECK(!world->is_playing && !commands->is_handed_over);
-    const uint32_t noted =
+    const espl__iteration_id id =
         espl__iteration_begin(world, ESPL__ITERATES_CALLBACK, NULL, commands, espl_entity_null());
 
     commands->is_handed_over = true;
     espl__custom_deliver(&world->playback.custom, &world->playback.trace, world, commands,
                          commands->payloads, calls);
     commands->is_handed_over = false;
-    espl__iteration_end(world, noted);
+    const bool is_ended = espl__iteration_end(world, id);
+
+    ESPL_CHECK(is_ended);
+    (void)is_ended;
 }
 
 // Why a buffer cannot be played now, or ESPL_OK.

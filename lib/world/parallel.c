@@ -108,6 +108,8 @@ static void show_nothing(espl_query *rows, const espl__parallel *p)
 {
     rows->worlds = p->world->forest.world;
     rows->state.world = p->world;
+    rows->state.noted = (uint8_t)p->iteration.number;
+    rows->state.turn = p->iteration.turn;
     rows->state.is_read_only = false;
     rows->state.is_dealt = true;
     rows->state.since = 0;
@@ -357,7 +359,7 @@ static espl_status write_parallel(espl_world *world, const espl_parallel_def *de
     if (status != ESPL_OK) {
         return status;
     }
-    espl__parallel p = {.world = world, .def = def};
+    espl__parallel p = {.world = world, .def = def, .iteration = espl__query_iteration(&query)};
 
     p.partition.world = world;
     p.partition.is_top_down = (def->flags & ESPL_PARALLEL_TOP_DOWN) != 0;

@@ -122,9 +122,10 @@ static void list_chunks(espl__partition *p, espl_query *query)
     uint32_t begin = 0;
 
     for (size_t i = 0; i < p->chunk_count; ++i) {
-        const bool is_there = espl_query_next(query);
+        const bool is_there = espl__query_advance(query);
 
         ESPL_CHECK(is_there);
+        (void)is_there;
         const uint32_t archetype = query->state.archetype;
         const uint32_t position = query->state.chunk - 1;
 
@@ -138,11 +139,8 @@ espl_status espl__partition_begin(espl__partition *p, espl_query *query)
 {
     espl_query counted = *query;
 
-    // A copy of the query counts. It ends when it has seen all chunks, and ends an iteration with
-    // it, but not the note of the query, which is still under way.
-    p->world->iterations += 1;
-    counted.state.noted = 0;
-    while (espl_query_next(&counted)) {
+    // A copy of the query counts, and does not end.
+    while (espl__query_advance(&counted)) {
         count_chunk(p, &counted);
     }
     // Rows are numbered by chunk and row in 32 bits, and twice. Memory ends before that.

@@ -194,11 +194,15 @@ espl_status espl__query_start(espl_world *world, const espl_query_def *def, espl
     query->state.include |= lists_component(query->state.terms, query->state.all_count, ESPL_PREFAB)
                                 ? (uint32_t)ESPL_INCLUDE_PREFABS
                                 : 0;
-    query->state.include |= lists_component(query->state.terms, query->state.all_count, ESPL_DISABLED)
-                                ? (uint32_t)ESPL_INCLUDE_DISABLED
-                                : 0;
-    query->state.noted = (uint8_t)espl__iteration_begin(world, ESPL__ITERATES_QUERY, d->site, query,
-                                                        espl_entity_null());
+    query->state.include |=
+        lists_component(query->state.terms, query->state.all_count, ESPL_DISABLED)
+            ? (uint32_t)ESPL_INCLUDE_DISABLED
+            : 0;
+    const espl__iteration_id id =
+        espl__iteration_begin(world, ESPL__ITERATES_QUERY, d->site, query, espl_entity_null());
+
+    query->state.noted = (uint8_t)id.number;
+    query->state.turn = id.turn;
     return ESPL_OK;
 }
 
@@ -391,8 +395,19 @@ ESPL__INLINE void fetch_worlds(const espl_query *query, const espl__archetype *a
     }
 }
 
-// Tell whether a query is one that its user began. The rows of a parallel write are not, and trap.
-static bool is_iteration(const espl_query *query, const char *call)
+// Trap for a query that goes on after another copy of it has ended its iteration. It becomes zeros,
+// so that it traps once.
+static ESPL__APART void end_stale_query(espl_query *query, const char *call)
+{
+    const espl_world *const world = query->state.world;
+
+    memset(query, 0, sizeof *query);
+    espl__trap_ended(world, call, "query");
+}
+
+// Tell whether a query is one that its user began and that is under way. The rows of a parallel write
+// are none, and trap.
+static bool is_iteration(espl_query *query, const char *call)
 {
     espl__message m;
 
@@ -404,8 +419,13 @@ static bool is_iteration(const espl_query *query, const char *call)
         espl__message_trap(&m, __FILE__, __LINE__,
                            "The query is the rows of a parallel write, which does not move; begin "
                            "one with espl_query_begin() to iterate.");
+        return false;
     }
-    return !query->state.is_dealt;
+    if (!espl__query_is_open(query)) {
+        end_stale_query(query, call);
+        return false;
+    }
+    return true;
 }
 
 // Tell whether the chunk at hand is looked at for columns that the tape needs.
@@ -414,18 +434,9 @@ static bool may_have_written(const espl_query *query)
     return !query->state.is_read_only && espl__is_taped(query->state.world);
 }
 
-// Answers are computed once for each archetype, at its first chunk. The columns of the chunk that
-// is left are recorded first, because the tape compares them with the version at which the chunk
-// was shown.
-bool espl_query_next(espl_query *query)
+// Answers are computed once for each archetype, at its first chunk.
+bool espl__query_advance(espl_query *query)
 {
-    if (!is_iteration(query, "espl_query_next")) {
-        return false;
-    }
-    if (may_have_written(query)) {
-        espl__tape_columns(query);
-        query->count = 0;
-    }
     const espl__store *const store = &query->state.world->store;
     const size_t archetypes = espl__array_length(store->archetypes);
 
@@ -447,12 +458,29 @@ bool espl_query_next(espl_query *query)
             return true;
         }
     }
-    espl_query_end(query);
     return false;
 }
 
+// The columns of the chunk that is left are recorded first, because the tape compares them with the
+// version at which the chunk was shown.
+bool espl_query_next(espl_query *query)
+{
+    if (!is_iteration(query, "espl_query_next")) {
+        return false;
+    }
+    if (may_have_written(query)) {
+        espl__tape_columns(query);
+        query->count = 0;
+    }
+    if (!espl__query_advance(query)) {
+        espl_query_end(query);
+        return false;
+    }
+    return true;
+}
+
 // Ends a query under way, at any chunk. No effect on one that has ended, so that a loop may break
-// and call it, and a second call is harmless.
+// and call it, and a second call is harmless. A copy of one that has ended traps.
 void espl_query_end(espl_query *query)
 {
     if (!is_iteration(query, "espl_query_end")) {
@@ -461,7 +489,7 @@ void espl_query_end(espl_query *query)
     if (may_have_written(query)) {
         espl__tape_columns(query);
     }
-    espl__iteration_end(query->state.world, query->state.noted);
+    (void)espl__iteration_end(query->state.world, espl__query_iteration(query));
     memset(query, 0, sizeof *query);
 }
 
@@ -486,6 +514,10 @@ static bool has_column(const espl_query *query, espl_component component, size_t
 {
     if (query == NULL || query->state.world == NULL || query->count == 0 ||
         component == ESPL_TRANSFORM) {
+        return false;
+    }
+    if (!espl__query_is_open(query)) {
+        espl__trap_ended(query->state.world, call, "query");
         return false;
     }
     const espl__component_info *const info =

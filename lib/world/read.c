@@ -481,6 +481,10 @@ espl_status espl_query_read_transforms(const espl_query *query, espl_read_kind k
     if (world == NULL || fault != NULL) {
         return espl__refuse_call(world, call, ESPL_ERR_ARGUMENT, fault);
     }
+    if (query->count != 0 && !espl__query_is_open(query)) {
+        espl__trap_ended(world, call, "query");
+        return ESPL_ERR_ARGUMENT;
+    }
     if (query->count != 0 && query->slots == NULL) {
         return espl__refuse_call(world, call, ESPL_ERR_NO_TRANSFORM, NULL);
     }

@@ -4,129 +4,14 @@
 //
 // A refusal is logged once, by the public function that returns the status, or by the code that it
 // shares with others. Nothing here changes what a call does: without a log hook all of it is
-// skipped. Checked builds note the iterations under way, so that the message of ESPL_ERR_BUSY names
-// the one that keeps the world busy.
+// skipped.
 #include "lib/commands/explain.h"
 #include "lib/world/writers.h"
-
-// --- Iterations under way ---
-
-#if ESPL_CHECKS >= 1
-
-// Take a free entry. Threads may begin queries side by side, so that an entry is taken by a compare
-// and exchange.
-// @param order  not 0.
-// @return its number from 1, or 0: all are taken, and the iteration is not noted.
-static uint32_t take_entry(espl_world *world, uint32_t order)
-{
-    ESPL_CHECK(order != 0);
-    for (uint32_t i = 0; i < ESPL__ITERATIONS_NOTED; ++i) {
-        uint32_t none = 0;
-
-        if (atomic_compare_exchange_strong(&world->noted[i].order, &none, order)) {
-            return i + 1;
-        }
-    }
-    return 0;
-}
-
-// @return number of the entry, or 0.
-static uint32_t note(espl_world *world, espl__iteration_kind kind, const char *site,
-                     const void *object, espl_entity top)
-{
-    const uint32_t number = take_entry(world, 1 + atomic_fetch_add(&world->noted_order, 1));
-
-    if (number != 0) {
-        espl__iteration *const noted = &world->noted[number - 1];
-
-        noted->kind = kind;
-        noted->site = site;
-        noted->object = object;
-        noted->index = top.index;
-        noted->generation = top.generation;
-    }
-    return number;
-}
-
-#endif
-
-uint32_t espl__iteration_begin(espl_world *world, espl__iteration_kind kind, const char *site,
-                               const void *object, espl_entity top)
-{
-    world->iterations += 1;
-#if ESPL_CHECKS >= 1
-    return note(world, kind, site, object, top);
-#else
-    (void)kind;
-    (void)site;
-    (void)object;
-    (void)top;
-    return 0;
-#endif
-}
-
-void espl__iteration_end(espl_world *world, uint32_t number)
-{
-    ESPL_CHECK(world->iterations > 0 && number <= ESPL__ITERATIONS_NOTED);
-    if (number != 0) {
-        world->noted[number - 1].order = 0;
-    }
-    world->iterations -= 1;
-}
-
-// The noted iteration that began last, or NULL.
-static const espl__iteration *find_last_iteration(const espl_world *world)
-{
-    const espl__iteration *last = NULL;
-
-    for (uint32_t i = 0; i < ESPL__ITERATIONS_NOTED; ++i) {
-        const espl__iteration *const at = &world->noted[i];
-
-        last = at->order > (last != NULL ? last->order : 0) ? at : last;
-    }
-    return last;
-}
-
-// The message for a query. Its address helps where it has no site.
-static void send_query(espl__message *m, const espl__iteration *open)
-{
-    static const char *const advice =
-        "let espl_query_next() return false or call espl_query_end() first, or record a command";
-
-    if (open->site != NULL) {
-        espl__message_send(m, ESPL_LOG_WARNING, "The query that began at %s is open; %s.",
-                           open->site, advice);
-    } else {
-        espl__message_send(m, ESPL_LOG_WARNING,
-                           "The query at %p is open; %s. Set espl_query_def.site to ESPL_SITE to "
-                           "learn where a query began.",
-                           open->object, advice);
-    }
-}
-
-// Say which iteration keeps the world busy, and how to end it.
-static void send_iteration(espl__message *m, const espl__iteration *open)
-{
-    if (open->kind == ESPL__ITERATES_QUERY) {
-        send_query(m, open);
-    } else if (open->kind == ESPL__ITERATES_SUBTREE) {
-        espl__message_send(
-            m, ESPL_LOG_WARNING,
-            "The espl_subtree at %p, of entity %lu.%lu and all below it, is open; let "
-            "espl_subtree_next() return false or call espl_subtree_end() first, or "
-            "record a command.",
-            open->object, (unsigned long)open->index, (unsigned long)open->generation);
-    } else {
-        espl__message_send(m, ESPL_LOG_WARNING,
-                           "The function of a custom command is being called; record a command "
-                           "instead, or wait until it has returned.");
-    }
-}
 
 // Say what keeps the world busy. The narrowest cause first: a parallel write is also a playback.
 static void send_busy(espl__message *m, const espl_world *world)
 {
-    const espl__iteration *const last = find_last_iteration(world);
+    const espl__iteration *const last = espl__last_iteration(world);
 
     if (espl__is_parallel(world)) {
         const char *const site = world->parallel->def->site;
@@ -140,7 +25,7 @@ static void send_busy(espl__message *m, const espl_world *world)
                            "A playback or a write is under way; record a command instead, or wait "
                            "until it has returned.");
     } else if (last != NULL) {
-        send_iteration(m, last);
+        espl__message_iteration(m, last);
     } else {
         espl__message_send(m, ESPL_LOG_WARNING, "%s", espl_status_text(ESPL_ERR_BUSY));
     }

@@ -29,7 +29,11 @@ static espl_status begin_subtree(espl_world *world, espl_entity top, espl_subtre
     subtree->state.world = world;
     subtree->state.top = slot;
     subtree->state.current = ESPL__NO_SLOT;
-    subtree->state.noted = espl__iteration_begin(world, ESPL__ITERATES_SUBTREE, NULL, subtree, top);
+    const espl__iteration_id id =
+        espl__iteration_begin(world, ESPL__ITERATES_SUBTREE, NULL, subtree, top);
+
+    subtree->state.noted = id.number;
+    subtree->state.turn = id.turn;
     return ESPL_OK;
 }
 
@@ -39,9 +43,28 @@ espl_status espl_subtree_begin(espl_world *world, espl_entity top, espl_subtree 
                             "subtree is NULL.");
 }
 
+static espl__iteration_id id_of(const espl_subtree *subtree)
+{
+    return (espl__iteration_id){subtree->state.noted, subtree->state.turn};
+}
+
+// Trap for a subtree whose iteration another copy of it has ended. It becomes zeros, so that it
+// traps once.
+static void end_stale_subtree(espl_subtree *subtree, const char *call)
+{
+    espl_world *const world = subtree->state.world;
+
+    memset(subtree, 0, sizeof *subtree);
+    espl__trap_ended(world, call, "espl_subtree");
+}
+
 bool espl_subtree_next(espl_subtree *subtree)
 {
     if (subtree == NULL || subtree->state.world == NULL) {
+        return false;
+    }
+    if (!espl__iteration_is_open(subtree->state.world, id_of(subtree))) {
+        end_stale_subtree(subtree, "espl_subtree_next");
         return false;
     }
     const espl_world *const world = subtree->state.world;
@@ -66,8 +89,11 @@ void espl_subtree_end(espl_subtree *subtree)
     if (subtree == NULL || subtree->state.world == NULL) {
         return;
     }
-    espl__iteration_end(subtree->state.world, subtree->state.noted);
-    memset(subtree, 0, sizeof *subtree);
+    if (espl__iteration_end(subtree->state.world, id_of(subtree))) {
+        memset(subtree, 0, sizeof *subtree);
+    } else {
+        end_stale_subtree(subtree, "espl_subtree_end");
+    }
 }
 
 // --- Copy ---

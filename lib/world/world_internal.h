@@ -44,18 +44,25 @@ typedef struct espl__tape {
     unsigned char bytes[240]; // what the sink does not have yet
 } espl__tape;
 
-/// An iteration under way, for messages. Atomic, because threads begin and end iterations side by
-/// side.
+/// An entry for an iteration under way (iterations.c). Atomic, because threads begin and end
+/// iterations side by side.
 typedef struct espl__iteration {
-    _Atomic uint32_t order; // counts up with each that is noted; 0: this entry is free
+    _Atomic uint32_t turn;  // begins and ends of iterations in this entry: odd while there is one
+    _Atomic uint32_t order; // world->noted_order when it began
     _Atomic uint32_t kind;  // espl__iteration_kind
     _Atomic(const char *) site;
     _Atomic(const void *) object;
     _Atomic uint32_t index, generation; // of the top
 } espl__iteration;
 
-/// Iterations that are noted at most; more are counted and not noted.
-enum { ESPL__ITERATIONS_NOTED = 8 };
+/// Iterations under way that have an entry; more are counted only.
+enum { ESPL__ITERATIONS_NOTED = 32 };
+
+/// Which iteration a query or a subtree belongs to.
+typedef struct espl__iteration_id {
+    uint32_t number; // of its entry, from 1; 0: it is counted only
+    uint32_t turn;   // of the entry
+} espl__iteration_id;
 
 struct espl_world {
     espl__heap heap;  // owns this struct too
@@ -73,8 +80,9 @@ struct espl_world {
     espl_command_buffer *own;    // one lane, in which creation.c records; NULL until its first use
     _Atomic uint32_t own_alive;  // 1 while there is `own`, which commands_alive does not count
     _Atomic uint32_t iterations; // queries, subtrees and custom commands under way
-    espl__iteration noted[ESPL__ITERATIONS_NOTED]; // all free in unchecked builds
-    _Atomic uint32_t noted_order;                  // `order` of the last one
+    _Atomic uint32_t unnoted;    // those of them that have no entry
+    espl__iteration noted[ESPL__ITERATIONS_NOTED];
+    _Atomic uint32_t noted_order; // counts up with each that is noted, and wraps
     bool is_playing;                               // commands are applied, or jobs run
     espl__scratch write_scratch, side_scratch; // of batched writes
     uint32_t job_cost;  // least cost of a job: ESPL__JOB_COST, unless a test sets it
@@ -183,6 +191,8 @@ bool espl__is_given(const espl_world *world, const char *call, const void *point
 void espl__remark_zero(const espl_world *world, const char *call, const char *site,
                        espl_entity entity, espl_write_kind kind, const void *value);
 
+// --- Iterations (iterations.c) ---
+
 /// What iterates over a world, so that structural calls are refused.
 typedef enum espl__iteration_kind {
     ESPL__ITERATES_QUERY,
@@ -190,17 +200,35 @@ typedef enum espl__iteration_kind {
     ESPL__ITERATES_CALLBACK,
 } espl__iteration_kind;
 
-/// Begin an iteration. Postcondition: espl__check_structural() refuses until it ends. Checked
-/// builds note it for messages.
+/// Begin an iteration. Postcondition: espl__check_structural() refuses until it ends.
 /// @param site  where it began, or NULL; must live until it ends.
-/// @param object  the query or subtree. Not followed, because one that was forgotten may
-///          be gone.
+/// @param object  the query or subtree, for messages. Not followed, because one that was forgotten
+///          may be gone.
 /// @param top  of a subtree; null elsewhere.
-/// @return number for espl__iteration_end().
-uint32_t espl__iteration_begin(espl_world *world, espl__iteration_kind kind, const char *site,
-                               const void *object, espl_entity top);
-/// End an iteration. Precondition: it began with this number and has not ended.
-void espl__iteration_end(espl_world *world, uint32_t number);
+espl__iteration_id espl__iteration_begin(espl_world *world, espl__iteration_kind kind,
+                                         const char *site, const void *object, espl_entity top);
+/// End an iteration. @return false: it has ended before, and nothing changes.
+bool espl__iteration_end(espl_world *world, espl__iteration_id id);
+
+/// Tell whether an iteration is under way. An iteration without an entry cannot be told from others
+/// of its kind.
+static inline bool espl__iteration_is_open(const espl_world *world, espl__iteration_id id)
+{
+    if (id.number - 1 >= ESPL__ITERATIONS_NOTED) {
+        return id.number == 0 &&
+               atomic_load_explicit(&world->unnoted, memory_order_relaxed) != 0;
+    }
+    return atomic_load_explicit(&world->noted[id.number - 1].turn, memory_order_relaxed) == id.turn;
+}
+
+/// Log and trap, in every build, that the program goes on with an iteration that has ended.
+/// @param what  "query" or "espl_subtree".
+void espl__trap_ended(const espl_world *world, const char *call, const char *what);
+
+/// Return the iteration that began last of those with an entry, or NULL.
+const espl__iteration *espl__last_iteration(const espl_world *world);
+/// End a message with what says which iteration keeps the world busy, and how to end it.
+void espl__message_iteration(espl__message *message, const espl__iteration *open);
 
 /// Set the hooks of a world, so that one thread at a time is inside log and trap, and so that
 /// messages below a level are dropped (hooks.c).
@@ -338,6 +366,18 @@ espl_status espl__writes_reserve(espl_world *world, size_t count);
 /// Begin a query without a message where it is refused. Preconditions: `world` and `query` are not
 /// NULL.
 espl_status espl__query_start(espl_world *world, const espl_query_def *def, espl_query *query);
+/// Show the next chunk of a query under way. @return false: there is none; the query has not ended.
+bool espl__query_advance(espl_query *query);
+/// Return the iteration of a query; of the rows of a parallel write, that of its query.
+static inline espl__iteration_id espl__query_iteration(const espl_query *query)
+{
+    return (espl__iteration_id){query->state.noted, query->state.turn};
+}
+/// Tell whether the iteration of a query is under way. Precondition: the query has a world.
+static inline bool espl__query_is_open(const espl_query *query)
+{
+    return espl__iteration_is_open(query->state.world, espl__query_iteration(query));
+}
 /// Store the numbers of components in the state of a query. @param out  [count]
 void espl__query_list(uint16_t *out, const espl_component *components, size_t count);
 /// Refuse a call because of the definition of its query. @param site  of the call, or NULL.

@@ -27,6 +27,7 @@ struct espl_writer {
 typedef struct espl__parallel {
     espl_world *world;
     const espl_parallel_def *def;
+    espl__iteration_id iteration; // of the query
     espl__partition partition;
 } espl__parallel;
 
