@@ -90,6 +90,13 @@ bool test_is_laid_out(const espl_world *world, espl_entity entity)
             ESPL__TREE_IN_ORDER) != 0;
 }
 
+bool test_owes_layout(const espl_world *world, espl_entity entity)
+{
+    ck_assert(espl_is_alive(world, entity));
+    return espl__tree_is_due(
+        espl__tree_of(&world->forest, world->store.records[entity.index].slot));
+}
+
 uint64_t test_count_moved_nodes(const espl_world *world)
 {
     return world->forest.nodes_laid_out;

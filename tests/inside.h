@@ -38,6 +38,8 @@ void test_allocate_inside(espl_world *world);
 /// Tell whether the ranks of an entity's tree are its breadth-first order without gaps, as they are where
 /// the library laid the tree out and nothing has changed since.
 bool test_is_laid_out(const espl_world *world, espl_entity entity);
+/// Tell whether an entity's tree owes a layout that the next structural call does.
+bool test_owes_layout(const espl_world *world, espl_entity entity);
 /// Count the nodes that changes of structure moved in memory or renumbered since the world was made, those
 /// that only changed links left out.
 uint64_t test_count_moved_nodes(const espl_world *world);

@@ -621,3 +621,21 @@ void test_tell_figure(uint64_t count, const char *what)
     printf("# figure: %llu %s\n", (unsigned long long)count, what);
     fflush(stdout);
 }
+
+// --- Statistics ---
+
+static espl_world_stats without_memory(const espl_world_stats *stats)
+{
+    espl_world_stats s = *stats;
+
+    s.chunks = s.spare_chunks = s.row_capacity = s.slots = s.free_slots = 0;
+    s.bytes = s.bytes_store = s.bytes_tree = s.bytes_commands = s.bytes_names = 0;
+    return s;
+}
+
+bool test_same_stats(const espl_world_stats *a, const espl_world_stats *b)
+{
+    const espl_world_stats x = without_memory(a), y = without_memory(b);
+
+    return memcmp(&x, &y, sizeof x) == 0;
+}

@@ -83,6 +83,9 @@ espl_transform test_local_of(const espl_world *world, espl_entity entity);
 /// Tell whether two placements are the same 48 bytes, but that any NaN is like any other.
 bool test_same(const espl_transform *a, const espl_transform *b);
 
+/// Tell whether statistics agree but for memory, which may stay reserved: bytes, chunks and slots.
+bool test_same_stats(const espl_world_stats *a, const espl_world_stats *b);
+
 /// The null entity.
 extern const espl_entity test_null;
 /// Options of an attach that keeps the local as it is.

@@ -34,7 +34,8 @@ enum {
     SCENE_TRIMMED = 32,   // and it was trimmed
     SCENE_UNSETTLED = 64, // entities died while nothing could be allocated
     SCENE_RECORDED = 128, // other commands are recorded
-    SCENE_DIVERSE = 256   // several archetypes, references, and some are disabled
+    SCENE_DIVERSE = 256,  // several archetypes, references, and some are disabled
+    SCENE_INDEBTED = 512  // a hierarchy owes a layout, which the next structural call would do
 };
 
 /// How the entities of a scene hang together.
@@ -87,11 +88,8 @@ void sweep_use(const espl_executor *executor);
 /// What a call may do that others may not.
 enum {
     CALL_IS_SAVED = 1,    // carried out without memory as well; what can wait is put off
-    CALL_IS_PARTIAL = 2,  // refused for want of memory, it may have moved what nobody can read
-    CALL_IS_STEPWISE = 4, // what was done before the refusal stays done
-    // What it comes to depends on the order of archetypes, in which a refused call may have taken a
-    // number: it comes to the same again, but not where another call was made between.
-    CALL_IS_ORDERED = 8
+    CALL_IS_PARTIAL = 2,  // for want of memory it does a part, of what nobody can read, and says so
+    CALL_IS_STEPWISE = 4 // what was done before the refusal stays done
 };
 
 typedef struct sweep_call {

@@ -570,7 +570,7 @@ static const call_group groups[] = {
     {"add", run_add, NULL, 0, 25, {ALL}, {25}},
     {"change", run_change, NULL, 0, 16, {ONE, TREE}, {4, 16}},
     {"change an array", run_change_array, NULL, 0, 4, {0}, {4}},
-    {"change a query", run_change_query, NULL, CALL_IS_ORDERED, 12, {0}, {12}},
+    {"change a query", run_change_query, NULL, 0, 12, {0}, {12}},
     {"write a side", run_side_write, NULL, 0, 18, {ONE, TREE}, {5, 18}},
     {"write a batch", run_batch, NULL, 0, 12, {ONE}, {12}},
     {"write arrays", run_arrays, NULL, 0, 3, {ONE}, {3}},

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { TAG = 11, CHAIN = 9, STAR = 20, GONE = 3, DYING = 12 };
+enum { TAG = 11, CHAIN = 9, STAR = 20, GONE = 3, DYING = 12, DEBT = 400 };
 
 const sweep_scene sweep_scenes[] = {
     {"empty", SWEEP_EMPTY, 0},
@@ -22,6 +22,8 @@ const sweep_scene sweep_scenes[] = {
     {"aged forest", SWEEP_FOREST, SCENE_AGED},
     {"trimmed forest", SWEEP_FOREST, SCENE_AGED | SCENE_TRIMMED},
     {"unsettled star", SWEEP_STAR, SCENE_UNSETTLED},
+    {"forest that owes a layout", SWEEP_FOREST, SCENE_INDEBTED},
+    {"unsettled forest that owes a layout", SWEEP_FOREST, SCENE_INDEBTED | SCENE_UNSETTLED},
     {"prepaid forest", SWEEP_FOREST, SCENE_PREPAID},
     {"forest beside commands", SWEEP_FOREST, SCENE_RECORDED},
     {"taped forest", SWEEP_FOREST, SCENE_TAPED | SCENE_DIVERSE},
@@ -251,6 +253,21 @@ static void put_off(sweep_world *w)
     w->part[PART_SOLO] = w->all[top + 1];
 }
 
+// Writes to a hierarchy that is not in order owe a layout.
+static void run_up_debt(sweep_world *w)
+{
+    const espl_entity root = w->part[PART_ROOT];
+    const float step[3] = {0.5f, 0, 0};
+
+    ck_ok(espl_attach(w->world, w->part[PART_LEAF], root, NULL));
+    ck_ok(espl_set_sibling(w->world, espl_get_last_child(w->world, root), w->part[PART_MEMBER]));
+    ck_assert(!test_is_laid_out(w->world, root));
+    for (int i = 0; i < DEBT; ++i) {
+        ck_ok(espl_translate_in_parent(w->world, w->part[PART_MEMBER], step));
+    }
+    ck_assert(test_owes_layout(w->world, root));
+}
+
 static void prepay(sweep_world *w)
 {
     const espl_component rows[] = {ESPL_TRANSFORM, ESPL_MEMBER};
@@ -277,10 +294,10 @@ static void leave_commands(sweep_world *w)
 
 static void make_rest(sweep_world *w, unsigned has)
 {
-    void (*const makes[])(sweep_world *) = {make_diverse, make_sides, grow_old,
-                                            put_off,      prepay,     leave_commands};
-    const unsigned bits[] = {SCENE_DIVERSE,   SCENE_SIDES,   SCENE_AGED,
-                             SCENE_UNSETTLED, SCENE_PREPAID, SCENE_RECORDED};
+    void (*const makes[])(sweep_world *) = {make_diverse, make_sides,     grow_old,   put_off,
+                                            prepay,       leave_commands, run_up_debt};
+    const unsigned bits[] = {SCENE_DIVERSE, SCENE_SIDES,    SCENE_AGED,    SCENE_UNSETTLED,
+                             SCENE_PREPAID, SCENE_RECORDED, SCENE_INDEBTED};
 
     for (size_t i = 0; i < sizeof bits / sizeof *bits; ++i) {
         if ((has & bits[i]) != 0) {

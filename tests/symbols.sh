@@ -41,6 +41,33 @@ find_untested()
     done
 }
 
+# changes_no_world NAME: the function reads, or works on values or threads, or begins or ends a world.
+changes_no_world()
+{
+    case $1 in
+    espl_quat_* | espl_transform_* | espl_status_* | espl_get_* | espl_is_* | espl_has_* | espl_count_* | \
+        espl_read_* | espl_view_entity | espl_view_depths | espl_executor_*) ;;
+    espl_command_buffer_count | espl_command_buffer_recorder | espl_command_buffer_resolve | \
+        espl_command_buffer_result | espl_component_count | espl_component_find | \
+        espl_component_info_sized | espl_convert | espl_copy_subtree_sized | espl_dump | \
+        espl_find_below | espl_hash | espl_log_stderr | espl_query_read | espl_query_read_transforms | \
+        espl_relative | espl_stage_name | espl_stats_sized | espl_validate_sized | espl_version | \
+        espl_world_create_sized | espl_world_destroy | espl_world_kernels | espl_writer_job | \
+        espl_writer_world) ;;
+    *) return 1 ;;
+    esac
+}
+
+# find_unrefused [NAME]: print the functions that may change a world, of the list and of the argument,
+# without a row in tests/world/refused_test.c.
+find_unrefused()
+{
+    { listed && printf '%s\n' "$@"; } | while read -r name; do
+        test -z "$name" || changes_no_world "$name" ||
+            grep -q "{\"$name\", " "$srcdir/tests/world/refused_test.c" || echo "$name"
+    done
+}
+
 test -f "$shared" || test -f "$static" || skip_all "no library of a kind that is known here"
 if test -f "$shared"; then
     listed >symbols.listed.$$
@@ -65,6 +92,8 @@ fi
 
 test -z "$(find_untested)" && test "$(find_untested espl_no_sized)" = espl_no_sized
 ok "tests/world/growth_test.c calls each function that takes the size of a struct"
+test -z "$(find_unrefused)" && test "$(find_unrefused espl_mend)" = espl_mend
+ok "tests/world/refused_test.c refuses each function that may change a world"
 test "$(printf '%s\n' 'espl_b' 'espl_d 0.10' 'espl_a 0.3' 'espl_c 0.3' |
     $AWK -f "$srcdir/packaging/version-script.awk" | tr -d '\n ')" = \
     "ESPALIER_0.2{global:espl_b;local:*;};ESPALIER_0.3{global:espl_a;espl_c;}ESPALIER_0.2;\

@@ -52,7 +52,9 @@ extern "C" {
 ESPL_API uint32_t espl_version(void);
 
 /// Outcome of a call that can be refused. Zero: done. Positive: done, with a remark. Negative:
-/// refused, and nothing was changed. Each status has one meaning in all calls.
+/// refused, and nothing was changed: nothing that can be read, nor where it is stored (espl_hash());
+/// memory that was reserved may stay. espl_sync() is refused at one buffer, and has played those
+/// before it. Each status has one meaning in all calls.
 ///
 /// A pointer that is required and NULL is answered with ESPL_ERR_ARGUMENT by every function that
 /// returns a status, in checked and in unchecked builds. A function without a status then does
@@ -65,7 +67,7 @@ typedef enum espl_status {
     /// answer open. Read the result to see what became of it.
     ESPL_LOSSY = 1,
     /// Some entries were refused one by one; all others are done. The report and the log name the
-    /// first refused entry.
+    /// first refused entry. Of espl_compact(): there was memory for a part of it.
     ESPL_PARTLY = 2,
     /// Done; some world transform overflowed and is not finite. It is finite again when a local
     /// above it is made smaller.

@@ -110,8 +110,9 @@ ESPL_API const char *espl_world_kernels(const espl_world *world);
 /// free slots, and the rows of entities in the order of their transforms. Ranks, slots and rows may
 /// change, and nothing else that can be read; a chunk whose rows change counts as written. Structural.
 ///
-/// @return ESPL_OK; ESPL_ERR_NO_MEMORY: compaction needs memory for a while, and the call freed as
-///         much as it could without; ESPL_ERR_BUSY. O(size).
+/// Compaction needs memory for a while. Call it again where it lacked some.
+/// @return ESPL_OK; ESPL_PARTLY: there was memory for a part of it; ESPL_ERR_NO_MEMORY: for none but
+///         freeing unused memory, so that ranks, slots and rows are as before; ESPL_ERR_BUSY. O(size).
 ESPL_API ESPL_NODISCARD espl_status espl_compact(espl_world *world);
 
 /// Size classes of hierarchies in the statistics.

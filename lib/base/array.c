@@ -194,6 +194,18 @@ void espl__map_put(espl__heap *heap, espl__purpose purpose, espl__map *map, uint
     map->entries = entries;
 }
 
+// A put would allocate before it looks for the key.
+void espl__map_replace(espl__map *map, uint32_t key, uint32_t value)
+{
+    map_entry *entries = map->entries;
+    const map_key wide = widen_key(key);
+    ptrdiff_t scratch = 0;
+    const ptrdiff_t at = stbds_hmgeti_ts(entries, wide, scratch);
+
+    ESPL_CHECK(at >= 0 && at < (ptrdiff_t)stbds_hmlenu(entries));
+    entries[at].value = value;
+}
+
 uint32_t espl__map_get(const espl__map *map, uint32_t key, uint32_t otherwise)
 {
     map_entry *entries = map->entries;

@@ -115,6 +115,8 @@ bool espl__map_reserve(espl__heap *heap, espl__purpose purpose, espl__map *map);
 /// Set the value of a key. Precondition: espl__map_reserve() succeeded since the last put.
 void espl__map_put(espl__heap *heap, espl__purpose purpose, espl__map *map, uint32_t key,
                    uint32_t value);
+/// Replace the value of a key. Cannot fail. Precondition: the map has the key.
+void espl__map_replace(espl__map *map, uint32_t key, uint32_t value);
 /// Return the value of a key, or `otherwise` where the map has no such key.
 uint32_t espl__map_get(const espl__map *map, uint32_t key, uint32_t otherwise);
 /// Free what espl__map_reserve() allocated and no put used.

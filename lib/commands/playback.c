@@ -291,6 +291,7 @@ espl_status espl__playback_run(espl__playback *playback, const espl__play_reques
 {
     espl__stage_context *const context = &playback->context;
     const uint64_t layouts_before = context->forest->nodes_laid_out;
+    const size_t archetypes_before = espl__array_length(context->store->archetypes);
 
     ESPL_CHECK(is_clean(playback));
     // `resolved` is written as a whole by its stage.
@@ -308,6 +309,7 @@ espl_status espl__playback_run(espl__playback *playback, const espl__play_reques
         commit_stages(playback, request, layouts_before, report);
     } else {
         undo_edits(&playback->applied);
+        espl__archetypes_forget(context->store, archetypes_before);
     }
     clean_up(playback, status != ESPL_OK);
     ESPL_CHECK(is_clean(playback));

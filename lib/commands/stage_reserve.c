@@ -4,8 +4,8 @@
 //
 // Input: the trees as the apply stage leaves them. Output: the plan of all changes of the store
 // (row_plan.c, clone_references.c), and the memory of the output of the change stage. In the store
-// it makes archetypes and room for rows, names and entities, which a refused playback leaves
-// unused.
+// it makes archetypes, which a refused playback forgets, and room for rows, names and entities,
+// which a refused playback leaves unused.
 //
 // Ranges of the forest are reserved last, because they could not be given back without a trace.
 #include "lib/commands/stages.h"

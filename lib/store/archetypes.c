@@ -194,6 +194,76 @@ espl_status espl__archetype_of(espl__store *store, const espl_component *set, si
     return ESPL_OK;
 }
 
+// --- Forgetting ---
+
+// Remove the last archetype. Its key gets the value of no archetype: keys of a hash are taken in
+// order, so that no other archetype is behind the key of the last one.
+static void forget_last(espl__store *store)
+{
+    espl__heap *const heap = store->heap;
+    const uint32_t number = (uint32_t)espl__array_length(store->archetypes) - 1;
+    espl__archetype *const archetype = &store->archetypes[number];
+    uint32_t key = 0;
+    const uint32_t found =
+        archetype_by_set(store, archetype->set, espl__array_length(archetype->set), &key);
+
+    ESPL_CHECK(found == number && archetype->count == 0 && archetype->coming == 0);
+    (void)found;
+    espl__map_replace(&store->archetype_sets, key, ESPL__NONE);
+    while (espl__array_length(archetype->chunks) > 0) {
+        espl__chunk_drop(store, archetype);
+    }
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_STORE, archetype->chunks);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_STORE, archetype->columns);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_STORE, archetype->set);
+    espl__array_set_length(store->archetypes, number);
+}
+
+// Forget a cached archetype that is gone.
+static void cut_edge(uint32_t *edge, size_t length)
+{
+    *edge = *edge < length ? *edge : ESPL__NONE;
+}
+
+static void cut_edges(espl__archetype *archetype, size_t length)
+{
+    const espl__edge none = {0, 0};
+
+    archetype->gain = archetype->gain.to < length ? archetype->gain : none;
+    archetype->loss = archetype->loss.to < length ? archetype->loss : none;
+    for (size_t role = 0; role < 3; ++role) {
+        cut_edge(&archetype->role_edge[role], length);
+    }
+    for (size_t kind = 0; kind < ESPL__COPY_KINDS; ++kind) {
+        cut_edge(&archetype->copy_edge[kind], length);
+    }
+}
+
+void espl__archetypes_forget(espl__store *store, size_t first)
+{
+    const size_t listed = espl__array_length(store->changed);
+    size_t kept = 0;
+
+    ESPL_CHECK(first <= espl__array_length(store->archetypes));
+    if (first == espl__array_length(store->archetypes)) {
+        return;
+    }
+    while (espl__array_length(store->archetypes) > first) {
+        forget_last(store);
+    }
+    for (size_t i = 0; i < listed; ++i) {
+        if (store->changed[i] < first) {
+            store->changed[kept++] = store->changed[i];
+        }
+    }
+    espl__array_set_length(store->changed, kept);
+    for (size_t i = 0; i < first; ++i) {
+        cut_edges(&store->archetypes[i], first);
+    }
+}
+
+// --- Changed sets ---
+
 // Tell whether a list of components in any order has a component.
 static bool contains(const espl_component *list, size_t count, espl_component component)
 {

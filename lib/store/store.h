@@ -262,6 +262,10 @@ const espl__component_info *espl__component_info_of(const espl__store *store,
 /// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT (more than ESPL_SET_LIMIT).
 espl_status espl__archetype_of(espl__store *store, const espl_component *set, size_t count,
                                uint32_t *out);
+/// Remove the archetypes from a number on, which a refused call has made, with their chunks.
+/// Precondition: they have no rows. Cannot fail. O(archetypes), O(1) where there are none.
+/// @param first  length of `archetypes` before the call.
+void espl__archetypes_forget(espl__store *store, size_t first);
 /// Tell whether an archetype has just this set.
 bool espl__archetype_is(const espl__store *store, uint32_t archetype, const espl_component *set,
                         size_t count);

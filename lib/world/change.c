@@ -463,7 +463,7 @@ static espl_status carry_out_placed(espl__change *c)
     return status == ESPL_OK && c->has_overflowed ? ESPL_OVERFLOW : status;
 }
 
-espl_status espl__change_carry_out(espl__change *c)
+static espl_status carry_out(espl__change *c)
 {
     ESPL_CHECK(c->add_count <= ESPL_SET_LIMIT && c->remove_count <= ESPL_SET_LIMIT);
     ESPL_CHECK(!c->world->is_playing && c->bucket_count <= c->capacity);
@@ -475,6 +475,17 @@ espl_status espl__change_carry_out(espl__change *c)
 
     if (status == ESPL_OK) {
         commit_change(c);
+    }
+    return status;
+}
+
+espl_status espl__change_carry_out(espl__change *c)
+{
+    const size_t archetypes_before = espl__array_length(c->world->store.archetypes);
+    const espl_status status = carry_out(c);
+
+    if (status < 0) {
+        espl__archetypes_forget(&c->world->store, archetypes_before);
     }
     return status;
 }

@@ -199,7 +199,7 @@ static espl_status run_playback(espl_world *world, espl_command_buffer *commands
     const espl_status status = espl__playback_run(&world->playback, &request, report);
     world->is_playing = false;
     if (status == ESPL_OK) {
-        espl__settle(world);
+        (void)espl__settle(world);
     }
     return status;
 }
@@ -311,9 +311,8 @@ espl_status espl_sync_sized(espl_world *world, espl_report *report, size_t size)
     // Buffers that functions of custom commands submit wait for the next call, so that this one ends.
     const uint64_t last = status == ESPL_OK ? world->line.submissions : 0;
 
-    if (status == ESPL_OK) {
-        espl__settle(world);
-    }
+    bool is_settled = false; // by a playback
+
     while (status == ESPL_OK && world->line.first != NULL &&
            world->line.first->submission <= last) {
         espl_report one = {0};
@@ -322,6 +321,10 @@ espl_status espl_sync_sized(espl_world *world, espl_report *report, size_t size)
 
         status = play_buffer(world, world->line.first, &one, report != NULL);
         sum_up(&sum, &one);
+        is_settled = is_settled || status == ESPL_OK;
+    }
+    if (status == ESPL_OK && !is_settled) {
+        (void)espl__settle(world);
     }
     espl__sized_write(report, size, &sum, sizeof sum);
     return espl__refuse_call(world, "espl_sync", status, NULL);

@@ -2,8 +2,9 @@
 // espl_compact(): the only call that moves everything. Trees are laid out in breadth-first order
 // without gaps, rows are sorted by the slots of their entities, and scratch memory is freed.
 //
-// The call does as much as there is memory for. A step that finds none is skipped, and the call
-// says ESPL_ERR_NO_MEMORY; the world is valid, and what is read is unchanged.
+// The call does as much as there is memory for. A step that finds none is skipped. Where no step but
+// the freeing of memory was done, slots and rows are as before, and the call says
+// ESPL_ERR_NO_MEMORY; elsewhere ESPL_PARTLY.
 #include "lib/world/tape.h"
 
 // Free all scratch memory and spare chunks.
@@ -44,22 +45,34 @@ static espl_status compact(espl_world *world)
     // Scratch is freed before settling and packing, because these need memory for a while, and again
     // after them, because they leave scratch and spare chunks.
     (void)give_back(world);
-    espl__settle(world);
+    bool has_changed = espl__settle(world);
     const bool is_packed =
         espl__forest_compact(&world->forest, true, espl__entities_record_slots, &world->store);
 
     // Trees whose layout was due leave the list, because the pack laid them out.
-    espl__settle(world);
+    has_changed |= espl__settle(world);
     const espl_status given = give_back(world);
 
     if (is_packed) {
         order_rows(world);
     }
     // Trees that are still in the list found no memory.
-    if (given != ESPL_OK || !is_packed || world->forest.unsettled != ESPL__NO_TREE) {
-        return ESPL_ERR_NO_MEMORY;
+    if (given == ESPL_OK && is_packed && world->forest.unsettled == ESPL__NO_TREE) {
+        return ESPL_OK;
     }
-    return ESPL_OK;
+    return is_packed || has_changed ? ESPL_PARTLY : ESPL_ERR_NO_MEMORY;
+}
+
+// Log that memory was found for a part only.
+static void remark_part(const espl_world *world)
+{
+    espl__message m;
+
+    if (espl__message_begin(&m, &world->hooks, "espl_compact", NULL)) {
+        espl__message_status(&m, ESPL_PARTLY);
+        espl__message_send(&m, ESPL_LOG_WARNING,
+                           "There was memory for a part of it; free some, then call it again.");
+    }
 }
 
 espl_status espl_compact(espl_world *world)
@@ -67,5 +80,8 @@ espl_status espl_compact(espl_world *world)
     ESPL__CHANGE_OR_RETURN(world, "espl_compact")
     const espl_status status = ESPL__TAPED(world, compact(world), .op = ESPL_TAPE_COMPACT);
 
+    if (status == ESPL_PARTLY) {
+        remark_part(world);
+    }
     return espl__refuse_call(world, "espl_compact", status, NULL);
 }

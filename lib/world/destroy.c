@@ -32,7 +32,7 @@ espl_status espl__destroy_end(espl_world *world, const espl__edit *edit)
     espl__rows_settle(&world->store, NULL, NULL);
     espl__heap_allow(&world->heap);
     espl__counts_add(&world->forest.context.counts, &edit->context.counts);
-    espl__settle(world);
+    (void)espl__settle(world);
     return edit->context.counts.overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK;
 }
 

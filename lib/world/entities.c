@@ -272,9 +272,12 @@ static espl_status create_solos(espl_world *world, const espl_component *compone
     if (status != ESPL_OK || count == 0) {
         return status;
     }
+    const size_t archetypes_before = espl__array_length(world->store.archetypes);
+
     status = espl__archetype_of(&world->store, set.items, set.count, &archetype);
     status = status != ESPL_OK ? status : reserve_solos(world, archetype, count);
     if (status != ESPL_OK) {
+        espl__archetypes_forget(&world->store, archetypes_before);
         return status;
     }
 
@@ -343,6 +346,7 @@ static espl_status prepay_side(espl_world *world, uint32_t slot)
 // reserves may be there; a second call continues from them.
 static espl_status reserve_all(espl_world *world, const espl_reserve_def *def)
 {
+    const size_t archetypes_before = espl__array_length(world->store.archetypes);
     const bool has_side = !espl_entity_is_null(def->side_of);
     component_set set;
     uint32_t slot = 0;
@@ -370,9 +374,13 @@ static espl_status reserve_all(espl_world *world, const espl_reserve_def *def)
     if (status == ESPL_OK && def->writes != 0) {
         status = espl__writes_reserve(world, def->writes);
     }
-    return status != ESPL_OK || def->parallel_rows == 0
-               ? status
-               : espl__partition_reserve(world, def->parallel_rows);
+    if (status == ESPL_OK && def->parallel_rows != 0) {
+        status = espl__partition_reserve(world, def->parallel_rows);
+    }
+    if (status != ESPL_OK) {
+        espl__archetypes_forget(&world->store, archetypes_before);
+    }
+    return status;
 }
 
 // Log why a reserve is refused. Name side_of where the status is about it, and the components
@@ -510,10 +518,10 @@ espl_status espl_set_component(espl_world *world, espl_entity entity, espl_compo
     // A write increments the version of its column, which jobs cannot do side by side.
     status = status == ESPL_OK && espl__is_parallel(world) ? ESPL_ERR_BUSY : status;
     if (status == ESPL_OK) {
-        status = ESPL__TAPED_IF(espl__is_taped(world), world,
-                                set_value(world, entity, component, data, size),
-                                .op = ESPL_TAPE_SET, .entity = entity, .component = component,
-                                .value = data, .size = size);
+        status =
+            ESPL__TAPED_IF(espl__is_taped(world), world,
+                           set_value(world, entity, component, data, size), .op = ESPL_TAPE_SET,
+                           .entity = entity, .component = component, .value = data, .size = size);
     }
     return status >= 0 ? status
                        : refuse_component(world, "espl_set_component", entity,

@@ -25,11 +25,15 @@ espl_status espl__apply_lane(espl_world *world, espl__lane_view lane)
     if (status != ESPL_OK) {
         return status;
     }
+    // A refused call changes nothing, so that it settles no tree either.
+    if (result < 0) {
+        return result;
+    }
     // Read before the roots are settled, because that may be a playback.
     const bool is_overflowed = world->playback.overflowed != 0;
 
-    espl__settle(world);
-    return result >= 0 && is_overflowed ? ESPL_OVERFLOW : result;
+    (void)espl__settle(world);
+    return is_overflowed ? ESPL_OVERFLOW : result;
 }
 
 espl_status espl__apply_one(espl_world *world, const espl__command *command)
@@ -56,7 +60,7 @@ espl_status espl__apply_strictly(espl_world *world, espl__lane_view lane, size_t
         ESPL_CHECK(first == UINT32_MAX || *refused < lane.count);
         return status;
     }
-    espl__settle(world);
+    (void)espl__settle(world);
     if (report.overflowed != 0) {
         return ESPL_OVERFLOW;
     }
@@ -68,10 +72,10 @@ espl_status espl__apply_strictly(espl_world *world, espl__lane_view lane, size_t
 // Give the roots of a tree their roles, and trees of their own to all but one. A playback without
 // commands does it, because that already reserves rows and moves them.
 // @return false: there is no memory, and nothing has changed.
-static bool place_roots(espl_world *world, uint32_t tree)
+static bool place_roots(espl_world *world, uint32_t tree, bool lays_out)
 {
     const espl__play_request request = {
-        .tag = ESPL__NO_TAG, .settles_roots = true, .root_tree = tree};
+        .tag = ESPL__NO_TAG, .settles_roots = true, .lays_out = lays_out, .root_tree = tree};
 
     return espl__playback_run(&world->playback, &request, NULL) == ESPL_OK;
 }
@@ -91,11 +95,17 @@ static bool is_settled(const espl_world *world, const espl__tree *t)
     return espl__archetype_has(&world->store, espl__entity_archetype(&world->store, entity), role);
 }
 
-// Postcondition of true: each root of the tree is the root of a tree of its own. The header of the
-// tree is free if no root stayed in it.
-bool espl__settle_roots(espl_world *world, uint32_t tree)
+// A tree whose roots are settled is laid out by itself; elsewhere the playback that settles them lays
+// them out, so that both are done or neither.
+bool espl__settle_in_order(espl_world *world, uint32_t tree)
 {
-    return is_settled(world, &world->forest.trees[tree]) || place_roots(world, tree);
+    const espl__tree *const t = &world->forest.trees[tree];
+
+    if (!is_settled(world, t)) {
+        return place_roots(world, tree, true);
+    }
+    return (t->flags & ESPL__TREE_IN_ORDER) != 0 ||
+           espl__tree_compact(&world->forest, tree, espl__entities_record_slots, &world->store);
 }
 
 // Lay out a tree whose layout debt is due, if the budget of the call allows. The first tree is laid
@@ -121,33 +131,44 @@ static bool pay_debt(espl_world *world, uint32_t tree, size_t *budget)
 // Walk the list of unsettled trees in the order of their numbers, because the order in which trees
 // entered it depends on workers. A tree leaves the list once it is settled; where memory or the
 // budget runs out it stays for the next call.
-static void settle_trees(espl_world *world)
+// @return whether a tree has changed.
+static bool settle_trees(espl_world *world)
 {
     espl__forest *const forest = &world->forest;
     size_t budget = world->layout_budget;
+    bool has_changed = false;
 
     espl__sort_unsettled(forest);
     for (uint32_t tree = forest->unsettled, next = tree; tree != ESPL__NO_TREE; tree = next) {
         next = forest->trees[tree].next;
-        const bool is_settled_now = espl__settle_roots(world, tree);
+        const bool was_settled = is_settled(world, &forest->trees[tree]);
 
+        if (!was_settled && !place_roots(world, tree, false)) {
+            continue;
+        }
+        has_changed = has_changed || !was_settled;
         // The flags are read again, because the header may be free by now.
-        if (is_settled_now && (forest->trees[tree].flags & ESPL__TREE_UNSETTLED) != 0 &&
+        if ((forest->trees[tree].flags & ESPL__TREE_UNSETTLED) != 0 &&
             pay_debt(world, tree, &budget)) {
             espl__tree_unmark_unsettled(forest, tree);
+            has_changed = true;
         }
     }
+    return has_changed;
 }
 
-void espl__settle(espl_world *world)
+bool espl__settle(espl_world *world)
 {
     espl__forest *const forest = &world->forest;
+    bool has_changed = false;
 
     ESPL_CHECK(!world->is_playing && !espl__is_parallel(world));
     if (forest->unsettled != ESPL__NO_TREE) {
-        settle_trees(world);
+        has_changed = settle_trees(world);
     }
     if (espl__forest_wants_compaction(forest)) {
-        (void)espl__forest_compact(forest, false, espl__entities_record_slots, &world->store);
+        has_changed |=
+            espl__forest_compact(forest, false, espl__entities_record_slots, &world->store);
     }
+    return has_changed;
 }

@@ -14,26 +14,16 @@ static bool is_laid_out(const espl__forest *forest, uint32_t slot)
     return (espl__tree_of(forest, slot)->flags & ESPL__TREE_IN_ORDER) != 0;
 }
 
-// Lay out the tree of an entity. Roots that share a tree are divided first; no other tree is
-// touched, because the call changes nothing where it is refused.
-static espl_status lay_out_tree(espl_world *world, espl_entity entity)
+// Lay out the tree of an entity. Roots that share a tree are divided; no other tree is touched,
+// because the call changes nothing where it is refused.
+static espl_status lay_out_tree(espl_world *world, uint32_t tree)
 {
-    espl__forest *const forest = &world->forest;
     const espl_status busy = espl__check_structural(world);
 
     if (busy != ESPL_OK) {
         return busy;
     }
-    if (!espl__settle_roots(world, forest->tree[world->store.records[entity.index].slot])) {
-        return ESPL_ERR_NO_MEMORY;
-    }
-    const uint32_t slot = world->store.records[entity.index].slot;
-
-    return is_laid_out(forest, slot) ||
-                   espl__tree_compact(forest, forest->tree[slot], espl__entities_record_slots,
-                                      &world->store)
-               ? ESPL_OK
-               : ESPL_ERR_NO_MEMORY;
+    return espl__settle_in_order(world, tree) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
 
 static espl_status view(espl_world *world, espl_entity entity, espl_view *out, size_t size)
@@ -47,9 +37,10 @@ static espl_status view(espl_world *world, espl_entity entity, espl_view *out, s
 
     if (status == ESPL_OK && !is_laid_out(&world->forest, slot)) {
         ESPL__CHANGE_OR_RETURN(world, "espl_view_hierarchy")
-        status =
-            ESPL__TAPED(world, lay_out_tree(world, entity), .op = ESPL_TAPE_VIEW, .entity = entity);
+        status = ESPL__TAPED(world, lay_out_tree(world, world->forest.tree[slot]),
+                             .op = ESPL_TAPE_VIEW, .entity = entity);
         slot = world->store.records[entity.index].slot;
+        ESPL_CHECK(status != ESPL_OK || is_laid_out(&world->forest, slot));
     }
     if (status != ESPL_OK) {
         return status;

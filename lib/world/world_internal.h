@@ -345,12 +345,12 @@ espl_transform espl__read_local(const espl_world *world, uint32_t slot);
 
 /// Settle the trees in the forest's list: divide those with several roots, give roots their roles,
 /// and lay out trees whose debt is due, within the budget (structure.c). Structural. A tree for
-/// which there is no memory stays in the list.
-void espl__settle(espl_world *world);
-/// Give the roots of one tree their roles, and trees of their own where several share it. The
-/// header of the tree is free if no root stayed in it.
+/// which there is no memory stays in the list. @return whether a tree has changed.
+bool espl__settle(espl_world *world);
+/// Give the roots of one tree their roles, and trees of their own where several share it. Each is
+/// laid out then. The header of the tree is free if no root stayed in it.
 /// @return false: there is no memory, and nothing has changed.
-bool espl__settle_roots(espl_world *world, uint32_t tree);
+bool espl__settle_in_order(espl_world *world, uint32_t tree);
 
 /// Free scratch memory (batch.c). Does nothing where there is none.
 void espl__scratch_free(espl_world *world, espl__scratch *scratch);

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: MIT
+// Refused means nothing changed: both hashes, the statistics and the version are the same before and
+// after each refused call, in worlds whose hierarchies owe a layout, in which an iteration is open, and
+// in which nothing can be allocated. Each exported function has a row, or is in the list of those that
+// change no world; tests/symbols.sh finds a function that is in neither.
+#include "tests/world/refusals.h"
+
+// --- Rows: writes ---
+
+static espl_status write_one(int way)
+{
+    return way < BAD        ? espl_write_one(w, bad[way].entity, ESPL_WRITE_LOCAL_POSITION, one)
+           : way == BAD     ? espl_write_one(w, node[3], ESPL_WRITE_KIND_COUNT, one)
+           : way == BAD + 1 ? espl_write_one(w, node[3], ESPL_WRITE_LOCAL_POSITION, nan3)
+           : way == BAD + 2 ? espl_write_one(w, node[3], ESPL_WRITE_LOCAL_ROTATION, nan3)
+           : way == BAD + 3 ? espl_write_one(w, node[3], ESPL_WRITE_WORLD_TRANSFORM, NULL)
+                            : END;
+}
+
+// Refused as a whole, or each entry by itself.
+static espl_status of_all(espl_status status)
+{
+    ck_assert(status == ESPL_PARTLY || status < 0);
+    return status == ESPL_PARTLY ? ESPL_ERR_ARGUMENT : status;
+}
+
+static espl_status write_batch(int way)
+{
+    espl_write writes[BAD];
+    espl_write_report report;
+
+    for (size_t i = 0; i < BAD; ++i) {
+        writes[i] = (espl_write){.entity = bad[i].entity, .kind = ESPL_WRITE_LOCAL_POSITION};
+    }
+    if (way == 0) {
+        return of_all(espl_write_batch(w, writes, BAD, &report));
+    }
+    return way == 1   ? espl_write_batch(w, NULL, 1, NULL)
+           : way == 2 ? espl_write_batch(w, writes, SIZE_MAX, NULL)
+                      : END;
+}
+
+static espl_status write_strided(int way)
+{
+    static const float two[2][3] = {{1, 2, 3}, {4, 5, 6}};
+    const espl_entity some[2] = {m.dead, m.foreign};
+    const espl_write_kind kind = ESPL_WRITE_LOCAL_POSITION;
+
+    if (way == 0) {
+        return of_all(espl_write_strided(w, kind, some, sizeof *some, two, sizeof *two, 2, NULL));
+    }
+    return way == 1   ? espl_write_strided(w, kind, some, sizeof *some, NULL, sizeof *two, 2, NULL)
+           : way == 2 ? espl_write_strided(w, ESPL_WRITE_KIND_COUNT, some, sizeof *some, two,
+                                           sizeof *two, 2, NULL)
+           : way == 3 ? espl_write_strided(w, kind, some, 3, two, sizeof *two, 2, NULL)
+                      : END;
+}
+
+static espl_status look_at(int way)
+{
+    return way < BAD        ? espl_look_at(w, bad[way].entity, one, NULL, ESPL_AXIS_FORWARD)
+           : way == BAD     ? espl_look_at(w, node[3], nan3, NULL, ESPL_AXIS_FORWARD)
+           : way == BAD + 1 ? espl_look_at(w, node[3], one, NULL, (espl_axis)77)
+                            : END;
+}
+
+static espl_status rotate_about(int way)
+{
+    return way < BAD        ? espl_rotate_about(w, bad[way].entity, one, one)
+           : way == BAD     ? espl_rotate_about(w, node[3], nan3, one)
+           : way == BAD + 1 ? espl_rotate_about(w, node[3], one, nan3)
+                            : END;
+}
+
+static espl_status set_inherit(int way)
+{
+    return way < BAD    ? espl_set_inherit(w, bad[way].entity, 0)
+           : way == BAD ? espl_set_inherit(w, node[3], UINT32_MAX)
+                        : END;
+}
+
+static void write_badly(espl_writer *writer, const espl_query *rows, void *context)
+{
+    const int way = *(const int *)context;
+    espl_status status = ESPL_OK;
+
+    (void)rows;
+    switch (way / BAD) {
+    case 0:
+        status = espl_writer_write(writer, bad[way].entity, ESPL_WRITE_LOCAL_POSITION, one, NULL);
+        break;
+    case 1:
+        status =
+            espl_writer_look_at(writer, bad[way % BAD].entity, one, NULL, ESPL_AXIS_FORWARD, NULL);
+        break;
+    case 2:
+        status = espl_writer_rotate_about(writer, bad[way % BAD].entity, one, one, NULL);
+        break;
+    default:
+        status = espl_writer_set_inherit(writer, bad[way % BAD].entity, 0, NULL);
+        break;
+    }
+    ck_assert_int_lt(status, 0);
+}
+
+// A parallel write whose function writes nothing but what is refused, and names no column.
+static espl_status by_writer(int way)
+{
+    const espl_component root = ESPL_ROOT;
+    const espl_query_def query = {.all = &root, .all_count = 1};
+    const espl_parallel_def def = {.query = &query, .function = write_badly, .context = &way};
+
+    if (way >= 4 * BAD) {
+        return END;
+    }
+    return of_all(espl_write_parallel(w, &def, NULL));
+}
+
+static espl_status write_parallel(int way)
+{
+    const espl_component none = 900;
+    const espl_parallel_def defs[] = {
+        {.function = NULL},
+        {.function = write_badly, .flags = 64},
+        {.function = write_badly, .columns = &none, .column_count = 1},
+        {.function = write_badly, .column_count = 1},
+        {.function = write_badly, .query = &strange}};
+
+    return way < 5 ? espl_write_parallel(w, &defs[way], NULL) : END;
+}
+
+// --- Rows: iterations, memory, tapes ---
+
+static espl_status query_begin(int way)
+{
+    espl_query query;
+
+    return way == 0   ? espl_query_begin(w, &strange, &query)
+           : way == 1 ? espl_query_begin(w, NULL, NULL)
+                      : END;
+}
+
+static espl_status query_begin_read(int way)
+{
+    espl_query query;
+
+    return way == 0   ? espl_query_begin_read(w, &strange, &query)
+           : way == 1 ? espl_query_begin_read(w, NULL, NULL)
+                      : END;
+}
+
+// A query that has ended.
+static espl_status query_over(int way)
+{
+    espl_query query;
+
+    ck_ok(espl_query_begin(w, NULL, &query));
+    espl_query_end(&query);
+    return way == 0   ? SILENT(espl_query_next(&query))
+           : way == 1 ? SILENT(espl_query_end(&query))
+           : way == 2 ? SILENT(espl_query_write(&query, m.number, 4))
+                      : END;
+}
+
+static espl_status subtree(int way)
+{
+    espl_subtree below;
+
+    return way < BAD        ? espl_subtree_begin(w, bad[way].entity, &below)
+           : way == BAD     ? SILENT(espl_subtree_next(NULL))
+           : way == BAD + 1 ? SILENT(espl_subtree_end(NULL))
+                            : END;
+}
+
+static espl_status view(int way)
+{
+    espl_view out;
+
+    return way < BAD    ? espl_view_hierarchy(w, bad[way].entity, &out)
+           : way == BAD ? espl_view_hierarchy(w, node[0], NULL)
+                        : END;
+}
+
+// Structural calls without arguments: refused in a world in use.
+static espl_status in_use(int way)
+{
+    espl_query open;
+    espl_status status = END;
+
+    ck_ok(espl_query_begin(w, NULL, &open));
+    switch (way) {
+    case 0:
+        status = espl_compact(w);
+        break;
+    case 1:
+        status = espl_world_clear(w);
+        break;
+    case 2:
+        status = espl_sync(w, NULL);
+        break;
+    case 3:
+        status = espl_tape_frame(w);
+        break;
+    default:
+        break;
+    }
+    espl_query_end(&open);
+    return status;
+}
+
+// --- Rows: command buffers ---
+
+static espl_status play(int way)
+{
+    espl_command_buffer *const alien = way == 2 ? test_commands(m.elsewhere.world, 1) : NULL;
+    const espl_status status = way == 0   ? espl_play(w, played, NULL)
+                               : way == 1 ? espl_play(w, NULL, NULL)
+                               : way == 2 ? espl_play(w, alien, NULL)
+                                          : END;
+
+    espl_command_buffer_destroy(alien);
+    return status;
+}
+
+static espl_status command_buffers(int way)
+{
+    espl_command_buffer *out = NULL;
+
+    switch (way) {
+    case 0:
+        return espl_command_buffer_create(w, 0, &out);
+    case 1:
+        return espl_command_buffer_create(w, 900, &out);
+    case 2:
+        return espl_command_buffer_submit(played);
+    case 3:
+        return SILENT(espl_command_buffer_reset(NULL));
+    case 4:
+        return SILENT(espl_command_buffer_destroy(NULL));
+    default:
+        return END;
+    }
+}
+
+// What is wrong whatever the world is at playback.
+static espl_status record(int way)
+{
+    const espl_entity none = espl_entity_null();
+    espl_recorder *const r = recorder;
+    const espl_instance_def instance = {.source = none};
+    const espl_component_value wrong = {m.number, 3, one};
+    const espl_creation_def creation = {.values = &wrong, .value_count = 1};
+
+    switch (way) {
+    case 0:
+        return espl_record_attach(r, 0, none, node[0], NULL);
+    case 1:
+        return espl_record_change_components(r, 0, node[3], wrong_change(0));
+    case 2:
+        return espl_record_create(r, 0, &creation, 1, NULL);
+    case 3:
+        return espl_record_custom(r, 0, 900, NULL, 0, 0);
+    case 4:
+        return espl_record_destroy(r, 0, none, ESPL_EXTENT_OWNED);
+    case 5:
+        return espl_record_detach(r, 0, none, ESPL_KEEP_WORLD);
+    case 6:
+        return espl_record_disable(r, 0, none, ESPL_EXTENT_OWNED);
+    case 7:
+        return espl_record_enable(r, 0, none, ESPL_EXTENT_OWNED);
+    case 8:
+        return espl_record_instantiate(r, 0, &instance, 1, NULL);
+    case 9:
+        return espl_record_set_component(r, 0, none, m.number, one, 4);
+    case 10:
+        return espl_record_set_inherit(r, 0, none, 0);
+    case 11:
+        return espl_record_set_sibling(r, 0, none, node[3]);
+    case 12:
+        return espl_record_write(r, 0, none, ESPL_WRITE_LOCAL_POSITION, one);
+    case 13:
+        return espl_record_write(r, 0, node[3], ESPL_WRITE_LOCAL_POSITION, nan3);
+    default:
+        return END;
+    }
+}
+
+typedef struct row {
+    const char *name; // of the exported function
+    espl_status (*refuse)(int way);
+} row;
+
+static const row rows[] = {
+    {"espl_attach_many_sized", attach_many},
+    {"espl_attach_sized", attach},
+    {"espl_change_components", change_components},
+    {"espl_change_components_array", change_array},
+    {"espl_change_components_query_sized", change_query},
+    {"espl_command_buffer_create", command_buffers},
+    {"espl_command_buffer_destroy", command_buffers},
+    {"espl_command_buffer_reset", command_buffers},
+    {"espl_command_buffer_submit", command_buffers},
+    {"espl_compact", in_use},
+    {"espl_component_register_sized", register_component},
+    {"espl_create", create},
+    {"espl_create_at_sized", create_at},
+    {"espl_destroy", destroy},
+    {"espl_destroy_many", destroy_many},
+    {"espl_detach", detach},
+    {"espl_disable", disable},
+    {"espl_enable", enable},
+    {"espl_instantiate", instantiate},
+    {"espl_instantiate_at_sized", instantiate_at},
+    {"espl_look_at", look_at},
+    {"espl_play_sized", play},
+    {"espl_query_begin_read_sized", query_begin_read},
+    {"espl_query_begin_sized", query_begin},
+    {"espl_query_end", query_over},
+    {"espl_query_next", query_over},
+    {"espl_query_write", query_over},
+    {"espl_record_attach_sized", record},
+    {"espl_record_change_components", record},
+    {"espl_record_create_sized", record},
+    {"espl_record_custom", record},
+    {"espl_record_destroy", record},
+    {"espl_record_detach", record},
+    {"espl_record_disable", record},
+    {"espl_record_enable", record},
+    {"espl_record_instantiate_sized", record},
+    {"espl_record_set_component", record},
+    {"espl_record_set_inherit", record},
+    {"espl_record_set_sibling", record},
+    {"espl_record_write", record},
+    {"espl_register_command_sized", register_command},
+    {"espl_reserve_sized", reserve},
+    {"espl_rotate_about", rotate_about},
+    {"espl_set_component", set_component},
+    {"espl_set_inherit", set_inherit},
+    {"espl_set_name", set_name},
+    {"espl_set_sibling", set_sibling},
+    {"espl_subtree_begin", subtree},
+    {"espl_subtree_end", subtree},
+    {"espl_subtree_next", subtree},
+    {"espl_sync_sized", in_use},
+    {"espl_tape_frame", in_use},
+    {"espl_unregister_command", unregister_command},
+    {"espl_view_hierarchy_sized", view},
+    {"espl_world_clear", in_use},
+    {"espl_write_batch_sized", write_batch},
+    {"espl_write_one", write_one},
+    {"espl_write_parallel_sized", write_parallel},
+    {"espl_write_strided_sized", write_strided},
+    {"espl_writer_look_at", by_writer},
+    {"espl_writer_rotate_about", by_writer},
+    {"espl_writer_set_inherit", by_writer},
+    {"espl_writer_write", by_writer},
+};
+
+enum { ROWS = sizeof rows / sizeof *rows };
+
+// --- The comparison ---
+
+typedef struct shape {
+    uint64_t logical, physical, version;
+    size_t recorded;
+    espl_world_stats stats;
+} shape;
+
+static shape look(void)
+{
+    shape s = {.logical = test_logical_hash(w),
+               .physical = test_physical_hash(w),
+               .version = espl_get_version(w),
+               .recorded = espl_command_buffer_count(m.commands)};
+
+    espl_stats(w, &s.stats);
+    return s;
+}
+
+// @return how many ways there are.
+static int refuse_all(const row *r, const char *where)
+{
+    const shape before = look();
+    int way = 0;
+
+    for (espl_status status = ESPL_OK; (status = r->refuse(way)) != END; ++way) {
+        const shape after = look();
+
+        ck_assert_msg(status < 0, "%s, way %d, %s: %d", r->name, way, where, status);
+        ck_assert_msg(before.logical == after.logical && before.physical == after.physical &&
+                          before.version == after.version && before.recorded == after.recorded &&
+                          test_same_stats(&before.stats, &after.stats),
+                      "%s, way %d, %s: %s, and the world has changed", r->name, way, where,
+                      espl_status_name(status));
+        test_world_is_valid(w);
+    }
+    return way;
+}
+
+FIXTURE(set_up, tear_down);
+
+TEST_LOOP(a_refused_call_changes_nothing_in_a_world_that_owes_a_layout, 0, ROWS)
+{
+    ck_assert_int_gt(refuse_all(&rows[_i], "nothing else"), 0);
+}
+
+TEST_LOOP(a_refused_call_changes_nothing_while_a_query_is_open, 0, ROWS)
+{
+    espl_query open;
+
+    ck_ok(espl_query_begin(w, NULL, &open));
+    ck_assert_int_gt(refuse_all(&rows[_i], "a query is open"), 0);
+    espl_query_end(&open);
+}
+
+// What a call would do to be refused, it does without memory. Where it lacks memory before it finds
+// what is wrong, it is refused all the same.
+TEST_LOOP(a_refused_call_changes_nothing_where_nothing_can_be_allocated, 0, ROWS)
+{
+    test_free_scratch(w);
+    test_heap_arm(&m.test.heap, 1, true);
+    if (rows[_i].refuse != play) { // it makes a command buffer
+        ck_assert_int_gt(refuse_all(&rows[_i], "nothing can be allocated"), 0);
+    }
+    test_heap_arm(&m.test.heap, 0, false);
+}
