@@ -279,9 +279,10 @@ static inline void espl_transform_matrix_4x4_inverse(float columns[16],
 ESPL_API espl_status espl_transform_from_matrix_4x4(espl_transform *out, const float columns[16],
                                                     float *residual);
 
-/// Make a transform of glTF's translation, rotation (x, y, z, w) and scale per axis. Three equal
-/// scales become the scale; others become the stretch, with a scale of 1, and are then not inherited
-/// as shape, which glTF would do. The user data is 0.
+/// Make a transform of glTF's translation, rotation (x, y, z, w) and scale per axis. Scales that are
+/// equal to 1e-6 of the largest, as lengths of columns are in espl_transform_from_matrix_4x4(), become
+/// the scale; others become the stretch, with a scale of 1, and are then not inherited as shape, which
+/// glTF would do. The user data is 0.
 /// @return ESPL_OK; ESPL_ERR_NOT_FINITE; ESPL_ERR_ARGUMENT (NULL). Refused, out is unchanged.
 ESPL_API espl_status espl_transform_from_trs(espl_transform *out, const float translation[3],
                                              const float rotation[4], const float scale[3]);

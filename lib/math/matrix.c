@@ -92,6 +92,27 @@ void espl_transform_matrix(float *out, const espl_transform *transform, espl_mat
 
 // --- From a matrix ---
 
+// Round three factors to floats. Factors that differ by at most 1e-6 of the largest become equal,
+// because such a difference comes from the rounding of a matrix or of a file. Equal factors are kept
+// bit for bit.
+static void round_factors(float rounded[ESPL__LEAST 3], const double factors[ESPL__LEAST 3])
+{
+    double least = factors[0], most = factors[0];
+    bool is_ordered = true; // false: one is no number
+
+    for (int i = 0; i < 3; ++i) {
+        least = factors[i] < least ? factors[i] : least;
+        most = factors[i] > most ? factors[i] : most;
+        is_ordered &= factors[i] >= least && factors[i] <= most;
+    }
+    const double largest = most > -least ? most : -least;
+    const bool is_uniform = is_ordered && most - least <= 1e-6 * largest;
+
+    for (int i = 0; i < 3; ++i) {
+        rounded[i] = (float)(is_uniform ? (most + least) / 2 : factors[i]);
+    }
+}
+
 // Set scale and stretch. Three equal factors become the scale, other factors the stretch. The sign,
 // 1 or -1, becomes part of the scale.
 static void set_factors(espl_transform *transform, const float factors[ESPL__LEAST 3], float sign)
@@ -154,24 +175,6 @@ static matrix_axes axes_of(const float columns[ESPL__LEAST 16], float factor)
         }
     }
     return s;
-}
-
-// Round the lengths to floats. Lengths that differ by at most 1e-6 of the largest become equal,
-// because such a difference comes from the rounding of the matrix.
-static void round_lengths(float factors[ESPL__LEAST 3], const matrix_axes *s)
-{
-    const double largest = s->length[s->longest];
-    double smallest = largest;
-
-    for (int i = 0; i < 3; ++i) {
-        smallest = s->length[i] < smallest ? s->length[i] : smallest;
-    }
-    ESPL_CHECK(smallest <= largest);
-    const bool is_uniform = largest - smallest <= 1e-6 * largest;
-
-    for (int i = 0; i < 3; ++i) {
-        factors[i] = (float)(is_uniform ? (largest + smallest) / 2 : s->length[i]);
-    }
 }
 
 // Compute the rotation of the columns. The longest column gives the first axis, and the longer one
@@ -240,7 +243,7 @@ espl_status espl_transform_from_matrix_4x4(espl_transform *out, const float colu
 
     // The residual is that of the matrix times `factor`, because the factors of the matrix itself
     // may overflow.
-    round_lengths(factors, &s);
+    round_factors(factors, s.length);
     set_factors(&found, factors, s.sign);
     rotation_of(found.rotation, &s);
     const float off = residual_of(&found, columns, factor, s.length[s.longest]);
@@ -272,9 +275,12 @@ espl_status espl_transform_from_trs(espl_transform *out, const float translation
         return ESPL_ERR_ARGUMENT;
     }
     espl_transform made = {.position = {translation[0], translation[1], translation[2]}};
+    const double axes[3] = {(double)scale[0], (double)scale[1], (double)scale[2]};
+    float factors[3];
 
     memcpy(made.rotation, rotation, sizeof made.rotation);
-    set_factors(&made, scale, 1);
+    round_factors(factors, axes);
+    set_factors(&made, factors, 1);
     const espl_status status = espl_transform_normalize(&made);
     if (status != ESPL_OK) {
         return status;

@@ -568,6 +568,36 @@ TEST(three_equal_scales_are_the_scale_and_others_the_stretch)
     ck_assert_mem_eq(&made, &as_stretch, sizeof made);
 }
 
+// A scale of about 100 that is uneven by some steps of a float: by the parts and by the matrix alike it
+// is a scale up to a millionth, and a stretch past that.
+TEST(scales_and_columns_are_equal_up_to_one_tolerance)
+{
+    const float at[3] = {1, 2, 3}, rotation[4] = {0, 0, 0, 1};
+
+    for (int i = 0; i < 3 * 2 * 40; ++i) {
+        const int axis = i % 3, sign = i % 2 == 0 ? 1 : -1, steps = i / 6;
+        const double more = ldexp(steps, -17); // of 100: a step is 2^-17
+        float scale[3] = {100, 100, 100},
+              columns[16] = {[0] = 100, [5] = 100, [10] = 100, [15] = 1};
+        espl_transform by_parts, by_matrix;
+
+        scale[axis] = columns[5 * axis] = (float)(100 + sign * more);
+        const bool is_even = more <= 1e-6 * fmax(100, 100 + sign * more);
+        ck_ok(espl_transform_from_trs(&by_parts, at, rotation, scale));
+        ck_ok(espl_transform_from_matrix_4x4(&by_matrix, columns, NULL));
+        ck_assert(has_plain_stretch(&by_parts) == is_even);
+        ck_assert_mem_eq(by_parts.stretch, by_matrix.stretch, sizeof by_parts.stretch);
+        ck_assert(by_parts.scale == by_matrix.scale);
+        ck_assert(!is_even || fabsf(by_parts.scale - 100) <= 0.00005f);
+        for (int k = 0; k < 3; ++k) {
+            scale[k] *= -1;
+        }
+        ck_ok(espl_transform_from_trs(&by_parts, at, rotation, scale));
+        ck_assert(has_plain_stretch(&by_parts) == is_even);
+        ck_assert(by_parts.scale == (is_even ? -by_matrix.scale : 1));
+    }
+}
+
 TEST(parts_are_those_of_the_placement)
 {
     uint64_t random = 28;
