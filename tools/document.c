@@ -189,6 +189,7 @@ void document_scene_facts(tool_document *document, const tool_scene *scene)
         document_count(document, "animations", scene->animation_count);
     }
     document_count(document, "channels_not_played", scene->unplayed);
+    document_count(document, "parts_missing", scene->missing);
     if (scene->notes != NULL) {
         document_text(document, "notes", scene->notes);
     }

@@ -34,7 +34,7 @@ static const char help[] =
     "  replay play tapes that worlds recorded, and compare each answer and frame with them\n"
     "\n"
     "A SCENE is glTF, any file that Assimp reads (BVH, COLLADA, FBX, IFC, OBJ, ...) or a model\n"
-    "in MuJoCo's MJCF.\n"
+    "in MuJoCo's MJCF, or a robot or world in URDF or SDF.\n"
     "\n"
     "  -n, --copies N       copies of each scene (100)\n"
     "  -f, --frames N       frames to play (60), or moments to check (100; MJCF: 500 steps)\n"

@@ -194,5 +194,10 @@ bool tally_judge(const tool_tally *tally, const tool_scene *scene, double within
                   scene->notes != NULL ? scene->notes : "");
         return false;
     }
+    if (is_strict && scene->missing > 0) {
+        fault_say(fault, "%zu parts of the file are missing; %s", scene->missing,
+                  scene->notes != NULL ? scene->notes : "");
+        return false;
+    }
     return true;
 }

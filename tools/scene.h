@@ -43,6 +43,7 @@ typedef struct tool_scene {
     size_t animation_count; // in the file
     char *animation;        // the one that plays, or NULL
     size_t unplayed;        // channels of it that move nodes and are not played
+    size_t missing;         // includes, macros and joints that the file has and the scene lacks
     char *notes;            // lines about what is not read, or NULL
     int up_axis;            // 1: y, 2: z
     uint32_t depth;         // of the deepest node

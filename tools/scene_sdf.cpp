@@ -442,6 +442,7 @@ bool builder::take(tool_scene *out, tool_fault *fault) const
     }
     const robot_def def = {bodies.data(),  bodies.size(), joints_.data(),
                            joints_.size(), axes_.data(),  axes_.size()};
+    out->missing += loop_count_;
     return robot_take(out, &def, fault) &&
            (loop_count_ == 0 ||
             scene_note(out, fault, "%zu joints close loops of links and are not played",
@@ -460,6 +461,28 @@ const sdf::Error &choose(const sdf::Errors &errors)
     return errors.front();
 }
 
+/// Note each include that is not found, if nothing else is wrong and something is left.
+bool note_missing(tool_scene *out, const sdf::Root &root, const sdf::Errors &errors,
+                  tool_fault *fault)
+{
+    const bool has_models = root.Model() != nullptr ||
+                            (root.WorldCount() > 0 && root.WorldByIndex(0)->ModelCount() > 0);
+
+    for (const sdf::Error &error : errors) {
+        if (!has_models || error.Code() != sdf::ErrorCode::URI_LOOKUP) {
+            fault_say(fault, "libsdformat: %s", choose(errors).Message().c_str());
+            return false;
+        }
+    }
+    for (const sdf::Error &error : errors) {
+        if (!scene_note(out, fault, "an include is not found: %s", error.Message().c_str())) {
+            return false;
+        }
+        ++out->missing;
+    }
+    return true;
+}
+
 bool read_file(tool_scene *out, const char *path, tool_fault *fault)
 {
     sdf::ParserConfig config;
@@ -468,9 +491,7 @@ bool read_file(tool_scene *out, const char *path, tool_fault *fault)
     silence();
     config.SetFindCallback(finder(path));
     const sdf::Errors errors = root.Load(path, config);
-    if (!errors.empty()) {
-        const sdf::Error &error = choose(errors);
-        fault_say(fault, "libsdformat: %s", error.Message().c_str());
+    if (!note_missing(out, root, errors, fault)) {
         return false;
     }
     const sdf_scopes scopes(root);

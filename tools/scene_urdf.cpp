@@ -14,6 +14,7 @@ extern "C" {
 #include <fstream>
 #include <locale>
 #include <map>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -57,28 +58,46 @@ struct maker {
     std::map<std::string, size_t> axis_of_joint; // the first one
 };
 
-/// Find an element or attribute of xacro, or one of its expressions, without recursion.
-bool has_xacro(const TiXmlElement *root)
+/// Visit the elements below and including one, without recursion.
+template <class T> void visit(const TiXmlElement *root, T see)
 {
     const TiXmlElement *at = root;
 
     while (at != nullptr) {
-        if (at->ValueStr().rfind("xacro:", 0) == 0) {
-            return true;
-        }
-        for (const TiXmlAttribute *a = at->FirstAttribute(); a != nullptr; a = a->Next()) {
-            if (a->ValueStr().find("${") != std::string::npos) {
-                return true;
-            }
-        }
+        see(*at);
         const TiXmlElement *next = at->FirstChildElement();
-        for (; next == nullptr && at != nullptr && at != root;) {
+        while (next == nullptr && at != root) {
             next = at->NextSiblingElement();
             at = next == nullptr ? at->Parent()->ToElement() : at;
         }
         at = next;
     }
-    return false;
+}
+
+/// What a file has of xacro, which is expanded before URDF is read.
+struct xacro_count {
+    size_t directives; // and expressions: the file is not expanded
+    size_t calls;      // of macros, which an expansion leaves where it does not know them
+};
+
+xacro_count count_xacro(const TiXmlElement *root)
+{
+    static const std::set<std::string> directives = {
+        "xacro:arg",          "xacro:attribute", "xacro:element",  "xacro:if",    "xacro:include",
+        "xacro:insert_block", "xacro:macro",     "xacro:property", "xacro:unless"};
+    xacro_count count = {0, 0};
+
+    visit(root, [&count](const TiXmlElement &element) {
+        const std::string &name = element.ValueStr();
+        const bool is_directive = directives.count(name) > 0;
+
+        count.directives += is_directive;
+        count.calls += !is_directive && name.rfind("xacro:", 0) == 0;
+        for (const TiXmlAttribute *a = element.FirstAttribute(); a != nullptr; a = a->Next()) {
+            count.directives += a->ValueStr().find("${") != std::string::npos;
+        }
+    });
+    return count;
 }
 
 /// Read three numbers of an attribute, 0 where it is missing. urdfdom has validated them.
@@ -277,11 +296,13 @@ bool read_robot(tool_scene *out, const std::string &text, tool_fault *fault)
         fault_say(fault, "line %d: %s", document.ErrorRow(), document.ErrorDesc());
         return false;
     }
-    if (has_xacro(root)) {
+    const xacro_count xacro = count_xacro(root);
+    const urdf::ModelInterfaceSharedPtr model =
+        xacro.directives == 0 ? urdf::parseURDF(text) : nullptr;
+    if (model == nullptr && xacro.directives + xacro.calls > 0) {
         fault_say(fault, "is a xacro file: expand it to URDF by the program xacro first");
         return false;
     }
-    const urdf::ModelInterfaceSharedPtr model = urdf::parseURDF(text);
     if (model == nullptr) {
         fault_say(fault, "urdfdom: %s", error.empty() ? "cannot read it" : error.c_str());
         return false;
@@ -290,7 +311,10 @@ bool read_robot(tool_scene *out, const std::string &text, tool_fault *fault)
 
     const robot_def def = {made.bodies.data(), made.bodies.size(), made.joints.data(),
                            made.joints.size(), made.axes.data(),   made.axes.size()};
-    return robot_take(out, &def, fault);
+    out->missing = xacro.calls;
+    return robot_take(out, &def, fault) &&
+           (xacro.calls == 0 ||
+            scene_note(out, fault, "%zu macros of xacro are not expanded", xacro.calls));
 }
 
 } // namespace

@@ -144,10 +144,20 @@ if is_built_with libsdformat; then
     test "$status" -eq 0 && test ! -s "$scratch/err" && grep -q '^oracle  *agreed' "$scratch/out"
     ok "copies of a world play under moving parents"
 
+    sed 's|<light .*|<include><uri>model://no_such_model</uri></include>|' "$scratch/world.sdf" >"$scratch/include.sdf"
+    agrees include.sdf '^    note: an include is not found: .*model://no_such_model' &&
+        grep -q '^include.sdf: 5 nodes' "$scratch/out"
+    ok "an include that cannot be resolved is named in a note"
+
+    run check --strict "$scratch/include.sdf"
+    test "$status" -eq 1 && test "$(wc -l <"$scratch/err")" -eq 1 &&
+        grep -q '1 parts of the file are missing; .*model://no_such_model' "$scratch/err"
+    ok "an include that cannot be resolved is a failure with --strict"
+
     printf '<sdf version="1.6"><world name="w"><include><uri>model://no_such_model</uri></include></world></sdf>' \
-        >"$scratch/include.sdf"
-    refused include.sdf 'model://no_such_model'
-    ok "an include that cannot be resolved is named"
+        >"$scratch/nothing.sdf"
+    refused nothing.sdf 'model://no_such_model'
+    ok "a world with nothing but an include that cannot be resolved is refused by the name of that"
 
     test -z "$(ls -A "$scratch/home")"
     ok "nothing is written into the home directory"

@@ -429,17 +429,35 @@ TEST(include_is_found_beside_the_file)
     scene_release(&scene);
 }
 
+TEST(include_that_is_not_found_is_named_and_the_rest_is_there)
+{
+    tool_scene scene = {0};
+    tool_fault fault = {""};
+
+    ck_assert_msg(load(&scene,
+                       SDF("<world name='w'><include><uri>model://no_such_model</uri></include>"
+                           "<model name='m'><link name='a'/></model>"
+                           "<include><uri>no_such_file.sdf</uri></include></world>"),
+                       &fault),
+                  "%s", fault.text);
+    ck_assert_uint_eq(scene.node_count, 2);
+    ck_assert_uint_eq(scene.missing, 2);
+    ck_assert(strstr(scene.notes, "model://no_such_model") != NULL);
+    ck_assert(strstr(scene.notes, "no_such_file.sdf") != NULL);
+    scene_release(&scene);
+}
+
 /// A file that is refused, and words of the reason.
 typedef struct refusal {
     const char *text, *words;
 } refusal;
 
 static const refusal refusals[] = {
-    {SDF("<world name='w'><include><uri>model://no_such_model</uri></include>"
-         "<model name='m'><link name='a'/></model></world>"),
+    {SDF("<world name='w'><include><uri>model://no_such_model</uri></include></world>"),
      "model://no_such_model"},
-    {SDF("<model name='m'><include><uri>no_such_file.sdf</uri></include><link name='a'/></model>"),
-     "no_such_file.sdf"},
+    {SDF("<model name='m'><include><uri>model://no_such_part</uri></include><link name='a'>"
+         "<pose relative_to='no_such_part'/></link></model>"),
+     "model://no_such_part"},
     {SDF("<model name='m'><link name='a'><pose relative_to='nobody'/></link></model>"), "nobody"},
     {SDF("<model name='m'><link name='a'/><frame name='f' attached_to='nobody'/></model>"),
      "nobody"},

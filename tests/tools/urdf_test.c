@@ -152,7 +152,7 @@ static const refusal refusals[] = {
      "<link name='a'/></robot>",
      "is a xacro file"},
     {"<robot name='r'><link name='${prefix}a'/></robot>", "is a xacro file"},
-    {"<robot name='r'><link name='a'><xacro:box/></link></robot>", "is a xacro file"},
+    {"<robot name='r'><xacro:arm name='a'/></robot>", "is a xacro file"},
     {"<robot name='r'></robot>", "urdfdom: "},
     {"<robot><link name='a'/></robot>", "urdfdom: "},
     {"<robot name='r'><link name='a'/><link name='b'/></robot>", "urdfdom: "},
@@ -184,6 +184,22 @@ TEST_LOOP(broken_file_is_refused_with_the_reason, 0, sizeof refusals / sizeof *r
 
     ck_assert(!load(&scene, refusals[_i].text, &fault));
     ck_assert_msg(strstr(fault.text, refusals[_i].words) != NULL, "%s", fault.text);
+}
+
+TEST(macro_that_an_expansion_left_over_is_a_note)
+{
+    tool_scene scene = {0};
+    tool_fault fault = {""};
+
+    ck_assert_msg(load(&scene,
+                       "<!-- ${comment} --><robot name='r'><link name='a'/><xacro:camera/>"
+                       "<gazebo><xacro:plug/></gazebo></robot>",
+                       &fault),
+                  "%s", fault.text);
+    ck_assert_uint_eq(scene.node_count, 1);
+    ck_assert_uint_eq(scene.missing, 2);
+    ck_assert_str_eq(scene.notes, "2 macros of xacro are not expanded");
+    scene_release(&scene);
 }
 
 TEST(declared_namespace_of_xacro_alone_is_no_xacro)
