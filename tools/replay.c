@@ -83,9 +83,11 @@ static void begin(replay *p)
     const unsigned char *const magic = reel_bytes(r, 8);
     const uint32_t version = reel_u32(r), tag = reel_u32(r);
     const unsigned char *const mark = reel_bytes(r, 4);
-    const unsigned char *const limits = reel_bytes(r, 4);
 
-    if (limits == NULL || memcmp(magic, "espltape", 8) != 0) {
+    (void)reel_bytes(r, 4); // limits
+    const size_t layout_budget = reel_count(r);
+
+    if (r->state != REEL_GOOD || memcmp(magic, "espltape", 8) != 0) {
         reel_blame(r, "no tape of Espalier");
     } else if (version != ESPL_TAPE_VERSION) {
         reel_blame(r, "a tape of version %u, where %d is known", version, ESPL_TAPE_VERSION);
@@ -100,7 +102,8 @@ static void begin(replay *p)
                                 .hooks = {.user = p, .trap = hear_trap},
                                 .executor = p->def->executor != NULL ? *p->def->executor
                                                                      : espl_executor_serial(),
-                                .tag = tag};
+                                .tag = tag,
+                                .layout_budget = layout_budget};
     const espl_status status = tag == 0 ? ESPL_ERR_ARGUMENT : espl_world_create(&p->world, &def);
 
     if (status != ESPL_OK) {

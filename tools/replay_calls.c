@@ -326,6 +326,14 @@ static void compact(replay *p)
     }
 }
 
+// It played nothing: playbacks have records of their own.
+static void sync_world(replay *p)
+{
+    if (replay_wants(p)) {
+        replay_compare(p, "sync", espl_sync(p->world, NULL));
+    }
+}
+
 static void view(replay *p)
 {
     const espl_entity entity = reel_entity(&p->reel);
@@ -364,6 +372,7 @@ static void (*const calls[ESPL_TAPE_OP_COUNT])(replay *p) = {
     [ESPL_TAPE_ATTACH_MANY] = attach_many,
     [ESPL_TAPE_DESTROY_MANY] = destroy_many,
     [ESPL_TAPE_CLEAR] = clear,
+    [ESPL_TAPE_SYNC] = sync_world,
 };
 
 bool replay_call(replay *p, uint32_t op)

@@ -47,11 +47,12 @@ ESPL_API ESPL_NODISCARD espl_status espl_tape_frame(espl_world *world);
 //     4        0x01020304, as the machine has it
 //     3        limits of the build: bits of an index, bits of a generation, rows of a chunk
 //     1        0
+//     8        espl_world_def.layout_budget of the world, or its default
 //
 // Then records: one byte, an espl_tape_op, the fields that its comment below lists, and the status
 // that the call answered. The tape may end within a record: the call never ended.
 
-enum { ESPL_TAPE_VERSION = 2 };
+enum { ESPL_TAPE_VERSION = 3 };
 
 /// What a record says. A list is its count and then its items.
 typedef enum espl_tape_op {
@@ -86,6 +87,7 @@ typedef enum espl_tape_op {
                             ///< rotation, scale, link, inherit
     ESPL_TAPE_DESTROY_MANY, ///< list (u64) of entities; u32 extent
     ESPL_TAPE_CLEAR,
+    ESPL_TAPE_SYNC, ///< espl_sync() that played nothing; each playback has a record of its own
     ESPL_TAPE_OP_COUNT,
 } espl_tape_op;
 

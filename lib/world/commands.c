@@ -299,8 +299,14 @@ static void sum_up(espl_report *sum, const espl_report *one)
     sum->overflowed += one->overflowed;
 }
 
-// Trees are settled also where no buffer was submitted, because earlier calls may have lacked
-// memory for it.
+// Settle trees where espl_sync() played nothing, because a layout may be due, or an earlier call may have
+// lacked memory for it. A playback settles them itself, and has a record of its own on the tape.
+static espl_status settle_idle(espl_world *world)
+{
+    (void)espl__settle(world);
+    return ESPL_OK;
+}
+
 espl_status espl_sync_sized(espl_world *world, espl_report *report, size_t size)
 {
     espl_report sum = {0};
@@ -324,7 +330,7 @@ espl_status espl_sync_sized(espl_world *world, espl_report *report, size_t size)
         is_settled = is_settled || status == ESPL_OK;
     }
     if (status == ESPL_OK && !is_settled) {
-        (void)espl__settle(world);
+        status = ESPL__TAPED(world, settle_idle(world), .op = ESPL_TAPE_SYNC);
     }
     espl__sized_write(report, size, &sum, sizeof sum);
     return espl__refuse_call(world, "espl_sync", status, NULL);

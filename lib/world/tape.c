@@ -199,7 +199,7 @@ static const char *const fields_of[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_INHERIT] = "ew", [ESPL_TAPE_RESERVE] = "R",      [ESPL_TAPE_COMPACT] = "",
     [ESPL_TAPE_VIEW] = "e",     [ESPL_TAPE_PLAY] = "B",         [ESPL_TAPE_MAKE] = "M",
     [ESPL_TAPE_NAME] = "eN",    [ESPL_TAPE_ATTACH_MANY] = "PO", [ESPL_TAPE_DESTROY_MANY] = "Ew",
-    [ESPL_TAPE_CLEAR] = "",
+    [ESPL_TAPE_CLEAR] = "",     [ESPL_TAPE_SYNC] = "",
 };
 
 // An empty name removes the name.

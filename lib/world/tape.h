@@ -16,7 +16,8 @@
 // look the handle up a second time. (2) Calls of a writer arrive while jobs run. They are on the tape,
 // and other calls, which are refused then and may come from any thread, are not. The function that
 // does the work knows which one it is. (3) espl_create_at() and espl_instantiate_at() record the
-// command that they built, and espl_sync() the command buffers that it plays, not their arguments.
+// command that they built, and espl_sync() the command buffers that it plays, because functions of custom
+// commands make calls of their own in between.
 //
 // A call without a tape pays one test of a pointer (espl__is_taped()).
 #ifndef ESPALIER_LIB_WORLD_TAPE_H

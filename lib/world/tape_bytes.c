@@ -130,5 +130,6 @@ void espl__tape_head(espl_world *world)
     espl__tape_u8(world, ESPL__GENERATION_BITS);
     espl__tape_u8(world, ESPL__CHUNK_ROWS);
     espl__tape_u8(world, 0);
+    espl__tape_u64(world, world->layout_budget);
     espl__tape_flush(world);
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CUTS_HEAD_SIZE = 24 };
+enum { CUTS_HEAD_SIZE = 32 };
 
 /// Length of the record that begins at `at`, the answer behind it included; 0 where the bytes there
 /// are no whole record.

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { TAG = 9, FRAME_OPS = 40 };
+enum { TAG = 9, FRAME_OPS = 40, HEAD_SIZE = 32 };
 
 // --- A tape in memory ---
 
@@ -289,9 +289,7 @@ TEST(frames_asked_for_are_played_and_no_more)
 // A record comes before its call: where the call never ended, it is the last thing there is.
 static void end_anywhere(size_t step)
 {
-    const size_t head = 24;
-
-    for (size_t size = head; size < s.size; size += step) {
+    for (size_t size = HEAD_SIZE; size < s.size; size += step) {
         unsigned char *const bytes = malloc(size); // so that a byte too far is seen
         const replay_def def = {0};
 
@@ -344,7 +342,7 @@ TEST(a_file_of_another_kind_is_refused)
         ck_assert(is_tag || strlen(result.fault.text) != 0);
         s.bytes[at] ^= 0x80;
     }
-    for (size_t size = 0; size < 24; ++size) {
+    for (size_t size = 0; size < HEAD_SIZE; ++size) {
         const replay_def def = {0};
 
         ck_assert_int_eq(replay_run(&def, s.bytes, size, &result), REPLAY_BAD);
@@ -360,14 +358,14 @@ static void spoil(unsigned char *bytes, size_t size, uint64_t *random)
     const uint32_t count = 1 + test_below(random, 6);
 
     for (uint32_t i = 0; i < count; ++i) {
-        unsigned char *const at = bytes + 24 + test_below(random, (uint32_t)size - 24);
+        unsigned char *const at = bytes + HEAD_SIZE + test_below(random, (uint32_t)size - HEAD_SIZE);
 
         *at = test_one_in(random, 2) ? edges[test_below(random, 5)]
                                      : (unsigned char)test_below(random, 256);
     }
     if (test_one_in(random, 4)) {
-        const size_t to = 24 + test_below(random, (uint32_t)size - 24);
-        const size_t from = 24 + test_below(random, (uint32_t)size - 24);
+        const size_t to = HEAD_SIZE + test_below(random, (uint32_t)size - HEAD_SIZE);
+        const size_t from = HEAD_SIZE + test_below(random, (uint32_t)size - HEAD_SIZE);
 
         memmove(bytes + to, bytes + from, size - (from > to ? from : to));
     }
