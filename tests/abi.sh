@@ -95,7 +95,7 @@ list_constants()
             sed -n 's/^#define \(ESPL_[A-Z0-9_]*\) [(0-9A-Z].*/\1/p'
         $CC -E -P -I"$source/include" "$room/headers.c" | tr -s '\n ' '  ' |
             grep -oE 'enum [a-z_]*( )?\{[^}]*\}' | grep -oE 'ESPL_[A-Z0-9_]+ ?[=,}]' | tr -d ' =,}'
-    } | grep -vxE 'ESPL_(API|NODISCARD|SITE|TAPE_VERSION|VERSION_[A-Z]*)' | sort -u >"$room/names"
+    } | grep -vxE 'ESPL_(API|NODISCARD|NULL_|SITE|TAPE_VERSION|VERSION_[A-Z]*)' | sort -u >"$room/names"
     {
         printf '#include <stdio.h>\n'
         cat "$room/headers.c"

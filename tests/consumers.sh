@@ -160,19 +160,32 @@ way_cxx()
         done
 }
 
+# fits_shared ARCHIVE: a shared library can be made of all objects of an archive, which needs code that is
+# position independent.
+fits_shared()
+{
+    gcc -shared -o whole.so -Wl,--whole-archive "$1" -Wl,--no-whole-archive >&2
+}
+
 # add_tree OPTION: build the program and the source tree in one project of CMake.
 add_tree()
 {
     cmake -S "$source/tests/consumers/cmake-folder" -B . -DESPALIER="$source" "$1" \
         -DCMAKE_C_COMPILER_LAUNCHER="$cache" && cmake --build . -j "$jobs" && ./consumer
 }
-way_cmake_folder() { add_tree -DFETCH=OFF; }
+# Below a path with a space, as two of the ways that follow.
+way_cmake_folder()
+{
+    mkdir "my game" && cd "my game" && add_tree -DFETCH=OFF &&
+        fits_shared "$(find . -name libespalier.a)" && ./consumer
+}
 way_cmake_fetch() { add_tree -DFETCH=ON; }
 
 way_cmake_package()
 {
-    cmake -S "$source" -B library -DBUILD_SHARED_LIBS=ON -DCMAKE_INSTALL_PREFIX="$PWD/installed" \
-        -DCMAKE_C_COMPILER_LAUNCHER="$cache" &&
+    mkdir "my game" && cd "my game" &&
+        cmake -S "$source" -B library -DBUILD_SHARED_LIBS=ON -DCMAKE_INSTALL_PREFIX="$PWD/installed" \
+            -DCMAKE_C_COMPILER_LAUNCHER="$cache" &&
         cmake --build library -j "$jobs" --target install && find_installed "$PWD/installed"
 }
 
@@ -180,14 +193,16 @@ way_cmake_package()
 # "make dist".
 way_meson_wrap()
 {
-    archive=$(sed -n 's/^directory = //p' "$source/packaging/meson/espalier.wrap") || return
+    mkdir "my game" && cd "my game" &&
+        archive=$(sed -n 's/^directory = //p' "$source/packaging/meson/espalier.wrap") || return
     cp "$source/tests/consumers/meson-wrap/meson.build" "$program" . &&
         mkdir -p "$archive" subprojects/packagefiles &&
         cp -r "$source/include" "$source/lib" "$source/packaging" "$source/meson.build" \
             "$source/meson_options.txt" "$archive" &&
         tar -cJf "subprojects/packagefiles/$archive.tar.xz" "$archive" &&
         cp "$source/packaging/meson/espalier.wrap" subprojects && rm -r "$archive" &&
-        meson setup build && ninja -C build && build/consumer
+        meson setup -Despalier:default_library=both build && ninja -C build &&
+        fits_shared build/subprojects/*/libespalier.a && build/consumer
 }
 
 # The port and the recipe, by the stand-ins of tests/recipes. That of Conan runs the program itself.

@@ -6,7 +6,8 @@
 . "${srcdir:-.}/tests/tap.sh"
 top=${srcdir:-.}
 : "${CC=cc}" "${CXX=c++}" "${LIBTOOL=./libtool}"
-flags="-Wall -Wextra -pedantic -Wconversion -Wshadow -Werror -I$top/include"
+flags="-Wall -Wextra -pedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast -Wextra-semi
+    -Wzero-as-null-pointer-constant -Wcast-qual -Wundef -Werror -I$top/include"
 
 # The compiler and the flags are lists of words.
 # shellcheck disable=SC2086

@@ -6,6 +6,12 @@
 srcdir=${srcdir:-.}
 flags="-fsyntax-only -Wall -Wextra -Werror -DHAVE_CONFIG_H -I. -I$srcdir -I$srcdir/include"
 
+# Warnings that programs in C++ may have switched on, and that the public headers must not cause. A compiler
+# that does not know one leaves it out.
+strict="-Wcast-align -Wcast-qual -Wconversion -Wdouble-promotion -Wextra-semi -Wfloat-equal -Wnon-virtual-dtor
+    -Wold-style-cast -Woverloaded-virtual -Wredundant-decls -Wshadow -Wsign-conversion -Wswitch-enum -Wundef
+    -Wuseless-cast -Wzero-as-null-pointer-constant -Wno-unknown-warning-option"
+
 # compile HEADER COMMAND...
 compile()
 {
@@ -36,8 +42,22 @@ check_cxx()
     for header in "$srcdir"/include/espalier/*.h; do
         compile "$header" $CC -std=c11 -pedantic $flags -x c
         ok "${header#"$srcdir/"} as C11"
-        check_cxx "${header#"$srcdir/"}" "$header"
+        check_cxx "${header#"$srcdir/"}" "$header" $strict
     done
+    # The headers of C++, and the templates of what uses them, by each compiler.
+    for compiler in g++ clang++; do
+        if echo | $compiler -std=c++17 -fsyntax-only -x c++ - 2>/dev/null; then
+            compile "$srcdir/include/espalier/espalier.hpp" $compiler -std=c++17 -pedantic $flags $strict -x c++
+            ok "include/espalier/espalier.hpp by $compiler with strict warnings"
+            compile "$srcdir/tests/commands/forms_used.h" $compiler -std=c++17 -pedantic $flags $strict -x c++
+            ok "the short forms of recording by $compiler with strict warnings"
+        else
+            skip "the headers by $compiler with strict warnings" "$compiler is not installed"
+        fi
+    done
+    echo 'static const char *const none = 0;' | g++ -fsyntax-only -Wno-unused $strict -Werror -x c++ - 2>&1 |
+        grep -q zero-as-null || ! g++ --version >/dev/null 2>&1
+    ok "such a warning is noticed"
     for header in "$srcdir"/include/espalier/*.h; do
         test "${header##*/}" = espalier.h || grep -q '^/// .*Thread rule: ' "$header"
         ok "${header#"$srcdir/"} states its thread rule"

@@ -37,6 +37,14 @@ extern "C" {
 #define ESPL_NODISCARD
 #endif
 
+// NULL for the inline functions of the headers. Compilers of C++ have a warning about any other than
+// nullptr.
+#ifdef __cplusplus
+#define ESPL_NULL_ nullptr
+#else
+#define ESPL_NULL_ NULL
+#endif
+
 #define ESPL_VERSION_MAJOR 0
 #define ESPL_VERSION_MINOR 2
 #define ESPL_VERSION_PATCH 0

@@ -219,7 +219,7 @@ static inline ESPL_NODISCARD espl_status espl_record_add_component(espl_recorder
                                                                    const void *data, size_t size)
 {
     const espl_component_value value = {component, size, data};
-    const espl_change_def change = {&value, 1, NULL, 0};
+    const espl_change_def change = {&value, 1, ESPL_NULL_, 0};
 
     return espl_record_change_components(recorder, key, entity, &change);
 }
@@ -229,7 +229,7 @@ static inline ESPL_NODISCARD espl_status espl_record_remove_component(espl_recor
                                                                       espl_entity entity,
                                                                       espl_component component)
 {
-    const espl_change_def change = {NULL, 0, &component, 1};
+    const espl_change_def change = {ESPL_NULL_, 0, &component, 1};
 
     return espl_record_change_components(recorder, key, entity, &change);
 }
@@ -458,7 +458,7 @@ static inline ESPL_NODISCARD espl_status espl_record_spawn(espl_recorder *record
 
     def.source = prefab;
     def.parent = parent;
-    if (local != NULL) {
+    if (local != ESPL_NULL_) {
         def.place = ESPL_PLACE_LOCAL;
         def.transform = *local;
     }
@@ -512,7 +512,7 @@ static inline ESPL_NODISCARD espl_status espl_record_attach_keep_world(espl_reco
                                                                        espl_entity child,
                                                                        espl_entity parent)
 {
-    return espl_record_attach(recorder, key, child, parent, NULL);
+    return espl_record_attach(recorder, key, child, parent, ESPL_NULL_);
 }
 
 /// Record espl_attach() as the last child, owned; the local transform stays.

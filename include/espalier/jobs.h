@@ -49,7 +49,7 @@ typedef struct espl_executor {
 /// Return the executor that runs every job on the calling thread.
 static inline espl_executor espl_executor_serial(void)
 {
-    const espl_executor serial = {0, 1, 0};
+    const espl_executor serial = {ESPL_NULL_, 1, ESPL_NULL_};
     return serial;
 }
 

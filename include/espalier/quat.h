@@ -32,7 +32,7 @@ extern "C" {
 /// Write the rotation that changes nothing: 0, 0, 0, 1.
 static inline void espl_quat_identity(float out[4])
 {
-    if (out != NULL) {
+    if (out != ESPL_NULL_) {
         out[0] = out[1] = out[2] = 0;
         out[3] = 1;
     }
@@ -41,7 +41,7 @@ static inline void espl_quat_identity(float out[4])
 /// Write the quaternion of components in the order w, x, y, z, which many other libraries use.
 static inline void espl_quat_from_wxyz(float out[4], float w, float x, float y, float z)
 {
-    if (out != NULL) {
+    if (out != ESPL_NULL_) {
         out[0] = x;
         out[1] = y;
         out[2] = z;
@@ -51,7 +51,7 @@ static inline void espl_quat_from_wxyz(float out[4], float w, float x, float y, 
 /// Write the components of a quaternion in the order w, x, y, z.
 static inline void espl_quat_to_wxyz(float out[4], const float quat[4])
 {
-    if (out != NULL && quat != NULL) {
+    if (out != ESPL_NULL_ && quat != ESPL_NULL_) {
         const float w = quat[3], x = quat[0], y = quat[1], z = quat[2];
 
         out[0] = w;
@@ -68,7 +68,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_quat_normalize(float quat[4]);
 /// Write the conjugate: the inverse rotation of a quaternion of unit length.
 static inline void espl_quat_conjugate(float out[4], const float quat[4])
 {
-    if (out != NULL && quat != NULL) {
+    if (out != ESPL_NULL_ && quat != ESPL_NULL_) {
         out[0] = -quat[0];
         out[1] = -quat[1];
         out[2] = -quat[2];

@@ -163,7 +163,7 @@ static inline ESPL_NODISCARD espl_status espl_add_component(espl_world *world, e
                                                             const void *data, size_t size)
 {
     const espl_component_value value = {component, size, data};
-    const espl_change_def change = {&value, 1, NULL, 0};
+    const espl_change_def change = {&value, 1, ESPL_NULL_, 0};
 
     return espl_change_components(world, entity, &change);
 }
@@ -174,7 +174,7 @@ static inline ESPL_NODISCARD espl_status espl_remove_component(espl_world *world
                                                                espl_entity entity,
                                                                espl_component component)
 {
-    const espl_change_def change = {NULL, 0, &component, 1};
+    const espl_change_def change = {ESPL_NULL_, 0, &component, 1};
 
     return espl_change_components(world, entity, &change);
 }
