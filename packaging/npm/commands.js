@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Command buffers: commands that are recorded now and played together.
+import { checkCount, checkHandle, checkValue, checkValues, choose } from "./checks.js";
 import {
-    Owned, align, checkCount, choose, getHandle, heap, nameOf, pointerOf, putHandle, room, scratch, settle,
-    wasm,
+    Owned, align, getHandle, heap, nameOf, pointerOf, putHandle, room, scratch, settle, wasm,
 } from "./engine.js";
 import { putAttachOptions, putChange, putCreation, putInstance } from "./structs.js";
 import {
@@ -31,6 +31,10 @@ function getReport(status) {
         status, accepted, applied, refused, lossy, created, destroyed, overflowed: heap.u32[at + 93],
         refusals,
     };
+}
+
+function keyOf(key) {
+    return checkCount(key, "key");
 }
 
 export class CommandBuffer extends Owned {
@@ -64,11 +68,11 @@ export class CommandBuffer extends Owned {
 
     createMany(count, options = {}, key = 0) {
         const recorder = this.#open;
-        const packer = new Packer(putCreation.size(options) + align(8 * checkCount(count)));
+        const packer = new Packer(putCreation.size(this.world, options) + align(8 * checkCount(count)));
         const def = putCreation(packer, this.world, options);
         const out = packer.take(8 * count);
 
-        this.#settle(wasm.espl_record_create_sized(recorder, key, def, count, out, putCreation.bytes));
+        this.#settle(wasm.espl_record_create_sized(recorder, keyOf(key), def, count, out, putCreation.bytes));
         return new BigUint64Array(heap.buffer, out, count).slice();
     }
 
@@ -78,42 +82,44 @@ export class CommandBuffer extends Owned {
 
     instantiateMany(source, count, options = {}, key = 0) {
         const recorder = this.#open;
-        const packer = new Packer(putInstance.size(options) + align(8 * checkCount(count)));
-        const def = putInstance(packer, this.world, source, options);
+        const packer = new Packer(putInstance.size(this.world, options) + align(8 * checkCount(count)));
+        const def = putInstance(packer, this.world, checkHandle(source, "source"), options);
         const out = packer.take(8 * count);
 
-        this.#settle(wasm.espl_record_instantiate_sized(recorder, key, def, count, out, putInstance.bytes));
+        this.#settle(wasm.espl_record_instantiate_sized(recorder, keyOf(key), def, count, out,
+            putInstance.bytes));
         return new BigUint64Array(heap.buffer, out, count).slice();
     }
 
     destroy(entity, extent = "owned", key = 0) {
-        const which = choose(extents, extent, "the extent");
+        const which = choose(extents, extent, "extent");
 
-        this.#settle(wasm.espl_record_destroy(this.#open, key, putHandle(entity), which));
+        this.#settle(wasm.espl_record_destroy(this.#open, keyOf(key), putHandle(entity), which));
     }
 
     attach(child, parent, options = {}, key = 0) {
         const address = putAttachOptions(scratch, options);
 
-        this.#settle(wasm.espl_record_attach_sized(this.#open, key, putHandle(child), putHandle(parent, 1),
-            address, putAttachOptions.bytes));
+        this.#settle(wasm.espl_record_attach_sized(this.#open, keyOf(key), putHandle(child, 0, "child"),
+            putHandle(parent, 1, "parent"), address, putAttachOptions.bytes));
     }
 
     detach(entity, keep = "world", key = 0) {
-        const which = choose(keeps, keep, "what to keep");
+        const which = choose(keeps, keep, "keep");
 
-        this.#settle(wasm.espl_record_detach(this.#open, key, putHandle(entity), which));
+        this.#settle(wasm.espl_record_detach(this.#open, keyOf(key), putHandle(entity), which));
     }
 
     setSibling(entity, before = 0n, key = 0) {
-        this.#settle(wasm.espl_record_set_sibling(this.#open, key, putHandle(entity), putHandle(before, 1)));
+        this.#settle(wasm.espl_record_set_sibling(this.#open, keyOf(key), putHandle(entity),
+            putHandle(before, 1, "before")));
     }
 
     write(entity, kind, value, key = 0) {
         const chosen = chooseKind(kind, "write");
 
-        putValue(scratch, chosen, value);
-        this.#settle(wasm.espl_record_write(this.#open, key, putHandle(entity), chosen.write, scratch));
+        putValue(scratch, chosen, checkValue(chosen, value, "value"));
+        this.#settle(wasm.espl_record_write(this.#open, keyOf(key), putHandle(entity), chosen.write, scratch));
     }
 
     setLocalTransform(entity, value, key = 0) {
@@ -125,13 +131,14 @@ export class CommandBuffer extends Owned {
     }
 
     setInherit(entity, flags, key = 0) {
-        this.#settle(wasm.espl_record_set_inherit(this.#open, key, putHandle(entity), flags));
+        this.#settle(wasm.espl_record_set_inherit(this.#open, keyOf(key), putHandle(entity),
+            checkCount(flags, "flags")));
     }
 
     change(entity, add, remove = [], key = 0) {
         const address = putChange(scratch, this.world, add, remove);
 
-        this.#settle(wasm.espl_record_change_components(this.#open, key, putHandle(entity), address));
+        this.#settle(wasm.espl_record_change_components(this.#open, keyOf(key), putHandle(entity), address));
     }
 
     add(entity, component, values, key = 0) {
@@ -146,21 +153,21 @@ export class CommandBuffer extends Owned {
         const number = numberOf(this.world, component);
         const address = room(component.size);
 
-        putComponent(address, component, values);
-        this.#settle(wasm.espl_record_set_component(this.#open, key, putHandle(entity), number,
+        putComponent(address, component, checkValues(values, component, "values"));
+        this.#settle(wasm.espl_record_set_component(this.#open, keyOf(key), putHandle(entity), number,
             address, component.size));
     }
 
     enable(entity, extent = "owned", key = 0) {
-        const which = choose(extents, extent, "the extent");
+        const which = choose(extents, extent, "extent");
 
-        this.#settle(wasm.espl_record_enable(this.#open, key, putHandle(entity), which));
+        this.#settle(wasm.espl_record_enable(this.#open, keyOf(key), putHandle(entity), which));
     }
 
     disable(entity, extent = "owned", key = 0) {
-        const which = choose(extents, extent, "the extent");
+        const which = choose(extents, extent, "extent");
 
-        this.#settle(wasm.espl_record_disable(this.#open, key, putHandle(entity), which));
+        this.#settle(wasm.espl_record_disable(this.#open, keyOf(key), putHandle(entity), which));
     }
 
     // --- Playing ---
@@ -176,7 +183,8 @@ export class CommandBuffer extends Owned {
     }
 
     resolve(pending) {
-        this.#settle(wasm.espl_command_buffer_resolve(pointerOf(this), putHandle(pending), scratch));
+        this.#settle(wasm.espl_command_buffer_resolve(pointerOf(this), putHandle(pending, 0, "pending"),
+            scratch));
         return getHandle(scratch);
     }
 

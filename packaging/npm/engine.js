@@ -2,6 +2,8 @@
 // Loads the library. Exports its functions and its memory, memory for arguments, statuses as exceptions, and
 // the base of objects that are closed.
 
+import { checkHandle } from "./checks.js";
+
 // A module with one instruction of SIMD128: WebAssembly.validate() is false in engines without SIMD.
 const simdProbe = new Uint8Array([
     0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253,
@@ -101,10 +103,10 @@ const SCRATCH_HANDLES = SCRATCH_BYTES - 16;
  * WebAssembly an espl_entity is passed by its address; a function that returns one takes the result's address
  * as its first argument.
  */
-export function putHandle(entity, place = 0) {
+export function putHandle(entity, place = 0, what = "entity") {
     const address = scratch + SCRATCH_HANDLES + 8 * place;
 
-    heap.u64[address >> 3] = entity;
+    heap.u64[address >> 3] = checkHandle(entity, what);
     return address;
 }
 
@@ -158,16 +160,16 @@ export function getString(address) {
 }
 
 /** Return the bytes of a text, and the 0 that ends it. */
-export function encode(text) {
+export function encode(text, what) {
     if (typeof text !== "string" || text.includes("\0")) {
-        throw new TypeError("a text without U+0000 is needed");
+        throw new TypeError(`${what} must be a text without U+0000`);
     }
     return encoder.encode(text + "\0");
 }
 
 /** Write a text into room(), and return its address. */
-export function putText(text) {
-    const bytes = encode(text);
+export function putText(text, what) {
+    const bytes = encode(text, what);
     const address = room(bytes.length);
 
     heap.u8.set(bytes, address);
@@ -208,7 +210,7 @@ export function makeError(status, message) {
  * in the world and return it.
  */
 export function settle(status, world) {
-    const error = status < 0 ? makeError(status, refusalIn(messages, nameOf(status))) : undefined;
+    const error = status < 0 ? makeError(status, explain(status, world)) : undefined;
 
     if (messages.length !== 0) {
         const said = messages;
@@ -224,6 +226,17 @@ export function settle(status, world) {
         world[STATUS] = name;
     }
     return name;
+}
+
+// The message of an error. Where iterations of queries are under way in JavaScript, it says so in the words of
+// JavaScript, because C names its own functions.
+function explain(status, world) {
+    const said = refusalIn(messages, nameOf(status));
+    const open = status === ERR_BUSY && world !== undefined
+        ? [...world[OWNED]].filter((owned) => owned.isIteration).length : 0;
+
+    return open === 0 ? said : `${said ?? nameOf(status)} (Iterators of a Query of this World that are not at ` +
+        `their end: ${open}. Leave the for-of loop, or call return() of the iterator.)`;
 }
 
 // Return the last line of the call that names the status. It names the call and its entities as well.
@@ -262,6 +275,7 @@ function deliver(said) {
 export const POINTER = Symbol("pointer");
 /** Key of the name of a world's last status. */
 export const STATUS = Symbol("status");
+const ERR_BUSY = -10;
 /** Key of the set of objects that a world closes before itself. */
 export const OWNED = Symbol("owned");
 
@@ -325,22 +339,3 @@ export class Owned {
 }
 
 makeDisposable(Owned);
-
-// --- Checks of arguments that C cannot make ---
-
-/** Return the table's value for a word; throw for another word. */
-export function choose(table, word, what) {
-    const choice = Object.hasOwn(table, word) ? table[word] : undefined;
-
-    if (choice === undefined) {
-        throw new TypeError(`${what} "${String(word)}" is none of ${Object.keys(table).join(", ")}`);
-    }
-    return choice;
-}
-
-export function checkCount(count, what = "count") {
-    if (!Number.isInteger(count) || count < 0 || count > 0xffffffff) {
-        throw new RangeError(`${what} must be a whole number from 0 to 4294967295`);
-    }
-    return count;
-}

@@ -623,7 +623,9 @@ export interface QueryDefinition {
  *
  * From the first chunk until the loop ends, by break and by exceptions too, the world is in iteration:
  * calls that change structure throw ESPL_ERR_BUSY; transforms and components may be written. Record
- * commands in the loop, and play them after it.
+ * commands in the loop, and play them after it. An iterator that is used without a loop and left before its
+ * end keeps the world in iteration until its return() is called or it is collected; the message of
+ * ESPL_ERR_BUSY says so.
  */
 export class Query implements Iterable<Chunk> {
     /** Make a query; it may be used as long as the world. */
@@ -633,7 +635,10 @@ export class Query implements Iterable<Chunk> {
     /** The version of the definition; may be set between iterations. */
     since: bigint;
     /** Begin an iteration: `for (const chunk of query)`. */
-    [Symbol.iterator](): Generator<Chunk, void, undefined>;
+    [Symbol.iterator](): IterableIterator<Chunk> & {
+        return(value?: unknown): IteratorResult<Chunk, unknown>;
+        throw(error?: unknown): IteratorResult<Chunk, unknown>;
+    };
     /** Copy the handles of all entities that the query finds. */
     entities(): BigUint64Array;
 }

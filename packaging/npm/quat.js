@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rotations as values, computed by the library: the same bits on every machine.
-import { choose, scratch, settle, wasm } from "./engine.js";
+import { checkNumber, checkNumbers, checkOut, choose } from "./checks.js";
+import { scratch, settle, wasm } from "./engine.js";
 import { eulerOrders, getVector, putVector } from "./values.js";
 
 const FIRST = scratch + 16;
@@ -8,41 +9,48 @@ const SECOND = scratch + 32;
 
 export const quat = Object.freeze({
     fromAxisAngle(axis, angle, out) {
-        putVector(FIRST, axis, 3);
-        settle(wasm.espl_quat_from_axis_angle(scratch, FIRST, angle));
+        checkOut(out, 4);
+        putVector(FIRST, checkNumbers(axis, 3, "axis"), 3);
+        settle(wasm.espl_quat_from_axis_angle(scratch, FIRST, checkNumber(angle, "angle")));
         return getVector(scratch, 4, out);
     },
     fromEuler(angles, order = "YXZ", out) {
-        putVector(FIRST, angles, 3);
-        settle(wasm.espl_quat_from_euler(scratch, FIRST, choose(eulerOrders, order, "the order")));
+        checkOut(out, 4);
+        putVector(FIRST, checkNumbers(angles, 3, "angles"), 3);
+        settle(wasm.espl_quat_from_euler(scratch, FIRST, choose(eulerOrders, order, "order")));
         return getVector(scratch, 4, out);
     },
     toEuler(rotation, order = "YXZ", out) {
-        putVector(FIRST, rotation, 4);
-        settle(wasm.espl_quat_to_euler(scratch, FIRST, choose(eulerOrders, order, "the order")));
+        checkOut(out, 3);
+        putVector(FIRST, checkNumbers(rotation, 4, "rotation"), 4);
+        settle(wasm.espl_quat_to_euler(scratch, FIRST, choose(eulerOrders, order, "order")));
         return getVector(scratch, 3, out);
     },
     between(from, to, out) {
-        putVector(FIRST, from, 3);
-        putVector(SECOND, to, 3);
+        checkOut(out, 4);
+        putVector(FIRST, checkNumbers(from, 3, "from"), 3);
+        putVector(SECOND, checkNumbers(to, 3, "to"), 3);
         settle(wasm.espl_quat_between(scratch, FIRST, SECOND));
         return getVector(scratch, 4, out);
     },
     multiply(a, b, out) {
-        putVector(FIRST, a, 4);
-        putVector(SECOND, b, 4);
+        checkOut(out, 4);
+        putVector(FIRST, checkNumbers(a, 4, "a"), 4);
+        putVector(SECOND, checkNumbers(b, 4, "b"), 4);
         wasm.espl_quat_multiply(scratch, FIRST, SECOND);
         return getVector(scratch, 4, out);
     },
     slerp(a, b, t, out) {
-        putVector(FIRST, a, 4);
-        putVector(SECOND, b, 4);
-        settle(wasm.espl_quat_slerp(scratch, FIRST, SECOND, t));
+        checkOut(out, 4);
+        putVector(FIRST, checkNumbers(a, 4, "a"), 4);
+        putVector(SECOND, checkNumbers(b, 4, "b"), 4);
+        settle(wasm.espl_quat_slerp(scratch, FIRST, SECOND, checkNumber(t, "t")));
         return getVector(scratch, 4, out);
     },
     rotate(rotation, vector, out) {
-        putVector(FIRST, rotation, 4);
-        putVector(SECOND, vector, 3);
+        checkOut(out, 3);
+        putVector(FIRST, checkNumbers(rotation, 4, "rotation"), 4);
+        putVector(SECOND, checkNumbers(vector, 3, "vector"), 3);
         wasm.espl_quat_rotate(scratch, FIRST, SECOND);
         return getVector(scratch, 3, out);
     },

@@ -1,28 +1,33 @@
 // SPDX-License-Identifier: MIT
 // The library's structs for options, written into its memory by the offsets that glue.c asserts.
-import { align, choose, heap } from "./engine.js";
 import {
-    Packer, TRANSFORM_BYTES, deadParents, keeps, links, numberOf, packValues, places, putTransform,
-    sizeOfValues,
+    checkCount, checkHandle, checkList, checkObject, checkTransform, choose,
+} from "./checks.js";
+import { align, heap } from "./engine.js";
+import {
+    Packer, TRANSFORM_BYTES, checkEntries, deadParents, keeps, links, numberOf, packValues, places,
+    putTransform, sizeOfValues,
 } from "./values.js";
 
 const transformParts = ["position", "rotation", "scale", "stretch", "userData"];
 
 // The part of `keep`, which is one word for all parts or an object with a word for each.
 function keepOf(keep, part) {
-    return choose(keeps, (typeof keep === "string" ? keep : keep?.[part]) ?? "world", "what to keep");
+    if (keep === undefined || typeof keep === "string") {
+        return choose(keeps, keep ?? "world", "options.keep");
+    }
+    return choose(keeps, checkObject(keep, "options.keep")[part] ?? "world", `options.keep.${part}`);
 }
 
 /** Write C's espl_attach_options. */
-export function putAttachOptions(address, { keep, link = "owned", before = 0n, inherit = 0 }) {
-    const at = address >> 2;
+export function putAttachOptions(address, options) {
+    const { keep, link = "owned", before = 0n, inherit = 0 } = checkObject(options, "options");
+    const words = [keepOf(keep, "position"), keepOf(keep, "rotation"), keepOf(keep, "scale"),
+        choose(links, link, "options.link")];
 
-    heap.u32[at] = keepOf(keep, "position");
-    heap.u32[at + 1] = keepOf(keep, "rotation");
-    heap.u32[at + 2] = keepOf(keep, "scale");
-    heap.u32[at + 3] = choose(links, link, "the link");
-    heap.u64[(address + 16) >> 3] = before;
-    heap.u32[at + 6] = inherit;
+    heap.u64[(address + 16) >> 3] = checkHandle(before, "options.before");
+    heap.u32[(address + 24) >> 2] = checkCount(inherit, "options.inherit");
+    heap.u32.set(words, address >> 2);
     return address;
 }
 putAttachOptions.bytes = 28;
@@ -31,9 +36,24 @@ putAttachOptions.bytes = 28;
 // undefined.
 function transformOf(options) {
     if (options.transform !== undefined) {
-        return options.transform;
+        return options.transform === null ? null : checkTransform(options.transform, 12, "options.transform");
     }
-    return transformParts.some((part) => options[part] !== undefined) ? options : undefined;
+    return transformParts.some((part) => options[part] !== undefined)
+        ? checkTransform(options, 12, "options") : undefined;
+}
+
+// Check the options of a creation or a clone, and return the size of the values in them.
+function sizeOfCreation(world, options) {
+    const { components = [], parent = 0n, before = 0n, inherit = 0, place = "local" } =
+        checkObject(options, "options");
+
+    checkEntries(world, checkList(components, "options.components"), "options.components");
+    checkHandle(parent, "options.parent");
+    checkHandle(before, "options.before");
+    checkCount(inherit, "options.inherit");
+    choose(places, place, "options.place");
+    transformOf(options);
+    return sizeOfValues(components);
 }
 
 // Write the 32 bytes from `parent` to `inherit`, which espl_creation_def and espl_instance_def both have.
@@ -41,11 +61,14 @@ function putPlace(address, { parent = 0n, before = 0n, link = "owned", deadParen
     place) {
     heap.u64[address >> 3] = parent;
     heap.u64[(address + 8) >> 3] = before;
-    heap.u32.set([choose(links, link, "the link"), choose(deadParents, deadParent, "the rule"),
-        choose(places, place, "the place"), inherit], (address + 16) >> 2);
+    heap.u32.set([choose(links, link, "options.link"), choose(deadParents, deadParent, "options.deadParent"),
+        choose(places, place, "options.place"), inherit], (address + 16) >> 2);
 }
 
-/** Write C's espl_creation_def. By default the entity has the identity transform; with null it has none. */
+/**
+ * Write C's espl_creation_def, of options that putCreation.size() accepts. By default the entity has the
+ * identity transform; with null it has none.
+ */
 export function putCreation(packer, world, options) {
     const transform = transformOf(options);
     const [values, count] = packValues(packer, world, options.components ?? [],
@@ -58,9 +81,12 @@ export function putCreation(packer, world, options) {
     return address;
 }
 putCreation.bytes = 40;
-putCreation.size = (options) => sizeOfValues(options.components ?? []) + align(putCreation.bytes);
+putCreation.size = (world, options) => sizeOfCreation(world, options) + align(putCreation.bytes);
 
-/** Write C's espl_instance_def. The clone has the source's transform where the options have none. */
+/**
+ * Write C's espl_instance_def, of options that putInstance.size() accepts. The clone has the source's transform
+ * where the options have none.
+ */
 export function putInstance(packer, world, source, options) {
     const transform = transformOf(options) ?? null;
     const [values, count] = packValues(packer, world, options.components ?? [], null);
@@ -74,11 +100,14 @@ export function putInstance(packer, world, source, options) {
     return address;
 }
 putInstance.bytes = 96;
-putInstance.size = (options) => sizeOfValues(options.components ?? []) + align(putInstance.bytes);
+putInstance.size = (world, options) => sizeOfCreation(world, options) + align(putInstance.bytes);
 
 /** Write C's espl_change_def. Its arrays are in room(). */
 export function putChange(address, world, add, remove) {
-    const numbers = remove.map((component) => numberOf(world, component));
+    const numbers = checkList(remove, "remove").map((component, i) =>
+        numberOf(world, component, `remove[${i}]`));
+
+    checkEntries(world, checkList(add, "add"), "add");
     const packer = new Packer(sizeOfValues(add) + align(4 * numbers.length));
     const [values, count] = packValues(packer, world, add, null);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Names for C's enumerators, whose numbers test-enumerators.mjs compares with the headers; kinds of reads and
 // writes; transforms, arrays and component values in the library's memory.
-import { align, choose, heap, room } from "./engine.js";
+import { checkValues, choose } from "./checks.js";
+import { align, heap, room } from "./engine.js";
 
 export const extents = { entity: 0, owned: 1, subtree: 2 };
 export const keeps = { world: 0, local: 1, snap: 2 };
@@ -65,7 +66,7 @@ export const kinds = {
 
 /** Return the kind with this name; throw where it has no `way`, which is "read" or "write". */
 export function chooseKind(word, way) {
-    const found = choose(kinds, word, "the kind");
+    const found = choose(kinds, word, "kind");
 
     if (found[way] === undefined) {
         throw new TypeError(`the kind "${word}" has no ${way}`);
@@ -91,14 +92,11 @@ function putWords(at, values, count) {
     }
 }
 
-/** Write a transform, or its first 8 words, a pose: of 12 or 8 numbers, or of named parts. */
+/** Write a transform, or its first 8 words, a pose, that checkTransform() accepts. */
 export function putTransform(address, value, words = 12) {
     const at = address >> 2;
 
     if (value.length !== undefined) {
-        if (value.length !== words) {
-            throw new RangeError(`${words} numbers are needed, and ${value.length} are given`);
-        }
         // Float32Array to Float32Array keeps the bits of the user data.
         heap.f32.set(value, at);
         return;
@@ -127,7 +125,7 @@ function getTransform(address, words, out = identity()) {
     return out;
 }
 
-/** Write a value of a kind: a number, an array, or a transform. */
+/** Write a value of a kind that checkValue() accepts: a number, an array, or a transform. */
 export function putValue(address, { words, array }, value) {
     if (words === 1) {
         (array === Uint32Array ? heap.u32 : heap.f32)[address >> 2] = value;
@@ -146,10 +144,8 @@ export function getValue(address, { words, array }, out) {
     return words >= 8 ? getTransform(address, words, out) : getVector(address, words, out);
 }
 
+/** Write numbers that checkNumbers() accepts. */
 export function putVector(address, value, count) {
-    if (value.length !== count) {
-        throw new RangeError(`${count} numbers are needed, and ${value.length} are given`);
-    }
     putWords(address >> 2, value, count);
 }
 
@@ -249,22 +245,18 @@ export const PREFAB = builtIn(5, "prefab");
 export const DISABLED = builtIn(6, "disabled");
 
 /** Return the number of a component that the world has. */
-export function numberOf(world, component) {
+export function numberOf(world, component, what = "component") {
     if (!(component instanceof Component)) {
-        throw new TypeError("not a Component");
+        throw new TypeError(`${what} must be a Component`);
     }
     if (component.world !== undefined && component.world !== world) {
-        throw new TypeError(`the component "${component.name}" is of another World`);
+        throw new TypeError(`${what}: the component "${component.name}" is of another World`);
     }
     return component.number;
 }
 
-/** Copy a value of a component into memory. */
+/** Copy a value of a component that checkValues() accepts into memory. */
 export function putComponent(address, component, values) {
-    if (values.length !== component.length) {
-        throw new RangeError(`the component "${component.name}" has a value of ${component.length}, ` +
-            `and ${values.length} are given`);
-    }
     if (component.size !== 0) {
         new component.array(heap.buffer, address, component.length).set(values);
     }
@@ -283,6 +275,22 @@ function splitEntry(entry) {
     return Array.isArray(entry) ? entry : [entry, undefined];
 }
 
+/** Check a list of components and values. @returns the numbers of the components. */
+export function checkEntries(world, list, what) {
+    return Array.from(list, (entry, i) => {
+        const [component, value] = splitEntry(entry);
+        const number = numberOf(world, component, `${what}[${i}]`);
+
+        if (Array.isArray(entry) && entry.length > 2) {
+            throw new RangeError(`${what}[${i}] must be a component, or a component and its value`);
+        }
+        if (value !== undefined) {
+            checkValues(value, component, `${what}[${i}]`);
+        }
+        return number;
+    });
+}
+
 /** Upper bound of the bytes that packValues() takes. */
 export function sizeOfValues(list) {
     let size = align(COMPONENT_VALUE_BYTES * (list.length + 1)) + align(TRANSFORM_BYTES);
@@ -294,7 +302,8 @@ export function sizeOfValues(list) {
 }
 
 /**
- * Write an array of C's espl_component_value: the transform, unless it is null, then the list.
+ * Write an array of C's espl_component_value, of a list that checkEntries() accepts: the transform, unless it
+ * is null, then the list.
  * @returns the address and the count.
  */
 export function packValues(packer, world, list, transform) {

@@ -2,8 +2,11 @@
 // Queries and their chunks, views of hierarchies, and batches. They show the library's memory without a copy;
 // each getter makes its array anew where the memory has grown since the last call.
 import {
-    EspalierError, Owned, POINTER, SCRATCH_VALUE, align, allocate, checkCount, choose, getHandle, heap,
-    pointerOf, putHandle, scratch, settle, wasm,
+    checkCount, checkHandle, checkList, checkObject, checkTypedOut, checkVersion, choose,
+} from "./checks.js";
+import {
+    EspalierError, Owned, POINTER, SCRATCH_VALUE, align, allocate, getHandle, heap, pointerOf, putHandle,
+    scratch, settle, wasm,
 } from "./engine.js";
 import {
     INCLUDE_DISABLED, INCLUDE_PREFABS, NO_RANK, Packer, chooseKind, kinds, numberOf,
@@ -38,14 +41,17 @@ export class Query {
     #include;
     #since;
 
-    constructor(world, { all = [], none = [], any = [], changed = [], since = 0n, includePrefabs = false,
-        includeDisabled = false } = {}) {
+    constructor(world, definition = {}) {
         pointerOf(world);
+        const { since = 0n, includePrefabs = false, includeDisabled = false } =
+            checkObject(definition, "definition");
+
         this.#world = world;
-        this.#lists = [all, none, any, changed].map((list) =>
-            Array.from(list, (component) => numberOf(world, component)));
+        this.#lists = ["all", "none", "any", "changed"].map((name) =>
+            checkList(definition[name] ?? [], `definition.${name}`).map((component, i) =>
+                numberOf(world, component, `definition.${name}[${i}]`)));
         this.#include = (includePrefabs ? INCLUDE_PREFABS : 0) | (includeDisabled ? INCLUDE_DISABLED : 0);
-        this.#since = since;
+        this.#since = checkVersion(since, "definition.since");
     }
 
     get world() {
@@ -57,19 +63,11 @@ export class Query {
     }
 
     set since(version) {
-        this.#since = BigInt.asUintN(64, version);
+        this.#since = checkVersion(version, "since");
     }
 
-    *[Symbol.iterator]() {
-        const iteration = new Iteration(this.#world, this.#lists, this.#since, this.#include);
-
-        try {
-            for (let chunk = iteration.next(); chunk !== null; chunk = iteration.next()) {
-                yield chunk;
-            }
-        } finally {
-            iteration.close();
-        }
+    [Symbol.iterator]() {
+        return new QueryIterator(() => new Iteration(this.#world, this.#lists, this.#since, this.#include));
     }
 
     entities() {
@@ -92,6 +90,8 @@ export class Query {
 
 /** One iteration of a query; the world is in iteration until it is closed. */
 class Iteration extends Owned {
+    /** For messages about a world that is in iteration. */
+    isIteration = true;
     /** Number of chunks so far, which tells a chunk whether it is the current one. */
     chunkCount = 0;
 
@@ -129,6 +129,59 @@ class Iteration extends Owned {
             wasm.espl_query_end(this[POINTER]);
             super.close();
         }
+    }
+}
+
+// Ends the iterations whose iterators were left before the end and are collected.
+const left = new FinalizationRegistry((iteration) => iteration.close());
+
+/**
+ * The iterator of a query. Its iteration begins with the first next(), and ends with the last one, with
+ * return() or throw(), which a for-of loop calls where it is left, or when the iterator is collected.
+ */
+class QueryIterator {
+    #begin;
+    #iteration;
+    #isDone = false;
+
+    constructor(begin) {
+        this.#begin = begin;
+    }
+
+    [Symbol.iterator]() {
+        return this;
+    }
+
+    next() {
+        if (this.#isDone) {
+            return { done: true, value: undefined };
+        }
+        try {
+            if (this.#iteration === undefined) {
+                this.#iteration = this.#begin();
+                left.register(this, this.#iteration, this);
+            }
+            const value = this.#iteration.next();
+
+            return value === null ? this.return() : { done: false, value };
+        } catch (error) {
+            this.return();
+            throw error;
+        }
+    }
+
+    return(value) {
+        this.#isDone = true;
+        if (this.#iteration !== undefined) {
+            left.unregister(this);
+            this.#iteration.close();
+        }
+        return { done: true, value };
+    }
+
+    throw(error) {
+        this.return();
+        throw error;
     }
 }
 
@@ -205,12 +258,9 @@ export class Chunk {
         const { words, array, read } = chooseKind(kind, "read");
         const query = this.#query();
         const count = words * this.count;
-        const result = out ?? new array(count);
+        const result = checkTypedOut(out, array, count) ?? new array(count);
         const values = new Packer(align(4 * count)).take(4 * count);
 
-        if (!(result instanceof array) || result.length < count) {
-            throw new RangeError(`out must be a ${array.name} of ${count} or more`);
-        }
         settle(wasm.espl_query_read_transforms(query, read, values, 4 * words), this.#iteration.world);
         result.set(new array(heap.buffer, values, count));
         return result;
@@ -226,7 +276,7 @@ export class HierarchyView {
 
     constructor(world, entity) {
         this.#world = world;
-        this.#entity = entity;
+        this.#entity = checkHandle(entity, "entity");
         this.#refresh();
     }
 
@@ -279,7 +329,7 @@ export class Batch extends Owned {
 
     constructor(world, kind, capacity) {
         pointerOf(world);
-        const chosen = choose(kinds, kind, "the kind");
+        const chosen = choose(kinds, kind, "kind");
         const bytes = (8 + 4 * chosen.words) * checkCount(capacity, "capacity");
 
         super(world, allocate(Math.max(1, bytes)), wasm.free);

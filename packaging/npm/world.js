@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The world: entities, their structure, their transforms and their components.
 import {
-    OWNED, POINTER, SCRATCH_VALUE, STATUS, align, checkCount, choose, encode, getHandle, getString, heap,
-    listeners, makeDisposable, nameOf, pointerOf, putHandle, putText, room, scratch, settle, wasm,
+    checkCount, checkHandle, checkHandles, checkList, checkNumbers, checkObject, checkOut, checkTypedOut,
+    checkValue, checkValueOut, checkValues, choose,
+} from "./checks.js";
+import {
+    OWNED, POINTER, SCRATCH_VALUE, STATUS, align, encode, getHandle, getString, heap, listeners,
+    makeDisposable, nameOf, pointerOf, putHandle, putText, room, scratch, settle, wasm,
 } from "./engine.js";
 import { putAttachOptions, putChange, putCreation, putInstance } from "./structs.js";
 import {
@@ -37,12 +41,16 @@ let lastNumber = 0;
 export class World {
     #number;
 
-    constructor({ onMessage, tag = 0, layoutBudget = 0, kernels } = {}) {
+    constructor(options = {}) {
+        const { onMessage, tag = 0, layoutBudget = 0, kernels } = checkObject(options, "options");
         const number = ++lastNumber;
-        const text = kernels === undefined ? 0 : putText(kernels);
+        const text = kernels === undefined ? 0 : putText(kernels, "options.kernels");
 
-        checkCount(tag, "tag");
-        checkCount(layoutBudget, "layoutBudget");
+        checkCount(tag, "options.tag");
+        checkCount(layoutBudget, "options.layoutBudget");
+        if (onMessage !== undefined && typeof onMessage !== "function") {
+            throw new TypeError("options.onMessage must be a function");
+        }
         if (onMessage !== undefined) {
             listeners.set(number, onMessage);
         }
@@ -99,7 +107,7 @@ export class World {
     }
 
     hash(kind = "logical") {
-        settle(wasm.espl_hash(pointerOf(this), choose(hashKinds, kind, "the hash"), scratch), this);
+        settle(wasm.espl_hash(pointerOf(this), choose(hashKinds, kind, "kind"), scratch), this);
         return heap.u64[scratch >> 3];
     }
 
@@ -117,14 +125,20 @@ export class World {
         return { entities, solos, hierarchies, members, archetypes, chunks, bytes };
     }
 
-    reserve({ entities = 0, components = [], rows = 0, writes = 0, sideOf = 0n }) {
-        const numbers = components.map((component) => numberOf(this, component));
+    reserve(wanted) {
+        const { entities = 0, components = [], rows = 0, writes = 0, sideOf = 0n } =
+            checkObject(wanted, "room");
+        const numbers = checkList(components, "room.components")
+            .map((component, i) => numberOf(this, component, `room.components[${i}]`));
+        const counts = [checkCount(entities, "room.entities"), checkCount(rows, "room.rows"),
+            checkCount(writes, "room.writes")];
+
+        checkHandle(sideOf, "room.sideOf");
         const packer = new Packer(align(4 * numbers.length) + align(RESERVE_BYTES));
         const list = packer.put(numbers, Uint32Array);
         const def = packer.take(RESERVE_BYTES);
 
-        heap.u32.set([checkCount(entities), list, numbers.length, checkCount(rows), checkCount(writes), 0],
-            def >> 2);
+        heap.u32.set([counts[0], list, numbers.length, counts[1], counts[2], 0], def >> 2);
         heap.u64[(def + 24) >> 3] = sideOf;
         return settle(wasm.espl_reserve_sized(pointerOf(this), def, RESERVE_BYTES), this);
     }
@@ -136,7 +150,7 @@ export class World {
     }
 
     createMany(count, options = {}) {
-        const packer = new Packer(putCreation.size(options) + align(8 * checkCount(count)));
+        const packer = new Packer(putCreation.size(this, options) + align(8 * checkCount(count)));
         const def = putCreation(packer, this, options);
         const out = packer.take(8 * count);
 
@@ -149,8 +163,8 @@ export class World {
     }
 
     instantiateMany(source, count, options = {}) {
-        const packer = new Packer(putInstance.size(options) + align(8 * checkCount(count)));
-        const def = putInstance(packer, this, source, options);
+        const packer = new Packer(putInstance.size(this, options) + align(8 * checkCount(count)));
+        const def = putInstance(packer, this, checkHandle(source, "source"), options);
         const out = packer.take(8 * count);
 
         settle(wasm.espl_instantiate_at_sized(pointerOf(this), def, count, out, putInstance.bytes), this);
@@ -158,18 +172,18 @@ export class World {
     }
 
     destroy(entity, extent = "owned") {
-        const which = choose(extents, extent, "the extent");
+        const which = choose(extents, extent, "extent");
 
         return settle(wasm.espl_destroy(pointerOf(this), putHandle(entity), which), this);
     }
 
     destroyMany(entities, extent = "owned") {
-        const at = addressOf(entities, BigUint64Array);
+        const at = addressOf(checkHandles(entities, "entities"), BigUint64Array);
         const count = entities.length;
         const list = new Packer(align(8 * count)).put(entities, BigUint64Array, at);
 
         return settle(wasm.espl_destroy_many(pointerOf(this), list, count,
-            choose(extents, extent, "the extent"), 0), this);
+            choose(extents, extent, "extent"), 0), this);
     }
 
     isAlive(entity) {
@@ -177,13 +191,13 @@ export class World {
     }
 
     enable(entity, extent = "owned") {
-        const which = choose(extents, extent, "the extent");
+        const which = choose(extents, extent, "extent");
 
         return settle(wasm.espl_enable(pointerOf(this), putHandle(entity), which), this);
     }
 
     disable(entity, extent = "owned") {
-        const which = choose(extents, extent, "the extent");
+        const which = choose(extents, extent, "extent");
 
         return settle(wasm.espl_disable(pointerOf(this), putHandle(entity), which), this);
     }
@@ -197,13 +211,13 @@ export class World {
     attach(child, parent, options = {}) {
         const address = putAttachOptions(scratch, options);
 
-        return settle(wasm.espl_attach_sized(pointerOf(this), putHandle(child), putHandle(parent, 1), address,
-            putAttachOptions.bytes), this);
+        return settle(wasm.espl_attach_sized(pointerOf(this), putHandle(child, 0, "child"),
+            putHandle(parent, 1, "parent"), address, putAttachOptions.bytes), this);
     }
 
     attachMany(children, parents, options = {}) {
-        if (children.length !== parents.length) {
-            throw new RangeError("there must be as many parents as children");
+        if (checkHandles(children, "children").length !== checkHandles(parents, "parents").length) {
+            throw new RangeError("parents must have the length of children");
         }
         const [childrenAt, parentsAt] = [children, parents].map((list) => addressOf(list, BigUint64Array));
         const count = children.length;
@@ -217,13 +231,14 @@ export class World {
     }
 
     detach(entity, keep = "world") {
-        const which = choose(keeps, keep, "what to keep");
+        const which = choose(keeps, keep, "keep");
 
         return settle(wasm.espl_detach(pointerOf(this), putHandle(entity), which), this);
     }
 
     setSibling(entity, before = 0n) {
-        return settle(wasm.espl_set_sibling(pointerOf(this), putHandle(entity), putHandle(before, 1)), this);
+        return settle(wasm.espl_set_sibling(pointerOf(this), putHandle(entity),
+            putHandle(before, 1, "before")), this);
     }
 
     getParent(entity) {
@@ -281,18 +296,19 @@ export class World {
     }
 
     isAncestor(ancestor, entity) {
-        return wasm.espl_is_ancestor(pointerOf(this), putHandle(ancestor), putHandle(entity, 1)) !== 0;
+        return wasm.espl_is_ancestor(pointerOf(this), putHandle(ancestor, 0, "ancestor"),
+            putHandle(entity, 1)) !== 0;
     }
 
     copySubtree(top, extent = "subtree") {
         const world = pointerOf(this);
-        const which = choose(extents, extent, "the extent");
-        const count = wasm.espl_copy_subtree_sized(world, putHandle(top), which, 0, 0, SUBTREE_BYTES);
+        const which = choose(extents, extent, "extent");
+        const count = wasm.espl_copy_subtree_sized(world, putHandle(top, 0, "top"), which, 0, 0, SUBTREE_BYTES);
         const packer = new Packer(align(8 * count) + 2 * align(4 * count));
         const [entities, parents, depths] = [8, 4, 4].map((size) => packer.take(size * count));
 
         heap.u32.set([entities, parents, depths, 0, 0], scratch >> 2);
-        wasm.espl_copy_subtree_sized(world, putHandle(top), which, count, scratch, SUBTREE_BYTES);
+        wasm.espl_copy_subtree_sized(world, putHandle(top, 0, "top"), which, count, scratch, SUBTREE_BYTES);
         return {
             entities: new BigUint64Array(heap.buffer, entities, count).slice(),
             // C's number for no parent is -1 here.
@@ -304,7 +320,7 @@ export class World {
     // --- Names ---
 
     setName(entity, name) {
-        const address = putText(name);
+        const address = putText(name, "name");
 
         return settle(wasm.espl_set_name(pointerOf(this), putHandle(entity), address), this);
     }
@@ -314,9 +330,9 @@ export class World {
     }
 
     findBelow(top, path) {
-        const address = putText(path);
+        const address = putText(path, "path");
 
-        settle(wasm.espl_find_below(pointerOf(this), putHandle(top), address, scratch), this);
+        settle(wasm.espl_find_below(pointerOf(this), putHandle(top, 0, "top"), address, scratch), this);
         return getHandle(scratch);
     }
 
@@ -330,12 +346,13 @@ export class World {
 
     // --- Components ---
 
-    registerComponent(name, { type = "f32", length = 1 } = {}) {
-        const array = choose(componentTypes, type, "the type");
-        const count = array === null ? 0 : checkCount(length, "length");
+    registerComponent(name, shape = {}) {
+        const { type = "f32", length = 1 } = checkObject(shape, "shape");
+        const array = choose(componentTypes, type, "shape.type");
+        const count = array === null ? 0 : checkCount(length, "shape.length");
         const unit = array?.BYTES_PER_ELEMENT ?? 0;
         const references = type === "entity" ? Array.from({ length: count }, (_, i) => 8 * i) : [];
-        const text = encode(name);
+        const text = encode(name, "name");
         const packer = new Packer(align(text.length) + align(4 * references.length));
         const nameAt = packer.put(text, Uint8Array);
         const referencesAt = packer.put(references, Uint32Array);
@@ -368,6 +385,7 @@ export class World {
         const number = numberOf(this, component);
         const address = room(component.size);
 
+        checkTypedOut(out, component.array, component.length);
         settle(wasm.espl_get_component(pointerOf(this), putHandle(entity), number, address,
             component.size), this);
         return getComponent(address, component, out);
@@ -377,7 +395,7 @@ export class World {
         const number = numberOf(this, component);
         const address = room(component.size);
 
-        putComponent(address, component, values);
+        putComponent(address, component, checkValues(values, component, "values"));
         return settle(wasm.espl_set_component(pointerOf(this), putHandle(entity), number, address,
             component.size), this);
     }
@@ -389,6 +407,7 @@ export class World {
     }
 
     #read(entity, kind, out) {
+        checkValueOut(kind, out);
         settle(wasm.espl_read_one(pointerOf(this), putHandle(entity), kind.read, scratch), this);
         return getValue(scratch, kind, out);
     }
@@ -397,8 +416,8 @@ export class World {
         return this.#write(entity, chooseKind(kind, "write"), value);
     }
 
-    #write(entity, kind, value) {
-        putValue(scratch, kind, value);
+    #write(entity, kind, value, what = "value") {
+        putValue(scratch, kind, checkValue(kind, value, what));
         return settle(wasm.espl_write_one(pointerOf(this), putHandle(entity), kind.write, scratch), this);
     }
 
@@ -483,25 +502,28 @@ export class World {
     }
 
     translate(entity, offset, space = "parent") {
-        return this.#write(entity, kinds[`translate${choose(spaces, space, "the space")}`], offset);
+        return this.#write(entity, kinds[`translate${choose(spaces, space, "space")}`], offset, "offset");
     }
 
     rotate(entity, rotation, space = "parent") {
-        return this.#write(entity, kinds[`rotate${choose(spaces, space, "the space")}`], rotation);
+        return this.#write(entity, kinds[`rotate${choose(spaces, space, "space")}`], rotation,
+            "rotation");
     }
 
     rotateAbout(entity, pivot, rotation) {
-        putVector(scratch, pivot, 3);
-        putVector(scratch + 16, rotation, 4);
+        putVector(scratch, checkNumbers(pivot, 3, "pivot"), 3);
+        putVector(scratch + 16, checkNumbers(rotation, 4, "rotation"), 4);
         return settle(wasm.espl_rotate_about(pointerOf(this), putHandle(entity), scratch, scratch + 16),
             this);
     }
 
-    lookAt(entity, target, { up = [0, 1, 0], forward = "forward" } = {}) {
-        putVector(scratch, target, 3);
-        putVector(scratch + 16, up, 3);
+    lookAt(entity, target, options = {}) {
+        const { up = [0, 1, 0], forward = "forward" } = checkObject(options, "options");
+
+        putVector(scratch, checkNumbers(target, 3, "target"), 3);
+        putVector(scratch + 16, checkNumbers(up, 3, "options.up"), 3);
         return settle(wasm.espl_look_at(pointerOf(this), putHandle(entity), scratch, scratch + 16,
-            choose(axes, forward, "the axis")), this);
+            choose(axes, forward, "options.forward")), this);
     }
 
     getInherit(entity) {
@@ -509,28 +531,34 @@ export class World {
     }
 
     setInherit(entity, flags) {
-        return settle(wasm.espl_set_inherit(pointerOf(this), putHandle(entity), flags), this);
+        return settle(wasm.espl_set_inherit(pointerOf(this), putHandle(entity),
+            checkCount(flags, "flags")), this);
     }
 
     getMatrix(entity, out) {
+        checkOut(out, 16);
         settle(wasm.espl_get_matrix(pointerOf(this), putHandle(entity), MATRIX_4X4, scratch), this);
         return getVector(scratch, 16, out);
     }
 
     getInverseMatrix(entity, out) {
+        checkOut(out, 16);
         settle(wasm.espl_get_matrix(pointerOf(this), putHandle(entity), MATRIX_4X4_INVERSE, scratch), this);
         return getVector(scratch, 16, out);
     }
 
     getRelative(frame, entity, out) {
-        settle(wasm.espl_relative(pointerOf(this), putHandle(frame), putHandle(entity, 1), scratch), this);
+        checkValueOut(kinds.worldTransform, out);
+        settle(wasm.espl_relative(pointerOf(this), putHandle(frame, 0, "frame"), putHandle(entity, 1),
+            scratch), this);
         return getValue(scratch, kinds.worldTransform, out);
     }
 
     convert(entity, conversion, value, out) {
-        const which = choose(conversions, conversion, "the conversion");
+        const which = choose(conversions, conversion, "conversion");
 
-        putVector(scratch, value, 3);
+        checkOut(out, 3);
+        putVector(scratch, checkNumbers(value, 3, "value"), 3);
         settle(wasm.espl_convert(pointerOf(this), putHandle(entity), which, scratch, scratch + 16), this);
         return getVector(scratch + 16, 3, out);
     }
@@ -539,12 +567,9 @@ export class World {
 
     readMany(kind, entities, out) {
         const { words, array, read } = chooseKind(kind, "read");
-        const count = entities.length;
-        const result = out ?? new array(words * count).fill(array === Uint32Array ? 0 : NaN);
-
-        if (!(result instanceof array) || result.length < words * count) {
-            throw new RangeError(`out must be a ${array.name} of ${words * count} or more`);
-        }
+        const count = checkHandles(entities, "entities").length;
+        const result = checkTypedOut(out, array, words * count) ??
+            new array(words * count).fill(array === Uint32Array ? 0 : NaN);
         const entitiesAt = addressOf(entities, BigUint64Array);
         const packer = new Packer(align(8 * count) + align(4 * words * count));
         const handles = packer.put(entities, BigUint64Array, entitiesAt);
@@ -559,11 +584,9 @@ export class World {
 
     writeMany(kind, entities, values) {
         const { words, array, write } = chooseKind(kind, "write");
-        const count = entities.length;
+        const count = checkHandles(entities, "entities").length;
 
-        if (values.length !== words * count) {
-            throw new RangeError(`${words * count} numbers are needed, and ${values.length} are given`);
-        }
+        checkNumbers(values, words * count, "values", array);
         const [entitiesAt, valuesAt] = [addressOf(entities, BigUint64Array), addressOf(values, array)];
         const packer = new Packer(align(8 * count) + align(4 * words * count));
         const handles = packer.put(entities, BigUint64Array, entitiesAt);
