@@ -40,7 +40,7 @@ static void write_node(const batch *b, uint32_t node)
 
         (void)model_write_faults(model, node, entry->kind, &entry->value, &value);
         entry->outcome = model_carry_out(&placed, entry->kind, &value);
-        if (!model_is_storable(&placed.state)) {
+        if (entry->outcome < 0 || !model_is_storable(&placed.state)) {
             entry->outcome = ESPL_ERR_RANGE;
             continue;
         }

@@ -93,7 +93,7 @@ static espl_status member_state(const test_model *model, const model_instance *d
     if (def->place == ESPL_PLACE_WORLD) {
         (void)espl_transform_relative(&out->local, above, transform);
         model_keep_parts(out, transform, MODEL_POSE);
-        return model_hides(above, transform, def->inherit, MODEL_POSE) ? ESPL_LOSSY : ESPL_OK;
+        return model_judge(above, out, transform, MODEL_POSE);
     }
     const espl_transform composed = espl_transform_compose(above, &out->local);
     model_keep_parts(out, &composed, MODEL_POSE);
@@ -131,6 +131,9 @@ model_answer model_instantiate(test_model *model, const model_instance *def, uin
     const espl_status status = clone_state(model, def, parent, &transform, &state);
     const uint32_t size = model_collect_closure(model, def->source);
 
+    if (status < 0) {
+        return model_answer_of(status);
+    }
     for (size_t i = 0; i < def->count; ++i) {
         const uint32_t clone = clone_closure(model, size);
         if (!model_place(model, clone, parent, &state)) {

@@ -231,6 +231,7 @@ model_answer model_change_nodes(test_model *model, const uint32_t *nodes, uint32
         const bool is_copy = faults == model_answer_of(ESPL_ERR_COPIES_PARENT);
         return is_copy && leaves_range(model, nodes, count, change) ? faults | range : faults;
     }
+    model->is_lossy = false;
     if ((touched & model_bit(ESPL_TRANSFORM)) != 0 &&
         !change_placements(model, nodes, count, change)) {
         return range;
@@ -238,7 +239,7 @@ model_answer model_change_nodes(test_model *model, const uint32_t *nodes, uint32
     for (uint32_t i = 0; i < count; ++i) {
         change_set(&model->nodes[nodes[i]], change);
     }
-    return model_answer_of(ESPL_OK);
+    return model_answer_of(model->is_lossy ? ESPL_LOSSY : ESPL_OK);
 }
 
 model_answer model_change_query(test_model *model, const model_query *query,

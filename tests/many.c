@@ -80,13 +80,17 @@ model_answer model_destroy_many(test_model *model, const uint32_t *nodes, uint32
             return fault;
         }
     }
+    model_answer sum = model_answer_of(ESPL_OK);
+
     for (uint32_t i = 0; i < count; ++i) {
         // One that an earlier one took along is no matter.
         if (model->nodes[nodes[i]].is_alive) {
-            (void)model_destroy(model, nodes[i], policies[extent]);
+            const model_answer answer = model_destroy(model, nodes[i], policies[extent]);
+
+            sum = answer == model_answer_of(ESPL_OK) ? sum : answer;
         }
     }
-    return model_answer_of(ESPL_OK);
+    return sum;
 }
 
 void model_destroy_all(test_model *model)

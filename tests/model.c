@@ -97,7 +97,7 @@ static espl_status moved_state(const test_model *model, uint32_t child, uint32_t
     const espl_transform composed = espl_transform_compose(above, &out->local);
     model_keep_parts(out, world, held);
     model_keep_parts(out, &composed, MODEL_POSE & ~held);
-    return model_hides(above, world, options->inherit, held) ? ESPL_LOSSY : ESPL_OK;
+    return held != 0 ? model_judge(above, out, world, held) : ESPL_OK;
 }
 
 // Under the parent that a node has already, only what the options say changes.
@@ -107,26 +107,32 @@ static espl_status snapped_state(const test_model *model, uint32_t child,
     const unsigned snapped = parts_with(options, ESPL_SNAP);
     const espl_transform identity = espl_transform_identity();
     model_placed placed = model_placed_of(model, child);
-    const espl_status status = model_reflag(&placed, options->inherit);
+    const bool is_reflagged = placed.state.flags != options->inherit;
 
+    model_reflag(&placed, options->inherit);
     *out = placed.state;
-    if (options->inherit != ESPL_COPY_PARENT) {
-        model_copy_parts(&out->local, &identity, snapped);
-        const espl_transform composed = espl_transform_compose(placed.above, &out->local);
-        model_keep_parts(out, &composed, snapped);
+    if (options->inherit == ESPL_COPY_PARENT) {
+        return ESPL_OK;
     }
-    return status;
+    model_copy_parts(&out->local, &identity, snapped);
+    const espl_transform composed = espl_transform_compose(placed.above, &out->local);
+    model_keep_parts(out, &composed, snapped);
+    return is_reflagged ? model_judge(placed.above, out, &placed.world, MODEL_POSE & ~snapped)
+                        : ESPL_OK;
 }
 
 // Move a node without placement. What hangs below it keeps its world where that is asked for.
-static void move_unplaced(test_model *model, uint32_t node, uint32_t parent, bool keeps_world)
+static espl_status move_unplaced(test_model *model, uint32_t node, uint32_t parent,
+                                 bool keeps_world)
 {
     const model_state state = model->nodes[node].state;
 
+    model->is_lossy = false;
     if (keeps_world) {
         model_rebase(model, node, parent != MODEL_NONE ? &model->nodes[parent].world : NULL);
     }
     (void)model_place(model, node, parent, &state);
+    return model->is_lossy ? ESPL_LOSSY : ESPL_OK;
 }
 
 model_answer model_attach(test_model *model, uint32_t child, uint32_t parent, uint32_t before,
@@ -142,13 +148,15 @@ model_answer model_attach(test_model *model, uint32_t child, uint32_t parent, ui
     const bool stays = n->parent == parent;
     espl_status status = ESPL_OK;
     bool is_placed = true;
+
     if (!n->has_placement && !stays) {
-        move_unplaced(model, child, parent, options->position == ESPL_KEEP_WORLD);
+        status = move_unplaced(model, child, parent, options->position == ESPL_KEEP_WORLD);
     } else if (n->has_placement) {
         model_state state;
+
         status = stays ? snapped_state(model, child, options, &state)
                        : moved_state(model, child, parent, options, &state);
-        is_placed = model_place(model, child, parent, &state);
+        is_placed = status >= 0 && model_place(model, child, parent, &state);
     }
     if (!is_placed) {
         return model_answer_of(ESPL_ERR_RANGE);
@@ -174,9 +182,11 @@ model_answer model_detach(test_model *model, uint32_t node, espl_keep keep)
         return model_answer_of(ESPL_OK);
     }
 
+    espl_status status = ESPL_OK;
     bool is_placed = true;
+
     if (!n->has_placement) {
-        move_unplaced(model, node, MODEL_NONE, keep == ESPL_KEEP_WORLD);
+        status = move_unplaced(model, node, MODEL_NONE, keep == ESPL_KEEP_WORLD);
     } else {
         const espl_transform identity = espl_transform_identity();
         model_state state = model_identity(0);
@@ -189,7 +199,7 @@ model_answer model_detach(test_model *model, uint32_t node, espl_keep keep)
     }
     model_unlink(model, node);
     n->link = ESPL_LINK_OWNED;
-    return model_answer_of(ESPL_OK);
+    return model_answer_of(status);
 }
 
 // --- Siblings ---
@@ -275,6 +285,7 @@ model_answer model_destroy(test_model *model, uint32_t node, model_policy policy
     }
 
     // Survivors take the dead one's place, in the order a walk meets them.
+    model->is_lossy = false;
     for (uint32_t i = 0; i < survivor_count; ++i) {
         prepare_survivor(model, model->survivors[i], heir);
     }
@@ -285,5 +296,5 @@ model_answer model_destroy(test_model *model, uint32_t node, model_policy policy
     for (uint32_t i = 0; i < doomed_count; ++i) {
         model_kill(model, model->doomed[i]);
     }
-    return model_answer_of(ESPL_OK);
+    return model_answer_of(model->is_lossy ? ESPL_LOSSY : ESPL_OK);
 }

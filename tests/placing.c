@@ -137,87 +137,132 @@ espl_transform model_unit_world(const model_node *node)
     return espl_transform_normalize(&world) == ESPL_OK ? world : node->world;
 }
 
-// --- What a parent hides ---
+// --- What a local gives ---
 
-// How far a position is from the parent's along the axes of the parent that have no length.
-static void offset_lost(float out[3], const espl_transform *above, const espl_transform *world)
+// Turn a vector by a rotation, or back, in double.
+static void turn(double out[3], const float q[4], double sign, const double v[3])
 {
-    float offset[3];
+    const double x = sign * (double)q[0], y = sign * (double)q[1], z = sign * (double)q[2];
+    const double w = (double)q[3];
+    const double t[3] = {2 * (y * v[2] - z * v[1]), 2 * (z * v[0] - x * v[2]),
+                         2 * (x * v[1] - y * v[0])};
 
-    for (int i = 0; i < 3; ++i) {
-        offset[i] = world->position[i] - above->position[i];
-    }
-    espl_transform_direction_inverse(out, above, offset);
-    for (int i = 0; i < 3; ++i) {
-        if (above->scale != 0 && above->stretch[i] != 0) {
-            out[i] = 0;
-        }
-    }
+    out[0] = v[0] + (w * t[0] + (y * t[2] - z * t[1]));
+    out[1] = v[1] + (w * t[1] + (z * t[0] - x * t[2]));
+    out[2] = v[2] + (w * t[2] + (x * t[1] - y * t[0]));
 }
 
-// Kept axes are those of the world, so that what is lost counts there.
-static bool hides_position(const espl_transform *above, const espl_transform *world, uint32_t flags)
+static double farthest(const double v[3])
 {
-    float lost[3], missing[3];
+    return fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2])));
+}
 
-    offset_lost(lost, above, world);
-    espl_transform_direction(missing, above, lost);
+// Whether the position that a local gives is another one than was asked for, by more than rounding, on an
+// axis that is not kept.
+static bool misses_position(const espl_transform *above, const model_state *state,
+                            const espl_transform *asked)
+{
+    const double axis[3] = {(double)above->rotation[0], (double)above->rotation[1],
+                            (double)above->rotation[2]};
+    double away[3], reached[3], offset[3], missing[3];
+
     for (int i = 0; i < 3; ++i) {
-        if (!keeps_axis(flags, i) && missing[i] != 0) {
+        away[i] = (double)asked->position[i] - (double)above->position[i];
+    }
+    turn(offset, above->rotation, -1, away);
+    for (int i = 0; i < 3; ++i) {
+        const float product = state->local.position[i] * above->stretch[i] * above->scale;
+
+        reached[i] = (double)product;
+        offset[i] -= reached[i];
+    }
+    turn(missing, above->rotation, 1, offset);
+    // What a rotation off unit length changes counts as rounding as well.
+    const double w = (double)above->rotation[3];
+    const double squares = axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2] + w * w;
+    const double turned = (farthest(away) + farthest(reached)) *
+                          (farthest(axis) + fabs(squares - 1) * 0x1p+22);
+
+    for (int i = 0; i < 3; ++i) {
+        const double size =
+            fabs((double)asked->position[i]) + fabs((double)above->position[i]) + turned;
+
+        if (!keeps_axis(state->flags, i) && fabs(missing[i]) > 0x1p-20 * size + 0x1p-147) {
             return true;
         }
     }
     return false;
 }
 
-static bool hides_scale(const espl_transform *above, const espl_transform *world, uint32_t flags)
+espl_status model_judge(const espl_transform *above, const model_state *state,
+                        const espl_transform *asked, unsigned parts)
 {
-    return above->scale == 0 && world->scale != 0 && (flags & ESPL_ABSOLUTE_SCALE) == 0;
-}
+    const espl_transform got = model_world_of(above, true, state);
+    const bool is_placed = (parts & MODEL_POSITION) != 0 && are_finite(asked->position, 3);
+    const bool is_scaled = (parts & MODEL_SCALE) != 0 && isfinite(asked->scale);
+    const bool is_turned = (parts & MODEL_ROTATION) != 0 && are_finite(asked->rotation, 4);
 
-bool model_hides(const espl_transform *above, const espl_transform *world, uint32_t flags,
-                 unsigned parts)
-{
-    float lost[3];
-    bool is_hidden = (parts & MODEL_SCALE) != 0 && hides_scale(above, world, flags);
-
-    if ((parts & MODEL_POSITION) != 0 && flags != 0) {
-        is_hidden = hides_position(above, world, flags) || is_hidden;
-    } else if ((parts & MODEL_POSITION) != 0) {
-        offset_lost(lost, above, world);
-        is_hidden = lost[0] != 0 || lost[1] != 0 || lost[2] != 0 || is_hidden;
+    if (!model_is_storable(state) || (is_placed && !are_finite(got.position, 3)) ||
+        (is_scaled && !isfinite(got.scale)) || (is_turned && !are_finite(got.rotation, 4))) {
+        return ESPL_ERR_RANGE;
     }
-    return is_hidden;
+    const double off = fabs((double)got.scale - (double)asked->scale);
+
+    return (is_scaled && off > 0x1p-21 * fabs((double)asked->scale) + 0x1p-148) ||
+                   (is_placed && misses_position(above, state, asked))
+               ? ESPL_LOSSY
+               : ESPL_OK;
 }
 
 // --- Flags ---
 
-espl_status model_reflag(model_placed *placed, uint32_t flags)
+// A member that takes a part from its parent again, which it has kept, stays where it is by that part; what
+// stays kept, and what it never kept, is not written.
+static void stop_keeping(const model_placed *placed, uint32_t flags, espl_transform *local)
+{
+    const uint32_t old = placed->state.flags, gone = old & ~flags;
+    const uint32_t turns = ESPL_ABSOLUTE_ROTATION, all = turns | ESPL_STRICT_UP;
+    const espl_transform composed = espl_transform_compose(placed->above, local);
+    espl_transform asked = composed, seen = *local;
+
+    for (int i = 0; i < 3; ++i) {
+        asked.position[i] = keeps_axis(gone, i) ? placed->world.position[i] : asked.position[i];
+    }
+    if ((old & turns) != 0 && (flags & turns) != turns && (old & all) != (flags & all)) {
+        model_copy_parts(&asked, &placed->world, MODEL_ROTATION);
+    }
+    model_copy_parts(&asked, &placed->world, (gone & ESPL_ABSOLUTE_SCALE) != 0 ? MODEL_SCALE : 0);
+    (void)espl_transform_relative(&seen, placed->above, &asked);
+    if (memcmp(composed.position, asked.position, sizeof asked.position) != 0) {
+        model_copy_parts(local, &seen, MODEL_POSITION);
+    }
+    if (memcmp(composed.rotation, asked.rotation, sizeof asked.rotation) != 0) {
+        model_copy_parts(local, &seen, MODEL_ROTATION);
+    }
+    if (memcmp(&composed.scale, &asked.scale, sizeof asked.scale) != 0) {
+        model_copy_parts(local, &seen, MODEL_SCALE);
+    }
+}
+
+void model_reflag(model_placed *placed, uint32_t flags)
 {
     const model_state before = placed->state;
-    const espl_transform *const above = placed->above, *const world = &placed->world;
-
-    if (flags == before.flags) {
-        return ESPL_OK;
-    }
+    const uint32_t turns = ESPL_ABSOLUTE_ROTATION | ESPL_STRICT_UP;
     model_state after = model_identity(flags);
-    if (flags == ESPL_COPY_PARENT) {
-        placed->state = after;
-        return ESPL_OK;
+
+    if (flags == before.flags || flags == ESPL_COPY_PARENT) {
+        placed->state = flags == before.flags ? before : after;
+        return;
     }
-    after.local = model_seen(placed);
-    model_keep_parts(&after, world, MODEL_POSE);
+    after.local = before.flags == ESPL_COPY_PARENT ? model_seen(placed) : before.local;
+    if (before.flags != 0 && before.flags != ESPL_COPY_PARENT) {
+        stop_keeping(placed, flags, &after.local);
+    }
+    model_keep_parts(&after, &placed->world, MODEL_POSE);
+    if ((before.flags & turns) == (flags & turns)) {
+        model_copy_parts(&after.kept, &before.kept, MODEL_ROTATION);
+    }
     placed->state = after;
-
-    // What still reads as it was written is where it was.
-    const espl_transform composed = espl_transform_compose(above, &before.local);
-    const bool moved = memcmp(composed.position, world->position, sizeof composed.position) != 0;
-    const bool is_scaled = memcmp(&composed.scale, &world->scale, sizeof composed.scale) != 0;
-
-    return (moved && hides_position(above, world, flags)) ||
-                   (is_scaled && hides_scale(above, world, flags))
-               ? ESPL_LOSSY
-               : ESPL_OK;
 }
 
 model_answer model_set_inherit(test_model *model, uint32_t node, uint32_t flags)
@@ -236,10 +281,17 @@ model_answer model_set_inherit(test_model *model, uint32_t node, uint32_t flags)
         return faults;
     }
     model_placed placed = model_placed_of(model, node);
-    const espl_status status = model_reflag(&placed, flags);
-    const bool is_placed = model_place(model, node, model->nodes[node].parent, &placed.state);
+    const uint32_t before = placed.state.flags;
+    espl_status status = ESPL_OK;
 
-    return model_answer_of(is_placed ? status : ESPL_ERR_RANGE);
+    model_reflag(&placed, flags);
+    if (flags != before && flags != ESPL_COPY_PARENT) {
+        status = model_judge(placed.above, &placed.state, &placed.world, MODEL_POSE);
+    }
+    if (status >= 0 && !model_place(model, node, model->nodes[node].parent, &placed.state)) {
+        status = ESPL_ERR_RANGE;
+    }
+    return model_answer_of(status);
 }
 
 // --- Propagation ---

@@ -79,9 +79,10 @@ bool model_are_flags(uint32_t flags);
 void model_copy_parts(espl_transform *to, const espl_transform *from, unsigned parts);
 /// Keep parts of a world placement, those that the flags name.
 void model_keep_parts(model_state *state, const espl_transform *world, unsigned parts);
-/// Tell whether a part of a world placement cannot be had under a parent, nor is kept.
-bool model_hides(const espl_transform *above, const espl_transform *world, uint32_t flags,
-                 unsigned parts);
+/// What a state makes of parts of a world that were asked for. @return ESPL_OK; ESPL_LOSSY: a part is
+/// another one by more than rounding; ESPL_ERR_RANGE: the state, or a part, is not finite.
+espl_status model_judge(const espl_transform *above, const model_state *state,
+                        const espl_transform *asked, unsigned parts);
 /// World of a node with a state.
 espl_transform model_world_of(const espl_transform *above, bool has_placement,
                               const model_state *state);
@@ -90,9 +91,10 @@ espl_transform model_seen(const model_placed *placed);
 /// The world as a local of its own: a rotation off unit length is normalised when it is written.
 espl_transform model_unit_world(const model_node *node);
 
-/// Change the flags of a placed member. @return ESPL_OK or ESPL_LOSSY.
-espl_status model_reflag(model_placed *placed, uint32_t flags);
-/// Carry a write out whose value is checked. @return ESPL_OK or ESPL_LOSSY, whatever it comes to.
+/// Change the flags of a placed member.
+void model_reflag(model_placed *placed, uint32_t flags);
+/// Carry a write out whose value is checked. @return ESPL_OK, ESPL_LOSSY, ESPL_ERR_RANGE; whether its state
+/// may be stored is asked apart.
 espl_status model_carry_out(model_placed *placed, espl_write_kind kind,
                             const espl_transform *value);
 /// Faults of a write that show before it is carried out, and its value as model_carry_out() has it.

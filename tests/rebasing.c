@@ -4,59 +4,150 @@
 #include "tests/placing.h"
 #include "tests/support.h"
 
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
 bool model_follows(const model_node *node)
 {
     return !node->has_placement || node->state.flags == ESPL_COPY_PARENT;
 }
 
-// The node's own local and those of the doomed above it, composed upwards.
-static espl_transform composed_local(const test_model *model, uint32_t node)
+// How far a position along `above` is from it, turned into the axes of the one above that.
+static void offset_in(float out[3], const espl_transform *above, const float position[3])
 {
+    espl_transform only = espl_transform_identity(), at = only;
+
+    memcpy(only.rotation, above->rotation, sizeof only.rotation);
+    only.scale = above->scale;
+    memcpy(at.position, position, sizeof at.position);
+    at = espl_transform_compose(&only, &at);
+    memcpy(out, at.position, sizeof at.position);
+}
+
+// The local that those of the doomed above a node and its own come to below another world: where it would be
+// if they were alive. A position is stretched by its own parent alone. By a stretch of 0 it goes as by 1.
+static espl_transform composed_local(const test_model *model, uint32_t node,
+                                     const espl_transform *heir)
+{
+    const espl_transform identity = espl_transform_identity();
+    const float *const stretch = heir != NULL ? heir->stretch : identity.stretch;
     espl_transform local = model->nodes[node].state.local;
+    float offset[3] = {0, 0, 0};
+    bool has_offset = false;
 
     for (uint32_t i = model->nodes[node].parent; i != MODEL_NONE; i = model->nodes[i].parent) {
         const model_node *const above = &model->nodes[i];
+        const espl_transform *const up = &above->state.local;
+
         if (!model_follows(above) && !above->is_doomed) {
             break;
         }
-        local = model_follows(above) ? local : espl_transform_compose(&above->state.local, &local);
+        if (model_follows(above)) {
+            continue;
+        }
+        float at[3];
+
+        for (int k = 0; k < 3; ++k) {
+            at[k] = local.position[k] * up->stretch[k];
+            at[k] = has_offset ? at[k] + offset[k] : at[k];
+        }
+        local = espl_transform_compose(up, &local);
+        memcpy(local.position, up->position, sizeof local.position);
+        offset_in(offset, up, at);
+        has_offset = true;
     }
-    return local;
-}
-
-// Where a world cannot be kept, because it or the one above is not finite, the local becomes the
-// composed local; it stays where that is not finite. Stretch and context are those that show.
-static espl_transform fallback_local(const test_model *model, uint32_t node)
-{
-    const model_node *const n = &model->nodes[node];
-    const espl_transform composed = composed_local(model, node);
-    const bool is_finite = model_is_finite(&composed);
-    espl_transform local = n->world;
-
-    model_copy_parts(&local, is_finite ? &composed : &n->state.local, MODEL_POSE);
+    for (int k = 0; k < 3 && has_offset; ++k) {
+        local.position[k] += stretch[k] != 0 ? offset[k] / stretch[k] : offset[k];
+    }
     return local;
 }
 
 espl_transform model_root_local(const test_model *model, uint32_t node)
 {
     const model_node *const n = &model->nodes[node];
+    espl_transform local = n->world;
 
-    return model_is_finite(&n->world) ? model_unit_world(n) : fallback_local(model, node);
+    if (model_is_finite(&n->world)) {
+        return model_unit_world(n);
+    }
+    const espl_transform composed = composed_local(model, node, NULL);
+
+    model_copy_parts(&local, model_is_finite(&composed) ? &composed : &n->state.local, MODEL_POSE);
+    return local;
 }
 
-// Local under another world that keeps the node's own where it is. What cannot be seen from there
-// comes from the composed locals.
-static espl_transform rebased(const test_model *model, uint32_t node, const espl_transform *above)
+// --- The nearest local ---
+
+// The largest finite number in place of an infinite one, and another number in place of none.
+static void bring_near(float *values, const float *others, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (isnan(values[i])) {
+            values[i] = others[i];
+        } else if (!isfinite(values[i])) {
+            values[i] = values[i] > 0 ? FLT_MAX : -FLT_MAX;
+        }
+    }
+}
+
+static espl_transform near_of(const espl_transform *local, const espl_transform *other)
+{
+    espl_transform out = *local;
+    bool is_turn = true;
+
+    bring_near(out.position, other->position, 3);
+    bring_near(&out.scale, &other->scale, 1);
+    for (int i = 0; i < 4; ++i) {
+        is_turn = is_turn && isfinite(out.rotation[i]);
+    }
+    model_copy_parts(&out, other, is_turn ? 0 : MODEL_ROTATION);
+    return out;
+}
+
+// One part of the local that keeps a world: the one seen from above, or else the composed one.
+static bool keep_part(model_placed *placed, const espl_transform *near, const espl_transform *other,
+                      unsigned part)
+{
+    const espl_transform *const above = placed->above, *const world = &placed->world;
+    espl_transform only = espl_transform_identity();
+    model_state state = placed->state;
+
+    model_copy_parts(&only, world, part);
+    model_copy_parts(&state.local, near, part);
+    const espl_status first = model_judge(above, &state, world, part);
+
+    model_copy_parts(&state.local, other, part);
+    const espl_status second = model_judge(above, &state, world, part);
+    const bool is_open = !model_is_finite(&only);
+    const bool is_other = is_open || (first != ESPL_OK && second == ESPL_OK) ||
+                          (first == ESPL_ERR_RANGE && second != ESPL_ERR_RANGE);
+
+    model_copy_parts(&placed->state.local, is_other ? other : near, part);
+    return is_open || first == ESPL_OK || second == ESPL_OK;
+}
+
+// Local under another world that keeps the node's own where it is, or as near as it can be. What cannot be
+// seen from there comes from the composed locals.
+static espl_transform rebased(test_model *model, uint32_t node, const espl_transform *above)
 {
     const model_node *const n = &model->nodes[node];
+    model_placed placed = {above, n->state, n->world};
+
     if (above == NULL) {
         return model_root_local(model, node);
     }
-    espl_transform local = composed_local(model, node);
+    const espl_transform composed = composed_local(model, node, above);
+    const espl_transform other = near_of(&composed, &n->state.local);
+    espl_transform seen = other;
 
-    (void)espl_transform_relative(&local, above, &n->world);
-    const espl_transform world = espl_transform_compose(above, &local);
-    return model_is_finite(&local) && model_is_finite(&world) ? local : fallback_local(model, node);
+    (void)espl_transform_relative(&seen, above, &n->world);
+    const espl_transform near = near_of(&seen, &other);
+
+    for (unsigned part = MODEL_POSITION; part <= MODEL_SCALE; part *= 2) {
+        model->is_lossy = !keep_part(&placed, &near, &other, part) || model->is_lossy;
+    }
+    return placed.state.local;
 }
 
 void model_rebase(test_model *model, uint32_t top, const espl_transform *above)

@@ -103,7 +103,7 @@ static espl_status put_world(model_placed *placed, const espl_transform *world, 
     (void)espl_transform_relative(&seen, above, world);
     model_copy_parts(&placed->state.local, &seen, parts);
     model_keep_parts(&placed->state, world, parts);
-    return model_hides(above, world, placed->state.flags, parts) ? ESPL_LOSSY : ESPL_OK;
+    return model_judge(above, &placed->state, world, parts);
 }
 
 // Products of rotations are normalised like rotations that are written.
@@ -141,10 +141,12 @@ static espl_status changed(espl_transform *out, change_kind change, const espl_t
     return ESPL_OK;
 }
 
-static void multiply(model_state *state, const espl_transform *value, unsigned parts)
+static void multiply(model_placed *placed, const espl_transform *value, unsigned parts)
 {
+    model_state *const state = &placed->state;
+
     if ((parts & MODEL_SCALE) != 0) {
-        state->local.scale *= value->scale;
+        state->local.scale = model_seen(placed).scale * value->scale;
     }
     if ((parts & MODEL_SCALE) != 0 && (state->flags & ESPL_ABSOLUTE_SCALE) != 0) {
         state->kept.scale *= value->scale;
@@ -166,7 +168,7 @@ static espl_status put_back(model_placed *placed, const recipe *r, const espl_tr
     } else {
         put_local(placed, &to, r->parts);
     }
-    return status == ESPL_LOSSY ? status : put;
+    return status == ESPL_LOSSY && put >= 0 ? status : put;
 }
 
 espl_status model_carry_out(model_placed *placed, espl_write_kind kind, const espl_transform *value)
@@ -175,7 +177,7 @@ espl_status model_carry_out(model_placed *placed, espl_write_kind kind, const es
     espl_status status = ESPL_OK;
 
     if (r->change == MULTIPLY) {
-        multiply(&placed->state, value, r->parts);
+        multiply(placed, value, r->parts);
     } else {
         status = (r->parts & MODEL_POSE) != 0 ? put_back(placed, r, value) : ESPL_OK;
         if ((r->parts & STRETCH) != 0) {
@@ -196,7 +198,8 @@ static model_answer finish(test_model *model, uint32_t node, const model_placed 
 {
     const bool is_same =
         memcmp(&model->nodes[node].state, &placed->state, sizeof placed->state) == 0;
-    const bool is_placed = model_place(model, node, model->nodes[node].parent, &placed->state);
+    const bool is_placed =
+        status >= 0 && model_place(model, node, model->nodes[node].parent, &placed->state);
 
     model->writes += is_placed && !is_same;
     model->writes_skipped += is_placed && is_same;

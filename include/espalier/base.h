@@ -71,8 +71,9 @@ ESPL_API uint32_t espl_version(void);
 typedef enum espl_status {
     /// Done as asked.
     ESPL_OK = 0,
-    /// Done, but a scale or stretch of zero, or a direction without length, leaves a part of the
-    /// answer open. Read the result to see what became of it.
+    /// Done, but a part of a world transform is not what was asked for, by more than rounding: a scale or
+    /// stretch of zero hides it, or floats do not hold the local that it needs. Or a direction has no
+    /// length, which leaves a part of the answer open. Read the result to see what became of it.
     ESPL_LOSSY = 1,
     /// Some entries were refused one by one; all others are done. The report and the log name the
     /// first refused entry. Of espl_compact(): there was memory for a part of it.
@@ -101,8 +102,9 @@ typedef enum espl_status {
     /// A number is NaN or infinite, or a rotation has no length. The log names the field. Start
     /// from espl_transform_identity().
     ESPL_ERR_NOT_FINITE = -7,
-    /// A computed local transform, or a world part kept by inherit flags, would not be finite. Use
-    /// smaller values, or a parent whose scale is not tiny.
+    /// A computed local transform, or a world part kept by inherit flags, would not be finite, or the
+    /// local would not lead to a finite world that was asked for. Use smaller values, or a parent whose
+    /// scale is not tiny.
     ESPL_ERR_RANGE = -8,
     /// A count or size is past a limit of the library. Ask for less.
     ESPL_ERR_LIMIT = -9,

@@ -37,8 +37,8 @@ typedef struct espl_recorder espl_recorder;
 /// Make a command buffer of a world.
 ///
 /// @param lanes  Recorders, 1 to ESPL_LANE_LIMIT.
-/// @return ESPL_OK, ESPL_ERR_ARGUMENT (NULL, no lanes), ESPL_ERR_LIMIT (too many),
-///         ESPL_ERR_NO_MEMORY.
+/// @return ESPL_OK, ESPL_ERR_ARGUMENT (NULL, no lanes), ESPL_ERR_LIMIT (too many), ESPL_ERR_BUSY (in a job
+///         of a parallel write), ESPL_ERR_NO_MEMORY.
 ESPL_API ESPL_NODISCARD espl_status espl_command_buffer_create(espl_world *world, uint32_t lanes,
                                                                espl_command_buffer **out);
 

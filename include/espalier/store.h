@@ -134,7 +134,8 @@ typedef struct espl_change_def {
 /// Adding or removing the transform does not move the descendants by more than rounding. Given to an
 /// entity that has one, its value is written as by espl_set_local_transform(). Without a transform the
 /// world of the entity is its parent's; removing the transform drops its inherit flags.
-/// @return ESPL_OK, ESPL_ERR_ARGUMENT (an unknown component, a size, a role, a repeat), the
+/// @return ESPL_OK, ESPL_LOSSY (a descendant could not stay where it was), ESPL_OVERFLOW (a world that was
+///         recomputed is not finite), ESPL_ERR_ARGUMENT (an unknown component, a size, a role, a repeat), the
 ///         handle's statuses, ESPL_ERR_LIMIT (a transform is added before others are removed, so a
 ///         full set has no room for it), ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY; for the value of a
 ///         transform ESPL_ERR_NOT_FINITE, ESPL_ERR_RANGE, ESPL_ERR_COPIES_PARENT.

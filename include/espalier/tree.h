@@ -55,11 +55,14 @@ ESPL_API ESPL_NODISCARD espl_status espl_attach_sized(espl_world *world, espl_en
 ///
 /// Under the parent it already has, only what the options change is changed.
 /// @param options  NULL means {0}.
-/// @return ESPL_OK; ESPL_LOSSY (keep world under a scale or stretch of zero); ESPL_OVERFLOW (a
+/// @return ESPL_OK; ESPL_LOSSY (a world part that was to stay is another one, by more than rounding: under
+///         a scale or stretch of zero, or because the local underflows; of a child without a transform,
+///         that of an entity below it, which then has the nearest local that is finite); ESPL_OVERFLOW (a
 ///         world that was recomputed is not finite); ESPL_ERR_CYCLE;
 ///         ESPL_ERR_NOT_CHILD (before); ESPL_ERR_ARGUMENT (an enum or inherit flags out of range);
 ///         ESPL_ERR_NO_TRANSFORM (inherit flags for a child without a transform);
-///         ESPL_ERR_RANGE; ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY; the handles' statuses.
+///         ESPL_ERR_RANGE (the local that keeps the world would not be finite, or would not lead to it);
+///         ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY; the handles' statuses.
 /// O(depth and size of what moves). Now and then O(size of the hierarchies touched): where storage
 /// grows, or layout debt is paid (espl_world_def.layout_budget).
 static inline ESPL_NODISCARD espl_status espl_attach(espl_world *world, espl_entity child,
@@ -100,8 +103,10 @@ typedef enum espl_extent {
 /// only. Survivors below a destroyed member become children of the nearest living ancestor, at the
 /// sibling position of the destroyed entity; below a destroyed root they become roots or solos. Their
 /// worlds stay where they are, to rounding, except that a survivor with ESPL_COPY_PARENT copies its new
-/// parent. Never fails for lack of memory.
-/// @return ESPL_OK; ESPL_OVERFLOW; ESPL_ERR_ARGUMENT (extent); ESPL_ERR_BUSY; the handle's statuses.
+/// parent. A survivor whose world no local gives gets the nearest local that is finite. Never fails for
+/// lack of memory.
+/// @return ESPL_OK; ESPL_LOSSY (a survivor could not stay where it was); ESPL_OVERFLOW; ESPL_ERR_ARGUMENT
+///         (extent); ESPL_ERR_BUSY; the handle's statuses.
 ESPL_API ESPL_NODISCARD espl_status espl_destroy(espl_world *world, espl_entity entity,
                                                  espl_extent extent);
 
@@ -167,8 +172,8 @@ static inline ESPL_NODISCARD espl_status espl_attach_many(espl_world *world,
 /// @param count     0 does nothing.
 /// @param refused   NULL, or out: where the call is refused for one entity, the index of the first;
 ///                  else unchanged.
-/// @return ESPL_OK, ESPL_OVERFLOW, ESPL_ERR_ARGUMENT (extent), ESPL_ERR_BUSY, the handle's statuses;
-///         never ESPL_ERR_NO_MEMORY. O(descendants).
+/// @return ESPL_OK, ESPL_LOSSY, ESPL_OVERFLOW, ESPL_ERR_ARGUMENT (extent), ESPL_ERR_BUSY, the handle's
+///         statuses; never ESPL_ERR_NO_MEMORY. O(descendants).
 ESPL_API ESPL_NODISCARD espl_status espl_destroy_many(espl_world *world,
                                                       const espl_entity *entities, size_t count,
                                                       espl_extent extent, size_t *refused);

@@ -5,8 +5,9 @@
 ///
 /// Common to all writes of one entity:
 /// - Statuses of handles as in espalier/read.h. ESPL_ERR_NOT_FINITE for NaN or infinity in any
-///   field, and for a rotation without length. ESPL_ERR_RANGE where a computed local, or a part kept
-///   by inherit flags, would not be finite. ESPL_ERR_COPIES_PARENT on a member with that flag.
+///   field, and for a rotation without length. ESPL_ERR_RANGE where a computed local, a part kept by
+///   inherit flags, or a finite world that was asked for would not be finite. ESPL_ERR_COPIES_PARENT on
+///   a member with that flag.
 ///   ESPL_ERR_BUSY during playback. Refused, a call has changed nothing.
 /// - ESPL_OVERFLOW where a world transform, the entity's own or one below it, is not finite: the write is
 ///   done.
@@ -50,7 +51,8 @@ typedef enum espl_write_kind {
     ESPL_WRITE_USER_DATA,       ///< uint32_t
     // Set in world axes: the local becomes the value as it is seen from the parent. Absolute parts
     // take the value directly. Below a scale or stretch of zero the axes that can be reached are set,
-    // the others keep their local value, and the answer is ESPL_LOSSY.
+    // the others keep their local value, and the answer is ESPL_LOSSY where the world is another one for
+    // it. So it is where the local underflows.
     ESPL_WRITE_WORLD_POSITION,  ///< float[3]
     ESPL_WRITE_WORLD_ROTATION,  ///< float[4]
     ESPL_WRITE_WORLD_SCALE,     ///< float
@@ -69,7 +71,7 @@ typedef enum espl_write_kind {
     ESPL_WRITE_TRANSFORM_WORLD,         ///< espl_transform
     ESPL_WRITE_INVERSE_TRANSFORM_WORLD, ///< espl_transform
     // Multiply: both spaces agree.
-    ESPL_WRITE_MULTIPLY_SCALE,   ///< float: scale *= value
+    ESPL_WRITE_MULTIPLY_SCALE,   ///< float: scale *= value, as it reads; a kept scale too
     ESPL_WRITE_MULTIPLY_STRETCH, ///< float[3]: stretch *= value, axis by axis
     // Change in the entity's own axes.
     ESPL_WRITE_TRANSLATE_OWN, ///< float[3]: position += rotation rotates value, in the parent's units
@@ -215,11 +217,12 @@ ESPL_API ESPL_NODISCARD espl_status espl_rotate_about(espl_world *world, espl_en
 
 /// Change which parts of the world transform a member takes from its parent.
 ///
-/// The world transform stays where it is, to rounding: parts that become kept keep their bits, for
-/// the others a local is computed. ESPL_COPY_PARENT snaps to the parent at once.
+/// The world transform stays where it is, to rounding: parts that become kept keep their bits, and for
+/// those that are kept no longer a local is computed. The local of a part that stays kept, or was never
+/// kept, does not change. ESPL_COPY_PARENT snaps to the parent at once.
 /// @param flags  a byte of ESPL_ABSOLUTE_ flags, or ESPL_COPY_PARENT without any other flag.
-/// @return ESPL_OK; ESPL_LOSSY (a part that is kept no longer cannot be reached below a scale or
-///         stretch of zero); ESPL_ERR_NOT_CHILD (flags other than 0 on a root or solo);
+/// @return ESPL_OK; ESPL_LOSSY (a part that is kept no longer cannot be reached: below a scale or
+///         stretch of zero, or because its local underflows); ESPL_ERR_NOT_CHILD (flags other than 0 on a root or solo);
 ///         ESPL_ERR_ARGUMENT; the statuses of all writes, ESPL_ERR_NO_MEMORY too.
 ESPL_API ESPL_NODISCARD espl_status espl_set_inherit(espl_world *world, espl_entity entity,
                                                      uint32_t flags);

@@ -36,7 +36,7 @@ typedef struct espl_writer espl_writer;
 /// Runs on any thread, from begin to end on the same one. It may read, write its own hierarchies
 /// through the writer, write columns of its rows that espl_parallel_def.columns names, and record
 /// into a recorder that no other job uses, for instance that of the lane espl_writer_job(). Every
-/// other change of the world is refused with ESPL_ERR_BUSY.
+/// other change of the world is refused with ESPL_ERR_BUSY, the creation of a command buffer too.
 typedef void (*espl_parallel_function)(espl_writer *writer, const espl_query *rows, void *context);
 
 /// Flags of a parallel write.

@@ -14,8 +14,8 @@ typedef struct status_entry {
 static const status_entry statuses[] = {
     {ESPL_OK, "ESPL_OK", "The call did what was asked; there is nothing to do."},
     {ESPL_LOSSY, "ESPL_LOSSY",
-     "Done, but a scale or stretch of zero, or a direction without length, leaves a part "
-     "of the answer open; read the result to see what became of it."},
+     "Done, but a scale or stretch of zero, a number out of range, or a direction without "
+     "length leaves a part of the answer open; read the result to see what became of it."},
     {ESPL_PARTLY, "ESPL_PARTLY",
      "Done except for entries that were refused one by one; look at the report and at "
      "the log, which name the first of them."},

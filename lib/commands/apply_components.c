@@ -55,8 +55,7 @@ static bool change_fits(const espl__apply *a, uint32_t slot, size_t after)
            espl__components_fit(after, comes || (had_transform && !goes));
 }
 
-// Add, overwrite or remove the transform. Statuses above ESPL_OK are not returned, as by
-// espl_change_components().
+// Add, overwrite or remove the transform. @return also ESPL_LOSSY.
 static espl_status change_transform(espl__apply *a)
 {
     espl_status status = ESPL_OK;
@@ -66,7 +65,7 @@ static espl_status change_transform(espl__apply *a)
     } else if (a->command->place == ESPL__PLACEMENT_GOES) {
         status = espl__apply_remove_transform(a);
     }
-    return status < 0 ? status : ESPL_OK;
+    return status;
 }
 
 // Put the values of the command into the own set of a node, and remove the components that the
@@ -99,8 +98,13 @@ espl_status espl__apply_change(espl__apply *a)
         return ESPL_ERR_LIMIT;
     }
     // The transform before the set, because only the transform can still be refused.
-    status = change_transform(a);
-    return status != ESPL_OK || !changes ? status : change_set(a, slot);
+    const espl_status placed = change_transform(a);
+
+    if (placed < 0 || !changes) {
+        return placed;
+    }
+    status = change_set(a, slot);
+    return status != ESPL_OK ? status : placed;
 }
 
 espl_status espl__apply_set(espl__apply *a)

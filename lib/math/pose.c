@@ -38,11 +38,10 @@ unsigned espl__pose_relative(espl_pose *out, const espl_pose *parent, const floa
     }
     espl__rotation_apply(offset, inverse, away);
     for (int i = 0; i < 3; ++i) {
-        // Divided one after the other, because the product of scale and stretch may overflow.
         const float reach = stretch != NULL ? stretch[i] : 1;
 
         if (parent->scale != 0 && reach != 0) {
-            local.position[i] = offset[i] / parent->scale / reach;
+            local.position[i] = espl__unscale(offset[i], parent->scale, reach);
         } else if (offset[i] != 0) {
             lost |= (unsigned)ESPL__LOST_X << i;
         }

@@ -184,6 +184,22 @@ static inline espl_pose espl__pose_compose(const espl_pose *parent, const float 
     return out;
 }
 
+/// Divide an offset by a scale and then by a stretch, neither of them 0. Not by their product, which may
+/// overflow or underflow. Where the quotient between them leaves the normal numbers, the division is done in
+/// double, because the stretch may bring it back.
+static inline float espl__unscale(float offset, float scale, float stretch)
+{
+    const float between = offset / scale;
+
+    if (stretch == 1) {
+        return between;
+    }
+    const bool is_normal = fabsf(between) >= FLT_MIN && fabsf(between) <= FLT_MAX;
+
+    return is_normal || offset == 0 ? between / stretch
+                                    : (float)((double)offset / ((double)scale * (double)stretch));
+}
+
 /// Flags of the parts of a world pose that no local pose can reach, because a factor of the parent
 /// is zero.
 enum { ESPL__LOST_X = 1, ESPL__LOST_Y = 2, ESPL__LOST_Z = 4, ESPL__LOST_SCALE = 8 };

@@ -105,8 +105,7 @@ static void vector_to_world(float out[ESPL__LEAST 3], const espl_transform *fram
     espl__rotation_apply(out, frame->rotation, scaled);
 }
 
-// The operations of vector_to_world() undone in reverse order. Divided twice, because the product
-// of two small factors may underflow to 0.
+// The operations of vector_to_world() undone in reverse order.
 static void vector_to_local(float out[ESPL__LEAST 3], const espl_transform *frame,
                             const float vector[ESPL__LEAST 3])
 {
@@ -117,7 +116,7 @@ static void vector_to_local(float out[ESPL__LEAST 3], const espl_transform *fram
         // An axis with a factor of zero has no inverse. Its result is zero, not infinity.
         const bool is_flat = frame->scale == 0 || frame->stretch[i] == 0;
 
-        out[i] = is_flat ? 0 : rotated[i] / frame->scale / frame->stretch[i];
+        out[i] = is_flat ? 0 : espl__unscale(rotated[i], frame->scale, frame->stretch[i]);
     }
 }
 

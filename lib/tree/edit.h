@@ -123,6 +123,7 @@ typedef struct espl__edit {
     size_t stale_from, moved_from, made_from; // lengths of the lists when the current group began
     uint32_t fresh;           // a node of the group without a stale ancestor, or ESPL__NO_SLOT
     uint32_t lowest;          // lowest slot that the group marked with ESPL__SLOT_STALE
+    bool is_lossy;            // the last change gave a node that it does not name another world
     bool has_side;            // it made a node in a tree with side arrays, or added side arrays
     espl__context context;    // counts
     uint64_t overflow_events; // computed worlds that are not finite; a node may count several times
@@ -187,8 +188,8 @@ espl_status espl__edit_detach(espl__edit *edit, uint32_t slot, espl__keep_rules 
 /// Move a member before a sibling, or last (ESPL__NO_SLOT). @return ESPL_OK, ESPL_ERR_NO_MEMORY.
 espl_status espl__edit_set_sibling(espl__edit *edit, uint32_t slot, uint32_t before);
 /// Destroy a node and its closure. Survivors are linked to the parent of the node, at its place
-/// among the siblings, and keep their worlds. @return ESPL_OK, ESPL_ERR_NO_MEMORY (never with
-/// `destroyed`).
+/// among the siblings, and keep their worlds. @return ESPL_OK, ESPL_LOSSY (not all of them can),
+/// ESPL_ERR_NO_MEMORY (never with `destroyed`).
 espl_status espl__edit_destroy(espl__edit *edit, uint32_t slot, espl_extent extent);
 /// Write a placement. @return as espl__placement_write(), ESPL_ERR_NO_MEMORY.
 espl_status espl__edit_write(espl__edit *edit, uint32_t slot, espl_write_kind kind,
@@ -196,8 +197,8 @@ espl_status espl__edit_write(espl__edit *edit, uint32_t slot, espl_write_kind ki
 /// Change inherit flags. The flags are valid. @return as espl__placement_inherit(),
 /// ESPL_ERR_NOT_CHILD (flags for a root), ESPL_ERR_NO_MEMORY.
 espl_status espl__edit_set_inherit(espl__edit *edit, uint32_t slot, uint32_t flags);
-/// Give a bare node a transform. Its descendants keep their worlds. @return ESPL_OK,
-/// ESPL_ERR_RANGE, ESPL_ERR_NO_MEMORY.
+/// Give a bare node a transform. Its descendants keep their worlds. @return ESPL_OK, ESPL_LOSSY (not all
+/// of them can), ESPL_ERR_NO_MEMORY.
 espl_status espl__edit_add_transform(espl__edit *edit, uint32_t slot, const espl_transform *value);
 /// Remove the transform of a node. Its descendants keep their worlds. Statuses likewise.
 espl_status espl__edit_remove_transform(espl__edit *edit, uint32_t slot);

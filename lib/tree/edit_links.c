@@ -5,6 +5,9 @@
 // and cannot fail.
 #include "lib/tree/edit_steps.h"
 
+#include "lib/tree/computed_local.h"
+#include "lib/tree/path.h"
+
 bool espl__edit_is_below(const espl__edit *edit, uint32_t slot, uint32_t top)
 {
     const espl__forest *const forest = edit->forest;
@@ -129,82 +132,46 @@ bool espl__edit_relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_
 
 // --- Keeping worlds ---
 
-// Compose the local of a node relative to its nearest ancestor that keeps its transform: the locals
-// of the ancestors between them, which lose theirs or die, are applied in turn. A copy of its
-// parent adds nothing.
-static espl_pose composed_local(const espl__forest *forest, uint32_t slot, uint32_t lost)
+// Return the local that a node has below its nearest ancestor that keeps its transform: what the locals
+// between them, of ancestors that lose theirs or die, and its own make together.
+static espl_pose composed_local(const espl__forest *forest, uint32_t slot, const espl__frame *frame,
+                                uint32_t lost)
 {
-    espl_pose local = forest->local[slot];
+    static const espl__extra none = {{1, 1, 1}, 0};
+    espl__rise rise = espl__rise_begin(forest, slot);
     uint32_t up = forest->parent[slot];
 
     while (up != ESPL__NO_SLOT && (up == lost || espl__slot_is(forest, up, ESPL__SLOT_MARK) ||
                                    espl__slot_copies(forest, up))) {
-        if (!espl__slot_copies(forest, up)) {
-            const espl__placement above = espl__slot_placement(forest, up);
-
-            local = espl__pose_compose(&above.local, above.extra.stretch, &local);
-        }
+        espl__rise_step(forest, &rise, up);
         up = forest->parent[up];
     }
-    return local;
+    return espl__rise_local(&rise, frame != NULL ? frame->extra.stretch : none.stretch);
 }
 
-// Tell whether a local and the world that it composes to below a frame are finite.
-static bool composes(const espl__frame *up, const espl_pose *local)
+// Give a placement the local that keeps the world of its node in another frame, or as a root. Kept parts
+// stay. @return ESPL_OK, ESPL_LOSSY.
+static espl_status rebase(const espl__forest *forest, uint32_t slot, espl__placement *placement,
+                          const espl__frame *up, uint32_t lost)
 {
-    const espl_pose world = espl__pose_compose(&up->world, up->extra.stretch, local);
+    const espl_pose *const world = &forest->world[slot];
 
-    return espl__pose_is_finite(local) && espl__pose_is_finite(&world);
-}
-
-// Return the local that keeps the world of a node below another frame. The first of these that is
-// finite: the world relative to the frame; the same, with the composed local on axes that a zero
-// scale makes unreachable; the composed local; the old local.
-static espl_pose rebased_local(const espl__forest *forest, uint32_t slot, const espl__frame *up,
-                               uint32_t lost)
-{
-    const espl_pose world = forest->world[slot];
-    const float *const stretch = up->extra.stretch;
-    const bool is_exact =
-        up->world.scale != 0 && stretch[0] != 0 && stretch[1] != 0 && stretch[2] != 0;
-    espl_pose local = forest->local[slot];
-
-    if (is_exact) {
-        (void)espl__pose_relative(&local, &up->world, stretch, &world, &local);
-        if (composes(up, &local)) {
-            return local;
-        }
+    if (up != NULL && espl__placement_try_rebase(placement, world, up)) {
+        return ESPL_OK;
     }
-    const espl_pose composed = composed_local(forest, slot, lost);
-
-    (void)espl__pose_relative(&local, &up->world, stretch, &world, &composed);
-    if (composes(up, &local)) {
-        return local;
+    if (up == NULL && espl__pose_is_finite(world)) {
+        // Propagation may take a rotation slightly off unit length, which a local must have.
+        placement->local = *world;
+        (void)espl__rotation_normalize(placement->local.rotation);
+        return ESPL_OK;
     }
-    return espl__pose_is_finite(&composed) ? composed : forest->local[slot];
-}
-
-// Return the placement that keeps the world of a node in another frame, or as a root. Kept parts
-// stay.
-static espl__placement rebased(const espl__forest *forest, uint32_t slot, const espl__frame *up,
-                               uint32_t lost)
-{
-    espl__placement placement = espl__slot_placement(forest, slot);
+    const espl_pose composed = composed_local(forest, slot, up, lost);
 
     if (up != NULL) {
-        placement.local = rebased_local(forest, slot, up, lost);
-        return placement;
+        return espl__placement_rebase(placement, world, up, &composed);
     }
-    if (espl__pose_is_finite(&forest->world[slot])) {
-        // Propagation may take a rotation slightly off unit length, which a local must have.
-        placement.local = forest->world[slot];
-        (void)espl__rotation_normalize(placement.local.rotation);
-    } else {
-        const espl_pose composed = composed_local(forest, slot, lost);
-
-        placement.local = espl__pose_is_finite(&composed) ? composed : placement.local;
-    }
-    return placement;
+    placement->local = espl__pose_is_finite(&composed) ? composed : placement->local;
+    return ESPL_OK;
 }
 
 // The walk enters nodes that copy their parent, because they have no placement of their own to keep
@@ -227,8 +194,9 @@ bool espl__edit_keep_worlds(espl__edit *edit, uint32_t top, const espl__frame *u
         if (!follows) {
             // Descendants of a bare root see the identity.
             const espl__frame *const frame = up != NULL || is_new_root ? up : &identity;
-            espl__placement placement = rebased(forest, slot, up, lost);
+            espl__placement placement = espl__slot_placement(forest, slot);
 
+            edit->is_lossy |= rebase(forest, slot, &placement, up, lost) == ESPL_LOSSY;
             placement.kept = is_new_root ? espl__kept_none() : placement.kept;
             const espl_pose world = espl__placement_world(&placement, frame);
 
@@ -291,10 +259,11 @@ static espl_status place_bare(espl__edit *edit, uint32_t slot, uint32_t parent,
     const espl__frame *const up = espl__edit_frame(edit, parent, &room);
 
     espl__edit_refresh(edit, slot);
+    edit->is_lossy = false;
     return (rules->stay.position != ESPL_KEEP_WORLD ||
             espl__edit_keep_worlds(edit, slot, up, ESPL__NO_SLOT)) &&
                    copy_new_parent(edit, slot, up)
-               ? ESPL_OK
+               ? espl__edit_remark(edit)
                : ESPL_ERR_NO_MEMORY;
 }
 
@@ -580,6 +549,7 @@ espl_status espl__edit_destroy(espl__edit *edit, uint32_t top, espl_extent exten
     bool has_survivors = false;
     bool is_done = list_closure(edit, top, extent, &has_survivors);
 
+    edit->is_lossy = false;
     if (is_done && has_survivors) {
         espl__frame room;
         const espl__frame *const up = espl__edit_frame(edit, anchor, &room);
@@ -596,7 +566,7 @@ espl_status espl__edit_destroy(espl__edit *edit, uint32_t top, espl_extent exten
             clear_closure_marks(forest, top);
         }
         free_closure(edit, top);
-        return ESPL_OK;
+        return espl__edit_remark(edit);
     }
     // Logged after the links, so that the undo makes the nodes live before it restores their links.
     const espl__undo entry = {.kind = ESPL__UNDO_DEATH,
@@ -610,5 +580,5 @@ espl_status espl__edit_destroy(espl__edit *edit, uint32_t top, espl_extent exten
     if (has_survivors) {
         clear_closure_marks(forest, top);
     }
-    return ESPL_OK;
+    return espl__edit_remark(edit);
 }

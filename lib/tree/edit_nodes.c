@@ -76,6 +76,7 @@ static bool keep_below(espl__edit *edit, uint32_t slot, const espl__frame *next,
     const espl__frame now = espl__slot_frame(forest, slot);
     bool is_done = true;
 
+    edit->is_lossy = false;
     if (espl__pose_is_same(&now.world, &next->world) &&
         memcmp(now.extra.stretch, next->extra.stretch, sizeof now.extra.stretch) == 0) {
         return true;
@@ -88,13 +89,13 @@ static bool keep_below(espl__edit *edit, uint32_t slot, const espl__frame *next,
     return is_done;
 }
 
-// Replace the placement of a node that gains or loses its transform.
+// Replace the placement of a node that gains or loses its transform, after keep_below().
 static espl_status replace(espl__edit *edit, uint32_t slot, const espl__placement *placement,
                            const espl__frame *next, bool is_bare)
 {
     return espl__edit_put(edit, slot, placement, &next->world) &&
                    espl__edit_set_bare(edit, slot, is_bare) && espl__edit_touch(edit, slot)
-               ? ESPL_OK
+               ? espl__edit_remark(edit)
                : ESPL_ERR_NO_MEMORY;
 }
 

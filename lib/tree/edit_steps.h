@@ -118,12 +118,20 @@ bool espl__edit_set_bare(espl__edit *edit, uint32_t slot, bool is_bare);
 bool espl__edit_relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
                        bool is_free_link);
 /// Before the frame of a node changes, give it the placement that keeps its world in the new frame.
-/// Where a node copies its parent, the nodes below it get such placements instead.
+/// Where a node copies its parent, the nodes below it get such placements instead. Sets edit->is_lossy
+/// where one does not keep its world.
 /// @param up    the new frame; NULL: the node becomes a root.
 /// @param lost  an ancestor that loses its transform, or ESPL__NO_SLOT. Ancestors with
 ///              ESPL__SLOT_MARK die.
 /// @return false: no memory.
 bool espl__edit_keep_worlds(espl__edit *edit, uint32_t top, const espl__frame *up, uint32_t lost);
+
+/// Return the remark of a change: whether a node that it does not name got another world. The change sets
+/// edit->is_lossy to false when it begins.
+static inline espl_status espl__edit_remark(const espl__edit *edit)
+{
+    return edit->is_lossy ? ESPL_LOSSY : ESPL_OK;
+}
 
 /// Free what was reserved for the relocations of an edit, and clear the flags of their trees, for an
 /// undo.

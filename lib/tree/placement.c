@@ -3,7 +3,7 @@
 // computes the new placement apart, checks that it is finite, and stores it last, so that a refusal
 // changes nothing. The bits of a result depend on the order of the operations here, which the
 // golden hashes of the tests record.
-#include "lib/tree/placement.h"
+#include "lib/tree/computed_local.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,26 +31,6 @@ espl_pose espl__placement_world(const espl__placement *placement, const espl__fr
 
 // --- Parts ---
 
-// Copy some parts of a pose.
-static void copy_parts(espl_pose *to, const espl_pose *from, unsigned parts)
-{
-    ESPL_CHECK_FULL((parts & ~(unsigned)ESPL__PART_POSE) == 0);
-    // One copy for all parts, because a wide load of a pose stalls after stores of its parts.
-    if (parts == ESPL__PART_POSE) {
-        *to = *from;
-        return;
-    }
-    if ((parts & ESPL__PART_POSITION) != 0) {
-        memcpy(to->position, from->position, sizeof to->position);
-    }
-    if ((parts & ESPL__PART_ROTATION) != 0) {
-        memcpy(to->rotation, from->rotation, sizeof to->rotation);
-    }
-    if ((parts & ESPL__PART_SCALE) != 0) {
-        to->scale = from->scale;
-    }
-}
-
 // Return the parts whose bits differ.
 static unsigned find_different(const espl_pose *a, const espl_pose *b)
 {
@@ -62,22 +42,11 @@ static unsigned find_different(const espl_pose *a, const espl_pose *b)
            (scaled ? ESPL__PART_SCALE : 0u);
 }
 
-// Return the parts that are finite.
-static unsigned find_finite(const espl_pose *pose)
-{
-    const bool is_placed = espl__all_finite(pose->position, 3);
-    const bool is_turned = espl__all_finite(pose->rotation, 4);
-
-    return (is_placed ? ESPL__PART_POSITION : 0u) | (is_turned ? ESPL__PART_ROTATION : 0u) |
-           (isfinite(pose->scale) ? ESPL__PART_SCALE : 0u);
-}
-
 // Compute a world relative to a frame. @param fallback  for axes that a zero makes unreachable.
-// @return bits of ESPL__LOST_: the unreachable axes and the scale.
-static unsigned relative(espl_pose *out, const espl__frame *parent, const espl_pose *world,
-                         const espl_pose *fallback)
+static void relative(espl_pose *out, const espl__frame *parent, const espl_pose *world,
+                     const espl_pose *fallback)
 {
-    return espl__pose_relative(out, &parent->world, parent->extra.stretch, world, fallback);
+    (void)espl__pose_relative(out, &parent->world, parent->extra.stretch, world, fallback);
 }
 
 // A kept part hides the stored local of that part. The user reads the local that would give what is
@@ -99,44 +68,10 @@ espl_pose espl__placement_seen(const espl__placement *placement, const espl__fra
     const unsigned stale = find_different(&composed, world);
 
     if (stale != 0) {
-        (void)relative(&seen, parent, world, &placement->local);
-        copy_parts(&local, &seen, stale & find_finite(&seen));
+        relative(&seen, parent, world, &placement->local);
+        espl__copy_parts(&local, &seen, stale & espl__find_finite(&seen));
     }
     return local;
-}
-
-// --- Unreachable parts ---
-
-// Return the parts of a wanted world that no local reaches, because a scale or a stretch above is
-// 0, and that inherit flags do not keep either.
-// @param lost  what relative() returned.
-static unsigned find_unreached(const espl__frame *parent, const espl_pose *wanted, unsigned lost,
-                               uint32_t flags)
-{
-    const bool keeps_scale = (flags & ESPL_ABSOLUTE_SCALE) != 0;
-    unsigned parts = (lost & ESPL__LOST_SCALE) != 0 && !keeps_scale ? ESPL__PART_SCALE : 0u;
-    float back[4], away[3], offset[3], missing[3];
-
-    if ((lost & ~(unsigned)ESPL__LOST_SCALE) == 0 || (flags & ESPL_ABSOLUTE_POSITION) == 0) {
-        return parts | ((lost & ~(unsigned)ESPL__LOST_SCALE) != 0 ? ESPL__PART_POSITION : 0u);
-    }
-    // Lost axes are those of the parent, kept ones those of the world. The lost part of the offset
-    // is rotated to the world, where it must vanish on each axis that is not kept.
-    espl__rotation_conjugate(back, parent->world.rotation);
-    for (int i = 0; i < 3; ++i) {
-        away[i] = wanted->position[i] - parent->world.position[i];
-    }
-    espl__rotation_apply(offset, back, away);
-    for (int i = 0; i < 3; ++i) {
-        offset[i] = (lost & ((unsigned)ESPL__LOST_X << i)) != 0 ? offset[i] : 0;
-    }
-    espl__rotation_apply(missing, parent->world.rotation, offset);
-    for (int i = 0; i < 3; ++i) {
-        if ((flags & ((unsigned)ESPL_ABSOLUTE_X << i)) == 0 && missing[i] != 0) {
-            parts |= ESPL__PART_POSITION;
-        }
-    }
-    return parts;
 }
 
 // --- Stores of poses ---
@@ -158,7 +93,7 @@ static write_target target_of(espl__placement *placement, espl_pose *world,
     return (write_target){&placement->local, world, kept, parent};
 }
 
-// Store a new local, and the world and kept parts that follow, if local and kept parts are finite.
+// Store a new local, and the world and kept parts that follow, unless espl__judge_local() refuses it.
 // @param parts   that the write changed; only these parts of `kept` change.
 // @param wanted  the world that was written: kept parts become it exactly. NULL for a local write:
 //                kept parts become the composed world.
@@ -177,19 +112,22 @@ static espl_status commit_local(const write_target *s, const espl_pose *local, u
     if (s->kept != NULL) {
         espl_pose pose = s->kept->pose;
 
-        copy_parts(&pose, wanted != NULL ? wanted : &world, parts);
+        espl__copy_parts(&pose, wanted != NULL ? wanted : &world, parts);
         kept = espl__kept_of(&pose, s->kept->flags);
         espl__keep_parts(&world, &kept);
     }
-    if (!espl__pose_is_finite(local) || (s->kept != NULL && !espl__pose_is_finite(&kept.pose))) {
-        return ESPL_ERR_RANGE;
+    const espl_status status = espl__judge_local(s->parent, local, s->kept != NULL ? &kept : NULL, &world,
+                                     wanted != NULL ? parts : 0, wanted);
+
+    if (status < 0) {
+        return status;
     }
     *s->local = *local;
     *s->world = world;
     if (s->kept != NULL) {
         *s->kept = kept;
     }
-    return ESPL_OK;
+    return status;
 }
 
 // Store parts of a local.
@@ -200,12 +138,11 @@ static espl_status put_local(const write_target *s, unsigned parts, const espl_p
     if (parts == ESPL__PART_POSE) {
         return commit_local(s, value, parts, NULL);
     }
-    copy_parts(&next, value, parts);
+    espl__copy_parts(&next, value, parts);
     return commit_local(s, &next, parts, NULL);
 }
 
-// Store the local that gives parts of a wanted world. @return ESPL_LOSSY where a part is
-// unreachable.
+// Store the local that gives parts of a wanted world.
 static espl_status put_world(const write_target *s, unsigned parts, const espl_pose *wanted)
 {
     espl_pose next = *s->local, seen;
@@ -213,15 +150,9 @@ static espl_status put_world(const write_target *s, unsigned parts, const espl_p
     if (s->parent == NULL) {
         return put_local(s, parts, wanted);
     }
-    const unsigned lost = relative(&seen, s->parent, wanted, s->local);
-
-    copy_parts(&next, &seen, parts);
-    const espl_status status = commit_local(s, &next, parts, wanted);
-    const uint32_t flags = s->kept != NULL ? s->kept->flags : 0;
-    const unsigned unreached =
-        lost != 0 ? find_unreached(s->parent, wanted, lost, flags) & parts : 0;
-
-    return status == ESPL_OK && unreached != 0 ? ESPL_LOSSY : status;
+    relative(&seen, s->parent, wanted, s->local);
+    espl__copy_parts(&next, &seen, parts);
+    return commit_local(s, &next, parts, wanted);
 }
 
 espl_status espl__placement_set_world(espl__placement *placement, espl_pose *world,
@@ -236,16 +167,21 @@ espl_status espl__placement_set_world(espl__placement *placement, espl_pose *wor
 
 // --- Inherit flags and changes of parent ---
 
-// Store a new placement and its world if its local and kept parts are finite.
+// Store a new placement and the world that follows, unless espl__judge_local() refuses it.
+// @param parts  of the world that are to stay.
 static espl_status commit_placement(espl__placement *placement, espl_pose *world,
-                                    const espl__frame *parent, const espl__placement *next)
+                                    const espl__frame *parent, const espl__placement *next,
+                                    unsigned parts)
 {
-    if (!espl__pose_is_finite(&next->local) || !espl__pose_is_finite(&next->kept.pose)) {
-        return ESPL_ERR_RANGE;
+    const espl_pose moved = espl__placement_world(next, parent);
+    const espl_status status =
+        espl__judge_local(parent, &next->local, &next->kept, &moved, parts, world);
+
+    if (status >= 0) {
+        *placement = *next;
+        *world = moved;
     }
-    *placement = *next;
-    *world = espl__placement_world(next, parent);
-    return ESPL_OK;
+    return status;
 }
 
 // Return the parts that have a rule.
@@ -256,34 +192,58 @@ static unsigned parts_with(espl__keep_rules rules, espl_keep stay)
            (rules.scale == stay ? ESPL__PART_SCALE : 0u);
 }
 
-// Change the inherit flags of a placement. The world stays where it is reachable.
-// @return the unreachable parts.
-static unsigned change_flags(espl__placement *next, const espl_pose *world,
-                             const espl__frame *parent, uint32_t flags)
+// Tell whether a change of flags takes a direction of the rotation from the parent that the member had
+// kept, so that the local rotation has to give it.
+static bool drops_rotation(uint32_t before, uint32_t flags)
+{
+    const uint32_t both = ESPL_ABSOLUTE_ROTATION, all = both | ESPL_STRICT_UP;
+
+    return ((before ^ flags) & all) != 0 && (before & both) != 0 && (flags & both) != both;
+}
+
+// Change the inherit flags of a placement. The world stays where it is reachable. Parts that stay kept or
+// become kept need no other local. For the others the local becomes the one that gives their world; on axes
+// that stay kept it gives what it gave before.
+static void change_flags(espl__placement *next, const espl_pose *world, const espl__frame *parent,
+                         uint32_t flags)
 {
     const espl__placement before = *next;
+    const uint32_t old = before.kept.flags, dropped = old & ~flags;
 
     ESPL_CHECK_FULL(parent != NULL && espl__flags_are_valid(flags));
+    next->kept = espl__kept_none();
     if (flags == ESPL_COPY_PARENT) {
         next->local = espl__pose_identity();
-        next->kept = espl__kept_none();
         next->kept.flags = ESPL_COPY_PARENT;
         next->extra = parent->extra;
-        return 0;
+        return;
     }
-    next->local = espl__placement_seen(&before, parent, world);
     next->kept = espl__kept_of(world, flags);
-    // Without flags before, the world is what the local composes to: it is reached exactly. A copy
-    // of the parent is at the identity, which every parent reaches.
-    if (before.kept.flags == 0 || espl__placement_copies(&before)) {
-        return 0;
+    // A copy of the parent is at the identity. Without flags before, the local composes to the world.
+    if (espl__placement_copies(&before)) {
+        next->local = espl__pose_identity();
+        return;
+    }
+    if (((old ^ flags) & (ESPL_ABSOLUTE_ROTATION | ESPL_STRICT_UP)) == 0) {
+        espl__copy_parts(&next->kept.pose, &before.kept.pose, ESPL__PART_ROTATION);
+    }
+    if (old == 0) {
+        return;
     }
     const espl_pose composed =
         espl__pose_compose(&parent->world, parent->extra.stretch, &before.local);
-    espl_pose seen;
-    const unsigned lost = relative(&seen, parent, world, &before.local);
+    espl_pose wanted = composed, seen;
 
-    return find_unreached(parent, world, lost, flags) & find_different(&composed, world);
+    for (int i = 0; i < 3; ++i) {
+        if ((dropped & ((unsigned)ESPL_ABSOLUTE_X << i)) != 0) {
+            wanted.position[i] = world->position[i];
+        }
+    }
+    espl__copy_parts(&wanted, world,
+               (drops_rotation(old, flags) ? ESPL__PART_ROTATION : 0u) |
+                   ((dropped & ESPL_ABSOLUTE_SCALE) != 0 ? ESPL__PART_SCALE : 0u));
+    relative(&seen, parent, &wanted, &before.local);
+    espl__copy_parts(&next->local, &seen, find_different(&composed, &wanted));
 }
 
 // Set parts of the local to the identity. Kept parts become the composed world.
@@ -291,13 +251,13 @@ static void snap(espl__placement *next, const espl__frame *parent, unsigned part
 {
     const espl_pose identity = espl__pose_identity();
 
-    copy_parts(&next->local, &identity, parts);
+    espl__copy_parts(&next->local, &identity, parts);
     if (next->kept.flags != 0) {
         const espl_pose composed =
             espl__pose_compose(&parent->world, parent->extra.stretch, &next->local);
         espl_pose kept = next->kept.pose;
 
-        copy_parts(&kept, &composed, parts);
+        espl__copy_parts(&kept, &composed, parts);
         next->kept = espl__kept_of(&kept, next->kept.flags);
     }
 }
@@ -306,24 +266,22 @@ espl_status espl__placement_reattach(espl__placement *placement, espl_pose *worl
                                      const espl__frame *parent, espl__keep_rules rules,
                                      uint32_t flags)
 {
-    const bool has_flags = flags != placement->kept.flags;
-    const unsigned parts = flags == ESPL_COPY_PARENT ? 0 : parts_with(rules, ESPL_SNAP);
+    const bool has_flags = flags != placement->kept.flags, copies = flags == ESPL_COPY_PARENT;
+    const unsigned parts = copies ? 0 : parts_with(rules, ESPL_SNAP);
     espl__placement next = *placement;
-    unsigned unreached = 0;
 
     if (!has_flags && parts == 0) {
         return ESPL_OK;
     }
     // Both changes come before the check, because a part that is not finite may be snapped.
     if (has_flags) {
-        unreached = change_flags(&next, world, parent, flags);
+        change_flags(&next, world, parent, flags);
     }
     if (parts != 0) {
         snap(&next, parent, parts);
     }
-    const espl_status status = commit_placement(placement, world, parent, &next);
-
-    return status == ESPL_OK && unreached != 0 ? ESPL_LOSSY : status;
+    return commit_placement(placement, world, parent, &next,
+                            copies || !has_flags ? 0 : ESPL__PART_POSE & ~parts);
 }
 
 // A reattach that snaps nothing.
@@ -345,12 +303,12 @@ static espl_status move_to_root(espl__placement *placement, espl_pose *world,
 
     next.kept = espl__kept_none();
     next.local = *local;
-    copy_parts(&next.local, world, parts_with(rules, ESPL_KEEP_WORLD));
-    copy_parts(&next.local, &identity, parts_with(rules, ESPL_SNAP));
+    espl__copy_parts(&next.local, world, parts_with(rules, ESPL_KEEP_WORLD));
+    espl__copy_parts(&next.local, &identity, parts_with(rules, ESPL_SNAP));
     if (rules.rotation == ESPL_KEEP_WORLD) {
         (void)espl__rotation_normalize(next.local.rotation);
     }
-    return commit_placement(placement, world, NULL, &next);
+    return commit_placement(placement, world, NULL, &next, 0);
 }
 
 // Without a parent the rules give the local at once. Below a parent a kept world is made relative
@@ -374,25 +332,21 @@ espl_status espl__placement_move(espl__placement *placement, espl_pose *world,
     if (flags == ESPL_COPY_PARENT) {
         next.local = identity;
         next.extra = parent->extra;
-        return commit_placement(placement, world, parent, &next);
+        return commit_placement(placement, world, parent, &next, 0);
     }
     next.local = *local;
     // Fast path: a local that is kept as a whole.
     if (flags == 0 && parts_with(rules, ESPL_KEEP_LOCAL) == ESPL__PART_POSE) {
-        return commit_placement(placement, world, parent, &next);
+        return commit_placement(placement, world, parent, &next, 0);
     }
-    const unsigned lost = relative(&seen, parent, world, local);
-
-    copy_parts(&next.local, &seen, staying);
-    copy_parts(&next.local, &identity, parts_with(rules, ESPL_SNAP));
+    relative(&seen, parent, world, local);
+    espl__copy_parts(&next.local, &seen, staying);
+    espl__copy_parts(&next.local, &identity, parts_with(rules, ESPL_SNAP));
     espl_pose kept = espl__pose_compose(&parent->world, parent->extra.stretch, &next.local);
 
-    copy_parts(&kept, world, staying);
+    espl__copy_parts(&kept, world, staying);
     next.kept = espl__kept_of(&kept, flags);
-    const unsigned unreached = find_unreached(parent, world, lost, flags) & staying;
-    const espl_status status = commit_placement(placement, world, parent, &next);
-
-    return status == ESPL_OK && unreached != 0 ? ESPL_LOSSY : status;
+    return commit_placement(placement, world, parent, &next, staying);
 }
 
 // --- Writes by kind ---
@@ -473,14 +427,15 @@ static unsigned change_pose(espl_pose *pose, espl_write_kind kind, const espl_wr
     return lost;
 }
 
-// Multiply the local scale, and a kept scale as well.
-static espl_status multiply_scale(const write_target *s, float factor)
+// Multiply the local scale as it reads, and a kept scale as well.
+static espl_status multiply_scale(const write_target *s, const espl_pose *seen, float factor)
 {
+    const bool is_kept = s->kept != NULL && (s->kept->flags & ESPL_ABSOLUTE_SCALE) != 0;
     espl_pose next = *s->local, wanted = *s->world;
 
-    next.scale *= factor;
-    wanted.scale = s->kept != NULL ? s->kept->pose.scale * factor : wanted.scale;
-    return commit_local(s, &next, ESPL__PART_SCALE, &wanted);
+    next.scale = seen->scale * factor;
+    wanted.scale *= factor;
+    return commit_local(s, &next, ESPL__PART_SCALE, is_kept ? &wanted : NULL);
 }
 
 // Change stretch and user data by the value of a write. @return false where the result is not
@@ -510,7 +465,7 @@ static espl_status write_pose(const write_target *s, const espl_pose *seen, espl
 
     ESPL_CHECK_FULL(parts != 0);
     if (kind == ESPL_WRITE_MULTIPLY_SCALE) {
-        return multiply_scale(s, value->scale);
+        return multiply_scale(s, seen, value->scale);
     }
     espl_pose pose = is_world ? *s->world : *seen;
     const unsigned lost = change_pose(&pose, kind, value);
@@ -550,7 +505,7 @@ espl_status espl__local_write(espl_pose *local, espl_write_kind kind, const espl
         next.scale *= value->scale;
     } else if (parts != 0) {
         lost = change_pose(&pose, kind, value);
-        copy_parts(&next, &pose, parts);
+        espl__copy_parts(&next, &pose, parts);
     }
     if (!espl__pose_is_finite(&next)) {
         return ESPL_ERR_RANGE;

@@ -159,20 +159,28 @@ espl_status espl__plain_write(espl__forest *forest, espl__context *context, uint
 {
     const uint32_t parent = forest->parent[slot];
     espl_pose local = forest->local[slot], world = forest->world[slot];
-    espl_status status = ESPL_OK;
+    espl_status status = ESPL_OK, put = ESPL_OK;
 
     if (espl__write_is_local(kind)) {
         status = espl__local_write(&local, kind, value);
-    } else if (parent == ESPL__NO_SLOT) {
+        if (status >= 0) {
+            // The status of the write is kept: the local is finite, and the context counts overflows.
+            (void)put_plain_local(forest, context, slot, &local);
+        }
+        return status;
+    }
+    if (parent == ESPL__NO_SLOT) {
         status = espl__pose_write(&local, &world, NULL, kind, value);
     } else {
         const espl__frame up = {forest->world[parent], espl__extra_default()};
 
         status = espl__pose_write(&local, &world, &up, kind, value);
     }
-    if (status >= 0) {
-        // The status of the write is kept: the local is finite, and the context counts overflows.
-        (void)put_plain_local(forest, context, slot, &local);
+    // The write composed the world already.
+    if (status >= 0 && !espl__local_try_put_world(forest, context, slot, &local,
+                                                  espl__wide_load(&local),
+                                                  espl__wide_load(&world), &put)) {
+        (void)put_overflowing(forest, context, slot, &local);
     }
     return status;
 }

@@ -65,23 +65,18 @@ espl_status espl__local_put_same_world(espl__forest *forest, espl__context *cont
 /// Propagate below a slot. @return ESPL_OK; ESPL_OVERFLOW where a world below is not finite.
 espl_status espl__propagate_and_report(espl__forest *forest, espl__context *context, uint32_t slot);
 
-/// Store a local of unit length in a node that is not exceptional, and propagate it. Inline, so that the
-/// pose stays in registers from the check to the store.
+/// Store a local of unit length and its world in a node that is not exceptional, and propagate it. Inline, so
+/// that the poses stay in registers from the check to the store.
 /// @param value  the local as well, for calls, because a pose in registers would be passed in memory.
-/// @return false where the local or the world is not finite; nothing changed then.
-ESPL__INLINE bool espl__local_try_put(espl__forest *forest, espl__context *context, uint32_t slot,
-                                      const void *value, espl__wide_pose local, espl_status *status)
+/// @return false where the world is not finite; nothing changed then.
+ESPL__INLINE bool espl__local_try_put_world(espl__forest *forest, espl__context *context,
+                                            uint32_t slot, const void *value,
+                                            espl__wide_pose local, espl__wide_pose world,
+                                            espl_status *status)
 {
-    const uint32_t parent = forest->parent[slot];
     espl_pose *const worlds = forest->world;
-    espl__wide_pose world = local;
 
     ESPL_CHECK_FULL(!espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL));
-    // Where the node has children, the propagation waits for the number of the tree first.
-    espl__prefetch(&forest->tree[slot]);
-    if (parent != ESPL__NO_SLOT) {
-        world = espl__wide_compose(espl__wide_load(&worlds[parent]), local);
-    }
     // One check for both: a finite world has a finite local.
     if (!espl__wide_found_nothing(espl__wide_nonfinite(world))) {
         return false;
@@ -98,6 +93,21 @@ ESPL__INLINE bool espl__local_try_put(espl__forest *forest, espl__context *conte
                   ? ESPL_OK
                   : espl__propagate_and_report(forest, context, slot);
     return true;
+}
+
+/// The same with the world that follows from the local.
+ESPL__INLINE bool espl__local_try_put(espl__forest *forest, espl__context *context, uint32_t slot,
+                                      const void *value, espl__wide_pose local, espl_status *status)
+{
+    const uint32_t parent = forest->parent[slot];
+    espl__wide_pose world = local;
+
+    // Where the node has children, the propagation waits for the number of the tree first.
+    espl__prefetch(&forest->tree[slot]);
+    if (parent != ESPL__NO_SLOT) {
+        world = espl__wide_compose(espl__wide_load(&forest->world[parent]), local);
+    }
+    return espl__local_try_put_world(forest, context, slot, value, local, world, status);
 }
 
 /// Fast path of espl__pose_put(), for values that are finite and of unit length, with such a world.

@@ -420,6 +420,17 @@ static espl_status play_placements(espl__change *c, const placing *p)
     return status;
 }
 
+// Tell whether an applied command is lossy: a node below an entity did not keep its world.
+static bool has_lossy(const placing *p)
+{
+    bool is_lossy = false;
+
+    for (size_t i = 0; i < p->count; ++i) {
+        is_lossy = is_lossy || p->results[i] == ESPL_LOSSY;
+    }
+    return is_lossy;
+}
+
 // Tell whether the change adds or removes a transform of some entity. Adding one that is there
 // already writes it, so that every addition is played; removing is played only where some row has
 // one.
@@ -459,8 +470,11 @@ static espl_status carry_out_placed(espl__change *c)
         ESPL_CHECK(status == ESPL_OK);
         commit_change(c);
     }
+    const bool is_lossy = status == ESPL_OK && has_lossy(&p);
+
     drop_placing(c, &p);
-    return status == ESPL_OK && c->has_overflowed ? ESPL_OVERFLOW : status;
+    return status == ESPL_OK && c->has_overflowed ? ESPL_OVERFLOW
+                                                  : (is_lossy ? ESPL_LOSSY : status);
 }
 
 static espl_status carry_out(espl__change *c)

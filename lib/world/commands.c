@@ -35,8 +35,12 @@ espl_status espl_command_buffer_create(espl_world *world, uint32_t lanes, espl_c
     if (world == NULL || out == NULL) {
         return espl__refuse_call(world, call, ESPL_ERR_ARGUMENT, "out is NULL.");
     }
-    return espl__refuse_call(
-        world, call, espl__commands_of(world, &world->commands_alive, lanes, out), "lanes is 0.");
+    // In a job the world takes no memory for the caller.
+    const espl_status status =
+        espl__is_parallel(world) ? ESPL_ERR_BUSY
+                                 : espl__commands_of(world, &world->commands_alive, lanes, out);
+
+    return espl__refuse_call(world, call, status, "lanes is 0.");
 }
 
 // @return ESPL_OK; ESPL_ERR_BUSY; ESPL_ERR_ARGUMENT; statuses of espl__custom_register().

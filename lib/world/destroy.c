@@ -26,14 +26,14 @@ void espl__destroy_begin(espl_world *world, espl__edit *edit)
     espl__heap_forbid(&world->heap);
 }
 
-espl_status espl__destroy_end(espl_world *world, const espl__edit *edit)
+espl_status espl__destroy_end(espl_world *world, const espl__edit *edit, espl_status remark)
 {
     ESPL_CHECK(edit->destroyed == remove_entity);
     espl__rows_settle(&world->store, NULL, NULL);
     espl__heap_allow(&world->heap);
     espl__counts_add(&world->forest.context.counts, &edit->context.counts);
     (void)espl__settle(world);
-    return edit->context.counts.overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK;
+    return edit->context.counts.overflowed != 0 ? ESPL_OVERFLOW : remark;
 }
 
 // --- One entity ---
@@ -69,7 +69,7 @@ static inline void prefetch_neighbours(const espl_world *world, uint32_t slot, u
     espl__row_prefetch(&world->store, index);
 }
 
-// Precondition: the call was checked. @return ESPL_OK, ESPL_OVERFLOW.
+// Precondition: the call was checked. @return ESPL_OK, ESPL_LOSSY, ESPL_OVERFLOW.
 static espl_status destroy_at(espl_world *world, uint32_t slot, uint32_t index, espl_extent extent)
 {
     const bool is_far = espl__forest_is_far(&world->forest);
@@ -82,8 +82,9 @@ static espl_status destroy_at(espl_world *world, uint32_t slot, uint32_t index, 
     if (is_far) {
         prefetch_neighbours(world, slot, index);
     }
-    (void)espl__edit_destroy(&edit, slot, extent);
-    return espl__destroy_end(world, &edit);
+    const espl_status remark = espl__edit_destroy(&edit, slot, extent);
+
+    return espl__destroy_end(world, &edit, remark);
 }
 
 // A refused destroy is not on the tape.
@@ -129,16 +130,20 @@ static espl_status check_all_living(const espl_world *world, const espl_entity *
 static espl_status destroy_all(espl_world *world, const espl_entity *entities, size_t count,
                                espl_extent extent)
 {
+    espl_status remark = ESPL_OK;
     espl__edit edit;
 
     ESPL_CHECK(count != 0 && (unsigned)extent <= ESPL_EXTENT_SUBTREE);
     espl__destroy_begin(world, &edit);
     for (size_t i = 0; i < count; ++i) {
         if (espl__entity_is_alive(&world->store, entities[i])) {
-            (void)espl__edit_destroy(&edit, world->store.records[entities[i].index].slot, extent);
+            const espl_status status = espl__edit_destroy(
+                &edit, world->store.records[entities[i].index].slot, extent);
+
+            remark = status != ESPL_OK ? status : remark;
         }
     }
-    return espl__destroy_end(world, &edit);
+    return espl__destroy_end(world, &edit, remark);
 }
 
 // All handles are checked before anything is destroyed, so that a refused call has changed nothing.
@@ -217,7 +222,7 @@ static espl_status clear_world(espl_world *world)
     }
     ESPL_CHECK(world->store.alive_count == 0);
     espl__headers_forget(&world->forest);
-    return espl__destroy_end(world, &edit);
+    return espl__destroy_end(world, &edit, ESPL_OK);
 }
 
 espl_status espl_world_clear(espl_world *world)

@@ -387,8 +387,8 @@ espl_status espl__refuse_query(const espl_world *world, const char *call, const 
 /// Begin an edit for espl__edit_destroy() that needs no memory and has no undo log (destroy.c).
 /// Entities are removed as they are met; what needs memory is left to espl__settle().
 void espl__destroy_begin(espl_world *world, espl__edit *edit);
-/// End it. @return ESPL_OK, ESPL_OVERFLOW.
-espl_status espl__destroy_end(espl_world *world, const espl__edit *edit);
+/// End it. @param remark  of its destroys: ESPL_OK, ESPL_LOSSY. @return the remark, ESPL_OVERFLOW.
+espl_status espl__destroy_end(espl_world *world, const espl__edit *edit, espl_status remark);
 
 /// Create a command buffer of the world (commands.c). @param alive  the count that includes it.
 espl_status espl__commands_of(espl_world *world, _Atomic uint32_t *alive, uint32_t lanes,

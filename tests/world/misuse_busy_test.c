@@ -346,6 +346,7 @@ TEST(structure_and_writes_are_refused_in_each_job_of_a_batch)
 static void refuse_in_job(espl_writer *writer, const espl_query *rows, void *context)
 {
     intruder *const in = context;
+    espl_command_buffer *made = NULL;
     const uint32_t value = 1;
 
     (void)writer;
@@ -355,6 +356,8 @@ static void refuse_in_job(espl_writer *writer, const espl_query *rows, void *con
     ck_status(espl_set_component(in->m->world, in->m->child, in->m->number, &value, sizeof value),
               ESPL_ERR_BUSY);
     ck_status(espl_command_buffer_submit(in->m->commands), ESPL_ERR_BUSY);
+    ck_status(espl_command_buffer_create(in->m->world, 1, &made), ESPL_ERR_BUSY);
+    ck_assert_ptr_null(made);
     in->intrusions += 1;
 }
 

@@ -267,7 +267,8 @@ class Structure(WorldBase):
         """Destroy an entity, and what the extent says below it.
 
         Survivors below it become children of its parent, or roots, and stay where they are in the
-        world. Returns OK or OVERFLOW. Raises EntityError, ArgumentError, BusyError. O(descendants).
+        world. Returns OK, LOSSY (one could not) or OVERFLOW. Raises EntityError, ArgumentError,
+        BusyError. O(descendants).
         """
         return self._checked(lib.native_destroy, entity, extent)
 
@@ -298,7 +299,7 @@ class Structure(WorldBase):
 
         keep: which side of the transform stays, or three for position, rotation and scale. before: the
         child of the new parent that it comes before; NULL: last. Returns OK, LOSSY (below a scale of
-        zero) or OVERFLOW. Raises EntityError, StructureError (a cycle; `before`), NumberError,
+        zero, or out of range) or OVERFLOW. Raises EntityError, StructureError (a cycle; `before`), NumberError,
         ComponentError (inherit flags without a transform), ArgumentError, BusyError, OutOfMemoryError.
         """
         options = attachment(keep, before, link, inherit)

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Locals along a path of a tree: the pose of a node relative to an ancestor, composed from the locals
+// between them and not from worlds, which lose precision far from the origin.
+#ifndef ESPALIER_LIB_TREE_PATH_H
+#define ESPALIER_LIB_TREE_PATH_H
+
+#include "lib/tree/forest.h"
+
+/// The pose of a node relative to a frame, which is an ancestor of it. A position of a local is stretched
+/// by its own parent alone, so that the position is in two parts.
+typedef struct espl__rise {
+    espl_pose pose;   // its position is that of the local of the topmost node below the frame
+    float offset[3];  // of the node from that one, in the axes of the frame; no stretch applies to it
+    bool has_offset;  // there is a node between
+} espl__rise;
+
+/// Begin with the local of a node, which is its pose below its parent.
+static inline espl__rise espl__rise_begin(const espl__forest *forest, uint32_t slot)
+{
+    return (espl__rise){.pose = forest->local[slot]};
+}
+
+/// Go from the frame `up` to its parent. A node that copies its parent adds nothing.
+void espl__rise_step(const espl__forest *forest, espl__rise *rise, uint32_t up);
+
+/// Return the local that the node has as a child of the frame. On axes with a stretch of 0 it is as with
+/// a stretch of 1.
+espl_pose espl__rise_local(const espl__rise *rise, const float stretch[ESPL__LEAST 3]);
+
+#endif
