@@ -71,15 +71,15 @@ uint64_t native_version(const native_world *w)
 
 // --- Queries ---
 
-// The chunks are copies of an espl_query, one at each chunk. They stay valid because the guard, an open
-// espl_query without terms, makes the world refuse changes of structure: no row moves and no chunk is
-// freed.
+// The chunks are copies of the guard, an espl_query, one at each chunk. They stay valid because the guard is
+// not ended: it stays at its last chunk, so that the world refuses changes of structure, no row moves and no
+// chunk is freed.
 struct native_query {
     native_owned owned;
     espl_query guard;
     espl_view view;
     espl_query *chunks; // [count]
-    size_t count, capacity, rows;
+    size_t count, rows;
 };
 
 static void end_query(native_owned *owned)
@@ -89,49 +89,46 @@ static void end_query(native_owned *owned)
     espl_query_end(&q->guard);
     free(q->chunks);
     q->chunks = NULL;
-    q->count = q->capacity = q->rows = 0;
+    q->count = q->rows = 0;
     q->view = (espl_view){0};
 }
 
-static espl_status add_chunk(native_query *q, const espl_query *chunk)
-{
-    if (q->count == q->capacity) {
-        const size_t capacity = q->capacity != 0 ? q->capacity * 2 : 16;
-        espl_query *const chunks = realloc(q->chunks, capacity * sizeof *chunks);
-
-        if (chunks == NULL) {
-            return ESPL_ERR_NO_MEMORY;
-        }
-        q->chunks = chunks;
-        q->capacity = capacity;
-    }
-    q->chunks[q->count++] = *chunk;
-    q->rows += chunk->count;
-    return ESPL_OK;
-}
-
-static espl_status list_chunks(native_query *q, espl_world *world, const espl_query_def *def)
+// Count the chunks of a query, by an iteration of its own.
+static espl_status count_chunks(espl_world *world, const espl_query_def *def, size_t *count)
 {
     espl_query walk;
-    espl_status status = espl_query_begin(world, def, &walk);
+    const espl_status status = espl_query_begin(world, def, &walk);
 
-    if (status != ESPL_OK) {
-        return status;
+    *count = 0;
+    if (status == ESPL_OK) {
+        while (espl_query_next(&walk)) {
+            *count += 1;
+        }
     }
-    while (status == ESPL_OK && espl_query_next(&walk)) {
-        status = add_chunk(q, &walk);
-    }
-    espl_query_end(&walk);
     return status;
 }
 
-// Begin the guard. Returns a query without chunks, or NULL and why.
-static native_query *begin(native_world *w, espl_status *status)
+// Copy the guard at each of so many chunks.
+static espl_status list_chunks(native_query *q, size_t count)
+{
+    q->chunks = calloc(count != 0 ? count : 1, sizeof *q->chunks);
+    if (q->chunks == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    while (q->count < count && espl_query_next(&q->guard)) {
+        q->chunks[q->count++] = q->guard;
+        q->rows += q->guard.count;
+    }
+    return ESPL_OK;
+}
+
+// Begin the guard. @param def  NULL for a view. @return a query without chunks, or NULL and why.
+static native_query *begin(native_world *w, const espl_query_def *def, espl_status *status)
 {
     espl_world *const world = native_enter(w);
     native_query *const q = calloc(1, sizeof *q);
 
-    *status = q != NULL ? espl_query_begin(world, NULL, &q->guard) : ESPL_ERR_NO_MEMORY;
+    *status = q != NULL ? espl_query_begin(world, def, &q->guard) : ESPL_ERR_NO_MEMORY;
     if (*status != ESPL_OK) {
         free(q);
         return NULL;
@@ -152,13 +149,14 @@ int native_query_begin(native_world *w, const native_terms *t, native_query **ou
                                 .changed_count = t->changed_count,
                                 .since = t->since,
                                 .include = t->include};
-    espl_status status;
-    native_query *const q = begin(w, &status);
+    size_t count;
+    espl_status status = count_chunks(native_enter(w), &def, &count);
+    native_query *const q = status == ESPL_OK ? begin(w, &def, &status) : NULL;
 
     if (q == NULL) {
         return status;
     }
-    status = list_chunks(q, w->world, &def);
+    status = list_chunks(q, count);
     if (status != ESPL_OK) {
         end_query(&q->owned);
         native_disown(&q->owned);
@@ -172,7 +170,7 @@ int native_view_begin(native_world *w, int64_t entity, native_query **out, nativ
 {
     espl_view view;
     espl_status status = espl_view_hierarchy(native_enter(w), native_from(entity), &view);
-    native_query *const q = status == ESPL_OK ? begin(w, &status) : NULL;
+    native_query *const q = status == ESPL_OK ? begin(w, NULL, &status) : NULL;
 
     if (q == NULL) {
         return status;
