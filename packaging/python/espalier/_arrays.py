@@ -51,12 +51,48 @@ def strided_handles(entities: EntitiesLike) -> tuple[Handles, int]:
     return handles(array), 8
 
 
-def values(value: npt.ArrayLike, count: int, dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], int]:
+def _changes(array: npt.NDArray[Any], made: npt.NDArray[Any]) -> bool:
+    """Tell whether numbers became others where they were made whole ones of another type."""
+    if array.size == 0 or made.dtype.kind not in "iu" or np.can_cast(array.dtype, made.dtype):
+        return False
+    if array.dtype == np.uint64 and made.dtype == np.int64:
+        return False  # handles: the bits stay
+    limits = np.iinfo(made.dtype)
+    is_whole = array.dtype.kind in "iu" or bool(
+        np.all(np.isfinite(array) & (np.floor(array) == array))
+    )
+    return not (is_whole and int(array.min()) >= limits.min and int(array.max()) <= limits.max)
+
+
+def numbers(value: npt.ArrayLike, base: np.dtype[Any], what: str) -> npt.NDArray[Any]:
+    """Return an array of a type.
+
+    numpy would convert texts, drop the imaginary part of complex numbers, and wrap numbers that a type
+    of whole numbers does not have: these are a TypeError and a ValueError here. Values of structured
+    types are made as numpy makes them.
+    """
+    if base.kind not in "biuf":
+        return np.asarray(value, dtype=base)
+    array = np.asarray(value)
+    if array.dtype == base:
+        return array
+    if array.dtype.kind not in "biuf" or (array.dtype.kind == "b") != (base.kind == "b"):
+        raise TypeError(f"{what} must be numbers of type {base}, not {array.dtype}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        made = array.astype(base)
+    if _changes(array, made):
+        raise ValueError(f"{what}: a number is none of type {base}")
+    return made
+
+
+def values(
+    value: npt.ArrayLike, count: int, dtype: np.dtype[Any], what: str = "the value"
+) -> tuple[npt.NDArray[Any], int]:
     """Return `count` values of a type and the bytes from one to the next.
 
     What is smaller is repeated, as numpy does; ValueError where it does not fit.
     """
-    array = _broadcast(value, count, dtype)
+    array = _broadcast(value, count, dtype, what)
     if (
         count > 1
         and array.strides[0] >= dtype.itemsize
@@ -68,22 +104,31 @@ def values(value: npt.ArrayLike, count: int, dtype: np.dtype[Any]) -> tuple[npt.
     return np.require(array, requirements=("C", "A")), dtype.itemsize
 
 
-def rows(value: npt.ArrayLike, count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def rows(
+    value: npt.ArrayLike, count: int, dtype: np.dtype[Any], what: str = "the value"
+) -> npt.NDArray[Any]:
     """Return `count` values of a type one after the other in memory. As values()."""
-    return np.ascontiguousarray(_broadcast(value, count, dtype))
+    return np.ascontiguousarray(_broadcast(value, count, dtype, what))
 
 
-def _broadcast(value: npt.ArrayLike, count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    array = np.asarray(value, dtype=dtype.base)
+def _broadcast(
+    value: npt.ArrayLike, count: int, dtype: np.dtype[Any], what: str
+) -> npt.NDArray[Any]:
+    array = numbers(value, dtype.base, what)
     wanted = (count,) + dtype.shape
-    return array if array.shape == wanted else np.broadcast_to(array, wanted)
+    if array.shape == wanted:
+        return array
+    try:
+        return np.broadcast_to(array, wanted)
+    except ValueError:
+        raise ValueError(f"the shape of {what} is {wanted}, not {array.shape}") from None
 
 
-def one(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def one(value: npt.ArrayLike, dtype: np.dtype[Any], what: str = "the value") -> npt.NDArray[Any]:
     """Return one value of a type; ValueError where its shape differs."""
-    array = np.asarray(value, dtype=dtype.base)
+    array = numbers(value, dtype.base, what)
     if array.shape != dtype.shape:
-        raise ValueError(f"the shape of a value is {dtype.shape}, not {array.shape}")
+        raise ValueError(f"the shape of {what} is {dtype.shape}, not {array.shape}")
     return np.require(array, requirements=("C", "A"))
 
 
@@ -93,6 +138,8 @@ def output(
     """Return an array to write to: a new one, or `out` where it has the shape and the type."""
     if out is None:
         return np.empty(shape, dtype=dtype)
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out must be a numpy array, not {type(out).__name__}")
     if out.shape != shape or out.dtype != dtype:
         raise ValueError(f"out must be {dtype} of shape {shape}, not {out.dtype} of {out.shape}")
     if not out.flags.c_contiguous or not out.flags.writeable or not out.flags.aligned:

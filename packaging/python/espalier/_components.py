@@ -8,7 +8,7 @@ from typing import Any, Iterable, Mapping, Sequence, Union
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import address, handles, one, rows
+from ._arrays import address, handles, numbers, one, rows
 from ._errors import ArgumentError, Status, bytes_of, check_many
 from ._native import ffi, lib
 from ._transforms import Transforms
@@ -69,9 +69,10 @@ class Component:
             for field, part in value.items():
                 if field not in (self.dtype.names or ()):
                     raise KeyError(f"component {self.name} has no field {field!r}")
-                made[field] = part
+                where = f"field {field!r} of {self.name!r}"
+                made[field] = numbers(part, self.dtype[field].base, where)
             return made
-        return one(value, self.dtype)
+        return one(value, self.dtype, f"a value of {self.name!r}")
 
 
 _BUILT_IN = object()

@@ -15,6 +15,9 @@ from ._types import TRANSFORM, WRITE_TYPES, Conversion, EulerOrder, Floats, Writ
 
 _VECTOR = WRITE_TYPES[Write.LOCAL_POSITION]
 _QUATERNION = WRITE_TYPES[Write.LOCAL_ROTATION]
+_SCALE = WRITE_TYPES[Write.LOCAL_SCALE]
+_WORD = WRITE_TYPES[Write.USER_DATA]
+_MATRIX = np.dtype((np.float32, (4, 4)))
 #: Of espl_matrix_form: 4 columns of 4.
 _MATRIX_4X4, _MATRIX_4X4_INVERSE = 1, 2
 _IDENTITY = np.zeros((), dtype=TRANSFORM)
@@ -34,7 +37,8 @@ class Transform:
     children; negative mirrors. stretch: (3,), for each axis; children inherit it for their positions
     only. user_data: a word of your own, 0 to 2**32 - 1.
 
-    Raises ValueError where a shape differs.
+    Raises ValueError where a shape differs, or user_data is no such word; TypeError where something is no
+    number.
     """
 
     __slots__ = ("_array",)
@@ -48,19 +52,22 @@ class Transform:
         user_data: int = 0,
     ) -> None:
         array = _IDENTITY.copy()
-        array["position"] = one(position, _VECTOR)
-        array["rotation"] = one(rotation, _QUATERNION)
-        array["scale"] = scale
-        array["stretch"] = one(stretch, _VECTOR)
-        array["user_data"] = user_data
+        array["position"] = one(position, _VECTOR, "position")
+        array["rotation"] = one(rotation, _QUATERNION, "rotation")
+        array["scale"] = one(scale, _SCALE, "scale")
+        array["stretch"] = one(stretch, _VECTOR, "stretch")
+        array["user_data"] = one(user_data, _WORD, "user_data")
         array.flags.writeable = False
         self._array = array
 
     @classmethod
     def from_array(cls, array: npt.ArrayLike) -> Transform:
         """Make a transform of one value of the type TRANSFORM, which is copied."""
+        source = np.asarray(array)
+        if source.dtype != TRANSFORM:
+            raise TypeError(f"array must be one value of the type TRANSFORM, not {source.dtype}")
         made = cls.__new__(cls)
-        made._array = np.array(array, dtype=TRANSFORM).reshape(())
+        made._array = source.copy().reshape(())
         made._array.flags.writeable = False
         return made
 
@@ -71,7 +78,7 @@ class Transform:
         Columns of the same length give a scale, others a stretch. Raises NumberError: shear, a last row
         other than 0, 0, 0, 1, or a number that is not finite.
         """
-        columns = np.ascontiguousarray(np.asarray(matrix, dtype=np.float32).reshape(4, 4).T)
+        columns = np.ascontiguousarray(one(matrix, _MATRIX, "matrix").T)
         made = np.empty((), dtype=TRANSFORM)
         check(lib.espl_transform_from_matrix_4x4(address(made), address(columns), ffi.NULL))
         return cls.from_array(made)
@@ -173,7 +180,7 @@ class Transform:
 
     def convert(self, value: npt.ArrayLike, conversion: Conversion) -> Floats:
         """Convert a point, a vector or a direction, (3,), between the frame ("local") and the outer one."""
-        source = one(value, _VECTOR)
+        source = one(value, _VECTOR, "value")
         made = np.zeros(3, dtype=np.float32)
         lib.espl_transform_convert(
             address(made), address(self._array), Conversion(conversion), address(source)
@@ -194,14 +201,14 @@ def quat_from_axis_angle(axis: npt.ArrayLike, angle: float) -> Floats:
 
     The same bits on every machine. Raises NumberError: not finite, or no length.
     """
-    source, made = one(axis, _VECTOR), np.empty(4, dtype=np.float32)
+    source, made = one(axis, _VECTOR, "axis"), np.empty(4, dtype=np.float32)
     check(lib.espl_quat_from_axis_angle(address(made), address(source), angle))
     return made
 
 
 def quat_to_axis_angle(quat: npt.ArrayLike) -> tuple[Floats, float]:
     """Return the axis, (3,), and the angle, 0 to pi, of a rotation. Raises NumberError."""
-    source, axis = one(quat, _QUATERNION), np.empty(3, dtype=np.float32)
+    source, axis = one(quat, _QUATERNION, "quat"), np.empty(3, dtype=np.float32)
     angle = ffi.new("float *")
     check(lib.espl_quat_to_axis_angle(address(axis), angle, address(source)))
     return axis, float(angle[0])
@@ -212,41 +219,45 @@ def quat_from_euler(angles: npt.ArrayLike, order: EulerOrder = EulerOrder.YXZ) -
 
     Raises NumberError: not finite; ArgumentError: no such order.
     """
-    source, made = one(angles, _VECTOR), np.empty(4, dtype=np.float32)
+    source, made = one(angles, _VECTOR, "angles"), np.empty(4, dtype=np.float32)
     check(lib.espl_quat_from_euler(address(made), address(source), order))
     return made
 
 
 def quat_to_euler(quat: npt.ArrayLike, order: EulerOrder = EulerOrder.YXZ) -> Floats:
     """Return the angles about +X, +Y, +Z that make a rotation, (3,). Raises as quat_from_euler()."""
-    source, made = one(quat, _QUATERNION), np.empty(3, dtype=np.float32)
+    source, made = one(quat, _QUATERNION, "quat"), np.empty(3, dtype=np.float32)
     check(lib.espl_quat_to_euler(address(made), address(source), order))
     return made
 
 
 def quat_multiply(a: npt.ArrayLike, b: npt.ArrayLike) -> Floats:
     """Return a * b: the rotation b followed by the rotation a. Nothing is checked or normalised."""
-    first, second, made = one(a, _QUATERNION), one(b, _QUATERNION), np.empty(4, dtype=np.float32)
+    first, second = one(a, _QUATERNION, "a"), one(b, _QUATERNION, "b")
+    made = np.empty(4, dtype=np.float32)
     lib.espl_quat_multiply(address(made), address(first), address(second))
     return made
 
 
 def quat_rotate(quat: npt.ArrayLike, vector: npt.ArrayLike) -> Floats:
     """Rotate a vector, (3,), by a quaternion of unit length."""
-    turn, source, made = one(quat, _QUATERNION), one(vector, _VECTOR), np.empty(3, np.float32)
+    turn, source = one(quat, _QUATERNION, "quat"), one(vector, _VECTOR, "vector")
+    made = np.empty(3, dtype=np.float32)
     lib.espl_quat_rotate(address(made), address(turn), address(source))
     return made
 
 
 def quat_between(start: npt.ArrayLike, end: npt.ArrayLike) -> Floats:
     """Return the shortest rotation from one direction, (3,), to another. Raises NumberError."""
-    first, second, made = one(start, _VECTOR), one(end, _VECTOR), np.empty(4, dtype=np.float32)
+    first, second = one(start, _VECTOR, "start"), one(end, _VECTOR, "end")
+    made = np.empty(4, dtype=np.float32)
     check(lib.espl_quat_between(address(made), address(first), address(second)))
     return made
 
 
 def quat_slerp(a: npt.ArrayLike, b: npt.ArrayLike, t: float) -> Floats:
     """Interpolate rotations at constant speed by the shortest way. Raises NumberError: not finite."""
-    first, second, made = one(a, _QUATERNION), one(b, _QUATERNION), np.empty(4, dtype=np.float32)
+    first, second = one(a, _QUATERNION, "a"), one(b, _QUATERNION, "b")
+    made = np.empty(4, dtype=np.float32)
     check(lib.espl_quat_slerp(address(made), address(first), address(second), t))
     return made

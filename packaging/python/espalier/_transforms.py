@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import address, one, output, strided_handles, type_of, values
+from ._arrays import address, one, output, rows, strided_handles, type_of, values
 from ._errors import ArgumentError, PartlyError, Status, check, error_of, message_of
 from ._native import ffi, lib
 from ._structure import Structure, parts_of, transform_of
@@ -175,9 +175,15 @@ class Transforms(Structure):
 
         Returns OK, LOSSY or OVERFLOW. Raises EntityError, ComponentError (no transform), NumberError,
         StructureError (it copies its parent), ArgumentError, BusyError and OutOfMemoryError (the first
-        stretch or user data of a hierarchy needs memory), ValueError (the shape). Then nothing has changed.
+        stretch or user data of a hierarchy needs memory), ValueError (the shape; a number that the kind
+        does not have), TypeError (no numbers). Then nothing has changed.
         """
-        array = one(value, type_of(WRITE_TYPES, kind))
+        return self._write_part(entity, kind, value, "the value")
+
+    def _write_part(
+        self, entity: EntityLike, kind: Write, value: npt.ArrayLike, what: str
+    ) -> Status:
+        array = one(value, type_of(WRITE_TYPES, kind), what)
         return self._checked(lib.native_write, entity, kind, address(array))
 
     def set_local(
@@ -221,7 +227,7 @@ class Transforms(Structure):
         kinds = _LOCAL if is_local else _WORLD
         if transform is None and len(given) == 1:
             [(name, part)] = given.items()
-            return self.write_one(entity, kinds[name], part)
+            return self._write_part(entity, kinds[name], part, name)
         whole = transform_of(transform, given)
         if whole is None:
             raise ArgumentError(Status.ERR_ARGUMENT, "nothing to set")
@@ -241,18 +247,18 @@ class Transforms(Structure):
 
         Along its own axes the units are the parent's.
         """
-        return self.write_one(entity, _TRANSLATE[axes], offset)
+        return self._write_part(entity, _TRANSLATE[axes], offset, "offset")
 
     def rotate(self, entity: EntityLike, by: npt.ArrayLike, axes: Axes = Axes.OWN) -> Status:
         """Turn by a quaternion, (4,), about its own axes, the parent's, or the world's. As write_one()."""
-        return self.write_one(entity, _ROTATE[axes], by)
+        return self._write_part(entity, _ROTATE[axes], by, "by")
 
     def rotate_about(
         self, entity: EntityLike, pivot: npt.ArrayLike, by: npt.ArrayLike
     ) -> Status:
         """Turn by a quaternion, (4,), about a point of the world, (3,), and move. As write_one()."""
-        point = one(pivot, WRITE_TYPES[Write.WORLD_POSITION])
-        turn = one(by, WRITE_TYPES[Write.WORLD_ROTATION])
+        point = one(pivot, WRITE_TYPES[Write.WORLD_POSITION], "pivot")
+        turn = one(by, WRITE_TYPES[Write.WORLD_ROTATION], "by")
         return self._checked(lib.native_rotate_about, entity, address(point), address(turn))
 
     def look_at(
@@ -266,8 +272,8 @@ class Transforms(Structure):
 
         up: the direction, (3,), that its up axis approaches as far as it can. LOSSY: it is at the target.
         """
-        point = one(target, WRITE_TYPES[Write.WORLD_POSITION])
-        above = one(up, WRITE_TYPES[Write.WORLD_POSITION])
+        point = one(target, WRITE_TYPES[Write.WORLD_POSITION], "target")
+        above = one(up, WRITE_TYPES[Write.WORLD_POSITION], "up")
         return self._checked(
             lib.native_look_at, entity, address(point), address(above), forward
         )
@@ -448,13 +454,15 @@ class Transforms(Structure):
             "stretch": stretches,
             "user_data": user_data,
         }
-        pose = [parts[name] for name in ("position", "rotation", "scale")]
-        if space == Space.LOCAL and all(part is not None for part in pose):
+        names = ("position", "rotation", "scale")
+        pose = {name: part for name in names if (part := parts[name]) is not None}
+        if space == Space.LOCAL and len(pose) == len(names):
             poses = np.empty(len(array), dtype=POSE)
-            poses["position"], poses["rotation"], poses["scale"] = pose
+            for name, part in pose.items():
+                poses[name] = rows(part, len(array), WRITE_TYPES[kinds[name]], name)
             parts.update(position=None, rotation=None, scale=None, pose=poses)
         work = [
-            (kinds[name], *values(part, len(array), WRITE_TYPES[kinds[name]]))
+            (kinds[name], *values(part, len(array), WRITE_TYPES[kinds[name]], name))
             for name, part in parts.items()
             if part is not None
         ]
