@@ -55,7 +55,6 @@ bool replay_wants(replay *p)
     // A record that is whole but for its answer: its call is the last of all.
     p->is_cut = r->state == REEL_SHORT;
     p->expected = (espl_status)(answer < 0x80 ? answer : (int)answer - 0x100);
-    p->has_lacked_memory = p->has_lacked_memory || p->expected == ESPL_ERR_NO_MEMORY;
     // A refused call may have settled roles and layouts, so that it is repeated too, but where it was
     // refused for what was going on around it.
     return p->expected != ESPL_ERR_NO_MEMORY && p->expected != ESPL_ERR_BUSY &&

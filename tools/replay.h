@@ -40,7 +40,6 @@ typedef struct replay {
     espl_status expected; // of the call at hand
     bool is_cut;          // the call at hand never answered
     bool is_disagreed;
-    bool has_lacked_memory; // a call ran out of memory: physical hashes are not compared
 } replay;
 
 /// Take the answer behind a record. @return whether the call is to be carried out: it was read

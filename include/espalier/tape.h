@@ -56,7 +56,7 @@ enum { ESPL_TAPE_VERSION = 3 };
 
 /// What a record says. A list is its count and then its items.
 typedef enum espl_tape_op {
-    ESPL_TAPE_FRAME = 1, ///< u64 logical hash, u64 physical hash
+    ESPL_TAPE_FRAME = 1, ///< u64 logical hash; u64 physical hash, or 0 where memory ran out before
     ESPL_TAPE_REGISTER,  ///< list (u32) of bytes: the name; u32 size, alignment; list (u32) of u32
     ESPL_TAPE_CREATE,    ///< list (u32) of u32: components; u64 count
     ESPL_TAPE_CHANGE,    ///< list (u64) of entities; list (u32) of values; list (u32) of u32

@@ -67,6 +67,16 @@ size_t espl__heap_bytes(const espl__heap *heap)
     return sum;
 }
 
+bool espl__heap_has_lacked(const espl__heap *heap)
+{
+    espl__heap *const locked = (espl__heap *)(uintptr_t)heap;
+
+    lock(locked);
+    const bool has_lacked = heap->has_lacked;
+    unlock(locked);
+    return has_lacked;
+}
+
 void *espl__heap_take(espl__heap *heap, espl__purpose purpose, size_t count, size_t size,
                       size_t alignment)
 {
@@ -83,6 +93,8 @@ void *espl__heap_take(espl__heap *heap, espl__purpose purpose, size_t count, siz
     void *const block = heap->allocator.allocate(heap->allocator.user, bytes, alignment);
     if (block != NULL) {
         heap->bytes[purpose] += bytes;
+    } else if (purpose != ESPL__FOR_RECORDING) {
+        heap->has_lacked = true;
     }
     unlock(heap);
     return block;

@@ -23,6 +23,7 @@ typedef struct espl__heap {
     espl_allocator allocator;
     atomic_flag busy;                  // a spin lock over the allocator and the counts
     bool is_forbidden;                 // a commit runs: only recorders allocate
+    bool has_lacked;                   // the allocator refused a block, other than to a recorder
     uint64_t commits;                  // number of commits begun, for tests
     size_t bytes[ESPL__PURPOSE_COUNT]; // outstanding bytes by purpose
 } espl__heap;
@@ -38,6 +39,10 @@ void espl__heap_use_huge_pages(espl__heap *heap);
 size_t espl__heap_bytes(const espl__heap *heap);
 /// Return the outstanding bytes of one purpose. Any thread.
 size_t espl__heap_bytes_for(const espl__heap *heap, espl__purpose purpose);
+
+/// Tell whether the allocator has refused a block since the heap was set up, other than one of
+/// ESPL__FOR_RECORDING. Any thread.
+bool espl__heap_has_lacked(const espl__heap *heap);
 
 /// Allocate count * size bytes. Any thread.
 /// @param alignment  a power of two.

@@ -358,7 +358,8 @@ static void spoil(unsigned char *bytes, size_t size, uint64_t *random)
     const uint32_t count = 1 + test_below(random, 6);
 
     for (uint32_t i = 0; i < count; ++i) {
-        unsigned char *const at = bytes + HEAD_SIZE + test_below(random, (uint32_t)size - HEAD_SIZE);
+        unsigned char *const at =
+            bytes + HEAD_SIZE + test_below(random, (uint32_t)size - HEAD_SIZE);
 
         *at = test_one_in(random, 2) ? edges[test_below(random, 5)]
                                      : (unsigned char)test_below(random, 256);
@@ -575,6 +576,17 @@ TEST(names_and_calls_on_many_come_to_the_same)
     field_end(3);
 }
 
+// Count the zeros, up to 8, that end before a place.
+static size_t zeros_before(const unsigned char *end)
+{
+    size_t count = 0;
+
+    while (count < 8 && end[-1 - (ptrdiff_t)count] == 0) {
+        count += 1;
+    }
+    return count;
+}
+
 // Where memory lacks, the call is on the tape with its refusal, and is left out of the replay.
 TEST(what_memory_refused_is_left_out)
 {
@@ -588,6 +600,56 @@ TEST(what_memory_refused_is_left_out)
         ck_ok(espl_tape_frame(f.world));
     }
     field_end(11);
+}
+
+// A destroy needs no memory. Where it finds none, survivors get ranges of their own later, so that slots
+// are others than in the replay.
+TEST(what_is_put_off_for_want_of_memory_comes_to_the_same)
+{
+    const espl_attach_options options = {.link = ESPL_LINK_FREE};
+
+    field_begin(NULL);
+    for (int i = 30; i < 39; ++i) {
+        ck_ok(espl_attach(f.world, f.e[i], f.e[20], &options));
+    }
+    ck_ok(espl_detach(f.world, f.e[20], ESPL_KEEP_WORLD));
+    ck_ok(espl_tape_frame(f.world));
+    const size_t before = s.size;
+
+    test_free_scratch(f.world);
+    test_heap_arm(&f.test.heap, 1, true);
+    ck_ok(espl_destroy(f.world, f.e[20], ESPL_EXTENT_ENTITY));
+    ck_assert_uint_gt(f.test.heap.failures, 0);
+    test_heap_arm(&f.test.heap, 0, false);
+    ck_ok(espl_tape_frame(f.world));
+    ck_ok(espl_attach(f.world, f.e[33], f.e[1], NULL));
+    ck_ok(espl_tape_frame(f.world));
+    field_end(3);
+    // The physical hash of a frame is before its answer, the last byte. That of the first frame is there.
+    ck_assert_uint_eq(zeros_before(s.bytes + s.size - 1), 8);
+    ck_assert_uint_lt(zeros_before(s.bytes + before - 1), 8);
+}
+
+// A due layout has memory, and the rest has none: it answers ESPL_PARTLY. The replay does all of it.
+TEST(a_compaction_that_lacked_memory_comes_to_the_same)
+{
+    size_t parts = 0;
+
+    field_begin(NULL);
+    for (size_t fail = 1; fail < 6; ++fail) {
+        ck_ok(espl_destroy(f.world, f.e[10 + fail], ESPL_EXTENT_SUBTREE));
+        for (size_t i = 0; i < 100; ++i) {
+            const float at[3] = {(float)i, 0, 0};
+
+            ck_ok(espl_set_local_position(f.world, f.e[fail], at));
+        }
+        test_heap_arm(&f.test.heap, fail, true);
+        parts += espl_compact(f.world) == ESPL_PARTLY;
+        test_heap_arm(&f.test.heap, 0, false);
+        ck_ok(espl_tape_frame(f.world));
+    }
+    ck_assert_uint_gt(parts, 0);
+    field_end(5);
 }
 
 TEST(batch_of_more_than_can_be_counted_is_refused_and_left_out)
