@@ -196,3 +196,33 @@ tool_placement channel_sample(const tool_channel *channel, double seconds)
     mix(scale, &channel->scale, seconds);
     return placement_of_parts(position, rotation, scale);
 }
+
+tool_placement channels_sample(const tool_channel *channels, size_t count, double seconds)
+{
+    tool_affine product = affine_identity();
+    tool_placement out = channel_sample(&channels[0], seconds);
+
+    if (count == 1 && !channels[0].has_frame) {
+        return out;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        const tool_placement place = channel_sample(&channels[i], seconds);
+        const tool_affine matrix = affine_of_placement(&place);
+
+        product = channels[i].has_frame ? affine_multiply(&product, &channels[i].before) : product;
+        product = affine_multiply(&product, &matrix);
+        product = channels[i].has_frame ? affine_multiply(&product, &channels[i].after) : product;
+    }
+    (void)placement_of_affine(&out, &product);
+    return out;
+}
+
+size_t channels_of_node(const tool_channel *channels, size_t count)
+{
+    size_t same = 1;
+
+    while (same < count && channels[same].node == channels[0].node) {
+        ++same;
+    }
+    return same;
+}

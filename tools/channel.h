@@ -36,9 +36,14 @@ typedef struct key_track {
 } key_track;
 
 /// What moves one node. Each part has at least one key.
+///
+/// Channels of one node follow each other, and the node's transform is their product, the first one
+/// outermost: each is a constant matrix times what the keys say, and times a second matrix.
 typedef struct tool_channel {
     uint32_t node;
     key_track position, rotation, scale;
+    bool has_frame; // false: both matrices are the identity
+    tool_affine before, after;
 } tool_channel;
 
 /// Take memory for a number of keys, zeroed. Return false where there is none.
@@ -53,8 +58,14 @@ void channel_release(tool_channel *channel);
 /// @return false with the reason.
 bool channel_is_playable(const tool_channel *channel, const char *name, tool_fault *fault);
 
-/// Compute the node's local placement at a time. Before the first key and after the last one the
-/// nearest holds.
+/// Compute the placement that the keys have at a time, without the constant matrices. Before the
+/// first key and after the last one the nearest holds.
 tool_placement channel_sample(const tool_channel *channel, double seconds);
+
+/// Compute the local placement that channels of one node have together.
+tool_placement channels_sample(const tool_channel *channels, size_t count, double seconds);
+
+/// Return how many channels from the first on move the same node. @param count  of all, not 0.
+size_t channels_of_node(const tool_channel *channels, size_t count);
 
 #endif

@@ -334,8 +334,9 @@ size_t scene_list_moved(const tool_scene *scene, uint32_t *nodes)
     for (uint32_t i = 0; scene->physics != NULL && i < scene->node_count; ++i) {
         nodes[count++] = i;
     }
-    for (size_t i = 0; i < scene->channel_count; ++i) {
+    for (size_t i = 0; i < scene->channel_count;) {
         nodes[count++] = scene->channels[i].node;
+        i += channels_of_node(&scene->channels[i], scene->channel_count - i);
     }
     return count;
 }
@@ -354,12 +355,18 @@ void scene_pose(const tool_scene *scene, double seconds, local_frame *locals)
         robot_pose_nodes(scene->robot, scene->nodes, seconds, locals);
     }
     const double time = scene->duration > 0 ? fmod(seconds, scene->duration) : 0;
-    for (size_t i = 0; i < scene->channel_count; ++i) {
-        const tool_channel *const channel = &scene->channels[i];
-        local_frame *const local = &locals[channel->node];
+    for (size_t i = 0; i < scene->channel_count;) {
+        const tool_channel *const channels = &scene->channels[i];
+        const size_t count = channels_of_node(channels, scene->channel_count - i);
+        local_frame *const local = &locals[channels->node];
 
-        local->place = channel_sample(channel, time);
-        local->matrix = truth_of_channel(channel, time);
+        local->place = channels_sample(channels, count, time);
+        local->matrix = truth_of_channel(&channels[0], time);
+        for (size_t j = 1; j < count; ++j) {
+            const tool_affine next = truth_of_channel(&channels[j], time);
+            local->matrix = affine_multiply(&local->matrix, &next);
+        }
+        i += count;
     }
 }
 

@@ -45,7 +45,34 @@ static tool_affine affine_of_assimp(const struct aiMatrix4x4 *a)
                           {(double)a->c1, (double)a->c2, (double)a->c3, (double)a->c4}}};
 }
 
-/// List the tree breadth-first. @return [*count] nodes to be freed, NULL where there is no memory.
+// Assimp makes a chain of nodes of each model of FBX that has pivots, with a mark in the names of all
+// but the model itself. Together they are one node of the scene: its parts.
+
+/// Tell whether a node is a part of the one node below it.
+static bool is_helper(const struct aiNode *node)
+{
+    return strstr(node->mName.data, "_$AssimpFbx$_") != NULL && node->mParent != NULL &&
+           node->mNumChildren == 1 && node->mNumMeshes == 0;
+}
+
+static const struct aiNode *last_part(const struct aiNode *node)
+{
+    while (is_helper(node)) {
+        node = node->mChildren[0];
+    }
+    return node;
+}
+
+static const struct aiNode *first_part(const struct aiNode *node)
+{
+    while (node->mParent != NULL && is_helper(node->mParent)) {
+        node = node->mParent;
+    }
+    return node;
+}
+
+/// List the last part of each node of the scene, breadth-first.
+/// @return [*count] nodes to be freed, NULL where there is no memory.
 static const struct aiNode **list_nodes(const struct aiNode *root, uint32_t **parents,
                                         size_t *count)
 {
@@ -70,7 +97,7 @@ static const struct aiNode **list_nodes(const struct aiNode *root, uint32_t **pa
             is_good = more_nodes != NULL && more_parents != NULL && capacity < UINT32_MAX;
         }
         for (unsigned child = 0; is_good && child < nodes[i]->mNumChildren; ++child) {
-            nodes[filled] = nodes[i]->mChildren[child];
+            nodes[filled] = last_part(nodes[i]->mChildren[child]);
             parent[filled++] = (uint32_t)i;
         }
     }
@@ -86,9 +113,16 @@ static const struct aiNode **list_nodes(const struct aiNode *root, uint32_t **pa
 
 static bool fill_node(scene_node *out, const struct aiNode *node, uint32_t parent)
 {
+    const struct aiNode *part = first_part(node);
+
     out->name = strdup(node->mName.data);
     out->parent = parent;
-    out->rest.matrix = affine_of_assimp(&node->mTransformation);
+    out->rest.matrix = affine_of_assimp(&part->mTransformation);
+    while (part != node) {
+        part = part->mChildren[0];
+        const tool_affine next = affine_of_assimp(&part->mTransformation);
+        out->rest.matrix = affine_multiply(&out->rest.matrix, &next);
+    }
     // The last row is not looked at: a projection has no place in a tree of placements.
     (void)placement_of_affine(&out->rest.place, &out->rest.matrix);
     return out->name != NULL;
@@ -145,39 +179,63 @@ static bool take_channel(tool_channel *out, const struct aiNodeAnim *moves,
            take_vectors(&out->scale, moves->mScalingKeys, moves->mNumScalingKeys, rate, &scale);
 }
 
-// Assimp's channels have the names of nodes, which need not be unique.
+// Assimp's channels have the names of parts, which need not be unique.
 
-/// A node by its name.
-typedef struct named_node {
+/// A part of a node by its name.
+typedef struct named_part {
     const char *name;
-    uint32_t node;
-    bool is_moved; // by a channel
-} named_node;
+    const struct aiNode *part;
+    const struct aiNodeAnim *moves; // or NULL
+    size_t number;                  // of the part, in the order of nodes and of parts in a node
+} named_part;
 
 static int compare_names(const void *a, const void *b)
 {
-    const named_node *const x = a, *const y = b;
+    const named_part *const x = a, *const y = b;
     const int order = strcmp(x->name, y->name);
 
-    return order != 0 ? order : (x->node > y->node) - (x->node < y->node);
+    return order != 0 ? order : (x->number > y->number) - (x->number < y->number);
 }
 
-/// List the nodes by name. @return [node_count] to be freed, NULL where there is no memory.
-static named_node *index_names(const tool_scene *scene)
+static int compare_numbers(const void *a, const void *b)
 {
-    named_node *const names = calloc(scene->node_count + 1, sizeof *names);
+    const named_part *const x = a, *const y = b;
 
-    for (size_t i = 0; names != NULL && i < scene->node_count; ++i) {
-        names[i] = (named_node){scene->nodes[i].name, (uint32_t)i, false};
-    }
-    if (names != NULL) {
-        qsort(names, scene->node_count, sizeof *names, compare_names);
-    }
-    return names;
+    return (x->number > y->number) - (x->number < y->number);
 }
 
-/// Find the first node of a name, in the order of the index; NULL where none has it.
-static named_node *find_name(named_node *names, size_t count, const char *name)
+/// List the parts of all nodes by name.
+/// @return [*count] to be freed, NULL where there is no memory.
+static named_part *index_names(const struct aiNode *const *nodes, size_t node_count, size_t *count)
+{
+    size_t filled = 0;
+
+    *count = 0;
+    for (size_t i = 0; i < node_count; ++i) {
+        const struct aiNode *part = first_part(nodes[i]);
+
+        for (++*count; part != nodes[i]; part = part->mChildren[0]) {
+            ++*count;
+        }
+    }
+    named_part *const parts = calloc(*count + 1, sizeof *parts);
+    for (size_t i = 0; parts != NULL && i < node_count; ++i) {
+        const struct aiNode *part = first_part(nodes[i]);
+
+        parts[filled] = (named_part){part->mName.data, part, NULL, filled};
+        for (++filled; part != nodes[i]; ++filled) {
+            part = part->mChildren[0];
+            parts[filled] = (named_part){part->mName.data, part, NULL, filled};
+        }
+    }
+    if (parts != NULL) {
+        qsort(parts, *count, sizeof *parts, compare_names);
+    }
+    return parts;
+}
+
+/// Find the first part of a name, in the order of the index; NULL where none has it.
+static named_part *find_name(named_part *names, size_t count, const char *name)
 {
     size_t begin = 0, end = count;
 
@@ -198,11 +256,11 @@ typedef struct lost_channels {
     const char *ambiguous_name, *doubled_name, *missing_name;
 } lost_channels;
 
-/// Find the node that a channel moves; NULL where the name does not tell.
-static named_node *choose_node(lost_channels *lost, named_node *names, size_t count,
+/// Find the part that a channel moves; NULL where the name does not tell.
+static named_part *choose_part(lost_channels *lost, named_part *names, size_t count,
                                const char *name)
 {
-    named_node *const found = find_name(names, count, name);
+    named_part *const found = find_name(names, count, name);
 
     if (found == NULL) {
         lost->missing_name = lost->nameless++ == 0 ? name : lost->missing_name;
@@ -212,7 +270,7 @@ static named_node *choose_node(lost_channels *lost, named_node *names, size_t co
         lost->ambiguous_name = lost->ambiguous++ == 0 ? name : lost->ambiguous_name;
         return NULL;
     }
-    if (found->is_moved) {
+    if (found->moves != NULL) {
         lost->doubled_name = lost->doubled++ == 0 ? name : lost->doubled_name;
         return NULL;
     }
@@ -236,49 +294,82 @@ static bool note_lost(tool_scene *out, const lost_channels *lost, tool_fault *fa
                        lost->nameless, lost->missing_name));
 }
 
-/// Take the channels whose names tell which node they move.
-static bool take_channels(tool_scene *out, const struct aiAnimation *animation,
-                          const struct aiNode *const *nodes, named_node *names, tool_fault *fault)
+/// Give each part the channel whose name tells that it moves it.
+static bool bind_channels(tool_scene *out, const struct aiAnimation *animation, named_part *names,
+                          size_t count, tool_fault *fault)
 {
-    const double rate = animation->mTicksPerSecond > 0 ? animation->mTicksPerSecond : DEFAULT_RATE;
     lost_channels lost = {0};
-    size_t count = 0;
 
     for (unsigned i = 0; i < animation->mNumChannels; ++i) {
         const struct aiNodeAnim *const moves = animation->mChannels[i];
-        tool_channel *const channel = &out->channels[count];
-        named_node *const found = choose_node(&lost, names, out->node_count, moves->mNodeName.data);
+        named_part *const found = choose_part(&lost, names, count, moves->mNodeName.data);
 
-        if (found == NULL) {
-            continue;
-        }
-        found->is_moved = true;
-        channel->node = found->node;
-        ++count;
-        if (!take_channel(channel, moves, nodes[found->node], rate)) {
-            fault_say(fault, "no memory for its animation");
-            return false;
-        }
-        if (!channel_is_playable(channel, found->name, fault)) {
-            return false;
+        if (found != NULL) {
+            found->moves = moves;
         }
     }
-    out->channel_count = count;
-    out->duration = animation->mDuration > 0 ? animation->mDuration / rate : 0;
     return note_lost(out, &lost, fault);
+}
+
+/// Take the channels of one node. Parts that do not move are a constant matrix in front of the next
+/// channel, or behind the last one.
+/// @param part  the first of the node's parts.
+/// @return how many parts the node has; 0 with the reason.
+static size_t take_channels(tool_scene *out, uint32_t node, const struct aiNode *last,
+                            const named_part *part, double rate, tool_fault *fault)
+{
+    tool_channel *channel = NULL;
+    tool_affine still = affine_identity();
+    size_t count = 0;
+    bool is_last = false;
+
+    for (; !is_last; ++count) {
+        is_last = part[count].part == last;
+        if (part[count].moves == NULL) {
+            const tool_affine matrix = affine_of_assimp(&part[count].part->mTransformation);
+            still = affine_multiply(&still, &matrix);
+            continue;
+        }
+        channel = &out->channels[out->channel_count++];
+        *channel = (tool_channel){.node = node, .before = still, .after = affine_identity()};
+        channel->has_frame = count > 0 || !is_last;
+        still = affine_identity();
+        if (!take_channel(channel, part[count].moves, part[count].part, rate)) {
+            fault_say(fault, "no memory for its animation");
+            return 0;
+        }
+        if (!channel_is_playable(channel, part[count].name, fault)) {
+            return 0;
+        }
+    }
+    if (channel != NULL) {
+        channel->after = still;
+    }
+    return count;
 }
 
 static bool take_animation(tool_scene *out, const struct aiAnimation *animation,
                            const struct aiNode *const *nodes, tool_fault *fault)
 {
-    named_node *const names = index_names(out);
+    const double rate = animation->mTicksPerSecond > 0 ? animation->mTicksPerSecond : DEFAULT_RATE;
+    size_t count = 0, part = 0;
+    named_part *const parts = index_names(nodes, out->node_count, &count);
 
-    if (names == NULL) {
+    if (parts == NULL) {
         fault_say(fault, "no memory for the names of its nodes");
         return false;
     }
-    const bool is_good = take_channels(out, animation, nodes, names, fault);
-    free(names);
+    bool is_good = bind_channels(out, animation, parts, count, fault);
+    qsort(parts, count, sizeof *parts, compare_numbers);
+    out->channel_count = 0;
+    out->duration = animation->mDuration > 0 ? animation->mDuration / rate : 0;
+    for (uint32_t i = 0; is_good && i < out->node_count; ++i) {
+        const size_t taken = take_channels(out, i, nodes[i], parts + part, rate, fault);
+
+        is_good = taken > 0;
+        part += taken;
+    }
+    free(parts);
     return is_good;
 }
 
@@ -305,20 +396,6 @@ static bool choose_animation(tool_scene *out, const struct aiScene *source,
     return is_good;
 }
 
-/// Say how many nodes are helpers: Assimp makes a chain of them for each model of FBX with pivots.
-static bool note_helpers(tool_scene *out, tool_fault *fault)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < out->node_count; ++i) {
-        count += strstr(out->nodes[i].name, "_$AssimpFbx$_") != NULL;
-    }
-    return count == 0 || scene_note(out, fault,
-                                    "%zu of %zu nodes are helpers that Assimp makes of FBX pivots, "
-                                    "with _$AssimpFbx$_ in their names",
-                                    count, out->node_count);
-}
-
 static bool fill_scene(tool_scene *out, const struct aiScene *source,
                        const struct aiNode *const *nodes, const uint32_t *parents, size_t count,
                        tool_fault *fault)
@@ -336,8 +413,7 @@ static bool fill_scene(tool_scene *out, const struct aiScene *source,
         }
     }
     out->up_axis = 1;
-    return note_helpers(out, fault) &&
-           (animation == NULL || take_animation(out, animation, nodes, fault));
+    return animation == NULL || take_animation(out, animation, nodes, fault);
 }
 
 static bool take_scene(tool_scene *out, const struct aiScene *source, tool_fault *fault)

@@ -154,7 +154,13 @@ tool_affine truth_of_channel(const tool_channel *channel, double seconds)
 
     sample_vector(translation, &channel->position, seconds);
     sample_vector(scale, &channel->scale, seconds);
-    return matrix_of(sample_rotation(&channel->rotation, seconds), scale, translation);
+    const tool_affine keys =
+        matrix_of(sample_rotation(&channel->rotation, seconds), scale, translation);
+    if (!channel->has_frame) {
+        return keys;
+    }
+    const tool_affine inner = affine_multiply(&keys, &channel->after);
+    return affine_multiply(&channel->before, &inner);
 }
 
 /// Length of an axis, a column of the matrix.

@@ -13,7 +13,7 @@
 tool_affine truth_of_parts(const double translation[3], const double rotation[4],
                            const double scale[3]);
 
-/// Return the matrix that a channel has at a time; see channel_sample().
+/// Return the matrix that a channel has at a time, its constant matrices included.
 tool_affine truth_of_channel(const tool_channel *channel, double seconds);
 
 /// Return how unequal the lengths of the axes are: the largest difference, divided by the longest.

@@ -236,6 +236,37 @@ TEST(scale_keys_of_any_signs_have_the_matrix_of_the_file)
     }
 }
 
+// A quarter turn about y between two offsets, then twice the size: worked out by hand.
+TEST(channels_of_one_node_are_a_product_with_their_constant_matrices)
+{
+    tool_channel channels[3] = {make_channel(), make_channel(), make_channel()};
+
+    channels[0].node = channels[1].node = 4;
+    channels[2].node = 5;
+    channels[0].has_frame = true;
+    channels[0].before = channels[0].after = affine_identity();
+    channels[0].before.m[1][3] = 10;
+    channels[0].after.m[0][3] = 1;
+    memcpy(channels[1].rotation.values[1], channels[1].rotation.values[0], 4 * sizeof(double));
+    ck_assert_uint_eq(channels_of_node(channels, 3), 2);
+
+    // At the last key: turned, 3 times as large, at (4, 0, -2); the second one is not turned.
+    const tool_placement place = channels_sample(channels, 2, 3);
+    const tool_affine first = truth_of_channel(&channels[0], 3);
+    const tool_affine second = truth_of_channel(&channels[1], 3);
+    const tool_affine truth = affine_multiply(&first, &second);
+    const double position[3] = {4 + 3 * -2, 10, -2 - 3 * (1 + 4)};
+    ck_assert_double_eq_tol(place.scale, 9, 1e-12);
+    ck_assert_double_eq_tol(place.rotation[1], half_root, 1e-12);
+    for (int i = 0; i < 3; ++i) {
+        ck_assert_double_eq_tol(place.position[i], position[i], 1e-12);
+        ck_assert_double_eq_tol(truth.m[i][3], position[i], 1e-12);
+    }
+    for (int i = 0; i < 3; ++i) {
+        channel_release(&channels[i]);
+    }
+}
+
 static void refuses(const tool_channel *channel, const char *cause)
 {
     tool_fault fault = {""};

@@ -109,7 +109,8 @@ else
 
     run check --frames 5 --json "$scratch/document.json" "$scene"
     test "$status" -eq 0 && test -s "$scratch/out" && parses &&
-        has moments max_error && grep -q '"agreed": true' "$scratch/document.json"
+        has moments max_error channels_not_played && grep -q '"not_compared": 0,' \
+        "$scratch/document.json" && grep -q '"agreed": true' "$scratch/document.json"
     ok "check writes a document as well"
 
     for command in play check; do
@@ -129,7 +130,9 @@ test "$status" -eq 0
 ok "a crowd of one is destroyed and created again"
 
 for line in "" "dance $scene" "play" "play --copies 0 $scene" "play --copies x $scene" \
-    "play --frames -1 $scene" "check --within 0 $scene" "play --no-such-option $scene" "tree --json - $scene"; do
+    "play --frames -1 $scene" "check --within 0 $scene" "play --no-such-option $scene" "tree --json - $scene" \
+    "tree --strict $scene" "replay --strict $scene" "replay --animation 1 $scene" \
+    "play --animation none $scene"; do
     # shellcheck disable=SC2086
     run $line
     test "$status" -eq 2 && test ! -s "$scratch/out" && test -s "$scratch/err"
