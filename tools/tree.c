@@ -40,10 +40,10 @@ static void print_transform(const espl_transform *transform)
     }
 }
 
-static bool print_node(const tool_stage *stage, espl_entity entity, tool_fault *fault)
+static bool print_node(const tool_stage *stage, espl_entity entity, uint32_t depth,
+                       tool_fault *fault)
 {
     const char *const name = espl_get_name(stage->world, entity);
-    const uint32_t depth = espl_get_depth(stage->world, entity);
     const int indent = 2 * (int)(depth < INDENT_LIMIT ? depth : INDENT_LIMIT);
     espl_transform local, world;
 
@@ -64,13 +64,16 @@ static bool print_node(const tool_stage *stage, espl_entity entity, tool_fault *
 }
 
 /// The next node in depth-first order, by the library's own links; null after the last.
-static espl_entity next_in_depth(const tool_stage *stage, espl_entity entity)
+/// @param depth  in and out: the library would count it from the root for each node.
+static espl_entity next_in_depth(const tool_stage *stage, espl_entity entity, uint32_t *depth)
 {
     espl_entity next = espl_get_first_child(stage->world, entity);
 
+    *depth += 1;
     for (espl_entity up = entity; espl_entity_is_null(next) && !espl_entity_is_null(up);) {
         next = espl_get_next_sibling(stage->world, up);
         up = espl_get_parent(stage->world, up);
+        *depth -= 1;
     }
     return next;
 }
@@ -78,12 +81,13 @@ static espl_entity next_in_depth(const tool_stage *stage, espl_entity entity)
 static bool print_below(const tool_stage *stage, espl_entity root, tool_fault *fault)
 {
     espl_entity entity = root;
+    uint32_t depth = 0;
 
     while (!espl_entity_is_null(entity)) {
-        if (!print_node(stage, entity, fault)) {
+        if (!print_node(stage, entity, depth, fault)) {
             return false;
         }
-        entity = next_in_depth(stage, entity);
+        entity = next_in_depth(stage, entity, &depth);
     }
     return true;
 }

@@ -118,6 +118,9 @@ if grep -q 'nodes are below themselves' "$scratch/err"; then
     test "$status" -eq 0 &&
         grep -q 'deep.gltf: 30001 nodes, depth 30000, at rest, 30001 reads agree' "$scratch/out"
     ok "glTF may be as deep as it likes"
+    run tree "$scratch/deep.gltf"
+    test "$status" -eq 0 && grep -q '^30000 30000  leaf ' "$scratch/out"
+    ok "the tree of a deep scene is printed, with the depth of each node"
 
     gltf uneven '{"scale":[1,2,1],"children":[1]},{"translation":[1,0,0]}'
     run check "$scratch/uneven.gltf"
