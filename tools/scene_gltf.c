@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Scenes in glTF 2.0: the nodes of one scene by their indices, and one animation.
 #include "tools/gltf_keys.h"
+#include "tools/gltf_types.h"
 #include "tools/scene.h"
 #include "tools/truth.h"
 
@@ -469,7 +470,7 @@ bool scene_read_gltf(tool_scene *out, const char *path, tool_fault *fault)
     if (file == NULL) {
         return is_other && scene_read_assimp(out, path, fault);
     }
-    const bool is_good = read_file(out, file, fault);
+    const bool is_good = gltf_types_are_right(path, fault) && read_file(out, file, fault);
     gltf_close(file);
     return is_good;
 }

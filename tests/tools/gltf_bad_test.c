@@ -16,6 +16,12 @@
 
 static const float second_0_and_1[] = {0, 1};
 
+#ifdef HAVE_JANSSON
+#define WRONG_COUNT "nodes 0 has a wrong 'scale'"
+#else
+#define WRONG_COUNT "node 'x' has a part with the wrong count of numbers"
+#endif
+
 TEST(links_that_are_no_tree_are_refused)
 {
     static const struct {
@@ -42,8 +48,7 @@ TEST(links_that_are_no_tree_are_refused)
          "node 'x' has a rotation whose length is not 1"},
         {"\"nodes\":[{\"name\":\"x\",\"rotation\":[0,0,0,0]}]",
          "node 'x' has a rotation whose length is not 1"},
-        {"\"nodes\":[{\"name\":\"x\",\"scale\":[1,1]}]",
-         "node 'x' has a part with the wrong count of numbers"},
+        {"\"nodes\":[{\"name\":\"x\",\"scale\":[1,1]}]", WRONG_COUNT},
         {"\"nodes\":[{\"name\":\"x\",\"matrix\":[1,0,0,1,0,1,0,0,0,0,1,0,0,0,0,1]}]",
          "node 'x' has a matrix whose last row is not 0, 0, 0, 1"},
         {"\"nodes\":[{\"name\":\"x\",\"translation\":[1e300,0,0]}]",
@@ -58,6 +63,57 @@ TEST(links_that_are_no_tree_are_refused)
         ck_assert_str_eq(fault.text, cases[i].cause);
     }
 }
+
+#ifdef HAVE_JANSSON
+
+// A null is what some writers make of a number that is none. tinygltf takes such a member as missing.
+TEST(members_of_a_wrong_type_are_refused)
+{
+    static const struct {
+        const char *rest, *cause;
+    } cases[] = {
+        {"\"nodes\":[{},{\"translation\":[null,0,0]}]", "nodes 1 has a wrong 'translation'"},
+        {"\"nodes\":[{\"rotation\":\"none\"}]", "nodes 0 has a wrong 'rotation'"},
+        {"\"nodes\":[{\"scale\":2}]", "nodes 0 has a wrong 'scale'"},
+        {"\"nodes\":[{\"matrix\":[]}]", "nodes 0 has a wrong 'matrix'"},
+        {"\"nodes\":[{\"children\":[1,\"2\"]},{},{}]", "nodes 0 has a wrong 'children'"},
+        {"\"nodes\":[{\"children\":[1.5]},{}]", "nodes 0 has a wrong 'children'"},
+        {"\"scene\":\"a\",\"scenes\":[{\"nodes\":[0]}],\"nodes\":[{}]", "has a wrong 'scene'"},
+        {"\"scenes\":[{\"nodes\":0}],\"nodes\":[{}]", "scenes 0 has a wrong 'nodes'"},
+        {"\"nodes\":[{}],\"animations\":[{\"samplers\":[{\"input\":0,\"output\":0,"
+         "\"interpolation\":1}],\"channels\":[]}]",
+         "samplers 0 has a wrong 'interpolation'"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        tool_scene scene = {0};
+        tool_fault fault = {""};
+
+        ck_assert_msg(!glb_load_text(&scene, cases[i].rest, &fault), "%s", cases[i].rest);
+        ck_assert_str_eq(fault.text, cases[i].cause);
+    }
+}
+
+TEST(accessors_of_a_wrong_type_are_refused_in_binary_files)
+{
+    static const char *const members[] = {"\"byteOffset\":\"4\"", "\"normalized\":1",
+                                          "\"sparse\":true"};
+
+    for (size_t i = 0; i < 3; ++i) {
+        glb_maker maker = {.size = 0};
+        tool_scene scene = {0};
+        tool_fault fault = {""};
+
+        (void)glb_add_accessor(&maker, "\"componentType\":5126,\"count\":1,\"type\":\"VEC3\",%s",
+                               members[i]);
+        (void)glb_add_view(&maker, second_0_and_1, sizeof second_0_and_1, "");
+        ck_assert(!glb_load(&scene, &maker, "\"nodes\":[{}]", NULL, &fault));
+        ck_assert_msg(i == 2 || strstr(fault.text, "accessors 0 has a wrong") != NULL, "%s",
+                      fault.text);
+    }
+}
+
+#endif
 
 /// Refuse an animation of one channel with given accessors, by a cause.
 static void refuses_keys(const glb_maker *maker, const char *rest, const char *cause)
