@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Worlds and stretches that are out of date inside a playback. Every short sequence of changes of a
-// small hierarchy with nodes that copy their parent is played in one playback. The world is then the
-// one of the same calls at once, and valid.
+// Worlds and stretches that are out of date inside a playback. Sequences of changes of a small hierarchy
+// with nodes that copy their parent are played in one playback. The world is then the one of the same
+// calls at once, and valid. The sequences are every n-th one of all, and ESPL_FACTOR divides n; longer
+// ones are drawn at random.
 #include "tests/copying.h"
 #include "tests/runner.h"
 
-enum { LENGTH = 4, CASES_OF_A_WORLD = 100 };
+enum { LENGTH = 8, CASES_OF_A_WORLD = 100 };
 
 // Two worlds: one plays the changes, and the other one carries them out at once.
 static struct {
@@ -126,4 +127,17 @@ TEST(three_changes_play_as_one_after_the_other)
 TEST(four_changes_play_as_one_after_the_other)
 {
     play_all(COPYING_CORE, 4, stride_of(2003));
+}
+
+TEST(longer_sequences_drawn_at_random_play_as_at_once)
+{
+    uint64_t random = test_environment("ESPL_SEED", 5);
+
+    for (size_t i = 0; i < test_scaled_alone(4000) * test_factor(); ++i) {
+        const char *const chain = copying_chains[test_below(&random, copying_chain_count)];
+        copying_change changes[LENGTH];
+
+        copying_sequence(chain, COPYING_KINDS, LENGTH, test_random(&random), changes);
+        play_case(chain, changes, LENGTH);
+    }
 }

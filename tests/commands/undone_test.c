@@ -7,7 +7,7 @@
 #include "tests/inside.h"
 #include "tests/runner.h"
 
-enum { LENGTH = 3, HIERARCHIES = 3 };
+enum { LENGTH = 8, HIERARCHIES = 3 };
 
 // A case: hierarchies of one chain, and changes that one playback makes of each.
 typedef struct undone {
@@ -176,4 +176,17 @@ TEST(changes_of_several_hierarchies_are_undone_in_any_order_of_jobs)
 
     ck_assert_uint_gt(play_all(u, COPYING_CORE, 2801), 100);
     ck_assert_uint_gt(shuffled.calls, 0);
+}
+
+TEST(longer_sequences_drawn_at_random_are_undone)
+{
+    uint64_t random = test_environment("ESPL_SEED", 5);
+    undone u = {.hierarchies = 1, .count = LENGTH};
+
+    for (size_t i = 0; i < test_scaled_alone(300) * test_factor(); ++i) {
+        u.chain = copying_chains[test_below(&random, copying_chain_count)];
+        copying_sequence(u.chain, COPYING_KINDS, LENGTH, test_random(&random), u.changes);
+        play_case(&u);
+    }
+    ck_assert_uint_gt(u.points, 100);
 }
