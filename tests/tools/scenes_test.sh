@@ -40,6 +40,9 @@ run check --strict "$models/ASE/CameraRollAnim.ase"
 test "$status" -eq 1 && test "$(wc -l <"$scratch/err")" -eq 1 &&
     grep -q 'reads are not compared: [0-9]* below' "$scratch/err"
 ok "--strict fails where reads are not compared"
+run play --strict --copies 2 --frames 2 "$models/ASE/CameraRollAnim.ase"
+test "$status" -eq 1 && grep -q 'reads are not compared: [0-9]* below' "$scratch/err"
+ok "--strict fails in a crowd too"
 
 run check --strict "$models/FBX/animation_with_skeleton.fbx"
 test "$status" -eq 0 && test ! -s "$scratch/err"
