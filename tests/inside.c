@@ -125,6 +125,11 @@ void test_forget_iterations(espl_world *world, uint32_t count)
     world->unnoted = count;
 }
 
+void test_wear_commands(espl_world *world, uint32_t left)
+{
+    world->playback.custom.last = UINT32_MAX - left;
+}
+
 void test_age_index(espl_world *world, uint32_t index, uint32_t left)
 {
     const uint32_t last = (UINT32_C(1) << ESPL__GENERATION_BITS) - 1;

@@ -367,7 +367,7 @@ typedef struct espl_report {
     size_t row_moves;                    ///< Rows moved between archetypes.
     size_t groups;                       ///< Independent groups of hierarchies.
     size_t rebuilt_nodes;                ///< Nodes in trees that were laid out anew.
-    size_t visited_nodes;                ///< World transforms recomputed.
+    size_t visited_nodes; ///< World transforms computed, as espl_world_stats.nodes_visited counts.
     uint64_t stage_ns[ESPL_STAGE_COUNT]; ///< Time spent in each stage, nanoseconds.
     size_t pendings;      ///< Creations that were recorded, as counted by pending handles.
     size_t largest_group; ///< Commands in the largest group.

@@ -130,7 +130,10 @@ typedef struct espl_world_stats {
     size_t bytes_store;     ///< Of these: entity records, archetypes, chunks.
     size_t bytes_tree;      ///< Of these: links, transforms, headers of hierarchies.
     size_t bytes_commands;  ///< Of these: recorders and playback scratch.
-    uint64_t nodes_visited; ///< World transforms recomputed since the world was made.
+    /// World transforms computed since the world was made, a measure of work: one that a call computes
+    /// twice counts twice, and of a pass over storage each slot counts, free ones too. So a write may
+    /// count more nodes than its hierarchy has.
+    uint64_t nodes_visited;
     uint64_t writes;        ///< Transform writes that changed a transform since the world was made.
     uint64_t writes_skipped; ///< Transform writes that left every bit as it was.
     uint64_t nodes_skipped;  ///< Nodes that a write found unchanged: their descendants were not
@@ -159,7 +162,8 @@ typedef struct espl_world_stats {
 
 /// espl_stats() for a struct of `size` bytes: see GROWTH in espalier(3).
 ESPL_API void espl_stats_sized(const espl_world *world, espl_world_stats *out, size_t size);
-/// Read the statistics. O(archetypes + chunks + hierarchies), and the size of hierarchies that wait
+/// Read the statistics. All but bytes, chunks and slots are equal for any number of workers.
+/// O(archetypes + chunks + hierarchies), and the size of hierarchies that wait
 /// for memory to be divided after the destruction of their root.
 static inline void espl_stats(const espl_world *world, espl_world_stats *out)
 {

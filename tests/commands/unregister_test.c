@@ -2,6 +2,7 @@
 // Custom commands that are unregistered: their payloads are refused and counted, their numbers are
 // never given again, and the functions of the others are called as before.
 #include "tests/fixture.h"
+#include "tests/inside.h"
 #include "tests/one_world.h"
 
 #include <stdio.h>
@@ -293,4 +294,24 @@ TEST_LOOP(random_registers_hand_over_what_they_should, 0, 6)
     }
     espl_command_buffer_destroy(commands);
     free(ears);
+}
+
+// A number that was given once names nothing later, so that a world which has given all gives none.
+TEST(a_world_that_has_given_all_numbers_registers_no_more_custom_commands)
+{
+    const espl_custom_command_def def = {.name = "late", .user = NULL, .function = hear};
+    espl_custom_command out = 0;
+
+    test_wear_commands(w, 2);
+    ck_ok(espl_register_command(w, &def, &out));
+    ck_assert_uint_eq(out, UINT32_MAX - 1);
+    ck_ok(espl_unregister_command(w, out));
+    ck_ok(espl_register_command(w, &def, &out));
+    ck_assert_uint_eq(out, UINT32_MAX);
+    ck_ok(espl_unregister_command(w, out));
+    for (int i = 0; i < 2; ++i) {
+        ck_status(espl_register_command(w, &def, &out), ESPL_ERR_LIMIT);
+        ck_assert_uint_eq(out, UINT32_MAX);
+    }
+    ck_status(espl_unregister_command(w, UINT32_MAX), ESPL_ERR_ARGUMENT);
 }
