@@ -54,6 +54,10 @@ for header in include/espalier/*.h; do
     printf '#include "%s"\n' "$header" | clang $msvc -std=c11 -ffreestanding -x c -
     ok "$header by clang as MSVC"
 done
+# shellcheck disable=SC2086
+! printf '#include "lib/base/compiler.h"\n' | clang $msvc -I. -D_M_FP_FAST -std=c11 -ffreestanding -x c - 2>/dev/null &&
+    printf '#include "lib/base/compiler.h"\n' | clang $msvc -I. -std=c11 -ffreestanding -Wno-unknown-pragmas -x c -
+ok "lib/base/compiler.h refuses /fp:fast"
 folders=$(echo | g++ -x c++ -E -Wp,-v - 2>&1 | sed -n 's/^ \(\/.*\)/-isystem \1/p' | grep -v '/lib/gcc/')
 # libstdc++ needs a macro that clang does not define in this mode, and warns that another is missing.
 msvc="$msvc -D__GCC_ATOMIC_TEST_AND_SET_TRUEVAL=1 -Wno-#warnings $folders"
