@@ -204,19 +204,24 @@ void espl__nursery_close(espl__stage_context *context, const espl__nursery *nurs
     forest->nursery = ESPL__NO_TREE;
 }
 
-// Replace the side arrays of the nursery by longer ones.
-static espl_status grow_side(const espl__stage_context *context, uint32_t capacity)
+// Make sure that the side arrays of the nursery have entries for its first `slots` slots. They grow by
+// half at least, because a group that copies what it edits makes room clone by clone.
+static espl_status grow_side(const espl__stage_context *context, uint32_t slots)
 {
     espl__tree *const tree = &context->forest->trees[context->forest->nursery];
+    const uint32_t count = tree->side != NULL ? tree->side->capacity : 0;
+
+    if (slots <= count) {
+        return ESPL_OK;
+    }
+    const uint32_t half_more = count + count / 2;
+    const uint32_t capacity = slots > half_more ? slots : half_more;
     espl__side *const side = espl__side_make(context->heap, capacity, true);
 
     if (side == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
     if (tree->side != NULL) {
-        const uint32_t count = tree->side->capacity;
-
-        ESPL_CHECK(count <= capacity);
         memcpy(side->extra, tree->side->extra, count * sizeof *side->extra);
         memcpy(side->kept, tree->side->kept, count * sizeof *side->kept);
         espl__side_free(context->heap, tree->side);
