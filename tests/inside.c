@@ -99,7 +99,7 @@ bool test_owes_layout(const espl_world *world, espl_entity entity)
 
 uint64_t test_count_moved_nodes(const espl_world *world)
 {
-    return world->forest.nodes_laid_out;
+    return world->forest.nodes_laid_out + world->forest.nodes_moved;
 }
 
 // --- Numbers that run out ---

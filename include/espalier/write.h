@@ -23,7 +23,7 @@
 ///   it may answer ESPL_ERR_NO_MEMORY, and ESPL_ERR_BUSY during iteration. Prepay with
 ///   espl_reserve(). The array is freed when the last of them becomes the default, unless it was
 ///   prepaid.
-/// - O(descendants).
+/// - O(descendants). A write that takes or frees side arrays is O(hierarchy).
 /// - Thread rule: a write is a change of the world, on one thread at a time. From several threads write
 ///   by an espl_writer (espalier/writers.h), or record commands (espalier/commands.h). A batch uses the
 ///   world's executor.

@@ -353,24 +353,6 @@ static void apply_groups(const applying *s, espl__part *part, bool are_alone)
     }
 }
 
-// Mark all roots of a range, as if a command had edited them: a destroy without memory left them
-// without their roles, and in one range. A root that moves to a range of its own is laid out there.
-static void mark_roots(espl__edit *edit, const espl__play_request *request)
-{
-    const espl__forest *const forest = edit->forest;
-    const espl__tree *const t = &forest->trees[request->root_tree];
-    const uint32_t stays = request->lays_out ? ESPL__NO_SLOT : t->base;
-
-    ESPL_CHECK(request->root_tree < forest->tree_end);
-    for (uint32_t slot = t->base; slot < t->base + t->used; ++slot) {
-        if (espl__is_root(forest, slot) && forest->links[slot].entity != ESPL__NO_ENTITY &&
-            (!espl__edit_touch(edit, slot) ||
-             (slot != stays && !espl__edit_mark_moved(edit, slot)))) {
-            return; // no memory: in the status of the edit
-        }
-    }
-}
-
 // Job: apply the groups of one part. Skips groups that must be applied alone.
 static void apply_part(void *context, size_t number)
 {
@@ -379,8 +361,8 @@ static void apply_part(void *context, size_t number)
 
     ESPL_CHECK(part->number == number && part->group_begin <= part->group_end);
     if (s->in->request->settles_roots) {
-        mark_roots(&part->edit, s->in->request);
-        if (part->edit.status == ESPL_OK) {
+        if (espl__edit_mark_roots(&part->edit, s->in->request->root_tree,
+                                  s->in->request->lays_out)) {
             part->edit.status = espl__edit_survey(&part->edit);
         }
     }

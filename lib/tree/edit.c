@@ -13,15 +13,19 @@
 // --- Lists ---
 
 // All lists of an edit, for the functions that do the same with each.
-enum { LISTS = 10 };
+enum { LISTS = 11 };
 
-#define LIST(name) {offsetof(espl__edit, name), sizeof *((espl__edit *)NULL)->name}
+#define LIST(name)                                                     \
+    {                                                                  \
+        offsetof(espl__edit, name), sizeof *((espl__edit *)NULL)->name \
+    }
 
 static const struct {
     size_t offset, item_size;
 } lists[LISTS] = {
-    LIST(log),     LIST(saved), LIST(moved),       LIST(stale), LIST(touched),
-    LIST(removed), LIST(made),  LIST(relocations), LIST(path),  LIST(template_nodes),
+    LIST(log),     LIST(saved),          LIST(moved),      LIST(stale),
+    LIST(touched), LIST(removed),        LIST(made),       LIST(relocations),
+    LIST(path),    LIST(template_nodes), LIST(part_roots),
 };
 
 // Return the address of the pointer to a list.
@@ -44,11 +48,11 @@ void espl__edit_begin(espl__edit *edit)
 {
     edit->status = ESPL_OK;
     edit->destroyed = NULL;
-    edit->stale_from = edit->moved_from = edit->made_from = 0;
+    edit->stale_from = edit->moved_from = edit->made_from = edit->removed_from = 0;
     edit->nursery = edit->nursery_end = 0;
     edit->fresh = ESPL__NO_SLOT;
     edit->lowest = UINT32_MAX;
-    edit->has_side = false;
+    edit->lays_out = edit->has_side = false;
     edit->arriving = 0;
     // As a job: due layouts set ESPL__TREE_DUE, because several edits may be relocated
     // concurrently.
@@ -120,12 +124,21 @@ bool espl__edit_mark_moved(espl__edit *edit, uint32_t slot)
 
 // --- Stale worlds ---
 
+// Tell whether the fresh node may have the slot as an ancestor: not where it is the slot or its parent,
+// nor at a lower slot while all parents have lower slots than their children.
+static bool may_be_above_fresh(const espl__edit *edit, uint32_t slot)
+{
+    const bool is_ordered = espl__array_length(edit->moved) == edit->moved_from;
+
+    return slot != edit->fresh && edit->forest->parent[slot] != edit->fresh &&
+           !(is_ordered && slot > edit->fresh);
+}
+
 void espl__edit_mark_inner_stale(espl__edit *edit, uint32_t slot)
 {
     espl__forest *const forest = edit->forest;
 
-    // The fresh node may have a stale ancestor now, unless it is the slot or its parent.
-    if (slot != edit->fresh && forest->parent[slot] != edit->fresh) {
+    if (may_be_above_fresh(edit, slot)) {
         edit->fresh = ESPL__NO_SLOT;
     }
     if (espl__slot_is(forest, slot, ESPL__SLOT_STALE)) {
@@ -167,21 +180,30 @@ static bool is_top_of_climb(const espl__edit *edit, uint32_t slot)
            (slot < edit->lowest && espl__array_length(edit->moved) == edit->moved_from);
 }
 
-// Fast path: most groups have no stale node. The climb ends at the first stale ancestor.
-bool espl__edit_is_below_stale(const espl__edit *edit, uint32_t slot)
+// Fast path: most groups have no stale node. The climb ends at the first stale ancestor. Where that is
+// far, the node halfway to it is made stale too, because all below it is recomputed in any case: so
+// climbs from the nodes of one long path cost a logarithm of its length each.
+bool espl__edit_is_below_stale(espl__edit *edit, uint32_t slot)
 {
+    enum { FAR = 64 };
     const espl__forest *const forest = edit->forest;
+    uint32_t halfway = slot, climbed = 0;
 
-    if (espl__array_length(edit->stale) == edit->stale_from) {
+    if (espl__array_length(edit->stale) == edit->stale_from || slot == edit->fresh) {
         return false;
     }
     for (uint32_t up = forest->parent[slot]; up != ESPL__NO_SLOT; up = forest->parent[up]) {
         if (espl__slot_is(forest, up, ESPL__SLOT_STALE)) {
+            if (climbed >= FAR) {
+                espl__edit_mark_inner_stale(edit, halfway);
+            }
             return true;
         }
         if (is_top_of_climb(edit, up)) {
             return false;
         }
+        climbed += 1;
+        halfway = climbed % 2 == 0 ? forest->parent[halfway] : halfway;
     }
     return false;
 }
@@ -205,6 +227,35 @@ void espl__edit_push_down(espl__edit *edit, uint32_t slot)
     }
 }
 
+// Tell whether a node has more than a few children.
+static bool has_many_children(const espl__forest *forest, uint32_t slot)
+{
+    enum { FEW = 8 };
+    uint32_t child = forest->links[slot].first_child;
+
+    for (int i = 0; i < FEW && child != ESPL__NO_SLOT; ++i) {
+        child = forest->links[child].next;
+    }
+    return child != ESPL__NO_SLOT;
+}
+
+// Push staleness down from a node to the next one of a path. A node with many children stays stale, and
+// only the child in the path is recomputed, so that a path costs its length in any shape.
+static void push_down_to(espl__edit *edit, uint32_t slot, uint32_t child)
+{
+    espl__forest *const forest = edit->forest;
+
+    ESPL_CHECK_FULL(forest->parent[child] == slot);
+    if (!espl__slot_is(forest, slot, ESPL__SLOT_STALE)) {
+        return;
+    }
+    if (!has_many_children(forest, slot)) {
+        espl__edit_push_down(edit, slot);
+    } else if (espl__propagate_node(forest, &edit->context, child)) {
+        espl__edit_mark_stale(edit, child);
+    }
+}
+
 // Bring the world of a node up to date whose highest stale ancestor is `top`: push staleness down
 // along the path between them. Where the path finds no memory, propagate below `top` at once.
 static void refresh_path(espl__edit *edit, uint32_t slot, uint32_t top)
@@ -212,7 +263,7 @@ static void refresh_path(espl__edit *edit, uint32_t slot, uint32_t top)
     espl__forest *const forest = edit->forest;
 
     espl__array_set_length(edit->path, 0);
-    for (uint32_t at = forest->parent[slot]; at != top; at = forest->parent[at]) {
+    for (uint32_t at = slot; at != top; at = forest->parent[at]) {
         if (!ESPL_ARRAY_RESERVE(forest->heap, ESPL__FOR_COMMANDS, edit->path, 1)) {
             espl__propagate_by_links(forest, &edit->context, top);
             return;
@@ -220,9 +271,10 @@ static void refresh_path(espl__edit *edit, uint32_t slot, uint32_t top)
         ESPL_CHECK_FULL(at != ESPL__NO_SLOT);
         ESPL_ARRAY_PUSH(edit->path, at);
     }
-    espl__edit_push_down(edit, top);
     for (size_t i = espl__array_length(edit->path); i > 0; --i) {
-        espl__edit_push_down(edit, edit->path[i - 1]);
+        const uint32_t at = edit->path[i - 1];
+
+        push_down_to(edit, forest->parent[at], at);
     }
 }
 
@@ -233,6 +285,9 @@ void espl__edit_refresh_stale(espl__edit *edit, uint32_t slot)
     const espl__forest *const forest = edit->forest;
     uint32_t highest = ESPL__NO_SLOT;
 
+    if (slot == edit->fresh) {
+        return;
+    }
     for (uint32_t up = forest->parent[slot]; up != ESPL__NO_SLOT; up = forest->parent[up]) {
         highest = espl__slot_is(forest, up, ESPL__SLOT_STALE) ? up : highest;
         if (is_top_of_climb(edit, up)) {
@@ -242,8 +297,6 @@ void espl__edit_refresh_stale(espl__edit *edit, uint32_t slot)
     if (highest != ESPL__NO_SLOT) {
         refresh_path(edit, slot, highest);
     }
-    ESPL_CHECK_FULL(forest->parent[slot] == ESPL__NO_SLOT ||
-                    !espl__slot_is(forest, forest->parent[slot], ESPL__SLOT_STALE));
     edit->fresh = forest->parent[slot];
 }
 
@@ -316,8 +369,7 @@ static bool ensure_sides_of_copies(espl__edit *edit, uint32_t top, const espl__p
         return true;
     }
     for (uint32_t slot = espl__next_in_walk(forest, top, top, true);
-         slot != ESPL__NO_SLOT && is_done;
-         slot = espl__next_in_walk(forest, slot, top, enters)) {
+         slot != ESPL__NO_SLOT && is_done; slot = espl__next_in_walk(forest, slot, top, enters)) {
         enters = espl__slot_copies(forest, slot);
         is_done = !enters || espl__edit_ensure_side(edit, slot, &shown);
     }

@@ -9,8 +9,9 @@
 // - Links, locals and side arrays are those after the changes so far.
 // - A node may be in another range than its parent, or below its parent's slot. The topmost node of
 //   such a subtree has ESPL__SLOT_MOVED. The subtree moves when the edit is relocated.
-// - Worlds below a node with ESPL__SLOT_STALE may be out of date. The world of a node is up to date
-//   unless an ancestor is stale. Each function that reads a world brings it up to date first.
+// - Worlds below a node with ESPL__SLOT_STALE may be out of date: the world of each other node is that
+//   which follows from its parent's. So the world of a node is up to date unless an ancestor is stale. A
+//   stale node may have children whose worlds are up to date. Each function that reads a world brings it up to date first.
 // - A dead node keeps its slot, with ESPL__NO_ENTITY, until the relocation.
 //
 //     espl__edit_begin(&edit)
@@ -65,25 +66,34 @@ typedef struct espl__made {
     uint32_t original; // number of the copied node where this edit made it, or ESPL__NO_ENTITY
 } espl__made;
 
-/// A relocation: a tree that gets another range, or first side arrays. There are three kinds.
+/// A relocation: a tree that gets another range, another first slot, or first side arrays. There are
+/// four kinds.
 ///
 /// - A new tree (is_new): a root moves to a range of its own, or is adopted where it is.
 /// - A growth (capacity not 0): `tree` is laid out in a longer range, with all that arrives.
+/// - A new root of a range (is_head): the root alone moves to the first slot, and its descendants stay.
 /// - Side arrays alone (capacity 0): arriving nodes need them.
 ///
 /// Subtrees that arrive in a tree that does not grow have none: their tops are those nodes of
 /// edit->moved that have ESPL__SLOT_MOVED after the survey.
 typedef struct espl__relocation {
-    uint32_t root;   // slot of the root
-    uint32_t tree;   // header; espl__relocations_reserve() takes it for a new tree
-    uint32_t count;  // nodes of a new tree
-    bool is_new;     // the tree has no header yet
+    uint32_t root;  // slot of the root
+    uint32_t tree;  // header; espl__relocations_reserve() takes it for a new tree
+    uint32_t count; // nodes of a new tree
+    bool is_new;    // the tree has no header yet
+    bool is_head;   // the root moves to the first slot of the range, which others have left by then
     bool is_adopted; // slots [root, root + count) of the nursery become the range of the new tree
     bool needs_side, needs_kept; // some node has an entry in side arrays; has inherit flags
     // The header in the new range. The survey writes `capacity`, the reserve `base` and `side`, which
     // is NULL where it is not needed, and the relocation the rest.
     espl__tree range;
 } espl__relocation;
+
+/// A root in a range that has several, or is to have another one: the walk over its descendants is at
+/// node `at`.
+typedef struct espl__part_root {
+    uint32_t tree, root, at;
+} espl__part_root;
 
 /// A node of a template. Numbers are those of the entries in the template.
 typedef struct espl__template_node {
@@ -120,10 +130,12 @@ typedef struct espl__edit {
     // nursery_begin.
     uint32_t nursery, nursery_end;
     uint32_t nursery_begin;
-    size_t stale_from, moved_from, made_from; // lengths of the lists when the current group began
-    uint32_t fresh;           // a node of the group without a stale ancestor, or ESPL__NO_SLOT
+    // Lengths of the lists when the current group began.
+    size_t stale_from, moved_from, made_from, removed_from;
+    uint32_t fresh;           // a node of the group whose world is up to date, or ESPL__NO_SLOT
     uint32_t lowest;          // lowest slot that the group marked with ESPL__SLOT_STALE
     bool is_lossy;            // the last change gave a node that it does not name another world
+    bool lays_out;            // no part of a tree keeps its range
     bool has_side;            // it made a node in a tree with side arrays, or added side arrays
     espl__context context;    // counts
     uint64_t overflow_events; // computed worlds that are not finite; a node may count several times
@@ -138,6 +150,7 @@ typedef struct espl__edit {
     espl__removed *removed;
     espl__made *made;
     espl__relocation *relocations;       // found by the survey
+    espl__part_root *part_roots;         // scratch of the survey
     espl__template_node *template_nodes; // of espl__edit_find_template()
 } espl__edit;
 
@@ -164,6 +177,7 @@ static inline void espl__edit_begin_group(espl__edit *edit, uint32_t nursery, ui
     edit->stale_from = espl__array_length(edit->stale);
     edit->moved_from = espl__array_length(edit->moved);
     edit->made_from = espl__array_length(edit->made);
+    edit->removed_from = espl__array_length(edit->removed);
 }
 
 /// Tell whether a node is a descendant of `top`, which has children.
@@ -207,8 +221,8 @@ espl_status espl__edit_remove_transform(espl__edit *edit, uint32_t slot);
 typedef struct espl__new_node {
     uint32_t parent, before; // ESPL__NO_SLOT for none, last
     uint8_t link, inherit;
-    bool keeps_world; // `placement` and `world` are those of a root, and `world` is kept
-    bool is_bare;     // no transform: the placement is not read
+    bool keeps_world;          // `placement` and `world` are those of a root, and `world` is kept
+    bool is_bare;              // no transform: the placement is not read
     espl__placement placement; // espl__edit_prepare_new() writes `kept`, which is not read before
     espl_pose world;           // read where keeps_world
 } espl__new_node;
@@ -237,6 +251,11 @@ void espl__edit_undo(espl__edit *edit);
 
 // --- relocation_survey.c, relocation.c ---
 
+/// Mark all roots of a range that has several, as if a command had edited them: the survey gives each
+/// a range. forest->loose is sorted by slot.
+/// @param lays_out  each root gets a new range, in which it is laid out; else one part keeps the range.
+/// @return false: no memory.
+bool espl__edit_mark_roots(espl__edit *edit, uint32_t tree, bool lays_out);
 /// List the relocations of the current group: new roots, and trees whose range is too short for the
 /// subtrees that were linked to them. Also sorts its stale nodes. espl__edit_undo() undoes its
 /// changes as well.

@@ -462,8 +462,7 @@ static bool keep_survivors(espl__edit *edit, uint32_t top, const espl__frame *up
     bool is_done = true, enters = true;
 
     for (uint32_t slot = espl__next_in_walk(forest, top, top, true);
-         slot != ESPL__NO_SLOT && is_done;
-         slot = espl__next_in_walk(forest, slot, top, enters)) {
+         slot != ESPL__NO_SLOT && is_done; slot = espl__next_in_walk(forest, slot, top, enters)) {
         enters = espl__slot_is(forest, slot, ESPL__SLOT_MARK);
         if (!enters) {
             is_done = espl__edit_keep_worlds(edit, slot, up, ESPL__NO_SLOT);
@@ -491,6 +490,9 @@ static bool link_survivors(espl__edit *edit, uint32_t top, const espl__frame *up
             is_done =
                 (!espl__slot_copies(forest, slot) || copy_new_parent(edit, slot, up)) &&
                 espl__edit_relink(edit, slot, anchor, before, is_free && anchor != ESPL__NO_SLOT);
+            if (anchor == ESPL__NO_SLOT && !espl__edit_has_log(edit)) {
+                espl__forest_note_loose(forest, slot);
+            }
         }
         slot = next;
     }

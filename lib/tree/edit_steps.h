@@ -70,8 +70,9 @@ static inline void espl__edit_refresh(espl__edit *edit, uint32_t slot)
         espl__edit_refresh_stale(edit, slot);
     }
 }
-/// Tell whether a node has a stale ancestor, so that its world is recomputed in any case.
-bool espl__edit_is_below_stale(const espl__edit *edit, uint32_t slot);
+/// Tell whether a node has a stale ancestor, so that its world is recomputed in any case. May make
+/// another ancestor stale, to find it faster the next time.
+bool espl__edit_is_below_stale(espl__edit *edit, uint32_t slot);
 /// Return the frame that the children of a node see, up to date, in `room`. NULL for ESPL__NO_SLOT.
 const espl__frame *espl__edit_frame(espl__edit *edit, uint32_t slot, espl__frame *room);
 /// Make sure that the tree of a slot has the side arrays for a placement. @return false: no memory.

@@ -19,6 +19,7 @@
 #ifndef ESPALIER_LIB_TREE_FOREST_H
 #define ESPALIER_LIB_TREE_FOREST_H
 
+#include "lib/base/array.h"
 #include "lib/math/kernels.h"
 #include "lib/tree/placement.h"
 #include "lib/tree/side_arrays.h"
@@ -53,6 +54,7 @@ enum {
     ESPL__TREE_GROWS = 8,       ///< inside an edit: its relocation to a longer range is listed
     ESPL__TREE_WANTS_SIDE = 16, ///< inside an edit: an arriving node has an entry in side arrays
     ESPL__TREE_WANTS_KEPT = 32, ///< inside an edit: an arriving node has inherit flags
+    ESPL__TREE_HEADS = 64,      ///< inside an edit: its root is not at base yet, and moves there
 };
 
 /// Links of one node: 16 bytes, so that a node's links are in one cache line. A hole has
@@ -170,6 +172,12 @@ typedef struct espl__forest {
     uint32_t grain;                   // nodes of a job at least: ESPL__GRAIN, smaller in tests
     espl__context context;            // of immediate calls, with the counts of the world
     uint64_t layouts, nodes_laid_out; // since the world was made
+    uint64_t nodes_moved;             // by edits, to other slots, without those laid out; for tests
+    // Slots of survivors of destroyed roots, which a destroy without lists left in ranges that are not
+    // theirs: a hint for espl__edit_mark_roots(), which saves it a pass over the range. `loose_lost`
+    // counts those that found no room.
+    uint32_t *loose;
+    size_t loose_lost;
 } espl__forest;
 
 /// Callback for entities whose nodes moved to slots [first, first + count). The entity of slot first +
@@ -287,6 +295,15 @@ static inline bool espl__tree_can_hold(const espl__tree *tree, const espl__place
     }
     return tree->side != NULL && (placement->kept.flags == 0 || tree->side->kept != NULL);
 }
+
+// --- range_parts.c: the list of loose roots ---
+
+/// Empty the list, and make room for twice those that found none. Without memory it stays short.
+void espl__forest_begin_loose(espl__forest *forest);
+/// List a survivor of a destroyed root, where the list has room: allocates nothing.
+void espl__forest_note_loose(espl__forest *forest, uint32_t slot);
+/// Sort the list by slot.
+void espl__forest_sort_loose(espl__forest *forest);
 
 // --- layout.c ---
 

@@ -85,6 +85,7 @@ void espl__forest_free(espl__forest *forest)
     }
     espl__heap_give(forest->heap, ESPL__FOR_TREE, forest->trees, forest->tree_capacity,
                     sizeof(espl__tree), LINE);
+    ESPL_ARRAY_FREE(forest->heap, ESPL__FOR_TREE, forest->loose);
     espl__heap_give(forest->heap, ESPL__FOR_TREE, forest->block, 1, forest->block_size, LINE);
     espl__forest_init(forest, forest->heap);
 }

@@ -8,7 +8,7 @@
 // writes no header of a tree of another edit. Finish runs on the calling thread and writes what is
 // shared: free ranges, free headers, the list of unsettled trees. The slots that trees get depend
 // on the order of groups alone, not on how groups are divided among edits.
-#include "lib/tree/edit_steps.h"
+#include "lib/tree/range_parts.h"
 
 #include "lib/base/prefetch.h"
 #include "lib/tree/layout.h"
@@ -22,6 +22,9 @@ static bool reserve_side(espl__forest *forest, espl__relocation *relocation)
     uint32_t capacity = relocation->range.capacity;
     bool needs_side = relocation->needs_side, needs_kept = relocation->needs_kept;
 
+    if (relocation->is_head) {
+        return true;
+    }
     if (!relocation->is_new) {
         const espl__tree *const t = &forest->trees[relocation->tree];
 
@@ -60,7 +63,8 @@ static espl_status reserve_edit(const espl__edit *edit, size_t *slots, size_t *t
 // Clear the flags that a tree has from the survey to the end of the edit.
 static void clear_wants(espl__tree *t)
 {
-    t->flags &= ~(uint32_t)(ESPL__TREE_GROWS | ESPL__TREE_WANTS_SIDE | ESPL__TREE_WANTS_KEPT);
+    t->flags &= ~(uint32_t)(ESPL__TREE_GROWS | ESPL__TREE_WANTS_SIDE | ESPL__TREE_WANTS_KEPT |
+                            ESPL__TREE_HEADS);
 }
 
 // Free the side arrays that the reserve allocated. Those of trees are not freed, because the undo may
@@ -463,6 +467,11 @@ void espl__edit_relocate(espl__edit *edit, espl__moved_function moved, void *con
         relocate_tree(&transfer, &edit->relocations[i]);
     }
     relocate_arrivals(&transfer, edit->moved);
+    for (size_t i = 0; i < count; ++i) {
+        if (edit->relocations[i].is_head) {
+            espl__part_relocate_head(&transfer, &edit->relocations[i]);
+        }
+    }
     list_left(edit);
 }
 
@@ -580,12 +589,14 @@ static inline bool needs_finish(const espl__edit *edit)
 // copied extra was out of date, the survey found more than there is.
 static void point_headers(espl__forest *forest, const espl__edit *edit)
 {
+    forest->nodes_moved += edit->arriving;
     for (size_t i = 0; i < espl__array_length(edit->relocations); ++i) {
         const espl__relocation *const relocation = &edit->relocations[i];
         const uint32_t tree = relocation->tree;
 
         if (relocation->is_new) {
             forest->trees[tree] = relocation->range;
+            forest->nodes_moved += relocation->is_adopted ? 0 : relocation->count;
         } else if (relocation->range.capacity != 0) {
             espl__tree_replace(forest, tree, &relocation->range);
         } else {

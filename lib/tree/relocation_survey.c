@@ -7,9 +7,13 @@
 // others, and move with them: they lose ESPL__SLOT_MOVED, which the topmost moved nodes alone have
 // after the survey. No ancestor of a topmost node moves, so that its subtree goes to the tree in
 // which its parent is.
-#include "lib/tree/edit_steps.h"
+#include "lib/tree/range_parts.h"
 
-#include <stdlib.h>
+// Tell whether a listed node is the root of the part that keeps its range.
+static bool is_staying_root(const espl__forest *forest, uint32_t slot)
+{
+    return espl__is_root(forest, slot) && !espl__slot_is(forest, slot, ESPL__SLOT_MOVED);
+}
 
 // Clear ESPL__SLOT_MOVED of the moved nodes below a moved node. The walk does not enter their
 // subtrees, because it runs once for each moved node: together the walks pass each node once.
@@ -108,7 +112,8 @@ static ESPL__APART bool add_whole_tree(espl__edit *edit, uint32_t slot)
 // as well, but there the first slot is a root.
 static bool shares_range(const espl__forest *forest, const espl__tree *t)
 {
-    return (t->flags & ESPL__TREE_UNSETTLED) != 0 && !espl__is_root(forest, t->base);
+    return (t->flags & ESPL__TREE_UNSETTLED) != 0 && (t->flags & ESPL__TREE_HEADS) == 0 &&
+           !espl__is_root(forest, t->base);
 }
 
 // Collect what side arrays an arriving subtree needs in the flags of its tree, and list the tree
@@ -149,17 +154,20 @@ static inline bool count_arrival(espl__edit *edit, uint32_t top, uint32_t tree)
 }
 
 // List a growth for a tree whose range is too short for what arrives. Its capacity is set when all
-// arrivals of the group are counted; until then it is 1. @return false: no memory.
-static ESPL__APART bool add_growth(espl__edit *edit, uint32_t tree)
+// arrivals of the group are counted; until then it is 1. @param slot  a node of the tree.
+// @return false: no memory.
+static ESPL__APART bool add_growth(espl__edit *edit, uint32_t tree, uint32_t slot)
 {
     espl__tree *const t = &edit->forest->trees[tree];
+    const bool heads = (t->flags & ESPL__TREE_HEADS) != 0;
+    const uint32_t root = heads ? espl__root_of(edit->forest, slot) : t->base;
 
-    ESPL_CHECK(espl__is_root(edit->forest, t->base));
+    ESPL_CHECK(espl__is_root(edit->forest, root) && edit->forest->tree[root] == tree);
     if (!ESPL__EDIT_RESERVE(edit, relocations, 1)) {
         return false;
     }
     ESPL_ARRAY_PUSH(edit->relocations,
-                    (espl__relocation){.root = t->base, .tree = tree, .range.capacity = 1});
+                    (espl__relocation){.root = root, .tree = tree, .range.capacity = 1});
     t->flags |= ESPL__TREE_GROWS;
     return true;
 }
@@ -184,7 +192,7 @@ static bool survey_top(espl__edit *edit, uint32_t slot)
     }
     return count_arrival(edit, slot, tree) &&
            (t->used + t->incoming <= t->capacity || (t->flags & ESPL__TREE_GROWS) != 0 ||
-            add_growth(edit, tree));
+            add_growth(edit, tree, parent));
 }
 
 // Tell whether an entry of edit->moved is a topmost moved node.
@@ -197,13 +205,15 @@ static bool is_top(const espl__forest *forest, uint32_t slot)
 static bool survey_moved(espl__edit *edit)
 {
     espl__forest *const forest = edit->forest;
-    const size_t count = espl__array_length(edit->moved);
-    bool is_done = true;
+    bool is_done = espl__parts_choose_heads(edit);
+    const size_t count = is_done ? espl__array_length(edit->moved) : 0;
 
     for (size_t i = edit->moved_from; i < count; ++i) {
         const espl__links *const links = &forest->links[edit->moved[i]];
 
-        if (links->first_child != ESPL__NO_SLOT && links->entity != ESPL__NO_ENTITY) {
+        // Nothing moves with the root of a part that stays.
+        if (links->first_child != ESPL__NO_SLOT && links->entity != ESPL__NO_ENTITY &&
+            !is_staying_root(forest, edit->moved[i])) {
             clear_moved_below(forest, edit->moved[i]);
         }
     }
@@ -254,15 +264,6 @@ static bool size_growths(espl__edit *edit, size_t from)
     return true;
 }
 
-// Compare two slots for qsort(). No two are equal, so that the order does not depend on the
-// algorithm.
-static int compare_slots(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 // Sort the stale nodes of the group by slot, so that parents come first. Each group is sorted by
 // itself, because trees become due in this order, which must not depend on how groups are divided
 // among edits.
@@ -271,9 +272,7 @@ static void sort_stale(espl__edit *edit)
     ESPL_CHECK(espl__array_length(edit->stale) >= edit->stale_from);
     const size_t count = espl__array_length(edit->stale) - edit->stale_from;
 
-    if (count > 1) {
-        qsort(edit->stale + edit->stale_from, count, sizeof *edit->stale, compare_slots);
-    }
+    espl__sort_slots(edit->stale + edit->stale_from, count);
 }
 
 espl_status espl__edit_survey_moved(espl__edit *edit)

@@ -116,7 +116,7 @@ static uint32_t own_extras(const espl__placement *placement, bool is_bare)
 }
 
 // Store the parts of a placement that are in the side arrays.
-// @return true where the stretch that the children see changed.
+// @return true where the children become exceptional or plain: the node got its first stretch or lost it.
 static bool place_in_side(espl__forest *forest, uint32_t slot, const espl__placement *placement)
 {
     const espl__tree *const tree = espl__tree_of(forest, slot);
@@ -142,10 +142,11 @@ static bool place_in_side(espl__forest *forest, uint32_t slot, const espl__place
     }
     forest->flags[slot] =
         (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_KEEPS) | (keeps ? ESPL__SLOT_KEEPS : 0));
-    return memcmp(before.extra.stretch, placement->extra.stretch, sizeof before.extra.stretch) != 0;
+    return espl__is_stretched(before.extra.stretch) != espl__is_stretched(placement->extra.stretch);
 }
 
-// Children are visited only where the stretch changed, because it alone makes them exceptional.
+// Children are visited only where the stretch changes what they are, because each visit costs all of
+// them.
 void espl__slot_place(espl__forest *forest, uint32_t slot, const espl__placement *placement)
 {
     ESPL_CHECK(espl__tree_can_hold(espl__tree_of(forest, slot), placement));
@@ -157,10 +158,10 @@ void espl__slot_place(espl__forest *forest, uint32_t slot, const espl__placement
     if (!espl__slot_is(forest, slot, ESPL__SLOT_SIDE)) {
         return;
     }
-    const bool is_restretched = place_in_side(forest, slot, placement);
+    const bool concerns_children = place_in_side(forest, slot, placement);
 
     espl__node_update_exceptional(forest, slot);
-    if (is_restretched) {
+    if (concerns_children) {
         espl__children_update_exceptional(forest, slot);
     }
 }

@@ -387,7 +387,8 @@ static const char *tree_rule(const espl__forest *forest, uint32_t number, locati
 
 size_t espl__forest_bytes(const espl__forest *forest)
 {
-    size_t bytes = forest->block_size + forest->tree_capacity * sizeof *forest->trees;
+    size_t bytes = forest->block_size + forest->tree_capacity * sizeof *forest->trees +
+                   ESPL_ARRAY_BYTES(forest->loose);
 
     for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
         bytes += espl__side_bytes(forest->trees[tree].side);

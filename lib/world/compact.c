@@ -35,6 +35,12 @@ static void order_rows(espl_world *world)
     espl__heap_allow(&world->heap);
 }
 
+// Pack all trees. Does nothing where they are packed already. @return false: no memory.
+static bool pack(espl_world *world)
+{
+    return espl__forest_compact(&world->forest, true, espl__entities_record_slots, &world->store);
+}
+
 static espl_status compact(espl_world *world)
 {
     const espl_status busy = espl__check_structural(world);
@@ -46,11 +52,13 @@ static espl_status compact(espl_world *world)
     // after them, because they leave scratch and spare chunks.
     (void)give_back(world);
     bool has_changed = espl__settle(world);
-    const bool is_packed =
-        espl__forest_compact(&world->forest, true, espl__entities_record_slots, &world->store);
+    bool is_packed = pack(world);
 
-    // Trees whose layout was due leave the list, because the pack laid them out.
+    // Trees whose layout was due leave the list, because the pack laid them out. Roots in one range that
+    // found memory only now leave holes.
+    has_changed |= is_packed;
     has_changed |= espl__settle(world);
+    is_packed = is_packed && pack(world);
     const espl_status given = give_back(world);
 
     if (is_packed) {

@@ -20,6 +20,7 @@ static void remove_entity(void *context, uint32_t entity)
 
 void espl__destroy_begin(espl_world *world, espl__edit *edit)
 {
+    espl__forest_begin_loose(&world->forest);
     espl__edit_init(edit, &world->forest);
     edit->destroyed = remove_entity;
     edit->destroyed_context = &world->store;

@@ -139,6 +139,7 @@ static bool settle_trees(espl_world *world)
     bool has_changed = false;
 
     espl__sort_unsettled(forest);
+    espl__forest_sort_loose(forest);
     for (uint32_t tree = forest->unsettled, next = tree; tree != ESPL__NO_TREE; tree = next) {
         next = forest->trees[tree].next;
         const bool was_settled = is_settled(world, &forest->trees[tree]);

@@ -3,8 +3,12 @@
 // in the range of their parent or in the nursery, and groups that copy what they edit are applied
 // alone.
 #include "lib/world/world_internal.h"
+#include "tests/fixture.h"
+#include "tests/inside.h"
 #include "tests/runner.h"
 #include "tests/support.h"
+
+#include <stdlib.h>
 
 static test_world test;
 static espl_world *world;
@@ -337,4 +341,87 @@ TEST(a_stretch_that_comes_to_the_parent_later_reaches_a_node_without_transform)
     ck_ok(espl_record_write(recorder, 0, write.entity, write.kind, &write.value));
     (void)play();
     ck_assert_float_eq(test_world_of(world, child).position[0], 3);
+}
+
+// --- Parts of a range ---
+
+enum { LINKS = 40 };
+
+// Of a chain whose second entity is detached, the root moves and the long part stays, but for its root.
+TEST(the_largest_part_of_a_range_keeps_it)
+{
+    espl_entity *const node = make_chain(world, LINKS);
+    const uint32_t first = slot_of(node[0]), third = slot_of(node[2]);
+
+    ck_ok(espl_record_detach(recorder, 0, node[1], ESPL_KEEP_WORLD));
+    const espl_report report = play();
+
+    ck_assert_uint_eq(slot_of(node[1]), first);
+    ck_assert_uint_eq(slot_of(node[2]), third);
+    ck_assert_uint_ne(slot_of(node[0]), first);
+    ck_assert_uint_le(report.moved_nodes, 2);
+    free(node);
+}
+
+// The parts may be in several ranges at first, and the part that stays may grow in the same playback.
+TEST(a_part_keeps_its_range_while_others_arrive_in_it)
+{
+    espl_entity *const node = make_chain(world, LINKS), *const other = make_chain(world, LINKS);
+
+    for (uint32_t i = 1; i < LINKS; i += 4) {
+        ck_ok(espl_record_detach(recorder, 0, node[i], ESPL_KEEP_WORLD));
+        ck_ok(espl_record_attach(recorder, 0, other[i], node[LINKS - i], NULL));
+    }
+    ck_ok(espl_record_attach(recorder, 0, node[0], node[LINKS - 1], NULL));
+    (void)play();
+    ck_assert_int_eq(espl_is_ancestor(world, node[LINKS - 3], node[0]), true);
+    ck_assert_int_eq(espl_is_ancestor(world, node[LINKS - 1], other[1]), true);
+    free(node);
+    free(other);
+}
+
+// A playback for which memory lacks anywhere leaves everything as it was.
+TEST(a_part_that_finds_no_memory_stays_in_its_range)
+{
+    espl_entity *const node = make_chain(world, LINKS);
+    espl_status status = ESPL_ERR_NO_MEMORY;
+    const uint64_t before = test_physical_hash(world);
+    size_t refused = 0;
+
+    ck_ok(espl_record_detach(recorder, 0, node[3], ESPL_KEEP_WORLD));
+    ck_ok(espl_record_destroy(recorder, 1, node[0], ESPL_EXTENT_ENTITY));
+    for (size_t at = 1; status != ESPL_OK; ++at) {
+        test_free_scratch(world);
+        test_heap_arm(&test.heap, at, true);
+        status = espl_play(world, commands, NULL);
+        test_heap_arm(&test.heap, 0, false);
+        test_world_is_valid(world);
+        ck_assert(status == ESPL_OK || test_physical_hash(world) == before);
+        refused += status != ESPL_OK ? 1 : 0;
+    }
+    ck_assert_uint_gt(refused, 2);
+    ck_assert_int_eq(espl_get_role(world, node[3]), ESPL_ROLE_ROOT);
+    free(node);
+}
+
+// Also where a destroy left the parts, because there was no memory, and the next call settles them.
+TEST(roots_of_a_destroy_without_memory_are_settled_later)
+{
+    espl_entity *const node = make_chain(world, LINKS);
+
+    test_free_scratch(world);
+    test_heap_arm(&test.heap, 1, true);
+    ck_ok(espl_destroy(world, node[0], ESPL_EXTENT_ENTITY));
+    ck_ok(espl_destroy(world, node[10], ESPL_EXTENT_ENTITY));
+    ck_ok(espl_destroy(world, node[1], ESPL_EXTENT_ENTITY));
+    test_heap_arm(&test.heap, 0, false);
+    test_world_is_valid(world);
+    const uint32_t slot = slot_of(node[3]);
+
+    ck_ok(espl_destroy(world, test_solo(world), ESPL_EXTENT_ENTITY));
+    test_world_is_valid(world);
+    ck_assert_int_eq(espl_get_role(world, node[2]), ESPL_ROLE_ROOT);
+    ck_assert_uint_eq(slot_of(node[3]), slot);
+    ck_assert_uint_eq(slot_of(node[2]), tree_of(node[3])->base);
+    free(node);
 }

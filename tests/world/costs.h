@@ -48,8 +48,9 @@ typedef struct entry {
     espl_status (*record)(costs_world *w, uint32_t i, uint32_t kind);
 } entry;
 
-// KINDS: a write, which is tried with each kind. WHOLE: it concerns all that the world has.
-enum { KINDS = 1, WHOLE = 2 };
+// KINDS: a write, which is tried with each kind. WHOLE: it concerns all that the world has. HALVES: it
+// divides hierarchies again and again, which costs a logarithm for each node.
+enum { KINDS = 1, WHOLE = 2, HALVES = 4 };
 
 static inline espl_entity *make_shape(espl_world *world, shape plan, uint32_t trees, uint32_t nodes)
 {
@@ -137,7 +138,143 @@ static inline espl_write write_of(costs_world *w, uint32_t i, uint32_t kind)
     return write;
 }
 
+// --- Orders ---
+
+// In which order the entities of a call come.
+typedef enum order { FROM_FIRST, FROM_LAST, ALTERNATING, ANY_ORDER, ORDERS } order;
+
+// The i-th entity in an order. In any order: by an odd step, because their number is a power of two, so
+// that each comes once.
+static inline espl_entity in_order(const costs_world *w, uint32_t i, order of)
+{
+    const uint32_t from_last = w->n - 1 - (of == ALTERNATING ? i / 2 : i),
+                   step = (w->n * 2 / 5) | 1;
+
+    ck_assert_uint_eq(w->n & (w->n - 1), 0);
+    if (of == FROM_LAST || (of == ALTERNATING && i % 2 != 0)) {
+        return w->e[from_last];
+    }
+    return w->e[of == ALTERNATING ? i / 2 : of == ANY_ORDER ? i * step % w->n : i];
+}
+
+// Call for each entity in an order.
+typedef espl_status (*one_call)(costs_world *w, espl_entity entity);
+
+static inline espl_status each_in_order(costs_world *w, order of, one_call call)
+{
+    espl_status status = ESPL_OK;
+
+    for (uint32_t i = 0; i < w->n && status >= 0; ++i) {
+        const espl_entity entity = in_order(w, i, of);
+
+        status = espl_is_alive(w->world, entity) ? call(w, entity) : ESPL_OK;
+    }
+    return status;
+}
+
 // --- Calls at once ---
+
+static inline espl_status destroy_one(costs_world *w, espl_entity entity)
+{
+    return espl_destroy(w->world, entity, ESPL_EXTENT_ENTITY);
+}
+
+static inline espl_status destroy_owned_one(costs_world *w, espl_entity entity)
+{
+    return espl_destroy(w->world, entity, ESPL_EXTENT_OWNED);
+}
+
+static inline espl_status detach_one(costs_world *w, espl_entity entity)
+{
+    return espl_detach(w->world, entity, ESPL_KEEP_WORLD);
+}
+
+// With a solo, in one call.
+static inline espl_status destroy_two(costs_world *w, espl_entity entity)
+{
+    const espl_entity two[2] = {entity, w->aside};
+
+    w->aside = test_solo(w->world);
+    return espl_destroy_many(w->world, two, 2, ESPL_EXTENT_ENTITY, NULL);
+}
+
+static inline espl_status play_one(costs_world *w, espl_status recorded)
+{
+    const espl_status status =
+        recorded == ESPL_OK ? espl_play(w->world, w->commands, NULL) : recorded;
+
+    espl_command_buffer_reset(w->commands);
+    return status;
+}
+
+static inline espl_status play_destroy_one(costs_world *w, espl_entity entity)
+{
+    return play_one(w, espl_record_destroy(w->recorder, 0, entity, ESPL_EXTENT_ENTITY));
+}
+
+static inline espl_status play_detach_one(costs_world *w, espl_entity entity)
+{
+    return play_one(w, espl_record_detach(w->recorder, 0, entity, ESPL_KEEP_WORLD));
+}
+
+static inline espl_status free_one(costs_world *w, espl_entity entity)
+{
+    const espl_attach_options rules = {.position = ESPL_KEEP_LOCAL,
+                                       .rotation = ESPL_KEEP_LOCAL,
+                                       .scale = ESPL_KEEP_LOCAL,
+                                       .link = ESPL_LINK_FREE};
+    const espl_entity parent = espl_get_parent(w->world, entity);
+
+    return espl_entity_is_null(parent) ? ESPL_OK : espl_attach(w->world, entity, parent, &rules);
+}
+
+// Names, a component value each, and side arrays.
+static inline espl_status dress_one(costs_world *w, espl_entity entity)
+{
+    const uint32_t number = 3;
+    const espl_status status = espl_set_name(w->world, entity, "name");
+
+    return status == ESPL_OK ? espl_add_component(w->world, entity, w->word, &number, sizeof number)
+                             : status;
+}
+
+static inline espl_status dress(costs_world *w)
+{
+    const float stretch[3] = {1, 2, 1};
+    const espl_status status = each_in_order(w, FROM_FIRST, dress_one);
+
+    return status >= 0 ? espl_set_stretch(w->world, w->e[w->n - 1], stretch) : status;
+}
+
+static inline espl_status destroy_dressed(costs_world *w, order of)
+{
+    const espl_status status = dress(w);
+
+    return status >= 0 ? each_in_order(w, of, destroy_one) : status;
+}
+
+static inline espl_status destroy_free(costs_world *w, order of)
+{
+    const espl_status status = each_in_order(w, FROM_LAST, free_one);
+
+    return status >= 0 ? each_in_order(w, of, destroy_owned_one) : status;
+}
+
+// A leaf gets user data and loses it. Side arrays are there ahead, because taking and freeing them
+// costs the hierarchy each time.
+static inline espl_status toggle_one(costs_world *w, espl_entity entity)
+{
+    (void)entity;
+    w->random += 1;
+    return espl_set_user_data(w->world, w->e[w->n - 1], (uint32_t)(w->random % 2));
+}
+
+static inline espl_status toggle_leaf(costs_world *w)
+{
+    const espl_status status = espl_reserve(w->world, &(espl_reserve_def){.side_of = w->e[0]});
+
+    return status >= 0 ? each_in_order(w, FROM_FIRST, toggle_one) : status;
+}
 
 static inline espl_status create_all(costs_world *w)
 {
@@ -344,6 +481,53 @@ static inline espl_status record_disable(costs_world *w, uint32_t i)
                : status;
 }
 
+// A gun that fires and moves on: a clone of what the same playback writes.
+static inline espl_status record_shot(costs_world *w, uint32_t i)
+{
+    const espl_instance_def def = {.source = w->aside};
+    const espl_transform at = test_at((float)i, 0, 0);
+    const espl_status status = espl_record_instantiate(w->recorder, i, &def, 1, NULL);
+
+    return status == ESPL_OK ? espl_record_set_local_transform(w->recorder, i, w->aside, &at)
+                             : status;
+}
+
+// The same below each entity.
+static inline espl_status record_shot_below(costs_world *w, uint32_t i)
+{
+    const espl_instance_def def = {.source = w->aside, .parent = w->e[i]};
+    const espl_transform at = test_at((float)i, 0, 0);
+    const espl_status status = espl_record_instantiate(w->recorder, i, &def, 1, NULL);
+
+    return status == ESPL_OK ? espl_record_set_local_transform(w->recorder, i, w->aside, &at)
+                             : status;
+}
+
+// The hub moves, and then one leaf is placed in the world.
+static inline espl_status record_hub_and_leaf(costs_world *w, uint32_t i)
+{
+    const float at[3] = {(float)i, 1, 2};
+    espl_write_value value = {.scale = 0};
+
+    memcpy(&value, at, sizeof at);
+    const espl_status status =
+        espl_record_write(w->recorder, i, w->e[0], ESPL_WRITE_LOCAL_POSITION, &value);
+
+    return status == ESPL_OK ? espl_record_write(w->recorder, i, w->e[w->n - 1],
+                                                 ESPL_WRITE_WORLD_POSITION, &value)
+                             : status;
+}
+
+static inline espl_status record_destroy_in(costs_world *w, uint32_t i, order of)
+{
+    return espl_record_destroy(w->recorder, i, in_order(w, i, of), ESPL_EXTENT_ENTITY);
+}
+
+static inline espl_status record_detach_in(costs_world *w, uint32_t i, order of)
+{
+    return espl_record_detach(w->recorder, i, in_order(w, i, of), ESPL_KEEP_WORLD);
+}
+
 // --- All of them ---
 
 // Each to the one before it, whose tree it may be in already. No world is read for it, since paths to
@@ -369,6 +553,37 @@ static inline espl_status record_disable(costs_world *w, uint32_t i)
       espl_destroy_many(w->world, w->e, w->n, ESPL_EXTENT_ENTITY, NULL))                      \
     X(destroy_all_owned, "destroy many with what they own", ALL, 0,                           \
       espl_destroy_many(w->world, w->e, w->n, ESPL_EXTENT_OWNED, NULL))                       \
+    X(each_first, "destroy each, from the first", ALL, HALVES,                                \
+      each_in_order(w, FROM_FIRST, destroy_one))                                              \
+    X(each_last, "destroy each, from the last", ALL, HALVES,                                  \
+      each_in_order(w, FROM_LAST, destroy_one))                                               \
+    X(each_turn, "destroy each, from both ends", ALL, HALVES,                                 \
+      each_in_order(w, ALTERNATING, destroy_one))                                             \
+    X(each_any, "destroy each, in any order", ALL, HALVES,                                    \
+      each_in_order(w, ANY_ORDER, destroy_one))                                               \
+    X(each_two, "destroy each with another", ALL, HALVES,                                     \
+      each_in_order(w, FROM_FIRST, destroy_two))                                              \
+    X(each_played, "play one destroy each", ALL, HALVES,                                      \
+      each_in_order(w, FROM_FIRST, play_destroy_one))                                         \
+    X(free_first, "destroy each with free links, from the first", TREES, HALVES,              \
+      destroy_free(w, FROM_FIRST))                                                            \
+    X(free_turn, "destroy each with free links, from both ends", TREES, HALVES,               \
+      destroy_free(w, ALTERNATING))                                                           \
+    X(dressed_first, "destroy each with names, from the first", ALL, HALVES,                  \
+      destroy_dressed(w, FROM_FIRST))                                                         \
+    X(dressed_any, "destroy each with names, in any order", ALL, HALVES,                      \
+      destroy_dressed(w, ANY_ORDER))                                                          \
+    X(detach_first, "detach each, from the first", TREES, HALVES,                             \
+      each_in_order(w, FROM_FIRST, detach_one))                                               \
+    X(detach_last, "detach each, from the last", TREES, HALVES,                               \
+      each_in_order(w, FROM_LAST, detach_one))                                                \
+    X(detach_turn, "detach each, from both ends", TREES, HALVES,                              \
+      each_in_order(w, ALTERNATING, detach_one))                                              \
+    X(detach_any, "detach each, in any order", TREES, HALVES,                                 \
+      each_in_order(w, ANY_ORDER, detach_one))                                                \
+    X(detach_played, "play one detach each", TREES, HALVES,                                   \
+      each_in_order(w, FROM_FIRST, play_detach_one))                                          \
+    X(toggle, "a leaf with user data and without", TREES, 0, toggle_leaf(w))                  \
     X(clear, "clear", ALL, WHOLE, espl_world_clear(w->world))                                 \
     X(name, "name and clone", ALL, 0, name_and_clone(w))                                      \
     X(destroy, "destroy", TREES, 0, espl_destroy(w->world, w->e[0], ESPL_EXTENT_OWNED))       \
@@ -394,36 +609,44 @@ static inline espl_status record_disable(costs_world *w, uint32_t i)
 
 // The same, recorded for the i-th entity. What is destroyed, attached elsewhere or detached upwards goes
 // from the last on, so that each goes by its own command.
-#define RECORDS(X)                                                                                \
-    X(below_first, "record: spawn below the first", ALL, 0, record_instance(w, i, 0))             \
-    X(below_each, "record: spawn below each", ALL, 0, record_instance(w, i, i))                   \
-    X(create_below, "record: create below each", ALL, 0, record_create_below_each(w, i))          \
-    X(destroy, "record: destroy", ALL, 0,                                                         \
-      espl_record_destroy(w->recorder, i, w->e[w->n - 1 - i], ESPL_EXTENT_OWNED))                 \
-    X(destroy_subtree, "record: destroy subtrees", ALL, 0,                                        \
-      espl_record_destroy(w->recorder, i, w->e[w->n - 1 - i], ESPL_EXTENT_SUBTREE))               \
-    X(destroy_only, "record: destroy only", ALL, 0,                                               \
-      espl_record_destroy(w->recorder, i, w->e[i], ESPL_EXTENT_ENTITY))                           \
-    X(attach_to_first, "record: attach to the first", ALL, 0, record_attach(w, i, 0))             \
-    X(attach_to_next, "record: attach to the next", ALL, 0, record_attach(w, i, i - 1))           \
-    X(attach_aside, "record: attach aside", ALL, 0,                                               \
-      espl_record_attach(w->recorder, i, w->e[w->n - 1 - i], w->aside, NULL))                     \
-    X(detach_down, "record: detach downwards", TREES, 0, record_detach(w, i))                     \
-    X(detach_up, "record: detach upwards", TREES, 0,                                              \
-      i + 1 < w->n ? espl_record_detach(w->recorder, i, w->e[w->n - 1 - i], ESPL_KEEP_LOCAL)      \
-                   : ESPL_OK)                                                                     \
-    X(come_and_go, "record: come and go", TREES, 0,                                               \
-      record_detach(w, i) == ESPL_OK ? record_attach(w, i, 0) : ESPL_ERR_NO_MEMORY)               \
-    X(sibling, "record: siblings", STAR, 0,                                                       \
-      i > 1 ? espl_record_set_sibling(w->recorder, i, w->e[i], w->e[1]) : ESPL_OK)                \
-    X(write, "record: write", ALL, KINDS, record_write(w, i, kind))                               \
-    X(inherit, "record: inherit flags", TREES, 0,                                                 \
-      i > 0 ? espl_record_set_inherit(w->recorder, i, w->e[i], ESPL_ABSOLUTE_ROTATION) : ESPL_OK) \
-    X(components, "record: components", ALL, 0, record_components(w, i))                          \
-    X(change, "record: change", ALL, 0, record_change(w, i))                                      \
-    X(placements, "record: transforms", ALL, 0, record_placements(w, i))                          \
-    X(disable, "record: disable and enable", ALL, 0, record_disable(w, i))                        \
-    X(payload, "record: payloads", SOLOS, 0,                                                      \
+#define RECORDS(X)                                                                                 \
+    X(below_first, "record: spawn below the first", ALL, 0, record_instance(w, i, 0))              \
+    X(below_each, "record: spawn below each", ALL, 0, record_instance(w, i, i))                    \
+    X(create_below, "record: create below each", ALL, 0, record_create_below_each(w, i))           \
+    X(destroy, "record: destroy", ALL, 0,                                                          \
+      espl_record_destroy(w->recorder, i, w->e[w->n - 1 - i], ESPL_EXTENT_OWNED))                  \
+    X(destroy_subtree, "record: destroy subtrees", ALL, 0,                                         \
+      espl_record_destroy(w->recorder, i, w->e[w->n - 1 - i], ESPL_EXTENT_SUBTREE))                \
+    X(destroy_only, "record: destroy only", ALL, 0,                                                \
+      espl_record_destroy(w->recorder, i, w->e[i], ESPL_EXTENT_ENTITY))                            \
+    X(destroy_turn, "record: destroy from both ends", ALL, 0,                                      \
+      record_destroy_in(w, i, ALTERNATING))                                                        \
+    X(destroy_any, "record: destroy in any order", ALL, 0, record_destroy_in(w, i, ANY_ORDER))     \
+    X(detach_turn, "record: detach from both ends", TREES, 0, record_detach_in(w, i, ALTERNATING)) \
+    X(detach_any, "record: detach in any order", TREES, 0, record_detach_in(w, i, ANY_ORDER))      \
+    X(shot, "record: shots", SOLOS, 0, record_shot(w, i))                                          \
+    X(shot_below, "record: shots below each", ALL, 0, record_shot_below(w, i))                     \
+    X(hub_and_leaf, "record: the hub and a leaf", STAR, 0, record_hub_and_leaf(w, i))              \
+    X(attach_to_first, "record: attach to the first", ALL, 0, record_attach(w, i, 0))              \
+    X(attach_to_next, "record: attach to the next", ALL, 0, record_attach(w, i, i - 1))            \
+    X(attach_aside, "record: attach aside", ALL, 0,                                                \
+      espl_record_attach(w->recorder, i, w->e[w->n - 1 - i], w->aside, NULL))                      \
+    X(detach_down, "record: detach downwards", TREES, 0, record_detach(w, i))                      \
+    X(detach_up, "record: detach upwards", TREES, 0,                                               \
+      i + 1 < w->n ? espl_record_detach(w->recorder, i, w->e[w->n - 1 - i], ESPL_KEEP_LOCAL)       \
+                   : ESPL_OK)                                                                      \
+    X(come_and_go, "record: come and go", TREES, 0,                                                \
+      record_detach(w, i) == ESPL_OK ? record_attach(w, i, 0) : ESPL_ERR_NO_MEMORY)                \
+    X(sibling, "record: siblings", STAR, 0,                                                        \
+      i > 1 ? espl_record_set_sibling(w->recorder, i, w->e[i], w->e[1]) : ESPL_OK)                 \
+    X(write, "record: write", ALL, KINDS, record_write(w, i, kind))                                \
+    X(inherit, "record: inherit flags", TREES, 0,                                                  \
+      i > 0 ? espl_record_set_inherit(w->recorder, i, w->e[i], ESPL_ABSOLUTE_ROTATION) : ESPL_OK)  \
+    X(components, "record: components", ALL, 0, record_components(w, i))                           \
+    X(change, "record: change", ALL, 0, record_change(w, i))                                       \
+    X(placements, "record: transforms", ALL, 0, record_placements(w, i))                           \
+    X(disable, "record: disable and enable", ALL, 0, record_disable(w, i))                         \
+    X(payload, "record: payloads", SOLOS, 0,                                                       \
       espl_record_custom(w->recorder, i, w->callback, &i, sizeof i, 4))
 
 #define AS_CALL(function, name, shapes, traits, call)                        \
