@@ -396,6 +396,21 @@ static bool choose_animation(tool_scene *out, const struct aiScene *source,
     return is_good;
 }
 
+/// Assimp turns the root of formats whose z is up, so that y is, but not that of Blender's.
+static int find_up_axis(const struct aiScene *source)
+{
+    const struct aiMetadata *const facts = source->mMetaData;
+
+    for (unsigned i = 0; facts != NULL && i < facts->mNumProperties; ++i) {
+        if (strcmp(facts->mKeys[i].data, "SourceAsset_Format") == 0 &&
+            facts->mValues[i].mType == AI_AISTRING) {
+            const struct aiString *const format = facts->mValues[i].mData;
+            return strncmp(format->data, "Blender", 7) == 0 ? 2 : 1;
+        }
+    }
+    return 1;
+}
+
 static bool fill_scene(tool_scene *out, const struct aiScene *source,
                        const struct aiNode *const *nodes, const uint32_t *parents, size_t count,
                        tool_fault *fault)
@@ -412,7 +427,7 @@ static bool fill_scene(tool_scene *out, const struct aiScene *source,
             return false;
         }
     }
-    out->up_axis = 1;
+    out->up_axis = find_up_axis(source);
     return animation == NULL || take_animation(out, animation, nodes, fault);
 }
 
