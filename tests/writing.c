@@ -232,8 +232,9 @@ static model_answer finish_turn(test_model *model, uint32_t node, const espl_tra
 {
     model_placed placed = model_placed_of(model, node);
 
+    // The arguments are fine, so that a number that is not finite is the world's.
     if (status != ESPL_OK) {
-        return model_answer_of(status);
+        return model_answer_of(status == ESPL_ERR_NOT_FINITE ? ESPL_ERR_RANGE : status);
     }
     return finish(model, node, &placed, put_world(&placed, turned, parts));
 }

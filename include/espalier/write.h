@@ -9,8 +9,12 @@
 ///   inherit flags, or a finite world that was asked for would not be finite. ESPL_ERR_COPIES_PARENT on
 ///   a member with that flag.
 ///   ESPL_ERR_BUSY during playback. Refused, a call has changed nothing.
-/// - ESPL_OVERFLOW where a world transform, the entity's own or one below it, is not finite: the write is
-///   done.
+/// - ESPL_OVERFLOW where a world transform, the entity's own or one below it that follows it, is not
+///   finite: the write is done. It became so or stays so, whether the write recomputed it or changed
+///   nothing. A member whose world follows nothing of its parent ends what follows. A batch counts such
+///   worlds of all its entries; a playback, only those that it recomputed.
+/// - ESPL_ERR_NOT_FINITE is for what the caller passed alone. A write that starts from a world that is not
+///   finite, a move or a turn about a point, answers ESPL_ERR_RANGE.
 /// - Rotations are normalised, unless their squared length is within 4e-7 of 1 already.
 /// - A whole transform or pose whose scale or stretch is 0 is written as any other, and logged
 ///   (ESPL_LOG_WARNING), because {0} is the usual mistake: start from espl_transform_identity(). A
@@ -254,7 +258,7 @@ typedef struct espl_write_report {
     size_t refused;           ///< Not carried out.
     size_t first_refused;     ///< Index of the first refused entry; valid where refused is not 0.
     espl_status first_status; ///< Why it was refused.
-    size_t overflowed; ///< World transforms that were recomputed and are not finite. One may count
+    size_t overflowed; ///< World transforms at or below written entities that are not finite. One may count
                        ///< twice in a batch of more than 16,384 entries where those of its
                        ///< hierarchy do not lie together.
 } espl_write_report;

@@ -171,6 +171,8 @@ typedef struct espl__forest {
     const espl__kernels *kernels;
     uint32_t grain;                   // nodes of a job at least: ESPL__GRAIN, smaller in tests
     espl__context context;            // of immediate calls, with the counts of the world
+    uint64_t overflowed_when_clean;   // context.counts.overflowed when no world was not finite
+    uint64_t searched_in_vain;        // nodes that searches for such worlds visited since then
     uint64_t layouts, nodes_laid_out; // since the world was made
     uint64_t nodes_moved;             // by edits, to other slots, without those laid out; for tests
     // Slots of survivors of destroyed roots, which a destroy without lists left in ranges that are not

@@ -298,6 +298,32 @@ static ESPL__APART void count_overflowed_below(const espl__forest *forest, espl_
     }
 }
 
+bool espl__finds_overflow(const espl__forest *forest, uint32_t top, uint64_t *visited)
+{
+    bool enters = true;
+
+    for (uint32_t slot = top; slot != ESPL__NO_SLOT;
+         slot = espl__next_in_walk(forest, slot, top, enters)) {
+        *visited += 1;
+        enters = slot == top || !espl__slot_keeps_world(forest, slot);
+        if (!espl__pose_is_finite(&forest->world[slot])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void espl__note_search(espl__forest *forest, uint64_t visited)
+{
+    forest->searched_in_vain += visited;
+    if (forest->searched_in_vain >= forest->end) {
+        forest->searched_in_vain = 0;
+        if (espl__count_overflowed(forest) == 0) {
+            forest->overflowed_when_clean = forest->context.counts.overflowed;
+        }
+    }
+}
+
 // Compose at most `most` descendants of a slot by links. @return their number, or `most` + 1 where
 // there are more.
 static uint32_t compose_by_links(espl__forest *forest, espl__context *context, uint32_t top,

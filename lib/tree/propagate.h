@@ -43,6 +43,18 @@ void espl__propagate_below(espl__forest *forest, espl__context *context, uint32_
 /// The same by links alone, for subtrees with nodes in several ranges, as there are inside an edit.
 /// Adds no debt.
 void espl__propagate_by_links(espl__forest *forest, espl__context *context, uint32_t slot);
+/// Tell whether worlds of the forest may not be finite: some were found so since it was last found clean.
+static inline bool espl__may_be_overflowed(const espl__forest *forest, const espl__context *context)
+{
+    return forest->context.counts.overflowed != forest->overflowed_when_clean ||
+           (context->is_job && context->counts.overflowed != 0);
+}
+/// Tell whether the world of a slot, or one below that follows it, is not finite. A node that keeps its world
+/// follows none. @param visited  out: nodes looked at.
+bool espl__finds_overflow(const espl__forest *forest, uint32_t slot, uint64_t *visited);
+/// Note that a search for worlds that are not finite visited nodes in vain. Once such searches add up to the
+/// forest, it is looked at as a whole, so that it may be found clean: O(1) a visited node, amortised.
+void espl__note_search(espl__forest *forest, uint64_t visited);
 /// Copy changed user data of a slot to the descendants that copy their parent. Worlds stay as they
 /// are.
 void espl__propagate_user_data(espl__forest *forest, uint32_t slot);

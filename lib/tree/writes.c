@@ -221,7 +221,8 @@ static void advance(pass *p, uint32_t end)
 static inline bool can_batch(const espl__forest *forest, const espl__context *context,
                              const espl__tree *t)
 {
-    return context->batch != NULL && espl__tree_can_batch(forest, t);
+    return context->batch != NULL && espl__tree_can_batch(forest, t) &&
+           !espl__may_be_overflowed(forest, context);
 }
 
 // Recompute the worlds below a root, whose world is final: in a batch, or now. Both ways add the same
@@ -568,7 +569,7 @@ uint64_t espl__writes_count_overflowed(espl__forest *forest, const espl__tree_wr
     for (uint32_t i = 0; i < w->count; ++i) {
         const espl_status result = w->source->results[espl__entry_number(w, i)];
 
-        if (result >= 0 && (int)result < ESPL__UNCHANGED) {
+        if (result >= 0) {
             forest->flags[w->slots[i]] |= ESPL__SLOT_MARK;
         }
     }
@@ -619,8 +620,10 @@ static ESPL__APART bool write_many(espl__forest *forest, espl__context *context,
         write_each(&p, 0, w->count);
     }
     advance(&p, p.end);
-    // Passes may have counted a node several times, or one that is below no entry.
-    if (!p.is_batched && context->counts.overflowed != p.overflowed) {
+    // Passes may have counted a node several times, or one that is below no entry. Entries that change
+    // nothing count as well.
+    if (!p.is_batched && (context->counts.overflowed != p.overflowed ||
+                          espl__may_be_overflowed(forest, context))) {
         context->counts.overflowed = p.overflowed + espl__writes_count_overflowed(forest, w);
     }
     return p.has_status;
@@ -656,7 +659,8 @@ static inline bool write_one(espl__forest *forest, espl__context *context,
     espl_pose local;
     size_t size = 0;
 
-    if (!espl__slot_is_plain(forest, slot, source->kind)) {
+    if (!espl__slot_is_plain(forest, slot, source->kind) ||
+        espl__may_be_overflowed(forest, context)) {
         return false;
     }
     if (espl__kind_sets_part(source->kind)) {

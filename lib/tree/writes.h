@@ -187,8 +187,8 @@ bool espl__tree_takes_any_order(const espl__forest *forest, const espl__context 
 /// @return true where a result is a status other than ESPL_OK.
 bool espl__tree_write(espl__forest *forest, espl__context *context,
                       const espl__tree_writes *writes);
-/// Count the worlds of a tree that are not finite at or below the nodes that entries changed, each
-/// once. Precondition: the results of the entries are written. The slots may be in any order.
+/// Count the worlds of a tree that are not finite at or below the nodes of entries that were carried out,
+/// each once. Precondition: the results of the entries are written. The slots may be in any order.
 uint64_t espl__writes_count_overflowed(espl__forest *forest, const espl__tree_writes *writes);
 
 #endif

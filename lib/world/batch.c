@@ -350,6 +350,10 @@ static espl_status write_batch(espl_world *world, const espl__entries *e, espl_w
 
     espl__counts_add(&world->forest.context.counts, &counts);
     count_results(&b, report);
+    if (report->overflowed == 0 &&
+        espl__may_be_overflowed(&world->forest, &world->forest.context)) {
+        espl__note_search(&world->forest, e->count);
+    }
     ESPL_CHECK(report->applied + report->refused == e->count);
     if (report->refused != 0) {
         espl__refuse_entry(world, e, report);

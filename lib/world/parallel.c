@@ -338,6 +338,10 @@ static espl_status run_parallel(espl__parallel *p, espl_query *query, espl_paral
     const uint64_t dealt = time_for(p->world, is_timed);
     run_jobs(p);
     add_writers(&p->partition, report);
+    if (report->overflowed == 0 &&
+        espl__may_be_overflowed(&p->world->forest, &p->world->forest.context)) {
+        espl__note_search(&p->world->forest, report->calls);
+    }
     espl__heap_allow(&p->world->heap);
     report->group_ns = time_between(begin, dealt);
     report->run_ns = time_between(dealt, time_for(p->world, is_timed));

@@ -86,13 +86,34 @@ static void drop_side(espl__forest *forest, espl__context *context, uint32_t tre
     }
 }
 
+// Where a write recomputed nothing that is not finite, but the forest may have such worlds: tell whether the
+// world of the node is one, or one below it that follows it. The walk costs what a propagation would.
+static ESPL__APART bool is_overflowed_below(espl__forest *forest, const espl__context *context,
+                                            uint32_t slot)
+{
+    uint64_t visited = 0;
+    const bool is_found = espl__finds_overflow(forest, slot, &visited);
+
+    if (!context->is_job && !is_found) {
+        espl__note_search(forest, visited);
+    }
+    return is_found;
+}
+
 // @param overflowed  count of the context before the write.
-// @return ESPL_OVERFLOW where the write left a world transform that is not finite; else `status`.
-static espl_status with_overflow(const espl__context *context, uint64_t overflowed,
-                                 espl_status status)
+// @return ESPL_OVERFLOW where the world of the node, or one below that follows it, is not finite; else
+//         `status`.
+static inline espl_status with_overflow(espl__forest *forest, const espl__context *context,
+                                        uint32_t slot, uint64_t overflowed, espl_status status)
 {
     ESPL_CHECK_FULL(context->counts.overflowed >= overflowed);
-    return status >= 0 && context->counts.overflowed != overflowed ? ESPL_OVERFLOW : status;
+    if (status < 0 || context->counts.overflowed != overflowed) {
+        return status < 0 ? status : ESPL_OVERFLOW;
+    }
+    return espl__may_be_overflowed(forest, context) &&
+                   is_overflowed_below(forest, context, slot)
+               ? ESPL_OVERFLOW
+               : status;
 }
 
 // Store a change that was worked out. @param status  of working it out; a refusal is returned.
@@ -120,7 +141,7 @@ static espl_status commit_node_change(espl_world *world, espl__context *context,
         drop_side(forest, context, tree);
     }
     allow(world, context);
-    return with_overflow(context, overflowed, status);
+    return with_overflow(forest, context, change->slot, overflowed, status);
 }
 
 // --- Every kind of write ---
@@ -136,7 +157,8 @@ static espl_status write_slot(espl_world *world, espl__context *context, uint32_
     espl_write_value value;
 
     if (espl__write_is_usual(forest, slot, kind, bytes)) {
-        return espl__pose_put(forest, context, slot, bytes);
+        return with_overflow(forest, context, slot, overflowed,
+                             espl__pose_put(forest, context, slot, bytes));
     }
     espl__write_load(&value, kind, bytes);
     const espl_status status = espl__write_check(kind, &value);
@@ -145,7 +167,7 @@ static espl_status write_slot(espl_world *world, espl__context *context, uint32_
         return status;
     }
     if (espl__slot_is_plain(forest, slot, kind) && !espl__write_wants_side(kind, &value)) {
-        return with_overflow(context, overflowed,
+        return with_overflow(forest, context, slot, overflowed,
                              espl__plain_write(forest, context, slot, kind, &value));
     }
     espl__node_change_begin(forest, slot, &change);
@@ -202,8 +224,15 @@ static espl_status turn_slot(espl_world *world, espl__context *context, uint32_t
     if (espl__placement_copies(&change.before)) {
         return ESPL_ERR_COPIES_PARENT;
     }
-    espl_transform turned = espl__transform_of(&change.world, &change.before.extra);
-    const espl_status status = turn(&turned, edit);
+    const bool is_finite = espl__pose_is_finite(&change.world);
+    // A world that overflowed cannot be turned: the arguments are then tried on another one.
+    espl_transform turned = is_finite ? espl__transform_of(&change.world, &change.before.extra)
+                                      : espl_transform_identity();
+    espl_status status = turn(&turned, edit);
+
+    if (!is_finite && status != ESPL_ERR_NOT_FINITE) {
+        status = ESPL_ERR_RANGE;
+    }
 
     if (status != ESPL_OK) {
         return status;

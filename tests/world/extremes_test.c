@@ -315,7 +315,14 @@ static void try_call(const call *c, uint64_t seed, counts *sum)
     espl_entity made[2] = {now.member[subject_of(c)], {0, 0}};
     const espl_status status = make_call(&now, NULL, c, &made[0]);
 
-    ck_status(play_call(&later, c, &made[1]), status);
+    const espl_status played = play_call(&later, c, &made[1]);
+
+    // A write at once also tells of worlds that stayed infinite; a playback of those that it recomputed.
+    if (status != ESPL_OVERFLOW || (c->kind > SET_TRANSFORM && c->kind != INHERIT)) {
+        ck_status(played, status);
+    } else {
+        ck_assert_int_ge(played, 0);
+    }
     ck_assert_uint_eq(test_logical_hash(later.test.world), test_logical_hash(world));
     test_world_is_valid(world);
     test_world_is_valid(later.test.world);

@@ -223,3 +223,69 @@ TEST(a_part_that_is_not_finite_may_be_snapped_and_made_absolute_in_one_attach)
     ck_assert_uint_eq(espl_get_inherit(w, node[1]), ESPL_ABSOLUTE_SCALE);
     ck_assert_uint_eq(test_count_overflowed(w), 0);
 }
+
+// --- Worlds that overflowed ---
+
+static espl_entity overflowed_child(espl_entity *parent)
+{
+    const float far[3] = {3e38f, 0, 0};
+    const espl_entity child = test_solo(w);
+
+    *parent = test_solo(w);
+    ck_ok(espl_attach(w, child, *parent, NULL));
+    ck_ok(espl_set_local_position(w, child, far));
+    ck_status(espl_set_local_scale(w, *parent, 2), ESPL_OVERFLOW);
+    return child;
+}
+
+// A write answers ESPL_OVERFLOW as long as a world is infinite, its entity's own or one below, whatever it
+// changes.
+TEST(a_write_says_that_a_world_stays_infinite)
+{
+    const float far[3] = {3e38f, 0, 0}, ones[3] = {1, 1, 1}, at[3] = {1, 0, 0};
+    espl_entity parent;
+    const espl_entity child = overflowed_child(&parent), top = test_solo(w);
+
+    // No world is recomputed.
+    ck_ok(espl_attach(w, parent, top, NULL));
+    ck_status(espl_set_user_data(w, child, 7), ESPL_OVERFLOW);
+    ck_status(espl_set_local_position(w, child, far), ESPL_OVERFLOW);
+    ck_status(espl_set_stretch(w, child, ones), ESPL_OVERFLOW);
+    ck_status(espl_set_local_scale(w, parent, 2), ESPL_OVERFLOW);
+    ck_status(espl_set_user_data(w, parent, 9), ESPL_OVERFLOW);
+    ck_status(espl_set_local_scale(w, top, 1), ESPL_OVERFLOW);
+    ck_status(espl_set_local_position(w, top, at), ESPL_OVERFLOW);
+    const espl_write same[] = {write_scale(top, ESPL_WRITE_LOCAL_SCALE, 1),
+                               write_scale(parent, ESPL_WRITE_LOCAL_SCALE, 2)};
+    espl_write_report report;
+
+    ck_status(espl_write_batch(w, same, 2, &report), ESPL_OVERFLOW);
+    ck_assert_uint_eq(report.overflowed, 1);
+    ck_status(espl_write_batch(w, same, 1, &report), ESPL_OVERFLOW);
+    ck_assert_uint_eq(report.overflowed, 1);
+    ck_ok(espl_set_local_scale(w, parent, 1));
+    // Then no write does, however many there are.
+    for (int i = 0; i < 20; ++i) {
+        ck_ok(espl_set_local_scale(w, parent, 1));
+        ck_ok(espl_set_user_data(w, child, 7));
+    }
+    ck_status(espl_set_local_scale(w, parent, 2), ESPL_OVERFLOW);
+    ck_status(espl_set_local_scale(w, parent, 2), ESPL_OVERFLOW);
+}
+
+// ESPL_ERR_NOT_FINITE is for what the caller passed, ESPL_ERR_RANGE for a local that cannot be computed.
+TEST(a_world_that_is_infinite_is_not_turned_about_a_point)
+{
+    const float pivot[3] = {0, 0, 0}, by[4] = {0, 0, 1, 1}, bad[3] = {NAN, 0, 0};
+    espl_entity parent;
+    const espl_entity child = overflowed_child(&parent);
+    const uint64_t hash = test_physical_hash(w);
+
+    ck_status(espl_rotate_about(w, child, pivot, by), ESPL_ERR_RANGE);
+    ck_status(espl_look_at(w, child, pivot, NULL, ESPL_AXIS_FORWARD), ESPL_ERR_RANGE);
+    ck_status(espl_translate_world(w, child, by), ESPL_ERR_RANGE);
+    ck_status(espl_rotate_about(w, child, bad, by), ESPL_ERR_NOT_FINITE);
+    ck_status(espl_look_at(w, child, bad, NULL, ESPL_AXIS_FORWARD), ESPL_ERR_NOT_FINITE);
+    ck_assert_uint_eq(test_physical_hash(w), hash);
+    ck_status(espl_rotate_world(w, child, by), ESPL_OVERFLOW);
+}
