@@ -158,6 +158,12 @@ ESPL_API ESPL_NODISCARD espl_status espl_query_read_transforms(const espl_query 
 
 /// Read the transform of an entity relative to another one, of any hierarchy: the local that the
 /// entity would have as a child of `frame`. See espl_transform_relative().
+///
+/// Within one hierarchy it is composed from the locals between the two and their nearest common ancestor:
+/// O(links between them). So it is as precise far from the origin as near it, and a child reads its local bit
+/// for bit. Between hierarchies, and where inherit flags or numbers out of range are on the way, it goes
+/// through both worlds. To convert between two members, or to aim one at another in its own axes, use it with
+/// espl_transform_convert() and espl_transform_look_at().
 /// @return ESPL_OK; ESPL_LOSSY where frame's scale or stretch is zero on an axis that counts: that
 ///         part reads 0 (scale: 1); ESPL_ERR_RANGE (a tiny scale makes it overflow).
 ESPL_API ESPL_NODISCARD espl_status espl_relative(const espl_world *world, espl_entity frame,

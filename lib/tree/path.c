@@ -34,3 +34,115 @@ espl_pose espl__rise_local(const espl__rise *rise, const float stretch[ESPL__LEA
     }
     return local;
 }
+
+// --- Between two nodes ---
+
+// A climb from a node to an ancestor.
+typedef struct climb {
+    uint32_t at;
+    bool has_pose; // else the node has the pose of `at`: it is it, or copies it
+    espl__rise rise;
+} climb;
+
+// Go to the parent. @return false: there is none, or the node keeps a part of its world.
+static bool climb_one(const espl__forest *forest, climb *c)
+{
+    const uint32_t slot = c->at;
+
+    if (slot == ESPL__NO_SLOT || espl__is_root(forest, slot)) {
+        return false;
+    }
+    c->at = forest->parent[slot];
+    if (espl__slot_copies(forest, slot)) {
+        return true;
+    }
+    if (espl__slot_is(forest, slot, ESPL__SLOT_KEEPS)) {
+        return false;
+    }
+    if (c->has_pose) {
+        espl__rise_step(forest, &c->rise, slot);
+    } else {
+        c->rise = espl__rise_begin(forest, slot);
+        c->has_pose = true;
+    }
+    return true;
+}
+
+// Return the pose of a climb in the axes and units of the ancestor, with its stretch applied.
+static espl_pose pose_of_climb(const climb *c, const float stretch[ESPL__LEAST 3])
+{
+    espl_pose pose = espl__pose_identity();
+
+    if (c->has_pose) {
+        pose = c->rise.pose;
+        for (int i = 0; i < 3; ++i) {
+            pose.position[i] *= stretch[i];
+            pose.position[i] += c->rise.has_offset ? c->rise.offset[i] : 0;
+        }
+    }
+    return pose;
+}
+
+// Tell whether a pose is in the range in which products lose nothing.
+static bool is_normal(const espl_pose *pose)
+{
+    return espl__pose_is_finite(pose) && fabsf(pose->scale) >= FLT_MIN;
+}
+
+// The local of the lower node below the ancestor. @return false: an axis without length hides a part.
+static bool below_ancestor(const climb *c, const float stretch[ESPL__LEAST 3], espl_pose *out)
+{
+    if (!c->has_pose) {
+        *out = espl__pose_identity();
+        return true;
+    }
+    for (int i = 0; i < 3 && c->rise.has_offset; ++i) {
+        if (stretch[i] == 0 && c->rise.offset[i] != 0) {
+            return false;
+        }
+    }
+    espl_pose local = espl__rise_local(&c->rise, stretch);
+
+    // The local of a child keeps its bits.
+    if (c->rise.has_offset) {
+        (void)espl__rotation_normalize(local.rotation);
+        if (!is_normal(&local)) {
+            return false;
+        }
+    }
+    *out = local;
+    return true;
+}
+
+// Of two nodes the one with the higher slot is not the ancestor of the other one, so that it climbs.
+bool espl__path_relative(const espl__forest *forest, uint32_t frame, uint32_t slot, espl_pose *out)
+{
+    climb to = {.at = slot}, from = {.at = frame};
+
+    ESPL_CHECK_FULL(!forest->is_edited);
+    if (forest->tree[frame] != forest->tree[slot]) {
+        return false;
+    }
+    while (to.at != from.at) {
+        if (!climb_one(forest, to.at > from.at ? &to : &from)) {
+            return false;
+        }
+    }
+    const espl__extra above = espl__slot_extra(forest, to.at);
+
+    if (!from.has_pose) {
+        return below_ancestor(&to, above.stretch, out);
+    }
+    const espl__extra extra = espl__slot_extra(forest, frame);
+    const espl_pose parent = pose_of_climb(&from, above.stretch);
+    const espl_pose wanted = pose_of_climb(&to, above.stretch);
+    espl_pose local;
+
+    if (!is_normal(&parent) || !is_normal(&wanted) ||
+        espl__pose_relative(&local, &parent, extra.stretch, &wanted, &wanted) != 0 ||
+        !espl__pose_is_finite(&local)) {
+        return false;
+    }
+    *out = local;
+    return true;
+}

@@ -27,4 +27,12 @@ void espl__rise_step(const espl__forest *forest, espl__rise *rise, uint32_t up);
 /// a stretch of 1.
 espl_pose espl__rise_local(const espl__rise *rise, const float stretch[ESPL__LEAST 3]);
 
+/// Compute the pose of a node relative to a frame of the same tree from the locals between both and their
+/// nearest common ancestor. That of a child of the frame is its local, bit for bit. O(path).
+/// Preconditions: no edit is under way, so that parents have lower slots than their children.
+/// @return false, and `out` is unchanged: the worlds tell it, because the nodes are not in one tree, a node
+///         between them keeps a part of its world, or a number leaves the range of floats on the way.
+bool espl__path_relative(const espl__forest *forest, uint32_t frame, uint32_t slot,
+                         espl_pose *out);
+
 #endif

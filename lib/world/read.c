@@ -9,6 +9,7 @@
 // then the other arguments. So a dead handle is reported even where another argument is wrong as
 // well. A refused call writes nothing to `out`. A call that returns ESPL_LOSSY has written all of
 // it.
+#include "lib/tree/path.h"
 #include "lib/world/handles.h"
 
 #include <stdio.h>
@@ -512,7 +513,15 @@ static espl_status find_relative(const espl_world *world, espl_entity frame, esp
     const espl_transform parent = world_of(world, above);
     const espl_transform wanted = world_of(world, slot);
     espl_transform local = espl_transform_identity();
+    espl_pose pose;
 
+    // Within a hierarchy by locals, because worlds lose precision far from the origin.
+    if (espl__path_relative(&world->forest, above, slot, &pose)) {
+        const espl__extra extra = espl__slot_extra(&world->forest, slot);
+
+        *out = espl__transform_of(&pose, &extra);
+        return ESPL_OK;
+    }
     status = espl_transform_relative(&local, &parent, &wanted);
     if (!espl__transform_is_finite(&local)) {
         return ESPL_ERR_RANGE;

@@ -422,3 +422,46 @@ TEST(worlds_do_not_know_each_other)
     ck_transform(test_world_of(other.world, there), 2, 0, 0, 1);
     test_world_end(&other);
 }
+
+// --- Far from the origin ---
+
+// A hand on an arm on a base at coordinates of a map: what stands between two of them is not lost in the
+// world coordinates, in which a float has steps of 0.25.
+TEST(a_relative_transform_within_a_hierarchy_is_that_of_the_locals)
+{
+    const float far[3] = {500000, 4000000, 0}, quarter[4] = {0, 0, 1, 1};
+    const espl_entity base = test_solo_at(w, 0, 0, 0), arm = test_solo_at(w, 0.1f, 0.02f, 0.3f);
+    const espl_entity hand = test_solo_at(w, 0.05f, 0, 0.01f), tool = test_solo_at(w, 0.02f, 0, 0);
+    const espl_attach_options local = {
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+    espl_transform seen, stored;
+
+    ck_ok(espl_attach(w, arm, base, &local));
+    ck_ok(espl_attach(w, hand, arm, &local));
+    ck_ok(espl_attach(w, tool, base, &local));
+    ck_ok(espl_set_local_rotation(w, arm, quarter));
+    ck_ok(espl_set_local_position(w, base, far));
+
+    // A child reads its local, bit for bit.
+    ck_ok(espl_relative(w, arm, hand, &seen));
+    stored = test_local_of(w, hand);
+    ck_assert(test_same(&seen, &stored));
+    // A grandchild, the other way round, and a node beside it.
+    ck_ok(espl_relative(w, base, hand, &seen));
+    ck_assert_float_eq_tol(seen.position[0], 0.1f, 1e-7f);
+    ck_assert_float_eq_tol(seen.position[1], 0.07f, 1e-7f);
+    ck_ok(espl_relative(w, arm, base, &seen));
+    ck_assert_float_eq_tol(seen.position[0], -0.02f, 1e-7f);
+    ck_assert_float_eq_tol(seen.position[1], 0.1f, 1e-7f);
+    ck_ok(espl_relative(w, tool, hand, &seen));
+    ck_assert_float_eq_tol(seen.position[0], 0.08f, 1e-7f);
+    // Its own, as it is.
+    ck_ok(espl_relative(w, hand, hand, &seen));
+    const espl_transform none = espl_transform_identity();
+
+    ck_assert(test_same(&seen, &none));
+    // Even where the world cannot tell it: below a scale of zero, and where it is infinite.
+    ck_ok(espl_set_local_scale(w, base, 0));
+    ck_ok(espl_relative(w, arm, hand, &seen));
+    ck_assert(test_same(&seen, &stored));
+}
