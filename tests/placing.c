@@ -180,8 +180,8 @@ static bool misses_position(const espl_transform *above, const model_state *stat
     // What a rotation off unit length changes counts as rounding as well.
     const double w = (double)above->rotation[3];
     const double squares = axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2] + w * w;
-    const double turned = (farthest(away) + farthest(reached)) *
-                          (farthest(axis) + fabs(squares - 1) * 0x1p+22);
+    const double turned =
+        (farthest(away) + farthest(reached)) * (farthest(axis) + fabs(squares - 1) * 0x1p+22);
 
     for (int i = 0; i < 3; ++i) {
         const double size =

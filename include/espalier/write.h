@@ -258,9 +258,9 @@ typedef struct espl_write_report {
     size_t refused;           ///< Not carried out.
     size_t first_refused;     ///< Index of the first refused entry; valid where refused is not 0.
     espl_status first_status; ///< Why it was refused.
-    size_t overflowed; ///< World transforms at or below written entities that are not finite. One may count
-                       ///< twice in a batch of more than 16,384 entries where those of its
-                       ///< hierarchy do not lie together.
+    /// World transforms at or below written entities that are not finite. One may count twice in a batch
+    /// of more than 16,384 entries where those of its hierarchy do not lie together.
+    size_t overflowed;
 } espl_write_report;
 
 /// espl_write_batch() for a struct of `size` bytes: see GROWTH in espalier(3).

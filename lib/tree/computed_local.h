@@ -62,9 +62,8 @@ static inline bool espl__is_close(const espl_pose *world, unsigned parts, const 
                         unit * fabsf(wanted->position[i]) + unit * fabsf(parent->position[i]);
         }
     }
-    return is_close &&
-           ((parts & ESPL__PART_SCALE) == 0 ||
-            fabsf(world->scale - wanted->scale) <= FLT_EPSILON * fabsf(wanted->scale));
+    return is_close && ((parts & ESPL__PART_SCALE) == 0 ||
+                        fabsf(world->scale - wanted->scale) <= FLT_EPSILON * fabsf(wanted->scale));
 }
 
 /// The slow path of espl__judge_local().
@@ -89,8 +88,7 @@ static inline espl_status espl__judge_local(const espl__frame *parent, const esp
         espl__pose_is_finite(local) && (kept == NULL || espl__pose_is_finite(&kept->pose)) &&
         (parts == 0 || parent == NULL || espl__is_close(world, parts, wanted, &parent->world));
 
-    return is_fine ? ESPL_OK
-                   : espl__judge_closely(parent, local, kept, world, parts, wanted);
+    return is_fine ? ESPL_OK : espl__judge_closely(parent, local, kept, world, parts, wanted);
 }
 
 /// Give an entity that a call does not name the local that keeps its world below another frame, where no

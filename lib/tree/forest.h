@@ -321,8 +321,7 @@ void espl__tree_add_debt(espl__forest *forest, espl__context *context, uint32_t 
 /// Tell whether the layout debt of a tree is due.
 static inline bool espl__tree_is_due(const espl__tree *tree)
 {
-    return (tree->flags & ESPL__TREE_IN_ORDER) == 0 &&
-           tree->debt / ESPL__LAYOUT_COST >= tree->live;
+    return (tree->flags & ESPL__TREE_IN_ORDER) == 0 && tree->debt / ESPL__LAYOUT_COST >= tree->live;
 }
 /// Lay a single tree out in a range of its size. @return false where there is no memory; nothing
 /// changed then.

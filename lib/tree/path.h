@@ -9,9 +9,10 @@
 /// The pose of a node relative to a frame, which is an ancestor of it. A position of a local is stretched
 /// by its own parent alone, so that the position is in two parts.
 typedef struct espl__rise {
-    espl_pose pose;   // its position is that of the local of the topmost node below the frame
-    float offset[3];  // of the node from that one, in the axes of the frame; no stretch applies to it
-    bool has_offset;  // there is a node between
+    espl_pose pose; // its position is that of the local of the topmost node below the frame
+    float
+        offset[3]; // of the node from that one, in the axes of the frame, which no stretch changes
+    bool has_offset; // there is a node between
 } espl__rise;
 
 /// Begin with the local of a node, which is its pose below its parent.
@@ -32,7 +33,6 @@ espl_pose espl__rise_local(const espl__rise *rise, const float stretch[ESPL__LEA
 /// Preconditions: no edit is under way, so that parents have lower slots than their children.
 /// @return false, and `out` is unchanged: the worlds tell it, because the nodes are not in one tree, a node
 ///         between them keeps a part of its world, or a number leaves the range of floats on the way.
-bool espl__path_relative(const espl__forest *forest, uint32_t frame, uint32_t slot,
-                         espl_pose *out);
+bool espl__path_relative(const espl__forest *forest, uint32_t frame, uint32_t slot, espl_pose *out);
 
 #endif

@@ -116,8 +116,8 @@ static espl_status commit_local(const write_target *s, const espl_pose *local, u
         kept = espl__kept_of(&pose, s->kept->flags);
         espl__keep_parts(&world, &kept);
     }
-    const espl_status status = espl__judge_local(s->parent, local, s->kept != NULL ? &kept : NULL, &world,
-                                     wanted != NULL ? parts : 0, wanted);
+    const espl_status status = espl__judge_local(s->parent, local, s->kept != NULL ? &kept : NULL,
+                                                 &world, wanted != NULL ? parts : 0, wanted);
 
     if (status < 0) {
         return status;
@@ -240,8 +240,8 @@ static void change_flags(espl__placement *next, const espl_pose *world, const es
         }
     }
     espl__copy_parts(&wanted, world,
-               (drops_rotation(old, flags) ? ESPL__PART_ROTATION : 0u) |
-                   ((dropped & ESPL_ABSOLUTE_SCALE) != 0 ? ESPL__PART_SCALE : 0u));
+                     (drops_rotation(old, flags) ? ESPL__PART_ROTATION : 0u) |
+                         ((dropped & ESPL_ABSOLUTE_SCALE) != 0 ? ESPL__PART_SCALE : 0u));
     relative(&seen, parent, &wanted, &before.local);
     espl__copy_parts(&next->local, &seen, find_different(&composed, &wanted));
 }

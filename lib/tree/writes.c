@@ -177,9 +177,9 @@ espl_status espl__plain_write(espl__forest *forest, espl__context *context, uint
         status = espl__pose_write(&local, &world, &up, kind, value);
     }
     // The write composed the world already.
-    if (status >= 0 && !espl__local_try_put_world(forest, context, slot, &local,
-                                                  espl__wide_load(&local),
-                                                  espl__wide_load(&world), &put)) {
+    if (status >= 0 &&
+        !espl__local_try_put_world(forest, context, slot, &local, espl__wide_load(&local),
+                                   espl__wide_load(&world), &put)) {
         (void)put_overflowing(forest, context, slot, &local);
     }
     return status;
@@ -622,8 +622,8 @@ static ESPL__APART bool write_many(espl__forest *forest, espl__context *context,
     advance(&p, p.end);
     // Passes may have counted a node several times, or one that is below no entry. Entries that change
     // nothing count as well.
-    if (!p.is_batched && (context->counts.overflowed != p.overflowed ||
-                          espl__may_be_overflowed(forest, context))) {
+    if (!p.is_batched &&
+        (context->counts.overflowed != p.overflowed || espl__may_be_overflowed(forest, context))) {
         context->counts.overflowed = p.overflowed + espl__writes_count_overflowed(forest, w);
     }
     return p.has_status;

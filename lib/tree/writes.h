@@ -70,9 +70,8 @@ espl_status espl__propagate_and_report(espl__forest *forest, espl__context *cont
 /// @param value  the local as well, for calls, because a pose in registers would be passed in memory.
 /// @return false where the world is not finite; nothing changed then.
 ESPL__INLINE bool espl__local_try_put_world(espl__forest *forest, espl__context *context,
-                                            uint32_t slot, const void *value,
-                                            espl__wide_pose local, espl__wide_pose world,
-                                            espl_status *status)
+                                            uint32_t slot, const void *value, espl__wide_pose local,
+                                            espl__wide_pose world, espl_status *status)
 {
     espl_pose *const worlds = forest->world;
 
@@ -153,7 +152,7 @@ typedef struct espl__tree_writes {
     const espl__write_source *source;
     const uint32_t *slots; // [count]
     const uint32_t
-        *numbers; // [count] of the entries, ascending within a slot; NULL: from `first` on
+        *numbers;   // [count] of the entries, ascending within a slot; NULL: from `first` on
     uint32_t first; // index of the first of them in the list of the whole batch
     uint32_t count;
     uint32_t lowest; // of the slots

@@ -36,9 +36,9 @@ espl_status espl_command_buffer_create(espl_world *world, uint32_t lanes, espl_c
         return espl__refuse_call(world, call, ESPL_ERR_ARGUMENT, "out is NULL.");
     }
     // In a job the world takes no memory for the caller.
-    const espl_status status =
-        espl__is_parallel(world) ? ESPL_ERR_BUSY
-                                 : espl__commands_of(world, &world->commands_alive, lanes, out);
+    const espl_status status = espl__is_parallel(world)
+                                   ? ESPL_ERR_BUSY
+                                   : espl__commands_of(world, &world->commands_alive, lanes, out);
 
     return espl__refuse_call(world, call, status, "lanes is 0.");
 }

@@ -138,8 +138,8 @@ static espl_status destroy_all(espl_world *world, const espl_entity *entities, s
     espl__destroy_begin(world, &edit);
     for (size_t i = 0; i < count; ++i) {
         if (espl__entity_is_alive(&world->store, entities[i])) {
-            const espl_status status = espl__edit_destroy(
-                &edit, world->store.records[entities[i].index].slot, extent);
+            const espl_status status =
+                espl__edit_destroy(&edit, world->store.records[entities[i].index].slot, extent);
 
             remark = status != ESPL_OK ? status : remark;
         }

@@ -110,8 +110,7 @@ static inline espl_status with_overflow(espl__forest *forest, const espl__contex
     if (status < 0 || context->counts.overflowed != overflowed) {
         return status < 0 ? status : ESPL_OVERFLOW;
     }
-    return espl__may_be_overflowed(forest, context) &&
-                   is_overflowed_below(forest, context, slot)
+    return espl__may_be_overflowed(forest, context) && is_overflowed_below(forest, context, slot)
                ? ESPL_OVERFLOW
                : status;
 }

@@ -167,9 +167,8 @@ static espl_status write_world(scene *s, espl_recorder *recorder, const call *c)
     const void *const values[] = {c->value.position, &c->value.scale, &c->value};
     const espl_entity child = s->member[CHILD];
 
-    return recorder != NULL
-               ? espl_record_write(recorder, 0, child, kinds[c->kind], values[c->kind])
-               : espl_write_one(s->test.world, child, kinds[c->kind], values[c->kind]);
+    return recorder != NULL ? espl_record_write(recorder, 0, child, kinds[c->kind], values[c->kind])
+                            : espl_write_one(s->test.world, child, kinds[c->kind], values[c->kind]);
 }
 
 static espl_status create(scene *s, espl_recorder *recorder, const call *c, espl_entity *made)
@@ -504,8 +503,8 @@ TEST(other_flags_leave_the_local_of_a_kept_part)
 TEST(a_part_that_is_kept_no_longer_stays_where_it_is)
 {
     const float by[3] = {5, 7, 9}, odd[4] = {1, 2, 3, 4};
-    const uint32_t all = ESPL_ABSOLUTE_X | ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_ROTATION |
-                         ESPL_ABSOLUTE_SCALE;
+    const uint32_t all =
+        ESPL_ABSOLUTE_X | ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_ROTATION | ESPL_ABSOLUTE_SCALE;
 
     for (uint32_t left = 0; left < ESPL_COPY_PARENT; ++left) {
         const espl_entity parent = test_solo_at(w, 0, 0, 0);
