@@ -490,7 +490,8 @@ bool read_file(tool_scene *out, const char *path, tool_fault *fault)
 
     silence();
     config.SetFindCallback(finder(path));
-    const sdf::Errors errors = root.Load(path, config);
+    // The whole path, because libsdformat's own model.sdf comes before a file of that name here.
+    const sdf::Errors errors = root.Load(fs::absolute(path).string(), config);
     if (!note_missing(out, root, errors, fault)) {
         return false;
     }

@@ -405,6 +405,23 @@ TEST(joint_that_closes_a_loop_moves_nothing)
     scene_release(&scene);
 }
 
+// libsdformat has descriptions of its own format under these names, and finds those first.
+TEST(file_that_is_named_as_a_description_of_the_format_is_itself)
+{
+    static const char *const names[] = {"model.sdf", "world.sdf", "./joint.sdf"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        tool_scene scene = {0};
+        tool_fault fault = {""};
+
+        ck_assert_msg(load_text(&scene, names[i], SDF("<model name='m'><link name='a'/></model>"),
+                                &fault),
+                      "%s: %s", names[i], fault.text);
+        ck_assert_uint_eq(scene.node_count, 2);
+        scene_release(&scene);
+    }
+}
+
 TEST(include_is_found_beside_the_file)
 {
     tool_scene scene = {0};
