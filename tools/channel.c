@@ -50,7 +50,8 @@ static bool track_is_playable(const key_track *track, const char *part, const ch
             sum += fabs(track->values[rows * i + j / 4][j % 4]);
         }
         if (!(sum < 1e30)) {
-            fault_say(fault, "node '%s': %s key %zu is not finite", name, part, i + 1);
+            fault_say(fault, "node '%s': %s key %zu is %s", name, part, i + 1,
+                      isfinite(sum) ? "too large" : "not finite");
             return false;
         }
         if (i > 0 && track->times[i] < track->times[i - 1]) {

@@ -113,12 +113,15 @@ gltf_file *gltf_open(const char *path, bool *is_other, tool_fault *fault)
         file = new gltf_file;
         const bool is_loaded = load(file, path, is_glb, &error);
         const std::string &asset = file->model.asset.version;
+        const std::string &least = file->model.asset.minVersion;
         if (needs_other(file->model, is_loaded, error)) {
             *is_other = true;
         } else if (!is_loaded) {
             fault_say(fault, "tinygltf: %s", error.empty() ? "no reason given" : error.c_str());
         } else if (asset.compare(0, 2, "2.") != 0) {
             fault_say(fault, "is glTF of version '%s', not 2", asset.c_str());
+        } else if (!least.empty() && least != "2.0") {
+            fault_say(fault, "needs glTF of version '%s'", least.c_str());
         } else {
             file->complaint = error;
             list_primitives(file);

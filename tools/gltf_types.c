@@ -30,10 +30,11 @@ typedef enum member_type {
     IS_INDEX,
     IS_BOOLEAN,
     IS_TEXT,
-    IS_OBJECT
+    IS_OBJECT,
+    IS_LIST // of objects
 } member_type;
 
-/// A member of the objects in an array of the file.
+/// A member of the objects in an array of the file. It may be missing.
 typedef struct member_rule {
     const char *array, *member;
     member_type type;
@@ -48,16 +49,37 @@ static const member_rule rules[] = {
     {"bufferViews", "byteStride", IS_INDEX, 0}, {"accessors", "byteOffset", IS_INDEX, 0},
     {"accessors", "bufferView", IS_INDEX, 0},   {"accessors", "normalized", IS_BOOLEAN, 0},
     {"accessors", "sparse", IS_OBJECT, 0},      {"animations", "name", IS_TEXT, 0},
+    {"animations", "samplers", IS_LIST, 0},     {"animations", "channels", IS_LIST, 0},
 };
+
+/// Members of animations, which are one level further down.
+static const member_rule animation_rules[] = {
+    {"samplers", "interpolation", IS_TEXT, 0},
+    {"channels", "sampler", IS_INDEX, 0},
+    {"channels", "target", IS_OBJECT, 0},
+};
+
+static const char *const lists[] = {"nodes", "scenes", "bufferViews", "accessors", "animations"};
 
 // Integers are read as reals here, because they may be larger than jansson's.
 
-static bool is_index(const json_t *value)
+static bool is_whole(const json_t *value)
 {
     return json_is_number(value) && json_number_value(value) == floor(json_number_value(value));
 }
 
-static bool are_numbers(const json_t *value, size_t count, bool (*is_right)(const json_t *))
+/// tinygltf takes some negative numbers as missing.
+static bool is_index(const json_t *value)
+{
+    return is_whole(value) && json_number_value(value) >= 0;
+}
+
+static bool is_object(const json_t *value)
+{
+    return json_is_object(value);
+}
+
+static bool are_all(const json_t *value, size_t count, bool (*is_right)(const json_t *))
 {
     bool is_good = json_is_array(value) && (count == 0 || json_array_size(value) == count);
 
@@ -76,15 +98,17 @@ static bool has_type(const json_t *value, member_type type, size_t count)
 {
     switch (type) {
     case IS_NUMBERS:
-        return are_numbers(value, count, is_number);
+        return are_all(value, count, is_number);
     case IS_INDICES:
-        return are_numbers(value, 0, is_index);
+        return are_all(value, 0, is_whole); // a link to a negative one is refused by its node
     case IS_INDEX:
         return is_index(value);
     case IS_BOOLEAN:
         return json_is_boolean(value);
     case IS_TEXT:
         return json_is_string(value);
+    case IS_LIST:
+        return are_all(value, 0, is_object);
     default:
         return json_is_object(value);
     }
@@ -106,14 +130,38 @@ static bool follows(const json_t *root, const member_rule *rule, tool_fault *fau
     return true;
 }
 
-/// Check the members of samplers, which are two levels down.
-static bool samplers_follow(const json_t *root, tool_fault *fault)
+static bool target_follows(const json_t *target, size_t channel, tool_fault *fault)
 {
-    static const member_rule rule = {"samplers", "interpolation", IS_TEXT, 0};
-    const json_t *const animations = json_object_get(root, "animations");
+    const json_t *const node = json_object_get(target, "node");
+    const json_t *const path = json_object_get(target, "path");
 
-    for (size_t i = 0; i < json_array_size(animations); ++i) {
-        if (!follows(json_array_get(animations, i), &rule, fault)) {
+    if (node != NULL && !is_index(node)) {
+        fault_say(fault, "channels %zu has a wrong 'node'", channel);
+        return false;
+    }
+    if (path != NULL && !json_is_string(path)) {
+        fault_say(fault, "channels %zu has a wrong 'path'", channel);
+        return false;
+    }
+    return true;
+}
+
+/// Check an animation. One without channels would move nothing, without a word.
+static bool animation_follows(const json_t *animation, size_t number, tool_fault *fault)
+{
+    const json_t *const channels = json_object_get(animation, "channels");
+
+    if (channels == NULL) {
+        fault_say(fault, "animations %zu has a wrong 'channels'", number);
+        return false;
+    }
+    for (size_t i = 0; i < sizeof animation_rules / sizeof *animation_rules; ++i) {
+        if (!follows(animation, &animation_rules[i], fault)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < json_array_size(channels); ++i) {
+        if (!target_follows(json_object_get(json_array_get(channels, i), "target"), i, fault)) {
             return false;
         }
     }
@@ -123,17 +171,31 @@ static bool samplers_follow(const json_t *root, tool_fault *fault)
 static bool root_follows(const json_t *root, tool_fault *fault)
 {
     const json_t *const scene = json_object_get(root, "scene");
+    const json_t *const animations = json_object_get(root, "animations");
 
     if (scene != NULL && !is_index(scene)) {
         fault_say(fault, "has a wrong 'scene'");
         return false;
+    }
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i) {
+        const json_t *const list = json_object_get(root, lists[i]);
+
+        if (list != NULL && !has_type(list, IS_LIST, 0)) {
+            fault_say(fault, "has a wrong '%s'", lists[i]);
+            return false;
+        }
     }
     for (size_t i = 0; i < sizeof rules / sizeof *rules; ++i) {
         if (!follows(root, &rules[i], fault)) {
             return false;
         }
     }
-    return samplers_follow(root, fault);
+    for (size_t i = 0; i < json_array_size(animations); ++i) {
+        if (!animation_follows(json_array_get(animations, i), i, fault)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /// Read the JSON of a binary file, at most so many bytes as its header says. @return NULL: cannot.

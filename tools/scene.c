@@ -142,7 +142,7 @@ static bool finish(tool_scene *scene, tool_fault *fault)
             is_top ? node->rest.matrix : affine_multiply(&worlds[node->parent], &node->rest.matrix);
         fits = affine_fits_float(&worlds[i]) && affine_fits_float(&node->rest.matrix);
         if (!fits) {
-            fault_say(fault, "node '%s' stands at no finite place", node->name);
+            fault_say(fault, "node '%s' is larger or farther away than floats allow", node->name);
         }
     }
     if (fits && scene->node_count == 0) {

@@ -26,6 +26,8 @@ typedef struct gltf_reading {
     size_t with_matrix;   // channels that are not played, because their nodes have a matrix
     size_t outside;       // channels of nodes outside the scene
     size_t by_pointer;    // channels whose target an extension names
+    size_t of_unknown;    // channels of a path that glTF does not have
+    const char *unknown_path;
     const char *matrix_name;
 } gltf_reading;
 
@@ -283,8 +285,13 @@ static bool take_channel(gltf_reading *reading, const gltf_channel *from, tool_f
         fault_say(fault, "its animation moves node %d, which does not exist", from->node);
         return false;
     }
+    if (strcmp(from->path, "weights") == 0) {
+        return true; // of a mesh
+    }
     if (find_part(&none, from->path, &components) == NULL) {
-        return true; // weights of a mesh
+        reading->of_unknown += 1;
+        reading->unknown_path = from->path;
+        return true;
     }
     if (reading->place_of[from->node] == NOTHING) {
         ++reading->outside;
@@ -393,7 +400,8 @@ static bool note_channels(gltf_reading *reading, tool_fault *fault)
     const char *const complaint = gltf_complaint(reading->file);
 
     reading->out->unplayed =
-        reading->with_matrix + reading->by_pointer + (strstr(complaint, "animation") != NULL);
+        reading->with_matrix + reading->by_pointer + reading->of_unknown +
+        (strstr(complaint, "animation") != NULL);
     return (reading->with_matrix == 0 ||
             scene_note(reading->out, fault,
                        "%zu channels are not played, because their nodes have a matrix: '%s'",
@@ -402,6 +410,10 @@ static bool note_channels(gltf_reading *reading, tool_fault *fault)
             scene_note(reading->out, fault,
                        "%zu channels are not played, because they name no node",
                        reading->by_pointer)) &&
+           (reading->of_unknown == 0 ||
+            scene_note(reading->out, fault,
+                       "%zu channels are not played, because they move something unknown: '%s'",
+                       reading->of_unknown, reading->unknown_path)) &&
            (reading->outside == 0 ||
             scene_note(reading->out, fault, "%zu channels move nodes outside the scene",
                        reading->outside)) &&

@@ -292,8 +292,12 @@ bool read_robot(tool_scene *out, const std::string &text, tool_fault *fault)
 
     document.Parse(text.c_str());
     const TiXmlElement *const root = document.RootElement();
-    if (document.Error() || root == nullptr) {
+    if (document.Error()) {
         fault_say(fault, "line %d: %s", document.ErrorRow(), document.ErrorDesc());
+        return false;
+    }
+    if (root == nullptr) {
+        fault_say(fault, "TinyXML finds no element in it");
         return false;
     }
     const xacro_count xacro = count_xacro(root);

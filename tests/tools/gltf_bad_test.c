@@ -51,8 +51,8 @@ TEST(links_that_are_no_tree_are_refused)
         {"\"nodes\":[{\"name\":\"x\",\"scale\":[1,1]}]", WRONG_COUNT},
         {"\"nodes\":[{\"name\":\"x\",\"matrix\":[1,0,0,1,0,1,0,0,0,0,1,0,0,0,0,1]}]",
          "node 'x' has a matrix whose last row is not 0, 0, 0, 1"},
-        {"\"nodes\":[{\"name\":\"x\",\"translation\":[1e300,0,0]}]",
-         "node 'x' stands at no finite place"},
+        {"\"nodes\":[{\"name\":\"x\",\"translation\":[3e38,0,0]}]",
+         "node 'x' is larger or farther away than floats allow"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
@@ -65,6 +65,8 @@ TEST(links_that_are_no_tree_are_refused)
 }
 
 #ifdef HAVE_JANSSON
+
+#define CHANNELS(list) "\"nodes\":[{}],\"animations\":[{\"samplers\":[],\"channels\":[" list "]}]"
 
 // A null is what some writers make of a number that is none. tinygltf takes such a member as missing.
 TEST(members_of_a_wrong_type_are_refused)
@@ -80,9 +82,23 @@ TEST(members_of_a_wrong_type_are_refused)
         {"\"nodes\":[{\"children\":[1.5]},{}]", "nodes 0 has a wrong 'children'"},
         {"\"scene\":\"a\",\"scenes\":[{\"nodes\":[0]}],\"nodes\":[{}]", "has a wrong 'scene'"},
         {"\"scenes\":[{\"nodes\":0}],\"nodes\":[{}]", "scenes 0 has a wrong 'nodes'"},
+        {"\"scene\":-1,\"scenes\":[{\"nodes\":[0]}],\"nodes\":[{}]", "has a wrong 'scene'"},
+        {"\"nodes\":{\"0\":{}}", "has a wrong 'nodes'"},
+        {"\"nodes\":[{}],\"scenes\":{\"nodes\":[0]}", "has a wrong 'scenes'"},
+        {"\"nodes\":[{}],\"animations\":{\"0\":{}}", "has a wrong 'animations'"},
+        {"\"nodes\":[{}],\"animations\":[{\"samplers\":[]}]",
+         "animations 0 has a wrong 'channels'"},
+        {"\"nodes\":[{}],\"animations\":[{\"samplers\":{},\"channels\":[]}]",
+         "animations 0 has a wrong 'samplers'"},
         {"\"nodes\":[{}],\"animations\":[{\"samplers\":[{\"input\":0,\"output\":0,"
          "\"interpolation\":1}],\"channels\":[]}]",
          "samplers 0 has a wrong 'interpolation'"},
+        {CHANNELS("{\"sampler\":\"0\",\"target\":{}}"), "channels 0 has a wrong 'sampler'"},
+        {CHANNELS("{\"sampler\":0,\"target\":[]}"), "channels 0 has a wrong 'target'"},
+        {CHANNELS("{\"sampler\":0,\"target\":{\"node\":\"0\"}}"), "channels 0 has a wrong 'node'"},
+        {CHANNELS("{\"sampler\":0,\"target\":{\"node\":-1}}"), "channels 0 has a wrong 'node'"},
+        {CHANNELS("{\"sampler\":0,\"target\":{\"node\":0,\"path\":7}}"),
+         "channels 0 has a wrong 'path'"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
@@ -96,10 +112,12 @@ TEST(members_of_a_wrong_type_are_refused)
 
 TEST(accessors_of_a_wrong_type_are_refused_in_binary_files)
 {
-    static const char *const members[] = {"\"byteOffset\":\"4\"", "\"normalized\":1",
+    static const char *const members[] = {"\"byteOffset\":\"4\"", "\"byteOffset\":-4",
+                                          "\"bufferView\":-1", "\"normalized\":1",
                                           "\"sparse\":true"};
+    const size_t count = sizeof members / sizeof *members;
 
-    for (size_t i = 0; i < 3; ++i) {
+    for (size_t i = 0; i < count; ++i) {
         glb_maker maker = {.size = 0};
         tool_scene scene = {0};
         tool_fault fault = {""};
@@ -108,8 +126,24 @@ TEST(accessors_of_a_wrong_type_are_refused_in_binary_files)
                                members[i]);
         (void)glb_add_view(&maker, second_0_and_1, sizeof second_0_and_1, "");
         ck_assert(!glb_load(&scene, &maker, "\"nodes\":[{}]", NULL, &fault));
-        ck_assert_msg(i == 2 || strstr(fault.text, "accessors 0 has a wrong") != NULL, "%s",
+        ck_assert_msg(i == count - 1 || strstr(fault.text, "accessors 0 has a wrong") != NULL, "%s",
                       fault.text);
+    }
+}
+
+// tinygltf takes a negative number as missing, by which a view would show other bytes.
+TEST(views_at_negative_places_are_refused)
+{
+    static const char *const members[] = {",\"byteOffset\":-4", ",\"byteStride\":-12"};
+
+    for (size_t i = 0; i < 2; ++i) {
+        glb_maker maker = {.size = 0};
+        tool_scene scene = {0};
+        tool_fault fault = {""};
+
+        (void)glb_add_view(&maker, second_0_and_1, sizeof second_0_and_1, members[i]);
+        ck_assert(!glb_load(&scene, &maker, "\"nodes\":[{}]", NULL, &fault));
+        ck_assert_msg(strstr(fault.text, "bufferViews 0 has a wrong") != NULL, "%s", fault.text);
     }
 }
 
@@ -123,6 +157,29 @@ static void refuses_keys(const glb_maker *maker, const char *rest, const char *c
 
     ck_assert_msg(!glb_load(&scene, maker, rest, NULL, &fault), "%s", cause);
     ck_assert_msg(strstr(fault.text, cause) != NULL, "%s, not %s", fault.text, cause);
+}
+
+TEST(a_file_that_needs_a_later_version_is_refused)
+{
+    tool_scene scene = {0};
+    tool_fault fault = {""};
+
+    ck_assert(!glb_load_text(&scene,
+                             "\"asset\":{\"version\":\"2.1\",\"minVersion\":\"2.1\"},"
+                             "\"nodes\":[{}]",
+                             &fault));
+    ck_assert_str_eq(fault.text, "needs glTF of version '2.1'");
+}
+
+TEST(keys_too_large_for_floats_are_refused_as_such)
+{
+    static const float large[] = {0, 0, 0, 3e38F, 0, 0};
+    glb_maker maker = {.size = 0};
+
+    (void)glb_add_floats(&maker, 2, 1, second_0_and_1);
+    (void)glb_add_floats(&maker, 2, 3, large);
+    refuses_keys(&maker, ONE_CHANNEL("translation", "LINEAR"),
+                 "node 'arm': position key 2 is too large");
 }
 
 TEST(rotation_keys_that_are_none_are_refused_by_their_node)

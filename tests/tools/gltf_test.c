@@ -447,6 +447,21 @@ TEST(channels_that_move_no_node_of_the_scene_are_noted)
     scene_release(&scene);
 }
 
+TEST(channels_of_an_unknown_path_are_noted_and_weights_are_not)
+{
+    const glb_maker maker = glb_two_outputs();
+    tool_scene scene = load(
+        &maker,
+        "\"nodes\":[{}],\"animations\":[{\"channels\":[" CHANNEL("0", "0", "weights") "," CHANNEL(
+            "0", "0", "Translation") "],"
+                                     "\"samplers\":[" SAMPLER("0", "1", "LINEAR") "]}]");
+
+    ck_assert_str_eq(scene.notes, "1 channels are not played, because they move something unknown: "
+                                  "'Translation'");
+    ck_assert_uint_eq(scene.unplayed, 1);
+    scene_release(&scene);
+}
+
 #else
 
 TEST(build_without_tinygltf_leaves_gltf_to_assimp)

@@ -157,6 +157,8 @@ static const refusal refusals[] = {
     {"<robot><link name='a'/></robot>", "urdfdom: "},
     {"<robot name='r'><link name='a'/><link name='b'/></robot>", "urdfdom: "},
     {"<robot name='r'><link name='a'", "line 1: "},
+    {"<!DOCTYPE robot [<!ENTITY a 'x'>]><robot name='r'><link name='a'/></robot>",
+     "TinyXML finds no element"},
     {"<robot name='r'>" LINK("a") LINK("b") JOINT("j", "revolute", "a", "b", "") "</robot>",
      "does not specify limits"},
     {"<robot name='r'>" LINK("a") LINK("b") JOINT("j", "hinge", "a", "b", "") "</robot>", "hinge"},
