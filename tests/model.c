@@ -74,6 +74,9 @@ static unsigned parts_with(const espl_attach_options *o, espl_keep keep)
            (o->scale == keep ? (unsigned)MODEL_SCALE : 0u);
 }
 
+// Links to a common ancestor that an attach follows, as espalier_tree(3) says.
+enum { LONGEST_PATH = 64 };
+
 // What the options make of a node under another parent.
 static espl_status moved_state(const test_model *model, uint32_t child, uint32_t parent,
                                const espl_attach_options *options, model_state *out)
@@ -89,7 +92,15 @@ static espl_status moved_state(const test_model *model, uint32_t child, uint32_t
     if (options->inherit == ESPL_COPY_PARENT) {
         return ESPL_OK;
     }
-    (void)espl_transform_relative(&seen, above, world);
+    // By the locals between both, where that keeps the world.
+    model_state path = model_identity(0);
+
+    if (!model_path(model, parent, child, LONGEST_PATH, &path.local) ||
+        model_judge(above, &path, world, held) != ESPL_OK) {
+        (void)espl_transform_relative(&seen, above, world);
+    } else {
+        seen = path.local;
+    }
     out->local = local;
     model_copy_parts(&out->local, &seen, held);
     model_copy_parts(&out->local, &identity, parts_with(options, ESPL_SNAP));

@@ -57,6 +57,14 @@ model_answer model_fault_of(const test_model *model, uint32_t node);
 /// The same of a sibling to stand before.
 model_answer model_before_faults(const test_model *model, uint32_t before, uint32_t parent);
 
+// --- paths.c ---
+
+/// Compute the pose of a node relative to a frame from the locals between both and their nearest common
+/// ancestor, which is at most `limit` links above each. Other fields of `out` stay.
+/// @return false: there is no such ancestor, or a part is kept or lost on the way.
+bool model_path(const test_model *model, uint32_t frame, uint32_t node, uint32_t limit,
+                espl_transform *out);
+
 // --- placing.c ---
 
 /// Parts of a pose. Kept and local values are taken part by part.

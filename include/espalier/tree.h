@@ -53,7 +53,10 @@ ESPL_API ESPL_NODISCARD espl_status espl_attach_sized(espl_world *world, espl_en
                                                       size_t size);
 /// Make an entity, with all that is below it, a child of another one. Structural.
 ///
-/// Under the parent it already has, only what the options change is changed.
+/// Under the parent it already has, only what the options change is changed. Within a hierarchy a world part
+/// that stays gives the local that espl_relative() reads before the attach, if the nearest common ancestor of
+/// both is at most 64 links above each and that local keeps the world to rounding. So it is as precise far
+/// from the origin as near it. Elsewhere the local follows from both worlds.
 /// @param options  NULL means {0}.
 /// @return ESPL_OK; ESPL_LOSSY (a world part that was to stay is another one, by more than rounding: under
 ///         a scale or stretch of zero, or because the local underflows; of a child without a transform,

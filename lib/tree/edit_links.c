@@ -216,6 +216,13 @@ bool espl__edit_keep_worlds(espl__edit *edit, uint32_t top, const espl__frame *u
 
 // --- Attach and detach ---
 
+// Tell whether rules keep a part of the world.
+static bool keeps_world(const espl__keep_rules *rules)
+{
+    return rules->position == ESPL_KEEP_WORLD || rules->rotation == ESPL_KEEP_WORLD ||
+           rules->scale == ESPL_KEEP_WORLD;
+}
+
 // Give a node the placement that it has below another parent, or as a root, by the rules of the
 // attach.
 static espl_status place_node(espl__edit *edit, uint32_t slot, uint32_t parent,
@@ -224,14 +231,18 @@ static espl_status place_node(espl__edit *edit, uint32_t slot, uint32_t parent,
     espl__node_state s;
     espl__frame room;
     const espl__frame *up = NULL;
+    espl_pose path;
 
     espl__edit_read(edit, slot, &s);
     up = espl__edit_frame(edit, parent, &room);
     const espl_pose local = espl__placement_seen(&s.placement, s.up, &s.world);
+    const bool has_path = keeps_world(&rules->stay) && s.up != NULL && up != NULL &&
+                          espl__path_edited(edit->forest, parent, slot, &path);
+    const espl__known_locals known = {&local, has_path ? &path : NULL};
 
     return espl__edit_put_state(
         edit, &s,
-        espl__placement_move(&s.placement, &s.world, &local, up, rules->stay, rules->inherit));
+        espl__placement_move(&s.placement, &s.world, &known, up, rules->stay, rules->inherit));
 }
 
 // Give a node that copies its parent the world and the extra of its new parent. As a root it is bare,

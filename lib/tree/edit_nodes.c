@@ -234,8 +234,9 @@ espl_status espl__edit_prepare_new(espl__edit *edit, espl__new_node *place)
         return ESPL_OK;
     }
     const espl_pose local = place->placement.local;
+    const espl__known_locals known = {&local, NULL};
 
-    return espl__placement_move(&place->placement, &place->world, &local, up,
+    return espl__placement_move(&place->placement, &place->world, &known, up,
                                 place->keeps_world ? world_stays : local_stays, place->inherit);
 }
 

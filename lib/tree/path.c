@@ -114,6 +114,29 @@ static bool below_ancestor(const climb *c, const float stretch[ESPL__LEAST 3], e
     return true;
 }
 
+// The pose of a climb from a node relative to that of a climb from a frame, which ended at one ancestor.
+static bool between(const espl__forest *forest, uint32_t frame, const climb *from, const climb *to,
+                    espl_pose *out)
+{
+    const espl__extra above = espl__slot_extra(forest, to->at);
+
+    if (!from->has_pose) {
+        return below_ancestor(to, above.stretch, out);
+    }
+    const espl__extra extra = espl__slot_extra(forest, frame);
+    const espl_pose parent = pose_of_climb(from, above.stretch);
+    const espl_pose wanted = pose_of_climb(to, above.stretch);
+    espl_pose local;
+
+    if (!is_normal(&parent) || !is_normal(&wanted) ||
+        espl__pose_relative(&local, &parent, extra.stretch, &wanted, &wanted) != 0 ||
+        !espl__pose_is_finite(&local)) {
+        return false;
+    }
+    *out = local;
+    return true;
+}
+
 // Of two nodes the one with the higher slot is not the ancestor of the other one, so that it climbs.
 bool espl__path_relative(const espl__forest *forest, uint32_t frame, uint32_t slot, espl_pose *out)
 {
@@ -128,21 +151,48 @@ bool espl__path_relative(const espl__forest *forest, uint32_t frame, uint32_t sl
             return false;
         }
     }
-    const espl__extra above = espl__slot_extra(forest, to.at);
+    return between(forest, frame, &from, &to, out);
+}
 
-    if (!from.has_pose) {
-        return below_ancestor(&to, above.stretch, out);
-    }
-    const espl__extra extra = espl__slot_extra(forest, frame);
-    const espl_pose parent = pose_of_climb(&from, above.stretch);
-    const espl_pose wanted = pose_of_climb(&to, above.stretch);
-    espl_pose local;
+// --- Inside an edit ---
 
-    if (!is_normal(&parent) || !is_normal(&wanted) ||
-        espl__pose_relative(&local, &parent, extra.stretch, &wanted, &wanted) != 0 ||
-        !espl__pose_is_finite(&local)) {
-        return false;
+// Return the nearest common ancestor of two nodes, or one of them, that is at most ESPL__PATH_LIMIT links
+// above both; else ESPL__NO_SLOT.
+static uint32_t find_ancestor(const espl__forest *forest, uint32_t a, uint32_t b)
+{
+    uint32_t listed[ESPL__PATH_LIMIT + 1];
+    size_t count = 0;
+
+    for (uint32_t at = a; at != ESPL__NO_SLOT && count <= ESPL__PATH_LIMIT;
+         at = forest->parent[at]) {
+        listed[count++] = at;
     }
-    *out = local;
+    for (size_t links = 0; b != ESPL__NO_SLOT && links <= ESPL__PATH_LIMIT; ++links) {
+        for (size_t i = 0; i < count; ++i) {
+            if (listed[i] == b) {
+                return b;
+            }
+        }
+        b = forest->parent[b];
+    }
+    return ESPL__NO_SLOT;
+}
+
+static bool climb_to(const espl__forest *forest, climb *c, uint32_t top)
+{
+    while (c->at != top) {
+        if (!climb_one(forest, c)) {
+            return false;
+        }
+    }
     return true;
+}
+
+bool espl__path_edited(const espl__forest *forest, uint32_t frame, uint32_t slot, espl_pose *out)
+{
+    const uint32_t top = find_ancestor(forest, frame, slot);
+    climb to = {.at = slot}, from = {.at = frame};
+
+    return top != ESPL__NO_SLOT && climb_to(forest, &to, top) && climb_to(forest, &from, top) &&
+           between(forest, frame, &from, &to, out);
 }

@@ -35,4 +35,13 @@ espl_pose espl__rise_local(const espl__rise *rise, const float stretch[ESPL__LEA
 ///         between them keeps a part of its world, or a number leaves the range of floats on the way.
 bool espl__path_relative(const espl__forest *forest, uint32_t frame, uint32_t slot, espl_pose *out);
 
+/// Links from a node to an ancestor that espl__path_edited() follows at most, so that a change of parent in
+/// a long chain does not cost its length.
+enum { ESPL__PATH_LIMIT = 64 };
+
+/// The same inside an edit, where slots have any order, for a common ancestor that is at most
+/// ESPL__PATH_LIMIT links above each of both. Precondition: side values of both are up to date.
+/// @return false: the nodes have no such ancestor, or one of the reasons above.
+bool espl__path_edited(const espl__forest *forest, uint32_t frame, uint32_t slot, espl_pose *out);
+
 #endif

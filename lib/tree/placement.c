@@ -311,11 +311,21 @@ static espl_status move_to_root(espl__placement *placement, espl_pose *world,
     return commit_placement(placement, world, NULL, &next, 0);
 }
 
+// Tell whether a local below a parent gives parts of a world, to rounding.
+static bool leads_to(const espl_pose *local, const espl__frame *parent, const espl_pose *world,
+                     unsigned parts)
+{
+    const espl_pose got = espl__pose_compose(&parent->world, parent->extra.stretch, local);
+
+    return espl__judge_local(parent, local, NULL, &got, parts, world) == ESPL_OK;
+}
+
 // Without a parent the rules give the local at once. Below a parent a kept world is made relative
 // to it, a kept local stays, and a snapped part is the identity. Inherit flags keep the world parts
-// that result.
+// that result. The pose by the locals between both parents is more precise than that by their worlds,
+// and it is taken where it keeps the world.
 espl_status espl__placement_move(espl__placement *placement, espl_pose *world,
-                                 const espl_pose *local, const espl__frame *parent,
+                                 const espl__known_locals *known, const espl__frame *parent,
                                  espl__keep_rules rules, uint32_t flags)
 {
     const espl_pose identity = espl__pose_identity();
@@ -324,7 +334,7 @@ espl_status espl__placement_move(espl__placement *placement, espl_pose *world,
     espl_pose seen;
 
     if (parent == NULL) {
-        return move_to_root(placement, world, local, rules);
+        return move_to_root(placement, world, known->local, rules);
     }
     ESPL_CHECK_FULL(espl__flags_are_valid(flags));
     next.kept = espl__kept_none();
@@ -334,12 +344,16 @@ espl_status espl__placement_move(espl__placement *placement, espl_pose *world,
         next.extra = parent->extra;
         return commit_placement(placement, world, parent, &next, 0);
     }
-    next.local = *local;
+    next.local = *known->local;
     // Fast path: a local that is kept as a whole.
     if (flags == 0 && parts_with(rules, ESPL_KEEP_LOCAL) == ESPL__PART_POSE) {
         return commit_placement(placement, world, parent, &next, 0);
     }
-    relative(&seen, parent, world, local);
+    if (known->path != NULL && leads_to(known->path, parent, world, staying)) {
+        seen = *known->path;
+    } else {
+        relative(&seen, parent, world, known->local);
+    }
     espl__copy_parts(&next.local, &seen, staying);
     espl__copy_parts(&next.local, &identity, parts_with(rules, ESPL_SNAP));
     espl_pose kept = espl__pose_compose(&parent->world, parent->extra.stretch, &next.local);

@@ -139,12 +139,17 @@ typedef struct espl__keep_rules {
     uint8_t position, rotation, scale; // espl_keep
 } espl__keep_rules;
 
+/// What is known of a node whose parent changes: its local as it reads below the old parent, and its pose
+/// relative to the new one as espl__path_edited() computes it. NULL: the worlds tell the second.
+typedef struct espl__known_locals {
+    const espl_pose *local, *path;
+} espl__known_locals;
+
 /// Give a node another parent, or none. As espl__placement_write().
-/// @param local  as it reads below the old parent.
 /// @param world  in and out: the world of the node.
 /// @param flags  inherit flags below the new parent; not read where there is none.
 espl_status espl__placement_move(espl__placement *placement, espl_pose *world,
-                                 const espl_pose *local, const espl__frame *parent,
+                                 const espl__known_locals *known, const espl__frame *parent,
                                  espl__keep_rules rules, uint32_t flags);
 
 /// Below the same parent, change the inherit flags and snap the parts that the rules name, in one

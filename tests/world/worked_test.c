@@ -427,20 +427,122 @@ TEST(worlds_do_not_know_each_other)
 
 // A hand on an arm on a base at coordinates of a map: what stands between two of them is not lost in the
 // world coordinates, in which a float has steps of 0.25.
-TEST(a_relative_transform_within_a_hierarchy_is_that_of_the_locals)
+// A base at a place where floats are half a metre apart, with an arm, a hand in the arm, and a tool beside.
+typedef struct far_arm {
+    espl_entity base, arm, hand, tool;
+} far_arm;
+
+static far_arm make_far_arm(void)
 {
     const float far[3] = {500000, 4000000, 0}, quarter[4] = {0, 0, 1, 1};
-    const espl_entity base = test_solo_at(w, 0, 0, 0), arm = test_solo_at(w, 0.1f, 0.02f, 0.3f);
-    const espl_entity hand = test_solo_at(w, 0.05f, 0, 0.01f), tool = test_solo_at(w, 0.02f, 0, 0);
-    const espl_attach_options local = {
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
-    espl_transform seen, stored;
+    const far_arm a = {test_solo_at(w, 0, 0, 0), test_solo_at(w, 0.1f, 0.02f, 0.3f),
+                       test_solo_at(w, 0.05f, 0, 0.01f), test_solo_at(w, 0.02f, 0, 0)};
 
-    ck_ok(espl_attach(w, arm, base, &local));
-    ck_ok(espl_attach(w, hand, arm, &local));
-    ck_ok(espl_attach(w, tool, base, &local));
-    ck_ok(espl_set_local_rotation(w, arm, quarter));
-    ck_ok(espl_set_local_position(w, base, far));
+    adopt(w, a.arm, a.base);
+    adopt(w, a.hand, a.arm);
+    adopt(w, a.tool, a.base);
+    ck_ok(espl_set_local_rotation(w, a.arm, quarter));
+    ck_ok(espl_set_local_position(w, a.base, far));
+    return a;
+}
+
+TEST(an_attach_within_a_hierarchy_is_exact_far_from_the_origin)
+{
+    for (int way = 0; way < 2; ++way) {
+        const far_arm a = make_far_arm();
+        espl_transform seen;
+
+        // At once, and recorded behind a change that leaves the world of the hand out of date.
+        ck_ok(espl_relative(w, a.tool, a.hand, &seen));
+        if (way == 0) {
+            ck_ok(espl_attach(w, a.hand, a.tool, NULL));
+        } else {
+            espl_command_buffer *commands = NULL;
+
+            ck_ok(espl_command_buffer_create(w, 1, &commands));
+            espl_recorder *const r = espl_command_buffer_recorder(commands, 0);
+            const float near[3] = {250000, 4000000, 0};
+            ck_ok(espl_record_write(r, 0, a.base, ESPL_WRITE_LOCAL_POSITION, near));
+            ck_ok(espl_record_attach(r, 0, a.hand, a.tool, NULL));
+            ck_ok(espl_play(w, commands, NULL));
+            espl_command_buffer_destroy(commands);
+        }
+        const espl_transform got = test_local_of(w, a.hand);
+
+        ck_assert(test_same(&got, &seen));
+        ck_assert_float_eq_tol(got.position[0], 0.08f, 1e-7f);
+        ck_assert_float_eq_tol(got.position[1], 0.07f, 1e-7f);
+        // To an ancestor, and with one part that snaps.
+        const espl_attach_options snap = {.rotation = ESPL_SNAP};
+        ck_ok(espl_attach(w, a.hand, a.base, &snap));
+        const espl_transform home = test_local_of(w, a.hand);
+        ck_assert_float_eq_tol(home.position[0], 0.1f, 1e-7f);
+        ck_assert_float_eq_tol(home.position[1], 0.07f, 1e-7f);
+        ck_assert_float_eq(home.rotation[3], 1);
+    }
+}
+
+TEST(an_attach_below_a_scale_of_zero_keeps_the_place_within_the_hierarchy)
+{
+    const far_arm a = make_far_arm();
+    const float origin[3] = {0, 0, 0};
+
+    ck_ok(espl_set_local_position(w, a.base, origin));
+    ck_ok(espl_set_local_scale(w, a.base, 0));
+    ck_ok(espl_attach(w, a.hand, a.tool, NULL));
+    ck_ok(espl_set_local_scale(w, a.base, 1));
+    float at[3];
+    ck_ok(espl_get_world_position(w, a.hand, at));
+    ck_assert_float_eq_tol(at[0], 0.1f, 1e-7f);
+    ck_assert_float_eq_tol(at[1], 0.07f, 1e-7f);
+}
+
+TEST(longer_paths_than_64_links_go_through_the_worlds)
+{
+    // A tenth of the distance of floats near 1000 is lost in the world of each link.
+    const float length = 0.125f + 0x1p-14f / 10;
+    espl_entity chain[66];
+
+    for (int i = 0; i < 66; ++i) {
+        chain[i] = test_solo_at(w, i == 0 ? 1000 : length, 0, 0);
+        if (i > 0) {
+            adopt(w, chain[i], chain[i - 1]);
+        }
+    }
+    ck_ok(espl_attach(w, chain[65], chain[0], NULL));
+    ck_assert_float_eq(test_local_of(w, chain[65]).position[0], 65 * 0.125f);
+    ck_ok(espl_attach(w, chain[64], chain[0], NULL));
+    ck_assert_float_eq_tol(test_local_of(w, chain[64]).position[0], 64 * length, 1e-5f);
+}
+
+TEST(a_point_and_an_aim_between_members_are_exact_far_from_the_origin)
+{
+    const far_arm a = make_far_arm();
+    const float tip[3] = {0.03f, 0, 0};
+    espl_transform seen, aimed = test_local_of(w, a.tool);
+    float point[3], forward[3];
+
+    // A point of the hand in the axes of the tool: the hand is turned by a quarter.
+    ck_ok(espl_relative(w, a.tool, a.hand, &seen));
+    espl_transform_convert(point, &seen, ESPL_POINT_TO_WORLD, tip);
+    ck_assert_float_eq_tol(point[0], 0.08f, 1e-7f);
+    ck_assert_float_eq_tol(point[1], 0.1f, 1e-7f);
+    // The tool looks at the hand, in the axes of their common parent.
+    ck_ok(espl_relative(w, a.base, a.hand, &seen));
+    ck_ok(espl_transform_look_at(&aimed, seen.position, NULL, ESPL_AXIS_FORWARD));
+    ck_ok(espl_set_local_rotation(w, a.tool, aimed.rotation));
+    const espl_transform turned = test_local_of(w, a.tool);
+    espl_quat_rotate(forward, turned.rotation, (float[3]){0, 0, 1});
+    const float length = sqrtf(0.08f * 0.08f + 0.07f * 0.07f + 0.31f * 0.31f);
+    ck_assert_float_eq_tol(forward[0], 0.08f / length, 1e-6f);
+    ck_assert_float_eq_tol(forward[1], 0.07f / length, 1e-6f);
+}
+
+TEST(a_relative_transform_within_a_hierarchy_is_that_of_the_locals)
+{
+    const far_arm a = make_far_arm();
+    const espl_entity base = a.base, arm = a.arm, hand = a.hand, tool = a.tool;
+    espl_transform seen, stored;
 
     // A child reads its local, bit for bit.
     ck_ok(espl_relative(w, arm, hand, &seen));
