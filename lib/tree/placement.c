@@ -349,7 +349,9 @@ espl_status espl__placement_move(espl__placement *placement, espl_pose *world,
     if (flags == 0 && parts_with(rules, ESPL_KEEP_LOCAL) == ESPL__PART_POSE) {
         return commit_placement(placement, world, parent, &next, 0);
     }
-    if (known->path != NULL && leads_to(known->path, parent, world, staying)) {
+    const bool has_path = known->path != NULL && leads_to(known->path, parent, world, staying);
+
+    if (has_path) {
         seen = *known->path;
     } else {
         relative(&seen, parent, world, known->local);
@@ -360,7 +362,8 @@ espl_status espl__placement_move(espl__placement *placement, espl_pose *world,
 
     espl__copy_parts(&kept, world, staying);
     next.kept = espl__kept_of(&kept, flags);
-    return commit_placement(placement, world, parent, &next, staying);
+    // Parts are judged by themselves, so that those of the path need it no more.
+    return commit_placement(placement, world, parent, &next, has_path ? 0 : staying);
 }
 
 // --- Writes by kind ---
