@@ -59,13 +59,13 @@ struct maker {
 };
 
 /// Visit the elements below and including one, without recursion.
-template <class T> void visit(const TiXmlElement *root, T see)
+template <class Element, class T> void visit(Element *root, T see)
 {
-    const TiXmlElement *at = root;
+    Element *at = root;
 
     while (at != nullptr) {
         see(*at);
-        const TiXmlElement *next = at->FirstChildElement();
+        Element *next = at->FirstChildElement();
         while (next == nullptr && at != root) {
             next = at->NextSiblingElement();
             at = next == nullptr ? at->Parent()->ToElement() : at;
@@ -283,6 +283,26 @@ std::string read_text(const char *path)
     return text.str();
 }
 
+/// Give the document as text in which tabs and line breaks in attributes are blanks, as XML has it. TinyXML
+/// leaves them, and urdfdom then refuses numbers that a file has on two lines.
+std::string text_with_blanks(TiXmlDocument *document)
+{
+    TiXmlPrinter printer;
+
+    visit(document->RootElement(), [](TiXmlElement &element) {
+        for (TiXmlAttribute *a = element.FirstAttribute(); a != nullptr; a = a->Next()) {
+            std::string value = a->ValueStr();
+
+            for (char &c : value) {
+                c = c == '\t' || c == '\n' || c == '\r' ? ' ' : c;
+            }
+            a->SetValue(value);
+        }
+    });
+    document->Accept(&printer);
+    return printer.Str();
+}
+
 bool read_robot(tool_scene *out, const std::string &text, tool_fault *fault)
 {
     TiXmlDocument document;
@@ -302,7 +322,7 @@ bool read_robot(tool_scene *out, const std::string &text, tool_fault *fault)
     }
     const xacro_count xacro = count_xacro(root);
     const urdf::ModelInterfaceSharedPtr model =
-        xacro.directives == 0 ? urdf::parseURDF(text) : nullptr;
+        xacro.directives == 0 ? urdf::parseURDF(text_with_blanks(&document)) : nullptr;
     if (model == nullptr && xacro.directives + xacro.calls > 0) {
         fault_say(fault, "is a xacro file: expand it to URDF by the program xacro first");
         return false;

@@ -70,6 +70,36 @@ TEST(every_link_is_a_node_in_the_order_of_the_file)
     scene_release(&scene);
 }
 
+// XML takes a tab or a line break in an attribute for a blank.
+TEST(numbers_of_an_attribute_may_be_on_several_lines)
+{
+    tool_scene plain = {0};
+    tool_fault fault = {""};
+
+    ck_assert_msg(load(&plain, arm_text, &fault), "%s", fault.text);
+    for (const char *blank = "\t\n\r"; *blank != '\0'; ++blank) {
+        char text[sizeof arm_text];
+        char quote = '\0';
+        tool_scene wrapped = {0};
+
+        for (size_t i = 0; i < sizeof arm_text; ++i) {
+            const char c = arm_text[i];
+
+            quote = c != '\'' ? quote : quote == '\0' ? c : '\0';
+            text[i] = quote != '\0' && c == ' ' ? *blank : c;
+        }
+        ck_assert_msg(load(&wrapped, text, &fault), "%s", fault.text);
+        ck_assert_uint_eq(wrapped.node_count, plain.node_count);
+        for (size_t i = 0; i < plain.node_count; ++i) {
+            ck_assert_str_eq(wrapped.nodes[i].name, plain.nodes[i].name);
+            ck_assert_mem_eq(&wrapped.nodes[i].rest.matrix, &plain.nodes[i].rest.matrix,
+                             sizeof plain.nodes[i].rest.matrix);
+        }
+        scene_release(&wrapped);
+    }
+    scene_release(&plain);
+}
+
 TEST(mimic_joint_follows_while_both_stay_within_their_limits)
 {
     tool_scene scene = {0};
