@@ -194,7 +194,9 @@ ESPL_API void espl_transform_axis(float out[3], const espl_transform *frame, esp
 /// Triangles then wind the other way. A transform with an axis of zero does not mirror.
 ESPL_API bool espl_transform_is_mirrored(const espl_transform *transform);
 
-/// Turn a transform in its place so that one of its axes points at a target.
+/// Turn a transform in its place so that one of its axes points at a target. The axis is that of the rotation:
+/// where the scale times the stretch along it is negative, a shape that is drawn along it points the other
+/// way, and the opposite axis is the one to name.
 ///
 /// @param target   in the axes that the transform is placed in.
 /// @param up       direction that the transform's up axis comes as near to as it can; NULL means +Y.

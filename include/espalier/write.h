@@ -204,7 +204,8 @@ static inline ESPL_NODISCARD espl_status espl_multiply_scale(espl_world *world, 
 }
 // --- Helpers, each one write ---
 
-/// Turn the entity in its place so that one of its axes points at a target in the world.
+/// Turn the entity in its place so that one of its axes points at a target in the world. The axis is that of
+/// the world rotation; see espl_transform_look_at() for negative scales.
 /// @param up       NULL means +Y; see espl_transform_look_at() for what is parallel.
 /// @param forward  axis that points at the target: ESPL_AXIS_FORWARD (+Z) or any other; see
 ///                 espl_transform_look_at() for the up axis of each.

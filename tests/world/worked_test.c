@@ -538,6 +538,30 @@ TEST(a_point_and_an_aim_between_members_are_exact_far_from_the_origin)
     ck_assert_float_eq_tol(forward[1], 0.07f / length, 1e-6f);
 }
 
+TEST(an_aim_turns_the_axis_of_the_rotation_whatever_the_scale)
+{
+    for (int sign = -1; sign <= 1; sign += 2) {
+        const espl_entity mirror = test_solo_at(w, 1, 2, 3), eye = test_solo_at(w, 0.5f, 0, 1);
+        const float target[3] = {4, -2, 7}, ahead[3] = {0, 0, 1};
+        float at[3], seen[3], point[3];
+        float along = 0;
+
+        adopt(w, eye, mirror);
+        ck_ok(espl_set_local_scale(w, mirror, (float)sign));
+        ck_ok(espl_look_at(w, eye, target, NULL, ESPL_AXIS_FORWARD));
+        ck_ok(espl_get_world_position(w, eye, at));
+        const espl_transform placed = test_world_of(w, eye);
+        espl_quat_rotate(seen, placed.rotation, ahead);
+        ck_ok(espl_convert(w, eye, ESPL_POINT_TO_WORLD, ahead, point));
+        for (int i = 0; i < 3; ++i) {
+            along += seen[i] * (target[i] - at[i]);
+            ck_assert_float_eq_tol(point[i] - at[i], (float)sign * seen[i], 1e-5f);
+        }
+        const float away = hypotf(hypotf(target[0] - at[0], target[1] - at[1]), target[2] - at[2]);
+        ck_assert_float_eq_tol(along, away, 1e-5f);
+    }
+}
+
 TEST(a_relative_transform_within_a_hierarchy_is_that_of_the_locals)
 {
     const far_arm a = make_far_arm();
