@@ -9,6 +9,7 @@
 # nothing is taken from the network: PYTHON has cffi, numpy, setuptools, wheel and pip.
 set -eu
 : "${PYTHON=python3}"
+"$PYTHON" -c 'import setuptools, wheel, pip, cffi, numpy' # says what is missing
 mkdir -p "$2"
 directory=$(cd "$2" && pwd)
 cd "$1"

@@ -8,7 +8,7 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ._errors import ArgumentError, Status, bytes_of, check, closed, text_of
+from ._errors import ArgumentError, Status, bytes_of, call, check, closed, fill, text_of
 from ._native import ffi, lib
 
 if TYPE_CHECKING:
@@ -87,13 +87,16 @@ class WorldBase:
             )
         if huge_pages is None:
             huge_pages = os.environ.get("ESPALIER_HUGE_PAGES", "on") != "off"
-        name = ffi.NULL if kernels is None else ffi.new("char[]", bytes_of(kernels))
+        name = ffi.NULL if kernels is None else ffi.new("char[]", bytes_of(kernels, "kernels"))
         options = ffi.new("native_options *")
-        options.tag = tag
-        options.kernels = name
-        options.layout_budget = layout_budget
-        options.log_level = _LEVELS[word]
-        options.huge_pages = huge_pages
+        fill(
+            options,
+            tag=tag,
+            kernels=name,
+            layout_budget=layout_budget,
+            log_level=_LEVELS[word],
+            huge_pages=huge_pages,
+        )
         out = ffi.new("native_world **")
         self._cdata: Any = None
         self._lock = threading.RLock()
@@ -113,7 +116,7 @@ class WorldBase:
     def _call(self, function: Any, *arguments: Any) -> Any:
         """Call a native function of the world under the lock, and return what it returns."""
         with self._lock:
-            return function(self._world(), *arguments)
+            return call(function, self._world(), *arguments)
 
     def _checked(self, function: Any, *arguments: Any) -> Status:
         """Call a native function of the world that returns a status. As check()."""

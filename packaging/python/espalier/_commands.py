@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ._arrays import address, handles, one, type_of
 from ._components import Component, Values
-from ._errors import Status, check, check_many, closed
+from ._errors import Status, call, check, check_many, closed
 from ._native import ffi, lib
 from ._queries import Queries
 from ._structure import Creation, attachment, count_of, parts_of
@@ -88,7 +88,7 @@ class Recorder:
 
     def _record(self, function: Any, *arguments: Any) -> None:
         with self._buffer._lock:
-            check(function(self._buffer._open(), self._lane, *arguments))
+            check(call(function, self._buffer._open(), self._lane, *arguments))
 
     def create(
         self,
@@ -273,7 +273,7 @@ class CommandBuffer:
         self.lanes = lanes
         self._lock = threading.RLock()
         with world._lock:
-            check(lib.native_buffer_create(world._world(), lanes, out))
+            check(call(lib.native_buffer_create, world._world(), lanes, out))
             self._native: Any = ffi.gc(out[0], lib.native_buffer_release)
             world._buffers.add(self)
 
@@ -345,7 +345,7 @@ class CommandBuffer:
         ERR_ARGUMENT: it was not played, or there is no such command.
         """
         with self.world._lock, self._lock:
-            return Status(lib.native_buffer_result(self._open(), lane, index))
+            return Status(call(lib.native_buffer_result, self._open(), lane, index))
 
     def reset(self) -> None:
         """Remove all commands, and keep the memory for new ones. Its pending handles become foreign."""

@@ -144,6 +144,8 @@ class Components(Transforms):
             return self._registered[name]
 
     def _number(self, component: Component) -> int:
+        if not isinstance(component, Component):
+            raise TypeError(f"component must be a Component, not {type(component).__name__}")
         if component._owner is not self and component._owner is not _BUILT_IN:
             raise ArgumentError(
                 Status.ERR_ARGUMENT, f"component {component.name} is of another world"

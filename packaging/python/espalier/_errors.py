@@ -14,12 +14,49 @@ def text_of(pointer: Any) -> str:
     return str(ffi.string(pointer).decode(errors="replace"))
 
 
-def bytes_of(text: str) -> bytes:
+def bytes_of(text: str, what: str = "name") -> bytes:
     """Return a string as UTF-8 for the library, which reads up to a zero byte; ArgumentError for one."""
+    if not isinstance(text, str):
+        raise TypeError(f"{what} must be a str, not {type(text).__name__}")
     encoded = text.encode()
     if b"\0" in encoded:
         raise ArgumentError(Status.ERR_ARGUMENT, f"{text!r} has a zero byte")
     return encoded
+
+
+def _refusal(value: Any, ctype: Any, error: Exception, what: str) -> Exception:
+    """Return the TypeError or ValueError of a value that cffi does not make a number of a type."""
+    if isinstance(error, OverflowError):
+        return ValueError(f"{what} is {value!r}, which {ctype.cname} does not have")
+    return TypeError(f"{what} must be a whole number, not {type(value).__name__}")
+
+
+def call(function: Any, *arguments: Any) -> Any:
+    """Call a native function. A number that its type does not have is a ValueError, not OverflowError.
+
+    The message names the value, because cffi does not know the names of parameters.
+    """
+    try:
+        return function(*arguments)
+    except (TypeError, OverflowError) as error:
+        for value, ctype in zip(arguments, ffi.typeof(function).args):
+            if ctype.kind != "primitive":
+                continue
+            try:
+                ffi.new(f"{ctype.cname}[]", [value])
+            except (TypeError, OverflowError) as reason:
+                raise _refusal(value, ctype, reason, "an argument") from None
+        raise error
+
+
+def fill(struct: Any, **fields: Any) -> None:
+    """Set fields of a native struct. As call(); the message names the field."""
+    types = dict(ffi.typeof(struct).item.fields)
+    for name, value in fields.items():
+        try:
+            setattr(struct, name, value)
+        except (TypeError, OverflowError) as error:
+            raise _refusal(value, types[name].type, error, name) from None
 
 
 class Status(enum.IntEnum):

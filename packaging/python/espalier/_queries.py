@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ._arrays import address, rows, shown, type_of
 from ._components import Component, Components
-from ._errors import ArgumentError, ComponentError, Status, check, closed
+from ._errors import ArgumentError, ComponentError, Status, call, check, closed, fill
 from ._native import ffi, lib
 from ._types import POSE, READ_TYPES, EntityLike, Floats, Handles, Include, Read
 
@@ -231,7 +231,7 @@ class View(_Block):
 
     def _begin(self, world: Any) -> Any:
         out = ffi.new("native_query **")
-        check(lib.native_view_begin(world, self._entity, out, self._shown))
+        check(call(lib.native_view_begin, world, self._entity, out, self._shown))
         return out[0]
 
     def __len__(self) -> int:
@@ -318,8 +318,7 @@ class Queries(Components):
             keep.append(numbers)
             setattr(terms, name, numbers)
             setattr(terms, name + "_count", count)
-        terms.since = since
-        terms.include = include
+        fill(terms, since=since, include=include)
         return Query(self, terms, tuple(keep))
 
     def view(self, entity: EntityLike) -> View:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ._arrays import address, handles
 from ._base import WorldBase
-from ._errors import ArgumentError, Status, bytes_of, check_many, text_of
+from ._errors import ArgumentError, Status, bytes_of, call, check_many, fill, text_of
 from ._native import ffi, lib
 from ._transform import Transform, pointer_of
 from ._types import (
@@ -106,12 +106,15 @@ class Creation:
             placed = Transform()
         self._keep = (placed, packed := world._pack(components))
         self.cdata = ffi.new("native_creation *")
-        self.cdata.source = source
-        self.cdata.parent = parent
-        self.cdata.before = before
-        self.cdata.link = link
-        self.cdata.inherit = inherit
-        self.cdata.dead_parent = dead_parent
+        fill(
+            self.cdata,
+            source=source,
+            parent=parent,
+            before=before,
+            link=link,
+            inherit=inherit,
+            dead_parent=dead_parent,
+        )
         self.cdata.place = space if placed is not None else 0
         self.cdata.transform = ffi.NULL if placed is None else pointer_of(placed)
         self.cdata.values = packed.values
@@ -122,10 +125,16 @@ def attachment(keep: Any, before: EntityLike, link: Link, inherit: Inherit) -> A
     """Return the native options of an attach."""
     each = keep if isinstance(keep, tuple) else (keep, keep, keep)
     options = ffi.new("native_attachment *")
-    options.position, options.rotation, options.scale = each
-    options.before = before
-    options.link = link
-    options.inherit = inherit
+    position, rotation, scale = each
+    fill(
+        options,
+        position=position,
+        rotation=rotation,
+        scale=scale,
+        before=before,
+        link=link,
+        inherit=inherit,
+    )
     return options
 
 
@@ -394,7 +403,7 @@ class Structure(WorldBase):
         """Return the children in their order, (n,). O(children)."""
         with self._lock:
             world = self._world()
-            out = np.empty(int(lib.native_children(world, entity, ffi.NULL, 0)), dtype=np.int64)
+            out = np.empty(int(call(lib.native_children, world, entity, ffi.NULL, 0)), dtype=np.int64)
             lib.native_children(world, entity, address(out), len(out))
         return out
 
@@ -415,7 +424,7 @@ class Structure(WorldBase):
         with self._lock:
             world = self._world()
             null = ffi.NULL
-            count = int(lib.native_subtree(world, top, extent, 0, null, null, null, null, null))
+            count = int(call(lib.native_subtree, world, top, extent, 0, *[null] * 5))
             entities = np.empty(count, dtype=np.int64)
             parents = np.empty(count, dtype=np.uint32)
             depths = np.empty(count, dtype=np.uint32)
@@ -443,12 +452,12 @@ class Structure(WorldBase):
         1 to 255 bytes of UTF-8, no control character and no '/'. Several entities may have one name.
         Raises EntityError, LimitError, ArgumentError, BusyError, OutOfMemoryError.
         """
-        self._checked(lib.native_set_name, entity, bytes_of(name or ""))
+        self._checked(lib.native_set_name, entity, bytes_of("" if name is None else name))
 
     def name(self, entity: EntityLike) -> str:
         """Return the name, "" where there is none."""
         with self._lock:
-            return text_of(lib.native_name(self._world(), entity))
+            return text_of(call(lib.native_name, self._world(), entity))
 
     def find(self, top: EntityLike, path: str) -> Entity:
         """Find an entity below another one by its name, or by names with '/' between them; NULL if none.
@@ -458,7 +467,7 @@ class Structure(WorldBase):
         O(descendants).
         """
         out = ffi.new("int64_t *")
-        self._checked(lib.native_find, top, bytes_of(path), out)
+        self._checked(lib.native_find, top, bytes_of(path, "path"), out)
         return int(out[0])
 
     def path(self, entity: EntityLike) -> str:

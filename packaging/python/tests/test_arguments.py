@@ -109,6 +109,46 @@ class Arguments(WorldCase):
                 self.refuses(lambda value: self.world.write_one(entity, kind, value), bad, error, "value")
                 self.refuses(lambda value: recorder.write_one(entity, kind, value), bad, error, "value")
 
+    def test_whole_numbers_are_those_of_their_type(self):
+        entity = self.world.create()
+        recorder = self.world.commands().recorder()
+        bad = [(2**64, ValueError, "18446744073709551616"), ("x", TypeError, "str"), (None, TypeError, "None")]
+        for call in (
+            self.world.parent,
+            self.world.destroy,
+            self.world.children,
+            self.world.subtree,
+            self.world.name,
+            self.world.world_position,
+            recorder.destroy,
+            lambda value: self.world.attach(value, entity),
+            lambda value: self.world.view(value).__enter__(),
+            lambda value: self.world.destroy(entity, value),
+            lambda value: self.world.set_inherit(entity, value),
+            lambda value: recorder.detach(entity, key=value),
+        ):
+            for value, kind, words in bad:
+                self.refuses(call, value, kind, words)
+        for name in ("parent", "before", "link", "inherit"):
+            for value, kind, _ in bad:
+                self.refuses(lambda value: self.world.create(**{name: value}), value, kind, name)
+        for value in (-1, 2**32):
+            self.refuses(lambda value: recorder.detach(entity, key=value), value, ValueError, str(value))
+            self.refuses(self.world.commands, value, ValueError, str(value))
+            self.refuses(lambda value: espalier.World(tag=value), value, ValueError, "tag")
+        self.refuses(lambda value: self.world.query(since=value), -1, ValueError, "since")
+
+    def test_names_and_components_have_their_types(self):
+        entity = self.world.create()
+        for bad in (5, b"x", ["x"]):
+            self.refuses(self.world.register, bad, TypeError, "name must be a str")
+            self.refuses(lambda value: self.world.set_name(entity, value), bad, TypeError, "name")
+            self.refuses(lambda value: self.world.find(entity, value), bad, TypeError, "path")
+        for bad in (5, "x", None):
+            self.refuses(lambda value: self.world.query([value]), bad, TypeError, "component")
+            self.refuses(lambda value: self.world.add_component(entity, value), bad, TypeError, "component")
+            self.refuses(lambda value: self.world.get_component(entity, value), bad, TypeError, "component")
+
     def test_batches_check_handles_and_values(self):
         entities = self.world.create_many(2)
         for bad in ([1.5, 2.5], ["1", "2"], [True, False], [None, 1], [1j]):
