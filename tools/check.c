@@ -101,7 +101,9 @@ static bool run_moments(check_bench *bench, tool_fault *fault)
         if (i > 0) {
             scene_step(bench->scene);
         }
-        moment_take(&bench->moment, bench->scene, bench->scene->duration * i / count);
+        // The last moment is the end of the animation.
+        moment_take(&bench->moment, bench->scene,
+                    count > 1 ? bench->scene->duration * i / (count - 1) : 0);
         is_good = write_locals(bench, fault) && read_worlds(bench, fault);
         progress_show(&progress, i + 1);
     }

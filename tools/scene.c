@@ -354,7 +354,10 @@ void scene_pose(const tool_scene *scene, double seconds, local_frame *locals)
     if (scene->robot != NULL) {
         robot_pose_nodes(scene->robot, scene->nodes, seconds, locals);
     }
-    const double time = scene->duration > 0 ? fmod(seconds, scene->duration) : 0;
+    // The end is a moment of its own, because the last key of a step holds there alone.
+    const double time = seconds > scene->duration && scene->duration > 0
+                            ? fmod(seconds, scene->duration)
+                            : fmin(seconds, scene->duration);
     for (size_t i = 0; i < scene->channel_count;) {
         const tool_channel *const channels = &scene->channels[i];
         const size_t count = channels_of_node(channels, scene->channel_count - i);

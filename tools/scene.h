@@ -76,7 +76,7 @@ void scene_print_notes(const tool_scene *scene);
 size_t scene_list_moved(const tool_scene *scene, uint32_t *nodes);
 
 /// Fill the locals of one moment: by the channels or joints at a time that repeats after the
-/// duration, or as the simulation stands.
+/// duration, which is itself the end, or as the simulation stands.
 /// @param locals  [node_count]
 void scene_pose(const tool_scene *scene, double seconds, local_frame *locals);
 

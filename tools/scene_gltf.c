@@ -399,9 +399,8 @@ static bool note_channels(gltf_reading *reading, tool_fault *fault)
 {
     const char *const complaint = gltf_complaint(reading->file);
 
-    reading->out->unplayed =
-        reading->with_matrix + reading->by_pointer + reading->of_unknown +
-        (strstr(complaint, "animation") != NULL);
+    reading->out->unplayed = reading->with_matrix + reading->by_pointer + reading->of_unknown +
+                             (strstr(complaint, "animation") != NULL);
     return (reading->with_matrix == 0 ||
             scene_note(reading->out, fault,
                        "%zu channels are not played, because their nodes have a matrix: '%s'",

@@ -157,6 +157,8 @@ TEST(steps_are_played_as_steps)
     ck_assert_double_eq(x_at(&scene, 0, 0.999), 1);
     ck_assert_double_eq(x_at(&scene, 0, 1), 5);
     ck_assert_double_eq(x_at(&scene, 0, 1.999), 5);
+    ck_assert_double_eq(x_at(&scene, 0, 2), 3);    // the end
+    ck_assert_double_eq(x_at(&scene, 0, 2.25), 1); // anew
     scene_release(&scene);
 }
 

@@ -107,6 +107,24 @@ awk 'BEGIN {
 refused deep.bvh "$scratch/deep.bvh"
 ok "a scene that crashes its reader is refused with one line"
 
+# Two keys of scale, of which the second is flat, and stands at the end alone.
+cat >"$scratch/end.gltf" <<'END'
+{"asset":{"version":"2.0"},"nodes":[{"children":[1]},{"translation":[1,0,0]}],
+ "buffers":[{"byteLength":32,"uri":"data:application/octet-stream;base64,AAAAAAAAgD8AAIA/AACAPwAAgD8AAAAAAACAPwAAgD8="}],
+ "bufferViews":[{"buffer":0,"byteLength":8},{"buffer":0,"byteOffset":8,"byteLength":24}],
+ "accessors":[{"bufferView":0,"componentType":5126,"count":2,"type":"SCALAR"},
+  {"bufferView":1,"componentType":5126,"count":2,"type":"VEC3"}],
+ "animations":[{"samplers":[{"input":0,"output":1,"interpolation":"STEP"}],
+  "channels":[{"sampler":0,"target":{"node":0,"path":"scale"}}]}]}
+END
+run check --strict --frames 10 "$scratch/end.gltf"
+if grep -q '^#define HAVE_TINYGLTF 1' config.h 2>/dev/null; then
+    test "$status" -eq 1 && grep -q ': 1 of 20 reads are not compared' "$scratch/err"
+    ok "the end of an animation is checked"
+else
+    skip "the end of an animation is checked" "built without tinygltf"
+fi
+
 # gltf NAME NODES: write a file without buffers.
 gltf()
 {

@@ -414,9 +414,9 @@ TEST(file_that_is_named_as_a_description_of_the_format_is_itself)
         tool_scene scene = {0};
         tool_fault fault = {""};
 
-        ck_assert_msg(load_text(&scene, names[i], SDF("<model name='m'><link name='a'/></model>"),
-                                &fault),
-                      "%s: %s", names[i], fault.text);
+        ck_assert_msg(
+            load_text(&scene, names[i], SDF("<model name='m'><link name='a'/></model>"), &fault),
+            "%s: %s", names[i], fault.text);
         ck_assert_uint_eq(scene.node_count, 2);
         scene_release(&scene);
     }
