@@ -311,13 +311,29 @@ static espl_status move_to_root(espl__placement *placement, espl_pose *world,
     return commit_placement(placement, world, NULL, &next, 0);
 }
 
-// Tell whether a local below a parent gives parts of a world, to rounding.
+// Tell whether a local below a parent gives parts of a world, to rounding. In float, and by few operations,
+// so that the answer is the same everywhere.
 static bool leads_to(const espl_pose *local, const espl__frame *parent, const espl_pose *world,
                      unsigned parts)
 {
     const espl_pose got = espl__pose_compose(&parent->world, parent->extra.stretch, local);
+    const float unit = 8 * FLT_EPSILON;
+    float reach = 0;
+    bool is_kept = (parts & ESPL__PART_SCALE) == 0 ||
+                   fabsf(got.scale - world->scale) <= unit * fabsf(world->scale);
 
-    return espl__judge_local(parent, local, NULL, &got, parts, world) == ESPL_OK;
+    for (int i = 0; i < 3; ++i) {
+        const float away = fabsf(world->position[i] - parent->world.position[i]);
+
+        reach = away > reach ? away : reach;
+    }
+    for (int i = 0; i < 3 && (parts & ESPL__PART_POSITION) != 0; ++i) {
+        const float slack = unit * fabsf(world->position[i]) +
+                            unit * fabsf(parent->world.position[i]) + unit * reach;
+
+        is_kept &= fabsf(got.position[i] - world->position[i]) <= slack && slack <= FLT_MAX;
+    }
+    return is_kept;
 }
 
 // Without a parent the rules give the local at once. Below a parent a kept world is made relative
