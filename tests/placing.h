@@ -26,8 +26,8 @@ bool model_follows(const model_node *node);
 /// Keep a node where it is under a parent's world to come (NULL: as a root); one that follows has
 /// nothing to keep, but those below it have.
 void model_rebase(test_model *model, uint32_t top, const espl_transform *above);
-/// Local that keeps a node's world without a parent, where that is finite.
-espl_transform model_root_local(const test_model *model, uint32_t node);
+/// Local that keeps a node's world without a parent, or is as near as it can be.
+espl_transform model_root_local(test_model *model, uint32_t node);
 /// Give a node a placement and keep what hangs below where it is. The value is normalised.
 void model_give_placement(test_model *model, uint32_t node, const espl_transform *local);
 /// Take it away again.

@@ -63,20 +63,6 @@ static espl_transform composed_local(const test_model *model, uint32_t node,
     return local;
 }
 
-espl_transform model_root_local(const test_model *model, uint32_t node)
-{
-    const model_node *const n = &model->nodes[node];
-    espl_transform local = n->world;
-
-    if (model_is_finite(&n->world)) {
-        return model_unit_world(n);
-    }
-    const espl_transform composed = composed_local(model, node, NULL);
-
-    model_copy_parts(&local, model_is_finite(&composed) ? &composed : &n->state.local, MODEL_POSE);
-    return local;
-}
-
 // --- The nearest local ---
 
 // The largest finite number in place of an infinite one, and another number in place of none.
@@ -129,25 +115,36 @@ static bool keep_part(model_placed *placed, const espl_transform *near, const es
 
 // Local under another world that keeps the node's own where it is, or as near as it can be. What cannot be
 // seen from there comes from the composed locals.
-static espl_transform rebased(test_model *model, uint32_t node, const espl_transform *above)
+// @param above  NULL: a new root, without flags, or what stands below a root without a placement.
+static espl_transform rebased(test_model *model, uint32_t node, const espl_transform *above,
+                              bool is_root)
 {
     const model_node *const n = &model->nodes[node];
-    model_placed placed = {above, n->state, n->world};
-
-    if (above == NULL) {
-        return model_root_local(model, node);
-    }
+    const espl_transform origin = espl_transform_identity();
     const espl_transform composed = composed_local(model, node, above);
     const espl_transform other = near_of(&composed, &n->state.local);
+    model_placed placed = {above != NULL ? above : &origin, n->state, n->world};
     espl_transform seen = other;
 
-    (void)espl_transform_relative(&seen, above, &n->world);
+    if (above == NULL && model_is_finite(&n->world)) {
+        return model_unit_world(n);
+    }
+    placed.state.flags = is_root ? 0 : placed.state.flags;
+    (void)espl_transform_relative(&seen, placed.above, &n->world);
     const espl_transform near = near_of(&seen, &other);
 
     for (unsigned part = MODEL_POSITION; part <= MODEL_SCALE; part *= 2) {
         model->is_lossy = !keep_part(&placed, &near, &other, part) || model->is_lossy;
     }
+    if (above == NULL) {
+        (void)!espl_transform_normalize(&placed.state.local);
+    }
     return placed.state.local;
+}
+
+espl_transform model_root_local(test_model *model, uint32_t node)
+{
+    return rebased(model, node, NULL, true);
 }
 
 void model_rebase(test_model *model, uint32_t top, const espl_transform *above)
@@ -155,7 +152,8 @@ void model_rebase(test_model *model, uint32_t top, const espl_transform *above)
     for (uint32_t i = top; i != MODEL_NONE;) {
         model_node *const n = &model->nodes[i];
         const bool follows = model_follows(n);
-        n->state.local = follows ? n->state.local : rebased(model, i, above);
+        n->state.local =
+            follows ? n->state.local : rebased(model, i, above, above == NULL && i == top);
         i = follows ? model_next(model, top, i) : model_next_behind(model, top, i);
     }
 }

@@ -150,7 +150,7 @@ static espl_pose composed_local(const espl__forest *forest, uint32_t slot, const
 }
 
 // Give a placement the local that keeps the world of its node in another frame, or as a root. Kept parts
-// stay. @return ESPL_OK, ESPL_LOSSY.
+// stay; a root has none. @return ESPL_OK, ESPL_LOSSY.
 static espl_status rebase(const espl__forest *forest, uint32_t slot, espl__placement *placement,
                           const espl__frame *up, uint32_t lost)
 {
@@ -165,13 +165,15 @@ static espl_status rebase(const espl__forest *forest, uint32_t slot, espl__place
         (void)espl__rotation_normalize(placement->local.rotation);
         return ESPL_OK;
     }
+    const espl__frame identity = {espl__pose_identity(), espl__extra_default()};
     const espl_pose composed = composed_local(forest, slot, up, lost);
+    const espl_status status =
+        espl__placement_rebase(placement, world, up != NULL ? up : &identity, &composed);
 
-    if (up != NULL) {
-        return espl__placement_rebase(placement, world, up, &composed);
+    if (up == NULL) {
+        (void)espl__rotation_normalize(placement->local.rotation);
     }
-    placement->local = espl__pose_is_finite(&composed) ? composed : placement->local;
-    return ESPL_OK;
+    return status;
 }
 
 // The walk enters nodes that copy their parent, because they have no placement of their own to keep
@@ -196,8 +198,8 @@ bool espl__edit_keep_worlds(espl__edit *edit, uint32_t top, const espl__frame *u
             const espl__frame *const frame = up != NULL || is_new_root ? up : &identity;
             espl__placement placement = espl__slot_placement(forest, slot);
 
-            edit->is_lossy |= rebase(forest, slot, &placement, up, lost) == ESPL_LOSSY;
             placement.kept = is_new_root ? espl__kept_none() : placement.kept;
+            edit->is_lossy |= rebase(forest, slot, &placement, up, lost) == ESPL_LOSSY;
             const espl_pose world = espl__placement_world(&placement, frame);
 
             is_done = espl__edit_put(edit, slot, &placement, &world);

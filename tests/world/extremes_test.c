@@ -460,6 +460,25 @@ TEST(a_survivor_on_an_axis_without_length_is_lossy)
     ck_status(espl_destroy(w, middle, ESPL_EXTENT_ENTITY), ESPL_LOSSY);
 }
 
+// Its position overflowed, and no other part: as a root it keeps those.
+TEST(a_survivor_that_becomes_a_root_keeps_the_parts_that_are_finite)
+{
+    const float quarter[4] = {0, 0, 1, 1};
+    const espl_entity root = test_solo_at(w, 1e38f, 0, 0);
+    const espl_entity child = child_of(root, 2e38f, 0, ESPL_LINK_FREE);
+
+    ck_ok(espl_set_local_rotation(w, root, quarter));
+    ck_status(espl_set_local_scale(w, root, 4), ESPL_OVERFLOW);
+    const espl_transform before = test_world_of(w, child);
+
+    ck_ok(espl_destroy(w, root, ESPL_EXTENT_ENTITY));
+    const espl_transform after = test_world_of(w, child);
+
+    ck_assert(!isfinite(before.position[1]) && are_finite(&after));
+    ck_assert_float_eq(after.scale, 4);
+    ck_assert_mem_eq(after.rotation, before.rotation, sizeof after.rotation);
+}
+
 TEST(a_scale_is_multiplied_as_it_reads)
 {
     const espl_entity parent = test_solo_at(w, 0, 0, 0);
