@@ -239,7 +239,7 @@ espl_status espl_transform_from_matrix_4x4(espl_transform *out, const float colu
     const float factor = length_factor(columns);
     const matrix_axes s = axes_of(columns, factor);
     espl_transform found = {.position = {columns[12], columns[13], columns[14]}};
-    float factors[3];
+    float factors[3] = {0};
 
     // The residual is that of the matrix times `factor`, because the factors of the matrix itself
     // may overflow.
@@ -276,7 +276,7 @@ espl_status espl_transform_from_trs(espl_transform *out, const float translation
     }
     espl_transform made = {.position = {translation[0], translation[1], translation[2]}};
     const double axes[3] = {(double)scale[0], (double)scale[1], (double)scale[2]};
-    float factors[3];
+    float factors[3] = {0};
 
     memcpy(made.rotation, rotation, sizeof made.rotation);
     round_factors(factors, axes);
