@@ -139,55 +139,34 @@ espl_transform model_unit_world(const model_node *node)
 
 // --- What a local gives ---
 
-// Turn a vector by a rotation, or back, in double.
-static void turn(double out[3], const float q[4], double sign, const double v[3])
-{
-    const double x = sign * (double)q[0], y = sign * (double)q[1], z = sign * (double)q[2];
-    const double w = (double)q[3];
-    const double t[3] = {2 * (y * v[2] - z * v[1]), 2 * (z * v[0] - x * v[2]),
-                         2 * (x * v[1] - y * v[0])};
-
-    out[0] = v[0] + (w * t[0] + (y * t[2] - z * t[1]));
-    out[1] = v[1] + (w * t[1] + (z * t[0] - x * t[2]));
-    out[2] = v[2] + (w * t[2] + (x * t[1] - y * t[0]));
-}
-
 static double farthest(const double v[3])
 {
     return fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2])));
 }
 
-// Whether the position that a local gives is another one than was asked for, by more than rounding, on an
-// axis that is not kept.
-static bool misses_position(const espl_transform *above, const model_state *state,
-                            const espl_transform *asked)
+// Whether a position is another one than was asked for, by more than rounding, on an axis that is not kept.
+static bool misses_position(const espl_transform *above, const espl_transform *got,
+                            const espl_transform *asked, uint32_t flags)
 {
-    const double axis[3] = {(double)above->rotation[0], (double)above->rotation[1],
-                            (double)above->rotation[2]};
-    double away[3], reached[3], offset[3], missing[3];
+    const float *const q = above->rotation;
+    double away[3], squares = 0, farthest_axis = 0;
 
     for (int i = 0; i < 3; ++i) {
         away[i] = (double)asked->position[i] - (double)above->position[i];
+        farthest_axis = fmax(farthest_axis, fabs((double)q[i]));
     }
-    turn(offset, above->rotation, -1, away);
-    for (int i = 0; i < 3; ++i) {
-        const float product = state->local.position[i] * above->stretch[i] * above->scale;
-
-        reached[i] = (double)product;
-        offset[i] -= reached[i];
+    for (int i = 0; i < 4; ++i) {
+        squares += (double)q[i] * (double)q[i];
     }
-    turn(missing, above->rotation, 1, offset);
     // What a rotation off unit length changes counts as rounding as well.
-    const double w = (double)above->rotation[3];
-    const double squares = axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2] + w * w;
-    const double turned =
-        (farthest(away) + farthest(reached)) * (farthest(axis) + fabs(squares - 1) * 0x1p+22);
+    const double turned = 2 * farthest(away) * (farthest_axis + fabs(squares - 1) * 0x1p+22);
 
     for (int i = 0; i < 3; ++i) {
+        const double off = fabs((double)got->position[i] - (double)asked->position[i]);
         const double size =
             fabs((double)asked->position[i]) + fabs((double)above->position[i]) + turned;
 
-        if (!keeps_axis(state->flags, i) && fabs(missing[i]) > 0x1p-20 * size + 0x1p-147) {
+        if (!keeps_axis(flags, i) && off > 0x1p-20 * size + 0x1p-147) {
             return true;
         }
     }
@@ -209,7 +188,7 @@ espl_status model_judge(const espl_transform *above, const model_state *state,
     const double off = fabs((double)got.scale - (double)asked->scale);
 
     return (is_scaled && off > 0x1p-21 * fabs((double)asked->scale) + 0x1p-148) ||
-                   (is_placed && misses_position(above, state, asked))
+                   (is_placed && misses_position(above, &got, asked, state->flags))
                ? ESPL_LOSSY
                : ESPL_OK;
 }

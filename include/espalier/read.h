@@ -164,8 +164,8 @@ ESPL_API ESPL_NODISCARD espl_status espl_query_read_transforms(const espl_query 
 /// for bit. Between hierarchies, and where inherit flags or numbers out of range are on the way, it goes
 /// through both worlds. To convert between two members, or to aim one at another in its own axes, use it with
 /// espl_transform_convert() and espl_transform_look_at().
-/// @return ESPL_OK; ESPL_LOSSY where frame's scale or stretch is zero on an axis that counts: that
-///         part reads 0 (scale: 1); ESPL_ERR_RANGE (a tiny scale makes it overflow).
+/// @return ESPL_OK; ESPL_LOSSY where it goes through worlds, and frame's scale or stretch is zero on an axis
+///         that counts: that part reads 0 (scale: 1); ESPL_ERR_RANGE (a tiny scale makes it overflow).
 ESPL_API ESPL_NODISCARD espl_status espl_relative(const espl_world *world, espl_entity frame,
                                                   espl_entity entity, espl_transform *out);
 

@@ -224,11 +224,11 @@ ESPL_API ESPL_NODISCARD espl_status espl_rotate_about(espl_world *world, espl_en
 ///
 /// The world transform stays where it is, to rounding: parts that become kept keep their bits, and for
 /// those that are kept no longer a local is computed. The local of a part that stays kept, or was never
-/// kept, does not change; where kept axes hide a much larger offset, the rounding is that of the offset.
-/// ESPL_COPY_PARENT snaps to the parent at once.
+/// kept, does not change. ESPL_COPY_PARENT snaps to the parent at once.
 /// @param flags  a byte of ESPL_ABSOLUTE_ flags, or ESPL_COPY_PARENT without any other flag.
 /// @return ESPL_OK; ESPL_LOSSY (a part that is kept no longer cannot be reached: below a scale or
-///         stretch of zero, or because its local underflows); ESPL_ERR_NOT_CHILD (flags other than 0 on a root or solo);
+///         stretch of zero, because its local underflows, or because kept axes hide an offset so large that
+///         the others are lost in its rounding); ESPL_ERR_NOT_CHILD (flags other than 0 on a root or solo);
 ///         ESPL_ERR_ARGUMENT; the statuses of all writes, ESPL_ERR_NO_MEMORY too.
 ESPL_API ESPL_NODISCARD espl_status espl_set_inherit(espl_world *world, espl_entity entity,
                                                      uint32_t flags);

@@ -30,38 +30,30 @@ static double turn_error(const float q[ESPL__LEAST 4])
     return largest_of(q) + 4 * fabs(x * x + y * y + z * z + w * w - 1) / rounding;
 }
 
-// Tell whether a local misses a wanted position on an axis of the world that inherit flags do not keep:
-// a factor of the parent is 0, or a product underflows. It is compared in the axes of the parent before
-// the rotation. What rounding may add on an axis: that of both positions, and of the offset where the parent
-// is rotated.
-static ESPL__APART bool misses_position(const espl__frame *parent, const espl_pose *local,
+// Tell whether a world misses a wanted position on an axis that inherit flags do not keep: a factor of the
+// parent is 0, a product underflows, or kept axes hide an offset whose rounding is larger. What rounding may
+// add on an axis: that of both positions, and of the offset where the parent is rotated.
+static ESPL__APART bool misses_position(const espl_pose *up, const espl_pose *world,
                                         const espl_pose *wanted, uint32_t flags)
 {
-    const espl_pose *const up = &parent->world;
-    float back[4], away[3], reached[3], offset[3], missing[3];
+    float away[3];
     bool misses = false;
 
-    espl__rotation_conjugate(back, up->rotation);
     for (int i = 0; i < 3; ++i) {
         away[i] = wanted->position[i] - up->position[i];
     }
-    espl__rotation_apply(offset, back, away);
-    for (int i = 0; i < 3; ++i) {
-        reached[i] = local->position[i] * parent->extra.stretch[i] * up->scale;
-        offset[i] -= reached[i];
-    }
-    espl__rotation_apply(missing, up->rotation, offset);
     // In double, because the sum of two floats may overflow.
-    const double turned = (largest_of(away) + largest_of(reached)) * turn_error(up->rotation);
+    const double turned = 2 * largest_of(away) * turn_error(up->rotation);
 
     for (int i = 0; i < 3; ++i) {
+        const double off = fabs((double)world->position[i] - (double)wanted->position[i]);
         const double sizes =
             fabs((double)wanted->position[i]) + fabs((double)up->position[i]) + turned;
         const double slack = rounding * sizes + 4 * (double)FLT_TRUE_MIN;
         // Kept axes are those of the world.
         const bool is_kept = (flags & ((unsigned)ESPL_ABSOLUTE_X << i)) != 0;
 
-        misses = misses || (!is_kept && !(fabs((double)missing[i]) <= slack));
+        misses = misses || (!is_kept && !(off <= slack));
     }
     return misses;
 }
@@ -75,16 +67,15 @@ static bool misses_scale(float scale, float wanted)
 }
 
 // Return the finite parts of a wanted world that a world is not, to rounding. A rotation is never missed.
-// @param local, world  of the node below the parent, kept parts included; both finite.
-static unsigned find_missed(const espl__frame *parent, const espl_pose *local,
-                            const espl_pose *world, uint32_t flags, unsigned parts,
-                            const espl_pose *wanted)
+// @param world  of the node below the parent, kept parts included; finite.
+static unsigned find_missed(const espl__frame *parent, const espl_pose *world, uint32_t flags,
+                            unsigned parts, const espl_pose *wanted)
 {
     unsigned missed = 0;
 
     if ((parts & ESPL__PART_POSITION) != 0 &&
         !espl__is_close(world, ESPL__PART_POSITION, wanted, &parent->world) &&
-        misses_position(parent, local, wanted, flags)) {
+        misses_position(&parent->world, world, wanted, flags)) {
         missed |= ESPL__PART_POSITION;
     }
     if ((parts & ESPL__PART_SCALE) != 0 && misses_scale(world->scale, wanted->scale)) {
@@ -111,7 +102,7 @@ espl_status espl__judge_closely(const espl__frame *parent, const espl_pose *loca
             return ESPL_ERR_RANGE;
         }
     }
-    return find_missed(parent, local, world, kept != NULL ? kept->flags : 0, parts, wanted) != 0
+    return find_missed(parent, world, kept != NULL ? kept->flags : 0, parts, wanted) != 0
                ? ESPL_LOSSY
                : ESPL_OK;
 }
@@ -151,8 +142,7 @@ static outcome outcome_of(const espl__placement *placement, const espl_pose *loc
     const espl__placement next = {*local, placement->kept, placement->extra};
     const espl_pose got = espl__placement_world(&next, frame);
     const unsigned asked = espl__find_finite(world), broken = asked & ~espl__find_finite(&got);
-    const unsigned missed =
-        find_missed(frame, local, &got, placement->kept.flags, asked & ~broken, world);
+    const unsigned missed = find_missed(frame, &got, placement->kept.flags, asked & ~broken, world);
 
     return (outcome){ESPL__PART_POSE & ~broken & ~missed, broken};
 }

@@ -563,6 +563,36 @@ TEST(a_local_that_underflows_is_lossy)
 }
 
 // Kept axes of the world make up for an axis of a turned parent that has no length, to rounding.
+TEST(axes_that_are_lost_in_the_rounding_of_a_hidden_offset_are_lossy)
+{
+    int exact = 0, lossy = 0;
+
+    for (float scale = 1; scale < 2e9f; scale *= 10) {
+        const espl_entity above = test_solo(w), below = test_solo_at(w, 1, 1, 1);
+        const espl_attach_options keeps = {.inherit = ESPL_ABSOLUTE_POSITION};
+        const float turn[4] = {0.3f, 0.5f, 0.1f, 0.8f};
+        float at[3], off = 0;
+
+        // Its local, which its parent scales, is hidden.
+        ck_ok(espl_attach(w, below, above, &keeps));
+        ck_ok(espl_set_local_scale(w, above, scale));
+        ck_ok(espl_set_local_rotation(w, above, turn));
+        const espl_status status = espl_set_inherit(w, below, ESPL_ABSOLUTE_Z);
+
+        ck_ok(espl_get_world_position(w, below, at));
+        for (int i = 0; i < 3; ++i) {
+            off = fmaxf(off, fabsf(at[i] - 1));
+        }
+        ck_assert(status == ESPL_OK || status == ESPL_LOSSY);
+        ck_assert(status == ESPL_LOSSY || off < 1e-5f);
+        ck_assert(status == ESPL_OK || off > 1e-6f);
+        exact += status == ESPL_OK;
+        lossy += status == ESPL_LOSSY;
+    }
+    ck_assert_int_ge(exact, 2);
+    ck_assert_int_ge(lossy, 3);
+}
+
 TEST(what_kept_axes_make_up_for_is_not_lossy)
 {
     const float turn[4] = {0, 0, 0.3f, 0.7f}, flat[3] = {0, 1, 1}, at[3] = {3, 4, 5};
