@@ -272,7 +272,10 @@ static void sort_stale(espl__edit *edit)
     ESPL_CHECK(espl__array_length(edit->stale) >= edit->stale_from);
     const size_t count = espl__array_length(edit->stale) - edit->stale_from;
 
-    espl__sort_slots(edit->stale + edit->stale_from, count);
+    // Without one the array may be NULL, to which nothing may be added.
+    if (count > 1) {
+        espl__sort_slots(edit->stale + edit->stale_from, count);
+    }
 }
 
 espl_status espl__edit_survey_moved(espl__edit *edit)
