@@ -229,6 +229,9 @@ TEST_LOOP(workers_of_a_pool_that_was_made_in_a_mode_compute_the_same, 0,
 {
     espl_executor executor = {0};
 
+    // Tests may share one process.
+    atomic_store(&arrived, 0);
+    atomic_store(&differing, 0);
     set_mode(&modes[_i]);
     const bool is_in_force = differs();
     const espl_status status = espl_executor_create_threads(&executor, WORKERS);
