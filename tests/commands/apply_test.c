@@ -366,6 +366,9 @@ TEST(the_largest_part_of_a_range_keeps_it)
 // The parts may be in several ranges at first, and the part that stays may grow in the same playback.
 TEST(a_part_keeps_its_range_while_others_arrive_in_it)
 {
+    if (test_lacks_room(2 * LINKS, "two chains")) {
+        return;
+    }
     espl_entity *const node = make_chain(world, LINKS), *const other = make_chain(world, LINKS);
 
     for (uint32_t i = 1; i < LINKS; i += 4) {

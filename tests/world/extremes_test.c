@@ -538,6 +538,7 @@ TEST(a_part_that_is_kept_no_longer_stays_where_it_is)
         const espl_transform after = test_world_of(w, child);
 
         ck_world(&after, &before, &before, SET_TRANSFORM);
+        ck_ok(espl_destroy(w, parent, ESPL_EXTENT_OWNED));
     }
 }
 

@@ -503,6 +503,9 @@ TEST(longer_paths_than_64_links_go_through_the_worlds)
     const float length = 0.125f + 0x1p-14f / 10;
     espl_entity chain[66];
 
+    if (test_lacks_room(66, "a chain of 65 links")) {
+        return;
+    }
     for (int i = 0; i < 66; ++i) {
         chain[i] = test_solo_at(w, i == 0 ? 1000 : length, 0, 0);
         if (i > 0) {
