@@ -59,6 +59,7 @@ list_targets()
 
 list_sections()
 {
+    echo all
     sed -n 's/^\([A-Z_]*=[a-z0-9]* \)*section \([a-z0-9-]*\) .*/\2/p' .ci/run
 }
 

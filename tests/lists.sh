@@ -35,6 +35,12 @@ if test "${1-}" = --write; then
     exit
 fi
 
+# The rotation of .ci/run has each way of a consumer once.
+ways=$(sed -n 's/^try \([a-z0-9-]*\) .*/\1/p' tests/consumers.sh | sort)
+test "$(echo "$ways" | wc -l)" -gt 10 &&
+    test "$ways" = "$(sed -n 's/^ways_[a-z]*=(\(.*\))$/\1/p' .ci/run | tr ' ' '\n' | sort)"
+ok ".ci/run tries each way of a consumer"
+
 test "$(list_sources . | wc -l)" -gt 50
 ok "Makefile.am lists the sources"
 for build in CMakeLists.txt meson.build; do
