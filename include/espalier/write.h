@@ -12,7 +12,7 @@
 /// - ESPL_OVERFLOW where a world transform, the entity's own or one below it that follows it, is not
 ///   finite: the write is done. It became so or stays so, whether the write recomputed it or changed
 ///   nothing. A member whose world follows nothing of its parent ends what follows. A batch counts such
-///   worlds of all its entries; a playback, only those that it recomputed.
+///   worlds of all its entries; a playback counts the worlds that it recomputed.
 /// - ESPL_ERR_NOT_FINITE is for what the caller passed alone. A write that starts from a world that is not
 ///   finite, a move or a turn about a point, answers ESPL_ERR_RANGE.
 /// - Rotations are normalised, unless their squared length is within 4e-7 of 1 already.
@@ -222,9 +222,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_rotate_about(espl_world *world, espl_en
 
 /// Change which parts of the world transform a member takes from its parent.
 ///
-/// The world transform stays where it is, to rounding: parts that become kept keep their bits, and for
-/// those that are kept no longer a local is computed. The local of a part that stays kept, or was never
-/// kept, does not change. ESPL_COPY_PARENT snaps to the parent at once.
+/// The world transform stays where it is, to rounding: a part that becomes kept keeps its bits, and a
+/// part that is kept no longer gets a local that leads to it. The local of a part that stays kept, or was
+/// never kept, does not change. ESPL_COPY_PARENT snaps to the parent at once.
 /// @param flags  a byte of ESPL_ABSOLUTE_ flags, or ESPL_COPY_PARENT without any other flag.
 /// @return ESPL_OK; ESPL_LOSSY (a part that is kept no longer cannot be reached: below a scale or
 ///         stretch of zero, because its local underflows, or because kept axes hide an offset so large that

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The modes in which a thread computes with floats: how it rounds, and whether it flushes denormals to
-// zero. A thread inherits them from the thread that started it, or has those that other code of the
-// program set. The jobs of a loop must have the same, because any thread may run any job.
+// zero. A thread inherits the modes of the thread that started it, and any code of the program may set
+// others. The jobs of a loop must have the same, because any thread may run any job.
 #ifndef ESPALIER_LIB_BASE_FLOAT_MODES_H
 #define ESPALIER_LIB_BASE_FLOAT_MODES_H
 

@@ -177,7 +177,7 @@ typedef struct espl__forest {
     uint64_t nodes_moved;             // by edits, to other slots, without those laid out; for tests
     // Slots of survivors of destroyed roots, which a destroy without lists left in ranges that are not
     // theirs: a hint for espl__edit_mark_roots(), which saves it a pass over the range. `loose_lost`
-    // counts those that found no room.
+    // counts the survivors for which the list had no room.
     uint32_t *loose;
     size_t loose_lost;
 } espl__forest;
@@ -300,7 +300,8 @@ static inline bool espl__tree_can_hold(const espl__tree *tree, const espl__place
 
 // --- range_parts.c: the list of loose roots ---
 
-/// Empty the list, and make room for twice those that found none. Without memory it stays short.
+/// Empty the list, and make room for twice the survivors that it could not hold. Without memory its
+/// capacity stays as it is.
 void espl__forest_begin_loose(espl__forest *forest);
 /// List a survivor of a destroyed root, where the list has room: allocates nothing.
 void espl__forest_note_loose(espl__forest *forest, uint32_t slot);

@@ -9,9 +9,8 @@
 /// The pose of a node relative to a frame, which is an ancestor of it. A position of a local is stretched
 /// by its own parent alone, so that the position is in two parts.
 typedef struct espl__rise {
-    espl_pose pose; // its position is that of the local of the topmost node below the frame
-    float
-        offset[3]; // of the node from that one, in the axes of the frame, which no stretch changes
+    espl_pose pose;  // its position is that of the local of the topmost node below the frame
+    float offset[3]; // from that node, in the axes of the frame; no stretch of the frame applies to it
     bool has_offset; // there is a node between
 } espl__rise;
 
