@@ -10,7 +10,7 @@
 
 static inline void must(espl_status status)
 {
-    if (status != ESPL_OK) {
+    if (espl_failed(status)) {
         fprintf(stderr, "%s: %s\n", espl_status_name(status), espl_status_text(status));
         exit(EXIT_FAILURE);
     }

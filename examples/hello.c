@@ -13,17 +13,18 @@ int main(void)
     float seen[3] = {0};
 
     mast.position[1] = 5, lamp.position[1] = 12; // metres above the deck
-    bool ok = !espl_world_create(&world, NULL) && !espl_create(world, set, 1, 3, e);
-    ok = ok && !espl_set_world_transform(world, e[1], &mast) &&
-         !espl_attach(world, e[1], e[0], NULL);
-    ok = ok && !espl_set_world_transform(world, e[2], &lamp) &&
-         !espl_attach(world, e[2], e[1], NULL);
+    bool failed = espl_failed(espl_world_create(&world, NULL)) ||
+                  espl_failed(espl_create(world, set, 1, 3, e)) ||
+                  espl_failed(espl_set_world_transform(world, e[1], &mast)) ||
+                  espl_failed(espl_attach(world, e[1], e[0], NULL)) ||
+                  espl_failed(espl_set_world_transform(world, e[2], &lamp)) ||
+                  espl_failed(espl_attach(world, e[2], e[1], NULL));
 
     ship.position[0] = 100; // away to the right, and upside down: half a turn about z
     ship.rotation[2] = 1, ship.rotation[3] = 0;
-    ok = ok && !espl_set_local_transform(world, e[0], &ship); // mast and lamp have followed
-    ok = ok && !espl_get_world_position(world, e[2], seen);
+    failed = failed || espl_failed(espl_set_local_transform(world, e[0], &ship)) || // all follow
+             espl_failed(espl_get_world_position(world, e[2], seen));
     printf("the lamp is at %g, %g, %g\n", (double)seen[0], (double)seen[1], (double)seen[2]);
     espl_world_destroy(world);
-    return ok ? 0 : 1;
+    return failed ? 1 : 0;
 }

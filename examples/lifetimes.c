@@ -26,7 +26,7 @@ static void print_state(espl_world *world, const char *when, const espl_entity e
     for (int i = 0; i < COUNT; ++i) {
         float at[3];
 
-        if (espl_get_world_position(world, e[i], at) == ESPL_OK) {
+        if (!espl_failed(espl_get_world_position(world, e[i], at))) {
             printf(" %s at %g", names[i], (double)at[0]);
         }
     }

@@ -13,7 +13,7 @@ static void print_line(const espl_world *world, const char *when, const espl_ent
         float at[3];
 
         // An entity that is not made yet, or was destroyed, has no position: the call is refused.
-        if (espl_get_world_position(world, e[i], at) == ESPL_OK) {
+        if (!espl_failed(espl_get_world_position(world, e[i], at))) {
             printf("%8g, %2g", (double)at[0], (double)at[2]);
         } else {
             printf("%12s", "-");

@@ -21,14 +21,15 @@ static bool fly(espl_world *world)
     const espl_component set[] = {ESPL_TRANSFORM};
     const float step[3] = {0, 0, 1}, turn[4] = {0, 0.6f, 0, 0.8f};
     espl_entity e[2]; // drone, turret
-    bool ok = !espl_create(world, set, 1, 2, e) && !espl_attach(world, e[1], e[0], NULL);
+    bool failed = espl_failed(espl_create(world, set, 1, 2, e)) ||
+                  espl_failed(espl_attach(world, e[1], e[0], NULL));
 
     for (int frame = 0; frame < 3; ++frame) {
-        ok = ok && !espl_translate_in_parent(world, e[0], step);
-        ok = ok && !espl_rotate_in_parent(world, e[1], turn);
-        ok = ok && !espl_tape_frame(world); // what a replay compares
+        failed = failed || espl_failed(espl_translate_in_parent(world, e[0], step)) ||
+                 espl_failed(espl_rotate_in_parent(world, e[1], turn)) ||
+                 espl_failed(espl_tape_frame(world)); // what a replay compares
     }
-    return ok;
+    return !failed;
 }
 
 int main(int argc, char **argv)
@@ -41,7 +42,7 @@ int main(int argc, char **argv)
         return 1;
     }
     const espl_world_def def = {.tape = {file, append}};
-    const bool ok = !espl_world_create(&world, &def) && fly(world);
+    const bool ok = !espl_failed(espl_world_create(&world, &def)) && fly(world);
 
     espl_world_destroy(world);
     puts("3 frames are on the tape");

@@ -159,6 +159,43 @@ END
 check "$room/bench/sound.md" "$room/bench/results/old.md" >&2
 ok "a sound document has no faults"
 
+# list_wrong_tests FILE...: where code takes a status for a failure that is positive, which is done with a
+# remark: the negation of a call that returns a status, and comparisons with ESPL_OK. `return` and the
+# programs' comparisons of two statuses are no such tests.
+list_wrong_tests()
+{
+    sed -n 's/.*espl_status \(espl_[a-z0-9_]*\)(.*/\1/p' include/espalier/*.h | sort -u >"$room/calls"
+    awk '
+        FILENAME == ARGV[1] { is_call[$1] = 1; next }
+        {
+            text = $0
+            while (match(text, /![ ]*espl_[a-z0-9_]+\(/)) {
+                name = substr(text, RSTART + 1, RLENGTH - 2)
+                gsub(/ /, "", name)
+                if (name in is_call) print FILENAME ":" FNR ": !" name "()"
+                text = substr(text, RSTART + RLENGTH)
+            }
+        }
+        # Prose, in backquotes or after .Ql, says that it is wrong.
+        /[!=]= ESPL_OK/ && !/`[^`]*[!=]= ESPL_OK[^`]*`|^\.Ql/ && !/expected ==/ { print FILENAME ":" FNR ": " $0 }
+        /espl_[a-z0-9_]*\(.*\)+ (<|>=) 0/ { print FILENAME ":" FNR ": " $0 }
+    ' "$room/calls" "$@"
+}
+
+list_wrong_tests README.md guides/*.md man/*.[37] examples/*.[ch] tools/*.c >"$room/found"
+has_no_complaints "$room/found"
+ok "no document, example or program takes a positive status for a failure"
+cat >"$room/planted.c" <<'END'
+    ok = ok && !espl_attach(world, a, b, NULL);
+    if (espl_set_component(world, a, c, &v, sizeof v) != ESPL_OK) {
+    return status == ESPL_OK;
+    if (espl_detach(world, a, keep) < 0) {
+    if (!espl_entity_is_null(a) && !espl_failed(espl_detach(world, a, keep))) {
+END
+list_wrong_tests "$room/planted.c" >"$room/found"
+test "$(sed 's/^[^:]*:\([0-9]*\):.*/\1/' "$room/found" | tr '\n' ' ')" = "1 2 3 4 "
+ok "a wrong test of each kind is found"
+
 # The tables of contents are complete.
 for file in bench/results/*.md; do
     grep -qF "](results/${file##*/})" bench/README.md || echo "bench/README.md has no link to $file"

@@ -238,7 +238,7 @@ static void decide(tool_crowd *crowd, double seconds, bool is_last)
 
 static void note(tool_crowd *crowd, size_t lane, espl_status status)
 {
-    if (crowd->recorded[lane] == ESPL_OK) {
+    if (!espl_failed(crowd->recorded[lane])) {
         crowd->recorded[lane] = status;
     }
 }
@@ -384,7 +384,7 @@ static bool number_is(const tool_stage *stage, espl_entity entity, espl_componen
 {
     uint32_t found = UINT32_MAX;
 
-    return espl_get_component(stage->world, entity, kind, &found, sizeof found) == ESPL_OK &&
+    return !espl_failed(espl_get_component(stage->world, entity, kind, &found, sizeof found)) &&
            found == number && !espl_has_component(stage->world, entity, ESPL_PREFAB);
 }
 

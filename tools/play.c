@@ -158,7 +158,7 @@ static bool write_copy(play_show *show, const crowd_copy *copy, tool_fault *faul
     const play_phase *const phase = &show->phases[copy->phase];
     espl_status status = ESPL_OK;
 
-    for (size_t i = 0; i < show->moved_count && status == ESPL_OK; ++i) {
+    for (size_t i = 0; i < show->moved_count && !espl_failed(status); ++i) {
         const espl_entity node = copy->nodes[show->moved[i]];
         status = espl_set_local_transform(show->stage.world, node, &phase->locals[i]);
     }

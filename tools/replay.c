@@ -105,7 +105,7 @@ static void begin(replay *p)
                                 .layout_budget = layout_budget};
     const espl_status status = tag == 0 ? ESPL_ERR_ARGUMENT : espl_world_create(&p->world, &def);
 
-    if (status != ESPL_OK) {
+    if (espl_failed(status)) {
         reel_blame(r, "no world of tag %u can be made: %s", tag, espl_status_name(status));
     }
 }

@@ -83,7 +83,7 @@ static void frame(replay *p)
     }
     espl_status status = espl_hash(p->world, ESPL_HASH_LOGICAL, &hashes[0]);
 
-    status = status != ESPL_OK ? status : espl_hash(p->world, ESPL_HASH_PHYSICAL, &hashes[1]);
+    status = espl_failed(status) ? status : espl_hash(p->world, ESPL_HASH_PHYSICAL, &hashes[1]);
     replay_compare(p, "frame", status);
     if (!p->def->goes_on) {
         compare_hashes(p, hashes, logical, physical);
@@ -166,7 +166,7 @@ static void column(replay *p)
     if (!replay_wants(p) || values == NULL) {
         return;
     }
-    for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
+    for (size_t i = 0; i < count && !espl_failed(status); ++i) {
         status = espl_set_component(p->world, entities[i], component, values + i * size, size);
     }
     replay_compare(p, "column", status);

@@ -185,7 +185,7 @@ static espl_status record_maker(playback *b, espl_recorder *recorder, const comm
 
         status = espl_record_create(recorder, c->key, &def, c->count, pending);
     }
-    b->lanes[c->lane].made += status == ESPL_OK ? c->count : 0;
+    b->lanes[c->lane].made += !espl_failed(status) ? c->count : 0;
     return status;
 }
 
@@ -266,7 +266,7 @@ static void record_all(playback *b)
         read_command(b, c);
         const espl_status status = r->state == REEL_GOOD ? record(b, c) : ESPL_OK;
 
-        if (status != ESPL_OK) {
+        if (espl_failed(status)) {
             reel_blame(r, "command %llu cannot be recorded: %s", (unsigned long long)i,
                        espl_status_name(status));
         }
@@ -285,7 +285,7 @@ void replay_playback(replay *p)
     *b = (playback){.p = p, .lane_count = lane_count, .tag = reel_u32(r)};
     const espl_status made = espl_command_buffer_create(p->world, lane_count, &b->commands);
 
-    if (made != ESPL_OK) {
+    if (espl_failed(made)) {
         reel_blame(r, "commands of %u lanes cannot be made: %s", lane_count,
                    espl_status_name(made));
         return;

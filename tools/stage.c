@@ -16,7 +16,7 @@ static void hear(void *user, espl_log_level level, const char *message)
 bool stage_went_well(const tool_stage *stage, espl_status status, const char *call,
                      tool_fault *fault)
 {
-    if (status == ESPL_OK) {
+    if (!espl_failed(status)) {
         return true;
     }
     const bool is_explained = stage->complaint[0] != '\0';
@@ -32,10 +32,10 @@ static bool open_executor(espl_executor *out, uint32_t workers, tool_fault *faul
         return true;
     }
     const espl_status status = espl_executor_create_threads(out, workers);
-    if (status != ESPL_OK) {
+    if (espl_failed(status)) {
         fault_say(fault, "no threads: %s", espl_status_text(status));
     }
-    return status == ESPL_OK;
+    return !espl_failed(status);
 }
 
 static bool register_kinds(tool_stage *stage, tool_fault *fault)

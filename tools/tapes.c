@@ -86,7 +86,7 @@ int run_replay(const tool_options *options)
     int worst = EXIT_AGREED;
 
     if (options->workers != 1 &&
-        espl_executor_create_threads(&executor, options->workers) != ESPL_OK) {
+        espl_failed(espl_executor_create_threads(&executor, options->workers))) {
         (void)fprintf(stderr, "espalier: %u threads cannot be started\n", options->workers);
         return EXIT_BAD_SCENE;
     }

@@ -149,6 +149,15 @@ typedef enum espl_status {
     ESPL_ERR_ARITHMETIC = -22,
 } espl_status;
 
+/// Tell whether a call was refused: the status is negative. A positive status is a remark about a call
+/// that is done, so `!status` and `status != ESPL_OK` are wrong tests for a failure.
+///
+///     if (espl_failed(espl_attach(world, lamp, mast, NULL))) { ... nothing was changed ... }
+static inline bool espl_failed(espl_status status)
+{
+    return (int)status < 0;
+}
+
 /// File and line of this place in the source, for messages: a string literal.
 #define ESPL_SITE __FILE__ ":" ESPL_TEXT_OF_(__LINE__)
 #define ESPL_TEXT_OF_(line) ESPL_TEXT_OF_LINE_(line)

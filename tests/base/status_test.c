@@ -55,7 +55,17 @@ TEST(refusals_are_negative_and_remarks_positive)
     }
     ck_assert_int_eq(ESPL_OK, 0);
     ck_assert_int_gt(ESPL_LOSSY, 0);
+    ck_assert_int_gt(ESPL_PARTLY, 0);
     ck_assert_int_eq(ESPL_OVERFLOW, 3);
+}
+
+TEST(a_refusal_alone_is_a_failure)
+{
+    for (int i = 0; i < STATUS_COUNT; ++i) {
+        const bool is_refusal = strncmp(espl_status_name(statuses[i]), "ESPL_ERR_", 9) == 0;
+
+        ck_assert_int_eq(espl_failed(statuses[i]), is_refusal);
+    }
 }
 
 // One sentence: it ends once, and what to do follows a semicolon.
