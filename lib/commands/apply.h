@@ -10,6 +10,7 @@
 #ifndef ESPALIER_LIB_COMMANDS_APPLY_H
 #define ESPALIER_LIB_COMMANDS_APPLY_H
 
+#include "lib/commands/nursery.h"
 #include "lib/commands/stages.h"
 
 /// The command that is being applied.
@@ -56,13 +57,13 @@ espl_status espl__apply_enable(espl__apply *a);
 espl_status espl__apply_disable(espl__apply *a);
 
 /// Make room in the nursery for the copies of a closure that the command makes, where the group is
-/// applied alone, because its room was not known before (stage_apply.c).
+/// applied alone. The room of any other group is an upper bound.
 /// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT.
-espl_status espl__apply_grow_nursery(espl__apply *a, uint32_t closure);
-static inline espl_status espl__apply_ensure_nursery(espl__apply *a, uint32_t closure)
+static inline espl_status espl__apply_ensure_nursery(const espl__apply *a, uint32_t closure)
 {
-    // The room of any other group is an upper bound.
-    return a->is_alone ? espl__apply_grow_nursery(a, closure) : ESPL_OK;
+    return a->is_alone ? espl__nursery_grow(a->context, &a->out->nursery, a->edit, closure,
+                                            a->command->count)
+                       : ESPL_OK;
 }
 
 /// Prefetch what the commands after number `at` of the queue read and write (apply_prefetch.c).

@@ -16,7 +16,6 @@
 #include "lib/commands/apply.h"
 
 #include "lib/base/prefetch.h"
-#include "lib/tree/edit_steps.h"
 
 // --- Existing nodes ---
 

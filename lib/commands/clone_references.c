@@ -18,6 +18,8 @@
 // whenever no member is marked.
 #include "lib/commands/component_values.h"
 
+#include "lib/base/marks.h"
+
 #include <string.h>
 
 // What a field of a clone names.
@@ -437,7 +439,7 @@ static bool take_plan(reference_planner *p, size_t made_count)
     p->made_marks = espl__arena_take_zeroed(arena, made_count, sizeof *p->made_marks);
     p->source_batches = espl__arena_take(arena, sources, sizeof *p->source_batches);
     if (refers == NULL || p->made_marks == NULL || p->source_batches == NULL || !take_batches(p) ||
-        !espl__marks_reserve(context->heap, &context->memory.entity_marks,
+        !espl__marks_reserve(context->heap, ESPL__FOR_COMMANDS, &context->memory.entity_marks,
                              espl__array_length(p->store->records))) {
         return false;
     }

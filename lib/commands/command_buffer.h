@@ -235,6 +235,40 @@ static inline espl_entity espl__pending_handle(uint32_t tag, uint32_t lane, uint
     return (espl_entity){serial, (UINT32_C(1) << 31) | (lane << ESPL__PENDING_TAG_BITS) | tag};
 }
 
+/// Why a handle that may be null names nothing in a command buffer, or ESPL_OK: ESPL_ERR_FOREIGN for a
+/// pending handle of another command buffer or of a lane that does not exist; ESPL_ERR_PENDING for any
+/// in the world's own buffer, which issues none. Words are passed one by one, for the reason that
+/// espl__is_alive() gives.
+static inline espl_status espl__check_pending(const espl_command_buffer *owner, uint32_t index,
+                                              uint32_t generation)
+{
+    const espl_entity entity = {index, generation};
+
+    if (!espl__is_pending(entity) || (espl__pending_tag(entity) == owner->tag &&
+                                      espl__pending_lane(entity) < owner->lane_count)) {
+        return ESPL_OK;
+    }
+    return owner->tag == ESPL__NO_TAG ? ESPL_ERR_PENDING : ESPL_ERR_FOREIGN;
+}
+
+/// Check an operand as far as it can be without the world: whether the entity is alive is found by the
+/// resolve stage. @return ESPL_ERR_NULL_ENTITY, a status of espl__check_pending(), ESPL_OK.
+static inline espl_status espl__check_operand(const espl_command_buffer *owner,
+                                              const espl_entity *entity)
+{
+    const uint32_t index = entity->index, generation = entity->generation;
+
+    return (index | generation) == 0 ? ESPL_ERR_NULL_ENTITY
+                                     : espl__check_pending(owner, index, generation);
+}
+
+/// Check an operand that may be the null entity, which is not pending.
+static inline espl_status espl__check_optional(const espl_command_buffer *owner,
+                                               const espl_entity *entity)
+{
+    return espl__check_pending(owner, entity->index, entity->generation);
+}
+
 static inline bool espl__is_stay(espl_keep stay)
 {
     return stay == ESPL_KEEP_WORLD || stay == ESPL_KEEP_LOCAL || stay == ESPL_SNAP;
@@ -286,12 +320,6 @@ void espl__command_buffer_withdraw(espl_command_buffer *commands);
 
 /// ESPL_OK; ESPL_ERR_ARGUMENT for NULL, ESPL_ERR_PLAYED.
 espl_status espl__check_recorder(const espl_recorder *recorder);
-/// Check an operand: ESPL_ERR_FOREIGN for a pending handle of another command buffer or one that
-/// was never issued, ESPL_ERR_PENDING for any in the world's own buffer, ESPL_ERR_NULL_ENTITY, else
-/// ESPL_OK.
-espl_status espl__check_operand(const espl_command_buffer *owner, espl_entity entity);
-/// The same for an operand that may be the null entity.
-espl_status espl__check_optional(const espl_command_buffer *owner, espl_entity entity);
 /// Append a command and make room for its payload, which the caller fills. Precondition, here and
 /// below: the command was checked. A call that fails appends nothing.
 ///

@@ -5,7 +5,9 @@
 // The register changes only between playbacks, on the thread that changes the world. Recorders of
 // other threads read the number that was given last, and nothing else of it.
 #include "lib/commands/custom_commands.h"
+
 #include "lib/commands/explain.h"
+#include "lib/commands/stage_trace.h"
 #include "lib/commands/stages.h"
 
 #include <string.h>

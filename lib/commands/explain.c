@@ -180,7 +180,7 @@ const char *espl__rules_fault(espl_link link, espl_place place, espl_dead_parent
 static bool is_about_handle(const espl_command_buffer *owner, const espl__mention *named,
                             espl_status status)
 {
-    return espl__check_operand(owner, named->entity) == status;
+    return espl__check_operand(owner, &named->entity) == status;
 }
 
 // Add the entities, the one that the status is about first.

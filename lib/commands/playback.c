@@ -6,9 +6,10 @@
 // that the next playback reads, the arena is empty, and the forest has no nursery.
 #include "lib/commands/playback.h"
 
+#include "lib/base/marks.h"
+#include "lib/commands/nursery.h"
+#include "lib/commands/parts.h"
 #include "lib/commands/stages.h"
-
-#include <string.h>
 
 _Static_assert(ESPL_REASON_COUNT == 1 - ESPL_ERR_PENDING,
                "a report counts every status that a command may have");
@@ -31,31 +32,6 @@ void espl__playback_init(espl__playback *playback, espl__heap *heap, espl__store
 
 // --- Memory that is kept ---
 
-// Free the part of a number, if it has memory.
-static void free_part(espl__stage_context *context, uint32_t number)
-{
-    espl__heap *const heap = context->heap;
-    espl__part *const part = context->memory.parts[number];
-
-    if (part == NULL) {
-        return;
-    }
-    espl__edit_free(&part->edit);
-    espl__sets_free(heap, &part->sets);
-    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, part->made);
-    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, part->node_sets);
-    espl__heap_give(heap, ESPL__FOR_COMMANDS, part, 1, sizeof *part, 64);
-    context->memory.parts[number] = NULL;
-}
-
-// Free all parts. Precondition: no playback is under way.
-static void free_parts(espl__stage_context *context)
-{
-    for (uint32_t i = 0; i < ESPL__PARTS; ++i) {
-        free_part(context, i);
-    }
-}
-
 void espl__playback_trim(espl__playback *playback)
 {
     espl__heap *const heap = playback->context.heap;
@@ -66,7 +42,7 @@ void espl__playback_trim(espl__playback *playback)
     ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, memory->entity_marks);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, memory->chunk_marks);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, memory->sources);
-    free_parts(&playback->context);
+    espl__parts_free(&playback->context);
     espl__arena_free(&playback->context.arena);
 }
 
@@ -74,21 +50,6 @@ void espl__playback_free(espl__playback *playback)
 {
     espl__playback_trim(playback);
     espl__custom_registry_free(playback->context.heap, &playback->custom);
-}
-
-// Bytes of a part and its lists. @param used  out: bytes of the items in its lists.
-static size_t part_bytes(espl__part *part, size_t *used)
-{
-    *used = 0;
-    if (part == NULL) {
-        return 0;
-    }
-    const size_t lists = espl__edit_bytes(&part->edit, used);
-
-    *used += espl__array_length(part->made) * sizeof *part->made;
-    *used += espl__array_length(part->node_sets) * sizeof *part->node_sets;
-    return sizeof *part + lists + espl__sets_bytes(&part->sets) + ESPL_ARRAY_BYTES(part->made) +
-           ESPL_ARRAY_BYTES(part->node_sets);
 }
 
 size_t espl__playback_bytes(const espl__playback *playback)
@@ -101,37 +62,9 @@ size_t espl__playback_bytes(const espl__playback *playback)
     for (uint32_t i = 0; i < ESPL__PARTS; ++i) {
         size_t used;
 
-        bytes += part_bytes(memory->parts[i], &used);
+        bytes += espl__part_bytes(memory->parts[i], &used);
     }
     return bytes;
-}
-
-bool espl__marks_reserve(espl__heap *heap, uint32_t **marks, size_t count)
-{
-    const size_t length = espl__array_length(*marks);
-
-    if (count <= length) {
-        return true;
-    }
-    if (!espl__array_reserve(heap, ESPL__FOR_COMMANDS, (void **)marks, sizeof **marks,
-                             count - length)) {
-        return false;
-    }
-    // The length becomes the whole capacity, so that marks grow as rarely as the array does.
-    const size_t room = espl__array_capacity(*marks);
-
-    ESPL_CHECK(room >= count);
-    memset(*marks + length, 0, (room - length) * sizeof **marks);
-    espl__array_set_length(*marks, room);
-    return true;
-}
-
-// Free a mark array when it is more than four times as long as needed.
-static void trim_marks(espl__heap *heap, uint32_t **marks, size_t count)
-{
-    if (espl__array_length(*marks) > 4 * count + 1024) {
-        ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, *marks);
-    }
 }
 
 // Free the parts when this playback made their lists much longer than usual, or when they are much
@@ -152,7 +85,7 @@ static void trim_parts(espl__playback *playback)
     for (uint32_t i = 0; i < ESPL__PARTS; ++i) {
         size_t here;
 
-        bytes += part_bytes(memory->parts[i], &here);
+        bytes += espl__part_bytes(memory->parts[i], &here);
         used += i < playback->applied.part_count ? here : 0;
     }
     const bool is_usual = used <= SMALL || used <= FACTOR * memory->usual_bytes;
@@ -163,7 +96,7 @@ static void trim_parts(espl__playback *playback)
     const size_t usual = memory->usual_bytes > SMALL ? memory->usual_bytes : SMALL;
 
     if (!is_usual || bytes > 2 * FACTOR * usual) {
-        free_parts(&playback->context);
+        espl__parts_free(&playback->context);
     }
 }
 
@@ -314,9 +247,10 @@ espl_status espl__playback_run(espl__playback *playback, const espl__play_reques
     clean_up(playback, status != ESPL_OK);
     ESPL_CHECK(is_clean(playback));
 
-    trim_marks(context->heap, &context->memory.set_marks, context->forest->end);
-    trim_marks(context->heap, &context->memory.chunk_marks,
-               espl__array_length(context->store->chunks));
+    espl__marks_trim(context->heap, ESPL__FOR_COMMANDS, &context->memory.set_marks,
+                     context->forest->end);
+    espl__marks_trim(context->heap, ESPL__FOR_COMMANDS, &context->memory.chunk_marks,
+                     espl__array_length(context->store->chunks));
     trim_parts(playback);
     return status;
 }

@@ -234,7 +234,7 @@ espl_status espl_record_change_components(espl_recorder *recorder, uint32_t key,
                                    status != ESPL_OK ? status : ESPL_ERR_ARGUMENT, fault);
     }
     listing_begin(&l, recorder->owner);
-    status = espl__check_operand(recorder->owner, entity);
+    status = espl__check_operand(recorder->owner, &entity);
     status = status != ESPL_OK ? status : list_whole_change(&l, def);
     if (status != ESPL_OK) {
         l.cause.named[0] = (espl__mention){"entity", entity};
@@ -263,7 +263,7 @@ espl_status espl_record_set_component(espl_recorder *recorder, uint32_t key, esp
     espl__cause cause = {.named = {{"entity", entity}}};
     espl_status status = espl__check_recorder(recorder);
 
-    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, entity);
+    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, &entity);
     if (status != ESPL_OK) {
         return espl__refuse_record(recorder, call, status, &cause);
     }
@@ -295,7 +295,7 @@ static espl_status record_extent(espl_recorder *recorder, uint32_t key, espl_ent
 {
     espl_status status = espl__check_recorder(recorder);
 
-    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, entity);
+    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, &entity);
     if (status != ESPL_OK) {
         return espl__refuse_target(recorder, call, entity, status, NULL);
     }
@@ -332,9 +332,9 @@ espl_status espl_record_disable(espl_recorder *recorder, uint32_t key, espl_enti
 static espl_status check_creation(const espl_command_buffer *owner, const espl_creation_def *def,
                                   given_list *l)
 {
-    espl_status status = espl__check_optional(owner, def->parent);
+    espl_status status = espl__check_optional(owner, &def->parent);
 
-    status = status != ESPL_OK ? status : espl__check_optional(owner, def->before);
+    status = status != ESPL_OK ? status : espl__check_optional(owner, &def->before);
     if (status != ESPL_OK) {
         return status;
     }

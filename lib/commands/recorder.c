@@ -13,54 +13,6 @@
 
 #include <string.h>
 
-// --- Operands ---
-
-// Tell whether a handle is a pending one of another command buffer, or of a lane that does not
-// exist. Its words are passed one by one, for the reason that espl__is_alive() gives.
-static inline bool is_foreign(const espl_command_buffer *owner, uint32_t index, uint32_t generation)
-{
-    const espl_entity entity = {index, generation};
-
-    return espl__is_pending(entity) && (espl__pending_tag(entity) != owner->tag ||
-                                        espl__pending_lane(entity) >= owner->lane_count);
-}
-
-// The status that refuses a foreign handle. The world's own buffer, in which immediate calls
-// record, issues no pending handles.
-static inline espl_status foreign_status(const espl_command_buffer *owner)
-{
-    return owner->tag == ESPL__NO_TAG ? ESPL_ERR_PENDING : ESPL_ERR_FOREIGN;
-}
-
-// Check an operand as far as it can be without the world: whether the entity is alive is found by
-// the resolve stage.
-static inline espl_status check_operand(const espl_command_buffer *owner, const espl_entity *entity)
-{
-    const uint32_t index = entity->index, generation = entity->generation;
-
-    if ((index | generation) == 0) {
-        return ESPL_ERR_NULL_ENTITY;
-    }
-    return is_foreign(owner, index, generation) ? foreign_status(owner) : ESPL_OK;
-}
-
-// As check_operand(), but the null entity passes, because it is not pending.
-static inline espl_status check_optional(const espl_command_buffer *owner,
-                                         const espl_entity *entity)
-{
-    return is_foreign(owner, entity->index, entity->generation) ? foreign_status(owner) : ESPL_OK;
-}
-
-espl_status espl__check_operand(const espl_command_buffer *owner, espl_entity entity)
-{
-    return check_operand(owner, &entity);
-}
-
-espl_status espl__check_optional(const espl_command_buffer *owner, espl_entity entity)
-{
-    return check_optional(owner, &entity);
-}
-
 // Check that a recorder may be written. A buffer that was played has to be reset first, because its
 // results belong to the commands that it has.
 static inline espl_status check_recorder(const espl_recorder *recorder)
@@ -270,7 +222,7 @@ espl_status espl_record_destroy(espl_recorder *recorder, uint32_t key, espl_enti
     static const char *const call = "espl_record_destroy";
     espl_status status = check_recorder(recorder);
 
-    status = status != ESPL_OK ? status : check_operand(recorder->owner, &entity);
+    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, &entity);
     if (status == ESPL_OK && (unsigned)extent > ESPL_EXTENT_SUBTREE) {
         status = ESPL_ERR_ARGUMENT;
     }
@@ -298,9 +250,9 @@ espl_status espl_record_attach_sized(espl_recorder *recorder, uint32_t key, espl
     static const char *const call = "espl_record_attach";
     espl_status status = check_recorder(recorder);
 
-    status = status != ESPL_OK ? status : check_operand(recorder->owner, &child);
-    status = status != ESPL_OK ? status : check_operand(recorder->owner, &parent);
-    status = status != ESPL_OK ? status : check_optional(recorder->owner, &o->before);
+    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, &child);
+    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, &parent);
+    status = status != ESPL_OK ? status : espl__check_optional(recorder->owner, &o->before);
     if (status == ESPL_OK && !espl__sized_is_known(options, size, sizeof *o)) {
         return espl__refuse_record_later(recorder, call);
     }
@@ -329,7 +281,7 @@ espl_status espl_record_detach(espl_recorder *recorder, uint32_t key, espl_entit
     static const char *const call = "espl_record_detach";
     espl_status status = espl__check_recorder(recorder);
 
-    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, entity);
+    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, &entity);
     if (status != ESPL_OK) {
         return espl__refuse_target(recorder, call, entity, status, NULL);
     }
@@ -353,8 +305,8 @@ espl_status espl_record_set_sibling(espl_recorder *recorder, uint32_t key, espl_
     static const char *const call = "espl_record_set_sibling";
     espl_status status = espl__check_recorder(recorder);
 
-    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, entity);
-    status = status != ESPL_OK ? status : espl__check_optional(recorder->owner, before);
+    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, &entity);
+    status = status != ESPL_OK ? status : espl__check_optional(recorder->owner, &before);
     if (status != ESPL_OK) {
         return espl__refuse_record(
             recorder, call, status,
@@ -403,7 +355,7 @@ espl_status espl_record_write(espl_recorder *recorder, uint32_t key, espl_entity
     if (status == ESPL_OK && value == NULL) {
         status = ESPL_ERR_ARGUMENT;
     }
-    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, entity);
+    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, &entity);
     if (status == ESPL_OK) {
         espl__write_load(&loaded, kind, value);
         status = espl__write_check(kind, &loaded);
@@ -434,7 +386,7 @@ espl_status espl_record_set_inherit(espl_recorder *recorder, uint32_t key, espl_
     static const char *const call = "espl_record_set_inherit";
     espl_status status = espl__check_recorder(recorder);
 
-    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, entity);
+    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, &entity);
     if (status == ESPL_OK && !espl__flags_are_valid(flags)) {
         status = ESPL_ERR_ARGUMENT;
     }
@@ -476,10 +428,10 @@ static espl_status check_values(const espl_command_buffer *owner, const espl_ins
 // Check all of a clone but its transform and its values.
 static espl_status check_instance(const espl_command_buffer *owner, const espl_instance_def *def)
 {
-    espl_status status = check_operand(owner, &def->source);
+    espl_status status = espl__check_operand(owner, &def->source);
 
-    status = status != ESPL_OK ? status : check_optional(owner, &def->parent);
-    status = status != ESPL_OK ? status : check_optional(owner, &def->before);
+    status = status != ESPL_OK ? status : espl__check_optional(owner, &def->parent);
+    status = status != ESPL_OK ? status : espl__check_optional(owner, &def->before);
     if (status != ESPL_OK) {
         return status;
     }

@@ -15,8 +15,9 @@
 #include "lib/commands/component_values.h"
 
 #include "lib/base/bits.h"
+#include "lib/base/key_numbers.h"
+#include "lib/base/marks.h"
 #include "lib/base/prefetch.h"
-#include "lib/commands/key_numbers.h"
 
 #include <string.h>
 
@@ -409,7 +410,7 @@ static bool sort_moves(const row_planner *p)
     uint32_t buckets = 0;
 
     if (by_chunk == NULL || ends == NULL ||
-        !espl__marks_reserve(context->heap, &context->memory.chunk_marks,
+        !espl__marks_reserve(context->heap, ESPL__FOR_COMMANDS, &context->memory.chunk_marks,
                              espl__array_length(p->store->chunks))) {
         return false;
     }

@@ -4,7 +4,7 @@
 // Input: the entries by group, with their operands; the closures of sources. Output: the verdict of
 // each command, the parts with their edits and lists, the slots of pending entities, the nursery.
 //
-// This file divides the groups into parts and makes room for new nodes. A new node gets a slot in
+// This file divides the groups into parts and bounds the room for new nodes. A new node gets a slot in
 // the range of its parent if that has room for all new nodes that commands place there; else a slot
 // of the nursery, at the end of the pool. How many nodes a group makes at most is known before,
 // unless it copies what it edits: such groups are applied alone, after the others, and grow the
@@ -17,7 +17,10 @@
 // forest moves while parts are applied at the same time.
 #include "lib/commands/apply.h"
 
-#include "lib/tree/edit_steps.h"
+#include "lib/base/marks.h"
+#include "lib/commands/nursery.h"
+#include "lib/commands/parts.h"
+#include "lib/jobs/ranges.h"
 
 #include <string.h>
 
@@ -31,7 +34,7 @@ typedef struct applying {
 // --- Room for new nodes ---
 
 // An upper bound that no request reaches, and the mark of a command whose bound is unknown.
-enum { BOUND_LIMIT = UINT32_MAX / 4, BOUND_UNKNOWN = UINT32_MAX / 4 + 1 };
+enum { BOUND_LIMIT = ESPL__NURSERY_LIMIT, BOUND_UNKNOWN = ESPL__NURSERY_LIMIT + 1 };
 
 // The upper bound of the new nodes of a command.
 static uint32_t bound_of(const espl__grouped *grouped, const espl__entry *entry)
@@ -138,133 +141,23 @@ static size_t divide_nursery(const applying *s, bool *has_alone)
     return sum;
 }
 
-// Take slots at the end of the pool, and a tree header for them while the playback runs.
+// Take the nursery, and give each group its slots of it.
 // @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT: there is no nursery then.
 static espl_status open_nursery(const applying *s, size_t slots)
 {
-    espl__forest *const forest = s->context->forest;
-    espl__nursery *const nursery = &s->out->nursery;
-    espl__side *side = NULL;
-    const espl_status status = espl__forest_reserve(forest, slots, 1);
+    const espl_status status = espl__nursery_open(s->context, &s->out->nursery, slots);
 
-    ESPL_CHECK(forest->nursery == ESPL__NO_TREE && slots < BOUND_LIMIT);
     if (status != ESPL_OK) {
         return status;
     }
-    if (nursery->has_side && slots != 0) {
-        side = espl__side_make(s->context->heap, (uint32_t)slots, true);
-        if (side == NULL) {
-            return ESPL_ERR_NO_MEMORY;
-        }
-    }
-    nursery->is_new = forest->free_tree == ESPL__NO_TREE;
-    forest->nursery = espl__tree_take(forest);
-    nursery->begin = forest->end;
-    nursery->end = forest->end + (uint32_t)slots;
-    forest->end = nursery->end;
-    forest->trees[forest->nursery] = (espl__tree){.base = nursery->begin,
-                                                  .capacity = (uint32_t)slots,
-                                                  .used = (uint32_t)slots,
-                                                  .hole = ESPL__NO_SLOT,
-                                                  .next = ESPL__NO_TREE,
-                                                  .previous = ESPL__NO_TREE,
-                                                  .side = side};
-    for (uint32_t slot = nursery->begin; slot < nursery->end; ++slot) {
-        forest->tree[slot] = forest->nursery;
-    }
+    const uint32_t begin = s->out->nursery.begin;
+
     for (size_t i = 0; i < s->in->grouped->group_count; ++i) {
         espl__group *const group = &s->in->grouped->groups[i];
 
-        group->nursery += espl__group_is_alone(group) ? 0 : nursery->begin;
-        group->nursery_end += nursery->begin;
+        group->nursery += espl__group_is_alone(group) ? 0 : begin;
+        group->nursery_end += begin;
     }
-    return ESPL_OK;
-}
-
-void espl__nursery_close(espl__stage_context *context, const espl__nursery *nursery, bool is_undone)
-{
-    espl__forest *const forest = context->forest;
-
-    if (forest->nursery == ESPL__NO_TREE) {
-        return;
-    }
-    ESPL_CHECK(nursery->begin <= nursery->end);
-    espl__side_free(context->heap, forest->trees[forest->nursery].side);
-    forest->trees[forest->nursery].side = NULL;
-    forest->trees[forest->nursery].capacity = 0;
-    if (is_undone) {
-        forest->end = nursery->begin;
-    }
-    // A header that was taken after all others is removed, so that no trace of it is left.
-    if (nursery->is_new && forest->nursery + 1 == forest->tree_end) {
-        forest->tree_end -= 1;
-    } else {
-        espl__tree_give(forest, forest->nursery);
-    }
-    forest->nursery = ESPL__NO_TREE;
-}
-
-// Make sure that the side arrays of the nursery have entries for its first `slots` slots. They grow by
-// half at least, because a group that copies what it edits makes room clone by clone.
-static espl_status grow_side(const espl__stage_context *context, uint32_t slots)
-{
-    espl__tree *const tree = &context->forest->trees[context->forest->nursery];
-    const uint32_t count = tree->side != NULL ? tree->side->capacity : 0;
-
-    if (slots <= count) {
-        return ESPL_OK;
-    }
-    const uint32_t half_more = count + count / 2;
-    const uint32_t capacity = slots > half_more ? slots : half_more;
-    espl__side *const side = espl__side_make(context->heap, capacity, true);
-
-    if (side == NULL) {
-        return ESPL_ERR_NO_MEMORY;
-    }
-    if (tree->side != NULL) {
-        memcpy(side->extra, tree->side->extra, count * sizeof *side->extra);
-        memcpy(side->kept, tree->side->kept, count * sizeof *side->kept);
-        espl__side_free(context->heap, tree->side);
-    }
-    tree->side = side;
-    return ESPL_OK;
-}
-
-espl_status espl__apply_grow_nursery(espl__apply *a, uint32_t closure)
-{
-    espl__forest *const forest = a->forest;
-    espl__nursery *const nursery = &a->out->nursery;
-    size_t wanted = 0;
-
-    ESPL_CHECK(a->is_alone);
-    if (!espl__size_multiply(&wanted, closure, a->command->count) ||
-        wanted > UINT32_MAX / 4) { // GCOVR_EXCL_BR_LINE: past what memory holds
-        return ESPL_ERR_LIMIT;
-    }
-    const size_t left = a->edit->nursery_end - a->edit->nursery;
-
-    if (wanted <= left) {
-        return ESPL_OK;
-    }
-    const uint32_t more = (uint32_t)(wanted - left);
-    espl_status status = espl__forest_reserve(forest, more, 0);
-
-    if (status == ESPL_OK && nursery->has_side) {
-        status = grow_side(a->context, nursery->end - nursery->begin + more);
-    }
-    if (status != ESPL_OK) {
-        return espl__apply_no_memory(a);
-    }
-    // No other part is being applied, so that the nursery ends where the pool ends.
-    ESPL_CHECK(forest->end == a->edit->nursery_end && forest->end == nursery->end);
-    for (uint32_t slot = forest->end; slot < forest->end + more; ++slot) {
-        forest->tree[slot] = forest->nursery;
-    }
-    forest->end += more;
-    forest->trees[forest->nursery].capacity += more;
-    forest->trees[forest->nursery].used += more;
-    nursery->end += more;
-    a->edit->nursery_end += more;
     return ESPL_OK;
 }
 
@@ -371,28 +264,6 @@ static void apply_part(void *context, size_t number)
 
 // --- Parts ---
 
-// Make the part of a number. NULL: no memory.
-static ESPL__APART espl__part *make_part(espl__stage_context *context, uint32_t number)
-{
-    espl__part *const made =
-        espl__heap_take(context->heap, ESPL__FOR_COMMANDS, 1, sizeof *made, 64);
-
-    if (made != NULL) {
-        *made = (espl__part){.number = number, .store = context->store};
-        espl__edit_init(&made->edit, context->forest);
-        context->memory.parts[number] = made;
-    }
-    return made;
-}
-
-espl__part *espl__part_take(espl__stage_context *context, uint32_t number)
-{
-    ESPL_CHECK(number < ESPL__PARTS);
-    espl__part *const part = context->memory.parts[number];
-
-    return part != NULL ? part : make_part(context, number);
-}
-
 // Take a part and empty its lists. NULL: no memory.
 static espl__part *begin_apply_part(espl__stage_context *context, uint32_t number)
 {
@@ -409,15 +280,6 @@ static espl__part *begin_apply_part(espl__stage_context *context, uint32_t numbe
     part->seen = 0;
     part->group_begin = part->group_end = 0;
     return part;
-}
-
-size_t espl__part_edits(const espl__applied *applied, espl__edit *edits[ESPL__PARTS])
-{
-    ESPL_CHECK(applied->part_count <= ESPL__PARTS);
-    for (uint32_t i = 0; i < applied->part_count; ++i) {
-        edits[i] = &applied->parts[i]->edit;
-    }
-    return applied->part_count;
 }
 
 // Begin the parts, and give each consecutive groups with about equally many commands. One more part
@@ -491,7 +353,7 @@ static espl_status prepare_parts(const applying *s, bool *has_alone)
         return ESPL_ERR_LIMIT;
     }
     if (s->in->resolved->changes_sets &&
-        !espl__marks_reserve(context->heap, &context->memory.set_marks,
+        !espl__marks_reserve(context->heap, ESPL__FOR_COMMANDS, &context->memory.set_marks,
                              context->forest->end + slots)) {
         return ESPL_ERR_NO_MEMORY;
     }

@@ -16,8 +16,9 @@
 // on the commands alone.
 #include "lib/commands/apply.h"
 
+#include "lib/base/key_numbers.h"
 #include "lib/base/prefetch.h"
-#include "lib/commands/key_numbers.h"
+#include "lib/commands/parts.h"
 #include "lib/tree/edit.h"
 
 #include <string.h>

@@ -7,7 +7,9 @@
 // reserve stage. Cost: linear in the nodes that move and in the worlds that are out of date.
 //
 // Parts are placed at the same time, because no two edits have a tree in common.
+#include "lib/commands/parts.h"
 #include "lib/commands/stages.h"
+#include "lib/jobs/ranges.h"
 
 _Static_assert(ESPL__ENTITY_STRIDE == 4, "as espl__entities_record_slots() reads them");
 

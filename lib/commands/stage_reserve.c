@@ -8,6 +8,7 @@
 // which a refused playback leaves unused.
 //
 // Ranges of the forest are reserved last, because they could not be given back without a trace.
+#include "lib/commands/parts.h"
 #include "lib/commands/stages.h"
 
 // Reserve room for all new rows. The rows of one archetype are summed first, because each reserve

@@ -8,11 +8,12 @@
 //
 // Preconditions of each stage: the stages before it returned ESPL_OK, and its output is {0}. A
 // stage that fails leaves its output so that playback.c can undo and clean up. A stage writes
-// nothing but its output and what the table in playback.h says.
+// nothing but its output and what the table in stage_data.h says.
 #ifndef ESPALIER_LIB_COMMANDS_STAGES_H
 #define ESPALIER_LIB_COMMANDS_STAGES_H
 
-#include "lib/commands/playback.h"
+#include "lib/commands/custom_commands.h"
+#include "lib/commands/stage_data.h"
 
 // --- Stages that may fail ---
 
@@ -120,17 +121,6 @@ void espl__custom_take(const espl__order_input *in, espl__ordered *ordered);
 /// Write the results of the custom commands, and add them to the report.
 void espl__custom_report(const espl__play_request *request, const espl__ordered *ordered,
                          espl_report *report);
-
-// --- Parts and the nursery (stage_apply.c) ---
-
-/// The part of a number, whose lists may have items of an earlier playback. NULL: no memory.
-espl__part *espl__part_take(espl__stage_context *context, uint32_t number);
-/// List the edits of the parts. @return their count.
-size_t espl__part_edits(const espl__applied *applied, espl__edit *edits[ESPL__PARTS]);
-/// Free the header of the nursery, and where the edits were undone, its slots. No effect without
-/// one.
-void espl__nursery_close(espl__stage_context *context, const espl__nursery *nursery,
-                         bool is_undone);
 
 // --- Parts of the reserve stage ---
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The hash table of key_numbers.h. It is replaced by one of twice the size when half of it is used.
-#include "lib/commands/key_numbers.h"
+#include "lib/base/key_numbers.h"
 
 // Entries of the first table.
 enum { FIRST_TABLE = 4 * ESPL__FEW_KEYS };

@@ -6,8 +6,8 @@
 //
 // Few keys are searched one by one, because most playbacks have few and a table would have to be
 // cleared; more are found by a hash. Cost: O(1) for each key, expected.
-#ifndef ESPALIER_LIB_COMMANDS_KEY_NUMBERS_H
-#define ESPALIER_LIB_COMMANDS_KEY_NUMBERS_H
+#ifndef ESPALIER_LIB_BASE_KEY_NUMBERS_H
+#define ESPALIER_LIB_BASE_KEY_NUMBERS_H
 
 #include "lib/base/arena.h"
 

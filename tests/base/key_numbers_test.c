@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Numbers of keys: first appearance decides, for few keys and for many, and a failure loses none.
-#include "lib/commands/key_numbers.h"
+#include "lib/base/key_numbers.h"
 
 #include "tests/base/heap_fixture.h"
 

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// The slots of the nursery, its tree header, and its side arrays.
+//
+// Invariant: while a playback has a nursery, it ends where the pool ends.
+#include "lib/commands/nursery.h"
+
+#include <string.h>
+
+espl_status espl__nursery_open(espl__stage_context *context, espl__nursery *nursery, size_t slots)
+{
+    espl__forest *const forest = context->forest;
+    espl__side *side = NULL;
+    const espl_status status = espl__forest_reserve(forest, slots, 1);
+
+    ESPL_CHECK(forest->nursery == ESPL__NO_TREE && slots < ESPL__NURSERY_LIMIT);
+    if (status != ESPL_OK) {
+        return status;
+    }
+    if (nursery->has_side && slots != 0) {
+        side = espl__side_make(context->heap, (uint32_t)slots, true);
+        if (side == NULL) {
+            return ESPL_ERR_NO_MEMORY;
+        }
+    }
+    nursery->is_new = forest->free_tree == ESPL__NO_TREE;
+    forest->nursery = espl__tree_take(forest);
+    nursery->begin = forest->end;
+    nursery->end = forest->end + (uint32_t)slots;
+    forest->end = nursery->end;
+    forest->trees[forest->nursery] = (espl__tree){.base = nursery->begin,
+                                                  .capacity = (uint32_t)slots,
+                                                  .used = (uint32_t)slots,
+                                                  .hole = ESPL__NO_SLOT,
+                                                  .next = ESPL__NO_TREE,
+                                                  .previous = ESPL__NO_TREE,
+                                                  .side = side};
+    for (uint32_t slot = nursery->begin; slot < nursery->end; ++slot) {
+        forest->tree[slot] = forest->nursery;
+    }
+    return ESPL_OK;
+}
+
+void espl__nursery_close(espl__stage_context *context, const espl__nursery *nursery, bool is_undone)
+{
+    espl__forest *const forest = context->forest;
+
+    if (forest->nursery == ESPL__NO_TREE) {
+        return;
+    }
+    ESPL_CHECK(nursery->begin <= nursery->end);
+    espl__side_free(context->heap, forest->trees[forest->nursery].side);
+    forest->trees[forest->nursery].side = NULL;
+    forest->trees[forest->nursery].capacity = 0;
+    if (is_undone) {
+        forest->end = nursery->begin;
+    }
+    // A header that was taken after all others is removed, so that no trace of it is left.
+    if (nursery->is_new && forest->nursery + 1 == forest->tree_end) {
+        forest->tree_end -= 1;
+    } else {
+        espl__tree_give(forest, forest->nursery);
+    }
+    forest->nursery = ESPL__NO_TREE;
+}
+
+// Make sure that the side arrays of the nursery have entries for its first `slots` slots. They grow by
+// half at least, because a group that copies what it edits makes room clone by clone.
+static espl_status grow_side(const espl__stage_context *context, uint32_t slots)
+{
+    espl__tree *const tree = &context->forest->trees[context->forest->nursery];
+    const uint32_t count = tree->side != NULL ? tree->side->capacity : 0;
+
+    if (slots <= count) {
+        return ESPL_OK;
+    }
+    const uint32_t half_more = count + count / 2;
+    const uint32_t capacity = slots > half_more ? slots : half_more;
+    espl__side *const side = espl__side_make(context->heap, capacity, true);
+
+    if (side == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    if (tree->side != NULL) {
+        memcpy(side->extra, tree->side->extra, count * sizeof *side->extra);
+        memcpy(side->kept, tree->side->kept, count * sizeof *side->kept);
+        espl__side_free(context->heap, tree->side);
+    }
+    tree->side = side;
+    return ESPL_OK;
+}
+
+espl_status espl__nursery_grow(espl__stage_context *context, espl__nursery *nursery,
+                               espl__edit *edit, uint32_t closure, uint32_t count)
+{
+    espl__forest *const forest = context->forest;
+    size_t wanted = 0;
+
+    if (!espl__size_multiply(&wanted, closure, count) ||
+        wanted > ESPL__NURSERY_LIMIT) { // GCOVR_EXCL_BR_LINE: past what memory holds
+        return ESPL_ERR_LIMIT;
+    }
+    const size_t left = edit->nursery_end - edit->nursery;
+
+    if (wanted <= left) {
+        return ESPL_OK;
+    }
+    const uint32_t more = (uint32_t)(wanted - left);
+    espl_status status = espl__forest_reserve(forest, more, 0);
+
+    if (status == ESPL_OK && nursery->has_side) {
+        status = grow_side(context, nursery->end - nursery->begin + more);
+    }
+    if (status != ESPL_OK) {
+        edit->status = ESPL_ERR_NO_MEMORY;
+        return ESPL_ERR_NO_MEMORY;
+    }
+    // No other part is being applied, so that the nursery ends where the pool ends.
+    ESPL_CHECK(forest->end == edit->nursery_end && forest->end == nursery->end);
+    for (uint32_t slot = forest->end; slot < forest->end + more; ++slot) {
+        forest->tree[slot] = forest->nursery;
+    }
+    forest->end += more;
+    forest->trees[forest->nursery].capacity += more;
+    forest->trees[forest->nursery].used += more;
+    nursery->end += more;
+    edit->nursery_end += more;
+    return ESPL_OK;
+}
