@@ -52,7 +52,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_tape_frame(espl_world *world);
 // Then records: one byte, an espl_tape_op, the fields that its comment below lists, and the status
 // that the call answered. The tape may end within a record: the call never ended.
 
-enum { ESPL_TAPE_VERSION = 3 };
+enum { ESPL_TAPE_VERSION = 4 };
 
 /// What a record says. A list is its count and then its items.
 typedef enum espl_tape_op {

@@ -93,11 +93,11 @@ ESPL_API ESPL_NODISCARD espl_status espl_detach(espl_world *world, espl_entity e
 ESPL_API ESPL_NODISCARD espl_status espl_set_sibling(espl_world *world, espl_entity entity,
                                                      espl_entity before);
 
-/// Which entities below an entity a call includes.
+/// Which entities below an entity a call includes. 0 is the usual one.
 typedef enum espl_extent {
-    ESPL_EXTENT_ENTITY = 0,  ///< The entity alone.
-    ESPL_EXTENT_OWNED = 1,   ///< And every descendant reached through owned links only.
-    ESPL_EXTENT_SUBTREE = 2, ///< And everything below it.
+    ESPL_EXTENT_OWNED = 0,   ///< The entity, and every descendant reached through owned links only.
+    ESPL_EXTENT_ENTITY = 1,  ///< The entity alone.
+    ESPL_EXTENT_SUBTREE = 2, ///< The entity and everything below it.
 } espl_extent;
 
 /// Destroy an entity, and what the extent says below it. Structural.
@@ -242,7 +242,7 @@ typedef struct espl_subtree {
     struct {
         espl_world *world;
         uint32_t top, current; // slots; current is UINT32_MAX before the first entity
-        uint32_t noted, turn; // entry of the iteration in the world, and whose turn it is
+        uint32_t noted, turn;  // entry of the iteration in the world, and whose turn it is
     } state;                   ///< Not for use.
 } espl_subtree;
 

@@ -4,7 +4,7 @@
 import { checkValues, choose } from "./checks.js";
 import { align, heap, room } from "./engine.js";
 
-export const extents = { entity: 0, owned: 1, subtree: 2 };
+export const extents = { owned: 0, entity: 1, subtree: 2 };
 export const keeps = { world: 0, local: 1, snap: 2 };
 export const links = { owned: 0, free: 1 };
 export const linkNames = Object.keys(links);

@@ -184,13 +184,15 @@ static void aim(const scene *s, char from, char to)
 static void extents(void)
 {
     static const char *const titles[] = {"ENTITY", "OWNED", "SUBTREE"};
+    static const espl_extent extents[] = {ESPL_EXTENT_ENTITY, ESPL_EXTENT_OWNED,
+                                          ESPL_EXTENT_SUBTREE};
     scene s;
 
     begin(&s, "X(a(w~(v)) c~(d))");
     draw(&s, "before");
-    for (unsigned extent = 0; extent < 3; ++extent) {
-        must(espl_disable(s.world, s.by_letter['X'], (espl_extent)extent));
-        draw(&s, titles[extent]);
+    for (int i = 0; i < 3; ++i) {
+        must(espl_disable(s.world, s.by_letter['X'], extents[i]));
+        draw(&s, titles[i]);
         must(espl_enable(s.world, s.by_letter['X'], ESPL_EXTENT_SUBTREE));
     }
     end(&s);

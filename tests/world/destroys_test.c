@@ -287,3 +287,30 @@ TEST_LOOP(whoever_survives_many_deaths_is_where_it_was, 0, SHAPE_COUNT)
         test_world_end(&c.test);
     }
 }
+
+// --- The default ---
+
+// A program that leaves the extent of its own struct zero takes the owned closure.
+TEST(an_extent_of_zero_is_the_owned_closure)
+{
+    const struct order {
+        espl_entity entity;
+        espl_extent extent;
+    } order = {.extent = 0};
+    const espl_component set[] = {ESPL_TRANSFORM};
+    const espl_attach_options loose = {.link = ESPL_LINK_FREE};
+    espl_entity e[3]; // the top, an owned child, a free child
+    test_world test;
+
+    test_world_begin(&test, 1, NULL);
+    ck_ok(espl_create(test.world, set, 1, 3, e));
+    ck_ok(espl_attach(test.world, e[1], e[0], NULL));
+    ck_ok(espl_attach(test.world, e[2], e[0], &loose));
+    ck_assert_uint_eq(espl_copy_subtree(test.world, e[0], order.extent, 0, NULL), 2);
+    ck_ok(espl_disable(test.world, e[0], order.extent));
+    ck_assert(!espl_is_enabled(test.world, e[1]) && espl_is_enabled(test.world, e[2]));
+    ck_ok(espl_destroy(test.world, e[0], order.extent));
+    ck_assert(!espl_is_alive(test.world, e[0]) && !espl_is_alive(test.world, e[1]));
+    ck_assert(espl_is_alive(test.world, e[2]));
+    test_world_end(&test);
+}

@@ -256,7 +256,7 @@ static void answer_nothing(misuse *m, const misuse_handle *bad)
     ck_assert_uint_eq(espl_get_inherit(world, e), 0);
     ck_assert(!espl_is_mirrored(world, e));
     ck_assert(!espl_is_ancestor(world, m->root, e) && !espl_is_ancestor(world, e, m->child));
-    for (int extent = ESPL_EXTENT_ENTITY; extent <= ESPL_EXTENT_SUBTREE; ++extent) {
+    for (int extent = ESPL_EXTENT_OWNED; extent <= ESPL_EXTENT_SUBTREE; ++extent) {
         ck_assert_uint_eq(espl_copy_subtree(world, e, (espl_extent)extent, 4, &arrays), 0);
         ck_assert_uint_eq(espl_copy_subtree(world, e, (espl_extent)extent, 0, NULL), 0);
     }
@@ -295,7 +295,7 @@ static void refuse_many(misuse *m, const misuse_handle *bad)
             misuse_demand_line(m, "espl_attach_many", bad->entity, bad->status);
             arrays[i][at] = was;
         }
-        for (int extent = ESPL_EXTENT_ENTITY; extent <= ESPL_EXTENT_SUBTREE; ++extent) {
+        for (int extent = ESPL_EXTENT_OWNED; extent <= ESPL_EXTENT_SUBTREE; ++extent) {
             size_t refused = 99;
 
             children[at] = bad->entity;

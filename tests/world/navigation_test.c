@@ -239,7 +239,7 @@ static void copy(const pair *p, uint32_t top, espl_extent extent, const walk *w,
 
 static void copy_all_ways(const pair *p, uint32_t top, uint64_t *random)
 {
-    for (int extent = ESPL_EXTENT_ENTITY; extent <= ESPL_EXTENT_SUBTREE; ++extent) {
+    for (int extent = ESPL_EXTENT_OWNED; extent <= ESPL_EXTENT_SUBTREE; ++extent) {
         const espl_extent e = (espl_extent)extent;
         walk w = walk_of(p->model, top, e);
 

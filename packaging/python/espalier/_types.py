@@ -87,11 +87,11 @@ class Link(enum.IntEnum):
 class Extent(enum.IntEnum):
     """Which entities below an entity a call includes."""
 
+    #: The entity, and every descendant that is reached through owned links only.
+    OWNED = 0
     #: The entity alone.
-    ENTITY = 0
-    #: And every descendant that is reached through owned links only.
-    OWNED = 1
-    #: And everything below it.
+    ENTITY = 1
+    #: The entity and everything below it.
     SUBTREE = 2
 
 
