@@ -4,15 +4,16 @@
 #include "tests/asserts.h"
 #include "tests/support.h"
 
-#include "lib/world/world_internal.h"
+#include "lib/commands/playback.h"
+#include "lib/world/creation.h"
 
 void test_cut_jobs(espl_world *world, uint32_t cost)
 {
     world->job_cost = world->wake_cost = cost;
     world->forest.grain = cost;
     world->store.fill_least = cost;
-    world->playback.context.part_entries = 1 + cost / 4;
-    world->playback.context.divided_entries = 1 + cost / 4;
+    world->playback->context.part_entries = 1 + cost / 4;
+    world->playback->context.divided_entries = 1 + cost / 4;
 }
 
 // --- Scratch ---
@@ -20,8 +21,8 @@ void test_cut_jobs(espl_world *world, uint32_t cost)
 void test_free_scratch(espl_world *world)
 {
     espl__own_free(world);
-    espl__playback_trim(&world->playback);
-    espl__scratch_free(world, &world->write_scratch);
+    espl__playback_trim(world->playback);
+    espl__scratch_free(&world->heap, ESPL__FOR_COMMANDS, &world->write_scratch);
 }
 
 // A block of the arena is at least as large as all blocks before it together, and aligned to the step: so
@@ -39,7 +40,7 @@ espl_status test_play_in(espl_world *world, espl_command_buffer *commands, size_
                          espl_report *report)
 {
     void *(*const allocate)(void *, size_t, size_t) = world->heap.allocator.allocate;
-    espl__arena *const arena = &world->playback.context.arena;
+    espl__arena *const arena = &world->playback->context.arena;
 
     espl__arena_free(arena);
     ck_assert_ptr_nonnull(espl__arena_take(arena, 1, TEST_SCRATCH_LIMIT));
@@ -127,7 +128,7 @@ void test_forget_iterations(espl_world *world, uint32_t count)
 
 void test_wear_commands(espl_world *world, uint32_t left)
 {
-    world->playback.custom.last = UINT32_MAX - left;
+    world->playback->custom.last = UINT32_MAX - left;
 }
 
 void test_age_index(espl_world *world, uint32_t index, uint32_t left)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Numbers sorted by a key of 32 bits. Callers: stage_order.c sorts commands by the caller's keys;
-// batch_groups.c and partition_groups.c sort entries and rows by slot, so that what is done with their
+// batch_groups.c and partition_members.c sort entries and rows by slot, so that what is done with their
 // nodes walks the pool in one direction: tree by tree, and in a tree parents before children.
 #ifndef ESPALIER_LIB_BASE_KEY_SORT_H
 #define ESPALIER_LIB_BASE_KEY_SORT_H

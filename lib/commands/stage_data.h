@@ -315,15 +315,6 @@ static inline uint32_t espl__made_number(const espl__forest *forest, uint32_t sl
     return forest->links[slot].entity & ~ESPL__MADE;
 }
 
-/// The role that follows from the links of a node.
-static inline espl_component espl__slot_role(const espl__forest *forest, uint32_t slot)
-{
-    if (!espl__is_root(forest, slot)) {
-        return ESPL_MEMBER;
-    }
-    return forest->links[slot].first_child != ESPL__NO_SLOT ? ESPL_ROOT : ESPL_SOLO;
-}
-
 /// The kind of a copy, below ESPL__COPY_KINDS: its role, and whether it has a transform.
 static inline uint32_t espl__slot_kind(const espl__forest *forest, uint32_t slot)
 {

@@ -387,6 +387,17 @@ static inline espl_entity *espl__chunk_entities(const espl__chunk *chunk)
     return (espl_entity *)(void *)chunk->bytes;
 }
 
+/// Slot of a row of a chunk. Rows without a transform have no column of slots.
+static inline uint32_t espl__row_slot(const espl__store *store, const espl__chunk *chunk,
+                                      uint32_t row)
+{
+    ESPL_CHECK_FULL(row < chunk->count);
+    if (chunk->slots_offset != ESPL__NONE) {
+        return ((const uint32_t *)(const void *)(chunk->bytes + chunk->slots_offset))[row];
+    }
+    return store->records[espl__chunk_entities(chunk)[row].index].slot;
+}
+
 /// Permute the rows of each archetype in place, so that the rows of the listed entities are the
 /// first, in the order of the list (row_order.c). The other rows follow in an unspecified order.
 /// Columns of chunks with rows that move count as written, all at one version. Called between

@@ -25,6 +25,7 @@
 #include "lib/tree/side_arrays.h"
 
 #include <espalier/jobs.h>
+#include <espalier/store.h>
 
 #define ESPL__NO_SLOT UINT32_MAX
 #define ESPL__NO_TREE UINT32_MAX
@@ -423,6 +424,15 @@ static inline bool espl__is_tree_in_order(const espl__forest *forest, uint32_t s
 static inline bool espl__is_root(const espl__forest *forest, uint32_t slot)
 {
     return forest->parent[slot] == ESPL__NO_SLOT;
+}
+
+/// The role that follows from the links of a node.
+static inline espl_component espl__slot_role(const espl__forest *forest, uint32_t slot)
+{
+    if (!espl__is_root(forest, slot)) {
+        return ESPL_MEMBER;
+    }
+    return forest->links[slot].first_child != ESPL__NO_SLOT ? ESPL_ROOT : ESPL_SOLO;
 }
 
 /// Return the stretch and the user data of a slot. A node that copies its parent stores those of

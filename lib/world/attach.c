@@ -5,6 +5,9 @@
 // recorded command does, and nothing changes where it is refused. Postcondition of each: the world
 // transforms of what moved are up to date.
 #include "lib/commands/explain.h"
+#include "lib/world/entity_slots.h"
+#include "lib/world/refusals.h"
+#include "lib/world/structure.h"
 #include "lib/world/tape.h"
 
 // Commands that a playback has at most (lib/commands/stage_order.c). An array of more entities is refused

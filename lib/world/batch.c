@@ -11,9 +11,15 @@
 // number of workers. An entry that is refused does not keep others from being applied.
 //
 // Callers: the two public functions at the end.
+#include "lib/world/batch.h"
+
 #include "lib/world/batch_groups.h"
+#include "lib/world/entity_slots.h"
+#include "lib/world/handles.h"
+#include "lib/world/refusals.h"
 #include "lib/world/slot_writes.h"
 #include "lib/world/tape.h"
+#include "lib/world/write_entries.h"
 
 #include <string.h>
 
@@ -43,27 +49,6 @@ static size_t carve_batch(espl__batch *b, unsigned char *block, size_t count)
     return at;
 }
 
-espl_status espl__scratch_grow(espl_world *world, espl__scratch *scratch, size_t size)
-{
-    if (size <= scratch->size) {
-        return ESPL_OK;
-    }
-    void *const block = espl__heap_take(&world->heap, ESPL__FOR_COMMANDS, 1, size, 64);
-
-    if (block == NULL) {
-        return ESPL_ERR_NO_MEMORY;
-    }
-    espl__scratch_free(world, scratch);
-    *scratch = (espl__scratch){block, size};
-    return ESPL_OK;
-}
-
-void espl__scratch_free(espl_world *world, espl__scratch *scratch)
-{
-    espl__heap_give(&world->heap, ESPL__FOR_COMMANDS, scratch->block, 1, scratch->size, 64);
-    *scratch = (espl__scratch){NULL, 0};
-}
-
 espl_status espl__writes_reserve(espl_world *world, size_t count)
 {
     espl__batch measured;
@@ -71,7 +56,8 @@ espl_status espl__writes_reserve(espl_world *world, size_t count)
     if (count > ESPL__ENTRIES_LIMIT) {
         return ESPL_ERR_LIMIT;
     }
-    return espl__scratch_grow(world, &world->write_scratch, carve_batch(&measured, NULL, count));
+    return espl__scratch_grow(&world->heap, ESPL__FOR_COMMANDS, &world->write_scratch,
+                              carve_batch(&measured, NULL, count));
 }
 
 // --- Resolving ---

@@ -12,6 +12,7 @@
 
 #include "lib/base/prefetch.h"
 #include "lib/tree/tree_batch.h"
+#include "lib/world/entity_slots.h"
 #include "lib/world/slot_writes.h"
 
 #include <string.h>

@@ -15,6 +15,7 @@
 #include "lib/world/change.h"
 
 #include "lib/base/bits.h"
+#include "lib/commands/playback.h"
 
 #include <string.h>
 
@@ -137,7 +138,7 @@ static espl_status reserve_change(espl__change *c)
 static espl_status find_moved(const espl__change *c)
 {
     const component_lists lists = {c->add, c->add_count, c->remove, c->remove_count};
-    const espl__planned *const planned = &c->world->playback.planned;
+    const espl__planned *const planned = &c->world->playback->planned;
     espl_status status = ESPL_OK;
 
     for (size_t i = 0; i < planned->move_count && status == ESPL_OK; ++i) {
@@ -154,7 +155,7 @@ static espl_status find_moved(const espl__change *c)
 // count once. One count for all, because reserves do not add up, and one settle frees unused room.
 static void count_arrivals(const espl__change *c)
 {
-    const espl__planned *const planned = &c->world->playback.planned;
+    const espl__planned *const planned = &c->world->playback->planned;
     espl__archetype *const archetypes = c->world->store.archetypes;
 
     for (size_t i = 0; i < planned->move_count; ++i) {
@@ -175,7 +176,7 @@ static void count_arrivals(const espl__change *c)
 // Reserve what count_arrivals() counted. All counts are cleared, also after a failure.
 static espl_status reserve_counted(const espl__change *c)
 {
-    const espl__planned *const planned = &c->world->playback.planned;
+    const espl__planned *const planned = &c->world->playback->planned;
     espl__store *const store = &c->world->store;
     espl_status status = ESPL_OK;
 
@@ -199,7 +200,7 @@ static espl_status reserve_counted(const espl__change *c)
 static espl_status reserve_after(void *context)
 {
     const espl__change *const c = context;
-    const espl__planned *const planned = &c->world->playback.planned;
+    const espl__planned *const planned = &c->world->playback->planned;
     espl_status status = find_moved(c);
 
     if (status == ESPL_OK) {
@@ -394,9 +395,9 @@ static espl_status play_lane(espl__change *c, const espl__lane_view *lane)
 
     ESPL_CHECK(!world->is_playing);
     world->is_playing = true;
-    const espl_status status = espl__playback_run(&world->playback, &request, NULL);
+    const espl_status status = espl__playback_run(world->playback, &request, NULL);
     world->is_playing = false;
-    c->has_overflowed = world->playback.overflowed != 0;
+    c->has_overflowed = world->playback->overflowed != 0;
     return status;
 }
 
@@ -414,8 +415,8 @@ static espl_status play_placements(espl__change *c, const placing *p)
         .traits = c->placement == ESPL__PLACEMENT_COMES ? espl__transform_traits(&value) : 0};
     const espl_status status = play_lane(c, &lane);
 
-    if (status != ESPL_OK && c->world->playback.applied.first_refused < p->count) {
-        c->refused = c->world->playback.applied.first_refused;
+    if (status != ESPL_OK && c->world->playback->applied.first_refused < p->count) {
+        c->refused = c->world->playback->applied.first_refused;
     }
     return status;
 }

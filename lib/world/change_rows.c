@@ -6,6 +6,8 @@
 // of the chunk's bucket, from 1, and 0 elsewhere. Invariant: all marks are 0 between calls, also
 // after a refusal.
 #include "lib/world/change.h"
+#include "lib/world/entity_slots.h"
+#include "lib/world/query.h"
 
 #include <string.h>
 

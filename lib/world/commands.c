@@ -7,6 +7,12 @@
 // before it changes anything, and then may be tried again, or applies or refuses every command, and
 // then the buffer is played. Functions of custom commands are called last, one after the other, as
 // an iteration: they may read and write, and structural calls are refused.
+#include "lib/world/commands.h"
+
+#include "lib/commands/playback.h"
+#include "lib/world/iterations.h"
+#include "lib/world/refusals.h"
+#include "lib/world/structure.h"
 #include "lib/world/tape.h"
 
 #include <string.h>
@@ -20,7 +26,7 @@ espl_status espl__commands_of(espl_world *world, _Atomic uint32_t *alive, uint32
 
     if (status == ESPL_OK) {
         (*out)->hooks = &world->hooks;
-        (*out)->last_custom = &world->playback.custom.last;
+        (*out)->last_custom = &world->playback->custom.last;
         (*out)->holder = &world->holder;
     }
     return status;
@@ -55,7 +61,7 @@ static espl_status register_custom(espl_world *world, const espl_custom_command_
     if (out == NULL || espl__custom_fault(def) != NULL) {
         return ESPL_ERR_ARGUMENT;
     }
-    return espl__custom_register(&world->heap, &world->playback.custom, def, out);
+    return espl__custom_register(&world->heap, &world->playback->custom, def, out);
 }
 
 espl_status espl_register_command_sized(espl_world *world, const espl_custom_command_def *def,
@@ -85,7 +91,7 @@ static espl_status unregister_custom(espl_world *world, espl_custom_command comm
 
     return status != ESPL_OK
                ? status
-               : espl__custom_unregister(&world->heap, &world->playback.custom, command);
+               : espl__custom_unregister(&world->heap, &world->playback->custom, command);
 }
 
 espl_status espl_unregister_command(espl_world *world, espl_custom_command command)
@@ -157,7 +163,7 @@ static void call_functions(espl_world *world, espl_command_buffer *commands, siz
         espl__iteration_begin(world, ESPL__ITERATES_CALLBACK, NULL, commands, espl_entity_null());
 
     commands->is_handed_over = true;
-    espl__custom_deliver(&world->playback.custom, &world->playback.trace, world, commands,
+    espl__custom_deliver(&world->playback->custom, &world->playback->trace, world, commands,
                          commands->payloads, calls);
     commands->is_handed_over = false;
     const bool is_ended = espl__iteration_end(world, id);
@@ -200,7 +206,7 @@ static espl_status run_playback(espl_world *world, espl_command_buffer *commands
                                         .custom_payloads = commands->payloads};
 
     world->is_playing = true;
-    const espl_status status = espl__playback_run(&world->playback, &request, report);
+    const espl_status status = espl__playback_run(world->playback, &request, report);
     world->is_playing = false;
     if (status == ESPL_OK) {
         (void)espl__settle(world);
@@ -212,7 +218,7 @@ static espl_status run_playback(espl_world *world, espl_command_buffer *commands
 static espl_status run_timed(espl_world *world, espl_command_buffer *commands, espl_report *report,
                              bool is_timed)
 {
-    espl__trace_begin(&world->playback.trace, &world->hooks, is_timed);
+    espl__trace_begin(&world->playback->trace, &world->hooks, is_timed);
     return run_playback(world, commands, report);
 }
 
@@ -222,9 +228,9 @@ static void finish_playback(espl_world *world, espl_command_buffer *commands,
 {
     mark_played(commands);
     ESPL_CHECK(report->accepted == report->applied + report->refused);
-    world->playback.totals.accepted += report->accepted;
-    world->playback.totals.applied += report->applied;
-    world->playback.totals.refused += report->refused;
+    world->playback->totals.accepted += report->accepted;
+    world->playback->totals.applied += report->applied;
+    world->playback->totals.refused += report->refused;
     call_functions(world, commands, report->calls);
 }
 
@@ -237,7 +243,7 @@ static espl_status play_buffer(espl_world *world, espl_command_buffer *commands,
     if (status != ESPL_OK) {
         return status;
     }
-    espl__stage_trace *const trace = &world->playback.trace;
+    espl__stage_trace *const trace = &world->playback->trace;
 
     // The record ends before functions of custom commands are called, because what these change has
     // records of its own.

@@ -5,18 +5,22 @@
 // The call does as much as there is memory for. A step that finds none is skipped. Where no step but
 // the freeing of memory was done, slots and rows are as before, and the call says
 // ESPL_ERR_NO_MEMORY; elsewhere ESPL_PARTLY.
+#include "lib/commands/playback.h"
+#include "lib/world/creation.h"
+#include "lib/world/refusals.h"
+#include "lib/world/structure.h"
 #include "lib/world/tape.h"
 
 // Free all scratch memory and spare chunks.
 // @return ESPL_ERR_NO_MEMORY: the arrays of the store could not be reallocated.
 static espl_status give_back(espl_world *world)
 {
-    espl__scratch_free(world, &world->write_scratch);
-    espl__scratch_free(world, &world->side_scratch);
-    espl__scratch_free(world, &world->partition_scratch);
-    espl__scratch_free(world, &world->mark_scratch);
+    espl__scratch_free(&world->heap, ESPL__FOR_COMMANDS, &world->write_scratch);
+    espl__scratch_free(&world->heap, ESPL__FOR_COMMANDS, &world->side_scratch);
+    espl__scratch_free(&world->heap, ESPL__FOR_COMMANDS, &world->partition_scratch);
+    espl__scratch_free(&world->heap, ESPL__FOR_COMMANDS, &world->mark_scratch);
     espl__own_free(world);
-    espl__playback_trim(&world->playback);
+    espl__playback_trim(world->playback);
     return espl__store_trim(&world->store) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
 

@@ -13,6 +13,9 @@
 // an espl__change frees it by espl__change_end(), except where it refuses before the gathering,
 // because the change has no memory then.
 #include "lib/world/change.h"
+#include "lib/world/entity_slots.h"
+#include "lib/world/query.h"
+#include "lib/world/refusals.h"
 #include "lib/world/tape.h"
 
 #include <string.h>

@@ -6,9 +6,14 @@
 // use, and applies it as a playback of one command. So a definition means the same here and in a
 // recording, and it is checked once, by the recorder. The buffer, world->own, has one lane, is made
 // at the first call and is kept for the next. Invariant: between calls its lane is empty.
-#include "lib/world/tape.h"
+#include "lib/world/creation.h"
 
 #include "lib/base/prefetch.h"
+#include "lib/world/commands.h"
+#include "lib/world/entity_slots.h"
+#include "lib/world/refusals.h"
+#include "lib/world/structure.h"
+#include "lib/world/tape.h"
 
 #include <string.h>
 

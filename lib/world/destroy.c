@@ -6,9 +6,13 @@
 // can fail. What would need memory, for example a new tree for a child that becomes a root, is left to
 // espl__settle(), which later calls repeat. Invariant: nothing is allocated between
 // espl__destroy_begin() and espl__destroy_end().
-#include "lib/world/tape.h"
+#include "lib/world/destroy.h"
 
 #include "lib/base/prefetch.h"
+#include "lib/world/entity_slots.h"
+#include "lib/world/refusals.h"
+#include "lib/world/structure.h"
+#include "lib/world/tape.h"
 
 // --- An edit that destroys ---
 

@@ -4,7 +4,10 @@
 //
 // The text does not depend on the locale, and the length that is returned does not depend on the
 // buffer.
-#include "lib/world/world_internal.h"
+#include "lib/world/entity_slots.h"
+#include "lib/world/ownership.h"
+#include "lib/world/read.h"
+#include "lib/world/refusals.h"
 
 #include <math.h>
 #include <stdarg.h>

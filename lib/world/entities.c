@@ -6,7 +6,11 @@
 // Each call checks its arguments, reserves, and then changes, so that a refused call has changed
 // nothing. A list of components is sorted and checked by check_set(); the role is added here,
 // because users do not choose it.
+#include "lib/world/batch.h"
+#include "lib/world/entity_slots.h"
 #include "lib/world/partition.h"
+#include "lib/world/refusals.h"
+#include "lib/world/slot_writes.h"
 #include "lib/world/tape.h"
 
 #include <string.h>

@@ -8,7 +8,9 @@
 //
 // The bytes that are hashed are an interface: golden hashes (tests/golden) and tapes hold results.
 // What is added to a world later adds nothing to the hash of a world without it.
-#include "lib/world/world_internal.h"
+#include "lib/world/entity_slots.h"
+#include "lib/world/read.h"
+#include "lib/world/refusals.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 // are dropped here.
 //
 // Invariant: world->hook_holder is the thread inside a log or trap hook, or NULL.
-#include "lib/world/world_internal.h"
+#include "lib/world/hooks.h"
 
 #include "lib/base/system.h"
 

@@ -12,7 +12,7 @@
 // turn of a copy that ended comes again; orders are compared by their difference; counts that have
 // reached their end stay there, because the iterations that they count were forgotten by a program
 // that keeps the world busy for ever.
-#include "lib/world/world_internal.h"
+#include "lib/world/iterations.h"
 
 // --- Counts ---
 

@@ -4,6 +4,8 @@
 //
 // Names are not unique and have no index: a find walks the subtree, and compares names from the end
 // of the path, so that most nodes are rejected by one compare. Reads and finds take no memory.
+#include "lib/world/entity_slots.h"
+#include "lib/world/refusals.h"
 #include "lib/world/tape.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 // Nothing here asks for a transform: entities without one have nodes as well. The empty answers are
 // ESPL_ROLE_NONE, the null entity, ESPL_LINK_OWNED, ESPL_NO_RANK, 0 and false. A NULL world has the
 // empty answer too.
-#include "lib/world/world_internal.h"
+#include "lib/world/entity_slots.h"
 
 // The role follows from the links, so that it is right also where the role component is late.
 espl_role espl_get_role(const espl_world *world, espl_entity entity)

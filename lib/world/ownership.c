@@ -7,6 +7,10 @@
 // the writers that were passed to the jobs it is inside, innermost first: a job may itself begin a
 // parallel write of another world. A job may write trees of its own, and read those and trees
 // without a job. Marks do not change while jobs run, except their sites, which are atomic.
+#include "lib/world/ownership.h"
+
+#include "lib/world/entity_slots.h"
+#include "lib/world/partition_rows.h"
 #include "lib/world/writers.h"
 
 #include <stdio.h>

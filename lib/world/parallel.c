@@ -9,11 +9,16 @@
 // nothing is allocated; nothing that jobs share changes. What the write leaves in the world depends
 // on neither the number of workers nor the order in which jobs run. A world with a tape runs its
 // jobs on one thread.
-#include "lib/world/writers.h"
-
 #include "lib/commands/stage_trace.h"
 #include "lib/jobs/weights.h"
-#include "lib/world/tape.h"
+#include "lib/tree/propagate.h"
+#include "lib/world/ownership.h"
+#include "lib/world/partition.h"
+#include "lib/world/partition_rows.h"
+#include "lib/world/query.h"
+#include "lib/world/refusals.h"
+#include "lib/world/tape_columns.h"
+#include "lib/world/writers.h"
 
 #include <string.h>
 

@@ -12,9 +12,11 @@
 //
 // A query that is not under way is all zeros: espl_query_end() clears it, and espl_query_next()
 // does so at the end. Every function below accepts it, and answers as if there were no rows.
-#include "lib/world/tape.h"
+#include "lib/world/query.h"
 
 #include "lib/base/prefetch.h"
+#include "lib/world/refusals.h"
+#include "lib/world/tape_columns.h"
 
 #include <string.h>
 

@@ -9,8 +9,15 @@
 // then the other arguments. So a dead handle is reported even where another argument is wrong as
 // well. A refused call writes nothing to `out`. A call that returns ESPL_LOSSY has written all of
 // it.
+#include "lib/world/read.h"
+
 #include "lib/tree/path.h"
+#include "lib/world/entity_slots.h"
 #include "lib/world/handles.h"
+#include "lib/world/iterations.h"
+#include "lib/world/ownership.h"
+#include "lib/world/query.h"
+#include "lib/world/refusals.h"
 
 #include <stdio.h>
 #include <string.h>

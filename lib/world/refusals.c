@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Messages of refused calls, and what they say of a busy world (declared in
-// lib/world/world_internal.h).
+// Messages of refused calls, and what they say of a busy world.
 //
 // A refusal is logged once, by the public function that returns the status, or by the code that it
 // shares with others. Nothing here changes what a call does: without a log hook all of it is
 // skipped.
+#include "lib/world/refusals.h"
+
 #include "lib/commands/explain.h"
+#include "lib/world/entity_slots.h"
+#include "lib/world/iterations.h"
+#include "lib/world/ownership.h"
 #include "lib/world/writers.h"
 
 // Say what keeps the world busy. The narrowest cause first: a parallel write is also a playback.

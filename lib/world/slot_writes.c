@@ -7,6 +7,7 @@
 // where side arrays are missing its write is refused with ESPL_ERR_BUSY, because the world is playing.
 #include "lib/world/slot_writes.h"
 
+#include "lib/world/entity_slots.h"
 #include "lib/world/tape.h"
 
 #include <string.h>

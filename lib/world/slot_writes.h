@@ -9,6 +9,10 @@
 #include "lib/tree/writes.h"
 #include "lib/world/world_internal.h"
 
+/// Give a tree side arrays, with room for inherit flags if `keeps`. Structural
+/// where memory is taken. @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
+espl_status espl__ensure_side(espl_world *world, uint32_t tree, bool keeps);
+
 /// Names of the public functions that write one entity, by kind, for messages. They are inline and
 /// call espl_write_one(), so a message names the one that the caller most likely called.
 extern const char *const espl__write_calls[ESPL_WRITE_KIND_COUNT];

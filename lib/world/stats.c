@@ -4,9 +4,10 @@
 // espl_stats() counts most of them from the world, so that other calls pay nothing; a few are
 // counters that calls add to. It only reads, in O(archetypes + roots), and O(nodes) for unsettled
 // trees.
-#include "lib/world/world_internal.h"
-
 #include "lib/base/bits.h"
+#include "lib/commands/playback.h"
+#include "lib/world/entity_slots.h"
+#include "lib/world/refusals.h"
 
 // Entities that have a component.
 static size_t count_with(const espl__store *store, espl_component component)
@@ -140,7 +141,7 @@ void espl_stats_sized(const espl_world *world, espl_world_stats *out, size_t siz
     const espl__store *const store = &world->store;
     const espl__forest *const forest = &world->forest;
     const espl__counts *const counts = &forest->context.counts;
-    const espl__playback *const playback = &world->playback;
+    const espl__playback *const playback = world->playback;
 
     espl_world_stats all = {.entities = store->alive_count,
                             .archetypes = espl__array_length(store->archetypes),

@@ -10,7 +10,9 @@
 // or if it owes a layout. espl__settle() repairs such trees. It needs memory and may fail without
 // harm: a tree that finds none stays in the list for the next structural call. Reads do not depend
 // on it.
-#include "lib/world/tape.h"
+#include "lib/world/structure.h"
+
+#include "lib/commands/playback.h"
 
 espl_status espl__apply_lane(espl_world *world, espl__lane_view lane)
 {
@@ -20,7 +22,7 @@ espl_status espl__apply_lane(espl_world *world, espl__lane_view lane)
     ESPL_CHECK(lane.count == 1 && !world->is_playing);
     lane.results = &result;
     world->is_playing = true;
-    const espl_status status = espl__playback_run(&world->playback, &request, NULL);
+    const espl_status status = espl__playback_run(world->playback, &request, NULL);
     world->is_playing = false;
     if (status != ESPL_OK) {
         return status;
@@ -30,7 +32,7 @@ espl_status espl__apply_lane(espl_world *world, espl__lane_view lane)
         return result;
     }
     // Read before the roots are settled, because that may be a playback.
-    const bool is_overflowed = world->playback.overflowed != 0;
+    const bool is_overflowed = world->playback->overflowed != 0;
 
     (void)espl__settle(world);
     return is_overflowed ? ESPL_OVERFLOW : result;
@@ -51,10 +53,10 @@ espl_status espl__apply_strictly(espl_world *world, espl__lane_view lane, size_t
 
     ESPL_CHECK(!world->is_playing && lane.pending_count == 0 && lane.results != NULL);
     world->is_playing = true;
-    const espl_status status = espl__playback_run(&world->playback, &request, &report);
+    const espl_status status = espl__playback_run(world->playback, &request, &report);
     world->is_playing = false;
     if (status != ESPL_OK) {
-        const uint32_t first = world->playback.applied.first_refused;
+        const uint32_t first = world->playback->applied.first_refused;
 
         *refused = first != UINT32_MAX ? first : *refused;
         ESPL_CHECK(first == UINT32_MAX || *refused < lane.count);
@@ -77,7 +79,7 @@ static bool place_roots(espl_world *world, uint32_t tree, bool lays_out)
     const espl__play_request request = {
         .tag = ESPL__NO_TAG, .settles_roots = true, .lays_out = lays_out, .root_tree = tree};
 
-    return espl__playback_run(&world->playback, &request, NULL) == ESPL_OK;
+    return espl__playback_run(world->playback, &request, NULL) == ESPL_OK;
 }
 
 // Tell whether a tree has a single root, which has the component of its role.

@@ -5,7 +5,10 @@
 //
 // An iteration keeps the world busy from begin to end, so that no structural call moves slots under
 // it. A copy is one call and needs no such guard.
-#include "lib/world/world_internal.h"
+#include "lib/world/entity_slots.h"
+#include "lib/world/iterations.h"
+#include "lib/world/read.h"
+#include "lib/world/refusals.h"
 
 #include <string.h>
 

@@ -23,7 +23,7 @@
 #ifndef ESPALIER_LIB_WORLD_TAPE_H
 #define ESPALIER_LIB_WORLD_TAPE_H
 
-#include "lib/world/world_internal.h"
+#include "lib/world/tape_bytes.h"
 #include "lib/world/write_entries.h"
 
 /// A call for the tape: its operation, and the arguments that its record has. Other fields are not
@@ -56,12 +56,6 @@ typedef struct espl__taped_call {
     const espl__lane *lane; // its first command is recorded
 } espl__taped_call;
 
-/// Tell whether a world has a tape.
-static inline bool espl__is_taped(const espl_world *world)
-{
-    return world != NULL && world->tape.sink.append != NULL;
-}
-
 /// Tell whether a call records itself. A call that arrives while jobs run is refused, and is not
 /// recorded because it may come from any thread. Calls of a writer ask espl__is_taped() instead.
 static inline bool espl__may_tape(const espl_world *world)
@@ -69,16 +63,10 @@ static inline bool espl__may_tape(const espl_world *world)
     return espl__is_taped(world) && !world->is_playing;
 }
 
-/// Write the head of the tape. Precondition: nothing was written to it.
-void espl__tape_head(espl_world *world);
-
 /// Begin the record of a call, and hand it to the sink. Writes nothing where an argument that the
 /// record needs is missing or past its limit, because the call is refused then.
 /// Precondition: the world has a tape, and no record is open.
 void espl__tape_open(espl_world *world, const espl__taped_call *call);
-
-/// End the record that is open, if there is one, with the status of its call. @return the status.
-espl_status espl__tape_close(espl_world *world, espl_status status);
 
 /// Do the work of a call, and record the call if `is_recorded`. The arguments after `work` are
 /// initialisers of an espl__taped_call, which is not built otherwise.
@@ -100,12 +88,5 @@ static inline espl_status espl__tape_end(bool is_recorded, espl_world *world, es
 {
     return is_recorded ? espl__tape_close(world, status) : status;
 }
-
-/// Record the columns of a query's chunk that were written since the query moved to it, each as a
-/// whole record. Precondition: the world has a tape.
-void espl__tape_columns(const espl_query *query);
-/// Record the columns that a parallel write named, for the rows that its function was called with.
-/// Precondition: the world has a tape.
-void espl__tape_rows(const espl_query *rows);
 
 #endif

@@ -5,6 +5,8 @@
 // The tape has the commands of a buffer in an order in which a pending entity is created before a
 // command names it, so that a replay can record them one by one. Custom commands are left out,
 // because what their functions change has records of its own.
+#include "lib/world/tape_commands.h"
+
 #include "lib/world/tape_bytes.h"
 
 #include <string.h>

@@ -3,7 +3,9 @@
 // the first rule that is broken. The store and the forest check themselves (lib/store/validate.c,
 // lib/tree/validate.c); here are the rules between them, and the sums of memory and commands. Reads
 // only; O(size).
-#include "lib/world/world_internal.h"
+#include "lib/base/sized.h"
+#include "lib/commands/playback.h"
+#include "lib/world/entity_slots.h"
 
 // --- Store and forest ---
 
@@ -91,14 +93,16 @@ static const char *bytes_rule(const espl_world *world, espl_validation *report)
         size_t bytes;
         const char *rule;
     } kinds[] = {
-        {ESPL__FOR_WORLD, sizeof *world + espl__custom_registry_bytes(&world->playback.custom),
+        {ESPL__FOR_WORLD,
+         sizeof *world + sizeof *world->playback +
+             espl__custom_registry_bytes(&world->playback->custom),
          "outstanding bytes of the world are accounted for"},
         {ESPL__FOR_STORE, espl__store_bytes(&world->store),
          "outstanding bytes of the store are accounted for"},
         {ESPL__FOR_TREE, espl__forest_bytes(&world->forest),
          "outstanding bytes of the tree are accounted for"},
         {ESPL__FOR_COMMANDS,
-         espl__playback_bytes(&world->playback) + world->write_scratch.size +
+         espl__playback_bytes(world->playback) + world->write_scratch.size +
              world->side_scratch.size + world->partition_scratch.size + world->mark_scratch.size,
          "outstanding bytes of playback and writes are accounted for"},
     };
@@ -115,7 +119,7 @@ static const char *bytes_rule(const espl_world *world, espl_validation *report)
 // Counts of playbacks.
 static const char *commands_rule(const espl_world *world, espl_validation *report)
 {
-    const espl__playback *const playback = &world->playback;
+    const espl__playback *const playback = world->playback;
 
     report->detail = (size_t)playback->totals.accepted;
     return playback->totals.accepted == playback->totals.applied + playback->totals.refused

@@ -5,6 +5,9 @@
 // A view shows the arrays of the tree, parents before children, so the tree is laid out in
 // breadth-first order first, if it is not. That is the only change, and the only thing that needs
 // memory. A view is valid until the next structural call.
+#include "lib/world/entity_slots.h"
+#include "lib/world/refusals.h"
+#include "lib/world/structure.h"
 #include "lib/world/tape.h"
 
 #include <string.h>

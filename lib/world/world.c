@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: MIT
-// The begin and the end of a world: espl_world_create(), espl_world_destroy(), and the checks of
-// handles that nearly all calls make.
+// The begin and the end of a world: espl_world_create(), espl_world_destroy().
 //
-// A definition and the environment are read before anything is allocated. The struct espl_world is
-// a block of its own heap; destroying the world frees it last. Invariant at the end: the heap has
+// A definition and the environment are read before anything is allocated. The struct espl_world and
+// its playback are a block of its own heap; destroying the world frees it last. Invariant at the end: the heap has
 // no bytes left.
-#include "lib/world/tape.h"
-
+#include "lib/base/sized.h"
+#include "lib/commands/playback.h"
 #include "lib/math/arithmetic.h"
+#include "lib/store/message.h"
+#include "lib/world/creation.h"
+#include "lib/world/hooks.h"
+#include "lib/world/tape_bytes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { TAG_LIMIT = 127 };
+
+// A world and its playback: most files of lib/world need not know what a playback has.
+typedef struct world_block {
+    espl_world world;
+    espl__playback playback;
+} world_block;
 
 // The only state that worlds share, beside the gates of executors (lib/jobs/ranges.c): tags are
 // assigned in turn, so that a handle of one world names nothing in another.
@@ -207,15 +216,18 @@ espl_status espl_world_create_sized(espl_world **out, const espl_world_def *def,
     }
     espl__heap heap;
     begin_heap(&heap, d, w.pages);
-    espl_world *const world =
-        espl__heap_take(&heap, ESPL__FOR_WORLD, 1, sizeof *world, _Alignof(espl__max_align));
-    if (world == NULL) {
+    world_block *const block =
+        espl__heap_take(&heap, ESPL__FOR_WORLD, 1, sizeof *block, _Alignof(espl__max_align));
+    if (block == NULL) {
         return refuse_world(&w, ESPL_ERR_NO_MEMORY, NULL, espl_status_text(ESPL_ERR_NO_MEMORY));
     }
 
-    memset(world, 0, sizeof *world);
+    espl_world *const world = &block->world;
+
+    memset(block, 0, sizeof *block);
+    world->playback = &block->playback;
     begin_heap(&world->heap, d, w.pages);
-    world->heap.bytes[ESPL__FOR_WORLD] = sizeof *world;
+    world->heap.bytes[ESPL__FOR_WORLD] = sizeof *block;
     espl__hooks_guard(world, &w.hooks, w.least_level);
     world->holder.hooks = &world->hooks;
     world->holder.is_playing = &world->is_playing;
@@ -231,7 +243,7 @@ espl_status espl_world_create_sized(espl_world **out, const espl_world_def *def,
     world->forest.kernels = w.kernels;
     world->forest.context.workers =
         (espl__workers){&world->executor, &world->hooks, &world->is_playing};
-    espl__playback_init(&world->playback, &world->heap, &world->store, &world->forest,
+    espl__playback_init(world->playback, &world->heap, &world->store, &world->forest,
                         &world->executor, &world->hooks);
     if (status != ESPL_OK) {
         espl_world_destroy(world);
@@ -283,11 +295,11 @@ void espl_world_destroy(espl_world *world)
         return;
     }
     espl__own_free(world);
-    espl__scratch_free(world, &world->write_scratch);
-    espl__scratch_free(world, &world->side_scratch);
-    espl__scratch_free(world, &world->partition_scratch);
-    espl__scratch_free(world, &world->mark_scratch);
-    espl__playback_free(&world->playback);
+    espl__scratch_free(&world->heap, ESPL__FOR_COMMANDS, &world->write_scratch);
+    espl__scratch_free(&world->heap, ESPL__FOR_COMMANDS, &world->side_scratch);
+    espl__scratch_free(&world->heap, ESPL__FOR_COMMANDS, &world->partition_scratch);
+    espl__scratch_free(&world->heap, ESPL__FOR_COMMANDS, &world->mark_scratch);
+    espl__playback_free(world->playback);
     espl__forest_free(&world->forest);
     espl__store_free(&world->store);
 
@@ -295,7 +307,8 @@ void espl_world_destroy(espl_world *world)
     espl__heap heap;
     espl__heap_init(&heap, &world->heap.allocator);
     memcpy(heap.bytes, world->heap.bytes, sizeof heap.bytes);
-    espl__heap_give(&heap, ESPL__FOR_WORLD, world, 1, sizeof *world, _Alignof(espl__max_align));
+    espl__heap_give(&heap, ESPL__FOR_WORLD, world, 1, sizeof(world_block),
+                    _Alignof(espl__max_align));
     ESPL_CHECK(espl__heap_bytes(&heap) == 0);
 }
 
@@ -303,29 +316,4 @@ void espl_world_destroy(espl_world *world)
 const char *espl_world_kernels(const espl_world *world)
 {
     return world != NULL ? world->forest.kernels->name : NULL;
-}
-
-// --- Checks ---
-
-espl_status espl__check_living(const espl_world *world, espl_entity entity)
-{
-    return world != NULL ? espl__entity_check(&world->store, entity) : ESPL_ERR_ARGUMENT;
-}
-
-// The slot of a living entity, or ESPL__NO_SLOT: for calls that have no status, where a dead handle
-// has an empty answer.
-uint32_t espl__slot_or_none(const espl_world *world, espl_entity entity)
-{
-    if (world == NULL || espl__entity_check(&world->store, entity) != ESPL_OK) {
-        return ESPL__NO_SLOT;
-    }
-    return world->store.records[entity.index].slot;
-}
-
-// The handle of the entity at a slot; null for ESPL__NO_SLOT.
-espl_entity espl__entity_of_slot(const espl_world *world, uint32_t slot)
-{
-    ESPL_CHECK(slot == ESPL__NO_SLOT || slot < world->forest.end);
-    return slot == ESPL__NO_SLOT ? espl_entity_null()
-                                 : espl__entity_at(&world->store, world->forest.links[slot].entity);
 }

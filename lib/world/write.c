@@ -5,6 +5,8 @@
 // This file finds the slot, refuses what cannot be written now, and words the refusals;
 // slot_writes.c does the work and records it on the tape. Postcondition of each call: the node and
 // everything below it are up to date, or nothing has changed.
+#include "lib/world/entity_slots.h"
+#include "lib/world/refusals.h"
 #include "lib/world/slot_writes.h"
 
 // Find the slot of an entity that may be written now: it has a transform, and the world is not

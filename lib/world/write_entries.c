@@ -5,6 +5,7 @@
 
 #include "lib/commands/explain.h"
 #include "lib/tree/write_kinds.h"
+#include "lib/world/refusals.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -8,6 +8,9 @@
 // thread is inside the writer's job and that the tree is the job's.
 #include "lib/world/writers.h"
 
+#include "lib/world/entity_slots.h"
+#include "lib/world/ownership.h"
+#include "lib/world/refusals.h"
 #include "lib/world/slot_writes.h"
 
 // --- Begin and end of a call ---

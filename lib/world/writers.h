@@ -4,7 +4,8 @@
 #ifndef ESPALIER_LIB_WORLD_WRITERS_H
 #define ESPALIER_LIB_WORLD_WRITERS_H
 
-#include "lib/world/partition.h"
+#include "lib/world/iterations.h"
+#include "lib/world/partition_rows.h"
 
 #include <stdatomic.h>
 
@@ -30,19 +31,5 @@ typedef struct espl__parallel {
     espl__iteration_id iteration; // of the query
     espl__partition partition;
 } espl__parallel;
-
-// --- ownership.c: who may touch what. Checked builds only. ---
-
-/// Note that the calling thread enters the job of a writer. Jobs nest: a job may begin a parallel
-/// write of another world.
-void espl__writer_enter(espl_writer *writer);
-/// Note that the calling thread leaves it. Precondition: it is the innermost.
-void espl__writer_leave(const espl_writer *writer);
-/// Tell whether the calling thread is inside the job of a writer. The writer may be one that is
-/// gone.
-bool espl__writer_is_of_thread(const espl_writer *writer);
-/// Tell whether the tree of a slot is in the writer's job, and if so note the writer's site with
-/// the tree.
-bool espl__writer_owns(const espl_writer *writer, uint32_t slot);
 
 #endif

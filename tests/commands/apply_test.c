@@ -2,7 +2,7 @@
 // The apply stage: commands are applied at their turn on the trees themselves, new nodes get slots
 // in the range of their parent or in the nursery, and groups that copy what they edit are applied
 // alone.
-#include "lib/world/world_internal.h"
+#include "lib/world/entity_slots.h"
 #include "tests/fixture.h"
 #include "tests/inside.h"
 #include "tests/runner.h"

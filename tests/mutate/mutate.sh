@@ -34,7 +34,7 @@ files=${MUTATE_FILES:-$(cd "$srcdir" && ls lib/math/*.c lib/math/kernel.inc lib/
     lib/tree/levels.c lib/tree/edit*.c lib/tree/layout.c lib/tree/nodes.c lib/tree/compaction.c \
     lib/tree/placement.c lib/tree/relocation*.c lib/tree/propagate.c lib/tree/side_arrays.c \
     lib/tree/write_kinds.c lib/tree/writes.c lib/world/batch.c lib/world/change.c lib/world/change_rows.c \
-    lib/world/partition_groups.c lib/world/commands.c lib/world/slot_writes.c lib/world/structure.c)}
+    lib/world/partition_members.c lib/world/commands.c lib/world/slot_writes.c lib/world/structure.c)}
 
 list_mutants()
 {

@@ -5,6 +5,7 @@
 //
 // A and B are ships with the guns a and b, C is a drone, F a flash, a prefab, with the spark s. A
 // clone has a number behind its letter.
+#include "lib/commands/playback.h"
 #include "lib/world/world_internal.h"
 
 #include <stdio.h>
@@ -147,7 +148,7 @@ static uint32_t slot_of(const scene *s, espl_entity entity)
 // The name of the node at a slot: a letter, and for a clone of F the number of its command's flash.
 static void name_slot(const scene *s, uint32_t slot, char out[3])
 {
-    const espl__playback *const playback = &s->world->playback;
+    const espl__playback *const playback = s->world->playback;
     uint32_t entity = s->world->forest.links[slot].entity;
     char copy = '\0';
 
@@ -176,7 +177,7 @@ static void say_operand(const scene *s, const espl__operand *operand, bool is_na
         strcpy(out, "-");
     } else if (espl__operand_is_pending(operand)) {
         snprintf(out, LINE, "of command %u",
-                 s->world->playback.resolved.pending_entries[operand->number]);
+                 s->world->playback->resolved.pending_entries[operand->number]);
     } else {
         name_slot(s, operand->number, own);
         snprintf(out, LINE, "%s, slot %u", own, operand->number);
@@ -287,7 +288,7 @@ static void draw_links(const scene *s)
 static void look(void *user, const char *name, espl_trace_edge edge)
 {
     const scene *const s = user;
-    const espl__playback *const playback = &s->world->playback;
+    const espl__playback *const playback = s->world->playback;
 
     if (edge == ESPL_TRACE_BEGIN || s->commands == NULL) {
         return;

@@ -4,7 +4,7 @@
 //
 // Both ways yield the job of each row. Rows of a job form pieces, and the pieces are sorted by job.
 // Invariant: which job a row is in depends on the rows and the definition alone.
-#include "lib/world/partition.h"
+#include "lib/world/partition_members.h"
 
 #include <string.h>
 
@@ -318,7 +318,7 @@ static void sort_pieces(espl__partition *p)
     }
 }
 
-void espl__partition_groups(espl__partition *p, uint32_t job_limit)
+void espl__partition_members(espl__partition *p, uint32_t job_limit)
 {
     // With few rows a single chunk is too large a set. Top-down rows need the hierarchy of each.
     const bool may_unite = !p->is_top_down && p->row_count / SET_PARTS >= (size_t)ESPL__CHUNK_ROWS;
