@@ -55,6 +55,10 @@ static bool keeps_denormals(void)
 
 // --- Flags of the compiler ---
 
+// A build has these flags or not, so that only one way of each condition is taken in it. tests/fast_math.sh
+// compiles with each flag.
+// GCOVR_EXCL_BR_START
+
 // -ffinite-math-only, -fno-honor-nans, -fno-honor-infinities
 static bool keeps_nonfinite(void)
 {
@@ -143,6 +147,7 @@ static bool are_exact(const espl__kernels *kernels)
     }
     return is_exact;
 }
+// GCOVR_EXCL_BR_STOP
 
 const char *espl__arithmetic_fault(const espl__kernels *kernels)
 {

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// The rules that espl_validate() checks between the parts of a world: each test breaks one of them, and the
+// report names it. Those inside the store and the forest are in tests/store/validate_test.c and
+// tests/tree/validate_test.c.
+#include "lib/world/world_internal.h"
+#include "tests/fixture.h"
+#include "tests/one_world.h"
+
+#include <string.h>
+
+FIXTURE(set_up, tear_down);
+
+// @param where  the entity that the report names; NULL: none.
+static void expect_rule(const char *rule, const espl_entity *where, int line)
+{
+    espl_validation report;
+
+    memset(&report, 0x5a, sizeof report);
+    ck_assert_msg(!espl_validate(w, &report), "line %d: not found: %s", line, rule);
+    ck_assert_msg(strcmp(report.rule, rule) == 0, "line %d: %s", line, report.rule);
+    ck_assert(espl_entity_equal(report.entity, where != NULL ? *where : espl_entity_null()));
+    ck_assert(!espl_validate(w, NULL));
+}
+
+// Give a field a wrong value, see the rule named, and restore the field.
+#define BREAKS(rule, where, field, wrong)         \
+    do {                                          \
+        const __typeof__(field) right = (field);  \
+        (field) = (wrong);                        \
+        expect_rule((rule), (where), __LINE__);   \
+        (field) = right;                          \
+        ck_assert(espl_validate(w, NULL));        \
+    } while (0)
+
+static uint32_t slot_of(espl_entity entity)
+{
+    return w->store.records[entity.index].slot;
+}
+
+static void set_slot(espl_entity entity, uint32_t slot)
+{
+    espl__entity_set_slot(&w->store, entity.index, slot);
+}
+
+// Let two entities have each other's slots.
+static void swap_slots(espl_entity a, espl_entity b)
+{
+    const uint32_t slot_a = slot_of(a), slot_b = slot_of(b);
+
+    set_slot(a, slot_b);
+    set_slot(b, slot_a);
+    w->forest.links[slot_b].entity = a.index;
+    w->forest.links[slot_a].entity = b.index;
+}
+
+TEST(no_world_is_not_sound)
+{
+    ck_assert(!espl_validate(NULL, NULL));
+}
+
+TEST(an_entity_and_its_slot_name_each_other)
+{
+    static const char rule[] = "an entity and its slot name each other";
+    const espl_entity first = test_solo(w), second = test_solo(w);
+
+    const uint32_t wrong[] = {w->forest.end, UINT32_MAX, slot_of(second)};
+
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+        const uint32_t right = slot_of(first);
+
+        set_slot(first, wrong[i]);
+        expect_rule(rule, &first, __LINE__);
+        set_slot(first, right);
+        ck_assert(espl_validate(w, NULL));
+    }
+}
+
+TEST(an_entity_with_a_transform_has_a_node_of_its_own)
+{
+    static const char rule[] = "entities with a placement have a transform, others pass through";
+    const espl_entity placed = test_solo(w);
+    espl_entity bare;
+
+    ck_ok(espl_create(w, NULL, 0, 1, &bare));
+    swap_slots(placed, bare);
+    expect_rule(rule, &placed, __LINE__);
+    swap_slots(placed, bare);
+    ck_assert(espl_validate(w, NULL));
+}
+
+TEST(role_components_agree_with_links)
+{
+    static const char rule[] = "role components agree with roles";
+    espl_entity *const tree = make_chain(w, 2);
+    const espl_entity solo = test_solo(w);
+    const espl_entity pairs[][2] = {{tree[0], solo}, {tree[1], solo}, {tree[0], tree[1]}};
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; ++i) {
+        const espl_entity a = pairs[i][0], b = pairs[i][1];
+
+        swap_slots(a, b);
+        expect_rule(rule, a.index < b.index ? &a : &b, __LINE__);
+        swap_slots(a, b);
+        ck_assert(espl_validate(w, NULL));
+    }
+    free(tree);
+}
+
+// The row of an entity leaves, and its node stays. The world is this test's own, because it remains broken.
+TEST(as_many_nodes_live_as_entities)
+{
+    espl_world *const sound = w;
+
+    ck_ok(espl_world_create(&w, NULL));
+    espl__entity_remove(&w->store, test_solo(w).index);
+    espl__rows_settle(&w->store, NULL, NULL);
+    expect_rule("living members are alive and distinct", NULL, __LINE__);
+    espl_world_destroy(w);
+    w = sound;
+}
+
+TEST(bytes_are_accounted_for_by_purpose)
+{
+    static const struct {
+        espl__purpose purpose;
+        const char *rule;
+    } kinds[] = {
+        {ESPL__FOR_WORLD, "outstanding bytes of the world are accounted for"},
+        {ESPL__FOR_STORE, "outstanding bytes of the store are accounted for"},
+        {ESPL__FOR_TREE, "outstanding bytes of the tree are accounted for"},
+        {ESPL__FOR_COMMANDS, "outstanding bytes of playback and writes are accounted for"},
+    };
+
+    (void)test_solo(w);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+        size_t *const bytes = &w->heap.bytes[kinds[i].purpose];
+
+        BREAKS(kinds[i].rule, NULL, *bytes, *bytes + 1);
+    }
+}
+
+TEST(commands_were_applied_or_refused)
+{
+    BREAKS("commands accepted were applied or refused", NULL, w->playback.totals.accepted, 1);
+}
+
+TEST(a_broken_rule_of_the_forest_names_the_entity_of_its_slot)
+{
+    espl_entity *const tree = make_chain(w, 3);
+    const uint32_t slot = slot_of(tree[1]);
+    espl_validation report;
+
+    w->forest.world[slot].position[0] += 1;
+    ck_assert(!espl_validate(w, &report));
+    ck_assert(espl_entity_equal(report.entity, tree[1]));
+    w->forest.world[slot].position[0] -= 1;
+    ck_assert(espl_validate(w, &report));
+    free(tree);
+}
