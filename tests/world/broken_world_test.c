@@ -23,13 +23,13 @@ static void expect_rule(const char *rule, const espl_entity *where, int line)
 }
 
 // Give a field a wrong value, see the rule named, and restore the field.
-#define BREAKS(rule, where, field, wrong)         \
-    do {                                          \
-        const __typeof__(field) right = (field);  \
-        (field) = (wrong);                        \
-        expect_rule((rule), (where), __LINE__);   \
-        (field) = right;                          \
-        ck_assert(espl_validate(w, NULL));        \
+#define BREAKS(rule, where, field, wrong)        \
+    do {                                         \
+        const __typeof__(field) right = (field); \
+        (field) = (wrong);                       \
+        expect_rule((rule), (where), __LINE__);  \
+        (field) = right;                         \
+        ck_assert(espl_validate(w, NULL));       \
     } while (0)
 
 static uint32_t slot_of(espl_entity entity)

@@ -138,6 +138,74 @@ TEST(entities_that_are_refused_leave_their_outputs_alone)
     end();
 }
 
+// Kinds by the size of their values, in bytes.
+static size_t size_of_kind(espl_read_kind kind)
+{
+    static const size_t sizes[ESPL_READ_KIND_COUNT] = {
+        [ESPL_READ_LOCAL_POSITION] = 12,
+        [ESPL_READ_LOCAL_ROTATION] = 16,
+        [ESPL_READ_LOCAL_SCALE] = 4,
+        [ESPL_READ_LOCAL_POSE] = sizeof(espl_pose),
+        [ESPL_READ_LOCAL_TRANSFORM] = sizeof(espl_transform),
+        [ESPL_READ_STRETCH] = 12,
+        [ESPL_READ_USER_DATA] = 4,
+        [ESPL_READ_WORLD_POSITION] = 12,
+        [ESPL_READ_WORLD_ROTATION] = 16,
+        [ESPL_READ_WORLD_SCALE] = 4,
+        [ESPL_READ_WORLD_POSE] = sizeof(espl_pose),
+        [ESPL_READ_WORLD_TRANSFORM] = sizeof(espl_transform),
+    };
+
+    ck_assert_uint_ne(sizes[kind], 0);
+    return sizes[kind];
+}
+
+// A world of more than a megabyte is read in blocks, so that memory is asked for in time. Entities of
+// neighbouring rows, and far apart; counts around the size of a block.
+TEST(a_large_world_reads_as_one_by_one)
+{
+    enum { SOLOS = 24000, READ = 161 };
+    static const size_t counts[] = {1, 31, 32, 33, 95, 96, 97, READ};
+    static espl_entity solos[SOLOS];
+    static espl_transform many[READ];
+    const espl_component transform = ESPL_TRANSFORM;
+
+    if (test_lacks_room(NODES + SOLOS, "a large world")) {
+        return;
+    }
+    begin();
+    ck_ok(espl_create(f.test.world, &transform, 1, SOLOS, solos));
+    for (uint32_t i = 0; i < SOLOS; i += 7) {
+        const float position[3] = {(float)i, 1, 2}, stretch[3] = {1, 2, (float)i};
+
+        ck_ok(espl_write_one(f.test.world, solos[i], ESPL_WRITE_LOCAL_POSITION, position));
+        if (i % 3 == 0) {
+            ck_ok(espl_write_one(f.test.world, solos[i], ESPL_WRITE_STRETCH, stretch));
+        }
+    }
+    for (size_t k = 0; k < 2 * sizeof counts / sizeof *counts; ++k) {
+        const size_t count = counts[k / 2], step = k % 2 == 0 ? 1 : SOLOS / READ;
+        espl_entity read[READ];
+
+        for (size_t i = 0; i < count; ++i) {
+            read[i] = i % 5 == 4 ? f.nodes[i] : solos[i * step];
+        }
+        for (espl_read_kind kind = 0; kind < ESPL_READ_KIND_COUNT; ++kind) {
+            const size_t size = size_of_kind(kind);
+
+            ck_ok(espl_read_strided(f.test.world, kind, read, sizeof *read, many, size, count));
+            for (size_t i = 0; i < count; ++i) {
+                espl_transform one;
+
+                ck_ok(espl_read_one(f.test.world, read[i], kind, &one));
+                ck_assert_msg(memcmp((const char *)many + i * size, &one, size) == 0,
+                              "kind %d, entity %zu of %zu", (int)kind, i, count);
+            }
+        }
+    }
+    end();
+}
+
 TEST(strides_are_checked)
 {
     float position[1][3] = {{7, 7, 7}};
