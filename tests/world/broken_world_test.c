@@ -2,6 +2,7 @@
 // The rules that espl_validate() checks between the parts of a world: each test breaks one of them, and the
 // report names it. Those inside the store and the forest are in tests/store/validate_test.c and
 // tests/tree/validate_test.c.
+#include "lib/commands/playback.h"
 #include "lib/world/world_internal.h"
 #include "tests/fixture.h"
 #include "tests/one_world.h"
@@ -141,7 +142,7 @@ TEST(bytes_are_accounted_for_by_purpose)
 
 TEST(commands_were_applied_or_refused)
 {
-    BREAKS("commands accepted were applied or refused", NULL, w->playback.totals.accepted, 1);
+    BREAKS("commands accepted were applied or refused", NULL, w->playback->totals.accepted, 1);
 }
 
 TEST(a_broken_rule_of_the_forest_names_the_entity_of_its_slot)
