@@ -52,7 +52,11 @@ static void print_squad(const espl_world *world, const char *what, espl_entity s
 int main(void)
 {
     const uint32_t references[] = {offsetof(duty, leader), offsetof(duty, cover)};
-    const espl_component_def def = {"duty", sizeof(duty), _Alignof(duty), references, 2};
+    const espl_component_def def = {.name = "duty",
+                                    .size = sizeof(duty),
+                                    .alignment = _Alignof(duty),
+                                    .references = references,
+                                    .reference_count = 2};
     espl_world *world = NULL;
     espl_entity squad[SQUADS];
 

@@ -4,8 +4,7 @@
 #     awk -f man/names.awk man/*.[1-9]
 #
 # A page documents the functions and macros (.Fo, .Fn) and the types (.Vt) that its SYNOPSIS lists, and
-# the names beside its own (.Nm) in its NAME section. These are of kind function, macro or type. The
-# section GROWTH lists the exported functions behind inline forms, whose names end in _sized. A
+# the names beside its own (.Nm) in its NAME section. These are of kind function, macro or type. A
 # constant (.Dv) may be described by several pages: it heads an item of a list there.
 FNR == 1 {
     page = FILENAME
@@ -20,7 +19,6 @@ page !~ /\.3$/ { next }
 
 section == "NAME" && $1 == ".Nm" { note($2) }
 section == "SYNOPSIS" && ($1 == ".Fo" || $1 == ".Fn") { note($2) }
-section == "GROWTH" && $1 == ".It" && $2 == "Fn" { note($3) }
 section == "SYNOPSIS" && $1 == ".Vt" && is_name($NF) { print $NF, page, "type" }
 section != "SYNOPSIS" && $1 == ".It" && $2 == "Dv" {
     for (i = 3; i <= NF; ++i) {

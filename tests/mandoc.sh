@@ -28,8 +28,7 @@ describe_all() # pages
     return $wrong
 }
 
-# An exported NAME_sized is described as its inline form, NAME.
-sed 's/ .*//; s/_sized$//' "$top/lib/espalier.sym" | describe_all "$top"/man/*.3
+sed 's/ .*//' "$top/lib/espalier.sym" | describe_all "$top"/man/*.3
 ok "the pages of section 3 describe every exported function, each on one page"
 test -n "$(list_header_functions "$top")" && list_header_functions "$top" | describe_all "$top"/man/*.3
 ok "and every inline function and every macro with arguments"

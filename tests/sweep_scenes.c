@@ -333,7 +333,11 @@ static void hear(void *user, const espl_custom_calls *calls)
 static void make_components(sweep_world *w)
 {
     static const uint32_t at[1] = {4};
-    const espl_component_def link = {"link", sizeof(link_value), 4, at, 1};
+    const espl_component_def link = {.name = "link",
+                                     .size = sizeof(link_value),
+                                     .alignment = 4,
+                                     .references = at,
+                                     .reference_count = 1};
     const espl_custom_command_def callback = {.name = "hear", .user = w, .function = hear};
 
     w->word = test_component(w->world, "word", 4, 4);

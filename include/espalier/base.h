@@ -138,8 +138,8 @@ typedef enum espl_status {
     /// The entity is pending: a handle that a recorder gave out, which only commands of the same
     /// command buffer may name. Play the command buffer, then espl_command_buffer_resolve().
     ESPL_ERR_PENDING = -20,
-    /// This build or version of the library, or this machine, lacks the requested feature: a field
-    /// that only later versions have is not 0, for example (GROWTH in espalier(3)). The log names it.
+    /// This build or version of the library, or this machine, lacks the requested feature: a reserved
+    /// word of a struct is not 0, for example (GROWTH in espalier(3)). The log names it.
     /// Do without it, build the library with it, or link a later version.
     ESPL_ERR_UNSUPPORTED = -21,
     /// Floats are not computed as IEEE 754 has it, so that worlds would have other bits than elsewhere:

@@ -80,7 +80,7 @@ typedef enum espl_dead_parent {
     ESPL_DEAD_PARENT_ROOT = 1, ///< It is made as a root or solo, `transform` relative to the world.
 } espl_dead_parent;
 
-/// What to instantiate, and where. All but `source` may be zero. Grows at the end only.
+/// What to instantiate, and where. All but `source` may be zero. Grows into `reserved`.
 typedef struct espl_instance_def {
     espl_entity source; ///< Any living entity, or a pending one of the same command buffer.
     espl_entity parent;           ///< Null: none. May be pending.
@@ -93,38 +93,23 @@ typedef struct espl_instance_def {
     const espl_component_value *values; ///< [value_count] set on, or added to, the clone of the
                                         ///< source itself. Copied.
     size_t value_count;                 ///< At most ESPL_SET_LIMIT.
+    uintptr_t reserved[4];              ///< Must be 0 (GROWTH in espalier(3)).
 } espl_instance_def;
 
-/// espl_record_instantiate() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status
-espl_record_instantiate_sized(espl_recorder *recorder, uint32_t key, const espl_instance_def *def,
-                              size_t count, espl_entity *pending, size_t size);
 /// Record clones of a source's owned closure.
 ///
 /// @param count    Clones, each placed alike; 0 records nothing.
 /// @param pending  [count] handles of the clones to be made; may be NULL.
-static inline ESPL_NODISCARD espl_status espl_record_instantiate(espl_recorder *recorder,
-                                                                 uint32_t key,
-                                                                 const espl_instance_def *def,
-                                                                 size_t count, espl_entity *pending)
-{
-    return espl_record_instantiate_sized(recorder, key, def, count, pending, sizeof *def);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
+                                                            const espl_instance_def *def,
+                                                            size_t count, espl_entity *pending);
 /// Record espl_destroy(). Refused now with ESPL_ERR_ARGUMENT for an extent that does not exist.
 ESPL_API ESPL_NODISCARD espl_status espl_record_destroy(espl_recorder *recorder, uint32_t key,
                                                         espl_entity entity, espl_extent extent);
-/// espl_record_attach() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status espl_record_attach_sized(espl_recorder *recorder, uint32_t key,
-                                                             espl_entity child, espl_entity parent,
-                                                             const espl_attach_options *options,
-                                                             size_t size);
 /// Record espl_attach(). @param options  NULL means {0}; copied.
-static inline ESPL_NODISCARD espl_status espl_record_attach(espl_recorder *recorder, uint32_t key,
-                                                            espl_entity child, espl_entity parent,
-                                                            const espl_attach_options *options)
-{
-    return espl_record_attach_sized(recorder, key, child, parent, options, sizeof *options);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_record_attach(espl_recorder *recorder, uint32_t key,
+                                                       espl_entity child, espl_entity parent,
+                                                       const espl_attach_options *options);
 /// Record espl_detach().
 ESPL_API ESPL_NODISCARD espl_status espl_record_detach(espl_recorder *recorder, uint32_t key,
                                                        espl_entity entity, espl_keep keep);
@@ -140,7 +125,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_write(espl_recorder *recorder, u
 ESPL_API ESPL_NODISCARD espl_status espl_record_set_inherit(espl_recorder *recorder, uint32_t key,
                                                             espl_entity entity, uint32_t flags);
 
-/// What to create, which is no clone. All zero: a solo without components. Grows at the end only.
+/// What to create, which is no clone. All zero: a solo without components. Grows into `reserved`.
 typedef struct espl_creation_def {
     /// [value_count] its components with their values, each once; copied. The value of
     /// ESPL_TRANSFORM is an espl_transform, as in espl_change_def.
@@ -152,13 +137,9 @@ typedef struct espl_creation_def {
     espl_dead_parent dead_parent; ///< When the parent is dead.
     espl_place place; ///< How to read the transform; ESPL_PLACE_SOURCE is ESPL_PLACE_LOCAL here.
     uint32_t inherit; ///< Inherit flags under the parent; a transform is needed for them.
+    uintptr_t reserved[4]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_creation_def;
 
-/// espl_instantiate_at() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status espl_instantiate_at_sized(espl_world *world,
-                                                              const espl_instance_def *def,
-                                                              size_t count, espl_entity *out,
-                                                              size_t size);
 /// Instantiate immediately, under a parent and with a transform and values: as
 /// espl_record_instantiate() and a playback, in one call. Structural.
 ///
@@ -168,41 +149,22 @@ ESPL_API ESPL_NODISCARD espl_status espl_instantiate_at_sized(espl_world *world,
 /// @return ESPL_OK, ESPL_LOSSY, ESPL_OVERFLOW. Refusals, which change nothing: the statuses of
 ///         espl_record_instantiate(), the statuses that a playback gives its command, and
 ///         ESPL_ERR_BUSY.
-static inline ESPL_NODISCARD espl_status espl_instantiate_at(espl_world *world,
-                                                             const espl_instance_def *def,
-                                                             size_t count, espl_entity *out)
-{
-    return espl_instantiate_at_sized(world, def, count, out, sizeof *def);
-}
-/// espl_create_at() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status espl_create_at_sized(espl_world *world,
-                                                         const espl_creation_def *def, size_t count,
-                                                         espl_entity *out, size_t size);
+ESPL_API ESPL_NODISCARD espl_status espl_instantiate_at(espl_world *world,
+                                                        const espl_instance_def *def, size_t count,
+                                                        espl_entity *out);
 /// Create immediately: as espl_record_create() and a playback, in one call. As
 /// espl_instantiate_at().
-static inline ESPL_NODISCARD espl_status espl_create_at(espl_world *world,
-                                                        const espl_creation_def *def, size_t count,
-                                                        espl_entity *out)
-{
-    return espl_create_at_sized(world, def, count, out, sizeof *def);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_create_at(espl_world *world, const espl_creation_def *def,
+                                                   size_t count, espl_entity *out);
 
-/// espl_record_create() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status espl_record_create_sized(espl_recorder *recorder, uint32_t key,
-                                                             const espl_creation_def *def,
-                                                             size_t count, espl_entity *pending,
-                                                             size_t size);
 /// Record the creation of entities, all alike.
 ///
 /// @param count    0 records nothing.
 /// @param pending  [count] handles of the entities to be made; may be NULL.
 /// Refused as other recordings, and with ESPL_ERR_ARGUMENT for an unknown component.
-static inline ESPL_NODISCARD espl_status espl_record_create(espl_recorder *recorder, uint32_t key,
-                                                            const espl_creation_def *def,
-                                                            size_t count, espl_entity *pending)
-{
-    return espl_record_create_sized(recorder, key, def, count, pending, sizeof *def);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_record_create(espl_recorder *recorder, uint32_t key,
+                                                       const espl_creation_def *def, size_t count,
+                                                       espl_entity *pending);
 
 // --- Components ---
 
@@ -211,28 +173,16 @@ static inline ESPL_NODISCARD espl_status espl_record_create(espl_recorder *recor
 ESPL_API ESPL_NODISCARD espl_status espl_record_change_components(espl_recorder *recorder,
                                                                   uint32_t key, espl_entity entity,
                                                                   const espl_change_def *change);
-/// Record espl_add_component(): espl_record_change_components() of one component; messages name this form
+/// Record espl_add_component(): espl_record_change_components() of one component; messages name this function
 /// for such a change.
-static inline ESPL_NODISCARD espl_status espl_record_add_component(espl_recorder *recorder,
-                                                                   uint32_t key, espl_entity entity,
-                                                                   espl_component component,
-                                                                   const void *data, size_t size)
-{
-    const espl_component_value value = {component, size, data};
-    const espl_change_def change = {&value, 1, ESPL_NULL_, 0};
-
-    return espl_record_change_components(recorder, key, entity, &change);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_record_add_component(espl_recorder *recorder, uint32_t key,
+                                                              espl_entity entity,
+                                                              espl_component component,
+                                                              const void *data, size_t size);
 /// Record espl_remove_component().
-static inline ESPL_NODISCARD espl_status espl_record_remove_component(espl_recorder *recorder,
-                                                                      uint32_t key,
-                                                                      espl_entity entity,
-                                                                      espl_component component)
-{
-    const espl_change_def change = {ESPL_NULL_, 0, &component, 1};
-
-    return espl_record_change_components(recorder, key, entity, &change);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_record_remove_component(espl_recorder *recorder,
+                                                                 uint32_t key, espl_entity entity,
+                                                                 espl_component component);
 /// Record espl_set_component(): at playback an entity that lacks the component is
 /// ESPL_ERR_NO_COMPONENT.
 ESPL_API ESPL_NODISCARD espl_status espl_record_set_component(espl_recorder *recorder, uint32_t key,
@@ -263,7 +213,7 @@ typedef struct espl_custom_payload {
 } espl_custom_payload;
 
 /// All payloads of one custom command in one playback, in playback order. Valid until the function
-/// returns. Grows at the end only.
+/// returns. Grows at its end: the library alone makes it.
 typedef struct espl_custom_calls {
     espl_world *world;
     const espl_command_buffer *commands; ///< It is played: espl_command_buffer_resolve() works.
@@ -271,7 +221,7 @@ typedef struct espl_custom_calls {
     size_t count;                        ///< At least 1.
 } espl_custom_calls;
 
-/// A custom command: a kind of command that the user defines. Grows at the end only.
+/// A custom command: a kind of command that the user defines. Grows into `reserved`.
 typedef struct espl_custom_command_def {
     const char *name; ///< For traces; copied. 1 to 255 bytes, as espl_component_def has them.
     void *user;       ///< Passed to the function.
@@ -281,13 +231,9 @@ typedef struct espl_custom_command_def {
     /// reset, submit or destroy those. Structural calls return ESPL_ERR_BUSY, and recording into
     /// the command buffer that is being played returns ESPL_ERR_PLAYED.
     void (*function)(void *user, const espl_custom_calls *calls);
+    uintptr_t reserved[4]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_custom_command_def;
 
-/// espl_register_command() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status espl_register_command_sized(espl_world *world,
-                                                                const espl_custom_command_def *def,
-                                                                espl_custom_command *out,
-                                                                size_t size);
 /// Register a custom command, until espl_unregister_command() or for the life of the world.
 /// Structural.
 ///
@@ -296,12 +242,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_register_command_sized(espl_world *worl
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (the name, or no function); ESPL_ERR_LIMIT
 ///         (ESPL_CUSTOM_COMMAND_LIMIT are registered, or 2^32 - 1 were); ESPL_ERR_NO_MEMORY;
 ///         ESPL_ERR_BUSY.
-static inline ESPL_NODISCARD espl_status espl_register_command(espl_world *world,
-                                                               const espl_custom_command_def *def,
-                                                               espl_custom_command *out)
-{
-    return espl_register_command_sized(world, def, out, sizeof *def);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_register_command(espl_world *world,
+                                                          const espl_custom_command_def *def,
+                                                          espl_custom_command *out);
 
 /// Unregister a custom command. Structural, so that the function of a custom command cannot do it.
 ///
@@ -353,7 +296,7 @@ typedef struct espl_command_place {
     uint32_t index; ///< In the lane, from 0.
 } espl_command_place;
 
-/// The report of one playback. Always accepted == applied + refused. Grows at the end only.
+/// The report of one playback. Always accepted == applied + refused. Grows into `reserved`.
 typedef struct espl_report {
     size_t accepted;                      ///< Commands that were recorded.
     size_t applied;                       ///< Commands carried out, also with a loss.
@@ -375,12 +318,9 @@ typedef struct espl_report {
     size_t row_batches;   ///< Batches in which rows were made, moved and removed.
     size_t calls;         ///< Payloads delivered to custom commands.
     size_t overflowed;    ///< World transforms that playback recomputed and that are not finite.
+    uintptr_t reserved[8]; ///< 0 (GROWTH in espalier(3)).
 } espl_report;
 
-/// espl_play() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status espl_play_sized(espl_world *world,
-                                                    espl_command_buffer *commands,
-                                                    espl_report *report, size_t size);
 /// Play a command buffer now. Structural.
 ///
 /// @param report  NULL, or the report; also filled for an empty playback; zeroed when refused.
@@ -390,11 +330,8 @@ ESPL_API ESPL_NODISCARD espl_status espl_play_sized(espl_world *world,
 ///         or repeated a job before the change stage; from then on the calling thread runs a lost
 ///         job, and checked builds trap); ESPL_ERR_LIMIT (the clones need more indices than are free
 ///         before the playback); ESPL_ERR_ARGUMENT.
-static inline ESPL_NODISCARD espl_status espl_play(espl_world *world, espl_command_buffer *commands,
-                                                   espl_report *report)
-{
-    return espl_play_sized(world, commands, report, sizeof *report);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_play(espl_world *world, espl_command_buffer *commands,
+                                              espl_report *report);
 
 /// Add a command buffer to the queue of espl_sync(). Refused with ESPL_ERR_ARGUMENT if it is
 /// submitted already, ESPL_ERR_PLAYED, and ESPL_ERR_BUSY from inside a job of the world; the
@@ -402,9 +339,6 @@ static inline ESPL_NODISCARD espl_status espl_play(espl_world *world, espl_comma
 /// espl_play(), which removes it from the queue.
 ESPL_API ESPL_NODISCARD espl_status espl_command_buffer_submit(espl_command_buffer *commands);
 
-/// espl_sync() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status espl_sync_sized(espl_world *world, espl_report *report,
-                                                    size_t size);
 /// Play every command buffer that was submitted before this call, in order of submission: one, its
 /// custom commands, then the next. A buffer that the function of a custom command submits waits for
 /// the next call, so that submitting each time is no endless loop; what the function records into a
@@ -412,10 +346,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_sync_sized(espl_world *world, espl_repo
 ///
 /// @param report  NULL, or the sum of the reports of all buffers; the largest `largest_group`.
 /// @return as espl_play(). A buffer that is refused and those after it stay in the queue.
-static inline ESPL_NODISCARD espl_status espl_sync(espl_world *world, espl_report *report)
-{
-    return espl_sync_sized(world, report, sizeof *report);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_sync(espl_world *world, espl_report *report);
 
 /// Return the entity that a pending handle became.
 ///
@@ -449,21 +380,10 @@ ESPL_API espl_status espl_command_buffer_result(const espl_command_buffer *comma
 /// @param parent   Null: none, and `local` is relative to the world.
 /// @param local    Relative to the parent; NULL: that of the prefab.
 /// @param pending  Handle of the clone to be made; may be NULL.
-static inline ESPL_NODISCARD espl_status espl_record_spawn(espl_recorder *recorder, uint32_t key,
-                                                           espl_entity prefab, espl_entity parent,
-                                                           const espl_transform *local,
-                                                           espl_entity *pending)
-{
-    espl_instance_def def = ESPL_ZERO;
-
-    def.source = prefab;
-    def.parent = parent;
-    if (local != ESPL_NULL_) {
-        def.place = ESPL_PLACE_LOCAL;
-        def.transform = *local;
-    }
-    return espl_record_instantiate(recorder, key, &def, 1, pending);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_record_spawn(espl_recorder *recorder, uint32_t key,
+                                                      espl_entity prefab, espl_entity parent,
+                                                      const espl_transform *local,
+                                                      espl_entity *pending);
 
 /// Record espl_set_local_position().
 static inline ESPL_NODISCARD espl_status espl_record_set_local_position(espl_recorder *recorder,

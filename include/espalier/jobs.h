@@ -66,18 +66,15 @@ typedef enum espl_idle {
     ESPL_IDLE_SPIN = 1,
 } espl_idle;
 
-/// How to start worker threads. {0}: one for each processor, which sleep while they are idle. Grows at
-/// the end only.
+/// How to start worker threads. {0}: one for each processor, which sleep while they are idle. Grows
+/// into `reserved`.
 typedef struct espl_threads_def {
     uint32_t workers; ///< The calling thread included, at most ESPL_WORKER_LIMIT; 0: one for each
                       ///< processor.
     espl_idle idle;
+    uintptr_t reserved[4]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_threads_def;
 
-/// espl_executor_create() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status espl_executor_create_sized(espl_executor *out,
-                                                               const espl_threads_def *def,
-                                                               size_t size);
 /// Start worker threads with pthreadpool, and make an executor of them.
 ///
 /// @param out  the executor; unchanged when refused.
@@ -87,18 +84,15 @@ ESPL_API ESPL_NODISCARD espl_status espl_executor_create_sized(espl_executor *ou
 ///         ESPL_ERR_NO_MEMORY (the threads could not be started).
 ///
 /// One executor may serve several worlds, but not two calls at once. Destroy it after them.
-static inline ESPL_NODISCARD espl_status espl_executor_create(espl_executor *out,
-                                                              const espl_threads_def *def)
-{
-    return espl_executor_create_sized(out, def, sizeof *def);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_executor_create(espl_executor *out,
+                                                         const espl_threads_def *def);
 
 /// Start workers that sleep while they are idle: espl_executor_create(). @param workers  0: one for each
 /// processor.
 static inline ESPL_NODISCARD espl_status espl_executor_create_threads(espl_executor *out,
                                                                       uint32_t workers)
 {
-    const espl_threads_def def = {workers, ESPL_IDLE_SLEEP};
+    const espl_threads_def def = {workers, ESPL_IDLE_SLEEP, {0}};
     return espl_executor_create(out, &def);
 }
 
@@ -106,7 +100,7 @@ static inline ESPL_NODISCARD espl_status espl_executor_create_threads(espl_execu
 static inline ESPL_NODISCARD espl_status espl_executor_create_eager_threads(espl_executor *out,
                                                                             uint32_t workers)
 {
-    const espl_threads_def def = {workers, ESPL_IDLE_SPIN};
+    const espl_threads_def def = {workers, ESPL_IDLE_SPIN, {0}};
     return espl_executor_create(out, &def);
 }
 
@@ -114,7 +108,7 @@ static inline ESPL_NODISCARD espl_status espl_executor_create_eager_threads(espl
 static inline bool espl_executor_has_threads(void)
 {
     // Too many workers: none is started.
-    const espl_threads_def too_many = {ESPL_WORKER_LIMIT + 1, ESPL_IDLE_SLEEP};
+    const espl_threads_def too_many = {ESPL_WORKER_LIMIT + 1, ESPL_IDLE_SLEEP, {0}};
     espl_executor none;
 
     return espl_executor_create(&none, &too_many) != ESPL_ERR_UNSUPPORTED;

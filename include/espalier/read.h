@@ -63,8 +63,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_read_strided(const espl_world *world, e
                                                       size_t entity_stride, void *out,
                                                       size_t out_stride, size_t count);
 
-/// Read the transform relative to the world: ESPL_READ_WORLD_TRANSFORM. This and the next are functions
-/// of their own because they are the most frequent reads, and this saves a fifth of their time.
+// --- The usual kinds by name, a little faster than espl_read_one() ---
+
+/// Read the transform relative to the world: ESPL_READ_WORLD_TRANSFORM.
 ESPL_API ESPL_NODISCARD espl_status espl_get_world_transform(const espl_world *world,
                                                              espl_entity entity,
                                                              espl_transform *out);
@@ -72,52 +73,26 @@ ESPL_API ESPL_NODISCARD espl_status espl_get_world_transform(const espl_world *w
 ESPL_API ESPL_NODISCARD espl_status espl_get_world_position(const espl_world *world,
                                                             espl_entity entity, float out[3]);
 
-// --- Other kinds by name; each is espl_read_one(), and is named by messages ---
-
 /// Read the transform relative to the parent; for a root or solo the same as the world's.
-static inline ESPL_NODISCARD espl_status espl_get_local_transform(const espl_world *world,
-                                                                  espl_entity entity,
-                                                                  espl_transform *out)
-{
-    return espl_read_one(world, entity, ESPL_READ_LOCAL_TRANSFORM, out);
-}
-static inline ESPL_NODISCARD espl_status espl_get_world_rotation(const espl_world *world,
-                                                                 espl_entity entity, float out[4])
-{
-    return espl_read_one(world, entity, ESPL_READ_WORLD_ROTATION, out);
-}
-static inline ESPL_NODISCARD espl_status espl_get_world_scale(const espl_world *world,
-                                                              espl_entity entity, float *out)
-{
-    return espl_read_one(world, entity, ESPL_READ_WORLD_SCALE, out);
-}
-static inline ESPL_NODISCARD espl_status espl_get_local_position(const espl_world *world,
-                                                                 espl_entity entity, float out[3])
-{
-    return espl_read_one(world, entity, ESPL_READ_LOCAL_POSITION, out);
-}
-static inline ESPL_NODISCARD espl_status espl_get_local_rotation(const espl_world *world,
-                                                                 espl_entity entity, float out[4])
-{
-    return espl_read_one(world, entity, ESPL_READ_LOCAL_ROTATION, out);
-}
-static inline ESPL_NODISCARD espl_status espl_get_local_scale(const espl_world *world,
-                                                              espl_entity entity, float *out)
-{
-    return espl_read_one(world, entity, ESPL_READ_LOCAL_SCALE, out);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_get_local_transform(const espl_world *world,
+                                                             espl_entity entity,
+                                                             espl_transform *out);
+ESPL_API ESPL_NODISCARD espl_status espl_get_world_rotation(const espl_world *world,
+                                                            espl_entity entity, float out[4]);
+ESPL_API ESPL_NODISCARD espl_status espl_get_world_scale(const espl_world *world,
+                                                         espl_entity entity, float *out);
+ESPL_API ESPL_NODISCARD espl_status espl_get_local_position(const espl_world *world,
+                                                            espl_entity entity, float out[3]);
+ESPL_API ESPL_NODISCARD espl_status espl_get_local_rotation(const espl_world *world,
+                                                            espl_entity entity, float out[4]);
+ESPL_API ESPL_NODISCARD espl_status espl_get_local_scale(const espl_world *world,
+                                                         espl_entity entity, float *out);
 /// Read the stretch; it is the same in both spaces.
-static inline ESPL_NODISCARD espl_status espl_get_stretch(const espl_world *world,
-                                                          espl_entity entity, float out[3])
-{
-    return espl_read_one(world, entity, ESPL_READ_STRETCH, out);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_get_stretch(const espl_world *world, espl_entity entity,
+                                                     float out[3]);
 /// Read the user data.
-static inline ESPL_NODISCARD espl_status espl_get_user_data(const espl_world *world,
-                                                            espl_entity entity, uint32_t *out)
-{
-    return espl_read_one(world, entity, ESPL_READ_USER_DATA, out);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_get_user_data(const espl_world *world, espl_entity entity,
+                                                       uint32_t *out);
 
 /// Read the world transforms of many entities: espl_read_strided() into an array. @param out  [count]
 static inline ESPL_NODISCARD espl_status espl_get_world_transforms(const espl_world *world,

@@ -38,8 +38,8 @@ enum {
 /// Entity references one component can have.
 #define ESPL_REFERENCE_LIMIT 64
 
-/// A kind of plain data on entities: copied and moved by bytes, zero where no value is given. Grows at
-/// the end only.
+/// A kind of plain data on entities: copied and moved by bytes, zero where no value is given. Grows
+/// into `reserved`.
 typedef struct espl_component_def {
     const char *name; ///< Unique in the world; copied. 1 to 255 bytes, such as a name of an entity
                       ///< may have (espalier/names.h). Taken: "transform", "solo", "root",
@@ -51,24 +51,18 @@ typedef struct espl_component_def {
     /// names the clone of that entity instead.
     const uint32_t *references;
     size_t reference_count; ///< At most ESPL_REFERENCE_LIMIT.
+    uintptr_t reserved[4];  ///< Must be 0 (GROWTH in espalier(3)).
 } espl_component_def;
 
-/// espl_component_register() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status espl_component_register_sized(espl_world *world,
-                                                                  const espl_component_def *def,
-                                                                  espl_component *out, size_t size);
 /// Register a component. Structural.
 ///
 /// @param out  its number, unchanged when refused. Numbers count up in order of registration.
 /// @return ESPL_OK, ESPL_ERR_EXISTS, ESPL_ERR_ARGUMENT (name, size, alignment or references),
 ///         ESPL_ERR_LIMIT (past a limit above, of the world or of the component),
 ///         ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
-static inline ESPL_NODISCARD espl_status espl_component_register(espl_world *world,
-                                                                 const espl_component_def *def,
-                                                                 espl_component *out)
-{
-    return espl_component_register_sized(world, def, out, sizeof *def);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_component_register(espl_world *world,
+                                                            const espl_component_def *def,
+                                                            espl_component *out);
 
 /// Find a component by name; 0 where there is none.
 ESPL_API espl_component espl_component_find(const espl_world *world, const char *name);
@@ -77,10 +71,6 @@ ESPL_API espl_component espl_component_find(const espl_world *world, const char 
 /// one. Any thread, also while another one registers components.
 ESPL_API uint32_t espl_component_count(const espl_world *world);
 
-/// espl_component_info() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status espl_component_info_sized(const espl_world *world,
-                                                              espl_component component,
-                                                              espl_component_def *out, size_t size);
 /// Read how a component was registered. Any thread, also while another one registers components.
 ///
 /// @param out  the definition of the component, with 1 for an alignment of 0, and NULL for references
@@ -88,12 +78,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_component_info_sized(const espl_world *
 ///             world, valid until it is destroyed. ESPL_TRANSFORM has the size and the alignment of
 ///             an espl_transform.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (no component has the number; NULL).
-static inline ESPL_NODISCARD espl_status espl_component_info(const espl_world *world,
-                                                             espl_component component,
-                                                             espl_component_def *out)
-{
-    return espl_component_info_sized(world, component, out, sizeof *out);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_component_info(const espl_world *world,
+                                                        espl_component component,
+                                                        espl_component_def *out);
 
 /// Value of one component, for creation and commands.
 typedef struct espl_component_value {
@@ -155,30 +142,18 @@ ESPL_API ESPL_NODISCARD espl_status espl_change_components_array(espl_world *wor
                                                                  size_t *refused);
 
 /// Add a component with a value; if the entity has it already, set the value. Structural.
-/// espl_change_components() of one component; messages name this form for such a change.
+/// espl_change_components() of one component; messages name this function for such a change.
 ///
 /// @param data  [size] bytes, copied; NULL means zeros. size must be the registered one; for
 ///              ESPL_TRANSFORM that of espl_transform, and NULL means the identity.
-static inline ESPL_NODISCARD espl_status espl_add_component(espl_world *world, espl_entity entity,
-                                                            espl_component component,
-                                                            const void *data, size_t size)
-{
-    const espl_component_value value = {component, size, data};
-    const espl_change_def change = {&value, 1, ESPL_NULL_, 0};
-
-    return espl_change_components(world, entity, &change);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_add_component(espl_world *world, espl_entity entity,
+                                                       espl_component component, const void *data,
+                                                       size_t size);
 
 /// Remove a component; does nothing if the entity lacks it. Structural. espl_change_components() of
-/// one removed component; messages name this form for such a change.
-static inline ESPL_NODISCARD espl_status espl_remove_component(espl_world *world,
-                                                               espl_entity entity,
-                                                               espl_component component)
-{
-    const espl_change_def change = {ESPL_NULL_, 0, &component, 1};
-
-    return espl_change_components(world, entity, &change);
-}
+/// one removed component; messages name this function for such a change.
+ESPL_API ESPL_NODISCARD espl_status espl_remove_component(espl_world *world, espl_entity entity,
+                                                          espl_component component);
 
 /// Tell whether a living entity has a component; false for any other handle.
 ESPL_API bool espl_has_component(const espl_world *world, espl_entity entity,
@@ -199,7 +174,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_set_component(espl_world *world, espl_e
                                                        espl_component component, const void *data,
                                                        size_t size);
 
-/// What to make room for, so that later calls take no memory. {0}: nothing. Grows at the end only.
+/// What to make room for, so that later calls take no memory. {0}: nothing. Grows into `reserved`.
 typedef struct espl_reserve_def {
     size_t entities; ///< So many more: their records, and the slots of their transforms.
     /// [component_count] a component set, as espl_create() takes it. A role may be in it; without one
@@ -213,11 +188,9 @@ typedef struct espl_reserve_def {
     /// Null, or an entity: its hierarchy gets the side arrays that stretch, user data and inherit
     /// flags need. They stay until the hierarchy is laid out without a need for them.
     espl_entity side_of;
+    uintptr_t reserved[4]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_reserve_def;
 
-/// espl_reserve() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status espl_reserve_sized(espl_world *world,
-                                                       const espl_reserve_def *def, size_t size);
 /// Make room. What was reserved is kept until espl_compact(). Structural.
 ///
 /// Create takes no memory once `entities` and `rows` of its set are reserved; a batch, once `writes`
@@ -225,11 +198,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_reserve_sized(espl_world *world,
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL; an unknown component, a repeat or two roles in the set);
 ///         the statuses of handles; ESPL_ERR_LIMIT; ESPL_ERR_BUSY; ESPL_ERR_NO_MEMORY: nothing that
 ///         can be read changed, and some of it may be reserved.
-static inline ESPL_NODISCARD espl_status espl_reserve(espl_world *world,
-                                                      const espl_reserve_def *def)
-{
-    return espl_reserve_sized(world, def, sizeof *def);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_reserve(espl_world *world, const espl_reserve_def *def);
 
 /// What queries skip unless it is included here or named in `all`.
 enum {
@@ -242,7 +211,7 @@ enum {
 
 /// Which entities a query finds, by at most ESPL_TERM_LIMIT components in all lists. {0} finds every
 /// entity that is neither a prefab nor disabled. Roles are components too: `all` with ESPL_ROOT finds
-/// roots only. Grows at the end only.
+/// roots only. Grows into `reserved`.
 typedef struct espl_query_def {
     const espl_component *all;  ///< [all_count] the entity has each of these.
     size_t all_count;
@@ -262,28 +231,22 @@ typedef struct espl_query_def {
     /// NULL, or ESPL_SITE. A structural call that an open query refuses logs where the query began:
     /// this place, else its address. The text must be valid until the iteration ends.
     const char *site;
+    uintptr_t reserved[4]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_query_def;
 
 /// Return the version of the columns: each write of a column increases it, and it is never 0 again
 /// after the first. Later writes have a higher version. Any thread while none writes.
 ESPL_API uint64_t espl_get_version(const espl_world *world);
 
-/// espl_change_components_query() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status
-espl_change_components_query_sized(espl_world *world, const espl_query_def *def,
-                                   const espl_change_def *change, size_t *count, size_t size);
 /// Add and remove components of every entity that answers a query. Structural. All or nothing.
 ///
 /// @param def    NULL means {0}.
 /// @param count  NULL, or out: entities that answered; unchanged when refused.
 /// @return as espl_change_components() and espl_query_begin().
-static inline ESPL_NODISCARD espl_status espl_change_components_query(espl_world *world,
-                                                                      const espl_query_def *def,
-                                                                      const espl_change_def *change,
-                                                                      size_t *count)
-{
-    return espl_change_components_query_sized(world, def, change, count, sizeof *def);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_change_components_query(espl_world *world,
+                                                                 const espl_query_def *def,
+                                                                 const espl_change_def *change,
+                                                                 size_t *count);
 
 /// Iteration over the chunks whose entities answer a query.
 ///
@@ -325,38 +288,23 @@ typedef struct espl_query {
     } state; ///< Not for use.
 } espl_query;
 
-/// espl_query_begin() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status espl_query_begin_sized(espl_world *world,
-                                                           const espl_query_def *def,
-                                                           espl_query *query, size_t size);
 /// Begin an iteration. Queries nest. Chunks come in order of archetype, then of creation.
 ///
 /// @param def  NULL means {0}; not kept.
 /// @return ESPL_OK, ESPL_ERR_ARGUMENT (an unknown component or bit), ESPL_ERR_LIMIT (more than
 ///         ESPL_TERM_LIMIT components).
-static inline ESPL_NODISCARD espl_status espl_query_begin(espl_world *world,
-                                                          const espl_query_def *def,
-                                                          espl_query *query)
-{
-    return espl_query_begin_sized(world, def, query, sizeof *def);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_query_begin(espl_world *world, const espl_query_def *def,
+                                                     espl_query *query);
 
-/// espl_query_begin_read() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status espl_query_begin_read_sized(const espl_world *world,
-                                                                const espl_query_def *def,
-                                                                espl_query *query, size_t size);
 /// Begin an iteration that only reads: espl_query_begin() of a world that may not be changed.
 ///
 /// Any number of threads may iterate so at once, each with a query of its own, while none changes the
 /// world; espl_query_next(), espl_query_end() and espl_query_read() then have the same rule.
 /// espl_query_write() gives NULL, and traps in checked builds. As of every iteration, structural calls
 /// are refused with ESPL_ERR_BUSY until it ends.
-static inline ESPL_NODISCARD espl_status espl_query_begin_read(const espl_world *world,
-                                                               const espl_query_def *def,
-                                                               espl_query *query)
-{
-    return espl_query_begin_read_sized(world, def, query, sizeof *def);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_query_begin_read(const espl_world *world,
+                                                          const espl_query_def *def,
+                                                          espl_query *query);
 
 /// Go to the next chunk; false at the end, where the iteration is over.
 ESPL_API bool espl_query_next(espl_query *query);

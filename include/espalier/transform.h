@@ -35,11 +35,7 @@ typedef struct espl_pose {
 } espl_pose;
 
 /// Return the transform that changes nothing.
-static inline espl_transform espl_transform_identity(void)
-{
-    const espl_transform identity = {{0, 0, 0, 1}, {0, 0, 0}, 1, {1, 1, 1}, 0};
-    return identity;
-}
+ESPL_API espl_transform espl_transform_identity(void);
 
 /// Compute the world transform of a child from its parent's world and its own local transform.
 ///

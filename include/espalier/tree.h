@@ -32,7 +32,7 @@ typedef enum espl_link {
     ESPL_LINK_FREE = 1,  ///< Moves with the parent, but outlives it.
 } espl_link;
 
-/// How to attach. {0}: keep world, inherit everything, owned, last sibling. Grows at the end only.
+/// How to attach. {0}: keep world, inherit everything, owned, last sibling. Grows into `reserved`.
 typedef struct espl_attach_options {
     espl_keep position;
     espl_keep rotation;
@@ -44,13 +44,9 @@ typedef struct espl_attach_options {
     /// Inherit flags under the parent (espalier/transform.h): ESPL_ABSOLUTE_ flags, or ESPL_COPY_PARENT,
     /// which snaps at once and leaves the other rules unread. 0: inherit everything.
     uint32_t inherit;
+    uintptr_t reserved[2]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_attach_options;
 
-/// espl_attach() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status espl_attach_sized(espl_world *world, espl_entity child,
-                                                      espl_entity parent,
-                                                      const espl_attach_options *options,
-                                                      size_t size);
 /// Make an entity, with all that is below it, a child of another one. Structural.
 ///
 /// Under the parent it already has, only what the options change is changed. Within a hierarchy a world part
@@ -68,12 +64,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_attach_sized(espl_world *world, espl_en
 ///         ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY; the handles' statuses.
 /// O(depth and size of what moves). Now and then O(size of the hierarchies touched): where storage
 /// grows, or layout debt is paid (espl_world_def.layout_budget).
-static inline ESPL_NODISCARD espl_status espl_attach(espl_world *world, espl_entity child,
-                                                     espl_entity parent,
-                                                     const espl_attach_options *options)
-{
-    return espl_attach_sized(world, child, parent, options, sizeof *options);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_attach(espl_world *world, espl_entity child,
+                                                espl_entity parent,
+                                                const espl_attach_options *options);
 
 /// Make a member, with all that is below it, a root (or solo). On a root or solo it does nothing.
 /// Structural. The link kind and the inherit flags are dropped.
@@ -138,12 +131,6 @@ ESPL_API ESPL_NODISCARD espl_status espl_enable(espl_world *world, espl_entity e
 /// Tell whether a living entity is not disabled; false for any other handle.
 ESPL_API bool espl_is_enabled(const espl_world *world, espl_entity entity);
 
-/// espl_attach_many() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status espl_attach_many_sized(espl_world *world,
-                                                           const espl_entity *children,
-                                                           const espl_entity *parents, size_t count,
-                                                           const espl_attach_options *options,
-                                                           size_t *refused, size_t size);
 /// Attach many entities, each to a parent of its own, by the same options: as espl_attach() of one
 /// after the other, in the order of the arrays. Structural. All or nothing.
 ///
@@ -156,15 +143,10 @@ ESPL_API ESPL_NODISCARD espl_status espl_attach_many_sized(espl_world *world,
 ///                  else unchanged.
 /// @return as espl_attach(): ESPL_OVERFLOW, or else ESPL_LOSSY, where it is the answer for one of them.
 ///         Also ESPL_ERR_LIMIT (count); ESPL_ERR_EXECUTOR, as espl_play().
-static inline ESPL_NODISCARD espl_status espl_attach_many(espl_world *world,
-                                                          const espl_entity *children,
-                                                          const espl_entity *parents, size_t count,
-                                                          const espl_attach_options *options,
-                                                          size_t *refused)
-{
-    return espl_attach_many_sized(world, children, parents, count, options, refused,
-                                  sizeof *options);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_attach_many(espl_world *world, const espl_entity *children,
+                                                     const espl_entity *parents, size_t count,
+                                                     const espl_attach_options *options,
+                                                     size_t *refused);
 
 /// Destroy many entities, each with its extent, one after the other, as by espl_destroy(). Structural.
 /// All or nothing.
@@ -256,35 +238,29 @@ ESPL_API bool espl_subtree_next(espl_subtree *subtree);
 /// End an iteration early. After the end it does nothing; a copy of one that has ended traps.
 ESPL_API void espl_subtree_end(espl_subtree *subtree);
 
-/// Where espl_copy_subtree() writes. Grows at the end only.
+/// Where espl_copy_subtree() writes. Grows into `reserved`.
 typedef struct espl_subtree_arrays {
     espl_entity *entities; ///< [capacity] Not NULL, but for a capacity of 0.
     uint32_t *parents; ///< [capacity] position of the parent; ESPL_NO_RANK for the top. Or NULL.
     uint32_t *depths;  ///< [capacity] links below the top. Or NULL.
     espl_transform *locals; ///< [capacity] as espl_get_local_transform() reads them. Or NULL.
     espl_transform *worlds; ///< [capacity] Or NULL.
+    uintptr_t reserved[4];  ///< Must be 0 (GROWTH in espalier(3)).
 } espl_subtree_arrays;
 
-/// espl_copy_subtree() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API size_t espl_copy_subtree_sized(const espl_world *world, espl_entity top,
-                                        espl_extent extent, size_t capacity,
-                                        const espl_subtree_arrays *out, size_t size);
 /// Copy an entity and what is below it into arrays, breadth-first, siblings in their order.
 ///
 /// An entity without a transform shows the identity for its local, and its parent's world.
 /// @param capacity  Room in each array; with less than is needed nothing is written.
 /// @param out       NULL only with a capacity of 0.
 /// @return how many there are; 0 for a handle that names no living entity. O(subtree).
-static inline size_t espl_copy_subtree(const espl_world *world, espl_entity top, espl_extent extent,
-                                       size_t capacity, const espl_subtree_arrays *out)
-{
-    return espl_copy_subtree_sized(world, top, extent, capacity, out, sizeof *out);
-}
+ESPL_API size_t espl_copy_subtree(const espl_world *world, espl_entity top, espl_extent extent,
+                                  size_t capacity, const espl_subtree_arrays *out);
 
 /// A whole hierarchy as it is in memory, breadth-first, for code that reads it in order.
 ///
 /// Rank r is at slot first + r: its world transform is worlds[first + r]. Valid until the next
-/// structural call. Grows at the end only.
+/// structural call. Grows into `reserved`.
 typedef struct espl_view {
     size_t count;            ///< Entities, the root first.
     uint32_t first;          ///< Slot of the root; rank r is at slot first + r.
@@ -293,6 +269,7 @@ typedef struct espl_view {
     struct {
         const espl_world *world;
     } state; ///< Not for use.
+    uintptr_t reserved[4]; ///< 0 (GROWTH in espalier(3)).
 } espl_view;
 
 /// Return the rank of the parent of a rank below view->count, which is lower; ESPL_NO_RANK for the
@@ -302,18 +279,12 @@ static inline uint32_t espl_view_parent(const espl_view *view, size_t rank)
     return view->parents[rank] == ESPL_NO_RANK ? ESPL_NO_RANK : view->parents[rank] - view->first;
 }
 
-/// espl_view_hierarchy() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status espl_view_hierarchy_sized(espl_world *world, espl_entity entity,
-                                                              espl_view *out, size_t size);
 /// View the hierarchy of an entity. Lays the hierarchy out first where it is not in breadth-first
 /// order, which is structural; else it only reads.
 /// @return ESPL_OK, the handle's statuses, ESPL_ERR_ARGUMENT; of the layout ESPL_ERR_NO_MEMORY,
 ///         ESPL_ERR_BUSY.
-static inline ESPL_NODISCARD espl_status espl_view_hierarchy(espl_world *world, espl_entity entity,
-                                                             espl_view *out)
-{
-    return espl_view_hierarchy_sized(world, entity, out, sizeof *out);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_view_hierarchy(espl_world *world, espl_entity entity,
+                                                        espl_view *out);
 /// Return the entity at a rank; null past the last.
 ESPL_API espl_entity espl_view_entity(const espl_view *view, size_t rank);
 /// Write the depth of each rank. @param depths  [view->count]

@@ -36,7 +36,7 @@ typedef enum espl_huge_pages {
     ESPL_HUGE_PAGES_ON = 2,
 } espl_huge_pages;
 
-/// How to make a world. {0} is a good default. Grows at the end only.
+/// How to make a world. {0} is a good default. Grows into `reserved`.
 typedef struct espl_world_def {
     espl_allocator allocator; ///< {0}: malloc and free.
     /// {0}: a trap aborts. Without a log hook the environment variable ESPALIER_LOG decides, which
@@ -64,11 +64,9 @@ typedef struct espl_world_def {
     /// Nodes that one structural call or sync may lay out anew to pay layout debt; 0: the default,
     /// 65536.
     size_t layout_budget;
+    uintptr_t reserved[8]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_world_def;
 
-/// espl_world_create() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status espl_world_create_sized(espl_world **out,
-                                                            const espl_world_def *def, size_t size);
 /// Make an empty world.
 ///
 /// @param out  the world; unchanged when refused.
@@ -79,11 +77,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_world_create_sized(espl_world **out,
 ///         machine cannot run, or this build lacks); ESPL_ERR_ARITHMETIC (a rounding mode of the calling
 ///         thread, denormals that it flushes to zero, or flags that the library was compiled with);
 ///         ESPL_ERR_NO_MEMORY. The log says which; an unknown word in ESPALIER_LOG is printed to stderr.
-static inline ESPL_NODISCARD espl_status espl_world_create(espl_world **out,
-                                                           const espl_world_def *def)
-{
-    return espl_world_create_sized(out, def, sizeof *def);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_world_create(espl_world **out, const espl_world_def *def);
 
 /// Destroy a world and all it holds. NULL is allowed.
 ///
@@ -118,7 +112,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_compact(espl_world *world);
 /// Size classes of hierarchies in the statistics.
 #define ESPL_SIZE_CLASSES 32
 
-/// Statistics of a world: its contents and its memory. Grows at the end only.
+/// Statistics of a world: its contents and its memory. Grows into `reserved`.
 typedef struct espl_world_stats {
     size_t entities;        ///< Living.
     size_t solos;           ///< Entities without a hierarchy.
@@ -158,39 +152,31 @@ typedef struct espl_world_stats {
     size_t holes;       ///< Free slots between the nodes of hierarchies.
     size_t names;       ///< Entities with a name (espalier/names.h).
     size_t bytes_names; ///< Of bytes_store: their names.
+    uintptr_t reserved[8]; ///< 0 (GROWTH in espalier(3)).
 } espl_world_stats;
 
-/// espl_stats() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API void espl_stats_sized(const espl_world *world, espl_world_stats *out, size_t size);
 /// Read the statistics. All but bytes, chunks and slots are equal for any number of workers.
 /// O(archetypes + chunks + hierarchies), and the size of hierarchies that wait
 /// for memory to be divided after the destruction of their root.
-static inline void espl_stats(const espl_world *world, espl_world_stats *out)
-{
-    espl_stats_sized(world, out, sizeof *out);
-}
+ESPL_API void espl_stats(const espl_world *world, espl_world_stats *out);
 
-/// First broken invariant that espl_validate() found. Grows at the end only.
+/// First broken invariant that espl_validate() found. Grows into `reserved`.
 typedef struct espl_validation {
     const char *rule;   ///< The invariant, as a sentence; NULL when all hold. Static storage.
     espl_entity entity; ///< Where, if an entity can be named.
     size_t detail;      ///< Rank, row or count, as the rule says.
     size_t overflowed; ///< World transforms that are not finite, also where all rules hold; 0 where
                        ///< the rule is one of storage or links.
+    uintptr_t reserved[8]; ///< 0 (GROWTH in espalier(3)).
 } espl_validation;
 
-/// espl_validate() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API bool espl_validate_sized(const espl_world *world, espl_validation *report, size_t size);
 /// Check every invariant of the world, transforms bit for bit. A world transform that overflowed
 /// breaks no rule.
 ///
 /// @param report  NULL, or the first broken rule and the count of overflowed worlds.
 /// @return true when all hold. A broken rule is a fault of the library or of memory written by
 ///         others. O(size), no memory.
-static inline bool espl_validate(const espl_world *world, espl_validation *report)
-{
-    return espl_validate_sized(world, report, sizeof *report);
-}
+ESPL_API bool espl_validate(const espl_world *world, espl_validation *report);
 
 /// What a hash covers.
 typedef enum espl_hash_kind {

@@ -91,86 +91,41 @@ typedef enum espl_write_kind {
 ESPL_API ESPL_NODISCARD espl_status espl_write_one(espl_world *world, espl_entity entity,
                                                    espl_write_kind kind, const void *value);
 
-// --- The kinds that are used daily, by name; each is espl_write_one() ---
+// --- The kinds that are used daily, by name; each does what espl_write_one() does ---
 
-static inline ESPL_NODISCARD espl_status espl_set_local_position(espl_world *world,
-                                                                 espl_entity entity,
-                                                                 const float position[3])
-{
-    return espl_write_one(world, entity, ESPL_WRITE_LOCAL_POSITION, position);
-}
-static inline ESPL_NODISCARD espl_status espl_set_local_rotation(espl_world *world,
-                                                                 espl_entity entity,
-                                                                 const float rotation[4])
-{
-    return espl_write_one(world, entity, ESPL_WRITE_LOCAL_ROTATION, rotation);
-}
-static inline ESPL_NODISCARD espl_status espl_set_local_scale(espl_world *world, espl_entity entity,
-                                                              float scale)
-{
-    return espl_write_one(world, entity, ESPL_WRITE_LOCAL_SCALE, &scale);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_set_local_position(espl_world *world, espl_entity entity,
+                                                            const float value[3]);
+ESPL_API ESPL_NODISCARD espl_status espl_set_local_rotation(espl_world *world, espl_entity entity,
+                                                            const float value[4]);
+ESPL_API ESPL_NODISCARD espl_status espl_set_local_scale(espl_world *world, espl_entity entity,
+                                                         float value);
 /// Set position, rotation and scale; stretch and user data stay.
-static inline ESPL_NODISCARD espl_status espl_set_local_pose(espl_world *world, espl_entity entity,
-                                                             const espl_pose *value)
-{
-    return espl_write_one(world, entity, ESPL_WRITE_LOCAL_POSE, value);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_set_local_pose(espl_world *world, espl_entity entity,
+                                                        const espl_pose *value);
 /// Set all 48 bytes.
-static inline ESPL_NODISCARD espl_status espl_set_local_transform(espl_world *world,
-                                                                  espl_entity entity,
-                                                                  const espl_transform *value)
-{
-    return espl_write_one(world, entity, ESPL_WRITE_LOCAL_TRANSFORM, value);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_set_local_transform(espl_world *world, espl_entity entity,
+                                                             const espl_transform *value);
 /// Set the stretch, which is the same in both spaces.
-static inline ESPL_NODISCARD espl_status espl_set_stretch(espl_world *world, espl_entity entity,
-                                                          const float stretch[3])
-{
-    return espl_write_one(world, entity, ESPL_WRITE_STRETCH, stretch);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_set_stretch(espl_world *world, espl_entity entity,
+                                                     const float value[3]);
 /// Set the user's word.
-static inline ESPL_NODISCARD espl_status espl_set_user_data(espl_world *world, espl_entity entity,
-                                                            uint32_t user_data)
-{
-    return espl_write_one(world, entity, ESPL_WRITE_USER_DATA, &user_data);
-}
-static inline ESPL_NODISCARD espl_status espl_set_world_position(espl_world *world,
-                                                                 espl_entity entity,
-                                                                 const float position[3])
-{
-    return espl_write_one(world, entity, ESPL_WRITE_WORLD_POSITION, position);
-}
-static inline ESPL_NODISCARD espl_status espl_set_world_rotation(espl_world *world,
-                                                                 espl_entity entity,
-                                                                 const float rotation[4])
-{
-    return espl_write_one(world, entity, ESPL_WRITE_WORLD_ROTATION, rotation);
-}
-static inline ESPL_NODISCARD espl_status espl_set_world_scale(espl_world *world, espl_entity entity,
-                                                              float scale)
-{
-    return espl_write_one(world, entity, ESPL_WRITE_WORLD_SCALE, &scale);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_set_user_data(espl_world *world, espl_entity entity,
+                                                       uint32_t value);
+ESPL_API ESPL_NODISCARD espl_status espl_set_world_position(espl_world *world, espl_entity entity,
+                                                            const float value[3]);
+ESPL_API ESPL_NODISCARD espl_status espl_set_world_rotation(espl_world *world, espl_entity entity,
+                                                            const float value[4]);
+ESPL_API ESPL_NODISCARD espl_status espl_set_world_scale(espl_world *world, espl_entity entity,
+                                                         float value);
 /// Set all 48 bytes, stretch and user data too.
-static inline ESPL_NODISCARD espl_status espl_set_world_transform(espl_world *world,
-                                                                  espl_entity entity,
-                                                                  const espl_transform *value)
-{
-    return espl_write_one(world, entity, ESPL_WRITE_WORLD_TRANSFORM, value);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_set_world_transform(espl_world *world, espl_entity entity,
+                                                             const espl_transform *value);
 /// Move along the entity's own axes, by units of the parent.
-static inline ESPL_NODISCARD espl_status espl_translate_own(espl_world *world, espl_entity entity,
-                                                            const float offset[3])
-{
-    return espl_write_one(world, entity, ESPL_WRITE_TRANSLATE_OWN, offset);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_translate_own(espl_world *world, espl_entity entity,
+                                                       const float value[3]);
 /// Turn about the entity's own axes.
-static inline ESPL_NODISCARD espl_status espl_rotate_own(espl_world *world, espl_entity entity,
-                                                         const float by[4])
-{
-    return espl_write_one(world, entity, ESPL_WRITE_ROTATE_OWN, by);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_rotate_own(espl_world *world, espl_entity entity,
+                                                    const float value[4]);
 /// Move along the parent's axes.
 static inline ESPL_NODISCARD espl_status espl_translate_in_parent(espl_world *world,
                                                                   espl_entity entity,
@@ -253,7 +208,7 @@ typedef struct espl_write {
     espl_write_value value;
 } espl_write;
 
-/// Account of a batch: count == applied + refused. Grows at the end only.
+/// Account of a batch: count == applied + refused. Grows into `reserved`.
 typedef struct espl_write_report {
     size_t applied;           ///< Carried out, writes that changed nothing included.
     size_t lossy;             ///< Of the applied: ESPL_LOSSY.
@@ -263,12 +218,9 @@ typedef struct espl_write_report {
     /// World transforms at or below written entities that are not finite. One may count twice in a batch
     /// of more than 16,384 entries where those of its hierarchy do not lie together.
     size_t overflowed;
+    uintptr_t reserved[8]; ///< 0 (GROWTH in espalier(3)).
 } espl_write_report;
 
-/// espl_write_batch() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status espl_write_batch_sized(espl_world *world,
-                                                           const espl_write *writes, size_t count,
-                                                           espl_write_report *report, size_t size);
 /// Carry out many writes: any entities, any hierarchies, any order, repeats too.
 ///
 /// Hierarchy by hierarchy, parents before children, writes to one entity in array order, one
@@ -289,17 +241,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_write_batch_sized(espl_world *world,
 ///         ESPL_ERR_EXECUTOR (it lost or repeated a job while only scratch was written; the calling
 ///         thread runs a job that is lost later, and checked builds trap),
 ///         ESPL_ERR_ARGUMENT.
-static inline ESPL_NODISCARD espl_status espl_write_batch(espl_world *world,
-                                                          const espl_write *writes, size_t count,
-                                                          espl_write_report *report)
-{
-    return espl_write_batch_sized(world, writes, count, report, sizeof *report);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_write_batch(espl_world *world, const espl_write *writes,
+                                                     size_t count, espl_write_report *report);
 
-/// espl_write_strided() for a struct of `size` bytes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status espl_write_strided_sized(
-    espl_world *world, espl_write_kind kind, const espl_entity *entities, size_t entity_stride,
-    const void *values, size_t value_stride, size_t count, espl_write_report *report, size_t size);
 /// Carry out many writes of one kind, with handles and values wherever the caller has them: in arrays,
 /// or as members of the caller's own structs, without a copy. As espl_write_batch().
 ///
@@ -314,15 +258,11 @@ ESPL_API ESPL_NODISCARD espl_status espl_write_strided_sized(
 ///     struct bone { espl_entity entity; espl_pose local; float weight; } *bones;
 ///     status = espl_write_strided(world, ESPL_WRITE_LOCAL_POSE, &bones->entity, sizeof *bones,
 ///                                 &bones->local, sizeof *bones, count, NULL);
-static inline ESPL_NODISCARD espl_status espl_write_strided(espl_world *world, espl_write_kind kind,
-                                                            const espl_entity *entities,
-                                                            size_t entity_stride,
-                                                            const void *values, size_t value_stride,
-                                                            size_t count, espl_write_report *report)
-{
-    return espl_write_strided_sized(world, kind, entities, entity_stride, values, value_stride,
-                                    count, report, sizeof *report);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_write_strided(espl_world *world, espl_write_kind kind,
+                                                       const espl_entity *entities,
+                                                       size_t entity_stride, const void *values,
+                                                       size_t value_stride, size_t count,
+                                                       espl_write_report *report);
 
 #ifdef __cplusplus
 }

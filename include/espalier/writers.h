@@ -49,7 +49,7 @@ enum {
 /// Most jobs of one parallel write: a command buffer with so many lanes has one for each.
 #define ESPL_PARALLEL_JOB_LIMIT 256
 
-/// A parallel write. Grows at the end only.
+/// A parallel write. Grows into `reserved`.
 typedef struct espl_parallel_def {
     const espl_query_def *query; ///< Which rows. NULL means {0}.
     espl_parallel_function function;
@@ -61,10 +61,11 @@ typedef struct espl_parallel_def {
     uint32_t flags;      ///< ESPL_PARALLEL_ bits.
     /// At most so many jobs; 0 and more than ESPL_PARALLEL_JOB_LIMIT mean ESPL_PARALLEL_JOB_LIMIT.
     uint32_t job_limit;
-    const char *site; ///< NULL, or ESPL_SITE: the place that messages name as its beginning.
+    const char *site;      ///< NULL, or ESPL_SITE: the place that messages name as its beginning.
+    uintptr_t reserved[4]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_parallel_def;
 
-/// Account of a parallel write. Grows at the end only.
+/// Account of a parallel write. Grows into `reserved`.
 typedef struct espl_parallel_report {
     size_t rows;       ///< Rows that answered the query.
     size_t calls;      ///< Calls of the function.
@@ -78,14 +79,9 @@ typedef struct espl_parallel_report {
     uint64_t group_ns;         ///< Time spent on distributing the rows, nanoseconds.
     uint64_t run_ns;           ///< Time spent in the jobs.
     size_t overflowed;         ///< World transforms that were recomputed and are not finite.
+    uintptr_t reserved[8];     ///< 0 (GROWTH in espalier(3)).
 } espl_parallel_report;
 
-/// espl_write_parallel() for structs of these sizes: see GROWTH in espalier(3).
-ESPL_API ESPL_NODISCARD espl_status espl_write_parallel_sized(espl_world *world,
-                                                              const espl_parallel_def *def,
-                                                              espl_parallel_report *report,
-                                                              size_t def_size, size_t query_size,
-                                                              size_t report_size);
 /// Call a function for every row of a query, on the world's executor, so that one job gets all rows
 /// of a hierarchy. Structural; while it runs, calls that change the world are refused with
 /// ESPL_ERR_BUSY, and any thread may read hierarchies that belong to no job.
@@ -101,13 +97,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_write_parallel_sized(espl_world *world,
 ///         ESPL_ERR_ARGUMENT (no function, unknown flags), ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY. The
 ///         calling thread runs a job that the executor lost, and checked builds trap.
 ///         O(rows).
-static inline ESPL_NODISCARD espl_status espl_write_parallel(espl_world *world,
-                                                             const espl_parallel_def *def,
-                                                             espl_parallel_report *report)
-{
-    return espl_write_parallel_sized(world, def, report, sizeof *def, sizeof *def->query,
-                                     sizeof *report);
-}
+ESPL_API ESPL_NODISCARD espl_status espl_write_parallel(espl_world *world,
+                                                        const espl_parallel_def *def,
+                                                        espl_parallel_report *report);
 
 /// Return the number of a writer's job, from 0 and less than ESPL_PARALLEL_JOB_LIMIT and the job
 /// limit. It depends on the rows alone, not on threads.

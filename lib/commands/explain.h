@@ -7,7 +7,7 @@
 #ifndef ESPALIER_LIB_COMMANDS_EXPLAIN_H
 #define ESPALIER_LIB_COMMANDS_EXPLAIN_H
 
-#include "lib/base/sized.h"
+#include "lib/base/reserved.h"
 #include "lib/commands/command_buffer.h"
 #include "lib/store/message.h"
 #include "lib/tree/placement.h"
@@ -62,11 +62,10 @@ typedef struct espl__cause {
 espl_status espl__refuse_record(const espl_recorder *recorder, const char *call, espl_status status,
                                 const espl__cause *cause);
 
-/// Refuse a recording whose struct asks for what only later versions have: see
-/// espl__sized_is_known().
+/// Refuse a recording whose struct asks for what only later versions have: see ESPL__ASKS_LATER().
 static inline espl_status espl__refuse_record_later(const espl_recorder *recorder, const char *call)
 {
-    const espl__cause later = {.why = ESPL__SIZED_FAULT};
+    const espl__cause later = {.why = ESPL__LATER_FAULT};
 
     return espl__refuse_record(recorder, call, ESPL_ERR_UNSUPPORTED, &later);
 }

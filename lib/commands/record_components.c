@@ -77,7 +77,7 @@ static void add_value(given_list *l, espl_component component, size_t size, size
 static espl_status list_transform(given_list *l, const espl_component_value *value)
 {
     l->placement = ESPL__PLACEMENT_COMES;
-    l->transform = espl_transform_identity();
+    l->transform = espl__transform_identity();
     if (value->data == NULL) {
         return ESPL_OK;
     }
@@ -255,6 +255,22 @@ espl_status espl_record_change_components(espl_recorder *recorder, uint32_t key,
 
 // Order of the checks: the recorder, the handle, the component and its size, the pointer. `data`
 // may be NULL for a tag alone, whose value has no bytes.
+espl_status espl_record_add_component(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                                      espl_component component, const void *data, size_t size)
+{
+    const espl_component_value value = {component, size, data};
+
+    return espl_record_change_components(recorder, key, entity,
+                                         &(espl_change_def){.add = &value, .add_count = 1});
+}
+
+espl_status espl_record_remove_component(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                                         espl_component component)
+{
+    return espl_record_change_components(
+        recorder, key, entity, &(espl_change_def){.remove = &component, .remove_count = 1});
+}
+
 espl_status espl_record_set_component(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                       espl_component component, const void *data, size_t size)
 {
@@ -411,26 +427,12 @@ espl_status espl__record_create(espl_recorder *recorder, uint32_t key, const esp
     return espl__recorded(recorder, call, status);
 }
 
-// As espl__record_create(), of a definition of another version.
-static ESPL__APART espl_status record_other_creation(espl_recorder *recorder, uint32_t key,
-                                                     const espl_creation_def *def, size_t count,
-                                                     espl_entity *pending, size_t size)
+espl_status espl_record_create(espl_recorder *recorder, uint32_t key, const espl_creation_def *def,
+                               size_t count, espl_entity *pending)
 {
     static const char *const call = "espl_record_create";
-    espl_creation_def room;
 
-    if (!espl__sized_is_known(def, size, sizeof *def)) {
-        return espl__refuse_record_later(recorder, call);
-    }
-    return espl__record_create(recorder, key, espl__sized_read(def, size, &room, sizeof room),
-                               count, pending, call);
-}
-
-espl_status espl_record_create_sized(espl_recorder *recorder, uint32_t key,
-                                     const espl_creation_def *def, size_t count,
-                                     espl_entity *pending, size_t size)
-{
-    return size == sizeof *def
-               ? espl__record_create(recorder, key, def, count, pending, "espl_record_create")
-               : record_other_creation(recorder, key, def, count, pending, size);
+    return def != NULL && ESPL__ASKS_LATER(def)
+               ? espl__refuse_record_later(recorder, call)
+               : espl__record_create(recorder, key, def, count, pending, call);
 }

@@ -239,21 +239,18 @@ espl_status espl_record_destroy(espl_recorder *recorder, uint32_t key, espl_enti
     return espl__recorded(recorder, call, append_bare(recorder, command));
 }
 
-espl_status espl_record_attach_sized(espl_recorder *recorder, uint32_t key, espl_entity child,
-                                     espl_entity parent, const espl_attach_options *options,
-                                     size_t size)
+espl_status espl_record_attach(espl_recorder *recorder, uint32_t key, espl_entity child,
+                               espl_entity parent, const espl_attach_options *options)
 {
     const espl_attach_options defaults = {0};
-    espl_attach_options room;
-    const espl_attach_options *const o =
-        options != NULL ? espl__sized_read(options, size, &room, sizeof room) : &defaults;
+    const espl_attach_options *const o = options != NULL ? options : &defaults;
     static const char *const call = "espl_record_attach";
     espl_status status = check_recorder(recorder);
 
     status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, &child);
     status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, &parent);
     status = status != ESPL_OK ? status : espl__check_optional(recorder->owner, &o->before);
-    if (status == ESPL_OK && !espl__sized_is_known(options, size, sizeof *o)) {
+    if (status == ESPL_OK && ESPL__ASKS_LATER(o)) {
         return espl__refuse_record_later(recorder, call);
     }
     if (status == ESPL_OK && !espl__options_are_valid(o)) {
@@ -449,7 +446,7 @@ static inline const espl_transform *find_transform(const espl_instance_def *def,
                                                    espl_transform *room)
 {
     if (def->place == ESPL_PLACE_SOURCE) {
-        *room = espl_transform_identity();
+        *room = espl__transform_identity();
         return room;
     }
     if (espl__rotation_is_unit(def->transform.rotation) &&
@@ -563,26 +560,25 @@ espl_status espl__record_instantiate(espl_recorder *recorder, uint32_t key,
     return espl__recorded(recorder, call, status);
 }
 
-// As espl__record_instantiate(), of a definition of another version.
-static ESPL__APART espl_status record_other_instance(espl_recorder *recorder, uint32_t key,
-                                                     const espl_instance_def *def, size_t count,
-                                                     espl_entity *pending, size_t size)
+espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
+                                    const espl_instance_def *def, size_t count,
+                                    espl_entity *pending)
 {
     static const char *const call = "espl_record_instantiate";
-    espl_instance_def room;
 
-    if (!espl__sized_is_known(def, size, sizeof *def)) {
-        return espl__refuse_record_later(recorder, call);
-    }
-    return espl__record_instantiate(recorder, key, espl__sized_read(def, size, &room, sizeof room),
-                                    count, pending, call);
+    return def != NULL && ESPL__ASKS_LATER(def)
+               ? espl__refuse_record_later(recorder, call)
+               : espl__record_instantiate(recorder, key, def, count, pending, call);
 }
 
-espl_status espl_record_instantiate_sized(espl_recorder *recorder, uint32_t key,
-                                          const espl_instance_def *def, size_t count,
-                                          espl_entity *pending, size_t size)
+espl_status espl_record_spawn(espl_recorder *recorder, uint32_t key, espl_entity prefab,
+                              espl_entity parent, const espl_transform *local, espl_entity *pending)
 {
-    return size == sizeof *def ? espl__record_instantiate(recorder, key, def, count, pending,
-                                                          "espl_record_instantiate")
-                               : record_other_instance(recorder, key, def, count, pending, size);
+    espl_instance_def def = {.source = prefab, .parent = parent};
+
+    if (local != NULL) {
+        def.place = ESPL_PLACE_LOCAL;
+        def.transform = *local;
+    }
+    return espl__record_instantiate(recorder, key, &def, 1, pending, "espl_record_spawn");
 }

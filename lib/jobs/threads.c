@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The executor that the library supplies, over pthreadpool. A build without pthreadpool refuses to
 // create one.
-#include "lib/base/sized.h"
+#include "lib/base/reserved.h"
 #include "lib/base/trap.h"
 
 #include <espalier/jobs.h>
@@ -120,15 +120,13 @@ void espl_executor_destroy_threads(espl_executor *executor)
 
 #endif
 
-// There is no log hook that could say which field is unknown.
-espl_status espl_executor_create_sized(espl_executor *out, const espl_threads_def *def, size_t size)
+// There is no log hook that could say that a reserved word is not 0.
+espl_status espl_executor_create(espl_executor *out, const espl_threads_def *def)
 {
-    const espl_threads_def defaults = {0, ESPL_IDLE_SLEEP};
-    espl_threads_def room;
-    const espl_threads_def *const d =
-        def != NULL ? espl__sized_read(def, size, &room, sizeof room) : &defaults;
+    const espl_threads_def defaults = {0};
+    const espl_threads_def *const d = def != NULL ? def : &defaults;
 
-    if (!espl__sized_is_known(def, size, sizeof *d)) {
+    if (ESPL__ASKS_LATER(d)) {
         return ESPL_ERR_UNSUPPORTED;
     }
     if (out == NULL || (unsigned)d->idle > ESPL_IDLE_SPIN) {

@@ -99,7 +99,7 @@ espl_transform espl_transform_inherit(const espl_transform *parent, const espl_t
                                       const espl_transform *kept, uint32_t flags)
 {
     if (parent == NULL || local == NULL || kept == NULL) {
-        return espl_transform_identity();
+        return espl__transform_identity();
     }
     if ((flags & ESPL_COPY_PARENT) != 0) {
         return *parent;

@@ -25,6 +25,12 @@ typedef struct espl__extra {
     uint32_t user_data;
 } espl__extra;
 
+/// The transform that changes nothing.
+static inline espl_transform espl__transform_identity(void)
+{
+    return (espl_transform){.rotation = {0, 0, 0, 1}, .scale = 1, .stretch = {1, 1, 1}};
+}
+
 _Static_assert(sizeof(espl_transform) == 48, "transform: 16 + 12 + 4 + 12 + 4");
 _Static_assert(sizeof(espl_pose) == 32, "pose: 16 + 12 + 4");
 _Static_assert(sizeof(espl__extra) == 16, "extra: 12 + 4");

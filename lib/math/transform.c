@@ -11,10 +11,15 @@
 
 // The transform that a child with this local has below this parent. The stretch and the user word
 // are the child's own, because children do not inherit them. A NULL gives the identity.
+espl_transform espl_transform_identity(void)
+{
+    return espl__transform_identity();
+}
+
 espl_transform espl_transform_compose(const espl_transform *parent, const espl_transform *local)
 {
     if (parent == NULL || local == NULL) {
-        return espl_transform_identity();
+        return espl__transform_identity();
     }
     const espl_pose above = espl__pose_of(parent);
     const espl_pose below = espl__pose_of(local);

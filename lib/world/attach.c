@@ -35,17 +35,15 @@ static espl_status attach_one(espl_world *world, espl_entity child, espl_entity 
     return espl__apply_one(world, &command);
 }
 
-espl_status espl_attach_sized(espl_world *world, espl_entity child, espl_entity parent,
-                              const espl_attach_options *options, size_t size)
+espl_status espl_attach(espl_world *world, espl_entity child, espl_entity parent,
+                        const espl_attach_options *options)
 {
     const espl_attach_options defaults = {0};
-    espl_attach_options room;
-    const espl_attach_options *const o =
-        options != NULL ? espl__sized_read(options, size, &room, sizeof room) : &defaults;
+    const espl_attach_options *const o = options != NULL ? options : &defaults;
     const espl__mention named[3] = {{"child", child}, {"parent", parent}, {"before", o->before}};
 
     ESPL__CHANGE_OR_RETURN(world, "espl_attach")
-    if (!espl__sized_is_known(options, size, sizeof *o)) {
+    if (ESPL__ASKS_LATER(o)) {
         return espl__refuse_later(world, "espl_attach");
     }
     const espl_status status =
@@ -107,15 +105,13 @@ static espl_status attach_many(espl_world *world, const attaching *a, size_t *re
     return a->count == 0 ? ESPL_OK : apply_attaching(world, a, refused);
 }
 
-espl_status espl_attach_many_sized(espl_world *world, const espl_entity *children,
-                                   const espl_entity *parents, size_t count,
-                                   const espl_attach_options *options, size_t *refused, size_t size)
+espl_status espl_attach_many(espl_world *world, const espl_entity *children,
+                             const espl_entity *parents, size_t count,
+                             const espl_attach_options *options, size_t *refused)
 {
     static const char *const call = "espl_attach_many";
     const espl_attach_options defaults = {0};
-    espl_attach_options room;
-    const espl_attach_options *const o =
-        options != NULL ? espl__sized_read(options, size, &room, sizeof room) : &defaults;
+    const espl_attach_options *const o = options != NULL ? options : &defaults;
     const attaching a = {children, parents, count, o};
     size_t first = SIZE_MAX;
 
@@ -125,7 +121,7 @@ espl_status espl_attach_many_sized(espl_world *world, const espl_entity *childre
                                  children == NULL ? "children is NULL, but the count is not 0."
                                                   : "parents is NULL, but the count is not 0.");
     }
-    if (!espl__sized_is_known(options, size, sizeof *o)) {
+    if (ESPL__ASKS_LATER(o)) {
         return espl__refuse_later(world, call);
     }
     if (count >= COMMAND_LIMIT) {

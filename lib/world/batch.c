@@ -359,7 +359,7 @@ static espl_status write_batch(espl_world *world, const espl__entries *e, espl_w
 // What both public functions do.
 // @param fault  a sentence that says what is wrong with the arguments, or NULL.
 static espl_status start_batch(espl_world *world, const espl__entries *e, const char *fault,
-                               espl_write_report *report, size_t size)
+                               espl_write_report *report)
 {
     espl_write_report account = {0};
     espl_status status = ESPL_ERR_ARGUMENT;
@@ -369,12 +369,14 @@ static espl_status start_batch(espl_world *world, const espl__entries *e, const 
         status = ESPL__TAPED(world, write_batch(world, e, &account), .op = ESPL_TAPE_WRITES,
                              .entries = e);
     }
-    espl__sized_write(report, size, &account, sizeof account);
+    if (report != NULL) {
+        *report = account;
+    }
     return espl__refuse_call(world, e->call, status, fault);
 }
 
-espl_status espl_write_batch_sized(espl_world *world, const espl_write *writes, size_t count,
-                                   espl_write_report *report, size_t size)
+espl_status espl_write_batch(espl_world *world, const espl_write *writes, size_t count,
+                             espl_write_report *report)
 {
     espl__entries e = {.call = "espl_write_batch", .writes = writes, .count = count};
 
@@ -385,13 +387,12 @@ espl_status espl_write_batch_sized(espl_world *world, const espl_write *writes, 
     }
     return start_batch(
         world, &e, writes == NULL && count != 0 ? "writes is NULL, but the count is not 0." : NULL,
-        report, size);
+        report);
 }
 
-espl_status espl_write_strided_sized(espl_world *world, espl_write_kind kind,
-                                     const espl_entity *entities, size_t entity_stride,
-                                     const void *values, size_t value_stride, size_t count,
-                                     espl_write_report *report, size_t size)
+espl_status espl_write_strided(espl_world *world, espl_write_kind kind, const espl_entity *entities,
+                               size_t entity_stride, const void *values, size_t value_stride,
+                               size_t count, espl_write_report *report)
 {
     const espl__entries e = {
         .call = "espl_write_strided",
@@ -402,5 +403,5 @@ espl_status espl_write_strided_sized(espl_world *world, espl_write_kind kind,
         .count = count,
     };
 
-    return start_batch(world, &e, espl__entries_fault(&e), report, size);
+    return start_batch(world, &e, espl__entries_fault(&e), report);
 }

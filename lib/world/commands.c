@@ -64,19 +64,17 @@ static espl_status register_custom(espl_world *world, const espl_custom_command_
     return espl__custom_register(&world->heap, &world->playback->custom, def, out);
 }
 
-espl_status espl_register_command_sized(espl_world *world, const espl_custom_command_def *def,
-                                        espl_custom_command *out, size_t size)
+espl_status espl_register_command(espl_world *world, const espl_custom_command_def *def,
+                                  espl_custom_command *out)
 {
     static const char *const call = "espl_register_command";
-    espl_custom_command_def room;
-    const espl_custom_command_def *const d = espl__sized_read(def, size, &room, sizeof room);
 
     ESPL__CHANGE_OR_RETURN(world, call)
-    if (!espl__sized_is_known(def, size, sizeof *def)) {
+    if (def != NULL && ESPL__ASKS_LATER(def)) {
         return espl__refuse_later(world, call);
     }
-    const espl_status status = register_custom(world, d, out);
-    const char *const fault = espl__custom_fault(d);
+    const espl_status status = register_custom(world, def, out);
+    const char *const fault = espl__custom_fault(def);
 
     return espl__refuse_call(world, call, status, fault != NULL ? fault : "out is NULL.");
 }
@@ -259,15 +257,16 @@ static espl_status play_buffer(espl_world *world, espl_command_buffer *commands,
     return status;
 }
 
-espl_status espl_play_sized(espl_world *world, espl_command_buffer *commands, espl_report *report,
-                            size_t size)
+espl_status espl_play(espl_world *world, espl_command_buffer *commands, espl_report *report)
 {
     espl_report account = {0};
 
     ESPL__CHANGE_OR_RETURN(world, "espl_play")
     const espl_status status = play_buffer(world, commands, &account, report != NULL);
 
-    espl__sized_write(report, size, &account, sizeof account);
+    if (report != NULL) {
+        *report = account;
+    }
     return espl__refuse_call(world, "espl_play", status, "commands is NULL.");
 }
 
@@ -317,7 +316,7 @@ static espl_status settle_idle(espl_world *world)
     return ESPL_OK;
 }
 
-espl_status espl_sync_sized(espl_world *world, espl_report *report, size_t size)
+espl_status espl_sync(espl_world *world, espl_report *report)
 {
     espl_report sum = {0};
 
@@ -342,6 +341,8 @@ espl_status espl_sync_sized(espl_world *world, espl_report *report, size_t size)
     if (status == ESPL_OK && !is_settled) {
         status = ESPL__TAPED(world, settle_idle(world), .op = ESPL_TAPE_SYNC);
     }
-    espl__sized_write(report, size, &sum, sizeof sum);
+    if (report != NULL) {
+        *report = sum;
+    }
     return espl__refuse_call(world, "espl_sync", status, NULL);
 }

@@ -54,7 +54,7 @@ static espl_status read_value(espl__change *c, const espl_component_value *value
         return ESPL_OK;
     }
     c->placement = ESPL__PLACEMENT_COMES;
-    c->transform = espl_transform_identity();
+    c->transform = espl__transform_identity();
     if (value->data == NULL) {
         return ESPL_OK;
     }
@@ -256,7 +256,7 @@ static espl_status change_array(espl_world *world, const asked *call, const espl
     return status;
 }
 
-// The public function that a change of one entity is named after: an inline form, where it fits.
+// The public function that a change of one entity is named after: that of one component, where it fits.
 static const char *call_of_change(const espl_change_def *def)
 {
     if (def != NULL && def->add_count == 1 && def->remove_count == 0) {
@@ -274,6 +274,20 @@ espl_status espl_change_components(espl_world *world, espl_entity entity,
     return change_array(world, &call, def, NULL);
 }
 
+espl_status espl_add_component(espl_world *world, espl_entity entity, espl_component component,
+                               const void *data, size_t size)
+{
+    const espl_component_value value = {component, size, data};
+
+    return espl_change_components(world, entity, &(espl_change_def){.add = &value, .add_count = 1});
+}
+
+espl_status espl_remove_component(espl_world *world, espl_entity entity, espl_component component)
+{
+    return espl_change_components(world, entity,
+                                  &(espl_change_def){.remove = &component, .remove_count = 1});
+}
+
 espl_status espl_change_components_array(espl_world *world, const espl_entity *entities,
                                          size_t count, const espl_change_def *def, size_t *refused)
 {
@@ -287,35 +301,29 @@ espl_status espl_change_components_array(espl_world *world, const espl_entity *e
 
 // `count` is written only where the call is done. The messages of a query and of a change differ,
 // so that the status of the gathering is kept apart.
-espl_status espl_change_components_query_sized(espl_world *world, const espl_query_def *def,
-                                               const espl_change_def *change_def, size_t *count,
-                                               size_t size)
+espl_status espl_change_components_query(espl_world *world, const espl_query_def *def,
+                                         const espl_change_def *change_def, size_t *count)
 {
-    espl_query_def room;
-    const espl_query_def *const d = espl__sized_read(def, size, &room, sizeof room);
     const asked call = {.name = "espl_change_components_query"};
     espl__change c;
     size_t entities = 0;
     espl_status gathered = ESPL_OK;
 
     ESPL__CHANGE_OR_RETURN(world, call.name)
-    if (!espl__sized_is_known(def, size, sizeof *def)) {
-        return espl__refuse_later(world, call.name);
-    }
     espl_status status = espl__check_structural(world);
 
     espl__change_begin(&c, world);
     if (status != ESPL_OK) {
         return refuse_change(&call, &c, status);
     }
-    status =
-        ESPL__TAPED(world, apply_to_query(&c, d, change_def, &entities, &gathered),
-                    .op = ESPL_TAPE_CHANGE, .is_of_query = true, .query = d, .change = change_def);
+    status = ESPL__TAPED(world, apply_to_query(&c, def, change_def, &entities, &gathered),
+                         .op = ESPL_TAPE_CHANGE, .is_of_query = true, .query = def,
+                         .change = change_def);
     if (status >= 0 && count != NULL) {
         *count = entities;
     }
-    if (gathered == ESPL_ERR_ARGUMENT) {
-        (void)espl__refuse_query(world, call.name, NULL, d, gathered);
+    if (gathered == ESPL_ERR_ARGUMENT || gathered == ESPL_ERR_UNSUPPORTED) {
+        (void)espl__refuse_query(world, call.name, NULL, def, gathered);
     } else if (status < 0) {
         (void)refuse_change(&call, &c, status);
     } else {

@@ -149,41 +149,33 @@ static espl_status make_entities(espl_world *world, const making *m)
 
 // --- Public functions ---
 
-// What both functions for a definition do. @param is_known  see espl__sized_is_known().
-static espl_status make_defined(espl_world *world, const making *m, bool is_given, bool is_known)
+// What both functions for a definition do.
+static espl_status make_defined(espl_world *world, const making *m)
 {
     ESPL__CHANGE_OR_RETURN(world, m->call)
-    if (!is_known) {
-        return espl__refuse_later(world, m->call);
-    }
-    if (world == NULL || !is_given) {
+    if (world == NULL || (m->instance == NULL && m->creation == NULL)) {
         return espl__refuse_call(world, m->call, ESPL_ERR_ARGUMENT, "def is NULL.");
+    }
+    if (m->instance != NULL ? ESPL__ASKS_LATER(m->instance) : ESPL__ASKS_LATER(m->creation)) {
+        return espl__refuse_later(world, m->call);
     }
     return make_entities(world, m);
 }
 
-espl_status espl_instantiate_at_sized(espl_world *world, const espl_instance_def *def, size_t count,
-                                      espl_entity *out, size_t size)
+espl_status espl_instantiate_at(espl_world *world, const espl_instance_def *def, size_t count,
+                                espl_entity *out)
 {
-    espl_instance_def room;
-    const making m = {.instance = espl__sized_read(def, size, &room, sizeof room),
-                      .count = count,
-                      .out = out,
-                      .call = "espl_instantiate_at"};
+    const making m = {.instance = def, .count = count, .out = out, .call = "espl_instantiate_at"};
 
-    return make_defined(world, &m, def != NULL, espl__sized_is_known(def, size, sizeof room));
+    return make_defined(world, &m);
 }
 
-espl_status espl_create_at_sized(espl_world *world, const espl_creation_def *def, size_t count,
-                                 espl_entity *out, size_t size)
+espl_status espl_create_at(espl_world *world, const espl_creation_def *def, size_t count,
+                           espl_entity *out)
 {
-    espl_creation_def room;
-    const making m = {.creation = espl__sized_read(def, size, &room, sizeof room),
-                      .count = count,
-                      .out = out,
-                      .call = "espl_create_at"};
+    const making m = {.creation = def, .count = count, .out = out, .call = "espl_create_at"};
 
-    return make_defined(world, &m, def != NULL, espl__sized_is_known(def, size, sizeof room));
+    return make_defined(world, &m);
 }
 
 // An instance without a parent. Its source is checked first, because the recorder would take a

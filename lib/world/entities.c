@@ -51,20 +51,17 @@ static espl_status register_component(espl_world *world, const espl_component_de
     return status != ESPL_OK ? status : espl__component_register(&world->store, def, out);
 }
 
-espl_status espl_component_register_sized(espl_world *world, const espl_component_def *def,
-                                          espl_component *out, size_t size)
+espl_status espl_component_register(espl_world *world, const espl_component_def *def,
+                                    espl_component *out)
 {
-    espl_component_def room;
-    const espl_component_def *const d = espl__sized_read(def, size, &room, sizeof room);
-
     ESPL__CHANGE_OR_RETURN(world, "espl_component_register")
-    if (!espl__sized_is_known(def, size, sizeof *def)) {
+    if (def != NULL && ESPL__ASKS_LATER(def)) {
         return espl__refuse_later(world, "espl_component_register");
     }
-    const espl_status status = ESPL__TAPED(world, register_component(world, d, out),
-                                           .op = ESPL_TAPE_REGISTER, .component_def = d);
+    const espl_status status = ESPL__TAPED(world, register_component(world, def, out),
+                                           .op = ESPL_TAPE_REGISTER, .component_def = def);
 
-    return status >= 0 ? status : refuse_registration(world, d, status);
+    return status >= 0 ? status : refuse_registration(world, def, status);
 }
 
 // 0 where no component has the name. A NULL name is logged, because the call has no status for it.
@@ -112,8 +109,8 @@ static espl_status refuse_info(const espl_world *world, espl_component component
 }
 
 // The reference list that is returned is the world's own, and lives as long as the world.
-espl_status espl_component_info_sized(const espl_world *world, espl_component component,
-                                      espl_component_def *out, size_t size)
+espl_status espl_component_info(const espl_world *world, espl_component component,
+                                espl_component_def *out)
 {
     const espl__component_info *const info =
         world != NULL ? espl__component_info_of(&world->store, component) : NULL;
@@ -121,9 +118,7 @@ espl_status espl_component_info_sized(const espl_world *world, espl_component co
     if (info == NULL || out == NULL) {
         return refuse_info(world, component, out);
     }
-    const espl_component_def def = describe(component, info);
-
-    espl__sized_write(out, size, &def, sizeof def);
+    *out = describe(component, info);
     return ESPL_OK;
 }
 
@@ -401,22 +396,19 @@ static espl_status refuse_reserve(const espl_world *world, const espl_reserve_de
     return espl__refuse_named(world, call, &named, 1, status, NULL);
 }
 
-espl_status espl_reserve_sized(espl_world *world, const espl_reserve_def *def, size_t size)
+espl_status espl_reserve(espl_world *world, const espl_reserve_def *def)
 {
-    espl_reserve_def room;
-    const espl_reserve_def *const d = espl__sized_read(def, size, &room, sizeof room);
-
     ESPL__CHANGE_OR_RETURN(world, "espl_reserve")
-    if (world == NULL || d == NULL) {
+    if (world == NULL || def == NULL) {
         return espl__refuse_call(world, "espl_reserve", ESPL_ERR_ARGUMENT, "def is NULL.");
     }
-    if (!espl__sized_is_known(def, size, sizeof *def)) {
+    if (ESPL__ASKS_LATER(def)) {
         return espl__refuse_later(world, "espl_reserve");
     }
     const espl_status status =
-        ESPL__TAPED(world, reserve_all(world, d), .op = ESPL_TAPE_RESERVE, .reserve = d);
+        ESPL__TAPED(world, reserve_all(world, def), .op = ESPL_TAPE_RESERVE, .reserve = def);
 
-    return status >= 0 ? status : refuse_reserve(world, d, status);
+    return status >= 0 ? status : refuse_reserve(world, def, status);
 }
 
 // Any handle, also a pending one or one of another world, which yield false.

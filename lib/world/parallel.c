@@ -49,6 +49,9 @@ static espl_status check_def(const espl_world *world, const espl_parallel_def *d
     if (def == NULL || def->function == NULL || (def->flags & ~(uint32_t)FLAGS) != 0) {
         return ESPL_ERR_ARGUMENT;
     }
+    if (ESPL__ASKS_LATER(def)) {
+        return ESPL_ERR_UNSUPPORTED;
+    }
     return check_columns(world, def);
 }
 
@@ -90,8 +93,9 @@ static espl_status refuse_parallel(const espl_world *world, const espl_parallel_
         return espl__refuse_query(world, call, site, def->query, status);
     }
     if (espl__refusal_begin(&m, world, call, site, status)) {
-        const char *const why =
-            status == ESPL_ERR_ARGUMENT ? find_parallel_fault(&m, world, def) : NULL;
+        const char *const why = status == ESPL_ERR_ARGUMENT ? find_parallel_fault(&m, world, def)
+                                : status == ESPL_ERR_UNSUPPORTED ? ESPL__LATER_FAULT
+                                                                 : NULL;
 
         espl__refusal_send(&m, world, status, why);
     }
@@ -377,30 +381,16 @@ static espl_status write_parallel(espl_world *world, const espl_parallel_def *de
     return status;
 }
 
-// The definition and its query are structs of two sizes.
-espl_status espl_write_parallel_sized(espl_world *world, const espl_parallel_def *def,
-                                      espl_parallel_report *report, size_t def_size,
-                                      size_t query_size, size_t report_size)
+espl_status espl_write_parallel(espl_world *world, const espl_parallel_def *def,
+                                espl_parallel_report *report)
 {
     espl_parallel_report account = {0};
-    espl_parallel_def room;
-    espl_query_def query_room;
-    const espl_parallel_def *d = espl__sized_read(def, def_size, &room, sizeof room);
-    const espl_query_def *const query = d != NULL ? d->query : NULL;
 
     ESPL__CHANGE_OR_RETURN(world, "espl_write_parallel")
-    if (!espl__sized_is_known(def, def_size, sizeof *def) ||
-        !espl__sized_is_known(query, query_size, sizeof *query)) {
-        espl__sized_write(report, report_size, &account, sizeof account);
-        return espl__refuse_later(world, "espl_write_parallel");
-    }
-    if (query != NULL && query_size != sizeof *query) {
-        room = *d;
-        room.query = espl__sized_read(query, query_size, &query_room, sizeof query_room);
-        d = &room;
-    }
-    const espl_status status = write_parallel(world, d, &account, report != NULL);
+    const espl_status status = write_parallel(world, def, &account, report != NULL);
 
-    espl__sized_write(report, report_size, &account, sizeof account);
-    return status >= 0 ? status : refuse_parallel(world, d, status);
+    if (report != NULL) {
+        *report = account;
+    }
+    return status >= 0 ? status : refuse_parallel(world, def, status);
 }

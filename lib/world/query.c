@@ -49,13 +49,16 @@ static espl_status check_term(const espl_world *world, const term *t)
 // Check a definition: all pointers and counts, then the flags, then the components of each list.
 // The counts of all lists together have one limit, because the query keeps them in one array.
 // `left` is what they may still use, so that no sum can overflow.
-// @return ESPL_OK, ESPL_ERR_ARGUMENT, ESPL_ERR_LIMIT.
+// @return ESPL_OK, ESPL_ERR_UNSUPPORTED, ESPL_ERR_ARGUMENT, ESPL_ERR_LIMIT.
 static espl_status check_terms(const espl_world *world, const espl_query_def *def,
                                const term terms[TERMS])
 {
     espl_status status = ESPL_OK;
     size_t left = ESPL_TERM_LIMIT;
 
+    if (ESPL__ASKS_LATER(def)) {
+        return ESPL_ERR_UNSUPPORTED;
+    }
     for (size_t i = 0; i < TERMS; ++i) {
         if (terms[i].from == NULL && terms[i].count != 0) {
             return ESPL_ERR_ARGUMENT;
@@ -122,7 +125,9 @@ espl_status espl__refuse_query(const espl_world *world, const char *call, const 
 
     if (espl__refusal_begin(&m, world, call, site, status)) {
         const bool is_fault = status == ESPL_ERR_ARGUMENT && def != NULL;
-        const char *const why = is_fault ? find_query_fault(&m, world, def) : NULL;
+        const char *const why = is_fault                         ? find_query_fault(&m, world, def)
+                                : status == ESPL_ERR_UNSUPPORTED ? ESPL__LATER_FAULT
+                                                                 : NULL;
 
         espl__refusal_send(&m, world, status, why);
     }
@@ -222,37 +227,18 @@ static espl_status begin_query(espl_world *world, const espl_query_def *def, esp
                : espl__refuse_query(world, call, def != NULL ? def->site : NULL, def, status);
 }
 
-// As begin_query(), of a definition of another version. Out of line, so that the usual begin has no
-// room for a copy in its frame.
-static ESPL__APART espl_status begin_other_query(espl_world *world, const espl_query_def *def,
-                                                 size_t size, espl_query *query, const char *call)
+espl_status espl_query_begin(espl_world *world, const espl_query_def *def, espl_query *query)
 {
-    espl_query_def room;
-
-    return espl__sized_is_known(def, size, sizeof *def)
-               ? begin_query(world, espl__sized_read(def, size, &room, sizeof room), query, call)
-               : espl__refuse_later(world, call);
-}
-
-espl_status espl_query_begin_sized(espl_world *world, const espl_query_def *def, espl_query *query,
-                                   size_t size)
-{
-    static const char *const call = "espl_query_begin";
-
-    return size == sizeof *def ? begin_query(world, def, query, call)
-                               : begin_other_query(world, def, size, query, call);
+    return begin_query(world, def, query, "espl_query_begin");
 }
 
 // Of the world only the count of iterations and what is noted of them change, which are atomic: any
 // number of threads may begin and end.
-espl_status espl_query_begin_read_sized(const espl_world *world, const espl_query_def *def,
-                                        espl_query *query, size_t size)
+espl_status espl_query_begin_read(const espl_world *world, const espl_query_def *def,
+                                  espl_query *query)
 {
-    static const char *const call = "espl_query_begin_read";
     espl_world *const counted = (espl_world *)(uintptr_t)world;
-    const espl_status status = size == sizeof *def
-                                   ? begin_query(counted, def, query, call)
-                                   : begin_other_query(counted, def, size, query, call);
+    const espl_status status = begin_query(counted, def, query, "espl_query_begin_read");
 
     if (status == ESPL_OK) {
         query->state.is_read_only = true;

@@ -244,44 +244,79 @@ static ESPL__APART espl_status read_slowly(const espl_world *world, espl_entity 
                             out == NULL ? no_out : no_kind);
 }
 
-espl_status espl_read_one(const espl_world *world, espl_entity entity, espl_read_kind kind,
-                          void *out)
+// Any read of one entity. Members with inherit flags are left to read_slowly(), because a call in here
+// would make every read save registers.
+ESPL__INLINE espl_status read_at_once(const espl_world *world, espl_entity entity,
+                                      espl_read_kind kind, void *out)
 {
     uint32_t slot = 0;
 
-    // Members with inherit flags are left to read_slowly(), because a call in here would make every read
-    // save registers.
     if (!find_at_once(world, &entity, out, &slot) || (unsigned)kind >= ESPL_READ_KIND_COUNT ||
-        espl__slot_is(&world->forest, slot, ESPL__SLOT_KEEPS)) {
+        (parts[kind].of == OF_LOCAL && espl__slot_is(&world->forest, slot, ESPL__SLOT_KEEPS))) {
         return read_slowly(world, entity, kind, out);
     }
     copy_plain(world, slot, kind, out);
     return ESPL_OK;
 }
 
-// The two that are read most: without the jump of a kind, which costs 10 instructions of 46.
+espl_status espl_read_one(const espl_world *world, espl_entity entity, espl_read_kind kind,
+                          void *out)
+{
+    return read_at_once(world, entity, kind, out);
+}
+
+// By name: without the jump of a kind, which costs 10 instructions of 46.
+
+espl_status espl_get_local_position(const espl_world *world, espl_entity entity, float out[3])
+{
+    return read_at_once(world, entity, ESPL_READ_LOCAL_POSITION, out);
+}
+
+espl_status espl_get_local_rotation(const espl_world *world, espl_entity entity, float out[4])
+{
+    return read_at_once(world, entity, ESPL_READ_LOCAL_ROTATION, out);
+}
+
+espl_status espl_get_local_scale(const espl_world *world, espl_entity entity, float *out)
+{
+    return read_at_once(world, entity, ESPL_READ_LOCAL_SCALE, out);
+}
+
+espl_status espl_get_local_transform(const espl_world *world, espl_entity entity,
+                                     espl_transform *out)
+{
+    return read_at_once(world, entity, ESPL_READ_LOCAL_TRANSFORM, out);
+}
+
+espl_status espl_get_stretch(const espl_world *world, espl_entity entity, float out[3])
+{
+    return read_at_once(world, entity, ESPL_READ_STRETCH, out);
+}
+
+espl_status espl_get_user_data(const espl_world *world, espl_entity entity, uint32_t *out)
+{
+    return read_at_once(world, entity, ESPL_READ_USER_DATA, out);
+}
 
 espl_status espl_get_world_position(const espl_world *world, espl_entity entity, float out[3])
 {
-    uint32_t slot = 0;
+    return read_at_once(world, entity, ESPL_READ_WORLD_POSITION, out);
+}
 
-    if (!find_at_once(world, &entity, out, &slot)) {
-        return read_slowly(world, entity, ESPL_READ_WORLD_POSITION, out);
-    }
-    copy_plain(world, slot, ESPL_READ_WORLD_POSITION, out);
-    return ESPL_OK;
+espl_status espl_get_world_rotation(const espl_world *world, espl_entity entity, float out[4])
+{
+    return read_at_once(world, entity, ESPL_READ_WORLD_ROTATION, out);
+}
+
+espl_status espl_get_world_scale(const espl_world *world, espl_entity entity, float *out)
+{
+    return read_at_once(world, entity, ESPL_READ_WORLD_SCALE, out);
 }
 
 espl_status espl_get_world_transform(const espl_world *world, espl_entity entity,
                                      espl_transform *out)
 {
-    uint32_t slot = 0;
-
-    if (!find_at_once(world, &entity, out, &slot)) {
-        return read_slowly(world, entity, ESPL_READ_WORLD_TRANSFORM, out);
-    }
-    copy_plain(world, slot, ESPL_READ_WORLD_TRANSFORM, out);
-    return ESPL_OK;
+    return read_at_once(world, entity, ESPL_READ_WORLD_TRANSFORM, out);
 }
 
 // --- What is read of many entities ---
@@ -519,7 +554,7 @@ static espl_status find_relative(const espl_world *world, espl_entity frame, esp
     }
     const espl_transform parent = world_of(world, above);
     const espl_transform wanted = world_of(world, slot);
-    espl_transform local = espl_transform_identity();
+    espl_transform local = espl__transform_identity();
     espl_pose pose;
 
     // Within a hierarchy by locals, because worlds lose precision far from the origin.

@@ -7,17 +7,17 @@
 #ifndef ESPALIER_LIB_WORLD_REFUSALS_H
 #define ESPALIER_LIB_WORLD_REFUSALS_H
 
-#include "lib/base/sized.h"
+#include "lib/base/reserved.h"
 #include "lib/store/message.h"
 #include "lib/world/world_internal.h"
 
 /// Refuse a call that names no entity.
 espl_status espl__refuse_call(const espl_world *world, const char *call, espl_status status,
                               const char *why);
-/// Refuse a call whose struct asks for what only later versions have: see espl__sized_is_known().
+/// Refuse a call whose struct asks for what only later versions have: see ESPL__ASKS_LATER().
 static inline espl_status espl__refuse_later(const espl_world *world, const char *call)
 {
-    return espl__refuse_call(world, call, ESPL_ERR_UNSUPPORTED, ESPL__SIZED_FAULT);
+    return espl__refuse_call(world, call, ESPL_ERR_UNSUPPORTED, ESPL__LATER_FAULT);
 }
 /// Refuse a call that names entities. The one that the status is about comes first in the message;
 /// null ones after the first are left out.

@@ -227,7 +227,7 @@ static espl_status turn_slot(espl_world *world, espl__context *context, uint32_t
     const bool is_finite = espl__pose_is_finite(&change.world);
     // A world that overflowed cannot be turned: the arguments are then tried on another one.
     espl_transform turned = is_finite ? espl__transform_of(&change.world, &change.before.extra)
-                                      : espl_transform_identity();
+                                      : espl__transform_identity();
     espl_status status = turn(&turned, edit);
 
     if (!is_finite && status != ESPL_ERR_NOT_FINITE) {

@@ -13,8 +13,8 @@
 /// where memory is taken. @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
 espl_status espl__ensure_side(espl_world *world, uint32_t tree, bool keeps);
 
-/// Names of the public functions that write one entity, by kind, for messages. They are inline and
-/// call espl_write_one(), so a message names the one that the caller most likely called.
+/// Names of the public functions that write one entity, by kind, for messages. A message names that
+/// of the kind where espl_write_one() was called as well.
 extern const char *const espl__write_calls[ESPL_WRITE_KIND_COUNT];
 
 static inline const char *espl__write_call(espl_write_kind kind)

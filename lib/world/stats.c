@@ -133,7 +133,7 @@ static void count_bytes(const espl__heap *heap, espl_world_stats *out)
                           espl__heap_bytes_for(heap, ESPL__FOR_RECORDING);
 }
 
-void espl_stats_sized(const espl_world *world, espl_world_stats *out, size_t size)
+void espl_stats(const espl_world *world, espl_world_stats *out)
 {
     if (world == NULL || !espl__is_given(world, "espl_stats", out, "out")) {
         return;
@@ -165,5 +165,5 @@ void espl_stats_sized(const espl_world *world, espl_world_stats *out, size_t siz
     count_bytes(&world->heap, &all);
     count_chunks(store, &all);
     count_hierarchies(world, &all);
-    espl__sized_write(out, size, &all, sizeof all);
+    *out = all;
 }

@@ -136,7 +136,8 @@ static void append(copy *c, uint32_t slot, uint32_t parent, uint32_t depth)
     if (c->out->locals != NULL) {
         const bool is_bare = espl__slot_is(&c->world->forest, slot, ESPL__SLOT_BARE);
 
-        c->out->locals[at] = is_bare ? espl_transform_identity() : espl__read_local(c->world, slot);
+        c->out->locals[at] =
+            is_bare ? espl__transform_identity() : espl__read_local(c->world, slot);
     }
     if (c->out->worlds != NULL) {
         c->out->worlds[at] = espl__read_world(c->world, slot);
@@ -176,19 +177,10 @@ static void copy_below(copy *c)
     }
 }
 
-// Log that the arrays are not all known. @return 0.
-static size_t refuse_arrays(const espl_world *world, const char *call)
-{
-    (void)espl__refuse_later(world, call);
-    return 0;
-}
-
 // Counts first, so that a copy that does not fit writes nothing.
-size_t espl_copy_subtree_sized(const espl_world *world, espl_entity top, espl_extent extent,
-                               size_t capacity, const espl_subtree_arrays *arrays, size_t size)
+size_t espl_copy_subtree(const espl_world *world, espl_entity top, espl_extent extent,
+                         size_t capacity, const espl_subtree_arrays *out)
 {
-    espl_subtree_arrays room;
-    const espl_subtree_arrays *const out = espl__sized_read(arrays, size, &room, sizeof room);
     static const char *const call = "espl_copy_subtree";
     const uint32_t slot = espl__slot_or_none(world, top);
 
@@ -196,8 +188,9 @@ size_t espl_copy_subtree_sized(const espl_world *world, espl_entity top, espl_ex
                            espl__is_given(world, call, out->entities, "out->entities"))) {
         return 0;
     }
-    if (!espl__sized_is_known(arrays, size, sizeof *out)) {
-        return refuse_arrays(world, call);
+    if (out != NULL && ESPL__ASKS_LATER(out)) {
+        (void)espl__refuse_later(world, call);
+        return 0;
     }
     if ((unsigned)extent > ESPL_EXTENT_SUBTREE) {
         (void)espl__refuse_why(world, call, top, ESPL_ERR_ARGUMENT,

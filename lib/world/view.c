@@ -29,7 +29,7 @@ static espl_status lay_out_tree(espl_world *world, uint32_t tree)
     return espl__settle_in_order(world, tree) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
 
-static espl_status view(espl_world *world, espl_entity entity, espl_view *out, size_t size)
+static espl_status view(espl_world *world, espl_entity entity, espl_view *out)
 {
     uint32_t slot = 0;
 
@@ -51,26 +51,20 @@ static espl_status view(espl_world *world, espl_entity entity, espl_view *out, s
     const espl__forest *const forest = &world->forest;
     const espl__tree *const tree = espl__tree_of(forest, slot);
 
-    espl_view all;
-
-    memset(&all, 0, sizeof all); // the padding too, because the struct is copied as bytes
-    all.count = tree->live;
-    all.first = tree->base;
-    all.parents = forest->parent + tree->base;
-    all.worlds = forest->world;
-    all.state.world = world;
-    espl__sized_write(out, size, &all, sizeof all);
+    *out = (espl_view){.count = tree->live,
+                       .first = tree->base,
+                       .parents = forest->parent + tree->base,
+                       .worlds = forest->world,
+                       .state.world = world};
     return ESPL_OK;
 }
 
-espl_status espl_view_hierarchy_sized(espl_world *world, espl_entity entity, espl_view *out,
-                                      size_t size)
+espl_status espl_view_hierarchy(espl_world *world, espl_entity entity, espl_view *out)
 {
-    return espl__refuse_why(world, "espl_view_hierarchy", entity, view(world, entity, out, size),
+    return espl__refuse_why(world, "espl_view_hierarchy", entity, view(world, entity, out),
                             "out is NULL.");
 }
 
-// The two functions below take views of any version: they read no field that version 0.2 lacks.
 espl_entity espl_view_entity(const espl_view *view, size_t rank)
 {
     if (view == NULL || rank >= view->count) {

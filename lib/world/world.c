@@ -4,7 +4,7 @@
 // A definition and the environment are read before anything is allocated. The struct espl_world and
 // its playback are a block of its own heap; destroying the world frees it last. Invariant at the end: the heap has
 // no bytes left.
-#include "lib/base/sized.h"
+#include "lib/base/reserved.h"
 #include "lib/commands/playback.h"
 #include "lib/math/arithmetic.h"
 #include "lib/store/message.h"
@@ -169,16 +169,15 @@ static const char *find_def_fault(const espl_world_def *def)
 }
 
 // Read the definition and the environment.
-// @param is_known  the caller's definition has no field that only later versions know.
 // @return false: `w->status` says why, and it is logged.
-static bool find_wanted(wanted *w, const espl_world_def *def, const void *out, bool is_known)
+static bool find_wanted(wanted *w, const espl_world_def *def, const void *out)
 {
     *w = (wanted){.def = def, .hooks = def->hooks, .least_level = ESPL_LOG_INFO};
     if (!find_log(w)) {
         return false;
     }
-    if (!is_known) {
-        return refuse_wanted(w, ESPL_ERR_UNSUPPORTED, NULL, NULL, ESPL__SIZED_FAULT);
+    if (ESPL__ASKS_LATER(def)) {
+        return refuse_wanted(w, ESPL_ERR_UNSUPPORTED, NULL, NULL, ESPL__LATER_FAULT);
     }
     const char *const fault = out == NULL ? "out is NULL." : find_def_fault(def);
 
@@ -202,16 +201,13 @@ static void begin_heap(espl__heap *heap, const espl_world_def *def, espl_huge_pa
 // memory, the other parts are set up all the same, so that espl_world_destroy() can free a world
 // that is complete but for the store. `*out` is written only where the call succeeds. The head of
 // the tape is written last, because a world that was not created has no tape.
-espl_status espl_world_create_sized(espl_world **out, const espl_world_def *def, size_t size)
+espl_status espl_world_create(espl_world **out, const espl_world_def *def)
 {
     const espl_world_def defaults = {0};
-    espl_world_def room;
-    const espl_world_def *const d =
-        def != NULL ? espl__sized_read(def, size, &room, sizeof room) : &defaults;
-
+    const espl_world_def *const d = def != NULL ? def : &defaults;
     wanted w;
 
-    if (!find_wanted(&w, d, out, espl__sized_is_known(def, size, sizeof *d))) {
+    if (!find_wanted(&w, d, out)) {
         return w.status;
     }
     espl__heap heap;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Immediate writes of one entity: espl_write_one(), which the inline functions of
-// include/espalier/write.h call, espl_look_at(), espl_rotate_about() and espl_set_inherit().
+// Immediate writes of one entity: espl_write_one(), the kinds that have functions of their own,
+// espl_look_at(), espl_rotate_about() and espl_set_inherit().
 //
 // This file finds the slot, refuses what cannot be written now, and words the refusals;
 // slot_writes.c does the work and records it on the tape. Postcondition of each call: the node and
@@ -62,10 +62,10 @@ ESPL__INLINE bool find_plain(const espl_world *world, const espl_entity *entity,
                           ESPL__SLOT_BARE | ESPL__SLOT_EXCEPTIONAL | ESPL__SLOT_SIDE);
 }
 
-// Fast path: a write of a whole local transform without stretch, to a plain node, while no tape is
+// Any write. Fast path: a whole local transform without stretch, to a plain node, while no tape is
 // set. It ends in calls that take over its stack frame, so that it saves no registers.
-espl_status espl_write_one(espl_world *world, espl_entity entity, espl_write_kind kind,
-                           const void *value)
+ESPL__INLINE espl_status write_at_once(espl_world *world, espl_entity entity, espl_write_kind kind,
+                                       const void *value)
 {
     espl_status status = ESPL_OK;
     uint32_t slot = 0;
@@ -78,6 +78,81 @@ espl_status espl_write_one(espl_world *world, espl_entity entity, espl_write_kin
         return status;
     }
     return write_any(world, entity, kind, value);
+}
+
+espl_status espl_write_one(espl_world *world, espl_entity entity, espl_write_kind kind,
+                           const void *value)
+{
+    return write_at_once(world, entity, kind, value);
+}
+
+// --- By name: the kind is a constant, so that each has only the code of its kind ---
+
+espl_status espl_set_local_position(espl_world *world, espl_entity entity, const float value[3])
+{
+    return write_at_once(world, entity, ESPL_WRITE_LOCAL_POSITION, value);
+}
+
+espl_status espl_set_local_rotation(espl_world *world, espl_entity entity, const float value[4])
+{
+    return write_at_once(world, entity, ESPL_WRITE_LOCAL_ROTATION, value);
+}
+
+espl_status espl_set_local_scale(espl_world *world, espl_entity entity, float value)
+{
+    return write_at_once(world, entity, ESPL_WRITE_LOCAL_SCALE, &value);
+}
+
+espl_status espl_set_local_pose(espl_world *world, espl_entity entity, const espl_pose *value)
+{
+    return write_at_once(world, entity, ESPL_WRITE_LOCAL_POSE, value);
+}
+
+espl_status espl_set_local_transform(espl_world *world, espl_entity entity,
+                                     const espl_transform *value)
+{
+    return write_at_once(world, entity, ESPL_WRITE_LOCAL_TRANSFORM, value);
+}
+
+espl_status espl_set_stretch(espl_world *world, espl_entity entity, const float value[3])
+{
+    return write_at_once(world, entity, ESPL_WRITE_STRETCH, value);
+}
+
+espl_status espl_set_user_data(espl_world *world, espl_entity entity, uint32_t value)
+{
+    return write_at_once(world, entity, ESPL_WRITE_USER_DATA, &value);
+}
+
+espl_status espl_set_world_position(espl_world *world, espl_entity entity, const float value[3])
+{
+    return write_at_once(world, entity, ESPL_WRITE_WORLD_POSITION, value);
+}
+
+espl_status espl_set_world_rotation(espl_world *world, espl_entity entity, const float value[4])
+{
+    return write_at_once(world, entity, ESPL_WRITE_WORLD_ROTATION, value);
+}
+
+espl_status espl_set_world_scale(espl_world *world, espl_entity entity, float value)
+{
+    return write_at_once(world, entity, ESPL_WRITE_WORLD_SCALE, &value);
+}
+
+espl_status espl_set_world_transform(espl_world *world, espl_entity entity,
+                                     const espl_transform *value)
+{
+    return write_at_once(world, entity, ESPL_WRITE_WORLD_TRANSFORM, value);
+}
+
+espl_status espl_translate_own(espl_world *world, espl_entity entity, const float value[3])
+{
+    return write_at_once(world, entity, ESPL_WRITE_TRANSLATE_OWN, value);
+}
+
+espl_status espl_rotate_own(espl_world *world, espl_entity entity, const float value[4])
+{
+    return write_at_once(world, entity, ESPL_WRITE_ROTATE_OWN, value);
 }
 
 // --- Edits ---

@@ -330,8 +330,8 @@ TEST(a_stretch_that_comes_to_the_parent_later_reaches_a_node_without_transform)
     espl_write write = {.kind = ESPL_WRITE_STRETCH, .value = {.stretch = {3, 1, 1}}};
     espl_entity bare = {0, 0};
     const espl_entity parent = test_solo(world), child = test_solo(world);
-    const espl_attach_options options = {ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL,
-                                         ESPL_LINK_OWNED, {0, 0},          0};
+    const espl_attach_options options = {
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
 
     ck_ok(espl_create(world, NULL, 0, 1, &bare));
     ck_ok(espl_attach(world, child, bare, &options));

@@ -26,6 +26,9 @@ typedef struct scene {
 
 static scene s;
 
+// A component by its name, size, alignment and references.
+#define COMPONENT(...) ((espl_component_def){__VA_ARGS__, {0}})
+
 static espl_component register_one(espl_world *world, const espl_component_def *def)
 {
     espl_component out = 0;
@@ -41,11 +44,10 @@ static void set_up(void)
     memset(&s, 0, sizeof s);
     test_world_begin(&s.test, 5, NULL);
     s.world = s.test.world;
-    s.links =
-        register_one(s.world, &(espl_component_def){"links", LINKS_SIZE, 1, link_offsets, LINKS});
-    s.data = register_one(s.world, &(espl_component_def){"data", 8, 8, NULL, 0});
-    s.target = register_one(s.world, &(espl_component_def){"target", 8, 4, first, 1});
-    s.mark = register_one(s.world, &(espl_component_def){"mark", 0, 1, NULL, 0});
+    s.links = register_one(s.world, &COMPONENT("links", LINKS_SIZE, 1, link_offsets, LINKS));
+    s.data = register_one(s.world, &COMPONENT("data", 8, 8, NULL, 0));
+    s.target = register_one(s.world, &COMPONENT("target", 8, 4, first, 1));
+    s.mark = register_one(s.world, &COMPONENT("mark", 0, 1, NULL, 0));
     ck_ok(espl_command_buffer_create(s.world, 1, &s.commands));
     s.lane = espl_command_buffer_recorder(s.commands, 0);
 }
@@ -267,9 +269,8 @@ static size_t count_calls(bool has_references)
     size_t calls = 0;
 
     test_world_begin(&test, 5, NULL);
-    (void)register_one(test.world,
-                       &(espl_component_def){"target", 8, 4, has_references ? first : NULL,
-                                             has_references ? 1 : 0});
+    (void)register_one(test.world, &COMPONENT("target", 8, 4, has_references ? first : NULL,
+                                              has_references ? 1 : 0));
     const espl_entity source = test_solo(test.world);
     test_heap_arm(&test.heap, 0, false);
     ck_ok(espl_instantiate(test.world, source, test_fitting(100, 1), out));

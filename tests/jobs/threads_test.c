@@ -129,8 +129,9 @@ TEST_LOOP(bad_arguments_change_nothing, 0, MAKERS)
     espl_executor executor = {&executor, 5, run_in_order};
 
     ck_status(makers[_i](NULL, 1), ESPL_ERR_ARGUMENT);
-    ck_status(espl_executor_create(&executor, &(espl_threads_def){1, (espl_idle)2}),
-              ESPL_ERR_ARGUMENT);
+    ck_status(
+        espl_executor_create(&executor, &(espl_threads_def){.workers = 1, .idle = (espl_idle)2}),
+        ESPL_ERR_ARGUMENT);
     if (espl_executor_has_threads()) {
         ck_status(makers[_i](&executor, ESPL_WORKER_LIMIT + 1), ESPL_ERR_LIMIT);
         ck_status(makers[_i](&executor, UINT32_MAX), ESPL_ERR_LIMIT);

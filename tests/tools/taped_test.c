@@ -354,6 +354,37 @@ static void write_one(void)
     owe(FIRST_OTHER);
 }
 
+// The functions that are named after their kind. Each changes the transform.
+static const float steps[3] = {3, 4, 5}, quarter[4] = {0.6f, 0, 0, 0.8f};
+static const espl_transform placed = {{0, 0.6f, 0, 0.8f}, {1, 2, 4}, 3, {1, 1, 2}, 9};
+
+#define NAMED(name, ...)                                  \
+    static void call_##name(void)                         \
+    {                                                     \
+        ck_ok(espl_##name(s.world, s.e[2], __VA_ARGS__)); \
+    }
+NAMED(set_local_position, steps)
+NAMED(set_local_rotation, quarter)
+NAMED(set_stretch, steps)
+NAMED(set_world_position, steps)
+NAMED(set_world_rotation, quarter)
+NAMED(translate_own, steps)
+NAMED(rotate_own, quarter)
+NAMED(set_local_scale, 2)
+NAMED(set_world_scale, 3)
+NAMED(set_user_data, 77)
+NAMED(set_local_pose, &(espl_pose){.rotation = {0, 0, 0, 1}, .position = {7, 8, 9}, .scale = 2})
+NAMED(set_local_transform, &placed)
+NAMED(set_world_transform, &placed)
+
+static void change_singly(void)
+{
+    const float value = 5;
+
+    ck_ok(espl_remove_component(s.world, s.e[1], s.number));
+    ck_ok(espl_add_component(s.world, s.e[2], s.number, &value, sizeof value));
+}
+
 static void write_batch(void)
 {
     for (int i = 0; i < OWING; ++i) {
@@ -480,6 +511,9 @@ static void record_all(void)
 
     record(0);
     ck_ok(espl_record_change_components(to, 0, s.e[1], &change));
+    ck_ok(espl_record_add_component(to, 0, s.e[1], s.number, &value, sizeof value));
+    ck_ok(espl_record_remove_component(to, 0, s.e[1], s.number));
+    ck_ok(espl_record_spawn(to, 0, s.e[1], s.e[0], NULL, NULL));
     ck_ok(espl_record_create(to, 0, &creation, 1, NULL));
     ck_ok(espl_record_detach(to, 0, s.e[1], ESPL_KEEP_WORLD));
     ck_ok(espl_record_disable(to, 0, s.e[1], ESPL_EXTENT_ENTITY));
@@ -569,76 +603,94 @@ typedef struct row {
 // changes nothing that a hash shows.
 enum { KEEPS, CHANGES };
 
-#define ROWS(X)                                                   \
-    X(espl_attach_many_sized, CHANGES, attach_many)               \
-    X(espl_attach_sized, CHANGES, attach)                         \
-    X(espl_change_components, CHANGES, change_one)                \
-    X(espl_change_components_array, CHANGES, change_array)        \
-    X(espl_change_components_query_sized, CHANGES, change_query)  \
-    X(espl_command_buffer_create, KEEPS, use_buffers)             \
-    X(espl_command_buffer_destroy, KEEPS, use_buffers)            \
-    X(espl_command_buffer_recorder, KEEPS, record_all)            \
-    X(espl_command_buffer_reset, KEEPS, use_buffers)              \
-    X(espl_command_buffer_submit, KEEPS, use_buffers)             \
-    X(espl_compact, CHANGES, compact)                             \
-    X(espl_component_register_sized, CHANGES, register_component) \
-    X(espl_create, CHANGES, create)                               \
-    X(espl_create_at_sized, CHANGES, create_at)                   \
-    X(espl_destroy, CHANGES, destroy)                             \
-    X(espl_destroy_many, CHANGES, destroy_many)                   \
-    X(espl_detach, CHANGES, detach)                               \
-    X(espl_disable, CHANGES, disable)                             \
-    X(espl_enable, CHANGES, enable)                               \
-    X(espl_instantiate, CHANGES, instantiate)                     \
-    X(espl_instantiate_at_sized, CHANGES, instantiate_at)         \
-    X(espl_look_at, CHANGES, look_at)                             \
-    X(espl_play_sized, CHANGES, play)                             \
-    X(espl_query_begin_read_sized, KEEPS, read_queries)           \
-    X(espl_query_begin_sized, KEEPS, read_queries)                \
-    X(espl_query_end, CHANGES, write_and_end)                     \
-    X(espl_query_next, CHANGES, write_to_the_end)                 \
-    X(espl_query_read, KEEPS, read_queries)                       \
-    X(espl_query_read_transforms, KEEPS, read_queries)            \
-    X(espl_query_write, CHANGES, write_to_the_end)                \
-    X(espl_record_attach_sized, KEEPS, record_all)                \
-    X(espl_record_change_components, KEEPS, record_all)           \
-    X(espl_record_create_sized, KEEPS, record_all)                \
-    X(espl_record_custom, KEEPS, record_all)                      \
-    X(espl_record_destroy, KEEPS, record_all)                     \
-    X(espl_record_detach, KEEPS, record_all)                      \
-    X(espl_record_disable, KEEPS, record_all)                     \
-    X(espl_record_enable, KEEPS, record_all)                      \
-    X(espl_record_instantiate_sized, KEEPS, record_all)           \
-    X(espl_record_set_component, KEEPS, record_all)               \
-    X(espl_record_set_inherit, KEEPS, record_all)                 \
-    X(espl_record_set_sibling, KEEPS, record_all)                 \
-    X(espl_record_write, KEEPS, record_all)                       \
-    X(espl_register_command_sized, KEEPS, use_commands)           \
-    X(espl_reserve_sized, CHANGES, reserve)                       \
-    X(espl_rotate_about, CHANGES, rotate_about)                   \
-    X(espl_set_component, CHANGES, set_component)                 \
-    X(espl_set_inherit, CHANGES, set_inherit)                     \
-    X(espl_set_name, CHANGES, set_name)                           \
-    X(espl_set_sibling, CHANGES, set_sibling)                     \
-    X(espl_subtree_begin, KEEPS, read_subtree)                    \
-    X(espl_subtree_end, KEEPS, read_subtree)                      \
-    X(espl_subtree_next, KEEPS, read_subtree)                     \
-    X(espl_sync_sized, CHANGES, sync_world)                       \
-    X(espl_tape_frame, KEEPS, end_frame)                          \
-    X(espl_unregister_command, KEEPS, use_commands)               \
-    X(espl_view_hierarchy_sized, CHANGES, view)                   \
-    X(espl_world_clear, CHANGES, clear)                           \
-    X(espl_world_create_sized, CHANGES, pay_by_budget)            \
-    X(espl_world_destroy, KEEPS, make_another)                    \
-    X(espl_write_batch_sized, CHANGES, write_batch)               \
-    X(espl_write_one, CHANGES, write_one)                         \
-    X(espl_write_parallel_sized, CHANGES, write_parallel)         \
-    X(espl_write_strided_sized, CHANGES, write_strided)           \
-    X(espl_writer_job, KEEPS, ask_writers)                        \
-    X(espl_writer_look_at, CHANGES, writer_looks)                 \
-    X(espl_writer_rotate_about, CHANGES, writer_rotates)          \
-    X(espl_writer_set_inherit, CHANGES, writer_inherits)          \
-    X(espl_writer_world, KEEPS, ask_writers)                      \
+#define ROWS(X)                                                    \
+    X(espl_add_component, CHANGES, change_singly)                  \
+    X(espl_attach, CHANGES, attach)                                \
+    X(espl_attach_many, CHANGES, attach_many)                      \
+    X(espl_change_components, CHANGES, change_one)                 \
+    X(espl_change_components_array, CHANGES, change_array)         \
+    X(espl_change_components_query, CHANGES, change_query)         \
+    X(espl_command_buffer_create, KEEPS, use_buffers)              \
+    X(espl_command_buffer_destroy, KEEPS, use_buffers)             \
+    X(espl_command_buffer_recorder, KEEPS, record_all)             \
+    X(espl_command_buffer_reset, KEEPS, use_buffers)               \
+    X(espl_command_buffer_submit, KEEPS, use_buffers)              \
+    X(espl_compact, CHANGES, compact)                              \
+    X(espl_component_register, CHANGES, register_component)        \
+    X(espl_create, CHANGES, create)                                \
+    X(espl_create_at, CHANGES, create_at)                          \
+    X(espl_destroy, CHANGES, destroy)                              \
+    X(espl_destroy_many, CHANGES, destroy_many)                    \
+    X(espl_detach, CHANGES, detach)                                \
+    X(espl_disable, CHANGES, disable)                              \
+    X(espl_enable, CHANGES, enable)                                \
+    X(espl_instantiate, CHANGES, instantiate)                      \
+    X(espl_instantiate_at, CHANGES, instantiate_at)                \
+    X(espl_look_at, CHANGES, look_at)                              \
+    X(espl_play, CHANGES, play)                                    \
+    X(espl_query_begin, KEEPS, read_queries)                       \
+    X(espl_query_begin_read, KEEPS, read_queries)                  \
+    X(espl_query_end, CHANGES, write_and_end)                      \
+    X(espl_query_next, CHANGES, write_to_the_end)                  \
+    X(espl_query_read, KEEPS, read_queries)                        \
+    X(espl_query_read_transforms, KEEPS, read_queries)             \
+    X(espl_query_write, CHANGES, write_to_the_end)                 \
+    X(espl_record_add_component, KEEPS, record_all)                \
+    X(espl_record_attach, KEEPS, record_all)                       \
+    X(espl_record_change_components, KEEPS, record_all)            \
+    X(espl_record_create, KEEPS, record_all)                       \
+    X(espl_record_custom, KEEPS, record_all)                       \
+    X(espl_record_destroy, KEEPS, record_all)                      \
+    X(espl_record_detach, KEEPS, record_all)                       \
+    X(espl_record_disable, KEEPS, record_all)                      \
+    X(espl_record_enable, KEEPS, record_all)                       \
+    X(espl_record_instantiate, KEEPS, record_all)                  \
+    X(espl_record_remove_component, KEEPS, record_all)             \
+    X(espl_record_set_component, KEEPS, record_all)                \
+    X(espl_record_set_inherit, KEEPS, record_all)                  \
+    X(espl_record_set_sibling, KEEPS, record_all)                  \
+    X(espl_record_spawn, KEEPS, record_all)                        \
+    X(espl_record_write, KEEPS, record_all)                        \
+    X(espl_register_command, KEEPS, use_commands)                  \
+    X(espl_remove_component, CHANGES, change_singly)               \
+    X(espl_reserve, CHANGES, reserve)                              \
+    X(espl_rotate_about, CHANGES, rotate_about)                    \
+    X(espl_rotate_own, CHANGES, call_rotate_own)                   \
+    X(espl_set_component, CHANGES, set_component)                  \
+    X(espl_set_inherit, CHANGES, set_inherit)                      \
+    X(espl_set_local_pose, CHANGES, call_set_local_pose)           \
+    X(espl_set_local_position, CHANGES, call_set_local_position)   \
+    X(espl_set_local_rotation, CHANGES, call_set_local_rotation)   \
+    X(espl_set_local_scale, CHANGES, call_set_local_scale)         \
+    X(espl_set_local_transform, CHANGES, call_set_local_transform) \
+    X(espl_set_name, CHANGES, set_name)                            \
+    X(espl_set_sibling, CHANGES, set_sibling)                      \
+    X(espl_set_stretch, CHANGES, call_set_stretch)                 \
+    X(espl_set_user_data, CHANGES, call_set_user_data)             \
+    X(espl_set_world_position, CHANGES, call_set_world_position)   \
+    X(espl_set_world_rotation, CHANGES, call_set_world_rotation)   \
+    X(espl_set_world_scale, CHANGES, call_set_world_scale)         \
+    X(espl_set_world_transform, CHANGES, call_set_world_transform) \
+    X(espl_subtree_begin, KEEPS, read_subtree)                     \
+    X(espl_subtree_end, KEEPS, read_subtree)                       \
+    X(espl_subtree_next, KEEPS, read_subtree)                      \
+    X(espl_sync, CHANGES, sync_world)                              \
+    X(espl_tape_frame, KEEPS, end_frame)                           \
+    X(espl_translate_own, CHANGES, call_translate_own)             \
+    X(espl_unregister_command, KEEPS, use_commands)                \
+    X(espl_view_hierarchy, CHANGES, view)                          \
+    X(espl_world_clear, CHANGES, clear)                            \
+    X(espl_world_create, CHANGES, pay_by_budget)                   \
+    X(espl_world_destroy, KEEPS, make_another)                     \
+    X(espl_write_batch, CHANGES, write_batch)                      \
+    X(espl_write_one, CHANGES, write_one)                          \
+    X(espl_write_parallel, CHANGES, write_parallel)                \
+    X(espl_write_strided, CHANGES, write_strided)                  \
+    X(espl_writer_job, KEEPS, ask_writers)                         \
+    X(espl_writer_look_at, CHANGES, writer_looks)                  \
+    X(espl_writer_rotate_about, CHANGES, writer_rotates)           \
+    X(espl_writer_set_inherit, CHANGES, writer_inherits)           \
+    X(espl_writer_world, KEEPS, ask_writers)                       \
     X(espl_writer_write, CHANGES, write_parallel)
 
 #define AS_ROW(function, does, call) {#function, (does) == CHANGES, call},

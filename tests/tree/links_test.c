@@ -356,8 +356,8 @@ static churn c;
 
 static espl_entity make_below(espl_entity parent)
 {
-    const espl_attach_options options = {ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL,
-                                         ESPL_LINK_OWNED, {0, 0},          0};
+    const espl_attach_options options = {
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
     const espl_entity entity = test_solo(c.test.world);
 
     ck_ok(espl_attach(c.test.world, entity, parent, &options));

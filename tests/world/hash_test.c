@@ -30,7 +30,11 @@ static espl_component register_one(espl_world *world, const char *name, size_t s
 {
     static const uint32_t at = offsetof(bond, to);
     const bool refers = strcmp(name, "bond") == 0;
-    const espl_component_def def = {name, size, size == 0 ? 1 : 4, refers ? &at : NULL, refers};
+    const espl_component_def def = {.name = name,
+                                    .size = size,
+                                    .alignment = size == 0 ? 1 : 4,
+                                    .references = refers ? &at : NULL,
+                                    .reference_count = refers};
     espl_component out = 0;
 
     ck_ok(espl_component_register(world, &def, &out));

@@ -60,6 +60,8 @@ static inline espl_status start_and_stop(void)
 // --- May be NULL: the call is carried out ---
 
 #define OPTIONAL_ROWS(X)                                                                        \
+    X(espl_record_spawn, local, espl_record_spawn(k->r, 0, k->e, k->p, NULL, k->handles))       \
+    X(espl_record_spawn, pending, espl_record_spawn(k->r, 0, k->e, k->p, &k->t, NULL))          \
     X(espl_add_component, data, espl_add_component(k->w, k->e, k->n, NULL, 4))                  \
     X(espl_attach, options, espl_attach(k->w, k->e, k->p, NULL))                                \
     X(espl_change_components_array, refused,                                                    \
@@ -142,6 +144,16 @@ static inline espl_status start_and_stop(void)
 // --- Required, and a world is there: refused, told, and nothing changes ---
 
 #define REQUIRED_ROWS(X)                                                                           \
+    X(espl_set_local_position, value, espl_set_local_position(k->w, k->e, NULL))                   \
+    X(espl_set_local_rotation, value, espl_set_local_rotation(k->w, k->e, NULL))                   \
+    X(espl_set_local_pose, value, espl_set_local_pose(k->w, k->e, NULL))                           \
+    X(espl_set_local_transform, value, espl_set_local_transform(k->w, k->e, NULL))                 \
+    X(espl_set_stretch, value, espl_set_stretch(k->w, k->e, NULL))                                 \
+    X(espl_set_world_position, value, espl_set_world_position(k->w, k->e, NULL))                   \
+    X(espl_set_world_rotation, value, espl_set_world_rotation(k->w, k->e, NULL))                   \
+    X(espl_set_world_transform, value, espl_set_world_transform(k->w, k->e, NULL))                 \
+    X(espl_translate_own, value, espl_translate_own(k->w, k->e, NULL))                             \
+    X(espl_rotate_own, value, espl_rotate_own(k->w, k->e, NULL))                                   \
     X(espl_change_components, change, espl_change_components(k->w, k->e, NULL))                    \
     X(espl_change_components_array, entities,                                                      \
       espl_change_components_array(k->w, NULL, 1, &k->change, NULL))                               \
@@ -313,6 +325,20 @@ static inline espl_status start_and_stop(void)
 // --- Required, and no world is there to tell: answered all the same ---
 
 #define WORLDLESS_ROWS(X)                                                                          \
+    X(espl_set_local_position, world, espl_set_local_position(NULL, k->e, k->f))                   \
+    X(espl_set_local_rotation, world, espl_set_local_rotation(NULL, k->e, k->f))                   \
+    X(espl_set_local_pose, world, espl_set_local_pose(NULL, k->e, (const espl_pose *)k->f))        \
+    X(espl_set_local_transform, world, espl_set_local_transform(NULL, k->e, &k->t))                \
+    X(espl_set_stretch, world, espl_set_stretch(NULL, k->e, k->f))                                 \
+    X(espl_set_world_position, world, espl_set_world_position(NULL, k->e, k->f))                   \
+    X(espl_set_world_rotation, world, espl_set_world_rotation(NULL, k->e, k->f))                   \
+    X(espl_set_world_transform, world, espl_set_world_transform(NULL, k->e, &k->t))                \
+    X(espl_translate_own, world, espl_translate_own(NULL, k->e, k->f))                             \
+    X(espl_rotate_own, world, espl_rotate_own(NULL, k->e, k->f))                                   \
+    X(espl_set_local_scale, world, espl_set_local_scale(NULL, k->e, 1))                            \
+    X(espl_set_user_data, world, espl_set_user_data(NULL, k->e, 1))                                \
+    X(espl_set_world_scale, world, espl_set_world_scale(NULL, k->e, 1))                            \
+    X(espl_record_spawn, recorder, espl_record_spawn(NULL, 0, k->e, k->p, NULL, NULL))             \
     X(espl_add_component, world, espl_add_component(NULL, k->e, k->n, NULL, 4))                    \
     X(espl_attach, world, espl_attach(NULL, k->e, k->p, NULL))                                     \
     X(espl_change_components, world, espl_change_components(NULL, k->e, &k->change))               \

@@ -17,6 +17,32 @@ static espl_status write_one(int way)
                             : END;
 }
 
+// A function that is named after its kind. @param value  good for it. @param wrong  not finite.
+#define NAMED(name, value, wrong)                                    \
+    static espl_status name(int way)                                 \
+    {                                                                \
+        return way < BAD    ? espl_##name(w, bad[way].entity, value) \
+               : way == BAD ? espl_##name(w, node[3], wrong)         \
+                            : END;                                   \
+    }
+NAMED(set_local_position, one, nan3)
+NAMED(set_local_rotation, one, nan3)
+NAMED(set_stretch, one, nan3)
+NAMED(set_world_position, one, nan3)
+NAMED(set_world_rotation, one, nan3)
+NAMED(translate_own, one, nan3)
+NAMED(rotate_own, one, nan3)
+NAMED(set_local_scale, 1, NAN)
+NAMED(set_world_scale, 1, NAN)
+NAMED(set_local_pose, &(espl_pose){.scale = 1}, NULL)
+NAMED(set_local_transform, &(espl_transform){.scale = 1}, NULL)
+NAMED(set_world_transform, &(espl_transform){.scale = 1}, NULL)
+
+static espl_status set_user_data(int way)
+{
+    return way < BAD ? espl_set_user_data(w, bad[way].entity, 7) : END;
+}
+
 // Refused as a whole, or each entry by itself.
 static espl_status of_all(espl_status status)
 {
@@ -242,6 +268,20 @@ static espl_status command_buffers(int way)
     }
 }
 
+static espl_status add_component(int way)
+{
+    return way < BAD    ? espl_add_component(w, bad[way].entity, m.number, one, 4)
+           : way == BAD ? espl_add_component(w, node[3], m.number, one, 3)
+                        : END;
+}
+
+static espl_status remove_component(int way)
+{
+    return way < BAD    ? espl_remove_component(w, bad[way].entity, m.number)
+           : way == BAD ? espl_remove_component(w, node[3], ESPL_ROOT)
+                        : END;
+}
+
 // What is wrong whatever the world is at playback.
 static espl_status record(int way)
 {
@@ -280,6 +320,12 @@ static espl_status record(int way)
         return espl_record_write(r, 0, none, ESPL_WRITE_LOCAL_POSITION, one);
     case 13:
         return espl_record_write(r, 0, node[3], ESPL_WRITE_LOCAL_POSITION, nan3);
+    case 14:
+        return espl_record_add_component(r, 0, node[3], m.number, one, 3);
+    case 15:
+        return espl_record_remove_component(r, 0, node[3], ESPL_ROOT);
+    case 16:
+        return espl_record_spawn(r, 0, none, node[3], NULL, NULL);
     default:
         return END;
     }
@@ -291,65 +337,83 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
-    {"espl_attach_many_sized", attach_many},
-    {"espl_attach_sized", attach},
+    {"espl_add_component", add_component},
+    {"espl_attach", attach},
+    {"espl_attach_many", attach_many},
     {"espl_change_components", change_components},
     {"espl_change_components_array", change_array},
-    {"espl_change_components_query_sized", change_query},
+    {"espl_change_components_query", change_query},
     {"espl_command_buffer_create", command_buffers},
     {"espl_command_buffer_destroy", command_buffers},
     {"espl_command_buffer_reset", command_buffers},
     {"espl_command_buffer_submit", command_buffers},
     {"espl_compact", in_use},
-    {"espl_component_register_sized", register_component},
+    {"espl_component_register", register_component},
     {"espl_create", create},
-    {"espl_create_at_sized", create_at},
+    {"espl_create_at", create_at},
     {"espl_destroy", destroy},
     {"espl_destroy_many", destroy_many},
     {"espl_detach", detach},
     {"espl_disable", disable},
     {"espl_enable", enable},
     {"espl_instantiate", instantiate},
-    {"espl_instantiate_at_sized", instantiate_at},
+    {"espl_instantiate_at", instantiate_at},
     {"espl_look_at", look_at},
-    {"espl_play_sized", play},
-    {"espl_query_begin_read_sized", query_begin_read},
-    {"espl_query_begin_sized", query_begin},
+    {"espl_play", play},
+    {"espl_query_begin", query_begin},
+    {"espl_query_begin_read", query_begin_read},
     {"espl_query_end", query_over},
     {"espl_query_next", query_over},
     {"espl_query_write", query_over},
-    {"espl_record_attach_sized", record},
+    {"espl_record_add_component", record},
+    {"espl_record_attach", record},
     {"espl_record_change_components", record},
-    {"espl_record_create_sized", record},
+    {"espl_record_create", record},
     {"espl_record_custom", record},
     {"espl_record_destroy", record},
     {"espl_record_detach", record},
     {"espl_record_disable", record},
     {"espl_record_enable", record},
-    {"espl_record_instantiate_sized", record},
+    {"espl_record_instantiate", record},
+    {"espl_record_remove_component", record},
     {"espl_record_set_component", record},
     {"espl_record_set_inherit", record},
     {"espl_record_set_sibling", record},
+    {"espl_record_spawn", record},
     {"espl_record_write", record},
-    {"espl_register_command_sized", register_command},
-    {"espl_reserve_sized", reserve},
+    {"espl_register_command", register_command},
+    {"espl_remove_component", remove_component},
+    {"espl_reserve", reserve},
     {"espl_rotate_about", rotate_about},
+    {"espl_rotate_own", rotate_own},
     {"espl_set_component", set_component},
     {"espl_set_inherit", set_inherit},
+    {"espl_set_local_pose", set_local_pose},
+    {"espl_set_local_position", set_local_position},
+    {"espl_set_local_rotation", set_local_rotation},
+    {"espl_set_local_scale", set_local_scale},
+    {"espl_set_local_transform", set_local_transform},
     {"espl_set_name", set_name},
     {"espl_set_sibling", set_sibling},
+    {"espl_set_stretch", set_stretch},
+    {"espl_set_user_data", set_user_data},
+    {"espl_set_world_position", set_world_position},
+    {"espl_set_world_rotation", set_world_rotation},
+    {"espl_set_world_scale", set_world_scale},
+    {"espl_set_world_transform", set_world_transform},
     {"espl_subtree_begin", subtree},
     {"espl_subtree_end", subtree},
     {"espl_subtree_next", subtree},
-    {"espl_sync_sized", in_use},
+    {"espl_sync", in_use},
     {"espl_tape_frame", in_use},
+    {"espl_translate_own", translate_own},
     {"espl_unregister_command", unregister_command},
-    {"espl_view_hierarchy_sized", view},
+    {"espl_view_hierarchy", view},
     {"espl_world_clear", in_use},
-    {"espl_write_batch_sized", write_batch},
+    {"espl_write_batch", write_batch},
     {"espl_write_one", write_one},
-    {"espl_write_parallel_sized", write_parallel},
-    {"espl_write_strided_sized", write_strided},
+    {"espl_write_parallel", write_parallel},
+    {"espl_write_strided", write_strided},
     {"espl_writer_look_at", by_writer},
     {"espl_writer_rotate_about", by_writer},
     {"espl_writer_set_inherit", by_writer},
