@@ -155,7 +155,7 @@ typedef enum espl_status {
 ///     if (espl_failed(espl_attach(world, lamp, mast, NULL))) { ... nothing was changed ... }
 static inline bool espl_failed(espl_status status)
 {
-    return (int)status < 0;
+    return status < ESPL_OK;
 }
 
 /// File and line of this place in the source, for messages: a string literal.
