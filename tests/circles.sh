@@ -10,7 +10,7 @@ cd "${srcdir:-.}" || exit 99
 LC_ALL=C
 export LC_ALL
 top=$PWD
-limit=6
+limit=4
 
 # list_circles LIMIT SOURCE...
 list_circles()

@@ -9,6 +9,8 @@
 // A new kind of command is a line of the table at the end, a function here or in a file of its own,
 // and its operands in stage_resolve.c.
 #include "lib/commands/component_values.h"
+#include "lib/tree/edit_links.h"
+#include "lib/tree/edit_nodes.h"
 
 // --- Operands ---
 

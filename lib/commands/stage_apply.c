@@ -21,6 +21,7 @@
 #include "lib/commands/nursery.h"
 #include "lib/commands/parts.h"
 #include "lib/jobs/ranges.h"
+#include "lib/tree/relocation_survey.h"
 
 #include <string.h>
 

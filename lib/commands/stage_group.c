@@ -19,7 +19,7 @@
 #include "lib/base/key_numbers.h"
 #include "lib/base/prefetch.h"
 #include "lib/commands/parts.h"
-#include "lib/tree/edit.h"
+#include "lib/tree/edit_nodes.h"
 
 #include <string.h>
 

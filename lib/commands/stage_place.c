@@ -10,6 +10,7 @@
 #include "lib/commands/parts.h"
 #include "lib/commands/stages.h"
 #include "lib/jobs/ranges.h"
+#include "lib/tree/relocation.h"
 
 _Static_assert(ESPL__ENTITY_STRIDE == 4, "as espl__entities_record_slots() reads them");
 

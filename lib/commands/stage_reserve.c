@@ -10,6 +10,7 @@
 // Ranges of the forest are reserved last, because they could not be given back without a trace.
 #include "lib/commands/parts.h"
 #include "lib/commands/stages.h"
+#include "lib/tree/relocation.h"
 
 // Reserve room for all new rows. The rows of one archetype are summed first, because each reserve
 // is for the rows that it names alone. All sums are cleared, also where a reserve fails.

@@ -21,6 +21,9 @@
 //     espl__edit_undo(&edit)     or       espl__edit_relocate(&edit), espl__relocations_finish(...)
 //
 // Several edits may run concurrently on different trees. Each has its own lists.
+//
+// This file has the state of an edit. edit_links.h and edit_nodes.h have the changes,
+// relocation_survey.h the survey, relocation.h the relocation.
 #ifndef ESPALIER_LIB_TREE_EDIT_H
 #define ESPALIER_LIB_TREE_EDIT_H
 
@@ -110,13 +113,6 @@ typedef struct espl__template {
     bool has_bare;                    // some node has no transform
 } espl__template;
 
-/// Options of an attach.
-typedef struct espl__attach_rules {
-    espl__keep_rules stay;
-    uint8_t link; // espl_link
-    uint8_t inherit;
-} espl__attach_rules;
-
 /// The state of an edit. Each node with ESPL__SLOT_STALE or ESPL__SLOT_MOVED is in the list of that
 /// name.
 typedef struct espl__edit {
@@ -154,8 +150,6 @@ typedef struct espl__edit {
     espl__template_node *template_nodes; // of espl__edit_find_template()
 } espl__edit;
 
-// --- edit.c ---
-
 /// Set up an edit of a forest, and begin it. Takes no memory.
 void espl__edit_init(espl__edit *edit, espl__forest *forest);
 /// Begin the next edit: empty all lists and keep their memory.
@@ -180,107 +174,8 @@ static inline void espl__edit_begin_group(espl__edit *edit, uint32_t nursery, ui
     edit->removed_from = espl__array_length(edit->removed);
 }
 
-/// Tell whether a node is a descendant of `top`, which has children.
-bool espl__edit_is_below(const espl__edit *edit, uint32_t slot, uint32_t top);
-/// Tell whether a node is `top` or a descendant of it.
-static inline bool espl__edit_is_at_or_below(const espl__edit *edit, uint32_t slot, uint32_t top)
-{
-    // Fast path: most nodes that are linked elsewhere are leaves.
-    return slot == top || (edit->forest->links[top].first_child != ESPL__NO_SLOT &&
-                           espl__edit_is_below(edit, slot, top));
-}
-/// Attach a node to a parent. The parent may be the one that it has, so that options change only.
-/// Precondition: the parent is not at or below the node.
-/// @param before  a child of the parent, or ESPL__NO_SLOT: last under another parent, else
-///                unchanged.
-/// @return ESPL_OK, ESPL_LOSSY; refused, nothing changed: ESPL_ERR_NO_TRANSFORM, ESPL_ERR_RANGE;
-///         ESPL_ERR_NO_MEMORY: the edit must be undone.
-espl_status espl__edit_attach(espl__edit *edit, uint32_t child, uint32_t parent, uint32_t before,
-                              const espl__attach_rules *rules);
-/// Make a node a root; no effect on a root. Statuses as espl__edit_attach().
-espl_status espl__edit_detach(espl__edit *edit, uint32_t slot, espl__keep_rules stay);
-/// Move a member before a sibling, or last (ESPL__NO_SLOT). @return ESPL_OK, ESPL_ERR_NO_MEMORY.
-espl_status espl__edit_set_sibling(espl__edit *edit, uint32_t slot, uint32_t before);
-/// Destroy a node and its closure. Survivors are linked to the parent of the node, at its place
-/// among the siblings, and keep their worlds. @return ESPL_OK, ESPL_LOSSY (not all of them can),
-/// ESPL_ERR_NO_MEMORY (never with `destroyed`).
-espl_status espl__edit_destroy(espl__edit *edit, uint32_t slot, espl_extent extent);
-/// Write a placement. @return as espl__placement_write(), ESPL_ERR_NO_MEMORY.
-espl_status espl__edit_write(espl__edit *edit, uint32_t slot, espl_write_kind kind,
-                             const espl_write_value *value);
-/// Change inherit flags. The flags are valid. @return as espl__placement_inherit(),
-/// ESPL_ERR_NOT_CHILD (flags for a root), ESPL_ERR_NO_MEMORY.
-espl_status espl__edit_set_inherit(espl__edit *edit, uint32_t slot, uint32_t flags);
-/// Give a bare node a transform. Its descendants keep their worlds. @return ESPL_OK, ESPL_LOSSY (not all
-/// of them can), ESPL_ERR_NO_MEMORY.
-espl_status espl__edit_add_transform(espl__edit *edit, uint32_t slot, const espl_transform *value);
-/// Remove the transform of a node. Its descendants keep their worlds. Statuses likewise.
-espl_status espl__edit_remove_transform(espl__edit *edit, uint32_t slot);
-
-/// The top of a clone, or a created node: its links and its placement.
-typedef struct espl__new_node {
-    uint32_t parent, before; // ESPL__NO_SLOT for none, last
-    uint8_t link, inherit;
-    bool keeps_world;          // `placement` and `world` are those of a root, and `world` is kept
-    bool is_bare;              // no transform: the placement is not read
-    espl__placement placement; // espl__edit_prepare_new() writes `kept`, which is not read before
-    espl_pose world;           // read where keeps_world
-} espl__new_node;
-
-/// The template of a node that is created, and is no copy.
-extern const espl__template espl__template_of_none;
-/// Find the owned closure of a node in its present state. The result is valid until the next call.
-/// @return ESPL_OK, ESPL_ERR_NO_MEMORY.
-espl_status espl__edit_find_template(espl__edit *edit, uint32_t slot, espl__template *out);
-/// Return the placement of a copy of a node, and the world of the node: the local as it reads below
-/// its parent, the stretch and user data that the children see, and no inherit flags.
-espl__placement espl__edit_source_placement(espl__edit *edit, uint32_t slot, espl_pose *world);
-/// Compute the placement and the world that a new node has below its parent, and store them in it.
-/// @return ESPL_OK, ESPL_LOSSY, ESPL_ERR_RANGE.
-espl_status espl__edit_prepare_new(espl__edit *edit, espl__new_node *place);
-/// Make one copy of a template. The top gets the prepared links and placement, the others those of
-/// their sources. The numbers of the new nodes are consecutive, in the order of the template.
-/// @param made  out: number of the first one.
-/// @return ESPL_OK, ESPL_ERR_NO_MEMORY: the edit must be undone.
-espl_status espl__edit_clone(espl__edit *edit, const espl__template *source,
-                             const espl__new_node *place, uint32_t *made);
-
 /// Undo all changes since espl__edit_begin(): links, slots, placements and worlds are restored bit
 /// for bit. Needs no memory. Precondition: espl__edit_relocate() was not called.
 void espl__edit_undo(espl__edit *edit);
-
-// --- relocation_survey.c, relocation.c ---
-
-/// Mark all roots of a range that has several, as if a command had edited them: the survey gives each
-/// a range. forest->loose is sorted by slot.
-/// @param lays_out  each root gets a new range, in which it is laid out; else one part keeps the range.
-/// @return false: no memory.
-bool espl__edit_mark_roots(espl__edit *edit, uint32_t tree, bool lays_out);
-/// List the relocations of the current group: new roots, and trees whose range is too short for the
-/// subtrees that were linked to them. Also sorts its stale nodes. espl__edit_undo() undoes its
-/// changes as well.
-/// @return ESPL_OK, ESPL_ERR_NO_MEMORY.
-espl_status espl__edit_survey_moved(espl__edit *edit);
-static inline espl_status espl__edit_survey(espl__edit *edit)
-{
-    // Fast path: no node of the group moves, and at most one is stale.
-    return espl__array_length(edit->moved) == edit->moved_from &&
-                   edit->nursery == edit->nursery_begin &&
-                   espl__array_length(edit->stale) - edit->stale_from <= 1
-               ? ESPL_OK
-               : espl__edit_survey_moved(edit);
-}
-/// Allocate all memory of the relocations of some edits: ranges, headers, side arrays.
-/// @return ESPL_OK; ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT: the edits must be undone.
-///         What was allocated is free again.
-espl_status espl__relocations_reserve(espl__forest *forest, espl__edit *const *edits, size_t count);
-/// Propagate below stale nodes, free the slots of the dead, and move nodes to their final slots.
-/// Cannot fail. Edits of different trees may be relocated concurrently.
-void espl__edit_relocate(espl__edit *edit, espl__moved_function moved, void *context);
-/// Complete the relocations of all edits on the calling thread, in order: headers get their new
-/// ranges, and ranges, headers and side arrays that are not needed are freed.
-/// @param nursery_begin, nursery_end  the nursery; slots that no tree adopted are freed.
-void espl__relocations_finish(espl__forest *forest, espl__edit *const *edits, size_t count,
-                              uint32_t nursery_begin, uint32_t nursery_end);
 
 #endif

@@ -3,9 +3,10 @@
 // edit first computes the placement that the node has after it, because a refusal must come before
 // any change; then it links. A destroy without an undo log (espl__edit_has_log()) allocates nothing
 // and cannot fail.
-#include "lib/tree/edit_steps.h"
+#include "lib/tree/edit_links.h"
 
 #include "lib/tree/computed_local.h"
+#include "lib/tree/edit_steps.h"
 #include "lib/tree/path.h"
 
 bool espl__edit_is_below(const espl__edit *edit, uint32_t slot, uint32_t top)

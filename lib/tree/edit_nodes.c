@@ -2,8 +2,9 @@
 // Edits of nodes: writes, inherit flags, transforms that are added or removed, and new nodes. The
 // links of existing nodes are edited in edit_links.c. Each function decides all refusals before it
 // changes anything, and placement.c says what a write means.
-#include "lib/tree/edit_steps.h"
+#include "lib/tree/edit_nodes.h"
 
+#include "lib/tree/edit_steps.h"
 #include "lib/tree/layout.h"
 #include "lib/tree/writes.h"
 

@@ -10,6 +10,8 @@
 // gives them ranges at once if there is memory.
 #include "lib/tree/range_parts.h"
 
+#include "lib/tree/relocation_survey.h"
+
 #include <stdlib.h>
 
 // Compare two slots for qsort(). Equal slots are alike, so that the order does not depend on the

@@ -8,10 +8,11 @@
 // writes no header of a tree of another edit. Finish runs on the calling thread and writes what is
 // shared: free ranges, free headers, the list of unsettled trees. The slots that trees get depend
 // on the order of groups alone, not on how groups are divided among edits.
-#include "lib/tree/range_parts.h"
+#include "lib/tree/relocation.h"
 
 #include "lib/base/prefetch.h"
 #include "lib/tree/layout.h"
+#include "lib/tree/range_parts.h"
 
 // --- Reserve ---
 

@@ -7,6 +7,8 @@
 // others, and move with them: they lose ESPL__SLOT_MOVED, which the topmost moved nodes alone have
 // after the survey. No ancestor of a topmost node moves, so that its subtree goes to the tree in
 // which its parent is.
+#include "lib/tree/relocation_survey.h"
+
 #include "lib/tree/range_parts.h"
 
 // Tell whether a listed node is the root of the part that keeps its range.

@@ -8,7 +8,7 @@
 #include "lib/tree/writes.h"
 
 #include "lib/jobs/ranges.h"
-#include "lib/tree/pose_stores.h"
+#include "lib/tree/local_stores.h"
 #include "lib/tree/tree_batch.h"
 #include "lib/tree/levels.h"
 
@@ -444,7 +444,7 @@ static void store_job(void *context, size_t job)
 
     if (!run->is_done[job]) {
         run->done[job] = (espl__stored){.first = UINT32_MAX};
-        espl__store_poses(run->forest, run->w, first_entry_of(run, job),
+        espl__store_locals(run->forest, run->w, first_entry_of(run, job),
                           first_entry_of(run, job + 1), &run->done[job]);
         run->is_done[job] = true;
     }
@@ -497,7 +497,7 @@ static void sweep_poses(pass *p)
         const uint32_t end = is_last ? w->count : at + BLOCK;
         espl__stored sum = {.first = UINT32_MAX};
 
-        espl__store_poses(p->forest, w, at, end, &sum);
+        espl__store_locals(p->forest, w, at, end, &sum);
         add_stored(p, &sum);
         if (end == w->count) {
             follow(p);
@@ -517,7 +517,7 @@ static void store_and_propagate(pass *p)
     espl__stored sum = {.first = UINT32_MAX};
 
     ESPL_CHECK_FULL(w->ascend);
-    espl__store_poses(p->forest, w, 0, w->count, &sum);
+    espl__store_locals(p->forest, w, 0, w->count, &sum);
     add_stored(p, &sum);
     p->final = UINT32_MAX;
     for (uint32_t i = 0; i < w->count; ++i) {

@@ -9,6 +9,7 @@
 #include "lib/world/destroy.h"
 
 #include "lib/base/prefetch.h"
+#include "lib/tree/edit_links.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/refusals.h"
 #include "lib/world/structure.h"

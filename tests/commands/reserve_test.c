@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // All memory that a change needs is taken before it begins: a change after the reserve takes no
 // memory, and a reserve that fails leaves ranges, headers and side arrays as they were.
-#include "lib/tree/edit.h"
+#include "lib/tree/relocation.h"
+#include "lib/tree/relocation_survey.h"
 #include "lib/world/world_internal.h"
 #include "tests/tree/edits.h"
 

@@ -4,7 +4,10 @@
 #ifndef ESPALIER_TESTS_TREE_EDITS_H
 #define ESPALIER_TESTS_TREE_EDITS_H
 
-#include "lib/tree/edit.h"
+#include "lib/tree/edit_links.h"
+#include "lib/tree/edit_nodes.h"
+#include "lib/tree/relocation.h"
+#include "lib/tree/relocation_survey.h"
 #include "tests/tree/fixture.h"
 
 // --- Snapshots ---

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The stores of pose_stores.h. A kernel checks and stores several poses at a time; around an entry
+// The stores of local_stores.h. A kernel checks and stores several poses at a time; around an entry
 // that is bit-equal, or not sound, they are done one by one, and so are parts.
-#include "lib/tree/pose_stores.h"
+#include "lib/tree/local_stores.h"
 
 // Store a checked local, unless it is bit-equal. @return false where it is.
 ESPL__INLINE bool store_unless_equal(espl_pose *old, espl__wide_pose local)
@@ -140,7 +140,7 @@ static void store_many(espl__forest *forest, const espl__tree_writes *w, uint32_
 }
 
 // A few entries are not worth a call of the kernel.
-void espl__store_poses(espl__forest *forest, const espl__tree_writes *w, uint32_t begin,
+void espl__store_locals(espl__forest *forest, const espl__tree_writes *w, uint32_t begin,
                        uint32_t end, espl__stored *sum)
 {
     enum { FEW = 4 };

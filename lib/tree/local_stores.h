@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Stores of local poses, or of one part of them, to plain nodes of one tree, without their worlds: the
 // first half of a sweep of writes.c. Jobs may store disjoint parts of the entries of a tree side by side.
-#ifndef ESPALIER_LIB_TREE_POSE_STORES_H
-#define ESPALIER_LIB_TREE_POSE_STORES_H
+#ifndef ESPALIER_LIB_TREE_LOCAL_STORES_H
+#define ESPALIER_LIB_TREE_LOCAL_STORES_H
 
 #include "lib/tree/writes.h"
 
@@ -22,7 +22,7 @@ typedef struct espl__stored {
 
 /// Check and store entries [begin, end) in order, and add them to a sum. Bit-equal ones are skipped.
 /// Precondition: all entries have one kind, for which espl__kind_sets_local(), and the nodes are plain.
-void espl__store_poses(espl__forest *forest, const espl__tree_writes *writes, uint32_t begin,
+void espl__store_locals(espl__forest *forest, const espl__tree_writes *writes, uint32_t begin,
                        uint32_t end, espl__stored *sum);
 
 #endif

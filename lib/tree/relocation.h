@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// After the survey of an edit: the memory for its relocations, and the moves.
+#ifndef ESPALIER_LIB_TREE_RELOCATION_H
+#define ESPALIER_LIB_TREE_RELOCATION_H
+
+#include "lib/tree/edit.h"
+
+/// Allocate all memory of the relocations of some edits: ranges, headers, side arrays.
+/// @return ESPL_OK; ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT: the edits must be undone.
+///         What was allocated is free again.
+espl_status espl__relocations_reserve(espl__forest *forest, espl__edit *const *edits, size_t count);
+/// Propagate below stale nodes, free the slots of the dead, and move nodes to their final slots.
+/// Cannot fail. Edits of different trees may be relocated concurrently.
+void espl__edit_relocate(espl__edit *edit, espl__moved_function moved, void *context);
+/// Complete the relocations of all edits on the calling thread, in order: headers get their new
+/// ranges, and ranges, headers and side arrays that are not needed are freed.
+/// @param nursery_begin, nursery_end  the nursery; slots that no tree adopted are freed.
+void espl__relocations_finish(espl__forest *forest, espl__edit *const *edits, size_t count,
+                              uint32_t nursery_begin, uint32_t nursery_end);
+
+#endif
