@@ -17,8 +17,8 @@ enum { ESPL__HUGE_PAGE = 1 << 21 };
 /// @param alignment  a power of two.
 void *espl__system_allocate(void *user, size_t size, size_t alignment);
 
-/// The same, but a block of at least ESPL__HUGE_PAGE bytes is in huge pages where the system has
-/// them.
+/// Allocate as espl__system_allocate(), but a block of at least ESPL__HUGE_PAGE bytes in huge pages
+/// where the system has them.
 void *espl__system_allocate_huge(void *user, size_t size, size_t alignment);
 
 /// Free a block of either function.

@@ -77,7 +77,7 @@ typedef struct reference_planner {
         *source_batches; // [sources] first batch of a source that no command edits, or ESPL__NONE
     const uint8_t *refers;    // by archetype
     uint32_t *entity_marks;   // by entity: number of a member of the current command + 1, or 0
-    uint32_t *made_marks;     // the same by made node of the part
+    uint32_t *made_marks;     // by made node of the part: as entity_marks
 } reference_planner;
 
 // --- Archetypes and fields ---

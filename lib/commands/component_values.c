@@ -250,7 +250,7 @@ void espl__set_apply(espl__sets *sets, uint32_t set, espl__value_cursor *values,
 
 // --- Sets of copies ---
 
-// The same set without ESPL_PREFAB, or ESPL__NONE: no memory. It is made once for each set, because
+// The number of the set without ESPL_PREFAB, or ESPL__NONE: no memory. It is made once for each set, because
 // a prefab is often instantiated many times. It is shared from the start, since all copies have it.
 static uint32_t set_without_prefab(espl__apply *a, uint32_t set)
 {

@@ -70,7 +70,7 @@ static inline espl_status espl__refuse_record_later(const espl_recorder *recorde
     return espl__refuse_record(recorder, call, ESPL_ERR_UNSUPPORTED, &later);
 }
 
-/// The same for a status that may be no refusal and is about nothing in particular.
+/// Log a status that may be a refusal, about nothing in particular. @return the status.
 static inline espl_status espl__recorded(const espl_recorder *recorder, const char *call,
                                          espl_status status)
 {

@@ -153,7 +153,7 @@ const char *espl__arithmetic_fault(const espl__kernels *kernels)
 {
     static const struct {
         bool (*holds)(void);
-        const char *sentence; // where it does not
+        const char *sentence; // said where it does not hold
     } rules[] = {
         // In this order, because another rounding changes the answers of the flags, and a program that
         // is compiled with some of the flags starts with denormals flushed.

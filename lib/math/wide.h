@@ -196,7 +196,7 @@ ESPL__INLINE espl__wide_pose espl__wide_compose_next(espl__wide_pose parent, esp
     return (espl__wide_pose){rotation, __builtin_shufflevector(position_scale, last, 0, 1, 4, 6)};
 }
 
-/// The same for one child.
+/// Compute the world of one child.
 ESPL__INLINE espl__wide_pose espl__wide_compose(espl__wide_pose parent, espl__wide_pose local)
 {
     espl__float4 scale = espl__wide_scale(parent);
@@ -206,7 +206,7 @@ ESPL__INLINE espl__wide_pose espl__wide_compose(espl__wide_pose parent, espl__wi
 
 #else
 
-// The same functions over a plain pose. A test that finds something yields 1.
+// The functions above over an espl_pose. A test that finds something yields 1.
 
 static inline espl__wide_pose espl__wide_load(const espl_pose *pose)
 {

@@ -106,18 +106,18 @@ void espl__entities_take(espl__store *store, espl_entity *out, size_t count)
 
 // The state of a loop that frees indices. It is apart from the store, so that it stays in
 // registers.
-typedef struct freed_batch {
+typedef struct freed_indices {
     uint32_t head; // of the free list
     uint32_t at;   // see note_freed()
     size_t retired;
-} freed_batch;
+} freed_indices;
 
 // Start with the free list of the store.
-static void begin_freeing(const espl__store *store, size_t count, freed_batch *out)
+static void begin_freeing(const espl__store *store, size_t count, freed_indices *out)
 {
     ESPL_CHECK(store->alive_count >= count);
     (void)count;
-    *out = (freed_batch){store->free_head, store->freed_at, 0};
+    *out = (freed_indices){store->free_head, store->freed_at, 0};
 }
 
 // Note an index that is freed, and return the one that was freed ESPL__FREED_NOTED calls before.
@@ -125,7 +125,7 @@ static void begin_freeing(const espl__store *store, size_t count, freed_batch *o
 // A walk along the free list waits for memory at each record, because the records are in any order
 // in memory. So a free record names one that is ESPL__FREED_NOTED entries further down the list,
 // for a prefetch. The distance differs where indices were taken in between.
-static inline uint32_t note_freed(espl__store *store, freed_batch *all, uint32_t index)
+static inline uint32_t note_freed(espl__store *store, freed_indices *all, uint32_t index)
 {
     uint32_t *const entry = &store->freed[all->at++ % ESPL__FREED_NOTED];
     const uint32_t earlier = *entry;
@@ -136,7 +136,7 @@ static inline uint32_t note_freed(espl__store *store, freed_batch *all, uint32_t
 
 // Push an index to the free list with its next generation, or retire it.
 static inline void free_index(espl__store *store, espl__record *record, uint32_t index,
-                              freed_batch *all)
+                              freed_indices *all)
 {
     ESPL_CHECK_FULL(record->generation >> ESPL__TAG_SHIFT == store->tag);
     // After the last generation the index is retired, because the first generation again would make
@@ -155,7 +155,7 @@ static inline void free_index(espl__store *store, espl__record *record, uint32_t
 }
 
 // Write the free list and the counts back to the store.
-static void end_freeing(espl__store *store, size_t count, const freed_batch *all)
+static void end_freeing(espl__store *store, size_t count, const freed_indices *all)
 {
     ESPL_CHECK(all->retired <= count);
     store->free_head = all->head;
@@ -167,7 +167,7 @@ static void end_freeing(espl__store *store, size_t count, const freed_batch *all
 }
 
 // Free a living index. Its row leaves at the next settle, found by the old contents of its record.
-static inline void remove_index(espl__store *store, uint32_t index, freed_batch *all)
+static inline void remove_index(espl__store *store, uint32_t index, freed_indices *all)
 {
     espl__record *const record = &store->records[index];
 
@@ -182,7 +182,7 @@ void espl__entities_remove(espl__store *store, const uint32_t *indices, size_t c
 {
     enum { FAR = 48, NEAR = 16 };
     const espl__record *const records = store->records;
-    freed_batch all;
+    freed_indices all;
     size_t at = 0;
 
     begin_freeing(store, count, &all);
@@ -207,7 +207,7 @@ void espl__entities_remove(espl__store *store, const uint32_t *indices, size_t c
 // One index needs no prefetches.
 void espl__entity_remove(espl__store *store, uint32_t index)
 {
-    freed_batch all;
+    freed_indices all;
 
     begin_freeing(store, 1, &all);
     remove_index(store, index, &all);
@@ -219,7 +219,7 @@ void espl__entity_remove(espl__store *store, uint32_t index)
 
 void espl__entity_release(espl__store *store, uint32_t index)
 {
-    freed_batch all;
+    freed_indices all;
 
     begin_freeing(store, 1, &all);
     ESPL_CHECK(index < espl__array_length(store->records));

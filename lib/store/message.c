@@ -60,7 +60,7 @@ static void begin_message_part(espl__message *m)
     m->has_parts = true;
 }
 
-// The line begins also without a log hook, because a trap prints it all the same.
+// The line begins also without a log hook, because a trap prints it in any case.
 bool espl__message_begin(espl__message *m, const espl_hooks *hooks, const char *call,
                          const char *site)
 {

@@ -66,12 +66,12 @@ void espl__message_value(espl__message *message, const espl__store *store, espl_
 /// End the line with a sentence, as printf, and pass it to the log hook, if there is one.
 void espl__message_send(espl__message *message, espl_log_level level, const char *format, ...)
     ESPL__PRINTF(3, 4);
-/// The same, and in builds with assertions pass the line to the trap as well.
+/// Send the message, and in builds with assertions pass the line to the trap as well.
 /// @param file, line  for the trap.
 void espl__message_trap(espl__message *message, const char *file, int line, const char *format, ...)
     ESPL__PRINTF(4, 5);
 
-/// The same in every build, for faults that the library tells apart at no cost. A build without
+/// As espl__message_trap() in every build, for faults that the library tells apart at no cost. A build without
 /// assertions does not abort where there is no trap hook.
 void espl__message_trap_always(espl__message *message, const char *file, int line,
                                const char *format, ...) ESPL__PRINTF(4, 5);

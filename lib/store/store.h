@@ -305,7 +305,7 @@ espl_status espl__rows_reserve(espl__store *store, uint32_t archetype, size_t ro
 /// Reserve the rows that were counted in espl__archetype.coming. Postcondition: the count is 0,
 /// whatever the status. Several calls for one archetype are one reserve of the sum.
 espl_status espl__rows_reserve_coming(espl__store *store, uint32_t archetype);
-/// Reserve likewise, and keep the room for the present count and `rows` more until the next
+/// Reserve as espl__rows_reserve(), and keep the room for the present count and `rows` more until the next
 /// espl__store_trim().
 espl_status espl__rows_keep(espl__store *store, uint32_t archetype, size_t rows);
 /// Append a row of zeros for an index that was taken; reserved. The slot column is not a value of
@@ -362,7 +362,7 @@ void espl__row_prefetch(const espl__store *store, uint32_t index);
 /// Free the indices of living entities with their names. Their rows leave at the next settle and
 /// keep their values until then. The indices may be taken again before the settle.
 void espl__entities_remove(espl__store *store, const uint32_t *indices, size_t count);
-/// The same for one index.
+/// As espl__entities_remove(), for one index.
 void espl__entity_remove(espl__store *store, uint32_t index);
 /// Compact each archetype in place: rows past its new end fill the holes below it, see rows.c. A
 /// settle ends each structural change. Linear in the rows that left and the archetypes reserved.
@@ -446,8 +446,8 @@ static inline void espl__entity_set_slot(const espl__store *store, uint32_t inde
         ((uint32_t *)(void *)(chunk->bytes + chunk->slots_offset))[espl__record_row(record)] = slot;
     }
 }
-/// Write slots [first, first + count) likewise, as a callback of the layer above, which has no type for
-/// a store. The entity of slot first + k is entities[4 * k].
+/// Write slots [first, first + count) by espl__entity_set_slot(), as a callback of the layer above,
+/// which has no type for a store. The entity of slot first + k is entities[4 * k].
 void espl__entities_record_slots(void *store, const uint32_t *entities, uint32_t first,
                                  uint32_t count);
 

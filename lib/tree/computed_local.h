@@ -97,9 +97,10 @@ static inline espl_status espl__judge_local(const espl__frame *parent, const esp
 /// @return false: espl__placement_rebase() does it; nothing changed.
 bool espl__placement_try_rebase(espl__placement *placement, const espl_pose *world,
                                 const espl__frame *frame);
-/// The same for any frame, or the nearest local. Each of position, rotation and scale is the first of these
-/// that is finite and gives the world: the world relative to the frame, with the composed local on axes
-/// that a zero makes unreachable; the composed local. Else it is the first one, as far as floats reach.
+/// Compute the local that keeps a world in any frame, or the nearest local. Each of position, rotation
+/// and scale is the first of these that is finite and gives the world: the world relative to the frame,
+/// with the composed local on axes that a zero makes unreachable; the composed local. Else it is the
+/// first one, as far as floats reach.
 /// @param composed  the local that follows from the locals between the entity and the frame.
 /// @return ESPL_OK, ESPL_LOSSY.
 espl_status espl__placement_rebase(espl__placement *placement, const espl_pose *world,

@@ -264,7 +264,7 @@ static bool copy_new_parent(espl__edit *edit, uint32_t slot, const espl__frame *
     return espl__edit_put(edit, slot, &shown, &up->world);
 }
 
-// The same for a bare node, which has no placement: by ESPL_KEEP_WORLD its descendants keep their
+// Place a bare node, which has no placement, under another parent: by ESPL_KEEP_WORLD its descendants keep their
 // worlds. Its own world is stored here, because it follows from the links alone.
 static espl_status place_bare(espl__edit *edit, uint32_t slot, uint32_t parent,
                               const espl__attach_rules *rules)
@@ -291,7 +291,8 @@ static bool keeps_placement(const espl__forest *forest, uint32_t slot,
            !espl__slot_is(forest, slot, ESPL__SLOT_KEEPS | ESPL__SLOT_BARE);
 }
 
-// The same for such a node. Its world is not saved, because the undo of the link recomputes it.
+// Move a node that keeps its placement. Its world is not saved, because the undo of the link
+// recomputes it.
 static espl_status move_with_local(espl__edit *edit, uint32_t slot, uint32_t parent,
                                    uint32_t before, bool is_free)
 {
@@ -324,7 +325,7 @@ static ESPL__APART espl_status move_and_place(espl__edit *edit, uint32_t slot, u
     return espl__edit_relink(edit, slot, parent, before, is_free) ? status : ESPL_ERR_NO_MEMORY;
 }
 
-// The same for any node. Fast path: nothing is stored but the world.
+// Move any node. Fast path: nothing is stored but the world.
 static inline espl_status move(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
                                const espl__attach_rules *rules)
 {

@@ -14,7 +14,8 @@ espl_status espl__edit_set_inherit(espl__edit *edit, uint32_t slot, uint32_t fla
 /// Give a bare node a transform. Its descendants keep their worlds. @return ESPL_OK, ESPL_LOSSY (not all
 /// of them can), ESPL_ERR_NO_MEMORY.
 espl_status espl__edit_add_transform(espl__edit *edit, uint32_t slot, const espl_transform *value);
-/// Remove the transform of a node. Its descendants keep their worlds. Statuses likewise.
+/// Remove the transform of a node. Its descendants keep their worlds. Statuses as
+/// espl__edit_add_transform().
 espl_status espl__edit_remove_transform(espl__edit *edit, uint32_t slot);
 
 /// The top of a clone, or a created node: its links and its placement.

@@ -49,7 +49,7 @@ bool espl__edit_mark_moved(espl__edit *edit, uint32_t slot);
 /// grow, or there is none, the worlds below are recomputed at once instead, so that it cannot fail.
 /// Precondition: the node has children.
 void espl__edit_mark_inner_stale(espl__edit *edit, uint32_t slot);
-/// The same for any node. A leaf is never stale, because no world is below it.
+/// Make any node stale. A leaf is never stale, because no world is below it.
 static inline void espl__edit_mark_stale(espl__edit *edit, uint32_t slot)
 {
     if (edit->forest->links[slot].first_child != ESPL__NO_SLOT) {

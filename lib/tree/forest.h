@@ -271,7 +271,7 @@ void espl__node_link(espl__forest *forest, uint32_t slot, uint32_t parent, uint3
 void espl__node_unlink(espl__forest *forest, uint32_t slot);
 /// Set or clear ESPL__SLOT_EXCEPTIONAL of a slot by espl__slot_is_exceptional().
 void espl__node_update_exceptional(espl__forest *forest, uint32_t slot);
-/// The same for all children of a slot whose stretch changed.
+/// Update ESPL__SLOT_EXCEPTIONAL of all children of a slot whose stretch changed.
 void espl__children_update_exceptional(espl__forest *forest, uint32_t slot);
 
 // --- side_arrays.c: the placement of one node, and side arrays ---

@@ -205,7 +205,7 @@ static float compose_serially(level_group *group, uint64_t *visited)
     return alarm;
 }
 
-// The same where the levels are all slots from `begin` on. At least a grain of slots is composed by
+// Compose as compose_serially(), where the levels are all slots from `begin` on. At least a grain of slots is composed by
 // one call, across levels, because levels may be narrow and parents are below their children. The
 // next level may then begin at any slot, because no slot of a level is an ancestor of another one.
 static float compose_suffix(level_group *group, uint64_t *visited)

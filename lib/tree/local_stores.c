@@ -96,7 +96,7 @@ ESPL__INLINE void store_parts_of(espl_pose *locals, const espl__tree_writes *w, 
     }
 }
 
-// The same with the kind of the source.
+// Store parts of the kind of the source.
 static void store_parts(espl_pose *locals, const espl__tree_writes *w, uint32_t begin, uint32_t end,
                         espl__stored *sum)
 {

@@ -38,8 +38,8 @@ bool espl__path_relative(const espl__forest *forest, uint32_t frame, uint32_t sl
 /// a long chain does not cost its length.
 enum { ESPL__PATH_LIMIT = 64 };
 
-/// The same inside an edit, where slots have any order, for a common ancestor that is at most
-/// ESPL__PATH_LIMIT links above each of both. Precondition: side values of both are up to date.
+/// Compute the pose as espl__path_relative(), inside an edit, where slots have any order, for a common
+/// ancestor that is at most ESPL__PATH_LIMIT links above each of both. Precondition: side values of both are up to date.
 /// @return false: the nodes have no such ancestor, or one of the reasons above.
 bool espl__path_edited(const espl__forest *forest, uint32_t frame, uint32_t slot, espl_pose *out);
 

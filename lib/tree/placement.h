@@ -67,7 +67,7 @@ espl_status espl__placement_write(espl__placement *placement, espl_pose *world,
                                   const espl__frame *parent, espl_write_kind kind,
                                   const espl_write_value *value);
 
-/// The same for the pose of a node without inherit flags. Stretch and user data are not written.
+/// As espl__placement_write(), for the pose of a node without inherit flags. Stretch and user data are not written.
 espl_status espl__pose_write(espl_pose *local, espl_pose *world, const espl__frame *parent,
                              espl_write_kind kind, const espl_write_value *value);
 
@@ -119,8 +119,8 @@ ESPL__INLINE bool espl__part_is_sound(espl_write_kind kind, const void *value)
         return v[0] - v[0] == 0;
     }
 }
-/// Apply a local write to a placement without inherit flags, with stretch and user data. Statuses
-/// likewise.
+/// Apply a local write to a placement without inherit flags, with stretch and user data. Statuses as
+/// espl__placement_write().
 espl_status espl__placement_write_local(espl__placement *placement, espl_write_kind kind,
                                         const espl_write_value *value);
 /// Set parts of the world (ESPL__PART_ bits). As espl__placement_write().

@@ -40,7 +40,7 @@ bool espl__propagate_node(espl__forest *forest, espl__context *context, uint32_t
 /// nodes and worlds that are not finite. Preconditions: world and stretch of the slot are up to
 /// date, and all descendants are in the range of its tree.
 void espl__propagate_below(espl__forest *forest, espl__context *context, uint32_t slot);
-/// The same by links alone, for subtrees with nodes in several ranges, as there are inside an edit.
+/// As espl__propagate_below(), by links alone, for subtrees with nodes in several ranges, as there are inside an edit.
 /// Adds no debt.
 void espl__propagate_by_links(espl__forest *forest, espl__context *context, uint32_t slot);
 /// Tell whether worlds of the forest may not be finite: some were found so since it was last found clean.
@@ -66,7 +66,7 @@ void espl__sweep(espl__forest *forest, espl__context *context, uint32_t tree, ui
 /// Count the slots of a sweep as visited, and add its layout debt. espl__sweep() does it as well.
 void espl__count_swept(espl__forest *forest, espl__context *context, uint32_t tree, uint32_t begin,
                        uint32_t end);
-/// The same for a propagation below the root.
+/// Count the slots of a propagation below the root, as espl__count_swept().
 static inline void espl__count_tree(espl__forest *forest, espl__context *context, uint32_t tree)
 {
     const espl__tree *const t = &forest->trees[tree];

@@ -94,7 +94,7 @@ ESPL__INLINE bool espl__local_try_put_world(espl__forest *forest, espl__context 
     return true;
 }
 
-/// The same with the world that follows from the local.
+/// As espl__local_try_put_world(), with the world that follows from the local.
 ESPL__INLINE bool espl__local_try_put(espl__forest *forest, espl__context *context, uint32_t slot,
                                       const void *value, espl__wide_pose local, espl_status *status)
 {

@@ -144,7 +144,7 @@ espl_status espl_attach_many(espl_world *world, const espl_entity *children,
 
 // --- Detach ---
 
-// The three parts of the transform keep the same.
+// All three parts of the transform are kept by one rule.
 static espl_status detach_one(espl_world *world, espl_entity entity, espl_keep keep)
 {
     const uint8_t stay = (uint8_t)keep;

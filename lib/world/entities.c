@@ -179,7 +179,7 @@ static espl_status sort_set(const espl__store *store, const espl_component *comp
     return set->count > ESPL_SET_LIMIT ? ESPL_ERR_LIMIT : ESPL_OK;
 }
 
-// The same, after the checks of the world, the count and the pointer. The count comes before the
+// As sort_set(), after the checks of the world, the count and the pointer. The count comes before the
 // pointer, and both before the first read of the list.
 // @return as sort_set(); ESPL_ERR_BUSY.
 static espl_status check_set(const espl_world *world, const espl_component *components,

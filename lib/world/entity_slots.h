@@ -44,7 +44,8 @@ static inline espl_status espl__find_slot(const espl_world *world, espl_entity e
     return ESPL_OK;
 }
 
-/// The same, for an entity with a transform of its own; ESPL_ERR_NO_TRANSFORM where it has none.
+/// Find the slot of a living entity with a transform of its own; ESPL_ERR_NO_TRANSFORM where it has
+/// none.
 static inline espl_status espl__find_placed(const espl_world *world, espl_entity entity,
                                             uint32_t *slot)
 {

@@ -59,7 +59,7 @@ void espl__refusal_mention(espl__message *message, const espl_world *world,
 void espl__refusal_send(espl__message *message, const espl_world *world, espl_status status,
                         const char *why);
 
-/// Tell whether a required pointer of a call without a status is there; log it where it is not.
+/// Tell whether a required pointer of a call without a status is given, and log that it is NULL.
 /// @param name  of the parameter.
 bool espl__is_given(const espl_world *world, const char *call, const void *pointer,
                     const char *name);

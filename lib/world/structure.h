@@ -11,7 +11,7 @@
 /// @return ESPL_ERR_NO_MEMORY and other statuses of a playback; else the result of the
 ///         command, or ESPL_OVERFLOW.
 espl_status espl__apply_lane(espl_world *world, espl__lane_view lane);
-/// The same for a command without a payload that creates nothing.
+/// As espl__apply_lane(), for a command without a payload that creates nothing.
 espl_status espl__apply_one(espl_world *world, const espl__command *command);
 /// Apply all commands of a lane, or none where one is refused.
 /// @param lane  its commands create nothing.

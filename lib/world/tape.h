@@ -79,7 +79,7 @@ void espl__tape_open(espl_world *world, const espl__taped_call *call);
                         ? espl__tape_open((world), &(const espl__taped_call){__VA_ARGS__}) \
                         : (void)0,                                                         \
                     (work)))
-/// The same for a call that is no writer's.
+/// Do the work of a call that is no writer's, and record it.
 #define ESPL__TAPED(world, work, ...) \
     ESPL__TAPED_IF(espl__may_tape(world), world, work, __VA_ARGS__)
 

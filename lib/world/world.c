@@ -74,7 +74,7 @@ static bool refuse_wanted(wanted *w, espl_status status, const char *what, const
     return false;
 }
 
-// The same with ESPL_ERR_ARGUMENT.
+// Refuse a definition with ESPL_ERR_ARGUMENT: see refuse_wanted().
 static bool refuse_def(wanted *w, const char *what, const char *word, const char *sentence)
 {
     return refuse_wanted(w, ESPL_ERR_ARGUMENT, what, word, sentence);
@@ -198,7 +198,7 @@ static void begin_heap(espl__heap *heap, const espl_world_def *def, espl_huge_pa
 }
 
 // Create a world. Nothing is allocated before the definition was checked. Where the store finds no
-// memory, the other parts are set up all the same, so that espl_world_destroy() can free a world
+// memory, the other parts are set up nevertheless, so that espl_world_destroy() can free a world
 // that is complete but for the store. `*out` is written only where the call succeeds. The head of
 // the tape is written last, because a world that was not created has no tape.
 espl_status espl_world_create(espl_world **out, const espl_world_def *def)

@@ -81,7 +81,7 @@ struct espl_world {
     // Scratch memory, kept until espl_compact() or the end of the world.
     espl__scratch write_scratch, side_scratch; // of batched writes
     uint32_t job_cost;  // least cost of a job: ESPL__JOB_COST, unless a test sets it
-    uint32_t wake_cost; // least cost of a batch for several workers: ESPL__WAKE_COST, likewise
+    uint32_t wake_cost; // least cost of a batch for several workers: ESPL__WAKE_COST, unless a test
     espl__scratch partition_scratch, mark_scratch; // of parallel writes
     uint32_t marks_used;                           // highest number that a mark may have
     size_t layout_budget; // upper bound of nodes that espl__settle() lays out
