@@ -161,7 +161,7 @@ espl_status form_write(espl_world *world, const espl_write *write, write_form fo
     // Refused as a whole, the account is all zeros.
     if (report.applied != is_done || report.lossy > report.applied ||
         (status != ESPL_OVERFLOW && report.lossy != (status == ESPL_LOSSY)) ||
-        (!is_refused && (report.overflowed != 0) != (status == ESPL_OVERFLOW)) ||
+        (!is_refused && report.has_overflowed != (status == ESPL_OVERFLOW)) ||
         report.refused != is_refused || (is_refused && report.first_refused != 0) ||
         (is_refused && report.first_status >= 0)) {
         ck_abort_msg("the account of one write is wrong");

@@ -201,20 +201,20 @@ espl_status side_run(test_side *side, const test_tape *tape, const operation *op
     abort();
 }
 
-void side_check_overflowed(const test_tape *tape, size_t overflowed, model_overflow overflow)
+void side_check_overflowed(const test_tape *tape, bool has_overflowed, model_overflow overflow)
 {
-    tape_demand(
-        tape, overflow == MODEL_MAY_OVERFLOW || (overflowed != 0) == (overflow == MODEL_OVERFLOWS),
-        "%zu worlds are told to have overflowed (%d)", overflowed, (int)overflow);
+    tape_demand(tape,
+                overflow == MODEL_MAY_OVERFLOW || has_overflowed == (overflow == MODEL_OVERFLOWS),
+                "worlds are told to have overflowed: %d (%d)", has_overflowed, (int)overflow);
 }
 
 static void check_account(const test_side *side, const test_tape *tape, espl_status status)
 {
     const espl_write_report *const got = &side->report, *const wanted = &tape->report;
 
-    side_check_overflowed(tape, got->overflowed, tape->model.overflow);
-    tape_demand(tape, got->refused != 0 || (status == ESPL_OVERFLOW) == (got->overflowed != 0),
-                "%zu overflowed, answered %s", got->overflowed, espl_status_name(status));
+    side_check_overflowed(tape, got->has_overflowed, tape->model.overflow);
+    tape_demand(tape, got->refused != 0 || (status == ESPL_OVERFLOW) == got->has_overflowed,
+                "overflowed: %d, answered %s", got->has_overflowed, espl_status_name(status));
 
     tape_demand(tape,
                 got->applied == wanted->applied && got->lossy == wanted->lossy &&

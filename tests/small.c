@@ -193,8 +193,8 @@ static void check_account(const small *s, const espl_report *report, const recor
                     report->lossy == r->lossy,
                 "accepted %zu of %zu, applied %zu of %zu, lossy %zu of %zu", report->accepted,
                 r->accepted, report->applied, r->applied, report->lossy, r->lossy);
-    tape_demand(&s->tape, report->overflowed == 0 || r->overflow != MODEL_FINITE,
-                "%zu worlds are told to have overflowed", report->overflowed);
+    tape_demand(&s->tape, !report->has_overflowed || r->overflow != MODEL_FINITE,
+                "a world is told to have overflowed");
     tape_demand(&s->tape, report->calls == r->calls && report->pendings == r->pendings,
                 "%zu calls of %zu, %zu pendings of %zu", report->calls, r->calls, report->pendings,
                 r->pendings);

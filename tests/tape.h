@@ -276,7 +276,7 @@ void side_expect_call(test_side *side, const test_tape *tape, const operation *o
 /// Demand that no more were handed over, and begin again.
 void side_forget_calls(test_side *side, const test_tape *tape);
 /// Demand that a count of worlds that are not finite is possible.
-void side_check_overflowed(const test_tape *tape, size_t overflowed, model_overflow overflow);
+void side_check_overflowed(const test_tape *tape, bool has_overflowed, model_overflow overflow);
 /// Compare everything with the model, then validate.
 void side_compare(test_side *side, const test_tape *tape);
 /// Compare one node's placements with the model.

@@ -317,7 +317,7 @@ typedef struct espl_report {
     size_t moved_nodes;   ///< Nodes that moved to another slot, and nodes that were made.
     size_t row_batches;   ///< Batches in which rows were made, moved and removed.
     size_t calls;         ///< Payloads delivered to custom commands.
-    size_t overflowed;    ///< World transforms that playback recomputed and that are not finite.
+    bool has_overflowed;  ///< A world transform that playback recomputed is not finite.
     uintptr_t reserved[8]; ///< 0 (GROWTH in espalier(3)).
 } espl_report;
 

@@ -215,9 +215,9 @@ typedef struct espl_write_report {
     size_t refused;           ///< Not carried out.
     size_t first_refused;     ///< Index of the first refused entry; valid where refused is not 0.
     espl_status first_status; ///< Why it was refused.
-    /// World transforms at or below written entities that are not finite. One may count twice in a batch
-    /// of more than 16,384 entries where those of its hierarchy do not lie together.
-    size_t overflowed;
+    /// The world transform of a written entity, or of one that follows it, is not finite. espl_validate()
+    /// counts these.
+    bool has_overflowed;
     uintptr_t reserved[8]; ///< 0 (GROWTH in espalier(3)).
 } espl_write_report;
 

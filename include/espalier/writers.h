@@ -78,7 +78,7 @@ typedef struct espl_parallel_report {
     espl_status first_status;  ///< Why.
     uint64_t group_ns;         ///< Time spent on distributing the rows, nanoseconds.
     uint64_t run_ns;           ///< Time spent in the jobs.
-    size_t overflowed;         ///< World transforms that were recomputed and are not finite.
+    bool has_overflowed;       ///< A world transform that was recomputed is not finite.
     uintptr_t reserved[8];     ///< 0 (GROWTH in espalier(3)).
 } espl_parallel_report;
 

@@ -164,7 +164,7 @@ static void commit_stages(espl__playback *p, const espl__play_request *request,
     espl__stage_change(context, &change, &p->changed);
 
     espl__trace_stage(&p->trace, ESPL_STAGE_PLACE);
-    p->overflowed = espl__stage_place(context, &p->applied);
+    p->has_overflowed = espl__stage_place(context, &p->applied);
 
     const espl__report_input in = {request,
                                    &p->ordered,
@@ -174,7 +174,7 @@ static void commit_stages(espl__playback *p, const espl__play_request *request,
                                    &p->changed,
                                    .nodes_laid_out =
                                        context->forest->nodes_laid_out - layouts_before,
-                                   .overflowed = p->overflowed};
+                                   .has_overflowed = p->has_overflowed};
 
     espl__trace_stage(&p->trace, ESPL_STAGE_REPORT);
     espl__stage_report(&in, report);
@@ -233,7 +233,7 @@ espl_status espl__playback_run(espl__playback *playback, const espl__play_reques
     playback->applied = (espl__applied){.first_refused = UINT32_MAX};
     playback->planned = no_plan;
     playback->changed = (espl__changed){0};
-    playback->overflowed = 0;
+    playback->has_overflowed = false;
 
     context->forest->is_edited = true;
     const espl_status status = run_stages(playback, request);

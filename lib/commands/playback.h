@@ -31,7 +31,7 @@ typedef struct espl__playback {
     espl__applied applied;
     espl__planned planned;
     espl__changed changed;
-    uint64_t overflowed; // nodes whose worlds overflowed; 0 where the playback failed
+    bool has_overflowed; // a recomputed world is not finite; false where the playback failed
 } espl__playback;
 
 void espl__playback_init(espl__playback *playback, espl__heap *heap, espl__store *store,

@@ -42,30 +42,7 @@ static void place_part(void *context, size_t number)
     }
 }
 
-// Lower the counts of nodes that overflowed to an upper bound of all of them. The edits also count
-// nodes below a change whose worlds were not finite before and were not computed now; there are not
-// more in all than worlds were computed that are not finite.
-// @return the sum of the counts.
-static uint64_t limit_overflowed(espl__edit *const *edits, size_t count)
-{
-    uint64_t counted = 0, computed = 0;
-
-    for (size_t i = 0; i < count; ++i) {
-        counted += edits[i]->context.counts.overflowed;
-        computed += edits[i]->overflow_events;
-    }
-    for (size_t i = 0; i < count && counted > computed; ++i) {
-        uint64_t *const here = &edits[i]->context.counts.overflowed;
-        const uint64_t less = *here < counted - computed ? *here : counted - computed;
-
-        *here -= less;
-        counted -= less;
-    }
-    ESPL_CHECK(counted <= computed);
-    return counted;
-}
-
-uint64_t espl__stage_place(espl__stage_context *context, const espl__applied *applied)
+bool espl__stage_place(espl__stage_context *context, const espl__applied *applied)
 {
     espl__forest *const forest = context->forest;
     espl__edit *edits[ESPL__PARTS]; // not all set to NULL, because an immediate call has one
@@ -82,10 +59,15 @@ uint64_t espl__stage_place(espl__stage_context *context, const espl__applied *ap
         }
     }
     espl__relocations_finish(forest, edits, count, applied->nursery.begin, applied->nursery.end);
-    const uint64_t overflowed = limit_overflowed(edits, count);
+    bool has_computed = false, has_ended = false;
 
+    // All edits together, because how groups are divided among them must not matter: a world that was not
+    // finite before, and is below a change that did not recompute it, does not count.
     for (size_t i = 0; i < count; ++i) {
         espl__counts_add(&forest->context.counts, &edits[i]->context.counts);
+        has_computed = has_computed || edits[i]->context.has_overflowed;
+        has_ended = has_ended || edits[i]->ends_overflowed;
     }
-    return overflowed;
+    forest->context.has_overflowed = forest->context.has_overflowed || has_ended;
+    return has_computed && has_ended;
 }

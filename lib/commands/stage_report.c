@@ -102,7 +102,7 @@ void espl__stage_report(const espl__report_input *in, espl_report *report)
     report->pendings = in->ordered->pending_count;
     report->rebuilt_nodes = (size_t)in->nodes_laid_out;
     report->moved_nodes = report->rebuilt_nodes;
-    report->overflowed = (size_t)in->overflowed;
+    report->has_overflowed = in->has_overflowed;
     for (uint32_t i = 0; i < in->applied->part_count; ++i) {
         report_edit(&in->applied->parts[i]->edit, report);
     }

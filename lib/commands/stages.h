@@ -93,8 +93,8 @@ void espl__stage_change(espl__stage_context *context, const espl__change_input *
 
 /// Move all nodes to their final slots, and bring worlds up to date (stage_place.c). Completes the
 /// edits of the parts, which is what an edit is for: they cannot be undone from here on.
-/// @return the nodes whose worlds overflowed.
-uint64_t espl__stage_place(espl__stage_context *context, const espl__applied *applied);
+/// @return true where a world that it recomputed is not finite.
+bool espl__stage_place(espl__stage_context *context, const espl__applied *applied);
 
 typedef struct espl__report_input {
     const espl__play_request *request;
@@ -104,7 +104,7 @@ typedef struct espl__report_input {
     const espl__planned *planned;
     const espl__changed *changed;
     uint64_t nodes_laid_out; // by this playback
-    uint64_t overflowed;     // nodes
+    bool has_overflowed;     // a recomputed world is not finite
 } espl__report_input;
 
 /// Write the result of each command, and the report (stage_report.c).

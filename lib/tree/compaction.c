@@ -166,7 +166,6 @@ static void keep_settings(espl__forest *to, const espl__forest *from)
     to->kernels = from->kernels;
     to->grain = from->grain;
     to->context = from->context;
-    to->overflowed_when_clean = from->overflowed_when_clean;
     to->searched_in_vain = from->searched_in_vain;
     to->layouts = from->layouts;
     to->nodes_laid_out = from->nodes_laid_out;

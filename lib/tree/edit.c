@@ -405,7 +405,7 @@ bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *plac
     forest->world[slot] = *world;
     // The children see the world and the stretch. User data is no part of propagation.
     edit->context.counts.nodes_visited += 1;
-    edit->context.counts.overflowed += espl__pose_is_finite(world) ? 0 : 1;
+    edit->context.has_overflowed = edit->context.has_overflowed || !espl__pose_is_finite(world);
     if (!is_same_world || !is_same_stretch) {
         espl__edit_mark_stale(edit, slot);
     } else if (!is_same_user_data) {

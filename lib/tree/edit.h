@@ -128,14 +128,15 @@ typedef struct espl__edit {
     uint32_t nursery_begin;
     // Lengths of the lists when the current group began.
     size_t stale_from, moved_from, made_from, removed_from;
-    uint32_t fresh;           // a node of the group whose world is up to date, or ESPL__NO_SLOT
-    uint32_t lowest;          // lowest slot that the group marked with ESPL__SLOT_STALE
-    bool is_lossy;            // the last change gave a node that it does not name another world
-    bool lays_out;            // no part of a tree keeps its range
-    bool has_side;            // it made a node in a tree with side arrays, or added side arrays
-    espl__context context;    // counts
-    uint64_t overflow_events; // computed worlds that are not finite; a node may count several times
-    size_t arriving;          // nodes that the survey found to get other slots of an existing tree
+    uint32_t fresh;        // a node of the group whose world is up to date, or ESPL__NO_SLOT
+    uint32_t lowest;       // lowest slot that the group marked with ESPL__SLOT_STALE
+    bool is_lossy;         // the last change gave a node that it does not name another world
+    bool lays_out;         // no part of a tree keeps its range
+    bool has_side;         // it made a node in a tree with side arrays, or added side arrays
+    espl__context context; // counts; `has_overflowed`: a world that it computed was not finite
+    // After the relocation: the world of a changed node, or of one that follows it, is not finite.
+    bool ends_overflowed;
+    size_t arriving; // nodes that the survey found to get other slots of an existing tree
     // stb arrays. Their memory is reused by the next edit.
     espl__undo *log;
     espl__saved *saved;

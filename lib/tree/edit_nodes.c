@@ -384,16 +384,7 @@ static void pose_copy(espl__edit *edit, const espl__template *source, const espl
         visited += 1;
     }
     edit->context.counts.nodes_visited += visited;
-    // espl__propagate_node() counted bare nodes and those with inherit flags, but never the top, whose
-    // world the caller computed.
-    for (uint32_t i = 0; !espl__wide_found_nothing(alarm) && i < count; ++i) {
-        const uint32_t slot = made[i].slot;
-        const bool is_counted =
-            i != 0 && espl__slot_is(forest, slot, ESPL__SLOT_BARE | ESPL__SLOT_KEEPS);
-
-        edit->context.counts.overflowed +=
-            !is_counted && !espl__pose_is_finite(&worlds[slot]) ? 1 : 0;
-    }
+    edit->context.has_overflowed = edit->context.has_overflowed || !espl__wide_found_nothing(alarm);
 }
 
 // Write the flags and side entries of a copy that is not plain. Free slots have the default entries.

@@ -101,7 +101,6 @@ typedef struct espl__counts {
     uint64_t nodes_visited, writes, writes_skipped;
     uint64_t nodes_skipped; // nodes whose world stayed bit-equal, so that no node below was visited
     uint64_t worlds_kept;   // of these: the nodes that a write stored to
-    uint64_t overflowed;    // recomputed worlds that are not finite
     uint64_t debt;          // layout debt added to trees
 } espl__counts;
 
@@ -112,7 +111,6 @@ static inline void espl__counts_add(espl__counts *to, const espl__counts *more)
     to->nodes_skipped += more->nodes_skipped;
     to->writes += more->writes;
     to->writes_skipped += more->writes_skipped;
-    to->overflowed += more->overflowed;
     to->debt += more->debt;
 }
 
@@ -129,10 +127,18 @@ typedef struct espl__context {
     espl__counts counts;
     espl__workers workers;
     struct espl__tree_batch *batch; // small trees recomputed together; NULL: each at once
+    bool has_overflowed;    // a recomputed world may be not finite; see espl__finds_overflow()
     bool is_job;            // several jobs run: no memory is allocated or freed, no list changes
     bool has_sides_to_drop; // of a job: side arrays of a tree may be unneeded now
     bool has_due;           // of a job: the layout debt of a tree is due (ESPL__TREE_DUE)
 } espl__context;
+
+/// Add the counts of a context to those of another one, and its note of worlds that are not finite.
+static inline void espl__context_add(espl__context *to, const espl__context *more)
+{
+    espl__counts_add(&to->counts, &more->counts);
+    to->has_overflowed = to->has_overflowed || more->has_overflowed;
+}
 
 /// Nodes per worker at least: about 17 microseconds of propagation in cache, because waking a
 /// worker costs several.
@@ -170,10 +176,11 @@ typedef struct espl__forest {
     bool
         is_edited; // a playback runs: worlds may be stale, nodes in other ranges than their parents
     const espl__kernels *kernels;
-    uint32_t grain;                   // nodes of a job at least: ESPL__GRAIN, smaller in tests
-    espl__context context;            // of immediate calls, with the counts of the world
-    uint64_t overflowed_when_clean;   // context.counts.overflowed when no world was not finite
-    uint64_t searched_in_vain;        // nodes that searches for such worlds visited since then
+    uint32_t grain; // nodes of a job at least: ESPL__GRAIN, smaller in tests
+    // Of immediate calls, with the counts of the world. While its `has_overflowed` is false, all worlds
+    // are finite.
+    espl__context context;
+    uint64_t searched_in_vain;        // nodes visited by searches for worlds that are not finite
     uint64_t layouts, nodes_laid_out; // since the world was made
     uint64_t nodes_moved;             // by edits, to other slots, without those laid out; for tests
     // Slots of survivors of destroyed roots, which a destroy without lists left in ranges that are not

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The propagation of propagate.h. Functions that compose worlds return an alarm: a sum of float
 // that is 0 while all worlds are finite and NaN after one that is not, so that the frequent case
-// costs no branch for each node. Only after an alarm the worlds are read again and counted.
+// costs no branch for each node. Only after an alarm the worlds are read again.
 #include "lib/tree/propagate.h"
 
 #include "lib/base/prefetch.h"
@@ -91,14 +91,15 @@ bool espl__propagate_node(espl__forest *forest, espl__context *context, uint32_t
     context->counts.nodes_visited += 1;
     if (espl__is_root(forest, slot) || espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL)) {
         is_changed = compose_exceptional(forest, slot);
-        context->counts.overflowed += espl__pose_is_finite(&forest->world[slot]) ? 0 : 1;
+        context->has_overflowed =
+            context->has_overflowed || !espl__pose_is_finite(&forest->world[slot]);
         return is_changed;
     }
     const espl__wide_pose world = compose_plain(forest, slot);
 
     is_changed = !espl__wide_is_same(espl__wide_load(&forest->world[slot]), world);
     espl__wide_store(&forest->world[slot], world);
-    context->counts.overflowed += espl__wide_is_finite(world) ? 0 : 1;
+    context->has_overflowed = context->has_overflowed || !espl__wide_is_finite(world);
     return is_changed;
 }
 
@@ -231,18 +232,6 @@ static float compose_suffix_parallel(espl__forest *forest, espl__context *contex
                                   espl__first_below(forest, tree, begin), true, &visited);
 }
 
-// Count the worlds of nodes at slots [begin, end) that are not finite.
-static ESPL__APART void count_overflowed_slots(const espl__forest *forest, espl__context *context,
-                                               uint32_t begin, uint32_t end)
-{
-    for (uint32_t slot = begin; slot < end; ++slot) {
-        if (forest->links[slot].entity != ESPL__NO_ENTITY &&
-            !espl__pose_is_finite(&forest->world[slot])) {
-            context->counts.overflowed += 1;
-        }
-    }
-}
-
 void espl__count_swept(espl__forest *forest, espl__context *context, uint32_t tree, uint32_t begin,
                        uint32_t end)
 {
@@ -276,28 +265,13 @@ void espl__sweep(espl__forest *forest, espl__context *context, uint32_t tree, ui
                             : compose_range(forest, t, begin, end);
 
     espl__count_swept(forest, context, tree, begin, end);
-    if (alarm != 0) {
-        count_overflowed_slots(forest, context, begin, end);
-    }
+    context->has_overflowed = context->has_overflowed || alarm != 0;
 }
 
 // --- Below a node ---
 
-// Count the worlds below a slot that are not finite. It does not enter nodes that keep their world,
-// because compose_by_links() does not either: the count must not depend on whether the tree is laid
-// out.
-static ESPL__APART void count_overflowed_below(const espl__forest *forest, espl__context *context,
-                                               uint32_t top)
-{
-    bool enters = true;
-
-    for (uint32_t slot = espl__next_in_walk(forest, top, top, true); slot != ESPL__NO_SLOT;
-         slot = espl__next_in_walk(forest, slot, top, enters)) {
-        enters = !espl__slot_keeps_world(forest, slot);
-        context->counts.overflowed += espl__pose_is_finite(&forest->world[slot]) ? 0 : 1;
-    }
-}
-
+// A node that keeps its world ends the search, because it ends compose_by_links() as well: the answer
+// must not depend on whether the tree is in order.
 bool espl__finds_overflow(const espl__forest *forest, uint32_t top, uint64_t *visited)
 {
     bool enters = true;
@@ -313,15 +287,50 @@ bool espl__finds_overflow(const espl__forest *forest, uint32_t top, uint64_t *vi
     return false;
 }
 
+bool espl__searches_overflow(espl__forest *forest, uint32_t top, uint64_t *visited)
+{
+    for (uint32_t slot = top; slot != ESPL__NO_SLOT;) {
+        const bool is_open = !espl__slot_is(forest, slot, ESPL__SLOT_MARK) &&
+                             (slot == top || !espl__slot_keeps_world(forest, slot));
+
+        *visited += 1;
+        forest->flags[slot] |= is_open ? ESPL__SLOT_MARK : 0;
+        if (is_open && !espl__pose_is_finite(&forest->world[slot])) {
+            return true;
+        }
+        slot = espl__next_in_walk(forest, slot, top, is_open);
+    }
+    return false;
+}
+
+void espl__clear_search(espl__forest *forest, uint32_t top)
+{
+    for (uint32_t slot = top; slot != ESPL__NO_SLOT;) {
+        const bool is_marked = espl__slot_is(forest, slot, ESPL__SLOT_MARK);
+
+        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_MARK;
+        slot = espl__next_in_walk(forest, slot, top, is_marked);
+    }
+}
+
 void espl__note_search(espl__forest *forest, uint64_t visited)
 {
     forest->searched_in_vain += visited;
     if (forest->searched_in_vain >= forest->end) {
         forest->searched_in_vain = 0;
-        if (espl__count_overflowed(forest) == 0) {
-            forest->overflowed_when_clean = forest->context.counts.overflowed;
-        }
+        forest->context.has_overflowed = espl__count_overflowed(forest) != 0;
     }
+}
+
+// After an alarm: note whether a world below a slot is not finite. The alarm alone does not tell, because
+// a pass over the range also recomputes holes and nodes that do not follow the slot.
+static ESPL__APART void note_overflow_below(const espl__forest *forest, espl__context *context,
+                                            uint32_t slot)
+{
+    uint64_t visited = 0;
+
+    context->has_overflowed =
+        context->has_overflowed || espl__finds_overflow(forest, slot, &visited);
 }
 
 // Compose at most `most` descendants of a slot by links. @return their number, or `most` + 1 where
@@ -366,7 +375,7 @@ void espl__propagate_by_links(espl__forest *forest, espl__context *context, uint
     forest->flags[slot] &= (uint8_t)~ESPL__SLOT_STALE;
     context->counts.nodes_visited += compose_by_links(forest, context, slot, UINT32_MAX, &alarm);
     if (alarm != 0) {
-        count_overflowed_below(forest, context, slot);
+        note_overflow_below(forest, context, slot);
     }
 }
 
@@ -453,7 +462,7 @@ void espl__propagate_below(espl__forest *forest, espl__context *context, uint32_
         alarm = compose_unordered(forest, context, slot);
     }
     if (alarm != 0) {
-        count_overflowed_below(forest, context, slot);
+        note_overflow_below(forest, context, slot);
     }
 }
 

@@ -36,24 +36,30 @@ ESPL__INLINE espl__wide_pose espl__world_below(const espl__forest *forest, uint3
 bool espl__propagate_node(espl__forest *forest, espl__context *context, uint32_t slot);
 
 /// Recompute the worlds of all descendants of a slot. Clears ESPL__SLOT_STALE of the slot and of
-/// the nodes that it visits, adds layout debt where the tree is not in order, and counts visited
-/// nodes and worlds that are not finite. Preconditions: world and stretch of the slot are up to
-/// date, and all descendants are in the range of its tree.
+/// the nodes that it visits, adds layout debt where the tree is not in order, counts visited nodes,
+/// and sets `has_overflowed` where the world of a descendant that follows the slot is not finite.
+/// Preconditions: world and stretch of the slot are up to date, and all descendants are in the range
+/// of its tree.
 void espl__propagate_below(espl__forest *forest, espl__context *context, uint32_t slot);
 /// As espl__propagate_below(), by links alone, for subtrees with nodes in several ranges, as there are inside an edit.
 /// Adds no debt.
 void espl__propagate_by_links(espl__forest *forest, espl__context *context, uint32_t slot);
-/// Tell whether worlds of the forest may not be finite: some were found so since it was last found clean.
+/// Tell whether some world of the forest may be not finite.
+/// @param context  of the forest, or of a job that writes to it.
 static inline bool espl__may_be_overflowed(const espl__forest *forest, const espl__context *context)
 {
-    return forest->context.counts.overflowed != forest->overflowed_when_clean ||
-           (context->is_job && context->counts.overflowed != 0);
+    return forest->context.has_overflowed || context->has_overflowed;
 }
 /// Tell whether the world of a slot, or one below that follows it, is not finite. A node that keeps its world
-/// follows none. @param visited  out: nodes looked at.
+/// follows none. @param visited  in and out: nodes visited are added.
 bool espl__finds_overflow(const espl__forest *forest, uint32_t slot, uint64_t *visited);
-/// Note that a search for worlds that are not finite visited nodes in vain. Once such searches add up to the
-/// forest, it is looked at as a whole, so that it may be found clean: O(1) a visited node, amortised.
+/// The same for many slots, in time linear in the nodes at or below them: it marks the nodes that it
+/// visits (ESPL__SLOT_MARK), and skips those that are marked. espl__clear_search() clears the marks, once
+/// called for each of the slots.
+bool espl__searches_overflow(espl__forest *forest, uint32_t slot, uint64_t *visited);
+void espl__clear_search(espl__forest *forest, uint32_t slot);
+/// Note that a search found all worlds finite. Once such searches have visited as many nodes as the forest
+/// has, all of its worlds are tested, so that it may be known to be finite: O(1) a visited node, amortised.
 void espl__note_search(espl__forest *forest, uint64_t visited);
 /// Copy changed user data of a slot to the descendants that copy their parent. Worlds stay as they
 /// are.

@@ -170,72 +170,52 @@ static void propagate_stale(espl__edit *edit)
 
 // --- Overflow ---
 
-// Mark a node and its descendants that have no mark yet, and count those whose worlds are not
-// finite. The walk does not enter nodes that keep their world, because no change above them reaches
-// them.
-static uint64_t count_overflowed_at(espl__forest *forest, uint32_t top)
+// Search at a node, if it is alive, or clear the marks of that search. @return false: a world is not finite.
+static bool search_change(espl__forest *forest, uint32_t slot, bool clears)
 {
-    uint64_t count = 0;
+    uint64_t visited = 0;
 
-    if (espl__slot_is_dead(forest, top)) {
-        return 0;
+    if (espl__slot_is_dead(forest, slot)) {
+        return true;
     }
-    for (uint32_t slot = top; slot != ESPL__NO_SLOT;) {
-        const bool is_open = !espl__slot_is(forest, slot, ESPL__SLOT_MARK) &&
-                             (slot == top || !espl__slot_keeps_world(forest, slot));
-
-        count += is_open && !espl__pose_is_finite(&forest->world[slot]) ? 1 : 0;
-        forest->flags[slot] |= is_open ? ESPL__SLOT_MARK : 0;
-        slot = espl__next_in_walk(forest, slot, top, is_open);
+    if (clears) {
+        espl__clear_search(forest, slot);
     }
-    return count;
+    return clears || !espl__searches_overflow(forest, slot, &visited);
 }
 
-// Clear the marks of count_overflowed_at(). @return 0, as a function for for_each_change().
-static uint64_t clear_overflow_marks(espl__forest *forest, uint32_t top)
+// Search at each node that the edit changed or made, or clear the marks. @return false: a world is not
+// finite.
+static bool search_changes(const espl__edit *edit, bool clears)
 {
-    for (uint32_t slot = top; slot != ESPL__NO_SLOT && !espl__slot_is_dead(forest, slot);) {
-        const bool is_marked = espl__slot_is(forest, slot, ESPL__SLOT_MARK);
+    espl__forest *const forest = edit->forest;
+    bool is_finite = true;
 
-        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_MARK;
-        slot = espl__next_in_walk(forest, slot, top, is_marked);
+    for (size_t i = 0; is_finite && i < espl__array_length(edit->stale); ++i) {
+        is_finite = search_change(forest, edit->stale[i], clears);
     }
-    return 0;
-}
-
-// Call a function for each node that the edit changed or made, perhaps several times. @return the
-// sum.
-static uint64_t for_each_change(const espl__edit *edit,
-                                uint64_t (*function)(espl__forest *forest, uint32_t slot))
-{
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < espl__array_length(edit->stale); ++i) {
-        sum += function(edit->forest, edit->stale[i]);
+    for (size_t i = 0; is_finite && i < espl__array_length(edit->made); ++i) {
+        is_finite = search_change(forest, edit->made[i].slot, clears);
     }
-    for (size_t i = 0; i < espl__array_length(edit->made); ++i) {
-        sum += function(edit->forest, edit->made[i].slot);
-    }
-    for (size_t i = 0; i < espl__array_length(edit->log); ++i) {
+    for (size_t i = 0; is_finite && i < espl__array_length(edit->log); ++i) {
         const unsigned kind = edit->log[i].kind;
 
-        if (kind == ESPL__UNDO_PLACE || kind == ESPL__UNDO_LINK) {
-            sum += function(edit->forest, edit->log[i].slot);
-        }
+        is_finite = (kind != ESPL__UNDO_PLACE && kind != ESPL__UNDO_LINK) ||
+                    search_change(forest, edit->log[i].slot, clears);
     }
-    return sum;
+    return is_finite;
 }
 
-// Count the worlds that are not finite after the edit, each once: inside the edit one may have been
-// counted several times, or be finite again. The count is skipped where no world was ever found not
-// finite. It must not be skipped where another edit found one, because a subtree may have had such
-// worlds before, and the sum must not depend on how groups are divided among edits.
-static void recount_overflowed(espl__edit *edit)
+// Find out whether a world is not finite after the edit: inside the edit one may have been, and be finite
+// again. The search is skipped where no world was ever found not finite. It must not be skipped where
+// another edit found one, because a subtree may have had such worlds before, and the answer must not depend
+// on how groups are divided among edits.
+static void search_edit(espl__edit *edit)
 {
-    edit->overflow_events = edit->context.counts.overflowed;
-    if (edit->overflow_events != 0 || edit->forest->context.counts.overflowed != 0) {
-        edit->context.counts.overflowed = for_each_change(edit, count_overflowed_at);
-        (void)for_each_change(edit, clear_overflow_marks);
+    edit->ends_overflowed = false;
+    if (espl__may_be_overflowed(edit->forest, &edit->context)) {
+        edit->ends_overflowed = !search_changes(edit, false);
+        (void)search_changes(edit, true);
     }
 }
 
@@ -459,7 +439,7 @@ void espl__edit_relocate(espl__edit *edit, espl__moved_function moved, void *con
     // Worlds are final before nodes move, because the copies are not recomputed. Growths come
     // before arrivals, because they take their arrivals along.
     propagate_stale(edit);
-    recount_overflowed(edit);
+    search_edit(edit);
     if (!has_relocations(edit)) {
         return;
     }

@@ -35,8 +35,8 @@ static bool store_change(espl__forest *forest, espl__context *context,
 {
     const uint32_t slot = change->slot;
     const bool is_finite = espl__pose_is_finite(&change->world);
-    // A world that is not finite is propagated, though it may be unchanged, because the worlds
-    // below are counted.
+    // A world that is not finite is propagated, though it may be unchanged, because its bits may differ
+    // from those of an equal number.
     const bool is_moved = !is_finite || !espl__pose_is_same(&forest->world[slot], &change->world);
     const bool is_stretched = memcmp(change->before.extra.stretch, change->after.extra.stretch,
                                      sizeof change->after.extra.stretch) != 0;
@@ -46,7 +46,7 @@ static bool store_change(espl__forest *forest, espl__context *context,
     forest->world[slot] = change->world;
     context->counts.nodes_visited += 1;
     context->counts.writes += 1;
-    context->counts.overflowed += is_finite ? 0 : 1;
+    context->has_overflowed = context->has_overflowed || !is_finite;
     if (!is_moved && !is_stretched) {
         context->counts.nodes_skipped += 1;
         context->counts.worlds_kept += 1;
@@ -89,14 +89,13 @@ espl_status espl__local_put_same_world(espl__forest *forest, espl__context *cont
 
 espl_status espl__propagate_and_report(espl__forest *forest, espl__context *context, uint32_t slot)
 {
-    const uint64_t overflowed = context->counts.overflowed;
     const uint32_t first = forest->links[slot].first_child;
 
     // What is read of the first child, because the propagation waits for the header of the tree first.
     espl__prefetch_element(forest->local, first, sizeof *forest->local);
     espl__prefetch_element(forest->links, first, sizeof *forest->links);
     espl__propagate_below(forest, context, slot);
-    return context->counts.overflowed != overflowed ? ESPL_OVERFLOW : ESPL_OK;
+    return context->has_overflowed ? ESPL_OVERFLOW : ESPL_OK;
 }
 
 // Store a finite local of unit length whose world is not finite, and propagate it. Precondition: the
@@ -164,7 +163,7 @@ espl_status espl__plain_write(espl__forest *forest, espl__context *context, uint
     if (espl__write_is_local(kind)) {
         status = espl__local_write(&local, kind, value);
         if (status >= 0) {
-            // The status of the write is kept: the local is finite, and the context counts overflows.
+            // The status of the write is kept: the local is finite, and the context notes overflows.
             (void)put_plain_local(forest, context, slot, &local);
         }
         return status;
@@ -198,8 +197,6 @@ typedef struct pass {
     bool sweeps;
     uint32_t final;  // of a sweep: worlds of lower slots are up to date; UINT32_MAX: all worlds are
     bool has_status; // a result is a status other than ESPL_OK
-    bool is_batched; // the tree was added to context->batch, which counts its overflowed worlds
-    uint64_t overflowed; // context->counts.overflowed before the writes
 } pass;
 
 // Recompute the worlds of slots below `end` that are not up to date.
@@ -221,15 +218,13 @@ static void advance(pass *p, uint32_t end)
 static inline bool can_batch(const espl__forest *forest, const espl__context *context,
                              const espl__tree *t)
 {
-    return context->batch != NULL && espl__tree_can_batch(forest, t) &&
-           !espl__may_be_overflowed(forest, context);
+    return context->batch != NULL && espl__tree_can_batch(forest, t);
 }
 
 // Recompute the worlds below a root, whose world is final: in a batch, or now. Both ways add the same
 // counts. The root is counted here as well, because the count is then loaded once: after a store of
-// another width to it, a load would stall. @return true where a batch does it.
-ESPL__INLINE bool follow_root(espl__forest *forest, espl__context *context, uint32_t slot,
-                              const espl__tree_writes *w)
+// another width to it, a load would stall.
+ESPL__INLINE void follow_root(espl__forest *forest, espl__context *context, uint32_t slot)
 {
     const uint32_t tree = forest->tree[slot];
     const espl__tree *const t = &forest->trees[tree];
@@ -237,16 +232,14 @@ ESPL__INLINE bool follow_root(espl__forest *forest, espl__context *context, uint
     context->counts.nodes_visited += 1;
     if (!can_batch(forest, context, t)) {
         espl__propagate_below(forest, context, slot);
-        return false;
+        return;
     }
     espl__count_tree(forest, context, tree);
-    espl__tree_batch_add(forest, context, slot + 1, slot + t->used, w);
-    return true;
+    espl__tree_batch_add(forest, context, slot + 1, slot + t->used);
 }
 
 // Recompute the worlds after all entries are stored. If the local of the root changed, all worlds
-// follow. Worlds that are not finite may have been counted already, of an earlier block of entries:
-// then the tree is in no batch, which would count them again.
+// follow.
 static void follow(pass *p)
 {
     espl__forest *const forest = p->forest;
@@ -256,13 +249,11 @@ static void follow(pass *p)
     if (begin == t->base) {
         forest->world[begin] = forest->local[begin];
         p->final = UINT32_MAX;
-        p->is_batched = follow_root(forest, p->context, begin, p->w);
-    } else if (begin < p->end && p->context->counts.overflowed == p->overflowed &&
-               can_batch(forest, p->context, t)) {
+        follow_root(forest, p->context, begin);
+    } else if (begin < p->end && can_batch(forest, p->context, t)) {
         espl__count_swept(forest, p->context, p->tree, begin, p->end);
         p->final = UINT32_MAX;
-        p->is_batched = true;
-        espl__tree_batch_add(forest, p->context, begin, p->end, p->w);
+        espl__tree_batch_add(forest, p->context, begin, p->end);
     } else {
         advance(p, p->end);
     }
@@ -353,7 +344,7 @@ static espl_status write_entry(pass *p, uint32_t slot, uint32_t number)
     espl__write_load(&value, kind, espl__value_at(source, number));
     if (!p->sweeps && espl__write_is_usual(p->forest, slot, kind, &value)) {
         status = espl__pose_put(p->forest, p->context, slot, &value);
-        // An overflow is no result of an entry, because the context counts overflows.
+        // An overflow is no result of an entry, because the context notes overflows.
         status = status == ESPL_OVERFLOW ? ESPL_OK : status;
     } else {
         status = espl__write_check(kind, &value);
@@ -559,39 +550,6 @@ bool espl__tree_takes_any_order(const espl__forest *forest, const espl__context 
 
 // --- The whole ---
 
-uint64_t espl__writes_count_overflowed(espl__forest *forest, const espl__tree_writes *w)
-{
-    const espl__tree *const t = espl__tree_of(forest, w->lowest);
-    const uint32_t end = t->base + t->used;
-    uint64_t count = 0;
-
-    // Marks spread to children in ascending order of slots, because parents come first.
-    for (uint32_t i = 0; i < w->count; ++i) {
-        const espl_status result = w->source->results[espl__entry_number(w, i)];
-
-        if (result >= 0) {
-            forest->flags[w->slots[i]] |= ESPL__SLOT_MARK;
-        }
-    }
-    for (uint32_t slot = t->base; slot < end; ++slot) {
-        const uint32_t parent = forest->parent[slot];
-
-        if (parent != ESPL__NO_SLOT && espl__slot_is(forest, parent, ESPL__SLOT_MARK) &&
-            !espl__slot_keeps_world(forest, slot)) {
-            forest->flags[slot] |= ESPL__SLOT_MARK;
-        }
-        count += espl__slot_is(forest, slot, ESPL__SLOT_MARK) &&
-                         forest->links[slot].entity != ESPL__NO_ENTITY &&
-                         !espl__pose_is_finite(&forest->world[slot])
-                     ? 1
-                     : 0;
-    }
-    for (uint32_t slot = t->base; slot < end; ++slot) {
-        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_MARK;
-    }
-    return count;
-}
-
 // Writes that are not swept begin one by one and may change to a sweep.
 static ESPL__APART bool write_many(espl__forest *forest, espl__context *context,
                                    const espl__tree_writes *w)
@@ -604,8 +562,7 @@ static ESPL__APART bool write_many(espl__forest *forest, espl__context *context,
               .tree = tree,
               .end = t->base + t->used,
               .sweeps = sweeps_all(forest, t, w),
-              .final = UINT32_MAX,
-              .overflowed = context->counts.overflowed};
+              .final = UINT32_MAX};
 
     ESPL_CHECK(w->count != 0 && w->lowest >= t->base && w->slots[w->count - 1] < p.end);
     ESPL_CHECK(!forest->is_edited);
@@ -620,12 +577,6 @@ static ESPL__APART bool write_many(espl__forest *forest, espl__context *context,
         write_each(&p, 0, w->count);
     }
     advance(&p, p.end);
-    // Passes may have counted a node several times, or one that is below no entry. Entries that change
-    // nothing count as well.
-    if (!p.is_batched &&
-        (context->counts.overflowed != p.overflowed || espl__may_be_overflowed(forest, context))) {
-        context->counts.overflowed = p.overflowed + espl__writes_count_overflowed(forest, w);
-    }
     return p.has_status;
 }
 
@@ -642,7 +593,7 @@ static inline espl_status put_root(espl__forest *forest, espl__context *context,
     context->counts.writes += 1;
     espl__wide_store(&forest->local[slot], local);
     espl__wide_store(&forest->world[slot], local);
-    (void)follow_root(forest, context, slot, w);
+    follow_root(forest, context, slot);
     return ESPL_OK;
 }
 
@@ -659,8 +610,7 @@ static inline bool write_one(espl__forest *forest, espl__context *context,
     espl_pose local;
     size_t size = 0;
 
-    if (!espl__slot_is_plain(forest, slot, source->kind) ||
-        espl__may_be_overflowed(forest, context)) {
+    if (!espl__slot_is_plain(forest, slot, source->kind)) {
         return false;
     }
     if (espl__kind_sets_part(source->kind)) {
@@ -687,7 +637,7 @@ static inline bool write_one(espl__forest *forest, espl__context *context,
         if (!espl__pose_try_put(forest, context, slot, value, &status)) {
             return false;
         }
-        // An overflow is no result of an entry, because the context counts overflows.
+        // An overflow is no result of an entry, because the context notes overflows.
         status = now->writes != written && now->worlds_kept == kept ? ESPL_OK
                                                                     : (espl_status)ESPL__UNCHANGED;
     }

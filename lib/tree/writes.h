@@ -62,7 +62,8 @@ static inline bool espl__write_is_usual(const espl__forest *forest, uint32_t slo
 /// the write is skipped. @return ESPL_OK.
 espl_status espl__local_put_same_world(espl__forest *forest, espl__context *context, uint32_t slot,
                                        const void *local);
-/// Propagate below a slot. @return ESPL_OK; ESPL_OVERFLOW where a world below is not finite.
+/// Propagate below a slot. @return ESPL_OK; ESPL_OVERFLOW where `has_overflowed` of the context is set, so that
+/// a world at or below the slot may be not finite.
 espl_status espl__propagate_and_report(espl__forest *forest, espl__context *context, uint32_t slot);
 
 /// Store a local of unit length and its world in a node that is not exceptional, and propagate it. Inline, so
@@ -121,12 +122,12 @@ ESPL__INLINE bool espl__pose_try_put(espl__forest *forest, espl__context *contex
 }
 
 /// Store an espl_pose at any address as the local of a node that is not exceptional, and propagate
-/// it. @return ESPL_OK; ESPL_OVERFLOW; ESPL_ERR_NOT_FINITE: nothing changed.
+/// it. @return ESPL_OK; ESPL_OVERFLOW as espl__propagate_and_report(); ESPL_ERR_NOT_FINITE: nothing changed.
 espl_status espl__pose_put(espl__forest *forest, espl__context *context, uint32_t slot,
                            const void *value);
 /// Carry out a write to a plain node that stores nothing in side arrays, and propagate it.
-/// Precondition: espl__write_check() accepted the value. Worlds that overflow are counted in the
-/// context.
+/// Precondition: espl__write_check() accepted the value. A world that overflows sets
+/// `has_overflowed` of the context.
 /// @return ESPL_OK, ESPL_LOSSY, ESPL_ERR_RANGE.
 espl_status espl__plain_write(espl__forest *forest, espl__context *context, uint32_t slot,
                               espl_write_kind kind, const espl_write_value *value);
@@ -181,13 +182,10 @@ bool espl__tree_takes_any_order(const espl__forest *forest, const espl__context 
 /// the side arrays that the writes need, and the slots ascend or espl__tree_takes_any_order().
 ///
 /// A small tree may be added to context->batch. Its worlds are up to date after
-/// espl__tree_batch_finish(). Overflowed worlds at or below a changed node are added to the
-/// counts of the context when they are recomputed.
+/// espl__tree_batch_finish(). `has_overflowed` of the context is set where a recomputed world of the
+/// tree, perhaps one below no entry, is not finite.
 /// @return true where a result is a status other than ESPL_OK.
 bool espl__tree_write(espl__forest *forest, espl__context *context,
                       const espl__tree_writes *writes);
-/// Count the worlds of a tree that are not finite at or below the nodes of entries that were carried out,
-/// each once. Precondition: the results of the entries are written. The slots may be in any order.
-uint64_t espl__writes_count_overflowed(espl__forest *forest, const espl__tree_writes *writes);
 
 #endif

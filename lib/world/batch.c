@@ -182,7 +182,6 @@ static espl_status resolve_parts(espl__batch *b, size_t jobs)
 // Fill the report from the results. The fast path of a batch without remarks does not read them.
 static void count_results(const espl__batch *b, espl_write_report *report)
 {
-    report->overflowed = (size_t)b->overflowed;
     if (!b->has_missing && !b->has_remarks) {
         report->applied = b->entries->count;
         return;
@@ -311,6 +310,45 @@ static espl_status apply_batch(espl__batch *b)
     return status;
 }
 
+// The node of an entry that was carried out, or ESPL__NO_SLOT. Slots of earlier windows are not kept.
+static uint32_t written_slot(const espl__batch *b, size_t i)
+{
+    uint32_t slot = ESPL__NO_SLOT;
+
+    return b->results[i] >= 0 && espl__find_placed(b->world, espl__entries_entity(b->entries, i),
+                                                   &slot) == ESPL_OK
+               ? slot
+               : ESPL__NO_SLOT;
+}
+
+// Tell whether a world at or below the node of an entry that was carried out is not finite. That of an entry
+// that changed nothing counts as well. Linear in the nodes at or below these.
+static ESPL__APART bool search_overflow(const espl__batch *b)
+{
+    espl__forest *const forest = &b->world->forest;
+    const size_t count = b->entries->count;
+    uint64_t visited = 0;
+    bool is_found = false;
+
+    for (size_t i = 0; i < count && !is_found; ++i) {
+        const uint32_t slot = written_slot(b, i);
+
+        is_found = slot != ESPL__NO_SLOT && espl__searches_overflow(forest, slot, &visited);
+    }
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t slot = written_slot(b, i);
+
+        if (slot != ESPL__NO_SLOT) {
+            espl__clear_search(forest, slot);
+        }
+    }
+    forest->context.has_overflowed = forest->context.has_overflowed || is_found;
+    if (!is_found) {
+        espl__note_search(forest, visited);
+    }
+    return is_found;
+}
+
 // Precondition: the pointers of the entries were checked.
 static espl_status write_batch(espl_world *world, const espl__entries *e, espl_write_report *report)
 {
@@ -331,14 +369,12 @@ static espl_status write_batch(espl_world *world, const espl__entries *e, espl_w
                                  .nodes_skipped = b.skipped,
                                  .writes = b.writes,
                                  .writes_skipped = b.writes_skipped,
-                                 .overflowed = b.overflowed,
                                  .debt = b.debt};
 
     espl__counts_add(&world->forest.context.counts, &counts);
     count_results(&b, report);
-    if (report->overflowed == 0 &&
-        espl__may_be_overflowed(&world->forest, &world->forest.context)) {
-        espl__note_search(&world->forest, e->count);
+    if (b.has_overflowed || world->forest.context.has_overflowed) {
+        report->has_overflowed = search_overflow(&b);
     }
     ESPL_CHECK(report->applied + report->refused == e->count);
     if (report->refused != 0) {
@@ -350,7 +386,7 @@ static espl_status write_batch(espl_world *world, const espl__entries *e, espl_w
     if (report->refused != 0) {
         return ESPL_PARTLY;
     }
-    if (report->overflowed != 0) {
+    if (report->has_overflowed) {
         return ESPL_OVERFLOW;
     }
     return report->lossy != 0 ? ESPL_LOSSY : ESPL_OK;

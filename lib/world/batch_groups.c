@@ -423,13 +423,15 @@ static void add_counts(espl__batch *b, const espl__context *context)
     b->skipped += context->counts.nodes_skipped;
     b->writes += context->counts.writes;
     b->writes_skipped += context->counts.writes_skipped;
-    b->overflowed += context->counts.overflowed;
     b->debt += context->counts.debt;
     if (context->has_sides_to_drop) {
         b->has_sides_to_drop = true;
     }
     if (context->has_due) {
         b->has_due = true;
+    }
+    if (context->has_overflowed) {
+        b->has_overflowed = true;
     }
 }
 

@@ -44,10 +44,11 @@ typedef struct espl__batch {
     size_t cut_count;
     _Atomic bool is_unordered; // slots do not ascend, or some entry has none
     _Atomic bool is_mixed, wants_side, has_missing, has_remarks, has_sides_to_drop, has_due;
-    bool may_drop_sides;   // some entry may store the default in a side array
-    bool looks_for_zeros;  // of whole transforms, because the log hook takes remarks
-    _Atomic bool has_zero; // some entry has one
-    _Atomic uint64_t visited, skipped, writes, writes_skipped, overflowed, debt;
+    bool may_drop_sides;         // some entry may store the default in a side array
+    bool looks_for_zeros;        // of whole transforms, because the log hook takes remarks
+    _Atomic bool has_zero;       // some entry has one
+    _Atomic bool has_overflowed; // a recomputed world may be not finite
+    _Atomic uint64_t visited, skipped, writes, writes_skipped, debt;
 } espl__batch;
 
 /// Run jobs of a batch while the world counts as playing, so that a call of the executor's threads into

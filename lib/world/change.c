@@ -397,7 +397,7 @@ static espl_status play_lane(espl__change *c, const espl__lane_view *lane)
     world->is_playing = true;
     const espl_status status = espl__playback_run(world->playback, &request, NULL);
     world->is_playing = false;
-    c->has_overflowed = world->playback->overflowed != 0;
+    c->has_overflowed = world->playback->has_overflowed;
     return status;
 }
 

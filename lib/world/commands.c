@@ -305,7 +305,7 @@ static void sum_up(espl_report *sum, const espl_report *one)
     sum->moved_nodes += one->moved_nodes;
     sum->row_batches += one->row_batches;
     sum->calls += one->calls;
-    sum->overflowed += one->overflowed;
+    sum->has_overflowed = sum->has_overflowed || one->has_overflowed;
 }
 
 // Settle trees where espl_sync() played nothing, because a layout may be due, or an earlier call may have

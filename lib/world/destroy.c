@@ -37,9 +37,9 @@ espl_status espl__destroy_end(espl_world *world, const espl__edit *edit, espl_st
     ESPL_CHECK(edit->destroyed == remove_entity);
     espl__rows_settle(&world->store, NULL, NULL);
     espl__heap_allow(&world->heap);
-    espl__counts_add(&world->forest.context.counts, &edit->context.counts);
+    espl__context_add(&world->forest.context, &edit->context);
     (void)espl__settle(world);
-    return edit->context.counts.overflowed != 0 ? ESPL_OVERFLOW : remark;
+    return edit->context.has_overflowed ? ESPL_OVERFLOW : remark;
 }
 
 // --- One entity ---

@@ -297,9 +297,9 @@ static void add_writers(const espl__partition *partition, espl_parallel_report *
     for (uint32_t job = 0; job < partition->job_count; ++job) {
         const espl_writer *const writer = &partition->writers[job];
 
-        espl__counts_add(&partition->world->forest.context.counts, &writer->context.counts);
+        espl__context_add(&partition->world->forest.context, &writer->context);
         is_untidy = is_untidy || writer->context.has_sides_to_drop || writer->context.has_due;
-        report->overflowed += (size_t)writer->context.counts.overflowed;
+        report->has_overflowed = report->has_overflowed || writer->context.has_overflowed;
         report->calls += writer->calls;
         if (report->refused == 0 && writer->refused != 0) {
             report->first_refused = writer->first_refused;
@@ -347,8 +347,7 @@ static espl_status run_parallel(espl__parallel *p, espl_query *query, espl_paral
     const uint64_t dealt = time_for(p->world, is_timed);
     run_jobs(p);
     add_writers(&p->partition, report);
-    if (report->overflowed == 0 &&
-        espl__may_be_overflowed(&p->world->forest, &p->world->forest.context)) {
+    if (!report->has_overflowed && p->world->forest.context.has_overflowed) {
         espl__note_search(&p->world->forest, report->calls);
     }
     espl__heap_allow(&p->world->heap);
@@ -357,7 +356,7 @@ static espl_status run_parallel(espl__parallel *p, espl_query *query, espl_paral
     if (report->refused != 0) {
         return ESPL_PARTLY;
     }
-    return report->overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK;
+    return report->has_overflowed ? ESPL_OVERFLOW : ESPL_OK;
 }
 
 // @param is_timed  the caller wants the times in the report.

@@ -87,8 +87,8 @@ static void drop_side(espl__forest *forest, espl__context *context, uint32_t tre
     }
 }
 
-// Where a write recomputed nothing that is not finite, but the forest may have such worlds: tell whether the
-// world of the node is one, or one below it that follows it. The walk costs what a propagation would.
+// Where the forest may have worlds that are not finite: tell whether the world of a node is one, or one
+// below it that follows it. The walk costs what a propagation would.
 static ESPL__APART bool is_overflowed_below(espl__forest *forest, const espl__context *context,
                                             uint32_t slot)
 {
@@ -101,19 +101,19 @@ static ESPL__APART bool is_overflowed_below(espl__forest *forest, const espl__co
     return is_found;
 }
 
-// @param overflowed  count of the context before the write.
-// @return ESPL_OVERFLOW where the world of the node, or one below that follows it, is not finite; else
-//         `status`.
+// @param status  of a write to a node; ESPL_OVERFLOW may be that of an earlier write.
+// @return ESPL_OVERFLOW where the world of the node, or one below that follows it, is not finite; else the
+//         status without it.
 static inline espl_status with_overflow(espl__forest *forest, const espl__context *context,
-                                        uint32_t slot, uint64_t overflowed, espl_status status)
+                                        uint32_t slot, espl_status status)
 {
-    ESPL_CHECK_FULL(context->counts.overflowed >= overflowed);
-    if (status < 0 || context->counts.overflowed != overflowed) {
-        return status < 0 ? status : ESPL_OVERFLOW;
+    if (status < 0 || !espl__may_be_overflowed(forest, context)) {
+        return status;
     }
-    return espl__may_be_overflowed(forest, context) && is_overflowed_below(forest, context, slot)
-               ? ESPL_OVERFLOW
-               : status;
+    if (is_overflowed_below(forest, context, slot)) {
+        return ESPL_OVERFLOW;
+    }
+    return status == ESPL_OVERFLOW ? ESPL_OK : status;
 }
 
 // Store a change that was worked out. @param status  of working it out; a refusal is returned.
@@ -122,7 +122,6 @@ static espl_status commit_node_change(espl_world *world, espl__context *context,
 {
     espl__forest *const forest = &world->forest;
     const uint32_t tree = forest->tree[change->slot];
-    const uint64_t overflowed = context->counts.overflowed;
 
     if (status < 0) {
         return status;
@@ -141,7 +140,7 @@ static espl_status commit_node_change(espl_world *world, espl__context *context,
         drop_side(forest, context, tree);
     }
     allow(world, context);
-    return with_overflow(forest, context, change->slot, overflowed, status);
+    return with_overflow(forest, context, change->slot, status);
 }
 
 // --- Every kind of write ---
@@ -152,13 +151,11 @@ static espl_status write_slot(espl_world *world, espl__context *context, uint32_
                               espl_write_kind kind, const void *bytes)
 {
     espl__forest *const forest = &world->forest;
-    const uint64_t overflowed = context->counts.overflowed;
     espl__node_change change;
     espl_write_value value;
 
     if (espl__write_is_usual(forest, slot, kind, bytes)) {
-        return with_overflow(forest, context, slot, overflowed,
-                             espl__pose_put(forest, context, slot, bytes));
+        return with_overflow(forest, context, slot, espl__pose_put(forest, context, slot, bytes));
     }
     espl__write_load(&value, kind, bytes);
     const espl_status status = espl__write_check(kind, &value);
@@ -167,7 +164,7 @@ static espl_status write_slot(espl_world *world, espl__context *context, uint32_
         return status;
     }
     if (espl__slot_is_plain(forest, slot, kind) && !espl__write_wants_side(kind, &value)) {
-        return with_overflow(forest, context, slot, overflowed,
+        return with_overflow(forest, context, slot,
                              espl__plain_write(forest, context, slot, kind, &value));
     }
     espl__node_change_begin(forest, slot, &change);

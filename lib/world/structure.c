@@ -32,7 +32,7 @@ espl_status espl__apply_lane(espl_world *world, espl__lane_view lane)
         return result;
     }
     // Read before the roots are settled, because that may be a playback.
-    const bool is_overflowed = world->playback->overflowed != 0;
+    const bool is_overflowed = world->playback->has_overflowed;
 
     (void)espl__settle(world);
     return is_overflowed ? ESPL_OVERFLOW : result;
@@ -63,7 +63,7 @@ espl_status espl__apply_strictly(espl_world *world, espl__lane_view lane, size_t
         return status;
     }
     (void)espl__settle(world);
-    if (report.overflowed != 0) {
+    if (report.has_overflowed) {
         return ESPL_OVERFLOW;
     }
     return report.lossy != 0 ? ESPL_LOSSY : ESPL_OK;

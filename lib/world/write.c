@@ -63,7 +63,8 @@ ESPL__INLINE bool find_plain(const espl_world *world, const espl_entity *entity,
 }
 
 // Any write. Fast path: a whole local transform without stretch, to a plain node, while no tape is
-// set. It ends in calls that take over its stack frame, so that it saves no registers.
+// set and all worlds are finite. It ends in calls that take over its stack frame, so that it saves
+// no registers.
 ESPL__INLINE espl_status write_at_once(espl_world *world, espl_entity entity, espl_write_kind kind,
                                        const void *value)
 {
@@ -72,8 +73,8 @@ ESPL__INLINE espl_status write_at_once(espl_world *world, espl_entity entity, es
 
     ESPL__CHANGE_OR_RETURN(world, espl__write_call(kind))
     if (value != NULL && find_plain(world, &entity, &slot) && !world->is_playing &&
-        world->tape.sink.append == NULL && espl__value_is_usual(kind, value) &&
-        !espl__pose_is_blank(value) &&
+        !world->forest.context.has_overflowed && world->tape.sink.append == NULL &&
+        espl__value_is_usual(kind, value) && !espl__pose_is_blank(value) &&
         espl__pose_try_put(&world->forest, &world->forest.context, slot, value, &status)) {
         return status;
     }

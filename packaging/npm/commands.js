@@ -28,8 +28,8 @@ function getReport(status) {
     }
     const [created, destroyed] = heap.u32.subarray(at + 67, at + 69);
     return {
-        status, accepted, applied, refused, lossy, created, destroyed, overflowed: heap.u32[at + 93],
-        refusals,
+        status, accepted, applied, refused, lossy, created, destroyed,
+        hasOverflowed: heap.u8[4 * (at + 93)] !== 0, refusals,
     };
 }
 

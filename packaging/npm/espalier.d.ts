@@ -303,8 +303,8 @@ export interface WriteReport {
     lossy: number;
     /** Refused one by one. */
     refused: number;
-    /** World transforms that are not finite now. */
-    overflowed: number;
+    /** The world transform of a written entity, or of one that follows it, is not finite. */
+    hasOverflowed: boolean;
     /** Index of the first refused entry. */
     firstRefused: number | undefined;
     /** Why it was refused. */
@@ -327,8 +327,8 @@ export interface PlaybackReport {
     created: number;
     /** Entities destroyed that lived before the playback. */
     destroyed: number;
-    /** World transforms that were recomputed and are not finite. */
-    overflowed: number;
+    /** A world transform that was recomputed is not finite. */
+    hasOverflowed: boolean;
     /** Refused commands by reason; `first` is the number of the first in its buffer, from 0. */
     refusals: { status: Refusal; count: number; first: number }[];
 }

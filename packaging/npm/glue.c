@@ -127,7 +127,7 @@ AT(espl_write_report, lossy, 4);
 AT(espl_write_report, refused, 8);
 AT(espl_write_report, first_refused, 12);
 AT(espl_write_report, first_status, 16);
-AT(espl_write_report, overflowed, 20);
+AT(espl_write_report, has_overflowed, 20);
 
 SIZE(espl_command_place, 8);
 AT(espl_command_place, index, 4);
@@ -139,7 +139,7 @@ AT(espl_report, refused_by, 16);
 AT(espl_report, first_refused, 100);
 AT(espl_report, created, 268);
 AT(espl_report, destroyed, 272);
-AT(espl_report, overflowed, 372);
+AT(espl_report, has_overflowed, 372);
 _Static_assert(ESPL_REASON_COUNT == 21, "commands.js has another count");
 
 AT(espl_world_stats, solos, 4);

@@ -19,8 +19,8 @@ withWorld("batches do what single calls do", (world) => {
     assert.deepEqual(world.readMany("worldPosition", tree.nodes), single);
     const locals = Float32Array.from({ length: 3 * 500 }, () => Math.fround(draw()));
     const report = world.writeMany("localPosition", handles, locals);
-    assert.deepEqual(report, { status: "ESPL_OK", applied: 500, lossy: 0, refused: 0, overflowed: 0,
-        firstRefused: undefined, firstStatus: undefined });
+    assert.deepEqual(report, { status: "ESPL_OK", applied: 500, lossy: 0, refused: 0,
+        hasOverflowed: false, firstRefused: undefined, firstStatus: undefined });
     tree.locals.forEach((local, i) => { local.position = [...locals.subarray(3 * i, 3 * i + 3)]; });
     const worlds = world.readMany("worldTransform", handles);
     computeWorlds(tree).forEach((wanted, i) => {
@@ -177,7 +177,7 @@ withWorld("reports count losses and overflows", (world) => {
     const lossy = world.writeMany("worldPosition", [child, flat], [1, 1, 1, 2, 2, 2]);
     assert.deepEqual([lossy.status, lossy.applied, lossy.lossy], ["ESPL_LOSSY", 2, 1]);
     const overflow = world.writeMany("localPosition", [beyond], [3e38, 0, 0]);
-    assert.deepEqual([overflow.status, overflow.applied, overflow.overflowed], ["ESPL_OVERFLOW", 1, 1]);
+    assert.deepEqual([overflow.status, overflow.applied, overflow.hasOverflowed], ["ESPL_OVERFLOW", 1, true]);
     world.setLocalPosition(beyond, [0, 0, 0]);
     assert.equal(world.setLocalPosition(beyond, [3e38, 0, 0]), "ESPL_OVERFLOW");
     world.setLocalPosition(beyond, [0, 0, 0]);
@@ -186,7 +186,7 @@ withWorld("reports count losses and overflows", (world) => {
     commands.write(child, "worldPosition", [1, 1, 1]);
     commands.write(beyond, "localPosition", [3e38, 0, 0]);
     const report = commands.play();
-    assert.deepEqual([report.applied, report.lossy, report.overflowed], [2, 1, 1]);
+    assert.deepEqual([report.applied, report.lossy, report.hasOverflowed], [2, 1, true]);
     world.setLocalPosition(beyond, [0, 0, 0]);
 });
 

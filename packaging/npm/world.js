@@ -600,7 +600,7 @@ export class World {
 export function writeStrided(world, write, words, handles, values, count) {
     const status = settle(wasm.espl_write_strided_sized(pointerOf(world), write, handles, 8, values,
         4 * words, count, scratch, REPORT_BYTES), world);
-    const [applied, lossy, refused, first, , overflowed] =
+    const [applied, lossy, refused, first] =
         heap.u32.subarray(scratch >> 2, (scratch + REPORT_BYTES) >> 2);
 
     return {
@@ -608,7 +608,7 @@ export function writeStrided(world, write, words, handles, values, count) {
         applied,
         lossy,
         refused,
-        overflowed,
+        hasOverflowed: heap.u8[scratch + 20] !== 0,
         firstRefused: refused === 0 ? undefined : first,
         firstStatus: refused === 0 ? undefined : nameOf(heap.i32[(scratch + 16) >> 2]),
     };

@@ -345,19 +345,19 @@ TEST(visited_nodes_are_counted_and_what_is_visited_in_vain_is_debt)
 static void check_overflow(uint32_t tree, uint32_t slot, const espl_pose *pose, way w,
                            uint64_t *random)
 {
-    const uint64_t before = context.counts.overflowed;
-
+    context.has_overflowed = false;
     change(slot, pose, 1, false);
     go(tree, slot, w, random);
     check_worlds(tree, forest->kernels->name, w);
-    ck_assert_msg(context.counts.overflowed - before == count_below(slot, false),
-                  "way %u: %llu, not %llu", w,
-                  (unsigned long long)(context.counts.overflowed - before),
-                  (unsigned long long)count_below(slot, false));
+    const bool is_below = count_below(slot, false) != 0;
+    // After a sweep the flag is a hint, because the sum of large finite numbers may be infinite.
+    const bool may_be = is_below || !espl__pose_is_finite(&forest->world[slot]) || w >= SWEEP;
+
+    ck_assert_msg(context.has_overflowed ? may_be : !is_below, "way %u: %d", w, is_below);
 }
 
 // Sums of large finite numbers raise a false alarm in the kernels.
-TEST(worlds_that_are_not_finite_are_counted_exactly)
+TEST(worlds_that_are_not_finite_are_found_exactly)
 {
     const espl__kernels *kernels[ESPL__KERNELS_LIMIT];
     const size_t count = espl__kernels_all(kernels);
@@ -395,10 +395,8 @@ TEST(worlds_that_are_not_finite_are_counted_exactly)
 
 // Compaction changes no answer. Below a node that keeps its whole world nothing changes, and a world there
 // is not finite.
-TEST(as_many_overflows_are_counted_in_a_tree_in_order_as_in_another_one)
+TEST(an_overflow_is_found_in_a_tree_in_order_as_in_another_one)
 {
-    uint64_t counted[2];
-
     for (int is_crooked = 0; is_crooked < 2; ++is_crooked) {
         const uint32_t tree = fixture_tree(&fix, 5), root = forest->trees[tree].base;
         const uint32_t top = fixture_add(&fix, root, ESPL__NO_SLOT);
@@ -419,13 +417,11 @@ TEST(as_many_overflows_are_counted_in_a_tree_in_order_as_in_another_one)
         const espl_pose pose = {{0, 0, 0, 1}, {1, 2, 3}, 1};
 
         change(top, &pose, 1, false);
-        const uint64_t before = context.counts.overflowed;
-
+        context.has_overflowed = false;
         espl__propagate_below(forest, &context, top);
         ck_assert(espl__pose_is_finite(&forest->world[other]));
-        counted[is_crooked] = context.counts.overflowed - before;
+        ck_assert(!context.has_overflowed);
     }
-    ck_assert_uint_eq(counted[0], counted[1]);
 }
 
 // --- Nodes out of date ---

@@ -297,21 +297,21 @@ static void compare(int seed, uint32_t cut)
                 played = k == 0 ? now : played;
                 SAME(played, now, visited_nodes);
                 SAME(played, now, moved_nodes);
-                SAME(played, now, overflowed);
+                SAME(played, now, has_overflowed);
                 ck_assert_msg(memcmp(&played, &now, sizeof now) == 0, "seed %d, frame %d", seed,
                               frame);
             } else if (way == 1) {
                 const espl_write_report now = write_all(c, drawn);
 
                 written = k == 0 ? now : written;
-                SAME(written, now, overflowed);
+                SAME(written, now, has_overflowed);
                 ck_assert_msg(memcmp(&written, &now, sizeof now) == 0, "seed %d, frame %d", seed,
                               frame);
             } else if (way == 2) {
                 const espl_parallel_report now = write_parallel(c, drawn);
 
                 parallel = k == 0 ? now : parallel;
-                SAME(parallel, now, overflowed);
+                SAME(parallel, now, has_overflowed);
                 ck_assert_msg(memcmp(&parallel, &now, sizeof now) == 0, "seed %d, frame %d", seed,
                               frame);
             } else {

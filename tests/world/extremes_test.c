@@ -234,7 +234,7 @@ static espl_status play_call(scene *s, const call *c, espl_entity *made)
     }
     ck_assert_uint_eq(report.lossy, result == ESPL_LOSSY);
     espl_command_buffer_destroy(commands);
-    return result >= 0 && report.overflowed != 0 ? ESPL_OVERFLOW : result;
+    return result >= 0 && report.has_overflowed ? ESPL_OVERFLOW : result;
 }
 
 // --- What came of it ---

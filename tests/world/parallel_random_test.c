@@ -236,9 +236,9 @@ static void write_everywhere(test_tape *tape, test_side *sides, size_t count, ui
             continue;
         }
         const espl_status status = espl_write_parallel(sides[k].world, &def, &report);
-        const espl_status wanted = report.refused != 0      ? ESPL_PARTLY
-                                   : report.overflowed != 0 ? ESPL_OVERFLOW
-                                                            : ESPL_OK;
+        const espl_status wanted = report.refused != 0     ? ESPL_PARTLY
+                                   : report.has_overflowed ? ESPL_OVERFLOW
+                                                           : ESPL_OK;
         tape_demand(tape, status == wanted, "%s", espl_status_name(status));
         report.group_ns = report.run_ns = 0;
         first = k == 0 ? report : first;

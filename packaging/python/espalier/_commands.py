@@ -49,8 +49,8 @@ class Report(NamedTuple):
     created: int
     #: Entities that were destroyed.
     destroyed: int
-    #: World transforms that were recomputed and are not finite.
-    overflowed: int
+    #: A world transform that was recomputed is not finite.
+    has_overflowed: bool
     #: How many commands were refused by reason; reasons without any are left out.
     refused_by: dict[Status, int]
     #: Lane and index in the lane of the first refused command by reason.
@@ -58,8 +58,9 @@ class Report(NamedTuple):
 
 
 def _report(out: Any) -> Report:
-    counts: dict[str, Any] = {name: int(getattr(out, name)) for name in Report._fields[:-2]}
-    report = Report(refused_by={}, first_refused={}, **counts)
+    counts: dict[str, Any] = {name: int(getattr(out, name)) for name in Report._fields[:-3]}
+    overflowed = bool(out.has_overflowed)
+    report = Report(has_overflowed=overflowed, refused_by={}, first_refused={}, **counts)
     for reason, count in enumerate(out.refused_by):
         if count:
             first = out.first_refused[reason]

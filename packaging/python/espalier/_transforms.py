@@ -66,11 +66,11 @@ class WriteReport(NamedTuple):
     first_refused: int | None
     #: Why it was refused; OK where all were carried out.
     first_status: Status
-    #: World transforms that were recomputed and are not finite.
-    overflowed: int
+    #: The world transform of a written entity, or of one that follows it, is not finite.
+    has_overflowed: bool
 
 
-_EMPTY = WriteReport(0, 0, 0, None, Status.OK, 0)
+_EMPTY = WriteReport(0, 0, 0, None, Status.OK, False)
 
 
 class Transforms(Structure):
@@ -414,7 +414,7 @@ class Transforms(Structure):
             int(report.refused),
             int(report.first_refused) if report.refused else None,
             Status(report.first_status) if report.refused else Status.OK,
-            int(report.overflowed),
+            bool(report.has_overflowed),
         )
         if status == Status.PARTLY and strict:
             raise _partly(made)
@@ -501,5 +501,5 @@ def _add(a: WriteReport, b: WriteReport) -> WriteReport:
         a.refused + b.refused,
         first.first_refused,
         first.first_status,
-        a.overflowed + b.overflowed,
+        a.has_overflowed or b.has_overflowed,
     )
