@@ -12,6 +12,7 @@
 #define ESPALIER_LIB_COMMANDS_COMMAND_BUFFER_H
 
 #include "lib/commands/payloads.h"
+#include "lib/commands/submit_queue.h"
 #include "lib/math/inherit.h"
 #include "lib/math/pose.h"
 #include "lib/store/store.h"
@@ -183,13 +184,6 @@ struct espl_recorder {
     struct espl_command_buffer *owner;
     uint32_t number;
 };
-
-/// Queue of the command buffers that espl_sync() plays, in the order of their submission.
-typedef struct espl__submit_queue {
-    struct espl_command_buffer *first, *last; // both NULL: empty
-    uint64_t submissions;                     // so far
-    const bool *is_closed; // true while jobs run in the world: submissions are refused then
-} espl__submit_queue;
 
 struct espl_command_buffer {
     espl__heap *heap;

@@ -26,6 +26,8 @@
 #include "lib/world/tape_bytes.h"
 #include "lib/world/write_entries.h"
 
+struct espl__lane;
+
 /// A call for the tape: its operation, and the arguments that its record has. Other fields are not
 /// read.
 typedef struct espl__taped_call {
@@ -53,7 +55,7 @@ typedef struct espl__taped_call {
     const espl_reserve_def *reserve;
     const espl__entries *entries;
     const espl_command_buffer *commands;
-    const espl__lane *lane; // its first command is recorded
+    const struct espl__lane *lane; // its first command is recorded
 } espl__taped_call;
 
 /// Tell whether a call records itself. A call that arrives while jobs run is refused, and is not

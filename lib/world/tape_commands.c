@@ -7,6 +7,7 @@
 // because what their functions change has records of its own.
 #include "lib/world/tape_commands.h"
 
+#include "lib/commands/command_buffer.h"
 #include "lib/world/tape_bytes.h"
 
 #include <string.h>

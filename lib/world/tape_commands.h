@@ -5,9 +5,11 @@
 
 #include "lib/world/world_internal.h"
 
+struct espl__lane;
+
 /// Append the commands of a buffer that is played.
 void espl__tape_playback(espl_world *world, const espl_command_buffer *commands);
 /// Append the command of a lane that has only one.
-void espl__tape_command(espl_world *world, const espl__lane *lane);
+void espl__tape_command(espl_world *world, const struct espl__lane *lane);
 
 #endif

@@ -11,8 +11,9 @@
 #define ESPALIER_LIB_WORLD_WORLD_INTERNAL_H
 
 #include "lib/base/scratch.h"
-#include "lib/commands/command_buffer.h"
 #include "lib/commands/hold.h"
+#include "lib/commands/submit_queue.h"
+#include "lib/store/store.h"
 #include "lib/tree/forest.h"
 
 #include <espalier/espalier.h>
