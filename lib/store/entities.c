@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Entity indices and their generations. Free indices form a list through their records. An index is
 // retired when its generations are used up, so that no handle is ever valid again.
-#include "lib/store/store.h"
+#include "lib/store/rows.h"
 
 // The number of indices that a world can issue, the last generation of an index, and the bits of a
 // generation word that are below the tag.

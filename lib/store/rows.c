@@ -7,7 +7,7 @@
 // number n / capacity in its list. During a structural change rows are appended at the end. A row
 // that is removed, or moved to another archetype, stays where it is and has its bit of `leaving`
 // set, so that no row moves twice and pointers to values hold until the settle.
-#include "lib/store/store.h"
+#include "lib/store/rows.h"
 
 #include "lib/base/bits.h"
 #include "lib/base/prefetch.h"

@@ -344,19 +344,6 @@ void espl__rows_copy(const espl__store *store, const espl__new_rows *rows,
 /// @param rows  [count] ascending, none of them leaving.
 void espl__rows_move(espl__store *store, uint32_t chunk, uint32_t archetype, const uint32_t *rows,
                      size_t count);
-/// List a chunk and its archetype for the next settle. Called for the first row that leaves.
-void espl__chunk_note_leaving(espl__store *store, uint32_t number);
-/// Let a row of a chunk leave at the next settle.
-static inline void espl__row_set_leaving(espl__store *store, uint32_t number, uint32_t row)
-{
-    espl__chunk *const chunk = &store->chunks[number];
-
-    ESPL_CHECK(row < chunk->count && (chunk->leaving[row >> 6] >> (row & 63) & 1) == 0);
-    if (chunk->leaving_count++ == 0) {
-        espl__chunk_note_leaving(store, number);
-    }
-    chunk->leaving[row >> 6] |= UINT64_C(1) << (row & 63);
-}
 /// Prefetch the row of a living entity that is about to be removed.
 void espl__row_prefetch(const espl__store *store, uint32_t index);
 /// Free the indices of living entities with their names. Their rows leave at the next settle and
