@@ -269,9 +269,7 @@ model_answer model_set(test_model *model, uint32_t node, espl_component componen
     const bool has = fault == 0 && (model->nodes[node].set & model_bit(component)) != 0;
     model_answer faults = fault | model_flaw_faults(flaw);
 
-    if (component == ESPL_TRANSFORM) {
-        faults |= model_answer_of(ESPL_ERR_ARGUMENT);
-    } else if (fault == 0 && !has) {
+    if (fault == 0 && !has) {
         faults |= model_answer_of(ESPL_ERR_NO_COMPONENT);
     }
     if (faults != 0) {

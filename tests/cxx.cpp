@@ -301,6 +301,15 @@ void names(scene &s)
     demand(s.world.find(s.ship, "mast").value() == s.mast, "an entity is found by its name");
     demand(s.world.path(s.mast) == "ship/mast" && s.world.path(espl_entity_null()).empty(),
            "an entity has a path");
+    const auto lamp = s.world.create_node(s.mast, espalier::at(1, 2, 3), "lamp").value();
+    demand(s.world.find(espl_entity_null(), "/ship/mast/lamp").value() == lamp &&
+               s.world.local(lamp).value().position[2] == 3,
+           "a node is made in one call, and found from the roots");
+    const auto copy = s.world.spawn(lamp, s.ship, espalier::at(4, 5, 6)).value();
+    const auto own = s.world.spawn(lamp, s.ship).value();
+    demand(s.world.parent(copy) == s.ship && s.world.local(copy).value().position[2] == 6 &&
+               s.world.local(own).value().position[2] == 3,
+           "a prefab is spawned under a parent");
     demand(s.world.dump(s.mast).find("mast") != std::string::npos && s.world.dump(s.mast).back() == '\n',
            "an entity is written as text");
 }

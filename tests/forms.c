@@ -26,6 +26,7 @@ static const kind_row kinds[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_WORLD_POSITION] = {"set_world_position", VALUE_POSITION},
     [ESPL_WRITE_WORLD_ROTATION] = {"set_world_rotation", VALUE_ROTATION},
     [ESPL_WRITE_WORLD_SCALE] = {"set_world_scale", VALUE_SCALE},
+    [ESPL_WRITE_WORLD_POSE] = {"set_world_pose", VALUE_POSE},
     [ESPL_WRITE_WORLD_TRANSFORM] = {"set_world_transform", VALUE_TRANSFORM},
     [ESPL_WRITE_TRANSLATE_IN_PARENT] = {"translate_in_parent", VALUE_POSITION},
     [ESPL_WRITE_ROTATE_IN_PARENT] = {"rotate_in_parent", VALUE_ROTATION},
@@ -110,8 +111,8 @@ static espl_status write_poses(espl_world *world, const espl_write *writes, size
         memcpy(&bones[i].local, &writes[i].value, sizeof bones[i].local);
     }
     const espl_status status =
-        espl_write_strided(world, ESPL_WRITE_LOCAL_POSE, &bones->entity, sizeof *bones,
-                           &bones->local, sizeof *bones, count, report);
+        espl_write_strided(world, writes[0].kind, &bones->entity, sizeof *bones, &bones->local,
+                           sizeof *bones, count, report);
 
     free(bones);
     return status;
@@ -124,7 +125,7 @@ static espl_status write_short(espl_world *world, const espl_write *writes, size
     const size_t size = form_field_of(form_type(kind)).size;
 
     // As often as not, by what the writes are.
-    if (kind == ESPL_WRITE_LOCAL_POSE && (writes[0].entity.index + count) % 2 == 0) {
+    if (form_type(kind) == VALUE_POSE && (writes[0].entity.index + count) % 2 == 0) {
         return write_poses(world, writes, count, report);
     }
     espl_entity *const entities = test_array(count, sizeof *entities);

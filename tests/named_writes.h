@@ -37,6 +37,9 @@ static inline espl_status write_by_function(espl_world *world, const espl_write 
     if (w->kind == ESPL_WRITE_LOCAL_POSE) {
         return espl_set_local_pose(world, w->entity, &w->value.pose);
     }
+    if (w->kind == ESPL_WRITE_WORLD_POSE) {
+        return espl_set_world_pose(world, w->entity, &w->value.pose);
+    }
     if (w->kind == ESPL_WRITE_LOCAL_TRANSFORM) {
         return espl_set_local_transform(world, w->entity, &w->value.transform);
     }

@@ -236,7 +236,8 @@ uint32_t pick_flags(test_tape *tape)
 static bool is_of_world(espl_write_kind kind)
 {
     return kind == ESPL_WRITE_WORLD_POSITION || kind == ESPL_WRITE_WORLD_ROTATION ||
-           kind == ESPL_WRITE_WORLD_SCALE || kind == ESPL_WRITE_WORLD_TRANSFORM;
+           kind == ESPL_WRITE_WORLD_SCALE || kind == ESPL_WRITE_WORLD_POSE ||
+           kind == ESPL_WRITE_WORLD_TRANSFORM;
 }
 
 espl_write_kind pick_kind(test_tape *tape)

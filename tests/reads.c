@@ -60,6 +60,17 @@ static void check_part(const reading *r, const char *name, part_function read, c
     check_values(r, name, status, ESPL_OK, got, want, count);
 }
 
+// The pose is the first part of a transform.
+static espl_status read_world_pose(const espl_world *world, espl_entity entity, float *out)
+{
+    return espl_get_world_pose(world, entity, (espl_pose *)out);
+}
+
+static espl_status read_local_pose(const espl_world *world, espl_entity entity, float *out)
+{
+    return espl_get_local_pose(world, entity, (espl_pose *)out);
+}
+
 static void check_parts(const reading *r)
 {
     const espl_transform *const local = &r->local, *const placed = &r->placed;
@@ -71,6 +82,8 @@ static void check_parts(const reading *r)
     check_part(r, "local position", espl_get_local_position, local->position, 3);
     check_part(r, "local rotation", espl_get_local_rotation, local->rotation, 4);
     check_part(r, "local scale", espl_get_local_scale, &local->scale, 1);
+    check_part(r, "world pose", read_world_pose, placed->rotation, 8);
+    check_part(r, "local pose", read_local_pose, local->rotation, 8);
     check_part(r, "stretch", espl_get_stretch, placed->stretch, 3);
 
     const espl_status status = espl_get_user_data(r->world, r->entity, &context);

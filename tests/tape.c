@@ -373,7 +373,13 @@ static model_answer apply_creation(test_tape *tape, const operation *op)
 static model_answer apply_value(test_tape *tape, const operation *op)
 {
     const model_values values = {op->tag, op->load, op->peer};
+    const espl_write_value whole = {.transform = op->value};
 
+    // A transform is written.
+    if (op->component == ESPL_TRANSFORM && op->flaw == MODEL_FLAWLESS) {
+        return model_write(&tape->model, tape_node(tape, op->entity), ESPL_WRITE_LOCAL_TRANSFORM,
+                           &whole);
+    }
     return model_set(&tape->model, tape_node(tape, op->entity), op->component, &values, op->flaw);
 }
 

@@ -15,6 +15,7 @@ size_t replay_value_words(uint32_t kind)
         [ESPL_WRITE_WORLD_POSITION] = 3,
         [ESPL_WRITE_WORLD_ROTATION] = 4,
         [ESPL_WRITE_WORLD_SCALE] = 1,
+        [ESPL_WRITE_WORLD_POSE] = 8,
         [ESPL_WRITE_WORLD_TRANSFORM] = 12,
         [ESPL_WRITE_TRANSLATE_IN_PARENT] = 3,
         [ESPL_WRITE_ROTATE_IN_PARENT] = 4,

@@ -83,13 +83,13 @@ typedef enum espl_dead_parent {
 /// What to instantiate, and where. All but `source` may be zero. Grows into `reserved`.
 typedef struct espl_instance_def {
     espl_entity source; ///< Any living entity, or a pending one of the same command buffer.
-    espl_entity parent;           ///< Null: none. May be pending.
-    espl_entity before;           ///< Sibling that it comes before; null: last.
-    espl_link link;               ///< To the parent.
+    espl_entity parent; ///< Null: none. May be pending.
+    espl_entity before; ///< Sibling that it comes before; null: last.
+    espl_link link;     ///< To the parent.
     espl_dead_parent dead_parent; ///< When the parent is dead.
     espl_place place;             ///< How to read `transform`.
-    uint32_t inherit; ///< Inherit flags under the parent, as espl_attach_options has them.
-    espl_transform transform;     ///< Not read for ESPL_PLACE_SOURCE.
+    uint32_t inherit;         ///< Inherit flags under the parent, as espl_attach_options has them.
+    espl_transform transform; ///< Not read for ESPL_PLACE_SOURCE.
     const espl_component_value *values; ///< [value_count] set on, or added to, the clone of the
                                         ///< source itself. Copied.
     size_t value_count;                 ///< At most ESPL_SET_LIMIT.
@@ -157,6 +157,29 @@ ESPL_API ESPL_NODISCARD espl_status espl_instantiate_at(espl_world *world,
 ESPL_API ESPL_NODISCARD espl_status espl_create_at(espl_world *world, const espl_creation_def *def,
                                                    size_t count, espl_entity *out);
 
+/// Create one node immediately: an entity with a transform, under a parent, with a name. As
+/// espl_create_at() and espl_set_name(), all or nothing. Structural.
+///
+/// @param parent  Null: a solo, and `local` is relative to the world.
+/// @param local   NULL: the identity.
+/// @param name    as espl_set_name() takes it; NULL or "": none.
+/// @param out     the entity; may be NULL; unchanged when refused.
+/// @return ESPL_OK, ESPL_OVERFLOW; ESPL_ERR_NOT_FINITE (local); of the name ESPL_ERR_LIMIT,
+///         ESPL_ERR_ARGUMENT; the parent's statuses, but for ESPL_ERR_NULL_ENTITY; ESPL_ERR_RANGE;
+///         ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT, ESPL_ERR_BUSY.
+ESPL_API ESPL_NODISCARD espl_status espl_create_node(espl_world *world, espl_entity parent,
+                                                     const espl_transform *local, const char *name,
+                                                     espl_entity *out);
+/// Make one clone of a prefab immediately: espl_instantiate_at() in short. Structural.
+///
+/// @param parent  Null: none, and `local` is relative to the world.
+/// @param local   Relative to the parent; NULL: that of the prefab.
+/// @param out     the clone; may be NULL; unchanged when refused.
+/// Statuses as espl_instantiate_at().
+ESPL_API ESPL_NODISCARD espl_status espl_spawn(espl_world *world, espl_entity prefab,
+                                               espl_entity parent, const espl_transform *local,
+                                               espl_entity *out);
+
 /// Record the creation of entities, all alike.
 ///
 /// @param count    0 records nothing.
@@ -184,7 +207,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_remove_component(espl_recorder *
                                                                  uint32_t key, espl_entity entity,
                                                                  espl_component component);
 /// Record espl_set_component(): at playback an entity that lacks the component is
-/// ESPL_ERR_NO_COMPONENT.
+/// ESPL_ERR_NO_COMPONENT. Of ESPL_TRANSFORM it is espl_record_write() of ESPL_WRITE_LOCAL_TRANSFORM.
 ESPL_API ESPL_NODISCARD espl_status espl_record_set_component(espl_recorder *recorder, uint32_t key,
                                                               espl_entity entity,
                                                               espl_component component,
@@ -306,18 +329,18 @@ typedef struct espl_report {
     espl_command_place first_refused[ESPL_REASON_COUNT]; ///< First of each reason in playback
                                                          ///< order; valid where the count is not 0.
     size_t created;                                      ///< Entities made.
-    size_t destroyed;                    ///< Entities destroyed that lived before the playback.
-    size_t row_moves;                    ///< Rows moved between archetypes.
-    size_t groups;                       ///< Independent groups of hierarchies.
-    size_t rebuilt_nodes;                ///< Nodes in trees that were laid out anew.
+    size_t destroyed;     ///< Entities destroyed that lived before the playback.
+    size_t row_moves;     ///< Rows moved between archetypes.
+    size_t groups;        ///< Independent groups of hierarchies.
+    size_t rebuilt_nodes; ///< Nodes in trees that were laid out anew.
     size_t visited_nodes; ///< World transforms computed, as espl_world_stats.nodes_visited counts.
     uint64_t stage_ns[ESPL_STAGE_COUNT]; ///< Time spent in each stage, nanoseconds.
-    size_t pendings;      ///< Creations that were recorded, as counted by pending handles.
-    size_t largest_group; ///< Commands in the largest group.
-    size_t moved_nodes;   ///< Nodes that moved to another slot, and nodes that were made.
-    size_t row_batches;   ///< Batches in which rows were made, moved and removed.
-    size_t calls;         ///< Payloads delivered to custom commands.
-    bool has_overflowed;  ///< A world transform that playback recomputed is not finite.
+    size_t pendings;       ///< Creations that were recorded, as counted by pending handles.
+    size_t largest_group;  ///< Commands in the largest group.
+    size_t moved_nodes;    ///< Nodes that moved to another slot, and nodes that were made.
+    size_t row_batches;    ///< Batches in which rows were made, moved and removed.
+    size_t calls;          ///< Payloads delivered to custom commands.
+    bool has_overflowed;   ///< A world transform that playback recomputed is not finite.
     uintptr_t reserved[8]; ///< 0 (GROWTH in espalier(3)).
 } espl_report;
 

@@ -150,6 +150,27 @@ public:
         const espl_status status = espl_create_at(get(), &def, 1, &made);
         return {status, made};
     }
+    /// Make a node under a parent, or under none where it is null, with a name.
+    result<entity> create_node(entity parent, const transform &local = espl_transform_identity(),
+                               const char *name = nullptr)
+    {
+        entity made = espl_entity_null();
+        const espl_status status = espl_create_node(get(), parent, &local, name, &made);
+        return {status, made};
+    }
+    /// Clone a prefab under a parent, or under none where it is null, with the prefab's own local.
+    result<entity> spawn(entity prefab, entity parent)
+    {
+        entity made = espl_entity_null();
+        const espl_status status = espl_spawn(get(), prefab, parent, nullptr, &made);
+        return {status, made};
+    }
+    result<entity> spawn(entity prefab, entity parent, const transform &local)
+    {
+        entity made = espl_entity_null();
+        const espl_status status = espl_spawn(get(), prefab, parent, &local, &made);
+        return {status, made};
+    }
     /// Clone an entity with all that it owns.
     result<entity> instantiate(entity source)
     {

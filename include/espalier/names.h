@@ -40,16 +40,22 @@ ESPL_API ESPL_NODISCARD espl_status espl_set_name(espl_world *world, espl_entity
 /// is destroyed. Other changes of the world do not move it.
 ESPL_API const char *espl_get_name(const espl_world *world, espl_entity entity);
 
-/// Find an entity below another one by its name, or by a path of names from parent to child.
+/// Find an entity below another one, or anywhere, by its name, or by a path of names from parent to
+/// child.
 ///
 /// "hand" finds an entity of that name at any depth below `top`; "arm/hand" one whose parent has the
 /// name "arm". With a '/' in front the first name is that of a child of `top`. If several match, the
 /// result is the first in depth-first order, the order of espl_subtree_next(). Neither `top` nor its
 /// ancestors match.
+///
+/// With the null entity for `top` the whole world is searched, as if all roots and solos were children
+/// of one top, in ascending order of espl_entity.index: "robot" finds a root of that name or an entity
+/// below one, "/robot" a root or solo alone, and "/robot/arm" a child of it.
+/// @param top   null: the whole world.
 /// @param path  Names with a '/' between them.
 /// @param out   the entity; null where there is none; unchanged when refused.
 /// @return ESPL_OK, found or not; ESPL_ERR_ARGUMENT (NULL, or a name of the path is empty); the
-///         handle's statuses. O(descendants of top).
+///         handle's statuses, but for ESPL_ERR_NULL_ENTITY. O(descendants of top), or O(entities).
 ESPL_API ESPL_NODISCARD espl_status espl_find_below(const espl_world *world, espl_entity top,
                                                     const char *path, espl_entity *out);
 

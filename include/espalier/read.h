@@ -77,6 +77,12 @@ ESPL_API ESPL_NODISCARD espl_status espl_get_world_position(const espl_world *wo
 ESPL_API ESPL_NODISCARD espl_status espl_get_local_transform(const espl_world *world,
                                                              espl_entity entity,
                                                              espl_transform *out);
+/// Read position, rotation and scale relative to the parent.
+ESPL_API ESPL_NODISCARD espl_status espl_get_local_pose(const espl_world *world, espl_entity entity,
+                                                        espl_pose *out);
+/// Read position, rotation and scale in the world.
+ESPL_API ESPL_NODISCARD espl_status espl_get_world_pose(const espl_world *world, espl_entity entity,
+                                                        espl_pose *out);
 ESPL_API ESPL_NODISCARD espl_status espl_get_world_rotation(const espl_world *world,
                                                             espl_entity entity, float out[4]);
 ESPL_API ESPL_NODISCARD espl_status espl_get_world_scale(const espl_world *world,

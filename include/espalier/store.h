@@ -20,8 +20,8 @@ typedef uint32_t espl_component;
 /// Components that every world has. Attaching and detaching set the roles: queries can name them, but
 /// they cannot be added or removed. The others can be added and removed at any time.
 enum {
-    ESPL_TRANSFORM = 1, ///< Has a transform of its own. Its value, where one is given, is the local
-                        ///< espl_transform; read and write it by espalier/read.h and write.h.
+    ESPL_TRANSFORM = 1, ///< Has a transform of its own. Its value is the local espl_transform;
+                        ///< espalier/read.h and write.h have its parts, and the world.
     ESPL_SOLO = 2,      ///< Role: in no hierarchy. Tag.
     ESPL_ROOT = 3,      ///< Role: owner of a hierarchy. Tag.
     ESPL_MEMBER = 4,    ///< Role: non-root in a hierarchy. Tag.
@@ -159,17 +159,19 @@ ESPL_API ESPL_NODISCARD espl_status espl_remove_component(espl_world *world, esp
 ESPL_API bool espl_has_component(const espl_world *world, espl_entity entity,
                                  espl_component component);
 
-/// Copy a component's value out.
+/// Copy a component's value out. Of ESPL_TRANSFORM it is the local espl_transform, as
+/// espl_get_local_transform() reads it.
 ///
 /// @param out  [size] bytes; unchanged when refused.
-/// @return ESPL_OK, ESPL_ERR_NO_COMPONENT (the entity lacks it), ESPL_ERR_ARGUMENT (an unknown
-///         component, ESPL_TRANSFORM or a role; a size; NULL for a size other than 0), the handle's
-///         statuses.
+/// @return ESPL_OK, ESPL_ERR_NO_COMPONENT (the entity lacks it; of ESPL_TRANSFORM
+///         ESPL_ERR_NO_TRANSFORM), ESPL_ERR_ARGUMENT (an unknown component or a role; a size; NULL for
+///         a size other than 0), the handle's statuses.
 ESPL_API ESPL_NODISCARD espl_status espl_get_component(const espl_world *world, espl_entity entity,
                                                        espl_component component, void *out,
                                                        size_t size);
 
 /// Copy a value into a component that the entity has. Not structural. Statuses as espl_get_component().
+/// ESPL_TRANSFORM is written as by espl_set_local_transform(), whose statuses the call then has too.
 ESPL_API ESPL_NODISCARD espl_status espl_set_component(espl_world *world, espl_entity entity,
                                                        espl_component component, const void *data,
                                                        size_t size);
@@ -213,12 +215,12 @@ enum {
 /// entity that is neither a prefab nor disabled. Roles are components too: `all` with ESPL_ROOT finds
 /// roots only. Grows into `reserved`.
 typedef struct espl_query_def {
-    const espl_component *all;  ///< [all_count] the entity has each of these.
+    const espl_component *all; ///< [all_count] the entity has each of these.
     size_t all_count;
     const espl_component *none; ///< [none_count] the entity has none of these.
     size_t none_count;
-    const espl_component *any;  ///< [any_count] the entity has at least one of these.
-    size_t any_count;           ///< 0 asks nothing.
+    const espl_component *any; ///< [any_count] the entity has at least one of these.
+    size_t any_count;          ///< 0 asks nothing.
     /// [changed_count] the chunk has the column of one of these, and it was written after `since`:
     /// by espl_set_component(), by a value that espl_change_components() or another form of it gave to
     /// an entity that has the component, by a call of espl_query_write(), or because an entity moved
@@ -280,12 +282,12 @@ typedef struct espl_query {
         uint32_t include;
         uint32_t turn; // of `noted`, while the iteration is under way
         uint8_t all_count, none_count, any_count, changed_count;
-        uint8_t first; // row of the chunk that is shown as row 0
+        uint8_t first;     // row of the chunk that is shown as row 0
         bool is_read_only; // begun by espl_query_begin_read()
-        bool is_dealt; // rows of a parallel write: `all` names the columns that may be written
-        uint8_t noted; // entry of the iteration in the world; 0: it has none
+        bool is_dealt;     // rows of a parallel write: `all` names the columns that may be written
+        uint8_t noted;     // entry of the iteration in the world; 0: it has none
         uint16_t terms[ESPL_TERM_LIMIT]; // all, then none, any and changed
-    } state; ///< Not for use.
+    } state;                             ///< Not for use.
 } espl_query;
 
 /// Begin an iteration. Queries nest. Chunks come in order of archetype, then of creation.

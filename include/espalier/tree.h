@@ -206,6 +206,12 @@ ESPL_API espl_entity espl_get_next_sibling(const espl_world *world, espl_entity 
 /// Return the n-th child, or null where there are fewer. O(n), but O(1) in a hierarchy that is laid
 /// out.
 ESPL_API espl_entity espl_get_child(const espl_world *world, espl_entity entity, size_t n);
+/// Copy the children into an array, in their order.
+/// @param capacity  Room in the array; with less than is needed nothing is written.
+/// @param out       [capacity] NULL only with a capacity of 0.
+/// @return how many there are; 0 for a handle that names no living entity. O(children).
+ESPL_API size_t espl_get_children(const espl_world *world, espl_entity entity, size_t capacity,
+                                  espl_entity *out);
 /// Tell whether the first entity is above the second one. O(depth).
 ESPL_API bool espl_is_ancestor(const espl_world *world, espl_entity ancestor, espl_entity entity);
 
@@ -268,7 +274,7 @@ typedef struct espl_view {
     const espl_pose *worlds; ///< By slot.
     struct {
         const espl_world *world;
-    } state; ///< Not for use.
+    } state;               ///< Not for use.
     uintptr_t reserved[4]; ///< 0 (GROWTH in espalier(3)).
 } espl_view;
 
@@ -279,8 +285,9 @@ static inline uint32_t espl_view_parent(const espl_view *view, size_t rank)
     return view->parents[rank] == ESPL_NO_RANK ? ESPL_NO_RANK : view->parents[rank] - view->first;
 }
 
-/// View the hierarchy of an entity. Lays the hierarchy out first where it is not in breadth-first
-/// order, which is structural; else it only reads.
+/// Lay out the hierarchy of an entity where it is not in breadth-first order, and view it. The layout
+/// changes the world: it is structural and O(size), moves the nodes to other slots, and gives
+/// espl_get_rank() other answers. Where the hierarchy is laid out the call only reads.
 /// @return ESPL_OK, the handle's statuses, ESPL_ERR_ARGUMENT; of the layout ESPL_ERR_NO_MEMORY,
 ///         ESPL_ERR_BUSY.
 ESPL_API ESPL_NODISCARD espl_status espl_view_hierarchy(espl_world *world, espl_entity entity,

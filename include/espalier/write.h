@@ -60,6 +60,7 @@ typedef enum espl_write_kind {
     ESPL_WRITE_WORLD_POSITION,  ///< float[3]
     ESPL_WRITE_WORLD_ROTATION,  ///< float[4]
     ESPL_WRITE_WORLD_SCALE,     ///< float
+    ESPL_WRITE_WORLD_POSE,      ///< espl_pose: position, rotation and scale; the rest stays
     ESPL_WRITE_WORLD_TRANSFORM, ///< espl_transform: all 48 bytes
     // Change in the parent's axes.
     ESPL_WRITE_TRANSLATE_IN_PARENT, ///< float[3]: position += value
@@ -117,6 +118,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_set_world_rotation(espl_world *world, e
                                                             const float value[4]);
 ESPL_API ESPL_NODISCARD espl_status espl_set_world_scale(espl_world *world, espl_entity entity,
                                                          float value);
+/// Set position, rotation and scale in the world; stretch and user data stay.
+ESPL_API ESPL_NODISCARD espl_status espl_set_world_pose(espl_world *world, espl_entity entity,
+                                                        const espl_pose *value);
 /// Set all 48 bytes, stretch and user data too.
 ESPL_API ESPL_NODISCARD espl_status espl_set_world_transform(espl_world *world, espl_entity entity,
                                                              const espl_transform *value);

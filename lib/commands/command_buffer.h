@@ -335,6 +335,21 @@ espl_status espl__record_instantiate(espl_recorder *recorder, uint32_t key,
                                      espl_entity *pending, const char *call);
 espl_status espl__record_create(espl_recorder *recorder, uint32_t key, const espl_creation_def *def,
                                 size_t count, espl_entity *pending, const char *call);
+/// Return the definition of a spawn: one clone of a prefab. @param local  NULL: that of the prefab.
+static inline espl_instance_def espl__spawn_def(espl_entity prefab, espl_entity parent,
+                                                const espl_transform *local)
+{
+    espl_instance_def def = {.source = prefab, .parent = parent};
+
+    if (local != NULL) {
+        def.place = ESPL_PLACE_LOCAL;
+        def.transform = *local;
+    }
+    return def;
+}
+/// espl_record_write() with another name in messages. A refusal is logged.
+espl_status espl__record_write(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                               espl_write_kind kind, const void *value, const char *call);
 
 /// A component that a command gives or removes.
 typedef struct espl__given {

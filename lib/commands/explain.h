@@ -27,7 +27,7 @@ const char *espl__rotate_about_fault(espl__sentence *out, const float *pivot, co
 static inline bool espl__write_sets_whole(espl_write_kind kind)
 {
     return kind == ESPL_WRITE_LOCAL_POSE || kind == ESPL_WRITE_LOCAL_TRANSFORM ||
-           kind == ESPL_WRITE_WORLD_TRANSFORM;
+           kind == ESPL_WRITE_WORLD_POSE || kind == ESPL_WRITE_WORLD_TRANSFORM;
 }
 /// Say which of scale and stretch is 0 in the value of a write that sets a whole transform, or
 /// NULL: see espl__transform_blank().

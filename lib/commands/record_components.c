@@ -283,11 +283,15 @@ espl_status espl_record_set_component(espl_recorder *recorder, uint32_t key, esp
     if (status != ESPL_OK) {
         return espl__refuse_record(recorder, call, status, &cause);
     }
-    cause.why = espl__component_fault(recorder->owner->store, component, size, ESPL__USE_VALUE);
+    cause.why = espl__component_fault(recorder->owner->store, component, size, ESPL__USE_GIVEN);
     cause.why = cause.why == NULL && data == NULL && size != 0 ? "data is NULL." : cause.why;
     if (cause.why != NULL) {
         cause.value = &value;
         return espl__refuse_record(recorder, call, ESPL_ERR_ARGUMENT, &cause);
+    }
+    // A transform has no column: its value is written.
+    if (component == ESPL_TRANSFORM) {
+        return espl__record_write(recorder, key, entity, ESPL_WRITE_LOCAL_TRANSFORM, data, call);
     }
     const espl__component_info *const info =
         espl__component_info_of(recorder->owner->store, component);

@@ -340,10 +340,9 @@ static espl_status append_write(espl_recorder *recorder, uint32_t key, espl_enti
     return status;
 }
 
-espl_status espl_record_write(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                              espl_write_kind kind, const void *value)
+espl_status espl__record_write(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                               espl_write_kind kind, const void *value, const char *call)
 {
-    static const char *const call = "espl_record_write";
     // Zero, because a kind may fill only a part, and payloads are compared and taped as bytes.
     espl_write_value loaded = {.transform = {{0}, {0}, 0, {0}, 0}};
     espl__sentence sentence;
@@ -366,6 +365,12 @@ espl_status espl_record_write(espl_recorder *recorder, uint32_t key, espl_entity
         espl__remark_recorded(recorder, call, "entity", entity, espl__write_blank(kind, &loaded));
     }
     return espl__recorded(recorder, call, status);
+}
+
+espl_status espl_record_write(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                              espl_write_kind kind, const void *value)
+{
+    return espl__record_write(recorder, key, entity, kind, value, "espl_record_write");
 }
 
 // Refuse a NULL pointer; where the buffer was played, because of that.
@@ -574,11 +579,7 @@ espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
 espl_status espl_record_spawn(espl_recorder *recorder, uint32_t key, espl_entity prefab,
                               espl_entity parent, const espl_transform *local, espl_entity *pending)
 {
-    espl_instance_def def = {.source = prefab, .parent = parent};
+    const espl_instance_def def = espl__spawn_def(prefab, parent, local);
 
-    if (local != NULL) {
-        def.place = ESPL_PLACE_LOCAL;
-        def.transform = *local;
-    }
     return espl__record_instantiate(recorder, key, &def, 1, pending, "espl_record_spawn");
 }

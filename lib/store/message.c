@@ -156,11 +156,7 @@ const char *espl__component_fault(const espl__store *store, espl_component compo
     if (use != ESPL__USE_LISTED && espl__is_role(component)) {
         return "A role follows from the hierarchy; attach or detach the entity instead.";
     }
-    if (use == ESPL__USE_VALUE && component == ESPL_TRANSFORM) {
-        return "A transform is read and written by functions of its own; call "
-               "espl_get_local_transform() for example.";
-    }
-    if (use >= ESPL__USE_GIVEN && size != espl__given_size(component, info)) {
+    if (use == ESPL__USE_GIVEN && size != espl__given_size(component, info)) {
         return "The size is not that of the component; pass the size that was registered.";
     }
     return NULL;

@@ -100,8 +100,7 @@ void espl__message_blank(espl__message *message, const char *blank);
 typedef enum espl__use {
     ESPL__USE_LISTED, ///< in a list or a query; roles are valid
     ESPL__USE_TAKEN,  ///< removed
-    ESPL__USE_GIVEN,  ///< added with a value; that of ESPL_TRANSFORM is an espl_transform
-    ESPL__USE_VALUE,  ///< its value is read or set
+    ESPL__USE_GIVEN,  ///< with a value; that of ESPL_TRANSFORM is an espl_transform
 } espl__use;
 
 /// Return the fault of a use of a component, or of the size of its value, as a sentence, or NULL.

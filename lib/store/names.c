@@ -33,6 +33,14 @@ bool espl__name_is_plain(const char *text, size_t length)
     return true;
 }
 
+espl_status espl__name_check(const char *text, size_t length)
+{
+    if (length > ESPL_NAME_LIMIT) {
+        return ESPL_ERR_LIMIT;
+    }
+    return espl__name_is_plain(text, length) ? ESPL_OK : ESPL_ERR_ARGUMENT;
+}
+
 const char *espl__def_name_fault(const char *name)
 {
     const size_t length = espl__name_length(name);
@@ -263,17 +271,34 @@ espl_status espl__name_set(espl__names *names, espl__heap *heap, uint32_t entity
         return ESPL_OK;
     }
     if (length != 0) {
-        if (now == NULL && !espl__names_reserve(names, heap, 1)) {
-            return ESPL_ERR_NO_MEMORY;
-        }
         // The copy is made before the present name is freed, because the text may be a part of it.
-        name = make_text(names, heap, text, length);
+        name = now == NULL ? espl__name_prepare(names, heap, text, length)
+                           : make_text(names, heap, text, length);
         if (name == NULL) {
             return ESPL_ERR_NO_MEMORY;
         }
     }
     replace_name(names, heap, entity, name);
     return ESPL_OK;
+}
+
+espl__name *espl__name_prepare(espl__names *names, espl__heap *heap, const char *text,
+                               size_t length)
+{
+    return espl__names_reserve(names, heap, 1) ? make_text(names, heap, text, length) : NULL;
+}
+
+void espl__name_give(espl__names *names, uint32_t entity, espl__name *name)
+{
+    ESPL_CHECK(name->uses == 1 && find_entry(names, entity) == NULL);
+    put_entry(names, entity, name);
+}
+
+void espl__name_discard(espl__names *names, espl__heap *heap, espl__name *name)
+{
+    if (name != NULL) {
+        drop_text(names, heap, name);
+    }
 }
 
 void espl__name_share(espl__names *names, uint32_t from, uint32_t entity)

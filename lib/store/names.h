@@ -10,12 +10,17 @@
 
 #include "lib/base/heap.h"
 
+#include <espalier/base.h>
+
 /// Return the length of a name, at most ESPL_NAME_LIMIT + 1, so that a text without end is not read
 /// to its end. NULL has length 0.
 size_t espl__name_length(const char *text);
 /// Tell whether a name consists of bytes that a name may have. A control character would break the
 /// lines of messages, dumps and traces, and '/' separates the names of a path.
 bool espl__name_is_plain(const char *text, size_t length);
+/// Check the name of an entity. @return ESPL_OK; ESPL_ERR_LIMIT: too long; ESPL_ERR_ARGUMENT: a byte that a
+/// name may not have.
+espl_status espl__name_check(const char *text, size_t length);
 /// Return the fault of a name that must be there, as a sentence about `def->name`, or NULL.
 const char *espl__def_name_fault(const char *name);
 
@@ -48,6 +53,14 @@ const espl__name *espl__name_of(const espl__names *names, uint32_t entity);
 /// of its present name. @return ESPL_OK; ESPL_ERR_NO_MEMORY: nothing changed.
 espl_status espl__name_set(espl__names *names, espl__heap *heap, uint32_t entity, const char *text,
                            size_t length);
+/// Take the memory for the name of one entity that has none yet.
+/// @return the name, for espl__name_give() or espl__name_discard(); NULL: no memory, nothing changed.
+espl__name *espl__name_prepare(espl__names *names, espl__heap *heap, const char *text,
+                               size_t length);
+/// Give an entity without a name one that was prepared. Cannot fail.
+void espl__name_give(espl__names *names, uint32_t entity, espl__name *name);
+/// Free a name that was prepared and not given. NULL is ignored.
+void espl__name_discard(espl__names *names, espl__heap *heap, espl__name *name);
 /// Make sure that `more` entities can share a name. @return false: no memory.
 bool espl__names_reserve(espl__names *names, espl__heap *heap, size_t more);
 /// Name an entity that has no name with the text of another one. Precondition: reserved.

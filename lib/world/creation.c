@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Immediate calls that create entities from a definition: espl_create_at(), espl_instantiate_at(),
-// espl_instantiate(). (espl_create() creates entities without parents and is in entities.c.)
+// espl_instantiate(), espl_spawn(), espl_create_node(). (espl_create() creates entities without parents and is in entities.c.)
 //
 // Each records one command in a command buffer of the world's own, by the functions that recorders
 // use, and applies it as a playback of one command. So a definition means the same here and in a
@@ -199,4 +199,63 @@ espl_status espl_instantiate(espl_world *world, espl_entity source, size_t count
     ESPL__CHANGE_OR_RETURN(world, "espl_instantiate")
     return ESPL__TAPED(world, instantiate_alone(world, source, count, out),
                        .op = ESPL_TAPE_INSTANTIATE, .entity = source, .count = count);
+}
+
+espl_status espl_spawn(espl_world *world, espl_entity prefab, espl_entity parent,
+                       const espl_transform *local, espl_entity *out)
+{
+    const espl_instance_def def = espl__spawn_def(prefab, parent, local);
+    const making m = {.instance = &def, .count = 1, .out = out, .call = "espl_spawn"};
+
+    return make_defined(world, &m);
+}
+
+// --- A node ---
+
+// Create the entity of a node, and then name it: both are on the tape, and only the first can be refused.
+// @param name  prepared, or NULL; taken over where the call is done.
+static espl_status make_node(espl_world *world, const making *m, const char *text, espl__name *name)
+{
+    const espl_status status = make_entities(world, m);
+
+    if (status >= 0 && name != NULL) {
+        (void)ESPL__TAPED(
+            world, (espl__name_give(&world->store.names, m->out->index, name), ESPL_OK),
+            .op = ESPL_TAPE_NAME, .entity = *m->out, .name = text, .count = name->size - 1);
+    }
+    return status;
+}
+
+// The memory of the name is taken first, so that nothing can fail behind the creation.
+espl_status espl_create_node(espl_world *world, espl_entity parent, const espl_transform *local,
+                             const char *name, espl_entity *out)
+{
+    const espl_component_value placed = {ESPL_TRANSFORM, sizeof *local, local};
+    const espl_creation_def def = {.values = &placed, .value_count = 1, .parent = parent};
+    espl_entity made = espl_entity_null();
+    const making m = {.creation = &def, .count = 1, .out = &made, .call = "espl_create_node"};
+    const size_t length = espl__name_length(name);
+    espl__name *prepared = NULL;
+
+    ESPL__CHANGE_OR_RETURN(world, m.call)
+    espl_status status = espl__check_structural(world);
+
+    if (status == ESPL_OK && espl__name_check(name, length) != ESPL_OK) {
+        return espl__refuse_call(world, m.call, espl__name_check(name, length),
+                                 "name has a control character or a '/'.");
+    }
+    if (status == ESPL_OK && length != 0) {
+        prepared = espl__name_prepare(&world->store.names, &world->heap, name, length);
+        status = prepared != NULL ? ESPL_OK : ESPL_ERR_NO_MEMORY;
+    }
+    if (status != ESPL_OK) {
+        return refuse_making(world, &m, status);
+    }
+    status = make_node(world, &m, name, prepared);
+    if (status < 0) {
+        espl__name_discard(&world->store.names, &world->heap, prepared);
+    } else if (out != NULL) {
+        *out = made;
+    }
+    return status;
 }

@@ -9,6 +9,7 @@
 #include "lib/world/batch.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/partition.h"
+#include "lib/world/read.h"
 #include "lib/world/refusals.h"
 #include "lib/world/slot_writes.h"
 #include "lib/world/tape.h"
@@ -427,7 +428,7 @@ bool espl_has_component(const espl_world *world, espl_entity entity, espl_compon
                                component);
 }
 
-// Check an access to the value of a component. Handles come first.
+// Check an access to the value of a component with a column. Handles come first.
 // @param data  the caller's bytes, read or written; NULL is valid for a tag.
 // @return ESPL_OK; the statuses of handles; ESPL_ERR_ARGUMENT: the component is not registered, a
 //         role or ESPL_TRANSFORM, the size is not its size, or `data` is NULL;
@@ -467,7 +468,7 @@ static espl_status refuse_component(const espl_world *world, const char *call, e
     }
     espl__message_entity(&m, "entity", entity);
     if (status == ESPL_ERR_ARGUMENT) {
-        why = espl__component_fault(&world->store, value->component, value->size, ESPL__USE_VALUE);
+        why = espl__component_fault(&world->store, value->component, value->size, ESPL__USE_GIVEN);
         why = why != NULL ? why : missing;
         espl__message_value(&m, &world->store, value->component, value->size);
     } else {
@@ -477,12 +478,23 @@ static espl_status refuse_component(const espl_world *world, const char *call, e
     return status;
 }
 
+// Tell whether the value of a refused access is a transform, which has no column. It is asked after the
+// refusal, so that other components do not pay for it.
+static bool is_transform(espl_component component, size_t size, espl_status refusal)
+{
+    return refusal == ESPL_ERR_ARGUMENT && component == ESPL_TRANSFORM &&
+           size == sizeof(espl_transform);
+}
+
 // A tag has size 0, and `out` may be NULL then.
 espl_status espl_get_component(const espl_world *world, espl_entity entity,
                                espl_component component, void *out, size_t size)
 {
     const espl_status status = check_value(world, entity, component, out, size);
 
+    if (is_transform(component, size, status)) {
+        return espl__read_as(world, "espl_get_component", entity, ESPL_READ_LOCAL_TRANSFORM, out);
+    }
     if (status == ESPL_OK && size != 0) {
         memcpy(out, espl__row_value(&world->store, entity.index, component), size);
     }
@@ -511,6 +523,10 @@ espl_status espl_set_component(espl_world *world, espl_entity entity, espl_compo
     ESPL__CHANGE_OR_RETURN(world, "espl_set_component")
     espl_status status = check_value(world, entity, component, data, size);
 
+    if (is_transform(component, size, status)) {
+        return espl__write_as(world, "espl_set_component", entity, ESPL_WRITE_LOCAL_TRANSFORM,
+                              data);
+    }
     // A write increments the version of its column, which jobs cannot do side by side.
     status = status == ESPL_OK && espl__is_parallel(world) ? ESPL_ERR_BUSY : status;
     if (status == ESPL_OK) {

@@ -12,14 +12,6 @@
 
 // --- One name ---
 
-static espl_status check_name(const char *name, size_t length)
-{
-    if (length > ESPL_NAME_LIMIT) {
-        return ESPL_ERR_LIMIT;
-    }
-    return espl__name_is_plain(name, length) ? ESPL_OK : ESPL_ERR_ARGUMENT;
-}
-
 // A length of 0 removes the name. Not a structural call: queries may be open.
 static espl_status set_name(espl_world *world, espl_entity entity, const char *name, size_t length)
 {
@@ -28,7 +20,7 @@ static espl_status set_name(espl_world *world, espl_entity entity, const char *n
     }
     espl_status status = espl__check_living(world, entity);
 
-    status = status != ESPL_OK ? status : check_name(name, length);
+    status = status != ESPL_OK ? status : espl__name_check(name, length);
     return status != ESPL_OK
                ? status
                : espl__name_set(&world->store.names, &world->heap, entity.index, name, length);
@@ -118,16 +110,45 @@ static bool is_sought(const espl_world *world, uint32_t slot, uint32_t top, cons
     return false;
 }
 
-// The first match in depth-first order; null where there is none. A world without names is not
-// walked.
-static espl_entity find_below(const espl_world *world, uint32_t top, const sought *w)
+// The first match below `from` in depth-first order, or ESPL__NO_SLOT.
+// @param top  `from`, or ESPL__NO_SLOT: the path begins above the roots.
+static uint32_t find_below(const espl_world *world, uint32_t from, uint32_t top, const sought *w)
 {
     const espl__forest *const forest = &world->forest;
-    uint32_t slot =
-        world->store.names.count != 0 ? espl__next_in_walk(forest, top, top, true) : ESPL__NO_SLOT;
+    uint32_t slot = espl__next_in_walk(forest, from, from, true);
 
     while (slot != ESPL__NO_SLOT && !is_sought(world, slot, top, w)) {
-        slot = espl__next_in_walk(forest, slot, top, true);
+        slot = espl__next_in_walk(forest, slot, from, true);
+    }
+    return slot;
+}
+
+// The first match in the whole world, root by root in ascending order of their indices.
+static uint32_t find_anywhere(const espl_world *world, const sought *w)
+{
+    const espl__store *const store = &world->store;
+    const size_t count = espl__array_length(store->records);
+    uint32_t found = ESPL__NO_SLOT;
+
+    for (size_t index = 0; index < count && found == ESPL__NO_SLOT; ++index) {
+        const uint32_t root = store->records[index].slot;
+
+        if (espl__index_is_alive(store, (uint32_t)index) && espl__is_root(&world->forest, root)) {
+            found = is_sought(world, root, ESPL__NO_SLOT, w)
+                        ? root
+                        : find_below(world, root, ESPL__NO_SLOT, w);
+        }
+    }
+    return found;
+}
+
+// A world without names is not walked.
+static espl_entity find_named(const espl_world *world, uint32_t top, const sought *w)
+{
+    uint32_t slot = ESPL__NO_SLOT;
+
+    if (world->store.names.count != 0) {
+        slot = top == ESPL__NO_SLOT ? find_anywhere(world, w) : find_below(world, top, top, w);
     }
     return espl__entity_of_slot(world, slot);
 }
@@ -135,15 +156,15 @@ static espl_entity find_below(const espl_world *world, uint32_t top, const sough
 espl_status espl_find_below(const espl_world *world, espl_entity top, const char *path,
                             espl_entity *out)
 {
-    uint32_t slot = 0;
+    uint32_t slot = ESPL__NO_SLOT;
     sought w;
     espl_status status = ESPL_ERR_ARGUMENT;
 
     if (world != NULL && path != NULL && out != NULL && read_path(path, &w)) {
-        status = espl__find_slot(world, top, &slot);
+        status = espl_entity_is_null(top) ? ESPL_OK : espl__find_slot(world, top, &slot);
     }
     if (status == ESPL_OK) {
-        *out = find_below(world, slot, &w);
+        *out = find_named(world, slot, &w);
     }
     return espl__refuse_why(world, "espl_find_below", top, status,
                             path == NULL  ? "path is NULL."

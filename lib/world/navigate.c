@@ -7,6 +7,7 @@
 // ESPL_ROLE_NONE, the null entity, ESPL_LINK_OWNED, ESPL_NO_RANK, 0 and false. A NULL world has the
 // empty answer too.
 #include "lib/world/entity_slots.h"
+#include "lib/world/refusals.h"
 
 // The role follows from the links, so that it is right also where the role component is late.
 espl_role espl_get_role(const espl_world *world, espl_entity entity)
@@ -130,6 +131,28 @@ espl_entity espl_get_child(const espl_world *world, espl_entity entity, size_t n
     return slot == ESPL__NO_SLOT
                ? espl_entity_null()
                : espl__entity_of_slot(world, espl__child_at(&world->forest, slot, n));
+}
+
+// Counts first, so that an array that is too small is not written to.
+size_t espl_get_children(const espl_world *world, espl_entity entity, size_t capacity,
+                         espl_entity *out)
+{
+    const uint32_t slot = espl__slot_or_none(world, entity);
+
+    if (slot == ESPL__NO_SLOT ||
+        (capacity != 0 && !espl__is_given(world, "espl_get_children", out, "out"))) {
+        return 0;
+    }
+    const espl__forest *const forest = &world->forest;
+    const size_t count = espl__count_children(forest, slot);
+    size_t copied = 0;
+
+    for (uint32_t child = forest->links[slot].first_child;
+         child != ESPL__NO_SLOT && count <= capacity; child = forest->links[child].next) {
+        out[copied++] = espl__entity_of_slot(world, child);
+    }
+    ESPL_CHECK(copied == count || (copied == 0 && count > capacity));
+    return count;
 }
 
 // O(depth): links lead from child to parent, and an entity is not its own ancestor.

@@ -136,14 +136,14 @@ static const part parts[ESPL_READ_KIND_COUNT] = {
     [ESPL_READ_LOCAL_POSITION] = FIELD("espl_get_local_position", OF_LOCAL, position),
     [ESPL_READ_LOCAL_ROTATION] = FIELD("espl_get_local_rotation", OF_LOCAL, rotation),
     [ESPL_READ_LOCAL_SCALE] = FIELD("espl_get_local_scale", OF_LOCAL, scale),
-    [ESPL_READ_LOCAL_POSE] = POSE("espl_read_one", OF_LOCAL),
+    [ESPL_READ_LOCAL_POSE] = POSE("espl_get_local_pose", OF_LOCAL),
     [ESPL_READ_LOCAL_TRANSFORM] = ALL("espl_get_local_transform", OF_LOCAL),
     [ESPL_READ_STRETCH] = EXTRA("espl_get_stretch", stretch),
     [ESPL_READ_USER_DATA] = EXTRA("espl_get_user_data", user_data),
     [ESPL_READ_WORLD_POSITION] = FIELD("espl_get_world_position", OF_WORLD, position),
     [ESPL_READ_WORLD_ROTATION] = FIELD("espl_get_world_rotation", OF_WORLD, rotation),
     [ESPL_READ_WORLD_SCALE] = FIELD("espl_get_world_scale", OF_WORLD, scale),
-    [ESPL_READ_WORLD_POSE] = POSE("espl_read_one", OF_WORLD),
+    [ESPL_READ_WORLD_POSE] = POSE("espl_get_world_pose", OF_WORLD),
     [ESPL_READ_WORLD_TRANSFORM] = ALL("espl_get_world_transform", OF_WORLD),
 };
 
@@ -224,6 +224,21 @@ ESPL__INLINE void copy_kind(const espl_world *world, uint32_t slot, espl_read_ki
 static const char *const no_out = "out is NULL.";
 static const char *const no_kind = "kind is none of espl_read_kind.";
 
+espl_status espl__read_as(const espl_world *world, const char *call, espl_entity entity,
+                          espl_read_kind kind, void *out)
+{
+    uint32_t slot = 0;
+    espl_status status = find(world, entity, out, &slot);
+
+    if (status == ESPL_OK && (unsigned)kind >= ESPL_READ_KIND_COUNT) {
+        status = ESPL_ERR_ARGUMENT;
+    }
+    if (status == ESPL_OK) {
+        copy_kind(world, slot, kind, out);
+    }
+    return espl__refuse_why(world, call, entity, status, out == NULL ? no_out : no_kind);
+}
+
 // The slow path of a read of one entity: nodes with inherit flags, reads during a parallel write in
 // checked builds, and refusals with their message. It repeats the lookup of the fast path, because
 // these are rare.
@@ -231,17 +246,8 @@ static ESPL__APART espl_status read_slowly(const espl_world *world, espl_entity 
                                            espl_read_kind kind, void *out)
 {
     const bool is_kind = (unsigned)kind < ESPL_READ_KIND_COUNT;
-    uint32_t slot = 0;
-    espl_status status = find(world, entity, out, &slot);
 
-    if (status == ESPL_OK && !is_kind) {
-        status = ESPL_ERR_ARGUMENT;
-    }
-    if (status == ESPL_OK) {
-        copy_kind(world, slot, kind, out);
-    }
-    return espl__refuse_why(world, is_kind ? parts[kind].call : "espl_read_one", entity, status,
-                            out == NULL ? no_out : no_kind);
+    return espl__read_as(world, is_kind ? parts[kind].call : "espl_read_one", entity, kind, out);
 }
 
 // Any read of one entity. Members with inherit flags are left to read_slowly(), because a call in here
@@ -317,6 +323,16 @@ espl_status espl_get_world_transform(const espl_world *world, espl_entity entity
                                      espl_transform *out)
 {
     return read_at_once(world, entity, ESPL_READ_WORLD_TRANSFORM, out);
+}
+
+espl_status espl_get_local_pose(const espl_world *world, espl_entity entity, espl_pose *out)
+{
+    return espl_read_one(world, entity, ESPL_READ_LOCAL_POSE, out);
+}
+
+espl_status espl_get_world_pose(const espl_world *world, espl_entity entity, espl_pose *out)
+{
+    return espl_read_one(world, entity, ESPL_READ_WORLD_POSE, out);
 }
 
 // --- What is read of many entities ---

@@ -10,4 +10,8 @@
 espl_transform espl__read_world(const espl_world *world, uint32_t slot);
 espl_transform espl__read_local(const espl_world *world, uint32_t slot);
 
+/// espl_read_one() under the name of another public function in messages.
+espl_status espl__read_as(const espl_world *world, const char *call, espl_entity entity,
+                          espl_read_kind kind, void *out);
+
 #endif

@@ -23,6 +23,7 @@ const char *const espl__write_calls[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_WORLD_POSITION] = "espl_set_world_position",
     [ESPL_WRITE_WORLD_ROTATION] = "espl_set_world_rotation",
     [ESPL_WRITE_WORLD_SCALE] = "espl_set_world_scale",
+    [ESPL_WRITE_WORLD_POSE] = "espl_set_world_pose",
     [ESPL_WRITE_WORLD_TRANSFORM] = "espl_set_world_transform",
     [ESPL_WRITE_TRANSLATE_IN_PARENT] = "espl_translate_in_parent",
     [ESPL_WRITE_ROTATE_IN_PARENT] = "espl_rotate_in_parent",

@@ -42,6 +42,11 @@ static inline bool espl__pose_is_blank(const void *pose)
 espl_status espl__slot_write(espl_world *world, espl__context *context, uint32_t slot,
                              espl_write_kind kind, const void *bytes);
 
+/// espl_write_one() under the name of another public function in messages (write.c).
+/// Precondition: the caller holds the world.
+espl_status espl__write_as(espl_world *world, const char *call, espl_entity entity,
+                           espl_write_kind kind, const void *value);
+
 /// A change of one node that is no kind of write: espl_look_at(), espl_rotate_about(),
 /// espl_set_inherit() and the same calls of a writer.
 typedef struct espl__slot_edit {

@@ -19,20 +19,19 @@ static espl_status find_free(const espl_world *world, espl_entity entity, uint32
 }
 
 // Log why a write is refused. Out of line, because it needs stack for a sentence.
-static ESPL__APART espl_status refuse_write_at_once(const espl_world *world,
+static ESPL__APART espl_status refuse_write_at_once(const espl_world *world, const char *call,
                                                     const espl_entity *entity, espl_write_kind kind,
                                                     const void *value, espl_status status)
 {
     espl__sentence sentence;
     const bool is_fault = status == ESPL_ERR_ARGUMENT || status == ESPL_ERR_NOT_FINITE;
 
-    return espl__refuse_why(world, espl__write_call(kind), *entity, status,
+    return espl__refuse_why(world, call, *entity, status,
                             is_fault ? espl__write_fault(&sentence, kind, value) : NULL);
 }
 
-// Every write that espl_write_one() does not do itself. Out of line, because few writes take it.
-static ESPL__APART espl_status write_any(espl_world *world, espl_entity entity,
-                                         espl_write_kind kind, const void *value)
+espl_status espl__write_as(espl_world *world, const char *call, espl_entity entity,
+                           espl_write_kind kind, const void *value)
 {
     uint32_t slot = 0;
     espl_status status = find_free(world, entity, &slot);
@@ -44,10 +43,17 @@ static ESPL__APART espl_status write_any(espl_world *world, espl_entity entity,
         status = espl__slot_write(world, &world->forest.context, slot, kind, value);
     }
     if (status < 0) {
-        return refuse_write_at_once(world, &entity, kind, value, status);
+        return refuse_write_at_once(world, call, &entity, kind, value, status);
     }
-    espl__remark_zero(world, espl__write_call(kind), NULL, entity, kind, value);
+    espl__remark_zero(world, call, NULL, entity, kind, value);
     return status;
+}
+
+// Every write that espl_write_one() does not do itself. Out of line, because few writes take it.
+static ESPL__APART espl_status write_any(espl_world *world, espl_entity entity,
+                                         espl_write_kind kind, const void *value)
+{
+    return espl__write_as(world, espl__write_call(kind), entity, kind, value);
 }
 
 // Find the slot of a living entity whose node is plain for all kinds and has a transform: one test. The
@@ -138,6 +144,11 @@ espl_status espl_set_world_rotation(espl_world *world, espl_entity entity, const
 espl_status espl_set_world_scale(espl_world *world, espl_entity entity, float value)
 {
     return write_at_once(world, entity, ESPL_WRITE_WORLD_SCALE, &value);
+}
+
+espl_status espl_set_world_pose(espl_world *world, espl_entity entity, const espl_pose *value)
+{
+    return write_at_once(world, entity, ESPL_WRITE_WORLD_POSE, value);
 }
 
 espl_status espl_set_world_transform(espl_world *world, espl_entity entity,

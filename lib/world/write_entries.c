@@ -94,7 +94,7 @@ static inline bool is_without_zero(const espl__entries *e, size_t i)
         return true;
     }
     memcpy(&scale, value + offsetof(espl_transform, scale), sizeof scale);
-    if (kind != ESPL_WRITE_LOCAL_POSE) {
+    if (espl__write_value_type(kind) == ESPL__VALUE_TRANSFORM) {
         memcpy(stretch, value + offsetof(espl_transform, stretch), sizeof stretch);
     }
     return scale != 0 && stretch[0] != 0 && stretch[1] != 0 && stretch[2] != 0;

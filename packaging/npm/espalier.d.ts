@@ -86,7 +86,7 @@ export type TransformKind = "localPose" | "localTransform" | "worldPose" | "worl
 /** What can be read of a transform. "local" is relative to the parent, "world" to the world. */
 export type ReadKind = VectorKind | RotationKind | NumberKind | TransformKind;
 /** What can be written; the kinds are those of C's espl_write_kind. */
-export type WriteKind = Exclude<ReadKind, "worldPose"> | ChangeKind;
+export type WriteKind = ReadKind | ChangeKind;
 /** Writes that change what is there: they add, turn, multiply. */
 export type ChangeKind =
     | "translateInParent" | "rotateInParent" | "transformInParent" | "inverseTransformInParent"

@@ -80,7 +80,7 @@ function kindsFor(world, entity, health) {
         hashKind: ["logical", ["all", 5, null]],
         readKind: ["localPosition", [undefined, "translateOwn", "all", 5, null]],
         batchKind: ["localPosition", [undefined, "all", 5, null]],
-        writeKind: ["localPosition", [undefined, "worldPose", "all", 5, null]],
+        writeKind: ["localPosition", [undefined, "worldMatrix", "all", 5, null]],
         conversion: ["pointToWorld", [undefined, "all", 5, null]],
         order: ["YXZ", ["all", 5, null]],
         look: [{}, [...wrongObjects, ...inObject("up", badVectors(3)), ...inObject("forward", ["all", 5, null])]],

@@ -40,7 +40,7 @@ withWorld("a wrong type or word is a TypeError, a wrong length or range a RangeE
     assert.throws(() => world.destroy(a, "all"), TypeError);
     assert.throws(() => world.destroy(a, "toString"), TypeError);
     assert.throws(() => world.read(a, "translateOwn"), TypeError);
-    assert.throws(() => world.write(a, "worldPose", {}), TypeError);
+    assert.throws(() => world.write(a, "worldMatrix", {}), TypeError);
     assert.throws(() => world.setLocalPosition(a, [1, 2]), RangeError);
     assert.throws(() => world.setLocalTransform(a, [1, 2]), RangeError);
     assert.throws(() => world.createMany(-1), RangeError);

@@ -95,6 +95,24 @@ TEST(a_value_is_one_write_of_its_column)
     ck_assert(!espl_query_next(&query));
 }
 
+TEST(the_transform_is_a_value_that_a_command_sets)
+{
+    const espl_entity root = test_solo_at(p.world, 1, 2, 3), bare = parts_bare();
+    espl_transform moved = test_at(7, 8, 9), seen, odd = moved;
+
+    moved.stretch[1] = 2, moved.user_data = 5;
+    odd.position[2] = 1.0f / 0.0f;
+    ck_status(espl_record_set_component(p.lane, 0, root, ESPL_TRANSFORM, &odd, sizeof odd),
+              ESPL_ERR_NOT_FINITE);
+    ck_ok(espl_record_set_component(p.lane, 0, root, ESPL_TRANSFORM, &moved, sizeof moved));
+    ck_ok(espl_record_set_component(p.lane, 0, bare, ESPL_TRANSFORM, &moved, sizeof moved));
+    parts_play();
+    ck_status(parts_result(0), ESPL_OK);
+    ck_status(parts_result(1), ESPL_ERR_NO_TRANSFORM);
+    ck_ok(espl_get_local_transform(p.world, root, &seen));
+    ck_assert(test_same(&seen, &moved));
+}
+
 TEST(components_alone_lay_no_hierarchy_out)
 {
     const espl_entity root = test_solo_at(p.world, 1, 2, 3), low = test_solo(p.world);
@@ -326,7 +344,9 @@ TEST(recording_refuses_what_needs_no_world)
     ck_status(espl_record_set_component(p.lane, 0, entity, p.word, &word, 8), ESPL_ERR_ARGUMENT);
     ck_status(espl_record_set_component(p.lane, 0, entity, p.word, NULL, 4), ESPL_ERR_ARGUMENT);
     ck_status(espl_record_set_component(p.lane, 0, entity, ESPL_SOLO, NULL, 0), ESPL_ERR_ARGUMENT);
-    ck_status(espl_record_set_component(p.lane, 0, entity, ESPL_TRANSFORM, &odd, sizeof odd),
+    ck_status(espl_record_set_component(p.lane, 0, entity, ESPL_TRANSFORM, &odd, sizeof odd - 4),
+              ESPL_ERR_ARGUMENT);
+    ck_status(espl_record_set_component(p.lane, 0, entity, ESPL_TRANSFORM, NULL, sizeof odd),
               ESPL_ERR_ARGUMENT);
     ck_status(espl_record_enable(p.lane, 0, test_null, ESPL_EXTENT_OWNED), ESPL_ERR_NULL_ENTITY);
     ck_status(espl_record_disable(p.lane, 0, entity, (espl_extent)3), ESPL_ERR_ARGUMENT);

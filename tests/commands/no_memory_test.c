@@ -13,7 +13,7 @@
 #include <string.h>
 
 // Few entities and lines; many, so that ranges have several jobs.
-enum { FRAMES = 3, FEW = 160, FEW_LINES = 90, MANY = 1100, MANY_LINES = 700 };
+enum { FRAMES = 3, FEW = 160, FEW_LINES = 90, MANY = 1100, MANY_LINES = 900 };
 // Where the playback is tried hundreds of times.
 enum { FEWEST = 40, FEWEST_LINES = 16 };
 

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-// Kinds that the recorded hashes know: with more of them the dice would choose others.
-enum { BATCH_LIMIT = 24, KINDS = ESPL_WRITE_MULTIPLY_STRETCH + 1 };
+enum { BATCH_LIMIT = 24 };
 
 typedef enum value_type { VECTOR, ROTATION, SCALAR, TRANSFORM, WORD } value_type;
 
@@ -34,6 +33,34 @@ static const value_type types[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_MULTIPLY_SCALE] = SCALAR,
     [ESPL_WRITE_MULTIPLY_STRETCH] = VECTOR,
 };
+
+// The kinds that the recorded hashes know, in the order that the dice know. Kinds that came later are not
+// in it, because the dice would choose others.
+static const espl_write_kind kinds[] = {
+    ESPL_WRITE_LOCAL_POSITION,
+    ESPL_WRITE_LOCAL_ROTATION,
+    ESPL_WRITE_LOCAL_SCALE,
+    ESPL_WRITE_LOCAL_POSE,
+    ESPL_WRITE_LOCAL_TRANSFORM,
+    ESPL_WRITE_STRETCH,
+    ESPL_WRITE_USER_DATA,
+    ESPL_WRITE_WORLD_POSITION,
+    ESPL_WRITE_WORLD_ROTATION,
+    ESPL_WRITE_WORLD_SCALE,
+    ESPL_WRITE_WORLD_TRANSFORM,
+    ESPL_WRITE_TRANSLATE_IN_PARENT,
+    ESPL_WRITE_ROTATE_IN_PARENT,
+    ESPL_WRITE_TRANSFORM_IN_PARENT,
+    ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT,
+    ESPL_WRITE_TRANSLATE_WORLD,
+    ESPL_WRITE_ROTATE_WORLD,
+    ESPL_WRITE_TRANSFORM_WORLD,
+    ESPL_WRITE_INVERSE_TRANSFORM_WORLD,
+    ESPL_WRITE_MULTIPLY_SCALE,
+    ESPL_WRITE_MULTIPLY_STRETCH,
+};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
 // --- What is written ---
 
@@ -78,7 +105,7 @@ espl_write tape_draw_write(tape *t)
     espl_write write = {0};
 
     write.entity = tape_pick(t);
-    write.kind = (espl_write_kind)golden_below(&t->dice, KINDS);
+    write.kind = kinds[golden_below(&t->dice, KINDS)];
     write.value = draw_value(t, write.kind);
     return write;
 }
@@ -210,7 +237,7 @@ static espl_status write_columns(espl_world *world, espl_write_kind kind, const 
 void tape_write_short(tape *t)
 {
     const uint32_t count = 1 + golden_below(&t->dice, BATCH_LIMIT);
-    const espl_write_kind kind = (espl_write_kind)golden_below(&t->dice, KINDS);
+    const espl_write_kind kind = kinds[golden_below(&t->dice, KINDS)];
     espl_write_report report;
     columns c;
 

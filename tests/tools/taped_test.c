@@ -181,6 +181,19 @@ static void create_at(void)
     ck_ok(espl_create_at(s.world, &def, 2, NULL));
 }
 
+static void create_node(void)
+{
+    const espl_transform at = test_at(1, 2, 3);
+
+    ck_ok(espl_create_node(s.world, s.e[1], &at, "lamp", NULL));
+    ck_ok(espl_create_node(s.world, espl_entity_null(), NULL, NULL, NULL));
+}
+
+static void spawn(void)
+{
+    ck_ok(espl_spawn(s.world, s.e[3], s.e[1], NULL, NULL));
+}
+
 static void destroy(void)
 {
     ck_ok(espl_destroy(s.world, s.e[4], ESPL_EXTENT_ENTITY));
@@ -374,6 +387,7 @@ NAMED(set_local_scale, 2)
 NAMED(set_world_scale, 3)
 NAMED(set_user_data, 77)
 NAMED(set_local_pose, &(espl_pose){.rotation = {0, 0, 0, 1}, .position = {7, 8, 9}, .scale = 2})
+NAMED(set_world_pose, &(espl_pose){.rotation = {0, 0, 0, 1}, .position = {7, 8, 9}, .scale = 2})
 NAMED(set_local_transform, &placed)
 NAMED(set_world_transform, &placed)
 
@@ -619,6 +633,7 @@ enum { KEEPS, CHANGES };
     X(espl_component_register, CHANGES, register_component)        \
     X(espl_create, CHANGES, create)                                \
     X(espl_create_at, CHANGES, create_at)                          \
+    X(espl_create_node, CHANGES, create_node)                      \
     X(espl_destroy, CHANGES, destroy)                              \
     X(espl_destroy_many, CHANGES, destroy_many)                    \
     X(espl_detach, CHANGES, detach)                                \
@@ -667,10 +682,12 @@ enum { KEEPS, CHANGES };
     X(espl_set_sibling, CHANGES, set_sibling)                      \
     X(espl_set_stretch, CHANGES, call_set_stretch)                 \
     X(espl_set_user_data, CHANGES, call_set_user_data)             \
+    X(espl_set_world_pose, CHANGES, call_set_world_pose)           \
     X(espl_set_world_position, CHANGES, call_set_world_position)   \
     X(espl_set_world_rotation, CHANGES, call_set_world_rotation)   \
     X(espl_set_world_scale, CHANGES, call_set_world_scale)         \
     X(espl_set_world_transform, CHANGES, call_set_world_transform) \
+    X(espl_spawn, CHANGES, spawn)                                  \
     X(espl_subtree_begin, KEEPS, read_subtree)                     \
     X(espl_subtree_end, KEEPS, read_subtree)                       \
     X(espl_subtree_next, KEEPS, read_subtree)                      \

@@ -26,6 +26,7 @@ static const description described[KINDS] = {
     [ESPL_WRITE_WORLD_POSITION] = {ESPL__VALUE_VECTOR, true, false, false},
     [ESPL_WRITE_WORLD_ROTATION] = {ESPL__VALUE_ROTATION, true, false, false},
     [ESPL_WRITE_WORLD_SCALE] = {ESPL__VALUE_SCALAR, true, false, false},
+    [ESPL_WRITE_WORLD_POSE] = {ESPL__VALUE_POSE, true, false, false},
     [ESPL_WRITE_WORLD_TRANSFORM] = {ESPL__VALUE_TRANSFORM, true, true, true},
     [ESPL_WRITE_TRANSLATE_IN_PARENT] = {ESPL__VALUE_VECTOR, false, false, false},
     [ESPL_WRITE_ROTATE_IN_PARENT] = {ESPL__VALUE_ROTATION, false, false, false},
@@ -64,7 +65,7 @@ static bool loads_its_size(espl_write_kind kind)
     while (copied < sizeof value && bytes[copied] == 7) {
         copied += 1;
     }
-    if (kind == ESPL_WRITE_LOCAL_POSE) {
+    if (espl__write_value_type(kind) == ESPL__VALUE_POSE) {
         const espl__extra extra = espl__extra_of(&value.transform);
 
         return copied == value_size(kind) && espl__extra_is_default(&extra);

@@ -45,6 +45,48 @@ static espl_entity *all_entities(void)
 
 FIXTURE(set_up, tear_down);
 
+TEST(the_transform_is_read_and_set_as_a_component)
+{
+    static const char *const set = "espl_set_component";
+    espl_entity *const node = make_chain(t.world, 2);
+    espl_entity bare;
+    espl_transform local = test_at(3, 4, 5), seen = test_at(0, 0, 0), before = seen;
+
+    ck_ok(espl_create(t.world, NULL, 0, 1, &bare));
+    local.stretch[2] = 2, local.user_data = 9;
+    ck_ok(espl_set_component(t.world, node[1], ESPL_TRANSFORM, &local, sizeof local));
+    ck_ok(espl_get_component(t.world, node[1], ESPL_TRANSFORM, &seen, sizeof seen));
+    ck_assert(test_same(&seen, &local));
+    ck_ok(espl_get_local_transform(t.world, node[1], &before));
+    ck_assert(test_same(&seen, &before));
+    ck_ok(espl_get_world_transform(t.world, node[0], &before));
+    ck_ok(espl_set_component(t.world, node[0], ESPL_TRANSFORM, &local, sizeof local));
+    ck_ok(espl_get_world_transform(t.world, node[0], &seen));
+    ck_assert(test_same(&seen, &local) && !test_same(&seen, &before));
+    // Refused, it changes nothing, and the message has its own name.
+    ck_status(espl_set_component(t.world, bare, ESPL_TRANSFORM, &local, sizeof local),
+              ESPL_ERR_NO_TRANSFORM);
+    ck_status(espl_get_component(t.world, bare, ESPL_TRANSFORM, &seen, sizeof seen),
+              ESPL_ERR_NO_TRANSFORM);
+    ck_status(espl_get_component(t.world, node[0], ESPL_TRANSFORM, NULL, sizeof seen),
+              ESPL_ERR_ARGUMENT);
+    ck_status(espl_set_component(t.world, node[0], ESPL_TRANSFORM, NULL, sizeof local),
+              ESPL_ERR_ARGUMENT);
+    ck_status(espl_set_component(t.world, node[0], ESPL_TRANSFORM, &local, sizeof local + 4),
+              ESPL_ERR_ARGUMENT);
+    ck_status(espl_get_component(t.world, node[0], ESPL_TRANSFORM, &seen, 32), ESPL_ERR_ARGUMENT);
+    before = local;
+    before.scale = 0.0f / 0.0f;
+    ck_status(espl_set_component(t.world, node[0], ESPL_TRANSFORM, &before, sizeof before),
+              ESPL_ERR_NOT_FINITE);
+    ck_assert(strncmp(t.test.hooks.last_line, set, strlen(set)) == 0);
+    ck_ok(espl_get_world_transform(t.world, node[0], &seen));
+    ck_assert(test_same(&seen, &local));
+    ck_ok(espl_destroy(t.world, node[0], ESPL_EXTENT_OWNED));
+    ck_ok(espl_destroy(t.world, bare, ESPL_EXTENT_OWNED));
+    free(node);
+}
+
 TEST(bare_change_does_not_touch_the_tree)
 {
     enum { COUNT = 60 };

@@ -16,6 +16,7 @@ typedef struct place {
     float f[16];
     uint32_t word;
     espl_transform t;
+    espl_pose pose;
     uint64_t hash;
     char bytes[16];
     espl_entity out;
@@ -26,6 +27,8 @@ typedef struct place {
 typedef size_t (*free_call)(place *k);
 
 // --- Reads ---
+
+static const espl_entity none;
 
 #define READS(X)                                                      \
     X(is_alive, espl_is_alive(k->w, k->e))                            \
@@ -56,6 +59,8 @@ typedef size_t (*free_call)(place *k);
     X(previous, espl_get_previous_sibling(k->w, k->e).index)          \
     X(next, espl_get_next_sibling(k->w, k->e).index)                  \
     X(child, espl_get_child(k->w, k->e, 1).index)                     \
+    X(child_array, espl_get_children(k->w, k->p, 1, &k->out))         \
+    X(find_root, espl_find_below(k->w, none, "/a/b", &k->out))        \
     X(is_ancestor, espl_is_ancestor(k->w, k->p, k->e))                \
     X(get_world, espl_get_world_transform(k->w, k->e, &k->t))         \
     X(get_local, espl_get_local_transform(k->w, k->e, &k->t))         \
@@ -65,6 +70,8 @@ typedef size_t (*free_call)(place *k);
     X(local_position, espl_get_local_position(k->w, k->e, k->f))      \
     X(local_rotation, espl_get_local_rotation(k->w, k->e, k->f))      \
     X(local_scale, espl_get_local_scale(k->w, k->e, k->f))            \
+    X(world_pose, espl_get_world_pose(k->w, k->e, &k->pose))          \
+    X(local_pose, espl_get_local_pose(k->w, k->e, &k->pose))          \
     X(stretch, espl_get_stretch(k->w, k->e, k->f))                    \
     X(context, espl_get_user_data(k->w, k->e, &k->word))              \
     X(relative, espl_relative(k->w, k->p, k->e, &k->t))               \

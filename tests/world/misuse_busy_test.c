@@ -50,6 +50,8 @@
       espl_instantiate_at(m->world, &(espl_instance_def){.source = e}, 1, NULL))                   \
     X(create_at, "espl_create_at",                                                                 \
       espl_create_at(m->world, &(espl_creation_def){.parent = e}, 1, NULL))                        \
+    X(create_node, "espl_create_node", espl_create_node(m->world, e, NULL, "lamp", NULL))          \
+    X(spawn, "espl_spawn", espl_spawn(m->world, e, m->solo, NULL, NULL))                           \
     X(disable, "espl_disable", espl_disable(m->world, e, ESPL_EXTENT_ENTITY))                      \
     X(enable, "espl_enable", espl_enable(m->world, e, ESPL_EXTENT_SUBTREE))                        \
     X(change, "espl_add_component", espl_change_components(m->world, e, &change))                  \

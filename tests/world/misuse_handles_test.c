@@ -70,6 +70,8 @@
     X(local_rotation, "espl_get_local_rotation",                                                  \
       espl_get_local_rotation(m->world, bad, out.floats))                                         \
     X(local_scale, "espl_get_local_scale", espl_get_local_scale(m->world, bad, out.floats))       \
+    X(world_pose, "espl_get_world_pose", espl_get_world_pose(m->world, bad, &out.pose))           \
+    X(local_pose, "espl_get_local_pose", espl_get_local_pose(m->world, bad, &out.pose))           \
     X(stretch, "espl_get_stretch", espl_get_stretch(m->world, bad, out.floats))                   \
     X(context, "espl_get_user_data", espl_get_user_data(m->world, bad, &out.word))                \
     X(relative_frame, "espl_relative", espl_relative(m->world, bad, m->solo, &out.transform))     \
@@ -112,6 +114,7 @@ typedef union output {
     float floats[16];
     uint32_t word;
     espl_transform transform;
+    espl_pose pose;
     espl_entity entity;
     espl_subtree subtree;
     espl_view view;
@@ -151,6 +154,10 @@ static espl_status call_with(misuse *m, int number_of_call, espl_entity bad)
 static void refuse_calls(misuse *m, const misuse_handle *bad)
 {
     for (int i = 0; i < CALL_COUNT; ++i) {
+        // For the null entity it searches the whole world.
+        if (i == CALL_find_below && espl_entity_is_null(bad->entity)) {
+            continue;
+        }
         misuse_forget_lines(m);
         const espl_status status = call_with(m, i, bad->entity);
 

@@ -131,6 +131,7 @@ static const pointer_row worldless_rows[] = {WORLDLESS_ROWS(AS_ROW)};
 static void name_form(const char **function, const char **parameter)
 {
     static const char *const forms[][4] = {
+        {"espl_read_one", "out", "espl_get_world_pose", "out"},
         {"espl_write_one", "value", "espl_set_local_position", "value"},
         {"espl_convert", "value", "espl_point_to_world", "point"},
         {"espl_convert", "out", "espl_point_to_world", "out"},

@@ -227,7 +227,7 @@ TEST(values_of_the_wrong_size_or_kind_are_refused)
     } cases[] = {{s.number, 3, ESPL_ERR_ARGUMENT},
                  {s.number, 0, ESPL_ERR_ARGUMENT},
                  {s.number, SIZE_MAX, ESPL_ERR_ARGUMENT},
-                 {ESPL_TRANSFORM, sizeof(espl_transform), ESPL_ERR_ARGUMENT},
+                 {ESPL_TRANSFORM, sizeof(espl_pose), ESPL_ERR_ARGUMENT},
                  {ESPL_TRANSFORM, 0, ESPL_ERR_ARGUMENT},
                  {ESPL_MEMBER, 0, ESPL_ERR_ARGUMENT},
                  {ESPL_PREFAB, 0, ESPL_ERR_NO_COMPONENT},

@@ -334,6 +334,8 @@ static espl_status get_positions(const espl_world *world, espl_entity entity, fl
     X(local_position, "espl_get_local_position: ", espl_get_local_position(w, e, f))         \
     X(local_rotation, "espl_get_local_rotation: ", espl_get_local_rotation(w, e, f))         \
     X(local_scale, "espl_get_local_scale: ", espl_get_local_scale(w, e, f))                  \
+    X(world_pose, "espl_get_world_pose: ", espl_get_world_pose(w, e, &pose))                 \
+    X(local_pose, "espl_get_local_pose: ", espl_get_local_pose(w, e, &pose))                 \
     X(stretch, "espl_get_stretch: ", espl_get_stretch(w, e, f))                              \
     X(context, "espl_get_user_data: ", espl_get_user_data(w, e, &word))                      \
     X(relative, "espl_relative: ", espl_relative(w, own, e, &t))                             \
@@ -360,6 +362,7 @@ static const char *const read_operations[READ_COUNT] = {READS(AS_OPERATION)};
 static espl_status read_some_way(const espl_world *w, espl_entity e, espl_entity own, int way)
 {
     espl_transform t = {0};
+    espl_pose pose = {0};
     float f[16] = {0};
     uint32_t word = 0;
 

@@ -22,6 +22,7 @@ typedef struct things {
     uint32_t word;
     uint64_t hash;
     espl_transform t;
+    espl_pose pose;
     espl_entity handles[4];
     espl_write writes[2];
     espl_query query;
@@ -74,6 +75,11 @@ static inline espl_status start_and_stop(void)
     X(espl_create, out, espl_create(k->w, &k->n, 1, 1, NULL))                                   \
     X(espl_create_at, out,                                                                      \
       espl_create_at(k->w, DEF(espl_creation_def, .value_count = 0), 1, NULL))                  \
+    X(espl_create_node, local, espl_create_node(k->w, k->p, NULL, "lamp", k->handles))          \
+    X(espl_create_node, name, espl_create_node(k->w, k->p, &k->t, NULL, k->handles))            \
+    X(espl_create_node, out, espl_create_node(k->w, k->p, &k->t, "lamp", NULL))                 \
+    X(espl_spawn, local, espl_spawn(k->w, k->e, k->p, NULL, k->handles))                        \
+    X(espl_spawn, out, espl_spawn(k->w, k->e, k->p, &k->t, NULL))                               \
     X(espl_executor_create, def, start_and_stop())                                              \
     X(espl_executor_destroy_threads, executor, DONE(espl_executor_destroy_threads(NULL)))       \
     X(espl_instantiate, out, espl_instantiate(k->w, k->e, 1, NULL))                             \
@@ -190,6 +196,9 @@ static inline espl_status start_and_stop(void)
     X(espl_get_matrix_3x4, rows, espl_get_matrix_3x4(k->w, k->e, NULL))                            \
     X(espl_get_matrix_4x4, columns, espl_get_matrix_4x4(k->w, k->e, NULL))                         \
     X(espl_get_matrix_4x4_inverse, columns, espl_get_matrix_4x4_inverse(k->w, k->e, NULL))         \
+    X(espl_get_local_pose, out, espl_get_local_pose(k->w, k->e, NULL))                             \
+    X(espl_get_world_pose, out, espl_get_world_pose(k->w, k->e, NULL))                             \
+    X(espl_set_world_pose, value, espl_set_world_pose(k->w, k->e, NULL))                           \
     X(espl_get_stretch, out, espl_get_stretch(k->w, k->e, NULL))                                   \
     X(espl_get_user_data, out, espl_get_user_data(k->w, k->e, NULL))                               \
     X(espl_get_world_position, out, espl_get_world_position(k->w, k->e, NULL))                     \
@@ -248,6 +257,7 @@ static inline espl_status start_and_stop(void)
     X(espl_dump, buffer, neutral(espl_dump(k->w, k->e, NULL, 4) == 0))                             \
     X(espl_find_below, path, espl_find_below(k->w, k->p, NULL, k->handles))                        \
     X(espl_find_below, out, espl_find_below(k->w, k->p, "name", NULL))                             \
+    X(espl_get_children, out, neutral(espl_get_children(k->w, k->p, 4, NULL) == 0))                \
     X(espl_get_path, buffer, neutral(espl_get_path(k->w, k->e, NULL, 4) == 0))
 
 // Pointers inside a definition: X(function, how the line names the pointer, call).
@@ -338,7 +348,6 @@ static inline espl_status start_and_stop(void)
     X(espl_set_local_scale, world, espl_set_local_scale(NULL, k->e, 1))                            \
     X(espl_set_user_data, world, espl_set_user_data(NULL, k->e, 1))                                \
     X(espl_set_world_scale, world, espl_set_world_scale(NULL, k->e, 1))                            \
-    X(espl_record_spawn, recorder, espl_record_spawn(NULL, 0, k->e, k->p, NULL, NULL))             \
     X(espl_add_component, world, espl_add_component(NULL, k->e, k->n, NULL, 4))                    \
     X(espl_attach, world, espl_attach(NULL, k->e, k->p, NULL))                                     \
     X(espl_change_components, world, espl_change_components(NULL, k->e, &k->change))               \
@@ -363,6 +372,7 @@ static inline espl_status start_and_stop(void)
     X(espl_count_children, world, neutral(espl_count_children(NULL, k->e) == 0))                   \
     X(espl_count_descendants, world, neutral(espl_count_descendants(NULL, k->e) == 0))             \
     X(espl_create, world, espl_create(NULL, &k->n, 1, 1, k->handles))                              \
+    X(espl_record_spawn, recorder, espl_record_spawn(NULL, 0, k->e, k->p, &k->t, k->handles))      \
     X(espl_create_at, world, espl_create_at(NULL, DEF(espl_creation_def, .inherit = 0), 1, NULL))  \
     X(espl_destroy, world, espl_destroy(NULL, k->e, ESPL_EXTENT_OWNED))                            \
     X(espl_detach, world, espl_detach(NULL, k->e, ESPL_KEEP_WORLD))                                \
@@ -379,6 +389,9 @@ static inline espl_status start_and_stop(void)
     X(espl_executor_create_eager_threads, out, espl_executor_create_eager_threads(NULL, 1))        \
     X(espl_executor_create_threads, out, espl_executor_create_threads(NULL, 1))                    \
     X(espl_get_axis, world, espl_get_axis(NULL, k->e, ESPL_AXIS_UP, k->f))                         \
+    X(espl_create_node, world, espl_create_node(NULL, k->p, &k->t, "lamp", k->handles))            \
+    X(espl_spawn, world, espl_spawn(NULL, k->e, k->p, &k->t, k->handles))                          \
+    X(espl_get_children, world, neutral(espl_get_children(NULL, k->p, 4, k->handles) == 0))        \
     X(espl_get_child, world, neutral(espl_entity_is_null(espl_get_child(NULL, k->p, 0))))          \
     X(espl_get_component, world, espl_get_component(NULL, k->e, k->n, k->f, 4))                    \
     X(espl_get_depth, world, neutral(espl_get_depth(NULL, k->e) == ESPL_NO_RANK))                  \
@@ -401,6 +414,9 @@ static inline espl_status start_and_stop(void)
     X(espl_get_rank, world, neutral(espl_get_rank(NULL, k->e) == ESPL_NO_RANK))                    \
     X(espl_get_role, world, neutral(espl_get_role(NULL, k->e) == ESPL_ROLE_NONE))                  \
     X(espl_get_root, world, neutral(espl_entity_is_null(espl_get_root(NULL, k->e))))               \
+    X(espl_get_local_pose, world, espl_get_local_pose(NULL, k->e, &k->pose))                       \
+    X(espl_get_world_pose, world, espl_get_world_pose(NULL, k->e, &k->pose))                       \
+    X(espl_set_world_pose, world, espl_set_world_pose(NULL, k->e, &k->pose))                       \
     X(espl_get_stretch, world, espl_get_stretch(NULL, k->e, k->f))                                 \
     X(espl_get_user_data, world, espl_get_user_data(NULL, k->e, &k->word))                         \
     X(espl_get_version, world, neutral(espl_get_version(NULL) == 0))                               \

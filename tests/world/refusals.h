@@ -213,6 +213,37 @@ static espl_status create_at(int way)
     return espl_create_at(w, &def, 1, NULL);
 }
 
+static espl_status create_node(int way)
+{
+    espl_transform place = espl_transform_identity();
+    char text[ESPL_NAME_LIMIT + 2];
+
+    memset(text, 'a', sizeof text);
+    text[sizeof text - 1] = '\0';
+    place.position[1] = nan3[0];
+    // The null entity is no parent, which is legal.
+    if (way < BAD && !espl_entity_is_null(bad[way].entity)) {
+        return espl_create_node(w, bad[way].entity, NULL, "lamp", NULL);
+    }
+    return way <= BAD       ? espl_create_node(w, node[3], &place, "lamp", NULL)
+           : way == BAD + 1 ? espl_create_node(w, node[3], NULL, "la/mp", NULL)
+           : way == BAD + 2 ? espl_create_node(w, node[3], NULL, text, NULL)
+                            : END;
+}
+
+static espl_status spawn(int way)
+{
+    const espl_entity parent = way < 2 * BAD ? bad[way % BAD].entity : node[3];
+
+    if (way < BAD) {
+        return espl_spawn(w, bad[way].entity, node[3], NULL, NULL);
+    }
+    // Without a parent the clone is made in the world.
+    return espl_entity_is_null(parent) ? espl_spawn(w, parent, parent, NULL, NULL)
+           : way < 2 * BAD             ? espl_spawn(w, m.solo, parent, NULL, NULL)
+                                       : END;
+}
+
 static espl_status instantiate(int way)
 {
     return way < BAD    ? espl_instantiate(w, bad[way].entity, 1, NULL)

@@ -82,6 +82,15 @@ static espl_status write_strided(int way)
                       : END;
 }
 
+static espl_status set_pose(int way)
+{
+    const espl_pose wrong = {.rotation = {0, 0, 0, 1}, .scale = NAN};
+
+    return way < BAD    ? espl_set_world_pose(w, bad[way].entity, &wrong)
+           : way == BAD ? espl_set_world_pose(w, node[3], &wrong)
+                        : END;
+}
+
 static espl_status look_at(int way)
 {
     return way < BAD        ? espl_look_at(w, bad[way].entity, one, NULL, ESPL_AXIS_FORWARD)
@@ -351,6 +360,7 @@ static const row rows[] = {
     {"espl_component_register", register_component},
     {"espl_create", create},
     {"espl_create_at", create_at},
+    {"espl_create_node", create_node},
     {"espl_destroy", destroy},
     {"espl_destroy_many", destroy_many},
     {"espl_detach", detach},
@@ -397,10 +407,12 @@ static const row rows[] = {
     {"espl_set_sibling", set_sibling},
     {"espl_set_stretch", set_stretch},
     {"espl_set_user_data", set_user_data},
+    {"espl_set_world_pose", set_pose},
     {"espl_set_world_position", set_world_position},
     {"espl_set_world_rotation", set_world_rotation},
     {"espl_set_world_scale", set_world_scale},
     {"espl_set_world_transform", set_world_transform},
+    {"espl_spawn", spawn},
     {"espl_subtree_begin", subtree},
     {"espl_subtree_end", subtree},
     {"espl_subtree_next", subtree},

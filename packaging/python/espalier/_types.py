@@ -208,19 +208,20 @@ class Write(enum.IntEnum):
     WORLD_POSITION = 7  #: (3,) float32
     WORLD_ROTATION = 8  #: (4,) float32
     WORLD_SCALE = 9  #: float32
-    WORLD_TRANSFORM = 10  #: TRANSFORM
-    TRANSLATE_IN_PARENT = 11  #: (3,) float32: position += value
-    ROTATE_IN_PARENT = 12  #: (4,) float32: rotation = value * rotation
-    TRANSFORM_IN_PARENT = 13  #: TRANSFORM: pose = value * pose
-    INVERSE_TRANSFORM_IN_PARENT = 14  #: TRANSFORM: pose = inverse of value * pose
-    TRANSLATE_WORLD = 15  #: (3,) float32
-    ROTATE_WORLD = 16  #: (4,) float32
-    TRANSFORM_WORLD = 17  #: TRANSFORM
-    INVERSE_TRANSFORM_WORLD = 18  #: TRANSFORM
-    MULTIPLY_SCALE = 19  #: float32
-    MULTIPLY_STRETCH = 20  #: (3,) float32
-    TRANSLATE_OWN = 21  #: (3,) float32, along the entity's own axes
-    ROTATE_OWN = 22  #: (4,) float32: rotation = rotation * value
+    WORLD_POSE = 10  #: POSE
+    WORLD_TRANSFORM = 11  #: TRANSFORM
+    TRANSLATE_IN_PARENT = 12  #: (3,) float32: position += value
+    ROTATE_IN_PARENT = 13  #: (4,) float32: rotation = value * rotation
+    TRANSFORM_IN_PARENT = 14  #: TRANSFORM: pose = value * pose
+    INVERSE_TRANSFORM_IN_PARENT = 15  #: TRANSFORM: pose = inverse of value * pose
+    TRANSLATE_WORLD = 16  #: (3,) float32
+    ROTATE_WORLD = 17  #: (4,) float32
+    TRANSFORM_WORLD = 18  #: TRANSFORM
+    INVERSE_TRANSFORM_WORLD = 19  #: TRANSFORM
+    MULTIPLY_SCALE = 20  #: float32
+    MULTIPLY_STRETCH = 21  #: (3,) float32
+    TRANSLATE_OWN = 22  #: (3,) float32, along the entity's own axes
+    ROTATE_OWN = 23  #: (4,) float32: rotation = rotation * value
 
 
 _VECTOR = np.dtype((np.float32, 3))
