@@ -25,6 +25,13 @@ for program in $EXAMPLES; do
     ok "$program prints what $program.txt says"
 done
 
+# What the camera draws, computed anew from the positions that it prints.
+pixels=$(awk -f "$top/tests/camera.awk" "$top/examples/camera.txt")
+test "$pixels" = "6 computed" || { echo "$pixels" >&2; false; }
+ok "examples/camera.txt has the pixels that trigonometry gives"
+sed 's/558[.]8/559.0/' "$top/examples/camera.txt" | awk -f "$top/tests/camera.awk" | grep -q buoy
+ok "a pixel that is wrong by a fifth is noticed"
+
 # The example begins with its licence, a sentence and an empty line.
 awk '/^```c$/ { inside = 1; next } inside && /^```$/ { exit } inside' "$top/README.md" >"$room/block"
 sed 1,3d "$top/examples/hello.c" | diff - "$room/block" >&2

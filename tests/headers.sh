@@ -40,6 +40,8 @@ check_cxx()
         ok "${header#"$srcdir/"} as C11"
     done
     for header in "$srcdir"/include/espalier/*.h; do
+        # tests/cglm.sh compiles it where cglm is installed.
+        test "${header##*/}" != cglm.h || continue
         compile "$header" $CC -std=c11 -pedantic $flags -x c
         ok "${header#"$srcdir/"} as C11"
         check_cxx "${header#"$srcdir/"}" "$header" $strict
