@@ -10,11 +10,11 @@ int main(void)
     espl_entity ship;
     float at[3];
 
-    must(espl_world_create(&world, NULL));
+    must(espl_world_create(NULL, &world));
     must(espl_create(world, set, 1, 1, &ship));
 
     must(espl_set_world_position(world, ship, (float[]){0, 0, 100}));
-    must(espl_translate_world(world, ship, (float[]){5, 0, 0}));
+    must(espl_write_one(world, ship, ESPL_WRITE_TRANSLATE_WORLD, (float[]){5, 0, 0}));
     must(espl_get_world_position(world, ship, at));
     printf("the ship is at %g, %g, %g\n", (double)at[0], (double)at[1], (double)at[2]);
 

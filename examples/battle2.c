@@ -29,7 +29,7 @@ int main(void)
     espl_world *world = NULL;
     espl_entity ship[PARTS];
 
-    must(espl_world_create(&world, NULL));
+    must(espl_world_create(NULL, &world));
     build_ship(world, ship);
     print_position(world, "muzzle: built", ship[MUZZLE]);
 
@@ -37,7 +37,7 @@ int main(void)
     print_position(world, "ship moved", ship[MUZZLE]);
 
     // Half a turn about +Y.
-    must(espl_rotate_in_parent(world, ship[TURRET], (float[]){0, 1, 0, 0}));
+    must(espl_write_one(world, ship[TURRET], ESPL_WRITE_ROTATE_IN_PARENT, (float[]){0, 1, 0, 0}));
     print_position(world, "turret turned", ship[MUZZLE]);
 
     must(espl_look_at(world, ship[TURRET], (float[]){130, 2, 40}, NULL, ESPL_AXIS_FORWARD));

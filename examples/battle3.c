@@ -37,7 +37,7 @@ static void make_game(game *g)
     const espl_component_def fighter_def = {
         .name = "fighter", .size = sizeof(fighter), .alignment = _Alignof(fighter)};
 
-    must(espl_world_create(&g->world, NULL));
+    must(espl_world_create(NULL, &g->world));
     must(espl_component_register(g->world, &guns_def, &g->guns));
     must(espl_component_register(g->world, &fighter_def, &g->fighter));
 }

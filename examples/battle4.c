@@ -39,7 +39,7 @@ static void make_game(game *g)
         .name = "fighter", .size = sizeof(fighter), .alignment = _Alignof(fighter)};
 
     // With the same tag, two runs give the same handles.
-    must(espl_world_create(&g->world, &(espl_world_def){.tag = 1}));
+    must(espl_world_create(&(espl_world_def){.tag = 1}, &g->world));
     must(espl_component_register(g->world, &guns_def, &g->guns));
     must(espl_component_register(g->world, &fighter_def, &g->fighter));
 }

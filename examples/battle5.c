@@ -39,7 +39,7 @@ static void make_game(game *g)
     const espl_component_def fighter_def = {
         .name = "fighter", .size = sizeof(fighter), .alignment = _Alignof(fighter)};
 
-    must(espl_world_create(&g->world, NULL));
+    must(espl_world_create(NULL, &g->world));
     must(espl_component_register(g->world, &guns_def, &g->guns));
     must(espl_component_register(g->world, &fighter_def, &g->fighter));
     must(espl_component_register(g->world, &(espl_component_def){.name = "wreck"}, &g->wreck));
@@ -167,7 +167,7 @@ static void fire(const game *g, espl_recorder *recorder, const guns *own, espl_e
     must(espl_get_world_position(g->world, target, there));
     must(espl_look_at(g->world, own->turret, there, NULL, ESPL_AXIS_FORWARD));
     // The muzzle has turned with the turret already.
-    must(espl_point_to_local(g->world, own->muzzle, there, seen));
+    must(espl_convert(g->world, own->muzzle, ESPL_POINT_TO_LOCAL, there, seen));
     if (seen[2] > RANGE) {
         return;
     }

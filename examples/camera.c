@@ -13,7 +13,7 @@ static const float up[3] = {0, 1, 0}, bow[3] = {0, 2, 4};
 // The camera of cglm, OpenGL and glTF looks along -Z.
 static void aim(espl_world *world, espl_entity camera, espl_entity ship, float target[3])
 {
-    must(espl_point_to_world(world, ship, bow, target));
+    must(espl_convert(world, ship, ESPL_POINT_TO_WORLD, bow, target));
     must(espl_look_at(world, camera, target, up, ESPL_AXIS_BACK));
 }
 
@@ -47,7 +47,7 @@ int main(void)
     espl_world *world = NULL;
     versor to_the_right;
 
-    must(espl_world_create(&world, NULL));
+    must(espl_world_create(NULL, &world));
     for (int i = 0; i < BUOYS; ++i) {
         espl_from_vec3(places[i], at.position);
         must(espl_create_node(world, none, &at, "buoy", &buoys[i]));

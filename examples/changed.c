@@ -31,7 +31,7 @@ int main(void)
     espl_world *world = NULL;
     uint64_t version;
 
-    must(espl_world_create(&world, NULL));
+    must(espl_world_create(NULL, &world));
     must(espl_component_register(world, &def, &health));
     must(espl_create(world, &health, 1, ENTITIES, entities));
     version = look(world, "all are new", health, 0);

@@ -121,7 +121,7 @@ static void compute(void *argument, size_t index)
 int main(void)
 {
     static uint32_t numbers[OTHERS];
-    const espl_executor serial = espl_executor_serial();
+    const espl_executor serial = {0};
     const espl_executor own = {&game, THREADS + 1, parallel_for};
     batch others = {.function = compute, .argument = numbers, .count = OTHERS};
 

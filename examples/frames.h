@@ -19,7 +19,7 @@ static espl_world *make_world(const espl_executor *executor)
     const espl_attach_options as_it_is = {.position = ESPL_KEEP_LOCAL};
     espl_world *world = NULL;
 
-    must(espl_world_create(&world, &def));
+    must(espl_world_create(&def, &world));
     must(espl_create(world, (espl_component[]){ESPL_TRANSFORM}, 1, ENTITIES, entities));
     for (size_t i = HIERARCHIES; i < ENTITIES; ++i) {
         must(espl_set_local_position(world, entities[i], (float[]){0, 0.1F * (float)(i % 13), 1}));

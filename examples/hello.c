@@ -13,7 +13,7 @@ int main(void)
     float seen[3] = {0};
 
     mast.position[1] = 5, lamp.position[1] = 12; // metres above the deck
-    bool failed = espl_failed(espl_world_create(&world, NULL)) ||
+    bool failed = espl_failed(espl_world_create(NULL, &world)) ||
                   espl_failed(espl_create(world, set, 1, 3, e)) ||
                   espl_failed(espl_set_world_transform(world, e[1], &mast)) ||
                   espl_failed(espl_attach(world, e[1], e[0], NULL)) ||

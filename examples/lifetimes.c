@@ -40,7 +40,7 @@ int main(void)
     espl_entity e[COUNT], copy;
     espl_world *world = NULL;
 
-    must(espl_world_create(&world, NULL));
+    must(espl_world_create(NULL, &world));
     must(espl_create(world, set, 1, COUNT, e));
     must(espl_attach(world, e[WHEEL], e[CART], NULL));
     must(espl_attach(world, e[CRATE], e[CART], &carried));
@@ -49,7 +49,7 @@ int main(void)
     must(espl_disable(world, e[CART], ESPL_EXTENT_OWNED));
     print_state(world, "disabled:", e);
     must(espl_enable(world, e[CART], ESPL_EXTENT_OWNED));
-    must(espl_instantiate(world, e[CART], 1, &copy));
+    must(espl_instantiate(world, &(espl_instance_def){.source = e[CART]}, 1, &copy));
     print_state(world, "cloned:", e);
     printf("the clone has %zu child\n", espl_count_children(world, copy));
     must(espl_destroy(world, e[CART], ESPL_EXTENT_OWNED));

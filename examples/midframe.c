@@ -45,7 +45,7 @@ int main(void)
     espl_entity prefab, e[COUNT] = {{0}};
     espl_world *world = NULL;
 
-    must(espl_world_create(&world, NULL));
+    must(espl_world_create(NULL, &world));
     must(espl_command_buffer_create(world, 1, &commands));
     must(espl_create(world, set, 2, 1, &prefab));
     must(espl_create(world, set, 1, FLASH, e));

@@ -19,8 +19,8 @@ static void roll(espl_world *world, espl_component speed)
 
         for (size_t row = 0; row < query.count; ++row) {
             speeds[row] = (float)(row % 4);
-            must(
-                espl_translate_in_parent(world, query.entities[row], (float[]){speeds[row], 0, 0}));
+            must(espl_write_one(world, query.entities[row], ESPL_WRITE_TRANSLATE_IN_PARENT,
+                                (float[]){speeds[row], 0, 0}));
         }
     }
 }
@@ -36,7 +36,7 @@ static void measure(espl_world *world)
     while (espl_query_next(&query)) {
         printf("a chunk of %zu lanterns\n", query.count);
         for (size_t row = 0; row < query.count; ++row) {
-            metres += (double)query.worlds[query.slots[row]].position[0];
+            metres += (double)query.world_poses[query.slots[row]].position[0];
         }
     }
     printf("the lanterns moved %g metres in all\n", metres);
@@ -49,7 +49,7 @@ int main(void)
     espl_component set[2] = {ESPL_TRANSFORM}; // and speed
     espl_world *world = NULL;
 
-    must(espl_world_create(&world, NULL));
+    must(espl_world_create(NULL, &world));
     must(espl_component_register(world, &def, &set[1]));
     must(espl_create(world, set, 2, CARTS, carts));
     must(espl_create(world, set, 1, CARTS, lanterns));

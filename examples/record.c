@@ -17,6 +17,9 @@ typedef struct job {
 
 static const espl_transform behind = {{0, 0, 0, 1}, {0, 0, -2}, 1, {1, 1, 1}, 0};
 
+static const espl_attach_options keep_local = {
+    .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+
 // Runs on a thread of its own, and uses its own recorder only.
 static void *record(void *argument)
 {
@@ -30,7 +33,7 @@ static void *record(void *argument)
         lamp.parent = j->drones[i]; // a pending handle
         must(espl_record_create(r, 0, &lamp, 1, &j->lamps[i]));
         if (i > 0) {
-            must(espl_record_attach_keep_local(r, 1, j->drones[i], j->drones[i - 1]));
+            must(espl_record_attach(r, 1, j->drones[i], j->drones[i - 1], &keep_local));
         }
     }
     return NULL;
@@ -45,7 +48,7 @@ int main(void)
     espl_report report;
     job jobs[LANES];
 
-    must(espl_world_create(&world, NULL));
+    must(espl_world_create(NULL, &world));
     must(espl_create(world, set, 2, 1, &prefab));
     must(espl_create(world, set, 1, LANES, bays));
     must(espl_command_buffer_create(world, LANES, &commands));

@@ -20,11 +20,11 @@ static void film(espl_world *world, const char *what)
 {
     float at[3], head[3];
 
-    must(espl_point_to_world(world, part[ACTOR], (float[]){0, 2, 0}, head));
+    must(espl_convert(world, part[ACTOR], ESPL_POINT_TO_WORLD, (float[]){0, 2, 0}, head));
     must(espl_look_at(world, part[CAMERA], head, NULL, ESPL_AXIS_FORWARD));
     must(espl_get_world_position(world, part[CAMERA], at));
     print_vector(what, at);
-    must(espl_point_to_local(world, part[CAMERA], head, head));
+    must(espl_convert(world, part[CAMERA], ESPL_POINT_TO_LOCAL, head, head));
     print_vector(", sees the head at", head);
     must(espl_get_world_position(world, part[BAR], at));
     print_vector("; bar", at);
@@ -38,22 +38,22 @@ int main(void)
     const float walk[3] = {3, 0, 1}, turn[4] = {0, 3, 0, 4}; // 74 degrees to the right
     espl_world *world = NULL;
 
-    must(espl_world_create(&world, NULL));
+    must(espl_world_create(NULL, &world));
     must(espl_create(world, (espl_component[]){ESPL_TRANSFORM}, 1, PARTS, part));
     attach_part(world, BOOM, ACTOR, 1.5f, 0, ESPL_ABSOLUTE_ROTATION | ESPL_ABSOLUTE_SCALE);
     attach_part(world, CAMERA, BOOM, 2.5f, -5, 0);
     attach_part(world, BAR, ACTOR, 2.5f, 0, ESPL_ABSOLUTE_ROTATION);
     film(world, "At first: camera");
-    must(espl_translate_world(world, part[ACTOR], walk));
-    must(espl_rotate_world(world, part[ACTOR], turn));
+    must(espl_write_one(world, part[ACTOR], ESPL_WRITE_TRANSLATE_WORLD, walk));
+    must(espl_write_one(world, part[ACTOR], ESPL_WRITE_ROTATE_WORLD, turn));
     film(world, "He walks: camera");
-    must(espl_multiply_scale(world, part[ACTOR], 2));
+    must(espl_write_one(world, part[ACTOR], ESPL_WRITE_MULTIPLY_SCALE, &(const float){2}));
     film(world, "He grows: camera");
 
     // From now on the boom takes his rotation, so the camera goes round him.
     must(espl_set_inherit(world, part[BOOM], ESPL_ABSOLUTE_SCALE));
     film(world, "Released: camera");
-    must(espl_rotate_world(world, part[ACTOR], turn));
+    must(espl_write_one(world, part[ACTOR], ESPL_WRITE_ROTATE_WORLD, turn));
     film(world, "He turns: camera");
     espl_world_destroy(world);
     return 0;

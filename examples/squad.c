@@ -60,13 +60,14 @@ int main(void)
     espl_world *world = NULL;
     espl_entity squad[SQUADS];
 
-    must(espl_world_create(&world, NULL));
+    must(espl_world_create(NULL, &world));
     must(espl_component_register(world, &def, &duty_id));
-    must(espl_instantiate(world, make_prefab(world), SQUADS, squad));
+    must(
+        espl_instantiate(world, &(espl_instance_def){.source = make_prefab(world)}, SQUADS, squad));
     print_squad(world, "a squad", squad[2]);
 
     // The first one becomes the last one: a null sibling to stand before means the end.
-    must(espl_set_sibling(world, espl_get_first_child(world, squad[2]), espl_entity_null()));
+    must(espl_move_before(world, espl_get_first_child(world, squad[2]), espl_entity_null()));
     print_squad(world, "on the march", squad[2]);
     espl_world_destroy(world);
     return 0;

@@ -41,9 +41,9 @@ int main(void)
     espl_custom_command sound = 0;
     espl_report report;
 
-    must(espl_world_create(&world, NULL));
+    must(espl_world_create(NULL, &world));
     must(espl_create(world, (espl_component[]){ESPL_TRANSFORM}, 1, 2, e));
-    must(espl_register_command(world, &sounds, &sound));
+    must(espl_command_register(world, &sounds, &sound));
     for (int i = 0; i < SYSTEMS; ++i) {
         must(espl_command_buffer_create(world, 1, &commands[i]));
         of[i] = espl_command_buffer_recorder(commands[i], 0);

@@ -25,8 +25,9 @@ static bool fly(espl_world *world)
                   espl_failed(espl_attach(world, e[1], e[0], NULL));
 
     for (int frame = 0; frame < 3; ++frame) {
-        failed = failed || espl_failed(espl_translate_in_parent(world, e[0], step)) ||
-                 espl_failed(espl_rotate_in_parent(world, e[1], turn)) ||
+        failed = failed ||
+                 espl_failed(espl_write_one(world, e[0], ESPL_WRITE_TRANSLATE_IN_PARENT, step)) ||
+                 espl_failed(espl_write_one(world, e[1], ESPL_WRITE_ROTATE_IN_PARENT, turn)) ||
                  espl_failed(espl_tape_frame(world)); // what a replay compares
     }
     return !failed;
@@ -42,7 +43,7 @@ int main(int argc, char **argv)
         return 1;
     }
     const espl_world_def def = {.tape = {file, append}};
-    const bool ok = !espl_failed(espl_world_create(&world, &def)) && fly(world);
+    const bool ok = !espl_failed(espl_world_create(&def, &world)) && fly(world);
 
     espl_world_destroy(world);
     puts("3 frames are on the tape");

@@ -96,7 +96,7 @@ static void stop(void)
 
 int main(void)
 {
-    const espl_executor serial = espl_executor_serial();
+    const espl_executor serial = {0};
     const espl_executor own = {&workers, WORKERS, parallel_for};
 
     start();

@@ -34,22 +34,22 @@ int main(void)
     espl_world *world = NULL;
     espl_entity part[PARTS];
 
-    must(espl_world_create(&world, NULL));
+    must(espl_world_create(NULL, &world));
     build(world, part);
     for (int i = 0; i < STEPS; ++i) {
         const float forward[3] = {1, 0, 5}, target[3] = {20 - 8 * (float)i, 6 + (float)i, 30};
         float up[3], seen[3];
 
-        must(espl_translate_world(world, part[HULL], forward));
+        must(espl_write_one(world, part[HULL], ESPL_WRITE_TRANSLATE_WORLD, forward));
         must(espl_set_world_rotation(world, part[HULL], ground[i]));
         must(espl_get_axis(world, part[HULL], ESPL_AXIS_UP, up));
         print_vector("hull's up", up);
         must(espl_get_axis(world, part[TURRET], ESPL_AXIS_UP, up));
         print_vector(", turret's", up);
-        must(espl_point_to_local(world, part[BARREL], target, seen));
+        must(espl_convert(world, part[BARREL], ESPL_POINT_TO_LOCAL, target, seen));
         print_vector("; the barrel sees the target at", seen);
         aim(world, part, target);
-        must(espl_point_to_local(world, part[BARREL], target, seen));
+        must(espl_convert(world, part[BARREL], ESPL_POINT_TO_LOCAL, target, seen));
         print_vector(", then at", seen);
         puts("");
     }

@@ -36,7 +36,7 @@ int main(void)
     espl_transform end, other_end;
     espl_world *world = NULL;
 
-    must(espl_world_create(&world, NULL));
+    must(espl_world_create(NULL, &world));
     make_chain(world, one);
     make_chain(world, other);
     for (int i = 0; i < LINKS; ++i) {
@@ -45,8 +45,8 @@ int main(void)
     }
     (void)count_visits(world);
 
-    must(espl_write_strided(world, ESPL_WRITE_LOCAL_ROTATION, end_first, sizeof(espl_entity), turns,
-                            sizeof(float[4]), LINKS, NULL));
+    must(espl_write_strided(world, ESPL_WRITE_LOCAL_ROTATION, end_first, LINKS, sizeof(espl_entity),
+                            turns, sizeof(float[4]), NULL));
     printf("turned by one batch: %u nodes visited\n", count_visits(world));
     for (int i = 0; i < LINKS; ++i) {
         must(espl_set_local_rotation(world, other[i], turns[i]));

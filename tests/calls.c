@@ -78,7 +78,7 @@ void side_register_callbacks(test_side *side)
         const espl_custom_command_def def = {.name = names[i], .user = ear, .function = hear};
 
         *ear = (side_ear){.side = side, .callback = i};
-        const espl_status status = espl_register_command(side->world, &def, &ear->number);
+        const espl_status status = espl_command_register(side->world, &def, &ear->number);
         if (status != ESPL_OK) {
             ck_abort_msg("callback %u: %s", i, espl_status_name(status));
         }

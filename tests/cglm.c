@@ -63,10 +63,10 @@ static void test_order(void)
 
     glm_quatv(q, angle, axis);
     espl_from_versor(q, turned.rotation);
-    espl_transform_vector(x, &turned, z);
+    espl_transform_convert(&turned, ESPL_VECTOR_TO_WORLD, z, x);
     glm_quat_rotatev(q, v, v);
     DEMAND(is_near(x, v, 3, 1e-6f) && is_near(x, (float[]){1, 0, 0}, 3, 1e-6f));
-    espl_quat_from_axis_angle(turned.rotation, about_y, angle);
+    espl_quat_from_axis_angle(about_y, angle, turned.rotation);
     espl_to_versor(turned.rotation, q);
     DEMAND(is_near(q, turned.rotation, 4, 0) && fabsf(q[3] - sqrtf(0.5f)) < 1e-6f);
 }
@@ -90,7 +90,7 @@ static void test_columns(void)
     mat4 matrix, expected;
 
     espl_to_mat4(&t, matrix);
-    espl_transform_matrix_4x4(columns, &t);
+    espl_transform_to_matrix(&t, ESPL_MATRIX_4X4, columns);
     DEMAND(memcmp(matrix, columns, sizeof columns) == 0);
     DEMAND(matrix[3][0] == 3 && matrix[3][1] == -4 && matrix[3][2] == 5 && matrix[3][3] == 1);
     // As cglm makes it of the same parts.
@@ -104,7 +104,7 @@ static void test_columns(void)
     glm_scale(expected, factors);
     DEMAND(is_near(&matrix[0][0], &expected[0][0], 16, 1e-5f));
     glm_mat4_mulv3(matrix, p, 1, by_cglm);
-    espl_transform_point(by_espalier, &t, at);
+    espl_transform_convert(&t, ESPL_POINT_TO_WORLD, at, by_espalier);
     DEMAND(is_near(by_cglm, by_espalier, 3, 1e-5f));
     // And back: the factors are in the stretch, because they are not equal.
     DEMAND(espl_from_mat4(matrix, &back) == ESPL_OK);
@@ -131,12 +131,12 @@ static void test_world(void)
     mat4 matrix, view, expected;
 
     memset(matrix, 0, sizeof matrix);
-    DEMAND(!espl_failed(espl_world_create(&world, NULL)));
+    DEMAND(!espl_failed(espl_world_create(NULL, &world)));
     DEMAND(!espl_failed(espl_create_node(world, none, &t, "tripod", &parent)));
     DEMAND(!espl_failed(espl_create_node(world, parent, &t, "camera", &camera)));
     DEMAND(!espl_failed(espl_look_at(world, camera, target, NULL, ESPL_AXIS_BACK)));
     DEMAND(espl_get_mat4(world, camera, matrix) == ESPL_OK);
-    DEMAND(espl_get_matrix_4x4(world, camera, columns) == ESPL_OK);
+    DEMAND(espl_get_matrix(world, camera, ESPL_MATRIX_4X4, columns) == ESPL_OK);
     DEMAND(memcmp(matrix, columns, sizeof columns) == 0);
     // The view is that of cglm's right-handed camera, however large the tripod is.
     DEMAND(espl_get_world_transform(world, camera, &placed) == ESPL_OK);

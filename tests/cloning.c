@@ -91,7 +91,7 @@ static espl_status member_state(const test_model *model, const model_instance *d
     }
     out->local = def->place == ESPL_PLACE_SOURCE ? model_local(model, def->source) : *transform;
     if (def->place == ESPL_PLACE_WORLD) {
-        (void)espl_transform_relative(&out->local, above, transform);
+        (void)espl_transform_relative(above, transform, &out->local);
         model_keep_parts(out, transform, MODEL_POSE);
         return model_judge(above, out, transform, MODEL_POSE);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // All that a world under test shows of its entities, compared with its model.
+#include "tests/asked.h"
 #include "tests/asserts.h"
 #include "tests/changes.h"
 #include "tests/inside.h"
@@ -83,10 +84,10 @@ static void compare_links(const test_side *side, const test_tape *tape, uint32_t
 static void compare_rank(const test_side *side, const test_tape *tape, uint32_t node)
 {
     const model_node *const n = &tape->model.nodes[node];
-    const uint32_t rank = espl_get_rank(side->world, side->handles[node]);
+    const uint32_t rank = test_rank(side->world, side->handles[node]);
 
     if (n->parent != MODEL_NONE) {
-        tape_demand(tape, espl_get_rank(side->world, side->handles[n->parent]) < rank,
+        tape_demand(tape, test_rank(side->world, side->handles[n->parent]) < rank,
                     "node %u has rank %u, before its parent", node, rank);
     }
 }
@@ -101,7 +102,7 @@ static void compare_ranks(const test_side *side, const test_tape *tape, uint32_t
     tape_demand(tape, queue != NULL, "no memory");
     queue[0] = root;
     for (uint32_t rank = 0; rank < end; ++rank) {
-        const uint32_t got = espl_get_rank(side->world, side->handles[queue[rank]]);
+        const uint32_t got = test_rank(side->world, side->handles[queue[rank]]);
         tape_demand(tape, got == rank, "node %u has rank %u, not %u", queue[rank], got, rank);
         for (uint32_t i = model->nodes[queue[rank]].first; i != MODEL_NONE;
              i = model->nodes[i].next) {
@@ -127,8 +128,8 @@ static void compare_walks(const test_side *side, const test_tape *tape, uint32_t
                 "node %u has another root", node);
     tape_demand(tape, espl_get_depth(world, entity) == model_depth(&tape->model, node),
                 "node %u has depth %u", node, espl_get_depth(world, entity));
-    tape_demand(tape, espl_count_descendants(world, entity) == below, "node %u counts %zu below",
-                node, espl_count_descendants(world, entity));
+    tape_demand(tape, test_count_descendants(world, entity) == below, "node %u counts %zu below",
+                node, test_count_descendants(world, entity));
     tape_demand(tape, espl_is_ancestor(world, side->handles[root], entity) == (root != node),
                 "node %u does not know its root", node);
     if (tape->model.nodes[node].has_placement && tape->style.values == VALUES_PLAIN &&

@@ -177,7 +177,7 @@ espl_status copying_run(const copying *c, copying_change change)
     case COPYING_DETACH:
         return espl_detach(w, node, ESPL_KEEP_WORLD);
     case COPYING_CLONE:
-        return espl_instantiate_at(w, &clone, 1, NULL);
+        return espl_instantiate(w, &clone, 1, NULL);
     default:
         return espl_destroy(w, node, ESPL_EXTENT_ENTITY);
     }

@@ -133,7 +133,7 @@ int main(void)
 {
     espl_world *world = NULL;
 
-    puts(espl_status_name(espl_world_create(&world, NULL)));
+    puts(espl_status_name(espl_world_create(NULL, &world)));
     espl_world_destroy(world);
     return 0;
 }

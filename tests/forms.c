@@ -111,8 +111,8 @@ static espl_status write_poses(espl_world *world, const espl_write *writes, size
         memcpy(&bones[i].local, &writes[i].value, sizeof bones[i].local);
     }
     const espl_status status =
-        espl_write_strided(world, writes[0].kind, &bones->entity, sizeof *bones, &bones->local,
-                           sizeof *bones, count, report);
+        espl_write_strided(world, writes[0].kind, &bones->entity, count, sizeof *bones,
+                           &bones->local, sizeof *bones, report);
 
     free(bones);
     return status;
@@ -131,7 +131,7 @@ static espl_status write_short(espl_world *world, const espl_write *writes, size
     espl_entity *const entities = test_array(count, sizeof *entities);
     void *const values = gathered(writes, count, size, entities);
     const espl_status status =
-        espl_write_strided(world, kind, entities, sizeof *entities, values, size, count, report);
+        espl_write_strided(world, kind, entities, count, sizeof *entities, values, size, report);
 
     free(entities);
     free(values);

@@ -314,7 +314,7 @@ void side_compare_finds(const test_side *side, const test_tape *tape, uint32_t t
 
     (void)snprintf(path, sizeof path, "%s%s%s", side_name_of(above, rooms[0]),
                    above != 0 ? "/" : "", side_name_of(name, rooms[1]));
-    const espl_status status = espl_find_below(side->world, side->handles[top], path, &got);
+    const espl_status status = espl_find_descendant(side->world, side->handles[top], path, &got);
 
     tape_demand(tape, status == ESPL_OK && espl_entity_equal(got, wanted),
                 "below node %u \"%.80s\" is not node %u (%s)", top, path, node,

@@ -124,7 +124,7 @@ static espl_status moved_state(const test_model *model, uint32_t child, uint32_t
     if (has_path) {
         seen = path;
     } else {
-        (void)espl_transform_relative(&seen, above, world);
+        (void)espl_transform_relative(above, world, &seen);
     }
     out->local = local;
     model_copy_parts(&out->local, &seen, held);

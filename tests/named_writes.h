@@ -16,10 +16,6 @@ static const vector_function vector_functions[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_STRETCH] = espl_set_stretch,
     [ESPL_WRITE_WORLD_POSITION] = espl_set_world_position,
     [ESPL_WRITE_WORLD_ROTATION] = espl_set_world_rotation,
-    [ESPL_WRITE_TRANSLATE_IN_PARENT] = espl_translate_in_parent,
-    [ESPL_WRITE_ROTATE_IN_PARENT] = espl_rotate_in_parent,
-    [ESPL_WRITE_TRANSLATE_WORLD] = espl_translate_world,
-    [ESPL_WRITE_ROTATE_WORLD] = espl_rotate_world,
     [ESPL_WRITE_TRANSLATE_OWN] = espl_translate_own,
     [ESPL_WRITE_ROTATE_OWN] = espl_rotate_own,
 };
@@ -27,7 +23,6 @@ static const vector_function vector_functions[ESPL_WRITE_KIND_COUNT] = {
 static const scalar_function scalar_functions[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_LOCAL_SCALE] = espl_set_local_scale,
     [ESPL_WRITE_WORLD_SCALE] = espl_set_world_scale,
-    [ESPL_WRITE_MULTIPLY_SCALE] = espl_multiply_scale,
 };
 
 /// Make a write by the function that is named after its kind, by espl_write_one() where there is none.

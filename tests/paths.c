@@ -28,8 +28,8 @@ static void fold(folded *f, const espl_transform *local)
         away[i] = f->pose.position[i] * local->stretch[i];
         away[i] = (f->has_offset ? away[i] + f->offset[i] : away[i]) * local->scale;
     }
-    espl_quat_rotate(f->offset, local->rotation, away);
-    espl_quat_multiply(f->pose.rotation, local->rotation, f->pose.rotation);
+    espl_quat_rotate(local->rotation, away, f->offset);
+    espl_quat_multiply(local->rotation, f->pose.rotation, f->pose.rotation);
     memcpy(f->pose.position, local->position, sizeof local->position);
     f->pose.scale = local->scale * f->pose.scale;
     f->has_offset = true;
@@ -129,7 +129,7 @@ bool model_path(const test_model *model, uint32_t frame, uint32_t node, uint32_t
 
     memcpy(above.stretch, model->nodes[frame].world.stretch, sizeof above.stretch);
     if (!is_normal(&above) || !is_normal(&wanted) ||
-        espl_transform_relative(&local, &above, &wanted) != ESPL_OK || !model_is_finite(&local)) {
+        espl_transform_relative(&above, &wanted, &local) != ESPL_OK || !model_is_finite(&local)) {
         return false;
     }
     model_copy_parts(out, &local, MODEL_POSE);

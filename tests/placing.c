@@ -109,7 +109,7 @@ espl_transform model_seen(const model_placed *placed)
         return local;
     }
     const espl_transform composed = espl_transform_compose(placed->above, &local);
-    (void)espl_transform_relative(&seen, placed->above, world);
+    (void)espl_transform_relative(placed->above, world, &seen);
     if (memcmp(composed.position, world->position, sizeof local.position) != 0 &&
         are_finite(seen.position, 3)) {
         model_copy_parts(&local, &seen, MODEL_POSITION);
@@ -211,7 +211,7 @@ static void stop_keeping(const model_placed *placed, uint32_t flags, espl_transf
         model_copy_parts(&asked, &placed->world, MODEL_ROTATION);
     }
     model_copy_parts(&asked, &placed->world, (gone & ESPL_ABSOLUTE_SCALE) != 0 ? MODEL_SCALE : 0);
-    (void)espl_transform_relative(&seen, placed->above, &asked);
+    (void)espl_transform_relative(placed->above, &asked, &seen);
     if (memcmp(composed.position, asked.position, sizeof asked.position) != 0) {
         model_copy_parts(local, &seen, MODEL_POSITION);
     }

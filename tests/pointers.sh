@@ -11,7 +11,7 @@ trap 'rm -rf "$room"' EXIT
 LC_ALL=C
 export LC_ALL
 
-# Rows that are written out, and those that a macro writes of one function.
+# The rows.
 list_rows()
 {
     awk '
@@ -21,13 +21,6 @@ list_rows()
         match($0, /^    X\(espl_[a-z0-9_]*, [a-z_]+,/) {
             split(substr($0, RSTART + 6, RLENGTH - 7), part, ", ")
             print part[1], part[2]
-        }
-        match($0, /(CONVERSION|MATRIX)_ROWS\(X, espl_[a-z0-9_]*, [a-z]+\)/) {
-            split(substr($0, RSTART, RLENGTH - 1), part, ", ")
-            print part[2], part[3]
-            if ($0 ~ /MATRIX/) { print part[2], "transform"; next }
-            print part[2], "out"
-            print part[2], "frame"
         }
     ' "$top/tests/world/pointers.h" "$top/tests/math/pointers_test.c"
 }

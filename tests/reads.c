@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every way to read a placement: parts of it, points and directions through it, matrices, and as
 // another entity sees it. Each gives the bits of the pure function on the model's world.
+#include "tests/asked.h"
 #include "tests/placing.h"
 #include "tests/tape.h"
 
@@ -96,23 +97,19 @@ static void check_parts(const reading *r)
 
 // --- Conversions ---
 
-typedef espl_status (*convert_function)(const espl_world *, espl_entity, const float *, float *);
-typedef void (*pure_function)(float *, const espl_transform *, const float *);
-
 typedef struct conversion {
     const char *name;
-    convert_function convert;
-    pure_function pure;
+    espl_conversion number;
     bool loses_axes; // those of no length
 } conversion;
 
 static const conversion conversions[] = {
-    {"point to world", espl_point_to_world, espl_transform_point, false},
-    {"point to local", espl_point_to_local, espl_transform_point_inverse, true},
-    {"vector to world", espl_vector_to_world, espl_transform_vector, false},
-    {"vector to local", espl_vector_to_local, espl_transform_vector_inverse, true},
-    {"direction to world", espl_direction_to_world, espl_transform_direction, false},
-    {"direction to local", espl_direction_to_local, espl_transform_direction_inverse, false},
+    {"point to world", ESPL_POINT_TO_WORLD, false},
+    {"point to local", ESPL_POINT_TO_LOCAL, true},
+    {"vector to world", ESPL_VECTOR_TO_WORLD, false},
+    {"vector to local", ESPL_VECTOR_TO_LOCAL, true},
+    {"direction to world", ESPL_DIRECTION_TO_WORLD, false},
+    {"direction to local", ESPL_DIRECTION_TO_LOCAL, false},
 };
 
 static bool is_flat(const espl_transform *t)
@@ -130,8 +127,8 @@ static void check_conversions(const reading *r)
         float got[VALUE_LIMIT], want[3];
 
         fill(got);
-        c->pure(want, &r->placed, in);
-        const espl_status status = c->convert(r->world, r->entity, in, got);
+        espl_transform_convert(&r->placed, c->number, in, want);
+        const espl_status status = espl_convert(r->world, r->entity, c->number, in, got);
         check_values(r, c->name, status, c->loses_axes ? flat : ESPL_OK, got, want, 3);
     }
 }
@@ -144,14 +141,24 @@ static void check_axes(const reading *r)
         float got[VALUE_LIMIT], want[3];
 
         fill(got);
-        espl_transform_axis(want, &r->placed, (espl_axis)axis);
+        espl_transform_axis(&r->placed, (espl_axis)axis, want);
         const espl_status status = espl_get_axis(r->world, r->entity, (espl_axis)axis, got);
         check_values(r, "axis", status, ESPL_OK, got, want, 3);
     }
     tape_demand(r->tape,
-                espl_is_mirrored(r->world, r->entity) ==
+                test_is_mirrored(r->world, r->entity) ==
                     (r->has_placement && espl_transform_is_mirrored(&r->placed)),
                 "node %u winds the other way", r->node);
+}
+
+static void check_matrix(const reading *r, const char *name, espl_matrix_form form,
+                         const float *want, size_t count)
+{
+    float got[VALUE_LIMIT];
+
+    fill(got);
+    const espl_status status = espl_get_matrix(r->world, r->entity, form, got);
+    check_values(r, name, status, ESPL_OK, got, want, count);
 }
 
 static void check_matrices(const reading *r)
@@ -159,14 +166,14 @@ static void check_matrices(const reading *r)
     const espl_status flat = is_flat(&r->placed) ? ESPL_LOSSY : ESPL_OK;
     float want[VALUE_LIMIT], got[VALUE_LIMIT];
 
-    espl_transform_matrix_3x4(want, &r->placed);
-    check_part(r, "matrix 3x4", espl_get_matrix_3x4, want, 12);
-    espl_transform_matrix_4x4(want, &r->placed);
-    check_part(r, "matrix 4x4", espl_get_matrix_4x4, want, 16);
+    espl_transform_to_matrix(&r->placed, ESPL_MATRIX_3X4, want);
+    check_matrix(r, "matrix 3x4", ESPL_MATRIX_3X4, want, 12);
+    espl_transform_to_matrix(&r->placed, ESPL_MATRIX_4X4, want);
+    check_matrix(r, "matrix 4x4", ESPL_MATRIX_4X4, want, 16);
 
     fill(got);
-    espl_transform_matrix_4x4_inverse(want, &r->placed);
-    const espl_status status = espl_get_matrix_4x4_inverse(r->world, r->entity, got);
+    espl_transform_to_matrix(&r->placed, ESPL_MATRIX_4X4_INVERSE, want);
+    const espl_status status = espl_get_matrix(r->world, r->entity, ESPL_MATRIX_4X4_INVERSE, got);
     check_values(r, "inverse matrix", status, flat, got, want, 16);
 }
 
@@ -189,7 +196,7 @@ static espl_status expected_relative(const test_model *model, uint32_t frame, ui
         return ESPL_OK;
     }
     const espl_status status =
-        espl_transform_relative(&seen, &model->nodes[frame].world, &model->nodes[node].world);
+        espl_transform_relative(&model->nodes[frame].world, &model->nodes[node].world, &seen);
     *out = model_is_finite(&seen) ? seen : before;
     return model_is_finite(&seen) ? status : ESPL_ERR_RANGE;
 }
@@ -198,7 +205,7 @@ static void check_relative(const reading *r, uint32_t frame)
 {
     espl_transform want = test_at(7, 7, 7), got = want;
     const espl_status expected = expected_relative(&r->tape->model, frame, r->node, &want);
-    const espl_status status = espl_relative(r->world, r->frame, r->entity, &got);
+    const espl_status status = espl_get_relative_transform(r->world, r->frame, r->entity, &got);
 
     tape_demand(r->tape, status == expected, "node %u seen from node %u answers %s, not %s",
                 r->node, frame, espl_status_name(status), espl_status_name(expected));

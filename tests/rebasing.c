@@ -130,7 +130,7 @@ static espl_transform rebased(test_model *model, uint32_t node, const espl_trans
         return model_unit_world(n);
     }
     placed.state.flags = is_root ? 0 : placed.state.flags;
-    (void)espl_transform_relative(&seen, placed.above, &n->world);
+    (void)espl_transform_relative(placed.above, &n->world, &seen);
     const espl_transform near = near_of(&seen, &other);
 
     for (unsigned part = MODEL_POSITION; part <= MODEL_SCALE; part *= 2) {

@@ -50,7 +50,7 @@ espl_status side_instantiate(test_side *side, const operation *op, espl_instance
     side_values given;
 
     give_values(side, op, &given, &def);
-    return espl_instantiate_at(side->world, &def, op->count, side->fresh);
+    return espl_instantiate(side->world, &def, op->count, side->fresh);
 }
 
 // Where the handles of what is to be go: until it is recorded, dead ones.
@@ -117,15 +117,15 @@ espl_status side_record(test_side *side, const operation *op)
     case OP_DESTROY_ONLY:
         return espl_record_destroy(recorder, op->key, entity, ESPL_EXTENT_ENTITY);
     case OP_SET_LOCAL:
-        return espl_record_set_local_transform(recorder, op->key, entity, &op->value);
+        return espl_record_write(recorder, op->key, entity, ESPL_WRITE_LOCAL_TRANSFORM, &op->value);
     case OP_SET_WORLD:
-        return espl_record_set_world_transform(recorder, op->key, entity, &op->value);
+        return espl_record_write(recorder, op->key, entity, ESPL_WRITE_WORLD_TRANSFORM, &op->value);
     case OP_WRITE:
         return record_write(recorder, op, entity);
     case OP_SET_INHERIT:
         return espl_record_set_inherit(recorder, op->key, entity, op->inherit);
     case OP_SET_SIBLING:
-        return espl_record_set_sibling(recorder, op->key, entity,
+        return espl_record_move_before(recorder, op->key, entity,
                                        side_recorded_handle(side, op->before));
     case OP_PLACE:
     case OP_UNPLACE:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Worlds for scripts, and the writing of scripts.
+#include "tests/asked.h"
 #include "tests/script.h"
 
 #include "tests/asserts.h"
@@ -68,7 +69,7 @@ static void register_callbacks(script_world *s)
     for (size_t i = 0; i < 2; ++i) {
         const espl_custom_command_def def = {.name = names[i], .user = s, .function = hear};
 
-        ck_ok(espl_register_command(s->world, &def, &s->callback[i]));
+        ck_ok(espl_command_register(s->world, &def, &s->callback[i]));
     }
 }
 
@@ -292,7 +293,7 @@ static script_name some_source(writer *w)
 
     for (int tries = 0; tries < 8; ++tries) {
         if (out.maker != 0 || !espl_is_alive(w->s->world, out.entity) ||
-            espl_count_descendants(w->s->world, out.entity) < 6) {
+            test_count_descendants(w->s->world, out.entity) < 6) {
             break;
         }
         out = somebody(w);

@@ -173,7 +173,7 @@ static espl_status record_structure(espl_recorder *lane, const script_recording 
     case SCRIPT_DETACH:
         return espl_record_detach(lane, line->key, entity, options.position);
     case SCRIPT_SIBLING:
-        return espl_record_set_sibling(lane, line->key, entity, handle_of(r, &line->before));
+        return espl_record_move_before(lane, line->key, entity, handle_of(r, &line->before));
     case SCRIPT_INHERIT:
         return espl_record_set_inherit(lane, line->key, entity, options.inherit);
     default:

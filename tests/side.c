@@ -151,7 +151,8 @@ espl_status side_run(test_side *side, const test_tape *tape, const operation *op
     case OP_DESTROY_ONLY:
         return espl_destroy(world, entity, ESPL_EXTENT_ENTITY);
     case OP_INSTANTIATE:
-        return espl_instantiate(world, entity, op->count, side->fresh);
+        return espl_instantiate(world, &(espl_instance_def){.source = entity}, op->count,
+                                side->fresh);
     case OP_INSTANCE:
         return run_instance(side, tape, op);
     case OP_SET_LOCAL:
@@ -169,7 +170,7 @@ espl_status side_run(test_side *side, const test_tape *tape, const operation *op
     case OP_BATCH:
         return run_batch(side, tape, op);
     case OP_SET_SIBLING:
-        return espl_set_sibling(world, entity, side_handle(side, tape, op->before));
+        return espl_move_before(world, entity, side_handle(side, tape, op->before));
     case OP_PLACE:
     case OP_UNPLACE:
     case OP_CHANGE:

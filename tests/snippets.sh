@@ -159,7 +159,7 @@ for program in "$top"/examples/*.c; do
 done
 
 # A warning is noticed.
-printf '#include <espalier/espalier.h>\nint main(void) { espl_world *w = 0; espl_world_create(&w, 0); }\n' \
+printf '#include <espalier/espalier.h>\nint main(void) { espl_world *w = 0; espl_world_create(0, &w); }\n' \
     >"$room/bad.c"
 ! compile_c "$room/bad.c" 2>/dev/null
 ok "a status that is ignored is noticed"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the tests share. It sees the public headers only.
+#include "tests/asked.h"
 #include "tests/support.h"
 
 #include "tests/asserts.h"
@@ -218,7 +219,7 @@ void test_world_begin(test_world *test, uint32_t tag, const espl_executor *execu
     if (executor != NULL) {
         def.executor = *executor;
     }
-    ck_ok(espl_world_create(&test->world, &def));
+    ck_ok(espl_world_create(&def, &test->world));
     ck_assert_ptr_nonnull(test->world);
 }
 

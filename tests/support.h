@@ -4,6 +4,8 @@
 #ifndef ESPALIER_TESTS_SUPPORT_H
 #define ESPALIER_TESTS_SUPPORT_H
 
+#include "tests/asked.h"
+
 #include <espalier/espalier.h>
 
 #include <stdatomic.h>

@@ -79,7 +79,7 @@ static espl_status run_register_callback(sweep_world *w, unsigned number)
 {
     const espl_custom_command_def def = {.name = "ignore", .function = ignore};
     espl_custom_command made = 0;
-    const espl_status status = espl_register_command(w->world, &def, &made);
+    const espl_status status = espl_command_register(w->world, &def, &made);
 
     (void)number;
     return status;
@@ -99,8 +99,8 @@ static espl_status run_instantiate(sweep_world *w, unsigned number)
                 {PART_MEMBER, 2}, {PART_LEAF, 3},   {PART_BARE, 2},
                 {PART_PREFAB, 1}, {PART_PREFAB, 4}, {PART_OTHER, 2}};
     const uint32_t count = ways[number].count;
-    const espl_status status =
-        espl_instantiate(w->world, w->part[ways[number].source], count, w->made);
+    const espl_status status = espl_instantiate(
+        w->world, &(espl_instance_def){.source = w->part[ways[number].source]}, count, w->made);
 
     tell_made(w, status, count);
     return status;
@@ -136,7 +136,7 @@ static espl_status run_make_at(sweep_world *w, unsigned number)
         instance.parent = creation.parent = w->part[ways[number].parent];
     }
     const espl_status status = ways[number].has_source
-                                   ? espl_instantiate_at(w->world, &instance, count, w->made)
+                                   ? espl_instantiate(w->world, &instance, count, w->made)
                                    : espl_create_at(w->world, &creation, count, w->made);
 
     tell_made(w, status, count);
@@ -195,8 +195,8 @@ static espl_status run_sibling(sweep_world *w, unsigned number)
     const espl_entity member = w->part[PART_MEMBER];
     const espl_entity last = espl_get_last_child(w->world, w->part[PART_ROOT]);
 
-    return number == 0 ? espl_set_sibling(w->world, member, espl_entity_null())
-                       : espl_set_sibling(w->world, last, member);
+    return number == 0 ? espl_move_before(w->world, member, espl_entity_null())
+                       : espl_move_before(w->world, last, member);
 }
 
 static espl_status run_destroy(sweep_world *w, unsigned number)
@@ -447,14 +447,14 @@ static espl_status run_arrays(sweep_world *w, unsigned number)
     }
     switch (number) {
     case 0:
-        return espl_write_strided(w->world, ESPL_WRITE_TRANSLATE_WORLD, w->all, sizeof(espl_entity),
-                                  vectors, sizeof(float[3]), w->count, NULL);
+        return espl_write_strided(w->world, ESPL_WRITE_TRANSLATE_WORLD, w->all, w->count,
+                                  sizeof(espl_entity), vectors, sizeof(float[3]), NULL);
     case 1:
-        return espl_write_strided(w->world, ESPL_WRITE_LOCAL_TRANSFORM, w->all, sizeof(espl_entity),
-                                  transforms, sizeof(espl_transform), w->count, NULL);
+        return espl_write_strided(w->world, ESPL_WRITE_LOCAL_TRANSFORM, w->all, w->count,
+                                  sizeof(espl_entity), transforms, sizeof(espl_transform), NULL);
     default:
-        return espl_write_strided(w->world, ESPL_WRITE_WORLD_TRANSFORM, w->all, sizeof(espl_entity),
-                                  transforms, sizeof(espl_transform), w->count, NULL);
+        return espl_write_strided(w->world, ESPL_WRITE_WORLD_TRANSFORM, w->all, w->count,
+                                  sizeof(espl_entity), transforms, sizeof(espl_transform), NULL);
     }
 }
 

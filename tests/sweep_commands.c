@@ -90,7 +90,7 @@ static espl_status record_structure(sweep_world *w, espl_recorder *to, uint32_t 
     case 4:
         return espl_record_detach(to, key, leaf, ESPL_SNAP);
     default:
-        return espl_record_set_sibling(to, key, member, espl_entity_null());
+        return espl_record_move_before(to, key, member, espl_entity_null());
     }
 }
 
@@ -105,10 +105,10 @@ static espl_status record_write(sweep_world *w, espl_recorder *to, uint32_t key,
 
     switch (number) {
     case 0:
-        return espl_record_set_local_transform(to, key, w->part[PART_ROOT], &value);
+        return espl_record_write(to, key, w->part[PART_ROOT], ESPL_WRITE_LOCAL_TRANSFORM, &value);
     case 1:
         value.user_data = 12;
-        return espl_record_set_world_transform(to, key, w->part[PART_LEAF], &value);
+        return espl_record_write(to, key, w->part[PART_LEAF], ESPL_WRITE_WORLD_TRANSFORM, &value);
     case 2:
         return espl_record_write(to, key, stretch.entity, stretch.kind, &stretch.value);
     case 3:

@@ -260,10 +260,10 @@ static void run_up_debt(sweep_world *w)
     const float step[3] = {0.5f, 0, 0};
 
     ck_ok(espl_attach(w->world, w->part[PART_LEAF], root, NULL));
-    ck_ok(espl_set_sibling(w->world, espl_get_last_child(w->world, root), w->part[PART_MEMBER]));
+    ck_ok(espl_move_before(w->world, espl_get_last_child(w->world, root), w->part[PART_MEMBER]));
     ck_assert(!test_is_laid_out(w->world, root));
     for (int i = 0; i < DEBT; ++i) {
-        ck_ok(espl_translate_in_parent(w->world, w->part[PART_MEMBER], step));
+        ck_ok(espl_write_one(w->world, w->part[PART_MEMBER], ESPL_WRITE_TRANSLATE_IN_PARENT, step));
     }
     ck_assert(test_owes_layout(w->world, root));
 }
@@ -343,7 +343,7 @@ static void make_components(sweep_world *w)
     w->word = test_component(w->world, "word", 4, 4);
     ck_ok(espl_component_register(w->world, &link, &w->link));
     w->tag = test_component(w->world, "tag", 0, 0);
-    ck_ok(espl_register_command(w->world, &callback, &w->callback));
+    ck_ok(espl_command_register(w->world, &callback, &w->callback));
 }
 
 void sweep_world_begin(sweep_world *w, const sweep_scene *scene, test_blocks kind)

@@ -64,14 +64,13 @@ changes_no_world()
 {
     case $1 in
     espl_quat_* | espl_transform_* | espl_status_* | espl_get_* | espl_is_* | espl_has_* | espl_count_* | \
-        espl_read_* | espl_view_entity | espl_view_depths | espl_executor_*) ;;
+        espl_read_* | espl_view_entity | espl_executor_*) ;;
     espl_command_buffer_count | espl_command_buffer_recorder | espl_command_buffer_resolve | \
         espl_command_buffer_result | espl_component_count | espl_component_find | \
         espl_component_info | espl_convert | espl_copy_subtree | espl_dump | \
-        espl_find_below | espl_hash | espl_log_stderr | espl_query_read | espl_query_read_transforms | \
-        espl_relative | espl_stage_name | espl_stats | espl_validate | espl_version | \
-        espl_world_create | espl_world_destroy | espl_world_kernels | espl_writer_job | \
-        espl_writer_world) ;;
+        espl_find_descendant | espl_hash | espl_log_stderr | espl_query_read | espl_query_read_transforms | \
+        espl_get_relative_transform | espl_stage_name | espl_stats | espl_validate | espl_version | \
+        espl_world_create | espl_world_destroy | espl_world_kernels | espl_writer_job) ;;
     *) return 1 ;;
     esac
 }

@@ -38,11 +38,11 @@ void told_begin(told *t, const espl_executor *executor)
     const espl_world_def def = {
         .allocator = test_heap_allocator(&t->heap),
         .hooks = told_hooks(t),
-        .executor = executor != NULL ? *executor : espl_executor_serial(),
+        .executor = executor != NULL ? *executor : (espl_executor){0},
         .tag = 3,
     };
 
-    ck_ok(espl_world_create(&t->world, &def));
+    ck_ok(espl_world_create(&def, &t->world));
 }
 
 void told_end(told *t)

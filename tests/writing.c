@@ -101,7 +101,7 @@ static espl_status put_world(model_placed *placed, const espl_transform *world, 
         model_copy_parts(&placed->state.local, world, parts);
         return ESPL_OK;
     }
-    (void)espl_transform_relative(&seen, above, world);
+    (void)espl_transform_relative(above, world, &seen);
     model_copy_parts(&placed->state.local, &seen, parts);
     model_keep_parts(&placed->state, world, parts);
     return model_judge(above, &placed->state, world, parts);
@@ -130,7 +130,7 @@ static espl_status changed(espl_transform *out, change_kind change, const espl_t
         *out = espl_transform_compose(value, from);
         normalize_rotation(out);
     } else if (change == TAKE_BACK) {
-        return espl_transform_relative(out, value, from);
+        return espl_transform_relative(value, from, out);
     } else if (change == ADD_OWN || change == APPLY_OWN) {
         espl_transform frame = espl_transform_identity();
 

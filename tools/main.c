@@ -27,6 +27,15 @@ static bool load_all(tool_scene *scenes, const tool_options *options)
     return is_good;
 }
 
+/// More workers than there may be are refused for their number, in a library that has threads.
+static bool has_threads(void)
+{
+    const espl_threads_def too_many = {.workers = ESPL_WORKER_LIMIT + 1};
+    espl_executor none;
+
+    return espl_executor_create(&too_many, &none) != ESPL_ERR_UNSUPPORTED;
+}
+
 /// Refuse options that this build does not support, before any work.
 static bool is_possible(const tool_options *options)
 {
@@ -38,7 +47,7 @@ static bool is_possible(const tool_options *options)
         (void)fprintf(stderr, "espalier: this espalier was built without jansson: no --json\n");
         return false;
     }
-    if (options->workers != 1 && !espl_executor_has_threads()) {
+    if (options->workers != 1 && !has_threads()) {
         (void)fprintf(stderr,
                       "espalier: this espalier was built without pthreadpool: no --workers\n");
         return false;

@@ -100,10 +100,10 @@ static void begin(replay *p)
     const espl_world_def def = {.allocator = {p, take, give},
                                 .hooks = {.user = p, .trap = hear_trap},
                                 .executor = p->def->executor != NULL ? *p->def->executor
-                                                                     : espl_executor_serial(),
+                                                                     : (espl_executor){0},
                                 .tag = tag,
                                 .layout_budget = layout_budget};
-    const espl_status status = tag == 0 ? ESPL_ERR_ARGUMENT : espl_world_create(&p->world, &def);
+    const espl_status status = tag == 0 ? ESPL_ERR_ARGUMENT : espl_world_create(&def, &p->world);
 
     if (espl_failed(status)) {
         reel_blame(r, "no world of tag %u can be made: %s", tag, espl_status_name(status));

@@ -249,7 +249,7 @@ static void set_sibling(replay *p)
     const espl_entity entity = reel_entity(&p->reel), before = reel_entity(&p->reel);
 
     if (replay_wants(p)) {
-        replay_compare(p, "set sibling", espl_set_sibling(p->world, entity, before));
+        replay_compare(p, "set sibling", espl_move_before(p->world, entity, before));
     }
 }
 
@@ -300,7 +300,9 @@ static void instantiate(replay *p)
     const size_t count = reel_count(&p->reel);
 
     if (replay_wants(p)) {
-        replay_compare(p, "instantiate", espl_instantiate(p->world, source, count, NULL));
+        replay_compare(
+            p, "instantiate",
+            espl_instantiate(p->world, &(espl_instance_def){.source = source}, count, NULL));
     }
 }
 

@@ -238,7 +238,7 @@ static espl_status record(playback *b, const command *c)
     case ESPL_TAPE_COMMAND_DETACH:
         return espl_record_detach(recorder, c->key, c->target, (espl_keep)c->position);
     case ESPL_TAPE_COMMAND_SIBLING:
-        return espl_record_set_sibling(recorder, c->key, c->target, c->before);
+        return espl_record_move_before(recorder, c->key, c->target, c->before);
     case ESPL_TAPE_COMMAND_WRITE:
         return espl_record_write(recorder, c->key, c->target, (espl_write_kind)c->place, &c->head);
     case ESPL_TAPE_COMMAND_INHERIT:
@@ -305,7 +305,7 @@ static espl_status make(const replay *p, const command *c)
     if (c->kind == ESPL_TAPE_COMMAND_INSTANTIATE) {
         const espl_instance_def def = instance_of(c);
 
-        return espl_instantiate_at(p->world, &def, c->count, NULL);
+        return espl_instantiate(p->world, &def, c->count, NULL);
     }
     const espl_creation_def def = creation_of(c);
 

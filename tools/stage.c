@@ -27,11 +27,11 @@ bool stage_went_well(const tool_stage *stage, espl_status status, const char *ca
 
 static bool open_executor(espl_executor *out, uint32_t workers, tool_fault *fault)
 {
-    *out = espl_executor_serial();
+    *out = (espl_executor){0};
     if (workers == 1) {
         return true;
     }
-    const espl_status status = espl_executor_create_threads(out, workers);
+    const espl_status status = espl_executor_create(&(espl_threads_def){.workers = workers}, out);
     if (espl_failed(status)) {
         fault_say(fault, "no threads: %s", espl_status_text(status));
     }
@@ -60,7 +60,7 @@ bool stage_open(tool_stage *stage, uint32_t workers, tool_fault *fault)
     // A fixed tag makes handles the same in every run.
     const espl_world_def def = {
         .hooks = {.user = stage, .log = hear}, .executor = stage->executor, .tag = 1};
-    const espl_status status = espl_world_create(&stage->world, &def);
+    const espl_status status = espl_world_create(&def, &stage->world);
     if (!stage_went_well(stage, status, "espl_world_create", fault) ||
         !register_kinds(stage, fault)) {
         stage_close(stage);
@@ -72,7 +72,7 @@ bool stage_open(tool_stage *stage, uint32_t workers, tool_fault *fault)
 void stage_close(tool_stage *stage)
 {
     espl_world_destroy(stage->world);
-    espl_executor_destroy_threads(&stage->executor);
+    espl_executor_destroy(&stage->executor);
     *stage = (tool_stage){0};
 }
 

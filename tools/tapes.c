@@ -81,12 +81,13 @@ static int replay_file(const tool_options *options, const replay_def *def, const
 
 int run_replay(const tool_options *options)
 {
-    espl_executor executor = espl_executor_serial();
+    espl_executor executor = {0};
     const replay_def def = {.executor = &executor, .frames = options->frames};
     int worst = EXIT_AGREED;
 
     if (options->workers != 1 &&
-        espl_failed(espl_executor_create_threads(&executor, options->workers))) {
+        espl_failed(
+            espl_executor_create(&(espl_threads_def){.workers = options->workers}, &executor))) {
         (void)fprintf(stderr, "espalier: %u threads cannot be started\n", options->workers);
         return EXIT_BAD_SCENE;
     }
@@ -96,7 +97,7 @@ int run_replay(const tool_options *options)
         worst = status > worst ? status : worst;
     }
     if (options->workers != 1) {
-        espl_executor_destroy_threads(&executor);
+        espl_executor_destroy(&executor);
     }
     return worst;
 }

@@ -40,6 +40,19 @@ static void print_transform(const espl_transform *transform)
     }
 }
 
+/// The position of an entity in the storage of its hierarchy.
+static uint32_t rank_of(const tool_stage *stage, espl_entity entity)
+{
+    espl_subtree at;
+    uint32_t rank = ESPL_NO_RANK;
+
+    if (!espl_failed(espl_subtree_begin(stage->world, entity, &at))) {
+        rank = espl_subtree_next(&at) ? at.rank : ESPL_NO_RANK;
+        espl_subtree_end(&at);
+    }
+    return rank;
+}
+
 static bool print_node(const tool_stage *stage, espl_entity entity, uint32_t depth,
                        tool_fault *fault)
 {
@@ -53,8 +66,8 @@ static bool print_node(const tool_stage *stage, espl_entity entity, uint32_t dep
                          "espl_get_world_transform", fault)) {
         return false;
     }
-    (void)printf("%5u %5u  %-6s  %*s%s\n", espl_get_rank(stage->world, entity), depth,
-                 role_name(stage, entity), indent, "", name[0] != '\0' ? name : "-");
+    (void)printf("%5u %5u  %-6s  %*s%s\n", rank_of(stage, entity), depth, role_name(stage, entity),
+                 indent, "", name[0] != '\0' ? name : "-");
     (void)printf("%*slocal", 22 + indent, "");
     print_transform(&local);
     (void)printf("\n%*sworld", 22 + indent, "");

@@ -68,16 +68,20 @@ espl_command_buffer *espalier_frame_commands(struct scheme_world *world)
     return world->commands;
 }
 
+// More workers than there may be are refused for their number, in a library that has threads.
 static unsigned worker_limit(void)
 {
-    return espl_executor_has_threads() ? ESPL_LANE_LIMIT : 1;
+    const espl_threads_def too_many = {.workers = ESPL_WORKER_LIMIT + 1};
+    espl_executor none;
+
+    return espl_executor_create(&too_many, &none) != ESPL_ERR_UNSUPPORTED ? ESPL_LANE_LIMIT : 1;
 }
 
-static espl_status (*create_threads)(espl_executor *, uint32_t) = espl_executor_create_threads;
+static espl_idle idle = ESPL_IDLE_SLEEP;
 
 void scheme_wake_espalier(void)
 {
-    create_threads = espl_executor_create_eager_threads;
+    idle = ESPL_IDLE_SPIN;
 }
 
 static struct scheme_world *world_new(size_t copies, size_t tree_size, unsigned workers)
@@ -86,17 +90,18 @@ static struct scheme_world *world_new(size_t copies, size_t tree_size, unsigned 
     espl_world_def def = {.tag = 1};
 
     *world = (struct scheme_world){
-        .executor = espl_executor_serial(),
         .workers = workers,
         .nodes = block_new(copies * tree_size, sizeof(espl_entity)),
         .copies = copies,
         .tree_size = tree_size,
     };
     if (workers > 1) {
-        must(create_threads(&world->executor, workers), "espl_executor_create_threads");
+        const espl_threads_def threads = {.workers = workers, .idle = idle};
+
+        must(espl_executor_create(&threads, &world->executor), "espl_executor_create");
     }
     def.executor = world->executor;
-    must(espl_world_create(&world->world, &def), "espl_world_create");
+    must(espl_world_create(&def, &world->world), "espl_world_create");
     return world;
 }
 
@@ -104,7 +109,7 @@ static void destroy(struct scheme_world *world)
 {
     espl_command_buffer_destroy(world->commands);
     espl_world_destroy(world->world);
-    espl_executor_destroy_threads(&world->executor);
+    espl_executor_destroy(&world->executor);
     free(world->nodes);
     free(world->roots);
     free(world->pending);
@@ -132,8 +137,8 @@ static void record_planting(espl_recorder *recorder, const struct scheme_world *
     for (size_t i = begin; i < end; ++i) {
         const espl_transform local = transform_from(&forest->locals[i]);
 
-        must(espl_record_set_local_transform(recorder, 0, entities[i], &local),
-             "espl_record_set_local_transform");
+        must(espl_record_write(recorder, 0, entities[i], ESPL_WRITE_LOCAL_TRANSFORM, &local),
+             "espl_record_write");
         if (forest->parents[i] != NO_NODE) {
             must(espl_record_attach(recorder, 0, entities[i], entities[forest->parents[i]],
                                     &keep_local),
@@ -328,9 +333,9 @@ _Static_assert(sizeof(struct pose) == sizeof(espl_pose) &&
 void espalier_write_batch(struct scheme_world *world, const struct scheme_write *writes,
                           size_t count)
 {
-    must(espl_write_strided(world->world, ESPL_WRITE_LOCAL_POSE, entities_at(&writes->node),
+    must(espl_write_strided(world->world, ESPL_WRITE_LOCAL_POSE, entities_at(&writes->node), count,
                             sizeof *writes, (const espl_pose *)(const void *)&writes->local,
-                            sizeof *writes, count, NULL),
+                            sizeof *writes, NULL),
          "espl_write_poses");
 }
 
@@ -351,8 +356,8 @@ static void write_locals(struct scheme_world *world, const struct scheme_write *
 static void write_positions(struct scheme_world *world, const scheme_handle *nodes,
                             const float (*positions)[3], size_t count)
 {
-    must(espl_write_strided(world->world, ESPL_WRITE_LOCAL_POSITION, entities_at(nodes),
-                            sizeof(espl_entity), positions, sizeof(float[3]), count, NULL),
+    must(espl_write_strided(world->world, ESPL_WRITE_LOCAL_POSITION, entities_at(nodes), count,
+                            sizeof(espl_entity), positions, sizeof(float[3]), NULL),
          "espl_write_vectors");
 }
 
@@ -375,7 +380,7 @@ static void sum_positions(struct scheme_world *world, double sum[3])
     must(espl_query_begin(world->world, &def, &query), "espl_query_begin");
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count; ++row) {
-            const float *const position = query.worlds[query.slots[row]].position;
+            const float *const position = query.world_poses[query.slots[row]].position;
 
             x += (double)position[0];
             y += (double)position[1];
@@ -397,9 +402,9 @@ static void read_positions(struct scheme_world *world, const scheme_handle *node
     for (size_t begin = 0; begin < count; begin += CHUNK) {
         const size_t here = count - begin < CHUNK ? count - begin : CHUNK;
 
-        must(espl_get_world_positions(world->world, entities_at(nodes + begin), here, sizeof *nodes,
-                                      positions),
-             "espl_get_world_positions");
+        must(espl_read_strided(world->world, ESPL_READ_WORLD_POSITION, entities_at(nodes + begin),
+                               here, sizeof *nodes, positions, sizeof(float[3])),
+             "espl_read_strided");
         for (size_t i = 0; i < here; ++i) {
             x += (double)positions[i][0];
             y += (double)positions[i][1];

@@ -235,7 +235,7 @@ static scheme_handle make_one(const struct scheme_world *world, espl_entity sour
                                    .transform = transform_from(local)};
     espl_entity made;
 
-    must(espl_instantiate_at(world->world, &def, 1, &made), "espl_instantiate_at");
+    must(espl_instantiate(world->world, &def, 1, &made), "espl_instantiate");
     return handle_from(made);
 }
 
@@ -303,8 +303,9 @@ static void record_writes(espl_recorder *recorder, const struct scheme_world *wo
     for (size_t i = begin; i < end; ++i) {
         const espl_transform local = transform_from(&writes[i].local);
 
-        must(espl_record_set_local_transform(recorder, 0, entity_from(writes[i].node), &local),
-             "espl_record_set_local_transform");
+        must(espl_record_write(recorder, 0, entity_from(writes[i].node), ESPL_WRITE_LOCAL_TRANSFORM,
+                               &local),
+             "espl_record_write");
     }
 }
 

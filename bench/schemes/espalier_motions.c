@@ -146,8 +146,9 @@ static void step_at_once(struct scheme_world *world, const espl_query *rows,
         espl_query_read(rows, moving->component, sizeof(struct velocity));
 
     for (size_t row = 0; row < rows->count; ++row) {
-        must(espl_translate_in_parent(world->world, rows->entities[row], velocities[row].step),
-             "espl_translate_in_parent");
+        must(espl_write_one(world->world, rows->entities[row], ESPL_WRITE_TRANSLATE_IN_PARENT,
+                            velocities[row].step),
+             "espl_write_one");
     }
 }
 
@@ -182,8 +183,8 @@ void espalier_animate_batch(struct scheme_world *world, float phase)
     world->batch_count = 0;
     iterate(world, all, gather_swings, &moving);
     must(espl_write_strided(world->world, ESPL_WRITE_LOCAL_POSE, world->batch_entities,
-                            sizeof(espl_entity), world->batch_values, sizeof(espl_transform),
-                            world->batch_count, NULL),
+                            world->batch_count, sizeof(espl_entity), world->batch_values,
+                            sizeof(espl_transform), NULL),
          "espl_write_transforms");
 }
 
@@ -208,7 +209,7 @@ void espalier_move_roots_batch(struct scheme_world *world)
     world->batch_count = 0;
     iterate(world, all, gather_steps, &moving);
     must(espl_write_strided(world->world, ESPL_WRITE_TRANSLATE_IN_PARENT, world->batch_entities,
-                            sizeof(espl_entity), (const float(*)[3])world->batch_vectors,
-                            sizeof(float[3]), world->batch_count, NULL),
+                            world->batch_count, sizeof(espl_entity),
+                            (const float(*)[3])world->batch_vectors, sizeof(float[3]), NULL),
          "espl_write_vectors");
 }

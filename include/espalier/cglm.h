@@ -50,32 +50,32 @@ static inline void espl_from_vec3(const vec3 vector, float out[3])
     memcpy(out, vector, 3 * sizeof(float));
 }
 
-/// Write a transform as a matrix: espl_transform_matrix_4x4().
+/// Write a transform as a matrix: espl_transform_to_matrix() with ESPL_MATRIX_4X4.
 static inline void espl_to_mat4(const espl_transform *transform, mat4 out)
 {
     float columns[16];
 
-    espl_transform_matrix_4x4(columns, transform);
+    espl_transform_to_matrix(transform, ESPL_MATRIX_4X4, columns);
     memcpy(out, columns, sizeof columns);
 }
 
-/// Find the transform of a matrix: espl_transform_from_matrix_4x4(), whose statuses it has.
+/// Find the transform of a matrix: espl_transform_from_matrix(), whose statuses it has.
 /// @param out  unchanged when refused.
 static inline espl_status espl_from_mat4(mat4 matrix, espl_transform *out)
 {
     float columns[16];
 
     memcpy(columns, matrix, sizeof columns);
-    return espl_transform_from_matrix_4x4(out, columns, ESPL_NULL_);
+    return espl_transform_from_matrix(columns, out, ESPL_NULL_);
 }
 
-/// Read the world transform of an entity as a matrix: espl_get_matrix_4x4(), whose statuses it has.
+/// Read the world transform of an entity as a matrix: espl_get_matrix() with ESPL_MATRIX_4X4, whose statuses it has.
 /// @param out  unchanged when refused.
 static inline ESPL_NODISCARD espl_status espl_get_mat4(const espl_world *world, espl_entity entity,
                                                        mat4 out)
 {
     float columns[16];
-    const espl_status status = espl_get_matrix_4x4(world, entity, columns);
+    const espl_status status = espl_get_matrix(world, entity, ESPL_MATRIX_4X4, columns);
 
     if (!espl_failed(status)) {
         memcpy(out, columns, sizeof columns);
@@ -99,7 +99,7 @@ static inline ESPL_NODISCARD espl_status espl_get_view_mat4(const espl_world *wo
     if (!espl_failed(status)) {
         memcpy(placed.rotation, seen.rotation, sizeof placed.rotation);
         memcpy(placed.position, seen.position, sizeof placed.position);
-        espl_transform_matrix_4x4_inverse(columns, &placed);
+        espl_transform_to_matrix(&placed, ESPL_MATRIX_4X4_INVERSE, columns);
         memcpy(out, columns, sizeof columns);
     }
     return status;

@@ -113,8 +113,8 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_attach(espl_recorder *recorder, 
 /// Record espl_detach().
 ESPL_API ESPL_NODISCARD espl_status espl_record_detach(espl_recorder *recorder, uint32_t key,
                                                        espl_entity entity, espl_keep keep);
-/// Record espl_set_sibling(). @param before  Null: last.
-ESPL_API ESPL_NODISCARD espl_status espl_record_set_sibling(espl_recorder *recorder, uint32_t key,
+/// Record espl_move_before(). @param before  Null: last.
+ESPL_API ESPL_NODISCARD espl_status espl_record_move_before(espl_recorder *recorder, uint32_t key,
                                                             espl_entity entity, espl_entity before);
 /// Record espl_write_one(). The value is copied and checked now; a rotation, the transform's too,
 /// is normalised now.
@@ -140,20 +140,24 @@ typedef struct espl_creation_def {
     uintptr_t reserved[4]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_creation_def;
 
-/// Instantiate immediately, under a parent and with a transform and values: as
-/// espl_record_instantiate() and a playback, in one call. Structural.
+/// Clone the owned closure of any entity n times, under a parent and with a transform and values where the
+/// definition has them: as espl_record_instantiate() and a playback, in one call. Structural.
 ///
-/// @param count  Clones, each placed alike; 0 does nothing.
+/// A clone has the source's components (but ESPL_PREFAB) with their bytes, its name and its transforms.
+/// Entity references in them (espl_component_def) that name an entity of the closure name its clone;
+/// others stay. Without a parent the clone of a member starts as a root at the source's world transform.
+/// The original is not touched. Clones of one source entity have neighbouring rows.
+/// @param count  Clones, each placed alike; 0 does nothing, but a source that does not live is refused.
 /// @param out    [count] the first entity of each clone, in order; may be NULL; unchanged when
 ///               refused.
 /// @return ESPL_OK, ESPL_LOSSY, ESPL_OVERFLOW. Refusals, which change nothing: the statuses of
 ///         espl_record_instantiate(), the statuses that a playback gives its command, and
 ///         ESPL_ERR_BUSY.
-ESPL_API ESPL_NODISCARD espl_status espl_instantiate_at(espl_world *world,
-                                                        const espl_instance_def *def, size_t count,
-                                                        espl_entity *out);
+ESPL_API ESPL_NODISCARD espl_status espl_instantiate(espl_world *world,
+                                                     const espl_instance_def *def, size_t count,
+                                                     espl_entity *out);
 /// Create immediately: as espl_record_create() and a playback, in one call. As
-/// espl_instantiate_at().
+/// espl_instantiate().
 ESPL_API ESPL_NODISCARD espl_status espl_create_at(espl_world *world, const espl_creation_def *def,
                                                    size_t count, espl_entity *out);
 
@@ -257,7 +261,7 @@ typedef struct espl_custom_command_def {
     uintptr_t reserved[4]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_custom_command_def;
 
-/// Register a custom command, until espl_unregister_command() or for the life of the world.
+/// Register a custom command, until espl_command_unregister() or for the life of the world.
 /// Structural.
 ///
 /// @param out  its number, unchanged when refused. Numbers count up in order of registration, and
@@ -265,7 +269,7 @@ typedef struct espl_custom_command_def {
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (the name, or no function); ESPL_ERR_LIMIT
 ///         (ESPL_CUSTOM_COMMAND_LIMIT are registered, or 2^32 - 1 were); ESPL_ERR_NO_MEMORY;
 ///         ESPL_ERR_BUSY.
-ESPL_API ESPL_NODISCARD espl_status espl_register_command(espl_world *world,
+ESPL_API ESPL_NODISCARD espl_status espl_command_register(espl_world *world,
                                                           const espl_custom_command_def *def,
                                                           espl_custom_command *out);
 
@@ -275,7 +279,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_register_command(espl_world *world,
 /// delivered: at playback their commands are refused with ESPL_ERR_DEAD, and the report counts
 /// them.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (no custom command has the number); ESPL_ERR_BUSY.
-ESPL_API ESPL_NODISCARD espl_status espl_unregister_command(espl_world *world,
+ESPL_API ESPL_NODISCARD espl_status espl_command_unregister(espl_world *world,
                                                             espl_custom_command command);
 
 /// Largest alignment of a payload.
@@ -407,68 +411,6 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_spawn(espl_recorder *recorder, u
                                                       espl_entity prefab, espl_entity parent,
                                                       const espl_transform *local,
                                                       espl_entity *pending);
-
-/// Record espl_set_local_position().
-static inline ESPL_NODISCARD espl_status espl_record_set_local_position(espl_recorder *recorder,
-                                                                        uint32_t key,
-                                                                        espl_entity entity,
-                                                                        const float position[3])
-{
-    return espl_record_write(recorder, key, entity, ESPL_WRITE_LOCAL_POSITION, position);
-}
-
-/// Record espl_set_local_rotation().
-static inline ESPL_NODISCARD espl_status espl_record_set_local_rotation(espl_recorder *recorder,
-                                                                        uint32_t key,
-                                                                        espl_entity entity,
-                                                                        const float rotation[4])
-{
-    return espl_record_write(recorder, key, entity, ESPL_WRITE_LOCAL_ROTATION, rotation);
-}
-
-/// Record espl_set_local_scale().
-static inline ESPL_NODISCARD espl_status espl_record_set_local_scale(espl_recorder *recorder,
-                                                                     uint32_t key,
-                                                                     espl_entity entity,
-                                                                     float scale)
-{
-    return espl_record_write(recorder, key, entity, ESPL_WRITE_LOCAL_SCALE, &scale);
-}
-
-/// Record espl_set_local_transform().
-static inline ESPL_NODISCARD espl_status espl_record_set_local_transform(
-    espl_recorder *recorder, uint32_t key, espl_entity entity, const espl_transform *value)
-{
-    return espl_record_write(recorder, key, entity, ESPL_WRITE_LOCAL_TRANSFORM, value);
-}
-
-/// Record espl_set_world_transform().
-static inline ESPL_NODISCARD espl_status espl_record_set_world_transform(
-    espl_recorder *recorder, uint32_t key, espl_entity entity, const espl_transform *value)
-{
-    return espl_record_write(recorder, key, entity, ESPL_WRITE_WORLD_TRANSFORM, value);
-}
-
-/// Record espl_attach() as the last child, owned; the world transform stays.
-static inline ESPL_NODISCARD espl_status espl_record_attach_keep_world(espl_recorder *recorder,
-                                                                       uint32_t key,
-                                                                       espl_entity child,
-                                                                       espl_entity parent)
-{
-    return espl_record_attach(recorder, key, child, parent, ESPL_NULL_);
-}
-
-/// Record espl_attach() as the last child, owned; the local transform stays.
-static inline ESPL_NODISCARD espl_status espl_record_attach_keep_local(espl_recorder *recorder,
-                                                                       uint32_t key,
-                                                                       espl_entity child,
-                                                                       espl_entity parent)
-{
-    espl_attach_options options = ESPL_ZERO;
-
-    options.position = options.rotation = options.scale = ESPL_KEEP_LOCAL;
-    return espl_record_attach(recorder, key, child, parent, &options);
-}
 
 /// Record espl_add_component() of the value that a pointer points to.
 #define ESPL_RECORD_ADD(recorder, key, entity, component, pointer)                 \

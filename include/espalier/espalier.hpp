@@ -57,13 +57,12 @@ public:
 
         def.workers = workers;
         def.idle = idle;
-        const espl_status status = espl_executor_create(&made.get_, &def);
+        const espl_status status = espl_executor_create(&def, &made.get_);
         return {status, std::move(made)};
     }
     /// Serial: the calling thread alone.
     executor() noexcept = default;
-    executor(executor &&other) noexcept
-        : get_(std::exchange(other.get_, espl_executor_serial()))
+    executor(executor &&other) noexcept : get_(std::exchange(other.get_, espl_executor{}))
     {
     }
     executor &operator=(executor &&other) noexcept
@@ -71,12 +70,15 @@ public:
         std::swap(get_, other.get_);
         return *this;
     }
-    ~executor() { espl_executor_destroy_threads(&get_); }
+    ~executor()
+    {
+        espl_executor_destroy(&get_);
+    }
     /// What espl_world_def.executor takes.
     [[nodiscard]] const espl_executor &get() const noexcept { return get_; }
 
 private:
-    espl_executor get_ = espl_executor_serial();
+  espl_executor get_ = {};
 };
 
 /// What a job of world::each_parallel() writes the hierarchies of its rows with, until its function returns.
@@ -116,7 +118,7 @@ public:
     static result<world> make(const espl_world_def *def = nullptr)
     {
         espl_world *made = nullptr;
-        const espl_status status = espl_world_create(&made, def);
+        const espl_status status = espl_world_create(def, &made);
         return {status, world(made)};
     }
     /// A world that runs parallel work on an executor, which must outlive it.
@@ -175,7 +177,10 @@ public:
     result<entity> instantiate(entity source)
     {
         entity made = espl_entity_null();
-        const espl_status status = espl_instantiate(get(), source, 1, &made);
+        espl_instance_def def{};
+
+        def.source = source;
+        const espl_status status = espl_instantiate(get(), &def, 1, &made);
         return {status, made};
     }
     result<> destroy(entity target, espl_extent extent = ESPL_EXTENT_OWNED)
@@ -228,9 +233,9 @@ public:
                                 refused);
     }
     /// Move among the siblings: before one of them, or behind all where that is null.
-    result<> set_sibling(entity child, entity before)
+    result<> move_before(entity child, entity before)
     {
-        return espl_set_sibling(get(), child, before);
+        return espl_move_before(get(), child, before);
     }
     [[nodiscard]] entity parent(entity child) const noexcept
     {
@@ -333,7 +338,7 @@ public:
     result<std::array<float, 16>> matrix(entity target) const
     {
         std::array<float, 16> columns{};
-        const espl_status status = espl_get_matrix_4x4(get(), target, columns.data());
+        const espl_status status = espl_get_matrix(get(), target, ESPL_MATRIX_4X4, columns.data());
         return {status, columns};
     }
     result<> set_local(entity target, const transform &local)
@@ -379,8 +384,8 @@ public:
         if (out.size() < targets.size()) {
             return ESPL_ERR_ARGUMENT;
         }
-        return espl_get_world_transforms(get(), targets.data(), targets.size(), sizeof(entity),
-                                         out.data());
+        return espl_read_strided(get(), ESPL_READ_WORLD_TRANSFORM, targets.data(), targets.size(),
+                                 sizeof(entity), out.data(), sizeof(espl_transform));
     }
 
     // Components.
@@ -564,7 +569,7 @@ public:
     result<entity> find(entity top, const char *path) const
     {
         entity found = espl_entity_null();
-        const espl_status status = espl_find_below(get(), top, path, &found);
+        const espl_status status = espl_find_descendant(get(), top, path, &found);
         return {status, found};
     }
 

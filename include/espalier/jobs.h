@@ -46,14 +46,7 @@ typedef struct espl_executor {
     void (*parallel_for)(void *context, espl_job function, void *argument, size_t count);
 } espl_executor;
 
-/// Return the executor that runs every job on the calling thread.
-static inline espl_executor espl_executor_serial(void)
-{
-    const espl_executor serial = {ESPL_NULL_, 1, ESPL_NULL_};
-    return serial;
-}
-
-/// Most workers that espl_executor_create_threads() starts.
+/// Most workers that espl_executor_create() starts.
 #define ESPL_WORKER_LIMIT 1024
 
 /// What a worker does while it has no job.
@@ -84,39 +77,12 @@ typedef struct espl_threads_def {
 ///         ESPL_ERR_NO_MEMORY (the threads could not be started).
 ///
 /// One executor may serve several worlds, but not two calls at once. Destroy it after them.
-ESPL_API ESPL_NODISCARD espl_status espl_executor_create(espl_executor *out,
-                                                         const espl_threads_def *def);
-
-/// Start workers that sleep while they are idle: espl_executor_create(). @param workers  0: one for each
-/// processor.
-static inline ESPL_NODISCARD espl_status espl_executor_create_threads(espl_executor *out,
-                                                                      uint32_t workers)
-{
-    const espl_threads_def def = {workers, ESPL_IDLE_SLEEP, {0}};
-    return espl_executor_create(out, &def);
-}
-
-/// The same of workers that spin.
-static inline ESPL_NODISCARD espl_status espl_executor_create_eager_threads(espl_executor *out,
-                                                                            uint32_t workers)
-{
-    const espl_threads_def def = {workers, ESPL_IDLE_SPIN, {0}};
-    return espl_executor_create(out, &def);
-}
-
-/// Tell whether this library was built with pthreadpool.
-static inline bool espl_executor_has_threads(void)
-{
-    // Too many workers: none is started.
-    const espl_threads_def too_many = {ESPL_WORKER_LIMIT + 1, ESPL_IDLE_SLEEP, {0}};
-    espl_executor none;
-
-    return espl_executor_create(&none, &too_many) != ESPL_ERR_UNSUPPORTED;
-}
+ESPL_API ESPL_NODISCARD espl_status espl_executor_create(const espl_threads_def *def,
+                                                         espl_executor *out);
 
 /// Stop the workers of espl_executor_create() and make the executor serial. For any other executor,
 /// and NULL, it does nothing. A copy of the executor must not be used any more.
-ESPL_API void espl_executor_destroy_threads(espl_executor *executor);
+ESPL_API void espl_executor_destroy(espl_executor *executor);
 
 #ifdef __cplusplus
 }

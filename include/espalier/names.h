@@ -56,8 +56,8 @@ ESPL_API const char *espl_get_name(const espl_world *world, espl_entity entity);
 /// @param out   the entity; null where there is none; unchanged when refused.
 /// @return ESPL_OK, found or not; ESPL_ERR_ARGUMENT (NULL, or a name of the path is empty); the
 ///         handle's statuses, but for ESPL_ERR_NULL_ENTITY. O(descendants of top), or O(entities).
-ESPL_API ESPL_NODISCARD espl_status espl_find_below(const espl_world *world, espl_entity top,
-                                                    const char *path, espl_entity *out);
+ESPL_API ESPL_NODISCARD espl_status espl_find_descendant(const espl_world *world, espl_entity top,
+                                                         const char *path, espl_entity *out);
 
 /// Write the names of an entity's ancestors and its own, from the root on: "root/arm/hand".
 ///

@@ -39,7 +39,7 @@ static inline void espl_quat_identity(float out[4])
 }
 
 /// Write the quaternion of components in the order w, x, y, z, which many other libraries use.
-static inline void espl_quat_from_wxyz(float out[4], float w, float x, float y, float z)
+static inline void espl_quat_from_wxyz(float w, float x, float y, float z, float out[4])
 {
     if (out != ESPL_NULL_) {
         out[0] = x;
@@ -49,7 +49,7 @@ static inline void espl_quat_from_wxyz(float out[4], float w, float x, float y, 
     }
 }
 /// Write the components of a quaternion in the order w, x, y, z.
-static inline void espl_quat_to_wxyz(float out[4], const float quat[4])
+static inline void espl_quat_to_wxyz(const float quat[4], float out[4])
 {
     if (out != ESPL_NULL_ && quat != ESPL_NULL_) {
         const float w = quat[3], x = quat[0], y = quat[1], z = quat[2];
@@ -66,7 +66,7 @@ static inline void espl_quat_to_wxyz(float out[4], const float quat[4])
 ESPL_API ESPL_NODISCARD espl_status espl_quat_normalize(float quat[4]);
 
 /// Write the conjugate: the inverse rotation of a quaternion of unit length.
-static inline void espl_quat_conjugate(float out[4], const float quat[4])
+static inline void espl_quat_conjugate(const float quat[4], float out[4])
 {
     if (out != ESPL_NULL_ && quat != ESPL_NULL_) {
         out[0] = -quat[0];
@@ -80,12 +80,12 @@ static inline void espl_quat_conjugate(float out[4], const float quat[4])
 ///
 /// The length of the product is the product of the lengths. After many products in a row, call
 /// espl_quat_normalize().
-ESPL_API void espl_quat_multiply(float out[4], const float a[4], const float b[4]);
+ESPL_API void espl_quat_multiply(const float a[4], const float b[4], float out[4]);
 
-/// Rotate a vector; same bits as espl_transform_direction().
+/// Rotate a vector; same bits as ESPL_DIRECTION_TO_WORLD of espl_transform_convert().
 ///
 /// @param quat  of unit length; the length of another distorts the vector.
-ESPL_API void espl_quat_rotate(float out[3], const float quat[4], const float vector[3]);
+ESPL_API void espl_quat_rotate(const float quat[4], const float vector[3], float out[3]);
 
 /// Write the rotation by an angle about an axis.
 ///
@@ -93,14 +93,14 @@ ESPL_API void espl_quat_rotate(float out[3], const float quat[4], const float ve
 /// between half a turn and three halves. Each component is within 0.51 units in the last place.
 /// @param axis   of any length but 0.
 /// @param angle  any finite number of radians; huge ones are reduced exactly.
-ESPL_API espl_status espl_quat_from_axis_angle(float out[4], const float axis[3], float angle);
+ESPL_API espl_status espl_quat_from_axis_angle(const float axis[3], float angle, float out[4]);
 /// Write the axis and the angle of a rotation, the inverse of espl_quat_from_axis_angle().
 ///
 /// Each result is within 0.5001 units in the last place. q and -q give the same, but for
 /// half turns, whose axes are opposite.
 /// @param axis   out, of unit length; +X for a rotation that changes nothing.
 /// @param angle  out, in [0, pi]; pi is the float next to it, 3.1415927.
-ESPL_API espl_status espl_quat_to_axis_angle(float axis[3], float *angle, const float quat[4]);
+ESPL_API espl_status espl_quat_to_axis_angle(const float quat[4], float axis[3], float *angle);
 
 /// Order of three rotations about the axes: the first letter is applied first, and each later one
 /// about the axis as the earlier ones have turned it (intrinsic). ESPL_EULER_YXZ is the product
@@ -119,8 +119,8 @@ typedef enum espl_euler_order {
 ///
 /// Each component is within 3.0e-8.
 /// @param angles  about +X, +Y, +Z, whatever the order; any finite numbers of radians.
-ESPL_API espl_status espl_quat_from_euler(float out[4], const float angles[3],
-                                          espl_euler_order order);
+ESPL_API espl_status espl_quat_from_euler(const float angles[3], espl_euler_order order,
+                                          float out[4]);
 /// Write the three angles that make a rotation in an order, the inverse of espl_quat_from_euler().
 ///
 /// The second angle of the order is in [-pi/2, pi/2], the others in [-pi, pi]; pi and pi/2 are the
@@ -128,8 +128,8 @@ ESPL_API espl_status espl_quat_from_euler(float out[4], const float angles[3],
 /// difference of the others matters (gimbal lock): the last angle of the order is then 0, and the
 /// angles make the rotation to 1e-6. Elsewhere each is within 1.2e-7 of the exact one.
 /// @param angles  out, about +X, +Y, +Z, whatever the order.
-ESPL_API espl_status espl_quat_to_euler(float angles[3], const float quat[4],
-                                        espl_euler_order order);
+ESPL_API espl_status espl_quat_to_euler(const float quat[4], espl_euler_order order,
+                                        float angles[3]);
 
 /// Write the rotation that takes one direction to another by the shortest way.
 ///
@@ -137,7 +137,7 @@ ESPL_API espl_status espl_quat_to_euler(float angles[3], const float quat[4],
 /// turn about the direction at a right angle to `from` that is nearest to +Y, or to +Z where `from`
 /// is within 1e-5 of parallel to Y.
 /// @param from,to  of any length but 0.
-ESPL_API espl_status espl_quat_between(float out[4], const float from[3], const float to[3]);
+ESPL_API espl_status espl_quat_between(const float from[3], const float to[3], float out[4]);
 
 /// Interpolate rotations linearly and bring the result to unit length: the cheap form.
 ///
@@ -146,14 +146,14 @@ ESPL_API espl_status espl_quat_between(float out[4], const float from[3], const 
 /// degrees for 90, 8.2 degrees for 180. Each component is within 3.0e-8.
 /// @param t  0 gives a, bit for bit once it has unit length; 1 gives b likewise, or -b where that is
 ///           nearer to a. Any other finite number extrapolates, up to half a turn from the middle.
-ESPL_API espl_status espl_quat_nlerp(float out[4], const float a[4], const float b[4], float t);
+ESPL_API espl_status espl_quat_nlerp(const float a[4], const float b[4], float t, float out[4]);
 /// Interpolate rotations at constant angular speed by the shortest way (spherical linear).
 ///
 /// Of the two ways of equal length between rotations half a turn apart it takes the one from a to b
 /// as they are, without a change of sign. Each component is within 3.0e-8 for t in [0, 1].
 /// @param t  0 gives a, bit for bit once it has unit length; 1 gives b likewise, or -b where that is
 ///           nearer to a. Any other finite number continues the rotation at that speed.
-ESPL_API espl_status espl_quat_slerp(float out[4], const float a[4], const float b[4], float t);
+ESPL_API espl_status espl_quat_slerp(const float a[4], const float b[4], float t, float out[4]);
 
 #ifdef __cplusplus
 }

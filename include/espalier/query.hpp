@@ -28,10 +28,10 @@ struct reading_poses {
 /// World transforms of the rows of a chunk. Writes to hierarchies change what it shows.
 class poses {
 public:
-    explicit poses(const espl_query &query) noexcept
-        : worlds_(query.worlds), slots_(query.slots), size_(query.count)
-    {
-    }
+  explicit poses(const espl_query &query) noexcept
+      : worlds_(query.world_poses), slots_(query.slots), size_(query.count)
+  {
+  }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     const espl_pose &operator[](std::size_t row) const noexcept { return worlds_[slots_[row]]; }
 

@@ -59,9 +59,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_read_one(const espl_world *world, espl_
 ///         for the first one; ESPL_ERR_ARGUMENT also for a kind that does not exist, and for a stride
 ///         that is smaller than what it steps over or not a multiple of 4.
 ESPL_API ESPL_NODISCARD espl_status espl_read_strided(const espl_world *world, espl_read_kind kind,
-                                                      const espl_entity *entities,
+                                                      const espl_entity *entities, size_t count,
                                                       size_t entity_stride, void *out,
-                                                      size_t out_stride, size_t count);
+                                                      size_t out_stride);
 
 // --- The usual kinds by name, a little faster than espl_read_one() ---
 
@@ -100,28 +100,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_get_stretch(const espl_world *world, es
 ESPL_API ESPL_NODISCARD espl_status espl_get_user_data(const espl_world *world, espl_entity entity,
                                                        uint32_t *out);
 
-/// Read the world transforms of many entities: espl_read_strided() into an array. @param out  [count]
-static inline ESPL_NODISCARD espl_status espl_get_world_transforms(const espl_world *world,
-                                                                   const espl_entity *entities,
-                                                                   size_t count, size_t stride,
-                                                                   espl_transform *out)
-{
-    return espl_read_strided(world, ESPL_READ_WORLD_TRANSFORM, entities, stride, out, sizeof *out,
-                             count);
-}
-/// Read their world positions alone. @param out  [count]
-static inline ESPL_NODISCARD espl_status espl_get_world_positions(const espl_world *world,
-                                                                  const espl_entity *entities,
-                                                                  size_t count, size_t stride,
-                                                                  float (*out)[3])
-{
-    return espl_read_strided(world, ESPL_READ_WORLD_POSITION, entities, stride, out, sizeof *out,
-                             count);
-}
-
 /// Copy the values of a kind of all rows of a query's current chunk: a column of stretches, of local
 /// positions, of whole transforms, without a look-up of handles. World poses are there without a copy,
-/// in espl_query.worlds.
+/// in espl_query.world_poses.
 ///
 /// A copy: it does not follow later writes, and writing to it writes no transform. Transforms are written
 /// by espl_write_one() and its like during the iteration, and by an espl_writer in a parallel write; see
@@ -147,8 +128,10 @@ ESPL_API ESPL_NODISCARD espl_status espl_query_read_transforms(const espl_query 
 /// espl_transform_convert() and espl_transform_look_at().
 /// @return ESPL_OK; ESPL_LOSSY where it goes through worlds, and frame's scale or stretch is zero on an axis
 ///         that counts: that part reads 0 (scale: 1); ESPL_ERR_RANGE (a tiny scale makes it overflow).
-ESPL_API ESPL_NODISCARD espl_status espl_relative(const espl_world *world, espl_entity frame,
-                                                  espl_entity entity, espl_transform *out);
+ESPL_API ESPL_NODISCARD espl_status espl_get_relative_transform(const espl_world *world,
+                                                                espl_entity frame,
+                                                                espl_entity entity,
+                                                                espl_transform *out);
 
 /// Convert a point, a vector or a direction between the axes of an entity and those of the world, by the
 /// entity's world transform. What overflows, here and in matrices, is infinite.
@@ -163,53 +146,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_convert(const espl_world *world, espl_e
 
 // --- The conversions by name; each is espl_convert(), and is named by messages ---
 
-static inline ESPL_NODISCARD espl_status espl_point_to_world(const espl_world *world,
-                                                             espl_entity entity,
-                                                             const float point[3], float out[3])
-{
-    return espl_convert(world, entity, ESPL_POINT_TO_WORLD, point, out);
-}
-/// Convert back. @return ESPL_LOSSY where an axis has a scale or stretch of zero: it reads 0.
-static inline ESPL_NODISCARD espl_status espl_point_to_local(const espl_world *world,
-                                                             espl_entity entity,
-                                                             const float point[3], float out[3])
-{
-    return espl_convert(world, entity, ESPL_POINT_TO_LOCAL, point, out);
-}
-static inline ESPL_NODISCARD espl_status espl_vector_to_world(const espl_world *world,
-                                                              espl_entity entity,
-                                                              const float vector[3], float out[3])
-{
-    return espl_convert(world, entity, ESPL_VECTOR_TO_WORLD, vector, out);
-}
-/// Convert back. @return ESPL_LOSSY where an axis has a scale or stretch of zero: it reads 0.
-static inline ESPL_NODISCARD espl_status espl_vector_to_local(const espl_world *world,
-                                                              espl_entity entity,
-                                                              const float vector[3], float out[3])
-{
-    return espl_convert(world, entity, ESPL_VECTOR_TO_LOCAL, vector, out);
-}
-static inline ESPL_NODISCARD espl_status espl_direction_to_world(const espl_world *world,
-                                                                 espl_entity entity,
-                                                                 const float direction[3],
-                                                                 float out[3])
-{
-    return espl_convert(world, entity, ESPL_DIRECTION_TO_WORLD, direction, out);
-}
-static inline ESPL_NODISCARD espl_status espl_direction_to_local(const espl_world *world,
-                                                                 espl_entity entity,
-                                                                 const float direction[3],
-                                                                 float out[3])
-{
-    return espl_convert(world, entity, ESPL_DIRECTION_TO_LOCAL, direction, out);
-}
-
 /// Read the world direction of one of the entity's axes, a unit vector.
 ESPL_API ESPL_NODISCARD espl_status espl_get_axis(const espl_world *world, espl_entity entity,
                                                   espl_axis axis, float out[3]);
-/// Tell whether the world transform mirrors: see espl_transform_is_mirrored(). false for a handle
-/// that names no living entity with a transform.
-ESPL_API bool espl_is_mirrored(const espl_world *world, espl_entity entity);
 
 /// Read the world transform as a matrix.
 ///
@@ -218,27 +157,6 @@ ESPL_API bool espl_is_mirrored(const espl_world *world, espl_entity entity);
 ///         zeros; ESPL_ERR_ARGUMENT for a form that does not exist.
 ESPL_API ESPL_NODISCARD espl_status espl_get_matrix(const espl_world *world, espl_entity entity,
                                                     espl_matrix_form form, float *out);
-
-/// Read the world transform as 3 rows of 4.
-static inline ESPL_NODISCARD espl_status espl_get_matrix_3x4(const espl_world *world,
-                                                             espl_entity entity, float rows[12])
-{
-    return espl_get_matrix(world, entity, ESPL_MATRIX_3X4, rows);
-}
-/// Read the world transform as 4 columns of 4, the order of glTF and OpenGL.
-static inline ESPL_NODISCARD espl_status espl_get_matrix_4x4(const espl_world *world,
-                                                             espl_entity entity, float columns[16])
-{
-    return espl_get_matrix(world, entity, ESPL_MATRIX_4X4, columns);
-}
-/// Read the inverse of espl_get_matrix_4x4(): from world axes to the entity's own.
-/// @return ESPL_LOSSY where an axis has a scale or stretch of zero: its row is zeros.
-static inline ESPL_NODISCARD espl_status espl_get_matrix_4x4_inverse(const espl_world *world,
-                                                                     espl_entity entity,
-                                                                     float columns[16])
-{
-    return espl_get_matrix(world, entity, ESPL_MATRIX_4X4_INVERSE, columns);
-}
 
 /// Return the inherit flags of a member; 0 for any other handle.
 ESPL_API uint32_t espl_get_inherit(const espl_world *world, espl_entity entity);

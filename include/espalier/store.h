@@ -270,10 +270,12 @@ typedef struct espl_query {
     size_t count;                ///< Rows of this chunk, at most 128.
     const espl_entity *entities; ///< [count]
     /// [count] slots, or NULL where the entities have no transform: the world transform of row r
-    /// is worlds[slots[r]]. espl_query_read_transforms(), espalier/read.h, copies the other parts of
+    /// is world_poses[slots[r]]. espl_query_read_transforms(), espalier/read.h, copies the other parts of
     /// transforms, stretch too. Only functions of espalier/write.h write transforms.
     const uint32_t *slots;
-    const espl_pose *worlds; ///< World transforms of the whole world, by slot.
+    /// By slot, of the whole world: each relative to the origin of the hierarchy that it belongs to,
+    /// which is the origin of the world today.
+    const espl_pose *world_poses;
     struct {
         espl_world *world;
         uint64_t since;

@@ -103,8 +103,8 @@ ESPL_API espl_transform espl_transform_inherit(const espl_transform *parent,
 ///               entry.
 /// @return ESPL_OK; ESPL_LOSSY when `world` needs such a part: its position differs from the parent's
 ///         on such an axis, or its scale is not 0. ESPL_ERR_ARGUMENT when a pointer is NULL.
-ESPL_API espl_status espl_transform_relative(espl_transform *local, const espl_transform *parent,
-                                             const espl_transform *world);
+ESPL_API espl_status espl_transform_relative(const espl_transform *parent,
+                                             const espl_transform *world, espl_transform *local);
 
 /// Check the fields and bring the rotation to unit length.
 ///
@@ -131,46 +131,8 @@ typedef enum espl_conversion {
 ///
 /// @param out    may be value.
 /// @param value  in the axes that the conversion comes from.
-ESPL_API void espl_transform_convert(float out[3], const espl_transform *frame,
-                                     espl_conversion conversion, const float value[3]);
-
-/// Convert a point from the frame's axes to the axes it is placed in.
-static inline void espl_transform_point(float out[3], const espl_transform *frame,
-                                        const float point[3])
-{
-    espl_transform_convert(out, frame, ESPL_POINT_TO_WORLD, point);
-}
-/// Convert a point back into the frame: the inverse of espl_transform_point(). Axes of zero scale
-/// or stretch give 0.
-static inline void espl_transform_point_inverse(float out[3], const espl_transform *frame,
-                                                const float point[3])
-{
-    espl_transform_convert(out, frame, ESPL_POINT_TO_LOCAL, point);
-}
-/// Convert a vector (an offset between two points) out of the frame.
-static inline void espl_transform_vector(float out[3], const espl_transform *frame,
-                                         const float vector[3])
-{
-    espl_transform_convert(out, frame, ESPL_VECTOR_TO_WORLD, vector);
-}
-/// Convert a vector back into the frame. Axes of zero scale or stretch give 0.
-static inline void espl_transform_vector_inverse(float out[3], const espl_transform *frame,
-                                                 const float vector[3])
-{
-    espl_transform_convert(out, frame, ESPL_VECTOR_TO_LOCAL, vector);
-}
-/// Rotate a direction out of the frame.
-static inline void espl_transform_direction(float out[3], const espl_transform *frame,
-                                            const float direction[3])
-{
-    espl_transform_convert(out, frame, ESPL_DIRECTION_TO_WORLD, direction);
-}
-/// Rotate a direction into the frame.
-static inline void espl_transform_direction_inverse(float out[3], const espl_transform *frame,
-                                                    const float direction[3])
-{
-    espl_transform_convert(out, frame, ESPL_DIRECTION_TO_LOCAL, direction);
-}
+ESPL_API void espl_transform_convert(const espl_transform *frame, espl_conversion conversion,
+                                     const float value[3], float out[3]);
 
 /// Direction in which an axis of a frame points.
 typedef enum espl_axis {
@@ -182,9 +144,9 @@ typedef enum espl_axis {
     ESPL_AXIS_BACK = 5,    ///< -Z
 } espl_axis;
 
-/// Write the unit vector along an axis of the frame. Scale and stretch, negative ones too, do not
-/// matter.
-ESPL_API void espl_transform_axis(float out[3], const espl_transform *frame, espl_axis axis);
+/// Write the unit vector along an axis of the frame, more exactly than a direction is converted. Scale and
+/// stretch, negative ones too, do not matter.
+ESPL_API void espl_transform_axis(const espl_transform *frame, espl_axis axis, float out[3]);
 
 /// Tell whether the transform mirrors: an odd number of its axes, scale times stretch, is negative.
 /// Triangles then wind the other way. A transform with an axis of zero does not mirror.
@@ -225,8 +187,8 @@ ESPL_API espl_status espl_transform_rotate_about(espl_transform *transform, cons
 ///             a's below 1, and b's from 1 on.
 /// @return ESPL_OK; ESPL_ERR_NOT_FINITE (a, b or t); ESPL_ERR_RANGE (a number overflows, which takes a
 ///         t outside [0, 1]); ESPL_ERR_ARGUMENT (NULL). Refused, out is unchanged.
-ESPL_API espl_status espl_transform_lerp(espl_transform *out, const espl_transform *a,
-                                         const espl_transform *b, float t);
+ESPL_API espl_status espl_transform_lerp(const espl_transform *a, const espl_transform *b, float t,
+                                         espl_transform *out);
 
 /// Form of a matrix.
 typedef enum espl_matrix_form {
@@ -241,28 +203,10 @@ typedef enum espl_matrix_form {
 /// Write a transform as a matrix. A form that does not exist writes nothing.
 ///
 /// @param out  12 or 16 numbers, as the form has them.
-ESPL_API void espl_transform_matrix(float *out, const espl_transform *transform,
-                                    espl_matrix_form form);
+ESPL_API void espl_transform_to_matrix(const espl_transform *transform, espl_matrix_form form,
+                                       float *out);
 
-/// Write T * R * diag(scale * stretch) as 3 rows of 4.
-static inline void espl_transform_matrix_3x4(float rows[12], const espl_transform *transform)
-{
-    espl_transform_matrix(rows, transform, ESPL_MATRIX_3X4);
-}
-/// Write T * R * diag(scale * stretch) as 4 columns of 4, the order of glTF and OpenGL.
-static inline void espl_transform_matrix_4x4(float columns[16], const espl_transform *transform)
-{
-    espl_transform_matrix(columns, transform, ESPL_MATRIX_4X4);
-}
-/// Write the inverse of espl_transform_matrix_4x4(), 4 columns of 4. Axes of zero scale or stretch
-/// become rows of zeros.
-static inline void espl_transform_matrix_4x4_inverse(float columns[16],
-                                                     const espl_transform *transform)
-{
-    espl_transform_matrix(columns, transform, ESPL_MATRIX_4X4_INVERSE);
-}
-
-/// Decompose a matrix into the transform whose espl_transform_matrix_4x4() it is.
+/// Decompose a matrix into the transform whose ESPL_MATRIX_4X4 it is.
 ///
 /// Lengths of the columns that are equal to 1e-6 of the largest become the scale; others become the
 /// stretch, with a scale of 1. A mirroring matrix gets a negative scale. A column of zeros is an
@@ -274,16 +218,16 @@ static inline void espl_transform_matrix_4x4_inverse(float columns[16],
 /// @return ESPL_OK; ESPL_ERR_SHEAR (a residual above 1e-4, or a last row other than 0, 0, 0, 1);
 ///         ESPL_ERR_NOT_FINITE; ESPL_ERR_RANGE (a length overflows); ESPL_ERR_ARGUMENT (NULL).
 ///         Refused, out is unchanged. The user data is 0.
-ESPL_API espl_status espl_transform_from_matrix_4x4(espl_transform *out, const float columns[16],
-                                                    float *residual);
+ESPL_API espl_status espl_transform_from_matrix(const float columns[16], espl_transform *out,
+                                                float *residual);
 
 /// Make a transform of glTF's translation, rotation (x, y, z, w) and scale per axis. Scales that are
-/// equal to 1e-6 of the largest, as lengths of columns are in espl_transform_from_matrix_4x4(), become
+/// equal to 1e-6 of the largest, as lengths of columns are in espl_transform_from_matrix(), become
 /// the scale; others become the stretch, with a scale of 1, and are then not inherited as shape, which
 /// glTF would do. The user data is 0.
 /// @return ESPL_OK; ESPL_ERR_NOT_FINITE; ESPL_ERR_ARGUMENT (NULL). Refused, out is unchanged.
-ESPL_API espl_status espl_transform_from_trs(espl_transform *out, const float translation[3],
-                                             const float rotation[4], const float scale[3]);
+ESPL_API espl_status espl_transform_from_trs(const float translation[3], const float rotation[4],
+                                             const float scale[3], espl_transform *out);
 /// Write a transform as glTF's translation, rotation and scale; scale[i] is scale * stretch[i].
 ESPL_API void espl_transform_to_trs(const espl_transform *transform, float translation[3],
                                     float rotation[4], float scale[3]);

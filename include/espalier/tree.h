@@ -50,9 +50,9 @@ typedef struct espl_attach_options {
 /// Make an entity, with all that is below it, a child of another one. Structural.
 ///
 /// Under the parent it already has, only what the options change is changed. Within a hierarchy a world part
-/// that stays gives the local that espl_relative() reads before the attach, if the nearest common ancestor of
-/// both is at most 64 links above each and that local keeps the world to rounding. So it is as precise far
-/// from the origin as near it. Elsewhere the local follows from both worlds.
+/// that stays gives the local that espl_get_relative_transform() reads before the attach, if the nearest
+/// common ancestor of both is at most 64 links above each and that local keeps the world to rounding. So it is
+/// as precise far from the origin as near it. Elsewhere the local follows from both worlds.
 /// @param options  NULL means {0}.
 /// @return ESPL_OK; ESPL_LOSSY (a world part that was to stay is another one, by more than rounding: under
 ///         a scale or stretch of zero, or because the local underflows; of a child without a transform,
@@ -83,7 +83,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_detach(espl_world *world, espl_entity e
 /// @param before  Sibling that the entity comes before; null: last.
 /// @return ESPL_OK, ESPL_ERR_NOT_CHILD (the entity is a root or solo, or `before` is no sibling of
 ///         it), the handles' statuses, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
-ESPL_API ESPL_NODISCARD espl_status espl_set_sibling(espl_world *world, espl_entity entity,
+ESPL_API ESPL_NODISCARD espl_status espl_move_before(espl_world *world, espl_entity entity,
                                                      espl_entity before);
 
 /// Which entities below an entity a call includes. 0 is the usual one.
@@ -105,19 +105,6 @@ typedef enum espl_extent {
 ///         (extent); ESPL_ERR_BUSY; the handle's statuses.
 ESPL_API ESPL_NODISCARD espl_status espl_destroy(espl_world *world, espl_entity entity,
                                                  espl_extent extent);
-
-/// Clone the owned closure of any entity n times. Structural.
-///
-/// A clone has the source's components (but ESPL_PREFAB) with their bytes, its name and its transforms.
-/// Entity references in them (espl_component_def) that name an entity of the closure name its clone;
-/// others stay. The clone of a member starts as a root at the source's world transform. The original
-/// is not touched. Clones of one source entity have neighbouring rows.
-/// @param count  Clones; 0 does nothing.
-/// @param out    [count] the clones' first entities, in order; may be NULL.
-/// @return ESPL_OK, ESPL_OVERFLOW, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY, the handle's
-///         statuses.
-ESPL_API ESPL_NODISCARD espl_status espl_instantiate(espl_world *world, espl_entity source,
-                                                     size_t count, espl_entity *out);
 
 /// Let queries skip an entity: give ESPL_DISABLED to each entity of the extent. Structural. An entity
 /// that has it already keeps it. Transforms propagate as before.
@@ -185,16 +172,10 @@ ESPL_API espl_entity espl_get_parent(const espl_world *world, espl_entity entity
 ESPL_API espl_entity espl_get_root(const espl_world *world, espl_entity entity);
 /// Return the lifetime tie to the parent; ESPL_LINK_OWNED for a root or solo.
 ESPL_API espl_link espl_get_link(const espl_world *world, espl_entity entity);
-/// Return the position in the storage of the hierarchy: 0 for the root; that of a parent is below
-/// those of its children. It is the breadth-first rank where the hierarchy is laid out, as
-/// espl_view_hierarchy() and espl_compact() leave it.
-ESPL_API uint32_t espl_get_rank(const espl_world *world, espl_entity entity);
 /// Return the number of links below the root. O(depth).
 ESPL_API uint32_t espl_get_depth(const espl_world *world, espl_entity entity);
 /// Count the children. O(children); O(1) where the hierarchy is laid out.
 ESPL_API size_t espl_count_children(const espl_world *world, espl_entity entity);
-/// Count everything below. O(descendants).
-ESPL_API size_t espl_count_descendants(const espl_world *world, espl_entity entity);
 /// Return the first child, or null.
 ESPL_API espl_entity espl_get_first_child(const espl_world *world, espl_entity entity);
 /// Return the last child, or null.
@@ -226,7 +207,10 @@ ESPL_API bool espl_is_ancestor(const espl_world *world, espl_entity ancestor, es
 /// one of them ends the iteration, and the others then trap. Never grows.
 typedef struct espl_subtree {
     espl_entity entity; ///< The current one.
-    uint32_t rank;      ///< Its position in storage, as espl_get_rank() tells.
+    /// Its position in the storage of the hierarchy: 0 for the root; that of a parent is below those of
+    /// its children. It is the breadth-first rank where the hierarchy is laid out, as
+    /// espl_view_hierarchy() and espl_compact() leave it.
+    uint32_t rank;
     struct {
         espl_world *world;
         uint32_t top, current; // slots; current is UINT32_MAX before the first entity
@@ -265,13 +249,14 @@ ESPL_API size_t espl_copy_subtree(const espl_world *world, espl_entity top, espl
 
 /// A whole hierarchy as it is in memory, breadth-first, for code that reads it in order.
 ///
-/// Rank r is at slot first + r: its world transform is worlds[first + r]. Valid until the next
+/// Rank r is at slot first + r: its world transform is world_poses[first + r]. Valid until the next
 /// structural call. Grows into `reserved`.
 typedef struct espl_view {
     size_t count;            ///< Entities, the root first.
     uint32_t first;          ///< Slot of the root; rank r is at slot first + r.
     const uint32_t *parents; ///< [count] slot of the parent, by rank; ESPL_NO_RANK for the root.
-    const espl_pose *worlds; ///< By slot.
+    /// By slot: relative to the origin of the hierarchy, which is the origin of the world today.
+    const espl_pose *world_poses;
     struct {
         const espl_world *world;
     } state;               ///< Not for use.
@@ -286,16 +271,14 @@ static inline uint32_t espl_view_parent(const espl_view *view, size_t rank)
 }
 
 /// Lay out the hierarchy of an entity where it is not in breadth-first order, and view it. The layout
-/// changes the world: it is structural and O(size), moves the nodes to other slots, and gives
-/// espl_get_rank() other answers. Where the hierarchy is laid out the call only reads.
+/// changes the world: it is structural and O(size), and moves the nodes to other slots. Where the
+/// hierarchy is laid out the call only reads.
 /// @return ESPL_OK, the handle's statuses, ESPL_ERR_ARGUMENT; of the layout ESPL_ERR_NO_MEMORY,
 ///         ESPL_ERR_BUSY.
 ESPL_API ESPL_NODISCARD espl_status espl_view_hierarchy(espl_world *world, espl_entity entity,
                                                         espl_view *out);
 /// Return the entity at a rank; null past the last.
 ESPL_API espl_entity espl_view_entity(const espl_view *view, size_t rank);
-/// Write the depth of each rank. @param depths  [view->count]
-ESPL_API void espl_view_depths(const espl_view *view, uint32_t *depths);
 
 #ifdef __cplusplus
 }

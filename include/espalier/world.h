@@ -77,7 +77,7 @@ typedef struct espl_world_def {
 ///         machine cannot run, or this build lacks); ESPL_ERR_ARITHMETIC (a rounding mode of the calling
 ///         thread, denormals that it flushes to zero, or flags that the library was compiled with);
 ///         ESPL_ERR_NO_MEMORY. The log says which; an unknown word in ESPALIER_LOG is printed to stderr.
-ESPL_API ESPL_NODISCARD espl_status espl_world_create(espl_world **out, const espl_world_def *def);
+ESPL_API ESPL_NODISCARD espl_status espl_world_create(const espl_world_def *def, espl_world **out);
 
 /// Destroy a world and all it holds. NULL is allowed.
 ///

@@ -130,37 +130,6 @@ ESPL_API ESPL_NODISCARD espl_status espl_translate_own(espl_world *world, espl_e
 /// Turn about the entity's own axes.
 ESPL_API ESPL_NODISCARD espl_status espl_rotate_own(espl_world *world, espl_entity entity,
                                                     const float value[4]);
-/// Move along the parent's axes.
-static inline ESPL_NODISCARD espl_status espl_translate_in_parent(espl_world *world,
-                                                                  espl_entity entity,
-                                                                  const float offset[3])
-{
-    return espl_write_one(world, entity, ESPL_WRITE_TRANSLATE_IN_PARENT, offset);
-}
-/// Turn about the parent's axes; the position stays.
-static inline ESPL_NODISCARD espl_status espl_rotate_in_parent(espl_world *world,
-                                                               espl_entity entity,
-                                                               const float by[4])
-{
-    return espl_write_one(world, entity, ESPL_WRITE_ROTATE_IN_PARENT, by);
-}
-/// Move along the world's axes.
-static inline ESPL_NODISCARD espl_status espl_translate_world(espl_world *world, espl_entity entity,
-                                                              const float offset[3])
-{
-    return espl_write_one(world, entity, ESPL_WRITE_TRANSLATE_WORLD, offset);
-}
-/// Turn about the world's axes; the position stays.
-static inline ESPL_NODISCARD espl_status espl_rotate_world(espl_world *world, espl_entity entity,
-                                                           const float by[4])
-{
-    return espl_write_one(world, entity, ESPL_WRITE_ROTATE_WORLD, by);
-}
-static inline ESPL_NODISCARD espl_status espl_multiply_scale(espl_world *world, espl_entity entity,
-                                                             float factor)
-{
-    return espl_write_one(world, entity, ESPL_WRITE_MULTIPLY_SCALE, &factor);
-}
 // --- Helpers, each one write ---
 
 /// Turn the entity in its place so that one of its axes points at a target in the world. The axis is that of
@@ -263,9 +232,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_write_batch(espl_world *world, const es
 ///     status = espl_write_strided(world, ESPL_WRITE_LOCAL_POSE, &bones->entity, sizeof *bones,
 ///                                 &bones->local, sizeof *bones, count, NULL);
 ESPL_API ESPL_NODISCARD espl_status espl_write_strided(espl_world *world, espl_write_kind kind,
-                                                       const espl_entity *entities,
+                                                       const espl_entity *entities, size_t count,
                                                        size_t entity_stride, const void *values,
-                                                       size_t value_stride, size_t count,
+                                                       size_t value_stride,
                                                        espl_write_report *report);
 
 #ifdef __cplusplus

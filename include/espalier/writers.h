@@ -105,9 +105,6 @@ ESPL_API ESPL_NODISCARD espl_status espl_write_parallel(espl_world *world,
 /// limit. It depends on the rows alone, not on threads.
 ESPL_API uint32_t espl_writer_job(const espl_writer *writer);
 
-/// Return the world that a writer writes.
-ESPL_API espl_world *espl_writer_world(const espl_writer *writer);
-
 /// Write one transform through a writer: espl_write_one(), whose statuses it has, by a job.
 ///
 /// @param site  place of the call in the source, for messages: ESPL_SITE, or NULL. It must be valid

@@ -138,7 +138,7 @@ espl_status espl_record_custom(espl_recorder *recorder, uint32_t key, espl_custo
         return espl__refuse_record(
             recorder, call, ESPL_ERR_ARGUMENT,
             &(espl__cause){.why = "The world has no custom command of that number; call "
-                                  "espl_register_command()."});
+                                  "espl_command_register()."});
     }
     if ((alignment & (alignment - 1)) != 0) {
         return espl__refuse_record(recorder, call, ESPL_ERR_ARGUMENT,

@@ -296,10 +296,10 @@ espl_status espl_record_detach(espl_recorder *recorder, uint32_t key, espl_entit
     return espl__recorded(recorder, call, espl__append(recorder, &command));
 }
 
-espl_status espl_record_set_sibling(espl_recorder *recorder, uint32_t key, espl_entity entity,
+espl_status espl_record_move_before(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                     espl_entity before)
 {
-    static const char *const call = "espl_record_set_sibling";
+    static const char *const call = "espl_record_move_before";
     espl_status status = espl__check_recorder(recorder);
 
     status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, &entity);

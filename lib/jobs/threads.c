@@ -92,7 +92,7 @@ static espl_status create_pool(espl_executor *out, uint32_t workers, espl_idle i
     return ESPL_OK;
 }
 
-void espl_executor_destroy_threads(espl_executor *executor)
+void espl_executor_destroy(espl_executor *executor)
 {
     if (executor == NULL ||
         (executor->parallel_for != parallel_for && executor->parallel_for != parallel_for_eager)) {
@@ -100,7 +100,7 @@ void espl_executor_destroy_threads(espl_executor *executor)
     }
     ESPL_CHECK(executor->context != NULL);
     pthreadpool_destroy(executor->context);
-    *executor = espl_executor_serial();
+    *executor = (espl_executor){0};
 }
 
 #else
@@ -113,7 +113,7 @@ static espl_status create_pool(const espl_executor *out, uint32_t workers, espl_
     return ESPL_ERR_UNSUPPORTED;
 }
 
-void espl_executor_destroy_threads(espl_executor *executor)
+void espl_executor_destroy(espl_executor *executor)
 {
     (void)executor;
 }
@@ -121,7 +121,7 @@ void espl_executor_destroy_threads(espl_executor *executor)
 #endif
 
 // There is no log hook that could say that a reserved word is not 0.
-espl_status espl_executor_create(espl_executor *out, const espl_threads_def *def)
+espl_status espl_executor_create(const espl_threads_def *def, espl_executor *out)
 {
     const espl_threads_def defaults = {0};
     const espl_threads_def *const d = def != NULL ? def : &defaults;

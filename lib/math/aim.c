@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-void espl_transform_axis(float out[3], const espl_transform *frame, espl_axis axis)
+void espl_transform_axis(const espl_transform *frame, espl_axis axis, float out[3])
 {
     if (out == NULL || frame == NULL || (unsigned)axis > (unsigned)ESPL_AXIS_BACK) {
         return;

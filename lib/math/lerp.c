@@ -72,7 +72,7 @@ static void blend(float out[ESPL__LEAST 4], const arc *ends, double weight_a, do
     espl__rotation_round(out, q);
 }
 
-espl_status espl_quat_nlerp(float out[4], const float a[4], const float b[4], float t)
+espl_status espl_quat_nlerp(const float a[4], const float b[4], float t, float out[4])
 {
     if (out == NULL || a == NULL || b == NULL) {
         return ESPL_ERR_ARGUMENT;
@@ -94,7 +94,7 @@ espl_status espl_quat_nlerp(float out[4], const float a[4], const float b[4], fl
 // on the sphere of quaternions, which is half that of the rotations. The weights are sin((1 - t) angle)
 // and sin(t angle), the first one written out, so that one sine and one cosine are enough. An arc cosine
 // of the product of the ends would lose small angles.
-espl_status espl_quat_slerp(float out[4], const float a[4], const float b[4], float t)
+espl_status espl_quat_slerp(const float a[4], const float b[4], float t, float out[4])
 {
     if (out == NULL || a == NULL || b == NULL) {
         return ESPL_ERR_ARGUMENT;
@@ -134,8 +134,8 @@ static float lerp(float a, float b, float t)
     return t == 1 ? b : (float)((1 - (double)t) * (double)a + (double)t * (double)b);
 }
 
-espl_status espl_transform_lerp(espl_transform *out, const espl_transform *a,
-                                const espl_transform *b, float t)
+espl_status espl_transform_lerp(const espl_transform *a, const espl_transform *b, float t,
+                                espl_transform *out)
 {
     if (out == NULL || a == NULL || b == NULL) {
         return ESPL_ERR_ARGUMENT;
@@ -143,7 +143,7 @@ espl_status espl_transform_lerp(espl_transform *out, const espl_transform *a,
     espl_transform made = {.user_data = t < 1 ? a->user_data : b->user_data};
 
     if (!espl__transform_is_finite(a) || !espl__transform_is_finite(b) ||
-        espl_quat_slerp(made.rotation, a->rotation, b->rotation, t) != ESPL_OK) {
+        espl_quat_slerp(a->rotation, b->rotation, t, made.rotation) != ESPL_OK) {
         return ESPL_ERR_NOT_FINITE;
     }
     for (int i = 0; i < 3; ++i) {

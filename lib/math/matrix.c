@@ -56,7 +56,7 @@ static void fill_rows(float rows[12], espl_transform transform)
 }
 
 // The columns of the inverse are the images of the axes and of the origin under the inverse
-// transform. So the matrix agrees with espl_transform_point_inverse(), for factors of zero as well.
+// transform. So the matrix agrees with ESPL_POINT_TO_LOCAL, for factors of zero as well.
 static void fill_inverse(mat4_columns columns, const espl_transform *transform)
 {
     const float origin[3] = {0, 0, 0};
@@ -66,12 +66,12 @@ static void fill_inverse(mat4_columns columns, const espl_transform *transform)
         const float axis[3] = {i == 0, i == 1, i == 2};
 
         // An axis is an offset, so that the position of the transform does not apply to it.
-        espl_transform_vector_inverse(columns[i], transform, axis);
+        espl_transform_convert(transform, ESPL_VECTOR_TO_LOCAL, axis, columns[i]);
     }
-    espl_transform_point_inverse(columns[3], transform, origin);
+    espl_transform_convert(transform, ESPL_POINT_TO_LOCAL, origin, columns[3]);
 }
 
-void espl_transform_matrix(float *out, const espl_transform *transform, espl_matrix_form form)
+void espl_transform_to_matrix(const espl_transform *transform, espl_matrix_form form, float *out)
 {
     if (out == NULL || transform == NULL || (unsigned)form >= ESPL_MATRIX_FORM_COUNT) {
         return;
@@ -227,8 +227,8 @@ static bool has_last_row(const float columns[ESPL__LEAST 16])
     return columns[3] == 0 && columns[7] == 0 && columns[11] == 0 && columns[15] == 1;
 }
 
-espl_status espl_transform_from_matrix_4x4(espl_transform *out, const float columns[16],
-                                           float *residual)
+espl_status espl_transform_from_matrix(const float columns[16], espl_transform *out,
+                                       float *residual)
 {
     if (out == NULL || columns == NULL) {
         return ESPL_ERR_ARGUMENT;
@@ -268,8 +268,8 @@ espl_status espl_transform_from_matrix_4x4(espl_transform *out, const float colu
 
 // --- glTF ---
 
-espl_status espl_transform_from_trs(espl_transform *out, const float translation[3],
-                                    const float rotation[4], const float scale[3])
+espl_status espl_transform_from_trs(const float translation[3], const float rotation[4],
+                                    const float scale[3], espl_transform *out)
 {
     if (out == NULL || translation == NULL || rotation == NULL || scale == NULL) {
         return ESPL_ERR_ARGUMENT;

@@ -30,7 +30,7 @@ espl_status espl_quat_normalize(float quat[4])
 
 // --- Products ---
 
-void espl_quat_multiply(float out[4], const float a[4], const float b[4])
+void espl_quat_multiply(const float a[4], const float b[4], float out[4])
 {
     if (out == NULL || a == NULL || b == NULL) {
         return;
@@ -41,7 +41,7 @@ void espl_quat_multiply(float out[4], const float a[4], const float b[4])
     memcpy(out, product, sizeof product);
 }
 
-void espl_quat_rotate(float out[3], const float quat[4], const float vector[3])
+void espl_quat_rotate(const float quat[4], const float vector[3], float out[3])
 {
     if (out == NULL || quat == NULL || vector == NULL) {
         return;
@@ -73,7 +73,7 @@ static bool read_quat(double out[ESPL__LEAST 4], const float q[ESPL__LEAST 4])
 
 // --- Axis and angle ---
 
-espl_status espl_quat_from_axis_angle(float out[4], const float axis[3], float angle)
+espl_status espl_quat_from_axis_angle(const float axis[3], float angle, float out[4])
 {
     if (out == NULL || axis == NULL) {
         return ESPL_ERR_ARGUMENT;
@@ -93,7 +93,7 @@ espl_status espl_quat_from_axis_angle(float out[4], const float axis[3], float a
     return ESPL_OK;
 }
 
-espl_status espl_quat_to_axis_angle(float axis[3], float *angle, const float quat[4])
+espl_status espl_quat_to_axis_angle(const float quat[4], float axis[3], float *angle)
 {
     if (axis == NULL || angle == NULL || quat == NULL) {
         return ESPL_ERR_ARGUMENT;
@@ -139,7 +139,7 @@ static bool is_order(espl_euler_order order)
 // The product of three rotations about the axes i, j, k, by components. With axes in another order
 // than the cyclic one, the product has the same components where the angle about k and the component
 // of k change their sign.
-espl_status espl_quat_from_euler(float out[4], const float angles[3], espl_euler_order order)
+espl_status espl_quat_from_euler(const float angles[3], espl_euler_order order, float out[4])
 {
     if (out == NULL || angles == NULL || !is_order(order)) {
         return ESPL_ERR_ARGUMENT;
@@ -186,7 +186,7 @@ static float wrap(double angle)
 // a pole of its function, which an arc sine would be near a quarter turn. The idea is that of
 // Bernardes and Viollet ("Quaternion to Euler angles conversion: a direct, general and
 // computationally efficient method", PLoS ONE 17, 2022).
-espl_status espl_quat_to_euler(float angles[3], const float quat[4], espl_euler_order order)
+espl_status espl_quat_to_euler(const float quat[4], espl_euler_order order, float angles[3])
 {
     if (angles == NULL || quat == NULL || !is_order(order)) {
         return ESPL_ERR_ARGUMENT;
@@ -233,7 +233,7 @@ static void set_half_turn(float out[ESPL__LEAST 4], const double from[ESPL__LEAS
 // The quaternion is (cross product, product of lengths + dot product), at unit length. For an obtuse
 // angle the sum cancels; multiplied by (product - dot) / |cross| it is |cross|. A product of floats
 // is exact in double, so that the cross product keeps its direction however small it is.
-espl_status espl_quat_between(float out[4], const float from[3], const float to[3])
+espl_status espl_quat_between(const float from[3], const float to[3], float out[4])
 {
     if (out == NULL || from == NULL || to == NULL) {
         return ESPL_ERR_ARGUMENT;

@@ -33,8 +33,8 @@ espl_transform espl_transform_compose(const espl_transform *parent, const espl_t
 // 0, keeps its value from `local`, which is why `local` is read before it is written. The status is
 // ESPL_LOSSY only where the part that is kept matters: see espl__pose_relative().
 // @return ESPL_OK, ESPL_LOSSY, ESPL_ERR_ARGUMENT: a pointer is NULL.
-espl_status espl_transform_relative(espl_transform *local, const espl_transform *parent,
-                                    const espl_transform *world)
+espl_status espl_transform_relative(const espl_transform *parent, const espl_transform *world,
+                                    espl_transform *local)
 {
     if (local == NULL || parent == NULL || world == NULL) {
         return ESPL_ERR_ARGUMENT;
@@ -150,8 +150,8 @@ static void point_to_local(float out[ESPL__LEAST 3], const espl_transform *frame
 
 // A pointer that is NULL, or a conversion that does not exist, leaves `out` unchanged, because the
 // function has no status.
-void espl_transform_convert(float out[3], const espl_transform *frame, espl_conversion conversion,
-                            const float value[3])
+void espl_transform_convert(const espl_transform *frame, espl_conversion conversion,
+                            const float value[3], float out[3])
 {
     if (out == NULL || frame == NULL || value == NULL) {
         return;

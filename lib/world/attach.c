@@ -185,14 +185,14 @@ static espl_status move_sibling(espl_world *world, espl_entity entity, espl_enti
     return status != ESPL_OK ? status : espl__apply_one(world, &command);
 }
 
-espl_status espl_set_sibling(espl_world *world, espl_entity entity, espl_entity before)
+espl_status espl_move_before(espl_world *world, espl_entity entity, espl_entity before)
 {
     const espl__mention named[2] = {{"entity", entity}, {"before", before}};
 
-    ESPL__CHANGE_OR_RETURN(world, "espl_set_sibling")
+    ESPL__CHANGE_OR_RETURN(world, "espl_move_before")
     const espl_status status =
         ESPL__TAPED(world, move_sibling(world, entity, before), .op = ESPL_TAPE_SIBLING,
                     .entity = entity, .other = before);
 
-    return espl__refuse_named(world, "espl_set_sibling", named, 2, status, NULL);
+    return espl__refuse_named(world, "espl_move_before", named, 2, status, NULL);
 }

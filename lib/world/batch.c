@@ -427,8 +427,8 @@ espl_status espl_write_batch(espl_world *world, const espl_write *writes, size_t
 }
 
 espl_status espl_write_strided(espl_world *world, espl_write_kind kind, const espl_entity *entities,
-                               size_t entity_stride, const void *values, size_t value_stride,
-                               size_t count, espl_write_report *report)
+                               size_t count, size_t entity_stride, const void *values,
+                               size_t value_stride, espl_write_report *report)
 {
     const espl__entries e = {
         .call = "espl_write_strided",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Command buffers and custom commands of a world, and their playback: espl_command_buffer_create(),
-// espl_register_command(), espl_play(), espl_sync().
+// espl_command_register(), espl_play(), espl_sync().
 //
 // lib/commands records and plays; this file checks the arguments, tells the tape and the
 // statistics, and calls the functions of custom commands. A playback either fails with a status
@@ -64,10 +64,10 @@ static espl_status register_custom(espl_world *world, const espl_custom_command_
     return espl__custom_register(&world->heap, &world->playback->custom, def, out);
 }
 
-espl_status espl_register_command(espl_world *world, const espl_custom_command_def *def,
+espl_status espl_command_register(espl_world *world, const espl_custom_command_def *def,
                                   espl_custom_command *out)
 {
-    static const char *const call = "espl_register_command";
+    static const char *const call = "espl_command_register";
 
     ESPL__CHANGE_OR_RETURN(world, call)
     if (def != NULL && ESPL__ASKS_LATER(def)) {
@@ -92,10 +92,10 @@ static espl_status unregister_custom(espl_world *world, espl_custom_command comm
                : espl__custom_unregister(&world->heap, &world->playback->custom, command);
 }
 
-espl_status espl_unregister_command(espl_world *world, espl_custom_command command)
+espl_status espl_command_unregister(espl_world *world, espl_custom_command command)
 {
-    ESPL__CHANGE_OR_RETURN(world, "espl_unregister_command")
-    return espl__refuse_call(world, "espl_unregister_command", unregister_custom(world, command),
+    ESPL__CHANGE_OR_RETURN(world, "espl_command_unregister")
+    return espl__refuse_call(world, "espl_command_unregister", unregister_custom(world, command),
                              no_such_command);
 }
 

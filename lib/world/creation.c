@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Immediate calls that create entities from a definition: espl_create_at(), espl_instantiate_at(),
-// espl_instantiate(), espl_spawn(), espl_create_node(). (espl_create() creates entities without parents and is in entities.c.)
+// Immediate calls that create entities from a definition: espl_create_at(), espl_instantiate(),
+// espl_spawn(), espl_create_node(). (espl_create() creates entities without parents and is in entities.c.)
 //
 // Each records one command in a command buffer of the world's own, by the functions that recorders
 // use, and applies it as a playback of one command. So a definition means the same here and in a
@@ -124,6 +124,10 @@ static espl_status make_entities(espl_world *world, const making *m)
     if (status == ESPL_OK && m->count >= ESPL_PENDING_LIMIT) {
         status = ESPL_ERR_LIMIT;
     }
+    // No command would find it.
+    if (status == ESPL_OK && m->count == 0 && m->instance != NULL) {
+        status = espl__check_living(world, m->instance->source);
+    }
     espl_recorder *const recorder = status == ESPL_OK ? begin_own(world) : NULL;
     const espl_entity parent = m->instance != NULL ? m->instance->parent : m->creation->parent;
 
@@ -162,10 +166,10 @@ static espl_status make_defined(espl_world *world, const making *m)
     return make_entities(world, m);
 }
 
-espl_status espl_instantiate_at(espl_world *world, const espl_instance_def *def, size_t count,
-                                espl_entity *out)
+espl_status espl_instantiate(espl_world *world, const espl_instance_def *def, size_t count,
+                             espl_entity *out)
 {
-    const making m = {.instance = def, .count = count, .out = out, .call = "espl_instantiate_at"};
+    const making m = {.instance = def, .count = count, .out = out, .call = "espl_instantiate"};
 
     return make_defined(world, &m);
 }
@@ -176,29 +180,6 @@ espl_status espl_create_at(espl_world *world, const espl_creation_def *def, size
     const making m = {.creation = def, .count = count, .out = out, .call = "espl_create_at"};
 
     return make_defined(world, &m);
-}
-
-// An instance without a parent. Its source is checked first, because the recorder would take a
-// pending handle.
-static espl_status instantiate_alone(espl_world *world, espl_entity source, size_t count,
-                                     espl_entity *out)
-{
-    const espl_instance_def def = {.source = source};
-    const making m = {
-        .instance = &def, .count = count, .out = out, .is_taped = true, .call = "espl_instantiate"};
-    espl_status status = espl__check_structural(world);
-
-    status = status != ESPL_OK ? status : espl__check_living(world, source);
-    return status != ESPL_OK ? espl__refuse_named(world, m.call, &(espl__mention){"source", source},
-                                                  1, status, NULL)
-                             : make_entities(world, &m);
-}
-
-espl_status espl_instantiate(espl_world *world, espl_entity source, size_t count, espl_entity *out)
-{
-    ESPL__CHANGE_OR_RETURN(world, "espl_instantiate")
-    return ESPL__TAPED(world, instantiate_alone(world, source, count, out),
-                       .op = ESPL_TAPE_INSTANTIATE, .entity = source, .count = count);
 }
 
 espl_status espl_spawn(espl_world *world, espl_entity prefab, espl_entity parent,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names of entities at the public functions: espl_set_name(), espl_get_name(), espl_find_below(),
+// Names of entities at the public functions: espl_set_name(), espl_get_name(), espl_find_descendant(),
 // espl_get_path(). lib/store/names.c keeps the names by entity.
 //
 // Names are not unique and have no index: a find walks the subtree, and compares names from the end
@@ -153,8 +153,8 @@ static espl_entity find_named(const espl_world *world, uint32_t top, const sough
     return espl__entity_of_slot(world, slot);
 }
 
-espl_status espl_find_below(const espl_world *world, espl_entity top, const char *path,
-                            espl_entity *out)
+espl_status espl_find_descendant(const espl_world *world, espl_entity top, const char *path,
+                                 espl_entity *out)
 {
     uint32_t slot = ESPL__NO_SLOT;
     sought w;
@@ -166,7 +166,7 @@ espl_status espl_find_below(const espl_world *world, espl_entity top, const char
     if (status == ESPL_OK) {
         *out = find_named(world, slot, &w);
     }
-    return espl__refuse_why(world, "espl_find_below", top, status,
+    return espl__refuse_why(world, "espl_find_descendant", top, status,
                             path == NULL  ? "path is NULL."
                             : out == NULL ? "out is NULL."
                                           : "path has an empty name.");

@@ -91,15 +91,6 @@ espl_link espl_get_link(const espl_world *world, espl_entity entity)
                : ESPL_LINK_OWNED;
 }
 
-// A rank is the distance to the first slot of the tree.
-uint32_t espl_get_rank(const espl_world *world, espl_entity entity)
-{
-    const uint32_t slot = espl__slot_or_none(world, entity);
-
-    ESPL_CHECK(slot == ESPL__NO_SLOT || slot >= espl__tree_of(&world->forest, slot)->base);
-    return slot == ESPL__NO_SLOT ? ESPL_NO_RANK : slot - espl__tree_of(&world->forest, slot)->base;
-}
-
 // The number of links to the root, so 0 for a root.
 uint32_t espl_get_depth(const espl_world *world, espl_entity entity)
 {
@@ -114,13 +105,6 @@ size_t espl_count_children(const espl_world *world, espl_entity entity)
     const uint32_t slot = espl__slot_or_none(world, entity);
 
     return slot == ESPL__NO_SLOT ? 0 : espl__count_children(&world->forest, slot);
-}
-
-size_t espl_count_descendants(const espl_world *world, espl_entity entity)
-{
-    const uint32_t slot = espl__slot_or_none(world, entity);
-
-    return slot == ESPL__NO_SLOT ? 0 : espl__count_below(&world->forest, slot);
 }
 
 // Null where there are not so many children. O(1) in a tree that is laid out, else O(n).

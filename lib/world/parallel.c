@@ -115,7 +115,7 @@ static uint32_t job_limit_of(const espl_parallel_def *def)
 // The query as the function sees it, without rows.
 static void show_nothing(espl_query *rows, const espl__parallel *p)
 {
-    rows->worlds = p->world->forest.world;
+    rows->world_poses = p->world->forest.world;
     rows->state.world = p->world;
     rows->state.noted = (uint8_t)p->iteration.number;
     rows->state.turn = p->iteration.turn;

@@ -310,7 +310,7 @@ static bool is_chunk_changed(const espl_query *query, uint32_t chunk)
 
 // --- Iterating ---
 
-// Show a chunk to the caller. `worlds` is the array of the whole pool, which no call moves while a
+// Show a chunk to the caller. `world_poses` is the array of the whole pool, which no call moves while a
 // query is under way. Chunks without a slot column, those of entities without transforms, show
 // NULL.
 static void show_chunk(espl_query *query, const espl__archetype *archetype, uint32_t number)
@@ -322,7 +322,7 @@ static void show_chunk(espl_query *query, const espl__archetype *archetype, uint
     query->state.shown_at = world->store.version;
     query->count = chunk->count;
     query->entities = espl__chunk_entities(chunk);
-    query->worlds = world->forest.world;
+    query->world_poses = world->forest.world;
     query->slots =
         archetype->placement_offset == ESPL__NONE
             ? NULL
@@ -365,7 +365,7 @@ ESPL__INLINE void fetch_worlds(const espl_query *query, const espl__archetype *a
                                uint32_t at)
 {
     const espl__store *const store = &query->state.world->store;
-    const espl_pose *const worlds = query->worlds;
+    const espl_pose *const worlds = query->world_poses;
 
     if (!lists_component(query->state.terms, query->state.all_count, ESPL_TRANSFORM) ||
         espl__array_length(archetype->chunks) - at <= 1) {

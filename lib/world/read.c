@@ -388,19 +388,6 @@ ESPL__INLINE void read_range(many *m, const espl__registry *registry, size_t beg
     }
 }
 
-// The public function that messages name: an inline form, where one fits.
-static const char *call_of_many(espl_read_kind kind)
-{
-    switch (kind) {
-    case ESPL_READ_WORLD_TRANSFORM:
-        return "espl_get_world_transforms";
-    case ESPL_READ_WORLD_POSITION:
-        return "espl_get_world_positions";
-    default:
-        return "espl_read_strided";
-    }
-}
-
 static const char *const bad_stride =
     "out_stride is less than the size of what the kind reads, or no multiple of 4.";
 
@@ -446,11 +433,11 @@ static ESPL__APART void refuse_read_entry(const many *m, size_t count)
     (void)snprintf(entry, sizeof entry, "entry %zu of %zu", m->refused, count);
 #if ESPL_CHECKS >= 1
     if (m->status == ESPL_ERR_NOT_OWNER) {
-        (void)espl__refuse_trespass(m->world, call_of_many(m->kind), &named, 1, entry);
+        (void)espl__refuse_trespass(m->world, "espl_read_strided", &named, 1, entry);
         return;
     }
 #endif
-    if (espl__refusal_begin(&message, m->world, call_of_many(m->kind), NULL, m->status)) {
+    if (espl__refusal_begin(&message, m->world, "espl_read_strided", NULL, m->status)) {
         espl__message_part(&message, "%s", entry);
         espl__message_entity(&message, named.role, named.entity);
         espl__refusal_send(&message, m->world, m->status, NULL);
@@ -489,8 +476,8 @@ ESPL__INLINE void read_all(many *m, size_t count, espl_read_kind kind)
 }
 
 espl_status espl_read_strided(const espl_world *world, espl_read_kind kind,
-                              const espl_entity *entities, size_t entity_stride, void *out,
-                              size_t out_stride, size_t count)
+                              const espl_entity *entities, size_t count, size_t entity_stride,
+                              void *out, size_t out_stride)
 {
     many m = {.world = world,
               .handles = {(const unsigned char *)entities, entity_stride},
@@ -500,7 +487,7 @@ espl_status espl_read_strided(const espl_world *world, espl_read_kind kind,
     const char *const fault = find_read_fault(m.handles, count, out, out_stride, kind);
 
     if (world == NULL || fault != NULL) {
-        return espl__refuse_call(world, call_of_many(kind), ESPL_ERR_ARGUMENT, fault);
+        return espl__refuse_call(world, "espl_read_strided", ESPL_ERR_ARGUMENT, fault);
     }
     // The two that are read daily have loops of their own.
     if (kind == ESPL_READ_WORLD_TRANSFORM) {
@@ -580,7 +567,7 @@ static espl_status find_relative(const espl_world *world, espl_entity frame, esp
         *out = espl__transform_of(&pose, &extra);
         return ESPL_OK;
     }
-    status = espl_transform_relative(&local, &parent, &wanted);
+    status = espl_transform_relative(&parent, &wanted, &local);
     if (!espl__transform_is_finite(&local)) {
         return ESPL_ERR_RANGE;
     }
@@ -588,12 +575,12 @@ static espl_status find_relative(const espl_world *world, espl_entity frame, esp
     return status;
 }
 
-espl_status espl_relative(const espl_world *world, espl_entity frame, espl_entity entity,
-                          espl_transform *out)
+espl_status espl_get_relative_transform(const espl_world *world, espl_entity frame,
+                                        espl_entity entity, espl_transform *out)
 {
     const espl__mention named[2] = {{"entity", entity}, {"frame", frame}};
 
-    return espl__refuse_named(world, "espl_relative", named, 2,
+    return espl__refuse_named(world, "espl_get_relative_transform", named, 2,
                               find_relative(world, frame, entity, out), no_out);
 }
 
@@ -604,34 +591,12 @@ static bool is_flat(const espl_transform *transform)
            transform->stretch[2] == 0;
 }
 
-// The public function of a conversion, and what is missing where it is given no value.
-typedef struct call_words {
-    const char *call, *missing;
-} call_words;
-
-// The words for a conversion; those of the call itself for a number that is none.
-static const call_words *words_of(espl_conversion conversion)
-{
-    static const call_words words[ESPL_CONVERSION_COUNT] = {
-        [ESPL_POINT_TO_WORLD] = {"espl_point_to_world", "point is NULL."},
-        [ESPL_POINT_TO_LOCAL] = {"espl_point_to_local", "point is NULL."},
-        [ESPL_VECTOR_TO_WORLD] = {"espl_vector_to_world", "vector is NULL."},
-        [ESPL_VECTOR_TO_LOCAL] = {"espl_vector_to_local", "vector is NULL."},
-        [ESPL_DIRECTION_TO_WORLD] = {"espl_direction_to_world", "direction is NULL."},
-        [ESPL_DIRECTION_TO_LOCAL] = {"espl_direction_to_local", "direction is NULL."},
-    };
-    static const call_words none = {"espl_convert", "conversion is none of espl_conversion."};
-
-    return (unsigned)conversion < ESPL_CONVERSION_COUNT ? &words[conversion] : &none;
-}
-
 // A NULL value and a conversion that does not exist are both ESPL_ERR_ARGUMENT; the sentence in the
 // log tells which. Only conversions to local axes divide, so only they can be lossy. `out` may be
 // `value`.
 espl_status espl_convert(const espl_world *world, espl_entity entity, espl_conversion conversion,
                          const float value[3], float out[3])
 {
-    const call_words *const words = words_of(conversion);
     uint32_t slot = 0;
     espl_status status = find(world, entity, out, &slot);
 
@@ -643,11 +608,13 @@ espl_status espl_convert(const espl_world *world, espl_entity entity, espl_conve
         const bool divides =
             conversion == ESPL_POINT_TO_LOCAL || conversion == ESPL_VECTOR_TO_LOCAL;
 
-        espl_transform_convert(out, &frame, conversion, value);
+        espl_transform_convert(&frame, conversion, value, out);
         status = divides && is_flat(&frame) ? ESPL_LOSSY : ESPL_OK;
     }
-    return espl__refuse_why(world, words->call, entity, status,
-                            out == NULL ? no_out : words->missing);
+    return espl__refuse_why(world, "espl_convert", entity, status,
+                            out == NULL     ? no_out
+                            : value == NULL ? "value is NULL."
+                                            : "conversion is none of espl_conversion.");
 }
 
 // The rotation alone decides the axis: a negative scale mirrors the node but does not turn the
@@ -663,46 +630,18 @@ espl_status espl_get_axis(const espl_world *world, espl_entity entity, espl_axis
     if (status == ESPL_OK) {
         const espl_transform frame = world_of(world, slot);
 
-        espl_transform_axis(out, &frame, axis);
+        espl_transform_axis(&frame, axis, out);
     }
     return espl__refuse_why(world, "espl_get_axis", entity, status,
                             out == NULL ? no_out : "axis is none of espl_axis.");
 }
 
-// Has no status, so a handle that names no living entity reads as not mirrored, as a node without a
-// transform does.
-bool espl_is_mirrored(const espl_world *world, espl_entity entity)
-{
-    const uint32_t slot = espl__slot_or_none(world, entity);
-
-    if (slot == ESPL__NO_SLOT || espl__slot_is(&world->forest, slot, ESPL__SLOT_BARE)) {
-        return false;
-    }
-    const espl_transform transform = world_of(world, slot);
-
-    return espl_transform_is_mirrored(&transform);
-}
-
 // --- Matrices ---
-
-// The words for a form of matrix; those of the call itself for a number that is none.
-static const call_words *words_of_matrix(espl_matrix_form form)
-{
-    static const call_words words[ESPL_MATRIX_FORM_COUNT] = {
-        [ESPL_MATRIX_3X4] = {"espl_get_matrix_3x4", "rows is NULL."},
-        [ESPL_MATRIX_4X4] = {"espl_get_matrix_4x4", "columns is NULL."},
-        [ESPL_MATRIX_4X4_INVERSE] = {"espl_get_matrix_4x4_inverse", "columns is NULL."},
-    };
-    static const call_words none = {"espl_get_matrix", "form is none of espl_matrix_form."};
-
-    return (unsigned)form < ESPL_MATRIX_FORM_COUNT ? &words[form] : &none;
-}
 
 // A matrix with a flat axis is exact; only its inverse loses a row, and is lossy.
 espl_status espl_get_matrix(const espl_world *world, espl_entity entity, espl_matrix_form form,
                             float *out)
 {
-    const call_words *const words = words_of_matrix(form);
     uint32_t slot = 0;
     espl_status status = find(world, entity, out, &slot);
 
@@ -712,10 +651,11 @@ espl_status espl_get_matrix(const espl_world *world, espl_entity entity, espl_ma
     if (status == ESPL_OK) {
         const espl_transform transform = world_of(world, slot);
 
-        espl_transform_matrix(out, &transform, form);
+        espl_transform_to_matrix(&transform, form, out);
         status = form == ESPL_MATRIX_4X4_INVERSE && is_flat(&transform) ? ESPL_LOSSY : ESPL_OK;
     }
-    return espl__refuse_why(world, words->call, entity, status, words->missing);
+    return espl__refuse_why(world, "espl_get_matrix", entity, status,
+                            out == NULL ? no_out : "form is none of espl_matrix_form.");
 }
 
 // Has no status: 0 for a handle that names no living entity, as for a node without flags.

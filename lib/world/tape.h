@@ -15,7 +15,7 @@
 // (1) A write of one entity records itself only after its handle was found: a layer in front would
 // look the handle up a second time. (2) Calls of a writer arrive while jobs run. They are on the tape,
 // and other calls, which are refused then and may come from any thread, are not. The function that
-// does the work knows which one it is. (3) espl_create_at() and espl_instantiate_at() record the
+// does the work knows which one it is. (3) espl_create_at() and espl_instantiate() record the
 // command that they built, and espl_sync() the command buffers that it plays, because functions of custom
 // commands make calls of their own in between.
 //

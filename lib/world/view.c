@@ -54,7 +54,7 @@ static espl_status view(espl_world *world, espl_entity entity, espl_view *out)
     *out = (espl_view){.count = tree->live,
                        .first = tree->base,
                        .parents = forest->parent + tree->base,
-                       .worlds = forest->world,
+                       .world_poses = forest->world,
                        .state.world = world};
     return ESPL_OK;
 }
@@ -71,16 +71,4 @@ espl_entity espl_view_entity(const espl_view *view, size_t rank)
         return espl_entity_null();
     }
     return espl__entity_of_slot(view->state.world, view->first + (uint32_t)rank);
-}
-
-void espl_view_depths(const espl_view *view, uint32_t *depths)
-{
-    if (view == NULL || !espl__is_given(view->state.world, "espl_view_depths", depths, "depths")) {
-        return;
-    }
-    for (size_t rank = 0; rank < view->count; ++rank) {
-        const uint32_t parent = espl_view_parent(view, rank);
-
-        depths[rank] = parent == ESPL_NO_RANK ? 0 : depths[parent] + 1;
-    }
 }

@@ -201,7 +201,7 @@ static void begin_heap(espl__heap *heap, const espl_world_def *def, espl_huge_pa
 // memory, the other parts are set up nevertheless, so that espl_world_destroy() can free a world
 // that is complete but for the store. `*out` is written only where the call succeeds. The head of
 // the tape is written last, because a world that was not created has no tape.
-espl_status espl_world_create(espl_world **out, const espl_world_def *def)
+espl_status espl_world_create(const espl_world_def *def, espl_world **out)
 {
     const espl_world_def defaults = {0};
     const espl_world_def *const d = def != NULL ? def : &defaults;

@@ -201,8 +201,3 @@ uint32_t espl_writer_job(const espl_writer *writer)
 {
     return writer != NULL ? writer->job : 0;
 }
-
-espl_world *espl_writer_world(const espl_writer *writer)
-{
-    return writer != NULL ? writer->world : NULL;
-}

@@ -111,7 +111,7 @@ export class CommandBuffer extends Owned {
     }
 
     setSibling(entity, before = 0n, key = 0) {
-        this.#settle(wasm.espl_record_set_sibling(this.#open, keyOf(key), putHandle(entity),
+        this.#settle(wasm.espl_record_move_before(this.#open, keyOf(key), putHandle(entity),
             putHandle(before, 1, "before")));
     }
 

@@ -237,7 +237,7 @@ export class World {
     }
 
     setSibling(entity, before = 0n) {
-        return settle(wasm.espl_set_sibling(pointerOf(this), putHandle(entity),
+        return settle(wasm.espl_move_before(pointerOf(this), putHandle(entity),
             putHandle(before, 1, "before")), this);
     }
 
@@ -332,7 +332,7 @@ export class World {
     findBelow(top, path) {
         const address = putText(path, "path");
 
-        settle(wasm.espl_find_below(pointerOf(this), putHandle(top, 0, "top"), address, scratch), this);
+        settle(wasm.espl_find_descendant(pointerOf(this), putHandle(top, 0, "top"), address, scratch), this);
         return getHandle(scratch);
     }
 
@@ -549,7 +549,7 @@ export class World {
 
     getRelative(frame, entity, out) {
         checkValueOut(kinds.worldTransform, out);
-        settle(wasm.espl_relative(pointerOf(this), putHandle(frame, 0, "frame"), putHandle(entity, 1),
+        settle(wasm.espl_get_relative_transform(pointerOf(this), putHandle(frame, 0, "frame"), putHandle(entity, 1),
             scratch), this);
         return getValue(scratch, kinds.worldTransform, out);
     }

@@ -35,7 +35,8 @@ TEST(what_is_kept_is_known_and_goes_back)
 
         if (espl_is_alive(w, node[i])) {
             ck_ok(espl_detach(w, node[i], ESPL_KEEP_WORLD));
-            ck_ok(espl_instantiate(w, node[i], 1 + step % 40, copies));
+            ck_ok(espl_instantiate(w, &(espl_instance_def){.source = node[i]}, 1 + step % 40,
+                                   copies));
             ck_ok(espl_destroy(w, node[i], ESPL_EXTENT_ENTITY));
         }
         bytes_are_known();
@@ -126,7 +127,7 @@ TEST_LOOP(a_world_that_comes_out_bit_equal_is_reported_and_not_followed, 0, 2)
 
         ck_ok(espl_set_local_position(w, chain[0], far));
         ck_status(espl_set_local_position(w, chain[1], far), ESPL_OVERFLOW);
-        ck_ok(espl_record_set_local_position(lane, 0, chain[1], other));
+        ck_ok(espl_record_write(lane, 0, chain[1], ESPL_WRITE_LOCAL_POSITION, other));
         if (t == 1) { // finite, and computed: but not finite
             ck_ok(espl_set_local_position(w, chain[1], near));
         }
@@ -156,9 +157,9 @@ TEST(a_world_that_is_not_finite_is_reported_however_many_commands_changed_it)
     node = make_chain(w, 5);
 
     ck_ok(espl_set_local_position(w, node[0], far));
-    ck_ok(espl_record_set_local_position(lane, 0, node[1], far));
-    ck_ok(espl_record_set_local_position(lane, 0, node[2], near));
-    ck_ok(espl_record_set_local_position(lane, 0, node[1], other));
+    ck_ok(espl_record_write(lane, 0, node[1], ESPL_WRITE_LOCAL_POSITION, far));
+    ck_ok(espl_record_write(lane, 0, node[2], ESPL_WRITE_LOCAL_POSITION, near));
+    ck_ok(espl_record_write(lane, 0, node[1], ESPL_WRITE_LOCAL_POSITION, other));
     ck_ok(espl_play(w, commands, &report));
     ck_assert_uint_eq(test_count_overflowed(w), 4);
     ck_assert(report.has_overflowed);

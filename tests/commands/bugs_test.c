@@ -5,6 +5,7 @@
 #include <config.h>
 #endif
 
+#include "tests/asked.h"
 #include "tests/runner.h"
 #include "tests/small.h"
 
@@ -141,7 +142,7 @@ TEST(a7_refused_links_do_not_confuse_the_destroy_of_a_subtree)
     }
     ck_ok(espl_destroy(s.world, node[1], ESPL_EXTENT_SUBTREE));
     ck_assert_uint_eq(living(), 5);
-    ck_assert_uint_eq(espl_count_descendants(s.world, node[0]), 4);
+    ck_assert_uint_eq(test_count_descendants(s.world, node[0]), 4);
 }
 
 // --- C: destroyed parents, orphans, membership ---
@@ -399,7 +400,7 @@ TEST_LOOP(f1_write_and_destroy_from_two_lanes_never_fail_whatever_their_order, 0
     const espl_entity solo = test_solo(s.world);
     const espl_transform value = test_at(1, 0, 0);
 
-    ck_ok(espl_record_set_local_transform(s.lane[order], 0, solo, &value));
+    ck_ok(espl_record_write(s.lane[order], 0, solo, ESPL_WRITE_LOCAL_TRANSFORM, &value));
     ck_ok(espl_record_destroy(s.lane[1 - order], 0, solo, ESPL_EXTENT_OWNED));
     play();
     ck_assert(!espl_is_alive(s.world, solo));
@@ -465,8 +466,8 @@ TEST(f6_commands_on_an_entity_destroyed_before_are_refused_and_touch_nothing)
     const espl_attach_options before_dead = {.before = dead};
 
     ck_ok(espl_record_destroy(s.lane[0], 0, dead, ESPL_EXTENT_OWNED));
-    ck_ok(espl_record_set_local_transform(s.lane[1], 0, dead, &value));
-    ck_ok(espl_record_set_world_transform(s.lane[1], 0, dead, &value));
+    ck_ok(espl_record_write(s.lane[1], 0, dead, ESPL_WRITE_LOCAL_TRANSFORM, &value));
+    ck_ok(espl_record_write(s.lane[1], 0, dead, ESPL_WRITE_WORLD_TRANSFORM, &value));
     ck_ok(espl_record_attach(s.lane[1], 0, dead, other, NULL));
     ck_ok(espl_record_attach(s.lane[1], 0, other, dead, NULL));
     ck_ok(espl_record_attach(s.lane[1], 0, dead, other, &before_dead));
@@ -650,7 +651,7 @@ TEST(f18_clones_keep_the_order_of_children)
     for (int i = 0; i < COUNT; ++i) {
         (void)child_of(child_of(root, (float)i), (float)(100 + i));
     }
-    ck_ok(espl_instantiate(s.world, root, 1, &clone));
+    ck_ok(espl_instantiate(s.world, &(espl_instance_def){.source = root}, 1, &clone));
     for (size_t i = 0; i < COUNT; ++i) {
         const espl_entity child = espl_get_child(s.world, clone, i);
         const espl_entity below = espl_get_first_child(s.world, child);

@@ -2,6 +2,7 @@
 // Races and uninitialised bytes that other systems of this kind had. Each test would have found its
 // fault here. The letters name the entry in tests/BUGS.md. Most useful under ThreadSanitizer and
 // under valgrind.
+#include "tests/asked.h"
 #include "tests/runner.h"
 #include "tests/script.h"
 #include "tools/aligned.h"
@@ -40,7 +41,8 @@ static void *record_payloads(void *argument)
 
         c->refused += espl_record_add_component(c->recorder, round, entity, c->component, value,
                                                 sizeof value) < 0;
-        c->refused += espl_record_set_local_position(c->recorder, round, entity, at) < 0;
+        c->refused +=
+            espl_record_write(c->recorder, round, entity, ESPL_WRITE_LOCAL_POSITION, at) < 0;
         c->refused += espl_record_set_component(c->recorder, round, entity, c->component, value,
                                                 sizeof value) < 0;
     }
@@ -118,9 +120,9 @@ static uint64_t read_placements(const scene *s, espl_entity entity, uint64_t has
     hash = add(hash, &seen, sizeof seen);
     (void)!espl_get_local_transform(s->test.world, entity, &seen);
     hash = add(hash, &seen, sizeof seen);
-    (void)!espl_relative(s->test.world, s->entities[0], entity, &seen);
+    (void)!espl_get_relative_transform(s->test.world, s->entities[0], entity, &seen);
     hash = add(hash, &seen, sizeof seen);
-    (void)!espl_point_to_world(s->test.world, entity, at, at);
+    (void)!espl_convert(s->test.world, entity, ESPL_POINT_TO_WORLD, at, at);
     return add(hash, at, sizeof at);
 }
 
@@ -133,8 +135,8 @@ static uint64_t read_links(const scene *s, espl_entity entity, uint64_t hash)
         espl_get_next_sibling(world, entity), espl_get_previous_sibling(world, entity),
         espl_get_child(world, entity, 1)};
     const size_t counts[] = {espl_count_children(world, entity),
-                             espl_count_descendants(world, entity), espl_get_depth(world, entity),
-                             espl_get_rank(world, entity),
+                             test_count_descendants(world, entity), espl_get_depth(world, entity),
+                             test_rank(world, entity),
                              espl_is_ancestor(world, s->entities[0], entity)};
 
     return add(add(hash, peer, sizeof peer), counts, sizeof counts);
@@ -149,7 +151,7 @@ static uint64_t read_components(const scene *s, espl_entity entity, uint64_t has
     }
     const bool facts[] = {espl_is_alive(s->test.world, entity),
                           espl_is_enabled(s->test.world, entity),
-                          espl_is_mirrored(s->test.world, entity)};
+                          test_is_mirrored(s->test.world, entity)};
     const uint32_t flags = espl_get_inherit(s->test.world, entity);
 
     return add(add(hash, facts, sizeof facts), &flags, sizeof flags);
@@ -293,14 +295,14 @@ static uint64_t count_frames(const espl_executor *executor)
 
 TEST(g10_counters_that_many_threads_write_come_to_the_same)
 {
-    espl_executor executor = espl_executor_serial();
+    espl_executor executor = {0};
     const uint64_t alone = count_frames(NULL);
 
-    if (espl_executor_has_threads()) {
-        ck_ok(espl_executor_create_threads(&executor, 4));
+    if (test_has_threads()) {
+        ck_ok(espl_executor_create(&(espl_threads_def){.workers = 4}, &executor));
     }
     ck_assert_uint_eq(count_frames(&executor), alone);
-    espl_executor_destroy_threads(&executor);
+    espl_executor_destroy(&executor);
 }
 
 // --- Bytes that nobody wrote ---
@@ -340,7 +342,7 @@ static written play_filled(int fill)
     script_world s = {0};
     espl_world *world = NULL;
 
-    ck_ok(espl_world_create(&world, &def));
+    ck_ok(espl_world_create(&def, &world));
     script_world_begin(&s, world, script_population(300), 4);
     espl_command_buffer *const commands = test_commands(world, 3);
     for (uint64_t frame = 0; frame < 6; ++frame) {

@@ -67,7 +67,7 @@ static void ear_begin(ear *all, espl_world *world)
             .name = names[i], .user = &all->of[i], .function = hear};
 
         all->of[i] = (one_ear){all, i};
-        ck_ok(espl_register_command(world, &def, &all->callbacks[i]));
+        ck_ok(espl_command_register(world, &def, &all->callbacks[i]));
         ck_assert_uint_eq(all->callbacks[i], i + 1);
     }
 }
@@ -105,7 +105,7 @@ static size_t record_notes(espl_command_buffer *commands, const ear *all, const 
         unsigned char room[sizeof(note) + 300];
 
         if (test_one_in(random, 3)) {
-            ck_ok(espl_record_set_local_transform(recorder, key, solos[i % 8], &at));
+            ck_ok(espl_record_write(recorder, key, solos[i % 8], ESPL_WRITE_LOCAL_TRANSFORM, &at));
             in_lane[lane] += 1;
             continue;
         }
@@ -192,7 +192,7 @@ static void inside_play(inside *in, void (*act)(inside *in, const espl_custom_ca
     in->act = act;
     test_world_begin(&in->test, 0, NULL);
     in->number = test_component(in->test.world, "number", 4, 4);
-    ck_ok(espl_register_command(in->test.world, &def, &in->callback));
+    ck_ok(espl_command_register(in->test.world, &def, &in->callback));
     in->solo = test_solo(in->test.world);
     in->parent = test_solo(in->test.world);
     ck_ok(espl_add_component(in->test.world, in->solo, in->number, NULL, 4));
@@ -200,7 +200,7 @@ static void inside_play(inside *in, void (*act)(inside *in, const espl_custom_ca
     in->other = test_commands(in->test.world, 1);
     espl_recorder *const recorder = espl_command_buffer_recorder(in->own, 0);
     ck_ok(espl_record_custom(recorder, 0, in->callback, "abc", 4, 1));
-    ck_ok(espl_record_set_local_transform(recorder, 9, in->solo, &at));
+    ck_ok(espl_record_write(recorder, 9, in->solo, ESPL_WRITE_LOCAL_TRANSFORM, &at));
     ck_ok(espl_record_spawn(recorder, 9, in->solo, in->parent, NULL, &in->pending));
     ck_ok(espl_play(in->test.world, in->own, NULL));
     ck_assert_uint_eq(in->visits, 1);
@@ -275,10 +275,11 @@ static void change_structure(inside *in, const espl_custom_calls *calls)
     ck_status(espl_create(world, NULL, 0, 1, &out), ESPL_ERR_BUSY);
     ck_status(espl_destroy(world, in->solo, ESPL_EXTENT_OWNED), ESPL_ERR_BUSY);
     ck_status(espl_attach(world, in->solo, in->parent, NULL), ESPL_ERR_BUSY);
-    ck_status(espl_instantiate(world, in->solo, 1, &out), ESPL_ERR_BUSY);
+    ck_status(espl_instantiate(world, &(espl_instance_def){.source = in->solo}, 1, &out),
+              ESPL_ERR_BUSY);
     ck_status(espl_remove_component(world, in->solo, in->number), ESPL_ERR_BUSY);
     ck_status(espl_component_register(world, &component, &number), ESPL_ERR_BUSY);
-    ck_status(espl_register_command(world, &callback, &late), ESPL_ERR_BUSY);
+    ck_status(espl_command_register(world, &callback, &late), ESPL_ERR_BUSY);
     ck_status(espl_compact(world), ESPL_ERR_BUSY);
     ck_status(espl_reserve(world, &(espl_reserve_def){.entities = 10}), ESPL_ERR_BUSY);
     ck_status(espl_play(world, in->other, NULL), ESPL_ERR_BUSY);
@@ -372,20 +373,20 @@ TEST(a_callback_without_a_sound_name_is_refused)
 
     memset(name, 'n', sizeof name);
     name[256] = name[257] = 0;
-    ck_status(espl_register_command(w, &(espl_custom_command_def){.function = hear}, &out),
+    ck_status(espl_command_register(w, &(espl_custom_command_def){.function = hear}, &out),
               ESPL_ERR_ARGUMENT);
     ck_status(
-        espl_register_command(w, &(espl_custom_command_def){.name = "", .function = hear}, &out),
+        espl_command_register(w, &(espl_custom_command_def){.name = "", .function = hear}, &out),
         ESPL_ERR_ARGUMENT);
     ck_status(
-        espl_register_command(w, &(espl_custom_command_def){.name = name, .function = hear}, &out),
+        espl_command_register(w, &(espl_custom_command_def){.name = name, .function = hear}, &out),
         ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(test.hooks.lines, 3);
     ck_assert_uint_eq(test.hooks.traps, 0);
     name[255] = 0;
     ck_assert_uint_eq(out, 99);
     ck_ok(
-        espl_register_command(w, &(espl_custom_command_def){.name = name, .function = hear}, &out));
+        espl_command_register(w, &(espl_custom_command_def){.name = name, .function = hear}, &out));
     ck_assert_uint_eq(out, 1);
 }
 
@@ -395,9 +396,9 @@ TEST(a_callback_without_a_function_is_refused)
                                   some = {.name = "some", .function = hear};
     espl_custom_command out = 99;
 
-    ck_status(espl_register_command(w, &none, &out), ESPL_ERR_ARGUMENT);
-    ck_status(espl_register_command(w, NULL, &out), ESPL_ERR_ARGUMENT);
-    ck_status(espl_register_command(w, &some, NULL), ESPL_ERR_ARGUMENT);
+    ck_status(espl_command_register(w, &none, &out), ESPL_ERR_ARGUMENT);
+    ck_status(espl_command_register(w, NULL, &out), ESPL_ERR_ARGUMENT);
+    ck_status(espl_command_register(w, &some, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(test.hooks.lines, 3);
     ck_assert_uint_eq(test.hooks.traps, 0);
     ck_assert_uint_eq(out, 99);
@@ -412,7 +413,7 @@ TEST(registering_without_memory_changes_nothing)
 
     for (size_t n = 1; status != ESPL_OK; ++n) {
         test_heap_arm(&test.heap, n, true);
-        status = espl_register_command(w, &def, &out);
+        status = espl_command_register(w, &def, &out);
         test_heap_arm(&test.heap, 0, false);
         ck_assert(status == ESPL_OK || (status == ESPL_ERR_NO_MEMORY && out == 0));
         points += status != ESPL_OK;
@@ -535,7 +536,7 @@ TEST(payloads_may_be_zeros_or_nothing)
     const espl_custom_command_def def = {.name = "z", .user = &visits, .function = check_zeros};
     espl_custom_command callback;
 
-    ck_ok(espl_register_command(w, &def, &callback));
+    ck_ok(espl_command_register(w, &def, &callback));
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     // What stands in memory that is used again must not shine through.
     for (int round = 0; round < 2; ++round) {
@@ -578,7 +579,7 @@ TEST(without_memory_nobody_is_called_and_the_retry_calls_once)
         }
     }
     ck_assert_uint_ge(recording_points, 3);
-    ck_ok(espl_record_attach_keep_world(recorder, 0, solo, parent));
+    ck_ok(espl_record_attach(recorder, 0, solo, parent, NULL));
 
     const uint64_t before = test_physical_hash(w);
     status = ESPL_ERR_NO_MEMORY;

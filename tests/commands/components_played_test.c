@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Components that are added and removed in a playback: all changes of one entity move its row once,
 // and a value is one write of its column.
+#include "tests/asked.h"
 #include "tests/commands/parts.h"
 #include "tests/inside.h"
 
@@ -457,7 +458,7 @@ TEST(a_change_is_made_as_a_whole_or_not_at_all)
     ck_ok(espl_attach(p.world, below, top, &test_keep_local));
     ck_ok(espl_record_change_components(p.lane, 0, top,
                                         &(espl_change_def){.add = huge, .add_count = 2}));
-    ck_ok(espl_record_set_local_transform(p.lane, 0, below, &small));
+    ck_ok(espl_record_write(p.lane, 0, below, ESPL_WRITE_LOCAL_TRANSFORM, &small));
     ck_ok(record_add_word(0, top, 3));
     parts_play();
     for (uint32_t i = 0; i < 3; ++i) {

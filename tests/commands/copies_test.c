@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rows of clones: clones of one source member are neighbours, in the archetype that they keep, for
 // any number of clones; the original is not touched.
+#include "tests/asked.h"
 #include "tests/asserts.h"
 #include "tests/runner.h"
 #include "tests/support.h"
@@ -133,7 +134,7 @@ static void take_pictures(picture *out)
             out[i].world = test_world_of(s.world, member);
         }
         out[i].inherit = espl_get_inherit(s.world, member);
-        out[i].rank = espl_get_rank(s.world, member);
+        out[i].rank = test_rank(s.world, member);
         out[i].link = espl_get_link(s.world, member);
         out[i].role = espl_get_role(s.world, member);
         ck_ok(espl_get_component(s.world, member, s.speed, out[i].speed, SPEED_SIZE));
@@ -182,7 +183,7 @@ TEST_LOOP(copies_of_one_member_are_neighbours, 0, COUNTS)
     picture before[MEMBERS];
 
     take_pictures(before);
-    ck_ok(espl_instantiate(s.world, s.members[0], count, tops));
+    ck_ok(espl_instantiate(s.world, &(espl_instance_def){.source = s.members[0]}, count, tops));
     test_world_is_valid(s.world);
     copies_stand_together(tops, count, ESPL_ROOT);
     is_untouched(before);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Creations by commands: position and components of the new entities, and refusals.
+#include "tests/asked.h"
 #include "tests/commands/parts.h"
 
 #include "tests/checks.h"
@@ -265,7 +266,7 @@ TEST(a_refused_call_that_makes_entities_changes_nothing)
     for (size_t i = 0; i < sizeof instances / sizeof *instances; ++i) {
         espl_entity out[2] = {marker, marker};
 
-        ck_assert_int_eq(espl_instantiate_at(test.world, &instances[i].def, 2, out),
+        ck_assert_int_eq(espl_instantiate(test.world, &instances[i].def, 2, out),
                          instances[i].status);
         ck_assert(espl_entity_equal(out[0], marker) && espl_entity_equal(out[1], marker));
         ck_assert_uint_eq(test_physical_hash(test.world), before);

@@ -2,6 +2,7 @@
 // The same frames of commands, played in many ways. The number of workers, the order and the
 // threads of jobs, the lanes of commands, and the place and content of memory differ; the world,
 // the answers and the account have the same bits.
+#include "tests/asked.h"
 #include "tests/fixture.h"
 #include "tests/inside.h"
 #include "tests/runner.h"
@@ -288,7 +289,7 @@ static trail run(const way *w)
     moody_begin(&memory, w->mood);
     const espl_world_def def = {
         .allocator = {&memory, take, give}, .executor = w->executor, .tag = 5};
-    ck_ok(espl_world_create(&world, &def));
+    ck_ok(espl_world_create(&def, &world));
     if (w->wide != 0) {
         test_cut_jobs(world, w->wide);
     }
@@ -343,7 +344,7 @@ TEST(frames_are_rich)
     ck_assert_uint_gt(t.calls, lines / 50);
 }
 
-TEST_IF(any_number_of_workers_gives_the_same_bits, espl_executor_has_threads())
+TEST_IF(any_number_of_workers_gives_the_same_bits, test_has_threads())
 {
     static const uint32_t workers[] = {1, 2, 3, 7, 16, 64};
 
@@ -355,9 +356,9 @@ TEST_IF(any_number_of_workers_gives_the_same_bits, espl_executor_has_threads())
             char name[32];
 
             snprintf(name, sizeof name, "%u workers", (unsigned)workers[i]);
-            ck_ok(espl_executor_create_threads(&w.executor, workers[i]));
+            ck_ok(espl_executor_create(&(espl_threads_def){.workers = workers[i]}, &w.executor));
             const trail t = run(&w);
-            espl_executor_destroy_threads(&w.executor);
+            espl_executor_destroy(&w.executor);
             same_trails(&serial, &t, name);
         }
     }
@@ -581,7 +582,7 @@ static void debtor_write(debtor *d, uint64_t *random)
         for (uint32_t c = 0; c < CHILDREN; ++c) {
             const espl_transform at = test_at(test_between(random, -1, 1), 1, 2);
 
-            ck_ok(espl_record_set_local_transform(recorder, 0, d->inner[t][c], &at));
+            ck_ok(espl_record_write(recorder, 0, d->inner[t][c], ESPL_WRITE_LOCAL_TRANSFORM, &at));
         }
     }
 }
@@ -651,7 +652,8 @@ TEST(each_command_of_a_playback_that_is_cut_into_jobs_is_done)
     for (uint32_t i = 0; i < COMMANDS; ++i) {
         const float position[3] = {(float)i, 0, 0};
 
-        ck_ok(espl_record_set_local_position(lane, 0, entities[i % TARGETS], position));
+        ck_ok(
+            espl_record_write(lane, 0, entities[i % TARGETS], ESPL_WRITE_LOCAL_POSITION, position));
     }
     ck_ok(espl_play(test.world, commands, &report));
     ck_assert_uint_eq(report.applied, COMMANDS);

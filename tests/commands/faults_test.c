@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Faults that this library had. Each test failed before the fault was corrected.
+#include "tests/asked.h"
 #include "tests/one_world.h"
 
 #include "tests/checks.h"

@@ -21,7 +21,7 @@ typedef struct used_names {
 static inline espl_status use_transforms(espl_recorder *recorder, const used_names *names,
                                          espl_entity *clone)
 {
-    const float position[3] = {4, 5, 6}, rotation[4] = {0, 0, 1, 0};
+    const float position[3] = {4, 5, 6}, rotation[4] = {0, 0, 1, 0}, scale = 2;
     espl_transform local = espl_transform_identity();
     espl_status status = ESPL_OK;
 
@@ -30,22 +30,26 @@ static inline espl_status use_transforms(espl_recorder *recorder, const used_nam
     local.position[2] = 3;
     status = espl_record_spawn(recorder, 0, names->prefab, names->parent, &local, clone);
     if (status == ESPL_OK) {
-        status = espl_record_set_local_position(recorder, 0, *clone, position);
+        status = espl_record_write(recorder, 0, *clone, ESPL_WRITE_LOCAL_POSITION, position);
     }
     if (status == ESPL_OK) {
-        status = espl_record_set_local_rotation(recorder, 0, *clone, rotation);
+        status = espl_record_write(recorder, 0, *clone, ESPL_WRITE_LOCAL_ROTATION, rotation);
     }
-    return status == ESPL_OK ? espl_record_set_local_scale(recorder, 0, *clone, 2) : status;
+    return status == ESPL_OK
+               ? espl_record_write(recorder, 0, *clone, ESPL_WRITE_LOCAL_SCALE, &scale)
+               : status;
 }
 
 /// Record that one comes under the other where it stands, and the other way round as seen.
 static inline espl_status use_attaches(espl_recorder *recorder, const used_names *names)
 {
     const espl_status status =
-        espl_record_attach_keep_world(recorder, 0, names->other, names->parent);
+        espl_record_attach(recorder, 0, names->other, names->parent, ESPL_NULL_);
+    espl_attach_options keep_local = ESPL_ZERO;
 
+    keep_local.position = keep_local.rotation = keep_local.scale = ESPL_KEEP_LOCAL;
     return status == ESPL_OK
-               ? espl_record_attach_keep_local(recorder, 0, names->other, names->prefab)
+               ? espl_record_attach(recorder, 0, names->other, names->prefab, &keep_local)
                : status;
 }
 

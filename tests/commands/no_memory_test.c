@@ -2,6 +2,7 @@
 // Playbacks that lack memory at every point, and executors that lose or repeat jobs in every
 // parallel range. The world and the commands stay as they were, and a second playback gives the
 // result that the first would have given. Once the change is under way the allocator is not called.
+#include "tests/asked.h"
 #include "tests/base/abort.h"
 #include "tests/checks.h"
 #include "tests/inside.h"
@@ -218,15 +219,15 @@ TEST(a_rich_mix_fails_cleanly_in_any_order_of_jobs)
     ck_assert(executor.calls > 10 || is_small());
 }
 
-TEST_IF(a_rich_mix_fails_cleanly_on_threads, espl_executor_has_threads())
+TEST_IF(a_rich_mix_fails_cleanly_on_threads, test_has_threads())
 {
     shortage how = {.is_large = true, .stride = 3};
 
-    ck_ok(espl_executor_create_threads(&how.executor, 4));
+    ck_ok(espl_executor_create(&(espl_threads_def){.workers = 4}, &how.executor));
     ck_assert_uint_ge(sweep(&how), is_small() ? 1 : 4);
     how.fails_after = true;
     ck_assert_uint_ge(sweep(&how), is_small() ? 1 : 4);
-    espl_executor_destroy_threads(&how.executor);
+    espl_executor_destroy(&how.executor);
 }
 
 // --- Recording ---
@@ -318,7 +319,7 @@ static void play_watched(watcher *w)
     espl_world *world = NULL;
     script_world s;
 
-    ck_ok(espl_world_create(&world, &def));
+    ck_ok(espl_world_create(&def, &world));
     test_cut_jobs(world, 1024);
     script_world_begin(&s, world, script_population(MANY), 12);
     espl_command_buffer *const commands = test_commands(world, 1);
@@ -486,7 +487,7 @@ TEST(payloads_are_handed_over_where_roots_are_settled_behind_the_playback)
     for (int i = 0; i < SURVIVORS; ++i) {
         ck_ok(espl_attach(test.world, test_solo(test.world), root, &options));
     }
-    ck_ok(espl_register_command(test.world, &def, &number));
+    ck_ok(espl_command_register(test.world, &def, &number));
     espl_command_buffer *const commands = test_commands(test.world, 1);
     ck_ok(espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, number, NULL, 4, 0));
     ck_ok(espl_compact(test.world));

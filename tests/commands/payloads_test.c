@@ -2,6 +2,7 @@
 // Payload memory: blocks never move, aligned payloads are read in place, and recording the same
 // again takes no memory; and every kind of command that has a payload.
 #include "lib/commands/component_values.h"
+#include "tests/asked.h"
 #include "tests/commands/forms_used.h"
 #include "tests/one_world.h"
 
@@ -230,10 +231,11 @@ TEST(a_lane_without_payloads_takes_none)
 
     for (int i = 0; i < 100; ++i) {
         espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
-        ck_ok(espl_record_attach_keep_world(recorder, 0, a, b));
+        ck_ok(espl_record_attach(recorder, 0, a, b, NULL));
         ck_ok(espl_record_detach(recorder, 0, a, ESPL_KEEP_LOCAL));
     }
-    ck_ok(espl_record_set_local_transform(espl_command_buffer_recorder(commands, 1), 0, a, &at));
+    ck_ok(espl_record_write(espl_command_buffer_recorder(commands, 1), 0, a,
+                            ESPL_WRITE_LOCAL_TRANSFORM, &at));
     ck_assert_uint_eq(payload_blocks(commands, 0), 0);
     ck_assert_uint_eq(payload_blocks(commands, 1), 1);
     ck_assert_uint_eq(payload_blocks(commands, 2), 0);
@@ -276,7 +278,7 @@ static void load_begin(load *l, espl_world *world)
 
     memset(l, 0, sizeof *l);
     l->number = test_component(world, "number", 64, 64);
-    ck_ok(espl_register_command(world, &callback, &l->callback));
+    ck_ok(espl_command_register(world, &callback, &l->callback));
     l->prefab = test_solo(world);
     l->mount = test_solo(world);
     for (int i = 0; i < SOLOS; ++i) {
@@ -299,7 +301,7 @@ static void record_load(const load *l, espl_command_buffer *commands, uint32_t c
         ck_ok(espl_record_instantiate(one, i, &def, 1, &clone));
         ck_ok(espl_record_destroy(one, i, clone, ESPL_EXTENT_OWNED));
         ck_ok(espl_record_custom(other, i, l->callback, &at, sizeof at, 16));
-        ck_ok(espl_record_set_local_transform(other, i, l->solos[i % SOLOS], &at));
+        ck_ok(espl_record_write(other, i, l->solos[i % SOLOS], ESPL_WRITE_LOCAL_TRANSFORM, &at));
     }
 }
 
@@ -453,7 +455,7 @@ TEST(short_forms_record_what_they_say)
     used_names names = {0};
     espl_entity clone;
 
-    ck_ok(espl_register_command(w, &def, &names.callback));
+    ck_ok(espl_command_register(w, &def, &names.callback));
     names.prefab = test_solo_at(w, 9, 9, 9);
     names.parent = test_solo_at(w, 1, 0, 0);
     names.other = test_solo_at(w, 3, 0, 0);
@@ -462,7 +464,7 @@ TEST(short_forms_record_what_they_say)
 
     ck_ok(use_transforms(recorder, &names, &clone));
     ck_ok(use_call(recorder, &names));
-    ck_ok(espl_record_attach_keep_world(recorder, 1, names.other, names.parent));
+    ck_ok(espl_record_attach(recorder, 1, names.other, names.parent, NULL));
     ck_ok(espl_play(w, commands, NULL));
     ck_ok(espl_command_buffer_resolve(commands, clone, &clone));
     const espl_transform local = test_local_of(w, clone);

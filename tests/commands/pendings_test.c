@@ -177,11 +177,11 @@ static espl_status record_use(int use, uint32_t lane, uint32_t key, espl_entity 
     case 6:
         return espl_record_detach(r, key, pending, ESPL_KEEP_WORLD);
     case 7:
-        return espl_record_set_sibling(r, key, pending, test_null);
+        return espl_record_move_before(r, key, pending, test_null);
     case 8:
-        return espl_record_set_sibling(r, key, s.child, pending);
+        return espl_record_move_before(r, key, s.child, pending);
     case 9:
-        return espl_record_set_local_transform(r, key, pending, &at);
+        return espl_record_write(r, key, pending, ESPL_WRITE_LOCAL_TRANSFORM, &at);
     case 10:
         return espl_record_write(r, key, write.entity, write.kind, &write.value);
     case 11:
@@ -300,7 +300,7 @@ TEST_LOOP(a_pending_that_is_no_child_is_no_place, 0, MAKERS)
     const espl_entity solo = make(0, 1, test_null);
     const making how = {.parent = s.top, .before = solo};
     ck_ok(record_maker(1, 2, &how, NULL));
-    ck_ok(espl_record_set_sibling(s.lane[2], 2, s.child, solo));
+    ck_ok(espl_record_move_before(s.lane[2], 2, s.child, solo));
     ck_ok(espl_record_attach(s.lane[3], 2, solo, solo, NULL));
     play();
     ck_status(result(1, 0), ESPL_ERR_NOT_CHILD);
@@ -433,7 +433,8 @@ TEST_LOOP(calls_at_once_do_not_know_pendings, 0, MAKERS)
         ck_status(espl_set_local_transform(s.world, pending, &at), ESPL_ERR_PENDING);
         ck_status(espl_attach(s.world, pending, s.top, NULL), ESPL_ERR_PENDING);
         ck_status(espl_attach(s.world, s.child, pending, NULL), ESPL_ERR_PENDING);
-        ck_status(espl_instantiate(s.world, pending, 1, NULL), ESPL_ERR_PENDING);
+        ck_status(espl_instantiate(s.world, &(espl_instance_def){.source = pending}, 1, NULL),
+                  ESPL_ERR_PENDING);
         ck_assert_int_eq(espl_get_role(s.world, pending), ESPL_ROLE_NONE);
         if (played == 0) {
             play();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Batches of random operations of every kind: immediately, and played serially, on threads, with
 // jobs in hostile orders, and without memory at every point.
+#include "tests/asked.h"
 #include "tests/runner.h"
 #include "tests/stage.h"
 
@@ -54,19 +55,19 @@ static void run_seeds(uint64_t first, uint32_t seeds, uint32_t population, uint3
 
 TEST(tiny_batches_on_a_tiny_world_come_to_the_same)
 {
-    const espl_executor serial = espl_executor_serial();
+    const espl_executor serial = {0};
     run_seeds(21, 400, 4, 4, 60, &serial, 1);
 }
 
 TEST(batches_on_a_small_world_come_to_the_same)
 {
-    const espl_executor serial = espl_executor_serial();
+    const espl_executor serial = {0};
     run_seeds(22, 120, 20, 40, 40, &serial, 1);
 }
 
 TEST(large_batches_come_to_the_same)
 {
-    const espl_executor serial = espl_executor_serial();
+    const espl_executor serial = {0};
     run_seeds(23, 24, 400, 1000, 10, &serial, 1);
 }
 
@@ -74,12 +75,12 @@ TEST(no_executor_changes_a_bit)
 {
     test_executor hostile[2] = {{.manner = TEST_REVERSED, .workers = 3},
                                 {.manner = TEST_SHUFFLED, .workers = 7, .random = 99}};
-    espl_executor executors[PLAYED_LIMIT] = {espl_executor_serial(), test_executor_of(&hostile[0]),
+    espl_executor executors[PLAYED_LIMIT] = {(espl_executor){0}, test_executor_of(&hostile[0]),
                                              test_executor_of(&hostile[1])};
     size_t count = 3;
 
-    if (espl_executor_has_threads()) {
-        ck_ok(espl_executor_create_threads(&executors[count], 2));
+    if (test_has_threads()) {
+        ck_ok(espl_executor_create(&(espl_threads_def){.workers = 2}, &executors[count]));
         count += 1;
     }
     run_seeds(24, 12, 2000, BATCH_LIMIT, 6, executors, count);
@@ -88,7 +89,7 @@ TEST(no_executor_changes_a_bit)
     ck_assert_uint_gt(hostile[0].calls, 0);
     ck_assert_uint_gt(hostile[1].calls, 0);
     if (count == PLAYED_LIMIT) {
-        espl_executor_destroy_threads(&executors[PLAYED_LIMIT - 1]);
+        espl_executor_destroy(&executors[PLAYED_LIMIT - 1]);
     }
 }
 
@@ -121,8 +122,7 @@ static void play_with_faults(stage *s, test_side *side, bool fails_after, size_t
 // World 0 never faults; in 1 one call fails; in 2 all calls from one on fail.
 static size_t run_faulted(uint64_t seed, uint32_t population, uint32_t limit, size_t batches)
 {
-    const espl_executor serial[3] = {espl_executor_serial(), espl_executor_serial(),
-                                     espl_executor_serial()};
+    const espl_executor serial[3] = {(espl_executor){0}, (espl_executor){0}, (espl_executor){0}};
     stage *const s = stage_begin(seed, population, serial, 3);
     size_t points = 0;
 

@@ -154,7 +154,7 @@ static espl_entity clone(espl_entity source)
 {
     espl_entity out = {0};
 
-    ck_ok(espl_instantiate(s.world, source, 1, &out));
+    ck_ok(espl_instantiate(s.world, &(espl_instance_def){.source = source}, 1, &out));
     test_world_is_valid(s.world);
     return out;
 }
@@ -241,7 +241,7 @@ TEST(each_of_many_copies_names_its_own_members)
     for (size_t k = 0, made = 4; k < sizeof counts / sizeof *counts; ++k) {
         const size_t count = (test_fitting(made + counts[k] * 3, 0) - made) / 3;
         espl_entity *const copies = test_array(count + 1, sizeof *copies);
-        ck_ok(espl_instantiate(s.world, top, count, copies));
+        ck_ok(espl_instantiate(s.world, &(espl_instance_def){.source = top}, count, copies));
         made += count * 3;
         for (size_t i = 0; i < count; ++i) {
             const espl_entity copy_a = child(copies[i], 0), copy_b = child(copy_a, 0);
@@ -273,7 +273,8 @@ static size_t count_calls(bool has_references)
                                               has_references ? 1 : 0));
     const espl_entity source = test_solo(test.world);
     test_heap_arm(&test.heap, 0, false);
-    ck_ok(espl_instantiate(test.world, source, test_fitting(100, 1), out));
+    ck_ok(espl_instantiate(test.world, &(espl_instance_def){.source = source}, test_fitting(100, 1),
+                           out));
     calls = test.heap.calls;
     test_world_end(&test);
     return calls;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sibling moves: every entity of a list of up to six to every position, recorded and immediate,
 // with destroyed entities between them; and nothing else changes.
+#include "tests/asked.h"
 #include "tests/fixture.h"
 #include "tests/runner.h"
 
@@ -53,10 +54,10 @@ static espl_status move(espl_entity child, espl_entity before, bool is_recorded)
     espl_report report = {0};
 
     if (!is_recorded) {
-        return espl_set_sibling(s.world, child, before);
+        return espl_move_before(s.world, child, before);
     }
     espl_command_buffer *const commands = test_commands(s.world, 1);
-    ck_ok(espl_record_set_sibling(espl_command_buffer_recorder(commands, 0), 0, child, before));
+    ck_ok(espl_record_move_before(espl_command_buffer_recorder(commands, 0), 0, child, before));
     ck_ok(espl_play(s.world, commands, &report));
     const espl_status status = espl_command_buffer_result(commands, 0, 0);
     ck_assert_uint_eq(report.visited_nodes, 0);
@@ -159,9 +160,9 @@ static void is_refused(espl_entity child, espl_entity before, espl_status status
 {
     const uint64_t hash = test_physical_hash(s.world);
 
-    ck_assert_int_eq(espl_set_sibling(s.world, child, before), status);
+    ck_assert_int_eq(espl_move_before(s.world, child, before), status);
     ck_assert_uint_eq(test_physical_hash(s.world), hash);
-    ck_assert_ptr_nonnull(strstr(s.test.hooks.last_line, "sibling"));
+    ck_assert_ptr_nonnull(strstr(s.test.hooks.last_line, "espl_move_before: "));
     if (!espl_entity_is_null(child) && status != ESPL_ERR_FOREIGN) {
         ck_assert_int_eq(move(child, before, true), status);
     }
@@ -202,12 +203,12 @@ TEST(recording_refuses_what_is_known_by_then)
     const espl_instance_def def = {.source = s.children[0], .parent = s.parent};
     ck_ok(espl_record_instantiate(espl_command_buffer_recorder(others, 0), 0, &def, 1, &pending));
     const espl_entity null = espl_entity_null(), child = s.children[0];
-    ck_status(espl_record_set_sibling(lane, 0, null, child), ESPL_ERR_NULL_ENTITY);
-    ck_status(espl_record_set_sibling(lane, 0, pending, null), ESPL_ERR_FOREIGN);
-    ck_status(espl_record_set_sibling(lane, 0, child, pending), ESPL_ERR_FOREIGN);
+    ck_status(espl_record_move_before(lane, 0, null, child), ESPL_ERR_NULL_ENTITY);
+    ck_status(espl_record_move_before(lane, 0, pending, null), ESPL_ERR_FOREIGN);
+    ck_status(espl_record_move_before(lane, 0, child, pending), ESPL_ERR_FOREIGN);
     ck_assert_uint_eq(espl_command_buffer_count(commands), 0);
     ck_ok(espl_play(s.world, commands, NULL));
-    ck_status(espl_record_set_sibling(lane, 0, child, null), ESPL_ERR_PLAYED);
+    ck_status(espl_record_move_before(lane, 0, child, null), ESPL_ERR_PLAYED);
     espl_command_buffer_destroy(others);
     espl_command_buffer_destroy(commands);
     scene_end();
@@ -224,12 +225,12 @@ TEST(pending_entities_take_part)
     espl_recorder *const lane = espl_command_buffer_recorder(commands, 0);
     const espl_instance_def def = {.source = s.below[1], .parent = s.parent};
     ck_ok(espl_record_instantiate(lane, 0, &def, 2, pending));
-    ck_ok(espl_record_set_sibling(lane, 0, pending[1], s.children[0]));
-    ck_ok(espl_record_set_sibling(lane, 0, s.children[0], pending[1]));
-    ck_ok(espl_record_set_sibling(lane, 0, s.children[2], pending[1]));
-    ck_ok(espl_record_set_sibling(lane, 0, s.children[1], espl_entity_null()));
+    ck_ok(espl_record_move_before(lane, 0, pending[1], s.children[0]));
+    ck_ok(espl_record_move_before(lane, 0, s.children[0], pending[1]));
+    ck_ok(espl_record_move_before(lane, 0, s.children[2], pending[1]));
+    ck_ok(espl_record_move_before(lane, 0, s.children[1], espl_entity_null()));
     ck_ok(espl_record_destroy(lane, 0, pending[0], ESPL_EXTENT_OWNED));
-    ck_ok(espl_record_set_sibling(lane, 0, s.children[2], pending[0]));
+    ck_ok(espl_record_move_before(lane, 0, s.children[2], pending[0]));
     ck_ok(espl_play(s.world, commands, &report));
     ck_assert_uint_eq(report.refused, 1);
     ck_assert_uint_eq(report.refused_by[-ESPL_ERR_DEAD], 1);

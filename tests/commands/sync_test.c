@@ -48,7 +48,7 @@ static void set_up(void)
 
     memset(&l, 0, sizeof l);
     test_world_begin(&l.test, 0, NULL);
-    ck_ok(espl_register_command(l.test.world, &def, &l.callback));
+    ck_ok(espl_command_register(l.test.world, &def, &l.callback));
     l.solo = test_solo(l.test.world);
     for (uint32_t i = 0; i < OBJECTS; ++i) {
         ck_ok(espl_command_buffer_create(l.test.world, 1, &l.objects[i]));
@@ -177,8 +177,8 @@ TEST(callbacks_of_one_run_before_the_next_is_played)
 {
     for (uint32_t i = 0; i < OBJECTS; ++i) {
         const espl_transform at = test_at((float)i, 0, 0);
-        ck_ok(espl_record_set_local_transform(espl_command_buffer_recorder(l.objects[i], 0), 7,
-                                              l.solo, &at));
+        ck_ok(espl_record_write(espl_command_buffer_recorder(l.objects[i], 0), 7, l.solo,
+                                ESPL_WRITE_LOCAL_TRANSFORM, &at));
         submit(i);
     }
     l.act = look_at_the_solo;
@@ -210,8 +210,8 @@ static void meddle(uint32_t number)
     if (number == 0) {
         const espl_transform at = test_at(42, 0, 0);
 
-        ck_ok(espl_record_set_local_transform(espl_command_buffer_recorder(l.objects[2], 0), 0,
-                                              l.solo, &at));
+        ck_ok(espl_record_write(espl_command_buffer_recorder(l.objects[2], 0), 0, l.solo,
+                                ESPL_WRITE_LOCAL_TRANSFORM, &at));
         espl_command_buffer_destroy(l.objects[1]);
         l.objects[1] = NULL;
         espl_command_buffer_reset(l.objects[3]);
@@ -299,7 +299,7 @@ TEST(accounts_are_summed_up)
     espl_world *world = NULL;
     espl_report sum;
 
-    ck_ok(espl_world_create(&world, &def));
+    ck_ok(espl_world_create(&def, &world));
     const espl_entity prefab = test_solo(world), parent = test_solo(world);
     for (uint32_t i = 0; i < COUNT; ++i) {
         ck_ok(espl_command_buffer_create(world, 1, &commands[i]));
@@ -307,7 +307,7 @@ TEST(accounts_are_summed_up)
         for (uint32_t k = 0; k < 10 * (3 - i); ++k) {
             ck_ok(espl_record_spawn(recorder, 0, prefab, parent, NULL, NULL));
         }
-        ck_ok(espl_record_attach_keep_world(recorder, 0, parent, parent));
+        ck_ok(espl_record_attach(recorder, 0, parent, parent, NULL));
         ck_ok(espl_command_buffer_submit(commands[i]));
     }
     ck_ok(espl_sync(world, &sum));
@@ -357,8 +357,8 @@ static void record_moves(const espl_entity *mount, uint32_t count)
         const espl_entity one = mount[i % MOUNTS], other = mount[(i + 1) % MOUNTS];
 
         ck_ok(ESPL_RECORD_CUSTOM(recorder, 3, l.callback, &i));
-        ck_ok(espl_record_set_local_scale(recorder, 3, one, 2));
-        ck_ok(espl_record_attach_keep_world(recorder, 4, one, other));
+        ck_ok(espl_record_write(recorder, 3, one, ESPL_WRITE_LOCAL_SCALE, &(const float){2}));
+        ck_ok(espl_record_attach(recorder, 4, one, other, NULL));
         ck_ok(espl_record_detach(recorder, 4, one, ESPL_KEEP_LOCAL));
     }
 }

@@ -2,6 +2,7 @@
 // A million commands of every kind, in playbacks of up to 200: on the model, immediately, and
 // recorded over lanes with keys, played by every kind of executor. ESPL_SEED runs one tape,
 // ESPL_OPERATIONS sets the number of commands, ESPL_FACTOR multiplies it.
+#include "tests/asked.h"
 #include "tests/runner.h"
 #include "tests/stage.h"
 
@@ -18,12 +19,12 @@ static void manners_begin(manners *m)
 {
     *m = (manners){.hostile = {{.manner = TEST_REVERSED, .workers = 3},
                                {.manner = TEST_SHUFFLED, .workers = 7, .random = 5}}};
-    m->executors[0] = espl_executor_serial();
+    m->executors[0] = (espl_executor){0};
     m->executors[1] = test_executor_of(&m->hostile[0]);
     m->executors[2] = test_executor_of(&m->hostile[1]);
     m->count = 3;
-    if (espl_executor_has_threads()) {
-        ck_ok(espl_executor_create_threads(&m->executors[m->count], 2));
+    if (test_has_threads()) {
+        ck_ok(espl_executor_create(&(espl_threads_def){.workers = 2}, &m->executors[m->count]));
         m->count += 1;
     }
 }
@@ -31,7 +32,7 @@ static void manners_begin(manners *m)
 static void manners_end(manners *m)
 {
     if (m->count == MANNERS) {
-        espl_executor_destroy_threads(&m->executors[MANNERS - 1]);
+        espl_executor_destroy(&m->executors[MANNERS - 1]);
     }
 }
 

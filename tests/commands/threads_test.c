@@ -2,6 +2,7 @@
 // Real threads record at once, each in a lane of its own, also while the world plays other
 // commands, and read at once between playbacks. The result is that of one thread with the same
 // lanes. Run it under ThreadSanitizer as well.
+#include "tests/asked.h"
 #include "tests/inside.h"
 #include "tests/runner.h"
 #include "tests/script.h"
@@ -31,11 +32,11 @@ static void quiet_begin(quiet_world *q, uint32_t tag, uint32_t workers)
     memset(q, 0, sizeof *q);
     test_heap_init(&q->heap);
     if (workers > 1) {
-        ck_ok(espl_executor_create_threads(&q->executor, workers));
+        ck_ok(espl_executor_create(&(espl_threads_def){.workers = workers}, &q->executor));
     }
     const espl_world_def def = {
         .allocator = test_heap_allocator(&q->heap), .executor = q->executor, .tag = tag};
-    ck_ok(espl_world_create(&world, &def));
+    ck_ok(espl_world_create(&def, &world));
     test_cut_jobs(world, 8); // threads share hierarchies too
     script_world_begin(&q->s, world, script_population((uint32_t)test_scaled(ENTITIES)), tag);
 }
@@ -44,7 +45,7 @@ static void quiet_end(quiet_world *q)
 {
     test_world_is_valid(q->s.world);
     espl_world_destroy(q->s.world);
-    espl_executor_destroy_threads(&q->executor);
+    espl_executor_destroy(&q->executor);
     ck_assert_uint_eq(q->heap.bytes, 0);
     ck_assert_uint_eq(q->heap.faults, 0);
 }
@@ -180,7 +181,7 @@ static uint64_t run_frame(quiet_world *q, espl_command_buffer *commands, uint32_
     return hash;
 }
 
-TEST_IF(eight_threads_record_what_one_would, espl_executor_has_threads())
+TEST_IF(eight_threads_record_what_one_would, test_has_threads())
 {
     quiet_world threaded, alone;
 
@@ -236,7 +237,7 @@ static void run_in_turn(quiet_world *q, bool is_threaded, uint64_t *hashes)
     espl_command_buffer_destroy(two[1]);
 }
 
-TEST_IF(threads_record_while_the_world_plays_other_commands, espl_executor_has_threads())
+TEST_IF(threads_record_while_the_world_plays_other_commands, test_has_threads())
 {
     uint64_t threaded_hashes[FRAMES], alone_hashes[FRAMES];
     quiet_world threaded, alone;
@@ -279,7 +280,7 @@ static void *live(void *argument)
     return NULL;
 }
 
-TEST_IF(worlds_that_play_at_once_do_not_know_of_each_other, espl_executor_has_threads())
+TEST_IF(worlds_that_play_at_once_do_not_know_of_each_other, test_has_threads())
 {
     life at_once[WORLDS], alone[WORLDS];
 
@@ -311,7 +312,8 @@ static void *hoard(void *argument)
     for (size_t i = 0; i < test_scaled(20000); ++i) {
         const espl_transform at = test_at((float)i, 0, 0);
 
-        h->refused += espl_record_set_local_transform(h->recorder, 0, h->source, &at) != ESPL_OK;
+        h->refused += espl_record_write(h->recorder, 0, h->source, ESPL_WRITE_LOCAL_TRANSFORM,
+                                        &at) != ESPL_OK;
         h->refused +=
             i % 64 == 0 && espl_record_instantiate(h->recorder, 0, &def, 1, NULL) != ESPL_OK;
     }
@@ -319,7 +321,7 @@ static void *hoard(void *argument)
 }
 
 // Lanes grow all the time, and commands that others recorded are played meanwhile.
-TEST_IF(lanes_that_grow_at_once_share_one_allocator, espl_executor_has_threads())
+TEST_IF(lanes_that_grow_at_once_share_one_allocator, test_has_threads())
 {
     hoarder hoarders[THREADS];
     quiet_world q;

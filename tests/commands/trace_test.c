@@ -65,10 +65,10 @@ static void watched_begin(bool traces, bool has_clock)
     test_heap_init(&w.heap);
     def.allocator = test_heap_allocator(&w.heap);
     w.profile.step = 1000;
-    ck_ok(espl_world_create(&w.world, &def));
-    ck_ok(espl_register_command(w.world, &callback, &w.callbacks[0]));
+    ck_ok(espl_world_create(&def, &w.world));
+    ck_ok(espl_command_register(w.world, &callback, &w.callbacks[0]));
     callback.name = "sound";
-    ck_ok(espl_register_command(w.world, &callback, &w.callbacks[1]));
+    ck_ok(espl_command_register(w.world, &callback, &w.callbacks[1]));
     ck_ok(espl_command_buffer_create(w.world, 1, &w.commands));
     w.recorder = espl_command_buffer_recorder(w.commands, 0);
     w.one = test_solo(w.world);
@@ -88,7 +88,7 @@ static void record_some(void)
     espl_command_buffer_reset(w.commands);
     ck_ok(espl_record_custom(w.recorder, 0, w.callbacks[1], NULL, 0, 0));
     ck_ok(espl_record_custom(w.recorder, 0, w.callbacks[0], NULL, 0, 0));
-    ck_ok(espl_record_attach_keep_world(w.recorder, 0, w.one, w.other));
+    ck_ok(espl_record_attach(w.recorder, 0, w.one, w.other, NULL));
     ck_ok(espl_record_detach(w.recorder, 0, w.one, ESPL_KEEP_WORLD));
 }
 
@@ -186,7 +186,7 @@ TEST(what_plays_nothing_is_not_traced)
     // At once: no playback to whoever watches.
     ck_ok(espl_attach(w.world, w.one, w.other, NULL));
     ck_ok(espl_remove_component(w.world, w.one, ESPL_TRANSFORM));
-    ck_ok(espl_instantiate(w.world, w.other, 2, NULL));
+    ck_ok(espl_instantiate(w.world, &(espl_instance_def){.source = w.other}, 2, NULL));
     ck_ok(espl_compact(w.world));
     ck_ok(espl_sync(w.world, NULL));
     ck_assert_uint_eq(w.profile.count + w.profile.clock_reads, 0);
@@ -279,7 +279,7 @@ TEST(without_a_clock_the_system_s_is_read)
     uint64_t sum = 0;
 
     watched_begin(false, false);
-    ck_ok(espl_register_command(w.world, &def, &slow));
+    ck_ok(espl_command_register(w.world, &def, &slow));
     record_some();
     ck_ok(espl_record_custom(w.recorder, 0, slow, NULL, 0, 0));
     clock_gettime(CLOCK_MONOTONIC, &begin);

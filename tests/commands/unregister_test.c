@@ -39,7 +39,7 @@ static espl_custom_command register_ear(ear *e, heard *all)
     const espl_custom_command_def def = {.name = "ear", .user = e, .function = hear};
 
     e->all = all;
-    ck_ok(espl_register_command(w, &def, &e->number));
+    ck_ok(espl_command_register(w, &def, &e->number));
     return e->number;
 }
 
@@ -75,7 +75,7 @@ TEST(payloads_of_a_callback_that_is_gone_are_refused_and_counted)
     record(commands, 1, 0, 3);
     ck_ok(
         espl_record_destroy(espl_command_buffer_recorder(commands, 1), 0, solo, ESPL_EXTENT_OWNED));
-    ck_ok(espl_unregister_command(w, 2));
+    ck_ok(espl_command_unregister(w, 2));
     record(commands, 1, 9, 2); // recorded behind it
     ck_ok(espl_play(w, commands, &report));
     ck_assert_uint_eq(report.accepted, 6);
@@ -105,7 +105,7 @@ TEST(the_first_that_is_refused_is_told_among_other_commands_for_the_dead)
 
     ck_ok(espl_destroy(w, dead, ESPL_EXTENT_OWNED));
     (void)register_ear(&e, &all);
-    ck_ok(espl_unregister_command(w, e.number));
+    ck_ok(espl_command_unregister(w, e.number));
     // The destroy has key 2 in lane 1, as its third command there.
     static const struct {
         uint32_t key, lane, before;
@@ -149,7 +149,7 @@ TEST(a_playback_may_have_nothing_but_payloads_that_are_refused)
     ear e;
 
     record(commands, 0, 0, register_ear(&e, &all));
-    ck_ok(espl_unregister_command(w, e.number));
+    ck_ok(espl_command_unregister(w, e.number));
     ck_ok(espl_command_buffer_submit(commands));
     ck_ok(espl_sync(w, &report));
     ck_assert_uint_eq(report.refused_by[-ESPL_ERR_DEAD], 1);
@@ -165,8 +165,8 @@ TEST(a_number_is_never_given_again)
 
     for (uint32_t i = 1; i <= 2000; ++i) {
         ck_assert_uint_eq(register_ear(&e, &all), i);
-        ck_ok(espl_unregister_command(w, i));
-        ck_status(espl_unregister_command(w, i), ESPL_ERR_ARGUMENT);
+        ck_ok(espl_command_unregister(w, i));
+        ck_status(espl_command_unregister(w, i), ESPL_ERR_ARGUMENT);
     }
     // The register keeps its room, and nothing else.
     ck_assert_uint_lt(test_stats(w).bytes - bytes, 4096);
@@ -180,15 +180,15 @@ TEST(numbers_that_no_callback_has_are_refused)
     ear e;
 
     (void)register_ear(&e, &all);
-    ck_status(espl_unregister_command(w, 0), ESPL_ERR_ARGUMENT);
-    ck_status(espl_unregister_command(w, 2), ESPL_ERR_ARGUMENT);
-    ck_status(espl_unregister_command(w, UINT32_MAX), ESPL_ERR_ARGUMENT);
+    ck_status(espl_command_unregister(w, 0), ESPL_ERR_ARGUMENT);
+    ck_status(espl_command_unregister(w, 2), ESPL_ERR_ARGUMENT);
+    ck_status(espl_command_unregister(w, UINT32_MAX), ESPL_ERR_ARGUMENT);
     ck_assert_str_eq(
         test.hooks.last_line,
-        "espl_unregister_command: ESPL_ERR_ARGUMENT: The world has no custom command of "
+        "espl_command_unregister: ESPL_ERR_ARGUMENT: The world has no custom command of "
         "that number, or it was unregistered already.");
     ck_status(espl_record_custom(recorder, 0, 2, NULL, 0, 0), ESPL_ERR_ARGUMENT);
-    ck_ok(espl_unregister_command(w, 1));
+    ck_ok(espl_command_unregister(w, 1));
     // One that was given once may still be recorded.
     ck_ok(espl_record_custom(recorder, 0, 1, NULL, 0, 0));
     ck_status(espl_record_custom(recorder, 0, 2, NULL, 0, 0), ESPL_ERR_ARGUMENT);
@@ -207,9 +207,9 @@ TEST(as_many_as_the_limit_are_registered_at_once)
     for (uint32_t i = 0; i < ESPL_CUSTOM_COMMAND_LIMIT; ++i) {
         (void)register_ear(&ears[i], &all);
     }
-    ck_status(espl_register_command(w, &def, &number), ESPL_ERR_LIMIT);
+    ck_status(espl_command_register(w, &def, &number), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(number, 77);
-    ck_ok(espl_unregister_command(w, 100));
+    ck_ok(espl_command_unregister(w, 100));
     ck_assert_uint_eq(register_ear(&ears[ESPL_CUSTOM_COMMAND_LIMIT], &all),
                       ESPL_CUSTOM_COMMAND_LIMIT + 1);
     for (uint32_t number_at = ESPL_CUSTOM_COMMAND_LIMIT + 1; number_at > 0; --number_at) {
@@ -229,7 +229,7 @@ static void unregister_itself(void *user, const espl_custom_calls *calls)
 {
     const espl_custom_command *const number = user;
 
-    ck_status(espl_unregister_command(calls->world, *number), ESPL_ERR_BUSY);
+    ck_status(espl_command_unregister(calls->world, *number), ESPL_ERR_BUSY);
 }
 
 TEST(a_callback_cannot_be_unregistered_while_one_is_called)
@@ -239,10 +239,10 @@ TEST(a_callback_cannot_be_unregistered_while_one_is_called)
     const espl_custom_command_def def = {
         .name = "itself", .user = &number, .function = unregister_itself};
 
-    ck_ok(espl_register_command(w, &def, &number));
+    ck_ok(espl_command_register(w, &def, &number));
     record(commands, 0, 0, number);
     ck_ok(espl_play(w, commands, NULL));
-    ck_ok(espl_unregister_command(w, number));
+    ck_ok(espl_command_unregister(w, number));
     espl_command_buffer_destroy(commands);
 }
 
@@ -273,7 +273,7 @@ TEST_LOOP(random_registers_hand_over_what_they_should, 0, 6)
         for (int i = 0; i < 5; ++i) {
             const uint32_t number = 1 + test_below(&random, last);
 
-            ck_status(espl_unregister_command(w, number),
+            ck_status(espl_command_unregister(w, number),
                       is_there[number] ? ESPL_OK : ESPL_ERR_ARGUMENT);
             is_there[number] = false;
         }
@@ -303,15 +303,15 @@ TEST(a_world_that_has_given_all_numbers_registers_no_more_custom_commands)
     espl_custom_command out = 0;
 
     test_wear_commands(w, 2);
-    ck_ok(espl_register_command(w, &def, &out));
+    ck_ok(espl_command_register(w, &def, &out));
     ck_assert_uint_eq(out, UINT32_MAX - 1);
-    ck_ok(espl_unregister_command(w, out));
-    ck_ok(espl_register_command(w, &def, &out));
+    ck_ok(espl_command_unregister(w, out));
+    ck_ok(espl_command_register(w, &def, &out));
     ck_assert_uint_eq(out, UINT32_MAX);
-    ck_ok(espl_unregister_command(w, out));
+    ck_ok(espl_command_unregister(w, out));
     for (int i = 0; i < 2; ++i) {
-        ck_status(espl_register_command(w, &def, &out), ESPL_ERR_LIMIT);
+        ck_status(espl_command_register(w, &def, &out), ESPL_ERR_LIMIT);
         ck_assert_uint_eq(out, UINT32_MAX);
     }
-    ck_status(espl_unregister_command(w, UINT32_MAX), ESPL_ERR_ARGUMENT);
+    ck_status(espl_command_unregister(w, UINT32_MAX), ESPL_ERR_ARGUMENT);
 }

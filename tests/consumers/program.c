@@ -28,7 +28,7 @@ static espl_transform draw_transform(void)
     for (int i = 0; i < 3; ++i) {
         t.position[i] = (float)draw(2000) / 64 - 15;
     }
-    (void)espl_quat_from_axis_angle(t.rotation, axis, (float)draw(628) / 100);
+    (void)espl_quat_from_axis_angle(axis, (float)draw(628) / 100, t.rotation);
     t.scale = 0.5f + (float)draw(64) / 64;
     return t;
 }
@@ -92,7 +92,7 @@ int main(void)
     espl_world *world = NULL;
     uint64_t hash = 0;
 
-    espl_status status = espl_world_create(&world, NULL);
+    espl_status status = espl_world_create(NULL, &world);
     if (status == ESPL_OK) {
         status = spawn(world, nodes);
     }

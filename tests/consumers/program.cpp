@@ -29,7 +29,7 @@ espalier::transform draw_transform()
     for (float &coordinate : t.position) {
         coordinate = static_cast<float>(draw(2000)) / 64 - 15;
     }
-    espl_quat_from_axis_angle(t.rotation, axis, static_cast<float>(draw(628)) / 100);
+    espl_quat_from_axis_angle(axis, static_cast<float>(draw(628)) / 100, t.rotation);
     t.scale = 0.5f + static_cast<float>(draw(64)) / 64;
     return t;
 }

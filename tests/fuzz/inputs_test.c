@@ -139,7 +139,7 @@ TEST(an_order_of_a_seed_is_the_tape_of_its_test)
 {
     enum { POPULATION = 12, LIMIT = 5, BATCHES = 30 };
 
-    const espl_executor serial = espl_executor_serial();
+    const espl_executor serial = {0};
     stage *const s = stage_begin(11, POPULATION, &serial, 1);
     const fuzz_order order = {
         .seed = 11, .population = POPULATION, .limit = LIMIT, .length = BATCHES * LIMIT};

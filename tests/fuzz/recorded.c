@@ -43,7 +43,7 @@ static void tell(const stage *s)
 static void run(const unsigned char *bytes, size_t size)
 {
     test_executor shuffled = {.manner = TEST_SHUFFLED, .workers = 3, .random = 5};
-    const espl_executor executors[WORLDS] = {espl_executor_serial(), test_executor_of(&shuffled)};
+    const espl_executor executors[WORLDS] = {(espl_executor){0}, test_executor_of(&shuffled)};
     fuzz_roll roll = roll_read(bytes, size, POPULATION_LIMIT);
     stage *const s = stage_begin(roll.seed, roll.population, executors, WORLDS);
     bool goes_on = true;

@@ -41,7 +41,7 @@ static uint64_t hash_relative(uint64_t hash, golden_dice *dice)
     const espl_transform world = golden_frame(dice);
     espl_transform local = golden_frame(dice);
 
-    hash = hash_status(hash, espl_transform_relative(&local, &parent, &world));
+    hash = hash_status(hash, espl_transform_relative(&parent, &world, &local));
     return golden_hash_transform(hash, &local);
 }
 
@@ -60,20 +60,17 @@ static uint64_t hash_inherit(uint64_t hash, golden_dice *dice)
     return hash;
 }
 
-typedef void (*conversion)(float out[3], const espl_transform *frame, const float v[3]);
-
 static uint64_t hash_conversions(uint64_t hash, golden_dice *dice)
 {
-    static const conversion conversions[] = {
-        espl_transform_point,     espl_transform_point_inverse,
-        espl_transform_direction, espl_transform_direction_inverse,
-        espl_transform_vector,    espl_transform_vector_inverse};
+    static const espl_conversion conversions[] = {ESPL_POINT_TO_WORLD,     ESPL_POINT_TO_LOCAL,
+                                                  ESPL_DIRECTION_TO_WORLD, ESPL_DIRECTION_TO_LOCAL,
+                                                  ESPL_VECTOR_TO_WORLD,    ESPL_VECTOR_TO_LOCAL};
     const espl_transform frame = golden_frame(dice);
     float v[3], out[3];
 
     draw_vector(dice, v);
     for (size_t i = 0; i < sizeof conversions / sizeof *conversions; ++i) {
-        conversions[i](out, &frame, v);
+        espl_transform_convert(&frame, conversions[i], v, out);
         hash = golden_hash_floats(hash, out, 3);
     }
     return hash;
@@ -85,7 +82,7 @@ static uint64_t hash_axes(uint64_t hash, golden_dice *dice)
     float out[3];
 
     for (int axis = ESPL_AXIS_RIGHT; axis <= ESPL_AXIS_BACK; ++axis) {
-        espl_transform_axis(out, &frame, (espl_axis)axis);
+        espl_transform_axis(&frame, (espl_axis)axis, out);
         hash = golden_hash_floats(hash, out, 3);
     }
     return golden_hash_word(hash, espl_transform_is_mirrored(&frame));
@@ -126,9 +123,9 @@ static uint64_t hash_matrices(uint64_t hash, golden_dice *dice)
     const espl_transform frame = golden_frame(dice);
     float rows[12], columns[16], inverse[16];
 
-    espl_transform_matrix_3x4(rows, &frame);
-    espl_transform_matrix_4x4(columns, &frame);
-    espl_transform_matrix_4x4_inverse(inverse, &frame);
+    espl_transform_to_matrix(&frame, ESPL_MATRIX_3X4, rows);
+    espl_transform_to_matrix(&frame, ESPL_MATRIX_4X4, columns);
+    espl_transform_to_matrix(&frame, ESPL_MATRIX_4X4_INVERSE, inverse);
     hash = golden_hash_floats(hash, rows, 12);
     hash = golden_hash_floats(hash, columns, 16);
     return golden_hash_floats(hash, inverse, 16);
@@ -155,7 +152,7 @@ static void draw_matrix(golden_dice *dice, float columns[16])
     const uint32_t which = golden_below(dice, 10);
     const uint32_t at = golden_below(dice, 16);
 
-    espl_transform_matrix_4x4(columns, &frame);
+    espl_transform_to_matrix(&frame, ESPL_MATRIX_4X4, columns);
     if (which < 4) {
         columns[at] *= 1 + (float)golden_below(dice, 60) * (which == 0 ? 0x1p-16f : 0x1p-24f);
     } else if (which == 4) {
@@ -178,7 +175,7 @@ static uint64_t hash_from_matrix(uint64_t hash, golden_dice *dice)
     float columns[16], residual = -1;
 
     draw_matrix(dice, columns);
-    hash = hash_status(hash, espl_transform_from_matrix_4x4(&found, columns, &residual));
+    hash = hash_status(hash, espl_transform_from_matrix(columns, &found, &residual));
     hash = golden_hash_floats(hash, &residual, 1);
     return golden_hash_transform(hash, &found);
 }
@@ -197,7 +194,7 @@ static uint64_t hash_trs(uint64_t hash, golden_dice *dice)
     if (golden_one_in(dice, 4)) {
         scale[0] = scale[1] = scale[2];
     }
-    hash = hash_status(hash, espl_transform_from_trs(&made, translation, rotation, scale));
+    hash = hash_status(hash, espl_transform_from_trs(translation, rotation, scale, &made));
     return golden_hash_transform(hash, &made);
 }
 
@@ -223,14 +220,14 @@ static uint64_t hash_quats(uint64_t hash, golden_dice *dice)
     golden_rotation(dice, b);
     draw_vector(dice, v);
     draw_vector(dice, w);
-    espl_quat_multiply(out, a, b);
+    espl_quat_multiply(a, b, out);
     hash = golden_hash_floats(hash, out, 4);
     hash = hash_status(hash, espl_quat_normalize(out));
     espl_quat_conjugate(out, out);
     hash = golden_hash_floats(hash, out, 4);
-    hash = hash_status(hash, espl_quat_between(out, v, w));
+    hash = hash_status(hash, espl_quat_between(v, w, out));
     hash = golden_hash_floats(hash, out, 4);
-    espl_quat_rotate(v, out, v);
+    espl_quat_rotate(out, v, v);
     return golden_hash_floats(hash, v, 3);
 }
 
@@ -241,14 +238,14 @@ static uint64_t hash_angles(uint64_t hash, golden_dice *dice)
     golden_rotation(dice, q);
     draw_vector(dice, v);
     for (int order = ESPL_EULER_XYZ; order <= ESPL_EULER_ZYX; ++order) {
-        hash = hash_status(hash, espl_quat_from_euler(made, v, (espl_euler_order)order));
+        hash = hash_status(hash, espl_quat_from_euler(v, (espl_euler_order)order, made));
         hash = golden_hash_floats(hash, made, 4);
-        hash = hash_status(hash, espl_quat_to_euler(v, q, (espl_euler_order)order));
+        hash = hash_status(hash, espl_quat_to_euler(q, (espl_euler_order)order, v));
         hash = golden_hash_floats(hash, v, 3);
     }
-    hash = hash_status(hash, espl_quat_from_axis_angle(made, v, golden_number(dice)));
+    hash = hash_status(hash, espl_quat_from_axis_angle(v, golden_number(dice), made));
     hash = golden_hash_floats(hash, made, 4);
-    hash = hash_status(hash, espl_quat_to_axis_angle(v, &angle, q));
+    hash = hash_status(hash, espl_quat_to_axis_angle(q, v, &angle));
     hash = golden_hash_floats(hash, v, 3);
     return golden_hash_floats(hash, &angle, 1);
 }
@@ -261,11 +258,11 @@ static uint64_t hash_lerps(uint64_t hash, golden_dice *dice)
     espl_transform out = espl_transform_identity();
     float q[4] = {0};
 
-    hash = hash_status(hash, espl_quat_nlerp(q, a.rotation, b.rotation, t));
+    hash = hash_status(hash, espl_quat_nlerp(a.rotation, b.rotation, t, q));
     hash = golden_hash_floats(hash, q, 4);
-    hash = hash_status(hash, espl_quat_slerp(q, a.rotation, b.rotation, t));
+    hash = hash_status(hash, espl_quat_slerp(a.rotation, b.rotation, t, q));
     hash = golden_hash_floats(hash, q, 4);
-    hash = hash_status(hash, espl_transform_lerp(&out, &a, &b, t));
+    hash = hash_status(hash, espl_transform_lerp(&a, &b, t, &out));
     return golden_hash_transform(hash, &out);
 }
 

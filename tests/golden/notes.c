@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Who lives in a world, and all that can be read of them.
+#include "tests/asked.h"
 #include "tests/golden/tape.h"
 
 #include <inttypes.h>
@@ -109,7 +110,7 @@ static void note_links(tape *t, espl_entity entity)
     t->hash = golden_hash_word(t->hash, espl_get_depth(t->world, entity));
     t->hash = golden_hash_word(t->hash, espl_get_inherit(t->world, entity));
     t->hash = golden_hash_word(t->hash, (uint32_t)espl_get_link(t->world, entity));
-    t->hash = golden_hash_word(t->hash, espl_is_mirrored(t->world, entity));
+    t->hash = golden_hash_word(t->hash, test_is_mirrored(t->world, entity));
 }
 
 void tape_note_all(tape *t)
@@ -132,7 +133,7 @@ void tape_note_query(tape *t)
             t->rows = golden_hash_word(t->rows, query.entities[row].index);
             t->rows = golden_hash_word(t->rows, query.entities[row].generation);
             if (query.slots != NULL) {
-                const espl_pose *const pose = &query.worlds[query.slots[row]];
+                const espl_pose *const pose = &query.world_poses[query.slots[row]];
 
                 t->rows = golden_hash_floats(t->rows, pose->rotation, 4);
                 t->rows = golden_hash_floats(t->rows, pose->position, 3);
@@ -170,9 +171,9 @@ static void note_matrices(tape *t, espl_entity entity)
 {
     float out[16] = {0};
 
-    note_floats(t, espl_get_matrix_3x4(t->world, entity, out), out, 12);
-    note_floats(t, espl_get_matrix_4x4(t->world, entity, out), out, 16);
-    note_floats(t, espl_get_matrix_4x4_inverse(t->world, entity, out), out, 16);
+    note_floats(t, espl_get_matrix(t->world, entity, ESPL_MATRIX_3X4, out), out, 12);
+    note_floats(t, espl_get_matrix(t->world, entity, ESPL_MATRIX_4X4, out), out, 16);
+    note_floats(t, espl_get_matrix(t->world, entity, ESPL_MATRIX_4X4_INVERSE, out), out, 16);
 }
 
 static void note_axes(tape *t, espl_entity entity)
@@ -184,20 +185,15 @@ static void note_axes(tape *t, espl_entity entity)
     }
 }
 
-typedef espl_status (*conversion)(const espl_world *, espl_entity, const float *, float *);
-
 static void note_conversions(tape *t, espl_entity entity)
 {
-    static const conversion conversions[] = {espl_point_to_world,     espl_point_to_local,
-                                             espl_vector_to_world,    espl_vector_to_local,
-                                             espl_direction_to_world, espl_direction_to_local};
     float in[3], out[3] = {0};
 
     for (int i = 0; i < 3; ++i) {
         in[i] = golden_number(&t->dice);
     }
-    for (size_t i = 0; i < sizeof conversions / sizeof *conversions; ++i) {
-        note_floats(t, conversions[i](t->world, entity, in, out), out, 3);
+    for (int i = 0; i < ESPL_CONVERSION_COUNT; ++i) {
+        note_floats(t, espl_convert(t->world, entity, (espl_conversion)i, in, out), out, 3);
     }
 }
 
@@ -207,7 +203,7 @@ void tape_read(tape *t)
     const espl_entity entity = tape_pick(t);
     espl_transform seen = espl_transform_identity();
 
-    tape_note_status(t, espl_relative(t->world, frame, entity, &seen));
+    tape_note_status(t, espl_get_relative_transform(t->world, frame, entity, &seen));
     t->hash = golden_hash_transform(t->hash, &seen);
     note_parts(t, entity);
     note_matrices(t, entity);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The structural steps of the tape, at once and recorded.
+#include "tests/asked.h"
 #include "tests/golden/tape.h"
 
 #include <string.h>
@@ -87,7 +88,7 @@ static espl_entity pick_source(tape *t)
 {
     const espl_entity source = tape_pick(t);
 
-    return espl_count_descendants(t->world, source) > CLOSURE_LIMIT ? t->dead : source;
+    return test_count_descendants(t->world, source) > CLOSURE_LIMIT ? t->dead : source;
 }
 
 void tape_instantiate(tape *t)
@@ -95,7 +96,8 @@ void tape_instantiate(tape *t)
     const espl_entity source = pick_source(t);
     const uint32_t count = golden_below(&t->dice, CLONE_LIMIT + 1);
     espl_entity clones[CLONE_LIMIT] = {{0}};
-    const espl_status status = espl_instantiate(t->world, source, count, clones);
+    const espl_status status =
+        espl_instantiate(t->world, &(espl_instance_def){.source = source}, count, clones);
 
     tape_note_status(t, status);
     for (uint32_t i = 0; status == ESPL_OK && i < count; ++i) {
@@ -132,7 +134,7 @@ void tape_set_sibling(tape *t)
     const espl_entity entity = tape_pick(t);
     const espl_entity parent = espl_get_parent(t->world, entity);
 
-    tape_note_status(t, espl_set_sibling(t->world, entity,
+    tape_note_status(t, espl_move_before(t->world, entity,
                                          golden_one_in(&t->dice, 2)
                                              ? espl_get_first_child(t->world, parent)
                                              : espl_entity_null()));
@@ -251,8 +253,8 @@ static espl_status record_value(tape *t, espl_recorder *recorder, uint32_t key, 
 
     t->writes += 1;
     return golden_one_in(&t->dice, 2)
-               ? espl_record_set_local_transform(recorder, key, entity, &value)
-               : espl_record_set_world_transform(recorder, key, entity, &value);
+               ? espl_record_write(recorder, key, entity, ESPL_WRITE_LOCAL_TRANSFORM, &value)
+               : espl_record_write(recorder, key, entity, ESPL_WRITE_WORLD_TRANSFORM, &value);
 }
 
 static espl_status record_one(tape *t, espl_recorder *recorder, births *b)
@@ -268,7 +270,7 @@ static espl_status record_one(tape *t, espl_recorder *recorder, births *b)
     case 1:
         return espl_record_destroy(recorder, key, entity, ESPL_EXTENT_ENTITY);
     case 2:
-        return espl_count_descendants(t->world, entity) > CLOSURE_LIMIT
+        return test_count_descendants(t->world, entity) > CLOSURE_LIMIT
                    ? espl_record_detach(recorder, key, entity, (espl_keep)rule)
                    : espl_record_destroy(recorder, key, entity, ESPL_EXTENT_SUBTREE);
     case 3:

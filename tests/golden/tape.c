@@ -109,7 +109,7 @@ static void begin(tape *t, tape_shape shape, tape_style style)
     t->dice.bad_one_in = bad_one_in[style];
     t->dice.is_bare = style == TAPE_BARE;
     t->hash = t->rows = GOLDEN_START;
-    if (espl_world_create(&t->world, &def) != ESPL_OK ||
+    if (espl_world_create(&def, &t->world) != ESPL_OK ||
         espl_command_buffer_create(t->world, LANES, &t->commands) != ESPL_OK) {
         tape_fail(t, "no world could be made");
     }
@@ -158,7 +158,7 @@ static void list_kernels(void)
         const espl_world_def def = {.kernels = names[i]};
         espl_world *world = NULL;
 
-        if (espl_world_create(&world, &def) == ESPL_OK) {
+        if (espl_world_create(&def, &world) == ESPL_OK) {
             puts(espl_world_kernels(world));
             espl_world_destroy(world);
         }

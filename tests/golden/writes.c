@@ -216,22 +216,22 @@ static espl_status write_columns(espl_world *world, espl_write_kind kind, const 
 {
     switch (types[kind]) {
     case VECTOR:
-        return espl_write_strided(world, kind, c->entities, sizeof(espl_entity), c->vectors,
-                                  sizeof(float[3]), count, report);
+        return espl_write_strided(world, kind, c->entities, count, sizeof(espl_entity), c->vectors,
+                                  sizeof(float[3]), report);
     case ROTATION:
-        return espl_write_strided(world, kind, c->entities, sizeof(espl_entity), c->rotations,
-                                  sizeof(float[4]), count, report);
+        return espl_write_strided(world, kind, c->entities, count, sizeof(espl_entity),
+                                  c->rotations, sizeof(float[4]), report);
     case TRANSFORM:
-        return espl_write_strided(world, kind, c->entities, sizeof(espl_entity), c->transforms,
-                                  sizeof(espl_transform), count, report);
+        return espl_write_strided(world, kind, c->entities, count, sizeof(espl_entity),
+                                  c->transforms, sizeof(espl_transform), report);
     case WORD: // the recorded hashes are of a library that refused these as a whole
         memset(report, 0, sizeof *report);
         return ESPL_ERR_ARGUMENT;
     case SCALAR:
         break;
     }
-    return espl_write_strided(world, kind, c->entities, sizeof(espl_entity), c->scalars,
-                              sizeof(float), count, report);
+    return espl_write_strided(world, kind, c->entities, count, sizeof(espl_entity), c->scalars,
+                              sizeof(float), report);
 }
 
 void tape_write_short(tape *t)
@@ -260,8 +260,8 @@ void tape_heal(tape *t)
         locals[i] = golden_transform(&plain);
     }
     const espl_status status =
-        espl_write_strided(t->world, ESPL_WRITE_LOCAL_TRANSFORM, t->entities, sizeof(espl_entity),
-                           locals, sizeof(espl_transform), t->count, &report);
+        espl_write_strided(t->world, ESPL_WRITE_LOCAL_TRANSFORM, t->entities, t->count,
+                           sizeof(espl_entity), locals, sizeof(espl_transform), &report);
 
     note_batch(t, status, &report);
 }

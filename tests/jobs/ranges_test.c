@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "lib/jobs/ranges.h"
 
+#include "tests/asked.h"
 #include "tests/base/abort.h"
 #include "tests/runner.h"
 #include "tests/support.h"
@@ -112,18 +113,18 @@ TEST(any_order_of_jobs_gives_the_same_cut)
 
 TEST(any_number_of_threads_gives_the_same_cut)
 {
-    for (uint32_t workers = 1; workers <= 8 && espl_executor_has_threads(); ++workers) {
+    for (uint32_t workers = 1; workers <= 8 && test_has_threads(); ++workers) {
         espl_executor executor;
 
-        ck_ok(espl_executor_create_threads(&executor, workers));
+        ck_ok(espl_executor_create(&(espl_threads_def){.workers = workers}, &executor));
         runs_like_serial(&executor);
-        espl_executor_destroy_threads(&executor);
+        espl_executor_destroy(&executor);
     }
 }
 
 TEST(null_and_empty_executors_are_serial)
 {
-    const espl_executor empty = {0}, serial = espl_executor_serial();
+    const espl_executor empty = {0}, serial = (espl_executor){0};
 
     runs_like_serial(&empty);
     runs_like_serial(&serial);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <espalier/jobs.h>
 
+#include "tests/asked.h"
 #include "tests/runner.h"
 
 #include <sched.h>
@@ -30,36 +31,41 @@ static size_t count_other_than(unsigned char times)
     return others;
 }
 
-typedef espl_status (*maker)(espl_executor *, uint32_t);
-
 // Each test of the pool is run for both kinds of threads.
-static const maker makers[] = {espl_executor_create_threads, espl_executor_create_eager_threads};
+static const espl_idle idles[] = {ESPL_IDLE_SLEEP, ESPL_IDLE_SPIN};
 
-enum { MAKERS = sizeof makers / sizeof *makers };
+enum { IDLES = sizeof idles / sizeof *idles };
 
-static espl_executor threads_of(maker make, uint32_t workers)
+static espl_status make(espl_idle idle, uint32_t workers, espl_executor *out)
+{
+    const espl_threads_def def = {.workers = workers, .idle = idle};
+
+    return espl_executor_create(&def, out);
+}
+
+static espl_executor threads_of(espl_idle idle, uint32_t workers)
 {
     espl_executor executor = {0};
 
-    ck_ok(make(&executor, workers));
+    ck_ok(make(idle, workers, &executor));
     ck_assert_ptr_nonnull(executor.parallel_for);
     return executor;
 }
 
-TEST_LOOP(each_job_runs_once_on_any_number_of_threads, 0, espl_executor_has_threads() ? MAKERS : 0)
+TEST_LOOP(each_job_runs_once_on_any_number_of_threads, 0, test_has_threads() ? IDLES : 0)
 {
     for (size_t i = 0; i < JOBS; ++i) {
         atomic_store(&ran[i], 0);
     }
     for (unsigned char workers = 1; workers <= 8; ++workers) {
-        espl_executor executor = threads_of(makers[_i], workers);
+        espl_executor executor = threads_of(idles[_i], workers);
 
         ck_assert_uint_eq(executor.worker_count, workers);
         executor.parallel_for(executor.context, mark, ran, JOBS);
         ck_assert_uint_eq(count_other_than(workers), 0);
         executor.parallel_for(executor.context, mark, ran, 0);
         ck_assert_uint_eq(count_other_than(workers), 0);
-        espl_executor_destroy_threads(&executor);
+        espl_executor_destroy(&executor);
     }
 }
 
@@ -73,31 +79,31 @@ static void meet(void *argument, size_t index)
     }
 }
 
-TEST_LOOP(two_workers_run_two_jobs_at_once, 0, espl_executor_has_threads() ? MAKERS : 0)
+TEST_LOOP(two_workers_run_two_jobs_at_once, 0, test_has_threads() ? IDLES : 0)
 {
-    espl_executor executor = threads_of(makers[_i], 2);
+    espl_executor executor = threads_of(idles[_i], 2);
 
     atomic_store(&arrived, 0);
     executor.parallel_for(executor.context, meet, NULL, 2);
     ck_assert_int_eq(atomic_load(&arrived), 2);
-    espl_executor_destroy_threads(&executor);
+    espl_executor_destroy(&executor);
 }
 
-TEST_LOOP(zero_workers_means_one_for_each_processor, 0, espl_executor_has_threads() ? MAKERS : 0)
+TEST_LOOP(zero_workers_means_one_for_each_processor, 0, test_has_threads() ? IDLES : 0)
 {
-    espl_executor executor = threads_of(makers[_i], 0);
+    espl_executor executor = threads_of(idles[_i], 0);
 
     ck_assert_uint_ge(executor.worker_count, 1);
-    espl_executor_destroy_threads(&executor);
+    espl_executor_destroy(&executor);
 }
 
-TEST_LOOP(destroyed_executor_is_serial, 0, espl_executor_has_threads() ? MAKERS : 0)
+TEST_LOOP(destroyed_executor_is_serial, 0, test_has_threads() ? IDLES : 0)
 {
-    const espl_executor serial = espl_executor_serial();
-    espl_executor executor = threads_of(makers[_i], 2);
+    const espl_executor serial = {0};
+    espl_executor executor = threads_of(idles[_i], 2);
 
     for (int i = 0; i < 2; ++i) {
-        espl_executor_destroy_threads(&executor);
+        espl_executor_destroy(&executor);
         ck_assert_ptr_null(executor.context);
         ck_assert_uint_eq(executor.worker_count, serial.worker_count);
         ck_assert(executor.parallel_for == NULL);
@@ -117,26 +123,26 @@ TEST(other_executors_are_left_alone)
     int context = 0;
     espl_executor engine = {&context, 3, run_in_order};
 
-    espl_executor_destroy_threads(NULL);
-    espl_executor_destroy_threads(&engine);
+    espl_executor_destroy(NULL);
+    espl_executor_destroy(&engine);
     ck_assert_ptr_eq(engine.context, &context);
     ck_assert_uint_eq(engine.worker_count, 3);
     ck_assert(engine.parallel_for == run_in_order);
 }
 
-TEST_LOOP(bad_arguments_change_nothing, 0, MAKERS)
+TEST_LOOP(bad_arguments_change_nothing, 0, IDLES)
 {
     espl_executor executor = {&executor, 5, run_in_order};
 
-    ck_status(makers[_i](NULL, 1), ESPL_ERR_ARGUMENT);
+    ck_status(make(idles[_i], 1, NULL), ESPL_ERR_ARGUMENT);
     ck_status(
-        espl_executor_create(&executor, &(espl_threads_def){.workers = 1, .idle = (espl_idle)2}),
+        espl_executor_create(&(espl_threads_def){.workers = 1, .idle = (espl_idle)2}, &executor),
         ESPL_ERR_ARGUMENT);
-    if (espl_executor_has_threads()) {
-        ck_status(makers[_i](&executor, ESPL_WORKER_LIMIT + 1), ESPL_ERR_LIMIT);
-        ck_status(makers[_i](&executor, UINT32_MAX), ESPL_ERR_LIMIT);
+    if (test_has_threads()) {
+        ck_status(make(idles[_i], ESPL_WORKER_LIMIT + 1, &executor), ESPL_ERR_LIMIT);
+        ck_status(make(idles[_i], UINT32_MAX, &executor), ESPL_ERR_LIMIT);
     } else {
-        ck_status(makers[_i](&executor, 2), ESPL_ERR_UNSUPPORTED);
+        ck_status(make(idles[_i], 2, &executor), ESPL_ERR_UNSUPPORTED);
     }
     ck_assert_ptr_eq(executor.context, &executor);
     ck_assert_uint_eq(executor.worker_count, 5);

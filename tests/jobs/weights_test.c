@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "lib/jobs/weights.h"
 
+#include "tests/asked.h"
 #include "tests/runner.h"
 #include "tests/support.h"
 
@@ -103,12 +104,12 @@ TEST(any_order_of_jobs_runs_every_item_once)
 
 TEST(any_number_of_threads_runs_every_item_once)
 {
-    for (uint32_t workers = 1; workers <= 8 && espl_executor_has_threads(); ++workers) {
+    for (uint32_t workers = 1; workers <= 8 && test_has_threads(); ++workers) {
         espl_executor executor;
 
-        ck_ok(espl_executor_create_threads(&executor, workers));
+        ck_ok(espl_executor_create(&(espl_threads_def){.workers = workers}, &executor));
         runs_all_once(&executor);
-        espl_executor_destroy_threads(&executor);
+        espl_executor_destroy(&executor);
     }
 }
 
@@ -122,7 +123,7 @@ static void follow(void *context, size_t item)
 
 TEST(serial_run_goes_through_the_items_in_order_and_needs_no_scratch)
 {
-    const espl_executor empty = {0}, serial = espl_executor_serial();
+    const espl_executor empty = {0}, serial = (espl_executor){0};
     const espl_executor *const executors[] = {NULL, &empty, &serial};
     uint64_t random = 1;
 

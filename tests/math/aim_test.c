@@ -68,7 +68,7 @@ TEST(axis_is_a_unit_vector_where_the_rotation_takes_it)
             float out[3];
             double wide[3];
 
-            espl_transform_axis(out, &frame, (espl_axis)axis);
+            espl_transform_axis(&frame, (espl_axis)axis, out);
             is_near(out, expected, 1.1 * 0x1p-25);
             widen(wide, out);
             ck_assert_double_eq_tol(dot(wide, wide), 1, 2.5e-7);
@@ -87,12 +87,12 @@ TEST(axes_are_named_after_their_directions)
     for (int i = 0; i < AXIS_COUNT; ++i) {
         float out[3];
 
-        espl_transform_axis(out, &frame, axes[i]);
+        espl_transform_axis(&frame, axes[i], out);
         for (int k = 0; k < 3; ++k) {
             ck_assert_float_eq(out[k], expected[i][k]);
         }
     }
-    espl_transform_axis(frame.position, &frame, ESPL_AXIS_UP);
+    espl_transform_axis(&frame, ESPL_AXIS_UP, frame.position);
     ck_assert(frame.position[0] == 0 && frame.position[1] == 1 && frame.position[2] == 0);
 }
 
@@ -109,7 +109,7 @@ TEST(odd_number_of_negative_axes_mirrors)
         for (int i = 0; i < 3; ++i) {
             t.stretch[i] = (signs >> i & 1) != 0 ? -t.stretch[i] : t.stretch[i];
         }
-        espl_transform_matrix_4x4(columns, &t);
+        espl_transform_to_matrix(&t, ESPL_MATRIX_4X4, columns);
         for (int i = 0; i < 3; ++i) {
             widen(c[i], &columns[4 * i]);
         }
@@ -163,11 +163,11 @@ static void looks_at(const espl_transform *t, const float target[static 3],
     cross(right, hint, forward);
     to_unit_length(right);
     cross(up, forward, right);
-    espl_transform_axis(out, t, ESPL_AXIS_FORWARD);
+    espl_transform_axis(t, ESPL_AXIS_FORWARD, out);
     is_near(out, forward, tolerance);
-    espl_transform_axis(out, t, ESPL_AXIS_RIGHT);
+    espl_transform_axis(t, ESPL_AXIS_RIGHT, out);
     is_near(out, right, tolerance);
-    espl_transform_axis(out, t, ESPL_AXIS_UP);
+    espl_transform_axis(t, ESPL_AXIS_UP, out);
     is_near(out, up, tolerance);
     ck_assert_double_eq_tol(length_of(t->rotation), 1, 2e-7);
 }
@@ -226,12 +226,12 @@ TEST(any_axis_points_at_the_target)
         cross(side, hint, direction);
         to_unit_length(side);
         cross(up, direction, side);
-        espl_transform_axis(out, &t, (espl_axis)forward);
+        espl_transform_axis(&t, (espl_axis)forward, out);
         is_near(out, direction, 4e-7);
-        espl_transform_axis(out_up, &t, (espl_axis)up_axis_of(forward));
+        espl_transform_axis(&t, (espl_axis)up_axis_of(forward), out_up);
         is_near(out_up, up, 4e-7);
         // What is left is to the side, and the three are not mirrored, or no rotation would have them.
-        espl_transform_axis(third, &t, (espl_axis)(3 - forward % 3 - up_axis_of(forward)));
+        espl_transform_axis(&t, (espl_axis)(3 - forward % 3 - up_axis_of(forward)), third);
         ck_assert_double_eq_tol(fabs((double)third[0] * side[0] + (double)third[1] * side[1] +
                                      (double)third[2] * side[2]),
                                 1, 4e-7);
@@ -364,7 +364,7 @@ TEST(any_distance_is_a_direction)
         ck_status(espl_transform_look_at(&t, target, up, ESPL_AXIS_FORWARD),
                   away[0] == 0 && away[1] == 0 && away[2] == 0 ? ESPL_LOSSY : ESPL_OK);
         ck_assert_double_eq_tol(length_of(t.rotation), 1, 2e-7);
-        espl_transform_axis(out, &t, ESPL_AXIS_FORWARD);
+        espl_transform_axis(&t, ESPL_AXIS_FORWARD, out);
         ck_assert(isfinite(out[0]) && isfinite(out[1]) && isfinite(out[2]));
         if (fabs(away[0]) > fabs(away[2]) * 1e-3 || fabs(away[1]) > fabs(away[2]) * 1e-3) {
             looks_at(&t, target, hint, 4e-7);
@@ -541,6 +541,6 @@ TEST(an_axis_that_does_not_exist_writes_nothing)
     const espl_transform identity = espl_transform_identity();
     float out[3] = {1, 2, 3};
 
-    espl_transform_axis(out, &identity, (espl_axis)AXIS_COUNT);
+    espl_transform_axis(&identity, (espl_axis)AXIS_COUNT, out);
     ck_assert(out[0] == 1 && out[1] == 2 && out[2] == 3);
 }

@@ -37,7 +37,7 @@ TEST(angles_make_the_product_of_their_rotations)
         for (int k = 0; k < 3; ++k) {
             angles[k] = i % 8 == 0 ? any_finite(&random) : test_between(&random, -4, 4);
         }
-        ck_ok(espl_quat_from_euler(q, angles, orders[i % ORDER_COUNT]));
+        ck_ok(espl_quat_from_euler(angles, orders[i % ORDER_COUNT], q));
         euler_long(expected, angles, i % ORDER_COUNT);
         is_near_quat(q, expected, COMPONENT_ERROR);
         is_kept_by_normalize(q);
@@ -52,12 +52,12 @@ TEST(later_rotations_are_about_turned_axes)
     float q[4], out[3];
 
     // Yaw first: forward goes to the right, and then, about the turned X, up.
-    ck_ok(espl_quat_from_euler(q, angles, ESPL_EULER_YXZ));
-    espl_quat_rotate(out, q, ahead);
+    ck_ok(espl_quat_from_euler(angles, ESPL_EULER_YXZ, q));
+    espl_quat_rotate(q, ahead, out);
     is_near(out, (const double[3]){0, 1, 0}, 2e-7);
     // Pitch first: yaw turns about an axis that points back, and forward follows it to the right.
-    ck_ok(espl_quat_from_euler(q, angles, ESPL_EULER_XYZ));
-    espl_quat_rotate(out, q, ahead);
+    ck_ok(espl_quat_from_euler(angles, ESPL_EULER_XYZ, q));
+    espl_quat_rotate(q, ahead, out);
     is_near(out, (const double[3]){1, 0, 0}, 2e-7);
 }
 
@@ -110,15 +110,15 @@ TEST(rotation_tells_its_angles)
         float q[4], other[4], angles[3], again[3], made[4];
 
         any_rotation(q, &random);
-        ck_ok(espl_quat_to_euler(angles, q, orders[order]));
+        ck_ok(espl_quat_to_euler(q, orders[order], angles));
         is_in_range(angles, order);
         is_euler(angles, q, order, 1.2e-7);
-        ck_ok(espl_quat_from_euler(made, angles, orders[order]));
+        ck_ok(espl_quat_from_euler(angles, orders[order], made));
         turns_like(made, q, 1e-13);
         for (int k = 0; k < 4; ++k) {
             other[k] = -q[k] * 8;
         }
-        ck_ok(espl_quat_to_euler(again, other, orders[order]));
+        ck_ok(espl_quat_to_euler(other, orders[order], again));
         for (int k = 0; k < 3; ++k) {
             ck_assert_double_le(apart_on_circle(again[k], (long double)angles[k]), 3e-7);
         }
@@ -137,8 +137,8 @@ TEST(angles_in_range_come_back)
             angles[k] = k == second ? test_between(&random, -1.5f, 1.5f)
                                     : test_between(&random, -3.14f, 3.14f);
         }
-        ck_ok(espl_quat_from_euler(q, angles, orders[order]));
-        ck_ok(espl_quat_to_euler(back, q, orders[order]));
+        ck_ok(espl_quat_from_euler(angles, orders[order], q));
+        ck_ok(espl_quat_to_euler(q, orders[order], back));
         // The closer to a quarter turn, the more the last bit of the quaternion counts.
         const float tolerance = 4e-7f / cosf(angles[second]);
 
@@ -160,8 +160,8 @@ TEST(turn_about_one_axis_is_one_angle)
             const float along[3] = {axis == 0, axis == 1, axis == 2};
             float q[4], angles[3];
 
-            ck_ok(espl_quat_from_axis_angle(q, along, angle));
-            ck_ok(espl_quat_to_euler(angles, q, orders[order]));
+            ck_ok(espl_quat_from_axis_angle(along, angle, q));
+            ck_ok(espl_quat_to_euler(q, orders[order], angles));
             ck_assert_float_eq_tol(angles[axis], angle, 1.2e-7f);
             ck_assert_mem_eq(&angles[(axis + 1) % 3], &zero, sizeof zero);
             ck_assert_mem_eq(&angles[(axis + 2) % 3], &zero, sizeof zero);
@@ -183,13 +183,13 @@ TEST(last_angle_is_zero_in_gimbal_lock)
         angles[first] = test_between(&random, -3, 3);
         angles[second] = side * 0x1.921fb6p+0f + test_between(&random, -3e-7f, 3e-7f);
         angles[third] = test_between(&random, -3, 3);
-        ck_ok(espl_quat_from_euler(q, angles, orders[order]));
-        ck_ok(espl_quat_to_euler(back, q, orders[order]));
+        ck_ok(espl_quat_from_euler(angles, orders[order], q));
+        ck_ok(espl_quat_to_euler(q, orders[order], back));
         ck_assert_float_eq(back[third], 0);
         ck_assert_float_eq_tol(back[second], side * 0x1.921fb6p+0f, 1.1e-6f);
         is_in_range(back, order);
 
-        ck_ok(espl_quat_from_euler(made, back, orders[order]));
+        ck_ok(espl_quat_from_euler(back, orders[order], made));
         unit_long(expected, q, 4);
         unit_long(made_long, made, 4);
         const long double sign = dot_long(expected, made_long, 4) < 0 ? -1 : 1;
@@ -214,8 +214,8 @@ TEST(angles_close_to_a_quarter_turn_are_told)
             angles[k] =
                 k == axes_of[order][1] ? 0x1.921fb6p+0f - near : test_between(&random, -3, 3);
         }
-        ck_ok(espl_quat_from_euler(q, angles, orders[order]));
-        ck_ok(espl_quat_to_euler(back, q, orders[order]));
+        ck_ok(espl_quat_from_euler(angles, orders[order], q));
+        ck_ok(espl_quat_to_euler(q, orders[order], back));
         is_euler(back, q, order, 1.2e-7);
     }
 }
@@ -231,10 +231,10 @@ TEST(bad_angles_and_quaternions_are_refused)
         float bad[3] = {1, 2, 3};
 
         bad[i % 3] = numbers[i / 3];
-        ck_status(espl_quat_from_euler(q, bad, ESPL_EULER_ZYX), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_quat_from_euler(bad, ESPL_EULER_ZYX, q), ESPL_ERR_NOT_FINITE);
     }
     for (int i = 0; i < BAD_QUATS; ++i) {
-        ck_status(espl_quat_to_euler(angles, bad_quats[i], ESPL_EULER_XZY), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_quat_to_euler(bad_quats[i], ESPL_EULER_XZY, angles), ESPL_ERR_NOT_FINITE);
     }
     ck_assert_mem_eq(q, mark, sizeof q);
     ck_assert_mem_eq(angles, mark, sizeof angles);

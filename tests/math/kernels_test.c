@@ -439,7 +439,7 @@ TEST(a_world_takes_the_best_kernels_where_nobody_asks)
     espl_world *world = NULL;
 
     unsetenv("ESPALIER_KERNELS");
-    ck_ok(espl_world_create(&world, NULL));
+    ck_ok(espl_world_create(NULL, &world));
     ck_assert_str_eq(espl_world_kernels(world), espl__kernels_best()->name);
     espl_world_destroy(world);
 }

@@ -5,7 +5,7 @@
 
 enum { ROUNDS = 100000 };
 
-typedef espl_status (*interpolation)(float out[4], const float a[4], const float b[4], float t);
+typedef espl_status (*interpolation)(const float a[4], const float b[4], float t, float out[4]);
 
 static const interpolation interpolations[] = {espl_quat_nlerp, espl_quat_slerp};
 
@@ -93,11 +93,11 @@ TEST(interpolated_rotations_are_near)
         float a[4], b[4], q[4];
 
         any_ends(a, b, &random);
-        ck_ok(espl_quat_slerp(q, a, b, t));
+        ck_ok(espl_quat_slerp(a, b, t, q));
         slerp_long(expected, a, b, t);
         is_near_quat(q, expected, COMPONENT_ERROR);
         is_kept_by_normalize(q);
-        ck_ok(espl_quat_nlerp(q, a, b, t));
+        ck_ok(espl_quat_nlerp(a, b, t, q));
         nlerp_long(expected, a, b, t);
         is_near_quat(q, expected, COMPONENT_ERROR);
         is_kept_by_normalize(q);
@@ -123,12 +123,12 @@ TEST(ends_come_back_bit_for_bit_but_for_a_common_sign)
             nearer[k] = dot < 0 ? -b[k] : b[k];
         }
         turned += dot < 0;
-        ck_ok(interpolate(q, a, b, i % 4 < 2 ? 0 : -0.0f));
+        ck_ok(interpolate(a, b, i % 4 < 2 ? 0 : -0.0f, q));
         ck_assert_mem_eq(q, a, sizeof q);
-        ck_ok(interpolate(q, a, b, 1));
+        ck_ok(interpolate(a, b, 1, q));
         ck_assert_mem_eq(q, nearer, sizeof q);
         // Equal ends give that end for any t.
-        ck_ok(interpolate(q, a, a, test_between(&random, -2, 2)));
+        ck_ok(interpolate(a, a, test_between(&random, -2, 2), q));
         ck_assert_mem_eq(q, a, sizeof q);
     }
     ck_assert_int_gt(turned, ROUNDS / 3);
@@ -149,10 +149,10 @@ TEST(ends_of_any_length_are_normalized_first)
             long_a[k] = ldexpf(3 * a[k], power);
             long_b[k] = ldexpf(5 * b[k], -power);
         }
-        ck_ok(interpolations[i % 2](q, long_a, long_b, t));
+        ck_ok(interpolations[i % 2](long_a, long_b, t, q));
         ck_ok(espl_quat_normalize(long_a));
         ck_ok(espl_quat_normalize(long_b));
-        ck_ok(interpolations[i % 2](expected, long_a, long_b, t));
+        ck_ok(interpolations[i % 2](long_a, long_b, t, expected));
         ck_assert_mem_eq(q, expected, sizeof q);
     }
 }
@@ -166,7 +166,7 @@ TEST(ends_that_differ_in_length_alone_are_taken)
         for (float t = -1; t <= 2; t += 0.25f) {
             float q[4];
 
-            ck_ok(interpolations[i](q, a, b, t));
+            ck_ok(interpolations[i](a, b, t, q));
             ck_assert_mem_eq(q, t == 1 ? b : a, sizeof q);
         }
     }
@@ -181,8 +181,8 @@ TEST(output_may_be_an_end)
 
         any_rotation(a, &random);
         any_rotation(b, &random);
-        ck_ok(interpolations[i % 2](q, a, b, 0.3f));
-        ck_ok(interpolations[i % 2](i % 4 < 2 ? a : b, a, b, 0.3f));
+        ck_ok(interpolations[i % 2](a, b, 0.3f, q));
+        ck_ok(interpolations[i % 2](a, b, 0.3f, i % 4 < 2 ? a : b));
         ck_assert_mem_eq(i % 4 < 2 ? a : b, q, sizeof q);
     }
 }
@@ -198,7 +198,7 @@ TEST(half_turn_apart_the_signs_choose_the_way)
 
         b[i % 3] = sign;
         for (int k = 0; k < 2; ++k) {
-            ck_ok(interpolations[k](q, a, b, 0.5f));
+            ck_ok(interpolations[k](a, b, 0.5f, q));
             ck_assert_float_eq(q[i % 3], sign * half);
             ck_assert_float_eq(q[3], half);
         }
@@ -216,12 +216,12 @@ TEST(slerp_turns_at_constant_speed)
 
         any_direction(axis, &random);
         any_rotation(start, &random);
-        ck_ok(espl_quat_from_axis_angle(b, axis, angle));
-        ck_ok(espl_quat_from_axis_angle(expected, axis, t * angle));
+        ck_ok(espl_quat_from_axis_angle(axis, angle, b));
+        ck_ok(espl_quat_from_axis_angle(axis, t * angle, expected));
         memcpy(a, start, sizeof a);
-        espl_quat_multiply(b, b, start);
-        espl_quat_multiply(expected, expected, start);
-        ck_ok(espl_quat_slerp(q, a, b, t));
+        espl_quat_multiply(b, start, b);
+        espl_quat_multiply(expected, start, expected);
+        ck_ok(espl_quat_slerp(a, b, t, q));
         turns_like(q, expected, 5e-12);
     }
 }
@@ -236,7 +236,7 @@ TEST(huge_t_still_gives_a_rotation)
 
         any_rotation(a, &random);
         any_rotation(b, &random);
-        ck_ok(interpolations[i % 2](q, a, b, huge[i % 5]));
+        ck_ok(interpolations[i % 2](a, b, huge[i % 5], q));
         is_kept_by_normalize(q);
     }
 }
@@ -252,14 +252,14 @@ TEST(cheap_form_is_as_far_off_as_is_said)
         double worst = 0;
         float b[4];
 
-        ck_ok(espl_quat_from_axis_angle(b, axis, (float)angle));
+        ck_ok(espl_quat_from_axis_angle(axis, (float)angle, b));
         b[3] = i == 2 ? 0 : b[3]; // no float is pi: the half turn itself
         for (int step = 0; step <= 1000; ++step) {
             const float t = (float)step / 1000;
             float cheap[4], exact[4];
 
-            ck_ok(espl_quat_nlerp(cheap, a, b, t));
-            ck_ok(espl_quat_slerp(exact, a, b, t));
+            ck_ok(espl_quat_nlerp(a, b, t, cheap));
+            ck_ok(espl_quat_slerp(a, b, t, exact));
             const double off = fabs(2 * atan2((double)cheap[2], (double)cheap[3]) -
                                     2 * atan2((double)exact[2], (double)exact[3]));
 
@@ -282,11 +282,11 @@ TEST(bad_ends_and_times_are_refused)
     memcpy(q, mark, sizeof q);
     for (int i = 0; i < 2; ++i) {
         for (int k = 0; k < BAD_QUATS; ++k) {
-            ck_status(interpolations[i](q, bad_quats[k], fine, 0), ESPL_ERR_NOT_FINITE);
-            ck_status(interpolations[i](q, fine, bad_quats[k], 0), ESPL_ERR_NOT_FINITE);
+            ck_status(interpolations[i](bad_quats[k], fine, 0, q), ESPL_ERR_NOT_FINITE);
+            ck_status(interpolations[i](fine, bad_quats[k], 0, q), ESPL_ERR_NOT_FINITE);
         }
         for (int k = 0; k < 3; ++k) {
-            ck_status(interpolations[i](q, fine, fine, numbers[k]), ESPL_ERR_NOT_FINITE);
+            ck_status(interpolations[i](fine, fine, numbers[k], q), ESPL_ERR_NOT_FINITE);
         }
     }
     ck_assert_mem_eq(q, mark, sizeof q);
@@ -309,8 +309,8 @@ TEST(each_part_of_a_transform_is_interpolated)
         espl_transform out;
         float rotation[4];
 
-        ck_ok(espl_transform_lerp(&out, &a, &b, t));
-        ck_ok(espl_quat_slerp(rotation, a.rotation, b.rotation, t));
+        ck_ok(espl_transform_lerp(&a, &b, t, &out));
+        ck_ok(espl_quat_slerp(a.rotation, b.rotation, t, rotation));
         ck_assert_mem_eq(out.rotation, rotation, sizeof rotation);
         for (int k = 0; k < 3; ++k) {
             const float position = number_between(a.position[k], b.position[k], t);
@@ -344,10 +344,10 @@ TEST(transforms_at_the_ends_come_back_bit_for_bit)
         espl_transform a = any_finite_transform(&random), b = any_finite_transform(&random), out;
         float turned[4];
 
-        ck_ok(espl_transform_lerp(&out, &a, &b, 0));
+        ck_ok(espl_transform_lerp(&a, &b, 0, &out));
         ck_assert(test_same(&out, &a));
-        ck_ok(espl_quat_slerp(turned, a.rotation, b.rotation, 1));
-        ck_ok(espl_transform_lerp(&out, &a, &b, 1));
+        ck_ok(espl_quat_slerp(a.rotation, b.rotation, 1, turned));
+        ck_ok(espl_transform_lerp(&a, &b, 1, &out));
         for (int k = 0; k < 4; ++k) {
             ck_assert_float_eq(fabsf(turned[k]), fabsf(b.rotation[k]));
         }
@@ -367,7 +367,7 @@ TEST(any_finite_transforms_have_one_between)
 
         b.position[0] = a.position[0];
         b.scale = a.scale;
-        ck_ok(espl_transform_lerp(&out, &a, &b, test_between(&random, 0, 1)));
+        ck_ok(espl_transform_lerp(&a, &b, test_between(&random, 0, 1), &out));
         ck_assert_float_eq(out.position[0], a.position[0]);
         ck_assert_float_eq(out.scale, a.scale);
     }
@@ -379,9 +379,9 @@ TEST(rotation_of_a_transform_is_normalized)
 
     a.rotation[3] = 3;
     b.rotation[0] = b.rotation[3] = 2;
-    ck_ok(espl_transform_lerp(&out, &a, &b, 0));
+    ck_ok(espl_transform_lerp(&a, &b, 0, &out));
     ck_assert_float_eq(out.rotation[3], 1);
-    ck_ok(espl_transform_lerp(&out, &a, &b, 1));
+    ck_ok(espl_transform_lerp(&a, &b, 1, &out));
     ck_assert_float_eq(out.rotation[0], 0.70710678f);
     ck_assert_float_eq(out.rotation[3], 0.70710678f);
 }
@@ -393,8 +393,8 @@ TEST(transform_may_be_written_in_place)
     for (int i = 0; i < 1000; ++i) {
         espl_transform a = any_transform(&random), b = any_transform(&random), out;
 
-        ck_ok(espl_transform_lerp(&out, &a, &b, 0.7f));
-        ck_ok(espl_transform_lerp(i % 2 == 0 ? &a : &b, &a, &b, 0.7f));
+        ck_ok(espl_transform_lerp(&a, &b, 0.7f, &out));
+        ck_ok(espl_transform_lerp(&a, &b, 0.7f, i % 2 == 0 ? &a : &b));
         ck_assert(test_same(i % 2 == 0 ? &a : &b, &out));
     }
 }
@@ -423,13 +423,13 @@ TEST(bad_transforms_are_refused)
             espl_transform bad = fine;
 
             *field_of(&bad, field) = numbers[i];
-            ck_status(espl_transform_lerp(&out, &bad, &fine, 1), ESPL_ERR_NOT_FINITE);
-            ck_status(espl_transform_lerp(&out, &fine, &bad, 0), ESPL_ERR_NOT_FINITE);
+            ck_status(espl_transform_lerp(&bad, &fine, 1, &out), ESPL_ERR_NOT_FINITE);
+            ck_status(espl_transform_lerp(&fine, &bad, 0, &out), ESPL_ERR_NOT_FINITE);
         }
-        ck_status(espl_transform_lerp(&out, &fine, &fine, numbers[i]), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_transform_lerp(&fine, &fine, numbers[i], &out), ESPL_ERR_NOT_FINITE);
     }
-    ck_status(espl_transform_lerp(&out, &empty, &fine, 0.5f), ESPL_ERR_NOT_FINITE);
-    ck_status(espl_transform_lerp(&out, &fine, &empty, 0.5f), ESPL_ERR_NOT_FINITE);
+    ck_status(espl_transform_lerp(&empty, &fine, 0.5f, &out), ESPL_ERR_NOT_FINITE);
+    ck_status(espl_transform_lerp(&fine, &empty, 0.5f, &out), ESPL_ERR_NOT_FINITE);
     ck_assert(test_same(&out, &before));
 }
 
@@ -443,9 +443,9 @@ TEST(overflow_beyond_the_ends_is_refused)
         espl_transform b = a;
 
         *field_of(&b, field) = 3e38f;
-        ck_status(espl_transform_lerp(&out, &a, &b, 1.25f), ESPL_ERR_RANGE);
-        ck_status(espl_transform_lerp(&out, &b, &a, -1.25f), ESPL_ERR_RANGE);
-        ck_status(espl_transform_lerp(&out, &a, &b, FLT_MAX), ESPL_ERR_RANGE);
+        ck_status(espl_transform_lerp(&a, &b, 1.25f, &out), ESPL_ERR_RANGE);
+        ck_status(espl_transform_lerp(&b, &a, -1.25f, &out), ESPL_ERR_RANGE);
+        ck_status(espl_transform_lerp(&a, &b, FLT_MAX, &out), ESPL_ERR_RANGE);
     }
     ck_assert(test_same(&out, &before));
 }

@@ -66,9 +66,9 @@ static espl_transform comes_back(const espl_transform *placed)
     espl_transform found = *placed;
     float columns[16], again[16], residual = -1;
 
-    espl_transform_matrix_4x4(columns, placed);
-    ck_ok(espl_transform_from_matrix_4x4(&found, columns, &residual));
-    espl_transform_matrix_4x4(again, &found);
+    espl_transform_to_matrix(placed, ESPL_MATRIX_4X4, columns);
+    ck_ok(espl_transform_from_matrix(columns, &found, &residual));
+    espl_transform_to_matrix(&found, ESPL_MATRIX_4X4, again);
     for (int column = 0; column < 3; ++column) {
         const double length = column_length(columns, column);
 
@@ -198,9 +198,9 @@ TEST(lone_column_keeps_its_direction)
         upper[column][(axis + 1) % 3] = first;
         upper[column][(axis + 2) % 3] = second;
         write_columns(columns, upper);
-        ck_ok(espl_transform_from_matrix_4x4(&found, columns, &residual));
+        ck_ok(espl_transform_from_matrix(columns, &found, &residual));
         ck_assert_float_le(residual, 3e-7f);
-        espl_transform_matrix_4x4(again, &found);
+        espl_transform_to_matrix(&found, ESPL_MATRIX_4X4, again);
         residual_is_right(residual, columns, again);
         ck_assert_double_eq_tol(length_of(found.rotation), 1, 2e-7);
         ck_assert(found.scale == 1 && found.stretch[(column + 1) % 3] == 0 &&
@@ -251,7 +251,7 @@ TEST(matrices_worked_by_hand_come_out_as_they_must)
         columns[12] = 7;
         columns[13] = -0.0f;
         columns[14] = -9;
-        ck_ok(espl_transform_from_matrix_4x4(&found, columns, &residual));
+        ck_ok(espl_transform_from_matrix(columns, &found, &residual));
         ck_assert_mem_eq(found.position, &columns[12], sizeof found.position);
         ck_assert_msg(found.scale == expected->scale, "case %zu: scale %g", i, (double)found.scale);
         for (int k = 0; k < 4; ++k) {
@@ -274,8 +274,8 @@ TEST(lengths_are_one_scale_up_to_a_millionth)
             float columns[16];
 
             t.stretch[axis] = 1 + (float)ulps * 0x1p-23f;
-            espl_transform_matrix_4x4(columns, &t);
-            ck_ok(espl_transform_from_matrix_4x4(&found, columns, NULL));
+            espl_transform_to_matrix(&t, ESPL_MATRIX_4X4, columns);
+            ck_ok(espl_transform_from_matrix(columns, &found, NULL));
 
             const double length = (double)t.stretch[axis];
             const bool is_uniform = fabs(length - 1) <= 1e-6 * fmax(length, 1);
@@ -302,11 +302,11 @@ TEST(shear_is_refused_with_its_residual)
         float columns[16], residual = -1;
 
         write_columns(columns, upper);
-        const espl_status status = espl_transform_from_matrix_4x4(&found, columns, &residual);
+        const espl_status status = espl_transform_from_matrix(columns, &found, &residual);
         ck_assert_double_eq_tol((double)residual, expected, 2e-7);
         ck_status(status, expected < 1e-4 ? ESPL_OK : ESPL_ERR_SHEAR);
         ck_assert(status == ESPL_OK || memcmp(&found, &before, sizeof found) == 0);
-        ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, NULL), status);
+        ck_assert_int_eq(espl_transform_from_matrix(columns, &found, NULL), status);
     }
 }
 
@@ -323,16 +323,16 @@ TEST(refusal_is_decided_by_the_residual_that_is_written)
         espl_transform found = t;
         float columns[16], again[16], residual = -1;
 
-        espl_transform_matrix_4x4(columns, &t);
+        espl_transform_to_matrix(&t, ESPL_MATRIX_4X4, columns);
         const float largest = (float)largest_length(columns);
         for (int k = 0; k < 12; ++k) {
             columns[k] += k % 4 == 3 ? 0 : test_between(&random, -push, push) * largest;
         }
-        const espl_status status = espl_transform_from_matrix_4x4(&found, columns, &residual);
+        const espl_status status = espl_transform_from_matrix(columns, &found, &residual);
         ck_status(status, residual > 1e-4f ? ESPL_ERR_SHEAR : ESPL_OK);
         refused += status != ESPL_OK;
         if (status == ESPL_OK) {
-            espl_transform_matrix_4x4(again, &found);
+            espl_transform_to_matrix(&found, ESPL_MATRIX_4X4, again);
             residual_is_right(residual, columns, again);
         } else {
             ck_assert_mem_eq(&found, &t, sizeof t);
@@ -351,12 +351,12 @@ TEST(columns_that_are_parallel_are_refused)
         espl_transform found = t;
         float columns[16], residual = -1;
 
-        espl_transform_matrix_4x4(columns, &t);
+        espl_transform_to_matrix(&t, ESPL_MATRIX_4X4, columns);
         memcpy(&columns[i % 3 * 4], &columns[(i + 1) % 3 * 4], 3 * sizeof *columns);
         if (i % 2 == 0) {
             memcpy(&columns[(i + 2) % 3 * 4], &columns[(i + 1) % 3 * 4], 3 * sizeof *columns);
         }
-        ck_status(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_ERR_SHEAR);
+        ck_status(espl_transform_from_matrix(columns, &found, &residual), ESPL_ERR_SHEAR);
         ck_assert(isfinite(residual) && residual > 1e-4f);
         ck_assert_mem_eq(&found, &t, sizeof t);
     }
@@ -373,13 +373,13 @@ TEST(last_row_must_be_that_of_a_placement)
             espl_transform found = t;
             float columns[16], residual = -1;
 
-            espl_transform_matrix_4x4(columns, &t);
+            espl_transform_to_matrix(&t, ESPL_MATRIX_4X4, columns);
             columns[4 * row + 3] = wrong[row][i];
-            ck_status(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_ERR_SHEAR);
+            ck_status(espl_transform_from_matrix(columns, &found, &residual), ESPL_ERR_SHEAR);
             ck_assert(residual >= 0 && residual < 1e-6f);
             ck_assert_mem_eq(&found, &t, sizeof t);
             columns[4 * row + 3] = row < 3 ? -0.0f : 1;
-            ck_ok(espl_transform_from_matrix_4x4(&found, columns, NULL));
+            ck_ok(espl_transform_from_matrix(columns, &found, NULL));
         }
     }
 }
@@ -397,12 +397,12 @@ TEST(length_that_overflows_is_refused)
     for (int i = 0; i < 2; ++i) {
         residual = -1;
         write_columns(columns, too_long[i]);
-        ck_status(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_ERR_RANGE);
+        ck_status(espl_transform_from_matrix(columns, &found, &residual), ESPL_ERR_RANGE);
         ck_assert(residual >= 0 && residual < 1e-6f);
         ck_assert_mem_eq(&found, &before, sizeof found);
     }
     write_columns(columns, sheared);
-    ck_status(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_ERR_SHEAR);
+    ck_status(espl_transform_from_matrix(columns, &found, &residual), ESPL_ERR_SHEAR);
     ck_assert(isfinite(residual) && residual > 0.1f);
 }
 
@@ -441,9 +441,9 @@ TEST(coarse_columns_do_not_spoil_the_others)
         if (i % 2 == 0) {
             t.stretch[(i + 1) % 3] = -0x1p-148f;
         }
-        espl_transform_matrix_4x4(columns, &t);
-        ck_ok(espl_transform_from_matrix_4x4(&found, columns, &residual));
-        espl_transform_matrix_4x4(again, &found);
+        espl_transform_to_matrix(&t, ESPL_MATRIX_4X4, columns);
+        ck_ok(espl_transform_from_matrix(columns, &found, &residual));
+        espl_transform_to_matrix(&found, ESPL_MATRIX_4X4, again);
         ck_assert_double_le(largest_difference(columns, again), 1e-6 * largest_length(columns));
         ck_assert_double_eq_tol(length_of(found.rotation), 1, 2e-7);
     }
@@ -454,7 +454,7 @@ static void any_columns(float columns[static 16], uint64_t *random)
 {
     const espl_transform t = any_transform(random);
 
-    espl_transform_matrix_4x4(columns, &t);
+    espl_transform_to_matrix(&t, ESPL_MATRIX_4X4, columns);
     for (int k = 0; k < 12; ++k) {
         const int power = test_one_in(random, 2) ? 0 : (int)test_below(random, 270) - 145;
 
@@ -477,12 +477,12 @@ TEST(any_finite_matrix_is_taken_whole_or_refused_whole)
         float columns[16], again[16], residual = -1;
 
         any_columns(columns, &random);
-        const espl_status status = espl_transform_from_matrix_4x4(&found, columns, &residual);
+        const espl_status status = espl_transform_from_matrix(columns, &found, &residual);
         ck_assert(residual >= 0 && residual <= 2);
         if (status == ESPL_OK) {
             const espl_transform as_found = found;
 
-            espl_transform_matrix_4x4(again, &found);
+            espl_transform_to_matrix(&found, ESPL_MATRIX_4X4, again);
             residual_is_right(residual, columns, again);
             ck_assert_float_le(residual, 1e-4f);
             ck_ok(espl_transform_normalize(&found));
@@ -521,12 +521,12 @@ TEST(parts_come_back_bit_for_bit)
             scale[k] = k > 0 && i % 2 == 0 ? scale[0] : any_scale(&random);
         }
         rotation[i % 4] = test_one_in(&random, 4) ? -0.0f : rotation[i % 4];
-        ck_ok(espl_transform_from_trs(&made, translation, rotation, scale));
+        ck_ok(espl_transform_from_trs(translation, rotation, scale, &made));
 
         // What was not of unit length is now, and then stays.
         memcpy(turned, made.rotation, sizeof turned);
         turns_like(turned, rotation, 1e-12);
-        ck_ok(espl_transform_from_trs(&made, translation, turned, scale));
+        ck_ok(espl_transform_from_trs(translation, turned, scale, &made));
         espl_transform_to_trs(&made, moved, rotation, scaled);
         ck_assert_mem_eq(moved, translation, sizeof moved);
         ck_assert_mem_eq(rotation, turned, sizeof turned);
@@ -546,7 +546,7 @@ TEST(unit_rotation_of_parts_is_kept_bit_for_bit)
     espl_transform made;
     float moved[3], turned[4], scaled[3];
 
-    ck_ok(espl_transform_from_trs(&made, zeros, rotation, zeros));
+    ck_ok(espl_transform_from_trs(zeros, rotation, zeros, &made));
     ck_assert_mem_eq(made.rotation, rotation, sizeof rotation);
     espl_transform_to_trs(&made, moved, turned, scaled);
     ck_assert_mem_eq(moved, zeros, sizeof zeros);
@@ -562,9 +562,9 @@ TEST(three_equal_scales_are_the_scale_and_others_the_stretch)
     const espl_transform as_stretch = {{0, 0, 0, -1}, {1, 2, 3}, 1, {-2, -2, 2}, 0};
     espl_transform made;
 
-    ck_ok(espl_transform_from_trs(&made, at, rotation, even));
+    ck_ok(espl_transform_from_trs(at, rotation, even, &made));
     ck_assert_mem_eq(&made, &as_scale, sizeof made);
-    ck_ok(espl_transform_from_trs(&made, at, rotation, uneven));
+    ck_ok(espl_transform_from_trs(at, rotation, uneven, &made));
     ck_assert_mem_eq(&made, &as_stretch, sizeof made);
 }
 
@@ -583,8 +583,8 @@ TEST(scales_and_columns_are_equal_up_to_one_tolerance)
 
         scale[axis] = columns[5 * axis] = (float)(100 + sign * more);
         const bool is_even = more <= 1e-6 * fmax(100, 100 + sign * more);
-        ck_ok(espl_transform_from_trs(&by_parts, at, rotation, scale));
-        ck_ok(espl_transform_from_matrix_4x4(&by_matrix, columns, NULL));
+        ck_ok(espl_transform_from_trs(at, rotation, scale, &by_parts));
+        ck_ok(espl_transform_from_matrix(columns, &by_matrix, NULL));
         ck_assert(has_plain_stretch(&by_parts) == is_even);
         ck_assert_mem_eq(by_parts.stretch, by_matrix.stretch, sizeof by_parts.stretch);
         ck_assert(by_parts.scale == by_matrix.scale);
@@ -592,7 +592,7 @@ TEST(scales_and_columns_are_equal_up_to_one_tolerance)
         for (int k = 0; k < 3; ++k) {
             scale[k] *= -1;
         }
-        ck_ok(espl_transform_from_trs(&by_parts, at, rotation, scale));
+        ck_ok(espl_transform_from_trs(at, rotation, scale, &by_parts));
         ck_assert(has_plain_stretch(&by_parts) == is_even);
         ck_assert(by_parts.scale == (is_even ? -by_matrix.scale : 1));
     }
@@ -631,8 +631,8 @@ TEST(placement_of_parts_has_the_matrix_of_gltf)
         for (int k = 0; k < 4; ++k) {
             rotation[k] = t.rotation[k] * 3;
         }
-        ck_ok(espl_transform_from_trs(&made, t.position, rotation, scale));
-        espl_transform_matrix_4x4(columns, &made);
+        ck_ok(espl_transform_from_trs(t.position, rotation, scale, &made));
+        espl_transform_to_matrix(&made, ESPL_MATRIX_4X4, columns);
         oracle_matrix(m, rotation);
         for (int k = 0; k < 9; ++k) {
             const int row = k % 3, column = k / 3;

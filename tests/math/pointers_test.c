@@ -35,84 +35,67 @@ static bool is_identity(espl_transform transform)
 
 // X(function, parameter, call)
 
-#define OPTIONAL_ROWS(X)                                        \
-    X(espl_transform_from_matrix_4x4, residual, from_matrix(k)) \
-    X(espl_transform_look_at, up,                               \
+#define OPTIONAL_ROWS(X)                                    \
+    X(espl_transform_from_matrix, residual, from_matrix(k)) \
+    X(espl_transform_look_at, up,                           \
       espl_transform_look_at(&k->t, placed.position, NULL, ESPL_AXIS_FORWARD))
 
-#define CONVERSION_ROWS(X, function, vector)                   \
-    X(function, out, SILENT(function(NULL, &placed, numbers))) \
-    X(function, frame, SILENT(function(k->f, NULL, numbers)))  \
-    X(function, vector, SILENT(function(k->f, &placed, NULL)))
-
-#define MATRIX_ROWS(X, function, out)                 \
-    X(function, out, SILENT(function(NULL, &placed))) \
-    X(function, transform, SILENT(function(k->f, NULL)))
-
 #define QUAT_ROWS(X)                                                                  \
-    X(espl_quat_between, out, espl_quat_between(NULL, numbers, numbers))              \
-    X(espl_quat_between, from, espl_quat_between(k->f, NULL, numbers))                \
-    X(espl_quat_between, to, espl_quat_between(k->f, numbers, NULL))                  \
-    X(espl_quat_conjugate, out, SILENT(espl_quat_conjugate(NULL, numbers)))           \
-    X(espl_quat_conjugate, quat, SILENT(espl_quat_conjugate(k->f, NULL)))             \
-    X(espl_quat_from_axis_angle, out, espl_quat_from_axis_angle(NULL, numbers, 1))    \
-    X(espl_quat_from_axis_angle, axis, espl_quat_from_axis_angle(k->f, NULL, 1))      \
-    X(espl_quat_from_euler, out, espl_quat_from_euler(NULL, numbers, ESPL_EULER_XYZ)) \
-    X(espl_quat_from_euler, angles, espl_quat_from_euler(k->f, NULL, ESPL_EULER_XYZ)) \
-    X(espl_quat_from_wxyz, out, SILENT(espl_quat_from_wxyz(NULL, 1, 0, 0, 0)))        \
+    X(espl_quat_between, out, espl_quat_between(numbers, numbers, NULL))              \
+    X(espl_quat_between, from, espl_quat_between(NULL, numbers, k->f))                \
+    X(espl_quat_between, to, espl_quat_between(numbers, NULL, k->f))                  \
+    X(espl_quat_conjugate, out, SILENT(espl_quat_conjugate(numbers, NULL)))           \
+    X(espl_quat_conjugate, quat, SILENT(espl_quat_conjugate(NULL, k->f)))             \
+    X(espl_quat_from_axis_angle, out, espl_quat_from_axis_angle(numbers, 1, NULL))    \
+    X(espl_quat_from_axis_angle, axis, espl_quat_from_axis_angle(NULL, 1, k->f))      \
+    X(espl_quat_from_euler, out, espl_quat_from_euler(numbers, ESPL_EULER_XYZ, NULL)) \
+    X(espl_quat_from_euler, angles, espl_quat_from_euler(NULL, ESPL_EULER_XYZ, k->f)) \
+    X(espl_quat_from_wxyz, out, SILENT(espl_quat_from_wxyz(1, 0, 0, 0, NULL)))        \
     X(espl_quat_identity, out, SILENT(espl_quat_identity(NULL)))                      \
-    X(espl_quat_multiply, out, SILENT(espl_quat_multiply(NULL, numbers, numbers)))    \
-    X(espl_quat_multiply, a, SILENT(espl_quat_multiply(k->f, NULL, numbers)))         \
-    X(espl_quat_multiply, b, SILENT(espl_quat_multiply(k->f, numbers, NULL)))         \
-    X(espl_quat_nlerp, out, SILENT(espl_quat_nlerp(NULL, numbers, numbers, 0)))       \
-    X(espl_quat_nlerp, a, SILENT(espl_quat_nlerp(k->f, NULL, numbers, 0)))            \
-    X(espl_quat_nlerp, b, SILENT(espl_quat_nlerp(k->f, numbers, NULL, 0)))            \
+    X(espl_quat_multiply, out, SILENT(espl_quat_multiply(numbers, numbers, NULL)))    \
+    X(espl_quat_multiply, a, SILENT(espl_quat_multiply(NULL, numbers, k->f)))         \
+    X(espl_quat_multiply, b, SILENT(espl_quat_multiply(numbers, NULL, k->f)))         \
+    X(espl_quat_nlerp, out, SILENT(espl_quat_nlerp(numbers, numbers, 0, NULL)))       \
+    X(espl_quat_nlerp, a, SILENT(espl_quat_nlerp(NULL, numbers, 0, k->f)))            \
+    X(espl_quat_nlerp, b, SILENT(espl_quat_nlerp(numbers, NULL, 0, k->f)))            \
     X(espl_quat_normalize, quat, espl_quat_normalize(NULL))                           \
-    X(espl_quat_rotate, out, SILENT(espl_quat_rotate(NULL, numbers, numbers)))        \
-    X(espl_quat_rotate, quat, SILENT(espl_quat_rotate(k->f, NULL, numbers)))          \
-    X(espl_quat_rotate, vector, SILENT(espl_quat_rotate(k->f, numbers, NULL)))        \
-    X(espl_quat_slerp, out, SILENT(espl_quat_slerp(NULL, numbers, numbers, 0)))       \
-    X(espl_quat_slerp, a, SILENT(espl_quat_slerp(k->f, NULL, numbers, 0)))            \
-    X(espl_quat_slerp, b, SILENT(espl_quat_slerp(k->f, numbers, NULL, 0)))            \
-    X(espl_quat_to_axis_angle, axis, espl_quat_to_axis_angle(NULL, k->f, numbers))    \
-    X(espl_quat_to_axis_angle, angle, espl_quat_to_axis_angle(k->f, NULL, numbers))   \
-    X(espl_quat_to_axis_angle, quat, espl_quat_to_axis_angle(k->f, k->g, NULL))       \
-    X(espl_quat_to_euler, angles, espl_quat_to_euler(NULL, numbers, ESPL_EULER_XYZ))  \
-    X(espl_quat_to_euler, quat, espl_quat_to_euler(k->f, NULL, ESPL_EULER_XYZ))       \
-    X(espl_quat_to_wxyz, out, SILENT(espl_quat_to_wxyz(NULL, numbers)))               \
-    X(espl_quat_to_wxyz, quat, SILENT(espl_quat_to_wxyz(k->f, NULL)))
+    X(espl_quat_rotate, out, SILENT(espl_quat_rotate(numbers, numbers, NULL)))        \
+    X(espl_quat_rotate, quat, SILENT(espl_quat_rotate(NULL, numbers, k->f)))          \
+    X(espl_quat_rotate, vector, SILENT(espl_quat_rotate(numbers, NULL, k->f)))        \
+    X(espl_quat_slerp, out, SILENT(espl_quat_slerp(numbers, numbers, 0, NULL)))       \
+    X(espl_quat_slerp, a, SILENT(espl_quat_slerp(NULL, numbers, 0, k->f)))            \
+    X(espl_quat_slerp, b, SILENT(espl_quat_slerp(numbers, NULL, 0, k->f)))            \
+    X(espl_quat_to_axis_angle, axis, espl_quat_to_axis_angle(numbers, NULL, k->f))    \
+    X(espl_quat_to_axis_angle, angle, espl_quat_to_axis_angle(numbers, k->f, NULL))   \
+    X(espl_quat_to_axis_angle, quat, espl_quat_to_axis_angle(NULL, k->f, k->g))       \
+    X(espl_quat_to_euler, angles, espl_quat_to_euler(numbers, ESPL_EULER_XYZ, NULL))  \
+    X(espl_quat_to_euler, quat, espl_quat_to_euler(NULL, ESPL_EULER_XYZ, k->f))       \
+    X(espl_quat_to_wxyz, out, SILENT(espl_quat_to_wxyz(numbers, NULL)))               \
+    X(espl_quat_to_wxyz, quat, SILENT(espl_quat_to_wxyz(NULL, k->f)))
 
 #define REQUIRED_ROWS(X)                                                                           \
     QUAT_ROWS(X)                                                                                   \
-    CONVERSION_ROWS(X, espl_transform_direction, direction)                                        \
-    CONVERSION_ROWS(X, espl_transform_direction_inverse, direction)                                \
-    CONVERSION_ROWS(X, espl_transform_point, point)                                                \
-    CONVERSION_ROWS(X, espl_transform_point_inverse, point)                                        \
-    CONVERSION_ROWS(X, espl_transform_vector, vector)                                              \
-    CONVERSION_ROWS(X, espl_transform_vector_inverse, vector)                                      \
-    MATRIX_ROWS(X, espl_transform_matrix_3x4, rows)                                                \
-    MATRIX_ROWS(X, espl_transform_matrix_4x4, columns)                                             \
-    MATRIX_ROWS(X, espl_transform_matrix_4x4_inverse, columns)                                     \
-    X(espl_transform_axis, out, SILENT(espl_transform_axis(NULL, &placed, ESPL_AXIS_UP)))          \
-    X(espl_transform_axis, frame, SILENT(espl_transform_axis(k->f, NULL, ESPL_AXIS_UP)))           \
+    X(espl_transform_axis, out, SILENT(espl_transform_axis(&placed, ESPL_AXIS_UP, NULL)))          \
+    X(espl_transform_axis, frame, SILENT(espl_transform_axis(NULL, ESPL_AXIS_UP, k->f)))           \
     X(espl_transform_compose, parent, neutral(is_identity(espl_transform_compose(NULL, &placed)))) \
     X(espl_transform_compose, local, neutral(is_identity(espl_transform_compose(&placed, NULL))))  \
     X(espl_transform_convert, out,                                                                 \
-      SILENT(espl_transform_convert(NULL, &placed, ESPL_POINT_TO_WORLD, numbers)))                 \
+      SILENT(espl_transform_convert(&placed, ESPL_POINT_TO_WORLD, numbers, NULL)))                 \
     X(espl_transform_convert, frame,                                                               \
-      SILENT(espl_transform_convert(k->f, NULL, ESPL_POINT_TO_WORLD, numbers)))                    \
+      SILENT(espl_transform_convert(NULL, ESPL_POINT_TO_WORLD, numbers, k->f)))                    \
     X(espl_transform_convert, value,                                                               \
-      SILENT(espl_transform_convert(k->f, &placed, ESPL_POINT_TO_WORLD, NULL)))                    \
-    X(espl_transform_matrix, out, SILENT(espl_transform_matrix(NULL, &placed, ESPL_MATRIX_3X4)))   \
-    X(espl_transform_matrix, transform,                                                            \
-      SILENT(espl_transform_matrix(k->f, NULL, ESPL_MATRIX_3X4)))                                  \
-    X(espl_transform_from_matrix_4x4, out, espl_transform_from_matrix_4x4(NULL, numbers, k->f))    \
-    X(espl_transform_from_matrix_4x4, columns, espl_transform_from_matrix_4x4(&k->t, NULL, k->f))  \
-    X(espl_transform_from_trs, out, espl_transform_from_trs(NULL, numbers, numbers, numbers))      \
+      SILENT(espl_transform_convert(&placed, ESPL_POINT_TO_WORLD, NULL, k->f)))                    \
+    X(espl_transform_to_matrix, out,                                                               \
+      SILENT(espl_transform_to_matrix(&placed, ESPL_MATRIX_3X4, NULL)))                            \
+    X(espl_transform_to_matrix, transform,                                                         \
+      SILENT(espl_transform_to_matrix(NULL, ESPL_MATRIX_3X4, k->f)))                               \
+    X(espl_transform_from_matrix, out, espl_transform_from_matrix(numbers, NULL, k->f))            \
+    X(espl_transform_from_matrix, columns, espl_transform_from_matrix(NULL, &k->t, k->f))          \
+    X(espl_transform_from_trs, out, espl_transform_from_trs(numbers, numbers, numbers, NULL))      \
     X(espl_transform_from_trs, translation,                                                        \
-      espl_transform_from_trs(&k->t, NULL, numbers, numbers))                                      \
-    X(espl_transform_from_trs, rotation, espl_transform_from_trs(&k->t, numbers, NULL, numbers))   \
-    X(espl_transform_from_trs, scale, espl_transform_from_trs(&k->t, numbers, numbers, NULL))      \
+      espl_transform_from_trs(NULL, numbers, numbers, &k->t))                                      \
+    X(espl_transform_from_trs, rotation, espl_transform_from_trs(numbers, NULL, numbers, &k->t))   \
+    X(espl_transform_from_trs, scale, espl_transform_from_trs(numbers, numbers, NULL, &k->t))      \
     X(espl_transform_inherit, parent,                                                              \
       neutral(is_identity(espl_transform_inherit(NULL, &placed, &placed, ESPL_ABSOLUTE_X))))       \
     X(espl_transform_inherit, local,                                                               \
@@ -120,16 +103,16 @@ static bool is_identity(espl_transform transform)
     X(espl_transform_inherit, kept,                                                                \
       neutral(is_identity(espl_transform_inherit(&placed, &placed, NULL, 0))))                     \
     X(espl_transform_is_mirrored, transform, neutral(!espl_transform_is_mirrored(NULL)))           \
-    X(espl_transform_lerp, out, espl_transform_lerp(NULL, &placed, &placed, 0))                    \
-    X(espl_transform_lerp, a, espl_transform_lerp(&k->t, NULL, &placed, 0))                        \
-    X(espl_transform_lerp, b, espl_transform_lerp(&k->t, &placed, NULL, 0))                        \
+    X(espl_transform_lerp, out, espl_transform_lerp(&placed, &placed, 0, NULL))                    \
+    X(espl_transform_lerp, a, espl_transform_lerp(NULL, &placed, 0, &k->t))                        \
+    X(espl_transform_lerp, b, espl_transform_lerp(&placed, NULL, 0, &k->t))                        \
     X(espl_transform_look_at, transform,                                                           \
       espl_transform_look_at(NULL, numbers, numbers, ESPL_AXIS_UP))                                \
     X(espl_transform_look_at, target, espl_transform_look_at(&k->t, NULL, numbers, ESPL_AXIS_UP))  \
     X(espl_transform_normalize, transform, espl_transform_normalize(NULL))                         \
-    X(espl_transform_relative, local, espl_transform_relative(NULL, &placed, &placed))             \
-    X(espl_transform_relative, parent, espl_transform_relative(&k->t, NULL, &placed))              \
-    X(espl_transform_relative, world, espl_transform_relative(&k->t, &placed, NULL))               \
+    X(espl_transform_relative, local, espl_transform_relative(&placed, &placed, NULL))             \
+    X(espl_transform_relative, parent, espl_transform_relative(NULL, &placed, &k->t))              \
+    X(espl_transform_relative, world, espl_transform_relative(&placed, NULL, &k->t))               \
     X(espl_transform_rotate_about, transform, espl_transform_rotate_about(NULL, numbers, numbers)) \
     X(espl_transform_rotate_about, pivot, espl_transform_rotate_about(&k->t, NULL, numbers))       \
     X(espl_transform_rotate_about, rotation, espl_transform_rotate_about(&k->t, numbers, NULL))    \
@@ -143,8 +126,8 @@ static espl_status from_matrix(things *k)
 {
     float columns[16];
 
-    espl_transform_matrix_4x4(columns, &placed);
-    return espl_transform_from_matrix_4x4(&k->t, columns, NULL);
+    espl_transform_to_matrix(&placed, ESPL_MATRIX_4X4, columns);
+    return espl_transform_from_matrix(columns, &k->t, NULL);
 }
 
 OPTIONAL_ROWS(AS_FUNCTION)
@@ -186,9 +169,9 @@ TEST(a_value_of_no_name_is_refused_and_nothing_is_written)
     float written[4] = {5, 6, 7, 8};
 
     for (int i = 0; i < 2; ++i) {
-        ck_status(espl_quat_from_euler(written, ahead, (espl_euler_order)names[i]),
+        ck_status(espl_quat_from_euler(ahead, (espl_euler_order)names[i], written),
                   ESPL_ERR_ARGUMENT);
-        ck_status(espl_quat_to_euler(written, numbers, (espl_euler_order)names[i]),
+        ck_status(espl_quat_to_euler(numbers, (espl_euler_order)names[i], written),
                   ESPL_ERR_ARGUMENT);
         ck_status(espl_transform_look_at(&transform, ahead, NULL, (espl_axis)axes[i]),
                   ESPL_ERR_ARGUMENT);

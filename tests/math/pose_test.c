@@ -167,7 +167,7 @@ TEST(relative_agrees_with_double_oracle)
         espl_transform local = espl_transform_identity();
         double probe[3], expected[3];
 
-        ck_ok(espl_transform_relative(&local, &parent, &world));
+        ck_ok(espl_transform_relative(&parent, &world, &local));
         widen(probe, world.position);
         oracle_point_inverse(expected, &parent, probe);
         is_near(local.position, expected, 8 * 0x1p-24 * 16 * 350);
@@ -185,7 +185,7 @@ TEST(compose_undoes_relative)
         espl_transform local = espl_transform_identity();
         double expected[3];
 
-        ck_ok(espl_transform_relative(&local, &parent, &world));
+        ck_ok(espl_transform_relative(&parent, &world, &local));
         const espl_transform again = espl_transform_compose(&parent, &local);
         widen(expected, world.position);
         is_near(again.position, expected, 16 * 0x1p-24 * 350);

@@ -15,9 +15,9 @@ TEST(components_come_in_the_order_that_is_named)
 
     espl_quat_identity(q);
     ck_assert_mem_eq(q, unchanged, sizeof q);
-    espl_quat_from_wxyz(q, 1, 2, 3, 4);
+    espl_quat_from_wxyz(1, 2, 3, 4, q);
     ck_assert_mem_eq(q, xyzw, sizeof q);
-    espl_quat_to_wxyz(back, q);
+    espl_quat_to_wxyz(q, back);
     ck_assert_mem_eq(back, wxyz, sizeof back);
     espl_quat_to_wxyz(q, q);
     ck_assert_mem_eq(q, wxyz, sizeof q);
@@ -36,14 +36,14 @@ TEST(product_is_that_of_transforms)
         any_rotation(local.rotation, &random);
         const espl_transform world = espl_transform_compose(&parent, &local);
 
-        espl_quat_multiply(product, parent.rotation, local.rotation);
+        espl_quat_multiply(parent.rotation, local.rotation, product);
         ck_assert_mem_eq(product, world.rotation, sizeof product);
         widen_long(a, parent.rotation, 4);
         widen_long(b, local.rotation, 4);
         multiply_long(expected, a, b);
         is_near_quat(product, expected, 1.5e-7);
 
-        espl_quat_multiply(parent.rotation, parent.rotation, local.rotation);
+        espl_quat_multiply(parent.rotation, local.rotation, parent.rotation);
         ck_assert_mem_eq(product, parent.rotation, sizeof product);
     }
 }
@@ -60,8 +60,8 @@ TEST(rotated_vector_is_that_of_transforms)
         for (int k = 0; k < 3; ++k) {
             v[k] = test_between(&random, -10, 10);
         }
-        espl_transform_direction(expected, &frame, v);
-        espl_quat_rotate(out, frame.rotation, v);
+        espl_transform_convert(&frame, ESPL_DIRECTION_TO_WORLD, v, expected);
+        espl_quat_rotate(frame.rotation, v, out);
         ck_assert_mem_eq(out, expected, sizeof out);
         oracle_matrix(m, frame.rotation);
         for (int row = 0; row < 3; ++row) {
@@ -71,12 +71,12 @@ TEST(rotated_vector_is_that_of_transforms)
             ck_assert_double_eq_tol((double)out[row], exact, 1e-5);
         }
 
-        espl_quat_conjugate(inverse, frame.rotation);
-        espl_quat_rotate(back, inverse, out);
+        espl_quat_conjugate(frame.rotation, inverse);
+        espl_quat_rotate(inverse, out, back);
         for (int k = 0; k < 3; ++k) {
             ck_assert_float_eq_tol(back[k], v[k], 2e-5f);
         }
-        espl_quat_rotate(v, frame.rotation, v);
+        espl_quat_rotate(frame.rotation, v, v);
         ck_assert_mem_eq(v, expected, sizeof v);
     }
 }
@@ -93,8 +93,8 @@ TEST(conjugate_is_the_inverse)
         const long double unchanged[4] = {0, 0, 0, 1};
 
         any_rotation(turn, &random);
-        espl_quat_conjugate(q, turn);
-        espl_quat_multiply(product, turn, q);
+        espl_quat_conjugate(turn, q);
+        espl_quat_multiply(turn, q, product);
         is_near_quat(product, unchanged, 3e-7);
     }
 }
@@ -150,7 +150,7 @@ TEST(axis_and_angle_make_their_rotation)
         float axis[3], q[4];
 
         any_direction(axis, &random);
-        ck_ok(espl_quat_from_axis_angle(q, axis, angle));
+        ck_ok(espl_quat_from_axis_angle(axis, angle, q));
         is_axis_angle(q, axis, angle);
     }
 }
@@ -162,8 +162,8 @@ TEST(positive_angle_turns_each_axis_towards_the_next)
         const float before[3] = {i == 2, i == 0, i == 1}, after[3] = {i == 1, i == 2, i == 0};
         float q[4], out[3];
 
-        ck_ok(espl_quat_from_axis_angle(q, axis, 0x1.921fb6p+0f));
-        espl_quat_rotate(out, q, before);
+        ck_ok(espl_quat_from_axis_angle(axis, 0x1.921fb6p+0f, q));
+        espl_quat_rotate(q, before, out);
         for (int k = 0; k < 3; ++k) {
             ck_assert_float_eq_tol(out[k], after[k], 2e-7f);
         }
@@ -183,7 +183,7 @@ TEST(rotation_tells_its_axis_and_angle)
         for (int k = 0; k < 4; ++k) {
             q[k] = (k == 3) == (i % 2 == 0) ? ldexpf(q[k], power) : q[k];
         }
-        ck_ok(espl_quat_to_axis_angle(axis, &angle, q));
+        ck_ok(espl_quat_to_axis_angle(q, axis, &angle));
         unit_long(exact, q, 4);
         const long double length = length_long(exact, 3), sign = q[3] < 0 ? -1 : 1;
 
@@ -204,8 +204,8 @@ TEST(axis_and_angle_come_back)
         float axis[3], q[4], back[3], turned = -1;
 
         any_direction(axis, &random);
-        ck_ok(espl_quat_from_axis_angle(q, axis, angle));
-        ck_ok(espl_quat_to_axis_angle(back, &turned, q));
+        ck_ok(espl_quat_from_axis_angle(axis, angle, q));
+        ck_ok(espl_quat_to_axis_angle(q, back, &turned));
         ck_assert_float_eq_tol(turned, angle, 3e-7f);
         unit_long(unit, axis, 3);
         for (int k = 0; k < 3; ++k) {
@@ -217,7 +217,7 @@ TEST(axis_and_angle_come_back)
         }
         float again[3], other = -1;
 
-        ck_ok(espl_quat_to_axis_angle(again, &other, q));
+        ck_ok(espl_quat_to_axis_angle(q, again, &other));
         ck_assert_mem_eq(again, back, sizeof back);
         ck_assert_float_eq(other, turned);
     }
@@ -241,7 +241,7 @@ TEST(rotations_without_axis_and_half_turns_are_defined)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         float axis[3], angle = -1;
 
-        ck_ok(espl_quat_to_axis_angle(axis, &angle, cases[i].q));
+        ck_ok(espl_quat_to_axis_angle(cases[i].q, axis, &angle));
         ck_assert_float_eq(angle, cases[i].angle);
         for (int k = 0; k < 3; ++k) {
             ck_assert_float_eq(axis[k], cases[i].axis[k]);
@@ -257,13 +257,13 @@ TEST(bad_axes_angles_and_quaternions_are_refused)
     memcpy(q, mark, sizeof q);
     memcpy(axis, mark, sizeof axis);
     for (int i = 0; i < BAD_DIRECTIONS; ++i) {
-        ck_status(espl_quat_from_axis_angle(q, bad_directions[i], 1), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_quat_from_axis_angle(bad_directions[i], 1, q), ESPL_ERR_NOT_FINITE);
     }
     for (int i = 0; i < 3; ++i) {
-        ck_status(espl_quat_from_axis_angle(q, fine, numbers[i]), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_quat_from_axis_angle(fine, numbers[i], q), ESPL_ERR_NOT_FINITE);
     }
     for (int i = 0; i < BAD_QUATS; ++i) {
-        ck_status(espl_quat_to_axis_angle(axis, &angle, bad_quats[i]), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_quat_to_axis_angle(bad_quats[i], axis, &angle), ESPL_ERR_NOT_FINITE);
     }
     ck_assert_mem_eq(q, mark, sizeof q);
     ck_assert_mem_eq(axis, mark, sizeof axis);
@@ -297,7 +297,7 @@ static void takes(const float q[static 4], const float from[static 3], const flo
     memcpy(a, unit, sizeof a);
     ck_ok(espl_quat_normalize(a));
     unit_long(b, to, 3);
-    espl_quat_rotate(out, q, a);
+    espl_quat_rotate(q, a, out);
     for (int k = 0; k < 3; ++k) {
         ck_assert_double_le((double)fabsl((long double)out[k] - b[k]), 5e-7);
     }
@@ -313,7 +313,7 @@ TEST(one_direction_goes_to_the_other_by_the_shortest_way)
 
         any_direction(from, &random);
         any_direction(to, &random);
-        ck_ok(espl_quat_between(q, from, to));
+        ck_ok(espl_quat_between(from, to, q));
         between_long(expected, from, to);
         is_near_quat(q, expected, COMPONENT_ERROR);
         is_kept_by_normalize(q);
@@ -342,7 +342,7 @@ TEST(directions_close_to_one_line_keep_their_axis)
         if (expected[3] < 0x1p-23) {
             continue;
         }
-        ck_ok(espl_quat_between(q, from, to));
+        ck_ok(espl_quat_between(from, to, q));
         is_near_quat(q, expected, COMPONENT_ERROR);
     }
 }
@@ -358,7 +358,7 @@ TEST(same_direction_is_no_rotation)
         any_direction(from, &random);
         const float to[3] = {from[0] * 4, from[1] * 4, from[2] * 4};
 
-        ck_ok(espl_quat_between(q, from, to));
+        ck_ok(espl_quat_between(from, to, q));
         for (int k = 0; k < 4; ++k) {
             ck_assert_float_eq(q[k], unchanged[k]);
         }
@@ -386,7 +386,7 @@ TEST(opposite_directions_are_a_half_turn_about_what_is_nearest_to_up)
         const float to[3] = {-from[0], -from[1], -from[2]};
         float q[4];
 
-        ck_ok(espl_quat_between(q, from, to));
+        ck_ok(espl_quat_between(from, to, q));
         for (int k = 0; k < 4; ++k) {
             ck_assert_float_eq_tol(q[k], cases[i].q[k], 1e-6f);
         }
@@ -409,9 +409,9 @@ TEST(rounding_does_not_choose_the_axis_of_a_half_turn)
         for (int k = 0; k < 3; ++k) {
             to[k] = -from[k];
         }
-        ck_ok(espl_quat_between(exact, from, to));
+        ck_ok(espl_quat_between(from, to, exact));
         to[test_below(&random, 3)] += 0x1p-24f;
-        ck_ok(espl_quat_between(q, from, to));
+        ck_ok(espl_quat_between(from, to, q));
         ck_assert_mem_eq(q, exact, sizeof q);
         takes(q, from, to);
     }
@@ -426,7 +426,7 @@ TEST(directions_of_any_length_are_taken)
         const float from[3] = {sizes[i % 6], 0, 0}, to[3] = {0, sizes[i / 6], 0};
         float q[4];
 
-        ck_ok(espl_quat_between(q, from, to));
+        ck_ok(espl_quat_between(from, to, q));
         ck_assert(q[0] == 0 && q[1] == 0 && q[2] == half && q[3] == half);
     }
 }
@@ -438,8 +438,8 @@ TEST(bad_directions_are_refused)
 
     memcpy(q, mark, sizeof q);
     for (int i = 0; i < BAD_DIRECTIONS; ++i) {
-        ck_status(espl_quat_between(q, bad_directions[i], fine), ESPL_ERR_NOT_FINITE);
-        ck_status(espl_quat_between(q, fine, bad_directions[i]), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_quat_between(bad_directions[i], fine, q), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_quat_between(fine, bad_directions[i], q), ESPL_ERR_NOT_FINITE);
     }
     ck_assert_mem_eq(q, mark, sizeof q);
 }

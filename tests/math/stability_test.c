@@ -82,14 +82,14 @@ TEST(point_at_the_pivot_stays_there)
     uint64_t random = 3;
     float local[3], out[3];
 
-    espl_transform_point_inverse(local, &t, pivot);
+    espl_transform_convert(&t, ESPL_POINT_TO_LOCAL, pivot, local);
     for (int i = 0; i < rounds; ++i) {
         float by[4];
 
         any_rotation(by, &random);
         ck_ok(espl_transform_rotate_about(&t, pivot, by));
     }
-    espl_transform_point(out, &t, local);
+    espl_transform_convert(&t, ESPL_POINT_TO_WORLD, local, out);
     is_near(out, (const double[]){1, -2, 3}, 2e-2);
 }
 
@@ -177,8 +177,8 @@ TEST(limits_go_out_as_double_says)
         float point[3], vector[3];
         double wide[3], expected[3];
 
-        espl_transform_point(point, &parent, local.position);
-        espl_transform_vector(vector, &parent, local.position);
+        espl_transform_convert(&parent, ESPL_POINT_TO_WORLD, local.position, point);
+        espl_transform_convert(&parent, ESPL_VECTOR_TO_WORLD, local.position, vector);
         widen(wide, local.position);
         if (to_point.largest < (double)FLT_MAX) {
             oracle_point(expected, &parent, wide);
@@ -225,8 +225,8 @@ TEST(limits_come_back_as_far_as_floats_tell)
         if (w.largest >= (double)FLT_MAX / 4) {
             continue;
         }
-        const espl_status status = espl_transform_relative(&local, &frame, &world);
-        espl_transform_point_inverse(point, &frame, world.position);
+        const espl_status status = espl_transform_relative(&frame, &world, &local);
+        espl_transform_convert(&frame, ESPL_POINT_TO_LOCAL, world.position, point);
         // Only the child's way counts: what was added to and taken off the parent's position.
         double reach = 0;
         for (int k = 0; k < 3; ++k) {
@@ -309,7 +309,7 @@ TEST(arguments_that_are_not_finite_are_refused_field_by_field)
 
         put(four, field, bad);
         ck_status(espl_transform_rotate_about(&t, good, four), ESPL_ERR_NOT_FINITE);
-        ck_status(espl_transform_from_trs(&t, good, four, good), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_transform_from_trs(good, four, good, &t), ESPL_ERR_NOT_FINITE);
         if (field < 3) {
             put(three, field, bad);
             ck_status(espl_transform_look_at(&t, three, NULL, ESPL_AXIS_FORWARD),
@@ -322,8 +322,8 @@ TEST(arguments_that_are_not_finite_are_refused_field_by_field)
             ck_status(espl_transform_look_at(&t, t.position, three, ESPL_AXIS_FORWARD),
                       ESPL_ERR_NOT_FINITE);
             ck_status(espl_transform_rotate_about(&t, three, by), ESPL_ERR_NOT_FINITE);
-            ck_status(espl_transform_from_trs(&t, three, by, good), ESPL_ERR_NOT_FINITE);
-            ck_status(espl_transform_from_trs(&t, good, by, three), ESPL_ERR_NOT_FINITE);
+            ck_status(espl_transform_from_trs(three, by, good, &t), ESPL_ERR_NOT_FINITE);
+            ck_status(espl_transform_from_trs(good, by, three, &t), ESPL_ERR_NOT_FINITE);
         }
         ck_assert(test_same(&t, &before));
     }
@@ -341,7 +341,7 @@ TEST(three_scales_that_are_not_finite_are_refused_together)
         for (int k = 0; k < 3; ++k) {
             put(scale, k, not_finite[i]);
         }
-        ck_status(espl_transform_from_trs(&t, at, by, scale), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_transform_from_trs(at, by, scale, &t), ESPL_ERR_NOT_FINITE);
         ck_assert(test_same(&t, &before));
     }
 }
@@ -360,7 +360,7 @@ TEST(rotations_of_no_length_are_refused)
     ck_status(espl_transform_rotate_about(&empty, three, by), ESPL_ERR_NOT_FINITE);
     ck_assert(test_same(&empty, &empty_before));
     ck_status(espl_transform_rotate_about(&good, three, none), ESPL_ERR_NOT_FINITE);
-    ck_status(espl_transform_from_trs(&good, three, none, three), ESPL_ERR_NOT_FINITE);
+    ck_status(espl_transform_from_trs(three, none, three, &good), ESPL_ERR_NOT_FINITE);
     ck_assert(test_same(&good, &good_before));
 }
 
@@ -373,10 +373,10 @@ TEST(matrices_that_are_not_finite_are_refused_element_by_element)
         espl_transform t = before;
         float columns[16], residual = 123;
 
-        espl_transform_matrix_4x4(columns, &t);
+        espl_transform_to_matrix(&t, ESPL_MATRIX_4X4, columns);
         put(columns, i / BAD_COUNT, not_finite[i % BAD_COUNT]);
-        ck_status(espl_transform_from_matrix_4x4(&t, columns, &residual), ESPL_ERR_NOT_FINITE);
-        ck_status(espl_transform_from_matrix_4x4(&t, columns, NULL), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_transform_from_matrix(columns, &t, &residual), ESPL_ERR_NOT_FINITE);
+        ck_status(espl_transform_from_matrix(columns, &t, NULL), ESPL_ERR_NOT_FINITE);
         ck_assert(test_same(&t, &before));
         ck_assert_float_eq(residual, 123);
     }
@@ -414,7 +414,7 @@ TEST(zeros_below_zero_of_parts_and_matrices_are_kept)
     float translation[3], rotation[4], scale[3], columns[16];
 
     ck_ok(
-        espl_transform_from_trs(&t, below_zero.position, below_zero.rotation, below_zero.stretch));
+        espl_transform_from_trs(below_zero.position, below_zero.rotation, below_zero.stretch, &t));
     ck_assert_mem_eq(t.position, below_zero.position, sizeof t.position);
     ck_assert_mem_eq(t.rotation, below_zero.rotation, sizeof t.rotation);
     ck_assert_mem_eq(&t.scale, &below_zero.scale, sizeof t.scale);
@@ -424,9 +424,9 @@ TEST(zeros_below_zero_of_parts_and_matrices_are_kept)
     ck_assert_mem_eq(rotation, below_zero.rotation, sizeof rotation);
     ck_assert_mem_eq(scale, below_zero.stretch, sizeof scale);
 
-    espl_transform_matrix_4x4(columns, &below_zero);
+    espl_transform_to_matrix(&below_zero, ESPL_MATRIX_4X4, columns);
     ck_assert_mem_eq(&columns[12], below_zero.position, sizeof below_zero.position);
-    ck_ok(espl_transform_from_matrix_4x4(&t, columns, NULL));
+    ck_ok(espl_transform_from_matrix(columns, &t, NULL));
     ck_assert_mem_eq(t.position, below_zero.position, sizeof t.position);
 }
 
@@ -439,7 +439,7 @@ TEST(stretch_and_context_are_carried_bit_for_bit)
 
     ck_assert_mem_eq(world.stretch, below_zero.stretch, sizeof world.stretch);
     ck_assert_uint_eq(world.user_data, below_zero.user_data);
-    ck_ok(espl_transform_relative(&back, &parent, &below_zero));
+    ck_ok(espl_transform_relative(&parent, &below_zero, &back));
     ck_assert_mem_eq(back.stretch, below_zero.stretch, sizeof back.stretch);
     ck_assert_uint_eq(back.user_data, below_zero.user_data);
 }

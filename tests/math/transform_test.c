@@ -38,10 +38,10 @@ TEST(point_agrees_with_double_oracle)
 
         any_point(point, &random);
         widen(probe, point);
-        espl_transform_point(out, &frame, point);
+        espl_transform_convert(&frame, ESPL_POINT_TO_WORLD, point, out);
         oracle_point(expected, &frame, probe);
         is_near(out, expected, point_tolerance);
-        espl_transform_point_inverse(out, &frame, point);
+        espl_transform_convert(&frame, ESPL_POINT_TO_LOCAL, point, out);
         oracle_point_inverse(expected, &frame, probe);
         is_near(out, expected, point_tolerance);
     }
@@ -57,10 +57,10 @@ TEST(point_goes_where_a_child_would_stand)
         espl_transform local = espl_transform_identity();
         float out[3];
 
-        espl_transform_point(out, &frame, child.position);
+        espl_transform_convert(&frame, ESPL_POINT_TO_WORLD, child.position, out);
         ck_assert_mem_eq(out, world.position, sizeof out);
-        ck_ok(espl_transform_relative(&local, &frame, &child));
-        espl_transform_point_inverse(out, &frame, child.position);
+        ck_ok(espl_transform_relative(&frame, &child, &local));
+        espl_transform_convert(&frame, ESPL_POINT_TO_LOCAL, child.position, out);
         ck_assert_mem_eq(out, local.position, sizeof out);
     }
 }
@@ -76,14 +76,14 @@ TEST(inverses_undo)
 
         any_point(start, &random);
         widen(expected, start);
-        espl_transform_point(out, &frame, start);
-        espl_transform_point_inverse(out, &frame, out);
+        espl_transform_convert(&frame, ESPL_POINT_TO_WORLD, start, out);
+        espl_transform_convert(&frame, ESPL_POINT_TO_LOCAL, out, out);
         is_near(out, expected, 16 * point_tolerance);
-        espl_transform_vector(out, &frame, start);
-        espl_transform_vector_inverse(out, &frame, out);
+        espl_transform_convert(&frame, ESPL_VECTOR_TO_WORLD, start, out);
+        espl_transform_convert(&frame, ESPL_VECTOR_TO_LOCAL, out, out);
         is_near(out, expected, 16 * point_tolerance);
-        espl_transform_direction(out, &frame, start);
-        espl_transform_direction_inverse(out, &frame, out);
+        espl_transform_convert(&frame, ESPL_DIRECTION_TO_WORLD, start, out);
+        espl_transform_convert(&frame, ESPL_DIRECTION_TO_LOCAL, out, out);
         is_near(out, expected, 1e-4);
     }
 }
@@ -101,9 +101,9 @@ TEST(vector_is_an_offset_between_points)
         for (int k = 0; k < 3; ++k) {
             offset[k] = b[k] - a[k];
         }
-        espl_transform_point(a, &frame, a);
-        espl_transform_point(b, &frame, b);
-        espl_transform_vector(out, &frame, offset);
+        espl_transform_convert(&frame, ESPL_POINT_TO_WORLD, a, a);
+        espl_transform_convert(&frame, ESPL_POINT_TO_WORLD, b, b);
+        espl_transform_convert(&frame, ESPL_VECTOR_TO_WORLD, offset, out);
         is_near(out,
                 (const double[]){(double)b[0] - (double)a[0], (double)b[1] - (double)a[1],
                                  (double)b[2] - (double)a[2]},
@@ -123,8 +123,8 @@ TEST(direction_keeps_its_length)
         rigid.scale = 1;
         rigid.stretch[0] = rigid.stretch[1] = rigid.stretch[2] = 1;
         any_point(in, &random);
-        espl_transform_direction(out, &frame, in);
-        espl_transform_vector(as_rigid, &rigid, in);
+        espl_transform_convert(&frame, ESPL_DIRECTION_TO_WORLD, in, out);
+        espl_transform_convert(&rigid, ESPL_VECTOR_TO_WORLD, in, as_rigid);
         ck_assert_mem_eq(out, as_rigid, sizeof out);
         ck_assert_double_eq_tol(length_of_vector(out), length_of_vector(in), 1e-4);
     }
@@ -142,8 +142,8 @@ TEST(flat_axes_give_zero)
             frame.stretch[i] = (flat >> i & 1) != 0 ? -0.0f : 2;
         }
         frame.scale = flat >> 3 != 0 ? 0 : 2;
-        espl_transform_point_inverse(out, &frame, point);
-        espl_transform_vector_inverse(turned, &frame, point);
+        espl_transform_convert(&frame, ESPL_POINT_TO_LOCAL, point, out);
+        espl_transform_convert(&frame, ESPL_VECTOR_TO_LOCAL, point, turned);
         for (int i = 0; i < 3; ++i) {
             const bool is_flat = flat >> 3 != 0 || (flat >> i & 1) != 0;
 
@@ -153,27 +153,18 @@ TEST(flat_axes_give_zero)
     }
 }
 
-typedef void (*conversion)(float out[3], const espl_transform *frame, const float in[3]);
-
-static const conversion conversions[] = {
-    espl_transform_point,          espl_transform_point_inverse, espl_transform_vector,
-    espl_transform_vector_inverse, espl_transform_direction,     espl_transform_direction_inverse,
-};
-
-enum { CONVERSION_COUNT = sizeof conversions / sizeof *conversions };
-
 TEST(result_may_stand_in_the_input)
 {
     uint64_t random = 6;
 
-    for (int i = 0; i < 100 * CONVERSION_COUNT; ++i) {
-        const conversion convert = conversions[i % CONVERSION_COUNT];
+    for (int i = 0; i < 100 * ESPL_CONVERSION_COUNT; ++i) {
+        const espl_conversion conversion = (espl_conversion)(i % ESPL_CONVERSION_COUNT);
         const espl_transform frame = any_transform(&random);
         float in[3], out[3];
 
         any_point(in, &random);
-        convert(out, &frame, in);
-        convert(in, &frame, in);
+        espl_transform_convert(&frame, conversion, in, out);
+        espl_transform_convert(&frame, conversion, in, in);
         ck_assert_mem_eq(in, out, sizeof out);
     }
 }
@@ -190,9 +181,9 @@ TEST(extreme_frames_stay_finite)
 
         frame.scale = scales[i];
         frame.stretch[1] = 0x1p-149f;
-        espl_transform_point(out, &frame, tiny);
+        espl_transform_convert(&frame, ESPL_POINT_TO_WORLD, tiny, out);
         ck_assert(isfinite(out[0]) && isfinite(out[1]) && isfinite(out[2]));
-        espl_transform_matrix_4x4(out, &frame);
+        espl_transform_to_matrix(&frame, ESPL_MATRIX_4X4, out);
         for (int k = 0; k < 16; ++k) {
             ck_assert(isfinite(out[k]));
         }
@@ -209,7 +200,7 @@ TEST(matrix_of_the_largest_scale_does_not_overflow_on_the_way)
 
         frame.scale = 3.3e38f;
         frame.stretch[0] = frame.stretch[1] = frame.stretch[2] = 1;
-        espl_transform_matrix_4x4(out, &frame);
+        espl_transform_to_matrix(&frame, ESPL_MATRIX_4X4, out);
         for (int k = 0; k < 16; ++k) {
             ck_assert(isfinite(out[k]));
         }
@@ -225,8 +216,8 @@ TEST(rows_are_the_columns_turned_over)
         float rows[13], columns[16];
 
         rows[12] = 123;
-        espl_transform_matrix_3x4(rows, &t);
-        espl_transform_matrix_4x4(columns, &t);
+        espl_transform_to_matrix(&t, ESPL_MATRIX_3X4, rows);
+        espl_transform_to_matrix(&t, ESPL_MATRIX_4X4, columns);
         for (int row = 0; row < 3; ++row) {
             for (int column = 0; column < 4; ++column) {
                 ck_assert_mem_eq(&rows[4 * row + column], &columns[4 * column + row], sizeof *rows);
@@ -270,7 +261,7 @@ TEST(matrix_agrees_with_cglm)
         float columns[16];
 
         cglm_matrix(expected, &t);
-        espl_transform_matrix_4x4(columns, &t);
+        espl_transform_to_matrix(&t, ESPL_MATRIX_4X4, columns);
         for (int k = 0; k < 16; ++k) {
             ck_assert_float_eq_tol(columns[k], expected[k / 4][k % 4], 16 * 8 * 0x1p-24f);
         }
@@ -289,10 +280,10 @@ TEST(inverse_matrix_agrees_with_cglm_and_undoes)
         mat4 matrix, expected, inverse, product, identity = GLM_MAT4_IDENTITY_INIT;
         float columns[16];
 
-        espl_transform_matrix_4x4(columns, &t);
+        espl_transform_to_matrix(&t, ESPL_MATRIX_4X4, columns);
         memcpy(matrix, columns, sizeof matrix);
         glm_mat4_inv_precise(matrix, expected);
-        espl_transform_matrix_4x4_inverse(columns, &t);
+        espl_transform_to_matrix(&t, ESPL_MATRIX_4X4_INVERSE, columns);
         memcpy(inverse, columns, sizeof inverse);
         glm_mat4_mul(inverse, matrix, product);
         for (int k = 0; k < 16; ++k) {
@@ -316,7 +307,7 @@ TEST(flat_axes_become_rows_of_zeros)
         float columns[16];
 
         *(flat == 3 ? &t.scale : &t.stretch[flat]) = 0;
-        espl_transform_matrix_4x4_inverse(columns, &t);
+        espl_transform_to_matrix(&t, ESPL_MATRIX_4X4_INVERSE, columns);
         for (int k = 0; k < 16; ++k) {
             const int row = k % 4;
             const bool is_flat = row < 3 && (flat == 3 || flat == row);

@@ -53,7 +53,7 @@ static void begin(scene *s, const char *tree)
     int depth = 0;
 
     memset(s, 0, sizeof *s);
-    must(espl_world_create(&s->world, NULL));
+    must(espl_world_create(NULL, &s->world));
     must(espl_component_register(s->world, &(espl_component_def){.name = "letter", .size = 1},
                                  &s->letter));
     must(espl_component_register(s->world,
@@ -222,7 +222,9 @@ static void clone(scene *s, char letter, const char *title)
 {
     const size_t tops = s->top_count;
 
-    must(espl_instantiate(s->world, s->by_letter[(unsigned char)letter], 1, &s->tops[0]));
+    must(espl_instantiate(s->world,
+                          &(espl_instance_def){.source = s->by_letter[(unsigned char)letter]}, 1,
+                          &s->tops[0]));
     s->top_count = 1;
     draw(s, title);
     s->top_count = tops;

@@ -65,7 +65,7 @@ static void begin(scene *s, void (*trace)(void *, const char *, espl_trace_edge)
     const espl_world_def def = {.hooks = {.user = s, .trace = trace}, .tag = 1};
     const espl_component_def named = {.name = "tag", .size = sizeof(tag)};
 
-    must(espl_world_create(&s->world, &def));
+    must(espl_world_create(&def, &s->world));
     must(espl_component_register(s->world, &named, &s->tag));
     (void)make(s, 'A', 10, '\0', false);
     (void)make(s, 'a', 12, 'A', false);

@@ -49,7 +49,7 @@ static uint64_t replay_all(void)
 
     for (int i = 0; i < 3; ++i) {
         const espl_executor executor =
-            i == 0 ? espl_executor_serial() : test_executor_of(&hostile[i - 1]);
+            i == 0 ? (espl_executor){0} : test_executor_of(&hostile[i - 1]);
         const replay_verdict verdict = replay_with(&executor);
 
         ck_assert_msg(verdict == REPLAY_AGREED, "executor %d: %s", i, result.fault.text);
@@ -324,7 +324,7 @@ TEST(a_tape_may_end_within_a_command)
     const espl_instance_def clone = {.source = made};
 
     ck_ok(espl_record_instantiate(recorder, 0, &clone, 1, NULL));
-    ck_ok(espl_record_set_local_transform(recorder, 0, made, &at));
+    ck_ok(espl_record_write(recorder, 0, made, ESPL_WRITE_LOCAL_TRANSFORM, &at));
     ck_ok(espl_play(test.world, commands, NULL));
     espl_command_buffer_destroy(commands);
     test_world_end(&test);
@@ -557,8 +557,8 @@ TEST(names_and_calls_on_many_come_to_the_same)
     ck_ok(espl_set_name(f.world, f.e[0], "zero"));
     ck_ok(espl_set_name(f.world, f.e[10], ""));
     ck_status(espl_set_name(f.world, f.e[20], "a/b"), ESPL_ERR_ARGUMENT);
-    ck_ok(espl_instantiate(f.world, f.e[0], 2, NULL));
-    ck_ok(espl_register_command(f.world, &def, &number));
+    ck_ok(espl_instantiate(f.world, &(espl_instance_def){.source = f.e[0]}, 2, NULL));
+    ck_ok(espl_command_register(f.world, &def, &number));
     espl_command_buffer *const commands = test_commands(f.world, 1);
     ck_ok(espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, number, NULL, 0, 0));
     ck_ok(espl_play(f.world, commands, NULL));
@@ -593,7 +593,7 @@ TEST(what_memory_refused_is_left_out)
     field_begin(NULL);
     for (size_t fail = 1; fail < 12; ++fail) {
         test_heap_arm(&f.test.heap, fail, true);
-        (void)!espl_instantiate(f.world, f.e[0], 40, NULL);
+        (void)!espl_instantiate(f.world, &(espl_instance_def){.source = f.e[0]}, 40, NULL);
         (void)!espl_add_component(f.world, f.e[fail], f.mark, NULL, 0);
         (void)!espl_attach(f.world, f.e[fail], f.e[fail + 1], NULL);
         test_heap_arm(&f.test.heap, 0, false);
@@ -660,8 +660,8 @@ TEST(batch_of_more_than_can_be_counted_is_refused_and_left_out)
     const size_t before = s.size;
 
     ck_status(espl_write_batch(f.world, &write, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
-    ck_status(espl_write_strided(f.world, ESPL_WRITE_TRANSLATE_IN_PARENT, f.e, sizeof(espl_entity),
-                                 &by, sizeof(float[3]), SIZE_MAX, NULL),
+    ck_status(espl_write_strided(f.world, ESPL_WRITE_TRANSLATE_IN_PARENT, f.e, SIZE_MAX,
+                                 sizeof(espl_entity), &by, sizeof(float[3]), NULL),
               ESPL_ERR_LIMIT);
     ck_assert_uint_eq(s.size, before);
     field_end(0);

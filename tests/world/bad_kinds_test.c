@@ -24,7 +24,7 @@ static void scene_begin(bool is_silent)
     memset(&s, 0, sizeof s);
     s.is_silent = is_silent;
     const espl_world_def def = {.hooks = is_silent ? (espl_hooks){0} : told_hooks(&s.told)};
-    ck_ok(espl_world_create(&s.world, &def));
+    ck_ok(espl_world_create(&def, &s.world));
     s.root = test_solo(s.world);
     s.member = test_solo(s.world);
     ck_ok(espl_attach(s.world, s.member, s.root, NULL));
@@ -62,20 +62,20 @@ static void read_bad_kinds(void)
     memcpy(before, out, sizeof out);
     demand(espl_read_one(s.world, s.root, none, out), ESPL_ERR_ARGUMENT, "kind is none of");
     demand(espl_read_one(s.world, s.member, none, out), ESPL_ERR_ARGUMENT, "kind is none of");
-    demand(espl_read_strided(s.world, none, both, sizeof *both, out, sizeof *out, 2),
+    demand(espl_read_strided(s.world, none, both, 2, sizeof *both, out, sizeof *out),
            ESPL_ERR_ARGUMENT, "kind is none of");
-    demand(espl_read_strided(s.world, ESPL_READ_WORLD_TRANSFORM, both, sizeof *both, out, 44, 2),
+    demand(espl_read_strided(s.world, ESPL_READ_WORLD_TRANSFORM, both, 2, sizeof *both, out, 44),
            ESPL_ERR_ARGUMENT, "stride");
-    demand(espl_read_strided(s.world, ESPL_READ_WORLD_POSITION, both, 3, out, sizeof *out, 2),
+    demand(espl_read_strided(s.world, ESPL_READ_WORLD_POSITION, both, 2, 3, out, sizeof *out),
            ESPL_ERR_ARGUMENT, "entity_stride");
     ck_assert_mem_eq(out, before, sizeof out);
     // The first is read; the second is refused alone, and the log names it.
-    demand(espl_read_strided(s.world, ESPL_READ_WORLD_POSITION, both, sizeof *both, out,
-                             sizeof *out, 2),
+    demand(espl_read_strided(s.world, ESPL_READ_WORLD_POSITION, both, 2, sizeof *both, out,
+                             sizeof *out),
            ESPL_PARTLY, "entry 1 of 2");
     // Of several the first is named.
-    demand(espl_read_strided(s.world, ESPL_READ_WORLD_POSITION, none_placed, sizeof *none_placed,
-                             out, sizeof *out, 2),
+    demand(espl_read_strided(s.world, ESPL_READ_WORLD_POSITION, none_placed, 2, sizeof *none_placed,
+                             out, sizeof *out),
            ESPL_PARTLY, "entry 0 of 2");
 }
 
@@ -108,9 +108,9 @@ static void convert_bad_kinds(void)
            ESPL_ERR_ARGUMENT, "conversion is none of");
     demand(espl_get_matrix(s.world, s.root, (espl_matrix_form)ESPL_MATRIX_FORM_COUNT, out),
            ESPL_ERR_ARGUMENT, "form is none of");
-    espl_transform_matrix(out, &t, (espl_matrix_form)ESPL_MATRIX_FORM_COUNT);
+    espl_transform_to_matrix(&t, (espl_matrix_form)ESPL_MATRIX_FORM_COUNT, out);
     ck_assert_float_eq(out[0], 9);
-    espl_transform_convert(out, &t, (espl_conversion)ESPL_CONVERSION_COUNT, point);
+    espl_transform_convert(&t, (espl_conversion)ESPL_CONVERSION_COUNT, point, out);
     ck_assert_uint_eq(s.told.lines, 0);
 }
 
@@ -250,7 +250,7 @@ TEST(a_custom_command_needs_a_name_of_1_to_255_bytes)
                                                      : i == 1 ? name
                                                               : name + 1,
                                              .function = ignore_calls};
-        const espl_status status = espl_register_command(s.world, &def, &command);
+        const espl_status status = espl_command_register(s.world, &def, &command);
 
         if (i < 2) {
             demand(status, ESPL_ERR_ARGUMENT, "def->name has no byte, or more than 255");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Bad input to reads, writes, batches and inherit flags, by a table: every answer is a status, and
 // a refused call changes nothing, its output included.
+#include "tests/asked.h"
 #include "tests/forms.h"
 #include "tests/fixture.h"
 #include "tests/one_misuse.h"
@@ -67,14 +68,24 @@ static espl_entity other; // a good entity, for the calls with two
 
 static espl_status get_seen(const espl_world *world, espl_entity entity, espl_transform *out)
 {
-    return espl_relative(world, other, entity, out);
+    return espl_get_relative_transform(world, other, entity, out);
 }
 
 static espl_status get_seen_from(const espl_world *world, espl_entity entity, espl_transform *out)
 {
-    return espl_relative(world, entity, other, out);
+    return espl_get_relative_transform(world, entity, other, out);
 }
 
+// A read of a form of matrix.
+#define READ_MATRIX(name, form)                                                      \
+    static espl_status name(const espl_world *world, espl_entity entity, float *out) \
+    {                                                                                \
+        return espl_get_matrix(world, entity, form, out);                            \
+    }
+
+READ_MATRIX(read_rows, ESPL_MATRIX_3X4)
+READ_MATRIX(read_columns, ESPL_MATRIX_4X4)
+READ_MATRIX(read_inverse, ESPL_MATRIX_4X4_INVERSE)
 READ_WHOLE(read_seen, get_seen)
 READ_WHOLE(read_seen_from, get_seen_from)
 
@@ -85,21 +96,15 @@ static const read_function read_functions[] = {espl_get_world_position,
                                                espl_get_local_rotation,
                                                espl_get_local_scale,
                                                espl_get_stretch,
-                                               espl_get_matrix_3x4,
-                                               espl_get_matrix_4x4,
-                                               espl_get_matrix_4x4_inverse,
+                                               read_rows,
+                                               read_columns,
+                                               read_inverse,
                                                read_axis,
                                                read_context,
                                                read_local,
                                                read_world,
                                                read_seen,
                                                read_seen_from};
-
-typedef espl_status (*convert_function)(const espl_world *, espl_entity, const float *, float *);
-
-static const convert_function convert_functions[] = {
-    espl_point_to_world,  espl_point_to_local,     espl_vector_to_world,
-    espl_vector_to_local, espl_direction_to_world, espl_direction_to_local};
 
 #define LENGTH_OF(array) (sizeof(array) / sizeof *(array))
 
@@ -128,13 +133,13 @@ static void refuse_reads(espl_entity bad, espl_status expected)
         ck_assert_msg(status == expected, "read %zu answers %s, not %s", i,
                       espl_status_name(status), espl_status_name(expected));
     }
-    for (size_t i = 0; i < LENGTH_OF(convert_functions); ++i) {
-        const espl_status status = convert_functions[i](s.world, bad, point, out);
-        ck_assert_msg(status == expected, "conversion %zu answers %s, not %s", i,
+    for (int i = 0; i < ESPL_CONVERSION_COUNT; ++i) {
+        const espl_status status = espl_convert(s.world, bad, (espl_conversion)i, point, out);
+        ck_assert_msg(status == expected, "conversion %d answers %s, not %s", i,
                       espl_status_name(status), espl_status_name(expected));
     }
     ck_untouched(out);
-    ck_assert(!espl_is_mirrored(s.world, bad));
+    ck_assert(!test_is_mirrored(s.world, bad));
     ck_assert_uint_eq(espl_get_inherit(s.world, bad), 0);
 }
 
@@ -291,8 +296,8 @@ TEST(a_stride_that_is_too_small_for_the_kind_and_kinds_that_do_not_exist_are_ref
         const size_t limit = is_kind ? sizes[form_type(kind)] : 64;
         for (size_t stride = 0; stride < limit; stride += 4) {
             memset(&r, 0xA5, sizeof r);
-            ck_refused_whole(espl_write_strided(s.world, kind, &s.child, sizeof(espl_entity),
-                                                &value, stride, 1, &r),
+            ck_refused_whole(espl_write_strided(s.world, kind, &s.child, 1, sizeof(espl_entity),
+                                                &value, stride, &r),
                              &r);
         }
         ck_status(espl_write_one(s.world, s.child, kind, NULL), ESPL_ERR_ARGUMENT);
@@ -320,15 +325,15 @@ TEST(poses_that_cannot_stand_so_are_refused_as_a_whole)
 
     memset(&r, 0xA5, sizeof r);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
-        ck_refused_whole(espl_write_strided(s.world, ESPL_WRITE_LOCAL_POSE, &s.child, bad[i][0],
-                                            &pose, bad[i][1], 1, &r),
+        ck_refused_whole(espl_write_strided(s.world, ESPL_WRITE_LOCAL_POSE, &s.child, 1, bad[i][0],
+                                            &pose, bad[i][1], &r),
                          &r);
-        ck_refused_whole(espl_write_strided(s.world, ESPL_WRITE_LOCAL_POSE, &s.child, bad[i][0],
-                                            &pose, bad[i][1], 0, &r),
+        ck_refused_whole(espl_write_strided(s.world, ESPL_WRITE_LOCAL_POSE, &s.child, 0, bad[i][0],
+                                            &pose, bad[i][1], &r),
                          &r);
     }
     ck_assert_uint_eq(test_physical_hash(s.world), untouched);
-    ck_ok(espl_write_strided(s.world, ESPL_WRITE_LOCAL_POSE, &s.child, of_entity, &pose, of_pose, 1,
+    ck_ok(espl_write_strided(s.world, ESPL_WRITE_LOCAL_POSE, &s.child, 1, of_entity, &pose, of_pose,
                              &r));
     ck_assert_uint_eq(r.applied, 1);
     ck_assert_uint_ne(test_physical_hash(s.world), untouched);

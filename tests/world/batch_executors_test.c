@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Batches over many hierarchies, serial, on threads and with jobs in hostile orders: each follows
 // the model, and no executor changes a bit.
+#include "tests/asked.h"
 #include "tests/picks.h"
 #include "tests/fixture.h"
 #include "tests/runner.h"
@@ -89,13 +90,13 @@ TEST(no_executor_changes_a_bit_of_a_batch)
 {
     test_executor hostile[2] = {{.manner = TEST_REVERSED, .workers = 3},
                                 {.manner = TEST_SHUFFLED, .workers = 7, .random = 99}};
-    espl_executor executors[SIDES] = {espl_executor_serial(), test_executor_of(&hostile[0]),
+    espl_executor executors[SIDES] = {(espl_executor){0}, test_executor_of(&hostile[0]),
                                       test_executor_of(&hostile[1])};
     uint64_t state = 41;
     size_t count = 3;
 
-    if (espl_executor_has_threads()) {
-        ck_ok(espl_executor_create_threads(&executors[count], 2));
+    if (test_has_threads()) {
+        ck_ok(espl_executor_create(&(espl_threads_def){.workers = 2}, &executors[count]));
         count += 1;
     }
     for (size_t i = 0; i < test_scaled(12); ++i) {
@@ -105,6 +106,6 @@ TEST(no_executor_changes_a_bit_of_a_batch)
     ck_assert_uint_gt(hostile[0].calls, 0);
     ck_assert_uint_gt(hostile[1].calls, 0);
     if (count == SIDES) {
-        espl_executor_destroy_threads(&executors[SIDES - 1]);
+        espl_executor_destroy(&executors[SIDES - 1]);
     }
 }

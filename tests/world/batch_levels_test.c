@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Batches that write some nodes of a large hierarchy, but not its root: every node below one of them is
 // computed once, and each of them is looked at once more, whatever the shape of the tree and the choice of nodes, on any executor.
+#include "tests/asked.h"
 #include "tests/fixture.h"
 #include "tests/inside.h"
 #include "tests/runner.h"
@@ -111,8 +112,8 @@ static uint64_t write_chosen(levels *l, uint32_t k, bool is_backward)
         }
     }
     if (k < 2) {
-        ck_ok(espl_write_strided(l->worlds[k].world, ESPL_WRITE_LOCAL_POSITION, l->entities,
-                                 sizeof *l->entities, l->values, sizeof *l->values, count, NULL));
+        ck_ok(espl_write_strided(l->worlds[k].world, ESPL_WRITE_LOCAL_POSITION, l->entities, count,
+                                 sizeof *l->entities, l->values, sizeof *l->values, NULL));
     }
     for (size_t i = 0; k == 2 && i < count; ++i) {
         ck_ok(espl_set_local_position(l->worlds[k].world, l->entities[i], l->values[i]));
@@ -169,8 +170,8 @@ TEST(worlds_that_overflow_below_several_written_nodes_are_reported)
     for (uint32_t k = 0; k < 2; ++k) {
         const espl_entity pair[2] = {l.nodes[k][below], l.nodes[k][top]};
 
-        ck_status(espl_write_strided(l.worlds[k].world, ESPL_WRITE_LOCAL_POSITION, pair,
-                                     sizeof *pair, far, sizeof *far, 2, &report),
+        ck_status(espl_write_strided(l.worlds[k].world, ESPL_WRITE_LOCAL_POSITION, pair, 2,
+                                     sizeof *pair, far, sizeof *far, &report),
                   ESPL_OVERFLOW);
         ck_assert(report.has_overflowed);
         ck_assert_uint_gt(test_count_overflowed(l.worlds[k].world), 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Batches of writes: the result for any order of the entries, refused entries, and the number of
 // visited nodes.
+#include "tests/asked.h"
 #include "tests/forms.h"
 #include "tests/one_tree.h"
 
@@ -289,8 +290,8 @@ TEST(a_batch_of_nothing_and_one_of_lossy_writes_are_done)
     ck_ok(espl_write_batch(w, NULL, 0, &report));
     ck_report(&report, 0, 0, 0);
     memset(&report, 0xA5, sizeof report);
-    ck_ok(espl_write_strided(w, ESPL_WRITE_LOCAL_POSE, NULL, sizeof(espl_entity), NULL,
-                             sizeof(espl_pose), 0, &report));
+    ck_ok(espl_write_strided(w, ESPL_WRITE_LOCAL_POSE, NULL, 0, sizeof(espl_entity), NULL,
+                             sizeof(espl_pose), &report));
     ck_report(&report, 0, 0, 0);
 
     const espl_write writes[3] = {write_scale(node[0], ESPL_WRITE_LOCAL_SCALE, 0),

@@ -2,6 +2,7 @@
 // Batches of more entries than are looked up at once. The entries of a hierarchy lie together, or come
 // back after many others; handles that name nothing are between them. Worlds and accounts are those of
 // single writes, and no executor changes a bit.
+#include "tests/asked.h"
 #include "tests/fixture.h"
 #include "tests/forms.h"
 #include "tests/inside.h"
@@ -125,8 +126,8 @@ static espl_status write_at_once(uint32_t k, espl_write_kind kind, espl_write_re
         const uint32_t number = w.numbers[i];
         w.entries[i].entity = number < w.dead ? w.nodes[k][number] : (espl_entity){0};
     }
-    return espl_write_strided(w.worlds[k].world, kind, &w.entries[0].entity, sizeof(entry),
-                              &w.entries[0].value, sizeof(entry), ENTRIES, report);
+    return espl_write_strided(w.worlds[k].world, kind, &w.entries[0].entity, ENTRIES, sizeof(entry),
+                              &w.entries[0].value, sizeof(entry), report);
 }
 
 static void write_one_by_one(espl_write_kind kind, espl_write_report *report)

@@ -112,7 +112,7 @@ TEST(as_many_nodes_live_as_entities)
 {
     espl_world *const sound = w;
 
-    ck_ok(espl_world_create(&w, NULL));
+    ck_ok(espl_world_create(NULL, &w));
     espl__entity_remove(&w->store, test_solo(w).index);
     espl__rows_settle(&w->store, NULL, NULL);
     expect_rule("living members are alive and distinct", NULL, __LINE__);

@@ -51,7 +51,7 @@ static void circus_world(circus *c, uint32_t at)
                                 .hooks = test_hooks_of(&c->hooks)};
 
     if (c->world[at] == NULL) {
-        ck_ok(espl_world_create(&c->world[at], &def));
+        ck_ok(espl_world_create(&def, &c->world[at]));
         (void)test_solo(c->world[at]);
         return;
     }
@@ -225,12 +225,12 @@ static void refuse_count(espl_entity source, size_t count)
     test_heap_arm(&test.heap, 1, true);
     status[0] = espl_create(w, &placement, 1, count, NULL);
     status[1] = espl_reserve(w, &(espl_reserve_def){.entities = count});
-    status[2] = espl_instantiate(w, source, count, NULL);
+    status[2] = espl_instantiate(w, &(espl_instance_def){.source = source}, count, NULL);
     status[3] = espl_reserve(w, &(espl_reserve_def){.writes = count});
     status[4] = test_reserve_rows(w, &placement, 1, count);
     status[5] =
         espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, count, NULL);
-    status[6] = espl_instantiate_at(w, &def, count, NULL);
+    status[6] = espl_instantiate(w, &def, count, NULL);
     status[7] = espl_create_at(w, &creation, count, NULL);
     test_heap_arm(&test.heap, 0, false);
     for (int i = 0; i < 8; ++i) {

@@ -107,7 +107,7 @@ TEST(b7_the_generation_of_an_index_only_goes_up)
         espl_entity made[9];
 
         ck_ok(espl_create(w, NULL, 0, 3, made));
-        ck_ok(espl_instantiate(w, source, 3, made + 3));
+        ck_ok(espl_instantiate(w, &(espl_instance_def){.source = source}, 3, made + 3));
         espl_command_buffer *const commands = test_commands(w, 1);
         ck_ok(espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, 3,
                                       made + 6));
@@ -156,7 +156,7 @@ TEST(c12_an_empty_list_is_no_matter_anywhere)
     const uint64_t before = test_physical_hash(w);
 
     ck_ok(espl_create(w, NULL, 0, 0, NULL));
-    ck_ok(espl_instantiate(w, leaf, 0, NULL));
+    ck_ok(espl_instantiate(w, &(espl_instance_def){.source = leaf}, 0, NULL));
     ck_ok(espl_write_batch(w, NULL, 0, NULL));
     ck_ok(espl_change_components(w, leaf, &nothing));
     ck_ok(espl_change_components_array(w, NULL, 0, &nothing, NULL));
@@ -171,7 +171,7 @@ TEST(c12_an_empty_list_is_no_matter_anywhere)
 
     // A closure without members but the top, in each of the destroys and as a source.
     for (int kind = 0; kind < 3; ++kind) {
-        ck_ok(espl_instantiate(w, leaf, 1, &clone));
+        ck_ok(espl_instantiate(w, &(espl_instance_def){.source = leaf}, 1, &clone));
         ck_ok(espl_destroy(w, clone, extents[kind]));
         ck_assert(!espl_is_alive(w, clone));
     }
@@ -313,8 +313,9 @@ TEST(e9_the_handles_of_a_chunk_may_be_written_in_a_batch)
         values[i][0] = (float)i;
         values[i][1] = values[i][2] = 1;
     }
-    ck_ok(espl_write_strided(c.world, ESPL_WRITE_LOCAL_POSITION, entities, sizeof(espl_entity),
-                             (const float(*)[3])values, sizeof(float[3]), count, NULL));
+    ck_ok(espl_write_strided(c.world, ESPL_WRITE_LOCAL_POSITION, entities, count,
+                             sizeof(espl_entity), (const float(*)[3])values, sizeof(float[3]),
+                             NULL));
     for (size_t i = 0; i < count; ++i) {
         ck_assert_float_eq(test_local_of(c.world, entities[i]).position[0], (float)i);
     }
@@ -395,9 +396,9 @@ TEST(i5_nothing_is_sheared_by_a_change_of_parent_under_a_stretch)
 
         ck_ok(espl_set_local_transform(w, up, &parent));
         ck_ok(espl_set_local_transform(w, down, &child));
-        ck_ok(espl_get_matrix_4x4(w, down, before));
+        ck_ok(espl_get_matrix(w, down, ESPL_MATRIX_4X4, before));
         ck_ok(espl_attach(w, down, up, NULL));
-        ck_ok(espl_get_matrix_4x4(w, down, after));
+        ck_ok(espl_get_matrix(w, down, ESPL_MATRIX_4X4, after));
         for (int i = 0; i < 16; ++i) {
             ck_assert_double_le(fabs((double)before[i] - (double)after[i]), 1e-4);
         }
@@ -416,7 +417,7 @@ TEST(i7_small_steps_far_out_are_the_same_batched_and_single)
     const espl_write write = write_vector(b, ESPL_WRITE_TRANSLATE_WORLD, step[0], step[1], step[2]);
 
     for (int i = 0; i < 1000; ++i) {
-        ck_ok(espl_translate_world(w, a, step));
+        ck_ok(espl_write_one(w, a, ESPL_WRITE_TRANSLATE_WORLD, step));
         ck_ok(espl_write_batch(w, &write, 1, NULL));
         for (int k = 0; k < 3; ++k) {
             expected[k] += step[k];
@@ -437,8 +438,8 @@ TEST(i9_no_placement_is_refused_as_a_matrix)
         espl_transform found;
         float columns[16], residual = 1;
 
-        espl_transform_matrix_4x4(columns, &t);
-        ck_ok(espl_transform_from_matrix_4x4(&found, columns, &residual));
+        espl_transform_to_matrix(&t, ESPL_MATRIX_4X4, columns);
+        ck_ok(espl_transform_from_matrix(columns, &found, &residual));
         ck_assert_float_le(residual, 2e-6f);
     }
 }
@@ -457,8 +458,8 @@ TEST(i11_the_inverse_scale_meets_the_right_part_of_the_translation)
 
         ck_ok(espl_set_local_transform(w, a, &frame));
         ck_ok(espl_set_local_transform(w, b, &other));
-        ck_ok(espl_relative(w, a, b, &seen));
-        ck_ok(espl_get_matrix_4x4(w, a, matrix));
+        ck_ok(espl_get_relative_transform(w, a, b, &seen));
+        ck_ok(espl_get_matrix(w, a, ESPL_MATRIX_4X4, matrix));
         for (int i = 0; i < 9; ++i) {
             columns[i / 3][i % 3] = (double)matrix[4 * (i / 3) + i % 3];
         }

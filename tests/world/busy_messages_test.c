@@ -127,7 +127,7 @@ TEST(the_function_of_a_custom_command_is_told)
     espl_custom_command custom = 0;
 
     calls = 0;
-    ck_ok(espl_register_command(t.world, &def, &custom));
+    ck_ok(espl_command_register(t.world, &def, &custom));
     espl_command_buffer *const commands = test_commands(t.world, 1);
     ck_ok(espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, custom, NULL, 0, 0));
     ck_ok(espl_play(t.world, commands, NULL));

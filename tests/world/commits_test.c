@@ -80,8 +80,8 @@ static void play_writes(const place *p)
     espl_command_buffer *const commands = test_commands(p->world, 1);
     espl_recorder *const lane = espl_command_buffer_recorder(commands, 0);
     for (uint32_t i = 0; i < NODES; ++i) {
-        ck_ok(espl_record_set_local_transform(lane, 0, p->solos[i], &to));
-        ck_ok(espl_record_set_local_transform(lane, 0, p->tree[i], &to));
+        ck_ok(espl_record_write(lane, 0, p->solos[i], ESPL_WRITE_LOCAL_TRANSFORM, &to));
+        ck_ok(espl_record_write(lane, 0, p->tree[i], ESPL_WRITE_LOCAL_TRANSFORM, &to));
     }
     ck_ok(espl_play(p->world, commands, NULL));
     espl_command_buffer_destroy(commands);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Limits of components and command buffers, one below, at, and one above each: registered
 // components, components of one entity, bytes, alignments, names, references, terms, lanes.
+#include "tests/asked.h"
 #include "tests/one_world.h"
 
 #include <stdio.h>
@@ -250,7 +251,7 @@ TEST(a_full_set_goes_through_every_role)
     const espl_entity one = make(ESPL_SET_LIMIT), two = make(ESPL_SET_LIMIT);
     ck_ok(espl_attach(w, one, two, NULL));
     ck_assert(espl_has_component(w, one, ESPL_MEMBER) && espl_has_component(w, two, ESPL_ROOT));
-    ck_ok(espl_instantiate(w, two, 2, clones));
+    ck_ok(espl_instantiate(w, &(espl_instance_def){.source = two}, 2, clones));
     ck_assert_uint_eq(count_set(clones[1]), ESPL_SET_LIMIT);
     ck_ok(espl_attach(w, clones[0], one, NULL));
     ck_ok(espl_detach(w, one, ESPL_KEEP_WORLD));
@@ -505,7 +506,7 @@ TEST(d2_references_are_as_many_as_that_and_no_more)
         bonds[i] = source;
     }
     ck_ok(espl_set_component(w, source, component, bonds, sizeof bonds));
-    ck_ok(espl_instantiate(w, source, 1, &clone));
+    ck_ok(espl_instantiate(w, &(espl_instance_def){.source = source}, 1, &clone));
     ck_ok(espl_get_component(w, clone, component, bonds, sizeof bonds));
     ck_assert(espl_entity_equal(bonds[0], clone));
     ck_assert(espl_entity_equal(bonds[ESPL_REFERENCE_LIMIT - 1], clone));
@@ -529,7 +530,7 @@ TEST(d2_commands_have_so_many_lanes_and_no_more)
         espl_entity pending;
 
         ck_ok(espl_record_instantiate(last, 0, &def, 1, &pending));
-        ck_ok(espl_record_set_local_transform(last, 0, pending, &moved));
+        ck_ok(espl_record_write(last, 0, pending, ESPL_WRITE_LOCAL_TRANSFORM, &moved));
         ck_ok(espl_play(w, commands, NULL));
         ck_ok(espl_command_buffer_resolve(commands, pending, &pending));
         ck_assert_float_eq(test_world_of(w, pending).position[1], 2);
@@ -547,7 +548,7 @@ TEST(worlds_have_tags_up_to_a_hundred_and_twenty_seven)
         const espl_world_def def = {.tag = tag};
         espl_world *world = NULL;
 
-        ck_status(espl_world_create(&world, &def), tag <= 127 ? ESPL_OK : ESPL_ERR_ARGUMENT);
+        ck_status(espl_world_create(&def, &world), tag <= 127 ? ESPL_OK : ESPL_ERR_ARGUMENT);
         if (world != NULL) {
             const espl_entity entity = test_solo(world);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Components that are added and removed: on one entity, on an array, on the entities of a query,
 // and above the descendants of an entity.
+#include "tests/asked.h"
 #include "tests/fixture.h"
 #include "tests/world/table.h"
 
@@ -99,7 +100,7 @@ TEST(bare_change_does_not_touch_the_tree)
     ck_ok(espl_destroy(t.world, node[30], ESPL_EXTENT_ENTITY));
     const espl_world_stats before = test_stats(t.world);
     for (size_t i = 0; i < COUNT; ++i) {
-        ranks[i] = espl_get_rank(t.world, node[i]);
+        ranks[i] = test_rank(t.world, node[i]);
     }
     ck_ok(espl_add_component(t.world, node[3], t.number[4], NULL, 0));
     ck_ok(espl_change_components_array(t.world, node, 20, &def, NULL));
@@ -113,7 +114,7 @@ TEST(bare_change_does_not_touch_the_tree)
 
     ck_assert_uint_eq(after.nodes_visited, before.nodes_visited);
     for (size_t i = 0; i < COUNT; ++i) {
-        ck_assert_uint_eq(espl_get_rank(t.world, node[i]), ranks[i]);
+        ck_assert_uint_eq(test_rank(t.world, node[i]), ranks[i]);
     }
     ck_ok(espl_destroy(t.world, node[0], ESPL_EXTENT_SUBTREE));
     ck_ok(espl_destroy(t.world, t.rows[0].entity, ESPL_EXTENT_OWNED));

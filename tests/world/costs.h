@@ -75,10 +75,10 @@ static inline void costs_begin(costs_world *w, shape plan, uint32_t n, uint32_t 
     gauge_begin(&w->memory);
     const espl_world_def def = {
         .allocator = gauge_allocator(&w->memory), .hooks = test_hooks_of(&w->hooks), .tag = 3};
-    ck_ok(espl_world_create(&w->world, &def));
+    ck_ok(espl_world_create(&def, &w->world));
     w->word = test_component(w->world, "word", 4, 4);
     w->mark = test_component(w->world, "mark", 0, 0);
-    ck_ok(espl_register_command(w->world, &callback, &w->callback));
+    ck_ok(espl_command_register(w->world, &callback, &w->callback));
     w->n = n;
     w->random = 7;
     w->e = make_shape(w->world, plan, 1, n);
@@ -290,7 +290,8 @@ static inline espl_status clone_one_often(costs_world *w)
 {
     espl_entity *const made = calloc(w->n, sizeof *made);
 
-    const espl_status status = espl_instantiate(w->world, w->aside, w->n, made);
+    const espl_status status =
+        espl_instantiate(w->world, &(espl_instance_def){.source = w->aside}, w->n, made);
     free(made);
     return status;
 }
@@ -304,7 +305,9 @@ static inline espl_status name_and_clone(costs_world *w)
     for (uint32_t i = 0; i < w->n && status == ESPL_OK; ++i) {
         status = espl_set_name(w->world, w->e[i], "name");
     }
-    return status == ESPL_OK ? espl_instantiate(w->world, w->e[0], 1, &made) : status;
+    return status == ESPL_OK
+               ? espl_instantiate(w->world, &(espl_instance_def){.source = w->e[0]}, 1, &made)
+               : status;
 }
 
 // A view lays the tree out.
@@ -488,8 +491,9 @@ static inline espl_status record_shot(costs_world *w, uint32_t i)
     const espl_transform at = test_at((float)i, 0, 0);
     const espl_status status = espl_record_instantiate(w->recorder, i, &def, 1, NULL);
 
-    return status == ESPL_OK ? espl_record_set_local_transform(w->recorder, i, w->aside, &at)
-                             : status;
+    return status == ESPL_OK
+               ? espl_record_write(w->recorder, i, w->aside, ESPL_WRITE_LOCAL_TRANSFORM, &at)
+               : status;
 }
 
 // The same below each entity.
@@ -499,8 +503,9 @@ static inline espl_status record_shot_below(costs_world *w, uint32_t i)
     const espl_transform at = test_at((float)i, 0, 0);
     const espl_status status = espl_record_instantiate(w->recorder, i, &def, 1, NULL);
 
-    return status == ESPL_OK ? espl_record_set_local_transform(w->recorder, i, w->aside, &at)
-                             : status;
+    return status == ESPL_OK
+               ? espl_record_write(w->recorder, i, w->aside, ESPL_WRITE_LOCAL_TRANSFORM, &at)
+               : status;
 }
 
 // The hub moves, and then one leaf is placed in the world.
@@ -535,7 +540,8 @@ static inline espl_status record_detach_in(costs_world *w, uint32_t i, order of)
 // X(function, name, shapes, traits, call); `w` is the world.
 #define CALLS(X)                                                                              \
     X(create, "create", SOLOS, 0, create_all(w))                                              \
-    X(clone_tree, "clone a tree", TREES, 0, espl_instantiate(w->world, w->e[0], 1, NULL))     \
+    X(clone_tree, "clone a tree", TREES, 0,                                                   \
+      espl_instantiate(w->world, &(espl_instance_def){.source = w->e[0]}, 1, NULL))           \
     X(clone_one, "clone one often", SOLOS, 0, clone_one_often(w))                             \
     X(attach_whole, "attach a whole", ALL, 0, espl_attach(w->world, w->e[0], w->aside, NULL)) \
     X(attach_to_first, "attach to the first", TREES, 0,                                       \
@@ -545,7 +551,7 @@ static inline espl_status record_detach_in(costs_world *w, uint32_t i, order of)
     X(detach_second, "detach the second", TREES, 0,                                           \
       w->n > 1 ? espl_detach(w->world, w->e[1], ESPL_KEEP_WORLD) : ESPL_OK)                   \
     X(last_becomes_first, "the last sibling becomes the first", STAR, 0,                      \
-      w->n > 2 ? espl_set_sibling(w->world, w->e[w->n - 1], w->e[1]) : ESPL_OK)               \
+      w->n > 2 ? espl_move_before(w->world, w->e[w->n - 1], w->e[1]) : ESPL_OK)               \
     X(attach_all, "attach many", SOLOS | STAR | CHAIN, 0,                                     \
       w->n > 1 ? espl_attach_many(w->world, w->e + 1, w->e, w->n - 1, &test_keep_local, NULL) \
                : ESPL_OK)                                                                     \
@@ -638,7 +644,7 @@ static inline espl_status record_detach_in(costs_world *w, uint32_t i, order of)
     X(come_and_go, "record: come and go", TREES, 0,                                                \
       record_detach(w, i) == ESPL_OK ? record_attach(w, i, 0) : ESPL_ERR_NO_MEMORY)                \
     X(sibling, "record: siblings", STAR, 0,                                                        \
-      i > 1 ? espl_record_set_sibling(w->recorder, i, w->e[i], w->e[1]) : ESPL_OK)                 \
+      i > 1 ? espl_record_move_before(w->recorder, i, w->e[i], w->e[1]) : ESPL_OK)                 \
     X(write, "record: write", ALL, KINDS, record_write(w, i, kind))                                \
     X(inherit, "record: inherit flags", TREES, 0,                                                  \
       i > 0 ? espl_record_set_inherit(w->recorder, i, w->e[i], ESPL_ABSOLUTE_ROTATION) : ESPL_OK)  \

@@ -174,7 +174,7 @@ static void record(counted *c, espl_recorder *r, uint32_t key, uint64_t *random)
         (void)!(espl_record_set_inherit(r, key, a, flags(random)));
         break;
     case 8:
-        (void)!(espl_record_set_sibling(r, key, a, b));
+        (void)!(espl_record_move_before(r, key, a, b));
         break;
     case 9:
         (void)!(test_one_in(random, 2) ? espl_record_disable(r, key, a, ESPL_EXTENT_SUBTREE)

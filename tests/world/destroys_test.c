@@ -2,6 +2,7 @@
 // The three extents of a destroy on trees of many shapes: the world transforms of survivors stay,
 // to rounding. The suites that compare with the model check which entities survive, and below which
 // parent.
+#include "tests/asked.h"
 #include "tests/fixture.h"
 #include "tests/runner.h"
 

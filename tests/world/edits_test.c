@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The number of nodes that an edit of a large tree computes, the effect of removed inherit flags on a
 // world, and edits by calls in a large world.
+#include "tests/asked.h"
 #include "tests/fixture.h"
 #include "tests/one_world.h"
 
@@ -17,7 +18,7 @@ TEST(an_edit_of_a_large_hierarchy_recomputes_what_it_moves)
     const espl_world_stats before = test_stats(w);
 
     ck_ok(espl_attach(w, guest, entities[0], NULL));
-    ck_ok(espl_set_sibling(w, guest, entities[count / 2]));
+    ck_ok(espl_move_before(w, guest, entities[count / 2]));
     ck_ok(espl_attach(w, guest, entities[count / 3], NULL));
     ck_ok(espl_detach(w, guest, ESPL_KEEP_WORLD));
     const espl_world_stats after = test_stats(w);
@@ -34,7 +35,7 @@ TEST(a_move_among_siblings_recomputes_nothing)
     espl_entity *const entities = make_trees(w, 1, count, children);
     const espl_world_stats before = test_stats(w);
 
-    ck_ok(espl_set_sibling(w, entities[children / 4], entities[children / 2]));
+    ck_ok(espl_move_before(w, entities[children / 4], entities[children / 2]));
     const espl_world_stats after = test_stats(w);
 
     ck_assert_uint_eq(after.nodes_visited, before.nodes_visited);
@@ -100,9 +101,9 @@ static void edit_small_trees(espl_transform worlds[SMALL + CLONES])
     for (uint32_t i = 0; i < SMALL; ++i) {
         ck_ok(espl_set_local_position(w, at[i], (float[3]){1, (float)i, -(float)(i % 5)}));
     }
-    ck_ok(espl_instantiate_at(w, &(espl_instance_def){.source = at[1], .parent = at[9 + 4]}, 1,
-                              &made[0]));
-    ck_ok(espl_instantiate_at(w, &(espl_instance_def){.source = at[9]}, 1, &made[1]));
+    ck_ok(espl_instantiate(w, &(espl_instance_def){.source = at[1], .parent = at[9 + 4]}, 1,
+                           &made[0]));
+    ck_ok(espl_instantiate(w, &(espl_instance_def){.source = at[9]}, 1, &made[1]));
     made[2] = test_solo(w);
     ck_ok(espl_attach(w, made[2], at[3], NULL));
     ck_ok(espl_create_at(w, &(espl_creation_def){.parent = made[2]}, 1, NULL));

@@ -3,6 +3,7 @@
 // from 1e-38 to 1e38, denormals and zeros included. A call is refused and changes nothing, or the world is
 // the one that was asked for, or a remark says that it is not. Each call is made at once, and in a second
 // world by a command.
+#include "tests/asked.h"
 #include "tests/one_world.h"
 
 #include <float.h>
@@ -486,7 +487,7 @@ TEST(a_scale_is_multiplied_as_it_reads)
 
     ck_ok(espl_set_local_scale(w, parent, -1));
     ck_assert_float_eq(test_local_of(w, child).scale, -1);
-    ck_ok(espl_multiply_scale(w, child, 2));
+    ck_ok(espl_write_one(w, child, ESPL_WRITE_MULTIPLY_SCALE, &(const float){2}));
     ck_assert_float_eq(test_local_of(w, child).scale, -2);
     ck_assert_float_eq(test_world_of(w, child).scale, 2);
     // No local leads to the kept scale from here: the stored one reads.
@@ -507,7 +508,7 @@ TEST(other_flags_leave_the_local_of_a_kept_part)
 
         ck_ok(espl_set_local_position(w, child, two));
         ck_ok(espl_set_inherit(w, child, ESPL_ABSOLUTE_Y));
-        ck_ok(espl_translate_in_parent(w, parent, up));
+        ck_ok(espl_write_one(w, parent, ESPL_WRITE_TRANSLATE_IN_PARENT, up));
         ck_ok(espl_set_inherit(w, child, ESPL_ABSOLUTE_Y | more[i]));
         ck_ok(espl_set_inherit(w, child, ESPL_ABSOLUTE_Y));
         ck_ok(espl_set_local_rotation(w, parent, quarter));
@@ -529,7 +530,7 @@ TEST(a_part_that_is_kept_no_longer_stays_where_it_is)
         const espl_entity parent = test_solo_at(w, 0, 0, 0);
         const espl_entity child = child_of(parent, 1, all, ESPL_LINK_OWNED);
 
-        ck_ok(espl_translate_in_parent(w, parent, by));
+        ck_ok(espl_write_one(w, parent, ESPL_WRITE_TRANSLATE_IN_PARENT, by));
         ck_ok(espl_set_local_rotation(w, parent, odd));
         ck_ok(espl_set_local_scale(w, parent, 3));
         const espl_transform before = test_world_of(w, child);

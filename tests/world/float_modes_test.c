@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Modes of a thread that change the arithmetic of floats: a world is not created while the thread has
 // one, and jobs of a world compute the same bits on threads that have one.
+#include "tests/asked.h"
 #include "tests/runner.h"
 
 #include "tests/inside.h"
@@ -139,7 +140,7 @@ TEST_LOOP(a_world_is_not_created_while_the_thread_has_a_mode, 0, MODES)
     const espl_world_def def = {.hooks = told_hooks(&t), .allocator = test_heap_allocator(&t.heap)};
     set_mode(&modes[_i]);
     const bool is_in_force = differs();
-    const espl_status status = espl_world_create(&world, &def);
+    const espl_status status = espl_world_create(&def, &world);
     const bool is_kept = differs() == is_in_force;
     clear_mode();
 
@@ -156,7 +157,7 @@ TEST_LOOP(a_world_is_not_created_while_the_thread_has_a_mode, 0, MODES)
     } else {
         espl_world_destroy(world);
     }
-    ck_ok(espl_world_create(&world, &def));
+    ck_ok(espl_world_create(&def, &world));
     espl_world_destroy(world);
 }
 
@@ -228,7 +229,7 @@ static void look_at_mode(void *argument, size_t index)
 }
 
 TEST_LOOP(workers_of_a_pool_that_was_made_in_a_mode_compute_the_same, 0,
-          espl_executor_has_threads() ? MODES : 0)
+          test_has_threads() ? MODES : 0)
 {
     espl_executor executor = {0};
 
@@ -240,7 +241,8 @@ TEST_LOOP(workers_of_a_pool_that_was_made_in_a_mode_compute_the_same, 0,
     atomic_store(&differing, 0);
     set_mode(&modes[_i]);
     const bool is_in_force = differs();
-    const espl_status status = espl_executor_create_threads(&executor, WORKERS);
+    const espl_status status =
+        espl_executor_create(&(espl_threads_def){.workers = WORKERS}, &executor);
     clear_mode();
     ck_ok(status);
     executor.parallel_for(executor.context, look_at_mode, NULL, WORKERS);
@@ -249,5 +251,5 @@ TEST_LOOP(workers_of_a_pool_that_was_made_in_a_mode_compute_the_same, 0,
     ck_assert_uint_eq(atomic_load(&differing), is_in_force ? WORKERS - 1 : 0);
 
     ck_assert_uint_eq(hash_on(&executor), hash_on(NULL));
-    espl_executor_destroy_threads(&executor);
+    espl_executor_destroy(&executor);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Calls that take no memory: every read, navigation, queries, hashes, and writes except the first
 // that needs a side array. Each is made in many worlds whose allocator has no memory left.
+#include "tests/asked.h"
 #include "tests/forms.h"
 #include "tests/fixture.h"
 #include "tests/runner.h"
@@ -30,67 +31,67 @@ typedef size_t (*free_call)(place *k);
 
 static const espl_entity none;
 
-#define READS(X)                                                      \
-    X(is_alive, espl_is_alive(k->w, k->e))                            \
-    X(has, espl_has_component(k->w, k->e, ESPL_TRANSFORM))            \
-    X(get, espl_get_component(k->w, k->e, k->s->word, k->bytes, 4))   \
-    X(find, espl_component_find(k->w, "word"))                        \
-    X(version, espl_get_version(k->w) != 0)                           \
-    X(name, strlen(espl_get_name(k->w, k->e)))                        \
-    X(find_below, espl_find_below(k->w, k->p, "name", &k->out))       \
-    X(find_path, espl_find_below(k->w, k->p, "/a/b", &k->out))        \
-    X(path, espl_get_path(k->w, k->e, k->bytes, sizeof k->bytes))     \
-    X(dump, espl_dump(k->w, k->e, k->bytes, sizeof k->bytes))         \
-    X(component_count, espl_component_count(k->w))                    \
-    X(component_info, espl_component_info(k->w, k->s->word, &k->def)) \
-    X(destroy_none, espl_destroy_many(k->w, &k->e, 0, 0, NULL))       \
-    X(kernels, strlen(espl_world_kernels(k->w)))                      \
-    X(is_enabled, espl_is_enabled(k->w, k->e))                        \
-    X(role, espl_get_role(k->w, k->e))                                \
-    X(parent, espl_get_parent(k->w, k->e).index)                      \
-    X(root, espl_get_root(k->w, k->e).index)                          \
-    X(link, espl_get_link(k->w, k->e))                                \
-    X(rank, espl_get_rank(k->w, k->e))                                \
-    X(depth, espl_get_depth(k->w, k->e))                              \
-    X(children, espl_count_children(k->w, k->e))                      \
-    X(descendants, espl_count_descendants(k->w, k->e))                \
-    X(first_child, espl_get_first_child(k->w, k->e).index)            \
-    X(last_child, espl_get_last_child(k->w, k->e).index)              \
-    X(previous, espl_get_previous_sibling(k->w, k->e).index)          \
-    X(next, espl_get_next_sibling(k->w, k->e).index)                  \
-    X(child, espl_get_child(k->w, k->e, 1).index)                     \
-    X(child_array, espl_get_children(k->w, k->p, 1, &k->out))         \
-    X(find_root, espl_find_below(k->w, none, "/a/b", &k->out))        \
-    X(is_ancestor, espl_is_ancestor(k->w, k->p, k->e))                \
-    X(get_world, espl_get_world_transform(k->w, k->e, &k->t))         \
-    X(get_local, espl_get_local_transform(k->w, k->e, &k->t))         \
-    X(world_position, espl_get_world_position(k->w, k->e, k->f))      \
-    X(world_rotation, espl_get_world_rotation(k->w, k->e, k->f))      \
-    X(world_scale, espl_get_world_scale(k->w, k->e, k->f))            \
-    X(local_position, espl_get_local_position(k->w, k->e, k->f))      \
-    X(local_rotation, espl_get_local_rotation(k->w, k->e, k->f))      \
-    X(local_scale, espl_get_local_scale(k->w, k->e, k->f))            \
-    X(world_pose, espl_get_world_pose(k->w, k->e, &k->pose))          \
-    X(local_pose, espl_get_local_pose(k->w, k->e, &k->pose))          \
-    X(stretch, espl_get_stretch(k->w, k->e, k->f))                    \
-    X(context, espl_get_user_data(k->w, k->e, &k->word))              \
-    X(relative, espl_relative(k->w, k->p, k->e, &k->t))               \
-    X(point_out, espl_point_to_world(k->w, k->e, k->f, k->f))         \
-    X(point_in, espl_point_to_local(k->w, k->e, k->f, k->f))          \
-    X(vector_out, espl_vector_to_world(k->w, k->e, k->f, k->f))       \
-    X(vector_in, espl_vector_to_local(k->w, k->e, k->f, k->f))        \
-    X(direction_out, espl_direction_to_world(k->w, k->e, k->f, k->f)) \
-    X(direction_in, espl_direction_to_local(k->w, k->e, k->f, k->f))  \
-    X(axis, espl_get_axis(k->w, k->e, ESPL_AXIS_UP, k->f))            \
-    X(is_mirrored, espl_is_mirrored(k->w, k->e))                      \
-    X(matrix_3x4, espl_get_matrix_3x4(k->w, k->e, k->f))              \
-    X(matrix_4x4, espl_get_matrix_4x4(k->w, k->e, k->f))              \
-    X(matrix_inverse, espl_get_matrix_4x4_inverse(k->w, k->e, k->f))  \
-    X(inherit, espl_get_inherit(k->w, k->e))                          \
-    X(logical, espl_hash(k->w, ESPL_HASH_LOGICAL, &k->hash))          \
-    X(physical, espl_hash(k->w, ESPL_HASH_PHYSICAL, &k->hash))        \
-    X(validate, espl_validate(k->w, NULL))                            \
-    X(status_text, strlen(espl_status_text(espl_tape_frame(k->w))))   \
+#define READS(X)                                                                    \
+    X(is_alive, espl_is_alive(k->w, k->e))                                          \
+    X(has, espl_has_component(k->w, k->e, ESPL_TRANSFORM))                          \
+    X(get, espl_get_component(k->w, k->e, k->s->word, k->bytes, 4))                 \
+    X(find, espl_component_find(k->w, "word"))                                      \
+    X(version, espl_get_version(k->w) != 0)                                         \
+    X(name, strlen(espl_get_name(k->w, k->e)))                                      \
+    X(find_below, espl_find_descendant(k->w, k->p, "name", &k->out))                \
+    X(find_path, espl_find_descendant(k->w, k->p, "/a/b", &k->out))                 \
+    X(path, espl_get_path(k->w, k->e, k->bytes, sizeof k->bytes))                   \
+    X(dump, espl_dump(k->w, k->e, k->bytes, sizeof k->bytes))                       \
+    X(component_count, espl_component_count(k->w))                                  \
+    X(component_info, espl_component_info(k->w, k->s->word, &k->def))               \
+    X(destroy_none, espl_destroy_many(k->w, &k->e, 0, 0, NULL))                     \
+    X(kernels, strlen(espl_world_kernels(k->w)))                                    \
+    X(is_enabled, espl_is_enabled(k->w, k->e))                                      \
+    X(role, espl_get_role(k->w, k->e))                                              \
+    X(parent, espl_get_parent(k->w, k->e).index)                                    \
+    X(root, espl_get_root(k->w, k->e).index)                                        \
+    X(link, espl_get_link(k->w, k->e))                                              \
+    X(rank, test_rank(k->w, k->e))                                                  \
+    X(depth, espl_get_depth(k->w, k->e))                                            \
+    X(children, espl_count_children(k->w, k->e))                                    \
+    X(descendants, test_count_descendants(k->w, k->e))                              \
+    X(first_child, espl_get_first_child(k->w, k->e).index)                          \
+    X(last_child, espl_get_last_child(k->w, k->e).index)                            \
+    X(previous, espl_get_previous_sibling(k->w, k->e).index)                        \
+    X(next, espl_get_next_sibling(k->w, k->e).index)                                \
+    X(child, espl_get_child(k->w, k->e, 1).index)                                   \
+    X(child_array, espl_get_children(k->w, k->p, 1, &k->out))                       \
+    X(find_root, espl_find_descendant(k->w, none, "/a/b", &k->out))                 \
+    X(is_ancestor, espl_is_ancestor(k->w, k->p, k->e))                              \
+    X(get_world, espl_get_world_transform(k->w, k->e, &k->t))                       \
+    X(get_local, espl_get_local_transform(k->w, k->e, &k->t))                       \
+    X(world_position, espl_get_world_position(k->w, k->e, k->f))                    \
+    X(world_rotation, espl_get_world_rotation(k->w, k->e, k->f))                    \
+    X(world_scale, espl_get_world_scale(k->w, k->e, k->f))                          \
+    X(local_position, espl_get_local_position(k->w, k->e, k->f))                    \
+    X(local_rotation, espl_get_local_rotation(k->w, k->e, k->f))                    \
+    X(local_scale, espl_get_local_scale(k->w, k->e, k->f))                          \
+    X(world_pose, espl_get_world_pose(k->w, k->e, &k->pose))                        \
+    X(local_pose, espl_get_local_pose(k->w, k->e, &k->pose))                        \
+    X(stretch, espl_get_stretch(k->w, k->e, k->f))                                  \
+    X(context, espl_get_user_data(k->w, k->e, &k->word))                            \
+    X(relative, espl_get_relative_transform(k->w, k->p, k->e, &k->t))               \
+    X(point_out, espl_convert(k->w, k->e, ESPL_POINT_TO_WORLD, k->f, k->f))         \
+    X(point_in, espl_convert(k->w, k->e, ESPL_POINT_TO_LOCAL, k->f, k->f))          \
+    X(vector_out, espl_convert(k->w, k->e, ESPL_VECTOR_TO_WORLD, k->f, k->f))       \
+    X(vector_in, espl_convert(k->w, k->e, ESPL_VECTOR_TO_LOCAL, k->f, k->f))        \
+    X(direction_out, espl_convert(k->w, k->e, ESPL_DIRECTION_TO_WORLD, k->f, k->f)) \
+    X(direction_in, espl_convert(k->w, k->e, ESPL_DIRECTION_TO_LOCAL, k->f, k->f))  \
+    X(axis, espl_get_axis(k->w, k->e, ESPL_AXIS_UP, k->f))                          \
+    X(is_mirrored, test_is_mirrored(k->w, k->e))                                    \
+    X(matrix_3x4, espl_get_matrix(k->w, k->e, ESPL_MATRIX_3X4, k->f))               \
+    X(matrix_4x4, espl_get_matrix(k->w, k->e, ESPL_MATRIX_4X4, k->f))               \
+    X(matrix_inverse, espl_get_matrix(k->w, k->e, ESPL_MATRIX_4X4_INVERSE, k->f))   \
+    X(inherit, espl_get_inherit(k->w, k->e))                                        \
+    X(logical, espl_hash(k->w, ESPL_HASH_LOGICAL, &k->hash))                        \
+    X(physical, espl_hash(k->w, ESPL_HASH_PHYSICAL, &k->hash))                      \
+    X(validate, espl_validate(k->w, NULL))                                          \
+    X(status_text, strlen(espl_status_text(espl_tape_frame(k->w))))                 \
     X(stage_name, strlen(espl_stage_name((espl_stage)k->word)))
 
 #define CALL(name, call)                \
@@ -280,8 +281,8 @@ TEST_LOOP(the_same_commands_take_no_memory_again, 0, (int)sweep_scene_count)
         // Arrays that always move take a new block at each reserve.
         test_heap_arm(&w.test.heap, time < 2 || test_moves_always() ? 0 : 1, true);
         for (uint32_t i = 0; i < w.count; ++i) {
-            ck_ok(espl_record_set_local_transform(espl_command_buffer_recorder(commands, 0), 0,
-                                                  w.all[i], &place_of));
+            ck_ok(espl_record_write(espl_command_buffer_recorder(commands, 0), 0, w.all[i],
+                                    ESPL_WRITE_LOCAL_TRANSFORM, &place_of));
         }
         ck_ok(espl_play(w.world, commands, NULL));
         espl_command_buffer_reset(commands);

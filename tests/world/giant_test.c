@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One hierarchy on all workers: no executor changes a bit or a count, a hook that calls the world
 // meanwhile gets ESPL_ERR_BUSY, and a refused call changes nothing.
+#include "tests/asked.h"
 #include "tests/checks.h"
 #include "tests/inside.h"
 #include "tests/fixture.h"
@@ -74,11 +75,11 @@ static void begin_twins(twins *t, uint64_t seed)
     }
     t->hostile[0] = (test_executor){.manner = TEST_REVERSED, .workers = 3};
     t->hostile[1] = (test_executor){.manner = TEST_SHUFFLED, .workers = 16, .random = seed};
-    t->executors[0] = espl_executor_serial();
+    t->executors[0] = (espl_executor){0};
     t->executors[1] = test_executor_of(&t->hostile[0]);
     t->executors[2] = test_executor_of(&t->hostile[1]);
-    if (espl_executor_has_threads()) {
-        ck_ok(espl_executor_create_threads(&t->executors[3], 4));
+    if (test_has_threads()) {
+        ck_ok(espl_executor_create(&(espl_threads_def){.workers = 4}, &t->executors[3]));
         t->count = 4;
     }
     for (size_t i = 0; i < t->count; ++i) {
@@ -92,7 +93,7 @@ static void end_twins(twins *t)
         end(&t->at[i]);
     }
     if (t->count == WORLDS) {
-        espl_executor_destroy_threads(&t->executors[3]);
+        espl_executor_destroy(&t->executors[3]);
     }
 }
 

@@ -3,6 +3,7 @@
 // espalier(3)). Where one of them is not 0, each call that reads the struct is refused, says so, and
 // changes nothing. In a struct that the library fills they are 0, whatever was there before. Each call
 // with such a struct has a row; tests/symbols.sh finds a function without one.
+#include "tests/asked.h"
 #include "tests/runner.h"
 #include "tests/told.h"
 
@@ -36,7 +37,7 @@ static void begin(void)
     espl_world_def def = {
         .allocator = test_heap_allocator(&t.heap), .hooks = told_hooks(&t), .tag = 3};
     def.hooks.clock = stop_clock;
-    ck_ok(espl_world_create(&t.world, &def));
+    ck_ok(espl_world_create(&def, &t.world));
     w = t.world;
     test_solos(w, 3, made);
     root = made[0];
@@ -78,7 +79,7 @@ FILL(fill_world, espl_world_def, hooks, told_hooks(&t))
 static espl_status carry_world(const void *def)
 {
     espl_world *made = NULL;
-    const espl_status status = espl_world_create(&made, def);
+    const espl_status status = espl_world_create(def, &made);
 
     ck_status(made != NULL, status == ESPL_OK);
     espl_world_destroy(made);
@@ -96,7 +97,7 @@ CARRY(attach, espl_attach(w, solo, child, def))
 CARRY(attach_many, espl_attach_many(w, &solo, &child, 1, def, NULL))
 CARRY(record_attach, espl_record_attach(recorder, 0, solo, child, def))
 FILL(fill_instance, espl_instance_def, source, root)
-CARRY(instantiate, espl_instantiate_at(w, def, 1, NULL))
+CARRY(instantiate, espl_instantiate(w, def, 1, NULL))
 CARRY(record_instantiate, espl_record_instantiate(recorder, 0, def, 1, NULL))
 CARRY(create, espl_create_at(w, def, 1, NULL))
 CARRY(record_create, espl_record_create(recorder, 0, def, 1, NULL))
@@ -117,7 +118,7 @@ static espl_status carry_command(const void *def)
 {
     espl_custom_command number;
 
-    return espl_register_command(w, def, &number);
+    return espl_command_register(w, def, &number);
 }
 
 FILL(fill_threads, espl_threads_def, workers, 1)
@@ -125,9 +126,9 @@ FILL(fill_threads, espl_threads_def, workers, 1)
 static espl_status carry_threads(const void *def)
 {
     espl_executor executor = {0};
-    const espl_status status = espl_executor_create(&executor, def);
+    const espl_status status = espl_executor_create(def, &executor);
 
-    espl_executor_destroy_threads(&executor);
+    espl_executor_destroy(&executor);
     return status;
 }
 
@@ -208,12 +209,12 @@ static const input inputs[] = {
     {"espl_attach", WORDS(espl_attach_options), NULL, carry_attach, false},
     {"espl_attach_many", WORDS(espl_attach_options), NULL, carry_attach_many, false},
     {"espl_record_attach", WORDS(espl_attach_options), NULL, carry_record_attach, false},
-    {"espl_instantiate_at", WORDS(espl_instance_def), fill_instance, carry_instantiate, false},
+    {"espl_instantiate", WORDS(espl_instance_def), fill_instance, carry_instantiate, false},
     {"espl_record_instantiate", WORDS(espl_instance_def), fill_instance, carry_record_instantiate,
      false},
     {"espl_create_at", WORDS(espl_creation_def), NULL, carry_create, false},
     {"espl_record_create", WORDS(espl_creation_def), NULL, carry_record_create, false},
-    {"espl_register_command", WORDS(espl_custom_command_def), fill_command, carry_command, false},
+    {"espl_command_register", WORDS(espl_custom_command_def), fill_command, carry_command, false},
     {"espl_executor_create", WORDS(espl_threads_def), fill_threads, carry_threads, true},
     {"espl_component_register", WORDS(espl_component_def), fill_component, carry_component, false},
     {"espl_reserve", WORDS(espl_reserve_def), NULL, carry_reserve, false},
@@ -229,7 +230,7 @@ enum { INPUTS = sizeof inputs / sizeof *inputs };
 // Where there are no threads, the call has one answer.
 static bool is_left_out(const input *in)
 {
-    return in->carry == carry_threads && !espl_executor_has_threads();
+    return in->carry == carry_threads && !test_has_threads();
 }
 
 // A struct that the call takes.
@@ -340,8 +341,8 @@ static espl_status carry_batch(void *out)
     return status;
 }
 
-CARRY_OUT(strided, espl_write_strided(w, ESPL_WRITE_LOCAL_POSITION, &root, sizeof root, here,
-                                      sizeof here, 1, out))
+CARRY_OUT(strided, espl_write_strided(w, ESPL_WRITE_LOCAL_POSITION, &root, 1, sizeof root, here,
+                                      sizeof here, out))
 
 static espl_status carry_parallel_report(void *out)
 {

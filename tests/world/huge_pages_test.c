@@ -22,7 +22,7 @@ static espl_world *world_by(espl_huge_pages pages)
     const espl_world_def def = {.tag = 1, .huge_pages = pages};
     espl_world *world = NULL;
 
-    ck_ok(espl_world_create(&world, &def));
+    ck_ok(espl_world_create(&def, &world));
     return world;
 }
 
@@ -57,7 +57,7 @@ static void refuses(espl_huge_pages pages, const char *line)
     const espl_world_def def = {.hooks = test_hooks_of(&hooks), .huge_pages = pages};
     espl_world *world = NULL;
 
-    ck_status(espl_world_create(&world, &def), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(&def, &world), ESPL_ERR_ARGUMENT);
     ck_assert_ptr_null(world);
     ck_assert_uint_eq(hooks.lines, 1);
     ck_assert_uint_eq(hooks.traps, 0);

@@ -45,7 +45,7 @@ static void demand_trap(const char *call, const char *what)
 // Tell whether something iterates over the world, by a structural call.
 static bool is_busy(void)
 {
-    const espl_status status = espl_set_sibling(w, child, espl_entity_null());
+    const espl_status status = espl_move_before(w, child, espl_entity_null());
 
     ck_assert(status == ESPL_OK || status == ESPL_ERR_BUSY);
     t.lines = 0;

@@ -17,7 +17,7 @@ static espl_world *world_by(const char *kernels)
     const espl_world_def def = {.tag = 1, .kernels = kernels};
     espl_world *world = NULL;
 
-    ck_ok(espl_world_create(&world, &def));
+    ck_ok(espl_world_create(&def, &world));
     return world;
 }
 
@@ -30,7 +30,7 @@ static size_t list_kernels(const char *out[KERNELS])
         const espl_world_def def = {.tag = 1, .kernels = names[i]};
         espl_world *world = NULL;
 
-        if (espl_world_create(&world, &def) == ESPL_OK) {
+        if (espl_world_create(&def, &world) == ESPL_OK) {
             out[count++] = names[i];
             espl_world_destroy(world);
         }
@@ -95,7 +95,7 @@ static void refuses(const char *kernels, espl_status status)
     const espl_world_def def = {.hooks = test_hooks_of(&hooks), .kernels = kernels};
     espl_world *world = NULL;
 
-    ck_assert_int_eq(espl_world_create(&world, &def), status);
+    ck_assert_int_eq(espl_world_create(&def, &world), status);
     ck_assert_ptr_null(world);
     ck_assert_uint_eq(hooks.lines, 1);
     ck_assert_uint_eq(hooks.traps, 0);

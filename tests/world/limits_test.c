@@ -2,6 +2,7 @@
 // Limits of a world: its indices, the generations of each, and the rows of a chunk, one below, at,
 // and one above each. A build with tiny limits reaches all of them, other builds those that fit
 // into memory.
+#include "tests/asked.h"
 #include "tests/runner.h"
 #include "tests/support.h"
 
@@ -164,15 +165,16 @@ TEST_IF(an_instantiation_makes_all_or_none, is_tiny())
     ck_ok(espl_attach(s.world, s.entities[1], s.entities[0], NULL));
     ck_ok(espl_attach(s.world, s.entities[2], s.entities[1], NULL));
     memset(out, 0xA5, sizeof out);
-    is_refused(espl_instantiate(s.world, s.entities[0], CLONES + 1, out));
+    is_refused(
+        espl_instantiate(s.world, &(espl_instance_def){.source = s.entities[0]}, CLONES + 1, out));
     ck_assert_uint_eq(out[0].index, 0xA5A5A5A5);
-    ck_ok(espl_instantiate(s.world, s.entities[0], CLONES, out));
+    ck_ok(espl_instantiate(s.world, &(espl_instance_def){.source = s.entities[0]}, CLONES, out));
     test_world_is_valid(s.world);
 
-    is_refused(espl_instantiate(s.world, s.entities[1], 1, out));
-    ck_ok(espl_instantiate(s.world, s.entities[2], 1, out));
+    is_refused(espl_instantiate(s.world, &(espl_instance_def){.source = s.entities[1]}, 1, out));
+    ck_ok(espl_instantiate(s.world, &(espl_instance_def){.source = s.entities[2]}, 1, out));
     ck_assert_uint_eq(out[0].index, ENTITY_LIMIT - 1);
-    is_refused(espl_instantiate(s.world, s.entities[2], 1, out));
+    is_refused(espl_instantiate(s.world, &(espl_instance_def){.source = s.entities[2]}, 1, out));
 }
 
 // --- Playbacks ---
@@ -186,7 +188,7 @@ static espl_command_buffer *record_clones(size_t count, espl_entity *pending)
     espl_recorder *const first = espl_command_buffer_recorder(commands, 0);
     espl_recorder *const second = espl_command_buffer_recorder(commands, 1);
 
-    ck_ok(espl_record_set_local_transform(first, 0, s.entities[0], &moved));
+    ck_ok(espl_record_write(first, 0, s.entities[0], ESPL_WRITE_LOCAL_TRANSFORM, &moved));
     ck_ok(espl_record_attach(first, 1, s.entities[2], s.entities[1], NULL));
     ck_ok(espl_record_instantiate(second, 0, &def, count, pending));
     ck_ok(espl_record_attach(second, 2, s.entities[1], pending[0], NULL));
@@ -412,7 +414,9 @@ TEST_LOOP(each_death_may_be_the_last_of_an_index, 0, 2 * WAYS)
     const uint32_t index = s.entities[2].index;
     ck_ok(espl_destroy(s.world, s.entities[2], ESPL_EXTENT_OWNED));
     age(index);
-    ck_ok(is_clone ? espl_instantiate(s.world, s.entities[3], 1, &last) : create(1, &last));
+    ck_ok(is_clone
+              ? espl_instantiate(s.world, &(espl_instance_def){.source = s.entities[3]}, 1, &last)
+              : create(1, &last));
     ck_assert_uint_eq(last.index, index);
     die(last, _i % WAYS);
     is_dead(last);
@@ -479,8 +483,8 @@ TEST_IF(the_retired_are_not_counted_on, is_tiny())
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     ck_ok(espl_record_instantiate(recorder, 0, &def, 2, NULL));
     is_refused(espl_play(s.world, commands, NULL));
-    is_refused(espl_instantiate(s.world, s.entities[4], 2, NULL));
-    ck_ok(espl_instantiate(s.world, s.entities[4], 1, NULL));
+    is_refused(espl_instantiate(s.world, &(espl_instance_def){.source = s.entities[4]}, 2, NULL));
+    ck_ok(espl_instantiate(s.world, &(espl_instance_def){.source = s.entities[4]}, 1, NULL));
     espl_command_buffer_destroy(commands);
 }
 
@@ -588,7 +592,8 @@ TEST_LOOP(clones_fill_chunks_around_their_size, 0, 5)
     espl_entity *const clones = test_array(count, sizeof *clones);
 
     fill(1);
-    ck_ok(espl_instantiate(s.world, s.entities[0], count - 1, clones));
+    ck_ok(espl_instantiate(s.world, &(espl_instance_def){.source = s.entities[0]}, count - 1,
+                           clones));
     number(s.entities[0]);
     for (size_t i = 0; i + 1 < count; ++i) {
         ck_assert_uint_eq(clones[i].index, i + 1);

@@ -89,7 +89,7 @@ static const char *print_all(printed *p, const char *word, const espl_hooks *hoo
         setenv(VARIABLE, word, 1);
     }
     printed_begin(p);
-    ck_ok(espl_world_create(&world, &def));
+    ck_ok(espl_world_create(&def, &world));
     // What the variable is later does not matter.
     setenv(VARIABLE, word == NULL || strcmp(word, "off") == 0 ? "info" : "off", 1);
     ck_status(espl_create(world, &unknown, 1, 1, NULL), ESPL_ERR_ARGUMENT);
@@ -143,7 +143,7 @@ TEST(another_word_makes_no_world_and_is_told)
 
         setenv(VARIABLE, words[i], 1);
         printed_begin(&p);
-        ck_status(espl_world_create(&world, NULL), ESPL_ERR_ARGUMENT);
+        ck_status(espl_world_create(NULL, &world), ESPL_ERR_ARGUMENT);
         snprintf(
             line, sizeof line,
             "espalier: warning: espl_world_create: ESPL_ERR_ARGUMENT: ESPALIER_LOG \"%s\": The "
@@ -165,8 +165,8 @@ TEST(a_world_that_is_not_made_is_told)
 
     setenv(VARIABLE, "warning", 1);
     printed_begin(&p);
-    ck_status(espl_world_create(&world, &far_tag), ESPL_ERR_ARGUMENT);
-    ck_status(espl_world_create(&world, &kernels), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(&far_tag, &world), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(&kernels, &world), ESPL_ERR_ARGUMENT);
     ck_status(espl_world_create(NULL, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_str_eq(
         printed_end(&p),
@@ -176,7 +176,7 @@ TEST(a_world_that_is_not_made_is_told)
         "espalier: warning: espl_world_create: ESPL_ERR_ARGUMENT: out is NULL.\n");
     setenv(VARIABLE, "error", 1);
     printed_begin(&p);
-    ck_status(espl_world_create(&world, &far_tag), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(&far_tag, &world), ESPL_ERR_ARGUMENT);
     ck_assert_str_eq(printed_end(&p), "");
     unsetenv(VARIABLE);
 }
@@ -204,7 +204,7 @@ TEST(a_world_without_memory_is_told)
     espl_world *world = NULL;
     char line[256];
 
-    ck_status(espl_world_create(&world, &def), ESPL_ERR_NO_MEMORY);
+    ck_status(espl_world_create(&def, &world), ESPL_ERR_NO_MEMORY);
     snprintf(line, sizeof line, "espl_world_create: ESPL_ERR_NO_MEMORY: %s",
              espl_status_text(ESPL_ERR_NO_MEMORY));
     ck_assert_str_eq(heard.last_line, line);

@@ -94,11 +94,12 @@ static espl_status read_all(size_t count)
 {
     const espl_entity *const first = &f.records[0].entity;
     const espl_status status =
-        espl_get_world_transforms(f.test.world, first, count, sizeof *f.records, f.transforms);
+        espl_read_strided(f.test.world, ESPL_READ_WORLD_TRANSFORM, first, count, sizeof *f.records,
+                          f.transforms, sizeof(espl_transform));
 
-    ck_assert_int_eq(
-        espl_get_world_positions(f.test.world, first, count, sizeof *f.records, f.positions),
-        status);
+    ck_assert_int_eq(espl_read_strided(f.test.world, ESPL_READ_WORLD_POSITION, first, count,
+                                       sizeof *f.records, f.positions, sizeof(float[3])),
+                     status);
     return status;
 }
 
@@ -193,7 +194,7 @@ TEST(a_large_world_reads_as_one_by_one)
         for (espl_read_kind kind = 0; kind < ESPL_READ_KIND_COUNT; ++kind) {
             const size_t size = size_of_kind(kind);
 
-            ck_ok(espl_read_strided(f.test.world, kind, read, sizeof *read, many, size, count));
+            ck_ok(espl_read_strided(f.test.world, kind, read, count, sizeof *read, many, size));
             for (size_t i = 0; i < count; ++i) {
                 espl_transform one;
 
@@ -213,7 +214,8 @@ TEST(strides_are_checked)
     begin();
     static const size_t strides[] = {0, 4, 7, 9, 10, SIZE_MAX};
     for (size_t i = 0; i < sizeof strides / sizeof *strides; ++i) {
-        ck_status(espl_get_world_positions(f.test.world, f.nodes, 1, strides[i], position),
+        ck_status(espl_read_strided(f.test.world, ESPL_READ_WORLD_POSITION, f.nodes, 1, strides[i],
+                                    position, sizeof(float[3])),
                   ESPL_ERR_ARGUMENT);
     }
     ck_assert(position[0][0] == 7 && position[0][1] == 7 && position[0][2] == 7);

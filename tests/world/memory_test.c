@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The memory that a command buffer holds in each of its states, and destroys without memory. In
 // world/sweep_test every allocation of every call fails.
+#include "tests/asked.h"
 #include "tests/one_world.h"
 
 // --- Worlds and commands objects ---

@@ -73,12 +73,13 @@ TEST(the_entity_that_the_status_is_about_comes_first)
     REFUSE_TEXT(ESPL_ERR_NOT_CHILD, espl_attach,
                 (s.world, s.solo, s.root, &(espl_attach_options){.before = s.bare}),
                 "child %s, parent %s, before %s", ID(s.solo), ID(s.root), ID(s.bare));
-    REFUSE_TEXT(ESPL_ERR_DEAD, espl_relative,
+    REFUSE_TEXT(ESPL_ERR_DEAD, espl_get_relative_transform,
                 (s.world, s.root, s.dead, &(espl_transform){.scale = 1}), "entity %s, frame %s",
                 ID(s.dead), ID(s.root));
     REFUSE_TEXT(ESPL_ERR_NO_TRANSFORM, espl_set_local_position, (s.world, s.bare, somewhere),
                 "entity %s", ID(s.bare));
-    REFUSE_TEXT(ESPL_ERR_DEAD, espl_instantiate, (s.world, s.dead, 1, NULL), "source %s",
+    REFUSE_TEXT(ESPL_ERR_DEAD, espl_instantiate,
+                (s.world, &(espl_instance_def){.source = s.dead}, 1, NULL), "source %s",
                 ID(s.dead));
     REFUSE_TEXT(ESPL_ERR_DEAD, espl_reserve, (s.world, &(espl_reserve_def){.side_of = s.dead}),
                 "side_of %s", ID(s.dead));
@@ -124,8 +125,8 @@ TEST(an_entity_that_has_a_name_is_told_with_it)
         "espl_set_name: ESPL_ERR_ARGUMENT: entity %s \"mast\": name has a control character or a "
         "'/'.",
         ID(s.child));
-    REFUSE(ESPL_ERR_ARGUMENT, espl_find_below(s.world, s.root, "mast//lamp", &s.solo),
-           "espl_find_below: ESPL_ERR_ARGUMENT: entity %s \"ship\": path has an empty name.",
+    REFUSE(ESPL_ERR_ARGUMENT, espl_find_descendant(s.world, s.root, "mast//lamp", &s.solo),
+           "espl_find_descendant: ESPL_ERR_ARGUMENT: entity %s \"ship\": path has an empty name.",
            ID(s.root));
     // Another thread may change names while one records.
     REFUSE(ESPL_ERR_NOT_FINITE,
@@ -293,8 +294,10 @@ TEST(the_entry_of_a_batch_is_told)
            "espl_write_batch: ESPL_ERR_ARGUMENT: entry 2 of 3, entity %s, unknown kind, first of 1 "
            "refused: The kind is none of espl_write_kind.",
            ID(s.solo));
-    REFUSE(ESPL_PARTLY, espl_get_world_positions(s.world, entities, 3, sizeof *entities, positions),
-           "espl_get_world_positions: ESPL_ERR_DEAD: entry 1 of 3, entity %s: %s", ID(s.dead),
+    REFUSE(ESPL_PARTLY,
+           espl_read_strided(s.world, ESPL_READ_WORLD_POSITION, entities, 3, sizeof *entities,
+                             positions, sizeof(float[3])),
+           "espl_read_strided: ESPL_ERR_DEAD: entry 1 of 3, entity %s: %s", ID(s.dead),
            TEXT(ESPL_ERR_DEAD));
     REFUSE_TEXT(ESPL_ERR_DEAD, espl_destroy_many, (s.world, entities, 3, ESPL_EXTENT_ENTITY, NULL),
                 "entry 1 of 3, entity %s", ID(s.dead));
@@ -303,7 +306,7 @@ TEST(the_entry_of_a_batch_is_told)
     REFUSE_TEXT(ESPL_ERR_DEAD, espl_change_components_array, (s.world, entities, 3, &change, NULL),
                 "entry 1 of 3, entity %s", ID(s.dead));
     REFUSE(ESPL_ERR_ARGUMENT,
-           espl_write_strided(s.world, ESPL_WRITE_LOCAL_SCALE, entities, 6, &value, 4, 3, NULL),
+           espl_write_strided(s.world, ESPL_WRITE_LOCAL_SCALE, entities, 3, 6, &value, 4, NULL),
            "espl_write_strided: ESPL_ERR_ARGUMENT: entity_stride is less than the size of an "
            "espl_entity, or no multiple of 4.");
 }
@@ -342,7 +345,7 @@ TEST(a_number_that_names_nothing_is_told)
            "espl_dead_parent.");
     REFUSE(ESPL_ERR_ARGUMENT, espl_record_custom(s.recorder, 0, 9, NULL, 0, 0),
            "espl_record_custom: ESPL_ERR_ARGUMENT: lane 1: The world has no custom command of that "
-           "number; call espl_register_command().");
+           "number; call espl_command_register().");
 }
 
 TEST(a_call_that_finds_no_memory_is_told)

@@ -5,6 +5,7 @@
 #include <config.h>
 #endif
 
+#include "tests/asked.h"
 #include "tests/forms.h"
 #include "tests/inside.h"
 #include "tests/one_misuse.h"
@@ -34,7 +35,7 @@
     X(attach, "espl_attach", espl_attach(m->world, e, m->root, NULL))                              \
     X(attach_again, "espl_attach", espl_attach(m->world, m->child, m->root, NULL))                 \
     X(detach, "espl_detach", espl_detach(m->world, e, ESPL_KEEP_WORLD))                            \
-    X(set_sibling, "espl_set_sibling", espl_set_sibling(m->world, e, espl_entity_null()))          \
+    X(set_sibling, "espl_move_before", espl_move_before(m->world, e, espl_entity_null()))          \
     X(destroy, "espl_destroy", espl_destroy(m->world, e, ESPL_EXTENT_OWNED))                       \
     X(destroy_subtree, "espl_destroy", espl_destroy(m->world, e, ESPL_EXTENT_SUBTREE))             \
     X(destroy_only, "espl_destroy", espl_destroy(m->world, e, ESPL_EXTENT_ENTITY))                 \
@@ -44,10 +45,11 @@
     X(destroy_none, "espl_destroy_many",                                                           \
       espl_destroy_many(m->world, NULL, 0, ESPL_EXTENT_OWNED, NULL))                               \
     X(clear, "espl_world_clear", espl_world_clear(m->world))                                       \
-    X(unregister, "espl_unregister_command", espl_unregister_command(m->world, 1))                 \
-    X(instantiate, "espl_instantiate", espl_instantiate(m->world, e, 1, NULL))                     \
-    X(instantiate_at, "espl_instantiate_at",                                                       \
-      espl_instantiate_at(m->world, &(espl_instance_def){.source = e}, 1, NULL))                   \
+    X(unregister, "espl_command_unregister", espl_command_unregister(m->world, 1))                 \
+    X(instantiate, "espl_instantiate",                                                             \
+      espl_instantiate(m->world, &(espl_instance_def){.source = e}, 1, NULL))                      \
+    X(instantiate_at, "espl_instantiate",                                                          \
+      espl_instantiate(m->world, &(espl_instance_def){.source = e}, 1, NULL))                      \
     X(create_at, "espl_create_at",                                                                 \
       espl_create_at(m->world, &(espl_creation_def){.parent = e}, 1, NULL))                        \
     X(create_node, "espl_create_node", espl_create_node(m->world, e, NULL, "lamp", NULL))          \
@@ -303,8 +305,9 @@ TEST(e3_e11_structure_and_writes_are_refused_in_each_job_of_a_playback)
     const uint32_t clones = test_fitting(20000, 16);
     for (uint32_t i = 0; i < 20000; ++i) {
         espl_recorder *const recorder = espl_command_buffer_recorder(s.commands, i % 2);
-        ck_ok(i < clones ? espl_record_instantiate(recorder, 0, &def, 1, NULL)
-                         : espl_record_set_local_transform(recorder, 0, s.solo, &moved));
+        ck_ok(i < clones
+                  ? espl_record_instantiate(recorder, 0, &def, 1, NULL)
+                  : espl_record_write(recorder, 0, s.solo, ESPL_WRITE_LOCAL_TRANSFORM, &moved));
     }
     in.m = &s;
     ck_ok(espl_play(s.world, s.commands, &report));
@@ -332,8 +335,8 @@ TEST(structure_and_writes_are_refused_in_each_job_of_a_batch)
     }
     test_cut_jobs(s.world, 64);
     in.m = &s;
-    ck_ok(espl_write_strided(s.world, ESPL_WRITE_LOCAL_POSITION, entity, sizeof(espl_entity),
-                             (const float(*)[3])values, sizeof(float[3]), COUNT, NULL));
+    ck_ok(espl_write_strided(s.world, ESPL_WRITE_LOCAL_POSITION, entity, COUNT, sizeof(espl_entity),
+                             (const float(*)[3])values, sizeof(float[3]), NULL));
     in.m = NULL;
     ck_assert_uint_gt(in.intrusions, 1);
     for (size_t i = COUNT - solos; i < COUNT; ++i) { // the last write of each

@@ -4,6 +4,7 @@
 #include <config.h>
 #endif
 
+#include "tests/asked.h"
 #include "tests/one_misuse.h"
 
 FIXTURE(set_up, tear_down);
@@ -104,9 +105,9 @@ TEST(commands_that_were_played_take_none_of_any_kind)
         espl_record_destroy(r, 0, s.solo, ESPL_EXTENT_ENTITY),
         espl_record_attach(r, 0, s.solo, s.root, NULL),
         espl_record_detach(r, 0, s.solo, ESPL_KEEP_WORLD),
-        espl_record_set_sibling(r, 0, s.solo, espl_entity_null()),
-        espl_record_set_local_transform(r, 0, s.solo, &value),
-        espl_record_set_world_transform(r, 0, s.solo, &value),
+        espl_record_move_before(r, 0, s.solo, espl_entity_null()),
+        espl_record_write(r, 0, s.solo, ESPL_WRITE_LOCAL_TRANSFORM, &value),
+        espl_record_write(r, 0, s.solo, ESPL_WRITE_WORLD_TRANSFORM, &value),
         espl_record_write(r, 0, write.entity, write.kind, &write.value),
         espl_record_write(r, 0, s.solo, ESPL_WRITE_LOCAL_SCALE, NULL),
         espl_record_set_inherit(r, 0, s.solo, 0),
@@ -126,10 +127,10 @@ TEST(an_object_is_submitted_once_and_played_in_line)
     const espl_transform first_value = test_at(1, 0, 0), second_value = test_at(2, 0, 0);
 
     espl_command_buffer *const second = test_commands(s.world, 1);
-    ck_ok(espl_record_set_local_transform(espl_command_buffer_recorder(s.commands, 1), 9, s.solo,
-                                          &first_value));
-    ck_ok(espl_record_set_local_transform(espl_command_buffer_recorder(second, 0), 0, s.solo,
-                                          &second_value));
+    ck_ok(espl_record_write(espl_command_buffer_recorder(s.commands, 1), 9, s.solo,
+                            ESPL_WRITE_LOCAL_TRANSFORM, &first_value));
+    ck_ok(espl_record_write(espl_command_buffer_recorder(second, 0), 0, s.solo,
+                            ESPL_WRITE_LOCAL_TRANSFORM, &second_value));
     ck_ok(
         espl_record_destroy(espl_command_buffer_recorder(second, 0), 0, s.dead, ESPL_EXTENT_OWNED));
     ck_ok(espl_command_buffer_submit(s.commands));
@@ -156,8 +157,9 @@ static void record_many(espl_command_buffer *commands, espl_entity source, size_
 
     for (size_t i = 0; i < count; ++i) {
         espl_recorder *const recorder = espl_command_buffer_recorder(commands, (uint32_t)(i % 2));
-        ck_ok(i < clones ? espl_record_instantiate(recorder, 0, &def, 1, NULL)
-                         : espl_record_set_local_transform(recorder, 0, source, &moved));
+        ck_ok(i < clones
+                  ? espl_record_instantiate(recorder, 0, &def, 1, NULL)
+                  : espl_record_write(recorder, 0, source, ESPL_WRITE_LOCAL_TRANSFORM, &moved));
     }
 }
 

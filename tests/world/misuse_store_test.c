@@ -49,9 +49,12 @@ TEST(creation_is_checked)
     ck_ok(espl_create(s.world, &placement, 1, 0, NULL));
     ck_status(espl_create(s.world, &placement, 1, SIZE_MAX / 2 + 1, NULL), ESPL_ERR_LIMIT);
     ck_status(espl_create(s.world, &placement, 1, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
-    ck_ok(espl_instantiate(s.world, s.root, 0, NULL));
-    ck_status(espl_instantiate(s.world, s.root, SIZE_MAX / 2 + 1, NULL), ESPL_ERR_LIMIT);
-    ck_status(espl_instantiate(s.world, s.root, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
+    ck_ok(espl_instantiate(s.world, &(espl_instance_def){.source = s.root}, 0, NULL));
+    ck_status(
+        espl_instantiate(s.world, &(espl_instance_def){.source = s.root}, SIZE_MAX / 2 + 1, NULL),
+        ESPL_ERR_LIMIT);
+    ck_status(espl_instantiate(s.world, &(espl_instance_def){.source = s.root}, SIZE_MAX, NULL),
+              ESPL_ERR_LIMIT);
     ck_status(espl_reserve(s.world, &(espl_reserve_def){.entities = SIZE_MAX}), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(test_physical_hash(s.world), untouched);
 }

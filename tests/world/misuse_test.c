@@ -18,10 +18,10 @@ TEST(a_sibling_that_is_none_is_refused)
     for (int i = 0; i < 2; ++i) {
         const espl_attach_options options = {.before = wrong[i]};
         ck_status(espl_attach(s.world, s.solo, s.root, &options), ESPL_ERR_NOT_CHILD);
-        ck_status(espl_set_sibling(s.world, s.child, wrong[i]), ESPL_ERR_NOT_CHILD);
-        ck_status(espl_set_sibling(s.world, wrong[i], s.child), ESPL_ERR_NOT_CHILD);
-        ck_status(espl_set_sibling(s.world, wrong[i], espl_entity_null()), ESPL_ERR_NOT_CHILD);
-        ck_status(espl_set_sibling(s.world, wrong[i], wrong[i]), ESPL_ERR_NOT_CHILD);
+        ck_status(espl_move_before(s.world, s.child, wrong[i]), ESPL_ERR_NOT_CHILD);
+        ck_status(espl_move_before(s.world, wrong[i], s.child), ESPL_ERR_NOT_CHILD);
+        ck_status(espl_move_before(s.world, wrong[i], espl_entity_null()), ESPL_ERR_NOT_CHILD);
+        ck_status(espl_move_before(s.world, wrong[i], wrong[i]), ESPL_ERR_NOT_CHILD);
     }
     ck_assert_uint_eq(test_physical_hash(s.world), untouched);
 }
@@ -68,14 +68,14 @@ TEST(a_world_checks_its_definition)
     espl_world_def def = {.tag = 128};
 
     test_heap_init(&heap);
-    ck_status(espl_world_create(&world, &def), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(&def, &world), ESPL_ERR_ARGUMENT);
     def.tag = 127;
     def.allocator = test_heap_allocator(&heap);
     def.allocator.release = NULL;
-    ck_status(espl_world_create(&world, &def), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(&def, &world), ESPL_ERR_ARGUMENT);
     ck_assert_ptr_null(world);
     def.allocator = test_heap_allocator(&heap);
-    ck_ok(espl_world_create(&world, &def));
+    ck_ok(espl_world_create(&def, &world));
     espl_world_destroy(world);
     espl_world_destroy(NULL);
     ck_assert_uint_eq(heap.bytes, 0);
@@ -107,9 +107,9 @@ TEST(no_field_may_be_infinite_or_no_number)
                 .source = s.solo, .place = ESPL_PLACE_LOCAL, .transform = value};
             ck_status(espl_set_local_transform(s.world, s.child, &value), ESPL_ERR_NOT_FINITE);
             ck_status(espl_set_world_transform(s.world, s.root, &value), ESPL_ERR_NOT_FINITE);
-            ck_status(espl_record_set_local_transform(recorder, 0, s.child, &value),
+            ck_status(espl_record_write(recorder, 0, s.child, ESPL_WRITE_LOCAL_TRANSFORM, &value),
                       ESPL_ERR_NOT_FINITE);
-            ck_status(espl_record_set_world_transform(recorder, 0, s.child, &value),
+            ck_status(espl_record_write(recorder, 0, s.child, ESPL_WRITE_WORLD_TRANSFORM, &value),
                       ESPL_ERR_NOT_FINITE);
             ck_status(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_NOT_FINITE);
         }

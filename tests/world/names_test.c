@@ -77,7 +77,7 @@ TEST(names_of_components_and_custom_commands_have_the_bytes_of_names_of_entities
         ck_assert(status == ESPL_OK || strstr(test.hooks.last_line, why) != NULL);
         ck_assert_uint_eq(espl_component_find(w, one), component);
         ck_assert_uint_eq(component != 0, status == ESPL_OK);
-        ck_status(espl_register_command(w, &command, &number), status);
+        ck_status(espl_command_register(w, &command, &number), status);
         ck_assert(status == ESPL_OK || strstr(test.hooks.last_line, why) != NULL);
         ck_assert_uint_eq(number != 0, status == ESPL_OK);
         for (const char *at = test.hooks.last_line; *at != '\0'; ++at) {
@@ -143,7 +143,7 @@ TEST(a_name_may_be_set_during_iteration_and_in_a_custom_command)
     }
     has_name(a, "seen");
     named_in_callback = a;
-    ck_ok(espl_register_command(w, &def, &number));
+    ck_ok(espl_command_register(w, &def, &number));
     espl_command_buffer *const commands = test_commands(w, 1);
     ck_ok(espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, number, NULL, 0, 0));
     ck_ok(espl_play(w, commands, NULL));
@@ -297,7 +297,7 @@ TEST(names_of_clones_take_no_memory_for_their_texts)
     memset(name, 'n', sizeof name);
     name[ESPL_NAME_LIMIT] = '\0';
     set(prefab, name);
-    ck_ok(espl_instantiate(w, prefab, count, NULL));
+    ck_ok(espl_instantiate(w, &(espl_instance_def){.source = prefab}, count, NULL));
     ck_assert_uint_eq(test_stats(w).names, count + 1);
     ck_assert_uint_lt(test_stats(w).bytes_names, 300 + 64 * ((size_t)count + 8));
 }
@@ -364,7 +364,7 @@ static espl_entity found(espl_entity top, const char *path)
 {
     espl_entity out = {7, 7};
 
-    ck_ok(espl_find_below(w, top, path, &out));
+    ck_ok(espl_find_descendant(w, top, path, &out));
     return out;
 }
 
@@ -393,7 +393,7 @@ TEST(the_first_of_a_name_in_depth_first_order_is_found)
     ck_assert(finds(f.body, "han", none));
     ck_assert(finds(f.body, "hands", none));
     // The order is that of siblings.
-    ck_ok(espl_set_sibling(w, f.arm[0], espl_entity_null()));
+    ck_ok(espl_move_before(w, f.arm[0], espl_entity_null()));
     ck_assert(finds(f.body, "hand", f.hand[1]));
 }
 
@@ -405,7 +405,7 @@ TEST(a_path_with_an_empty_name_is_refused)
     for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i) {
         espl_entity out = {7, 7};
 
-        ck_status(espl_find_below(w, f.body, paths[i], &out), ESPL_ERR_ARGUMENT);
+        ck_status(espl_find_descendant(w, f.body, paths[i], &out), ESPL_ERR_ARGUMENT);
         ck_assert_uint_eq(out.index, 7);
     }
 }
@@ -432,7 +432,7 @@ TEST(a_path_is_the_names_of_all_above_and_of_the_entity)
     snprintf(path, sizeof path, "%u.%u", f.unnamed.index, f.unnamed.generation);
     ck_ok(espl_detach(w, f.unnamed, ESPL_KEEP_WORLD));
     has_path(f.unnamed, path);
-    // What get_path() writes, espl_find_below() reads.
+    // What get_path() writes, espl_find_descendant() reads.
     ck_assert(finds(f.body, "/arm/hand/finger", f.finger));
 }
 

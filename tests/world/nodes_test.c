@@ -166,7 +166,7 @@ TEST(children_are_copied_in_their_order_or_not_at_all)
     }
     // Out of order in memory.
     ck_ok(espl_attach(w, node[NODES - 1], node[0], &(espl_attach_options){.before = node[2]}));
-    ck_ok(espl_set_sibling(w, node[1], test_null));
+    ck_ok(espl_move_before(w, node[1], test_null));
     for (int i = 0; i < NODES; ++i) {
         check_children(node[i]);
     }
@@ -181,7 +181,7 @@ static espl_entity find(const char *path)
 {
     espl_entity found = {1, 1};
 
-    ck_ok(espl_find_below(w, test_null, path, &found));
+    ck_ok(espl_find_descendant(w, test_null, path, &found));
     return found;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Extreme numbers: long products of rotations, scales that are zero, negative or nearly zero,
 // values at the ends of the range. A letter before a name is an entry of tests/BUGS.md.
+#include "tests/asked.h"
 #include "tests/one_tree.h"
 
 #include <float.h>
@@ -32,12 +33,12 @@ FIXTURE(set_up, end);
 TEST_LOOP(i3_ten_million_turns_leave_a_rotation_a_rotation, 0, 4)
 {
     static const struct {
-        espl_status (*turn)(espl_world *world, espl_entity entity, const float by[4]);
+        espl_write_kind turn;
         uint32_t flags;
-    } ways[4] = {{espl_rotate_in_parent, 0},
-                 {espl_rotate_world, 0},
-                 {espl_rotate_in_parent, ESPL_ABSOLUTE_ROTATION},
-                 {espl_rotate_world, ESPL_ABSOLUTE_UP | ESPL_ABSOLUTE_SCALE}};
+    } ways[4] = {{ESPL_WRITE_ROTATE_IN_PARENT, 0},
+                 {ESPL_WRITE_ROTATE_WORLD, 0},
+                 {ESPL_WRITE_ROTATE_IN_PARENT, ESPL_ABSOLUTE_ROTATION},
+                 {ESPL_WRITE_ROTATE_WORLD, ESPL_ABSOLUTE_UP | ESPL_ABSOLUTE_SCALE}};
     const size_t turns = test_scaled(2500000);
     uint64_t random = 7 + ways[_i].flags;
     float scale = 0, world_scale = 0, by[4], q[4];
@@ -48,7 +49,7 @@ TEST_LOOP(i3_ten_million_turns_leave_a_rotation_a_rotation, 0, 4)
     ck_ok(espl_set_local_scale(w, node[1], odd));
     for (size_t i = 0; i < turns; ++i) {
         random_turn(&random, by);
-        ck_ok(ways[_i].turn(w, node[1], by));
+        ck_ok(espl_write_one(w, node[1], ways[_i].turn, by));
         if (i % 1024 == 0 || i + 1 == turns) {
             ck_ok(espl_get_local_rotation(w, node[1], q));
             ck_assert_double_le(length_off_unit(q), 1e-6);
@@ -128,7 +129,8 @@ TEST_LOOP(i1_zero_on_any_axis_at_any_depth_stays_finite, 0, 20)
         const espl_transform world = test_world_of(w, node[i]);
 
         ck_assert(is_finite(&local) && is_finite(&world));
-        ck_assert_int_ge(espl_rotate_world(w, node[i], (float[4]){0, 1, 0, 1}), 0);
+        ck_assert_int_ge(
+            espl_write_one(w, node[i], ESPL_WRITE_ROTATE_WORLD, (float[4]){0, 1, 0, 1}), 0);
     }
     ck_assert_int_ge(espl_detach(w, node[DEPTH - 1], ESPL_KEEP_LOCAL), 0);
     const espl_transform left = test_world_of(w, node[DEPTH - 1]);
@@ -187,13 +189,16 @@ TEST(the_range_ends_where_floats_end)
     ck_assert_uint_eq(test_count_overflowed(w), 1);
     ck_ok(espl_set_local_scale(w, node[0], 1e8f));
     ck_assert_uint_eq(test_count_overflowed(w), 0);
-    ck_status(espl_multiply_scale(w, node[0], 10), ESPL_OVERFLOW);
+    ck_status(espl_write_one(w, node[0], ESPL_WRITE_MULTIPLY_SCALE, &(const float){10}),
+              ESPL_OVERFLOW);
     ck_ok(espl_set_local_scale(w, node[0], 1e8f));
-    ck_status(espl_translate_in_parent(w, node[1], (float[3]){4e30f, 0, 0}), ESPL_OVERFLOW);
+    ck_status(espl_write_one(w, node[1], ESPL_WRITE_TRANSLATE_IN_PARENT, (float[3]){4e30f, 0, 0}),
+              ESPL_OVERFLOW);
     ck_assert_float_eq(test_local_of(w, node[1]).position[0], 5e30f);
     const uint64_t hash = test_physical_hash(w);
 
-    ck_status(espl_multiply_scale(w, node[0], 1e37f), ESPL_ERR_RANGE);
+    ck_status(espl_write_one(w, node[0], ESPL_WRITE_MULTIPLY_SCALE, &(const float){1e37f}),
+              ESPL_ERR_RANGE);
     ck_status(espl_write_one(w, node[1], ESPL_WRITE_MULTIPLY_STRETCH, (float[3]){2, 2, 2}),
               ESPL_OVERFLOW);
     ck_status(espl_write_one(w, node[1], ESPL_WRITE_MULTIPLY_STRETCH, (float[3]){FLT_MAX, 1, 1}),
@@ -286,9 +291,9 @@ TEST(a_world_that_is_infinite_is_not_turned_about_a_point)
 
     ck_status(espl_rotate_about(w, child, pivot, by), ESPL_ERR_RANGE);
     ck_status(espl_look_at(w, child, pivot, NULL, ESPL_AXIS_FORWARD), ESPL_ERR_RANGE);
-    ck_status(espl_translate_world(w, child, by), ESPL_ERR_RANGE);
+    ck_status(espl_write_one(w, child, ESPL_WRITE_TRANSLATE_WORLD, by), ESPL_ERR_RANGE);
     ck_status(espl_rotate_about(w, child, bad, by), ESPL_ERR_NOT_FINITE);
     ck_status(espl_look_at(w, child, bad, NULL, ESPL_AXIS_FORWARD), ESPL_ERR_NOT_FINITE);
     ck_assert_uint_eq(test_physical_hash(w), hash);
-    ck_status(espl_rotate_world(w, child, by), ESPL_OVERFLOW);
+    ck_status(espl_write_one(w, child, ESPL_WRITE_ROTATE_WORLD, by), ESPL_OVERFLOW);
 }

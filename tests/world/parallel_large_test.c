@@ -2,6 +2,7 @@
 // Worlds so large that rows are distributed by sets of chunks, or that all chunks share
 // hierarchies. Two equal worlds, one of which is written by immediate calls in the documented
 // order, get the same bits, and each hierarchy is written by one job.
+#include "tests/asked.h"
 #include "tests/runner.h"
 #include "tests/world/parallel.h"
 
@@ -157,7 +158,7 @@ static size_t write_at_once(land *twin, const land *at, const espl_query_def *de
         ck_ok(espl_query_begin(twin->world, def, &query));
         while (espl_query_next(&query)) {
             for (size_t row = 0; row < query.count; ++row) {
-                const uint32_t own = espl_get_rank(twin->world, query.entities[row]);
+                const uint32_t own = test_rank(twin->world, query.entities[row]);
 
                 here += own >= rank;
                 if (own == rank) {

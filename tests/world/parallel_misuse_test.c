@@ -105,7 +105,7 @@ static void begin_logged(void (*log)(void *, espl_log_level, const char *))
         .hooks = {.user = d, .log = log, .trap = hear_trap},
         .tag = 5,
     };
-    ck_ok(espl_world_create(&d->world, &def));
+    ck_ok(espl_world_create(&def, &d->world));
     cut_small(d->world);
     make_entities();
     d->root_role = ESPL_ROOT;
@@ -319,38 +319,38 @@ TEST_LOOP(no_way_to_write_is_refused_for_what_is_the_writers_own, 0, 2)
 // A call for many tells by its message which of them was refused, and why.
 static espl_status get_positions(const espl_world *world, espl_entity entity, float *out)
 {
-    const espl_status status =
-        espl_get_world_positions(world, &entity, 1, sizeof entity, (float(*)[3])out);
+    const espl_status status = espl_read_strided(world, ESPL_READ_WORLD_POSITION, &entity, 1,
+                                                 sizeof entity, (float(*)[3])out, sizeof(float[3]));
 
     return status == ESPL_PARTLY ? ESPL_ERR_NOT_OWNER : status;
 }
 
-#define READS(X)                                                                             \
-    X(world, "espl_get_world_transform: ", espl_get_world_transform(w, e, &t))               \
-    X(local, "espl_get_local_transform: ", espl_get_local_transform(w, e, &t))               \
-    X(world_position, "espl_get_world_position: ", espl_get_world_position(w, e, f))         \
-    X(world_rotation, "espl_get_world_rotation: ", espl_get_world_rotation(w, e, f))         \
-    X(world_scale, "espl_get_world_scale: ", espl_get_world_scale(w, e, f))                  \
-    X(local_position, "espl_get_local_position: ", espl_get_local_position(w, e, f))         \
-    X(local_rotation, "espl_get_local_rotation: ", espl_get_local_rotation(w, e, f))         \
-    X(local_scale, "espl_get_local_scale: ", espl_get_local_scale(w, e, f))                  \
-    X(world_pose, "espl_get_world_pose: ", espl_get_world_pose(w, e, &pose))                 \
-    X(local_pose, "espl_get_local_pose: ", espl_get_local_pose(w, e, &pose))                 \
-    X(stretch, "espl_get_stretch: ", espl_get_stretch(w, e, f))                              \
-    X(context, "espl_get_user_data: ", espl_get_user_data(w, e, &word))                      \
-    X(relative, "espl_relative: ", espl_relative(w, own, e, &t))                             \
-    X(relative_frame, "espl_relative: ", espl_relative(w, e, own, &t))                       \
-    X(point, "espl_point_to_world: ", espl_point_to_world(w, e, step, f))                    \
-    X(point_back, "espl_point_to_local: ", espl_point_to_local(w, e, step, f))               \
-    X(vector, "espl_vector_to_world: ", espl_vector_to_world(w, e, step, f))                 \
-    X(vector_back, "espl_vector_to_local: ", espl_vector_to_local(w, e, step, f))            \
-    X(direction, "espl_direction_to_world: ", espl_direction_to_world(w, e, step, f))        \
-    X(direction_back, "espl_direction_to_local: ", espl_direction_to_local(w, e, step, f))   \
-    X(axis, "espl_get_axis: ", espl_get_axis(w, e, ESPL_AXIS_UP, f))                         \
-    X(matrix_3x4, "espl_get_matrix_3x4: ", espl_get_matrix_3x4(w, e, f))                     \
-    X(matrix_4x4, "espl_get_matrix_4x4: ", espl_get_matrix_4x4(w, e, f))                     \
-    X(matrix_inverse, "espl_get_matrix_4x4_inverse: ", espl_get_matrix_4x4_inverse(w, e, f)) \
-    X(positions, "espl_get_world_positions: ", get_positions(w, e, f))
+#define READS(X)                                                                                   \
+    X(world, "espl_get_world_transform: ", espl_get_world_transform(w, e, &t))                     \
+    X(local, "espl_get_local_transform: ", espl_get_local_transform(w, e, &t))                     \
+    X(world_position, "espl_get_world_position: ", espl_get_world_position(w, e, f))               \
+    X(world_rotation, "espl_get_world_rotation: ", espl_get_world_rotation(w, e, f))               \
+    X(world_scale, "espl_get_world_scale: ", espl_get_world_scale(w, e, f))                        \
+    X(local_position, "espl_get_local_position: ", espl_get_local_position(w, e, f))               \
+    X(local_rotation, "espl_get_local_rotation: ", espl_get_local_rotation(w, e, f))               \
+    X(local_scale, "espl_get_local_scale: ", espl_get_local_scale(w, e, f))                        \
+    X(world_pose, "espl_get_world_pose: ", espl_get_world_pose(w, e, &pose))                       \
+    X(local_pose, "espl_get_local_pose: ", espl_get_local_pose(w, e, &pose))                       \
+    X(stretch, "espl_get_stretch: ", espl_get_stretch(w, e, f))                                    \
+    X(context, "espl_get_user_data: ", espl_get_user_data(w, e, &word))                            \
+    X(relative, "espl_get_relative_transform: ", espl_get_relative_transform(w, own, e, &t))       \
+    X(relative_frame, "espl_get_relative_transform: ", espl_get_relative_transform(w, e, own, &t)) \
+    X(point, "espl_convert: ", espl_convert(w, e, ESPL_POINT_TO_WORLD, step, f))                   \
+    X(point_back, "espl_convert: ", espl_convert(w, e, ESPL_POINT_TO_LOCAL, step, f))              \
+    X(vector, "espl_convert: ", espl_convert(w, e, ESPL_VECTOR_TO_WORLD, step, f))                 \
+    X(vector_back, "espl_convert: ", espl_convert(w, e, ESPL_VECTOR_TO_LOCAL, step, f))            \
+    X(direction, "espl_convert: ", espl_convert(w, e, ESPL_DIRECTION_TO_WORLD, step, f))           \
+    X(direction_back, "espl_convert: ", espl_convert(w, e, ESPL_DIRECTION_TO_LOCAL, step, f))      \
+    X(axis, "espl_get_axis: ", espl_get_axis(w, e, ESPL_AXIS_UP, f))                               \
+    X(matrix_3x4, "espl_get_matrix: ", espl_get_matrix(w, e, ESPL_MATRIX_3X4, f))                  \
+    X(matrix_4x4, "espl_get_matrix: ", espl_get_matrix(w, e, ESPL_MATRIX_4X4, f))                  \
+    X(matrix_inverse, "espl_get_matrix: ", espl_get_matrix(w, e, ESPL_MATRIX_4X4_INVERSE, f))      \
+    X(positions, "espl_read_strided: ", get_positions(w, e, f))
 
 #define AS_NAME(name, operation, call) READ_##name,
 enum { READS(AS_NAME) READ_COUNT };

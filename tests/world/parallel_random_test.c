@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Parallel writes over random forests, compared with the same immediate writes one by one in the
 // documented order: the same bits and counts for every executor and order of jobs.
+#include "tests/asked.h"
 #include "tests/runner.h"
 #include "tests/tape.h"
 #include "tests/world/parallel.h"
@@ -90,7 +91,7 @@ static void write_row(hand by, deed *d, espl_entity entity)
 static void write_rows(espl_writer *writer, const espl_query *rows, void *context)
 {
     for (size_t row = 0; row < rows->count; ++row) {
-        write_row((hand){writer, espl_writer_world(writer)}, context, rows->entities[row]);
+        write_row((hand){writer, test_rows_world(rows)}, context, rows->entities[row]);
     }
 }
 
@@ -124,7 +125,7 @@ static size_t write_at_once(espl_world *world, const espl_query_def *def, deed *
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count; ++row, ++count) {
             all[count] = (ranked){query.entities[row],
-                                  top_down ? espl_get_rank(world, query.entities[row]) : 0, count};
+                                  top_down ? test_rank(world, query.entities[row]) : 0, count};
         }
     }
     qsort(all, count, sizeof *all, compare_ranked);
@@ -293,17 +294,17 @@ TEST_LOOP(parallel_writes_are_the_calls_at_once_in_the_documented_order, 0, 4)
 {
     test_executor hostile[2] = {{.manner = TEST_REVERSED, .workers = 3},
                                 {.manner = TEST_SHUFFLED, .workers = 16, .random = 99}};
-    espl_executor executors[SIDES] = {espl_executor_serial(), test_executor_of(&hostile[0]),
+    espl_executor executors[SIDES] = {(espl_executor){0}, test_executor_of(&hostile[0]),
                                       test_executor_of(&hostile[1])};
     uint64_t state = test_environment("ESPL_SEED", 4100 + (uint64_t)_i);
     shares sum = {0};
     size_t count = 3;
 
-    if (espl_executor_has_threads()) {
-        ck_ok(espl_executor_create_threads(&executors[count], 4));
+    if (test_has_threads()) {
+        ck_ok(espl_executor_create(&(espl_threads_def){.workers = 4}, &executors[count]));
         count += 1;
     }
-    executors[count] = espl_executor_serial(); // of the world that is written at once
+    executors[count] = (espl_executor){0}; // of the world that is written at once
     // One seed alone may refuse nothing, or have nothing to share out.
     for (size_t i = 0; i < (test_scaled(11) + 1) * test_factor(); ++i) {
         run_seed(test_random(&state), executors, count + 1, &sum);
@@ -320,6 +321,6 @@ TEST_LOOP(parallel_writes_are_the_calls_at_once_in_the_documented_order, 0, 4)
         ck_assert_uint_gt(hostile[1].calls, 0);
     }
     if (count == SIDES - 1) {
-        espl_executor_destroy_threads(&executors[count - 1]);
+        espl_executor_destroy(&executors[count - 1]);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The promises of a parallel write: each row once, a hierarchy in one job, the documented order,
 // the named columns, the account, and memory that is reserved in advance.
+#include "tests/asked.h"
 #include "tests/runner.h"
 #include "tests/world/parallel.h"
 
@@ -266,7 +267,7 @@ static void record_rows(espl_writer *writer, const espl_query *rows, void *conte
     const espl_transform at = test_at(3, 3, 3);
 
     for (size_t row = 0; row < rows->count; ++row) {
-        ck_ok(espl_record_set_local_transform(recorder, 0, rows->entities[row], &at));
+        ck_ok(espl_record_write(recorder, 0, rows->entities[row], ESPL_WRITE_LOCAL_TRANSFORM, &at));
     }
 }
 
@@ -299,7 +300,7 @@ TEST(times_are_taken_by_the_hook_where_a_report_is_asked_for)
     espl_parallel_report report;
     espl_world *world = NULL;
 
-    ck_ok(espl_world_create(&world, &world_def));
+    ck_ok(espl_world_create(&world_def, &world));
     cut_small(world);
     (void)test_solo(world);
     const espl_parallel_def def = def_of(s, NULL);

@@ -2,6 +2,7 @@
 // Parallel writes on real threads, many more than there are cores: a state that is rebuilt and
 // written again gets the same bits each time, several jobs write columns of one chunk, and hooks
 // are called by one job at a time. Most useful under ThreadSanitizer.
+#include "tests/asked.h"
 #include "tests/runner.h"
 #include "tests/world/parallel.h"
 
@@ -57,7 +58,7 @@ static uint64_t frames_end(frames *f)
 static void advance(espl_writer *writer, const espl_query *rows, void *context)
 {
     const frames *const f = context;
-    espl_world *const world = espl_writer_world(writer);
+    espl_world *const world = test_rows_world(rows);
     uint32_t *const speeds = espl_query_write(rows, f->speed, sizeof *speeds);
 
     for (size_t row = 0; row < rows->count; ++row) {
@@ -119,14 +120,14 @@ TEST_LOOP(frames_that_are_run_again_come_to_the_same_bits, 0, 4)
     const uint64_t wanted = run_frames(NULL);
     espl_executor executor;
 
-    if (!espl_executor_has_threads()) {
+    if (!test_has_threads()) {
         return;
     }
-    ck_ok(espl_executor_create_threads(&executor, workers[_i]));
+    ck_ok(espl_executor_create(&(espl_threads_def){.workers = workers[_i]}, &executor));
     for (size_t i = 0; i < (_i < 2 ? repeats() : repeats() / 10 + 1); ++i) {
         ck_assert_uint_eq(run_frames(&executor), wanted);
     }
-    espl_executor_destroy_threads(&executor);
+    espl_executor_destroy(&executor);
 }
 
 // --- Two roots of one chunk ---
@@ -150,13 +151,13 @@ TEST_LOOP(roots_of_one_chunk_are_written_by_several_jobs_with_their_columns, 0, 
     const espl_component root = ESPL_ROOT;
     const espl_query_def roots = {.all = &root, .all_count = 1};
     const uint32_t count = test_fitting(40 * SIZE, 0) / SIZE * SIZE;
-    espl_executor executor = espl_executor_serial();
+    espl_executor executor = {0};
     espl_parallel_report report;
     espl_component column = 0;
     test_world test;
 
-    if (espl_executor_has_threads()) {
-        ck_ok(espl_executor_create_threads(&executor, _i == 0 ? 8 : 64));
+    if (test_has_threads()) {
+        ck_ok(espl_executor_create(&(espl_threads_def){.workers = _i == 0 ? 8 : 64}, &executor));
     }
     test_world_begin(&test, 0, &executor);
     cut_small(test.world);
@@ -185,7 +186,7 @@ TEST_LOOP(roots_of_one_chunk_are_written_by_several_jobs_with_their_columns, 0, 
         ck_assert_float_eq(test_world_of(test.world, made[i + 1]).position[0], TIMES + 2);
     }
     test_world_end(&test);
-    espl_executor_destroy_threads(&executor);
+    espl_executor_destroy(&executor);
     free(made);
 }
 
@@ -215,14 +216,14 @@ static void *watch(void *context)
 // What no job was dealt may be read by any thread, also while one write ends and the next begins.
 TEST(a_thread_reads_on_what_has_no_row)
 {
-    espl_executor executor = espl_executor_serial();
+    espl_executor executor = {0};
     watcher w = {0};
     pthread_t thread;
     void *fault = NULL;
     frames f;
 
-    if (espl_executor_has_threads()) {
-        ck_ok(espl_executor_create_threads(&executor, 4));
+    if (test_has_threads()) {
+        ck_ok(espl_executor_create(&(espl_threads_def){.workers = 4}, &executor));
     }
     frames_begin(&f, &executor);
     w.world = f.world;
@@ -238,7 +239,7 @@ TEST(a_thread_reads_on_what_has_no_row)
     ck_assert_int_eq(pthread_join(thread, &fault), 0);
     ck_assert_ptr_null(fault);
     (void)frames_end(&f);
-    espl_executor_destroy_threads(&executor);
+    espl_executor_destroy(&executor);
 }
 
 // --- Telling from many threads ---
@@ -302,18 +303,18 @@ static void misbehave(espl_writer *writer, const espl_query *rows, void *context
 TEST(hooks_are_called_by_one_thread_at_a_time)
 {
     crowd heard = {0};
-    espl_executor executor = espl_executor_serial();
+    espl_executor executor = {0};
     espl_entity made[512], other = {0};
     const uint32_t count = test_fitting(512, 2);
     espl_parallel_report report;
     espl_world *world = NULL;
 
-    if (espl_executor_has_threads()) {
-        ck_ok(espl_executor_create_threads(&executor, 8));
+    if (test_has_threads()) {
+        ck_ok(espl_executor_create(&(espl_threads_def){.workers = 8}, &executor));
     }
     const espl_world_def def = {.hooks = {.user = &heard, .log = hear_line, .trap = hear_trap},
                                 .executor = executor};
-    ck_ok(espl_world_create(&world, &def));
+    ck_ok(espl_world_create(&def, &world));
     cut_small(world);
     test_solos(world, count, made);
     test_solos(world, 1, &other);
@@ -328,5 +329,5 @@ TEST(hooks_are_called_by_one_thread_at_a_time)
     ck_assert_uint_eq(heard.traps, (each - 1) * count);
     ck_assert_int_eq(heard.most, 1);
     espl_world_destroy(world);
-    espl_executor_destroy_threads(&executor);
+    espl_executor_destroy(&executor);
 }

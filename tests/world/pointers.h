@@ -5,6 +5,7 @@
 #ifndef ESPALIER_TESTS_WORLD_POINTERS_H
 #define ESPALIER_TESTS_WORLD_POINTERS_H
 
+#include "tests/asked.h"
 #include "tests/misuse.h"
 
 #include <espalier/writers.h>
@@ -52,15 +53,17 @@ static inline espl_status neutral(bool is_neutral)
 static inline espl_status start_and_stop(void)
 {
     espl_executor executor = {0};
-    const espl_status status = espl_executor_create(&executor, NULL);
+    const espl_status status = espl_executor_create(NULL, &executor);
 
-    espl_executor_destroy_threads(&executor);
+    espl_executor_destroy(&executor);
     return status == ESPL_ERR_UNSUPPORTED ? ESPL_OK : status;
 }
 
 // --- May be NULL: the call is carried out ---
 
 #define OPTIONAL_ROWS(X)                                                                        \
+    X(espl_instantiate, out,                                                                    \
+      espl_instantiate(k->w, DEF(espl_instance_def, .source = k->e), 1, NULL))                  \
     X(espl_record_spawn, local, espl_record_spawn(k->r, 0, k->e, k->p, NULL, k->handles))       \
     X(espl_record_spawn, pending, espl_record_spawn(k->r, 0, k->e, k->p, &k->t, NULL))          \
     X(espl_add_component, data, espl_add_component(k->w, k->e, k->n, NULL, 4))                  \
@@ -81,10 +84,7 @@ static inline espl_status start_and_stop(void)
     X(espl_spawn, local, espl_spawn(k->w, k->e, k->p, NULL, k->handles))                        \
     X(espl_spawn, out, espl_spawn(k->w, k->e, k->p, &k->t, NULL))                               \
     X(espl_executor_create, def, start_and_stop())                                              \
-    X(espl_executor_destroy_threads, executor, DONE(espl_executor_destroy_threads(NULL)))       \
-    X(espl_instantiate, out, espl_instantiate(k->w, k->e, 1, NULL))                             \
-    X(espl_instantiate_at, out,                                                                 \
-      espl_instantiate_at(k->w, DEF(espl_instance_def, .source = k->e), 1, NULL))               \
+    X(espl_executor_destroy, executor, DONE(espl_executor_destroy(NULL)))                       \
     X(espl_log_stderr, user, DONE(espl_log_stderr(NULL, ESPL_LOG_INFO, "a line of a test")))    \
     X(espl_log_stderr, message, DONE(espl_log_stderr(k, ESPL_LOG_INFO, NULL)))                  \
     X(espl_look_at, up, espl_look_at(k->w, k->e, k->f, NULL, ESPL_AXIS_FORWARD))                \
@@ -105,7 +105,7 @@ static inline espl_status start_and_stop(void)
     X(espl_write_batch, report, espl_write_batch(k->w, k->writes, 2, NULL))                     \
     X(espl_write_parallel, report, write_nothing(k))                                            \
     X(espl_write_strided, report,                                                               \
-      espl_write_strided(k->w, ESPL_WRITE_LOCAL_SCALE, &k->e, sizeof k->e, k->f, 4, 1, NULL))   \
+      espl_write_strided(k->w, ESPL_WRITE_LOCAL_SCALE, &k->e, 1, sizeof k->e, k->f, 4, NULL))   \
     X(espl_attach_many, options, espl_attach_many(k->w, &k->e, &k->p, 1, NULL, NULL))           \
     X(espl_attach_many, refused, espl_attach_many(k->w, &k->e, &k->p, 1, NULL, NULL))           \
     X(espl_destroy_many, refused, espl_destroy_many(k->w, &k->e, 1, ESPL_EXTENT_OWNED, NULL))   \
@@ -129,16 +129,12 @@ static inline espl_status start_and_stop(void)
           : ESPL_ERR_ARGUMENT)                                                                \
     X(espl_create, components_of_none, espl_create(k->w, NULL, 0, 1, NULL))                   \
     X(espl_read_strided, arrays_of_none,                                                      \
-      espl_read_strided(k->w, ESPL_READ_WORLD_SCALE, NULL, sizeof k->e, NULL, 4, 0))          \
-    X(espl_get_world_positions, arrays_of_none,                                               \
-      espl_get_world_positions(k->w, NULL, 0, sizeof k->e, NULL))                             \
-    X(espl_get_world_transforms, arrays_of_none,                                              \
-      espl_get_world_transforms(k->w, NULL, 0, sizeof k->e, NULL))                            \
+      espl_read_strided(k->w, ESPL_READ_WORLD_SCALE, NULL, 0, sizeof k->e, NULL, 4))          \
     X(espl_reserve, components_of_none, espl_reserve(k->w, DEF(espl_reserve_def, .rows = 1))) \
     X(espl_set_component, data_of_a_tag, set_tag(k))                                          \
     X(espl_write_batch, writes_of_none, espl_write_batch(k->w, NULL, 0, NULL))                \
     X(espl_write_strided, arrays_of_none,                                                     \
-      espl_write_strided(k->w, ESPL_WRITE_LOCAL_POSITION, NULL, 8, NULL, 12, 0, NULL))        \
+      espl_write_strided(k->w, ESPL_WRITE_LOCAL_POSITION, NULL, 0, 8, NULL, 12, NULL))        \
     X(espl_attach_many, children_of_none, espl_attach_many(k->w, NULL, NULL, 0, NULL, NULL))  \
     X(espl_destroy_many, entities_of_none,                                                    \
       espl_destroy_many(k->w, NULL, 0, ESPL_EXTENT_OWNED, NULL))                              \
@@ -175,10 +171,6 @@ static inline espl_status start_and_stop(void)
       neutral(espl_copy_subtree(k->w, k->e, ESPL_EXTENT_OWNED, 4, NULL) == 0))                     \
     X(espl_create, components, espl_create(k->w, NULL, 1, 1, k->handles))                          \
     X(espl_create_at, def, espl_create_at(k->w, NULL, 1, NULL))                                    \
-    X(espl_direction_to_local, direction, espl_direction_to_local(k->w, k->e, NULL, k->f))         \
-    X(espl_direction_to_local, out, espl_direction_to_local(k->w, k->e, k->f, NULL))               \
-    X(espl_direction_to_world, direction, espl_direction_to_world(k->w, k->e, NULL, k->f))         \
-    X(espl_direction_to_world, out, espl_direction_to_world(k->w, k->e, k->f, NULL))               \
     X(espl_get_axis, out, espl_get_axis(k->w, k->e, ESPL_AXIS_UP, NULL))                           \
     X(espl_get_component, out, espl_get_component(k->w, k->e, k->n, NULL, 4))                      \
     X(espl_get_local_position, out, espl_get_local_position(k->w, k->e, NULL))                     \
@@ -189,37 +181,23 @@ static inline espl_status start_and_stop(void)
     X(espl_convert, out, espl_convert(k->w, k->e, ESPL_POINT_TO_WORLD, k->f, NULL))                \
     X(espl_read_one, out, espl_read_one(k->w, k->e, ESPL_READ_WORLD_POSE, NULL))                   \
     X(espl_read_strided, entities,                                                                 \
-      espl_read_strided(k->w, ESPL_READ_WORLD_SCALE, NULL, sizeof k->e, k->f, 4, 1))               \
+      espl_read_strided(k->w, ESPL_READ_WORLD_SCALE, NULL, 1, sizeof k->e, k->f, 4))               \
     X(espl_read_strided, out,                                                                      \
-      espl_read_strided(k->w, ESPL_READ_WORLD_SCALE, &k->e, sizeof k->e, NULL, 4, 1))              \
+      espl_read_strided(k->w, ESPL_READ_WORLD_SCALE, &k->e, 1, sizeof k->e, NULL, 4))              \
     X(espl_get_matrix, out, espl_get_matrix(k->w, k->e, ESPL_MATRIX_4X4, NULL))                    \
-    X(espl_get_matrix_3x4, rows, espl_get_matrix_3x4(k->w, k->e, NULL))                            \
-    X(espl_get_matrix_4x4, columns, espl_get_matrix_4x4(k->w, k->e, NULL))                         \
-    X(espl_get_matrix_4x4_inverse, columns, espl_get_matrix_4x4_inverse(k->w, k->e, NULL))         \
     X(espl_get_local_pose, out, espl_get_local_pose(k->w, k->e, NULL))                             \
     X(espl_get_world_pose, out, espl_get_world_pose(k->w, k->e, NULL))                             \
     X(espl_set_world_pose, value, espl_set_world_pose(k->w, k->e, NULL))                           \
     X(espl_get_stretch, out, espl_get_stretch(k->w, k->e, NULL))                                   \
     X(espl_get_user_data, out, espl_get_user_data(k->w, k->e, NULL))                               \
     X(espl_get_world_position, out, espl_get_world_position(k->w, k->e, NULL))                     \
-    X(espl_get_world_positions, entities,                                                          \
-      espl_get_world_positions(k->w, NULL, 1, sizeof k->e, (float(*)[3])k->f))                     \
-    X(espl_get_world_positions, out, espl_get_world_positions(k->w, &k->e, 1, sizeof k->e, NULL))  \
     X(espl_get_world_rotation, out, espl_get_world_rotation(k->w, k->e, NULL))                     \
     X(espl_get_world_scale, out, espl_get_world_scale(k->w, k->e, NULL))                           \
     X(espl_get_world_transform, out, espl_get_world_transform(k->w, k->e, NULL))                   \
-    X(espl_get_world_transforms, entities,                                                         \
-      espl_get_world_transforms(k->w, NULL, 1, sizeof k->e, &k->t))                                \
-    X(espl_get_world_transforms, out,                                                              \
-      espl_get_world_transforms(k->w, &k->e, 1, sizeof k->e, NULL))                                \
     X(espl_hash, out, espl_hash(k->w, ESPL_HASH_LOGICAL, NULL))                                    \
-    X(espl_instantiate_at, def, espl_instantiate_at(k->w, NULL, 1, NULL))                          \
+    X(espl_instantiate, def, espl_instantiate(k->w, NULL, 1, NULL))                                \
     X(espl_look_at, target, espl_look_at(k->w, k->e, NULL, k->f, ESPL_AXIS_FORWARD))               \
     X(espl_play, commands, espl_play(k->w, NULL, NULL))                                            \
-    X(espl_point_to_local, point, espl_point_to_local(k->w, k->e, NULL, k->f))                     \
-    X(espl_point_to_local, out, espl_point_to_local(k->w, k->e, k->f, NULL))                       \
-    X(espl_point_to_world, point, espl_point_to_world(k->w, k->e, NULL, k->f))                     \
-    X(espl_point_to_world, out, espl_point_to_world(k->w, k->e, k->f, NULL))                       \
     X(espl_query_begin, query, espl_query_begin(k->w, NULL, NULL))                                 \
     X(espl_query_begin_read, query, espl_query_begin_read(k->w, NULL, NULL))                       \
     X(espl_query_read_transforms, out, read_rows_to_nothing(k))                                    \
@@ -228,35 +206,30 @@ static inline espl_status start_and_stop(void)
     X(espl_record_instantiate, def, espl_record_instantiate(k->r, 0, NULL, 1, NULL))               \
     X(espl_record_set_component, data, espl_record_set_component(k->r, 0, k->e, k->n, NULL, 4))    \
     X(espl_record_write, value, espl_record_write(k->r, 0, k->e, ESPL_WRITE_LOCAL_POSITION, NULL)) \
-    X(espl_register_command, def, espl_register_command(k->w, NULL, &k->word))                     \
-    X(espl_register_command, out, espl_register_command(k->w, &custom, NULL))                      \
-    X(espl_relative, out, espl_relative(k->w, k->p, k->e, NULL))                                   \
+    X(espl_command_register, def, espl_command_register(k->w, NULL, &k->word))                     \
+    X(espl_command_register, out, espl_command_register(k->w, &custom, NULL))                      \
+    X(espl_get_relative_transform, out, espl_get_relative_transform(k->w, k->p, k->e, NULL))       \
     X(espl_reserve, def, espl_reserve(k->w, NULL))                                                 \
     X(espl_rotate_about, pivot, espl_rotate_about(k->w, k->e, NULL, k->f))                         \
     X(espl_rotate_about, by, espl_rotate_about(k->w, k->e, k->f, NULL))                            \
     X(espl_set_component, data, espl_set_component(k->w, k->e, k->n, NULL, 4))                     \
     X(espl_stats, out, SILENT(espl_stats(k->w, NULL)))                                             \
     X(espl_subtree_begin, subtree, espl_subtree_begin(k->w, k->e, NULL))                           \
-    X(espl_vector_to_local, vector, espl_vector_to_local(k->w, k->e, NULL, k->f))                  \
-    X(espl_vector_to_local, out, espl_vector_to_local(k->w, k->e, k->f, NULL))                     \
-    X(espl_vector_to_world, vector, espl_vector_to_world(k->w, k->e, NULL, k->f))                  \
-    X(espl_vector_to_world, out, espl_vector_to_world(k->w, k->e, k->f, NULL))                     \
-    X(espl_view_depths, depths, SILENT(espl_view_depths(&k->view, NULL)))                          \
     X(espl_view_hierarchy, out, espl_view_hierarchy(k->w, k->e, NULL))                             \
     X(espl_write_batch, writes, espl_write_batch(k->w, NULL, 2, NULL))                             \
     X(espl_write_one, value, espl_write_one(k->w, k->e, ESPL_WRITE_LOCAL_POSITION, NULL))          \
     X(espl_write_parallel, def, espl_write_parallel(k->w, NULL, NULL))                             \
     X(espl_write_strided, entities,                                                                \
-      espl_write_strided(k->w, ESPL_WRITE_STRETCH, NULL, 8, k->f, 12, 1, NULL))                    \
+      espl_write_strided(k->w, ESPL_WRITE_STRETCH, NULL, 1, 8, k->f, 12, NULL))                    \
     X(espl_write_strided, values,                                                                  \
-      espl_write_strided(k->w, ESPL_WRITE_STRETCH, &k->e, 8, NULL, 12, 1, NULL))                   \
+      espl_write_strided(k->w, ESPL_WRITE_STRETCH, &k->e, 1, 8, NULL, 12, NULL))                   \
     X(espl_attach_many, children, espl_attach_many(k->w, NULL, &k->p, 1, NULL, NULL))              \
     X(espl_attach_many, parents, espl_attach_many(k->w, &k->e, NULL, 1, NULL, NULL))               \
     X(espl_component_info, out, espl_component_info(k->w, k->n, NULL))                             \
     X(espl_destroy_many, entities, espl_destroy_many(k->w, NULL, 1, ESPL_EXTENT_OWNED, NULL))      \
     X(espl_dump, buffer, neutral(espl_dump(k->w, k->e, NULL, 4) == 0))                             \
-    X(espl_find_below, path, espl_find_below(k->w, k->p, NULL, k->handles))                        \
-    X(espl_find_below, out, espl_find_below(k->w, k->p, "name", NULL))                             \
+    X(espl_find_descendant, path, espl_find_descendant(k->w, k->p, NULL, k->handles))              \
+    X(espl_find_descendant, out, espl_find_descendant(k->w, k->p, "name", NULL))                   \
     X(espl_get_children, out, neutral(espl_get_children(k->w, k->p, 4, NULL) == 0))                \
     X(espl_get_path, buffer, neutral(espl_get_path(k->w, k->e, NULL, 4) == 0))
 
@@ -275,7 +248,7 @@ static inline espl_status start_and_stop(void)
                                 DEF(espl_subtree_arrays, .depths = NULL)) == 0))             \
     X(espl_create_at, "def->values",                                                         \
       espl_create_at(k->w, DEF(espl_creation_def, .value_count = 1), 1, NULL))               \
-    X(espl_instantiate_at, "def->values", espl_instantiate_at(k->w, &valueless, 1, NULL))    \
+    X(espl_instantiate, "def->values", espl_instantiate(k->w, &valueless, 1, NULL))          \
     X(espl_query_begin, "espl_query_def.all",                                                \
       espl_query_begin(k->w, DEF(espl_query_def, .all_count = 1), &k->query))                \
     X(espl_query_begin, "espl_query_def.none",                                               \
@@ -292,10 +265,10 @@ static inline espl_status start_and_stop(void)
       espl_record_create(k->r, 0, DEF(espl_creation_def, .value_count = 1), 1, NULL))        \
     X(espl_record_instantiate, "def->values",                                                \
       espl_record_instantiate(k->r, 0, &valueless, 1, NULL))                                 \
-    X(espl_register_command, "def->function",                                                \
-      espl_register_command(k->w, DEF(espl_custom_command_def, .name = "c"), &k->word))      \
-    X(espl_register_command, "def->name",                                                    \
-      espl_register_command(k->w, DEF(espl_custom_command_def, .function = hear_nothing),    \
+    X(espl_command_register, "def->function",                                                \
+      espl_command_register(k->w, DEF(espl_custom_command_def, .name = "c"), &k->word))      \
+    X(espl_command_register, "def->name",                                                    \
+      espl_command_register(k->w, DEF(espl_custom_command_def, .function = hear_nothing),    \
                             &k->word))                                                       \
     X(espl_reserve, "components",                                                            \
       espl_reserve(k->w, DEF(espl_reserve_def, .component_count = 1, .rows = 1)))            \
@@ -335,6 +308,7 @@ static inline espl_status start_and_stop(void)
 // --- Required, and no world is there to tell: answered all the same ---
 
 #define WORLDLESS_ROWS(X)                                                                          \
+    X(espl_instantiate, world, espl_instantiate(NULL, &valueless, 1, NULL))                        \
     X(espl_set_local_position, world, espl_set_local_position(NULL, k->e, k->f))                   \
     X(espl_set_local_rotation, world, espl_set_local_rotation(NULL, k->e, k->f))                   \
     X(espl_set_local_pose, world, espl_set_local_pose(NULL, k->e, (const espl_pose *)k->f))        \
@@ -370,14 +344,11 @@ static inline espl_status start_and_stop(void)
     X(espl_copy_subtree, world,                                                                    \
       neutral(espl_copy_subtree(NULL, k->e, ESPL_EXTENT_OWNED, 0, NULL) == 0))                     \
     X(espl_count_children, world, neutral(espl_count_children(NULL, k->e) == 0))                   \
-    X(espl_count_descendants, world, neutral(espl_count_descendants(NULL, k->e) == 0))             \
     X(espl_create, world, espl_create(NULL, &k->n, 1, 1, k->handles))                              \
     X(espl_record_spawn, recorder, espl_record_spawn(NULL, 0, k->e, k->p, &k->t, k->handles))      \
     X(espl_create_at, world, espl_create_at(NULL, DEF(espl_creation_def, .inherit = 0), 1, NULL))  \
     X(espl_destroy, world, espl_destroy(NULL, k->e, ESPL_EXTENT_OWNED))                            \
     X(espl_detach, world, espl_detach(NULL, k->e, ESPL_KEEP_WORLD))                                \
-    X(espl_direction_to_local, world, espl_direction_to_local(NULL, k->e, k->g, k->f))             \
-    X(espl_direction_to_world, world, espl_direction_to_world(NULL, k->e, k->g, k->f))             \
     X(espl_disable, world, espl_disable(NULL, k->e, ESPL_EXTENT_ENTITY))                           \
     X(espl_enable, world, espl_enable(NULL, k->e, ESPL_EXTENT_ENTITY))                             \
     X(espl_executor_create, out, espl_executor_create(NULL, NULL))                                 \
@@ -385,9 +356,7 @@ static inline espl_status start_and_stop(void)
     X(espl_get_matrix, world, espl_get_matrix(NULL, k->e, ESPL_MATRIX_4X4, k->f))                  \
     X(espl_read_one, world, espl_read_one(NULL, k->e, ESPL_READ_WORLD_POSE, k->f))                 \
     X(espl_read_strided, world,                                                                    \
-      espl_read_strided(NULL, ESPL_READ_WORLD_SCALE, &k->e, sizeof k->e, k->f, 4, 1))              \
-    X(espl_executor_create_eager_threads, out, espl_executor_create_eager_threads(NULL, 1))        \
-    X(espl_executor_create_threads, out, espl_executor_create_threads(NULL, 1))                    \
+      espl_read_strided(NULL, ESPL_READ_WORLD_SCALE, &k->e, 1, sizeof k->e, k->f, 4))              \
     X(espl_get_axis, world, espl_get_axis(NULL, k->e, ESPL_AXIS_UP, k->f))                         \
     X(espl_create_node, world, espl_create_node(NULL, k->p, &k->t, "lamp", k->handles))            \
     X(espl_spawn, world, espl_spawn(NULL, k->e, k->p, &k->t, k->handles))                          \
@@ -403,15 +372,11 @@ static inline espl_status start_and_stop(void)
     X(espl_get_local_rotation, world, espl_get_local_rotation(NULL, k->e, k->f))                   \
     X(espl_get_local_scale, world, espl_get_local_scale(NULL, k->e, k->f))                         \
     X(espl_get_local_transform, world, espl_get_local_transform(NULL, k->e, &k->t))                \
-    X(espl_get_matrix_3x4, world, espl_get_matrix_3x4(NULL, k->e, k->f))                           \
-    X(espl_get_matrix_4x4, world, espl_get_matrix_4x4(NULL, k->e, k->f))                           \
-    X(espl_get_matrix_4x4_inverse, world, espl_get_matrix_4x4_inverse(NULL, k->e, k->f))           \
     X(espl_get_next_sibling, world,                                                                \
       neutral(espl_entity_is_null(espl_get_next_sibling(NULL, k->e))))                             \
     X(espl_get_parent, world, neutral(espl_entity_is_null(espl_get_parent(NULL, k->e))))           \
     X(espl_get_previous_sibling, world,                                                            \
       neutral(espl_entity_is_null(espl_get_previous_sibling(NULL, k->e))))                         \
-    X(espl_get_rank, world, neutral(espl_get_rank(NULL, k->e) == ESPL_NO_RANK))                    \
     X(espl_get_role, world, neutral(espl_get_role(NULL, k->e) == ESPL_ROLE_NONE))                  \
     X(espl_get_root, world, neutral(espl_entity_is_null(espl_get_root(NULL, k->e))))               \
     X(espl_get_local_pose, world, espl_get_local_pose(NULL, k->e, &k->pose))                       \
@@ -421,25 +386,16 @@ static inline espl_status start_and_stop(void)
     X(espl_get_user_data, world, espl_get_user_data(NULL, k->e, &k->word))                         \
     X(espl_get_version, world, neutral(espl_get_version(NULL) == 0))                               \
     X(espl_get_world_position, world, espl_get_world_position(NULL, k->e, k->f))                   \
-    X(espl_get_world_positions, world,                                                             \
-      espl_get_world_positions(NULL, &k->e, 1, sizeof k->e, (float(*)[3])k->f))                    \
     X(espl_get_world_rotation, world, espl_get_world_rotation(NULL, k->e, k->f))                   \
     X(espl_get_world_scale, world, espl_get_world_scale(NULL, k->e, k->f))                         \
     X(espl_get_world_transform, world, espl_get_world_transform(NULL, k->e, &k->t))                \
-    X(espl_get_world_transforms, world,                                                            \
-      espl_get_world_transforms(NULL, &k->e, 1, sizeof k->e, &k->t))                               \
     X(espl_has_component, world, neutral(!espl_has_component(NULL, k->e, k->n)))                   \
     X(espl_hash, world, espl_hash(NULL, ESPL_HASH_LOGICAL, &k->hash))                              \
-    X(espl_instantiate, world, espl_instantiate(NULL, k->e, 1, NULL))                              \
-    X(espl_instantiate_at, world, espl_instantiate_at(NULL, &valueless, 1, NULL))                  \
     X(espl_is_alive, world, neutral(!espl_is_alive(NULL, k->e)))                                   \
     X(espl_is_ancestor, world, neutral(!espl_is_ancestor(NULL, k->p, k->e)))                       \
     X(espl_is_enabled, world, neutral(!espl_is_enabled(NULL, k->e)))                               \
-    X(espl_is_mirrored, world, neutral(!espl_is_mirrored(NULL, k->e)))                             \
     X(espl_look_at, world, espl_look_at(NULL, k->e, k->f, NULL, ESPL_AXIS_FORWARD))                \
     X(espl_play, world, espl_play(NULL, k->c, NULL))                                               \
-    X(espl_point_to_local, world, espl_point_to_local(NULL, k->e, k->g, k->f))                     \
-    X(espl_point_to_world, world, espl_point_to_world(NULL, k->e, k->g, k->f))                     \
     X(espl_query_begin, world, espl_query_begin(NULL, NULL, &k->query))                            \
     X(espl_query_end, query, SILENT(espl_query_end(NULL)))                                         \
     X(espl_query_next, query, neutral(!espl_query_next(NULL)))                                     \
@@ -466,17 +422,17 @@ static inline espl_status start_and_stop(void)
     X(espl_record_set_component, recorder,                                                         \
       espl_record_set_component(NULL, 0, k->e, k->n, k->f, 4))                                     \
     X(espl_record_set_inherit, recorder, espl_record_set_inherit(NULL, 0, k->e, 0))                \
-    X(espl_record_set_sibling, recorder, espl_record_set_sibling(NULL, 0, k->e, k->p))             \
+    X(espl_record_move_before, recorder, espl_record_move_before(NULL, 0, k->e, k->p))             \
     X(espl_record_write, recorder,                                                                 \
       espl_record_write(NULL, 0, k->e, ESPL_WRITE_LOCAL_POSITION, k->f))                           \
-    X(espl_register_command, world, espl_register_command(NULL, &custom, &k->word))                \
-    X(espl_relative, world, espl_relative(NULL, k->p, k->e, &k->t))                                \
+    X(espl_command_register, world, espl_command_register(NULL, &custom, &k->word))                \
+    X(espl_get_relative_transform, world, espl_get_relative_transform(NULL, k->p, k->e, &k->t))    \
     X(espl_remove_component, world, espl_remove_component(NULL, k->e, k->n))                       \
     X(espl_reserve, world, espl_reserve(NULL, DEF(espl_reserve_def, .entities = 1)))               \
     X(espl_rotate_about, world, espl_rotate_about(NULL, k->e, k->f, k->g))                         \
     X(espl_set_component, world, espl_set_component(NULL, k->e, k->n, k->f, 4))                    \
     X(espl_set_inherit, world, espl_set_inherit(NULL, k->e, 0))                                    \
-    X(espl_set_sibling, world, espl_set_sibling(NULL, k->e, espl_entity_null()))                   \
+    X(espl_move_before, world, espl_move_before(NULL, k->e, espl_entity_null()))                   \
     X(espl_stats, world, SILENT(espl_stats(NULL, &k->stats)))                                      \
     X(espl_subtree_begin, world, espl_subtree_begin(NULL, k->e, &k->subtree))                      \
     X(espl_subtree_end, subtree, SILENT(espl_subtree_end(NULL)))                                   \
@@ -484,9 +440,6 @@ static inline espl_status start_and_stop(void)
     X(espl_sync, world, espl_sync(NULL, NULL))                                                     \
     X(espl_tape_frame, world, espl_tape_frame(NULL))                                               \
     X(espl_validate, world, neutral(!espl_validate(NULL, NULL)))                                   \
-    X(espl_vector_to_local, world, espl_vector_to_local(NULL, k->e, k->g, k->f))                   \
-    X(espl_vector_to_world, world, espl_vector_to_world(NULL, k->e, k->g, k->f))                   \
-    X(espl_view_depths, view, SILENT(espl_view_depths(NULL, &k->word)))                            \
     X(espl_view_entity, view, neutral(espl_entity_is_null(espl_view_entity(NULL, 0))))             \
     X(espl_view_hierarchy, world, espl_view_hierarchy(NULL, k->e, &k->view))                       \
     X(espl_world_create, out, espl_world_create(NULL, NULL))                                       \
@@ -496,13 +449,12 @@ static inline espl_status start_and_stop(void)
     X(espl_write_parallel, world,                                                                  \
       espl_write_parallel(NULL, DEF(espl_parallel_def, .function = test_no_write), NULL))          \
     X(espl_write_strided, world,                                                                   \
-      espl_write_strided(NULL, ESPL_WRITE_STRETCH, &k->e, 8, k->f, 12, 1, NULL))                   \
+      espl_write_strided(NULL, ESPL_WRITE_STRETCH, &k->e, 1, 8, k->f, 12, NULL))                   \
     X(espl_writer_job, writer, neutral(espl_writer_job(NULL) == 0))                                \
     X(espl_writer_look_at, writer,                                                                 \
       espl_writer_look_at(NULL, k->e, k->f, NULL, ESPL_AXIS_FORWARD, NULL))                        \
     X(espl_writer_rotate_about, writer, espl_writer_rotate_about(NULL, k->e, k->f, k->g, NULL))    \
     X(espl_writer_set_inherit, writer, espl_writer_set_inherit(NULL, k->e, 0, NULL))               \
-    X(espl_writer_world, writer, neutral(espl_writer_world(NULL) == NULL))                         \
     X(espl_writer_write, writer,                                                                   \
       espl_writer_write(NULL, k->e, ESPL_WRITE_LOCAL_POSITION, k->f, NULL))                        \
     X(espl_attach_many, world, espl_attach_many(NULL, &k->e, &k->p, 1, NULL, NULL))                \
@@ -510,11 +462,11 @@ static inline espl_status start_and_stop(void)
     X(espl_component_info, world, espl_component_info(NULL, k->n, &k->info))                       \
     X(espl_destroy_many, world, espl_destroy_many(NULL, &k->e, 1, ESPL_EXTENT_OWNED, NULL))        \
     X(espl_dump, world, neutral(espl_dump(NULL, k->e, (char *)k->f, sizeof k->f) == 0))            \
-    X(espl_find_below, world, espl_find_below(NULL, k->e, "name", k->handles))                     \
+    X(espl_find_descendant, world, espl_find_descendant(NULL, k->e, "name", k->handles))           \
     X(espl_get_name, world, neutral(espl_get_name(NULL, k->e)[0] == 0))                            \
     X(espl_get_path, world, neutral(espl_get_path(NULL, k->e, (char *)k->f, sizeof k->f) == 0))    \
     X(espl_set_name, world, espl_set_name(NULL, k->e, "name"))                                     \
-    X(espl_unregister_command, world, espl_unregister_command(NULL, 1))                            \
+    X(espl_command_unregister, world, espl_command_unregister(NULL, 1))                            \
     X(espl_world_clear, world, espl_world_clear(NULL))
 
 #endif

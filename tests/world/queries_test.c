@@ -81,7 +81,7 @@ static void chunk_is_true(const espl_query *query)
 
         ck_status(espl_get_world_transform(t.world, query->entities[row], &placed),
                   query->slots != NULL ? ESPL_OK : ESPL_ERR_NO_TRANSFORM);
-        ck_assert(query->slots == NULL || memcmp(query->worlds[query->slots[row]].position,
+        ck_assert(query->slots == NULL || memcmp(query->world_poses[query->slots[row]].position,
                                                  placed.position, sizeof placed.position) == 0);
     }
 }
@@ -406,7 +406,7 @@ TEST(clones_are_changes_and_their_source_is_not)
     populate_few();
     const espl_entity prefab = t.rows[PLAIN + MARKED + 1].entity;
     look();
-    ck_ok(espl_instantiate(t.world, prefab, 2, clone));
+    ck_ok(espl_instantiate(t.world, &(espl_instance_def){.source = prefab}, 2, clone));
     only_rows_changed();
     look();
     const espl_component_value number = {t.number[1], 4, &value};

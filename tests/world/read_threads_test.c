@@ -42,7 +42,7 @@ static void scene_begin(bool is_taped)
     memset(&s, 0, sizeof s);
     const espl_world_def world = {.hooks = told_hooks(&s.told),
                                   .tape = {NULL, is_taped ? append : NULL}};
-    ck_ok(espl_world_create(&s.world, &world));
+    ck_ok(espl_world_create(&world, &s.world));
     s.number = test_component(s.world, "number", sizeof(uint32_t), _Alignof(uint32_t));
     ck_ok(espl_create(s.world, &s.number, 1, BARE, NULL));
     for (uint32_t i = 0; i < TREES; ++i) {
@@ -99,7 +99,7 @@ static double sum_of_world(void)
             return -1;
         }
         for (size_t row = 0; row < query.count; ++row) {
-            total += numbers[row] + sum(query.worlds[query.slots[row]].position, 3);
+            total += numbers[row] + sum(query.world_poses[query.slots[row]].position, 3);
             total += sum(stretches[row], 3) + sum(locals[row], 8);
         }
     }

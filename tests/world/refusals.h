@@ -51,7 +51,7 @@ static void make_debt(void)
         ck_ok(espl_attach(w, node[i], node[1 + i % 5], NULL));
     }
     for (int i = 0; i < WRITES; ++i) {
-        ck_ok(espl_translate_in_parent(w, node[1 + i % 3], one));
+        ck_ok(espl_write_one(w, node[1 + i % 3], ESPL_WRITE_TRANSLATE_IN_PARENT, one));
     }
     ck_assert(test_owes_layout(w, node[0]));
 }
@@ -64,7 +64,7 @@ static void set_up(void)
     recorder = espl_command_buffer_recorder(m.commands, 1);
     played = test_commands(w, 1);
     ck_ok(espl_play(w, played, NULL));
-    ck_ok(espl_register_command(
+    ck_ok(espl_command_register(
         w, &(espl_custom_command_def){.name = "ignored", .function = ignore}, &ignored));
     make_debt();
     misuse_forget_lines(&m);
@@ -144,13 +144,13 @@ static espl_status detach(int way)
 static espl_status set_sibling(int way)
 {
     if (way < 2 * BAD) {
-        return way < BAD ? espl_set_sibling(w, bad[way].entity, espl_entity_null())
+        return way < BAD ? espl_move_before(w, bad[way].entity, espl_entity_null())
                : way == BAD // null is legal there
                    ? ESPL_ERR_ARGUMENT
-                   : espl_set_sibling(w, node[9], bad[way - BAD].entity);
+                   : espl_move_before(w, node[9], bad[way - BAD].entity);
     }
-    return way == 2 * BAD       ? espl_set_sibling(w, node[0], espl_entity_null())
-           : way == 2 * BAD + 1 ? espl_set_sibling(w, node[9], m.solo)
+    return way == 2 * BAD       ? espl_move_before(w, node[0], espl_entity_null())
+           : way == 2 * BAD + 1 ? espl_move_before(w, node[9], m.solo)
                                 : END;
 }
 
@@ -246,9 +246,10 @@ static espl_status spawn(int way)
 
 static espl_status instantiate(int way)
 {
-    return way < BAD    ? espl_instantiate(w, bad[way].entity, 1, NULL)
-           : way == BAD ? espl_instantiate(w, m.solo, SIZE_MAX, NULL)
-                        : END;
+    return way < BAD ? espl_instantiate(w, &(espl_instance_def){.source = bad[way].entity}, 1, NULL)
+           : way == BAD
+               ? espl_instantiate(w, &(espl_instance_def){.source = m.solo}, SIZE_MAX, NULL)
+               : END;
 }
 
 static espl_status instantiate_at(int way)
@@ -264,9 +265,9 @@ static espl_status instantiate_at(int way)
     } else if (way == 2 * BAD) {
         def.inherit = UINT32_MAX;
     } else {
-        return way == 2 * BAD + 1 ? espl_instantiate_at(w, NULL, 1, NULL) : END;
+        return way == 2 * BAD + 1 ? espl_instantiate(w, NULL, 1, NULL) : END;
     }
-    return espl_instantiate_at(w, &def, 2, NULL);
+    return espl_instantiate(w, &def, 2, NULL);
 }
 
 static espl_status enable(int way)
@@ -390,12 +391,12 @@ static espl_status register_command(int way)
         {.name = "", .function = ignore}, {.name = "a/b", .function = ignore}, {.name = "a"}};
     espl_custom_command out = 0;
 
-    return way < 3 ? espl_register_command(w, &defs[way], &out) : END;
+    return way < 3 ? espl_command_register(w, &defs[way], &out) : END;
 }
 
 static espl_status unregister_command(int way)
 {
-    return way < 2 ? espl_unregister_command(w, way == 0 ? 0 : 900) : END;
+    return way < 2 ? espl_command_unregister(w, way == 0 ? 0 : 900) : END;
 }
 
 static espl_status reserve(int way)

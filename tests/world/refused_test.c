@@ -73,12 +73,12 @@ static espl_status write_strided(int way)
     const espl_write_kind kind = ESPL_WRITE_LOCAL_POSITION;
 
     if (way == 0) {
-        return of_all(espl_write_strided(w, kind, some, sizeof *some, two, sizeof *two, 2, NULL));
+        return of_all(espl_write_strided(w, kind, some, 2, sizeof *some, two, sizeof *two, NULL));
     }
-    return way == 1   ? espl_write_strided(w, kind, some, sizeof *some, NULL, sizeof *two, 2, NULL)
-           : way == 2 ? espl_write_strided(w, ESPL_WRITE_KIND_COUNT, some, sizeof *some, two,
-                                           sizeof *two, 2, NULL)
-           : way == 3 ? espl_write_strided(w, kind, some, 3, two, sizeof *two, 2, NULL)
+    return way == 1   ? espl_write_strided(w, kind, some, 2, sizeof *some, NULL, sizeof *two, NULL)
+           : way == 2 ? espl_write_strided(w, ESPL_WRITE_KIND_COUNT, some, 2, sizeof *some, two,
+                                           sizeof *two, NULL)
+           : way == 3 ? espl_write_strided(w, kind, some, 2, 3, two, sizeof *two, NULL)
                       : END;
 }
 
@@ -324,7 +324,7 @@ static espl_status record(int way)
     case 10:
         return espl_record_set_inherit(r, 0, none, 0);
     case 11:
-        return espl_record_set_sibling(r, 0, none, node[3]);
+        return espl_record_move_before(r, 0, none, node[3]);
     case 12:
         return espl_record_write(r, 0, none, ESPL_WRITE_LOCAL_POSITION, one);
     case 13:
@@ -367,7 +367,7 @@ static const row rows[] = {
     {"espl_disable", disable},
     {"espl_enable", enable},
     {"espl_instantiate", instantiate},
-    {"espl_instantiate_at", instantiate_at},
+    {"espl_instantiate", instantiate_at},
     {"espl_look_at", look_at},
     {"espl_play", play},
     {"espl_query_begin", query_begin},
@@ -388,10 +388,10 @@ static const row rows[] = {
     {"espl_record_remove_component", record},
     {"espl_record_set_component", record},
     {"espl_record_set_inherit", record},
-    {"espl_record_set_sibling", record},
+    {"espl_record_move_before", record},
     {"espl_record_spawn", record},
     {"espl_record_write", record},
-    {"espl_register_command", register_command},
+    {"espl_command_register", register_command},
     {"espl_remove_component", remove_component},
     {"espl_reserve", reserve},
     {"espl_rotate_about", rotate_about},
@@ -404,7 +404,7 @@ static const row rows[] = {
     {"espl_set_local_scale", set_local_scale},
     {"espl_set_local_transform", set_local_transform},
     {"espl_set_name", set_name},
-    {"espl_set_sibling", set_sibling},
+    {"espl_move_before", set_sibling},
     {"espl_set_stretch", set_stretch},
     {"espl_set_user_data", set_user_data},
     {"espl_set_world_pose", set_pose},
@@ -419,7 +419,7 @@ static const row rows[] = {
     {"espl_sync", in_use},
     {"espl_tape_frame", in_use},
     {"espl_translate_own", translate_own},
-    {"espl_unregister_command", unregister_command},
+    {"espl_command_unregister", unregister_command},
     {"espl_view_hierarchy", view},
     {"espl_world_clear", in_use},
     {"espl_write_batch", write_batch},

@@ -112,8 +112,8 @@ TEST(a_batch_is_remarked_on_once_with_the_entry)
         const size_t at = zeros[i], count = sizeof zeros / sizeof *zeros - i;
 
         values[at] = flat;
-        REMARKED(espl_write_strided(t.world, ESPL_WRITE_WORLD_TRANSFORM, entities, sizeof *entities,
-                                    values, sizeof *values, MANY, NULL),
+        REMARKED(espl_write_strided(t.world, ESPL_WRITE_WORLD_TRANSFORM, entities, MANY,
+                                    sizeof *entities, values, sizeof *values, NULL),
                  "espl_write_strided: entry %zu of 5000, entity %s, first of %zu such: %s", at,
                  ID(entities[at]), count, remark);
         for (size_t k = 0; k < MANY; ++k) {
@@ -137,8 +137,8 @@ TEST(a_batch_of_other_kinds_is_not_remarked_on)
 
     writes[2].value.transform = espl_transform_identity();
     ck_ok(espl_write_batch(t.world, writes, 3, NULL));
-    ck_ok(espl_write_strided(t.world, ESPL_WRITE_LOCAL_POSE, both, sizeof *both, poses,
-                             sizeof *poses, 2, NULL));
+    ck_ok(espl_write_strided(t.world, ESPL_WRITE_LOCAL_POSE, both, 2, sizeof *both, poses,
+                             sizeof *poses, NULL));
     told_demand_nothing(&t);
 }
 
@@ -174,7 +174,7 @@ TEST(what_is_created_or_recorded_without_scale_is_remarked_on)
         .source = one, .place = ESPL_PLACE_LOCAL, .transform = flat};
 
     REMARKED(espl_create_at(t.world, &creation, 1, NULL), "espl_create_at: %s", remark);
-    REMARKED(espl_instantiate_at(t.world, &instance, 1, NULL), "espl_instantiate_at: source %s: %s",
+    REMARKED(espl_instantiate(t.world, &instance, 1, NULL), "espl_instantiate: source %s: %s",
              ID(one), remark);
     REMARKED(espl_add_component(t.world, one, ESPL_TRANSFORM, &flat, sizeof flat),
              "espl_add_component: entity %s: %s", ID(one), remark);

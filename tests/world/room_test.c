@@ -171,8 +171,8 @@ TEST_LOOP(reserved_sides_stay_through_a_playback_of_writes, 0, WAYS)
     ck_ok(espl_reserve(w, &(espl_reserve_def){.side_of = node[0]}));
     espl_command_buffer *const commands = test_commands(w, 1);
     value.position[0] = 7;
-    ck_ok(espl_record_set_local_transform(espl_command_buffer_recorder(commands, 0), 0, node[0],
-                                          &value));
+    ck_ok(espl_record_write(espl_command_buffer_recorder(commands, 0), 0, node[0],
+                            ESPL_WRITE_LOCAL_TRANSFORM, &value));
     ck_ok(espl_play(w, commands, &report));
     espl_command_buffer_destroy(commands);
     test_heap_arm(&test.heap, 1, true);
@@ -311,7 +311,7 @@ TEST(a_reserve_of_more_than_memory_holds_is_refused)
     const espl_world_def def = {.allocator = {NULL, take_little, test_give_block}};
     espl_world *world = NULL;
 
-    ck_ok(espl_world_create(&world, &def));
+    ck_ok(espl_world_create(&def, &world));
     for (size_t bytes = 16; bytes <= 512; ++bytes) {
         const size_t count = UINT32_MAX / bytes + 1;
 

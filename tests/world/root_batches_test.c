@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Batches with an entry or two for each of many hierarchies, more than one job reads: for any
 // number of workers the worlds and counts are those of single writes.
+#include "tests/asked.h"
 #include "tests/fixture.h"
 #include "tests/runner.h"
 
@@ -143,8 +144,8 @@ static espl_status write_side(int k, const arrangement *a, const manner *m, uint
     if (m->is_any) {
         return espl_write_batch(world, writes, a->count, NULL);
     }
-    return espl_write_strided(world, m->kind, entities, sizeof(espl_entity), values,
-                              sizeof(espl_transform), a->count, NULL);
+    return espl_write_strided(world, m->kind, entities, a->count, sizeof(espl_entity), values,
+                              sizeof(espl_transform), NULL);
 }
 
 static void write_by_calls(const arrangement *a, const manner *m, uint32_t round)
@@ -245,8 +246,8 @@ TEST(a_hierarchy_whose_later_half_comes_first_is_what_it_is_one_by_one)
         values[i] = test_at((float)i, 1, 2);
         ck_ok(espl_set_local_transform(one.world, here[node], &values[i]));
     }
-    ck_ok(espl_write_strided(other.world, ESPL_WRITE_LOCAL_TRANSFORM, entities, sizeof(espl_entity),
-                             values, sizeof(espl_transform), members, NULL));
+    ck_ok(espl_write_strided(other.world, ESPL_WRITE_LOCAL_TRANSFORM, entities, members,
+                             sizeof(espl_entity), values, sizeof(espl_transform), NULL));
     for (uint32_t i = 0; i < nodes; ++i) {
         const espl_transform is = test_world_of(other.world, there[i]);
         const espl_transform expected = test_world_of(one.world, here[i]);
@@ -278,8 +279,8 @@ static size_t count_calls(uint32_t trees, uint32_t nodes)
         values[i] = test_at((float)i, 1, 2);
     }
     const size_t before = executor.calls;
-    ck_ok(espl_write_strided(test.world, ESPL_WRITE_LOCAL_POSE, roots, sizeof(espl_entity), values,
-                             sizeof(espl_transform), trees, NULL));
+    ck_ok(espl_write_strided(test.world, ESPL_WRITE_LOCAL_POSE, roots, trees, sizeof(espl_entity),
+                             values, sizeof(espl_transform), NULL));
     const size_t calls = executor.calls - before;
     free(all);
     test_world_end(&test);

@@ -2,6 +2,7 @@
 // Controlled schedules: the jobs of every parallel call run on one thread in chosen orders: all
 // orders of a call that makes few jobs, random ones with priorities for the others. Each schedule
 // gives the same world, bit for bit, and the same account.
+#include "tests/asked.h"
 #include "tests/runner.h"
 #include "tests/schedule.h"
 #include "tests/script.h"
@@ -156,7 +157,7 @@ static uint64_t act_giant_writes(play *p)
 
 static void write_rows(espl_writer *writer, const espl_query *rows, void *context)
 {
-    espl_world *const world = espl_writer_world(writer);
+    espl_world *const world = test_rows_world(rows);
 
     (void)context;
     for (size_t row = 0; row < rows->count; ++row) {

@@ -14,13 +14,13 @@ TEST(world_without_hooks_refuses_in_silence)
     const espl_transform value = test_at(1, 2, 3);
     espl_world *world = NULL;
 
-    ck_status(espl_world_create(&world, &unknown), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(&unknown, &world), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(setenv("ESPALIER_HUGE_PAGES", "perhaps", 1), 0);
-    ck_status(espl_world_create(&world, NULL), ESPL_ERR_ARGUMENT);
+    ck_status(espl_world_create(NULL, &world), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(unsetenv("ESPALIER_HUGE_PAGES"), 0);
     ck_assert_ptr_null(world);
 
-    ck_ok(espl_world_create(&world, NULL));
+    ck_ok(espl_world_create(NULL, &world));
     ck_status(espl_set_local_transform(world, none, &value), ESPL_ERR_NULL_ENTITY);
     ck_status(espl_attach(world, none, none, NULL), ESPL_ERR_NULL_ENTITY);
     ck_assert(espl_validate(world, NULL));
@@ -54,7 +54,7 @@ TEST(hook_that_calls_back_is_heard_again)
     const espl_world_def def = {.hooks = {.user = &c, .log = call_back}};
     espl_transform out;
 
-    ck_ok(espl_world_create(&c.world, &def));
+    ck_ok(espl_world_create(&def, &c.world));
     ck_status(espl_get_local_transform(c.world, espl_entity_null(), &out), ESPL_ERR_NULL_ENTITY);
     ck_assert_int_eq(c.lines, 2);
     ck_status(espl_get_local_transform(c.world, espl_entity_null(), &out), ESPL_ERR_NULL_ENTITY);

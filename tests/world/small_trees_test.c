@@ -2,6 +2,7 @@
 // Batches over many small hierarchies of several shapes, which the library recomputes several at a
 // time: worlds and counts are those of single writes, bit for bit, in any order and on any number
 // of workers.
+#include "tests/asked.h"
 #include "tests/fixture.h"
 #include "tests/runner.h"
 
@@ -217,8 +218,8 @@ static espl_write_report play_batch(const fixture *f, const batch *b, int k)
         entities[i] = f->entities[k][b->nodes[i]];
     }
     const espl_status status =
-        espl_write_strided(f->tests[k].world, ESPL_WRITE_LOCAL_POSE, entities, sizeof(espl_entity),
-                           b->values, sizeof(espl_transform), b->count, &report);
+        espl_write_strided(f->tests[k].world, ESPL_WRITE_LOCAL_POSE, entities, b->count,
+                           sizeof(espl_entity), b->values, sizeof(espl_transform), &report);
 
     ck_status(status, report.has_overflowed ? ESPL_OVERFLOW : ESPL_OK);
     ck_assert_uint_eq(report.applied, b->count);

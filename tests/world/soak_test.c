@@ -71,7 +71,7 @@ static void life_begin(life *l, const espl_executor *executor)
                                 .hooks = test_hooks_of(&l->hooks),
                                 .executor = *executor,
                                 .tag = TAG};
-    ck_ok(espl_world_create(&l->world, &def));
+    ck_ok(espl_world_create(&def, &l->world));
     cut_small(l->world);
     script_world_begin(&l->actors, l->world, 1, 1);
     l->token = test_component(l->world, "token", 8, 8);
@@ -90,7 +90,7 @@ static void life_end(life *l)
 
 static void worlds_begin(soak *s)
 {
-    const espl_executor serial = espl_executor_serial();
+    const espl_executor serial = {0};
 
     s->lives[1].shuffled =
         (test_executor){.manner = TEST_SHUFFLED, .workers = 3, .random = s->frame};
@@ -241,7 +241,7 @@ static void record_drones(const soak *s, life *l, uint64_t random)
 
         // One that is not there any more is refused, now or when it is played.
         (void)!espl_record_attach(recorder, i, from->entity, under->entity, NULL);
-        (void)!espl_record_set_local_transform(recorder, i, under->entity, &at);
+        (void)!espl_record_write(recorder, i, under->entity, ESPL_WRITE_LOCAL_TRANSFORM, &at);
         if (test_one_in(&random, 4)) {
             (void)!espl_record_spawn(recorder, i, from->entity, under->entity, &at, &made);
             (void)!espl_record_destroy(recorder, i, under->entity, ESPL_EXTENT_OWNED);

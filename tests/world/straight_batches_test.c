@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Batches whose entries are sorted by hierarchy, or nearly so: for any arrangement of the entries,
 // worlds and counts are those of single writes.
+#include "tests/asked.h"
 #include "tests/forms.h"
 #include "tests/fixture.h"
 #include "tests/inside.h"
@@ -176,9 +177,9 @@ static espl_status write_typed(const arrangement *a, int round, espl_write_repor
         entities[i] = b.here[a->nodes[i]];
         entry_value(values[i], a, i, round);
     }
-    return espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
+    return espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities, a->count,
                               sizeof(espl_entity), (const float(*)[3])values, sizeof(float[3]),
-                              a->count, report);
+                              report);
 }
 
 static espl_status write_any(const arrangement *a, int round, espl_write_report *report)
@@ -400,9 +401,9 @@ static void write_in_and_out_of_order(float large)
             value_of(values[i], node, large < 1e38f ? (int)large : 0);
             values[i][0] = node == 1 || node == 1 * FAN + 1 ? large : values[i][0];
         }
-        const espl_status status =
-            espl_write_strided(world, ESPL_WRITE_LOCAL_POSITION, entities[k], sizeof(espl_entity),
-                               (const float(*)[3])values, sizeof(float[3]), a.count, &reports[k]);
+        const espl_status status = espl_write_strided(
+            world, ESPL_WRITE_LOCAL_POSITION, entities[k], a.count, sizeof(espl_entity),
+            (const float(*)[3])values, sizeof(float[3]), &reports[k]);
         ck_status(status, large > 1e38f ? ESPL_OVERFLOW : ESPL_OK);
         // All of it, by one sweep.
         ck_assert_uint_eq(test_stats(world).nodes_visited - before, TREES * b.size);
@@ -482,8 +483,9 @@ TEST(each_transform_is_judged_by_itself)
                 refused += status != ESPL_OK ? 1 : 0;
                 ck_status(status, is_odd && which > 3 ? ESPL_ERR_NOT_FINITE : ESPL_OK);
             }
-            ck_status(espl_write_strided(b.at_once.world, kind, entities, sizeof(espl_entity),
-                                         values, sizeof(espl_transform), count, &report),
+            ck_status(espl_write_strided(b.at_once.world, kind, entities, count,
+                                         sizeof(espl_entity), values, sizeof(espl_transform),
+                                         &report),
                       refused != 0 ? ESPL_PARTLY : ESPL_OK);
             ck_assert_uint_eq(report.refused, refused);
             worlds_are_the_same();
@@ -517,8 +519,8 @@ TEST(each_entry_that_changes_nothing_is_left_out_alone)
             ck_ok(espl_write_one(b.one_by_one.world, b.there[i], kind, &values[i]));
         }
         const espl_world_stats before = test_stats(b.at_once.world);
-        ck_ok(espl_write_strided(b.at_once.world, kind, entities, sizeof(espl_entity), values,
-                                 sizeof(espl_transform), count, NULL));
+        ck_ok(espl_write_strided(b.at_once.world, kind, entities, count, sizeof(espl_entity),
+                                 values, sizeof(espl_transform), NULL));
         const espl_world_stats after = test_stats(b.at_once.world);
         ck_assert_uint_eq(after.writes_skipped - before.writes_skipped, kept);
         ck_assert_uint_eq(after.writes - before.writes, count - kept);
@@ -568,9 +570,9 @@ TEST(each_handle_among_many_in_order_is_judged_by_itself)
         const espl_status status =
             espl_set_local_position(b.at_once.world, entities[odd], values[odd]);
         ck_assert_int_lt(status, 0);
-        ck_status(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
+        ck_status(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities, count,
                                      sizeof(espl_entity), (const float(*)[3])values,
-                                     sizeof(float[3]), count, &report),
+                                     sizeof(float[3]), &report),
                   ESPL_PARTLY);
         ck_assert_uint_eq(report.refused, 1);
         ck_assert_uint_eq(report.first_refused, odd);
@@ -605,9 +607,9 @@ TEST(a_large_tree_is_written_block_by_block)
             ck_status(espl_set_local_position(b.one_by_one.world, b.there[i], values[i]),
                       is_far ? ESPL_OVERFLOW : ESPL_OK);
         }
-        ck_status(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
+        ck_status(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities, count,
                                      sizeof(espl_entity), (const float(*)[3])values,
-                                     sizeof(float[3]), count, &report),
+                                     sizeof(float[3]), &report),
                   round == 1 ? ESPL_OVERFLOW : ESPL_OK);
         ck_assert_uint_eq(report.refused, 0);
         // It may have children.
@@ -646,9 +648,8 @@ TEST_LOOP(the_jobs_of_a_large_tree_come_to_what_single_writes_do, TEST_IN_ORDER,
             }
         }
         const size_t calls = busy.calls;
-        ck_status(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_TRANSFORM, entities,
-                                     sizeof(espl_entity), values, sizeof(espl_transform), count,
-                                     &report),
+        ck_status(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_TRANSFORM, entities, count,
+                                     sizeof(espl_entity), values, sizeof(espl_transform), &report),
                   round == 2 ? ESPL_PARTLY : ESPL_OK);
         ck_assert_uint_eq(report.refused, round == 2 ? 1 : 0);
         ck_assert(TREES * b.size < 64 || busy.calls > calls);

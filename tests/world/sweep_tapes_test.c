@@ -222,7 +222,7 @@ TEST(random_playbacks_fail_cleanly)
 
     for (size_t i = 0; i < (chosen != 0 ? 1 : count); ++i) {
         const espl_executor executor =
-            i % 2 == 0 ? espl_executor_serial() : test_executor_of(&shuffled);
+            i % 2 == 0 ? (espl_executor){0} : test_executor_of(&shuffled);
         const uint64_t seed = chosen != 0 ? chosen : test_random(&state);
 
         points += play_tape(seed, populations[seed % 3], &executor);

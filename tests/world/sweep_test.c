@@ -2,6 +2,7 @@
 // Memory runs out at every point of every call that takes any, in worlds of many kinds. The call
 // reports it and has changed nothing, and the retry gives the world of a call that never lacked
 // memory. Blocks have other addresses and contents from point to point, which must not matter.
+#include "tests/asked.h"
 #include "tests/runner.h"
 #include "tests/sweep.h"
 
@@ -120,17 +121,17 @@ TEST(a_call_that_failed_is_not_remembered_by_the_next_one)
     ck_assert_uint_gt(sum.points, 20);
 }
 
-TEST_IF(calls_fail_cleanly_while_threads_work_for_them, espl_executor_has_threads())
+TEST_IF(calls_fail_cleanly_while_threads_work_for_them, test_has_threads())
 {
     selection some = every(5, sweep_run);
     sweep_count sum = {0};
     espl_executor executor;
 
-    ck_ok(espl_executor_create_threads(&executor, 2));
+    ck_ok(espl_executor_create(&(espl_threads_def){.workers = 2}, &executor));
     sweep_use(&executor);
     sweep_scene_of(&sum, &sweep_scenes[DIVERSE], &some);
     sweep_use(NULL);
-    espl_executor_destroy_threads(&executor);
+    espl_executor_destroy(&executor);
     print(&sum, "two workers");
     ck_assert_uint_gt(sum.points, 20);
 }
@@ -186,7 +187,7 @@ TEST_LOOP(a_world_that_cannot_be_made_leaves_nothing, 0, 10)
             heap.blocks_kind = (test_blocks)(n % TEST_BLOCKS_KINDS);
             const espl_world_def def = def_of((unsigned)_i, &heap, &taped);
             test_heap_arm(&heap, n, way == 1);
-            status = espl_world_create(&world, &def);
+            status = espl_world_create(&def, &world);
             if (status == ESPL_ERR_NO_MEMORY) {
                 ck_assert(world == untouched && taped == TEST_HASH_START);
                 ck_assert(heap.failures != 0 && heap.bytes == 0 && heap.blocks == 0);

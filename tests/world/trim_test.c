@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // espl_compact(): ranks, slots and rows may change and nothing else that can be read, no unused
 // memory is left, and without memory the world stays valid.
+#include "tests/asked.h"
 #include "tests/inside.h"
 #include "tests/one_tree.h"
 #include "tests/tape.h"
@@ -110,7 +111,7 @@ static void make_everything(void)
     ck_ok(espl_set_inherit(w, node[5], ESPL_ABSOLUTE_Y));
     ck_ok(espl_set_inherit(w, node[7], ESPL_COPY_PARENT));
     ck_ok(espl_reserve(w, &(espl_reserve_def){.side_of = node[COUNT - 1]}));
-    ck_ok(espl_instantiate(w, node[COUNT - 3], CLONES, clone));
+    ck_ok(espl_instantiate(w, &(espl_instance_def){.source = node[COUNT - 3]}, CLONES, clone));
     for (size_t i = 0; i < CLONES; ++i) {
         ck_ok(espl_destroy(w, clone[i], ESPL_EXTENT_OWNED));
     }

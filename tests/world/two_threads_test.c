@@ -47,10 +47,10 @@ static void scene_begin(const espl_executor *executor)
     const espl_world_def def = {
         .allocator = {NULL, allocate, test_give_block},
         .hooks = told_hooks(&s.told),
-        .executor = executor != NULL ? *executor : espl_executor_serial(),
+        .executor = executor != NULL ? *executor : (espl_executor){0},
         .tag = 3,
     };
-    ck_ok(espl_world_create(&s.world, &def));
+    ck_ok(espl_world_create(&def, &s.world));
     s.entity = test_solo(s.world);
     s.child = test_solo(s.world);
     ck_ok(espl_attach(s.world, s.child, s.entity, NULL));
@@ -302,7 +302,7 @@ TEST(a_custom_command_that_writes_is_no_fault)
     const espl_custom_command_def def = {
         .name = "custom", .user = NULL, .function = write_in_custom};
     jobs = 0;
-    ck_ok(espl_register_command(s.world, &def, &custom));
+    ck_ok(espl_command_register(s.world, &def, &custom));
     ck_ok(espl_record_custom(espl_command_buffer_recorder(s.commands, 0), 0, custom, NULL, 0, 0));
     ck_ok(espl_play(s.world, s.commands, NULL));
     ck_assert_uint_eq(jobs, 1);

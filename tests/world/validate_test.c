@@ -101,7 +101,7 @@ TEST(bits_that_a_caller_turns_in_a_world_are_found)
     // A view points into the library: what a stray write does there is found and named.
     ck_ok(espl_view_hierarchy(s.world, s.plain[0], &seen));
     for (size_t rank = 0; rank < seen.count; ++rank) {
-        espl_pose *const pose = (espl_pose *)(uintptr_t)&seen.worlds[seen.first + rank];
+        espl_pose *const pose = (espl_pose *)(uintptr_t)&seen.world_poses[seen.first + rank];
         const float was = pose->position[1];
 
         pose->position[1] += 1;

@@ -2,6 +2,7 @@
 // Each kind of write, and each helper, on each role of an entity, with all inherit flags, below
 // many kinds of parents: by its function, as an entry of a batch and by its short form. All three
 // give the status and the bits of the model.
+#include "tests/asked.h"
 #include "tests/fixture.h"
 #include "tests/runner.h"
 #include "tests/small.h"

@@ -80,7 +80,7 @@ class Transform:
         """
         columns = np.ascontiguousarray(one(matrix, _MATRIX, "matrix").T)
         made = np.empty((), dtype=TRANSFORM)
-        check(lib.espl_transform_from_matrix_4x4(address(made), address(columns), ffi.NULL))
+        check(lib.espl_transform_from_matrix(address(made), address(columns), ffi.NULL))
         return cls.from_array(made)
 
     @property
@@ -175,7 +175,7 @@ class Transform:
 
     def _matrix(self, form: int) -> Floats:
         columns = np.empty((4, 4), dtype=np.float32)
-        lib.espl_transform_matrix(address(columns), address(self._array), form)
+        lib.espl_transform_to_matrix(address(columns), address(self._array), form)
         return np.ascontiguousarray(columns.T)
 
     def convert(self, value: npt.ArrayLike, conversion: Conversion) -> Floats:

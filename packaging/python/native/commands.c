@@ -137,7 +137,7 @@ int native_record_detach(native_buffer *b, uint32_t lane, uint32_t key, int64_t 
 int native_record_set_sibling(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity,
                               int64_t before)
 {
-    return espl_record_set_sibling(recorder(b, lane), key, native_from(entity),
+    return espl_record_move_before(recorder(b, lane), key, native_from(entity),
                                    native_from(before));
 }
 

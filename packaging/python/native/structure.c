@@ -146,7 +146,7 @@ int native_detach(native_world *w, int64_t entity, int keep)
 
 int native_set_sibling(native_world *w, int64_t entity, int64_t before)
 {
-    return espl_set_sibling(native_enter(w), native_from(entity), native_from(before));
+    return espl_move_before(native_enter(w), native_from(entity), native_from(before));
 }
 
 int native_set_enabled(native_world *w, int64_t entity, int extent, int enabled)

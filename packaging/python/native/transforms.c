@@ -80,7 +80,8 @@ int native_find_unreadable(const native_world *w, const void *entities, size_t e
 
 int native_relative(const native_world *w, int64_t frame, int64_t entity, espl_transform *out)
 {
-    return espl_relative(native_peek(w), native_from(frame), native_from(entity), out);
+    return espl_get_relative_transform(native_peek(w), native_from(frame), native_from(entity),
+                                       out);
 }
 
 int native_convert(const native_world *w, int64_t entity, int conversion, const float *value,

@@ -217,7 +217,7 @@ const char *native_name(const native_world *w, int64_t entity)
 int native_find(const native_world *w, int64_t top, const char *path, int64_t *out)
 {
     espl_entity found = {0, 0};
-    const espl_status status = espl_find_below(native_peek(w), native_from(top), path, &found);
+    const espl_status status = espl_find_descendant(native_peek(w), native_from(top), path, &found);
 
     *out = native_to(found);
     return status;
