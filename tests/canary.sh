@@ -11,18 +11,19 @@
 here=$srcdir/tests/mutate
 tab=$(printf '\t')
 
-# Print a line for each fault. Fields, separated by tabs: name, source, text, the text that replaces it,
-# suites, and whether it is quick.
+# Print a line for each fault that this build can see. Fields, separated by tabs: name, source, text, the
+# text that replaces it, suites, and whether it is quick.
 list_faults()
 {
-    awk '
+    awk -v has_all_checks="$(has_all_checks && echo yes)" '
         function put()
         {
-            if (name != "") {
+            if (name != "" && (has_all_checks || !needs_checks)) {
                 printf "%s\t%s\t%s\t%s\t%s\t%s\n", name, file, text, new, suites, quick
             }
             name = ""
             quick = "no"
+            needs_checks = 0
         }
         /^fault   / { put(); name = substr($0, 9) }
         /^in      / { file = substr($0, 9) }
@@ -30,6 +31,7 @@ list_faults()
         /^becomes / { new = substr($0, 9) }
         /^seen by / { suites = substr($0, 9) }
         /^quick$/ { quick = "yes" }
+        /^checks$/ { needs_checks = 1 }
         END { put() }' "$here/canary.txt"
 }
 

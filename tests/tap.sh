@@ -23,6 +23,12 @@ always_moves()
     grep -q '^#define ESPL_HARD_MOVE 1' config.h 2>/dev/null
 }
 
+# has_all_checks: tells whether the library of this build has all of its assertions.
+has_all_checks()
+{
+    grep -q '^#define ESPL_CHECKS 2' config.h 2>/dev/null
+}
+
 # explain: print the output of what failed. Scripts that keep one define it anew.
 explain()
 {

@@ -101,6 +101,7 @@ static void identify_makes(const changing *c, const uint32_t *order, size_t coun
     for (size_t i = 0; i < count; ++i) {
         espl__prefetch_to_write(&links[slots[order[i + AHEAD < count ? i + AHEAD : i]]]);
         links[slots[order[i]]].entity = entities[order[i]].index;
+        espl__probe_node(&c->forest->columns, slots[order[i]], entities[order[i]].index);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "lib/tree/edit_steps.h"
 
 #include "lib/tree/layout.h"
+#include "lib/tree/worlds.h"
 
 // --- Lists ---
 
@@ -402,7 +403,7 @@ bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *plac
         return false;
     }
     espl__slot_place(forest, slot, placement);
-    forest->world[slot] = *world;
+    espl__world_store(espl__worlds_of(forest), slot, world);
     // The children see the world and the stretch. User data is no part of propagation.
     edit->context.counts.nodes_visited += 1;
     edit->context.has_overflowed = edit->context.has_overflowed || !espl__pose_is_finite(world);
@@ -455,7 +456,7 @@ static void restore_root(espl__forest *forest, uint32_t slot)
     if (espl__slot_is(forest, slot, ESPL__SLOT_BARE)) {
         espl__slot_place(forest, slot, &bare);
     }
-    forest->world[slot] = forest->local[slot];
+    espl__world_store(espl__worlds_of(forest), slot, &forest->local[slot]);
 }
 
 // Restore the parent and the next sibling of a node. Later changes are undone already, so that both
@@ -551,7 +552,7 @@ static void undo_one(espl__edit *edit, const espl__undo *entry)
         ESPL_CHECK(entry->a < espl__array_length(edit->saved));
         saved = &edit->saved[entry->a];
         espl__slot_place(forest, entry->slot, &saved->placement);
-        forest->world[entry->slot] = saved->world;
+        espl__world_store(espl__worlds_of(forest), entry->slot, &saved->world);
         espl__edit_mark_stale(edit, entry->slot);
         break;
     case ESPL__UNDO_DEATH:

@@ -6,6 +6,7 @@
 
 #include "lib/tree/edit_steps.h"
 #include "lib/tree/layout.h"
+#include "lib/tree/worlds.h"
 #include "lib/tree/writes.h"
 
 // --- Writes ---
@@ -286,7 +287,7 @@ static ESPL__APART bool ensure_copy_sides(espl__edit *edit, const espl__template
     return is_done;
 }
 
-// Take the slots of a copy, list its nodes, and write their flags and links. A node gets a slot
+// Take the slots of a copy, list its nodes, and write their columns, but for locals and worlds. A node gets a slot
 // above its parent, in the range of the parent (`tree`) if that has one, else in the nursery. The
 // first node of a template is its own parent, so that the list begins with the parent of the copy.
 // The addresses of the arrays are in locals, because the compiler must assume that a store changes a
@@ -296,6 +297,7 @@ static void link_copy(espl__edit *edit, const espl__template *source, const espl
                       uint32_t tree, uint32_t number)
 {
     espl__forest *const forest = edit->forest;
+    const espl__columns *const columns = &forest->columns;
     espl__links *const links = forest->links;
     uint32_t *const parents = forest->parent;
     uint8_t *const flags = forest->flags;
@@ -332,6 +334,7 @@ static void link_copy(espl__edit *edit, const espl__template *source, const espl
         made[i] = (espl__made){slot, from, nodes[i].source, nodes[i].original};
         parents[slot] = up;
         flags[slot] = 0;
+        espl__columns_clone(columns, slot, nodes[i].slot);
         links[slot].first_child = ESPL__NO_SLOT;
         links[slot].entity = ESPL__MADE | (number + i);
         if (up != ESPL__NO_SLOT) {
@@ -354,7 +357,9 @@ static void pose_copy(espl__edit *edit, const espl__template *source, const espl
                       const espl__made *made, bool is_plain)
 {
     espl__forest *const forest = edit->forest;
-    espl_pose *const locals = forest->local, *const worlds = forest->world;
+    espl_pose *const locals = forest->local;
+    const espl_pose *const worlds = forest->world;
+    const espl__worlds stored = espl__worlds_of(forest);
     const espl__template_node *const nodes = source->nodes;
     const uint32_t *const parents = forest->parent, count = source->count;
     const espl__wide_pose top = espl__wide_load(&place->world);
@@ -362,7 +367,7 @@ static void pose_copy(espl__edit *edit, const espl__template *source, const espl
     uint32_t visited = 1;
 
     espl__wide_store(&locals[made[0].slot], espl__wide_load(&place->placement.local));
-    espl__wide_store(&worlds[made[0].slot], top);
+    espl__world_store_wide(stored, made[0].slot, top);
     for (uint32_t i = 1; i < count; ++i) {
         const uint32_t slot = made[i].slot;
         const espl__wide_pose local = espl__wide_load(&locals[nodes[i].slot]);
@@ -379,7 +384,7 @@ static void pose_copy(espl__edit *edit, const espl__template *source, const espl
             is_exceptional ? espl__world_below(forest, parents[slot], local)
                            : espl__wide_compose(espl__wide_load(&worlds[parents[slot]]), local);
 
-        espl__wide_store(&worlds[slot], world);
+        espl__world_store_wide(stored, slot, world);
         alarm |= espl__wide_nonfinite(world);
         visited += 1;
     }

@@ -21,13 +21,13 @@
 
 #include "lib/base/array.h"
 #include "lib/math/kernels.h"
+#include "lib/tree/columns.h"
 #include "lib/tree/placement.h"
 #include "lib/tree/side_arrays.h"
 
 #include <espalier/jobs.h>
 #include <espalier/store.h>
 
-#define ESPL__NO_SLOT UINT32_MAX
 #define ESPL__NO_TREE UINT32_MAX
 #define ESPL__NO_ENTITY UINT32_MAX
 
@@ -57,17 +57,6 @@ enum {
     ESPL__TREE_WANTS_KEPT = 32, ///< inside an edit: an arriving node has inherit flags
     ESPL__TREE_HEADS = 64,      ///< inside an edit: its root is not at base yet, and moves there
 };
-
-/// Links of one node: 16 bytes, so that a node's links are in one cache line. A hole has
-/// ESPL__NO_ENTITY, and `next` is the next hole of its tree.
-typedef struct espl__links {
-    uint32_t first_child; // ESPL__NO_SLOT for a leaf
-    uint32_t next;        // next sibling, or ESPL__NO_SLOT
-    uint32_t previous;    // previous sibling; of a first child: the last child of its parent
-    uint32_t entity;      // index; ESPL__MADE | number; ESPL__NO_ENTITY for a hole or a dead node
-} espl__links;
-
-_Static_assert(sizeof(espl__links) == 16, "links: four words");
 
 /// The header of a tree and its range [base, base + capacity). Slots [base, base + used) are nodes
 /// and holes, the others are unused. The range has one root, at base. A destroy whose survivors
@@ -147,14 +136,13 @@ enum { ESPL__GRAIN = 8192 };
 typedef struct espl__forest {
     espl__heap *heap;
 
-    // Arrays by slot, in one block. Fields that are used together share an array.
-    espl_pose *local, *world;
-    uint32_t *parent; // slot; ESPL__NO_SLOT for a root; of a hole: base of its range
-    uint32_t *tree;   // ESPL__NO_TREE at both ends of a free range
-    // Of a free range: first_child of both ends is its length, and next and previous of the first
-    // slot are its neighbours in the list of its size class.
-    espl__links *links;
-    uint8_t *flags;
+    // The arrays by slot, in one block: local, world, parent, tree, links, flags. columns.h lists them.
+    union {
+        struct {
+            ESPL__COLUMNS(ESPL__COLUMN_FIELD)
+        };
+        espl__columns columns;
+    };
     void *block;
     size_t block_size;
     uint32_t capacity;          // slots there is memory for

@@ -113,33 +113,25 @@ static uint32_t copy_nodes(const espl__transfer *transfer, uint32_t base, uint32
 {
     enum { AHEAD = 8 };
     espl__forest *const from = transfer->from, *const to = transfer->to;
-    const espl_pose *const old_local = from->local, *const old_world = from->world;
-    const espl__links *const old_links = from->links;
-    const uint32_t *const old_trees = from->tree;
-    const uint8_t *const old_flags = from->flags;
-    espl_pose *const local = to->local, *const world = to->world;
-    espl__links *const links = to->links;
-    uint32_t *const trees = to->tree;
-    uint8_t *const flags = to->flags;
+    const espl__columns olds = from->columns, news = to->columns;
+    espl__links *const links = news.links;
     uint32_t exceptional = 0;
 
     for (uint32_t slot = base; slot < end; ++slot) {
         const uint32_t old = links[slot].entity;
         const uint32_t ahead = links[slot + AHEAD < end ? slot + AHEAD : slot].entity;
 
-        ESPL_CHECK_FULL(old_links[old].entity != ESPL__NO_ENTITY);
+        ESPL_CHECK_FULL(olds.links[old].entity != ESPL__NO_ENTITY);
         ESPL_CHECK_FULL(from != to || old < base || old >= end);
-        const uint8_t kept = espl__moved_flags(old_flags[old], side);
+        const uint8_t kept = espl__moved_flags(olds.flags[old], side);
 
-        espl__prefetch(&old_local[ahead]);
-        espl__prefetch(&old_world[ahead]);
-        local[slot] = old_local[old];
-        world[slot] = old_world[old];
-        flags[slot] = kept;
+        espl__columns_prefetch(&olds, ahead);
+        espl__columns_move(&news, slot, &olds, old);
+        news.flags[slot] = kept;
         exceptional += (kept & ESPL__SLOT_EXCEPTIONAL) / ESPL__SLOT_EXCEPTIONAL;
-        trees[slot] = tree;
-        links[slot].entity = old_links[old].entity;
-        if (from == to && old_trees[old] != tree) {
+        news.tree[slot] = tree;
+        links[slot].entity = olds.links[old].entity;
+        if (from == to && olds.tree[old] != tree) {
             // The header of the other range counts its nodes, so that it is found empty in the end.
             espl__slot_free(from, old);
         }

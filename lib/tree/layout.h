@@ -38,15 +38,15 @@ static inline uint8_t espl__moved_flags(uint8_t flags, const espl__side *side)
 
     return (uint8_t)((flags & kept) | (side != NULL ? (unsigned)ESPL__SLOT_SIDE : 0u));
 }
-/// Copy placement, world and flags of a slot, which may be a hole. Links and `tree` are the caller's.
+/// Copy columns, flags and side entries of a slot, which may be a hole. Links and `tree` are the
+/// caller's.
 /// @param base, side  of the range of the new slot; `side` is NULL where it has no side arrays.
 static inline void espl__node_copy(const espl__transfer *transfer, uint32_t slot, uint32_t from,
                                    uint32_t base, espl__side *side)
 {
     const espl__forest *const old = transfer->from;
 
-    transfer->to->local[slot] = old->local[from];
-    transfer->to->world[slot] = old->world[from];
+    espl__columns_move(&transfer->to->columns, slot, &old->columns, from);
     transfer->to->flags[slot] = espl__moved_flags(old->flags[from], side);
     if (side != NULL) {
         espl__node_copy_side(old, slot, from, base, side);

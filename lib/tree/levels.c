@@ -6,6 +6,7 @@
 #include "lib/tree/levels.h"
 
 #include "lib/jobs/ranges.h"
+#include "lib/tree/worlds.h"
 
 #include <stdatomic.h>
 
@@ -73,7 +74,7 @@ static float compose_level(espl__forest *forest, uint32_t begin, uint32_t end)
 {
     ESPL_CHECK(begin <= end && forest->parent[begin] < begin);
     espl__clear_stale(forest, begin, end);
-    return forest->kernels->compose(forest->world, forest->local, forest->parent, begin, end);
+    return espl__worlds_compose(forest, begin, end);
 }
 
 // --- Groups of levels ---

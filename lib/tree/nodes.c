@@ -71,6 +71,7 @@ ESPL__INLINE void free_slot(espl__forest *forest, espl__tree *t, uint32_t slot)
     }
     t->live -= 1;
     forest->flags[slot] = 0;
+    espl__probe_clear(&forest->columns, slot);
     // The parent of a hole is the base, so that a pass over the range may compute its world: it
     // reads a valid slot, and no node reads the result.
     forest->parent[slot] = base;

@@ -11,11 +11,12 @@
 #include "lib/tree/forest.h"
 
 #include "lib/base/bits.h"
+#include "lib/tree/worlds.h"
 
 #include <string.h>
 
 // LINE is the size of a cache line.
-enum { LINE = 64, ARRAY_COUNT = 6, FIRST_SLOT_CAPACITY = 64 };
+enum { LINE = 64, FIRST_SLOT_CAPACITY = 64 };
 // --enable-hard-move moves arrays in each reserve, so that tests find pointers that are kept across
 // one.
 #ifdef ESPL_HARD_MOVE
@@ -24,44 +25,24 @@ enum { ARRAYS_MOVE = 1 };
 enum { ARRAYS_MOVE = 0 };
 #endif
 
-// Arrays are an odd number of cache lines apart, so that the same index of several arrays does not
+// Columns are an odd number of cache lines apart, so that the same index of several columns does not
 // fall into one cache set.
 enum { SKEW = 5 * LINE };
 
-// Item sizes, in the order in which point_arrays() lays the arrays out.
-static const size_t item_sizes[ARRAY_COUNT] = {sizeof(espl_pose),   sizeof(espl_pose),
-                                               sizeof(uint32_t),    sizeof(uint32_t),
-                                               sizeof(espl__links), sizeof(uint8_t)};
-enum {
-    SLOT_SIZE = 2 * sizeof(espl_pose) + 2 * sizeof(uint32_t) + sizeof(espl__links) + sizeof(uint8_t)
-};
+#define COLUMN_NUMBER(access, type, name, role, initial) COLUMN_OF_##name,
+#define COLUMN_SIZE(access, type, name, role, initial) sizeof(type),
+#define COLUMN_SUM(access, type, name, role, initial) +sizeof(type)
+#define COLUMN_FITS(access, type, name, role, initial) \
+    _Static_assert(_Alignof(type) <= LINE, "columns begin with a cache line");
 
-_Static_assert((int)SLOT_SIZE == 89, "bytes of a slot");
+// The columns by number, in their order in a block, and the bytes of their elements.
+enum { ESPL__COLUMNS(COLUMN_NUMBER) COLUMN_COUNT };
+static const size_t element_sizes[COLUMN_COUNT] = {ESPL__COLUMNS(COLUMN_SIZE)};
+enum { SLOT_SIZE = 0 ESPL__COLUMNS(COLUMN_SUM) };
+
+ESPL__COLUMNS(COLUMN_FITS)
+_Static_assert((int)SLOT_SIZE == 89 || ESPL_CHECKS >= 2, "bytes of a slot without test columns");
 _Static_assert(SKEW % (2 * LINE) == LINE, "an odd number of cache lines");
-
-// Addresses of all arrays, so that loops over them need not know their types.
-typedef struct arrays {
-    unsigned char *at[ARRAY_COUNT];
-} arrays;
-
-// Return the addresses of the arrays.
-static arrays arrays_of(const espl__forest *forest)
-{
-    return (arrays){{(unsigned char *)forest->local, (unsigned char *)forest->world,
-                     (unsigned char *)forest->parent, (unsigned char *)forest->tree,
-                     (unsigned char *)forest->links, forest->flags}};
-}
-
-// Set the addresses of the arrays.
-static void point_arrays(espl__forest *forest, const arrays *to)
-{
-    forest->local = (espl_pose *)(void *)to->at[0];
-    forest->world = (espl_pose *)(void *)to->at[1];
-    forest->parent = (uint32_t *)(void *)to->at[2];
-    forest->tree = (uint32_t *)(void *)to->at[3];
-    forest->links = (espl__links *)(void *)to->at[4];
-    forest->flags = to->at[5];
-}
 
 // --- Memory ---
 
@@ -106,50 +87,59 @@ static uint32_t grown(uint32_t capacity, size_t wanted, size_t limit)
     return (uint32_t)(next > limit ? limit : next);
 }
 
-// Compute the offsets of the arrays in a block.
+// Compute the offsets of the columns in a block.
 // @return the size of the block in bytes. 0 where a size_t cannot hold it, which happens for 49
 // million slots on a machine of 32 bits; an allocation of 0 bytes fails.
-static size_t array_offsets(size_t offsets[ARRAY_COUNT], size_t capacity)
+static size_t column_offsets(size_t offsets[COLUMN_COUNT], size_t capacity)
 {
-    const size_t most = (SIZE_MAX - ARRAY_COUNT * (SKEW + LINE - 1)) / SLOT_SIZE;
+    const size_t most = (SIZE_MAX - COLUMN_COUNT * (SKEW + LINE - 1)) / SLOT_SIZE;
     size_t size = 0;
 
     // Only a machine of 32 bits reaches this limit.
     if (capacity > most) { // GCOVR_EXCL_BR_LINE
         return 0;
     }
-    for (int i = 0; i < ARRAY_COUNT; ++i) {
+    for (int i = 0; i < COLUMN_COUNT; ++i) {
         offsets[i] = size;
-        size += (capacity * item_sizes[i] + SKEW + LINE - 1) & ~(size_t)(LINE - 1);
+        size += (capacity * element_sizes[i] + SKEW + LINE - 1) & ~(size_t)(LINE - 1);
     }
     return size;
 }
 
-// Move the arrays of slots to a larger block. Only slots below `end` are copied, because the others
+// Copy the first elements of a column to its place in another block. @return that place.
+static void *move_column(unsigned char *to, const void *from, size_t count, size_t size)
+{
+    if (count != 0) {
+        memcpy(to, from, count * size);
+    }
+    return to;
+}
+
+#define COLUMN_GROW(access, type, name, role, initial) \
+    columns->name =                                    \
+        move_column(block + offsets[COLUMN_OF_##name], columns->name, forest->end, sizeof(type));
+
+// Move the columns to a larger block. Only slots below `end` are copied, because the others
 // are undefined until a range that has them is taken. @return false: no memory, nothing changed.
 static bool grow_slots(espl__forest *forest, uint32_t capacity)
 {
-    const arrays old = arrays_of(forest);
-    arrays next;
-    size_t offsets[ARRAY_COUNT];
-    const size_t size = array_offsets(offsets, capacity);
+    espl__columns *const columns = &forest->columns;
+    size_t offsets[COLUMN_COUNT];
+    const size_t size = column_offsets(offsets, capacity);
     unsigned char *const block = espl__heap_take(forest->heap, ESPL__FOR_TREE, 1, size, LINE);
 
     ESPL_CHECK(capacity >= forest->end);
     if (block == NULL) {
         return false;
     }
-    for (int i = 0; i < ARRAY_COUNT; ++i) {
-        next.at[i] = block + offsets[i];
-        if (forest->end != 0) {
-            memcpy(next.at[i], old.at[i], forest->end * item_sizes[i]);
-        }
-    }
-    point_arrays(forest, &next);
+    ESPL__COLUMNS(COLUMN_GROW)
     espl__heap_give(forest->heap, ESPL__FOR_TREE, forest->block, 1, forest->block_size, LINE);
     forest->block = block;
     forest->block_size = size;
     forest->capacity = capacity;
+    for (uint32_t slot = forest->end; ESPL_CHECKS >= 2 && slot < capacity; ++slot) {
+        espl__probe_clear(columns, slot);
+    }
     return true;
 }
 
@@ -290,12 +280,14 @@ uint32_t espl__solo_make(espl__forest *forest, uint32_t entity, bool has_transfo
     header->base = slot;
     header->capacity = header->used = header->live = header->roots = 1;
     header->flags = ESPL__TREE_IN_ORDER;
-    forest->local[slot] = forest->world[slot] = espl__pose_identity();
+    espl__columns_make(&forest->columns, slot);
+    espl__worlds_stored(espl__worlds_of(forest), slot, slot + 1);
     forest->parent[slot] = ESPL__NO_SLOT;
     forest->tree[slot] = tree;
     forest->links[slot] = (espl__links){ESPL__NO_SLOT, ESPL__NO_SLOT, ESPL__NO_SLOT, entity};
     ESPL_CHECK(entity != ESPL__NO_ENTITY);
     forest->flags[slot] = has_transform ? 0 : ESPL__SLOT_BARE;
+    espl__probe_node(&forest->columns, slot, entity);
     return slot;
 }
 

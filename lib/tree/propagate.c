@@ -7,6 +7,7 @@
 #include "lib/base/prefetch.h"
 #include "lib/jobs/ranges.h"
 #include "lib/tree/levels.h"
+#include "lib/tree/worlds.h"
 
 // --- One node ---
 
@@ -69,7 +70,7 @@ static bool compose_exceptional(espl__forest *forest, uint32_t slot)
     }
     const bool is_moved = !espl__wide_is_same(espl__wide_load(&forest->world[slot]), world);
 
-    espl__wide_store(&forest->world[slot], world);
+    espl__world_store_wide(espl__worlds_of(forest), slot, world);
     return is_stretched || is_moved;
 }
 
@@ -98,7 +99,7 @@ bool espl__propagate_node(espl__forest *forest, espl__context *context, uint32_t
     const espl__wide_pose world = compose_plain(forest, slot);
 
     is_changed = !espl__wide_is_same(espl__wide_load(&forest->world[slot]), world);
-    espl__wide_store(&forest->world[slot], world);
+    espl__world_store_wide(espl__worlds_of(forest), slot, world);
     context->has_overflowed = context->has_overflowed || !espl__wide_is_finite(world);
     return is_changed;
 }
@@ -157,13 +158,14 @@ static inline float compose_slots(espl__forest *forest, uint32_t begin, uint32_t
 {
     enum { MANY = 8 };
     // In registers, because the compiler must assume that storing a world changes the originals.
-    espl_pose *const worlds = forest->world;
+    const espl__worlds stored = espl__worlds_of(forest);
+    const espl_pose *const worlds = forest->world;
     const espl_pose *const locals = forest->local;
     const uint32_t *const parents = forest->parent;
     espl__wide_bits alarm = {0};
 
     if (end - begin >= MANY) {
-        return forest->kernels->compose(worlds, locals, parents, begin, end);
+        return espl__worlds_compose(forest, begin, end);
     }
     for (uint32_t slot = begin; slot < end; ++slot) {
         ESPL_CHECK_FULL(parents[slot] < slot &&
@@ -171,7 +173,7 @@ static inline float compose_slots(espl__forest *forest, uint32_t begin, uint32_t
         const espl__wide_pose world = espl__wide_compose(espl__wide_load(&worlds[parents[slot]]),
                                                          espl__wide_load(&locals[slot]));
 
-        espl__wide_store(&worlds[slot], world);
+        espl__world_store_wide(stored, slot, world);
         alarm |= espl__wide_nonfinite(world);
     }
     return espl__wide_found_nothing(alarm) ? 0 : NAN;
@@ -360,7 +362,7 @@ static uint32_t compose_by_links(espl__forest *forest, espl__context *context, u
                      espl__slot_is(forest, slot, ESPL__SLOT_STALE);
             context->counts.nodes_skipped += enters ? 0 : 1;
         } else {
-            espl__wide_store(&forest->world[slot], compose_plain(forest, slot));
+            espl__world_store_wide(espl__worlds_of(forest), slot, compose_plain(forest, slot));
         }
         *alarm += espl__pose_nonfinite(&forest->world[slot]);
         forest->flags[slot] &= (uint8_t)~ESPL__SLOT_STALE;

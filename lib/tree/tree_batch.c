@@ -6,16 +6,15 @@
 #include "lib/tree/tree_batch.h"
 
 #include "lib/tree/propagate.h"
+#include "lib/tree/worlds.h"
 
 void espl__tree_batch_compose(espl__forest *forest, espl__context *context, espl__tree_batch *batch)
 {
-    const espl__kernels *const kernels = forest->kernels;
     const uint32_t length = batch->shortest;
     uint32_t count = 0, shortest = UINT32_MAX;
 
     ESPL_CHECK(batch->count != 0 && length != 0 && length < ESPL__BATCHED_SIZE);
-    if (kernels->compose_ranges(forest->world, forest->local, forest->parent, batch->slots,
-                                length) != 0) {
+    if (espl__worlds_compose_ranges(forest, batch->slots, length) != 0) {
         context->has_overflowed = true;
     }
     for (uint32_t i = 0; i < batch->count; ++i) {
@@ -44,8 +43,7 @@ void espl__tree_batch_finish(espl__forest *forest, espl__context *context, espl_
         espl__tree_batch_compose(forest, context, batch);
     }
     for (uint32_t i = 0; i < batch->count; ++i) {
-        const float alarm = kernels->compose(forest->world, forest->local, forest->parent,
-                                             batch->slots[i], batch->ends[i]);
+        const float alarm = espl__worlds_compose(forest, batch->slots[i], batch->ends[i]);
 
         context->has_overflowed = context->has_overflowed || alarm != 0;
     }

@@ -291,6 +291,10 @@ static const char *node_rule(const espl__forest *forest, const espl__tree *tree,
     const char *rule = flags_rule(forest, tree, slot);
 
     rule = rule != NULL ? rule : kept_rule(forest, tree, slot);
+    if (rule == NULL &&
+        !espl__probe_is_sound(&forest->columns, slot, forest->links[slot].entity)) {
+        rule = "columns move with their nodes";
+    }
     if (rule == NULL && parent != ESPL__NO_SLOT && espl__slot_copies(forest, slot)) {
         const espl__extra own = espl__slot_extra(forest, slot);
         const espl__extra shown = espl__slot_extra(forest, parent);

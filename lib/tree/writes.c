@@ -43,7 +43,7 @@ static bool store_change(espl__forest *forest, espl__context *context,
 
     ESPL_CHECK_FULL(espl__tree_can_hold(espl__tree_of(forest, slot), &change->after));
     espl__slot_place(forest, slot, &change->after);
-    forest->world[slot] = change->world;
+    espl__world_store(espl__worlds_of(forest), slot, &change->world);
     context->counts.nodes_visited += 1;
     context->counts.writes += 1;
     context->has_overflowed = context->has_overflowed || !is_finite;
@@ -247,7 +247,7 @@ static void follow(pass *p)
     const uint32_t begin = p->final;
 
     if (begin == t->base) {
-        forest->world[begin] = forest->local[begin];
+        espl__world_store(espl__worlds_of(forest), begin, &forest->local[begin]);
         p->final = UINT32_MAX;
         follow_root(forest, p->context, begin);
     } else if (begin < p->end && can_batch(forest, p->context, t)) {
@@ -592,7 +592,7 @@ static inline espl_status put_root(espl__forest *forest, espl__context *context,
     }
     context->counts.writes += 1;
     espl__wide_store(&forest->local[slot], local);
-    espl__wide_store(&forest->world[slot], local);
+    espl__world_store_wide(espl__worlds_of(forest), slot, local);
     follow_root(forest, context, slot);
     return ESPL_OK;
 }

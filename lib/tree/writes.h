@@ -9,6 +9,7 @@
 #include "lib/base/prefetch.h"
 #include "lib/math/wide.h"
 #include "lib/tree/propagate.h"
+#include "lib/tree/worlds.h"
 
 // --- One node ---
 
@@ -74,21 +75,21 @@ ESPL__INLINE bool espl__local_try_put_world(espl__forest *forest, espl__context 
                                             uint32_t slot, const void *value, espl__wide_pose local,
                                             espl__wide_pose world, espl_status *status)
 {
-    espl_pose *const worlds = forest->world;
+    const espl__worlds worlds = espl__worlds_of(forest);
 
     ESPL_CHECK_FULL(!espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL));
     // One check for both: a finite world has a finite local.
     if (!espl__wide_found_nothing(espl__wide_nonfinite(world))) {
         return false;
     }
-    if (espl__wide_is_same(espl__wide_load(&worlds[slot]), world)) {
+    if (espl__wide_is_same(espl__wide_load(&forest->world[slot]), world)) {
         *status = espl__local_put_same_world(forest, context, slot, value);
         return true;
     }
     context->counts.nodes_visited += 1;
     context->counts.writes += 1;
     espl__wide_store(&forest->local[slot], local);
-    espl__wide_store(&worlds[slot], world);
+    espl__world_store_wide(worlds, slot, world);
     *status = forest->links[slot].first_child == ESPL__NO_SLOT
                   ? ESPL_OK
                   : espl__propagate_and_report(forest, context, slot);

@@ -46,6 +46,13 @@ static inline void fixture_note_bytes(fixture_snapshot *s, const char *name, uin
     }
 }
 
+#define FIXTURE_NOTE_STRUCTURE(name)
+#define FIXTURE_NOTE_POSE(name) \
+    fixture_note_bytes(s, #name " of slot", slot, &forest->name[slot], sizeof *forest->name);
+#define FIXTURE_NOTE_COPIED(name) FIXTURE_NOTE_POSE(name)
+#define FIXTURE_NOTE_FRESH(name) FIXTURE_NOTE_POSE(name)
+#define FIXTURE_NOTE_COLUMN(access, type, name, role, initial) FIXTURE_NOTE_##role(name)
+
 static inline void fixture_note_node(fixture_snapshot *s, uint32_t slot)
 {
     const espl__extra extra = espl__slot_extra(forest, slot);
@@ -60,8 +67,7 @@ static inline void fixture_note_node(fixture_snapshot *s, uint32_t slot)
     fixture_note(s, "first child of slot", slot, forest->links[slot].first_child);
     fixture_note(s, "next of slot", slot, forest->links[slot].next);
     fixture_note(s, "previous of slot", slot, forest->links[slot].previous);
-    fixture_note_bytes(s, "local of slot", slot, &forest->local[slot], sizeof(espl_pose));
-    fixture_note_bytes(s, "world of slot", slot, &forest->world[slot], sizeof(espl_pose));
+    ESPL__COLUMNS(FIXTURE_NOTE_COLUMN)
     fixture_note_bytes(s, "extra of slot", slot, &extra, sizeof extra);
     fixture_note_bytes(s, "kept parts of slot", slot, &kept, sizeof kept);
 }
@@ -455,6 +461,7 @@ static inline void fixture_name_made(const espl__edit *edit)
         if (fixture_is_node(forest, slot)) {
             ck_assert_uint_lt(fix.entities, FIXTURE_NODES);
             forest->links[slot].entity = fix.entities;
+            espl__probe_node(&forest->columns, slot, fix.entities);
             fix.slots[fix.entities] = slot;
             fix.moves[fix.entities] = 0;
             fix.entities += 1;

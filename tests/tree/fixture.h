@@ -5,6 +5,8 @@
 #define ESPALIER_TESTS_TREE_FIXTURE_H
 
 #include "lib/tree/layout.h"
+#include "lib/tree/propagate.h"
+#include "lib/tree/worlds.h"
 #include "tests/runner.h"
 #include "tests/support.h"
 
@@ -80,6 +82,14 @@ static inline void fixture_moved(void *context, const uint32_t *entities, uint32
 
 // --- Building ---
 
+/// Store the world of a slot that follows from its local.
+static inline void fixture_follow(espl__forest *forest, uint32_t slot)
+{
+    const espl_pose world = espl__world_expected(forest, slot);
+
+    espl__world_store(espl__worlds_of(forest), slot, &world);
+}
+
 static inline void fixture_fill(forest_fixture *fix, uint32_t slot)
 {
     espl__forest *const forest = &fix->forest;
@@ -88,7 +98,8 @@ static inline void fixture_fill(forest_fixture *fix, uint32_t slot)
     forest->flags[slot] = espl__tree_of(forest, slot)->side != NULL ? ESPL__SLOT_SIDE : 0;
     forest->links[slot] =
         (espl__links){ESPL__NO_SLOT, ESPL__NO_SLOT, ESPL__NO_SLOT, fix->entities};
-    forest->local[slot] = forest->world[slot] = espl__pose_identity();
+    espl__columns_make(&forest->columns, slot);
+    espl__probe_node(&forest->columns, slot, fix->entities);
     fix->slots[fix->entities] = slot;
     fix->moves[fix->entities] = 0;
     fix->entities += 1;
@@ -343,7 +354,7 @@ static inline void fixture_pose_all(forest_fixture *fix, uint32_t tree, uint32_t
     fixture_frames(fix, tree, frames);
     for (uint32_t slot = t->base; slot < t->base + t->used; ++slot) {
         if (fixture_is_node(forest, slot)) {
-            forest->world[slot] = frames[slot - t->base].world;
+            espl__world_store(espl__worlds_of(forest), slot, &frames[slot - t->base].world);
         }
     }
     free(frames);

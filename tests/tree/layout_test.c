@@ -269,7 +269,7 @@ static void write_one(habit h, uint32_t entity, const espl_pose *pose)
     espl__context context = {.is_job = false};
 
     f->forest.local[slot] = *pose;
-    f->forest.world[slot] = espl__world_expected(&f->forest, slot);
+    fixture_follow(&f->forest, slot);
     espl__propagate_below(&f->forest, &context, slot);
     prices[h].visited += espl__count_below(&f->forest, slot) + context.counts.debt;
 }
@@ -313,7 +313,7 @@ static void edit_all(uint64_t *random)
             const uint32_t slot = fixture_add(f, f->slots[s.parent], slot_or_last(f, s.before));
 
             ck_assert_uint_ne(slot, ESPL__NO_SLOT);
-            f->forest.world[slot] = espl__world_expected(&f->forest, slot);
+            fixture_follow(&f->forest, slot);
         } else {
             const uint32_t slot = f->slots[entity];
             const uint32_t up = f->forest.parent[f->forest.parent[slot]];
@@ -321,7 +321,7 @@ static void edit_all(uint64_t *random)
 
             espl__node_unlink(&f->forest, slot);
             espl__node_link(&f->forest, slot, parent, ESPL__NO_SLOT);
-            f->forest.world[slot] = espl__world_expected(&f->forest, slot);
+            fixture_follow(&f->forest, slot);
             espl__propagate_by_links(&f->forest, &(espl__context){.is_job = false}, slot);
         }
         settle((habit)h);

@@ -71,8 +71,9 @@ static void spoil_holes(uint32_t tree)
 {
     for (uint32_t hole = forest->trees[tree].hole; hole != ESPL__NO_SLOT;
          hole = forest->links[hole].next) {
-        forest->local[hole].scale = forest->world[hole].scale = NAN;
-        forest->local[hole].position[1] = forest->world[hole].position[1] = INFINITY;
+        forest->local[hole].scale = NAN;
+        forest->local[hole].position[1] = INFINITY;
+        espl__world_store(espl__worlds_of(forest), hole, &forest->local[hole]);
     }
 }
 
@@ -103,6 +104,7 @@ static uint32_t out_of_order(const shape *s, uint64_t *random)
     fix.entities = first;
     for (uint32_t i = 0; i < s->size; ++i) {
         forest->links[slots[i]].entity = fix.entities;
+        espl__probe_node(&forest->columns, slots[i], fix.entities);
         fix.slots[fix.entities++] = slots[i];
     }
     spoil_holes(tree);
@@ -174,7 +176,7 @@ static void change(uint32_t slot, const espl_pose *pose, float stretch, bool cha
     if (!espl__slot_copies(forest, slot)) {
         fixture_place(&fix, slot, &placement);
     }
-    forest->world[slot] = espl__world_expected(forest, slot);
+    fixture_follow(forest, slot);
 }
 
 static void go(uint32_t tree, uint32_t slot, way w, uint64_t *random)
@@ -215,7 +217,7 @@ static void copy_placements(uint32_t from, uint32_t to, uint32_t size)
         if (espl__slot_is(forest, other, ESPL__SLOT_BARE)) {
             espl__slot_set_bare(forest, slot, true);
         }
-        forest->world[slot] = forest->world[other];
+        espl__world_store(espl__worlds_of(forest), slot, &forest->world[other]);
     }
 }
 
@@ -379,7 +381,7 @@ TEST(worlds_that_are_not_finite_are_found_exactly)
         }
         const uint32_t root = forest->trees[tree].base;
 
-        forest->world[root] = forest->local[root];
+        espl__world_store(espl__worlds_of(forest), root, &forest->local[root]);
         espl__propagate_by_links(forest, &context, root);
         for (uint32_t i = 0; i < 8; ++i) {
             const espl_pose huge = {{0, 0, 0, 1}, {0x1.8p127f, 0x1.8p127f, 0}, 0x1p100f};

@@ -222,17 +222,18 @@ TEST(worlds_follow_from_finite_locals)
     static const char finite[] = "locals and kept parts are finite";
     static const char follows[] = "a world follows from the locals bit for bit";
     espl__side *const side = forest->trees[decked].side;
+    espl_pose *const world = &espl__worlds_of(forest).to_store[first];
 
     breaks_float(&forest->local[first].position[0], INFINITY, finite);
     breaks_float(&side->kept[keeper - deck].pose.position[2], NAN, finite);
     breaks_float(&side->extra[stretched - deck].stretch[2], INFINITY, finite);
     for (int i = 0; i < 4; ++i) {
-        breaks_float(&forest->world[first].rotation[i], 0.5f, follows);
+        breaks_float(&world->rotation[i], 0.5f, follows);
     }
     for (int i = 0; i < 3; ++i) {
-        breaks_float(&forest->world[first].position[i], i == 0 ? NAN : 3, follows);
+        breaks_float(&world->position[i], i == 0 ? NAN : 3, follows);
     }
-    breaks_float(&forest->world[first].scale, 3, follows);
+    breaks_float(&world->scale, 3, follows);
 }
 
 TEST(unsettled_trees_are_in_one_list)

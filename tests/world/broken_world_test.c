@@ -3,6 +3,7 @@
 // report names it. Those inside the store and the forest are in tests/store/validate_test.c and
 // tests/tree/validate_test.c.
 #include "lib/commands/playback.h"
+#include "lib/tree/worlds.h"
 #include "lib/world/world_internal.h"
 #include "tests/fixture.h"
 #include "tests/one_world.h"
@@ -52,6 +53,8 @@ static void swap_slots(espl_entity a, espl_entity b)
     set_slot(b, slot_a);
     w->forest.links[slot_b].entity = a.index;
     w->forest.links[slot_a].entity = b.index;
+    espl__probe_node(&w->forest.columns, slot_b, a.index);
+    espl__probe_node(&w->forest.columns, slot_a, b.index);
 }
 
 TEST(no_world_is_not_sound)
@@ -151,10 +154,12 @@ TEST(a_broken_rule_of_the_forest_names_the_entity_of_its_slot)
     const uint32_t slot = slot_of(tree[1]);
     espl_validation report;
 
-    w->forest.world[slot].position[0] += 1;
+    espl_pose *const world = &espl__worlds_of(&w->forest).to_store[slot];
+
+    world->position[0] += 1;
     ck_assert(!espl_validate(w, &report));
     ck_assert(espl_entity_equal(report.entity, tree[1]));
-    w->forest.world[slot].position[0] -= 1;
+    world->position[0] -= 1;
     ck_assert(espl_validate(w, &report));
     free(tree);
 }

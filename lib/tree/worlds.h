@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// The stores of worlds. No other file stores to the worlds of a forest: espl__forest.world points to
+// constants, so that a store elsewhere does not compile, and tests/worlds.sh finds casts around it.
+// Each store calls espl__worlds_stored(), so that a mark of changed worlds is set in one place.
+//
+// A copy of a node to another slot is no store, because its world stays the same; see columns.h.
+#ifndef ESPALIER_LIB_TREE_WORLDS_H
+#define ESPALIER_LIB_TREE_WORLDS_H
+
+#include "lib/math/wide.h"
+#include "lib/tree/forest.h"
+
+_Static_assert(_Generic(((espl__forest *)0)->world, const espl_pose * : 1, default : 0),
+               "worlds are stored by this header alone");
+
+/// The worlds of a forest, to store to. A loop keeps it in a local, because the compiler must assume
+/// that a store changes a field of the forest.
+typedef struct espl__worlds {
+    espl_pose *to_store; // by slot
+} espl__worlds;
+
+/// Return the worlds of a forest. Invalid after a reserve, as the arrays of the forest.
+static inline espl__worlds espl__worlds_of(espl__forest *forest)
+{
+    return (espl__worlds){forest->columns.world};
+}
+
+/// The change mark: called for each store, with the slots [begin, end) whose worlds were stored.
+/// Nothing is marked yet. Worlds of holes are among them where a range is composed at once. Several
+/// jobs may call it at a time, for slots of different trees.
+ESPL__INLINE void espl__worlds_stored(espl__worlds worlds, uint32_t begin, uint32_t end)
+{
+    ESPL_CHECK_FULL(worlds.to_store != NULL && begin <= end);
+    (void)worlds;
+    (void)begin;
+    (void)end;
+}
+
+/// Store the world of one slot.
+ESPL__INLINE void espl__world_store(espl__worlds worlds, uint32_t slot, const espl_pose *world)
+{
+    worlds.to_store[slot] = *world;
+    espl__worlds_stored(worlds, slot, slot + 1);
+}
+
+/// The same for a pose in registers.
+ESPL__INLINE void espl__world_store_wide(espl__worlds worlds, uint32_t slot, espl__wide_pose world)
+{
+    espl__wide_store(&worlds.to_store[slot], world);
+    espl__worlds_stored(worlds, slot, slot + 1);
+}
+
+/// Compose and store the worlds of slots [begin, end), none of which is exceptional, by the wide
+/// kernel. @return the alarm of espl__kernels.compose().
+ESPL__INLINE float espl__worlds_compose(espl__forest *forest, uint32_t begin, uint32_t end)
+{
+    const espl__worlds worlds = espl__worlds_of(forest);
+    const float alarm =
+        forest->kernels->compose(worlds.to_store, forest->local, forest->parent, begin, end);
+
+    espl__worlds_stored(worlds, begin, end);
+    return alarm;
+}
+
+/// The same for several ranges of `count` slots, as many as the kernels are wide.
+/// @param slots  first slot of each.
+ESPL__INLINE float espl__worlds_compose_ranges(espl__forest *forest, const uint32_t *slots,
+                                               uint32_t count)
+{
+    const espl__kernels *const kernels = forest->kernels;
+    const espl__worlds worlds = espl__worlds_of(forest);
+    const float alarm =
+        kernels->compose_ranges(worlds.to_store, forest->local, forest->parent, slots, count);
+
+    for (uint32_t i = 0; i < kernels->width; ++i) {
+        espl__worlds_stored(worlds, slots[i], slots[i] + count);
+    }
+    return alarm;
+}
+
+#endif
