@@ -82,7 +82,7 @@ static espl_status grow_side(const espl__stage_context *context, uint32_t slots)
     }
     if (tree->side != NULL) {
         memcpy(side->extra, tree->side->extra, count * sizeof *side->extra);
-        memcpy(side->kept, tree->side->kept, count * sizeof *side->kept);
+        memcpy(espl__side_kept(side), espl__side_kept(tree->side), count * sizeof(espl__kept));
         espl__side_free(context->heap, tree->side);
     }
     tree->side = side;

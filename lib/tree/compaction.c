@@ -45,7 +45,7 @@ static bool needs_side(const compaction *p, const espl__side *side)
 // Tell whether side arrays get room for inherit flags.
 static bool needs_kept(const compaction *p, const espl__side *side)
 {
-    return p->is_tight ? side->kept_count != 0 : side->kept != NULL;
+    return p->is_tight ? side->kept_count != 0 : side->has_kept != 0;
 }
 
 // Allocate all memory of the new forest, and give each tree its header, its range and its side
@@ -177,7 +177,7 @@ static void keep_settings(espl__forest *to, const espl__forest *from)
 // Tell whether a tight compaction would leave side arrays as they are.
 static bool is_side_tight(const espl__side *side)
 {
-    return side == NULL || ((side->kept != NULL) == (side->kept_count != 0) && !side->is_prepaid);
+    return side == NULL || ((side->has_kept != 0) == (side->kept_count != 0) && !side->is_prepaid);
 }
 
 // Tell whether a tight compaction would change nothing, so that it is skipped and moves no node.

@@ -278,7 +278,8 @@ static ESPL__APART bool ensure_copy_sides(espl__edit *edit, const espl__template
         const uint32_t slot = source->nodes[i].slot;
         const espl__side *const side = espl__tree_of(forest, parent)->side;
 
-        if (side == NULL || (side->kept == NULL && espl__slot_is(forest, slot, ESPL__SLOT_KEEPS))) {
+        if (side == NULL ||
+            (side->has_kept == 0 && espl__slot_is(forest, slot, ESPL__SLOT_KEEPS))) {
             const espl__placement placement = espl__slot_placement(forest, slot);
 
             is_done = espl__edit_ensure_side(edit, parent, &placement);

@@ -291,7 +291,7 @@ static inline bool espl__tree_can_hold(const espl__tree *tree, const espl__place
     if (!espl__placement_needs_side(placement)) {
         return true;
     }
-    return tree->side != NULL && (placement->kept.flags == 0 || tree->side->kept != NULL);
+    return tree->side != NULL && (placement->kept.flags == 0 || tree->side->has_kept != 0);
 }
 
 // --- range_parts.c: the list of loose roots ---
@@ -452,9 +452,9 @@ static inline espl__kept espl__slot_kept(const espl__forest *forest, uint32_t sl
     }
     const espl__tree *const tree = espl__tree_of(forest, slot);
 
-    ESPL_CHECK_FULL(tree->side != NULL && tree->side->kept != NULL);
+    ESPL_CHECK_FULL(tree->side != NULL);
     ESPL_CHECK_FULL(slot - tree->base < tree->side->capacity);
-    return tree->side->kept[slot - tree->base];
+    return espl__side_kept(tree->side)[slot - tree->base];
 }
 
 /// Return all that is stored of a slot, its world aside.

@@ -82,8 +82,7 @@ void espl__node_copy_side(const espl__forest *forest, uint32_t slot, uint32_t fr
     *extra = espl__slot_extra(forest, from);
     side->extra_count += !espl__slot_copies(forest, from) && !espl__extra_is_default(extra) ? 1 : 0;
     if (espl__slot_is(forest, from, ESPL__SLOT_KEEPS)) {
-        ESPL_CHECK_FULL(side->kept != NULL);
-        side->kept[slot - base] = espl__slot_kept(forest, from);
+        espl__side_kept(side)[slot - base] = espl__slot_kept(forest, from);
         side->kept_count += 1;
     }
 }
@@ -189,7 +188,7 @@ bool espl__tree_compact(espl__forest *forest, uint32_t tree, espl__moved_functio
 
     ESPL_CHECK(espl__tree_is_single(forest, t));
     if (t->side != NULL) {
-        side = espl__side_make(forest->heap, capacity, t->side->kept != NULL);
+        side = espl__side_make(forest->heap, capacity, t->side->has_kept != 0);
         if (side == NULL) {
             return false;
         }

@@ -33,7 +33,7 @@ void espl__node_copy_side(const espl__forest *forest, uint32_t slot, uint32_t fr
 /// of the current edit end.
 static inline uint8_t espl__moved_flags(uint8_t flags, const espl__side *side)
 {
-    ESPL_CHECK_FULL((flags & ESPL__SLOT_KEEPS) == 0 || (side != NULL && side->kept != NULL));
+    ESPL_CHECK_FULL((flags & ESPL__SLOT_KEEPS) == 0 || (side != NULL && side->has_kept != 0));
     const unsigned kept = ~(unsigned)(ESPL__SLOT_SIDE | ESPL__SLOT_MOVED | ESPL__SLOT_MARK);
 
     return (uint8_t)((flags & kept) | (side != NULL ? (unsigned)ESPL__SLOT_SIDE : 0u));

@@ -31,9 +31,9 @@ ESPL__INLINE void clear_side(espl__forest *forest, espl__tree *t, uint32_t slot)
     }
     side->extra[at] = espl__extra_default();
     if (keeps) {
-        ESPL_CHECK(side->kept != NULL && side->kept_count != 0);
+        ESPL_CHECK(side->has_kept != 0 && side->kept_count != 0);
         side->kept_count -= 1;
-        side->kept[at] = espl__kept_none();
+        espl__side_kept(side)[at] = espl__kept_none();
     }
 }
 

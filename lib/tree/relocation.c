@@ -32,11 +32,11 @@ static bool reserve_side(espl__forest *forest, espl__relocation *relocation)
         needs_kept = (t->flags & ESPL__TREE_WANTS_KEPT) != 0;
         if (capacity != 0) {
             needs_side = t->side != NULL || (t->flags & ESPL__TREE_WANTS_SIDE) != 0;
-            needs_kept = needs_kept || (t->side != NULL && t->side->kept != NULL);
+            needs_kept = needs_kept || (t->side != NULL && t->side->has_kept != 0);
         } else {
             // The growth of a tree has its side arrays.
             needs_side = (t->flags & ESPL__TREE_GROWS) == 0 &&
-                         (t->side == NULL || (needs_kept && t->side->kept == NULL));
+                         (t->side == NULL || (needs_kept && t->side->has_kept == 0));
             capacity = t->capacity;
         }
     }

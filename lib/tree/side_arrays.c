@@ -27,20 +27,19 @@ espl__side *espl__side_make(espl__heap *heap, uint32_t capacity, bool keeps)
         return NULL;
     }
     ESPL_CHECK(capacity != 0);
-    *side = (espl__side){.capacity = capacity};
-    side->kept = keeps ? (espl__kept *)(void *)(side->extra + capacity) : NULL;
+    *side = (espl__side){.capacity = capacity, .has_kept = keeps};
     for (uint32_t i = 0; i < capacity; ++i) {
         side->extra[i] = espl__extra_default();
     }
     for (uint32_t i = 0; keeps && i < capacity; ++i) {
-        side->kept[i] = espl__kept_none();
+        espl__side_kept(side)[i] = espl__kept_none();
     }
     return side;
 }
 
 size_t espl__side_bytes(const espl__side *side)
 {
-    return side == NULL ? 0 : side_size(side->capacity, side->kept != NULL);
+    return side == NULL ? 0 : side_size(side->capacity, side->has_kept != 0);
 }
 
 void espl__side_free(espl__heap *heap, espl__side *side)
@@ -59,7 +58,7 @@ void espl__tree_set_side(espl__forest *forest, uint32_t tree, espl__side *side)
     ESPL_CHECK(side->extra_count == 0 && side->kept_count == 0);
     if (old != NULL) {
         // The new arrays differ from the old ones only by their room for inherit flags.
-        ESPL_CHECK(old->kept == NULL && old->kept_count == 0);
+        ESPL_CHECK(old->has_kept == 0 && old->kept_count == 0);
         ESPL_CHECK(old->capacity == side->capacity);
         side->extra_count = old->extra_count;
         side->is_prepaid = old->is_prepaid;
@@ -76,7 +75,7 @@ bool espl__tree_add_side(espl__forest *forest, uint32_t tree, bool keeps)
 {
     const espl__tree *const header = &forest->trees[tree];
 
-    if (header->side != NULL && (header->side->kept != NULL || !keeps)) {
+    if (header->side != NULL && (header->side->has_kept != 0 || !keeps)) {
         return true;
     }
     espl__side *const side = espl__side_make(forest->heap, header->capacity, keeps);
@@ -85,7 +84,7 @@ bool espl__tree_add_side(espl__forest *forest, uint32_t tree, bool keeps)
         return false;
     }
     espl__tree_set_side(forest, tree, side);
-    ESPL_CHECK(header->side == side && (side->kept != NULL || !keeps));
+    ESPL_CHECK(header->side == side && (side->has_kept != 0 || !keeps));
     return true;
 }
 
@@ -136,9 +135,9 @@ static bool place_in_side(espl__forest *forest, uint32_t slot, const espl__place
         espl__side_count(side, changes);
     }
     side->extra[at] = placement->extra;
-    ESPL_CHECK(side->kept != NULL || !keeps);
-    if (side->kept != NULL) {
-        side->kept[at] = placement->kept;
+    ESPL_CHECK(side->has_kept != 0 || !keeps);
+    if (side->has_kept != 0) {
+        espl__side_kept(side)[at] = placement->kept;
     }
     forest->flags[slot] =
         (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_KEEPS) | (keeps ? ESPL__SLOT_KEEPS : 0));

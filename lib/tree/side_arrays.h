@@ -3,7 +3,7 @@
 // user data, and the parts of the world that inherit flags keep. A tree without a block has the
 // default for each node. The block has one entry for each slot of the range, so that its capacity
 // is that of the range, and it counts the entries that need it, so that it is freed when there are
-// none.
+// none. A block has no pointer, so that it can be saved and restored as bytes.
 #ifndef ESPALIER_LIB_TREE_SIDE_ARRAYS_H
 #define ESPALIER_LIB_TREE_SIDE_ARRAYS_H
 
@@ -16,10 +16,17 @@ typedef struct espl__side {
     uint32_t capacity;    // slots
     uint32_t extra_count; // slots with their own extra, other than the default
     uint32_t kept_count;  // slots with inherit flags
-    uint32_t is_prepaid;  // a user reserved the block: it stays though no entry needs it
-    espl__kept *kept;     // [capacity] in this block; NULL: no room for inherit flags
+    uint16_t is_prepaid;  // a user reserved the block: it stays though no entry needs it
+    uint16_t has_kept;    // it has room for inherit flags: espl__side_kept()
     espl__extra extra[];  // [capacity] own extra, or the parent's where the slot copies its parent
 } espl__side;
+
+/// Return the parts that inherit flags keep, which follow `extra`: [capacity]. Precondition: has_kept.
+static inline espl__kept *espl__side_kept(espl__side *side)
+{
+    ESPL_CHECK_FULL(side->has_kept != 0);
+    return (espl__kept *)(void *)(side->extra + side->capacity);
+}
 
 /// Changes of the counts of a block, modulo 2^32.
 typedef struct espl__side_counts {

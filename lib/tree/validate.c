@@ -203,9 +203,10 @@ static const char *flags_rule(const espl__forest *forest, const espl__tree *tree
 // Check that a node has inherit flags where ESPL__SLOT_KEEPS is set, and nowhere else.
 static const char *kept_rule(const espl__forest *forest, const espl__tree *tree, uint32_t slot)
 {
-    const bool has_room = tree->side != NULL && tree->side->kept != NULL;
+    const bool has_room = tree->side != NULL && tree->side->has_kept != 0;
     const bool keeps = espl__slot_is(forest, slot, ESPL__SLOT_KEEPS);
-    const espl__kept kept = has_room ? tree->side->kept[slot - tree->base] : espl__kept_none();
+    const espl__kept kept =
+        has_room ? espl__side_kept(tree->side)[slot - tree->base] : espl__kept_none();
     const espl__kept masked = espl__kept_of(&kept.pose, kept.flags);
 
     if (keeps != (kept.flags != 0) || !espl__flags_are_valid(kept.flags) ||
@@ -216,6 +217,14 @@ static const char *kept_rule(const espl__forest *forest, const espl__tree *tree,
         return "only a member with a transform has inherit flags";
     }
     return NULL;
+}
+
+// Check that side arrays have an entry for each slot of a range.
+static const char *side_room_rule(const espl__tree *tree)
+{
+    return tree->side == NULL || tree->side->capacity == tree->capacity
+               ? NULL
+               : "side arrays fit the range of their tree";
 }
 
 // Check the counts by which side arrays are freed.
@@ -234,9 +243,6 @@ static const char *side_rule(const espl__forest *forest, const espl__tree *tree)
             kept += espl__slot_is(forest, slot, ESPL__SLOT_KEEPS) ? 1 : 0;
             extras += !espl__slot_copies(forest, slot) && !espl__extra_is_default(&extra) ? 1 : 0;
         }
-    }
-    if (side->capacity != tree->capacity) {
-        return "side arrays fit the range of their tree";
     }
     if (side->extra_count != extras || side->kept_count != kept) {
         return "the entries of side arrays are counted";
@@ -374,6 +380,7 @@ static const char *tree_rule(const espl__forest *forest, uint32_t number, locati
     const espl__tree *const tree = &forest->trees[number];
     const char *rule = range_rule(forest, number, at);
 
+    rule = rule != NULL ? rule : side_room_rule(tree);
     rule = rule != NULL ? rule : holes_rule(forest, tree, at);
     rule = rule != NULL ? rule : links_rule(forest, tree, at);
     rule = rule != NULL ? rule : order_rule(forest, tree, at);

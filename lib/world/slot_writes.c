@@ -46,7 +46,7 @@ espl_status espl__ensure_side(espl_world *world, uint32_t tree, bool keeps)
 {
     const espl__side *const side = world->forest.trees[tree].side;
 
-    if (side != NULL && side->kept != NULL) {
+    if (side != NULL && side->has_kept != 0) {
         return ESPL_OK;
     }
     // Callers ask only where something is missing.

@@ -167,7 +167,7 @@ static uint32_t count_kept_rooms(void)
     for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
         const espl__side *const side = forest->trees[tree].side;
 
-        count += side != NULL && side->kept != NULL ? 1 : 0;
+        count += side != NULL && side->has_kept != 0 ? 1 : 0;
     }
     return count;
 }

@@ -85,7 +85,7 @@ TEST(a_copy_in_order_is_the_same_tree_breadth_first)
         ck_ok(espl__forest_reserve(forest, count, 1));
         const uint32_t tree = espl__tree_take(forest), base = espl__range_take(forest, count);
         espl__side *const side =
-            old.side == NULL ? NULL : espl__side_make(&fix.heap, count, old.side->kept != NULL);
+            old.side == NULL ? NULL : espl__side_make(&fix.heap, count, old.side->has_kept != 0);
 
         memset(fix.moves, 0, sizeof fix.moves);
         const espl__transfer transfer = {forest, forest, fixture_moved, &fix};

@@ -201,10 +201,10 @@ TEST(flags_and_side_arrays_agree)
     breaks_word(&forest->links[first].entity, ESPL__MADE, edit);
     breaks_flags(first, ESPL__SLOT_EXCEPTIONAL, "slots know whether their worlds are exceptional");
     breaks_flags(first, ESPL__SLOT_BARE, "slots know whether their worlds are exceptional");
-    breaks_word(&side->kept[keeper - deck].flags, 0, agree);
-    breaks_word(&side->kept[keeper - deck].flags, 0x8000, agree);
-    breaks_word(&side->kept[keeper - deck].flags, ESPL_ABSOLUTE_X, agree);
-    breaks_word(&side->kept[stretched - deck].flags, ESPL_ABSOLUTE_SCALE, agree);
+    breaks_word(&espl__side_kept(side)[keeper - deck].flags, 0, agree);
+    breaks_word(&espl__side_kept(side)[keeper - deck].flags, 0x8000, agree);
+    breaks_word(&espl__side_kept(side)[keeper - deck].flags, ESPL_ABSOLUTE_X, agree);
+    breaks_word(&espl__side_kept(side)[stretched - deck].flags, ESPL_ABSOLUTE_SCALE, agree);
     breaks_flags(keeper, ESPL__SLOT_BARE, "only a member with a transform has inherit flags");
     breaks_word(&side->capacity, side->capacity + 1, "side arrays fit the range of their tree");
     breaks_word(&side->extra_count, 2, counted);
@@ -225,7 +225,7 @@ TEST(worlds_follow_from_finite_locals)
     espl_pose *const world = &espl__worlds_of(forest).to_store[first];
 
     breaks_float(&forest->local[first].position[0], INFINITY, finite);
-    breaks_float(&side->kept[keeper - deck].pose.position[2], NAN, finite);
+    breaks_float(&espl__side_kept(side)[keeper - deck].pose.position[2], NAN, finite);
     breaks_float(&side->extra[stretched - deck].stretch[2], INFINITY, finite);
     for (int i = 0; i < 4; ++i) {
         breaks_float(&world->rotation[i], 0.5f, follows);
