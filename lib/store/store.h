@@ -11,6 +11,7 @@
 #include "lib/base/array.h"
 #include "lib/base/prefetch.h"
 #include "lib/jobs/ranges.h"
+#include "lib/base/state.h"
 #include "lib/store/names.h"
 
 #include <espalier/store.h>
@@ -168,6 +169,13 @@ espl_status espl__store_init(espl__store *store, espl__heap *heap, uint32_t tag)
 /// Free all memory of a store.
 void espl__store_free(espl__store *store);
 
+// --- State (state.c) ---
+
+/// Name of the pieces that have the entities of rows.
+extern const char espl__state_of_rows[];
+/// Visit the state of a store: records, then rows.
+void espl__store_visit(const espl__store *store, const espl__state_visitor *visitor);
+
 // --- Entities (entities.c) ---
 
 /// Make sure that `count` more indices can be taken.
@@ -209,6 +217,11 @@ static inline bool espl__is_alive_and_placed(const espl__store *store, uint32_t 
                                              uint32_t generation)
 {
     return espl__has_row_below(store, index, generation, ESPL__ROW_BARE);
+}
+/// Tell whether an index names a living entity: a record is free or retired from ESPL__ROW_RETIRED on.
+static inline bool espl__index_is_alive(const espl__store *store, uint32_t index)
+{
+    return store->records[index].row < ESPL__ROW_RETIRED;
 }
 /// Return the row of a living entity in its chunk.
 static inline uint32_t espl__record_row(const espl__record *record)

@@ -20,6 +20,7 @@
 #define ESPALIER_LIB_TREE_FOREST_H
 
 #include "lib/base/array.h"
+#include "lib/base/state.h"
 #include "lib/math/kernels.h"
 #include "lib/tree/columns.h"
 #include "lib/tree/placement.h"
@@ -372,6 +373,13 @@ static inline uint32_t espl__first_leaf(const espl__forest *forest, uint32_t slo
     }
     return slot;
 }
+
+// --- state.c ---
+
+/// Name of the pieces that have the links of a node.
+extern const char espl__state_of_nodes[];
+/// Visit the state of a forest: trees with their nodes, then free ranges.
+void espl__forest_visit(const espl__forest *forest, const espl__state_visitor *visitor);
 
 // --- validate.c ---
 

@@ -23,12 +23,6 @@ ESPL__INLINE bool espl__has_placed(const espl_world *world, const espl_entity *e
     return true;
 }
 
-/// Tell whether an index names a living entity: a record is free or retired from ESPL__ROW_RETIRED on.
-static inline bool espl__index_is_alive(const espl__store *store, uint32_t index)
-{
-    return store->records[index].row < ESPL__ROW_RETIRED;
-}
-
 /// Find the slot of a living entity. @return ESPL_OK, or why there is none; `*slot` is unchanged
 /// then.
 static inline espl_status espl__find_slot(const espl_world *world, espl_entity entity,

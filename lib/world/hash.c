@@ -11,6 +11,7 @@
 #include "lib/world/entity_slots.h"
 #include "lib/world/read.h"
 #include "lib/world/refusals.h"
+#include "lib/world/state.h"
 
 #include <math.h>
 #include <string.h>
@@ -250,143 +251,55 @@ static uint64_t hash_logical(const espl_world *world)
 
 // --- Physical: where it is stored ---
 
-// The registry, with the row of each entity and the chain of free indices.
-static uint64_t mix_records(uint64_t hash, const espl__store *store)
+// Mix words in pairs.
+static uint64_t mix_pairs(uint64_t hash, const uint32_t *words, size_t count)
 {
-    const size_t length = espl__array_length(store->records);
-
-    hash = mix(mix(hash, length), store->free_count == 0 ? ESPL__NONE : store->free_head);
-    for (uint32_t index = 0; index < length; ++index) {
-        const espl__record *const record = &store->records[index];
-
-        const bool is_alive = espl__index_is_alive(store, index);
-
-        hash =
-            mix_pair(hash, record->generation, is_alive ? espl__record_row(record) : record->row);
-        if (is_alive) {
-            const espl__chunk *const chunk = &store->chunks[record->chunk];
-
-            hash = mix_pair(hash, chunk->archetype, chunk->position);
-            hash = mix_name(mix(hash, record->slot), store, index);
-            // A retired index was reused 2^24 times; --enable-shrunken tests it.
-        } else if (record->row == ESPL__NONE) { // GCOVR_EXCL_BR_LINE
-            hash = mix(hash, record->chunk);
-        }
+    ESPL_CHECK_FULL(count % 2 == 0);
+    for (size_t i = 0; i < count; i += 2) {
+        hash = mix_pair(hash, words[i], words[i + 1]);
     }
     return hash;
 }
 
-// The entities and columns of a chunk. The column of ESPL_TRANSFORM is left out, because it repeats
-// the slots of the records.
-static uint64_t mix_chunk(uint64_t hash, const espl__archetype *archetype, const espl__chunk *chunk)
+// The visit function of the hash, which is the context. Notes are no part of it. A text that is missing
+// adds nothing, so that the hash of a world without names is what it was before names existed.
+static void mix_piece(void *context, const char *name, espl__state_kind kind, const void *data,
+                      size_t count)
 {
-    const espl_entity *const entities = espl__chunk_entities(chunk);
-    const size_t columns = espl__array_length(archetype->columns);
+    uint64_t hash = *(uint64_t *)context;
 
-    ESPL_CHECK(chunk->count <= archetype->capacity);
-    hash = mix(hash, chunk->count);
-    for (uint32_t row = 0; row < chunk->count; ++row) {
-        hash = mix_pair(hash, entities[row].index, entities[row].generation);
-    }
-    for (size_t i = 0; i < columns; ++i) {
-        const espl__column *const column = &archetype->columns[i];
-
-        hash = mix(hash, column->component);
-        if (column->component != ESPL_TRANSFORM) {
-            hash =
-                mix_bytes(hash, chunk->bytes + column->offset, (size_t)chunk->count * column->size);
+    (void)name;
+    switch (kind) {
+    case ESPL__STATE_NOTE:
+        return;
+    case ESPL__STATE_WORDS:
+        for (size_t i = 0; i < count; ++i) {
+            hash = mix(hash, ((const uint32_t *)data)[i]);
         }
+        break;
+    case ESPL__STATE_PAIRS:
+        hash = mix_pairs(hash, data, count);
+        break;
+    case ESPL__STATE_FLOATS:
+        hash = mix_floats(hash, data, count);
+        break;
+    case ESPL__STATE_TEXT:
+        hash = count == 0 ? hash : mix_bytes(hash, data, count);
+        break;
+    case ESPL__STATE_BYTES:
+        hash = mix_bytes(hash, data, count);
+        break;
     }
-    return hash;
-}
-
-// All rows. Archetypes without rows are left out, because one may have been made for a call that
-// was refused after that.
-static uint64_t mix_rows(uint64_t hash, const espl__store *store)
-{
-    const size_t archetypes = espl__array_length(store->archetypes);
-
-    for (uint32_t a = 0; a < archetypes; ++a) {
-        const espl__archetype *const archetype = &store->archetypes[a];
-        const size_t set_count = espl__array_length(archetype->set);
-        const size_t chunks = (archetype->count + archetype->capacity - 1) / archetype->capacity;
-
-        if (archetype->count == 0) {
-            continue;
-        }
-        hash = mix(mix(hash, a), set_count);
-        for (size_t i = 0; i < set_count; ++i) {
-            hash = mix(hash, archetype->set[i]);
-        }
-        for (size_t i = 0; i < chunks; ++i) {
-            hash = mix_chunk(hash, archetype, &store->chunks[archetype->chunks[i]]);
-        }
-    }
-    return hash;
-}
-
-// What is stored of a node. Side arrays are memory: only what differs from the default counts,
-// whether or not the tree has them.
-static uint64_t mix_node(uint64_t hash, const espl__forest *forest, uint32_t slot)
-{
-    ESPL_CHECK(slot < forest->end);
-    const espl__placement placement = espl__slot_placement(forest, slot);
-    const espl__links *const links = &forest->links[slot];
-    const unsigned flags = forest->flags[slot] & ~(unsigned)ESPL__SLOT_SIDE;
-
-    hash = mix_pair(hash, links->first_child, links->next);
-    hash = mix_pair(hash, links->previous, links->entity);
-    hash = mix_pair(hash, forest->parent[slot], flags);
-    hash = mix_pose(mix_pose(hash, &placement.local), &forest->world[slot]);
-    hash = mix_pose(mix(hash, placement.kept.flags), &placement.kept.pose);
-    return mix_extra(hash, &placement.extra);
-}
-
-// A tree, its nodes and the order of its holes. Its links in the list of unsettled trees are left
-// out, because that list is a set, which is sorted before use.
-static uint64_t mix_tree(uint64_t hash, const espl__forest *forest, const espl__tree *tree)
-{
-    ESPL_CHECK(tree->live <= tree->used && tree->used <= tree->capacity);
-    hash = mix_pair(hash, tree->base, tree->capacity);
-    hash = mix_pair(hash, tree->used, tree->live);
-    hash = mix(hash, tree->flags);
-    if ((tree->flags & ESPL__TREE_UNSETTLED) == 0) {
-        hash = mix_pair(hash, tree->next, tree->previous);
-    }
-    for (uint32_t hole = tree->hole; hole != ESPL__NO_SLOT; hole = forest->links[hole].next) {
-        hash = mix(hash, hole);
-    }
-    for (uint32_t slot = tree->base; slot < tree->base + tree->used; ++slot) {
-        if (forest->links[slot].entity != ESPL__NO_ENTITY) {
-            hash = mix_node(hash, forest, slot);
-        }
-    }
-    return hash;
-}
-
-// The lists of free ranges, in order: what is created next depends on them.
-static uint64_t mix_free_ranges(uint64_t hash, const espl__forest *forest)
-{
-    for (uint32_t class = 0; class < ESPL__SIZE_CLASSES; ++class) {
-        for (uint32_t base = forest->free_heads[class]; base != ESPL__NO_SLOT;
-             base = forest->links[base].next) {
-            hash = mix_pair(hash, base, forest->links[base].first_child);
-        }
-    }
-    return hash;
+    *(uint64_t *)context = hash;
 }
 
 static uint64_t hash_physical(const espl_world *world)
 {
-    const espl__forest *const forest = &world->forest;
-    uint64_t hash = mix_rows(mix_records(hash_start, &world->store), &world->store);
+    uint64_t hash = hash_start;
+    const espl__state_visitor visitor = {mix_piece, &hash};
 
-    hash = mix_pair(hash, forest->end, forest->tree_end);
-    hash = mix(hash, forest->free_tree);
-    for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
-        hash = mix_tree(hash, forest, &forest->trees[tree]);
-    }
-    return finish_hash(mix_free_ranges(hash, forest));
+    espl__state_visit(world, &visitor);
+    return finish_hash(hash);
 }
 
 // --- The call ---

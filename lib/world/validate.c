@@ -5,6 +5,7 @@
 // only; O(size).
 #include "lib/commands/playback.h"
 #include "lib/world/entity_slots.h"
+#include "lib/world/state.h"
 
 // --- Store and forest ---
 
@@ -80,6 +81,40 @@ static const char *cross_rule(const espl_world *world, espl_validation *report)
     }
     report->detail = living;
     return living == world->store.alive_count ? NULL : "living members are alive and distinct";
+}
+
+// --- The state ---
+
+// What the pieces of the state hold.
+typedef struct contents {
+    size_t entities, nodes;
+    bool is_sound; // no piece lacks its elements
+} contents;
+
+static void count_piece(void *context, const char *name, espl__state_kind kind, const void *data,
+                        size_t count)
+{
+    contents *const found = context;
+
+    (void)kind;
+    if (name == espl__state_of_nodes) {
+        found->nodes += 1;
+    } else if (name == espl__state_of_rows) {
+        found->entities += count / 2;
+    }
+    found->is_sound = found->is_sound && (data != NULL || count == 0);
+}
+
+// Tell whether the pieces of the state have each entity once, with its row and its node: a hash or a copy
+// of the world reads nothing else. The rules imply it, unless the pieces leave something out.
+static bool is_state_whole(const espl_world *world)
+{
+    contents found = {.is_sound = true};
+    const espl__state_visitor visitor = {count_piece, &found};
+
+    espl__state_visit(world, &visitor);
+    return found.is_sound && found.entities == world->store.alive_count &&
+           found.nodes == world->store.alive_count;
 }
 
 // --- Totals ---
@@ -170,6 +205,7 @@ bool espl_validate(const espl_world *world, espl_validation *report)
     }
     const bool is_valid = found.rule == NULL;
 
+    ESPL_CHECK_FULL(!is_valid || is_state_whole(world));
     if (is_valid) {
         found = (espl_validation){0};
     }
