@@ -97,14 +97,10 @@ static model_answer value_faults(const model_change *change)
                : 0;
 }
 
-// A placement comes before others go, and these before others come.
+// The set after the change counts, whatever comes before it.
 static model_answer full_faults(const test_model *model, uint32_t node, const model_change *change)
 {
-    const uint32_t set = model_components(model, node);
-    const uint32_t placed = set | (change->add & model_bit(ESPL_TRANSFORM));
-
-    return model_limit_faults(placed) |
-           model_limit_faults((placed & ~change->remove) | change->add);
+    return model_limit_faults((model_components(model, node) & ~change->remove) | change->add);
 }
 
 model_answer model_change_faults(const test_model *model, uint32_t node, const model_change *change)
@@ -228,8 +224,10 @@ model_answer model_change_nodes(test_model *model, const uint32_t *nodes, uint32
         faults |= model_change_faults(model, nodes[i], change);
     }
     if (faults != 0) {
-        const bool is_copy = faults == model_answer_of(ESPL_ERR_COPIES_PARENT);
-        return is_copy && leaves_range(model, nodes, count, change) ? faults | range : faults;
+        // The first node that is refused says why.
+        const model_answer of_nodes =
+            model_answer_of(ESPL_ERR_COPIES_PARENT) | model_answer_of(ESPL_ERR_LIMIT);
+        return (faults & ~of_nodes) == 0 && leaves_range(model, nodes, count, change) ? faults | range : faults;
     }
     model->is_lossy = false;
     if ((touched & model_bit(ESPL_TRANSFORM)) != 0 &&

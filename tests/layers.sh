@@ -39,4 +39,20 @@ awk '
     END { exit bad }
 ' tests/layers.txt lib/*/*.[ch] include/espalier/*.h tools/*.[ch] tools/*.cpp examples/*.c
 ok "every file includes its own layer or lower ones"
+
+# list_readers FILE...: where the lists of a definition are read, but by its reader and by the tape, which
+# copies the arguments of the call.
+list_readers()
+{
+    awk '
+        FILENAME ~ /(change_list|tape)[.]c$/ { next }
+        /->(add|remove)([^_[:alnum:]]|$)/ { printf "%s:%d: %s\n", FILENAME, FNR, $0; bad = 1 }
+        END { exit bad }
+    ' "$@"
+}
+list_readers lib/*/*.[ch]
+ok "one function reads an espl_change_def, espl__change_list_read()"
+found=$(echo 'for (size_t i = 0; i < def->add_count; ++i) use(&def->add[i]);' | list_readers -)
+test "${found%%:*}" = -
+ok "a second reader is noticed"
 done_testing

@@ -123,9 +123,9 @@ typedef struct espl_change_def {
 /// world of the entity is its parent's; removing the transform drops its inherit flags.
 /// @return ESPL_OK, ESPL_LOSSY (a descendant could not stay where it was), ESPL_OVERFLOW (a world that was
 ///         recomputed is not finite), ESPL_ERR_ARGUMENT (an unknown component, a size, a role, a repeat), the
-///         handle's statuses, ESPL_ERR_LIMIT (a transform is added before others are removed, so a
-///         full set has no room for it), ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY; for the value of a
-///         transform ESPL_ERR_NOT_FINITE, ESPL_ERR_RANGE, ESPL_ERR_COPIES_PARENT.
+///         handle's statuses, ESPL_ERR_LIMIT (more components than ESPL_SET_LIMIT after the change),
+///         ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY; for the value of a transform ESPL_ERR_NOT_FINITE,
+///         ESPL_ERR_RANGE, ESPL_ERR_COPIES_PARENT.
 ESPL_API ESPL_NODISCARD espl_status espl_change_components(espl_world *world, espl_entity entity,
                                                            const espl_change_def *change);
 

@@ -45,10 +45,10 @@ espl_status espl__apply_command(espl__apply *a);
 /// The slot that an operand names at this moment of the playback.
 /// @return ESPL_OK, ESPL_ERR_DEAD, or the status that refuses the operand.
 espl_status espl__apply_find(const espl__apply *a, const espl__operand *operand, uint32_t *slot);
-/// Add the transform of the payload to the node, or overwrite the one that it has.
-espl_status espl__apply_add_transform(espl__apply *a);
-/// Remove the transform of the node, if it has one.
-espl_status espl__apply_remove_transform(espl__apply *a);
+/// Add the transform of the payload to a node, or overwrite the one that it has.
+espl_status espl__apply_add_transform(espl__apply *a, uint32_t slot);
+/// Remove the transform of a node, if it has one.
+espl_status espl__apply_remove_transform(espl__apply *a, uint32_t slot);
 
 // Commands that change components (apply_components.c).
 espl_status espl__apply_change(espl__apply *a);

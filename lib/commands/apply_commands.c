@@ -150,33 +150,21 @@ static espl_status apply_inherit(espl__apply *a)
     return status != ESPL_OK ? status : espl__edit_set_inherit(a->edit, slot, a->command->inherit);
 }
 
-espl_status espl__apply_add_transform(espl__apply *a)
+espl_status espl__apply_add_transform(espl__apply *a, uint32_t slot)
 {
     const espl_transform *const value = espl__entry_transform(lanes_of(a), a->entry);
-    uint32_t slot = 0;
-    const espl_status status = espl__apply_find(a, &a->entry->target, &slot);
 
-    if (status != ESPL_OK) {
-        return status;
-    }
     if (!is_bare(a, slot)) {
         const espl_write_value whole = {.transform = *value};
 
         return espl__edit_write(a->edit, slot, ESPL_WRITE_LOCAL_TRANSFORM, &whole);
     }
-    if (!espl__components_fit(espl__components_count(a->part, slot), true)) {
-        return ESPL_ERR_LIMIT;
-    }
     return espl__edit_add_transform(a->edit, slot, value);
 }
 
-espl_status espl__apply_remove_transform(espl__apply *a)
+espl_status espl__apply_remove_transform(espl__apply *a, uint32_t slot)
 {
-    uint32_t slot = 0;
-    const espl_status status = espl__apply_find(a, &a->entry->target, &slot);
-
-    return status != ESPL_OK || is_bare(a, slot) ? status
-                                                 : espl__edit_remove_transform(a->edit, slot);
+    return is_bare(a, slot) ? ESPL_OK : espl__edit_remove_transform(a->edit, slot);
 }
 
 // --- New nodes ---
@@ -289,8 +277,8 @@ static inline espl_status make_clones(espl__apply *a, const espl__template *from
 static espl_status apply_create(espl__apply *a)
 {
     espl__new_node place = {.link = a->command->link,
-                             .inherit = a->command->inherit,
-                             .is_bare = a->command->kind == ESPL__COMMAND_CREATE_BARE};
+                            .inherit = a->command->inherit,
+                            .is_bare = a->command->kind == ESPL__COMMAND_CREATE_BARE};
     uint32_t set = 0;
     espl_status status = espl__components_make(a, ESPL__NONE, ESPL__NONE, &set);
 
@@ -402,20 +390,12 @@ static espl_status apply_instantiate(espl__apply *a)
 typedef espl_status (*command_function)(espl__apply *a);
 
 static const command_function functions[ESPL__COMMAND_KINDS] = {
-    [ESPL__COMMAND_INSTANTIATE] = apply_instantiate,
-    [ESPL__COMMAND_DESTROY] = apply_destroy,
-    [ESPL__COMMAND_ATTACH] = apply_attach,
-    [ESPL__COMMAND_DETACH] = apply_detach,
-    [ESPL__COMMAND_SIBLING] = apply_sibling,
-    [ESPL__COMMAND_WRITE] = apply_write,
-    [ESPL__COMMAND_INHERIT] = apply_inherit,
-    [ESPL__COMMAND_PLACE] = espl__apply_add_transform,
-    [ESPL__COMMAND_UNPLACE] = espl__apply_remove_transform,
-    [ESPL__COMMAND_CREATE] = apply_create,
-    [ESPL__COMMAND_CREATE_BARE] = apply_create,
-    [ESPL__COMMAND_CHANGE] = espl__apply_change,
-    [ESPL__COMMAND_SET] = espl__apply_set,
-    [ESPL__COMMAND_ENABLE] = espl__apply_enable,
+    [ESPL__COMMAND_INSTANTIATE] = apply_instantiate, [ESPL__COMMAND_DESTROY] = apply_destroy,
+    [ESPL__COMMAND_ATTACH] = apply_attach,           [ESPL__COMMAND_DETACH] = apply_detach,
+    [ESPL__COMMAND_SIBLING] = apply_sibling,         [ESPL__COMMAND_WRITE] = apply_write,
+    [ESPL__COMMAND_INHERIT] = apply_inherit,         [ESPL__COMMAND_CREATE] = apply_create,
+    [ESPL__COMMAND_CREATE_BARE] = apply_create,      [ESPL__COMMAND_CHANGE] = espl__apply_change,
+    [ESPL__COMMAND_SET] = espl__apply_set,           [ESPL__COMMAND_ENABLE] = espl__apply_enable,
     [ESPL__COMMAND_DISABLE] = espl__apply_disable,
 };
 

@@ -43,34 +43,82 @@ static size_t count_after(const espl__apply *a, uint32_t slot, bool *changes)
     return count;
 }
 
-// Tell whether the set stays within its limit at each moment: the immediate call adds the transform
-// before it removes components.
+// Tell whether the set that a node would have is within its limit.
 static bool change_fits(const espl__apply *a, uint32_t slot, size_t after)
 {
     const bool comes = a->command->place == ESPL__PLACEMENT_COMES;
     const bool goes = a->command->place == ESPL__PLACEMENT_GOES;
-    const bool had_transform = node_has_transform(a, slot);
 
-    return (!comes || had_transform || espl__components_fit(count_of(a, slot), true)) &&
-           espl__components_fit(after, comes || (had_transform && !goes));
+    return espl__components_fit(after, comes || (node_has_transform(a, slot) && !goes));
 }
 
 // Add, overwrite or remove the transform. @return also ESPL_LOSSY.
-static espl_status change_transform(espl__apply *a)
+static espl_status change_transform(espl__apply *a, uint32_t slot)
 {
     espl_status status = ESPL_OK;
 
     if (a->command->place == ESPL__PLACEMENT_COMES) {
-        status = espl__apply_add_transform(a);
+        status = espl__apply_add_transform(a, slot);
     } else if (a->command->place == ESPL__PLACEMENT_GOES) {
-        status = espl__apply_remove_transform(a);
+        status = espl__apply_remove_transform(a, slot);
     }
     return status;
 }
 
+// --- Sets that nodes share ---
+
+// Tell whether nodes may share the set that the command makes: it changes a whole extent, or it is one of an
+// immediate change of many entities, whose commands have one payload. Such a playback makes no nodes. Other
+// commands keep sets of their own, so that a later command changes them in place.
+static bool shares_sets(const espl__apply *a)
+{
+    return a->in->request->is_strict || a->command->kind == ESPL__COMMAND_ENABLE ||
+           a->command->kind == ESPL__COMMAND_DISABLE;
+}
+
+// Tell whether the command changes components as another one that shares sets does.
+static bool is_same_change(const espl__apply *a, const espl__entry *other)
+{
+    return a->entry == other ||
+           (a->in->request->is_strict && a->command->kind == other->command->kind &&
+            a->command->payload == other->command->payload);
+}
+
+// Return the archetype of a node without a set of its own, if its set may be shared; else ESPL__NONE.
+static uint32_t sharing_base(const espl__apply *a, uint32_t slot)
+{
+    return shares_sets(a) && espl__components_set_of(a->part, slot) == ESPL__NONE
+               ? espl__components_base(a->part, slot)
+               : ESPL__NONE;
+}
+
+// Return the set that the same change made for another node of the archetype, or ESPL__NONE.
+static uint32_t shared_set(const espl__apply *a, uint32_t slot, uint32_t base)
+{
+    const espl__recent_set *const last = &a->part->recent;
+
+    return base != ESPL__NONE && last->entry != NULL && last->base == base &&
+                   last->is_made == espl__slot_is_made(a->forest, slot) &&
+                   is_same_change(a, last->entry)
+               ? last->set
+               : ESPL__NONE;
+}
+
+// Note the set of a node for others. From now on they may get it, so that it must not change.
+static void share_set(espl__apply *a, uint32_t slot, uint32_t base)
+{
+    if (base != ESPL__NONE) {
+        const uint32_t set = espl__components_set_of(a->part, slot);
+
+        a->part->sets.sets[set].is_shared = true;
+        a->part->recent =
+            (espl__recent_set){a->entry, base, set, espl__slot_is_made(a->forest, slot)};
+    }
+}
+
 // Put the values of the command into the own set of a node, and remove the components that the
 // command removes.
-static espl_status change_set(espl__apply *a, uint32_t slot)
+static espl_status change_set(espl__apply *a, uint32_t slot, uint32_t base)
 {
     const espl_status status = espl__components_open(a, slot, a->command->value_count);
 
@@ -79,31 +127,34 @@ static espl_status change_set(espl__apply *a, uint32_t slot)
 
         espl__set_apply(&a->part->sets, espl__components_set_of(a->part, slot), &values,
                         espl__apply_number(a));
+        share_set(a, slot, base);
     }
     return status;
 }
 
+// A node that gets the set of another one has room for it, as that one had.
 espl_status espl__apply_change(espl__apply *a)
 {
     uint32_t slot = 0;
-    bool changes = false;
+    bool changes = true;
     espl_status status = espl__apply_find(a, &a->entry->target, &slot);
 
     if (status != ESPL_OK) {
         return status;
     }
-    const size_t after = count_after(a, slot, &changes);
+    const uint32_t base = sharing_base(a, slot), shared = shared_set(a, slot, base);
 
-    if (!change_fits(a, slot, after)) {
+    if (shared == ESPL__NONE && !change_fits(a, slot, count_after(a, slot, &changes))) {
         return ESPL_ERR_LIMIT;
     }
     // The transform before the set, because only the transform can still be refused.
-    const espl_status placed = change_transform(a);
+    const espl_status placed = change_transform(a, slot);
 
     if (placed < 0 || !changes) {
         return placed;
     }
-    status = change_set(a, slot);
+    status =
+        shared != ESPL__NONE ? espl__components_give(a, slot, shared) : change_set(a, slot, base);
     return status != ESPL_OK ? status : placed;
 }
 
@@ -124,7 +175,7 @@ espl_status espl__apply_set(espl__apply *a)
         return ESPL_ERR_NO_COMPONENT;
     }
     // A tag has no value, so that setting one that the node has changes nothing.
-    return values.header.size != 0 ? change_set(a, slot) : ESPL_OK;
+    return values.header.size != 0 ? change_set(a, slot, ESPL__NONE) : ESPL_OK;
 }
 
 // --- Enable and disable ---
@@ -160,31 +211,15 @@ static bool extent_fits(const espl__apply *a, uint32_t top)
     return is_fine;
 }
 
-// The last set that was made for a node without one. It is reused, because most nodes of an extent
-// get the same set.
-typedef struct recent_set {
-    uint32_t base, set; // set ESPL__NONE: there is none yet
-    bool is_made;
-} recent_set;
-
-// Tell whether the recent set is right for another node: the same archetype, and both made or
-// neither, because a copy loses ESPL_PREFAB.
-static bool is_alike(const recent_set *last, uint32_t base, bool is_made)
-{
-    return last->set != ESPL__NONE && last->base == base && last->is_made == is_made;
-}
-
 // Add the tag to a node or remove it. Precondition: the node does not have it, or has it.
-static espl_status change_tag(espl__apply *a, uint32_t slot, bool adds, recent_set *last)
+static espl_status change_tag(espl__apply *a, uint32_t slot, bool adds)
 {
     espl__sets *const sets = &a->part->sets;
-    const bool is_made = espl__slot_is_made(a->forest, slot);
-    const bool is_plain = espl__components_set_of(a->part, slot) == ESPL__NONE;
-    const uint32_t base = is_plain ? espl__components_base(a->part, slot) : ESPL__NONE;
+    const uint32_t base = sharing_base(a, slot), shared = shared_set(a, slot, base);
 
     ESPL_CHECK_FULL(node_has(a, slot, ESPL_DISABLED) != adds);
-    if (is_plain && is_alike(last, base, is_made)) {
-        return espl__components_give(a, slot, last->set);
+    if (shared != ESPL__NONE) {
+        return espl__components_give(a, slot, shared);
     }
     // A set of its own, with room for the tag.
     const espl_status status = espl__components_open(a, slot, 1);
@@ -199,11 +234,7 @@ static espl_status change_tag(espl__apply *a, uint32_t slot, bool adds, recent_s
     } else {
         espl__set_drop(sets, set, ESPL_DISABLED);
     }
-    // From now on other nodes may get the set, so that it must not change.
-    if (is_plain) {
-        sets->sets[set].is_shared = true;
-        *last = (recent_set){base, set, is_made};
-    }
+    share_set(a, slot, base);
     return ESPL_OK;
 }
 
@@ -211,7 +242,6 @@ static espl_status change_tag(espl__apply *a, uint32_t slot, bool adds, recent_s
 // gets it. O(nodes of the extent).
 static espl_status change_tags(espl__apply *a, bool adds)
 {
-    recent_set last = {ESPL__NONE, ESPL__NONE, false};
     uint32_t top = 0;
     espl_status status = espl__apply_find(a, &a->entry->target, &top);
 
@@ -224,7 +254,7 @@ static espl_status change_tags(espl__apply *a, bool adds)
     for (uint32_t slot = top; status == ESPL_OK && slot != ESPL__NO_SLOT;
          slot = next_in_extent(a, slot, top)) {
         if (node_has(a, slot, ESPL_DISABLED) != adds) {
-            status = change_tag(a, slot, adds, &last);
+            status = change_tag(a, slot, adds);
         }
     }
     return status;

@@ -29,9 +29,7 @@ enum {
     ESPL__COMMAND_SIBLING,
     ESPL__COMMAND_WRITE,
     ESPL__COMMAND_INHERIT,
-    ESPL__COMMAND_CUSTOM,  ///< taken out at the end of the order stage
-    ESPL__COMMAND_PLACE,   ///< adds a transform; immediate calls only: its payload is normalised
-    ESPL__COMMAND_UNPLACE, ///< removes the transform; immediate calls only
+    ESPL__COMMAND_CUSTOM, ///< taken out at the end of the order stage
     ESPL__COMMAND_CREATE,
     ESPL__COMMAND_CREATE_BARE, ///< without a transform
     ESPL__COMMAND_CHANGE,      ///< `place` is an espl__placement_change
@@ -59,8 +57,7 @@ typedef struct espl__command {
     // custom command.
     uint32_t pending;
     // Place of the payload in the lane: see espl__payload_at(). Instantiate, create, a change that
-    // adds a transform: the transform, then the values. Other changes: the values. Write, place:
-    // the value.
+    // adds a transform: the transform, then the values. Other changes: the values. Write: the value.
     uint32_t payload;
     uint32_t value_count;                   // custom: bytes of the payload
     uint8_t kind, link, place, dead_parent; // write: `place` is the espl_write_kind

@@ -43,9 +43,6 @@ const char *espl__rules_fault(espl_link link, espl_place place, espl_dead_parent
 /// Of a component that a list names a second time.
 extern const char espl__given_twice[];
 
-/// Say which pointer of a change of components is missing, or NULL (record_components.c).
-const char *espl__change_fault(const espl_change_def *def);
-
 /// What a refused recording is about. All of it may be left out.
 typedef struct espl__cause {
     espl__mention named[3];            // a role of NULL ends the list

@@ -50,8 +50,7 @@ size_t espl__playback_bytes(const espl__playback *playback);
 ///                where ESPL_OK is returned.
 /// @return ESPL_OK. Else the world is as it was: ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT,
 ///         ESPL_ERR_EXECUTOR; where the request is strict, the status that refuses the first refused
-///         command, whose index is applied.first_refused (else UINT32_MAX); a status of
-///         reserve_more().
+///         command, whose index is applied.first_refused (else UINT32_MAX).
 espl_status espl__playback_run(espl__playback *playback, const espl__play_request *request,
                                espl_report *report);
 

@@ -1,205 +1,21 @@
 // SPDX-License-Identifier: MIT
 // Recording of creations and of changes of components.
 //
-// Input: lists of components that a caller gives or removes. Output: one command, whose payload has
-// the transform first, then a header and the bytes of each value, then a header of each component
-// that is removed. What can be checked without the world is checked here, with the statuses of the
-// immediate calls.
-//
-// Invariant of a listing: each component is in it once, and none is both given and removed. The
-// roles are never in it.
-#include "lib/commands/explain.h"
+// Input: lists of components that a caller gives or removes (change_list.h). Output: one command, whose
+// payload has the transform first, then a header and the bytes of each value, then a header of each
+// component that is removed. What can be checked without the world is checked here, with the statuses of
+// the immediate calls.
+#include "lib/commands/change_list.h"
+
 #include "lib/math/pose.h"
 
 #include <string.h>
 
-// Values that are given, and after them components that are removed.
-enum { VALUE_LIMIT = 2 * ESPL_SET_LIMIT };
-
-// What a command gives and removes, as its payload will have it. The transform is apart, because it
-// is first in the payload. The bytes of the values are the caller's, and are copied when the
-// command is appended. About 2 KiB on the stack of the recording thread, so that a recording takes
-// no memory but that of its lane.
-typedef struct given_list {
-    const espl__store *store;
-    espl_transform transform;
-    espl__placement_change placement;
-    espl__given values[VALUE_LIMIT];
-    size_t value_count;
-    espl__cause cause; // of a refusal
-    espl__sentence sentence;
-} given_list;
-
-// Empty a listing. The arrays are not cleared, because most lists have one item.
-static void listing_begin(given_list *l, const espl_command_buffer *owner)
-{
-    l->store = owner->store;
-    l->placement = ESPL__PLACEMENT_STAYS;
-    l->value_count = 0;
-    l->cause = (espl__cause){.why = NULL};
-}
-
-// Tell whether a component is given, or removed. A linear search, because most lists have one item;
-// a bitmap of all components would have to be cleared for each command.
-static bool listing_has(const given_list *l, espl_component component, bool is_removal)
-{
-    bool is_found = false;
-
-    for (size_t i = 0; i < l->value_count && !is_found; ++i) {
-        const espl__value_header *const header = &l->values[i].header;
-
-        is_found =
-            header->component == component && (header->size == ESPL__VALUE_TAKEN) == is_removal;
-    }
-    return is_found;
-}
-
-// Tell whether a component is given, be it the transform or another one.
-static bool is_given(const given_list *l, espl_component component)
-{
-    return component == ESPL_TRANSFORM ? l->placement == ESPL__PLACEMENT_COMES
-                                       : listing_has(l, component, false);
-}
-
-// Add a component to a listing. Its values are not copied yet. Precondition: the listing has room,
-// because the counts were checked.
-static void add_value(given_list *l, espl_component component, size_t size, size_t alignment,
-                      const void *bytes)
-{
-    const espl__value_header header = {component, (uint16_t)size, (uint16_t)alignment};
-
-    ESPL_CHECK(l->value_count < VALUE_LIMIT && component > ESPL_MEMBER);
-    ESPL_CHECK(size <= ESPL__VALUE_TAKEN && alignment != 0 && alignment <= UINT16_MAX);
-    l->values[l->value_count++] = (espl__given){header, bytes};
-}
-
-// List the transform; without data the identity. @return ESPL_OK, ESPL_ERR_NOT_FINITE.
-static espl_status list_transform(given_list *l, const espl_component_value *value)
-{
-    l->placement = ESPL__PLACEMENT_COMES;
-    l->transform = espl__transform_identity();
-    if (value->data == NULL) {
-        return ESPL_OK;
-    }
-    memcpy(&l->transform, value->data, sizeof l->transform);
-    const espl_status status = espl_transform_normalize(&l->transform);
-
-    if (status != ESPL_OK) {
-        l->cause.value = value;
-        l->cause.why = espl__transform_fault(&l->sentence, &l->transform);
-    }
-    return status;
-}
-
-// Note why a value is refused. @return ESPL_ERR_ARGUMENT.
-static espl_status refuse_listed_value(given_list *l, const espl_component_value *value)
-{
-    const char *const fault =
-        espl__component_fault(l->store, value->component, value->size, ESPL__USE_GIVEN);
-
-    l->cause.value = value;
-    l->cause.why = fault != NULL ? fault : espl__given_twice;
-    return ESPL_ERR_ARGUMENT;
-}
-
-// List a value. @return ESPL_OK; ESPL_ERR_ARGUMENT: the component is not registered, is a role, has
-// another size, or is in the list already; ESPL_ERR_NOT_FINITE.
-static espl_status list_given_value(given_list *l, const espl_component_value *value)
-{
-    const espl_component component = value->component;
-    const espl__component_info *const info = espl__component_info_of(l->store, component);
-
-    if (info == NULL || espl__is_role(component) ||
-        value->size != espl__given_size(component, info) || is_given(l, component)) {
-        return refuse_listed_value(l, value);
-    }
-    if (component == ESPL_TRANSFORM) {
-        return list_transform(l, value);
-    }
-    add_value(l, component, info->size, info->alignment, value->data);
-    return ESPL_OK;
-}
-
-// List a removal. A component may be removed twice, which counts once, but not given and removed.
-// @return ESPL_OK, ESPL_ERR_ARGUMENT.
-static espl_status list_removal(given_list *l, const espl_component *taken)
-{
-    const espl_component component = *taken;
-    const char *const fault = espl__component_fault(l->store, component, 0, ESPL__USE_TAKEN);
-
-    if (fault != NULL || is_given(l, component)) {
-        l->cause.component = taken;
-        l->cause.why = fault != NULL ? fault : espl__given_twice;
-        return ESPL_ERR_ARGUMENT;
-    }
-    // The transform is a flag of the command, not a value.
-    if (component == ESPL_TRANSFORM) {
-        l->placement = ESPL__PLACEMENT_GOES;
-    } else if (!listing_has(l, component, true)) {
-        add_value(l, component, ESPL__VALUE_TAKEN, 1, NULL);
-    }
-    return ESPL_OK;
-}
-
-// List the values of a caller, in their order. @return ESPL_ERR_LIMIT: more than an entity can
-// have.
-static espl_status list_given_values(given_list *l, const espl_component_value *values,
-                                     size_t count)
-{
-    espl_status status = count > ESPL_SET_LIMIT ? ESPL_ERR_LIMIT : ESPL_OK;
-
-    for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
-        status = list_given_value(l, &values[i]);
-    }
-    return status;
-}
-
-// Append a command with a listing as its payload. @param pending  out, for creations; else NULL.
-// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY; nothing was appended then.
-static espl_status append_listing(espl_recorder *recorder, const given_list *l,
-                                  const espl__command *command, espl_entity *pending)
-{
-    const bool is_placed = l->placement == ESPL__PLACEMENT_COMES;
-
-    return espl__append_given(recorder, command, is_placed ? &l->transform : NULL, l->values,
-                              l->value_count, pending);
-}
-
 // --- Changes ---
 
-// List a change, the values first, so that a removal finds what is given. The limits are those of
-// an entity, and keep the listing within its array.
-// @return ESPL_OK, ESPL_ERR_ARGUMENT, ESPL_ERR_NOT_FINITE, ESPL_ERR_LIMIT.
-static espl_status list_whole_change(given_list *l, const espl_change_def *def)
-{
-    if (def->add_count > ESPL_SET_LIMIT || def->remove_count > ESPL_SET_LIMIT) {
-        return ESPL_ERR_LIMIT;
-    }
-    espl_status status = list_given_values(l, def->add, def->add_count);
-
-    for (size_t i = 0; i < def->remove_count && status == ESPL_OK; ++i) {
-        status = list_removal(l, &def->remove[i]);
-    }
-    return status;
-}
-
-// Shared with the immediate call, so that both name the same argument.
-const char *espl__change_fault(const espl_change_def *def)
-{
-    if (def == NULL) {
-        return "change is NULL.";
-    }
-    if (def->add == NULL && def->add_count != 0) {
-        return "change->add is NULL, but change->add_count is not 0.";
-    }
-    return def->remove == NULL && def->remove_count != 0
-               ? "change->remove is NULL, but change->remove_count is not 0."
-               : NULL;
-}
-
 // Log a transform that is given with a scale or stretch of 0.
-static void remark_zero_listed(const espl_recorder *recorder, const char *call, const given_list *l,
-                               espl_entity entity)
+static void remark_zero_listed(const espl_recorder *recorder, const char *call,
+                               const espl__change_list *l, espl_entity entity)
 {
     if (l->placement == ESPL__PLACEMENT_COMES) {
         espl__remark_recorded(recorder, call, "entity", entity,
@@ -226,16 +42,16 @@ espl_status espl_record_change_components(espl_recorder *recorder, uint32_t key,
 {
     const char *const call = call_of_record(def);
     const char *const fault = espl__change_fault(def);
-    given_list l;
+    espl__change_list l;
     espl_status status = espl__check_recorder(recorder);
 
     if (status != ESPL_OK || fault != NULL) {
         return espl__refuse_target(recorder, call, entity,
                                    status != ESPL_OK ? status : ESPL_ERR_ARGUMENT, fault);
     }
-    listing_begin(&l, recorder->owner);
+    espl__change_list_begin(&l, recorder->owner->store);
     status = espl__check_operand(recorder->owner, &entity);
-    status = status != ESPL_OK ? status : list_whole_change(&l, def);
+    status = status != ESPL_OK ? status : espl__change_list_read(&l, def);
     if (status != ESPL_OK) {
         l.cause.named[0] = (espl__mention){"entity", entity};
         return espl__refuse_record(recorder, call, status, &l.cause);
@@ -246,7 +62,7 @@ espl_status espl_record_change_components(espl_recorder *recorder, uint32_t key,
                                    .kind = ESPL__COMMAND_CHANGE,
                                    .place = (uint8_t)l.placement};
 
-    status = append_listing(recorder, &l, &command, NULL);
+    status = espl__change_list_append(recorder, &l, &command, NULL);
     if (status == ESPL_OK) {
         remark_zero_listed(recorder, call, &l, entity);
     }
@@ -350,7 +166,7 @@ espl_status espl_record_disable(espl_recorder *recorder, uint32_t key, espl_enti
 // @return ESPL_OK; ESPL_ERR_FOREIGN and ESPL_ERR_PENDING of the handles; ESPL_ERR_ARGUMENT;
 //         ESPL_ERR_NOT_FINITE; ESPL_ERR_LIMIT.
 static espl_status check_creation(const espl_command_buffer *owner, const espl_creation_def *def,
-                                  given_list *l)
+                                  espl__change_list *l)
 {
     espl_status status = espl__check_optional(owner, &def->parent);
 
@@ -366,7 +182,7 @@ static espl_status check_creation(const espl_command_buffer *owner, const espl_c
     if (l->cause.why != NULL) {
         return ESPL_ERR_ARGUMENT;
     }
-    status = list_given_values(l, def->values, def->value_count);
+    status = espl__change_list_values(l, def->values, def->value_count);
     if (status == ESPL_OK && def->inherit != 0 && l->placement == ESPL__PLACEMENT_STAYS) {
         l->cause.why = "def->inherit is given without ESPL_TRANSFORM among def->values.";
         return ESPL_ERR_ARGUMENT;
@@ -377,8 +193,8 @@ static espl_status check_creation(const espl_command_buffer *owner, const espl_c
 // Append a creation that was checked. A command counts its entities in 32 bits, and each of them
 // takes a pending handle. @param count  not 0. @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
 static espl_status append_creation(espl_recorder *recorder, uint32_t key,
-                                   const espl_creation_def *def, const given_list *l, size_t count,
-                                   espl_entity *pending)
+                                   const espl_creation_def *def, const espl__change_list *l,
+                                   size_t count, espl_entity *pending)
 {
     const bool is_placed = l->placement == ESPL__PLACEMENT_COMES;
 
@@ -386,7 +202,7 @@ static espl_status append_creation(espl_recorder *recorder, uint32_t key,
     if (count >= ESPL_PENDING_LIMIT) {
         return ESPL_ERR_LIMIT;
     }
-    return append_listing(
+    return espl__change_list_append(
         recorder, l,
         &(espl__command){.parent = def->parent,
                          .before = def->before,
@@ -406,14 +222,14 @@ static espl_status append_creation(espl_recorder *recorder, uint32_t key,
 espl_status espl__record_create(espl_recorder *recorder, uint32_t key, const espl_creation_def *def,
                                 size_t count, espl_entity *pending, const char *call)
 {
-    given_list l;
+    espl__change_list l;
     espl_status status = espl__check_recorder(recorder);
 
     if (status != ESPL_OK || def == NULL) {
         return espl__refuse_record(recorder, call, status != ESPL_OK ? status : ESPL_ERR_ARGUMENT,
                                    &(espl__cause){.why = "def is NULL."});
     }
-    listing_begin(&l, recorder->owner);
+    espl__change_list_begin(&l, recorder->owner->store);
     status = check_creation(recorder->owner, def, &l);
     if (status != ESPL_OK) {
         l.cause.named[0] = (espl__mention){"parent", def->parent};

@@ -277,6 +277,7 @@ static espl__part *begin_apply_part(espl__stage_context *context, uint32_t numbe
     espl__sets_clear(&part->sets);
     espl__array_set_length(part->made, 0);
     espl__array_set_length(part->node_sets, 0);
+    part->recent.entry = NULL;
     part->set_marks = NULL;
     part->seen = 0;
     part->group_begin = part->group_end = 0;

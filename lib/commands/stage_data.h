@@ -46,14 +46,10 @@ typedef struct espl__play_request {
     uint32_t tag;       // of the pending handles of the lanes, or ESPL__NO_TAG
     bool is_strict;     // one command that is refused refuses the whole playback
     bool settles_roots; // give each root of the range `root_tree` its role and a range of its own
-    bool lays_out;      // the first root, which otherwise stays in the range, gets a new one as well
+    bool lays_out; // the first root, which otherwise stays in the range, gets a new one as well
     uint32_t root_tree;
     // [sum of custom_count] out: payloads of the custom commands, written by the order stage.
     espl_custom_payload *custom_payloads;
-    // NULL, or called at the end of the reserve stage, when `planned` is complete: takes the memory
-    // that the caller needs after the playback. A status other than ESPL_OK refuses the playback.
-    espl_status (*reserve_more)(void *context);
-    void *more_context;
 } espl__play_request;
 
 // --- The order stage ---
@@ -116,8 +112,8 @@ typedef struct espl__home {
 typedef struct espl__resolved {
     const uint32_t *pending_entries; // [pending_count] entry of the command that makes the entity
     espl__home *homes;               // [entry_count]
-    bool wants_side;   // a new node may have something in side arrays
-    bool changes_sets; // a command may change component sets
+    bool wants_side;                 // a new node may have something in side arrays
+    bool changes_sets;               // a command may change component sets
 } espl__resolved;
 
 // --- The group stage ---
@@ -185,12 +181,21 @@ typedef struct espl__node_set {
     uint32_t slot, set;
 } espl__node_set;
 
+/// The last set that a command made for a node without one. Nodes of the same archetype that get the same
+/// change share it.
+typedef struct espl__recent_set {
+    const espl__entry *entry; // of the command; NULL: there is none yet
+    uint32_t base, set;       // archetype before the change, and the set
+    bool is_made;             // of a node that this playback made: a copy loses ESPL_PREFAB
+} espl__recent_set;
+
 /// What one worker applies: consecutive groups, with the edit that all of them share. Lists are in
 /// the order of the groups, so that the lists of all parts, one after the other, do not depend on
 /// how the groups are divided.
 typedef struct espl__part {
     espl__edit edit;
     espl__sets sets;
+    espl__recent_set recent;
     espl__made_info *made;     // stb array, parallel to edit.made
     espl__node_set *node_sets; // stb array
     espl__store *store;

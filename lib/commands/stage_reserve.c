@@ -80,7 +80,6 @@ static espl_status reserve_store(espl__stage_context *context, const espl__plann
 espl_status espl__stage_reserve(espl__stage_context *context, const espl__reserve_input *in,
                                 espl__planned *out, espl__changed *memory)
 {
-    const espl__play_request *const request = in->request;
     espl__edit *edits[ESPL__PARTS];
     espl_status status = espl__plan_rows(context, in, out, memory);
 
@@ -90,9 +89,6 @@ espl_status espl__stage_reserve(espl__stage_context *context, const espl__reserv
         const size_t lost = espl__references_lost(out->references);
 
         status = espl__entities_reserve(context->store, out->make_count + lost);
-    }
-    if (status == ESPL_OK && request->reserve_more != NULL) {
-        status = request->reserve_more(request->more_context);
     }
     return status != ESPL_OK
                ? status

@@ -73,7 +73,7 @@ typedef struct espl__reserve_input {
 /// List what changes in the store, and take all memory that the change and place stages need
 /// (stage_reserve.c).
 /// @param memory  out: the memory of the output of the change stage.
-/// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY; a status of request->reserve_more().
+/// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
 espl_status espl__stage_reserve(espl__stage_context *context, const espl__reserve_input *in,
                                 espl__planned *out, espl__changed *memory);
 

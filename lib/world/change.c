@@ -1,90 +1,54 @@
 // SPDX-License-Identifier: MIT
-// Applying a change of components to the rows that were gathered (lib/world/change.h).
+// Applying a change of components to the entities that were gathered (lib/world/change.h).
 //
 // A change that adds or removes no transform has three steps: find the archetype that each bucket
 // moves to, reserve rows there, and move and fill the rows. The first two may fail, the third
 // cannot.
 //
-// A transform is added or removed by a playback of one command for each entity, because that
-// changes trees. The playback reserves what the rest of the change needs before it changes anything
-// (reserve_after()), so that the change cannot fail after it. Then the rows are gathered again,
-// because the playback moved them, and the three steps follow.
+// A transform is added or removed by a strict playback of one command for each entity. The commands are
+// those of recorders, and share one payload in the world's own buffer.
 //
 // Invariants between calls: espl__archetype.changed_to is ESPL__NONE and .coming is 0 for all
 // archetypes.
 #include "lib/world/change.h"
 
 #include "lib/base/bits.h"
-#include "lib/commands/playback.h"
+#include "lib/world/creation.h"
+#include "lib/world/structure.h"
 
 #include <string.h>
 
 // --- Destinations ---
 
-// Components to add and to remove.
-typedef struct component_lists {
-    const espl_component *add;
-    size_t add_count;
-    const espl_component *remove;
-    size_t remove_count;
-} component_lists;
-
 // Find the archetype that rows of an archetype move to. It is looked up once for each archetype and
 // kept in `changed_to` until the caller clears it.
-static espl_status find_destination(espl__store *store, uint32_t from, const component_lists *lists,
-                                    uint32_t *to)
+static espl_status find_destination(const espl__change *c, uint32_t from, uint32_t *to)
 {
+    espl__store *const store = &c->world->store;
     espl_status status = ESPL_OK;
 
     *to = store->archetypes[from].changed_to;
     if (*to == ESPL__NONE) {
-        status = espl__archetype_change(store, from, lists->add, lists->add_count, lists->remove,
-                                        lists->remove_count, to);
+        status = espl__archetype_change(store, from, c->added, c->added_count, c->removed,
+                                        c->removed_count, to);
         store->archetypes[from].changed_to = *to;
     }
     return status;
 }
 
-// Set `placed` of each bucket: the archetype once a transform was added or removed. A limit is
-// reported with the first entity of the bucket.
-static espl_status find_with_transform(espl__change *c)
+// Find `to` of all buckets. A limit is reported with the first entity of the bucket.
+static espl_status find_destinations(espl__change *c)
 {
-    const espl_component placement = ESPL_TRANSFORM;
-    const component_lists lists = {&placement, c->placement == ESPL__PLACEMENT_COMES ? 1 : 0,
-                                   &placement, c->placement == ESPL__PLACEMENT_GOES ? 1 : 0};
-    espl__store *const store = &c->world->store;
     espl_status status = ESPL_OK;
 
     for (size_t i = 0; i < c->bucket_count && status == ESPL_OK; ++i) {
         espl__bucket *const b = &c->buckets[i];
 
-        b->placed = b->from;
-        if (c->placement != ESPL__PLACEMENT_STAYS) {
-            status = find_destination(store, b->from, &lists, &b->placed);
-            c->refused = status == ESPL_ERR_LIMIT ? b->first : c->refused;
-        }
-    }
-    for (size_t i = 0; i < c->bucket_count; ++i) {
-        store->archetypes[c->buckets[i].from].changed_to = ESPL__NONE;
-    }
-    return status;
-}
-
-// Set `to` of each bucket. Precondition: `placed` is set.
-static espl_status find_final(espl__change *c)
-{
-    const component_lists lists = {c->add, c->add_count, c->remove, c->remove_count};
-    espl__store *const store = &c->world->store;
-    espl_status status = ESPL_OK;
-
-    for (size_t i = 0; i < c->bucket_count && status == ESPL_OK; ++i) {
-        espl__bucket *const b = &c->buckets[i];
-
-        status = find_destination(store, b->placed, &lists, &b->to);
+        status = find_destination(c, b->from, &b->to);
         c->refused = status == ESPL_ERR_LIMIT ? b->first : c->refused;
     }
     for (size_t i = 0; i < c->bucket_count; ++i) {
-        store->archetypes[c->buckets[i].placed].changed_to = ESPL__NONE;
+        c->world->store.archetypes[c->buckets[i].from].changed_to = ESPL__NONE;
     }
     return status;
 }
@@ -105,7 +69,7 @@ static espl_status reserve_arrivals(const espl__change *c)
     for (size_t i = 0; i < c->bucket_count; ++i) {
         const espl__bucket *const b = &c->buckets[i];
 
-        store->archetypes[b->to].coming += b->to != b->placed ? count_rows(b) : 0;
+        store->archetypes[b->to].coming += b->to != b->from ? count_rows(b) : 0;
     }
     for (size_t i = 0; i < c->bucket_count; ++i) {
         const espl_status last = espl__rows_reserve_coming(store, c->buckets[i].to);
@@ -115,102 +79,12 @@ static espl_status reserve_arrivals(const espl__change *c)
     return status;
 }
 
-// Find `placed` and `to` of all buckets.
-static espl_status find_destinations(espl__change *c)
-{
-    const espl_status status = find_with_transform(c);
-
-    return status != ESPL_OK ? status : find_final(c);
-}
-
 // Everything that can fail in a change without a transform.
 static espl_status reserve_change(espl__change *c)
 {
     const espl_status status = find_destinations(c);
 
     return status != ESPL_OK ? status : reserve_arrivals(c);
-}
-
-// --- Room after a playback ---
-
-// Find where the rows that the playback moves go on to. A row whose archetype would pass the limit
-// is not one of the change, because the change's own archetypes were found before: it stays.
-static espl_status find_moved(const espl__change *c)
-{
-    const component_lists lists = {c->add, c->add_count, c->remove, c->remove_count};
-    const espl__planned *const planned = &c->world->playback->planned;
-    espl_status status = ESPL_OK;
-
-    for (size_t i = 0; i < planned->move_count && status == ESPL_OK; ++i) {
-        uint32_t to = 0;
-
-        status = find_destination(&c->world->store, planned->moves[i].archetype, &lists, &to);
-        status = status == ESPL_ERR_LIMIT ? ESPL_OK : status;
-    }
-    return status;
-}
-
-// Count the rows that each archetype receives. A row that the playback moves counts twice if the
-// change moves it on: in the archetype between and in the last one. Rows that only the change moves
-// count once. One count for all, because reserves do not add up, and one settle frees unused room.
-static void count_arrivals(const espl__change *c)
-{
-    const espl__planned *const planned = &c->world->playback->planned;
-    espl__archetype *const archetypes = c->world->store.archetypes;
-
-    for (size_t i = 0; i < planned->move_count; ++i) {
-        const uint32_t at = planned->moves[i].archetype, to = archetypes[at].changed_to;
-
-        archetypes[at].coming += 1;
-        if (to != at && to != ESPL__NONE) {
-            archetypes[to].coming += 1;
-        }
-    }
-    for (size_t i = 0; i < c->bucket_count; ++i) {
-        const espl__bucket *const b = &c->buckets[i];
-
-        archetypes[b->to].coming += b->placed == b->from && b->to != b->from ? count_rows(b) : 0;
-    }
-}
-
-// Reserve what count_arrivals() counted. All counts are cleared, also after a failure.
-static espl_status reserve_counted(const espl__change *c)
-{
-    const espl__planned *const planned = &c->world->playback->planned;
-    espl__store *const store = &c->world->store;
-    espl_status status = ESPL_OK;
-
-    for (size_t i = 0; i < planned->move_count + c->bucket_count; ++i) {
-        const bool is_move = i < planned->move_count;
-        const uint32_t at =
-            is_move ? planned->moves[i].archetype : c->buckets[i - planned->move_count].to;
-        const uint32_t to = is_move ? store->archetypes[at].changed_to : at;
-        const espl_status here = espl__rows_reserve_coming(store, at);
-        const espl_status there = to != ESPL__NONE ? espl__rows_reserve_coming(store, to) : ESPL_OK;
-
-        status = status != ESPL_OK ? status : here;
-        status = status != ESPL_OK ? status : there;
-    }
-    return status;
-}
-
-// Called by the playback before it changes anything: reserve rows for what the change does after
-// it. The playback knows by then where it leaves each row that it moves, for a transform or for a
-// role that changes late.
-static espl_status reserve_after(void *context)
-{
-    const espl__change *const c = context;
-    const espl__planned *const planned = &c->world->playback->planned;
-    espl_status status = find_moved(c);
-
-    if (status == ESPL_OK) {
-        count_arrivals(c);
-        status = reserve_counted(c);
-    }
-    for (size_t i = 0; i < planned->move_count; ++i) {
-        c->world->store.archetypes[planned->moves[i].archetype].changed_to = ESPL__NONE;
-    }
-    return status;
 }
 
 // --- Moving rows ---
@@ -256,7 +130,7 @@ static void move_rows(const espl__change *c)
         const espl__bucket *const b = &c->buckets[i];
         uint32_t rows[2 * ESPL__WORD_BITS];
 
-        if (b->to != b->placed) {
+        if (b->to != b->from) {
             const size_t count = list_rows(b, rows);
 
             espl__rows_move(store, b->chunk, b->to, rows, count);
@@ -266,8 +140,7 @@ static void move_rows(const espl__change *c)
 }
 
 // Write a value to the rows of a bucket that do not move, a group of consecutive rows at a time.
-static void fill_in_place(espl__store *store, const espl__bucket *b,
-                          const espl_component_value *value)
+static void fill_in_place(espl__store *store, const espl__bucket *b, const espl__given *value)
 {
     for (uint32_t word = 0; word < 2; ++word) {
         uint64_t left = b->rows[word];
@@ -276,8 +149,8 @@ static void fill_in_place(espl__store *store, const espl__bucket *b,
             uint32_t first = 0;
             const uint32_t count = take_bits(&left, &first);
 
-            espl__rows_fill(store, b->chunk, value->component, word * ESPL__WORD_BITS + first,
-                            count, value->data);
+            espl__rows_fill(store, b->chunk, value->header.component,
+                            word * ESPL__WORD_BITS + first, count, value->bytes);
         }
     }
 }
@@ -293,19 +166,19 @@ static void write_added_values(const espl__change *c)
         const espl__bucket *const b = &c->buckets[i];
         const size_t coming = store->archetypes[b->to].coming;
 
-        for (size_t v = 0; v < c->add_count; ++v) {
-            const espl_component_value *const value = &c->values[v];
+        for (size_t v = 0; v < c->list.value_count; ++v) {
+            const espl__given *const value = &c->list.values[v];
 
-            if (value->size == 0) {
+            if (espl__value_size(&value->header) == 0) {
                 continue;
             }
-            if (b->to == b->placed) {
+            if (b->to == b->from) {
                 fill_in_place(store, b, value);
             } else if (coming != 0) {
-                espl__rows_fill_last(store, b->to, value->component, coming, value->data);
+                espl__rows_fill_last(store, b->to, value->header.component, coming, value->bytes);
             }
         }
-        if (b->to != b->placed) {
+        if (b->to != b->from) {
             store->archetypes[b->to].coming = 0;
         }
     }
@@ -324,168 +197,56 @@ static void commit_change(const espl__change *c)
 
 // --- Transforms ---
 
-// The memory of a playback that adds or removes transforms.
-typedef struct placing {
-    espl__command *commands; // [count]
-    espl_status *results;    // [count]
-    unsigned char *data;     // [size] copies of the values, whose own memory the playback may move
-    size_t count, size;
-} placing;
-
-static void drop_placing(const espl__change *c, const placing *p)
+// Record the change once, and play it for each entity: all commands are applied, or none. The payload is
+// a copy of the values, because they may lie in rows that the playback moves.
+static espl_status play(espl__change *c, espl_recorder *recorder, espl_status *results)
 {
-    espl__change_give(c, p->commands, p->count, sizeof *p->commands);
-    espl__change_give(c, p->results, p->count, sizeof *p->results);
-    espl__change_give(c, p->data, p->size, 1);
-}
-
-// Take the memory, and write one command for each entity. Postcondition of a failure: nothing is
-// held.
-static espl_status make_placing(const espl__change *c, placing *p)
-{
-    ESPL_CHECK(c->placement != ESPL__PLACEMENT_STAYS && (c->listed != NULL || c->count == 0));
-    *p = (placing){.count = c->count};
-    for (size_t v = 0; v < c->add_count; ++v) {
-        p->size += c->values[v].size;
-    }
-    p->commands = espl__change_take(c, p->count, sizeof *p->commands);
-    p->results = espl__change_take(c, p->count, sizeof *p->results);
-    p->data = p->size == 0 ? NULL : espl__change_take(c, p->size, 1);
-    if (p->commands == NULL || p->results == NULL || (p->size != 0 && p->data == NULL)) {
-        drop_placing(c, p);
-        return ESPL_ERR_NO_MEMORY;
-    }
-
-    const uint8_t kind =
-        c->placement == ESPL__PLACEMENT_COMES ? ESPL__COMMAND_PLACE : ESPL__COMMAND_UNPLACE;
-    for (size_t i = 0; i < p->count; ++i) {
-        p->commands[i] = (espl__command){.target = c->listed[i], .kind = kind};
-    }
-    return ESPL_OK;
-}
-
-// Copy the values into memory of our own, because they may lie in rows that the playback moves.
-// Postcondition: the change points to the copies.
-static void copy_values(espl__change *c, const placing *p)
-{
-    unsigned char *to = p->data;
-
-    ESPL_CHECK(to != NULL || p->size == 0);
-    for (size_t v = 0; v < c->add_count; ++v) {
-        espl_component_value *const value = &c->values[v];
-
-        if (value->data != NULL && value->size != 0) {
-            memcpy(to, value->data, value->size);
-            value->data = to;
-            to += value->size;
-        }
-    }
-}
-
-// Play the commands: all are applied, or none.
-static espl_status play_lane(espl__change *c, const espl__lane_view *lane)
-{
-    espl_world *const world = c->world;
-    const espl__play_request request = {.lanes = lane,
-                                        .lane_count = 1,
-                                        .tag = ESPL__NO_TAG,
-                                        .is_strict = true,
-                                        .reserve_more = reserve_after,
-                                        .more_context = c};
-
-    ESPL_CHECK(!world->is_playing);
-    world->is_playing = true;
-    const espl_status status = espl__playback_run(world->playback, &request, NULL);
-    world->is_playing = false;
-    c->has_overflowed = world->playback->has_overflowed;
-    return status;
-}
-
-// @return the status of the playback; where one entity is the reason, its number is in
-//         `refused`.
-static espl_status play_placements(espl__change *c, const placing *p)
-{
-    espl_transform value = c->transform;
-    unsigned char *const payload = (unsigned char *)&value;
-    espl__lane_view lane = {
-        .commands = p->commands,
-        .payloads = &payload,
-        .results = p->results,
-        .count = p->count,
-        .traits = c->placement == ESPL__PLACEMENT_COMES ? espl__transform_traits(&value) : 0};
-    const espl_status status = play_lane(c, &lane);
-
-    if (status != ESPL_OK && c->world->playback->applied.first_refused < p->count) {
-        c->refused = c->world->playback->applied.first_refused;
-    }
-    return status;
-}
-
-// Tell whether an applied command is lossy: a node below an entity did not keep its world.
-static bool has_lossy(const placing *p)
-{
-    bool is_lossy = false;
-
-    for (size_t i = 0; i < p->count; ++i) {
-        is_lossy = is_lossy || p->results[i] == ESPL_LOSSY;
-    }
-    return is_lossy;
-}
-
-// Tell whether the change adds or removes a transform of some entity. Adding one that is there
-// already writes it, so that every addition is played; removing is played only where some row has
-// one.
-static bool plays_placements(const espl__change *c)
-{
-    if (c->placement != ESPL__PLACEMENT_GOES) {
-        return c->placement == ESPL__PLACEMENT_COMES && c->bucket_count != 0;
-    }
-    for (size_t i = 0; i < c->bucket_count; ++i) {
-        if (espl__archetype_has(&c->world->store, c->buckets[i].from, ESPL_TRANSFORM)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// --- The whole ---
-
-// A change that adds or removes transforms. The second find_destinations() finds archetypes that
-// the first one, or the playback, has made, so that it cannot fail.
-static espl_status carry_out_placed(espl__change *c)
-{
-    placing p;
-    espl_status status = make_placing(c, &p);
+    const espl__command change = {.value_count = (uint32_t)c->list.value_count,
+                                  .kind = ESPL__COMMAND_CHANGE,
+                                  .place = (uint8_t)c->list.placement};
+    const espl_status status = espl__change_list_append(recorder, &c->list, &change, NULL);
+    const espl__lane *const own = &recorder->lane;
 
     if (status != ESPL_OK) {
         return status;
     }
-    status = find_destinations(c);
-    if (status == ESPL_OK) {
-        copy_values(c, &p);
-        status = play_placements(c, &p);
-    }
-    if (status == ESPL_OK) {
-        espl__gather_again(c);
-        status = find_destinations(c);
-        ESPL_CHECK(status == ESPL_OK);
-        commit_change(c);
-    }
-    const bool is_lossy = status == ESPL_OK && has_lossy(&p);
+    for (size_t i = 0; i < c->count; ++i) {
+        const espl_entity target = c->commands[i].target;
 
-    drop_placing(c, &p);
-    return status == ESPL_OK && c->has_overflowed ? ESPL_OVERFLOW
-                                                  : (is_lossy ? ESPL_LOSSY : status);
+        c->commands[i] = own->commands[0];
+        c->commands[i].target = target;
+    }
+    return espl__apply_strictly(c->world,
+                                (espl__lane_view){.commands = c->commands,
+                                                  .payloads = own->payloads.blocks,
+                                                  .results = results,
+                                                  .count = c->count,
+                                                  .traits = own->traits},
+                                &c->refused);
 }
+
+static espl_status carry_out_played(espl__change *c)
+{
+    espl_status *const results = espl__change_take(c, c->count, sizeof *results);
+    espl_recorder *const recorder = results != NULL ? espl__own_begin(c->world) : NULL;
+    espl_status status = ESPL_ERR_NO_MEMORY;
+
+    if (recorder != NULL) {
+        status = play(c, recorder, results);
+        espl__own_end(c->world);
+    }
+    espl__change_give(c, results, c->count, sizeof *results);
+    return status;
+}
+
+// --- The whole ---
 
 static espl_status carry_out(espl__change *c)
 {
-    ESPL_CHECK(c->add_count <= ESPL_SET_LIMIT && c->remove_count <= ESPL_SET_LIMIT);
     ESPL_CHECK(!c->world->is_playing && c->bucket_count <= c->capacity);
-    if (plays_placements(c)) {
-        return carry_out_placed(c);
+    if (espl__change_is_played(c)) {
+        return c->count != 0 ? carry_out_played(c) : ESPL_OK;
     }
-    c->placement = ESPL__PLACEMENT_STAYS;
     const espl_status status = reserve_change(c);
 
     if (status == ESPL_OK) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rows of a change of components (lib/world/change.h): those of an array of entities, of the
-// answers to a query, of an entity and its descendants.
+// The entities of a change of components (lib/world/change.h): those of an array, the answers to a
+// query, an entity and its descendants.
 //
 // Rows are sorted by chunk without a table: while rows are gathered, espl__chunk.mark is the number
 // of the chunk's bucket, from 1, and 0 elsewhere. Invariant: all marks are 0 between calls, also
@@ -16,14 +16,30 @@
 void espl__change_begin(espl__change *c, espl_world *world)
 {
     c->world = world;
-    c->placement = ESPL__PLACEMENT_STAYS;
-    c->add_count = c->remove_count = 0;
-    c->entities = c->listed = NULL;
+    espl__change_list_begin(&c->list, &world->store);
+    c->added_count = c->removed_count = 0;
+    c->commands = NULL;
+    c->entities = NULL;
     c->buckets = c->few;
     c->count = c->bucket_count = 0;
     c->capacity = ESPL__CHANGE_FEW;
     c->refused = ESPL__NO_ONE;
-    c->cause = (espl__cause){.why = NULL};
+}
+
+espl_status espl__change_read(espl__change *c, const espl_change_def *def)
+{
+    const espl_status status = espl__change_list_read(&c->list, def);
+
+    for (size_t i = 0; i < c->list.value_count; ++i) {
+        const espl__value_header *const header = &c->list.values[i].header;
+
+        if (header->size == ESPL__VALUE_TAKEN) {
+            c->removed[c->removed_count++] = header->component;
+        } else {
+            c->added[c->added_count++] = header->component;
+        }
+    }
+    return status;
 }
 
 void *espl__change_take(const espl__change *c, size_t count, size_t size)
@@ -41,7 +57,7 @@ void espl__change_give(const espl__change *c, void *block, size_t count, size_t 
 // Blocks that were never taken are NULL, or the array `few`, which is part of the change.
 void espl__change_end(const espl__change *c)
 {
-    espl__change_give(c, c->listed, c->count, sizeof *c->listed);
+    espl__change_give(c, c->commands, c->count, sizeof *c->commands);
     if (c->buckets != c->few) {
         espl__change_give(c, c->buckets, c->capacity, sizeof *c->buckets);
     }
@@ -49,13 +65,10 @@ void espl__change_end(const espl__change *c)
 
 // --- Rows ---
 
-// Take memory for the buckets. There is one for each chunk, and never more than entities. Where a
-// transform is added or removed, a playback moves the rows before they are gathered again: then
-// each entity may be in a chunk of its own, whatever the chunks are now.
+// Take memory for the buckets: one for each chunk, and never more than entities.
 static espl_status make_room(espl__change *c, size_t entities, size_t chunks)
 {
-    const bool is_fixed = c->placement == ESPL__PLACEMENT_STAYS;
-    const size_t wanted = is_fixed && chunks < entities ? chunks : entities;
+    const size_t wanted = chunks < entities ? chunks : entities;
 
     if (wanted <= c->capacity) {
         return ESPL_OK;
@@ -68,12 +81,6 @@ static espl_status make_room(espl__change *c, size_t entities, size_t chunks)
     c->buckets = block;
     c->capacity = wanted;
     return ESPL_OK;
-}
-
-// Upper bound of the chunks that rows may be in.
-static size_t chunk_numbers(const espl__change *c)
-{
-    return espl__array_length(c->world->store.chunks);
 }
 
 // Begin the bucket of a chunk. Precondition: the chunk has none.
@@ -113,30 +120,26 @@ static void clear_chunk_marks(const espl__change *c)
     }
 }
 
-// Take memory for a copy of the entities, which gather_again() needs after their rows have moved.
-// None is needed where no transform is added or removed.
-static espl_status make_list(espl__change *c, size_t count)
+// Take memory for a command for each entity, or for the buckets.
+static espl_status make_place(espl__change *c, size_t entities, size_t chunks)
 {
-    if (c->placement == ESPL__PLACEMENT_STAYS || count == 0) {
-        return ESPL_OK;
+    if (!espl__change_is_played(c)) {
+        return make_room(c, entities, chunks);
     }
-    ESPL_CHECK(c->listed == NULL);
-    c->listed = espl__change_take(c, count, sizeof *c->listed);
-    c->count = c->listed != NULL ? count : 0;
-    return c->listed != NULL ? ESPL_OK : ESPL_ERR_NO_MEMORY;
+    ESPL_CHECK(c->commands == NULL);
+    if (entities != 0) {
+        c->commands = espl__change_take(c, entities, sizeof *c->commands);
+        c->count = c->commands != NULL ? entities : 0;
+    }
+    return c->count == entities ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
 
-// Handles are checked in order, so that the first one that names no living entity is the one
-// refused.
-espl_status espl__gather_array(espl__change *c, const espl_entity *entities, size_t count)
+// Gather the rows of an array. Handles are checked in order, so that the first one that names no living
+// entity is the one refused.
+static espl_status take_array_rows(espl__change *c, const espl_entity *entities, size_t count)
 {
-    espl_status status = make_list(c, count);
+    espl_status status = ESPL_OK;
 
-    ESPL_CHECK(c->bucket_count == 0 && (entities != NULL || count == 0));
-    status = status != ESPL_OK ? status : make_room(c, count, chunk_numbers(c));
-    if (status == ESPL_OK && c->listed != NULL) {
-        memcpy(c->listed, entities, count * sizeof *entities);
-    }
     for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
         status = espl__entity_check(&c->world->store, entities[i]);
         if (status == ESPL_OK) {
@@ -146,8 +149,33 @@ espl_status espl__gather_array(espl__change *c, const espl_entity *entities, siz
         }
     }
     clear_chunk_marks(c);
-    c->entities = c->listed != NULL ? c->listed : entities;
     return status;
+}
+
+// Write the targets of the commands, with the same checks.
+static espl_status take_array_targets(espl__change *c, const espl_entity *entities, size_t count)
+{
+    espl_status status = ESPL_OK;
+
+    for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
+        status = espl__entity_check(&c->world->store, entities[i]);
+        c->commands[i].target = entities[i];
+        c->refused = status != ESPL_OK ? i : c->refused;
+    }
+    return status;
+}
+
+espl_status espl__gather_array(espl__change *c, const espl_entity *entities, size_t count)
+{
+    const espl_status status = make_place(c, count, espl__array_length(c->world->store.chunks));
+
+    ESPL_CHECK(c->bucket_count == 0 && (entities != NULL || count == 0));
+    c->entities = entities;
+    if (status != ESPL_OK) {
+        return status;
+    }
+    return espl__change_is_played(c) ? take_array_targets(c, entities, count)
+                                     : take_array_rows(c, entities, count);
 }
 
 // Count the entities that answer a query, and their chunks.
@@ -164,8 +192,24 @@ static espl_status count_answers(const espl__change *c, const espl_query_def *de
     return status;
 }
 
-// Precondition: there is room for what count_answers() counted, and nothing has changed since. A
-// query shows a chunk once, and whole, so that each chunk gets its bucket at once.
+// Add the rows of a chunk that a query shows: it shows a chunk once, and whole, so that each chunk gets its
+// bucket at once.
+static void take_chunk(espl__change *c, const espl_query *query, size_t first)
+{
+    espl__bucket *const in =
+        open_bucket(c, c->world->store.records[query->entities[0].index].chunk, first);
+
+    const uint32_t count = (uint32_t)query->count;
+
+    ESPL_CHECK(count <= 2 * ESPL__WORD_BITS);
+    for (uint32_t word = 0; word < 2; ++word) {
+        const uint32_t before = word * ESPL__WORD_BITS, left = count > before ? count - before : 0;
+
+        in->rows[word] = left >= ESPL__WORD_BITS ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+    }
+}
+
+// Precondition: there is room for what count_answers() counted, and nothing has changed since.
 static void gather_answers(espl__change *c, const espl_query_def *def)
 {
     size_t entities = 0;
@@ -174,20 +218,15 @@ static void gather_answers(espl__change *c, const espl_query_def *def)
 
     ESPL_CHECK(status == ESPL_OK);
     while (espl_query_next(&query)) {
-        const uint32_t chunk = c->world->store.records[query.entities[0].index].chunk;
-        espl__bucket *const in = open_bucket(c, chunk, entities);
-
-        for (size_t row = 0; row < query.count; ++row) {
-            in->rows[row / ESPL__WORD_BITS] |= UINT64_C(1) << row % ESPL__WORD_BITS;
+        if (!espl__change_is_played(c)) {
+            take_chunk(c, &query, entities);
         }
-        if (c->listed != NULL) {
-            memcpy(c->listed + entities, query.entities, query.count * sizeof *c->listed);
+        for (size_t i = 0; espl__change_is_played(c) && i < query.count; ++i) {
+            c->commands[entities + i].target = query.entities[i];
         }
         entities += query.count;
     }
-    ESPL_CHECK(c->listed == NULL || entities == c->count);
     clear_chunk_marks(c);
-    c->entities = c->listed;
 }
 
 // Two passes over the query, because memory is taken before the first row is gathered.
@@ -196,8 +235,7 @@ espl_status espl__gather_query(espl__change *c, const espl_query_def *def, size_
     size_t chunks = 0;
     espl_status status = count_answers(c, def, entities, &chunks);
 
-    status = status != ESPL_OK ? status : make_list(c, *entities);
-    status = status != ESPL_OK ? status : make_room(c, *entities, chunks);
+    status = status != ESPL_OK ? status : make_place(c, *entities, chunks);
     if (status == ESPL_OK) {
         gather_answers(c, def);
     }
@@ -209,10 +247,10 @@ espl_status espl__gather_extent(espl__change *c, uint32_t top, espl_extent exten
 {
     const espl__forest *const forest = &c->world->forest;
     const size_t below = extent == ESPL_EXTENT_ENTITY ? 0 : espl__count_below(forest, top);
-    const espl_status status = make_room(c, below + 1, chunk_numbers(c));
+    const espl_status status = make_room(c, below + 1, espl__array_length(c->world->store.chunks));
     uint32_t slot = top;
 
-    ESPL_CHECK(c->placement == ESPL__PLACEMENT_STAYS && top < forest->end);
+    ESPL_CHECK(!espl__change_is_played(c) && top < forest->end);
     while (status == ESPL_OK && slot != ESPL__NO_SLOT) {
         // A free link is not followed by an owned extent, and neither is what is below it.
         const bool is_in = slot == top || extent == ESPL_EXTENT_SUBTREE ||
@@ -225,14 +263,4 @@ espl_status espl__gather_extent(espl__change *c, uint32_t top, espl_extent exten
     }
     clear_chunk_marks(c);
     return status;
-}
-
-void espl__gather_again(espl__change *c)
-{
-    ESPL_CHECK(c->listed != NULL || c->count == 0);
-    c->bucket_count = 0;
-    for (size_t i = 0; i < c->count; ++i) {
-        take_row(c, c->listed[i].index, i);
-    }
-    clear_chunk_marks(c);
 }

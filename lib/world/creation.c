@@ -28,10 +28,7 @@ void espl__own_free(espl_world *world)
     }
 }
 
-// The recorder of the world's own buffer, whose lane is empty. The buffer has no tag, so that every
-// pending handle in a definition is refused.
-// @return NULL where there is no memory.
-static espl_recorder *begin_own(espl_world *world)
+espl_recorder *espl__own_begin(espl_world *world)
 {
     if (world->own == NULL) {
         if (espl__commands_of(world, &world->own_alive, 1, &world->own) != ESPL_OK) {
@@ -43,8 +40,7 @@ static espl_recorder *begin_own(espl_world *world)
     return &world->own->recorders[0];
 }
 
-// Empty the lane. Its memory is kept for the next call, unless that call was for many entities.
-static void end_own(espl_world *world)
+void espl__own_end(espl_world *world)
 {
     enum { KEPT = 1024 };
     espl__lane *const lane = &world->own->recorders[0].lane;
@@ -128,7 +124,7 @@ static espl_status make_entities(espl_world *world, const making *m)
     if (status == ESPL_OK && m->count == 0 && m->instance != NULL) {
         status = espl__check_living(world, m->instance->source);
     }
-    espl_recorder *const recorder = status == ESPL_OK ? begin_own(world) : NULL;
+    espl_recorder *const recorder = status == ESPL_OK ? espl__own_begin(world) : NULL;
     const espl_entity parent = m->instance != NULL ? m->instance->parent : m->creation->parent;
 
     // The resolve stage reads the record. The handle is not checked yet.
@@ -147,7 +143,7 @@ static espl_status make_entities(espl_world *world, const making *m)
                            apply_making(world, lane, m->out), .op = ESPL_TAPE_MAKE, .lane = lane);
         status = status < 0 ? refuse_making(world, m, status) : status;
     }
-    end_own(world);
+    espl__own_end(world);
     return status;
 }
 

@@ -153,6 +153,20 @@ TEST(a_full_set_is_changed_in_one_step)
     ck_assert(espl_has_component(w, two, tag.component) &&
               !espl_has_component(w, two, ESPL_TRANSFORM));
     ck_assert_uint_eq(count_set(two), ESPL_SET_LIMIT);
+
+    // The other way round: a tag goes, and the transform takes its place, in an array too.
+    const espl_transform value = test_at(1, 2, 3);
+    const espl_component_value given = {ESPL_TRANSFORM, sizeof value, &value};
+    const espl_change_def placed = {
+        .add = &given, .add_count = 1, .remove = &tag.component, .remove_count = 1};
+    const espl_entity both[2] = {two, one};
+
+    ck_ok(espl_change_components_array(w, both, 2, &placed, NULL));
+    for (size_t i = 0; i < 2; ++i) {
+        ck_assert(espl_has_component(w, both[i], ESPL_TRANSFORM));
+        ck_assert(!espl_has_component(w, both[i], tag.component));
+        ck_assert_uint_eq(count_set(both[i]), ESPL_SET_LIMIT);
+    }
 }
 
 TEST(many_are_changed_or_none_where_one_is_full)
