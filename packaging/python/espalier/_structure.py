@@ -463,6 +463,7 @@ class Structure(WorldBase):
         """Find an entity below another one by its name, or by names with '/' between them; NULL if none.
 
         "hand" is at any depth, "arm/hand" has a parent of the name "arm", "/arm" is a child of `top`.
+        NULL for `top` searches the whole world: "/arm" is a root then.
         The first in depth-first order. Raises EntityError (top), ArgumentError (an empty name).
         O(descendants).
         """

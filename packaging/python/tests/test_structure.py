@@ -369,8 +369,8 @@ class Navigation(WorldCase):
                 self.world.find(root, bad)
         with self.assertRaises(espalier.ArgumentError):
             self.world.set_name(arm, "a\0b")
-        with self.assertRaises(espalier.EntityError):
-            self.world.find(NULL, "arm")
+        self.assertEqual(self.world.find(NULL, "/Wurzel äöü"), root)
+        self.assertEqual(self.world.find(NULL, "/arm"), NULL)
         self.world.set_name(arm, "hand")
         self.assertEqual(self.world.find(root, "hand"), arm)
         for bad in ("a/b", "a\n", "a" * 256):
