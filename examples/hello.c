@@ -6,24 +6,21 @@
 
 int main(void)
 {
-    const espl_component set[] = {ESPL_TRANSFORM};
-    espl_transform mast = espl_transform_identity(), lamp = mast, ship = mast;
+    espl_transform foot = espl_transform_identity(), top = foot, at_sea = foot;
+    espl_entity ship, mast, lamp;
     espl_world *world = NULL;
-    espl_entity e[3]; // ship, mast, lamp: three solos at first
     float seen[3] = {0};
 
-    mast.position[1] = 5, lamp.position[1] = 12; // metres above the deck
+    foot.position[1] = 5, top.position[1] = 7; // metres: the mast above the deck, the lamp above it
     bool failed = espl_failed(espl_world_create(NULL, &world)) ||
-                  espl_failed(espl_create(world, set, 1, 3, e)) ||
-                  espl_failed(espl_set_world_transform(world, e[1], &mast)) ||
-                  espl_failed(espl_attach(world, e[1], e[0], NULL)) ||
-                  espl_failed(espl_set_world_transform(world, e[2], &lamp)) ||
-                  espl_failed(espl_attach(world, e[2], e[1], NULL));
+                  espl_failed(espl_create_node(world, espl_entity_null(), NULL, "ship", &ship)) ||
+                  espl_failed(espl_create_node(world, ship, &foot, "mast", &mast)) ||
+                  espl_failed(espl_create_node(world, mast, &top, "lamp", &lamp));
 
-    ship.position[0] = 100; // away to the right, and upside down: half a turn about z
-    ship.rotation[2] = 1, ship.rotation[3] = 0;
-    failed = failed || espl_failed(espl_set_local_transform(world, e[0], &ship)) || // all follow
-             espl_failed(espl_get_world_position(world, e[2], seen));
+    at_sea.position[0] = 100; // away to the right, and upside down: half a turn about z
+    at_sea.rotation[2] = 1, at_sea.rotation[3] = 0;
+    failed = failed || espl_failed(espl_set_local_transform(world, ship, &at_sea)) || // all follow
+             espl_failed(espl_get_world_position(world, lamp, seen));
     printf("the lamp is at %g, %g, %g\n", (double)seen[0], (double)seen[1], (double)seen[2]);
     espl_world_destroy(world);
     return failed ? 1 : 0;

@@ -2,7 +2,13 @@
 /// @file
 /// Transforms as values: composing, inverting, converting, matrices. No world is needed.
 ///
-/// Axes of the helpers: +X right, +Y up, +Z forward. Rotations are unit quaternions x, y, z, w.
+/// Axes of the helpers: +X right, +Y up, +Z forward, which are left-handed names, as Unity has them. The
+/// names matter in espl_axis, ESPL_ABSOLUTE_FORWARD and ESPL_ABSOLUTE_UP alone: in every function a
+/// positive angle about +Z takes +X towards +Y, and numbers of right-handed programs need no conversion.
+/// There another axis has the name: glTF's models have +X left, with +Y up and +Z forward, so that their
+/// right is ESPL_AXIS_LEFT; cameras of glTF and OpenGL look along -Z (ESPL_AXIS_BACK), with +X right.
+/// Rotations are unit quaternions x, y, z, w.
+///
 /// Every result is the same bits on every machine. A required pointer that is NULL is answered as
 /// espalier/base.h says; a function that returns a transform returns the identity then.
 ///
@@ -20,10 +26,10 @@ extern "C" {
 ///
 /// 48 bytes, no padding. {0} is not a transform; start from espl_transform_identity().
 typedef struct espl_transform {
-    float rotation[4]; ///< Quaternion x, y, z, w. Unit length within 4e-7 is kept bit for bit.
-    float position[3]; ///< Origin in the parent's axes; world units.
-    float scale;       ///< Uniform, inherited by children. Negative mirrors, 0 collapses.
-    float stretch[3];  ///< Per axis, never inherited as shape: it only moves children's positions.
+    float rotation[4];  ///< Quaternion x, y, z, w. Unit length within 4e-7 is kept bit for bit.
+    float position[3];  ///< Origin in the parent's axes; world units.
+    float scale;        ///< Uniform, inherited by children. Negative mirrors, 0 collapses.
+    float stretch[3];   ///< Per axis, never inherited as shape: it only moves children's positions.
     uint32_t user_data; ///< Opaque word of the user; copied with the transform, never interpreted.
 } espl_transform;
 
