@@ -17,7 +17,7 @@ int main(void)
                   espl_failed(espl_create_node(world, ship, &foot, "mast", &mast)) ||
                   espl_failed(espl_create_node(world, mast, &top, "lamp", &lamp));
 
-    at_sea.position[0] = 100; // away to the right, and upside down: half a turn about z
+    at_sea.position[0] = 100; // far along +X, and upside down: half a turn about z
     at_sea.rotation[2] = 1, at_sea.rotation[3] = 0;
     failed = failed || espl_failed(espl_set_local_transform(world, ship, &at_sea)) || // all follow
              espl_failed(espl_get_world_position(world, lamp, seen));

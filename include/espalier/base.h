@@ -45,6 +45,15 @@ extern "C" {
 #define ESPL_NULL_ NULL
 #endif
 
+/// All zero, in C and in C++: the default of every description.
+// clang-format off
+#ifdef __cplusplus
+#define ESPL_ZERO {}
+#else
+#define ESPL_ZERO {0}
+#endif
+// clang-format on
+
 #define ESPL_VERSION_MAJOR 0
 #define ESPL_VERSION_MINOR 2
 #define ESPL_VERSION_PATCH 0

@@ -393,15 +393,6 @@ ESPL_API espl_status espl_command_buffer_result(const espl_command_buffer *comma
 
 // --- Short forms of common recordings ---
 
-/// All zero, in C and in C++: the default of every description.
-// clang-format off
-#ifdef __cplusplus
-#define ESPL_ZERO {}
-#else
-#define ESPL_ZERO {0}
-#endif
-// clang-format on
-
 /// Record one clone of a prefab.
 ///
 /// @param parent   Null: none, and `local` is relative to the world.

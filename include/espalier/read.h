@@ -44,8 +44,8 @@ typedef enum espl_read_kind {
 ///
 /// @param out  of the type that the kind names, at any address that the type may have.
 /// @return also ESPL_ERR_ARGUMENT for a kind that does not exist.
-ESPL_API ESPL_NODISCARD espl_status espl_read_one(const espl_world *world, espl_entity entity,
-                                                  espl_read_kind kind, void *out);
+ESPL_API espl_status espl_read_one(const espl_world *world, espl_entity entity, espl_read_kind kind,
+                                   void *out);
 
 /// Read many entities, into an array or into members of the caller's own structs. The call overlaps
 /// their cache misses, so it is faster than single reads where the entities are far apart in memory.
@@ -66,39 +66,33 @@ ESPL_API ESPL_NODISCARD espl_status espl_read_strided(const espl_world *world, e
 // --- The usual kinds by name, a little faster than espl_read_one() ---
 
 /// Read the transform relative to the world: ESPL_READ_WORLD_TRANSFORM.
-ESPL_API ESPL_NODISCARD espl_status espl_get_world_transform(const espl_world *world,
-                                                             espl_entity entity,
-                                                             espl_transform *out);
+ESPL_API espl_status espl_get_world_transform(const espl_world *world, espl_entity entity,
+                                              espl_transform *out);
 /// Read the position in the world: ESPL_READ_WORLD_POSITION.
-ESPL_API ESPL_NODISCARD espl_status espl_get_world_position(const espl_world *world,
-                                                            espl_entity entity, float out[3]);
+ESPL_API espl_status espl_get_world_position(const espl_world *world, espl_entity entity,
+                                             float out[3]);
 
 /// Read the transform relative to the parent; for a root or solo the same as the world's.
-ESPL_API ESPL_NODISCARD espl_status espl_get_local_transform(const espl_world *world,
-                                                             espl_entity entity,
-                                                             espl_transform *out);
+ESPL_API espl_status espl_get_local_transform(const espl_world *world, espl_entity entity,
+                                              espl_transform *out);
 /// Read position, rotation and scale relative to the parent.
-ESPL_API ESPL_NODISCARD espl_status espl_get_local_pose(const espl_world *world, espl_entity entity,
-                                                        espl_pose *out);
+ESPL_API espl_status espl_get_local_pose(const espl_world *world, espl_entity entity,
+                                         espl_pose *out);
 /// Read position, rotation and scale in the world.
-ESPL_API ESPL_NODISCARD espl_status espl_get_world_pose(const espl_world *world, espl_entity entity,
-                                                        espl_pose *out);
-ESPL_API ESPL_NODISCARD espl_status espl_get_world_rotation(const espl_world *world,
-                                                            espl_entity entity, float out[4]);
-ESPL_API ESPL_NODISCARD espl_status espl_get_world_scale(const espl_world *world,
-                                                         espl_entity entity, float *out);
-ESPL_API ESPL_NODISCARD espl_status espl_get_local_position(const espl_world *world,
-                                                            espl_entity entity, float out[3]);
-ESPL_API ESPL_NODISCARD espl_status espl_get_local_rotation(const espl_world *world,
-                                                            espl_entity entity, float out[4]);
-ESPL_API ESPL_NODISCARD espl_status espl_get_local_scale(const espl_world *world,
-                                                         espl_entity entity, float *out);
+ESPL_API espl_status espl_get_world_pose(const espl_world *world, espl_entity entity,
+                                         espl_pose *out);
+ESPL_API espl_status espl_get_world_rotation(const espl_world *world, espl_entity entity,
+                                             float out[4]);
+ESPL_API espl_status espl_get_world_scale(const espl_world *world, espl_entity entity, float *out);
+ESPL_API espl_status espl_get_local_position(const espl_world *world, espl_entity entity,
+                                             float out[3]);
+ESPL_API espl_status espl_get_local_rotation(const espl_world *world, espl_entity entity,
+                                             float out[4]);
+ESPL_API espl_status espl_get_local_scale(const espl_world *world, espl_entity entity, float *out);
 /// Read the stretch; it is the same in both spaces.
-ESPL_API ESPL_NODISCARD espl_status espl_get_stretch(const espl_world *world, espl_entity entity,
-                                                     float out[3]);
+ESPL_API espl_status espl_get_stretch(const espl_world *world, espl_entity entity, float out[3]);
 /// Read the user data.
-ESPL_API ESPL_NODISCARD espl_status espl_get_user_data(const espl_world *world, espl_entity entity,
-                                                       uint32_t *out);
+ESPL_API espl_status espl_get_user_data(const espl_world *world, espl_entity entity, uint32_t *out);
 
 /// Copy the values of a kind of all rows of a query's current chunk: a column of stretches, of local
 /// positions, of whole transforms, without a look-up of handles. World poses are there without a copy,
@@ -128,10 +122,8 @@ ESPL_API ESPL_NODISCARD espl_status espl_query_read_transforms(const espl_query 
 /// espl_transform_convert() and espl_transform_look_at().
 /// @return ESPL_OK; ESPL_LOSSY where it goes through worlds, and frame's scale or stretch is zero on an axis
 ///         that counts: that part reads 0 (scale: 1); ESPL_ERR_RANGE (a tiny scale makes it overflow).
-ESPL_API ESPL_NODISCARD espl_status espl_get_relative_transform(const espl_world *world,
-                                                                espl_entity frame,
-                                                                espl_entity entity,
-                                                                espl_transform *out);
+ESPL_API espl_status espl_get_relative_transform(const espl_world *world, espl_entity frame,
+                                                 espl_entity entity, espl_transform *out);
 
 /// Convert a point, a vector or a direction between the axes of an entity and those of the world, by the
 /// entity's world transform. What overflows, here and in matrices, is infinite.
@@ -140,23 +132,22 @@ ESPL_API ESPL_NODISCARD espl_status espl_get_relative_transform(const espl_world
 /// @param out    may be value.
 /// @return also ESPL_LOSSY where a point or vector is converted to local axes and one of them has a
 ///         scale or stretch of zero: it reads 0; ESPL_ERR_ARGUMENT for a conversion that does not exist.
-ESPL_API ESPL_NODISCARD espl_status espl_convert(const espl_world *world, espl_entity entity,
-                                                 espl_conversion conversion, const float value[3],
-                                                 float out[3]);
+ESPL_API espl_status espl_convert(const espl_world *world, espl_entity entity,
+                                  espl_conversion conversion, const float value[3], float out[3]);
 
 // --- The conversions by name; each is espl_convert(), and is named by messages ---
 
 /// Read the world direction of one of the entity's axes, a unit vector.
-ESPL_API ESPL_NODISCARD espl_status espl_get_axis(const espl_world *world, espl_entity entity,
-                                                  espl_axis axis, float out[3]);
+ESPL_API espl_status espl_get_axis(const espl_world *world, espl_entity entity, espl_axis axis,
+                                   float out[3]);
 
 /// Read the world transform as a matrix.
 ///
 /// @param out  12 or 16 numbers, as the form has them.
 /// @return also ESPL_LOSSY for the inverse, where an axis has a scale or stretch of zero: its row is
 ///         zeros; ESPL_ERR_ARGUMENT for a form that does not exist.
-ESPL_API ESPL_NODISCARD espl_status espl_get_matrix(const espl_world *world, espl_entity entity,
-                                                    espl_matrix_form form, float *out);
+ESPL_API espl_status espl_get_matrix(const espl_world *world, espl_entity entity,
+                                     espl_matrix_form form, float *out);
 
 /// Return the inherit flags of a member; 0 for any other handle.
 ESPL_API uint32_t espl_get_inherit(const espl_world *world, espl_entity entity);

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// Transforms as values: composing, inverting, converting, matrices. No world is needed.
+/// Transforms as values: composing, inverting, converting, matrices. No world is needed. Frames and
+/// rotations are right-handed: X x Y = Z, and a positive turn about +Z takes +X towards +Y. The names RIGHT
+/// (+X), UP (+Y) and FORWARD (+Z) are labels of axes: for a viewer who looks along +Z with +Y up, +X is on the
+/// left hand. So glTF needs no mirroring. The arithmetic prefers no handedness; keep the numbers that you
+/// have:
+/// - glTF, OpenGL: models face +Z (ESPL_AXIS_FORWARD), so that their right is ESPL_AXIS_LEFT; cameras look
+///   along -Z (ESPL_AXIS_BACK), with +X right.
+/// - Blender, ROS (+Z up): the labels name other axes there, and look-at takes +Y for the up axis: compute
+///   such a rotation yourself.
+/// - Unity, Direct3D (left-handed): the same numbers mean the mirrored picture, in which +X is on the right hand.
+///   Only where data of both kinds meet, mirror one of them: negate z of positions, and x and y of rotations.
 ///
-/// Axes of the helpers: +X right, +Y up, +Z forward, which are left-handed names, as Unity has them. The
-/// names matter in espl_axis, ESPL_ABSOLUTE_FORWARD and ESPL_ABSOLUTE_UP alone: in every function a
-/// positive angle about +Z takes +X towards +Y, and numbers of right-handed programs need no conversion.
-/// There another axis has the name: glTF's models have +X left, with +Y up and +Z forward, so that their
-/// right is ESPL_AXIS_LEFT; cameras of glTF and OpenGL look along -Z (ESPL_AXIS_BACK), with +X right.
 /// Rotations are unit quaternions x, y, z, w.
-///
 /// Every result is the same bits on every machine. A required pointer that is NULL is answered as
 /// espalier/base.h says; a function that returns a transform returns the identity then.
 ///

@@ -27,6 +27,8 @@
 ///   it may answer ESPL_ERR_NO_MEMORY, and ESPL_ERR_BUSY during iteration. Prepay with
 ///   espl_reserve(). The array is freed when the last of them becomes the default, unless it was
 ///   prepaid.
+/// - The status may be ignored without a warning of the compiler, in a hot loop for example: a refused
+///   write is logged.
 /// - O(descendants). A write that takes or frees side arrays is O(hierarchy).
 /// - Thread rule: a write is a change of the world, on one thread at a time. From several threads write
 ///   by an espl_writer (espalier/writers.h), or record commands (espalier/commands.h). A batch uses the
@@ -89,47 +91,42 @@ typedef enum espl_write_kind {
 /// @param value  of the type that the kind names, at any address that the type may have.
 /// @return ESPL_OK; ESPL_LOSSY; ESPL_OVERFLOW; ESPL_ERR_ARGUMENT (a kind that does not exist, value is
 ///         NULL); ESPL_ERR_RANGE; the statuses that all writes have.
-ESPL_API ESPL_NODISCARD espl_status espl_write_one(espl_world *world, espl_entity entity,
-                                                   espl_write_kind kind, const void *value);
+ESPL_API espl_status espl_write_one(espl_world *world, espl_entity entity, espl_write_kind kind,
+                                    const void *value);
 
 // --- The kinds that are used daily, by name; each does what espl_write_one() does ---
 
-ESPL_API ESPL_NODISCARD espl_status espl_set_local_position(espl_world *world, espl_entity entity,
-                                                            const float value[3]);
-ESPL_API ESPL_NODISCARD espl_status espl_set_local_rotation(espl_world *world, espl_entity entity,
-                                                            const float value[4]);
-ESPL_API ESPL_NODISCARD espl_status espl_set_local_scale(espl_world *world, espl_entity entity,
-                                                         float value);
+ESPL_API espl_status espl_set_local_position(espl_world *world, espl_entity entity,
+                                             const float value[3]);
+ESPL_API espl_status espl_set_local_rotation(espl_world *world, espl_entity entity,
+                                             const float value[4]);
+ESPL_API espl_status espl_set_local_scale(espl_world *world, espl_entity entity, float value);
 /// Set position, rotation and scale; stretch and user data stay.
-ESPL_API ESPL_NODISCARD espl_status espl_set_local_pose(espl_world *world, espl_entity entity,
-                                                        const espl_pose *value);
+ESPL_API espl_status espl_set_local_pose(espl_world *world, espl_entity entity,
+                                         const espl_pose *value);
 /// Set all 48 bytes.
-ESPL_API ESPL_NODISCARD espl_status espl_set_local_transform(espl_world *world, espl_entity entity,
-                                                             const espl_transform *value);
+ESPL_API espl_status espl_set_local_transform(espl_world *world, espl_entity entity,
+                                              const espl_transform *value);
 /// Set the stretch, which is the same in both spaces.
-ESPL_API ESPL_NODISCARD espl_status espl_set_stretch(espl_world *world, espl_entity entity,
-                                                     const float value[3]);
+ESPL_API espl_status espl_set_stretch(espl_world *world, espl_entity entity, const float value[3]);
 /// Set the user's word.
-ESPL_API ESPL_NODISCARD espl_status espl_set_user_data(espl_world *world, espl_entity entity,
-                                                       uint32_t value);
-ESPL_API ESPL_NODISCARD espl_status espl_set_world_position(espl_world *world, espl_entity entity,
-                                                            const float value[3]);
-ESPL_API ESPL_NODISCARD espl_status espl_set_world_rotation(espl_world *world, espl_entity entity,
-                                                            const float value[4]);
-ESPL_API ESPL_NODISCARD espl_status espl_set_world_scale(espl_world *world, espl_entity entity,
-                                                         float value);
+ESPL_API espl_status espl_set_user_data(espl_world *world, espl_entity entity, uint32_t value);
+ESPL_API espl_status espl_set_world_position(espl_world *world, espl_entity entity,
+                                             const float value[3]);
+ESPL_API espl_status espl_set_world_rotation(espl_world *world, espl_entity entity,
+                                             const float value[4]);
+ESPL_API espl_status espl_set_world_scale(espl_world *world, espl_entity entity, float value);
 /// Set position, rotation and scale in the world; stretch and user data stay.
-ESPL_API ESPL_NODISCARD espl_status espl_set_world_pose(espl_world *world, espl_entity entity,
-                                                        const espl_pose *value);
+ESPL_API espl_status espl_set_world_pose(espl_world *world, espl_entity entity,
+                                         const espl_pose *value);
 /// Set all 48 bytes, stretch and user data too.
-ESPL_API ESPL_NODISCARD espl_status espl_set_world_transform(espl_world *world, espl_entity entity,
-                                                             const espl_transform *value);
+ESPL_API espl_status espl_set_world_transform(espl_world *world, espl_entity entity,
+                                              const espl_transform *value);
 /// Move along the entity's own axes, by units of the parent.
-ESPL_API ESPL_NODISCARD espl_status espl_translate_own(espl_world *world, espl_entity entity,
-                                                       const float value[3]);
+ESPL_API espl_status espl_translate_own(espl_world *world, espl_entity entity,
+                                        const float value[3]);
 /// Turn about the entity's own axes.
-ESPL_API ESPL_NODISCARD espl_status espl_rotate_own(espl_world *world, espl_entity entity,
-                                                    const float value[4]);
+ESPL_API espl_status espl_rotate_own(espl_world *world, espl_entity entity, const float value[4]);
 // --- Helpers, each one write ---
 
 /// Turn the entity in its place so that one of its axes points at a target in the world. The axis is that of
@@ -139,12 +136,11 @@ ESPL_API ESPL_NODISCARD espl_status espl_rotate_own(espl_world *world, espl_enti
 ///                 espl_transform_look_at() for the up axis of each.
 /// @return also ESPL_LOSSY, nothing changed, where the target is the entity's own position;
 ///         ESPL_ERR_ARGUMENT for an axis that does not exist.
-ESPL_API ESPL_NODISCARD espl_status espl_look_at(espl_world *world, espl_entity entity,
-                                                 const float target[3], const float *up,
-                                                 espl_axis forward);
+ESPL_API espl_status espl_look_at(espl_world *world, espl_entity entity, const float target[3],
+                                  const float *up, espl_axis forward);
 /// Turn the entity about a point of the world: position and rotation change.
-ESPL_API ESPL_NODISCARD espl_status espl_rotate_about(espl_world *world, espl_entity entity,
-                                                      const float pivot[3], const float by[4]);
+ESPL_API espl_status espl_rotate_about(espl_world *world, espl_entity entity, const float pivot[3],
+                                       const float by[4]);
 
 // --- Inherit flags ---
 
@@ -158,8 +154,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_rotate_about(espl_world *world, espl_en
 ///         stretch of zero, because its local underflows, or because kept axes hide an offset so large that
 ///         the others are lost in its rounding); ESPL_ERR_NOT_CHILD (flags other than 0 on a root or solo);
 ///         ESPL_ERR_ARGUMENT; the statuses of all writes, ESPL_ERR_NO_MEMORY too.
-ESPL_API ESPL_NODISCARD espl_status espl_set_inherit(espl_world *world, espl_entity entity,
-                                                     uint32_t flags);
+ESPL_API espl_status espl_set_inherit(espl_world *world, espl_entity entity, uint32_t flags);
 
 // --- Batches ---
 

@@ -111,25 +111,23 @@ ESPL_API uint32_t espl_writer_job(const espl_writer *writer);
 ///              as long as the parallel write.
 /// @return also ESPL_ERR_NOT_OWNER in checked builds; ESPL_ERR_BUSY where a side array is needed (the
 ///         first stretch or user data in a hierarchy), unless espl_reserve() made it before.
-ESPL_API ESPL_NODISCARD espl_status espl_writer_write(espl_writer *writer, espl_entity entity,
-                                                      espl_write_kind kind, const void *value,
-                                                      const char *site);
+ESPL_API espl_status espl_writer_write(espl_writer *writer, espl_entity entity,
+                                       espl_write_kind kind, const void *value, const char *site);
 /// espl_writer_write() from here.
 #define ESPL_WRITER_WRITE(writer, entity, kind, value) \
     espl_writer_write((writer), (entity), (kind), (value), ESPL_SITE)
 
 /// espl_look_at() through a writer.
-ESPL_API ESPL_NODISCARD espl_status espl_writer_look_at(espl_writer *writer, espl_entity entity,
-                                                        const float target[3], const float *up,
-                                                        espl_axis forward, const char *site);
+ESPL_API espl_status espl_writer_look_at(espl_writer *writer, espl_entity entity,
+                                         const float target[3], const float *up, espl_axis forward,
+                                         const char *site);
 /// espl_rotate_about() through a writer.
-ESPL_API ESPL_NODISCARD espl_status espl_writer_rotate_about(espl_writer *writer,
-                                                             espl_entity entity,
-                                                             const float pivot[3],
-                                                             const float by[4], const char *site);
+ESPL_API espl_status espl_writer_rotate_about(espl_writer *writer, espl_entity entity,
+                                              const float pivot[3], const float by[4],
+                                              const char *site);
 /// espl_set_inherit() through a writer.
-ESPL_API ESPL_NODISCARD espl_status espl_writer_set_inherit(espl_writer *writer, espl_entity entity,
-                                                            uint32_t flags, const char *site);
+ESPL_API espl_status espl_writer_set_inherit(espl_writer *writer, espl_entity entity,
+                                             uint32_t flags, const char *site);
 
 #ifdef __cplusplus
 }
