@@ -486,22 +486,42 @@ static bool is_transform(espl_component component, size_t size, espl_status refu
            size == sizeof(espl_transform);
 }
 
+// An access that check_value() refuses: to the transform, or with a message. Out of line, because it is
+// rare. @return the status.
+static ESPL__APART espl_status get_otherwise(const espl_world *world, espl_entity entity,
+                                             espl_component component, void *out, size_t size,
+                                             espl_status refusal)
+{
+    static const char *const call = "espl_get_component";
+    const espl_component_value value = {component, size, NULL};
+
+    return is_transform(component, size, refusal)
+               ? espl__read_as(world, call, entity, ESPL_READ_LOCAL_TRANSFORM, out)
+               : refuse_component(world, call, entity, &value, "out is NULL.", refusal);
+}
+
+static ESPL__APART espl_status set_otherwise(espl_world *world, espl_entity entity,
+                                             espl_component component, const void *data,
+                                             size_t size, espl_status refusal)
+{
+    static const char *const call = "espl_set_component";
+    const espl_component_value value = {component, size, NULL};
+
+    return is_transform(component, size, refusal)
+               ? espl__write_as(world, call, entity, ESPL_WRITE_LOCAL_TRANSFORM, data)
+               : refuse_component(world, call, entity, &value, "data is NULL.", refusal);
+}
+
 // A tag has size 0, and `out` may be NULL then.
 espl_status espl_get_component(const espl_world *world, espl_entity entity,
                                espl_component component, void *out, size_t size)
 {
     const espl_status status = check_value(world, entity, component, out, size);
 
-    if (is_transform(component, size, status)) {
-        return espl__read_as(world, "espl_get_component", entity, ESPL_READ_LOCAL_TRANSFORM, out);
-    }
     if (status == ESPL_OK && size != 0) {
         memcpy(out, espl__row_value(&world->store, entity.index, component), size);
     }
-    return status >= 0 ? status
-                       : refuse_component(world, "espl_get_component", entity,
-                                          &(espl_component_value){component, size, NULL},
-                                          "out is NULL.", status);
+    return status >= 0 ? status : get_otherwise(world, entity, component, out, size, status);
 }
 
 // Precondition: check_value(). The bytes may overlap the value, because a caller may copy from a
@@ -523,10 +543,6 @@ espl_status espl_set_component(espl_world *world, espl_entity entity, espl_compo
     ESPL__CHANGE_OR_RETURN(world, "espl_set_component")
     espl_status status = check_value(world, entity, component, data, size);
 
-    if (is_transform(component, size, status)) {
-        return espl__write_as(world, "espl_set_component", entity, ESPL_WRITE_LOCAL_TRANSFORM,
-                              data);
-    }
     // A write increments the version of its column, which jobs cannot do side by side.
     status = status == ESPL_OK && espl__is_parallel(world) ? ESPL_ERR_BUSY : status;
     if (status == ESPL_OK) {
@@ -535,8 +551,5 @@ espl_status espl_set_component(espl_world *world, espl_entity entity, espl_compo
                            set_value(world, entity, component, data, size), .op = ESPL_TAPE_SET,
                            .entity = entity, .component = component, .value = data, .size = size);
     }
-    return status >= 0 ? status
-                       : refuse_component(world, "espl_set_component", entity,
-                                          &(espl_component_value){component, size, NULL},
-                                          "data is NULL.", status);
+    return status >= 0 ? status : set_otherwise(world, entity, component, data, size, status);
 }
