@@ -69,7 +69,7 @@ changes_no_world()
         espl_command_buffer_result | espl_component_count | espl_component_find | \
         espl_component_info | espl_convert | espl_copy_subtree | espl_dump | \
         espl_find_descendant | espl_hash | espl_log_stderr | espl_query_read | espl_query_read_transforms | \
-        espl_get_relative_transform | espl_stage_name | espl_stats | espl_validate | espl_version | \
+        espl_stage_name | espl_stats | espl_validate | espl_version | \
         espl_world_create | espl_world_destroy | espl_world_kernels | espl_writer_job) ;;
     *) return 1 ;;
     esac
@@ -112,6 +112,30 @@ printf '%s\n' 'typedef struct espl_mend {' '    uintptr_t reserved[2];' '} espl_
 test -z "$(find_untested "$srcdir"/include/espalier/*.h)" && test "$(find_untested symbols.planted.$$)" = espl_no_growth
 ok "tests/world/growth_test.c calls each function that takes a struct with reserved words"
 rm -f symbols.planted.$$
+# Every function that a program calls is exported, but for arithmetic on values. espalier/cglm.h is for
+# programs that have cglm, and nothing of it is in the library.
+values="espl_entity_equal espl_entity_is_null espl_entity_null espl_failed espl_quat_conjugate \
+espl_quat_from_wxyz espl_quat_identity espl_quat_to_wxyz espl_view_parent "
+most=174 # a new function replaces one, or says why it must be there
+for header in "$srcdir"/include/espalier/*.h; do
+    test "${header##*/}" = cglm.h || $AWK -f "$srcdir/tests/inventory.awk" "$header"
+done | sort >symbols.inventory.$$
+sed -n 's/^exported //p' symbols.inventory.$$ >symbols.declared.$$
+listed | sort | diff - symbols.declared.$$
+ok "the headers declare what lib/espalier.sym lists, and nothing else that is no inline function"
+test "$(sed -n 's/^inline //p' symbols.inventory.$$ | tr '\n' ' ')" = "$values"
+ok "only arithmetic on values is inline"
+test "$(listed | wc -l)" -le "$most"
+ok "at most $most functions are exported"
+sed -n 's/^order \([^ ]*\) /an input behind an output: \1: /p' symbols.inventory.$$ >symbols.order.$$
+has_no_complaints symbols.order.$$
+ok "outputs come last"
+test "$(printf '%s\n' 'ESPL_API void espl_a(espl_world *world, float out[3],' '    const float by[3]);' \
+    'ESPL_API void espl_b(float out[4], int by);' | $AWK -f "$srcdir/tests/inventory.awk" |
+    sed -n 's/^order //p')" = "espl_a const float by[3]
+espl_b int by"
+ok "an output before an input is noticed"
+rm -f symbols.inventory.$$ symbols.declared.$$ symbols.order.$$
 test -z "$(find_unrefused)" && test "$(find_unrefused espl_mend)" = espl_mend
 ok "tests/world/refused_test.c refuses each function that may change a world"
 test "$(printf '%s\n' 'espl_b' 'espl_d 0.10' 'espl_a 0.3' 'espl_c 0.3' |
