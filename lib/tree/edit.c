@@ -383,33 +383,24 @@ bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *plac
                     const espl_pose *world)
 {
     espl__forest *const forest = edit->forest;
-    const espl__extra now = espl__slot_extra(forest, slot);
-    const bool is_same_world = espl__pose_is_same(&forest->world[slot], world);
-    const bool is_same_stretch =
-        memcmp(now.stretch, placement->extra.stretch, sizeof now.stretch) == 0;
-    const bool is_same_user_data = now.user_data == placement->extra.user_data;
+    const espl__node_difference differs = espl__node_differs(forest, slot, placement, world);
 
-    if (is_same_world) {
-        const espl__placement before = espl__slot_placement(forest, slot);
-
-        if (espl__placement_is_equal(&before, placement)) {
-            return true;
-        }
+    if (!differs.is_moved && espl__node_has(forest, slot, placement)) {
+        return true;
     }
     if (!espl__edit_ensure_side(edit, slot, placement) ||
-        ((!is_same_stretch || !is_same_user_data) &&
+        ((differs.is_stretched || differs.has_user_data) &&
          !ensure_sides_of_copies(edit, slot, placement)) ||
         !espl__edit_save(edit, slot)) {
         return false;
     }
     espl__slot_place(forest, slot, placement);
     espl__world_store(espl__worlds_of(forest), slot, world);
-    // The children see the world and the stretch. User data is no part of propagation.
     edit->context.counts.nodes_visited += 1;
     edit->context.has_overflowed = edit->context.has_overflowed || !espl__pose_is_finite(world);
-    if (!is_same_world || !is_same_stretch) {
+    if (differs.is_moved || differs.is_stretched) {
         espl__edit_mark_stale(edit, slot);
-    } else if (!is_same_user_data) {
+    } else if (differs.has_user_data) {
         espl__propagate_user_data(forest, slot);
     }
     return true;

@@ -231,21 +231,21 @@ static bool keeps_world(const espl__keep_rules *rules)
 static espl_status place_node(espl__edit *edit, uint32_t slot, uint32_t parent,
                               const espl__attach_rules *rules)
 {
-    espl__node_state s;
+    espl__node_change c;
     espl__frame room;
     const espl__frame *up = NULL;
     espl_pose path;
 
-    espl__edit_read(edit, slot, &s);
+    espl__edit_read(edit, slot, &c);
     up = espl__edit_frame(edit, parent, &room);
-    const espl_pose local = espl__placement_seen(&s.placement, s.up, &s.world);
-    const bool has_path = keeps_world(&rules->stay) && s.up != NULL && up != NULL &&
+    const espl_pose local = espl__placement_seen(&c.placement, c.up, &c.world);
+    const bool has_path = keeps_world(&rules->stay) && c.up != NULL && up != NULL &&
                           espl__path_edited(edit->forest, parent, slot, &path);
     const espl__known_locals known = {&local, has_path ? &path : NULL};
 
-    return espl__edit_put_state(
-        edit, &s,
-        espl__placement_move(&s.placement, &s.world, &known, up, rules->stay, rules->inherit));
+    return espl__edit_commit(
+        edit, &c,
+        espl__placement_move(&c.placement, &c.world, &known, up, rules->stay, rules->inherit));
 }
 
 // Give a node that copies its parent the world and the extra of its new parent. As a root it is bare,
@@ -362,12 +362,12 @@ static ESPL__APART espl_status attach_to_same_parent(espl__edit *edit, uint32_t 
     espl_status status = ESPL_OK;
 
     if (!espl__slot_is(forest, slot, ESPL__SLOT_BARE)) {
-        espl__node_state s;
+        espl__node_change c;
 
-        espl__edit_read(edit, slot, &s);
-        status = espl__edit_put_state(
-            edit, &s,
-            espl__placement_reattach(&s.placement, &s.world, s.up, rules->stay, rules->inherit));
+        espl__edit_read(edit, slot, &c);
+        status = espl__edit_commit(
+            edit, &c,
+            espl__placement_reattach(&c.placement, &c.world, c.up, rules->stay, rules->inherit));
     }
     if (status < 0) {
         return status;

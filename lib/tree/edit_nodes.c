@@ -45,27 +45,27 @@ static espl_status write_local(espl__edit *edit, uint32_t slot, espl_write_kind 
 espl_status espl__edit_write(espl__edit *edit, uint32_t slot, espl_write_kind kind,
                              const espl_write_value *value)
 {
-    espl__node_state s;
+    espl__node_change c;
 
     if (espl__write_is_local(kind) && !espl__slot_is(edit->forest, slot, ESPL__SLOT_KEEPS)) {
         return write_local(edit, slot, kind, value);
     }
-    espl__edit_read(edit, slot, &s);
-    return espl__edit_put_state(edit, &s,
-                                espl__placement_write(&s.placement, &s.world, s.up, kind, value));
+    espl__edit_read(edit, slot, &c);
+    return espl__edit_commit(edit, &c,
+                             espl__placement_write(&c.placement, &c.world, c.up, kind, value));
 }
 
 espl_status espl__edit_set_inherit(espl__edit *edit, uint32_t slot, uint32_t flags)
 {
-    espl__node_state s;
+    espl__node_change c;
 
-    espl__edit_read(edit, slot, &s);
-    if (s.up == NULL) {
+    espl__edit_read(edit, slot, &c);
+    if (c.up == NULL) {
         // No flags on a root is no change.
         return flags != 0 ? ESPL_ERR_NOT_CHILD : ESPL_OK;
     }
-    return espl__edit_put_state(edit, &s,
-                                espl__placement_inherit(&s.placement, &s.world, s.up, flags));
+    return espl__edit_commit(edit, &c,
+                             espl__placement_inherit(&c.placement, &c.world, c.up, flags));
 }
 
 // --- Transforms that are added or removed ---
@@ -199,13 +199,13 @@ espl_status espl__edit_find_template(espl__edit *edit, uint32_t slot, espl__temp
 // A copy has no inherit flags, because a flag belongs to the link to a parent.
 espl__placement espl__edit_source_placement(espl__edit *edit, uint32_t slot, espl_pose *world)
 {
-    espl__node_state s;
+    espl__node_change c;
 
-    espl__edit_read(edit, slot, &s);
-    *world = s.world;
-    s.placement.local = espl__placement_seen(&s.placement, s.up, world);
-    s.placement.kept = espl__kept_none();
-    return s.placement;
+    espl__edit_read(edit, slot, &c);
+    *world = c.world;
+    c.placement.local = espl__placement_seen(&c.placement, c.up, world);
+    c.placement.kept = espl__kept_none();
+    return c.placement;
 }
 
 // --- New nodes ---

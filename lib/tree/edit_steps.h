@@ -7,6 +7,7 @@
 #define ESPALIER_LIB_TREE_EDIT_STEPS_H
 
 #include "lib/tree/edit.h"
+#include "lib/tree/node_change.h"
 #include "lib/tree/propagate.h"
 
 /// Reserve room for `more` items in a list of the edit. On failure set the status of the edit.
@@ -83,31 +84,23 @@ bool espl__edit_save(espl__edit *edit, uint32_t slot);
 /// see a change. @return false: no memory, nothing stored.
 bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *placement,
                     const espl_pose *world);
-/// The state of a node for a change of its placement. Not to be copied, because `up` points into it.
-typedef struct espl__node_state {
-    uint32_t slot;
-    espl__placement placement;
-    espl_pose world;
-    const espl__frame *up; // in `room`, or NULL
-    espl__frame room;
-} espl__node_state;
-/// Read the state of a node, with its world and its parent's up to date.
-static inline void espl__edit_read(espl__edit *edit, uint32_t slot, espl__node_state *out)
+/// Read a node into a change, with its world and its parent's up to date.
+static inline void espl__edit_read(espl__edit *edit, uint32_t slot, espl__node_change *change)
 {
-    const espl__forest *const forest = edit->forest;
+    const uint32_t parent = edit->forest->parent[slot];
 
-    out->slot = slot;
-    out->up = espl__edit_frame(edit, forest->parent[slot], &out->room);
+    if (parent != ESPL__NO_SLOT) {
+        espl__edit_refresh(edit, parent);
+    }
     espl__edit_refresh(edit, slot);
-    out->placement = espl__slot_placement(forest, slot);
-    out->world = forest->world[slot];
+    espl__node_change_read(edit->forest, slot, change);
 }
-/// Store a changed state. A refusal (`status` below ESPL_OK) stores nothing.
+/// Commit a change that was worked out. A refusal (`status` below ESPL_OK) stores nothing.
 /// @return the status, or ESPL_ERR_NO_MEMORY.
-static inline espl_status espl__edit_put_state(espl__edit *edit, const espl__node_state *s,
-                                               espl_status status)
+static inline espl_status espl__edit_commit(espl__edit *edit, const espl__node_change *change,
+                                            espl_status status)
 {
-    return status < 0 || espl__edit_put(edit, s->slot, &s->placement, &s->world)
+    return status < 0 || espl__edit_put(edit, change->slot, &change->placement, &change->world)
                ? status
                : ESPL_ERR_NO_MEMORY;
 }

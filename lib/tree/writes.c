@@ -14,54 +14,39 @@
 
 // --- One node ---
 
-// The change has copies, so that the node can be compared with its state before the write.
-void espl__node_change_begin(const espl__forest *forest, uint32_t slot, espl__node_change *change)
-{
-    const uint32_t parent = forest->parent[slot];
-
-    change->slot = slot;
-    change->before = change->after = espl__slot_placement(forest, slot);
-    change->world = forest->world[slot];
-    change->up = NULL;
-    if (parent != ESPL__NO_SLOT) {
-        change->room = espl__slot_frame(forest, parent);
-        change->up = &change->room;
-    }
-}
-
 // Store a change of one node and its world. @return true where its children see a change.
 static bool store_change(espl__forest *forest, espl__context *context,
                          const espl__node_change *change)
 {
     const uint32_t slot = change->slot;
     const bool is_finite = espl__pose_is_finite(&change->world);
+    const espl__node_difference differs =
+        espl__node_differs(forest, slot, &change->placement, &change->world);
     // A world that is not finite is propagated, though it may be unchanged, because its bits may differ
     // from those of an equal number.
-    const bool is_moved = !is_finite || !espl__pose_is_same(&forest->world[slot], &change->world);
-    const bool is_stretched = memcmp(change->before.extra.stretch, change->after.extra.stretch,
-                                     sizeof change->after.extra.stretch) != 0;
+    const bool is_seen = !is_finite || differs.is_moved || differs.is_stretched;
 
-    ESPL_CHECK_FULL(espl__tree_can_hold(espl__tree_of(forest, slot), &change->after));
-    espl__slot_place(forest, slot, &change->after);
+    ESPL_CHECK_FULL(espl__tree_can_hold(espl__tree_of(forest, slot), &change->placement));
+    espl__slot_place(forest, slot, &change->placement);
     espl__world_store(espl__worlds_of(forest), slot, &change->world);
     context->counts.nodes_visited += 1;
     context->counts.writes += 1;
     context->has_overflowed = context->has_overflowed || !is_finite;
-    if (!is_moved && !is_stretched) {
+    if (!is_seen) {
         context->counts.nodes_skipped += 1;
         context->counts.worlds_kept += 1;
-        if (change->before.extra.user_data != change->after.extra.user_data) {
+        if (differs.has_user_data) {
             espl__propagate_user_data(forest, slot);
         }
     }
-    return is_moved || is_stretched;
+    return is_seen;
 }
 
 // A bit-equal placement is skipped: neither a store nor a propagation.
 void espl__node_change_commit(espl__forest *forest, espl__context *context,
                               const espl__node_change *change)
 {
-    if (espl__placement_is_equal(&change->before, &change->after)) {
+    if (espl__node_has(forest, change->slot, &change->placement)) {
         context->counts.writes_skipped += 1;
     } else if (store_change(forest, context, change)) {
         espl__propagate_below(forest, context, change->slot);
@@ -295,16 +280,16 @@ static espl_status write_node(pass *p, uint32_t slot, espl_write_kind kind,
     espl__node_change change;
 
     ESPL_CHECK_FULL(!p->sweeps || p->final > slot);
-    espl__node_change_begin(p->forest, slot, &change);
+    espl__node_change_read(p->forest, slot, &change);
     const espl_status status =
-        espl__placement_write(&change.after, &change.world, change.up, kind, value);
+        espl__placement_write(&change.placement, &change.world, change.up, kind, value);
 
     if (status < 0) {
         return status;
     }
     if (!p->sweeps) {
         espl__node_change_commit(p->forest, p->context, &change);
-    } else if (espl__placement_is_equal(&change.before, &change.after)) {
+    } else if (espl__node_has(p->forest, slot, &change.placement)) {
         p->context->counts.writes_skipped += 1;
     } else if (store_change(p->forest, p->context, &change)) {
         set_dirty(p, slot + 1);
@@ -436,7 +421,7 @@ static void store_job(void *context, size_t job)
     if (!run->is_done[job]) {
         run->done[job] = (espl__stored){.first = UINT32_MAX};
         espl__store_locals(run->forest, run->w, first_entry_of(run, job),
-                          first_entry_of(run, job + 1), &run->done[job]);
+                           first_entry_of(run, job + 1), &run->done[job]);
         run->is_done[job] = true;
     }
 }

@@ -8,24 +8,13 @@
 
 #include "lib/base/prefetch.h"
 #include "lib/math/wide.h"
+#include "lib/tree/node_change.h"
 #include "lib/tree/propagate.h"
 #include "lib/tree/worlds.h"
 
 // --- One node ---
 
-/// A change of one node: its placement before and after.
-typedef struct espl__node_change {
-    uint32_t slot;
-    espl__placement before, after;
-    espl_pose world;       // follows from `after`
-    const espl__frame *up; // in `room`, or NULL for a root
-    espl__frame room;
-} espl__node_change;
-
-/// Read a node into a change, with `after` equal to `before`. Precondition: the world of the parent
-/// is up to date. Not to be copied, because `up` points into it.
-void espl__node_change_begin(const espl__forest *forest, uint32_t slot, espl__node_change *change);
-/// Store a change, propagate and count it. Precondition: the tree has the side arrays that `after`
+/// Store a change, propagate and count it. Precondition: the tree has the side arrays that its placement
 /// needs.
 void espl__node_change_commit(espl__forest *forest, espl__context *context,
                               const espl__node_change *change);

@@ -127,13 +127,13 @@ static espl_status commit_node_change(espl_world *world, espl__context *context,
     if (status < 0) {
         return status;
     }
-    if (!espl__tree_can_hold(&forest->trees[tree], &change->after)) {
-        const espl_status done = espl__ensure_side(world, tree, change->after.kept.flags != 0);
+    if (!espl__tree_can_hold(&forest->trees[tree], &change->placement)) {
+        const espl_status done = espl__ensure_side(world, tree, change->placement.kept.flags != 0);
 
         if (done != ESPL_OK) {
             return done;
         }
-        ESPL_CHECK_FULL(espl__tree_can_hold(&forest->trees[tree], &change->after));
+        ESPL_CHECK_FULL(espl__tree_can_hold(&forest->trees[tree], &change->placement));
     }
     forbid(world, context);
     espl__node_change_commit(forest, context, change);
@@ -168,10 +168,10 @@ static espl_status write_slot(espl_world *world, espl__context *context, uint32_
         return with_overflow(forest, context, slot,
                              espl__plain_write(forest, context, slot, kind, &value));
     }
-    espl__node_change_begin(forest, slot, &change);
+    espl__node_change_read(forest, slot, &change);
     return commit_node_change(
         world, context, &change,
-        espl__placement_write(&change.after, &change.world, change.up, kind, &value));
+        espl__placement_write(&change.placement, &change.world, change.up, kind, &value));
 }
 
 espl_status espl__slot_write(espl_world *world, espl__context *context, uint32_t slot,
@@ -218,13 +218,13 @@ static espl_status turn_slot(espl_world *world, espl__context *context, uint32_t
                                : ESPL__PART_POSITION | ESPL__PART_ROTATION;
     espl__node_change change;
 
-    espl__node_change_begin(&world->forest, slot, &change);
-    if (espl__placement_copies(&change.before)) {
+    espl__node_change_read(&world->forest, slot, &change);
+    if (espl__placement_copies(&change.placement)) {
         return ESPL_ERR_COPIES_PARENT;
     }
     const bool is_finite = espl__pose_is_finite(&change.world);
     // A world that overflowed cannot be turned: the arguments are then tried on another one.
-    espl_transform turned = is_finite ? espl__transform_of(&change.world, &change.before.extra)
+    espl_transform turned = is_finite ? espl__transform_of(&change.world, &change.placement.extra)
                                       : espl__transform_identity();
     espl_status status = turn(&turned, edit);
 
@@ -239,7 +239,7 @@ static espl_status turn_slot(espl_world *world, espl__context *context, uint32_t
 
     return commit_node_change(
         world, context, &change,
-        espl__placement_set_world(&change.after, &change.world, change.up, parts, &wanted));
+        espl__placement_set_world(&change.placement, &change.world, change.up, parts, &wanted));
 }
 
 // A root inherits nothing, so that flags other than 0 are refused there.
@@ -251,13 +251,13 @@ static espl_status inherit_slot(espl_world *world, espl__context *context, uint3
     if (!espl__flags_are_valid(flags)) {
         return ESPL_ERR_ARGUMENT;
     }
-    espl__node_change_begin(&world->forest, slot, &change);
+    espl__node_change_read(&world->forest, slot, &change);
     if (change.up == NULL) {
         return flags != 0 ? ESPL_ERR_NOT_CHILD : ESPL_OK;
     }
     return commit_node_change(
         world, context, &change,
-        espl__placement_inherit(&change.after, &change.world, change.up, flags));
+        espl__placement_inherit(&change.placement, &change.world, change.up, flags));
 }
 
 // The work and the record of an edit.
