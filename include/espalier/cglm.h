@@ -71,8 +71,7 @@ static inline espl_status espl_from_mat4(mat4 matrix, espl_transform *out)
 
 /// Read the world transform of an entity as a matrix: espl_get_matrix() with ESPL_MATRIX_4X4, whose statuses it has.
 /// @param out  unchanged when refused.
-static inline ESPL_NODISCARD espl_status espl_get_mat4(const espl_world *world, espl_entity entity,
-                                                       mat4 out)
+static inline espl_status espl_get_mat4(const espl_world *world, espl_entity entity, mat4 out)
 {
     float columns[16];
     const espl_status status = espl_get_matrix(world, entity, ESPL_MATRIX_4X4, columns);
@@ -89,8 +88,7 @@ static inline ESPL_NODISCARD espl_status espl_get_mat4(const espl_world *world, 
 /// espl_look_at(world, camera, target, NULL, ESPL_AXIS_BACK).
 /// @param out  unchanged when refused.
 /// Statuses as espl_get_world_transform().
-static inline ESPL_NODISCARD espl_status espl_get_view_mat4(const espl_world *world,
-                                                            espl_entity camera, mat4 out)
+static inline espl_status espl_get_view_mat4(const espl_world *world, espl_entity camera, mat4 out)
 {
     espl_transform placed = espl_transform_identity(), seen;
     const espl_status status = espl_get_world_transform(world, camera, &seen);
