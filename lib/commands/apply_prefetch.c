@@ -33,7 +33,7 @@ static inline void prefetch_side(const espl__forest *forest, uint32_t slot)
     if (espl__slot_is(forest, slot, ESPL__SLOT_SIDE)) {
         const espl__tree *const t = espl__tree_of(forest, slot);
 
-        espl__side_prefetch(t->side, t->capacity, slot - t->base);
+        espl__side_prefetch(espl__side_of_slot(forest, slot), t->capacity, slot - t->base);
     }
 }
 
@@ -102,31 +102,25 @@ static inline void prefetch_room(const espl__forest *forest, const espl__tree *t
     }
 }
 
-// The side entry of a slot in a tree.
-static inline void prefetch_entry(const espl__tree *t, uint32_t slot)
-{
-    if (t->side != NULL) {
-        espl__side_prefetch(t->side, t->capacity, slot - t->base);
-    }
-}
-
-// The transforms of the first new nodes: of the first holes, or of the slots after the nodes, two of
+// The transforms and side entries of the first new nodes: of the first holes, or of the slots after the nodes, two of
 // which are in a line.
-static inline void prefetch_poses(const espl__forest *forest, const espl__tree *t)
+ESPL__INLINE void prefetch_poses(const espl__forest *forest, uint32_t tree)
 {
     enum { NODES = 4, IN_LINE = 64 / sizeof(espl_pose) };
+    const espl__tree *const t = &forest->trees[tree];
+    const espl__side *const side = espl__side_of(forest, t);
     uint32_t hole = t->hole, end = t->base + t->used, left = NODES;
 
     for (; left != 0 && hole != ESPL__NO_SLOT; --left) {
         espl__prefetch_to_write(&forest->local[hole]);
         espl__prefetch_to_write(&forest->world[hole]);
-        prefetch_entry(t, hole);
+        espl__side_prefetch(side, t->capacity, hole - t->base);
         hole = forest->links[hole].next;
     }
     for (; left > IN_LINE - 1 && end < forest->capacity; left -= IN_LINE, end += IN_LINE) {
         espl__prefetch_to_write(&forest->local[end]);
         espl__prefetch_to_write(&forest->world[end]);
-        prefetch_entry(t, end);
+        espl__side_prefetch(side, t->capacity, end - t->base);
     }
 }
 
@@ -190,11 +184,11 @@ ESPL__INLINE void prefetch_third(const espl__forest *forest, const espl__apply_i
 
 // Last step: the transforms of new nodes, or the second child, which becomes the first one where
 // the first is unlinked.
-static inline void prefetch_last(const espl__forest *forest, const espl__entry *entry,
-                                 const espl__queued *queued)
+ESPL__INLINE void prefetch_last(const espl__forest *forest, const espl__entry *entry,
+                                const espl__queued *queued)
 {
     if (queued->slot != ESPL__NO_SLOT && entry->command->count != 0) {
-        prefetch_poses(forest, &forest->trees[queued->tree]);
+        prefetch_poses(forest, queued->tree);
     } else if (queued->slot != ESPL__NO_SLOT) {
         const uint32_t first = forest->links[queued->slot].first_child;
 

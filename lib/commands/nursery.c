@@ -17,7 +17,7 @@ espl_status espl__nursery_open(espl__stage_context *context, espl__nursery *nurs
         return status;
     }
     if (nursery->has_side && slots != 0) {
-        side = espl__side_make(context->heap, (uint32_t)slots, true);
+        side = espl__side_make(forest, (uint32_t)slots, true);
         if (side == NULL) {
             return ESPL_ERR_NO_MEMORY;
         }
@@ -32,8 +32,8 @@ espl_status espl__nursery_open(espl__stage_context *context, espl__nursery *nurs
                                                   .used = (uint32_t)slots,
                                                   .hole = ESPL__NO_SLOT,
                                                   .next = ESPL__NO_TREE,
-                                                  .previous = ESPL__NO_TREE,
-                                                  .side = side};
+                                                  .previous = ESPL__NO_TREE};
+    espl__tree_put_side(forest, forest->nursery, side);
     for (uint32_t slot = nursery->begin; slot < nursery->end; ++slot) {
         forest->tree[slot] = forest->nursery;
     }
@@ -48,8 +48,7 @@ void espl__nursery_close(espl__stage_context *context, const espl__nursery *nurs
         return;
     }
     ESPL_CHECK(nursery->begin <= nursery->end);
-    espl__side_free(context->heap, forest->trees[forest->nursery].side);
-    forest->trees[forest->nursery].side = NULL;
+    espl__tree_free_side(forest, forest->nursery);
     forest->trees[forest->nursery].capacity = 0;
     if (is_undone) {
         forest->end = nursery->begin;
@@ -67,25 +66,26 @@ void espl__nursery_close(espl__stage_context *context, const espl__nursery *nurs
 // half at least, because a group that copies what it edits makes room clone by clone.
 static espl_status grow_side(const espl__stage_context *context, uint32_t slots)
 {
-    espl__tree *const tree = &context->forest->trees[context->forest->nursery];
-    const uint32_t count = tree->side != NULL ? tree->side->capacity : 0;
+    espl__forest *const forest = context->forest;
+    espl__side *const old = espl__side_of(forest, &forest->trees[forest->nursery]);
+    const uint32_t count = old != NULL ? old->capacity : 0;
 
     if (slots <= count) {
         return ESPL_OK;
     }
     const uint32_t half_more = count + count / 2;
     const uint32_t capacity = slots > half_more ? slots : half_more;
-    espl__side *const side = espl__side_make(context->heap, capacity, true);
+    espl__side *const side = espl__side_make(forest, capacity, true);
 
     if (side == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-    if (tree->side != NULL) {
-        memcpy(side->extra, tree->side->extra, count * sizeof *side->extra);
-        memcpy(espl__side_kept(side), espl__side_kept(tree->side), count * sizeof(espl__kept));
-        espl__side_free(context->heap, tree->side);
+    if (old != NULL) {
+        memcpy(side->extra, old->extra, count * sizeof *side->extra);
+        memcpy(espl__side_kept(side), espl__side_kept(old), count * sizeof(espl__kept));
+        espl__side_free(forest, old);
     }
-    tree->side = side;
+    espl__tree_put_side(forest, forest->nursery, side);
     return ESPL_OK;
 }
 

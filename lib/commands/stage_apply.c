@@ -347,6 +347,10 @@ static espl_status prepare_parts(const applying *s, bool *has_alone)
     _Static_assert(ESPL__NO_SLOT == UINT32_MAX, "bytes 0xff are slots that do not exist");
     memset(out->pending_slots, 0xff, pendings * sizeof *out->pending_slots);
     out->nursery.has_side = s->in->resolved->wants_side || s->in->grouped->wants_side;
+    // The trees that change, and the nursery.
+    if (out->nursery.has_side && !espl__sides_reserve(context->forest, touched + 1)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
     bound_new_nodes(s);
     // Bounds first, because a tree has room only if it has room for all commands together.
     const size_t slots = divide_nursery(s, has_alone);

@@ -76,20 +76,26 @@ static bool reserve_compacted(const compaction *p)
         if (old->capacity == 0) {
             continue;
         }
-        espl__tree *const header = &p->transfer.to->trees[espl__tree_take(p->transfer.to)];
+        const espl__side *const old_side = espl__side_of(p->transfer.from, old);
+        const uint32_t number = espl__tree_take(p->transfer.to);
+        espl__tree *const header = &p->transfer.to->trees[number];
 
         header->base = p->transfer.to->end;
         header->capacity = packed_capacity(p, old);
         p->transfer.to->end += header->capacity;
         ESPL_CHECK(header->capacity >= old->live &&
                    p->transfer.to->end <= p->transfer.to->capacity);
-        if (needs_side(p, old->side)) {
-            header->side =
-                espl__side_make(p->transfer.to->heap, header->capacity, needs_kept(p, old->side));
-            if (header->side == NULL) {
+        if (needs_side(p, old_side)) {
+            espl__side *const side =
+                espl__sides_reserve(p->transfer.to, 1)
+                    ? espl__side_make(p->transfer.to, header->capacity, needs_kept(p, old_side))
+                    : NULL;
+
+            if (side == NULL) {
                 return false;
             }
-            header->side->is_prepaid = !p->is_tight && old->side->is_prepaid;
+            side->is_prepaid = !p->is_tight && old_side->is_prepaid;
+            espl__tree_put_side(p->transfer.to, number, side);
         }
     }
     return true;
@@ -119,7 +125,7 @@ static void copy_shifted(const compaction *p, uint32_t number, const espl__tree 
         to->links[from + by] =
             (espl__links){shifted(links->first_child, by), shifted(links->next, by),
                           shifted(links->previous, by), links->entity};
-        espl__node_copy(&p->transfer, from + by, from, tree->base, tree->side);
+        espl__node_copy(&p->transfer, from + by, from, tree->base, espl__side_of(to, tree));
         if (links->entity != ESPL__NO_ENTITY) {
             p->transfer.moved(p->transfer.context, &links->entity, from + by, 1);
         }
@@ -138,8 +144,12 @@ static void move_tree(const compaction *p, uint32_t number, const espl__tree *ol
 
     ESPL_CHECK(old->moved == 0 && old->incoming == 0 && old->mark == 0);
     if (is_single) {
+        const espl__tree reserved = *tree;
+
         *tree = espl__copy_in_order(&p->transfer, old->base, number, tree->base, tree->capacity,
-                                    tree->side);
+                                    espl__side_of(to, tree));
+        tree->side = reserved.side;
+        tree->side_number = reserved.side_number;
         ESPL_CHECK(tree->live == old->live && tree->exceptional == old->exceptional);
     } else {
         tree->used = old->used;
@@ -192,7 +202,7 @@ static bool is_tight(const espl__forest *forest)
 
         // A free header has no flags, so that it is not tight.
         if (header->capacity != header->live || (header->flags & ESPL__TREE_IN_ORDER) == 0 ||
-            !is_side_tight(header->side)) {
+            !is_side_tight(espl__side_of(forest, header))) {
             return false;
         }
     }

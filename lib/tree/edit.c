@@ -598,7 +598,7 @@ void espl__edit_undo(espl__edit *edit)
         const uint32_t slot = edit->log[i].slot;
         const uint32_t tree = slot != ESPL__NO_SLOT ? forest->tree[slot] : forest->nursery;
 
-        if (tree != forest->nursery && forest->trees[tree].side != NULL) {
+        if (tree != forest->nursery && forest->trees[tree].side != 0) {
             espl__tree_drop_side(forest, tree);
         }
     }

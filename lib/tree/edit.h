@@ -87,8 +87,9 @@ typedef struct espl__relocation {
     bool is_head;   // the root moves to the first slot of the range, which others have left by then
     bool is_adopted; // slots [root, root + count) of the nursery become the range of the new tree
     bool needs_side, needs_kept; // some node has an entry in side arrays; has inherit flags
-    // The header in the new range. The survey writes `capacity`, the reserve `base` and `side`, which
-    // is NULL where it is not needed, and the relocation the rest.
+    espl__side *side;            // made by the reserve; NULL: not needed
+    // The header in the new range. The survey writes `capacity`, the reserve `base`, and the relocation
+    // the rest.
     espl__tree range;
 } espl__relocation;
 

@@ -257,7 +257,7 @@ static bool is_plain_copy(const espl__edit *edit, const espl__template *source,
                           const espl__new_node *place, uint32_t tree)
 {
     return !source->has_side && !source->has_bare && !place->is_bare &&
-           edit->forest->trees[tree].side == NULL && !espl__placement_needs_side(&place->placement);
+           edit->forest->trees[tree].side == 0 && !espl__placement_needs_side(&place->placement);
 }
 
 // Make sure that the tree of the parent can hold the placements of a copy. The nursery has side
@@ -276,10 +276,10 @@ static ESPL__APART bool ensure_copy_sides(espl__edit *edit, const espl__template
     // Fast path: arrays with room for inherit flags hold any placement, others those without flags.
     for (uint32_t i = 1; i < source->count && source->has_side && is_done; ++i) {
         const uint32_t slot = source->nodes[i].slot;
-        const espl__side *const side = espl__tree_of(forest, parent)->side;
+        const uint32_t needed =
+            espl__slot_is(forest, slot, ESPL__SLOT_KEEPS) ? ESPL__HAS_KEPT : ESPL__HAS_SIDE;
 
-        if (side == NULL ||
-            (side->has_kept == 0 && espl__slot_is(forest, slot, ESPL__SLOT_KEEPS))) {
+        if ((espl__tree_of(forest, parent)->side & needed) == 0) {
             const espl__placement placement = espl__slot_placement(forest, slot);
 
             is_done = espl__edit_ensure_side(edit, parent, &placement);
@@ -404,7 +404,7 @@ static ESPL__APART void fill_copy(espl__edit *edit, const espl__template *source
     for (uint32_t i = source->count; i-- > 0;) {
         const uint32_t slot = made[i].slot, from = source->nodes[i].slot;
         const bool is_bare = i == 0 ? place->is_bare : espl__slot_is(forest, from, ESPL__SLOT_BARE);
-        const bool has_side = espl__tree_of(forest, slot)->side != NULL;
+        const bool has_side = espl__tree_of(forest, slot)->side != 0;
         const espl__placement *placement = i == 0 ? &place->placement : NULL;
 
         forest->flags[slot] |=

@@ -29,6 +29,8 @@
 #include <espalier/jobs.h>
 #include <espalier/store.h>
 
+#include <stdatomic.h>
+
 #define ESPL__NO_TREE UINT32_MAX
 #define ESPL__NO_ENTITY UINT32_MAX
 
@@ -78,10 +80,11 @@ typedef struct espl__tree {
     uint32_t next;     // next unsettled tree, or next free header
     uint32_t previous; // previous unsettled tree
     uint32_t mark;     // visited flag of the layer above during a playback; else 0
-    espl__side *side;  // by slot - base; NULL: the default for every node
+    uint32_t side;     // ESPL__HAS_SIDE, ESPL__HAS_KEPT; 0: the default for every node
+    uint32_t side_number; // of its side arrays, where it has some: espl__forest.sides
 } espl__tree;
 
-_Static_assert(sizeof(espl__tree) == 64 || sizeof(void *) != 8, "tree: one cache line");
+_Static_assert(sizeof(espl__tree) == 64, "tree: one cache line");
 
 /// Number of size classes of free ranges; see class_of() in pool.c.
 enum { ESPL__SIZE_CLASSES = 256 };
@@ -151,6 +154,13 @@ typedef struct espl__forest {
     uint32_t floor, tree_floor; // lower bounds of the capacities that a user reserved
 
     espl__tree *trees;
+    // Side arrays by espl__tree.side_number, with an entry for each slot - base. The numbers that no
+    // tree has are free_sides[0, free_side_count).
+    espl__side **sides;
+    uint32_t *free_sides;
+    uint32_t side_capacity;
+    _Atomic uint32_t free_side_count;
+    _Atomic uint32_t side_count; // blocks of side arrays, those of trees that are being made included
     uint32_t tree_capacity, tree_end, free_tree;
     uint32_t free_heads[ESPL__SIZE_CLASSES]; // free ranges by size class
     uint64_t free_bits[ESPL__SIZE_CLASSES / 64];
@@ -283,6 +293,23 @@ void espl__slot_set_bare(espl__forest *forest, uint32_t slot, bool is_bare);
 bool espl__tree_add_side(espl__forest *forest, uint32_t tree, bool keeps);
 /// Give a tree side arrays that were made for its capacity. The contents of old ones are copied.
 void espl__tree_set_side(espl__forest *forest, uint32_t tree, espl__side *side);
+/// Make side arrays with default entries, for a tree or for a range that will be one. Precondition:
+/// espl__sides_reserve(). @return NULL where there is no memory.
+espl__side *espl__side_make(espl__forest *forest, uint32_t capacity, bool keeps);
+/// Free side arrays. NULL has no effect.
+void espl__side_free(espl__forest *forest, espl__side *side);
+/// Make sure that so many trees without side arrays can get some. A playback calls it before its jobs,
+/// with the number of trees that it changes. @return false: no memory.
+bool espl__sides_reserve(espl__forest *forest, size_t count);
+/// Free that room if there are no side arrays.
+void espl__sides_release(espl__forest *forest);
+/// Return the bytes of that room.
+size_t espl__sides_bytes(const espl__forest *forest);
+/// Set the side arrays of a tree, NULL for none. Others are not freed, and the flags of slots stay.
+/// Precondition: reserved, where the tree has none yet.
+void espl__tree_put_side(espl__forest *forest, uint32_t tree, espl__side *side);
+/// Free the side arrays of a tree, if it has some. The flags of slots stay.
+void espl__tree_free_side(espl__forest *forest, uint32_t tree);
 /// Free the side arrays of a tree if all entries are the default and no user reserved them. O(used)
 /// where it frees them, else O(1).
 void espl__tree_drop_side(espl__forest *forest, uint32_t tree);
@@ -292,7 +319,7 @@ static inline bool espl__tree_can_hold(const espl__tree *tree, const espl__place
     if (!espl__placement_needs_side(placement)) {
         return true;
     }
-    return tree->side != NULL && (placement->kept.flags == 0 || tree->side->has_kept != 0);
+    return (tree->side & (placement->kept.flags != 0 ? ESPL__HAS_KEPT : ESPL__HAS_SIDE)) != 0;
 }
 
 // --- range_parts.c: the list of loose roots ---
@@ -411,6 +438,21 @@ static inline espl__tree *espl__tree_of(const espl__forest *forest, uint32_t slo
     return &forest->trees[forest->tree[slot]];
 }
 
+/// Return the side arrays of a tree, or NULL.
+static inline espl__side *espl__side_of(const espl__forest *forest, const espl__tree *tree)
+{
+    return tree->side != 0 ? forest->sides[tree->side_number] : NULL;
+}
+
+/// Return the side arrays of the tree of a slot. Precondition: it has some.
+static inline espl__side *espl__side_of_slot(const espl__forest *forest, uint32_t slot)
+{
+    const espl__tree *const tree = espl__tree_of(forest, slot);
+
+    ESPL_CHECK_FULL(tree->side != 0 && tree->side_number < forest->side_capacity);
+    return forest->sides[tree->side_number];
+}
+
 /// Tell whether a slot has one of some flags.
 static inline bool espl__slot_is(const espl__forest *forest, uint32_t slot, unsigned flag)
 {
@@ -447,9 +489,10 @@ static inline espl__extra espl__slot_extra(const espl__forest *forest, uint32_t 
         return espl__extra_default();
     }
     const espl__tree *const tree = espl__tree_of(forest, slot);
+    const espl__side *const side = espl__side_of_slot(forest, slot);
 
-    ESPL_CHECK_FULL(tree->side != NULL && slot - tree->base < tree->side->capacity);
-    return tree->side->extra[slot - tree->base];
+    ESPL_CHECK_FULL(slot - tree->base < side->capacity);
+    return side->extra[slot - tree->base];
 }
 
 /// Return the inherit flags of a slot and the parts of its world that they keep.
@@ -459,10 +502,10 @@ static inline espl__kept espl__slot_kept(const espl__forest *forest, uint32_t sl
         return espl__kept_none();
     }
     const espl__tree *const tree = espl__tree_of(forest, slot);
+    espl__side *const side = espl__side_of_slot(forest, slot);
 
-    ESPL_CHECK_FULL(tree->side != NULL);
-    ESPL_CHECK_FULL(slot - tree->base < tree->side->capacity);
-    return espl__side_kept(tree->side)[slot - tree->base];
+    ESPL_CHECK_FULL(slot - tree->base < side->capacity);
+    return espl__side_kept(side)[slot - tree->base];
 }
 
 /// Return all that is stored of a slot, its world aside.

@@ -99,7 +99,7 @@ static void copy_sides(const espl__transfer *transfer, uint32_t base, uint32_t e
         const uint32_t ahead = links[slot + AHEAD < end ? slot + AHEAD : slot].entity;
         const espl__tree *const t = espl__tree_of(from, ahead);
 
-        espl__side_prefetch(t->side, t->capacity, ahead - t->base);
+        espl__side_prefetch(espl__side_of(from, t), t->capacity, ahead - t->base);
         espl__node_copy_side(from, slot, links[slot].entity, base, side);
     }
 }
@@ -154,23 +154,28 @@ espl__tree espl__copy_in_order(const espl__transfer *transfer, uint32_t root, ui
         transfer->to->tree[slot] = tree;
     }
     transfer->moved(transfer->context, &transfer->to->links[base].entity, base, count);
-    return espl__tree_in_order(base, capacity, count, exceptional, side);
+    return espl__tree_in_order(base, capacity, count, exceptional);
 }
 
 // The debt is 0 in the new header.
-void espl__tree_replace(espl__forest *forest, uint32_t tree, const espl__tree *now)
+void espl__tree_replace(espl__forest *forest, uint32_t tree, const espl__tree *now,
+                        espl__side *side)
 {
     espl__tree *const t = &forest->trees[tree];
     const espl__tree old = *t;
+    espl__side *const old_side = espl__side_of(forest, t);
 
-    ESPL_CHECK(now->side != NULL || old.side == NULL);
+    ESPL_CHECK(side != NULL || old_side == NULL);
     *t = *now;
+    t->side = old.side;
+    t->side_number = old.side_number;
     t->flags |= old.flags & (uint32_t)ESPL__TREE_UNSETTLED;
     t->next = old.next;
     t->previous = old.previous;
-    if (old.side != NULL) {
-        t->side->is_prepaid = old.side->is_prepaid;
-        espl__side_free(forest->heap, old.side);
+    espl__tree_put_side(forest, tree, side);
+    if (old_side != NULL) {
+        side->is_prepaid = old_side->is_prepaid;
+        espl__side_free(forest, old_side);
     }
     espl__range_give(forest, old.base, old.capacity);
     forest->layouts += 1;
@@ -187,14 +192,14 @@ bool espl__tree_compact(espl__forest *forest, uint32_t tree, espl__moved_functio
     espl__side *side = NULL;
 
     ESPL_CHECK(espl__tree_is_single(forest, t));
-    if (t->side != NULL) {
-        side = espl__side_make(forest->heap, capacity, t->side->has_kept != 0);
+    if (t->side != 0) {
+        side = espl__side_make(forest, capacity, (t->side & ESPL__HAS_KEPT) != 0);
         if (side == NULL) {
             return false;
         }
     }
     if (espl__forest_reserve(forest, capacity, 0) != ESPL_OK) {
-        espl__side_free(forest->heap, side);
+        espl__side_free(forest, side);
         return false;
     }
     const espl__transfer transfer = {forest, forest, moved, context};
@@ -205,7 +210,7 @@ bool espl__tree_compact(espl__forest *forest, uint32_t tree, espl__moved_functio
                                                espl__range_take(forest, capacity), capacity, side);
 
     ESPL_CHECK(now.live == forest->trees[tree].live);
-    espl__tree_replace(forest, tree, &now);
+    espl__tree_replace(forest, tree, &now, side);
     espl__heap_allow(forest->heap);
     return true;
 }

@@ -25,7 +25,9 @@ espl__tree espl__copy_in_order(const espl__transfer *transfer, uint32_t root, ui
                                uint32_t base, uint32_t capacity, espl__side *side);
 /// Replace the header of a tree by that of the range to which its nodes were copied, and free its old
 /// range and side arrays. It stays in the list of unsettled trees.
-void espl__tree_replace(espl__forest *forest, uint32_t tree, const espl__tree *now);
+/// @param side  of the new range, or NULL.
+void espl__tree_replace(espl__forest *forest, uint32_t tree, const espl__tree *now,
+                        espl__side *side);
 /// Copy the side entries of a slot to those of a new range, and count them.
 void espl__node_copy_side(const espl__forest *forest, uint32_t slot, uint32_t from, uint32_t base,
                           espl__side *side);
@@ -52,9 +54,10 @@ static inline void espl__node_copy(const espl__transfer *transfer, uint32_t slot
         espl__node_copy_side(old, slot, from, base, side);
     }
 }
-/// Return the header of a tree that is in order in the first `count` slots of a range.
+/// Return the header of a tree that is in order in the first `count` slots of a range. The caller sets
+/// its side arrays.
 static inline espl__tree espl__tree_in_order(uint32_t base, uint32_t capacity, uint32_t count,
-                                             uint32_t exceptional, espl__side *side)
+                                             uint32_t exceptional)
 {
     ESPL_CHECK(count <= capacity && (exceptional == 0 || exceptional < count));
     return (espl__tree){.base = base,
@@ -66,8 +69,7 @@ static inline espl__tree espl__tree_in_order(uint32_t base, uint32_t capacity, u
                         .exceptional = exceptional,
                         .flags = ESPL__TREE_IN_ORDER,
                         .next = ESPL__NO_TREE,
-                        .previous = ESPL__NO_TREE,
-                        .side = side};
+                        .previous = ESPL__NO_TREE};
 }
 
 #endif

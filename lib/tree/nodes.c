@@ -18,7 +18,7 @@ static bool is_counted(const espl__forest *forest, uint32_t slot)
 ESPL__INLINE void clear_side(espl__forest *forest, espl__tree *t, uint32_t slot)
 {
     const uint32_t at = slot - t->base;
-    espl__side *const side = t->side;
+    espl__side *const side = espl__side_of_slot(forest, slot);
     const bool keeps = espl__slot_is(forest, slot, ESPL__SLOT_KEEPS);
 
     ESPL_CHECK(at < side->capacity);
@@ -58,7 +58,7 @@ ESPL__INLINE void free_slot(espl__forest *forest, espl__tree *t, uint32_t slot)
     const unsigned flags = forest->flags[slot];
 
     ESPL_CHECK(slot - base < t->used && t->live != 0);
-    if (t->side != NULL) {
+    if (t->side != 0) {
         clear_side(forest, t, slot);
     }
     ESPL_CHECK(t->exceptional != 0 || (flags & ESPL__SLOT_EXCEPTIONAL) == 0);
@@ -131,7 +131,7 @@ static inline void prefetch_dead(const espl__forest *forest, const espl__removed
     if (espl__slot_is(forest, near, ESPL__SLOT_SIDE)) {
         const espl__tree *const t = espl__tree_of(forest, near);
 
-        espl__side_prefetch(t->side, t->capacity, near - t->base);
+        espl__side_prefetch(espl__side_of_slot(forest, near), t->capacity, near - t->base);
     }
 }
 
@@ -154,7 +154,7 @@ size_t espl__dead_free(espl__forest *forest, espl__removed *dead, size_t count)
             continue; // the header has no counts
         }
         free_slot(forest, t, now->slot);
-        if (t->live == 0 || t->side != NULL) {
+        if (t->live == 0 || t->side != 0) {
             dead[--listed] = *now;
         }
     }

@@ -62,10 +62,12 @@ void espl__forest_init(espl__forest *forest, espl__heap *heap)
 void espl__forest_free(espl__forest *forest)
 {
     for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
-        espl__side_free(forest->heap, forest->trees[tree].side);
+        espl__tree_free_side(forest, tree);
     }
+    ESPL_CHECK(atomic_load_explicit(&forest->side_count, memory_order_relaxed) == 0);
+    espl__sides_release(forest);
     espl__heap_give(forest->heap, ESPL__FOR_TREE, forest->trees, forest->tree_capacity,
-                    sizeof(espl__tree), LINE);
+                    sizeof *forest->trees, LINE);
     ESPL_ARRAY_FREE(forest->heap, ESPL__FOR_TREE, forest->loose);
     espl__heap_give(forest->heap, ESPL__FOR_TREE, forest->block, 1, forest->block_size, LINE);
     espl__forest_init(forest, forest->heap);
@@ -243,7 +245,7 @@ uint32_t espl__tree_take(espl__forest *forest)
 // A free header has capacity 0, no flags, and `next` for the list of free headers.
 void espl__tree_give(espl__forest *forest, uint32_t tree)
 {
-    ESPL_CHECK(tree < forest->tree_end);
+    ESPL_CHECK(tree < forest->tree_end && forest->trees[tree].side == 0);
     espl__tree_unmark_unsettled(forest, tree);
     forest->trees[tree] =
         (espl__tree){.hole = ESPL__NO_SLOT, .next = forest->free_tree, .previous = ESPL__NO_TREE};
@@ -263,7 +265,7 @@ void espl__tree_release(espl__forest *forest, uint32_t tree)
 {
     const espl__tree *const header = &forest->trees[tree];
 
-    espl__side_free(forest->heap, header->side);
+    espl__tree_free_side(forest, tree);
     if (header->capacity != 0) {
         espl__range_give(forest, header->base, header->capacity);
     }

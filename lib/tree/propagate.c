@@ -37,10 +37,10 @@ static bool copy_extra(espl__forest *forest, uint32_t slot)
 
     // Inside an edit a copy may be in the range of another tree without side arrays: the parent has
     // the default then, or ensure_sides_of_copies() made them.
-    if (tree->side == NULL) {
+    if (tree->side == 0) {
         return false;
     }
-    espl__extra *const extra = &tree->side->extra[slot - tree->base];
+    espl__extra *const extra = &espl__side_of_slot(forest, slot)->extra[slot - tree->base];
     const bool is_changed = memcmp(extra, &shown, sizeof shown) != 0;
 
     *extra = shown;
@@ -185,6 +185,7 @@ static inline float compose_slots(espl__forest *forest, uint32_t begin, uint32_t
 static ESPL__APART float compose_between(espl__forest *forest, const espl__tree *tree,
                                          uint32_t begin, uint32_t end)
 {
+    const espl__side *const side = espl__side_of(forest, tree);
     uint32_t slot = begin;
     float alarm = 0;
 
@@ -197,9 +198,9 @@ static ESPL__APART float compose_between(espl__forest *forest, const espl__tree 
         }
         const uint32_t next = find_flag(forest, slot, end, ESPL__SLOT_EXCEPTIONAL);
 
-        if (next < end && tree->side != NULL) {
-            espl__side_prefetch(tree->side, tree->capacity, next - tree->base);
-            espl__prefetch(&tree->side->extra[forest->parent[next] - tree->base]);
+        if (next < end && side != NULL) {
+            espl__side_prefetch(side, tree->capacity, next - tree->base);
+            espl__prefetch(&side->extra[forest->parent[next] - tree->base]);
         }
         alarm += compose_slots(forest, slot, next);
         slot = next;
@@ -489,8 +490,8 @@ void espl__propagate_user_data(espl__forest *forest, uint32_t top)
 
         enters = espl__slot_copies(forest, slot);
         // A copy in a range without side arrays shows the default, as in copy_extra().
-        if (enters && tree->side != NULL) {
-            tree->side->extra[slot - tree->base].user_data = user_data;
+        if (enters && tree->side != 0) {
+            espl__side_of_slot(forest, slot)->extra[slot - tree->base].user_data = user_data;
         }
     }
 }

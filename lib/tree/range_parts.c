@@ -219,7 +219,7 @@ void espl__part_relocate_head(const espl__transfer *transfer, const espl__reloca
     t->roots += 1;
     forest->parent[slot] = ESPL__NO_SLOT;
     links[slot] = links[old];
-    espl__node_copy(transfer, slot, old, t->base, t->side);
+    espl__node_copy(transfer, slot, old, t->base, espl__side_of(forest, t));
     for (uint32_t child = links[slot].first_child; child != ESPL__NO_SLOT;
          child = links[child].next) {
         forest->parent[child] = slot;

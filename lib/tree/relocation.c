@@ -31,23 +31,25 @@ static bool reserve_side(espl__forest *forest, espl__relocation *relocation)
 
         needs_kept = (t->flags & ESPL__TREE_WANTS_KEPT) != 0;
         if (capacity != 0) {
-            needs_side = t->side != NULL || (t->flags & ESPL__TREE_WANTS_SIDE) != 0;
-            needs_kept = needs_kept || (t->side != NULL && t->side->has_kept != 0);
+            needs_side = t->side != 0 || (t->flags & ESPL__TREE_WANTS_SIDE) != 0;
+            needs_kept = needs_kept || (t->side & ESPL__HAS_KEPT) != 0;
         } else {
             // The growth of a tree has its side arrays.
             needs_side = (t->flags & ESPL__TREE_GROWS) == 0 &&
-                         (t->side == NULL || (needs_kept && t->side->has_kept == 0));
+                         (t->side & (needs_kept ? ESPL__HAS_KEPT : ESPL__HAS_SIDE)) == 0;
             capacity = t->capacity;
         }
     }
     if (needs_side) {
-        relocation->range.side = espl__side_make(forest->heap, capacity, needs_kept);
+        relocation->side = espl__side_make(forest, capacity, needs_kept);
     }
-    return !needs_side || relocation->range.side != NULL;
+    return !needs_side || relocation->side != NULL;
 }
 
-// Allocate the side arrays of one edit, and add the slots and headers that it needs to the sums.
-static espl_status reserve_edit(const espl__edit *edit, size_t *slots, size_t *trees)
+// Allocate the side arrays of one edit, and add the slots, headers and side arrays that it needs to the
+// sums.
+static espl_status reserve_edit(const espl__edit *edit, size_t *slots, size_t *trees,
+                                size_t *sides)
 {
     bool is_done = true;
 
@@ -57,6 +59,7 @@ static espl_status reserve_edit(const espl__edit *edit, size_t *slots, size_t *t
         *slots += relocation->is_adopted ? 0 : relocation->range.capacity;
         *trees += relocation->is_new ? 1 : 0;
         is_done = reserve_side(edit->forest, relocation);
+        *sides += relocation->side != NULL ? 1 : 0;
     }
     return is_done ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
@@ -73,8 +76,8 @@ static void clear_wants(espl__tree *t)
 static void drop_reserved_sides(espl__edit *edit)
 {
     for (size_t i = 0; i < espl__array_length(edit->relocations); ++i) {
-        espl__side_free(edit->forest->heap, edit->relocations[i].range.side);
-        edit->relocations[i].range.side = NULL;
+        espl__side_free(edit->forest, edit->relocations[i].side);
+        edit->relocations[i].side = NULL;
     }
 }
 
@@ -112,7 +115,7 @@ static void take_reserved(espl__edit *edit, bool is_new)
 // All that can fail is here. The ranges are taken last, so that a failure has none to free.
 espl_status espl__relocations_reserve(espl__forest *forest, espl__edit *const *edits, size_t count)
 {
-    size_t slots = 0, trees = 0, relocations = 0;
+    size_t slots = 0, trees = 0, sides = 0, relocations = 0;
     espl_status status = ESPL_OK;
 
     for (size_t i = 0; i < count; ++i) {
@@ -123,10 +126,13 @@ espl_status espl__relocations_reserve(espl__forest *forest, espl__edit *const *e
         return ESPL_OK;
     }
     for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
-        status = reserve_edit(edits[i], &slots, &trees);
+        status = reserve_edit(edits[i], &slots, &trees, &sides);
     }
     if (status == ESPL_OK && slots + trees != 0) {
         status = espl__forest_reserve(forest, slots, trees);
+    }
+    if (status == ESPL_OK && !espl__sides_reserve(forest, sides)) {
+        status = ESPL_ERR_NO_MEMORY;
     }
     // From here on nothing fails: the room is reserved.
     for (size_t i = 0; i < 2 * count && status == ESPL_OK; ++i) {
@@ -224,7 +230,7 @@ static void search_edit(espl__edit *edit)
 static espl__tree adopt(espl__forest *forest, const espl__relocation *relocation)
 {
     const uint32_t root = relocation->root, end = root + relocation->count;
-    espl__side *const side = relocation->range.side;
+    espl__side *const side = relocation->side;
     uint32_t exceptional = 0;
 
     for (uint32_t slot = root; slot < end; ++slot) {
@@ -239,7 +245,7 @@ static espl__tree adopt(espl__forest *forest, const espl__relocation *relocation
     for (uint32_t slot = root; slot < end; ++slot) {
         forest->tree[slot] = relocation->tree;
     }
-    return espl__tree_in_order(root, end - root, end - root, exceptional, side);
+    return espl__tree_in_order(root, end - root, end - root, exceptional);
 }
 
 // Move a new or growing tree to its new range, or give a tree side arrays. The header is written by
@@ -254,9 +260,9 @@ static void relocate_tree(const espl__transfer *transfer, espl__relocation *relo
         *range = adopt(forest, relocation);
     } else if (range->capacity != 0) {
         *range = espl__copy_in_order(transfer, relocation->root, relocation->tree, range->base,
-                                     range->capacity, range->side);
-    } else if (range->side != NULL) {
-        espl__tree_set_side(forest, relocation->tree, range->side);
+                                     range->capacity, relocation->side);
+    } else if (relocation->side != NULL) {
+        espl__tree_set_side(forest, relocation->tree, relocation->side);
     }
 }
 
@@ -298,7 +304,7 @@ ESPL__INLINE uint32_t copy_arrival(const espl__transfer *transfer, espl__tree *t
     forest->parent[slot] = parent;
     links[slot].first_child = ESPL__NO_SLOT;
     links[slot].entity = links[old].entity;
-    espl__node_copy(transfer, slot, old, t->base, t->side);
+    espl__node_copy(transfer, slot, old, t->base, espl__side_of(forest, t));
     transfer->moved(transfer->context, &links[slot].entity, slot, 1);
     return slot;
 }
@@ -401,7 +407,7 @@ static void list_left(espl__edit *edit)
             continue;
         }
         t->moved = 0;
-        if (t->live == 0 || t->side != NULL) {
+        if (t->live == 0 || t->side != 0) {
             edit->moved[kept++] = slot;
         }
     }
@@ -474,7 +480,7 @@ static void release_if_empty(espl__forest *forest, uint32_t slot)
     }
     if (t->live == 0) {
         espl__tree_release(forest, tree);
-    } else if (t->side != NULL) {
+    } else if (t->side != 0) {
         espl__tree_drop_side(forest, tree);
     }
 }
@@ -494,7 +500,7 @@ static void note_due_tree(espl__forest *forest, uint32_t slot)
         t->flags &= ~(uint32_t)ESPL__TREE_DUE;
         espl__tree_mark_unsettled(forest, tree);
     }
-    if (t->capacity != 0 && t->side != NULL) {
+    if (t->capacity != 0 && t->side != 0) {
         espl__tree_drop_side(forest, tree);
     }
 }
@@ -577,9 +583,10 @@ static void point_headers(espl__forest *forest, const espl__edit *edit)
 
         if (relocation->is_new) {
             forest->trees[tree] = relocation->range;
+            espl__tree_put_side(forest, tree, relocation->side);
             forest->nodes_moved += relocation->is_adopted ? 0 : relocation->count;
         } else if (relocation->range.capacity != 0) {
-            espl__tree_replace(forest, tree, &relocation->range);
+            espl__tree_replace(forest, tree, &relocation->range, relocation->side);
         } else {
             clear_wants(&forest->trees[tree]);
         }

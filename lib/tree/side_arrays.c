@@ -17,15 +17,17 @@ static size_t side_size(uint32_t capacity, bool keeps)
     return sizeof(espl__side) + capacity * entry;
 }
 
-// Entries are initialised, because holes and unused slots must have the default as well.
-espl__side *espl__side_make(espl__heap *heap, uint32_t capacity, bool keeps)
+// Entries are initialised, because holes and unused slots must have the default as well. Several jobs may
+// make blocks at once, and free one that they replace; the last block is freed by no job.
+espl__side *espl__side_make(espl__forest *forest, uint32_t capacity, bool keeps)
 {
-    espl__side *const side =
-        espl__heap_take(heap, ESPL__FOR_TREE, 1, side_size(capacity, keeps), SIDE_ALIGNMENT);
+    espl__side *const side = espl__heap_take(forest->heap, ESPL__FOR_TREE, 1,
+                                             side_size(capacity, keeps), SIDE_ALIGNMENT);
 
     if (side == NULL) {
         return NULL;
     }
+    atomic_fetch_add_explicit(&forest->side_count, 1, memory_order_relaxed);
     ESPL_CHECK(capacity != 0);
     *side = (espl__side){.capacity = capacity, .has_kept = keeps};
     for (uint32_t i = 0; i < capacity; ++i) {
@@ -42,17 +44,131 @@ size_t espl__side_bytes(const espl__side *side)
     return side == NULL ? 0 : side_size(side->capacity, side->has_kept != 0);
 }
 
-void espl__side_free(espl__heap *heap, espl__side *side)
+void espl__side_free(espl__forest *forest, espl__side *side)
 {
-    if (side != NULL) {
-        espl__heap_give(heap, ESPL__FOR_TREE, side, 1, espl__side_bytes(side), SIDE_ALIGNMENT);
+    if (side == NULL) {
+        return;
+    }
+    espl__heap_give(forest->heap, ESPL__FOR_TREE, side, 1, espl__side_bytes(side), SIDE_ALIGNMENT);
+    if (atomic_fetch_sub_explicit(&forest->side_count, 1, memory_order_relaxed) == 1) {
+        espl__sides_release(forest);
     }
 }
+
+// --- The addresses of blocks ---
+
+// The table of addresses and the list of free numbers are one block of memory.
+static size_t table_size(uint32_t capacity)
+{
+    return capacity * (sizeof(espl__side *) + sizeof(uint32_t));
+}
+
+size_t espl__sides_bytes(const espl__forest *forest)
+{
+    return table_size(forest->side_capacity);
+}
+
+// Free numbers are taken from the end of their list, the lowest first.
+bool espl__sides_reserve(espl__forest *forest, size_t count)
+{
+    enum { FIRST = 16 };
+    const uint32_t old = forest->side_capacity;
+    const uint32_t left = atomic_load_explicit(&forest->free_side_count, memory_order_relaxed);
+
+    if (left >= count) {
+        return true;
+    }
+    if (count > UINT32_MAX / 4) {
+        return false;
+    }
+    const uint32_t lacking = (uint32_t)count - left, half = old / 2 + FIRST;
+    const uint32_t more = lacking > half ? lacking : half, capacity = old + more;
+    espl__side **const sides = espl__heap_take(forest->heap, ESPL__FOR_TREE, 1,
+                                               table_size(capacity), sizeof(espl__side *));
+
+    if (sides == NULL) {
+        return false;
+    }
+    uint32_t *const numbers = (uint32_t *)(void *)(sides + capacity);
+
+    if (old != 0) {
+        memcpy(sides, forest->sides, old * sizeof(espl__side *));
+    }
+    for (uint32_t i = 0; i < more; ++i) {
+        numbers[i] = capacity - 1 - i;
+    }
+    if (left != 0) {
+        memcpy(numbers + more, forest->free_sides, left * sizeof *numbers);
+    }
+    espl__heap_give(forest->heap, ESPL__FOR_TREE, forest->sides, 1, table_size(old),
+                    sizeof(espl__side *));
+    forest->sides = sides;
+    forest->free_sides = numbers;
+    forest->side_capacity = capacity;
+    atomic_store_explicit(&forest->free_side_count, left + more, memory_order_relaxed);
+    return true;
+}
+
+// Free the table.
+static void release_table(espl__forest *forest)
+{
+    ESPL_CHECK(atomic_load_explicit(&forest->free_side_count, memory_order_relaxed) ==
+               forest->side_capacity);
+    espl__heap_give(forest->heap, ESPL__FOR_TREE, forest->sides, 1,
+                    table_size(forest->side_capacity), sizeof(espl__side *));
+    forest->sides = NULL;
+    forest->free_sides = NULL;
+    forest->side_capacity = 0;
+    atomic_store_explicit(&forest->free_side_count, 0, memory_order_relaxed);
+}
+
+void espl__sides_release(espl__forest *forest)
+{
+    if (forest->side_capacity != 0 &&
+        atomic_load_explicit(&forest->side_count, memory_order_relaxed) == 0) {
+        release_table(forest);
+    }
+}
+
+// Jobs take numbers that were reserved, each its own; none gives one back.
+void espl__tree_put_side(espl__forest *forest, uint32_t tree, espl__side *side)
+{
+    espl__tree *const header = &forest->trees[tree];
+
+    if (side != NULL && header->side == 0) {
+        const uint32_t left =
+            atomic_fetch_sub_explicit(&forest->free_side_count, 1, memory_order_relaxed);
+
+        ESPL_CHECK(left != 0 && left <= forest->side_capacity);
+        header->side_number = forest->free_sides[left - 1];
+    } else if (side == NULL && header->side != 0) {
+        const uint32_t left =
+            atomic_fetch_add_explicit(&forest->free_side_count, 1, memory_order_relaxed);
+
+        ESPL_CHECK(left < forest->side_capacity);
+        forest->free_sides[left] = header->side_number;
+    }
+    header->side = espl__side_contents(side);
+    if (side != NULL) {
+        forest->sides[header->side_number] = side;
+    }
+}
+
+void espl__tree_free_side(espl__forest *forest, uint32_t tree)
+{
+    espl__side *const side = espl__side_of(forest, &forest->trees[tree]);
+
+    // The number first, because the last block takes the table with it.
+    espl__tree_put_side(forest, tree, NULL);
+    espl__side_free(forest, side);
+}
+
+// --- The side arrays of a tree ---
 
 void espl__tree_set_side(espl__forest *forest, uint32_t tree, espl__side *side)
 {
     espl__tree *const header = &forest->trees[tree];
-    espl__side *const old = header->side;
+    espl__side *const old = espl__side_of(forest, header);
 
     ESPL_CHECK(side->capacity == header->capacity);
     ESPL_CHECK(side->extra_count == 0 && side->kept_count == 0);
@@ -63,9 +179,9 @@ void espl__tree_set_side(espl__forest *forest, uint32_t tree, espl__side *side)
         side->extra_count = old->extra_count;
         side->is_prepaid = old->is_prepaid;
         memcpy(side->extra, old->extra, old->capacity * sizeof *side->extra);
-        espl__side_free(forest->heap, old);
+        espl__side_free(forest, old);
     }
-    header->side = side;
+    espl__tree_put_side(forest, tree, side);
     for (uint32_t i = 0; i < header->used; ++i) {
         forest->flags[header->base + i] |= ESPL__SLOT_SIDE;
     }
@@ -75,16 +191,18 @@ bool espl__tree_add_side(espl__forest *forest, uint32_t tree, bool keeps)
 {
     const espl__tree *const header = &forest->trees[tree];
 
-    if (header->side != NULL && (header->side->has_kept != 0 || !keeps)) {
+    if ((header->side & (keeps ? ESPL__HAS_KEPT : ESPL__HAS_SIDE)) != 0) {
         return true;
     }
-    espl__side *const side = espl__side_make(forest->heap, header->capacity, keeps);
+    espl__side *const side = espl__sides_reserve(forest, header->side == 0 ? 1 : 0)
+                                 ? espl__side_make(forest, header->capacity, keeps)
+                                 : NULL;
 
     if (side == NULL) {
         return false;
     }
     espl__tree_set_side(forest, tree, side);
-    ESPL_CHECK(header->side == side && (side->has_kept != 0 || !keeps));
+    ESPL_CHECK(espl__side_of(forest, header) == side && (side->has_kept != 0 || !keeps));
     return true;
 }
 
@@ -92,13 +210,16 @@ bool espl__tree_add_side(espl__forest *forest, uint32_t tree, bool keeps)
 void espl__tree_drop_side(espl__forest *forest, uint32_t tree)
 {
     espl__tree *const header = &forest->trees[tree];
-    const espl__side *const side = header->side;
 
-    if (side == NULL || side->is_prepaid || side->extra_count != 0 || side->kept_count != 0) {
+    if (header->side == 0) {
         return;
     }
-    espl__side_free(forest->heap, header->side);
-    header->side = NULL;
+    const espl__side *const side = espl__side_of(forest, header);
+
+    if (side->extra_count != 0 || side->kept_count != 0 || side->is_prepaid != 0) {
+        return;
+    }
+    espl__tree_free_side(forest, tree);
     for (uint32_t i = 0; i < header->used; ++i) {
         forest->flags[header->base + i] &= (uint8_t)~ESPL__SLOT_SIDE;
     }
@@ -119,7 +240,7 @@ static uint32_t own_extras(const espl__placement *placement, bool is_bare)
 static bool place_in_side(espl__forest *forest, uint32_t slot, const espl__placement *placement)
 {
     const espl__tree *const tree = espl__tree_of(forest, slot);
-    espl__side *const side = tree->side;
+    espl__side *const side = espl__side_of_slot(forest, slot);
     const uint32_t at = slot - tree->base;
     ESPL_CHECK(side != NULL && at < side->capacity);
     const bool is_bare = espl__slot_is(forest, slot, ESPL__SLOT_BARE);
@@ -150,7 +271,7 @@ void espl__slot_place(espl__forest *forest, uint32_t slot, const espl__placement
 {
     ESPL_CHECK(espl__tree_can_hold(espl__tree_of(forest, slot), placement));
     ESPL_CHECK(espl__slot_is(forest, slot, ESPL__SLOT_SIDE) ==
-               (espl__tree_of(forest, slot)->side != NULL));
+               (espl__tree_of(forest, slot)->side != 0));
     ESPL_CHECK_FULL(espl__pose_is_finite(&placement->local));
     forest->local[slot] = placement->local;
     // Without side arrays the node has neither inherit flags nor a stretch, before and after.
@@ -177,7 +298,7 @@ void espl__slot_set_bare(espl__forest *forest, uint32_t slot, bool is_bare)
         (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_BARE) | (is_bare ? ESPL__SLOT_BARE : 0));
     // The extra of a bare node is that of its parent, so that it does not count as its own.
     if (!espl__extra_is_default(&extra) && forest->tree[slot] != forest->nursery) {
-        espl__side_count(espl__tree_of(forest, slot)->side, changes);
+        espl__side_count(espl__side_of_slot(forest, slot), changes);
     }
     espl__node_update_exceptional(forest, slot);
 }

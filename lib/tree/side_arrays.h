@@ -3,7 +3,10 @@
 // user data, and the parts of the world that inherit flags keep. A tree without a block has the
 // default for each node. The block has one entry for each slot of the range, so that its capacity
 // is that of the range, and it counts the entries that need it, so that it is freed when there are
-// none. A block has no pointer, so that it can be saved and restored as bytes.
+// none.
+//
+// A block has no pointer, and neither has the header of a tree: espl__forest.sides has the addresses of
+// blocks by number. So headers and blocks can be saved and restored as bytes.
 #ifndef ESPALIER_LIB_TREE_SIDE_ARRAYS_H
 #define ESPALIER_LIB_TREE_SIDE_ARRAYS_H
 
@@ -20,6 +23,18 @@ typedef struct espl__side {
     uint16_t has_kept;    // it has room for inherit flags: espl__side_kept()
     espl__extra extra[];  // [capacity] own extra, or the parent's where the slot copies its parent
 } espl__side;
+
+/// What the side arrays of a tree have. 0: the tree has none.
+enum {
+    ESPL__HAS_SIDE = 1, ///< stretch and user data
+    ESPL__HAS_KEPT = 2, ///< room for inherit flags as well
+};
+
+/// Return what a block has; 0 for NULL.
+static inline uint32_t espl__side_contents(const espl__side *side)
+{
+    return side == NULL ? 0 : ESPL__HAS_SIDE | (side->has_kept != 0 ? (uint32_t)ESPL__HAS_KEPT : 0);
+}
 
 /// Return the parts that inherit flags keep, which follow `extra`: [capacity]. Precondition: has_kept.
 static inline espl__kept *espl__side_kept(espl__side *side)
@@ -61,11 +76,7 @@ static inline void espl__side_prefetch(const espl__side *side, uint32_t capacity
     }
 }
 
-/// Make a block with default entries. @return NULL where there is no memory.
-espl__side *espl__side_make(espl__heap *heap, uint32_t capacity, bool keeps);
 /// Return the bytes of a block; 0 for NULL.
 size_t espl__side_bytes(const espl__side *side);
-/// Free a block. NULL has no effect.
-void espl__side_free(espl__heap *heap, espl__side *side);
 
 #endif

@@ -42,8 +42,7 @@ static void visit_header(const espl__state_visitor *visitor, const espl__tree *t
 {
     const uint32_t range[4] = {tree->base, tree->capacity, tree->used, tree->live};
     const uint32_t links[2] = {tree->next, tree->previous};
-    const uint32_t side = tree->side == NULL ? 0 : 1u + tree->side->has_kept;
-    const uint32_t notes[4] = {tree->roots, tree->exceptional, side, tree->debt};
+    const uint32_t notes[4] = {tree->roots, tree->exceptional, tree->side, tree->debt};
 
     ESPL_CHECK(tree->live <= tree->used && tree->used <= tree->capacity);
     espl__state_piece(visitor, "base, capacity, used slots and nodes of a tree", ESPL__STATE_PAIRS,
@@ -52,7 +51,6 @@ static void visit_header(const espl__state_visitor *visitor, const espl__tree *t
     if ((tree->flags & ESPL__TREE_UNSETTLED) == 0) {
         espl__state_piece(visitor, "links of a header", ESPL__STATE_PAIRS, links, 2);
     }
-    // Of side arrays: 1 for stretch and user data, 2 with room for inherit flags.
     espl__state_piece(visitor, "roots, exceptional nodes, side arrays and debt of a tree",
                       ESPL__STATE_NOTE, notes, 4);
 }

@@ -61,6 +61,7 @@ static const char *range_rule(const espl__forest *forest, uint32_t number, locat
 static const char *holes_rule(const espl__forest *forest, const espl__tree *tree, location *at)
 {
     const espl__extra none = espl__extra_default();
+    const espl__side *const side = espl__side_of(forest, tree);
     uint32_t holes = 0;
 
     for (uint32_t slot = tree->hole; slot != ESPL__NO_SLOT; slot = forest->links[slot].next) {
@@ -74,8 +75,7 @@ static const char *holes_rule(const espl__forest *forest, const espl__tree *tree
             forest->parent[slot] != tree->base) {
             return "a hole has no flags, and names the base of its range as its parent";
         }
-        if (tree->side != NULL &&
-            memcmp(&tree->side->extra[slot - tree->base], &none, sizeof none) != 0) {
+        if (side != NULL && memcmp(&side->extra[slot - tree->base], &none, sizeof none) != 0) {
             return "a hole has nothing in the side arrays";
         }
     }
@@ -188,7 +188,7 @@ static const char *flags_rule(const espl__forest *forest, const espl__tree *tree
 {
     const unsigned flags = forest->flags[slot];
 
-    if (((flags & ESPL__SLOT_SIDE) != 0) != (tree->side != NULL)) {
+    if (((flags & ESPL__SLOT_SIDE) != 0) != (tree->side != 0)) {
         return "slots know whether their tree has side arrays";
     }
     if ((flags & (ESPL__SLOT_MOVED | ESPL__SLOT_MARK | ESPL__SLOT_STALE)) != 0 ||
@@ -203,10 +203,11 @@ static const char *flags_rule(const espl__forest *forest, const espl__tree *tree
 // Check that a node has inherit flags where ESPL__SLOT_KEEPS is set, and nowhere else.
 static const char *kept_rule(const espl__forest *forest, const espl__tree *tree, uint32_t slot)
 {
-    const bool has_room = tree->side != NULL && tree->side->has_kept != 0;
+    const bool has_room = (tree->side & ESPL__HAS_KEPT) != 0;
     const bool keeps = espl__slot_is(forest, slot, ESPL__SLOT_KEEPS);
-    const espl__kept kept =
-        has_room ? espl__side_kept(tree->side)[slot - tree->base] : espl__kept_none();
+    const espl__kept kept = has_room
+                                ? espl__side_kept(espl__side_of(forest, tree))[slot - tree->base]
+                                : espl__kept_none();
     const espl__kept masked = espl__kept_of(&kept.pose, kept.flags);
 
     if (keeps != (kept.flags != 0) || !espl__flags_are_valid(kept.flags) ||
@@ -219,10 +220,17 @@ static const char *kept_rule(const espl__forest *forest, const espl__tree *tree,
     return NULL;
 }
 
-// Check that side arrays have an entry for each slot of a range.
-static const char *side_room_rule(const espl__tree *tree)
+// Check that a tree has the side arrays that its header names, with an entry for each slot.
+static const char *side_room_rule(const espl__forest *forest, uint32_t number)
 {
-    return tree->side == NULL || tree->side->capacity == tree->capacity
+    const espl__tree *const tree = &forest->trees[number];
+    const bool has_side = tree->side != 0 && tree->side_number < forest->side_capacity;
+    const espl__side *const side = has_side ? forest->sides[tree->side_number] : NULL;
+
+    if (forest->trees[number].side != espl__side_contents(side)) {
+        return "headers know what their side arrays have";
+    }
+    return side == NULL || side->capacity == forest->trees[number].capacity
                ? NULL
                : "side arrays fit the range of their tree";
 }
@@ -230,7 +238,7 @@ static const char *side_room_rule(const espl__tree *tree)
 // Check the counts by which side arrays are freed.
 static const char *side_rule(const espl__forest *forest, const espl__tree *tree)
 {
-    const espl__side *const side = tree->side;
+    const espl__side *const side = espl__side_of(forest, tree);
     uint32_t extras = 0, kept = 0;
 
     if (side == NULL) {
@@ -297,8 +305,7 @@ static const char *node_rule(const espl__forest *forest, const espl__tree *tree,
     const char *rule = flags_rule(forest, tree, slot);
 
     rule = rule != NULL ? rule : kept_rule(forest, tree, slot);
-    if (rule == NULL &&
-        !espl__probe_is_sound(&forest->columns, slot, forest->links[slot].entity)) {
+    if (rule == NULL && !espl__probe_is_sound(&forest->columns, slot, forest->links[slot].entity)) {
         rule = "columns move with their nodes";
     }
     if (rule == NULL && parent != ESPL__NO_SLOT && espl__slot_copies(forest, slot)) {
@@ -380,7 +387,7 @@ static const char *tree_rule(const espl__forest *forest, uint32_t number, locati
     const espl__tree *const tree = &forest->trees[number];
     const char *rule = range_rule(forest, number, at);
 
-    rule = rule != NULL ? rule : side_room_rule(tree);
+    rule = rule != NULL ? rule : side_room_rule(forest, number);
     rule = rule != NULL ? rule : holes_rule(forest, tree, at);
     rule = rule != NULL ? rule : links_rule(forest, tree, at);
     rule = rule != NULL ? rule : order_rule(forest, tree, at);
@@ -399,10 +406,10 @@ static const char *tree_rule(const espl__forest *forest, uint32_t number, locati
 size_t espl__forest_bytes(const espl__forest *forest)
 {
     size_t bytes = forest->block_size + forest->tree_capacity * sizeof *forest->trees +
-                   ESPL_ARRAY_BYTES(forest->loose);
+                   ESPL_ARRAY_BYTES(forest->loose) + espl__sides_bytes(forest);
 
     for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
-        bytes += espl__side_bytes(forest->trees[tree].side);
+        bytes += espl__side_bytes(espl__side_of(forest, &forest->trees[tree]));
     }
     return bytes;
 }

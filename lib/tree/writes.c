@@ -509,7 +509,7 @@ static void store_and_propagate(pass *p)
 // its nodes are plain.
 static inline bool has_only_poses(const espl__tree *t, const espl__write_source *source)
 {
-    return t->side == NULL && source->is_one_kind && espl__kind_sets_local(source->kind);
+    return t->side == 0 && source->is_one_kind && espl__kind_sets_local(source->kind);
 }
 
 // Tell whether entries are swept from the first one on. Locals that include that of the root are in

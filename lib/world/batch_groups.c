@@ -132,7 +132,7 @@ static inline size_t form_groups(const espl__batch *b, forming *f, size_t first,
         }
         const espl__tree *const t = espl__tree_of(forest, slots[at]);
 
-        if (order == TREES_ASCEND ? t->base < limit || (refuses_side && t->side != NULL)
+        if (order == TREES_ASCEND ? t->base < limit || (refuses_side && t->side != 0)
                                   : are_short((size_t)(g - f->groups), at - first + SLACK)) {
             break;
         }
@@ -358,7 +358,7 @@ espl_status espl__batch_ensure_sides(espl__batch *b)
         const uint32_t tree = forest->tree[at->lowest], end = at->begin + at->count;
         bool is_wanted = false;
 
-        for (uint32_t i = at->begin; forest->trees[tree].side == NULL && i < end && !is_wanted;
+        for (uint32_t i = at->begin; forest->trees[tree].side == 0 && i < end && !is_wanted;
              ++i) {
             is_wanted = espl__entries_want_side(b->entries, at->has_numbers ? b->numbers[i] : i);
         }
@@ -463,8 +463,8 @@ static inline void prefetch_trees(const espl__batch *b, size_t at, size_t end)
         const uint32_t count = reach < SLOTS ? reach : SLOTS;
 
         espl__prefetch(&forest->flags[slot]);
-        if (t->side != NULL) {
-            espl__prefetch(t->side);
+        if (t->side != 0) {
+            espl__prefetch(espl__side_of(forest, t));
         }
         // A sweep looks for exceptional nodes before it composes those before them.
         for (uint32_t k = LINE; t->exceptional != 0 && k < reach && k < FLAGS; k += LINE) {

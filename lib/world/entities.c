@@ -335,8 +335,7 @@ static espl_status prepay_side(espl_world *world, uint32_t slot)
     const espl_status status = espl__ensure_side(world, world->forest.tree[slot], true);
 
     if (status == ESPL_OK) {
-        ESPL_CHECK(espl__tree_of(&world->forest, slot)->side != NULL);
-        espl__tree_of(&world->forest, slot)->side->is_prepaid = 1;
+        espl__side_of_slot(&world->forest, slot)->is_prepaid = 1;
     }
     return status;
 }

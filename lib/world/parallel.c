@@ -277,7 +277,7 @@ static void tidy_trees(const espl__partition *partition)
         for (uint32_t row = 0; row < chunk->count; ++row) {
             const uint32_t tree = forest->tree[espl__row_slot(store, chunk, row)];
 
-            if (forest->trees[tree].side != NULL) {
+            if (forest->trees[tree].side != 0) {
                 espl__tree_drop_side(forest, tree);
             }
             if ((forest->trees[tree].flags & ESPL__TREE_DUE) != 0) {

@@ -159,7 +159,7 @@ ESPL__INLINE const espl__extra *extra_at(const espl__forest *forest, uint32_t sl
     }
     const espl__tree *const tree = espl__tree_of(forest, slot);
 
-    return &tree->side->extra[slot - tree->base];
+    return &espl__side_of_slot(forest, slot)->extra[slot - tree->base];
 }
 
 // Copy one part of a pose, and behind it one part of the extra. By memcpy(), because the kind names

@@ -44,13 +44,13 @@ const char *const espl__write_calls[ESPL_WRITE_KIND_COUNT] = {
 // Structural where memory is taken, because a query may show pointers into side arrays.
 espl_status espl__ensure_side(espl_world *world, uint32_t tree, bool keeps)
 {
-    const espl__side *const side = world->forest.trees[tree].side;
+    const uint32_t side = world->forest.trees[tree].side;
 
-    if (side != NULL && side->has_kept != 0) {
+    if ((side & ESPL__HAS_KEPT) != 0) {
         return ESPL_OK;
     }
     // Callers ask only where something is missing.
-    ESPL_CHECK(side == NULL || keeps);
+    ESPL_CHECK(side == 0 || keeps);
     const espl_status status = espl__check_structural(world);
 
     if (status != ESPL_OK) {
@@ -80,7 +80,7 @@ static void allow(espl_world *world, const espl__context *context)
 // freeing changes the heap that all jobs share.
 static void drop_side(espl__forest *forest, espl__context *context, uint32_t tree)
 {
-    ESPL_CHECK(forest->trees[tree].side != NULL);
+    ESPL_CHECK(forest->trees[tree].side != 0);
     if (context->is_job) {
         context->has_sides_to_drop = true;
     } else {
@@ -137,7 +137,7 @@ static espl_status commit_node_change(espl_world *world, espl__context *context,
     }
     forbid(world, context);
     espl__node_change_commit(forest, context, change);
-    if (forest->trees[tree].side != NULL) {
+    if (forest->trees[tree].side != 0) {
         drop_side(forest, context, tree);
     }
     allow(world, context);

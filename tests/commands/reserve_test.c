@@ -165,9 +165,7 @@ static uint32_t count_kept_rooms(void)
     uint32_t count = 0;
 
     for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
-        const espl__side *const side = forest->trees[tree].side;
-
-        count += side != NULL && side->has_kept != 0 ? 1 : 0;
+        count += (forest->trees[tree].side & ESPL__HAS_KEPT) != 0 ? 1 : 0;
     }
     return count;
 }

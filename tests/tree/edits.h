@@ -94,11 +94,13 @@ static inline void fixture_note_tree(fixture_snapshot *s, uint32_t tree)
     for (uint32_t hole = t->hole; hole != ESPL__NO_SLOT; hole = forest->links[hole].next) {
         fixture_note(s, "hole of tree", tree, hole);
     }
-    fixture_note(s, "side arrays of tree", tree, t->side != NULL);
-    if (t->side != NULL) {
-        fixture_note(s, "extras of tree", tree, t->side->extra_count);
-        fixture_note(s, "inherit flags of tree", tree, t->side->kept_count);
-        fixture_note(s, "prepaid side arrays of tree", tree, t->side->is_prepaid);
+    const espl__side *const side = espl__side_of(forest, t);
+
+    fixture_note(s, "side arrays of tree", tree, side != NULL);
+    if (side != NULL) {
+        fixture_note(s, "extras of tree", tree, side->extra_count);
+        fixture_note(s, "inherit flags of tree", tree, side->kept_count);
+        fixture_note(s, "prepaid side arrays of tree", tree, side->is_prepaid);
     }
     for (uint32_t slot = t->base; slot < t->base + t->capacity; ++slot) {
         fixture_note(s, "tree of slot", slot, forest->tree[slot]);
@@ -166,15 +168,16 @@ static inline void fixture_open_nursery(uint32_t slots, bool has_side)
     fix.nursery_begin = forest->end;
     fix.nursery_end = forest->end + slots;
     forest->end = fix.nursery_end;
-    espl__side *const side = has_side ? espl__side_make(&fix.heap, slots, true) : NULL;
+    ck_assert(!has_side || espl__sides_reserve(forest, 1));
+    espl__side *const side = has_side ? espl__side_make(forest, slots, true) : NULL;
 
     forest->trees[forest->nursery] = (espl__tree){.base = fix.nursery_begin,
                                                   .capacity = slots,
                                                   .used = slots,
                                                   .hole = ESPL__NO_SLOT,
                                                   .next = ESPL__NO_TREE,
-                                                  .previous = ESPL__NO_TREE,
-                                                  .side = side};
+                                                  .previous = ESPL__NO_TREE};
+    espl__tree_put_side(forest, forest->nursery, side);
     for (uint32_t slot = fix.nursery_begin; slot < fix.nursery_end; ++slot) {
         forest->tree[slot] = forest->nursery;
     }
@@ -185,8 +188,7 @@ static inline void fixture_close_nursery(bool is_undone)
 {
     const uint32_t nursery = forest->nursery;
 
-    espl__side_free(&fix.heap, forest->trees[nursery].side);
-    forest->trees[nursery].side = NULL;
+    espl__tree_free_side(forest, nursery);
     forest->trees[nursery].capacity = 0;
     if (is_undone) {
         forest->end = fix.nursery_begin;

@@ -95,9 +95,8 @@ static inline void fixture_fill(forest_fixture *fix, uint32_t slot)
     espl__forest *const forest = &fix->forest;
 
     ck_assert_uint_lt(fix->entities, FIXTURE_NODES);
-    forest->flags[slot] = espl__tree_of(forest, slot)->side != NULL ? ESPL__SLOT_SIDE : 0;
-    forest->links[slot] =
-        (espl__links){ESPL__NO_SLOT, ESPL__NO_SLOT, ESPL__NO_SLOT, fix->entities};
+    forest->flags[slot] = espl__tree_of(forest, slot)->side != 0 ? ESPL__SLOT_SIDE : 0;
+    forest->links[slot] = (espl__links){ESPL__NO_SLOT, ESPL__NO_SLOT, ESPL__NO_SLOT, fix->entities};
     espl__columns_make(&forest->columns, slot);
     espl__probe_node(&forest->columns, slot, fix->entities);
     fix->slots[fix->entities] = slot;
@@ -129,7 +128,7 @@ static inline uint32_t fixture_tree(forest_fixture *fix, uint32_t capacity)
     const uint32_t tree = espl__tree_take(forest);
     const uint32_t base = espl__range_take(forest, capacity);
 
-    forest->trees[tree] = espl__tree_in_order(base, capacity, 0, 0, NULL);
+    forest->trees[tree] = espl__tree_in_order(base, capacity, 0, 0);
     forest->trees[tree].roots = 0;
     for (uint32_t slot = base; slot < base + capacity; ++slot) {
         forest->tree[slot] = tree;

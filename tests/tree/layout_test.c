@@ -85,12 +85,15 @@ TEST(a_copy_in_order_is_the_same_tree_breadth_first)
         ck_ok(espl__forest_reserve(forest, count, 1));
         const uint32_t tree = espl__tree_take(forest), base = espl__range_take(forest, count);
         espl__side *const side =
-            old.side == NULL ? NULL : espl__side_make(&fix.heap, count, old.side->has_kept != 0);
+            old.side == 0 ? NULL
+                          : espl__side_make(forest, count, (old.side & ESPL__HAS_KEPT) != 0);
 
         memset(fix.moves, 0, sizeof fix.moves);
         const espl__transfer transfer = {forest, forest, fixture_moved, &fix};
 
         forest->trees[tree] = espl__copy_in_order(&transfer, old.base, tree, base, count, side);
+        ck_assert(espl__sides_reserve(forest, side != NULL ? 1 : 0));
+        espl__tree_put_side(forest, tree, side);
         ck_assert_uint_eq(forest->trees[tree].live, count);
 
         // The nodes left their old tree, which is to be released.
@@ -243,7 +246,7 @@ static void lay_out(habit h)
         const espl__tree now = espl__copy_in_order(&transfer, f->forest.trees[0].base, 0,
                                                    espl__range_take(&f->forest, ROOM), ROOM, NULL);
 
-        espl__tree_replace(&f->forest, 0, &now);
+        espl__tree_replace(&f->forest, 0, &now, NULL);
         prices[h].layouts += (uint64_t)f->forest.trees[0].live * ESPL__LAYOUT_COST;
     }
     espl__tree_unmark_unsettled(&f->forest, 0);

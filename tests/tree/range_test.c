@@ -108,7 +108,7 @@ static uint32_t take(uint32_t count)
         ck_assert_uint_eq(owner[slot], NO_OWNER);
         owner[slot] = forest->tree[slot] = tree;
     }
-    forest->trees[tree] = espl__tree_in_order(base, count, 1, 0, NULL);
+    forest->trees[tree] = espl__tree_in_order(base, count, 1, 0);
     ck_assert_uint_lt(living_count, TREES);
     living[living_count++] = tree;
     return tree;

@@ -128,9 +128,9 @@ TEST(holes_are_in_one_chain_and_clean)
 
     forest->flags[more] = ESPL__SLOT_SIDE;
     fixture_remove(&fix, stretched);
-    forest->trees[decked].side->extra_count = 0;
+    espl__side_of(forest, &forest->trees[decked])->extra_count = 0;
     fixture_is_valid(&fix);
-    espl__side *const side = forest->trees[decked].side;
+    espl__side *const side = espl__side_of(forest, &forest->trees[decked]);
 
     breaks_word(&side->extra[stretched - deck].user_data, 1,
                 "a hole has nothing in the side arrays");
@@ -192,7 +192,7 @@ TEST(flags_and_side_arrays_agree)
     static const char edit[] = "no edit left anything behind";
     static const char agree[] = "inherit flags and kept parts agree";
     static const char counted[] = "the entries of side arrays are counted";
-    espl__side *const side = forest->trees[decked].side;
+    espl__side *const side = espl__side_of(forest, &forest->trees[decked]);
 
     breaks_flags(first, ESPL__SLOT_SIDE, "slots know whether their tree has side arrays");
     breaks_flags(first, ESPL__SLOT_MOVED, edit);
@@ -207,6 +207,8 @@ TEST(flags_and_side_arrays_agree)
     breaks_word(&espl__side_kept(side)[stretched - deck].flags, ESPL_ABSOLUTE_SCALE, agree);
     breaks_flags(keeper, ESPL__SLOT_BARE, "only a member with a transform has inherit flags");
     breaks_word(&side->capacity, side->capacity + 1, "side arrays fit the range of their tree");
+    breaks_word(&forest->trees[decked].side, ESPL__HAS_SIDE,
+                "headers know what their side arrays have");
     breaks_word(&side->extra_count, 2, counted);
     breaks_word(&side->kept_count, 0, counted);
     breaks_word(&forest->trees[decked].exceptional, 0,
@@ -221,7 +223,7 @@ TEST(worlds_follow_from_finite_locals)
 {
     static const char finite[] = "locals and kept parts are finite";
     static const char follows[] = "a world follows from the locals bit for bit";
-    espl__side *const side = forest->trees[decked].side;
+    espl__side *const side = espl__side_of(forest, &forest->trees[decked]);
     espl_pose *const world = &espl__worlds_of(forest).to_store[first];
 
     breaks_float(&forest->local[first].position[0], INFINITY, finite);
