@@ -46,9 +46,9 @@ int main(void)
     must(espl_attach(world, e[CRATE], e[CART], &carried));
     must(espl_set_world_position(world, e[CART], (float[]){10, 0, 0}));
     print_state(world, "driven:", e);
-    must(espl_disable(world, e[CART], ESPL_EXTENT_OWNED));
+    must(espl_set_enabled(world, e[CART], ESPL_EXTENT_OWNED, false));
     print_state(world, "disabled:", e);
-    must(espl_enable(world, e[CART], ESPL_EXTENT_OWNED));
+    must(espl_set_enabled(world, e[CART], ESPL_EXTENT_OWNED, true));
     must(espl_instantiate(world, &(espl_instance_def){.source = e[CART]}, 1, &copy));
     print_state(world, "cloned:", e);
     printf("the clone has %zu child\n", espl_count_children(world, copy));

@@ -134,9 +134,9 @@ espl_status side_record(test_side *side, const operation *op)
     case OP_SET:
         return side_record_set(side, recorder, op);
     case OP_ENABLE:
-        return espl_record_enable(recorder, op->key, entity, op->extent);
+        return espl_record_set_enabled(recorder, op->key, entity, op->extent, true);
     case OP_DISABLE:
-        return espl_record_disable(recorder, op->key, entity, op->extent);
+        return espl_record_set_enabled(recorder, op->key, entity, op->extent, false);
     default:
         abort(); // is_recordable() of recordings.c lets none of the rest through
     }

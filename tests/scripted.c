@@ -198,9 +198,9 @@ static espl_status record(const script_world *s, espl_recorder *lane, const scri
     case SCRIPT_SET:
         return record_one(s, lane, line, entity);
     case SCRIPT_ENABLE:
-        return espl_record_enable(lane, line->key, entity, line->extent);
+        return espl_record_set_enabled(lane, line->key, entity, line->extent, true);
     case SCRIPT_DISABLE:
-        return espl_record_disable(lane, line->key, entity, line->extent);
+        return espl_record_set_enabled(lane, line->key, entity, line->extent, false);
     case SCRIPT_CALL:
         return espl_record_custom(lane, line->key, s->callback[line->number % 2], &line->number,
                                   sizeof line->number, script_alignment(line->number));

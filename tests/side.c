@@ -184,9 +184,9 @@ espl_status side_run(test_side *side, const test_tape *tape, const operation *op
     case OP_CALL:
         return side_call_status(&op->call);
     case OP_ENABLE:
-        return espl_enable(world, entity, op->extent);
+        return espl_set_enabled(world, entity, op->extent, true);
     case OP_DISABLE:
-        return espl_disable(world, entity, op->extent);
+        return espl_set_enabled(world, entity, op->extent, false);
     case OP_ATTACH_MANY:
     case OP_DESTROY_MANY:
         return side_do_many(side, tape, op);

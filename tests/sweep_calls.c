@@ -287,13 +287,14 @@ static espl_status run_enable(sweep_world *w, unsigned number)
     const espl_extent extent = (espl_extent)(number % 3);
     const espl_entity root = w->part[PART_ROOT];
 
-    return number < 3 ? espl_disable(w->world, root, extent) : espl_enable(w->world, root, extent);
+    return number < 3 ? espl_set_enabled(w->world, root, extent, false)
+                      : espl_set_enabled(w->world, root, extent, true);
 }
 
 static void prepare_enable(sweep_world *w, unsigned number)
 {
     if (number >= 3) {
-        ck_ok(espl_disable(w->world, w->part[PART_ROOT], ESPL_EXTENT_SUBTREE));
+        ck_ok(espl_set_enabled(w->world, w->part[PART_ROOT], ESPL_EXTENT_SUBTREE, false));
     }
 }
 

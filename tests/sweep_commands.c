@@ -137,9 +137,9 @@ static espl_status record_change(sweep_world *w, espl_recorder *to, uint32_t key
     case 3:
         return espl_record_remove_component(to, key, w->part[PART_ROOT], ESPL_TRANSFORM);
     case 4:
-        return espl_record_disable(to, key, w->part[PART_ROOT], ESPL_EXTENT_SUBTREE);
+        return espl_record_set_enabled(to, key, w->part[PART_ROOT], ESPL_EXTENT_SUBTREE, false);
     case 5:
-        return espl_record_enable(to, key, w->part[PART_ROOT], ESPL_EXTENT_OWNED);
+        return espl_record_set_enabled(to, key, w->part[PART_ROOT], ESPL_EXTENT_OWNED, true);
     default:
         return espl_record_change_components(to, key, w->part[PART_BARE], &def);
     }

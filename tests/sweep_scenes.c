@@ -202,7 +202,7 @@ static void make_diverse(sweep_world *w)
             ck_ok(espl_set_name(w->world, w->all[i], i % 4 == 0 ? "first" : "other"));
         }
     }
-    ck_ok(espl_disable(w->world, w->part[PART_LEAF], ESPL_EXTENT_ENTITY));
+    ck_ok(espl_set_enabled(w->world, w->part[PART_LEAF], ESPL_EXTENT_ENTITY, false));
 }
 
 static void make_sides(sweep_world *w)

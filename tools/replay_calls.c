@@ -178,7 +178,7 @@ static void enable(replay *p)
     const uint32_t extent = reel_u32(&p->reel);
 
     if (replay_wants(p)) {
-        replay_compare(p, "enable", espl_enable(p->world, entity, (espl_extent)extent));
+        replay_compare(p, "enable", espl_set_enabled(p->world, entity, (espl_extent)extent, true));
     }
 }
 
@@ -188,7 +188,8 @@ static void disable(replay *p)
     const uint32_t extent = reel_u32(&p->reel);
 
     if (replay_wants(p)) {
-        replay_compare(p, "disable", espl_disable(p->world, entity, (espl_extent)extent));
+        replay_compare(p, "disable",
+                       espl_set_enabled(p->world, entity, (espl_extent)extent, false));
     }
 }
 

@@ -247,9 +247,9 @@ static espl_status record(playback *b, const command *c)
     case ESPL_TAPE_COMMAND_SET:
         return record_components(recorder, c);
     case ESPL_TAPE_COMMAND_ENABLE:
-        return espl_record_enable(recorder, c->key, c->target, (espl_extent)c->place);
+        return espl_record_set_enabled(recorder, c->key, c->target, (espl_extent)c->place, true);
     case ESPL_TAPE_COMMAND_DISABLE:
-        return espl_record_disable(recorder, c->key, c->target, (espl_extent)c->place);
+        return espl_record_set_enabled(recorder, c->key, c->target, (espl_extent)c->place, false);
     case ESPL_TAPE_COMMAND_COUNT:
         break;
     }

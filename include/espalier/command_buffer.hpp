@@ -56,11 +56,11 @@ public:
     }
     result<> disable(std::uint32_t key, entity target, espl_extent extent = ESPL_EXTENT_OWNED)
     {
-        return espl_record_disable(get_, key, target, extent);
+        return espl_record_set_enabled(get_, key, target, extent, false);
     }
     result<> enable(std::uint32_t key, entity target, espl_extent extent = ESPL_EXTENT_OWNED)
     {
-        return espl_record_enable(get_, key, target, extent);
+        return espl_record_set_enabled(get_, key, target, extent, true);
     }
     result<> set_local(std::uint32_t key, entity target, const transform &local)
     {

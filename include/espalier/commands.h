@@ -216,12 +216,10 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_set_component(espl_recorder *rec
                                                               espl_entity entity,
                                                               espl_component component,
                                                               const void *data, size_t size);
-/// Record espl_enable().
-ESPL_API ESPL_NODISCARD espl_status espl_record_enable(espl_recorder *recorder, uint32_t key,
-                                                       espl_entity entity, espl_extent extent);
-/// Record espl_disable().
-ESPL_API ESPL_NODISCARD espl_status espl_record_disable(espl_recorder *recorder, uint32_t key,
-                                                        espl_entity entity, espl_extent extent);
+/// Record espl_set_enabled().
+ESPL_API ESPL_NODISCARD espl_status espl_record_set_enabled(espl_recorder *recorder, uint32_t key,
+                                                            espl_entity entity, espl_extent extent,
+                                                            bool enabled);
 
 // --- Custom commands ---
 

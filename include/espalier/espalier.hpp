@@ -197,11 +197,11 @@ public:
     /// Queries skip disabled entities.
     result<> disable(entity target, espl_extent extent = ESPL_EXTENT_OWNED)
     {
-        return espl_disable(get(), target, extent);
+        return espl_set_enabled(get(), target, extent, false);
     }
     result<> enable(entity target, espl_extent extent = ESPL_EXTENT_OWNED)
     {
-        return espl_enable(get(), target, extent);
+        return espl_set_enabled(get(), target, extent, true);
     }
     [[nodiscard]] bool is_enabled(entity target) const noexcept
     {

@@ -106,15 +106,13 @@ typedef enum espl_extent {
 ESPL_API ESPL_NODISCARD espl_status espl_destroy(espl_world *world, espl_entity entity,
                                                  espl_extent extent);
 
-/// Let queries skip an entity: give ESPL_DISABLED to each entity of the extent. Structural. An entity
-/// that has it already keeps it. Transforms propagate as before.
+/// Let queries skip an entity, or find it again: give ESPL_DISABLED to each entity of the extent, or take it
+/// away. Structural. An entity that has it already keeps it; disables are not counted. Transforms propagate as
+/// before.
 /// @return ESPL_OK, ESPL_ERR_ARGUMENT (extent), the handle's statuses, ESPL_ERR_LIMIT,
 ///         ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
-ESPL_API ESPL_NODISCARD espl_status espl_disable(espl_world *world, espl_entity entity,
-                                                 espl_extent extent);
-/// Take ESPL_DISABLED away again. As espl_disable().
-ESPL_API ESPL_NODISCARD espl_status espl_enable(espl_world *world, espl_entity entity,
-                                                espl_extent extent);
+ESPL_API ESPL_NODISCARD espl_status espl_set_enabled(espl_world *world, espl_entity entity,
+                                                     espl_extent extent, bool enabled);
 /// Tell whether a living entity is not disabled; false for any other handle.
 ESPL_API bool espl_is_enabled(const espl_world *world, espl_entity entity);
 

@@ -145,17 +145,12 @@ static espl_status record_extent(espl_recorder *recorder, uint32_t key, espl_ent
     return espl__recorded(recorder, call, espl__append(recorder, &command));
 }
 
-espl_status espl_record_enable(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                               espl_extent extent)
+espl_status espl_record_set_enabled(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                                    espl_extent extent, bool enabled)
 {
-    return record_extent(recorder, key, entity, extent, ESPL__COMMAND_ENABLE, "espl_record_enable");
-}
-
-espl_status espl_record_disable(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                                espl_extent extent)
-{
-    return record_extent(recorder, key, entity, extent, ESPL__COMMAND_DISABLE,
-                         "espl_record_disable");
+    return record_extent(recorder, key, entity, extent,
+                         enabled ? ESPL__COMMAND_ENABLE : ESPL__COMMAND_DISABLE,
+                         "espl_record_set_enabled");
 }
 
 // --- Creations ---

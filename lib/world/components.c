@@ -254,39 +254,24 @@ static espl_status set_disabled(espl_world *world, espl_entity entity, espl_exte
     return status;
 }
 
-// Log why an enable or disable is refused, if it is. @return the status.
-static espl_status refuse_extent(const espl_world *world, const char *call, espl_entity entity,
-                                 espl_status status)
-{
-    return espl__refuse_why(world, call, entity, status, "extent is none of espl_extent.");
-}
-
 // Disabling a disabled entity and enabling an enabled one do nothing. The tape records the extent
 // and not the entities, so that a replay finds them as this call does.
-espl_status espl_disable(espl_world *world, espl_entity entity, espl_extent extent)
+espl_status espl_set_enabled(espl_world *world, espl_entity entity, espl_extent extent,
+                             bool enabled)
 {
-    const espl_component_value tag = {.component = ESPL_DISABLED};
-    const espl_change_def def = {.add = &tag, .add_count = 1};
+    static const char *const call = "espl_set_enabled";
+    const espl_component taken = ESPL_DISABLED;
+    const espl_component_value given = {.component = ESPL_DISABLED};
+    const espl_change_def enable = {.remove = &taken, .remove_count = 1};
+    const espl_change_def disable = {.add = &given, .add_count = 1};
 
-    ESPL__CHANGE_OR_RETURN(world, "espl_disable")
+    ESPL__CHANGE_OR_RETURN(world, call)
     const espl_status status =
-        ESPL__TAPED(world, set_disabled(world, entity, extent, &def), .op = ESPL_TAPE_DISABLE,
-                    .entity = entity, .word = (uint32_t)extent);
+        ESPL__TAPED(world, set_disabled(world, entity, extent, enabled ? &enable : &disable),
+                    .op = enabled ? ESPL_TAPE_ENABLE : ESPL_TAPE_DISABLE, .entity = entity,
+                    .word = (uint32_t)extent);
 
-    return refuse_extent(world, "espl_disable", entity, status);
-}
-
-espl_status espl_enable(espl_world *world, espl_entity entity, espl_extent extent)
-{
-    const espl_component tag = ESPL_DISABLED;
-    const espl_change_def def = {.remove = &tag, .remove_count = 1};
-
-    ESPL__CHANGE_OR_RETURN(world, "espl_enable")
-    const espl_status status =
-        ESPL__TAPED(world, set_disabled(world, entity, extent, &def), .op = ESPL_TAPE_ENABLE,
-                    .entity = entity, .word = (uint32_t)extent);
-
-    return refuse_extent(world, "espl_enable", entity, status);
+    return espl__refuse_why(world, call, entity, status, "extent is none of espl_extent.");
 }
 
 // An entity is disabled by its own tag alone; the tags of its ancestors do not count. False also

@@ -42,7 +42,7 @@ TEST(all_changes_of_an_entity_are_one_move_of_its_row)
     ck_ok(espl_record_add_component(p.lane, 0, entity, p.pair, NULL, 8));
     ck_ok(espl_record_add_component(p.lane, 0, entity, p.mark, NULL, 0));
     ck_ok(espl_record_add_component(p.lane, 0, entity, ESPL_TRANSFORM, NULL, 48));
-    ck_ok(espl_record_disable(p.lane, 0, entity, ESPL_EXTENT_ENTITY));
+    ck_ok(espl_record_set_enabled(p.lane, 0, entity, ESPL_EXTENT_ENTITY, false));
     parts_play();
     ck_assert_uint_eq(p.report.applied, 5);
     ck_assert_uint_eq(p.report.row_moves, 1);
@@ -58,9 +58,9 @@ TEST(what_comes_and_goes_again_moves_no_row)
     const espl_entity entity = parts_bare();
 
     ck_ok(record_add_word(0, entity, 3));
-    ck_ok(espl_record_disable(p.lane, 0, entity, ESPL_EXTENT_ENTITY));
+    ck_ok(espl_record_set_enabled(p.lane, 0, entity, ESPL_EXTENT_ENTITY, false));
     ck_ok(espl_record_remove_component(p.lane, 0, entity, p.word));
-    ck_ok(espl_record_enable(p.lane, 0, entity, ESPL_EXTENT_ENTITY));
+    ck_ok(espl_record_set_enabled(p.lane, 0, entity, ESPL_EXTENT_ENTITY, true));
     const uint64_t version = espl_get_version(p.world);
     parts_play();
     ck_assert_uint_eq(p.report.applied, 4);
@@ -122,7 +122,7 @@ TEST(components_alone_lay_no_hierarchy_out)
     give_word(low, 1);
     ck_ok(record_word(p.lane, 0, low, 8));
     ck_ok(espl_record_add_component(p.lane, 0, low, p.mark, NULL, 0));
-    ck_ok(espl_record_disable(p.lane, 0, root, ESPL_EXTENT_OWNED));
+    ck_ok(espl_record_set_enabled(p.lane, 0, root, ESPL_EXTENT_OWNED, false));
     const uint64_t moved = test_count_moved_nodes(p.world);
     parts_play();
     ck_assert_uint_eq(test_count_moved_nodes(p.world), moved);
@@ -235,11 +235,11 @@ TEST(what_one_of_an_extent_gets_is_its_own)
         members[i] = i % 2 != 0 ? parts_bare() : test_solo(p.world);
         hang(members[i], root, ESPL_LINK_OWNED);
     }
-    ck_ok(espl_record_disable(p.lane, 0, root, ESPL_EXTENT_OWNED));
-    ck_ok(espl_record_enable(p.lane, 1, members[3], ESPL_EXTENT_ENTITY));
+    ck_ok(espl_record_set_enabled(p.lane, 0, root, ESPL_EXTENT_OWNED, false));
+    ck_ok(espl_record_set_enabled(p.lane, 1, members[3], ESPL_EXTENT_ENTITY, true));
     ck_ok(record_add_word(2, members[4], 9));
     ck_ok(espl_record_add_component(p.lane, 3, members[5], p.mark, NULL, 0));
-    ck_ok(espl_record_enable(p.lane, 4, members[5], ESPL_EXTENT_SUBTREE));
+    ck_ok(espl_record_set_enabled(p.lane, 4, members[5], ESPL_EXTENT_SUBTREE, true));
     parts_play();
     ck_assert_uint_eq(p.report.refused, 0);
     ck_assert_uint_eq(p.report.row_moves, count);
@@ -263,8 +263,8 @@ TEST(a_full_entity_in_the_extent_refuses_all_of_it)
     for (uint32_t i = 0; i < ESPL_SET_LIMIT - 2; ++i) {
         ck_ok(espl_record_add_component(p.lane, 0, node[2], p.tags[i], NULL, 0));
     }
-    ck_ok(espl_record_disable(p.lane, 1, node[0], ESPL_EXTENT_SUBTREE));
-    ck_ok(espl_record_disable(p.lane, 2, node[0], ESPL_EXTENT_OWNED));
+    ck_ok(espl_record_set_enabled(p.lane, 1, node[0], ESPL_EXTENT_SUBTREE, false));
+    ck_ok(espl_record_set_enabled(p.lane, 2, node[0], ESPL_EXTENT_OWNED, false));
     parts_play();
     ck_status(parts_result(ESPL_SET_LIMIT - 2), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(p.report.refused, 1);
@@ -272,8 +272,8 @@ TEST(a_full_entity_in_the_extent_refuses_all_of_it)
     // What has the tag needs no room for it.
     espl_command_buffer_reset(p.commands);
     ck_ok(espl_record_remove_component(p.lane, 0, node[2], p.tags[0]));
-    ck_ok(espl_record_disable(p.lane, 1, node[0], ESPL_EXTENT_SUBTREE));
-    ck_ok(espl_record_disable(p.lane, 2, node[0], ESPL_EXTENT_SUBTREE));
+    ck_ok(espl_record_set_enabled(p.lane, 1, node[0], ESPL_EXTENT_SUBTREE, false));
+    ck_ok(espl_record_set_enabled(p.lane, 2, node[0], ESPL_EXTENT_SUBTREE, false));
     parts_play();
     ck_assert_uint_eq(p.report.refused, 0);
     ck_assert_uint_eq(enabled(node), 0);
@@ -349,8 +349,9 @@ TEST(recording_refuses_what_needs_no_world)
               ESPL_ERR_ARGUMENT);
     ck_status(espl_record_set_component(p.lane, 0, entity, ESPL_TRANSFORM, NULL, sizeof odd),
               ESPL_ERR_ARGUMENT);
-    ck_status(espl_record_enable(p.lane, 0, test_null, ESPL_EXTENT_OWNED), ESPL_ERR_NULL_ENTITY);
-    ck_status(espl_record_disable(p.lane, 0, entity, (espl_extent)3), ESPL_ERR_ARGUMENT);
+    ck_status(espl_record_set_enabled(p.lane, 0, test_null, ESPL_EXTENT_OWNED, true),
+              ESPL_ERR_NULL_ENTITY);
+    ck_status(espl_record_set_enabled(p.lane, 0, entity, (espl_extent)3, false), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(espl_command_buffer_count(p.commands), 0);
     ck_assert_uint_eq(p.test.hooks.traps, 0);
     // Nothing at all is a change too.
@@ -359,7 +360,8 @@ TEST(recording_refuses_what_needs_no_world)
     ck_assert_uint_eq(p.report.applied, 1);
     ck_status(espl_record_add_component(p.lane, 0, entity, p.word, NULL, 4), ESPL_ERR_PLAYED);
     ck_status(espl_record_set_component(p.lane, 0, entity, p.word, &word, 4), ESPL_ERR_PLAYED);
-    ck_status(espl_record_enable(p.lane, 0, entity, ESPL_EXTENT_ENTITY), ESPL_ERR_PLAYED);
+    ck_status(espl_record_set_enabled(p.lane, 0, entity, ESPL_EXTENT_ENTITY, true),
+              ESPL_ERR_PLAYED);
 }
 
 // An entity with so many tags, with a placement or without.
@@ -503,7 +505,7 @@ TEST(no_entity_takes_memory_of_its_own)
         for (uint32_t i = 0; i < count; ++i) {
             ck_ok(round % 2 == 0 ? record_add_word(0, entities[i], i)
                                  : espl_record_remove_component(p.lane, 0, entities[i], p.word));
-            ck_ok(espl_record_disable(p.next, 1, entities[i], ESPL_EXTENT_OWNED));
+            ck_ok(espl_record_set_enabled(p.next, 1, entities[i], ESPL_EXTENT_OWNED, false));
         }
         test_heap_arm(&p.test.heap, 0, false);
         parts_play();

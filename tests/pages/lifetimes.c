@@ -191,9 +191,9 @@ static void extents(void)
     begin(&s, "X(a(w~(v)) c~(d))");
     draw(&s, "before");
     for (int i = 0; i < 3; ++i) {
-        must(espl_disable(s.world, s.by_letter['X'], extents[i]));
+        must(espl_set_enabled(s.world, s.by_letter['X'], extents[i], false));
         draw(&s, titles[i]);
-        must(espl_enable(s.world, s.by_letter['X'], ESPL_EXTENT_SUBTREE));
+        must(espl_set_enabled(s.world, s.by_letter['X'], ESPL_EXTENT_SUBTREE, true));
     }
     end(&s);
 }

@@ -94,7 +94,7 @@ static void scene_begin(bool owes)
     make_holes(0, TREE, GONE);
     make_holes(FIRST_OTHER, OTHER, 2);
     make_holes(FIRST_THIRD, THIRD, 2);
-    ck_ok(espl_disable(s.world, s.e[2], ESPL_EXTENT_SUBTREE));
+    ck_ok(espl_set_enabled(s.world, s.e[2], ESPL_EXTENT_SUBTREE, false));
     for (int i = 0; i < 2; ++i) {
         s.commands[i] = test_commands(s.world, 2);
     }
@@ -212,12 +212,18 @@ static void detach(void)
 
 static void disable(void)
 {
-    ck_ok(espl_disable(s.world, s.e[1], ESPL_EXTENT_SUBTREE));
+    ck_ok(espl_set_enabled(s.world, s.e[1], ESPL_EXTENT_SUBTREE, false));
 }
 
 static void enable(void)
 {
-    ck_ok(espl_enable(s.world, s.e[2], ESPL_EXTENT_SUBTREE));
+    ck_ok(espl_set_enabled(s.world, s.e[2], ESPL_EXTENT_SUBTREE, true));
+}
+
+static void enable_and_disable(void)
+{
+    disable();
+    enable();
 }
 
 static void instantiate(void)
@@ -527,8 +533,8 @@ static void record_all(void)
     ck_ok(espl_record_spawn(to, 0, s.e[1], s.e[0], NULL, NULL));
     ck_ok(espl_record_create(to, 0, &creation, 1, NULL));
     ck_ok(espl_record_detach(to, 0, s.e[1], ESPL_KEEP_WORLD));
-    ck_ok(espl_record_disable(to, 0, s.e[1], ESPL_EXTENT_ENTITY));
-    ck_ok(espl_record_enable(to, 0, s.e[1], ESPL_EXTENT_ENTITY));
+    ck_ok(espl_record_set_enabled(to, 0, s.e[1], ESPL_EXTENT_ENTITY, false));
+    ck_ok(espl_record_set_enabled(to, 0, s.e[1], ESPL_EXTENT_ENTITY, true));
     ck_ok(espl_record_set_component(to, 0, s.e[1], s.number, &value, sizeof value));
     ck_ok(espl_record_set_inherit(to, 0, s.e[1], ESPL_ABSOLUTE_Y));
     ck_ok(espl_record_move_before(to, 0, s.e[3], s.e[1]));
@@ -634,8 +640,6 @@ enum { KEEPS, CHANGES };
     X(espl_destroy, CHANGES, destroy)                              \
     X(espl_destroy_many, CHANGES, destroy_many)                    \
     X(espl_detach, CHANGES, detach)                                \
-    X(espl_disable, CHANGES, disable)                              \
-    X(espl_enable, CHANGES, enable)                                \
     X(espl_instantiate, CHANGES, instantiate)                      \
     X(espl_look_at, CHANGES, look_at)                              \
     X(espl_play, CHANGES, play)                                    \
@@ -653,8 +657,6 @@ enum { KEEPS, CHANGES };
     X(espl_record_custom, KEEPS, record_all)                       \
     X(espl_record_destroy, KEEPS, record_all)                      \
     X(espl_record_detach, KEEPS, record_all)                       \
-    X(espl_record_disable, KEEPS, record_all)                      \
-    X(espl_record_enable, KEEPS, record_all)                       \
     X(espl_record_instantiate, KEEPS, record_all)                  \
     X(espl_record_remove_component, KEEPS, record_all)             \
     X(espl_record_set_component, KEEPS, record_all)                \
@@ -668,6 +670,8 @@ enum { KEEPS, CHANGES };
     X(espl_rotate_about, CHANGES, rotate_about)                    \
     X(espl_rotate_own, CHANGES, call_rotate_own)                   \
     X(espl_set_component, CHANGES, set_component)                  \
+    X(espl_record_set_enabled, KEEPS, record_all)                  \
+    X(espl_set_enabled, CHANGES, enable_and_disable)               \
     X(espl_set_inherit, CHANGES, set_inherit)                      \
     X(espl_set_local_pose, CHANGES, call_set_local_pose)           \
     X(espl_set_local_position, CHANGES, call_set_local_position)   \

@@ -123,7 +123,7 @@ TEST(a_full_set_takes_no_other_component)
     is_refused(espl_add_component(w, entity, tags[TAGS - 2], NULL, 0), hash);
     is_refused(espl_add_component(w, entity, ESPL_PREFAB, NULL, 0), hash);
     is_refused(espl_add_component(w, entity, ESPL_TRANSFORM, &value, sizeof value), hash);
-    is_refused(espl_disable(w, entity, ESPL_EXTENT_ENTITY), hash);
+    is_refused(espl_set_enabled(w, entity, ESPL_EXTENT_ENTITY, false), hash);
 
     // What it has already is no addition.
     ck_ok(espl_add_component(w, entity, tags[0], NULL, 0));
@@ -193,7 +193,8 @@ TEST(many_are_changed_or_none_where_one_is_full)
     }
     ck_ok(espl_attach(w, entities[0], entities[1], NULL));
     const uint64_t hung = test_physical_hash(w);
-    is_refused(espl_disable(w, espl_get_root(w, entities[2]), ESPL_EXTENT_SUBTREE), hung);
+    is_refused(espl_set_enabled(w, espl_get_root(w, entities[2]), ESPL_EXTENT_SUBTREE, false),
+               hung);
     ck_ok(espl_destroy(w, entities[2], ESPL_EXTENT_OWNED));
     ck_ok(espl_change_components_query(w, NULL, &change, &count));
     ck_assert_uint_eq(count, 3);

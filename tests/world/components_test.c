@@ -106,7 +106,7 @@ TEST(bare_change_does_not_touch_the_tree)
     ck_ok(espl_change_components_array(t.world, node, 20, &def, NULL));
     ck_ok(espl_change_components_query(t.world, NULL, &def, &count));
     ck_assert_uint_eq(count, COUNT - 1);
-    ck_ok(espl_disable(t.world, node[0], ESPL_EXTENT_SUBTREE));
+    ck_ok(espl_set_enabled(t.world, node[0], ESPL_EXTENT_SUBTREE, false));
     // No placement is there to go.
     ck_ok(espl_create(t.world, NULL, 0, 1, &t.rows[0].entity));
     ck_ok(espl_remove_component(t.world, t.rows[0].entity, ESPL_TRANSFORM));
@@ -196,11 +196,12 @@ TEST(a_subtree_of_many_sets_is_not_disabled_without_memory)
     const uint64_t before = table_hash(&t);
 
     test_heap_arm(&t.test.heap, 1, true);
-    ck_status(espl_disable(t.world, t.rows[0].entity, ESPL_EXTENT_SUBTREE), ESPL_ERR_NO_MEMORY);
+    ck_status(espl_set_enabled(t.world, t.rows[0].entity, ESPL_EXTENT_SUBTREE, false),
+              ESPL_ERR_NO_MEMORY);
     test_heap_arm(&t.test.heap, 0, false);
     ck_assert_uint_eq(table_hash(&t), before);
-    ck_ok(espl_disable(t.world, t.rows[0].entity, ESPL_EXTENT_SUBTREE));
-    ck_ok(espl_enable(t.world, t.rows[0].entity, ESPL_EXTENT_SUBTREE));
+    ck_ok(espl_set_enabled(t.world, t.rows[0].entity, ESPL_EXTENT_SUBTREE, false));
+    ck_ok(espl_set_enabled(t.world, t.rows[0].entity, ESPL_EXTENT_SUBTREE, true));
 }
 
 #ifdef ESPL_HARD_MOVE

@@ -322,8 +322,9 @@ static inline espl_status view_without_middle(costs_world *w)
 
 static inline espl_status disable_and_enable(costs_world *w)
 {
-    const espl_status status = espl_disable(w->world, w->e[0], ESPL_EXTENT_SUBTREE);
-    return status == ESPL_OK ? espl_enable(w->world, w->e[0], ESPL_EXTENT_OWNED) : status;
+    const espl_status status = espl_set_enabled(w->world, w->e[0], ESPL_EXTENT_SUBTREE, false);
+    return status == ESPL_OK ? espl_set_enabled(w->world, w->e[0], ESPL_EXTENT_OWNED, true)
+                             : status;
 }
 
 static inline espl_status change_array(costs_world *w)
@@ -477,10 +478,11 @@ static inline espl_status record_placements(costs_world *w, uint32_t i)
 
 static inline espl_status record_disable(costs_world *w, uint32_t i)
 {
-    const espl_status status = espl_record_disable(w->recorder, i, w->e[i], ESPL_EXTENT_ENTITY);
+    const espl_status status =
+        espl_record_set_enabled(w->recorder, i, w->e[i], ESPL_EXTENT_ENTITY, false);
 
     return status == ESPL_OK && i % 2 == 0
-               ? espl_record_enable(w->recorder, i, w->e[i], ESPL_EXTENT_ENTITY)
+               ? espl_record_set_enabled(w->recorder, i, w->e[i], ESPL_EXTENT_ENTITY, true)
                : status;
 }
 

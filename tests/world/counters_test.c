@@ -177,8 +177,9 @@ static void record(counted *c, espl_recorder *r, uint32_t key, uint64_t *random)
         (void)!(espl_record_move_before(r, key, a, b));
         break;
     case 9:
-        (void)!(test_one_in(random, 2) ? espl_record_disable(r, key, a, ESPL_EXTENT_SUBTREE)
-                                       : espl_record_enable(r, key, a, ESPL_EXTENT_OWNED));
+        (void)!(test_one_in(random, 2)
+                    ? espl_record_set_enabled(r, key, a, ESPL_EXTENT_SUBTREE, false)
+                    : espl_record_set_enabled(r, key, a, ESPL_EXTENT_OWNED, true));
         break;
     default:
         (void)!(espl_record_write(r, key, a, write.kind, &write.value));

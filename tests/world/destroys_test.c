@@ -308,7 +308,7 @@ TEST(an_extent_of_zero_is_the_owned_closure)
     ck_ok(espl_attach(test.world, e[1], e[0], NULL));
     ck_ok(espl_attach(test.world, e[2], e[0], &loose));
     ck_assert_uint_eq(espl_copy_subtree(test.world, e[0], order.extent, 0, NULL), 2);
-    ck_ok(espl_disable(test.world, e[0], order.extent));
+    ck_ok(espl_set_enabled(test.world, e[0], order.extent, false));
     ck_assert(!espl_is_enabled(test.world, e[1]) && espl_is_enabled(test.world, e[2]));
     ck_ok(espl_destroy(test.world, e[0], order.extent));
     ck_assert(!espl_is_alive(test.world, e[0]) && !espl_is_alive(test.world, e[1]));

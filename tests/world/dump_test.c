@@ -69,7 +69,7 @@ TEST(components_show_their_first_bytes)
     ck_ok(espl_component_register(w, &line, &number[2]));
     ck_ok(espl_create(w, number, 3, 1, &entity));
     ck_ok(espl_set_component(w, entity, number[0], bytes, sizeof bytes));
-    ck_ok(espl_disable(w, entity, ESPL_EXTENT_ENTITY));
+    ck_ok(espl_set_enabled(w, entity, ESPL_EXTENT_ENTITY, false));
     for (size_t i = 0; i < ESPL_DUMP_BYTES; ++i) {
         memcpy(zeros + 3 * i, " 00", 4);
     }

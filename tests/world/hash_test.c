@@ -181,7 +181,7 @@ TEST(reserved_memory_and_versions_show_in_neither)
     X(destroy_one, espl_destroy(s.world, s.e[S], ESPL_EXTENT_OWNED))                        \
     X(create_one, espl_create(s.world, NULL, 0, 1, NULL))                                   \
     X(mark_one, espl_add_component(s.world, s.e[C], s.mark, NULL, 0))                       \
-    X(disable_one, espl_disable(s.world, s.e[C], ESPL_EXTENT_ENTITY))                       \
+    X(disable_one, espl_set_enabled(s.world, s.e[C], ESPL_EXTENT_ENTITY, false))            \
     X(take_a_transform, espl_remove_component(s.world, s.e[C], ESPL_TRANSFORM))             \
     X(take_a_component, espl_remove_component(s.world, s.e[S], s.note))                     \
     X(refer_to_another, bind(S, (bond){7, s.e[D], 8}))                                      \

@@ -54,8 +54,8 @@
       espl_create_at(m->world, &(espl_creation_def){.parent = e}, 1, NULL))                        \
     X(create_node, "espl_create_node", espl_create_node(m->world, e, NULL, "lamp", NULL))          \
     X(spawn, "espl_spawn", espl_spawn(m->world, e, m->solo, NULL, NULL))                           \
-    X(disable, "espl_disable", espl_disable(m->world, e, ESPL_EXTENT_ENTITY))                      \
-    X(enable, "espl_enable", espl_enable(m->world, e, ESPL_EXTENT_SUBTREE))                        \
+    X(disable, "espl_set_enabled", espl_set_enabled(m->world, e, ESPL_EXTENT_ENTITY, false))       \
+    X(enable, "espl_set_enabled", espl_set_enabled(m->world, e, ESPL_EXTENT_SUBTREE, true))        \
     X(change, "espl_add_component", espl_change_components(m->world, e, &change))                  \
     X(change_array, "espl_change_components_array",                                                \
       espl_change_components_array(m->world, &e, 1, &change, NULL))                                \

@@ -112,8 +112,8 @@ TEST(commands_that_were_played_take_none_of_any_kind)
         espl_record_write(r, 0, s.solo, ESPL_WRITE_LOCAL_SCALE, NULL),
         espl_record_set_inherit(r, 0, s.solo, 0),
         espl_record_instantiate(r, 0, &def, 1, NULL),
-        espl_record_enable(r, 0, s.solo, ESPL_EXTENT_ENTITY),
-        espl_record_disable(r, 0, s.solo, ESPL_EXTENT_ENTITY),
+        espl_record_set_enabled(r, 0, s.solo, ESPL_EXTENT_ENTITY, true),
+        espl_record_set_enabled(r, 0, s.solo, ESPL_EXTENT_ENTITY, false),
     };
 
     for (size_t i = 0; i < sizeof answers / sizeof *answers; ++i) {

@@ -14,35 +14,37 @@
 //
 // X(name, operation as it is told, the call with the handle `bad`)
 
-#define TREE_CALLS(X)                                                                       \
-    X(attach_child, "espl_attach", espl_attach(m->world, bad, m->solo, NULL))               \
-    X(attach_parent, "espl_attach", espl_attach(m->world, m->solo, bad, NULL))              \
-    X(detach, "espl_detach", espl_detach(m->world, bad, ESPL_KEEP_WORLD))                   \
-    X(set_sibling, "espl_move_before", espl_move_before(m->world, bad, espl_entity_null())) \
-    X(destroy, "espl_destroy", espl_destroy(m->world, bad, ESPL_EXTENT_OWNED))              \
-    X(destroy_subtree, "espl_destroy", espl_destroy(m->world, bad, ESPL_EXTENT_SUBTREE))    \
-    X(destroy_only, "espl_destroy", espl_destroy(m->world, bad, ESPL_EXTENT_ENTITY))        \
-    X(attach_many_child, "espl_attach_many",                                                \
-      espl_attach_many(m->world, &bad, &m->solo, 1, NULL, NULL))                            \
-    X(attach_many_parent, "espl_attach_many",                                               \
-      espl_attach_many(m->world, &m->solo, &bad, 1, NULL, NULL))                            \
-    X(destroy_many, "espl_destroy_many",                                                    \
-      espl_destroy_many(m->world, &bad, 1, ESPL_EXTENT_ENTITY, NULL))                       \
-    X(set_name, "espl_set_name", espl_set_name(m->world, bad, "name"))                      \
-    X(take_name, "espl_set_name", espl_set_name(m->world, bad, NULL))                       \
-    X(find_below, "espl_find_descendant",                                                   \
-      espl_find_descendant(m->world, bad, "name", &out.entity))                             \
-    X(instantiate, "espl_instantiate",                                                      \
-      espl_instantiate(m->world, &(espl_instance_def){.source = bad}, 1, NULL))             \
-    X(instantiate_at, "espl_instantiate",                                                   \
-      espl_instantiate(m->world, &(espl_instance_def){.source = bad}, 1, NULL))             \
-    X(instantiate_none, "espl_instantiate",                                                 \
-      espl_instantiate(m->world, &(espl_instance_def){.source = bad}, 0, NULL))             \
-    X(disable, "espl_disable", espl_disable(m->world, bad, ESPL_EXTENT_ENTITY))             \
-    X(disable_owned, "espl_disable", espl_disable(m->world, bad, ESPL_EXTENT_OWNED))        \
-    X(enable, "espl_enable", espl_enable(m->world, bad, ESPL_EXTENT_ENTITY))                \
-    X(enable_subtree, "espl_enable", espl_enable(m->world, bad, ESPL_EXTENT_SUBTREE))       \
-    X(subtree_begin, "espl_subtree_begin", espl_subtree_begin(m->world, bad, &out.subtree)) \
+#define TREE_CALLS(X)                                                                          \
+    X(attach_child, "espl_attach", espl_attach(m->world, bad, m->solo, NULL))                  \
+    X(attach_parent, "espl_attach", espl_attach(m->world, m->solo, bad, NULL))                 \
+    X(detach, "espl_detach", espl_detach(m->world, bad, ESPL_KEEP_WORLD))                      \
+    X(set_sibling, "espl_move_before", espl_move_before(m->world, bad, espl_entity_null()))    \
+    X(destroy, "espl_destroy", espl_destroy(m->world, bad, ESPL_EXTENT_OWNED))                 \
+    X(destroy_subtree, "espl_destroy", espl_destroy(m->world, bad, ESPL_EXTENT_SUBTREE))       \
+    X(destroy_only, "espl_destroy", espl_destroy(m->world, bad, ESPL_EXTENT_ENTITY))           \
+    X(attach_many_child, "espl_attach_many",                                                   \
+      espl_attach_many(m->world, &bad, &m->solo, 1, NULL, NULL))                               \
+    X(attach_many_parent, "espl_attach_many",                                                  \
+      espl_attach_many(m->world, &m->solo, &bad, 1, NULL, NULL))                               \
+    X(destroy_many, "espl_destroy_many",                                                       \
+      espl_destroy_many(m->world, &bad, 1, ESPL_EXTENT_ENTITY, NULL))                          \
+    X(set_name, "espl_set_name", espl_set_name(m->world, bad, "name"))                         \
+    X(take_name, "espl_set_name", espl_set_name(m->world, bad, NULL))                          \
+    X(find_below, "espl_find_descendant",                                                      \
+      espl_find_descendant(m->world, bad, "name", &out.entity))                                \
+    X(instantiate, "espl_instantiate",                                                         \
+      espl_instantiate(m->world, &(espl_instance_def){.source = bad}, 1, NULL))                \
+    X(instantiate_at, "espl_instantiate",                                                      \
+      espl_instantiate(m->world, &(espl_instance_def){.source = bad}, 1, NULL))                \
+    X(instantiate_none, "espl_instantiate",                                                    \
+      espl_instantiate(m->world, &(espl_instance_def){.source = bad}, 0, NULL))                \
+    X(disable, "espl_set_enabled", espl_set_enabled(m->world, bad, ESPL_EXTENT_ENTITY, false)) \
+    X(disable_owned, "espl_set_enabled",                                                       \
+      espl_set_enabled(m->world, bad, ESPL_EXTENT_OWNED, false))                               \
+    X(enable, "espl_set_enabled", espl_set_enabled(m->world, bad, ESPL_EXTENT_ENTITY, true))   \
+    X(enable_subtree, "espl_set_enabled",                                                      \
+      espl_set_enabled(m->world, bad, ESPL_EXTENT_SUBTREE, true))                              \
+    X(subtree_begin, "espl_subtree_begin", espl_subtree_begin(m->world, bad, &out.subtree))    \
     X(view_hierarchy, "espl_view_hierarchy", espl_view_hierarchy(m->world, bad, &out.view))
 
 #define STORE_CALLS(X)                                                                             \

@@ -55,8 +55,8 @@ TEST(enumerations_out_of_range_are_refused)
                                         &(espl_subtree_arrays){.entities = &none}),
                       0);
     ck_assert_uint_eq(none.index, 7);
-    ck_status(espl_disable(s.world, s.root, (espl_extent)3), ESPL_ERR_ARGUMENT);
-    ck_status(espl_enable(s.world, s.root, (espl_extent)3), ESPL_ERR_ARGUMENT);
+    ck_status(espl_set_enabled(s.world, s.root, (espl_extent)3, false), ESPL_ERR_ARGUMENT);
+    ck_status(espl_set_enabled(s.world, s.root, (espl_extent)3, true), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
     ck_assert_uint_eq(test_physical_hash(s.world), untouched);
 }

@@ -349,8 +349,7 @@ static inline espl_status start_and_stop(void)
     X(espl_create_at, world, espl_create_at(NULL, DEF(espl_creation_def, .inherit = 0), 1, NULL))  \
     X(espl_destroy, world, espl_destroy(NULL, k->e, ESPL_EXTENT_OWNED))                            \
     X(espl_detach, world, espl_detach(NULL, k->e, ESPL_KEEP_WORLD))                                \
-    X(espl_disable, world, espl_disable(NULL, k->e, ESPL_EXTENT_ENTITY))                           \
-    X(espl_enable, world, espl_enable(NULL, k->e, ESPL_EXTENT_ENTITY))                             \
+    X(espl_set_enabled, world, espl_set_enabled(NULL, k->e, ESPL_EXTENT_ENTITY, false))            \
     X(espl_executor_create, out, espl_executor_create(NULL, NULL))                                 \
     X(espl_convert, world, espl_convert(NULL, k->e, ESPL_POINT_TO_WORLD, k->g, k->f))              \
     X(espl_get_matrix, world, espl_get_matrix(NULL, k->e, ESPL_MATRIX_4X4, k->f))                  \
@@ -414,8 +413,8 @@ static inline espl_status start_and_stop(void)
     X(espl_record_custom, recorder, espl_record_custom(NULL, 0, 1, NULL, 0, 0))                    \
     X(espl_record_destroy, recorder, espl_record_destroy(NULL, 0, k->e, ESPL_EXTENT_OWNED))        \
     X(espl_record_detach, recorder, espl_record_detach(NULL, 0, k->e, ESPL_KEEP_WORLD))            \
-    X(espl_record_disable, recorder, espl_record_disable(NULL, 0, k->e, ESPL_EXTENT_OWNED))        \
-    X(espl_record_enable, recorder, espl_record_enable(NULL, 0, k->e, ESPL_EXTENT_OWNED))          \
+    X(espl_record_set_enabled, recorder,                                                           \
+      espl_record_set_enabled(NULL, 0, k->e, ESPL_EXTENT_OWNED, false))                            \
     X(espl_record_instantiate, recorder,                                                           \
       espl_record_instantiate(NULL, 0, DEF(espl_instance_def, .source = k->e), 1, NULL))           \
     X(espl_record_remove_component, recorder, espl_record_remove_component(NULL, 0, k->e, k->n))   \

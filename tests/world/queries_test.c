@@ -385,9 +385,9 @@ TEST(rows_that_come_and_change_places_are_changes)
     ck_ok(espl_attach(t.world, t.rows[5].entity, t.rows[9].entity, NULL));
     only_rows_changed();
     look();
-    ck_ok(espl_disable(t.world, t.rows[9].entity, ESPL_EXTENT_SUBTREE));
+    ck_ok(espl_set_enabled(t.world, t.rows[9].entity, ESPL_EXTENT_SUBTREE, false));
     only_rows_changed();
-    ck_ok(espl_enable(t.world, t.rows[9].entity, ESPL_EXTENT_SUBTREE));
+    ck_ok(espl_set_enabled(t.world, t.rows[9].entity, ESPL_EXTENT_SUBTREE, true));
     look();
     const espl_component_value number = {t.number[1], 4, &value};
     const espl_change_def def = {&number, 1, &t.number[5], 1};

@@ -272,15 +272,15 @@ static espl_status instantiate_at(int way)
 
 static espl_status enable(int way)
 {
-    return way < BAD    ? espl_enable(w, bad[way].entity, ESPL_EXTENT_SUBTREE)
-           : way == BAD ? espl_enable(w, node[0], (espl_extent)77)
+    return way < BAD    ? espl_set_enabled(w, bad[way].entity, ESPL_EXTENT_SUBTREE, true)
+           : way == BAD ? espl_set_enabled(w, node[0], (espl_extent)77, true)
                         : END;
 }
 
 static espl_status disable(int way)
 {
-    return way < BAD    ? espl_disable(w, bad[way].entity, ESPL_EXTENT_SUBTREE)
-           : way == BAD ? espl_disable(w, node[0], (espl_extent)77)
+    return way < BAD    ? espl_set_enabled(w, bad[way].entity, ESPL_EXTENT_SUBTREE, false)
+           : way == BAD ? espl_set_enabled(w, node[0], (espl_extent)77, false)
                         : END;
 }
 

@@ -314,9 +314,9 @@ static espl_status record(int way)
     case 5:
         return espl_record_detach(r, 0, none, ESPL_KEEP_WORLD);
     case 6:
-        return espl_record_disable(r, 0, none, ESPL_EXTENT_OWNED);
+        return espl_record_set_enabled(r, 0, none, ESPL_EXTENT_OWNED, false);
     case 7:
-        return espl_record_enable(r, 0, none, ESPL_EXTENT_OWNED);
+        return espl_record_set_enabled(r, 0, none, ESPL_EXTENT_OWNED, true);
     case 8:
         return espl_record_instantiate(r, 0, &instance, 1, NULL);
     case 9:
@@ -364,8 +364,8 @@ static const row rows[] = {
     {"espl_destroy", destroy},
     {"espl_destroy_many", destroy_many},
     {"espl_detach", detach},
-    {"espl_disable", disable},
-    {"espl_enable", enable},
+    {"espl_set_enabled", disable},
+    {"espl_set_enabled", enable},
     {"espl_instantiate", instantiate},
     {"espl_instantiate", instantiate_at},
     {"espl_look_at", look_at},
@@ -382,8 +382,7 @@ static const row rows[] = {
     {"espl_record_custom", record},
     {"espl_record_destroy", record},
     {"espl_record_detach", record},
-    {"espl_record_disable", record},
-    {"espl_record_enable", record},
+    {"espl_record_set_enabled", record},
     {"espl_record_instantiate", record},
     {"espl_record_remove_component", record},
     {"espl_record_set_component", record},

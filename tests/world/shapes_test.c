@@ -281,13 +281,13 @@ static const char *disable_shape(huge *h)
     const size_t below = h->is_chain ? h->count - h->half : 1;
     const size_t enabled = enabled_count(h);
 
-    DEMAND(espl_disable(h->world, h->middle, ESPL_EXTENT_OWNED) == ESPL_OK);
+    DEMAND(espl_set_enabled(h->world, h->middle, ESPL_EXTENT_OWNED, false) == ESPL_OK);
     DEMAND(enabled_count(h) == enabled - below);
     DEMAND(!espl_is_enabled(h->world, h->middle));
     DEMAND(espl_is_enabled(h->world, h->last) != h->is_chain);
-    DEMAND(espl_disable(h->world, h->root, ESPL_EXTENT_SUBTREE) == ESPL_OK);
+    DEMAND(espl_set_enabled(h->world, h->root, ESPL_EXTENT_SUBTREE, false) == ESPL_OK);
     DEMAND(enabled_count(h) == enabled - h->count);
-    DEMAND(espl_enable(h->world, h->root, ESPL_EXTENT_OWNED) == ESPL_OK);
+    DEMAND(espl_set_enabled(h->world, h->root, ESPL_EXTENT_OWNED, true) == ESPL_OK);
     DEMAND(enabled_count(h) == enabled);
     return NULL;
 }

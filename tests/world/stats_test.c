@@ -33,11 +33,11 @@ TEST(disabled_and_prefabs_are_counted)
 {
     node = make_trees(w, 1, 6, 2);
 
-    ck_ok(espl_disable(w, node[1], ESPL_EXTENT_SUBTREE));
+    ck_ok(espl_set_enabled(w, node[1], ESPL_EXTENT_SUBTREE, false));
     ck_assert_uint_eq(stats().disabled, 3);
-    ck_ok(espl_disable(w, node[0], ESPL_EXTENT_ENTITY));
+    ck_ok(espl_set_enabled(w, node[0], ESPL_EXTENT_ENTITY, false));
     ck_assert_uint_eq(stats().disabled, 4);
-    ck_ok(espl_enable(w, node[0], ESPL_EXTENT_OWNED));
+    ck_ok(espl_set_enabled(w, node[0], ESPL_EXTENT_OWNED, true));
     ck_assert_uint_eq(stats().disabled, 0);
 
     ck_ok(espl_add_component(w, node[2], ESPL_PREFAB, NULL, 0));
