@@ -26,12 +26,6 @@ typedef enum espl__state_kind {
     ESPL__STATE_TEXT,   ///< bytes that few things have: without them the piece counts as missing
 } espl__state_kind;
 
-/// Return the bytes of an element.
-static inline size_t espl__state_size(espl__state_kind kind)
-{
-    return kind < ESPL__STATE_BYTES ? sizeof(uint32_t) : 1;
-}
-
 /// A visitor of pieces.
 typedef struct espl__state_visitor {
     /// Called for each piece.

@@ -142,6 +142,8 @@ ESPL__INLINE void espl__columns_clone(const espl__columns *columns, uint32_t slo
 
 // --- Test columns ---
 
+#if ESPL_CHECKS >= 2
+
 /// Compute the probe of a node from its entity.
 static inline uint32_t espl__probe_of(uint32_t entity)
 {
@@ -156,6 +158,8 @@ static inline bool espl__is_probe(uint32_t probe)
 {
     return ((probe >> 16) ^ (probe & UINT32_C(0xffff))) == UINT32_C(0xffff);
 }
+
+#endif
 
 /// Write the test column of a node that gets its entity.
 static inline void espl__probe_node(const espl__columns *columns, uint32_t slot, uint32_t entity)

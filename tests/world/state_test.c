@@ -21,11 +21,17 @@ typedef struct recording {
     size_t count, capacity, size, room;
 } recording;
 
+// The bytes of an element.
+static size_t size_of(espl__state_kind kind)
+{
+    return kind < ESPL__STATE_BYTES ? sizeof(uint32_t) : 1;
+}
+
 static void record(void *context, const char *name, espl__state_kind kind, const void *data,
                    size_t count)
 {
     recording *const r = context;
-    const size_t bytes = count * espl__state_size(kind);
+    const size_t bytes = count * size_of(kind);
 
     ck_assert(count == 0 || data != NULL);
     if (r->count == r->capacity) {
@@ -70,8 +76,7 @@ static const char *first_difference(const recording *a, const recording *b)
             return q->name;
         }
         if (p->kind != ESPL__STATE_NOTE && p->count != 0 &&
-            memcmp(a->bytes + p->offset, b->bytes + q->offset,
-                   p->count * espl__state_size(p->kind)) != 0) {
+            memcmp(a->bytes + p->offset, b->bytes + q->offset, p->count * size_of(p->kind)) != 0) {
             return q->name;
         }
     }
