@@ -30,6 +30,13 @@ export function checkNumber(value, what) {
     return value;
 }
 
+export function checkBoolean(value, what) {
+    if (typeof value !== "boolean") {
+        throw new TypeError(`${what} must be true or false`);
+    }
+    return value;
+}
+
 /** Return options, an object. */
 export function checkObject(value, what) {
     if (typeof value !== "object" || value === null) {

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Command buffers: commands that are recorded now and played together.
-import { checkCount, checkHandle, checkValue, checkValues, choose } from "./checks.js";
+import { checkBoolean, checkCount, checkHandle, checkValue, choose } from "./checks.js";
 import {
-    Owned, align, getHandle, heap, nameOf, pointerOf, putHandle, room, scratch, settle, wasm,
+    Owned, SCRATCH_VALUE, align, getHandle, heap, nameOf, pointerOf, putHandle, room, scratch, settle, wasm,
 } from "./engine.js";
-import { putAttachOptions, putChange, putCreation, putInstance } from "./structs.js";
+import { putAttachOptions, putChange, putCreation, putInstance, putLocal } from "./structs.js";
 import {
-    Packer, chooseKind, extents, keeps, numberOf, putComponent, putValue,
+    Packer, checkComponent, chooseKind, extents, keeps, numberOf, putComponent, putValue,
 } from "./values.js";
 import { World } from "./world.js";
 
-const REPORT_BYTES = 376;
 const REASONS = 21;
 
 // Read the espl_report in scratch.
@@ -72,7 +71,7 @@ export class CommandBuffer extends Owned {
         const def = putCreation(packer, this.world, options);
         const out = packer.take(8 * count);
 
-        this.#settle(wasm.espl_record_create_sized(recorder, keyOf(key), def, count, out, putCreation.bytes));
+        this.#settle(wasm.espl_record_create(recorder, keyOf(key), def, count, out));
         return new BigUint64Array(heap.buffer, out, count).slice();
     }
 
@@ -86,9 +85,16 @@ export class CommandBuffer extends Owned {
         const def = putInstance(packer, this.world, checkHandle(source, "source"), options);
         const out = packer.take(8 * count);
 
-        this.#settle(wasm.espl_record_instantiate_sized(recorder, keyOf(key), def, count, out,
-            putInstance.bytes));
+        this.#settle(wasm.espl_record_instantiate(recorder, keyOf(key), def, count, out));
         return new BigUint64Array(heap.buffer, out, count).slice();
+    }
+
+    spawn(prefab, parent = 0n, local = undefined, key = 0) {
+        const address = putLocal(local);
+
+        this.#settle(wasm.espl_record_spawn(this.#open, keyOf(key), putHandle(prefab, 0, "prefab"),
+            putHandle(parent, 1, "parent"), address, scratch + SCRATCH_VALUE));
+        return getHandle(scratch + SCRATCH_VALUE);
     }
 
     destroy(entity, extent = "owned", key = 0) {
@@ -100,8 +106,8 @@ export class CommandBuffer extends Owned {
     attach(child, parent, options = {}, key = 0) {
         const address = putAttachOptions(scratch, options);
 
-        this.#settle(wasm.espl_record_attach_sized(this.#open, keyOf(key), putHandle(child, 0, "child"),
-            putHandle(parent, 1, "parent"), address, putAttachOptions.bytes));
+        this.#settle(wasm.espl_record_attach(this.#open, keyOf(key), putHandle(child, 0, "child"),
+            putHandle(parent, 1, "parent"), address));
     }
 
     detach(entity, keep = "world", key = 0) {
@@ -110,7 +116,7 @@ export class CommandBuffer extends Owned {
         this.#settle(wasm.espl_record_detach(this.#open, keyOf(key), putHandle(entity), which));
     }
 
-    setSibling(entity, before = 0n, key = 0) {
+    moveBefore(entity, before = 0n, key = 0) {
         this.#settle(wasm.espl_record_move_before(this.#open, keyOf(key), putHandle(entity),
             putHandle(before, 1, "before")));
     }
@@ -153,29 +159,23 @@ export class CommandBuffer extends Owned {
         const number = numberOf(this.world, component);
         const address = room(component.size);
 
-        putComponent(address, component, checkValues(values, component, "values"));
+        putComponent(address, component, checkComponent(component, values, "values"));
         this.#settle(wasm.espl_record_set_component(this.#open, keyOf(key), putHandle(entity), number,
             address, component.size));
     }
 
-    enable(entity, extent = "owned", key = 0) {
+    setEnabled(entity, isEnabled, extent = "owned", key = 0) {
+        const record = checkBoolean(isEnabled, "isEnabled")
+            ? wasm.espl_record_enable : wasm.espl_record_disable;
         const which = choose(extents, extent, "extent");
 
-        this.#settle(wasm.espl_record_enable(this.#open, keyOf(key), putHandle(entity), which));
-    }
-
-    disable(entity, extent = "owned", key = 0) {
-        const which = choose(extents, extent, "extent");
-
-        this.#settle(wasm.espl_record_disable(this.#open, keyOf(key), putHandle(entity), which));
+        this.#settle(record(this.#open, keyOf(key), putHandle(entity), which));
     }
 
     // --- Playing ---
 
     play() {
-        const status = wasm.espl_play_sized(pointerOf(this.world), pointerOf(this), scratch, REPORT_BYTES);
-
-        return getReport(this.#settle(status));
+        return getReport(this.#settle(wasm.espl_play(pointerOf(this.world), pointerOf(this), scratch)));
     }
 
     submit() {
@@ -202,5 +202,5 @@ World.prototype.commands = function commands() {
     return new CommandBuffer(this);
 };
 World.prototype.sync = function sync() {
-    return getReport(settle(wasm.espl_sync_sized(pointerOf(this), scratch, REPORT_BYTES), this));
+    return getReport(settle(wasm.espl_sync(pointerOf(this), scratch), this));
 };

@@ -115,6 +115,12 @@ export function getHandle(address) {
     return heap.u64[address >> 3];
 }
 
+/** Write zeros: in a struct that grows every byte that has no meaning yet must be 0. */
+export function zero(address, bytes) {
+    heap.u8.fill(0, address, address + bytes);
+    return address;
+}
+
 // --- Memory for arguments of any size: one block, because no two calls run at once ---
 
 let roomAddress = 0;

@@ -186,8 +186,10 @@ export class EspalierError extends Error {
 // --- Components ---
 
 /** Element of a component's value: "entity" is a handle, which clones map to their own; "tag" none. */
-export type ComponentType =
+export type ElementType =
     | "f32" | "f64" | "i8" | "i16" | "i32" | "u8" | "u16" | "u32" | "entity" | "tag";
+/** Type of a component's value: elements, or the transform that TRANSFORM has. */
+export type ComponentType = ElementType | "transform";
 
 /** The typed array of a component's values. */
 export type ComponentArray<T extends ComponentType> =
@@ -201,9 +203,13 @@ export type ComponentArray<T extends ComponentType> =
     : T extends "u32" ? Uint32Array
     : T extends "entity" ? BigUint64Array
     : never;
-/** Elements to be written as a component's value: as many as its length. */
+/** A component's value as it is read: elements, or a transform. */
+export type ComponentValue<T extends ComponentType> = T extends "transform" ? Transform : ComponentArray<T>;
+/** What is written as a component's value: as many elements as its length, or a transform. */
 export type ComponentValues<T extends ComponentType> =
-    T extends "entity" ? Entities : T extends "tag" ? readonly never[] : Numbers;
+    T extends "entity" ? Entities
+    : T extends "tag" ? readonly never[]
+    : T extends "transform" ? TransformValue : Numbers;
 
 /** A registered component, by World.registerComponent(). Frozen. */
 export class Component<T extends ComponentType = ComponentType> {
@@ -217,14 +223,18 @@ export class Component<T extends ComponentType = ComponentType> {
     readonly name: string;
     /** Element of its values. */
     readonly type: T;
-    /** Elements of a value; 0 for a tag. */
+    /** Elements of a value; 0 for a tag, and for TRANSFORM. */
     readonly length: number;
     /** Bytes of a value. */
     readonly size: number;
 }
 
-/** Has a transform of its own. Every entity is made with one unless `transform` is null. */
-export const TRANSFORM: Component<"tag">;
+/**
+ * Has a transform of its own. Every entity is made with one unless `transform` is null. Its value is the
+ * transform relative to the parent, by default the identity. Chunks have no column of it: see
+ * Chunk.readTransforms().
+ */
+export const TRANSFORM: Component<"transform">;
 /** Role: in no hierarchy. For queries, as the next two. */
 export const SOLO: Component<"tag">;
 /** Role: top of a hierarchy. */
@@ -269,6 +279,12 @@ export interface CreateOptions extends TransformParts, LinkOptions {
     components?: readonly ComponentEntry[];
     /** For commands: what happens where the parent is dead at playback. Default: "refuse". */
     deadParent?: "refuse" | "root";
+}
+
+/** What to create, with a name. */
+export interface CreateNamedOptions extends CreateOptions {
+    /** As World.setName() takes it. Default: none. */
+    name?: string;
 }
 
 /** Where a clone starts; without a transform it has that of the source. */
@@ -401,24 +417,27 @@ export class World {
 
     // Creation and destruction
 
-    /** Create an entity. */
-    create(options?: CreateOptions): Entity;
+    /** Create an entity, with its name too. All or nothing. */
+    create(options?: CreateNamedOptions): Entity;
     /** Create entities that are all alike. */
     createMany(count: number, options?: CreateOptions): BigUint64Array;
     /** Clone an entity with all that it owns. */
     instantiate(source: Entity, options?: InstantiateOptions): Entity;
     /** Clone an entity so often; the result has the first entity of each clone. */
     instantiateMany(source: Entity, count: number, options?: InstantiateOptions): BigUint64Array;
+    /**
+     * Clone a prefab, or any entity, below a parent: instantiate() in short. `local` is relative to the parent,
+     * or else to the world; without it the clone has the transform of the prefab.
+     */
+    spawn(prefab: Entity, parent?: Entity, local?: TransformValue): Entity;
     /** Destroy an entity and what the extent says below it. Default: "owned". */
     destroy(entity: Entity, extent?: Extent): Done;
     /** Destroy entities, all or none. */
     destroyMany(entities: Entities, extent?: Extent): Done;
     /** Tell whether a handle names a living entity of this world. */
     isAlive(entity: Entity): boolean;
-    /** Let queries find the entities of the extent again. Default: "owned". */
-    enable(entity: Entity, extent?: Extent): Done;
-    /** Let queries skip the entities of the extent. Default: "owned". */
-    disable(entity: Entity, extent?: Extent): Done;
+    /** Let queries find the entities of the extent, or skip them. Default: "owned". */
+    setEnabled(entity: Entity, isEnabled: boolean, extent?: Extent): Done;
     /** Tell whether a living entity is not disabled. */
     isEnabled(entity: Entity): boolean;
 
@@ -431,7 +450,7 @@ export class World {
     /** Make an entity a root or solo. Its world transform stays by default. */
     detach(entity: Entity, keep?: Keep): Done;
     /** Move an entity before a sibling, or to the end. */
-    setSibling(entity: Entity, before?: Entity): Done;
+    moveBefore(entity: Entity, before?: Entity): Done;
     /** 0n for a root or solo. */
     getParent(entity: Entity): Entity;
     /** Top of the hierarchy: the entity itself for a root or solo. */
@@ -445,7 +464,7 @@ export class World {
     /** Sibling after it under the same parent; 0n where there is none. */
     getNextSibling(entity: Entity): Entity;
     /** All children in their order. */
-    getChildren(entity: Entity): Entity[];
+    getChildren(entity: Entity): BigUint64Array;
     /** Place in the structure. */
     getRole(entity: Entity): Role;
     /** "owned" for a root or solo. */
@@ -472,8 +491,12 @@ export class World {
     setName(entity: Entity, name: string): Done;
     /** "" for an entity without a name. */
     getName(entity: Entity): string;
-    /** Find an entity below another one by a name, or a path "arm/hand"; 0n where there is none. */
-    findBelow(top: Entity, path: string): Entity;
+    /**
+     * Find an entity by a name, or a path: "hand" is at any depth below `top`, "arm/hand" has a parent of the
+     * name "arm", "/arm" is a child of `top`. Without `top` it searches the whole world: "/arm" is a root then.
+     * 0n where there is none.
+     */
+    find(path: string, top?: Entity): Entity;
     /** Names from the root on: "root/arm/hand". */
     getPath(entity: Entity): string;
     /** What can be read of one entity, as lines of text for people. */
@@ -485,7 +508,7 @@ export class World {
      * Register a component: a value of `length` elements of a type, up to 4096 bytes. Default: one "f32".
      * A struct of several types is a "u8" of its size, read through a DataView.
      */
-    registerComponent<T extends ComponentType = "f32">(name: string, shape?: { type?: T; length?: number }):
+    registerComponent<T extends ElementType = "f32">(name: string, shape?: { type?: T; length?: number }):
         Component<T>;
     /** Add components, or set their values, and remove others, in one step. */
     change(entity: Entity, add: readonly ComponentEntry[], remove?: readonly Component[]): Done;
@@ -496,8 +519,8 @@ export class World {
     /** Tell whether a living entity has a component. */
     has(entity: Entity, component: Component): boolean;
     /** Copy a component's value out. */
-    get<T extends ComponentType>(entity: Entity, component: Component<T>, out?: ComponentArray<T>):
-        ComponentArray<T>;
+    get<T extends ComponentType>(entity: Entity, component: Component<T>, out?: ComponentValue<T>):
+        ComponentValue<T>;
     /** Set the value of a component that the entity has. */
     set<T extends ComponentType>(entity: Entity, component: Component<T>, values: ComponentValues<T>): Done;
 
@@ -511,6 +534,8 @@ export class World {
     write<K extends WriteKind>(entity: Entity, kind: K, value: WriteValue<K>): Done;
     /** Read the transform relative to the parent. */
     getLocalTransform(entity: Entity, out?: Transform): Transform;
+    /** Read rotation, position and scale relative to the parent; the other parts are the identity's. */
+    getLocalPose(entity: Entity, out?: Transform): Transform;
     /** Read the position relative to the parent. */
     getLocalPosition(entity: Entity, out?: Float32Array): Float32Array;
     /** Read the rotation relative to the parent. */
@@ -519,6 +544,8 @@ export class World {
     getLocalScale(entity: Entity): number;
     /** Read the transform relative to the world. */
     getWorldTransform(entity: Entity, out?: Transform): Transform;
+    /** Read rotation, position and scale in the world; the other parts are the identity's. */
+    getWorldPose(entity: Entity, out?: Transform): Transform;
     /** Read the position in the world. */
     getWorldPosition(entity: Entity, out?: Float32Array): Float32Array;
     /** Read the rotation in the world. */
@@ -531,6 +558,8 @@ export class World {
     getUserData(entity: Entity): number;
     /** Write the whole transform: parts that are left out become those of the identity. */
     setLocalTransform(entity: Entity, value: TransformValue): Done;
+    /** Write rotation, position and scale; stretch and user data stay. */
+    setLocalPose(entity: Entity, value: TransformValue): Done;
     /** Write the position relative to the parent. */
     setLocalPosition(entity: Entity, value: Vector): Done;
     /** Write the rotation relative to the parent. */
@@ -539,6 +568,8 @@ export class World {
     setLocalScale(entity: Entity, value: number): Done;
     /** Write the whole transform: parts that are left out become those of the identity. */
     setWorldTransform(entity: Entity, value: TransformValue): Done;
+    /** Write rotation, position and scale in the world; stretch and user data stay. */
+    setWorldPose(entity: Entity, value: TransformValue): Done;
     /** Write the position in the world. */
     setWorldPosition(entity: Entity, value: Vector): Done;
     /** Write the rotation in the world. */
@@ -566,7 +597,7 @@ export class World {
     /** Read the inverse of getMatrix(), for a camera's view. */
     getInverseMatrix<A extends { [index: number]: number } = Float32Array>(entity: Entity, out?: A): A;
     /** Read the transform of an entity relative to another one, of any hierarchy. */
-    getRelative(frame: Entity, entity: Entity, out?: Transform): Transform;
+    getRelativeTransform(frame: Entity, entity: Entity, out?: Transform): Transform;
     /** Convert between the axes of an entity and those of the world. */
     convert(entity: Entity, conversion: Conversion, value: Vector, out?: Float32Array): Float32Array;
 
@@ -751,7 +782,7 @@ export class CommandBuffer {
     /** Commands recorded. */
     readonly count: number;
 
-    /** Record World.create(); returns a pending handle. */
+    /** Record World.create(), without a name; returns a pending handle. */
     create(options?: CreateOptions, key?: number): Entity;
     /** Record World.createMany(), as one command; returns pending handles. */
     createMany(count: number, options?: CreateOptions, key?: number): BigUint64Array;
@@ -760,14 +791,16 @@ export class CommandBuffer {
     /** Record clones, as one command; returns pending handles. */
     instantiateMany(source: Entity, count: number, options?: InstantiateOptions, key?: number):
         BigUint64Array;
+    /** Record World.spawn(); returns a pending handle. */
+    spawn(prefab: Entity, parent?: Entity, local?: TransformValue, key?: number): Entity;
     /** Record World.destroy(). */
     destroy(entity: Entity, extent?: Extent, key?: number): void;
     /** Record World.attach(). */
     attach(child: Entity, parent: Entity, options?: AttachOptions, key?: number): void;
     /** Record World.detach(). */
     detach(entity: Entity, keep?: Keep, key?: number): void;
-    /** Record World.setSibling(). */
-    setSibling(entity: Entity, before?: Entity, key?: number): void;
+    /** Record World.moveBefore(). */
+    moveBefore(entity: Entity, before?: Entity, key?: number): void;
     /** Record World.write(). The value is copied and checked now. */
     write<K extends WriteKind>(entity: Entity, kind: K, value: WriteValue<K>, key?: number): void;
     /** Record World.setLocalTransform(). */
@@ -786,10 +819,8 @@ export class CommandBuffer {
     /** Record World.set(). The value is copied now. */
     set<T extends ComponentType>(entity: Entity, component: Component<T>, values: ComponentValues<T>,
         key?: number): void;
-    /** Record World.enable(). */
-    enable(entity: Entity, extent?: Extent, key?: number): void;
-    /** Record World.disable(). */
-    disable(entity: Entity, extent?: Extent, key?: number): void;
+    /** Record World.setEnabled(). */
+    setEnabled(entity: Entity, isEnabled: boolean, extent?: Extent, key?: number): void;
 
     /** Play the commands now. Refused commands are in the report; the call throws only as a whole. */
     play(): PlaybackReport;

@@ -36,7 +36,7 @@ espl_status glue_world_create(uint32_t number, uint32_t tag, uint32_t layout_bud
     def.tag = tag;
     def.layout_budget = layout_budget;
     def.kernels = kernels;
-    return espl_world_create(out, &def);
+    return espl_world_create(&def, out);
 }
 
 // Layouts that structs.js, values.js, world.js, views.js and commands.js assume.
@@ -61,7 +61,7 @@ SIZE(espl_component_value, 12);
 AT(espl_component_value, size, 4);
 AT(espl_component_value, data, 8);
 
-SIZE(espl_component_def, 20);
+SIZE(espl_component_def, 36);
 AT(espl_component_def, size, 4);
 AT(espl_component_def, alignment, 8);
 AT(espl_component_def, references, 12);
@@ -72,7 +72,7 @@ AT(espl_change_def, add_count, 4);
 AT(espl_change_def, remove, 8);
 AT(espl_change_def, remove_count, 12);
 
-SIZE(espl_creation_def, 40);
+SIZE(espl_creation_def, 56);
 AT(espl_creation_def, value_count, 4);
 AT(espl_creation_def, parent, 8);
 AT(espl_creation_def, before, 16);
@@ -81,7 +81,7 @@ AT(espl_creation_def, dead_parent, 28);
 AT(espl_creation_def, place, 32);
 AT(espl_creation_def, inherit, 36);
 
-SIZE(espl_instance_def, 96);
+SIZE(espl_instance_def, 112);
 AT(espl_instance_def, parent, 8);
 AT(espl_instance_def, before, 16);
 AT(espl_instance_def, link, 24);
@@ -92,14 +92,14 @@ AT(espl_instance_def, transform, 40);
 AT(espl_instance_def, values, 88);
 AT(espl_instance_def, value_count, 92);
 
-SIZE(espl_attach_options, 28);
+SIZE(espl_attach_options, 36);
 AT(espl_attach_options, rotation, 4);
 AT(espl_attach_options, scale, 8);
 AT(espl_attach_options, link, 12);
 AT(espl_attach_options, before, 16);
 AT(espl_attach_options, inherit, 24);
 
-SIZE(espl_query_def, 48);
+SIZE(espl_query_def, 64);
 AT(espl_query_def, none, 8);
 AT(espl_query_def, any, 16);
 AT(espl_query_def, changed, 24);
@@ -109,20 +109,20 @@ AT(espl_query_def, include, 40);
 _Static_assert(sizeof(espl_query) <= 256, "views.js allocates less");
 AT(espl_query, entities, 4);
 AT(espl_query, slots, 8);
-AT(espl_query, worlds, 12);
+AT(espl_query, world_poses, 12);
 
-SIZE(espl_subtree_arrays, 20);
+SIZE(espl_subtree_arrays, 36);
 AT(espl_subtree_arrays, parents, 4);
 AT(espl_subtree_arrays, depths, 8);
 AT(espl_subtree_arrays, locals, 12);
 AT(espl_subtree_arrays, worlds, 16);
 
-SIZE(espl_view, 20);
+SIZE(espl_view, 36);
 AT(espl_view, first, 4);
 AT(espl_view, parents, 8);
-AT(espl_view, worlds, 12);
+AT(espl_view, world_poses, 12);
 
-SIZE(espl_write_report, 24);
+SIZE(espl_write_report, 56);
 AT(espl_write_report, lossy, 4);
 AT(espl_write_report, refused, 8);
 AT(espl_write_report, first_refused, 12);
@@ -131,7 +131,7 @@ AT(espl_write_report, has_overflowed, 20);
 
 SIZE(espl_command_place, 8);
 AT(espl_command_place, index, 4);
-SIZE(espl_report, 376);
+SIZE(espl_report, 408);
 AT(espl_report, applied, 4);
 AT(espl_report, refused, 8);
 AT(espl_report, lossy, 12);
@@ -142,6 +142,7 @@ AT(espl_report, destroyed, 272);
 AT(espl_report, has_overflowed, 372);
 _Static_assert(ESPL_REASON_COUNT == 21, "commands.js has another count");
 
+SIZE(espl_world_stats, 328);
 AT(espl_world_stats, solos, 4);
 AT(espl_world_stats, hierarchies, 8);
 AT(espl_world_stats, members, 12);
@@ -149,10 +150,10 @@ AT(espl_world_stats, archetypes, 16);
 AT(espl_world_stats, chunks, 20);
 AT(espl_world_stats, bytes, 24);
 
-SIZE(espl_validation, 20);
+SIZE(espl_validation, 52);
 AT(espl_validation, rule, 0);
 
-SIZE(espl_reserve_def, 32);
+SIZE(espl_reserve_def, 48);
 AT(espl_reserve_def, components, 4);
 AT(espl_reserve_def, component_count, 8);
 AT(espl_reserve_def, rows, 12);

@@ -3,12 +3,15 @@
 import {
     checkCount, checkHandle, checkList, checkObject, checkTransform, choose,
 } from "./checks.js";
-import { align, heap } from "./engine.js";
+import { align, heap, scratch, zero } from "./engine.js";
 import {
     Packer, TRANSFORM_BYTES, checkEntries, deadParents, keeps, links, numberOf, packValues, places,
     putTransform, sizeOfValues,
 } from "./values.js";
 
+const ATTACH_BYTES = 36;
+const CREATION_BYTES = 56;
+const INSTANCE_BYTES = 112;
 const transformParts = ["position", "rotation", "scale", "stretch", "userData"];
 
 // The part of `keep`, which is one word for all parts or an object with a word for each.
@@ -25,13 +28,12 @@ export function putAttachOptions(address, options) {
     const words = [keepOf(keep, "position"), keepOf(keep, "rotation"), keepOf(keep, "scale"),
         choose(links, link, "options.link")];
 
+    zero(address, ATTACH_BYTES);
     heap.u64[(address + 16) >> 3] = checkHandle(before, "options.before");
     heap.u32[(address + 24) >> 2] = checkCount(inherit, "options.inherit");
     heap.u32.set(words, address >> 2);
     return address;
 }
-putAttachOptions.bytes = 28;
-
 // The transform of options: `transform`, or else the options themselves if they have a part of one, or else
 // undefined.
 function transformOf(options) {
@@ -50,6 +52,9 @@ function sizeOfCreation(world, options) {
     checkEntries(world, checkList(components, "options.components"), "options.components");
     checkHandle(parent, "options.parent");
     checkHandle(before, "options.before");
+    if (options.name !== undefined) {
+        throw new TypeError("options.name: only World.create() gives a name");
+    }
     checkCount(inherit, "options.inherit");
     choose(places, place, "options.place");
     transformOf(options);
@@ -73,15 +78,26 @@ export function putCreation(packer, world, options) {
     const transform = transformOf(options);
     const [values, count] = packValues(packer, world, options.components ?? [],
         transform === undefined ? {} : transform);
-    const address = packer.take(putCreation.bytes);
+    const address = zero(packer.take(CREATION_BYTES), CREATION_BYTES);
 
     heap.u32[address >> 2] = values;
     heap.u32[(address + 4) >> 2] = count;
     putPlace(address + 8, options, options.place ?? "local");
     return address;
 }
-putCreation.bytes = 40;
-putCreation.size = (world, options) => sizeOfCreation(world, options) + align(putCreation.bytes);
+putCreation.size = (world, options) => sizeOfCreation(world, options) + align(CREATION_BYTES);
+
+/**
+ * Return the address of the transform in an espl_creation_def that putCreation() wrote, if espl_create_node()
+ * makes the same with a name; else 0.
+ */
+export function transformOfNode(def, { components = [], transform, parent = 0n, before = 0n, link = "owned",
+    inherit = 0, place = "local" }) {
+    const isNode = components.length === 0 && transform !== null && before === 0n && link === "owned" &&
+        inherit === 0 && (place === "local" || parent === 0n);
+
+    return isNode ? heap.u32[(heap.u32[def >> 2] + 8) >> 2] : 0;
+}
 
 /**
  * Write C's espl_instance_def, of options that putInstance.size() accepts. The clone has the source's transform
@@ -90,7 +106,7 @@ putCreation.size = (world, options) => sizeOfCreation(world, options) + align(pu
 export function putInstance(packer, world, source, options) {
     const transform = transformOf(options) ?? null;
     const [values, count] = packValues(packer, world, options.components ?? [], null);
-    const address = packer.take(putInstance.bytes);
+    const address = zero(packer.take(INSTANCE_BYTES), INSTANCE_BYTES);
 
     heap.u64[address >> 3] = source;
     putPlace(address + 8, options, transform === null ? "source" : options.place ?? "local");
@@ -99,8 +115,16 @@ export function putInstance(packer, world, source, options) {
     heap.u32[(address + 44 + TRANSFORM_BYTES) >> 2] = count;
     return address;
 }
-putInstance.bytes = 96;
-putInstance.size = (world, options) => sizeOfCreation(world, options) + align(putInstance.bytes);
+putInstance.size = (world, options) => sizeOfCreation(world, options) + align(INSTANCE_BYTES);
+
+/** Write the transform of a spawn into scratch and return its address; 0 where there is none. */
+export function putLocal(local) {
+    if (local === undefined) {
+        return 0;
+    }
+    putTransform(scratch, checkTransform(local, 12, "local"));
+    return scratch;
+}
 
 /** Write C's espl_change_def. Its arrays are in room(). */
 export function putChange(address, world, add, remove) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Names for C's enumerators, whose numbers test-enumerators.mjs compares with the headers; kinds of reads and
 // writes; transforms, arrays and component values in the library's memory.
-import { checkValues, choose } from "./checks.js";
+import { checkTransform, checkTransformOut, checkTypedOut, checkValues, choose } from "./checks.js";
 import { align, heap, room } from "./engine.js";
 
 export const extents = { owned: 0, entity: 1, subtree: 2 };
@@ -201,7 +201,7 @@ export class Packer {
 const token = Symbol("component");
 
 export class Component {
-    constructor(given, world, number, name, typeName, array, length) {
+    constructor(given, world, number, name, typeName, array, length, size) {
         if (given !== token) {
             throw new TypeError("a Component is made by World.registerComponent()");
         }
@@ -211,7 +211,7 @@ export class Component {
         this.type = typeName;
         this.array = array;
         this.length = length;
-        this.size = length * (array?.BYTES_PER_ELEMENT ?? 0);
+        this.size = size;
         Object.freeze(this);
     }
 }
@@ -230,14 +230,18 @@ export const componentTypes = {
 };
 
 export function makeComponent(world, number, name, typeName, length) {
-    return new Component(token, world, number, name, typeName, componentTypes[typeName], length);
+    const array = componentTypes[typeName];
+
+    return new Component(token, world, number, name, typeName, array, length,
+        length * (array?.BYTES_PER_ELEMENT ?? 0));
 }
 
 function builtIn(number, name) {
     return makeComponent(undefined, number, name, "tag", 0);
 }
 
-export const TRANSFORM = builtIn(1, "transform");
+/** Its value is a transform, relative to the parent; no chunk has a column of it. */
+export const TRANSFORM = new Component(token, undefined, 1, "transform", "transform", null, 0, TRANSFORM_BYTES);
 export const SOLO = builtIn(2, "solo");
 export const ROOT = builtIn(3, "root");
 export const MEMBER = builtIn(4, "member");
@@ -255,15 +259,32 @@ export function numberOf(world, component, what = "component") {
     return component.number;
 }
 
-/** Copy a value of a component that checkValues() accepts into memory. */
+/** Return a value of a component: elements of its type, or a transform. */
+export function checkComponent(component, value, what) {
+    return component === TRANSFORM ? checkTransform(value, 12, what) : checkValues(value, component, what);
+}
+
+/** Return what a value of a component is written into. */
+export function checkComponentOut(component, out) {
+    return component === TRANSFORM ? checkTransformOut(out, 12)
+        : checkTypedOut(out, component.array, component.length);
+}
+
+/** Copy a value of a component that checkComponent() accepts into memory. */
 export function putComponent(address, component, values) {
-    if (component.size !== 0) {
+    if (component === TRANSFORM) {
+        putTransform(address, values);
+    } else if (component.size !== 0) {
         new component.array(heap.buffer, address, component.length).set(values);
     }
 }
 
 /** Copy a value out of memory. */
-export function getComponent(address, component, out = new component.array(component.length)) {
+export function getComponent(address, component, out) {
+    return component === TRANSFORM ? getTransform(address, 12, out) : getElements(address, component, out);
+}
+
+function getElements(address, component, out = new component.array(component.length)) {
     out.set(new component.array(heap.buffer, address, component.length));
     return out;
 }
@@ -285,7 +306,7 @@ export function checkEntries(world, list, what) {
             throw new RangeError(`${what}[${i}] must be a component, or a component and its value`);
         }
         if (value !== undefined) {
-            checkValues(value, component, `${what}[${i}]`);
+            checkComponent(component, value, `${what}[${i}]`);
         }
         return number;
     });

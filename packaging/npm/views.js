@@ -6,7 +6,7 @@ import {
 } from "./checks.js";
 import {
     EspalierError, Owned, POINTER, SCRATCH_VALUE, align, allocate, getHandle, heap, pointerOf, putHandle,
-    scratch, settle, wasm,
+    scratch, settle, wasm, zero,
 } from "./engine.js";
 import {
     INCLUDE_DISABLED, INCLUDE_PREFABS, NO_RANK, Packer, chooseKind, kinds, numberOf,
@@ -14,7 +14,8 @@ import {
 import { World, writeStrided } from "./world.js";
 
 const QUERY_BYTES = 256;
-const QUERY_DEF_BYTES = 48;
+const QUERY_DEF_BYTES = 64;
+// The bytes of C's espl_view that are read here.
 const VIEW_BYTES = 20;
 const POSE_WORDS = 8;
 
@@ -102,15 +103,15 @@ class Iteration extends Owned {
         try {
             const sizes = lists.reduce((sum, list) => sum + align(4 * list.length), 0);
             const packer = new Packer(sizes + align(QUERY_DEF_BYTES));
-            const def = packer.take(QUERY_DEF_BYTES);
+            const def = zero(packer.take(QUERY_DEF_BYTES), QUERY_DEF_BYTES);
 
             lists.forEach((list, i) => {
                 heap.u32[(def >> 2) + 2 * i] = packer.put(list, Uint32Array);
                 heap.u32[(def >> 2) + 2 * i + 1] = list.length;
             });
             heap.u64[(def + 32) >> 3] = since;
-            heap.u32.set([include, 0], (def + 40) >> 2);
-            settle(wasm.espl_query_begin_sized(pointer, def, this[POINTER], QUERY_DEF_BYTES), world);
+            heap.u32[(def + 40) >> 2] = include;
+            settle(wasm.espl_query_begin(pointer, def, this[POINTER]), world);
         } catch (error) {
             super.close();
             throw error;
@@ -247,10 +248,14 @@ export class Chunk {
     #column(component, get) {
         const query = this.#query();
         const number = numberOf(this.#iteration.world, component);
+
+        if (component.array === null) {
+            return null;
+        }
         const address = get(query, number, component.size);
 
         settle(0);
-        return address === 0 || component.array === null ? null
+        return address === 0 ? null
             : new component.array(heap.buffer, address, component.length * this.count);
     }
 
@@ -283,8 +288,8 @@ export class HierarchyView {
     // Write the current espl_view into scratch. Where the structure is unchanged the call only reads, in time
     // proportional to the depth of the entity.
     #refresh() {
-        settle(wasm.espl_view_hierarchy_sized(pointerOf(this.#world), putHandle(this.#entity), scratch,
-            VIEW_BYTES), this.#world);
+        settle(wasm.espl_view_hierarchy(pointerOf(this.#world), putHandle(this.#entity), scratch),
+            this.#world);
         return heap.u32.subarray(scratch >> 2, (scratch + VIEW_BYTES) >> 2);
     }
 
@@ -369,8 +374,8 @@ export class Batch extends Owned {
     read(count = this.#capacity) {
         const kind = this.#checkWay("read", count);
 
-        return settle(wasm.espl_read_strided(pointerOf(this.world), kind, pointerOf(this), 8, this.#valuesAt,
-            4 * this.#kind.words, count), this.world);
+        return settle(wasm.espl_read_strided(pointerOf(this.world), kind, pointerOf(this), count, 8,
+            this.#valuesAt, 4 * this.#kind.words), this.world);
     }
 
     write(count = this.#capacity) {

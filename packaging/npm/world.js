@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: MIT
 // The world: entities, their structure, their transforms and their components.
 import {
-    checkCount, checkHandle, checkHandles, checkList, checkNumbers, checkObject, checkOut, checkTypedOut,
-    checkValue, checkValueOut, checkValues, choose,
+    checkBoolean, checkCount, checkHandle, checkHandles, checkList, checkNumbers, checkObject, checkOut,
+    checkTypedOut, checkValue, checkValueOut, choose,
 } from "./checks.js";
 import {
     OWNED, POINTER, SCRATCH_VALUE, STATUS, align, encode, getHandle, getString, heap, listeners,
-    makeDisposable, nameOf, pointerOf, putHandle, putText, room, scratch, settle, wasm,
+    makeDisposable, nameOf, pointerOf, putHandle, putText, room, scratch, settle, wasm, zero,
 } from "./engine.js";
-import { putAttachOptions, putChange, putCreation, putInstance } from "./structs.js";
+import { putAttachOptions, putChange, putCreation, putInstance, putLocal, transformOfNode } from "./structs.js";
 import {
-    MATRIX_4X4, MATRIX_4X4_INVERSE, Packer, addressOf, axes, chooseKind, componentTypes, conversions, extents,
-    getComponent, getValue, getVector, hashKinds, keeps, kinds, linkNames, makeComponent, numberOf,
-    putComponent, putValue, putVector, roleNames, sizeOfValues, spaces,
+    MATRIX_4X4, MATRIX_4X4_INVERSE, Packer, addressOf, axes, checkComponent, checkComponentOut, chooseKind,
+    componentTypes, conversions, extents, getComponent, getValue, getVector, hashKinds, keeps, kinds, linkNames,
+    makeComponent, numberOf, putComponent, putValue, putVector, roleNames, sizeOfValues, spaces,
 } from "./values.js";
 
+// The bytes that are read here of structs that C fills.
 const REPORT_BYTES = 24;
-const COMPONENT_DEF_BYTES = 20;
 const STATS_BYTES = 28;
-const RESERVE_BYTES = 32;
-const SUBTREE_BYTES = 20;
+// The sizes of structs that C reads.
+const COMPONENT_DEF_BYTES = 36;
+const RESERVE_BYTES = 48;
+const SUBTREE_BYTES = 36;
 
 /** Return the handle that a function of C returns for another one, such as espl_get_parent(). */
 function follow(get, world, entity) {
@@ -112,13 +114,13 @@ export class World {
     }
 
     validate() {
-        const isValid = wasm.espl_validate_sized(pointerOf(this), scratch, 20);
+        const isValid = wasm.espl_validate(pointerOf(this), scratch);
 
         return isValid ? null : getString(heap.u32[scratch >> 2]);
     }
 
     stats() {
-        wasm.espl_stats_sized(pointerOf(this), scratch, STATS_BYTES);
+        wasm.espl_stats(pointerOf(this), scratch);
         const [entities, solos, hierarchies, members, archetypes, chunks, bytes] =
             heap.u32.subarray(scratch >> 2, (scratch + STATS_BYTES) >> 2);
 
@@ -136,17 +138,45 @@ export class World {
         checkHandle(sideOf, "room.sideOf");
         const packer = new Packer(align(4 * numbers.length) + align(RESERVE_BYTES));
         const list = packer.put(numbers, Uint32Array);
-        const def = packer.take(RESERVE_BYTES);
+        const def = zero(packer.take(RESERVE_BYTES), RESERVE_BYTES);
 
         heap.u32.set([counts[0], list, numbers.length, counts[1], counts[2], 0], def >> 2);
         heap.u64[(def + 24) >> 3] = sideOf;
-        return settle(wasm.espl_reserve_sized(pointerOf(this), def, RESERVE_BYTES), this);
+        return settle(wasm.espl_reserve(pointerOf(this), def), this);
     }
 
     // --- Creation and destruction ---
 
     create(options = {}) {
-        return this.createMany(1, options)[0];
+        const { name, ...others } = checkObject(options, "options");
+
+        return name === undefined ? this.createMany(1, options)[0] : this.#createNamed(name, others);
+    }
+
+    // All or nothing: an entity whose name is refused is destroyed again.
+    #createNamed(name, options) {
+        const text = encode(name, "options.name");
+        const packer = new Packer(putCreation.size(this, options) + align(text.length));
+        const def = putCreation(packer, this, options);
+        const nameAt = packer.put(text, Uint8Array);
+        const transform = transformOfNode(def, options);
+
+        if (transform !== 0) {
+            settle(wasm.espl_create_node(pointerOf(this), putHandle(options.parent ?? 0n), transform, nameAt,
+                scratch), this);
+            return getHandle(scratch);
+        }
+        const status = settle(wasm.espl_create_at(pointerOf(this), def, 1, scratch), this);
+        const entity = getHandle(scratch);
+
+        try {
+            this.setName(entity, name);
+        } catch (error) {
+            this.destroy(entity, "entity");
+            throw error;
+        }
+        this[STATUS] = status;
+        return entity;
     }
 
     createMany(count, options = {}) {
@@ -154,7 +184,7 @@ export class World {
         const def = putCreation(packer, this, options);
         const out = packer.take(8 * count);
 
-        settle(wasm.espl_create_at_sized(pointerOf(this), def, count, out, putCreation.bytes), this);
+        settle(wasm.espl_create_at(pointerOf(this), def, count, out), this);
         return new BigUint64Array(heap.buffer, out, count).slice();
     }
 
@@ -167,8 +197,16 @@ export class World {
         const def = putInstance(packer, this, checkHandle(source, "source"), options);
         const out = packer.take(8 * count);
 
-        settle(wasm.espl_instantiate_at_sized(pointerOf(this), def, count, out, putInstance.bytes), this);
+        settle(wasm.espl_instantiate(pointerOf(this), def, count, out), this);
         return new BigUint64Array(heap.buffer, out, count).slice();
+    }
+
+    spawn(prefab, parent = 0n, local = undefined) {
+        const address = putLocal(local);
+
+        settle(wasm.espl_spawn(pointerOf(this), putHandle(prefab, 0, "prefab"), putHandle(parent, 1, "parent"),
+            address, scratch + SCRATCH_VALUE), this);
+        return getHandle(scratch + SCRATCH_VALUE);
     }
 
     destroy(entity, extent = "owned") {
@@ -190,16 +228,11 @@ export class World {
         return wasm.espl_is_alive(pointerOf(this), putHandle(entity)) !== 0;
     }
 
-    enable(entity, extent = "owned") {
+    setEnabled(entity, isEnabled, extent = "owned") {
+        const set = checkBoolean(isEnabled, "isEnabled") ? wasm.espl_enable : wasm.espl_disable;
         const which = choose(extents, extent, "extent");
 
-        return settle(wasm.espl_enable(pointerOf(this), putHandle(entity), which), this);
-    }
-
-    disable(entity, extent = "owned") {
-        const which = choose(extents, extent, "extent");
-
-        return settle(wasm.espl_disable(pointerOf(this), putHandle(entity), which), this);
+        return settle(set(pointerOf(this), putHandle(entity), which), this);
     }
 
     isEnabled(entity) {
@@ -211,8 +244,8 @@ export class World {
     attach(child, parent, options = {}) {
         const address = putAttachOptions(scratch, options);
 
-        return settle(wasm.espl_attach_sized(pointerOf(this), putHandle(child, 0, "child"),
-            putHandle(parent, 1, "parent"), address, putAttachOptions.bytes), this);
+        return settle(wasm.espl_attach(pointerOf(this), putHandle(child, 0, "child"),
+            putHandle(parent, 1, "parent"), address), this);
     }
 
     attachMany(children, parents, options = {}) {
@@ -226,8 +259,7 @@ export class World {
         const second = packer.put(parents, BigUint64Array, parentsAt);
         const address = putAttachOptions(scratch, options);
 
-        return settle(wasm.espl_attach_many_sized(pointerOf(this), first, second, count, address, 0,
-            putAttachOptions.bytes), this);
+        return settle(wasm.espl_attach_many(pointerOf(this), first, second, count, address, 0), this);
     }
 
     detach(entity, keep = "world") {
@@ -236,7 +268,7 @@ export class World {
         return settle(wasm.espl_detach(pointerOf(this), putHandle(entity), which), this);
     }
 
-    setSibling(entity, before = 0n) {
+    moveBefore(entity, before = 0n) {
         return settle(wasm.espl_move_before(pointerOf(this), putHandle(entity),
             putHandle(before, 1, "before")), this);
     }
@@ -266,12 +298,12 @@ export class World {
     }
 
     getChildren(entity) {
-        const children = [];
+        const world = pointerOf(this);
+        const count = wasm.espl_get_children(world, putHandle(entity), 0, 0);
+        const out = room(8 * count);
 
-        for (let child = this.getFirstChild(entity); child !== 0n; child = this.getNextSibling(child)) {
-            children.push(child);
-        }
-        return children;
+        wasm.espl_get_children(world, putHandle(entity), count, out);
+        return new BigUint64Array(heap.buffer, out, count).slice();
     }
 
     getRole(entity) {
@@ -292,7 +324,9 @@ export class World {
     }
 
     countDescendants(entity) {
-        return wasm.espl_count_descendants(pointerOf(this), putHandle(entity));
+        const count = wasm.espl_copy_subtree(pointerOf(this), putHandle(entity), extents.subtree, 0, 0);
+
+        return Math.max(0, count - 1);
     }
 
     isAncestor(ancestor, entity) {
@@ -303,12 +337,12 @@ export class World {
     copySubtree(top, extent = "subtree") {
         const world = pointerOf(this);
         const which = choose(extents, extent, "extent");
-        const count = wasm.espl_copy_subtree_sized(world, putHandle(top, 0, "top"), which, 0, 0, SUBTREE_BYTES);
+        const count = wasm.espl_copy_subtree(world, putHandle(top, 0, "top"), which, 0, 0);
         const packer = new Packer(align(8 * count) + 2 * align(4 * count));
         const [entities, parents, depths] = [8, 4, 4].map((size) => packer.take(size * count));
 
-        heap.u32.set([entities, parents, depths, 0, 0], scratch >> 2);
-        wasm.espl_copy_subtree_sized(world, putHandle(top, 0, "top"), which, count, scratch, SUBTREE_BYTES);
+        heap.u32.set([entities, parents, depths], zero(scratch, SUBTREE_BYTES) >> 2);
+        wasm.espl_copy_subtree(world, putHandle(top, 0, "top"), which, count, scratch);
         return {
             entities: new BigUint64Array(heap.buffer, entities, count).slice(),
             // C's number for no parent is -1 here.
@@ -329,7 +363,7 @@ export class World {
         return getString(wasm.espl_get_name(pointerOf(this), putHandle(entity)));
     }
 
-    findBelow(top, path) {
+    find(path, top = 0n) {
         const address = putText(path, "path");
 
         settle(wasm.espl_find_descendant(pointerOf(this), putHandle(top, 0, "top"), address, scratch), this);
@@ -357,9 +391,9 @@ export class World {
         const nameAt = packer.put(text, Uint8Array);
         const referencesAt = packer.put(references, Uint32Array);
 
-        heap.u32.set([nameAt, unit * count, unit, referencesAt, references.length], scratch >> 2);
-        settle(wasm.espl_component_register_sized(pointerOf(this), scratch, scratch + SCRATCH_VALUE,
-            COMPONENT_DEF_BYTES), this);
+        heap.u32.set([nameAt, unit * count, unit, referencesAt, references.length],
+            zero(scratch, COMPONENT_DEF_BYTES) >> 2);
+        settle(wasm.espl_component_register(pointerOf(this), scratch, scratch + SCRATCH_VALUE), this);
         return makeComponent(this, heap.u32[(scratch + SCRATCH_VALUE) >> 2], name, type, count);
     }
 
@@ -385,7 +419,7 @@ export class World {
         const number = numberOf(this, component);
         const address = room(component.size);
 
-        checkTypedOut(out, component.array, component.length);
+        checkComponentOut(component, out);
         settle(wasm.espl_get_component(pointerOf(this), putHandle(entity), number, address,
             component.size), this);
         return getComponent(address, component, out);
@@ -395,7 +429,7 @@ export class World {
         const number = numberOf(this, component);
         const address = room(component.size);
 
-        putComponent(address, component, checkValues(values, component, "values"));
+        putComponent(address, component, checkComponent(component, values, "values"));
         return settle(wasm.espl_set_component(pointerOf(this), putHandle(entity), number, address,
             component.size), this);
     }
@@ -425,6 +459,10 @@ export class World {
         return this.#read(entity, kinds.localTransform, out);
     }
 
+    getLocalPose(entity, out) {
+        return this.#read(entity, kinds.localPose, out);
+    }
+
     getLocalPosition(entity, out) {
         return this.#read(entity, kinds.localPosition, out);
     }
@@ -439,6 +477,10 @@ export class World {
 
     getWorldTransform(entity, out) {
         return this.#read(entity, kinds.worldTransform, out);
+    }
+
+    getWorldPose(entity, out) {
+        return this.#read(entity, kinds.worldPose, out);
     }
 
     getWorldPosition(entity, out) {
@@ -465,6 +507,10 @@ export class World {
         return this.#write(entity, kinds.localTransform, value);
     }
 
+    setLocalPose(entity, value) {
+        return this.#write(entity, kinds.localPose, value);
+    }
+
     setLocalPosition(entity, value) {
         return this.#write(entity, kinds.localPosition, value);
     }
@@ -479,6 +525,10 @@ export class World {
 
     setWorldTransform(entity, value) {
         return this.#write(entity, kinds.worldTransform, value);
+    }
+
+    setWorldPose(entity, value) {
+        return this.#write(entity, kinds.worldPose, value);
     }
 
     setWorldPosition(entity, value) {
@@ -547,10 +597,10 @@ export class World {
         return getVector(scratch, 16, out);
     }
 
-    getRelative(frame, entity, out) {
+    getRelativeTransform(frame, entity, out) {
         checkValueOut(kinds.worldTransform, out);
-        settle(wasm.espl_get_relative_transform(pointerOf(this), putHandle(frame, 0, "frame"), putHandle(entity, 1),
-            scratch), this);
+        settle(wasm.espl_get_relative_transform(pointerOf(this), putHandle(frame, 0, "frame"),
+            putHandle(entity, 1), scratch), this);
         return getValue(scratch, kinds.worldTransform, out);
     }
 
@@ -577,7 +627,7 @@ export class World {
 
         // What is refused stays as it is.
         new array(heap.buffer, values, words * count).set(result.subarray(0, words * count));
-        settle(wasm.espl_read_strided(pointerOf(this), read, handles, 8, values, 4 * words, count), this);
+        settle(wasm.espl_read_strided(pointerOf(this), read, handles, count, 8, values, 4 * words), this);
         result.set(new array(heap.buffer, values, words * count));
         return result;
     }
@@ -598,8 +648,8 @@ export class World {
 
 /** Write values that are in memory, and return the report. */
 export function writeStrided(world, write, words, handles, values, count) {
-    const status = settle(wasm.espl_write_strided_sized(pointerOf(world), write, handles, 8, values,
-        4 * words, count, scratch, REPORT_BYTES), world);
+    const status = settle(wasm.espl_write_strided(pointerOf(world), write, handles, count, 8, values,
+        4 * words, scratch), world);
     const [applied, lossy, refused, first] =
         heap.u32.subarray(scratch >> 2, (scratch + REPORT_BYTES) >> 2);
 

@@ -15,8 +15,8 @@ from ._components import Component, Values
 from ._errors import Status, call, check, check_many, closed
 from ._native import ffi, lib
 from ._queries import Queries
-from ._structure import Creation, attachment, count_of, parts_of
-from ._transform import Transform
+from ._structure import Creation, attachment, bool_of, count_of, parts_of
+from ._transform import Transform, pointer_or_null
 from ._types import (
     NULL,
     WRITE_TYPES,
@@ -171,6 +171,19 @@ class Recorder:
         )
         return int(out[0]) if count is None else out
 
+    def spawn(
+        self,
+        prefab: EntityLike,
+        parent: EntityLike = NULL,
+        local: Transform | None = None,
+        *,
+        key: int = 0,
+    ) -> Entity:
+        """Record World.spawn() and return a pending handle."""
+        out = ffi.new("int64_t *")
+        self._record(lib.native_record_spawn, key, prefab, parent, pointer_or_null(local), out)
+        return int(out[0])
+
     def destroy(self, entity: EntityLike, extent: Extent = Extent.OWNED, *, key: int = 0) -> None:
         """Record World.destroy()."""
         self._record(lib.native_record_destroy, key, entity, extent)
@@ -194,11 +207,11 @@ class Recorder:
         """Record World.detach()."""
         self._record(lib.native_record_detach, key, entity, keep)
 
-    def set_sibling(
+    def move_before(
         self, entity: EntityLike, before: EntityLike = NULL, *, key: int = 0
     ) -> None:
-        """Record World.set_sibling()."""
-        self._record(lib.native_record_set_sibling, key, entity, before)
+        """Record World.move_before()."""
+        self._record(lib.native_record_move_before, key, entity, before)
 
     def write_one(
         self, entity: EntityLike, kind: Write, value: npt.ArrayLike, *, key: int = 0
@@ -242,20 +255,18 @@ class Recorder:
         self, entity: EntityLike, component: Component, value: Any, *, key: int = 0
     ) -> None:
         """Record World.set_component(): refused at playback where the entity lacks it. Copied."""
-        array = component.pack(value)
-        number = self._buffer.world._number(component)
-        pointer = ffi.NULL if array is None else address(array)
+        number, dtype = self._buffer.world._typed(component)
+        array = component.pack_or_default(value)
         self._record(
-            lib.native_record_set_component, key, entity, number, pointer, component.size
+            lib.native_record_set_component, key, entity, number, address(array), dtype.itemsize
         )
 
-    def disable(self, entity: EntityLike, extent: Extent = Extent.OWNED, *, key: int = 0) -> None:
-        """Record World.disable()."""
-        self._record(lib.native_record_set_enabled, key, entity, extent, 0)
-
-    def enable(self, entity: EntityLike, extent: Extent = Extent.OWNED, *, key: int = 0) -> None:
-        """Record World.enable()."""
-        self._record(lib.native_record_set_enabled, key, entity, extent, 1)
+    def set_enabled(
+        self, entity: EntityLike, enabled: bool, extent: Extent = Extent.OWNED, *, key: int = 0
+    ) -> None:
+        """Record World.set_enabled()."""
+        is_enabled = bool_of(enabled, "enabled")
+        self._record(lib.native_record_set_enabled, key, entity, extent, is_enabled)
 
 
 class CommandBuffer:

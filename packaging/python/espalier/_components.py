@@ -11,8 +11,9 @@ import numpy.typing as npt
 from ._arrays import address, handles, numbers, one, rows
 from ._errors import ArgumentError, Status, bytes_of, check_many
 from ._native import ffi, lib
+from ._transform import Transform, identity
 from ._transforms import Transforms
-from ._types import ENTITY, EntitiesLike, EntityLike
+from ._types import ENTITY, TRANSFORM, EntitiesLike, EntityLike, Handles
 
 
 class Component:
@@ -57,15 +58,16 @@ class Component:
     def pack(self, value: Any) -> npt.NDArray[Any] | None:
         """Return a value as an array of the type: of a tuple, a dict of fields, a number, an array.
 
-        None stands for zeros and gives None. Raises ArgumentError (a tag has no value), ValueError and
-        TypeError (numpy cannot make the type of it), KeyError (no such field).
+        None stands for zeros, of a transform for the identity, and gives None. Raises ArgumentError (a
+        tag has no value), ValueError and TypeError (numpy cannot make the type of it), KeyError (no such
+        field).
         """
         if value is None:
             return None
         if self.dtype is None:
             raise ArgumentError(Status.ERR_ARGUMENT, f"component {self.name} is a tag: no value")
         if isinstance(value, Mapping):
-            made = np.zeros((), dtype=self.dtype)
+            made = self._default()
             for field, part in value.items():
                 if field not in (self.dtype.names or ()):
                     raise KeyError(f"component {self.name} has no field {field!r}")
@@ -74,11 +76,22 @@ class Component:
             return made
         return one(value, self.dtype, f"a value of {self.name!r}")
 
+    def _default(self) -> npt.NDArray[Any]:
+        """Return the value that None stands for."""
+        return identity() if self is HAS_TRANSFORM else np.zeros((), dtype=self.dtype)
+
+    def pack_or_default(self, value: Any) -> npt.NDArray[Any]:
+        """Return a value as pack() does, and the value that None stands for as an array too."""
+        packed = self.pack(value)
+        return self._default() if packed is None else packed
+
 
 _BUILT_IN = object()
 #: Components that every world has. SOLO, ROOT and MEMBER are for queries: they follow from the structure,
 #: so they cannot be added or removed. The others can.
-HAS_TRANSFORM = Component(1, "transform", None, _BUILT_IN)
+#: HAS_TRANSFORM has the local transform for its value, of the type TRANSFORM; None stands for the identity. It
+#: is no column of a query: see Query.transforms().
+HAS_TRANSFORM = Component(1, "transform", TRANSFORM, _BUILT_IN)
 SOLO = Component(2, "solo", None, _BUILT_IN)
 ROOT = Component(3, "root", None, _BUILT_IN)
 MEMBER = Component(4, "member", None, _BUILT_IN)
@@ -153,6 +166,14 @@ class Components(Transforms):
         return component.number
 
     def _column(self, component: Component) -> tuple[int, np.dtype[Any]]:
+        """Return the number and the type of a component that chunks have a column of."""
+        if component is HAS_TRANSFORM:
+            raise ArgumentError(
+                Status.ERR_ARGUMENT, "transforms are no column: use transforms() and World.write()"
+            )
+        return self._typed(component)
+
+    def _typed(self, component: Component) -> tuple[int, np.dtype[Any]]:
         """Return the number and the type of a component that has values."""
         number = self._number(component)
         if component.dtype is None:
@@ -216,15 +237,20 @@ class Components(Transforms):
     def get_component(self, entity: EntityLike, component: Component) -> Any:
         """Return a copy of a component's value: a numpy scalar, or an array where the type has a shape.
 
-        Raises EntityError, ComponentError (the entity lacks it), ArgumentError (a tag).
+        Of HAS_TRANSFORM it is the local Transform. Raises EntityError, ComponentError (the entity lacks
+        it), ArgumentError (a tag).
         """
-        return self.get_components([entity], component)[0]
+        value = self.get_components([entity], component)[0]
+        return Transform.from_array(value) if component is HAS_TRANSFORM else value
 
-    def set_component(self, entity: EntityLike, component: Component, value: Any) -> None:
-        """Set the value of a component that an entity has. Not structural. Raises as get_component()."""
-        packed = component.pack(value)
-        made = np.zeros((), dtype=self._column(component)[1]) if packed is None else packed
-        self.set_components([entity], component, made[np.newaxis])
+    def set_component(self, entity: EntityLike, component: Component, value: Any) -> Status:
+        """Set the value of a component that an entity has. Not structural. Raises as get_component().
+
+        Of HAS_TRANSFORM this is set_local() of the whole transform: returns and raises as that.
+        """
+        dtype = self._typed(component)[1]
+        made = component.pack_or_default(value)
+        return self._set_components(handles([entity]), component, made.reshape((1,) + dtype.shape))
 
     def get_components(self, entities: EntitiesLike, component: Component) -> npt.NDArray[Any]:
         """Return copies of a component's values of many entities, (n,): (n, ...) of its type.
@@ -232,7 +258,7 @@ class Components(Transforms):
         Raises as get_component(), with the index of the first entity that is refused.
         """
         array = handles(entities)
-        number, dtype = self._column(component)
+        number, dtype = self._typed(component)
         out = np.empty(len(array), dtype=dtype)
         values = address(out), dtype.itemsize
         check_many(
@@ -245,13 +271,19 @@ class Components(Transforms):
     ) -> None:
         """Set a component of many entities, (n,), that have it. All or nothing. Not structural.
 
-        value: (n, ...) of its type, or one for all. Raises as get_components(); ValueError (the shape).
+        value: (n, ...) of its type, or one for all. Raises as get_components(); ValueError (the shape);
+        ArgumentError (HAS_TRANSFORM: write() takes many transforms, and refuses them one by one).
         """
         array = handles(entities)
-        number, dtype = self._column(component)
-        source = rows(value, len(array), dtype)
-        values = address(source), dtype.itemsize
-        check_many(
+        source = rows(value, len(array), self._column(component)[1])
+        self._set_components(array, component, source)
+
+    def _set_components(
+        self, array: Handles, component: Component, source: npt.NDArray[Any]
+    ) -> Status:
+        number, size = self._number(component), component.size
+        values = address(source), size
+        return check_many(
             self._call, lib.native_set_components, number, address(array), len(array), *values
         )
 

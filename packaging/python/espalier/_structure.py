@@ -12,7 +12,7 @@ from ._arrays import address, handles
 from ._base import WorldBase
 from ._errors import ArgumentError, Status, bytes_of, call, check_many, fill, text_of
 from ._native import ffi, lib
-from ._transform import Transform, pointer_of
+from ._transform import Transform, pointer_or_null
 from ._types import (
     NULL,
     TRANSFORM,
@@ -98,13 +98,15 @@ class Creation:
         *,
         source: EntityLike = NULL,
         dead_parent: DeadParent = DeadParent.REFUSE,
+        name: str | None = None,
     ) -> None:
         placed = transform_of(transform if isinstance(transform, Transform) else None, given)
         if transform is False and placed is not None:
             raise ArgumentError(Status.ERR_ARGUMENT, "transform=False, and parts of one")
         if transform is True and placed is None:
             placed = Transform()
-        self._keep = (placed, packed := world._pack(components))
+        text = ffi.NULL if name is None else ffi.new("char[]", bytes_of(name))
+        self._keep = (placed, text, packed := world._pack(components))
         self.cdata = ffi.new("native_creation *")
         fill(
             self.cdata,
@@ -116,9 +118,10 @@ class Creation:
             dead_parent=dead_parent,
         )
         self.cdata.place = space if placed is not None else 0
-        self.cdata.transform = ffi.NULL if placed is None else pointer_of(placed)
+        self.cdata.transform = pointer_or_null(placed)
         self.cdata.values = packed.values
         self.cdata.value_count = packed.count
+        self.cdata.name = text
 
 
 def attachment(keep: Any, before: EntityLike, link: Link, inherit: Inherit) -> Any:
@@ -165,25 +168,17 @@ class Structure(WorldBase):
         parent: NULL for none. position (3,), rotation (4,) x, y, z, w, scale, stretch (3,), user_data:
         parts of its transform, or `transform` as a whole; the rest is the identity's. `space` says what
         they are relative to. transform=False: without one, it is where its parent is. components: a
-        mapping of components to values, or components, whose values are zero. before: the child of the
-        parent that it comes before; NULL: last.
+        mapping of components to values, or components, whose values are zero. name: as set_name() takes it.
+        before: the child of the parent that it comes before; NULL: last.
 
-        Raises EntityError (parent, before), StructureError, NumberError, ArgumentError, BusyError,
-        OutOfMemoryError; then no entity is made. O(depth).
+        Raises EntityError (parent, before), StructureError, NumberError, ArgumentError, LimitError,
+        BusyError, OutOfMemoryError; then no entity is made. O(depth).
         """
         given = parts_of(position, rotation, scale, stretch, user_data)
         creation = Creation(
-            self, transform, given, space, components, parent, before, link, inherit
+            self, transform, given, space, components, parent, before, link, inherit, name=name
         )
-        with self._lock:
-            entity = int(self._create(lib.native_create, creation, 1)[0])
-            if name is not None:
-                try:
-                    self.set_name(entity, name)
-                except Exception:
-                    self.destroy(entity)
-                    raise
-        return entity
+        return int(self._create(lib.native_create, creation, 1)[0])
 
     def create_many(
         self,
@@ -267,6 +262,18 @@ class Structure(WorldBase):
         )
         return self._create(lib.native_instantiate, creation, count)
 
+    def spawn(
+        self, prefab: EntityLike, parent: EntityLike = NULL, local: Transform | None = None
+    ) -> Entity:
+        """Clone a prefab, or any entity, under a parent, and return the handle of the clone.
+
+        local: relative to the parent, without one to the world; None: that of the prefab, which starts
+        where it is in the world if there is no parent. instantiate() in short; raises as that.
+        """
+        out = ffi.new("int64_t *")
+        self._checked(lib.native_spawn, prefab, parent, pointer_or_null(local), out)
+        return int(out[0])
+
     def _create(self, function: Any, creation: Creation, count: int) -> Handles:
         out = np.zeros(count_of(count), dtype=np.int64)
         self._checked(function, creation.cdata, count, address(out))
@@ -340,23 +347,21 @@ class Structure(WorldBase):
         """Make an entity, with all that is below it, a root. On a root it does nothing. As attach()."""
         return self._checked(lib.native_detach, entity, keep)
 
-    def set_sibling(self, entity: EntityLike, before: EntityLike = NULL) -> None:
+    def move_before(self, entity: EntityLike, before: EntityLike = NULL) -> None:
         """Move an entity among its siblings, before one of them, or last.
 
         Raises StructureError (not siblings), EntityError, BusyError, OutOfMemoryError.
         """
-        self._checked(lib.native_set_sibling, entity, before)
+        self._checked(lib.native_move_before, entity, before)
 
-    def disable(self, entity: EntityLike, extent: Extent = Extent.OWNED) -> None:
-        """Let queries skip the entities of an extent; they still move with their parents.
+    def set_enabled(
+        self, entity: EntityLike, enabled: bool, extent: Extent = Extent.OWNED
+    ) -> None:
+        """Let queries find the entities of an extent, or skip them; they still move with their parents.
 
-        Raises EntityError, ArgumentError, BusyError, LimitError, OutOfMemoryError.
+        Raises EntityError, ArgumentError, BusyError, LimitError, OutOfMemoryError; TypeError (no bool).
         """
-        self._checked(lib.native_set_enabled, entity, extent, 0)
-
-    def enable(self, entity: EntityLike, extent: Extent = Extent.OWNED) -> None:
-        """Let queries find the entities of an extent again. As disable()."""
-        self._checked(lib.native_set_enabled, entity, extent, 1)
+        self._checked(lib.native_set_enabled, entity, extent, bool_of(enabled, "enabled"))
 
     # --- Navigation: for a handle that names no living entity False, NULL, 0, Link.OWNED, Role.NONE ---
 
@@ -459,11 +464,11 @@ class Structure(WorldBase):
         with self._lock:
             return text_of(call(lib.native_name, self._world(), entity))
 
-    def find(self, top: EntityLike, path: str) -> Entity:
-        """Find an entity below another one by its name, or by names with '/' between them; NULL if none.
+    def find(self, path: str, top: EntityLike = NULL) -> Entity:
+        """Find an entity by its name, or by names with '/' between them; NULL if there is none.
 
-        "hand" is at any depth, "arm/hand" has a parent of the name "arm", "/arm" is a child of `top`.
-        NULL for `top` searches the whole world: "/arm" is a root then.
+        "hand" is at any depth below `top`, "arm/hand" has a parent of the name "arm", "/arm" is a child
+        of `top`. Without `top` it searches the whole world: "/arm" is a root then.
         The first in depth-first order. Raises EntityError (top), ArgumentError (an empty name).
         O(descendants).
         """
@@ -486,6 +491,13 @@ class Structure(WorldBase):
             buffer = ffi.new("char[]", size)
             write(world, entity, buffer, size)
         return text_of(buffer)
+
+
+def bool_of(value: bool, what: str) -> bool:
+    """Return a bool of Python or numpy; TypeError for anything else."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{what} must be a bool, not {type(value).__name__}")
+    return bool(value)
 
 
 def count_of(count: int) -> int:

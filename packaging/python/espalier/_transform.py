@@ -26,6 +26,11 @@ _IDENTITY["scale"] = 1
 _IDENTITY["stretch"] = 1
 
 
+def identity() -> npt.NDArray[Any]:
+    """Return the identity as a value of the type TRANSFORM, which may be written to."""
+    return _IDENTITY.copy()
+
+
 class Transform:
     """Transform of a frame in another one: stretch and scale, then rotate, then translate.
 
@@ -51,7 +56,7 @@ class Transform:
         stretch: npt.ArrayLike = (1, 1, 1),
         user_data: int = 0,
     ) -> None:
-        array = _IDENTITY.copy()
+        array = identity()
         array["position"] = one(position, _VECTOR, "position")
         array["rotation"] = one(rotation, _QUATERNION, "rotation")
         array["scale"] = one(scale, _SCALE, "scale")
@@ -80,7 +85,7 @@ class Transform:
         """
         columns = np.ascontiguousarray(one(matrix, _MATRIX, "matrix").T)
         made = np.empty((), dtype=TRANSFORM)
-        check(lib.espl_transform_from_matrix(address(made), address(columns), ffi.NULL))
+        check(lib.espl_transform_from_matrix(address(columns), address(made), ffi.NULL))
         return cls.from_array(made)
 
     @property
@@ -142,9 +147,9 @@ class Transform:
 
         Parts that a scale or stretch of zero of the parent makes unreachable are the identity's.
         """
-        made = _IDENTITY.copy()
+        made = identity()
         check(
-            lib.espl_transform_relative(address(made), address(parent._array), address(self._array))
+            lib.espl_transform_relative(address(parent._array), address(self._array), address(made))
         )
         return Transform.from_array(made)
 
@@ -161,7 +166,7 @@ class Transform:
         """
         made = np.empty((), dtype=TRANSFORM)
         check(
-            lib.espl_transform_lerp(address(made), address(self._array), address(other._array), t)
+            lib.espl_transform_lerp(address(self._array), address(other._array), t, address(made))
         )
         return Transform.from_array(made)
 
@@ -175,7 +180,7 @@ class Transform:
 
     def _matrix(self, form: int) -> Floats:
         columns = np.empty((4, 4), dtype=np.float32)
-        lib.espl_transform_to_matrix(address(columns), address(self._array), form)
+        lib.espl_transform_to_matrix(address(self._array), form, address(columns))
         return np.ascontiguousarray(columns.T)
 
     def convert(self, value: npt.ArrayLike, conversion: Conversion) -> Floats:
@@ -183,7 +188,7 @@ class Transform:
         source = one(value, _VECTOR, "value")
         made = np.zeros(3, dtype=np.float32)
         lib.espl_transform_convert(
-            address(made), address(self._array), Conversion(conversion), address(source)
+            address(self._array), Conversion(conversion), address(source), address(made)
         )
         return made
 
@@ -191,6 +196,11 @@ class Transform:
 def pointer_of(transform: Transform) -> Any:
     """Return the address of a transform's value. The caller keeps the transform."""
     return address(transform._array)
+
+
+def pointer_or_null(transform: Transform | None) -> Any:
+    """Return the address of a transform's value, NULL for None. The caller keeps the transform."""
+    return ffi.NULL if transform is None else pointer_of(transform)
 
 
 # --- Rotations: quaternions x, y, z, w; angles in radians ---
@@ -202,7 +212,7 @@ def quat_from_axis_angle(axis: npt.ArrayLike, angle: float) -> Floats:
     The same bits on every machine. Raises NumberError: not finite, or no length.
     """
     source, made = one(axis, _VECTOR, "axis"), np.empty(4, dtype=np.float32)
-    check(lib.espl_quat_from_axis_angle(address(made), address(source), angle))
+    check(lib.espl_quat_from_axis_angle(address(source), angle, address(made)))
     return made
 
 
@@ -210,7 +220,7 @@ def quat_to_axis_angle(quat: npt.ArrayLike) -> tuple[Floats, float]:
     """Return the axis, (3,), and the angle, 0 to pi, of a rotation. Raises NumberError."""
     source, axis = one(quat, _QUATERNION, "quat"), np.empty(3, dtype=np.float32)
     angle = ffi.new("float *")
-    check(lib.espl_quat_to_axis_angle(address(axis), angle, address(source)))
+    check(lib.espl_quat_to_axis_angle(address(source), address(axis), angle))
     return axis, float(angle[0])
 
 
@@ -220,14 +230,14 @@ def quat_from_euler(angles: npt.ArrayLike, order: EulerOrder = EulerOrder.YXZ) -
     Raises NumberError: not finite; ArgumentError: no such order.
     """
     source, made = one(angles, _VECTOR, "angles"), np.empty(4, dtype=np.float32)
-    check(lib.espl_quat_from_euler(address(made), address(source), order))
+    check(lib.espl_quat_from_euler(address(source), order, address(made)))
     return made
 
 
 def quat_to_euler(quat: npt.ArrayLike, order: EulerOrder = EulerOrder.YXZ) -> Floats:
     """Return the angles about +X, +Y, +Z that make a rotation, (3,). Raises as quat_from_euler()."""
     source, made = one(quat, _QUATERNION, "quat"), np.empty(3, dtype=np.float32)
-    check(lib.espl_quat_to_euler(address(made), address(source), order))
+    check(lib.espl_quat_to_euler(address(source), order, address(made)))
     return made
 
 
@@ -235,7 +245,7 @@ def quat_multiply(a: npt.ArrayLike, b: npt.ArrayLike) -> Floats:
     """Return a * b: the rotation b followed by the rotation a. Nothing is checked or normalised."""
     first, second = one(a, _QUATERNION, "a"), one(b, _QUATERNION, "b")
     made = np.empty(4, dtype=np.float32)
-    lib.espl_quat_multiply(address(made), address(first), address(second))
+    lib.espl_quat_multiply(address(first), address(second), address(made))
     return made
 
 
@@ -243,7 +253,7 @@ def quat_rotate(quat: npt.ArrayLike, vector: npt.ArrayLike) -> Floats:
     """Rotate a vector, (3,), by a quaternion of unit length."""
     turn, source = one(quat, _QUATERNION, "quat"), one(vector, _VECTOR, "vector")
     made = np.empty(3, dtype=np.float32)
-    lib.espl_quat_rotate(address(made), address(turn), address(source))
+    lib.espl_quat_rotate(address(turn), address(source), address(made))
     return made
 
 
@@ -251,7 +261,7 @@ def quat_between(start: npt.ArrayLike, end: npt.ArrayLike) -> Floats:
     """Return the shortest rotation from one direction, (3,), to another. Raises NumberError."""
     first, second = one(start, _VECTOR, "start"), one(end, _VECTOR, "end")
     made = np.empty(4, dtype=np.float32)
-    check(lib.espl_quat_between(address(made), address(first), address(second)))
+    check(lib.espl_quat_between(address(first), address(second), address(made)))
     return made
 
 
@@ -259,5 +269,5 @@ def quat_slerp(a: npt.ArrayLike, b: npt.ArrayLike, t: float) -> Floats:
     """Interpolate rotations at constant speed by the shortest way. Raises NumberError: not finite."""
     first, second = one(a, _QUATERNION, "a"), one(b, _QUATERNION, "b")
     made = np.empty(4, dtype=np.float32)
-    check(lib.espl_quat_slerp(address(made), address(first), address(second), t))
+    check(lib.espl_quat_slerp(address(first), address(second), t, address(made)))
     return made

@@ -45,6 +45,7 @@ _LOCAL = {
 }
 _WORLD = {
     "transform": Write.WORLD_TRANSFORM,
+    "pose": Write.WORLD_POSE,
     "position": Write.WORLD_POSITION,
     "rotation": Write.WORLD_ROTATION,
     "scale": Write.WORLD_SCALE,
@@ -138,7 +139,7 @@ class Transforms(Structure):
         """
         return self.world_transform(entity).matrix()
 
-    def relative(self, frame: EntityLike, entity: EntityLike) -> Transform:
+    def relative_transform(self, frame: EntityLike, entity: EntityLike) -> Transform:
         """Return the transform of an entity as a child of `frame` would have it, of any hierarchy.
 
         Raises EntityError, ComponentError, NumberError (a tiny scale of the frame).
@@ -325,6 +326,12 @@ class Transforms(Structure):
         """Return transforms relative to the world, (n,) of TRANSFORM. As read_many()."""
         return self.read_many(entities, Read.WORLD_TRANSFORM, out, strict=strict)
 
+    def world_poses(
+        self, entities: EntitiesLike, out: npt.NDArray[Any] | None = None, *, strict: bool = True
+    ) -> npt.NDArray[Any]:
+        """Return rotations, positions and scales in the world, (n,) of POSE. As read_many()."""
+        return self.read_many(entities, Read.WORLD_POSE, out, strict=strict)
+
     def local_positions(
         self, entities: EntitiesLike, out: npt.NDArray[Any] | None = None, *, strict: bool = True
     ) -> Floats:
@@ -342,6 +349,12 @@ class Transforms(Structure):
     ) -> npt.NDArray[Any]:
         """Return transforms relative to the parents, (n,) of TRANSFORM. As read_many()."""
         return self.read_many(entities, Read.LOCAL_TRANSFORM, out, strict=strict)
+
+    def local_poses(
+        self, entities: EntitiesLike, out: npt.NDArray[Any] | None = None, *, strict: bool = True
+    ) -> npt.NDArray[Any]:
+        """Return rotations, positions and scales relative to the parents, (n,) of POSE. As read_many()."""
+        return self.read_many(entities, Read.LOCAL_POSE, out, strict=strict)
 
     def world_matrices(
         self,
@@ -437,7 +450,7 @@ class Transforms(Structure):
 
         positions (n, 3), rotations (n, 4) x, y, z, w, scales (n,), stretches (n, 3), user_data (n,), or
         whole transforms (n,) of TRANSFORM; each may be one value for all. Each part is one write_many(),
-        but local positions, rotations and scales together are one. The report is the sum of these
+        but positions, rotations and scales together are one, of poses. The report is the sum of these
         batches; its first_refused is that of the first batch that refused an entry.
 
         Raises as write_many(); ValueError before anything is written. Where the batch of a later part
@@ -456,7 +469,7 @@ class Transforms(Structure):
         }
         names = ("position", "rotation", "scale")
         pose = {name: part for name in names if (part := parts[name]) is not None}
-        if space == Space.LOCAL and len(pose) == len(names):
+        if len(pose) == len(names):
             poses = np.empty(len(array), dtype=POSE)
             for name, part in pose.items():
                 poses[name] = rows(part, len(array), WRITE_TYPES[kinds[name]], name)

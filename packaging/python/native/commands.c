@@ -115,6 +115,17 @@ int native_record_instantiate(native_buffer *b, uint32_t lane, uint32_t key,
     return espl_record_instantiate(recorder(b, lane), key, &made, count, pending);
 }
 
+int native_record_spawn(native_buffer *b, uint32_t lane, uint32_t key, int64_t prefab,
+                        int64_t parent, const espl_transform *local, int64_t *pending)
+{
+    espl_entity made = {0, 0};
+    const espl_status status = espl_record_spawn(recorder(b, lane), key, native_from(prefab),
+                                                 native_from(parent), local, &made);
+
+    *pending = native_to(made);
+    return status;
+}
+
 int native_record_destroy(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity, int extent)
 {
     return espl_record_destroy(recorder(b, lane), key, native_from(entity), (espl_extent)extent);
@@ -134,7 +145,7 @@ int native_record_detach(native_buffer *b, uint32_t lane, uint32_t key, int64_t 
     return espl_record_detach(recorder(b, lane), key, native_from(entity), (espl_keep)keep);
 }
 
-int native_record_set_sibling(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity,
+int native_record_move_before(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity,
                               int64_t before)
 {
     return espl_record_move_before(recorder(b, lane), key, native_from(entity),

@@ -8,7 +8,11 @@
 int native_register(native_world *w, const char *name, size_t size, size_t alignment,
                     const uint32_t *references, size_t reference_count, uint32_t *out)
 {
-    const espl_component_def def = {name, size, alignment, references, reference_count};
+    const espl_component_def def = {.name = name,
+                                    .size = size,
+                                    .alignment = alignment,
+                                    .references = references,
+                                    .reference_count = reference_count};
 
     return espl_component_register(native_enter(w), &def, out);
 }
@@ -176,7 +180,8 @@ int native_view_begin(native_world *w, int64_t entity, native_query **out, nativ
         return status;
     }
     q->view = view;
-    *shown = (native_hierarchy){view.count, view.first, view.parents, view.worlds + view.first};
+    *shown =
+        (native_hierarchy){view.count, view.first, view.parents, view.world_poses + view.first};
     *out = q;
     return ESPL_OK;
 }
@@ -282,5 +287,11 @@ void native_view_entities(const native_query *q, void *out)
 
 void native_view_depths(const native_query *q, void *out)
 {
-    espl_view_depths(&q->view, out);
+    uint32_t *const depths = out;
+
+    for (size_t rank = 0; rank < q->view.count; ++rank) {
+        const uint32_t parent = espl_view_parent(&q->view, rank);
+
+        depths[rank] = parent == ESPL_NO_RANK ? 0 : depths[parent] + 1;
+    }
 }

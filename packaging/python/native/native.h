@@ -41,6 +41,7 @@ typedef struct native_creation {
     const espl_transform *transform; // NULL: none
     const espl_component_value *values;
     size_t value_count;
+    const char *name; // NULL: none; for one entity that native_create() creates
 } native_creation;
 
 typedef struct native_attachment {
@@ -86,6 +87,8 @@ int native_reserve(native_world *w, size_t entities, const espl_component *compo
 // --- Structure ---
 int native_create(native_world *w, const native_creation *def, size_t count, void *out);
 int native_instantiate(native_world *w, const native_creation *def, size_t count, void *out);
+int native_spawn(native_world *w, int64_t prefab, int64_t parent, const espl_transform *local,
+                 int64_t *out);
 int native_destroy(native_world *w, int64_t entity, int extent);
 int native_destroy_many(native_world *w, const void *entities, size_t count, int extent,
                         size_t *refused);
@@ -93,7 +96,7 @@ int native_attach(native_world *w, int64_t child, int64_t parent, const native_a
 int native_attach_many(native_world *w, const void *children, const void *parents, size_t count,
                        const native_attachment *options, size_t *refused);
 int native_detach(native_world *w, int64_t entity, int keep);
-int native_set_sibling(native_world *w, int64_t entity, int64_t before);
+int native_move_before(native_world *w, int64_t entity, int64_t before);
 int native_set_enabled(native_world *w, int64_t entity, int extent, int enabled);
 int native_is_enabled(const native_world *w, int64_t entity);
 int native_is_alive(const native_world *w, int64_t entity);
@@ -191,12 +194,14 @@ int native_record_create(native_buffer *b, uint32_t lane, uint32_t key, const na
                          size_t count, void *pending);
 int native_record_instantiate(native_buffer *b, uint32_t lane, uint32_t key,
                               const native_creation *def, size_t count, void *pending);
+int native_record_spawn(native_buffer *b, uint32_t lane, uint32_t key, int64_t prefab,
+                        int64_t parent, const espl_transform *local, int64_t *pending);
 int native_record_destroy(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity,
                           int extent);
 int native_record_attach(native_buffer *b, uint32_t lane, uint32_t key, int64_t child,
                          int64_t parent, const native_attachment *options);
 int native_record_detach(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity, int keep);
-int native_record_set_sibling(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity,
+int native_record_move_before(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity,
                               int64_t before);
 int native_record_write(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity, int kind,
                         const void *value);

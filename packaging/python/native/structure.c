@@ -92,6 +92,35 @@ static int create_plain(espl_world *world, const espl_creation_def *def, size_t 
     return espl_create(world, set, def->value_count, count, out);
 }
 
+// Tell whether espl_create_node() makes what a definition says: a transform relative to the parent, and a name.
+static bool is_node(const native_creation *def, const espl_creation_def *made)
+{
+    return def->transform != NULL && def->value_count == 0 && def->before == 0 &&
+           made->link == ESPL_LINK_OWNED && def->inherit == 0 &&
+           (made->place == ESPL_PLACE_LOCAL || def->parent == 0);
+}
+
+// All or nothing: an entity whose name is refused is destroyed again.
+static int create_named(espl_world *world, const native_creation *def,
+                        const espl_creation_def *made, espl_entity *out)
+{
+    if (is_node(def, made)) {
+        return espl_create_node(world, made->parent, def->transform, def->name, out);
+    }
+    const espl_status status = espl_create_at(world, made, 1, out);
+
+    if (espl_failed(status)) {
+        return status;
+    }
+    const espl_status named = espl_set_name(world, *out, def->name);
+
+    if (espl_failed(named)) {
+        (void)espl_destroy(world, *out, ESPL_EXTENT_ENTITY);
+        return named;
+    }
+    return status;
+}
+
 int native_create(native_world *w, const native_creation *def, size_t count, void *out)
 {
     espl_component_value room[ESPL_SET_LIMIT + 1];
@@ -102,6 +131,9 @@ int native_create(native_world *w, const native_creation *def, size_t count, voi
     }
     espl_world *const world = native_enter(w);
 
+    if (def->name != NULL) {
+        return create_named(world, def, &made, out);
+    }
     return is_plain(&made) ? create_plain(world, &made, count, out)
                            : espl_create_at(world, &made, count, out);
 }
@@ -110,7 +142,18 @@ int native_instantiate(native_world *w, const native_creation *def, size_t count
 {
     const espl_instance_def made = native_instance_def(def);
 
-    return espl_instantiate_at(native_enter(w), &made, count, out);
+    return espl_instantiate(native_enter(w), &made, count, out);
+}
+
+int native_spawn(native_world *w, int64_t prefab, int64_t parent, const espl_transform *local,
+                 int64_t *out)
+{
+    espl_entity made = {0, 0};
+    const espl_status status =
+        espl_spawn(native_enter(w), native_from(prefab), native_from(parent), local, &made);
+
+    *out = native_to(made);
+    return status;
 }
 
 int native_destroy(native_world *w, int64_t entity, int extent)
@@ -144,7 +187,7 @@ int native_detach(native_world *w, int64_t entity, int keep)
     return espl_detach(native_enter(w), native_from(entity), (espl_keep)keep);
 }
 
-int native_set_sibling(native_world *w, int64_t entity, int64_t before)
+int native_move_before(native_world *w, int64_t entity, int64_t before)
 {
     return espl_move_before(native_enter(w), native_from(entity), native_from(before));
 }
@@ -214,19 +257,7 @@ int64_t native_sibling(const native_world *w, int64_t entity, int next)
 // With less room than there are children nothing is written. Returns how many there are.
 size_t native_children(const native_world *w, int64_t entity, void *out, size_t capacity)
 {
-    const espl_world *const world = native_peek(w);
-    const size_t count = espl_count_children(world, native_from(entity));
-    espl_entity *const children = out;
-
-    if (count <= capacity) {
-        espl_entity child = espl_get_first_child(world, native_from(entity));
-
-        for (size_t i = 0; i < count; ++i) {
-            children[i] = child;
-            child = espl_get_next_sibling(world, child);
-        }
-    }
-    return count;
+    return espl_get_children(native_peek(w), native_from(entity), capacity, out);
 }
 
 int native_is_ancestor(const native_world *w, int64_t ancestor, int64_t entity)
@@ -237,7 +268,11 @@ int native_is_ancestor(const native_world *w, int64_t ancestor, int64_t entity)
 size_t native_subtree(const native_world *w, int64_t top, int extent, size_t capacity,
                       void *entities, void *parents, void *depths, void *locals, void *worlds)
 {
-    const espl_subtree_arrays out = {entities, parents, depths, locals, worlds};
+    const espl_subtree_arrays out = {.entities = entities,
+                                     .parents = parents,
+                                     .depths = depths,
+                                     .locals = locals,
+                                     .worlds = worlds};
 
     return espl_copy_subtree(native_peek(w), native_from(top), (espl_extent)extent, capacity,
                              capacity != 0 ? &out : NULL);

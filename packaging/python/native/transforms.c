@@ -15,8 +15,8 @@ int native_read(const native_world *w, int64_t entity, int kind, void *out)
 int native_read_many(const native_world *w, int kind, const void *entities, size_t entity_stride,
                      void *out, size_t out_stride, size_t count)
 {
-    return espl_read_strided(native_peek(w), (espl_read_kind)kind, entities, entity_stride, out,
-                             out_stride, count);
+    return espl_read_strided(native_peek(w), (espl_read_kind)kind, entities, count, entity_stride,
+                             out, out_stride);
 }
 
 // Transforms are read in blocks that stay in the cache, and become matrices there. The rotation of a
@@ -39,8 +39,8 @@ int native_read_matrices(const native_world *w, const void *entities, size_t ent
         }
         const espl_status status =
             espl_read_strided(native_peek(w), ESPL_READ_WORLD_TRANSFORM,
-                              (const void *)((const char *)entities + begin * entity_stride),
-                              entity_stride, block, sizeof block[0], some);
+                              (const void *)((const char *)entities + begin * entity_stride), some,
+                              entity_stride, block, sizeof block[0]);
 
         if (status < 0) {
             return status;
@@ -52,7 +52,7 @@ int native_read_matrices(const native_world *w, const void *entities, size_t ent
             if (isnan(block[i].rotation[3])) {
                 continue;
             }
-            espl_transform_matrix_3x4(matrix, &block[i]);
+            espl_transform_to_matrix(&block[i], ESPL_MATRIX_3X4, matrix);
             if (rows == 4) {
                 memcpy(matrix + 12, last_row, sizeof last_row);
             }
@@ -112,8 +112,8 @@ int native_write_many(native_world *w, int kind, const void *entities, size_t en
                       const void *values, size_t value_stride, size_t count,
                       espl_write_report *report)
 {
-    return espl_write_strided(native_enter(w), (espl_write_kind)kind, entities, entity_stride,
-                              values, value_stride, count, report);
+    return espl_write_strided(native_enter(w), (espl_write_kind)kind, entities, count,
+                              entity_stride, values, value_stride, report);
 }
 
 int native_look_at(native_world *w, int64_t entity, const float *target, const float *up,

@@ -100,7 +100,7 @@ int native_world_create(native_world **out, const native_options *options)
             .kernels = options->kernels,
             .layout_budget = options->layout_budget,
         };
-        status = espl_world_create(&w->world, &def);
+        status = espl_world_create(&def, &w->world);
     }
     if (status != ESPL_OK) {
         if (heap != NULL) {

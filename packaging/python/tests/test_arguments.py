@@ -143,7 +143,12 @@ class Arguments(WorldCase):
         for bad in (5, b"x", ["x"]):
             self.refuses(self.world.register, bad, TypeError, "name must be a str")
             self.refuses(lambda value: self.world.set_name(entity, value), bad, TypeError, "name")
-            self.refuses(lambda value: self.world.find(entity, value), bad, TypeError, "path")
+            self.refuses(lambda value: self.world.find(value, entity), bad, TypeError, "path")
+            if bad is not None:
+                self.refuses(lambda value: self.world.create(name=value), bad, TypeError, "name")
+            self.refuses(
+                lambda value: self.world.set_enabled(entity, value), bad, TypeError, "enabled"
+            )
         for bad in (5, "x", None):
             self.refuses(lambda value: self.world.query([value]), bad, TypeError, "component")
             self.refuses(lambda value: self.world.add_component(entity, value), bad, TypeError, "component")

@@ -42,26 +42,32 @@ class Commands(WorldCase):
 
     def test_a_playback_is_as_the_calls_one_by_one(self):
         def build(world, calls):
-            tag = world.component("tag")
+            tag, level = world.component("tag"), world.component("level")
             top, other = calls.create(position=(1, 2, 3)), calls.create(scale=2)
             first = calls.create(parent=top, position=(1, 0, 0), stretch=(1, 2, 3))
             second = calls.create(parent=top, position=(2, 0, 0), space=Space.WORLD, components=[tag])
             calls.attach(second, other, Keep.LOCAL)
-            calls.set_sibling(first)
+            calls.move_before(first)
             calls.write_one(top, Write.ROTATE_OWN, (0, 0, 1, 0))
             calls.set_inherit(first, Inherit.POSITION)
             calls.remove_component(second, tag)
             calls.add_component(first, tag)
-            calls.disable(first)
+            calls.set_enabled(first, False)
             calls.detach(second)
-            calls.disable(second)
-            calls.enable(second)
+            calls.set_enabled(second, False)
+            calls.set_enabled(second, True)
             calls.destroy(other, Extent.ENTITY)
+            calls.spawn(calls.spawn(first, top), first, espalier.Transform(position=(0, 0, 4)))
+            calls.add_component(top, level, 5)
+            calls.set_component(top, level, None)
+            calls.set_component(top, espalier.HAS_TRANSFORM, espalier.Transform(scale=3))
+            calls.set_component(second, espalier.HAS_TRANSFORM, None)
 
         hashes = []
         for is_recorded in (False, True):
             with World(tag=5) as world:
                 world.register("tag")
+                world.register("level", np.int32)
                 buffer = world.commands()
                 build(world, buffer.recorder() if is_recorded else world)
                 if is_recorded:

@@ -167,7 +167,7 @@ class Queries(WorldCase):
         self.assertEqual(len(self.found(any=[self.speed, self.tag])), 520)
         self.assertEqual(len(self.found()), 570)
         self.assertEqual(len(self.found([HAS_TRANSFORM])), 550)
-        self.world.disable(self.movers[0])
+        self.world.set_enabled(self.movers[0], False)
         self.assertFalse(self.world.is_enabled(self.movers[0]))
         self.assertEqual(len(self.found([self.speed])), 499)
         self.assertEqual(len(self.found([self.speed], include=Include.DISABLED)), 500)
@@ -177,7 +177,7 @@ class Queries(WorldCase):
         both = Include.PREFABS | Include.DISABLED
         self.assertEqual(len(self.found([self.speed], include=both)), 500)
         self.world.remove_component(self.movers[1], espalier.PREFAB)
-        self.world.enable(self.movers[0])
+        self.world.set_enabled(self.movers[0], True)
         self.assertEqual(len(self.found([self.speed])), 500)
 
     def test_rows_of_all_reads_belong_together(self):

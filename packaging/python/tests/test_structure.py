@@ -53,7 +53,7 @@ class Creation(WorldCase):
         self.assertEqual(self.world.children(parent).tolist(), [made, first])
         self.assertEqual(self.world.link(made), Link.FREE)
         self.assertEqual(self.world.get_component(made, speed), 9)
-        self.assertEqual(self.world.find(parent, "made"), made)
+        self.assertEqual(self.world.find("made", parent), made)
 
     def test_a_world_transform_places_a_child_in_the_world(self):
         parent = self.world.create(position=(10, 0, 0), scale=4)
@@ -119,7 +119,7 @@ class Creation(WorldCase):
         self.world.add_component(prefab, link, {"to": arm, "n": 5})
         clones = self.world.instantiate_many(prefab, 3, position=(7, 0, 0))
         for clone in clones:
-            child = self.world.find(clone, "arm")
+            child = self.world.find("arm", clone)
             value = self.world.get_component(clone, link)
             self.assertEqual((int(value["to"]), int(value["n"])), (child, 5))
             self.assertNotEqual(child, arm)
@@ -172,11 +172,11 @@ class Structure(WorldCase):
             (lambda: world.attach(bare, root, inherit=Inherit.ROTATION), espalier.ComponentError),
             (lambda: world.attach(other, root, 9), espalier.ArgumentError),
             (lambda: world.detach(dead), espalier.EntityError),
-            (lambda: world.set_sibling(child, root), espalier.StructureError),
+            (lambda: world.move_before(child, root), espalier.StructureError),
             (lambda: world.set_inherit(root, Inherit.SCALE), espalier.StructureError),
             (lambda: world.set_inherit(child, Inherit.COPY_PARENT | Inherit.X), espalier.ArgumentError),
-            (lambda: world.disable(dead), espalier.EntityError),
-            (lambda: world.disable(root, 9), espalier.ArgumentError),
+            (lambda: world.set_enabled(dead, False), espalier.EntityError),
+            (lambda: world.set_enabled(root, False, 9), espalier.ArgumentError),
         ):
             self.assertRefused(kind, call)
 
@@ -185,7 +185,7 @@ class Structure(WorldCase):
         self.world.create(parent=root)
         before = self.world.hash(physical=True)
         self.assertEqual(self.world.detach(root), espalier.Status.OK)
-        self.world.enable(root, Extent.SUBTREE)
+        self.world.set_enabled(root, True, Extent.SUBTREE)
         self.world.set_name(root, None)
         self.assertEqual(self.world.destroy_many([]), espalier.Status.OK)
         self.assertEqual(self.world.hash(physical=True), before)
@@ -200,12 +200,12 @@ class Structure(WorldCase):
         owned = self.world.create(parent=top)
         free = self.world.create(parent=owned, link=Link.FREE)
         for extent, count in ((Extent.ENTITY, 1), (Extent.OWNED, 2), (Extent.SUBTREE, 3)):
-            self.world.disable(top, extent)
+            self.world.set_enabled(top, False, extent)
             self.assertEqual(self.world.stats().disabled, count)
             disabled = [not self.world.is_enabled(e) for e in (top, owned, free)]
             self.assertEqual(disabled, [i < count for i in range(3)])
             self.world.translate(top, (1, 0, 0))
-            self.world.enable(top, extent)
+            self.world.set_enabled(top, True, extent)
             self.assertEqual(self.world.stats().disabled, 0)
         self.assertEqual(self.world.world_position(free).tolist(), [3, 0, 0])
 
@@ -347,32 +347,77 @@ class Navigation(WorldCase):
     def test_siblings_are_moved(self):
         parent = self.world.create()
         a, b, c = (self.world.create(parent=parent) for _ in range(3))
-        self.world.set_sibling(c, a)
+        self.world.move_before(c, a)
         self.assertEqual(self.world.children(parent).tolist(), [c, a, b])
-        self.world.set_sibling(c)
+        self.world.move_before(c)
         self.assertEqual(self.world.children(parent).tolist(), [a, b, c])
+
+    def test_a_name_is_given_with_the_entity_or_neither(self):
+        speed = self.world.register("speed", np.int32)
+        parent = self.world.create(name="parent")
+        node = self.world.create(parent=parent, position=(1, 2, 3), name="node")
+        self.assertEqual((self.world.name(node), self.world.parent(node)), ("node", parent))
+        self.assertEqual(self.world.local_transform(node), Transform(position=(1, 2, 3)))
+        bare = self.world.create(parent=parent, transform=False, name="bare")
+        self.assertFalse(self.world.has_component(bare, espalier.HAS_TRANSFORM))
+        before = self.world.create(parent=parent, before=node, link=Link.FREE, name="before")
+        self.assertEqual(self.world.children(parent).tolist(), [before, node, bare])
+        held = self.world.create(parent=parent, position=(1, 0, 0), space=Space.WORLD, name="held")
+        self.assertEqual(self.world.world_position(held).tolist(), [1, 0, 0])
+        self.assertEqual(self.world.name(self.world.create(name="")), "")
+        for bad in ("a/b", "a\n", "a" * 256):
+            count, logical = self.world.stats().entities, self.world.hash()
+            for more in ({}, {"components": {speed: 1}}, {"transform": False}):
+                with self.assertRaises(espalier.EspalierError):
+                    self.world.create(parent=parent, name=bad, **more)
+            self.assertEqual((self.world.stats().entities, self.world.hash()), (count, logical))
+        self.assertRefused(
+            espalier.ArgumentError, lambda: self.world.create(parent=parent, name="a/b")
+        )
+
+    def test_a_spawn_is_a_clone_below_a_parent(self):
+        prefab = self.world.create(
+            name="drone", position=(7, 0, 0), components=[espalier.PREFAB]
+        )
+        self.world.create(parent=prefab, name="arm")
+        parent = self.world.create(position=(0, 100, 0))
+        free = self.world.spawn(prefab)
+        self.assertEqual(self.world.world_position(free).tolist(), [7, 0, 0])
+        self.assertFalse(self.world.has_component(free, espalier.PREFAB))
+        same = self.world.spawn(prefab, parent)
+        self.assertEqual(self.world.world_position(same).tolist(), [7, 100, 0])
+        moved = self.world.spawn(prefab, parent, Transform(position=(0, 0, 5)))
+        self.assertEqual(self.world.world_position(moved).tolist(), [0, 100, 5])
+        self.assertEqual(self.world.children(parent).tolist(), [same, moved])
+        self.assertEqual(self.world.path(self.world.find("arm", moved)).split("/")[1:], ["drone", "arm"])
+        self.assertRefused(espalier.EntityError, lambda: self.world.spawn(NULL, parent))
+        bad = Transform(position=(np.nan, 0, 0))
+        self.assertRefused(espalier.NumberError, lambda: self.world.spawn(prefab, NULL, bad))
 
     def test_names_and_paths(self):
         root = self.world.create(name="Wurzel äöü")
         arm = self.world.create(parent=root, name="arm")
         hand = self.world.create(parent=arm, name="hand")
         self.assertEqual(self.world.path(hand), "Wurzel äöü/arm/hand")
-        self.assertEqual(self.world.find(root, "hand"), hand)
-        self.assertEqual(self.world.find(root, "arm/hand"), hand)
-        self.assertEqual(self.world.find(root, "/hand"), NULL)
+        self.assertEqual(self.world.find("hand", root), hand)
+        self.assertEqual(self.world.find("arm/hand", root), hand)
+        self.assertEqual(self.world.find("/hand", root), NULL)
         self.world.set_name(arm, None)
-        self.assertEqual(self.world.find(root, "arm"), NULL)
+        self.assertEqual(self.world.find("arm", root), NULL)
         self.assertEqual(self.world.path(hand).split("/")[1].count("."), 1)
         self.assertIn('"hand"', self.world.dump(hand))
         for bad in ("", "a//b"):
             with self.assertRaises(espalier.ArgumentError):
-                self.world.find(root, bad)
+                self.world.find(bad, root)
         with self.assertRaises(espalier.ArgumentError):
             self.world.set_name(arm, "a\0b")
-        self.assertEqual(self.world.find(NULL, "/Wurzel äöü"), root)
-        self.assertEqual(self.world.find(NULL, "/arm"), NULL)
+        self.assertEqual(self.world.find("/Wurzel äöü"), root)
+        self.assertEqual(self.world.find("/arm"), NULL)
+        self.assertEqual(self.world.find("hand"), hand)
+        with self.assertRaises(espalier.EntityError):
+            self.world.find("hand", 12345)
         self.world.set_name(arm, "hand")
-        self.assertEqual(self.world.find(root, "hand"), arm)
+        self.assertEqual(self.world.find("hand", root), arm)
         for bad in ("a/b", "a\n", "a" * 256):
             with self.assertRaises(espalier.EspalierError):
                 self.world.set_name(arm, bad)

@@ -250,7 +250,7 @@ class One(WorldCase):
         rng = np.random.default_rng(5)
         a = self.world.create(transform=random_transform(rng))
         b = self.world.create(transform=random_transform(rng))
-        seen = self.world.relative(a, b)
+        seen = self.world.relative_transform(a, b)
         wanted = self.world.world_transform(b).relative_to(self.world.world_transform(a))
         np.testing.assert_allclose(seen.matrix(), wanted.matrix(), atol=1e-5)
 
@@ -267,7 +267,7 @@ class One(WorldCase):
             (lambda: world.write_one(copy, Write.WORLD_SCALE, 2), espalier.StructureError),
             (lambda: world.look_at(dead, (1, 2, 3)), espalier.EntityError),
             (lambda: world.rotate_about(bare, (0, 0, 0), (0, 0, 0, 1)), espalier.ComponentError),
-            (lambda: world.relative(parent, bare), espalier.ComponentError),
+            (lambda: world.relative_transform(parent, bare), espalier.ComponentError),
             (lambda: world.convert(dead, (0, 0, 0), 0), espalier.EntityError),
             (lambda: world.convert(parent, (0, 0, 0), 9), espalier.ArgumentError),
             (lambda: world.world_matrix(bare), espalier.ComponentError),
@@ -462,6 +462,65 @@ class Many(WorldCase):
         both = np.concatenate([children, parents])
         self.world.write(both, positions=where, space=Space.WORLD)
         np.testing.assert_allclose(self.world.world_positions(both), where, atol=1e-5)
+
+    def test_poses_of_the_world_are_written_and_read(self):
+        parents = self.world.create_many(3, position=(1, 2, 3), scale=2)
+        both = np.array([self.world.create(parent=p, stretch=(1, 2, 3)) for p in parents])
+        poses = np.zeros(3, dtype=POSE)
+        poses["rotation"], poses["scale"] = (0, 0, 1, 0), 4
+        poses["position"] = [(5, 0, 0), (6, 0, 0), (7, 0, 0)]
+        self.world.write_many(both, espalier.Write.WORLD_POSE, poses)
+        self.assertBits(self.world.world_poses(both), poses)
+        self.assertEqual(self.world.stretch(both[0]).tolist(), [1, 2, 3])
+        locals_ = self.world.local_poses(both)
+        self.assertBits(locals_["position"], self.world.local_positions(both))
+        self.assertBits(locals_["scale"], np.full(3, 2, dtype=np.float32))
+        report = self.world.write(
+            both, positions=(0, 0, 9), rotations=(0, 0, 0, 1), scales=1, space=Space.WORLD
+        )
+        self.assertEqual(report.applied, 3)  # one batch
+        self.assertEqual(self.world.world_positions(both).tolist(), [[0, 0, 9]] * 3)
+        self.assertEqual(self.world.world_scale(both[1]), 1)
+
+    def test_the_transform_is_a_component_with_a_value(self):
+        has = espalier.HAS_TRANSFORM
+        parent = self.world.create(position=(1, 0, 0))
+        entity = self.world.create(parent=parent, position=(0, 2, 0))
+        self.assertEqual(self.world.get_component(entity, has), Transform(position=(0, 2, 0)))
+        moved = Transform(position=(0, 3, 0), scale=2, stretch=(1, 2, 1), user_data=7)
+        self.assertEqual(self.world.set_component(entity, has, moved), Status.OK)
+        self.assertEqual(self.world.local_transform(entity), moved)
+        self.assertEqual(self.world.world_position(entity).tolist(), [1, 3, 0])
+        self.assertBits(
+            self.world.get_components([parent, entity], has),
+            self.world.local_transforms([parent, entity]),
+        )
+        self.world.set_component(entity, has, {"position": (9, 0, 0)})
+        self.assertEqual(self.world.local_transform(entity), Transform(position=(9, 0, 0)))
+        self.world.set_component(entity, has, None)
+        self.assertEqual(self.world.local_transform(entity), Transform())
+        self.world.remove_component(entity, has)
+        for call in (
+            lambda: self.world.get_component(entity, has),
+            lambda: self.world.set_component(entity, has, moved),
+        ):
+            self.assertRefused(espalier.ComponentError, call)
+        self.world.add_component(entity, has, moved)
+        self.assertEqual(self.world.local_transform(entity), moved)
+        bare = self.world.create(transform=False)
+        self.world.add_component(bare, has)
+        self.assertEqual(self.world.local_transform(bare), Transform())
+        bad = Transform(position=(np.nan, 0, 0))
+        self.assertRefused(
+            espalier.NumberError, lambda: self.world.set_component(entity, has, bad)
+        )
+        many = np.array([parent, entity])
+        values = self.world.local_transforms(many)
+        self.assertRefused(
+            espalier.ArgumentError, lambda: self.world.set_components(many, has, values)
+        )
+        with self.world.query([has]) as query:
+            self.assertRefused(espalier.ArgumentError, lambda: query.read(has))
 
     def test_whole_transforms_are_written(self):
         entities = self.world.create_many(3)

@@ -229,7 +229,7 @@ class Errors(WorldCase):
             (lambda: world.destroy(NULL), espalier.EntityError, LookupError, "ERR_NULL_ENTITY"),
             (lambda: world.destroy(foreign), espalier.EntityError, LookupError, "ERR_FOREIGN"),
             (lambda: world.attach(entity, entity), espalier.StructureError, ValueError, "ERR_CYCLE"),
-            (lambda: world.set_sibling(entity), espalier.StructureError, ValueError, "ERR_NOT_CHILD"),
+            (lambda: world.move_before(entity), espalier.StructureError, ValueError, "ERR_NOT_CHILD"),
             (
                 lambda: world.set_local(entity, position=(np.nan, 0, 0)),
                 espalier.NumberError,

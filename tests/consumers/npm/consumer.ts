@@ -2,7 +2,8 @@
 // Uses of the types of the package, for a strict compiler. A line below @ts-expect-error must be an error.
 import {
     Batch, Chunk, CommandBuffer, Component, Entity, EspalierError, HierarchyView, Inherit, NULL_ENTITY,
-    PREFAB, PlaybackReport, Query, Refusal, Transform, World, WorldOptions, identity, quat, version,
+    PREFAB, PlaybackReport, Query, Refusal, TRANSFORM, Transform, World, WorldOptions, identity, quat,
+    version,
 } from "espalier";
 
 const options: WorldOptions = { tag: 1, onMessage: (level, line) => console.error(level, line) };
@@ -16,12 +17,18 @@ const targets: BigUint64Array = world.get(child, target);
 const where: Float32Array = world.read(child, "worldPosition");
 const size: number = world.read(child, "worldScale");
 const whole: Transform = world.read(child, "worldTransform", identity());
+const local: Transform = world.get(child, TRANSFORM);
+const spawned: Entity = world.spawn(root, world.create({ name: "top" }), { position: [0, 0, 1] });
+const children: BigUint64Array = world.getChildren(world.find("top"));
 const words: Uint32Array = world.readMany("userData", [root]);
 
 world.write(child, "localPosition", where);
 world.write(child, "rotateOwn", quat.fromAxisAngle([0, 1, 0], 1));
 world.write(child, "transformWorld", { position: [1, 2, 3] });
 world.setLocalTransform(child, whole);
+world.set(child, TRANSFORM, local);
+world.setWorldPose(spawned, { scale: children.length });
+world.setEnabled(spawned, false, "subtree");
 world.attach(child, root, { keep: { position: "snap" }, inherit: Inherit.ABSOLUTE_ROTATION });
 world.setInherit(child, Inherit.ABSOLUTE_X | Inherit.ABSOLUTE_UP);
 
@@ -62,6 +69,10 @@ world.write(child, "localScale", [1]);
 world.destroy(child, "all");
 // @ts-expect-error An entity component takes handles.
 world.set(child, target, [1, 2]);
+// @ts-expect-error The value of TRANSFORM is a transform.
+world.set(child, TRANSFORM, "up");
+// @ts-expect-error Commands give no name.
+world.commands().create({ name: "top" });
 // @ts-expect-error Only registerComponent() makes components.
 new Component();
 // @ts-expect-error Statistics are read-only.
