@@ -165,11 +165,10 @@ export class CommandBuffer extends Owned {
     }
 
     setEnabled(entity, isEnabled, extent = "owned", key = 0) {
-        const record = checkBoolean(isEnabled, "isEnabled")
-            ? wasm.espl_record_enable : wasm.espl_record_disable;
+        const enabled = checkBoolean(isEnabled, "isEnabled");
         const which = choose(extents, extent, "extent");
 
-        this.#settle(record(this.#open, keyOf(key), putHandle(entity), which));
+        this.#settle(wasm.espl_record_set_enabled(this.#open, keyOf(key), putHandle(entity), which, enabled));
     }
 
     // --- Playing ---

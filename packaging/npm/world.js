@@ -229,10 +229,10 @@ export class World {
     }
 
     setEnabled(entity, isEnabled, extent = "owned") {
-        const set = checkBoolean(isEnabled, "isEnabled") ? wasm.espl_enable : wasm.espl_disable;
+        const enabled = checkBoolean(isEnabled, "isEnabled");
         const which = choose(extents, extent, "extent");
 
-        return settle(set(pointerOf(this), putHandle(entity), which), this);
+        return settle(wasm.espl_set_enabled(pointerOf(this), putHandle(entity), which, enabled), this);
     }
 
     isEnabled(entity) {

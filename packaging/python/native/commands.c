@@ -184,9 +184,6 @@ int native_record_set_component(native_buffer *b, uint32_t lane, uint32_t key, i
 int native_record_set_enabled(native_buffer *b, uint32_t lane, uint32_t key, int64_t entity,
                               int extent, int enabled)
 {
-    espl_recorder *const lane_recorder = recorder(b, lane);
-
-    return enabled
-               ? espl_record_enable(lane_recorder, key, native_from(entity), (espl_extent)extent)
-               : espl_record_disable(lane_recorder, key, native_from(entity), (espl_extent)extent);
+    return espl_record_set_enabled(recorder(b, lane), key, native_from(entity), (espl_extent)extent,
+                                   enabled != 0);
 }

@@ -194,10 +194,8 @@ int native_move_before(native_world *w, int64_t entity, int64_t before)
 
 int native_set_enabled(native_world *w, int64_t entity, int extent, int enabled)
 {
-    espl_world *const world = native_enter(w);
-
-    return enabled ? espl_enable(world, native_from(entity), (espl_extent)extent)
-                   : espl_disable(world, native_from(entity), (espl_extent)extent);
+    return espl_set_enabled(native_enter(w), native_from(entity), (espl_extent)extent,
+                            enabled != 0);
 }
 
 // --- Navigation ---
