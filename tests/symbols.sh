@@ -85,6 +85,21 @@ find_unrefused()
     done
 }
 
+# find_missing FILE...: print the functions that these sources of packages name and that no header declares.
+find_missing()
+{
+    $AWK '{
+            while (match($0, /wasm\.espl_[a-z0-9_]+|espl_[a-z0-9_]+\(/)) {
+                name = substr($0, RSTART, RLENGTH)
+                gsub(/^wasm\.|\($/, "", name)
+                print name
+                $0 = substr($0, RSTART + RLENGTH)
+            }
+        }' "$@" | sort -u | while read -r name; do
+        listed | grep -qx "$name" || case " $values" in *" $name "*) ;; *) echo "$name" ;; esac
+    done
+}
+
 test -f "$shared" || test -f "$static" || skip_all "no library of a kind that is known here"
 if test -f "$shared"; then
     listed >symbols.listed.$$
@@ -136,6 +151,13 @@ test "$(printf '%s\n' 'ESPL_API void espl_a(espl_world *world, float out[3],' ' 
 espl_b int by"
 ok "an output before an input is noticed"
 rm -f symbols.inventory.$$ symbols.declared.$$ symbols.order.$$
+printf '%s\n' 'settle(wasm.espl_mend, wasm.espl_play(1));' 'return espl_failed(espl_mended(w));' >symbols.planted.$$
+find_missing "$srcdir"/packaging/npm/*.js "$srcdir"/packaging/npm/*.ts "$srcdir"/packaging/npm/glue.c \
+    "$srcdir"/packaging/python/native/* "$srcdir"/packaging/python/espalier/*.py >symbols.missing.$$
+has_no_complaints symbols.missing.$$ &&
+    test "$(find_missing symbols.planted.$$ | tr '\n' ' ')" = "espl_mend espl_mended "
+ok "the packages for npm and Python call functions that exist"
+rm -f symbols.planted.$$ symbols.missing.$$
 test -z "$(find_unrefused)" && test "$(find_unrefused espl_mend)" = espl_mend
 ok "tests/world/refused_test.c refuses each function that may change a world"
 test "$(printf '%s\n' 'espl_b' 'espl_d 0.10' 'espl_a 0.3' 'espl_c 0.3' |

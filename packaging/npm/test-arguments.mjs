@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every argument of every method: a wrong type, length or number is a TypeError or a RangeError that names
 // the argument, before anything is changed. A method without a row in the tables below fails.
+import "./test-calls.mjs";
 import assert from "node:assert/strict";
 import test from "node:test";
 import {

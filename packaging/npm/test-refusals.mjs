@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Calls that are refused, that name no living entity, or whose object is closed.
+import "./test-calls.mjs";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Component, EspalierError, MEMBER, NULL_ENTITY, TRANSFORM, World } from "espalier";

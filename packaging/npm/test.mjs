@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the package promises of single calls, components and commands. Where it is installed:
 // node --test test.mjs test-memory.mjs test-refusals.mjs
+import "./test-calls.mjs";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
