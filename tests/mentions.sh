@@ -41,6 +41,27 @@ echo espl_none >"$room/none"
 ! unknown_names Fn "$room/none" 2>/dev/null
 ok "an unknown name is noticed"
 
+# Functions that comments of headers and documents mention with parentheses exist in the headers, or are those of
+# a user.
+undeclared_names() # file...
+{
+    grep -Eho '\bespl_[a-z0-9][a-z0-9_]*\(\)' "$@" | tr -d '()' | LC_ALL=C sort -u |
+        LC_ALL=C comm -23 - "$room/declared"
+}
+
+# NEWS has names that are gone, so it is not read.
+{
+    sed 's/ .*//' "$top/lib/espalier.sym"
+    sed -n 's/^static inline .*\b\(espl_[a-z0-9_]*\)(.*/\1/p' "$top"/include/espalier/*.h
+} | LC_ALL=C sort -u >"$room/declared"
+undeclared_names "$top"/include/espalier/*.h "$top"/include/espalier/*.hpp "$top/README.md" \
+    "$top"/guides/*.md "$top/CONTRIBUTING.md" >"$room/errors"
+test ! -s "$room/errors"
+ok "functions that comments of headers and documents mention exist"
+echo 'espl_none() and espl_attach() are mentioned.' >"$room/text"
+test "$(undeclared_names "$room/text")" = espl_none
+ok "a function that does not exist is noticed in a comment"
+
 # A function, or some, and then a page: at once, or behind "in" or "of".
 awk '
     FILENAME == ARGV[1] { page_of[$1] = $2; next }

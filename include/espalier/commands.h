@@ -174,12 +174,12 @@ ESPL_API ESPL_NODISCARD espl_status espl_create_at(espl_world *world, const espl
 ESPL_API ESPL_NODISCARD espl_status espl_create_node(espl_world *world, espl_entity parent,
                                                      const espl_transform *local, const char *name,
                                                      espl_entity *out);
-/// Make one clone of a prefab immediately: espl_instantiate_at() in short. Structural.
+/// Make one clone of a prefab immediately: espl_instantiate() of one, in short. Structural.
 ///
 /// @param parent  Null: none, and `local` is relative to the world.
 /// @param local   Relative to the parent; NULL: that of the prefab.
 /// @param out     the clone; may be NULL; unchanged when refused.
-/// Statuses as espl_instantiate_at().
+/// Statuses as espl_instantiate().
 ESPL_API ESPL_NODISCARD espl_status espl_spawn(espl_world *world, espl_entity prefab,
                                                espl_entity parent, const espl_transform *local,
                                                espl_entity *out);

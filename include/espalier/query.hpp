@@ -20,7 +20,7 @@ template <class T> struct reading {
 template <class T> struct writing {
     espl_component number;
 };
-/// The world transforms that a query reads: a poses for each chunk.
+/// The world transforms that a query reads: one `poses` object for each chunk.
 struct reading_poses {
     espl_component number = ESPL_TRANSFORM;
 };
@@ -161,10 +161,12 @@ struct iteration {
 
 template <class T> span<const T> column(const espl_query &query, reading<T> column)
 {
+    static_assert(!std::is_empty_v<T>, "a tag has no column: name it in filter().with()");
     return {static_cast<const T *>(espl_query_read(&query, column.number, sizeof(T))), query.count};
 }
 template <class T> span<T> column(const espl_query &query, writing<T> column)
 {
+    static_assert(!std::is_empty_v<T>, "a tag has no column: name it in filter().with()");
     return {static_cast<T *>(espl_query_write(&query, column.number, sizeof(T))), query.count};
 }
 inline poses column(const espl_query &query, reading_poses)

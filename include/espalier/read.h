@@ -4,7 +4,8 @@
 ///
 /// Statuses of handles, in every call: ESPL_ERR_NULL_ENTITY, ESPL_ERR_DEAD, ESPL_ERR_FOREIGN,
 /// ESPL_ERR_PENDING; ESPL_ERR_NO_TRANSFORM for an entity without a transform; ESPL_ERR_ARGUMENT for
-/// a NULL pointer. Refused, a call leaves its output as it was.
+/// a NULL pointer. Refused, a call leaves its output as it was: a
+/// program that ignores the status of a single read gives the output a value first.
 ///
 /// Thread rule: any number of threads may read while none changes the world. In a parallel write, a job
 /// may read its own hierarchies and hierarchies that belong to no job (espalier/writers.h).
@@ -25,18 +26,18 @@ extern "C" {
 /// world part; else it reads as the world part is seen from the parent. A member with ESPL_COPY_PARENT
 /// reads the identity, with the stretch and user data that it copies.
 typedef enum espl_read_kind {
-    ESPL_READ_LOCAL_POSITION,  ///< float[3]
-    ESPL_READ_LOCAL_ROTATION,  ///< float[4]
-    ESPL_READ_LOCAL_SCALE,     ///< float
-    ESPL_READ_LOCAL_POSE,      ///< espl_pose
-    ESPL_READ_LOCAL_TRANSFORM, ///< espl_transform
-    ESPL_READ_STRETCH,         ///< float[3]; the same in both spaces
-    ESPL_READ_USER_DATA,       ///< uint32_t
-    ESPL_READ_WORLD_POSITION,  ///< float[3]
-    ESPL_READ_WORLD_ROTATION,  ///< float[4]
-    ESPL_READ_WORLD_SCALE,     ///< float
-    ESPL_READ_WORLD_POSE,      ///< espl_pose
-    ESPL_READ_WORLD_TRANSFORM, ///< espl_transform
+    ESPL_READ_LOCAL_POSITION = 0,   ///< float[3]
+    ESPL_READ_LOCAL_ROTATION = 1,   ///< float[4]
+    ESPL_READ_LOCAL_SCALE = 2,      ///< float
+    ESPL_READ_LOCAL_POSE = 3,       ///< espl_pose
+    ESPL_READ_LOCAL_TRANSFORM = 4,  ///< espl_transform
+    ESPL_READ_STRETCH = 5,          ///< float[3]; the same in both spaces
+    ESPL_READ_USER_DATA = 6,        ///< uint32_t
+    ESPL_READ_WORLD_POSITION = 7,   ///< float[3]
+    ESPL_READ_WORLD_ROTATION = 8,   ///< float[4]
+    ESPL_READ_WORLD_SCALE = 9,      ///< float
+    ESPL_READ_WORLD_POSE = 10,      ///< espl_pose
+    ESPL_READ_WORLD_TRANSFORM = 11, ///< espl_transform
     ESPL_READ_KIND_COUNT
 } espl_read_kind;
 

@@ -25,7 +25,8 @@ enum {
     ESPL_SOLO = 2,      ///< Role: in no hierarchy. Tag.
     ESPL_ROOT = 3,      ///< Role: owner of a hierarchy. Tag.
     ESPL_MEMBER = 4,    ///< Role: non-root in a hierarchy. Tag.
-    ESPL_PREFAB = 5,    ///< A template for instantiate: queries skip it, clones lack it. Tag.
+    ESPL_PREFAB = 5,    ///< A template for instantiate: queries skip it, clones lack it. Tag of this
+                        ///< entity alone: each part below needs its own to be skipped.
     ESPL_DISABLED = 6,  ///< Queries skip it; it still moves with its parent. Tag.
 };
 

@@ -127,12 +127,12 @@ ESPL_API ESPL_NODISCARD espl_status espl_transform_normalize(espl_transform *tra
 /// for short. Each pair are inverses of each other. A point moves with the frame, a vector (an
 /// offset between two points) is scaled and turned, a direction is only turned.
 typedef enum espl_conversion {
-    ESPL_POINT_TO_WORLD,
-    ESPL_POINT_TO_LOCAL, ///< Axes of zero scale or stretch give 0.
-    ESPL_VECTOR_TO_WORLD,
-    ESPL_VECTOR_TO_LOCAL, ///< Axes of zero scale or stretch give 0.
-    ESPL_DIRECTION_TO_WORLD,
-    ESPL_DIRECTION_TO_LOCAL,
+    ESPL_POINT_TO_WORLD = 0,
+    ESPL_POINT_TO_LOCAL = 1, ///< Axes of zero scale or stretch give 0.
+    ESPL_VECTOR_TO_WORLD = 2,
+    ESPL_VECTOR_TO_LOCAL = 3, ///< Axes of zero scale or stretch give 0.
+    ESPL_DIRECTION_TO_WORLD = 4,
+    ESPL_DIRECTION_TO_LOCAL = 5,
     ESPL_CONVERSION_COUNT
 } espl_conversion;
 
@@ -202,11 +202,11 @@ ESPL_API espl_status espl_transform_lerp(const espl_transform *a, const espl_tra
 
 /// Form of a matrix.
 typedef enum espl_matrix_form {
-    ESPL_MATRIX_3X4, ///< float[12]: T * R * diag(scale * stretch) as 3 rows of 4
-    ESPL_MATRIX_4X4, ///< float[16]: the same as 4 columns of 4, the order of glTF and OpenGL
+    ESPL_MATRIX_3X4 = 0, ///< float[12]: T * R * diag(scale * stretch) as 3 rows of 4
+    ESPL_MATRIX_4X4 = 1, ///< float[16]: the same as 4 columns of 4, the order of glTF and OpenGL
     /// float[16]: the inverse of ESPL_MATRIX_4X4, 4 columns of 4. Axes of zero scale or stretch become
     /// rows of zeros.
-    ESPL_MATRIX_4X4_INVERSE,
+    ESPL_MATRIX_4X4_INVERSE = 2,
     ESPL_MATRIX_FORM_COUNT
 } espl_matrix_form;
 

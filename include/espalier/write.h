@@ -11,8 +11,8 @@
 ///   ESPL_ERR_BUSY during playback. Refused, a call has changed nothing.
 /// - ESPL_OVERFLOW where a world transform, the entity's own or one below it that follows it, is not
 ///   finite: the write is done. It became so or stays so, whether the write recomputed it or changed
-///   nothing. A member whose world follows nothing of its parent ends what follows. A batch counts such
-///   worlds of all its entries; a playback counts the worlds that it recomputed.
+///   nothing. A member whose world follows nothing of its parent ends what follows. Reports of
+///   batches and playbacks have a flag for it, a playback's for the worlds that it recomputed.
 /// - ESPL_ERR_NOT_FINITE is for what the caller passed alone. A write that starts from a world that is not
 ///   finite, a move or a turn about a point, answers ESPL_ERR_RANGE.
 /// - Rotations are normalised, unless their squared length is within 4e-7 of 1 already.
@@ -48,41 +48,42 @@ extern "C" {
 /// (espl_record_write()).
 typedef enum espl_write_kind {
     // Set: the local becomes the value.
-    ESPL_WRITE_LOCAL_POSITION,  ///< float[3]
-    ESPL_WRITE_LOCAL_ROTATION,  ///< float[4]
-    ESPL_WRITE_LOCAL_SCALE,     ///< float
-    ESPL_WRITE_LOCAL_POSE,      ///< espl_pose: position, rotation and scale; the rest stays
-    ESPL_WRITE_LOCAL_TRANSFORM, ///< espl_transform: all 48 bytes
-    ESPL_WRITE_STRETCH,         ///< float[3]; it moves children and shapes the entity itself
-    ESPL_WRITE_USER_DATA,       ///< uint32_t
+    ESPL_WRITE_LOCAL_POSITION = 0,  ///< float[3]
+    ESPL_WRITE_LOCAL_ROTATION = 1,  ///< float[4]
+    ESPL_WRITE_LOCAL_SCALE = 2,     ///< float
+    ESPL_WRITE_LOCAL_POSE = 3,      ///< espl_pose: position, rotation and scale; the rest stays
+    ESPL_WRITE_LOCAL_TRANSFORM = 4, ///< espl_transform: all 48 bytes
+    ESPL_WRITE_STRETCH = 5,         ///< float[3]; it moves children and shapes the entity itself
+    ESPL_WRITE_USER_DATA = 6,       ///< uint32_t
     // Set in world axes: the local becomes the value as it is seen from the parent. Absolute parts
     // take the value directly. Below a scale or stretch of zero the axes that can be reached are set,
     // the others keep their local value, and the answer is ESPL_LOSSY where the world is another one for
     // it. So it is where the local underflows.
-    ESPL_WRITE_WORLD_POSITION,  ///< float[3]
-    ESPL_WRITE_WORLD_ROTATION,  ///< float[4]
-    ESPL_WRITE_WORLD_SCALE,     ///< float
-    ESPL_WRITE_WORLD_POSE,      ///< espl_pose: position, rotation and scale; the rest stays
-    ESPL_WRITE_WORLD_TRANSFORM, ///< espl_transform: all 48 bytes
+    ESPL_WRITE_WORLD_POSITION = 7,   ///< float[3]
+    ESPL_WRITE_WORLD_ROTATION = 8,   ///< float[4]
+    ESPL_WRITE_WORLD_SCALE = 9,      ///< float
+    ESPL_WRITE_WORLD_POSE = 10,      ///< espl_pose: position, rotation and scale; the rest stays
+    ESPL_WRITE_WORLD_TRANSFORM = 11, ///< espl_transform: all 48 bytes
     // Change in the parent's axes.
-    ESPL_WRITE_TRANSLATE_IN_PARENT, ///< float[3]: position += value
-    ESPL_WRITE_ROTATE_IN_PARENT,    ///< float[4]: rotation = value * rotation; the position stays
+    ESPL_WRITE_TRANSLATE_IN_PARENT = 12, ///< float[3]: position += value
+    ESPL_WRITE_ROTATE_IN_PARENT = 13, ///< float[4]: rotation = value * rotation; the position stays
     /// espl_transform: pose = value * pose, as espl_transform_compose(); stretch and user data stay.
-    ESPL_WRITE_TRANSFORM_IN_PARENT,
+    ESPL_WRITE_TRANSFORM_IN_PARENT = 14,
     /// espl_transform: pose = inverse of value * pose, as espl_transform_relative(). ESPL_LOSSY where
     /// the value has a scale or stretch of zero: what cannot be reached stays.
-    ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT,
+    ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT = 15,
     // Change in world axes: as the four above on the world transform, then set as world values.
-    ESPL_WRITE_TRANSLATE_WORLD,         ///< float[3]
-    ESPL_WRITE_ROTATE_WORLD,            ///< float[4]
-    ESPL_WRITE_TRANSFORM_WORLD,         ///< espl_transform
-    ESPL_WRITE_INVERSE_TRANSFORM_WORLD, ///< espl_transform
+    ESPL_WRITE_TRANSLATE_WORLD = 16,         ///< float[3]
+    ESPL_WRITE_ROTATE_WORLD = 17,            ///< float[4]
+    ESPL_WRITE_TRANSFORM_WORLD = 18,         ///< espl_transform
+    ESPL_WRITE_INVERSE_TRANSFORM_WORLD = 19, ///< espl_transform
     // Multiply: both spaces agree.
-    ESPL_WRITE_MULTIPLY_SCALE,   ///< float: scale *= value, as it reads; a kept scale too
-    ESPL_WRITE_MULTIPLY_STRETCH, ///< float[3]: stretch *= value, axis by axis
+    ESPL_WRITE_MULTIPLY_SCALE = 20,   ///< float: scale *= value, as it reads; a kept scale too
+    ESPL_WRITE_MULTIPLY_STRETCH = 21, ///< float[3]: stretch *= value, axis by axis
     // Change in the entity's own axes.
-    ESPL_WRITE_TRANSLATE_OWN, ///< float[3]: position += rotation rotates value, in the parent's units
-    ESPL_WRITE_ROTATE_OWN,    ///< float[4]: rotation = rotation * value; the position stays
+    ESPL_WRITE_TRANSLATE_OWN =
+        22, ///< float[3]: position += rotation rotates value, in the parent's units
+    ESPL_WRITE_ROTATE_OWN = 23, ///< float[4]: rotation = rotation * value; the position stays
     ESPL_WRITE_KIND_COUNT
 } espl_write_kind;
 
@@ -224,8 +225,8 @@ ESPL_API ESPL_NODISCARD espl_status espl_write_batch(espl_world *world, const es
 ///         than what it steps over or not a multiple of 4.
 ///
 ///     struct bone { espl_entity entity; espl_pose local; float weight; } *bones;
-///     status = espl_write_strided(world, ESPL_WRITE_LOCAL_POSE, &bones->entity, sizeof *bones,
-///                                 &bones->local, sizeof *bones, count, NULL);
+///     status = espl_write_strided(world, ESPL_WRITE_LOCAL_POSE, &bones->entity, count, sizeof *bones,
+///                                 &bones->local, sizeof *bones, NULL);
 ESPL_API ESPL_NODISCARD espl_status espl_write_strided(espl_world *world, espl_write_kind kind,
                                                        const espl_entity *entities, size_t count,
                                                        size_t entity_stride, const void *values,
