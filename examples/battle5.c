@@ -273,7 +273,7 @@ int main(void)
     const espl_entity tug = salvage(&g, commands);
 
     print_position(&g, "the wreck aboard", first.turret);
-    printf("%zu wrecks aboard\n", espl_count_children(g.world, tug));
+    printf("%zu wrecks aboard\n", espl_get_children(g.world, tug, 0, NULL));
     espl_command_buffer_destroy(commands);
     espl_world_destroy(g.world);
     return 0;

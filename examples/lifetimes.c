@@ -51,7 +51,7 @@ int main(void)
     must(espl_set_enabled(world, e[CART], ESPL_EXTENT_OWNED, true));
     must(espl_instantiate(world, &(espl_instance_def){.source = e[CART]}, 1, &copy));
     print_state(world, "cloned:", e);
-    printf("the clone has %zu child\n", espl_count_children(world, copy));
+    printf("the clone has %zu child\n", espl_get_children(world, copy, 0, NULL));
     must(espl_destroy(world, e[CART], ESPL_EXTENT_OWNED));
     print_state(world, "destroyed:", e);
     espl_world_destroy(world);

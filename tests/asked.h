@@ -6,6 +6,23 @@
 
 #include <espalier/espalier.h>
 
+/// Count the children of an entity; 0 for a handle that names no living entity.
+static inline size_t test_count_children(const espl_world *world, espl_entity entity)
+{
+    return espl_get_children(world, entity, 0, NULL);
+}
+
+/// Return the n-th child of an entity, counted from 0; null where there are fewer.
+static inline espl_entity test_child(const espl_world *world, espl_entity entity, size_t n)
+{
+    espl_entity child = espl_get_first_child(world, entity);
+
+    for (; n > 0 && !espl_entity_is_null(child); --n) {
+        child = espl_get_next_sibling(world, child);
+    }
+    return child;
+}
+
 /// Count everything below an entity; 0 for a handle that names no living entity.
 static inline size_t test_count_descendants(const espl_world *world, espl_entity entity)
 {

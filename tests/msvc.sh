@@ -49,6 +49,8 @@ if ! command -v clang >/dev/null; then
     done_testing
 fi
 for header in include/espalier/*.h; do
+    # cglm includes headers of a C library, which this mode has not.
+    test "${header##*/}" != cglm.h || continue
     # A freestanding program has headers of the compiler alone; the public headers need no others.
     # shellcheck disable=SC2086
     printf '#include "%s"\n' "$header" | clang $msvc -std=c11 -ffreestanding -x c -

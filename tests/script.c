@@ -313,7 +313,7 @@ static script_name some_child(writer *w, const script_name *parent, uint32_t one
 
     if (parent->maker == 0 && out.maker == 0 && !espl_entity_is_null(out.entity)) {
         const espl_entity child =
-            espl_get_child(w->s->world, parent->entity, test_below(&w->random, 3));
+            test_child(w->s->world, parent->entity, test_below(&w->random, 3));
 
         out.entity = espl_entity_is_null(child) ? out.entity : child;
     }

@@ -287,8 +287,7 @@ static espl_status run_enable(sweep_world *w, unsigned number)
     const espl_extent extent = (espl_extent)(number % 3);
     const espl_entity root = w->part[PART_ROOT];
 
-    return number < 3 ? espl_set_enabled(w->world, root, extent, false)
-                      : espl_set_enabled(w->world, root, extent, true);
+    return espl_set_enabled(w->world, root, extent, number >= 3);
 }
 
 static void prepare_enable(sweep_world *w, unsigned number)

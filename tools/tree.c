@@ -18,7 +18,7 @@ static const char *role_name(const tool_stage *stage, espl_entity entity)
     case ESPL_ROLE_ROOT:
         return "root";
     case ESPL_ROLE_MEMBER:
-        return espl_count_children(stage->world, entity) > 0 ? "member" : "leaf";
+        return espl_entity_is_null(espl_get_first_child(stage->world, entity)) ? "leaf" : "member";
     default:
         return "none";
     }

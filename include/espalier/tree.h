@@ -172,8 +172,6 @@ ESPL_API espl_entity espl_get_root(const espl_world *world, espl_entity entity);
 ESPL_API espl_link espl_get_link(const espl_world *world, espl_entity entity);
 /// Return the number of links below the root. O(depth).
 ESPL_API uint32_t espl_get_depth(const espl_world *world, espl_entity entity);
-/// Count the children. O(children); O(1) where the hierarchy is laid out.
-ESPL_API size_t espl_count_children(const espl_world *world, espl_entity entity);
 /// Return the first child, or null.
 ESPL_API espl_entity espl_get_first_child(const espl_world *world, espl_entity entity);
 /// Return the last child, or null.
@@ -182,13 +180,11 @@ ESPL_API espl_entity espl_get_last_child(const espl_world *world, espl_entity en
 ESPL_API espl_entity espl_get_previous_sibling(const espl_world *world, espl_entity entity);
 /// Return the next sibling under the same parent, or null.
 ESPL_API espl_entity espl_get_next_sibling(const espl_world *world, espl_entity entity);
-/// Return the n-th child, or null where there are fewer. O(n), but O(1) in a hierarchy that is laid
-/// out.
-ESPL_API espl_entity espl_get_child(const espl_world *world, espl_entity entity, size_t n);
-/// Copy the children into an array, in their order.
+/// Copy the children into an array, in their order; with a capacity of 0, count them. O(children); a
+/// count that copies nothing is O(1) where the hierarchy is laid out.
 /// @param capacity  Room in the array; with less than is needed nothing is written.
 /// @param out       [capacity] NULL only with a capacity of 0.
-/// @return how many there are; 0 for a handle that names no living entity. O(children).
+/// @return how many there are; 0 for a handle that names no living entity.
 ESPL_API size_t espl_get_children(const espl_world *world, espl_entity entity, size_t capacity,
                                   espl_entity *out);
 /// Tell whether the first entity is above the second one. O(depth).

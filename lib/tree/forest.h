@@ -77,10 +77,10 @@ typedef struct espl__tree {
     uint32_t moved;          // inside an edit: nodes with ESPL__SLOT_MOVED; else 0
     uint32_t incoming;       // inside an edit: nodes in other ranges that move to this one; else 0
     uint32_t flags;
-    uint32_t next;     // next unsettled tree, or next free header
-    uint32_t previous; // previous unsettled tree
-    uint32_t mark;     // visited flag of the layer above during a playback; else 0
-    uint32_t side;     // ESPL__HAS_SIDE, ESPL__HAS_KEPT; 0: the default for every node
+    uint32_t next;        // next unsettled tree, or next free header
+    uint32_t previous;    // previous unsettled tree
+    uint32_t mark;        // visited flag of the layer above during a playback; else 0
+    uint32_t side;        // ESPL__HAS_SIDE, ESPL__HAS_KEPT; 0: the default for every node
     uint32_t side_number; // of its side arrays, where it has some: espl__forest.sides
 } espl__tree;
 
@@ -160,7 +160,7 @@ typedef struct espl__forest {
     uint32_t *free_sides;
     uint32_t side_capacity;
     _Atomic uint32_t free_side_count;
-    _Atomic uint32_t side_count; // blocks of side arrays, those of trees that are being made included
+    _Atomic uint32_t side_count; // blocks of side arrays, also of trees that are being made
     uint32_t tree_capacity, tree_end, free_tree;
     uint32_t free_heads[ESPL__SIZE_CLASSES]; // free ranges by size class
     uint64_t free_bits[ESPL__SIZE_CLASSES / 64];
@@ -369,8 +369,6 @@ uint32_t espl__next_sibling(const espl__forest *forest, uint32_t slot);
 uint32_t espl__previous_sibling(const espl__forest *forest, uint32_t slot);
 /// Count the children. O(1) in a tree that is laid out, else O(children).
 size_t espl__count_children(const espl__forest *forest, uint32_t slot);
-/// Return the n-th child, counted from 0. O(1) in a tree that is laid out, else O(n).
-uint32_t espl__child_at(const espl__forest *forest, uint32_t slot, size_t n);
 /// Count the ancestors of a slot; 0 for a root.
 uint32_t espl__depth_of(const espl__forest *forest, uint32_t slot);
 /// Count the descendants of a slot.

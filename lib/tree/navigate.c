@@ -54,20 +54,6 @@ size_t espl__count_children(const espl__forest *forest, uint32_t slot)
     return count;
 }
 
-uint32_t espl__child_at(const espl__forest *forest, uint32_t slot, size_t n)
-{
-    uint32_t child = forest->links[slot].first_child;
-
-    // The last child is `previous` of the first one, so that one compare finds an `n` past the end.
-    if (child != ESPL__NO_SLOT && espl__is_tree_in_order(forest, slot)) {
-        return n <= forest->links[child].previous - child ? child + (uint32_t)n : ESPL__NO_SLOT;
-    }
-    for (; n > 0 && child != ESPL__NO_SLOT; --n) {
-        child = forest->links[child].next;
-    }
-    return child;
-}
-
 uint32_t espl__depth_of(const espl__forest *forest, uint32_t slot)
 {
     uint32_t depth = 0;

@@ -101,7 +101,7 @@ static bool check_kinds(espl__batch *b, size_t begin, size_t end)
 }
 
 // Tell whether some entry of [begin, end) may need side arrays. Entries without a node are not left
-// out: the answer only decides whether ensure_sides() looks closer.
+// out: the answer only decides whether espl__batch_ensure_sides() looks closer.
 static bool some_wants_side(const espl__batch *b, size_t begin, size_t end)
 {
     const espl__entries *const e = b->entries;

@@ -99,25 +99,8 @@ uint32_t espl_get_depth(const espl_world *world, espl_entity entity)
     return slot == ESPL__NO_SLOT ? ESPL_NO_RANK : espl__depth_of(&world->forest, slot);
 }
 
-// O(1) in a tree that is laid out, else O(children).
-size_t espl_count_children(const espl_world *world, espl_entity entity)
-{
-    const uint32_t slot = espl__slot_or_none(world, entity);
-
-    return slot == ESPL__NO_SLOT ? 0 : espl__count_children(&world->forest, slot);
-}
-
-// Null where there are not so many children. O(1) in a tree that is laid out, else O(n).
-espl_entity espl_get_child(const espl_world *world, espl_entity entity, size_t n)
-{
-    const uint32_t slot = espl__slot_or_none(world, entity);
-
-    return slot == ESPL__NO_SLOT
-               ? espl_entity_null()
-               : espl__entity_of_slot(world, espl__child_at(&world->forest, slot, n));
-}
-
-// Counts first, so that an array that is too small is not written to.
+// Counts first, so that an array that is too small is not written to: a count alone is O(1) in a tree
+// that is laid out.
 size_t espl_get_children(const espl_world *world, espl_entity entity, size_t capacity,
                          espl_entity *out)
 {

@@ -320,7 +320,7 @@ export class World {
     }
 
     countChildren(entity) {
-        return wasm.espl_count_children(pointerOf(this), putHandle(entity));
+        return wasm.espl_get_children(pointerOf(this), putHandle(entity), 0, 0);
     }
 
     countDescendants(entity) {

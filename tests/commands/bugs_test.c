@@ -386,7 +386,7 @@ TEST(c21_many_children_under_one_new_parent_stand_there_once_each)
     }
     play();
     parent = resolved(parent);
-    ck_assert_uint_eq(espl_count_children(s.world, parent), COUNT);
+    ck_assert_uint_eq(test_count_children(s.world, parent), COUNT);
     for (int i = 0; i < COUNT; ++i) {
         ck_assert(is_child(resolved(pending[i]), parent));
     }
@@ -453,7 +453,7 @@ TEST(f5_an_attach_taken_back_changes_nothing)
     ck_assert(test_same(&before, &after));
     ck_assert_int_eq(espl_get_role(s.world, child), ESPL_ROLE_SOLO);
     ck_assert(is_child(kept, parent));
-    ck_assert_uint_eq(espl_count_children(s.world, parent), 1);
+    ck_assert_uint_eq(test_count_children(s.world, parent), 1);
     ck_assert_uint_eq(s.report.row_moves, 0);
 }
 
@@ -586,7 +586,7 @@ TEST(f15_ids_may_be_far_larger_than_counts)
     ck_ok(espl_record_instantiate(s.lane[0], 0, &def, 3, NULL));
     play();
     ck_assert_uint_eq(living(), 5);
-    ck_assert_uint_eq(espl_count_children(s.world, b), 4);
+    ck_assert_uint_eq(test_count_children(s.world, b), 4);
     free(filler);
 }
 
@@ -637,9 +637,9 @@ TEST(f18_instances_stand_in_the_order_they_were_recorded)
     }
     play();
     for (size_t i = 0; i < 9; ++i) {
-        ck_assert(espl_entity_equal(espl_get_child(s.world, parent, i), resolved(pending[i])));
+        ck_assert(espl_entity_equal(test_child(s.world, parent, i), resolved(pending[i])));
     }
-    ck_assert(espl_entity_equal(espl_get_child(s.world, parent, 9), last));
+    ck_assert(espl_entity_equal(test_child(s.world, parent, 9), last));
 }
 
 TEST(f18_clones_keep_the_order_of_children)
@@ -653,7 +653,7 @@ TEST(f18_clones_keep_the_order_of_children)
     }
     ck_ok(espl_instantiate(s.world, &(espl_instance_def){.source = root}, 1, &clone));
     for (size_t i = 0; i < COUNT; ++i) {
-        const espl_entity child = espl_get_child(s.world, clone, i);
+        const espl_entity child = test_child(s.world, clone, i);
         const espl_entity below = espl_get_first_child(s.world, child);
         ck_assert_float_eq(test_local_of(s.world, child).position[0], (float)i);
         ck_assert_float_eq(test_local_of(s.world, below).position[0], (float)(100 + i));

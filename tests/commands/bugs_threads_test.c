@@ -133,8 +133,8 @@ static uint64_t read_links(const scene *s, espl_entity entity, uint64_t hash)
         espl_get_parent(world, entity),       espl_get_root(world, entity),
         espl_get_first_child(world, entity),  espl_get_last_child(world, entity),
         espl_get_next_sibling(world, entity), espl_get_previous_sibling(world, entity),
-        espl_get_child(world, entity, 1)};
-    const size_t counts[] = {espl_count_children(world, entity),
+        test_child(world, entity, 1)};
+    const size_t counts[] = {test_count_children(world, entity),
                              test_count_descendants(world, entity), espl_get_depth(world, entity),
                              test_rank(world, entity),
                              espl_is_ancestor(world, s->entities[0], entity)};

@@ -65,7 +65,7 @@ TEST(a_world_that_cannot_be_reached_is_lossy)
     parts_play();
     ck_status(parts_result(0), ESPL_LOSSY);
     ck_assert_uint_eq(p.report.lossy, 1);
-    ck_assert_uint_eq(espl_count_children(p.world, parent), 1);
+    ck_assert_uint_eq(test_count_children(p.world, parent), 1);
 }
 
 // --- Parents ---

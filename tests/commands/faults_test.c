@@ -36,7 +36,7 @@ TEST(an_overflow_in_a_clone_that_is_destroyed_again_leaves_nothing)
     ck_ok(espl_play(w, commands, NULL));
     ck_ok(espl_command_buffer_result(commands, 0, 0));
     ck_ok(espl_command_buffer_result(commands, 0, 1));
-    ck_assert_uint_eq(espl_count_children(w, parent), 0);
+    ck_assert_uint_eq(test_count_children(w, parent), 0);
     ck_assert_uint_eq(test_count_overflowed(w), 0);
 
     // Without the destroy it is there.

@@ -175,7 +175,6 @@ static void check_family(uint32_t entity)
         const uint32_t child = fix.slots[f->children[i]];
 
         ck_assert_uint_eq(forest->parent[child], slot);
-        ck_assert_uint_eq(entity_at(espl__child_at(forest, slot, i)), f->children[i]);
         ck_assert_uint_eq(entity_at(espl__next_sibling(forest, child)),
                           i + 1 == f->count ? ESPL__NO_ENTITY : f->children[i + 1]);
         ck_assert_uint_eq(entity_at(espl__previous_sibling(forest, child)),

@@ -39,8 +39,8 @@ TEST(a_move_among_siblings_recomputes_nothing)
     const espl_world_stats after = test_stats(w);
 
     ck_assert_uint_eq(after.nodes_visited, before.nodes_visited);
-    ck_assert(espl_entity_equal(espl_get_child(w, entities[0], children / 2 - 2),
-                                entities[children / 4]));
+    ck_assert(
+        espl_entity_equal(test_child(w, entities[0], children / 2 - 2), entities[children / 4]));
     test_world_is_valid(w);
     free(entities);
 }

@@ -53,13 +53,12 @@ static const espl_entity none;
     X(link, espl_get_link(k->w, k->e))                                              \
     X(rank, test_rank(k->w, k->e))                                                  \
     X(depth, espl_get_depth(k->w, k->e))                                            \
-    X(children, espl_count_children(k->w, k->e))                                    \
+    X(children, espl_get_children(k->w, k->e, 0, NULL))                             \
     X(descendants, test_count_descendants(k->w, k->e))                              \
     X(first_child, espl_get_first_child(k->w, k->e).index)                          \
     X(last_child, espl_get_last_child(k->w, k->e).index)                            \
     X(previous, espl_get_previous_sibling(k->w, k->e).index)                        \
     X(next, espl_get_next_sibling(k->w, k->e).index)                                \
-    X(child, espl_get_child(k->w, k->e, 1).index)                                   \
     X(child_array, espl_get_children(k->w, k->p, 1, &k->out))                       \
     X(find_root, espl_find_descendant(k->w, none, "/a/b", &k->out))                 \
     X(is_ancestor, espl_is_ancestor(k->w, k->p, k->e))                              \

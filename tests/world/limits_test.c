@@ -207,7 +207,7 @@ TEST_IF(a_playback_fills_a_world_to_the_last_index, is_tiny())
     ck_assert(report.applied == 4 && report.created == CLONES);
     ck_ok(espl_command_buffer_resolve(commands, pending[CLONES - 1], &clone));
     ck_assert_uint_eq(clone.index, ENTITY_LIMIT - 1);
-    ck_assert_uint_eq(espl_count_children(s.world, s.entities[0]), CLONES);
+    ck_assert_uint_eq(test_count_children(s.world, s.entities[0]), CLONES);
     is_refused(create(1, NULL));
     espl_command_buffer_destroy(commands);
 }

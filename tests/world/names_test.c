@@ -432,7 +432,7 @@ TEST(a_path_is_the_names_of_all_above_and_of_the_entity)
     snprintf(path, sizeof path, "%u.%u", f.unnamed.index, f.unnamed.generation);
     ck_ok(espl_detach(w, f.unnamed, ESPL_KEEP_WORLD));
     has_path(f.unnamed, path);
-    // What get_path() writes, espl_find_descendant() reads.
+    // What espl_get_path() writes, espl_find_descendant() reads.
     ck_assert(finds(f.body, "/arm/hand/finger", f.finger));
 }
 

@@ -343,7 +343,6 @@ static inline espl_status start_and_stop(void)
     X(espl_component_register, world, espl_component_register(NULL, &late, &k->word))              \
     X(espl_copy_subtree, world,                                                                    \
       neutral(espl_copy_subtree(NULL, k->e, ESPL_EXTENT_OWNED, 0, NULL) == 0))                     \
-    X(espl_count_children, world, neutral(espl_count_children(NULL, k->e) == 0))                   \
     X(espl_create, world, espl_create(NULL, &k->n, 1, 1, k->handles))                              \
     X(espl_record_spawn, recorder, espl_record_spawn(NULL, 0, k->e, k->p, &k->t, k->handles))      \
     X(espl_create_at, world, espl_create_at(NULL, DEF(espl_creation_def, .inherit = 0), 1, NULL))  \
@@ -360,7 +359,6 @@ static inline espl_status start_and_stop(void)
     X(espl_create_node, world, espl_create_node(NULL, k->p, &k->t, "lamp", k->handles))            \
     X(espl_spawn, world, espl_spawn(NULL, k->e, k->p, &k->t, k->handles))                          \
     X(espl_get_children, world, neutral(espl_get_children(NULL, k->p, 4, k->handles) == 0))        \
-    X(espl_get_child, world, neutral(espl_entity_is_null(espl_get_child(NULL, k->p, 0))))          \
     X(espl_get_component, world, espl_get_component(NULL, k->e, k->n, k->f, 4))                    \
     X(espl_get_depth, world, neutral(espl_get_depth(NULL, k->e) == ESPL_NO_RANK))                  \
     X(espl_get_first_child, world, neutral(espl_entity_is_null(espl_get_first_child(NULL, k->e)))) \

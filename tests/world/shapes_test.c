@@ -117,13 +117,13 @@ static const char *navigate_shape(huge *h)
     DEMAND(test_rank(world, h->middle) == h->half);
     DEMAND(test_count_descendants(world, h->root) == h->count - 1);
     DEMAND(test_count_descendants(world, h->middle) == (h->is_chain ? h->count - 1 - h->half : 0));
-    DEMAND(espl_count_children(world, h->root) == (h->is_chain ? 1 : h->count - 1));
+    DEMAND(test_count_children(world, h->root) == (h->is_chain ? 1 : h->count - 1));
     DEMAND(espl_entity_equal(espl_get_root(world, h->last), h->root));
     DEMAND(espl_is_ancestor(world, h->root, h->last));
     DEMAND(espl_is_ancestor(world, h->middle, h->last) == h->is_chain);
     if (!h->is_chain) {
         DEMAND(espl_entity_equal(espl_get_last_child(world, h->root), h->last));
-        DEMAND(espl_entity_equal(espl_get_child(world, h->root, h->half - 1), h->middle));
+        DEMAND(espl_entity_equal(test_child(world, h->root, h->half - 1), h->middle));
         const espl_entity next = espl_get_next_sibling(world, h->middle);
         DEMAND(espl_entity_equal(espl_get_previous_sibling(world, next), h->middle));
     }

@@ -87,9 +87,9 @@ TEST(ranks_are_the_breadth_first_order_and_follow_an_attach)
     for (int i = 0; i < 7; ++i) {
         ck_assert_uint_eq(espl_get_depth(w, node[i]), depth[i]);
     }
-    ck_assert_uint_eq(espl_count_children(w, node[1]), 3);
-    ck_assert(espl_entity_equal(espl_get_child(w, node[1], 2), node[6]));
-    ck_assert(espl_entity_is_null(espl_get_child(w, node[1], 3)));
+    ck_assert_uint_eq(test_count_children(w, node[1]), 3);
+    ck_assert(espl_entity_equal(test_child(w, node[1], 2), node[6]));
+    ck_assert(espl_entity_is_null(test_child(w, node[1], 3)));
     ck_assert_uint_eq(test_count_descendants(w, node[0]), 6);
     ck_assert(espl_is_ancestor(w, node[0], node[6]));
     ck_assert(!espl_is_ancestor(w, node[2], node[6]));
@@ -222,10 +222,10 @@ TEST(survivors_take_the_place_of_the_dead_in_order)
     make_tree(w, node);
     ck_ok(espl_destroy(w, node[1], ESPL_EXTENT_ENTITY));
     ck_assert(!espl_is_alive(w, node[1]));
-    ck_assert_uint_eq(espl_count_children(w, node[0]), 3);
-    ck_assert(espl_entity_equal(espl_get_child(w, node[0], 0), node[3]));
-    ck_assert(espl_entity_equal(espl_get_child(w, node[0], 1), node[4]));
-    ck_assert(espl_entity_equal(espl_get_child(w, node[0], 2), node[2]));
+    ck_assert_uint_eq(test_count_children(w, node[0]), 3);
+    ck_assert(espl_entity_equal(test_child(w, node[0], 0), node[3]));
+    ck_assert(espl_entity_equal(test_child(w, node[0], 1), node[4]));
+    ck_assert(espl_entity_equal(test_child(w, node[0], 2), node[2]));
     ck_transform(test_world_of(w, node[3]), 3, 0, 0, 1);
     ck_transform(test_local_of(w, node[3]), 2, 0, 0, 1);
 }
@@ -257,7 +257,7 @@ TEST(a_clone_of_a_member_starts_as_a_root_at_its_place)
         ck_assert_int_eq(espl_get_role(w, clone[i]), ESPL_ROLE_ROOT);
         ck_assert_uint_eq(test_count_descendants(w, clone[i]), 2);
         ck_transform(test_world_of(w, clone[i]), 2, 0, 0, 1);
-        ck_transform(test_world_of(w, espl_get_child(w, clone[i], 1)), 3, 0, 0, 1);
+        ck_transform(test_world_of(w, test_child(w, clone[i], 1)), 3, 0, 0, 1);
     }
     ck_assert_uint_eq(test_count_descendants(w, node[0]), 5);
 }
