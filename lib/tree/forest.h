@@ -267,7 +267,7 @@ typedef struct espl__removed {
 /// Free the slots of destroyed nodes as espl__slot_free(), last first. Their links have no entity
 /// any more.
 /// @param dead  [count] in: the destroyed nodes; out: the last entries are those whose tree is empty,
-///              or has side arrays that may not be needed any more.
+///              or has side arrays that no node needs any more. Each such tree is in one of them.
 /// @return the number of these entries.
 size_t espl__dead_free(espl__forest *forest, espl__removed *dead, size_t count);
 /// Link a root to a parent, before one of its children or last (ESPL__NO_SLOT). Clears

@@ -73,20 +73,6 @@ static uint32_t queue_nodes(const espl__transfer *transfer, uint32_t root, uint3
     return end - base;
 }
 
-void espl__node_copy_side(const espl__forest *forest, uint32_t slot, uint32_t from, uint32_t base,
-                          espl__side *side)
-{
-    espl__extra *const extra = &side->extra[slot - base];
-
-    ESPL_CHECK_FULL(slot - base < side->capacity);
-    *extra = espl__slot_extra(forest, from);
-    side->extra_count += !espl__slot_copies(forest, from) && !espl__extra_is_default(extra) ? 1 : 0;
-    if (espl__slot_is(forest, from, ESPL__SLOT_KEEPS)) {
-        espl__side_kept(side)[slot - base] = espl__slot_kept(forest, from);
-        side->kept_count += 1;
-    }
-}
-
 // Pass 2: copy the side entries of the nodes.
 static void copy_sides(const espl__transfer *transfer, uint32_t base, uint32_t end,
                        espl__side *side)

@@ -29,8 +29,19 @@ espl__tree espl__copy_in_order(const espl__transfer *transfer, uint32_t root, ui
 void espl__tree_replace(espl__forest *forest, uint32_t tree, const espl__tree *now,
                         espl__side *side);
 /// Copy the side entries of a slot to those of a new range, and count them.
-void espl__node_copy_side(const espl__forest *forest, uint32_t slot, uint32_t from, uint32_t base,
-                          espl__side *side);
+static inline void espl__node_copy_side(const espl__forest *forest, uint32_t slot, uint32_t from,
+                                        uint32_t base, espl__side *side)
+{
+    espl__extra *const extra = &side->extra[slot - base];
+
+    ESPL_CHECK_FULL(slot - base < side->capacity);
+    *extra = espl__slot_extra(forest, from);
+    side->extra_count += !espl__slot_copies(forest, from) && !espl__extra_is_default(extra) ? 1 : 0;
+    if (espl__slot_is(forest, from, ESPL__SLOT_KEEPS)) {
+        espl__side_kept(side)[slot - base] = espl__slot_kept(forest, from);
+        side->kept_count += 1;
+    }
+}
 /// Return the flags of a node in its new range: ESPL__SLOT_SIDE is that of the range, and the marks
 /// of the current edit end.
 static inline uint8_t espl__moved_flags(uint8_t flags, const espl__side *side)

@@ -15,10 +15,8 @@ static bool is_counted(const espl__forest *forest, uint32_t slot)
 
 // Reset the side entries of a slot that becomes a hole, because the counts are updated by comparing
 // the entry before and after a store. Most nodes have the default.
-ESPL__INLINE void clear_side(espl__forest *forest, espl__tree *t, uint32_t slot)
+ESPL__INLINE void clear_side(espl__forest *forest, espl__side *side, uint32_t at, uint32_t slot)
 {
-    const uint32_t at = slot - t->base;
-    espl__side *const side = espl__side_of_slot(forest, slot);
     const bool keeps = espl__slot_is(forest, slot, ESPL__SLOT_KEEPS);
 
     ESPL_CHECK(at < side->capacity);
@@ -50,16 +48,16 @@ static void reset_order_of_root(espl__forest *forest, espl__tree *t)
 }
 
 // Free a slot of a tree with counts. The side entry is reset before the flags, because the flags
-// say what the entry counts as.
-ESPL__INLINE void free_slot(espl__forest *forest, espl__tree *t, uint32_t slot)
+// say what the entry counts as. @param side  of the tree, or NULL.
+ESPL__INLINE void free_slot(espl__forest *forest, espl__tree *t, espl__side *side, uint32_t slot)
 {
     espl__links *const links = &forest->links[slot];
     const uint32_t parent = forest->parent[slot], base = t->base;
     const unsigned flags = forest->flags[slot];
 
     ESPL_CHECK(slot - base < t->used && t->live != 0);
-    if (t->side != 0) {
-        clear_side(forest, t, slot);
+    if (side != NULL) {
+        clear_side(forest, side, slot - base, slot);
     }
     ESPL_CHECK(t->exceptional != 0 || (flags & ESPL__SLOT_EXCEPTIONAL) == 0);
     ESPL_CHECK(t->roots != 0 || parent != ESPL__NO_SLOT);
@@ -91,7 +89,9 @@ ESPL__INLINE void free_slot(espl__forest *forest, espl__tree *t, uint32_t slot)
 void espl__slot_free(espl__forest *forest, uint32_t slot)
 {
     if (is_counted(forest, slot)) {
-        free_slot(forest, espl__tree_of(forest, slot), slot);
+        espl__tree *const t = espl__tree_of(forest, slot);
+
+        free_slot(forest, t, espl__side_of(forest, t), slot);
     } else {
         forest->links[slot].entity = ESPL__NO_ENTITY;
     }
@@ -153,8 +153,10 @@ size_t espl__dead_free(espl__forest *forest, espl__removed *dead, size_t count)
         if (tree == nursery) {
             continue; // the header has no counts
         }
-        free_slot(forest, t, now->slot);
-        if (t->live == 0 || t->side != 0) {
+        espl__side *const side = espl__side_of(forest, t);
+
+        free_slot(forest, t, side, now->slot);
+        if (t->live == 0 || espl__side_is_unneeded(side)) {
             dead[--listed] = *now;
         }
     }

@@ -391,7 +391,7 @@ static void relocate_arrivals(const espl__transfer *transfer, const uint32_t *mo
 }
 
 // Keep those entries of edit->moved whose tree espl__relocations_finish() has to look at: all of its
-// nodes moved to other trees, or it has side arrays, which may not be needed any more.
+// nodes moved to other trees, or no node needs its side arrays any more.
 static void list_left(espl__edit *edit)
 {
     const espl__forest *const forest = edit->forest;
@@ -407,7 +407,7 @@ static void list_left(espl__edit *edit)
             continue;
         }
         t->moved = 0;
-        if (t->live == 0 || t->side != 0) {
+        if (t->live == 0 || espl__side_is_unneeded(espl__side_of(forest, t))) {
             edit->moved[kept++] = slot;
         }
     }

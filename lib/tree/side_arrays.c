@@ -211,12 +211,7 @@ void espl__tree_drop_side(espl__forest *forest, uint32_t tree)
 {
     espl__tree *const header = &forest->trees[tree];
 
-    if (header->side == 0) {
-        return;
-    }
-    const espl__side *const side = espl__side_of(forest, header);
-
-    if (side->extra_count != 0 || side->kept_count != 0 || side->is_prepaid != 0) {
+    if (!espl__side_is_unneeded(espl__side_of(forest, header))) {
         return;
     }
     espl__tree_free_side(forest, tree);

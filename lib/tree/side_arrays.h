@@ -43,6 +43,12 @@ static inline espl__kept *espl__side_kept(espl__side *side)
     return (espl__kept *)(void *)(side->extra + side->capacity);
 }
 
+/// Tell whether a block may be freed: no entry needs it, and no user reserved it. false for NULL.
+static inline bool espl__side_is_unneeded(const espl__side *side)
+{
+    return side != NULL && (side->extra_count | side->kept_count | side->is_prepaid) == 0;
+}
+
 /// Changes of the counts of a block, modulo 2^32.
 typedef struct espl__side_counts {
     uint32_t extras, kept;
