@@ -105,11 +105,9 @@ static uint32_t shared_set(const espl__apply *a, uint32_t slot, uint32_t base)
 }
 
 // Note the set of a node for others. From now on they may get it, so that it must not change.
-static void share_set(espl__apply *a, uint32_t slot, uint32_t base)
+static void share_set(espl__apply *a, uint32_t slot, uint32_t base, uint32_t set)
 {
     if (base != ESPL__NONE) {
-        const uint32_t set = espl__components_set_of(a->part, slot);
-
         a->part->sets.sets[set].is_shared = true;
         a->part->recent =
             (espl__recent_set){a->entry, base, set, espl__slot_is_made(a->forest, slot)};
@@ -120,14 +118,14 @@ static void share_set(espl__apply *a, uint32_t slot, uint32_t base)
 // command removes.
 static espl_status change_set(espl__apply *a, uint32_t slot, uint32_t base)
 {
-    const espl_status status = espl__components_open(a, slot, a->command->value_count);
+    uint32_t set = ESPL__NONE;
+    const espl_status status = espl__components_open(a, slot, a->command->value_count, &set);
 
     if (status == ESPL_OK) {
         espl__value_cursor values = espl__values_of(a->in->request->lanes, a->entry);
 
-        espl__set_apply(&a->part->sets, espl__components_set_of(a->part, slot), &values,
-                        espl__apply_number(a));
-        share_set(a, slot, base);
+        espl__set_apply(&a->part->sets, set, &values, espl__apply_number(a));
+        share_set(a, slot, base, set);
     }
     return status;
 }
@@ -222,19 +220,18 @@ static espl_status change_tag(espl__apply *a, uint32_t slot, bool adds)
         return espl__components_give(a, slot, shared);
     }
     // A set of its own, with room for the tag.
-    const espl_status status = espl__components_open(a, slot, 1);
+    uint32_t set = ESPL__NONE;
+    const espl_status status = espl__components_open(a, slot, 1, &set);
 
     if (status != ESPL_OK) {
         return status;
     }
-    const uint32_t set = espl__components_set_of(a->part, slot);
-
     if (adds) {
         espl__set_put(sets, set, &(espl__set_item){ESPL_DISABLED, espl__apply_number(a), NULL});
     } else {
         espl__set_drop(sets, set, ESPL_DISABLED);
     }
-    share_set(a, slot, base);
+    share_set(a, slot, base, set);
     return ESPL_OK;
 }
 

@@ -184,7 +184,7 @@ static uint32_t set_of_base(espl__apply *a, uint32_t base, bool is_copy, size_t 
 
 // Four cases: a set that only this node has gets room; a shared one is copied; without a set, one
 // is made of the row; and without a row, an empty one is made.
-espl_status espl__components_open(espl__apply *a, uint32_t slot, size_t more)
+espl_status espl__components_open(espl__apply *a, uint32_t slot, size_t more, uint32_t *out)
 {
     espl__heap *const heap = a->context->heap;
     espl__sets *const sets = &a->part->sets;
@@ -192,11 +192,13 @@ espl_status espl__components_open(espl__apply *a, uint32_t slot, size_t more)
 
     // A set that is shared never changes: the node gets a copy.
     if (set != ESPL__NONE && !sets->sets[set].is_shared) {
+        *out = set;
         return espl__set_reserve(heap, sets, set, more) ? ESPL_OK : espl__apply_no_memory(a);
     }
     set = set == ESPL__NONE ? set_of_base(a, espl__components_base(a->part, slot),
                                           espl__slot_is_made(a->forest, slot), more)
                             : espl__set_make(heap, sets, more, set, espl__apply_number(a));
+    *out = set;
     return set != ESPL__NONE ? espl__components_give(a, slot, set) : espl__apply_no_memory(a);
 }
 
@@ -324,6 +326,21 @@ bool espl__values_are_given(const espl__sets *sets, uint32_t set)
         is_given = sets->items[at->begin + i].bytes != NULL;
     }
     return is_given;
+}
+
+bool espl__values_are_same(const espl__sets *sets, uint32_t set, const espl__sets *others,
+                           uint32_t other)
+{
+    const espl__set *const one = &sets->sets[set], *const two = &others->sets[other];
+    bool is_same = one->count == two->count;
+
+    for (uint32_t i = 0; i < one->count && is_same; ++i) {
+        const espl__set_item *const a = &sets->items[one->begin + i];
+        const espl__set_item *const b = &others->items[two->begin + i];
+
+        is_same = a->component == b->component && a->bytes == b->bytes;
+    }
+    return is_same;
 }
 
 // Components without bytes keep what is in the row: zeros in a new row, or the value of the

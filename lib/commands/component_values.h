@@ -47,8 +47,8 @@ bool espl__components_fit(size_t count, bool has_transform);
 // --- Sets ---
 
 /// Make sure that a node has a set of its own, which no other node shares, with room for more
-/// components. @return ESPL_OK, ESPL_ERR_NO_MEMORY.
-espl_status espl__components_open(espl__apply *a, uint32_t slot, size_t more);
+/// components. @param out  its number. @return ESPL_OK, ESPL_ERR_NO_MEMORY.
+espl_status espl__components_open(espl__apply *a, uint32_t slot, size_t more, uint32_t *out);
 /// Make a set the own set of a node. @return ESPL_OK, ESPL_ERR_NO_MEMORY.
 espl_status espl__components_give(espl__apply *a, uint32_t slot, uint32_t set);
 /// The set that a copy of a node gets, or ESPL__NONE: shared, and without ESPL_PREFAB.
@@ -78,6 +78,9 @@ espl_status espl__components_archetype(espl__store *store, const espl__part *par
 
 /// Tell whether a command gave a value to some component of a set.
 bool espl__values_are_given(const espl__sets *sets, uint32_t set);
+/// Tell whether two sets have the same components, with the same bytes of the payloads for their values.
+bool espl__values_are_same(const espl__sets *sets, uint32_t set, const espl__sets *others,
+                           uint32_t other);
 /// Write the values of a set that commands gave into consecutive rows, of which `first` is the
 /// first.
 void espl__values_fill(espl__store *store, const espl__sets *sets, uint32_t set,

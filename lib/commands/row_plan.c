@@ -21,6 +21,15 @@
 
 #include <string.h>
 
+// What the plan found for a set of a part, which many nodes of one kind may share.
+typedef struct last_set {
+    const espl__part *part; // NULL: none yet
+    uint32_t set, kind;     // espl__slot_kind()
+    uint32_t archetype;     // ESPL__NONE: none yet
+    bool is_given;          // a command gave a value to some component
+    bool repeats;           // the set before it gives the same values, from one payload
+} last_set;
+
 // State of the plan.
 typedef struct row_planner {
     espl__stage_context *context;
@@ -28,7 +37,8 @@ typedef struct row_planner {
     espl__forest *forest; // of the context
     const espl__applied *applied;
     espl__planned *out;
-    uint32_t guess; // archetype of the last node with a set of its own, or ESPL__NONE
+    uint32_t guess; // archetype of the last made node with a set of its own, or ESPL__NONE
+    last_set last;  // of the last living node with a set of its own
     // Of list_makes().
     espl_status status;
     uint32_t *known;   // [grouped.bucket_count] bucket of the copies of a source, or ESPL__NONE
@@ -230,26 +240,58 @@ static espl_status find_plain_archetype(const row_planner *p, uint32_t slot, uin
     return status;
 }
 
-// List the move of a row, and the values that it is given. Room was taken.
-static espl_status plan_row(row_planner *p, const espl__part *part, uint32_t slot)
+// Tell whether the set before gives the same values from one payload, as the sets of one change do. Each part
+// has sets of its own, so that sets of two parts are compared, because the writes must not depend on how the
+// groups are divided.
+static bool repeats_values(const last_set *last, const espl__part *part, uint32_t set)
+{
+    return part->sets.sets[set].is_shared && last->part != NULL &&
+           espl__values_are_same(&last->part->sets, last->set, &part->sets, set);
+}
+
+// Find what there is to know of the set of a living node. Fast path: the nodes of one change share a set.
+static espl_status find_set(row_planner *p, const espl__part *part, uint32_t set, uint32_t slot)
+{
+    const uint32_t kind = espl__slot_kind(p->forest, slot);
+    last_set *const last = &p->last;
+
+    if (last->set == set && last->part == part && last->kind == kind) {
+        last->repeats = true;
+        return ESPL_OK;
+    }
+    uint32_t archetype = 0;
+    const espl_status status = espl__components_archetype(
+        p->store, part, set, ESPL_SOLO + kind / 2, kind % 2 != 0, last->archetype, &archetype);
+
+    if (status == ESPL_OK) {
+        *last = (last_set){part,
+                           set,
+                           kind,
+                           archetype,
+                           espl__values_are_given(&part->sets, set),
+                           repeats_values(last, part, set)};
+    }
+    return status;
+}
+
+// List the move of a row, and the values that it is given. Room was taken. @param set  of the node, or ESPL__NONE.
+static espl_status plan_row(row_planner *p, const espl__part *part, uint32_t slot, uint32_t set)
 {
     espl__store *const store = p->store;
     espl__planned *const out = p->out;
     const uint32_t entity = p->forest->links[slot].entity;
     const uint32_t now = espl__entity_archetype(store, entity);
-    const uint32_t set = espl__components_set_of(part, slot);
     uint32_t archetype = now;
     espl_status status = ESPL_OK;
 
     if (set == ESPL__NONE) {
         status = find_plain_archetype(p, slot, now, &archetype);
     } else {
-        status = espl__components_archetype(store, part, set, espl__slot_role(p->forest, slot),
-                                            !espl__slot_is(p->forest, slot, ESPL__SLOT_BARE),
-                                            p->guess, &archetype);
-        p->guess = archetype;
-        if (status == ESPL_OK && espl__values_are_given(&part->sets, set)) {
-            out->given[out->given_count++] = (espl__given_values){entity, part->number, set};
+        status = find_set(p, part, set, slot);
+        archetype = p->last.archetype;
+        if (status == ESPL_OK && p->last.is_given) {
+            out->given[out->given_count++] =
+                (espl__given_values){entity, part->number, set, p->last.repeats};
         }
     }
     // A row that stays in its archetype stays where it is.
@@ -262,16 +304,15 @@ static espl_status plan_row(row_planner *p, const espl__part *part, uint32_t slo
     return status;
 }
 
-// Plan the row of a node that lives and lived before, once.
-static espl_status plan_slot(row_planner *p, const espl__part *part, uint32_t slot)
+// Mark a node whose row is to be planned. @return false: a list had it before, or the playback made it.
+static bool mark_slot(const row_planner *p, uint32_t slot)
 {
     if ((p->forest->links[slot].entity & ESPL__MADE) != 0 ||
         espl__slot_is(p->forest, slot, ESPL__SLOT_MARK)) {
-        return ESPL_OK;
+        return false;
     }
-    // Marked, because a slot may be listed several times.
     p->forest->flags[slot] |= ESPL__SLOT_MARK;
-    return plan_row(p, part, slot);
+    return true;
 }
 
 // Plan the rows of the nodes that an edit touched, whose roles or transforms may have changed. Two
@@ -286,7 +327,6 @@ static espl_status plan_touched(row_planner *p, const espl__part *part)
     const size_t record_count = espl__array_length(records);
     espl_status status = ESPL_OK;
 
-    p->guess = ESPL__NONE;
     for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
         const uint32_t entity = links[touched[i + NEAR < count ? i + NEAR : i]].entity;
 
@@ -294,7 +334,9 @@ static espl_status plan_touched(row_planner *p, const espl__part *part)
         if (entity < record_count) {
             espl__prefetch(&records[entity]);
         }
-        status = plan_slot(p, part, touched[i]);
+        if (mark_slot(p, touched[i])) {
+            status = plan_row(p, part, touched[i], espl__components_set_of(part, touched[i]));
+        }
     }
     return status;
 }
@@ -305,9 +347,10 @@ static espl_status plan_node_sets(row_planner *p, const espl__part *part)
     const size_t count = espl__array_length(part->node_sets);
     espl_status status = ESPL_OK;
 
-    p->guess = ESPL__NONE;
     for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
-        status = plan_slot(p, part, part->node_sets[i].slot);
+        if (mark_slot(p, part->node_sets[i].slot)) {
+            status = plan_row(p, part, part->node_sets[i].slot, part->node_sets[i].set);
+        }
     }
     return status;
 }
@@ -329,7 +372,7 @@ static void list_removals(row_planner *p, const espl__part *part)
     p->out->removal_count = at;
 }
 
-// Clear the marks of plan_slot(). Also of slots that were not reached, where a step failed.
+// Clear the marks of mark_slot(). Also of slots that were not reached, where a step failed.
 static void unmark_slots(espl__forest *forest, const espl__part *part)
 {
     uint8_t *const flags = forest->flags;
@@ -487,6 +530,7 @@ espl_status espl__plan_rows(espl__stage_context *context, const espl__reserve_in
                      .applied = in->applied,
                      .out = out,
                      .guess = ESPL__NONE,
+                     .last = {.archetype = ESPL__NONE},
                      .bucket_numbers = &bucket_numbers};
     const living_counts most = count_living(in->applied);
 

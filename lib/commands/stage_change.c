@@ -174,19 +174,41 @@ static void write_made_values(const changing *c, const espl__part *part)
     }
 }
 
+// Count the entries from the first one on that give the same values to consecutive rows of a chunk.
+static uint32_t count_alike(const changing *c, const espl__given_values *given, size_t most)
+{
+    const espl__record *const records = c->store->records;
+    const espl__record *const first = &records[given->entity];
+    uint32_t count = 1;
+
+    while (count < most && given[count].repeats) {
+        const espl__record *const next = &records[given[count].entity];
+
+        if (next->chunk != first->chunk ||
+            espl__record_row(next) != espl__record_row(first) + count) {
+            break;
+        }
+        count += 1;
+    }
+    return count;
+}
+
 // Write the values that commands gave. Precondition: all rows are in their final archetypes.
 static void write_given_values(const changing *c)
 {
     const espl__applied *const applied = c->in->applied;
+    const espl__given_values *const given = c->planned->given;
+    const size_t given_count = c->planned->given_count;
 
     for (uint32_t i = 0; i < applied->part_count; ++i) {
         write_made_values(c, applied->parts[i]);
     }
-    for (size_t i = 0; i < c->planned->given_count; ++i) {
-        const espl__given_values *const given = &c->planned->given[i];
+    for (size_t i = 0; i < given_count;) {
+        const uint32_t count = count_alike(c, &given[i], given_count - i);
 
-        espl__values_fill(c->store, &applied->parts[given->part]->sets, given->set,
-                          &c->store->records[given->entity], 1);
+        espl__values_fill(c->store, &applied->parts[given[i].part]->sets, given[i].set,
+                          &c->store->records[given[i].entity], count);
+        i += count;
     }
 }
 

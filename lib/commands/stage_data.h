@@ -239,6 +239,7 @@ typedef struct espl__row_move {
 /// A living entity that commands gave values, which are written once its row has moved.
 typedef struct espl__given_values {
     uint32_t entity, part, set;
+    bool repeats; // the entry before has the same values, from one payload
 } espl__given_values;
 
 struct espl__references;

@@ -96,6 +96,57 @@ TEST(a_value_is_one_write_of_its_column)
     ck_assert(!espl_query_next(&query));
 }
 
+// Overwrite the transform and a value of entities, with as many jobs as the executor takes: each chunk of the
+// column is written once.
+static void check_array_writes(const espl_executor *executor)
+{
+    enum { COUNT = 40 };
+    const uint32_t count = test_fitting(COUNT, 0);
+    const espl_transform at = test_at(1, 2, 3);
+    const uint32_t word = 7;
+    espl_entity entities[COUNT];
+    test_world test;
+
+    test_world_begin(&test, 5, executor);
+    test_cut_jobs(test.world, 1);
+    const espl_component words = test_component(test.world, "word", 4, 4);
+    const espl_component set[] = {ESPL_TRANSFORM, words};
+    const espl_component_value values[] = {{ESPL_TRANSFORM, sizeof at, &at},
+                                           {words, sizeof word, &word}};
+    const espl_change_def both = {.add = values, .add_count = 2};
+    ck_ok(espl_create(test.world, set, 2, count, entities));
+    const uint64_t version = espl_get_version(test.world);
+    ck_ok(espl_change_components_array(test.world, entities, count, &both, NULL));
+    const uint64_t writes = espl_get_version(test.world) - version;
+    const espl_query_def all = {.all = &words, .all_count = 1};
+    espl_query query;
+    uint64_t chunks = 0;
+    ck_ok(espl_query_begin(test.world, &all, &query));
+    while (espl_query_next(&query)) {
+        chunks += 1;
+    }
+    ck_assert_uint_eq(writes, chunks);
+    for (uint32_t i = 0; i < count; ++i) {
+        uint32_t seen = 0;
+
+        ck_ok(espl_get_component(test.world, entities[i], words, &seen, sizeof seen));
+        ck_assert_uint_eq(seen, word);
+        ck_assert_float_eq(test_world_of(test.world, entities[i]).position[1], 2);
+    }
+    test_world_is_valid(test.world);
+    test_world_end(&test);
+}
+
+TEST(values_of_an_array_are_one_write_of_each_chunk_whatever_the_jobs)
+{
+    test_executor shuffled = {.manner = TEST_SHUFFLED, .workers = 8, .random = 3};
+    const espl_executor executor = test_executor_of(&shuffled);
+
+    check_array_writes(NULL);
+    check_array_writes(&executor);
+    ck_assert_uint_gt(shuffled.calls, 0);
+}
+
 TEST(the_transform_is_a_value_that_a_command_sets)
 {
     const espl_entity root = test_solo_at(p.world, 1, 2, 3), bare = parts_bare();
