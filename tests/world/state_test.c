@@ -262,7 +262,7 @@ static void populate(espl_world *world, uint64_t seed)
             ck_ok(espl_set_user_data(world, e[i], 7));
         }
         if (test_one_in(&random, 5)) {
-            ck_ok(espl_set_name(world, e[i], "a name of any length" + test_below(&random, 19)));
+            ck_ok(espl_set_name(world, e[i], &"a name of any length"[test_below(&random, 19)]));
         }
     }
     for (int i = 0; i < 6; ++i) {
