@@ -16,7 +16,7 @@
 void espl__change_begin(espl__change *c, espl_world *world)
 {
     c->world = world;
-    espl__change_list_begin(&c->list, &world->store);
+    espl__change_list_begin(&c->list, world != NULL ? &world->store : NULL);
     c->added_count = c->removed_count = 0;
     c->commands = NULL;
     c->entities = NULL;
