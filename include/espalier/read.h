@@ -136,8 +136,6 @@ ESPL_API espl_status espl_get_relative_transform(const espl_world *world, espl_e
 ESPL_API espl_status espl_convert(const espl_world *world, espl_entity entity,
                                   espl_conversion conversion, const float value[3], float out[3]);
 
-// --- The conversions by name; each is espl_convert(), and is named by messages ---
-
 /// Read the world direction of one of the entity's axes, a unit vector.
 ESPL_API espl_status espl_get_axis(const espl_world *world, espl_entity entity, espl_axis axis,
                                    float out[3]);

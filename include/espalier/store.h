@@ -120,7 +120,8 @@ typedef struct espl_change_def {
 /// Add and remove components of one entity. Structural.
 ///
 /// Adding or removing the transform does not move the descendants by more than rounding. Given to an
-/// entity that has one, its value is written as by espl_set_local_transform(). Without a transform the
+/// entity that has one, its value is written as by espl_set_local_transform(), and a bit-equal one recomputes
+/// nothing. Without a transform the
 /// world of the entity is its parent's; removing the transform drops its inherit flags.
 /// @return ESPL_OK, ESPL_LOSSY (a descendant could not stay where it was), ESPL_OVERFLOW (a world that was
 ///         recomputed is not finite), ESPL_ERR_ARGUMENT (an unknown component, a size, a role, a repeat), the

@@ -126,7 +126,8 @@ ESPL_API bool espl_is_enabled(const espl_world *world, espl_entity entity);
 /// @param options   NULL means {0}. Several children before one sibling are in the order of the array.
 /// @param refused   NULL, or out: where the call is refused for one entity, the index of the first;
 ///                  else unchanged.
-/// @return as espl_attach(): ESPL_OVERFLOW, or else ESPL_LOSSY, where it is the answer for one of them.
+/// @return as espl_attach(): ESPL_OVERFLOW where a world that was recomputed is not finite after the last
+///         one, or else ESPL_LOSSY, where it is the answer for one of them.
 ///         Also ESPL_ERR_LIMIT (count); ESPL_ERR_EXECUTOR, as espl_play().
 ESPL_API ESPL_NODISCARD espl_status espl_attach_many(espl_world *world, const espl_entity *children,
                                                      const espl_entity *parents, size_t count,

@@ -149,7 +149,8 @@ ESPL_API espl_status espl_rotate_about(espl_world *world, espl_entity entity, co
 ///
 /// The world transform stays where it is, to rounding: a part that becomes kept keeps its bits, and a
 /// part that is kept no longer gets a local that leads to it. The local of a part that stays kept, or was
-/// never kept, does not change. ESPL_COPY_PARENT snaps to the parent at once.
+/// never kept, does not change. ESPL_COPY_PARENT snaps to the parent at once. 0 on a root or solo does
+/// nothing and looks at nothing: ESPL_OK, also where a world is not finite.
 /// @param flags  a byte of ESPL_ABSOLUTE_ flags, or ESPL_COPY_PARENT without any other flag.
 /// @return ESPL_OK; ESPL_LOSSY (a part that is kept no longer cannot be reached: below a scale or
 ///         stretch of zero, because its local underflows, or because kept axes hide an offset so large that

@@ -78,8 +78,9 @@ typedef struct espl_parallel_report {
     espl_status first_status;  ///< Why.
     uint64_t group_ns;         ///< Time spent on distributing the rows, nanoseconds.
     uint64_t run_ns;           ///< Time spent in the jobs.
-    bool has_overflowed;       ///< A world transform that was recomputed is not finite.
-    uintptr_t reserved[8];     ///< 0 (GROWTH in espalier(3)).
+    /// A write answered ESPL_OVERFLOW, and a world transform is not finite at the end of the call.
+    bool has_overflowed;
+    uintptr_t reserved[8]; ///< 0 (GROWTH in espalier(3)).
 } espl_parallel_report;
 
 /// Call a function for every row of a query, on the world's executor, so that one job gets all rows

@@ -316,12 +316,18 @@ void espl__clear_search(espl__forest *forest, uint32_t top)
     }
 }
 
+bool espl__is_still_overflowed(espl__forest *forest)
+{
+    forest->searched_in_vain = 0;
+    forest->context.has_overflowed = espl__count_overflowed(forest) != 0;
+    return forest->context.has_overflowed;
+}
+
 void espl__note_search(espl__forest *forest, uint64_t visited)
 {
     forest->searched_in_vain += visited;
     if (forest->searched_in_vain >= forest->end) {
-        forest->searched_in_vain = 0;
-        forest->context.has_overflowed = espl__count_overflowed(forest) != 0;
+        (void)espl__is_still_overflowed(forest);
     }
 }
 

@@ -61,6 +61,9 @@ void espl__clear_search(espl__forest *forest, uint32_t slot);
 /// Note that a search found all worlds finite. Once such searches have visited as many nodes as the forest
 /// has, all of its worlds are tested, so that it may be known to be finite: O(1) a visited node, amortised.
 void espl__note_search(espl__forest *forest, uint64_t visited);
+/// After a call in which a world was not finite for a while, at least: tell whether any world of the forest
+/// is not finite now, and note it. O(slots).
+bool espl__is_still_overflowed(espl__forest *forest);
 /// Copy changed user data of a slot to the descendants that copy their parent. Worlds stay as they
 /// are.
 void espl__propagate_user_data(espl__forest *forest, uint32_t slot);

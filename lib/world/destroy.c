@@ -149,7 +149,10 @@ static espl_status destroy_all(espl_world *world, const espl_entity *entities, s
             remark = status != ESPL_OK ? status : remark;
         }
     }
-    return espl__destroy_end(world, &edit, remark);
+    const espl_status status = espl__destroy_end(world, &edit, remark);
+
+    // A survivor whose world was not finite may have been destroyed after that, or moved.
+    return status == ESPL_OVERFLOW && !espl__is_still_overflowed(&world->forest) ? remark : status;
 }
 
 // All handles are checked before anything is destroyed, so that a refused call has changed nothing.

@@ -347,7 +347,10 @@ static espl_status run_parallel(espl__parallel *p, espl_query *query, espl_paral
     const uint64_t dealt = time_for(p->world, is_timed);
     run_jobs(p);
     add_writers(&p->partition, report);
-    if (!report->has_overflowed && p->world->forest.context.has_overflowed) {
+    if (report->has_overflowed) {
+        // A later write of the same job may have ended it.
+        report->has_overflowed = espl__is_still_overflowed(&p->world->forest);
+    } else if (p->world->forest.context.has_overflowed) {
         espl__note_search(&p->world->forest, report->calls);
     }
     espl__heap_allow(&p->world->heap);

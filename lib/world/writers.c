@@ -95,6 +95,8 @@ static espl_status end_call(espl_writer *writer, const about *a, espl_status sta
     if (status < 0) {
         status = refuse_through_writer(writer, a, status);
     }
+    // So also where the write recomputed nothing.
+    writer->context.has_overflowed = writer->context.has_overflowed || status == ESPL_OVERFLOW;
 #if ESPL_CHECKS >= 1
     writer->is_writing = false;
 #endif

@@ -243,6 +243,82 @@ static espl_entity overflowed_child(espl_entity *parent)
     return child;
 }
 
+// --- Overflow in calls of many parts ---
+
+typedef struct scaling {
+    espl_entity entity;
+    float scales[2];
+    size_t count;
+    bool sets_user_data;
+} scaling;
+
+static void scale_in_turn(espl_writer *writer, const espl_query *rows, void *context)
+{
+    const scaling *const s = context;
+    const uint32_t word = 5;
+
+    for (size_t row = 0; row < rows->count; ++row) {
+        if (!espl_entity_equal(rows->entities[row], s->entity)) {
+            continue;
+        }
+        for (size_t i = 0; i < s->count; ++i) {
+            (void)ESPL_WRITER_WRITE(writer, s->entity, ESPL_WRITE_LOCAL_SCALE, &s->scales[i]);
+        }
+        if (s->sets_user_data) {
+            (void)ESPL_WRITER_WRITE(writer, s->entity, ESPL_WRITE_USER_DATA, &word);
+        }
+    }
+}
+
+// @param is_overflowed  what the call and the report say.
+static void scales_in_parallel(scaling s, bool is_overflowed)
+{
+    const espl_parallel_def def = {.function = scale_in_turn, .context = &s};
+    espl_parallel_report report;
+
+    ck_status(espl_write_parallel(w, &def, &report), is_overflowed ? ESPL_OVERFLOW : ESPL_OK);
+    ck_assert(report.has_overflowed == is_overflowed);
+    ck_assert(report.refused == 0);
+    ck_assert((test_count_overflowed(w) != 0) == is_overflowed);
+}
+
+TEST(a_parallel_write_tells_what_is_infinite_when_it_ends)
+{
+    espl_reserve_def sides = {0};
+    espl_entity parent;
+
+    (void)overflowed_child(&parent);
+    const espl_transform local = test_local_of(w, parent);
+
+    sides.side_of = parent;
+    ck_ok(espl_reserve(w, &sides));
+    // It stays so, whether a world is recomputed or not.
+    scales_in_parallel((scaling){parent, {local.scale}, 1, false}, true);
+    scales_in_parallel((scaling){parent, {0}, 0, true}, true);
+    // It ends, and it begins and ends.
+    scales_in_parallel((scaling){parent, {1}, 1, false}, false);
+    scales_in_parallel((scaling){parent, {local.scale, 1}, 2, false}, false);
+    scales_in_parallel((scaling){parent, {1, local.scale}, 2, false}, true);
+}
+
+// The second one copies the world of the third for a while, which is not finite.
+TEST(a_destroy_of_many_tells_what_is_infinite_when_it_ends)
+{
+    const uint32_t all = ESPL_ABSOLUTE_POSITION | ESPL_ABSOLUTE_ROTATION | ESPL_ABSOLUTE_SCALE;
+    espl_entity *const chain = make_chain(w, 4);
+    const espl_transform far = test_at(1e20f, 0, 0);
+
+    ck_ok(espl_set_local_transform(w, chain[1], &far));
+    ck_ok(espl_set_inherit(w, chain[2], all));
+    ck_ok(espl_set_inherit(w, chain[3], ESPL_COPY_PARENT));
+    ck_status(espl_set_local_scale(w, chain[0], 1e30f), ESPL_OVERFLOW);
+    const espl_entity destroyed[] = {chain[2], chain[3], chain[1]};
+
+    ck_ok(espl_destroy_many(w, destroyed, 3, ESPL_EXTENT_ENTITY, NULL));
+    ck_assert_uint_eq(test_count_overflowed(w), 0);
+    free(chain);
+}
+
 // A write answers ESPL_OVERFLOW as long as a world is infinite, its entity's own or one below, whatever it
 // changes.
 TEST(a_write_says_that_a_world_stays_infinite)
