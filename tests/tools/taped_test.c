@@ -231,7 +231,7 @@ static void instantiate(void)
     const espl_instance_def def = {.source = s.e[3], .parent = s.e[1]};
 
     ck_ok(espl_instantiate(s.world, &def, 2, NULL));
-    ck_ok(espl_instantiate(s.world, &(espl_instance_def){.source = s.e[1]}, 2, NULL));
+    ck_ok(espl_instantiate(s.world, &(espl_instance_def){.source = s.e[3]}, 1, NULL));
 }
 
 static void look_at(void)
