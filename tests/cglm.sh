@@ -21,8 +21,12 @@ check()
         skip "$1 $2" "the compiler is not installed"
         return
     fi
-    if ! echo 'int main(void) { return 0; }' | $1 $2 -Werror -fsyntax-only -x c - 2>/dev/null; then
+    if ! echo 'int main(void) { return 0; }' | $1 $2 -Werror -c -o "$room/main.o" -x c - 2>/dev/null; then
         skip "$1 $2" "the compiler has no such flag"
+        return
+    fi
+    if ! $CC $CFLAGS -o "$room/linked" "$room/main.o" 2>/dev/null; then
+        skip "$1 $2" "the library is for another machine"
         return
     fi
     $1 $strict $2 -O2 $CGLM_CFLAGS -I"$top/include" -c -o "$room/program.o" "$top/tests/cglm.c" &&
