@@ -21,7 +21,7 @@ static void draw(espl_world *world, espl_entity camera, espl_entity buoy)
 {
     float at[3];
     vec4 clip = {0, 0, 0, 1};
-    mat4 view, projection, both;
+    mat4 view = GLM_MAT4_IDENTITY_INIT, projection, both;
 
     must(espl_get_view_mat4(world, camera, view));
     glm_perspective(glm_rad(60), (float)WIDTH / HEIGHT, 0.1f, 1000, projection);

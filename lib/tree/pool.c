@@ -31,6 +31,7 @@ enum { SKEW = 5 * LINE };
 
 #define COLUMN_NUMBER(access, type, name, role, initial) COLUMN_OF_##name,
 #define COLUMN_SIZE(access, type, name, role, initial) sizeof(type),
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a term of a sum, which begins with its sign.
 #define COLUMN_SUM(access, type, name, role, initial) +sizeof(type)
 #define COLUMN_FITS(access, type, name, role, initial) \
     _Static_assert(_Alignof(type) <= LINE, "columns begin with a cache line");
