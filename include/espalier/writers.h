@@ -97,7 +97,7 @@ typedef struct espl_parallel_report {
 ///         is not finite); refused as a whole, nothing called: as espl_query_begin(),
 ///         ESPL_ERR_ARGUMENT (no function, unknown flags), ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY. The
 ///         calling thread runs a job that the executor lost, and checked builds trap.
-///         O(rows).
+///         O(rows), and O(size of the world) where a write answers ESPL_OVERFLOW.
 ESPL_API ESPL_NODISCARD espl_status espl_write_parallel(espl_world *world,
                                                         const espl_parallel_def *def,
                                                         espl_parallel_report *report);

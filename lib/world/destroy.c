@@ -39,7 +39,9 @@ espl_status espl__destroy_end(espl_world *world, const espl__edit *edit, espl_st
     espl__heap_allow(&world->heap);
     espl__context_add(&world->forest.context, &edit->context);
     (void)espl__settle(world);
-    return edit->context.has_overflowed ? ESPL_OVERFLOW : remark;
+    // A survivor whose world was not finite may have been destroyed after that, or moved.
+    return edit->context.has_overflowed && espl__is_still_overflowed(&world->forest) ? ESPL_OVERFLOW
+                                                                                     : remark;
 }
 
 // --- One entity ---
@@ -149,10 +151,7 @@ static espl_status destroy_all(espl_world *world, const espl_entity *entities, s
             remark = status != ESPL_OK ? status : remark;
         }
     }
-    const espl_status status = espl__destroy_end(world, &edit, remark);
-
-    // A survivor whose world was not finite may have been destroyed after that, or moved.
-    return status == ESPL_OVERFLOW && !espl__is_still_overflowed(&world->forest) ? remark : status;
+    return espl__destroy_end(world, &edit, remark);
 }
 
 // All handles are checked before anything is destroyed, so that a refused call has changed nothing.

@@ -319,6 +319,21 @@ TEST(a_destroy_of_many_tells_what_is_infinite_when_it_ends)
     free(chain);
 }
 
+TEST(an_attach_of_many_tells_what_is_infinite_when_it_ends)
+{
+    const espl_attach_options options = {
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+    const espl_transform far = test_at(1e20f, 0, 0);
+    const espl_entity child = test_solo(w), big = test_solo(w), tame = test_solo(w);
+    const espl_entity children[] = {child, child}, parents[] = {big, tame};
+
+    ck_ok(espl_set_local_transform(w, child, &far));
+    ck_ok(espl_set_local_scale(w, big, 1e30f));
+    ck_ok(espl_attach_many(w, children, parents, 2, &options, NULL));
+    ck_assert_uint_eq(test_count_overflowed(w), 0);
+    ck_status(espl_attach_many(w, children, parents, 1, &options, NULL), ESPL_OVERFLOW);
+}
+
 // A write answers ESPL_OVERFLOW as long as a world is infinite, its entity's own or one below, whatever it
 // changes.
 TEST(a_write_says_that_a_world_stays_infinite)
