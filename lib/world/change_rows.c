@@ -198,7 +198,6 @@ static void take_chunk(espl__change *c, const espl_query *query, size_t first)
 {
     espl__bucket *const in =
         open_bucket(c, c->world->store.records[query->entities[0].index].chunk, first);
-
     const uint32_t count = (uint32_t)query->count;
 
     ESPL_CHECK(count <= 2 * ESPL__WORD_BITS);

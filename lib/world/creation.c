@@ -217,9 +217,10 @@ espl_status espl_create_node(espl_world *world, espl_entity parent, const espl_t
     ESPL__CHANGE_OR_RETURN(world, m.call)
     espl_status status = espl__check_structural(world);
 
-    if (status == ESPL_OK && espl__name_check(name, length) != ESPL_OK) {
-        return espl__refuse_call(world, m.call, espl__name_check(name, length),
-                                 "name has a control character or a '/'.");
+    const espl_status named = espl__name_check(name, length);
+
+    if (status == ESPL_OK && named != ESPL_OK) {
+        return espl__refuse_call(world, m.call, named, "name has a control character or a '/'.");
     }
     if (status == ESPL_OK && length != 0) {
         prepared = espl__name_prepare(&world->store.names, &world->heap, name, length);

@@ -327,12 +327,12 @@ espl_status espl_get_world_transform(const espl_world *world, espl_entity entity
 
 espl_status espl_get_local_pose(const espl_world *world, espl_entity entity, espl_pose *out)
 {
-    return espl_read_one(world, entity, ESPL_READ_LOCAL_POSE, out);
+    return read_at_once(world, entity, ESPL_READ_LOCAL_POSE, out);
 }
 
 espl_status espl_get_world_pose(const espl_world *world, espl_entity entity, espl_pose *out)
 {
-    return espl_read_one(world, entity, ESPL_READ_WORLD_POSE, out);
+    return read_at_once(world, entity, ESPL_READ_WORLD_POSE, out);
 }
 
 // --- What is read of many entities ---

@@ -98,6 +98,25 @@ TEST(a_node_takes_the_name_of_its_parent)
 
 // --- One clone ---
 
+TEST(a_node_with_a_name_that_is_refused_is_not_made)
+{
+    char long_name[ESPL_NAME_LIMIT + 2];
+
+    memset(long_name, 'x', sizeof long_name);
+    long_name[ESPL_NAME_LIMIT + 1] = '\0';
+    espl_entity out = {7, 7};
+    const uint64_t hash = test_physical_hash(w);
+
+    ck_status(espl_create_node(w, test_null, NULL, long_name, &out), ESPL_ERR_LIMIT);
+    ck_status(espl_create_node(w, test_null, NULL, "a/b", &out), ESPL_ERR_ARGUMENT);
+    ck_status(espl_create_node(w, test_null, NULL, "a\n", &out), ESPL_ERR_ARGUMENT);
+    ck_assert(out.index == 7 && out.generation == 7);
+    ck_assert_uint_eq(test_physical_hash(w), hash);
+    long_name[ESPL_NAME_LIMIT] = '\0';
+    ck_ok(espl_create_node(w, test_null, NULL, long_name, &out));
+    ck_assert_str_eq(espl_get_name(w, out), long_name);
+}
+
 TEST(a_spawn_is_what_its_recording_makes)
 {
     const espl_transform local = test_at(4, 5, 6), own = test_at(7, 0, 0);
