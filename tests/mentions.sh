@@ -62,6 +62,23 @@ echo 'espl_none() and espl_attach() are mentioned.' >"$room/text"
 test "$(undeclared_names "$room/text")" = espl_none
 ok "a function that does not exist is noticed in a comment"
 
+# Files of the project that comments of the library and documents name by their path exist. The scripts need the
+# whole tree, which a build outside of it has by $top.
+missing_files() # file...
+{
+    grep -Eho '\b(lib|tests|include|tools|bench)/[a-z0-9_/]+\.(c|h|hpp|sh|awk|txt|inc)\b' "$@" | LC_ALL=C sort -u |
+        while read -r name; do
+            test -e "$top/$name" || echo "$name"
+        done
+}
+missing_files "$top"/lib/*/*.[ch] "$top"/include/espalier/* "$top"/README.md "$top"/CONTRIBUTING.md \
+    "$top"/tests/README.md "$top"/guides/*.md >"$room/errors"
+has_no_complaints "$room/errors"
+ok "files that comments and documents name exist"
+echo 'See tests/none.sh and tests/mentions.sh.' >"$room/text"
+test "$(missing_files "$room/text")" = tests/none.sh
+ok "a file that does not exist is noticed"
+
 # A function, or some, and then a page: at once, or behind "in" or "of".
 awk '
     FILENAME == ARGV[1] { page_of[$1] = $2; next }

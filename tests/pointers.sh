@@ -25,7 +25,7 @@ list_rows()
     ' "$top/tests/world/pointers.h" "$top/tests/math/pointers_test.c"
 }
 
-awk -f "$top/tests/pointers.awk" "$top"/include/espalier/*.h | sort >"$room/taken"
+awk -f "$top/tests/declarations.awk" -f "$top/tests/pointers.awk" "$top"/include/espalier/*.h | sort >"$room/taken"
 test "$(wc -l <"$room/taken")" -gt 200
 ok "the headers can be read"
 sed 's/ .*//' "$top/lib/espalier.sym" >"$room/exported"
@@ -33,7 +33,7 @@ cut -d ' ' -f 1 "$room/taken" | sort -u | comm -23 - "$room/exported" >"$room/st
 has_no_complaints "$room/strange"
 ok "the functions that they declare are exported"
 list_rows | sort -u >"$room/rows"
-awk -v forms=1 -f "$top/tests/pointers.awk" "$top"/include/espalier/*.h | sort >"$room/allowed"
+awk -v forms=1 -f "$top/tests/declarations.awk" -f "$top/tests/pointers.awk" "$top"/include/espalier/*.h | sort >"$room/allowed"
 comm -23 "$room/taken" "$room/rows" |
     sed 's/^/no test calls it with NULL: /' >"$room/untested"
 has_no_complaints "$room/untested"

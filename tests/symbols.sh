@@ -131,9 +131,14 @@ rm -f symbols.planted.$$
 # programs that have cglm, and nothing of it is in the library.
 values="espl_entity_equal espl_entity_is_null espl_entity_null espl_failed espl_quat_conjugate \
 espl_quat_from_wxyz espl_quat_identity espl_quat_to_wxyz espl_view_parent "
+# list_functions [HEADER]: see tests/inventory.awk.
+list_functions()
+{
+    $AWK -v forms=1 -f "$srcdir/tests/declarations.awk" -f "$srcdir/tests/inventory.awk" "$@"
+}
 most=170 # a new function replaces one, or says why it must be there
 for header in "$srcdir"/include/espalier/*.h; do
-    test "${header##*/}" = cglm.h || $AWK -f "$srcdir/tests/inventory.awk" "$header"
+    test "${header##*/}" = cglm.h || list_functions "$header"
 done | sort >symbols.inventory.$$
 sed -n 's/^exported //p' symbols.inventory.$$ >symbols.declared.$$
 listed | sort | diff - symbols.declared.$$
@@ -146,7 +151,7 @@ sed -n 's/^order \([^ ]*\) /an input behind an output: \1: /p' symbols.inventory
 has_no_complaints symbols.order.$$
 ok "outputs come last"
 test "$(printf '%s\n' 'ESPL_API void espl_a(espl_world *world, float out[3],' '    const float by[3]);' \
-    'ESPL_API void espl_b(float out[4], int by);' | $AWK -f "$srcdir/tests/inventory.awk" |
+    'ESPL_API void espl_b(float out[4], int by);' | list_functions |
     sed -n 's/^order //p')" = "espl_a const float by[3]
 espl_b int by"
 ok "an output before an input is noticed"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The stores of worlds. No other file stores to the worlds of a forest: espl__forest.world points to
-// constants, so that a store elsewhere does not compile, and tests/worlds.sh finds casts around it.
+// constants, so that a store elsewhere does not compile, and tests/stores.sh finds casts around it.
 // Each store calls espl__worlds_stored(), so that a mark of changed worlds is set in one place.
 //
 // A copy of a node to another slot is no store, because its world stays the same; see columns.h.

@@ -2,21 +2,7 @@
 // The columns of a forest: their memory, and the values that go with nodes to other slots and into
 // clones. The tests go through the list of columns, so that a column that is added to it is tested.
 // Builds with all checks have test columns, which other builds lack.
-#include "tests/tree/edits.h"
-
-static espl__edit edit;
-
-static void set_up(void)
-{
-    fixture_begin(&fix);
-    espl__edit_init(&edit, forest);
-}
-
-static void tear_down(void)
-{
-    espl__edit_free(&edit);
-    fixture_end(&fix);
-}
+#include "tests/tree/one_edit.h"
 
 // Bytes of the elements of one slot that move with its node, at most.
 enum { ELEMENT_ROOM = 256 };

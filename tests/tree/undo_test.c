@@ -1,23 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The undo log restores the state before an edit bit for bit: links, slots, holes, headers, free
 // ranges, locals and worlds. First on forests alone, then by playbacks that run out of memory.
-#include "tests/tree/edits.h"
+#include "tests/tree/one_edit.h"
 
 #include <stdio.h>
-
-static espl__edit edit;
-
-static void set_up(void)
-{
-    fixture_begin(&fix);
-    espl__edit_init(&edit, forest);
-}
-
-static void tear_down(void)
-{
-    espl__edit_free(&edit);
-    fixture_end(&fix);
-}
 
 // --- Forests ---
 
