@@ -206,7 +206,7 @@ void side_check_overflowed(const test_tape *tape, bool has_overflowed, model_ove
 {
     tape_demand(tape,
                 overflow == MODEL_MAY_OVERFLOW || has_overflowed == (overflow == MODEL_OVERFLOWS),
-                "worlds are told to have overflowed: %d (%d)", has_overflowed, (int)overflow);
+                "the report has an overflow: %d; the model says %d", has_overflowed, (int)overflow);
 }
 
 static void check_account(const test_side *side, const test_tape *tape, espl_status status)

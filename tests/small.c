@@ -194,7 +194,7 @@ static void check_account(const small *s, const espl_report *report, const recor
                 "accepted %zu of %zu, applied %zu of %zu, lossy %zu of %zu", report->accepted,
                 r->accepted, report->applied, r->applied, report->lossy, r->lossy);
     tape_demand(&s->tape, !report->has_overflowed || r->overflow != MODEL_FINITE,
-                "a world is told to have overflowed");
+                "the report has an overflow, but all worlds of the model are finite");
     tape_demand(&s->tape, report->calls == r->calls && report->pendings == r->pendings,
                 "%zu calls of %zu, %zu pendings of %zu", report->calls, r->calls, report->pendings,
                 r->pendings);

@@ -180,7 +180,7 @@ static void check_report(const test_tape *tape, const espl_report *report, const
     tape_demand(tape,
                 (report->has_overflowed || wanted->overflowed == 0) &&
                     (!report->has_overflowed || wanted->may_overflow),
-                "worlds are told to have overflowed: %d, at least %zu have", report->has_overflowed,
+                "the report has an overflow: %d; at least %zu worlds overflowed", report->has_overflowed,
                 wanted->overflowed);
     tape_demand(tape, report->largest_group <= report->accepted, "%zu commands in a group, of %zu",
                 report->largest_group, report->accepted);

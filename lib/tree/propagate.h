@@ -53,16 +53,18 @@ static inline bool espl__may_be_overflowed(const espl__forest *forest, const esp
 /// Tell whether the world of a slot, or one below that follows it, is not finite. A node that keeps its world
 /// follows none. @param visited  in and out: nodes visited are added.
 bool espl__finds_overflow(const espl__forest *forest, uint32_t slot, uint64_t *visited);
-/// The same for many slots, in time linear in the nodes at or below them: it marks the nodes that it
-/// visits (ESPL__SLOT_MARK), and skips those that are marked. espl__clear_search() clears the marks, once
-/// called for each of the slots.
+/// Tell what espl__finds_overflow() tells, where many slots are searched one after the other. The search sets
+/// ESPL__SLOT_MARK on each node that it visits, and does not visit a marked node again, so that the time of
+/// all searches is linear in the nodes at and below their slots. After the last search call
+/// espl__clear_search() for each slot.
 bool espl__searches_overflow(espl__forest *forest, uint32_t slot, uint64_t *visited);
+/// Clear ESPL__SLOT_MARK on the nodes that espl__searches_overflow() visited from a slot.
 void espl__clear_search(espl__forest *forest, uint32_t slot);
 /// Note that a search found all worlds finite. Once such searches have visited as many nodes as the forest
 /// has, all of its worlds are tested, so that it may be known to be finite: O(1) a visited node, amortised.
 void espl__note_search(espl__forest *forest, uint64_t visited);
-/// After a call in which a world was not finite for a while, at least: tell whether any world of the forest
-/// is not finite now, and note it. O(slots).
+/// Count again, after a call that found some world not finite: tell whether any world of the forest is not
+/// finite now, and set `has_overflowed` of the forest's context to that. O(slots).
 bool espl__is_still_overflowed(espl__forest *forest);
 /// Copy changed user data of a slot to the descendants that copy their parent. Worlds stay as they
 /// are.
