@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Plays one frame of a path inside counts_play(), for valgrind to count its instructions: see
-// counts.sh. Frames before it bring the path where it is in the long run. The work is that of the
+// Plays one frame of a path, or several, inside counts_play(), for valgrind to count instructions: see
+// counts.sh. Frames before them bring the path where it is in the long run. The work is that of the
 // course's loads, with the same seeds in `mixed` and others elsewhere.
 #include "bench/blocks.h"
 #include "bench/contest.h"
@@ -10,7 +10,7 @@
 
 #include <inttypes.h>
 
-enum { counts_seed = 116, prefab_seed = 117, frames_of_life = 20 };
+enum { counts_seed = 116, prefab_seed = 117, copies_seed = 118, frames_of_life = 20 };
 
 struct path;
 
@@ -33,19 +33,27 @@ struct counting {
     double sum[3];
 };
 
-/// What is counted.
-struct path {
-    const char *name;
+/// Work of a kind, and who can do it.
+struct work {
     const char *thing; ///< That the instructions are divided by.
-    struct forest_shape shape;
-    uint32_t amount; ///< Things; 0: the nodes.
-    unsigned warm;   ///< Frames before the one that is counted.
     bool (*is_for)(const struct scheme *scheme);
     void (*prepare)(struct counting *all, struct draw *draw);
     void (*play)(struct counting *all);
-    unsigned extras; ///< Of a path of the load `mixed`.
 };
 
+/// What is counted.
+struct path {
+    const char *name;
+    const struct work *work;
+    struct forest_shape shape;
+    uint32_t amount;  ///< Things of a frame; 0: the nodes.
+    unsigned warm;    ///< Frames before the first that is counted.
+    unsigned counted; ///< Frames that are counted.
+    bool is_cloned;   ///< The trees are copies of one tree, otherwise they are built node by node.
+    unsigned extras;  ///< Of a path of the load `mixed`.
+};
+
+/// Things of a frame.
 static uint32_t count_things(const struct path *path)
 {
     return path->amount > 0 ? path->amount : path->shape.trees * path->shape.tree_size;
@@ -80,15 +88,20 @@ static void play_roots(struct counting *all)
 }
 
 // Nodes behind the last one's parent are leaves.
+static uint32_t draw_leaf(const struct counting *all, struct draw *draw, uint32_t tree)
+{
+    const uint32_t size = all->forest.shape.tree_size;
+    const uint32_t inner = all->forest.parents[size - 1] + 1;
+
+    return forest_root(&all->forest, tree) + inner + draw_below(draw, size - inner);
+}
+
 static void prepare_leaves(struct counting *all, struct draw *draw)
 {
-    const struct forest_shape shape = all->forest.shape;
-    const uint32_t inner = all->forest.parents[shape.tree_size - 1] + 1;
-
     for (uint32_t i = 0; i < all->path->amount; ++i) {
-        const uint32_t root = forest_root(&all->forest, draw_below(draw, shape.trees));
+        const uint32_t tree = draw_below(draw, all->forest.shape.trees);
 
-        draw_write(all, draw, i, root + inner + draw_below(draw, shape.tree_size - inner));
+        draw_write(all, draw, i, draw_leaf(all, draw, tree));
     }
 }
 
@@ -109,7 +122,42 @@ static bool has_batch(const struct scheme *scheme)
     return scheme->write_batch != NULL;
 }
 
-static void prepare_batch(struct counting *all, struct draw *draw)
+static bool has_list(const struct scheme *scheme)
+{
+    return scheme->write_listed != NULL;
+}
+
+static void play_list(struct counting *all)
+{
+    all->scheme->write_listed(all->world, all->writes, all->forest.count);
+}
+
+static bool has_recording(const struct scheme *scheme)
+{
+    return scheme->write_played != NULL;
+}
+
+static void play_recorded(struct counting *all)
+{
+    all->scheme->write_played(all->world, all->writes, all->forest.count);
+}
+
+static bool has_write_each(const struct scheme *scheme)
+{
+    return scheme->write_each != NULL;
+}
+
+static void play_roots_each(struct counting *all)
+{
+    all->scheme->write_each(all->world, all->writes, all->forest.shape.trees);
+}
+
+static void play_every_each(struct counting *all)
+{
+    all->scheme->write_each(all->world, all->writes, all->forest.count);
+}
+
+static void prepare_every(struct counting *all, struct draw *draw)
 {
     for (uint32_t node = 0; node < all->forest.count; ++node) {
         draw_write(all, draw, node, node);
@@ -278,33 +326,148 @@ static void play_moves(struct counting *all)
     all->scheme->reparent(all->world, all->moves, all->path->amount);
 }
 
+static bool has_moves_each(const struct scheme *scheme)
+{
+    return scheme->reparent_each != NULL;
+}
+
+static void play_moves_each(struct counting *all)
+{
+    all->scheme->reparent_each(all->world, all->moves, all->path->amount);
+}
+
+static bool has_moves_played(const struct scheme *scheme)
+{
+    return scheme->reparent_played != NULL;
+}
+
+static void play_moves_alone(struct counting *all)
+{
+    all->scheme->reparent_played(all->world, all->moves, all->path->amount);
+}
+
+// Each tree of the first half gets one leaf of a tree of the second half, so that no tree has lost a
+// node before it gets one, and none gets two.
+static void prepare_first_moves(struct counting *all, struct draw *draw)
+{
+    const struct forest_shape shape = all->forest.shape;
+    const uint32_t first = all->frame * all->path->amount;
+
+    for (uint32_t i = 0; i < all->path->amount; ++i) {
+        const uint32_t leaf = draw_leaf(all, draw, shape.trees / 2 + first + i);
+        const uint32_t parent =
+            forest_root(&all->forest, first + i) + draw_below(draw, shape.tree_size);
+
+        all->moves[i].leaf = handle_of(all, leaf);
+        all->moves[i].parent = handle_of(all, parent);
+    }
+}
+
+static bool has_regraft(const struct scheme *scheme)
+{
+    return scheme->regraft != NULL && !scheme->is_deferred;
+}
+
+static bool has_regraft_played(const struct scheme *scheme)
+{
+    return scheme->regraft_played != NULL;
+}
+
+// Parents have children from the first. A move is two edits.
+static void prepare_edits(struct counting *all, struct draw *draw)
+{
+    const uint32_t size = all->forest.shape.tree_size;
+    const uint32_t inner = all->forest.parents[size - 1] + 1;
+
+    for (uint32_t i = 0; i < all->path->amount / 2; ++i) {
+        all->moves[i].leaf = handle_of(all, draw_leaf(all, draw, 0));
+        all->moves[i].parent = handle_of(all, draw_below(draw, inner));
+    }
+}
+
+static void play_edits(struct counting *all)
+{
+    all->scheme->regraft(all->world, all->moves, all->path->amount / 2);
+}
+
+static void play_edits_alone(struct counting *all)
+{
+    all->scheme->regraft_played(all->world, all->moves, all->path->amount / 2);
+}
+
+static const struct work roots = {"node", has_write, prepare_roots, play_roots};
+static const struct work roots_single = {"node", has_write_each, prepare_roots, play_roots_each};
+static const struct work leaves = {"write", has_write_each, prepare_leaves, play_writes};
+static const struct work any_nodes = {"write", has_write_each, prepare_any, play_writes};
+static const struct work probes = {"pair", has_probe, prepare_probes, play_probes};
+static const struct work every = {"node", has_batch, prepare_every, play_batch};
+static const struct work every_listed = {"node", has_list, prepare_every, play_list};
+static const struct work every_recorded = {"node", has_recording, prepare_every, play_recorded};
+static const struct work every_single = {"node", has_write_each, prepare_every, play_every_each};
+static const struct work handles = {"read", has_reads, prepare_handles, play_handles};
+static const struct work query = {"row", has_reads, prepare_query, play_query};
+static const struct work spawns = {"prefab", has_spawn, prepare_spawns, play_spawns};
+static const struct work spawns_at_once = {"prefab", has_each, prepare_spawns, play_each};
+static const struct work moves = {"move", has_moves, prepare_moves, play_moves};
+static const struct work moves_at_once = {"move", has_moves_each, prepare_moves, play_moves_each};
+static const struct work first_moves = {"move", has_moves_each, prepare_first_moves,
+                                        play_moves_each};
+static const struct work first_moves_alone = {"move", has_moves_played, prepare_first_moves,
+                                              play_moves_alone};
+static const struct work edits = {"edit", has_regraft, prepare_edits, play_edits};
+static const struct work edits_alone = {"edit", has_regraft_played, prepare_edits,
+                                        play_edits_alone};
+static const struct work mixed = {"prefab", has_mix, prepare_mixed, play_mixed};
+
 // A path of the load `mixed` in trees of 12.
-#define MIXED(name, extras)                                                               \
-    {                                                                                     \
-        "mixed-" name, "prefab", {1000, mixing_tree_size, mixing_fan}, 1000, 24, has_mix, \
-            prepare_mixed, play_mixed, extras                                             \
+#define MIXED(name, extras)                                                                  \
+    {                                                                                        \
+        "mixed-" name, &mixed, {1000, mixing_tree_size, mixing_fan}, 1000, 24, 1, 0, extras, \
     }
 
+// The trees of a path `move-k1` are as they were made, with whatever room that leaves them, when
+// their only edit comes; a frame of `spawn-k1` has one prefab. In the third frame many trees get
+// their first leaf too; in a path `late` the trees have had room for a long time.
 static const struct path paths[] = {
-    {"root-1x10000", "node", {1, 10000, 10}, 0, 2, has_write, prepare_roots, play_roots, 0},
-    {"root-500x20", "node", {500, 20, 3}, 0, 2, has_write, prepare_roots, play_roots, 0},
-    {"leaf-500x20", "write", {500, 20, 3}, 1000, 2, has_write, prepare_leaves, play_writes, 0},
-    {"sparse-500x20", "write", {500, 20, 3}, 100, 2, has_write, prepare_any, play_writes, 0},
-    {"midframe-500x20", "pair", {500, 20, 3}, 1000, 2, has_probe, prepare_probes, play_probes, 0},
-    {"every-500x20", "node", {500, 20, 3}, 0, 2, has_batch, prepare_batch, play_batch, 0},
-    {"every-10x1000", "node", {10, 1000, 10}, 0, 2, has_batch, prepare_batch, play_batch, 0},
-    {"handle-500x20", "read", {500, 20, 3}, 10000, 1, has_reads, prepare_handles, play_handles, 0},
-    {"query-500x20", "row", {500, 20, 3}, 0, 1, has_reads, prepare_query, play_query, 0},
-    {"spawn-2000x12", "prefab", {2000, 12, 3}, 2000, 24, has_spawn, prepare_spawns, play_spawns, 0},
-    {"spawn-atonce", "prefab", {1000, 12, 3}, 1000, 24, has_each, prepare_spawns, play_each, 0},
-    {"reparent-1000x100", "move", {1000, 100, 4}, 1000, 2, has_moves, prepare_moves, play_moves, 0},
+    {"root-1x10000", &roots, {1, 10000, 10}, 0, 2, 1, 0, 0},
+    {"root-500x20", &roots, {500, 20, 3}, 0, 2, 1, 0, 0},
+    {"root-500x20-single", &roots_single, {500, 20, 3}, 0, 2, 1, 0, 0},
+    {"root-5000x20", &roots, {5000, 20, 3}, 0, 2, 1, 0, 0},
+    {"root-5000x20-single", &roots_single, {5000, 20, 3}, 0, 2, 1, 0, 0},
+    {"leaf-500x20", &leaves, {500, 20, 3}, 1000, 2, 1, 0, 0},
+    {"sparse-500x20", &any_nodes, {500, 20, 3}, 100, 2, 1, 0, 0},
+    {"midframe-500x20", &probes, {500, 20, 3}, 1000, 2, 1, 0, 0},
+    {"every-500x20", &every, {500, 20, 3}, 0, 2, 1, 0, 0},
+    {"every-10x1000", &every, {10, 1000, 10}, 0, 2, 1, 0, 0},
+    {"write-list", &every_listed, {500, 20, 3}, 0, 2, 1, 0, 0},
+    {"write-recorded", &every_recorded, {500, 20, 3}, 0, 2, 1, 0, 0},
+    {"write-single", &every_single, {500, 20, 3}, 0, 2, 1, 0, 0},
+    {"handle-500x20", &handles, {500, 20, 3}, 10000, 1, 1, 0, 0},
+    {"query-500x20", &query, {500, 20, 3}, 0, 1, 1, 0, 0},
+    {"spawn-2000x12", &spawns, {2000, 12, 3}, 2000, 24, 1, 0, 0},
+    {"spawn-atonce-2000x12", &spawns_at_once, {2000, 12, 3}, 2000, 24, 1, 0, 0},
+    {"spawn-atonce", &spawns_at_once, {1000, 12, 3}, 1000, 24, 1, 0, 0},
+    {"spawn-k1", &spawns_at_once, {2000, 12, 3}, 1, 24, 300, 0, 0},
+    {"spawn-k1-commands", &spawns, {2000, 12, 3}, 1, 24, 300, 0, 0},
+    {"reparent-1000x100", &moves, {1000, 100, 4}, 1000, 2, 1, 0, 0},
+    {"reparent-late", &moves, {1000, 100, 4}, 1000, 60, 1, 0, 0},
+    {"move-atonce", &moves_at_once, {1000, 100, 4}, 1000, 2, 1, 0, 0},
+    {"move-atonce-late", &moves_at_once, {1000, 100, 4}, 1000, 60, 1, 0, 0},
+    {"move-k1", &first_moves, {1000, 100, 4}, 100, 1, 4, 1, 0},
+    {"move-k1-commands", &first_moves_alone, {1000, 100, 4}, 100, 1, 4, 1, 0},
+    {"move-k1-built", &first_moves, {1000, 100, 4}, 100, 1, 4, 0, 0},
+    {"move-k1-built-commands", &first_moves_alone, {1000, 100, 4}, 100, 1, 4, 0, 0},
+    {"giant-star", &edits, {1, 100000, 100000}, 200, 1, 1, 0, 0},
+    {"giant-star-commands", &edits_alone, {1, 100000, 100000}, 200, 1, 1, 0, 0},
+    {"giant-fan10", &edits, {1, 100000, 10}, 200, 1, 1, 0, 0},
+    {"giant-fan10-commands", &edits_alone, {1, 100000, 10}, 200, 1, 1, 0, 0},
     MIXED("plain", 0),
     MIXED("values", EXTRA_VALUES),
     MIXED("new-values", EXTRA_NEW_VALUES),
     MIXED("before", EXTRA_BEFORE),
     MIXED("count2", EXTRA_COUNT),
     MIXED("references", EXTRA_REFERENCES),
-    {"mixed-one-tree", "prefab", {1, 12000, 3}, 1000, 24, has_mix, prepare_mixed, play_mixed, 0},
+    {"mixed-one-tree", &mixed, {1, 12000, 3}, 1000, 24, 1, 0, 0},
     MIXED("attach", EXTRA_ATTACH),
     MIXED("write", EXTRA_WRITE),
     MIXED("prefab-stretch", EXTRA_PREFAB_STRETCH),
@@ -317,7 +480,7 @@ static const struct path paths[] = {
 
 static bool is_path_for(const struct path *path, const struct scheme *scheme)
 {
-    return path->is_for(scheme) && (path->extras & ~scheme->extras) == 0;
+    return path->work->is_for(scheme) && (path->extras & ~scheme->extras) == 0;
 }
 
 static const struct scheme *const schemes[] = {&scheme_flat, &scheme_linked, &scheme_espalier};
@@ -342,6 +505,23 @@ static const struct scheme *scheme_named(const char *name)
     return NULL;
 }
 
+static struct scheme_world *create_copies(const struct path *path, const struct scheme *scheme)
+{
+    const struct forest_shape shape = path->shape;
+    struct forest tree = forest_create((struct forest_shape){1, shape.tree_size, shape.fan});
+    struct pose *const roots_of_copies = block_new(shape.trees, sizeof *roots_of_copies);
+    struct draw draw = draw_begin(copies_seed, 0);
+
+    for (uint32_t copy = 0; copy < shape.trees; ++copy) {
+        roots_of_copies[copy] = draw_pose(&draw, ROOT_SIDE);
+    }
+
+    struct scheme_world *const out = scheme->create_copies(&tree, roots_of_copies, shape.trees, 1);
+    free(roots_of_copies);
+    forest_destroy(&tree);
+    return out;
+}
+
 static struct counting counting_create(const struct path *path, const struct scheme *scheme)
 {
     const size_t things = count_things(path);
@@ -359,13 +539,13 @@ static struct counting counting_create(const struct path *path, const struct sch
     };
 
     all.links = links_create(&all.forest);
-    all.world = scheme->create(&all.forest, 1);
-    if (path->play == play_mixed) {
+    all.world = path->is_cloned ? create_copies(path, scheme) : scheme->create(&all.forest, 1);
+    if (path->work == &mixed) {
         const uint32_t trees = path->shape.trees * path->shape.tree_size / mixing_tree_size;
 
         all.mixing = mixing_create(trees, path->amount, path->extras, path->extras);
         mixing_set_up(&all.mixing, scheme, all.world);
-    } else if (path->is_for == has_spawn || path->is_for == has_each) {
+    } else if (path->work == &spawns || path->work == &spawns_at_once) {
         struct pose locals[PREFAB_SIZE];
 
         contest_draw_prefab(locals, prefab_seed);
@@ -391,10 +571,10 @@ static void counting_destroy(struct counting *all)
 
 void counts_play(struct counting *all);
 
-/// Play a frame. Whoever counts finds the work by this name.
+/// Play a frame. What counts finds the work by this name.
 void counts_play(struct counting *all)
 {
-    all->path->play(all);
+    all->path->work->play(all);
 }
 
 // Called through a pointer that may change at any time, so that it is neither inlined nor cloned.
@@ -402,12 +582,14 @@ static void (*volatile const play_counted)(struct counting *) = counts_play;
 
 static void run(struct counting *all)
 {
-    for (; all->frame <= all->path->warm; ++all->frame) {
+    const struct path *const path = all->path;
+
+    for (; all->frame < path->warm + path->counted; ++all->frame) {
         struct draw draw = draw_begin(counts_seed, all->frame);
 
-        all->path->prepare(all, &draw);
-        if (all->frame < all->path->warm) {
-            all->path->play(all);
+        path->work->prepare(all, &draw);
+        if (all->frame < path->warm) {
+            path->work->play(all);
         } else {
             play_counted(all);
         }
@@ -418,7 +600,8 @@ static int list(const struct scheme *scheme)
 {
     for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i) {
         if (is_path_for(&paths[i], scheme)) {
-            printf("%s %s %" PRIu32 "\n", paths[i].name, paths[i].thing, count_things(&paths[i]));
+            printf("%s %s %" PRIu32 "\n", paths[i].name, paths[i].work->thing,
+                   count_things(&paths[i]) * paths[i].counted);
         }
     }
     return 0;

@@ -116,6 +116,7 @@ static void destroy(struct scheme_world *world)
     free(world->batch_entities);
     free(world->batch_values);
     free(world->batch_vectors);
+    free(world->list);
     free(world);
 }
 
@@ -339,6 +340,30 @@ void espalier_write_batch(struct scheme_world *world, const struct scheme_write 
          "espl_write_poses");
 }
 
+static void list_reserve(struct scheme_world *world, size_t count)
+{
+    if (world->list_capacity < count) {
+        free(world->list);
+        world->list = block_new(count, sizeof *world->list);
+        world->list_capacity = count;
+    }
+}
+
+// As a user collects writes of several kinds: the array is the user's, and is kept.
+void espalier_write_listed(struct scheme_world *world, const struct scheme_write *writes,
+                           size_t count)
+{
+    list_reserve(world, count);
+    for (size_t i = 0; i < count; ++i) {
+        espl_write *const write = &world->list[i];
+
+        write->entity = entity_from(writes[i].node);
+        write->kind = ESPL_WRITE_LOCAL_TRANSFORM;
+        write->value.transform = transform_from(&writes[i].local);
+    }
+    must(espl_write_batch(world->world, world->list, count, NULL), "espl_write_batch");
+}
+
 // Many writes are handed over in one call, as users are told to; several workers share it out by
 // hierarchies.
 static void write_locals(struct scheme_world *world, const struct scheme_write *writes,
@@ -434,6 +459,8 @@ const struct scheme scheme_espalier = {
     .write = write_locals,
     .write_each = write_each,
     .write_batch = espalier_write_batch,
+    .write_listed = espalier_write_listed,
+    .write_played = espalier_write_played,
     .write_positions = write_positions,
     .probe = probe,
     .make_prefab = espalier_make_prefab,
@@ -445,6 +472,8 @@ const struct scheme scheme_espalier = {
     .spawn_worlds = espalier_spawn_worlds,
     .battle = espalier_battle,
     .reparent = espalier_reparent,
+    .reparent_each = espalier_reparent_each,
+    .reparent_played = espalier_reparent_played,
     .tidy = tidy,
     .regraft = espalier_regraft,
     .regraft_played = espalier_regraft_played,

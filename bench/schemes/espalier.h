@@ -41,7 +41,9 @@ struct scheme_world {
     espl_entity *batch_entities;  ///< [batch_capacity] of the batch at hand.
     espl_transform *batch_values; ///< [batch_capacity]
     float (*batch_vectors)[3];    ///< [batch_capacity]
-    size_t batch_count;           ///< Gathered so far.
+    espl_write *list;             ///< [list_capacity] writes of a frame, each of a kind of its own.
+    size_t list_capacity;
+    size_t batch_count; ///< Gathered so far.
     size_t batch_capacity;
     espl_component swing;     ///< struct swing, in the load `animate`.
     espl_component velocity;  ///< struct velocity, in the load `roots`.
@@ -147,6 +149,14 @@ void espalier_battle(struct scheme_world *world, const struct scheme_battle_fram
 void espalier_battle_one_by_one(struct scheme_world *world,
                                 const struct scheme_battle_frame *frame);
 void espalier_reparent(struct scheme_world *world, const struct scheme_move *moves, size_t count);
+void espalier_reparent_each(struct scheme_world *world, const struct scheme_move *moves,
+                            size_t count);
+void espalier_reparent_played(struct scheme_world *world, const struct scheme_move *moves,
+                              size_t count);
+void espalier_write_listed(struct scheme_world *world, const struct scheme_write *writes,
+                           size_t count);
+void espalier_write_played(struct scheme_world *world, const struct scheme_write *writes,
+                           size_t count);
 void espalier_regraft(struct scheme_world *world, const struct scheme_move *moves, size_t count);
 void espalier_regraft_played(struct scheme_world *world, const struct scheme_move *moves,
                              size_t count);

@@ -438,6 +438,36 @@ void espalier_reparent(struct scheme_world *world, const struct scheme_move *mov
     play(world, commands);
 }
 
+void espalier_reparent_each(struct scheme_world *world, const struct scheme_move *moves,
+                            size_t count)
+{
+    const espl_attach_options keep_local = keep_local_options();
+
+    for (size_t i = 0; i < count; ++i) {
+        must(espl_attach(world->world, entity_from(moves[i].leaf), entity_from(moves[i].parent),
+                         &keep_local),
+             "espl_attach");
+    }
+}
+
+void espalier_reparent_played(struct scheme_world *world, const struct scheme_move *moves,
+                              size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        espalier_reparent(world, &moves[i], 1);
+    }
+}
+
+void espalier_write_played(struct scheme_world *world, const struct scheme_write *writes,
+                           size_t count)
+{
+    espl_command_buffer *const commands = espalier_frame_commands(world);
+
+    world->times = (struct frame_times){0};
+    record(world, commands, record_writes, writes, count);
+    play(world, commands);
+}
+
 void espalier_regraft(struct scheme_world *world, const struct scheme_move *moves, size_t count)
 {
     const espl_attach_options keep_local = keep_local_options();

@@ -586,6 +586,7 @@ const struct scheme scheme_linked = {
     .spawn_worlds = spawn_worlds,
     .battle = battle,
     .reparent = reparent,
+    .reparent_each = reparent,
     .regraft = regraft,
     .set_swings = set_swings,
     .animate = animate,

@@ -175,6 +175,12 @@ struct scheme {
     /// The same as one batch, each node at most once, in order of their numbers.
     void (*write_batch)(struct scheme_world *world, const struct scheme_write *writes,
                         size_t count);
+    /// The same, each collected in a list by a call of its own, then written as one batch.
+    void (*write_listed)(struct scheme_world *world, const struct scheme_write *writes,
+                         size_t count);
+    /// The same, each recorded as a command by one thread, then played.
+    void (*write_played)(struct scheme_world *world, const struct scheme_write *writes,
+                         size_t count);
     /// Give nodes new local positions, each node at most once, in order of their numbers, as a batch
     /// where the scheme has batches; then all worlds are current. [count] each.
     void (*write_positions)(struct scheme_world *world, const scheme_handle *nodes,
@@ -204,6 +210,12 @@ struct scheme {
 
     /// Move leaves, in order; then all worlds are current.
     void (*reparent)(struct scheme_world *world, const struct scheme_move *moves, size_t count);
+    /// The same by one immediate call after the other.
+    void (*reparent_each)(struct scheme_world *world, const struct scheme_move *moves,
+                          size_t count);
+    /// The same, with each move recorded as a command and played alone.
+    void (*reparent_played)(struct scheme_world *world, const struct scheme_move *moves,
+                            size_t count);
 
     /// Lay memory out in order, as a user may have it done when there is time. Handles stay. NULL:
     /// there is no such thing.
