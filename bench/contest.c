@@ -70,6 +70,18 @@ void contest_build(struct contest *contest, const struct forest *forest)
     }
 }
 
+void contest_build_copies(struct contest *contest, const struct forest *tree,
+                          const struct pose *root_locals, size_t copies)
+{
+    for (size_t i = 0; i < contest->count; ++i) {
+        struct contestant *const who = &contest->contestants[i];
+
+        if (who->plays) {
+            who->world = who->scheme->create_copies(tree, root_locals, copies, who->workers);
+        }
+    }
+}
+
 void contest_draw_prefab(struct pose locals[PREFAB_SIZE], uint64_t seed)
 {
     struct draw draw = draw_begin(seed, 0);
@@ -176,19 +188,29 @@ void contest_copy_end(struct contest *copy)
     free(copy->contestants);
 }
 
-void contest_alternate_two(struct contest *contest, void *load, struct contest *copy,
-                           void *copy_load, const struct contest_plan *plan,
-                           const struct contest_steps *steps)
+void contest_alternate_sides(const struct contest_side *sides, size_t count,
+                             const struct contest_plan *plan, const struct contest_steps *steps)
 {
     const struct contest_plan lead_in = {.lead_in = plan->lead_in};
     const struct contest_plan turn = {.turns = 1, .warm = plan->warm, .timed = plan->timed};
 
-    contest_alternate(copy, &lead_in, steps, copy_load);
-    contest_alternate(contest, &lead_in, steps, load);
-    for (unsigned i = 0; i < plan->turns; ++i) {
-        contest_alternate(copy, &turn, steps, copy_load);
-        contest_alternate(contest, &turn, steps, load);
+    for (size_t i = 0; i < count; ++i) {
+        contest_alternate(sides[i].contest, &lead_in, steps, sides[i].load);
     }
+    for (unsigned played = 0; played < plan->turns; ++played) {
+        for (size_t i = 0; i < count; ++i) {
+            contest_alternate(sides[i].contest, &turn, steps, sides[i].load);
+        }
+    }
+}
+
+void contest_alternate_two(struct contest *contest, void *load, struct contest *copy,
+                           void *copy_load, const struct contest_plan *plan,
+                           const struct contest_steps *steps)
+{
+    const struct contest_side sides[] = {{copy, copy_load}, {contest, load}};
+
+    contest_alternate_sides(sides, 2, plan, steps);
 }
 
 void contest_report_quotient(struct contest *contest, const struct contest *copy,

@@ -67,6 +67,10 @@ void contest_begin(struct contest *contest, const char *load, const char *shape)
 void contest_end(struct contest *contest);
 /// Build the world of everyone who plays from the same forest.
 void contest_build(struct contest *contest, const struct forest *forest);
+/// The same with copies of the forest's one tree, each root with a local of its own.
+/// @param root_locals  [copies]
+void contest_build_copies(struct contest *contest, const struct forest *tree,
+                          const struct pose *root_locals, size_t copies);
 
 /// Draw the locals of a prefab.
 void contest_draw_prefab(struct pose locals[PREFAB_SIZE], uint64_t seed);
@@ -100,7 +104,16 @@ void contest_alternate(struct contest *contest, const struct contest_plan *plan,
 struct contest contest_copy(const struct contest *contest);
 /// Destroy a copy and its worlds.
 void contest_copy_end(struct contest *copy);
-/// Play the same plan and steps in a contest and in its copy, turn by turn.
+/// A contest or a copy of it, and its load.
+struct contest_side {
+    struct contest *contest;
+    void *load;
+};
+
+/// Play the same plan and steps in a contest and its copies, turn by turn, in the order given.
+void contest_alternate_sides(const struct contest_side *sides, size_t count,
+                             const struct contest_plan *plan, const struct contest_steps *steps);
+/// The same in a contest and one copy, which begins.
 void contest_alternate_two(struct contest *contest, void *load, struct contest *copy,
                            void *copy_load, const struct contest_plan *plan,
                            const struct contest_steps *steps);

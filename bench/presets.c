@@ -126,6 +126,16 @@ static uint32_t *tree_parents(const struct preset *preset, uint32_t *size)
     return parents;
 }
 
+uint32_t *preset_parents(const char *name, uint32_t *size)
+{
+    for (size_t i = 0; i < PRESET_COUNT; ++i) {
+        if (strcmp(presets[i].name, name) == 0) {
+            return tree_parents(&presets[i], size);
+        }
+    }
+    course_fail(name, "there is no such preset");
+}
+
 void scene_place(float position[3], double angle)
 {
     double cosine, sine;

@@ -28,6 +28,11 @@ struct preset {
 
 extern const struct preset presets[PRESET_COUNT];
 
+/// Return the parents of the nodes of one tree of a preset, the root's, NO_NODE, first; to be freed.
+/// A name that no preset has, or a map with another fingerprint, ends the program.
+/// @param size  out: nodes.
+uint32_t *preset_parents(const char *name, uint32_t *size);
+
 /// A preset laid out. Locals of members are of frame 0: on a circle about the parent, evenly.
 struct scene {
     struct forest forest;

@@ -44,6 +44,7 @@ extern const struct load load_roots;
 extern const struct load load_scaling;
 extern const struct load load_sparse;
 extern const struct load load_spawn;
+extern const struct load load_ways;
 extern const struct load load_wide;
 
 #define CASE_COUNT(cases) (sizeof(cases) / sizeof((cases)[0]))

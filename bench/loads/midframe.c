@@ -7,8 +7,8 @@
 #include "bench/checksum.h"
 #include "bench/draw.h"
 
-// A deferred scheme propagates everything for each pair, so it has a case of its own with few of
-// them. The other one has enough to keep the trees in cache.
+// A deferred scheme propagates everything for each pair, so it has cases of its own with few of
+// them, in few trees. The first case has enough to keep the trees in cache.
 enum { midframe_seed = 103, deferred_limit = 100 };
 
 struct midframe_state {
@@ -56,7 +56,9 @@ static void settle(void *load, struct contestant *who)
 
 static bool is_for(const struct scheme *scheme, const struct load_case *at)
 {
-    return scheme->probe != NULL && (!scheme->is_deferred || at->amount <= deferred_limit);
+    const bool is_affordable = at->amount <= deferred_limit && at->shape.trees < 10000;
+
+    return scheme->probe != NULL && (!scheme->is_deferred || is_affordable);
 }
 
 static void run(struct contest *contest, const struct load_case *at)
@@ -78,6 +80,7 @@ static void run(struct contest *contest, const struct load_case *at)
 static const struct load_case cases[] = {
     {"2000x20", {2000, 20, 3}, 10000, true},
     {"2000x20-few", {2000, 20, 3}, deferred_limit, true},
+    {"50000x20-few", {50000, 20, 3}, deferred_limit, false},
     {"100x20-few", {100, 20, 3}, deferred_limit, false},
 };
 

@@ -145,14 +145,22 @@ static void state_destroy(struct spawn_state *state)
     free(state->just_made);
 }
 
-static const struct contest_plan plan = {
-    .lead_in = frames_of_life + 5, .turns = 5, .warm = 1, .timed = 40};
+// A frame of one prefab is short, and each differs.
+static struct contest_plan plan_for(uint32_t count)
+{
+    return (struct contest_plan){.lead_in = frames_of_life + 5,
+                                 .turns = 5,
+                                 .warm = count > 1 ? 1 : 20,
+                                 .timed = count > 1 ? 40 : 200};
+}
+
 static const struct contest_steps steps = {prepare, play, settle};
 
 static void run_at_once(struct contest *contest, struct spawn_state *state)
 {
     struct contest other = contest_copy(contest);
     struct spawn_state batched = state_create(&other, state->forest, state->count, false);
+    const struct contest_plan plan = plan_for(state->count);
 
     contest_alternate_two(contest, state, &other, &batched, &plan, &steps);
     report(contest, &other, state);
@@ -168,6 +176,8 @@ static void run(struct contest *contest, const struct load_case *at)
     if (state.is_at_once) {
         run_at_once(contest, &state);
     } else {
+        const struct contest_plan plan = plan_for(state.count);
+
         contest_alternate(contest, &plan, &steps, &state);
         report(contest, NULL, &state);
     }
@@ -181,6 +191,7 @@ static const struct load_case cases[] = {
     {"100x12-k100", {100, 12, 3}, 100, false},
     {"2000x12-k2000-atonce", {2000, 12, 3}, 2000, false},
     {"100x12-k100-atonce", {100, 12, 3}, 100, true},
+    {"2000x12-k1-atonce", {2000, 12, 3}, 1, false},
 };
 
 const struct load load_spawn = {

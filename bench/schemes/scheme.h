@@ -172,7 +172,7 @@ struct scheme {
     void (*write)(struct scheme_world *world, const struct scheme_write *writes, size_t count);
     /// The same by one immediate call after the other, whatever the number of workers.
     void (*write_each)(struct scheme_world *world, const struct scheme_write *writes, size_t count);
-    /// The same as one batch, each node at most once, in order of their numbers.
+    /// The same as one batch.
     void (*write_batch)(struct scheme_world *world, const struct scheme_write *writes,
                         size_t count);
     /// The same, each collected in a list by a call of its own, then written as one batch.

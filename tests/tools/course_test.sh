@@ -102,6 +102,7 @@ while read -r load shape schemes; do
 done <<END
 full 500x20 $deferred linked espalier
 every 500x20 $deferred espalier
+ways sparse-500x20 $deferred linked espalier
 sparse 500x20 $deferred linked espalier
 sparse 1x2000 $deferred linked espalier
 midframe 100x20-few $deferred linked espalier
@@ -114,6 +115,7 @@ mixed all espalier
 full 10x1000-flag espalier
 full 10x1000-stretch espalier
 reparent 100x20 $chunks linked espalier
+reparent k1-atonce linked espalier
 battle 500x11 $chunks linked espalier onebyone
 giant 10000-edits $chunks linked espalier
 giant 10000-commands $chunks linked espalier onebyone
