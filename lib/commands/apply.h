@@ -56,14 +56,24 @@ espl_status espl__apply_set(espl__apply *a);
 espl_status espl__apply_enable(espl__apply *a);
 espl_status espl__apply_disable(espl__apply *a);
 
-/// Make room in the nursery for the copies of a closure that the command makes, where the group is
-/// applied alone. The room of any other group is an upper bound.
-/// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT.
-static inline espl_status espl__apply_ensure_nursery(const espl__apply *a, uint32_t closure)
+/// Make room for the copies of a closure that the command makes below a parent, where the group is
+/// applied alone: in the nursery, unless the range of the parent has it. The room of any other group is
+/// an upper bound. @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT.
+static inline espl_status espl__apply_ensure_room(const espl__apply *a, const espl__template *from,
+                                                  uint32_t parent)
 {
-    return a->is_alone ? espl__nursery_grow(a->context, &a->out->nursery, a->edit, closure,
-                                            a->command->count)
-                       : ESPL_OK;
+    if (!a->is_alone) {
+        return ESPL_OK;
+    }
+    if (parent != ESPL__NO_SLOT && a->forest->tree[parent] != a->forest->nursery) {
+        const espl__tree *const t = espl__tree_of(a->forest, parent);
+
+        if ((uint64_t)from->count * a->command->count <= t->capacity - t->used) {
+            return ESPL_OK;
+        }
+    }
+    return espl__nursery_grow(a->context, &a->out->nursery, a->edit, from->count,
+                              a->command->count);
 }
 
 /// Prefetch what the commands after number `at` of the queue read and write (apply_prefetch.c).

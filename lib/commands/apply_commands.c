@@ -299,7 +299,7 @@ static espl_status apply_create(espl__apply *a)
     // Placed once for all copies, because they are placed alike.
     const espl_status placed = espl__edit_prepare_new(a->edit, &place);
 
-    status = placed < 0 ? placed : espl__apply_ensure_nursery(a, 1);
+    status = placed < 0 ? placed : espl__apply_ensure_room(a, &espl__template_of_none, place.parent);
     status = status != ESPL_OK ? status : make_clones(a, &espl__template_of_none, &place, set);
     return status != ESPL_OK ? status : placed;
 }
@@ -380,7 +380,7 @@ static espl_status apply_instantiate(espl__apply *a)
     } else {
         status = espl__edit_find_template(a->edit, source, &found);
     }
-    status = status != ESPL_OK ? status : espl__apply_ensure_nursery(a, from->count);
+    status = status != ESPL_OK ? status : espl__apply_ensure_room(a, from, place.parent);
     status = status != ESPL_OK ? status : make_clones(a, from, &place, set);
     return status != ESPL_OK ? status : placed;
 }

@@ -6,9 +6,8 @@
 // commands after it is prefetched in four steps, because each step reads what the step before it
 // fetched: the entry, the tree and the node; the command; the neighbours of the node and the slots
 // of new nodes; their transforms. Each step is three to eight commands before the next one, which is
-// longer than a wait for memory. The first commands of a part, and so an immediate call, go through
-// all steps before the part is applied, and the first step of few commands is taken when they are
-// grouped.
+// longer than a wait for memory. The first commands of a part go through all steps before the part is
+// applied, and the first step of few commands is taken when they are grouped.
 //
 // Reads the forest and the entries, writes nothing. What is prefetched may change before it is
 // used: a prefetch is never more than a hint, and its addresses are not dereferenced before they

@@ -73,6 +73,9 @@ static espl_status grow_side(const espl__stage_context *context, uint32_t slots)
     if (slots <= count) {
         return ESPL_OK;
     }
+    if (old == NULL && !espl__sides_reserve(forest, 1)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
     const uint32_t half_more = count + count / 2;
     const uint32_t capacity = slots > half_more ? slots : half_more;
     espl__side *const side = espl__side_make(forest, capacity, true);
@@ -103,6 +106,15 @@ espl_status espl__nursery_grow(espl__stage_context *context, espl__nursery *nurs
 
     if (wanted <= left) {
         return ESPL_OK;
+    }
+    if (forest->nursery == ESPL__NO_TREE) {
+        const espl_status opened = espl__nursery_open(context, nursery, 0);
+
+        if (opened != ESPL_OK) {
+            edit->status = ESPL_ERR_NO_MEMORY;
+            return ESPL_ERR_NO_MEMORY;
+        }
+        ESPL_CHECK(nursery->begin == edit->nursery_begin);
     }
     const uint32_t more = (uint32_t)(wanted - left);
     espl_status status = espl__forest_reserve(forest, more, 0);

@@ -24,6 +24,50 @@ espl__part *espl__part_take(espl__stage_context *context, uint32_t number)
     return part != NULL ? part : make_part(context, number);
 }
 
+espl__part *espl__part_begin(espl__stage_context *context, uint32_t number)
+{
+    espl__part *const part = espl__part_take(context, number);
+
+    if (part == NULL) {
+        return NULL;
+    }
+    espl__edit_begin(&part->edit);
+    espl__sets_clear(&part->sets);
+    espl__array_set_length(part->made, 0);
+    espl__array_set_length(part->node_sets, 0);
+    part->recent.entry = NULL;
+    part->set_marks = NULL;
+    part->seen = 0;
+    part->group_begin = part->group_end = 0;
+    return part;
+}
+
+void espl__part_note_kinds(espl__part *part)
+{
+    const espl__forest *const forest = part->edit.forest;
+    const espl__links *const links = forest->links;
+    const espl__made *const made = part->edit.made;
+    espl__made_info *const infos = part->made;
+    const size_t count = espl__array_length(made);
+
+    ESPL_CHECK(espl__array_length(infos) == count);
+    for (size_t i = part->edit.made_from; i < count; ++i) {
+        const uint32_t slot = made[i].slot;
+
+        infos[i].kind = links[slot].entity == (ESPL__MADE | (uint32_t)i)
+                            ? espl__slot_kind(forest, slot)
+                            : ESPL__COPY_KINDS;
+    }
+}
+
+// Only the marks of nodes that are listed can be other than 0.
+void espl__part_clear_marks(const espl__stage_context *context, const espl__part *part)
+{
+    for (size_t k = 0; k < espl__array_length(part->node_sets); ++k) {
+        context->memory.set_marks[part->node_sets[k].slot] = 0;
+    }
+}
+
 size_t espl__part_edits(const espl__applied *applied, espl__edit *edits[ESPL__PARTS])
 {
     ESPL_CHECK(applied->part_count <= ESPL__PARTS);

@@ -202,13 +202,9 @@ static void clean_up(espl__playback *playback, bool is_undone)
     for (size_t i = 0; i < playback->grouped.touched_count; ++i) {
         forest->trees[playback->grouped.touched[i].tree].mark = 0;
     }
-    // Set by the apply stage: only the marks of nodes that are listed can be other than 0.
+    // Set by the apply stage.
     for (uint32_t i = 0; i < playback->applied.part_count; ++i) {
-        const espl__part *const part = playback->applied.parts[i];
-
-        for (size_t k = 0; k < espl__array_length(part->node_sets); ++k) {
-            memory->set_marks[part->node_sets[k].slot] = 0;
-        }
+        espl__part_clear_marks(context, playback->applied.parts[i]);
     }
     espl__array_set_length(memory->sources, 0);
     // The edits were undone or placed: a node that is left in the slots of the nursery belongs to a

@@ -5,7 +5,7 @@
 // order. Stages 1 to 4 and reserve may fail. Then playback.c undoes the edits of the apply stage, the
 // last part first, and the world is as it was before. Stages 5 to 7 cannot fail and allocate nothing.
 //
-// An immediate structural call is a playback of one command.
+// An immediate structural call does not run the stages: see immediate.h.
 #ifndef ESPALIER_LIB_COMMANDS_PLAYBACK_H
 #define ESPALIER_LIB_COMMANDS_PLAYBACK_H
 
@@ -45,8 +45,8 @@ size_t espl__playback_bytes(const espl__playback *playback);
 
 /// Play lanes of commands.
 ///
-/// @param report  out; NULL where the request has no custom commands and the results are enough,
-///                as for an immediate call. It, the results and the created entities are written
+/// @param report  out; NULL where the request has no custom commands and the results are
+///                enough. It, the results and the created entities are written
 ///                where ESPL_OK is returned.
 /// @return ESPL_OK. Else the world is as it was: ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT,
 ///         ESPL_ERR_EXECUTOR; where the request is strict, the status that refuses the first refused

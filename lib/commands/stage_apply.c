@@ -164,25 +164,6 @@ static espl_status open_nursery(const applying *s, size_t slots)
 
 // --- Groups ---
 
-// Note the kinds of the nodes that a group made, while their lines are in the cache.
-static void note_kinds(espl__part *part)
-{
-    const espl__forest *const forest = part->edit.forest;
-    const espl__links *const links = forest->links;
-    const espl__made *const made = part->edit.made;
-    espl__made_info *const infos = part->made;
-    const size_t count = espl__array_length(made);
-
-    ESPL_CHECK(espl__array_length(infos) == count);
-    for (size_t i = part->edit.made_from; i < count; ++i) {
-        const uint32_t slot = made[i].slot;
-
-        infos[i].kind = links[slot].entity == (ESPL__MADE | (uint32_t)i)
-                            ? espl__slot_kind(forest, slot)
-                            : ESPL__COPY_KINDS;
-    }
-}
-
 // Apply the commands of a group in their order, until memory runs out.
 // @param a    of the part; its command is written here.
 // @param end  of the commands of the part, in the queue.
@@ -219,7 +200,7 @@ static void apply_group(const applying *s, espl__apply *a, uint32_t number, uint
         }
     }
     a->part->seen |= seen;
-    note_kinds(a->part);
+    espl__part_note_kinds(a->part);
     // Which nodes have to move is found group by group, while their lines are in the cache.
     edit->status = espl__edit_survey(edit);
 }
@@ -254,35 +235,10 @@ static void apply_part(void *context, size_t number)
     espl__part *const part = s->out->parts[number];
 
     ESPL_CHECK(part->number == number && part->group_begin <= part->group_end);
-    if (s->in->request->settles_roots) {
-        if (espl__edit_mark_roots(&part->edit, s->in->request->root_tree,
-                                  s->in->request->lays_out)) {
-            part->edit.status = espl__edit_survey(&part->edit);
-        }
-    }
     apply_groups(s, part, false);
 }
 
 // --- Parts ---
-
-// Take a part and empty its lists. NULL: no memory.
-static espl__part *begin_apply_part(espl__stage_context *context, uint32_t number)
-{
-    espl__part *const part = espl__part_take(context, number);
-
-    if (part == NULL) {
-        return NULL;
-    }
-    espl__edit_begin(&part->edit);
-    espl__sets_clear(&part->sets);
-    espl__array_set_length(part->made, 0);
-    espl__array_set_length(part->node_sets, 0);
-    part->recent.entry = NULL;
-    part->set_marks = NULL;
-    part->seen = 0;
-    part->group_begin = part->group_end = 0;
-    return part;
-}
 
 // Begin the parts, and give each consecutive groups with about equally many commands. One more part
 // is for the groups that are applied alone.
@@ -299,7 +255,7 @@ static espl_status divide_groups(const applying *s, bool has_alone)
 
     s->out->parts = context->memory.parts;
     for (uint32_t i = 0; i < parts + (has_alone ? 1 : 0); ++i) {
-        espl__part *const part = begin_apply_part(context, i);
+        espl__part *const part = espl__part_begin(context, i);
 
         if (part == NULL) {
             return ESPL_ERR_NO_MEMORY;

@@ -45,9 +45,6 @@ typedef struct espl__play_request {
     uint32_t lane_count;
     uint32_t tag;       // of the pending handles of the lanes, or ESPL__NO_TAG
     bool is_strict;     // one command that is refused refuses the whole playback
-    bool settles_roots; // give each root of the range `root_tree` its role and a range of its own
-    bool lays_out; // the first root, which otherwise stays in the range, gets a new one as well
-    uint32_t root_tree;
     // [sum of custom_count] out: payloads of the custom commands, written by the order stage.
     espl_custom_payload *custom_payloads;
 } espl__play_request;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Immediate calls that link entities: attach, attach of many, detach, sibling moves.
 //
-// Each is a playback of one command per child (lib/world/structure.c), so that it does what a
-// recorded command does, and nothing changes where it is refused. Postcondition of each: the world
-// transforms of what moved are up to date.
+// Each applies one command (lib/world/structure.c), so that it does what a recorded command does, and
+// nothing changes where it is refused. An attach of many is a playback of one command for each child.
+// Postcondition of each: the world transforms of what moved are up to date.
 #include "lib/commands/explain.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/refusals.h"
@@ -16,19 +16,28 @@
 
 // --- Attach ---
 
-// Handles are checked before the options, so that a dead handle is named whatever the options are.
+// Tell why the handles are refused; where they are not, an argument is.
+static ESPL__APART espl_status refuse_argument(const espl_world *world, espl_entity first,
+                                               espl_entity second)
+{
+    espl_status status = espl__check_living(world, first);
+
+    status = status != ESPL_OK ? status : espl__check_living(world, second);
+    return status != ESPL_OK ? status : ESPL_ERR_ARGUMENT;
+}
+
+// The command checks the handles, so that they are checked here only where an option is wrong: a dead
+// handle is named whatever the options are.
 static espl_status attach_one(espl_world *world, espl_entity child, espl_entity parent,
                               const espl_attach_options *o)
 {
-    espl_status status = espl__check_structural(world);
+    const espl_status status = espl__check_structural(world);
 
-    status = status != ESPL_OK ? status : espl__check_living(world, child);
-    status = status != ESPL_OK ? status : espl__check_living(world, parent);
-    if (status == ESPL_OK && !espl__options_are_valid(o)) {
-        status = ESPL_ERR_ARGUMENT;
-    }
     if (status != ESPL_OK) {
         return status;
+    }
+    if (!espl__options_are_valid(o)) {
+        return refuse_argument(world, child, parent);
     }
     const espl__command command = espl__attach_command(child, parent, o);
 
@@ -153,14 +162,13 @@ static espl_status detach_one(espl_world *world, espl_entity entity, espl_keep k
                                    .stay_position = stay,
                                    .stay_rotation = stay,
                                    .stay_scale = stay};
-    espl_status status = espl__check_structural(world);
+    const espl_status status = espl__check_structural(world);
 
-    status = status != ESPL_OK ? status : espl__check_living(world, entity);
-    if (status == ESPL_OK && !espl__is_stay(keep)) {
-        status = ESPL_ERR_ARGUMENT;
+    if (status != ESPL_OK) {
+        return status;
     }
-    ESPL_CHECK(status != ESPL_OK || stay == (uint32_t)keep);
-    return status != ESPL_OK ? status : espl__apply_one(world, &command);
+    return espl__is_stay(keep) ? espl__apply_one(world, &command)
+                               : refuse_argument(world, entity, entity);
 }
 
 espl_status espl_detach(espl_world *world, espl_entity entity, espl_keep keep)

@@ -3,7 +3,7 @@
 // espl_spawn(), espl_create_node(). (espl_create() creates entities without parents and is in entities.c.)
 //
 // Each records one command in a command buffer of the world's own, by the functions that recorders
-// use, and applies it as a playback of one command. So a definition means the same here and in a
+// use, and applies it. So a definition means the same here and in a
 // recording, and it is checked once, by the recorder. The buffer, world->own, has one lane, is made
 // at the first call and is kept for the next. Invariant: between calls its lane is empty.
 #include "lib/world/creation.h"
@@ -104,7 +104,7 @@ static espl_status apply_making(espl_world *world, const espl__lane *lane, espl_
                                   .count = 1,
                                   .pending_count = lane->pending_count,
                                   .traits = lane->traits};
-    const espl_status status = espl__apply_lane(world, view);
+    const espl_status status = espl__apply_lane(world, &view);
 
     if (status >= 0 && out != NULL) {
         memcpy(out, lane->created, lane->pending_count * sizeof *out);

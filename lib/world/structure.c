@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The playback of commands by immediate calls, and the settling of trees after every structural
-// call.
+// The commands of immediate calls, and the settling of trees after every structural call.
 //
-// An immediate structural call is a playback of one command (espl__apply_one()), and an attach of
-// many is a strict playback of one command for each child (espl__apply_strictly()). No kind of
-// command has a second implementation.
+// An immediate structural call applies one command (espl__apply_one()) without the stages of a
+// playback, and an attach of many is a strict playback of one command for each child
+// (espl__apply_strictly()). No kind of command has a second implementation.
 //
 // A tree is unsettled if it holds several roots, if a root does not have the component of its role,
 // or if it owes a layout. espl__settle() repairs such trees. It needs memory and may fail without
@@ -12,37 +11,30 @@
 // on it.
 #include "lib/world/structure.h"
 
-#include "lib/commands/playback.h"
+#include "lib/commands/immediate.h"
 
-espl_status espl__apply_lane(espl_world *world, espl__lane_view lane)
+espl_status espl__apply_lane(espl_world *world, const espl__lane_view *lane)
 {
-    espl_status result = ESPL_OK;
-    const espl__play_request request = {.lanes = &lane, .lane_count = 1, .tag = ESPL__NO_TAG};
+    bool is_overflowed = false;
 
-    ESPL_CHECK(lane.count == 1 && !world->is_playing);
-    lane.results = &result;
+    ESPL_CHECK(!world->is_playing);
     world->is_playing = true;
-    const espl_status status = espl__playback_run(world->playback, &request, NULL);
+    const espl_status status = espl__immediate_apply(world->playback, lane, &is_overflowed);
     world->is_playing = false;
-    if (status != ESPL_OK) {
+    // A call that is refused changes nothing, so that it settles no tree either.
+    if (status < 0) {
         return status;
     }
-    // A refused call changes nothing, so that it settles no tree either.
-    if (result < 0) {
-        return result;
-    }
-    // Read before the roots are settled, because that may be a playback.
-    const bool is_overflowed = world->playback->has_overflowed;
-
     (void)espl__settle(world);
-    return is_overflowed ? ESPL_OVERFLOW : result;
+    return is_overflowed ? ESPL_OVERFLOW : status;
 }
 
 espl_status espl__apply_one(espl_world *world, const espl__command *command)
 {
-    return espl__apply_lane(world, (espl__lane_view){.commands = command,
-                                                     .count = 1,
-                                                     .traits = espl__command_traits(command)});
+    const espl__lane_view lane = {
+        .commands = command, .count = 1, .traits = espl__command_traits(command)};
+
+    return espl__apply_lane(world, &lane);
 }
 
 espl_status espl__apply_strictly(espl_world *world, espl__lane_view lane, size_t *refused)
@@ -71,17 +63,6 @@ espl_status espl__apply_strictly(espl_world *world, espl__lane_view lane, size_t
 
 // --- Settling ---
 
-// Give the roots of a tree their roles, and trees of their own to all but one. A playback without
-// commands does it, because that already reserves rows and moves them.
-// @return false: there is no memory, and nothing has changed.
-static bool place_roots(espl_world *world, uint32_t tree, bool lays_out)
-{
-    const espl__play_request request = {
-        .tag = ESPL__NO_TAG, .settles_roots = true, .lays_out = lays_out, .root_tree = tree};
-
-    return espl__playback_run(world->playback, &request, NULL) == ESPL_OK;
-}
-
 // Tell whether a tree has a single root, which has the component of its role.
 static bool is_settled(const espl_world *world, const espl__tree *t)
 {
@@ -104,7 +85,7 @@ bool espl__settle_in_order(espl_world *world, uint32_t tree)
     const espl__tree *const t = &world->forest.trees[tree];
 
     if (!is_settled(world, t)) {
-        return place_roots(world, tree, true);
+        return espl__immediate_settle(world->playback, tree, true);
     }
     return (t->flags & ESPL__TREE_IN_ORDER) != 0 ||
            espl__tree_compact(&world->forest, tree, espl__entities_record_slots, &world->store);
@@ -146,7 +127,7 @@ static bool settle_trees(espl_world *world)
         next = forest->trees[tree].next;
         const bool was_settled = is_settled(world, &forest->trees[tree]);
 
-        if (!was_settled && !place_roots(world, tree, false)) {
+        if (!was_settled && !espl__immediate_settle(world->playback, tree, false)) {
             continue;
         }
         has_changed = has_changed || !was_settled;

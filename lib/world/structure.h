@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The playback of commands by immediate calls, and the settling of trees: see structure.c.
+// The commands of immediate calls, and the settling of trees: see structure.c.
 #ifndef ESPALIER_LIB_WORLD_STRUCTURE_H
 #define ESPALIER_LIB_WORLD_STRUCTURE_H
 
 #include "lib/commands/stage_data.h"
 #include "lib/world/world_internal.h"
 
-/// Apply the one command of a lane, as a playback does. Pending handles are refused.
+/// Apply the one command of a lane. Pending handles are refused.
 /// @param lane  its `results` are not used.
 /// @return ESPL_ERR_NO_MEMORY and other statuses of a playback; else the result of the
 ///         command, or ESPL_OVERFLOW.
-espl_status espl__apply_lane(espl_world *world, espl__lane_view lane);
+espl_status espl__apply_lane(espl_world *world, const espl__lane_view *lane);
 /// As espl__apply_lane(), for a command without a payload that creates nothing.
 espl_status espl__apply_one(espl_world *world, const espl__command *command);
 /// Apply all commands of a lane, or none where one is refused.
