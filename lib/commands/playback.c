@@ -200,7 +200,7 @@ static void clean_up(espl__playback *playback, bool is_undone)
 
     // Set by the group stage, also where it failed.
     for (size_t i = 0; i < playback->grouped.touched_count; ++i) {
-        forest->trees[playback->grouped.touched[i].tree].mark = 0;
+        forest->trees[playback->grouped.touched[i]].mark = 0;
     }
     // Set by the apply stage.
     for (uint32_t i = 0; i < playback->applied.part_count; ++i) {

@@ -56,28 +56,45 @@ static uint32_t bound_of(const espl__grouped *grouped, const espl__entry *entry)
 // The upper bound of the new nodes that come to a touched tree.
 static inline uint32_t *coming_to(const applying *s, const espl__tree *tree)
 {
-    ESPL_CHECK_FULL(tree->mark - 1 < s->in->grouped->touched_count);
+    ESPL_CHECK_FULL(tree->mark - 1 < s->in->grouped->element_count);
     return &s->out->coming[tree->mark - 1];
+}
+
+// Add the upper bound of a command to that of the tree of its parent. @return false: the tree has no
+// room for what comes so far, or the parent is in no tree.
+static inline bool add_bound(const applying *s, const espl__entry *entry, uint32_t bound)
+{
+    if (!espl__operand_is_living(&entry->parent)) {
+        return false;
+    }
+    const espl__tree *const t = espl__tree_of(s->context->forest, entry->parent.number);
+    uint32_t *const coming = coming_to(s, t);
+    const uint32_t sum = *coming + bound;
+
+    _Static_assert(BOUND_LIMIT < UINT32_MAX / 2, "a sum of two does not wrap");
+    *coming = sum < UINT32_MAX / 2 ? sum : UINT32_MAX / 2;
+    return *coming <= t->capacity - t->used &&
+           entry->command->dead_parent != ESPL_DEAD_PARENT_ROOT;
 }
 
 // Compute an upper bound of the new nodes of each command (made_count) and of each tree. A tree
 // with room for its bound needs no nursery.
-static void bound_new_nodes(const applying *s)
+// @return whether some command may need the nursery, or has no bound.
+static bool bound_new_nodes(const applying *s)
 {
     const espl__ordered *const ordered = s->in->ordered;
+    bool needs_nursery = false;
 
     for (size_t i = 0; i < ordered->entry_count; ++i) {
         espl__entry *const entry = &ordered->entries[i];
         const uint32_t bound = bound_of(s->in->grouped, entry);
 
         entry->made_count = bound;
-        if (bound != 0 && bound <= BOUND_LIMIT && espl__operand_is_living(&entry->parent)) {
-            uint32_t *const sum =
-                coming_to(s, espl__tree_of(s->context->forest, entry->parent.number));
-
-            *sum = bound < UINT32_MAX / 2 - *sum ? *sum + bound : UINT32_MAX / 2;
+        if (bound != 0 && (bound == BOUND_UNKNOWN || !add_bound(s, entry, bound))) {
+            needs_nursery = true;
         }
     }
+    return needs_nursery;
 }
 
 // Tell whether all that a command makes finds room in the range of its parent. False for a command
@@ -123,6 +140,11 @@ static size_t divide_nursery(const applying *s, bool *has_alone)
 {
     size_t sum = 0;
 
+    // Fast path: no group needs the nursery, and each has an empty part of it.
+    if (s->in->ordered->pending_count == 0 || !bound_new_nodes(s)) {
+        return 0;
+    }
+    // Bounds first, because a tree has room only if it has room for all commands together.
     bound_groups(s);
     for (size_t i = 0; i < s->in->grouped->group_count; ++i) {
         espl__group *const group = &s->in->grouped->groups[i];
@@ -290,25 +312,25 @@ static espl_status prepare_parts(const applying *s, bool *has_alone)
 {
     espl__stage_context *const context = s->context;
     const size_t pendings = s->in->ordered->pending_count;
-    const size_t touched = s->in->grouped->touched_count;
+    // Commands that make nothing need no bounds.
+    const size_t elements = pendings != 0 ? s->in->grouped->element_count : 0;
     espl__applied *const out = s->out;
 
     // One piece for two arrays. Nothing comes to a tree yet, and no pending entity has a slot.
-    out->coming = espl__arena_take(&context->arena, touched + pendings, sizeof *out->coming);
+    out->coming = espl__arena_take(&context->arena, elements + pendings, sizeof *out->coming);
     if (out->coming == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-    out->pending_slots = out->coming + touched;
-    memset(out->coming, 0, touched * sizeof *out->coming);
+    out->pending_slots = out->coming + elements;
+    memset(out->coming, 0, elements * sizeof *out->coming);
     _Static_assert(ESPL__NO_SLOT == UINT32_MAX, "bytes 0xff are slots that do not exist");
     memset(out->pending_slots, 0xff, pendings * sizeof *out->pending_slots);
     out->nursery.has_side = s->in->resolved->wants_side || s->in->grouped->wants_side;
     // The trees that change, and the nursery.
-    if (out->nursery.has_side && !espl__sides_reserve(context->forest, touched + 1)) {
+    if (out->nursery.has_side &&
+        !espl__sides_reserve(context->forest, s->in->grouped->touched_count + 1)) {
         return ESPL_ERR_NO_MEMORY;
     }
-    bound_new_nodes(s);
-    // Bounds first, because a tree has room only if it has room for all commands together.
     const size_t slots = divide_nursery(s, has_alone);
 
     if (slots == SIZE_MAX) {

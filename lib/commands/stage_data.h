@@ -98,10 +98,16 @@ typedef struct espl__ordered {
 
 // --- The resolve stage ---
 
+/// What a command names besides its home.
+enum {
+    ESPL__LINKS_TREE = 1,   ///< another tree
+    ESPL__LINKS_PENDING = 2 ///< a pending entity
+};
+
 /// The first node that a command writes to.
 typedef struct espl__home {
     uint32_t tree, slot; // ESPL__NO_TREE and ESPL__NO_SLOT: no operand lives
-    uint32_t is_linking; // not 0: the command names another tree as well, or a pending entity
+    uint32_t is_linking; // ESPL__LINKS_ bits: what the command names besides
     uint32_t group;      // of the command; written by the group stage
 } espl__home;
 
@@ -134,11 +140,6 @@ typedef struct espl__queued {
     uint32_t tree, slot; // of its home, for prefetches
 } espl__queued;
 
-/// A tree that commands touch.
-typedef struct espl__touched_tree {
-    uint32_t tree, group;
-} espl__touched_tree;
-
 /// A source that no command of the playback edits: its closure is found once, and all groups read
 /// it.
 typedef struct espl__source {
@@ -147,11 +148,12 @@ typedef struct espl__source {
     uint32_t first_bucket; // of the copies of its first node: see espl__made_info
 } espl__source;
 
-/// Output of the group stage. While the playback runs, espl__tree.mark of a touched tree is its
-/// number in `touched` + 1, and 0 of any other tree.
+/// Output of the group stage. While the playback runs, espl__tree.mark of a tree that commands touch
+/// is its element + 1, and 0 of any other tree. Elements are numbered in stage_group.c.
 typedef struct espl__grouped {
-    const espl__touched_tree *touched; // [touched_count]
+    const uint32_t *touched; // [touched_count] trees that commands touch
     size_t touched_count;
+    size_t element_count; // trees that commands touch, and commands that touch none
     const espl__source *sources; // [source_count]
     size_t source_count;
     size_t bucket_count;       // ESPL__COPY_KINDS for each node of each source
@@ -221,7 +223,7 @@ typedef struct espl__applied {
     espl__part *const *parts; // [part_count]
     uint32_t part_count;
     uint32_t *pending_slots; // [pending_count] of the made entity, or ESPL__NO_SLOT
-    uint32_t *coming;        // [touched_count] new nodes that come to a touched tree, upper bound
+    uint32_t *coming; // [element_count] new nodes that come to a touched tree, upper bound
     espl__nursery nursery;
     uint32_t first_refused; // strict: index of the first refused command in its lane, or UINT32_MAX
 } espl__applied;

@@ -23,6 +23,14 @@
 
 #include <string.h>
 
+// The elements. A loop over the commands has a copy in registers.
+typedef struct element_list {
+    espl__tree *trees;  // mark: element of a touched tree + 1
+    uint32_t *touched;  // [touched_count] trees; room for one more: see touch()
+    uint32_t *above;    // [count] union-find; then the element's group. Room for one more
+    uint32_t touched_count, count;
+} element_list;
+
 // State of the stage.
 typedef struct grouping {
     espl__stage_context *context;
@@ -30,43 +38,35 @@ typedef struct grouping {
     const espl__entry *entries; // [entry_count]
     size_t entry_count;
     const uint32_t *slot_trees;  // forest->tree
-    espl__tree *trees;           // mark: number of a touched tree + 1
-    espl__touched_tree *touched; // [touched_count]; room for one more: see touch()
-    uint32_t touched_count;
-    espl__home *homes;  // [entry_count] `group`: first the element of the entry, then its group
-    uint32_t *above;    // [element_count] union-find; then the element's group
-    uint32_t element_count;
-    bool has_links;                    // some elements may be united
-    bool has_pendings;                 // a command names a pending entity
+    element_list elements;
+    espl__home *homes; // [entry_count] `group`: first the element of the entry, then its group
+    unsigned links;    // bits of espl__home.is_linking of all commands
     espl__key_numbers *source_numbers; // by slot
 } grouping;
 
 // --- Touching ---
 
 // Add an element for a command that touches no tree, such as a creation without a parent.
-static uint32_t add_element(grouping *g)
+static inline uint32_t add_element(element_list *e)
 {
-    g->above[g->element_count] = g->element_count;
-    return g->element_count++;
+    e->above[e->count] = e->count;
+    return e->count++;
 }
 
-// The element of a tree. Until groups are numbered, the group of a touched tree is its element.
-// Branchless: whether a tree is new is unpredictable, so always store and advance only if it is.
-static inline uint32_t touch(grouping *g, uint32_t tree)
+// The element of a tree. Branchless: whether a tree is new is unpredictable, so always store and
+// advance only if it is.
+ESPL__INLINE uint32_t touch(element_list *e, uint32_t tree)
 {
-    espl__touched_tree *const touched = g->touched;
-    uint32_t *const mark = &g->trees[tree].mark;
-    const uint32_t end = g->touched_count, element = g->element_count;
-    const uint32_t before = *mark, is_new = before == 0 ? 1 : 0;
-    const uint32_t number = before + (end + 1) * is_new;
+    uint32_t *const mark = &e->trees[tree].mark;
+    const uint32_t next = e->count, before = *mark;
+    const uint32_t is_new = before == 0 ? 1 : 0, now = is_new != 0 ? next + 1 : before;
 
-    touched[end] = (espl__touched_tree){tree, element};
-    g->above[element] = element;
-    g->element_count = element + is_new;
-    g->touched_count = end + is_new;
-    *mark = number;
-    ESPL_CHECK_FULL(touched[number - 1].tree == tree);
-    return touched[number - 1].group;
+    e->touched[e->touched_count] = tree;
+    e->above[next] = next;
+    e->count = next + is_new;
+    e->touched_count += is_new;
+    *mark = now;
+    return now - 1;
 }
 
 // Tell whether the target of a command is a source, which it reads and does not write.
@@ -78,11 +78,11 @@ static bool instantiates(const espl__entry *entry)
 // --- Uniting ---
 
 // The smallest element of the set of an element, with path halving.
-static uint32_t find_element(const grouping *g, uint32_t element)
+ESPL__INLINE uint32_t find_element(const element_list *e, uint32_t element)
 {
-    uint32_t *const above = g->above;
+    uint32_t *const above = e->above;
 
-    ESPL_CHECK_FULL(element < g->element_count);
+    ESPL_CHECK_FULL(element < e->count);
     while (above[element] != element) {
         above[element] = above[above[element]];
         element = above[element];
@@ -92,29 +92,19 @@ static uint32_t find_element(const grouping *g, uint32_t element)
 
 // Unite two elements. The smaller number stands for both, so that groups count up in playback
 // order.
-static void unite_elements(const grouping *g, uint32_t a, uint32_t b)
+ESPL__INLINE void unite_elements(const element_list *e, uint32_t a, uint32_t b)
 {
-    const uint32_t x = find_element(g, a), y = find_element(g, b);
+    const uint32_t x = find_element(e, a), y = find_element(e, b);
 
-    if (x < y) {
-        g->above[y] = x;
-    } else {
-        g->above[x] = y;
-    }
-}
-
-// Tell whether a command names an entity that a command makes.
-static bool names_pending(const espl__entry *entry)
-{
-    return espl__operand_is_pending(&entry->target) || espl__operand_is_pending(&entry->parent) ||
-           espl__operand_is_pending(&entry->before);
+    e->above[x < y ? y : x] = x < y ? x : y;
 }
 
 // Unite a command with the tree of a living operand.
-static inline void unite_tree(grouping *g, uint32_t element, const espl__operand *operand)
+ESPL__INLINE void unite_tree(element_list *e, const uint32_t *slot_trees, uint32_t element,
+                             const espl__operand *operand)
 {
     if (espl__operand_is_living(operand)) {
-        unite_elements(g, element, touch(g, g->slot_trees[operand->number]));
+        unite_elements(e, element, touch(e, slot_trees[operand->number]));
     }
 }
 
@@ -125,26 +115,30 @@ static void touch_all(grouping *g)
 {
     enum { AHEAD = 16 };
     espl__home *const homes = g->homes;
-    const size_t count = g->entry_count;
+    const espl__entry *const entries = g->entries;
+    const uint32_t *const slot_trees = g->slot_trees;
+    const size_t count = g->entry_count, near = count > AHEAD ? count - AHEAD : 0;
+    element_list e = g->elements;
+    unsigned links = 0;
 
     for (size_t i = 0; i < count; ++i) {
-        const uint32_t tree = homes[i].tree;
+        const uint32_t tree = homes[i].tree, is_linking = homes[i].is_linking;
 
-        espl__prefetch_element(g->trees, homes[i + AHEAD < count ? i + AHEAD : i].tree,
-                               sizeof *g->trees);
-        const uint32_t element = tree == ESPL__NO_TREE ? add_element(g) : touch(g, tree);
+        if (i < near) {
+            espl__prefetch_element(e.trees, homes[i + AHEAD].tree, sizeof *e.trees);
+        }
+        const uint32_t element = tree == ESPL__NO_TREE ? add_element(&e) : touch(&e, tree);
 
         homes[i].group = element;
-        if (homes[i].is_linking != 0) {
-            const espl__entry *const entry = &g->entries[i];
-
+        if (is_linking != 0) {
             // The home of a command that is no instantiate is the tree of its target, if that lives.
-            g->has_links = true;
-            g->has_pendings = g->has_pendings || names_pending(entry);
-            unite_tree(g, element, &entry->parent);
-            unite_tree(g, element, &entry->before);
+            links |= is_linking;
+            unite_tree(&e, slot_trees, element, &entries[i].parent);
+            unite_tree(&e, slot_trees, element, &entries[i].before);
         }
     }
+    g->elements = e;
+    g->links = links;
 }
 
 // Unite a command with the one that makes an operand.
@@ -153,7 +147,7 @@ static void unite_maker(const grouping *g, size_t entry, const espl__operand *op
     if (espl__operand_is_pending(operand)) {
         const uint32_t maker = g->in->resolved->pending_entries[operand->number];
 
-        unite_elements(g, g->homes[entry].group, g->homes[maker].group);
+        unite_elements(&g->elements, g->homes[entry].group, g->homes[maker].group);
     }
 }
 
@@ -161,7 +155,9 @@ static void unite_maker(const grouping *g, size_t entry, const espl__operand *op
 // come later in playback order.
 static void unite_pendings(grouping *g)
 {
-    for (size_t i = 0; g->has_pendings && i < g->entry_count; ++i) {
+    const size_t count = (g->links & ESPL__LINKS_PENDING) != 0 ? g->entry_count : 0;
+
+    for (size_t i = 0; i < count; ++i) {
         const espl__entry *const entry = &g->entries[i];
 
         unite_maker(g, i, &entry->target);
@@ -194,11 +190,12 @@ static espl_status find_sources(grouping *g)
 {
     espl__entry *const entries = g->in->ordered->entries;
     uint32_t last_slot = ESPL__NO_SLOT, last_number = 0;
+    // Fast path: commands that make nothing have no source.
+    const size_t count = g->in->ordered->pending_count != 0 ? g->entry_count : 0;
 
-    for (size_t i = 0; i < g->entry_count; ++i) {
+    for (size_t i = 0; i < count; ++i) {
         espl__entry *const entry = &entries[i];
 
-        entry->template = 0;
         if (!instantiates(entry) || !espl__operand_is_living(&entry->target)) {
             continue;
         }
@@ -206,9 +203,8 @@ static espl_status find_sources(grouping *g)
 
         // Fast path: copies of one source often follow each other.
         if (slot != last_slot) {
-            if (g->trees[tree].mark != 0) {
-                g->has_links = true;
-                unite_elements(g, g->homes[i].group, touch(g, tree));
+            if (g->elements.trees[tree].mark != 0) {
+                unite_elements(&g->elements, g->homes[i].group, touch(&g->elements, tree));
                 continue;
             }
             last_number = source_number(g, slot);
@@ -272,48 +268,44 @@ static espl_status find_templates(espl__stage_context *context, espl__grouped *o
 // --- Numbering and sorting ---
 
 // Turn elements into groups. @return the number of groups.
-static size_t number_groups(grouping *g)
+static size_t number_groups(const grouping *g)
 {
+    uint32_t *const above = g->elements.above;
+    const uint32_t elements = g->elements.count;
     uint32_t count = 0;
 
-    if (!g->has_links) {
-        return g->element_count; // each element is a group of its own
-    }
     // An element is above itself, or below a smaller one, whose group is known already.
-    for (uint32_t element = 0; element < g->element_count; ++element) {
-        const uint32_t above = g->above[element];
+    for (uint32_t element = 0; element < elements; ++element) {
+        const uint32_t up = above[element], is_first = up == element ? 1 : 0;
 
-        ESPL_CHECK_FULL(above <= element);
-        g->above[element] = above == element ? count++ : g->above[above];
-    }
-    for (size_t i = 0; i < g->entry_count; ++i) {
-        g->homes[i].group = g->above[g->homes[i].group];
-    }
-    for (size_t i = 0; i < g->touched_count; ++i) {
-        g->touched[i].group = g->above[g->touched[i].group];
+        ESPL_CHECK_FULL(up <= element);
+        above[element] = is_first != 0 ? count : above[up];
+        count += is_first;
     }
     return count;
 }
 
-// A stable counting sort, so that commands keep their order within a group. The end of a group
-// counts its commands first, and then says where its next one goes.
+// Give each command its group, and sort them by group: a stable counting sort, so that commands keep
+// their order within a group. The end of a group counts its commands first, and then says where its
+// next one goes.
 static espl_status sort_entries(const grouping *g, size_t count, espl__grouped *out)
 {
     espl__arena *const arena = &g->context->arena;
-    const espl__home *const homes = g->homes;
+    espl__home *const homes = g->homes;
     espl__queued *const queue = espl__arena_take(arena, g->entry_count, sizeof *queue);
-    espl__group *const groups = espl__arena_take(arena, count, sizeof *groups);
+    espl__group *const groups = espl__arena_take_zeroed(arena, count, sizeof *groups);
+    const uint32_t *const above = g->elements.above;
     const size_t entries = g->entry_count;
     uint32_t sum = 0;
 
     if (queue == NULL || groups == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-    for (size_t i = 0; i < count; ++i) {
-        groups[i] = (espl__group){0};
-    }
     for (size_t i = 0; i < entries; ++i) {
-        groups[homes[i].group].entry_end += 1;
+        const uint32_t group = above[homes[i].group];
+
+        homes[i].group = group;
+        groups[group].entry_end += 1;
     }
     for (size_t i = 0; i < count; ++i) {
         const uint32_t here = groups[i].entry_end;
@@ -323,8 +315,11 @@ static espl_status sort_entries(const grouping *g, size_t count, espl__grouped *
     }
     ESPL_CHECK(sum == entries);
     for (size_t i = 0; i < entries; ++i) {
-        queue[groups[homes[i].group].entry_end++] =
-            (espl__queued){(uint32_t)i, homes[i].tree, homes[i].slot};
+        espl__queued *const queued = &queue[groups[homes[i].group].entry_end++];
+
+        queued->entry = (uint32_t)i;
+        queued->tree = homes[i].tree;
+        queued->slot = homes[i].slot;
     }
     out->queue = queue;
     out->groups = groups;
@@ -349,13 +344,14 @@ espl_status espl__stage_group(espl__stage_context *context, const espl__group_in
                   .entries = in->ordered->entries,
                   .entry_count = count,
                   .slot_trees = forest->tree,
-                  .trees = forest->trees,
                   .source_numbers = &source_numbers,
                   .homes = in->resolved->homes,
-                  .touched = espl__arena_take(arena, trees + 1, sizeof *g.touched),
-                  .above = espl__arena_take(arena, count + trees + 1, sizeof *g.above)};
+                  .elements = {.trees = forest->trees,
+                               .touched = espl__arena_take(arena, trees + 1, sizeof(uint32_t)),
+                               .above =
+                                   espl__arena_take(arena, count + trees + 1, sizeof(uint32_t))}};
 
-    if (g.touched == NULL || g.above == NULL) {
+    if (g.elements.touched == NULL || g.elements.above == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
     espl__key_numbers_begin(&source_numbers);
@@ -369,9 +365,10 @@ espl_status espl__stage_group(espl__stage_context *context, const espl__group_in
     // From here on the output has the touched trees, so that their marks are cleared.
     espl_status status = find_sources(&g);
 
-    ESPL_CHECK(g.touched_count <= trees && g.element_count <= count + trees);
-    out->touched = g.touched;
-    out->touched_count = g.touched_count;
+    ESPL_CHECK(g.elements.touched_count <= trees && g.elements.count <= count + trees);
+    out->touched = g.elements.touched;
+    out->touched_count = g.elements.touched_count;
+    out->element_count = g.elements.count;
     status = status != ESPL_OK ? status : find_templates(context, out);
     return status != ESPL_OK ? status : sort_entries(&g, number_groups(&g), out);
 }

@@ -49,6 +49,7 @@ static inline void fill_entry(espl__entry *out, const espl__command *command, ui
     out->command = command;
     out->lane = lane;
     out->index = index;
+    out->template = 0;
 }
 
 // List the commands lane after lane. @return whether no key is smaller than the one before it.

@@ -138,7 +138,7 @@ static inline void tie_to(const resolving *r, const espl__operand *operand, unsi
                           espl__home *home)
 {
     if (!espl__operand_is_living(operand)) {
-        home->is_linking |= espl__operand_is_pending(operand);
+        home->is_linking |= espl__operand_is_pending(operand) ? ESPL__LINKS_PENDING : 0;
         return;
     }
     const uint32_t slot = operand->number, tree = r->trees[slot];
@@ -148,7 +148,7 @@ static inline void tie_to(const resolving *r, const espl__operand *operand, unsi
         home->tree = tree;
         home->slot = slot;
     }
-    home->is_linking |= home->tree != tree;
+    home->is_linking |= home->tree != tree ? ESPL__LINKS_TREE : 0;
 }
 
 // Note the trees of a command whose operands are resolved. The tree of a source is read, not
