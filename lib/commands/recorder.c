@@ -69,6 +69,13 @@ static inline espl_status append_in_place(espl_recorder *recorder, espl__command
     return ESPL_OK;
 }
 
+// Log that a command could not be recorded. @return the status.
+static ESPL__APART espl_status refuse_append(const espl_recorder *recorder, const char *call,
+                                             espl_status status)
+{
+    return espl__recorded(recorder, call, status);
+}
+
 // Append the command that was built in place, without a payload.
 static inline espl_status append_bare(espl_recorder *recorder, espl__command *command)
 {
@@ -239,37 +246,59 @@ espl_status espl_record_destroy(espl_recorder *recorder, uint32_t key, espl_enti
     return espl__recorded(recorder, call, append_bare(recorder, command));
 }
 
+// Refuse an attach, and log why. @return the status.
+static ESPL__APART espl_status refuse_attach(const espl_recorder *recorder, espl_entity child,
+                                             espl_entity parent, const espl_attach_options *o,
+                                             espl_status status)
+{
+    static const char *const call = "espl_record_attach";
+
+    if (status == ESPL_ERR_UNSUPPORTED) {
+        return espl__refuse_record_later(recorder, call);
+    }
+    return espl__refuse_record(
+        recorder, call, status,
+        &(espl__cause){{{"child", child}, {"parent", parent}, {"before", o->before}},
+                       .why = espl__options_fault(o)});
+}
+
+// Check an attach as far as it can be without the world.
+static inline espl_status check_attach(const espl_recorder *recorder, const espl_entity *child,
+                                       const espl_entity *parent, const espl_attach_options *o)
+{
+    espl_status status = check_recorder(recorder);
+
+    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, child);
+    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, parent);
+    status = status != ESPL_OK ? status : espl__check_optional(recorder->owner, &o->before);
+    if (status != ESPL_OK) {
+        return status;
+    }
+    if (ESPL__ASKS_LATER(o)) {
+        return ESPL_ERR_UNSUPPORTED;
+    }
+    return espl__options_are_valid(o) ? ESPL_OK : ESPL_ERR_ARGUMENT;
+}
+
 espl_status espl_record_attach(espl_recorder *recorder, uint32_t key, espl_entity child,
                                espl_entity parent, const espl_attach_options *options)
 {
-    const espl_attach_options defaults = {0};
+    static const espl_attach_options defaults;
     const espl_attach_options *const o = options != NULL ? options : &defaults;
-    static const char *const call = "espl_record_attach";
-    espl_status status = check_recorder(recorder);
+    const espl_status status = check_attach(recorder, &child, &parent, o);
 
-    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, &child);
-    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, &parent);
-    status = status != ESPL_OK ? status : espl__check_optional(recorder->owner, &o->before);
-    if (status == ESPL_OK && ESPL__ASKS_LATER(o)) {
-        return espl__refuse_record_later(recorder, call);
-    }
-    if (status == ESPL_OK && !espl__options_are_valid(o)) {
-        status = ESPL_ERR_ARGUMENT;
-    }
     if (status != ESPL_OK) {
-        return espl__refuse_record(
-            recorder, call, status,
-            &(espl__cause){{{"child", child}, {"parent", parent}, {"before", o->before}},
-                           .why = espl__options_fault(o)});
+        return refuse_attach(recorder, child, parent, o, status);
     }
     espl__command *const command = next_command(recorder);
     if (command == NULL) {
-        return espl__recorded(recorder, call, ESPL_ERR_NO_MEMORY);
+        return refuse_append(recorder, "espl_record_attach", ESPL_ERR_NO_MEMORY);
     }
-    *command = espl__attach_command(child, parent, o);
-    command->key = key;
+    espl__fill_attach(command, key, child, parent, o);
     note_traits(recorder, espl__link_traits((uint32_t)o->inherit));
-    return espl__recorded(recorder, call, append_bare(recorder, command));
+    const espl_status appended = append_bare(recorder, command);
+
+    return appended == ESPL_OK ? ESPL_OK : refuse_append(recorder, "espl_record_attach", appended);
 }
 
 espl_status espl_record_detach(espl_recorder *recorder, uint32_t key, espl_entity entity,
@@ -515,17 +544,19 @@ ESPL__INLINE espl_status append_instance(espl_recorder *recorder, uint32_t key,
         return ESPL_ERR_NO_MEMORY;
     }
     ESPL_CHECK(transform != NULL && count != 0);
-    *command = (espl__command){.target = def->source,
-                               .parent = def->parent,
-                               .before = def->before,
-                               .key = key,
-                               .count = (uint32_t)count,
-                               .value_count = (uint32_t)def->value_count,
-                               .kind = ESPL__COMMAND_INSTANTIATE,
-                               .link = (uint8_t)def->link,
-                               .place = (uint8_t)def->place,
-                               .dead_parent = (uint8_t)def->dead_parent,
-                               .inherit = (uint8_t)def->inherit};
+    // Field by field: see espl__fill_attach(). append_making() writes `pending` and `payload`.
+    command->target = def->source;
+    command->parent = def->parent;
+    command->before = def->before;
+    command->key = key;
+    command->count = (uint32_t)count;
+    command->value_count = (uint32_t)def->value_count;
+    command->kind = ESPL__COMMAND_INSTANTIATE;
+    command->link = (uint8_t)def->link;
+    command->place = (uint8_t)def->place;
+    command->dead_parent = (uint8_t)def->dead_parent;
+    command->stay_position = command->stay_rotation = command->stay_scale = 0;
+    command->inherit = (uint8_t)def->inherit;
     note_traits(recorder,
                 espl__link_traits((uint32_t)def->inherit) | espl__transform_traits(transform));
     return def->value_count == 0
@@ -558,11 +589,16 @@ espl_status espl__record_instantiate(espl_recorder *recorder, uint32_t key,
         return ESPL_OK;
     }
     status = append_instance(recorder, key, def, transform, given, count, pending);
-    if (status == ESPL_OK && def->place != ESPL_PLACE_SOURCE) {
-        espl__remark_recorded(recorder, call, "source", def->source,
-                              espl__transform_blank(&def->transform));
+    if (status != ESPL_OK) {
+        return refuse_append(recorder, call, status);
     }
-    return espl__recorded(recorder, call, status);
+    const char *const blank =
+        def->place != ESPL_PLACE_SOURCE ? espl__transform_blank(&def->transform) : NULL;
+
+    if (blank != NULL) {
+        espl__remark_recorded(recorder, call, "source", def->source, blank);
+    }
+    return ESPL_OK;
 }
 
 espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,

@@ -73,8 +73,7 @@ static inline bool add_bound(const applying *s, const espl__entry *entry, uint32
 
     _Static_assert(BOUND_LIMIT < UINT32_MAX / 2, "a sum of two does not wrap");
     *coming = sum < UINT32_MAX / 2 ? sum : UINT32_MAX / 2;
-    return *coming <= t->capacity - t->used &&
-           entry->command->dead_parent != ESPL_DEAD_PARENT_ROOT;
+    return *coming <= t->capacity - t->used && entry->command->dead_parent != ESPL_DEAD_PARENT_ROOT;
 }
 
 // Compute an upper bound of the new nodes of each command (made_count) and of each tree. A tree

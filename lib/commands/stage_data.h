@@ -153,7 +153,7 @@ typedef struct espl__source {
 typedef struct espl__grouped {
     const uint32_t *touched; // [touched_count] trees that commands touch
     size_t touched_count;
-    size_t element_count; // trees that commands touch, and commands that touch none
+    size_t element_count;        // trees that commands touch, and commands that touch none
     const espl__source *sources; // [source_count]
     size_t source_count;
     size_t bucket_count;       // ESPL__COPY_KINDS for each node of each source
@@ -223,7 +223,7 @@ typedef struct espl__applied {
     espl__part *const *parts; // [part_count]
     uint32_t part_count;
     uint32_t *pending_slots; // [pending_count] of the made entity, or ESPL__NO_SLOT
-    uint32_t *coming; // [element_count] new nodes that come to a touched tree, upper bound
+    uint32_t *coming;        // [element_count] new nodes that come to a touched tree, upper bound
     espl__nursery nursery;
     uint32_t first_refused; // strict: index of the first refused command in its lane, or UINT32_MAX
 } espl__applied;

@@ -25,9 +25,9 @@
 
 // The elements. A loop over the commands has a copy in registers.
 typedef struct element_list {
-    espl__tree *trees;  // mark: element of a touched tree + 1
-    uint32_t *touched;  // [touched_count] trees; room for one more: see touch()
-    uint32_t *above;    // [count] union-find; then the element's group. Room for one more
+    espl__tree *trees; // mark: element of a touched tree + 1
+    uint32_t *touched; // [touched_count] trees; room for one more: see touch()
+    uint32_t *above;   // [count] union-find; then the element's group. Room for one more
     uint32_t touched_count, count;
 } element_list;
 
@@ -37,7 +37,7 @@ typedef struct grouping {
     const espl__group_input *in;
     const espl__entry *entries; // [entry_count]
     size_t entry_count;
-    const uint32_t *slot_trees;  // forest->tree
+    const uint32_t *slot_trees; // forest->tree
     element_list elements;
     espl__home *homes; // [entry_count] `group`: first the element of the entry, then its group
     unsigned links;    // bits of espl__home.is_linking of all commands
@@ -339,17 +339,17 @@ espl_status espl__stage_group(espl__stage_context *context, const espl__group_in
     const size_t trees = named < all ? named : all;
     espl__arena *const arena = &context->arena;
     espl__key_numbers source_numbers;
-    grouping g = {.context = context,
-                  .in = in,
-                  .entries = in->ordered->entries,
-                  .entry_count = count,
-                  .slot_trees = forest->tree,
-                  .source_numbers = &source_numbers,
-                  .homes = in->resolved->homes,
-                  .elements = {.trees = forest->trees,
-                               .touched = espl__arena_take(arena, trees + 1, sizeof(uint32_t)),
-                               .above =
-                                   espl__arena_take(arena, count + trees + 1, sizeof(uint32_t))}};
+    grouping g = {
+        .context = context,
+        .in = in,
+        .entries = in->ordered->entries,
+        .entry_count = count,
+        .slot_trees = forest->tree,
+        .source_numbers = &source_numbers,
+        .homes = in->resolved->homes,
+        .elements = {.trees = forest->trees,
+                     .touched = espl__arena_take(arena, trees + 1, sizeof(uint32_t)),
+                     .above = espl__arena_take(arena, count + trees + 1, sizeof(uint32_t))}};
 
     if (g.elements.touched == NULL || g.elements.above == NULL) {
         return ESPL_ERR_NO_MEMORY;

@@ -103,26 +103,6 @@ bool espl__edit_touch(espl__edit *edit, uint32_t slot)
     return true;
 }
 
-// A node is listed once, however often it is linked elsewhere.
-bool espl__edit_mark_moved(espl__edit *edit, uint32_t slot)
-{
-    espl__forest *const forest = edit->forest;
-
-    if (espl__slot_is(forest, slot, ESPL__SLOT_MOVED)) {
-        return true;
-    }
-    if (!ESPL__EDIT_RESERVE(edit, moved, 1)) {
-        return false;
-    }
-    ESPL_ARRAY_PUSH(edit->moved, slot);
-    forest->flags[slot] |= ESPL__SLOT_MOVED;
-    if (forest->tree[slot] != forest->nursery) {
-        espl__tree_of(forest, slot)->moved += 1;
-        ESPL_CHECK(espl__tree_of(forest, slot)->moved <= espl__tree_of(forest, slot)->used);
-    }
-    return true;
-}
-
 // --- Stale worlds ---
 
 // Tell whether the fresh node may have the slot as an ancestor: not where it is the slot or its parent,

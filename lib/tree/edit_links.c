@@ -34,8 +34,8 @@ bool espl__edit_is_below(const espl__edit *edit, uint32_t slot, uint32_t top)
 
 // --- Links ---
 
-// Clear ESPL__TREE_IN_ORDER of the tree of a slot. The flag is only written where it is set: it is
-// never set in the header of the nursery, which several threads read.
+// Clear ESPL__TREE_IN_ORDER of a tree. The flag is only written where it is set: it is never set in the
+// header of the nursery, which several threads read.
 static inline void end_order(espl__tree *t)
 {
     if ((t->flags & ESPL__TREE_IN_ORDER) != 0) {
@@ -43,92 +43,158 @@ static inline void end_order(espl__tree *t)
     }
 }
 
-// Unlink a node from its parent and link it to another one, or before another sibling. Its tree is not
-// in order any more. In contrast to espl__node_unlink() and espl__node_link() no root is counted.
-static inline void change_parent(espl__forest *forest, uint32_t slot, uint32_t parent,
-                                 uint32_t before)
-{
-    espl__tree *const t = espl__tree_of(forest, slot), *const to = espl__tree_of(forest, parent);
-
-    espl__links_remove(forest->links, slot, forest->parent[slot]);
-    espl__links_insert(forest->links, slot, parent, before);
-    forest->parent[slot] = parent;
-    end_order(t);
-    end_order(to);
-    espl__node_update_linked(forest, slot, parent);
-}
-
-// Mark a node as moved where its slot violates an invariant: it is in another range than its
-// parent, or below the parent's slot, or it is a root and not the first slot of its range. New
-// roots in the nursery are found by the list of new nodes.
-static inline bool mark_if_moved(espl__edit *edit, uint32_t slot, uint32_t parent)
+// Append the inverse of a new link to the undo log, before the link changes. @return false: no memory.
+ESPL__INLINE bool log_link(espl__edit *edit, uint32_t slot, uint32_t old, uint32_t parent)
 {
     const espl__forest *const forest = edit->forest;
-    const uint32_t tree = forest->tree[slot];
-    bool has_to_move = false;
 
-    if (parent != ESPL__NO_SLOT) {
-        has_to_move = tree != forest->tree[parent] || slot < parent;
-    } else {
-        has_to_move = tree != forest->nursery && forest->trees[tree].base != slot;
-    }
-    return !has_to_move || espl__edit_mark_moved(edit, slot);
+    return espl__edit_log(edit, (espl__undo){
+                                    .kind = ESPL__UNDO_LINK,
+                                    .flags = forest->flags[slot],
+                                    .was_in_order = espl__is_tree_in_order(forest, slot),
+                                    .parent_was_in_order = parent != ESPL__NO_SLOT &&
+                                                           espl__is_tree_in_order(forest, parent),
+                                    .slot = slot,
+                                    .a = old,
+                                    .b = forest->links[slot].next,
+                                });
 }
 
-// espl__edit_relink() of a node that dies, so that neither its role nor its slot matters. The undo
-// entry is written before the first change. A later failure to list a touched node leaves links that
-// the undo restores.
+// A root that loses its last child becomes solo, and a solo entity that gets a child becomes a root.
+// @param parent  it has no child. @return false: no memory.
+static inline bool touch_childless(espl__edit *edit, uint32_t parent)
+{
+    return !espl__is_root(edit->forest, parent) || espl__edit_touch(edit, parent);
+}
+
+// Set or clear ESPL__SLOT_FREE_LINK of a node.
+static inline void set_free_link(espl__forest *forest, uint32_t slot, bool is_free_link)
+{
+    if (is_free_link != espl__slot_is(forest, slot, ESPL__SLOT_FREE_LINK)) {
+        forest->flags[slot] ^= ESPL__SLOT_FREE_LINK;
+    }
+}
+
+// Unlink a node from its parent and link it to another one, or before another sibling. Its tree is not
+// in order any more. In contrast to espl__node_unlink() and espl__node_link() no root is counted.
+ESPL__INLINE bool relink_member(espl__edit *edit, uint32_t slot, uint32_t old, uint32_t parent,
+                                uint32_t before, bool is_free_link)
+{
+    espl__forest *const forest = edit->forest;
+    espl__links *const links = forest->links;
+    bool is_done = log_link(edit, slot, old, parent);
+
+    if (!is_done) {
+        return false;
+    }
+    if (links[parent].first_child == ESPL__NO_SLOT) {
+        is_done = touch_childless(edit, parent);
+    }
+    espl__links_remove(links, slot, old);
+    espl__links_insert(links, slot, parent, before);
+    forest->parent[slot] = parent;
+    end_order(espl__tree_of(forest, slot));
+    end_order(espl__tree_of(forest, parent));
+    espl__node_update_linked(forest, slot, parent);
+    set_free_link(forest, slot, is_free_link);
+    if (links[old].first_child == ESPL__NO_SLOT) {
+        is_done = touch_childless(edit, old) && is_done;
+    }
+    return is_done;
+}
+
+// Make a member a root. A node that dies is unlinked so, because neither its role nor its slot matters.
+ESPL__INLINE bool unlink_member(espl__edit *edit, uint32_t slot, uint32_t old)
+{
+    espl__forest *const forest = edit->forest;
+
+    ESPL_CHECK(old != ESPL__NO_SLOT && old == forest->parent[slot]);
+    if (!log_link(edit, slot, old, ESPL__NO_SLOT)) {
+        return false;
+    }
+    espl__node_unlink(forest, slot);
+    set_free_link(forest, slot, false);
+    return forest->links[old].first_child != ESPL__NO_SLOT || touch_childless(edit, old);
+}
+
+// Make a root a member, or a member a root.
+static ESPL__APART bool relink_root(espl__edit *edit, uint32_t slot, uint32_t old, uint32_t parent,
+                                    uint32_t before, bool is_free_link)
+{
+    espl__forest *const forest = edit->forest;
+
+    if (parent == ESPL__NO_SLOT) {
+        return unlink_member(edit, slot, old);
+    }
+    if (!log_link(edit, slot, old, parent)) {
+        return false;
+    }
+    const bool is_done =
+        forest->links[parent].first_child != ESPL__NO_SLOT || touch_childless(edit, parent);
+
+    espl__node_link(forest, slot, parent, before);
+    set_free_link(forest, slot, is_free_link);
+    return is_done;
+}
+
+// The steps of espl__edit_relink() that change links and the role of the parents. The undo entry is
+// written before the first change. A later failure to list a touched node leaves links that the undo
+// restores.
 ESPL__INLINE bool relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
                          bool is_free_link)
 {
-    espl__forest *const forest = edit->forest;
-    const espl__undo entry = {
-        .kind = ESPL__UNDO_LINK,
-        .flags = forest->flags[slot],
-        .was_in_order = espl__is_tree_in_order(forest, slot),
-        .parent_was_in_order = parent != ESPL__NO_SLOT && espl__is_tree_in_order(forest, parent),
-        .slot = slot,
-        .a = forest->parent[slot],
-        .b = forest->links[slot].next,
-    };
-    const uint32_t old = entry.a;
+    const espl__forest *const forest = edit->forest;
+    const uint32_t old = forest->parent[slot];
 
     ESPL_CHECK(parent != slot && before != slot && (parent != ESPL__NO_SLOT || old != parent));
     ESPL_CHECK(before == ESPL__NO_SLOT || forest->parent[before] == parent);
-    if (!espl__edit_log(edit, entry)) {
-        return false;
-    }
-    // A root that loses its last child becomes solo, and a solo entity that gets a child becomes a
-    // root.
-    bool is_done = parent == ESPL__NO_SLOT || forest->links[parent].first_child != ESPL__NO_SLOT ||
-                   !espl__is_root(forest, parent) || espl__edit_touch(edit, parent);
+    return old != ESPL__NO_SLOT && parent != ESPL__NO_SLOT
+               ? relink_member(edit, slot, old, parent, before, is_free_link)
+               : relink_root(edit, slot, old, parent, before, is_free_link);
+}
 
-    if (old == ESPL__NO_SLOT) {
-        espl__node_link(forest, slot, parent, before);
-    } else if (parent == ESPL__NO_SLOT) {
-        espl__node_unlink(forest, slot);
-    } else {
-        change_parent(forest, slot, parent, before);
-    }
-    if (old != ESPL__NO_SLOT && forest->links[old].first_child == ESPL__NO_SLOT &&
-        espl__is_root(forest, old)) {
-        is_done = espl__edit_touch(edit, old) && is_done;
-    }
-    forest->flags[slot] = (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_FREE_LINK) |
-                                    (is_free_link ? ESPL__SLOT_FREE_LINK : 0));
-    return is_done;
+// Mark a member as moved where its slot is in another range than its parent, or below the parent's
+// slot.
+ESPL__INLINE bool mark_moved_member(espl__edit *edit, uint32_t slot, uint32_t parent)
+{
+    const uint32_t *const trees = edit->forest->tree;
+
+    return (trees[slot] == trees[parent] && slot > parent) || espl__edit_mark_moved(edit, slot);
+}
+
+// Mark a root as moved where it is not the first slot of its range. New roots in the nursery are found
+// by the list of new nodes.
+static inline bool mark_moved_root(espl__edit *edit, uint32_t slot)
+{
+    const espl__forest *const forest = edit->forest;
+    const uint32_t tree = forest->tree[slot];
+
+    return tree == forest->nursery || forest->trees[tree].base == slot ||
+           espl__edit_mark_moved(edit, slot);
 }
 
 // The role of a node changes where it becomes a root, or was one. A destroy without lists leaves
 // nodes where they are, and marks the tree as unsettled.
+ESPL__INLINE bool relink_and_mark(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
+                                  bool is_free_link)
+{
+    const uint32_t old = edit->forest->parent[slot];
+
+    if (!relink(edit, slot, parent, before, is_free_link) ||
+        ((old == ESPL__NO_SLOT || parent == ESPL__NO_SLOT) && !espl__edit_touch(edit, slot))) {
+        return false;
+    }
+    if (!espl__edit_has_log(edit)) {
+        return true;
+    }
+    return parent != ESPL__NO_SLOT ? mark_moved_member(edit, slot, parent)
+                                   : mark_moved_root(edit, slot);
+}
+
 bool espl__edit_relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
                        bool is_free_link)
 {
-    const bool was_root = espl__is_root(edit->forest, slot);
-
-    return relink(edit, slot, parent, before, is_free_link) &&
-           (was_root == (parent == ESPL__NO_SLOT) || espl__edit_touch(edit, slot)) &&
-           (!espl__edit_has_log(edit) || mark_if_moved(edit, slot, parent));
+    return relink_and_mark(edit, slot, parent, before, is_free_link);
 }
 
 // --- Keeping worlds ---
@@ -301,10 +367,10 @@ static espl_status move_with_local(espl__edit *edit, uint32_t slot, uint32_t par
     }
     // The worlds below the node may be stale by an ancestor that it leaves.
     espl__edit_refresh(edit, slot);
-    if (!espl__edit_relink(edit, slot, parent, before, is_free)) {
+    if (!relink_and_mark(edit, slot, parent, before, is_free)) {
         return ESPL_ERR_NO_MEMORY;
     }
-    if (espl__propagate_node(edit->forest, &edit->context, slot)) {
+    if (espl__propagate_single(edit->forest, &edit->context, slot)) {
         espl__edit_mark_stale(edit, slot);
     }
     return ESPL_OK;
@@ -575,7 +641,7 @@ espl_status espl__edit_destroy(espl__edit *edit, uint32_t top, espl_extent exten
         is_done = keep_survivors(edit, top, up) && link_survivors(edit, top, up);
     }
     if (is_done && anchor != ESPL__NO_SLOT) {
-        is_done = relink(edit, top, ESPL__NO_SLOT, ESPL__NO_SLOT, false);
+        is_done = unlink_member(edit, top, anchor);
     }
     if (!espl__edit_has_log(edit)) {
         note_unsettled(edit, anchor, tree, has_survivors);

@@ -44,8 +44,26 @@ static inline bool espl__edit_log(espl__edit *edit, espl__undo entry)
 
 /// List a node whose role (solo, root, member) may have changed.
 bool espl__edit_touch(espl__edit *edit, uint32_t slot);
-/// List a node whose subtree must move to other slots, and set ESPL__SLOT_MOVED.
-bool espl__edit_mark_moved(espl__edit *edit, uint32_t slot);
+/// List a node whose subtree must move to other slots, and set ESPL__SLOT_MOVED. A node is listed once,
+/// however often it is linked elsewhere.
+static inline bool espl__edit_mark_moved(espl__edit *edit, uint32_t slot)
+{
+    espl__forest *const forest = edit->forest;
+
+    if ((forest->flags[slot] & ESPL__SLOT_MOVED) != 0) {
+        return true;
+    }
+    if (!ESPL__EDIT_RESERVE(edit, moved, 1)) {
+        return false;
+    }
+    ESPL_ARRAY_PUSH(edit->moved, slot);
+    if (forest->tree[slot] != forest->nursery) {
+        espl__tree_of(forest, slot)->moved += 1;
+        ESPL_CHECK(espl__tree_of(forest, slot)->moved <= espl__tree_of(forest, slot)->used);
+    }
+    forest->flags[slot] |= ESPL__SLOT_MOVED;
+    return true;
+}
 /// Set ESPL__SLOT_STALE of a node, because its world or stretch changed. Where the list cannot
 /// grow, or there is none, the worlds below are recomputed at once instead, so that it cannot fail.
 /// Precondition: the node has children.

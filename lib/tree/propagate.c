@@ -83,25 +83,21 @@ static inline espl__wide_pose compose_plain(const espl__forest *forest, uint32_t
                               espl__wide_load(&forest->local[slot]));
 }
 
+bool espl__propagate_exceptional(espl__forest *forest, espl__context *context, uint32_t slot)
+{
+    const bool is_changed = compose_exceptional(forest, slot);
+
+    context->counts.nodes_visited += 1;
+    context->has_overflowed =
+        context->has_overflowed || !espl__pose_is_finite(&forest->world[slot]);
+    return is_changed;
+}
+
 // For one node at a time, as edits refresh paths. Ranges of nodes go through compose_range()
 // instead.
 bool espl__propagate_node(espl__forest *forest, espl__context *context, uint32_t slot)
 {
-    bool is_changed = true;
-
-    context->counts.nodes_visited += 1;
-    if (espl__is_root(forest, slot) || espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL)) {
-        is_changed = compose_exceptional(forest, slot);
-        context->has_overflowed =
-            context->has_overflowed || !espl__pose_is_finite(&forest->world[slot]);
-        return is_changed;
-    }
-    const espl__wide_pose world = compose_plain(forest, slot);
-
-    is_changed = !espl__wide_is_same(espl__wide_load(&forest->world[slot]), world);
-    espl__world_store_wide(espl__worlds_of(forest), slot, world);
-    context->has_overflowed = context->has_overflowed || !espl__wide_is_finite(world);
-    return is_changed;
+    return espl__propagate_single(forest, context, slot);
 }
 
 // --- Flags in a range of slots ---

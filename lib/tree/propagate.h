@@ -9,6 +9,7 @@
 
 #include "lib/math/wide.h"
 #include "lib/tree/forest.h"
+#include "lib/tree/worlds.h"
 
 /// Compute the world of a slot from its parent's world and its placement. That of a root is its
 /// local.
@@ -34,6 +35,26 @@ ESPL__INLINE espl__wide_pose espl__world_below(const espl__forest *forest, uint3
 /// the world of the parent is up to date. @return true where its children see a change: the world,
 /// or the stretch.
 bool espl__propagate_node(espl__forest *forest, espl__context *context, uint32_t slot);
+/// espl__propagate_node() of a root or of an exceptional node.
+bool espl__propagate_exceptional(espl__forest *forest, espl__context *context, uint32_t slot);
+/// espl__propagate_node(), inlined where one node is the most that most calls recompute.
+ESPL__INLINE bool espl__propagate_single(espl__forest *forest, espl__context *context,
+                                         uint32_t slot)
+{
+    const uint32_t parent = forest->parent[slot];
+
+    if (parent == ESPL__NO_SLOT || espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL)) {
+        return espl__propagate_exceptional(forest, context, slot);
+    }
+    const espl__wide_pose world = espl__wide_compose(espl__wide_load(&forest->world[parent]),
+                                                     espl__wide_load(&forest->local[slot]));
+    const bool is_changed = !espl__wide_is_same(espl__wide_load(&forest->world[slot]), world);
+
+    espl__world_store_wide(espl__worlds_of(forest), slot, world);
+    context->counts.nodes_visited += 1;
+    context->has_overflowed = context->has_overflowed || !espl__wide_is_finite(world);
+    return is_changed;
+}
 
 /// Recompute the worlds of all descendants of a slot. Clears ESPL__SLOT_STALE of the slot and of
 /// the nodes that it visits, adds layout debt where the tree is not in order, counts visited nodes,

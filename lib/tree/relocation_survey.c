@@ -175,7 +175,7 @@ static ESPL__APART bool add_growth(espl__edit *edit, uint32_t tree, uint32_t slo
 }
 
 // List the relocation of a topmost moved node. @return false: no memory.
-static bool survey_top(espl__edit *edit, uint32_t slot)
+static inline bool survey_top(espl__edit *edit, uint32_t slot)
 {
     const espl__forest *const forest = edit->forest;
     const uint32_t parent = forest->parent[slot];
@@ -203,11 +203,28 @@ static bool is_top(const espl__forest *forest, uint32_t slot)
     return espl__slot_is(forest, slot, ESPL__SLOT_MOVED) && !espl__slot_is_dead(forest, slot);
 }
 
-// List the relocations of all moved nodes of the group.
-static bool survey_moved(espl__edit *edit)
+// Tell whether all moved nodes of the group are leaves below other nodes. Then none moves with another
+// one, and no part of a range has another root.
+static bool are_leaves(const espl__edit *edit)
+{
+    const espl__links *const links = edit->forest->links;
+    const uint32_t *const parents = edit->forest->parent, *const moved = edit->moved;
+    const size_t count = espl__array_length(moved);
+    size_t i = edit->moved_from;
+
+    while (i < count && links[moved[i]].first_child == ESPL__NO_SLOT &&
+           parents[moved[i]] != ESPL__NO_SLOT) {
+        i += 1;
+    }
+    return i == count;
+}
+
+// Choose which parts keep their ranges, and let the topmost moved nodes alone have ESPL__SLOT_MOVED.
+// @return false: no memory.
+static bool choose_tops(espl__edit *edit)
 {
     espl__forest *const forest = edit->forest;
-    bool is_done = espl__parts_choose_heads(edit);
+    const bool is_done = espl__parts_choose_heads(edit);
     const size_t count = is_done ? espl__array_length(edit->moved) : 0;
 
     for (size_t i = edit->moved_from; i < count; ++i) {
@@ -219,8 +236,17 @@ static bool survey_moved(espl__edit *edit)
             clear_moved_below(forest, edit->moved[i]);
         }
     }
+    return is_done;
+}
+
+// List the relocations of all moved nodes of the group.
+static bool survey_moved(espl__edit *edit)
+{
+    bool is_done = are_leaves(edit) || choose_tops(edit);
+    const size_t count = espl__array_length(edit->moved);
+
     for (size_t i = edit->moved_from; i < count && is_done; ++i) {
-        is_done = !is_top(forest, edit->moved[i]) || survey_top(edit, edit->moved[i]);
+        is_done = !is_top(edit->forest, edit->moved[i]) || survey_top(edit, edit->moved[i]);
     }
     return is_done;
 }
