@@ -131,20 +131,20 @@ static void fly(const game *g)
 {
     const espl_query_def def = {.all = &g->fighter, .all_count = 1};
     espl_write writes[FLEETS * SHIPS];
+    espl_write_list list = {writes, 0, FLEETS * SHIPS};
     espl_query query;
-    size_t count = 0;
 
     must(espl_query_begin(g->world, &def, &query));
     while (espl_query_next(&query)) {
         const fighter *const ships = espl_query_read(&query, g->fighter, sizeof *ships);
 
         for (size_t row = 0; row < query.count; ++row) {
-            writes[count++] = (espl_write){query.entities[row],
-                                           ESPL_WRITE_TRANSLATE_OWN,
-                                           {.position = {0, 0, ships[row].speed}}};
+            const float step[3] = {0, 0, ships[row].speed};
+
+            must(espl_write_list_push(&list, query.entities[row], ESPL_WRITE_TRANSLATE_OWN, step));
         }
     }
-    must(espl_write_batch(g->world, writes, count, NULL));
+    must(espl_write_listed(g->world, &list, NULL));
 }
 
 // A ship is lost. Its turret comes off, stays where it is, and is a wreck; the rest is destroyed.

@@ -116,7 +116,7 @@ static void destroy(struct scheme_world *world)
     free(world->batch_entities);
     free(world->batch_values);
     free(world->batch_vectors);
-    free(world->list);
+    free(world->list.writes);
     free(world);
 }
 
@@ -342,26 +342,25 @@ void espalier_write_batch(struct scheme_world *world, const struct scheme_write 
 
 static void list_reserve(struct scheme_world *world, size_t count)
 {
-    if (world->list_capacity < count) {
-        free(world->list);
-        world->list = block_new(count, sizeof *world->list);
-        world->list_capacity = count;
+    if (world->list.capacity < count) {
+        free(world->list.writes);
+        world->list = (espl_write_list){block_new(count, sizeof(espl_write)), 0, count};
     }
 }
 
-// As a user collects writes of several kinds: the array is the user's, and is kept.
+// The array of the list is kept from frame to frame.
 void espalier_write_listed(struct scheme_world *world, const struct scheme_write *writes,
                            size_t count)
 {
     list_reserve(world, count);
     for (size_t i = 0; i < count; ++i) {
-        espl_write *const write = &world->list[i];
+        const espl_transform local = transform_from(&writes[i].local);
 
-        write->entity = entity_from(writes[i].node);
-        write->kind = ESPL_WRITE_LOCAL_TRANSFORM;
-        write->value.transform = transform_from(&writes[i].local);
+        must(espl_write_list_push(&world->list, entity_from(writes[i].node),
+                                  ESPL_WRITE_LOCAL_TRANSFORM, &local),
+             "espl_write_list_push");
     }
-    must(espl_write_batch(world->world, world->list, count, NULL), "espl_write_batch");
+    must(espl_write_listed(world->world, &world->list, NULL), "espl_write_listed");
 }
 
 // Many writes are handed over in one call, as users are told to; several workers share it out by

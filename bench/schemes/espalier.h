@@ -41,9 +41,8 @@ struct scheme_world {
     espl_entity *batch_entities;  ///< [batch_capacity] of the batch at hand.
     espl_transform *batch_values; ///< [batch_capacity]
     float (*batch_vectors)[3];    ///< [batch_capacity]
-    espl_write *list;             ///< [list_capacity] writes of a frame, each of a kind of its own.
-    size_t list_capacity;
-    size_t batch_count; ///< Gathered so far.
+    espl_write_list list;         ///< Writes of a frame, each of a kind of its own.
+    size_t batch_count;           ///< Gathered so far.
     size_t batch_capacity;
     espl_component swing;     ///< struct swing, in the load `animate`.
     espl_component velocity;  ///< struct velocity, in the load `roots`.

@@ -115,7 +115,7 @@ typedef enum espl_status {
     /// local would not lead to a finite world that was asked for. Use smaller values, or a parent whose
     /// scale is not tiny.
     ESPL_ERR_RANGE = -8,
-    /// A count or size is past a limit of the library. Ask for less.
+    /// A count or size is past a limit of the library, or of a list of the caller. Ask for less.
     ESPL_ERR_LIMIT = -9,
     /// The world is in use: iterated, played, written by jobs, inside a function that it calls, or
     /// changed by another thread. End that first, or record a command instead. The log says what is

@@ -371,7 +371,8 @@ public:
     {
         return espl_write_one(get(), target, kind, value);
     }
-    /// Many writes of any kinds, with one propagation for each hierarchy.
+    /// Many writes of any kinds, with one propagation for each hierarchy. Collect them in a
+    /// std::vector<espl_write>, or by espl_write_list_push() in an array.
     result<espl_write_report> write_batch(span<const espl_write> writes)
     {
         espl_write_report report{};

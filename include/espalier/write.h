@@ -38,6 +38,8 @@
 
 #include <espalier/read.h>
 
+#include <string.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -233,6 +235,79 @@ ESPL_API ESPL_NODISCARD espl_status espl_write_strided(espl_world *world, espl_w
                                                        size_t entity_stride, const void *values,
                                                        size_t value_stride,
                                                        espl_write_report *report);
+
+// --- Lists: writes collected one by one, for one batch ---
+
+/// Writes collected for a batch, in an array of the caller. A list allocates and frees nothing, and
+/// belongs to no world. ESPL_ZERO is a list without room. Thread rule: one thread at a time, and each
+/// thread may have lists of its own.
+///
+///     espl_write room[64];
+///     espl_write_list list = {room, 0, 64};
+typedef struct espl_write_list {
+    espl_write *writes; ///< [capacity] of the caller; the first `count` are collected.
+    size_t count;       ///< Set it to 0 to drop what is collected.
+    size_t capacity;
+} espl_write_list;
+
+/// Collect a write: copy it to the end of a list. No world is changed, and the entity is not looked at:
+/// the batch does that.
+///
+/// @param value  of the type that the kind names, at any address that the type may have; not kept.
+/// @return ESPL_OK; ESPL_ERR_LIMIT (the list is full: write it, then push again); ESPL_ERR_ARGUMENT (a
+///         kind that does not exist, list or value is NULL). Refused, the list is as it was. O(1).
+static inline ESPL_NODISCARD espl_status espl_write_list_push(espl_write_list *list,
+                                                              espl_entity entity,
+                                                              espl_write_kind kind,
+                                                              const void *value)
+{
+    static const unsigned char sizes[ESPL_WRITE_KIND_COUNT] = {
+        sizeof(float[3]),       sizeof(float[4]), sizeof(float),          sizeof(espl_pose),
+        sizeof(espl_transform), sizeof(float[3]), sizeof(uint32_t),       sizeof(float[3]),
+        sizeof(float[4]),       sizeof(float),    sizeof(espl_pose),      sizeof(espl_transform),
+        sizeof(float[3]),       sizeof(float[4]), sizeof(espl_transform), sizeof(espl_transform),
+        sizeof(float[3]),       sizeof(float[4]), sizeof(espl_transform), sizeof(espl_transform),
+        sizeof(float),          sizeof(float[3]), sizeof(float[3]),       sizeof(float[4]),
+    };
+    const size_t number = kind; // A negative number wraps to a large one.
+
+    if (list == ESPL_NULL_ || value == ESPL_NULL_ || number >= ESPL_WRITE_KIND_COUNT) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    if (list->count >= list->capacity) {
+        return ESPL_ERR_LIMIT;
+    }
+
+    espl_write *const write = &list->writes[list->count++];
+    write->entity = entity;
+    write->kind = kind;
+    memcpy(&write->value, value, sizes[number]);
+    return ESPL_OK;
+}
+
+/// Write what a list has collected, as espl_write_batch(), and empty the list. An index in the report
+/// is a place in the array, which keeps its entries until the next push. Where the batch is refused as
+/// a whole, the list keeps what it has: try again, or set `count` to 0.
+///
+/// @param report  NULL, or the account; zeroed when the batch is refused.
+/// @return as espl_write_batch(); also ESPL_ERR_ARGUMENT where list is NULL.
+///
+///     for (size_t i = 0; i < count; ++i) {
+///         if (espl_write_list_push(&list, bone[i], ESPL_WRITE_LOCAL_POSE, &pose[i]) != ESPL_OK) ...
+///     }
+///     status = espl_write_listed(world, &list, NULL);
+static inline ESPL_NODISCARD espl_status espl_write_listed(espl_world *world, espl_write_list *list,
+                                                           espl_write_report *report)
+{
+    const espl_write *const writes = list != ESPL_NULL_ ? list->writes : ESPL_NULL_;
+    const size_t count = list != ESPL_NULL_ ? list->count : 1;
+    const espl_status status = espl_write_batch(world, writes, count, report);
+
+    if (!espl_failed(status)) {
+        list->count = 0;
+    }
+    return status;
+}
 
 #ifdef __cplusplus
 }
