@@ -429,6 +429,15 @@ static inline bool espl__forest_is_far(const espl__forest *forest)
     return forest->end >= FAR_SLOTS;
 }
 
+/// Tell whether the pool is larger than a third-level cache as well. A pass over slots in ascending order
+/// is then as fast as the memory, because the processor reads ahead of it.
+static inline bool espl__forest_is_remote(const espl__forest *forest)
+{
+    enum { REMOTE_SLOTS = 131072 };
+
+    return forest->end >= REMOTE_SLOTS;
+}
+
 /// Return the header of the tree whose range a slot is in.
 static inline espl__tree *espl__tree_of(const espl__forest *forest, uint32_t slot)
 {

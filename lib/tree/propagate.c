@@ -435,33 +435,42 @@ static float compose_level_ranges(espl__forest *forest, espl__context *context, 
     return alarm;
 }
 
-// Compose all nodes of a tree but its root: one pass over its range. @return the alarm.
-static float compose_tree(espl__forest *forest, espl__context *context, uint32_t slot)
+// One pass over the range of the tree.
+void espl__propagate_tree(espl__forest *forest, espl__context *context, uint32_t tree)
 {
-    const uint32_t tree = forest->tree[slot];
     const espl__tree *const t = &forest->trees[tree];
-    const uint32_t begin = slot + 1, end = slot + t->used;
+    const uint32_t begin = t->base + 1, end = t->base + t->used;
 
-    ESPL_CHECK(slot == t->base && t->live > 1);
+    ESPL_CHECK(t->live > 1 && espl__tree_is_single(forest, t));
     espl__count_tree(forest, context, tree);
-    return has_workers(forest, context, t) ? compose_suffix_parallel(forest, context, t, begin)
-                                           : compose_range(forest, t, begin, end);
+    const float alarm = has_workers(forest, context, t)
+                            ? compose_suffix_parallel(forest, context, t, begin)
+                            : compose_range(forest, t, begin, end);
+
+    if (alarm != 0) {
+        note_overflow_below(forest, context, t->base);
+    }
 }
 
 // Three ways, by the form of the tree: the root, a node of a tree in order, a node of any other
-// tree.
+// tree. Outside an edit no node is stale.
 void espl__propagate_below(espl__forest *forest, espl__context *context, uint32_t slot)
 {
     const espl__tree *const t = espl__tree_of(forest, slot);
     float alarm = 0;
 
-    forest->flags[slot] &= (uint8_t)~ESPL__SLOT_STALE;
+    if (forest->is_edited) {
+        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_STALE;
+    }
+    ESPL_CHECK_FULL(!espl__slot_is(forest, slot, ESPL__SLOT_STALE));
     if (forest->links[slot].first_child == ESPL__NO_SLOT) {
         return;
     }
     if (slot == t->base && espl__tree_is_single(forest, t)) {
-        alarm = compose_tree(forest, context, slot);
-    } else if ((t->flags & ESPL__TREE_IN_ORDER) != 0) {
+        espl__propagate_tree(forest, context, forest->tree[slot]);
+        return;
+    }
+    if ((t->flags & ESPL__TREE_IN_ORDER) != 0) {
         alarm = compose_level_ranges(forest, context, slot);
     } else {
         alarm = compose_unordered(forest, context, slot);

@@ -62,6 +62,9 @@ ESPL__INLINE bool espl__propagate_single(espl__forest *forest, espl__context *co
 /// Preconditions: world and stretch of the slot are up to date, and all descendants are in the range
 /// of its tree.
 void espl__propagate_below(espl__forest *forest, espl__context *context, uint32_t slot);
+/// As espl__propagate_below() of the root of a single tree with more than one node, outside an edit: it
+/// reads neither the links nor the flags of the root.
+void espl__propagate_tree(espl__forest *forest, espl__context *context, uint32_t tree);
 /// As espl__propagate_below(), by links alone, for subtrees with nodes in several ranges, as there are inside an edit.
 /// Adds no debt.
 void espl__propagate_by_links(espl__forest *forest, espl__context *context, uint32_t slot);

@@ -19,11 +19,14 @@ typedef struct espl__tree_batch {
 } espl__tree_batch;
 
 /// Tell whether a tree can be in a batch: it is small, has one root, and no node of it is
-/// exceptional.
+/// exceptional. A remote pool has no batches: the kernel for several ranges reads a slot of each in
+/// turn, which the processor does not foresee, and its trees would come in bursts between which the
+/// memory is idle.
 static inline bool espl__tree_can_batch(const espl__forest *forest, const espl__tree *tree)
 {
     return tree->used - 2 <= ESPL__BATCHED_SIZE - 2 && tree->exceptional == 0 &&
-           forest->kernels->width > 1 && espl__tree_is_single(forest, tree);
+           forest->kernels->width > 1 && !espl__forest_is_remote(forest) &&
+           espl__tree_is_single(forest, tree);
 }
 
 /// Compose as many slots of each range as the shortest one has, and remove the ranges that end.

@@ -215,12 +215,14 @@ ESPL__INLINE void follow_root(espl__forest *forest, espl__context *context, uint
     const espl__tree *const t = &forest->trees[tree];
 
     context->counts.nodes_visited += 1;
-    if (!can_batch(forest, context, t)) {
+    if (can_batch(forest, context, t)) {
+        espl__count_tree(forest, context, tree);
+        espl__tree_batch_add(forest, context, slot + 1, slot + t->used);
+    } else if (!espl__tree_is_single(forest, t)) {
         espl__propagate_below(forest, context, slot);
-        return;
+    } else if (t->live > 1) {
+        espl__propagate_tree(forest, context, tree);
     }
-    espl__count_tree(forest, context, tree);
-    espl__tree_batch_add(forest, context, slot + 1, slot + t->used);
 }
 
 // Recompute the worlds after all entries are stored. If the local of the root changed, all worlds
@@ -536,8 +538,7 @@ bool espl__tree_takes_any_order(const espl__forest *forest, const espl__context 
 // --- The whole ---
 
 // Writes that are not swept begin one by one and may change to a sweep.
-static ESPL__APART bool write_many(espl__forest *forest, espl__context *context,
-                                   const espl__tree_writes *w)
+bool espl__tree_write(espl__forest *forest, espl__context *context, const espl__tree_writes *w)
 {
     const uint32_t tree = forest->tree[w->lowest];
     const espl__tree *const t = &forest->trees[tree];
@@ -566,11 +567,9 @@ static ESPL__APART bool write_many(espl__forest *forest, espl__context *context,
 }
 
 // Store the local of a root, and propagate it. @return ESPL_OK or ESPL__UNCHANGED.
-static inline espl_status put_root(espl__forest *forest, espl__context *context,
-                                   const espl__tree_writes *w, espl__wide_pose local)
+static inline espl_status put_root(espl__forest *forest, espl__context *context, uint32_t slot,
+                                   espl__wide_pose local)
 {
-    const uint32_t slot = w->slots[0];
-
     if (espl__wide_is_same(espl__wide_load(&forest->local[slot]), local)) {
         context->counts.writes_skipped += 1;
         return (espl_status)ESPL__UNCHANGED;
@@ -582,20 +581,16 @@ static inline espl_status put_root(espl__forest *forest, espl__context *context,
     return ESPL_OK;
 }
 
-// Fast path of a tree with one entry, which sets the local of a plain node or one part of it, as most
-// trees have in a batch of moving objects: it needs no state of a pass.
-// @return false: nothing changed, and the entry is to be written as any other.
-static inline bool write_one(espl__forest *forest, espl__context *context,
-                             const espl__tree_writes *w)
+// It needs no state of a pass.
+bool espl__tree_try_write_one(espl__forest *forest, espl__context *context,
+                              const espl__write_source *source, uint32_t slot, uint32_t number)
 {
-    const espl__write_source *const source = w->source;
-    const uint32_t slot = w->slots[0], number = espl__entry_number(w, 0);
     const void *value = espl__value_at(source, number);
     espl_status status = ESPL_OK;
     espl_pose local;
     size_t size = 0;
 
-    if (!espl__slot_is_plain(forest, slot, source->kind)) {
+    if (!source->is_one_kind || !espl__slot_is_plain(forest, slot, source->kind)) {
         return false;
     }
     if (espl__kind_sets_part(source->kind)) {
@@ -614,7 +609,7 @@ static inline bool write_one(espl__forest *forest, espl__context *context,
         if (!espl__value_is_sound(value, false)) {
             return false;
         }
-        status = put_root(forest, context, w, espl__wide_from(value));
+        status = put_root(forest, context, slot, espl__wide_from(value));
     } else {
         const espl__counts *const now = &context->counts;
         const uint64_t written = now->writes, kept = now->worlds_kept;
@@ -630,13 +625,4 @@ static inline bool write_one(espl__forest *forest, espl__context *context,
         source->results[number] = status;
     }
     return true;
-}
-
-bool espl__tree_write(espl__forest *forest, espl__context *context, const espl__tree_writes *w)
-{
-    ESPL_CHECK(w->count != 0 && !forest->is_edited);
-    if (w->count == 1 && w->source->is_one_kind && write_one(forest, context, w)) {
-        return false;
-    }
-    return write_many(forest, context, w);
 }

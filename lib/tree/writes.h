@@ -167,6 +167,12 @@ static inline uint32_t espl__entry_number(const espl__tree_writes *writes, uint3
 /// the worlds follow in one pass over the tree.
 bool espl__tree_takes_any_order(const espl__forest *forest, const espl__context *context,
                                 const espl__tree_writes *writes);
+/// Fast path of espl__tree_write() for a tree with one entry, which sets the local of a plain node or one
+/// part of it, as most trees have in a batch of moving objects.
+/// @return false: nothing changed, and the entry is to be written by espl__tree_write(). True: its result is
+///         not a status other than ESPL_OK.
+bool espl__tree_try_write_one(espl__forest *forest, espl__context *context,
+                              const espl__write_source *source, uint32_t slot, uint32_t number);
 /// Carry out the writes of one tree: parents before children, and those of one node in order. Each
 /// world is recomputed a bounded number of times, whatever the shape. Preconditions: the tree has
 /// the side arrays that the writes need, and the slots ascend or espl__tree_takes_any_order().

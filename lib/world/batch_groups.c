@@ -358,8 +358,7 @@ espl_status espl__batch_ensure_sides(espl__batch *b)
         const uint32_t tree = forest->tree[at->lowest], end = at->begin + at->count;
         bool is_wanted = false;
 
-        for (uint32_t i = at->begin; forest->trees[tree].side == 0 && i < end && !is_wanted;
-             ++i) {
+        for (uint32_t i = at->begin; forest->trees[tree].side == 0 && i < end && !is_wanted; ++i) {
             is_wanted = espl__entries_want_side(b->entries, at->has_numbers ? b->numbers[i] : i);
         }
         status = is_wanted ? espl__ensure_side(b->world, tree, false) : ESPL_OK;
@@ -388,11 +387,9 @@ static void mark_due_trees(const espl__batch *b)
 
 // --- Writing ---
 
-// Write the entries of one tree. Postcondition: its world transforms are up to date, or it is in
-// context->batch and will be at espl__tree_batch_finish().
-static inline void write_group(espl__batch *b, espl__write_group *g, espl__context *context)
+// Write the entries of one tree, where they are many or take no fast path.
+ESPL__INLINE void write_entries(espl__batch *b, espl__write_group *g, espl__context *context)
 {
-    ESPL_CHECK_FULL(!g->is_done && g->count != 0 && g->begin + g->count <= b->end);
     espl__forest *const forest = &b->world->forest;
     espl__tree_writes writes = {.source = &b->source,
                                 .slots = b->slots + g->begin,
@@ -409,6 +406,20 @@ static inline void write_group(espl__batch *b, espl__write_group *g, espl__conte
     }
     if (espl__tree_write(forest, context, &writes)) {
         b->has_remarks = true;
+    }
+}
+
+// Write the entries of one tree. Postcondition: its world transforms are up to date, or it is in
+// context->batch and will be at espl__tree_batch_finish().
+ESPL__INLINE void write_group(espl__batch *b, espl__write_group *g, espl__context *context)
+{
+    espl__forest *const forest = &b->world->forest;
+
+    ESPL_CHECK_FULL(!g->is_done && g->count != 0 && g->begin + g->count <= b->end);
+    if (g->count != 1 ||
+        !espl__tree_try_write_one(forest, context, &b->source, g->lowest,
+                                  g->has_numbers ? b->numbers[g->begin] : g->begin)) {
+        write_entries(b, g, context);
     }
     if (b->may_drop_sides && espl__slot_is(forest, g->lowest, ESPL__SLOT_SIDE)) {
         context->has_sides_to_drop = true;
@@ -439,7 +450,7 @@ static void add_counts(espl__batch *b, const espl__context *context)
 // of a nearer one the slots that its writes reach.
 static inline void prefetch_trees(const espl__batch *b, size_t at, size_t end)
 {
-    enum { FAR = 6, NEAR = 3, LINE = 64, SLOTS = 80, FLAGS = 1024 };
+    enum { FAR = 6, NEAR = 3, LINE = 64, SLOTS = 80, FLAGS = 1024, GAP = 16 };
     const espl__forest *const forest = &b->world->forest;
 
     if (at + FAR < end) {
@@ -477,6 +488,10 @@ static inline void prefetch_trees(const espl__batch *b, size_t at, size_t end)
             espl__prefetch_element(forest->local, child, sizeof *forest->local);
             espl__prefetch_element(forest->world, child, sizeof *forest->world);
             espl__prefetch_element(forest->links, child, sizeof *forest->links);
+        }
+        // The processor reads ahead where the trees of all groups up to this one follow each other.
+        if (reach != 1 && slot - g[-NEAR].lowest <= g[-1].live + g[-2].live + g[-NEAR].live + GAP) {
+            return;
         }
         for (uint32_t k = 0; k < count; k += LINE / sizeof(uint32_t)) {
             espl__prefetch(&forest->parent[slot + k]);

@@ -207,6 +207,30 @@ TEST_LOOP(entries_of_many_hierarchies_come_to_what_they_do_one_by_one, 0, MANNER
     ck_assert_uint_gt(b.hostile.calls, 0);
 }
 
+// Where the pool is larger than the caches, trees are composed one by one instead of side by side, and
+// only those that lie apart are prefetched.
+TEST(trees_of_a_large_pool_come_to_what_they_do_in_a_small_one)
+{
+    enum { FILLERS = 131072 }; // as many as a remote pool has slots
+    static espl_entity fillers[FILLERS];
+    static arrangement a;
+    const espl_component transform = ESPL_TRANSFORM;
+    const uint32_t count = test_fitting(FILLERS, (size_t)b.trees * NODES);
+
+    for (int k = 1; k < SIDES; ++k) {
+        ck_ok(espl_create(b.tests[k].world, &transform, 1, count, fillers));
+    }
+    for (uint32_t round = 0; round < EVERY_THIRD_ROOT + 1; ++round) {
+        arrange(&a, (arranged)round);
+        write_by_calls(&a, &manners[0], round);
+        for (int k = 1; k < SIDES; ++k) {
+            ck_ok(write_side(k, &a, &manners[0], round));
+        }
+        worlds_are_the_same();
+        counts_are_the_same();
+    }
+}
+
 // One visit of each node, wherever one job's entries end and another's begin.
 TEST(a_hierarchy_between_two_jobs_is_visited_once)
 {
