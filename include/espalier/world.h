@@ -101,7 +101,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_world_clear(espl_world *world);
 ESPL_API const char *espl_world_kernels(const espl_world *world);
 
 /// Free all unused memory, reserved memory included. Lay out every hierarchy breadth-first without
-/// free slots, and the rows of entities in the order of their transforms. Ranks, slots and rows may
+/// gaps, with room for a few more nodes, and the rows of entities in the order of their transforms. Ranks, slots and rows may
 /// change, and nothing else that can be read; a chunk whose rows change counts as written. Structural.
 ///
 /// Compaction needs memory for a while. Call it again where it lacked some.

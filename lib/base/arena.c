@@ -7,7 +7,7 @@
 
 enum { ALIGNMENT = ESPL__ARENA_ALIGNMENT };
 // Bytes of the smallest block.
-enum { FIRST_SIZE = 16 * 1024 };
+enum { FIRST_SIZE = 4 * 1024 };
 // A round of at most this many bytes does not count towards the usual size.
 enum { TINY_SIZE = 4 * 1024 };
 // A block is kept while it is at most this many times as large as a round needs.

@@ -151,22 +151,21 @@ static size_t count_reserved(const espl__map *map)
 }
 
 // Each reserved block has 64 bytes per entry and space for headers, because an entry takes less in
-// the items (2 * 12 bytes) and in the hash index (fewer than 3 slots of 16 bytes).
+// the items (2 * 12 bytes) and in the hash index (fewer than 3 slots of 16 bytes). It suffices for one
+// put, which frees the blocks that it did not use: entries come rarely, and a small world would be
+// mostly blocks otherwise.
 bool espl__map_reserve(espl__heap *heap, espl__purpose purpose, espl__map *map)
 {
     map_entry *const entries = map->entries;
-    const size_t size = 1024 + 64 * (stbds_hmlenu(entries) + 4);
+    const size_t size = 512 + 64 * (stbds_hmlenu(entries) + 1);
 
-    // Unused blocks are large enough, because the entries cannot double without using one.
+    // Unused blocks are large enough, because they are there since the last put.
     if (count_reserved(map) == RESERVED_BLOCKS) {
         return true;
     }
-
-    // The blocks suffice for twice as many entries, so that they are renewed a logarithmic number
-    // of times.
     free_reserved(heap, purpose, map);
     for (int i = 0; i < RESERVED_BLOCKS; ++i) {
-        const size_t whole = sizeof(stbds_block) + 2 * size;
+        const size_t whole = sizeof(stbds_block) + size;
         stbds_block *const block =
             espl__heap_take(heap, purpose, 1, whole, _Alignof(espl__max_align));
 
@@ -190,8 +189,9 @@ void espl__map_put(espl__heap *heap, espl__purpose purpose, espl__map *map, uint
     ESPL_CHECK(count_reserved(map) == RESERVED_BLOCKS);
     lock_stbds(heap, purpose, map);
     stbds_hmput(entries, wide, value);
-    unlock_stbds();
     map->entries = entries;
+    free_reserved(heap, purpose, map);
+    unlock_stbds();
 }
 
 // A put would allocate before it looks for the key.

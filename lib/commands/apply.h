@@ -72,8 +72,10 @@ static inline espl_status espl__apply_ensure_room(const espl__apply *a, const es
             return ESPL_OK;
         }
     }
-    return espl__nursery_grow(a->context, &a->out->nursery, a->edit, from->count,
-                              a->command->count);
+    // Each copy without a parent is a tree.
+    return espl__nursery_grow(
+        a->context, &a->out->nursery, a->edit, from->count, a->command->count,
+        parent == ESPL__NO_SLOT ? a->command->count * espl__tree_spare(from->count) : 0);
 }
 
 /// Prefetch what the commands after number `at` of the queue read and write (apply_prefetch.c).

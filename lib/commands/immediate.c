@@ -45,7 +45,7 @@ static bool begin(immediate *m, espl__stage_context *context)
     m->archetypes_before = espl__array_length(context->store->archetypes);
     ESPL_CHECK(!context->forest->is_edited && context->forest->nursery == ESPL__NO_TREE);
     context->forest->is_edited = true;
-    espl__edit_begin_group(&m->part->edit, context->forest->end, context->forest->end);
+    espl__edit_begin_group(&m->part->edit, context->forest->end, context->forest->end, 0);
     return true;
 }
 

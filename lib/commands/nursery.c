@@ -93,18 +93,18 @@ static espl_status grow_side(const espl__stage_context *context, uint32_t slots)
 }
 
 espl_status espl__nursery_grow(espl__stage_context *context, espl__nursery *nursery,
-                               espl__edit *edit, uint32_t closure, uint32_t count)
+                               espl__edit *edit, uint32_t closure, uint32_t count,
+                               uint32_t spare)
 {
     espl__forest *const forest = context->forest;
+    const size_t left = edit->nursery_end - edit->nursery - edit->nursery_spare;
     size_t wanted = 0;
 
     if (!espl__size_multiply(&wanted, closure, count) ||
         wanted > ESPL__NURSERY_LIMIT) { // GCOVR_EXCL_BR_LINE: past what memory holds
         return ESPL_ERR_LIMIT;
     }
-    const size_t left = edit->nursery_end - edit->nursery;
-
-    if (wanted <= left) {
+    if (wanted <= left && spare == 0) {
         return ESPL_OK;
     }
     if (forest->nursery == ESPL__NO_TREE) {
@@ -116,7 +116,7 @@ espl_status espl__nursery_grow(espl__stage_context *context, espl__nursery *nurs
         }
         ESPL_CHECK(nursery->begin == edit->nursery_begin);
     }
-    const uint32_t more = (uint32_t)(wanted - left);
+    const uint32_t more = (uint32_t)(wanted > left ? wanted - left : 0) + spare;
     espl_status status = espl__forest_reserve(forest, more, 0);
 
     if (status == ESPL_OK && nursery->has_side) {
@@ -136,5 +136,6 @@ espl_status espl__nursery_grow(espl__stage_context *context, espl__nursery *nurs
     forest->trees[forest->nursery].used += more;
     nursery->end += more;
     edit->nursery_end += more;
+    edit->nursery_spare += spare;
     return ESPL_OK;
 }

@@ -16,9 +16,11 @@ espl_status espl__nursery_open(espl__stage_context *context, espl__nursery *nurs
 /// not known before. Preconditions: no other part is applied at this moment, and the slots of the
 /// edit end where the nursery ends.
 /// @param closure  nodes of each copy.
+/// @param spare    slots for the room of new trees, beside those of the nodes.
 /// @return ESPL_OK, ESPL_ERR_LIMIT; ESPL_ERR_NO_MEMORY: the edit has it as well.
 espl_status espl__nursery_grow(espl__stage_context *context, espl__nursery *nursery,
-                               espl__edit *edit, uint32_t closure, uint32_t count);
+                               espl__edit *edit, uint32_t closure, uint32_t count,
+                               uint32_t spare);
 /// Free the header of the nursery, and where the edits were undone, its slots. No effect without
 /// one.
 void espl__nursery_close(espl__stage_context *context, const espl__nursery *nursery,

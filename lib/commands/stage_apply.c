@@ -110,6 +110,23 @@ static bool has_room(const applying *s, const espl__entry *entry)
     return t->capacity - t->used >= *coming_to(s, t);
 }
 
+// Count the spare slots for the room of the trees that a command may make. Each copy of a source may
+// be one. Nodes that are created may be one tree together with others of their group.
+static void count_spare(const applying *s, const espl__entry *entry, espl__group *group)
+{
+    if (espl__operand_is_living(&entry->parent) &&
+        entry->command->dead_parent != ESPL_DEAD_PARENT_ROOT) {
+        return;
+    }
+    if (entry->template != 0) {
+        const uint32_t size = s->in->grouped->sources[entry->template - 1].tree.count;
+
+        group->spare += entry->command->count * espl__tree_spare(size);
+    } else {
+        group->created += entry->made_count;
+    }
+}
+
 // Bound the slots that each group needs in the nursery: none for a group that must be applied alone,
 // because that group grows the nursery itself. The number is in `nursery_end`, at most BOUND_LIMIT.
 static void bound_groups(const applying *s)
@@ -129,6 +146,7 @@ static void bound_groups(const applying *s)
             const uint32_t sum = group->nursery_end + bound;
 
             group->nursery_end = sum < BOUND_LIMIT ? sum : BOUND_LIMIT;
+            count_spare(s, entry, group);
         }
     }
 }
@@ -147,12 +165,14 @@ static size_t divide_nursery(const applying *s, bool *has_alone)
     bound_groups(s);
     for (size_t i = 0; i < s->in->grouped->group_count; ++i) {
         espl__group *const group = &s->in->grouped->groups[i];
-        const size_t here = group->nursery_end;
 
         if (espl__group_is_alone(group)) {
             *has_alone = true;
             continue;
         }
+        group->spare += espl__tree_spare(group->created);
+        const size_t here = (size_t)group->nursery_end + group->spare;
+
         if (here >= BOUND_LIMIT || sum + here >= BOUND_LIMIT) {
             return SIZE_MAX;
         }
@@ -200,9 +220,9 @@ static void apply_group(const applying *s, espl__apply *a, uint32_t number, uint
     ESPL_CHECK_FULL(number >= a->part->group_begin && number < a->part->group_end);
     // A group that is applied alone begins where the nursery ends, and grows it.
     if (a->is_alone) {
-        espl__edit_begin_group(edit, s->out->nursery.end, s->out->nursery.end);
+        espl__edit_begin_group(edit, s->out->nursery.end, s->out->nursery.end, 0);
     } else {
-        espl__edit_begin_group(edit, group.nursery, group.nursery_end);
+        espl__edit_begin_group(edit, group.nursery, group.nursery_end, group.spare);
     }
     for (uint32_t k = group.entry_begin; k < group.entry_end; ++k) {
         espl__entry *const entry = &entries[queue[k].entry];
@@ -222,6 +242,12 @@ static void apply_group(const applying *s, espl__apply *a, uint32_t number, uint
     }
     a->part->seen |= seen;
     espl__part_note_kinds(a->part);
+    // The room of any other group includes that of the tree which it made last.
+    if (a->is_alone &&
+        espl__nursery_grow(s->context, &s->out->nursery, edit, 0, 0,
+                           espl__tree_spare(edit->nursery - edit->nursery_root)) != ESPL_OK) {
+        return;
+    }
     // Which nodes have to move is found group by group, while their lines are in the cache.
     edit->status = espl__edit_survey(edit);
 }

@@ -127,6 +127,8 @@ typedef struct espl__group {
     // Written by the apply stage: the slots of the nursery for new nodes of the group. `nursery` is
     // ESPL__NO_SLOT where the group copies what it edits: it is applied after the others, alone.
     uint32_t nursery, nursery_end;
+    uint32_t created; // nodes that its commands may create outside of living trees
+    uint32_t spare;   // slots of the nursery for the room of new trees
 } espl__group;
 
 static inline bool espl__group_is_alone(const espl__group *group)

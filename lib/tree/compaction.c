@@ -8,7 +8,7 @@
 
 // Slots of a pool whose compaction is worth its cost; and the part of slots and headers, as a
 // divisor, that a compaction keeps for new trees beside the spare room of each tree.
-enum { WORTHWHILE = 4096, SPARE_SHARE = 128 };
+enum { WORTHWHILE = 4096, SPARE_SHARE = 512 };
 
 // The arguments of one compaction, and the new forest.
 typedef struct compaction {
@@ -23,17 +23,14 @@ bool espl__forest_wants_compaction(const espl__forest *forest)
 
 // --- Memory ---
 
-// Return the slots that a tree gets: never more than it has.
+// Return the slots that a tree gets. A tight compaction leaves it the room of a new tree.
 static uint32_t packed_capacity(const compaction *p, const espl__tree *tree)
 {
     // A range with several roots is copied slot by slot, with its holes.
     const uint32_t needed = espl__tree_is_single(p->transfer.from, tree) ? tree->live : tree->used;
-    const uint32_t roomy = espl__tree_room(needed);
 
-    if (p->is_tight) {
-        return needed;
-    }
-    return roomy < tree->capacity ? roomy : tree->capacity;
+    return p->is_tight ? needed + espl__tree_spare(needed)
+                       : espl__tree_kept_room(needed, tree->capacity);
 }
 
 // Tell whether a tree gets side arrays: a tight compaction frees those without an entry.
@@ -113,7 +110,8 @@ static uint32_t shifted(uint32_t slot, uint32_t by)
 static void copy_shifted(const compaction *p, uint32_t number, const espl__tree *tree,
                          const espl__tree *old)
 {
-    const espl__forest *const source = p->transfer.from, *const to = p->transfer.to;
+    const espl__forest *const source = p->transfer.from;
+    espl__forest *const to = p->transfer.to;
     const uint32_t by = tree->base - old->base; // modulo 2^32
 
     ESPL_CHECK(tree->capacity >= old->used);
@@ -130,9 +128,7 @@ static void copy_shifted(const compaction *p, uint32_t number, const espl__tree 
             p->transfer.moved(p->transfer.context, &links->entity, from + by, 1);
         }
     }
-    for (uint32_t slot = tree->base + old->used; slot < tree->base + tree->capacity; ++slot) {
-        to->tree[slot] = number;
-    }
+    espl__range_clear(to, number, tree->base + old->used, tree->base + tree->capacity);
 }
 
 // Copy one tree to its new range, and complete its new header.
@@ -201,7 +197,8 @@ static bool is_tight(const espl__forest *forest)
         const espl__tree *const header = &forest->trees[tree];
 
         // A free header has no flags, so that it is not tight.
-        if (header->capacity != header->live || (header->flags & ESPL__TREE_IN_ORDER) == 0 ||
+        if (header->capacity != header->live + espl__tree_spare(header->live) ||
+            (header->flags & ESPL__TREE_IN_ORDER) == 0 ||
             !is_side_tight(espl__side_of(forest, header))) {
             return false;
         }

@@ -50,7 +50,7 @@ void espl__edit_begin(espl__edit *edit)
     edit->status = ESPL_OK;
     edit->destroyed = NULL;
     edit->stale_from = edit->moved_from = edit->made_from = edit->removed_from = 0;
-    edit->nursery = edit->nursery_end = 0;
+    edit->nursery = edit->nursery_end = edit->nursery_spare = 0;
     edit->fresh = ESPL__NO_SLOT;
     edit->lowest = UINT32_MAX;
     edit->lays_out = edit->has_side = false;

@@ -85,7 +85,7 @@ typedef struct espl__relocation {
     uint32_t count; // nodes of a new tree
     bool is_new;    // the tree has no header yet
     bool is_head;   // the root moves to the first slot of the range, which others have left by then
-    bool is_adopted; // slots [root, root + count) of the nursery become the range of the new tree
+    bool is_adopted; // slots of the nursery from the root on become the range of the new tree
     bool needs_side, needs_kept; // some node has an entry in side arrays; has inherit flags
     espl__side *side;            // made by the reserve; NULL: not needed
     // The header in the new range. The survey writes `capacity`, the reserve `base`, and the relocation
@@ -127,6 +127,8 @@ typedef struct espl__edit {
     // nursery_begin.
     uint32_t nursery, nursery_end;
     uint32_t nursery_begin;
+    uint32_t nursery_root;  // where the slots of the last root begin, or nursery_begin
+    uint32_t nursery_spare; // of the slots: for no node, but for the room of new trees
     // Lengths of the lists when the current group began.
     size_t stale_from, moved_from, made_from, removed_from;
     uint32_t fresh;        // a node of the group whose world is up to date, or ESPL__NO_SLOT
@@ -163,11 +165,14 @@ size_t espl__edit_bytes(espl__edit *edit, size_t *used);
 /// Begin the commands of a group of trees that no other group of any edit changes. Entries of
 /// earlier groups stay in the lists, because one undo and one relocation process all groups.
 /// @param nursery, nursery_end  slots for the new nodes of the group.
-static inline void espl__edit_begin_group(espl__edit *edit, uint32_t nursery, uint32_t nursery_end)
+/// @param spare                 of these: for the room of new trees, beside those of all nodes.
+static inline void espl__edit_begin_group(espl__edit *edit, uint32_t nursery, uint32_t nursery_end,
+                                          uint32_t spare)
 {
-    ESPL_CHECK(nursery <= nursery_end);
-    edit->nursery = edit->nursery_begin = nursery;
+    ESPL_CHECK(nursery <= nursery_end && spare <= nursery_end - nursery);
+    edit->nursery = edit->nursery_begin = edit->nursery_root = nursery;
     edit->nursery_end = nursery_end;
+    edit->nursery_spare = spare;
     edit->fresh = ESPL__NO_SLOT;
     edit->lowest = UINT32_MAX;
     edit->stale_from = espl__array_length(edit->stale);

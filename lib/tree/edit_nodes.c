@@ -288,6 +288,17 @@ static ESPL__APART bool ensure_copy_sides(espl__edit *edit, const espl__template
     return is_done;
 }
 
+// Leave spare slots in the nursery behind the tree of the last root, before those of the next root.
+static inline void begin_nursery_root(espl__edit *edit)
+{
+    const uint32_t wanted = espl__tree_spare(edit->nursery - edit->nursery_root);
+    const uint32_t spare = wanted < edit->nursery_spare ? wanted : edit->nursery_spare;
+
+    edit->nursery += spare;
+    edit->nursery_spare -= spare;
+    edit->nursery_root = edit->nursery;
+}
+
 // Take the slots of a copy, list its nodes, and write their columns, but for locals and worlds. A node gets a slot
 // above its parent, in the range of the parent (`tree`) if that has one, else in the nursery. The
 // first node of a template is its own parent, so that the list begins with the parent of the copy.
@@ -310,6 +321,9 @@ static void link_copy(espl__edit *edit, const espl__template *source, const espl
     uint32_t before = place->before, live = 0;
     bool is_in_order = (t->flags & ESPL__TREE_IN_ORDER) != 0 && before == ESPL__NO_SLOT;
 
+    if (place->parent == ESPL__NO_SLOT) {
+        begin_nursery_root(edit);
+    }
     made[0] = (espl__made){.slot = place->parent,
                            .from = tree == forest->nursery ? ESPL__FROM_NURSERY : ESPL__FROM_TAIL};
     for (uint32_t i = 0; i < count; ++i) {

@@ -136,9 +136,7 @@ espl__tree espl__copy_in_order(const espl__transfer *transfer, uint32_t root, ui
     }
     const uint32_t exceptional = copy_nodes(transfer, base, base + count, tree, side);
 
-    for (uint32_t slot = base + count; slot < base + capacity; ++slot) {
-        transfer->to->tree[slot] = tree;
-    }
+    espl__range_clear(transfer->to, tree, base + count, base + capacity);
     transfer->moved(transfer->context, &transfer->to->links[base].entity, base, count);
     return espl__tree_in_order(base, capacity, count, exceptional);
 }
@@ -173,8 +171,7 @@ bool espl__tree_compact(espl__forest *forest, uint32_t tree, espl__moved_functio
                         void *context)
 {
     const espl__tree *const t = &forest->trees[tree];
-    const uint32_t roomy = espl__tree_room(t->live);
-    const uint32_t capacity = roomy < t->capacity ? roomy : t->capacity;
+    const uint32_t capacity = espl__tree_kept_room(t->live, t->capacity);
     espl__side *side = NULL;
 
     ESPL_CHECK(espl__tree_is_single(forest, t));

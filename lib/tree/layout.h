@@ -28,6 +28,16 @@ espl__tree espl__copy_in_order(const espl__transfer *transfer, uint32_t root, ui
 /// @param side  of the new range, or NULL.
 void espl__tree_replace(espl__forest *forest, uint32_t tree, const espl__tree *now,
                         espl__side *side);
+/// Make slots of a new range unused ones of a tree. They have no entity, so that the rows of a compacted
+/// world are put in order by the links of all slots.
+static inline void espl__range_clear(espl__forest *forest, uint32_t tree, uint32_t begin,
+                                     uint32_t end)
+{
+    for (uint32_t slot = begin; slot < end; ++slot) {
+        forest->tree[slot] = tree;
+        forest->links[slot].entity = ESPL__NO_ENTITY;
+    }
+}
 /// Copy the side entries of a slot to those of a new range, and count them.
 static inline void espl__node_copy_side(const espl__forest *forest, uint32_t slot, uint32_t from,
                                         uint32_t base, espl__side *side)

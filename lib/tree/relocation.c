@@ -224,11 +224,12 @@ static void search_edit(espl__edit *edit)
     }
 }
 
-// Make slots [root, root + count) of the nursery the range of a new tree: compute the counts, which
-// the nursery does not have, and copy the side entries. @return the header.
+// Make slots of the nursery from the root on the range of a new tree: compute the counts, which the
+// nursery does not have, and copy the side entries. @return the header.
 static espl__tree adopt(espl__forest *forest, const espl__relocation *relocation)
 {
     const uint32_t root = relocation->root, end = root + relocation->count;
+    const uint32_t capacity = relocation->range.capacity;
     espl__side *const side = relocation->side;
     uint32_t exceptional = 0;
 
@@ -241,10 +242,10 @@ static espl__tree adopt(espl__forest *forest, const espl__relocation *relocation
         }
         exceptional += espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL) ? 1 : 0;
     }
-    for (uint32_t slot = root; slot < end; ++slot) {
+    for (uint32_t slot = root; slot < root + capacity; ++slot) {
         forest->tree[slot] = relocation->tree;
     }
-    return espl__tree_in_order(root, end - root, end - root, exceptional);
+    return espl__tree_in_order(root, capacity, end - root, exceptional);
 }
 
 // Move a new or growing tree to its new range, or give a tree side arrays. The header is written by
@@ -616,7 +617,7 @@ static void give_rest(espl__forest *forest, espl__edit *const *edits, size_t cou
                 if (relocation->root > at) {
                     espl__range_give(forest, at, relocation->root - at);
                 }
-                at = relocation->root + relocation->count;
+                at = relocation->root + relocation->range.capacity;
             }
         }
     }

@@ -80,6 +80,36 @@ static bool is_breadth_first(const espl__forest *forest, const espl__relocation 
     return true;
 }
 
+// Return the slots behind a tree in the nursery, which no new node of the group has.
+static uint32_t unused_behind(const espl__edit *edit, const espl__relocation *relocation)
+{
+    const uint32_t end = relocation->root + relocation->count;
+    const size_t count = espl__array_length(edit->made);
+
+    // The nodes of the group get ascending slots, and the last node of the tree names its number.
+    for (size_t i = (edit->forest->links[end - 1].entity & ~ESPL__MADE) + 1; i < count; ++i) {
+        if (edit->made[i].from == ESPL__FROM_NURSERY) {
+            return edit->made[i].slot - end;
+        }
+    }
+    return edit->nursery_end - end;
+}
+
+// Set the capacity of a new tree, with spare slots for its next nodes. An adopted tree gets those
+// that its clone or its group left unused.
+static void size_new_tree(const espl__edit *edit, espl__relocation *relocation)
+{
+    const uint32_t wanted = espl__tree_spare(relocation->count);
+    uint32_t spare = wanted;
+
+    if (relocation->is_adopted) {
+        const uint32_t unused = wanted != 0 ? unused_behind(edit, relocation) : 0;
+
+        spare = unused < wanted ? unused : wanted;
+    }
+    relocation->range.capacity = relocation->count + spare;
+}
+
 // List a new tree. @return false: no memory.
 static bool add_new_tree(espl__edit *edit, uint32_t root)
 {
@@ -91,8 +121,8 @@ static bool add_new_tree(espl__edit *edit, uint32_t root)
     }
     ESPL_CHECK(!espl__slot_is_dead(forest, root));
     measure(forest, &relocation);
-    relocation.range.capacity = relocation.count;
     relocation.is_adopted = relocation.is_adopted && is_breadth_first(forest, &relocation);
+    size_new_tree(edit, &relocation);
     ESPL_ARRAY_PUSH(edit->relocations, relocation);
     return true;
 }
@@ -270,8 +300,8 @@ static bool survey_new_roots(espl__edit *edit)
 }
 
 // Set the capacities of the growths of the group, whose arrivals are all counted. At most as much
-// spare room as there are nodes now: a tree that was just made gets what it needs, and a tree that
-// grows repeatedly moves rarely. @return false: too many nodes.
+// spare room as there are nodes now, or that of a new tree: a tree that grows repeatedly moves rarely.
+// @return false: too many nodes.
 static bool size_growths(espl__edit *edit, size_t from)
 {
     for (size_t i = from; i < espl__array_length(edit->relocations); ++i) {
@@ -285,9 +315,9 @@ static bool size_growths(espl__edit *edit, size_t from)
         if (t->incoming >= UINT32_MAX / 4) {
             return espl__edit_fail(edit);
         }
-        const uint32_t count = t->live + t->incoming, spare = espl__tree_room(count) - count;
+        const uint32_t count = t->live + t->incoming;
 
-        relocation->range.capacity = count + (spare < t->live ? spare : t->live);
+        relocation->range.capacity = espl__tree_kept_room(count, count + t->live);
     }
     return true;
 }

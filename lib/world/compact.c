@@ -25,7 +25,7 @@ static espl_status give_back(espl_world *world)
 }
 
 // Sort rows by slot, so that a query which walks rows in order reads transforms in one direction.
-// Precondition: trees are packed.
+// Precondition: trees are packed. The spare slots of trees have no entity.
 static void order_rows(espl_world *world)
 {
     const espl__forest *const forest = &world->forest;

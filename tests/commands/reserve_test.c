@@ -118,7 +118,7 @@ static fixture_snapshot play_groups(uint64_t seed, bool is_split)
         const uint32_t begin = fix.nursery_begin + group * (NURSERY / 2);
 
         fixture_choose_third(group != 0);
-        espl__edit_begin_group(edit, begin, begin + NURSERY / 2);
+        espl__edit_begin_group(edit, begin, begin + NURSERY / 2, 0);
         fix.made_count = espl__array_length(edit->made);
         for (uint32_t i = 0; i < 20; ++i) {
             (void)fixture_edit_at_random(edit, &random);

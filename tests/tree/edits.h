@@ -244,7 +244,7 @@ static inline void fixture_begin_edit(espl__edit *edit, uint32_t nursery)
     }
     fixture_open_nursery(nursery, !fix.is_plain);
     espl__edit_begin(edit);
-    espl__edit_begin_group(edit, fix.nursery_begin, fix.nursery_end);
+    espl__edit_begin_group(edit, fix.nursery_begin, fix.nursery_end, 0);
     fix.made_count = 0;
     ck_assert_uint_eq(forest->trees[forest->nursery].base, fix.nursery_begin);
 }
