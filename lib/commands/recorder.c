@@ -10,6 +10,7 @@
 // What can be checked without the world is checked here. The paths of destroy, attach and
 // instantiate are inlined, because they are called for thousands of entities in a frame.
 #include "lib/commands/explain.h"
+#include "lib/tree/writes.h"
 
 #include <string.h>
 
@@ -346,34 +347,30 @@ espl_status espl_record_move_before(espl_recorder *recorder, uint32_t key, espl_
 
 // --- Writes ---
 
-// Append a write whose value was checked and normalised. The whole union is copied, because the
-// playback reads payloads of one size.
-static espl_status append_write(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                                espl_write_kind kind, const espl_write_value *value)
+// Append a write whose value was checked and normalised, and find room for the value: the whole union,
+// because the playback reads payloads of one size. @param wants_side  as espl__write_wants_side() tells.
+static inline espl_status append_write(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                                       espl_write_kind kind, bool wants_side, unsigned char **bytes)
 {
     espl__command *const command = next_command(recorder);
-    unsigned char *bytes = NULL;
 
     if (command == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
     *command = (espl__command){
         .target = entity, .key = key, .kind = ESPL__COMMAND_WRITE, .place = (uint8_t)kind};
-    note_traits(recorder, espl__command_traits(command));
-    const espl_status status =
-        append_in_place(recorder, command, sizeof *value, ESPL__PAYLOAD_UNIT, &bytes);
-
-    if (status == ESPL_OK) {
-        memcpy(bytes, value, sizeof *value);
-    }
-    return status;
+    note_traits(recorder, wants_side ? ESPL__LANE_WANTS_SIDE : 0);
+    return append_in_place(recorder, command, sizeof(espl_write_value), ESPL__PAYLOAD_UNIT, bytes);
 }
 
-espl_status espl__record_write(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                               espl_write_kind kind, const void *value, const char *call)
+// Record any write, or refuse it.
+static ESPL__APART espl_status record_any_write(espl_recorder *recorder, uint32_t key,
+                                                espl_entity entity, espl_write_kind kind,
+                                                const void *value, const char *call)
 {
     // Zero, because a kind may fill only a part, and payloads are compared and taped as bytes.
     espl_write_value loaded = {.transform = {{0}, {0}, 0, {0}, 0}};
+    unsigned char *bytes = NULL;
     espl__sentence sentence;
     espl_status status = espl__check_recorder(recorder);
 
@@ -389,9 +386,38 @@ espl_status espl__record_write(espl_recorder *recorder, uint32_t key, espl_entit
         return espl__refuse_target(recorder, call, entity, status,
                                    espl__write_fault(&sentence, kind, value));
     }
-    status = append_write(recorder, key, entity, kind, &loaded);
+    status =
+        append_write(recorder, key, entity, kind, espl__write_wants_side(kind, &loaded), &bytes);
     if (status == ESPL_OK) {
+        memcpy(bytes, &loaded, sizeof loaded);
         espl__remark_recorded(recorder, call, "entity", entity, espl__write_blank(kind, &loaded));
+    }
+    return espl__recorded(recorder, call, status);
+}
+
+// Tell whether a value is a whole local pose that is neither refused nor normalised, nor remarked on.
+static inline bool is_usual_value(espl_write_kind kind, const void *value)
+{
+    return value != NULL && espl__value_is_usual(kind, value) && !espl__pose_is_blank(value) &&
+           espl__value_is_sound(value, false);
+}
+
+// Fast path: a usual value is copied from the caller to the payload, with the stretch that it has.
+espl_status espl__record_write(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                               espl_write_kind kind, const void *value, const char *call)
+{
+    const espl__extra none = espl__extra_default();
+    unsigned char *bytes = NULL;
+
+    if (check_recorder(recorder) != ESPL_OK ||
+        espl__check_operand(recorder->owner, &entity) != ESPL_OK || !is_usual_value(kind, value)) {
+        return record_any_write(recorder, key, entity, kind, value, call);
+    }
+    const espl_status status = append_write(recorder, key, entity, kind, false, &bytes);
+
+    if (status == ESPL_OK) {
+        memcpy(bytes, value, sizeof(espl_pose));
+        memcpy(bytes + sizeof(espl_pose), &none, sizeof none);
     }
     return espl__recorded(recorder, call, status);
 }

@@ -14,6 +14,7 @@
 #include "lib/store/store.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /// Make the compiler check a format. On Windows the library prints by the formats of C11 as well.
 #if defined(__MINGW_PRINTF_FORMAT)
@@ -93,6 +94,16 @@ const char *espl__transform_fault(espl__sentence *out, const espl_transform *val
 /// 0 is valid, but it is often a mistake: the caller set some fields of {0}. A scale of -0 is none,
 /// because {0} has no -0.
 const char *espl__transform_blank(const espl_transform *value);
+/// Tell whether the scale of a pose, or of a transform, is the 0 that {0} leaves behind. The log gets
+/// a remark on it: see espl__transform_blank(). One compare, because every whole write passes here.
+/// @param pose  of any alignment.
+static inline bool espl__pose_is_blank(const void *pose)
+{
+    static const float blank = 0;
+
+    return memcmp((const unsigned char *)pose + offsetof(espl_pose, scale), &blank, sizeof blank) ==
+           0;
+}
 /// End the line with a warning about such a transform, and pass it to the log hook.
 void espl__message_blank(espl__message *message, const char *blank);
 

@@ -22,17 +22,6 @@ static inline const char *espl__write_call(espl_write_kind kind)
     return (unsigned)kind < ESPL_WRITE_KIND_COUNT ? espl__write_calls[kind] : "espl_write_one";
 }
 
-/// Tell whether the scale of a pose, or of a transform, is the 0 that {0} leaves behind. The log gets
-/// a remark on it: see espl__write_blank(). One compare, because every whole write passes here.
-/// @param pose  of any alignment.
-static inline bool espl__pose_is_blank(const void *pose)
-{
-    static const float blank = 0;
-
-    return memcmp((const unsigned char *)pose + offsetof(espl_pose, scale), &blank, sizeof blank) ==
-           0;
-}
-
 /// Write one node by a kind of write. Records itself on the tape.
 /// Preconditions: the slot has a transform of its own, `kind` exists, and no other thread writes the
 /// tree. Without `context->is_job` the world is not playing.
