@@ -24,6 +24,8 @@ typedef struct espl__apply {
     espl__entry *entry;
     const espl__command *command;
     bool is_alone; // no other part is applied at the same time
+    // Small trees whose worlds follow from the last writes of their groups. Of the apply stage alone.
+    struct espl__tree_batch *trees;
 } espl__apply;
 
 /// Number of the command in playback order.
@@ -78,12 +80,11 @@ static inline espl_status espl__apply_ensure_room(const espl__apply *a, const es
         parent == ESPL__NO_SLOT ? a->command->count * espl__tree_spare(from->count) : 0);
 }
 
-/// Prefetch what the commands after number `at` of the queue read and write, before each
-/// ESPL__APPLY_BATCH commands (apply_prefetch.c). Reads ESPL__APPLY_AHEAD + ESPL__APPLY_BATCH commands
-/// from it on, which must be of the same part, because another worker may be writing the entries of
-/// another one.
+/// Prefetch what the commands after number `at` of the queue read and write (apply_prefetch.c).
+/// Reads ESPL__APPLY_AHEAD commands after it, which must be of the same part, because another worker
+/// may be writing the entries of another one.
 void espl__apply_prefetch(const espl__forest *forest, const espl__apply_input *in, uint32_t at);
-enum { ESPL__APPLY_AHEAD = 20, ESPL__APPLY_BATCH = 4 };
+enum { ESPL__APPLY_AHEAD = 20 };
 /// Prefetch the nodes and the headers of the homes of few commands, which are applied soon.
 void espl__apply_prefetch_homes(const espl__forest *forest, const espl__home *homes, size_t count);
 /// Prefetch for commands [begin, end) of the queue, in all other steps one after the other.

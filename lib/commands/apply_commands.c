@@ -130,15 +130,17 @@ static espl_status apply_destroy(espl__apply *a)
 // --- Transforms ---
 
 // Write a part of the transform, or all of it. The value was checked and normalised when it was
-// recorded. A write in world axes brings the worlds above the node up to date first.
+// recorded. A write in world axes brings the worlds above the node up to date first. apply_group() ends
+// the run that writes of locals may be added to.
 static espl_status apply_write(espl__apply *a)
 {
     uint32_t slot = 0;
     const espl_status status = find_transformed(a, &slot);
 
     return status != ESPL_OK ? status
-                             : espl__edit_write(a->edit, slot, (espl_write_kind)a->command->place,
-                                                espl__entry_value(lanes_of(a), a->entry));
+                             : espl__edit_write_in_run(a->edit, slot,
+                                                       (espl_write_kind)a->command->place,
+                                                       espl__entry_value(lanes_of(a), a->entry));
 }
 
 // Change the inherit flags of a member. The flags were checked when they were recorded.

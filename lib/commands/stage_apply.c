@@ -21,6 +21,8 @@
 #include "lib/commands/nursery.h"
 #include "lib/commands/parts.h"
 #include "lib/jobs/ranges.h"
+#include "lib/tree/edit_nodes.h"
+#include "lib/tree/tree_batch.h"
 #include "lib/tree/relocation_survey.h"
 
 #include <string.h>
@@ -227,12 +229,14 @@ static void apply_group(const applying *s, espl__apply *a, uint32_t number, uint
     for (uint32_t k = group.entry_begin; k < group.entry_end; ++k) {
         espl__entry *const entry = &entries[queue[k].entry];
 
-        if (is_far && k % ESPL__APPLY_BATCH == 0 &&
-            end - k >= ESPL__APPLY_AHEAD + ESPL__APPLY_BATCH) {
+        if (is_far && end - k > ESPL__APPLY_AHEAD) {
             espl__apply_prefetch(a->forest, s->in, k);
         }
         a->entry = entry;
         a->command = entry->command;
+        if (a->command->kind != ESPL__COMMAND_WRITE) {
+            espl__edit_end_run(edit);
+        }
         entry->part = a->part->number;
         entry->made_begin = entry->made_count = 0;
         entry->status = espl__apply_command(a);
@@ -241,6 +245,10 @@ static void apply_group(const applying *s, espl__apply *a, uint32_t number, uint
             return;
         }
     }
+    // Nothing reads the worlds of the last run before the part is applied.
+    edit->context.batch = a->trees;
+    espl__edit_end_run(edit);
+    edit->context.batch = NULL;
     a->part->seen |= seen;
     espl__part_note_kinds(a->part);
     // The room of any other group includes that of the tree which it made last.
@@ -257,7 +265,15 @@ static void apply_group(const applying *s, espl__apply *a, uint32_t number, uint
 static void apply_groups(const applying *s, espl__part *part, bool are_alone)
 {
     espl__edit *const edit = &part->edit;
-    espl__apply a = {s->context, s->in, s->out, part, edit, edit->forest, .is_alone = are_alone};
+    espl__tree_batch trees = {0};
+    espl__apply a = {.context = s->context,
+                     .in = s->in,
+                     .out = s->out,
+                     .part = part,
+                     .edit = edit,
+                     .forest = edit->forest,
+                     .is_alone = are_alone,
+                     .trees = &trees};
 
     if (part->group_begin == part->group_end) {
         return;
@@ -274,6 +290,7 @@ static void apply_groups(const applying *s, espl__part *part, bool are_alone)
             apply_group(s, &a, i, end);
         }
     }
+    espl__tree_batch_finish(edit->forest, &edit->context, &trees);
 }
 
 // Job: apply the groups of one part. Skips groups that must be applied alone.

@@ -14,7 +14,7 @@
 // --- Lists ---
 
 // All lists of an edit, for the functions that do the same with each.
-enum { LISTS = 11 };
+enum { LISTS = 12 };
 
 #define LIST(name)                                                     \
     {                                                                  \
@@ -26,7 +26,7 @@ static const struct {
 } lists[LISTS] = {
     LIST(log),     LIST(saved),          LIST(moved),      LIST(stale),
     LIST(touched), LIST(removed),        LIST(made),       LIST(relocations),
-    LIST(path),    LIST(template_nodes), LIST(part_roots),
+    LIST(path),    LIST(template_nodes), LIST(part_roots), LIST(locals),
 };
 
 // Return the address of the pointer to a list.
@@ -41,6 +41,7 @@ void espl__edit_init(espl__edit *edit, espl__forest *forest)
     *edit = (espl__edit){.forest = forest,
                          .fresh = ESPL__NO_SLOT,
                          .lowest = UINT32_MAX,
+                         .run = {.tree = ESPL__NO_TREE},
                          .context = {.is_job = true}};
 }
 
@@ -53,6 +54,7 @@ void espl__edit_begin(espl__edit *edit)
     edit->nursery = edit->nursery_end = edit->nursery_spare = 0;
     edit->fresh = ESPL__NO_SLOT;
     edit->lowest = UINT32_MAX;
+    edit->run.tree = ESPL__NO_TREE;
     edit->lays_out = edit->has_side = false;
     edit->arriving = 0;
     // As a job: due layouts set ESPL__TREE_DUE, because several edits may be relocated
@@ -60,6 +62,7 @@ void espl__edit_begin(espl__edit *edit)
     edit->context = (espl__context){.is_job = true};
     espl__array_set_length(edit->log, 0);
     espl__array_set_length(edit->saved, 0);
+    espl__array_set_length(edit->locals, 0);
     espl__array_set_length(edit->moved, 0);
     espl__array_set_length(edit->stale, 0);
     espl__array_set_length(edit->touched, 0);
@@ -508,6 +511,23 @@ static void undo_make(espl__edit *edit, const espl__undo *entry)
     }
 }
 
+// Restore the locals from a number on, last first, and recompute the worlds of their nodes. Where the
+// world of a parent is out of date yet, an ancestor is stale.
+static void undo_run(espl__edit *edit, size_t from)
+{
+    espl__forest *const forest = edit->forest;
+
+    ESPL_CHECK(from <= espl__array_length(edit->locals));
+    for (size_t i = espl__array_length(edit->locals); i > from; --i) {
+        const espl__saved_local *const saved = &edit->locals[i - 1];
+
+        forest->local[saved->slot] = saved->local;
+        (void)espl__propagate_node(forest, &edit->context, saved->slot);
+        espl__edit_mark_stale(edit, saved->slot);
+    }
+    espl__array_set_length(edit->locals, from);
+}
+
 // Undo one change.
 static void undo_one(espl__edit *edit, const espl__undo *entry)
 {
@@ -543,6 +563,9 @@ static void undo_one(espl__edit *edit, const espl__undo *entry)
         espl__slot_set_bare(forest, entry->slot, (entry->flags & ESPL__SLOT_BARE) != 0);
         espl__edit_mark_stale(edit, entry->slot);
         break;
+    case ESPL__UNDO_RUN:
+        undo_run(edit, entry->a);
+        break;
     case ESPL__UNDO_SIDE:
         break; // espl__edit_undo() frees them at its end
     }
@@ -554,6 +577,8 @@ void espl__edit_undo(espl__edit *edit)
 {
     espl__forest *const forest = edit->forest;
 
+    // A run that memory ran out in is undone as it is.
+    edit->run.tree = ESPL__NO_TREE;
     // Counts of headers that the marks and the survey added: nodes moved from the tree of the slot to
     // that of its parent.
     for (size_t i = espl__array_length(edit->moved); i > 0; --i) {

@@ -38,6 +38,7 @@ typedef enum espl__undo_kind {
     ESPL__UNDO_MAKE,  ///< frees `b` new nodes, from number `a` in `made` on; `slot` is the first
     ESPL__UNDO_BARE,  ///< flag ESPL__SLOT_BARE
     ESPL__UNDO_SIDE,  ///< the tree of the slot had fewer side arrays
+    ESPL__UNDO_RUN,   ///< locals of a run of writes: from number `a` in `locals` on
 } espl__undo_kind;
 
 /// An entry of the undo log.
@@ -54,6 +55,20 @@ typedef struct espl__saved {
     espl__placement placement;
     espl_pose world;
 } espl__saved;
+
+/// A local before a write of a run.
+typedef struct espl__saved_local {
+    uint32_t slot;
+    espl_pose local;
+} espl__saved_local;
+
+/// A run: writes of locals of one tree that follow each other. Their locals are stored, and the worlds
+/// follow at its end: see espl__edit_end_run().
+typedef struct espl__local_run {
+    uint32_t tree;   // ESPL__NO_TREE: there is none
+    uint32_t lowest; // of the slots that changed
+    size_t from;     // number of its first entry in `locals`
+} espl__local_run;
 
 /// Origin of the slot of a new node, from which its undo restores the list of holes: an unused
 /// slot, the nursery, or else a hole. For a hole it is the one before it in the list, or
@@ -133,6 +148,7 @@ typedef struct espl__edit {
     size_t stale_from, moved_from, made_from, removed_from;
     uint32_t fresh;        // a node of the group whose world is up to date, or ESPL__NO_SLOT
     uint32_t lowest;       // lowest slot that the group marked with ESPL__SLOT_STALE
+    espl__local_run run;   // the writes so far that no other edit follows
     bool is_lossy;         // the last change gave a node that it does not name another world
     bool lays_out;         // no part of a tree keeps its range
     bool has_side;         // it made a node in a tree with side arrays, or added side arrays
@@ -143,6 +159,7 @@ typedef struct espl__edit {
     // stb arrays. Their memory is reused by the next edit.
     espl__undo *log;
     espl__saved *saved;
+    espl__saved_local *locals;
     uint32_t *moved;   // slots that got ESPL__SLOT_MOVED; after the relocation: see list_left()
     uint32_t *stale;   // slots that got ESPL__SLOT_STALE
     uint32_t *path;    // scratch of espl__edit_refresh()
@@ -169,7 +186,8 @@ size_t espl__edit_bytes(espl__edit *edit, size_t *used);
 static inline void espl__edit_begin_group(espl__edit *edit, uint32_t nursery, uint32_t nursery_end,
                                           uint32_t spare)
 {
-    ESPL_CHECK(nursery <= nursery_end && spare <= nursery_end - nursery);
+    ESPL_CHECK(nursery <= nursery_end && spare <= nursery_end - nursery &&
+               edit->run.tree == ESPL__NO_TREE);
     edit->nursery = edit->nursery_begin = edit->nursery_root = nursery;
     edit->nursery_end = nursery_end;
     edit->nursery_spare = spare;

@@ -1,59 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Edits of nodes: writes, inherit flags, transforms that are added or removed, and new nodes. The
-// links of existing nodes are edited in edit_links.c. Each function decides all refusals before it
-// changes anything, and placement.c says what a write means.
+// Edits of nodes: inherit flags, transforms that are added or removed, and new nodes. The links of
+// existing nodes are edited in edit_links.c, and their transforms are written in edit_writes.c. Each
+// function decides all refusals before it changes anything.
 #include "lib/tree/edit_nodes.h"
 
 #include "lib/tree/edit_steps.h"
 #include "lib/tree/layout.h"
 #include "lib/tree/worlds.h"
-#include "lib/tree/writes.h"
 
-// --- Writes ---
-
-// Carry out a write of the local of a node without inherit flags. It reads no world. With a stale
-// ancestor the world of the node is recomputed later, so that refreshing it now would be wasted.
-static espl_status write_local(espl__edit *edit, uint32_t slot, espl_write_kind kind,
-                               const espl_write_value *value)
-{
-    espl__forest *const forest = edit->forest;
-    const bool is_stale = espl__edit_is_below_stale(edit, slot);
-    const espl_pose before = forest->local[slot];
-    espl__placement placement = espl__slot_placement(forest, slot);
-    espl_pose world = forest->world[slot];
-    const espl_status status = espl__placement_write_local(&placement, kind, value);
-
-    if (status < 0) {
-        return status;
-    }
-    if (!is_stale) {
-        espl__wide_store(&world, espl__world_below(forest, forest->parent[slot],
-                                                   espl__wide_load(&placement.local)));
-    }
-    if (!espl__edit_put(edit, slot, &placement, &world)) {
-        return ESPL_ERR_NO_MEMORY;
-    }
-    // The stored world does not belong to the new local. The parent is made stale, because only a
-    // stale ancestor recomputes the world of the node itself.
-    if (is_stale && !espl__pose_is_same(&placement.local, &before)) {
-        ESPL_CHECK(!espl__is_root(forest, slot));
-        espl__edit_mark_stale(edit, forest->parent[slot]);
-    }
-    return status;
-}
-
-espl_status espl__edit_write(espl__edit *edit, uint32_t slot, espl_write_kind kind,
-                             const espl_write_value *value)
-{
-    espl__node_change c;
-
-    if (espl__write_is_local(kind) && !espl__slot_is(edit->forest, slot, ESPL__SLOT_KEEPS)) {
-        return write_local(edit, slot, kind, value);
-    }
-    espl__edit_read(edit, slot, &c);
-    return espl__edit_commit(edit, &c,
-                             espl__placement_write(&c.placement, &c.world, c.up, kind, value));
-}
+// --- Inherit flags ---
 
 espl_status espl__edit_set_inherit(espl__edit *edit, uint32_t slot, uint32_t flags)
 {

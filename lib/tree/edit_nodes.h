@@ -8,6 +8,21 @@
 /// Write a placement. @return as espl__placement_write(), ESPL_ERR_NO_MEMORY.
 espl_status espl__edit_write(espl__edit *edit, uint32_t slot, espl_write_kind kind,
                              const espl_write_value *value);
+/// As espl__edit_write(), but a write of the local may be added to a run: the world of the node, and those
+/// below, are out of date until espl__edit_end_run(), which precedes any other edit.
+espl_status espl__edit_write_in_run(espl__edit *edit, uint32_t slot, espl_write_kind kind,
+                                    const espl_write_value *value);
+/// End the run of writes, as espl__edit_end_run() does where there is one.
+void espl__edit_close_run(espl__edit *edit);
+/// Bring the worlds of a run up to date, as far as an edit keeps them so. Where the context of the edit has
+/// a batch of trees, the worlds of a small tree may be out of date until espl__tree_batch_finish().
+static inline void espl__edit_end_run(espl__edit *edit)
+{
+    if (edit->run.tree != ESPL__NO_TREE) {
+        espl__edit_close_run(edit);
+    }
+}
+
 /// Change inherit flags. The flags are valid. @return as espl__placement_inherit(),
 /// ESPL_ERR_NOT_CHILD (flags for a root), ESPL_ERR_NO_MEMORY.
 espl_status espl__edit_set_inherit(espl__edit *edit, uint32_t slot, uint32_t flags);

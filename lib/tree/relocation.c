@@ -48,8 +48,7 @@ static bool reserve_side(espl__forest *forest, espl__relocation *relocation)
 
 // Allocate the side arrays of one edit, and add the slots, headers and side arrays that it needs to the
 // sums.
-static espl_status reserve_edit(const espl__edit *edit, size_t *slots, size_t *trees,
-                                size_t *sides)
+static espl_status reserve_edit(const espl__edit *edit, size_t *slots, size_t *trees, size_t *sides)
 {
     bool is_done = true;
 
@@ -203,6 +202,9 @@ static bool search_changes(const espl__edit *edit, bool clears)
     for (size_t i = 0; is_finite && i < espl__array_length(edit->made); ++i) {
         is_finite = search_change(forest, edit->made[i].slot, clears);
     }
+    for (size_t i = 0; is_finite && i < espl__array_length(edit->locals); ++i) {
+        is_finite = search_change(forest, edit->locals[i].slot, clears);
+    }
     for (size_t i = 0; is_finite && i < espl__array_length(edit->log); ++i) {
         const unsigned kind = edit->log[i].kind;
 
@@ -267,46 +269,49 @@ static void relocate_tree(const espl__transfer *transfer, espl__relocation *relo
     }
 }
 
-// Link the copy of a node in place of the node among its siblings, below the same parent.
-static void replace_among_siblings(espl__links *links, uint32_t slot, uint32_t old, uint32_t parent)
+// Link the copy of a node in place of the node among its siblings, below the same parent. The copy has
+// the links of the node.
+ESPL__INLINE void replace_among_siblings(espl__links *links, uint32_t slot, uint32_t old,
+                                         uint32_t parent)
 {
-    const uint32_t first = links[parent].first_child;
-    const uint32_t next = links[old].next, previous = links[old].previous;
+    const uint32_t next = links[slot].next, previous = links[slot].previous;
+    uint32_t *const first = &links[parent].first_child;
 
-    ESPL_CHECK(first != ESPL__NO_SLOT);
-    // `previous` of an only child is the child itself.
-    links[slot].next = next;
-    links[slot].previous = previous == old ? slot : previous;
-    if (first == old) {
-        links[parent].first_child = slot;
+    ESPL_CHECK(*first != ESPL__NO_SLOT);
+    if (*first == old) {
+        *first = slot;
     } else {
         links[previous].next = slot;
     }
-    if (next != ESPL__NO_SLOT) {
-        links[next].previous = slot;
-    } else if (first != old) {
-        links[first].previous = slot;
-    }
+    // `previous` of an only child is the child itself, and of a first child it is the last child.
+    links[next != ESPL__NO_SLOT ? next : *first].previous = slot;
 }
 
 // Copy one node of an arriving subtree to a slot of its tree above `parent`, which is the new slot of
-// its parent. @return the new slot.
+// its parent. Its siblings and its children are not linked to it. @return the new slot.
 ESPL__INLINE uint32_t copy_arrival(const espl__transfer *transfer, espl__tree *t, uint32_t old,
                                    uint32_t parent)
 {
     espl__forest *const forest = transfer->to;
-    espl__links *const links = forest->links;
+    // In a local, because the compiler must assume that a store changes a field.
+    const espl__columns columns = forest->columns;
     uint32_t after = 0;
     const uint32_t slot = espl__slot_find(forest, t, parent, &after);
+    espl__side *const side = espl__side_of(forest, t);
+    const uint8_t flags = espl__moved_flags(columns.flags[old], side);
 
     ESPL_CHECK(slot != ESPL__NO_SLOT && parent < slot);
+    espl__columns_move(&columns, slot, &columns, old);
+    columns.parent[slot] = parent;
+    columns.links[slot] = columns.links[old];
+    columns.links[slot].first_child = ESPL__NO_SLOT;
+    columns.flags[slot] = flags;
     t->live += 1;
-    t->exceptional += espl__slot_is(forest, old, ESPL__SLOT_EXCEPTIONAL) ? 1 : 0;
-    forest->parent[slot] = parent;
-    links[slot].first_child = ESPL__NO_SLOT;
-    links[slot].entity = links[old].entity;
-    espl__node_copy(transfer, slot, old, t->base, espl__side_of(forest, t));
-    transfer->moved(transfer->context, &links[slot].entity, slot, 1);
+    t->exceptional += (flags & ESPL__SLOT_EXCEPTIONAL) / ESPL__SLOT_EXCEPTIONAL;
+    if (side != NULL) {
+        espl__node_copy_side(forest, slot, old, t->base, side);
+    }
+    transfer->moved(transfer->context, &columns.links[slot].entity, slot, 1);
     return slot;
 }
 
@@ -331,7 +336,7 @@ static void copy_arrivals_below(const espl__transfer *transfer, espl__tree *t, u
 
 // Move an arriving subtree to free slots of the tree of its parent, unless that tree was copied with
 // its arrivals.
-static void relocate_arrival(const espl__transfer *transfer, uint32_t top)
+ESPL__INLINE void relocate_arrival(const espl__transfer *transfer, uint32_t top)
 {
     espl__forest *const forest = transfer->to;
     const uint32_t parent = forest->parent[top];
@@ -340,11 +345,11 @@ static void relocate_arrival(const espl__transfer *transfer, uint32_t top)
     if ((t->flags & ESPL__TREE_GROWS) != 0) {
         return;
     }
+    t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
+    t->incoming = 0; // of the arrivals, which all move now
     const uint32_t slot = copy_arrival(transfer, t, top, parent);
 
     replace_among_siblings(forest->links, slot, top, parent);
-    t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
-    t->incoming = 0; // of the arrivals, which all move now
     if (forest->links[top].first_child == ESPL__NO_SLOT) {
         espl__slot_free(forest, top);
     } else {
@@ -354,7 +359,7 @@ static void relocate_arrival(const espl__transfer *transfer, uint32_t top)
 }
 
 // Prefetch the slot that a moved node likely gets: its tree's first hole or unused slot.
-static void prefetch_arrival(const espl__forest *forest, uint32_t top)
+static inline void prefetch_arrival(const espl__forest *forest, uint32_t top)
 {
     const uint32_t parent = forest->parent[top];
 
@@ -376,12 +381,12 @@ static void relocate_arrivals(const espl__transfer *transfer, const uint32_t *mo
     enum { AHEAD = 6 };
     const espl__forest *const forest = transfer->to;
     const size_t count = espl__array_length(moved);
-    const bool is_far = espl__forest_is_far(forest);
+    const size_t prefetched = espl__forest_is_far(forest) && count > AHEAD ? count - AHEAD : 0;
 
     for (size_t i = 0; i < count; ++i) {
         const uint32_t slot = moved[i];
 
-        if (is_far && i + AHEAD < count) {
+        if (i < prefetched) {
             prefetch_arrival(forest, moved[i + AHEAD]);
         }
         // A slot that was copied and freed has no flag. In the nursery it has, but its node is dead.
@@ -396,23 +401,27 @@ static void relocate_arrivals(const espl__transfer *transfer, const uint32_t *mo
 static void list_left(espl__edit *edit)
 {
     const espl__forest *const forest = edit->forest;
-    const size_t count = espl__array_length(edit->moved);
+    espl__tree *const trees = forest->trees;
+    const uint32_t *const slot_trees = forest->tree;
+    uint32_t *const moved = edit->moved;
+    const size_t count = espl__array_length(moved);
+    const uint32_t nursery = forest->nursery;
     size_t kept = 0;
 
     for (size_t i = 0; i < count; ++i) {
-        const uint32_t slot = edit->moved[i];
-        espl__tree *const t = espl__tree_of(forest, slot);
+        const uint32_t slot = moved[i], tree = slot_trees[slot];
+        espl__tree *const t = &trees[tree];
 
         // The header of the nursery has no counts, because all edits share it.
-        if (forest->tree[slot] == forest->nursery) {
+        if (tree == nursery) {
             continue;
         }
         t->moved = 0;
-        if (t->live == 0 || espl__side_is_unneeded(espl__side_of(forest, t))) {
-            edit->moved[kept++] = slot;
+        if (t->live == 0 || (t->side != 0 && espl__side_is_unneeded(espl__side_of(forest, t)))) {
+            moved[kept++] = slot;
         }
     }
-    espl__array_set_length(edit->moved, kept);
+    espl__array_set_length(moved, kept);
 }
 
 // Free the slots of the dead, and keep in their list those whose trees release_dead() tests.
@@ -534,11 +543,14 @@ static void note_due_stale(espl__forest *forest, const espl__edit *edit)
 // The trees of nodes whose placement or side arrays changed. Most edits change none.
 static void note_due_placed(espl__forest *forest, const espl__edit *edit)
 {
-    if (espl__array_length(edit->saved) == 0 && !edit->has_side) {
+    if ((espl__array_length(edit->saved) | espl__array_length(edit->locals)) == 0 &&
+        !edit->has_side) {
         return;
     }
     for (size_t i = 0; i < espl__array_length(edit->log); ++i) {
-        if (edit->log[i].kind == ESPL__UNDO_PLACE || edit->log[i].kind == ESPL__UNDO_SIDE) {
+        const unsigned kind = edit->log[i].kind;
+
+        if (kind == ESPL__UNDO_PLACE || kind == ESPL__UNDO_RUN || kind == ESPL__UNDO_SIDE) {
             note_due_tree(forest, edit->log[i].slot);
         }
     }
@@ -569,7 +581,8 @@ static void release_left(espl__forest *forest, const espl__edit *edit)
 // Tell whether some step of espl__relocations_finish() may have something to do for an edit.
 static inline bool needs_finish(const espl__edit *edit)
 {
-    return (espl__array_length(edit->stale) | espl__array_length(edit->saved)) != 0 ||
+    return (espl__array_length(edit->stale) | espl__array_length(edit->saved) |
+            espl__array_length(edit->locals)) != 0 ||
            edit->has_side || edit->context.has_due || has_relocations(edit);
 }
 

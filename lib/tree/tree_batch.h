@@ -43,8 +43,7 @@ ESPL__INLINE void espl__tree_batch_add(espl__forest *forest, espl__context *cont
     espl__tree_batch *const batch = context->batch;
     const uint32_t at = batch->count, left = end - begin;
 
-    ESPL_CHECK_FULL(!forest->is_edited &&
-                    espl__tree_can_batch(forest, espl__tree_of(forest, begin)));
+    ESPL_CHECK_FULL(espl__tree_can_batch(forest, espl__tree_of(forest, begin)));
     ESPL_CHECK(at < forest->kernels->width && begin < end);
     batch->slots[at] = begin;
     batch->ends[at] = end;

@@ -225,24 +225,36 @@ ESPL__INLINE void follow_root(espl__forest *forest, espl__context *context, uint
     }
 }
 
-// Recompute the worlds after all entries are stored. If the local of the root changed, all worlds
-// follow.
-static void follow(pass *p)
+// espl__tree_follow(), inline in the batches.
+ESPL__INLINE void follow_tree(espl__forest *forest, espl__context *context, uint32_t tree,
+                              uint32_t begin)
 {
-    espl__forest *const forest = p->forest;
-    const espl__tree *const t = &forest->trees[p->tree];
-    const uint32_t begin = p->final;
+    const espl__tree *const t = &forest->trees[tree];
+    const uint32_t end = t->base + t->used;
 
+    ESPL_CHECK(espl__tree_is_single(forest, t) && begin >= t->base && begin < end);
     if (begin == t->base) {
         espl__world_store(espl__worlds_of(forest), begin, &forest->local[begin]);
-        p->final = UINT32_MAX;
-        follow_root(forest, p->context, begin);
-    } else if (begin < p->end && can_batch(forest, p->context, t)) {
-        espl__count_swept(forest, p->context, p->tree, begin, p->end);
-        p->final = UINT32_MAX;
-        espl__tree_batch_add(forest, p->context, begin, p->end);
+        follow_root(forest, context, begin);
+    } else if (can_batch(forest, context, t)) {
+        espl__count_swept(forest, context, tree, begin, end);
+        espl__tree_batch_add(forest, context, begin, end);
     } else {
-        advance(p, p->end);
+        espl__sweep(forest, context, tree, begin, end);
+    }
+}
+
+void espl__tree_follow(espl__forest *forest, espl__context *context, uint32_t tree, uint32_t begin)
+{
+    follow_tree(forest, context, tree, begin);
+}
+
+// Recompute the worlds after all entries are stored.
+static void follow(pass *p)
+{
+    if (p->final < p->end) {
+        follow_tree(p->forest, p->context, p->tree, p->final);
+        p->final = UINT32_MAX;
     }
 }
 

@@ -124,6 +124,11 @@ espl_status espl__plain_write(espl__forest *forest, espl__context *context, uint
 
 // --- Many nodes of one tree ---
 
+/// Recompute the worlds of slots [begin, end of the tree), because locals of some changed: in the batch of
+/// the context, or now. Preconditions: the tree is single, all of its nodes are in its range, `begin` is
+/// one of its slots, and the worlds of lower ones are up to date.
+void espl__tree_follow(espl__forest *forest, espl__context *context, uint32_t tree, uint32_t begin);
+
 /// Added to the result of an entry that was carried out, but left bit-equal what the children see,
 /// so that no world below was recomputed.
 enum { ESPL__UNCHANGED = 64 };
