@@ -72,17 +72,18 @@ size_t espl__playback_bytes(const espl__playback *playback)
 // count for what is usual.
 static void trim_parts(espl__playback *playback)
 {
-    enum { SMALL = 1 << 16, FACTOR = 4 };
+    enum { FEW = 16, SMALL = 1 << 16, FACTOR = 4 };
     espl__playback_memory *const memory = &playback->context.memory;
     const espl__part *const first = memory->parts[0];
     size_t used = 0, bytes = 0;
 
-    // Fast path: an immediate call that made no long list.
-    if (playback->ordered.entry_count <= 1 &&
+    // Fast path: few commands that made no long list.
+    if (playback->ordered.entry_count <= FEW &&
         (first == NULL || espl__array_capacity(first->edit.log) < SMALL / sizeof(espl__undo))) {
         return;
     }
-    for (uint32_t i = 0; i < ESPL__PARTS; ++i) {
+    // A part is made when the one before it exists.
+    for (uint32_t i = 0; i < ESPL__PARTS && memory->parts[i] != NULL; ++i) {
         size_t here;
 
         bytes += espl__part_bytes(memory->parts[i], &here);
