@@ -493,17 +493,22 @@ static void record_detaches(espl_recorder *recorder, const struct scheme_world *
     }
 }
 
+// Neither the parts of an edit are timed nor a report is asked for, because reading the clock for each stage
+// takes as long as the edit.
+static void play_alone(struct scheme_world *world, lane_work work, const struct scheme_move *move)
+{
+    espl_command_buffer *const commands = espalier_frame_commands(world);
+
+    espalier_record(world, commands, work, move, 1);
+    must(espl_play(world->world, commands, NULL), "espl_play");
+}
+
 void espalier_regraft_played(struct scheme_world *world, const struct scheme_move *moves,
                              size_t count)
 {
     world->times = (struct frame_times){0};
     for (size_t i = 0; i < count; ++i) {
-        espl_command_buffer *const detach = espalier_frame_commands(world);
-        record(world, detach, record_detaches, &moves[i], 1);
-        play(world, detach);
-
-        espl_command_buffer *const attach = espalier_frame_commands(world);
-        record(world, attach, record_moves, &moves[i], 1);
-        play(world, attach);
+        play_alone(world, record_detaches, &moves[i]);
+        play_alone(world, record_moves, &moves[i]);
     }
 }
