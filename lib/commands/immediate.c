@@ -7,12 +7,13 @@
 //
 // Cost: that of the edit, of the rows that change and of the nodes that move. A command that changes
 // no role, no component and no entity leaves the store alone.
-#include "lib/commands/immediate.h"
+#include "lib/commands/attach_in_place.h"
 
 #include "lib/base/marks.h"
 #include "lib/commands/apply.h"
 #include "lib/commands/nursery.h"
 #include "lib/commands/parts.h"
+#include "lib/tree/edit_nodes.h"
 #include "lib/tree/relocation.h"
 #include "lib/tree/relocation_survey.h"
 
@@ -22,30 +23,62 @@ typedef struct immediate {
     espl__part *part;                  // number 0
     const espl__play_request *request; // with one lane, or without lanes
     const espl__ordered *ordered;      // with one entry, or without entries
+    espl__grouped grouped;             // with the source of a clone
+    espl__source source;
     espl__applied applied;
     size_t archetypes_before;
     bool uses_arena;
     bool has_overflowed; // out
 } immediate;
 
+// Nodes of a copy whose rows are made without a plan, at most.
+enum { FEW_MADE = 32 };
+
+// --- Operands ---
+
+static inline void find_operand(const espl__store *store, const espl_entity *entity,
+                                espl__operand *out)
+{
+    if ((entity->index | entity->generation) == 0) {
+        *out = (espl__operand){.state = ESPL_ERR_NULL_ENTITY};
+    } else if (espl__is_alive(store, entity->index, entity->generation)) {
+        *out = (espl__operand){store->records[entity->index].slot, ESPL_OK};
+    } else {
+        *out = (espl__operand){.state = espl__entity_check(store, *entity)};
+    }
+}
+
 // --- Begin and end ---
+
+// A copy of zeros, as in playback.c.
+static const espl__grouped no_groups;
 
 // Begin an edit of the part.
 // @return false: no memory.
-static bool begin(immediate *m, espl__stage_context *context)
+static bool begin(immediate *m, espl__stage_context *context, const espl__play_request *request,
+                  const espl__ordered *ordered)
 {
-    m->context = context;
-    m->part = espl__part_begin(context, 0);
-    if (m->part == NULL) {
+    espl__forest *const forest = context->forest;
+    espl__part *const part = espl__part_begin(context, 0);
+
+    if (part == NULL) {
         return false;
     }
-    m->part->group_end = (uint32_t)m->ordered->entry_count;
+    ESPL_CHECK(!forest->is_edited && forest->nursery == ESPL__NO_TREE);
+    forest->is_edited = true;
+    part->group_end = (uint32_t)ordered->entry_count;
+    // The lists are empty, so that the edit is its own first group. A nursery would begin here.
+    espl__edit_begin_nursery(&part->edit, forest->end, forest->end, 0);
+    m->context = context;
+    m->part = part;
+    m->request = request;
+    m->ordered = ordered;
     m->applied.parts = context->memory.parts;
     m->applied.part_count = 1;
+    m->applied.nursery = (espl__nursery){0};
+    m->grouped = no_groups;
     m->archetypes_before = espl__array_length(context->store->archetypes);
-    ESPL_CHECK(!context->forest->is_edited && context->forest->nursery == ESPL__NO_TREE);
-    context->forest->is_edited = true;
-    espl__edit_begin_group(&m->part->edit, context->forest->end, context->forest->end, 0);
+    m->uses_arena = m->has_overflowed = false;
     return true;
 }
 
@@ -62,12 +95,14 @@ static espl_status settle_rows(immediate *m)
     espl__stage_context *const context = m->context;
     const espl__queued queued = {0};
     espl__group group = {.entry_end = m->part->group_end};
-    const espl__grouped grouped = {.queue = &queued, .groups = &group, .group_count = group.entry_end};
-    const espl__reserve_input reserve = {m->request, m->ordered, &grouped, &m->applied};
+    const espl__reserve_input reserve = {m->request, m->ordered, &m->grouped, &m->applied};
     espl__planned planned = {0};
     espl__changed changed = {0};
 
     m->uses_arena = true;
+    m->grouped.queue = &queued;
+    m->grouped.groups = &group;
+    m->grouped.group_count = group.entry_end;
     const espl_status status = espl__stage_reserve(context, &reserve, &planned, &changed);
 
     if (status == ESPL_OK) {
@@ -81,6 +116,95 @@ static espl_status settle_rows(immediate *m)
     return status;
 }
 
+// Take the memory of the places of nodes that move, where no plan of rows does it.
+static inline espl_status reserve_places(const espl__stage_context *context, espl__edit *edit)
+{
+    return espl__array_length(edit->relocations) != 0
+               ? espl__relocations_reserve(context->forest, &edit, 1)
+               : ESPL_OK;
+}
+
+// Tell whether the rows of one copy of few nodes are all that changes, with neither values, names nor references.
+// Then each row is a copy of its own, in the order of the nodes, and no plan is needed to tell.
+static inline bool makes_few_rows(const immediate *m)
+{
+    const espl__part *const part = m->part;
+    const espl__edit *const edit = &part->edit;
+    const espl__store *const store = m->context->store;
+    const size_t made = espl__array_length(edit->made);
+
+    return made != 0 && made <= FEW_MADE && m->grouped.source_count != 0 &&
+           m->ordered->entries->command->count == 1 &&
+           m->ordered->entries->command->value_count == 0 && store->referring_count == 0 &&
+           store->names.count == 0 && espl__array_length(edit->touched) == 0;
+}
+
+// Find the archetypes of new rows, and reserve the rows.
+static espl_status reserve_rows(immediate *m, espl__copies *copies, uint32_t count)
+{
+    espl__store *const store = m->context->store;
+    const espl__made *const made = m->part->edit.made;
+    espl_status status = espl__entities_reserve(store, count);
+    uint32_t found = 0;
+
+    while (found < count && status == ESPL_OK) {
+        const uint32_t source = made[found].source;
+        uint32_t archetype = 0;
+
+        status = espl__archetype_copy(store, espl__entity_archetype(store, source),
+                                      espl__slot_kind(m->context->forest, made[found].slot),
+                                      &archetype);
+        if (status == ESPL_OK) {
+            copies[found] = (espl__copies){
+                .archetype = archetype, .source = source, .begin = found, .count = 1};
+            store->archetypes[archetype].coming += 1;
+            found += 1;
+        }
+    }
+    // All sums are cleared, also where one fails.
+    for (uint32_t i = 0; i < found; ++i) {
+        const espl_status here = espl__rows_reserve_coming(store, copies[i].archetype);
+
+        status = status != ESPL_OK ? status : here;
+    }
+    return status;
+}
+
+// Make the rows of the nodes that the command made.
+static espl_status make_few_rows(immediate *m)
+{
+    espl__stage_context *const context = m->context;
+    espl__store *const store = context->store;
+    espl__forest *const forest = context->forest;
+    const espl__made *const made = m->part->edit.made;
+    const uint32_t count = (uint32_t)espl__array_length(made);
+    uint32_t order[FEW_MADE], slots[FEW_MADE];
+    espl__copies copies[FEW_MADE];
+    espl_entity entities[FEW_MADE];
+    const espl__new_rows rows = {entities, slots, order};
+    espl_status status = reserve_rows(m, copies, count);
+
+    // Ranges are reserved last, because they could not be given back without a trace.
+    status = status != ESPL_OK ? status : reserve_places(context, &m->part->edit);
+    if (status != ESPL_OK) {
+        return status;
+    }
+    espl__heap_forbid(context->heap);
+    espl__entities_take(store, entities, count);
+    for (uint32_t i = 0; i < count; ++i) {
+        order[i] = i;
+        slots[i] = made[i].slot;
+        forest->links[slots[i]].entity = entities[i].index;
+        espl__probe_node(&forest->columns, slots[i], entities[i].index);
+    }
+    espl__rows_open(store, copies, count);
+    espl__rows_copy(store, &rows, copies, 0, count);
+    m->request->lanes->created[0] = entities[0];
+    espl__rows_settle(store, NULL, NULL);
+    espl__heap_allow(context->heap);
+    return ESPL_OK;
+}
+
 // Survey what moves, change the rows, and place the nodes.
 static espl_status settle(immediate *m)
 {
@@ -89,16 +213,19 @@ static espl_status settle(immediate *m)
     espl_status status = edit->status;
 
     if (status == ESPL_OK) {
-        espl__part_note_kinds(m->part);
         status = espl__edit_survey(edit);
     }
-    if (status == ESPL_OK) {
-        status = changes_rows(m->part) ? settle_rows(m)
-                                       : espl__relocations_reserve(context->forest, &edit, 1);
+    if (status == ESPL_OK && makes_few_rows(m)) {
+        status = make_few_rows(m);
+    } else if (status == ESPL_OK) {
+        if (espl__array_length(edit->made) != 0) {
+            espl__part_note_kinds(m->part);
+        }
+        status = changes_rows(m->part) ? settle_rows(m) : reserve_places(context, edit);
     }
     if (status == ESPL_OK) {
         espl__heap_forbid(context->heap);
-        m->has_overflowed = espl__stage_place(context, &m->applied);
+        m->has_overflowed = espl__place_one(context, &m->applied);
         espl__heap_allow(context->heap);
     }
     return status;
@@ -114,26 +241,23 @@ static void end(immediate *m, espl_status status)
         espl__archetypes_forget(context->store, m->archetypes_before);
     }
     espl__part_clear_marks(context, m->part);
-    espl__nursery_close(context, &m->applied.nursery, status < 0);
+    if (context->forest->nursery != ESPL__NO_TREE) {
+        espl__nursery_close(context, &m->applied.nursery, status < 0);
+    }
     if (m->uses_arena) {
         espl__arena_reset(&context->arena);
+        espl__marks_trim(context->heap, ESPL__FOR_COMMANDS, &context->memory.set_marks,
+                         context->forest->end);
+        espl__marks_trim(context->heap, ESPL__FOR_COMMANDS, &context->memory.chunk_marks,
+                         espl__array_length(context->store->chunks));
     }
     context->forest->is_edited = false;
-}
-
-// --- One command ---
-
-static inline void find_operand(const espl__store *store, const espl_entity *entity,
-                                espl__operand *out)
-{
-    if ((entity->index | entity->generation) == 0) {
-        *out = (espl__operand){.state = ESPL_ERR_NULL_ENTITY};
-    } else if (espl__is_alive(store, entity->index, entity->generation)) {
-        *out = (espl__operand){store->records[entity->index].slot, ESPL_OK};
-    } else {
-        *out = (espl__operand){.state = espl__entity_check(store, *entity)};
+    if (espl__part_is_long(m->part)) {
+        espl__parts_trim(context, 1);
     }
 }
+
+// --- Commands that may need memory ---
 
 // Tell whether a new node may have something in side arrays, because of the command, or because a node
 // that it names has.
@@ -147,6 +271,25 @@ static bool wants_side(const immediate *m, const espl__entry *entry)
         seen |= espl__operand_is_living(named[i]) ? flags[named[i]->number] : 0u;
     }
     return (m->request->lanes->traits & ESPL__LANE_WANTS_SIDE) != 0 || (seen & ESPL__SLOT_SIDE) != 0;
+}
+
+// Find the closure of the source of a clone. The command edits no source.
+static espl_status find_source(immediate *m, espl__entry *entry)
+{
+    if (entry->command->kind != ESPL__COMMAND_INSTANTIATE ||
+        !espl__operand_is_living(&entry->target)) {
+        return ESPL_OK;
+    }
+    const espl_status status =
+        espl__edit_find_template(&m->part->edit, entry->target.number, &m->source.tree);
+
+    m->source.slot = entry->target.number;
+    m->source.first_bucket = 0;
+    m->grouped.sources = &m->source;
+    m->grouped.source_count = 1;
+    m->grouped.bucket_count = (size_t)ESPL__COPY_KINDS * m->source.tree.count;
+    entry->template = 1;
+    return status;
 }
 
 // Take the memory of the command besides the lists of the edit: marks of component sets, and places for
@@ -182,8 +325,8 @@ static espl_status prepare(immediate *m, uint32_t *few, size_t few_count)
 // Apply the command to the trees. @return its verdict. What fails is in the status of the edit too.
 static espl_status apply(immediate *m, espl__entry *entry)
 {
-    // Without the outputs of the resolve and group stages, which no command reads.
-    const espl__apply_input in = {.request = m->request, .ordered = m->ordered};
+    // Without the output of the resolve stage, which no command reads.
+    const espl__apply_input in = {m->request, m->ordered, NULL, &m->grouped};
     espl__apply a = {.context = m->context,
                      .in = &in,
                      .out = &m->applied,
@@ -197,37 +340,53 @@ static espl_status apply(immediate *m, espl__entry *entry)
     return espl__apply_command(&a);
 }
 
-espl_status espl__immediate_apply(espl__playback *playback, const espl__lane_view *lane,
-                                  bool *has_overflowed)
+// Apply a command by an edit with an undo log.
+static ESPL__APART espl_status apply_logged(espl__playback *playback, const espl__lane_view *lane,
+                                            espl__entry *entry, espl__immediate_result *out)
 {
     enum { FEW = 16 };
-    const espl__store *const store = playback->context.store;
     const espl__lane_base base = {0, 0};
     uint32_t few[FEW];
     const espl__play_request request = {.lanes = lane, .lane_count = 1, .tag = ESPL__NO_TAG};
-    espl__entry entry = {.command = lane->commands};
-    const espl__ordered ordered = {.entries = &entry,
+    const espl__ordered ordered = {.entries = entry,
                                    .entry_count = 1,
                                    .bases = &base,
                                    .pending_count = lane->pending_count};
-    immediate m = {.request = &request, .ordered = &ordered};
+    immediate m; // not set to 0, because begin() sets what is read
 
-    *has_overflowed = false;
-    ESPL_CHECK(lane->count == 1);
-    if (!begin(&m, &playback->context)) {
+    if (!begin(&m, &playback->context, &request, &ordered)) {
         return ESPL_ERR_NO_MEMORY;
     }
+    m.applied.nursery.has_side = lane->pending_count != 0 && wants_side(&m, entry);
+    espl_status ready = prepare(&m, few, FEW);
+
+    ready = ready != ESPL_OK ? ready : find_source(&m, entry);
+    const espl_status verdict = ready == ESPL_OK ? apply(&m, entry) : ready;
+    const espl_status status = verdict < 0 ? verdict : settle(&m);
+
+    // Before the end, which may free the part.
+    out->is_refused = verdict < 0 && ready == ESPL_OK && m.part->edit.status == ESPL_OK;
+    end(&m, status);
+    out->has_overflowed = m.has_overflowed;
+    return status < 0 ? status : verdict;
+}
+
+// --- One command ---
+
+espl_status espl__immediate_apply(espl__playback *playback, const espl__lane_view *lane,
+                                  espl__immediate_result *out)
+{
+    const espl__store *const store = playback->context.store;
+    espl__entry entry = {.command = lane->commands};
+
+    *out = (espl__immediate_result){false, false};
+    ESPL_CHECK(lane->count == 1);
     find_operand(store, &entry.command->target, &entry.target);
     find_operand(store, &entry.command->parent, &entry.parent);
     find_operand(store, &entry.command->before, &entry.before);
-    m.applied.nursery.has_side = lane->pending_count != 0 && wants_side(&m, &entry);
-    const espl_status ready = prepare(&m, few, FEW);
-    const espl_status verdict = ready == ESPL_OK ? apply(&m, &entry) : ready;
-    const espl_status status = verdict < 0 ? verdict : settle(&m);
-
-    end(&m, status);
-    *has_overflowed = m.has_overflowed;
-    return status < 0 ? status : verdict;
+    return espl__attaches_in_place(playback->context.forest, &entry)
+               ? espl__attach_in_place(playback, &entry, out)
+               : apply_logged(playback, lane, &entry, out);
 }
 
 // --- Roots ---
@@ -236,9 +395,9 @@ bool espl__immediate_settle(espl__playback *playback, uint32_t tree, bool lays_o
 {
     const espl__play_request request = {.tag = ESPL__NO_TAG};
     const espl__ordered ordered = {0};
-    immediate m = {.request = &request, .ordered = &ordered};
+    immediate m;
 
-    if (!begin(&m, &playback->context)) {
+    if (!begin(&m, &playback->context, &request, &ordered)) {
         return false;
     }
     m.part->set_marks = NULL;

@@ -10,13 +10,18 @@
 
 #include "lib/commands/playback.h"
 
+/// What is told of a command besides its status.
+typedef struct espl__immediate_result {
+    bool has_overflowed; // a world that it recomputed is not finite; false where it fails
+    bool is_refused;     // the status is its verdict; false where memory or a limit is the reason
+} espl__immediate_result;
+
 /// Apply the one command of a lane. Pending handles are refused.
 /// @param lane  `created` is written where the command makes entities; `results` is not used.
-/// @param has_overflowed  out: a world that it recomputed is not finite; false where it fails.
 /// @return the verdict of the command: ESPL_OK, a remark, or why it is refused; ESPL_ERR_NO_MEMORY,
 ///         ESPL_ERR_LIMIT. Where it is not at least ESPL_OK the world is as it was.
 espl_status espl__immediate_apply(espl__playback *playback, const espl__lane_view *lane,
-                                  bool *has_overflowed);
+                                  espl__immediate_result *out);
 /// Give each root of the range of a tree its role, and all but one a range of their own.
 /// @param lays_out  the one that otherwise stays gets a new range as well.
 /// @return false: there is no memory, and nothing has changed.

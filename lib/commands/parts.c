@@ -114,3 +114,29 @@ void espl__parts_free(espl__stage_context *context)
         free_part(context, i);
     }
 }
+
+void espl__parts_trim(espl__stage_context *context, uint32_t count)
+{
+    enum { FACTOR = 4 };
+    espl__playback_memory *const memory = &context->memory;
+    size_t used = 0, bytes = 0;
+
+    // A part is made when the one before it exists.
+    for (uint32_t i = 0; i < ESPL__PARTS && memory->parts[i] != NULL; ++i) {
+        size_t here;
+
+        bytes += espl__part_bytes(memory->parts[i], &here);
+        used += i < count ? here : 0;
+    }
+    const bool is_usual = used <= ESPL__SMALL_PARTS || used <= FACTOR * memory->usual_bytes;
+
+    if (used > ESPL__SMALL_PARTS) {
+        memory->usual_bytes = (3 * memory->usual_bytes + used + 3) / 4;
+    }
+    const size_t usual =
+        memory->usual_bytes > ESPL__SMALL_PARTS ? memory->usual_bytes : ESPL__SMALL_PARTS;
+
+    if (!is_usual || bytes > 2 * FACTOR * usual) {
+        espl__parts_free(context);
+    }
+}

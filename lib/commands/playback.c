@@ -28,6 +28,8 @@ void espl__playback_init(espl__playback *playback, espl__heap *heap, espl__store
                     .divided_entries = ESPL__DIVIDED_ENTRIES},
     };
     espl__arena_init(&playback->context.arena, heap, ESPL__FOR_COMMANDS);
+    espl__edit_init(&playback->unlogged, forest);
+    playback->unlogged.is_unlogged = true;
 }
 
 // --- Memory that is kept ---
@@ -65,40 +67,6 @@ size_t espl__playback_bytes(const espl__playback *playback)
         bytes += espl__part_bytes(memory->parts[i], &used);
     }
     return bytes;
-}
-
-// Free the parts when this playback made their lists much longer than usual, or when they are much
-// longer than the usual playback needs. A small playback, which most immediate calls are, does not
-// count for what is usual.
-static void trim_parts(espl__playback *playback)
-{
-    enum { FEW = 16, SMALL = 1 << 16, FACTOR = 4 };
-    espl__playback_memory *const memory = &playback->context.memory;
-    const espl__part *const first = memory->parts[0];
-    size_t used = 0, bytes = 0;
-
-    // Fast path: few commands that made no long list.
-    if (playback->ordered.entry_count <= FEW &&
-        (first == NULL || espl__array_capacity(first->edit.log) < SMALL / sizeof(espl__undo))) {
-        return;
-    }
-    // A part is made when the one before it exists.
-    for (uint32_t i = 0; i < ESPL__PARTS && memory->parts[i] != NULL; ++i) {
-        size_t here;
-
-        bytes += espl__part_bytes(memory->parts[i], &here);
-        used += i < playback->applied.part_count ? here : 0;
-    }
-    const bool is_usual = used <= SMALL || used <= FACTOR * memory->usual_bytes;
-
-    if (used > SMALL) {
-        memory->usual_bytes = (3 * memory->usual_bytes + used + 3) / 4;
-    }
-    const size_t usual = memory->usual_bytes > SMALL ? memory->usual_bytes : SMALL;
-
-    if (!is_usual || bytes > 2 * FACTOR * usual) {
-        espl__parts_free(&playback->context);
-    }
 }
 
 // --- One playback ---
@@ -219,6 +187,7 @@ static void clean_up(espl__playback *playback, bool is_undone)
 espl_status espl__playback_run(espl__playback *playback, const espl__play_request *request,
                                espl_report *report)
 {
+    enum { FEW = 16 };
     espl__stage_context *const context = &playback->context;
     const uint64_t layouts_before = context->forest->nodes_laid_out;
     const size_t archetypes_before = espl__array_length(context->store->archetypes);
@@ -248,6 +217,10 @@ espl_status espl__playback_run(espl__playback *playback, const espl__play_reques
                      context->forest->end);
     espl__marks_trim(context->heap, ESPL__FOR_COMMANDS, &context->memory.chunk_marks,
                      espl__array_length(context->store->chunks));
-    trim_parts(playback);
+    // Fast path: few commands that made no long list.
+    if (playback->ordered.entry_count > FEW || playback->applied.part_count == 0 ||
+        espl__part_is_long(playback->applied.parts[0])) {
+        espl__parts_trim(context, playback->applied.part_count);
+    }
     return status;
 }

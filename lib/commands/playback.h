@@ -22,6 +22,7 @@ typedef struct espl__playback_totals {
 /// what they point to, in the arena, only until this one ends.
 typedef struct espl__playback {
     espl__stage_context context;
+    espl__edit unlogged; // of immediate calls that need no memory: see attach_in_place.h
     espl__custom_registry custom;
     espl__stage_trace trace;
     espl__playback_totals totals;
@@ -45,9 +46,7 @@ size_t espl__playback_bytes(const espl__playback *playback);
 
 /// Play lanes of commands.
 ///
-/// @param report  out; NULL where the request has no custom commands and the results are
-///                enough. It, the results and the created entities are written
-///                where ESPL_OK is returned.
+/// @param report  out. It, the results and the created entities are written where ESPL_OK is returned.
 /// @return ESPL_OK. Else the world is as it was: ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT,
 ///         ESPL_ERR_EXECUTOR; where the request is strict, the status that refuses the first refused
 ///         command, whose index is applied.first_refused (else UINT32_MAX).

@@ -20,16 +20,6 @@ typedef struct part_placing {
     bool is_done[ESPL__PARTS];
 } part_placing;
 
-// Write the slots of moved nodes to the store. Nodes that arrive in another tree come one by one.
-static void record_slots(void *store, const uint32_t *entities, uint32_t first, uint32_t count)
-{
-    if (count == 1) {
-        espl__entity_set_slot(store, entities[0], first);
-    } else {
-        espl__entities_record_slots(store, entities, first, count);
-    }
-}
-
 // A job: place the edit of one part, once.
 static void place_part(void *context, size_t number)
 {
@@ -38,16 +28,40 @@ static void place_part(void *context, size_t number)
     ESPL_CHECK(number < p->applied->part_count);
     if (!p->is_done[number]) {
         p->is_done[number] = true;
-        espl__edit_relocate(&p->applied->parts[number]->edit, record_slots, p->store);
+        espl__edit_relocate(&p->applied->parts[number]->edit, espl__entities_record_slots, p->store);
     }
+}
+
+// Complete the edits of all parts after their nodes moved. @return as espl__stage_place().
+static inline bool finish(espl__forest *forest, espl__edit *const *edits, size_t count,
+                          const espl__nursery *nursery)
+{
+    bool has_computed = false, has_ended = false;
+
+    espl__relocations_finish(forest, edits, count, nursery->begin, nursery->end);
+    // All edits together, because how groups are divided among them must not matter: a world that was not
+    // finite before, and is below a change that did not recompute it, does not count.
+    for (size_t i = 0; i < count; ++i) {
+        espl__counts_add(&forest->context.counts, &edits[i]->context.counts);
+        has_computed = has_computed || edits[i]->context.has_overflowed;
+        has_ended = has_ended || edits[i]->ends_overflowed;
+    }
+    forest->context.has_overflowed = forest->context.has_overflowed || has_ended;
+    return has_computed && has_ended;
+}
+
+bool espl__place_one(espl__stage_context *context, const espl__applied *applied)
+{
+    espl__edit *const edit = &applied->parts[0]->edit;
+
+    ESPL_CHECK(applied->part_count == 1);
+    espl__edit_relocate(edit, espl__entities_record_slots, context->store);
+    return finish(context->forest, &edit, 1, &applied->nursery);
 }
 
 bool espl__stage_place(espl__stage_context *context, const espl__applied *applied)
 {
-    espl__forest *const forest = context->forest;
-    espl__edit *edits[ESPL__PARTS]; // not all set to NULL, because an immediate call has one
-
-    edits[0] = NULL;
+    espl__edit *edits[ESPL__PARTS]; // not all set to NULL, because most playbacks have one
     const size_t count = espl__part_edits(applied, edits);
     part_placing p = {.applied = applied, .store = context->store};
 
@@ -58,16 +72,5 @@ bool espl__stage_place(espl__stage_context *context, const espl__applied *applie
             place_part(&p, i);
         }
     }
-    espl__relocations_finish(forest, edits, count, applied->nursery.begin, applied->nursery.end);
-    bool has_computed = false, has_ended = false;
-
-    // All edits together, because how groups are divided among them must not matter: a world that was not
-    // finite before, and is below a change that did not recompute it, does not count.
-    for (size_t i = 0; i < count; ++i) {
-        espl__counts_add(&forest->context.counts, &edits[i]->context.counts);
-        has_computed = has_computed || edits[i]->context.has_overflowed;
-        has_ended = has_ended || edits[i]->ends_overflowed;
-    }
-    forest->context.has_overflowed = forest->context.has_overflowed || has_ended;
-    return has_computed && has_ended;
+    return finish(context->forest, edits, count, &applied->nursery);
 }

@@ -83,10 +83,6 @@ void espl__stage_report(const espl__report_input *in, espl_report *report)
     const bool is_ok = is_all_ok(in->applied);
 
     write_results(in, is_ok);
-    if (report == NULL) {
-        ESPL_CHECK(in->ordered->custom_count == 0);
-        return;
-    }
     ESPL_CHECK(report->accepted == 0 && report->refused == 0);
     if (!is_ok) {
         count_verdicts(in->ordered, report);

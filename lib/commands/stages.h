@@ -96,6 +96,9 @@ void espl__stage_change(espl__stage_context *context, const espl__change_input *
 /// @return true where a world that it recomputed is not finite.
 bool espl__stage_place(espl__stage_context *context, const espl__applied *applied);
 
+/// espl__stage_place() for one part.
+bool espl__place_one(espl__stage_context *context, const espl__applied *applied);
+
 typedef struct espl__report_input {
     const espl__play_request *request;
     const espl__ordered *ordered;
@@ -108,7 +111,7 @@ typedef struct espl__report_input {
 } espl__report_input;
 
 /// Write the result of each command, and the report (stage_report.c).
-/// @param report  {0}; NULL: only the results are written, of a request without custom commands.
+/// @param report  {0}.
 void espl__stage_report(const espl__report_input *in, espl_report *report);
 
 // --- Part of the order stage (custom_commands.c) ---

@@ -258,6 +258,11 @@ void espl__entities_record_slots(void *context, const uint32_t *entities, uint32
     const espl__record *const records = store->records;
     uint32_t i = 0;
 
+    // Fast path: a node that moves by itself.
+    if (count == 1) {
+        espl__entity_set_slot(store, entities[0], first);
+        return;
+    }
     for (; i + FAR < count; ++i) {
         const espl__record *const near = &records[entities[STRIDE * (i + NEAR)]];
         const espl__chunk *const chunk = &store->chunks[near->chunk];

@@ -49,6 +49,7 @@ void espl__edit_init(espl__edit *edit, espl__forest *forest)
 void espl__edit_begin(espl__edit *edit)
 {
     edit->status = ESPL_OK;
+    edit->is_unlogged = false;
     edit->destroyed = NULL;
     edit->stale_from = edit->moved_from = edit->made_from = edit->removed_from = 0;
     edit->nursery = edit->nursery_end = edit->nursery_spare = 0;

@@ -134,8 +134,11 @@ typedef struct espl__template {
 typedef struct espl__edit {
     espl__forest *forest;
     espl_status status; // ESPL_ERR_NO_MEMORY once a list could not grow: the edit must be undone
-    // NULL, or the edit has no undo log and needs no memory: this is called for each destroyed
-    // entity, slots of the dead are freed at once, and trees with work left are marked unsettled.
+    // The edit has neither an undo log nor lists, because the caller knows that it needs no memory: worlds
+    // are recomputed at once, and nodes are not marked as moved.
+    bool is_unlogged;
+    // Of an unlogged edit: called for each destroyed entity. Slots of the dead are freed at once, and trees
+    // with work left are marked unsettled.
     void (*destroyed)(void *context, uint32_t entity);
     void *destroyed_context;
     // Slots [nursery, nursery_end) are for new nodes of the current group, which began with
@@ -179,18 +182,25 @@ void espl__edit_begin(espl__edit *edit);
 void espl__edit_free(espl__edit *edit);
 /// Return the bytes of the lists. @param used  out: bytes of their items.
 size_t espl__edit_bytes(espl__edit *edit, size_t *used);
-/// Begin the commands of a group of trees that no other group of any edit changes. Entries of
-/// earlier groups stay in the lists, because one undo and one relocation process all groups.
+/// Give the current group its slots for new nodes.
 /// @param nursery, nursery_end  slots for the new nodes of the group.
 /// @param spare                 of these: for the room of new trees, beside those of all nodes.
-static inline void espl__edit_begin_group(espl__edit *edit, uint32_t nursery, uint32_t nursery_end,
-                                          uint32_t spare)
+static inline void espl__edit_begin_nursery(espl__edit *edit, uint32_t nursery,
+                                            uint32_t nursery_end, uint32_t spare)
 {
     ESPL_CHECK(nursery <= nursery_end && spare <= nursery_end - nursery &&
                edit->run.tree == ESPL__NO_TREE);
     edit->nursery = edit->nursery_begin = edit->nursery_root = nursery;
     edit->nursery_end = nursery_end;
     edit->nursery_spare = spare;
+}
+/// Begin the commands of a group of trees that no other group of any edit changes. Entries of
+/// earlier groups stay in the lists, because one undo and one relocation process all groups.
+/// @param nursery, nursery_end, spare  see espl__edit_begin_nursery().
+static inline void espl__edit_begin_group(espl__edit *edit, uint32_t nursery, uint32_t nursery_end,
+                                          uint32_t spare)
+{
+    espl__edit_begin_nursery(edit, nursery, nursery_end, spare);
     edit->fresh = ESPL__NO_SLOT;
     edit->lowest = UINT32_MAX;
     edit->stale_from = espl__array_length(edit->stale);

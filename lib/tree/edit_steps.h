@@ -22,11 +22,10 @@ static inline bool espl__edit_fail(espl__edit *edit)
     return false;
 }
 
-/// Tell whether the edit has an undo log and lists. An immediate destroy has none, because it must
-/// not need memory.
+/// Tell whether the edit has an undo log and lists.
 static inline bool espl__edit_has_log(const espl__edit *edit)
 {
-    return edit->destroyed == NULL;
+    return !edit->is_unlogged;
 }
 
 /// Append an entry to the undo log, if the edit has one.

@@ -164,13 +164,29 @@ static bool choose_head(espl__edit *edit, espl__part_root *parts, size_t count, 
     return true;
 }
 
+// Tell whether a node that the group moved is a root.
+static inline bool has_moved_root(const espl__edit *edit)
+{
+    const size_t count = espl__array_length(edit->moved);
+    bool has_root = false;
+
+    for (size_t i = edit->moved_from; i < count && !has_root; ++i) {
+        has_root = espl__is_root(edit->forest, edit->moved[i]);
+    }
+    return has_root;
+}
+
 bool espl__parts_choose_heads(espl__edit *edit)
 {
+    // Fast path: most nodes that move get another parent.
+    if (edit->lays_out || !has_moved_root(edit)) {
+        return true;
+    }
     size_t singles = 0;
-    bool is_done = edit->lays_out || list_parts(edit, &singles);
+    bool is_done = list_parts(edit, &singles);
     const size_t gone = singles + espl__array_length(edit->removed) - edit->removed_from;
     espl__part_root *const parts = edit->part_roots;
-    const size_t count = is_done && !edit->lays_out ? espl__array_length(parts) : 0;
+    const size_t count = is_done ? espl__array_length(parts) : 0;
 
     for (size_t begin = 0, end = 0; begin < count && is_done; begin = end) {
         const uint32_t tree = parts[begin].tree;

@@ -317,11 +317,12 @@ ESPL__INLINE uint32_t copy_arrival(const espl__transfer *transfer, espl__tree *t
 
 // Copy the nodes below the top of an arriving subtree. `previous` of an old slot is the new slot from
 // then on, so that its children find their new parent; the other links of the old slot stay for the
-// walk.
-static void copy_arrivals_below(const espl__transfer *transfer, espl__tree *t, uint32_t top,
+// walk. @return how many there are.
+static uint32_t copy_arrivals_below(const espl__transfer *transfer, espl__tree *t, uint32_t top,
                                 uint32_t copied)
 {
     espl__links *const links = transfer->to->links;
+    uint32_t count = 0;
 
     links[top].previous = copied;
     for (uint32_t slot = links[top].first_child; slot != ESPL__NO_SLOT;
@@ -331,19 +332,21 @@ static void copy_arrivals_below(const espl__transfer *transfer, espl__tree *t, u
 
         espl__links_insert(links, copy, parent, ESPL__NO_SLOT);
         links[slot].previous = copy;
+        count += 1;
     }
+    return count;
 }
 
 // Move an arriving subtree to free slots of the tree of its parent, unless that tree was copied with
-// its arrivals.
-ESPL__INLINE void relocate_arrival(const espl__transfer *transfer, uint32_t top)
+// its arrivals. @return how many nodes moved.
+ESPL__INLINE uint32_t relocate_arrival(const espl__transfer *transfer, uint32_t top)
 {
     espl__forest *const forest = transfer->to;
     const uint32_t parent = forest->parent[top];
     espl__tree *const t = espl__tree_of(forest, parent);
 
     if ((t->flags & ESPL__TREE_GROWS) != 0) {
-        return;
+        return 0;
     }
     t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
     t->incoming = 0; // of the arrivals, which all move now
@@ -352,10 +355,21 @@ ESPL__INLINE void relocate_arrival(const espl__transfer *transfer, uint32_t top)
     replace_among_siblings(forest->links, slot, top, parent);
     if (forest->links[top].first_child == ESPL__NO_SLOT) {
         espl__slot_free(forest, top);
-    } else {
-        copy_arrivals_below(transfer, t, top, slot);
-        espl__subtree_free(forest, top, NULL, NULL);
+        return 1;
     }
+    const uint32_t below = copy_arrivals_below(transfer, t, top, slot);
+
+    espl__subtree_free(forest, top, NULL, NULL);
+    return below + 1;
+}
+
+void espl__arrival_relocate(espl__forest *forest, uint32_t top, espl__moved_function moved,
+                            void *context)
+{
+    const espl__transfer transfer = {forest, forest, moved, context};
+
+    ESPL_CHECK(espl__tree_of(forest, forest->parent[top])->side == 0);
+    forest->nodes_moved += relocate_arrival(&transfer, top);
 }
 
 // Prefetch the slot that a moved node likely gets: its tree's first hole or unused slot.
@@ -391,7 +405,7 @@ static void relocate_arrivals(const espl__transfer *transfer, const uint32_t *mo
         }
         // A slot that was copied and freed has no flag. In the nursery it has, but its node is dead.
         if (espl__slot_is(forest, slot, ESPL__SLOT_MOVED) && !espl__slot_is_dead(forest, slot)) {
-            relocate_arrival(transfer, slot);
+            (void)relocate_arrival(transfer, slot);
         }
     }
 }
@@ -459,7 +473,9 @@ void espl__edit_relocate(espl__edit *edit, espl__moved_function moved, void *con
     if (!has_relocations(edit)) {
         return;
     }
-    free_dead(edit);
+    if (espl__array_length(edit->removed) != 0) {
+        free_dead(edit);
+    }
     for (size_t i = 0; i < count; ++i) {
         relocate_tree(&transfer, &edit->relocations[i]);
     }
@@ -652,5 +668,7 @@ void espl__relocations_finish(espl__forest *forest, espl__edit *const *edits, si
             steps[step](forest, edits[i]);
         }
     }
-    give_rest(forest, edits, count, nursery_begin, nursery_end);
+    if (nursery_begin != nursery_end) {
+        give_rest(forest, edits, count, nursery_begin, nursery_end);
+    }
 }

@@ -12,6 +12,10 @@ espl_status espl__relocations_reserve(espl__forest *forest, espl__edit *const *e
 /// Propagate below stale nodes, free the slots of the dead, and move nodes to their final slots.
 /// Cannot fail. Edits of different trees may be relocated concurrently.
 void espl__edit_relocate(espl__edit *edit, espl__moved_function moved, void *context);
+/// Move a subtree that an unlogged edit linked to a parent in another range, or at a higher slot, to free slots
+/// of the tree of the parent. Preconditions: that tree has room for it, and neither has side arrays.
+void espl__arrival_relocate(espl__forest *forest, uint32_t top, espl__moved_function moved,
+                            void *context);
 /// Complete the relocations of all edits on the calling thread, in order: headers get their new
 /// ranges, and ranges, headers and side arrays that are not needed are freed.
 /// @param nursery_begin, nursery_end  the nursery; slots that no tree adopted are freed.

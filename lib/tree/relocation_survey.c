@@ -257,7 +257,8 @@ static bool choose_tops(espl__edit *edit)
     const bool is_done = espl__parts_choose_heads(edit);
     const size_t count = is_done ? espl__array_length(edit->moved) : 0;
 
-    for (size_t i = edit->moved_from; i < count; ++i) {
+    // A single node has none of the others above it.
+    for (size_t i = count - edit->moved_from > 1 ? edit->moved_from : count; i < count; ++i) {
         const espl__links *const links = &forest->links[edit->moved[i]];
 
         // Nothing moves with the root of a part that stays.
@@ -339,7 +340,8 @@ static void sort_stale(espl__edit *edit)
 espl_status espl__edit_survey_moved(espl__edit *edit)
 {
     const size_t from = espl__array_length(edit->relocations);
-    const bool is_done = survey_moved(edit) && size_growths(edit, from) &&
+    const bool is_done = survey_moved(edit) &&
+                         (espl__array_length(edit->relocations) == from || size_growths(edit, from)) &&
                          (edit->nursery == edit->nursery_begin || survey_new_roots(edit));
 
     sort_stale(edit);

@@ -49,7 +49,6 @@ espl_status espl_attach(espl_world *world, espl_entity child, espl_entity parent
 {
     const espl_attach_options defaults = {0};
     const espl_attach_options *const o = options != NULL ? options : &defaults;
-    const espl__mention named[3] = {{"child", child}, {"parent", parent}, {"before", o->before}};
 
     ESPL__CHANGE_OR_RETURN(world, "espl_attach")
     if (ESPL__ASKS_LATER(o)) {
@@ -58,6 +57,11 @@ espl_status espl_attach(espl_world *world, espl_entity child, espl_entity parent
     const espl_status status =
         ESPL__TAPED(world, attach_one(world, child, parent, o), .op = ESPL_TAPE_ATTACH,
                     .entity = child, .other = parent, .options = o);
+
+    if (status >= 0) {
+        return status;
+    }
+    const espl__mention named[3] = {{"child", child}, {"parent", parent}, {"before", o->before}};
 
     return espl__refuse_named(world, "espl_attach", named, 3, status,
                               status == ESPL_ERR_ARGUMENT ? espl__options_fault(o) : NULL);

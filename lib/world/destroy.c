@@ -27,6 +27,7 @@ void espl__destroy_begin(espl_world *world, espl__edit *edit)
 {
     espl__forest_begin_loose(&world->forest);
     espl__edit_init(edit, &world->forest);
+    edit->is_unlogged = true;
     edit->destroyed = remove_entity;
     edit->destroyed_context = &world->store;
     espl__heap_forbid(&world->heap);

@@ -2,7 +2,7 @@
 // The commands of immediate calls, and the settling of trees after every structural call.
 //
 // An immediate structural call applies one command (espl__apply_one()) without the stages of a
-// playback, and an attach of many is a strict playback of one command for each child
+// playback, and a call for many entities is a strict playback of one command for each
 // (espl__apply_strictly()). No kind of command has a second implementation.
 //
 // A tree is unsettled if it holds several roots, if a root does not have the component of its role,
@@ -13,20 +13,27 @@
 
 #include "lib/commands/immediate.h"
 
-espl_status espl__apply_lane(espl_world *world, const espl__lane_view *lane)
+// @param refused  out: 0 where the command is refused; else unchanged.
+static espl_status apply_command(espl_world *world, const espl__lane_view *lane, size_t *refused)
 {
-    bool is_overflowed = false;
+    espl__immediate_result result;
 
     ESPL_CHECK(!world->is_playing);
     world->is_playing = true;
-    const espl_status status = espl__immediate_apply(world->playback, lane, &is_overflowed);
+    const espl_status status = espl__immediate_apply(world->playback, lane, &result);
     world->is_playing = false;
     // A call that is refused changes nothing, so that it settles no tree either.
     if (status < 0) {
+        *refused = result.is_refused ? 0 : *refused;
         return status;
     }
     (void)espl__settle(world);
-    return is_overflowed ? ESPL_OVERFLOW : status;
+    return result.has_overflowed ? ESPL_OVERFLOW : status;
+}
+
+espl_status espl__apply_lane(espl_world *world, const espl__lane_view *lane)
+{
+    return apply_command(world, lane, &(size_t){0});
 }
 
 espl_status espl__apply_one(espl_world *world, const espl__command *command)
@@ -39,6 +46,9 @@ espl_status espl__apply_one(espl_world *world, const espl__command *command)
 
 espl_status espl__apply_strictly(espl_world *world, espl__lane_view lane, size_t *refused)
 {
+    if (lane.count == 1) {
+        return apply_command(world, &lane, refused);
+    }
     const espl__play_request request = {
         .lanes = &lane, .lane_count = 1, .tag = ESPL__NO_TAG, .is_strict = true};
     espl_report report = {0};

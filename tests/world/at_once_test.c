@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// Structural calls at once: what they need of memory, and that they do what recorded commands do.
+#include "tests/asked.h"
+#include "tests/fixture.h"
+#include "tests/one_world.h"
+
+#include <stdlib.h>
+
+FIXTURE(set_up, tear_down);
+
+enum { TREES = 6, SIZE = 40, FAN = 3 };
+
+static espl_attach_options keep_local(void)
+{
+    return (espl_attach_options){
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+}
+
+// Nothing is asked for where the hierarchy has a free slot: here that of a leaf which was destroyed.
+TEST_LOOP(a_leaf_moves_into_a_free_slot_without_memory, 0, 2)
+{
+    const espl_attach_options local = keep_local(), *const options = _i == 0 ? &local : NULL;
+    espl_entity *const nodes = make_trees(w, 2, SIZE, FAN);
+
+    ck_ok(espl_destroy(w, nodes[2 * SIZE - 1], ESPL_EXTENT_ENTITY));
+    const espl_transform local_before = test_local_of(w, nodes[SIZE - 1]);
+    const espl_transform world_before = test_world_of(w, nodes[SIZE - 1]);
+
+    test_heap_arm(&test.heap, 1, true);
+    ck_ok(espl_attach(w, nodes[SIZE - 1], nodes[SIZE + 1], options));
+    ck_ok(espl_move_before(w, nodes[SIZE - 1], test_child(w, nodes[SIZE + 1], 0)));
+    ck_assert_uint_eq(test.heap.calls, 0);
+    test_heap_arm(&test.heap, 0, false);
+    ck_assert(espl_entity_equal(test_child(w, nodes[SIZE + 1], 0), nodes[SIZE - 1]));
+    if (_i == 0) {
+        const espl_transform after = test_local_of(w, nodes[SIZE - 1]);
+
+        ck_assert_mem_eq(&after, &local_before, sizeof after);
+    } else {
+        const espl_transform after = test_world_of(w, nodes[SIZE - 1]);
+
+        ck_assert_float_eq_tol(after.position[0], world_before.position[0], 1e-4f);
+    }
+    test_world_is_valid(w);
+    free(nodes);
+}
+
+// Attach by one command of a buffer.
+static espl_status attach_played(espl_world *world, espl_command_buffer *commands,
+                                 espl_entity child, espl_entity parent,
+                                 const espl_attach_options *options)
+{
+    espl_report report;
+
+    espl_command_buffer_reset(commands);
+    ck_ok(espl_record_attach(espl_command_buffer_recorder(commands, 0), 0, child, parent, options));
+    ck_ok(espl_play(world, commands, &report));
+    return espl_command_buffer_result(commands, 0, 0);
+}
+
+// Nodes with all that is below them, in full hierarchies and in ones with room; also parents below their child.
+TEST_LOOP(moves_at_once_are_those_of_commands, 0, 6)
+{
+    static const espl_keep rules[3] = {ESPL_KEEP_LOCAL, ESPL_KEEP_WORLD, ESPL_SNAP};
+    const espl_keep rule = rules[_i % 3];
+    const espl_attach_options options = {.position = rule, .rotation = rule, .scale = rule};
+    const bool has_bare = _i >= 3;
+    const espl_component none[1] = {ESPL_DISABLED};
+    test_world other;
+    espl_command_buffer *commands = NULL;
+    uint64_t random = (uint64_t)_i;
+
+    test_world_begin(&other, 2, NULL);
+    ck_ok(espl_command_buffer_create(other.world, 1, &commands));
+    espl_entity *const ours = make_trees(w, TREES, SIZE, FAN);
+    espl_entity *const theirs = make_trees(other.world, TREES, SIZE, FAN);
+
+    for (int i = 0; has_bare && i < TREES; ++i) {
+        ck_ok(espl_remove_component(w, ours[i * SIZE + 2], ESPL_TRANSFORM));
+        ck_ok(espl_remove_component(other.world, theirs[i * SIZE + 2], ESPL_TRANSFORM));
+        ck_ok(espl_add_component(w, ours[i * SIZE + 2], none[0], NULL, 0));
+        ck_ok(espl_add_component(other.world, theirs[i * SIZE + 2], none[0], NULL, 0));
+    }
+    for (int step = 0; step < 300; ++step) {
+        const uint32_t child = test_below(&random, TREES * SIZE);
+        const uint32_t parent = test_below(&random, TREES * SIZE);
+        const espl_status played =
+            attach_played(other.world, commands, theirs[child], theirs[parent], &options);
+
+        ck_status(espl_attach(w, ours[child], ours[parent], &options), played);
+        if (step % 10 == 0) {
+            ck_assert_uint_eq(test_logical_hash(w), test_logical_hash(other.world));
+            test_world_is_valid(w);
+        }
+    }
+    ck_assert_uint_eq(test_logical_hash(w), test_logical_hash(other.world));
+    espl_command_buffer_destroy(commands);
+    test_world_end(&other);
+    free(ours);
+    free(theirs);
+}
+
+// A prefab of three nodes below a node of a hierarchy, with and without room, until no allocation fails.
+TEST_LOOP(a_clone_that_finds_no_memory_leaves_no_trace, 0, 2)
+{
+    espl_entity *const nodes = make_trees(w, 2, SIZE, FAN);
+    espl_entity *const prefab = make_trees(w, 1, 3, 2);
+    espl_status status = ESPL_ERR_NO_MEMORY;
+    size_t tries = 0;
+
+    if (_i == 1) {
+        for (int i = 1; i < 9; ++i) {
+            ck_ok(espl_destroy(w, nodes[SIZE - i], ESPL_EXTENT_ENTITY));
+        }
+    }
+    for (size_t fail_at = 1; status == ESPL_ERR_NO_MEMORY; ++fail_at, ++tries) {
+        const uint64_t hash = test_physical_hash(w);
+        espl_entity made = espl_entity_null();
+
+        test_heap_arm(&test.heap, fail_at, true);
+        status = espl_spawn(w, prefab[0], nodes[1], NULL, &made);
+        test_heap_arm(&test.heap, 0, false);
+        ck_assert(status == ESPL_OK || status == ESPL_ERR_NO_MEMORY);
+        ck_assert(espl_entity_is_null(made) == (status != ESPL_OK));
+        ck_assert(status == ESPL_OK || test_physical_hash(w) == hash);
+        test_world_is_valid(w);
+    }
+    ck_assert_uint_ge(tries, 1);
+    ck_assert(espl_is_alive(w, nodes[1]));
+    free(nodes);
+    free(prefab);
+}
+
+// What a long call leaves for the next one is freed again: lists of 60,000 nodes would be megabytes.
+TEST(a_long_call_keeps_no_memory)
+{
+    const uint32_t count = test_fitting(60000, 8);
+    const espl_entity prefab = test_solo(w), parent = test_solo(w);
+    const espl_instance_def def = {.source = prefab, .parent = parent};
+
+    ck_ok(espl_spawn(w, prefab, parent, NULL, NULL));
+    const size_t before = test_stats(w).bytes_commands;
+
+    ck_ok(espl_instantiate(w, &def, count, NULL));
+    ck_ok(espl_spawn(w, prefab, parent, NULL, NULL));
+    ck_assert_uint_le(test_stats(w).bytes_commands, before + 262144);
+}
