@@ -505,9 +505,9 @@ static const struct scheme *scheme_named(const char *name)
     return NULL;
 }
 
-static struct scheme_world *create_copies(const struct path *path, const struct scheme *scheme)
+static void create_copies(struct counting *all)
 {
-    const struct forest_shape shape = path->shape;
+    const struct forest_shape shape = all->path->shape;
     struct forest tree = forest_create((struct forest_shape){1, shape.tree_size, shape.fan});
     struct pose *const roots_of_copies = block_new(shape.trees, sizeof *roots_of_copies);
     struct draw draw = draw_begin(copies_seed, 0);
@@ -516,10 +516,9 @@ static struct scheme_world *create_copies(const struct path *path, const struct 
         roots_of_copies[copy] = draw_pose(&draw, ROOT_SIDE);
     }
 
-    struct scheme_world *const out = scheme->create_copies(&tree, roots_of_copies, shape.trees, 1);
+    all->world = all->scheme->create_copies(&tree, roots_of_copies, shape.trees, 1);
     free(roots_of_copies);
     forest_destroy(&tree);
-    return out;
 }
 
 static struct counting counting_create(const struct path *path, const struct scheme *scheme)
@@ -539,7 +538,11 @@ static struct counting counting_create(const struct path *path, const struct sch
     };
 
     all.links = links_create(&all.forest);
-    all.world = path->is_cloned ? create_copies(path, scheme) : scheme->create(&all.forest, 1);
+    if (path->is_cloned) {
+        create_copies(&all);
+    } else {
+        all.world = scheme->create(&all.forest, 1);
+    }
     if (path->work == &mixed) {
         const uint32_t trees = path->shape.trees * path->shape.tree_size / mixing_tree_size;
 

@@ -17,9 +17,9 @@ static const struct load *const loads[] = {
 };
 
 static const struct scheme *const schemes[] = {
-    &scheme_flat,        &scheme_linked,    &scheme_recursive,
-    &scheme_depth_sweep, &scheme_clustered, &scheme_dirty_stream,
-    &scheme_espalier,    &scheme_onebyone,  &scheme_batch,
+    &scheme_flat,      &scheme_linked,       &scheme_recursive, &scheme_depth_sweep,
+    &scheme_clustered, &scheme_dirty_stream, &scheme_deferred,  &scheme_espalier,
+    &scheme_onebyone,  &scheme_batch,
 };
 
 enum { load_count = CASE_COUNT(loads), scheme_count = CASE_COUNT(schemes) };

@@ -211,6 +211,13 @@ void parts(scene &s)
     demand(batch.status() == ESPL_PARTLY && batch->applied == 1 && batch->first_refused == 1 &&
                s.world.global(s.mast)->scale == 2,
            "a batch says what it refused");
+
+    espl_write_list list = {writes.data(), 0, writes.size()};
+    const float scale = 3;
+    const bool is_pushed = espl_write_list_push(&list, s.mast, ESPL_WRITE_LOCAL_SCALE, &scale) == ESPL_OK;
+    demand(is_pushed && espl_write_listed(s.world.get(), &list, nullptr) == ESPL_OK && list.count == 0 &&
+               s.world.local(s.mast).value().scale == scale,
+           "a list of writes is written and then empty");
 }
 
 // Which rows a query finds: s.mast and s.other have speeds, s.other has the mark.

@@ -83,10 +83,10 @@ static void play_batch(const struct contestant *who, const struct scheme_write *
     who->scheme->write_batch(who->world, writes, count);
 }
 
-// A deferred scheme does what it does in a batch.
+// A deferred scheme does what it does in a batch, but for the variant, which can write at once.
 static bool has_single(const struct scheme *scheme)
 {
-    return scheme->write_each != NULL && !scheme->is_deferred;
+    return scheme->write_each != NULL && (!scheme->is_deferred || scheme->is_variant);
 }
 
 static void play_single(const struct contestant *who, const struct scheme_write *writes,

@@ -4,12 +4,17 @@
 // Alex Sabourin wrote about in 2019. Idle stretches cost a bit a node, and one node at a time is
 // composed in vector registers. Groups of whole trees go to threads. There is no way to change the
 // structure short of laying all nodes out anew, so `spawn` and `reparent` are not for it.
+//
+// Scheme `deferred`: its variant for the loads about ways to write. It is what a deferred mode of a library
+// would be: each write is a call that looks its handle up, checks the value, stores it and marks the node, and
+// one call at the end brings all worlds up to date.
 #include "bench/schemes/scheme.h"
 
 #include "bench/blocks.h"
 #include "bench/crew.h"
 #include "bench/schemes/lanes.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -17,6 +22,12 @@ enum {
     group_size = 2048, ///< Nodes that a group has at least; the last one may have fewer.
     batch_size = 16,   ///< Words with marks that are found before the first of them is worked on.
     fetch_limit = 2,   ///< Intervals of a word that are fetched beforehand.
+};
+
+/// What a handle of `deferred` names: index in the low word, generation in the high one.
+struct record {
+    uint32_t generation;
+    uint32_t place;
 };
 
 /// Nodes of whole trees: [first, end). The next group begins with a word of its own.
@@ -40,6 +51,7 @@ struct scheme_world {
     struct group *groups; ///< [group_count]
     size_t group_count;
     struct crew *crew;
+    struct record *records; ///< [count] by number, in `deferred`; NULL: handles are indices.
 
     struct scheme_swing *swings; ///< [swing_count]
     size_t swing_count;
@@ -203,6 +215,7 @@ static void destroy(struct scheme_world *world)
     free(world->worlds);
     free(world->opens);
     free(world->groups);
+    free(world->records);
     free(world->swings);
     free(world->velocities);
     free(world);
@@ -474,4 +487,134 @@ const struct scheme scheme_dirty_stream = {
     .move_roots = move_roots,
     .sum_positions = sum_positions,
     .read_positions = read_positions,
+};
+
+static struct scheme_world *create_deferred(const struct forest *forest, unsigned workers)
+{
+    struct scheme_world *const world = create(forest, workers);
+
+    world->records = block_new(world->count, sizeof *world->records);
+    for (size_t i = 0; i < world->count; ++i) {
+        world->records[i] = (struct record){1, world->places[i]};
+    }
+    return world;
+}
+
+static scheme_handle deferred_handle_of(struct scheme_world *world, uint32_t node)
+{
+    return (uint64_t)world->records[node].generation << 32 | node;
+}
+
+// A product with 0 is not 0 for NaN and infinity alone.
+static bool is_finite(const struct pose *pose)
+{
+    const float *const r = pose->rotation;
+    const float *const p = pose->position;
+    const float sum = r[0] * 0 + r[1] * 0 + r[2] * 0 + r[3] * 0 + p[0] * 0 + p[1] * 0 + p[2] * 0;
+
+    return sum + pose->scale * 0 == 0;
+}
+
+// Normalise a rotation, unless it is as near to unit length as the library leaves one alone.
+// @return whether it has a length.
+static bool normalize(float rotation[4])
+{
+    const float square = rotation[0] * rotation[0] + rotation[1] * rotation[1] +
+                         rotation[2] * rotation[2] + rotation[3] * rotation[3];
+
+    if (fabsf(square - 1) > 4e-7f) {
+        const float length = sqrtf(square);
+
+        for (int i = 0; i < 4; ++i) {
+            rotation[i] /= length;
+        }
+    }
+    return square > 0;
+}
+
+// Look a write up, check it, and store it. [*place] out: the node, or NO_NODE where it has that local.
+// @return whether the write is one.
+static inline bool store(const struct scheme_world *world, scheme_handle handle,
+                         const struct pose *value, uint32_t *place)
+{
+    const uint32_t index = (uint32_t)handle;
+    struct pose local = *value;
+
+    if (index >= world->count || world->records[index].generation != handle >> 32 ||
+        !is_finite(&local) || !normalize(local.rotation)) {
+        return false;
+    }
+
+    struct pose *const stored = &world->locals[world->records[index].place];
+    const bool is_same = memcmp(stored, &local, sizeof local) == 0;
+    *place = is_same ? NO_NODE : world->records[index].place;
+    *stored = local;
+    return true;
+}
+
+// The call that a program would make for each write.
+__attribute__((noinline)) static bool write_deferred(struct scheme_world *world,
+                                                     scheme_handle handle, const struct pose *value)
+{
+    uint32_t place;
+
+    if (!store(world, handle, value, &place)) {
+        return false;
+    }
+    if (place != NO_NODE) {
+        mark(world, place);
+    }
+    return true;
+}
+
+// The same without waiting: what it gains by waiting shows on its own layout.
+__attribute__((noinline)) static bool write_at_once(struct scheme_world *world,
+                                                    scheme_handle handle, const struct pose *value)
+{
+    uint32_t place;
+
+    if (!store(world, handle, value, &place)) {
+        return false;
+    }
+    if (place != NO_NODE) {
+        sweep(world, place, world->lasts[place]);
+    }
+    return true;
+}
+
+static void write_all(struct scheme_world *world, const struct scheme_write *writes, size_t count,
+                      bool (*write)(struct scheme_world *, scheme_handle, const struct pose *))
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (!write(world, writes[i].node, &writes[i].local)) {
+            course_fail("deferred", "a write was refused");
+        }
+    }
+}
+
+static void write_all_deferred(struct scheme_world *world, const struct scheme_write *writes,
+                               size_t count)
+{
+    write_all(world, writes, count, write_deferred);
+    propagate(world);
+}
+
+static void write_all_at_once(struct scheme_world *world, const struct scheme_write *writes,
+                              size_t count)
+{
+    write_all(world, writes, count, write_at_once);
+}
+
+const struct scheme scheme_deferred = {
+    .name = "deferred",
+    .summary = "dirty-stream as a mode of a library: each write is a call that checks it",
+    .is_deferred = true,
+    .is_variant = true,
+    .worker_limit = crew_limit,
+    .create = create_deferred,
+    .destroy = destroy,
+    .handle_of = deferred_handle_of,
+    .copy_worlds = copy_worlds,
+    .write_each = write_all_at_once,
+    .write_batch = write_all_deferred,
 };

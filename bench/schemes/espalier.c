@@ -354,10 +354,8 @@ void espalier_write_listed(struct scheme_world *world, const struct scheme_write
 {
     list_reserve(world, count);
     for (size_t i = 0; i < count; ++i) {
-        const espl_transform local = transform_from(&writes[i].local);
-
-        must(espl_write_list_push(&world->list, entity_from(writes[i].node),
-                                  ESPL_WRITE_LOCAL_TRANSFORM, &local),
+        must(espl_write_list_push(&world->list, entity_from(writes[i].node), ESPL_WRITE_LOCAL_POSE,
+                                  &writes[i].local),
              "espl_write_list_push");
     }
     must(espl_write_listed(world->world, &world->list, NULL), "espl_write_listed");

@@ -458,13 +458,26 @@ void espalier_reparent_played(struct scheme_world *world, const struct scheme_mo
     }
 }
 
+static void record_poses(espl_recorder *recorder, const struct scheme_world *world,
+                         const void *frame, size_t begin, size_t end)
+{
+    const struct scheme_write *const writes = frame;
+
+    (void)world;
+    for (size_t i = begin; i < end; ++i) {
+        must(espl_record_write(recorder, 0, entity_from(writes[i].node), ESPL_WRITE_LOCAL_POSE,
+                               &writes[i].local),
+             "espl_record_write");
+    }
+}
+
 void espalier_write_played(struct scheme_world *world, const struct scheme_write *writes,
                            size_t count)
 {
     espl_command_buffer *const commands = espalier_frame_commands(world);
 
     world->times = (struct frame_times){0};
-    record(world, commands, record_writes, writes, count);
+    record(world, commands, record_poses, writes, count);
     play(world, commands);
 }
 

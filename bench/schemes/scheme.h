@@ -251,6 +251,7 @@ struct scheme {
 
 extern const struct scheme scheme_batch;
 extern const struct scheme scheme_clustered;
+extern const struct scheme scheme_deferred;
 extern const struct scheme scheme_depth_sweep;
 extern const struct scheme scheme_dirty_stream;
 extern const struct scheme scheme_espalier;
