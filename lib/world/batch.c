@@ -224,21 +224,54 @@ static void group_rest(espl__batch *b)
     }
 }
 
+// Say how the functions of trees read the entries. Precondition: their kinds were checked.
+static void describe_values(espl__batch *b)
+{
+    const espl__entries *const e = b->entries;
+    const espl_write_kind kind = espl__entries_kind(e, 0);
+
+    b->source = (espl__write_source){.writes = b->is_mixed ? e->writes : NULL,
+                                     .values = {.first = e->values,
+                                                .stride = e->value_size,
+                                                .has_stretch = kind == ESPL_WRITE_LOCAL_TRANSFORM},
+                                     .kind = kind,
+                                     .is_one_kind = !b->is_mixed,
+                                     .results = b->results};
+    b->may_drop_sides = b->is_mixed || espl__write_has_extra(kind);
+}
+
+// The end of the next window of entries.
+static size_t end_of_window(const espl__batch *b)
+{
+    const size_t count = b->entries->count;
+
+    return b->has_windows && count - b->end > WINDOW ? b->end + WINDOW : count;
+}
+
 // Form groups of the next window, or of all entries that are left where those of the window do not come
 // tree by tree.
 static void group_some(espl__batch *b)
 {
-    const size_t left = b->entries->count - b->end;
-    const size_t end = left > WINDOW ? b->end + WINDOW : b->entries->count;
+    const size_t end = end_of_window(b);
 
-    if (!b->has_windows || left <= WINDOW) {
+    resolve(b, end);
+    if (end == b->entries->count || !espl__batch_add_groups(b, end, false)) {
         group_rest(b);
-        return;
+    }
+}
+
+// Write the next window, or all of it but its last tree, without groups. Only on one worker, because others
+// could not take a part of it. @return false: nothing changed.
+static bool write_window(espl__batch *b)
+{
+    const size_t end = end_of_window(b);
+
+    if (!b->has_windows || !espl__executor_is_serial(&b->world->executor)) {
+        return false;
     }
     resolve(b, end);
-    if (!espl__batch_add_groups(b, end, false)) {
-        group_rest(b);
-    }
+    describe_values(b);
+    return espl__batch_write_straight(b, end, end == b->entries->count);
 }
 
 // Take memory, and choose whether entries are written window by window, while they and their trees are
@@ -256,22 +289,6 @@ static espl_status prepare_batch(espl__batch *b)
             e->writes == NULL && espl__write_is_local(e->kind) && !espl__write_has_extra(e->kind);
     }
     return status;
-}
-
-// Say how the functions of trees read the entries. Precondition: their kinds were checked.
-static void describe_values(espl__batch *b)
-{
-    const espl__entries *const e = b->entries;
-    const espl_write_kind kind = espl__entries_kind(e, 0);
-
-    b->source = (espl__write_source){.writes = b->is_mixed ? e->writes : NULL,
-                                     .values = {.first = e->values,
-                                                .stride = e->value_size,
-                                                .has_stretch = kind == ESPL_WRITE_LOCAL_TRANSFORM},
-                                     .kind = kind,
-                                     .is_one_kind = !b->is_mixed,
-                                     .results = b->results};
-    b->may_drop_sides = b->is_mixed || espl__write_has_extra(kind);
 }
 
 // The number of jobs that look up the slots of a batch.
@@ -297,7 +314,7 @@ static espl_status apply_batch(espl__batch *b)
     bool is_left = true;
 
     while (status == ESPL_OK && is_left) {
-        if (b->end < b->entries->count) {
+        if (b->end < b->entries->count && !write_window(b)) {
             group_some(b);
         }
         describe_values(b);

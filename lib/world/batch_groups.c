@@ -6,6 +6,8 @@
 // the caller before the worlds follow. For several workers groups are cut into pieces of at least
 // world->job_cost, which are worth a job.
 //
+// One worker writes a window of entries in the order of memory as it forms the groups, without a list.
+//
 // Invariants: two groups never have the same tree, so that jobs write them side by side. What is
 // written, and what is counted, does not depend on the number of workers.
 #include "lib/world/batch_groups.h"
@@ -415,7 +417,7 @@ ESPL__INLINE void write_group(espl__batch *b, espl__write_group *g, espl__contex
 {
     espl__forest *const forest = &b->world->forest;
 
-    ESPL_CHECK_FULL(!g->is_done && g->count != 0 && g->begin + g->count <= b->end);
+    ESPL_CHECK_FULL(!g->is_done && g->count != 0 && g->begin + g->count <= b->resolved);
     if (g->count != 1 ||
         !espl__tree_try_write_one(forest, context, &b->source, g->lowest,
                                   g->has_numbers ? b->numbers[g->begin] : g->begin)) {
@@ -523,6 +525,77 @@ static void write_groups(espl__batch *b, size_t begin, size_t end)
     }
     espl__tree_batch_finish(forest, &context, &trees);
     add_counts(b, &context);
+}
+
+// Tell whether entries [batch->end, end) need neither order nor prefetches: their slots ascend, their trees
+// follow each other in memory or are in the cache, and none has side arrays that forbid a window.
+static bool is_straight(const espl__batch *b, size_t end, bool is_last)
+{
+    enum { DENSE = 2 };
+    const espl__forest *const forest = &b->world->forest;
+    const uint32_t *const slots = b->slots;
+    const size_t begin = b->end;
+    unsigned flags = 0;
+
+    if (b->is_unordered || b->is_sorted || begin == end) {
+        return false;
+    }
+    const uint64_t reach = slots[end - 1] - slots[begin];
+    const uint64_t room = espl__tree_of(forest, slots[begin])->capacity;
+
+    if (espl__forest_is_far(forest) && reach > DENSE * room * (end - begin)) {
+        return false;
+    }
+    for (size_t i = begin; !is_last && i < end; ++i) {
+        flags |= forest->flags[slots[i]];
+    }
+    return (flags & ESPL__SLOT_SIDE) == 0;
+}
+
+// Form each group and write it at once. The slots ascend.
+// @return the first entry of the last tree, where more entries of it may follow; else `end`.
+static size_t write_straight(espl__batch *b, espl__context *context, size_t end, bool is_last)
+{
+    const espl__forest *const forest = &b->world->forest;
+    size_t at = b->end;
+
+    while (at < end) {
+        const espl__tree *const t = espl__tree_of(forest, b->slots[at]);
+        espl__write_group g = {.begin = (uint32_t)at};
+        const size_t next = end_of_group(&g, b->slots, at, end, t, true);
+
+        if (next == end && !is_last) {
+            return at;
+        }
+        g.count = (uint32_t)(next - at);
+        g.live = t->live;
+        write_group(b, &g, context);
+        at = next;
+    }
+    return at;
+}
+
+bool espl__batch_write_straight(espl__batch *b, size_t end, bool is_last)
+{
+    espl__forest *const forest = &b->world->forest;
+    espl__tree_batch trees = {0};
+    espl__context context = {.batch = &trees};
+
+    ESPL_CHECK(b->has_windows && b->group_count == 0 && end <= b->resolved);
+    if (!is_straight(b, end, is_last)) {
+        return false;
+    }
+    espl__heap_forbid(&b->world->heap);
+    const size_t at = write_straight(b, &context, end, is_last);
+    espl__tree_batch_finish(forest, &context, &trees);
+    espl__heap_allow(&b->world->heap);
+    add_counts(b, &context);
+    if (at == b->end) {
+        return false;
+    }
+    b->end = at;
+    b->limit = at < end ? espl__tree_of(forest, b->slots[at])->base : UINT32_MAX;
+    return true;
 }
 
 // A loop over the pieces of a batch.

@@ -72,6 +72,14 @@ void espl__batch_form_part(const espl__batch *batch, espl__batch_part *part, boo
 /// the parts are all entries, in order, and there are no groups.
 void espl__batch_join_parts(espl__batch *batch, const espl__batch_part *parts, size_t count);
 
+/// Write entries [batch->end, end) on this thread as their groups are formed, without a list of them. Where
+/// `end` is not the end of all entries, those of the last tree are left to the next call. Moves batch->end.
+/// Allocates nothing, and cannot fail. Preconditions: has_windows, and there are no groups.
+/// @param is_last  no entries follow.
+/// @return false: nothing changed, because the slots do not ascend, the trees lie apart, so that prefetches
+///         save time, or espl__batch_add_groups() would refuse them.
+bool espl__batch_write_straight(espl__batch *batch, size_t end, bool is_last);
+
 /// Add a group for each tree that entries [batch->end, end) write to, without sorting them. Where `end`
 /// is not the end of all entries, those of the last tree are left to the next call, because more of
 /// them may follow. Moves batch->end.
