@@ -80,11 +80,12 @@ static inline espl_status espl__apply_ensure_room(const espl__apply *a, const es
         parent == ESPL__NO_SLOT ? a->command->count * espl__tree_spare(from->count) : 0);
 }
 
-/// Prefetch what the commands after number `at` of the queue read and write (apply_prefetch.c).
-/// Reads ESPL__APPLY_AHEAD commands after it, which must be of the same part, because another worker
-/// may be writing the entries of another one.
+/// Prefetch what the commands after number `at` of the queue read and write, before each
+/// ESPL__APPLY_BATCH commands (apply_prefetch.c). Reads ESPL__APPLY_AHEAD + ESPL__APPLY_BATCH commands
+/// from it on, which must be of the same part, because another worker may be writing the entries of
+/// another one.
 void espl__apply_prefetch(const espl__forest *forest, const espl__apply_input *in, uint32_t at);
-enum { ESPL__APPLY_AHEAD = 20 };
+enum { ESPL__APPLY_AHEAD = 20, ESPL__APPLY_BATCH = 4 };
 /// Prefetch the nodes and the headers of the homes of few commands, which are applied soon.
 void espl__apply_prefetch_homes(const espl__forest *forest, const espl__home *homes, size_t count);
 /// Prefetch for commands [begin, end) of the queue, in all other steps one after the other.

@@ -69,10 +69,10 @@ static inline void prefetch_unlink(const espl__forest *forest, uint32_t slot)
     }
 }
 
-// What a change of a placement reads of the node and of its parent.
-static inline void prefetch_placement(const espl__forest *forest, uint32_t slot)
+// What a change of a placement reads of the node, and of its parent unless the local stays.
+static inline void prefetch_placement(const espl__forest *forest, uint32_t slot, bool keeps_local)
 {
-    const uint32_t up = forest->parent[slot];
+    const uint32_t up = keeps_local ? ESPL__NO_SLOT : forest->parent[slot];
 
     espl__prefetch(&forest->world[slot]);
     espl__prefetch(&forest->local[slot]);
@@ -178,7 +178,8 @@ ESPL__INLINE void prefetch_third(const espl__forest *forest, const espl__apply_i
     } else {
         prefetch_unlink(forest, queued->slot);
     }
-    prefetch_placement(forest, queued->slot);
+    prefetch_placement(forest, queued->slot,
+                       entry->command->stay_position == ESPL_KEEP_LOCAL);
     if (espl__operand_is_living(&entry->parent)) {
         const uint32_t parent = entry->parent.number;
 
@@ -201,17 +202,26 @@ ESPL__INLINE void prefetch_last(const espl__forest *forest, const espl__entry *e
     }
 }
 
+// The steps of several commands follow each other, because a call for each command takes longer.
 void espl__apply_prefetch(const espl__forest *forest, const espl__apply_input *in, uint32_t at)
 {
-    enum { SECOND = 12, THIRD = 6, LAST = 3 };
+    enum { SECOND = 12, THIRD = 6, LAST = 3, BATCH = ESPL__APPLY_BATCH };
     const espl__entry *const entries = in->ordered->entries;
     const espl__queued *const queue = in->grouped->queue + at;
 
-    ESPL_CHECK_FULL(at + ESPL__APPLY_AHEAD < in->ordered->entry_count);
-    prefetch_first(forest, entries, &queue[ESPL__APPLY_AHEAD]);
-    prefetch_second(forest, &entries[queue[SECOND].entry], queue[SECOND].slot);
-    prefetch_third(forest, in, &entries[queue[THIRD].entry], &queue[THIRD]);
-    prefetch_last(forest, &entries[queue[LAST].entry], &queue[LAST]);
+    ESPL_CHECK_FULL(at + ESPL__APPLY_AHEAD + BATCH <= in->ordered->entry_count);
+    for (uint32_t i = ESPL__APPLY_AHEAD; i < ESPL__APPLY_AHEAD + BATCH; ++i) {
+        prefetch_first(forest, entries, &queue[i]);
+    }
+    for (uint32_t i = SECOND; i < SECOND + BATCH; ++i) {
+        prefetch_second(forest, &entries[queue[i].entry], queue[i].slot);
+    }
+    for (uint32_t i = THIRD; i < THIRD + BATCH; ++i) {
+        prefetch_third(forest, in, &entries[queue[i].entry], &queue[i]);
+    }
+    for (uint32_t i = LAST; i < LAST + BATCH; ++i) {
+        prefetch_last(forest, &entries[queue[i].entry], &queue[i]);
+    }
 }
 
 void espl__apply_prefetch_homes(const espl__forest *forest, const espl__home *homes, size_t count)

@@ -229,7 +229,8 @@ static void apply_group(const applying *s, espl__apply *a, uint32_t number, uint
     for (uint32_t k = group.entry_begin; k < group.entry_end; ++k) {
         espl__entry *const entry = &entries[queue[k].entry];
 
-        if (is_far && end - k > ESPL__APPLY_AHEAD) {
+        if (is_far && k % ESPL__APPLY_BATCH == 0 &&
+            end - k >= ESPL__APPLY_AHEAD + ESPL__APPLY_BATCH) {
             espl__apply_prefetch(a->forest, s->in, k);
         }
         a->entry = entry;

@@ -59,7 +59,7 @@ ESPL__INLINE uint32_t touch(element_list *e, uint32_t tree)
 {
     uint32_t *const mark = &e->trees[tree].mark;
     const uint32_t next = e->count, before = *mark;
-    const uint32_t is_new = before == 0 ? 1 : 0, now = is_new != 0 ? next + 1 : before;
+    const uint32_t is_new = before == 0 ? 1 : 0, now = before + (next + 1) * is_new;
 
     e->touched[e->touched_count] = tree;
     e->above[next] = next;

@@ -359,8 +359,8 @@ static bool keeps_placement(const espl__forest *forest, uint32_t slot,
 
 // Move a node that keeps its placement. Its world is not saved, because the undo of the link
 // recomputes it.
-static espl_status move_with_local(espl__edit *edit, uint32_t slot, uint32_t parent,
-                                   uint32_t before, bool is_free)
+ESPL__INLINE espl_status move_with_local(espl__edit *edit, uint32_t slot, uint32_t parent,
+                                         uint32_t before, bool is_free)
 {
     if (parent != ESPL__NO_SLOT) {
         espl__edit_refresh(edit, parent);

@@ -48,7 +48,8 @@ static bool reserve_side(espl__forest *forest, espl__relocation *relocation)
 
 // Allocate the side arrays of one edit, and add the slots, headers and side arrays that it needs to the
 // sums.
-static espl_status reserve_edit(const espl__edit *edit, size_t *slots, size_t *trees, size_t *sides)
+static espl_status reserve_edit(const espl__edit *edit, size_t *slots, size_t *trees,
+                                size_t *sides)
 {
     bool is_done = true;
 
@@ -269,49 +270,46 @@ static void relocate_tree(const espl__transfer *transfer, espl__relocation *relo
     }
 }
 
-// Link the copy of a node in place of the node among its siblings, below the same parent. The copy has
-// the links of the node.
-ESPL__INLINE void replace_among_siblings(espl__links *links, uint32_t slot, uint32_t old,
-                                         uint32_t parent)
+// Link the copy of a node in place of the node among its siblings, below the same parent.
+static void replace_among_siblings(espl__links *links, uint32_t slot, uint32_t old, uint32_t parent)
 {
-    const uint32_t next = links[slot].next, previous = links[slot].previous;
-    uint32_t *const first = &links[parent].first_child;
+    const uint32_t first = links[parent].first_child;
+    const uint32_t next = links[old].next, previous = links[old].previous;
 
-    ESPL_CHECK(*first != ESPL__NO_SLOT);
-    if (*first == old) {
-        *first = slot;
+    ESPL_CHECK(first != ESPL__NO_SLOT);
+    // `previous` of an only child is the child itself.
+    links[slot].next = next;
+    links[slot].previous = previous == old ? slot : previous;
+    if (first == old) {
+        links[parent].first_child = slot;
     } else {
         links[previous].next = slot;
     }
-    // `previous` of an only child is the child itself, and of a first child it is the last child.
-    links[next != ESPL__NO_SLOT ? next : *first].previous = slot;
+    if (next != ESPL__NO_SLOT) {
+        links[next].previous = slot;
+    } else if (first != old) {
+        links[first].previous = slot;
+    }
 }
 
 // Copy one node of an arriving subtree to a slot of its tree above `parent`, which is the new slot of
-// its parent. Its siblings and its children are not linked to it. @return the new slot.
+// its parent. @return the new slot.
 ESPL__INLINE uint32_t copy_arrival(const espl__transfer *transfer, espl__tree *t, uint32_t old,
                                    uint32_t parent)
 {
     espl__forest *const forest = transfer->to;
-    // In a local, because the compiler must assume that a store changes a field.
-    const espl__columns columns = forest->columns;
+    espl__links *const links = forest->links;
     uint32_t after = 0;
     const uint32_t slot = espl__slot_find(forest, t, parent, &after);
-    espl__side *const side = espl__side_of(forest, t);
-    const uint8_t flags = espl__moved_flags(columns.flags[old], side);
 
     ESPL_CHECK(slot != ESPL__NO_SLOT && parent < slot);
-    espl__columns_move(&columns, slot, &columns, old);
-    columns.parent[slot] = parent;
-    columns.links[slot] = columns.links[old];
-    columns.links[slot].first_child = ESPL__NO_SLOT;
-    columns.flags[slot] = flags;
     t->live += 1;
-    t->exceptional += (flags & ESPL__SLOT_EXCEPTIONAL) / ESPL__SLOT_EXCEPTIONAL;
-    if (side != NULL) {
-        espl__node_copy_side(forest, slot, old, t->base, side);
-    }
-    transfer->moved(transfer->context, &columns.links[slot].entity, slot, 1);
+    t->exceptional += espl__slot_is(forest, old, ESPL__SLOT_EXCEPTIONAL) ? 1 : 0;
+    forest->parent[slot] = parent;
+    links[slot].first_child = ESPL__NO_SLOT;
+    links[slot].entity = links[old].entity;
+    espl__node_copy(transfer, slot, old, t->base, espl__side_of(forest, t));
+    transfer->moved(transfer->context, &links[slot].entity, slot, 1);
     return slot;
 }
 
@@ -339,7 +337,7 @@ static uint32_t copy_arrivals_below(const espl__transfer *transfer, espl__tree *
 
 // Move an arriving subtree to free slots of the tree of its parent, unless that tree was copied with
 // its arrivals. @return how many nodes moved.
-ESPL__INLINE uint32_t relocate_arrival(const espl__transfer *transfer, uint32_t top)
+static uint32_t relocate_arrival(const espl__transfer *transfer, uint32_t top)
 {
     espl__forest *const forest = transfer->to;
     const uint32_t parent = forest->parent[top];
@@ -348,11 +346,11 @@ ESPL__INLINE uint32_t relocate_arrival(const espl__transfer *transfer, uint32_t 
     if ((t->flags & ESPL__TREE_GROWS) != 0) {
         return 0;
     }
-    t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
-    t->incoming = 0; // of the arrivals, which all move now
     const uint32_t slot = copy_arrival(transfer, t, top, parent);
 
     replace_among_siblings(forest->links, slot, top, parent);
+    t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
+    t->incoming = 0; // of the arrivals, which all move now
     if (forest->links[top].first_child == ESPL__NO_SLOT) {
         espl__slot_free(forest, top);
         return 1;
@@ -373,7 +371,7 @@ void espl__arrival_relocate(espl__forest *forest, uint32_t top, espl__moved_func
 }
 
 // Prefetch the slot that a moved node likely gets: its tree's first hole or unused slot.
-static inline void prefetch_arrival(const espl__forest *forest, uint32_t top)
+static void prefetch_arrival(const espl__forest *forest, uint32_t top)
 {
     const uint32_t parent = forest->parent[top];
 
@@ -395,12 +393,12 @@ static void relocate_arrivals(const espl__transfer *transfer, const uint32_t *mo
     enum { AHEAD = 6 };
     const espl__forest *const forest = transfer->to;
     const size_t count = espl__array_length(moved);
-    const size_t prefetched = espl__forest_is_far(forest) && count > AHEAD ? count - AHEAD : 0;
+    const bool is_far = espl__forest_is_far(forest);
 
     for (size_t i = 0; i < count; ++i) {
         const uint32_t slot = moved[i];
 
-        if (i < prefetched) {
+        if (is_far && i + AHEAD < count) {
             prefetch_arrival(forest, moved[i + AHEAD]);
         }
         // A slot that was copied and freed has no flag. In the nursery it has, but its node is dead.
@@ -415,27 +413,23 @@ static void relocate_arrivals(const espl__transfer *transfer, const uint32_t *mo
 static void list_left(espl__edit *edit)
 {
     const espl__forest *const forest = edit->forest;
-    espl__tree *const trees = forest->trees;
-    const uint32_t *const slot_trees = forest->tree;
-    uint32_t *const moved = edit->moved;
-    const size_t count = espl__array_length(moved);
-    const uint32_t nursery = forest->nursery;
+    const size_t count = espl__array_length(edit->moved);
     size_t kept = 0;
 
     for (size_t i = 0; i < count; ++i) {
-        const uint32_t slot = moved[i], tree = slot_trees[slot];
-        espl__tree *const t = &trees[tree];
+        const uint32_t slot = edit->moved[i];
+        espl__tree *const t = espl__tree_of(forest, slot);
 
         // The header of the nursery has no counts, because all edits share it.
-        if (tree == nursery) {
+        if (forest->tree[slot] == forest->nursery) {
             continue;
         }
         t->moved = 0;
-        if (t->live == 0 || (t->side != 0 && espl__side_is_unneeded(espl__side_of(forest, t)))) {
-            moved[kept++] = slot;
+        if (t->live == 0 || espl__side_is_unneeded(espl__side_of(forest, t))) {
+            edit->moved[kept++] = slot;
         }
     }
-    espl__array_set_length(moved, kept);
+    espl__array_set_length(edit->moved, kept);
 }
 
 // Free the slots of the dead, and keep in their list those whose trees release_dead() tests.
