@@ -201,13 +201,38 @@ ESPL__INLINE void copy_rows(const espl__store *store, const espl__new_rows *all,
     }
 }
 
+// copy_rows() of a list of one row, as the nodes of a single clone have.
+static inline void copy_row(const espl__store *store, const espl__new_rows *all,
+                            const espl__copies *copies, size_t at)
+{
+    const espl__archetype *const to = &store->archetypes[copies->archetype];
+    const uint32_t position = row_position(to, copies->first);
+    const uint32_t row = copies->first - position * to->capacity, number = to->chunks[position];
+    unsigned char *const bytes = store->chunks[number].bytes;
+
+    assign_rows(store, all, all->order + at, (row_range){number, row, 1});
+    if (copies->source == ESPL__NONE) {
+        copy_source_row(to, bytes, row, 1, (column_walk){NULL, 0, 0}, NULL, 0);
+        return;
+    }
+    const espl__record *const record = &store->records[copies->source];
+    const espl__chunk *const source = &store->chunks[record->chunk];
+
+    copy_source_row(to, bytes, row, 1, begin_walk(&store->archetypes[source->archetype]),
+                    source->bytes, espl__record_row(record));
+}
+
 void espl__rows_copy(const espl__store *store, const espl__new_rows *rows,
                      const espl__copies *copies, size_t begin, size_t end)
 {
     for (; begin < end; ++copies) {
         const size_t all = copies->begin + copies->count, here = end < all ? end : all;
 
-        copy_rows(store, rows, copies, begin, here);
+        if (copies->count == 1) {
+            copy_row(store, rows, copies, begin);
+        } else {
+            copy_rows(store, rows, copies, begin, here);
+        }
         begin = here;
     }
 }
