@@ -86,8 +86,10 @@ static inline espl_status espl__apply_ensure_room(const espl__apply *a, const es
 /// another one.
 void espl__apply_prefetch(const espl__forest *forest, const espl__apply_input *in, uint32_t at);
 enum { ESPL__APPLY_AHEAD = 20, ESPL__APPLY_BATCH = 4 };
-/// Prefetch the nodes and the headers of the homes of few commands, which are applied soon.
-void espl__apply_prefetch_homes(const espl__forest *forest, const espl__home *homes, size_t count);
+/// Prefetch what a command reads and writes of its operands and of their rows, all at once: for a command
+/// that is applied alone, or with few others.
+void espl__entry_prefetch(const espl__forest *forest, const espl__store *store,
+                          const espl__entry *entry);
 /// Prefetch for commands [begin, end) of the queue, in all other steps one after the other.
 void espl__apply_prefetch_begin(const espl__forest *forest, const espl__apply_input *in,
                                 uint32_t begin, uint32_t end);

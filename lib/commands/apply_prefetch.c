@@ -7,7 +7,8 @@
 // fetched: the entry, the tree and the node; the command; the neighbours of the node and the slots
 // of new nodes; their transforms. Each step is three to eight commands before the next one, which is
 // longer than a wait for memory. The first commands of a part go through all steps before the part is
-// applied, and the first step of few commands is taken when they are grouped.
+// applied. Of few commands all lines that need no other one are prefetched when they are resolved, and
+// those of an immediate call when it begins.
 //
 // Reads the forest and the entries, writes nothing. What is prefetched may change before it is
 // used: a prefetch is never more than a hint, and its addresses are not dereferenced before they
@@ -224,17 +225,6 @@ void espl__apply_prefetch(const espl__forest *forest, const espl__apply_input *i
     }
 }
 
-void espl__apply_prefetch_homes(const espl__forest *forest, const espl__home *homes, size_t count)
-{
-    for (size_t i = 0; i < count; ++i) {
-        if (homes[i].slot != ESPL__NO_SLOT) {
-            espl__prefetch_to_write(&forest->trees[homes[i].tree]);
-            prefetch_node(forest, homes[i].slot);
-            espl__prefetch(&forest->world[homes[i].slot]);
-        }
-    }
-}
-
 void espl__apply_prefetch_begin(const espl__forest *forest, const espl__apply_input *in,
                                 uint32_t begin, uint32_t end)
 {
@@ -250,5 +240,51 @@ void espl__apply_prefetch_begin(const espl__forest *forest, const espl__apply_in
     }
     for (uint32_t i = begin; i < end; ++i) {
         prefetch_last(forest, &entries[queue[i].entry], &queue[i]);
+    }
+}
+
+// --- Few commands ---
+
+// What a command reads and writes of an operand.
+static inline void prefetch_operand(const espl__forest *forest, const espl__operand *operand)
+{
+    const uint32_t slot = operand->number;
+
+    if (espl__operand_is_living(operand)) {
+        espl__prefetch_to_write(&forest->links[slot]);
+        espl__prefetch_to_write(&forest->parent[slot]);
+        espl__prefetch_to_write(&forest->tree[slot]);
+        espl__prefetch_to_write(&forest->flags[slot]);
+        espl__prefetch(&forest->world[slot]);
+    }
+}
+
+// The row of an entity, which changes where its node moves.
+static inline void prefetch_row(const espl__store *store, const espl__record *record)
+{
+    const espl__chunk *const chunk = &store->chunks[record->chunk];
+    const uint32_t row = espl__record_row(record);
+
+    espl__prefetch_to_write(espl__chunk_entities(chunk) + row);
+    if (chunk->slots_offset != ESPL__NONE) {
+        espl__prefetch_to_write(chunk->bytes + chunk->slots_offset + row * sizeof(uint32_t));
+    }
+}
+
+// The lines that depend on nothing come first.
+void espl__entry_prefetch(const espl__forest *forest, const espl__store *store,
+                          const espl__entry *entry)
+{
+    const espl__operand *const target = &entry->target, *const parent = &entry->parent;
+
+    prefetch_operand(forest, target);
+    prefetch_operand(forest, parent);
+    if (espl__operand_is_living(target)) {
+        espl__prefetch(&forest->local[target->number]);
+        prefetch_row(store, &store->records[entry->command->target.index]);
+        prefetch_unlink(forest, target->number);
+    }
+    if (espl__operand_is_living(parent)) {
+        prefetch_links(forest, forest->links[parent->number].first_child);
     }
 }

@@ -10,6 +10,7 @@
 #include "lib/commands/attach_in_place.h"
 
 #include "lib/base/marks.h"
+#include "lib/base/prefetch.h"
 #include "lib/commands/apply.h"
 #include "lib/commands/nursery.h"
 #include "lib/commands/parts.h"
@@ -33,6 +34,8 @@ typedef struct immediate {
 
 // Nodes of a copy whose rows are made without a plan, at most.
 enum { FEW_MADE = 32 };
+// Slots of a pool that is larger than most third-level caches, with entities and rows 32 MB.
+enum { DISTANT_SLOTS = 262144 };
 
 // --- Operands ---
 
@@ -379,11 +382,21 @@ espl_status espl__immediate_apply(espl__playback *playback, const espl__lane_vie
     const espl__store *const store = playback->context.store;
     espl__entry entry = {.command = lane->commands};
 
+    // In a smaller pool the waits are shorter than what the prefetches take.
+    const bool is_distant = playback->context.forest->end >= DISTANT_SLOTS;
+
     *out = (espl__immediate_result){false, false};
     ESPL_CHECK(lane->count == 1);
+    if (is_distant) {
+        espl__prefetch_element(store->records, entry.command->target.index, sizeof *store->records);
+        espl__prefetch_element(store->records, entry.command->parent.index, sizeof *store->records);
+    }
     find_operand(store, &entry.command->target, &entry.target);
     find_operand(store, &entry.command->parent, &entry.parent);
     find_operand(store, &entry.command->before, &entry.before);
+    if (is_distant) {
+        espl__entry_prefetch(playback->context.forest, store, &entry);
+    }
     return espl__attaches_in_place(playback->context.forest, &entry)
                ? espl__attach_in_place(playback, &entry, out)
                : apply_logged(playback, lane, &entry, out);

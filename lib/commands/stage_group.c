@@ -355,11 +355,6 @@ espl_status espl__stage_group(espl__stage_context *context, const espl__group_in
         return ESPL_ERR_NO_MEMORY;
     }
     espl__key_numbers_begin(&source_numbers);
-    // What is prefetched here for few commands, such as the one of an immediate call, is still in the cache
-    // when the apply stage takes the other steps for them.
-    if (count <= ESPL__APPLY_AHEAD && espl__forest_is_far(forest)) {
-        espl__apply_prefetch_homes(forest, g.homes, count);
-    }
     touch_all(&g);
     unite_pendings(&g);
     // From here on the output has the touched trees, so that their marks are cleared.

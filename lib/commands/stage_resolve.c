@@ -9,7 +9,7 @@
 //
 // Cost: O(commands + pending entities). A handle takes one or two cache misses, which batches
 // overlap.
-#include "lib/commands/stages.h"
+#include "lib/commands/apply.h"
 
 #include "lib/base/prefetch.h"
 
@@ -33,6 +33,7 @@ typedef struct resolving {
     const uint8_t *flags;      // by slot
     uint32_t *pending_entries; // the arrays of the output
     espl__home *homes;
+    const espl__forest *few_of; // the forest, where few commands name a large one; else NULL
     atomic_bool wants_side;
 } resolving;
 
@@ -190,6 +191,10 @@ static inline void resolve_batch(const resolving *r, size_t begin, size_t end, u
         resolve_optional(r, &entry->command->before, &entry->before);
         name_makers(r, entry, (uint32_t)i);
     }
+    // The lines of few commands are fetched together, because nothing else hides the waits for them.
+    for (size_t i = begin; r->few_of != NULL && i < end; ++i) {
+        espl__entry_prefetch(r->few_of, r->store, &r->entries[i]);
+    }
     for (size_t i = begin; i < end; ++i) {
         note_trees(r, (uint32_t)i, seen);
     }
@@ -230,7 +235,10 @@ espl_status espl__stage_resolve(espl__stage_context *context, const espl__resolv
                    .trees = context->forest->tree,
                    .flags = context->forest->flags,
                    .pending_entries = espl__arena_take(arena, pendings, sizeof *r.pending_entries),
-                   .homes = espl__arena_take(arena, entries, sizeof *r.homes)};
+                   .homes = espl__arena_take(arena, entries, sizeof *r.homes),
+                   .few_of = entries <= ESPL__APPLY_AHEAD && espl__forest_is_far(context->forest)
+                                 ? context->forest
+                                 : NULL};
     unsigned traits = 0;
 
     if (r.pending_entries == NULL || r.homes == NULL) {
