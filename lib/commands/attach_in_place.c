@@ -20,6 +20,7 @@ static bool has_room_for(const espl__forest *forest, uint32_t top, uint32_t pare
     if (!espl__tree_is_single(forest, t)) {
         return false;
     }
+    espl__arrival_prefetch(forest, t);
     if (forest->links[top].first_child == ESPL__NO_SLOT) {
         return free != 0 || (t->hole != ESPL__NO_SLOT && t->hole > parent);
     }
@@ -53,6 +54,9 @@ bool espl__attaches_in_place(const espl__forest *forest, const espl__entry *entr
         !espl__operand_is_living(&entry->target) || !espl__operand_is_living(&entry->parent)) {
         return false;
     }
+    espl__prefetch(&forest->world[parent]);
+    espl__prefetch(&forest->local[child]);
+    espl__prefetch_to_write(&links[parent]);
     const uint32_t old = forest->parent[child];
     const unsigned flags = forest->flags[child] | (forest->flags[parent] & ESPL__SLOT_SIDE);
 

@@ -361,8 +361,16 @@ static ESPL__APART espl_status apply_logged(espl__playback *playback, const espl
         return ESPL_ERR_NO_MEMORY;
     }
     m.applied.nursery.has_side = lane->pending_count != 0 && wants_side(&m, entry);
+    const bool is_placed = lane->pending_count != 0 && espl__operand_is_living(&entry->parent);
     espl_status ready = prepare(&m, few, FEW);
 
+    // What a new node reads of its parent, and the slots that it gets, are waited for while the source is read.
+    if (is_placed) {
+        espl__prefetch(&m.context->forest->world[entry->parent.number]);
+        espl__prefetch_to_write(&m.context->forest->links[entry->parent.number]);
+        espl__arrival_prefetch(m.context->forest,
+                               espl__tree_of(m.context->forest, entry->parent.number));
+    }
     ready = ready != ESPL_OK ? ready : find_source(&m, entry);
     const espl_status verdict = ready == ESPL_OK ? apply(&m, entry) : ready;
     const espl_status status = verdict < 0 ? verdict : settle(&m);

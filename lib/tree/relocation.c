@@ -370,20 +370,13 @@ void espl__arrival_relocate(espl__forest *forest, uint32_t top, espl__moved_func
     forest->nodes_moved += relocate_arrival(&transfer, top);
 }
 
-// Prefetch the slot that a moved node likely gets: its tree's first hole or unused slot.
+// Prefetch the slot that a moved node likely gets.
 static void prefetch_arrival(const espl__forest *forest, uint32_t top)
 {
     const uint32_t parent = forest->parent[top];
 
     if (parent != ESPL__NO_SLOT) {
-        const espl__tree *const t = espl__tree_of(forest, parent);
-        const uint32_t slot = t->hole != ESPL__NO_SLOT ? t->hole : t->base + t->used;
-
-        espl__prefetch_to_write(&forest->links[slot]);
-        espl__prefetch_to_write(&forest->local[slot]);
-        espl__prefetch_to_write(&forest->world[slot]);
-        espl__prefetch_to_write(&forest->parent[slot]);
-        espl__prefetch_to_write(&forest->flags[slot]);
+        espl__arrival_prefetch(forest, espl__tree_of(forest, parent));
     }
 }
 
