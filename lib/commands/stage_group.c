@@ -293,13 +293,16 @@ static espl_status sort_entries(const grouping *g, size_t count, espl__grouped *
     espl__arena *const arena = &g->context->arena;
     espl__home *const homes = g->homes;
     espl__queued *const queue = espl__arena_take(arena, g->entry_count, sizeof *queue);
-    espl__group *const groups = espl__arena_take_zeroed(arena, count, sizeof *groups);
+    espl__group *const groups = espl__arena_take(arena, count, sizeof *groups);
     const uint32_t *const above = g->elements.above;
     const size_t entries = g->entry_count;
     uint32_t sum = 0;
 
     if (queue == NULL || groups == NULL) {
         return ESPL_ERR_NO_MEMORY;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        groups[i] = (espl__group){0};
     }
     for (size_t i = 0; i < entries; ++i) {
         const uint32_t group = above[homes[i].group];
