@@ -46,7 +46,7 @@ function quotient(scheme, shape, unit,    batch, time)
 END {
     for (i = 1; i <= rows && shapes; ++i) print shape_of[i]
     if (shapes) exit
-    print ".Bl -column \"the roots of 1,000 trees of 1,000-----\" \"single\" \"list\" \"commands\" \"deferred\" \"undeferred\""
+    print ".Bl -column \"1 % of the nodes of 50,000 trees of 20--\" \"single\" \"list\" \"commands\" \"deferred\" \"undeferred\""
     print ".It Sy written Ta Sy single Ta Sy list Ta Sy commands Ta Sy deferred Ta Sy undeferred"
     for (i = 1; i <= rows; ++i) {
         shape = shape_of[i]

@@ -219,7 +219,7 @@ ok "the ways to write are printed as a table"
 # rows_of FILE: the table of ways in a page.
 rows_of()
 {
-    sed -n '/^\.Bl -column "the roots of /,/^\.El$/p' "$1"
+    sed -n '/^\.Bl -column "1 % of the nodes /,/^\.El$/p' "$1"
 }
 
 # forget FILE: the same without its figures.
