@@ -210,6 +210,28 @@ static void draw_operands(const scene *s, const espl__playback *playback)
     puts("");
 }
 
+// Tell whether an operand is a living node of a tree.
+static bool is_in_tree(const espl__playback *playback, const espl__operand *operand, uint32_t tree)
+{
+    return espl__operand_is_living(operand) &&
+           playback->context.forest->tree[operand->number] == tree;
+}
+
+// Tell whether a command of a group touches a tree.
+static bool touches_tree(const espl__playback *playback, const espl__group *group, uint32_t tree)
+{
+    for (uint32_t k = group->entry_begin; k < group->entry_end; ++k) {
+        const espl__entry *const entry =
+            &playback->ordered.entries[playback->grouped.queue[k].entry];
+
+        if (is_in_tree(playback, &entry->target, tree) ||
+            is_in_tree(playback, &entry->parent, tree)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void draw_groups(const scene *s, const espl__playback *playback)
 {
     for (size_t i = 0; i < playback->grouped.group_count; ++i) {
@@ -217,12 +239,12 @@ static void draw_groups(const scene *s, const espl__playback *playback)
 
         printf("group %zu: hierarchies", i);
         for (size_t k = 0; k < playback->grouped.touched_count; ++k) {
-            if (playback->grouped.touched[k].group == i) {
+            const uint32_t tree = playback->grouped.touched[k];
+
+            if (touches_tree(playback, group, tree)) {
                 char own[3];
 
-                name_slot(s,
-                          playback->context.forest->trees[playback->grouped.touched[k].tree].base,
-                          own);
+                name_slot(s, playback->context.forest->trees[tree].base, own);
                 printf(" %s", own);
             }
         }
