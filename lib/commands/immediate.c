@@ -98,14 +98,15 @@ static espl_status settle_rows(immediate *m)
     espl__stage_context *const context = m->context;
     const espl__queued queued = {0};
     espl__group group = {.entry_end = m->part->group_end};
-    const espl__reserve_input reserve = {m->request, m->ordered, &m->grouped, &m->applied};
+    espl__grouped grouped = m->grouped;
+    const espl__reserve_input reserve = {m->request, m->ordered, &grouped, &m->applied};
     espl__planned planned = {0};
     espl__changed changed = {0};
 
     m->uses_arena = true;
-    m->grouped.queue = &queued;
-    m->grouped.groups = &group;
-    m->grouped.group_count = group.entry_end;
+    grouped.queue = &queued;
+    grouped.groups = &group;
+    grouped.group_count = group.entry_end;
     const espl_status status = espl__stage_reserve(context, &reserve, &planned, &changed);
 
     if (status == ESPL_OK) {
