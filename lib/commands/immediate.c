@@ -128,19 +128,30 @@ static inline espl_status reserve_places(const espl__stage_context *context, esp
                : ESPL_OK;
 }
 
-// Tell whether the rows of one copy of few nodes are all that changes, with neither values, names nor references.
-// Then each row is a copy of its own, in the order of the nodes, and no plan is needed to tell.
-static inline bool makes_few_rows(const immediate *m)
+// Tell whether a source has a name, which its copies share, or refers to entities.
+static bool has_name_or_reference(const espl__store *store, uint32_t source)
 {
-    const espl__part *const part = m->part;
-    const espl__edit *const edit = &part->edit;
-    const espl__store *const store = m->context->store;
-    const size_t made = espl__array_length(edit->made);
+    return (store->names.count != 0 && espl__name_of(&store->names, source) != NULL) ||
+           (store->referring_count != 0 &&
+            espl__references_in(store, espl__entity_archetype(store, source)));
+}
 
-    return made != 0 && made <= FEW_MADE && m->grouped.source_count != 0 &&
-           m->ordered->entries->command->count == 1 &&
-           m->ordered->entries->command->value_count == 0 && store->referring_count == 0 &&
-           store->names.count == 0 && espl__array_length(edit->touched) == 0;
+// Tell whether the rows of one copy of few nodes are all that changes, with neither values, names
+// nor references. Then each row is a copy of its own, in the order of the nodes, and no plan is
+// needed to tell.
+static bool makes_few_rows(const immediate *m)
+{
+    const espl__edit *const edit = &m->part->edit;
+    const size_t count = espl__array_length(edit->made);
+    bool is_few = count != 0 && count <= FEW_MADE && m->grouped.source_count != 0 &&
+                  m->ordered->entries->command->count == 1 &&
+                  m->ordered->entries->command->value_count == 0 &&
+                  espl__array_length(edit->touched) == 0;
+
+    for (size_t i = 0; i < count && is_few; ++i) {
+        is_few = !has_name_or_reference(m->context->store, edit->made[i].source);
+    }
+    return is_few;
 }
 
 // Find the archetypes of new rows, and reserve the rows.

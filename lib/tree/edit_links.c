@@ -159,7 +159,7 @@ ESPL__INLINE bool mark_moved_member(espl__edit *edit, uint32_t slot, uint32_t pa
 {
     const uint32_t *const trees = edit->forest->tree;
 
-    return (trees[slot] == trees[parent] && slot > parent) || espl__edit_mark_moved(edit, slot);
+    return (slot > parent && trees[slot] == trees[parent]) || espl__edit_mark_moved(edit, slot);
 }
 
 // Mark a root as moved where it is not the first slot of its range. New roots in the nursery are found
