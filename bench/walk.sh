@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # walk.sh FUNCTION PATH: lists the functions of the library that calls of FUNCTION go through on a path of
-# counts.c, each with its file, and counts both. FUNCTION is counts_play for the frame that is counted. Configure with CFLAGS='-O1 -fno-inline -g', so that functions
-# are not inlined, and with --enable-checks=none. The program is named by COUNTS, and what runs it by LIBTOOL, as for
-# counts.sh.
+# counts.c, each with its file, and counts both. FUNCTION is counts_play for the frame that is counted.
+# Configure with CFLAGS='-O1 -fno-inline -g', so that functions are not inlined, and with
+# --enable-checks=none. The program is named by COUNTS, and what runs it by LIBTOOL, as for counts.sh.
 function=$1
 path=$2
 counts=${COUNTS:-bench/counts}
@@ -18,7 +18,8 @@ trap 'exit 1' HUP INT TERM
 
 # shellcheck disable=SC2086
 ${LIBTOOL:+$LIBTOOL --mode=execute} valgrind --tool=callgrind --toggle-collect="$function" \
-    --callgrind-out-file="$scratch/out" "$counts" --scheme=espalier "$path" >/dev/null 2>"$scratch/err" </dev/null
+    --callgrind-out-file="$scratch/out" "$counts" --scheme=espalier "$path" \
+    >/dev/null 2>"$scratch/err" </dev/null
 callgrind_annotate --threshold=100 "$scratch/out" 2>/dev/null |
     grep -o 'lib/[a-z]*/[a-z_]*\.[ch]:[a-z_0-9A-Z.]*' | sort -u >"$scratch/functions"
 if ! test -s "$scratch/functions"; then

@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: MIT
 # awk -f ways.awk COURSE.CSV...: the table of "Which way to write" in espalier_write(3), from the load `ways`. A
-# figure is the time of a way divided by that of espl_write_strided() for the same writes; the last two are the
-# scheme `deferred`, which waits and which writes at once. Of several runs the least time of each way counts: on a machine that is busy with other
-# work, a time is its own where nothing else ran. With -v shapes=1: the shapes.
+# figure is the time of a way divided by that of espl_write_strided() for the same writes; the last two are
+# those of the scheme `deferred`: its writes wait for a call at the end, or are made at once. Of several runs
+# the least time of each way counts, because work of other programs only adds to a time. With -v shapes=1: the
+# shapes.
 BEGIN {
     FS = ","
     library = "espalier"
-    row("every-500x20", "all nodes of 500 trees of 20")
+    row("every-500x20", "all of 500 trees of 20")
     row("every-500x20-shuffled", "the same, shuffled")
-    row("every-50000x20", "all nodes of 50,000 trees of 20")
+    row("every-50000x20", "all of 50,000 trees of 20")
     row("every-50000x20-shuffled", "the same, shuffled")
-    row("every-1000x1000", "all nodes of 1,000 trees of 1,000")
+    row("every-1000x1000", "all of 1,000 trees of 1,000")
     row("rigs-100", "all bones of 100 rigs of 68")
     row("rigs-4000", "all bones of 4,000 rigs of 68")
     row("rigs-4000-bones", "the same, bone by bone")
-    row("chain-2500", "all nodes of a chain of 2,500")
-    row("sparse-500x20-w100", "1 % of the nodes of 500 trees of 20")
-    row("sparse-500x20-w1000", "10 % of these nodes")
-    row("sparse-50000x20-w10000", "1 % of the nodes of 50,000 trees of 20")
-    row("sparse-50000x20-w100000", "10 % of these nodes")
+    row("chain-2500", "all of a chain of 2,500")
+    row("sparse-500x20-w100", "1 % of 500 trees of 20")
+    row("sparse-500x20-w1000", "10 % of these")
+    row("sparse-50000x20-w10000", "1 % of 50,000 trees of 20")
+    row("sparse-50000x20-w100000", "10 % of these")
     row("roots-500x20", "the roots of 500 trees of 20")
     row("roots-50000x20", "the roots of 50,000 trees of 20")
     row("roots-1000x1000", "the roots of 1,000 trees of 1,000")
@@ -46,8 +47,9 @@ function quotient(scheme, shape, unit,    batch, time)
 END {
     for (i = 1; i <= rows && shapes; ++i) print shape_of[i]
     if (shapes) exit
-    print ".Bl -column \"1 % of the nodes of 50,000 trees of 20--\" \"single\" \"list\" \"commands\" \"deferred\" \"undeferred\""
-    print ".It Sy written Ta Sy single Ta Sy list Ta Sy commands Ta Sy deferred Ta Sy undeferred"
+    print ".Bl -column \"the roots of 1,000 trees of 1,000\" \"single\" " \
+        "\"list\" \"commands\" \"waits\" \"at once\""
+    print ".It Sy written Ta Sy single Ta Sy list Ta Sy commands Ta Sy waits Ta Sy at once"
     for (i = 1; i <= rows; ++i) {
         shape = shape_of[i]
         print ".It " words_of[i] " Ta " quotient(library, shape, "ns/write single") " Ta " \

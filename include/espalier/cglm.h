@@ -69,7 +69,8 @@ static inline espl_status espl_from_mat4(mat4 matrix, espl_transform *out)
     return espl_transform_from_matrix(columns, out, ESPL_NULL_);
 }
 
-/// Read the world transform of an entity as a matrix: espl_get_matrix() with ESPL_MATRIX_4X4, whose statuses it has.
+/// Read the world transform of an entity as a matrix: espl_get_matrix() with ESPL_MATRIX_4X4, whose
+/// statuses it has.
 /// @param out  unchanged when refused.
 static inline espl_status espl_get_mat4(const espl_world *world, espl_entity entity, mat4 out)
 {

@@ -141,7 +141,8 @@ typedef struct espl_creation_def {
 } espl_creation_def;
 
 /// Clone the owned closure of any entity n times, under a parent and with a transform and values where the
-/// definition has them: as espl_record_instantiate() and a playback, in one call. Structural.
+/// definition has them: the command of espl_record_instantiate(), carried out at once by the functions of
+/// a playback, without its stages. Structural.
 ///
 /// A clone has the source's components (but ESPL_PREFAB) with their bytes, its name and its transforms.
 /// Entity references in them (espl_component_def) that name an entity of the closure name its clone;
@@ -150,14 +151,12 @@ typedef struct espl_creation_def {
 /// @param count  Clones, each placed alike; 0 does nothing, but a source that does not live is refused.
 /// @param out    [count] the first entity of each clone, in order; may be NULL; unchanged when
 ///               refused.
-/// @return ESPL_OK, ESPL_LOSSY, ESPL_OVERFLOW. Refusals, which change nothing: the statuses of
-///         espl_record_instantiate(), the statuses that a playback gives its command, and
-///         ESPL_ERR_BUSY.
+/// @return ESPL_OK, ESPL_LOSSY, ESPL_OVERFLOW. Refusals, which change nothing: the statuses that the
+///         recorded command has, when it is recorded and when it is played, and ESPL_ERR_BUSY.
 ESPL_API ESPL_NODISCARD espl_status espl_instantiate(espl_world *world,
                                                      const espl_instance_def *def, size_t count,
                                                      espl_entity *out);
-/// Create immediately: as espl_record_create() and a playback, in one call. As
-/// espl_instantiate().
+/// Create immediately: the command of espl_record_create(), carried out as that of espl_instantiate().
 ESPL_API ESPL_NODISCARD espl_status espl_create_at(espl_world *world, const espl_creation_def *def,
                                                    size_t count, espl_entity *out);
 

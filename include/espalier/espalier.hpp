@@ -372,7 +372,8 @@ public:
         return espl_write_one(get(), target, kind, value);
     }
     /// Many writes of any kinds, with one propagation for each hierarchy. Collect them in a
-    /// std::vector<espl_write>, or by espl_write_list_push() in an array.
+    /// std::vector<espl_write>; or by espl_write_list_push() in an array, and write that by
+    /// espl_write_listed(world.get(), &list, &report), which also empties the list.
     result<espl_write_report> write_batch(span<const espl_write> writes)
     {
         espl_write_report report{};

@@ -178,7 +178,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_set_component(espl_world *world, espl_e
                                                        espl_component component, const void *data,
                                                        size_t size);
 
-/// What to make room for, so that later calls take no memory. {0}: nothing. Grows into `reserved`.
+/// What to make room for, for the calls that espl_reserve() names. {0}: nothing. Grows into `reserved`.
 typedef struct espl_reserve_def {
     size_t entities; ///< So many more: their records, and the slots of their transforms.
     /// [component_count] a component set, as espl_create() takes it. A role may be in it; without one
@@ -197,8 +197,10 @@ typedef struct espl_reserve_def {
 
 /// Make room. What was reserved is kept until espl_compact(). Structural.
 ///
-/// Create takes no memory once `entities` and `rows` of its set are reserved; a batch, once `writes`
-/// is; a write of a first stretch, once `side_of` is.
+/// espl_create() takes no memory once `entities` and `rows` of its set are reserved; a batch that needs no
+/// new side arrays, once `writes` is; a parallel write, once `parallel_rows` is; a write of stretch, user
+/// data or inherit flags, once `side_of` is. Other calls may still take memory: scratch, rows where a role
+/// or a component set changes, the range of a hierarchy that outgrows its own, and names.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL; an unknown component, a repeat or two roles in the set);
 ///         the statuses of handles; ESPL_ERR_LIMIT; ESPL_ERR_BUSY; ESPL_ERR_NO_MEMORY: nothing that
 ///         can be read changed, and some of it may be reserved.

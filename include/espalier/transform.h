@@ -9,8 +9,9 @@
 ///   along -Z (ESPL_AXIS_BACK), with +X right.
 /// - Blender, ROS (+Z up): the labels name other axes there, and look-at takes +Y for the up axis: compute
 ///   such a rotation yourself.
-/// - Unity, Direct3D (left-handed): the same numbers mean the mirrored picture, in which +X is on the right hand.
-///   Only where data of both kinds meet, mirror one of them: negate z of positions, and x and y of rotations.
+/// - Unity, Direct3D (left-handed): the same numbers mean the mirrored picture, in which +X is on the right
+///   hand. Only where data of both kinds meet, mirror one of them: negate z of positions, and x and y of
+///   rotations.
 ///
 /// Rotations are unit quaternions x, y, z, w.
 /// Every result is the same bits on every machine. A required pointer that is NULL is answered as

@@ -101,8 +101,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_world_clear(espl_world *world);
 ESPL_API const char *espl_world_kernels(const espl_world *world);
 
 /// Free all unused memory, reserved memory included. Lay out every hierarchy breadth-first without
-/// gaps, with room for a few more nodes, and the rows of entities in the order of their transforms. Ranks, slots and rows may
-/// change, and nothing else that can be read; a chunk whose rows change counts as written. Structural.
+/// gaps, with room for a few more nodes, and the rows of entities in the order of their transforms.
+/// Ranks, slots and rows may change, and nothing else that can be read; a chunk whose rows change counts
+/// as written. Structural.
 ///
 /// Compaction needs memory for a while. Call it again where it lacked some.
 /// @return ESPL_OK; ESPL_PARTLY: there was memory for a part of it; ESPL_ERR_NO_MEMORY: for none but
@@ -119,7 +120,7 @@ typedef struct espl_world_stats {
     size_t hierarchies;     ///< Roots.
     size_t members;         ///< Non-root entities in hierarchies.
     size_t archetypes;      ///< Component sets met so far.
-    size_t chunks;          ///< Blocks of rows in use.
+    size_t chunks;          ///< Blocks of rows, those without rows included.
     size_t bytes;           ///< Outstanding at the allocator, all-in.
     size_t bytes_store;     ///< Of these: entity records, archetypes, chunks.
     size_t bytes_tree;      ///< Of these: links, transforms, headers of hierarchies.
@@ -135,7 +136,7 @@ typedef struct espl_world_stats {
     size_t disabled;         ///< Entities with ESPL_DISABLED.
     size_t prefabs;          ///< Entities with ESPL_PREFAB.
     size_t retired;          ///< Indices whose generations are used up.
-    size_t row_capacity;     ///< Rows that the chunks in use have room for; `entities` of them are
+    size_t row_capacity;     ///< Rows that the chunks have room for; `entities` of them are
                              ///< filled.
     size_t spare_chunks;     ///< Of the chunks: without rows, kept for the next change.
     size_t slots;            ///< Of the pool of transforms, reserved and free ones included.

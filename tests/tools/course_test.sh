@@ -213,13 +213,13 @@ espalier,1,every,500x20,7,ns/write,0
 END
 echo 'espalier,1,ways,every-500x20,20,ns/write,0' >"$scratch/csv2"
 "${AWK:-awk}" -f "$ways" "$scratch/csv" "$scratch/csv2" >"$scratch/out" 2>"$scratch/err" && test ! -s "$scratch/err" &&
-    grep -qx '.It all nodes of 500 trees of 20 Ta 3.1 Ta - Ta 13 Ta 1.5 Ta -' "$scratch/out"
+    grep -qx '.It all of 500 trees of 20 Ta 3.1 Ta - Ta 13 Ta 1.5 Ta -' "$scratch/out"
 ok "the ways to write are printed as a table"
 
 # rows_of FILE: the table of ways in a page.
 rows_of()
 {
-    sed -n '/^\.Bl -column "1 % of the nodes /,/^\.El$/p' "$1"
+    sed -n '/^\.Bl -column "the roots of /,/^\.El$/p' "$1"
 }
 
 # forget FILE: the same without its figures.
