@@ -242,16 +242,15 @@ static void push_down_to(espl__edit *edit, uint32_t slot, uint32_t child)
 }
 
 // Bring the world of a node up to date whose highest stale ancestor is `top`: push staleness down
-// along the path between them. Where the path finds no memory, propagate below `top` at once.
-static void refresh_path(espl__edit *edit, uint32_t slot, uint32_t top)
+// along the path between them. @return false: no memory for the path, and nothing changed.
+static bool refresh_path(espl__edit *edit, uint32_t slot, uint32_t top)
 {
     espl__forest *const forest = edit->forest;
 
     espl__array_set_length(edit->path, 0);
     for (uint32_t at = slot; at != top; at = forest->parent[at]) {
         if (!ESPL_ARRAY_RESERVE(forest->heap, ESPL__FOR_COMMANDS, edit->path, 1)) {
-            espl__propagate_by_links(forest, &edit->context, top);
-            return;
+            return false;
         }
         ESPL_CHECK_FULL(at != ESPL__NO_SLOT);
         ESPL_ARRAY_PUSH(edit->path, at);
@@ -261,26 +260,39 @@ static void refresh_path(espl__edit *edit, uint32_t slot, uint32_t top)
 
         push_down_to(edit, forest->parent[at], at);
     }
+    return true;
 }
 
-// The parent of a refreshed node is fresh and ends the next climb. So refreshing the nodes of a
-// path one after the other costs one climb in all.
-void espl__edit_refresh_stale(espl__edit *edit, uint32_t slot)
+// Return the highest stale ancestor of a node, or ESPL__NO_SLOT.
+static uint32_t highest_stale(const espl__edit *edit, uint32_t slot)
 {
     const espl__forest *const forest = edit->forest;
     uint32_t highest = ESPL__NO_SLOT;
 
-    if (slot == edit->fresh) {
-        return;
-    }
     for (uint32_t up = forest->parent[slot]; up != ESPL__NO_SLOT; up = forest->parent[up]) {
         highest = espl__slot_is(forest, up, ESPL__SLOT_STALE) ? up : highest;
         if (is_top_of_climb(edit, up)) {
             break;
         }
     }
-    if (highest != ESPL__NO_SLOT) {
-        refresh_path(edit, slot, highest);
+    return highest;
+}
+
+// The parent of a refreshed node is fresh and ends the next climb. So refreshing the nodes of a
+// path one after the other costs one climb in all. Where the path finds no memory, all below its top is
+// recomputed, but nothing below a node that keeps its world: an ancestor there may be stale yet.
+void espl__edit_refresh_stale(espl__edit *edit, uint32_t slot)
+{
+    espl__forest *const forest = edit->forest;
+
+    if (slot == edit->fresh) {
+        return;
+    }
+    uint32_t top = highest_stale(edit, slot);
+
+    while (top != ESPL__NO_SLOT && !refresh_path(edit, slot, top)) {
+        espl__propagate_by_links(forest, &edit->context, top);
+        top = highest_stale(edit, slot);
     }
     edit->fresh = forest->parent[slot];
 }

@@ -5,6 +5,7 @@
 #include "tests/asked.h"
 #include "tests/base/abort.h"
 #include "tests/checks.h"
+#include "tests/fixture.h"
 #include "tests/inside.h"
 #include "tests/runner.h"
 #include "tests/script.h"
@@ -228,6 +229,67 @@ TEST_IF(a_rich_mix_fails_cleanly_on_threads, test_has_threads())
     how.fails_after = true;
     ck_assert_uint_ge(sweep(&how), is_small() ? 1 : 4);
     espl_executor_destroy(&how.executor);
+}
+
+// --- Worlds that are out of date ---
+
+enum { LINKS = 20 };
+
+// A chain with a node that keeps its world.
+static espl_entity *make_kept_chain(espl_world *world)
+{
+    espl_entity *const nodes = make_chain(world, LINKS);
+
+    ck_ok(espl_set_inherit(world, nodes[1],
+                           ESPL_ABSOLUTE_POSITION | ESPL_ABSOLUTE_ROTATION | ESPL_ABSOLUTE_SCALE));
+    return nodes;
+}
+
+// Write below the kept node, then above it, and attach a node that is far below both: its world stays.
+// @return the hash afterwards.
+static uint64_t attach_below_stale(bool is_played, size_t fail_at, bool *has_failed)
+{
+    const float here[3] = {3, 5, 7}, there[3] = {-2, 0, 1};
+    test_world test;
+    espl_status status = ESPL_OK;
+
+    test_world_begin(&test, 1, NULL);
+    espl_entity *const nodes = make_kept_chain(test.world);
+    espl_command_buffer *const commands = test_commands(test.world, 1);
+    espl_recorder *const to = espl_command_buffer_recorder(commands, 0);
+
+    if (is_played) {
+        ck_ok(espl_record_write(to, 0, nodes[2], ESPL_WRITE_LOCAL_POSITION, here));
+        ck_ok(espl_record_write(to, 0, nodes[0], ESPL_WRITE_LOCAL_POSITION, there));
+        ck_ok(espl_record_attach(to, 0, nodes[6], nodes[0], NULL));
+        test_heap_arm(&test.heap, fail_at, false);
+        status = espl_play(test.world, commands, NULL);
+        *has_failed = test.heap.failures > 0;
+        test_heap_arm(&test.heap, 0, false);
+        ck_ok(status == ESPL_ERR_NO_MEMORY ? espl_play(test.world, commands, NULL) : status);
+    } else {
+        ck_ok(espl_set_local_position(test.world, nodes[2], here));
+        ck_ok(espl_set_local_position(test.world, nodes[0], there));
+        ck_ok(espl_attach(test.world, nodes[6], nodes[0], NULL));
+    }
+    const uint64_t hash = test_logical_hash(test.world);
+
+    test_world_is_valid(test.world);
+    free(nodes);
+    espl_command_buffer_destroy(commands);
+    test_world_end(&test);
+    return hash;
+}
+
+// Memory that is wanted but not needed: the list of the nodes between the written ones and the attached one.
+TEST(a_node_below_written_ones_is_up_to_date_whatever_allocation_fails)
+{
+    bool has_failed = true;
+    const uint64_t at_once = attach_below_stale(false, 0, NULL);
+
+    for (size_t n = 1; has_failed; ++n) {
+        ck_assert_uint_eq(attach_below_stale(true, n, &has_failed), at_once);
+    }
 }
 
 // --- Recording ---
