@@ -524,21 +524,27 @@ static void undo_make(espl__edit *edit, const espl__undo *entry)
     }
 }
 
-// Restore the locals from a number on, last first, and recompute the worlds of their nodes. Where the
-// world of a parent is out of date yet, an ancestor is stale.
-static void undo_run(espl__edit *edit, size_t from)
+// Restore the locals of a run, last first, and recompute the worlds of their nodes. Where the world of a
+// parent is out of date yet, an ancestor is stale. The layout debt that its pass added goes too.
+static void undo_run(espl__edit *edit, const espl__undo *entry)
 {
     espl__forest *const forest = edit->forest;
+    espl__tree *const t = espl__tree_of(forest, entry->slot);
 
-    ESPL_CHECK(from <= espl__array_length(edit->locals));
-    for (size_t i = espl__array_length(edit->locals); i > from; --i) {
+    ESPL_CHECK(entry->a <= espl__array_length(edit->locals));
+    for (size_t i = espl__array_length(edit->locals); i > entry->a; --i) {
         const espl__saved_local *const saved = &edit->locals[i - 1];
 
         forest->local[saved->slot] = saved->local;
         (void)espl__propagate_node(forest, &edit->context, saved->slot);
         espl__edit_mark_stale(edit, saved->slot);
     }
-    espl__array_set_length(edit->locals, from);
+    espl__array_set_length(edit->locals, entry->a);
+    // The header of the nursery, which several threads read, gets no debt.
+    if (t->debt != entry->b) {
+        t->debt = entry->b;
+        t->flags &= ~(uint32_t)ESPL__TREE_DUE;
+    }
 }
 
 // Undo one change.
@@ -577,7 +583,7 @@ static void undo_one(espl__edit *edit, const espl__undo *entry)
         espl__edit_mark_stale(edit, entry->slot);
         break;
     case ESPL__UNDO_RUN:
-        undo_run(edit, entry->a);
+        undo_run(edit, entry);
         break;
     case ESPL__UNDO_SIDE:
         break; // espl__edit_undo() frees them at its end

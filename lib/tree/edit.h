@@ -38,7 +38,7 @@ typedef enum espl__undo_kind {
     ESPL__UNDO_MAKE,  ///< frees `b` new nodes, from number `a` in `made` on; `slot` is the first
     ESPL__UNDO_BARE,  ///< flag ESPL__SLOT_BARE
     ESPL__UNDO_SIDE,  ///< the tree of the slot had fewer side arrays
-    ESPL__UNDO_RUN,   ///< locals of a run of writes: from number `a` in `locals` on
+    ESPL__UNDO_RUN,   ///< locals of a run, from number `a` in `locals` on; layout debt `b`
 } espl__undo_kind;
 
 /// An entry of the undo log.

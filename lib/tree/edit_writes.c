@@ -59,8 +59,10 @@ static bool begin_run(espl__edit *edit, uint32_t slot)
     const size_t from = espl__array_length(edit->locals);
 
     espl__edit_end_run(edit);
-    if (!espl__edit_log(edit,
-                        (espl__undo){.kind = ESPL__UNDO_RUN, .slot = slot, .a = (uint32_t)from})) {
+    if (!espl__edit_log(edit, (espl__undo){.kind = ESPL__UNDO_RUN,
+                                           .slot = slot,
+                                           .a = (uint32_t)from,
+                                           .b = espl__tree_of(edit->forest, slot)->debt})) {
         return false;
     }
     edit->run = (espl__local_run){edit->forest->tree[slot], slot, from};
