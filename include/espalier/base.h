@@ -45,6 +45,21 @@ extern "C" {
 #define ESPL_NULL_ NULL
 #endif
 
+// Copies bytes in the inline functions of the headers, which include no header of a C library.
+#ifdef __GNUC__
+#define ESPL_COPY_(to, from, size) ((void)__builtin_memcpy((to), (from), (size)))
+#else
+#define ESPL_COPY_(to, from, size)                              \
+    do {                                                        \
+        unsigned char *const to_ = (unsigned char *)(to);       \
+        const unsigned char *const from_ =                      \
+            (const unsigned char *)(from);                      \
+        for (size_t i_ = 0; i_ < (size); ++i_) {                \
+            to_[i_] = from_[i_];                                \
+        }                                                       \
+    } while (0)
+#endif
+
 /// All zero, in C and in C++: the default of every description.
 // clang-format off
 #ifdef __cplusplus

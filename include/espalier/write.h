@@ -38,8 +38,6 @@
 
 #include <espalier/read.h>
 
-#include <string.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -279,9 +277,10 @@ static inline ESPL_NODISCARD espl_status espl_write_list_push(espl_write_list *l
     }
 
     espl_write *const write = &list->writes[list->count++];
+
     write->entity = entity;
     write->kind = kind;
-    memcpy(&write->value, value, sizes[number]);
+    ESPL_COPY_(&write->value, value, sizes[number]);
     return ESPL_OK;
 }
 

@@ -435,8 +435,8 @@ static float compose_level_ranges(espl__forest *forest, espl__context *context, 
     return alarm;
 }
 
-// One pass over the range of the tree.
-void espl__propagate_tree(espl__forest *forest, espl__context *context, uint32_t tree)
+// Compose all nodes of a tree but its root: one pass over its range.
+ESPL__INLINE void compose_tree(espl__forest *forest, espl__context *context, uint32_t tree)
 {
     const espl__tree *const t = &forest->trees[tree];
     const uint32_t begin = t->base + 1, end = t->base + t->used;
@@ -450,6 +450,11 @@ void espl__propagate_tree(espl__forest *forest, espl__context *context, uint32_t
     if (alarm != 0) {
         note_overflow_below(forest, context, t->base);
     }
+}
+
+void espl__propagate_tree(espl__forest *forest, espl__context *context, uint32_t tree)
+{
+    compose_tree(forest, context, tree);
 }
 
 // Three ways, by the form of the tree: the root, a node of a tree in order, a node of any other
@@ -467,7 +472,7 @@ void espl__propagate_below(espl__forest *forest, espl__context *context, uint32_
         return;
     }
     if (slot == t->base && espl__tree_is_single(forest, t)) {
-        espl__propagate_tree(forest, context, forest->tree[slot]);
+        compose_tree(forest, context, forest->tree[slot]);
         return;
     }
     if ((t->flags & ESPL__TREE_IN_ORDER) != 0) {

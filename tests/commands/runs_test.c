@@ -333,6 +333,9 @@ static void play_frame(void)
 
 TEST_LOOP(writes_alone_play_as_one_after_the_other, 0, 8)
 {
+    if (test_lacks_room(NODES + MADE, "runs of writes")) {
+        return;
+    }
     begin(test_environment("ESPL_SEED", 1) + (uint64_t)_i, TREES, SIDES);
     for (int frame = 0; frame < 6; ++frame) {
         draw_frame(0);
@@ -345,6 +348,9 @@ TEST_LOOP(writes_alone_play_as_one_after_the_other, 0, 8)
 
 TEST_LOOP(writes_among_other_changes_play_as_one_after_the_other, 0, 16)
 {
+    if (test_lacks_room(NODES + MADE, "runs of writes")) {
+        return;
+    }
     begin(test_environment("ESPL_SEED", 101) + (uint64_t)_i, TREES, SIDES);
     for (int frame = 0; frame < 4; ++frame) {
         draw_frame(2 + test_below(&t.random, 60));
@@ -356,6 +362,9 @@ TEST_LOOP(writes_among_other_changes_play_as_one_after_the_other, 0, 16)
 // Each world of a hierarchy is computed once, though each of its nodes is written.
 TEST(writes_of_all_nodes_compute_each_world_once)
 {
+    if (test_lacks_room(NODES + MADE, "runs of writes")) {
+        return;
+    }
     begin(test_environment("ESPL_SEED", 401), TREES, SIDES);
     t.count = 0;
     for (uint32_t i = t.nodes; i-- > 0;) {
@@ -390,6 +399,9 @@ static void play_without_memory(bool fails_after)
 
 TEST_LOOP(writes_that_find_no_memory_are_undone, 0, 12)
 {
+    if (test_lacks_room(NODES + MADE, "runs of writes")) {
+        return;
+    }
     for (int way = 0; way < 2; ++way) {
         begin(test_environment("ESPL_SEED", 201) + (uint64_t)_i, 4, 2);
         draw_frame(_i % 2 == 0 ? 30 : 0);
@@ -455,6 +467,9 @@ static void add_scale(uint32_t node, float scale)
 // Two large scales on a path are enough. No value is written twice.
 TEST_LOOP(a_playback_reports_worlds_that_its_writes_make_infinite, 0, 6)
 {
+    if (test_lacks_room(NODES + MADE, "runs of writes")) {
+        return;
+    }
     begin(test_environment("ESPL_SEED", 301) + (uint64_t)_i, TREES, SIDES);
     for (int frame = 0; frame < 6; ++frame) {
         const float large = frame % 2 == 0 ? 1e30f : 1;
@@ -499,6 +514,9 @@ static void add_position(uint32_t node, float x)
 
 TEST(an_infinite_world_that_is_below_no_write_is_not_reported)
 {
+    if (test_lacks_room(NODES + MADE, "runs of writes")) {
+        return;
+    }
     begin_infinite();
     for (uint32_t i = 2; i < 6; ++i) {
         add_position(i, 5);
@@ -513,6 +531,9 @@ TEST(an_infinite_world_that_is_below_no_write_is_not_reported)
 // Far from the origin a short step of the local is none of the world.
 TEST(an_infinite_world_that_no_write_moves_is_not_reported)
 {
+    if (test_lacks_room(NODES + MADE, "runs of writes")) {
+        return;
+    }
     begin_infinite();
     add_position(0, 1e9f);
     play_frame();

@@ -19,6 +19,9 @@ static espl_attach_options keep_local(void)
 // Nothing is asked for where the hierarchy has a free slot: here that of a leaf which was destroyed.
 TEST_LOOP(a_leaf_moves_into_a_free_slot_without_memory, 0, 2)
 {
+    if (test_lacks_room(TREES * SIZE + 8, "several hierarchies")) {
+        return;
+    }
     const espl_attach_options local = keep_local(), *const options = _i == 0 ? &local : NULL;
     espl_entity *const nodes = make_trees(w, 2, SIZE, FAN);
 
@@ -61,6 +64,9 @@ static espl_status attach_played(espl_world *world, espl_command_buffer *command
 // Nodes with all that is below them, in full hierarchies and in ones with room; also parents below their child.
 TEST_LOOP(moves_at_once_are_those_of_commands, 0, 6)
 {
+    if (test_lacks_room(TREES * SIZE + 8, "several hierarchies")) {
+        return;
+    }
     static const espl_keep rules[3] = {ESPL_KEEP_LOCAL, ESPL_KEEP_WORLD, ESPL_SNAP};
     const espl_keep rule = rules[_i % 3];
     const espl_attach_options options = {.position = rule, .rotation = rule, .scale = rule};
@@ -103,6 +109,9 @@ TEST_LOOP(moves_at_once_are_those_of_commands, 0, 6)
 // A prefab of three nodes below a node of a hierarchy, with and without room, until no allocation fails.
 TEST_LOOP(a_clone_that_finds_no_memory_leaves_no_trace, 0, 2)
 {
+    if (test_lacks_room(TREES * SIZE + 8, "several hierarchies")) {
+        return;
+    }
     espl_entity *const nodes = make_trees(w, 2, SIZE, FAN);
     espl_entity *const prefab = make_trees(w, 1, 3, 2);
     espl_status status = ESPL_ERR_NO_MEMORY;

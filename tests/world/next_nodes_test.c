@@ -237,6 +237,9 @@ static void add_nodes(espl_entity root, uint32_t more)
 
 TEST_LOOP(the_next_nodes_move_no_other, 0, WAYS)
 {
+    if (test_lacks_room(2000, "room for the next nodes")) {
+        return;
+    }
     try_way(&ways[_i], add_nodes);
 }
 
@@ -256,6 +259,9 @@ static void attach_guests(espl_entity root, uint32_t more)
 
 TEST_LOOP(the_next_guests_alone_move, 0, WAYS)
 {
+    if (test_lacks_room(2000, "room for the next nodes")) {
+        return;
+    }
     try_way(&ways[_i], attach_guests);
 }
 
@@ -273,11 +279,17 @@ static void play_more(espl_entity root, uint32_t more)
 
 TEST_LOOP(the_next_nodes_of_a_playback_move_no_other, 0, WAYS)
 {
+    if (test_lacks_room(2000, "room for the next nodes")) {
+        return;
+    }
     try_way(&ways[_i], play_more);
 }
 
 TEST_LOOP(side_arrays_have_room_for_the_next_nodes, 0, WAYS)
 {
+    if (test_lacks_room(2000, "room for the next nodes")) {
+        return;
+    }
     const float stretch[3] = {1, 2, 1};
 
     for (size_t i = 0; i < SIZES; ++i) {
@@ -301,6 +313,9 @@ static size_t count_slots(void)
 
 TEST_LOOP(the_room_of_a_new_hierarchy_is_a_sixteenth, 0, WAYS)
 {
+    if (test_lacks_room(2000, "room for the next nodes")) {
+        return;
+    }
     for (size_t i = 0; i < SIZES; ++i) {
         begin_again();
         ways[_i].make(sizes[i]);
@@ -315,6 +330,9 @@ TEST_LOOP(the_room_of_a_new_hierarchy_is_a_sixteenth, 0, WAYS)
 // A hierarchy that gets one node after the other moves now and then, ever more rarely.
 TEST_LOOP(a_hierarchy_that_grows_by_single_calls_moves_rarely, 0, 2)
 {
+    if (test_lacks_room(2000, "room for the next nodes")) {
+        return;
+    }
     const uint32_t count = test_fitting(2000, 0);
     const uint64_t moved = test_count_moved_nodes(w);
     const espl_entity root = test_solo(w);
@@ -332,6 +350,9 @@ TEST_LOOP(a_hierarchy_that_grows_by_single_calls_moves_rarely, 0, 2)
 
 TEST(an_entity_by_itself_has_no_room)
 {
+    if (test_lacks_room(2000, "room for the next nodes")) {
+        return;
+    }
     test_solos(w, LARGEST, node);
     ck_assert_uint_eq(count_slots(), LARGEST);
     ck_ok(espl_compact(w));
@@ -341,6 +362,9 @@ TEST(an_entity_by_itself_has_no_room)
 // Hierarchies of 20 nodes and more, made by one playback, as the load `memory` of the course has them.
 TEST_LOOP(a_node_takes_128_bytes_with_all_that_belongs_to_it, 0, 3)
 {
+    if (test_lacks_room(2000, "room for the next nodes")) {
+        return;
+    }
     enum { NODES = 40000, TEST_COLUMNS = ESPL_CHECKS >= 2 ? 2 * sizeof(uint32_t) : 0 };
     static const uint32_t shapes[3] = {20, 100, 40000};
 
