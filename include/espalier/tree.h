@@ -64,7 +64,7 @@ typedef struct espl_attach_options {
 ///         ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY; the handles' statuses.
 /// O(depth and size of what moves). Now and then O(size of the hierarchies touched): where storage
 /// grows, or layout debt is paid (espl_world_def.layout_budget). Where no role changes and the new
-/// hierarchy has room it takes no memory, but for what is exceptional (espalier_tree(3)).
+/// hierarchy has room it needs no memory, with exceptions that espalier_tree(3) lists.
 ESPL_API ESPL_NODISCARD espl_status espl_attach(espl_world *world, espl_entity child,
                                                 espl_entity parent,
                                                 const espl_attach_options *options);
