@@ -154,3 +154,108 @@ TEST(a_long_call_keeps_no_memory)
     ck_ok(espl_spawn(w, prefab, parent, NULL, NULL));
     ck_assert_uint_le(test_stats(w).bytes_commands, before + 262144);
 }
+
+// --- Large pools ---
+
+enum { LARGE = 20000, ACTS = 160 };
+
+// A world with a few hierarchies, with free slots and side arrays in some.
+static espl_entity *begin_trees(espl_world *world, size_t others)
+{
+    const float stretch[3] = {1, 2, 1};
+
+    test_solos(world, others, NULL);
+    espl_entity *const nodes = make_trees(world, TREES, SIZE, FAN);
+
+    for (uint32_t tree = 0; tree < TREES; tree += 2) {
+        ck_ok(espl_destroy(world, nodes[tree * SIZE + SIZE - 2], ESPL_EXTENT_ENTITY));
+        ck_ok(espl_destroy(world, nodes[tree * SIZE + SIZE - 5], ESPL_EXTENT_ENTITY));
+        ck_ok(espl_set_stretch(world, nodes[tree * SIZE + 1], stretch));
+    }
+    return nodes;
+}
+
+// Record one change of a kind; some are refused when they are played.
+static void record_act(espl_recorder *recorder, const espl_entity *nodes, uint32_t act)
+{
+    const espl_entity node = nodes[act * 7 % (TREES * SIZE)];
+    const espl_entity other = nodes[act * 31 % (TREES * SIZE)];
+    const espl_instance_def clone = {.source = nodes[1], .parent = act % 3 != 0 ? other : node};
+    const espl_instance_def root = {.source = nodes[SIZE + 4]};
+    const espl_creation_def bare = {.parent = other};
+    const float position[3] = {(float)act, 1, 2}, stretch[3] = {1, 3, 1};
+
+    switch (act % 8) {
+    case 0:
+        ck_ok(espl_record_instantiate(recorder, 0, &clone, 1 + act % 2, NULL));
+        break;
+    case 1:
+        ck_ok(espl_record_attach(recorder, 0, node, other, NULL));
+        break;
+    case 2:
+        ck_ok(espl_record_write(recorder, 0, node, ESPL_WRITE_LOCAL_POSITION, position));
+        break;
+    case 3:
+        ck_ok(espl_record_destroy(recorder, 0, node, ESPL_EXTENT_OWNED));
+        break;
+    case 4:
+        ck_ok(espl_record_detach(recorder, 0, node, ESPL_KEEP_WORLD));
+        break;
+    case 5:
+        ck_ok(espl_record_write(recorder, 0, node, ESPL_WRITE_STRETCH, stretch));
+        break;
+    case 6:
+        ck_ok(espl_record_create(recorder, 0, &bare, 1, NULL));
+        break;
+    default:
+        ck_ok(espl_record_instantiate(recorder, 0, &root, 1, NULL));
+        break;
+    }
+}
+
+static void play_acts(espl_world *world, espl_command_buffer *commands, const espl_entity *nodes)
+{
+    espl_report report;
+
+    for (uint32_t act = 0; act < ACTS; ++act) {
+        record_act(espl_command_buffer_recorder(commands, 0), nodes, act);
+    }
+    ck_ok(espl_play(world, commands, &report));
+    test_world_is_valid(world);
+}
+
+// A playback in a pool that is larger than a cache asks for memory before it needs it, which changes nothing.
+TEST(a_playback_in_a_large_pool_is_that_in_a_small_one)
+{
+    if (test_lacks_room(LARGE + TREES * SIZE * 8, "a large pool")) {
+        return;
+    }
+    test_world other;
+    espl_command_buffer *small = NULL, *large = NULL;
+
+    test_world_begin(&other, 2, NULL);
+    espl_entity *const ours = begin_trees(w, 0), *const theirs = begin_trees(other.world, LARGE);
+
+    ck_ok(espl_command_buffer_create(w, 1, &small));
+    ck_ok(espl_command_buffer_create(other.world, 1, &large));
+    play_acts(w, small, ours);
+    play_acts(other.world, large, theirs);
+    for (uint32_t act = 0; act < ACTS; ++act) {
+        ck_status(espl_command_buffer_result(large, 0, act),
+                  espl_command_buffer_result(small, 0, act));
+    }
+    for (uint32_t i = 0; i < TREES * SIZE; ++i) {
+        ck_assert(espl_is_alive(w, ours[i]) == espl_is_alive(other.world, theirs[i]));
+        if (espl_is_alive(w, ours[i])) {
+            const espl_transform a = test_world_of(w, ours[i]);
+            const espl_transform b = test_world_of(other.world, theirs[i]);
+
+            ck_assert_mem_eq(&a, &b, sizeof a);
+        }
+    }
+    espl_command_buffer_destroy(small);
+    espl_command_buffer_destroy(large);
+    test_world_end(&other);
+    free(ours);
+    free(theirs);
+}
