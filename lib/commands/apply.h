@@ -12,6 +12,7 @@
 
 #include "lib/commands/nursery.h"
 #include "lib/commands/stages.h"
+#include "lib/tree/layout.h"
 
 /// The command that is being applied.
 typedef struct espl__apply {

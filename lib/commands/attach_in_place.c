@@ -5,6 +5,7 @@
 // are recomputed at once, and the subtree moves at the end, if it has to.
 #include "lib/commands/attach_in_place.h"
 
+#include "lib/tree/layout.h"
 #include "lib/tree/relocation.h"
 
 // --- Which attaches ---
@@ -39,12 +40,6 @@ static bool has_other_child(const espl__links *links, uint32_t parent, uint32_t 
     return first != ESPL__NO_SLOT && (first != child || links[child].next != ESPL__NO_SLOT);
 }
 
-// Tell whether a node is linked to another parent in other slots than those that it has.
-static bool has_to_move(const espl__forest *forest, uint32_t child, uint32_t parent)
-{
-    return forest->tree[child] != forest->tree[parent] || child < parent;
-}
-
 bool espl__attaches_in_place(const espl__forest *forest, const espl__entry *entry)
 {
     const uint32_t child = entry->target.number, parent = entry->parent.number;
@@ -66,8 +61,9 @@ bool espl__attaches_in_place(const espl__forest *forest, const espl__entry *entr
         (espl__is_root(forest, parent) && links[parent].first_child == ESPL__NO_SLOT)) {
         return false;
     }
-    return has_to_move(forest, child, parent) ? has_room_for(forest, child, parent)
-                                              : links[child].first_child == ESPL__NO_SLOT;
+    return espl__slot_fits_below(forest, child, parent)
+               ? links[child].first_child == ESPL__NO_SLOT
+               : has_room_for(forest, child, parent);
 }
 
 // --- The attach ---
@@ -94,7 +90,7 @@ espl_status espl__attach_in_place(espl__playback *playback, espl__entry *entry,
                      .entry = entry,
                      .command = entry->command};
     const uint32_t child = entry->target.number, parent = entry->parent.number;
-    const bool moves = has_to_move(forest, child, parent);
+    const bool moves = !espl__slot_fits_below(forest, child, parent);
 
     edit->context = (espl__context){.is_job = false};
     espl__heap_forbid(playback->context.heap);

@@ -10,7 +10,7 @@
 
 #include "lib/commands/playback.h"
 
-/// What is told of a command besides its status.
+/// Results of an immediate call besides its status.
 typedef struct espl__immediate_result {
     bool has_overflowed; // a world that it recomputed is not finite; false where it fails
     bool is_refused;     // the status is its verdict; false where memory or a limit is the reason

@@ -7,6 +7,7 @@
 
 #include "lib/tree/computed_local.h"
 #include "lib/tree/edit_steps.h"
+#include "lib/tree/layout.h"
 #include "lib/tree/path.h"
 
 bool espl__edit_is_below(const espl__edit *edit, uint32_t slot, uint32_t top)
@@ -157,9 +158,7 @@ ESPL__INLINE bool relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint3
 // slot.
 ESPL__INLINE bool mark_moved_member(espl__edit *edit, uint32_t slot, uint32_t parent)
 {
-    const uint32_t *const trees = edit->forest->tree;
-
-    return (slot > parent && trees[slot] == trees[parent]) || espl__edit_mark_moved(edit, slot);
+    return espl__slot_fits_below(edit->forest, slot, parent) || espl__edit_mark_moved(edit, slot);
 }
 
 // Mark a root as moved where it is not the first slot of its range. New roots in the nursery are found

@@ -238,35 +238,6 @@ void espl__sort_unsettled(espl__forest *forest);
 /// Return the first invariant of ranges and headers that does not hold, or NULL. O(slots).
 const char *espl__pool_broken_rule(const espl__forest *forest);
 
-/// Return the spare slots that the range of a tree gets where it is made, cloned or compacted, so that
-/// the next nodes find room there: a sixteenth of the nodes, and one in a small tree. An entity by
-/// itself gets none. So a tree of 20 nodes takes 128 bytes a node with all that belongs to it.
-static inline uint32_t espl__tree_spare(uint32_t live)
-{
-    return live < 2 ? 0 : live < 32 ? 1 : live / 16;
-}
-
-/// Return the capacity for a tree that outgrew its range. The spare part is a half for small trees
-/// and a sixteenth for large ones: the amortised cost of growth falls with it, and the memory
-/// rises.
-static inline uint32_t espl__tree_room(uint32_t live)
-{
-    const uint32_t spare = live < 64 ? live / 2 : live < 4096 ? live / 4 : live / 16;
-
-    ESPL_CHECK_FULL(live < UINT32_MAX / 2);
-    return live + (spare != 0 ? spare : 1);
-}
-
-/// Return the capacity that a tree keeps where it is laid out or moved: what it has, at most that of a
-/// tree that grew, and at least that of a new one.
-static inline uint32_t espl__tree_kept_room(uint32_t live, uint32_t capacity)
-{
-    const uint32_t least = live + espl__tree_spare(live), most = espl__tree_room(live);
-    const uint32_t kept = most < capacity ? most : capacity;
-
-    return kept > least ? kept : least;
-}
-
 // --- nodes.c: slots and links of one tree ---
 
 /// Make a slot a hole of its tree, or unused where it is the last used one. Precondition: no link

@@ -28,6 +28,42 @@ espl__tree espl__copy_in_order(const espl__transfer *transfer, uint32_t root, ui
 /// @param side  of the new range, or NULL.
 void espl__tree_replace(espl__forest *forest, uint32_t tree, const espl__tree *now,
                         espl__side *side);
+/// Return the spare slots that the range of a tree gets where it is made, cloned or compacted, so that
+/// the next nodes find room there: a sixteenth of the nodes, and one in a small tree. An entity by
+/// itself gets none. So a tree of 20 nodes takes 126 bytes a node with all that belongs to it.
+static inline uint32_t espl__tree_spare(uint32_t live)
+{
+    return live < 2 ? 0 : live < 32 ? 1 : live / 16;
+}
+
+/// Return the capacity for a tree that outgrew its range. The spare part is a half for small trees
+/// and a sixteenth for large ones: the amortised cost of growth falls with it, and the memory
+/// rises.
+static inline uint32_t espl__tree_room(uint32_t live)
+{
+    const uint32_t spare = live < 64 ? live / 2 : live < 4096 ? live / 4 : live / 16;
+
+    ESPL_CHECK_FULL(live < UINT32_MAX / 2);
+    return live + (spare != 0 ? spare : 1);
+}
+
+/// Return the capacity that a tree keeps where it is laid out or moved: what it has, at most that of a
+/// tree that grew, and at least that of a new one.
+static inline uint32_t espl__tree_kept_room(uint32_t live, uint32_t capacity)
+{
+    const uint32_t least = live + espl__tree_spare(live), most = espl__tree_room(live);
+    const uint32_t kept = most < capacity ? most : capacity;
+
+    return kept > least ? kept : least;
+}
+
+/// Tell whether a node may keep its slot below a parent: both are in one range, and the parent has the
+/// lower slot.
+static inline bool espl__slot_fits_below(const espl__forest *forest, uint32_t slot, uint32_t parent)
+{
+    return slot > parent && forest->tree[slot] == forest->tree[parent];
+}
+
 /// Make slots of a new range unused ones of a tree. They have no entity, so that the rows of a compacted
 /// world are put in order by the links of all slots.
 static inline void espl__range_clear(espl__forest *forest, uint32_t tree, uint32_t begin,

@@ -3,9 +3,9 @@
 // espl_spawn(), espl_create_node(). (espl_create() creates entities without parents and is in entities.c.)
 //
 // Each records one command in a command buffer of the world's own, by the functions that recorders
-// use, and applies it. So a definition means the same here and in a
-// recording, and it is checked once, by the recorder. The buffer, world->own, has one lane, is made
-// at the first call and is kept for the next. Invariant: between calls its lane is empty.
+// use, and applies it. So a definition means the same here and in a recording, and it is checked once,
+// by the recorder. The buffer, world->own, has one lane, is made at the first call and is kept for the
+// next. Invariant: between calls its lane is empty.
 #include "lib/world/creation.h"
 
 #include "lib/base/prefetch.h"

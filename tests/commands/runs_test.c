@@ -15,7 +15,8 @@ enum { SIDES = 4, TREES = 12, LARGEST = 150, NODES = TREES * LARGEST, MADE = 64,
 
 typedef enum act_kind { WRITE, ATTACH, DETACH, DESTROY, FLAGS, REMOVE, CREATE } act_kind;
 
-// A change. Nodes are numbers; those that are made in a frame come after the others.
+// A change of one node. `node` and `other` are indices of entities; entities made in a frame follow the
+// entities of the forest.
 typedef struct act {
     act_kind kind;
     uint32_t node, other;

@@ -207,8 +207,8 @@ TEST_LOOP(entries_of_many_hierarchies_come_to_what_they_do_one_by_one, 0, MANNER
     ck_assert_uint_gt(b.hostile.calls, 0);
 }
 
-// Where the pool is larger than the caches, trees are composed one by one instead of side by side, and
-// only those that lie apart are prefetched.
+// In a pool larger than the caches the batch composes trees one by one instead of side by side, and
+// prefetches a tree only where a gap separates its slots from those of the tree before.
 TEST(trees_of_a_large_pool_come_to_what_they_do_in_a_small_one)
 {
     enum { FILLERS = 131072 }; // as many as a remote pool has slots
