@@ -25,6 +25,7 @@
 #include "lib/tree/columns.h"
 #include "lib/tree/placement.h"
 #include "lib/tree/side_arrays.h"
+#include "lib/tree/tracks.h"
 
 #include <espalier/jobs.h>
 #include <espalier/store.h>
@@ -187,6 +188,7 @@ typedef struct espl__forest {
     // counts the survivors for which the list had no room.
     uint32_t *loose;
     size_t loose_lost;
+    espl__tracks tracks; // what consumers of changes and motion need; changes.h marks it
 } espl__forest;
 
 /// Callback for entities whose nodes moved to slots [first, first + count). The entity of slot first +

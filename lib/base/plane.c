@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// The planes of plane.h. Stamps are an array of their own behind the moments of the blocks, because a
+// pass over the blocks reads a hundredth of the memory of a pass over the items' data.
+#include "lib/base/plane.h"
+
+#include <string.h>
+
+enum { LINE = 64 };
+
+_Static_assert(ESPL_PLANE_AGE > 0 && ESPL_PLANE_AGE <= 16384,
+               "twice the age and more fit a stamp, so that none comes round");
+
+// --- Marks ---
+
+void espl__plane_mark_range(const espl__plane *plane, uint32_t begin, uint32_t end)
+{
+    enum { WORD = 4 }; // stamps of one store
+    const uint16_t stamp = (uint16_t)plane->moment;
+    uint16_t *const stamps = plane->stamps;
+    uint16_t word[WORD];
+    uint32_t item = begin;
+
+    if (begin == end) {
+        return;
+    }
+    ESPL_CHECK(begin < end && end <= plane->capacity);
+    for (int i = 0; i < WORD; ++i) {
+        word[i] = stamp;
+    }
+    for (; end - item >= WORD; item += WORD) {
+        memcpy(&stamps[item], word, sizeof word);
+    }
+    for (; item < end; ++item) {
+        stamps[item] = stamp;
+    }
+    for (uint32_t block = begin / ESPL__PLANE_BLOCK; block <= (end - 1) / ESPL__PLANE_BLOCK;
+         ++block) {
+        espl__plane_mark_block(plane, block);
+    }
+}
+
+void espl__plane_mark_list(const espl__plane *plane, const uint32_t *items, size_t count)
+{
+    const espl__plane local = *plane;
+
+    for (size_t i = 0; i < count; ++i) {
+        espl__plane_mark(&local, items[i]);
+    }
+}
+
+// --- Questions ---
+
+uint32_t espl__plane_next(const espl__plane *plane, uint32_t block, uint32_t blocks,
+                          uint32_t since)
+{
+    enum { GROUP = 8 };
+    ESPL_CHECK(blocks <= plane->capacity / ESPL__PLANE_BLOCK);
+
+    // Groups first, because a branch for each block would cost more than its comparison.
+    while (blocks - block >= GROUP && block < blocks) {
+        unsigned changed = 0;
+
+        for (uint32_t i = 0; i < GROUP; ++i) {
+            changed |= espl__plane_block_changed(plane, block + i, since) ? 1u : 0u;
+        }
+        if (changed != 0) {
+            break;
+        }
+        block += GROUP;
+    }
+    while (block < blocks && !espl__plane_block_changed(plane, block, since)) {
+        block += 1;
+    }
+    return block;
+}
+
+uint64_t espl__plane_changed(const espl__plane *plane, uint32_t block, uint32_t since)
+{
+    const uint16_t *const stamps = &plane->stamps[(size_t)block * ESPL__PLANE_BLOCK];
+    const uint16_t now = (uint16_t)plane->moment;
+    const uint32_t least = plane->moment - since; // an item that is younger changed since
+    uint64_t changed = 0;
+
+    ESPL_CHECK(block < plane->capacity / ESPL__PLANE_BLOCK);
+    if (!espl__plane_block_changed(plane, block, since)) {
+        return 0;
+    }
+    if (espl__plane_is_coarse(plane, since)) {
+        return UINT64_MAX;
+    }
+    for (uint32_t i = 0; i < ESPL__PLANE_BLOCK; ++i) {
+        const uint16_t age = (uint16_t)(now - stamps[i]);
+
+        changed |= (uint64_t)(age < least ? 1 : 0) << i;
+    }
+    return changed;
+}
+
+bool espl__plane_has_changed(const espl__plane *plane, uint32_t item, uint32_t since)
+{
+    const uint32_t age = (uint16_t)((uint16_t)plane->moment - plane->stamps[item]);
+
+    ESPL_CHECK(item < plane->capacity);
+    return espl__plane_block_changed(plane, item / ESPL__PLANE_BLOCK, since) &&
+           (espl__plane_is_coarse(plane, since) || age < plane->moment - since);
+}
+
+// --- Memory ---
+
+// Return the blocks of a capacity.
+static size_t blocks_of(uint32_t capacity)
+{
+    return ((size_t)capacity + ESPL__PLANE_BLOCK - 1) / ESPL__PLANE_BLOCK;
+}
+
+// Return the bytes of the memory of so many blocks. Never 0.
+static size_t size_of(size_t blocks)
+{
+    const size_t moments = (blocks * sizeof(uint32_t) + LINE - 1) & ~(size_t)(LINE - 1);
+
+    return moments + LINE + blocks * ESPL__PLANE_BLOCK * sizeof(uint16_t);
+}
+
+size_t espl__plane_bytes(const espl__plane *plane)
+{
+    return espl__plane_is_open(plane) ? size_of(plane->capacity / ESPL__PLANE_BLOCK) : 0;
+}
+
+bool espl__plane_make(espl__heap *heap, espl__purpose purpose, espl__plane *plane,
+                      uint32_t capacity, const espl__plane *from, uint32_t count)
+{
+    const size_t blocks = blocks_of(capacity), size = size_of(blocks);
+    const size_t kept = espl__plane_is_open(from) ? blocks_of(count) : 0;
+    unsigned char *const memory = espl__heap_take(heap, purpose, 1, size, LINE);
+    const uint32_t old = from->moment - ESPL_PLANE_AGE;
+
+    ESPL_CHECK(count <= capacity && kept <= blocks);
+    if (memory == NULL) {
+        return false;
+    }
+    *plane = (espl__plane){.stamps = (uint16_t *)(void *)(memory + (size - blocks *
+                                                                    ESPL__PLANE_BLOCK *
+                                                                    sizeof(uint16_t))),
+                           .blocks = (_Atomic uint32_t *)(void *)memory,
+                           .capacity = (uint32_t)(blocks * ESPL__PLANE_BLOCK),
+                           .moment = from->moment};
+    for (size_t block = 0; block < blocks; ++block) {
+        const uint32_t moment =
+            block < kept ? atomic_load_explicit(&from->blocks[block], memory_order_relaxed) : old;
+
+        atomic_store_explicit(&plane->blocks[block], moment, memory_order_relaxed);
+    }
+    for (size_t i = 0; i < blocks * ESPL__PLANE_BLOCK; ++i) {
+        plane->stamps[i] = i < kept * ESPL__PLANE_BLOCK ? from->stamps[i] : (uint16_t)old;
+    }
+    return true;
+}
+
+void espl__plane_free(espl__heap *heap, espl__purpose purpose, espl__plane *plane)
+{
+    if (espl__plane_is_open(plane)) {
+        // The moments are the first bytes of the memory.
+        espl__heap_give(heap, purpose, (void *)plane->blocks, 1, espl__plane_bytes(plane), LINE);
+    }
+    *plane = (espl__plane){.moment = plane->moment};
+}
+
+// The moments of blocks wrap only after 2^31 moments, so that they are clamped to a far greater age:
+// a consumer that did not look for long still learns which blocks stayed the same.
+void espl__plane_clamp(const espl__plane *plane, uint32_t count)
+{
+    const uint32_t far = UINT32_C(1) << 30;
+    const uint16_t now = (uint16_t)plane->moment;
+
+    if (!espl__plane_is_open(plane)) {
+        return;
+    }
+    ESPL_CHECK(count <= plane->capacity);
+    for (uint32_t item = 0; item < count; ++item) {
+        const uint16_t age = (uint16_t)(now - plane->stamps[item]);
+
+        plane->stamps[item] =
+            age > ESPL_PLANE_AGE ? (uint16_t)(now - ESPL_PLANE_AGE) : plane->stamps[item];
+    }
+    for (size_t block = 0; block < blocks_of(count); ++block) {
+        const uint32_t moment =
+            atomic_load_explicit(&plane->blocks[block], memory_order_relaxed);
+
+        if (plane->moment - moment > far) {
+            atomic_store_explicit(&plane->blocks[block], plane->moment - far,
+                                  memory_order_relaxed);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// Planes: when each of many numbered items changed last. A change stores a moment, and a consumer
+// asks later what changed since a moment that it remembers. So a plane serves any number of
+// consumers, none of which stores anything in it.
+//
+// The moment is a counter of the owner, equal for all of its planes. An item has the low 16 bits of
+// the moment of its last change: its stamp. A block of 64 items has 32 bits of the moment of the last
+// change of any of them, so that a consumer skips most items. A block may be newer than its items,
+// never older. Moments are compared by their difference, because both kinds wrap; espl__plane_clamp()
+// keeps stamps from coming round.
+//
+// Several threads may mark different items at a time, between two changes of the moment.
+#ifndef ESPALIER_LIB_BASE_PLANE_H
+#define ESPALIER_LIB_BASE_PLANE_H
+
+#include "lib/base/compiler.h"
+#include "lib/base/heap.h"
+#include "lib/base/trap.h"
+
+#include <stdatomic.h>
+
+/// Items of a block.
+enum { ESPL__PLANE_BLOCK = 64 };
+
+/// Upper bound of the age of a stamp, in moments: an older change reads as one of this age. The owner
+/// calls espl__plane_clamp() at least once in as many moments.
+#ifndef ESPL_PLANE_AGE
+#define ESPL_PLANE_AGE 16384
+#endif
+
+/// The arrays of a plane. {0}: no consumer needs it, and marks have no effect.
+typedef struct espl__plane {
+    uint16_t *stamps;         // [capacity]; NULL: the plane is closed
+    _Atomic uint32_t *blocks; // [capacity / ESPL__PLANE_BLOCK]
+    uint32_t capacity;        // items that there is room for: whole blocks
+    uint32_t moment;          // the present one
+} espl__plane;
+
+/// Tell whether a plane is open: whether marks are stored.
+static inline bool espl__plane_is_open(const espl__plane *plane)
+{
+    return plane->stamps != NULL;
+}
+
+// --- Marks ---
+
+/// Mark a block. Relaxed, because two jobs that share a block store the same number.
+static inline void espl__plane_mark_block(const espl__plane *plane, uint32_t block)
+{
+    atomic_store_explicit(&plane->blocks[block], plane->moment, memory_order_relaxed);
+}
+
+/// Mark one item. Precondition: the plane is open.
+static inline void espl__plane_mark(const espl__plane *plane, uint32_t item)
+{
+    ESPL_CHECK_FULL(item < plane->capacity);
+    plane->stamps[item] = (uint16_t)plane->moment;
+    espl__plane_mark_block(plane, item / ESPL__PLANE_BLOCK);
+}
+
+/// Mark items [begin, end). Precondition: the plane is open.
+void espl__plane_mark_range(const espl__plane *plane, uint32_t begin, uint32_t end);
+/// Mark the items of a list. Precondition: the plane is open.
+void espl__plane_mark_list(const espl__plane *plane, const uint32_t *items, size_t count);
+
+// --- Questions ---
+
+/// Tell whether some item of a block may have changed after a moment.
+static inline bool espl__plane_block_changed(const espl__plane *plane, uint32_t block,
+                                             uint32_t since)
+{
+    const uint32_t moment = atomic_load_explicit(&plane->blocks[block], memory_order_relaxed);
+
+    return (int32_t)(moment - since) > 0;
+}
+
+/// Tell whether a moment is so old that only blocks are known to have changed since.
+static inline bool espl__plane_is_coarse(const espl__plane *plane, uint32_t since)
+{
+    return plane->moment - since > ESPL_PLANE_AGE;
+}
+
+/// Return the first block from one on that may have changed after a moment, or the number of blocks.
+uint32_t espl__plane_next(const espl__plane *plane, uint32_t block, uint32_t blocks,
+                          uint32_t since);
+/// Return which items of a block changed after a moment, as bits, the first item in the lowest. Where
+/// the moment is coarse, all of them.
+uint64_t espl__plane_changed(const espl__plane *plane, uint32_t block, uint32_t since);
+/// Tell whether one item changed after a moment.
+bool espl__plane_has_changed(const espl__plane *plane, uint32_t item, uint32_t since);
+
+// --- Memory ---
+
+/// Return the bytes of a plane.
+size_t espl__plane_bytes(const espl__plane *plane);
+/// Make an open plane, whose first items are those of another one, which stays as it is. The others,
+/// and all where that one is closed, did not change for long.
+/// @param capacity  in items.
+/// @param count     of the items to be copied.
+/// @return false: no memory.
+bool espl__plane_make(espl__heap *heap, espl__purpose purpose, espl__plane *plane,
+                      uint32_t capacity, const espl__plane *from, uint32_t count);
+/// Free the memory of a plane, and close it. The moment stays.
+void espl__plane_free(espl__heap *heap, espl__purpose purpose, espl__plane *plane);
+/// Keep stamps from coming round: an older stamp becomes one of the greatest age. O(count).
+void espl__plane_clamp(const espl__plane *plane, uint32_t count);
+
+#endif

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// The marks of changes.h, and the planes and arrays of motion that they are stored in.
+#include "lib/tree/changes.h"
+
+enum { LINE = 64 };
+
+// Return a plane of a forest where it is open, else NULL.
+static inline const espl__plane *open_plane(const espl__forest *forest, int number)
+{
+    const espl__plane *const plane = &forest->tracks.planes[number];
+
+    return espl__plane_is_open(plane) ? plane : NULL;
+}
+
+// Mark a slot in a plane where it is open.
+static inline void mark(const espl__forest *forest, int number, uint32_t slot)
+{
+    const espl__plane *const plane = open_plane(forest, number);
+
+    if (plane != NULL) {
+        espl__plane_mark(plane, slot);
+    }
+}
+
+// --- Marks ---
+
+void espl__mark_written(espl__forest *forest, uint32_t slot)
+{
+    ESPL_CHECK(forest->tracks.is_on && slot < forest->end);
+    mark(forest, ESPL__PLANE_OWN, slot);
+}
+
+void espl__mark_all_written(espl__forest *forest, const uint32_t *slots, size_t count)
+{
+    const espl__plane *const plane = open_plane(forest, ESPL__PLANE_OWN);
+
+    ESPL_CHECK(forest->tracks.is_on);
+    if (plane != NULL) {
+        espl__plane_mark_list(plane, slots, count);
+    }
+}
+
+void espl__mark_edited(espl__forest *forest, uint32_t slot)
+{
+    ESPL_CHECK(forest->tracks.is_on && slot < forest->end);
+    mark(forest, ESPL__PLANE_OWN, slot);
+}
+
+void espl__mark_made(espl__forest *forest, uint32_t slot)
+{
+    ESPL_CHECK(forest->tracks.is_on && slot < forest->end);
+    mark(forest, ESPL__PLANE_WORLD, slot);
+    mark(forest, ESPL__PLANE_OWN, slot);
+    mark(forest, ESPL__PLANE_PLACE, slot);
+    mark(forest, ESPL__PLANE_SHOWN, slot);
+}
+
+void espl__mark_freed(espl__forest *forest, uint32_t slot)
+{
+    ESPL_CHECK(forest->tracks.is_on && slot < forest->end);
+    mark(forest, ESPL__PLANE_PLACE, slot);
+}
+
+void espl__mark_world(espl__forest *forest, uint32_t slot)
+{
+    ESPL_CHECK(forest->tracks.is_on && slot < forest->end);
+    mark(forest, ESPL__PLANE_WORLD, slot);
+}
+
+void espl__mark_all(espl__forest *forest)
+{
+    for (int i = 0; i < ESPL__PLANE_COUNT; ++i) {
+        const espl__plane *const plane = open_plane(forest, i);
+
+        if (plane != NULL) {
+            espl__plane_mark_range(plane, 0, forest->end);
+        }
+    }
+}
+
+// --- Consumers ---
+
+// Tell whether tracks have some array.
+static bool have_arrays(const espl__tracks *tracks)
+{
+    bool is_on = false;
+
+    for (int i = 0; i < ESPL__PLANE_COUNT; ++i) {
+        is_on = is_on || espl__plane_is_open(&tracks->planes[i]);
+    }
+    for (int i = 0; i < ESPL__POSES_COUNT; ++i) {
+        is_on = is_on || tracks->poses[i] != NULL;
+    }
+    return is_on;
+}
+
+// Note whether there is an array now, and how many slots each has room for.
+static void update(espl__forest *forest)
+{
+    forest->tracks.is_on = have_arrays(&forest->tracks);
+    forest->tracks.capacity = forest->tracks.is_on ? forest->capacity : 0;
+}
+
+bool espl__plane_open(espl__forest *forest, int number)
+{
+    espl__plane *const plane = &forest->tracks.planes[number];
+    const espl__plane closed = *plane;
+
+    if (espl__plane_is_open(plane)) {
+        return true;
+    }
+    if (!espl__plane_make(forest->heap, ESPL__FOR_TREE, plane, forest->capacity, &closed, 0)) {
+        return false;
+    }
+    update(forest);
+    return true;
+}
+
+bool espl__poses_open(espl__forest *forest, int number)
+{
+    espl_pose **const poses = &forest->tracks.poses[number];
+    // An empty forest gets an array as well, because the address says that there is one.
+    const uint32_t capacity = forest->capacity;
+
+    if (*poses != NULL) {
+        return true;
+    }
+    espl_pose *const made =
+        espl__heap_take(forest->heap, ESPL__FOR_TREE, 1, espl__tracks_pose_bytes(capacity), LINE);
+
+    if (made == NULL) {
+        return false;
+    }
+    *poses = made;
+    update(forest);
+    return true;
+}
+
+void espl__plane_close(espl__forest *forest, int number)
+{
+    espl__plane_free(forest->heap, ESPL__FOR_TREE, &forest->tracks.planes[number]);
+    update(forest);
+}
+
+void espl__poses_close(espl__forest *forest, int number)
+{
+    espl__heap_give(forest->heap, ESPL__FOR_TREE, forest->tracks.poses[number], 1,
+                    espl__tracks_pose_bytes(forest->tracks.capacity), LINE);
+    forest->tracks.poses[number] = NULL;
+    update(forest);
+}
+
+// Stamps are clamped each time that the moment passes a multiple of their greatest age.
+void espl__forest_set_moment(espl__forest *forest, uint64_t moment)
+{
+    const uint32_t before = espl__forest_moment(forest), now = (uint32_t)moment;
+    const bool is_due = now / ESPL_PLANE_AGE != before / ESPL_PLANE_AGE;
+
+    for (int i = 0; i < ESPL__PLANE_COUNT; ++i) {
+        espl__plane *const plane = &forest->tracks.planes[i];
+
+        plane->moment = now;
+        if (is_due) {
+            espl__plane_clamp(plane, forest->end);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// Marks of changes: which slots changed, in the planes of espl__forest.tracks. Each function that
+// stores something of a node calls one of these after it. The change of worlds is marked by worlds.h
+// alone. Marks allocate nothing and cannot fail; several jobs may mark different slots at a time.
+//
+// Own data has two forms of marks, because motion tells writes from structure. A write outside a tick
+// is shown as it is: the previous local becomes the local. An edit of links sets the previous local by
+// rules of its own.
+//
+// An undo marks nothing that it restores bit for bit. What it restored may be marked, so that a
+// consumer may learn of a change that was undone.
+#ifndef ESPALIER_LIB_TREE_CHANGES_H
+#define ESPALIER_LIB_TREE_CHANGES_H
+
+#include "lib/tree/forest.h"
+
+/// Tell whether changes are marked.
+static inline bool espl__forest_is_tracked(const espl__forest *forest)
+{
+    return forest->tracks.is_on;
+}
+
+// --- Marks. Precondition: espl__forest_is_tracked() ---
+
+/// Mark own data that a write stored. Outside a tick, the previous local becomes the local.
+void espl__mark_written(espl__forest *forest, uint32_t slot);
+/// espl__mark_written() of a list.
+void espl__mark_all_written(espl__forest *forest, const uint32_t *slots, size_t count);
+/// Mark own data that an edit of links stored: local, flags, parent, place among siblings.
+void espl__mark_edited(espl__forest *forest, uint32_t slot);
+/// Mark that a node was made in a slot, with its own data and its world. It has no previous local.
+void espl__mark_made(espl__forest *forest, uint32_t slot);
+/// Mark that the node of a slot is gone.
+void espl__mark_freed(espl__forest *forest, uint32_t slot);
+/// Mark the world of a slot, where only its stretch or user data changed: worlds.h marks poses.
+void espl__mark_world(espl__forest *forest, uint32_t slot);
+
+// --- The same, where the forest may have no consumer ---
+
+ESPL__INLINE void espl__note_written(espl__forest *forest, uint32_t slot)
+{
+    if (espl__forest_is_tracked(forest)) {
+        espl__mark_written(forest, slot);
+    }
+}
+
+ESPL__INLINE void espl__note_edited(espl__forest *forest, uint32_t slot)
+{
+    if (espl__forest_is_tracked(forest)) {
+        espl__mark_edited(forest, slot);
+    }
+}
+
+ESPL__INLINE void espl__note_made(espl__forest *forest, uint32_t slot)
+{
+    if (espl__forest_is_tracked(forest)) {
+        espl__mark_made(forest, slot);
+    }
+}
+
+ESPL__INLINE void espl__note_freed(espl__forest *forest, uint32_t slot)
+{
+    if (espl__forest_is_tracked(forest)) {
+        espl__mark_freed(forest, slot);
+    }
+}
+
+// --- Consumers ---
+
+/// Open a plane, or an array of poses, for the slots of a forest: nothing changed yet. A plane that is
+/// open stays as it is. Several consumers share it; the layer above counts them.
+/// @return false: no memory, nothing changed.
+bool espl__plane_open(espl__forest *forest, int plane);
+bool espl__poses_open(espl__forest *forest, int poses);
+/// Close a plane, or an array of poses, that no consumer needs any more.
+void espl__plane_close(espl__forest *forest, int plane);
+void espl__poses_close(espl__forest *forest, int poses);
+/// Return the present moment: marks have it. It is the low 32 bits of the world's.
+static inline uint32_t espl__forest_moment(const espl__forest *forest)
+{
+    return forest->tracks.planes[0].moment;
+}
+/// Set the moment of all planes, after each is clamped where that is due.
+void espl__forest_set_moment(espl__forest *forest, uint64_t moment);
+/// Mark all slots in all planes, and free none: the forest is emptied.
+void espl__mark_all(espl__forest *forest);
+
+#endif

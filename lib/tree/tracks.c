@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// The memory of tracks, and their elements when a node moves.
+#include "lib/tree/tracks.h"
+
+#include <string.h>
+
+enum { LINE = 64 };
+
+bool espl__tracks_make(espl__heap *heap, espl__tracks *tracks, uint32_t capacity,
+                       const espl__tracks *from, uint32_t count)
+{
+    espl__tracks made = {.capacity = capacity,
+                         .is_on = from->is_on,
+                         .is_ticking = from->is_ticking};
+    bool is_done = true;
+
+    ESPL_CHECK(count <= capacity);
+    for (int i = 0; i < ESPL__PLANE_COUNT; ++i) {
+        const espl__plane *const plane = &from->planes[i];
+
+        made.planes[i].moment = plane->moment;
+        if (is_done && espl__plane_is_open(plane)) {
+            is_done =
+                espl__plane_make(heap, ESPL__FOR_TREE, &made.planes[i], capacity, plane, count);
+        }
+    }
+    for (int i = 0; i < ESPL__POSES_COUNT; ++i) {
+        const espl_pose *const poses = from->poses[i];
+
+        if (is_done && poses != NULL) {
+            espl_pose *const more =
+                espl__heap_take(heap, ESPL__FOR_TREE, 1, espl__tracks_pose_bytes(capacity), LINE);
+
+            made.poses[i] = more;
+            is_done = more != NULL;
+            if (is_done && count != 0) {
+                memcpy(more, poses, count * sizeof *more);
+            }
+        }
+    }
+    if (!is_done) {
+        espl__tracks_free(heap, &made);
+        return false;
+    }
+    *tracks = made;
+    return true;
+}
+
+void espl__tracks_free(espl__heap *heap, espl__tracks *tracks)
+{
+    for (int i = 0; i < ESPL__PLANE_COUNT; ++i) {
+        espl__plane_free(heap, ESPL__FOR_TREE, &tracks->planes[i]);
+    }
+    for (int i = 0; i < ESPL__POSES_COUNT; ++i) {
+        espl__heap_give(heap, ESPL__FOR_TREE, tracks->poses[i], 1,
+                        espl__tracks_pose_bytes(tracks->capacity), LINE);
+        tracks->poses[i] = NULL;
+    }
+    tracks->capacity = 0;
+    tracks->is_on = tracks->is_ticking = false;
+}
+
+size_t espl__tracks_bytes(const espl__tracks *tracks)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < ESPL__PLANE_COUNT; ++i) {
+        bytes += espl__plane_bytes(&tracks->planes[i]);
+    }
+    for (int i = 0; i < ESPL__POSES_COUNT; ++i) {
+        bytes += tracks->poses[i] != NULL ? espl__tracks_pose_bytes(tracks->capacity) : 0;
+    }
+    return bytes;
+}
+
+// The blocks of the new slot are marked as of now, because a block is an upper bound of its stamps.
+void espl__tracks_move(const espl__tracks *to, uint32_t slot, const espl__tracks *from,
+                       uint32_t old)
+{
+    for (int i = 0; i < ESPL__PLANE_COUNT; ++i) {
+        const espl__plane *const plane = &to->planes[i];
+
+        if (!espl__plane_is_open(plane)) {
+            continue;
+        }
+        if (i == ESPL__PLANE_PLACE) {
+            espl__plane_mark(plane, slot);
+            espl__plane_mark(&from->planes[i], old);
+            continue;
+        }
+        plane->stamps[slot] = from->planes[i].stamps[old];
+        espl__plane_mark_block(plane, slot / ESPL__PLANE_BLOCK);
+    }
+    for (int i = 0; i < ESPL__POSES_COUNT; ++i) {
+        espl_pose *const poses = to->poses[i];
+
+        if (poses != NULL) {
+            poses[slot] = from->poses[i][old];
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The tracks of a forest: arrays by slot that exist only while a consumer needs them. Planes say when
+// a slot changed last, and motion keeps earlier locals and the shown worlds. The arrays grow with the
+// pool, and their elements move with the nodes, as those of columns.h do.
+//
+// A forest without consumers has no track. Then each change of a node costs the test of `is_on`.
+#ifndef ESPALIER_LIB_TREE_TRACKS_H
+#define ESPALIER_LIB_TREE_TRACKS_H
+
+#include "lib/base/plane.h"
+#include "lib/math/pose.h"
+
+/// Planes of a forest: kinds of change of a slot.
+enum {
+    ESPL__PLANE_WORLD, ///< world transform: pose, stretch, user data
+    ESPL__PLANE_OWN,   ///< local, stretch, user data, inherit flags, kept parts, parent, place among siblings
+    ESPL__PLANE_PLACE, ///< another node is in the slot, or none
+    ESPL__PLANE_SHOWN, ///< shown world
+    ESPL__PLANE_COUNT,
+};
+
+/// Arrays of poses of motion: the local when the current tick began, when the tick before it began,
+/// and the shown world.
+enum { ESPL__PREVIOUS, ESPL__BEFORE, ESPL__SHOWN, ESPL__POSES_COUNT };
+
+/// The arrays. {0}: none.
+typedef struct espl__tracks {
+    espl__plane planes[ESPL__PLANE_COUNT];
+    /// By slot. NULL where motion does not run; ESPL__BEFORE also where it keeps one tick alone.
+    espl_pose *poses[ESPL__POSES_COUNT];
+    uint32_t capacity; ///< slots that each of them has room for
+    bool is_on;        ///< there is some array
+    bool is_ticking;   ///< between the begin and the end of a tick: writes are blended then
+} espl__tracks;
+
+/// Make tracks with the arrays that others have, for more slots or another forest. Those stay as they
+/// are. @param count  slots whose elements are copied. @return false: no memory, nothing made.
+bool espl__tracks_make(espl__heap *heap, espl__tracks *tracks, uint32_t capacity,
+                       const espl__tracks *from, uint32_t count);
+/// Free all arrays. The moment stays.
+void espl__tracks_free(espl__heap *heap, espl__tracks *tracks);
+/// Return the bytes of an array of poses. Never 0, because the address of an array says that there is
+/// one.
+static inline size_t espl__tracks_pose_bytes(uint32_t capacity)
+{
+    return ((size_t)capacity + 1) * sizeof(espl_pose);
+}
+/// Return the bytes of all arrays.
+size_t espl__tracks_bytes(const espl__tracks *tracks);
+
+/// Move the elements of a node to another slot, perhaps of another forest, and mark both places.
+/// Precondition: both forests have the same tracks, and some.
+void espl__tracks_move(const espl__tracks *to, uint32_t slot, const espl__tracks *from,
+                       uint32_t old);
+
+#endif
