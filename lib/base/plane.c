@@ -39,15 +39,6 @@ void espl__plane_mark_range(const espl__plane *plane, uint32_t begin, uint32_t e
     }
 }
 
-void espl__plane_mark_list(const espl__plane *plane, const uint32_t *items, size_t count)
-{
-    const espl__plane local = *plane;
-
-    for (size_t i = 0; i < count; ++i) {
-        espl__plane_mark(&local, items[i]);
-    }
-}
-
 // --- Questions ---
 
 uint32_t espl__plane_next(const espl__plane *plane, uint32_t block, uint32_t blocks,
@@ -113,12 +104,16 @@ static size_t blocks_of(uint32_t capacity)
     return ((size_t)capacity + ESPL__PLANE_BLOCK - 1) / ESPL__PLANE_BLOCK;
 }
 
-// Return the bytes of the memory of so many blocks. Never 0.
+// Return the offset of the stamps in the memory of so many blocks: behind the moments.
+static size_t stamps_at(size_t blocks)
+{
+    return (blocks * sizeof(uint32_t) + LINE - 1) & ~(size_t)(LINE - 1);
+}
+
+// Return the bytes of that memory. Never 0, because the address says that there is a plane.
 static size_t size_of(size_t blocks)
 {
-    const size_t moments = (blocks * sizeof(uint32_t) + LINE - 1) & ~(size_t)(LINE - 1);
-
-    return moments + LINE + blocks * ESPL__PLANE_BLOCK * sizeof(uint16_t);
+    return stamps_at(blocks) + LINE + blocks * ESPL__PLANE_BLOCK * sizeof(uint16_t);
 }
 
 size_t espl__plane_bytes(const espl__plane *plane)
@@ -138,9 +133,7 @@ bool espl__plane_make(espl__heap *heap, espl__purpose purpose, espl__plane *plan
     if (memory == NULL) {
         return false;
     }
-    *plane = (espl__plane){.stamps = (uint16_t *)(void *)(memory + (size - blocks *
-                                                                    ESPL__PLANE_BLOCK *
-                                                                    sizeof(uint16_t))),
+    *plane = (espl__plane){.stamps = (uint16_t *)(void *)(memory + stamps_at(blocks)),
                            .blocks = (_Atomic uint32_t *)(void *)memory,
                            .capacity = (uint32_t)(blocks * ESPL__PLANE_BLOCK),
                            .moment = from->moment};
@@ -159,8 +152,10 @@ bool espl__plane_make(espl__heap *heap, espl__purpose purpose, espl__plane *plan
 void espl__plane_free(espl__heap *heap, espl__purpose purpose, espl__plane *plane)
 {
     if (espl__plane_is_open(plane)) {
-        // The moments are the first bytes of the memory.
-        espl__heap_give(heap, purpose, (void *)plane->blocks, 1, espl__plane_bytes(plane), LINE);
+        const size_t blocks = plane->capacity / ESPL__PLANE_BLOCK;
+
+        espl__heap_give(heap, purpose, (unsigned char *)plane->stamps - stamps_at(blocks), 1,
+                        size_of(blocks), LINE);
     }
     *plane = (espl__plane){.moment = plane->moment};
 }

@@ -60,8 +60,6 @@ static inline void espl__plane_mark(const espl__plane *plane, uint32_t item)
 
 /// Mark items [begin, end). Precondition: the plane is open.
 void espl__plane_mark_range(const espl__plane *plane, uint32_t begin, uint32_t end);
-/// Mark the items of a list. Precondition: the plane is open.
-void espl__plane_mark_list(const espl__plane *plane, const uint32_t *items, size_t count);
 
 // --- Questions ---
 

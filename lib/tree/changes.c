@@ -30,14 +30,10 @@ void espl__mark_written(espl__forest *forest, uint32_t slot)
     mark(forest, ESPL__PLANE_OWN, slot);
 }
 
-void espl__mark_all_written(espl__forest *forest, const uint32_t *slots, size_t count)
+void espl__mark_node_written(espl__forest *forest, uint32_t slot)
 {
-    const espl__plane *const plane = open_plane(forest, ESPL__PLANE_OWN);
-
-    ESPL_CHECK(forest->tracks.is_on);
-    if (plane != NULL) {
-        espl__plane_mark_list(plane, slots, count);
-    }
+    espl__mark_written(forest, slot);
+    mark(forest, ESPL__PLANE_WORLD, slot);
 }
 
 void espl__mark_edited(espl__forest *forest, uint32_t slot)

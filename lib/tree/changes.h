@@ -24,8 +24,8 @@ static inline bool espl__forest_is_tracked(const espl__forest *forest)
 
 /// Mark own data that a write stored. Outside a tick, the previous local becomes the local.
 void espl__mark_written(espl__forest *forest, uint32_t slot);
-/// espl__mark_written() of a list.
-void espl__mark_all_written(espl__forest *forest, const uint32_t *slots, size_t count);
+/// The same, and mark the world that was stored with it.
+void espl__mark_node_written(espl__forest *forest, uint32_t slot);
 /// Mark own data that an edit of links stored: local, flags, parent, place among siblings.
 void espl__mark_edited(espl__forest *forest, uint32_t slot);
 /// Mark that a node was made in a slot, with its own data and its world. It has no previous local.

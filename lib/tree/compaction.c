@@ -67,6 +67,11 @@ static bool reserve_compacted(const compaction *p)
     if (!espl__forest_make_room(p->transfer.to, (uint32_t)slots, (uint32_t)trees)) {
         return false;
     }
+    if (p->transfer.from->tracks.is_on &&
+        !espl__tracks_make(p->transfer.to->heap, &p->transfer.to->tracks, p->transfer.to->capacity,
+                           &p->transfer.from->tracks, 0)) {
+        return false;
+    }
     for (uint32_t tree = 0; tree < p->transfer.from->tree_end; ++tree) {
         const espl__tree *const old = &p->transfer.from->trees[tree];
 

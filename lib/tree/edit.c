@@ -392,6 +392,7 @@ bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *plac
     }
     espl__slot_place(forest, slot, placement);
     espl__world_store(espl__worlds_of(forest), slot, world);
+    espl__note_written(forest, slot);
     edit->context.counts.nodes_visited += 1;
     edit->context.has_overflowed = edit->context.has_overflowed || !espl__pose_is_finite(world);
     if (differs.is_moved || differs.is_stretched) {
@@ -419,6 +420,7 @@ bool espl__edit_set_bare(espl__edit *edit, uint32_t slot, bool is_bare)
         return false;
     }
     espl__slot_set_bare(forest, slot, is_bare);
+    espl__note_edited(forest, slot);
     return true;
 }
 

@@ -4,6 +4,7 @@
 // function decides all refusals before it changes anything.
 #include "lib/tree/edit_nodes.h"
 
+#include "lib/tree/changes.h"
 #include "lib/tree/edit_steps.h"
 #include "lib/tree/layout.h"
 #include "lib/tree/worlds.h"
@@ -337,7 +338,7 @@ static void pose_copy(espl__edit *edit, const espl__template *source, const espl
     uint32_t visited = 1;
 
     espl__wide_store(&locals[made[0].slot], espl__wide_load(&place->placement.local));
-    espl__world_store_wide(stored, made[0].slot, top);
+    espl__world_put_wide(stored, made[0].slot, top);
     for (uint32_t i = 1; i < count; ++i) {
         const uint32_t slot = made[i].slot;
         const espl__wide_pose local = espl__wide_load(&locals[nodes[i].slot]);
@@ -354,9 +355,12 @@ static void pose_copy(espl__edit *edit, const espl__template *source, const espl
             is_exceptional ? espl__world_below(forest, parents[slot], local)
                            : espl__wide_compose(espl__wide_load(&worlds[parents[slot]]), local);
 
-        espl__world_store_wide(stored, slot, world);
+        espl__world_put_wide(stored, slot, world);
         alarm |= espl__wide_nonfinite(world);
         visited += 1;
+    }
+    for (uint32_t i = 0; espl__forest_is_tracked(forest) && i < count; ++i) {
+        espl__mark_made(forest, made[i].slot);
     }
     edit->context.counts.nodes_visited += visited;
     edit->context.has_overflowed = edit->context.has_overflowed || !espl__wide_found_nothing(alarm);

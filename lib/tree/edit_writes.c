@@ -77,6 +77,7 @@ ESPL__INLINE void store_in_run(espl__edit *edit, uint32_t slot, espl__wide_pose 
     ESPL_ARRAY_PUSH(edit->locals, (espl__saved_local){slot, *old});
     edit->run.lowest = slot < edit->run.lowest ? slot : edit->run.lowest;
     espl__wide_store(old, local);
+    espl__note_written(edit->forest, slot);
 }
 
 // Carry out a write of the local of a node without inherit flags. It reads no world. With a stale

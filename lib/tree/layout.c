@@ -100,6 +100,7 @@ static uint32_t copy_nodes(const espl__transfer *transfer, uint32_t base, uint32
     espl__forest *const from = transfer->from, *const to = transfer->to;
     const espl__columns olds = from->columns, news = to->columns;
     espl__links *const links = news.links;
+    const bool is_tracked = from->tracks.is_on;
     uint32_t exceptional = 0;
 
     for (uint32_t slot = base; slot < end; ++slot) {
@@ -112,6 +113,9 @@ static uint32_t copy_nodes(const espl__transfer *transfer, uint32_t base, uint32
 
         espl__columns_prefetch(&olds, ahead);
         espl__columns_move(&news, slot, &olds, old);
+        if (is_tracked) {
+            espl__tracks_move(&to->tracks, slot, &from->tracks, old);
+        }
         news.flags[slot] = kept;
         exceptional += (kept & ESPL__SLOT_EXCEPTIONAL) / ESPL__SLOT_EXCEPTIONAL;
         news.tree[slot] = tree;

@@ -106,6 +106,9 @@ static inline void espl__node_copy(const espl__transfer *transfer, uint32_t slot
     const espl__forest *const old = transfer->from;
 
     espl__columns_move(&transfer->to->columns, slot, &old->columns, from);
+    if (old->tracks.is_on) {
+        espl__tracks_move(&transfer->to->tracks, slot, &old->tracks, from);
+    }
     transfer->to->flags[slot] = espl__moved_flags(old->flags[from], side);
     if (side != NULL) {
         espl__node_copy_side(old, slot, from, base, side);

@@ -139,6 +139,19 @@ static void store_many(espl__forest *forest, const espl__tree_writes *w, uint32_
     }
 }
 
+// Mark the nodes whose local was stored: those of entries without another result.
+static ESPL__APART void mark_stored(espl__forest *forest, const espl__tree_writes *w,
+                                    uint32_t begin, uint32_t end)
+{
+    const espl_status *const results = w->source->results;
+
+    for (uint32_t at = begin; at < end; ++at) {
+        if (results[espl__entry_number(w, at)] == ESPL_OK) {
+            espl__mark_written(forest, w->slots[at]);
+        }
+    }
+}
+
 // A few entries are not worth a call of the kernel.
 void espl__store_locals(espl__forest *forest, const espl__tree_writes *w, uint32_t begin,
                        uint32_t end, espl__stored *sum)
@@ -152,5 +165,8 @@ void espl__store_locals(espl__forest *forest, const espl__tree_writes *w, uint32
         store_each(forest->local, w, begin, end, sum);
     } else {
         store_many(forest, w, begin, end, sum);
+    }
+    if (espl__forest_is_tracked(forest)) {
+        mark_stored(forest, w, begin, end);
     }
 }

@@ -11,6 +11,7 @@
 #include "lib/tree/forest.h"
 
 #include "lib/base/bits.h"
+#include "lib/tree/changes.h"
 #include "lib/tree/worlds.h"
 
 #include <string.h>
@@ -71,6 +72,7 @@ void espl__forest_free(espl__forest *forest)
                     sizeof *forest->trees, LINE);
     ESPL_ARRAY_FREE(forest->heap, ESPL__FOR_TREE, forest->loose);
     espl__heap_give(forest->heap, ESPL__FOR_TREE, forest->block, 1, forest->block_size, LINE);
+    espl__tracks_free(forest->heap, &forest->tracks);
     espl__forest_init(forest, forest->heap);
 }
 
@@ -130,9 +132,15 @@ static bool grow_slots(espl__forest *forest, uint32_t capacity)
     size_t offsets[COLUMN_COUNT];
     const size_t size = column_offsets(offsets, capacity);
     unsigned char *const block = espl__heap_take(forest->heap, ESPL__FOR_TREE, 1, size, LINE);
+    espl__tracks tracks = forest->tracks;
 
     ESPL_CHECK(capacity >= forest->end);
     if (block == NULL) {
+        return false;
+    }
+    if (tracks.is_on &&
+        !espl__tracks_make(forest->heap, &tracks, capacity, &forest->tracks, forest->end)) {
+        espl__heap_give(forest->heap, ESPL__FOR_TREE, block, 1, size, LINE);
         return false;
     }
     ESPL__COLUMNS(COLUMN_GROW)
@@ -140,6 +148,10 @@ static bool grow_slots(espl__forest *forest, uint32_t capacity)
     forest->block = block;
     forest->block_size = size;
     forest->capacity = capacity;
+    if (tracks.is_on) {
+        espl__tracks_free(forest->heap, &forest->tracks);
+        forest->tracks = tracks;
+    }
     for (uint32_t slot = forest->end; ESPL_CHECKS >= 2 && slot < capacity; ++slot) {
         espl__probe_clear(columns, slot);
     }
@@ -284,7 +296,7 @@ uint32_t espl__solo_make(espl__forest *forest, uint32_t entity, bool has_transfo
     header->capacity = header->used = header->live = header->roots = 1;
     header->flags = ESPL__TREE_IN_ORDER;
     espl__columns_make(&forest->columns, slot);
-    espl__worlds_stored(espl__worlds_of(forest), slot, slot + 1);
+    espl__note_made(forest, slot);
     forest->parent[slot] = ESPL__NO_SLOT;
     forest->tree[slot] = tree;
     forest->links[slot] = (espl__links){ESPL__NO_SLOT, ESPL__NO_SLOT, ESPL__NO_SLOT, entity};

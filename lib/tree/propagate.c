@@ -169,9 +169,10 @@ static inline float compose_slots(espl__forest *forest, uint32_t begin, uint32_t
         const espl__wide_pose world = espl__wide_compose(espl__wide_load(&worlds[parents[slot]]),
                                                          espl__wide_load(&locals[slot]));
 
-        espl__world_store_wide(stored, slot, world);
+        espl__world_put_wide(stored, slot, world);
         alarm |= espl__wide_nonfinite(world);
     }
+    espl__worlds_stored(stored, begin, end);
     return espl__wide_found_nothing(alarm) ? 0 : NAN;
 }
 
@@ -508,6 +509,7 @@ void espl__propagate_user_data(espl__forest *forest, uint32_t top)
         // A copy in a range without side arrays shows the default, as in copy_extra().
         if (enters && tree->side != 0) {
             espl__side_of_slot(forest, slot)->extra[slot - tree->base].user_data = user_data;
+            espl__world_stored(espl__worlds_of(forest), slot);
         }
     }
 }

@@ -1,53 +1,79 @@
 // SPDX-License-Identifier: MIT
 // The stores of worlds. No other file stores to the worlds of a forest: espl__forest.world points to
 // constants, so that a store elsewhere does not compile, and tests/stores.sh finds casts around it.
-// Each store calls espl__worlds_stored(), so that a mark of changed worlds is set in one place.
+// Each store marks the change, so that the marks of worlds are in one place.
 //
 // A copy of a node to another slot is no store, because its world stays the same; see columns.h.
 #ifndef ESPALIER_LIB_TREE_WORLDS_H
 #define ESPALIER_LIB_TREE_WORLDS_H
 
 #include "lib/math/wide.h"
-#include "lib/tree/forest.h"
+#include "lib/tree/changes.h"
 
 _Static_assert(_Generic(((espl__forest *)0)->world, const espl_pose * : 1, default : 0),
                "worlds are stored by this header alone");
 
-/// The worlds of a forest, to store to. A loop keeps it in a local, because the compiler must assume
-/// that a store changes a field of the forest.
+/// The worlds of a forest, to store to, with the plane that marks them. A loop keeps it in a local,
+/// because the compiler must assume that a store changes a field of the forest.
 typedef struct espl__worlds {
-    espl_pose *to_store; // by slot
+    espl_pose *to_store;      // by slot
+    const espl__plane *plane; // ESPL__PLANE_WORLD, open or closed
 } espl__worlds;
 
 /// Return the worlds of a forest. Invalid after a reserve, as the arrays of the forest.
 static inline espl__worlds espl__worlds_of(espl__forest *forest)
 {
-    return (espl__worlds){forest->columns.world};
+    return (espl__worlds){forest->columns.world, &forest->tracks.planes[ESPL__PLANE_WORLD]};
 }
 
-/// The change mark: called for each store, with the slots [begin, end) whose worlds were stored.
-/// Nothing is marked yet. Worlds of holes are among them where a range is composed at once. Several
-/// jobs may call it at a time, for slots of different trees.
+/// Mark worlds of slots [begin, end) as changed, after they were stored. Worlds of holes are among them
+/// where a range is composed at once. Several jobs may call it at a time, for slots of different trees.
 ESPL__INLINE void espl__worlds_stored(espl__worlds worlds, uint32_t begin, uint32_t end)
 {
     ESPL_CHECK_FULL(worlds.to_store != NULL && begin <= end);
-    (void)worlds;
-    (void)begin;
-    (void)end;
+    if (espl__plane_is_open(worlds.plane)) {
+        espl__plane_mark_range(worlds.plane, begin, end);
+    }
+}
+
+/// The same for one slot.
+ESPL__INLINE void espl__world_stored(espl__worlds worlds, uint32_t slot)
+{
+    if (espl__plane_is_open(worlds.plane)) {
+        espl__plane_mark(worlds.plane, slot);
+    }
 }
 
 /// Store the world of one slot.
 ESPL__INLINE void espl__world_store(espl__worlds worlds, uint32_t slot, const espl_pose *world)
 {
     worlds.to_store[slot] = *world;
-    espl__worlds_stored(worlds, slot, slot + 1);
+    espl__world_stored(worlds, slot);
 }
 
 /// The same for a pose in registers.
 ESPL__INLINE void espl__world_store_wide(espl__worlds worlds, uint32_t slot, espl__wide_pose world)
 {
     espl__wide_store(&worlds.to_store[slot], world);
-    espl__worlds_stored(worlds, slot, slot + 1);
+    espl__world_stored(worlds, slot);
+}
+
+/// Store a world without the mark, in a loop over slots. The caller marks all of them after it:
+/// espl__worlds_stored(), or espl__note_made() for new nodes.
+ESPL__INLINE void espl__world_put_wide(espl__worlds worlds, uint32_t slot, espl__wide_pose world)
+{
+    espl__wide_store(&worlds.to_store[slot], world); // marked by the caller
+}
+
+/// Store local and world of a node that a write changed, and mark both by one test.
+ESPL__INLINE void espl__node_store_wide(espl__forest *forest, uint32_t slot, espl__wide_pose local,
+                                        espl__wide_pose world)
+{
+    espl__wide_store(&forest->local[slot], local);
+    espl__world_put_wide(espl__worlds_of(forest), slot, world);
+    if (espl__forest_is_tracked(forest)) {
+        espl__mark_node_written(forest, slot);
+    }
 }
 
 /// Compose and store the worlds of slots [begin, end), none of which is exceptional, by the wide

@@ -28,7 +28,10 @@ static bool store_change(espl__forest *forest, espl__context *context,
 
     ESPL_CHECK_FULL(espl__tree_can_hold(espl__tree_of(forest, slot), &change->placement));
     espl__slot_place(forest, slot, &change->placement);
-    espl__world_store(espl__worlds_of(forest), slot, &change->world);
+    espl__note_written(forest, slot);
+    if (is_seen || differs.has_user_data) {
+        espl__world_store(espl__worlds_of(forest), slot, &change->world);
+    }
     context->counts.nodes_visited += 1;
     context->counts.writes += 1;
     context->has_overflowed = context->has_overflowed || !is_finite;
@@ -69,6 +72,7 @@ espl_status espl__local_put_same_world(espl__forest *forest, espl__context *cont
     context->counts.nodes_skipped += 1;
     context->counts.worlds_kept += 1;
     memcpy(old, local, sizeof *old);
+    espl__note_written(forest, slot);
     return ESPL_OK;
 }
 
@@ -95,6 +99,7 @@ static ESPL__APART espl_status put_overflowing(espl__forest *forest, espl__conte
     }
     context->counts.writes += 1;
     forest->local[slot] = *local;
+    espl__note_written(forest, slot);
     (void)espl__propagate_node(forest, context, slot);
     espl__propagate_below(forest, context, slot);
     return ESPL_OVERFLOW;
@@ -282,6 +287,7 @@ static espl_status store_local(pass *p, uint32_t slot, espl_write_kind kind,
     } else {
         p->context->counts.writes += 1;
         *old = local;
+        espl__note_written(p->forest, slot);
         set_dirty(p, slot);
     }
     return status;
@@ -587,8 +593,7 @@ static inline espl_status put_root(espl__forest *forest, espl__context *context,
         return (espl_status)ESPL__UNCHANGED;
     }
     context->counts.writes += 1;
-    espl__wide_store(&forest->local[slot], local);
-    espl__world_store_wide(espl__worlds_of(forest), slot, local);
+    espl__node_store_wide(forest, slot, local, local);
     follow_root(forest, context, slot);
     return ESPL_OK;
 }

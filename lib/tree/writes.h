@@ -64,8 +64,6 @@ ESPL__INLINE bool espl__local_try_put_world(espl__forest *forest, espl__context 
                                             uint32_t slot, const void *value, espl__wide_pose local,
                                             espl__wide_pose world, espl_status *status)
 {
-    const espl__worlds worlds = espl__worlds_of(forest);
-
     ESPL_CHECK_FULL(!espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL));
     // One check for both: a finite world has a finite local.
     if (!espl__wide_found_nothing(espl__wide_nonfinite(world))) {
@@ -77,8 +75,7 @@ ESPL__INLINE bool espl__local_try_put_world(espl__forest *forest, espl__context 
     }
     context->counts.nodes_visited += 1;
     context->counts.writes += 1;
-    espl__wide_store(&forest->local[slot], local);
-    espl__world_store_wide(worlds, slot, world);
+    espl__node_store_wide(forest, slot, local, world);
     *status = forest->links[slot].first_child == ESPL__NO_SLOT
                   ? ESPL_OK
                   : espl__propagate_and_report(forest, context, slot);
