@@ -41,8 +41,7 @@ void espl__plane_mark_range(const espl__plane *plane, uint32_t begin, uint32_t e
 
 // --- Questions ---
 
-uint32_t espl__plane_next(const espl__plane *plane, uint32_t block, uint32_t blocks,
-                          uint32_t since)
+uint32_t espl__plane_next(const espl__plane *plane, uint32_t block, uint32_t blocks, uint32_t since)
 {
     enum { GROUP = 8 };
     ESPL_CHECK(blocks <= plane->capacity / ESPL__PLANE_BLOCK);
@@ -160,30 +159,57 @@ void espl__plane_free(espl__heap *heap, espl__purpose purpose, espl__plane *plan
     *plane = (espl__plane){.moment = plane->moment};
 }
 
-// The moments of blocks wrap only after 2^31 moments, so that they are clamped to a far greater age:
-// a consumer that did not look for long still learns which blocks stayed the same.
-void espl__plane_clamp(const espl__plane *plane, uint32_t count)
+// --- Moments ---
+
+// Blocks wrap only after 2^31 moments. They are clamped to a far greater age than stamps, because a
+// consumer that did not look for long still learns which blocks stayed the same.
+static void clamp(const espl__plane *plane)
 {
-    const uint32_t far = UINT32_C(1) << 30;
     const uint16_t now = (uint16_t)plane->moment;
 
-    if (!espl__plane_is_open(plane)) {
-        return;
-    }
-    ESPL_CHECK(count <= plane->capacity);
-    for (uint32_t item = 0; item < count; ++item) {
+    for (uint32_t item = 0; item < plane->capacity; ++item) {
         const uint16_t age = (uint16_t)(now - plane->stamps[item]);
 
         plane->stamps[item] =
             age > ESPL_PLANE_AGE ? (uint16_t)(now - ESPL_PLANE_AGE) : plane->stamps[item];
     }
-    for (size_t block = 0; block < blocks_of(count); ++block) {
-        const uint32_t moment =
-            atomic_load_explicit(&plane->blocks[block], memory_order_relaxed);
+    for (size_t block = 0; block < plane->capacity / ESPL__PLANE_BLOCK; ++block) {
+        const uint32_t moment = atomic_load_explicit(&plane->blocks[block], memory_order_relaxed);
 
-        if (plane->moment - moment > far) {
-            atomic_store_explicit(&plane->blocks[block], plane->moment - far,
+        if (plane->moment - moment > ESPL__PLANE_FAR) {
+            atomic_store_explicit(&plane->blocks[block], plane->moment - ESPL__PLANE_FAR,
                                   memory_order_relaxed);
         }
     }
+}
+
+void espl__plane_set_moment(espl__plane *plane, uint32_t moment)
+{
+    const bool is_due = moment / ESPL_PLANE_AGE != plane->moment / ESPL_PLANE_AGE;
+
+    plane->moment = moment;
+    if (is_due && espl__plane_is_open(plane)) {
+        clamp(plane);
+    }
+}
+
+// Between two clamps a stamp gets at most twice the greatest age. Stamps of the greatest age and more may
+// be clamped ones, of which the block tells the true age.
+const char *espl__plane_broken_rule(const espl__plane *plane, uint32_t *item)
+{
+    for (uint32_t i = 0; espl__plane_is_open(plane) && i < plane->capacity; ++i) {
+        const uint32_t age = (uint16_t)((uint16_t)plane->moment - plane->stamps[i]);
+        const uint32_t block =
+            plane->moment -
+            atomic_load_explicit(&plane->blocks[i / ESPL__PLANE_BLOCK], memory_order_relaxed);
+
+        *item = i;
+        if (age > 2 * ESPL_PLANE_AGE || block > ESPL__PLANE_FAR + 2 * ESPL_PLANE_AGE) {
+            return "no stamp is newer than the moment";
+        }
+        if (age < ESPL_PLANE_AGE && age < block) {
+            return "a block is not older than its stamps";
+        }
+    }
+    return NULL;
 }

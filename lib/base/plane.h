@@ -6,8 +6,8 @@
 // The moment is a counter of the owner, equal for all of its planes. An item has the low 16 bits of
 // the moment of its last change: its stamp. A block of 64 items has 32 bits of the moment of the last
 // change of any of them, so that a consumer skips most items. A block may be newer than its items,
-// never older. Moments are compared by their difference, because both kinds wrap; espl__plane_clamp()
-// keeps stamps from coming round.
+// never older. Moments are compared by their difference, because both kinds wrap;
+// espl__plane_set_moment() keeps stamps from coming round.
 //
 // Several threads may mark different items at a time, between two changes of the moment.
 #ifndef ESPALIER_LIB_BASE_PLANE_H
@@ -22,11 +22,17 @@
 /// Items of a block.
 enum { ESPL__PLANE_BLOCK = 64 };
 
-/// Upper bound of the age of a stamp, in moments: an older change reads as one of this age. The owner
-/// calls espl__plane_clamp() at least once in as many moments.
-#ifndef ESPL_PLANE_AGE
+/// Upper bound of the age of a stamp, in moments: an older change reads as one of this age, and what
+/// changed since an older moment is known by blocks alone. Small in a build for tests, which then reach
+/// it.
+#ifdef ESPL_SHRUNKEN
+#define ESPL_PLANE_AGE 8
+#else
 #define ESPL_PLANE_AGE 16384
 #endif
+
+/// Upper bound of the age of a block, but for as many moments as stamps have between two clamps.
+#define ESPL__PLANE_FAR (UINT32_C(1) << 30)
 
 /// The arrays of a plane. {0}: no consumer needs it, and marks have no effect.
 typedef struct espl__plane {
@@ -100,7 +106,10 @@ bool espl__plane_make(espl__heap *heap, espl__purpose purpose, espl__plane *plan
                       uint32_t capacity, const espl__plane *from, uint32_t count);
 /// Free the memory of a plane, and close it. The moment stays.
 void espl__plane_free(espl__heap *heap, espl__purpose purpose, espl__plane *plane);
-/// Keep stamps from coming round: an older stamp becomes one of the greatest age. O(count).
-void espl__plane_clamp(const espl__plane *plane, uint32_t count);
+/// Set the moment, which only increases. Each time that it passes a multiple of the greatest age, older
+/// stamps become stamps of that age, so that none comes round: O(capacity) then.
+void espl__plane_set_moment(espl__plane *plane, uint32_t moment);
+/// Return the first rule that stamps and blocks break, or NULL. @param item  out: where.
+const char *espl__plane_broken_rule(const espl__plane *plane, uint32_t *item);
 
 #endif

@@ -20,7 +20,84 @@ static bool are_indices_counted(const espl__store *store)
            espl__array_length(store->records);
 }
 
-// The free indices come first, so that only the rest needs new records.
+// --- The index plane ---
+
+// Return the indices that the index plane has room for once it is grown: those of the records.
+static uint32_t plane_room(const espl__store *store)
+{
+    const size_t records = espl__array_capacity(store->records);
+
+    return (uint32_t)(records < INDEX_LIMIT ? records : INDEX_LIMIT);
+}
+
+// Make an index plane for the present room of the records, in place of that of the store.
+// @return false: no memory, nothing changed.
+static bool remake_plane(espl__store *store)
+{
+    const uint32_t count = (uint32_t)espl__array_length(store->records);
+    espl__plane made = {0};
+
+    if (!espl__plane_make(store->heap, ESPL__FOR_STORE, &made, plane_room(store),
+                          &store->index_plane, count)) {
+        return false;
+    }
+    espl__plane_free(store->heap, ESPL__FOR_STORE, &store->index_plane);
+    store->index_plane = made;
+    return true;
+}
+
+bool espl__index_plane_open(espl__store *store)
+{
+    return espl__plane_is_open(&store->index_plane) || remake_plane(store);
+}
+
+void espl__index_plane_close(espl__store *store)
+{
+    espl__plane_free(store->heap, ESPL__FOR_STORE, &store->index_plane);
+}
+
+bool espl__index_plane_shrink(espl__store *store)
+{
+    const espl__plane *const plane = &store->index_plane;
+
+    return !espl__plane_is_open(plane) || plane->capacity - plane_room(store) < ESPL__PLANE_BLOCK ||
+           remake_plane(store);
+}
+
+void espl__store_set_moment(espl__store *store, uint64_t moment)
+{
+    espl__plane_set_moment(&store->index_plane, (uint32_t)moment);
+}
+
+void espl__store_mark_entities(const espl__store *store, const espl_entity *entities, size_t count)
+{
+    const espl__plane plane = store->index_plane;
+
+    if (!espl__plane_is_open(&plane)) {
+        return;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        espl__plane_mark(&plane, entities[i].index);
+    }
+}
+
+// Mark indices that were taken or freed.
+static void mark_indices(const espl__store *store, const uint32_t *indices, size_t count)
+{
+    const espl__plane plane = store->index_plane;
+
+    if (!espl__plane_is_open(&plane)) {
+        return;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        espl__plane_mark(&plane, indices[i]);
+    }
+}
+
+// --- Indices ---
+
+// The free indices come first, so that only the rest needs new records. The index plane grows with the
+// records.
 espl_status espl__entities_reserve(espl__store *store, size_t count)
 {
     const size_t issued = espl__array_length(store->records);
@@ -33,6 +110,10 @@ espl_status espl__entities_reserve(espl__store *store, size_t count)
         return ESPL_ERR_LIMIT;
     }
     if (!ESPL_ARRAY_RESERVE(store->heap, ESPL__FOR_STORE, store->records, more)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    if (espl__plane_is_open(&store->index_plane) &&
+        store->index_plane.capacity < plane_room(store) && !remake_plane(store)) {
         return ESPL_ERR_NO_MEMORY;
     }
     return ESPL_OK;
@@ -74,6 +155,7 @@ espl_entity espl__entity_take(espl__store *store)
     record->slot = ESPL__NONE;
     store->alive_count += 1;
     ESPL_CHECK_FULL(are_indices_counted(store));
+    mark_indices(store, &index, 1);
     return espl__entity_at(store, index);
 }
 
@@ -94,6 +176,7 @@ void espl__entities_take(espl__store *store, espl_entity *out, size_t count)
         out[i] = (espl_entity){index, record->generation};
         index = record->chunk;
     }
+    espl__store_mark_entities(store, out, freed);
     store->free_head = index;
     store->free_count -= freed;
     store->alive_count += freed;
@@ -199,6 +282,7 @@ void espl__entities_remove(espl__store *store, const uint32_t *indices, size_t c
         remove_index(store, indices[at], &all);
     }
     end_freeing(store, count, &all);
+    mark_indices(store, indices, count);
     if (store->names.count != 0) {
         espl__names_remove(&store->names, store->heap, indices, count);
     }
@@ -212,6 +296,7 @@ void espl__entity_remove(espl__store *store, uint32_t index)
     begin_freeing(store, 1, &all);
     remove_index(store, index, &all);
     end_freeing(store, 1, &all);
+    mark_indices(store, &index, 1);
     if (store->names.count != 0) {
         espl__names_remove(&store->names, store->heap, &index, 1);
     }
@@ -226,6 +311,7 @@ void espl__entity_release(espl__store *store, uint32_t index)
     ESPL_CHECK(store->records[index].row == ESPL__NONE);
     free_index(store, &store->records[index], index, &all);
     end_freeing(store, 1, &all);
+    mark_indices(store, &index, 1);
 }
 
 espl_status espl__entity_check(const espl__store *store, espl_entity entity)

@@ -368,6 +368,9 @@ void espl__rows_move(espl__store *store, uint32_t chunk, uint32_t archetype, con
         gather_rows(store, to, opened, chunk, rows + done);
         bump_versions(store, to, opened.chunk);
         update_records(store, opened);
+        espl__store_mark_entities(store,
+                                  espl__chunk_entities(&store->chunks[opened.chunk]) + opened.first,
+                                  opened.count);
         done += opened.count;
     }
 }

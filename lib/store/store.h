@@ -9,6 +9,7 @@
 #define ESPALIER_LIB_STORE_STORE_H
 
 #include "lib/base/array.h"
+#include "lib/base/plane.h"
 #include "lib/base/prefetch.h"
 #include "lib/jobs/ranges.h"
 #include "lib/base/state.h"
@@ -155,6 +156,9 @@ typedef struct espl__store {
     uint32_t referring_count; // number of components with references
     uint32_t fill_least;      // ESPL__FILL_LEAST, except in tests
     espl__names names;        // of entities that have one
+    // When each index was last taken or freed, or got another set of components. Open while a watch
+    // exists; it has room for the records that `records` has room for.
+    espl__plane index_plane;
 } espl__store;
 
 /// Rows that leave in a settle, from which on workers fill the holes: fewer are filled before other
@@ -253,6 +257,21 @@ static inline uint32_t espl__entity_archetype(const espl__store *store, uint32_t
     ESPL_CHECK_FULL(store->records[index].row < ESPL__ROW_RETIRED);
     return store->chunks[store->records[index].chunk].archetype;
 }
+
+// --- Changes of entities (entities.c) ---
+
+/// Open the index plane: nothing changed yet. @return false: no memory, nothing changed.
+bool espl__index_plane_open(espl__store *store);
+/// Close the index plane, which no watch needs any more.
+void espl__index_plane_close(espl__store *store);
+/// Set the moment of the index plane, after it is clamped where that is due.
+void espl__store_set_moment(espl__store *store, uint64_t moment);
+/// Free the room of the index plane that the records have no room for. @return false: no memory to move
+/// it to; it stays as it is.
+bool espl__index_plane_shrink(espl__store *store);
+/// Mark entities whose indices were taken, or that have other components now. Does nothing where the
+/// index plane is closed. Calls for different entities may run concurrently.
+void espl__store_mark_entities(const espl__store *store, const espl_entity *entities, size_t count);
 
 // --- Components (components.c) ---
 

@@ -69,6 +69,7 @@ static bool shrink_tables(espl__store *store)
     is_shrunk &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->free_chunks, chunk_count);
     is_shrunk &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->changed_chunks, chunk_count);
     is_shrunk &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->changed, archetype_count);
+    is_shrunk &= espl__index_plane_shrink(store);
     ESPL_CHECK(espl__array_capacity(store->changed_chunks) >= chunk_count);
     ESPL_CHECK(espl__array_capacity(store->changed) >= archetype_count);
     return is_shrunk;
@@ -127,7 +128,7 @@ size_t espl__store_bytes(const espl__store *store)
 {
     const size_t archetype_count = espl__array_length(store->archetypes);
     size_t bytes = component_bytes(store) + espl__map_bytes(&store->archetype_sets) +
-                   espl__names_bytes(&store->names);
+                   espl__names_bytes(&store->names) + espl__plane_bytes(&store->index_plane);
 
     for (size_t i = 0; i < archetype_count; ++i) {
         bytes += archetype_bytes(&store->archetypes[i]);

@@ -548,14 +548,31 @@ static const char *broken_names(const espl__store *store, violation *at)
     return named == store->names.count ? NULL : "names are those of living entities";
 }
 
+// Check the index plane, which has room for each index that can be taken without memory.
+static const char *broken_plane(const espl__store *store, violation *at)
+{
+    const espl__plane *const plane = &store->index_plane;
+    uint32_t index = 0;
+    const char *const rule = espl__plane_broken_rule(plane, &index);
+
+    at->detail = index;
+    if (rule != NULL) {
+        return rule;
+    }
+    at->detail = plane->capacity;
+    return !espl__plane_is_open(plane) || plane->capacity >= espl__array_capacity(store->records)
+               ? NULL
+               : "the index plane has room for the records";
+}
+
 // The first rule that is broken, in the order of the checks. Takes no memory, so that it can also
 // run after an allocation failed.
 const char *espl__store_broken_rule(const espl__store *store, espl_entity *where, size_t *detail)
 {
     // Each check relies on those before it. Records come after the chunks that they point into.
     static const char *(*const checks[])(const espl__store *, violation *) = {
-        broken_component, broken_archetype, broken_chunk_table, broken_record,
-        broken_free_list, broken_total,     broken_room,        broken_names,
+        broken_component, broken_archetype, broken_chunk_table, broken_record, broken_free_list,
+        broken_total,     broken_room,      broken_names,       broken_plane,
     };
     violation at = {{0, 0}, 0};
     const char *rule = NULL;

@@ -146,18 +146,9 @@ void espl__poses_close(espl__forest *forest, int number)
     update(forest);
 }
 
-// Stamps are clamped each time that the moment passes a multiple of their greatest age.
 void espl__forest_set_moment(espl__forest *forest, uint64_t moment)
 {
-    const uint32_t before = espl__forest_moment(forest), now = (uint32_t)moment;
-    const bool is_due = now / ESPL_PLANE_AGE != before / ESPL_PLANE_AGE;
-
     for (int i = 0; i < ESPL__PLANE_COUNT; ++i) {
-        espl__plane *const plane = &forest->tracks.planes[i];
-
-        plane->moment = now;
-        if (is_due) {
-            espl__plane_clamp(plane, forest->end);
-        }
+        espl__plane_set_moment(&forest->tracks.planes[i], (uint32_t)moment);
     }
 }

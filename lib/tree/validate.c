@@ -403,10 +403,28 @@ static const char *tree_rule(const espl__forest *forest, uint32_t number, locati
     return rule;
 }
 
+// Check the planes, and that tracks have room for each slot.
+static const char *tracks_rule(const espl__forest *forest, location *at)
+{
+    const espl__tracks *const tracks = &forest->tracks;
+    const char *rule = NULL;
+
+    for (int i = 0; i < ESPL__PLANE_COUNT && rule == NULL; ++i) {
+        rule = espl__plane_broken_rule(&tracks->planes[i], &at->slot);
+    }
+    if (rule == NULL && tracks->capacity != (tracks->is_on ? forest->capacity : 0)) {
+        at->slot = ESPL__NO_SLOT;
+        rule = "tracks have room for each slot";
+    }
+    at->slot = rule == NULL ? ESPL__NO_SLOT : at->slot;
+    return rule;
+}
+
 size_t espl__forest_bytes(const espl__forest *forest)
 {
     size_t bytes = forest->block_size + forest->tree_capacity * sizeof *forest->trees +
-                   ESPL_ARRAY_BYTES(forest->loose) + espl__sides_bytes(forest);
+                   ESPL_ARRAY_BYTES(forest->loose) + espl__sides_bytes(forest) +
+                   espl__tracks_bytes(&forest->tracks);
 
     for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
         bytes += espl__side_bytes(espl__side_of(forest, &forest->trees[tree]));
@@ -432,6 +450,9 @@ const char *espl__forest_broken_rule(const espl__forest *forest, uint32_t *slot,
     }
     if (rule == NULL && forest->nursery != ESPL__NO_TREE) {
         rule = "no edit left anything behind";
+    }
+    if (rule == NULL) {
+        rule = tracks_rule(forest, &at);
     }
     *slot = at.slot;
     *detail = at.detail;

@@ -10,6 +10,7 @@
 #include "lib/store/message.h"
 #include "lib/world/creation.h"
 #include "lib/world/hooks.h"
+#include "lib/world/moment.h"
 #include "lib/world/tape_bytes.h"
 
 #include <stdio.h>
@@ -237,6 +238,7 @@ espl_status espl_world_create(const espl_world_def *def, espl_world **out)
     const espl_status status = espl__store_init(&world->store, &world->heap, tag);
     espl__forest_init(&world->forest, &world->heap);
     world->forest.kernels = w.kernels;
+    (void)espl__world_next_moment(world);
     world->forest.context.workers =
         (espl__workers){&world->executor, &world->hooks, &world->is_playing};
     espl__playback_init(world->playback, &world->heap, &world->store, &world->forest,

@@ -20,6 +20,9 @@
 
 #include <stdatomic.h>
 
+/// Planes of a world: those of the forest, and the index plane of the store.
+enum { ESPL__PLANE_INDEX = ESPL__PLANE_COUNT, ESPL__PLANES };
+
 /// Default of espl_world_def.layout_budget: laying out this many nodes takes about a millisecond.
 enum { ESPL__LAYOUT_BUDGET = 65536 };
 
@@ -88,6 +91,12 @@ struct espl_world {
     size_t layout_budget; // upper bound of nodes that espl__settle() lays out
     _Atomic(const struct espl__parallel *) parallel; // the one under way, or NULL
     espl__tape tape;
+    // Increases by espl__world_next_moment(). Planes have its low bits, and the plane of a change that
+    // comes after a collect has a later moment than the collect.
+    uint64_t moment;
+    uint32_t plane_users[ESPL__PLANES]; // consumers that need each plane (moment.h)
+    struct espl_watch *watches;         // the watches of the world, in a list
+    uint32_t watch_count;
 };
 
 /// Tell whether a parallel write is under way. Any thread may call it.
