@@ -7,6 +7,7 @@
 #ifndef ESPALIER_LIB_MATH_KERNELS_H
 #define ESPALIER_LIB_MATH_KERNELS_H
 
+#include "lib/math/blend.h"
 #include "lib/math/pose.h"
 
 /// The largest number of kernels of one build.
@@ -56,6 +57,14 @@ typedef struct espl__kernels {
     uint32_t (*store_poses)(espl_pose *locals, const uint32_t *slots,
                             const espl__pose_values *values, const uint32_t *numbers,
                             uint32_t first, uint32_t count);
+
+    /// Blend locals in place at a time between 0 and 1, as espl__pose_blend(), with the same bits.
+    ///
+    /// Precondition: no slot is listed twice.
+    /// @param saved     [count] out: the locals as they were, in the order of the list.
+    /// @param previous  by slot: poses at time 0. The locals are those at time 1.
+    void (*blend)(espl_pose *locals, espl_pose *saved, const espl_pose *previous,
+                  const uint32_t *slots, uint32_t count, const espl__blend *blend);
 } espl__kernels;
 
 /// Return the fastest kernels that this machine can run. Any thread.
