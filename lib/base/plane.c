@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { LINE = 64 };
+enum { ALIGNMENT_OF_PLANE = 64 }; // a cache line
 
 _Static_assert(ESPL_PLANE_AGE > 0 && ESPL_PLANE_AGE <= 16384,
                "twice the age and more fit a stamp, so that none comes round");
@@ -106,13 +106,13 @@ static size_t blocks_of(uint32_t capacity)
 // Return the offset of the stamps in the memory of so many blocks: behind the moments.
 static size_t stamps_at(size_t blocks)
 {
-    return (blocks * sizeof(uint32_t) + LINE - 1) & ~(size_t)(LINE - 1);
+    return (blocks * sizeof(uint32_t) + ALIGNMENT_OF_PLANE - 1) & ~(size_t)(ALIGNMENT_OF_PLANE - 1);
 }
 
 // Return the bytes of that memory. Never 0, because the address says that there is a plane.
 static size_t size_of(size_t blocks)
 {
-    return stamps_at(blocks) + LINE + blocks * ESPL__PLANE_BLOCK * sizeof(uint16_t);
+    return stamps_at(blocks) + ALIGNMENT_OF_PLANE + blocks * ESPL__PLANE_BLOCK * sizeof(uint16_t);
 }
 
 size_t espl__plane_bytes(const espl__plane *plane)
@@ -125,7 +125,7 @@ bool espl__plane_make(espl__heap *heap, espl__purpose purpose, espl__plane *plan
 {
     const size_t blocks = blocks_of(capacity), size = size_of(blocks);
     const size_t kept = espl__plane_is_open(from) ? blocks_of(count) : 0;
-    unsigned char *const memory = espl__heap_take(heap, purpose, 1, size, LINE);
+    unsigned char *const memory = espl__heap_take(heap, purpose, 1, size, ALIGNMENT_OF_PLANE);
     const uint32_t old = from->moment - ESPL_PLANE_AGE;
 
     ESPL_CHECK(count <= capacity && kept <= blocks);
@@ -154,7 +154,7 @@ void espl__plane_free(espl__heap *heap, espl__purpose purpose, espl__plane *plan
         const size_t blocks = plane->capacity / ESPL__PLANE_BLOCK;
 
         espl__heap_give(heap, purpose, (unsigned char *)plane->stamps - stamps_at(blocks), 1,
-                        size_of(blocks), LINE);
+                        size_of(blocks), ALIGNMENT_OF_PLANE);
     }
     *plane = (espl__plane){.moment = plane->moment};
 }

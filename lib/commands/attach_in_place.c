@@ -94,13 +94,13 @@ espl_status espl__attach_in_place(espl__playback *playback, espl__entry *entry,
 
     edit->context = (espl__context){.is_job = false};
     espl__heap_forbid(playback->context.heap);
-    forest->is_edited = true;
+    forest->modes |= ESPL__MODE_EDITED;
     const espl_status verdict = espl__apply_command(&a);
 
     if (verdict >= 0 && moves) {
         espl__arrival_relocate(forest, child, espl__entities_record_slots, playback->context.store);
     }
-    forest->is_edited = false;
+    forest->modes &= (uint8_t)~ESPL__MODE_EDITED;
     espl__heap_allow(playback->context.heap);
     if (verdict < 0) {
         out->is_refused = true;

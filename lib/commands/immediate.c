@@ -67,8 +67,8 @@ static bool begin(immediate *m, espl__stage_context *context, const espl__play_r
     if (part == NULL) {
         return false;
     }
-    ESPL_CHECK(!forest->is_edited && forest->nursery == ESPL__NO_TREE);
-    forest->is_edited = true;
+    ESPL_CHECK(!espl__forest_is_edited(forest) && forest->nursery == ESPL__NO_TREE);
+    forest->modes |= ESPL__MODE_EDITED;
     part->group_end = (uint32_t)ordered->entry_count;
     // The lists are empty, so that the edit is its own first group. A nursery would begin here.
     espl__edit_begin_nursery(&part->edit, forest->end, forest->end, 0);
@@ -266,7 +266,7 @@ static void end(immediate *m, espl_status status)
         espl__marks_trim(context->heap, ESPL__FOR_COMMANDS, &context->memory.chunk_marks,
                          espl__array_length(context->store->chunks));
     }
-    context->forest->is_edited = false;
+    context->forest->modes &= (uint8_t)~ESPL__MODE_EDITED;
     if (espl__part_is_long(m->part)) {
         espl__parts_trim(context, 1);
     }

@@ -80,7 +80,7 @@ static bool is_clean(const espl__playback *playback)
 {
     const espl__forest *const forest = playback->context.forest;
 
-    return !forest->is_edited && forest->nursery == ESPL__NO_TREE &&
+    return !espl__forest_is_edited(forest) && forest->nursery == ESPL__NO_TREE &&
            espl__array_length(playback->context.memory.sources) == 0;
 }
 
@@ -181,7 +181,7 @@ static void clean_up(espl__playback *playback, bool is_undone)
     espl__nursery_close(context, &playback->applied.nursery, is_undone);
     espl__references_free(context->heap, playback->planned.references);
     espl__arena_reset(&context->arena);
-    forest->is_edited = false;
+    forest->modes &= (uint8_t)~ESPL__MODE_EDITED;
 }
 
 espl_status espl__playback_run(espl__playback *playback, const espl__play_request *request,
@@ -201,7 +201,7 @@ espl_status espl__playback_run(espl__playback *playback, const espl__play_reques
     playback->changed = (espl__changed){0};
     playback->has_overflowed = false;
 
-    context->forest->is_edited = true;
+    context->forest->modes |= ESPL__MODE_EDITED;
     const espl_status status = run_stages(playback, request);
 
     if (status == ESPL_OK) {

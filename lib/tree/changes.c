@@ -2,8 +2,6 @@
 // The marks of changes.h, and the planes and arrays of motion that they are stored in.
 #include "lib/tree/changes.h"
 
-enum { LINE = 64 };
-
 // Return a plane of a forest where it is open, else NULL.
 static inline const espl__plane *open_plane(const espl__forest *forest, int number)
 {
@@ -26,7 +24,7 @@ static inline void mark(const espl__forest *forest, int number, uint32_t slot)
 
 void espl__mark_written(espl__forest *forest, uint32_t slot)
 {
-    ESPL_CHECK(forest->tracks.is_on && slot < forest->end);
+    ESPL_CHECK(espl__forest_is_tracked(forest) && slot < forest->end);
     mark(forest, ESPL__PLANE_OWN, slot);
 }
 
@@ -38,13 +36,13 @@ void espl__mark_node_written(espl__forest *forest, uint32_t slot)
 
 void espl__mark_edited(espl__forest *forest, uint32_t slot)
 {
-    ESPL_CHECK(forest->tracks.is_on && slot < forest->end);
+    ESPL_CHECK(espl__forest_is_tracked(forest) && slot < forest->end);
     mark(forest, ESPL__PLANE_OWN, slot);
 }
 
 void espl__mark_made(espl__forest *forest, uint32_t slot)
 {
-    ESPL_CHECK(forest->tracks.is_on && slot < forest->end);
+    ESPL_CHECK(espl__forest_is_tracked(forest) && slot < forest->end);
     mark(forest, ESPL__PLANE_WORLD, slot);
     mark(forest, ESPL__PLANE_OWN, slot);
     mark(forest, ESPL__PLANE_PLACE, slot);
@@ -53,13 +51,13 @@ void espl__mark_made(espl__forest *forest, uint32_t slot)
 
 void espl__mark_freed(espl__forest *forest, uint32_t slot)
 {
-    ESPL_CHECK(forest->tracks.is_on && slot < forest->end);
+    ESPL_CHECK(espl__forest_is_tracked(forest) && slot < forest->end);
     mark(forest, ESPL__PLANE_PLACE, slot);
 }
 
 void espl__mark_world(espl__forest *forest, uint32_t slot)
 {
-    ESPL_CHECK(forest->tracks.is_on && slot < forest->end);
+    ESPL_CHECK(espl__forest_is_tracked(forest) && slot < forest->end);
     mark(forest, ESPL__PLANE_WORLD, slot);
 }
 
@@ -76,25 +74,21 @@ void espl__mark_all(espl__forest *forest)
 
 // --- Consumers ---
 
-// Tell whether tracks have some array.
-static bool have_arrays(const espl__tracks *tracks)
-{
-    bool is_on = false;
-
-    for (int i = 0; i < ESPL__PLANE_COUNT; ++i) {
-        is_on = is_on || espl__plane_is_open(&tracks->planes[i]);
-    }
-    for (int i = 0; i < ESPL__POSES_COUNT; ++i) {
-        is_on = is_on || tracks->poses[i] != NULL;
-    }
-    return is_on;
-}
-
 // Note whether there is an array now, and how many slots each has room for.
 static void update(espl__forest *forest)
 {
-    forest->tracks.is_on = have_arrays(&forest->tracks);
-    forest->tracks.capacity = forest->tracks.is_on ? forest->capacity : 0;
+    espl__tracks *const tracks = &forest->tracks;
+    bool is_tracked = false;
+
+    for (int i = 0; i < ESPL__PLANE_COUNT; ++i) {
+        is_tracked = is_tracked || espl__plane_is_open(&tracks->planes[i]);
+    }
+    for (int i = 0; i < ESPL__POSES_COUNT; ++i) {
+        is_tracked = is_tracked || tracks->poses[i] != NULL;
+    }
+    forest->modes = (uint8_t)((forest->modes & ~ESPL__MODE_TRACKED) |
+                              (is_tracked ? ESPL__MODE_TRACKED : 0));
+    tracks->capacity = is_tracked ? forest->capacity : 0;
 }
 
 bool espl__plane_open(espl__forest *forest, int number)
@@ -122,7 +116,7 @@ bool espl__poses_open(espl__forest *forest, int number)
         return true;
     }
     espl_pose *const made =
-        espl__heap_take(forest->heap, ESPL__FOR_TREE, 1, espl__tracks_pose_bytes(capacity), LINE);
+        espl__heap_take(forest->heap, ESPL__FOR_TREE, 1, espl__tracks_pose_bytes(capacity), ESPL__POSES_ALIGNMENT);
 
     if (made == NULL) {
         return false;
@@ -141,7 +135,7 @@ void espl__plane_close(espl__forest *forest, int number)
 void espl__poses_close(espl__forest *forest, int number)
 {
     espl__heap_give(forest->heap, ESPL__FOR_TREE, forest->tracks.poses[number], 1,
-                    espl__tracks_pose_bytes(forest->tracks.capacity), LINE);
+                    espl__tracks_pose_bytes(forest->tracks.capacity), ESPL__POSES_ALIGNMENT);
     forest->tracks.poses[number] = NULL;
     update(forest);
 }

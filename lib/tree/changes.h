@@ -14,12 +14,6 @@
 
 #include "lib/tree/forest.h"
 
-/// Tell whether changes are marked.
-static inline bool espl__forest_is_tracked(const espl__forest *forest)
-{
-    return forest->tracks.is_on;
-}
-
 // --- Marks. Precondition: espl__forest_is_tracked() ---
 
 /// Mark own data that a write stored. Outside a tick, the previous local becomes the local.

@@ -67,7 +67,7 @@ static bool reserve_compacted(const compaction *p)
     if (!espl__forest_make_room(p->transfer.to, (uint32_t)slots, (uint32_t)trees)) {
         return false;
     }
-    if (p->transfer.from->tracks.is_on &&
+    if (espl__forest_is_tracked(p->transfer.from) &&
         !espl__tracks_make(p->transfer.to->heap, &p->transfer.to->tracks, p->transfer.to->capacity,
                            &p->transfer.from->tracks, 0)) {
         return false;
@@ -176,6 +176,7 @@ static void keep_settings(espl__forest *to, const espl__forest *from)
 {
     to->kernels = from->kernels;
     to->grain = from->grain;
+    to->modes = from->modes;
     to->context = from->context;
     to->searched_in_vain = from->searched_in_vain;
     to->layouts = from->layouts;
@@ -218,7 +219,7 @@ bool espl__forest_compact(espl__forest *forest, bool tightly, espl__moved_functi
     const compaction p = {{forest, &packed, moved, context}, tightly};
     uint32_t next = 0;
 
-    ESPL_CHECK(!forest->is_edited && forest->nursery == ESPL__NO_TREE);
+    ESPL_CHECK(!espl__forest_is_edited(forest) && forest->nursery == ESPL__NO_TREE);
     if (tightly && is_tight(forest)) {
         return true;
     }

@@ -391,8 +391,10 @@ bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *plac
         return false;
     }
     espl__slot_place(forest, slot, placement);
-    espl__world_store(espl__worlds_of(forest), slot, world);
-    espl__note_written(forest, slot);
+    espl__world_put(espl__worlds_of(forest), slot, world);
+    if (espl__forest_is_tracked(forest)) {
+        espl__mark_node_written(forest, slot);
+    }
     edit->context.counts.nodes_visited += 1;
     edit->context.has_overflowed = edit->context.has_overflowed || !espl__pose_is_finite(world);
     if (differs.is_moved || differs.is_stretched) {

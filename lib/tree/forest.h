@@ -134,6 +134,12 @@ static inline void espl__context_add(espl__context *to, const espl__context *mor
     to->has_overflowed = to->has_overflowed || more->has_overflowed;
 }
 
+/// Modes of a forest.
+enum {
+    ESPL__MODE_EDITED = 1,  ///< a playback runs: worlds may be stale, nodes in other ranges than their parents
+    ESPL__MODE_TRACKED = 2, ///< it has tracks, so that changes are marked
+};
+
 /// Nodes per worker at least: about 17 microseconds of propagation in cache, because waking a
 /// worker costs several.
 enum { ESPL__GRAIN = 8192 };
@@ -173,8 +179,7 @@ typedef struct espl__forest {
     // that several threads make nodes at once. No count of this header is kept, because they would
     // race.
     uint32_t nursery;
-    bool
-        is_edited; // a playback runs: worlds may be stale, nodes in other ranges than their parents
+    uint8_t modes; // ESPL__MODE_EDITED, ESPL__MODE_TRACKED: what a propagation tests once
     const espl__kernels *kernels;
     uint32_t grain; // nodes of a job at least: ESPL__GRAIN, smaller in tests
     // Of immediate calls, with the counts of the world. While its `has_overflowed` is false, all worlds
@@ -427,6 +432,18 @@ static inline bool espl__forest_is_remote(const espl__forest *forest)
     enum { REMOTE_SLOTS = 131072 };
 
     return forest->end >= REMOTE_SLOTS;
+}
+
+/// Tell whether a playback runs.
+static inline bool espl__forest_is_edited(const espl__forest *forest)
+{
+    return (forest->modes & ESPL__MODE_EDITED) != 0;
+}
+
+/// Tell whether changes are marked: whether the forest has tracks.
+static inline bool espl__forest_is_tracked(const espl__forest *forest)
+{
+    return (forest->modes & ESPL__MODE_TRACKED) != 0;
 }
 
 /// Return the header of the tree whose range a slot is in.

@@ -90,6 +90,11 @@ static void copy_sides(const espl__transfer *transfer, uint32_t base, uint32_t e
     }
 }
 
+void espl__transfer_tracks(const espl__transfer *transfer, uint32_t slot, uint32_t from)
+{
+    espl__tracks_move(&transfer->to->tracks, slot, &transfer->from->tracks, from);
+}
+
 // Pass 3: copy the other data of the nodes. The addresses of the arrays are in locals, because the
 // compiler must assume that a store changes a field.
 // @return the number of exceptional nodes.
@@ -100,7 +105,7 @@ static uint32_t copy_nodes(const espl__transfer *transfer, uint32_t base, uint32
     espl__forest *const from = transfer->from, *const to = transfer->to;
     const espl__columns olds = from->columns, news = to->columns;
     espl__links *const links = news.links;
-    const bool is_tracked = from->tracks.is_on;
+    const bool is_tracked = espl__forest_is_tracked(from);
     uint32_t exceptional = 0;
 
     for (uint32_t slot = base; slot < end; ++slot) {
@@ -114,7 +119,7 @@ static uint32_t copy_nodes(const espl__transfer *transfer, uint32_t base, uint32
         espl__columns_prefetch(&olds, ahead);
         espl__columns_move(&news, slot, &olds, old);
         if (is_tracked) {
-            espl__tracks_move(&to->tracks, slot, &from->tracks, old);
+            espl__transfer_tracks(transfer, slot, old);
         }
         news.flags[slot] = kept;
         exceptional += (kept & ESPL__SLOT_EXCEPTIONAL) / ESPL__SLOT_EXCEPTIONAL;

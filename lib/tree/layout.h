@@ -97,6 +97,8 @@ static inline uint8_t espl__moved_flags(uint8_t flags, const espl__side *side)
 
     return (uint8_t)((flags & kept) | (side != NULL ? (unsigned)ESPL__SLOT_SIDE : 0u));
 }
+/// Move the elements of tracks with a node. Precondition: the forest is tracked.
+void espl__transfer_tracks(const espl__transfer *transfer, uint32_t slot, uint32_t from);
 /// Copy columns, flags and side entries of a slot, which may be a hole. Links and `tree` are the
 /// caller's.
 /// @param base, side  of the range of the new slot; `side` is NULL where it has no side arrays.
@@ -106,8 +108,8 @@ static inline void espl__node_copy(const espl__transfer *transfer, uint32_t slot
     const espl__forest *const old = transfer->from;
 
     espl__columns_move(&transfer->to->columns, slot, &old->columns, from);
-    if (old->tracks.is_on) {
-        espl__tracks_move(&transfer->to->tracks, slot, &old->tracks, from);
+    if (espl__forest_is_tracked(old)) {
+        espl__transfer_tracks(transfer, slot, from);
     }
     transfer->to->flags[slot] = espl__moved_flags(old->flags[from], side);
     if (side != NULL) {

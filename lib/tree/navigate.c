@@ -8,7 +8,7 @@
 uint32_t espl__root_of(const espl__forest *forest, uint32_t slot)
 {
     while (forest->parent[slot] != ESPL__NO_SLOT) {
-        ESPL_CHECK_FULL(forest->is_edited || forest->parent[slot] < slot);
+        ESPL_CHECK_FULL(espl__forest_is_edited(forest) || forest->parent[slot] < slot);
         slot = forest->parent[slot];
     }
     return slot;

@@ -142,7 +142,7 @@ bool espl__path_relative(const espl__forest *forest, uint32_t frame, uint32_t sl
 {
     climb to = {.at = slot}, from = {.at = frame};
 
-    ESPL_CHECK_FULL(!forest->is_edited);
+    ESPL_CHECK_FULL(!espl__forest_is_edited(forest));
     if (forest->tree[frame] != forest->tree[slot]) {
         return false;
     }

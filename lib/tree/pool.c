@@ -138,7 +138,7 @@ static bool grow_slots(espl__forest *forest, uint32_t capacity)
     if (block == NULL) {
         return false;
     }
-    if (tracks.is_on &&
+    if (espl__forest_is_tracked(forest) &&
         !espl__tracks_make(forest->heap, &tracks, capacity, &forest->tracks, forest->end)) {
         espl__heap_give(forest->heap, ESPL__FOR_TREE, block, 1, size, LINE);
         return false;
@@ -148,7 +148,7 @@ static bool grow_slots(espl__forest *forest, uint32_t capacity)
     forest->block = block;
     forest->block_size = size;
     forest->capacity = capacity;
-    if (tracks.is_on) {
+    if (espl__forest_is_tracked(forest)) {
         espl__tracks_free(forest->heap, &forest->tracks);
         forest->tracks = tracks;
     }

@@ -137,7 +137,7 @@ static uint32_t find_flag(const espl__forest *forest, uint32_t begin, uint32_t e
 // Fast path: only a playback has stale nodes.
 void espl__clear_stale(espl__forest *forest, uint32_t begin, uint32_t end)
 {
-    if (!forest->is_edited) {
+    if (!espl__forest_is_edited(forest)) {
         return;
     }
     for (uint32_t slot = find_flag(forest, begin, end, ESPL__SLOT_STALE); slot < end;
@@ -149,7 +149,7 @@ void espl__clear_stale(espl__forest *forest, uint32_t begin, uint32_t end)
 // --- Ranges of slots ---
 
 // Compose slots none of which is exceptional. A few are composed here, because the call of the wide
-// kernel costs more than it saves. @return the alarm.
+// kernel costs more than it saves. The caller marks the range. @return the alarm.
 static inline float compose_slots(espl__forest *forest, uint32_t begin, uint32_t end)
 {
     enum { MANY = 8 };
@@ -161,7 +161,7 @@ static inline float compose_slots(espl__forest *forest, uint32_t begin, uint32_t
     espl__wide_bits alarm = {0};
 
     if (end - begin >= MANY) {
-        return espl__worlds_compose(forest, begin, end);
+        return espl__worlds_put(forest, begin, end);
     }
     for (uint32_t slot = begin; slot < end; ++slot) {
         ESPL_CHECK_FULL(parents[slot] < slot &&
@@ -172,7 +172,6 @@ static inline float compose_slots(espl__forest *forest, uint32_t begin, uint32_t
         espl__world_put_wide(stored, slot, world);
         alarm |= espl__wide_nonfinite(world);
     }
-    espl__worlds_stored(stored, begin, end);
     return espl__wide_found_nothing(alarm) ? 0 : NAN;
 }
 
@@ -205,11 +204,22 @@ static ESPL__APART float compose_between(espl__forest *forest, const espl__tree 
     return alarm;
 }
 
+// Clear the stale flags of a range, and mark its worlds.
+static ESPL__APART void begin_range(espl__forest *forest, uint32_t begin, uint32_t end)
+{
+    espl__clear_stale(forest, begin, end);
+    espl__worlds_stored(espl__worlds_of(forest), begin, end);
+}
+
 // Compose slots [begin, end) of a tree on this thread. @return the alarm.
 static inline float compose_range(espl__forest *forest, const espl__tree *tree, uint32_t begin,
                                   uint32_t end)
 {
-    espl__clear_stale(forest, begin, end);
+    // The worlds are marked before they are stored, which makes no difference to a consumer, because a
+    // propagation is one call.
+    if (forest->modes != 0) {
+        begin_range(forest, begin, end);
+    }
     return tree->exceptional == 0 ? compose_slots(forest, begin, end)
                                   : compose_between(forest, tree, begin, end);
 }
@@ -465,7 +475,7 @@ void espl__propagate_below(espl__forest *forest, espl__context *context, uint32_
     const espl__tree *const t = espl__tree_of(forest, slot);
     float alarm = 0;
 
-    if (forest->is_edited) {
+    if (espl__forest_is_edited(forest)) {
         forest->flags[slot] &= (uint8_t)~ESPL__SLOT_STALE;
     }
     ESPL_CHECK_FULL(!espl__slot_is(forest, slot, ESPL__SLOT_STALE));
@@ -498,7 +508,7 @@ void espl__propagate_user_data(espl__forest *forest, uint32_t top)
 
     // Copies are exceptional. Inside an edit they may be in the range of another tree, so that the
     // count of this one does not tell.
-    if (espl__tree_of(forest, top)->exceptional == 0 && !forest->is_edited) {
+    if (espl__tree_of(forest, top)->exceptional == 0 && !espl__forest_is_edited(forest)) {
         return;
     }
     for (uint32_t slot = espl__next_in_walk(forest, top, top, true); slot != ESPL__NO_SLOT;

@@ -4,14 +4,10 @@
 
 #include <string.h>
 
-enum { LINE = 64 };
-
 bool espl__tracks_make(espl__heap *heap, espl__tracks *tracks, uint32_t capacity,
                        const espl__tracks *from, uint32_t count)
 {
-    espl__tracks made = {.capacity = capacity,
-                         .is_on = from->is_on,
-                         .is_ticking = from->is_ticking};
+    espl__tracks made = {.capacity = capacity, .is_ticking = from->is_ticking};
     bool is_done = true;
 
     ESPL_CHECK(count <= capacity);
@@ -29,7 +25,7 @@ bool espl__tracks_make(espl__heap *heap, espl__tracks *tracks, uint32_t capacity
 
         if (is_done && poses != NULL) {
             espl_pose *const more =
-                espl__heap_take(heap, ESPL__FOR_TREE, 1, espl__tracks_pose_bytes(capacity), LINE);
+                espl__heap_take(heap, ESPL__FOR_TREE, 1, espl__tracks_pose_bytes(capacity), ESPL__POSES_ALIGNMENT);
 
             made.poses[i] = more;
             is_done = more != NULL;
@@ -53,11 +49,11 @@ void espl__tracks_free(espl__heap *heap, espl__tracks *tracks)
     }
     for (int i = 0; i < ESPL__POSES_COUNT; ++i) {
         espl__heap_give(heap, ESPL__FOR_TREE, tracks->poses[i], 1,
-                        espl__tracks_pose_bytes(tracks->capacity), LINE);
+                        espl__tracks_pose_bytes(tracks->capacity), ESPL__POSES_ALIGNMENT);
         tracks->poses[i] = NULL;
     }
     tracks->capacity = 0;
-    tracks->is_on = tracks->is_ticking = false;
+    tracks->is_ticking = false;
 }
 
 size_t espl__tracks_bytes(const espl__tracks *tracks)

@@ -3,7 +3,8 @@
 // a slot changed last, and motion keeps earlier locals and the shown worlds. The arrays grow with the
 // pool, and their elements move with the nodes, as those of columns.h do.
 //
-// A forest without consumers has no track. Then each change of a node costs the test of `is_on`.
+// A forest without consumers has no track. Then each change of a node costs the test of a flag,
+// ESPL__MODE_TRACKED.
 #ifndef ESPALIER_LIB_TREE_TRACKS_H
 #define ESPALIER_LIB_TREE_TRACKS_H
 
@@ -23,13 +24,14 @@ enum {
 /// and the shown world.
 enum { ESPL__PREVIOUS, ESPL__BEFORE, ESPL__SHOWN, ESPL__POSES_COUNT };
 
+enum { ESPL__POSES_ALIGNMENT = 64 }; ///< of their memory: a cache line
+
 /// The arrays. {0}: none.
 typedef struct espl__tracks {
     espl__plane planes[ESPL__PLANE_COUNT];
     /// By slot. NULL where motion does not run; ESPL__BEFORE also where it keeps one tick alone.
     espl_pose *poses[ESPL__POSES_COUNT];
     uint32_t capacity; ///< slots that each of them has room for
-    bool is_on;        ///< there is some array
     bool is_ticking;   ///< between the begin and the end of a tick: writes are blended then
 } espl__tracks;
 

@@ -58,22 +58,25 @@ ESPL__INLINE void espl__world_store_wide(espl__worlds worlds, uint32_t slot, esp
     espl__world_stored(worlds, slot);
 }
 
-/// Store a world without the mark, in a loop over slots. The caller marks all of them after it:
-/// espl__worlds_stored(), or espl__note_made() for new nodes.
+/// Store a world without the mark. The caller marks it after it, with other slots or with the local:
+/// espl__worlds_stored(), espl__mark_node_written(), or espl__mark_made().
+ESPL__INLINE void espl__world_put(espl__worlds worlds, uint32_t slot, const espl_pose *world)
+{
+    worlds.to_store[slot] = *world; // marked by the caller
+}
+
+/// The same for a pose in registers.
 ESPL__INLINE void espl__world_put_wide(espl__worlds worlds, uint32_t slot, espl__wide_pose world)
 {
     espl__wide_store(&worlds.to_store[slot], world); // marked by the caller
 }
 
-/// Store local and world of a node that a write changed, and mark both by one test.
-ESPL__INLINE void espl__node_store_wide(espl__forest *forest, uint32_t slot, espl__wide_pose local,
-                                        espl__wide_pose world)
+/// As espl__worlds_compose(), without the mark.
+ESPL__INLINE float espl__worlds_put(espl__forest *forest, uint32_t begin, uint32_t end)
 {
-    espl__wide_store(&forest->local[slot], local);
-    espl__world_put_wide(espl__worlds_of(forest), slot, world);
-    if (espl__forest_is_tracked(forest)) {
-        espl__mark_node_written(forest, slot);
-    }
+    espl_pose *const worlds = espl__worlds_of(forest).to_store; // marked by the caller
+
+    return forest->kernels->compose(worlds, forest->local, forest->parent, begin, end);
 }
 
 /// Compose and store the worlds of slots [begin, end), none of which is exceptional, by the wide

@@ -76,13 +76,25 @@ espl_status espl__local_put_same_world(espl__forest *forest, espl__context *cont
     return ESPL_OK;
 }
 
-espl_status espl__propagate_and_report(espl__forest *forest, espl__context *context, uint32_t slot)
+// espl__mark_and_propagate() of a forest with tracks.
+static ESPL__APART espl_status mark_and_propagate(espl__forest *forest, espl__context *context,
+                                                  uint32_t slot)
+{
+    espl__mark_node_written(forest, slot);
+    espl__propagate_below(forest, context, slot);
+    return context->has_overflowed ? ESPL_OVERFLOW : ESPL_OK;
+}
+
+espl_status espl__mark_and_propagate(espl__forest *forest, espl__context *context, uint32_t slot)
 {
     const uint32_t first = forest->links[slot].first_child;
 
     // What is read of the first child, because the propagation waits for the header of the tree first.
     espl__prefetch_element(forest->local, first, sizeof *forest->local);
     espl__prefetch_element(forest->links, first, sizeof *forest->links);
+    if (espl__forest_is_tracked(forest)) {
+        return mark_and_propagate(forest, context, slot);
+    }
     espl__propagate_below(forest, context, slot);
     return context->has_overflowed ? ESPL_OVERFLOW : ESPL_OK;
 }
@@ -569,7 +581,7 @@ bool espl__tree_write(espl__forest *forest, espl__context *context, const espl__
               .final = UINT32_MAX};
 
     ESPL_CHECK(w->count != 0 && w->lowest >= t->base && w->slots[w->count - 1] < p.end);
-    ESPL_CHECK(!forest->is_edited);
+    ESPL_CHECK(!espl__forest_is_edited(forest));
     ESPL_CHECK_FULL(w->ascend || espl__tree_takes_any_order(forest, context, w));
     const bool are_poses = has_only_poses(t, w->source);
 
@@ -584,16 +596,20 @@ bool espl__tree_write(espl__forest *forest, espl__context *context, const espl__
     return p.has_status;
 }
 
-// Store the local of a root, and propagate it. @return ESPL_OK or ESPL__UNCHANGED.
+// Store the local of a root, and propagate it. The caller of espl__tree_try_write_one() marks it.
+// @return ESPL_OK or ESPL__UNCHANGED.
 static inline espl_status put_root(espl__forest *forest, espl__context *context, uint32_t slot,
                                    espl__wide_pose local)
 {
+    const espl__worlds worlds = espl__worlds_of(forest);
+
     if (espl__wide_is_same(espl__wide_load(&forest->local[slot]), local)) {
         context->counts.writes_skipped += 1;
         return (espl_status)ESPL__UNCHANGED;
     }
     context->counts.writes += 1;
-    espl__node_store_wide(forest, slot, local, local);
+    espl__wide_store(&forest->local[slot], local);
+    espl__world_put_wide(worlds, slot, local);
     follow_root(forest, context, slot);
     return ESPL_OK;
 }

@@ -52,9 +52,10 @@ static inline bool espl__write_is_usual(const espl__forest *forest, uint32_t slo
 /// the write is skipped. @return ESPL_OK.
 espl_status espl__local_put_same_world(espl__forest *forest, espl__context *context, uint32_t slot,
                                        const void *local);
-/// Propagate below a slot. @return ESPL_OK; ESPL_OVERFLOW where `has_overflowed` of the context is set, so that
-/// a world at or below the slot may be not finite.
-espl_status espl__propagate_and_report(espl__forest *forest, espl__context *context, uint32_t slot);
+/// After a write stored local and world of a slot: mark both, and propagate below it.
+/// @return ESPL_OK; ESPL_OVERFLOW where `has_overflowed` of the context is set, so that a world at or below
+///         the slot may be not finite.
+espl_status espl__mark_and_propagate(espl__forest *forest, espl__context *context, uint32_t slot);
 
 /// Store a local of unit length and its world in a node that is not exceptional, and propagate it. Inline, so
 /// that the poses stay in registers from the check to the store.
@@ -64,6 +65,8 @@ ESPL__INLINE bool espl__local_try_put_world(espl__forest *forest, espl__context 
                                             uint32_t slot, const void *value, espl__wide_pose local,
                                             espl__wide_pose world, espl_status *status)
 {
+    const espl__worlds worlds = espl__worlds_of(forest);
+
     ESPL_CHECK_FULL(!espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL));
     // One check for both: a finite world has a finite local.
     if (!espl__wide_found_nothing(espl__wide_nonfinite(world))) {
@@ -75,10 +78,12 @@ ESPL__INLINE bool espl__local_try_put_world(espl__forest *forest, espl__context 
     }
     context->counts.nodes_visited += 1;
     context->counts.writes += 1;
-    espl__node_store_wide(forest, slot, local, world);
-    *status = forest->links[slot].first_child == ESPL__NO_SLOT
+    espl__wide_store(&forest->local[slot], local);
+    espl__world_put_wide(worlds, slot, world);
+    // Marks and propagation are behind one call, which ends the function: a leaf saves no registers.
+    *status = forest->links[slot].first_child == ESPL__NO_SLOT && !espl__forest_is_tracked(forest)
                   ? ESPL_OK
-                  : espl__propagate_and_report(forest, context, slot);
+                  : espl__mark_and_propagate(forest, context, slot);
     return true;
 }
 
@@ -109,7 +114,7 @@ ESPL__INLINE bool espl__pose_try_put(espl__forest *forest, espl__context *contex
 }
 
 /// Store an espl_pose at any address as the local of a node that is not exceptional, and propagate
-/// it. @return ESPL_OK; ESPL_OVERFLOW as espl__propagate_and_report(); ESPL_ERR_NOT_FINITE: nothing changed.
+/// it. @return ESPL_OK; ESPL_OVERFLOW as espl__mark_and_propagate(); ESPL_ERR_NOT_FINITE: nothing changed.
 espl_status espl__pose_put(espl__forest *forest, espl__context *context, uint32_t slot,
                            const void *value);
 /// Carry out a write to a plain node that stores nothing in side arrays, and propagate it.
@@ -170,7 +175,8 @@ static inline uint32_t espl__entry_number(const espl__tree_writes *writes, uint3
 bool espl__tree_takes_any_order(const espl__forest *forest, const espl__context *context,
                                 const espl__tree_writes *writes);
 /// Fast path of espl__tree_write() for a tree with one entry, which sets the local of a plain node or one
-/// part of it, as most trees have in a batch of moving objects.
+/// part of it, as most trees have in a batch of moving objects. It does not mark a root: the caller marks
+/// local and world of the slot after a loop over many trees, because the loop then calls nothing.
 /// @return false: nothing changed, and the entry is to be written by espl__tree_write(). True: its result is
 ///         not a status other than ESPL_OK.
 bool espl__tree_try_write_one(espl__forest *forest, espl__context *context,

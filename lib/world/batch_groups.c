@@ -524,6 +524,9 @@ static void write_groups(espl__batch *b, size_t begin, size_t end)
         }
     }
     espl__tree_batch_finish(forest, &context, &trees);
+    if (espl__forest_is_tracked(forest)) {
+        espl__batch_mark_groups(b, begin, end);
+    }
     add_counts(b, &context);
 }
 
@@ -588,6 +591,9 @@ bool espl__batch_write_straight(espl__batch *b, size_t end, bool is_last)
     espl__heap_forbid(&b->world->heap);
     const size_t at = write_straight(b, &context, end, is_last);
     espl__tree_batch_finish(forest, &context, &trees);
+    if (espl__forest_is_tracked(forest)) {
+        espl__batch_mark_entries(b, b->end, at);
+    }
     espl__heap_allow(&b->world->heap);
     add_counts(b, &context);
     if (at == b->end) {
