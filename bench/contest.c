@@ -282,21 +282,49 @@ void contest_report_medians(struct contest *contest, size_t things, const char *
     }
 }
 
-void contest_report_share(struct contest *contest, const char *part, size_t nodes)
+// Return the median of a part; 0 where it was not measured.
+static double part_median(const struct contestant *who, const char *name)
 {
+    for (size_t i = 0; i < who->part_count; ++i) {
+        if (strcmp(who->parts[i].name, name) == 0) {
+            return samples_median(&who->parts[i].samples);
+        }
+    }
+    return 0;
+}
+
+static void report_part_quotient(struct contest *contest, const struct contestant *who,
+                                 const char *part, const char *divisor_name, double divisor,
+                                 size_t nodes)
+{
+    const double median = part_median(who, part);
     char unit[CONTEST_UNIT_SIZE];
 
-    snprintf(unit, sizeof unit, "%s/whole", part);
+    snprintf(unit, sizeof unit, "%s/%s", part, divisor_name);
+    if (median > 0 && divisor > 0) {
+        contest_report(contest, who, median / divisor, unit, contest_checksum(who, nodes));
+    }
+}
+
+void contest_report_quotient_of_parts(struct contest *contest, const char *part,
+                                      const char *divisor, size_t nodes)
+{
     for (size_t i = 0; i < contest->count; ++i) {
         const struct contestant *const who = &contest->contestants[i];
-        const double whole = samples_median(&who->samples);
 
-        for (size_t p = 0; who->plays && p < who->part_count; ++p) {
-            const double median = samples_median(&who->parts[p].samples);
+        if (who->plays) {
+            report_part_quotient(contest, who, part, divisor, part_median(who, divisor), nodes);
+        }
+    }
+}
 
-            if (strcmp(who->parts[p].name, part) == 0 && median > 0) {
-                contest_report(contest, who, median / whole, unit, contest_checksum(who, nodes));
-            }
+void contest_report_share(struct contest *contest, const char *part, size_t nodes)
+{
+    for (size_t i = 0; i < contest->count; ++i) {
+        const struct contestant *const who = &contest->contestants[i];
+
+        if (who->plays) {
+            report_part_quotient(contest, who, part, "whole", samples_median(&who->samples), nodes);
         }
     }
 }

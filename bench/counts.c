@@ -29,6 +29,7 @@ struct counting {
     struct scheme_move *moves;   ///< [things]
     scheme_handle *handles;      ///< [things] to read; of the prefabs made in the frame at hand.
     scheme_handle *made;         ///< [frames_of_life][things]
+    enum scheme_tracking tracking;
     unsigned frame;
     double sum[3];
 };
@@ -483,13 +484,68 @@ static bool is_path_for(const struct path *path, const struct scheme *scheme)
     return path->work->is_for(scheme) && (path->extras & ~scheme->extras) == 0;
 }
 
+/// What a suffix of a path's name tells a scheme to keep account of.
+struct suffix {
+    const char *text;
+    enum scheme_tracking tracking;
+};
+
+static const struct suffix suffixes[] = {
+    {"-watched", TRACK_WORLDS},
+    {"-watched-own", TRACK_OWN},
+    {"-ticked", TRACK_MOTION},
+};
+
+enum { suffix_count = sizeof suffixes / sizeof *suffixes };
+
+/// Paths that have these suffixes too.
+static const char *const tracked_paths[] = {
+    "root-1x10000",  "root-500x20",  "root-500x20-single", "leaf-500x20",
+    "sparse-500x20", "every-500x20", "every-10x1000",      "write-single",
+    "spawn-2000x12", "spawn-atonce", "reparent-late",      "move-k1-built",
+};
+
+static bool is_tracked(const struct path *path, const struct scheme *scheme)
+{
+    for (size_t i = 0; i < sizeof tracked_paths / sizeof *tracked_paths; ++i) {
+        if (strcmp(tracked_paths[i], path->name) == 0) {
+            return scheme->track != NULL && scheme->advance != NULL;
+        }
+    }
+    return false;
+}
+
 static const struct scheme *const schemes[] = {&scheme_flat, &scheme_linked, &scheme_espalier};
 
-static const struct path *path_named(const char *name)
+static const struct path *path_named(const char *name, size_t length)
 {
     for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i) {
-        if (strcmp(paths[i].name, name) == 0) {
+        if (strlen(paths[i].name) == length && memcmp(paths[i].name, name, length) == 0) {
             return &paths[i];
+        }
+    }
+    return NULL;
+}
+
+// Return the path of a name and what it keeps account of, or NULL.
+static const struct path *path_parsed(const char *name, const struct scheme *scheme,
+                                      enum scheme_tracking *tracking)
+{
+    const size_t length = strlen(name);
+    const struct path *const path = path_named(name, length);
+
+    *tracking = TRACK_NOTHING;
+    if (path != NULL) {
+        return path;
+    }
+    for (size_t i = 0; i < suffix_count; ++i) {
+        const size_t tail = strlen(suffixes[i].text);
+        const bool ends = length > tail && strcmp(name + length - tail, suffixes[i].text) == 0;
+        const struct path *const base = ends ? path_named(name, length - tail) : NULL;
+
+        if (base != NULL && is_tracked(base, scheme)) {
+            *tracking = suffixes[i].tracking;
+            return base;
         }
     }
     return NULL;
@@ -521,12 +577,14 @@ static void create_copies(struct counting *all)
     forest_destroy(&tree);
 }
 
-static struct counting counting_create(const struct path *path, const struct scheme *scheme)
+static struct counting counting_create(const struct path *path, const struct scheme *scheme,
+                                       enum scheme_tracking tracking)
 {
     const size_t things = count_things(path);
     struct counting all = {
         .path = path,
         .scheme = scheme,
+        .tracking = tracking,
         .forest = forest_create(path->shape),
         .writes = block_new(things, sizeof(struct scheme_write)),
         .probes = block_new(things, sizeof(struct scheme_probe)),
@@ -553,6 +611,9 @@ static struct counting counting_create(const struct path *path, const struct sch
 
         contest_draw_prefab(locals, prefab_seed);
         scheme->make_prefab(all.world, locals);
+    }
+    if (tracking != TRACK_NOTHING) {
+        scheme->track(all.world, tracking);
     }
     return all;
 }
@@ -591,6 +652,9 @@ static void run(struct counting *all)
         struct draw draw = draw_begin(counts_seed, all->frame);
 
         path->work->prepare(all, &draw);
+        if (all->tracking != TRACK_NOTHING) {
+            all->scheme->advance(all->world);
+        }
         if (all->frame < path->warm) {
             path->work->play(all);
         } else {
@@ -599,12 +663,22 @@ static void run(struct counting *all)
     }
 }
 
+static void list_path(const struct path *path, const struct scheme *scheme)
+{
+    const uint32_t things = count_things(path) * path->counted;
+
+    printf("%s %s %" PRIu32 "\n", path->name, path->work->thing, things);
+    for (size_t i = 0; is_tracked(path, scheme) && i < suffix_count; ++i) {
+        printf("%s%s %s %" PRIu32 " %s\n", path->name, suffixes[i].text, path->work->thing, things,
+               path->name);
+    }
+}
+
 static int list(const struct scheme *scheme)
 {
     for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i) {
         if (is_path_for(&paths[i], scheme)) {
-            printf("%s %s %" PRIu32 "\n", paths[i].name, paths[i].work->thing,
-                   count_things(&paths[i]) * paths[i].counted);
+            list_path(&paths[i], scheme);
         }
     }
     return 0;
@@ -614,12 +688,15 @@ int main(int argc, char **argv)
 {
     const bool has_scheme = argc > 1 && strncmp(argv[1], "--scheme=", 9) == 0;
     const struct scheme *const scheme = has_scheme ? scheme_named(argv[1] + 9) : NULL;
-    const struct path *const path = argc > 2 ? path_named(argv[2]) : NULL;
+    enum scheme_tracking tracking = TRACK_NOTHING;
+    const struct path *const path =
+        scheme != NULL && argc > 2 ? path_parsed(argv[2], scheme, &tracking) : NULL;
 
     if (scheme == NULL || argc > 3 || (argc == 3 && (path == NULL || !is_path_for(path, scheme)))) {
         fputs("Usage: counts --scheme=NAME [PATH]\n"
               "Play a few frames of a path; without one, list those of a scheme, the things their\n"
-              "instructions are divided by, and how many of these there are. See counts.sh.\n",
+              "instructions are divided by, how many of these there are, and the path that it is\n"
+              "compared with. See counts.sh.\n",
               stderr);
         return 2;
     }
@@ -627,7 +704,7 @@ int main(int argc, char **argv)
         return list(scheme);
     }
 
-    struct counting all = counting_create(path, scheme);
+    struct counting all = counting_create(path, scheme, tracking);
     run(&all);
     counting_destroy(&all);
     return 0;

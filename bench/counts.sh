@@ -23,9 +23,9 @@ under()
 }
 
 "$counts" "$scheme" >"$scratch/paths" || exit
-echo path,things,instructions,instructions_per_thing >"$csv" || exit
-printf '%-20s %8s %12s %10s\n' path things instructions 'a thing'
-while read -r path thing things; do
+echo path,things,instructions,instructions_per_thing,base,per_base >"$csv" || exit
+printf '%-28s %8s %12s %10s\n' path things instructions 'a thing'
+while read -r path thing things base; do
     under valgrind --tool=callgrind --toggle-collect=counts_play \
         --callgrind-out-file="$scratch/out" "$counts" "$scheme" "$path" 2>"$scratch/err" </dev/null
     instructions=$(sed -n 's/^totals: *//p' "$scratch/out" 2>/dev/null)
@@ -35,7 +35,9 @@ while read -r path thing things; do
         exit 1
     fi
     each=$(awk "BEGIN { printf \"%.1f\", $instructions / $things }")
-    printf '%-20s %8s %12s %10s a %s\n' "$path" "$things" "$instructions" "$each" "$thing"
-    echo "$path,$things,$instructions,$each" >>"$csv" || exit
+    ratio=$(awk -F, -v base="$base" -v own="$instructions" '$1 == base { printf "%.3f", own / $3 }' "$csv")
+    printf '%-28s %8s %12s %10s a %s%s\n' "$path" "$things" "$instructions" "$each" "$thing" \
+        "${ratio:+, $ratio x $base}"
+    echo "$path,$things,$instructions,$each,$base,$ratio" >>"$csv" || exit
     rm -f "$scratch/out"
 done <"$scratch/paths"

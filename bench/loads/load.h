@@ -38,6 +38,7 @@ extern const struct load load_idle;
 extern const struct load load_memory;
 extern const struct load load_midframe;
 extern const struct load load_mixed;
+extern const struct load load_motion;
 extern const struct load load_readers;
 extern const struct load load_reparent;
 extern const struct load load_roots;
@@ -45,6 +46,7 @@ extern const struct load load_scaling;
 extern const struct load load_sparse;
 extern const struct load load_spawn;
 extern const struct load load_ways;
+extern const struct load load_watch;
 extern const struct load load_wide;
 
 #define CASE_COUNT(cases) (sizeof(cases) / sizeof((cases)[0]))

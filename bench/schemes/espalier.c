@@ -105,7 +105,7 @@ static struct scheme_world *world_new(size_t copies, size_t tree_size, unsigned 
     return world;
 }
 
-static void destroy(struct scheme_world *world)
+void espalier_destroy(struct scheme_world *world)
 {
     espl_command_buffer_destroy(world->commands);
     espl_world_destroy(world->world);
@@ -117,6 +117,10 @@ static void destroy(struct scheme_world *world)
     free(world->batch_values);
     free(world->batch_vectors);
     free(world->list.writes);
+    free(world->numbers);
+    free(world->seen);
+    free(world->changed);
+    free(world->changed_worlds);
     free(world);
 }
 
@@ -160,7 +164,7 @@ void espalier_plant(const struct scheme_world *world, const struct forest *fores
     espl_command_buffer_destroy(commands);
 }
 
-static struct scheme_world *create(const struct forest *forest, unsigned workers)
+struct scheme_world *espalier_create(const struct forest *forest, unsigned workers)
 {
     struct scheme_world *const world = world_new(1, forest->count, workers);
     const espl_component placement = ESPL_TRANSFORM;
@@ -249,18 +253,39 @@ static void walk_copies(struct scheme_world *world)
     world->roots = NULL;
 }
 
-static scheme_handle handle_of(struct scheme_world *world, uint32_t node)
+scheme_handle espalier_handle_of(struct scheme_world *world, uint32_t node)
 {
     walk_copies(world);
     return handle_from(world->nodes[node]);
 }
 
-static void copy_worlds(struct scheme_world *world, struct pose *out, size_t count)
+void espalier_copy_worlds(struct scheme_world *world, struct pose *out, size_t count)
 {
     walk_copies(world);
     for (size_t i = 0; i < count; ++i) {
         out[i] = entity_world(world, world->nodes[i]);
     }
+}
+
+void espalier_number(struct scheme_world *world)
+{
+    const size_t count = world->copies * world->tree_size;
+
+    walk_copies(world);
+    for (size_t i = 0; i < count; ++i) {
+        const size_t index = world->nodes[i].index;
+
+        world->number_count = world->number_count > index ? world->number_count : index + 1;
+    }
+    world->numbers = block_new(world->number_count, sizeof *world->numbers);
+    for (size_t i = 0; i < count; ++i) {
+        world->numbers[world->nodes[i].index] = (uint32_t)i;
+    }
+}
+
+uint32_t espalier_number_of(struct scheme_world *world, scheme_handle node)
+{
+    return world->numbers[entity_from(node).index];
 }
 
 static struct pose world_of(struct scheme_world *world, scheme_handle node)
@@ -363,8 +388,7 @@ void espalier_write_listed(struct scheme_world *world, const struct scheme_write
 
 // Many writes are handed over in one call, as users are told to; several workers share it out by
 // hierarchies.
-static void write_locals(struct scheme_world *world, const struct scheme_write *writes,
-                         size_t count)
+void espalier_write(struct scheme_world *world, const struct scheme_write *writes, size_t count)
 {
     enum { MANY = 256 };
 
@@ -446,14 +470,14 @@ const struct scheme scheme_espalier = {
     .exceptions = 1u << EXCEPTION_FLAG | 1u << EXCEPTION_STRETCH | 1u << EXCEPTION_BARE |
                   1u << EXCEPTION_CONTEXT | 1u << EXCEPTION_DESTROYED,
     .worker_limit = worker_limit,
-    .create = create,
+    .create = espalier_create,
     .create_copies = create_copies,
-    .destroy = destroy,
-    .handle_of = handle_of,
-    .copy_worlds = copy_worlds,
+    .destroy = espalier_destroy,
+    .handle_of = espalier_handle_of,
+    .copy_worlds = espalier_copy_worlds,
     .world_of = world_of,
     .bytes = count_bytes,
-    .write = write_locals,
+    .write = espalier_write,
     .write_each = write_each,
     .write_batch = espalier_write_batch,
     .write_listed = espalier_write_listed,
@@ -488,10 +512,10 @@ const struct scheme scheme_onebyone = {
     .name = "onebyone",
     .summary = "the library through one immediate call after the other",
     .is_variant = true,
-    .create = create,
-    .destroy = destroy,
-    .handle_of = handle_of,
-    .copy_worlds = copy_worlds,
+    .create = espalier_create,
+    .destroy = espalier_destroy,
+    .handle_of = espalier_handle_of,
+    .copy_worlds = espalier_copy_worlds,
     .world_of = world_of,
     .make_prefab = espalier_make_prefab,
     .spawn_worlds = espalier_spawn_worlds,
@@ -510,10 +534,10 @@ const struct scheme scheme_batch = {
     .summary = "the library, writes of a frame gathered into one batch",
     .is_variant = true,
     .worker_limit = worker_limit,
-    .create = create,
-    .destroy = destroy,
-    .handle_of = handle_of,
-    .copy_worlds = copy_worlds,
+    .create = espalier_create,
+    .destroy = espalier_destroy,
+    .handle_of = espalier_handle_of,
+    .copy_worlds = espalier_copy_worlds,
     .set_swings = espalier_set_swings,
     .animate = espalier_animate_batch,
     .set_velocities = espalier_set_velocities,

@@ -44,9 +44,14 @@ struct scheme_world {
     espl_write_list list;         ///< Writes of a frame, each of a kind of its own.
     size_t batch_count;           ///< Gathered so far.
     size_t batch_capacity;
-    espl_component swing;     ///< struct swing, in the load `animate`.
-    espl_component velocity;  ///< struct velocity, in the load `roots`.
-    struct frame_times times; ///< Of the last frame.
+    espl_component swing;      ///< struct swing, in the load `animate`.
+    espl_component velocity;   ///< struct velocity, in the load `roots`.
+    uint32_t *numbers;         ///< [number_count] number of a node by the index of its entity.
+    size_t number_count;       ///< 0: not made yet.
+    espl_pose *seen;           ///< [number_count] world at the last look, in the scheme `compare`.
+    espl_entity *changed;      ///< [copies * tree_size] of the last look of this scheme.
+    espl_pose *changed_worlds; ///< [copies * tree_size]
+    struct frame_times times;  ///< Of the last frame.
 };
 
 /// Does items [begin, end) of a frame, recording in one lane.
@@ -132,7 +137,16 @@ void espalier_resolve(const espl_command_buffer *commands, espl_entity *entities
 /// Have room for a batch of so many writes; those gathered stay.
 void espalier_batch_reserve(struct scheme_world *world, size_t count);
 
+/// Number the nodes by the indices of their entities.
+void espalier_number(struct scheme_world *world);
+
 // Calls of struct scheme.
+struct scheme_world *espalier_create(const struct forest *forest, unsigned workers);
+void espalier_destroy(struct scheme_world *world);
+scheme_handle espalier_handle_of(struct scheme_world *world, uint32_t node);
+uint32_t espalier_number_of(struct scheme_world *world, scheme_handle node);
+void espalier_copy_worlds(struct scheme_world *world, struct pose *out, size_t count);
+void espalier_write(struct scheme_world *world, const struct scheme_write *writes, size_t count);
 void espalier_write_batch(struct scheme_world *world, const struct scheme_write *writes,
                           size_t count);
 void espalier_make_prefab(struct scheme_world *world, const struct pose locals[PREFAB_SIZE]);

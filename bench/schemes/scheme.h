@@ -128,6 +128,22 @@ struct scheme_velocity {
     struct velocity velocity;
 };
 
+/// What a scheme keeps account of from now on.
+enum scheme_tracking {
+    TRACK_NOTHING,
+    TRACK_WORLDS, ///< Which worlds change.
+    TRACK_OWN,    ///< Which worlds change, and which nodes are written.
+    TRACK_MOTION, ///< Where nodes were when the last tick began.
+};
+
+/// The nodes whose worlds changed since the last look, and perhaps others. Valid until the next one.
+struct scheme_changes {
+    const void *nodes;  ///< [count] handles, which need not be aligned.
+    const void *worlds; ///< [count] poses, each at the begin of `stride` bytes.
+    size_t stride;
+    size_t count;
+};
+
 /// Most parts of a frame that a scheme tells apart.
 #define SCHEME_PART_LIMIT 16
 
@@ -237,6 +253,24 @@ struct scheme {
     /// Add to the position of every root its velocity; then all worlds are current.
     void (*move_roots)(struct scheme_world *world);
 
+    /// Keep account of changes, once, from now on.
+    void (*track)(struct scheme_world *world, enum scheme_tracking tracking);
+    /// Give nodes new locals, each at most once; then all worlds are current. For worlds that are
+    /// tracked.
+    void (*change)(struct scheme_world *world, const struct scheme_write *writes, size_t count);
+    /// Return what changed since the last collect, or since tracking began.
+    struct scheme_changes (*collect)(struct scheme_world *world);
+    /// End the moment at hand: collect what changed, or end a tick and begin the next one.
+    void (*advance)(struct scheme_world *world);
+    /// Return the number of a node of the forest.
+    uint32_t (*number_of)(struct scheme_world *world, scheme_handle node);
+    /// Carry out one tick that gives nodes new locals, each at most once; then compute the worlds that
+    /// are shown at a time between its begin, 0, and its end, 1.
+    void (*tick)(struct scheme_world *world, const struct scheme_write *writes, size_t count,
+                 float at);
+    /// Copy out the shown worlds of the forest's nodes, the first count by number. [count] out.
+    void (*copy_shown)(struct scheme_world *world, struct pose *out, size_t count);
+
     /// Tell the parts of the last frame, the same in every frame of a case; a part called
     /// "structure" holds all that concerns structure in a frame that does other things too.
     /// [SCHEME_PART_LIMIT] out. @return how many; NULL: it tells none.
@@ -251,14 +285,17 @@ struct scheme {
 
 extern const struct scheme scheme_batch;
 extern const struct scheme scheme_clustered;
+extern const struct scheme scheme_compare;
 extern const struct scheme scheme_deferred;
 extern const struct scheme scheme_depth_sweep;
 extern const struct scheme scheme_dirty_stream;
+extern const struct scheme scheme_eased;
 extern const struct scheme scheme_espalier;
 extern const struct scheme scheme_flat;
 extern const struct scheme scheme_linked;
 extern const struct scheme scheme_onebyone;
 extern const struct scheme scheme_recursive;
+extern const struct scheme scheme_ticks;
 
 /// From now on worlds of the library get threads that stay awake between calls.
 void scheme_wake_espalier(void);
