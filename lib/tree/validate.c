@@ -407,12 +407,13 @@ static const char *tree_rule(const espl__forest *forest, uint32_t number, locati
 static const char *tracks_rule(const espl__forest *forest, location *at)
 {
     const espl__tracks *const tracks = &forest->tracks;
+    const uint32_t needed = espl__forest_is_tracked(forest) ? forest->capacity : 0;
     const char *rule = NULL;
 
     for (int i = 0; i < ESPL__PLANE_COUNT && rule == NULL; ++i) {
         rule = espl__plane_broken_rule(&tracks->planes[i], &at->slot);
     }
-    if (rule == NULL && tracks->capacity != (tracks->is_on ? forest->capacity : 0)) {
+    if (rule == NULL && tracks->capacity != needed) {
         at->slot = ESPL__NO_SLOT;
         rule = "tracks have room for each slot";
     }
