@@ -95,6 +95,14 @@ void espl__transfer_tracks(const espl__transfer *transfer, uint32_t slot, uint32
     espl__tracks_move(&transfer->to->tracks, slot, &transfer->from->tracks, from);
 }
 
+// A pass of its own over the old slots, which pass 3 overwrites.
+static ESPL__APART void copy_tracks(const espl__transfer *transfer, uint32_t base, uint32_t end)
+{
+    for (uint32_t slot = base; slot < end; ++slot) {
+        espl__transfer_tracks(transfer, slot, transfer->to->links[slot].entity);
+    }
+}
+
 // Pass 3: copy the other data of the nodes. The addresses of the arrays are in locals, because the
 // compiler must assume that a store changes a field.
 // @return the number of exceptional nodes.
@@ -105,7 +113,6 @@ static uint32_t copy_nodes(const espl__transfer *transfer, uint32_t base, uint32
     espl__forest *const from = transfer->from, *const to = transfer->to;
     const espl__columns olds = from->columns, news = to->columns;
     espl__links *const links = news.links;
-    const bool is_tracked = espl__forest_is_tracked(from);
     uint32_t exceptional = 0;
 
     for (uint32_t slot = base; slot < end; ++slot) {
@@ -118,9 +125,6 @@ static uint32_t copy_nodes(const espl__transfer *transfer, uint32_t base, uint32
 
         espl__columns_prefetch(&olds, ahead);
         espl__columns_move(&news, slot, &olds, old);
-        if (is_tracked) {
-            espl__transfer_tracks(transfer, slot, old);
-        }
         news.flags[slot] = kept;
         exceptional += (kept & ESPL__SLOT_EXCEPTIONAL) / ESPL__SLOT_EXCEPTIONAL;
         news.tree[slot] = tree;
@@ -142,6 +146,9 @@ espl__tree espl__copy_in_order(const espl__transfer *transfer, uint32_t root, ui
     ESPL_CHECK(count <= capacity && (side == NULL || side->capacity == capacity));
     if (side != NULL) {
         copy_sides(transfer, base, base + count, side);
+    }
+    if (espl__forest_is_tracked(transfer->from)) {
+        copy_tracks(transfer, base, base + count);
     }
     const uint32_t exceptional = copy_nodes(transfer, base, base + count, tree, side);
 
