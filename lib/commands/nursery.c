@@ -86,6 +86,10 @@ static espl_status grow_side(const espl__stage_context *context, uint32_t slots)
     if (old != NULL) {
         memcpy(side->extra, old->extra, count * sizeof *side->extra);
         memcpy(espl__side_kept(side), espl__side_kept(old), count * sizeof(espl__kept));
+        for (int number = 0; number < side->past_count && number < old->past_count; ++number) {
+            memcpy(espl__side_past(side, number), espl__side_past(old, number),
+                   count * sizeof(espl_pose));
+        }
         espl__side_free(forest, old);
     }
     espl__tree_put_side(forest, forest->nursery, side);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The marks of changes.h, and the planes and arrays of motion that they are stored in.
-#include "lib/tree/changes.h"
+#include "lib/tree/motion.h"
 
 // Return a plane of a forest where it is open, else NULL.
 static inline const espl__plane *open_plane(const espl__forest *forest, int number)
@@ -22,10 +22,34 @@ static inline void mark(const espl__forest *forest, int number, uint32_t slot)
 
 // --- Marks ---
 
+// A write between ticks is shown as it is, and not blended: the node was always there.
+static ESPL__APART void show_write(espl__forest *forest, uint32_t slot)
+{
+    espl_pose *const *const poses = forest->tracks.poses;
+
+    if (espl__pose_is_marker(&poses[ESPL__PREVIOUS][slot])) {
+        return;
+    }
+    if (espl__slot_is(forest, slot, ESPL__SLOT_KEEPS)) {
+        const espl__placement placement = espl__slot_placement(forest, slot);
+        const espl__past past = espl__past_of(&placement);
+
+        espl__past_store(forest, slot, &past);
+        return;
+    }
+    poses[ESPL__PREVIOUS][slot] = forest->local[slot];
+    if (poses[ESPL__BEFORE] != NULL) {
+        poses[ESPL__BEFORE][slot] = forest->local[slot];
+    }
+}
+
 void espl__mark_written(espl__forest *forest, uint32_t slot)
 {
     ESPL_CHECK(espl__forest_is_tracked(forest) && slot < forest->end);
     mark(forest, ESPL__PLANE_OWN, slot);
+    if (espl__forest_has_motion(forest) && !forest->tracks.is_ticking) {
+        show_write(forest, slot);
+    }
 }
 
 void espl__mark_node_written(espl__forest *forest, uint32_t slot)
@@ -47,6 +71,11 @@ void espl__mark_made(espl__forest *forest, uint32_t slot)
     mark(forest, ESPL__PLANE_OWN, slot);
     mark(forest, ESPL__PLANE_PLACE, slot);
     mark(forest, ESPL__PLANE_SHOWN, slot);
+    for (int i = 0; i < ESPL__POSES_COUNT; ++i) {
+        if (forest->tracks.poses[i] != NULL) {
+            forest->tracks.poses[i][slot] = espl__pose_marker();
+        }
+    }
 }
 
 void espl__mark_freed(espl__forest *forest, uint32_t slot)
@@ -86,8 +115,8 @@ static void update(espl__forest *forest)
     for (int i = 0; i < ESPL__POSES_COUNT; ++i) {
         is_tracked = is_tracked || tracks->poses[i] != NULL;
     }
-    forest->modes = (uint8_t)((forest->modes & ~ESPL__MODE_TRACKED) |
-                              (is_tracked ? ESPL__MODE_TRACKED : 0));
+    forest->modes =
+        (uint8_t)((forest->modes & ~ESPL__MODE_TRACKED) | (is_tracked ? ESPL__MODE_TRACKED : 0));
     tracks->capacity = is_tracked ? forest->capacity : 0;
 }
 
@@ -115,8 +144,8 @@ bool espl__poses_open(espl__forest *forest, int number)
     if (*poses != NULL) {
         return true;
     }
-    espl_pose *const made =
-        espl__heap_take(forest->heap, ESPL__FOR_TREE, 1, espl__tracks_pose_bytes(capacity), ESPL__POSES_ALIGNMENT);
+    espl_pose *const made = espl__heap_take(
+        forest->heap, ESPL__FOR_TREE, 1, espl__tracks_pose_bytes(capacity), ESPL__POSES_ALIGNMENT);
 
     if (made == NULL) {
         return false;

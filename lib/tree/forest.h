@@ -292,6 +292,9 @@ void espl__tree_set_side(espl__forest *forest, uint32_t tree, espl__side *side);
 /// Make side arrays with default entries, for a tree or for a range that will be one. Precondition:
 /// espl__sides_reserve(). @return NULL where there is no memory.
 espl__side *espl__side_make(espl__forest *forest, uint32_t capacity, bool keeps);
+/// Give all side arrays with room for inherit flags so many arrays of earlier kept parts, equal to the kept
+/// parts. Those that have as many stay. @return false: no memory; nothing changed.
+bool espl__sides_set_pasts(espl__forest *forest, uint32_t pasts);
 /// Free side arrays. NULL has no effect.
 void espl__side_free(espl__forest *forest, espl__side *side);
 /// Make sure that so many trees without side arrays can get some. A playback calls it before its jobs,

@@ -74,6 +74,17 @@ static inline void espl__range_clear(espl__forest *forest, uint32_t tree, uint32
         forest->links[slot].entity = ESPL__NO_ENTITY;
     }
 }
+/// Copy the earlier kept parts of a slot to the side arrays of a new range.
+static inline void espl__node_copy_past(const espl__forest *forest, uint32_t slot, uint32_t from,
+                                        uint32_t base, espl__side *side)
+{
+    espl__side *const old = espl__side_of_slot(forest, from);
+
+    for (int number = 0; number < side->past_count && number < old->past_count; ++number) {
+        espl__side_past(side, number)[slot - base] =
+            espl__side_past(old, number)[from - espl__tree_of(forest, from)->base];
+    }
+}
 /// Copy the side entries of a slot to those of a new range, and count them.
 static inline void espl__node_copy_side(const espl__forest *forest, uint32_t slot, uint32_t from,
                                         uint32_t base, espl__side *side)
@@ -86,6 +97,7 @@ static inline void espl__node_copy_side(const espl__forest *forest, uint32_t slo
     if (espl__slot_is(forest, from, ESPL__SLOT_KEEPS)) {
         espl__side_kept(side)[slot - base] = espl__slot_kept(forest, from);
         side->kept_count += 1;
+        espl__node_copy_past(forest, slot, from, base, side);
     }
 }
 /// Return the flags of a node in its new range: ESPL__SLOT_SIDE is that of the range, and the marks

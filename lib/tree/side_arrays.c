@@ -9,39 +9,51 @@
 
 enum { SIDE_ALIGNMENT = 16 };
 
-// Return the bytes of a block. `kept` follows `extra`, so that the block is one allocation.
-static size_t side_size(uint32_t capacity, bool keeps)
+// Return the bytes of a block. The other arrays follow `extra`, so that the block is one allocation.
+static size_t side_size(uint32_t capacity, bool keeps, uint32_t pasts)
 {
-    const size_t entry = sizeof(espl__extra) + (keeps ? sizeof(espl__kept) : 0);
+    const size_t kept = sizeof(espl__kept) + pasts * sizeof(espl_pose);
+    const size_t entry = sizeof(espl__extra) + (keeps ? kept : 0);
 
     return sizeof(espl__side) + capacity * entry;
 }
 
 // Entries are initialised, because holes and unused slots must have the default as well. Several jobs may
 // make blocks at once, and free one that they replace; the last block is freed by no job.
-espl__side *espl__side_make(espl__forest *forest, uint32_t capacity, bool keeps)
+static espl__side *make_side(espl__forest *forest, uint32_t capacity, bool keeps, uint32_t pasts)
 {
     espl__side *const side = espl__heap_take(forest->heap, ESPL__FOR_TREE, 1,
-                                             side_size(capacity, keeps), SIDE_ALIGNMENT);
+                                             side_size(capacity, keeps, pasts), SIDE_ALIGNMENT);
 
     if (side == NULL) {
         return NULL;
     }
     atomic_fetch_add_explicit(&forest->side_count, 1, memory_order_relaxed);
     ESPL_CHECK(capacity != 0);
-    *side = (espl__side){.capacity = capacity, .has_kept = keeps};
+    *side = (espl__side){
+        .capacity = capacity, .has_kept = keeps ? 1 : 0, .past_count = keeps ? (uint8_t)pasts : 0};
     for (uint32_t i = 0; i < capacity; ++i) {
         side->extra[i] = espl__extra_default();
     }
     for (uint32_t i = 0; keeps && i < capacity; ++i) {
         espl__side_kept(side)[i] = espl__kept_none();
     }
+    for (int number = 0; number < side->past_count; ++number) {
+        for (uint32_t i = 0; i < capacity; ++i) {
+            espl__side_past(side, number)[i] = espl__pose_identity();
+        }
+    }
     return side;
+}
+
+espl__side *espl__side_make(espl__forest *forest, uint32_t capacity, bool keeps)
+{
+    return make_side(forest, capacity, keeps, espl__tracks_past_count(&forest->tracks));
 }
 
 size_t espl__side_bytes(const espl__side *side)
 {
-    return side == NULL ? 0 : side_size(side->capacity, side->has_kept != 0);
+    return side == NULL ? 0 : side_size(side->capacity, side->has_kept != 0, side->past_count);
 }
 
 void espl__side_free(espl__forest *forest, espl__side *side)
@@ -204,6 +216,68 @@ bool espl__tree_add_side(espl__forest *forest, uint32_t tree, bool keeps)
     espl__tree_set_side(forest, tree, side);
     ESPL_CHECK(espl__side_of(forest, header) == side && (side->has_kept != 0 || !keeps));
     return true;
+}
+
+// Tell whether a tree has side arrays with room for inherit flags, and another number of earlier ones.
+static bool has_other_pasts(const espl__forest *forest, uint32_t tree, uint32_t pasts)
+{
+    const espl__tree *const header = &forest->trees[tree];
+
+    return header->capacity != 0 && (header->side & ESPL__HAS_KEPT) != 0 &&
+           espl__side_of(forest, header)->past_count != pasts;
+}
+
+// Copy the entries of a block to one of the same capacity with another number of arrays of earlier kept
+// parts. The new ones have the parts that are kept now.
+static void copy_side(espl__side *to, espl__side *from)
+{
+    to->extra_count = from->extra_count;
+    to->kept_count = from->kept_count;
+    to->is_prepaid = from->is_prepaid;
+    memcpy(to->extra, from->extra, from->capacity * sizeof *to->extra);
+    memcpy(espl__side_kept(to), espl__side_kept(from), from->capacity * sizeof(espl__kept));
+    for (int number = 0; number < to->past_count; ++number) {
+        for (uint32_t i = 0; i < from->capacity; ++i) {
+            espl__side_past(to, number)[i] = espl__side_kept(from)[i].pose;
+        }
+    }
+}
+
+// All blocks are made before the first one is replaced, so that a failure changes nothing.
+bool espl__sides_set_pasts(espl__forest *forest, uint32_t pasts)
+{
+    const size_t trees = forest->tree_end;
+    espl__side **const made = trees == 0
+                                  ? NULL
+                                  : espl__heap_take(forest->heap, ESPL__FOR_TREE, trees,
+                                                    sizeof(espl__side *), sizeof(espl__side *));
+    bool is_done = trees == 0 || made != NULL;
+    uint32_t tree = 0;
+
+    for (; is_done && tree < trees; ++tree) {
+        const bool is_other = has_other_pasts(forest, tree, pasts);
+
+        made[tree] = is_other ? make_side(forest, forest->trees[tree].capacity, true, pasts) : NULL;
+        is_done = !is_other || made[tree] != NULL;
+    }
+    while (made != NULL && tree > 0) {
+        espl__side *const side = made[--tree];
+
+        if (side != NULL && is_done) {
+            espl__side *const old = espl__side_of(forest, &forest->trees[tree]);
+
+            copy_side(side, old);
+            espl__tree_put_side(forest, tree, side);
+            espl__side_free(forest, old);
+        } else {
+            espl__side_free(forest, side);
+        }
+    }
+    if (made != NULL) {
+        espl__heap_give(forest->heap, ESPL__FOR_TREE, made, trees, sizeof(espl__side *),
+                        sizeof(espl__side *));
+    }
+    return is_done;
 }
 
 // Called after any change that may have removed the last entry.

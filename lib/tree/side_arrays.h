@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Side arrays: one block for a tree, with the node data that few trees have. These are stretch and
-// user data, and the parts of the world that inherit flags keep. A tree without a block has the
-// default for each node. The block has one entry for each slot of the range, so that its capacity
+// user data, and the parts of the world that inherit flags keep, with the earlier values of these parts
+// where motion runs. A tree without a block has the default for each node. The block has one entry for each slot of the range, so that its capacity
 // is that of the range, and it counts the entries that need it, so that it is freed when there are
 // none.
 //
@@ -20,7 +20,8 @@ typedef struct espl__side {
     uint32_t extra_count; // slots with their own extra, other than the default
     uint32_t kept_count;  // slots with inherit flags
     uint16_t is_prepaid;  // a user reserved the block: it stays though no entry needs it
-    uint16_t has_kept;    // it has room for inherit flags: espl__side_kept()
+    uint8_t has_kept;     // it has room for inherit flags: espl__side_kept()
+    uint8_t past_count;   // arrays of earlier kept parts, where it has that room: espl__side_past()
     espl__extra extra[];  // [capacity] own extra, or the parent's where the slot copies its parent
 } espl__side;
 
@@ -41,6 +42,15 @@ static inline espl__kept *espl__side_kept(espl__side *side)
 {
     ESPL_CHECK_FULL(side->has_kept != 0);
     return (espl__kept *)(void *)(side->extra + side->capacity);
+}
+
+/// Return the poses that inherit flags kept earlier, which follow the kept parts: [capacity]. Motion has
+/// one array for each array of earlier locals: `number` is ESPL__PREVIOUS or ESPL__BEFORE.
+static inline espl_pose *espl__side_past(espl__side *side, int number)
+{
+    ESPL_CHECK_FULL(number >= 0 && number < side->past_count);
+    return (espl_pose *)(void *)(espl__side_kept(side) + side->capacity) +
+           (size_t)number * side->capacity;
 }
 
 /// Tell whether a block may be freed: no entry needs it, and no user reserved it. false for NULL.

@@ -7,7 +7,10 @@
 bool espl__tracks_make(espl__heap *heap, espl__tracks *tracks, uint32_t capacity,
                        const espl__tracks *from, uint32_t count)
 {
-    espl__tracks made = {.capacity = capacity, .is_ticking = from->is_ticking};
+    espl__tracks made = {.capacity = capacity,
+                         .rolled = from->rolled,
+                         .rolled_before = from->rolled_before,
+                         .is_ticking = from->is_ticking};
     bool is_done = true;
 
     ESPL_CHECK(count <= capacity);

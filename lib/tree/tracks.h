@@ -31,9 +31,18 @@ typedef struct espl__tracks {
     espl__plane planes[ESPL__PLANE_COUNT];
     /// By slot. NULL where motion does not run; ESPL__BEFORE also where it keeps one tick alone.
     espl_pose *poses[ESPL__POSES_COUNT];
-    uint32_t capacity; ///< slots that each of them has room for
-    bool is_ticking;   ///< between the begin and the end of a tick: writes are blended then
+    uint32_t rolled;        ///< moment of the begin of the last tick: own data marked later is newer
+    uint32_t rolled_before; ///< of the tick before it
+    uint32_t capacity;      ///< slots that each of them has room for
+    bool is_ticking;        ///< between the begin and the end of a tick: writes are blended then
 } espl__tracks;
+
+/// Count the arrays of earlier locals: 0 where motion does not run.
+static inline uint32_t espl__tracks_past_count(const espl__tracks *tracks)
+{
+    return (tracks->poses[ESPL__PREVIOUS] != NULL ? 1u : 0u) +
+           (tracks->poses[ESPL__BEFORE] != NULL ? 1u : 0u);
+}
 
 /// Make tracks with the arrays that others have, for more slots or another forest. Those stay as they
 /// are. @param count  slots whose elements are copied. @return false: no memory, nothing made.
