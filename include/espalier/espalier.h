@@ -15,6 +15,7 @@
 #include <espalier/tape.h>
 #include <espalier/transform.h>
 #include <espalier/tree.h>
+#include <espalier/watch.h>
 #include <espalier/world.h>
 #include <espalier/write.h>
 #include <espalier/writers.h>

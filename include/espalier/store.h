@@ -192,7 +192,10 @@ typedef struct espl_reserve_def {
     /// Null, or an entity: its hierarchy gets the side arrays that stretch, user data and inherit
     /// flags need. They stay until the hierarchy is laid out without a need for them.
     espl_entity side_of;
-    uintptr_t reserved[4]; ///< Must be 0 (GROWTH in espalier(3)).
+    /// Collects of the watches that the world has now (espalier/watch.h), each with at most so many
+    /// entities added, removed and changed. Kept until the end of the watch.
+    size_t watch_entities;
+    uintptr_t reserved[3]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_reserve_def;
 
 /// Make room. What was reserved is kept until espl_compact(). Structural.

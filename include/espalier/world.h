@@ -81,7 +81,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_world_create(const espl_world_def *def,
 
 /// Destroy a world and all it holds. NULL is allowed.
 ///
-/// Command buffers of the world must be destroyed first. If some are left the call does nothing: it
+/// Command buffers and watches of the world must be destroyed first. If some are left the call does nothing: it
 /// logs how many (ESPL_LOG_ERROR), and traps in checked builds.
 ESPL_API void espl_world_destroy(espl_world *world);
 
@@ -153,7 +153,10 @@ typedef struct espl_world_stats {
     size_t holes;       ///< Free slots between the nodes of hierarchies.
     size_t names;       ///< Entities with a name (espalier/names.h).
     size_t bytes_names; ///< Of bytes_store: their names.
-    uintptr_t reserved[8]; ///< 0 (GROWTH in espalier(3)).
+    size_t watches;       ///< Of espalier/watch.h.
+    size_t planes;        ///< Kinds of changes that are marked for them and for motion.
+    size_t bytes_changes; ///< Of bytes: watches, and the marks, which bytes_store and bytes_tree count too.
+    uintptr_t reserved[5]; ///< 0 (GROWTH in espalier(3)).
 } espl_world_stats;
 
 /// Read the statistics. All but bytes, chunks and slots are equal for any number of workers.

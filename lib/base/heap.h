@@ -15,6 +15,7 @@ typedef enum espl__purpose {
     ESPL__FOR_STORE,
     ESPL__FOR_TREE,
     ESPL__FOR_COMMANDS,
+    ESPL__FOR_CHANGES, ///< watches
     ESPL__FOR_RECORDING, ///< allocated by any thread, during a commit as well
     ESPL__PURPOSE_COUNT
 } espl__purpose;

@@ -5,7 +5,10 @@
 
 #include <string.h>
 
-enum { ALIGNMENT_OF_PLANE = 64 }; // a cache line
+enum {
+    ALIGNMENT_OF_PLANE = 64, // a cache line
+    GROUP_OF_BLOCKS = 32,    // blocks that one step of a search looks at
+};
 
 _Static_assert(ESPL_PLANE_AGE > 0 && ESPL_PLANE_AGE <= 16384,
                "twice the age and more fit a stamp, so that none comes round");
@@ -41,22 +44,29 @@ void espl__plane_mark_range(const espl__plane *plane, uint32_t begin, uint32_t e
 
 // --- Questions ---
 
+// A block has four bytes in memory, atomic or not, so that it is read as bytes where no job runs.
+_Static_assert(sizeof(_Atomic uint32_t) == sizeof(uint32_t), "a moment of a block is a word");
+
+// Tell whether some of the blocks of a group may have changed after a moment: a difference is negative
+// then. The loop has no branch, so that compilers subtract several at once.
+ESPL__INLINE bool has_group_changed(const espl__plane *plane, uint32_t block, uint32_t since)
+{
+    uint32_t moments[GROUP_OF_BLOCKS], differences = 0;
+
+    memcpy(moments, (const void *)(uintptr_t)&plane->blocks[block], sizeof moments);
+    for (uint32_t i = 0; i < GROUP_OF_BLOCKS; ++i) {
+        differences |= since - moments[i];
+    }
+    return (int32_t)differences < 0;
+}
+
+// Groups first, because a branch for each block would cost more than its comparison.
 uint32_t espl__plane_next(const espl__plane *plane, uint32_t block, uint32_t blocks, uint32_t since)
 {
-    enum { GROUP = 8 };
     ESPL_CHECK(blocks <= plane->capacity / ESPL__PLANE_BLOCK);
-
-    // Groups first, because a branch for each block would cost more than its comparison.
-    while (blocks - block >= GROUP && block < blocks) {
-        unsigned changed = 0;
-
-        for (uint32_t i = 0; i < GROUP; ++i) {
-            changed |= espl__plane_block_changed(plane, block + i, since) ? 1u : 0u;
-        }
-        if (changed != 0) {
-            break;
-        }
-        block += GROUP;
+    while (block < blocks && blocks - block >= GROUP_OF_BLOCKS &&
+           !has_group_changed(plane, block, since)) {
+        block += GROUP_OF_BLOCKS;
     }
     while (block < blocks && !espl__plane_block_changed(plane, block, since)) {
         block += 1;
@@ -64,11 +74,26 @@ uint32_t espl__plane_next(const espl__plane *plane, uint32_t block, uint32_t blo
     return block;
 }
 
+// Return eight bytes of 0 or 1 as eight bits, the first byte as the lowest. The multiplication adds each byte
+// to the highest one at a place of its own; the factor depends on which byte of a word comes first in memory.
+ESPL__INLINE uint64_t bits_of(const unsigned char bytes[8])
+{
+    const uint16_t one = 1;
+    unsigned char lowest = 0;
+    uint64_t word = 0;
+
+    memcpy(&lowest, &one, sizeof lowest);
+    memcpy(&word, bytes, sizeof word);
+    return word * (lowest == 1 ? UINT64_C(0x0102040810204080) : UINT64_C(0x8040201008040201)) >> 56;
+}
+
+// Stamps are copied first, so that no store can change them and compilers compare several at once.
 uint64_t espl__plane_changed(const espl__plane *plane, uint32_t block, uint32_t since)
 {
-    const uint16_t *const stamps = &plane->stamps[(size_t)block * ESPL__PLANE_BLOCK];
     const uint16_t now = (uint16_t)plane->moment;
-    const uint32_t least = plane->moment - since; // an item that is younger changed since
+    const uint16_t least = (uint16_t)(plane->moment - since); // a younger item changed since
+    uint16_t stamps[ESPL__PLANE_BLOCK];
+    unsigned char is_younger[ESPL__PLANE_BLOCK];
     uint64_t changed = 0;
 
     ESPL_CHECK(block < plane->capacity / ESPL__PLANE_BLOCK);
@@ -78,10 +103,12 @@ uint64_t espl__plane_changed(const espl__plane *plane, uint32_t block, uint32_t 
     if (espl__plane_is_coarse(plane, since)) {
         return UINT64_MAX;
     }
+    memcpy(stamps, &plane->stamps[(size_t)block * ESPL__PLANE_BLOCK], sizeof stamps);
     for (uint32_t i = 0; i < ESPL__PLANE_BLOCK; ++i) {
-        const uint16_t age = (uint16_t)(now - stamps[i]);
-
-        changed |= (uint64_t)(age < least ? 1 : 0) << i;
+        is_younger[i] = (uint16_t)(now - stamps[i]) < least ? 1 : 0;
+    }
+    for (uint32_t i = 0; i < ESPL__PLANE_BLOCK; i += 8) {
+        changed |= bits_of(&is_younger[i]) << i;
     }
     return changed;
 }
@@ -93,6 +120,71 @@ bool espl__plane_has_changed(const espl__plane *plane, uint32_t item, uint32_t s
     ESPL_CHECK(item < plane->capacity);
     return espl__plane_block_changed(plane, item / ESPL__PLANE_BLOCK, since) &&
            (espl__plane_is_coarse(plane, since) || age < plane->moment - since);
+}
+
+// --- Walks ---
+
+// Return the number of blocks of a walk.
+static uint32_t blocks_of_walk(const espl__plane_walk *walk)
+{
+    return walk->items / ESPL__PLANE_BLOCK + (walk->items % ESPL__PLANE_BLOCK != 0 ? 1 : 0);
+}
+
+// Find the next block of a plane, from a block on.
+static uint32_t find_block(const espl__plane_walk *walk, uint32_t plane, uint32_t block)
+{
+    return walk->is_whole
+               ? block
+               : espl__plane_next(walk->planes[plane], block, blocks_of_walk(walk), walk->since);
+}
+
+void espl__plane_walk_begin(espl__plane_walk *walk)
+{
+    ESPL_CHECK(walk->plane_count >= 1 && walk->plane_count <= ESPL__WALK_PLANES);
+    for (uint32_t i = 0; i < walk->plane_count; ++i) {
+        ESPL_CHECK(walk->items <= walk->planes[i]->capacity);
+        walk->next[i] = find_block(walk, i, 0);
+    }
+}
+
+// The bits of the items of a block that the walk has.
+static uint64_t valid_bits(const espl__plane_walk *walk)
+{
+    const uint32_t left = walk->items - walk->block * ESPL__PLANE_BLOCK;
+
+    return left >= ESPL__PLANE_BLOCK ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+}
+
+uint64_t espl__plane_walk_next(espl__plane_walk *walk)
+{
+    const uint32_t blocks = blocks_of_walk(walk);
+
+    for (;;) {
+        uint64_t all = 0;
+
+        walk->block = blocks;
+        for (uint32_t i = 0; i < walk->plane_count; ++i) {
+            walk->block = walk->next[i] < walk->block ? walk->next[i] : walk->block;
+        }
+        if (walk->block == blocks) {
+            return 0;
+        }
+        for (uint32_t i = 0; i < walk->plane_count; ++i) {
+            walk->changed[i] = 0;
+            if (walk->next[i] == walk->block) {
+                walk->changed[i] = espl__plane_changed(walk->planes[i], walk->block, walk->since);
+                walk->next[i] = find_block(walk, i, walk->block + 1);
+            }
+            all |= walk->changed[i];
+        }
+        if (walk->is_whole) {
+            walk->changed[0] = all = UINT64_MAX;
+        }
+        all &= valid_bits(walk);
+        if (all != 0) {
+            return all;
+        }
+    }
 }
 
 // --- Memory ---

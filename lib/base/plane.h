@@ -93,6 +93,37 @@ uint64_t espl__plane_changed(const espl__plane *plane, uint32_t block, uint32_t 
 /// Tell whether one item changed after a moment.
 bool espl__plane_has_changed(const espl__plane *plane, uint32_t item, uint32_t since);
 
+/// Return a moment from which on a plane answers as from a moment of any age: blocks do not tell older
+/// ones apart. @param since  not later than `now`, of which the plane has the low bits.
+static inline uint32_t espl__plane_since(uint64_t now, uint64_t since)
+{
+    const uint32_t oldest = ESPL__PLANE_FAR + 2 * ESPL_PLANE_AGE;
+
+    ESPL_CHECK(since <= now);
+    return now - since < oldest ? (uint32_t)since : (uint32_t)now - oldest;
+}
+
+/// Planes that one walk looks at together.
+enum { ESPL__WALK_PLANES = 3 };
+
+/// A walk over the blocks of planes in which some item may have changed.
+typedef struct espl__plane_walk {
+    const espl__plane *planes[ESPL__WALK_PLANES];
+    uint32_t next[ESPL__WALK_PLANES]; // the next block of each
+    uint32_t plane_count;
+    uint32_t items; // only items [0, items)
+    uint32_t since;
+    bool is_whole;                       // all items count as changed in plane 0
+    uint32_t block;                      // the present one
+    uint64_t changed[ESPL__WALK_PLANES]; // its items that changed, as bits, by plane
+} espl__plane_walk;
+
+/// Begin a walk, of which the caller has set `planes`, `plane_count`, `items`, `since` and `is_whole`.
+/// Precondition: the planes are open and have room for the items.
+void espl__plane_walk_begin(espl__plane_walk *walk);
+/// Go to the next block. @return the items of it that changed in some plane, as bits; 0: no block is left.
+uint64_t espl__plane_walk_next(espl__plane_walk *walk);
+
 // --- Memory ---
 
 /// Return the bytes of a plane.

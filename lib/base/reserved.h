@@ -21,14 +21,10 @@
 /// are nearly always 0.
 static inline bool espl__some_word_is_set(const uintptr_t *words, size_t count)
 {
-    uintptr_t all = words[0] | words[1];
+    uintptr_t all = 0;
 
-    ESPL_CHECK_FULL(count == 2 || count == 4 || count == 8);
-    if (count > 2) {
-        all |= words[2] | words[3];
-    }
-    if (count > 4) {
-        all |= words[4] | words[5] | words[6] | words[7];
+    for (size_t i = 0; i < count; ++i) {
+        all |= words[i];
     }
     return all != 0;
 }

@@ -13,6 +13,7 @@
 #include "lib/world/refusals.h"
 #include "lib/world/slot_writes.h"
 #include "lib/world/tape.h"
+#include "lib/world/watches.h"
 
 #include <string.h>
 
@@ -375,6 +376,10 @@ static espl_status reserve_all(espl_world *world, const espl_reserve_def *def)
     }
     if (status == ESPL_OK && def->parallel_rows != 0) {
         status = espl__partition_reserve(world, def->parallel_rows);
+    }
+    if (status == ESPL_OK && def->watch_entities != 0 &&
+        !espl__watches_reserve(world, def->watch_entities, def->entities)) {
+        status = ESPL_ERR_NO_MEMORY;
     }
     if (status != ESPL_OK) {
         espl__archetypes_forget(&world->store, archetypes_before);

@@ -170,10 +170,10 @@ void espl__query_list(uint16_t *out, const espl_component *components, size_t co
     }
 }
 
-// Begin a query. Nothing is written to it before all checks have passed, so that a query which is
-// under way by mistake is not lost by a refused begin. `def` may be NULL: every entity answers that
-// is neither a prefab nor disabled.
-espl_status espl__query_start(espl_world *world, const espl_query_def *def, espl_query *query)
+// Nothing is written to the query before all checks have passed, so that a query which is under way by
+// mistake is not lost by a refused begin. `def` may be NULL: every entity answers that is neither a prefab
+// nor disabled.
+espl_status espl__query_fill(espl_world *world, const espl_query_def *def, espl_query *query)
 {
     const espl_query_def everything = {0};
     const espl_query_def *const d = def != NULL ? def : &everything;
@@ -205,8 +205,19 @@ espl_status espl__query_start(espl_world *world, const espl_query_def *def, espl
         lists_component(query->state.terms, query->state.all_count, ESPL_DISABLED)
             ? (uint32_t)ESPL_INCLUDE_DISABLED
             : 0;
+    return ESPL_OK;
+}
+
+espl_status espl__query_start(espl_world *world, const espl_query_def *def, espl_query *query)
+{
+    const espl_status status = espl__query_fill(world, def, query);
+
+    if (status != ESPL_OK) {
+        return status;
+    }
     const espl__iteration_id id =
-        espl__iteration_begin(world, ESPL__ITERATES_QUERY, d->site, query, espl_entity_null());
+        espl__iteration_begin(world, ESPL__ITERATES_QUERY, def != NULL ? def->site : NULL, query,
+                              espl_entity_null());
 
     query->state.noted = (uint8_t)id.number;
     query->state.turn = id.turn;
@@ -274,7 +285,7 @@ static bool is_excluded(const espl_query *query, uint32_t archetype)
 
 // Tell whether the entities of an archetype answer a query: all of `all`, none of `none`, at least
 // one of `any` unless that is empty. Whether a chunk has changed is asked chunk by chunk.
-static bool answers(const espl_query *query, uint32_t archetype)
+bool espl__query_answers(const espl_query *query, uint32_t archetype)
 {
     const espl__store *const store = &query->state.world->store;
     const uint32_t all = query->state.all_count;
@@ -434,7 +445,7 @@ bool espl__query_advance(espl_query *query)
 
         // Chunks after the last row are spare.
         if ((size_t)at * archetype->capacity >= archetype->count ||
-            (at == 0 && !answers(query, query->state.archetype))) {
+            (at == 0 && !espl__query_answers(query, query->state.archetype))) {
             query->state.archetype += 1;
             query->state.chunk = 0;
             continue;

@@ -9,6 +9,11 @@
 /// Begin a query without a message where it is refused. Preconditions: `world` and `query` are not
 /// NULL.
 espl_status espl__query_start(espl_world *world, const espl_query_def *def, espl_query *query);
+/// Set up a query by a definition, without an iteration, to be asked by espl__query_answers(). As
+/// espl__query_start().
+espl_status espl__query_fill(espl_world *world, const espl_query_def *def, espl_query *query);
+/// Tell whether the entities of an archetype answer a query.
+bool espl__query_answers(const espl_query *query, uint32_t archetype);
 /// Show the next chunk of a query under way. @return false: there is none; the query has not ended.
 bool espl__query_advance(espl_query *query);
 /// Return the iteration of a query; of the rows of a parallel write, that of its query.

@@ -7,7 +7,9 @@
 #include "lib/base/bits.h"
 #include "lib/commands/playback.h"
 #include "lib/world/entity_slots.h"
+#include "lib/world/moment.h"
 #include "lib/world/refusals.h"
+#include "lib/world/watches.h"
 
 // Entities that have a component.
 static size_t count_with(const espl__store *store, espl_component component)
@@ -159,6 +161,9 @@ void espl_stats(const espl_world *world, espl_world_stats *out)
                             .layout_debt_incurred = counts->debt,
                             .names = store->names.count,
                             .bytes_names = espl__names_bytes(&store->names),
+                            .watches = world->watch_count,
+                            .planes = espl__planes_count(world),
+                            .bytes_changes = espl__watches_bytes(world) + espl__planes_bytes(world),
                             .commands_accepted = playback->totals.accepted,
                             .commands_applied = playback->totals.applied,
                             .commands_refused = playback->totals.refused};

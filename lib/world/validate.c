@@ -6,6 +6,7 @@
 #include "lib/commands/playback.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/state.h"
+#include "lib/world/watches.h"
 
 // --- Store and forest ---
 
@@ -135,6 +136,8 @@ static const char *bytes_rule(const espl_world *world, espl_validation *report)
          "outstanding bytes of the store are accounted for"},
         {ESPL__FOR_TREE, espl__forest_bytes(&world->forest),
          "outstanding bytes of the tree are accounted for"},
+        {ESPL__FOR_CHANGES, espl__watches_bytes(world),
+         "outstanding bytes of watches are accounted for"},
         {ESPL__FOR_COMMANDS,
          espl__playback_bytes(world->playback) + world->write_scratch.size +
              world->side_scratch.size + world->partition_scratch.size + world->mark_scratch.size,
@@ -182,12 +185,18 @@ static const char *forest_rule(const espl_world *world, espl_validation *report)
     return rule;
 }
 
+// The rules of watches.
+static const char *watches_rule(const espl_world *world, espl_validation *report)
+{
+    return espl__watches_broken_rule(world, &report->entity);
+}
+
 // Stops at the first broken rule, because later checks rely on earlier ones.
 bool espl_validate(const espl_world *world, espl_validation *report)
 {
     // Each may rely on the rules before it.
     static const char *(*const checks[])(const espl_world *, espl_validation *) = {
-        store_rule, forest_rule, cross_rule, bytes_rule, commands_rule,
+        store_rule, forest_rule, cross_rule, bytes_rule, commands_rule, watches_rule,
     };
     espl_validation found = {0};
     size_t overflowed = 0;

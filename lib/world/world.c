@@ -255,18 +255,34 @@ espl_status espl_world_create(const espl_world_def *def, espl_world **out)
     return ESPL_OK;
 }
 
-// Trap because command buffers of the world are still live. They point to its heap and its store,
-// so that freeing the world would leave them dangling.
-static void trap_alive(const espl_world *world)
+// Trap because command buffers or watches of the world are still live. They point to its heap and its
+// store, so that freeing the world would leave them dangling.
+static void trap_alive(const espl_world *world, const char *what, const char *plural,
+                       uint32_t count, const char *call)
 {
-    const uint32_t count = world->commands_alive;
     espl__message m;
 
     (void)espl__message_begin(&m, &world->hooks, "espl_world_destroy", NULL);
     espl__message_trap(&m, __FILE__, __LINE__,
-                       "%lu command buffer%s of the world still live%s; call "
-                       "espl_command_buffer_destroy() for each, then destroy the world.",
-                       (unsigned long)count, count == 1 ? "" : "s", count == 1 ? "s" : "");
+                       "%lu %s%s of the world still live%s; call %s() for each, then destroy the "
+                       "world.",
+                       (unsigned long)count, what, count == 1 ? "" : plural, count == 1 ? "s" : "",
+                       call);
+}
+
+// Tell whether a world has command buffers or watches, and trap.
+static bool has_users(const espl_world *world)
+{
+    if (world->commands_alive != 0) {
+        trap_alive(world, "command buffer", "s", world->commands_alive,
+                   "espl_command_buffer_destroy");
+        return true;
+    }
+    if (world->watch_count != 0) {
+        trap_alive(world, "watch", "es", world->watch_count, "espl_watch_destroy");
+        return true;
+    }
+    return false;
 }
 
 // Tell whether another thread is inside a changing call, and trap. In a function of its own,
@@ -278,7 +294,7 @@ static bool is_held(espl_world *world)
 }
 
 // Destroy a world; NULL does nothing. A world that is in use by another thread or has live command
-// buffers is a fault of the caller: it traps, and where the trap returns, the world stays as it
+// buffers or watches is a fault of the caller: it traps, and where the trap returns, the world stays as it
 // was.
 void espl_world_destroy(espl_world *world)
 {
@@ -288,8 +304,7 @@ void espl_world_destroy(espl_world *world)
     if (is_held(world)) {
         return;
     }
-    if (world->commands_alive != 0) {
-        trap_alive(world);
+    if (has_users(world)) {
         return;
     }
     espl__own_free(world);

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// Watches: which entities came, went and changed since the last look, with their transforms.
+///
+/// A consumer of changes, such as a renderer, a network or a physics engine, makes a watch and collects
+/// it. Any number of watches see one world, each at a rate of its own.
+///
+/// What a collect promises:
+///
+/// - Sound: an entity whose transform, the 48 bytes of an espl_transform, differs from that at the last
+///   collect is reported, whatever changed it.
+/// - Near exact: an entity that did not change may be reported as well, because it was written and
+///   written back, because a part of its hierarchy was recomputed, because a playback that was undone
+///   had changed it, or because the last look is more than 16,384 moments ago, from where on changes are
+///   known for blocks of 64 slots. With ESPL_WATCH_BEFORE no such entity is reported.
+/// - Presence is exact: `removed` and `added` are the difference between two states. An entity that
+///   came and went between two collects is in neither.
+/// - Order: `removed` and `added` ascend by index, `changed` by slot. All are the same for any number of
+///   workers, any kernels and any machine.
+///
+/// A world without a watch pays nothing but a test for each change. A watch costs a store or two for each
+/// node that is changed, and 4 bytes of memory for each entity index and 2.06 for each slot and kind.
+///
+/// Thread rule: creating, destroying and collecting a watch are changes of the world. The arrays of a
+/// collect may be read by any thread while the world goes on, until the next collect of the watch.
+#ifndef ESPALIER_WATCH_H
+#define ESPALIER_WATCH_H
+
+#include <espalier/store.h>
+#include <espalier/transform.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A consumer of the changes of a world.
+typedef struct espl_watch espl_watch;
+
+/// What a watch reports; the first three are bits of espl_changes.kinds too.
+enum {
+    /// World transforms: pose, stretch, user data.
+    ESPL_WATCH_WORLD = 1,
+    /// Own data: the local transform, stretch, user data, inherit flags and the parts that they keep, the
+    /// parent, the place among siblings.
+    ESPL_WATCH_LOCAL = 2,
+    /// Shown transforms (espalier/motion.h). The world must have motion when the watch is created.
+    ESPL_WATCH_SHOWN = 4,
+    /// Keep the transforms that were reported, 48 bytes for each entity index, and compare: an entity is
+    /// reported only if it differs, and `changed_before` has what it was.
+    ESPL_WATCH_BEFORE = 8,
+};
+
+/// How to make a watch. {0}: world transforms of every entity with a transform that is neither a prefab nor
+/// disabled. Grows into `reserved`.
+typedef struct espl_watch_def {
+    /// NULL means {0}, or which entities, of those with ESPL_TRANSFORM. Copied. It must have no
+    /// components in `changed`. An entity that begins to answer is added, one that no longer does is
+    /// removed.
+    const espl_query_def *filter;
+    /// ESPL_WATCH_ bits; 0 means ESPL_WATCH_WORLD, and ESPL_WATCH_BEFORE alone goes with it. BEFORE with
+    /// LOCAL needs WORLD or SHOWN as well, because it compares these.
+    uint32_t flags;
+    uintptr_t reserved[8]; ///< Must be 0 (GROWTH in espalier(3)).
+} espl_watch_def;
+
+/// What changed between two looks. The arrays are memory of the watch, valid until its next collect that
+/// is not refused, or its end. Any thread may read them until then. Grows into `reserved`.
+typedef struct espl_changes {
+    /// Handles of the last collect that no longer answer, ascending by index. Most are dead.
+    const espl_entity *removed;
+    /// Entities that the last collect did not have, ascending by index. At the first collect all of them.
+    const espl_entity *added;
+    /// Entities that both have and that changed, ascending by slot, which is the order in memory.
+    const espl_entity *changed;
+    size_t removed_count, added_count, changed_count;
+    const uint8_t *kinds; ///< [changed_count] what changed: ESPL_WATCH_WORLD, _LOCAL, _SHOWN bits.
+    /// [added_count], [changed_count] world transforms as of this collect; with ESPL_WATCH_SHOWN the
+    /// shown ones. They need not be finite.
+    const espl_transform *added_worlds, *changed_worlds;
+    /// [added_count], [changed_count] local transforms; NULL without ESPL_WATCH_LOCAL.
+    const espl_transform *added_locals, *changed_locals;
+    /// [changed_count] what `changed_worlds`, or `added_worlds`, had when the entity was reported last; NULL
+    /// without ESPL_WATCH_BEFORE.
+    const espl_transform *changed_before;
+    /// The moment of this collect, never 0. A later collect of the watch can look back to it.
+    uint64_t moment;
+    /// The look went so far back that `changed` has all entities of blocks in which some changed.
+    bool is_coarse;
+    uintptr_t reserved[8]; ///< 0 (GROWTH in espalier(3)).
+} espl_changes;
+
+/// Make a watch. Structural. O(size) in a world that marked no such changes so far. The world cannot be
+/// destroyed before its watches.
+///
+/// @param def  NULL means {0}; not kept.
+/// @param out  unchanged when refused.
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (out is NULL; an unknown bit; BEFORE with nothing to compare;
+///         SHOWN in a world without motion; `changed` in the filter, or what espl_query_begin()
+///         refuses); ESPL_ERR_LIMIT (more than ESPL_TERM_LIMIT components); ESPL_ERR_NO_MEMORY;
+///         ESPL_ERR_BUSY.
+ESPL_API ESPL_NODISCARD espl_status espl_watch_create(espl_world *world, const espl_watch_def *def,
+                                                      espl_watch **out);
+
+/// Destroy a watch and its arrays. NULL is allowed. A change of the world; not in a playback or a job,
+/// where it does nothing, logs (ESPL_LOG_ERROR), and traps in checked builds.
+ESPL_API void espl_watch_destroy(espl_watch *watch);
+
+/// Report what changed since the last collect, or since an earlier one. A change of the world that is not
+/// structural: allowed while a query is open.
+///
+/// `removed` and `added` are always relative to the last collect. Only a collect that is not refused
+/// consumes anything.
+///
+/// @param since  0: the last collect. Else the moment of an earlier collect of this watch, whose
+///               consumer lost what came after it: `changed` has all that changed since then, bit-equal
+///               ones too.
+/// @param out    unchanged when refused.
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL; `since` is before the first collect of the watch or after
+///         the last); ESPL_ERR_BUSY in a playback and in jobs; ESPL_ERR_NO_MEMORY.
+///         O(changes + size / 64), with a small factor: 10 us for a million entities at rest. The first
+///         collect, and in each 16,384th moment one, is O(size).
+ESPL_API ESPL_NODISCARD espl_status espl_watch_collect(espl_watch *watch, uint64_t since,
+                                                       espl_changes *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

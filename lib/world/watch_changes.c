@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+// Which of the entities that a watch knows changed: by the blocks of the planes, then the slots in these
+// blocks, then the entities of the slots. A few hundred slots are looked at together, because slots,
+// records and transforms are apart in memory and each is prefetched a step before it is read.
+#include "lib/world/watches.h"
+
+#include "lib/base/bits.h"
+#include "lib/world/read.h"
+
+// Slots that may have changed, until there are enough of them.
+typedef struct slot_batch {
+    uint32_t count;
+    uint32_t slots[256];
+    espl_entity entities[256];
+    uint8_t kinds[256];
+} slot_batch;
+
+// The state of a listing, with what it reads of the world: no store changes these.
+typedef struct listing {
+    espl_watch *watch;
+    const espl_world *world;
+    const espl_pose *poses; // by slot: worlds or shown
+    espl__watch_arrays arrays;
+    size_t count;   // entities listed
+    uint8_t before; // the kind that ESPL_WATCH_BEFORE compares; 0: none
+} listing;
+
+// The planes of a walk, and which kind of change each says.
+typedef struct kinds_of_walk {
+    espl__plane_walk walk;
+    uint8_t kinds[ESPL__WALK_PLANES];
+} kinds_of_walk;
+
+// Tell whether shown poses exist: motion may have stopped since the watch was created.
+static bool has_shown(const espl_watch *watch)
+{
+    return watch->world->forest.tracks.poses[ESPL__SHOWN] != NULL;
+}
+
+// Return the poses that a watch reports, by slot.
+static const espl_pose *poses_of(const espl_watch *watch)
+{
+    const espl__forest *const forest = &watch->world->forest;
+
+    return (watch->flags & ESPL_WATCH_SHOWN) != 0 && has_shown(watch)
+               ? forest->tracks.poses[ESPL__SHOWN]
+               : forest->world;
+}
+
+// Write the transform of a slot. Pose and extra are copied as a whole from where they are stored: a wide load
+// of fields that were just stored would stall.
+ESPL__INLINE void put_transform(espl_transform *out, const espl__forest *forest,
+                                const espl_pose *poses, uint32_t slot)
+{
+    static const espl__extra none = {{1, 1, 1}, 0};
+    const espl__extra *extra = &none;
+
+    if (espl__slot_is(forest, slot, ESPL__SLOT_SIDE)) {
+        extra = &espl__side_of_slot(forest, slot)->extra[slot - espl__tree_of(forest, slot)->base];
+    }
+    memcpy(out, &poses[slot], sizeof *poses);
+    memcpy(out->stretch, extra, sizeof *extra);
+}
+
+_Static_assert(offsetof(espl_transform, stretch) == sizeof(espl_pose) &&
+                   offsetof(espl_transform, user_data) ==
+                       sizeof(espl_pose) + offsetof(espl__extra, user_data),
+               "a transform is a pose and an extra");
+
+void espl__watch_transform(const espl_watch *watch, uint32_t slot, espl_transform *out)
+{
+    put_transform(out, &watch->world->forest, poses_of(watch), slot);
+}
+
+static void add_plane(kinds_of_walk *all, const espl_watch *watch, int number, uint32_t kind)
+{
+    if ((watch->flags & kind) != 0) {
+        all->kinds[all->walk.plane_count] = (uint8_t)kind;
+        all->walk.planes[all->walk.plane_count++] = &watch->world->forest.tracks.planes[number];
+    }
+}
+
+// Without motion the shown transforms are the worlds. Where it began or stopped since the last collect, each
+// of them may have changed.
+static void begin_walk_of_slots(const espl_watch *watch, uint64_t since, kinds_of_walk *all)
+{
+    const espl__forest *const forest = &watch->world->forest;
+    const bool is_shown = has_shown(watch);
+
+    *all = (kinds_of_walk){
+        .walk = {
+            .items = forest->end,
+            .since = espl__plane_since(watch->world->moment, since),
+            .is_whole = (watch->flags & ESPL_WATCH_SHOWN) != 0 && is_shown != watch->has_shown,
+        }};
+    add_plane(all, watch, is_shown ? ESPL__PLANE_SHOWN : ESPL__PLANE_WORLD, ESPL_WATCH_SHOWN);
+    add_plane(all, watch, ESPL__PLANE_WORLD, ESPL_WATCH_WORLD);
+    add_plane(all, watch, ESPL__PLANE_OWN, ESPL_WATCH_LOCAL);
+    espl__plane_walk_begin(&all->walk);
+}
+
+size_t espl__watch_count_changes(const espl_watch *watch, uint64_t since)
+{
+    kinds_of_walk all;
+    size_t count = 0;
+
+    begin_walk_of_slots(watch, since, &all);
+    for (uint64_t left; (left = espl__plane_walk_next(&all.walk)) != 0;) {
+        count += espl__count_bits(left);
+    }
+    return count;
+}
+
+// Tell whether two transforms have the same bits.
+static bool is_same_transform(const espl_transform *a, const espl_transform *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+// Leave the slots of a batch that have an entity which the watch knew before this collect. Slots of free
+// ranges and holes have entities of an earlier time, which the records show. An index that is known has the
+// generation that answers now; one that was added has another bit.
+static void keep_known(const listing *l, slot_batch *batch)
+{
+    const espl__links *const links = l->world->forest.links;
+    const espl__record *const records = l->world->store.records;
+    const uint32_t *const known = l->watch->known;
+    const size_t issued = espl__array_length(records);
+    const uint32_t count = batch->count;
+    uint32_t kept = 0;
+
+    // Each is prefetched for all slots before it is read.
+    for (uint32_t i = 0; i < count; ++i) {
+        espl__prefetch(&links[batch->slots[i]]);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t index = links[batch->slots[i]].entity;
+
+        espl__prefetch_element(records, index, sizeof *records);
+        espl__prefetch_element(known, index, sizeof *known);
+        espl__prefetch(&l->poses[batch->slots[i]]);
+        batch->entities[i] = (espl_entity){index, 0};
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t index = batch->entities[i].index, slot = batch->slots[i];
+
+        if (index < issued && records[index].slot == slot &&
+            records[index].generation == known[index]) {
+            batch->slots[kept] = slot;
+            batch->kinds[kept] = batch->kinds[i];
+            batch->entities[kept++] = (espl_entity){index, known[index]};
+        }
+    }
+    batch->count = kept;
+}
+
+// Read the transforms of a batch, and leave the entities that differ from what was reported of them.
+static void keep_different(const listing *l, slot_batch *batch)
+{
+    const espl__forest *const forest = &l->world->forest;
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < batch->count; ++i) {
+        espl_transform *const now = &l->arrays.changed_worlds[l->count + kept];
+        espl_transform *const reported = &l->watch->reported[batch->entities[i].index];
+        uint8_t kinds = batch->kinds[i];
+
+        put_transform(now, forest, l->poses, batch->slots[i]);
+        l->arrays.changed_before[l->count + kept] = *reported;
+        if (is_same_transform(now, reported)) {
+            kinds &= (uint8_t)~l->before;
+        }
+        *reported = *now;
+        batch->slots[kept] = batch->slots[i];
+        batch->entities[kept] = batch->entities[i];
+        batch->kinds[kept] = kinds;
+        kept += kinds != 0 ? 1 : 0;
+    }
+    batch->count = kept;
+}
+
+// List the entities of a batch of slots, and empty it.
+static void list_batch(listing *l, slot_batch *batch)
+{
+    const espl__forest *const forest = &l->world->forest;
+
+    keep_known(l, batch);
+    if (l->watch->reported != NULL) {
+        keep_different(l, batch);
+    } else {
+        for (uint32_t i = 0; i < batch->count; ++i) {
+            put_transform(&l->arrays.changed_worlds[l->count + i], forest, l->poses,
+                          batch->slots[i]);
+        }
+    }
+    for (uint32_t i = 0; l->arrays.changed_locals != NULL && i < batch->count; ++i) {
+        l->arrays.changed_locals[l->count + i] = espl__read_local(l->world, batch->slots[i]);
+    }
+    if (batch->count != 0) {
+        memcpy(&l->arrays.changed[l->count], batch->entities,
+               batch->count * sizeof *batch->entities);
+        memcpy(&l->arrays.kinds[l->count], batch->kinds, batch->count);
+    }
+    l->count += batch->count;
+    batch->count = 0;
+}
+
+// Return the kinds of change of an item of the present block.
+static inline uint8_t kinds_at(const kinds_of_walk *all, uint32_t item)
+{
+    uint8_t kinds = 0;
+
+    for (uint32_t i = 0; i < all->walk.plane_count; ++i) {
+        kinds |= (all->walk.changed[i] >> item & 1) != 0 ? all->kinds[i] : 0;
+    }
+    return kinds;
+}
+
+size_t espl__watch_list_changes(espl_watch *watch, uint64_t since, const espl__watch_arrays *arrays)
+{
+    enum { ROOM = sizeof((slot_batch *)0)->kinds };
+    const uint32_t compared =
+        (watch->flags & ESPL_WATCH_SHOWN) != 0 ? ESPL_WATCH_SHOWN : ESPL_WATCH_WORLD;
+    const bool is_compared = watch->reported != NULL && since == watch->last;
+    listing l = {
+        .watch = watch,
+        .world = watch->world,
+        .poses = poses_of(watch),
+        .arrays = *arrays,
+        .before = is_compared ? (uint8_t)compared : 0,
+    };
+    slot_batch batch;
+    kinds_of_walk all;
+
+    batch.count = 0;
+    begin_walk_of_slots(watch, since, &all);
+    for (uint64_t left; (left = espl__plane_walk_next(&all.walk)) != 0;) {
+        if (batch.count + ESPL__PLANE_BLOCK > ROOM) {
+            list_batch(&l, &batch);
+        }
+        for (; left != 0; left &= left - 1) {
+            const uint32_t item = espl__lowest_bit(left), at = batch.count++;
+
+            batch.slots[at] = all.walk.block * ESPL__PLANE_BLOCK + item;
+            batch.kinds[at] = kinds_at(&all, item);
+        }
+    }
+    list_batch(&l, &batch);
+    return l.count;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// The struct espl_watch, and the parts of a collect.
+//
+// A watch remembers the moment of its last collect and, for each entity index, the generation that it
+// reported. A collect compares the indices that the index plane marked since then with what they are now
+// (watch_presence.c), then lists the slots that the planes of the forest marked (watch_changes.c). All
+// memory is taken before the first of these steps changes the watch.
+#ifndef ESPALIER_LIB_WORLD_WATCHES_H
+#define ESPALIER_LIB_WORLD_WATCHES_H
+
+#include "lib/world/query.h"
+
+/// The arrays of a collect, in the block of a watch.
+typedef struct espl__watch_arrays {
+    espl_entity *removed, *added, *changed;
+    uint8_t *kinds;
+    // Without ESPL_WATCH_LOCAL the locals are NULL, without ESPL_WATCH_BEFORE `changed_before` is.
+    espl_transform *added_worlds, *changed_worlds, *added_locals, *changed_locals, *changed_before;
+} espl__watch_arrays;
+
+/// How many entities a collect may report.
+typedef struct espl__watch_counts {
+    size_t removed, added, changed;
+} espl__watch_counts;
+
+struct espl_watch {
+    espl_world *world;
+    espl_watch *next;         // in espl_world.watches
+    espl_query filter;        // not under way: only its terms are used
+    uint32_t flags;           // with ESPL_WATCH_WORLD where the definition has no kind
+    uint32_t planes;          // that it uses, as bits
+    uint64_t first, last;     // moments of its first and its last collect; 0: there was none
+    bool has_shown;           // at the last collect there were shown poses
+    uint32_t *known;          // [records] stb array: the generation reported last; 0: none
+    size_t known_count;       // of `known` that are not 0
+    espl_transform *reported; // [records] stb array: with ESPL_WATCH_BEFORE, what was reported last
+    espl__scratch scratch;    // has the arrays
+};
+
+/// A bit of `known` that no generation of a handle has: the entity was added by the present collect.
+#define ESPL__WATCH_ADDED UINT32_C(0x80000000)
+
+/// Return the archetype cache of a collect, and what it says.
+typedef struct espl__watch_answers {
+    const espl_watch *watch;
+    uint32_t
+        archetypes[64]; // direct-mapped: an archetype and whether it answers, in its lowest bit
+} espl__watch_answers;
+
+/// Begin to ask which entities answer a watch.
+void espl__watch_ask(const espl_watch *watch, espl__watch_answers *answers);
+/// Return the generation of an index if its entity is alive, has a transform and answers; else 0.
+uint32_t espl__watch_present(espl__watch_answers *answers, uint32_t index);
+
+/// Count the entities that came and went. Precondition: `known` has an element for each record.
+void espl__watch_count_presence(const espl_watch *watch, espl__watch_counts *counts);
+/// List them, with their transforms, and note that they are known. Those that came have
+/// ESPL__WATCH_ADDED in `known`.
+void espl__watch_list_presence(espl_watch *watch, const espl__watch_arrays *arrays);
+/// Clear ESPL__WATCH_ADDED of entities that came.
+void espl__watch_settle_presence(espl_watch *watch, const espl_entity *added, size_t count);
+
+/// Count the slots that may have changed: an upper bound of what espl__watch_list_changes() lists.
+size_t espl__watch_count_changes(const espl_watch *watch, uint64_t since);
+/// List the entities that were known before this collect and changed since a moment. @return the count.
+size_t espl__watch_list_changes(espl_watch *watch, uint64_t since,
+                                const espl__watch_arrays *arrays);
+/// Read the transform that a watch reports of a slot: the shown one or the world.
+void espl__watch_transform(const espl_watch *watch, uint32_t slot, espl_transform *out);
+
+/// Make room for collects of so many entities that came, went and changed each, in a world with so many
+/// more indices. For all watches. @return false: no memory; some of it may be reserved.
+bool espl__watches_reserve(espl_world *world, size_t entities, size_t more_indices);
+/// Return the bytes of all watches of a world.
+size_t espl__watches_bytes(const espl_world *world);
+/// Return the first rule that a watch breaks, or NULL. @param where  out: the entity concerned.
+const char *espl__watches_broken_rule(const espl_world *world, espl_entity *where);
+
+#endif
