@@ -8,6 +8,7 @@
 #include <espalier/commands.h>
 #include <espalier/id.h>
 #include <espalier/jobs.h>
+#include <espalier/motion.h>
 #include <espalier/names.h>
 #include <espalier/quat.h>
 #include <espalier/read.h>

@@ -14,7 +14,7 @@
 // --- Lists ---
 
 // All lists of an edit, for the functions that do the same with each.
-enum { LISTS = 12 };
+enum { LISTS = 14 };
 
 #define LIST(name)                                                     \
     {                                                                  \
@@ -24,9 +24,9 @@ enum { LISTS = 12 };
 static const struct {
     size_t offset, item_size;
 } lists[LISTS] = {
-    LIST(log),     LIST(saved),          LIST(moved),      LIST(stale),
-    LIST(touched), LIST(removed),        LIST(made),       LIST(relocations),
-    LIST(path),    LIST(template_nodes), LIST(part_roots), LIST(locals),
+    LIST(log),        LIST(saved),  LIST(moved),       LIST(stale),     LIST(touched),
+    LIST(removed),    LIST(made),   LIST(relocations), LIST(path),      LIST(template_nodes),
+    LIST(part_roots), LIST(locals), LIST(pasts),       LIST(run_pasts),
 };
 
 // Return the address of the pointer to a list.
@@ -64,6 +64,8 @@ void espl__edit_begin(espl__edit *edit)
     espl__array_set_length(edit->log, 0);
     espl__array_set_length(edit->saved, 0);
     espl__array_set_length(edit->locals, 0);
+    espl__array_set_length(edit->pasts, 0);
+    espl__array_set_length(edit->run_pasts, 0);
     espl__array_set_length(edit->moved, 0);
     espl__array_set_length(edit->stale, 0);
     espl__array_set_length(edit->touched, 0);
@@ -324,6 +326,7 @@ bool espl__edit_save(espl__edit *edit, uint32_t slot)
         return true;
     }
     if (!ESPL__EDIT_RESERVE(edit, saved, 1) ||
+        (espl__forest_has_motion(forest) && !ESPL__EDIT_RESERVE(edit, pasts, 1)) ||
         !espl__edit_log(edit, (espl__undo){.kind = ESPL__UNDO_PLACE,
                                            .slot = slot,
                                            .a = (uint32_t)espl__array_length(edit->saved)})) {
@@ -333,6 +336,10 @@ bool espl__edit_save(espl__edit *edit, uint32_t slot)
                     espl__array_length(edit->saved));
     ESPL_ARRAY_PUSH(edit->saved,
                     (espl__saved){espl__slot_placement(forest, slot), forest->world[slot]});
+    if (espl__forest_has_motion(forest)) {
+        ESPL_ARRAY_PUSH(edit->pasts, espl__past_read(forest, slot));
+        ESPL_CHECK(espl__array_length(edit->pasts) == espl__array_length(edit->saved));
+    }
     return true;
 }
 
@@ -373,15 +380,24 @@ static bool ensure_sides_of_copies(espl__edit *edit, uint32_t top, const espl__p
     return is_done;
 }
 
+// Tell whether a node has a past, bit for bit.
+static bool has_past(const espl__forest *forest, uint32_t slot, const espl__past *past)
+{
+    const espl__past now = espl__past_read(forest, slot);
+
+    return espl__past_is_same(forest, &now, past);
+}
+
 // All that can fail comes before the first store: side arrays of the node and of its copies, and
 // the undo entry.
 bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *placement,
-                    const espl_pose *world)
+                    const espl_pose *world, const espl__past *past)
 {
     espl__forest *const forest = edit->forest;
     const espl__node_difference differs = espl__node_differs(forest, slot, placement, world);
 
-    if (!differs.is_moved && espl__node_has(forest, slot, placement)) {
+    if (!differs.is_moved && espl__node_has(forest, slot, placement) &&
+        (past == NULL || has_past(forest, slot, past))) {
         return true;
     }
     if (!espl__edit_ensure_side(edit, slot, placement) ||
@@ -540,10 +556,14 @@ static void undo_run(espl__edit *edit, const espl__undo *entry)
         const espl__saved_local *const saved = &edit->locals[i - 1];
 
         forest->local[saved->slot] = saved->local;
+        if (espl__edit_saves_past(edit)) {
+            espl__past_store(forest, saved->slot, &edit->run_pasts[i - 1]);
+        }
         (void)espl__propagate_node(forest, &edit->context, saved->slot);
         espl__edit_mark_stale(edit, saved->slot);
     }
     espl__array_set_length(edit->locals, entry->a);
+    espl__array_set_length(edit->run_pasts, espl__edit_saves_past(edit) ? entry->a : 0);
     // The header of the nursery, which several threads read, gets no debt.
     if (t->debt != entry->b) {
         t->debt = entry->b;
@@ -567,6 +587,9 @@ static void undo_one(espl__edit *edit, const espl__undo *entry)
         saved = &edit->saved[entry->a];
         espl__slot_place(forest, entry->slot, &saved->placement);
         espl__world_store(espl__worlds_of(forest), entry->slot, &saved->world);
+        if (espl__forest_has_motion(forest)) {
+            espl__past_store(forest, entry->slot, &edit->pasts[entry->a]);
+        }
         espl__edit_mark_stale(edit, entry->slot);
         break;
     case ESPL__UNDO_DEATH:

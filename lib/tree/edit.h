@@ -28,12 +28,13 @@
 #define ESPALIER_LIB_TREE_EDIT_H
 
 #include "lib/base/array.h"
+#include "lib/tree/motion.h"
 #include "lib/tree/propagate.h"
 
 /// What an entry of the undo log restores.
 typedef enum espl__undo_kind {
     ESPL__UNDO_LINK,  ///< parent `a`, next sibling `b`, and ESPL__SLOT_FREE_LINK
-    ESPL__UNDO_PLACE, ///< placement and world: number `a` in `saved`
+    ESPL__UNDO_PLACE, ///< placement, world and past: number `a` in `saved`
     ESPL__UNDO_DEATH, ///< entities of `b` dead nodes, from number `a` in `removed` on
     ESPL__UNDO_MAKE,  ///< frees `b` new nodes, from number `a` in `made` on; `slot` is the first
     ESPL__UNDO_BARE,  ///< flag ESPL__SLOT_BARE
@@ -163,10 +164,12 @@ typedef struct espl__edit {
     espl__undo *log;
     espl__saved *saved;
     espl__saved_local *locals;
-    uint32_t *moved;   // slots that got ESPL__SLOT_MOVED; after the relocation: see list_left()
-    uint32_t *stale;   // slots that got ESPL__SLOT_STALE
-    uint32_t *path;    // scratch of espl__edit_refresh()
-    uint32_t *touched; // slots whose roles may have changed; with repeats and dead ones
+    espl__past *pasts;     // as many as `saved`, where motion runs
+    espl__past *run_pasts; // as many as `locals`, where motion runs outside a tick
+    uint32_t *moved;       // slots that got ESPL__SLOT_MOVED; after the relocation: see list_left()
+    uint32_t *stale;       // slots that got ESPL__SLOT_STALE
+    uint32_t *path;        // scratch of espl__edit_refresh()
+    uint32_t *touched;     // slots whose roles may have changed; with repeats and dead ones
     espl__removed *removed;
     espl__made *made;
     espl__relocation *relocations;       // found by the survey

@@ -6,7 +6,7 @@
 #include "lib/tree/edit_links.h"
 
 #include "lib/tree/changes.h"
-#include "lib/tree/computed_local.h"
+#include "lib/tree/edit_past.h"
 #include "lib/tree/edit_steps.h"
 #include "lib/tree/layout.h"
 #include "lib/tree/path.h"
@@ -200,92 +200,6 @@ bool espl__edit_relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_
     return relink_and_mark(edit, slot, parent, before, is_free_link);
 }
 
-// --- Keeping worlds ---
-
-// Return the local that a node has below its nearest ancestor that keeps its transform: what the locals
-// between them, of ancestors that lose theirs or die, and its own make together.
-static espl_pose composed_local(const espl__forest *forest, uint32_t slot, const espl__frame *frame,
-                                uint32_t lost)
-{
-    static const espl__extra none = {{1, 1, 1}, 0};
-    espl__rise rise = espl__rise_begin(forest, slot);
-    uint32_t up = forest->parent[slot];
-
-    while (up != ESPL__NO_SLOT && (up == lost || espl__slot_is(forest, up, ESPL__SLOT_MARK) ||
-                                   espl__slot_copies(forest, up))) {
-        espl__rise_step(forest, &rise, up);
-        up = forest->parent[up];
-    }
-    return espl__rise_local(&rise, frame != NULL ? frame->extra.stretch : none.stretch);
-}
-
-// Give a placement the local that keeps the world of its node in another frame, or as a root. Kept parts
-// stay; a root has none. @return ESPL_OK, ESPL_LOSSY.
-static espl_status rebase(const espl__forest *forest, uint32_t slot, espl__placement *placement,
-                          const espl__frame *up, uint32_t lost)
-{
-    const espl_pose *const world = &forest->world[slot];
-
-    if (up != NULL && espl__placement_try_rebase(placement, world, up)) {
-        return ESPL_OK;
-    }
-    if (up == NULL && espl__pose_is_finite(world)) {
-        // Propagation may take a rotation slightly off unit length, which a local must have.
-        placement->local = *world;
-        (void)espl__rotation_normalize(placement->local.rotation);
-        return ESPL_OK;
-    }
-    const espl__frame identity = {espl__pose_identity(), espl__extra_default()};
-    const espl_pose composed = composed_local(forest, slot, up, lost);
-    const espl_status status =
-        espl__placement_rebase(placement, world, up != NULL ? up : &identity, &composed);
-
-    if (up == NULL) {
-        (void)espl__rotation_normalize(placement->local.rotation);
-    }
-    return status;
-}
-
-// The walk enters nodes that copy their parent, because they have no placement of their own to keep
-// a world with. Other nodes are given one, and what is below them follows unchanged.
-bool espl__edit_keep_worlds(espl__edit *edit, uint32_t top, const espl__frame *up, uint32_t lost)
-{
-    const espl__frame identity = {espl__pose_identity(), espl__extra_default()};
-    espl__forest *const forest = edit->forest;
-    bool is_done = true;
-
-    espl__edit_refresh(edit, top);
-    for (uint32_t slot = top; slot != ESPL__NO_SLOT && is_done;) {
-        const bool is_new_root = slot == top && up == NULL;
-        const bool follows = is_new_root ? espl__slot_is(forest, slot, ESPL__SLOT_BARE)
-                                         : espl__slot_copies(forest, slot);
-
-        if (follows) {
-            espl__edit_push_down(edit, slot);
-        }
-        if (!follows) {
-            // Descendants of a bare root see the identity.
-            const espl__frame *const frame = up != NULL || is_new_root ? up : &identity;
-            espl__placement placement = espl__slot_placement(forest, slot);
-
-            placement.kept = is_new_root ? espl__kept_none() : placement.kept;
-            edit->is_lossy |= rebase(forest, slot, &placement, up, lost) == ESPL_LOSSY;
-            const espl_pose world = espl__placement_world(&placement, frame);
-
-            is_done = espl__edit_put(edit, slot, &placement, &world);
-        } else if (espl__edit_has_log(edit)) {
-            // Its descendants have the worlds of the new frame before it has its own. It is made
-            // stale, so that a propagation does not stop where its world is unchanged.
-            is_done = ESPL__EDIT_RESERVE(edit, stale, 1);
-            if (is_done) {
-                espl__edit_mark_stale(edit, slot);
-            }
-        }
-        slot = espl__next_in_walk(forest, slot, top, follows);
-    }
-    return is_done;
-}
-
 // --- Attach and detach ---
 
 // Tell whether rules keep a part of the world.
@@ -309,12 +223,17 @@ static espl_status place_node(espl__edit *edit, uint32_t slot, uint32_t parent,
     up = espl__edit_frame(edit, parent, &room);
     const espl_pose local = espl__placement_seen(&c.placement, c.up, &c.world);
     const bool has_path = keeps_world(&rules->stay) && c.up != NULL && up != NULL &&
-                          espl__path_edited(edit->forest, parent, slot, &path);
+                          espl__path_edited(edit->forest, NULL, parent, slot, &path);
     const espl__known_locals known = {&local, has_path ? &path : NULL};
+    const espl_status status =
+        espl__placement_move(&c.placement, &c.world, &known, up, rules->stay, rules->inherit);
+    espl__past past;
 
-    return espl__edit_commit(
-        edit, &c,
-        espl__placement_move(&c.placement, &c.world, &known, up, rules->stay, rules->inherit));
+    return status < 0
+               ? status
+               : espl__edit_commit(
+                     edit, &c,
+                     espl__edit_past_moved(edit, slot, parent, rules, &c.placement, &past), status);
 }
 
 // Give a node that copies its parent the world and the extra of its new parent. As a root it is bare,
@@ -325,12 +244,12 @@ static bool copy_new_parent(espl__edit *edit, uint32_t slot, const espl__frame *
 
     if (up == NULL) {
         ESPL_CHECK(espl__slot_is(edit->forest, slot, ESPL__SLOT_BARE));
-        return espl__edit_put(edit, slot, &identity, &identity.local);
+        return espl__edit_put(edit, slot, &identity, &identity.local, NULL);
     }
     espl__placement shown = espl__slot_placement(edit->forest, slot);
 
     shown.extra = up->extra;
-    return espl__edit_put(edit, slot, &shown, &up->world);
+    return espl__edit_put(edit, slot, &shown, &up->world, NULL);
 }
 
 // Place a bare node, which has no placement, under another parent: by ESPL_KEEP_WORLD its descendants keep their
@@ -340,11 +259,12 @@ static espl_status place_bare(espl__edit *edit, uint32_t slot, uint32_t parent,
 {
     espl__frame room;
     const espl__frame *const up = espl__edit_frame(edit, parent, &room);
+    const espl__frames frames = espl__edit_frames(edit, parent, up);
 
     espl__edit_refresh(edit, slot);
     edit->is_lossy = false;
     return (rules->stay.position != ESPL_KEEP_WORLD ||
-            espl__edit_keep_worlds(edit, slot, up, ESPL__NO_SLOT)) &&
+            espl__edit_keep_worlds(edit, slot, &frames, ESPL__NO_SLOT)) &&
                    copy_new_parent(edit, slot, up)
                ? espl__edit_remark(edit)
                : ESPL_ERR_NO_MEMORY;
@@ -434,9 +354,7 @@ static ESPL__APART espl_status attach_to_same_parent(espl__edit *edit, uint32_t 
         espl__node_change c;
 
         espl__edit_read(edit, slot, &c);
-        status = espl__edit_commit(
-            edit, &c,
-            espl__placement_reattach(&c.placement, &c.world, c.up, rules->stay, rules->inherit));
+        status = espl__edit_reattach(edit, &c, rules->stay, rules->inherit);
     }
     if (status < 0) {
         return status;
@@ -540,7 +458,7 @@ static void clear_closure_marks(espl__forest *forest, uint32_t top)
 }
 
 // Give all survivors the placements that keep their worlds below `up`, before any is linked to it.
-static bool keep_survivors(espl__edit *edit, uint32_t top, const espl__frame *up)
+static bool keep_survivors(espl__edit *edit, uint32_t top, const espl__frames *up)
 {
     espl__forest *const forest = edit->forest;
     bool is_done = true, enters = true;
@@ -640,8 +558,10 @@ espl_status espl__edit_destroy(espl__edit *edit, uint32_t top, espl_extent exten
         espl__frame room;
         const espl__frame *const up = espl__edit_frame(edit, anchor, &room);
 
+        const espl__frames frames = espl__edit_frames(edit, anchor, up);
+
         mark_closure(forest, top, extent);
-        is_done = keep_survivors(edit, top, up) && link_survivors(edit, top, up);
+        is_done = keep_survivors(edit, top, &frames) && link_survivors(edit, top, up);
     }
     if (is_done && anchor != ESPL__NO_SLOT) {
         is_done = unlink_member(edit, top, anchor);

@@ -5,7 +5,7 @@
 #include "lib/tree/edit_nodes.h"
 
 #include "lib/tree/changes.h"
-#include "lib/tree/edit_steps.h"
+#include "lib/tree/edit_past.h"
 #include "lib/tree/layout.h"
 #include "lib/tree/worlds.h"
 
@@ -20,23 +20,27 @@ espl_status espl__edit_set_inherit(espl__edit *edit, uint32_t slot, uint32_t fla
         // No flags on a root is no change.
         return flags != 0 ? ESPL_ERR_NOT_CHILD : ESPL_OK;
     }
-    return espl__edit_commit(edit, &c,
-                             espl__placement_inherit(&c.placement, &c.world, c.up, flags));
+    // A reattach that snaps nothing.
+    return espl__edit_reattach(
+        edit, &c, (espl__keep_rules){ESPL_KEEP_WORLD, ESPL_KEEP_WORLD, ESPL_KEEP_WORLD}, flags);
 }
 
 // --- Transforms that are added or removed ---
 
 // Before the frame that the children of a node see becomes `next`, give the nodes below it the
-// placements that keep their worlds. @return false: no memory.
-static bool keep_below(espl__edit *edit, uint32_t slot, const espl__frame *next, uint32_t lost)
+// placements that keep their worlds. Where it stays the same, their past alone may change.
+// @return false: no memory.
+static bool keep_below(espl__edit *edit, uint32_t slot, espl__frames *next, uint32_t lost)
 {
     espl__forest *const forest = edit->forest;
     const espl__frame now = espl__slot_frame(forest, slot);
     bool is_done = true;
 
     edit->is_lossy = false;
-    if (espl__pose_is_same(&now.world, &next->world) &&
-        memcmp(now.extra.stretch, next->extra.stretch, sizeof now.extra.stretch) == 0) {
+    next->is_same =
+        espl__pose_is_same(&now.world, &next->now->world) &&
+        memcmp(now.extra.stretch, next->now->extra.stretch, sizeof now.extra.stretch) == 0;
+    if (next->is_same && !espl__forest_has_motion(forest)) {
         return true;
     }
     espl__edit_push_down(edit, slot);
@@ -51,7 +55,10 @@ static bool keep_below(espl__edit *edit, uint32_t slot, const espl__frame *next,
 static espl_status replace(espl__edit *edit, uint32_t slot, const espl__placement *placement,
                            const espl__frame *next, bool is_bare)
 {
-    return espl__edit_put(edit, slot, placement, &next->world) &&
+    espl__past room;
+    const espl__past *const past = espl__edit_past_none(edit, &room);
+
+    return espl__edit_put(edit, slot, placement, &next->world, past) &&
                    espl__edit_set_bare(edit, slot, is_bare) && espl__edit_touch(edit, slot)
                ? espl__edit_remark(edit)
                : ESPL_ERR_NO_MEMORY;
@@ -66,8 +73,10 @@ espl_status espl__edit_add_transform(espl__edit *edit, uint32_t slot, const espl
     const espl__frame next = {espl__placement_world(&placement, up), placement.extra};
 
     ESPL_CHECK(espl__slot_is(edit->forest, slot, ESPL__SLOT_BARE));
+    espl__frames frames = espl__edit_frames_of_new(edit, slot, &placement, &next);
+
     espl__edit_refresh(edit, slot);
-    return keep_below(edit, slot, &next, ESPL__NO_SLOT)
+    return keep_below(edit, slot, &frames, ESPL__NO_SLOT)
                ? replace(edit, slot, &placement, &next, false)
                : ESPL_ERR_NO_MEMORY;
 }
@@ -80,8 +89,10 @@ espl_status espl__edit_remove_transform(espl__edit *edit, uint32_t slot)
     ESPL_CHECK(!espl__slot_is(edit->forest, slot, ESPL__SLOT_BARE));
     // A bare node shows the frame of its parent, or the identity for a root.
     (void)espl__edit_frame(edit, edit->forest->parent[slot], &next);
+    espl__frames frames = espl__edit_frames_of_bare(edit, slot, &next);
+
     espl__edit_refresh(edit, slot);
-    if (!keep_below(edit, slot, &next, slot)) {
+    if (!keep_below(edit, slot, &frames, slot)) {
         return ESPL_ERR_NO_MEMORY;
     }
     shown.extra = next.extra;

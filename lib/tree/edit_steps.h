@@ -7,6 +7,7 @@
 #define ESPALIER_LIB_TREE_EDIT_STEPS_H
 
 #include "lib/tree/edit.h"
+#include "lib/tree/motion.h"
 #include "lib/tree/node_change.h"
 #include "lib/tree/propagate.h"
 
@@ -26,6 +27,12 @@ static inline bool espl__edit_fail(espl__edit *edit)
 static inline bool espl__edit_has_log(const espl__edit *edit)
 {
     return !edit->is_unlogged;
+}
+
+/// Tell whether a write changes the past, so that the undo log saves it: outside a tick alone.
+static inline bool espl__edit_saves_past(const espl__edit *edit)
+{
+    return espl__forest_has_motion(edit->forest) && !edit->forest->tracks.is_ticking;
 }
 
 /// Append an entry to the undo log, if the edit has one.
@@ -95,12 +102,14 @@ bool espl__edit_is_below_stale(espl__edit *edit, uint32_t slot);
 const espl__frame *espl__edit_frame(espl__edit *edit, uint32_t slot, espl__frame *room);
 /// Make sure that the tree of a slot has the side arrays for a placement. @return false: no memory.
 bool espl__edit_ensure_side(espl__edit *edit, uint32_t slot, const espl__placement *placement);
-/// Append placement and world of a node to the undo log. @return false: no memory.
+/// Append placement, world and past of a node to the undo log. @return false: no memory.
 bool espl__edit_save(espl__edit *edit, uint32_t slot);
 /// Store a placement and the world that follows from it, and mark the node stale where its children
-/// see a change. @return false: no memory, nothing stored.
+/// see a change.
+/// @param past  of the node after a change of structure: edit_past.h; NULL for a write.
+/// @return false: no memory, nothing stored.
 bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *placement,
-                    const espl_pose *world);
+                    const espl_pose *world, const espl__past *past);
 /// Read a node into a change, with its world and its parent's up to date.
 static inline void espl__edit_read(espl__edit *edit, uint32_t slot, espl__node_change *change)
 {
@@ -113,11 +122,12 @@ static inline void espl__edit_read(espl__edit *edit, uint32_t slot, espl__node_c
     espl__node_change_read(edit->forest, slot, change);
 }
 /// Commit a change that was worked out. A refusal (`status` below ESPL_OK) stores nothing.
-/// @return the status, or ESPL_ERR_NO_MEMORY.
+/// @param past  as in espl__edit_put(). @return the status, or ESPL_ERR_NO_MEMORY.
 static inline espl_status espl__edit_commit(espl__edit *edit, const espl__node_change *change,
-                                            espl_status status)
+                                            const espl__past *past, espl_status status)
 {
-    return status < 0 || espl__edit_put(edit, change->slot, &change->placement, &change->world)
+    return status < 0 ||
+                   espl__edit_put(edit, change->slot, &change->placement, &change->world, past)
                ? status
                : ESPL_ERR_NO_MEMORY;
 }
@@ -128,14 +138,22 @@ bool espl__edit_set_bare(espl__edit *edit, uint32_t slot, bool is_bare);
 /// below its new parent. @return false: no memory; the undo log restores the links.
 bool espl__edit_relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
                        bool is_free_link);
+/// A new frame of nodes, now and at earlier times (edit_past.h).
+typedef struct espl__frames {
+    const espl__frame *now; // NULL: the nodes become roots
+    bool is_same;           // it is the frame that the nodes have, and the past alone changes
+    espl__frame past[ESPL__PASTS]; // where motion runs and `now` is not NULL
+} espl__frames;
+
 /// Before the frame of a node changes, give it the placement that keeps its world in the new frame.
 /// Where a node copies its parent, the nodes below it get such placements instead. Sets edit->is_lossy
 /// where one does not keep its world.
-/// @param up    the new frame; NULL: the node becomes a root.
+/// @param frames  the new frame.
 /// @param lost  an ancestor that loses its transform, or ESPL__NO_SLOT. Ancestors with
 ///              ESPL__SLOT_MARK die.
 /// @return false: no memory.
-bool espl__edit_keep_worlds(espl__edit *edit, uint32_t top, const espl__frame *up, uint32_t lost);
+bool espl__edit_keep_worlds(espl__edit *edit, uint32_t top, const espl__frames *frames,
+                            uint32_t lost);
 
 /// Return the remark of a change: whether a node that it does not name got another world. The change sets
 /// edit->is_lossy to false when it begins.

@@ -69,6 +69,27 @@ static bool begin_run(espl__edit *edit, uint32_t slot)
     return true;
 }
 
+// Make sure that the list of pasts has room for each local that the list of locals has room for, because
+// the fast path looks at that alone. @return false: no memory.
+static bool reserve_run_pasts(espl__edit *edit)
+{
+    const size_t count = espl__array_length(edit->run_pasts);
+    const size_t wanted = espl__array_capacity(edit->locals);
+
+    return !espl__edit_saves_past(edit) || wanted <= count ||
+           ESPL__EDIT_RESERVE(edit, run_pasts, wanted - count);
+}
+
+// Mark a local that a run stored, after the past was appended that the mark changes: outside a tick alone.
+static ESPL__APART void mark_in_run(espl__edit *edit, uint32_t slot)
+{
+    if (espl__edit_saves_past(edit)) {
+        ESPL_CHECK(espl__array_length(edit->run_pasts) + 1 == espl__array_length(edit->locals));
+        ESPL_ARRAY_PUSH(edit->run_pasts, espl__past_read(edit->forest, slot));
+    }
+    espl__mark_written(edit->forest, slot);
+}
+
 // Store a local, after the old one was appended to the run. Precondition: the list has room.
 ESPL__INLINE void store_in_run(espl__edit *edit, uint32_t slot, espl__wide_pose local)
 {
@@ -77,7 +98,9 @@ ESPL__INLINE void store_in_run(espl__edit *edit, uint32_t slot, espl__wide_pose 
     ESPL_ARRAY_PUSH(edit->locals, (espl__saved_local){slot, *old});
     edit->run.lowest = slot < edit->run.lowest ? slot : edit->run.lowest;
     espl__wide_store(old, local);
-    espl__note_written(edit->forest, slot);
+    if (espl__forest_is_tracked(edit->forest)) {
+        mark_in_run(edit, slot);
+    }
 }
 
 // Carry out a write of the local of a node without inherit flags. It reads no world. With a stale
@@ -99,7 +122,7 @@ static espl_status write_local(espl__edit *edit, uint32_t slot, espl_write_kind 
         espl__wide_store(&world, espl__world_below(forest, forest->parent[slot],
                                                    espl__wide_load(&placement.local)));
     }
-    if (!espl__edit_put(edit, slot, &placement, &world)) {
+    if (!espl__edit_put(edit, slot, &placement, &world, NULL)) {
         return ESPL_ERR_NO_MEMORY;
     }
     // The stored world does not belong to the new local. The parent is made stale, because only a
@@ -121,7 +144,7 @@ static espl_status write_alone(espl__edit *edit, uint32_t slot, espl_write_kind 
         return write_local(edit, slot, kind, value);
     }
     espl__edit_read(edit, slot, &c);
-    return espl__edit_commit(edit, &c,
+    return espl__edit_commit(edit, &c, NULL,
                              espl__placement_write(&c.placement, &c.world, c.up, kind, value));
 }
 
@@ -143,7 +166,7 @@ static ESPL__APART espl_status write_other(espl__edit *edit, uint32_t slot, espl
         return status;
     }
     if ((forest->tree[slot] != edit->run.tree && !begin_run(edit, slot)) ||
-        !ESPL__EDIT_RESERVE(edit, locals, 1)) {
+        !ESPL__EDIT_RESERVE(edit, locals, 1) || !reserve_run_pasts(edit)) {
         return ESPL_ERR_NO_MEMORY;
     }
     store_in_run(edit, slot, espl__wide_load(&local));

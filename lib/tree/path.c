@@ -3,25 +3,26 @@
 // highest, so that the memory does not depend on the length of a path.
 #include "lib/tree/path.h"
 
-void espl__rise_step(const espl__forest *forest, espl__rise *rise, uint32_t up)
+void espl__rise_step(const espl__forest *forest, const espl_pose *past, espl__rise *rise,
+                     uint32_t up)
 {
     if (espl__slot_copies(forest, up)) {
         return;
     }
     const espl__extra extra = espl__slot_extra(forest, up);
-    const espl_pose *const local = &forest->local[up];
+    const espl_pose local = espl__local_at(forest, past, up);
     float away[3];
 
     for (int i = 0; i < 3; ++i) {
         away[i] = rise->pose.position[i] * extra.stretch[i];
-        away[i] = (rise->has_offset ? away[i] + rise->offset[i] : away[i]) * local->scale;
+        away[i] = (rise->has_offset ? away[i] + rise->offset[i] : away[i]) * local.scale;
     }
     const espl_pose below = rise->pose;
 
-    espl__rotation_apply(rise->offset, local->rotation, away);
-    espl__rotation_multiply(rise->pose.rotation, local->rotation, below.rotation);
-    memcpy(rise->pose.position, local->position, sizeof local->position);
-    rise->pose.scale = local->scale * below.scale;
+    espl__rotation_apply(rise->offset, local.rotation, away);
+    espl__rotation_multiply(rise->pose.rotation, local.rotation, below.rotation);
+    memcpy(rise->pose.position, local.position, sizeof local.position);
+    rise->pose.scale = local.scale * below.scale;
     rise->has_offset = true;
 }
 
@@ -39,6 +40,7 @@ espl_pose espl__rise_local(const espl__rise *rise, const float stretch[ESPL__LEA
 
 // A climb from a node to an ancestor.
 typedef struct climb {
+    const espl_pose *past; // the locals of an earlier time, or NULL
     uint32_t at;
     bool has_pose; // else the node has the pose of `at`: it is it, or copies it
     espl__rise rise;
@@ -60,9 +62,9 @@ static bool climb_one(const espl__forest *forest, climb *c)
         return false;
     }
     if (c->has_pose) {
-        espl__rise_step(forest, &c->rise, slot);
+        espl__rise_step(forest, c->past, &c->rise, slot);
     } else {
-        c->rise = espl__rise_begin(forest, slot);
+        c->rise = espl__rise_begin(forest, c->past, slot);
         c->has_pose = true;
     }
     return true;
@@ -188,10 +190,11 @@ static bool climb_to(const espl__forest *forest, climb *c, uint32_t top)
     return true;
 }
 
-bool espl__path_edited(const espl__forest *forest, uint32_t frame, uint32_t slot, espl_pose *out)
+bool espl__path_edited(const espl__forest *forest, const espl_pose *past, uint32_t frame,
+                       uint32_t slot, espl_pose *out)
 {
     const uint32_t top = find_ancestor(forest, frame, slot);
-    climb to = {.at = slot}, from = {.at = frame};
+    climb to = {.past = past, .at = slot}, from = {.past = past, .at = frame};
 
     return top != ESPL__NO_SLOT && climb_to(forest, &to, top) && climb_to(forest, &from, top) &&
            between(forest, frame, &from, &to, out);

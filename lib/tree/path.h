@@ -1,27 +1,32 @@
 // SPDX-License-Identifier: MIT
 // Locals along a path of a tree: the pose of a node relative to an ancestor, composed from the locals
 // between them and not from worlds, which lose precision far from the origin.
+//
+// The locals are those of now, or of an earlier time: `past` is then espl__locals_at(), else NULL.
 #ifndef ESPALIER_LIB_TREE_PATH_H
 #define ESPALIER_LIB_TREE_PATH_H
 
-#include "lib/tree/forest.h"
+#include "lib/tree/motion.h"
 
 /// The pose of a node relative to a frame, which is an ancestor of it. A position of a local is stretched
 /// by its own parent alone, so that the position is in two parts.
 typedef struct espl__rise {
-    espl_pose pose;  // its position is that of the local of the topmost node below the frame
-    float offset[3]; // from that node, in the axes of the frame; no stretch of the frame applies to it
+    espl_pose pose; // its position is that of the local of the topmost node below the frame
+    float offset
+        [3]; // from that node, in the axes of the frame; no stretch of the frame applies to it
     bool has_offset; // there is a node between
 } espl__rise;
 
 /// Begin with the local of a node, which is its pose below its parent.
-static inline espl__rise espl__rise_begin(const espl__forest *forest, uint32_t slot)
+static inline espl__rise espl__rise_begin(const espl__forest *forest, const espl_pose *past,
+                                          uint32_t slot)
 {
-    return (espl__rise){.pose = forest->local[slot]};
+    return (espl__rise){.pose = espl__local_at(forest, past, slot)};
 }
 
 /// Go from the frame `up` to its parent. A node that copies its parent adds nothing.
-void espl__rise_step(const espl__forest *forest, espl__rise *rise, uint32_t up);
+void espl__rise_step(const espl__forest *forest, const espl_pose *past, espl__rise *rise,
+                     uint32_t up);
 
 /// Return the local that the node has as a child of the frame. On axes with a stretch of 0 it is as with
 /// a stretch of 1.
@@ -41,6 +46,7 @@ enum { ESPL__PATH_LIMIT = 64 };
 /// Compute the pose as espl__path_relative(), inside an edit, where slots have any order, for a common
 /// ancestor that is at most ESPL__PATH_LIMIT links above each of both. Precondition: side values of both are up to date.
 /// @return false: the nodes have no such ancestor, or one of the reasons above.
-bool espl__path_edited(const espl__forest *forest, uint32_t frame, uint32_t slot, espl_pose *out);
+bool espl__path_edited(const espl__forest *forest, const espl_pose *past, uint32_t frame,
+                       uint32_t slot, espl_pose *out);
 
 #endif

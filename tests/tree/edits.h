@@ -163,7 +163,7 @@ static inline void fixture_open_nursery(uint32_t slots, bool has_side)
 {
     ck_ok(espl__forest_reserve(forest, slots, 1));
     fix.nursery_is_new = forest->free_tree == ESPL__NO_TREE;
-    forest->is_edited = true;
+    forest->modes |= ESPL__MODE_EDITED;
     forest->nursery = espl__tree_take(forest);
     fix.nursery_begin = forest->end;
     fix.nursery_end = forest->end + slots;
@@ -199,7 +199,7 @@ static inline void fixture_close_nursery(bool is_undone)
         espl__tree_give(forest, nursery);
     }
     forest->nursery = ESPL__NO_TREE;
-    forest->is_edited = false;
+    forest->modes &= (uint8_t)~ESPL__MODE_EDITED;
 }
 
 // --- Random edits ---

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// Motion of a world: start, stop and ticks. What motion keeps of a node is in lib/tree/motion.h.
+#include "lib/tree/motion.h"
+
+#include "lib/world/moment.h"
+#include "lib/world/refusals.h"
+
+#include <espalier/motion.h>
+
+// Planes that motion needs: a tick that begins copies what own data marks.
+enum { PLANES = 1 << ESPL__PLANE_OWN };
+
+// --- Start and stop ---
+
+// Why motion cannot be started, or ESPL_OK.
+static espl_status check_start(const espl_world *world, const espl_motion_def *def)
+{
+    if (world == NULL || (def != NULL && def->history > ESPL__PASTS)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    if (def != NULL && ESPL__ASKS_LATER(def)) {
+        return ESPL_ERR_UNSUPPORTED;
+    }
+    const espl_status busy = espl__check_structural(world);
+
+    if (busy != ESPL_OK) {
+        return busy;
+    }
+    return espl__forest_has_motion(&world->forest) ? ESPL_ERR_EXISTS : ESPL_OK;
+}
+
+static espl_status start(espl_world *world, const espl_motion_def *def)
+{
+    const espl_status refused = check_start(world, def);
+    const uint32_t history = def != NULL && def->history != 0 ? def->history : 1;
+
+    if (refused != ESPL_OK) {
+        return refused;
+    }
+    if (!espl__planes_acquire(world, PLANES)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    if (!espl__motion_open(&world->forest, history)) {
+        espl__planes_release(world, PLANES);
+        return ESPL_ERR_NO_MEMORY;
+    }
+    (void)espl__world_next_moment(world);
+    return ESPL_OK;
+}
+
+espl_status espl_motion_start(espl_world *world, const espl_motion_def *def)
+{
+    static const char *const call = "espl_motion_start";
+
+    ESPL__CHANGE_OR_RETURN(world, call)
+    const espl_status status = start(world, def);
+
+    return status == ESPL_ERR_UNSUPPORTED
+               ? espl__refuse_later(world, call)
+               : espl__refuse_call(world, call, status, "world is NULL, or history is above 2.");
+}
+
+// Why a call needs motion that does not run.
+static const char *const no_motion = "motion does not run: espl_motion_start() starts it.";
+
+static espl_status stop(espl_world *world)
+{
+    const espl_status busy = espl__check_structural(world);
+
+    if (busy != ESPL_OK) {
+        return busy;
+    }
+    if (!espl__forest_has_motion(&world->forest)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    espl__motion_close(&world->forest);
+    espl__planes_release(world, PLANES);
+    return ESPL_OK;
+}
+
+espl_status espl_motion_stop(espl_world *world)
+{
+    static const char *const call = "espl_motion_stop";
+
+    ESPL__CHANGE_OR_RETURN(world, call)
+    return espl__refuse_call(world, call, stop(world), no_motion);
+}
+
+// --- Ticks ---
+
+// Why a tick cannot begin or end, or ESPL_OK.
+static espl_status check_tick(const espl_world *world)
+{
+    if (world == NULL) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    if (world->is_playing || espl__is_parallel(world)) {
+        return ESPL_ERR_BUSY;
+    }
+    return espl__forest_has_motion(&world->forest) ? ESPL_OK : ESPL_ERR_ARGUMENT;
+}
+
+static espl_status begin_tick(espl_world *world)
+{
+    const espl_status refused = check_tick(world);
+
+    if (refused == ESPL_OK) {
+        espl__motion_roll(&world->forest);
+        (void)espl__world_next_moment(world);
+        world->forest.tracks.is_ticking = true;
+    }
+    return refused;
+}
+
+espl_status espl_tick_begin(espl_world *world)
+{
+    static const char *const call = "espl_tick_begin";
+
+    ESPL__CHANGE_OR_RETURN(world, call)
+    return espl__refuse_call(world, call, begin_tick(world), no_motion);
+}
+
+static espl_status end_tick(espl_world *world)
+{
+    const espl_status refused = check_tick(world);
+
+    if (refused == ESPL_OK) {
+        world->forest.tracks.is_ticking = false;
+    }
+    return refused;
+}
+
+espl_status espl_tick_end(espl_world *world)
+{
+    static const char *const call = "espl_tick_end";
+
+    ESPL__CHANGE_OR_RETURN(world, call)
+    return espl__refuse_call(world, call, end_tick(world), no_motion);
+}
