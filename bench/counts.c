@@ -505,14 +505,21 @@ static const char *const tracked_paths[] = {
     "spawn-2000x12", "spawn-atonce", "reparent-late",      "move-k1-built",
 };
 
-static bool is_tracked(const struct path *path, const struct scheme *scheme)
+static bool is_tracked(const struct path *path)
 {
     for (size_t i = 0; i < sizeof tracked_paths / sizeof *tracked_paths; ++i) {
         if (strcmp(tracked_paths[i], path->name) == 0) {
-            return scheme->track != NULL && scheme->advance != NULL;
+            return true;
         }
     }
     return false;
+}
+
+static bool has_tracking(const struct scheme *scheme, enum scheme_tracking tracking)
+{
+    const bool is_able = tracking == TRACK_MOTION ? scheme->tick != NULL : scheme->collect != NULL;
+
+    return is_able && scheme->advance != NULL;
 }
 
 static const struct scheme *const schemes[] = {&scheme_flat, &scheme_linked, &scheme_espalier};
@@ -543,7 +550,7 @@ static const struct path *path_parsed(const char *name, const struct scheme *sch
         const bool ends = length > tail && strcmp(name + length - tail, suffixes[i].text) == 0;
         const struct path *const base = ends ? path_named(name, length - tail) : NULL;
 
-        if (base != NULL && is_tracked(base, scheme)) {
+        if (base != NULL && is_tracked(base) && has_tracking(scheme, suffixes[i].tracking)) {
             *tracking = suffixes[i].tracking;
             return base;
         }
@@ -668,9 +675,11 @@ static void list_path(const struct path *path, const struct scheme *scheme)
     const uint32_t things = count_things(path) * path->counted;
 
     printf("%s %s %" PRIu32 "\n", path->name, path->work->thing, things);
-    for (size_t i = 0; is_tracked(path, scheme) && i < suffix_count; ++i) {
-        printf("%s%s %s %" PRIu32 " %s\n", path->name, suffixes[i].text, path->work->thing, things,
-               path->name);
+    for (size_t i = 0; is_tracked(path) && i < suffix_count; ++i) {
+        if (has_tracking(scheme, suffixes[i].tracking)) {
+            printf("%s%s %s %" PRIu32 " %s\n", path->name, suffixes[i].text, path->work->thing,
+                   things, path->name);
+        }
     }
 }
 

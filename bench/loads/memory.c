@@ -1,11 +1,43 @@
 // SPDX-License-Identifier: MIT
-// Load `memory`: bytes a node of a world that stands still, all-in.
+// Load `memory`: bytes a node of a world that stands still, all-in. In some cases a watch has collected
+// twice, the second time nothing, or motion runs.
 #include "bench/loads/load.h"
 
+#include <string.h>
+
+static enum scheme_tracking tracking_of(const struct load_case *at)
+{
+    if (strstr(at->name, "watched") != NULL) {
+        return TRACK_WORLDS;
+    }
+    return strstr(at->name, "ticked") != NULL ? TRACK_MOTION : TRACK_NOTHING;
+}
+
+static bool has_tracking(const struct scheme *scheme, enum scheme_tracking tracking)
+{
+    return tracking == TRACK_WORLDS ? scheme->collect != NULL : scheme->tick != NULL;
+}
+
+// A variant that tracks nothing is what it is a variant of.
 static bool is_for(const struct scheme *scheme, const struct load_case *at)
 {
-    (void)at;
-    return scheme->bytes != NULL;
+    const enum scheme_tracking tracking = tracking_of(at);
+    const bool is_able =
+        tracking == TRACK_NOTHING ? !scheme->is_variant : has_tracking(scheme, tracking);
+
+    return scheme->bytes != NULL && is_able;
+}
+
+static void track(const struct contestant *who, const struct load_case *at)
+{
+    const enum scheme_tracking tracking = tracking_of(at);
+
+    if (tracking != TRACK_NOTHING) {
+        who->scheme->track(who->world, tracking);
+    }
+    if (tracking == TRACK_WORLDS) {
+        (void)who->scheme->collect(who->world);
+    }
 }
 
 static void run(struct contest *contest, const struct load_case *at)
@@ -17,6 +49,7 @@ static void run(struct contest *contest, const struct load_case *at)
         const struct contestant *const who = &contest->contestants[i];
 
         if (who->plays) {
+            track(who, at);
             const double bytes = (double)who->scheme->bytes(who->world);
 
             contest_report(contest, who, bytes / (double)forest.count, "bytes/node",
@@ -30,6 +63,10 @@ static const struct load_case cases[] = {
     {"50000x20", {50000, 20, 3}, 0, true},
     {"1x1000000", {1, 1000000, 100}, 0, false},
     {"500x20", {500, 20, 3}, 0, false},
+    {"50000x20-watched", {50000, 20, 3}, 0, false},
+    {"50000x20-ticked", {50000, 20, 3}, 0, false},
+    {"500x20-watched", {500, 20, 3}, 0, false},
+    {"500x20-ticked", {500, 20, 3}, 0, false},
 };
 
 const struct load load_memory = {

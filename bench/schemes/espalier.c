@@ -3,6 +3,7 @@
 // writes transforms at once; several record them and play. Structure goes through commands: see
 // espalier_frames.c, and for its variant `onebyone`, which does without. Nodes that move by
 // themselves are written through writers: see espalier_motions.c, and for its variant `batch`.
+// Watches and ticks are in espalier_changes.c.
 #include "bench/schemes/espalier.h"
 
 /// A recording over all lanes.
@@ -108,6 +109,7 @@ static struct scheme_world *world_new(size_t copies, size_t tree_size, unsigned 
 void espalier_destroy(struct scheme_world *world)
 {
     espl_command_buffer_destroy(world->commands);
+    espl_watch_destroy(world->watch);
     espl_world_destroy(world->world);
     espl_executor_destroy(&world->executor);
     free(world->nodes);
@@ -502,6 +504,11 @@ const struct scheme scheme_espalier = {
     .animate = espalier_animate,
     .set_velocities = espalier_set_velocities,
     .move_roots = espalier_move_roots,
+    .number_of = espalier_number_of,
+    .track = espalier_track,
+    .change = espalier_write,
+    .collect = espalier_collect,
+    .advance = espalier_advance,
     .split = espalier_split,
     .sum_positions = sum_positions,
     .read_positions = read_positions,

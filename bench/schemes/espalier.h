@@ -19,8 +19,11 @@ struct frame_times {
     double stages[ESPL_STAGE_COUNT];
     double rest; ///< Of playback, beside its stages.
     double resolve;
-    double deal; ///< Of a parallel write: dealing the rows out.
-    double jobs; ///< And the jobs.
+    double deal;    ///< Of a parallel write: dealing the rows out.
+    double jobs;    ///< And the jobs.
+    double roll;    ///< Of a tick: its begin.
+    double write;   ///< And its writes.
+    double present; ///< The shown worlds.
 };
 
 struct scheme_world {
@@ -51,6 +54,8 @@ struct scheme_world {
     espl_pose *seen;           ///< [number_count] world at the last look, in the scheme `compare`.
     espl_entity *changed;      ///< [copies * tree_size] of the last look of this scheme.
     espl_pose *changed_worlds; ///< [copies * tree_size]
+    espl_watch *watch;         ///< NULL: there is none.
+    bool is_ticking;           ///< Between the begin and the end of a tick.
     struct frame_times times;  ///< Of the last frame.
 };
 
@@ -183,6 +188,12 @@ void espalier_set_velocities(struct scheme_world *world, const struct scheme_vel
 void espalier_move_roots(struct scheme_world *world);
 void espalier_move_roots_one_by_one(struct scheme_world *world);
 void espalier_move_roots_batch(struct scheme_world *world);
+void espalier_track(struct scheme_world *world, enum scheme_tracking tracking);
+struct scheme_changes espalier_collect(struct scheme_world *world);
+void espalier_advance(struct scheme_world *world);
+void espalier_tick(struct scheme_world *world, const struct scheme_write *writes, size_t count,
+                   float at);
+void espalier_copy_shown(struct scheme_world *world, struct pose *out, size_t count);
 size_t espalier_split(const struct scheme_world *world, struct scheme_part *out);
 
 #endif

@@ -17,7 +17,7 @@ size_t espalier_split(const struct scheme_world *world, struct scheme_part *out)
     const struct frame_times *const times = &world->times;
     size_t count = 0;
 
-    _Static_assert(ESPL_STAGE_COUNT + 6 <= SCHEME_PART_LIMIT, "all parts are told");
+    _Static_assert(ESPL_STAGE_COUNT + 9 <= SCHEME_PART_LIMIT, "all parts are told");
     out[count++] = (struct scheme_part){"structure", times->structure};
     out[count++] = (struct scheme_part){"record", times->record};
     for (int stage = 0; stage < ESPL_STAGE_COUNT; ++stage) {
@@ -28,6 +28,9 @@ size_t espalier_split(const struct scheme_world *world, struct scheme_part *out)
     out[count++] = (struct scheme_part){"resolve", times->resolve};
     out[count++] = (struct scheme_part){"deal", times->deal};
     out[count++] = (struct scheme_part){"jobs", times->jobs};
+    out[count++] = (struct scheme_part){"roll", times->roll};
+    out[count++] = (struct scheme_part){"write", times->write};
+    out[count++] = (struct scheme_part){"present", times->present};
     return count;
 }
 

@@ -93,6 +93,12 @@ static void copy_worlds(struct scheme_world *world, struct pose *out, size_t cou
     memcpy(out, world->worlds, count * sizeof(struct pose));
 }
 
+static size_t count_bytes(const struct scheme_world *world)
+{
+    return sizeof *world +
+           world->count * (2 * sizeof(uint32_t) + 3 * sizeof(struct pose) + sizeof(scheme_handle));
+}
+
 static void change(struct scheme_world *world, const struct scheme_write *writes, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -164,6 +170,7 @@ const struct scheme scheme_ticks = {
     .handle_of = handle_of,
     .number_of = number_of,
     .copy_worlds = copy_worlds,
+    .bytes = count_bytes,
     .change = change,
     .track = track,
     .collect = collect,

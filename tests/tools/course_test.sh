@@ -121,10 +121,11 @@ giant 10000-edits $chunks linked espalier
 giant 10000-commands $chunks linked espalier onebyone
 wide 1x10000-fan10 $deferred linked espalier
 readers 500x20 $deferred linked espalier
-watch idle-500x20 compare ticks
-watch r100-500x20 compare ticks
-watch leaves100-500x20 compare ticks
-watch all-500x20 compare ticks
+watch idle-500x20 compare ticks espalier
+watch r100-500x20 compare ticks espalier
+watch leaves100-500x20 compare ticks espalier
+watch all-500x20 compare ticks espalier
+memory 500x20-watched ticks espalier
 build 500x20 $deferred linked espalier
 memory 500x20 $deferred linked espalier
 END
