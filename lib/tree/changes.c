@@ -76,6 +76,10 @@ void espl__mark_made(espl__forest *forest, uint32_t slot)
             forest->tracks.poses[i][slot] = espl__pose_marker();
         }
     }
+    // Several jobs may make nodes.
+    if (!atomic_load_explicit(&forest->presented.has_new, memory_order_relaxed)) {
+        atomic_store_explicit(&forest->presented.has_new, true, memory_order_relaxed);
+    }
 }
 
 void espl__mark_freed(espl__forest *forest, uint32_t slot)

@@ -182,6 +182,7 @@ static void keep_settings(espl__forest *to, const espl__forest *from)
     to->layouts = from->layouts;
     to->nodes_laid_out = from->nodes_laid_out;
     to->nodes_moved = from->nodes_moved;
+    to->presented = from->presented;
 }
 
 // --- Compaction ---

@@ -122,6 +122,7 @@ typedef struct espl__context {
     espl__workers workers;
     struct espl__tree_batch *batch; // small trees recomputed together; NULL: each at once
     bool has_overflowed;    // a recomputed world may be not finite; see espl__finds_overflow()
+    bool adds_no_debt;      // what it visits depends on frames, on which slots must not depend
     bool is_job;            // several jobs run: no memory is allocated or freed, no list changes
     bool has_sides_to_drop; // of a job: side arrays of a tree may be unneeded now
     bool has_due;           // of a job: the layout debt of a tree is due (ESPL__TREE_DUE)
@@ -193,6 +194,7 @@ typedef struct espl__forest {
     // counts the survivors for which the list had no room.
     uint32_t *loose;
     size_t loose_lost;
+    espl__presented presented; // what tracks.poses[ESPL__SHOWN] shows
     espl__tracks tracks; // what consumers of changes and motion need; changes.h marks it
 } espl__forest;
 
@@ -454,6 +456,26 @@ static inline espl__tree *espl__tree_of(const espl__forest *forest, uint32_t slo
 {
     ESPL_CHECK_FULL(slot < forest->end && forest->tree[slot] < forest->tree_end);
     return &forest->trees[forest->tree[slot]];
+}
+
+/// Return the tree that has a slot among its nodes and holes, or NULL: the slot is in a free range, or no
+/// node had it yet. For slots that planes name, because their stamps outlive the nodes.
+static inline const espl__tree *espl__tree_at(const espl__forest *forest, uint32_t slot)
+{
+    const uint32_t number = forest->tree[slot];
+
+    if (number >= forest->tree_end) {
+        return NULL;
+    }
+    const espl__tree *const t = &forest->trees[number];
+
+    return t->capacity != 0 && slot - t->base < t->used ? t : NULL;
+}
+
+/// Tell whether a slot of any kind has a node.
+static inline bool espl__slot_has_node(const espl__forest *forest, uint32_t slot)
+{
+    return espl__tree_at(forest, slot) != NULL && forest->links[slot].entity != ESPL__NO_ENTITY;
 }
 
 /// Return the side arrays of a tree, or NULL.

@@ -361,6 +361,8 @@ bool espl__motion_open(espl__forest *forest, uint32_t history)
     }
     forest->tracks.is_ticking = false;
     forest->tracks.rolled = forest->tracks.rolled_before = espl__forest_moment(forest);
+    forest->presented = (espl__presented){
+        .moment = forest->tracks.rolled, .tick = forest->tracks.rolled, .at = 1};
     return true;
 }
 
@@ -381,7 +383,8 @@ static void roll_slot(const espl__forest *forest, uint32_t slot)
     espl_pose *const before = forest->tracks.poses[ESPL__BEFORE];
     const bool is_new = espl__pose_is_marker(previous);
 
-    if (espl__slot_is(forest, slot, ESPL__SLOT_KEEPS)) {
+    // The flag may be that of a node that is gone.
+    if (espl__slot_is(forest, slot, ESPL__SLOT_KEEPS) && espl__slot_has_node(forest, slot)) {
         const espl__placement placement = espl__slot_placement(forest, slot);
         const espl__past now = espl__past_of(&placement);
         espl__past past = espl__past_read(forest, slot);

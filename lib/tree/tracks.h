@@ -59,6 +59,15 @@ static inline size_t espl__tracks_pose_bytes(uint32_t capacity)
 /// Return the bytes of all arrays.
 size_t espl__tracks_bytes(const espl__tracks *tracks);
 
+/// What the shown worlds show.
+typedef struct espl__presented {
+    uint32_t moment;      ///< of the last present: later changes are not shown yet
+    uint32_t tick;        ///< the moment before the tick of the last present: later changes were blended
+    float at;             ///< the time of the last present
+    _Atomic bool has_new; ///< nodes were made since then, whose shown worlds are not known
+    _Atomic bool is_busy; ///< a thread completes the shown worlds of a tree
+} espl__presented;
+
 /// Move the elements of a node to another slot, perhaps of another forest, and mark both places.
 /// Precondition: both forests have the same tracks, and some.
 void espl__tracks_move(const espl__tracks *to, uint32_t slot, const espl__tracks *from,

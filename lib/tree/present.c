@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// The presents of present.h, as a whole.
+#include "lib/tree/present.h"
+
+#include "lib/base/bits.h"
+#include "lib/jobs/ranges.h"
+#include "lib/tree/present_blocks.h"
+#include "lib/tree/present_jobs.h"
+#include "lib/tree/present_list.h"
+#include "lib/tree/propagate.h"
+
+// Exchange worlds with shown worlds, and their planes, so that stores of worlds are stores of shown ones.
+static void exchange_worlds(espl__forest *forest)
+{
+    espl_pose *const world = forest->columns.world;
+    const espl__plane plane = forest->tracks.planes[ESPL__PLANE_WORLD];
+
+    forest->columns.world = forest->tracks.poses[ESPL__SHOWN];
+    forest->tracks.poses[ESPL__SHOWN] = world;
+    forest->tracks.planes[ESPL__PLANE_WORLD] = forest->tracks.planes[ESPL__PLANE_SHOWN];
+    forest->tracks.planes[ESPL__PLANE_SHOWN] = plane;
+}
+
+// Tell whether a shown world at or below a slot that was visited is not finite. An alarm alone does not
+// tell, because passes over ranges recompute other nodes as well, and holes. The slots are listed anew,
+// because some were removed from the list.
+static ESPL__APART bool finds_overflow(const espl__present *present)
+{
+    espl__forest *const forest = present->forest;
+    uint64_t visited = 0;
+    bool is_found = false;
+
+    espl__present_list(present);
+    const size_t count = espl__present_clean(present, present->slots, present->count, false);
+
+    for (size_t i = 0; i < count && !is_found; ++i) {
+        is_found = espl__searches_overflow(forest, present->slots[i], &visited);
+    }
+    for (size_t i = 0; i < count; ++i) {
+        espl__clear_search(forest, present->slots[i]);
+    }
+    return is_found;
+}
+
+void espl__present_apply(espl__present *present)
+{
+    espl__forest *const forest = present->forest;
+    espl__present_part part;
+
+    if (present->count == 0) {
+        return;
+    }
+    espl__present_list(present);
+    exchange_worlds(forest);
+    if (espl__executor_is_serial(forest->context.workers.executor)) {
+        espl__present_part_begin(&part, present, 0, 0);
+        espl__present_slots(&part, 0, present->count, false);
+        espl__present_part_end(&part, present);
+    } else {
+        espl__present_on_workers(present);
+    }
+    present->has_overflowed = present->has_overflowed && finds_overflow(present);
+    exchange_worlds(forest);
+}
+
+void espl__present_end(const espl__present *present)
+{
+    espl__presented *const last = &present->forest->presented;
+
+    last->moment = espl__forest_moment(present->forest);
+    last->tick = present->forest->tracks.rolled;
+    last->at = present->blend.at;
+    last->has_new = false;
+}
+
+// --- Nodes that were made since ---
+
+// Give the new nodes among the slots of a block their worlds.
+static void complete_block(espl__forest *forest, const espl__tree *t, uint32_t block)
+{
+    espl_pose *const shown = forest->tracks.poses[ESPL__SHOWN];
+    const uint32_t first = block * ESPL__PLANE_BLOCK;
+
+    for (uint64_t changed =
+             espl__plane_changed(espl__own_plane(forest), block, forest->presented.moment);
+         changed != 0; changed &= changed - 1) {
+        const uint32_t slot = first + espl__lowest_bit(changed);
+
+        if (slot - t->base < t->used && espl__pose_is_marker(&shown[slot])) {
+            shown[slot] = forest->world[slot];
+        }
+    }
+}
+
+// Several threads may read the same tree: one completes it, and the others find nothing to do.
+void espl__shown_complete(espl__forest *forest, const espl__tree *t)
+{
+    espl__presented *const last = &forest->presented;
+
+    if (!atomic_load_explicit(&last->has_new, memory_order_relaxed)) {
+        return;
+    }
+    while (atomic_exchange_explicit(&last->is_busy, true, memory_order_acquire)) {
+    }
+    for (uint32_t block = t->base / ESPL__PLANE_BLOCK;
+         block * ESPL__PLANE_BLOCK < t->base + t->used; ++block) {
+        complete_block(forest, t, block);
+    }
+    atomic_store_explicit(&last->is_busy, false, memory_order_release);
+}

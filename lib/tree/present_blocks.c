@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// The blocks of present_blocks.h.
+//
+// Why a present is complete: a shown world follows from the own data of the node and from what its parent
+// shows. A slot is listed if its own data changed since it was shown, or if its local is blended. Below it,
+// worlds are propagated while they change, and a stretch, which no pose shows, is followed to the children.
+#include "lib/tree/present_blocks.h"
+
+#include "lib/tree/present_list.h"
+
+enum {
+    PRESENT_BLOCK = 1024
+}; // slots whose locals, previous and saved ones fit into a second-level cache
+
+// --- Blends ---
+
+void espl__present_blend(const espl__present *present, espl_pose *saved, const uint32_t *slots,
+                         size_t count)
+{
+    espl__forest *const forest = present->forest;
+    const espl_pose *const previous = forest->tracks.poses[ESPL__PREVIOUS];
+
+    if (present->blend.range == ESPL__BLEND_END) {
+        return;
+    }
+    if (present->blend.range == ESPL__BLEND_INSIDE) {
+        forest->kernels->blend(forest->local, saved, previous, slots, (uint32_t)count,
+                               &present->blend);
+        return;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        espl_pose *const local = &forest->local[slots[i]];
+
+        saved[i] = *local;
+        *local = espl__pose_blend(&present->blend, &previous[slots[i]], &saved[i]);
+    }
+}
+
+void espl__present_restore(const espl__present *present, const espl_pose *saved,
+                           const uint32_t *slots, size_t count)
+{
+    espl_pose *const locals = present->forest->local;
+
+    if (present->blend.range == ESPL__BLEND_END) {
+        return;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        espl__wide_store(&locals[slots[i]], espl__wide_load(&saved[i]));
+    }
+}
+
+// Return the address of the kept parts of a slot.
+static inline espl_pose *kept_pose_at(const espl__forest *forest, uint32_t slot)
+{
+    const espl__tree *const t = espl__tree_of(forest, slot);
+
+    return &espl__side_kept(espl__side_of_slot(forest, slot))[slot - t->base].pose;
+}
+
+// Store the blends of kept parts in their place. @return the number of those that were saved.
+static size_t blend_kept(const espl__present *present, espl__saved_kept *saved,
+                         const uint32_t *slots, size_t count)
+{
+    const espl__forest *const forest = present->forest;
+    size_t done = 0;
+
+    if (forest->side_count == 0 || present->blend.range == ESPL__BLEND_END) {
+        return 0;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t slot = slots[i];
+
+        if (espl__slot_is(forest, slot, ESPL__SLOT_KEEPS) &&
+            !espl__pose_is_marker(&forest->tracks.poses[ESPL__PREVIOUS][slot])) {
+            espl_pose *const kept = kept_pose_at(forest, slot);
+
+            saved[done++] = (espl__saved_kept){slot, *kept};
+            *kept = espl__pose_blend(&present->blend, espl__previous_kept(forest, slot), kept);
+        }
+    }
+    return done;
+}
+
+static void restore_kept(const espl__present *present, const espl__saved_kept *saved, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        *kept_pose_at(present->forest, saved[i].slot) = saved[i].pose;
+    }
+}
+
+// --- Propagation ---
+
+void espl__present_part_begin(espl__present_part *part, const espl__present *present, size_t first,
+                              size_t kept)
+{
+    part->present = present;
+    part->context = (espl__context){.adds_no_debt = true, .is_job = true};
+    part->trees.count = 0;
+    part->saved = present->saved != NULL ? present->saved + first : NULL;
+    part->saved_kept = present->saved_kept != NULL ? present->saved_kept + kept : NULL;
+    part->blended = 0;
+}
+
+void espl__present_part_end(const espl__present_part *part, espl__present *present)
+{
+    present->blended += part->blended;
+    present->visited += (size_t)part->context.counts.nodes_visited;
+    present->has_overflowed = present->has_overflowed || part->context.has_overflowed;
+}
+
+// Recompute the children of a slot whose shown world stays equal, because its stretch may have changed,
+// and with it the positions of its children, and those below each child that copies it. A copy that is
+// listed is looked at by itself, so that chains of copies cost no more than their length.
+static void follow_stretch(espl__present_part *part, uint32_t top)
+{
+    espl__forest *const forest = part->present->forest;
+    bool enters = true;
+
+    for (uint32_t slot = espl__next_in_walk(forest, top, top, true); slot != ESPL__NO_SLOT;
+         slot = espl__next_in_walk(forest, slot, top, enters)) {
+        const bool is_changed = espl__propagate_node(forest, &part->context, slot);
+
+        if (is_changed) {
+            espl__propagate_below(forest, &part->context, slot);
+        }
+        enters = !is_changed && espl__slot_copies(forest, slot) &&
+                 !espl__plane_has_changed(espl__own_plane(forest), slot, part->present->since);
+    }
+}
+
+// Recompute the worlds of a slot and of those that follow it. A node that keeps its world ends the
+// propagation from above, after its own world was recomputed: that it is unchanged now tells nothing.
+static void follow_slot(espl__present_part *part, uint32_t slot)
+{
+    espl__forest *const forest = part->present->forest;
+
+    if (espl__propagate_node(forest, &part->context, slot) ||
+        espl__slot_keeps_world(forest, slot)) {
+        espl__propagate_below(forest, &part->context, slot);
+    } else if (forest->links[slot].first_child != ESPL__NO_SLOT) {
+        follow_stretch(part, slot);
+    }
+}
+
+// Tell whether one pass over a tree from its lowest listed slot on costs less than a propagation for each.
+// From the root on it does in any case.
+static inline bool sweeps(const espl__forest *forest, const espl__tree *t, uint32_t lowest,
+                          size_t count)
+{
+    enum { SHARE = 4 };
+
+    return espl__tree_is_single(forest, t) &&
+           (lowest == t->base || (count > 1 && count > (t->base + t->used - lowest) / SHARE));
+}
+
+// Note a root that is not finite, because the propagation below it finds others alone.
+static inline void note_root(espl__present_part *part, uint32_t slot)
+{
+    if (!espl__pose_is_finite(&part->present->forest->local[slot])) {
+        part->context.has_overflowed = true;
+    }
+}
+
+// Slots are followed one by one, up to one from
+// which on a sweep is known to cost less.
+void espl__present_follow(espl__present_part *part, const espl__tree *t, const uint32_t *slots,
+                          size_t count)
+{
+    espl__forest *const forest = part->present->forest;
+    const uint64_t *const visited = &part->context.counts.nodes_visited;
+    const uint64_t most = *visited + 2 * (uint64_t)t->used;
+
+    if (sweeps(forest, t, slots[0], count)) {
+        if (slots[0] == t->base) {
+            note_root(part, t->base);
+        }
+        espl__tree_follow(forest, &part->context, forest->tree[slots[0]], slots[0]);
+        return;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        if (*visited > most && espl__tree_is_single(forest, t)) {
+            espl__tree_follow(forest, &part->context, forest->tree[slots[i]], slots[i]);
+            return;
+        }
+        follow_slot(part, slots[i]);
+    }
+}
+
+// --- Blocks ---
+
+// Present a long tree that is swept, block by block.
+static void sweep_blocks(espl__present_part *part, const espl__tree *t, const uint32_t *slots,
+                         size_t count)
+{
+    espl__forest *const forest = part->present->forest;
+    const uint32_t tree = forest->tree[slots[0]];
+    uint32_t final = slots[0];
+
+    for (size_t at = 0; at < count;) {
+        const size_t end = count - at < 2 * PRESENT_BLOCK ? count : at + PRESENT_BLOCK;
+        const uint32_t limit = end == count ? t->base + t->used : slots[end];
+
+        espl__present_blend(part->present, part->saved, slots + at, end - at);
+        const size_t kept = blend_kept(part->present, part->saved_kept, slots + at, end - at);
+
+        if (final == t->base) {
+            (void)espl__propagate_node(forest, &part->context, final);
+            final += 1;
+        }
+        espl__sweep(forest, &part->context, tree, final, limit);
+        restore_kept(part->present, part->saved_kept, kept);
+        espl__present_restore(part->present, part->saved, slots + at, end - at);
+        final = limit;
+        at = end;
+    }
+}
+
+// Present whole trees.
+static void present_block(espl__present_part *part, const uint32_t *slots, size_t count)
+{
+    const espl__present *const present = part->present;
+    espl__forest *const forest = present->forest;
+
+    if (count == 0) {
+        return;
+    }
+    const espl__tree *const first = espl__tree_of(forest, slots[0]);
+
+    part->blended += count;
+    if (count > 2 * PRESENT_BLOCK && sweeps(forest, first, slots[0], count)) {
+        sweep_blocks(part, first, slots, count);
+        return;
+    }
+    espl__present_blend(present, part->saved, slots, count);
+    const size_t kept = blend_kept(present, part->saved_kept, slots, count);
+
+    part->context.batch = &part->trees;
+    for (size_t at = 0; at < count;) {
+        const espl__tree *const t = espl__tree_of(forest, slots[at]);
+        const size_t end = espl__listed_end(slots, at, count, t);
+
+        espl__present_follow(part, t, slots + at, end - at);
+        at = end;
+    }
+    espl__tree_batch_finish(forest, &part->context, &part->trees);
+    restore_kept(present, part->saved_kept, kept);
+    espl__present_restore(present, part->saved, slots, count);
+}
+
+// Return the end of a block that begins at an index: whole trees, of one tree where it is long.
+static size_t end_of_block(const espl__present *present, size_t at, size_t end)
+{
+    const uint32_t *const slots = present->slots;
+
+    if (end - at <= 2 * PRESENT_BLOCK) {
+        return end;
+    }
+    size_t cut = at + PRESENT_BLOCK;
+    const espl__tree *const t = espl__tree_at(present->forest, slots[cut]);
+
+    while (t != NULL && cut > at && slots[cut - 1] >= t->base) {
+        cut -= 1;
+    }
+    return t != NULL && cut == at ? espl__listed_end(slots, at, end, t) : cut;
+}
+
+void espl__present_slots(espl__present_part *part, size_t begin, size_t end, bool skips_large)
+{
+    const espl__present *const present = part->present;
+
+    while (begin < end) {
+        const size_t cut = end_of_block(present, begin, end);
+
+        ESPL_CHECK(cut > begin && cut <= end);
+        present_block(
+            part, present->slots + begin,
+            espl__present_clean(present, present->slots + begin, cut - begin, skips_large));
+        begin = cut;
+    }
+}

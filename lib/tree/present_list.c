@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// The list of present_list.h. Stamps of own data name the slots. They may name slots of free ranges, holes
+// and slots that no node has yet, which are removed when their trees are looked up.
+#include "lib/tree/present_list.h"
+
+#include "lib/base/bits.h"
+#include "lib/base/scratch.h"
+#include "lib/tree/levels.h"
+
+#include <string.h>
+
+// --- What changed ---
+
+// Call for each slot of a block that is listed: `changed` has a bit for each.
+static inline uint64_t listed_in(const espl__present *present, uint32_t block)
+{
+    const espl__forest *const forest = present->forest;
+    const uint32_t first = block * ESPL__PLANE_BLOCK, left = forest->end - first;
+    const uint64_t changed = espl__plane_changed(espl__own_plane(forest), block, present->since);
+
+    return left < ESPL__PLANE_BLOCK ? changed & ((UINT64_C(1) << left) - 1) : changed;
+}
+
+// Return the blocks that have slots.
+static inline uint32_t blocks_of_slots(const espl__forest *forest)
+{
+    return (forest->end + ESPL__PLANE_BLOCK - 1) / ESPL__PLANE_BLOCK;
+}
+
+// Count the listed slots of a block that have kept parts.
+static size_t count_kept(const espl__forest *forest, uint32_t block, uint64_t listed)
+{
+    size_t count = 0;
+
+    for (; listed != 0; listed &= listed - 1) {
+        const uint32_t slot = block * ESPL__PLANE_BLOCK + espl__lowest_bit(listed);
+
+        count += espl__slot_is(forest, slot, ESPL__SLOT_KEEPS) ? 1 : 0;
+    }
+    return count;
+}
+
+// Since the last present a tick may have begun. Then every slot may have got another previous local that was
+// written after the tick before it began. Else only what is between two poses changes with the time. All of
+// these are listed, also where the time is that of the last present, because a propagation from another
+// slot may visit them, and must find their blends.
+void espl__present_begin(espl__present *present, espl__forest *forest, float at)
+{
+    const espl__presented *const last = &forest->presented;
+    const bool has_ticked = forest->tracks.rolled != last->tick;
+    const uint32_t blocks = blocks_of_slots(forest);
+    const espl__plane *const own = espl__own_plane(forest);
+
+    ESPL_CHECK(espl__plane_is_open(own) && espl__forest_has_motion(forest) &&
+               !espl__forest_is_edited(forest));
+    *present = (espl__present){.forest = forest,
+                               .blend = espl__blend_at(at),
+                               .since = last->tick,
+                               .leaves_rested = !has_ticked};
+    if (!has_ticked && at == last->at && espl__plane_next(own, 0, blocks, last->moment) == blocks) {
+        return; // nothing changed
+    }
+    for (uint32_t block = espl__plane_next(own, 0, blocks, present->since); block < blocks;
+         block = espl__plane_next(own, block + 1, blocks, present->since)) {
+        const uint64_t listed = listed_in(present, block);
+
+        present->count += espl__count_bits(listed);
+        if (forest->side_count != 0) {
+            present->kept_count += count_kept(forest, block, listed);
+        }
+    }
+}
+
+size_t espl__present_place(espl__present *present, unsigned char *block)
+{
+    size_t at = 0;
+
+    present->saved = espl__carve(block, &at, present->count, sizeof *present->saved, 64);
+    present->slots = espl__carve(block, &at, present->count, sizeof *present->slots, 16);
+    present->saved_kept =
+        espl__carve(block, &at, present->kept_count, sizeof *present->saved_kept, 16);
+    return at;
+}
+
+void espl__present_list(const espl__present *present)
+{
+    const espl__plane *const own = espl__own_plane(present->forest);
+    const uint32_t blocks = blocks_of_slots(present->forest);
+    uint32_t *to = present->slots;
+
+    for (uint32_t block = espl__plane_next(own, 0, blocks, present->since); block < blocks;
+         block = espl__plane_next(own, block + 1, blocks, present->since)) {
+        for (uint64_t listed = listed_in(present, block); listed != 0; listed &= listed - 1) {
+            *to++ = block * ESPL__PLANE_BLOCK + espl__lowest_bit(listed);
+        }
+    }
+    ESPL_CHECK((size_t)(to - present->slots) == present->count);
+}
+
+// --- Trees of listed slots ---
+
+// Tell whether a node is shown as it is at any time.
+static bool rests(const espl__forest *forest, uint32_t slot)
+{
+    const espl_pose *const previous = &forest->tracks.poses[ESPL__PREVIOUS][slot];
+
+    if (espl__pose_is_marker(previous)) {
+        return true;
+    }
+    if (!espl__pose_is_same(previous, &forest->local[slot])) {
+        return false;
+    }
+    if (!espl__slot_is(forest, slot, ESPL__SLOT_KEEPS)) {
+        return true;
+    }
+    const espl__kept kept = espl__slot_kept(forest, slot);
+
+    return espl__pose_is_same(espl__previous_kept(forest, slot), &kept.pose);
+}
+
+// Tell whether a listed slot of a tree is to be visited.
+static inline bool is_wanted(const espl__present *present, const espl__tree *t, uint32_t slot)
+{
+    const espl__forest *const forest = present->forest;
+
+    if (t->used != t->live && forest->links[slot].entity == ESPL__NO_ENTITY) {
+        return false;
+    }
+    return !present->leaves_rested ||
+           espl__plane_has_changed(espl__own_plane(forest), slot, forest->presented.moment) ||
+           !rests(forest, slot);
+}
+
+size_t espl__present_clean(const espl__present *present, uint32_t *slots, size_t count,
+                           bool skips_large)
+{
+    const espl__forest *const forest = present->forest;
+    size_t kept = 0;
+
+    for (size_t at = 0; at < count;) {
+        const espl__tree *const t = espl__tree_at(forest, slots[at]);
+        const size_t begin = at;
+
+        if (t == NULL) {
+            at += 1;
+            continue;
+        }
+        at = espl__listed_end(slots, begin, count, t);
+        if (skips_large && espl__tree_is_parallel(forest, t)) {
+            continue;
+        }
+        if (t->used == t->live && !present->leaves_rested) {
+            if (kept != begin) {
+                memmove(slots + kept, slots + begin, (at - begin) * sizeof *slots);
+            }
+            kept += at - begin;
+            continue;
+        }
+        for (size_t i = begin; i < at; ++i) {
+            const uint32_t slot = slots[i];
+
+            slots[kept] = slot;
+            kept += is_wanted(present, t, slot) ? 1 : 0;
+        }
+    }
+    return kept;
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// The list of a present: the slots whose shown worlds may change, in ascending order. A range belongs to
+// one tree, so that the slots of a tree lie together.
+#ifndef ESPALIER_LIB_TREE_PRESENT_LIST_H
+#define ESPALIER_LIB_TREE_PRESENT_LIST_H
+
+#include "lib/tree/motion.h"
+#include "lib/tree/present.h"
+
+/// Return the plane of own data.
+static inline const espl__plane *espl__own_plane(const espl__forest *forest)
+{
+    return &forest->tracks.planes[ESPL__PLANE_OWN];
+}
+
+/// Return the index behind the slots of a tree from index `at` on.
+static inline size_t espl__listed_end(const uint32_t *slots, size_t at, size_t count,
+                                      const espl__tree *t)
+{
+    const uint32_t limit = t->base + t->used;
+    const size_t whole = at + t->live;
+
+    // Most often all nodes of a tree are listed, or few.
+    at = whole <= count && slots[whole - 1] < limit ? whole : at + 1;
+    while (at < count && slots[at] < limit) {
+        at += 1;
+    }
+    return at;
+}
+
+/// Return the kept parts of a slot when the tick began. Precondition: ESPL__SLOT_KEEPS.
+static inline const espl_pose *espl__previous_kept(const espl__forest *forest, uint32_t slot)
+{
+    espl__side *const side = espl__side_of_slot(forest, slot);
+
+    return &espl__side_past(side, ESPL__PREVIOUS)[slot - espl__tree_of(forest, slot)->base];
+}
+
+/// List the slots that espl__present_begin() counted.
+void espl__present_list(const espl__present *present);
+/// Remove slots without a node, and those that are at rest where the present leaves them.
+/// @param slots        [count] of whole trees.
+/// @param skips_large  remove also the slots of trees that are divided among workers.
+/// @return the number of those that are left, in order.
+size_t espl__present_clean(const espl__present *present, uint32_t *slots, size_t count,
+                           bool skips_large);
+
+#endif
