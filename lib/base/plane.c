@@ -15,26 +15,30 @@ _Static_assert(ESPL_PLANE_AGE > 0 && ESPL_PLANE_AGE <= 16384,
 
 // --- Marks ---
 
+// Several stamps a store. The last store may overlap the one before it.
 void espl__plane_mark_range(const espl__plane *plane, uint32_t begin, uint32_t end)
 {
-    enum { WORD = 4 }; // stamps of one store
-    const uint16_t stamp = (uint16_t)plane->moment;
+    enum { WORD = 4, WORDS = 8 }; // stamps
+    const uint64_t word = (uint16_t)plane->moment * UINT64_C(0x0001000100010001);
+    const uint64_t words[2] = {word, word};
     uint16_t *const stamps = plane->stamps;
-    uint16_t word[WORD];
-    uint32_t item = begin;
+    const uint32_t count = end - begin;
 
-    if (begin == end) {
+    ESPL_CHECK(begin <= end && end <= plane->capacity);
+    if (count < WORD) {
+        for (uint32_t item = begin; item < end; ++item) {
+            espl__plane_mark(plane, item);
+        }
         return;
     }
-    ESPL_CHECK(begin < end && end <= plane->capacity);
-    for (int i = 0; i < WORD; ++i) {
-        word[i] = stamp;
-    }
-    for (; end - item >= WORD; item += WORD) {
-        memcpy(&stamps[item], word, sizeof word);
-    }
-    for (; item < end; ++item) {
-        stamps[item] = stamp;
+    if (count < WORDS) {
+        memcpy(&stamps[begin], &word, sizeof word);
+        memcpy(&stamps[end - WORD], &word, sizeof word);
+    } else {
+        for (uint32_t item = begin; item < end - WORDS; item += WORDS) {
+            memcpy(&stamps[item], words, sizeof words);
+        }
+        memcpy(&stamps[end - WORDS], words, sizeof words);
     }
     for (uint32_t block = begin / ESPL__PLANE_BLOCK; block <= (end - 1) / ESPL__PLANE_BLOCK;
          ++block) {

@@ -51,17 +51,29 @@ static inline bool espl__plane_is_open(const espl__plane *plane)
 // --- Marks ---
 
 /// Mark a block. Relaxed, because two jobs that share a block store the same number.
-static inline void espl__plane_mark_block(const espl__plane *plane, uint32_t block)
+ESPL__INLINE void espl__plane_mark_block(const espl__plane *plane, uint32_t block)
 {
     atomic_store_explicit(&plane->blocks[block], plane->moment, memory_order_relaxed);
 }
 
 /// Mark one item. Precondition: the plane is open.
-static inline void espl__plane_mark(const espl__plane *plane, uint32_t item)
+ESPL__INLINE void espl__plane_mark(const espl__plane *plane, uint32_t item)
 {
     ESPL_CHECK_FULL(item < plane->capacity);
     plane->stamps[item] = (uint16_t)plane->moment;
     espl__plane_mark_block(plane, item / ESPL__PLANE_BLOCK);
+}
+
+/// The stamps of a plane, for a loop that marks many items: in registers, because the compiler must
+/// assume that a store changes a field of the plane. The loop marks each block as well.
+typedef struct espl__marker {
+    uint16_t *stamps; // NULL: the plane is closed
+    uint16_t stamp;
+} espl__marker;
+
+static inline espl__marker espl__marker_of(const espl__plane *plane)
+{
+    return (espl__marker){plane->stamps, (uint16_t)plane->moment};
 }
 
 /// Mark items [begin, end). Precondition: the plane is open.

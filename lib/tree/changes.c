@@ -11,7 +11,7 @@ static inline const espl__plane *open_plane(const espl__forest *forest, int numb
 }
 
 // Mark a slot in a plane where it is open.
-static inline void mark(const espl__forest *forest, int number, uint32_t slot)
+ESPL__INLINE void mark(const espl__forest *forest, int number, uint32_t slot)
 {
     const espl__plane *const plane = open_plane(forest, number);
 
@@ -47,21 +47,52 @@ void espl__mark_written(espl__forest *forest, uint32_t slot)
 {
     ESPL_CHECK(espl__forest_is_tracked(forest) && slot < forest->end);
     mark(forest, ESPL__PLANE_OWN, slot);
-    if (espl__forest_has_motion(forest) && !forest->tracks.is_ticking) {
+    if (espl__forest_shows_writes(forest)) {
         show_write(forest, slot);
     }
 }
 
 void espl__mark_node_written(espl__forest *forest, uint32_t slot)
 {
-    espl__mark_written(forest, slot);
+    ESPL_CHECK(espl__forest_is_tracked(forest) && slot < forest->end);
     mark(forest, ESPL__PLANE_WORLD, slot);
+    mark(forest, ESPL__PLANE_OWN, slot);
+    if (espl__forest_shows_writes(forest)) {
+        show_write(forest, slot);
+    }
+}
+
+// @return ESPL_OK, so that the call is the last one of its callers and they save no registers for it.
+static ESPL__APART espl_status show_leaf(espl__forest *forest, uint32_t slot)
+{
+    show_write(forest, slot);
+    return ESPL_OK;
+}
+
+espl_status espl__mark_leaf_written(espl__forest *forest, uint32_t slot)
+{
+    mark(forest, ESPL__PLANE_WORLD, slot);
+    if ((forest->modes & ESPL__MODE_OWN) == 0) {
+        return ESPL_OK;
+    }
+    mark(forest, ESPL__PLANE_OWN, slot);
+    return espl__forest_shows_writes(forest) ? show_leaf(forest, slot) : ESPL_OK;
 }
 
 void espl__mark_edited(espl__forest *forest, uint32_t slot)
 {
     ESPL_CHECK(espl__forest_is_tracked(forest) && slot < forest->end);
     mark(forest, ESPL__PLANE_OWN, slot);
+}
+
+// Say that a node was made in this tick.
+static ESPL__APART void set_markers(espl__forest *forest, uint32_t slot)
+{
+    for (int i = 0; i < ESPL__POSES_COUNT; ++i) {
+        if (forest->tracks.poses[i] != NULL) {
+            forest->tracks.poses[i][slot] = espl__pose_marker();
+        }
+    }
 }
 
 void espl__mark_made(espl__forest *forest, uint32_t slot)
@@ -71,10 +102,8 @@ void espl__mark_made(espl__forest *forest, uint32_t slot)
     mark(forest, ESPL__PLANE_OWN, slot);
     mark(forest, ESPL__PLANE_PLACE, slot);
     mark(forest, ESPL__PLANE_SHOWN, slot);
-    for (int i = 0; i < ESPL__POSES_COUNT; ++i) {
-        if (forest->tracks.poses[i] != NULL) {
-            forest->tracks.poses[i][slot] = espl__pose_marker();
-        }
+    if (espl__forest_has_motion(forest)) {
+        set_markers(forest, slot);
     }
     // Several jobs may make nodes.
     if (!atomic_load_explicit(&forest->presented.has_new, memory_order_relaxed)) {
@@ -111,16 +140,18 @@ void espl__mark_all(espl__forest *forest)
 static void update(espl__forest *forest)
 {
     espl__tracks *const tracks = &forest->tracks;
-    bool is_tracked = false;
+    bool is_tracked = false, has_own = espl__plane_is_open(&tracks->planes[ESPL__PLANE_OWN]);
 
     for (int i = 0; i < ESPL__PLANE_COUNT; ++i) {
         is_tracked = is_tracked || espl__plane_is_open(&tracks->planes[i]);
     }
     for (int i = 0; i < ESPL__POSES_COUNT; ++i) {
-        is_tracked = is_tracked || tracks->poses[i] != NULL;
+        has_own = has_own || tracks->poses[i] != NULL;
     }
-    forest->modes =
-        (uint8_t)((forest->modes & ~ESPL__MODE_TRACKED) | (is_tracked ? ESPL__MODE_TRACKED : 0));
+    is_tracked = is_tracked || has_own;
+    forest->modes = (uint8_t)((forest->modes & ~(ESPL__MODE_TRACKED | ESPL__MODE_OWN)) |
+                              (is_tracked ? ESPL__MODE_TRACKED : 0) |
+                              (has_own ? ESPL__MODE_OWN : 0));
     tracks->capacity = is_tracked ? forest->capacity : 0;
 }
 

@@ -14,12 +14,20 @@
 
 #include "lib/tree/forest.h"
 
+/// Tell whether a write outside a tick ends the blend of its node: motion runs, and no tick does.
+static inline bool espl__forest_shows_writes(const espl__forest *forest)
+{
+    return forest->tracks.poses[ESPL__PREVIOUS] != NULL && !forest->tracks.is_ticking;
+}
+
 // --- Marks. Precondition: espl__forest_is_tracked() ---
 
 /// Mark own data that a write stored. Outside a tick, the previous local becomes the local.
 void espl__mark_written(espl__forest *forest, uint32_t slot);
 /// The same, and mark the world that was stored with it.
 void espl__mark_node_written(espl__forest *forest, uint32_t slot);
+/// As espl__mark_node_written(), for the end of a write of a leaf. @return ESPL_OK.
+espl_status espl__mark_leaf_written(espl__forest *forest, uint32_t slot);
 /// Mark own data that an edit of links stored: local, flags, parent, place among siblings.
 void espl__mark_edited(espl__forest *forest, uint32_t slot);
 /// Mark that a node was made in a slot, with its own data and its world. It has no previous local.
@@ -33,14 +41,14 @@ void espl__mark_world(espl__forest *forest, uint32_t slot);
 
 ESPL__INLINE void espl__note_written(espl__forest *forest, uint32_t slot)
 {
-    if (espl__forest_is_tracked(forest)) {
+    if ((forest->modes & ESPL__MODE_OWN) != 0) {
         espl__mark_written(forest, slot);
     }
 }
 
 ESPL__INLINE void espl__note_edited(espl__forest *forest, uint32_t slot)
 {
-    if (espl__forest_is_tracked(forest)) {
+    if ((forest->modes & ESPL__MODE_OWN) != 0) {
         espl__mark_edited(forest, slot);
     }
 }

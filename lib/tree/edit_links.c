@@ -150,9 +150,7 @@ ESPL__INLINE bool relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint3
 
     ESPL_CHECK(parent != slot && before != slot && (parent != ESPL__NO_SLOT || old != parent));
     ESPL_CHECK(before == ESPL__NO_SLOT || forest->parent[before] == parent);
-    if (espl__forest_is_tracked(edit->forest)) {
-        espl__mark_edited(edit->forest, slot);
-    }
+    espl__note_edited(edit->forest, slot);
     return old != ESPL__NO_SLOT && parent != ESPL__NO_SLOT
                ? relink_member(edit, slot, old, parent, before, is_free_link)
                : relink_root(edit, slot, old, parent, before, is_free_link);

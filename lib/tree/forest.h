@@ -139,6 +139,7 @@ static inline void espl__context_add(espl__context *to, const espl__context *mor
 enum {
     ESPL__MODE_EDITED = 1,  ///< a playback runs: worlds may be stale, nodes in other ranges than their parents
     ESPL__MODE_TRACKED = 2, ///< it has tracks, so that changes are marked
+    ESPL__MODE_OWN = 4,     ///< of these, the plane of own data or those of motion
 };
 
 /// Nodes per worker at least: about 17 microseconds of propagation in cache, because waking a

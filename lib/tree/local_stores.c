@@ -139,15 +139,39 @@ static void store_many(espl__forest *forest, const espl__tree_writes *w, uint32_
     }
 }
 
-// Mark the nodes whose local was stored: those of entries without another result.
+// Mark the nodes whose local was stored: those of entries without another result. Where all slots of a
+// range were, the range is marked.
+// @param writes  number of these entries.
 static ESPL__APART void mark_stored(espl__forest *forest, const espl__tree_writes *w,
-                                    uint32_t begin, uint32_t end)
+                                    uint32_t begin, uint32_t end, uint32_t writes)
 {
     const espl_status *const results = w->source->results;
+    const uint32_t *const slots = w->slots, *const numbers = w->numbers;
+    const uint32_t count = end - begin, first = w->first;
+    const espl__plane *const own = &forest->tracks.planes[ESPL__PLANE_OWN];
+    const espl__marker marker = espl__marker_of(own);
+    const bool is_plane_alone = espl__plane_is_open(own) && !espl__forest_shows_writes(forest);
+    uint32_t block = UINT32_MAX; // marked last
 
+    if (is_plane_alone && w->ascend && writes == count &&
+        slots[end - 1] - slots[begin] == count - 1) {
+        espl__plane_mark_range(own, slots[begin], slots[end - 1] + 1);
+        return;
+    }
     for (uint32_t at = begin; at < end; ++at) {
-        if (results[espl__entry_number(w, at)] == ESPL_OK) {
-            espl__mark_written(forest, w->slots[at]);
+        const uint32_t slot = slots[at], number = numbers != NULL ? numbers[at] : first + at;
+
+        if (results[number] != ESPL_OK) {
+            continue;
+        }
+        if (!is_plane_alone) {
+            espl__mark_written(forest, slot);
+            continue;
+        }
+        marker.stamps[slot] = marker.stamp;
+        if (slot / ESPL__PLANE_BLOCK != block) {
+            block = slot / ESPL__PLANE_BLOCK;
+            espl__plane_mark_block(own, block);
         }
     }
 }
@@ -157,6 +181,7 @@ void espl__store_locals(espl__forest *forest, const espl__tree_writes *w, uint32
                        uint32_t end, espl__stored *sum)
 {
     enum { FEW = 4 };
+    const uint32_t writes = sum->writes;
 
     ESPL_CHECK(begin <= end && end <= w->count && espl__kind_sets_local(w->source->kind));
     if (espl__kind_sets_part(w->source->kind)) {
@@ -166,7 +191,7 @@ void espl__store_locals(espl__forest *forest, const espl__tree_writes *w, uint32
     } else {
         store_many(forest, w, begin, end, sum);
     }
-    if (espl__forest_is_tracked(forest)) {
-        mark_stored(forest, w, begin, end);
+    if ((forest->modes & ESPL__MODE_OWN) != 0) {
+        mark_stored(forest, w, begin, end, sum->writes - writes);
     }
 }

@@ -72,29 +72,38 @@ size_t espl__tracks_bytes(const espl__tracks *tracks)
     return bytes;
 }
 
-// The blocks of the new slot are marked as of now, because a block is an upper bound of its stamps.
+// Move the stamp of a node. The block of the new slot is marked as of now, because a block is an upper
+// bound of its stamps.
+ESPL__INLINE void move_stamp(const espl__plane *to, uint32_t slot, const espl__plane *from,
+                             uint32_t old)
+{
+    if (espl__plane_is_open(to)) {
+        to->stamps[slot] = from->stamps[old];
+        espl__plane_mark_block(to, slot / ESPL__PLANE_BLOCK);
+    }
+}
+
+// Move a pose of a node.
+ESPL__INLINE void move_pose(espl_pose *to, uint32_t slot, const espl_pose *from, uint32_t old)
+{
+    if (to != NULL) {
+        to[slot] = from[old];
+    }
+}
+
 void espl__tracks_move(const espl__tracks *to, uint32_t slot, const espl__tracks *from,
                        uint32_t old)
 {
-    for (int i = 0; i < ESPL__PLANE_COUNT; ++i) {
-        const espl__plane *const plane = &to->planes[i];
-
-        if (!espl__plane_is_open(plane)) {
-            continue;
-        }
-        if (i == ESPL__PLANE_PLACE) {
-            espl__plane_mark(plane, slot);
-            espl__plane_mark(&from->planes[i], old);
-            continue;
-        }
-        plane->stamps[slot] = from->planes[i].stamps[old];
-        espl__plane_mark_block(plane, slot / ESPL__PLANE_BLOCK);
+    move_stamp(&to->planes[ESPL__PLANE_WORLD], slot, &from->planes[ESPL__PLANE_WORLD], old);
+    move_stamp(&to->planes[ESPL__PLANE_OWN], slot, &from->planes[ESPL__PLANE_OWN], old);
+    move_stamp(&to->planes[ESPL__PLANE_SHOWN], slot, &from->planes[ESPL__PLANE_SHOWN], old);
+    if (espl__plane_is_open(&to->planes[ESPL__PLANE_PLACE])) {
+        espl__plane_mark(&to->planes[ESPL__PLANE_PLACE], slot);
+        espl__plane_mark(&from->planes[ESPL__PLANE_PLACE], old);
     }
-    for (int i = 0; i < ESPL__POSES_COUNT; ++i) {
-        espl_pose *const poses = to->poses[i];
-
-        if (poses != NULL) {
-            poses[slot] = from->poses[i][old];
-        }
+    if (to->poses[ESPL__PREVIOUS] != NULL || to->poses[ESPL__SHOWN] != NULL) {
+        move_pose(to->poses[ESPL__PREVIOUS], slot, from->poses[ESPL__PREVIOUS], old);
+        move_pose(to->poses[ESPL__BEFORE], slot, from->poses[ESPL__BEFORE], old);
+        move_pose(to->poses[ESPL__SHOWN], slot, from->poses[ESPL__SHOWN], old);
     }
 }

@@ -43,7 +43,7 @@ void espl__tree_batch_finish(espl__forest *forest, espl__context *context, espl_
         espl__tree_batch_compose(forest, context, batch);
     }
     for (uint32_t i = 0; i < batch->count; ++i) {
-        const float alarm = espl__worlds_compose(forest, batch->slots[i], batch->ends[i]);
+        const float alarm = espl__worlds_put(forest, batch->slots[i], batch->ends[i]);
 
         context->has_overflowed = context->has_overflowed || alarm != 0;
     }

@@ -36,7 +36,7 @@ void espl__tree_batch_compose(espl__forest *forest, espl__context *context,
 
 /// Add slots [begin, end) of a tree, up to its last one; preconditions: espl__tree_can_batch(), and
 /// lower slots have their final worlds. These worlds are recomputed by this call, a later one, or
-/// espl__tree_batch_finish(). The caller counts visited nodes and adds the layout debt.
+/// espl__tree_batch_finish(). The caller counts visited nodes, adds the layout debt and marks the worlds.
 ESPL__INLINE void espl__tree_batch_add(espl__forest *forest, espl__context *context, uint32_t begin,
                                        uint32_t end)
 {

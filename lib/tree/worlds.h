@@ -91,7 +91,7 @@ ESPL__INLINE float espl__worlds_compose(espl__forest *forest, uint32_t begin, ui
     return alarm;
 }
 
-/// The same for several ranges of `count` slots, as many as the kernels are wide.
+/// The same for several ranges of `count` slots, as many as the kernels are wide, without the mark.
 /// @param slots  first slot of each.
 ESPL__INLINE float espl__worlds_compose_ranges(espl__forest *forest, const uint32_t *slots,
                                                uint32_t count)
@@ -99,11 +99,9 @@ ESPL__INLINE float espl__worlds_compose_ranges(espl__forest *forest, const uint3
     const espl__kernels *const kernels = forest->kernels;
     const espl__worlds worlds = espl__worlds_of(forest);
     const float alarm =
-        kernels->compose_ranges(worlds.to_store, forest->local, forest->parent, slots, count);
+        kernels->compose_ranges(worlds.to_store, forest->local, forest->parent, slots,
+                                count); // marked by the caller
 
-    for (uint32_t i = 0; i < kernels->width; ++i) {
-        espl__worlds_stored(worlds, slots[i], slots[i] + count);
-    }
     return alarm;
 }
 

@@ -80,7 +80,8 @@ espl_status espl__local_put_same_world(espl__forest *forest, espl__context *cont
 static ESPL__APART espl_status mark_and_propagate(espl__forest *forest, espl__context *context,
                                                   uint32_t slot)
 {
-    espl__mark_node_written(forest, slot);
+    espl__world_stored(espl__worlds_of(forest), slot);
+    espl__note_written(forest, slot);
     espl__propagate_below(forest, context, slot);
     return context->has_overflowed ? ESPL_OVERFLOW : ESPL_OK;
 }
@@ -89,9 +90,12 @@ espl_status espl__mark_and_propagate(espl__forest *forest, espl__context *contex
 {
     const uint32_t first = forest->links[slot].first_child;
 
+    if (first == ESPL__NO_SLOT) {
+        return espl__mark_leaf_written(forest, slot);
+    }
     // What is read of the first child, because the propagation waits for the header of the tree first.
-    espl__prefetch_element(forest->local, first, sizeof *forest->local);
-    espl__prefetch_element(forest->links, first, sizeof *forest->links);
+    espl__prefetch(&forest->local[first]);
+    espl__prefetch(&forest->links[first]);
     if (espl__forest_is_tracked(forest)) {
         return mark_and_propagate(forest, context, slot);
     }
@@ -233,9 +237,13 @@ ESPL__INLINE void follow_root(espl__forest *forest, espl__context *context, uint
 
     context->counts.nodes_visited += 1;
     if (can_batch(forest, context, t)) {
+        espl__worlds_stored(espl__worlds_of(forest), slot, slot + t->used);
         espl__count_tree(forest, context, tree);
         espl__tree_batch_add(forest, context, slot + 1, slot + t->used);
-    } else if (!espl__tree_is_single(forest, t)) {
+        return;
+    }
+    espl__world_stored(espl__worlds_of(forest), slot);
+    if (!espl__tree_is_single(forest, t)) {
         espl__propagate_below(forest, context, slot);
     } else if (t->live > 1) {
         espl__propagate_tree(forest, context, tree);
@@ -251,10 +259,11 @@ ESPL__INLINE void follow_tree(espl__forest *forest, espl__context *context, uint
 
     ESPL_CHECK(espl__tree_is_single(forest, t) && begin >= t->base && begin < end);
     if (begin == t->base) {
-        espl__world_store(espl__worlds_of(forest), begin, &forest->local[begin]);
+        espl__world_put(espl__worlds_of(forest), begin, &forest->local[begin]);
         follow_root(forest, context, begin);
     } else if (can_batch(forest, context, t)) {
         espl__count_swept(forest, context, tree, begin, end);
+        espl__worlds_stored(espl__worlds_of(forest), begin, end);
         espl__tree_batch_add(forest, context, begin, end);
     } else {
         espl__sweep(forest, context, tree, begin, end);

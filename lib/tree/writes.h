@@ -81,9 +81,18 @@ ESPL__INLINE bool espl__local_try_put_world(espl__forest *forest, espl__context 
     espl__wide_store(&forest->local[slot], local);
     espl__world_put_wide(worlds, slot, world);
     // Marks and propagation are behind one call, which ends the function: a leaf saves no registers.
-    *status = forest->links[slot].first_child == ESPL__NO_SLOT && !espl__forest_is_tracked(forest)
-                  ? ESPL_OK
-                  : espl__mark_and_propagate(forest, context, slot);
+    const bool is_leaf = forest->links[slot].first_child == ESPL__NO_SLOT;
+
+    // Marks of own data and propagation are behind one call, which ends the function: a leaf saves no
+    // registers.
+    if (is_leaf && forest->modes == 0) {
+        *status = ESPL_OK;
+    } else if (is_leaf && (forest->modes & ESPL__MODE_OWN) == 0) {
+        espl__world_stored(espl__worlds_of(forest), slot);
+        *status = ESPL_OK;
+    } else {
+        *status = espl__mark_and_propagate(forest, context, slot);
+    }
     return true;
 }
 
@@ -175,8 +184,8 @@ static inline uint32_t espl__entry_number(const espl__tree_writes *writes, uint3
 bool espl__tree_takes_any_order(const espl__forest *forest, const espl__context *context,
                                 const espl__tree_writes *writes);
 /// Fast path of espl__tree_write() for a tree with one entry, which sets the local of a plain node or one
-/// part of it, as most trees have in a batch of moving objects. It does not mark a root: the caller marks
-/// local and world of the slot after a loop over many trees, because the loop then calls nothing.
+/// part of it, as most trees have in a batch of moving objects. The caller marks own data where
+/// the result is ESPL_OK, because the function then calls nothing for most trees.
 /// @return false: nothing changed, and the entry is to be written by espl__tree_write(). True: its result is
 ///         not a status other than ESPL_OK.
 bool espl__tree_try_write_one(espl__forest *forest, espl__context *context,

@@ -60,29 +60,6 @@ espl_status espl__writes_reserve(espl_world *world, size_t count)
                               carve_batch(&measured, NULL, count));
 }
 
-// --- Marks ---
-
-void espl__batch_mark_groups(const espl__batch *b, size_t begin, size_t end)
-{
-    for (size_t i = begin; i < end; ++i) {
-        const espl__write_group *const g = &b->groups[i];
-        const uint32_t number = g->has_numbers ? b->numbers[g->begin] : g->begin;
-
-        if (g->count == 1 && b->results[number] == ESPL_OK) {
-            espl__mark_node_written(&b->world->forest, g->lowest);
-        }
-    }
-}
-
-void espl__batch_mark_entries(const espl__batch *b, size_t begin, size_t end)
-{
-    for (size_t i = begin; i < end; ++i) {
-        if (b->results[i] == ESPL_OK) {
-            espl__mark_node_written(&b->world->forest, b->slots[i]);
-        }
-    }
-}
-
 // --- Resolving ---
 
 // Set the results of entries without a slot to the status that refuses them. Precondition: results

@@ -411,6 +411,14 @@ ESPL__INLINE void write_entries(espl__batch *b, espl__write_group *g, espl__cont
     }
 }
 
+// Mark own data of the only entry of a tree, where it was stored.
+static ESPL__APART void mark_single(const espl__batch *b, const espl__write_group *g)
+{
+    if (b->results[g->has_numbers ? b->numbers[g->begin] : g->begin] == ESPL_OK) {
+        espl__mark_written(&b->world->forest, g->lowest);
+    }
+}
+
 // Write the entries of one tree. Postcondition: its world transforms are up to date, or it is in
 // context->batch and will be at espl__tree_batch_finish().
 ESPL__INLINE void write_group(espl__batch *b, espl__write_group *g, espl__context *context)
@@ -422,6 +430,8 @@ ESPL__INLINE void write_group(espl__batch *b, espl__write_group *g, espl__contex
         !espl__tree_try_write_one(forest, context, &b->source, g->lowest,
                                   g->has_numbers ? b->numbers[g->begin] : g->begin)) {
         write_entries(b, g, context);
+    } else if ((forest->modes & ESPL__MODE_OWN) != 0) {
+        mark_single(b, g);
     }
     if (b->may_drop_sides && espl__slot_is(forest, g->lowest, ESPL__SLOT_SIDE)) {
         context->has_sides_to_drop = true;
@@ -511,9 +521,7 @@ static void write_groups(espl__batch *b, size_t begin, size_t end)
     espl__forest *const forest = &b->world->forest;
     espl__tree_batch trees = {0};
     espl__context context = {.is_job = true, .batch = &trees};
-
-    // Prefetches cost more than they save where all slots are in the second-level cache.
-    const bool is_far = espl__forest_is_far(forest);
+    const bool is_far = espl__forest_is_far(forest); // else prefetches cost more than they save
 
     for (size_t i = begin; i < end; ++i) {
         if (is_far) {
@@ -524,9 +532,6 @@ static void write_groups(espl__batch *b, size_t begin, size_t end)
         }
     }
     espl__tree_batch_finish(forest, &context, &trees);
-    if (espl__forest_is_tracked(forest)) {
-        espl__batch_mark_groups(b, begin, end);
-    }
     add_counts(b, &context);
 }
 
@@ -591,9 +596,6 @@ bool espl__batch_write_straight(espl__batch *b, size_t end, bool is_last)
     espl__heap_forbid(&b->world->heap);
     const size_t at = write_straight(b, &context, end, is_last);
     espl__tree_batch_finish(forest, &context, &trees);
-    if (espl__forest_is_tracked(forest)) {
-        espl__batch_mark_entries(b, b->end, at);
-    }
     espl__heap_allow(&b->world->heap);
     add_counts(b, &context);
     if (at == b->end) {

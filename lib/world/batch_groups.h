@@ -80,13 +80,6 @@ void espl__batch_join_parts(espl__batch *batch, const espl__batch_part *parts, s
 ///         save time, or espl__batch_add_groups() would refuse them.
 bool espl__batch_write_straight(espl__batch *batch, size_t end, bool is_last);
 
-// --- batch.c: marks, in a forest with tracks ---
-
-/// Mark the nodes of groups [begin, end) that espl__tree_try_write_one() wrote.
-void espl__batch_mark_groups(const espl__batch *batch, size_t begin, size_t end);
-/// The same for entries whose slots ascend. Those of a tree with several entries are marked twice.
-void espl__batch_mark_entries(const espl__batch *batch, size_t begin, size_t end);
-
 /// Add a group for each tree that entries [batch->end, end) write to, without sorting them. Where `end`
 /// is not the end of all entries, those of the last tree are left to the next call, because more of
 /// them may follow. Moves batch->end.

@@ -248,6 +248,7 @@ espl_status espl_world_create(const espl_world_def *def, espl_world **out)
         return refuse_world(&w, status, NULL, espl_status_text(status));
     }
     world->tape.sink = d->tape;
+    world->has_tape = d->tape.append != NULL;
     if (espl__is_taped(world)) {
         espl__tape_head(world);
     }

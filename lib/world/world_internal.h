@@ -81,7 +81,8 @@ struct espl_world {
     _Atomic uint32_t unnoted;    // those of them that have no entry
     espl__iteration noted[ESPL__ITERATIONS_NOTED];
     _Atomic uint32_t noted_order; // counts up with each that is noted, and wraps
-    bool is_playing;                               // commands are applied, or jobs run
+    bool is_playing; // commands are applied, or jobs run
+    bool has_tape;   // next to it, because a write at once tests both: espl__is_restrained()
     // Scratch memory, kept until espl_compact() or the end of the world.
     espl__scratch write_scratch, side_scratch; // of batched writes
     uint32_t job_cost;  // least cost of a job: ESPL__JOB_COST, unless a test sets it
@@ -126,7 +127,19 @@ static inline espl__holder *espl__holder_of(espl_world *world)
 /// Tell whether a world has a tape.
 static inline bool espl__is_taped(const espl_world *world)
 {
-    return world != NULL && world->tape.sink.append != NULL;
+    return world != NULL && world->has_tape;
+}
+
+/// Tell whether a world plays, or has a tape: one test for both.
+static inline bool espl__is_restrained(const espl_world *world)
+{
+    uint16_t both;
+
+    _Static_assert(offsetof(espl_world, has_tape) == offsetof(espl_world, is_playing) + 1 &&
+                       sizeof(bool) == 1,
+                   "one load has both");
+    memcpy(&both, &world->is_playing, sizeof both);
+    return both != 0;
 }
 
 /// Enter a call that changes a world, until the function returns. Where another thread is inside

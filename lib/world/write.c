@@ -78,8 +78,8 @@ ESPL__INLINE espl_status write_at_once(espl_world *world, espl_entity entity, es
     uint32_t slot = 0;
 
     ESPL__CHANGE_OR_RETURN(world, espl__write_call(kind))
-    if (value != NULL && find_plain(world, &entity, &slot) && !world->is_playing &&
-        !world->forest.context.has_overflowed && world->tape.sink.append == NULL &&
+    if (value != NULL && find_plain(world, &entity, &slot) && !espl__is_restrained(world) &&
+        !world->forest.context.has_overflowed &&
         espl__value_is_usual(kind, value) && !espl__pose_is_blank(value) &&
         espl__pose_try_put(&world->forest, &world->forest.context, slot, value, &status)) {
         return status;
