@@ -25,13 +25,12 @@ void espl__plane_mark_range(const espl__plane *plane, uint32_t begin, uint32_t e
     const uint32_t count = end - begin;
 
     ESPL_CHECK(begin <= end && end <= plane->capacity);
-    if (count < WORD) {
-        for (uint32_t item = begin; item < end; ++item) {
-            espl__plane_mark(plane, item);
-        }
+    if (count == 0) {
         return;
     }
-    if (count < WORDS) {
+    if (count < WORD) {
+        stamps[begin] = stamps[begin + count / 2] = stamps[end - 1] = (uint16_t)word;
+    } else if (count < WORDS) {
         memcpy(&stamps[begin], &word, sizeof word);
         memcpy(&stamps[end - WORD], &word, sizeof word);
     } else {
@@ -40,10 +39,12 @@ void espl__plane_mark_range(const espl__plane *plane, uint32_t begin, uint32_t e
         }
         memcpy(&stamps[end - WORDS], words, sizeof words);
     }
-    for (uint32_t block = begin / ESPL__PLANE_BLOCK; block <= (end - 1) / ESPL__PLANE_BLOCK;
-         ++block) {
+    uint32_t block = begin / ESPL__PLANE_BLOCK;
+
+    do {
         espl__plane_mark_block(plane, block);
-    }
+        block += 1;
+    } while (block <= (end - 1) / ESPL__PLANE_BLOCK);
 }
 
 // --- Questions ---
