@@ -408,7 +408,11 @@ bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *plac
     }
     espl__slot_place(forest, slot, placement);
     espl__world_put(espl__worlds_of(forest), slot, world);
-    if (espl__forest_is_tracked(forest)) {
+    if (past != NULL) {
+        espl__past_store(forest, slot, past);
+        espl__mark_edited(forest, slot);
+        espl__mark_world(forest, slot);
+    } else if (espl__forest_is_tracked(forest)) {
         espl__mark_node_written(forest, slot);
     }
     edit->context.counts.nodes_visited += 1;

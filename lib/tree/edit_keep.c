@@ -62,7 +62,7 @@ static const espl__past *rebased_past(const espl__edit *edit, uint32_t slot, boo
     if (!espl__forest_has_motion(forest)) {
         return NULL;
     }
-    const uint32_t times = espl__edit_past_begin(edit, slot, room);
+    const uint32_t times = espl__past_begin(forest, slot, room);
 
     for (uint32_t time = 0; time < times; ++time) {
         const espl_pose world = espl__world_at(forest, (int)time, slot);
@@ -73,7 +73,7 @@ static const espl__past *rebased_past(const espl__edit *edit, uint32_t slot, boo
             rebase(forest, espl__locals_at(forest, (int)time), slot, &placement, &world,
                    frames->now != NULL ? &frames->past[time] : NULL, lost);
 
-        espl__edit_past_take(room, time, &placement, status, now);
+        espl__past_take(room, time, &placement, status, now);
     }
     return room;
 }

@@ -200,13 +200,6 @@ bool espl__edit_relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_
 
 // --- Attach and detach ---
 
-// Tell whether rules keep a part of the world.
-static bool keeps_world(const espl__keep_rules *rules)
-{
-    return rules->position == ESPL_KEEP_WORLD || rules->rotation == ESPL_KEEP_WORLD ||
-           rules->scale == ESPL_KEEP_WORLD;
-}
-
 // Give a node the placement that it has below another parent, or as a root, by the rules of the
 // attach.
 static espl_status place_node(espl__edit *edit, uint32_t slot, uint32_t parent,
@@ -220,7 +213,7 @@ static espl_status place_node(espl__edit *edit, uint32_t slot, uint32_t parent,
     espl__edit_read(edit, slot, &c);
     up = espl__edit_frame(edit, parent, &room);
     const espl_pose local = espl__placement_seen(&c.placement, c.up, &c.world);
-    const bool has_path = keeps_world(&rules->stay) && c.up != NULL && up != NULL &&
+    const bool has_path = espl__rules_keep_world(&rules->stay) && c.up != NULL && up != NULL &&
                           espl__path_edited(edit->forest, NULL, parent, slot, &path);
     const espl__known_locals known = {&local, has_path ? &path : NULL};
     const espl_status status =

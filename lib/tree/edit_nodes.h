@@ -23,7 +23,7 @@ static inline void espl__edit_end_run(espl__edit *edit)
     }
 }
 
-/// Change inherit flags. The flags are valid. @return as espl__placement_inherit(),
+/// Change inherit flags. The flags are valid. @return as espl__placement_reattach(),
 /// ESPL_ERR_NOT_CHILD (flags for a root), ESPL_ERR_NO_MEMORY.
 espl_status espl__edit_set_inherit(espl__edit *edit, uint32_t slot, uint32_t flags);
 /// Give a bare node a transform. Its descendants keep their worlds. @return ESPL_OK, ESPL_LOSSY (not all

@@ -52,30 +52,6 @@ espl__frames espl__edit_frames_of_bare(const espl__edit *edit, uint32_t slot,
 
 // --- Changes ---
 
-uint32_t espl__edit_past_begin(const espl__edit *edit, uint32_t slot, espl__past *room)
-{
-    *room = espl__past_read(edit->forest, slot);
-    return espl__pose_is_marker(&room->local[ESPL__PREVIOUS])
-               ? 0
-               : espl__tracks_past_count(&edit->forest->tracks);
-}
-
-void espl__edit_past_take(espl__past *past, uint32_t time, const espl__placement *placement,
-                          espl_status status, const espl__placement *now)
-{
-    const espl__placement *const from = status == ESPL_OK ? placement : now;
-
-    past->local[time] = from->local;
-    past->kept[time] = from->kept.pose;
-}
-
-// Tell whether rules keep a part of the world.
-static bool keeps_world(const espl__keep_rules *rules)
-{
-    return rules->position == ESPL_KEEP_WORLD || rules->rotation == ESPL_KEEP_WORLD ||
-           rules->scale == ESPL_KEEP_WORLD;
-}
-
 // Move a placement of a node at a time. As place_node() in edit_links.c.
 static espl_status move_at(const espl__forest *forest, int time, uint32_t slot, uint32_t parent,
                            const espl__attach_rules *rules, espl__placement *placement)
@@ -94,7 +70,7 @@ static espl_status move_at(const espl__forest *forest, int time, uint32_t slot, 
     }
     if (parent != ESPL__NO_SLOT) {
         up = espl__frame_at(forest, time, parent);
-        has_path = keeps_world(&rules->stay) && old != ESPL__NO_SLOT &&
+        has_path = espl__rules_keep_world(&rules->stay) && old != ESPL__NO_SLOT &&
                    espl__path_edited(forest, locals, parent, slot, &path);
     }
     const espl__known_locals known = {&local, has_path ? &path : NULL};
@@ -112,35 +88,13 @@ const espl__past *espl__edit_past_moved(const espl__edit *edit, uint32_t slot, u
     if (!espl__forest_has_motion(forest)) {
         return NULL;
     }
-    const uint32_t times = espl__edit_past_begin(edit, slot, room);
+    const uint32_t times = espl__past_begin(forest, slot, room);
 
     for (uint32_t time = 0; time < times; ++time) {
         espl__placement placement = espl__placement_at(forest, (int)time, slot);
         const espl_status status = move_at(forest, (int)time, slot, parent, rules, &placement);
 
-        espl__edit_past_take(room, time, &placement, status, now);
-    }
-    return room;
-}
-
-// Carry a reattach out in the past. @param now  the placement after it.
-static const espl__past *reattached(const espl__edit *edit, uint32_t slot, espl__keep_rules stay,
-                                    uint32_t flags, const espl__placement *now, espl__past *room)
-{
-    const espl__forest *const forest = edit->forest;
-
-    if (!espl__forest_has_motion(forest)) {
-        return NULL;
-    }
-    const uint32_t times = espl__edit_past_begin(edit, slot, room);
-
-    for (uint32_t time = 0; time < times; ++time) {
-        espl__placement placement = espl__placement_at(forest, (int)time, slot);
-        espl_pose world = espl__world_at(forest, (int)time, slot);
-        const espl__frame up = espl__frame_at(forest, (int)time, forest->parent[slot]);
-        const espl_status status = espl__placement_reattach(&placement, &world, &up, stay, flags);
-
-        espl__edit_past_take(room, time, &placement, status, now);
+        espl__past_take(room, time, &placement, status, now);
     }
     return room;
 }
@@ -159,8 +113,8 @@ espl_status espl__edit_reattach(espl__edit *edit, espl__node_change *change, esp
     espl__past past;
 
     return status < 0 ? status
-                      : espl__edit_commit(
-                            edit, change,
-                            reattached(edit, change->slot, stay, flags, &change->placement, &past),
-                            status);
+                      : espl__edit_commit(edit, change,
+                                          espl__past_reattached(edit->forest, change->slot, stay,
+                                                                flags, &change->placement, &past),
+                                          status);
 }

@@ -19,16 +19,6 @@ espl__frames espl__edit_frames_of_new(const espl__edit *edit, uint32_t slot,
 espl__frames espl__edit_frames_of_bare(const espl__edit *edit, uint32_t slot,
                                        const espl__frame *now);
 
-/// Begin a change of the past of a node. Precondition: motion runs.
-/// @param room  out: its past.
-/// @return the number of times at which the change is to be carried out: 0 where the node is new, because
-///         it stays so.
-uint32_t espl__edit_past_begin(const espl__edit *edit, uint32_t slot, espl__past *room);
-/// Set the past at one time to the placement that the change gives then.
-/// @param status  of the change. @param now  the placement that it gives at present.
-void espl__edit_past_take(espl__past *past, uint32_t time, const espl__placement *placement,
-                          espl_status status, const espl__placement *now);
-
 // Each function below returns the past of a node after a change, in `room`; NULL without motion.
 // @param now  its placement after the change.
 

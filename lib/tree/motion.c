@@ -231,13 +231,60 @@ espl__past espl__past_of_new(void)
     return past;
 }
 
-// --- Writes ---
+// --- Changes of inherit flags ---
+
+uint32_t espl__past_begin(const espl__forest *forest, uint32_t slot, espl__past *room)
+{
+    *room = espl__past_read(forest, slot);
+    return espl__pose_is_marker(&room->local[ESPL__PREVIOUS])
+               ? 0
+               : espl__tracks_past_count(&forest->tracks);
+}
+
+void espl__past_take(espl__past *past, uint32_t time, const espl__placement *placement,
+                     espl_status status, const espl__placement *now)
+{
+    const espl__placement *const from = status == ESPL_OK ? placement : now;
+
+    past->local[time] = from->local;
+    past->kept[time] = from->kept.pose;
+}
+
+const espl__past *espl__past_reattached(const espl__forest *forest, uint32_t slot,
+                                        espl__keep_rules stay, uint32_t flags,
+                                        const espl__placement *now, espl__past *room)
+{
+    if (!espl__forest_has_motion(forest)) {
+        return NULL;
+    }
+    const uint32_t times = espl__past_begin(forest, slot, room);
+
+    for (uint32_t time = 0; time < times; ++time) {
+        espl__placement placement = espl__placement_at(forest, (int)time, slot);
+        espl_pose world = espl__world_at(forest, (int)time, slot);
+        const espl__frame up = espl__frame_at(forest, (int)time, forest->parent[slot]);
+        const espl_status status = espl__placement_reattach(&placement, &world, &up, stay, flags);
+
+        espl__past_take(room, time, &placement, status, now);
+    }
+    return room;
+}
 
 // Mark own data, because the next tick has to set the previous local.
 static void mark_own(espl__forest *forest, uint32_t slot)
 {
     espl__mark_edited(forest, slot);
 }
+
+void espl__motion_set_past(espl__forest *forest, uint32_t slot, const espl__past *past)
+{
+    if (past != NULL) {
+        espl__past_store(forest, slot, past);
+        mark_own(forest, slot);
+    }
+}
+
+// --- Writes ---
 
 // Tell whether a node was made since the tick began.
 static bool is_new(const espl__forest *forest, uint32_t slot)
@@ -402,8 +449,8 @@ static void roll_slot(const espl__forest *forest, uint32_t slot)
     *previous = forest->local[slot];
 }
 
-// With two ticks kept, the earlier of them changes one tick longer than own data. Holes and slots without a
-// node may be among those that changed; nothing reads what they get.
+// With two ticks kept, the earlier of them changes one tick longer than own data. Slots without a node may be
+// among those that changed; nothing reads what they get.
 void espl__motion_roll(espl__forest *forest)
 {
     const espl__plane *const own = &forest->tracks.planes[ESPL__PLANE_OWN];
@@ -466,13 +513,8 @@ const char *espl__motion_broken_rule(const espl__forest *forest, uint32_t *slot)
         return NULL;
     }
     for (uint32_t at = 0; at < forest->end; ++at) {
-        const uint32_t tree = forest->tree[at];
-
         *slot = at;
-        // Slots of free ranges have no tree, or a stale one.
-        if (tree >= forest->tree_end || forest->trees[tree].capacity == 0 ||
-            at - forest->trees[tree].base >= forest->trees[tree].used ||
-            forest->links[at].entity == ESPL__NO_ENTITY) {
+        if (!espl__slot_has_node(forest, at)) {
             continue;
         }
         if (!is_sound(forest, at)) {

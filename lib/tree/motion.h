@@ -107,6 +107,26 @@ espl__past espl__past_of(const espl__placement *placement);
 /// Return the past of a new node: markers.
 espl__past espl__past_of_new(void);
 
+/// Begin a change of the past of a node. @param room  out: its past.
+/// @return the number of times at which the change is to be carried out: 0 where the node is new, because
+///         it stays so.
+uint32_t espl__past_begin(const espl__forest *forest, uint32_t slot, espl__past *room);
+/// Set the past at one time to the placement that the change gives then. Where it is lossy or refused, the
+/// node was always where it is.
+/// @param status  of the change. @param now  the placement that it gives at present.
+void espl__past_take(espl__past *past, uint32_t time, const espl__placement *placement,
+                     espl_status status, const espl__placement *now);
+
+// --- Changes of inherit flags ---
+
+/// Return the past of a node after espl__placement_reattach(), in `room`; NULL without motion.
+/// @param now  its placement after it. The forest has the one before.
+const espl__past *espl__past_reattached(const espl__forest *forest, uint32_t slot,
+                                        espl__keep_rules stay, uint32_t flags,
+                                        const espl__placement *now, espl__past *room);
+/// Give a node a past after a change that stored its placement. NULL: none, without motion.
+void espl__motion_set_past(espl__forest *forest, uint32_t slot, const espl__past *past);
+
 // --- Writes. Precondition: motion runs ---
 
 /// Give a node the past that it was always where it is, unless it is new.

@@ -284,15 +284,6 @@ espl_status espl__placement_reattach(espl__placement *placement, espl_pose *worl
                             copies || !has_flags ? 0 : ESPL__PART_POSE & ~parts);
 }
 
-// A reattach that snaps nothing.
-espl_status espl__placement_inherit(espl__placement *placement, espl_pose *world,
-                                    const espl__frame *parent, uint32_t flags)
-{
-    const espl__keep_rules none = {ESPL_KEEP_WORLD, ESPL_KEEP_WORLD, ESPL_KEEP_WORLD};
-
-    return espl__placement_reattach(placement, world, parent, none, flags);
-}
-
 // Make a placement that of a root. A root has no inherit flags. A kept world rotation is
 // normalised, because propagation may take it slightly off unit length, which a local must have.
 static espl_status move_to_root(espl__placement *placement, espl_pose *world,

@@ -128,16 +128,18 @@ espl_status espl__placement_set_world(espl__placement *placement, espl_pose *wor
                                       const espl__frame *parent, unsigned parts,
                                       const espl_pose *wanted);
 
-/// Change the inherit flags. The world stays. As espl__placement_write(). Precondition: the flags
-/// are valid.
-espl_status espl__placement_inherit(espl__placement *placement, espl_pose *world,
-                                    const espl__frame *parent, uint32_t flags);
-
 /// How a change of parent treats each part: its world or its local is kept, or it snaps to the
 /// parent.
 typedef struct espl__keep_rules {
     uint8_t position, rotation, scale; // espl_keep
 } espl__keep_rules;
+
+/// Tell whether rules keep a part of the world.
+static inline bool espl__rules_keep_world(const espl__keep_rules *rules)
+{
+    return rules->position == ESPL_KEEP_WORLD || rules->rotation == ESPL_KEEP_WORLD ||
+           rules->scale == ESPL_KEEP_WORLD;
+}
 
 /// What is known of a node whose parent changes: its local as it reads below the old parent, and its pose
 /// relative to the new one as espl__path_edited() computes it. NULL: the worlds tell the second.

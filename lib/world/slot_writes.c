@@ -7,6 +7,7 @@
 // where side arrays are missing its write is refused with ESPL_ERR_BUSY, because the world is playing.
 #include "lib/world/slot_writes.h"
 
+#include "lib/tree/motion.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/tape.h"
 
@@ -255,9 +256,19 @@ static espl_status inherit_slot(espl_world *world, espl__context *context, uint3
     if (change.up == NULL) {
         return flags != 0 ? ESPL_ERR_NOT_CHILD : ESPL_OK;
     }
-    return commit_node_change(
-        world, context, &change,
-        espl__placement_inherit(&change.placement, &change.world, change.up, flags));
+    const espl__keep_rules stay = {ESPL_KEEP_WORLD, ESPL_KEEP_WORLD, ESPL_KEEP_WORLD};
+    const espl_status changed =
+        espl__placement_reattach(&change.placement, &change.world, change.up, stay, flags);
+    espl__past room;
+    const espl__past *const past =
+        changed < 0
+            ? NULL
+            : espl__past_reattached(&world->forest, slot, stay, flags, &change.placement, &room);
+    const espl_status status = commit_node_change(world, context, &change, changed);
+
+    // After the mark of the change, which is that of a write.
+    espl__motion_set_past(&world->forest, slot, status < 0 ? NULL : past);
+    return status;
 }
 
 // The work and the record of an edit.
