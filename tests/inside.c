@@ -6,6 +6,7 @@
 
 #include "lib/commands/playback.h"
 #include "lib/world/creation.h"
+#include "lib/world/moment.h"
 
 void test_cut_jobs(espl_world *world, uint32_t cost)
 {
@@ -138,6 +139,13 @@ void test_age_index(espl_world *world, uint32_t index, uint32_t left)
 
     ck_assert_uint_eq(record->row, ESPL__NONE);
     record->generation = (record->generation & ~last) | (last + 1 - left);
+}
+
+void test_set_moment(espl_world *world, uint64_t moment)
+{
+    ck_assert_uint_eq(world->watch_count, 0);
+    world->moment = moment - 1;
+    (void)espl__world_next_moment(world);
 }
 
 size_t test_count_indices(const espl_world *world)

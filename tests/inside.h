@@ -56,6 +56,9 @@ void test_forget_iterations(espl_world *world, uint32_t count);
 /// Let a world have given so many numbers to custom commands that `left` more use them up.
 void test_wear_commands(espl_world *world, uint32_t left);
 
+/// Set the moment of a world that has no watch yet.
+void test_set_moment(espl_world *world, uint64_t moment);
+
 /// Age an index that no entity has now, so that `left` more entities can live at it, at least one.
 void test_age_index(espl_world *world, uint32_t index, uint32_t left);
 /// Count the indices that the world has handed out since it was made or trimmed.

@@ -81,7 +81,7 @@ uint32_t espl__plane_next(const espl__plane *plane, uint32_t block, uint32_t blo
 
 // Return eight bytes of 0 or 1 as eight bits, the first byte as the lowest. The multiplication adds each byte
 // to the highest one at a place of its own; the factor depends on which byte of a word comes first in memory.
-ESPL__INLINE uint64_t bits_of(const unsigned char bytes[8])
+ESPL__INLINE uint64_t bits_of_bytes(const unsigned char bytes[8])
 {
     const uint16_t one = 1;
     unsigned char lowest = 0;
@@ -113,7 +113,7 @@ uint64_t espl__plane_changed(const espl__plane *plane, uint32_t block, uint32_t 
         is_younger[i] = (uint16_t)(now - stamps[i]) < least ? 1 : 0;
     }
     for (uint32_t i = 0; i < ESPL__PLANE_BLOCK; i += 8) {
-        changed |= bits_of(&is_younger[i]) << i;
+        changed |= bits_of_bytes(&is_younger[i]) << i;
     }
     return changed;
 }
