@@ -40,6 +40,8 @@ static const kind_row kinds[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_MULTIPLY_STRETCH] = {"multiply_stretch", VALUE_STRETCH},
     [ESPL_WRITE_TRANSLATE_OWN] = {"translate_own", VALUE_POSITION},
     [ESPL_WRITE_ROTATE_OWN] = {"rotate_own", VALUE_ROTATION},
+    [ESPL_WRITE_PREVIOUS_LOCAL_POSE] = {"previous_local_pose", VALUE_POSE},
+    [ESPL_WRITE_PREVIOUS_WORLD_POSE] = {"previous_world_pose", VALUE_POSE},
 };
 
 static bool is_kind(espl_write_kind kind)

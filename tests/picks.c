@@ -245,7 +245,7 @@ espl_write_kind pick_kind(test_tape *tape)
     if (draw_one_in(&tape->draw, 128)) {
         return (espl_write_kind)(ESPL_WRITE_KIND_COUNT + draw_below(&tape->draw, 3));
     }
-    return (espl_write_kind)draw_below(&tape->draw, ESPL_WRITE_KIND_COUNT);
+    return (espl_write_kind)draw_below(&tape->draw, TEST_KINDS);
 }
 
 // The field of a placement that a kind reads.
@@ -276,7 +276,7 @@ espl_write_value pick_data(test_tape *tape, uint32_t node, espl_write_kind kind)
 {
     const espl_transform value = pick_value(tape, node, is_of_world(kind));
 
-    if ((unsigned)kind >= ESPL_WRITE_KIND_COUNT) {
+    if ((unsigned)kind >= TEST_KINDS) {
         return (espl_write_value){.transform = value};
     }
     espl_write_value data = data_of(&value, form_type(kind));
@@ -357,7 +357,7 @@ void pick_entries(test_tape *tape, operation *op)
 {
     const uint32_t living = tape->model.living_count;
     const bool names_all = living != 0 && draw_one_in(&tape->draw, living > 100 ? 64 : 16);
-    const espl_write_kind same = (espl_write_kind)draw_below(&tape->draw, ESPL_WRITE_KIND_COUNT);
+    const espl_write_kind same = (espl_write_kind)draw_below(&tape->draw, TEST_KINDS);
     const bool are_same = draw_one_in(&tape->draw, 3);
 
     op->count = names_all ? living : 2 + draw_below(&tape->draw, 23);

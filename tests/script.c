@@ -341,7 +341,7 @@ static void fill_line(writer *w, script_line *line)
     uint64_t *const random = &w->random;
 
     line->target = line->kind == SCRIPT_INSTANTIATE ? some_source(w) : somebody(w);
-    line->write = (espl_write_kind)test_below(random, ESPL_WRITE_KIND_COUNT);
+    line->write = (espl_write_kind)test_below(random, TEST_KINDS);
     line->value = any_value(random, line->write);
     line->transform = any_transform(random);
     line->options = (espl_attach_options){.position = any_stay(random),

@@ -10,6 +10,9 @@
 
 #include <stdatomic.h>
 
+/// Kinds of write that change the transform: all below it. The others set what motion blends from.
+enum { TEST_KINDS = ESPL_WRITE_PREVIOUS_LOCAL_POSE };
+
 /// What an allocator under test may do that a program might come to depend on.
 typedef enum test_blocks {
     TEST_BLOCKS_TIGHT,     // aligned to what was asked and no more, filled with 0xA5
@@ -22,14 +25,14 @@ typedef enum test_blocks {
 /// Allocator under test. Every block is laid out as `blocks` says, followed by a guard, and checked
 /// against its size and alignment when it comes back. None is ever grown in place.
 typedef struct test_heap {
-    size_t bytes;     // outstanding
-    size_t blocks;    // outstanding
-    size_t calls;     // allocations asked for since the last test_heap_arm()
-    size_t fail_at;   // this call fails, counted from 1; 0: none
-    bool fails_after; // so do all later ones
+    size_t bytes;       // outstanding
+    size_t blocks;      // outstanding
+    size_t calls;       // allocations asked for since the last test_heap_arm()
+    size_t fail_at;     // this call fails, counted from 1; 0: none
+    bool fails_after;   // so do all later ones
     size_t fails_again; // this later call fails as well; 0: none; test_heap_arm() clears it
-    size_t failures;  // calls refused since the last test_heap_arm()
-    size_t faults;    // wrong size, alignment or guard; two threads at once
+    size_t failures;    // calls refused since the last test_heap_arm()
+    size_t faults;      // wrong size, alignment or guard; two threads at once
     test_blocks blocks_kind;
     uint64_t random; // places and bytes
     atomic_flag is_busy;

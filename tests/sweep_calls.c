@@ -427,8 +427,8 @@ static espl_status run_batch(sweep_world *w, unsigned number)
     for (uint32_t i = 0; i < w->count * (number % 2 + 1); ++i) {
         const uint32_t kind = number < 2 ? i : number / 2 * 2;
 
-        writes[count++] = write_ordinary(w->all[i % w->count],
-                                         (espl_write_kind)(kind % ESPL_WRITE_KIND_COUNT), &random);
+        writes[count++] =
+            write_ordinary(w->all[i % w->count], (espl_write_kind)(kind % TEST_KINDS), &random);
     }
     const espl_status status = espl_write_batch(w->world, writes, count, &report);
 

@@ -247,9 +247,8 @@ static void fill_write(test_tape *tape, operation *op)
 {
     op->kind = pick_kind(tape);
     op->data = pick_data(tape, op->entity, op->kind);
-    op->form = (unsigned)op->kind < ESPL_WRITE_KIND_COUNT
-                   ? (write_form)draw_below(&tape->draw, FORM_COUNT)
-                   : FORM_BATCH;
+    op->form = (unsigned)op->kind < TEST_KINDS ? (write_form)draw_below(&tape->draw, FORM_COUNT)
+                                               : FORM_BATCH;
 }
 
 operation pick_operation(test_tape *tape, opcode code)

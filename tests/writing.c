@@ -3,6 +3,7 @@
 // starts from, how that changes, and which parts of the outcome are put back where.
 #include "tests/forms.h"
 #include "tests/placing.h"
+#include "tests/support.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,7 +18,7 @@ typedef struct recipe {
     unsigned parts;
 } recipe;
 
-static const recipe recipes[ESPL_WRITE_KIND_COUNT] = {
+static const recipe recipes[TEST_KINDS] = {
     [ESPL_WRITE_LOCAL_POSITION] = {false, SET, MODEL_POSITION},
     [ESPL_WRITE_LOCAL_ROTATION] = {false, SET, MODEL_ROTATION},
     [ESPL_WRITE_LOCAL_SCALE] = {false, SET, MODEL_SCALE},
@@ -73,7 +74,7 @@ model_answer model_write_faults(const test_model *model, uint32_t node, espl_wri
 {
     const model_answer faults = place_faults(model, node);
 
-    if ((unsigned)kind >= ESPL_WRITE_KIND_COUNT) {
+    if ((unsigned)kind >= TEST_KINDS) {
         return faults | model_answer_of(ESPL_ERR_ARGUMENT);
     }
     *out = whole_value(form_type(kind), value);

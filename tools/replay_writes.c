@@ -29,9 +29,13 @@ size_t replay_value_words(uint32_t kind)
         [ESPL_WRITE_MULTIPLY_STRETCH] = 3,
         [ESPL_WRITE_TRANSLATE_OWN] = 3,
         [ESPL_WRITE_ROTATE_OWN] = 4,
+        [ESPL_WRITE_PREVIOUS_LOCAL_POSE] = 8,
+        [ESPL_WRITE_PREVIOUS_WORLD_POSE] = 8,
     };
+    const uint32_t flag = kind & (ESPL_TELEPORT | ESPL_CARRY), plain = kind - flag;
+    const uint32_t end = flag == 0 ? ESPL_WRITE_KIND_COUNT : ESPL_WRITE_PREVIOUS_LOCAL_POSE;
 
-    return kind < ESPL_WRITE_KIND_COUNT ? words[kind] : 0;
+    return plain < end && (flag & (flag - 1)) == 0 ? words[plain] : 0;
 }
 
 static espl_write read_write(reel *r)

@@ -313,7 +313,7 @@ ESPL_API const char *espl_stage_name(espl_stage stage);
 
 /// Reasons counted by a report: index with the negated status. No command is refused with a status past
 /// them.
-#define ESPL_REASON_COUNT 21
+#define ESPL_REASON_COUNT 22
 /// Where a command was recorded.
 typedef struct espl_command_place {
     uint32_t lane;

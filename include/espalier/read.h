@@ -38,6 +38,21 @@ typedef enum espl_read_kind {
     ESPL_READ_WORLD_SCALE = 9,      ///< float
     ESPL_READ_WORLD_POSE = 10,      ///< espl_pose
     ESPL_READ_WORLD_TRANSFORM = 11, ///< espl_transform
+    // What is drawn: the world transform as espl_present() computed it last (espalier/motion.h). It reads as
+    // the world transform where motion does not run, and of an entity that was made after the last
+    // espl_present(). Stretch and user data are not blended, so that their present values are read.
+    ESPL_READ_SHOWN_POSITION = 12,  ///< float[3]
+    ESPL_READ_SHOWN_ROTATION = 13,  ///< float[4]
+    ESPL_READ_SHOWN_SCALE = 14,     ///< float
+    ESPL_READ_SHOWN_POSE = 15,      ///< espl_pose
+    ESPL_READ_SHOWN_TRANSFORM = 16, ///< espl_transform
+    // What motion blends from: the pose when the last tick began. Of an entity that was made since then, and
+    // where motion does not run, the present pose. A world pose is composed: O(depth).
+    ESPL_READ_PREVIOUS_LOCAL_POSE = 17, ///< espl_pose
+    ESPL_READ_PREVIOUS_WORLD_POSE = 18, ///< espl_pose
+    // The same one tick earlier, where motion keeps two ticks; else as the previous ones.
+    ESPL_READ_BEFORE_LOCAL_POSE = 19, ///< espl_pose
+    ESPL_READ_BEFORE_WORLD_POSE = 20, ///< espl_pose
     ESPL_READ_KIND_COUNT
 } espl_read_kind;
 

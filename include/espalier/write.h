@@ -84,14 +84,35 @@ typedef enum espl_write_kind {
     ESPL_WRITE_TRANSLATE_OWN =
         22, ///< float[3]: position += rotation rotates value, in the parent's units
     ESPL_WRITE_ROTATE_OWN = 23, ///< float[4]: rotation = rotation * value; the position stays
-    ESPL_WRITE_KIND_COUNT
+    // Set what motion blends from (espalier/motion.h): where the entity was when the tick began. The
+    // transform stays. ESPL_ERR_UNSUPPORTED where motion does not run.
+    ESPL_WRITE_PREVIOUS_LOCAL_POSE = 24, ///< espl_pose
+    /// espl_pose: below the previous world of the parent. ESPL_LOSSY as in other world axes.
+    ESPL_WRITE_PREVIOUS_WORLD_POSE = 25,
+    ESPL_WRITE_KIND_COUNT,
+    /// No kind. It makes the type hold a kind and a flag, in C++ too.
+    ESPL_WRITE_KIND_AND_FLAG_ = 0xFF
 } espl_write_kind;
+
+/// A flag of a write: how motion (espalier/motion.h) blends it. Added to a kind by `|`, in every form of a
+/// write: ESPL_WRITE_LOCAL_POSE | ESPL_TELEPORT. One flag at most, and none with a kind that sets the
+/// previous pose: ESPL_ERR_ARGUMENT. Without motion, and for stretch and user data, which are not blended,
+/// a flag does nothing. A kind and its flag fit a byte.
+typedef enum espl_write_flag {
+    /// The entity is shown where the write puts it, in the midst of a tick too: the previous pose becomes
+    /// the written one, also where the write leaves the transform as it is.
+    ESPL_TELEPORT = 0x40,
+    /// The previous pose moves as the entity does, between ticks too: it is displaced, and keeps the motion
+    /// that is shown. A write that leaves the transform as it is leaves the previous pose too.
+    ESPL_CARRY = 0x80
+} espl_write_flag;
 
 /// Write one transform: carry out any kind of write at once.
 ///
 /// @param value  of the type that the kind names, at any address that the type may have.
-/// @return ESPL_OK; ESPL_LOSSY; ESPL_OVERFLOW; ESPL_ERR_ARGUMENT (a kind that does not exist, value is
-///         NULL); ESPL_ERR_RANGE; the statuses that all writes have.
+/// @return ESPL_OK; ESPL_LOSSY; ESPL_OVERFLOW; ESPL_ERR_ARGUMENT (a kind that does not exist, flags that it
+///         does not take, value is NULL); ESPL_ERR_RANGE; ESPL_ERR_UNSUPPORTED (a kind that needs motion, which
+///         does not run); the statuses that all writes have.
 ESPL_API espl_status espl_write_one(espl_world *world, espl_entity entity, espl_write_kind kind,
                                     const void *value);
 
@@ -260,16 +281,19 @@ static inline ESPL_NODISCARD espl_status espl_write_list_push(espl_write_list *l
                                                               const void *value)
 {
     static const unsigned char sizes[ESPL_WRITE_KIND_COUNT] = {
-        sizeof(float[3]),       sizeof(float[4]), sizeof(float),          sizeof(espl_pose),
-        sizeof(espl_transform), sizeof(float[3]), sizeof(uint32_t),       sizeof(float[3]),
-        sizeof(float[4]),       sizeof(float),    sizeof(espl_pose),      sizeof(espl_transform),
-        sizeof(float[3]),       sizeof(float[4]), sizeof(espl_transform), sizeof(espl_transform),
-        sizeof(float[3]),       sizeof(float[4]), sizeof(espl_transform), sizeof(espl_transform),
-        sizeof(float),          sizeof(float[3]), sizeof(float[3]),       sizeof(float[4]),
+        sizeof(float[3]),       sizeof(float[4]),  sizeof(float),          sizeof(espl_pose),
+        sizeof(espl_transform), sizeof(float[3]),  sizeof(uint32_t),       sizeof(float[3]),
+        sizeof(float[4]),       sizeof(float),     sizeof(espl_pose),      sizeof(espl_transform),
+        sizeof(float[3]),       sizeof(float[4]),  sizeof(espl_transform), sizeof(espl_transform),
+        sizeof(float[3]),       sizeof(float[4]),  sizeof(espl_transform), sizeof(espl_transform),
+        sizeof(float),          sizeof(float[3]),  sizeof(float[3]),       sizeof(float[4]),
+        sizeof(espl_pose),      sizeof(espl_pose),
     };
-    const size_t number = kind; // A negative number wraps to a large one.
+    const size_t all = kind; // A negative number wraps to a large one.
+    const size_t flags = ESPL_TELEPORT | ESPL_CARRY, flag = all & flags, number = all - flag;
+    const size_t end = flag == 0 ? ESPL_WRITE_KIND_COUNT : ESPL_WRITE_PREVIOUS_LOCAL_POSE;
 
-    if (list == ESPL_NULL_ || value == ESPL_NULL_ || number >= ESPL_WRITE_KIND_COUNT) {
+    if (list == ESPL_NULL_ || value == ESPL_NULL_ || number >= end || (flag & (flag - 1)) != 0) {
         return ESPL_ERR_ARGUMENT;
     }
     if (list->count >= list->capacity) {
@@ -309,6 +333,12 @@ static inline ESPL_NODISCARD espl_status espl_write_listed(espl_world *world, es
 }
 
 #ifdef __cplusplus
+}
+
+/// Add a flag to a kind. C needs no function for it.
+constexpr espl_write_kind operator|(espl_write_kind kind, espl_write_flag flag)
+{
+    return static_cast<espl_write_kind>(static_cast<int>(kind) | static_cast<int>(flag));
 }
 #endif
 

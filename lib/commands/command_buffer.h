@@ -60,7 +60,7 @@ typedef struct espl__command {
     // adds a transform: the transform, then the values. Other changes: the values. Write: the value.
     uint32_t payload;
     uint32_t value_count;                   // custom: bytes of the payload
-    uint8_t kind, link, place, dead_parent; // write: `place` is the espl_write_kind
+    uint8_t kind, link, place, dead_parent; // write: `place` is the espl_write_kind, with its flag
     uint8_t stay_position, stay_rotation, stay_scale, inherit;
 } espl__command;
 
@@ -102,7 +102,9 @@ static inline unsigned espl__command_traits(const espl__command *command)
 
     switch (command->kind) {
     case ESPL__COMMAND_WRITE:
-        return espl__write_has_extra((espl_write_kind)command->place) ? ESPL__LANE_WANTS_SIDE : 0;
+        return espl__write_has_extra(espl__write_base((espl_write_kind)command->place))
+                   ? ESPL__LANE_WANTS_SIDE
+                   : 0;
     case ESPL__COMMAND_CHANGE:
         traits |= command->place == ESPL__PLACEMENT_COMES ? ESPL__LANE_WANTS_SIDE : 0;
         return traits | ESPL__LANE_CHANGES_SETS;

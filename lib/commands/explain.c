@@ -24,11 +24,32 @@ static const char *const kind_names[ESPL_WRITE_KIND_COUNT] = {
     NAME(ESPL_WRITE_TRANSFORM_WORLD),     NAME(ESPL_WRITE_INVERSE_TRANSFORM_WORLD),
     NAME(ESPL_WRITE_MULTIPLY_SCALE),      NAME(ESPL_WRITE_MULTIPLY_STRETCH),
     NAME(ESPL_WRITE_TRANSLATE_OWN),       NAME(ESPL_WRITE_ROTATE_OWN),
+    NAME(ESPL_WRITE_PREVIOUS_LOCAL_POSE), NAME(ESPL_WRITE_PREVIOUS_WORLD_POSE),
 };
 
-const char *espl__write_kind_name(espl_write_kind kind)
+const char *espl__write_kind_name(espl__kind_name *out, espl_write_kind kind)
 {
-    return (unsigned)kind < ESPL_WRITE_KIND_COUNT ? kind_names[kind] : "unknown kind";
+    const unsigned flag = espl__write_flag(kind);
+
+    if (!espl__write_exists(kind)) {
+        return "unknown kind";
+    }
+    if (flag == 0) {
+        return kind_names[kind];
+    }
+    (void)snprintf(out->text, sizeof out->text, "%s | %s", kind_names[espl__write_base(kind)],
+                   flag == ESPL_TELEPORT ? "ESPL_TELEPORT" : "ESPL_CARRY");
+    return out->text;
+}
+
+const char *espl__kind_fault(espl_write_kind kind)
+{
+    if ((unsigned)espl__write_base(kind) >= ESPL_WRITE_KIND_COUNT) {
+        return "The kind is none of espl_write_kind.";
+    }
+    return espl__write_flag(kind) == ESPL__WRITE_FLAGS
+               ? "The kind has ESPL_TELEPORT and ESPL_CARRY; a write has one flag at most."
+               : "The kind sets the previous pose, and takes no flag.";
 }
 
 // What the three numbers of a write are, in words.
@@ -42,9 +63,10 @@ static const char *vector_name(espl_write_kind kind)
 const char *espl__write_fault(espl__sentence *out, espl_write_kind kind, const void *bytes)
 {
     espl_write_value value;
+    const char *fault = NULL;
 
-    if ((unsigned)kind >= ESPL_WRITE_KIND_COUNT) {
-        return "The kind is none of espl_write_kind.";
+    if (!espl__write_exists(kind)) {
+        return espl__kind_fault(kind);
     }
     if (bytes == NULL) {
         return "value is NULL.";
@@ -52,17 +74,21 @@ const char *espl__write_fault(espl__sentence *out, espl_write_kind kind, const v
     espl__write_load(&value, kind, bytes);
     switch (espl__write_value_type(kind)) {
     case ESPL__VALUE_VECTOR:
-        return espl__floats_fault(out, vector_name(kind), value.position, 3);
+        return espl__floats_fault(out, vector_name(espl__write_base(kind)), value.position, 3);
     case ESPL__VALUE_ROTATION:
         return espl__rotation_fault(out, "rotation", value.rotation);
     case ESPL__VALUE_SCALAR:
         return espl__floats_fault(out, "scale", &value.scale, 1);
     case ESPL__VALUE_POSE:
     case ESPL__VALUE_TRANSFORM:
-        return espl__transform_fault(out, &value.transform);
+        fault = espl__transform_fault(out, &value.transform);
+        break;
     default:
-        return NULL;
+        break;
     }
+    return fault != NULL || espl__write_is_ordinary(espl__write_base(kind))
+               ? fault
+               : "The kind needs motion; call espl_motion_start() first.";
 }
 
 // Precondition: the write was accepted, so that the kind exists and the value is there.

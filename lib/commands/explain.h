@@ -12,10 +12,18 @@
 #include "lib/store/message.h"
 #include "lib/tree/placement.h"
 
-/// Name of a kind of write, "ESPL_WRITE_LOCAL_POSITION" for example; "unknown kind" for any other
-/// number.
-const char *espl__write_kind_name(espl_write_kind kind);
-/// Say what is wrong with the value of a write, or NULL. @param value  NULL is wrong too.
+/// Room for the name of a kind of write.
+typedef struct espl__kind_name {
+    char text[72];
+} espl__kind_name;
+
+/// Name of a kind of write with its flag, "ESPL_WRITE_LOCAL_POSITION" for example; "unknown kind" for
+/// any other number. @param out  perhaps written to.
+const char *espl__write_kind_name(espl__kind_name *out, espl_write_kind kind);
+/// Say what is wrong with a kind of write that does not exist.
+const char *espl__kind_fault(espl_write_kind kind);
+/// Say what is wrong with the kind or the value of a write, or NULL. Where neither is wrong, the world
+/// lacks what the kind needs. @param value  NULL is wrong too.
 const char *espl__write_fault(espl__sentence *out, espl_write_kind kind, const void *value);
 /// Say what is wrong with the arguments of a look-at or of a turn about a point that is refused
 /// with a status, or NULL.
@@ -26,8 +34,17 @@ const char *espl__rotate_about_fault(espl__sentence *out, const float *pivot, co
 /// Tell whether a kind sets a whole transform: one that starts from {0} is remarked on.
 static inline bool espl__write_sets_whole(espl_write_kind kind)
 {
-    return kind == ESPL_WRITE_LOCAL_POSE || kind == ESPL_WRITE_LOCAL_TRANSFORM ||
-           kind == ESPL_WRITE_WORLD_POSE || kind == ESPL_WRITE_WORLD_TRANSFORM;
+    switch (espl__write_base(kind)) {
+    case ESPL_WRITE_LOCAL_POSE:
+    case ESPL_WRITE_LOCAL_TRANSFORM:
+    case ESPL_WRITE_WORLD_POSE:
+    case ESPL_WRITE_WORLD_TRANSFORM:
+    case ESPL_WRITE_PREVIOUS_LOCAL_POSE:
+    case ESPL_WRITE_PREVIOUS_WORLD_POSE:
+        return true;
+    default:
+        return false;
+    }
 }
 /// Say which of scale and stretch is 0 in the value of a write that sets a whole transform, or
 /// NULL: see espl__transform_blank().

@@ -11,7 +11,7 @@
 #include "lib/commands/parts.h"
 #include "lib/commands/stages.h"
 
-_Static_assert(ESPL_REASON_COUNT == 1 - ESPL_ERR_PENDING,
+_Static_assert(ESPL_REASON_COUNT == 1 - ESPL_ERR_UNSUPPORTED,
                "a report counts every status that a command may have");
 
 void espl__playback_init(espl__playback *playback, espl__heap *heap, espl__store *store,

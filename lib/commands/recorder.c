@@ -386,8 +386,8 @@ static ESPL__APART espl_status record_any_write(espl_recorder *recorder, uint32_
         return espl__refuse_target(recorder, call, entity, status,
                                    espl__write_fault(&sentence, kind, value));
     }
-    status =
-        append_write(recorder, key, entity, kind, espl__write_wants_side(kind, &loaded), &bytes);
+    status = append_write(recorder, key, entity, kind,
+                          espl__write_wants_side(espl__write_base(kind), &loaded), &bytes);
     if (status == ESPL_OK) {
         memcpy(bytes, &loaded, sizeof loaded);
         espl__remark_recorded(recorder, call, "entity", entity, espl__write_blank(kind, &loaded));

@@ -7,6 +7,7 @@
 // world.
 #include "lib/tree/edit_nodes.h"
 #include "lib/tree/edit_steps.h"
+#include "lib/tree/flagged_writes.h"
 #include "lib/tree/writes.h"
 
 // Tell whether the worlds of the tree of a run are recomputed from the lowest changed slot on: the writes are
@@ -148,6 +149,28 @@ static espl_status write_alone(espl__edit *edit, uint32_t slot, espl_write_kind 
                              espl__placement_write(&c.placement, &c.world, c.up, kind, value));
 }
 
+// Carry out a write that is not ordinary. The previous pose is appended to the undo log first, because the
+// ordinary write may leave the placement as it is.
+static espl_status write_flagged_in_edit(espl__edit *edit, uint32_t slot, espl_write_kind kind,
+                                         const espl_write_value *value)
+{
+    espl__flagged_write flagged;
+
+    if (espl__forest_has_motion(edit->forest) && !espl__edit_save(edit, slot)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    if (espl__write_is_of_previous(kind)) {
+        // The parent may copy a stretch that follows from an earlier write.
+        espl__edit_refresh(edit, slot);
+        return espl__previous_write(edit->forest, slot, kind, value);
+    }
+    espl__flagged_write_begin(&flagged, edit->forest, slot, kind);
+    const espl_status status = write_alone(edit, slot, espl__write_base(kind), value);
+
+    espl__flagged_write_end(&flagged, status);
+    return status;
+}
+
 // Add a write to the run of its tree, or carry it out by itself.
 static ESPL__APART espl_status write_other(espl__edit *edit, uint32_t slot, espl_write_kind kind,
                                            const espl_write_value *value)
@@ -155,6 +178,10 @@ static ESPL__APART espl_status write_other(espl__edit *edit, uint32_t slot, espl
     const espl__forest *const forest = edit->forest;
     espl_pose local = forest->local[slot];
 
+    if (!espl__write_is_ordinary(kind)) {
+        espl__edit_end_run(edit);
+        return write_flagged_in_edit(edit, slot, kind, value);
+    }
     if (!espl__write_is_local(kind) || !espl__slot_is_plain(forest, slot, kind) ||
         espl__write_wants_side(kind, value)) {
         espl__edit_end_run(edit);

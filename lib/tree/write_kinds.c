@@ -29,14 +29,24 @@ const espl__write_kind_info espl__write_kinds[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_MULTIPLY_STRETCH] = {ESPL__VALUE_VECTOR, 0, false},
     [ESPL_WRITE_TRANSLATE_OWN] = {ESPL__VALUE_VECTOR, ESPL__PART_POSITION, false},
     [ESPL_WRITE_ROTATE_OWN] = {ESPL__VALUE_ROTATION, ESPL__PART_ROTATION, false},
+    [ESPL_WRITE_PREVIOUS_LOCAL_POSE] = {ESPL__VALUE_POSE, ESPL__PART_POSE, false},
+    [ESPL_WRITE_PREVIOUS_WORLD_POSE] = {ESPL__VALUE_POSE, ESPL__PART_POSE, true},
 };
 
 _Static_assert(sizeof espl__write_kinds / sizeof *espl__write_kinds == ESPL_WRITE_KIND_COUNT,
                "a row for each kind");
+_Static_assert((int)ESPL_WRITE_KIND_COUNT <= (int)ESPL_TELEPORT &&
+                   (ESPL__WRITE_FLAGS & ~UINT8_MAX) == 0,
+               "a kind and its flag fit a byte");
 
 espl__value_type espl__write_value_type(espl_write_kind kind)
 {
-    return (unsigned)kind < ESPL_WRITE_KIND_COUNT ? espl__write_kinds[kind].type : ESPL__VALUE_NONE;
+    // Fast path: a kind without a flag.
+    if ((unsigned)kind < ESPL_WRITE_KIND_COUNT) {
+        return espl__write_kinds[kind].type;
+    }
+    return espl__write_exists(kind) ? espl__write_kinds[espl__write_base(kind)].type
+                                    : ESPL__VALUE_NONE;
 }
 
 size_t espl__write_value_size(espl_write_kind kind)

@@ -2,6 +2,10 @@
 // The kinds of write: the type of the value of each, the parts of a transform that it writes, and in
 // which space. Values are loaded from the memory of the caller and checked here. placement.h gives a
 // kind its meaning.
+//
+// A kind may have a flag, which tells how motion blends the write. A kind without a flag that changes
+// the transform is ordinary. The functions that take any kind say so; all others take ordinary ones,
+// so that the paths of these ask for no flag. flagged_writes.h has the others.
 #ifndef ESPALIER_LIB_TREE_WRITE_KINDS_H
 #define ESPALIER_LIB_TREE_WRITE_KINDS_H
 
@@ -16,6 +20,36 @@ enum {
     ESPL__PART_SCALE = 4,
     ESPL__PART_POSE = 7,
 };
+
+enum {
+    /// Ordinary kinds are below it.
+    ESPL__ORDINARY_KINDS = ESPL_WRITE_PREVIOUS_LOCAL_POSE,
+    /// The flags that a kind may have, one at a time.
+    ESPL__WRITE_FLAGS = ESPL_TELEPORT | ESPL_CARRY,
+};
+
+/// Tell whether a kind is ordinary: it exists, changes the transform and has no flag.
+static inline bool espl__write_is_ordinary(espl_write_kind kind)
+{
+    return (unsigned)kind < (unsigned)ESPL__ORDINARY_KINDS;
+}
+/// Return the flag of a kind, or 0.
+static inline unsigned espl__write_flag(espl_write_kind kind)
+{
+    return (unsigned)kind & (unsigned)ESPL__WRITE_FLAGS;
+}
+/// Return a kind without its flag.
+static inline espl_write_kind espl__write_base(espl_write_kind kind)
+{
+    return (espl_write_kind)((unsigned)kind & ~(unsigned)ESPL__WRITE_FLAGS);
+}
+/// Tell whether a kind exists and takes the flag that it has.
+static inline bool espl__write_exists(espl_write_kind kind)
+{
+    return (unsigned)kind < (unsigned)ESPL_WRITE_KIND_COUNT ||
+           (espl__write_flag(kind) != (unsigned)ESPL__WRITE_FLAGS &&
+            espl__write_is_ordinary(espl__write_base(kind)));
+}
 
 /// Type of the value of a kind of write.
 typedef enum espl__value_type {
@@ -35,16 +69,17 @@ typedef struct espl__write_kind_info {
     bool is_world;         // it writes the world, else the local
 } espl__write_kind_info;
 
-/// The kinds. A table and not a function, because a function would cost a call in each write.
+/// The kinds without flags. A table and not a function, because a function would cost a call in each
+/// write.
 extern const espl__write_kind_info espl__write_kinds[ESPL_WRITE_KIND_COUNT];
 
-/// Return the type of the value of a kind.
+/// Return the type of the value of any kind.
 espl__value_type espl__write_value_type(espl_write_kind kind);
 
-/// Return the size of the value of a kind in bytes; 0 where there is no such kind.
+/// Return the size of the value of any kind in bytes; 0 where there is no such kind.
 size_t espl__write_value_size(espl_write_kind kind);
 
-/// Copy a value from any address. A pose becomes a transform without stretch and user data. The
+/// Copy a value of any kind from any address. A pose becomes a transform without stretch and user data. The
 /// sizes are constants, because such a copy takes a few instructions.
 static inline void espl__write_load(espl_write_value *out, espl_write_kind kind, const void *bytes)
 {
@@ -76,7 +111,7 @@ static inline void espl__write_load(espl_write_value *out, espl_write_kind kind,
     }
 }
 
-/// Check the value of a write, and normalise its rotation in place.
+/// Check the value of a write of any kind, and normalise its rotation in place.
 /// @return ESPL_OK, ESPL_ERR_NOT_FINITE, ESPL_ERR_ARGUMENT (no such kind).
 espl_status espl__write_check(espl_write_kind kind, espl_write_value *value);
 

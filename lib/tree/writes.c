@@ -8,6 +8,7 @@
 #include "lib/tree/writes.h"
 
 #include "lib/jobs/ranges.h"
+#include "lib/tree/flagged_writes.h"
 #include "lib/tree/local_stores.h"
 #include "lib/tree/tree_batch.h"
 #include "lib/tree/levels.h"
@@ -357,6 +358,24 @@ static espl_status write_checked(pass *p, uint32_t slot, espl_write_kind kind,
     return write_node(p, slot, kind, value);
 }
 
+// Carry out a write that is not ordinary, and whose value was checked. Out of line, because few are.
+static ESPL__APART espl_status write_flagged_in_pass(pass *p, uint32_t slot, espl_write_kind kind,
+                                                     const espl_write_value *value)
+{
+    espl__flagged_write flagged;
+
+    if (espl__write_is_of_previous(kind)) {
+        // The parent may copy a stretch that follows from an earlier entry.
+        advance(p, slot + 1);
+        return espl__previous_write(p->forest, slot, kind, value);
+    }
+    espl__flagged_write_begin(&flagged, p->forest, slot, kind);
+    const espl_status status = write_checked(p, slot, espl__write_base(kind), value);
+
+    espl__flagged_write_end(&flagged, status);
+    return status;
+}
+
 // Carry out one entry. @return its result, with ESPL__UNCHANGED where no world below follows.
 static espl_status write_entry(pass *p, uint32_t slot, uint32_t number)
 {
@@ -374,7 +393,10 @@ static espl_status write_entry(pass *p, uint32_t slot, uint32_t number)
         status = status == ESPL_OVERFLOW ? ESPL_OK : status;
     } else {
         status = espl__write_check(kind, &value);
-        status = status == ESPL_OK ? write_checked(p, slot, kind, &value) : status;
+        if (status == ESPL_OK) {
+            status = espl__write_is_ordinary(kind) ? write_checked(p, slot, kind, &value)
+                                                   : write_flagged_in_pass(p, slot, kind, &value);
+        }
     }
     p->has_status = p->has_status || status != ESPL_OK;
     const bool follows = now->writes != before.writes && now->worlds_kept == before.worlds_kept;

@@ -149,8 +149,8 @@ typedef struct espl__write_source {
     const espl_write *writes; // entries with a kind each, or NULL
     espl__pose_values
         values; // of all entries, unchecked; poses only where is_one_kind and `kind` say so
-    espl_write_kind kind; // of all entries, where `writes` is NULL
-    bool is_one_kind;     // all entries have the kind `kind`
+    espl_write_kind kind; // of all entries, where `writes` is NULL; any kind
+    bool is_one_kind;     // all entries have the kind `kind`, which is ordinary
     espl_status *results; // by number; in: ESPL_OK; out: status, plus ESPL__UNCHANGED or not
 } espl__write_source;
 

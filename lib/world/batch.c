@@ -87,7 +87,8 @@ static bool check_kinds(espl__batch *b, size_t begin, size_t end)
 
     for (size_t i = begin; i < end; ++i) {
         is_mixed = is_mixed || writes[i].kind != writes[0].kind;
-        if ((unsigned)writes[i].kind >= ESPL_WRITE_KIND_COUNT && b->results[i] == ESPL_OK) {
+        if (!espl__write_is_ordinary(writes[i].kind) && !espl__write_exists(writes[i].kind) &&
+            b->results[i] == ESPL_OK) {
             b->results[i] = ESPL_ERR_ARGUMENT;
             b->slots[i] = ESPL__NO_SLOT;
             b->is_unordered = b->has_missing = true;
@@ -107,7 +108,7 @@ static bool some_wants_side(const espl__batch *b, size_t begin, size_t end)
     const espl__entries *const e = b->entries;
     bool is_wanted = false;
 
-    if (e->writes == NULL && !espl__write_has_extra(e->kind)) {
+    if (e->writes == NULL && !espl__write_has_extra(espl__write_base(e->kind))) {
         return false;
     }
     for (size_t i = begin; i < end && !is_wanted; ++i) {
@@ -224,7 +225,8 @@ static void group_rest(espl__batch *b)
     }
 }
 
-// Say how the functions of trees read the entries. Precondition: their kinds were checked.
+// Say how the functions of trees read the entries. Kinds that are not ordinary have no paths of their own, so
+// that each entry tells its kind. Precondition: the kinds were checked.
 static void describe_values(espl__batch *b)
 {
     const espl__entries *const e = b->entries;
@@ -235,9 +237,9 @@ static void describe_values(espl__batch *b)
                                                 .stride = e->value_size,
                                                 .has_stretch = kind == ESPL_WRITE_LOCAL_TRANSFORM},
                                      .kind = kind,
-                                     .is_one_kind = !b->is_mixed,
+                                     .is_one_kind = !b->is_mixed && espl__write_is_ordinary(kind),
                                      .results = b->results};
-    b->may_drop_sides = b->is_mixed || espl__write_has_extra(kind);
+    b->may_drop_sides = b->is_mixed || espl__write_has_extra(espl__write_base(kind));
 }
 
 // The end of the next window of entries.
@@ -285,8 +287,8 @@ static espl_status prepare_batch(espl__batch *b)
 
     if (status == ESPL_OK) {
         (void)carve_batch(b, b->world->write_scratch.block, e->count);
-        b->has_windows =
-            e->writes == NULL && espl__write_is_local(e->kind) && !espl__write_has_extra(e->kind);
+        b->has_windows = e->writes == NULL && espl__write_is_ordinary(e->kind) &&
+                         espl__write_is_local(e->kind) && !espl__write_has_extra(e->kind);
     }
     return status;
 }

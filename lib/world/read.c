@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads of transforms: of one entity, of many, between frames, and as matrices.
+// Reads of transforms: of one entity, of many, and of the rows of a query. read_frames.c has the reads
+// that compute.
 //
 // A read is a few loads: the world transforms are up to date whenever a call returns, so nothing is
 // computed here but what the caller asks for. Reads change nothing and take no memory, and any
@@ -11,7 +12,7 @@
 // it.
 #include "lib/world/read.h"
 
-#include "lib/tree/path.h"
+#include "lib/tree/motion.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/handles.h"
 #include "lib/world/iterations.h"
@@ -24,13 +25,8 @@
 
 // --- Placements ---
 
-// Find the slot of an entity that is to be read into `out`.
-//
-// @return ESPL_OK; ESPL_ERR_ARGUMENT: no world, or `out` is NULL; the statuses of handles;
-//         ESPL_ERR_NO_TRANSFORM; in checked builds ESPL_ERR_NOT_OWNER: a job of a parallel write
-//         reads a hierarchy of another job, which may be changing at this moment.
-static espl_status find(const espl_world *world, espl_entity entity, const void *out,
-                        uint32_t *slot)
+espl_status espl__find_to_read(const espl_world *world, espl_entity entity, const void *out,
+                               uint32_t *slot)
 {
     const espl_status status = espl__find_placed(world, entity, slot);
 
@@ -44,11 +40,11 @@ static espl_status find(const espl_world *world, espl_entity entity, const void 
     return status;
 }
 
-// Fast path of find(): one test for each reason of a refusal, and no status. The handle is passed
+// Fast path of espl__find_to_read(): one test for each reason of a refusal, and no status. The handle is passed
 // by address, for the reason of espl__is_alive().
 //
-// @return false: the call may be refused, and find() tells by which status. Always false during a
-//         parallel write in a checked build, because only find() knows the owner of a hierarchy.
+// @return false: the call may be refused, and espl__find_to_read() tells by which status. Always false during a
+//         parallel write in a checked build, because only espl__find_to_read() knows the owner of a hierarchy.
 ESPL__INLINE bool find_at_once(const espl_world *world, const espl_entity *entity, const void *out,
                                uint32_t *slot)
 {
@@ -67,7 +63,7 @@ static espl_transform world_of(const espl_world *world, uint32_t slot)
 
 // The local pose of a node with inherit flags. It is computed, because the node keeps a part of its
 // world, and that part changes relative to the parent whenever the parent moves.
-static ESPL__APART espl_pose kept_local_of(const espl__forest *forest, uint32_t slot)
+static espl_pose kept_local_of(const espl__forest *forest, uint32_t slot)
 {
     ESPL_CHECK_FULL(forest->parent[slot] != ESPL__NO_SLOT); // a root has no inherit flags
     const espl__frame parent = espl__slot_frame(forest, forest->parent[slot]);
@@ -102,10 +98,20 @@ espl_transform espl__read_local(const espl_world *world, uint32_t slot)
 
 // What a kind reads: consecutive bytes of a pose, and behind them consecutive bytes of an extra. A
 // size of 0 reads none of that half. Sizes, strides and the names in messages follow from the table
-// below. copy_plain() lists the kinds a second time.
+// below. copy_plain() lists the present kinds a second
+// time.
 typedef struct part {
     const char *call; // public function that reads it of one entity
-    enum { OF_WORLD, OF_LOCAL } of;
+    // The first is stored, and the second but for inherit flags; motion tells the others.
+    enum {
+        OF_WORLD,
+        OF_LOCAL,
+        OF_SHOWN,
+        OF_PREVIOUS_LOCAL,
+        OF_PREVIOUS_WORLD,
+        OF_BEFORE_LOCAL,
+        OF_BEFORE_WORLD
+    } of;
     size_t pose_offset, pose_size;
     size_t extra_offset, extra_size;
 } part;
@@ -145,7 +151,19 @@ static const part parts[ESPL_READ_KIND_COUNT] = {
     [ESPL_READ_WORLD_SCALE] = FIELD("espl_get_world_scale", OF_WORLD, scale),
     [ESPL_READ_WORLD_POSE] = POSE("espl_get_world_pose", OF_WORLD),
     [ESPL_READ_WORLD_TRANSFORM] = ALL("espl_get_world_transform", OF_WORLD),
+    [ESPL_READ_SHOWN_POSITION] = FIELD("espl_read_one", OF_SHOWN, position),
+    [ESPL_READ_SHOWN_ROTATION] = FIELD("espl_read_one", OF_SHOWN, rotation),
+    [ESPL_READ_SHOWN_SCALE] = FIELD("espl_read_one", OF_SHOWN, scale),
+    [ESPL_READ_SHOWN_POSE] = POSE("espl_read_one", OF_SHOWN),
+    [ESPL_READ_SHOWN_TRANSFORM] = ALL("espl_read_one", OF_SHOWN),
+    [ESPL_READ_PREVIOUS_LOCAL_POSE] = POSE("espl_read_one", OF_PREVIOUS_LOCAL),
+    [ESPL_READ_PREVIOUS_WORLD_POSE] = POSE("espl_read_one", OF_PREVIOUS_WORLD),
+    [ESPL_READ_BEFORE_LOCAL_POSE] = POSE("espl_read_one", OF_BEFORE_LOCAL),
+    [ESPL_READ_BEFORE_WORLD_POSE] = POSE("espl_read_one", OF_BEFORE_WORLD),
 };
+
+// Kinds below it read present transforms; motion tells what the others read.
+enum { PRESENT_KINDS = ESPL_READ_SHOWN_POSITION };
 
 // The extra of a slot, by address: one that is built on the stack would be reloaded in wider pieces
 // than it was stored in, and the load would wait for the stores. Nodes without side arrays share
@@ -206,29 +224,57 @@ ESPL__INLINE void copy_plain(const espl_world *world, uint32_t slot, espl_read_k
 #undef CASE
 }
 
+// The pose that a kind reads of a node, where it is not stored as it reads.
+static espl_pose computed_pose_of(const espl__forest *forest, uint32_t slot, espl_read_kind kind)
+{
+    switch (parts[kind].of) {
+    case OF_SHOWN:
+        return espl__shown_world(forest, slot);
+    case OF_PREVIOUS_LOCAL:
+        return espl__previous_local(forest, slot);
+    case OF_PREVIOUS_WORLD:
+        return espl__previous_world(forest, slot);
+    case OF_BEFORE_LOCAL:
+        return espl__before_local(forest, slot);
+    case OF_BEFORE_WORLD:
+        return espl__before_world(forest, slot);
+    default:
+        ESPL_CHECK_FULL(parts[kind].of == OF_LOCAL);
+        return kept_local_of(forest, slot);
+    }
+}
+
+// Copy the part that a kind reads, where the pose is not stored as it reads.
+static ESPL__APART void copy_computed(const espl_world *world, uint32_t slot, espl_read_kind kind,
+                                      void *out)
+{
+    const espl_pose pose = computed_pose_of(&world->forest, slot, kind);
+
+    copy_part(world, slot, &pose, &parts[kind], out);
+}
+
 // Copy the part that a kind reads, of any node. Preconditions: the slot was found, and the kind
 // exists.
 ESPL__INLINE void copy_kind(const espl_world *world, uint32_t slot, espl_read_kind kind, void *out)
 {
     ESPL_CHECK_FULL(slot < world->forest.end && (unsigned)kind < ESPL_READ_KIND_COUNT);
-    if (parts[kind].of == OF_LOCAL && espl__slot_is(&world->forest, slot, ESPL__SLOT_KEEPS)) {
-        const espl_pose local = kept_local_of(&world->forest, slot);
-
-        copy_part(world, slot, &local, &parts[kind], out);
+    if (parts[kind].of != OF_WORLD &&
+        (parts[kind].of != OF_LOCAL || espl__slot_is(&world->forest, slot, ESPL__SLOT_KEEPS))) {
+        copy_computed(world, slot, kind, out);
     } else {
         copy_plain(world, slot, kind, out);
     }
 }
 
 // Sentences that several calls log with ESPL_ERR_ARGUMENT.
-static const char *const no_out = "out is NULL.";
+const char espl__no_out[] = "out is NULL.";
 static const char *const no_kind = "kind is none of espl_read_kind.";
 
 espl_status espl__read_as(const espl_world *world, const char *call, espl_entity entity,
                           espl_read_kind kind, void *out)
 {
     uint32_t slot = 0;
-    espl_status status = find(world, entity, out, &slot);
+    espl_status status = espl__find_to_read(world, entity, out, &slot);
 
     if (status == ESPL_OK && (unsigned)kind >= ESPL_READ_KIND_COUNT) {
         status = ESPL_ERR_ARGUMENT;
@@ -236,7 +282,7 @@ espl_status espl__read_as(const espl_world *world, const char *call, espl_entity
     if (status == ESPL_OK) {
         copy_kind(world, slot, kind, out);
     }
-    return espl__refuse_why(world, call, entity, status, out == NULL ? no_out : no_kind);
+    return espl__refuse_why(world, call, entity, status, out == NULL ? espl__no_out : no_kind);
 }
 
 // The slow path of a read of one entity: nodes with inherit flags, reads during a parallel write in
@@ -250,14 +296,14 @@ static ESPL__APART espl_status read_slowly(const espl_world *world, espl_entity 
     return espl__read_as(world, is_kind ? parts[kind].call : "espl_read_one", entity, kind, out);
 }
 
-// Any read of one entity. Members with inherit flags are left to read_slowly(), because a call in here
-// would make every read save registers.
+// Any read of one entity. Members with inherit flags and kinds of motion are left to read_slowly(), because
+// a call in here would make every read save registers.
 ESPL__INLINE espl_status read_at_once(const espl_world *world, espl_entity entity,
                                       espl_read_kind kind, void *out)
 {
     uint32_t slot = 0;
 
-    if (!find_at_once(world, &entity, out, &slot) || (unsigned)kind >= ESPL_READ_KIND_COUNT ||
+    if (!find_at_once(world, &entity, out, &slot) || (unsigned)kind >= PRESENT_KINDS ||
         (parts[kind].of == OF_LOCAL && espl__slot_is(&world->forest, slot, ESPL__SLOT_KEEPS))) {
         return read_slowly(world, entity, kind, out);
     }
@@ -356,7 +402,7 @@ static ESPL__APART void read_checked(many *m, size_t number)
     const espl_entity entity = espl__handle_at(&m->handles, number);
     unsigned char *const out = m->out + number * m->stride;
     uint32_t slot = 0;
-    const espl_status status = find(m->world, entity, out, &slot);
+    const espl_status status = espl__find_to_read(m->world, entity, out, &slot);
 
     if (status == ESPL_OK) {
         copy_kind(m->world, slot, m->kind, out);
@@ -444,6 +490,24 @@ static ESPL__APART void refuse_read_entry(const many *m, size_t count)
     }
 }
 
+// The array of poses that a kind reads from.
+static inline const espl_pose *stored_poses(const espl__forest *forest, espl_read_kind kind)
+{
+    const espl_pose *const *const poses = (const espl_pose *const *)forest->tracks.poses;
+
+    switch (parts[kind].of) {
+    case OF_LOCAL:
+        return forest->local;
+    case OF_SHOWN:
+        return poses[ESPL__SHOWN] != NULL ? poses[ESPL__SHOWN] : forest->world;
+    case OF_PREVIOUS_LOCAL:
+    case OF_BEFORE_LOCAL:
+        return poses[ESPL__PREVIOUS] != NULL ? poses[ESPL__PREVIOUS] : forest->local;
+    default:
+        return forest->world;
+    }
+}
+
 // Read all entities: at once where records and poses fit the second-level cache, because prefetches
 // would be half of the work. Else in blocks: while one block is read, the poses of the next one and
 // the records of the one after it come from memory. Inlined once for each kind that has a loop of its
@@ -454,7 +518,7 @@ ESPL__INLINE void read_all(many *m, size_t count, espl_read_kind kind)
     const espl__registry registry = espl__registry_of(m->world);
     const espl__handles handles = m->handles;
     const espl__forest *const forest = &m->world->forest;
-    const espl_pose *const poses = parts[kind].of == OF_LOCAL ? forest->local : forest->world;
+    const espl_pose *const poses = stored_poses(forest, kind);
     const bool is_near = registry.count * (sizeof *registry.records + sizeof *poses) <= NEAR_BYTES;
     const size_t block = is_near ? count : BLOCK;
     size_t record = 0, pose = 0; // the next ones to prefetch
@@ -512,7 +576,7 @@ static const char *find_rows_fault(espl_read_kind kind, const void *out, size_t 
     if ((unsigned)kind >= ESPL_READ_KIND_COUNT) {
         return no_kind;
     }
-    return out == NULL ? no_out : is_stride_of(kind, out_stride) ? NULL : bad_stride;
+    return out == NULL ? espl__no_out : is_stride_of(kind, out_stride) ? NULL : bad_stride;
 }
 
 // The rows need no checks of handles, because a query keeps the world busy: no row is added or
@@ -538,124 +602,6 @@ espl_status espl_query_read_transforms(const espl_query *query, espl_read_kind k
         copy_kind(world, query->slots[row], kind, (unsigned char *)out + row * out_stride);
     }
     return ESPL_OK;
-}
-
-// --- Between frames ---
-
-// Compute the transform of an entity relative to a frame. Both handles are checked before anything
-// is computed, the frame first. `out` is written only where the result is finite, because a tiny
-// scale of the frame may overflow the division.
-static espl_status find_relative(const espl_world *world, espl_entity frame, espl_entity entity,
-                                 espl_transform *out)
-{
-    uint32_t above = 0, slot = 0;
-    espl_status status = find(world, frame, out, &above);
-
-    status = status != ESPL_OK ? status : find(world, entity, out, &slot);
-    if (status != ESPL_OK) {
-        return status;
-    }
-    const espl_transform parent = world_of(world, above);
-    const espl_transform wanted = world_of(world, slot);
-    espl_transform local = espl__transform_identity();
-    espl_pose pose;
-
-    // Within a hierarchy by locals, because worlds lose precision far from the origin.
-    if (espl__path_relative(&world->forest, above, slot, &pose)) {
-        const espl__extra extra = espl__slot_extra(&world->forest, slot);
-
-        *out = espl__transform_of(&pose, &extra);
-        return ESPL_OK;
-    }
-    status = espl_transform_relative(&parent, &wanted, &local);
-    if (!espl__transform_is_finite(&local)) {
-        return ESPL_ERR_RANGE;
-    }
-    *out = local;
-    return status;
-}
-
-espl_status espl_get_relative_transform(const espl_world *world, espl_entity frame,
-                                        espl_entity entity, espl_transform *out)
-{
-    const espl__mention named[2] = {{"entity", entity}, {"frame", frame}};
-
-    return espl__refuse_named(world, "espl_get_relative_transform", named, 2,
-                              find_relative(world, frame, entity, out), no_out);
-}
-
-// Tell whether some axis has no inverse, because its scale or stretch is 0.
-static bool is_flat(const espl_transform *transform)
-{
-    return transform->scale == 0 || transform->stretch[0] == 0 || transform->stretch[1] == 0 ||
-           transform->stretch[2] == 0;
-}
-
-// A NULL value and a conversion that does not exist are both ESPL_ERR_ARGUMENT; the sentence in the
-// log tells which. Only conversions to local axes divide, so only they can be lossy. `out` may be
-// `value`.
-espl_status espl_convert(const espl_world *world, espl_entity entity, espl_conversion conversion,
-                         const float value[3], float out[3])
-{
-    uint32_t slot = 0;
-    espl_status status = find(world, entity, out, &slot);
-
-    if (status == ESPL_OK && (value == NULL || (unsigned)conversion >= ESPL_CONVERSION_COUNT)) {
-        status = ESPL_ERR_ARGUMENT;
-    }
-    if (status == ESPL_OK) {
-        const espl_transform frame = world_of(world, slot);
-        const bool divides =
-            conversion == ESPL_POINT_TO_LOCAL || conversion == ESPL_VECTOR_TO_LOCAL;
-
-        espl_transform_convert(&frame, conversion, value, out);
-        status = divides && is_flat(&frame) ? ESPL_LOSSY : ESPL_OK;
-    }
-    return espl__refuse_why(world, "espl_convert", entity, status,
-                            out == NULL     ? no_out
-                            : value == NULL ? "value is NULL."
-                                            : "conversion is none of espl_conversion.");
-}
-
-// The rotation alone decides the axis: a negative scale mirrors the node but does not turn the
-// axis.
-espl_status espl_get_axis(const espl_world *world, espl_entity entity, espl_axis axis, float out[3])
-{
-    uint32_t slot = 0;
-    espl_status status = find(world, entity, out, &slot);
-
-    if (status == ESPL_OK && (unsigned)axis > ESPL_AXIS_BACK) {
-        status = ESPL_ERR_ARGUMENT;
-    }
-    if (status == ESPL_OK) {
-        const espl_transform frame = world_of(world, slot);
-
-        espl_transform_axis(&frame, axis, out);
-    }
-    return espl__refuse_why(world, "espl_get_axis", entity, status,
-                            out == NULL ? no_out : "axis is none of espl_axis.");
-}
-
-// --- Matrices ---
-
-// A matrix with a flat axis is exact; only its inverse loses a row, and is lossy.
-espl_status espl_get_matrix(const espl_world *world, espl_entity entity, espl_matrix_form form,
-                            float *out)
-{
-    uint32_t slot = 0;
-    espl_status status = find(world, entity, out, &slot);
-
-    if (status == ESPL_OK && (unsigned)form >= ESPL_MATRIX_FORM_COUNT) {
-        status = ESPL_ERR_ARGUMENT;
-    }
-    if (status == ESPL_OK) {
-        const espl_transform transform = world_of(world, slot);
-
-        espl_transform_to_matrix(&transform, form, out);
-        status = form == ESPL_MATRIX_4X4_INVERSE && is_flat(&transform) ? ESPL_LOSSY : ESPL_OK;
-    }
-    return espl__refuse_why(world, "espl_get_matrix", entity, status,
-                            out == NULL ? no_out : "form is none of espl_matrix_form.");
 }
 
 // Has no status: 0 for a handle that names no living entity, as for a node without flags.

@@ -10,6 +10,16 @@
 espl_transform espl__read_world(const espl_world *world, uint32_t slot);
 espl_transform espl__read_local(const espl_world *world, uint32_t slot);
 
+/// Find the slot of an entity that is to be read into `out`.
+///
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT: no world, or `out` is NULL; the statuses of handles;
+///         ESPL_ERR_NO_TRANSFORM; in checked builds ESPL_ERR_NOT_OWNER: a job of a parallel write
+///         reads a hierarchy of another job, which may be changing at this moment.
+espl_status espl__find_to_read(const espl_world *world, espl_entity entity, const void *out,
+                               uint32_t *slot);
+/// The sentence for an output that is NULL.
+extern const char espl__no_out[];
+
 /// espl_read_one() under the name of another public function in messages.
 espl_status espl__read_as(const espl_world *world, const char *call, espl_entity entity,
                           espl_read_kind kind, void *out);

@@ -7,7 +7,7 @@
 // where side arrays are missing its write is refused with ESPL_ERR_BUSY, because the world is playing.
 #include "lib/world/slot_writes.h"
 
-#include "lib/tree/motion.h"
+#include "lib/tree/flagged_writes.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/tape.h"
 
@@ -38,6 +38,8 @@ const char *const espl__write_calls[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_MULTIPLY_STRETCH] = "espl_write_one",
     [ESPL_WRITE_TRANSLATE_OWN] = "espl_translate_own",
     [ESPL_WRITE_ROTATE_OWN] = "espl_rotate_own",
+    [ESPL_WRITE_PREVIOUS_LOCAL_POSE] = "espl_write_one",
+    [ESPL_WRITE_PREVIOUS_WORLD_POSE] = "espl_write_one",
 };
 
 // --- Storing a change ---
@@ -147,10 +149,10 @@ static espl_status commit_node_change(espl_world *world, espl__context *context,
 
 // --- Every kind of write ---
 
-// Three paths, the fastest first: a whole pose to a plain node; any write that leaves a plain node
-// plain; and the general one, which works out the node's new placement before it stores it.
-static espl_status write_slot(espl_world *world, espl__context *context, uint32_t slot,
-                              espl_write_kind kind, const void *bytes)
+// An ordinary write. Three paths, the fastest first: a whole pose to a plain node; any write that leaves
+// a plain node plain; and the general one, which works out the node's new placement before it stores it.
+static espl_status write_ordinary(espl_world *world, espl__context *context, uint32_t slot,
+                                  espl_write_kind kind, const void *bytes)
 {
     espl__forest *const forest = &world->forest;
     espl__node_change change;
@@ -175,12 +177,49 @@ static espl_status write_slot(espl_world *world, espl__context *context, uint32_
         espl__placement_write(&change.placement, &change.world, change.up, kind, &value));
 }
 
+// A write of the previous pose. It changes no world.
+static espl_status write_previous(espl_world *world, uint32_t slot, espl_write_kind kind,
+                                  const void *bytes)
+{
+    espl_write_value value;
+
+    espl__write_load(&value, kind, bytes);
+    const espl_status status = espl__write_check(kind, &value);
+
+    return status != ESPL_OK ? status : espl__previous_write(&world->forest, slot, kind, &value);
+}
+
+// A write that is not ordinary. Out of line, because few are.
+static ESPL__APART espl_status write_flagged_slot(espl_world *world, espl__context *context,
+                                                  uint32_t slot, espl_write_kind kind,
+                                                  const void *bytes)
+{
+    espl__flagged_write flagged;
+
+    if (espl__write_is_of_previous(kind)) {
+        return write_previous(world, slot, kind, bytes);
+    }
+    espl__flagged_write_begin(&flagged, &world->forest, slot, kind);
+    const espl_status status = write_ordinary(world, context, slot, espl__write_base(kind), bytes);
+
+    espl__flagged_write_end(&flagged, status);
+    return status;
+}
+
+// Any write.
+static inline espl_status write_slot(espl_world *world, espl__context *context, uint32_t slot,
+                                     espl_write_kind kind, const void *bytes)
+{
+    return espl__write_is_ordinary(kind) ? write_ordinary(world, context, slot, kind, bytes)
+                                         : write_flagged_slot(world, context, slot, kind, bytes);
+}
+
 espl_status espl__slot_write(espl_world *world, espl__context *context, uint32_t slot,
                              espl_write_kind kind, const void *bytes)
 {
     ESPL_CHECK_FULL(slot < world->forest.end &&
                     !espl__slot_is(&world->forest, slot, ESPL__SLOT_BARE));
-    ESPL_CHECK_FULL((unsigned)kind < ESPL_WRITE_KIND_COUNT);
+    ESPL_CHECK_FULL(espl__write_exists(kind));
     ESPL_CHECK_FULL(context->is_job || !world->is_playing);
     if (bytes == NULL) {
         return ESPL_ERR_ARGUMENT;

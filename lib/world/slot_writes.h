@@ -22,7 +22,7 @@ static inline const char *espl__write_call(espl_write_kind kind)
     return (unsigned)kind < ESPL_WRITE_KIND_COUNT ? espl__write_calls[kind] : "espl_write_one";
 }
 
-/// Write one node by a kind of write. Records itself on the tape.
+/// Write one node by any kind of write. Records itself on the tape.
 /// Preconditions: the slot has a transform of its own, `kind` exists, and no other thread writes the
 /// tree. Without `context->is_job` the world is not playing.
 /// @param bytes  a value of the kind, of any alignment; NULL is refused.

@@ -24,7 +24,8 @@ static ESPL__APART espl_status refuse_write_at_once(const espl_world *world, con
                                                     const void *value, espl_status status)
 {
     espl__sentence sentence;
-    const bool is_fault = status == ESPL_ERR_ARGUMENT || status == ESPL_ERR_NOT_FINITE;
+    const bool is_fault = status == ESPL_ERR_ARGUMENT || status == ESPL_ERR_NOT_FINITE ||
+                          status == ESPL_ERR_UNSUPPORTED;
 
     return espl__refuse_why(world, call, *entity, status,
                             is_fault ? espl__write_fault(&sentence, kind, value) : NULL);
@@ -36,7 +37,7 @@ espl_status espl__write_as(espl_world *world, const char *call, espl_entity enti
     uint32_t slot = 0;
     espl_status status = find_free(world, entity, &slot);
 
-    if (status == ESPL_OK && (unsigned)kind >= ESPL_WRITE_KIND_COUNT) {
+    if (status == ESPL_OK && !espl__write_exists(kind)) {
         status = ESPL_ERR_ARGUMENT;
     }
     if (status == ESPL_OK) {

@@ -22,7 +22,7 @@ const char *espl__entries_fault(const espl__entries *e)
                                         : "values is NULL, but the count is not 0.";
     }
     if (size == 0) {
-        return "The kind is none of espl_write_kind.";
+        return espl__kind_fault(e->kind);
     }
     if (e->handles.stride < sizeof(espl_entity) || e->handles.stride % _Alignof(espl_entity) != 0) {
         return "entity_stride is less than the size of an espl_entity, or no multiple of 4.";
@@ -34,7 +34,7 @@ const char *espl__entries_fault(const espl__entries *e)
 
 bool espl__entries_want_side(const espl__entries *e, size_t i)
 {
-    const espl_write_kind kind = espl__entries_kind(e, i);
+    const espl_write_kind kind = espl__write_base(espl__entries_kind(e, i));
     espl_write_value value = {0};
 
     // The usual case, without a copy of the value.
@@ -63,13 +63,14 @@ void espl__refuse_entry(const espl_world *world, const espl__entries *e,
 
     ESPL_CHECK(report->refused != 0 && at < e->count && report->first_status < 0);
     const espl_write_kind kind = espl__entries_kind(e, at);
+    espl__kind_name name;
     espl__sentence sentence;
     espl__message m;
 
     if (espl__refusal_begin(&m, world, e->call, NULL, report->first_status)) {
         espl__message_part(&m, "entry %zu of %zu", at, e->count);
         espl__message_entity(&m, "entity", espl__entries_entity(e, at));
-        espl__message_part(&m, "%s", espl__write_kind_name(kind));
+        espl__message_part(&m, "%s", espl__write_kind_name(&name, kind));
         espl__message_part(&m, "first of %zu refused", report->refused);
         espl__refusal_send(&m, world, report->first_status,
                            espl__write_fault(&sentence, kind, espl__entries_value(e, at)));

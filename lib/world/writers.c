@@ -110,10 +110,12 @@ static ESPL__APART espl_status refuse_writer_write(espl_writer *writer, about *a
                                                    espl_write_kind kind, const void *value,
                                                    espl_status status)
 {
+    espl__kind_name name;
     espl__sentence sentence;
 
-    a->kind = espl__write_kind_name(kind);
-    if (status == ESPL_ERR_ARGUMENT || status == ESPL_ERR_NOT_FINITE) {
+    a->kind = espl__write_kind_name(&name, kind);
+    if (status == ESPL_ERR_ARGUMENT || status == ESPL_ERR_NOT_FINITE ||
+        status == ESPL_ERR_UNSUPPORTED) {
         a->why = espl__write_fault(&sentence, kind, value);
     }
     return end_call(writer, a, status);
@@ -129,8 +131,8 @@ espl_status espl_writer_write(espl_writer *writer, espl_entity entity, espl_writ
         return ESPL_ERR_ARGUMENT;
     }
     ESPL_CHECK(writer->context.is_job && espl__is_parallel(writer->world));
-    espl_status status = (unsigned)kind < ESPL_WRITE_KIND_COUNT ? find_own(writer, entity, &slot)
-                                                                : ESPL_ERR_ARGUMENT;
+    espl_status status =
+        espl__write_exists(kind) ? find_own(writer, entity, &slot) : ESPL_ERR_ARGUMENT;
 
     if (status == ESPL_OK) {
         status = espl__slot_write(writer->world, &writer->context, slot, kind, value);

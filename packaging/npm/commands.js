@@ -10,7 +10,7 @@ import {
 } from "./values.js";
 import { World } from "./world.js";
 
-const REASONS = 21;
+const REASONS = 22;
 
 // Read the espl_report in scratch.
 function getReport(status) {
@@ -22,13 +22,13 @@ function getReport(status) {
         const count = heap.u32[at + 4 + reason];
 
         if (count !== 0) {
-            refusals.push({ status: nameOf(-reason), count, first: heap.u32[at + 25 + 2 * reason + 1] });
+            refusals.push({ status: nameOf(-reason), count, first: heap.u32[at + 26 + 2 * reason + 1] });
         }
     }
-    const [created, destroyed] = heap.u32.subarray(at + 67, at + 69);
+    const [created, destroyed] = heap.u32.subarray(at + 70, at + 72);
     return {
         status, accepted, applied, refused, lossy, created, destroyed,
-        hasOverflowed: heap.u8[4 * (at + 93)] !== 0, refusals,
+        hasOverflowed: heap.u8[4 * (at + 95)] !== 0, refusals,
     };
 }
 

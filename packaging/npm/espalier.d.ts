@@ -73,20 +73,27 @@ export interface Transform {
 export function identity(): Transform;
 
 /** Kinds whose value is three numbers. */
-export type VectorKind = "localPosition" | "worldPosition" | "stretch";
+export type VectorKind = "localPosition" | "worldPosition" | "stretch" | "shownPosition";
 /** Kinds whose value is a quaternion. */
-export type RotationKind = "localRotation" | "worldRotation";
+export type RotationKind = "localRotation" | "worldRotation" | "shownRotation";
 /** Kinds whose value is one number. */
-export type NumberKind = "localScale" | "worldScale" | "userData";
+export type NumberKind = "localScale" | "worldScale" | "userData" | "shownScale";
 /**
  * Kinds whose value is a transform; of a pose it is rotation, position and scale, and in arrays 8 numbers
  * in this order.
  */
-export type TransformKind = "localPose" | "localTransform" | "worldPose" | "worldTransform";
+export type TransformKind =
+    | "localPose" | "localTransform" | "worldPose" | "worldTransform"
+    | "previousLocalPose" | "previousWorldPose" | "shownPose" | "shownTransform"
+    | "beforeLocalPose" | "beforeWorldPose";
+/** Kinds that are read alone: what motion shows, and where an entity was two ticks ago. */
+export type ComputedKind =
+    | "shownPosition" | "shownRotation" | "shownScale" | "shownPose" | "shownTransform"
+    | "beforeLocalPose" | "beforeWorldPose";
 /** What can be read of a transform. "local" is relative to the parent, "world" to the world. */
 export type ReadKind = VectorKind | RotationKind | NumberKind | TransformKind;
 /** What can be written; the kinds are those of C's espl_write_kind. */
-export type WriteKind = ReadKind | ChangeKind;
+export type WriteKind = Exclude<ReadKind, ComputedKind> | ChangeKind;
 /** Writes that change what is there: they add, turn, multiply. */
 export type ChangeKind =
     | "translateInParent" | "rotateInParent" | "transformInParent" | "inverseTransformInParent"

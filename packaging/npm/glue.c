@@ -131,16 +131,16 @@ AT(espl_write_report, has_overflowed, 20);
 
 SIZE(espl_command_place, 8);
 AT(espl_command_place, index, 4);
-SIZE(espl_report, 408);
+SIZE(espl_report, 416);
 AT(espl_report, applied, 4);
 AT(espl_report, refused, 8);
 AT(espl_report, lossy, 12);
 AT(espl_report, refused_by, 16);
-AT(espl_report, first_refused, 100);
-AT(espl_report, created, 268);
-AT(espl_report, destroyed, 272);
-AT(espl_report, has_overflowed, 372);
-_Static_assert(ESPL_REASON_COUNT == 21, "commands.js has another count");
+AT(espl_report, first_refused, 104);
+AT(espl_report, created, 280);
+AT(espl_report, destroyed, 284);
+AT(espl_report, has_overflowed, 380);
+_Static_assert(ESPL_REASON_COUNT == 22, "commands.js has another count");
 
 SIZE(espl_world_stats, 328);
 AT(espl_world_stats, solos, 4);

@@ -62,6 +62,15 @@ export const kinds = {
     multiplyStretch: kind(3, undefined, 21),
     translateOwn: kind(3, undefined, 22),
     rotateOwn: kind(4, undefined, 23),
+    shownPosition: kind(3, 12),
+    shownRotation: kind(4, 13),
+    shownScale: kind(1, 14),
+    shownPose: kind(8, 15),
+    shownTransform: kind(12, 16),
+    previousLocalPose: kind(8, 17, 24),
+    previousWorldPose: kind(8, 18, 25),
+    beforeLocalPose: kind(8, 19),
+    beforeWorldPose: kind(8, 20),
 };
 
 /** Return the kind with this name; throw where it has no `way`, which is "read" or "write". */

@@ -121,10 +121,9 @@ TEST(each_kind_of_write_plays_before_and_after_each_command)
     operation all[INSTANCES];
 
     list_commands(all);
-    for (uint32_t n = 0; n < ESPL_WRITE_KIND_COUNT * INSTANCES * 2; n += step()) {
-        const operation written =
-            write_any(targets[n % 2], (espl_write_kind)(n / 2 % ESPL_WRITE_KIND_COUNT));
-        const operation other = all[n / 2 / ESPL_WRITE_KIND_COUNT];
+    for (uint32_t n = 0; n < TEST_KINDS * INSTANCES * 2; n += step()) {
+        const operation written = write_any(targets[n % 2], (espl_write_kind)(n / 2 % TEST_KINDS));
+        const operation other = all[n / 2 / TEST_KINDS];
         const operation pairs[2][2] = {{written, other}, {other, written}};
 
         play_in_order(pairs[0], 2);

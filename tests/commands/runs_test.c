@@ -169,7 +169,7 @@ static espl_write_kind draw_kind(uint32_t manner)
         ESPL_WRITE_ROTATE_OWN};
 
     return manner != 0 ? frequent[manner % (sizeof frequent / sizeof *frequent)]
-                       : (espl_write_kind)test_below(&t.random, ESPL_WRITE_KIND_COUNT);
+                       : (espl_write_kind)test_below(&t.random, TEST_KINDS);
 }
 
 // Writes of a hierarchy: of all nodes, from the first or the last one on; of some, in any order; of the

@@ -9,7 +9,8 @@ enum {
     CLOSURE_LIMIT = 24, // of what is cloned
     CLONE_LIMIT = 3,
     RECORDED_LIMIT = 32,
-    KEYS = 3
+    KEYS = 3,
+    REASONS_NOTED = 21, // of a report, always
 };
 
 // --- Rules ---
@@ -301,8 +302,11 @@ static void note_report(tape *t, const espl_report *report)
     tape_note_size(t, report->lossy);
     tape_note_size(t, report->created);
     tape_note_size(t, report->destroyed);
+    // Reasons that came later are noted where there are some, so that the others have the hash they had.
     for (size_t i = 0; i < ESPL_REASON_COUNT; ++i) {
-        tape_note_size(t, report->refused_by[i]);
+        if (i < REASONS_NOTED || report->refused_by[i] != 0) {
+            tape_note_size(t, report->refused_by[i]);
+        }
         if (report->refused_by[i] != 0) {
             tape_note_size(t, report->first_refused[i].lane);
             tape_note_size(t, report->first_refused[i].index);

@@ -337,7 +337,7 @@ static inline espl_write_value fixture_value(espl_write_kind kind, uint64_t *ran
 
 static inline espl_status fixture_edit_write(espl__edit *edit, uint32_t slot, uint64_t *random)
 {
-    const espl_write_kind kind = (espl_write_kind)test_below(random, ESPL_WRITE_KIND_COUNT);
+    const espl_write_kind kind = (espl_write_kind)test_below(random, TEST_KINDS);
     const espl_write_value value = fixture_value(kind, random);
 
     return espl__slot_is(forest, slot, ESPL__SLOT_BARE)

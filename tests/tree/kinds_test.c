@@ -40,6 +40,8 @@ static const description described[KINDS] = {
     [ESPL_WRITE_MULTIPLY_STRETCH] = {ESPL__VALUE_VECTOR, false, true, false},
     [ESPL_WRITE_TRANSLATE_OWN] = {ESPL__VALUE_VECTOR, false, false, false},
     [ESPL_WRITE_ROTATE_OWN] = {ESPL__VALUE_ROTATION, false, false, false},
+    [ESPL_WRITE_PREVIOUS_LOCAL_POSE] = {ESPL__VALUE_POSE, false, false, false},
+    [ESPL_WRITE_PREVIOUS_WORLD_POSE] = {ESPL__VALUE_POSE, true, false, false},
 };
 
 // Bytes of a value, by its type.

@@ -143,7 +143,7 @@ static void record(counted *c, espl_recorder *r, uint32_t key, uint64_t *random)
                                         .values = &place,
                                         .value_count = test_below(random, 2)};
     espl_entity made[3] = {{0}};
-    uint64_t kind = test_below(random, ESPL_WRITE_KIND_COUNT);
+    uint64_t kind = test_below(random, TEST_KINDS);
     espl_write write = write_ordinary(a, (espl_write_kind)kind, random);
 
     switch (test_below(random, 14)) {
@@ -207,12 +207,12 @@ static espl_write_report write_all(counted *c, uint64_t random)
     espl_write writes[WRITES];
     espl_write_report report;
     const uint32_t count = 1 + test_below(&random, WRITES);
-    const espl_write_kind one = (espl_write_kind)test_below(&random, ESPL_WRITE_KIND_COUNT);
+    const espl_write_kind one = (espl_write_kind)test_below(&random, TEST_KINDS);
     const bool is_mixed = test_one_in(&random, 2);
 
     for (uint32_t i = 0; i < count; ++i) {
         const espl_write_kind kind =
-            is_mixed ? (espl_write_kind)test_below(&random, ESPL_WRITE_KIND_COUNT) : one;
+            is_mixed ? (espl_write_kind)test_below(&random, TEST_KINDS) : one;
 
         writes[i] = write_ordinary(any(c, &random), kind, &random);
     }
@@ -255,7 +255,7 @@ static void call(counted *c, uint64_t random)
     for (int i = 0; i < 6; ++i) {
         const espl_entity a = any(c, &random), b = any(c, &random);
         const espl_write write =
-            write_ordinary(a, (espl_write_kind)test_below(&random, ESPL_WRITE_KIND_COUNT), &random);
+            write_ordinary(a, (espl_write_kind)test_below(&random, TEST_KINDS), &random);
 
         (void)!espl_write_one(c->world, a, write.kind, &write.value);
         if (test_one_in(&random, 4)) {

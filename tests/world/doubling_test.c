@@ -180,7 +180,7 @@ static size_t try_all(trial of, bool is_among_others)
 
     for (size_t i = 0; i < ENTRIES; ++i) {
         const entry *const e = &entries[i];
-        const uint32_t kinds = (e->traits & KINDS) != 0 ? ESPL_WRITE_KIND_COUNT : 1;
+        const uint32_t kinds = (e->traits & KINDS) != 0 ? TEST_KINDS : 1;
 
         for (size_t plan = 0; plan < SHAPES && !(is_among_others && (e->traits & WHOLE) != 0);
              ++plan) {

@@ -188,7 +188,7 @@ static size_t write_all_kinds(place *k)
     uint64_t random = 3;
     size_t done = 0;
 
-    for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
+    for (int kind = 0; kind < TEST_KINDS; ++kind) {
         espl_write write = write_ordinary(k->e, (espl_write_kind)kind, &random);
 
         if (form_type(write.kind) == VALUE_TRANSFORM) {

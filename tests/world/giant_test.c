@@ -117,8 +117,7 @@ static void twins_agree(twins *t)
 // The i-th node from those that were made; may be dead by now.
 static espl_write any_write(twins *t, uint32_t *node)
 {
-    const espl_write_kind kind =
-        (espl_write_kind)test_below(&t->random, (uint32_t)ESPL_WRITE_KIND_COUNT);
+    const espl_write_kind kind = (espl_write_kind)test_below(&t->random, (uint32_t)TEST_KINDS);
 
     *node = test_one_in(&t->random, 5) ? 0 : test_below(&t->random, SIZE);
     return write_ordinary(espl_entity_null(), kind, &t->random);

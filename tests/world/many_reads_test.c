@@ -155,6 +155,15 @@ static size_t size_of_kind(espl_read_kind kind)
         [ESPL_READ_WORLD_SCALE] = 4,
         [ESPL_READ_WORLD_POSE] = sizeof(espl_pose),
         [ESPL_READ_WORLD_TRANSFORM] = sizeof(espl_transform),
+        [ESPL_READ_SHOWN_POSITION] = 12,
+        [ESPL_READ_SHOWN_ROTATION] = 16,
+        [ESPL_READ_SHOWN_SCALE] = 4,
+        [ESPL_READ_SHOWN_POSE] = sizeof(espl_pose),
+        [ESPL_READ_SHOWN_TRANSFORM] = sizeof(espl_transform),
+        [ESPL_READ_PREVIOUS_LOCAL_POSE] = sizeof(espl_pose),
+        [ESPL_READ_PREVIOUS_WORLD_POSE] = sizeof(espl_pose),
+        [ESPL_READ_BEFORE_LOCAL_POSE] = sizeof(espl_pose),
+        [ESPL_READ_BEFORE_WORLD_POSE] = sizeof(espl_pose),
     };
 
     ck_assert_uint_ne(sizes[kind], 0);

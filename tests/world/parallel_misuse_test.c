@@ -246,7 +246,7 @@ TEST_LOOP(a_write_to_what_has_no_row_is_told_as_nobodys, 0, IS_CHECKED ? 2 : 0)
     ck_assert_uint_eq(test_physical_hash(d->world), before);
 }
 
-enum { OTHER_WRITES = 3, ALL_WRITES = ESPL_WRITE_KIND_COUNT + OTHER_WRITES };
+enum { OTHER_WRITES = 3, ALL_WRITES = TEST_KINDS + OTHER_WRITES };
 
 // Each way to write through a writer; with macros where there are such, so that the site is here.
 static espl_status write_some_way(espl_writer *writer, espl_entity entity, int way)
@@ -254,12 +254,12 @@ static espl_status write_some_way(espl_writer *writer, espl_entity entity, int w
     const float point[3] = {9, 9, 9}, turn[4] = {0, 0.6f, 0, 0.8f};
     uint64_t random = 3;
 
-    if (way < ESPL_WRITE_KIND_COUNT) {
+    if (way < TEST_KINDS) {
         const espl_write write = write_ordinary(entity, (espl_write_kind)way, &random);
 
         return writer_write(writer, &write, ESPL_SITE);
     }
-    switch (way - ESPL_WRITE_KIND_COUNT) {
+    switch (way - TEST_KINDS) {
     case 0:
         return espl_writer_look_at(writer, entity, point, NULL, ESPL_AXIS_FORWARD, ESPL_SITE);
     case 1:

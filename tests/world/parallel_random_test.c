@@ -45,10 +45,10 @@ static void follow_parent(hand by, espl_write *write, uint64_t *random)
 
 static espl_status write_kind(hand by, const deed *d, espl_entity entity, uint64_t *random)
 {
-    espl_write_kind kind = (espl_write_kind)test_below(random, ESPL_WRITE_KIND_COUNT);
+    espl_write_kind kind = (espl_write_kind)test_below(random, TEST_KINDS);
 
     while (!d->has_sides && !is_plain(kind)) {
-        kind = (espl_write_kind)test_below(random, ESPL_WRITE_KIND_COUNT);
+        kind = (espl_write_kind)test_below(random, TEST_KINDS);
     }
     espl_write write = write_ordinary(entity, kind, random);
 

@@ -168,7 +168,8 @@ TEST(a_query_that_reads_gives_no_column_to_write)
 
 TEST(each_kind_of_a_chunk_is_what_is_read_of_each_row)
 {
-    static const size_t sizes[ESPL_READ_KIND_COUNT] = {12, 16, 4, 32, 48, 12, 4, 12, 16, 4, 32, 48};
+    static const size_t sizes[ESPL_READ_KIND_COUNT] = {12, 16, 4,  32, 48, 12, 4,  12, 16, 4, 32,
+                                                       48, 12, 16, 4,  32, 48, 32, 32, 32, 32};
     struct {
         uint32_t before, value[12];
     } rows[128];

@@ -135,7 +135,7 @@ TEST(writes_of_every_kind_are_carried_out_during_iteration)
 
     ck_ok(espl_reserve(w, &(espl_reserve_def){.side_of = node[0]}));
     ck_ok(espl_query_begin(w, &all, &query));
-    for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
+    for (int kind = 0; kind < TEST_KINDS; ++kind) {
         for (int form = 0; form < FORM_COUNT; ++form) {
             const espl_write write =
                 write_ordinary(node[kind % COUNT], (espl_write_kind)kind, &random);
@@ -231,7 +231,7 @@ TEST(plain_writes_take_no_memory)
 
     test_heap_arm(&test.heap, 1, true);
     for (int round = 0; round < 10; ++round) {
-        for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
+        for (int kind = 0; kind < TEST_KINDS; ++kind) {
             espl_write write = write_ordinary(node[kind % COUNT], (espl_write_kind)kind, &random);
             if (form_type(write.kind) == VALUE_STRETCH) {
                 write = write_vector(write.entity, write.kind, 1, 1, 1);
@@ -257,7 +257,7 @@ TEST(no_write_takes_memory_where_there_are_side_arrays)
     ck_ok(go(w, node[COUNT - 2], 4));
     test_heap_arm(&test.heap, 1, true);
     for (uint32_t i = 0; i < COUNT - 2; ++i) {
-        for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
+        for (int kind = 0; kind < TEST_KINDS; ++kind) {
             const espl_write write = write_ordinary(node[i], (espl_write_kind)kind, &random);
             ck_assert_int_ge(form_write(w, &write, (write_form)(kind % FORM_COUNT)), 0);
         }

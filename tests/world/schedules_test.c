@@ -122,7 +122,7 @@ static uint64_t act_recorded_writes(play *p)
 
     for (uint32_t i = 0; i < p->count; ++i) {
         const espl_write write = write_ordinary(
-            any_of(p), (espl_write_kind)test_below(&p->random, ESPL_WRITE_KIND_COUNT), &p->random);
+            any_of(p), (espl_write_kind)test_below(&p->random, TEST_KINDS), &p->random);
 
         ck_ok(espl_record_write(recorder, i, write.entity, write.kind, &write.value));
     }
@@ -135,8 +135,8 @@ static uint64_t act_batch(play *p)
     espl_write_report report = {0};
 
     for (uint32_t i = 0; i < p->count; ++i) {
-        writes[i] = write_ordinary(
-            any_of(p), (espl_write_kind)test_below(&p->random, ESPL_WRITE_KIND_COUNT), &p->random);
+        writes[i] = write_ordinary(any_of(p), (espl_write_kind)test_below(&p->random, TEST_KINDS),
+                                   &p->random);
     }
     const espl_status status = espl_write_batch(p->world, writes, p->count, &report);
     ck_assert_int_ge(status, 0);

@@ -216,7 +216,7 @@ static void write_kept(const soak *s, life *l, uint64_t random)
     espl_write writes[KEPT];
 
     for (size_t i = 0; i < KEPT; ++i) {
-        const espl_write_kind kind = (espl_write_kind)test_below(&random, ESPL_WRITE_KIND_COUNT);
+        const espl_write_kind kind = (espl_write_kind)test_below(&random, TEST_KINDS);
 
         writes[i] = write_ordinary(s->kept[i].entity, kind, &random);
         if (i % 8 == 0) {

@@ -23,7 +23,7 @@ enum { TOP, PARENT, INNER, BELOW, KEEPER, LEAF, SOLO, BARE, UNDER };
 static const uint32_t node_of[ROLE_COUNT] = {TOP, INNER, LEAF, SOLO};
 
 // The kinds of write, then the helpers.
-enum { LOOK_AT = ESPL_WRITE_KIND_COUNT, ROTATE_ABOUT, SET_INHERIT, SUBJECT_COUNT };
+enum { LOOK_AT = TEST_KINDS, ROTATE_ABOUT, SET_INHERIT, SUBJECT_COUNT };
 
 static const char *subject_name(int subject)
 {
@@ -342,7 +342,7 @@ static espl_write idle_write(const espl_world *world, espl_entity entity, espl_w
     return write;
 }
 
-TEST_LOOP(each_kind_of_write_that_changes_nothing_is_skipped, 0, ESPL_WRITE_KIND_COUNT)
+TEST_LOOP(each_kind_of_write_that_changes_nothing_is_skipped, 0, TEST_KINDS)
 {
     const espl_write_kind kind = (espl_write_kind)_i;
 
@@ -362,8 +362,7 @@ TEST_LOOP(each_kind_of_write_that_changes_nothing_is_skipped, 0, ESPL_WRITE_KIND
 }
 
 // The context moves nothing, but those below that copy it show it.
-TEST_LOOP(each_kind_of_write_that_changes_something_visits_what_hangs_below, 0,
-          ESPL_WRITE_KIND_COUNT)
+TEST_LOOP(each_kind_of_write_that_changes_something_visits_what_hangs_below, 0, TEST_KINDS)
 {
     const espl_write_kind kind = (espl_write_kind)_i;
     const espl_write_value value = value_of(kind, 0);
@@ -441,7 +440,7 @@ TEST(each_helper_is_one_write)
 // --- Values without surprises ---
 
 // A refused write of each kind leaves everything as it was, in each form.
-TEST_LOOP(each_kind_refuses_a_member_that_copies_its_parent, 0, ESPL_WRITE_KIND_COUNT)
+TEST_LOOP(each_kind_refuses_a_member_that_copies_its_parent, 0, TEST_KINDS)
 {
     const espl_write_kind kind = (espl_write_kind)_i;
 

@@ -190,6 +190,15 @@ class Read(enum.IntEnum):
     WORLD_SCALE = 9  #: float32
     WORLD_POSE = 10  #: POSE
     WORLD_TRANSFORM = 11  #: TRANSFORM
+    SHOWN_POSITION = 12  #: (3,) float32: as presented last; without motion the world's
+    SHOWN_ROTATION = 13  #: (4,) float32
+    SHOWN_SCALE = 14  #: float32
+    SHOWN_POSE = 15  #: POSE
+    SHOWN_TRANSFORM = 16  #: TRANSFORM
+    PREVIOUS_LOCAL_POSE = 17  #: POSE, when the last tick began
+    PREVIOUS_WORLD_POSE = 18  #: POSE
+    BEFORE_LOCAL_POSE = 19  #: POSE, when the tick before it began
+    BEFORE_WORLD_POSE = 20  #: POSE
 
 
 class Write(enum.IntEnum):
@@ -222,6 +231,8 @@ class Write(enum.IntEnum):
     MULTIPLY_STRETCH = 21  #: (3,) float32
     TRANSLATE_OWN = 22  #: (3,) float32, along the entity's own axes
     ROTATE_OWN = 23  #: (4,) float32: rotation = rotation * value
+    PREVIOUS_LOCAL_POSE = 24  #: POSE: what motion blends from; the transform stays
+    PREVIOUS_WORLD_POSE = 25  #: POSE
 
 
 _VECTOR = np.dtype((np.float32, 3))
@@ -233,6 +244,8 @@ _WORD = np.dtype(np.uint32)
 READ_TYPES = (
     _VECTOR, _QUATERNION, _SCALAR, POSE, TRANSFORM, _VECTOR, _WORD,
     _VECTOR, _QUATERNION, _SCALAR, POSE, TRANSFORM,
+    _VECTOR, _QUATERNION, _SCALAR, POSE, TRANSFORM,
+    POSE, POSE, POSE, POSE,
 )  # fmt: skip
 #: Types by Write.
 WRITE_TYPES = (
@@ -241,4 +254,5 @@ WRITE_TYPES = (
     _VECTOR, _QUATERNION, TRANSFORM, TRANSFORM,
     _VECTOR, _QUATERNION, TRANSFORM, TRANSFORM,
     _SCALAR, _VECTOR, _VECTOR, _QUATERNION,
+    POSE, POSE,
 )  # fmt: skip

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// The writes of flagged_writes.h.
+#include "lib/tree/flagged_writes.h"
+
+#include "lib/tree/node_change.h"
+
+// Outside a tick the mark of the ordinary write makes the node one that was always where it is. So a write
+// that carries keeps the past here, and gives it back before it moves it.
+void espl__flagged_write_begin(espl__flagged_write *write, espl__forest *forest, uint32_t slot,
+                               espl_write_kind kind)
+{
+    ESPL_CHECK(espl__write_exists(kind) && espl__write_flag(kind) != 0);
+    write->forest = forest;
+    write->slot = slot;
+    write->kind = kind;
+    if (espl__forest_has_motion(forest) && espl__write_flag(kind) == ESPL_CARRY) {
+        write->placement = espl__slot_placement(forest, slot);
+        write->past = espl__past_read(forest, slot);
+    }
+}
+
+void espl__flagged_write_end(const espl__flagged_write *write, espl_status status)
+{
+    espl__forest *const forest = write->forest;
+    const uint32_t slot = write->slot;
+
+    if (status < 0 || !espl__forest_has_motion(forest)) {
+        return;
+    }
+    if (espl__write_flag(write->kind) == ESPL_TELEPORT) {
+        espl__motion_teleport(forest, slot);
+        return;
+    }
+    espl__past_store(forest, slot, &write->past);
+    if (!espl__node_has(forest, slot, &write->placement)) {
+        espl__motion_carry(forest, slot, &write->placement);
+    }
+}
+
+espl_status espl__previous_write(espl__forest *forest, uint32_t slot, espl_write_kind kind,
+                                 const espl_write_value *value)
+{
+    ESPL_CHECK(espl__write_exists(kind) && espl__write_is_of_previous(kind));
+    if (!espl__forest_has_motion(forest)) {
+        return ESPL_ERR_UNSUPPORTED;
+    }
+    if (espl__slot_is(forest, slot, ESPL__SLOT_KEEPS) && espl__slot_copies(forest, slot)) {
+        return ESPL_ERR_COPIES_PARENT;
+    }
+    return espl__motion_set_previous(forest, slot, kind, &value->pose);
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// Reads of transforms that compute: between frames, conversions, axes and matrices. Their checks come in the
+// order that read.c has.
+#include "lib/world/read.h"
+
+#include "lib/tree/path.h"
+#include "lib/world/refusals.h"
+
+// --- Between frames ---
+
+// Compute the transform of an entity relative to a frame. Both handles are checked before anything
+// is computed, the frame first. `out` is written only where the result is finite, because a tiny
+// scale of the frame may overflow the division.
+static espl_status find_relative(const espl_world *world, espl_entity frame, espl_entity entity,
+                                 espl_transform *out)
+{
+    uint32_t above = 0, slot = 0;
+    espl_status status = espl__find_to_read(world, frame, out, &above);
+
+    status = status != ESPL_OK ? status : espl__find_to_read(world, entity, out, &slot);
+    if (status != ESPL_OK) {
+        return status;
+    }
+    const espl_transform parent = espl__read_world(world, above);
+    const espl_transform wanted = espl__read_world(world, slot);
+    espl_transform local = espl__transform_identity();
+    espl_pose pose;
+
+    // Within a hierarchy by locals, because worlds lose precision far from the origin.
+    if (espl__path_relative(&world->forest, above, slot, &pose)) {
+        const espl__extra extra = espl__slot_extra(&world->forest, slot);
+
+        *out = espl__transform_of(&pose, &extra);
+        return ESPL_OK;
+    }
+    status = espl_transform_relative(&parent, &wanted, &local);
+    if (!espl__transform_is_finite(&local)) {
+        return ESPL_ERR_RANGE;
+    }
+    *out = local;
+    return status;
+}
+
+espl_status espl_get_relative_transform(const espl_world *world, espl_entity frame,
+                                        espl_entity entity, espl_transform *out)
+{
+    const espl__mention named[2] = {{"entity", entity}, {"frame", frame}};
+
+    return espl__refuse_named(world, "espl_get_relative_transform", named, 2,
+                              find_relative(world, frame, entity, out), espl__no_out);
+}
+
+// Tell whether some axis has no inverse, because its scale or stretch is 0.
+static bool is_flat(const espl_transform *transform)
+{
+    return transform->scale == 0 || transform->stretch[0] == 0 || transform->stretch[1] == 0 ||
+           transform->stretch[2] == 0;
+}
+
+// A NULL value and a conversion that does not exist are both ESPL_ERR_ARGUMENT; the sentence in the
+// log tells which. Only conversions to local axes divide, so only they can be lossy. `out` may be
+// `value`.
+espl_status espl_convert(const espl_world *world, espl_entity entity, espl_conversion conversion,
+                         const float value[3], float out[3])
+{
+    uint32_t slot = 0;
+    espl_status status = espl__find_to_read(world, entity, out, &slot);
+
+    if (status == ESPL_OK && (value == NULL || (unsigned)conversion >= ESPL_CONVERSION_COUNT)) {
+        status = ESPL_ERR_ARGUMENT;
+    }
+    if (status == ESPL_OK) {
+        const espl_transform frame = espl__read_world(world, slot);
+        const bool divides =
+            conversion == ESPL_POINT_TO_LOCAL || conversion == ESPL_VECTOR_TO_LOCAL;
+
+        espl_transform_convert(&frame, conversion, value, out);
+        status = divides && is_flat(&frame) ? ESPL_LOSSY : ESPL_OK;
+    }
+    return espl__refuse_why(world, "espl_convert", entity, status,
+                            out == NULL     ? espl__no_out
+                            : value == NULL ? "value is NULL."
+                                            : "conversion is none of espl_conversion.");
+}
+
+// The rotation alone decides the axis: a negative scale mirrors the node but does not turn the
+// axis.
+espl_status espl_get_axis(const espl_world *world, espl_entity entity, espl_axis axis, float out[3])
+{
+    uint32_t slot = 0;
+    espl_status status = espl__find_to_read(world, entity, out, &slot);
+
+    if (status == ESPL_OK && (unsigned)axis > ESPL_AXIS_BACK) {
+        status = ESPL_ERR_ARGUMENT;
+    }
+    if (status == ESPL_OK) {
+        const espl_transform frame = espl__read_world(world, slot);
+
+        espl_transform_axis(&frame, axis, out);
+    }
+    return espl__refuse_why(world, "espl_get_axis", entity, status,
+                            out == NULL ? espl__no_out : "axis is none of espl_axis.");
+}
+
+// --- Matrices ---
+
+// A matrix with a flat axis is exact; only its inverse loses a row, and is lossy.
+espl_status espl_get_matrix(const espl_world *world, espl_entity entity, espl_matrix_form form,
+                            float *out)
+{
+    uint32_t slot = 0;
+    espl_status status = espl__find_to_read(world, entity, out, &slot);
+
+    if (status == ESPL_OK && (unsigned)form >= ESPL_MATRIX_FORM_COUNT) {
+        status = ESPL_ERR_ARGUMENT;
+    }
+    if (status == ESPL_OK) {
+        const espl_transform transform = espl__read_world(world, slot);
+
+        espl_transform_to_matrix(&transform, form, out);
+        status = form == ESPL_MATRIX_4X4_INVERSE && is_flat(&transform) ? ESPL_LOSSY : ESPL_OK;
+    }
+    return espl__refuse_why(world, "espl_get_matrix", entity, status,
+                            out == NULL ? espl__no_out : "form is none of espl_matrix_form.");
+}
