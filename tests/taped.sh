@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Each exported function that is given what may change a world has a row in tests/tools/taped_test.c, which
 # shows that the function is on the tape, or that it changes nothing that a hash shows: a function that takes
-# a world, a command buffer or a recorder that is not const, or a query, a writer or a subtree, through which a
-# world is written. Each row is of such a function.
+# a world, a command buffer or a recorder that is not const, or a query, a writer, a subtree or a watch, through
+# which a world is written. Each row is of such a function.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 top=${srcdir:-.}
@@ -39,7 +39,7 @@ list_changing()
     awk '{
         parameters = $0
         sub(/^[^ ]* /, "", parameters)
-        is_handed = parameters ~ /espl_(query|writer|subtree) \*/
+        is_handed = parameters ~ /espl_(query|writer|subtree|watch) \*/
         gsub(/const espl_[a-z_]* \*/, "", parameters)
         if (is_handed || parameters ~ /espl_(world|command_buffer|recorder) \*/) {
             print $1

@@ -580,6 +580,17 @@ static void read_subtree(void)
     ck_assert_uint_eq(count, TREE - GONE);
 }
 
+static void use_watch(void)
+{
+    espl_watch *watch = NULL;
+    espl_changes changes;
+
+    ck_ok(espl_watch_create(s.world, &(espl_watch_def){.flags = ESPL_WATCH_LOCAL}, &watch));
+    ck_ok(espl_watch_collect(watch, 0, &changes));
+    ck_assert_uint_gt(changes.added_count, 0);
+    espl_watch_destroy(watch);
+}
+
 static void make_another(void)
 {
     const espl_world_def def = {.allocator = test_heap_allocator(&s.heap)};
@@ -696,6 +707,9 @@ enum { KEEPS, CHANGES };
     X(espl_translate_own, CHANGES, call_translate_own)             \
     X(espl_command_unregister, KEEPS, use_commands)                \
     X(espl_view_hierarchy, CHANGES, view)                          \
+    X(espl_watch_collect, KEEPS, use_watch)                        \
+    X(espl_watch_create, KEEPS, use_watch)                         \
+    X(espl_watch_destroy, KEEPS, use_watch)                        \
     X(espl_world_clear, CHANGES, clear)                            \
     X(espl_world_create, CHANGES, pay_by_budget)                   \
     X(espl_world_destroy, KEEPS, make_another)                     \

@@ -146,6 +146,22 @@ static espl_status carry_component(const void *def)
 
 CARRY(reserve, espl_reserve(w, def))
 
+static espl_status carry_watch(const void *def)
+{
+    espl_watch *watch = NULL;
+    const espl_status status = espl_watch_create(w, def, &watch);
+
+    espl_watch_destroy(watch);
+    return status;
+}
+
+static espl_status carry_filter(const void *def)
+{
+    const espl_watch_def watch = {.filter = def};
+
+    return carry_watch(&watch);
+}
+
 static espl_status end_query(espl_status begun, espl_query *query)
 {
     if (begun == ESPL_OK) {
@@ -218,6 +234,8 @@ static const input inputs[] = {
     {"espl_executor_create", WORDS(espl_threads_def), fill_threads, carry_threads, true},
     {"espl_component_register", WORDS(espl_component_def), fill_component, carry_component, false},
     {"espl_reserve", WORDS(espl_reserve_def), NULL, carry_reserve, false},
+    {"espl_watch_create", WORDS(espl_watch_def), NULL, carry_watch, false},
+    {"espl_watch_create", WORDS(espl_query_def), NULL, carry_filter, false},
     {"espl_query_begin", WORDS(espl_query_def), NULL, carry_query, false},
     {"espl_query_begin_read", WORDS(espl_query_def), NULL, carry_query_read, false},
     {"espl_change_components_query", WORDS(espl_query_def), NULL, carry_query_change, false},
@@ -351,6 +369,17 @@ static espl_status carry_parallel_report(void *out)
     return espl_write_parallel(w, &def, out);
 }
 
+static espl_status carry_changes(void *out)
+{
+    espl_watch *watch = NULL;
+
+    ck_ok(espl_watch_create(w, NULL, &watch));
+    const espl_status status = espl_watch_collect(watch, 0, out);
+
+    espl_watch_destroy(watch);
+    return status;
+}
+
 static espl_status carry_validate(void *out)
 {
     return espl_validate(w, out) ? ESPL_OK : ESPL_ERR_EXISTS;
@@ -366,6 +395,7 @@ static const output outputs[] = {
     {WORDS(espl_write_report), carry_batch},
     {WORDS(espl_write_report), carry_strided},
     {WORDS(espl_parallel_report), carry_parallel_report},
+    {WORDS(espl_changes), carry_changes},
     {WORDS(espl_validation), carry_validate},
     {WORDS(espl_view), carry_view},
 };

@@ -30,6 +30,9 @@
     X(reserve_parallel, "espl_reserve",                                                            \
       espl_reserve(m->world, &(espl_reserve_def){.parallel_rows = 100}))                           \
     X(write_parallel, "espl_write_parallel", espl_write_parallel(m->world, &rows, NULL))           \
+    X(reserve_watches, "espl_reserve",                                                             \
+      espl_reserve(m->world, &(espl_reserve_def){.watch_entities = 10}))                           \
+    X(watch, "espl_watch_create", espl_watch_create(m->world, NULL, &watch))                       \
     X(compact, "espl_compact", espl_compact(m->world))                                             \
     X(component, "espl_component_register", espl_component_register(m->world, &late, &number))     \
     X(attach, "espl_attach", espl_attach(m->world, e, m->root, NULL))                              \
@@ -87,6 +90,7 @@ static espl_status call(const misuse *m, int which, espl_entity e)
     const espl_component_value added = {m->number, sizeof value, &value};
     const espl_change_def change = {.add = &added, .add_count = 1};
     espl_component number = 99;
+    espl_watch *watch = NULL;
     espl_entity out = {7, 7};
     espl_status status = ESPL_OK;
 
@@ -100,7 +104,7 @@ static espl_status call(const misuse *m, int which, espl_entity e)
     default:
         ck_abort();
     }
-    ck_assert(number == 99 && out.index == 7);
+    ck_assert(number == 99 && out.index == 7 && watch == NULL);
     return status;
 }
 

@@ -34,6 +34,8 @@ typedef struct things {
     espl_world_stats stats;
     espl_executor executor;
     espl_component_def info;
+    espl_watch *watch;
+    espl_changes changes;
 } things;
 
 /// Answer of a call without a status: ESPL_ERR_ARGUMENT where it is the neutral one.
@@ -57,6 +59,30 @@ static inline espl_status start_and_stop(void)
 
     espl_executor_destroy(&executor);
     return status == ESPL_ERR_UNSUPPORTED ? ESPL_OK : status;
+}
+
+/// Create a watch and destroy it. @param def  may be NULL.
+static inline espl_status watch_world(things *k, const espl_watch_def *def)
+{
+    espl_watch *watch = NULL;
+    const espl_status status = espl_watch_create(k->w, def, &watch);
+
+    espl_watch_destroy(watch);
+    return status;
+}
+
+/// Collect a watch that was just created into nothing.
+static inline espl_status collect_nothing(things *k)
+{
+    espl_watch *watch = NULL;
+
+    if (espl_watch_create(k->w, NULL, &watch) != ESPL_OK) {
+        return ESPL_OK;
+    }
+    const espl_status status = espl_watch_collect(watch, 0, NULL);
+
+    espl_watch_destroy(watch);
+    return status;
 }
 
 // --- May be NULL: the call is carried out ---
@@ -100,6 +126,8 @@ static inline espl_status start_and_stop(void)
       espl_record_instantiate(k->r, 0, DEF(espl_instance_def, .source = k->e), 1, NULL))        \
     X(espl_sync, report, espl_sync(k->w, NULL))                                                 \
     X(espl_validate, report, espl_validate(k->w, NULL) ? ESPL_OK : ESPL_ERR_ARGUMENT)           \
+    X(espl_watch_create, def, watch_world(k, NULL))                                             \
+    X(espl_watch_destroy, watch, DONE(espl_watch_destroy(NULL)))                                \
     X(espl_world_create, def, create_and_destroy())                                             \
     X(espl_world_destroy, world, DONE(espl_world_destroy(NULL)))                                \
     X(espl_write_batch, report, espl_write_batch(k->w, k->writes, 2, NULL))                     \
@@ -163,6 +191,8 @@ static inline espl_status start_and_stop(void)
       espl_change_components_array(k->w, &k->e, 1, NULL, NULL))                                    \
     X(espl_change_components_query, change, espl_change_components_query(k->w, NULL, NULL, NULL))  \
     X(espl_command_buffer_create, out, espl_command_buffer_create(k->w, 1, NULL))                  \
+    X(espl_watch_collect, out, collect_nothing(k))                                                 \
+    X(espl_watch_create, out, espl_watch_create(k->w, NULL, NULL))                                 \
     X(espl_command_buffer_resolve, out, espl_command_buffer_resolve(k->c, k->m.pending, NULL))     \
     X(espl_component_find, name, neutral(espl_component_find(k->w, NULL) == 0))                    \
     X(espl_component_register, def, espl_component_register(k->w, NULL, &k->word))                 \
@@ -339,6 +369,8 @@ static inline espl_status start_and_stop(void)
     X(espl_command_buffer_result, commands, espl_command_buffer_result(NULL, 0, 0))                \
     X(espl_command_buffer_submit, commands, espl_command_buffer_submit(NULL))                      \
     X(espl_compact, world, espl_compact(NULL))                                                     \
+    X(espl_watch_collect, watch, espl_watch_collect(NULL, 0, &k->changes))                         \
+    X(espl_watch_create, world, espl_watch_create(NULL, NULL, &k->watch))                          \
     X(espl_component_find, world, neutral(espl_component_find(NULL, "number") == 0))               \
     X(espl_component_register, world, espl_component_register(NULL, &late, &k->word))              \
     X(espl_copy_subtree, world,                                                                    \

@@ -277,6 +277,29 @@ static espl_status command_buffers(int way)
     }
 }
 
+static espl_status watches(int way)
+{
+    static const espl_component changed[1] = {ESPL_TRANSFORM};
+    const espl_query_def asks = {.changed = changed, .changed_count = 1};
+    espl_watch *out = NULL;
+    espl_changes changes;
+
+    switch (way) {
+    case 0:
+        return espl_watch_create(w, &(espl_watch_def){.flags = 1u << 30}, &out);
+    case 1:
+        return espl_watch_create(w, &(espl_watch_def){.filter = &asks}, &out);
+    case 2:
+        return espl_watch_create(w, &(espl_watch_def){.filter = &strange}, &out);
+    case 3:
+        return espl_watch_collect(NULL, 0, &changes);
+    case 4:
+        return SILENT(espl_watch_destroy(NULL));
+    default:
+        return END;
+    }
+}
+
 static espl_status add_component(int way)
 {
     return way < BAD    ? espl_add_component(w, bad[way].entity, m.number, one, 4)
@@ -420,6 +443,9 @@ static const row rows[] = {
     {"espl_translate_own", translate_own},
     {"espl_command_unregister", unregister_command},
     {"espl_view_hierarchy", view},
+    {"espl_watch_collect", watches},
+    {"espl_watch_create", watches},
+    {"espl_watch_destroy", watches},
     {"espl_world_clear", in_use},
     {"espl_write_batch", write_batch},
     {"espl_write_one", write_one},
