@@ -5,6 +5,10 @@
 
 #include <string.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 enum {
     ALIGNMENT_OF_PLANE = 64, // a cache line
     GROUP_OF_BLOCKS = 32,    // blocks that one step of a search looks at
@@ -69,6 +73,10 @@ ESPL__INLINE bool has_group_changed(const espl__plane *plane, uint32_t block, ui
 uint32_t espl__plane_next(const espl__plane *plane, uint32_t block, uint32_t blocks, uint32_t since)
 {
     ESPL_CHECK(blocks <= plane->capacity / ESPL__PLANE_BLOCK);
+    // Where much changed, the next block did as well.
+    if (block < blocks && espl__plane_block_changed(plane, block, since)) {
+        return block;
+    }
     while (block < blocks && blocks - block >= GROUP_OF_BLOCKS &&
            !has_group_changed(plane, block, since)) {
         block += GROUP_OF_BLOCKS;
@@ -78,6 +86,36 @@ uint32_t espl__plane_next(const espl__plane *plane, uint32_t block, uint32_t blo
     }
     return block;
 }
+
+#ifdef __SSE2__
+
+// Return which of 16 stamps are not younger than an age, as bits: the difference saturates at 0 then.
+ESPL__INLINE uint64_t older_of_16(const uint16_t stamps[16], __m128i moment, __m128i least)
+{
+    const __m128i none = _mm_setzero_si128();
+    __m128i low, high;
+
+    memcpy(&low, stamps, sizeof low);
+    memcpy(&high, stamps + 8, sizeof high);
+    low = _mm_cmpeq_epi16(_mm_subs_epu16(least, _mm_sub_epi16(moment, low)), none);
+    high = _mm_cmpeq_epi16(_mm_subs_epu16(least, _mm_sub_epi16(moment, high)), none);
+    return (uint64_t)(unsigned)_mm_movemask_epi8(_mm_packs_epi16(low, high));
+}
+
+// Return which of the stamps of a block are younger than an age, as bits.
+ESPL__INLINE uint64_t younger_than(const uint16_t stamps[ESPL__PLANE_BLOCK], uint16_t now,
+                                   uint16_t least)
+{
+    const __m128i moment = _mm_set1_epi16((int16_t)now), limit = _mm_set1_epi16((int16_t)least);
+    const uint64_t older = older_of_16(stamps, moment, limit) |
+                           older_of_16(stamps + 16, moment, limit) << 16 |
+                           older_of_16(stamps + 32, moment, limit) << 32 |
+                           older_of_16(stamps + 48, moment, limit) << 48;
+
+    return ~older;
+}
+
+#else
 
 // Return eight bytes of 0 or 1 as eight bits, the first byte as the lowest. The multiplication adds each byte
 // to the highest one at a place of its own; the factor depends on which byte of a word comes first in memory.
@@ -93,22 +131,14 @@ ESPL__INLINE uint64_t bits_of_bytes(const unsigned char bytes[8])
 }
 
 // Stamps are copied first, so that no store can change them and compilers compare several at once.
-uint64_t espl__plane_changed(const espl__plane *plane, uint32_t block, uint32_t since)
+ESPL__INLINE uint64_t younger_than(const uint16_t block[ESPL__PLANE_BLOCK], uint16_t now,
+                                   uint16_t least)
 {
-    const uint16_t now = (uint16_t)plane->moment;
-    const uint16_t least = (uint16_t)(plane->moment - since); // a younger item changed since
     uint16_t stamps[ESPL__PLANE_BLOCK];
     unsigned char is_younger[ESPL__PLANE_BLOCK];
     uint64_t changed = 0;
 
-    ESPL_CHECK(block < plane->capacity / ESPL__PLANE_BLOCK);
-    if (!espl__plane_block_changed(plane, block, since)) {
-        return 0;
-    }
-    if (espl__plane_is_coarse(plane, since)) {
-        return UINT64_MAX;
-    }
-    memcpy(stamps, &plane->stamps[(size_t)block * ESPL__PLANE_BLOCK], sizeof stamps);
+    memcpy(stamps, block, sizeof stamps);
     for (uint32_t i = 0; i < ESPL__PLANE_BLOCK; ++i) {
         is_younger[i] = (uint16_t)(now - stamps[i]) < least ? 1 : 0;
     }
@@ -116,6 +146,22 @@ uint64_t espl__plane_changed(const espl__plane *plane, uint32_t block, uint32_t 
         changed |= bits_of_bytes(&is_younger[i]) << i;
     }
     return changed;
+}
+
+#endif
+
+uint64_t espl__plane_changed(const espl__plane *plane, uint32_t block, uint32_t since)
+{
+    const uint16_t least = (uint16_t)(plane->moment - since); // a younger item changed since
+
+    ESPL_CHECK(block < plane->capacity / ESPL__PLANE_BLOCK);
+    if (!espl__plane_block_changed(plane, block, since)) {
+        return 0;
+    }
+    return espl__plane_is_coarse(plane, since)
+               ? UINT64_MAX
+               : younger_than(&plane->stamps[(size_t)block * ESPL__PLANE_BLOCK],
+                              (uint16_t)plane->moment, least);
 }
 
 bool espl__plane_has_changed(const espl__plane *plane, uint32_t item, uint32_t since)

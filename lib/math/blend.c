@@ -45,15 +45,15 @@ static void blend_rotation(float out[ESPL__LEAST 4], const espl__blend *blend,
     const float e = 1 - fabsf(d);
     const float k = e * (blend->k1 + e * (blend->k2 + e * blend->k3));
     const float weight = blend->at + blend->bend * k;
-    const float other = d < 0 ? weight - 1 : 1 - weight;
+    const float other = signbit(d) ? -(1 - weight) : 1 - weight;
     const float x = b[0] * weight + a[0] * other, y = b[1] * weight + a[1] * other;
     const float z = b[2] * weight + a[2] * other, w = b[3] * weight + a[3] * other;
-    const float length = sqrtf(x * x + y * y + z * z + w * w);
+    const float factor = 1 / sqrtf(x * x + y * y + z * z + w * w);
 
-    out[0] = x / length;
-    out[1] = y / length;
-    out[2] = z / length;
-    out[3] = w / length;
+    out[0] = x * factor;
+    out[1] = y * factor;
+    out[2] = z * factor;
+    out[3] = w * factor;
 }
 
 // Continue the turn from a to b, with the sign of b at time 1. The function takes the sign of a at
@@ -67,7 +67,7 @@ static void extrapolate_rotation(float out[ESPL__LEAST 4], const espl__blend *bl
     ESPL_CHECK(status == ESPL_OK);
     (void)status;
     for (int i = 0; i < 4; ++i) {
-        out[i] = d < 0 ? -out[i] : out[i];
+        out[i] = signbit(d) ? -out[i] : out[i];
     }
 }
 

@@ -5,7 +5,8 @@
 //
 // With a and b the poses at times 0 and 1, e = 1 - |dot product of the rotations| and u = (at - 0.5)^2:
 //
-//     rotation = b T + a (1 - T), divided by its length, where a is negated if the product is negative
+//     rotation = b T + a (1 - T), times the reciprocal of its length, where a is negated if the product
+//                is negative
 //     T        = at + at (at - 0.5) (at - 1) K
 //     K        = e (k1 + e (k2 + e k3)), with k1, k2, k3 polynomials in u
 //     others   = a (1 - at) + b at

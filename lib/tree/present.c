@@ -24,14 +24,14 @@ static void exchange_worlds(espl__forest *forest)
 // Tell whether a shown world at or below a slot that was visited is not finite. An alarm alone does not
 // tell, because passes over ranges recompute other nodes as well, and holes. The slots are listed anew,
 // because some were removed from the list.
-static ESPL__APART bool finds_overflow(const espl__present *present)
+static ESPL__APART bool finds_overflow(espl__present *present)
 {
     espl__forest *const forest = present->forest;
     uint64_t visited = 0;
     bool is_found = false;
 
     espl__present_list(present);
-    const size_t count = espl__present_clean(present, present->slots, present->count, false);
+    const size_t count = espl__present_clean(present, present->slots, present->count, false, NULL);
 
     for (size_t i = 0; i < count && !is_found; ++i) {
         is_found = espl__searches_overflow(forest, present->slots[i], &visited);
@@ -50,7 +50,9 @@ void espl__present_apply(espl__present *present)
     if (present->count == 0) {
         return;
     }
-    espl__present_list(present);
+    if (!present->is_listed) {
+        espl__present_list(present);
+    }
     exchange_worlds(forest);
     if (espl__executor_is_serial(forest->context.workers.executor)) {
         espl__present_part_begin(&part, present, 0, 0);

@@ -11,6 +11,7 @@
 #ifndef ESPALIER_LIB_TREE_PRESENT_H
 #define ESPALIER_LIB_TREE_PRESENT_H
 
+#include "lib/base/scratch.h"
 #include "lib/tree/forest.h"
 
 /// Kept parts of a node that were replaced by a blend.
@@ -27,6 +28,7 @@ typedef struct espl__present {
     bool leaves_rested; // of what changed before the last present, only what is between two poses
     uint32_t job_cost, wake_cost; // as of batches of writes
     size_t count, kept_count;
+    bool is_listed;               // `slots` are there
     uint32_t *slots;              // [count] ascending; some may have no node
     espl_pose *saved;             // [count]
     espl__saved_kept *saved_kept; // [kept_count]
@@ -36,10 +38,13 @@ typedef struct espl__present {
     bool has_overflowed; // a shown world at or below these is not finite
 } espl__present;
 
-/// Find what a present visits, and count it. Changes nothing. Preconditions: motion runs, and `at` is
+/// Find what a present visits, and count it. Changes no node. Preconditions: motion runs, and `at` is
 /// finite.
-void espl__present_begin(espl__present *present, espl__forest *forest, float at);
-/// Place the lists of a present in a block. @param block  NULL: only measure. @return bytes.
+/// @param scratch  memory, in which the slots are listed at once if there is room.
+void espl__present_begin(espl__present *present, espl__forest *forest, float at,
+                         const espl__scratch *scratch);
+/// Place the lists of a present in a block: that scratch memory, or another block, in which they are
+/// listed anew. @param block  NULL: only measure. @return bytes.
 size_t espl__present_place(espl__present *present, unsigned char *block);
 /// Compute the shown worlds. Allocates nothing, and cannot fail. Does not depend on the workers of the
 /// forest's context.

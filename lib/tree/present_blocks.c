@@ -8,10 +8,6 @@
 
 #include "lib/tree/present_list.h"
 
-enum {
-    PRESENT_BLOCK = 1024
-}; // slots whose locals, previous and saved ones fit into a second-level cache
-
 // --- Blends ---
 
 void espl__present_blend(const espl__present *present, espl_pose *saved, const uint32_t *slots,
@@ -153,37 +149,62 @@ static inline bool sweeps(const espl__forest *forest, const espl__tree *t, uint3
            (lowest == t->base || (count > 1 && count > (t->base + t->used - lowest) / SHARE));
 }
 
-// Note a root that is not finite, because the propagation below it finds others alone.
-static inline void note_root(espl__present_part *part, uint32_t slot)
-{
-    if (!espl__pose_is_finite(&part->present->forest->local[slot])) {
-        part->context.has_overflowed = true;
-    }
-}
-
-// Slots are followed one by one, up to one from
-// which on a sweep is known to cost less.
-void espl__present_follow(espl__present_part *part, const espl__tree *t, const uint32_t *slots,
-                          size_t count)
+// Recompute the worlds of a tree from its root on. The root is stored here, because most trees that move do
+// so by their roots, and the propagation below it looks for worlds that are not finite there alone.
+static inline void follow_from_root(espl__present_part *part, uint32_t tree, const espl__tree *t)
 {
     espl__forest *const forest = part->present->forest;
+    espl__context *const context = &part->context;
+    const espl__wide_pose local = espl__wide_load(&forest->local[t->base]);
+
+    context->has_overflowed =
+        context->has_overflowed || !espl__wide_found_nothing(espl__wide_nonfinite(local));
+    if (context->batch == NULL || !espl__tree_can_batch(forest, t)) {
+        espl__tree_follow(forest, context, tree, t->base);
+        return;
+    }
+    espl__world_store_wide(espl__worlds_of(forest), t->base, local);
+    context->counts.nodes_visited += t->live;
+    espl__tree_batch_add(forest, context, t->base + 1, t->base + t->used);
+}
+
+// Slots are followed one by one, up to one from which on a sweep is known to cost less.
+static ESPL__APART void follow_slots(espl__present_part *part, uint32_t tree, const uint32_t *slots,
+                                     size_t count)
+{
+    espl__forest *const forest = part->present->forest;
+    const espl__tree *const t = &forest->trees[tree];
     const uint64_t *const visited = &part->context.counts.nodes_visited;
     const uint64_t most = *visited + 2 * (uint64_t)t->used;
 
-    if (sweeps(forest, t, slots[0], count)) {
-        if (slots[0] == t->base) {
-            note_root(part, t->base);
-        }
-        espl__tree_follow(forest, &part->context, forest->tree[slots[0]], slots[0]);
-        return;
-    }
     for (size_t i = 0; i < count; ++i) {
         if (*visited > most && espl__tree_is_single(forest, t)) {
-            espl__tree_follow(forest, &part->context, forest->tree[slots[i]], slots[i]);
+            espl__tree_follow(forest, &part->context, tree, slots[i]);
             return;
         }
         follow_slot(part, slots[i]);
     }
+}
+
+// espl__present_follow(), inline in the blocks.
+ESPL__INLINE void follow_run(espl__present_part *part, uint32_t tree, const uint32_t *slots,
+                             size_t count)
+{
+    espl__forest *const forest = part->present->forest;
+    const espl__tree *const t = &forest->trees[tree];
+
+    if (!sweeps(forest, t, slots[0], count)) {
+        follow_slots(part, tree, slots, count);
+    } else if (slots[0] == t->base) {
+        follow_from_root(part, tree, t);
+    } else {
+        espl__tree_follow(forest, &part->context, tree, slots[0]);
+    }
+}
+
+void espl__present_follow(espl__present_part *part, const uint32_t *slots, size_t count)
+{
+    follow_run(part, part->present->forest->tree[slots[0]], slots, count);
 }
 
 // --- Blocks ---
@@ -197,7 +218,7 @@ static void sweep_blocks(espl__present_part *part, const espl__tree *t, const ui
     uint32_t final = slots[0];
 
     for (size_t at = 0; at < count;) {
-        const size_t end = count - at < 2 * PRESENT_BLOCK ? count : at + PRESENT_BLOCK;
+        const size_t end = count - at < 2 * ESPL__PRESENT_BLOCK ? count : at + ESPL__PRESENT_BLOCK;
         const uint32_t limit = end == count ? t->base + t->used : slots[end];
 
         espl__present_blend(part->present, part->saved, slots + at, end - at);
@@ -215,36 +236,44 @@ static void sweep_blocks(espl__present_part *part, const espl__tree *t, const ui
     }
 }
 
-// Present whole trees.
-static void present_block(espl__present_part *part, const uint32_t *slots, size_t count)
+// Blend, propagate and restore a block of whole trees.
+static void present_runs(espl__present_part *part, const uint32_t *slots, size_t count,
+                         const espl__present_run *runs)
 {
     const espl__present *const present = part->present;
-    espl__forest *const forest = present->forest;
 
-    if (count == 0) {
-        return;
-    }
-    const espl__tree *const first = espl__tree_of(forest, slots[0]);
-
-    part->blended += count;
-    if (count > 2 * PRESENT_BLOCK && sweeps(forest, first, slots[0], count)) {
-        sweep_blocks(part, first, slots, count);
-        return;
-    }
     espl__present_blend(present, part->saved, slots, count);
     const size_t kept = blend_kept(present, part->saved_kept, slots, count);
 
     part->context.batch = &part->trees;
-    for (size_t at = 0; at < count;) {
-        const espl__tree *const t = espl__tree_of(forest, slots[at]);
-        const size_t end = espl__listed_end(slots, at, count, t);
-
-        espl__present_follow(part, t, slots + at, end - at);
-        at = end;
+    for (size_t at = 0; at < count; at += runs++->count) {
+        follow_run(part, runs->tree, slots + at, runs->count);
     }
-    espl__tree_batch_finish(forest, &part->context, &part->trees);
+    espl__tree_batch_finish(present->forest, &part->context, &part->trees);
     restore_kept(present, part->saved_kept, kept);
     espl__present_restore(present, part->saved, slots, count);
+}
+
+// Present a block of whole trees, after the slots that are not to be visited are removed from it. A block is
+// long where it has one tree alone.
+static void present_block(espl__present_part *part, uint32_t *slots, size_t listed,
+                          bool skips_large)
+{
+    espl__present_run runs[ESPL__PRESENT_BLOCK];
+    const espl__forest *const forest = part->present->forest;
+    const size_t count = espl__present_clean(part->present, slots, listed, skips_large, runs);
+
+    if (count == 0) {
+        return;
+    }
+    const espl__tree *const first = &forest->trees[runs[0].tree];
+
+    part->blended += count;
+    if (count > ESPL__PRESENT_BLOCK && sweeps(forest, first, slots[0], count)) {
+        sweep_blocks(part, first, slots, count);
+    } else {
+        present_runs(part, slots, count, runs);
+    }
 }
 
 // Return the end of a block that begins at an index: whole trees, of one tree where it is long.
@@ -252,10 +281,10 @@ static size_t end_of_block(const espl__present *present, size_t at, size_t end)
 {
     const uint32_t *const slots = present->slots;
 
-    if (end - at <= 2 * PRESENT_BLOCK) {
+    if (end - at <= ESPL__PRESENT_BLOCK) {
         return end;
     }
-    size_t cut = at + PRESENT_BLOCK;
+    size_t cut = at + ESPL__PRESENT_BLOCK;
     const espl__tree *const t = espl__tree_at(present->forest, slots[cut]);
 
     while (t != NULL && cut > at && slots[cut - 1] >= t->base) {
@@ -272,9 +301,7 @@ void espl__present_slots(espl__present_part *part, size_t begin, size_t end, boo
         const size_t cut = end_of_block(present, begin, end);
 
         ESPL_CHECK(cut > begin && cut <= end);
-        present_block(
-            part, present->slots + begin,
-            espl__present_clean(present, present->slots + begin, cut - begin, skips_large));
+        present_block(part, present->slots + begin, cut - begin, skips_large);
         begin = cut;
     }
 }

@@ -33,8 +33,7 @@ void espl__present_blend(const espl__present *present, espl_pose *saved, const u
 /// Restore locals that were saved.
 void espl__present_restore(const espl__present *present, const espl_pose *saved,
                            const uint32_t *slots, size_t count);
-/// Recompute the worlds of a tree whose locals are blended.
-void espl__present_follow(espl__present_part *part, const espl__tree *t, const uint32_t *slots,
-                          size_t count);
+/// Recompute the worlds of a tree whose locals are blended. @param slots  [count] of the tree.
+void espl__present_follow(espl__present_part *part, const uint32_t *slots, size_t count);
 
 #endif

@@ -81,12 +81,13 @@ static void present_large(espl__present *present, size_t begin, size_t end)
     espl__present_part_begin(&part, present, begin, 0);
     part.context.workers = forest->context.workers;
     const uint32_t *const slots = present->slots + begin;
-    const size_t count = espl__present_clean(present, present->slots + begin, end - begin, false);
+    const size_t count =
+        espl__present_clean(present, present->slots + begin, end - begin, false, NULL);
 
     if (count != 0) {
         part.blended = count;
         run_split(present, part.saved, slots, count, false);
-        espl__present_follow(&part, espl__tree_of(forest, slots[0]), slots, count);
+        espl__present_follow(&part, slots, count);
         run_split(present, part.saved, slots, count, true);
     }
     espl__present_part_end(&part, present);

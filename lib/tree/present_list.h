@@ -36,13 +36,22 @@ static inline const espl_pose *espl__previous_kept(const espl__forest *forest, u
     return &espl__side_past(side, ESPL__PREVIOUS)[slot - espl__tree_of(forest, slot)->base];
 }
 
+/// Slots of a block at most: their locals, previous and saved ones fit into a second-level cache.
+enum { ESPL__PRESENT_BLOCK = 1024 };
+
+/// The listed slots of one tree.
+typedef struct espl__present_run {
+    uint32_t tree, count;
+} espl__present_run;
+
 /// List the slots that espl__present_begin() counted.
-void espl__present_list(const espl__present *present);
+void espl__present_list(espl__present *present);
 /// Remove slots without a node, and those that are at rest where the present leaves them.
 /// @param slots        [count] of whole trees.
 /// @param skips_large  remove also the slots of trees that are divided among workers.
-/// @return the number of those that are left, in order.
+/// @param runs         [count] out: the slots that are left, by tree; NULL: not wanted.
+/// @return the number of slots that are left, in order.
 size_t espl__present_clean(const espl__present *present, uint32_t *slots, size_t count,
-                           bool skips_large);
+                           bool skips_large, espl__present_run *runs);
 
 #endif

@@ -31,13 +31,18 @@ static espl_status present_world(espl_world *world, float at, espl_present_repor
 {
     espl__present present;
 
-    espl__present_begin(&present, &world->forest, at);
+    espl_status status = ESPL_OK;
+
+    espl__present_begin(&present, &world->forest, at, &world->write_scratch);
     present.job_cost = world->job_cost;
     present.wake_cost = world->wake_cost;
-    const espl_status status =
-        espl__scratch_grow(&world->heap, ESPL__FOR_COMMANDS, &world->write_scratch,
-                           espl__present_place(&present, NULL));
+    const size_t size = espl__present_place(&present, NULL);
 
+    // Memory that grows loses its contents.
+    if (size > world->write_scratch.size) {
+        present.is_listed = false;
+        status = espl__scratch_grow(&world->heap, ESPL__FOR_COMMANDS, &world->write_scratch, size);
+    }
     if (status != ESPL_OK) {
         return status;
     }
