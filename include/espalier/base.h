@@ -251,13 +251,14 @@ typedef struct espl_hooks {
     /// two threads at once for the same world, nor at the same time as its log. Unchecked builds trap
     /// the last of these faults alone, and if there is a hook.
     ///
-    /// These trap: two threads inside changing calls of one world; a world destroyed before its
-    /// command buffers; a command buffer reset or destroyed while its payloads are with a custom
-    /// command; an espl_writer used by another thread or after its job, and a job that touches a
-    /// hierarchy it was not dealt; a column of a query with another size than registered, or
-    /// written in a parallel write that did not name it; the rows of a parallel write advanced; an
-    /// executor that does not run each job once; a query or a subtree that goes on, or ends, after
-    /// its iteration was ended by a copy of it. A required pointer that is NULL does not.
+    /// These trap: two threads inside changing calls of one world; a world destroyed before its command
+    /// buffers and watches; a watch destroyed in a playback or a job; a command buffer reset or
+    /// destroyed while its payloads are with a custom command; an espl_writer used by another thread or
+    /// after its job, and a job that touches a hierarchy it was not dealt; a column of a query with
+    /// another size than registered, or written in a parallel write that did not name it; the rows of a
+    /// parallel write advanced; an executor that does not run each job once; a query or a subtree that
+    /// goes on, or ends, after its iteration was ended by a copy of it. A required pointer that is NULL
+    /// does not.
     void (*trap)(void *user, const char *file, int line, const char *sentence);
     /// Called at begin and end of each playback of espl_play() and espl_sync() ("playback"), of each
     /// stage (espl_stage_name()) and, inside the last stage, of each custom command (its name), for a
