@@ -591,6 +591,13 @@ static void use_watch(void)
     espl_watch_destroy(watch);
 }
 
+static void present(void)
+{
+    ck_ok(espl_motion_start(s.world, NULL));
+    ck_ok(espl_present(s.world, 0.5f, NULL));
+    ck_ok(espl_motion_stop(s.world));
+}
+
 static void make_another(void)
 {
     const espl_world_def def = {.allocator = test_heap_allocator(&s.heap)};
@@ -654,6 +661,7 @@ enum { KEEPS, CHANGES };
     X(espl_instantiate, CHANGES, instantiate)                      \
     X(espl_look_at, CHANGES, look_at)                              \
     X(espl_play, CHANGES, play)                                    \
+    X(espl_present, KEEPS, present)                                \
     X(espl_query_begin, KEEPS, read_queries)                       \
     X(espl_query_begin_read, KEEPS, read_queries)                  \
     X(espl_query_end, CHANGES, write_and_end)                      \

@@ -385,6 +385,15 @@ static espl_status carry_validate(void *out)
     return espl_validate(w, out) ? ESPL_OK : ESPL_ERR_EXISTS;
 }
 
+static espl_status carry_present(void *out)
+{
+    ck_ok(espl_motion_start(w, NULL));
+    const espl_status status = espl_present(w, 0.5f, out);
+
+    ck_ok(espl_motion_stop(w));
+    return status;
+}
+
 CARRY_OUT(view, espl_view_hierarchy(w, root, out))
 
 static const output outputs[] = {
@@ -396,6 +405,7 @@ static const output outputs[] = {
     {WORDS(espl_write_report), carry_strided},
     {WORDS(espl_parallel_report), carry_parallel_report},
     {WORDS(espl_changes), carry_changes},
+    {WORDS(espl_present_report), carry_present},
     {WORDS(espl_validation), carry_validate},
     {WORDS(espl_view), carry_view},
 };

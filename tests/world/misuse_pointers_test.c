@@ -37,6 +37,15 @@ static espl_status begin_and_end(things *k)
     return status;
 }
 
+static espl_status present_once(things *k)
+{
+    ck_ok(espl_motion_start(k->w, NULL));
+    const espl_status status = espl_present(k->w, 0.5f, NULL);
+
+    ck_ok(espl_motion_stop(k->w));
+    return status;
+}
+
 static espl_status begin_to_read_and_end(things *k)
 {
     const espl_status status = espl_query_begin_read(k->w, NULL, &k->query);

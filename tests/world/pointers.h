@@ -8,6 +8,7 @@
 #include "tests/asked.h"
 #include "tests/misuse.h"
 
+#include <espalier/motion.h>
 #include <espalier/writers.h>
 
 /// Arguments of the right type for the pointers that are not NULL.
@@ -115,6 +116,7 @@ static inline espl_status collect_nothing(things *k)
     X(espl_log_stderr, message, DONE(espl_log_stderr(k, ESPL_LOG_INFO, NULL)))                  \
     X(espl_look_at, up, espl_look_at(k->w, k->e, k->f, NULL, ESPL_AXIS_FORWARD))                \
     X(espl_play, report, espl_play(k->w, k->c, NULL))                                           \
+    X(espl_present, report, present_once(k))                                                    \
     X(espl_query_begin, def, begin_and_end(k))                                                  \
     X(espl_query_begin_read, def, begin_to_read_and_end(k))                                     \
     X(espl_record_add_component, data, espl_record_add_component(k->r, 0, k->e, k->n, NULL, 4)) \
@@ -425,6 +427,7 @@ static inline espl_status collect_nothing(things *k)
     X(espl_is_enabled, world, neutral(!espl_is_enabled(NULL, k->e)))                               \
     X(espl_look_at, world, espl_look_at(NULL, k->e, k->f, NULL, ESPL_AXIS_FORWARD))                \
     X(espl_play, world, espl_play(NULL, k->c, NULL))                                               \
+    X(espl_present, world, espl_present(NULL, 0.5f, NULL))                                         \
     X(espl_query_begin, world, espl_query_begin(NULL, NULL, &k->query))                            \
     X(espl_query_end, query, SILENT(espl_query_end(NULL)))                                         \
     X(espl_query_next, query, neutral(!espl_query_next(NULL)))                                     \

@@ -10,6 +10,7 @@
 #include "tests/misuse.h"
 #include "tests/runner.h"
 
+#include <espalier/motion.h>
 #include <espalier/writers.h>
 
 #include <math.h>

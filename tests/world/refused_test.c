@@ -216,6 +216,14 @@ static espl_status view(int way)
                         : END;
 }
 
+// Motion does not run.
+static espl_status present(int way)
+{
+    espl_present_report report;
+
+    return way == 0 ? espl_present(w, 0.5f, &report) : way == 1 ? espl_present(w, NAN, NULL) : END;
+}
+
 // Structural calls without arguments: refused in a world in use.
 static espl_status in_use(int way)
 {
@@ -393,6 +401,7 @@ static const row rows[] = {
     {"espl_instantiate", instantiate_at},
     {"espl_look_at", look_at},
     {"espl_play", play},
+    {"espl_present", present},
     {"espl_query_begin", query_begin},
     {"espl_query_begin_read", query_begin_read},
     {"espl_query_end", query_over},
