@@ -163,7 +163,8 @@ static inline void follow_from_root(espl__present_part *part, uint32_t tree, con
         espl__tree_follow(forest, context, tree, t->base);
         return;
     }
-    espl__world_store_wide(espl__worlds_of(forest), t->base, local);
+    espl__world_put_wide(espl__worlds_of(forest), t->base, local);
+    espl__worlds_stored(espl__worlds_of(forest), t->base, t->base + t->used);
     context->counts.nodes_visited += t->live;
     espl__tree_batch_add(forest, context, t->base + 1, t->base + t->used);
 }

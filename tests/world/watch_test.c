@@ -778,6 +778,88 @@ TEST(many_lives_of_few_indices_leave_no_trace)
     espl_watch_destroy(watch);
 }
 
+// --- Shown worlds ---
+
+enum { SHOWN_TREES = 40, SHOWN_MOST = 40 };
+
+// Trees of 1 to SHOWN_MOST nodes, each node below an earlier one. @return how many nodes there are.
+static size_t grow_trees(espl_entity *out)
+{
+    size_t count = 0;
+
+    for (size_t tree = 0; tree < SHOWN_TREES; ++tree) {
+        const size_t top = count;
+
+        for (size_t i = 0; i < 1 + tree % SHOWN_MOST; ++i) {
+            out[count] = test_solo_at(w, (float)i, 1, 0);
+            if (i > 0) {
+                ck_ok(espl_attach(w, out[count], out[top + i * 3 / 4 * (i % 2)], NULL));
+            }
+            count += 1;
+        }
+    }
+    return count;
+}
+
+static bool has_changed(const espl_changes *changes, espl_entity entity)
+{
+    for (size_t i = 0; i < changes->changed_count; ++i) {
+        if (espl_entity_equal(changes->changed[i], entity)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Present, and demand that the watch reports each entity that is shown elsewhere than before.
+static void demand_shown(espl_watch *watch, float at, const espl_entity *nodes, size_t count)
+{
+    static espl_pose before[SHOWN_TREES * SHOWN_MOST], after[SHOWN_TREES * SHOWN_MOST];
+    size_t differing = 0;
+
+    ck_ok(espl_read_strided(w, ESPL_READ_SHOWN_POSE, nodes, count, sizeof *nodes, before,
+                            sizeof *before));
+    ck_ok(espl_present(w, at, NULL));
+    ck_ok(espl_read_strided(w, ESPL_READ_SHOWN_POSE, nodes, count, sizeof *nodes, after,
+                            sizeof *after));
+    const espl_changes changes = collect(watch);
+
+    for (size_t i = 0; i < count; ++i) {
+        if (memcmp(&before[i], &after[i], sizeof before[i]) != 0) {
+            differing += 1;
+            ck_assert_msg(has_changed(&changes, nodes[i]), "node %zu is shown elsewhere", i);
+        }
+    }
+    ck_assert_uint_gt(differing, 0);
+}
+
+// Roots, inner nodes and all nodes are written, so that trees are shown in batches, by sweeps, and by links.
+TEST(each_entity_that_is_shown_elsewhere_is_reported)
+{
+    static espl_entity nodes[SHOWN_TREES * SHOWN_MOST];
+    const size_t count = grow_trees(nodes);
+
+    ck_ok(espl_motion_start(w, NULL));
+    espl_watch *const watch = watch_of(ESPL_WATCH_SHOWN, NULL);
+
+    (void)collect(watch);
+    for (size_t step = 1; step < 8; ++step) {
+        ck_ok(espl_tick_begin(w));
+        for (size_t i = 0; i < count; ++i) {
+            const bool is_root = espl_entity_equal(espl_get_root(w, nodes[i]), nodes[i]);
+
+            if (step < 3 ? is_root : i % step == 0) {
+                move(nodes[i], (float)(i + 7 * step));
+            }
+        }
+        ck_ok(espl_tick_end(w));
+        demand_shown(watch, 0.5F, nodes, count);
+        demand_shown(watch, 1, nodes, count);
+    }
+    test_world_is_valid(w);
+    espl_watch_destroy(watch);
+}
+
 // A world that lets nothing be allocated refuses collects for ever, and loses nothing.
 TEST(an_allocator_that_always_fails_loses_nothing)
 {
