@@ -11,6 +11,7 @@
 /// What was seen of the entity of an index.
 typedef struct test_seen {
     uint32_t generation; // 0: none that answers
+    uint32_t living;     // of any entity at the index; 0: none
     uint32_t slot;
     uint32_t rank;    // among the siblings
     uint32_t inherit; // flags
@@ -30,7 +31,6 @@ typedef struct test_watcher {
     test_seen *seen[TEST_LOOKS];  // by index; [0] is the last look
     uint64_t moments[TEST_LOOKS]; // 0: there was none
     size_t capacity;
-    bool is_of_all;    // every entity with a transform answers
     uint64_t checks;   // entities compared
     uint64_t reported; // in `changed`
     uint64_t spare;    // of these: bit-equal

@@ -113,7 +113,8 @@ ESPL_API void espl_watch_destroy(espl_watch *watch);
 ///
 /// @param since  0: the last collect. Else the moment of an earlier collect of this watch, whose
 ///               consumer lost what came after it: `changed` has all that changed or were made since
-///               then, bit-equal ones too.
+///               then, bit-equal ones too. One that began to answer the filter since then, because
+///               of its components, is in it only if it changed.
 /// @param out    unchanged when refused.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL; `since` is before the first collect of the watch or after
 ///         the last); ESPL_ERR_BUSY in a playback and in jobs; ESPL_ERR_NO_MEMORY.

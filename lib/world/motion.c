@@ -29,6 +29,16 @@ static espl_status check_start(const espl_world *world, const espl_motion_def *d
     return espl__forest_has_motion(&world->forest) ? ESPL_ERR_EXISTS : ESPL_OK;
 }
 
+// Mark what is shown of all nodes, for watches that saw another motion, or none.
+static void mark_shown(const espl_world *world)
+{
+    const espl__plane *const shown = &world->forest.tracks.planes[ESPL__PLANE_SHOWN];
+
+    if (espl__plane_is_open(shown)) {
+        espl__plane_mark_range(shown, 0, world->forest.end);
+    }
+}
+
 static espl_status start(espl_world *world, const espl_motion_def *def)
 {
     const espl_status refused = check_start(world, def);
@@ -44,6 +54,7 @@ static espl_status start(espl_world *world, const espl_motion_def *def)
         espl__planes_release(world, PLANES);
         return ESPL_ERR_NO_MEMORY;
     }
+    mark_shown(world);
     (void)espl__world_next_moment(world);
     return ESPL_OK;
 }
@@ -73,6 +84,7 @@ static espl_status stop(espl_world *world)
     if (!espl__forest_has_motion(&world->forest)) {
         return ESPL_ERR_ARGUMENT;
     }
+    mark_shown(world);
     espl__motion_close(&world->forest);
     espl__planes_release(world, PLANES);
     return ESPL_OK;

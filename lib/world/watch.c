@@ -313,7 +313,6 @@ static espl_status collect(espl_watch *watch, uint64_t since, espl_changes *out)
         counts.changed = espl__watch_list_changes(watch, since, &arrays);
     }
     espl__watch_settle_presence(watch, arrays.added, counts.added);
-    watch->has_shown = world->forest.tracks.poses[ESPL__SHOWN] != NULL;
     watch->last = espl__world_next_moment(world);
     watch->first = watch->first != 0 ? watch->first : watch->last;
     *out = changes_of(&arrays, &counts);

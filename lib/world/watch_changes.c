@@ -5,6 +5,7 @@
 #include "lib/world/watches.h"
 
 #include "lib/base/bits.h"
+#include "lib/tree/motion.h"
 #include "lib/world/read.h"
 
 // Slots that may have changed, until there are enough of them.
@@ -31,18 +32,13 @@ typedef struct kinds_of_walk {
     uint8_t kinds[ESPL__WALK_PLANES];
 } kinds_of_walk;
 
-// Tell whether shown poses exist: motion may have stopped since the watch was created.
-static bool has_shown(const espl_watch *watch)
-{
-    return watch->world->forest.tracks.poses[ESPL__SHOWN] != NULL;
-}
-
 // Return the poses that a watch reports, by slot.
 static const espl_pose *poses_of(const espl_watch *watch)
 {
     const espl__forest *const forest = &watch->world->forest;
 
-    return (watch->flags & ESPL_WATCH_SHOWN) != 0 && has_shown(watch)
+    // Motion may have stopped since the watch was created: the worlds are shown then.
+    return (watch->flags & ESPL_WATCH_SHOWN) != 0 && forest->tracks.poses[ESPL__SHOWN] != NULL
                ? forest->tracks.poses[ESPL__SHOWN]
                : forest->world;
 }
@@ -58,7 +54,9 @@ ESPL__INLINE void put_transform(espl_transform *out, const espl__forest *forest,
     if (espl__slot_is(forest, slot, ESPL__SLOT_SIDE)) {
         extra = &espl__side_of_slot(forest, slot)->extra[slot - espl__tree_of(forest, slot)->base];
     }
-    memcpy(out, &poses[slot], sizeof *poses);
+    // A node that was made since the last present is shown where it is.
+    memcpy(out, espl__pose_is_marker(&poses[slot]) ? &forest->world[slot] : &poses[slot],
+           sizeof *poses);
     memcpy(out->stretch, extra, sizeof *extra);
 }
 
@@ -72,29 +70,25 @@ void espl__watch_transform(const espl_watch *watch, uint32_t slot, espl_transfor
     put_transform(out, &watch->world->forest, poses_of(watch), slot);
 }
 
-static void add_plane(kinds_of_walk *all, const espl_watch *watch, int number, uint32_t kind)
+// Add a plane that says changes of some kinds, where the watch asks for one of them.
+static void add_plane(kinds_of_walk *all, const espl_watch *watch, int number, uint32_t kinds)
 {
-    if ((watch->flags & kind) != 0) {
-        all->kinds[all->walk.plane_count] = (uint8_t)kind;
+    if ((watch->flags & kinds) != 0) {
+        all->kinds[all->walk.plane_count] = (uint8_t)(watch->flags & kinds);
         all->walk.planes[all->walk.plane_count++] = &watch->world->forest.tracks.planes[number];
     }
 }
 
-// Without motion the shown transforms are the worlds. Where it began or stopped since the last collect, each
-// of them may have changed.
+// A change of the world counts as one of what is shown as well: stretch and user data are shown at once, and so
+// is a node that was made since the last present, or while motion does not run.
 static void begin_walk_of_slots(const espl_watch *watch, uint64_t since, kinds_of_walk *all)
 {
-    const espl__forest *const forest = &watch->world->forest;
-    const bool is_shown = has_shown(watch);
-
-    *all = (kinds_of_walk){
-        .walk = {
-            .items = forest->end,
-            .since = espl__plane_since(watch->world->moment, since),
-            .is_whole = (watch->flags & ESPL_WATCH_SHOWN) != 0 && is_shown != watch->has_shown,
-        }};
-    add_plane(all, watch, is_shown ? ESPL__PLANE_SHOWN : ESPL__PLANE_WORLD, ESPL_WATCH_SHOWN);
-    add_plane(all, watch, ESPL__PLANE_WORLD, ESPL_WATCH_WORLD);
+    *all = (kinds_of_walk){.walk = {
+                               .items = watch->world->forest.end,
+                               .since = espl__plane_since(watch->world->moment, since),
+                           }};
+    add_plane(all, watch, ESPL__PLANE_SHOWN, ESPL_WATCH_SHOWN);
+    add_plane(all, watch, ESPL__PLANE_WORLD, ESPL_WATCH_WORLD | ESPL_WATCH_SHOWN);
     add_plane(all, watch, ESPL__PLANE_OWN, ESPL_WATCH_LOCAL);
     espl__plane_walk_begin(&all->walk);
 }

@@ -30,7 +30,6 @@ struct espl_watch {
     uint32_t flags;           // with ESPL_WATCH_WORLD where the definition has no kind
     uint32_t planes;          // that it uses, as bits
     uint64_t first, last;     // moments of its first and its last collect; 0: there was none
-    bool has_shown;           // at the last collect there were shown poses
     uint32_t *known;          // [records] stb array: the generation reported last; 0: none
     size_t known_count;       // of `known` that are not 0
     espl_transform *reported; // [records] stb array: with ESPL_WATCH_BEFORE, what was reported last

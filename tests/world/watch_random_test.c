@@ -444,3 +444,78 @@ TEST_LOOP(no_write_in_any_form_is_missed, 0, 7)
         espl_executor_destroy(&executor);
     }
 }
+
+// --- What is shown ---
+
+// One round of a world that has motion, or had it: a tick, writes outside of one, a present.
+static void show_some(plot *p)
+{
+    const bool is_tick = test_one_in(&p->random, 2);
+
+    if (test_one_in(&p->random, 15)) {
+        ck_ok(espl_motion_stop(p->world));
+        if (test_one_in(&p->random, 2)) {
+            write_some(p);
+        }
+        ck_ok(espl_motion_start(p->world, NULL));
+    }
+    if (is_tick) {
+        ck_ok(espl_tick_begin(p->world));
+    }
+    if (!test_one_in(&p->random, 5)) {
+        write_some(p);
+    }
+    if (is_tick) {
+        ck_ok(espl_tick_end(p->world));
+    }
+    if (test_one_in(&p->random, 8)) {
+        const uint32_t at = test_below(&p->random, p->count);
+        espl_entity made = test_null;
+
+        ck_assert_int_ge(espl_create_node(p->world, p->nodes[at], NULL, NULL, &made), 0);
+        p->nodes[test_below(&p->random, p->count)] = made;
+    }
+    if (!test_one_in(&p->random, 4)) {
+        ck_assert_int_ge(espl_present(p->world, test_between(&p->random, 0, 1), NULL), 0);
+    }
+}
+
+TEST_LOOP(nothing_that_is_shown_is_missed, 0, 3)
+{
+    static const uint32_t counts[3] = {30, 200, 900}, sizes[3] = {3, 20, 300};
+    static const uint32_t flags[3] = {ESPL_WATCH_SHOWN, ESPL_WATCH_SHOWN | ESPL_WATCH_BEFORE,
+                                      ESPL_WATCH_SHOWN | ESPL_WATCH_WORLD | ESPL_WATCH_LOCAL};
+    const size_t rounds = test_scaled(_i == 2 ? 30 : 100) * test_factor();
+    test_watcher shown[3];
+    tally sum = {0};
+    test_world test;
+    plot p;
+
+    if (test_lacks_room(2 * (size_t)counts[_i] + rounds, "nodes that are shown")) {
+        return;
+    }
+    test_world_begin(&test, 1, NULL);
+    test_cut_jobs(test.world, 4);
+    make_plot(&p, test.world, counts[_i], sizes[_i], 3);
+    ck_ok(espl_motion_start(test.world, NULL));
+    for (int i = 0; i < 3; ++i) {
+        test_watcher_begin(&shown[i], test.world, flags[i], NULL);
+        test_watcher_check(&shown[i], NULL);
+    }
+    for (size_t round = 1; round <= rounds; ++round) {
+        show_some(&p);
+        for (int i = 0; i < 3; ++i) {
+            if (round % (unsigned)(i + 1) == 0) {
+                test_watcher_check(&shown[i], NULL);
+            }
+        }
+        sum.rounds += 1;
+    }
+    for (int i = 0; i < 3; ++i) {
+        sum.checks += shown[i].checks;
+        test_watcher_end(&shown[i]);
+    }
+    tell(&sum);
+    free_plot(&p);
+    test_world_end(&test);
+}
