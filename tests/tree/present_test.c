@@ -9,7 +9,7 @@
 #include "tests/inside.h"
 #include "tests/runner.h"
 #include "tests/schedule.h"
-#include "tests/tape.h"
+#include "tests/stage.h"
 
 #include <espalier/motion.h>
 
@@ -207,14 +207,14 @@ TEST(shown_worlds_and_reports_are_equal_for_any_workers_and_kernels)
         const uint64_t seed = test_random(&random);
         const uint32_t population = i % 3 == 0 ? 300 : 60;
         const frame_style alone = {.has_small_jobs = true};
-        const frame_sum expected = run_frames(seed, population, 300, alone);
+        const frame_sum first = run_frames(seed, population, 300, alone);
 
         for (uint32_t workers = 1; workers <= 64; workers *= 4) {
             const frame_style style = {
                 .workers = workers, .has_small_jobs = true, .kernels = all[(workers + i) % count]};
             const frame_sum sum = run_frames(seed, population, 300, style);
 
-            ck_assert_mem_eq(&sum, &expected, sizeof sum);
+            ck_assert_mem_eq(&sum, &first, sizeof sum);
         }
     }
 }
@@ -228,10 +228,54 @@ TEST(a_world_that_is_presented_stays_as_one_that_is_not)
         const uint32_t population = i % 4 == 0 ? 200 : 24;
         const frame_style never = {.never_presents = true};
         const frame_sum is = run_frames(seed, population, 400, (frame_style){0});
-        const frame_sum expected = run_frames(seed, population, 400, never);
+        const frame_sum first = run_frames(seed, population, 400, never);
 
-        ck_assert_uint_eq(expected.presents, 0);
-        ck_assert_uint_eq(is.logical, expected.logical);
-        ck_assert_uint_eq(is.physical, expected.physical);
+        ck_assert_uint_eq(first.presents, 0);
+        ck_assert_uint_eq(is.logical, first.logical);
+        ck_assert_uint_eq(is.physical, first.physical);
+    }
+}
+
+// --- Playbacks ---
+
+// Batches of commands, a frame after each, in a world of calls at once, one that plays serially and one
+// that plays in jobs. The last two have equal slots, so that they show equal bits.
+static void play_frames(uint64_t seed, uint32_t population, uint32_t limit, size_t batches)
+{
+    test_executor shuffled = {.manner = TEST_SHUFFLED, .workers = 7};
+    const espl_executor executors[] = {{0}, test_executor_of(&shuffled)};
+    stage *const s = stage_begin(seed, population, executors, 2);
+    const uint32_t fitting = stage_fit(s, limit);
+    test_side *const sides[] = {&s->at_once, &s->played[0], &s->played[1]};
+    const frame_style style = {.has_small_jobs = true};
+    frame_sum sums[3];
+    uint64_t random = seed;
+
+    for (size_t i = 0; i < 3; ++i) {
+        sums[i] = (frame_sum){.shown = TEST_HASH_START};
+        test_cut_jobs(sides[i]->world, 8);
+        ck_ok(espl_motion_start(sides[i]->world, NULL));
+    }
+    for (size_t batch = 0; batch < batches && !tape_is_worn(&s->tape) &&
+                           stage_step(s, 1 + test_below(&s->tape.random, fitting));
+         ++batch) {
+        const uint64_t now = test_random(&random);
+
+        for (size_t i = 0; i < 3; ++i) {
+            uint64_t copy = now;
+
+            draw_frame(sides[i]->world, &copy, &style, &sums[i]);
+        }
+        ck_assert_mem_eq(&sums[1], &sums[2], sizeof sums[1]);
+    }
+    stage_end(s);
+}
+
+TEST(playbacks_of_structure_are_shown_as_the_scalar_path_shows_them)
+{
+    uint64_t random = 4;
+
+    for (size_t i = 0; i < test_scaled(20); ++i) {
+        play_frames(test_random(&random), i % 3 == 0 ? 200 : 20, i % 3 == 0 ? 200 : 20, 30);
     }
 }
