@@ -384,6 +384,13 @@ static uint64_t shown_by(const espl_executor *executor)
     espl_entity *const large = make_trees(s.world, 1, 4 * NODES, 4);
 
     test_cut_jobs(s.world, 8);
+    // Kept parts are blended in side arrays.
+    for (size_t i = 0; i < ALL; ++i) {
+        if (i % NODES % 4 == 1) {
+            ck_ok(espl_set_inherit(s.world, s.made[i],
+                                   i % 8 == 1 ? ESPL_ABSOLUTE_Y : ESPL_ABSOLUTE_POSITION));
+        }
+    }
     for (int frame = 0; frame < 12; ++frame) {
         espl_present_report report;
 
