@@ -3,7 +3,7 @@
 //
 // Why a present is complete: a shown world follows from the own data of the node and from what its parent
 // shows. A slot is listed if its own data changed since it was shown, or if its local is blended. Below it,
-// worlds are propagated while they change, and a stretch, which no pose shows, is followed to the children.
+// worlds are propagated while they change, and from a slot that stays equal to its children alone.
 #include "lib/tree/present_blocks.h"
 
 #include "lib/tree/present_list.h"
@@ -104,10 +104,12 @@ void espl__present_part_end(const espl__present_part *part, espl__present *prese
     present->has_overflowed = present->has_overflowed || part->context.has_overflowed;
 }
 
-// Recompute the children of a slot whose shown world stays equal, because its stretch may have changed,
-// and with it the positions of its children, and those below each child that copies it. A copy that is
-// listed is looked at by itself, so that chains of copies cost no more than their length.
-static void follow_stretch(espl__present_part *part, uint32_t top)
+// Recompute the children of a slot whose shown world stays equal now. They may differ for two reasons: its
+// stretch changed, which its pose does not show, and with it the positions of its children, and those below
+// each child that copies it. Or it keeps its world, so that it ended the propagation from above that
+// recomputed it. A copy that is listed is looked at by itself, so that chains of copies cost no more than
+// their length.
+static void follow_children(espl__present_part *part, uint32_t top)
 {
     espl__forest *const forest = part->present->forest;
     bool enters = true;
@@ -124,17 +126,15 @@ static void follow_stretch(espl__present_part *part, uint32_t top)
     }
 }
 
-// Recompute the worlds of a slot and of those that follow it. A node that keeps its world ends the
-// propagation from above, after its own world was recomputed: that it is unchanged now tells nothing.
+// Recompute the worlds of a slot and of those that follow it.
 static void follow_slot(espl__present_part *part, uint32_t slot)
 {
     espl__forest *const forest = part->present->forest;
 
-    if (espl__propagate_node(forest, &part->context, slot) ||
-        espl__slot_keeps_world(forest, slot)) {
+    if (espl__propagate_node(forest, &part->context, slot)) {
         espl__propagate_below(forest, &part->context, slot);
     } else if (forest->links[slot].first_child != ESPL__NO_SLOT) {
-        follow_stretch(part, slot);
+        follow_children(part, slot);
     }
 }
 
@@ -169,20 +169,11 @@ static inline void follow_from_root(espl__present_part *part, uint32_t tree, con
     espl__tree_batch_add(forest, context, t->base + 1, t->base + t->used);
 }
 
-// Slots are followed one by one, up to one from which on a sweep is known to cost less.
-static ESPL__APART void follow_slots(espl__present_part *part, uint32_t tree, const uint32_t *slots,
-                                     size_t count)
+// Slots ascend, so that one below another comes after it and finds its world final. So each world is
+// recomputed a bounded number of times.
+static ESPL__APART void follow_slots(espl__present_part *part, const uint32_t *slots, size_t count)
 {
-    espl__forest *const forest = part->present->forest;
-    const espl__tree *const t = &forest->trees[tree];
-    const uint64_t *const visited = &part->context.counts.nodes_visited;
-    const uint64_t most = *visited + 2 * (uint64_t)t->used;
-
     for (size_t i = 0; i < count; ++i) {
-        if (*visited > most && espl__tree_is_single(forest, t)) {
-            espl__tree_follow(forest, &part->context, tree, slots[i]);
-            return;
-        }
         follow_slot(part, slots[i]);
     }
 }
@@ -195,7 +186,7 @@ ESPL__INLINE void follow_run(espl__present_part *part, uint32_t tree, const uint
     const espl__tree *const t = &forest->trees[tree];
 
     if (!sweeps(forest, t, slots[0], count)) {
-        follow_slots(part, tree, slots, count);
+        follow_slots(part, slots, count);
     } else if (slots[0] == t->base) {
         follow_from_root(part, tree, t);
     } else {
