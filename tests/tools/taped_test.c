@@ -598,6 +598,14 @@ static void present(void)
     ck_ok(espl_motion_stop(s.world));
 }
 
+static void use_motion(void)
+{
+    ck_ok(espl_motion_start(s.world, NULL));
+    ck_ok(espl_tick_begin(s.world));
+    ck_ok(espl_tick_end(s.world));
+    ck_ok(espl_motion_stop(s.world));
+}
+
 static void make_another(void)
 {
     const espl_world_def def = {.allocator = test_heap_allocator(&s.heap)};
@@ -698,6 +706,8 @@ enum { KEEPS, CHANGES };
     X(espl_set_local_scale, CHANGES, call_set_local_scale)         \
     X(espl_set_local_transform, CHANGES, call_set_local_transform) \
     X(espl_set_name, CHANGES, set_name)                            \
+    X(espl_motion_start, KEEPS, use_motion)                        \
+    X(espl_motion_stop, KEEPS, use_motion)                         \
     X(espl_move_before, CHANGES, set_sibling)                      \
     X(espl_set_stretch, CHANGES, call_set_stretch)                 \
     X(espl_set_user_data, CHANGES, call_set_user_data)             \
@@ -712,6 +722,8 @@ enum { KEEPS, CHANGES };
     X(espl_subtree_next, KEEPS, read_subtree)                      \
     X(espl_sync, CHANGES, sync_world)                              \
     X(espl_tape_frame, KEEPS, end_frame)                           \
+    X(espl_tick_begin, KEEPS, use_motion)                          \
+    X(espl_tick_end, KEEPS, use_motion)                            \
     X(espl_translate_own, CHANGES, call_translate_own)             \
     X(espl_command_unregister, KEEPS, use_commands)                \
     X(espl_view_hierarchy, CHANGES, view)                          \

@@ -155,6 +155,16 @@ static espl_status carry_watch(const void *def)
     return status;
 }
 
+static espl_status carry_motion(const void *def)
+{
+    const espl_status status = espl_motion_start(w, def);
+
+    if (status == ESPL_OK) {
+        ck_ok(espl_motion_stop(w));
+    }
+    return status;
+}
+
 static espl_status carry_filter(const void *def)
 {
     const espl_watch_def watch = {.filter = def};
@@ -234,6 +244,7 @@ static const input inputs[] = {
     {"espl_executor_create", WORDS(espl_threads_def), fill_threads, carry_threads, true},
     {"espl_component_register", WORDS(espl_component_def), fill_component, carry_component, false},
     {"espl_reserve", WORDS(espl_reserve_def), NULL, carry_reserve, false},
+    {"espl_motion_start", WORDS(espl_motion_def), NULL, carry_motion, false},
     {"espl_watch_create", WORDS(espl_watch_def), NULL, carry_watch, false},
     {"espl_watch_create", WORDS(espl_query_def), NULL, carry_filter, false},
     {"espl_query_begin", WORDS(espl_query_def), NULL, carry_query, false},

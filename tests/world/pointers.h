@@ -86,6 +86,14 @@ static inline espl_status collect_nothing(things *k)
     return status;
 }
 
+/// Start motion and stop it.
+static inline espl_status run_motion(things *k)
+{
+    const espl_status status = espl_motion_start(k->w, NULL);
+
+    return status == ESPL_OK ? espl_motion_stop(k->w) : status;
+}
+
 // --- May be NULL: the call is carried out ---
 
 #define OPTIONAL_ROWS(X)                                                                        \
@@ -110,6 +118,7 @@ static inline espl_status collect_nothing(things *k)
     X(espl_create_node, out, espl_create_node(k->w, k->p, &k->t, "lamp", NULL))                 \
     X(espl_spawn, local, espl_spawn(k->w, k->e, k->p, NULL, k->handles))                        \
     X(espl_spawn, out, espl_spawn(k->w, k->e, k->p, &k->t, NULL))                               \
+    X(espl_motion_start, def, run_motion(k))                                                    \
     X(espl_executor_create, def, start_and_stop())                                              \
     X(espl_executor_destroy, executor, DONE(espl_executor_destroy(NULL)))                       \
     X(espl_log_stderr, user, DONE(espl_log_stderr(NULL, ESPL_LOG_INFO, "a line of a test")))    \
@@ -464,6 +473,10 @@ static inline espl_status collect_nothing(things *k)
     X(espl_rotate_about, world, espl_rotate_about(NULL, k->e, k->f, k->g))                         \
     X(espl_set_component, world, espl_set_component(NULL, k->e, k->n, k->f, 4))                    \
     X(espl_set_inherit, world, espl_set_inherit(NULL, k->e, 0))                                    \
+    X(espl_motion_start, world, espl_motion_start(NULL, NULL))                                     \
+    X(espl_motion_stop, world, espl_motion_stop(NULL))                                             \
+    X(espl_tick_begin, world, espl_tick_begin(NULL))                                               \
+    X(espl_tick_end, world, espl_tick_end(NULL))                                                   \
     X(espl_move_before, world, espl_move_before(NULL, k->e, espl_entity_null()))                   \
     X(espl_stats, world, SILENT(espl_stats(NULL, &k->stats)))                                      \
     X(espl_subtree_begin, world, espl_subtree_begin(NULL, k->e, &k->subtree))                      \

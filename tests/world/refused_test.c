@@ -285,6 +285,25 @@ static espl_status command_buffers(int way)
     }
 }
 
+// Motion does not run.
+static espl_status motions(int way)
+{
+    switch (way) {
+    case 0:
+        return espl_motion_start(w, &(espl_motion_def){.history = 3});
+    case 1:
+        return espl_motion_start(w, &(espl_motion_def){.reserved = {1}});
+    case 2:
+        return espl_motion_stop(w);
+    case 3:
+        return espl_tick_begin(w);
+    case 4:
+        return espl_tick_end(w);
+    default:
+        return END;
+    }
+}
+
 static espl_status watches(int way)
 {
     static const espl_component changed[1] = {ESPL_TRANSFORM};
@@ -435,6 +454,8 @@ static const row rows[] = {
     {"espl_set_local_scale", set_local_scale},
     {"espl_set_local_transform", set_local_transform},
     {"espl_set_name", set_name},
+    {"espl_motion_start", motions},
+    {"espl_motion_stop", motions},
     {"espl_move_before", set_sibling},
     {"espl_set_stretch", set_stretch},
     {"espl_set_user_data", set_user_data},
@@ -449,6 +470,8 @@ static const row rows[] = {
     {"espl_subtree_next", subtree},
     {"espl_sync", in_use},
     {"espl_tape_frame", in_use},
+    {"espl_tick_begin", motions},
+    {"espl_tick_end", motions},
     {"espl_translate_own", translate_own},
     {"espl_command_unregister", unregister_command},
     {"espl_view_hierarchy", view},
