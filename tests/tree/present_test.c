@@ -4,7 +4,7 @@
 // them from the top, without the list of changes and without the propagation.
 #include "lib/tree/motion.h"
 #include "lib/tree/present.h"
-#include "lib/world/world_internal.h"
+#include "lib/world/moment.h"
 
 #include "tests/inside.h"
 #include "tests/runner.h"
@@ -129,7 +129,31 @@ static void present_once(espl_world *world, float at, frame_sum *sum)
     sum->overflows += report.has_overflowed ? 1 : 0;
 }
 
-// A frame: perhaps a tick begins or ends, and the world is presented.
+// Complete the shown worlds of all trees: each node has what it showed, or its world if it is new.
+static void complete_all(espl_world *world)
+{
+    espl__forest *const forest = &world->forest;
+
+    for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
+        const espl__tree *const t = &forest->trees[tree];
+        espl_pose *const before = test_array(t->used + 1, sizeof *before);
+
+        for (uint32_t i = 0; t->capacity != 0 && i < t->used; ++i) {
+            before[i] = espl__shown_world(forest, t->base + i);
+        }
+        espl__shown_complete(forest, t);
+        for (uint32_t i = 0; t->capacity != 0 && i < t->used; ++i) {
+            const uint32_t slot = t->base + i;
+
+            ck_assert(forest->links[slot].entity == ESPL__NO_ENTITY ||
+                      is_same_or_nan(&before[i], &forest->tracks.poses[ESPL__SHOWN][slot]));
+        }
+        free(before);
+    }
+}
+
+// A frame: perhaps a tick begins or ends, and the world is presented. Perhaps so many moments passed that
+// only blocks are known to have changed.
 static void draw_frame(espl_world *world, uint64_t *random, const frame_style *style,
                        frame_sum *sum)
 {
@@ -141,7 +165,12 @@ static void draw_frame(espl_world *world, uint64_t *random, const frame_style *s
     if (test_one_in(random, 2)) {
         ck_ok(espl_tick_begin(world));
     }
+    if (test_one_in(random, 16)) {
+        world->moment += ESPL_PLANE_AGE + 1;
+        (void)espl__world_next_moment(world);
+    }
     if (!style->never_presents) {
+        complete_all(world);
         present_once(world, at, sum);
     }
 }
