@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What espalier/espalier.hpp adds to the C functions: results, ownership, typed components, queries,
-// children, names and command buffers. tests/cxx.sh compiles and runs it; it prints TAP.
+// children, names, command buffers, ticks and watches. tests/cxx.sh compiles and runs it; it prints TAP.
 #include <espalier/espalier.hpp>
 
 #include <algorithm>
@@ -364,6 +364,131 @@ void commands(scene &s)
            "a cleared world has nothing");
 }
 
+// A ship is written in and between ticks; its mast follows. What is shown lies between the two ends of a tick.
+void motion()
+{
+    auto world = espalier::world::make().value();
+    const auto ship = world.create().value();
+    const auto mast = world.create(ship, espalier::at(0, 5, 0)).value();
+    const auto x_of = [](const auto &read) { return read.value().position[0]; };
+    espl_pose pose{{0, 0, 0, 1}, {10, 0, 0}, 1};
+
+    demand(!world.begin_tick() && world.present(0).status() == ESPL_ERR_ARGUMENT &&
+               x_of(world.shown(mast)) == 0,
+           "without motion there is no tick, and the world is shown");
+    demand(world.start_motion(2).ok() && world.start_motion().status() == ESPL_ERR_EXISTS,
+           "motion is started once");
+    {
+        auto tick = world.begin_tick().value();
+        auto moved = std::move(tick);
+        demand(tick.get() == nullptr && moved.get() == world.get(), "a moved tick has one owner");
+        world.set_local(ship, espalier::at(4, 0, 0)).value();
+    }
+    demand(world.present(0.5F).value().blended == 1 && x_of(world.shown(mast)) == 2 &&
+               x_of(world.global(mast)) == 4,
+           "a write in a tick is shown between its ends");
+    world.set_local(ship, espalier::at(8, 0, 0)).value();
+    demand(world.present(0).ok() && x_of(world.shown(mast)) == 8,
+           "a write after the end of a tick is shown as it is");
+    {
+        auto tick = world.begin_tick().value();
+        world.write(ship, ESPL_WRITE_LOCAL_POSE | ESPL_TELEPORT, &pose).value();
+        demand(tick.end().ok() && tick.end().ok() && tick.get() == nullptr,
+               "the end of a tick has a status, once");
+    }
+    demand(world.present(0).ok() && x_of(world.shown(mast)) == 10, "a teleport is not blended");
+    {
+        const auto tick = world.begin_tick().value();
+        std::vector<espl_write> writes(1);
+        writes[0].entity = ship, writes[0].kind = ESPL_WRITE_LOCAL_POSITION;
+        writes[0].value.position[0] = 14;
+        (void)world.write_batch(writes).value();
+        const float aside[3] = {0, 0, 1};
+        world.write(ship, ESPL_WRITE_TRANSLATE_WORLD | ESPL_CARRY, aside).value();
+    }
+    espl_pose previous{}, before{};
+    demand(world.read(ship, ESPL_READ_PREVIOUS_LOCAL_POSE, &previous).ok() &&
+               world.read(ship, ESPL_READ_BEFORE_WORLD_POSE, &before).ok() &&
+               previous.position[0] == 10 && previous.position[2] == 1 && before.position[0] == 10,
+           "what is blended is read, and a carried entity takes it along");
+    previous.position[0] = 12;
+    world.write(ship, ESPL_WRITE_PREVIOUS_LOCAL_POSE, &previous).value();
+    const espalier::entity both[] = {ship, mast};
+    espalier::transform shown[2];
+    demand(world.present(0.5F).ok() && world.all_shown(both, shown).ok() && shown[0].position[0] == 13 &&
+               shown[1].position[1] == 5 && world.shown_matrix(mast).value()[12] == 13,
+           "shown transforms are read one by one, at once and as a matrix");
+    demand(world.all_shown(both, espalier::span<espalier::transform>(shown, 1)).status() ==
+               ESPL_ERR_ARGUMENT,
+           "outputs of shown transforms that are too short are refused");
+    demand(world.stop_motion().ok() && world.stop_motion().status() == ESPL_ERR_ARGUMENT &&
+               x_of(world.shown(mast)) == 14,
+           "when motion stops the world is shown");
+}
+
+void watches()
+{
+    auto world = espalier::world::make().value();
+    const auto speeds = world.register_component<speed>("speed").value();
+    const auto ship = world.create().value();
+    const auto mast = world.create(ship, espalier::at(0, 5, 0), speeds.with({1, 2})).value();
+    auto all = world.create_watch(ESPL_WATCH_WORLD | ESPL_WATCH_LOCAL | ESPL_WATCH_BEFORE).value();
+    auto some = world.create_watch(espalier::filter().with(speeds)).value();
+    const auto first = all.collect().value();
+
+    demand(first.added().size() == 2 && first.added()[1] == mast && first.changed().empty() &&
+               first.added_worlds()[1].position[1] == 5 && first.added_locals()[0].scale == 1,
+           "a watch finds what is there at first");
+    const std::uint64_t moment = first.moment();
+    demand(moment != 0 && some.collect().value().added().size() == 1 && all.collect()->empty(),
+           "a watch looks through a filter, and finds nothing twice");
+    world.set_local(ship, espalier::at(3, 0, 0)).value();
+    const auto next = all.collect().value();
+    bool is_followed = false;
+    for (std::size_t i = 0; i < next.changed().size(); ++i) {
+        is_followed |= next.changed()[i] == mast && next.kinds()[i] == ESPL_WATCH_WORLD &&
+                       next.changed_worlds()[i].position[0] == 3 &&
+                       next.changed_locals()[i].position[0] == 0 &&
+                       next.changed_before()[i].position[0] == 0;
+    }
+    demand(next.changed().size() == 2 && is_followed && !next.is_coarse(),
+           "a watch finds a child that followed, and where it was");
+    const auto filtered = some.collect().value();
+    demand(filtered.changed().size() == 1 && filtered.changed()[0] == mast &&
+               filtered.changed_locals().empty() && filtered.changed_before().empty(),
+           "arrays that a watch was not made for are empty");
+    demand(all.collect()->empty() && all.collect(moment)->changed().size() == 2,
+           "a watch looks back to an earlier collect");
+    world.destroy(mast).value();
+    const auto last = some.collect().value();
+    demand(last.removed().size() == 1 && last.removed()[0] == mast && last.get().removed_count == 1,
+           "a watch finds what was destroyed");
+    espl_watch *const get = some.get();
+    auto moved = std::move(some);
+    demand(some.get() == nullptr && moved.get() == get && moved.collect().ok(),
+           "a moved watch has one owner");
+    espalier::filter endless;
+    for (int i = 0; i <= ESPL_TERM_LIMIT; ++i) {
+        endless.without(ESPL_PREFAB);
+    }
+    demand(world.create_watch(endless).status() == ESPL_ERR_LIMIT &&
+               world.create_watch(ESPL_WATCH_SHOWN).status() == ESPL_ERR_ARGUMENT &&
+               world.create_watch(1U << 20).status() == ESPL_ERR_ARGUMENT,
+           "a watch that cannot be is refused");
+    world.start_motion().value();
+    auto drawn = world.create_watch(ESPL_WATCH_SHOWN).value();
+    (void)drawn.collect().value();
+    {
+        const auto tick = world.begin_tick().value();
+        world.set_local(ship, espalier::at(5, 0, 0)).value();
+    }
+    world.present(0.5F).value();
+    const auto seen = drawn.collect().value();
+    demand(seen.changed().size() == 1 && seen.kinds()[0] == ESPL_WATCH_SHOWN &&
+               seen.changed_worlds()[0].position[0] == 4,
+           "a watch of shown transforms has them");
+}
+
 } // namespace
 
 int main()
@@ -378,6 +503,8 @@ int main()
     components(s);
     names(s);
     commands(s);
+    motion();
+    watches();
     std::printf("1..%d\n", number);
     return failures == 0 ? 0 : 1;
 }

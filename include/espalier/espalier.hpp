@@ -19,8 +19,11 @@
 #define ESPALIER_HPP
 
 #include <espalier/command_buffer.hpp>
+#include <espalier/executor.hpp>
+#include <espalier/motion.hpp>
 #include <espalier/query.hpp>
 #include <espalier/result.hpp>
+#include <espalier/watch.hpp>
 
 #include <iterator>
 #include <memory>
@@ -43,69 +46,6 @@ template <class Write> std::string write_text(Write &&write)
     return text;
 }
 } // namespace detail
-
-// --- Threads ---
-
-/// Owns worker threads, on which worlds run parallel work. Destroy it after those worlds.
-class executor {
-public:
-    /// @param workers  the calling thread included; 0: one for each processor.
-    static result<executor> make(std::uint32_t workers = 0, espl_idle idle = ESPL_IDLE_SLEEP)
-    {
-        espl_threads_def def{};
-        executor made;
-
-        def.workers = workers;
-        def.idle = idle;
-        const espl_status status = espl_executor_create(&def, &made.get_);
-        return {status, std::move(made)};
-    }
-    /// Serial: the calling thread alone.
-    executor() noexcept = default;
-    executor(executor &&other) noexcept : get_(std::exchange(other.get_, espl_executor{}))
-    {
-    }
-    executor &operator=(executor &&other) noexcept
-    {
-        std::swap(get_, other.get_);
-        return *this;
-    }
-    ~executor()
-    {
-        espl_executor_destroy(&get_);
-    }
-    /// What espl_world_def.executor takes.
-    [[nodiscard]] const espl_executor &get() const noexcept { return get_; }
-
-private:
-  espl_executor get_ = {};
-};
-
-/// What a job of world::each_parallel() writes the hierarchies of its rows with, until its function returns.
-class writer {
-public:
-    explicit writer(espl_writer *get) noexcept : get_(get) {}
-    [[nodiscard]] espl_writer *get() const noexcept { return get_; }
-    /// Number of the job. A job may record into the lane of this number.
-    [[nodiscard]] std::uint32_t job() const noexcept { return espl_writer_job(get_); }
-    result<> set_local(entity target, const transform &local) const
-    {
-        return write(target, ESPL_WRITE_LOCAL_TRANSFORM, &local);
-    }
-    result<> set_global(entity target, const transform &global) const
-    {
-        return write(target, ESPL_WRITE_WORLD_TRANSFORM, &global);
-    }
-    /// Any kind of write: `value` points to what espalier/write.h says for the kind.
-    result<> write(entity target, espl_write_kind kind, const void *value,
-                   const char *site = nullptr) const
-    {
-        return espl_writer_write(get_, target, kind, value, site);
-    }
-
-private:
-    espl_writer *get_;
-};
 
 // --- Worlds ---
 
@@ -366,10 +306,16 @@ public:
     {
         return espl_set_local_rotation(get(), target, rotation.data());
     }
-    /// Any kind of write: `value` points to what espalier/write.h says for the kind.
+    /// Any kind of write: `value` points to what espalier/write.h says for the kind. A flag is added by `|`:
+    /// ESPL_WRITE_LOCAL_POSE | ESPL_TELEPORT.
     result<> write(entity target, espl_write_kind kind, const void *value)
     {
         return espl_write_one(get(), target, kind, value);
+    }
+    /// Any kind of read: `value` points to what espalier/read.h says for the kind.
+    result<> read(entity target, espl_read_kind kind, void *value) const
+    {
+        return espl_read_one(get(), target, kind, value);
     }
     /// Many writes of any kinds, with one propagation for each hierarchy. Collect them in a
     /// std::vector<espl_write>; or by espl_write_list_push() in an array, and write that by
@@ -383,11 +329,71 @@ public:
     /// The world transforms of many entities. `out` must be at least as long as `targets`.
     result<> globals(span<const entity> targets, span<transform> out) const
     {
-        if (out.size() < targets.size()) {
-            return ESPL_ERR_ARGUMENT;
+        return read_all(ESPL_READ_WORLD_TRANSFORM, targets, out);
+    }
+
+    // Motion between ticks, and what changed: espalier/motion.h, espalier/watch.h.
+
+    /// @param history  ticks that are kept; 2 keeps what ESPL_READ_BEFORE_LOCAL_POSE reads too.
+    result<> start_motion(std::uint32_t history = 1)
+    {
+        espl_motion_def def{};
+
+        def.history = history;
+        return espl_motion_start(get(), &def);
+    }
+    result<> stop_motion() { return espl_motion_stop(get()); }
+    /// Begin a tick, which ends with the object that is returned.
+    result<tick> begin_tick()
+    {
+        const espl_status status = espl_tick_begin(get());
+        return {status, tick(status >= 0 ? get() : nullptr)};
+    }
+    /// Compute the shown transforms: 0 is the begin of the last tick, 1 its end.
+    result<espl_present_report> present(float at)
+    {
+        espl_present_report report{};
+        const espl_status status = espl_present(get(), at, &report);
+        return {status, report};
+    }
+    /// The world transform as it is drawn. Without motion it is global().
+    result<transform> shown(entity target) const
+    {
+        transform t = espl_transform_identity();
+        const espl_status status = read(target, ESPL_READ_SHOWN_TRANSFORM, &t).status();
+        return {status, t};
+    }
+    /// The shown transforms of many entities. `out` must be at least as long as `targets`.
+    result<> all_shown(span<const entity> targets, span<transform> out) const
+    {
+        return read_all(ESPL_READ_SHOWN_TRANSFORM, targets, out);
+    }
+    /// The shown transform as matrix() has the world transform.
+    result<std::array<float, 16>> shown_matrix(entity target) const
+    {
+        std::array<float, 16> columns{};
+        const auto seen = shown(target);
+
+        if (seen) {
+            espl_transform_to_matrix(&*seen, ESPL_MATRIX_4X4, columns.data());
         }
-        return espl_read_strided(get(), ESPL_READ_WORLD_TRANSFORM, targets.data(), targets.size(),
-                                 sizeof(entity), out.data(), sizeof(espl_transform));
+        return {seen.status(), columns};
+    }
+    /// Watch every entity with a transform that is neither a prefab nor disabled.
+    /// @param flags  ESPL_WATCH_WORLD, _LOCAL, _SHOWN, _BEFORE bits.
+    result<watch> create_watch(std::uint32_t flags = ESPL_WATCH_WORLD)
+    {
+        return make_watch(nullptr, flags);
+    }
+    /// Watch those of them that pass a filter, which has no changed().
+    result<watch> create_watch(const filter &which, std::uint32_t flags = ESPL_WATCH_WORLD)
+    {
+        const espl_query_def def = which.def();
+
+        if (which.is_too_long()) {
+            return {ESPL_ERR_LIMIT, watch()};
+        }
+        return make_watch(&def, flags);
     }
 
     // Components.
@@ -606,6 +612,25 @@ public:
     }
 
 private:
+    result<> read_all(espl_read_kind kind, span<const entity> targets, span<transform> out) const
+    {
+        if (out.size() < targets.size()) {
+            return ESPL_ERR_ARGUMENT;
+        }
+        return espl_read_strided(get(), kind, targets.data(), targets.size(), sizeof(entity),
+                                 out.data(), sizeof(espl_transform));
+    }
+    result<watch> make_watch(const espl_query_def *which, std::uint32_t flags)
+    {
+        espl_watch_def def{};
+        espl_watch *made = nullptr;
+
+        def.filter = which;
+        def.flags = flags;
+        const espl_status status = espl_watch_create(get(), &def, &made);
+        return {status, watch(made)};
+    }
+
     template <class Begin, class World, class F, class... Columns>
     static result<> iterate(Begin begin, World *of, filter &which, F &function, Columns... columns)
     {
