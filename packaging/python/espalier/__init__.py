@@ -27,6 +27,7 @@ from ._errors import (
     StructureError,
     UnsupportedError,
 )
+from ._motion import Presented, Tick
 from ._native import lib as _lib
 from ._queries import Chunk, Query, View
 from ._structure import Subtree
@@ -61,8 +62,11 @@ from ._types import (
     Read,
     Role,
     Space,
+    Watched,
     Write,
+    WriteFlag,
 )
+from ._watches import Changes, Watch
 
 _number = _lib.espl_version()
 #: The version of the library that is inside, "major.minor.patch".
@@ -73,6 +77,7 @@ __all__ = [
     "Axes",
     "Axis",
     "BusyError",
+    "Changes",
     "Chunk",
     "ClosedError",
     "CommandBuffer",
@@ -102,6 +107,7 @@ __all__ = [
     "PREFAB",
     "PartlyError",
     "PlayedError",
+    "Presented",
     "Query",
     "ROOT",
     "Read",
@@ -115,12 +121,16 @@ __all__ = [
     "StructureError",
     "Subtree",
     "TRANSFORM",
+    "Tick",
     "Transform",
     "UnsupportedError",
     "Validation",
     "View",
+    "Watch",
+    "Watched",
     "World",
     "Write",
+    "WriteFlag",
     "WriteReport",
     "quat_between",
     "quat_from_axis_angle",

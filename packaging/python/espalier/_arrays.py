@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ._errors import ArgumentError, OutOfMemoryError, Status
 from ._native import ffi, lib
-from ._types import EntitiesLike, Handles
+from ._types import EntitiesLike, Handles, WriteFlag
 
 
 def address(array: npt.NDArray[Any]) -> Any:
@@ -152,6 +152,13 @@ def type_of(types: tuple[np.dtype[Any], ...], kind: int) -> np.dtype[Any]:
     if not 0 <= kind < len(types):
         raise ArgumentError(Status.ERR_ARGUMENT, f"there is no kind {kind}")
     return types[kind]
+
+
+def with_flag(kind: int, flag: int) -> int:
+    """Return a kind of write that exists, and a flag, as one number; ArgumentError where it is no flag."""
+    if flag not in tuple(WriteFlag):
+        raise ArgumentError(Status.ERR_ARGUMENT, f"flag is one of WriteFlag, not {flag!r}")
+    return int(kind) | int(flag)
 
 
 class Pinned:

@@ -44,6 +44,10 @@ class Stats(NamedTuple):
     bytes_tree: int
     #: Of them: for command buffers.
     bytes_commands: int
+    #: Of them: for watches, and for the marks of changes, which the first two count too.
+    bytes_changes: int
+    #: Watches.
+    watches: int
     #: World transforms that were recomputed.
     nodes_visited: int
     #: Writes that changed a transform.

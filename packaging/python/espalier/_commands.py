@@ -10,11 +10,11 @@ from typing import Any, Iterable, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import address, handles, one, type_of
+from ._arrays import address, handles, one, type_of, with_flag
 from ._components import Component, Values
 from ._errors import Status, call, check, check_many, closed
 from ._native import ffi, lib
-from ._queries import Queries
+from ._motion import Motions
 from ._structure import Creation, attachment, bool_of, count_of, parts_of
 from ._transform import Transform, pointer_or_null
 from ._types import (
@@ -31,6 +31,7 @@ from ._types import (
     Link,
     Space,
     Write,
+    WriteFlag,
 )
 
 
@@ -214,11 +215,19 @@ class Recorder:
         self._record(lib.native_record_move_before, key, entity, before)
 
     def write_one(
-        self, entity: EntityLike, kind: Write, value: npt.ArrayLike, *, key: int = 0
+        self,
+        entity: EntityLike,
+        kind: Write,
+        value: npt.ArrayLike,
+        *,
+        flag: WriteFlag = WriteFlag.NONE,
+        key: int = 0,
     ) -> None:
         """Record World.write_one(). The value is copied."""
         array = one(value, type_of(WRITE_TYPES, kind))
-        self._record(lib.native_record_write, key, entity, kind, address(array))
+        self._record(
+            lib.native_record_write, key, entity, with_flag(kind, flag), address(array)
+        )
 
     def set_inherit(self, entity: EntityLike, flags: Inherit, *, key: int = 0) -> None:
         """Record World.set_inherit()."""
@@ -382,7 +391,7 @@ class CommandBuffer:
         self.close()
 
 
-class World(Queries):
+class World(Motions):
     """One independent container of entities, with their hierarchies, names and components.
 
         with World() as world:

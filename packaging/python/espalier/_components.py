@@ -300,6 +300,7 @@ class Components(Transforms):
         rows: int = 0,
         writes: int = 0,
         side_of: EntityLike = 0,
+        watch_entities: int = 0,
     ) -> None:
         """Take memory now, so that later calls take none: see espl_reserve(3).
 
@@ -308,10 +309,13 @@ class Components(Transforms):
 
         entities: how many more. rows: how many more with exactly these components. writes: how many
         writes a batch may have. side_of: the hierarchy of this entity may get stretches, user data and inherit
-        flags. Raises OutOfMemoryError, BusyError, ArgumentError, EntityError, LimitError.
+        flags. watch_entities: how many entities a collect of each watch may have that there is now. Raises
+        OutOfMemoryError, BusyError, ArgumentError, EntityError, LimitError.
         """
         numbers, count = self._numbers(components)
-        self._checked(lib.native_reserve, entities, numbers, count, rows, writes, side_of)
+        self._checked(
+            lib.native_reserve, entities, numbers, count, rows, writes, side_of, watch_entities
+        )
 
 
 def _offsets(dtype: np.dtype[Any] | None, references: Sequence[str]) -> list[int]:

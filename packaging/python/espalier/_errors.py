@@ -172,7 +172,7 @@ class PlayedError(EspalierError, RuntimeError):
 
 
 class UnsupportedError(EspalierError, NotImplementedError):
-    """ERR_UNSUPPORTED: this machine or this build lacks what was asked for."""
+    """ERR_UNSUPPORTED: this machine or this build lacks what was asked for, or the world has no motion."""
 
 
 class FloatError(EspalierError, ArithmeticError):

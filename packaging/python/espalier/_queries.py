@@ -310,16 +310,22 @@ class Queries(Components):
 
         The block raises LimitError (more than 64 components), OutOfMemoryError. O(chunks).
         """
-        terms = ffi.new("native_terms *")
         lists = {"all": all, "none": none, "any": any, "changed": changed}
+        return Query(self, *self._terms(lists, since=since, include=include))
+
+    def _terms(
+        self, lists: dict[str, Iterable[Component]], **fields: Any
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """Return the native terms of lists of components by name, and what they point to."""
+        terms = ffi.new("native_terms *")
         keep = []
         for name, components in lists.items():
             numbers, count = self._numbers(components)
             keep.append(numbers)
             setattr(terms, name, numbers)
             setattr(terms, name + "_count", count)
-        fill(terms, since=since, include=include)
-        return Query(self, terms, tuple(keep))
+        fill(terms, **fields)
+        return terms, tuple(keep)
 
     def view(self, entity: EntityLike) -> View:
         """Return a view of the whole hierarchy of an entity for a ``with`` block.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import address, one, output, rows, strided_handles, type_of, values
+from ._arrays import address, one, output, rows, strided_handles, type_of, values, with_flag
 from ._errors import ArgumentError, PartlyError, Status, check, error_of, message_of
 from ._native import ffi, lib
 from ._structure import Structure, parts_of, transform_of
@@ -29,6 +29,7 @@ from ._types import (
     Read,
     Space,
     Write,
+    WriteFlag,
 )
 
 _TRANSLATE = (Write.TRANSLATE_OWN, Write.TRANSLATE_IN_PARENT, Write.TRANSLATE_WORLD)
@@ -139,6 +140,29 @@ class Transforms(Structure):
         """
         return self.world_transform(entity).matrix()
 
+    def shown_position(self, entity: EntityLike) -> Floats:
+        """Return the position as it is drawn, (3,): see World.present(). Without motion that in the world.
+
+        Raises EntityError, ComponentError.
+        """
+        return self.read(entity, Read.SHOWN_POSITION)
+
+    def shown_rotation(self, entity: EntityLike) -> Floats:
+        """Return the rotation as it is drawn, x, y, z, w, (4,). As shown_position()."""
+        return self.read(entity, Read.SHOWN_ROTATION)
+
+    def shown_scale(self, entity: EntityLike) -> float:
+        """Return the uniform scale as it is drawn. As shown_position()."""
+        return float(self.read(entity, Read.SHOWN_SCALE))
+
+    def shown_transform(self, entity: EntityLike) -> Transform:
+        """Return the transform as it is drawn. Stretch and user data are not blended. As shown_position()."""
+        return Transform.from_array(self.read(entity, Read.SHOWN_TRANSFORM))
+
+    def shown_matrix(self, entity: EntityLike) -> Floats:
+        """Return (4, 4) as it is drawn, as world_matrix(). Raises EntityError, ComponentError."""
+        return self.shown_transform(entity).matrix()
+
     def relative_transform(self, frame: EntityLike, entity: EntityLike) -> Transform:
         """Return the transform of an entity as a child of `frame` would have it, of any hierarchy.
 
@@ -171,21 +195,35 @@ class Transforms(Structure):
         """
         return self._checked(lib.native_set_inherit, entity, flags)
 
-    def write_one(self, entity: EntityLike, kind: Write, value: npt.ArrayLike) -> Status:
+    def write_one(
+        self,
+        entity: EntityLike,
+        kind: Write,
+        value: npt.ArrayLike,
+        *,
+        flag: WriteFlag = WriteFlag.NONE,
+    ) -> Status:
         """Carry out one write of any kind. O(descendants).
 
-        Returns OK, LOSSY or OVERFLOW. Raises EntityError, ComponentError (no transform), NumberError,
-        StructureError (it copies its parent), ArgumentError, BusyError and OutOfMemoryError (the first
-        stretch or user data of a hierarchy needs memory), ValueError (the shape; a number that the kind
-        does not have), TypeError (no numbers). Then nothing has changed.
+        flag: how motion blends it (World.tick()). Returns OK, LOSSY or OVERFLOW. Raises EntityError,
+        ComponentError (no transform), NumberError, StructureError (it copies its parent), ArgumentError (no
+        such kind or flag; a flag with a kind of previous poses), UnsupportedError (such a kind without
+        motion), BusyError and OutOfMemoryError (the first stretch or user data of a hierarchy needs memory),
+        ValueError (the shape; a number that the kind does not have), TypeError (no numbers). Then nothing
+        has changed.
         """
-        return self._write_part(entity, kind, value, "the value")
+        return self._write_part(entity, kind, value, "the value", flag)
 
     def _write_part(
-        self, entity: EntityLike, kind: Write, value: npt.ArrayLike, what: str
+        self,
+        entity: EntityLike,
+        kind: Write,
+        value: npt.ArrayLike,
+        what: str,
+        flag: WriteFlag = WriteFlag.NONE,
     ) -> Status:
         array = one(value, type_of(WRITE_TYPES, kind), what)
-        return self._checked(lib.native_write, entity, kind, address(array))
+        return self._checked(lib.native_write, entity, with_flag(kind, flag), address(array))
 
     def set_local(
         self,
@@ -197,6 +235,7 @@ class Transforms(Structure):
         scale: float | None = None,
         stretch: npt.ArrayLike | None = None,
         user_data: int | None = None,
+        flag: WriteFlag = WriteFlag.NONE,
     ) -> Status:
         """Set the transform relative to the parent, or parts of it, in one write.
 
@@ -204,7 +243,7 @@ class Transforms(Structure):
         given stay as they read. Returns and raises as write_one().
         """
         given = parts_of(position, rotation, scale, stretch, user_data)
-        return self._set(entity, transform, given, Space.LOCAL)
+        return self._set(entity, transform, given, Space.LOCAL, flag)
 
     def set_world(
         self,
@@ -216,22 +255,29 @@ class Transforms(Structure):
         scale: float | None = None,
         stretch: npt.ArrayLike | None = None,
         user_data: int | None = None,
+        flag: WriteFlag = WriteFlag.NONE,
     ) -> Status:
         """Set the transform relative to the world, or parts of it, in one write. As set_local()."""
         given = parts_of(position, rotation, scale, stretch, user_data)
-        return self._set(entity, transform, given, Space.WORLD)
+        return self._set(entity, transform, given, Space.WORLD, flag)
 
     def _set(
-        self, entity: EntityLike, transform: Transform | None, given: dict[str, Any], space: Space
+        self,
+        entity: EntityLike,
+        transform: Transform | None,
+        given: dict[str, Any],
+        space: Space,
+        flag: WriteFlag,
     ) -> Status:
         is_local = space == Space.LOCAL
         kinds = _LOCAL if is_local else _WORLD
         if transform is None and len(given) == 1:
             [(name, part)] = given.items()
-            return self._write_part(entity, kinds[name], part, name)
+            return self._write_part(entity, kinds[name], part, name, flag)
         whole = transform_of(transform, given)
         if whole is None:
             raise ArgumentError(Status.ERR_ARGUMENT, "nothing to set")
+        kind = with_flag(kinds["transform"], flag)
         with self._lock:
             if transform is None:
                 read = Read.LOCAL_TRANSFORM if is_local else Read.WORLD_TRANSFORM
@@ -239,20 +285,32 @@ class Transforms(Structure):
                 for name in given:
                     array[name] = whole.__array__()[name]
                 whole = Transform.from_array(array)
-            return self._checked(lib.native_write, entity, kinds["transform"], pointer_of(whole))
+            return self._checked(lib.native_write, entity, kind, pointer_of(whole))
 
     def translate(
-        self, entity: EntityLike, offset: npt.ArrayLike, axes: Axes = Axes.OWN
+        self,
+        entity: EntityLike,
+        offset: npt.ArrayLike,
+        axes: Axes = Axes.OWN,
+        *,
+        flag: WriteFlag = WriteFlag.NONE,
     ) -> Status:
         """Move by an offset, (3,), along its own axes, the parent's, or the world's. As write_one().
 
         Along its own axes the units are the parent's.
         """
-        return self._write_part(entity, _TRANSLATE[axes], offset, "offset")
+        return self._write_part(entity, _TRANSLATE[axes], offset, "offset", flag)
 
-    def rotate(self, entity: EntityLike, by: npt.ArrayLike, axes: Axes = Axes.OWN) -> Status:
+    def rotate(
+        self,
+        entity: EntityLike,
+        by: npt.ArrayLike,
+        axes: Axes = Axes.OWN,
+        *,
+        flag: WriteFlag = WriteFlag.NONE,
+    ) -> Status:
         """Turn by a quaternion, (4,), about its own axes, the parent's, or the world's. As write_one()."""
-        return self._write_part(entity, _ROTATE[axes], by, "by")
+        return self._write_part(entity, _ROTATE[axes], by, "by", flag)
 
     def rotate_about(
         self, entity: EntityLike, pivot: npt.ArrayLike, by: npt.ArrayLike
@@ -332,6 +390,30 @@ class Transforms(Structure):
         """Return rotations, positions and scales in the world, (n,) of POSE. As read_many()."""
         return self.read_many(entities, Read.WORLD_POSE, out, strict=strict)
 
+    def shown_positions(
+        self, entities: EntitiesLike, out: npt.NDArray[Any] | None = None, *, strict: bool = True
+    ) -> Floats:
+        """Return positions as they are drawn, (n, 3): see World.present(). As read_many()."""
+        return self.read_many(entities, Read.SHOWN_POSITION, out, strict=strict)
+
+    def shown_rotations(
+        self, entities: EntitiesLike, out: npt.NDArray[Any] | None = None, *, strict: bool = True
+    ) -> Floats:
+        """Return rotations as they are drawn, x, y, z, w, (n, 4). As read_many()."""
+        return self.read_many(entities, Read.SHOWN_ROTATION, out, strict=strict)
+
+    def shown_transforms(
+        self, entities: EntitiesLike, out: npt.NDArray[Any] | None = None, *, strict: bool = True
+    ) -> npt.NDArray[Any]:
+        """Return transforms as they are drawn, (n,) of TRANSFORM. As read_many()."""
+        return self.read_many(entities, Read.SHOWN_TRANSFORM, out, strict=strict)
+
+    def shown_poses(
+        self, entities: EntitiesLike, out: npt.NDArray[Any] | None = None, *, strict: bool = True
+    ) -> npt.NDArray[Any]:
+        """Return rotations, positions and scales as they are drawn, (n,) of POSE. As read_many()."""
+        return self.read_many(entities, Read.SHOWN_POSE, out, strict=strict)
+
     def local_positions(
         self, entities: EntitiesLike, out: npt.NDArray[Any] | None = None, *, strict: bool = True
     ) -> Floats:
@@ -369,6 +451,27 @@ class Transforms(Structure):
         ``m[i] @ [x, y, z, 1]`` is a point of entity i in the world. Each is contiguous, row by row;
         OpenGL and glTF want the transpose. As read_many().
         """
+        return self._matrices(entities, Read.WORLD_TRANSFORM, out, rows, strict)
+
+    def shown_matrices(
+        self,
+        entities: EntitiesLike,
+        out: npt.NDArray[Any] | None = None,
+        *,
+        rows: int = 4,
+        strict: bool = True,
+    ) -> Floats:
+        """Return matrices as they are drawn: see World.present(). As world_matrices()."""
+        return self._matrices(entities, Read.SHOWN_TRANSFORM, out, rows, strict)
+
+    def _matrices(
+        self,
+        entities: EntitiesLike,
+        kind: Read,
+        out: npt.NDArray[Any] | None,
+        rows: int,
+        strict: bool,
+    ) -> Floats:
         if rows not in (3, 4):
             raise ArgumentError(Status.ERR_ARGUMENT, f"rows is 3 or 4, not {rows}")
         array, stride = strided_handles(entities)
@@ -377,7 +480,7 @@ class Transforms(Structure):
             _fill(out)
         with self._lock:
             status = lib.native_read_matrices(
-                self._world(), address(array), stride, rows, address(out), len(array)
+                self._world(), kind, address(array), stride, rows, address(out), len(array)
             )
             self._check_read(status, array, stride, strict)
         return out
@@ -394,12 +497,18 @@ class Transforms(Structure):
         raise error_of(reason, int(index[0]))
 
     def write_many(
-        self, entities: EntitiesLike, kind: Write, value: npt.ArrayLike, *, strict: bool = True
+        self,
+        entities: EntitiesLike,
+        kind: Write,
+        value: npt.ArrayLike,
+        *,
+        flag: WriteFlag = WriteFlag.NONE,
+        strict: bool = True,
     ) -> WriteReport:
         """Carry out writes of one kind to many entities, (n,), any and in any order, by one call.
 
         value: (n, ...) of the shape and type that the kind names, or one value for all. Parents are
-        written before their children. O(n + descendants).
+        written before their children. flag: how motion blends them (World.tick()). O(n + descendants).
 
         An entry that write_one() would refuse is refused alone, and ALL OTHERS ARE WRITTEN. strict: that
         raises PartlyError, which has the report; else the report is returned. Raised before anything is
@@ -407,13 +516,13 @@ class Transforms(Structure):
         """
         array, stride = strided_handles(entities)
         source, step = values(value, len(array), type_of(WRITE_TYPES, kind))
-        return self._write(array, stride, kind, source, step, strict)
+        return self._write(array, stride, with_flag(kind, flag), source, step, strict)
 
     def _write(
         self,
         array: Handles,
         stride: int,
-        kind: Write,
+        kind: int,
         source: npt.NDArray[Any],
         step: int,
         strict: bool,
@@ -444,6 +553,7 @@ class Transforms(Structure):
         user_data: npt.ArrayLike | None = None,
         transforms: npt.ArrayLike | None = None,
         space: Space = Space.LOCAL,
+        flag: WriteFlag = WriteFlag.NONE,
         strict: bool = True,
     ) -> WriteReport:
         """Write parts of the transforms of many entities, (n,).
@@ -475,7 +585,7 @@ class Transforms(Structure):
                 poses[name] = rows(part, len(array), WRITE_TYPES[kinds[name]], name)
             parts.update(position=None, rotation=None, scale=None, pose=poses)
         work = [
-            (kinds[name], *values(part, len(array), WRITE_TYPES[kinds[name]], name))
+            (with_flag(kinds[name], flag), *values(part, len(array), WRITE_TYPES[kinds[name]], name))
             for name, part in parts.items()
             if part is not None
         ]

@@ -190,14 +190,15 @@ class Read(enum.IntEnum):
     WORLD_SCALE = 9  #: float32
     WORLD_POSE = 10  #: POSE
     WORLD_TRANSFORM = 11  #: TRANSFORM
-    SHOWN_POSITION = 12  #: (3,) float32: as presented last; without motion the world's
+    #: (3,) float32: as it is drawn, by World.present(). Without motion this and the next four read the world.
+    SHOWN_POSITION = 12
     SHOWN_ROTATION = 13  #: (4,) float32
     SHOWN_SCALE = 14  #: float32
     SHOWN_POSE = 15  #: POSE
     SHOWN_TRANSFORM = 16  #: TRANSFORM
-    PREVIOUS_LOCAL_POSE = 17  #: POSE, when the last tick began
+    PREVIOUS_LOCAL_POSE = 17  #: POSE when the last tick began
     PREVIOUS_WORLD_POSE = 18  #: POSE
-    BEFORE_LOCAL_POSE = 19  #: POSE, when the tick before it began
+    BEFORE_LOCAL_POSE = 19  #: POSE when the tick before it began, where motion keeps two
     BEFORE_WORLD_POSE = 20  #: POSE
 
 
@@ -231,8 +232,31 @@ class Write(enum.IntEnum):
     MULTIPLY_STRETCH = 21  #: (3,) float32
     TRANSLATE_OWN = 22  #: (3,) float32, along the entity's own axes
     ROTATE_OWN = 23  #: (4,) float32: rotation = rotation * value
-    PREVIOUS_LOCAL_POSE = 24  #: POSE: what motion blends from; the transform stays
-    PREVIOUS_WORLD_POSE = 25  #: POSE
+    #: POSE: what motion blends from, where it was when the tick began. The transform stays. Needs motion.
+    PREVIOUS_LOCAL_POSE = 24
+    PREVIOUS_WORLD_POSE = 25  #: POSE, as that
+
+
+class WriteFlag(enum.IntEnum):
+    """How motion blends a write; without motion it does nothing."""
+
+    #: In a tick blended, else shown as it is.
+    NONE = 0
+    #: Shown where the write puts it, in a tick too.
+    TELEPORT = 64
+    #: Where it was moves along, so that the motion that is shown goes on elsewhere.
+    CARRY = 128
+
+
+class Watched(enum.IntFlag):
+    """Kinds of changes that a watch reports."""
+
+    #: The transform in the world.
+    WORLD = 1
+    #: What is its own: the local transform, stretch, user data, inherit flags, parent, place among siblings.
+    LOCAL = 2
+    #: The transform as it is drawn: see World.present().
+    SHOWN = 4
 
 
 _VECTOR = np.dtype((np.float32, 3))

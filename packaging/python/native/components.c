@@ -141,18 +141,23 @@ static native_query *begin(native_world *w, const espl_query_def *def, espl_stat
     return q;
 }
 
-int native_query_begin(native_world *w, const native_terms *t, native_query **out)
+espl_query_def native_query_def(const native_terms *terms)
 {
-    const espl_query_def def = {.all = t->all,
-                                .all_count = t->all_count,
-                                .none = t->none,
-                                .none_count = t->none_count,
-                                .any = t->any,
-                                .any_count = t->any_count,
-                                .changed = t->changed,
-                                .changed_count = t->changed_count,
-                                .since = t->since,
-                                .include = t->include};
+    return (espl_query_def){.all = terms->all,
+                            .all_count = terms->all_count,
+                            .none = terms->none,
+                            .none_count = terms->none_count,
+                            .any = terms->any,
+                            .any_count = terms->any_count,
+                            .changed = terms->changed,
+                            .changed_count = terms->changed_count,
+                            .since = terms->since,
+                            .include = terms->include};
+}
+
+int native_query_begin(native_world *w, const native_terms *terms, native_query **out)
+{
+    const espl_query_def def = native_query_def(terms);
     size_t count;
     espl_status status = count_chunks(native_enter(w), &def, &count);
     native_query *const q = status == ESPL_OK ? begin(w, &def, &status) : NULL;

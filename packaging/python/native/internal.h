@@ -18,7 +18,8 @@ espl_allocator native_heap_allocator(native_heap *heap);
 /// Free the heap of a world that was destroyed, now or with the last pin.
 void native_heap_close(native_heap *heap);
 
-/// The first member of what a world must end before it is destroyed: a native_buffer or a native_query.
+/// The first member of what a world must end before it is destroyed: a native_buffer,
+/// a native_query or a native_watch.
 typedef struct native_owned {
     struct native_owned *previous, *next; // in the list of all that the world owns
     struct native_owned *next_released;   // in the list native_world.released
@@ -54,6 +55,8 @@ espl_instance_def native_instance_def(const native_creation *def);
 bool native_creation_def(const native_creation *def, espl_component_value *room,
                          espl_creation_def *out);
 espl_attach_options native_attach_options(const native_attachment *options);
+/// Return the definition that terms stand for. It points to their arrays.
+espl_query_def native_query_def(const native_terms *terms);
 
 espl_entity native_from(int64_t handle);
 int64_t native_to(espl_entity entity);

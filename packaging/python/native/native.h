@@ -16,13 +16,15 @@
 // The package's build reads the declarations from here on, which use no preprocessor but the last #endif.
 // --- begin of declarations ---
 
-/// A world, freed with the last release of itself, its command buffers and its queries.
+/// A world, freed with the last release of itself, its command buffers, its queries and its watches.
 typedef struct native_world native_world;
 /// A command buffer, destroyed when it or its world is closed.
 typedef struct native_buffer native_buffer;
 /// The chunks that match a query, or the hierarchy of a view. While it is open the world refuses changes
 /// of structure.
 typedef struct native_query native_query;
+/// A watch, destroyed when it or its world is closed.
+typedef struct native_watch native_watch;
 /// An address that a Python object reads: the block around it stays allocated until the pin's release.
 typedef struct native_pin native_pin;
 
@@ -68,6 +70,15 @@ typedef struct native_hierarchy {
     const void *worlds;  // [count] poses, the root's first
 } native_hierarchy;
 
+// What a watch collected; arrays that it was not made for are NULL. Valid until its next collect.
+typedef struct native_changes {
+    const void *removed, *added, *changed, *kinds;
+    const void *added_worlds, *changed_worlds, *added_locals, *changed_locals, *changed_before;
+    size_t removed_count, added_count, changed_count;
+    uint64_t moment;
+    int is_coarse;
+} native_changes;
+
 // --- Messages ---
 const char *native_take_message(void);
 
@@ -82,7 +93,8 @@ int native_hash(const native_world *w, int kind, uint64_t *out);
 const char *native_validate(const native_world *w, int64_t *entity, size_t *detail);
 void native_stats(const native_world *w, espl_world_stats *out);
 int native_reserve(native_world *w, size_t entities, const espl_component *components,
-                   size_t component_count, size_t rows, size_t writes, int64_t side_of);
+                   size_t component_count, size_t rows, size_t writes, int64_t side_of,
+                   size_t watch_entities);
 
 // --- Structure ---
 int native_create(native_world *w, const native_creation *def, size_t count, void *out);
@@ -123,8 +135,8 @@ size_t native_dump(const native_world *w, int64_t entity, char *buffer, size_t s
 int native_read(const native_world *w, int64_t entity, int kind, void *out);
 int native_read_many(const native_world *w, int kind, const void *entities, size_t entity_stride,
                      void *out, size_t out_stride, size_t count);
-int native_read_matrices(const native_world *w, const void *entities, size_t entity_stride,
-                         size_t rows, void *out, size_t count);
+int native_read_matrices(const native_world *w, int kind, const void *entities,
+                         size_t entity_stride, size_t rows, void *out, size_t count);
 int native_find_unreadable(const native_world *w, const void *entities, size_t entity_stride,
                            size_t count, size_t *index);
 int native_relative(const native_world *w, int64_t frame, int64_t entity, espl_transform *out);
@@ -172,6 +184,18 @@ int native_query_transforms(const native_query *q, size_t first, size_t end, int
                             size_t size);
 void native_view_entities(const native_query *q, void *out);
 void native_view_depths(const native_query *q, void *out);
+
+// --- Watches and motion ---
+int native_watch_create(native_world *w, const native_terms *filter, uint32_t flags,
+                        native_watch **out);
+void native_watch_close(native_watch *watch);
+void native_watch_release(native_watch *watch);
+int native_watch_collect(native_watch *watch, uint64_t since, native_changes *out);
+int native_motion_start(native_world *w, uint32_t history);
+int native_motion_stop(native_world *w);
+int native_tick_begin(native_world *w);
+int native_tick_end(native_world *w);
+int native_present(native_world *w, float at, espl_present_report *report);
 
 // --- Pins ---
 native_pin *native_pin_create(native_world *w, const void *address);

@@ -19,11 +19,11 @@ int native_read_many(const native_world *w, int kind, const void *entities, size
                              out, out_stride);
 }
 
-// Transforms are read in blocks that stay in the cache, and become matrices there. The rotation of a
+// Transforms of a kind are read in blocks that stay in the cache, and become matrices there. The rotation of a
 // living entity is finite, so that NaN marks the entities that the read refused: their rows in `out`
 // are unchanged.
-int native_read_matrices(const native_world *w, const void *entities, size_t entity_stride,
-                         size_t rows, void *out, size_t count)
+int native_read_matrices(const native_world *w, int kind, const void *entities,
+                         size_t entity_stride, size_t rows, void *out, size_t count)
 {
     enum { BLOCK = 128 };
     static const float last_row[4] = {0, 0, 0, 1};
@@ -38,7 +38,7 @@ int native_read_matrices(const native_world *w, const void *entities, size_t ent
             block[i].rotation[3] = NAN;
         }
         const espl_status status =
-            espl_read_strided(native_peek(w), ESPL_READ_WORLD_TRANSFORM,
+            espl_read_strided(native_peek(w), (espl_read_kind)kind,
                               (const void *)((const char *)entities + begin * entity_stride), some,
                               entity_stride, block, sizeof block[0]);
 

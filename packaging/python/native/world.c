@@ -190,14 +190,16 @@ void native_stats(const native_world *w, espl_world_stats *out)
 }
 
 int native_reserve(native_world *w, size_t entities, const espl_component *components,
-                   size_t component_count, size_t rows, size_t writes, int64_t side_of)
+                   size_t component_count, size_t rows, size_t writes, int64_t side_of,
+                   size_t watch_entities)
 {
     const espl_reserve_def def = {.entities = entities,
                                   .components = components,
                                   .component_count = component_count,
                                   .rows = rows,
                                   .writes = writes,
-                                  .side_of = native_from(side_of)};
+                                  .side_of = native_from(side_of),
+                                  .watch_entities = watch_entities};
 
     return espl_reserve(native_enter(w), &def);
 }

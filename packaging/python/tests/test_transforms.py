@@ -577,6 +577,7 @@ class Many(WorldCase):
 
     def test_every_kind_of_write_takes_its_type(self):
         entities = self.world.create_many(4)
+        self.world.start_motion()
         kinds = {(3,): (1, 2, 3), (4,): (0, 0, 0, 1), (): 2}
         for kind in Write:
             dtype = espalier._types.WRITE_TYPES[kind]
@@ -586,9 +587,10 @@ class Many(WorldCase):
             value = kinds[dtype.shape] if value is None else np.asarray(value)
             self.world.write_many(entities[1:], kind, value)
             self.world.write_one(entities[0], kind, value)
-            single, *many = self.world.local_transforms(entities)
-            for each in many:
-                self.assertBits(each, single)
+            for read in (Read.LOCAL_TRANSFORM, Read.PREVIOUS_LOCAL_POSE):
+                single, *many = self.world.read_many(entities, read)
+                for each in many:
+                    self.assertBits(each, single)
         self.assertGreater(self.world.local_scale(entities[1]), 1)
 
 
