@@ -6,7 +6,7 @@ import {
 } from "./engine.js";
 import { putAttachOptions, putChange, putCreation, putInstance, putLocal } from "./structs.js";
 import {
-    Packer, checkComponent, chooseKind, extents, keeps, numberOf, putComponent, putValue,
+    Packer, addFlag, checkComponent, chooseKind, extents, keeps, numberOf, putComponent, putValue,
 } from "./values.js";
 import { World } from "./world.js";
 
@@ -121,11 +121,12 @@ export class CommandBuffer extends Owned {
             putHandle(before, 1, "before")));
     }
 
-    write(entity, kind, value, key = 0) {
+    write(entity, kind, value, key = 0, flag = undefined) {
         const chosen = chooseKind(kind, "write");
+        const write = addFlag(chosen.write, flag);
 
         putValue(scratch, chosen, checkValue(chosen, value, "value"));
-        this.#settle(wasm.espl_record_write(this.#open, keyOf(key), putHandle(entity), chosen.write, scratch));
+        this.#settle(wasm.espl_record_write(this.#open, keyOf(key), putHandle(entity), write, scratch));
     }
 
     setLocalTransform(entity, value, key = 0) {

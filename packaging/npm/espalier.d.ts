@@ -83,17 +83,24 @@ export type NumberKind = "localScale" | "worldScale" | "userData" | "shownScale"
  * in this order.
  */
 export type TransformKind =
-    | "localPose" | "localTransform" | "worldPose" | "worldTransform"
-    | "previousLocalPose" | "previousWorldPose" | "shownPose" | "shownTransform"
-    | "beforeLocalPose" | "beforeWorldPose";
-/** Kinds that are read alone: what motion shows, and where an entity was two ticks ago. */
-export type ComputedKind =
-    | "shownPosition" | "shownRotation" | "shownScale" | "shownPose" | "shownTransform"
-    | "beforeLocalPose" | "beforeWorldPose";
-/** What can be read of a transform. "local" is relative to the parent, "world" to the world. */
+    | "localPose" | "localTransform" | "worldPose" | "worldTransform" | "shownPose" | "shownTransform"
+    | "previousLocalPose" | "previousWorldPose" | "beforeLocalPose" | "beforeWorldPose";
+/**
+ * What can be read of a transform. "local" is relative to the parent, "world" to the world. "shown" is the
+ * world transform as it is drawn, by World.present(); "previous" is from when the last tick began, "before" from
+ * when the tick before it began. Without motion these are the present ones.
+ */
 export type ReadKind = VectorKind | RotationKind | NumberKind | TransformKind;
-/** What can be written; the kinds are those of C's espl_write_kind. */
-export type WriteKind = Exclude<ReadKind, ComputedKind> | ChangeKind;
+/** What can be read, and not written. */
+export type ReadOnlyKind = Extract<ReadKind, `shown${string}` | `before${string}`>;
+/** What can be written; the kinds are those of C's espl_write_kind. The "previous" ones need motion. */
+export type WriteKind = Exclude<ReadKind, ReadOnlyKind> | ChangeKind;
+/**
+ * How motion blends a write. By default one in a tick is blended, and one between ticks is shown as it is.
+ * "teleport": shown where the write puts it. "carry": where it was moves along, so that the motion that is
+ * shown goes on elsewhere. Without motion it does nothing.
+ */
+export type WriteFlag = "teleport" | "carry";
 /** Writes that change what is there: they add, turn, multiply. */
 export type ChangeKind =
     | "translateInParent" | "rotateInParent" | "transformInParent" | "inverseTransformInParent"
@@ -155,6 +162,16 @@ export const Inherit: {
     readonly ABSOLUTE_POSITION: 7;
     /** Both directions: the whole rotation. */
     readonly ABSOLUTE_ROTATION: 24;
+};
+
+/** Bits of Changes.kinds: what changed of an entity. */
+export const Watched: {
+    /** The world transform. */
+    readonly WORLD: 1;
+    /** What is its own: the local transform, stretch, user data, inherit bits, parent, place among siblings. */
+    readonly LOCAL: 2;
+    /** The shown transform. */
+    readonly SHOWN: 4;
 };
 
 // --- Statuses ---
@@ -356,6 +373,18 @@ export interface PlaybackReport {
     refusals: { status: Refusal; count: number; first: number }[];
 }
 
+/** Account of World.present(). */
+export interface PresentReport {
+    /** "ESPL_OK", or a remark. */
+    status: Done;
+    /** Entities whose transform was blended. */
+    blended: number;
+    /** Entities whose shown transform was computed. */
+    visited: number;
+    /** A shown transform is not finite. */
+    hasOverflowed: boolean;
+}
+
 /** Figures of a world. */
 export interface WorldStats {
     /** Living entities. */
@@ -387,7 +416,7 @@ export interface WorldStats {
 export class World {
     /** Make an empty world. */
     constructor(options?: WorldOptions);
-    /** Free the world, with its command buffers, batches and open iterations. */
+    /** Free the world, with its command buffers, batches, watches and open iterations. */
     close(): void;
     /** The same as close(). */
     [Symbol.dispose](): void;
@@ -415,11 +444,12 @@ export class World {
     stats(): WorldStats;
     /**
      * Make room, so that later calls take no memory: for entities; for rows of them with a set of components;
-     * for batches of writes; for the stretch, user data and inherit flags of a hierarchy.
+     * for batches of writes; for the stretch, user data and inherit flags of a hierarchy; for collects of each
+     * Watch that there is, with so many entities.
      */
     reserve(room: {
         entities?: number; components?: readonly Component[]; rows?: number; writes?: number;
-        sideOf?: Entity;
+        sideOf?: Entity; watchEntities?: number;
     }): Done;
 
     // Creation and destruction
@@ -538,7 +568,7 @@ export class World {
     read<K extends ReadKind>(entity: Entity, kind: K,
         out?: K extends TransformKind ? Transform : Float32Array): ReadValue<K>;
     /** Write a kind. */
-    write<K extends WriteKind>(entity: Entity, kind: K, value: WriteValue<K>): Done;
+    write<K extends WriteKind>(entity: Entity, kind: K, value: WriteValue<K>, flag?: WriteFlag): Done;
     /** Read the transform relative to the parent. */
     getLocalTransform(entity: Entity, out?: Transform): Transform;
     /** Read rotation, position and scale relative to the parent; the other parts are the identity's. */
@@ -559,6 +589,16 @@ export class World {
     getWorldRotation(entity: Entity, out?: Float32Array): Float32Array;
     /** Read the scale in the world. */
     getWorldScale(entity: Entity): number;
+    /** Read the world transform as it is drawn: see present(). Stretch and user data are not blended. */
+    getShownTransform(entity: Entity, out?: Transform): Transform;
+    /** Read rotation, position and scale as they are drawn. */
+    getShownPose(entity: Entity, out?: Transform): Transform;
+    /** Read the position as it is drawn. */
+    getShownPosition(entity: Entity, out?: Float32Array): Float32Array;
+    /** Read the rotation as it is drawn. */
+    getShownRotation(entity: Entity, out?: Float32Array): Float32Array;
+    /** Read the scale as it is drawn. */
+    getShownScale(entity: Entity): number;
     /** Read the stretch, which is the same in both spaces. */
     getStretch(entity: Entity, out?: Float32Array): Float32Array;
     /** Read the user data. */
@@ -601,6 +641,8 @@ export class World {
     setInherit(entity: Entity, flags: number): Done;
     /** Read the world transform as a matrix: 16 numbers, column by column, as WebGL and glTF have them. */
     getMatrix<A extends { [index: number]: number } = Float32Array>(entity: Entity, out?: A): A;
+    /** Read the shown transform as a matrix, as getMatrix(). */
+    getShownMatrix<A extends { [index: number]: number } = Float32Array>(entity: Entity, out?: A): A;
     /** Read the inverse of getMatrix(), for a camera's view. */
     getInverseMatrix<A extends { [index: number]: number } = Float32Array>(entity: Entity, out?: A): A;
     /** Read the transform of an entity relative to another one, of any hierarchy. */
@@ -620,7 +662,37 @@ export class World {
      * Write a kind of many entities, with one propagation for each hierarchy. An entry that a single write
      * would refuse is refused alone and counted: read the report.
      */
-    writeMany<K extends WriteKind>(kind: K, entities: Entities, values: KindArray<K> | Numbers): WriteReport;
+    writeMany<K extends WriteKind>(kind: K, entities: Entities, values: KindArray<K> | Numbers,
+        flag?: WriteFlag): WriteReport;
+    /**
+     * Read the matrices of many entities, 16 numbers each, column by column, as WebGL and the InstancedMesh of
+     * three.js have them: of the world transforms, or of the shown ones. As readMany().
+     */
+    readMatrices(kind: "world" | "shown", entities: Entities, out?: Float32Array): Float32Array;
+
+    // Motion between ticks
+
+    /**
+     * Keep what motion needs: the previous pose of each entity, and the shown one. With a history of 2 the
+     * "before" kinds read the tick before the last. Default: 1.
+     */
+    startMotion(options?: { history?: number }): Done;
+    /** Drop what motion keeps; the world is shown from then on. */
+    stopMotion(): Done;
+    /** Begin a tick: what is written until endTick() is blended. What is written outside is shown as it is. */
+    beginTick(): Done;
+    /** End the tick. */
+    endTick(): Done;
+    /**
+     * Call a function in a tick, which ends when it returns or throws, and return its result. It must not be
+     * async: what comes after its first await is outside the tick.
+     */
+    tick<T>(body: (world: World) => T): T;
+    /**
+     * Compute what is shown: 0 is the begin of the last tick, 1 its end; more than 1 goes beyond it. Read it by
+     * the "shown" kinds, getShownMatrix(), readMatrices(), or a Watch.
+     */
+    present(at: number): PresentReport;
 
     // Objects of the world
 
@@ -630,6 +702,8 @@ export class World {
     view(entity: Entity): HierarchyView;
     /** new Batch(this, kind, capacity) */
     batch<K extends ReadKind | WriteKind>(kind: K, capacity: number): Batch<K>;
+    /** new Watch(this, options) */
+    watch(options?: WatchOptions): Watch;
     /** new CommandBuffer(this) */
     commands(): CommandBuffer;
     /** Play every submitted command buffer, in order of submission. The report has the sums. */
@@ -763,7 +837,92 @@ export class Batch<K extends ReadKind | WriteKind = ReadKind | WriteKind> {
     /** Read the first entities into `values`; all by default. As World.readMany(). */
     read(count?: number): Done;
     /** Write `values` to the first entities; all by default. As World.writeMany(). */
-    write(count?: number): WriteReport;
+    write(count?: number, flag?: WriteFlag): WriteReport;
+}
+
+// --- Watches ---
+
+/** What a watch reports: of the entities with a transform, without any list those neither prefab nor disabled. */
+export interface WatchOptions extends Pick<QueryDefinition, "includePrefabs" | "includeDisabled"> {
+    /** The entity has each of these. */
+    all?: readonly Component[];
+    /** The entity has none of these. */
+    none?: readonly Component[];
+    /** The entity has at least one of these. */
+    any?: readonly Component[];
+    /** Which changes; "shown" needs motion. Default: ["world"]. */
+    kinds?: readonly ("world" | "local" | "shown")[];
+    /**
+     * Keep what was reported, so that only entities that differ from it are, and Changes.changedBefore has what
+     * they were. Default: false.
+     */
+    before?: boolean;
+}
+
+/**
+ * A consumer of the changes of a world, such as a renderer. No entity that differs from the last collect is left
+ * out, whatever changed it; one that does not differ may be reported as well, unless `before` was given. Any
+ * number of watches see one world, each at a rate of its own. Close it when it is no longer needed; the world
+ * closes it as well.
+ */
+export class Watch {
+    /** Begin to watch. */
+    constructor(world: World, options?: WatchOptions);
+    /** Free the memory, and end what was collected. */
+    close(): void;
+    /** The same as close(). */
+    [Symbol.dispose](): void;
+    /** Tells whether close() was called. */
+    readonly isClosed: boolean;
+    /** The world that it belongs to. */
+    readonly world: World;
+    /**
+     * What changed since the last collect; at first every entity is added. Allowed in the loop of a query.
+     * @param since  the Changes.moment of an earlier collect, whose consumer lost what came after it: `changed`
+     * has all that changed since then; `removed` and `added` stay relative to the last collect.
+     */
+    collect(since?: bigint): Changes;
+}
+
+/**
+ * What a watch collected. It can be read until the next collect of the watch, or its end; after that its members
+ * throw EspalierError "CLOSED".
+ *
+ * Its arrays show the library's memory without a copy, and are to be read only. Take them from the getter where
+ * they are needed: an array from before the memory grew is detached, with a length of 0. slice() copies.
+ */
+export class Changes {
+    /** Made by the package alone. */
+    private constructor();
+    /** Handles of the last collect that no longer answer, most of them dead; ascending by index. */
+    readonly removed: BigUint64Array;
+    /** Entities that the last collect did not have; ascending by index. */
+    readonly added: BigUint64Array;
+    /** Entities that both have and that changed, in the order of memory. */
+    readonly changed: BigUint64Array;
+    /** For each of `changed` what changed: bits of Watched. */
+    readonly kinds: Uint8Array;
+    /**
+     * For each of `added` the world transform, with "shown" the shown one, 12 words: rotation, position, scale,
+     * stretch, and the user data as the bits of a whole number.
+     */
+    readonly addedWorlds: Float32Array;
+    /** For each of `changed`, as `addedWorlds`. */
+    readonly changedWorlds: Float32Array;
+    /** For each of `added` the local transform, 12 words; null without "local". */
+    readonly addedLocals: Float32Array | null;
+    /** For each of `changed` the local transform, 12 words; null without "local". */
+    readonly changedLocals: Float32Array | null;
+    /** For each of `changed` what was reported last; null without `before`. */
+    readonly changedBefore: Float32Array | null;
+    /** Of this collect, for Watch.collect(). */
+    readonly moment: bigint;
+    /** The look went so far back that `changed` has all entities of blocks in which some changed. */
+    readonly isCoarse: boolean;
+    /** Copy `addedWorlds` as matrices, 16 numbers each, column by column, as WebGL and three.js have them. */
+    addedMatrices(out?: Float32Array): Float32Array;
+    /** Copy `changedWorlds` as matrices, as addedMatrices(). */
+    changedMatrices(out?: Float32Array): Float32Array;
 }
 
 // --- Commands ---
@@ -809,7 +968,8 @@ export class CommandBuffer {
     /** Record World.moveBefore(). */
     moveBefore(entity: Entity, before?: Entity, key?: number): void;
     /** Record World.write(). The value is copied and checked now. */
-    write<K extends WriteKind>(entity: Entity, kind: K, value: WriteValue<K>, key?: number): void;
+    write<K extends WriteKind>(entity: Entity, kind: K, value: WriteValue<K>, key?: number,
+        flag?: WriteFlag): void;
     /** Record World.setLocalTransform(). */
     setLocalTransform(entity: Entity, value: TransformValue, key?: number): void;
     /** Record World.setWorldTransform(). */

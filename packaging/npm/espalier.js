@@ -9,6 +9,7 @@ export {
     Component, DISABLED, MEMBER, PREFAB, ROOT, SOLO, TRANSFORM, identity,
 } from "./values.js";
 export { Batch, Chunk, HierarchyView, Query } from "./views.js";
+export { Changes, Watch } from "./watches.js";
 export { World } from "./world.js";
 
 /** The null entity, which names nothing. */
@@ -27,6 +28,9 @@ export const Inherit = Object.freeze({
     ABSOLUTE_POSITION: 7,
     ABSOLUTE_ROTATION: 24,
 });
+
+/** What changed of an entity: bits of Changes.kinds. */
+export const Watched = Object.freeze({ WORLD: 1, LOCAL: 2, SHOWN: 4 });
 
 function makeVersion(number) {
     return [1000000, 1000, 1].map((unit) => Math.floor(number / unit) % 1000).join(".");

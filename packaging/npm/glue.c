@@ -39,7 +39,47 @@ espl_status glue_world_create(uint32_t number, uint32_t tag, uint32_t layout_bud
     return espl_world_create(&def, out);
 }
 
-// Layouts that structs.js, values.js, world.js, views.js and commands.js assume.
+/// Write the matrices of transforms, 16 numbers each, column by column.
+void glue_write_matrices(const espl_transform *transforms, uint32_t count, float *out)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        espl_transform_to_matrix(&transforms[i], ESPL_MATRIX_4X4, &out[16 * i]);
+    }
+}
+
+/// Read the world or shown transforms of entities, as espl_read_strided() does, as matrices. That of an entity
+/// that is refused is left as it is: the rotation of a living entity is finite, so that NaN marks it.
+espl_status glue_read_matrices(const espl_world *world, espl_read_kind kind,
+                               const espl_entity *entities, uint32_t count, float *out)
+{
+    enum { BLOCK = 64 };
+    const float none = __builtin_nanf("");
+    espl_transform block[BLOCK];
+    espl_status answer = ESPL_OK;
+
+    for (uint32_t begin = 0; begin < count; begin += BLOCK) {
+        const uint32_t some = count - begin < BLOCK ? count - begin : BLOCK;
+
+        for (uint32_t i = 0; i < some; ++i) {
+            block[i].rotation[3] = none;
+        }
+        const espl_status status = espl_read_strided(world, kind, &entities[begin], some,
+                                                     sizeof entities[0], block, sizeof block[0]);
+
+        if (status < 0) {
+            return status;
+        }
+        answer = status != ESPL_OK ? status : answer;
+        for (uint32_t i = 0; i < some; ++i) {
+            if (!__builtin_isnan(block[i].rotation[3])) {
+                glue_write_matrices(&block[i], 1, &out[16 * (begin + i)]);
+            }
+        }
+    }
+    return answer;
+}
+
+// Layouts that structs.js, values.js, world.js, views.js, watches.js and commands.js assume.
 
 #define AT(type, field, offset) \
     _Static_assert(offsetof(type, field) == (offset), "JavaScript has another offset")
@@ -122,6 +162,28 @@ AT(espl_view, first, 4);
 AT(espl_view, parents, 8);
 AT(espl_view, world_poses, 12);
 
+SIZE(espl_watch_def, 40);
+AT(espl_watch_def, flags, 4);
+SIZE(espl_changes, 96);
+AT(espl_changes, added, 4);
+AT(espl_changes, changed, 8);
+AT(espl_changes, removed_count, 12);
+AT(espl_changes, added_count, 16);
+AT(espl_changes, changed_count, 20);
+AT(espl_changes, kinds, 24);
+AT(espl_changes, added_worlds, 28);
+AT(espl_changes, changed_worlds, 32);
+AT(espl_changes, added_locals, 36);
+AT(espl_changes, changed_locals, 40);
+AT(espl_changes, changed_before, 44);
+AT(espl_changes, moment, 48);
+AT(espl_changes, is_coarse, 56);
+
+SIZE(espl_motion_def, 36);
+SIZE(espl_present_report, 44);
+AT(espl_present_report, visited, 4);
+AT(espl_present_report, has_overflowed, 8);
+
 SIZE(espl_write_report, 56);
 AT(espl_write_report, lossy, 4);
 AT(espl_write_report, refused, 8);
@@ -159,3 +221,4 @@ AT(espl_reserve_def, component_count, 8);
 AT(espl_reserve_def, rows, 12);
 AT(espl_reserve_def, writes, 16);
 AT(espl_reserve_def, side_of, 24);
+AT(espl_reserve_def, watch_entities, 32);

@@ -5,13 +5,14 @@ import {
 } from "./checks.js";
 import { align, heap, scratch, zero } from "./engine.js";
 import {
-    Packer, TRANSFORM_BYTES, checkEntries, deadParents, keeps, links, numberOf, packValues, places,
-    putTransform, sizeOfValues,
+    INCLUDE_DISABLED, INCLUDE_PREFABS, Packer, TRANSFORM_BYTES, checkEntries, deadParents, keeps, links,
+    numberOf, packValues, places, putTransform, sizeOfValues,
 } from "./values.js";
 
 const ATTACH_BYTES = 36;
 const CREATION_BYTES = 56;
 const INSTANCE_BYTES = 112;
+const QUERY_DEF_BYTES = 64;
 const transformParts = ["position", "rotation", "scale", "stretch", "userData"];
 
 // The part of `keep`, which is one word for all parts or an object with a word for each.
@@ -138,3 +139,31 @@ export function putChange(address, world, add, remove) {
     heap.u32.set([values, count, packer.put(numbers, Uint32Array), numbers.length], address >> 2);
     return address;
 }
+
+/**
+ * Return what putQuery() writes of a definition, which an argument of this name is: the numbers of its
+ * components, and what it includes.
+ */
+export function checkQuery(world, definition, what) {
+    const { includePrefabs = false, includeDisabled = false } = checkObject(definition, what);
+    const lists = ["all", "none", "any", "changed"].map((name) =>
+        checkList(definition[name] ?? [], `${what}.${name}`).map((component, i) =>
+            numberOf(world, component, `${what}.${name}[${i}]`)));
+
+    return { lists, include: (includePrefabs ? INCLUDE_PREFABS : 0) | (includeDisabled ? INCLUDE_DISABLED : 0) };
+}
+
+/** Write C's espl_query_def, and return its address. */
+export function putQuery(packer, { lists, include }, since) {
+    const def = zero(packer.take(QUERY_DEF_BYTES), QUERY_DEF_BYTES);
+
+    lists.forEach((list, i) => {
+        heap.u32[(def >> 2) + 2 * i] = packer.put(list, Uint32Array);
+        heap.u32[(def >> 2) + 2 * i + 1] = list.length;
+    });
+    heap.u64[(def + 32) >> 3] = since;
+    heap.u32[(def + 40) >> 2] = include;
+    return def;
+}
+putQuery.size = ({ lists }) =>
+    lists.reduce((sum, list) => sum + align(4 * list.length), align(QUERY_DEF_BYTES));

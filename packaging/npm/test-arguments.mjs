@@ -5,7 +5,7 @@ import "./test-calls.mjs";
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-    Batch, CommandBuffer, EspalierError, HierarchyView, Query, TRANSFORM, World, identity, quat,
+    Batch, Changes, CommandBuffer, EspalierError, HierarchyView, Query, TRANSFORM, Watch, World, identity, quat,
 } from "espalier";
 import { refuses, run, withWorld } from "./test-support.mjs";
 
@@ -88,7 +88,7 @@ function kindsFor(world, entity, health) {
         hashKind: ["logical", ["all", 5, null]],
         readKind: ["localPosition", [undefined, "translateOwn", "all", 5, null]],
         batchKind: ["localPosition", [undefined, "all", 5, null]],
-        writeKind: ["localPosition", [undefined, "worldMatrix", "all", 5, null]],
+        writeKind: ["localPosition", [undefined, "worldMatrix", "shownPosition", "all", 5, null]],
         conversion: ["pointToWorld", [undefined, "all", 5, null]],
         order: ["YXZ", ["all", 5, null]],
         look: [{}, [...wrongObjects, ...inObject("up", badVectors(3)), ...inObject("forward", ["all", 5, null])]],
@@ -96,9 +96,19 @@ function kindsFor(world, entity, health) {
             ...inObject("length", [-1, 0.5, "1"])]],
         room: [{}, [undefined, ...wrongObjects, ...inObject("entities", [-1, 0.5, "1"]),
             ...inObject("rows", [-1, "1"]), ...inObject("writes", [-1, "1"]), ...inObject("sideOf", badHandles),
+            ...inObject("watchEntities", [-1, 0.5, "1"]),
             ...inObject("components", [...badLists, ["health"]])]],
         definition: [{}, [...wrongObjects, ...inObject("all", [5, "text", {}, [5], ["health"]]),
             ...inObject("changed", [5, [null]]), ...inObject("since", [5, "1", -1n, 2n ** 64n])]],
+        flag: ["teleport", ["all", 5, null, "toString", {}, 64]],
+        body: [() => 0, [undefined, null, 5, "text", {}]],
+        motion: [{}, [...wrongObjects, ...inObject("history", [-1, 0.5, "1", 2n])]],
+        watch: [{}, [...wrongObjects, ...inObject("none", [5, "text", {}, [5], ["health"]]),
+            ...inObject("kinds", [5, "world", {}, null, ["all"], [5], [null], ["toString"]]),
+            ...inObject("before", [0, "true", null, {}])]],
+        moment: [0n, [null, 5, "1", -1n, 2n ** 64n]],
+        matrixKind: ["shown", [undefined, "local", "worldPosition", 5, null]],
+        matricesOut: [new Float32Array(16), [null, [0], new Float32Array(15), new Float64Array(16)]],
     };
 }
 
@@ -142,7 +152,7 @@ const ofWorld = {
     get: [entity, ["component", "component"], ["out", "valuesOut"]],
     set: [entity, ["component", "component"], ["values", "values"]],
     read: [entity, ["kind", "readKind"], ["out", "vectorOut"]],
-    write: [entity, ["kind", "writeKind"], ["value", "vector"]],
+    write: [entity, ["kind", "writeKind"], ["value", "vector"], ["flag", "flag"]],
     getLocalTransform: [entity, ["out", "transformOut"]], getWorldTransform: [entity, ["out", "transformOut"]],
     getLocalPose: [entity, ["out", "poseOut"]], getWorldPose: [entity, ["out", "poseOut"]],
     setLocalPose: [entity, ["value", "pose"]], setWorldPose: [entity, ["value", "pose"]],
@@ -150,6 +160,9 @@ const ofWorld = {
     getLocalRotation: [entity, ["out", "rotationOut"]], getWorldRotation: [entity, ["out", "rotationOut"]],
     getLocalScale: [entity], getWorldScale: [entity], getUserData: [entity], getInherit: [entity],
     getStretch: [entity, ["out", "vectorOut"]],
+    getShownTransform: [entity, ["out", "transformOut"]], getShownPose: [entity, ["out", "poseOut"]],
+    getShownPosition: [entity, ["out", "vectorOut"]], getShownRotation: [entity, ["out", "rotationOut"]],
+    getShownScale: [entity], getShownMatrix: [entity, ["out", "matrixOut"]],
     setLocalTransform: [entity, ["value", "transform"]], setWorldTransform: [entity, ["value", "transform"]],
     setLocalPosition: [entity, ["value", "vector"]], setWorldPosition: [entity, ["value", "vector"]],
     setLocalRotation: [entity, ["value", "rotation"]], setWorldRotation: [entity, ["value", "rotation"]],
@@ -165,7 +178,13 @@ const ofWorld = {
     getRelativeTransform: [["frame", "handle"], entity, ["out", "transformOut"]],
     convert: [entity, ["conversion", "conversion"], ["value", "vector"], ["out", "vectorOut"]],
     readMany: [["kind", "readKind"], ["entities", "handles"], ["out", "manyOut"]],
-    writeMany: [["kind", "writeKind"], ["entities", "handles"], ["values", "many"]],
+    writeMany: [["kind", "writeKind"], ["entities", "handles"], ["values", "many"], ["flag", "flag"]],
+    readMatrices: [["kind", "matrixKind"], ["entities", "handles"], ["out", "matricesOut"]],
+    startMotion: [["options", "motion"]],
+    stopMotion: [], beginTick: [], endTick: [],
+    tick: [["body", "body"]],
+    present: [["at", "number"]],
+    watch: [["options", "watch"]],
     query: [["definition", "definition"]],
     view: [entity],
     batch: [["kind", "batchKind"], ["capacity", "whole"]],
@@ -183,7 +202,7 @@ const ofCommands = {
     attach: [...child, key],
     detach: [entity, ["keep", "keep"], key],
     moveBefore: [entity, ["before", "optionalHandle"], key],
-    write: [entity, ["kind", "writeKind"], ["value", "vector"], key],
+    write: [entity, ["kind", "writeKind"], ["value", "vector"], key, ["flag", "flag"]],
     setLocalTransform: [entity, ["value", "transform"], key],
     setWorldTransform: [entity, ["value", "transform"], key],
     setInherit: [entity, ["flags", "whole"], key],
@@ -291,12 +310,21 @@ withWorld("every argument of constructors, chunks and batches is checked", (worl
             assert.throws(() => batch[way](bad), /count|capacity/, `${way} ${bad}`);
         }
     }
+    refuseEach("Batch.write", (...given) => batch.write(1, ...given), [["flag", "flag"]], kinds, () => {});
     refuseEach("Batch", (...given) => new Batch(world, ...given),
         [["kind", "batchKind"], ["capacity", "whole"]], kinds, () => {});
     refuseEach("View", (given) => new HierarchyView(world, given), [entity], kinds, () => {});
     refuseEach("Query", (given) => new Query(world, given), [["definition", "definition"]], kinds, () => {});
+    refuseEach("Watch", (given) => new Watch(world, given), [["options", "watch"]], kinds, () => {});
+    const watch = world.watch(), changes = watch.collect();
+    assert.deepEqual(methodsOf(Watch.prototype, ["close"]), ["collect"]);
+    refuseEach("Watch.collect", (given) => watch.collect(given), [["since", "moment"]], kinds,
+        () => assert.equal(changes.added.length, 1));
+    assert.deepEqual(methodsOf(Changes.prototype, []).sort(), ["addedMatrices", "changedMatrices"]);
+    refuseEach("Changes.addedMatrices", (given) => changes.addedMatrices(given), [["out", "matricesOut"]], kinds,
+        () => {});
     for (const bad of [null, 5, {}, [], "world"]) {
-        for (const make of [Query, HierarchyView, Batch, CommandBuffer]) {
+        for (const make of [Query, HierarchyView, Batch, CommandBuffer, Watch]) {
             assert.throws(() => new make(bad, top, 1), TypeError);
         }
     }

@@ -46,6 +46,10 @@ assertTable("EULER_", values.eulerOrders);
 assertTable("HASH_", values.hashKinds);
 assertTable("", values.conversions);
 assertTable("", espalier.Inherit);
+assertTable("WATCH_", espalier.Watched);
+assertTable("WATCH_", values.watchKinds);
+assertNumber("WATCH_BEFORE", values.WATCH_BEFORE);
+assertTable("", values.flags);
 for (const way of ["read", "write"]) {
     const kinds = Object.entries(values.kinds).filter(([, kind]) => kind[way] !== undefined);
 

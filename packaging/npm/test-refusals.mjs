@@ -220,6 +220,7 @@ test("after close() every method throws", () => {
     const world = new World(), health = world.registerComponent("health");
     const entity = world.create();
     const commands = world.commands(), batch = world.batch("localScale", 1);
+    const watch = world.watch(), changes = watch.collect();
     const values = { Transform: {}, Position: [0, 0, 0], Rotation: [0, 0, 0, 1], Scale: 1, Stretch: [1, 1, 1],
         UserData: 0, Name: "name", Inherit: 0, Pose: {}, Enabled: true };
     const special = {
@@ -233,6 +234,7 @@ test("after close() every method throws", () => {
         lookAt: [entity, [1, 0, 0]], getRelativeTransform: [entity, entity],
         convert: [entity, "pointToWorld", [0, 0, 0]], readMany: ["localScale", [entity]],
         writeMany: ["localScale", [entity], [1]], batch: ["localScale", 1], query: [], result: [0],
+        readMatrices: ["world", [entity]], startMotion: [], tick: [() => 0], present: [0], watch: [], collect: [],
     };
     const argumentsOf = (name) => special[name]
         ?? (name.startsWith("set") ? [entity, values[/^set(?:Local|World)?(.*)/.exec(name)[1]]] : [entity]);
@@ -241,6 +243,8 @@ test("after close() every method throws", () => {
     refuseAll(world, argumentsOf, ["close", "isClosed", "status"]);
     refuseAll(commands, argumentsOf, []);
     refuseAll(batch, () => [], ["capacity"]);
+    refuseAll(watch, argumentsOf, ["close"]);
+    refuseAll(changes, () => [], ["moment", "isCoarse"]);
     assert.ok(world.isClosed && commands.isClosed && batch.isClosed);
     assert.equal(commands.world, world);
 });

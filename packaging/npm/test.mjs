@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the package promises of single calls, components and commands. Where it is installed:
-// node --test test.mjs test-memory.mjs test-refusals.mjs
+// node --test test.mjs test-memory.mjs test-motion.mjs test-refusals.mjs
 import "./test-calls.mjs";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -24,7 +24,7 @@ test("the version is that of the package", () => {
 test("the example of README.md does what it says", () => {
     const folder = dirname(createRequire(import.meta.url).resolve("espalier/package.json"));
     const page = readFileSync(join(folder, "README.md"), "utf8");
-    const [example, batch, query] = [...page.matchAll(/```js\n(.*?)```/gs)].map((match) => match[1]);
+    const [example, batch, query, motion] = [...page.matchAll(/```js\n(.*?)```/gs)].map((match) => match[1]);
     const lines = run(example).stdout.split("\n");
 
     assert.equal(lines[0], "the lamp is at 100 -12 0");
@@ -41,6 +41,18 @@ test("the example of README.md does what it says", () => {
         ${query}
         console.log(places[3] === Math.fround(Math.sin(5)), world.get(handles[7], health)[0]);`);
     assert.deepEqual([status, stdout, stderr], [0, "true 4\n", ""]);
+
+    const drawn = run(`
+        import { World } from "espalier";
+        const world = new World(), handles = [...world.createMany(1000)], step = 1 / 30;
+        const simulate = () => world.translate(handles[3], [1, 0, 0]);
+        let lag = 0;
+        ${motion}
+        drawFrame(0.05);
+        drawFrame(1 / 60);
+        console.log(...matrices.subarray(16 * 3 + 12, 16 * 4));`);
+    assert.deepEqual([drawn.status, drawn.stderr], [0, ""]);
+    assert.deepEqual(drawn.stdout.split(" ").map(Number), [1, 0, 0, 1]);
 });
 
 test("a tag gives the same handles each time, and a layout budget the same logical world", () => {

@@ -28,6 +28,11 @@ export const TRANSFORM_BYTES = 48;
 export const NO_RANK = 0xffffffff;
 export const INCLUDE_PREFABS = 1;
 export const INCLUDE_DISABLED = 2;
+/** Words for what a watch reports, and its flag that keeps what it reported. */
+export const watchKinds = { world: 1, local: 2, shown: 4 };
+export const WATCH_BEFORE = 8;
+/** Flags of writes: how motion blends them. */
+export const flags = { teleport: 0x40, carry: 0x80 };
 export const MATRIX_4X4 = 1;
 export const MATRIX_4X4_INVERSE = 2;
 
@@ -81,6 +86,14 @@ export function chooseKind(word, way) {
         throw new TypeError(`the kind "${word}" has no ${way}`);
     }
     return found;
+}
+
+/** Kinds of reads that matrices are made of. */
+export const matrixKinds = { world: kinds.worldTransform, shown: kinds.shownTransform };
+
+/** Return the number of a kind of write with the flag of this name, or without one. */
+export function addFlag(write, flag) {
+    return flag === undefined ? write : write | choose(flags, flag, "flag");
 }
 
 // --- Transforms ---

@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: MIT
 // Queries and their chunks, views of hierarchies, and batches. They show the library's memory without a copy;
 // each getter makes its array anew where the memory has grown since the last call.
-import {
-    checkCount, checkHandle, checkList, checkObject, checkTypedOut, checkVersion, choose,
-} from "./checks.js";
+import { checkCount, checkHandle, checkTypedOut, checkVersion, choose } from "./checks.js";
 import {
     EspalierError, Owned, POINTER, SCRATCH_VALUE, align, allocate, getHandle, heap, pointerOf, putHandle,
-    scratch, settle, wasm, zero,
+    scratch, settle, wasm,
 } from "./engine.js";
-import {
-    INCLUDE_DISABLED, INCLUDE_PREFABS, NO_RANK, Packer, chooseKind, kinds, numberOf,
-} from "./values.js";
+import { checkQuery, putQuery } from "./structs.js";
+import { NO_RANK, Packer, addFlag, chooseKind, kinds, numberOf } from "./values.js";
 import { World, writeStrided } from "./world.js";
 
 const QUERY_BYTES = 256;
-const QUERY_DEF_BYTES = 64;
 // The bytes of C's espl_view that are read here.
 const VIEW_BYTES = 20;
 const POSE_WORDS = 8;
 
 /** Keeps one typed array; makes another where the address or the length differs or the memory has grown. */
-class CachedView {
+export class CachedView {
     #array;
 
     at(type, address, length) {
@@ -38,21 +34,14 @@ class CachedView {
 
 export class Query {
     #world;
-    #lists;
-    #include;
+    #terms;
     #since;
 
     constructor(world, definition = {}) {
         pointerOf(world);
-        const { since = 0n, includePrefabs = false, includeDisabled = false } =
-            checkObject(definition, "definition");
-
         this.#world = world;
-        this.#lists = ["all", "none", "any", "changed"].map((name) =>
-            checkList(definition[name] ?? [], `definition.${name}`).map((component, i) =>
-                numberOf(world, component, `definition.${name}[${i}]`)));
-        this.#include = (includePrefabs ? INCLUDE_PREFABS : 0) | (includeDisabled ? INCLUDE_DISABLED : 0);
-        this.#since = checkVersion(since, "definition.since");
+        this.#terms = checkQuery(world, definition, "definition");
+        this.#since = checkVersion(definition.since === undefined ? 0n : definition.since, "definition.since");
     }
 
     get world() {
@@ -68,7 +57,7 @@ export class Query {
     }
 
     [Symbol.iterator]() {
-        return new QueryIterator(() => new Iteration(this.#world, this.#lists, this.#since, this.#include));
+        return new QueryIterator(() => new Iteration(this.#world, this.#terms, this.#since));
     }
 
     entities() {
@@ -96,21 +85,13 @@ class Iteration extends Owned {
     /** Number of chunks so far, which tells a chunk whether it is the current one. */
     chunkCount = 0;
 
-    constructor(world, lists, since, include) {
+    constructor(world, terms, since) {
         const pointer = pointerOf(world);
 
         super(world, allocate(QUERY_BYTES), wasm.free);
         try {
-            const sizes = lists.reduce((sum, list) => sum + align(4 * list.length), 0);
-            const packer = new Packer(sizes + align(QUERY_DEF_BYTES));
-            const def = zero(packer.take(QUERY_DEF_BYTES), QUERY_DEF_BYTES);
+            const def = putQuery(new Packer(putQuery.size(terms)), terms, since);
 
-            lists.forEach((list, i) => {
-                heap.u32[(def >> 2) + 2 * i] = packer.put(list, Uint32Array);
-                heap.u32[(def >> 2) + 2 * i + 1] = list.length;
-            });
-            heap.u64[(def + 32) >> 3] = since;
-            heap.u32[(def + 40) >> 2] = include;
             settle(wasm.espl_query_begin(pointer, def, this[POINTER]), world);
         } catch (error) {
             super.close();
@@ -378,8 +359,8 @@ export class Batch extends Owned {
             this.#valuesAt, 4 * this.#kind.words), this.world);
     }
 
-    write(count = this.#capacity) {
-        const kind = this.#checkWay("write", count);
+    write(count = this.#capacity, flag = undefined) {
+        const kind = addFlag(this.#checkWay("write", count), flag);
 
         return writeStrided(this.world, kind, this.#kind.words, pointerOf(this), this.#valuesAt, count);
     }

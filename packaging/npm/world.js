@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The world: entities, their structure, their transforms and their components.
 import {
-    checkBoolean, checkCount, checkHandle, checkHandles, checkList, checkNumbers, checkObject, checkOut,
+    checkBoolean, checkCount, checkHandle, checkHandles, checkList, checkNumber, checkNumbers, checkObject, checkOut,
     checkTypedOut, checkValue, checkValueOut, choose,
 } from "./checks.js";
 import {
@@ -10,17 +10,19 @@ import {
 } from "./engine.js";
 import { putAttachOptions, putChange, putCreation, putInstance, putLocal, transformOfNode } from "./structs.js";
 import {
-    MATRIX_4X4, MATRIX_4X4_INVERSE, Packer, addressOf, axes, checkComponent, checkComponentOut, chooseKind,
+    MATRIX_4X4, MATRIX_4X4_INVERSE, Packer, addFlag, addressOf, axes, checkComponent, checkComponentOut, chooseKind,
     componentTypes, conversions, extents, getComponent, getValue, getVector, hashKinds, keeps, kinds, linkNames,
-    makeComponent, numberOf, putComponent, putValue, putVector, roleNames, sizeOfValues, spaces,
+    makeComponent, matrixKinds, numberOf, putComponent, putValue, putVector, roleNames, sizeOfValues, spaces,
 } from "./values.js";
 
 // The bytes that are read here of structs that C fills.
 const REPORT_BYTES = 24;
+const PRESENT_BYTES = 12;
 const STATS_BYTES = 28;
 // The sizes of structs that C reads.
 const COMPONENT_DEF_BYTES = 36;
 const RESERVE_BYTES = 48;
+const MOTION_BYTES = 36;
 const SUBTREE_BYTES = 36;
 
 /** Return the handle that a function of C returns for another one, such as espl_get_parent(). */
@@ -128,7 +130,7 @@ export class World {
     }
 
     reserve(wanted) {
-        const { entities = 0, components = [], rows = 0, writes = 0, sideOf = 0n } =
+        const { entities = 0, components = [], rows = 0, writes = 0, sideOf = 0n, watchEntities = 0 } =
             checkObject(wanted, "room");
         const numbers = checkList(components, "room.components")
             .map((component, i) => numberOf(this, component, `room.components[${i}]`));
@@ -136,12 +138,14 @@ export class World {
             checkCount(writes, "room.writes")];
 
         checkHandle(sideOf, "room.sideOf");
+        checkCount(watchEntities, "room.watchEntities");
         const packer = new Packer(align(4 * numbers.length) + align(RESERVE_BYTES));
         const list = packer.put(numbers, Uint32Array);
         const def = zero(packer.take(RESERVE_BYTES), RESERVE_BYTES);
 
         heap.u32.set([counts[0], list, numbers.length, counts[1], counts[2], 0], def >> 2);
         heap.u64[(def + 24) >> 3] = sideOf;
+        heap.u32[(def + 32) >> 2] = watchEntities;
         return settle(wasm.espl_reserve(pointerOf(this), def), this);
     }
 
@@ -446,13 +450,15 @@ export class World {
         return getValue(scratch, kind, out);
     }
 
-    write(entity, kind, value) {
-        return this.#write(entity, chooseKind(kind, "write"), value);
+    write(entity, kind, value, flag = undefined) {
+        return this.#write(entity, chooseKind(kind, "write"), value, "value", flag);
     }
 
-    #write(entity, kind, value, what = "value") {
+    #write(entity, kind, value, what = "value", flag = undefined) {
+        const write = addFlag(kind.write, flag);
+
         putValue(scratch, kind, checkValue(kind, value, what));
-        return settle(wasm.espl_write_one(pointerOf(this), putHandle(entity), kind.write, scratch), this);
+        return settle(wasm.espl_write_one(pointerOf(this), putHandle(entity), write, scratch), this);
     }
 
     getLocalTransform(entity, out) {
@@ -493,6 +499,26 @@ export class World {
 
     getWorldScale(entity) {
         return this.#read(entity, kinds.worldScale);
+    }
+
+    getShownTransform(entity, out) {
+        return this.#read(entity, kinds.shownTransform, out);
+    }
+
+    getShownPose(entity, out) {
+        return this.#read(entity, kinds.shownPose, out);
+    }
+
+    getShownPosition(entity, out) {
+        return this.#read(entity, kinds.shownPosition, out);
+    }
+
+    getShownRotation(entity, out) {
+        return this.#read(entity, kinds.shownRotation, out);
+    }
+
+    getShownScale(entity) {
+        return this.#read(entity, kinds.shownScale);
     }
 
     getStretch(entity, out) {
@@ -591,6 +617,13 @@ export class World {
         return getVector(scratch, 16, out);
     }
 
+    getShownMatrix(entity, out) {
+        checkOut(out, 16);
+        settle(wasm.espl_read_one(pointerOf(this), putHandle(entity), kinds.shownTransform.read, scratch), this);
+        wasm.glue_write_matrices(scratch, 1, scratch + SCRATCH_VALUE);
+        return getVector(scratch + SCRATCH_VALUE, 16, out);
+    }
+
     getInverseMatrix(entity, out) {
         checkOut(out, 16);
         settle(wasm.espl_get_matrix(pointerOf(this), putHandle(entity), MATRIX_4X4_INVERSE, scratch), this);
@@ -617,6 +650,20 @@ export class World {
 
     readMany(kind, entities, out) {
         const { words, array, read } = chooseKind(kind, "read");
+
+        return this.#readMany(words, array, entities, out, (handles, count, values) =>
+            wasm.espl_read_strided(pointerOf(this), read, handles, count, 8, values, 4 * words));
+    }
+
+    readMatrices(kind, entities, out) {
+        const { read } = choose(matrixKinds, kind, "kind");
+
+        return this.#readMany(16, Float32Array, entities, out, (handles, count, values) =>
+            wasm.glue_read_matrices(pointerOf(this), read, handles, count, values));
+    }
+
+    // Read so many words of each entity by a function of C, which leaves the values of what is refused alone.
+    #readMany(words, array, entities, out, read) {
         const count = checkHandles(entities, "entities").length;
         const result = checkTypedOut(out, array, words * count) ??
             new array(words * count).fill(array === Uint32Array ? 0 : NaN);
@@ -625,15 +672,15 @@ export class World {
         const handles = packer.put(entities, BigUint64Array, entitiesAt);
         const values = packer.take(4 * words * count);
 
-        // What is refused stays as it is.
         new array(heap.buffer, values, words * count).set(result.subarray(0, words * count));
-        settle(wasm.espl_read_strided(pointerOf(this), read, handles, count, 8, values, 4 * words), this);
+        settle(read(handles, count, values), this);
         result.set(new array(heap.buffer, values, words * count));
         return result;
     }
 
-    writeMany(kind, entities, values) {
-        const { words, array, write } = chooseKind(kind, "write");
+    writeMany(kind, entities, values, flag = undefined) {
+        const chosen = chooseKind(kind, "write"), { words, array } = chosen;
+        const write = addFlag(chosen.write, flag);
         const count = checkHandles(entities, "entities").length;
 
         checkNumbers(values, words * count, "values", array);
@@ -643,6 +690,48 @@ export class World {
         const numbers = packer.put(values, array, valuesAt);
 
         return writeStrided(this, write, words, handles, numbers, count);
+    }
+
+    // --- Motion between ticks ---
+
+    startMotion(options = {}) {
+        const { history = 1 } = checkObject(options, "options");
+
+        heap.u32[zero(scratch, MOTION_BYTES) >> 2] = checkCount(history, "options.history");
+        return settle(wasm.espl_motion_start(pointerOf(this), scratch), this);
+    }
+
+    stopMotion() {
+        return settle(wasm.espl_motion_stop(pointerOf(this)), this);
+    }
+
+    beginTick() {
+        return settle(wasm.espl_tick_begin(pointerOf(this)), this);
+    }
+
+    endTick() {
+        return settle(wasm.espl_tick_end(pointerOf(this)), this);
+    }
+
+    tick(body) {
+        if (typeof body !== "function") {
+            throw new TypeError("body must be a function");
+        }
+        this.beginTick();
+        try {
+            return body(this);
+        } finally {
+            if (!this.isClosed) {
+                this.endTick();
+            }
+        }
+    }
+
+    present(at) {
+        const status = settle(wasm.espl_present(pointerOf(this), checkNumber(at, "at"), scratch), this);
+        const [blended, visited] = heap.u32.subarray(scratch >> 2, (scratch + PRESENT_BYTES) >> 2);
+
+        return { status, blended, visited, hasOverflowed: heap.u8[scratch + 8] !== 0 };
     }
 }
 

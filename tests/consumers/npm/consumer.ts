@@ -2,8 +2,8 @@
 // Uses of the types of the package, for a strict compiler. A line below @ts-expect-error must be an error.
 import {
     Batch, Chunk, CommandBuffer, Component, Entity, EspalierError, HierarchyView, Inherit, NULL_ENTITY,
-    PREFAB, PlaybackReport, Query, Refusal, TRANSFORM, Transform, World, WorldOptions, identity, quat,
-    version,
+    Changes, PREFAB, PlaybackReport, PresentReport, Query, Refusal, TRANSFORM, Transform, Watch, Watched, World,
+    WorldOptions, identity, quat, version,
 } from "espalier";
 
 const options: WorldOptions = { tag: 1, onMessage: (level, line) => console.error(level, line) };
@@ -45,6 +45,21 @@ const batch: Batch<"userData"> = world.batch("userData", 4);
 const values: Uint32Array = batch.values;
 const commands: CommandBuffer = world.commands();
 const report: PlaybackReport = commands.play();
+world.startMotion({ history: 2 });
+const watch: Watch = world.watch({ all: [health], kinds: ["shown", "local"], before: true });
+const written: number = world.tick((ticking) => ticking.writeMany("localScale", [root], [2], "teleport").applied);
+world.write(root, "previousLocalPose", { position: [0, 0, 1] });
+world.write(root, "translateWorld", [0, 0, 1], "carry");
+commands.write(root, "localPose", { scale: 2 }, 0, "carry");
+const presented: PresentReport = world.present(0.5);
+const changes: Changes = watch.collect();
+const again: Changes = watch.collect(changes.moment);
+const matrices: Float32Array = world.readMatrices("shown", again.changed, changes.changedMatrices());
+const locals: Float32Array | null = changes.changedLocals;
+const before: Transform = world.read(child, "beforeWorldPose");
+const shown: number = world.read(child, "shownScale");
+console.log((changes.kinds[0] ?? 0) & Watched.SHOWN, written, presented.blended, matrices.length, locals?.length,
+    before.scale, shown, changes.isCoarse);
 try {
     commands.play();
 } catch (error) {
@@ -61,6 +76,14 @@ world[Symbol.dispose]();
 world.getWorldPosition(1);
 // @ts-expect-error There is no such kind.
 world.read(child, "positions");
+// @ts-expect-error What is shown cannot be written.
+world.write(child, "shownPosition", [0, 0, 0]);
+// @ts-expect-error There is no such flag.
+world.write(child, "localScale", 1, "jump");
+// @ts-expect-error There is no such kind of changes.
+world.watch({ kinds: ["all"] });
+// @ts-expect-error A moment is a bigint.
+watch.collect(5);
 // @ts-expect-error A change cannot be read.
 world.read(child, "rotateOwn");
 // @ts-expect-error A scale is a number.
