@@ -218,13 +218,14 @@ bool espl__tree_add_side(espl__forest *forest, uint32_t tree, bool keeps)
     return true;
 }
 
-// Tell whether a tree has side arrays with room for inherit flags, and another number of earlier ones.
-static bool has_other_pasts(const espl__forest *forest, uint32_t tree, uint32_t pasts)
+// Return the side arrays of a tree where they have room for inherit flags, and another number of earlier
+// ones; else NULL.
+static espl__side *find_other_pasts(const espl__forest *forest, uint32_t tree, uint32_t pasts)
 {
     const espl__tree *const header = &forest->trees[tree];
+    espl__side *const side = header->capacity != 0 ? espl__side_of(forest, header) : NULL;
 
-    return header->capacity != 0 && (header->side & ESPL__HAS_KEPT) != 0 &&
-           espl__side_of(forest, header)->past_count != pasts;
+    return side != NULL && side->has_kept != 0 && side->past_count != pasts ? side : NULL;
 }
 
 // Copy the entries of a block to one of the same capacity with another number of arrays of earlier kept
@@ -247,25 +248,28 @@ static void copy_side(espl__side *to, espl__side *from)
 bool espl__sides_set_pasts(espl__forest *forest, uint32_t pasts)
 {
     const size_t trees = forest->tree_end;
-    espl__side **const made = trees == 0
-                                  ? NULL
-                                  : espl__heap_take(forest->heap, ESPL__FOR_TREE, trees,
-                                                    sizeof(espl__side *), sizeof(espl__side *));
-    bool is_done = trees == 0 || made != NULL;
+    bool is_done = true;
     uint32_t tree = 0;
 
-    for (; is_done && tree < trees; ++tree) {
-        const bool is_other = has_other_pasts(forest, tree, pasts);
-
-        made[tree] = is_other ? make_side(forest, forest->trees[tree].capacity, true, pasts) : NULL;
-        is_done = !is_other || made[tree] != NULL;
+    if (trees == 0) {
+        return true;
     }
-    while (made != NULL && tree > 0) {
-        espl__side *const side = made[--tree];
+    espl__side **const made = espl__heap_take(forest->heap, ESPL__FOR_TREE, trees,
+                                              sizeof(espl__side *), sizeof(espl__side *));
 
-        if (side != NULL && is_done) {
-            espl__side *const old = espl__side_of(forest, &forest->trees[tree]);
+    if (made == NULL) {
+        return false;
+    }
+    for (; is_done && tree < trees; ++tree) {
+        const espl__side *const old = find_other_pasts(forest, tree, pasts);
 
+        made[tree] = old != NULL ? make_side(forest, old->capacity, true, pasts) : NULL;
+        is_done = old == NULL || made[tree] != NULL;
+    }
+    while (tree > 0) {
+        espl__side *const side = made[--tree], *const old = find_other_pasts(forest, tree, pasts);
+
+        if (side != NULL && old != NULL && is_done) {
             copy_side(side, old);
             espl__tree_put_side(forest, tree, side);
             espl__side_free(forest, old);
@@ -273,10 +277,8 @@ bool espl__sides_set_pasts(espl__forest *forest, uint32_t pasts)
             espl__side_free(forest, side);
         }
     }
-    if (made != NULL) {
-        espl__heap_give(forest->heap, ESPL__FOR_TREE, made, trees, sizeof(espl__side *),
-                        sizeof(espl__side *));
-    }
+    espl__heap_give(forest->heap, ESPL__FOR_TREE, made, trees, sizeof(espl__side *),
+                    sizeof(espl__side *));
     return is_done;
 }
 

@@ -332,10 +332,14 @@ static const char *find_since_fault(const espl_watch *watch, uint64_t since)
 espl_status espl_watch_collect(espl_watch *watch, uint64_t since, espl_changes *out)
 {
     static const char *const call = "espl_watch_collect";
-    espl_world *const world = watch != NULL ? watch->world : NULL;
 
-    ESPL__CHANGE_OR_RETURN(world, call)
-    if (watch == NULL || out == NULL) {
+    if (watch == NULL) {
+        return espl__refuse_call(NULL, call, ESPL_ERR_ARGUMENT, NULL);
+    }
+    espl_world *const world = watch->world;
+
+    ESPL__HOLD_OR_RETURN(&world->holder, call, ESPL_ERR_BUSY)
+    if (out == NULL) {
         return espl__refuse_call(world, call, ESPL_ERR_ARGUMENT, "out is NULL.");
     }
     if (world->is_playing) {
