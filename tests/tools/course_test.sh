@@ -125,7 +125,12 @@ watch idle-500x20 compare ticks espalier
 watch r100-500x20 compare ticks espalier
 watch leaves100-500x20 compare ticks espalier
 watch all-500x20 compare ticks espalier
+motion roots-500x20 eased espalier
+motion every-500x20 eased espalier
+motion inner-500x20 eased espalier
+motion idle-500x20 eased espalier
 memory 500x20-watched ticks espalier
+memory 500x20-ticked eased espalier
 build 500x20 $deferred linked espalier
 memory 500x20 $deferred linked espalier
 END
@@ -144,6 +149,18 @@ test $? -eq 0 && grep -q '^  bevy .* humanoids_mixed' "$scratch/out" &&
 ok "loads, shapes and schemes are listed"
 
 roots_scale
+
+# Each quotient of parts is that of their times.
+run --load motion --shape every-500x20 --scheme espalier --workers 1
+awk -F, '
+    function is_near(a, b) { return a - b < 1e-4 * b && b - a < 1e-4 * b }
+    { figure[$6] = $5 }
+    END {
+        write = figure["ns/node write"]
+        exit !(write > 0 && is_near(figure["ns/node roll"] / write, figure["roll/write"]) &&
+            is_near(figure["ns/node present"] / write, figure["present/write"]))
+    }' "$scratch/csv"
+ok "a part of a tick is divided by its writes"
 
 run --load roots --shape nowhere
 test "$status" -eq 3 && grep -q 'nothing to do' "$scratch/err"
