@@ -43,10 +43,10 @@ static const espl_pose *poses_of(const espl_watch *watch)
                : forest->world;
 }
 
-// Write the transform of a slot. Pose and extra are copied as a whole from where they are stored: a wide load
-// of fields that were just stored would stall.
-ESPL__INLINE void put_transform(espl_transform *out, const espl__forest *forest,
-                                const espl_pose *poses, uint32_t slot)
+// Write a transform of a slot. Pose and extra are copied as a whole from where they are stored: a wide load of
+// fields that were just stored would stall.
+ESPL__INLINE void put_pose(espl_transform *out, const espl__forest *forest, const espl_pose *pose,
+                           uint32_t slot)
 {
     static const espl__extra none = {{1, 1, 1}, 0};
     const espl__extra *extra = &none;
@@ -54,10 +54,28 @@ ESPL__INLINE void put_transform(espl_transform *out, const espl__forest *forest,
     if (espl__slot_is(forest, slot, ESPL__SLOT_SIDE)) {
         extra = &espl__side_of_slot(forest, slot)->extra[slot - espl__tree_of(forest, slot)->base];
     }
-    // A node that was made since the last present is shown where it is.
-    memcpy(out, espl__pose_is_marker(&poses[slot]) ? &forest->world[slot] : &poses[slot],
-           sizeof *poses);
+    memcpy(out, pose, sizeof *pose);
     memcpy(out->stretch, extra, sizeof *extra);
+}
+
+// Write the world transform of a slot, or the shown one. A node that was made since the last present is shown
+// where it is.
+ESPL__INLINE void put_transform(espl_transform *out, const espl__forest *forest,
+                                const espl_pose *poses, uint32_t slot)
+{
+    const bool is_new = poses != forest->world && espl__pose_is_marker(&poses[slot]);
+
+    put_pose(out, forest, is_new ? &forest->world[slot] : &poses[slot], slot);
+}
+
+// Write the local transform of a slot.
+ESPL__INLINE void put_local(espl_transform *out, const espl_world *world, uint32_t slot)
+{
+    if (espl__slot_is(&world->forest, slot, ESPL__SLOT_KEEPS)) {
+        *out = espl__read_local(world, slot);
+    } else {
+        put_pose(out, &world->forest, &world->forest.local[slot], slot);
+    }
 }
 
 _Static_assert(offsetof(espl_transform, stretch) == sizeof(espl_pose) &&
@@ -123,10 +141,7 @@ static void keep_known(const listing *l, slot_batch *batch)
     const uint32_t count = batch->count;
     uint32_t kept = 0;
 
-    // Each is prefetched for all slots before it is read.
-    for (uint32_t i = 0; i < count; ++i) {
-        espl__prefetch(&links[batch->slots[i]]);
-    }
+    // Links were prefetched; what they lead to is prefetched for all slots before it is read.
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t index = links[batch->slots[i]].entity;
 
@@ -173,6 +188,17 @@ static void keep_different(const listing *l, slot_batch *batch)
     batch->count = kept;
 }
 
+// Read the transforms of a batch.
+static void put_batch(espl_transform *restrict out, const espl__forest *forest,
+                      const espl_pose *poses, const slot_batch *batch)
+{
+    const uint32_t count = batch->count;
+
+    for (uint32_t i = 0; i < count; ++i) {
+        put_transform(&out[i], forest, poses, batch->slots[i]);
+    }
+}
+
 // List the entities of a batch of slots, and empty it.
 static void list_batch(listing *l, slot_batch *batch)
 {
@@ -182,13 +208,10 @@ static void list_batch(listing *l, slot_batch *batch)
     if (l->watch->reported != NULL) {
         keep_different(l, batch);
     } else {
-        for (uint32_t i = 0; i < batch->count; ++i) {
-            put_transform(&l->arrays.changed_worlds[l->count + i], forest, l->poses,
-                          batch->slots[i]);
-        }
+        put_batch(&l->arrays.changed_worlds[l->count], forest, l->poses, batch);
     }
     for (uint32_t i = 0; l->arrays.changed_locals != NULL && i < batch->count; ++i) {
-        l->arrays.changed_locals[l->count + i] = espl__read_local(l->world, batch->slots[i]);
+        put_local(&l->arrays.changed_locals[l->count + i], l->world, batch->slots[i]);
     }
     if (batch->count != 0) {
         memcpy(&l->arrays.changed[l->count], batch->entities,
@@ -208,6 +231,41 @@ static inline uint8_t kinds_at(const kinds_of_walk *all, uint32_t item)
         kinds |= (all->walk.changed[i] >> item & 1) != 0 ? all->kinds[i] : 0;
     }
     return kinds;
+}
+
+// Tell whether each plane has changed all slots of a whole block, or none of them.
+static inline bool is_uniform(const kinds_of_walk *all, uint64_t left)
+{
+    uint64_t mixed = ~left;
+
+    for (uint32_t i = 0; i < all->walk.plane_count; ++i) {
+        mixed |= all->walk.changed[i] ^ (0 - (all->walk.changed[i] & 1));
+    }
+    return mixed == 0;
+}
+
+// Add the slots of the present block that changed. A block of which all changed alike needs no look at its
+// bits, and its links need no prefetch, because the processor reads ahead of them.
+static void add_slots(slot_batch *batch, const kinds_of_walk *all, uint64_t left,
+                      const espl__links *links)
+{
+    const uint32_t first = all->walk.block * ESPL__PLANE_BLOCK;
+
+    if (is_uniform(all, left)) {
+        for (uint32_t i = 0; i < ESPL__PLANE_BLOCK; ++i) {
+            batch->slots[batch->count + i] = first + i;
+        }
+        memset(batch->kinds + batch->count, kinds_at(all, 0), ESPL__PLANE_BLOCK);
+        batch->count += ESPL__PLANE_BLOCK;
+        return;
+    }
+    for (; left != 0; left &= left - 1) {
+        const uint32_t item = espl__lowest_bit(left), at = batch->count++;
+
+        espl__prefetch(&links[first + item]);
+        batch->slots[at] = first + item;
+        batch->kinds[at] = kinds_at(all, item);
+    }
 }
 
 size_t espl__watch_list_changes(espl_watch *watch, uint64_t since, const espl__watch_arrays *arrays)
@@ -232,12 +290,7 @@ size_t espl__watch_list_changes(espl_watch *watch, uint64_t since, const espl__w
         if (batch.count + ESPL__PLANE_BLOCK > ROOM) {
             list_batch(&l, &batch);
         }
-        for (; left != 0; left &= left - 1) {
-            const uint32_t item = espl__lowest_bit(left), at = batch.count++;
-
-            batch.slots[at] = all.walk.block * ESPL__PLANE_BLOCK + item;
-            batch.kinds[at] = kinds_at(&all, item);
-        }
+        add_slots(&batch, &all, left, watch->world->forest.links);
     }
     list_batch(&l, &batch);
     return l.count;
