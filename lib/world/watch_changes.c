@@ -69,7 +69,7 @@ ESPL__INLINE void put_transform(espl_transform *out, const espl__forest *forest,
 }
 
 // Write the local transform of a slot.
-ESPL__INLINE void put_local(espl_transform *out, const espl_world *world, uint32_t slot)
+ESPL__INLINE void put_own_local(espl_transform *out, const espl_world *world, uint32_t slot)
 {
     if (espl__slot_is(&world->forest, slot, ESPL__SLOT_KEEPS)) {
         *out = espl__read_local(world, slot);
@@ -211,7 +211,7 @@ static void list_batch(listing *l, slot_batch *batch)
         put_batch(&l->arrays.changed_worlds[l->count], forest, l->poses, batch);
     }
     for (uint32_t i = 0; l->arrays.changed_locals != NULL && i < batch->count; ++i) {
-        put_local(&l->arrays.changed_locals[l->count + i], l->world, batch->slots[i]);
+        put_own_local(&l->arrays.changed_locals[l->count + i], l->world, batch->slots[i]);
     }
     if (batch->count != 0) {
         memcpy(&l->arrays.changed[l->count], batch->entities,

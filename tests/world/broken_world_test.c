@@ -4,7 +4,7 @@
 // tests/tree/validate_test.c.
 #include "lib/commands/playback.h"
 #include "lib/tree/worlds.h"
-#include "lib/world/world_internal.h"
+#include "lib/world/watches.h"
 #include "tests/fixture.h"
 #include "tests/one_world.h"
 
@@ -162,4 +162,43 @@ TEST(a_broken_rule_of_the_forest_names_the_entity_of_its_slot)
     world->position[0] -= 1;
     ck_assert(espl_validate(w, &report));
     free(tree);
+}
+
+TEST(a_watch_knows_what_answers_it)
+{
+    static const char counts[] = "a watch looked before now, and counts what it knows";
+    espl_watch *watch = NULL;
+    espl_changes changes;
+
+    ck_ok(espl_watch_create(w, NULL, &watch));
+    const espl_entity one = test_solo(w), two = test_solo(w);
+
+    ck_ok(espl_watch_collect(watch, 0, &changes));
+    BREAKS("a watch knows entities that live, or whose index changed since it looked", &two,
+           watch->known[two.index], 0);
+    BREAKS("a watch knows entities that live, or whose index changed since it looked", &one,
+           watch->known[one.index], one.generation + 1);
+    BREAKS(counts, NULL, watch->known_count, 3);
+    BREAKS(counts, NULL, watch->last, w->moment);
+    BREAKS("watches are in the list of their world", NULL, w->watch_count, 2);
+    BREAKS("outstanding bytes of watches are accounted for", NULL, w->heap.bytes[ESPL__FOR_CHANGES],
+           1);
+    // What is wrong at an index that changed since is not known yet.
+    ck_ok(espl_destroy(w, one, ESPL_EXTENT_ENTITY));
+    ck_assert(espl_validate(w, NULL));
+    espl_watch_destroy(watch);
+}
+
+TEST(marks_have_room_and_their_moment)
+{
+    espl_watch *watch = NULL;
+
+    ck_ok(espl_watch_create(w, NULL, &watch));
+    const espl_entity one = test_solo(w);
+    uint16_t *const stamp = &w->store.index_plane.stamps[one.index];
+
+    BREAKS("no stamp is newer than the moment", NULL, *stamp, (uint16_t)(w->moment + 1));
+    BREAKS("tracks have room for each slot", NULL, w->forest.tracks.capacity,
+           w->forest.tracks.capacity - 1);
+    espl_watch_destroy(watch);
 }
