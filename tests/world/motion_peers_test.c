@@ -510,7 +510,8 @@ static scene make_scene(void)
     return s;
 }
 
-// Before the first write of a tick, after the last one, and between ticks.
+// Before the first write of a tick, after the last one, and between ticks. Three frames show the tick in which it
+// happens, and the frames before and after it show others.
 TEST_LOOP(no_change_of_structure_is_seen_in_the_motion, 0, 3 * EVENTS)
 {
     const event what = (event)(_i / 3);
@@ -530,15 +531,15 @@ TEST_LOOP(no_change_of_structure_is_seen_in_the_motion, 0, 3 * EVENTS)
         for (; lag >= 1; lag -= 1) {
             begin();
             ticks += 1;
-            if (ticks == 7 && when == 0) {
+            if (ticks == 9 && when == 0) {
                 happen(&s, what);
             }
             simulate(&s, speed);
-            if (ticks == 7 && when == 1) {
+            if (ticks == 9 && when == 1) {
                 happen(&s, what);
             }
             end();
-            if (ticks == 7 && when == 2) {
+            if (ticks == 9 && when == 2) {
                 happen(&s, what);
             }
         }
