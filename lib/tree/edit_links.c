@@ -220,11 +220,11 @@ static espl_status place_node(espl__edit *edit, uint32_t slot, uint32_t parent,
         espl__placement_move(&c.placement, &c.world, &known, up, rules->stay, rules->inherit);
     espl__past past;
 
-    return status < 0
-               ? status
-               : espl__edit_commit(
-                     edit, &c,
-                     espl__edit_past_moved(edit, slot, parent, rules, &c.placement, &past), status);
+    if (status < 0 || !espl__forest_has_motion(edit->forest)) {
+        return espl__edit_commit(edit, &c, NULL, status);
+    }
+    espl__edit_past_moved(edit, slot, parent, rules, &c.placement, &past);
+    return espl__edit_commit(edit, &c, &past, status);
 }
 
 // Give a node that copies its parent the world and the extra of its new parent. As a root it is bare,

@@ -79,15 +79,12 @@ static espl_status move_at(const espl__forest *forest, int time, uint32_t slot, 
                                 rules->stay, rules->inherit);
 }
 
-const espl__past *espl__edit_past_moved(const espl__edit *edit, uint32_t slot, uint32_t parent,
-                                        const espl__attach_rules *rules, const espl__placement *now,
-                                        espl__past *room)
+void espl__edit_past_moved(const espl__edit *edit, uint32_t slot, uint32_t parent,
+                           const espl__attach_rules *rules, const espl__placement *now,
+                           espl__past *room)
 {
     const espl__forest *const forest = edit->forest;
 
-    if (!espl__forest_has_motion(forest)) {
-        return NULL;
-    }
     const uint32_t times = espl__past_begin(forest, slot, room);
 
     for (uint32_t time = 0; time < times; ++time) {
@@ -96,7 +93,6 @@ const espl__past *espl__edit_past_moved(const espl__edit *edit, uint32_t slot, u
 
         espl__past_take(room, time, &placement, status, now);
     }
-    return room;
 }
 
 const espl__past *espl__edit_past_none(const espl__edit *edit, espl__past *room)

@@ -19,14 +19,12 @@ espl__frames espl__edit_frames_of_new(const espl__edit *edit, uint32_t slot,
 espl__frames espl__edit_frames_of_bare(const espl__edit *edit, uint32_t slot,
                                        const espl__frame *now);
 
-// Each function below returns the past of a node after a change, in `room`; NULL without motion.
-// @param now  its placement after the change.
-
-/// After a move to a parent, or to none. Precondition: the node is not linked to it yet.
-const espl__past *espl__edit_past_moved(const espl__edit *edit, uint32_t slot, uint32_t parent,
-                                        const espl__attach_rules *rules, const espl__placement *now,
-                                        espl__past *room);
-/// After a node got or lost its transform: none.
+/// Compute the past of a node after a move to a parent, or to none. Preconditions: motion runs, and the node is not
+/// linked to the parent yet. @param now  its placement after the change. @param room  out.
+void espl__edit_past_moved(const espl__edit *edit, uint32_t slot, uint32_t parent,
+                           const espl__attach_rules *rules, const espl__placement *now,
+                           espl__past *room);
+/// Return the past of a node that got or lost its transform, in `room`: none. NULL without motion.
 const espl__past *espl__edit_past_none(const espl__edit *edit, espl__past *room);
 
 /// Change the inherit flags of a node below its parent, snap the parts that the rules name, and commit the

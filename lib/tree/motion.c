@@ -89,7 +89,7 @@ static espl__kept kept_at(const espl__forest *forest, int time, uint32_t slot)
 
 espl__placement espl__placement_at(const espl__forest *forest, int time, uint32_t slot)
 {
-    espl__placement placement = {espl__local_at(forest, espl__locals_at(forest, time), slot),
+    espl__placement placement = {*espl__local_at(forest, espl__locals_at(forest, time), slot),
                                  espl__kept_none(), espl__slot_extra(forest, slot)};
 
     if (espl__slot_is(forest, slot, ESPL__SLOT_KEEPS)) {
@@ -107,7 +107,7 @@ espl_pose espl__world_at(const espl__forest *forest, int time, uint32_t slot)
     begin_way(&way, forest, slot);
     uint32_t at = next_of_way(&way);
 
-    world = espl__local_at(forest, espl__locals_at(forest, time), at);
+    world = *espl__local_at(forest, espl__locals_at(forest, time), at);
     while (at != slot) {
         const espl__frame up = {world, espl__slot_extra(forest, at)};
 
@@ -130,7 +130,7 @@ static espl_pose seen_local(const espl__forest *forest, int time, uint32_t slot)
     const uint32_t parent = forest->parent[slot];
 
     if (parent == ESPL__NO_SLOT || !espl__slot_is(forest, slot, ESPL__SLOT_KEEPS)) {
-        return espl__local_at(forest, espl__locals_at(forest, time), slot);
+        return *espl__local_at(forest, espl__locals_at(forest, time), slot);
     }
     const espl__placement placement = espl__placement_at(forest, time, slot);
     const espl__frame up = espl__frame_at(forest, time, parent);
@@ -408,8 +408,8 @@ bool espl__motion_open(espl__forest *forest, uint32_t history)
     }
     forest->tracks.is_ticking = false;
     forest->tracks.rolled = forest->tracks.rolled_before = espl__forest_moment(forest);
-    forest->presented = (espl__presented){
-        .moment = forest->tracks.rolled, .tick = forest->tracks.rolled, .at = 1};
+    forest->presented =
+        (espl__presented){.moment = forest->tracks.rolled, .tick = forest->tracks.rolled, .at = 1};
     return true;
 }
 

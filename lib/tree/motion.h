@@ -54,11 +54,11 @@ static inline bool espl__pose_is_marker(const espl_pose *pose)
 
 // --- One node at an earlier time. `time` is ESPL__PREVIOUS or ESPL__BEFORE; without its array it is now ---
 
-/// Return the local of a node at a time, as it is stored.
-static inline espl_pose espl__local_at(const espl__forest *forest, const espl_pose *past,
-                                       uint32_t slot)
+/// Return the local of a node at a time, as it is stored. @param past  espl__locals_at(); NULL: now.
+static inline const espl_pose *espl__local_at(const espl__forest *forest, const espl_pose *past,
+                                              uint32_t slot)
 {
-    return past == NULL || espl__pose_is_marker(&past[slot]) ? forest->local[slot] : past[slot];
+    return past == NULL || espl__pose_is_marker(&past[slot]) ? &forest->local[slot] : &past[slot];
 }
 /// Return the array of earlier locals that reads of a time look at: that of ESPL__PREVIOUS where motion
 /// keeps one tick alone, and NULL without motion.

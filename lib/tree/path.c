@@ -10,19 +10,19 @@ void espl__rise_step(const espl__forest *forest, const espl_pose *past, espl__ri
         return;
     }
     const espl__extra extra = espl__slot_extra(forest, up);
-    const espl_pose local = espl__local_at(forest, past, up);
+    const espl_pose *const local = espl__local_at(forest, past, up);
     float away[3];
 
     for (int i = 0; i < 3; ++i) {
         away[i] = rise->pose.position[i] * extra.stretch[i];
-        away[i] = (rise->has_offset ? away[i] + rise->offset[i] : away[i]) * local.scale;
+        away[i] = (rise->has_offset ? away[i] + rise->offset[i] : away[i]) * local->scale;
     }
     const espl_pose below = rise->pose;
 
-    espl__rotation_apply(rise->offset, local.rotation, away);
-    espl__rotation_multiply(rise->pose.rotation, local.rotation, below.rotation);
-    memcpy(rise->pose.position, local.position, sizeof local.position);
-    rise->pose.scale = local.scale * below.scale;
+    espl__rotation_apply(rise->offset, local->rotation, away);
+    espl__rotation_multiply(rise->pose.rotation, local->rotation, below.rotation);
+    memcpy(rise->pose.position, local->position, sizeof local->position);
+    rise->pose.scale = local->scale * below.scale;
     rise->has_offset = true;
 }
 

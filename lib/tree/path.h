@@ -21,7 +21,7 @@ typedef struct espl__rise {
 static inline espl__rise espl__rise_begin(const espl__forest *forest, const espl_pose *past,
                                           uint32_t slot)
 {
-    return (espl__rise){.pose = espl__local_at(forest, past, slot)};
+    return (espl__rise){.pose = *espl__local_at(forest, past, slot)};
 }
 
 /// Go from the frame `up` to its parent. A node that copies its parent adds nothing.
