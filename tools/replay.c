@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Of the tapes that can be read: see espalier/tape.h.
+enum { OLDEST_VERSION = 4 };
+
 // --- The world's memory ---
 
 static void *take(void *user, size_t size, size_t alignment)
@@ -88,8 +91,9 @@ static void begin(replay *p)
 
     if (r->state != REEL_GOOD || memcmp(magic, "espltape", 8) != 0) {
         reel_blame(r, "no tape of Espalier");
-    } else if (version != ESPL_TAPE_VERSION) {
-        reel_blame(r, "a tape of version %u, where %d is known", version, ESPL_TAPE_VERSION);
+    } else if (version < OLDEST_VERSION || version > ESPL_TAPE_VERSION) {
+        reel_blame(r, "a tape of version %u, where %d to %d are known", version, OLDEST_VERSION,
+                   ESPL_TAPE_VERSION);
     } else if (memcmp(mark, &order, sizeof order) != 0) {
         reel_blame(r, "a tape from a machine of another byte order");
     }

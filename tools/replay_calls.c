@@ -341,6 +341,36 @@ static void sync_world(replay *p)
     }
 }
 
+static void start_motion(replay *p)
+{
+    const espl_motion_def def = {.history = reel_u32(&p->reel)};
+
+    if (replay_wants(p)) {
+        replay_compare(p, "motion start", espl_motion_start(p->world, &def));
+    }
+}
+
+static void stop_motion(replay *p)
+{
+    if (replay_wants(p)) {
+        replay_compare(p, "motion stop", espl_motion_stop(p->world));
+    }
+}
+
+static void begin_tick(replay *p)
+{
+    if (replay_wants(p)) {
+        replay_compare(p, "tick begin", espl_tick_begin(p->world));
+    }
+}
+
+static void end_tick(replay *p)
+{
+    if (replay_wants(p)) {
+        replay_compare(p, "tick end", espl_tick_end(p->world));
+    }
+}
+
 static void view(replay *p)
 {
     const espl_entity entity = reel_entity(&p->reel);
@@ -380,6 +410,10 @@ static void (*const calls[ESPL_TAPE_OP_COUNT])(replay *p) = {
     [ESPL_TAPE_DESTROY_MANY] = destroy_many,
     [ESPL_TAPE_CLEAR] = clear,
     [ESPL_TAPE_SYNC] = sync_world,
+    [ESPL_TAPE_MOTION_START] = start_motion,
+    [ESPL_TAPE_MOTION_STOP] = stop_motion,
+    [ESPL_TAPE_TICK_BEGIN] = begin_tick,
+    [ESPL_TAPE_TICK_END] = end_tick,
 };
 
 bool replay_call(replay *p, uint32_t op)

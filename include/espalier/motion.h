@@ -102,6 +102,15 @@ typedef struct espl_present_report {
 ///         ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY. O(nodes that moved, and those below them).
 ESPL_API espl_status espl_present(espl_world *world, float at, espl_present_report *report);
 
+/// Read the shown world transform as a matrix: espl_get_matrix() of what is drawn. Without motion it is the
+/// world transform. The other forms to read it are the kinds of ESPL_READ_SHOWN_ (espalier/read.h), and
+/// espl_view.shown_poses. Any number of threads may call it while none changes the world.
+///
+/// @param out  12 or 16 numbers, as the form has them.
+/// @return as espl_get_matrix().
+ESPL_API espl_status espl_get_shown_matrix(const espl_world *world, espl_entity entity,
+                                           espl_matrix_form form, float *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -52,7 +52,10 @@ ESPL_API ESPL_NODISCARD espl_status espl_tape_frame(espl_world *world);
 // Then records: one byte, an espl_tape_op, the fields that its comment below lists, and the status
 // that the call answered. The tape may end within a record: the call never ended.
 
-enum { ESPL_TAPE_VERSION = 4 };
+// A reader of this version reads tapes of version 4 as well: they have no operation from
+// ESPL_TAPE_MOTION_START on, and no kind of write with a flag.
+
+enum { ESPL_TAPE_VERSION = 5 };
 
 /// What a record says. A list is its count and then its items.
 typedef enum espl_tape_op {
@@ -69,7 +72,7 @@ typedef enum espl_tape_op {
     ESPL_TAPE_SIBLING,   ///< entity, before
     ESPL_TAPE_DESTROY,   ///< entity; u32 extent
     ESPL_TAPE_INSTANTIATE,  ///< entity; u64 count
-    ESPL_TAPE_WRITES,       ///< list (u64) of: entity; u32 kind; the value of the kind
+    ESPL_TAPE_WRITES,       ///< list (u64) of: entity; u32 kind and flag; the value of the kind
     ESPL_TAPE_WRITE,        ///< the same, of one write by the function of its kind
     ESPL_TAPE_LOOK_AT,      ///< entity; 3 floats; u32 1 and 3 floats, or 0; u32 espl_axis
     ESPL_TAPE_ROTATE_ABOUT, ///< entity; 7 floats
@@ -88,6 +91,10 @@ typedef enum espl_tape_op {
     ESPL_TAPE_DESTROY_MANY, ///< list (u64) of entities; u32 extent
     ESPL_TAPE_CLEAR,
     ESPL_TAPE_SYNC, ///< espl_sync() that played nothing; each playback has a record of its own
+    ESPL_TAPE_MOTION_START, ///< u32 history
+    ESPL_TAPE_MOTION_STOP,
+    ESPL_TAPE_TICK_BEGIN,
+    ESPL_TAPE_TICK_END, ///< espl_present() changes nothing that a hash covers, and is not recorded
     ESPL_TAPE_OP_COUNT,
 } espl_tape_op;
 
@@ -102,7 +109,7 @@ typedef enum espl_tape_op {
 // the pending ones of its lane from 0. Payloads of custom commands are left out: the calls that their
 // functions made are recorded after the playback.
 
-/// Kinds of command. `place` is the kind of a write, the extent of a destroy, an enable and a disable.
+/// Kinds of command. `place` is the kind of a write with its flag, the extent of a destroy, an enable and a disable.
 /// For a change of components it is the change of the transform: 0 it stays, 1 it is the head, 2 it is
 /// removed.
 typedef enum espl_tape_command {

@@ -255,7 +255,10 @@ typedef struct espl_view {
     const espl_pose *world_poses;
     struct {
         const espl_world *world;
-    } state;               ///< Not for use.
+    } state; ///< Not for use.
+    /// By slot as world_poses: the shown worlds of espalier/motion.h; world_poses where motion does not run.
+    /// An entity that was made since the last espl_present() has the world of the time of this call.
+    const espl_pose *shown_poses;
     uintptr_t reserved[4]; ///< 0 (GROWTH in espalier(3)).
 } espl_view;
 

@@ -156,6 +156,8 @@ typedef struct espl_world_stats {
     size_t watches;       ///< Of espalier/watch.h.
     size_t planes;        ///< Kinds of changes that are marked for them and for motion.
     size_t bytes_changes; ///< Of bytes: watches, and the marks, which bytes_store and bytes_tree count too.
+    size_t presented; ///< Calls of espl_present() that computed shown worlds, since the world was made.
+    size_t blended;   ///< Nodes that they blended: the sum of espl_present_report.blended.
     uintptr_t reserved[5]; ///< 0 (GROWTH in espalier(3)).
 } espl_world_stats;
 
@@ -189,7 +191,8 @@ typedef enum espl_hash_kind {
     /// of equal contents have the same hash: handles, rows, the order in which components were
     /// registered and the order in which roots were made do not count. An entity reference
     /// (espl_component_def) counts as null, as dead, or by the contents of the entity that it names.
-    /// Other bytes count as they are. In a transform all NaNs are equal.
+    /// Other bytes count as they are. In a transform all NaNs are equal. Where motion runs, poses of
+    /// earlier ticks count, and what is shown never does.
     ESPL_HASH_LOGICAL = 0,
     /// The storage as well: handles, rows and the bytes in them, slots, links, layout debt and free
     /// lists. Two worlds with the same hash give the same handles to entities that are created next.

@@ -2,21 +2,31 @@
 // The writes of flagged_writes.h.
 #include "lib/tree/flagged_writes.h"
 
-#include "lib/tree/node_change.h"
-
 // Outside a tick the mark of the ordinary write makes the node one that was always where it is. So a write
 // that carries keeps the past here, and gives it back before it moves it.
 void espl__flagged_write_begin(espl__flagged_write *write, espl__forest *forest, uint32_t slot,
                                espl_write_kind kind)
 {
     ESPL_CHECK(espl__write_exists(kind) && espl__write_flag(kind) != 0);
+    // Stretch and user data have no past.
+    const bool has_past = espl__write_kinds[espl__write_base(kind)].parts != 0;
+
     write->forest = forest;
     write->slot = slot;
-    write->kind = kind;
-    if (espl__forest_has_motion(forest) && espl__write_flag(kind) == ESPL_CARRY) {
+    write->flag = has_past && espl__forest_has_motion(forest) ? espl__write_flag(kind) : 0;
+    if (write->flag == ESPL_CARRY) {
         write->placement = espl__slot_placement(forest, slot);
         write->past = espl__past_read(forest, slot);
     }
+}
+
+// Tell whether the ordinary write moved the node.
+static bool is_moved(const espl__flagged_write *write)
+{
+    const espl__placement now = espl__slot_placement(write->forest, write->slot);
+
+    return !espl__pose_is_same(&now.local, &write->placement.local) ||
+           !espl__pose_is_same(&now.kept.pose, &write->placement.kept.pose);
 }
 
 void espl__flagged_write_end(const espl__flagged_write *write, espl_status status)
@@ -24,15 +34,15 @@ void espl__flagged_write_end(const espl__flagged_write *write, espl_status statu
     espl__forest *const forest = write->forest;
     const uint32_t slot = write->slot;
 
-    if (status < 0 || !espl__forest_has_motion(forest)) {
+    if (status < 0 || write->flag == 0) {
         return;
     }
-    if (espl__write_flag(write->kind) == ESPL_TELEPORT) {
+    if (write->flag == ESPL_TELEPORT) {
         espl__motion_teleport(forest, slot);
         return;
     }
     espl__past_store(forest, slot, &write->past);
-    if (!espl__node_has(forest, slot, &write->placement)) {
+    if (is_moved(write)) {
         espl__motion_carry(forest, slot, &write->placement);
     }
 }

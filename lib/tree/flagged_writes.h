@@ -12,7 +12,7 @@
 typedef struct espl__flagged_write {
     espl__forest *forest;
     uint32_t slot;
-    espl_write_kind kind; // with the flag
+    unsigned flag; // 0: the flag has no effect
     espl__placement placement;
     espl__past past;
 } espl__flagged_write;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The state of a forest as pieces (lib/base/state.h): each tree with its holes and nodes, then the free
 // ranges. A column of nodes that is added to espl__forest and makes worlds unequal is visited here.
-#include "lib/tree/forest.h"
+#include "lib/tree/motion.h"
 
 // The floats of a pose have no padding between them.
 const char espl__state_of_nodes[] = "links, parent and flags of a node";
@@ -11,6 +11,20 @@ _Static_assert(sizeof(espl_pose) == 8 * sizeof(float), "a pose is eight floats")
 static void visit_pose(const espl__state_visitor *visitor, const char *name, const espl_pose *pose)
 {
     espl__state_piece(visitor, name, ESPL__STATE_FLOATS, pose, 8);
+}
+
+// Visit what motion keeps of a node, for each tick that it keeps. A new node has markers, which are NaNs in
+// one field.
+static void visit_past(const espl__forest *forest, const espl__state_visitor *visitor,
+                       uint32_t slot)
+{
+    const uint32_t pasts = espl__tracks_past_count(&forest->tracks);
+    const espl__past past = espl__past_read(forest, slot);
+
+    for (uint32_t time = 0; time < pasts; ++time) {
+        visit_pose(visitor, "earlier local of a node", &past.local[time]);
+        visit_pose(visitor, "earlier kept parts of a node", &past.kept[time]);
+    }
 }
 
 // Visit what is stored of a node. Side arrays are memory: a node has the default where its tree has
@@ -33,6 +47,9 @@ static void visit_node(const espl__forest *forest, const espl__state_visitor *vi
     visit_pose(visitor, "kept parts of a node", &kept.pose);
     espl__state_piece(visitor, "stretch of a node", ESPL__STATE_FLOATS, extra.stretch, 3);
     espl__state_piece(visitor, "user data of a node", ESPL__STATE_WORDS, &extra.user_data, 1);
+    if (espl__forest_has_motion(forest)) {
+        visit_past(forest, visitor, slot);
+    }
 }
 
 // Visit the header of a tree. Its links in the list of unsettled trees are left out, because that list
@@ -91,6 +108,20 @@ static uint32_t visit_free_ranges(const espl__forest *forest, const espl__state_
     return count;
 }
 
+// Visit what motion keeps of the whole: how many earlier ticks, and whether one is under way. The shown worlds
+// are drawn, and have no part in equality.
+static void visit_motion(const espl__forest *forest, const espl__state_visitor *visitor)
+{
+    const uint32_t kept = espl__tracks_past_count(&forest->tracks);
+    const uint32_t is_ticking = forest->tracks.is_ticking ? 1 : 0;
+
+    espl__state_piece(visitor, "earlier ticks that motion keeps", ESPL__STATE_NOTE, &kept, 1);
+    if (kept != 0) {
+        espl__state_piece(visitor, "whether a tick is under way", ESPL__STATE_WORDS, &is_ticking,
+                          1);
+    }
+}
+
 void espl__forest_visit(const espl__forest *forest, const espl__state_visitor *visitor)
 {
     const uint32_t free_ranges = visit_free_ranges(forest, NULL);
@@ -99,6 +130,7 @@ void espl__forest_visit(const espl__forest *forest, const espl__state_visitor *v
     espl__state_piece(visitor, "free ranges", ESPL__STATE_NOTE, &free_ranges, 1);
     espl__state_piece(visitor, "slots and headers", ESPL__STATE_PAIRS, ends, 2);
     espl__state_piece(visitor, "free header", ESPL__STATE_WORDS, &forest->free_tree, 1);
+    visit_motion(forest, visitor);
     for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
         visit_tree(forest, visitor, &forest->trees[tree]);
     }

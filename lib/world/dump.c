@@ -4,6 +4,7 @@
 //
 // The text does not depend on the locale, and the length that is returned does not depend on the
 // buffer.
+#include "lib/tree/motion.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/ownership.h"
 #include "lib/world/read.h"
@@ -144,6 +145,28 @@ static void print_transform(dump_text *out, const char *which, const espl_transf
     print(out, ", user data %lu\n", (unsigned long)t->user_data);
 }
 
+// The position, rotation and scale of a pose in one line.
+static void print_pose(dump_text *out, const char *which, const espl_pose *pose)
+{
+    print_floats(out, which, pose->position, 3);
+    print_floats(out, ", rotation", pose->rotation, 4);
+    print_floats(out, ", scale", &pose->scale, 1);
+    print(out, "\n");
+}
+
+// What motion keeps of an entity: nothing where it does not run.
+static void print_motion(dump_text *out, const espl__forest *forest, uint32_t slot)
+{
+    if (!espl__forest_has_motion(forest)) {
+        return;
+    }
+    const espl_pose previous = espl__previous_local(forest, slot),
+                    shown = espl__shown_world(forest, slot);
+
+    print_pose(out, "  previous local: position", &previous);
+    print_pose(out, "  shown: position", &shown);
+}
+
 // Both transforms of an entity. A job of a parallel write does not read those of another job's
 // hierarchy.
 static void print_transforms(dump_text *out, const espl_world *world, uint32_t slot)
@@ -162,6 +185,7 @@ static void print_transforms(dump_text *out, const espl_world *world, uint32_t s
     print_flags(out, espl__slot_kept(&world->forest, slot).flags);
     print_transform(out, "  local: position", &local);
     print_transform(out, "  world: position", &seen);
+    print_motion(out, &world->forest, slot);
 }
 
 // A component and the first bytes of its value.

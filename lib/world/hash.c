@@ -8,6 +8,7 @@
 //
 // The bytes that are hashed are an interface: golden hashes (tests/golden) and tapes hold results.
 // What is added to a world later adds nothing to the hash of a world without it.
+#include "lib/tree/motion.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/read.h"
 #include "lib/world/refusals.h"
@@ -153,6 +154,21 @@ static uint64_t mix_name(uint64_t hash, const espl__store *store, uint32_t index
     return name == NULL ? hash : mix_bytes(hash, (const unsigned char *)name->text, name->size);
 }
 
+// The earlier locals of an entity that can be read, where motion runs. A node that was made in this tick reads
+// as it is now. Earlier worlds follow from these. Of a member with inherit flags the stored local counts, because
+// the one that is read takes a composition of all links above.
+static uint64_t mix_past(uint64_t hash, const espl__forest *forest, uint32_t slot)
+{
+    const uint32_t pasts = espl__tracks_past_count(&forest->tracks);
+
+    for (uint32_t time = 0; time < pasts; ++time) {
+        const espl__placement placement = espl__placement_at(forest, (int)time, slot);
+
+        hash = mix_pose(mix_pose(hash, &placement.local), &placement.kept.pose);
+    }
+    return hash;
+}
+
 // What an entity shows of itself, without what its references name.
 static uint64_t hash_looks(const espl_world *world, uint32_t index)
 {
@@ -165,6 +181,9 @@ static uint64_t hash_looks(const espl_world *world, uint32_t index)
         const espl_transform seen = espl__read_world(world, slot);
 
         hash = mix_transform(mix_transform(hash, &local), &seen);
+        if (espl__forest_has_motion(&world->forest)) {
+            hash = mix_past(hash, &world->forest, slot);
+        }
     }
     return mix_name(mix(hash, hash_components(world, index)), &world->store, index);
 }

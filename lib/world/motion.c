@@ -4,6 +4,7 @@
 
 #include "lib/world/moment.h"
 #include "lib/world/refusals.h"
+#include "lib/world/tape.h"
 
 #include <espalier/motion.h>
 
@@ -12,21 +13,13 @@ enum { PLANES = 1 << ESPL__PLANE_OWN };
 
 // --- Start and stop ---
 
-// Why motion cannot be started, or ESPL_OK.
-static espl_status check_start(const espl_world *world, const espl_motion_def *def)
+// Why a definition is refused, or ESPL_OK.
+static espl_status check_motion_def(const espl_world *world, const espl_motion_def *def)
 {
     if (world == NULL || (def != NULL && def->history > ESPL__PASTS)) {
         return ESPL_ERR_ARGUMENT;
     }
-    if (def != NULL && ESPL__ASKS_LATER(def)) {
-        return ESPL_ERR_UNSUPPORTED;
-    }
-    const espl_status busy = espl__check_structural(world);
-
-    if (busy != ESPL_OK) {
-        return busy;
-    }
-    return espl__forest_has_motion(&world->forest) ? ESPL_ERR_EXISTS : ESPL_OK;
+    return def != NULL && ESPL__ASKS_LATER(def) ? ESPL_ERR_UNSUPPORTED : ESPL_OK;
 }
 
 // Mark what is shown of all nodes, for watches that saw another motion, or none.
@@ -39,13 +32,15 @@ static void mark_shown(const espl_world *world)
     }
 }
 
-static espl_status start(espl_world *world, const espl_motion_def *def)
+static espl_status start(espl_world *world, uint32_t history)
 {
-    const espl_status refused = check_start(world, def);
-    const uint32_t history = def != NULL && def->history != 0 ? def->history : 1;
+    const espl_status busy = espl__check_structural(world);
 
-    if (refused != ESPL_OK) {
-        return refused;
+    if (busy != ESPL_OK) {
+        return busy;
+    }
+    if (espl__forest_has_motion(&world->forest)) {
+        return ESPL_ERR_EXISTS;
     }
     if (!espl__planes_acquire(world, PLANES)) {
         return ESPL_ERR_NO_MEMORY;
@@ -64,8 +59,13 @@ espl_status espl_motion_start(espl_world *world, const espl_motion_def *def)
     static const char *const call = "espl_motion_start";
 
     ESPL__CHANGE_OR_RETURN(world, call)
-    const espl_status status = start(world, def);
+    const uint32_t history = def != NULL && def->history != 0 ? def->history : 1;
+    espl_status status = check_motion_def(world, def);
 
+    if (status == ESPL_OK) {
+        status = ESPL__TAPED(world, start(world, history), .op = ESPL_TAPE_MOTION_START,
+                             .word = history);
+    }
     return status == ESPL_ERR_UNSUPPORTED
                ? espl__refuse_later(world, call)
                : espl__refuse_call(world, call, status, "world is NULL, or history is above 2.");
@@ -95,7 +95,11 @@ espl_status espl_motion_stop(espl_world *world)
     static const char *const call = "espl_motion_stop";
 
     ESPL__CHANGE_OR_RETURN(world, call)
-    return espl__refuse_call(world, call, stop(world), no_motion);
+    const espl_status status = world == NULL
+                                   ? ESPL_ERR_ARGUMENT
+                                   : ESPL__TAPED(world, stop(world), .op = ESPL_TAPE_MOTION_STOP);
+
+    return espl__refuse_call(world, call, status, no_motion);
 }
 
 // --- Ticks ---
@@ -103,9 +107,6 @@ espl_status espl_motion_stop(espl_world *world)
 // Why a tick cannot begin or end, or ESPL_OK.
 static espl_status check_tick(const espl_world *world)
 {
-    if (world == NULL) {
-        return ESPL_ERR_ARGUMENT;
-    }
     if (world->is_playing || espl__is_parallel(world)) {
         return ESPL_ERR_BUSY;
     }
@@ -129,7 +130,11 @@ espl_status espl_tick_begin(espl_world *world)
     static const char *const call = "espl_tick_begin";
 
     ESPL__CHANGE_OR_RETURN(world, call)
-    return espl__refuse_call(world, call, begin_tick(world), no_motion);
+    const espl_status status =
+        world == NULL ? ESPL_ERR_ARGUMENT
+                      : ESPL__TAPED(world, begin_tick(world), .op = ESPL_TAPE_TICK_BEGIN);
+
+    return espl__refuse_call(world, call, status, no_motion);
 }
 
 static espl_status end_tick(espl_world *world)
@@ -147,5 +152,9 @@ espl_status espl_tick_end(espl_world *world)
     static const char *const call = "espl_tick_end";
 
     ESPL__CHANGE_OR_RETURN(world, call)
-    return espl__refuse_call(world, call, end_tick(world), no_motion);
+    const espl_status status = world == NULL
+                                   ? ESPL_ERR_ARGUMENT
+                                   : ESPL__TAPED(world, end_tick(world), .op = ESPL_TAPE_TICK_END);
+
+    return espl__refuse_call(world, call, status, no_motion);
 }

@@ -52,6 +52,8 @@ static espl_status present_world(espl_world *world, float at, espl_present_repor
     espl__heap_allow(&world->heap);
     espl__present_end(&present);
     (void)espl__world_next_moment(world);
+    world->presented += 1;
+    world->blended += present.blended;
     *report = (espl_present_report){.blended = present.blended,
                                     .visited = present.visited,
                                     .has_overflowed = present.has_overflowed};

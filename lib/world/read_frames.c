@@ -3,8 +3,11 @@
 // order that read.c has.
 #include "lib/world/read.h"
 
+#include "lib/tree/motion.h"
 #include "lib/tree/path.h"
 #include "lib/world/refusals.h"
+
+#include <espalier/motion.h>
 
 // --- Between frames ---
 
@@ -104,9 +107,12 @@ espl_status espl_get_axis(const espl_world *world, espl_entity entity, espl_axis
 
 // --- Matrices ---
 
+// The matrix of the world of an entity, or of its shown world.
+typedef espl_transform read_transform(const espl_world *world, uint32_t slot);
+
 // A matrix with a flat axis is exact; only its inverse loses a row, and is lossy.
-espl_status espl_get_matrix(const espl_world *world, espl_entity entity, espl_matrix_form form,
-                            float *out)
+static espl_status get_matrix(const espl_world *world, const char *call, espl_entity entity,
+                              espl_matrix_form form, read_transform *read, float *out)
 {
     uint32_t slot = 0;
     espl_status status = espl__find_to_read(world, entity, out, &slot);
@@ -115,11 +121,31 @@ espl_status espl_get_matrix(const espl_world *world, espl_entity entity, espl_ma
         status = ESPL_ERR_ARGUMENT;
     }
     if (status == ESPL_OK) {
-        const espl_transform transform = espl__read_world(world, slot);
+        const espl_transform transform = read(world, slot);
 
         espl_transform_to_matrix(&transform, form, out);
         status = form == ESPL_MATRIX_4X4_INVERSE && is_flat(&transform) ? ESPL_LOSSY : ESPL_OK;
     }
-    return espl__refuse_why(world, "espl_get_matrix", entity, status,
+    return espl__refuse_why(world, call, entity, status,
                             out == NULL ? espl__no_out : "form is none of espl_matrix_form.");
+}
+
+espl_status espl_get_matrix(const espl_world *world, espl_entity entity, espl_matrix_form form,
+                            float *out)
+{
+    return get_matrix(world, "espl_get_matrix", entity, form, espl__read_world, out);
+}
+
+static espl_transform read_shown(const espl_world *world, uint32_t slot)
+{
+    const espl_pose pose = espl__shown_world(&world->forest, slot);
+    const espl__extra extra = espl__slot_extra(&world->forest, slot);
+
+    return espl__transform_of(&pose, &extra);
+}
+
+espl_status espl_get_shown_matrix(const espl_world *world, espl_entity entity,
+                                  espl_matrix_form form, float *out)
+{
+    return get_matrix(world, "espl_get_shown_matrix", entity, form, read_shown, out);
 }

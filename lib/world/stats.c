@@ -162,6 +162,8 @@ void espl_stats(const espl_world *world, espl_world_stats *out)
                             .names = store->names.count,
                             .bytes_names = espl__names_bytes(&store->names),
                             .watches = world->watch_count,
+                            .presented = world->presented,
+                            .blended = world->blended,
                             .planes = espl__planes_count(world),
                             .bytes_changes = espl__watches_bytes(world) + espl__planes_bytes(world),
                             .commands_accepted = playback->totals.accepted,

@@ -198,15 +198,16 @@ static void put_entities(espl_world *world, const espl__taped_call *call)
 //     R reserve          W entries          B command buffer
 //     M first command of the lane
 static const char *const fields_of[ESPL_TAPE_OP_COUNT] = {
-    [ESPL_TAPE_REGISTER] = "D", [ESPL_TAPE_CREATE] = "Cn",      [ESPL_TAPE_CHANGE] = "EX",
-    [ESPL_TAPE_SET] = "eV",     [ESPL_TAPE_ENABLE] = "ew",      [ESPL_TAPE_DISABLE] = "ew",
-    [ESPL_TAPE_ATTACH] = "eoO", [ESPL_TAPE_DETACH] = "ew",      [ESPL_TAPE_SIBLING] = "eo",
-    [ESPL_TAPE_DESTROY] = "ew", [ESPL_TAPE_INSTANTIATE] = "en", [ESPL_TAPE_WRITES] = "W",
-    [ESPL_TAPE_WRITE] = "eK",   [ESPL_TAPE_LOOK_AT] = "eL",     [ESPL_TAPE_ROTATE_ABOUT] = "eA",
-    [ESPL_TAPE_INHERIT] = "ew", [ESPL_TAPE_RESERVE] = "R",      [ESPL_TAPE_COMPACT] = "",
-    [ESPL_TAPE_VIEW] = "e",     [ESPL_TAPE_PLAY] = "B",         [ESPL_TAPE_MAKE] = "M",
-    [ESPL_TAPE_NAME] = "eN",    [ESPL_TAPE_ATTACH_MANY] = "PO", [ESPL_TAPE_DESTROY_MANY] = "Ew",
-    [ESPL_TAPE_CLEAR] = "",     [ESPL_TAPE_SYNC] = "",
+    [ESPL_TAPE_REGISTER] = "D",   [ESPL_TAPE_CREATE] = "Cn",      [ESPL_TAPE_CHANGE] = "EX",
+    [ESPL_TAPE_SET] = "eV",       [ESPL_TAPE_ENABLE] = "ew",      [ESPL_TAPE_DISABLE] = "ew",
+    [ESPL_TAPE_ATTACH] = "eoO",   [ESPL_TAPE_DETACH] = "ew",      [ESPL_TAPE_SIBLING] = "eo",
+    [ESPL_TAPE_DESTROY] = "ew",   [ESPL_TAPE_INSTANTIATE] = "en", [ESPL_TAPE_WRITES] = "W",
+    [ESPL_TAPE_WRITE] = "eK",     [ESPL_TAPE_LOOK_AT] = "eL",     [ESPL_TAPE_ROTATE_ABOUT] = "eA",
+    [ESPL_TAPE_INHERIT] = "ew",   [ESPL_TAPE_RESERVE] = "R",      [ESPL_TAPE_COMPACT] = "",
+    [ESPL_TAPE_VIEW] = "e",       [ESPL_TAPE_PLAY] = "B",         [ESPL_TAPE_MAKE] = "M",
+    [ESPL_TAPE_NAME] = "eN",      [ESPL_TAPE_ATTACH_MANY] = "PO", [ESPL_TAPE_DESTROY_MANY] = "Ew",
+    [ESPL_TAPE_CLEAR] = "",       [ESPL_TAPE_SYNC] = "",          [ESPL_TAPE_MOTION_START] = "w",
+    [ESPL_TAPE_MOTION_STOP] = "", [ESPL_TAPE_TICK_BEGIN] = "",    [ESPL_TAPE_TICK_END] = "",
 };
 
 // An empty name removes the name.

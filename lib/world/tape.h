@@ -34,7 +34,7 @@ typedef struct espl__taped_call {
     espl_tape_op op;
     espl_entity entity;               // the child of an attach
     espl_entity other;                // the parent of an attach, the next sibling of a sibling move
-    uint32_t word;                    // extent, espl_keep, inherit flags, espl_axis
+    uint32_t word;                    // extent, espl_keep, inherit flags, espl_axis, history
     size_t count;                     // entities, clones, or bytes of a name
     const espl_entity *entities;      // [count]
     const espl_entity *parents;       // [count]
@@ -46,9 +46,9 @@ typedef struct espl__taped_call {
     const void *value;        // [size]; of a write by its kind
     size_t size;
     espl_write_kind kind;
-    const char *name;        // [count]
-    const float *point;      // [3] target of a look at, pivot of a turn
-    const float *by;         // [3] up hint of a look at, or NULL; [4] rotation of a turn
+    const char *name;   // [count]
+    const float *point; // [3] target of a look at, pivot of a turn
+    const float *by;    // [3] up hint of a look at, or NULL; [4] rotation of a turn
     const espl_attach_options *options;
     const espl_component_def *component_def;
     const espl_change_def *change;

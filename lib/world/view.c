@@ -5,6 +5,7 @@
 // A view shows the arrays of the tree, parents before children, so the tree is laid out in
 // breadth-first order first, if it is not. That is the only change, and the only thing that needs
 // memory. A view is valid until the next structural call.
+#include "lib/tree/present.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/refusals.h"
 #include "lib/world/structure.h"
@@ -48,14 +49,19 @@ static espl_status view(espl_world *world, espl_entity entity, espl_view *out)
     if (status != ESPL_OK) {
         return status;
     }
-    const espl__forest *const forest = &world->forest;
+    espl__forest *const forest = &world->forest;
     const espl__tree *const tree = espl__tree_of(forest, slot);
+    const espl_pose *const shown = forest->tracks.poses[ESPL__SHOWN];
 
+    if (shown != NULL) {
+        espl__shown_complete(forest, tree);
+    }
     *out = (espl_view){.count = tree->live,
                        .first = tree->base,
                        .parents = forest->parent + tree->base,
                        .world_poses = forest->world,
-                       .state.world = world};
+                       .state.world = world,
+                       .shown_poses = shown != NULL ? shown : forest->world};
     return ESPL_OK;
 }
 

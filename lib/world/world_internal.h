@@ -98,6 +98,7 @@ struct espl_world {
     uint32_t plane_users[ESPL__PLANES]; // consumers that need each plane (moment.h)
     struct espl_watch *watches;         // the watches of the world, in a list
     uint32_t watch_count;
+    size_t presented, blended;          // statistics of motion
 };
 
 /// Tell whether a parallel write is under way. Any thread may call it.

@@ -157,7 +157,7 @@ AT(espl_subtree_arrays, depths, 8);
 AT(espl_subtree_arrays, locals, 12);
 AT(espl_subtree_arrays, worlds, 16);
 
-SIZE(espl_view, 36);
+SIZE(espl_view, 40);
 AT(espl_view, first, 4);
 AT(espl_view, parents, 8);
 AT(espl_view, world_poses, 12);
@@ -204,7 +204,7 @@ AT(espl_report, destroyed, 284);
 AT(espl_report, has_overflowed, 380);
 _Static_assert(ESPL_REASON_COUNT == 22, "commands.js has another count");
 
-SIZE(espl_world_stats, 328);
+SIZE(espl_world_stats, 336);
 AT(espl_world_stats, solos, 4);
 AT(espl_world_stats, hierarchies, 8);
 AT(espl_world_stats, members, 12);

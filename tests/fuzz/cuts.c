@@ -105,7 +105,7 @@ static const unsigned char lengths[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_ATTACH] = 44,  [ESPL_TAPE_DETACH] = 12,      [ESPL_TAPE_SIBLING] = 16,
     [ESPL_TAPE_DESTROY] = 12, [ESPL_TAPE_INSTANTIATE] = 16, [ESPL_TAPE_ROTATE_ABOUT] = 36,
     [ESPL_TAPE_INHERIT] = 12, [ESPL_TAPE_VIEW] = 8,         [ESPL_TAPE_COMPACT] = 0,
-    [ESPL_TAPE_CLEAR] = 0,    [ESPL_TAPE_SYNC] = 0};
+    [ESPL_TAPE_CLEAR] = 0,    [ESPL_TAPE_SYNC] = 0,         [ESPL_TAPE_MOTION_START] = 4};
 
 static void skip_fields(cutter *c, uint64_t op)
 {

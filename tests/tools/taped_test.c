@@ -394,6 +394,38 @@ NAMED(set_world_pose, &(espl_pose){.rotation = {0, 0, 0, 1}, .position = {7, 8, 
 NAMED(set_local_transform, &placed)
 NAMED(set_world_transform, &placed)
 
+static void start_motion(void)
+{
+    ck_ok(espl_motion_start(s.world, &(espl_motion_def){.history = 2}));
+}
+
+static void begin_tick(void)
+{
+    start_motion();
+    ck_ok(espl_tick_begin(s.world));
+}
+
+static void end_tick(void)
+{
+    begin_tick();
+    ck_ok(espl_set_local_pose(s.world, s.e[1], &(espl_pose){{0, 0, 0, 1}, {1, 2, 3}, 2}));
+    ck_ok(espl_tick_end(s.world));
+}
+
+static void stop_motion(void)
+{
+    end_tick();
+    ck_ok(espl_motion_stop(s.world));
+}
+
+// What is shown is no part of a hash.
+static void present_and_stop(void)
+{
+    begin_tick();
+    ck_ok(espl_present(s.world, 0.5f, NULL));
+    ck_ok(espl_motion_stop(s.world));
+}
+
 static void change_singly(void)
 {
     const float value = 5;
@@ -591,21 +623,6 @@ static void use_watch(void)
     espl_watch_destroy(watch);
 }
 
-static void present(void)
-{
-    ck_ok(espl_motion_start(s.world, NULL));
-    ck_ok(espl_present(s.world, 0.5f, NULL));
-    ck_ok(espl_motion_stop(s.world));
-}
-
-static void use_motion(void)
-{
-    ck_ok(espl_motion_start(s.world, NULL));
-    ck_ok(espl_tick_begin(s.world));
-    ck_ok(espl_tick_end(s.world));
-    ck_ok(espl_motion_stop(s.world));
-}
-
 static void make_another(void)
 {
     const espl_world_def def = {.allocator = test_heap_allocator(&s.heap)};
@@ -668,8 +685,10 @@ enum { KEEPS, CHANGES };
     X(espl_detach, CHANGES, detach)                                \
     X(espl_instantiate, CHANGES, instantiate)                      \
     X(espl_look_at, CHANGES, look_at)                              \
+    X(espl_motion_start, CHANGES, start_motion)                    \
+    X(espl_motion_stop, CHANGES, stop_motion)                      \
     X(espl_play, CHANGES, play)                                    \
-    X(espl_present, KEEPS, present)                                \
+    X(espl_present, KEEPS, present_and_stop)                       \
     X(espl_query_begin, KEEPS, read_queries)                       \
     X(espl_query_begin_read, KEEPS, read_queries)                  \
     X(espl_query_end, CHANGES, write_and_end)                      \
@@ -706,8 +725,6 @@ enum { KEEPS, CHANGES };
     X(espl_set_local_scale, CHANGES, call_set_local_scale)         \
     X(espl_set_local_transform, CHANGES, call_set_local_transform) \
     X(espl_set_name, CHANGES, set_name)                            \
-    X(espl_motion_start, KEEPS, use_motion)                        \
-    X(espl_motion_stop, KEEPS, use_motion)                         \
     X(espl_move_before, CHANGES, set_sibling)                      \
     X(espl_set_stretch, CHANGES, call_set_stretch)                 \
     X(espl_set_user_data, CHANGES, call_set_user_data)             \
@@ -722,8 +739,8 @@ enum { KEEPS, CHANGES };
     X(espl_subtree_next, KEEPS, read_subtree)                      \
     X(espl_sync, CHANGES, sync_world)                              \
     X(espl_tape_frame, KEEPS, end_frame)                           \
-    X(espl_tick_begin, KEEPS, use_motion)                          \
-    X(espl_tick_end, KEEPS, use_motion)                            \
+    X(espl_tick_begin, CHANGES, begin_tick)                        \
+    X(espl_tick_end, CHANGES, end_tick)                            \
     X(espl_translate_own, CHANGES, call_translate_own)             \
     X(espl_command_unregister, KEEPS, use_commands)                \
     X(espl_view_hierarchy, CHANGES, view)                          \

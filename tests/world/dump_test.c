@@ -187,3 +187,21 @@ TEST(a_job_sees_no_transforms_of_another_one)
     }
     ck_assert_uint_eq(test.hooks.traps + test.hooks.lines, 0);
 }
+
+TEST(where_motion_runs_the_text_has_the_previous_local_and_the_shown_pose)
+{
+    const espl_entity solo = test_solo_at(w, 1, 2, 3);
+    char text[1024];
+
+    ck_ok(espl_motion_start(w, NULL));
+    ck_ok(espl_tick_begin(w));
+    ck_ok(espl_set_local_position(w, solo, (const float[3]){5, 2, 3}));
+    ck_ok(espl_present(w, 0.5f, NULL));
+    ck_assert_uint_eq(espl_dump(w, solo, text, sizeof text), strlen(text));
+    ck_assert_ptr_nonnull(
+        strstr(text, "\n  previous local: position 1 2 3, rotation 0 0 0 1, scale 1\n"
+                     "  shown: position 3 2 3, rotation 0 0 0 1, scale 1\n"));
+    ck_ok(espl_motion_stop(w));
+    (void)espl_dump(w, solo, text, sizeof text);
+    ck_assert_ptr_null(strstr(text, "previous"));
+}

@@ -99,6 +99,8 @@
     X(axis, "espl_get_axis", espl_get_axis(m->world, bad, ESPL_AXIS_UP, out.floats))              \
     X(matrix_3x4, "espl_get_matrix", espl_get_matrix(m->world, bad, ESPL_MATRIX_3X4, out.floats)) \
     X(matrix_4x4, "espl_get_matrix", espl_get_matrix(m->world, bad, ESPL_MATRIX_4X4, out.floats)) \
+    X(shown_matrix, "espl_get_shown_matrix",                                                      \
+      espl_get_shown_matrix(m->world, bad, ESPL_MATRIX_4X4, out.floats))                          \
     X(matrix_inverse, "espl_get_matrix",                                                          \
       espl_get_matrix(m->world, bad, ESPL_MATRIX_4X4_INVERSE, out.floats))
 

@@ -226,6 +226,7 @@ static inline espl_status run_motion(things *k)
     X(espl_read_strided, out,                                                                      \
       espl_read_strided(k->w, ESPL_READ_WORLD_SCALE, &k->e, 1, sizeof k->e, NULL, 4))              \
     X(espl_get_matrix, out, espl_get_matrix(k->w, k->e, ESPL_MATRIX_4X4, NULL))                    \
+    X(espl_get_shown_matrix, out, espl_get_shown_matrix(k->w, k->e, ESPL_MATRIX_4X4, NULL))        \
     X(espl_get_local_pose, out, espl_get_local_pose(k->w, k->e, NULL))                             \
     X(espl_get_world_pose, out, espl_get_world_pose(k->w, k->e, NULL))                             \
     X(espl_set_world_pose, value, espl_set_world_pose(k->w, k->e, NULL))                           \
@@ -395,6 +396,7 @@ static inline espl_status run_motion(things *k)
     X(espl_executor_create, out, espl_executor_create(NULL, NULL))                                 \
     X(espl_convert, world, espl_convert(NULL, k->e, ESPL_POINT_TO_WORLD, k->g, k->f))              \
     X(espl_get_matrix, world, espl_get_matrix(NULL, k->e, ESPL_MATRIX_4X4, k->f))                  \
+    X(espl_get_shown_matrix, world, espl_get_shown_matrix(NULL, k->e, ESPL_MATRIX_4X4, k->f))      \
     X(espl_read_one, world, espl_read_one(NULL, k->e, ESPL_READ_WORLD_POSE, k->f))                 \
     X(espl_read_strided, world,                                                                    \
       espl_read_strided(NULL, ESPL_READ_WORLD_SCALE, &k->e, 1, sizeof k->e, k->f, 4))              \

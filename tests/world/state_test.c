@@ -163,7 +163,7 @@ static size_t read_archetype(reader *r, const espl__store *store)
     return rows;
 }
 
-static void read_node(reader *r)
+static void read_node(reader *r, uint32_t kept)
 {
     (void)next(r, espl__state_of_nodes, ESPL__STATE_PAIRS, 6);
     (void)next(r, "local of a node", ESPL__STATE_FLOATS, 8);
@@ -172,10 +172,14 @@ static void read_node(reader *r)
     (void)next(r, "kept parts of a node", ESPL__STATE_FLOATS, 8);
     (void)next(r, "stretch of a node", ESPL__STATE_FLOATS, 3);
     (void)next(r, "user data of a node", ESPL__STATE_WORDS, 1);
+    for (uint32_t i = 0; i < kept; ++i) {
+        (void)next(r, "earlier local of a node", ESPL__STATE_FLOATS, 8);
+        (void)next(r, "earlier kept parts of a node", ESPL__STATE_FLOATS, 8);
+    }
 }
 
-// @return the number of nodes. @param slots  out: slots of the tree.
-static size_t read_tree(reader *r, size_t *slots)
+// @return the number of nodes. @param kept  earlier ticks. @param slots  out: slots of the tree.
+static size_t read_tree(reader *r, uint32_t kept, size_t *slots)
 {
     const unsigned char *const range =
         next(r, "base, capacity, used slots and nodes of a tree", ESPL__STATE_PAIRS, 4);
@@ -189,7 +193,7 @@ static size_t read_tree(reader *r, size_t *slots)
         (void)next(r, "hole of a tree", ESPL__STATE_WORDS, 1);
     }
     for (uint32_t i = 0; i < live; ++i) {
-        read_node(r);
+        read_node(r, kept);
     }
     *slots = capacity;
     return live;
@@ -214,10 +218,15 @@ static void is_readable(const espl_world *world)
     const uint32_t end = word(ends, 0), headers = word(ends, 1);
 
     (void)next(&r, "free header", ESPL__STATE_WORDS, 1);
+    const uint32_t kept = word(next(&r, "earlier ticks that motion keeps", ESPL__STATE_NOTE, 1), 0);
+
+    if (kept != 0) {
+        (void)next(&r, "whether a tick is under way", ESPL__STATE_WORDS, 1);
+    }
     for (uint32_t tree = 0; tree < headers; ++tree) {
         size_t here = 0;
 
-        nodes += read_tree(&r, &here);
+        nodes += read_tree(&r, kept, &here);
         slots += here;
     }
     for (uint32_t i = 0; i < ranges; ++i) {
@@ -306,6 +315,8 @@ TEST(a_reader_knows_each_piece_and_its_size_before_it_comes)
         populate(w, seed);
         is_readable(w);
         ck_ok(espl_compact(w));
+        is_readable(w);
+        ck_ok(espl_motion_start(w, &(espl_motion_def){.history = (uint32_t)seed % 2 + 1}));
         is_readable(w);
         tear_down();
         set_up();

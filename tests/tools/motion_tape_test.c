@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// Motion on the tape: ticks, and writes of every kind and flag in every form, replayed to equal hashes; and
+// tapes of other versions.
+#include "tests/fixture.h"
+#include "tests/memory_tape.h"
+#include "tests/runner.h"
+#include "tests/world/ways.h"
+#include "tools/replay.h"
+
+#include <string.h>
+
+enum { NODES = 6, TICKS = 3, VERSION_AT = 8 };
+
+typedef struct scene {
+    test_heap heap;
+    test_hooks hooks;
+    memory_tape tape;
+    espl_world *world;
+    espl_entity *chain;
+} scene;
+
+static void scene_begin(scene *s)
+{
+    *s = (scene){.world = NULL};
+    test_heap_init(&s->heap);
+    const espl_world_def def = {.allocator = test_heap_allocator(&s->heap),
+                                .hooks = test_hooks_of(&s->hooks),
+                                .tag = 3,
+                                .tape = {&s->tape, memory_tape_append}};
+
+    ck_ok(espl_world_create(&def, &s->world));
+    s->chain = make_chain(s->world, NODES);
+    ck_ok(espl_set_inherit(s->world, s->chain[3], ESPL_ABSOLUTE_ROTATION));
+}
+
+// The world ends here; the tape stays.
+static void scene_end(scene *s)
+{
+    free(s->chain);
+    espl_world_destroy(s->world);
+    ck_assert_uint_eq(s->heap.bytes, 0);
+}
+
+static replay_verdict play_tape(const scene *s, const espl_executor *executor,
+                                replay_result *result)
+{
+    const replay_def def = {.executor = executor};
+
+    return replay_run(&def, s->tape.bytes, s->tape.size, result);
+}
+
+// Write each kind with each flag once, and end a frame after each.
+static size_t write_all(scene *s, write_way way, uint64_t *random)
+{
+    static const unsigned flags[3] = {0, ESPL_TELEPORT, ESPL_CARRY};
+    size_t frames = 0;
+
+    for (unsigned i = 0; i < 3 * ESPL_WRITE_KIND_COUNT; ++i) {
+        espl_write write =
+            write_ordinary(s->chain[test_below(random, NODES)], (espl_write_kind)(i / 3), random);
+
+        write.kind = (espl_write_kind)((unsigned)write.kind | flags[i % 3]);
+        // Kinds of the previous pose take no flag, which is on the tape as well.
+        const espl_status status = way_write(way, s->world, &write);
+
+        ck_assert(status >= 0 || status == ESPL_ERR_ARGUMENT);
+        ck_ok(espl_tape_frame(s->world));
+        frames += 1;
+    }
+    return frames;
+}
+
+TEST_LOOP(ticks_and_flags_replay_to_equal_hashes, 0, WAY_COUNT)
+{
+    test_executor hostile = {.manner = TEST_SHUFFLED, .workers = 7, .random = 5};
+    const espl_executor executors[2] = {(espl_executor){0}, test_executor_of(&hostile)};
+    uint64_t random = (uint64_t)_i + 1;
+    size_t frames = 1;
+    scene s;
+
+    scene_begin(&s);
+    ck_ok(espl_motion_start(s.world, &(espl_motion_def){.history = (uint32_t)_i % 2 + 1}));
+    for (int tick = 0; tick < TICKS; ++tick) {
+        ck_ok(espl_tick_begin(s.world));
+        frames += write_all(&s, (write_way)_i, &random);
+        ck_ok(espl_tick_end(s.world));
+        frames += write_all(&s, (write_way)_i, &random);
+        ck_ok(espl_present(s.world, 0.5f, NULL));
+    }
+    ck_status(espl_motion_start(s.world, NULL), ESPL_ERR_EXISTS);
+    ck_ok(espl_motion_stop(s.world));
+    ck_status(espl_tick_begin(s.world), ESPL_ERR_ARGUMENT);
+    ck_ok(espl_tape_frame(s.world));
+    scene_end(&s);
+    for (int i = 0; i < 2; ++i) {
+        replay_result result;
+
+        ck_assert_msg(play_tape(&s, &executors[i], &result) == REPLAY_AGREED, "%s: %s",
+                      way_name((write_way)_i), result.fault.text);
+        ck_assert_uint_eq(result.frames, frames);
+    }
+    free(s.tape.bytes);
+}
+
+// A replay without the flag of one write shows something else.
+TEST(a_flag_counts_in_a_replay)
+{
+    const float away[3] = {9, 9, 9};
+    replay_result result;
+    scene s;
+
+    scene_begin(&s);
+    ck_ok(espl_motion_start(s.world, NULL));
+    ck_ok(espl_tick_begin(s.world));
+    const size_t at = s.tape.size + 1 + sizeof(espl_entity); // of the kind, after the operation
+    ck_ok(espl_write_one(s.world, s.chain[1],
+                         (espl_write_kind)(ESPL_WRITE_LOCAL_POSITION | ESPL_TELEPORT), away));
+    ck_ok(espl_tape_frame(s.world));
+    scene_end(&s);
+    ck_assert_int_eq(play_tape(&s, NULL, &result), REPLAY_AGREED);
+    ck_assert_uint_eq(s.tape.bytes[at], ESPL_WRITE_LOCAL_POSITION | ESPL_TELEPORT);
+    s.tape.bytes[at] = ESPL_WRITE_LOCAL_POSITION;
+    ck_assert_int_eq(play_tape(&s, NULL, &result), REPLAY_DISAGREED);
+    free(s.tape.bytes);
+}
+
+TEST(a_tape_of_the_version_before_is_read)
+{
+    static const struct {
+        unsigned char version;
+        replay_verdict verdict;
+    } rows[] = {{ESPL_TAPE_VERSION, REPLAY_AGREED},
+                {ESPL_TAPE_VERSION - 1, REPLAY_AGREED},
+                {ESPL_TAPE_VERSION - 2, REPLAY_BAD},
+                {ESPL_TAPE_VERSION + 1, REPLAY_BAD}};
+    replay_result result;
+    scene s;
+
+    scene_begin(&s);
+    ck_ok(espl_tape_frame(s.world));
+    scene_end(&s);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        s.tape.bytes[VERSION_AT] = rows[i].version;
+        ck_assert_int_eq(play_tape(&s, NULL, &result), rows[i].verdict);
+    }
+    ck_assert_ptr_nonnull(strstr(result.fault.text, "version 6, where 4 to 5 are known"));
+    free(s.tape.bytes);
+}
