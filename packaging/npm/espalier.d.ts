@@ -690,7 +690,7 @@ export class World {
     tick<T>(body: (world: World) => T): T;
     /**
      * Compute what is shown: 0 is the begin of the last tick, 1 its end; more than 1 goes beyond it. Read it by
-     * the "shown" kinds, getShownMatrix(), readMatrices(), or a Watch.
+     * the "shown" kinds, getShownMatrix(), readMatrices(), HierarchyView.shownPoses, or a Watch.
      */
     present(at: number): PresentReport;
 
@@ -803,6 +803,8 @@ export class HierarchyView {
      * the structure has changed.
      */
     readonly poses: Float32Array;
+    /** [8 * count] shown poses, in the same order; without motion the world poses. As `poses`. */
+    readonly shownPoses: Float32Array;
     /** Copy for each entity the index of its parent; -1 for the root. */
     parents(): Int32Array;
     /** Copy the handles, in the order of the poses. */

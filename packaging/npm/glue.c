@@ -161,6 +161,7 @@ SIZE(espl_view, 40);
 AT(espl_view, first, 4);
 AT(espl_view, parents, 8);
 AT(espl_view, world_poses, 12);
+AT(espl_view, shown_poses, 20);
 
 SIZE(espl_watch_def, 40);
 AT(espl_watch_def, flags, 4);

@@ -110,7 +110,7 @@ withMotion("what is shown is read in every form", (world, root, child) => {
     world.present(0.5);
     const transforms = world.readMany("shownTransform", entities);
     const matrices = world.readMatrices("shown", entities);
-    const poses = world.readMany("shownPose", entities);
+    const poses = world.view(child).shownPoses;
     entities.forEach((entity, i) => {
         const { rotation, position, scale, stretch } = world.getShownTransform(entity);
         const words = transforms.subarray(12 * i, 12 * i + 12);
@@ -129,6 +129,7 @@ withMotion("what is shown is read in every form", (world, root, child) => {
     }
     world.present(1);
     assert.deepEqual(world.readMatrices("shown", entities), world.readMatrices("world", entities));
+    assert.deepEqual(world.view(child).shownPoses, world.view(child).poses);
     assert.deepEqual(world.readMatrices("world", entities).subarray(16), world.getMatrix(child));
 });
 

@@ -12,7 +12,7 @@ import { World, writeStrided } from "./world.js";
 
 const QUERY_BYTES = 256;
 // The bytes of C's espl_view that are read here.
-const VIEW_BYTES = 20;
+const VIEW_BYTES = 24;
 const POSE_WORDS = 8;
 
 /** Keeps one typed array; makes another where the address or the length differs or the memory has grown. */
@@ -259,6 +259,7 @@ export class HierarchyView {
     #world;
     #entity;
     #poses = new CachedView();
+    #shownPoses = new CachedView();
 
     constructor(world, entity) {
         this.#world = world;
@@ -286,6 +287,12 @@ export class HierarchyView {
         const [count, first, , worlds] = this.#refresh();
 
         return this.#poses.at(Float32Array, worlds + 4 * POSE_WORDS * first, POSE_WORDS * count);
+    }
+
+    get shownPoses() {
+        const [count, first, , , , shown] = this.#refresh();
+
+        return this.#shownPoses.at(Float32Array, shown + 4 * POSE_WORDS * first, POSE_WORDS * count);
     }
 
     parents() {

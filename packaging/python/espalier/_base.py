@@ -48,6 +48,10 @@ class Stats(NamedTuple):
     bytes_changes: int
     #: Watches.
     watches: int
+    #: Calls of present() that computed what is shown.
+    presented: int
+    #: Nodes that they blended.
+    blended: int
     #: World transforms that were recomputed.
     nodes_visited: int
     #: Writes that changed a transform.

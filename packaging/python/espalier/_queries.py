@@ -262,6 +262,13 @@ class View(_Block):
         """World scales, (n,), without a copy; 32 bytes apart."""
         return self.poses["scale"]
 
+    @property
+    def shown_poses(self) -> npt.NDArray[Any]:
+        """Poses as they are drawn, (n,) of POSE, without a copy; without motion the world poses."""
+        with self._owner._lock:
+            self._open()
+            return shown(self._owner._world(), self._shown.shown, int(self._shown.count), POSE)
+
     def entities(self) -> Handles:
         """Return the handles, (n,), a copy."""
         with self._owner._lock:

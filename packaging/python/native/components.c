@@ -186,7 +186,8 @@ int native_view_begin(native_world *w, int64_t entity, native_query **out, nativ
     }
     q->view = view;
     *shown =
-        (native_hierarchy){view.count, view.first, view.parents, view.world_poses + view.first};
+        (native_hierarchy){view.count, view.first, view.parents, view.world_poses + view.first,
+                           view.shown_poses + view.first};
     *out = q;
     return ESPL_OK;
 }

@@ -68,6 +68,7 @@ typedef struct native_hierarchy {
     uint32_t first;
     const void *parents; // [count]
     const void *worlds;  // [count] poses, the root's first
+    const void *shown;   // [count] shown poses, in the same order
 } native_hierarchy;
 
 // What a watch collected; arrays that it was not made for are NULL. Valid until its next collect.

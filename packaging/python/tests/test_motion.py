@@ -112,6 +112,8 @@ class Ticks(MotionCase):
         report = self.world.present(0.5)
         self.assertEqual((report.blended, report.has_overflowed), (1, False))
         self.assertGreaterEqual(report.visited, 2)
+        stats = self.world.stats()
+        self.assertEqual((stats.presented, stats.blended), (1, 1))
 
 
 class Flags(MotionCase):
@@ -226,6 +228,13 @@ class Reads(MotionCase):
         with self.world.query([espalier.HAS_TRANSFORM]) as query:
             rows = self.world.shown_transforms(query.entities())
             self.assertBits(query.transforms(Read.SHOWN_TRANSFORM), rows)
+        with self.world.view(self.root) as view:
+            self.assertBits(view.shown_poses, self.world.shown_poses(view.entities()))
+            self.assertNotEqual(view.shown_poses.tobytes(), view.poses.tobytes())
+            self.assertFalse(view.shown_poses.flags.writeable)
+        self.world.stop_motion()
+        with self.world.view(self.root) as view:
+            self.assertBits(view.shown_poses, view.poses)
         dead = self.world.create()
         self.world.destroy(dead)
         self.assertRefused(espalier.EntityError, lambda: self.world.shown_matrices([dead]))

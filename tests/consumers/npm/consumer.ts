@@ -57,7 +57,7 @@ const again: Changes = watch.collect(changes.moment);
 const matrices: Float32Array = world.readMatrices("shown", again.changed, changes.changedMatrices());
 const locals: Float32Array | null = changes.changedLocals;
 const before: Transform = world.read(child, "beforeWorldPose");
-const shown: number = world.read(child, "shownScale");
+const shown: number = world.read(child, "shownScale") + view.shownPoses.length;
 console.log((changes.kinds[0] ?? 0) & Watched.SHOWN, written, presented.blended, matrices.length, locals?.length,
     before.scale, shown, changes.isCoarse);
 try {
