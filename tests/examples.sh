@@ -32,6 +32,10 @@ ok "examples/camera.txt has the pixels that trigonometry gives"
 sed 's/558[.]8/559.0/' "$top/examples/camera.txt" | awk -f "$top/tests/camera.awk" | grep -q buoy
 ok "a pixel that is wrong by a fifth is noticed"
 
+# The picture of the paths is what the example draws.
+./examples/motion "$room/motion.svg" >"$room/printed" && diff "$top/examples/motion.svg" "$room/motion.svg" >&2
+ok "examples/motion.svg is what examples/motion.c draws"
+
 # The example begins with its licence, a sentence and an empty line.
 awk '/^```c$/ { inside = 1; next } inside && /^```$/ { exit } inside' "$top/README.md" >"$room/block"
 sed 1,3d "$top/examples/hello.c" | diff - "$room/block" >&2

@@ -87,17 +87,28 @@ static tool_placement place_carrier(const tool_crowd *crowd, const crowd_carrier
     return place;
 }
 
+static oracle_frame frame_between(const tool_placement *earlier, const tool_placement *later,
+                                  const tool_placement *seat, double share)
+{
+    oracle_frame frame = oracle_frame_identity();
+
+    oracle_frame_push(&frame, earlier, later, share);
+    oracle_frame_push(&frame, seat, seat, share);
+    return frame;
+}
+
 oracle_frame crowd_frame(const tool_crowd *crowd, const crowd_copy *copy)
 {
     const crowd_carrier *const carrier = &crowd->carriers[copy->carrier];
-    const tool_affine carrier_matrix = affine_of_placement(&carrier->place);
-    const tool_affine seat_matrix = affine_of_placement(&copy->place);
 
-    return (oracle_frame){
-        .matrix = affine_multiply(&carrier_matrix, &seat_matrix),
-        .reach = vector_length(carrier->place.position) + vector_length(copy->place.position),
-        .depth = CROWD_DEPTH,
-    };
+    return frame_between(&carrier->place, &carrier->place, &copy->place, 1);
+}
+
+oracle_frame crowd_frame_between(const tool_crowd *crowd, const crowd_copy *copy, double share)
+{
+    const crowd_carrier *const carrier = &crowd->carriers[copy->carrier];
+
+    return frame_between(&carrier->earlier, &carrier->place, &copy->place, share);
 }
 
 // Opening.
@@ -221,7 +232,11 @@ static void decide(tool_crowd *crowd, double seconds, bool is_last)
     for (size_t i = 0; i < crowd->carrier_count; ++i) {
         crowd_carrier *const carrier = &crowd->carriers[i];
         carrier->fate = carrier->is_alive ? FATE_STAY : FATE_SPAWN;
+        carrier->earlier = carrier->place;
         carrier->place = place_carrier(crowd, carrier, seconds);
+        if (carrier->fate == FATE_SPAWN) {
+            carrier->earlier = carrier->place;
+        }
     }
     if (!is_last) {
         mark_carriers(crowd);

@@ -24,7 +24,8 @@ typedef struct crowd_carrier {
     espl_entity entity, pending;
     double home[2]; // on the ground
     double beat;    // phase of its movement at second 0, radians
-    tool_placement place;
+    tool_placement place,
+        earlier; // now, and before the last crowd_change(); equal of a new carrier
     crowd_fate fate;
     bool is_alive;
 } crowd_carrier;
@@ -80,6 +81,8 @@ bool crowd_move(tool_crowd *crowd, double seconds, tool_fault *fault);
 
 /// Compute, in double, the frame of a copy's seat.
 oracle_frame crowd_frame(const tool_crowd *crowd, const crowd_copy *copy);
+/// Compute the frame that is shown between the last two crowd_change(). @param share  0 to 1.
+oracle_frame crowd_frame_between(const tool_crowd *crowd, const crowd_copy *copy, double share);
 
 /// Return the seconds of a monotonic clock.
 double crowd_clock(void);

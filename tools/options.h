@@ -21,6 +21,7 @@ typedef struct tool_options {
     tool_command command;
     uint32_t copies;
     uint32_t frames; // 0: what suits the command and the scene
+    uint32_t ticks;  // a second, with drawn frames between them; 0: none
     uint32_t workers;
     uint64_t seed;
     double within;         // largest error of a position; 0: the bound of rounding alone

@@ -7,6 +7,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define PI 3.14159265358979323846
+
+/// How far the library's blend of two rotations may be from the arc, in radians: at most
+/// BLEND_MOST, and BLEND_SMALL times the third power of a small turn.
+#define BLEND_MOST 7.5e-5
+#define BLEND_SMALL (1.0 / 8000)
+
+/// Within this angle of half a turn either arc may be the shorter one, because dot products of floats are
+/// rounded.
+#define HALF_TURN_WIDTH 0x1p-19
+
+/// Share of the larger scale below which a blend of scales of opposite signs is mostly rounding.
+#define SCALE_LEAST 0x1p-10
+
 bool moment_reserve(tool_moment *out, const tool_scene *scene)
 {
     out->count = scene->node_count;
@@ -73,6 +87,8 @@ static void weigh(tool_moment *moment, const tool_scene *scene)
         node->is_uneven = spread > AFFINE_EVEN;
         node->is_sheared = shear > AFFINE_EVEN;
         node->is_below = above->is_below || above->is_uneven || above->is_sheared;
+        node->is_unclear = false;
+        node->blend = 0;
         // Just above the tolerance the library may still be given equal axes.
         node->slack = above->slack + shear + (spread <= 2 * AFFINE_EVEN ? spread : 0);
     }
@@ -89,14 +105,107 @@ void moment_take(tool_moment *moment, const tool_scene *scene, double seconds)
     weigh(moment, scene);
 }
 
+static bool is_same(const tool_placement *a, const tool_placement *b)
+{
+    bool is_equal = a->scale == b->scale;
+
+    for (int i = 0; i < 4; ++i) {
+        is_equal = is_equal && a->rotation[i] == b->rotation[i];
+    }
+    for (int i = 0; i < 3; ++i) {
+        is_equal = is_equal && a->position[i] == b->position[i];
+    }
+    return is_equal;
+}
+
+/// Return how far a blend of two rotations may be from the arc.
+static double blend_error(const tool_placement *from, const tool_placement *to)
+{
+    const double turn = truth_turn(from->rotation, to->rotation);
+
+    return fmin(BLEND_SMALL * turn * turn * turn, BLEND_MOST);
+}
+
+/// Tell whether two placements have no one blend.
+static bool is_between_unclear(const tool_placement *from, const tool_placement *to, double share)
+{
+    const double scale = from->scale * (1 - share) + to->scale * share;
+    const double larger = fmax(fabs(from->scale), fabs(to->scale));
+
+    // At 0 the library takes the earlier pose as it is.
+    return share > 0 && (truth_turn(from->rotation, to->rotation) > PI - HALF_TURN_WIDTH ||
+                         (from->scale * to->scale < 0 && fabs(scale) < SCALE_LEAST * larger));
+}
+
+/// The bound of rounding grows with what is blended, even if the blend is shorter than both.
+static double blended_reach(const tool_affine *above, const tool_placement *from,
+                            const tool_placement *to)
+{
+    const tool_affine first = affine_of_placement(from), second = affine_of_placement(to);
+    const tool_affine a = affine_multiply(above, &first), b = affine_multiply(above, &second);
+
+    return fmax(distance(&a, above), distance(&b, above));
+}
+
+/// Add what blends may be off to the bounds that weigh() computed, and mark what is unclear.
+static void weigh_blends(tool_moment *moment, const tool_scene *scene, const tool_moment *from,
+                         const tool_moment *to, double share)
+{
+    const oracle_node nothing = {.world = affine_identity()};
+
+    for (size_t i = 0; i < moment->count; ++i) {
+        const uint32_t parent = scene->nodes[i].parent;
+        const oracle_node *const above =
+            parent == SCENE_NO_PARENT ? &nothing : &moment->nodes[parent];
+        const tool_placement *const a = &from->locals[i].place, *const b = &to->locals[i].place;
+        oracle_node *const node = &moment->nodes[i];
+        const bool is_blended = !is_same(a, b);
+
+        node->is_sheared = from->nodes[i].is_sheared || to->nodes[i].is_sheared;
+        node->is_below = above->is_below || above->is_uneven || above->is_sheared;
+        node->is_unclear = above->is_unclear || (is_blended && is_between_unclear(a, b, share));
+        node->blend = above->blend + (is_blended ? blend_error(a, b) : 0);
+        node->reach = above->reach + (is_blended ? blended_reach(&above->world, a, b)
+                                                 : distance(&node->world, &above->world));
+    }
+}
+
+void moment_between(tool_moment *out, const tool_scene *scene, const tool_moment *from,
+                    const tool_moment *to, double share)
+{
+    for (size_t i = 0; i < out->count; ++i) {
+        const tool_placement *const a = &from->locals[i].place, *const b = &to->locals[i].place;
+
+        out->locals[i].place = *b;
+        out->locals[i].matrix = is_same(a, b) ? to->locals[i].matrix : truth_between(a, b, share);
+    }
+    multiply_down(out, scene);
+    weigh(out, scene);
+    weigh_blends(out, scene, from, to, share);
+}
+
 bool moment_compares(const tool_moment *moment, size_t node)
 {
-    return !moment->nodes[node].is_below && !moment->nodes[node].is_sheared;
+    const oracle_node *const it = &moment->nodes[node];
+
+    return !it->is_below && !it->is_sheared && !it->is_unclear;
 }
 
 oracle_frame oracle_frame_identity(void)
 {
-    return (oracle_frame){affine_identity(), 0, 0};
+    return (oracle_frame){affine_identity(), 0, 0, 0};
+}
+
+void oracle_frame_push(oracle_frame *frame, const tool_placement *from, const tool_placement *to,
+                       double share)
+{
+    const tool_affine local =
+        is_same(from, to) ? affine_of_placement(to) : truth_between(from, to, share);
+
+    frame->reach += blended_reach(&frame->matrix, from, to);
+    frame->blend += blend_error(from, to);
+    frame->matrix = affine_multiply(&frame->matrix, &local);
+    frame->depth += 1;
 }
 
 /// Largest difference of an entry of the axes, relative to the longest axis of the truth.
@@ -123,18 +232,19 @@ void tally_compare(tool_tally *tally, const tool_moment *moment, size_t node,
 
     if (!moment_compares(moment, node)) {
         tally->below += expected->is_below;
-        tally->sheared += !expected->is_below;
+        tally->sheared += !expected->is_below && expected->is_sheared;
+        tally->unclear += !expected->is_below && !expected->is_sheared;
         return;
     }
 
     const tool_affine truth = affine_multiply(&above->matrix, &expected->world);
     const tool_affine seen = affine_of_transform(world);
     const double grain = 8 * (above->depth + expected->depth + 1) * 0x1p-24;
-    const double slack = 3 * expected->slack;
-    const double error = distance(&truth, &seen);
+    const double slack = 3 * expected->slack, blend = above->blend + expected->blend;
+    const double error = distance(&truth, &seen), reach = above->reach + expected->reach;
     const double position_share =
-        error / (grain * (above->reach + expected->reach + 1) + slack * expected->reach);
-    const double shape_share = shape_error(&truth, &seen) / (grain + slack);
+        error / (grain * (reach + 1) + slack * expected->reach + blend * reach);
+    const double shape_share = shape_error(&truth, &seen) / (grain + slack + blend);
     const bool is_right = position_share <= 1 && shape_share <= 1; // false for a NaN
 
     ++tally->reads;
@@ -150,22 +260,25 @@ void tally_compare(tool_tally *tally, const tool_moment *moment, size_t node,
 
 size_t tally_left_out(const tool_tally *tally)
 {
-    return tally->below + tally->sheared;
+    return tally->below + tally->sheared + tally->unclear;
 }
 
 void tally_explain(const tool_tally *tally, char *out, size_t size)
 {
     const size_t left_out = tally_left_out(tally);
-    char sheared[64] = "";
+    char sheared[64] = "", unclear[64] = "";
 
     if (tally->sheared > 0) {
         (void)snprintf(sheared, sizeof sheared, ", %zu of sheared nodes", tally->sheared);
     }
+    if (tally->unclear > 0) {
+        (void)snprintf(unclear, sizeof unclear, ", %zu of unclear blends", tally->unclear);
+    }
     *out = '\0';
     if (left_out > 0) {
         (void)snprintf(out, size,
-                       "%zu of %zu reads are not compared: %zu below uneven scale or shear%s",
-                       left_out, left_out + tally->reads, tally->below, sheared);
+                       "%zu of %zu reads are not compared: %zu below uneven scale or shear%s%s",
+                       left_out, left_out + tally->reads, tally->below, sheared, unclear);
     }
 }
 

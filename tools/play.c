@@ -3,11 +3,13 @@
 // with the oracle between the writes.
 #include "tools/commands.h"
 
-#include "tools/crowd.h"
 #include "tools/document.h"
 #include "tools/figure.h"
 #include "tools/progress.h"
 #include "tools/table.h"
+#include "tools/ticks.h"
+
+#include <espalier/motion.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -15,34 +17,9 @@
 #include <string.h>
 
 #define FRAMES 60
-#define FRAME_SECONDS (1.0 / 60)
+#define FRAME_SECONDS (1.0 / SHOW_RATE)
 /// Moments of a scene that copies are spread over.
 #define PHASES 32
-/// World transforms compared in a frame, about; of larger crowds each frame compares other copies.
-#define READS_PER_FRAME 65536
-
-/// One moment of the scene, ready to be written to any copy.
-typedef struct play_phase {
-    tool_moment moment;
-    espl_transform *locals; // [moved_count]
-} play_phase;
-
-/// One scene's performance.
-typedef struct play_show {
-    const tool_options *options;
-    tool_scene *scene;
-    tool_stage stage;
-    tool_crowd crowd;
-    size_t phase_count, moved_count;
-    play_phase *phases; // [phase_count]
-    uint32_t *moved;    // [moved_count] nodes that something moves
-    uint32_t frame_count;
-    double write_seconds;
-    uint64_t visited; // worlds recomputed by the writes
-    tool_tally tally;
-    espl_world_stats stats; // at the end
-    uint64_t checksum;      // of the final worlds
-} play_show;
 
 /// Numbers of the table that are computed from a show.
 typedef struct play_figures {
@@ -91,6 +68,12 @@ static void take_phases(play_show *show, double seconds)
         play_phase *const phase = &show->phases[i];
         const double share = (double)i / (double)show->phase_count;
 
+        if (show->options->ticks > 0) {
+            const tool_moment earlier = phase->moment;
+
+            phase->moment = phase->earlier;
+            phase->earlier = earlier;
+        }
         moment_take(&phase->moment, show->scene, seconds + show->scene->duration * share);
         for (size_t j = 0; j < show->moved_count; ++j) {
             phase->locals[j] = placement_round(&phase->moment.locals[show->moved[j]].place);
@@ -139,6 +122,9 @@ static bool prepare(play_show *show, tool_fault *fault)
         fault_say(fault, "no memory for %zu nodes", show->scene->node_count);
         return false;
     }
+    if (!stage_open(&show->stage, show->options->workers, fault) || !ticks_open(show, fault)) {
+        return false;
+    }
     take_phases(show, 0);
 
     crowd_plan plan = {
@@ -147,8 +133,7 @@ static bool prepare(play_show *show, tool_fault *fault)
         .seed = show->options->seed,
     };
     choose_spacing(plan.spacing, show);
-    return stage_open(&show->stage, show->options->workers, fault) &&
-           crowd_open(&show->crowd, &show->stage, show->scene, &plan, fault);
+    return crowd_open(&show->crowd, &show->stage, show->scene, &plan, fault);
 }
 
 // Frames.
@@ -184,18 +169,11 @@ static bool judge_copy(play_show *show, const crowd_copy *copy, tool_fault *faul
     return true;
 }
 
-/// Compare one of this many copies in each frame, so that a frame has about READS_PER_FRAME reads.
-static size_t judging_stride(const play_show *show)
+/// Write all that moves at a time, and compare worlds between the writes.
+/// @param step  number of the frame or tick.
+static bool write_step(play_show *show, size_t step, double seconds, tool_fault *fault)
 {
-    const size_t nodes = show->scene->node_count * show->crowd.copy_count;
-
-    return (nodes + READS_PER_FRAME - 1) / READS_PER_FRAME;
-}
-
-static bool write_frame(play_show *show, uint32_t frame, tool_fault *fault)
-{
-    const double seconds = frame * FRAME_SECONDS;
-    const size_t stride = judging_stride(show);
+    const size_t stride = show_stride(show);
     espl_world_stats before, after;
 
     espl_stats(show->stage.world, &before);
@@ -211,13 +189,50 @@ static bool write_frame(play_show *show, uint32_t frame, tool_fault *fault)
         begin = crowd_clock();
         is_good = write_copy(show, copy, fault);
         show->write_seconds += crowd_clock() - begin;
-        if (is_good && (i + frame) % stride == 0) {
+        if (is_good && (i + step) % stride == 0) {
             is_good = judge_copy(show, copy, fault);
         }
     }
     espl_stats(show->stage.world, &after);
     show->visited += after.nodes_visited - before.nodes_visited;
     return is_good;
+}
+
+/// Carry the scene on: what is spawned and destroyed first, then what moves.
+/// @param count  of all steps.
+static bool run_step(play_show *show, size_t step, size_t count, double seconds, tool_fault *fault)
+{
+    const bool is_good = crowd_change(&show->crowd, seconds, step + 1 == count, fault);
+
+    scene_step(show->scene);
+    take_phases(show, seconds);
+    return is_good && write_step(show, step, seconds, fault);
+}
+
+static bool run_tick(play_show *show, tool_fault *fault)
+{
+    espl_world *const world = show->stage.world;
+    const size_t tick = show->ticks.count++;
+    const size_t count = ticks_in_frames(show->options, show->frame_count);
+    const double seconds = (double)tick / show->options->ticks;
+
+    return stage_went_well(&show->stage, espl_tick_begin(world), "espl_tick_begin", fault) &&
+           run_step(show, tick, count, seconds, fault) &&
+           stage_went_well(&show->stage, espl_tick_end(world), "espl_tick_end", fault);
+}
+
+/// Without ticks the scene moves in each frame; with them in the ticks before it.
+static bool run_frame(play_show *show, uint32_t frame, tool_fault *fault)
+{
+    bool is_good = true;
+
+    if (show->options->ticks == 0) {
+        return run_step(show, frame, show->frame_count, frame * FRAME_SECONDS, fault);
+    }
+    while (is_good && ticks_are_due(show, frame)) {
+        is_good = run_tick(show, fault);
+    }
+    return is_good && ticks_draw(show, frame, fault);
 }
 
 static bool run_frames(play_show *show, tool_fault *fault)
@@ -227,12 +242,7 @@ static bool run_frames(play_show *show, tool_fault *fault)
     bool is_good = true;
 
     for (uint32_t frame = 0; is_good && frame < show->frame_count; ++frame) {
-        const double seconds = frame * FRAME_SECONDS;
-
-        is_good = crowd_change(&show->crowd, seconds, frame + 1 == show->frame_count, fault);
-        scene_step(show->scene);
-        take_phases(show, seconds);
-        is_good = is_good && write_frame(show, frame, fault);
+        is_good = run_frame(show, frame, fault);
         progress_show(&progress, frame + 1);
     }
     progress_end(&progress);
@@ -305,7 +315,8 @@ static bool judge(play_show *show, tool_fault *fault)
         return false;
     }
     return tally_judge(&show->tally, show->scene, show->options->within, show->options->is_strict,
-                       fault);
+                       fault) &&
+           ticks_judge(show, fault);
 }
 
 // What is shown.
@@ -359,7 +370,7 @@ static bool collect_panel(const play_show *show, picture_panel *panel, tool_faul
     return true;
 }
 
-static void head_table(tool_table *table)
+static void head_table(tool_table *table, const tool_options *options)
 {
     static const char *const headings[] = {"scene",       "nodes",     "copies",    "entities",
                                            "hierarchies", "depth",     "ns/node",   "us/prefab",
@@ -368,6 +379,9 @@ static void head_table(tool_table *table)
     (void)table_row_begin(table);
     for (size_t i = 0; i < sizeof headings / sizeof *headings; ++i) {
         table_cell(table, "%s", headings[i]);
+    }
+    if (options->ticks > 0) {
+        ticks_head_table(table);
     }
 }
 
@@ -401,6 +415,9 @@ static void add_to_table(tool_table *table, const play_show *show)
     table_cell(table, "%zu", show->tally.reads);
     table_cell(table, "%.2g", show->tally.worst_error);
     table_cell(table, "%.0f %%", ceil(100 * show->tally.worst_share));
+    if (show->options->ticks > 0) {
+        ticks_add_to_table(table, show);
+    }
 }
 
 static void add_to_document(tool_document *document, const play_show *show)
@@ -418,6 +435,9 @@ static void add_to_document(tool_document *document, const play_show *show)
     document_count(document, "reads", show->tally.reads);
     document_number(document, "max_error", show->tally.worst_error);
     document_number(document, "of_allowed", show->tally.worst_share);
+    if (show->options->ticks > 0) {
+        ticks_add_to_document(document, show);
+    }
     document_scene_facts(document, show->scene);
 }
 
@@ -430,6 +450,10 @@ static void print_remarks(const play_show *show)
     if (*left_out != '\0') {
         (void)printf("%s: %s\n", show->scene->label, left_out);
     }
+    tally_explain(&show->ticks.tally, left_out, sizeof left_out);
+    if (*left_out != '\0') {
+        (void)printf("%s: shown: %s\n", show->scene->label, left_out);
+    }
     if (show->scene->notes != NULL) {
         (void)printf("%s:\n", show->scene->label);
         scene_print_notes(show->scene);
@@ -440,6 +464,7 @@ static void release(play_show *show)
 {
     crowd_close(&show->crowd);
     stage_close(&show->stage);
+    ticks_close(show);
     for (size_t i = 0; show->phases != NULL && i < show->phase_count; ++i) {
         moment_release(&show->phases[i].moment);
         free(show->phases[i].locals);
@@ -484,8 +509,15 @@ static bool play_scene(const tool_options *options, tool_scene *scene, play_sum 
 
 static void print_sum(const tool_options *options, const play_sum *sum)
 {
-    (void)printf("%u frames, seed %llu, %d lanes of commands\n\n", count_frames(options),
-                 (unsigned long long)options->seed, CROWD_LANES);
+    const uint32_t frames = count_frames(options);
+
+    (void)printf("%u frames, ", frames);
+    if (options->ticks > 0) {
+        (void)printf("%zu ticks at %u a second, ", ticks_in_frames(options, frames),
+                     options->ticks);
+    }
+    (void)printf("seed %llu, %d lanes of commands\n\n", (unsigned long long)options->seed,
+                 CROWD_LANES);
     table_print(&sum->table);
     (void)printf("\ncommands    %zu played, %zu refused; %zu prefabs made, %zu entities created, "
                  "%zu destroyed\n",
@@ -518,6 +550,10 @@ static void begin_document(tool_document *document, const tool_options *options)
     (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)options->seed);
     document_text(document, "command", "play");
     document_count(document, "frames", count_frames(options));
+    if (options->ticks > 0) {
+        document_count(document, "ticks", ticks_in_frames(options, count_frames(options)));
+        document_count(document, "ticks_per_second", options->ticks);
+    }
     document_text(document, "seed", seed);
     document_count(document, "lanes", CROWD_LANES);
 }
@@ -593,7 +629,7 @@ int run_play(const tool_options *options, tool_scene *scenes)
         (void)fprintf(stderr, "espalier: no memory\n");
         return EXIT_DISAGREED;
     }
-    head_table(&sum.table);
+    head_table(&sum.table, options);
     begin_document(&sum.document, options);
     const bool has_agreed = play_all(options, scenes, &sum);
     const bool is_shown = show_sum(options, &sum, has_agreed);

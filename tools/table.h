@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define TABLE_COLUMNS 12
+#define TABLE_COLUMNS 16
 #define TABLE_CELL 64
 
 typedef char table_row[TABLE_COLUMNS][TABLE_CELL];

@@ -163,6 +163,28 @@ tool_affine truth_of_channel(const tool_channel *channel, double seconds)
     return affine_multiply(&channel->before, &inner);
 }
 
+tool_affine truth_between(const tool_placement *from, const tool_placement *to, double share)
+{
+    const hamilton turned =
+        sample_arc(hamilton_of(from->rotation), hamilton_of(to->rotation), share);
+    const double size = between(from->scale, to->scale, share);
+    double scale[3], translation[3];
+
+    for (int i = 0; i < 3; ++i) {
+        scale[i] = size * to->stretch[i];
+        translation[i] = between(from->position[i], to->position[i], share);
+    }
+    return matrix_of(turned, scale, translation);
+}
+
+double truth_turn(const double from[4], const double to[4])
+{
+    const hamilton back = {from[3], -from[0], -from[1], -from[2]};
+    const hamilton way = times(back, hamilton_of(to));
+
+    return 2 * atan2(sqrt(way.i * way.i + way.j * way.j + way.k * way.k), fabs(way.r));
+}
+
 /// Length of an axis, a column of the matrix.
 static double axis_length(const tool_affine *matrix, int axis)
 {

@@ -16,6 +16,14 @@ tool_affine truth_of_parts(const double translation[3], const double rotation[4]
 /// Return the matrix that a channel has at a time, its constant matrices included.
 tool_affine truth_of_channel(const tool_channel *channel, double seconds);
 
+/// Return the matrix between two placements of a node: positions and scales on straight lines, the
+/// rotation on the shorter arc, the stretch of the second placement.
+/// @param share  of the way, 0 to 1.
+tool_affine truth_between(const tool_placement *from, const tool_placement *to, double share);
+
+/// Return the angle in radians, 0 to pi, of the shorter arc between two rotations of any length but 0.
+double truth_turn(const double from[4], const double to[4]);
+
 /// Return how unequal the lengths of the axes are: the largest difference, divided by the longest.
 double truth_spread(const tool_affine *matrix);
 

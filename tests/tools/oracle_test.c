@@ -223,3 +223,190 @@ TEST(frame_above_moves_everything)
     ck_assert_uint_eq(tally.reads, 2);
     moment_release(&chain.moment);
 }
+
+/// The chain at two moments, of which the later one differs by what the test changes, and between them.
+typedef struct test_blend {
+    test_chain chain;
+    tool_moment later, shown;
+} test_blend;
+
+static void blend_open(test_blend *blend)
+{
+    chain_open(&blend->chain, 1);
+    ck_assert(moment_reserve(&blend->later, &blend->chain.scene));
+    ck_assert(moment_reserve(&blend->shown, &blend->chain.scene));
+    moment_take(&blend->later, &blend->chain.scene, 0);
+}
+
+static void blend_close(test_blend *blend)
+{
+    moment_release(&blend->chain.moment);
+    moment_release(&blend->later);
+    moment_release(&blend->shown);
+}
+
+/// Turn the top of the later moment about z.
+static void turn_top(test_blend *blend, double radians)
+{
+    const double axis[3] = {0, 0, 1};
+
+    quaternion_about(blend->later.locals[0].place.rotation, axis, radians);
+}
+
+/// Judge the last node between the two moments.
+static tool_tally judge_between(test_blend *blend, double share, const espl_transform *shown)
+{
+    const oracle_frame above = oracle_frame_identity();
+    tool_tally tally = {0};
+
+    moment_between(&blend->shown, &blend->chain.scene, &blend->chain.moment, &blend->later, share);
+    tally_compare(&tally, &blend->shown, 2, &above, shown);
+    return tally;
+}
+
+/// The last node where the top, at (1,0,0), has turned about z.
+static espl_transform last_turned(double radians)
+{
+    espl_transform world = world_of_last();
+
+    world.position[0] = (float)(1 - 2 * sin(radians));
+    world.position[1] = (float)(2 * cos(radians));
+    world.rotation[2] = (float)sin(radians / 2);
+    world.rotation[3] = (float)cos(radians / 2);
+    return world;
+}
+
+TEST(turn_between_two_moments_is_an_arc)
+{
+    const espl_transform quarter = last_turned(0.1), half = last_turned(0.2);
+    test_blend blend;
+
+    blend_open(&blend);
+    turn_top(&blend, 0.4);
+    ck_assert_uint_eq(judge_between(&blend, 0.25, &quarter).wrong, 0);
+    ck_assert_uint_eq(judge_between(&blend, 0.5, &half).wrong, 0);
+    ck_assert_uint_eq(judge_between(&blend, 0.5, &quarter).wrong, 1);
+    blend_close(&blend);
+}
+
+TEST(the_shorter_arc_is_taken_whatever_the_signs_of_quaternions)
+{
+    const espl_transform half = last_turned(0.2);
+    test_blend blend;
+
+    blend_open(&blend);
+    turn_top(&blend, 0.4);
+    for (int i = 0; i < 4; ++i) {
+        blend.later.locals[0].place.rotation[i] = -blend.later.locals[0].place.rotation[i];
+    }
+    ck_assert_uint_eq(judge_between(&blend, 0.5, &half).wrong, 0);
+    blend_close(&blend);
+}
+
+TEST(position_and_scale_between_two_moments_are_on_lines_and_stretch_is_the_later_one)
+{
+    espl_transform world = world_of_last();
+    test_blend blend;
+
+    blend_open(&blend);
+    blend.later.locals[2].place.position[2] = 7;
+    blend.later.locals[2].place.scale = 3;
+    blend.later.locals[2].place.stretch[1] = 5;
+    world.position[2] = 4;
+    world.scale = 1.5F;
+    world.stretch[1] = 5;
+    ck_assert_uint_eq(judge_between(&blend, 0.25, &world).wrong, 0);
+    world.stretch[1] = 2;
+    ck_assert_uint_eq(judge_between(&blend, 0.25, &world).wrong, 1);
+    blend_close(&blend);
+}
+
+// A fit may be off by turn^3 / 8000: 8e-6 radians after 0.4, of which the last node is 6 away.
+TEST(fit_of_an_arc_is_allowed_for_and_no_more)
+{
+    const espl_transform near = last_turned(0.2 + 6e-6), off = last_turned(0.2 + 2e-5);
+    test_blend blend;
+
+    blend_open(&blend);
+    turn_top(&blend, 0.4);
+    ck_assert_uint_eq(judge_between(&blend, 0.5, &near).wrong, 0);
+    ck_assert_uint_eq(judge_between(&blend, 0.5, &off).wrong, 1);
+    blend_close(&blend);
+}
+
+TEST(half_turn_has_no_shorter_arc_and_is_left_out)
+{
+    const espl_transform world = last_turned(acos(-1) / 2);
+    char reason[256];
+    test_blend blend;
+
+    blend_open(&blend);
+    turn_top(&blend, acos(-1));
+    const tool_tally tally = judge_between(&blend, 0.5, &world);
+    ck_assert_uint_eq(tally.unclear, 1);
+    ck_assert_uint_eq(tally_left_out(&tally), 1);
+    ck_assert_uint_eq(tally.reads, 0);
+    tally_explain(&tally, reason, sizeof reason);
+    ck_assert_str_eq(reason, "1 of 1 reads are not compared: 0 below uneven scale or shear, 1 of "
+                             "unclear blends");
+
+    // At the earlier moment nothing is blended.
+    const espl_transform start = world_of_last();
+    ck_assert_uint_eq(judge_between(&blend, 0, &start).reads, 1);
+    turn_top(&blend, acos(-1) - 1e-4);
+    ck_assert_uint_eq(judge_between(&blend, 0.5, &world).reads, 1);
+    blend_close(&blend);
+}
+
+TEST(scale_that_changes_its_sign_is_compared_but_near_0)
+{
+    espl_transform world = world_of_last();
+    test_blend blend;
+
+    blend_open(&blend);
+    blend.later.locals[2].place.scale = -1;
+    world.scale = 0.5F;
+    ck_assert_uint_eq(judge_between(&blend, 0.25, &world).reads, 1);
+    ck_assert_uint_eq(judge_between(&blend, 0.25, &world).wrong, 0);
+    ck_assert_uint_eq(judge_between(&blend, 0.5, &world).unclear, 1);
+    blend_close(&blend);
+}
+
+TEST(what_rests_between_two_moments_has_the_matrix_of_the_file)
+{
+    test_blend blend;
+
+    blend_open(&blend);
+    shear(&blend.chain, 1, 0.5e-5);
+    moment_take(&blend.later, &blend.chain.scene, 0);
+    turn_top(&blend, 0.4);
+    moment_between(&blend.shown, &blend.chain.scene, &blend.chain.moment, &blend.later, 0.5);
+    ck_assert_double_eq(blend.shown.locals[1].matrix.m[0][1], 0.5e-5);
+    ck_assert_double_gt(blend.shown.nodes[2].slack, 0);
+    ck_assert_double_eq(blend.shown.nodes[2].blend, blend.shown.nodes[0].blend);
+    blend_close(&blend);
+}
+
+TEST(frame_above_is_blended_as_nodes_are)
+{
+    const double axis[3] = {0, 0, 1};
+    oracle_frame above = oracle_frame_identity();
+    tool_placement from = placement_identity(), to = from;
+    tool_tally tally = {0};
+    test_chain chain;
+
+    // A turn about the place of the first node, so that its descendants are where last_turned() says.
+    from.position[0] = to.position[0] = 1;
+    quaternion_about(to.rotation, axis, 0.4);
+    chain_open(&chain, 1);
+    chain.nodes[0].rest.place.position[0] = 0;
+    chain.nodes[0].rest.matrix.m[0][3] = 0;
+    moment_take(&chain.moment, &chain.scene, 0);
+    oracle_frame_push(&above, &from, &to, 0.75);
+    const espl_transform world = last_turned(0.3);
+    tally_compare(&tally, &chain.moment, 2, &above, &world);
+    ck_assert_uint_eq(tally.reads, 1);
+    ck_assert_uint_eq(tally.wrong, 0);
+    ck_assert_uint_eq(above.depth, 1);
+    moment_release(&chain.moment);
+}

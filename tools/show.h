@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// One scene that `espalier play` plays: what play.c and ticks.c share.
+#ifndef ESPALIER_TOOLS_SHOW_H
+#define ESPALIER_TOOLS_SHOW_H
+
+#include "tools/crowd.h"
+#include "tools/options.h"
+
+/// Frames drawn in a second.
+#define SHOW_RATE 60
+
+/// One moment of the scene, ready to be written to any copy.
+typedef struct play_phase {
+    tool_moment moment;
+    espl_transform *locals;     // [moved_count]
+    tool_moment earlier, shown; // with ticks: at the tick before, and between the two
+} play_phase;
+
+/// What is shown between ticks.
+typedef struct play_ticks {
+    size_t count;           // ticks played
+    size_t blended;         // sum of all reports of espl_present()
+    double present_seconds; // of all espl_present()
+    espl_transform *read;   // [node_count] of one copy
+    tool_tally tally;       // of shown transforms
+} play_ticks;
+
+/// One scene's performance.
+typedef struct play_show {
+    const tool_options *options;
+    tool_scene *scene;
+    tool_stage stage;
+    tool_crowd crowd;
+    size_t phase_count, moved_count;
+    play_phase *phases; // [phase_count]
+    uint32_t *moved;    // [moved_count] nodes that something moves
+    uint32_t frame_count;
+    double write_seconds;
+    uint64_t visited; // worlds recomputed by the writes
+    tool_tally tally;
+    play_ticks ticks;
+    espl_world_stats stats; // at the end
+    uint64_t checksum;      // of the final worlds
+} play_show;
+
+/// World transforms compared in a frame or tick, about; of larger crowds each compares other copies.
+#define SHOW_READS 65536
+
+/// Return how many copies share a comparison: of so many copies each frame or tick compares one.
+static inline size_t show_stride(const play_show *show)
+{
+    const size_t nodes = show->scene->node_count * show->crowd.copy_count;
+
+    return (nodes + SHOW_READS - 1) / SHOW_READS;
+}
+
+#endif
