@@ -2,24 +2,6 @@
 // The marks of changes.h, and the planes and arrays of motion that they are stored in.
 #include "lib/tree/motion.h"
 
-// Return a plane of a forest where it is open, else NULL.
-static inline const espl__plane *open_plane(const espl__forest *forest, int number)
-{
-    const espl__plane *const plane = &forest->tracks.planes[number];
-
-    return espl__plane_is_open(plane) ? plane : NULL;
-}
-
-// Mark a slot in a plane where it is open.
-ESPL__INLINE void mark(const espl__forest *forest, int number, uint32_t slot)
-{
-    const espl__plane *const plane = open_plane(forest, number);
-
-    if (plane != NULL) {
-        espl__plane_mark(plane, slot);
-    }
-}
-
 // --- Marks ---
 
 // A write between ticks is shown as it is, and not blended: the node was always there.
@@ -46,7 +28,7 @@ static ESPL__APART void show_write(espl__forest *forest, uint32_t slot)
 void espl__mark_written(espl__forest *forest, uint32_t slot)
 {
     ESPL_CHECK(espl__forest_is_tracked(forest) && slot < forest->end);
-    mark(forest, ESPL__PLANE_OWN, slot);
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_OWN, slot);
     if (espl__forest_shows_writes(forest)) {
         show_write(forest, slot);
     }
@@ -55,8 +37,8 @@ void espl__mark_written(espl__forest *forest, uint32_t slot)
 void espl__mark_node_written(espl__forest *forest, uint32_t slot)
 {
     ESPL_CHECK(espl__forest_is_tracked(forest) && slot < forest->end);
-    mark(forest, ESPL__PLANE_WORLD, slot);
-    mark(forest, ESPL__PLANE_OWN, slot);
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_WORLD, slot);
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_OWN, slot);
     if (espl__forest_shows_writes(forest)) {
         show_write(forest, slot);
     }
@@ -71,18 +53,18 @@ static ESPL__APART espl_status show_leaf(espl__forest *forest, uint32_t slot)
 
 espl_status espl__mark_leaf_written(espl__forest *forest, uint32_t slot)
 {
-    mark(forest, ESPL__PLANE_WORLD, slot);
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_WORLD, slot);
     if ((forest->modes & ESPL__MODE_OWN) == 0) {
         return ESPL_OK;
     }
-    mark(forest, ESPL__PLANE_OWN, slot);
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_OWN, slot);
     return espl__forest_shows_writes(forest) ? show_leaf(forest, slot) : ESPL_OK;
 }
 
 void espl__mark_edited(espl__forest *forest, uint32_t slot)
 {
     ESPL_CHECK(espl__forest_is_tracked(forest) && slot < forest->end);
-    mark(forest, ESPL__PLANE_OWN, slot);
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_OWN, slot);
 }
 
 // Say that a node was made in this tick.
@@ -98,10 +80,10 @@ static ESPL__APART void set_markers(espl__forest *forest, uint32_t slot)
 void espl__mark_made(espl__forest *forest, uint32_t slot)
 {
     ESPL_CHECK(espl__forest_is_tracked(forest) && slot < forest->end);
-    mark(forest, ESPL__PLANE_WORLD, slot);
-    mark(forest, ESPL__PLANE_OWN, slot);
-    mark(forest, ESPL__PLANE_PLACE, slot);
-    mark(forest, ESPL__PLANE_SHOWN, slot);
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_WORLD, slot);
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_OWN, slot);
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, slot);
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_SHOWN, slot);
     if (espl__forest_has_motion(forest)) {
         set_markers(forest, slot);
     }
@@ -111,27 +93,10 @@ void espl__mark_made(espl__forest *forest, uint32_t slot)
     }
 }
 
-void espl__mark_freed(espl__forest *forest, uint32_t slot)
-{
-    ESPL_CHECK(espl__forest_is_tracked(forest) && slot < forest->end);
-    mark(forest, ESPL__PLANE_PLACE, slot);
-}
-
 void espl__mark_world(espl__forest *forest, uint32_t slot)
 {
     ESPL_CHECK(espl__forest_is_tracked(forest) && slot < forest->end);
-    mark(forest, ESPL__PLANE_WORLD, slot);
-}
-
-void espl__mark_all(espl__forest *forest)
-{
-    for (int i = 0; i < ESPL__PLANE_COUNT; ++i) {
-        const espl__plane *const plane = open_plane(forest, i);
-
-        if (plane != NULL) {
-            espl__plane_mark_range(plane, 0, forest->end);
-        }
-    }
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_WORLD, slot);
 }
 
 // --- Consumers ---

@@ -32,8 +32,6 @@ espl_status espl__mark_leaf_written(espl__forest *forest, uint32_t slot);
 void espl__mark_edited(espl__forest *forest, uint32_t slot);
 /// Mark that a node was made in a slot, with its own data and its world. It has no previous local.
 void espl__mark_made(espl__forest *forest, uint32_t slot);
-/// Mark that the node of a slot is gone.
-void espl__mark_freed(espl__forest *forest, uint32_t slot);
 /// Mark the world of a slot, where only its stretch or user data changed: worlds.h marks poses.
 void espl__mark_world(espl__forest *forest, uint32_t slot);
 
@@ -60,13 +58,6 @@ ESPL__INLINE void espl__note_made(espl__forest *forest, uint32_t slot)
     }
 }
 
-ESPL__INLINE void espl__note_freed(espl__forest *forest, uint32_t slot)
-{
-    if (espl__forest_is_tracked(forest)) {
-        espl__mark_freed(forest, slot);
-    }
-}
-
 // --- Consumers ---
 
 /// Open a plane, or an array of poses, for the slots of a forest: nothing changed yet. A plane that is
@@ -84,7 +75,5 @@ static inline uint32_t espl__forest_moment(const espl__forest *forest)
 }
 /// Set the moment of all planes, after each is clamped where that is due.
 void espl__forest_set_moment(espl__forest *forest, uint64_t moment);
-/// Mark all slots in all planes, and free none: the forest is emptied.
-void espl__mark_all(espl__forest *forest);
 
 #endif

@@ -2,7 +2,7 @@
 // Slots and links of one tree: the steps of which every edit consists. They keep the counts of the
 // header (used, live, roots, exceptional) and clear ESPL__TREE_IN_ORDER when the order ends. They
 // allocate nothing and cannot fail. Edits, relocations and layouts call them.
-#include "lib/tree/changes.h"
+#include "lib/tree/forest.h"
 
 // Tell whether the header of a slot's tree has counts. That of the nursery has none, because
 // several threads make nodes in it at once.
@@ -70,7 +70,7 @@ ESPL__INLINE void free_slot(espl__forest *forest, espl__tree *t, espl__side *sid
     t->live -= 1;
     forest->flags[slot] = 0;
     espl__probe_clear(&forest->columns, slot);
-    espl__note_freed(forest, slot);
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, slot);
     // The parent of a hole is the base, so that a pass over the range may compute its world: it
     // reads a valid slot, and no node reads the result.
     forest->parent[slot] = base;

@@ -44,6 +44,14 @@ static inline uint32_t espl__tracks_past_count(const espl__tracks *tracks)
            (tracks->poses[ESPL__BEFORE] != NULL ? 1u : 0u);
 }
 
+/// Mark a slot in a plane where it is open.
+ESPL__INLINE void espl__tracks_mark(const espl__tracks *tracks, int plane, uint32_t slot)
+{
+    if (espl__plane_is_open(&tracks->planes[plane])) {
+        espl__plane_mark(&tracks->planes[plane], slot);
+    }
+}
+
 /// Make tracks with the arrays that others have, for more slots or another forest. Those stay as they
 /// are. @param count  slots whose elements are copied. @return false: no memory, nothing made.
 bool espl__tracks_make(espl__heap *heap, espl__tracks *tracks, uint32_t capacity,
