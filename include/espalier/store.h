@@ -193,7 +193,7 @@ typedef struct espl_reserve_def {
     /// flags need. They stay until the hierarchy is laid out without a need for them.
     espl_entity side_of;
     /// Collects of the watches that the world has now (espalier/watch.h), each with at most so many
-    /// entities added, removed and changed. Kept until the end of the watch.
+    /// entities added, removed and changed.
     size_t watch_entities;
     uintptr_t reserved[3]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_reserve_def;

@@ -64,7 +64,8 @@ typedef struct espl_watch_def {
 } espl_watch_def;
 
 /// What changed between two looks. The arrays are memory of the watch, valid until its next collect that
-/// is not refused, or its end. Any thread may read them until then. Grows into `reserved`.
+/// is not refused, or its end, also through espl_reserve() and espl_compact(). Any thread may read them until
+/// then. The next collect gives back memory that collects no longer need. Grows into `reserved`.
 typedef struct espl_changes {
     /// Handles of the last collect that no longer answer, ascending by index. Most are dead.
     const espl_entity *removed;

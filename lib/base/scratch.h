@@ -15,6 +15,10 @@ typedef struct espl__scratch {
 /// @return ESPL_OK, ESPL_ERR_NO_MEMORY: it is unchanged then.
 espl_status espl__scratch_grow(espl__heap *heap, espl__purpose purpose, espl__scratch *scratch,
                                size_t size);
+/// Make scratch memory smaller. Its contents are lost. Does nothing where it is not larger than that, or where
+/// there is no memory for a smaller block.
+void espl__scratch_shrink(espl__heap *heap, espl__purpose purpose, espl__scratch *scratch,
+                          size_t size);
 /// Free scratch memory. Does nothing where there is none.
 void espl__scratch_free(espl__heap *heap, espl__purpose purpose, espl__scratch *scratch);
 

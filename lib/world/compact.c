@@ -10,6 +10,7 @@
 #include "lib/world/refusals.h"
 #include "lib/world/structure.h"
 #include "lib/world/tape.h"
+#include "lib/world/watches.h"
 
 // Free all scratch memory and spare chunks.
 // @return ESPL_ERR_NO_MEMORY: the arrays of the store could not be reallocated.
@@ -21,7 +22,9 @@ static espl_status give_back(espl_world *world)
     espl__scratch_free(&world->heap, ESPL__FOR_COMMANDS, &world->mark_scratch);
     espl__own_free(world);
     espl__playback_trim(world->playback);
-    return espl__store_trim(&world->store) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
+    const bool are_watches_trimmed = espl__watches_trim(world);
+
+    return espl__store_trim(&world->store) && are_watches_trimmed ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
 
 // Sort rows by slot, so that a query which walks rows in order reads transforms in one direction.

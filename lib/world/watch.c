@@ -14,6 +14,12 @@
 #include <string.h>
 
 enum {
+    COLLECTS_OF_FIT = 64, // after as many, a block that was too large for all of them is replaced
+    SHARE_OF_FIT = 4,     // it is too large if they needed less than this share of it
+    LEAST_BLOCK = 4096,   // bytes that are always kept
+};
+
+enum {
     KINDS_OF_WATCH = ESPL_WATCH_WORLD | ESPL_WATCH_LOCAL | ESPL_WATCH_SHOWN,
     FLAGS_OF_WATCH = KINDS_OF_WATCH | ESPL_WATCH_BEFORE,
 };
@@ -162,6 +168,7 @@ void espl_watch_destroy(espl_watch *watch)
     ESPL_ARRAY_FREE(&world->heap, ESPL__FOR_CHANGES, watch->known);
     ESPL_ARRAY_FREE(&world->heap, ESPL__FOR_CHANGES, watch->reported);
     espl__scratch_free(&world->heap, ESPL__FOR_CHANGES, &watch->scratch);
+    espl__scratch_free(&world->heap, ESPL__FOR_CHANGES, &watch->spare);
     espl__heap_give(&world->heap, ESPL__FOR_CHANGES, watch, 1, sizeof *watch,
                     _Alignof(espl__max_align));
 }
@@ -197,18 +204,70 @@ static size_t place_arrays(const espl_watch *watch, unsigned char *block,
     return at == SIZE_MAX ? at : at + 1;
 }
 
-// Make room in the block of a watch. It grows by half, because the next collect may report a few more.
-static bool reserve_arrays(espl_watch *watch, const espl__watch_counts *counts)
+// Let the next collect fit the block to what it needs itself.
+static void fit_next(espl_watch *watch)
+{
+    watch->most = 0;
+    watch->fitted = COLLECTS_OF_FIT - 1;
+}
+
+// Replace a block that is much larger than what a row of collects needed. A single collect that needs little
+// does not cause it, because a large one may follow every few frames.
+static void fit_block(espl_watch *watch, size_t size)
+{
+    watch->most = size > watch->most ? size : watch->most;
+    watch->fitted += 1;
+    if (watch->fitted < COLLECTS_OF_FIT) {
+        return;
+    }
+    const size_t room = watch->most + watch->most / 2;
+    const size_t wanted = room > LEAST_BLOCK ? room : LEAST_BLOCK;
+
+    if (wanted < watch->scratch.size / SHARE_OF_FIT) {
+        espl__scratch_shrink(&watch->world->heap, ESPL__FOR_CHANGES, &watch->scratch,
+                             wanted > watch->least ? wanted : watch->least);
+    }
+    watch->most = 0;
+    watch->fitted = 0;
+}
+
+// Take the block for a collect. It grows by half, because the next collect may report a few more.
+// @return false: no memory; arrays of the last collect stay then.
+static bool take_for_collect(espl_watch *watch, const espl__watch_counts *counts)
 {
     espl__heap *const heap = &watch->world->heap;
     espl__watch_arrays none;
     const size_t size = place_arrays(watch, NULL, counts, &none);
     const size_t more = watch->scratch.size + watch->scratch.size / 2;
 
-    return size <= watch->scratch.size ||
-           espl__scratch_grow(heap, ESPL__FOR_CHANGES, &watch->scratch,
-                              size < more ? more : size) == ESPL_OK ||
-           espl__scratch_grow(heap, ESPL__FOR_CHANGES, &watch->scratch, size) == ESPL_OK;
+    if (size > watch->scratch.size && size > watch->spare.size &&
+        espl__scratch_grow(heap, ESPL__FOR_CHANGES, &watch->scratch, size < more ? more : size) !=
+            ESPL_OK &&
+        espl__scratch_grow(heap, ESPL__FOR_CHANGES, &watch->scratch, size) != ESPL_OK) {
+        return false;
+    }
+    if (watch->spare.size > watch->scratch.size) {
+        espl__scratch_free(heap, ESPL__FOR_CHANGES, &watch->scratch);
+        watch->scratch = watch->spare;
+        watch->spare = (espl__scratch){NULL, 0};
+    }
+    espl__scratch_free(heap, ESPL__FOR_CHANGES, &watch->spare);
+    fit_block(watch, size);
+    return true;
+}
+
+// Make room for the arrays of a later collect, beside those of the last one, which are in use.
+static bool reserve_arrays(espl_watch *watch, const espl__watch_counts *counts)
+{
+    espl__watch_arrays none;
+    const size_t size = place_arrays(watch, NULL, counts, &none);
+
+    if (size > watch->scratch.size && espl__scratch_grow(&watch->world->heap, ESPL__FOR_CHANGES,
+                                                         &watch->spare, size) != ESPL_OK) {
+        return false;
+    }
+    watch->least = size > watch->least ? size : watch->least;
+    return true;
 }
 
 // Make room for what is known of so many indices, of which the first ones exist.
@@ -245,13 +304,28 @@ bool espl__watches_reserve(espl_world *world, size_t entities, size_t more_indic
     return is_done;
 }
 
+bool espl__watches_trim(espl_world *world)
+{
+    espl__heap *const heap = &world->heap;
+    bool is_done = true;
+
+    for (espl_watch *watch = world->watches; watch != NULL; watch = watch->next) {
+        espl__scratch_free(heap, ESPL__FOR_CHANGES, &watch->spare);
+        watch->least = 0;
+        fit_next(watch);
+        is_done &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_CHANGES, watch->known, 0);
+        is_done &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_CHANGES, watch->reported, 0);
+    }
+    return is_done;
+}
+
 size_t espl__watches_bytes(const espl_world *world)
 {
     size_t bytes = 0;
 
     for (const espl_watch *watch = world->watches; watch != NULL; watch = watch->next) {
         bytes += sizeof *watch + ESPL_ARRAY_BYTES(watch->known) +
-                 ESPL_ARRAY_BYTES(watch->reported) + watch->scratch.size;
+                 ESPL_ARRAY_BYTES(watch->reported) + watch->scratch.size + watch->spare.size;
     }
     return bytes;
 }
@@ -271,7 +345,7 @@ static bool reserve_collect(espl_watch *watch, uint64_t since, espl__watch_count
     const size_t changes = staying == 0 ? 0 : espl__watch_count_changes(watch, since);
 
     counts->changed = changes < staying ? changes : staying;
-    return reserve_arrays(watch, counts);
+    return take_for_collect(watch, counts);
 }
 
 // What the user gets of the arrays of a collect.
@@ -314,7 +388,10 @@ static espl_status collect(espl_watch *watch, uint64_t since, espl_changes *out)
     }
     espl__watch_settle_presence(watch, arrays.added, counts.added);
     watch->last = espl__world_next_moment(world);
-    watch->first = watch->first != 0 ? watch->first : watch->last;
+    if (watch->first == 0) {
+        watch->first = watch->last;
+        fit_next(watch);
+    }
     *out = changes_of(&arrays, &counts);
     out->moment = watch->last;
     out->is_coarse = is_coarse;

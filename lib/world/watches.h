@@ -33,7 +33,11 @@ struct espl_watch {
     uint32_t *known;          // [records] stb array: the generation reported last; 0: none
     size_t known_count;       // of `known` that are not 0
     espl_transform *reported; // [records] stb array: with ESPL_WATCH_BEFORE, what was reported last
-    espl__scratch scratch;    // has the arrays
+    espl__scratch scratch;    // has the arrays of the last collect
+    espl__scratch spare;      // what espl_reserve() took for the next one, while these are in use
+    size_t least;             // bytes that were reserved: `scratch` or `spare` has as many
+    size_t most;              // bytes that a collect needed at most, of the last `fitted` ones
+    uint32_t fitted;          // collects since the size of `scratch` was last looked at
 };
 
 /// A bit of `known` that no generation of a handle has: the entity was added by the present collect.
@@ -70,6 +74,9 @@ void espl__watch_transform(const espl_watch *watch, uint32_t slot, espl_transfor
 /// Make room for collects of so many entities that came, went and changed each, in a world with so many
 /// more indices. For all watches. @return false: no memory; some of it may be reserved.
 bool espl__watches_reserve(espl_world *world, size_t entities, size_t more_indices);
+/// Free what the next collects do not need, reserved memory included. Arrays of the last collects stay.
+/// @return false: there was no memory to move to for a part of it.
+bool espl__watches_trim(espl_world *world);
 /// Return the bytes of all watches of a world.
 size_t espl__watches_bytes(const espl_world *world);
 /// Return the first rule that a watch breaks, or NULL. @param where  out: the entity concerned.

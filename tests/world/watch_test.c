@@ -616,6 +616,113 @@ TEST(a_reserve_prepays_collects)
     espl_watch_destroy(watch);
 }
 
+// Return the bytes of all watches and marks of the world.
+static size_t bytes_of_changes(void)
+{
+    espl_world_stats stats;
+
+    espl_stats(w, &stats);
+    return stats.bytes_changes;
+}
+
+enum {
+    CROWD = 1000,
+    COLLECTS_UNTIL_SMALL = 128, // of which each one may be the first that is looked at
+};
+
+// Return a watch that has collected entities of a crowd, and was told of their coming once.
+static espl_watch *watch_of_crowd(espl_entity *crowd)
+{
+    espl_watch *const watch = watch_of(0, NULL);
+
+    test_solos(w, CROWD, crowd);
+    demand(watch, 0, CROWD, 0);
+    return watch;
+}
+
+TEST(what_the_first_collect_took_is_given_back_by_the_next)
+{
+    espl_entity crowd[CROWD];
+    espl_watch *const watch = watch_of_crowd(crowd);
+    const size_t before = bytes_of_changes();
+
+    demand(watch, 0, 0, 0);
+    ck_assert_uint_le(bytes_of_changes() + (size_t)CROWD * 50, before);
+    espl_watch_destroy(watch);
+}
+
+// A large collect every few frames does not take its memory anew.
+TEST(a_watch_that_reports_little_for_long_gives_memory_back)
+{
+    espl_entity crowd[CROWD];
+    espl_watch *const watch = watch_of_crowd(crowd);
+
+    for (int large = 0; large < 3; ++large) {
+        for (int i = 0; i < CROWD; ++i) {
+            move(crowd[i], (float)(large + 1));
+        }
+        demand(watch, 0, 0, CROWD);
+        const size_t calls = test.heap.calls, bytes = bytes_of_changes();
+
+        for (int i = 0; i < 20; ++i) {
+            move(crowd[i], -1);
+            demand(watch, 0, 0, 1);
+        }
+        ck_assert_uint_eq(test.heap.calls, calls);
+        ck_assert_uint_eq(bytes_of_changes(), bytes);
+    }
+    const size_t before = bytes_of_changes();
+
+    for (int i = 0; i < COLLECTS_UNTIL_SMALL; ++i) {
+        move(crowd[7], (float)i);
+        demand(watch, 0, 0, 1);
+    }
+    ck_assert_uint_le(bytes_of_changes() + (size_t)CROWD * 50, before);
+    espl_watch_destroy(watch);
+}
+
+TEST(a_watch_that_finds_no_memory_for_less_keeps_what_it_has)
+{
+    espl_entity crowd[CROWD];
+    espl_watch *const watch = watch_of_crowd(crowd);
+    const size_t before = bytes_of_changes();
+
+    test_heap_arm(&test.heap, 1, true);
+    demand(watch, 0, 0, 0);
+    move(crowd[3], 1);
+    demand(watch, 0, 0, 1);
+    test_heap_arm(&test.heap, 0, false);
+    ck_assert_uint_eq(bytes_of_changes(), before);
+    ck_assert_int_ge(espl_compact(w), 0);
+    demand(watch, 0, 0, 0);
+    ck_assert_uint_le(bytes_of_changes() + (size_t)CROWD * 50, before);
+    espl_watch_destroy(watch);
+}
+
+TEST(what_was_reserved_for_a_watch_is_kept_until_compaction)
+{
+    const espl_reserve_def def = {.watch_entities = CROWD};
+    espl_entity crowd[CROWD];
+    espl_watch *const watch = watch_of_crowd(crowd);
+
+    ck_ok(espl_reserve(w, &def));
+    for (int i = 0; i < COLLECTS_UNTIL_SMALL; ++i) {
+        demand(watch, 0, 0, 0);
+    }
+    const size_t reserved = bytes_of_changes();
+
+    ck_assert_uint_ge(reserved, (size_t)CROWD * (56 + 57 + 8));
+    ck_assert_int_ge(espl_compact(w), 0);
+    demand(watch, 0, 0, 0);
+    ck_assert_uint_le(bytes_of_changes() + (size_t)CROWD * 100, reserved);
+
+    // Before a collect has used it, compaction frees it at once.
+    ck_ok(espl_reserve(w, &def));
+    ck_assert_int_ge(espl_compact(w), 0);
+    ck_assert_uint_le(bytes_of_changes() + (size_t)CROWD * 100, reserved);
+    espl_watch_destroy(watch);
+}
+
 // The arrays of a collect stay as they are while the world goes on, until the next collect.
 TEST(arrays_stay_while_the_world_goes_on)
 {
@@ -630,6 +737,7 @@ TEST(arrays_stay_while_the_world_goes_on)
         move(nodes[0], (float)i);
         (void)test_solo(w);
         (void)collect(other);
+        ck_ok(espl_reserve(w, &(espl_reserve_def){.watch_entities = 100 * (size_t)(i + 1)}));
         ck_assert_int_ge(espl_compact(w), 0);
     }
     for (int i = 0; i < 3; ++i) {
