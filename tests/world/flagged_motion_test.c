@@ -370,7 +370,7 @@ TEST(what_is_shown_is_read_in_each_form)
         ck_assert_mem_eq(matrix, expected, sizeof matrix);
     }
     ck_ok(espl_query_begin(s.world, NULL, &query));
-    for (size_t read = 0; espl_query_next(&query); read += query.count) {
+    while (espl_query_next(&query)) {
         ck_ok(espl_query_read_transforms(&query, ESPL_READ_SHOWN_POSE, many, sizeof *many));
         for (size_t row = 0; row < query.count; ++row) {
             ck_ok(espl_read_one(s.world, query.entities[row], ESPL_READ_SHOWN_POSE, &pose));

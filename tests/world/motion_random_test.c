@@ -273,7 +273,7 @@ static bool carry_out(model *m, const operation *op)
 static void change_structure(model *m)
 {
     node *const n = pick(m);
-    operation op = {.code = (int)test_below(&m->random, 6),
+    operation op = {.code = test_below(&m->random, 6),
                     .target = n->entity,
                     .parent = pick(m)->entity,
                     .keep = (espl_keep)test_below(&m->random, 3),

@@ -25,13 +25,18 @@ typedef struct scene {
     uint64_t random;
 } scene;
 
-static void begin(scene *s, const espl_executor *executor)
+// @return false where the test is to be skipped.
+static bool begins(scene *s, const espl_executor *executor)
 {
+    if (test_lacks_room(ALL + 8, "several hierarchies")) {
+        return false;
+    }
     s->random = 1;
     test_world_begin(&s->test, 1, executor);
     s->world = s->test.world;
     s->made = make_trees(s->world, TREES, NODES, FAN);
     ck_ok(espl_motion_start(s->world, NULL));
+    return true;
 }
 
 static void end(scene *s)
@@ -81,7 +86,9 @@ TEST(a_present_is_refused_without_a_world_or_motion_or_time)
     scene s;
     espl_present_report report = {.blended = 77};
 
-    begin(&s, NULL);
+    if (!begins(&s, NULL)) {
+        return;
+    }
     ck_status(espl_present(NULL, 1, &report), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(report.blended, 0);
     tick(&s, 0, ALL, 1, 90);
@@ -105,7 +112,9 @@ TEST(a_present_needs_neither_a_tick_nor_closed_queries)
     espl_present_report report;
     espl_query open;
 
-    begin(&s, NULL);
+    if (!begins(&s, NULL)) {
+        return;
+    }
     ck_ok(espl_present(s.world, 0.5f, &report));
     ck_assert_uint_eq(report.visited, 0);
     ck_ok(espl_query_begin(s.world, NULL, &open));
@@ -122,7 +131,9 @@ TEST(shown_worlds_stay_where_memory_fails)
     scene s;
     size_t failures = 0;
 
-    begin(&s, NULL);
+    if (!begins(&s, NULL)) {
+        return;
+    }
     ck_ok(espl_present(s.world, 1, NULL));
     for (size_t i = 1; i < 4; ++i) {
         test_free_scratch(s.world);
@@ -156,7 +167,9 @@ TEST(at_the_end_of_a_tick_each_node_shows_its_world)
     static espl_pose shown[ALL], worlds[ALL];
     scene s;
 
-    begin(&s, NULL);
+    if (!begins(&s, NULL)) {
+        return;
+    }
     for (uint32_t n = 1; n < 60; n += 3) {
         tick(&s, 0, ALL, n, 180);
         ck_ok(espl_present(s.world, 0.5f, NULL));
@@ -174,7 +187,9 @@ TEST(nodes_at_rest_show_their_worlds_at_any_time)
     enum { MOVING = ALL / 2 };
     scene s;
 
-    begin(&s, NULL);
+    if (!begins(&s, NULL)) {
+        return;
+    }
     tick(&s, 0, ALL, 1, 180);
     tick(&s, 0, MOVING, 4, 180);
     read_poses(&s, ESPL_READ_WORLD_POSE, worlds);
@@ -192,7 +207,9 @@ TEST(after_a_tick_without_writes_nothing_is_between_two_poses)
     scene s;
     espl_present_report report;
 
-    begin(&s, NULL);
+    if (!begins(&s, NULL)) {
+        return;
+    }
     tick(&s, 0, ALL, 2, 180);
     ck_ok(espl_present(s.world, 0.3f, NULL));
     ck_ok(espl_tick_begin(s.world));
@@ -259,7 +276,9 @@ TEST(shown_worlds_are_near_a_recursion_in_double)
     static exact_pose exact[ALL];
     scene s;
 
-    begin(&s, NULL);
+    if (!begins(&s, NULL)) {
+        return;
+    }
     for (uint32_t n = 1; n < 6; ++n) {
         const float at = test_between(&s.random, 0, 1);
 
@@ -293,7 +312,9 @@ TEST(above_one_positions_go_on)
     scene s;
     espl_pose shown;
 
-    begin(&s, NULL);
+    if (!begins(&s, NULL)) {
+        return;
+    }
     ck_ok(espl_set_local_position(s.world, s.made[0], (const float[]){1, 0, 0}));
     ck_ok(espl_tick_begin(s.world));
     ck_ok(espl_set_local_position(s.world, s.made[0], (const float[]){3, 0, 0}));
@@ -309,7 +330,9 @@ TEST(a_shown_world_that_overflows_is_reported)
     scene s;
     espl_present_report report;
 
-    begin(&s, NULL);
+    if (!begins(&s, NULL)) {
+        return;
+    }
     ck_ok(espl_tick_begin(s.world));
     ck_ok(espl_set_local_position(s.world, s.made[1], (const float[]){2e38f, 0, 0}));
     ck_ok(espl_tick_begin(s.world));
@@ -380,7 +403,7 @@ static uint64_t shown_by(const espl_executor *executor)
     const espl_parallel_def def = {.function = write_rows, .context = &(float){0}};
     uint64_t hash = TEST_HASH_START;
 
-    begin(&s, executor);
+    ck_assert(begins(&s, executor));
     espl_entity *const large = make_trees(s.world, 1, 4 * NODES, 4);
 
     test_cut_jobs(s.world, 8);
@@ -413,6 +436,9 @@ static uint64_t shown_by(const espl_executor *executor)
 
 TEST(threads_show_what_one_shows)
 {
+    if (test_lacks_room(2 * ALL, "several hierarchies")) {
+        return;
+    }
     const uint64_t alone = shown_by(NULL);
 
     for (uint32_t workers = 2; workers <= 64; workers *= 2) {
