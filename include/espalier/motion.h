@@ -59,7 +59,7 @@ typedef struct espl_motion_def {
 /// Start motion: the previous local of each entity is its local, and its shown world is its world. No tick is
 /// under way. Structural.
 ///
-/// It takes 66 bytes for each node of a hierarchy, 98 with a history of 2, and 32 or 64 more for each node of a
+/// It takes 67 bytes for each node of a hierarchy, 99 with a history of 2, and 32 or 64 more for each node of a
 /// hierarchy in which a member has inherit flags.
 ///
 /// @param def  NULL means {0}.

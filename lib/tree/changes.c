@@ -75,6 +75,7 @@ static ESPL__APART void set_markers(espl__forest *forest, uint32_t slot)
             forest->tracks.poses[i][slot] = espl__pose_marker();
         }
     }
+    forest->tracks.is_new[slot] = true;
 }
 
 void espl__mark_made(espl__forest *forest, uint32_t slot)
@@ -137,20 +138,14 @@ bool espl__plane_open(espl__forest *forest, int number)
 
 bool espl__poses_open(espl__forest *forest, int number)
 {
-    espl_pose **const poses = &forest->tracks.poses[number];
-    // An empty forest gets an array as well, because the address says that there is one.
-    const uint32_t capacity = forest->capacity;
+    espl__tracks *const tracks = &forest->tracks;
 
-    if (*poses != NULL) {
+    if (tracks->poses[number] != NULL) {
         return true;
     }
-    espl_pose *const made = espl__heap_take(
-        forest->heap, ESPL__FOR_TREE, 1, espl__tracks_pose_bytes(capacity), ESPL__POSES_ALIGNMENT);
-
-    if (made == NULL) {
+    if (!espl__tracks_add_poses(forest->heap, tracks, number, forest->capacity)) {
         return false;
     }
-    *poses = made;
     update(forest);
     return true;
 }
@@ -163,9 +158,7 @@ void espl__plane_close(espl__forest *forest, int number)
 
 void espl__poses_close(espl__forest *forest, int number)
 {
-    espl__heap_give(forest->heap, ESPL__FOR_TREE, forest->tracks.poses[number], 1,
-                    espl__tracks_pose_bytes(forest->tracks.capacity), ESPL__POSES_ALIGNMENT);
-    forest->tracks.poses[number] = NULL;
+    espl__tracks_drop_poses(forest->heap, &forest->tracks, number, forest->tracks.capacity);
     update(forest);
 }
 

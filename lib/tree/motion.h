@@ -39,9 +39,10 @@ static inline bool espl__forest_has_motion(const espl__forest *forest)
     return forest->tracks.poses[ESPL__PREVIOUS] != NULL;
 }
 
-// --- The marker of a node that has no past, or is not presented yet ---
+// --- The marker of a node that has no past ---
 
-/// Return the marker: its scale is a NaN, which neither a local nor a shown world has.
+/// Return the marker: its scale is a NaN, which no local has. The shown world of a node that is new has it too,
+/// so that a present finds that it differs.
 static inline espl_pose espl__pose_marker(void)
 {
     return (espl_pose){{0, 0, 0, 1}, {0, 0, 0}, NAN};
@@ -87,12 +88,17 @@ espl_pose espl__before_local(const espl__forest *forest, uint32_t slot);
 /// O(depth).
 espl_pose espl__previous_world(const espl__forest *forest, uint32_t slot);
 espl_pose espl__before_world(const espl__forest *forest, uint32_t slot);
-/// The world that was presented last. Of a node that was made since: its world.
+/// The array with the world that was presented last. Of a node that was made since: the array of worlds.
+static inline const espl_pose *espl__shown_array(const espl__forest *forest, uint32_t slot)
+{
+    const espl__tracks *const tracks = &forest->tracks;
+
+    return tracks->poses[ESPL__SHOWN] == NULL || tracks->is_new[slot] ? forest->world
+                                                                      : tracks->poses[ESPL__SHOWN];
+}
 static inline espl_pose espl__shown_world(const espl__forest *forest, uint32_t slot)
 {
-    const espl_pose *const shown = forest->tracks.poses[ESPL__SHOWN];
-
-    return shown == NULL || espl__pose_is_marker(&shown[slot]) ? forest->world[slot] : shown[slot];
+    return espl__shown_array(forest, slot)[slot];
 }
 
 // --- The past of one node. Preconditions: motion runs, and the caller marks own data ---

@@ -9,6 +9,8 @@
 #include "lib/tree/present_list.h"
 #include "lib/tree/propagate.h"
 
+#include <string.h>
+
 // Exchange worlds with shown worlds, and their planes, so that stores of worlds are stores of shown ones.
 static void exchange_worlds(espl__forest *forest)
 {
@@ -65,10 +67,29 @@ void espl__present_apply(espl__present *present)
     exchange_worlds(forest);
 }
 
+// Note that each node was presented. New ones are among those whose own data changed since the last present.
+static void end_new(espl__forest *forest)
+{
+    const espl__plane *const own = espl__own_plane(forest);
+    const uint32_t since = forest->presented.moment;
+    const uint32_t blocks = (forest->end + ESPL__PLANE_BLOCK - 1) / ESPL__PLANE_BLOCK;
+
+    for (uint32_t block = espl__plane_next(own, 0, blocks, since); block < blocks;
+         block = espl__plane_next(own, block + 1, blocks, since)) {
+        const uint32_t first = block * ESPL__PLANE_BLOCK, left = forest->end - first;
+
+        memset(&forest->tracks.is_new[first], 0,
+               (left < ESPL__PLANE_BLOCK ? left : ESPL__PLANE_BLOCK) * sizeof(bool));
+    }
+}
+
 void espl__present_end(const espl__present *present)
 {
     espl__presented *const last = &present->forest->presented;
 
+    if (last->has_new) {
+        end_new(present->forest);
+    }
     last->moment = espl__forest_moment(present->forest);
     last->tick = present->forest->tracks.rolled;
     last->at = present->blend.at;
@@ -77,7 +98,8 @@ void espl__present_end(const espl__present *present)
 
 // --- Nodes that were made since ---
 
-// Give the new nodes among the slots of a block their worlds.
+// Give the new nodes among the slots of a block their worlds. Another thread may read them, so that only what
+// differs is stored.
 static void complete_block(espl__forest *forest, const espl__tree *t, uint32_t block)
 {
     espl_pose *const shown = forest->tracks.poses[ESPL__SHOWN];
@@ -88,7 +110,8 @@ static void complete_block(espl__forest *forest, const espl__tree *t, uint32_t b
          changed != 0; changed &= changed - 1) {
         const uint32_t slot = first + espl__lowest_bit(changed);
 
-        if (slot - t->base < t->used && espl__pose_is_marker(&shown[slot])) {
+        if (slot - t->base < t->used && forest->tracks.is_new[slot] &&
+            !espl__pose_is_same(&shown[slot], &forest->world[slot])) {
             shown[slot] = forest->world[slot];
         }
     }

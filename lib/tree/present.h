@@ -53,7 +53,8 @@ void espl__present_apply(espl__present *present);
 void espl__present_end(const espl__present *present);
 
 /// Give each node of a tree that was made since the last present its world as shown world, so that the
-/// array can be read. Any thread, while none changes the world. O(1) where no node was made.
+/// array can be read; it is new all the same. Any thread, while none changes the world: what is there already
+/// is not stored again. O(1) where no node was made.
 void espl__shown_complete(espl__forest *forest, const espl__tree *tree);
 
 #endif

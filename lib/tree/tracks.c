@@ -4,6 +4,47 @@
 
 #include <string.h>
 
+// Return the items of an array. Never 0, because its address says that there is one.
+static inline size_t items_of(uint32_t capacity)
+{
+    return (size_t)capacity + 1;
+}
+
+bool espl__tracks_add_poses(espl__heap *heap, espl__tracks *tracks, int number, uint32_t capacity)
+{
+    const size_t items = items_of(capacity);
+    espl_pose *const poses =
+        espl__heap_take(heap, ESPL__FOR_TREE, items, sizeof *poses, ESPL__POSES_ALIGNMENT);
+
+    if (poses == NULL) {
+        return false;
+    }
+    if (number == ESPL__SHOWN) {
+        tracks->is_new = espl__heap_take(heap, ESPL__FOR_TREE, items, sizeof *tracks->is_new, 1);
+        if (tracks->is_new == NULL) {
+            espl__heap_give(heap, ESPL__FOR_TREE, poses, items, sizeof *poses,
+                            ESPL__POSES_ALIGNMENT);
+            return false;
+        }
+        memset(tracks->is_new, 0, items * sizeof *tracks->is_new);
+    }
+    tracks->poses[number] = poses;
+    return true;
+}
+
+void espl__tracks_drop_poses(espl__heap *heap, espl__tracks *tracks, int number, uint32_t capacity)
+{
+    const size_t items = items_of(capacity);
+
+    espl__heap_give(heap, ESPL__FOR_TREE, tracks->poses[number], items, sizeof **tracks->poses,
+                    ESPL__POSES_ALIGNMENT);
+    tracks->poses[number] = NULL;
+    if (number == ESPL__SHOWN) {
+        espl__heap_give(heap, ESPL__FOR_TREE, tracks->is_new, items, sizeof *tracks->is_new, 1);
+        tracks->is_new = NULL;
+    }
+}
+
 bool espl__tracks_make(espl__heap *heap, espl__tracks *tracks, uint32_t capacity,
                        const espl__tracks *from, uint32_t count)
 {
@@ -27,15 +68,14 @@ bool espl__tracks_make(espl__heap *heap, espl__tracks *tracks, uint32_t capacity
         const espl_pose *const poses = from->poses[i];
 
         if (is_done && poses != NULL) {
-            espl_pose *const more =
-                espl__heap_take(heap, ESPL__FOR_TREE, 1, espl__tracks_pose_bytes(capacity), ESPL__POSES_ALIGNMENT);
-
-            made.poses[i] = more;
-            is_done = more != NULL;
+            is_done = espl__tracks_add_poses(heap, &made, i, capacity);
             if (is_done && count != 0) {
-                memcpy(more, poses, count * sizeof *more);
+                memcpy(made.poses[i], poses, count * sizeof *poses);
             }
         }
+    }
+    if (is_done && from->is_new != NULL && count != 0) {
+        memcpy(made.is_new, from->is_new, count * sizeof *made.is_new);
     }
     if (!is_done) {
         espl__tracks_free(heap, &made);
@@ -51,9 +91,7 @@ void espl__tracks_free(espl__heap *heap, espl__tracks *tracks)
         espl__plane_free(heap, ESPL__FOR_TREE, &tracks->planes[i]);
     }
     for (int i = 0; i < ESPL__POSES_COUNT; ++i) {
-        espl__heap_give(heap, ESPL__FOR_TREE, tracks->poses[i], 1,
-                        espl__tracks_pose_bytes(tracks->capacity), ESPL__POSES_ALIGNMENT);
-        tracks->poses[i] = NULL;
+        espl__tracks_drop_poses(heap, tracks, i, tracks->capacity);
     }
     tracks->capacity = 0;
     tracks->is_ticking = false;
@@ -67,8 +105,9 @@ size_t espl__tracks_bytes(const espl__tracks *tracks)
         bytes += espl__plane_bytes(&tracks->planes[i]);
     }
     for (int i = 0; i < ESPL__POSES_COUNT; ++i) {
-        bytes += tracks->poses[i] != NULL ? espl__tracks_pose_bytes(tracks->capacity) : 0;
+        bytes += tracks->poses[i] != NULL ? items_of(tracks->capacity) * sizeof(espl_pose) : 0;
     }
+    bytes += tracks->is_new != NULL ? items_of(tracks->capacity) * sizeof(bool) : 0;
     return bytes;
 }
 
@@ -101,9 +140,10 @@ void espl__tracks_move(const espl__tracks *to, uint32_t slot, const espl__tracks
         espl__plane_mark(&to->planes[ESPL__PLANE_PLACE], slot);
         espl__plane_mark(&from->planes[ESPL__PLANE_PLACE], old);
     }
-    if (to->poses[ESPL__PREVIOUS] != NULL || to->poses[ESPL__SHOWN] != NULL) {
+    if (to->poses[ESPL__SHOWN] != NULL) {
         move_pose(to->poses[ESPL__PREVIOUS], slot, from->poses[ESPL__PREVIOUS], old);
         move_pose(to->poses[ESPL__BEFORE], slot, from->poses[ESPL__BEFORE], old);
         move_pose(to->poses[ESPL__SHOWN], slot, from->poses[ESPL__SHOWN], old);
+        to->is_new[slot] = from->is_new[old];
     }
 }

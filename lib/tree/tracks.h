@@ -14,7 +14,7 @@
 /// Planes of a forest: kinds of change of a slot.
 enum {
     ESPL__PLANE_WORLD, ///< world transform: pose, stretch, user data
-    ESPL__PLANE_OWN,   ///< local, stretch, user data, inherit flags, kept parts, parent, place among siblings
+    ESPL__PLANE_OWN, ///< local, stretch, user data, inherit flags, kept parts, parent, place among siblings
     ESPL__PLANE_PLACE, ///< another node is in the slot, or none
     ESPL__PLANE_SHOWN, ///< shown world
     ESPL__PLANE_COUNT,
@@ -31,7 +31,10 @@ typedef struct espl__tracks {
     espl__plane planes[ESPL__PLANE_COUNT];
     /// By slot. NULL where motion does not run; ESPL__BEFORE also where it keeps one tick alone.
     espl_pose *poses[ESPL__POSES_COUNT];
-    uint32_t rolled;        ///< moment of the begin of the last tick: own data marked later is newer
+    /// By slot, with ESPL__SHOWN: whether the node was made since the last present. Its shown world is its
+    /// world then, whatever the array has.
+    bool *is_new;
+    uint32_t rolled; ///< moment of the begin of the last tick: own data marked later is newer
     uint32_t rolled_before; ///< of the tick before it
     uint32_t capacity;      ///< slots that each of them has room for
     bool is_ticking;        ///< between the begin and the end of a tick: writes are blended then
@@ -58,20 +61,19 @@ bool espl__tracks_make(espl__heap *heap, espl__tracks *tracks, uint32_t capacity
                        const espl__tracks *from, uint32_t count);
 /// Free all arrays. The moment stays.
 void espl__tracks_free(espl__heap *heap, espl__tracks *tracks);
-/// Return the bytes of an array of poses. Never 0, because the address of an array says that there is
-/// one.
-static inline size_t espl__tracks_pose_bytes(uint32_t capacity)
-{
-    return ((size_t)capacity + 1) * sizeof(espl_pose);
-}
+/// Allocate an array of poses, and is_new with ESPL__SHOWN, where no node is new. An empty forest gets an
+/// array as well, because the address says that there is one. @return false: no memory, nothing made.
+bool espl__tracks_add_poses(espl__heap *heap, espl__tracks *tracks, int poses, uint32_t capacity);
+/// Free an array of poses, for as many slots as it was allocated for.
+void espl__tracks_drop_poses(espl__heap *heap, espl__tracks *tracks, int poses, uint32_t capacity);
 /// Return the bytes of all arrays.
 size_t espl__tracks_bytes(const espl__tracks *tracks);
 
 /// What the shown worlds show.
 typedef struct espl__presented {
-    uint32_t moment;      ///< of the last present: later changes are not shown yet
-    uint32_t tick;        ///< the moment before the tick of the last present: later changes were blended
-    float at;             ///< the time of the last present
+    uint32_t moment; ///< of the last present: later changes are not shown yet
+    uint32_t tick;   ///< the moment before the tick of the last present: later changes were blended
+    float at;        ///< the time of the last present
     _Atomic bool has_new; ///< nodes were made since then, whose shown worlds are not known
     _Atomic bool is_busy; ///< a thread completes the shown worlds of a tree
 } espl__presented;

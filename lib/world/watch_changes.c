@@ -63,7 +63,7 @@ ESPL__INLINE void put_pose(espl_transform *out, const espl__forest *forest, cons
 ESPL__INLINE void put_transform(espl_transform *out, const espl__forest *forest,
                                 const espl_pose *poses, uint32_t slot)
 {
-    const bool is_new = poses != forest->world && espl__pose_is_marker(&poses[slot]);
+    const bool is_new = poses != forest->world && forest->tracks.is_new[slot];
 
     put_pose(out, forest, is_new ? &forest->world[slot] : &poses[slot], slot);
 }

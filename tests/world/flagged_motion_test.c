@@ -6,6 +6,8 @@
 #include "tests/runner.h"
 #include "tests/world/ways.h"
 
+#include <espalier/watch.h>
+
 #include <math.h>
 #include <string.h>
 
@@ -117,7 +119,6 @@ static void demand_truth(write_way way, bool is_ticking, int node, unsigned kind
     ck_assert_msg(memcmp(&flagged->after, &at_once.after, sizeof(sight)) == 0,
                   "kind %#x of node %d by %s has another past", kind, node, way_name(way));
 }
-
 
 TEST_LOOP(a_teleport_is_shown_where_it_is_in_each_form, 0, TEST_KINDS)
 {
@@ -400,6 +401,71 @@ TEST(an_entity_that_was_made_since_is_shown_where_it_is)
     }
     ck_ok(espl_view_hierarchy(s.world, made, &view));
     ck_assert(are_same(&view.shown_poses[view.first], &world));
+    scene_end(&s);
+}
+
+// Compare what is shown of a pair of new entities with their worlds, in each form.
+static void demand_shown_as_worlds(const scene *s, espl_watch *watch, const espl_entity made[2])
+{
+    espl_changes changes;
+    espl_view view;
+
+    ck_ok(espl_watch_collect(watch, 0, &changes));
+    ck_assert_uint_eq(changes.added_count + changes.changed_count, 2);
+    const espl_transform *const collected =
+        changes.added_count != 0 ? changes.added_worlds : changes.changed_worlds;
+
+    for (int i = 0; i < 2; ++i) {
+        const espl_transform world = test_world_of(s->world, made[i]);
+        espl_pose shown[2];
+
+        ck_ok(espl_read_one(s->world, made[i], ESPL_READ_SHOWN_POSE, &shown[0]));
+        ck_ok(espl_read_strided(s->world, ESPL_READ_SHOWN_POSE, &made[i], 1, sizeof *made,
+                                &shown[1], sizeof *shown));
+        ck_assert(are_same(&shown[0], &world) && are_same(&shown[1], &world));
+        ck_assert(are_same(&collected[i], &world));
+    }
+    ck_ok(espl_view_hierarchy(s->world, made[0], &view));
+    for (uint32_t rank = 0; rank < 2; ++rank) {
+        const uint32_t slot = view.first + rank;
+
+        ck_assert(are_same(&view.shown_poses[slot], &view.world_poses[slot]));
+    }
+}
+
+TEST(a_view_of_a_new_entity_does_not_hold_it_where_it_was)
+{
+    const espl_component transform = ESPL_TRANSFORM;
+    const espl_watch_def shown = {.flags = ESPL_WATCH_SHOWN};
+    espl_entity made[2];
+    espl_changes changes;
+    espl_watch *watch = NULL;
+    espl_pose pose, world;
+    scene s;
+
+    scene_begin(&s, true);
+    ck_ok(espl_watch_create(s.world, &shown, &watch));
+    ck_ok(espl_watch_collect(watch, 0, &changes));
+    ck_ok(espl_create(s.world, &transform, 1, 2, made));
+    ck_ok(espl_attach(s.world, made[1], made[0], NULL));
+    demand_shown_as_worlds(&s, watch, made);
+    for (int i = 1; i < 4; ++i) {
+        const float at[3] = {(float)i, 8, 9};
+
+        // The other one is moved by a propagation.
+        ck_ok(espl_set_local_position(s.world, made[0], at));
+        demand_shown_as_worlds(&s, watch, made);
+        if (i == 2) {
+            ck_ok(espl_compact(s.world));
+            ck_ok(espl_tick_begin(s.world));
+        }
+    }
+    ck_ok(espl_present(s.world, 0.25f, NULL));
+    ck_ok(espl_set_local_position(s.world, made[0], (const float[3]){20, 0, 0}));
+    ck_ok(espl_read_one(s.world, made[1], ESPL_READ_SHOWN_POSE, &pose));
+    ck_ok(espl_read_one(s.world, made[1], ESPL_READ_WORLD_POSE, &world));
+    ck_assert(!are_same(&pose, &world));
+    espl_watch_destroy(watch);
     scene_end(&s);
 }
 

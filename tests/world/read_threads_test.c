@@ -5,6 +5,8 @@
 #include "tests/runner.h"
 #include "tests/told.h"
 
+#include <espalier/motion.h>
+
 #include <pthread.h>
 #include <string.h>
 
@@ -109,8 +111,11 @@ static double sum_of_world(void)
 typedef struct reader {
     pthread_t thread;
     double expected;
+    bool views;
     size_t wrong;
 } reader;
+
+static espl_entity made[TREES];
 
 static void *read_again(void *context)
 {
@@ -142,6 +147,55 @@ TEST_LOOP(threads_that_only_read_see_the_same_world, 0, 2)
     // Nothing of it is on the tape, and the world is out of iteration.
     ck_assert_uint_eq(s.appended, appended);
     ck_ok(espl_create(s.world, NULL, 0, 1, NULL));
+    scene_end();
+}
+
+// Read what is shown of all entities, or view their hierarchies and read it there.
+static void *look_at_shown(void *context)
+{
+    reader *const r = context;
+
+    for (int round = 0; round < ROUNDS; ++round) {
+        for (int i = 0; i < TREES; ++i) {
+            espl_view view;
+            espl_pose shown, world;
+
+            r->wrong += espl_read_one(s.world, made[i], ESPL_READ_SHOWN_POSE, &shown) != ESPL_OK ||
+                        espl_read_one(s.world, made[i], ESPL_READ_WORLD_POSE, &world) != ESPL_OK ||
+                        memcmp(&shown, &world, sizeof shown) != 0;
+            if (r->views) {
+                r->wrong += espl_view_hierarchy(s.world, made[i], &view) != ESPL_OK ||
+                            memcmp(&view.shown_poses[view.first], &world, sizeof world) != 0;
+            }
+        }
+    }
+    return NULL;
+}
+
+// The first call that views a new hierarchy stores in the array of what is shown.
+TEST(threads_read_what_is_shown_of_new_entities_while_others_view_them)
+{
+    reader readers[READERS];
+
+    scene_begin(false);
+    ck_ok(espl_motion_start(s.world, NULL));
+    for (int i = 0; i < TREES; ++i) {
+        made[i] = make((uint32_t)i);
+    }
+    for (int turn = 0; turn < 3; ++turn) {
+        for (int i = 0; i < TREES; ++i) {
+            ck_ok(espl_set_local_position(s.world, made[i], (const float[3]){(float)turn, 2, 3}));
+        }
+        for (int i = 0; i < READERS; ++i) {
+            readers[i] = (reader){.views = i % 2 == 0};
+            ck_assert_int_eq(pthread_create(&readers[i].thread, NULL, look_at_shown, &readers[i]),
+                             0);
+        }
+        for (int i = 0; i < READERS; ++i) {
+            ck_assert_int_eq(pthread_join(readers[i].thread, NULL), 0);
+            ck_assert_uint_eq(readers[i].wrong, 0);
+        }
+    }
     scene_end();
 }
 
