@@ -61,7 +61,8 @@ static void close_node(const batch *b, model_node *node)
 
         b->entries[i].answer = model_answer_of(entry->outcome);
         b->model->writes += entry->outcome >= 0 && !entry->is_same;
-        b->model->writes_skipped += entry->outcome >= 0 && entry->is_same;
+        b->model->writes_skipped +=
+            entry->outcome >= 0 && entry->is_same && !model_is_of_past(entry->kind);
     }
     node->entries = MODEL_NONE;
 }

@@ -49,6 +49,13 @@ uint64_t draw_bits(tape_draw *draw)
     return test_random(&draw->random);
 }
 
+uint64_t draw_aside(const tape_draw *draw, uint32_t number)
+{
+    uint64_t state = test_hash_bytes(TEST_HASH_START + number, draw->record.bytes, OWN_SIZE);
+
+    return test_random(&state);
+}
+
 tape_record record_from(uint64_t *random)
 {
     tape_record record;

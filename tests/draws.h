@@ -32,6 +32,9 @@ float draw_between(tape_draw *draw, float low, float high);
 /// Any number, which takes no byte.
 uint64_t draw_bits(tape_draw *draw);
 
+/// Any number of its own for each `number`, which takes no byte and changes no other choice.
+uint64_t draw_aside(const tape_draw *draw, uint32_t number);
+
 /// Make the next record of a tape that comes from a seed. It ends no batch.
 tape_record record_from(uint64_t *random);
 

@@ -46,12 +46,12 @@ static const kind_row kinds[ESPL_WRITE_KIND_COUNT] = {
 
 static bool is_kind(espl_write_kind kind)
 {
-    return (unsigned)kind < ESPL_WRITE_KIND_COUNT;
+    return test_plain_kind(kind) < ESPL_WRITE_KIND_COUNT;
 }
 
 value_type form_type(espl_write_kind kind)
 {
-    return kinds[kind].type;
+    return kinds[test_plain_kind(kind)].type;
 }
 
 form_field form_field_of(value_type type)
@@ -71,6 +71,7 @@ form_field form_field_of(value_type type)
 
 const char *form_name(espl_write_kind kind)
 {
+    kind = (espl_write_kind)test_plain_kind(kind);
     return is_kind(kind) ? kinds[kind].name : "no kind";
 }
 

@@ -24,7 +24,7 @@ typedef struct form_field {
 
 typedef enum write_form { FORM_FUNCTION, FORM_BATCH, FORM_SHORT, FORM_COUNT } write_form;
 
-/// Type of a kind's value. The kind is in range.
+/// Type of a kind's value. The kind is in range, with a flag or without.
 value_type form_type(espl_write_kind kind);
 form_field form_field_of(value_type type);
 /// Name of a kind, "set_local_position" for example; "no kind" for one out of range.

@@ -108,6 +108,7 @@ typedef struct test_model {
     uint32_t *living;             // [living_count] numbers, in no order
     uint32_t *doomed, *survivors; // scratch of a destroy or a clone
     uint32_t count, capacity, living_count;
+    uint32_t history;                // of motion; 0: none
     uint64_t writes, writes_skipped; // carried out: those that changed a state, and the others
     bool is_lossy;                   // the last operation moved a node that it does not name
     model_overflow overflow;         // of the operations since it was set to MODEL_FINITE

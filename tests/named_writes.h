@@ -25,10 +25,13 @@ static const scalar_function scalar_functions[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_WORLD_SCALE] = espl_set_world_scale,
 };
 
-/// Make a write by the function that is named after its kind, by espl_write_one() where there is none.
-/// The kind is in range.
+/// Make a write by the function that is named after its kind, by espl_write_one() where there is none,
+/// and where the kind has a flag.
 static inline espl_status write_by_function(espl_world *world, const espl_write *w)
 {
+    if ((unsigned)w->kind >= ESPL_WRITE_KIND_COUNT) {
+        return espl_write_one(world, w->entity, w->kind, &w->value);
+    }
     if (w->kind == ESPL_WRITE_LOCAL_POSE) {
         return espl_set_local_pose(world, w->entity, &w->value.pose);
     }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "tests/picks.h"
 
+#include "tests/placing.h"
+#include "tests/steps.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -276,7 +279,8 @@ espl_write_value pick_data(test_tape *tape, uint32_t node, espl_write_kind kind)
 {
     const espl_transform value = pick_value(tape, node, is_of_world(kind));
 
-    if ((unsigned)kind >= TEST_KINDS) {
+    kind = (espl_write_kind)test_plain_kind(kind);
+    if ((unsigned)kind >= ESPL_WRITE_KIND_COUNT) {
         return (espl_write_value){.transform = value};
     }
     espl_write_value data = data_of(&value, form_type(kind));
@@ -370,7 +374,17 @@ void pick_entries(test_tape *tape, operation *op)
     }
     for (uint32_t i = 0; i < op->count; ++i) {
         model_entry *const entry = &tape->entries[i];
-        entry->kind = are_same ? same : pick_kind(tape);
+        const espl_write_kind kind = are_same ? same : pick_kind(tape);
+
+        // An array of one kind that does not exist is refused as a whole.
+        // What a previous world loses below a scale of 0 the model does not know.
+        entry->kind = pick_flagged(tape, kind, are_same ? 0 : i);
+        if (entry->kind == ESPL_WRITE_PREVIOUS_WORLD_POSE) {
+            entry->kind = ESPL_WRITE_PREVIOUS_LOCAL_POSE;
+        }
+        if (!model_is_kind(entry->kind)) {
+            op->form = FORM_BATCH;
+        }
         entry->value = pick_data(tape, entry->node, entry->kind);
     }
 }

@@ -23,6 +23,7 @@ static bool is_recordable(opcode code)
     case OP_CLEAR:
     case OP_NAME:
     case OP_TRIM:
+    case OP_STEP:
     case OPCODE_COUNT:
         return false;
     default:
@@ -40,7 +41,7 @@ void tape_prepare_recorded(test_tape *tape)
     for (opcode code = OP_DESTROY; code <= OP_DESTROY_ONLY; ++code) {
         own[code] = (own[code] + 1) / 2;
     }
-    for (opcode code = OP_TRIM + 1; code < OPCODE_COUNT; ++code) {
+    for (opcode code = OP_TRIM + 1; code <= OP_CALL; ++code) {
         own[code] = weights[test_below(&tape->random, 8)];
     }
     own[OP_CREATION] += 1;

@@ -2,6 +2,7 @@
 // A world under test, driven by the operations of a tape and compared with its model.
 #include "tests/asserts.h"
 #include "tests/changes.h"
+#include "tests/steps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,7 @@ void side_begin(test_side *side, uint32_t lanes, const espl_executor *executor)
 
 void side_end(test_side *side)
 {
+    espl_watch_destroy(side->watch);
     espl_command_buffer_destroy(side->aliens);
     espl_command_buffer_destroy(side->batch);
     test_world_end(&side->test);
@@ -131,7 +133,8 @@ espl_status side_run(test_side *side, const test_tape *tape, const operation *op
     if (is_write(op->code)) {
         espl_stats(world, &side->before);
     }
-    const bool has_entity = op->code != OP_CREATE && op->code != OP_CREATION && op->code != OP_CALL;
+    const bool has_entity = op->code != OP_CREATE && op->code != OP_CREATION &&
+                            op->code != OP_CALL && op->code != OP_STEP;
     const espl_entity entity =
         has_entity ? side_handle(side, tape, op->entity) : espl_entity_null();
     espl_attach_options options = op->options;
@@ -183,6 +186,8 @@ espl_status side_run(test_side *side, const test_tape *tape, const operation *op
         return side_set(side, tape, op);
     case OP_CALL:
         return side_call_status(&op->call);
+    case OP_STEP:
+        return side_step(side, tape, op);
     case OP_ENABLE:
         return espl_set_enabled(world, entity, op->extent, true);
     case OP_DISABLE:

@@ -13,6 +13,12 @@
 /// Kinds of write that change the transform: all below it. The others set what motion blends from.
 enum { TEST_KINDS = ESPL_WRITE_PREVIOUS_LOCAL_POSE };
 
+/// The kind of a write without its flags.
+static inline unsigned test_plain_kind(espl_write_kind kind)
+{
+    return (unsigned)kind & ~(unsigned)(ESPL_TELEPORT | ESPL_CARRY);
+}
+
 /// What an allocator under test may do that a program might come to depend on.
 typedef enum test_blocks {
     TEST_BLOCKS_TIGHT,     // aligned to what was asked and no more, filled with 0xA5

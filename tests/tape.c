@@ -3,6 +3,7 @@
 #include "tests/asserts.h"
 #include "tests/picks.h"
 #include "tests/placing.h"
+#include "tests/steps.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ static const char *const opcode_names[OPCODE_COUNT] = {
     "rotate_about", "set_inherit", "write_batch", "set_sibling",  "place",           "unplace",
     "enable",       "disable",     "change",      "change_query", "attach_many",     "destroy_many",
     "clear",        "name",        "trim",        "creation",     "change_one",      "set",
-    "call"};
+    "call",         "step"};
 
 const char *tape_code_name(opcode code)
 {
@@ -245,10 +246,11 @@ static void fill_options(test_tape *tape, espl_attach_options *options)
 
 static void fill_write(test_tape *tape, operation *op)
 {
-    op->kind = pick_kind(tape);
+    op->kind = pick_flagged(tape, pick_kind(tape), 0);
     op->data = pick_data(tape, op->entity, op->kind);
-    op->form = (unsigned)op->kind < TEST_KINDS ? (write_form)draw_below(&tape->draw, FORM_COUNT)
-                                               : FORM_BATCH;
+    op->form = test_plain_kind(op->kind) < ESPL_WRITE_KIND_COUNT
+                   ? (write_form)draw_below(&tape->draw, FORM_COUNT)
+                   : FORM_BATCH;
 }
 
 operation pick_operation(test_tape *tape, opcode code)
@@ -284,6 +286,10 @@ operation pick_operation(test_tape *tape, opcode code)
 operation tape_next(test_tape *tape)
 {
     tape_advance(tape);
+    if (tape_takes_step(tape)) {
+        tape->code = OP_STEP;
+        return pick_step(tape);
+    }
     tape->code = pick_fitting_code(tape);
     return pick_operation(tape, tape->code);
 }
@@ -481,6 +487,8 @@ model_answer tape_apply(test_tape *tape, const operation *op)
         return apply_value(tape, op);
     case OP_CALL:
         return model_answer_of(side_call_status(&op->call));
+    case OP_STEP:
+        return model_step(model, op);
     case OP_ENABLE:
     case OP_DISABLE:
         return model_set_enabled(model, node, op->extent, op->code == OP_ENABLE);

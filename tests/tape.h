@@ -44,6 +44,8 @@ typedef enum opcode {
     OP_CHANGE_ONE, // components of the operand
     OP_SET,        // the value of one component
     OP_CALL,       // of a side's callback
+    // A step of motion, a present or a collect, of tape_next() and between batches.
+    OP_STEP,
     OPCODE_COUNT
 } opcode;
 
@@ -55,6 +57,16 @@ enum { TAPE_COUNT_LIMIT = 8 }; // clones of one operation
 
 /// Ways to give and take components. One that does not fit is espl_change_components_array().
 typedef enum change_form { CHANGE_ONE, CHANGE_SINGLE, CHANGE_ARRAY, CHANGE_FORM_COUNT } change_form;
+
+/// What an OP_STEP does.
+typedef enum tape_step {
+    STEP_START, // motion
+    STEP_STOP,
+    STEP_BEGIN, // a tick
+    STEP_END,
+    STEP_PRESENT,
+    STEP_COLLECT // of a watch
+} tape_step;
 
 enum { SIDE_CALLBACKS = 3 };
 
@@ -74,8 +86,8 @@ typedef struct operation {
     espl_dead_parent dead_parent;
     espl_place place;
     espl_transform value;
-    uint32_t inherit; // flags to set, or of an instance
-    espl_write_kind kind;
+    uint32_t inherit;     // flags to set, or of an instance
+    espl_write_kind kind; // with a flag or without
     write_form form;
     espl_write_value data; // of a write; what to rotate by
     float point[3], up[3]; // to look at, or to rotate about
@@ -96,6 +108,10 @@ typedef struct operation {
     change_form change_form;
     model_change change;
     model_query query;
+    tape_step step;
+    uint32_t history; // of motion
+    float time;       // to present
+    bool ends_watch;  // that is collected
 } operation;
 
 typedef enum tape_shape {
@@ -134,6 +150,8 @@ typedef struct test_tape {
     opcode code;
     const char *note; // NULL, or the case at hand, for the failure message
     tape_style style;
+    bool moves;    // takes steps, whatever the seed says
+    bool is_still; // takes none
     test_model model;
     uint32_t recent;   // last child attached
     uint32_t *pending; // [pending_count] node of the model, MODEL_DEAD while not born
@@ -233,6 +251,8 @@ typedef struct test_side {
     uint32_t capacity, mapped; // nodes [0, mapped) have their handles
     espl_entity foreign, alien, dead;
     espl_command_buffer *aliens, *batch;
+    espl_watch *watch;    // NULL: none
+    bool is_unseen;       // never presented nor collected
     espl_entity *pending; // [pending_capacity] by number
     uint32_t pending_capacity;
     espl_entity fresh[TAPE_COUNT_LIMIT];

@@ -69,17 +69,32 @@ static model_answer place_faults(const test_model *model, uint32_t node)
            (n->state.flags == ESPL_COPY_PARENT ? model_answer_of(ESPL_ERR_COPIES_PARENT) : 0);
 }
 
+bool model_is_of_past(espl_write_kind kind)
+{
+    return test_plain_kind(kind) >= TEST_KINDS;
+}
+
+bool model_is_kind(espl_write_kind kind)
+{
+    const unsigned flags = (unsigned)kind ^ test_plain_kind(kind);
+
+    return test_plain_kind(kind) < ESPL_WRITE_KIND_COUNT && flags != (ESPL_TELEPORT | ESPL_CARRY) &&
+           (flags == 0 || !model_is_of_past(kind));
+}
+
 model_answer model_write_faults(const test_model *model, uint32_t node, espl_write_kind kind,
                                 const espl_write_value *value, espl_transform *out)
 {
     const model_answer faults = place_faults(model, node);
 
-    if ((unsigned)kind >= TEST_KINDS) {
+    if (!model_is_kind(kind)) {
         return faults | model_answer_of(ESPL_ERR_ARGUMENT);
     }
+    const bool lacks_motion = model_is_of_past(kind) && model->history == 0;
+
     *out = whole_value(form_type(kind), value);
-    return espl_transform_normalize(out) == ESPL_OK ? faults
-                                                    : faults | model_answer_of(ESPL_ERR_NOT_FINITE);
+    return faults | (lacks_motion ? model_answer_of(ESPL_ERR_UNSUPPORTED) : 0) |
+           (espl_transform_normalize(out) == ESPL_OK ? 0 : model_answer_of(ESPL_ERR_NOT_FINITE));
 }
 
 // --- Kinds ---
@@ -175,7 +190,13 @@ static espl_status put_back(model_placed *placed, const recipe *r, const espl_tr
 
 espl_status model_carry_out(model_placed *placed, espl_write_kind kind, const espl_transform *value)
 {
-    const recipe *const r = &recipes[kind];
+    const unsigned plain = test_plain_kind(kind);
+
+    // A previous pose is none of the model's.
+    if (model_is_of_past(kind)) {
+        return ESPL_OK;
+    }
+    const recipe *const r = &recipes[plain];
     espl_status status = ESPL_OK;
 
     if (r->change == MULTIPLY) {
@@ -219,8 +240,14 @@ model_answer model_write(test_model *model, uint32_t node, espl_write_kind kind,
     }
     model_placed placed = model_placed_of(model, node);
     const espl_status status = model_carry_out(&placed, kind, &whole);
+    const model_answer answer = finish(model, node, &placed, status);
 
-    return finish(model, node, &placed, status);
+    model->writes_skipped -= model_is_of_past(kind);
+
+    // What a previous world loses below a scale of 0, or of huge numbers, the model does not know.
+    return kind == ESPL_WRITE_PREVIOUS_WORLD_POSE
+               ? answer | model_answer_of(ESPL_LOSSY) | model_answer_of(ESPL_ERR_RANGE)
+               : answer;
 }
 
 static bool is_vector(const float v[3])

@@ -91,12 +91,13 @@ const char *espl__write_fault(espl__sentence *out, espl_write_kind kind, const v
                : "The kind needs motion; call espl_motion_start() first.";
 }
 
-// Precondition: the write was accepted, so that the kind exists and the value is there.
+// Precondition: the value is there. Of a kind that does not exist nothing is read, because batches ask for all
+// entries, refused ones too.
 const char *espl__write_blank(espl_write_kind kind, const void *value)
 {
     espl_write_value loaded;
 
-    if (!espl__write_sets_whole(kind)) {
+    if (!espl__write_exists(kind) || !espl__write_sets_whole(kind)) {
         return NULL;
     }
     espl__write_load(&loaded, kind, value);

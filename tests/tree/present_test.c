@@ -194,6 +194,8 @@ static frame_sum run_frames(uint64_t seed, uint32_t population, size_t steps, fr
         side.world->forest.kernels = style.kernels;
     }
     ck_ok(espl_motion_start(side.world, &def));
+    tape.model.history = def.history;
+    tape.is_still = true;
     for (tape.at = 0; tape.at < steps && !tape_is_worn(&tape); ++tape.at) {
         const operation op = tape_next(&tape);
 
@@ -285,6 +287,8 @@ static void play_frames(uint64_t seed, uint32_t population, uint32_t limit, size
         test_cut_jobs(sides[i]->world, 8);
         ck_ok(espl_motion_start(sides[i]->world, NULL));
     }
+    s->tape.model.history = 1;
+    s->tape.is_still = true;
     for (size_t batch = 0; batch < batches && !tape_is_worn(&s->tape) &&
                            stage_step(s, 1 + test_below(&s->tape.random, fitting));
          ++batch) {

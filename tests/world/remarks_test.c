@@ -127,6 +127,24 @@ TEST(a_batch_is_remarked_on_once_with_the_entry)
     }
 }
 
+// A whole transform of a kind with two flags is refused, and its value is not read.
+TEST(a_batch_with_kinds_that_do_not_exist_is_not_remarked_on)
+{
+    const unsigned both = ESPL_TELEPORT | ESPL_CARRY;
+
+    for (unsigned kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
+        espl_write writes[8];
+
+        for (size_t i = 0; i < 8; ++i) {
+            writes[i] = (espl_write){.entity = one, .kind = (espl_write_kind)(kind | both)};
+        }
+        t.lines = 0;
+        ck_assert_int_eq(espl_write_batch(t.world, writes, 8, NULL), ESPL_PARTLY);
+        ck_assert_uint_eq(t.lines, 1); // of the refusal
+    }
+    t.lines = 0;
+}
+
 TEST(a_batch_of_other_kinds_is_not_remarked_on)
 {
     espl_write writes[3] = {{.entity = one, .kind = ESPL_WRITE_LOCAL_SCALE},

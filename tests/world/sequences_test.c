@@ -7,6 +7,7 @@
 #include "tests/asserts.h"
 #include "tests/picks.h"
 #include "tests/runner.h"
+#include "tests/steps.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -90,8 +91,12 @@ static void build(play *p)
 
 static void clear(play *p)
 {
+    const operation stop = {.code = OP_STEP, .step = STEP_STOP};
     test_model *const model = &p->tape.model;
 
+    if (model->history != 0) {
+        run_well(p, &stop);
+    }
     while (model->living_count != 0) {
         const operation destroy = {.code = OP_DESTROY_SUBTREE,
                                    .entity = model_root(model, model->living[0])};
@@ -375,6 +380,12 @@ static void play_sequence(play *p, const uint32_t *numbers, uint32_t length)
         p->tape.at = i;
         const operation op = read_letter(p, &p->letters[numbers[i]].record);
 
+        // Before some letters motion starts, a tick begins, or all is looked at.
+        if (tape_takes_step(&p->tape)) {
+            const operation step = pick_step(&p->tape);
+
+            run(p, &step);
+        }
         run(p, &op);
     }
     side_compare(&p->side, &p->tape);
@@ -429,6 +440,7 @@ static void play_begin(play *p)
     tape_begin(&p->tape, 1, style.population);
     p->tape.style = style;
     p->tape.note = p->note;
+    p->tape.moves = true;
     for (uint32_t code = 0; code < CODES; ++code) {
         p->tape.style.weights[code] = 1;
     }

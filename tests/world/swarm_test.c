@@ -74,7 +74,44 @@ TEST(each_operation_that_is_recorded_is_left_out_by_some_seeds)
     // An instance stands for all that makes entities; a creation needs no other entity.
     ck_assert_uint_gt(c.met[OP_INSTANCE], 0);
     c.met[OP_INSTANCE] = SEEDS / 2;
-    demand_subsets(&c, OP_CREATE, OPCODE_COUNT, OP_CREATION);
+    // A step has no weight: see the next test.
+    demand_subsets(&c, OP_CREATE, OP_STEP, OP_CREATION);
+    ck_assert_uint_eq(c.met[OP_STEP], 0);
+}
+
+// Steps are apart from the weights: some seeds take all kinds of them, and the others none.
+TEST(each_step_and_each_flag_comes_up)
+{
+    size_t steps[STEP_COLLECT + 1] = {0}, carried = 0, teleported = 0, past = 0, still = 0;
+    uint64_t state = 5;
+
+    for (int i = 0; i < SEEDS; ++i) {
+        size_t taken = 0;
+        test_tape tape;
+
+        tape_begin(&tape, test_random(&state), 12);
+        for (int k = 0; k < 100; ++k) {
+            const operation op = tape_next(&tape);
+
+            if (op.code == OP_STEP) {
+                steps[op.step] += 1;
+                taken += 1;
+            }
+            if (op.code == OP_STEP || op.code == OP_CREATE) {
+                (void)tape_apply(&tape, &op);
+            }
+            carried += op.code == OP_WRITE && ((unsigned)op.kind & ESPL_CARRY) != 0;
+            teleported += op.code == OP_WRITE && ((unsigned)op.kind & ESPL_TELEPORT) != 0;
+            past += op.code == OP_WRITE && op.kind == ESPL_WRITE_PREVIOUS_WORLD_POSE;
+        }
+        still += taken == 0;
+        tape_end(&tape);
+    }
+    for (int i = 0; i <= STEP_COLLECT; ++i) {
+        ck_assert_uint_gt(steps[i], SEEDS / 20);
+    }
+    ck_assert(carried > SEEDS / 20 && teleported > SEEDS / 20 && past > SEEDS / 20);
+    ck_assert_uint_gt(still, SEEDS / 2);
 }
 
 TEST(each_shape_and_each_kind_of_value_comes_up)

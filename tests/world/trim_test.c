@@ -4,6 +4,7 @@
 #include "tests/asked.h"
 #include "tests/inside.h"
 #include "tests/one_tree.h"
+#include "tests/steps.h"
 #include "tests/tape.h"
 
 // Of a chunk its header, and its number in two lists.
@@ -49,6 +50,7 @@ static void run_tape(uint64_t seed, uint32_t population, size_t steps)
         if (tape.at % (population / 3 + 1) == 0) {
             side_compare(&trimmed, &tape);
             side_compare(&kept, &tape);
+            side_compare_past(&trimmed, &kept, &tape);
         }
     }
     side_compare(&trimmed, &tape);
@@ -290,7 +292,8 @@ TEST(emptied_world_takes_hardly_more_than_a_fresh_one)
 TEST(trimmed_world_takes_no_more_than_one_that_was_always_small)
 {
     enum { PEAK = 50, LEFT = 6 };
-    const size_t kept = (PEAK - LEFT) * RECORD + (PEAK - LEFT) / test_limits_of_build().rows * CHUNK;
+    const size_t kept =
+        (PEAK - LEFT) * RECORD + (PEAK - LEFT) / test_limits_of_build().rows * CHUNK;
     test_world fresh;
 
     test_world_begin(&fresh, 0, NULL);

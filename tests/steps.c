@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// Motion, presents and watches in tapes. They are drawn apart from the rest of an operation, from a hash of
+// its record, so that the operations around them stay as they are without them.
+#include "tests/steps.h"
+
+#include "tests/asserts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- Draws ---
+
+// In every fourth tape a step is taken now and then; in the others writes have flags that do nothing.
+bool tape_takes_step(const test_tape *tape)
+{
+    uint64_t seed = tape->seed ^ 0x6d6f74696f6e;
+    const bool moves = tape->moves || test_one_in(&seed, 4);
+
+    return moves && !tape->is_still &&
+           draw_aside(&tape->draw, 1) % (tape->model.history == 0 ? 12 : 8) == 0;
+}
+
+static float pick_time(uint64_t *random)
+{
+    static const float usual[] = {0, 1, 0.5f, 1.5f, -0.25f, NAN, INFINITY};
+    const uint32_t kind = test_below(random, 24);
+
+    return kind < sizeof usual / sizeof *usual ? usual[kind] : test_between(random, 0, 1);
+}
+
+operation pick_step(const test_tape *tape)
+{
+    static const tape_step moving[16] = {STEP_START,   STEP_STOP,    STEP_BEGIN,   STEP_BEGIN,
+                                         STEP_BEGIN,   STEP_BEGIN,   STEP_BEGIN,   STEP_END,
+                                         STEP_END,     STEP_END,     STEP_PRESENT, STEP_PRESENT,
+                                         STEP_PRESENT, STEP_COLLECT, STEP_COLLECT, STEP_COLLECT};
+    uint64_t random = draw_aside(&tape->draw, 2);
+    const uint32_t kind = test_below(&random, 16);
+    operation op = {.code = OP_STEP, .count = 1, .step = moving[kind]};
+
+    if (tape->model.history == 0 && kind % 4 != 0) {
+        op.step = kind % 4 == 1 ? STEP_COLLECT : STEP_START;
+    }
+    op.history = test_below(&random, 4) == 3 ? test_below(&random, 4) : 1 + test_below(&random, 2);
+    op.time = pick_time(&random);
+    op.ends_watch = test_one_in(&random, 4);
+    return op;
+}
+
+espl_write_kind pick_flagged(const test_tape *tape, espl_write_kind kind, uint32_t entry)
+{
+    static const unsigned flags[4] = {ESPL_TELEPORT, ESPL_CARRY, 0, ESPL_TELEPORT | ESPL_CARRY};
+    uint64_t random = draw_aside(&tape->draw, 3 + entry);
+    const uint32_t way = test_below(&random, 32);
+
+    if ((unsigned)kind >= TEST_KINDS || way >= 9) {
+        return kind;
+    }
+    if (way >= 7) {
+        kind = way == 7 ? ESPL_WRITE_PREVIOUS_LOCAL_POSE : ESPL_WRITE_PREVIOUS_WORLD_POSE;
+        return test_one_in(&random, 8) ? kind | ESPL_CARRY : kind;
+    }
+    const uint32_t flag = way < 6 ? way % 2 : 2 + test_below(&random, 2);
+
+    return (espl_write_kind)((unsigned)kind | flags[flag]);
+}
+
+// --- The model ---
+
+static model_answer start(test_model *model, uint32_t history)
+{
+    if (history > 2 || model->history != 0) {
+        return (history > 2 ? model_answer_of(ESPL_ERR_ARGUMENT) : 0) |
+               (model->history != 0 ? model_answer_of(ESPL_ERR_EXISTS) : 0);
+    }
+    model->history = history != 0 ? history : 1;
+    return model_answer_of(ESPL_OK);
+}
+
+model_answer model_step(test_model *model, const operation *op)
+{
+    const bool has_motion = model->history != 0;
+    const model_answer none = has_motion ? 0 : model_answer_of(ESPL_ERR_ARGUMENT);
+    const model_answer done = model_answer_of(ESPL_OK);
+
+    switch (op->step) {
+    case STEP_START:
+        return start(model, op->history);
+    case STEP_STOP:
+        model->history = 0;
+        return none != 0 ? none : done;
+    case STEP_BEGIN:
+    case STEP_END:
+        return none != 0 ? none : done;
+    case STEP_PRESENT:
+        if (!isfinite(op->time)) {
+            return none | model_answer_of(ESPL_ERR_NOT_FINITE);
+        }
+        return none != 0 ? none : done | model_answer_of(ESPL_OVERFLOW);
+    case STEP_COLLECT:
+        return done;
+    }
+    abort();
+}
+
+// --- A side ---
+
+// Collect the side's watch, of which the kinds are drawn when it is created.
+static espl_status collect(test_side *side, const test_tape *tape, bool ends)
+{
+    espl_changes changes;
+    espl_status status = ESPL_OK;
+
+    if (side->watch == NULL) {
+        const uint32_t kinds =
+            1 + (uint32_t)(draw_aside(&tape->draw, 9) % (tape->model.history != 0 ? 7 : 3));
+        const espl_watch_def def = {.flags = kinds |
+                                             (kinds != ESPL_WATCH_LOCAL ? ESPL_WATCH_BEFORE : 0)};
+
+        status = espl_watch_create(side->world, &def, &side->watch);
+    }
+    if (status == ESPL_OK) {
+        status = espl_watch_collect(side->watch, 0, &changes);
+    }
+    if (status == ESPL_OK && ends) {
+        espl_watch_destroy(side->watch);
+        side->watch = NULL;
+    }
+    return status;
+}
+
+espl_status side_step(test_side *side, const test_tape *tape, const operation *op)
+{
+    espl_world *const world = side->world;
+
+    switch (op->step) {
+    case STEP_START:
+        return espl_motion_start(world, &(espl_motion_def){.history = op->history});
+    case STEP_STOP:
+        return espl_motion_stop(world);
+    case STEP_BEGIN:
+        return espl_tick_begin(world);
+    case STEP_END:
+        return espl_tick_end(world);
+    case STEP_PRESENT:
+        if (side->is_unseen && tape->model.history != 0 && isfinite(op->time)) {
+            return ESPL_OK;
+        }
+        return espl_present(world, op->time, NULL);
+    case STEP_COLLECT:
+        return side->is_unseen ? ESPL_OK : collect(side, tape, op->ends_watch);
+    }
+    abort();
+}
+
+// --- Two sides ---
+
+static bool is_same_pose(const espl_pose *a, const espl_pose *b)
+{
+    espl_transform one = espl_transform_identity(), other = one;
+
+    memcpy(&one, a, sizeof *a);
+    memcpy(&other, b, sizeof *b);
+    return test_same(&one, &other);
+}
+
+void side_compare_past(const test_side *a, const test_side *b, const test_tape *tape)
+{
+    static const espl_read_kind kinds[] = {
+        ESPL_READ_PREVIOUS_LOCAL_POSE, ESPL_READ_PREVIOUS_WORLD_POSE, ESPL_READ_BEFORE_LOCAL_POSE,
+        ESPL_READ_BEFORE_WORLD_POSE, ESPL_READ_SHOWN_POSE};
+    const size_t count = sizeof kinds / sizeof *kinds - (a->is_unseen || b->is_unseen ? 1 : 0);
+    const test_model *const model = &tape->model;
+
+    for (uint32_t i = 0; model->history != 0 && i < model->living_count; ++i) {
+        const uint32_t node = model->living[i];
+
+        for (size_t k = 0; k < count && model->nodes[node].has_placement; ++k) {
+            espl_pose one, other;
+
+            ck_ok(espl_read_one(a->world, a->handles[node], kinds[k], &one));
+            ck_ok(espl_read_one(b->world, b->handles[node], kinds[k], &other));
+            tape_demand(tape, is_same_pose(&one, &other), "node %u has another past, kind %d", node,
+                        (int)kinds[k]);
+        }
+    }
+}
