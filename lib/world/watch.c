@@ -384,7 +384,7 @@ static espl_status collect(espl_watch *watch, uint64_t since, espl_changes *out)
         espl__watch_list_presence(watch, &arrays);
     }
     if (counts.changed != 0) {
-        counts.changed = espl__watch_list_changes(watch, since, &arrays);
+        counts.changed = espl__watch_list_changes(watch, since, counts.changed, &arrays);
     }
     espl__watch_settle_presence(watch, arrays.added, counts.added);
     watch->last = espl__world_next_moment(world);

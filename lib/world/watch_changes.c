@@ -5,8 +5,11 @@
 #include "lib/world/watches.h"
 
 #include "lib/base/bits.h"
+#include "lib/base/stream.h"
 #include "lib/tree/motion.h"
 #include "lib/world/read.h"
+
+enum { FAR_CHANGES = 1 << 16 }; // from so many on, transforms are stored past the caches: 3 MiB
 
 // Slots that may have changed, until there are enough of them.
 typedef struct slot_batch {
@@ -23,6 +26,7 @@ typedef struct listing {
     const espl_pose *poses; // by slot: worlds or shown
     espl__watch_arrays arrays;
     size_t count;   // entities listed
+    bool is_far;    // the transforms are too many to be in a cache
     uint8_t before; // the kind that ESPL_WATCH_BEFORE compares; 0: none
 } listing;
 
@@ -199,6 +203,28 @@ static void put_batch(espl_transform *restrict out, const espl__forest *forest,
     }
 }
 
+// The same past the caches: half of the memory that is moved, where the transforms are many.
+static ESPL__APART void stream_batch(espl_transform *restrict out, const espl__forest *forest,
+                                     const espl_pose *poses, const slot_batch *batch)
+{
+    static const espl__extra none = {{1, 1, 1}, 0};
+    const uint32_t count = batch->count;
+
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t slot = batch->slots[i];
+
+        if (espl__slot_is(forest, slot, ESPL__SLOT_SIDE) || espl__pose_is_marker(&poses[slot])) {
+            espl_transform transform;
+
+            put_transform(&transform, forest, poses, slot);
+            espl__stream(&out[i], &transform, sizeof transform);
+        } else {
+            espl__stream(&out[i], &poses[slot], sizeof *poses);
+            espl__stream(out[i].stretch, &none, sizeof none);
+        }
+    }
+}
+
 // List the entities of a batch of slots, and empty it.
 static void list_batch(listing *l, slot_batch *batch)
 {
@@ -207,6 +233,8 @@ static void list_batch(listing *l, slot_batch *batch)
     keep_known(l, batch);
     if (l->watch->reported != NULL) {
         keep_different(l, batch);
+    } else if (l->is_far) {
+        stream_batch(&l->arrays.changed_worlds[l->count], forest, l->poses, batch);
     } else {
         put_batch(&l->arrays.changed_worlds[l->count], forest, l->poses, batch);
     }
@@ -268,7 +296,8 @@ static void add_slots(slot_batch *batch, const kinds_of_walk *all, uint64_t left
     }
 }
 
-size_t espl__watch_list_changes(espl_watch *watch, uint64_t since, const espl__watch_arrays *arrays)
+size_t espl__watch_list_changes(espl_watch *watch, uint64_t since, size_t bound,
+                                const espl__watch_arrays *arrays)
 {
     enum { ROOM = sizeof((slot_batch *)0)->kinds };
     const uint32_t compared =
@@ -279,6 +308,7 @@ size_t espl__watch_list_changes(espl_watch *watch, uint64_t since, const espl__w
         .world = watch->world,
         .poses = poses_of(watch),
         .arrays = *arrays,
+        .is_far = bound >= FAR_CHANGES,
         .before = is_compared ? (uint8_t)compared : 0,
     };
     slot_batch batch;
@@ -293,5 +323,6 @@ size_t espl__watch_list_changes(espl_watch *watch, uint64_t since, const espl__w
         add_slots(&batch, &all, left, watch->world->forest.links);
     }
     list_batch(&l, &batch);
+    espl__stream_end();
     return l.count;
 }

@@ -65,8 +65,9 @@ void espl__watch_settle_presence(espl_watch *watch, const espl_entity *added, si
 
 /// Count the slots that may have changed: an upper bound of what espl__watch_list_changes() lists.
 size_t espl__watch_count_changes(const espl_watch *watch, uint64_t since);
-/// List the entities that were known before this collect and changed since a moment. @return the count.
-size_t espl__watch_list_changes(espl_watch *watch, uint64_t since,
+/// List the entities that were known before this collect and changed since a moment.
+/// @param bound  at least as many as they are. @return the count.
+size_t espl__watch_list_changes(espl_watch *watch, uint64_t since, size_t bound,
                                 const espl__watch_arrays *arrays);
 /// Read the transform that a watch reports of a slot: the shown one or the world.
 void espl__watch_transform(const espl_watch *watch, uint32_t slot, espl_transform *out);

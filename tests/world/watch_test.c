@@ -189,6 +189,32 @@ TEST(a_write_names_the_entity_and_all_below_it)
     espl_watch_destroy(watch);
 }
 
+// Many transforms are stored in another way than a few.
+TEST(a_change_of_very_many_is_reported_as_one_of_a_few)
+{
+    enum { VERY_MANY = (1 << 16) + 70 };
+    const espl_component placed = ESPL_TRANSFORM;
+    espl_watch *const watch = watch_of(0, NULL);
+    espl_entity *const made = test_array(VERY_MANY, sizeof *made);
+
+    ck_ok(espl_create(w, &placed, 1, VERY_MANY, made));
+    ck_ok(espl_set_stretch(w, made[77], (float[3]){1, 2, 3}));
+    demand(watch, 0, VERY_MANY, 0);
+    for (uint32_t i = 0; i < VERY_MANY; ++i) {
+        move(made[i], (float)i + 1);
+    }
+    const espl_changes changes = demand(watch, 0, 0, VERY_MANY);
+
+    for (uint32_t i = 0; i < VERY_MANY; ++i) {
+        espl_transform now;
+
+        ck_ok(espl_get_world_transform(w, changes.changed[i], &now));
+        ck_assert(memcmp(&now, &changes.changed_worlds[i], sizeof now) == 0);
+    }
+    free(made);
+    espl_watch_destroy(watch);
+}
+
 TEST(stretch_user_data_flags_and_links_are_changes)
 {
     espl_entity nodes[4];
