@@ -4,6 +4,7 @@
 #include "lib/tree/motion.h"
 
 #include "lib/base/bits.h"
+#include "lib/base/prefetch.h"
 
 #include <string.h>
 
@@ -449,6 +450,59 @@ static void roll_slot(const espl__forest *forest, uint32_t slot)
     *previous = forest->local[slot];
 }
 
+// Slots that roll, until there are enough of them: what they read and write is prefetched for all first.
+typedef struct roll_batch {
+    uint32_t count;
+    uint32_t slots[2 * ESPL__PLANE_BLOCK];
+} roll_batch;
+
+// Roll the slots of a batch, and empty it.
+static void roll_batched(const espl__forest *forest, roll_batch *batch)
+{
+    espl_pose *const previous = forest->tracks.poses[ESPL__PREVIOUS];
+    const bool is_plain = forest->side_count == 0 && forest->tracks.poses[ESPL__BEFORE] == NULL;
+
+    for (uint32_t i = 0; i < batch->count && espl__forest_is_far(forest); ++i) {
+        espl__prefetch(&forest->local[batch->slots[i]]);
+        espl__prefetch_to_write(&previous[batch->slots[i]]);
+    }
+    for (uint32_t i = 0; i < batch->count; ++i) {
+        const uint32_t slot = batch->slots[i];
+
+        if (is_plain) {
+            previous[slot] = forest->local[slot];
+        } else {
+            roll_slot(forest, slot);
+        }
+    }
+    batch->count = 0;
+}
+
+// Roll the slots of a block that changed. Where all of them did, and nothing but their locals is kept, they are
+// copied as a whole.
+static void roll_block(const espl__forest *forest, roll_batch *batch, uint32_t block,
+                       uint64_t changed)
+{
+    const uint32_t first = block * ESPL__PLANE_BLOCK;
+
+    if (changed == UINT64_MAX && forest->end - first >= ESPL__PLANE_BLOCK &&
+        forest->side_count == 0 && forest->tracks.poses[ESPL__BEFORE] == NULL) {
+        memcpy(&forest->tracks.poses[ESPL__PREVIOUS][first], &forest->local[first],
+               ESPL__PLANE_BLOCK * sizeof *forest->local);
+        return;
+    }
+    if (batch->count > ESPL__PLANE_BLOCK) {
+        roll_batched(forest, batch);
+    }
+    for (; changed != 0; changed &= changed - 1) {
+        const uint32_t slot = first + espl__lowest_bit(changed);
+
+        if (slot < forest->end) {
+            batch->slots[batch->count++] = slot;
+        }
+    }
+}
+
 // With two ticks kept, the earlier of them changes one tick longer than own data. Slots without a node may be
 // among those that changed; nothing reads what they get.
 void espl__motion_roll(espl__forest *forest)
@@ -457,20 +511,15 @@ void espl__motion_roll(espl__forest *forest)
     const bool keeps_two = forest->tracks.poses[ESPL__BEFORE] != NULL;
     const uint32_t since = keeps_two ? forest->tracks.rolled_before : forest->tracks.rolled;
     const uint32_t blocks = (forest->end + ESPL__PLANE_BLOCK - 1) / ESPL__PLANE_BLOCK;
+    roll_batch batch;
 
+    batch.count = 0;
     ESPL_CHECK(espl__forest_has_motion(forest) && espl__plane_is_open(own));
     for (uint32_t block = espl__plane_next(own, 0, blocks, since); block < blocks;
          block = espl__plane_next(own, block + 1, blocks, since)) {
-        uint64_t changed = espl__plane_changed(own, block, since);
-
-        for (; changed != 0; changed &= changed - 1) {
-            const uint32_t slot = block * ESPL__PLANE_BLOCK + espl__lowest_bit(changed);
-
-            if (slot < forest->end) {
-                roll_slot(forest, slot);
-            }
-        }
+        roll_block(forest, &batch, block, espl__plane_changed(own, block, since));
     }
+    roll_batched(forest, &batch);
     forest->tracks.rolled_before = forest->tracks.rolled;
     forest->tracks.rolled = espl__forest_moment(forest);
 }
