@@ -239,6 +239,10 @@ bool espl__forest_compact(espl__forest *forest, bool tightly, espl__moved_functi
         }
     }
     ESPL_CHECK(next == packed.tree_end);
+    // Slots that lost their nodes are among them.
+    if (espl__plane_is_open(&packed.tracks.planes[ESPL__PLANE_PLACE])) {
+        espl__plane_mark_range(&packed.tracks.planes[ESPL__PLANE_PLACE], 0, packed.end);
+    }
     espl__forest_free(forest);
     *forest = packed;
     espl__heap_allow(forest->heap);
