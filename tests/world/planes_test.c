@@ -4,6 +4,7 @@
 // data say of slots is tested with watches: world/watch_random_test.
 #include "lib/world/moment.h"
 #include "tests/asked.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 #include "tests/stage.h"
 
@@ -210,6 +211,30 @@ TEST(a_write_makes_one_block_newer)
             ck_assert(!espl__plane_block_changed(&planes[ESPL__PLANE_OWN], block, seen.since));
         }
     }
+    end_shadow();
+    test_world_end(&test);
+}
+
+// A tree moves down over the entities before it, and some of its slots are spare ones then.
+TEST(slots_that_a_compaction_empties_are_marked)
+{
+    enum { BEFORE = 100, NODES = 200 };
+    const espl_component transform = ESPL_TRANSFORM;
+    espl_entity before[BEFORE];
+    test_world test;
+
+    test_world_begin(&test, 1, NULL);
+    ck_ok(espl_create(test.world, &transform, 1, BEFORE, before));
+    free(make_chain(test.world, NODES));
+    ck_ok(espl_compact(test.world));
+    for (uint32_t i = 0; i < BEFORE; ++i) {
+        ck_ok(espl_destroy(test.world, before[i], ESPL_EXTENT_SUBTREE));
+    }
+    seen.changed = 0;
+    begin_shadow(test.world);
+    ck_ok(espl_compact(test.world));
+    compare();
+    ck_assert_uint_gt(seen.changed, NODES);
     end_shadow();
     test_world_end(&test);
 }
