@@ -343,10 +343,13 @@ static void write_caption(picture_panel *panel, const play_show *show)
 {
     const bool has_physics = show->scene->physics != NULL;
     const tool_tally *const tally = &show->tally;
-    char figures[32], nodes[32], reads[32], left_out[32];
+    char figures[32], nodes[32], reads[32], left_out[32], ticks[64] = "";
 
-    (void)snprintf(panel->title, sizeof panel->title, "%s after %u frames: %s %s, %s nodes",
-                   show->scene->label, show->frame_count, spell_count(figures, panel->figure_count),
+    if (show->options->ticks > 0) {
+        (void)snprintf(ticks, sizeof ticks, ", %zu ticks", show->ticks.count);
+    }
+    (void)snprintf(panel->title, sizeof panel->title, "%s after %u frames%s: %s %s, %s nodes",
+                   show->scene->label, show->frame_count, ticks, spell_count(figures, panel->figure_count),
                    panel->figure_count == 1 ? "figure" : "figures",
                    spell_count(nodes, show->crowd.copy_count * show->scene->node_count));
     (void)snprintf(panel->caption, sizeof panel->caption,

@@ -95,10 +95,10 @@ typedef struct espl_changes {
 ///
 /// @param def  NULL means {0}; not kept.
 /// @param out  unchanged when refused.
-/// @return ESPL_OK; ESPL_ERR_ARGUMENT (out is NULL; an unknown bit; BEFORE with nothing to compare;
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (world or out is NULL; an unknown bit; BEFORE with nothing to compare;
 ///         SHOWN in a world without motion; `changed` in the filter, or what espl_query_begin()
-///         refuses); ESPL_ERR_LIMIT (more than ESPL_TERM_LIMIT components); ESPL_ERR_NO_MEMORY;
-///         ESPL_ERR_BUSY.
+///         refuses); ESPL_ERR_UNSUPPORTED (a word of `reserved` is not 0); ESPL_ERR_LIMIT (more than
+///         ESPL_TERM_LIMIT components); ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY.
 ESPL_API ESPL_NODISCARD espl_status espl_watch_create(espl_world *world, const espl_watch_def *def,
                                                       espl_watch **out);
 

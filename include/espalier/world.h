@@ -130,7 +130,8 @@ typedef struct espl_world_stats {
     /// count more nodes than its hierarchy has.
     uint64_t nodes_visited;
     uint64_t writes;        ///< Transform writes that changed a transform since the world was made.
-    uint64_t writes_skipped; ///< Transform writes that left every bit as it was.
+    uint64_t writes_skipped; ///< Transform writes that left every bit as it was. A write of a
+                             ///< previous pose counts in neither.
     uint64_t nodes_skipped;  ///< Nodes that a write found unchanged: their descendants were not
                              ///< visited. Since the world was made.
     size_t disabled;         ///< Entities with ESPL_DISABLED.

@@ -401,6 +401,16 @@ export interface WorldStats {
     chunks: number;
     /** Memory of the world, all-in. */
     bytes: number;
+    /** Watches that are not closed. */
+    watches: number;
+    /** Kinds of changes that are marked for watches and for motion. */
+    planes: number;
+    /** Of the memory: that of watches and marks. */
+    bytesChanges: number;
+    /** Calls of present() that computed shown transforms, since the world was made. */
+    presented: number;
+    /** Transforms that they blended. */
+    blended: number;
 }
 
 // --- The world ---
@@ -562,7 +572,8 @@ export class World {
     set<T extends ComponentType>(entity: Entity, component: Component<T>, values: ComponentValues<T>): Done;
 
     // Transforms, one at a time. A write propagates at once: what is read after it is always current.
-    // `out` is written and returned, where it is given, and saves an allocation.
+    // `out` is written and returned, where it is given, and saves an allocation. A write by name takes no flag:
+    // write() does, for "teleport" and "carry".
 
     /** Read a kind. */
     read<K extends ReadKind>(entity: Entity, kind: K,

@@ -212,6 +212,11 @@ AT(espl_world_stats, members, 12);
 AT(espl_world_stats, archetypes, 16);
 AT(espl_world_stats, chunks, 20);
 AT(espl_world_stats, bytes, 24);
+AT(espl_world_stats, watches, 292);
+AT(espl_world_stats, planes, 296);
+AT(espl_world_stats, bytes_changes, 300);
+AT(espl_world_stats, presented, 304);
+AT(espl_world_stats, blended, 308);
 
 SIZE(espl_validation, 52);
 AT(espl_validation, rule, 0);

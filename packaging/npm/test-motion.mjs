@@ -283,6 +283,26 @@ withWorld("arrays of a collect are made anew after the memory has grown", (world
     assert.equal(changes.addedWorlds.length, 1200);
 });
 
+withMotion("stats() counts watches, marks and presents", (world, root) => {
+    const none = world.stats();
+
+    assert.deepEqual([none.watches, none.presented, none.blended], [0, 0, 0]);
+    const watch = world.watch();
+
+    assert.equal(world.stats().watches, 1);
+    assert.ok(world.stats().planes > none.planes);
+    assert.ok(world.stats().bytesChanges > none.bytesChanges);
+    assert.ok(world.stats().bytesChanges < world.stats().bytes);
+    world.tick(() => {
+        world.setLocalPosition(root, [4, 0, 0]);
+    });
+    world.present(0.5);
+    world.present(0.75);
+    assert.deepEqual([world.stats().presented, world.stats().blended], [2, 2]);
+    watch.close();
+    assert.equal(world.stats().watches, 0);
+});
+
 withWorld("collects use reserved memory", (world) => {
     const watch = world.watch(), handles = world.createMany(1000);
 

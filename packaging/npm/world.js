@@ -18,7 +18,9 @@ import {
 // The bytes that are read here of structs that C fills.
 const REPORT_BYTES = 24;
 const PRESENT_BYTES = 12;
-const STATS_BYTES = 28;
+const STATS_BYTES = 336;
+/** Offset of the figures of watches and motion in espl_world_stats, in numbers. */
+const STATS_CHANGES = 292 / 4;
 // The sizes of structs that C reads.
 const COMPONENT_DEF_BYTES = 36;
 const RESERVE_BYTES = 48;
@@ -123,10 +125,12 @@ export class World {
 
     stats() {
         wasm.espl_stats(pointerOf(this), scratch);
-        const [entities, solos, hierarchies, members, archetypes, chunks, bytes] =
-            heap.u32.subarray(scratch >> 2, (scratch + STATS_BYTES) >> 2);
+        const numbers = heap.u32.subarray(scratch >> 2, (scratch + STATS_BYTES) >> 2);
+        const [entities, solos, hierarchies, members, archetypes, chunks, bytes] = numbers;
+        const [watches, planes, bytesChanges, presented, blended] = numbers.subarray(STATS_CHANGES);
 
-        return { entities, solos, hierarchies, members, archetypes, chunks, bytes };
+        return { entities, solos, hierarchies, members, archetypes, chunks, bytes, watches, planes,
+            bytesChanges, presented, blended };
     }
 
     reserve(wanted) {

@@ -41,6 +41,9 @@ judge()
         0)
             if ! timeout 300 "$espalier" play --quiet --copies 8 --frames 5 "$1" >"$scratch/played" 2>&1; then
                 printf 'FAILS in play: %s\n' "$(short "$pattern" <"$scratch/played")"
+            elif ! timeout 300 "$espalier" play --quiet --ticks 25 --copies 2 --frames 5 "$1" \
+                >"$scratch/played" 2>&1; then
+                printf 'FAILS in ticks: %s\n' "$(short "$pattern" <"$scratch/played")"
             else
                 sed -n 's/.*: \([0-9]*\) nodes, depth .*, \([0-9]*\) reads agree.*/\1 nodes, \2 reads/p' \
                     "$scratch/out" | tr -d '\n'

@@ -88,6 +88,15 @@ for ticks in 1 3 50; do
     ok "joints of a robot turn between $ticks ticks a second"
 done
 
+# A scene of glTF.
+box=/usr/share/assimp/models/glTF2/BoxTextured-glTF/BoxTextured.gltf
+test -f "$box" || box=/usr/share/assimp/models/glTF/BoxTextured-glTF/BoxTextured.gltf
+if test -f "$box"; then
+    run play --ticks 25 --copies 5 --frames 60 "$box"
+    test "$status" -eq 0 && test ! -s "$scratch/err" && grep -q '^60 frames, 25 ticks' "$scratch/out"
+    ok "a scene of glTF is shown between ticks"
+fi
+
 models=${ESPALIER_MUJOCO_MODELS:-/usr/share/mujoco/model}
 if test -f "$models/humanoid/humanoid.xml"; then
     run play --ticks 100 --copies 3 --frames 60 "$models/humanoid/humanoid.xml"
