@@ -181,6 +181,9 @@ TEST_LOOP(no_playback_gives_a_slot_another_node_unmarked, 0, 2)
 // A write of one entity makes one block newer, in the planes of worlds and of own data.
 TEST(a_write_makes_one_block_newer)
 {
+    if (test_lacks_room(4000, "several blocks of slots")) {
+        return;
+    }
     enum { NODES = 4 * ESPL__PLANE_BLOCK };
     const espl_component transform = ESPL_TRANSFORM;
     espl_entity nodes[NODES];
@@ -218,6 +221,9 @@ TEST(a_write_makes_one_block_newer)
 // A tree moves down over the entities before it, and some of its slots are spare ones then.
 TEST(slots_that_a_compaction_empties_are_marked)
 {
+    if (test_lacks_room(4000, "several blocks of slots")) {
+        return;
+    }
     enum { BEFORE = 100, NODES = 200 };
     const espl_component transform = ESPL_TRANSFORM;
     espl_entity before[BEFORE];

@@ -175,6 +175,9 @@ static void *look_at_shown(void *context)
 // The first call that views a new hierarchy stores in the array of what is shown.
 TEST(threads_read_what_is_shown_of_new_entities_while_others_view_them)
 {
+    if (test_lacks_room(4000, "many new entities")) {
+        return;
+    }
     reader readers[READERS];
 
     scene_begin(false);
