@@ -121,7 +121,7 @@ done
 test "$(find . -maxdepth 1 -name '*.deb' ! -name '*-dbgsym_*' | wc -l)" -eq 4 || die "there are not four packages"
 library=$(dpkg-deb -c ./libespalier0_*.deb | awk '/libespalier[.]so[.]/ && $1 ~ /^-/ { print $3 }')
 echo "the shared library has $library bytes"
-test "$library" -lt 614400 || die "the shared library is not stripped"
+test "$library" -lt 716800 || die "the shared library is not stripped"
 mv ./*.deb ./*.dsc ./*.changes ./*.buildinfo ./*.tar.xz "$output"
 cd "$output"
 rm -rf "$room"

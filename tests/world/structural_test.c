@@ -29,5 +29,5 @@ TEST(a_dozen_entities_under_structural_operations_follow_the_model)
 
 TEST(a_few_dozen_entities_under_structural_operations_follow_the_model)
 {
-    run_seeds((seed_range){7, 400}, 40, 10000, structural, 3500000);
+    run_seeds((seed_range){7, 420}, 40, 10000, structural, 3500000);
 }
