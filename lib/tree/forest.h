@@ -23,11 +23,11 @@
 #include "lib/base/state.h"
 #include "lib/math/kernels.h"
 #include "lib/tree/columns.h"
+#include "lib/tree/context.h"
 #include "lib/tree/placement.h"
 #include "lib/tree/side_arrays.h"
 #include "lib/tree/tracks.h"
 
-#include <espalier/jobs.h>
 #include <espalier/store.h>
 
 #include <stdatomic.h>
@@ -89,51 +89,6 @@ _Static_assert(sizeof(espl__tree) == 64, "tree: one cache line");
 
 /// Number of size classes of free ranges; see class_of() in pool.c.
 enum { ESPL__SIZE_CLASSES = 256 };
-
-/// Statistics of writes and edits.
-typedef struct espl__counts {
-    uint64_t nodes_visited, writes, writes_skipped;
-    uint64_t nodes_skipped; // nodes whose world stayed bit-equal, so that no node below was visited
-    uint64_t worlds_kept;   // of these: the nodes that a write stored to
-    uint64_t debt;          // layout debt added to trees
-} espl__counts;
-
-/// Add counts to others. `worlds_kept` is local to one write and is not added.
-static inline void espl__counts_add(espl__counts *to, const espl__counts *more)
-{
-    to->nodes_visited += more->nodes_visited;
-    to->nodes_skipped += more->nodes_skipped;
-    to->writes += more->writes;
-    to->writes_skipped += more->writes_skipped;
-    to->debt += more->debt;
-}
-
-/// Workers among which one large propagation is divided. {0}: the calling thread runs all of it.
-typedef struct espl__workers {
-    const espl_executor *executor;
-    const espl_hooks *hooks;
-    bool *is_closed; // set while jobs run, because callbacks must not change the structure then
-} espl__workers;
-
-/// Parallel execution context of writes: their counts, and the workers that they may use. Each job
-/// that writes has its own context, without workers, so that jobs share no counter.
-typedef struct espl__context {
-    espl__counts counts;
-    espl__workers workers;
-    struct espl__tree_batch *batch; // small trees recomputed together; NULL: each at once
-    bool has_overflowed;    // a recomputed world may be not finite; see espl__finds_overflow()
-    bool adds_no_debt;      // what it visits depends on frames, on which slots must not depend
-    bool is_job;            // several jobs run: no memory is allocated or freed, no list changes
-    bool has_sides_to_drop; // of a job: side arrays of a tree may be unneeded now
-    bool has_due;           // of a job: the layout debt of a tree is due (ESPL__TREE_DUE)
-} espl__context;
-
-/// Add the counts of a context to those of another one, and its note of worlds that are not finite.
-static inline void espl__context_add(espl__context *to, const espl__context *more)
-{
-    espl__counts_add(&to->counts, &more->counts);
-    to->has_overflowed = to->has_overflowed || more->has_overflowed;
-}
 
 /// Modes of a forest.
 enum {
@@ -295,8 +250,8 @@ void espl__tree_set_side(espl__forest *forest, uint32_t tree, espl__side *side);
 /// Make side arrays with default entries, for a tree or for a range that will be one. Precondition:
 /// espl__sides_reserve(). @return NULL where there is no memory.
 espl__side *espl__side_make(espl__forest *forest, uint32_t capacity, bool keeps);
-/// Give all side arrays with room for inherit flags so many arrays of earlier kept parts, equal to the kept
-/// parts. Those that have as many stay. @return false: no memory; nothing changed.
+/// Give each block with room for inherit flags `pasts` arrays of earlier kept parts, equal to its kept parts.
+/// A block that has as many stays. @return false: no memory; nothing changed.
 bool espl__sides_set_pasts(espl__forest *forest, uint32_t pasts);
 /// Free side arrays. NULL has no effect.
 void espl__side_free(espl__forest *forest, espl__side *side);

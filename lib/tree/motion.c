@@ -503,8 +503,8 @@ static void roll_block(const espl__forest *forest, roll_batch *batch, uint32_t b
     }
 }
 
-// With two ticks kept, the earlier of them changes one tick longer than own data. Slots without a node may be
-// among those that changed; nothing reads what they get.
+// With two ticks kept, the earlier of them changes one tick longer than own data. A slot
+// without a node may be among the changed ones: no function reads its earlier local.
 void espl__motion_roll(espl__forest *forest)
 {
     const espl__plane *const own = &forest->tracks.planes[ESPL__PLANE_OWN];

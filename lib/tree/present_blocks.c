@@ -53,7 +53,7 @@ static inline espl_pose *kept_pose_at(const espl__forest *forest, uint32_t slot)
     return &espl__side_kept(espl__side_of_slot(forest, slot))[slot - t->base].pose;
 }
 
-// Store the blends of kept parts in their place. @return the number of those that were saved.
+// Save the kept parts of slots, and store the blends in their place. @return the number of saved parts.
 static size_t blend_kept(const espl__present *present, espl__saved_kept *saved,
                          const uint32_t *slots, size_t count)
 {
@@ -126,7 +126,7 @@ static void follow_children(espl__present_part *part, uint32_t top)
     }
 }
 
-// Recompute the worlds of a slot and of those that follow it.
+// Recompute the world of a slot, and the worlds below it that follow from it.
 static void follow_slot(espl__present_part *part, uint32_t slot)
 {
     espl__forest *const forest = part->present->forest;

@@ -60,13 +60,33 @@ static void begin_walk_of_indices(const espl_watch *watch, espl__plane_walk *wal
     espl__plane_walk_begin(walk);
 }
 
-void espl__watch_count_presence(const espl_watch *watch, espl__watch_counts *counts)
+// Note that an index has another entity than before, or none: list both.
+static void list_index(espl_watch *watch, const espl__watch_arrays *arrays,
+                       const espl__watch_counts *counts, uint32_t index, uint32_t now)
+{
+    const uint32_t before = watch->known[index];
+
+    if (before != 0) {
+        arrays->removed[counts->removed] = (espl_entity){index, before};
+    }
+    if (now != 0) {
+        arrays->added[counts->added] = (espl_entity){index, now};
+    }
+    watch->known[index] = now == 0 ? 0 : now | ESPL__WATCH_ADDED;
+}
+
+// Count the entities that went and came.
+// @param lists   the watch, to list them and to know them from now on; NULL: they are counted alone.
+// @param arrays  with room for all of them; read where they are listed.
+// @param counts  out: `removed` and `added`.
+static void walk_indices(const espl_watch *watch, espl_watch *lists,
+                         const espl__watch_arrays *arrays, espl__watch_counts *counts)
 {
     espl__watch_answers answers;
     espl__plane_walk walk;
-    size_t removed = 0, added = 0;
 
     ESPL_CHECK(espl__array_length(watch->known) >= espl__array_length(watch->world->store.records));
+    counts->removed = counts->added = 0;
     espl__watch_ask(watch, &answers);
     begin_walk_of_indices(watch, &walk);
     for (uint64_t left; (left = espl__plane_walk_next(&walk)) != 0;) {
@@ -75,12 +95,21 @@ void espl__watch_count_presence(const espl_watch *watch, espl__watch_counts *cou
             const uint32_t before = watch->known[index];
             const uint32_t now = espl__watch_present(&answers, index);
 
-            removed += before != 0 && before != now ? 1 : 0;
-            added += now != 0 && before != now ? 1 : 0;
+            if (before == now) {
+                continue;
+            }
+            if (lists != NULL) {
+                list_index(lists, arrays, counts, index, now);
+            }
+            counts->removed += before != 0 ? 1 : 0;
+            counts->added += now != 0 ? 1 : 0;
         }
     }
-    counts->removed = removed;
-    counts->added = added;
+}
+
+void espl__watch_count_presence(const espl_watch *watch, espl__watch_counts *counts)
+{
+    walk_indices(watch, NULL, NULL, counts);
 }
 
 // Copy the transforms of entities that came. They are in any order in the pool.
@@ -108,32 +137,11 @@ static void read_added(espl_watch *watch, const espl__watch_arrays *arrays, size
 
 void espl__watch_list_presence(espl_watch *watch, const espl__watch_arrays *arrays)
 {
-    espl__watch_answers answers;
-    espl__plane_walk walk;
-    size_t removed = 0, added = 0;
+    espl__watch_counts counts;
 
-    espl__watch_ask(watch, &answers);
-    begin_walk_of_indices(watch, &walk);
-    for (uint64_t left; (left = espl__plane_walk_next(&walk)) != 0;) {
-        for (; left != 0; left &= left - 1) {
-            const uint32_t index = walk.block * ESPL__PLANE_BLOCK + espl__lowest_bit(left);
-            const uint32_t before = watch->known[index];
-            const uint32_t now = espl__watch_present(&answers, index);
-
-            if (before == now) {
-                continue;
-            }
-            if (before != 0) {
-                arrays->removed[removed++] = (espl_entity){index, before};
-            }
-            if (now != 0) {
-                arrays->added[added++] = (espl_entity){index, now};
-            }
-            watch->known[index] = now == 0 ? 0 : now | ESPL__WATCH_ADDED;
-        }
-    }
-    watch->known_count += added - removed;
-    read_added(watch, arrays, added);
+    walk_indices(watch, watch, arrays, &counts);
+    watch->known_count += counts.added - counts.removed;
+    read_added(watch, arrays, counts.added);
 }
 
 void espl__watch_settle_presence(espl_watch *watch, const espl_entity *added, size_t count)
