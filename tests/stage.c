@@ -244,7 +244,7 @@ stage *stage_begin(uint64_t seed, uint32_t population, const espl_executor *exec
     s->at_once.is_unseen = seed % 2 == 0;
     s->played_count = count;
     for (size_t i = 0; i < count; ++i) {
-        side_begin(&s->played[i], s->tape.style.lanes, &executors[i]);
+        side_begin(&s->played[i], s->tape.style.lanes, executors == NULL ? NULL : executors + i);
     }
     return s;
 }
