@@ -39,8 +39,9 @@ typedef enum espl_read_kind {
     ESPL_READ_WORLD_POSE = 10,      ///< espl_pose
     ESPL_READ_WORLD_TRANSFORM = 11, ///< espl_transform
     // What is drawn: the world transform as espl_present() computed it last (espalier/motion.h). It reads as
-    // the world transform where motion does not run, and of an entity that was made after the last
-    // espl_present(). Stretch and user data are not blended, so that their present values are read.
+    // the world transform where motion does not run, and of an entity that was made, or got its transform,
+    // after the last espl_present(). Stretch and user data are not blended, so that their present values are
+    // read.
     ESPL_READ_SHOWN_POSITION = 12,  ///< float[3]
     ESPL_READ_SHOWN_ROTATION = 13,  ///< float[4]
     ESPL_READ_SHOWN_SCALE = 14,     ///< float

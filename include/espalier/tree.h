@@ -257,8 +257,9 @@ typedef struct espl_view {
         const espl_world *world;
     } state; ///< Not for use.
     /// By slot as world_poses: the shown worlds of espalier/motion.h; world_poses where motion does not run.
-    /// An entity that was made since the last espl_present() has its world of the time of this call: after a
-    /// write, view again. That call then stores in the array, so no thread reads it at that time.
+    /// An entity that was made, or got its transform, since the last espl_present() has its world of the time
+    /// of this call: after a write, view again. That call then stores in the array, so no thread reads it at
+    /// that time.
     const espl_pose *shown_poses;
     uintptr_t reserved[4]; ///< 0 (GROWTH in espalier(3)).
 } espl_view;

@@ -67,6 +67,16 @@ void espl__mark_edited(espl__forest *forest, uint32_t slot)
     espl__tracks_mark(&forest->tracks, ESPL__PLANE_OWN, slot);
 }
 
+void espl__mark_shown_new(espl__forest *forest, uint32_t slot)
+{
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_SHOWN, slot);
+    forest->tracks.is_new[slot] = true;
+    // Several jobs may make nodes.
+    if (!atomic_load_explicit(&forest->presented.has_new, memory_order_relaxed)) {
+        atomic_store_explicit(&forest->presented.has_new, true, memory_order_relaxed);
+    }
+}
+
 // Say that a node was made in this tick.
 static ESPL__APART void set_markers(espl__forest *forest, uint32_t slot)
 {
@@ -75,7 +85,7 @@ static ESPL__APART void set_markers(espl__forest *forest, uint32_t slot)
             forest->tracks.poses[i][slot] = espl__pose_marker();
         }
     }
-    forest->tracks.is_new[slot] = true;
+    espl__mark_shown_new(forest, slot);
 }
 
 void espl__mark_made(espl__forest *forest, uint32_t slot)
@@ -84,13 +94,8 @@ void espl__mark_made(espl__forest *forest, uint32_t slot)
     espl__tracks_mark(&forest->tracks, ESPL__PLANE_WORLD, slot);
     espl__tracks_mark(&forest->tracks, ESPL__PLANE_OWN, slot);
     espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, slot);
-    espl__tracks_mark(&forest->tracks, ESPL__PLANE_SHOWN, slot);
     if (espl__forest_has_motion(forest)) {
         set_markers(forest, slot);
-    }
-    // Several jobs may make nodes.
-    if (!atomic_load_explicit(&forest->presented.has_new, memory_order_relaxed)) {
-        atomic_store_explicit(&forest->presented.has_new, true, memory_order_relaxed);
     }
 }
 

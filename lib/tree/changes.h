@@ -32,8 +32,24 @@ espl_status espl__mark_leaf_written(espl__forest *forest, uint32_t slot);
 void espl__mark_edited(espl__forest *forest, uint32_t slot);
 /// Mark that a node was made in a slot, with its own data and its world. It has no previous local.
 void espl__mark_made(espl__forest *forest, uint32_t slot);
+/// Mark that a node is shown at its world until the next present, because it was made or got a transform.
+/// Precondition: motion runs.
+void espl__mark_shown_new(espl__forest *forest, uint32_t slot);
 /// Mark the world of a slot, where only its stretch or user data changed: worlds.h marks poses.
 void espl__mark_world(espl__forest *forest, uint32_t slot);
+
+/// Tell whether a node was made, or got its transform, since the last present. Without motion: no.
+static inline bool espl__is_shown_new(const espl__forest *forest, uint32_t slot)
+{
+    return forest->tracks.is_new != NULL && forest->tracks.is_new[slot];
+}
+/// Restore what espl__is_shown_new() told.
+static inline void espl__set_shown_new(const espl__forest *forest, uint32_t slot, bool is_new)
+{
+    if (forest->tracks.is_new != NULL) {
+        forest->tracks.is_new[slot] = is_new;
+    }
+}
 
 // --- The same, where the forest may have no consumer ---
 

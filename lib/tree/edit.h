@@ -37,7 +37,7 @@ typedef enum espl__undo_kind {
     ESPL__UNDO_PLACE, ///< placement, world and past: number `a` in `saved`
     ESPL__UNDO_DEATH, ///< entities of `b` dead nodes, from number `a` in `removed` on
     ESPL__UNDO_MAKE,  ///< frees `b` new nodes, from number `a` in `made` on; `slot` is the first
-    ESPL__UNDO_BARE,  ///< flag ESPL__SLOT_BARE
+    ESPL__UNDO_BARE,  ///< flag ESPL__SLOT_BARE; `a`: it was shown as a new node
     ESPL__UNDO_SIDE,  ///< the tree of the slot had fewer side arrays
     ESPL__UNDO_RUN,   ///< locals of a run, from number `a` in `locals` on; layout debt `b`
 } espl__undo_kind;

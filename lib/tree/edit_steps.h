@@ -131,7 +131,8 @@ static inline espl_status espl__edit_commit(espl__edit *edit, const espl__node_c
                ? status
                : ESPL_ERR_NO_MEMORY;
 }
-/// Set or clear ESPL__SLOT_BARE of a node. @return false: no memory.
+/// Set or clear ESPL__SLOT_BARE of a node. One that gets a transform is shown at its world until the next
+/// present. @return false: no memory.
 bool espl__edit_set_bare(espl__edit *edit, uint32_t slot, bool is_bare);
 /// Unlink a node and link it to a parent, or to none (ESPL__NO_SLOT), before a sibling or last.
 /// Placements stay as they are. Marks the node as moved where its slot is not one that it may have

@@ -31,8 +31,8 @@ typedef struct espl__tracks {
     espl__plane planes[ESPL__PLANE_COUNT];
     /// By slot. NULL where motion does not run; ESPL__BEFORE also where it keeps one tick alone.
     espl_pose *poses[ESPL__POSES_COUNT];
-    /// By slot, with ESPL__SHOWN: whether the node was made since the last present. Its shown world is its
-    /// world then, whatever the array has.
+    /// By slot, with ESPL__SHOWN: whether the node was made, or got a transform, since the last present. Its
+    /// shown world is its world then, whatever the array has.
     bool *is_new;
     uint32_t rolled; ///< moment of the begin of the last tick: own data marked later is newer
     uint32_t rolled_before; ///< of the tick before it

@@ -62,14 +62,21 @@ ESPL__INLINE void put_pose(espl_transform *out, const espl__forest *forest, cons
     memcpy(out->stretch, extra, sizeof *extra);
 }
 
-// Write the world transform of a slot, or the shown one. A node that was made since the last present is shown
-// where it is.
-ESPL__INLINE void put_transform(espl_transform *out, const espl__forest *forest,
-                                const espl_pose *poses, uint32_t slot)
+// Return the pose of a slot that a watch reports. A node that was made since the last present is shown where it
+// is.
+ESPL__INLINE const espl_pose *pose_at(const espl__forest *forest, const espl_pose *poses,
+                                      uint32_t slot)
 {
     const bool is_new = poses != forest->world && forest->tracks.is_new[slot];
 
-    put_pose(out, forest, is_new ? &forest->world[slot] : &poses[slot], slot);
+    return is_new ? &forest->world[slot] : &poses[slot];
+}
+
+// Write the world transform of a slot, or the shown one.
+ESPL__INLINE void put_transform(espl_transform *out, const espl__forest *forest,
+                                const espl_pose *poses, uint32_t slot)
+{
+    put_pose(out, forest, pose_at(forest, poses, slot), slot);
 }
 
 // Write the local transform of a slot.
@@ -213,13 +220,13 @@ static ESPL__APART void stream_batch(espl_transform *restrict out, const espl__f
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t slot = batch->slots[i];
 
-        if (espl__slot_is(forest, slot, ESPL__SLOT_SIDE) || espl__pose_is_marker(&poses[slot])) {
+        if (espl__slot_is(forest, slot, ESPL__SLOT_SIDE)) {
             espl_transform transform;
 
             put_transform(&transform, forest, poses, slot);
             espl__stream(&out[i], &transform, sizeof transform);
         } else {
-            espl__stream(&out[i], &poses[slot], sizeof *poses);
+            espl__stream(&out[i], pose_at(forest, poses, slot), sizeof *poses);
             espl__stream(out[i].stretch, &none, sizeof none);
         }
     }
