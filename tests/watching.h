@@ -16,7 +16,8 @@ typedef struct test_seen {
     uint32_t rank;    // among the siblings
     uint32_t inherit; // flags
     espl_entity parent;
-    espl_transform world, local;
+    espl_transform world, local; // `world`: what the watch reports, shown or not
+    espl_transform truth;        // the world, where a watch of shown transforms asks for worlds too
 } test_seen;
 
 enum { TEST_LOOKS = 3 }; // the last look, the one before it, and the present one
@@ -45,4 +46,8 @@ void test_watcher_end(test_watcher *watcher);
 void test_watcher_check(test_watcher *watcher, espl_changes *changes);
 /// The same, looking back to the look before the last one, where there is one.
 void test_watcher_look_back(test_watcher *watcher);
+
+/// Every set of flags that a watch may have, those of shown transforms last.
+enum { TEST_WATCH_FLAGS = 15, TEST_WATCH_FLAGS_UNSHOWN = 7 };
+extern const uint32_t test_watch_flags[TEST_WATCH_FLAGS];
 #endif

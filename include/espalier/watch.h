@@ -12,7 +12,8 @@
 /// - Near exact: an entity that did not change may be reported as well, because it was written and
 ///   written back, because a part of its hierarchy was recomputed, because a playback that was undone
 ///   had changed it, or because the last look is more than 16,384 moments ago, from where on changes are
-///   known for blocks of 64 slots. With ESPL_WATCH_BEFORE no such entity is reported.
+///   known for blocks of 64 slots. With ESPL_WATCH_BEFORE world and shown transforms are compared, and no
+///   such entity is reported for these. Own data (ESPL_WATCH_LOCAL) are not compared.
 /// - Presence is exact: `removed` and `added` are the difference between two states. An entity that
 ///   came and went between two collects is in neither.
 /// - Order: `removed` and `added` ascend by index, `changed` by slot. All are the same for any number of
@@ -21,8 +22,9 @@
 /// A world without a watch pays nothing but a test for each change. A watch costs a store or two for each
 /// node that is changed, and 4 bytes of memory for each entity index and 2.06 for each slot and kind.
 ///
-/// Thread rule: creating, destroying and collecting a watch are changes of the world. The arrays of a
-/// collect may be read by any thread while the world goes on, until the next collect of the watch.
+/// Thread rule: creating, destroying and collecting a watch are changes of the world. The function of a custom
+/// command may collect, because its playback is complete by then; a job may not. The arrays of a collect may
+/// be read by any thread while the world goes on, until the next collect of the watch.
 #ifndef ESPALIER_WATCH_H
 #define ESPALIER_WATCH_H
 
@@ -45,8 +47,9 @@ enum {
     ESPL_WATCH_LOCAL = 2,
     /// Shown transforms (espalier/motion.h). The world must have motion when the watch is created.
     ESPL_WATCH_SHOWN = 4,
-    /// Keep the transforms that were reported, 48 bytes for each entity index, and compare: an entity is
-    /// reported only if it differs, and `changed_before` has what it was.
+    /// Keep world and shown transforms as of the last report, and compare: WORLD and SHOWN are reported only of
+    /// an entity whose transform of that kind differs, and `changed_before` has what was reported of it. 48
+    /// bytes for each entity index, 96 with WORLD and SHOWN.
     ESPL_WATCH_BEFORE = 8,
 };
 
@@ -74,14 +77,16 @@ typedef struct espl_changes {
     /// Entities that both have and that changed, ascending by slot, which is the order in memory.
     const espl_entity *changed;
     size_t removed_count, added_count, changed_count;
-    const uint8_t *kinds; ///< [changed_count] what changed: ESPL_WATCH_WORLD, _LOCAL, _SHOWN bits.
+    /// [changed_count] what changed: ESPL_WATCH_WORLD, _LOCAL, _SHOWN bits, of those that were asked for.
+    const uint8_t *kinds;
     /// [added_count], [changed_count] world transforms as of this collect; with ESPL_WATCH_SHOWN the
     /// shown ones. They need not be finite.
     const espl_transform *added_worlds, *changed_worlds;
     /// [added_count], [changed_count] local transforms; NULL without ESPL_WATCH_LOCAL.
     const espl_transform *added_locals, *changed_locals;
     /// [changed_count] what `changed_worlds`, or `added_worlds`, had when the entity was reported last; NULL
-    /// without ESPL_WATCH_BEFORE.
+    /// without ESPL_WATCH_BEFORE. With WORLD and SHOWN both have shown transforms, which are equal where
+    /// `kinds` has no SHOWN.
     const espl_transform *changed_before;
     /// The moment of this collect, never 0. A later collect of the watch can look back to it.
     uint64_t moment;
@@ -102,8 +107,8 @@ typedef struct espl_changes {
 ESPL_API ESPL_NODISCARD espl_status espl_watch_create(espl_world *world, const espl_watch_def *def,
                                                       espl_watch **out);
 
-/// Destroy a watch and its arrays. NULL is allowed. A change of the world; not in a playback or a job,
-/// where it does nothing, logs (ESPL_LOG_ERROR), and traps in checked builds.
+/// Destroy a watch and its arrays. NULL is allowed. A change of the world; not while commands are applied or in
+/// a job, where it does nothing, logs (ESPL_LOG_ERROR), and traps in checked builds.
 ESPL_API void espl_watch_destroy(espl_watch *watch);
 
 /// Report what changed since the last collect, or since an earlier one. A change of the world that is not
@@ -118,7 +123,7 @@ ESPL_API void espl_watch_destroy(espl_watch *watch);
 ///               of its components, is in it only if it changed.
 /// @param out    unchanged when refused.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL; `since` is before the first collect of the watch or after
-///         the last); ESPL_ERR_BUSY in a playback and in jobs; ESPL_ERR_NO_MEMORY.
+///         the last); ESPL_ERR_BUSY while commands are applied and in jobs; ESPL_ERR_NO_MEMORY.
 ///         O(changes + size / 64), with a small factor: 10 us for a million entities at rest. The first
 ///         collect, and in each 16,384th moment one, is O(size).
 ESPL_API ESPL_NODISCARD espl_status espl_watch_collect(espl_watch *watch, uint64_t since,

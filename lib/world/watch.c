@@ -64,6 +64,14 @@ static uint32_t planes_of(uint32_t flags)
            ((flags & ESPL_WATCH_SHOWN) != 0 ? world | shown : 0);
 }
 
+// Count the transforms that a watch keeps of each entity: one for each kind that it compares.
+static uint32_t kept_by(uint32_t flags)
+{
+    const uint32_t both = ESPL_WATCH_WORLD | ESPL_WATCH_SHOWN;
+
+    return (flags & ESPL_WATCH_BEFORE) == 0 ? 0 : (flags & both) == both ? 2 : 1;
+}
+
 // Make a watch. @param filter  what espl__query_fill() made of its filter.
 static espl_status make_watch(espl_world *world, const espl_watch_def *def,
                               const espl_query *filter, espl_watch **out)
@@ -86,6 +94,7 @@ static espl_status make_watch(espl_world *world, const espl_watch_def *def,
         .filter = *filter,
         .flags = flags,
         .planes = planes,
+        .kept_count = kept_by(flags),
     };
     world->watches = watch;
     world->watch_count += 1;
@@ -166,7 +175,9 @@ void espl_watch_destroy(espl_watch *watch)
     unlist(watch);
     espl__planes_release(world, watch->planes);
     ESPL_ARRAY_FREE(&world->heap, ESPL__FOR_CHANGES, watch->known);
-    ESPL_ARRAY_FREE(&world->heap, ESPL__FOR_CHANGES, watch->reported);
+    for (int i = 0; i < ESPL__KEPT_COUNT; ++i) {
+        ESPL_ARRAY_FREE(&world->heap, ESPL__FOR_CHANGES, watch->kept[i]);
+    }
     espl__scratch_free(&world->heap, ESPL__FOR_CHANGES, &watch->scratch);
     espl__scratch_free(&world->heap, ESPL__FOR_CHANGES, &watch->spare);
     espl__heap_give(&world->heap, ESPL__FOR_CHANGES, watch, 1, sizeof *watch,
@@ -275,20 +286,25 @@ static bool reserve_known(espl_watch *watch, size_t records, size_t more)
 {
     espl__heap *const heap = &watch->world->heap;
     const size_t length = espl__array_length(watch->known);
-    const bool keeps = (watch->flags & ESPL_WATCH_BEFORE) != 0;
 
     ESPL_CHECK(records >= length);
-    if (!ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, watch->known, records - length + more) ||
-        (keeps &&
-         !ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, watch->reported, records - length + more))) {
+    const size_t growth = records - length + more;
+    bool is_done = ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, watch->known, growth);
+
+    for (uint32_t i = 0; i < watch->kept_count && is_done; ++i) {
+        is_done = ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, watch->kept[i], growth);
+    }
+    if (!is_done) {
         return false;
     }
     espl__array_set_length(watch->known, records);
     if (records != length) {
         memset(watch->known + length, 0, (records - length) * sizeof *watch->known);
     }
-    // What is reported of an index is read only where the index is known.
-    espl__array_set_length(watch->reported, keeps ? records : 0);
+    // What is kept of an index is read only where the index is known.
+    for (uint32_t i = 0; i < watch->kept_count; ++i) {
+        espl__array_set_length(watch->kept[i], records);
+    }
     return true;
 }
 
@@ -314,7 +330,9 @@ bool espl__watches_trim(espl_world *world)
         watch->least = 0;
         fit_next(watch);
         is_done &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_CHANGES, watch->known, 0);
-        is_done &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_CHANGES, watch->reported, 0);
+        for (int i = 0; i < ESPL__KEPT_COUNT; ++i) {
+            is_done &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_CHANGES, watch->kept[i], 0);
+        }
     }
     return is_done;
 }
@@ -324,8 +342,11 @@ size_t espl__watches_bytes(const espl_world *world)
     size_t bytes = 0;
 
     for (const espl_watch *watch = world->watches; watch != NULL; watch = watch->next) {
-        bytes += sizeof *watch + ESPL_ARRAY_BYTES(watch->known) +
-                 ESPL_ARRAY_BYTES(watch->reported) + watch->scratch.size + watch->spare.size;
+        bytes += sizeof *watch + ESPL_ARRAY_BYTES(watch->known) + watch->scratch.size +
+                 watch->spare.size;
+        for (int i = 0; i < ESPL__KEPT_COUNT; ++i) {
+            bytes += ESPL_ARRAY_BYTES(watch->kept[i]);
+        }
     }
     return bytes;
 }

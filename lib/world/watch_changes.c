@@ -25,9 +25,9 @@ typedef struct listing {
     const espl_world *world;
     const espl_pose *poses; // by slot: worlds or shown
     espl__watch_arrays arrays;
-    size_t count;   // entities listed
-    bool is_far;    // the transforms are too many to be in a cache
-    uint8_t before; // the kind that ESPL_WATCH_BEFORE compares; 0: none
+    size_t count;     // entities listed
+    bool is_far;      // the transforms are too many to be in a cache
+    bool is_compared; // with ESPL_WATCH_BEFORE, but in a look back: what did not change is left out
 } listing;
 
 // The planes of a walk, and which kind of change each says.
@@ -94,9 +94,17 @@ _Static_assert(offsetof(espl_transform, stretch) == sizeof(espl_pose) &&
                        sizeof(espl_pose) + offsetof(espl__extra, user_data),
                "a transform is a pose and an extra");
 
-void espl__watch_transform(const espl_watch *watch, uint32_t slot, espl_transform *out)
+void espl__watch_read(const espl_watch *watch, uint32_t index, uint32_t slot, espl_transform *out)
 {
-    put_transform(out, &watch->world->forest, poses_of(watch), slot);
+    const espl__forest *const forest = &watch->world->forest;
+
+    put_transform(out, forest, poses_of(watch), slot);
+    if (watch->kept[ESPL__KEPT_REPORTED] != NULL) {
+        watch->kept[ESPL__KEPT_REPORTED][index] = *out;
+    }
+    if (watch->kept[ESPL__KEPT_WORLD] != NULL) {
+        put_transform(&watch->kept[ESPL__KEPT_WORLD][index], forest, forest->world, slot);
+    }
 }
 
 // Add a plane that says changes of some kinds, where the watch asks for one of them.
@@ -134,10 +142,30 @@ size_t espl__watch_count_changes(const espl_watch *watch, uint64_t since)
     return count;
 }
 
-// Tell whether two transforms have the same bits.
-static bool is_same_transform(const espl_transform *a, const espl_transform *b)
+// Return which kinds of transform of an entity differ from what was kept, and keep what is now.
+// @param now     what the watch reports of it now.
+// @param before  out: what it reported last.
+static uint8_t keep_and_compare(const listing *l, uint32_t index, uint32_t slot,
+                                const espl_transform *now, espl_transform *before)
 {
-    return memcmp(a, b, sizeof *a) == 0;
+    enum { SHOWN = ESPL_WATCH_SHOWN, WORLD = ESPL_WATCH_WORLD };
+    espl_transform *const *const kept = l->watch->kept;
+    const bool is_shown = (l->watch->flags & SHOWN) != 0;
+    uint8_t differing = 0;
+
+    *before = kept[ESPL__KEPT_REPORTED][index];
+    kept[ESPL__KEPT_REPORTED][index] = *now;
+    if (memcmp(now, before, sizeof *now) != 0) {
+        differing = is_shown ? SHOWN : WORLD;
+    }
+    if (kept[ESPL__KEPT_WORLD] != NULL) {
+        espl_transform *const world = &kept[ESPL__KEPT_WORLD][index];
+        const espl_transform old = *world;
+
+        put_transform(world, &l->world->forest, l->world->forest.world, slot);
+        differing |= memcmp(world, &old, sizeof old) != 0 ? WORLD : 0;
+    }
+    return differing;
 }
 
 // Leave the slots of a batch that have an entity which the watch knew before this collect. Slots of free
@@ -174,25 +202,28 @@ static void keep_known(const listing *l, slot_batch *batch)
     batch->count = kept;
 }
 
-// Read the transforms of a batch, and leave the entities that differ from what was reported of them.
+// Read the transforms of a batch, and leave the entities that differ from what was reported of them. Own data
+// have no copy, so that a mark of them is enough.
 static void keep_different(const listing *l, slot_batch *batch)
 {
-    const espl__forest *const forest = &l->world->forest;
+    const uint8_t transforms = ESPL_WATCH_WORLD | ESPL_WATCH_SHOWN;
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < batch->count; ++i) {
         espl_transform *const now = &l->arrays.changed_worlds[l->count + kept];
-        espl_transform *const reported = &l->watch->reported[batch->entities[i].index];
+        const espl_entity entity = batch->entities[i];
+        const uint32_t slot = batch->slots[i];
         uint8_t kinds = batch->kinds[i];
 
-        put_transform(now, forest, l->poses, batch->slots[i]);
-        l->arrays.changed_before[l->count + kept] = *reported;
-        if (is_same_transform(now, reported)) {
-            kinds &= (uint8_t)~l->before;
+        put_transform(now, &l->world->forest, l->poses, slot);
+        const uint8_t differing = keep_and_compare(l, entity.index, slot, now,
+                                                   &l->arrays.changed_before[l->count + kept]);
+
+        if (l->is_compared) {
+            kinds &= (uint8_t)(differing | ~transforms);
         }
-        *reported = *now;
-        batch->slots[kept] = batch->slots[i];
-        batch->entities[kept] = batch->entities[i];
+        batch->slots[kept] = slot;
+        batch->entities[kept] = entity;
         batch->kinds[kept] = kinds;
         kept += kinds != 0 ? 1 : 0;
     }
@@ -238,7 +269,7 @@ static void list_batch(listing *l, slot_batch *batch)
     const espl__forest *const forest = &l->world->forest;
 
     keep_known(l, batch);
-    if (l->watch->reported != NULL) {
+    if (l->watch->kept_count != 0) {
         keep_different(l, batch);
     } else if (l->is_far) {
         stream_batch(&l->arrays.changed_worlds[l->count], forest, l->poses, batch);
@@ -307,16 +338,13 @@ size_t espl__watch_list_changes(espl_watch *watch, uint64_t since, size_t bound,
                                 const espl__watch_arrays *arrays)
 {
     enum { ROOM = sizeof((slot_batch *)0)->kinds };
-    const uint32_t compared =
-        (watch->flags & ESPL_WATCH_SHOWN) != 0 ? ESPL_WATCH_SHOWN : ESPL_WATCH_WORLD;
-    const bool is_compared = watch->reported != NULL && since == watch->last;
     listing l = {
         .watch = watch,
         .world = watch->world,
         .poses = poses_of(watch),
         .arrays = *arrays,
         .is_far = bound >= FAR_CHANGES,
-        .before = is_compared ? (uint8_t)compared : 0,
+        .is_compared = since == watch->last,
     };
     slot_batch batch;
     kinds_of_walk all;

@@ -23,21 +23,26 @@ typedef struct espl__watch_counts {
     size_t removed, added, changed;
 } espl__watch_counts;
 
+/// Transforms that a watch keeps by entity index with ESPL_WATCH_BEFORE, as of its last report: what it
+/// reports, shown or not, and the worlds where it reports shown transforms and compares worlds as well.
+enum { ESPL__KEPT_REPORTED, ESPL__KEPT_WORLD, ESPL__KEPT_COUNT };
+
 struct espl_watch {
     espl_world *world;
-    espl_watch *next;         // in espl_world.watches
-    espl_query filter;        // not under way: only its terms are used
-    uint32_t flags;           // with ESPL_WATCH_WORLD where the definition has no kind
-    uint32_t planes;          // that it uses, as bits
-    uint64_t first, last;     // moments of its first and its last collect; 0: there was none
-    uint32_t *known;          // [records] stb array: the generation reported last; 0: none
-    size_t known_count;       // of `known` that are not 0
-    espl_transform *reported; // [records] stb array: with ESPL_WATCH_BEFORE, what was reported last
-    espl__scratch scratch;    // has the arrays of the last collect
-    espl__scratch spare;      // what espl_reserve() took for the next one, while these are in use
-    size_t least;             // bytes that were reserved: `scratch` or `spare` has as many
-    size_t most;              // bytes that a collect needed at most, of the last `fitted` ones
-    uint32_t fitted;          // collects since the size of `scratch` was last looked at
+    espl_watch *next;     // in espl_world.watches
+    espl_query filter;    // not under way: only its terms are used
+    uint32_t flags;       // with ESPL_WATCH_WORLD where the definition has no kind
+    uint32_t planes;      // that it uses, as bits
+    uint64_t first, last; // moments of its first and its last collect; 0: there was none
+    uint32_t *known;      // [records] stb array: the generation reported last; 0: none
+    size_t known_count;   // of `known` that are not 0
+    espl_transform *kept[ESPL__KEPT_COUNT]; // [records] stb arrays, the first kept_count of them
+    uint32_t kept_count;
+    espl__scratch scratch; // has the arrays of the last collect
+    espl__scratch spare;   // what espl_reserve() took for the next one, while these are in use
+    size_t least;          // bytes that were reserved: `scratch` or `spare` has as many
+    size_t most;           // bytes that a collect needed at most, of the last `fitted` ones
+    uint32_t fitted;       // collects since the size of `scratch` was last looked at
 };
 
 /// A bit of `known` that no generation of a handle has: the entity was added by the present collect.
@@ -69,8 +74,9 @@ size_t espl__watch_count_changes(const espl_watch *watch, uint64_t since);
 /// @param bound  at least as many as they are. @return the count.
 size_t espl__watch_list_changes(espl_watch *watch, uint64_t since, size_t bound,
                                 const espl__watch_arrays *arrays);
-/// Read the transform that a watch reports of a slot: the shown one or the world.
-void espl__watch_transform(const espl_watch *watch, uint32_t slot, espl_transform *out);
+/// Read the transform that a watch reports of a slot, the shown one or the world, and keep what
+/// ESPL_WATCH_BEFORE compares.
+void espl__watch_read(const espl_watch *watch, uint32_t index, uint32_t slot, espl_transform *out);
 
 /// Make room for collects of so many entities that came, went and changed each, in a world with so many
 /// more indices. For all watches. @return false: no memory; some of it may be reserved.

@@ -867,7 +867,8 @@ export interface WatchOptions extends Pick<QueryDefinition, "includePrefabs" | "
     kinds?: readonly ("world" | "local" | "shown")[];
     /**
      * Keep what was reported, so that only entities that differ from it are, and Changes.changedBefore has what
-     * they were. Default: false.
+     * they were. World and shown transforms are compared, whichever are asked for, and "local" is not.
+     * Default: false.
      */
     before?: boolean;
 }

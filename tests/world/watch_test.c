@@ -343,6 +343,60 @@ TEST(before_names_only_what_differs)
     espl_watch_destroy(near);
 }
 
+// Written and written back is no change of any transform that is asked for.
+TEST(before_compares_each_transform_that_is_asked_for)
+{
+    static const uint32_t asked[4] = {ESPL_WATCH_WORLD, ESPL_WATCH_SHOWN,
+                                      ESPL_WATCH_WORLD | ESPL_WATCH_SHOWN,
+                                      ESPL_WATCH_WORLD | ESPL_WATCH_LOCAL};
+    const espl_entity one = test_solo(w);
+    espl_watch *watches[4];
+
+    ck_ok(espl_motion_start(w, NULL));
+    ck_ok(espl_present(w, 1, NULL));
+    for (int i = 0; i < 4; ++i) {
+        watches[i] = watch_of(asked[i] | ESPL_WATCH_BEFORE, NULL);
+        demand(watches[i], 0, 1, 0);
+    }
+    move(one, 2);
+    move(one, 0);
+    for (int i = 0; i < 3; ++i) {
+        demand(watches[i], 0, 0, 0);
+    }
+    // Own data are not compared, because a place among siblings has no copy.
+    ck_assert_uint_eq(demand(watches[3], 0, 0, 1).kinds[0], ESPL_WATCH_LOCAL);
+    for (int i = 0; i < 4; ++i) {
+        espl_watch_destroy(watches[i]);
+    }
+}
+
+// A tick moves the world, and the next present what is shown: each is said once, by its kind.
+TEST(before_tells_a_change_of_the_world_from_one_of_what_is_shown)
+{
+    const espl_entity one = test_solo(w);
+
+    ck_ok(espl_motion_start(w, NULL));
+    ck_ok(espl_present(w, 1, NULL));
+    espl_watch *const watch =
+        watch_of(ESPL_WATCH_WORLD | ESPL_WATCH_SHOWN | ESPL_WATCH_BEFORE, NULL);
+
+    demand(watch, 0, 1, 0);
+    ck_ok(espl_tick_begin(w));
+    move(one, 4);
+    ck_ok(espl_tick_end(w));
+    espl_changes changes = demand(watch, 0, 0, 1);
+
+    ck_assert_uint_eq(changes.kinds[0], ESPL_WATCH_WORLD);
+    ck_assert_float_eq(changes.changed_before[0].position[0], 0);
+    ck_assert_float_eq(changes.changed_worlds[0].position[0], 0);
+    ck_ok(espl_present(w, 0.5F, NULL));
+    changes = demand(watch, 0, 0, 1);
+    ck_assert_uint_eq(changes.kinds[0], ESPL_WATCH_SHOWN);
+    ck_assert_float_eq(changes.changed_before[0].position[0], 0);
+    ck_assert_float_eq(changes.changed_worlds[0].position[0], 2);
+    espl_watch_destroy(watch);
+}
+
 TEST(an_undone_playback_changes_nothing)
 {
     espl_watch *const watch = watch_of(ESPL_WATCH_BEFORE, NULL);
@@ -875,6 +929,94 @@ TEST(a_job_neither_collects_nor_destroys_a_watch)
     test.hooks.traps = 0;
     demand(watch, 0, 1, 0);
     espl_watch_destroy(watch);
+}
+
+// What the function of a custom command does with a watch.
+typedef struct collecting {
+    test_watcher *watcher;
+    espl_entity written; // by the function, after the collect
+    size_t calls, added, changed;
+    size_t allocations; // that succeed after it; 0: all
+} collecting;
+
+static void collect_in_custom(void *user, const espl_custom_calls *custom)
+{
+    collecting *const c = user;
+    espl_changes changes;
+    espl_watch *other = NULL;
+
+    ck_assert_uint_eq(custom->count, 1);
+    test_heap_arm(&test.heap, 0, false);
+    test_watcher_check(c->watcher, &changes);
+    c->calls += 1;
+    c->added += changes.added_count;
+    c->changed += changes.changed_count;
+    move(c->written, (float)c->calls);
+    ck_status(espl_watch_create(w, NULL, &other), ESPL_ERR_BUSY);
+    test_heap_arm(&test.heap, c->allocations, true);
+}
+
+// Record an entity below another one, a move of that one, and the custom command, which is called last.
+static void record_change(espl_command_buffer *commands, espl_entity parent, float x,
+                          espl_custom_command custom)
+{
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
+    const espl_transform at = test_at(x, 2, 3);
+    const espl_component_value placed = {ESPL_TRANSFORM, sizeof at, &at};
+    const espl_creation_def def = {.values = &placed, .value_count = 1, .parent = parent};
+    espl_entity made;
+
+    ck_ok(espl_record_custom(recorder, 0, custom, NULL, 0, 0));
+    ck_ok(espl_record_create(recorder, 0, &def, 1, &made));
+    ck_ok(espl_record_write(recorder, 0, parent, ESPL_WRITE_LOCAL_TRANSFORM, &at));
+    ck_ok(espl_command_buffer_submit(commands));
+}
+
+// The playback is complete by then, and none that fails calls the function: what is collected there is final,
+// also where a later buffer of the same sync finds no memory and is undone.
+TEST(a_custom_command_collects_what_its_playback_changed)
+{
+    espl_entity nodes[3];
+    test_watcher watcher;
+    espl_custom_command custom;
+    espl_command_buffer *const first = test_commands(w, 1), *const second = test_commands(w, 1);
+
+    test_solos(w, 3, nodes);
+    test_watcher_begin(&watcher, w, ESPL_WATCH_WORLD | ESPL_WATCH_LOCAL | ESPL_WATCH_BEFORE, NULL);
+    collecting c = {.watcher = &watcher, .written = nodes[2]};
+    const espl_custom_command_def def = {
+        .name = "collect", .function = collect_in_custom, .user = &c};
+
+    ck_ok(espl_command_register(w, &def, &custom));
+    test_watcher_check(&watcher, NULL);
+    record_change(first, nodes[0], 5, custom);
+    record_change(second, nodes[1], 6, custom);
+    // The first buffer is played; the second finds no memory at first.
+    c.allocations = 1;
+    ck_status(espl_sync(w, NULL), ESPL_ERR_NO_MEMORY);
+    ck_assert_uint_eq(c.calls, 1);
+    test_heap_arm(&test.heap, 0, false);
+    test_watcher_check(&watcher, NULL);
+    for (espl_status status = ESPL_ERR_NO_MEMORY; status != ESPL_OK;) {
+        c.allocations += 1;
+        test_heap_arm(&test.heap, c.allocations, true);
+        status = espl_sync(w, NULL);
+        test_heap_arm(&test.heap, 0, false);
+        ck_assert(status == ESPL_OK || status == ESPL_ERR_NO_MEMORY);
+    }
+    ck_assert_uint_gt(c.allocations, 2);
+    ck_assert_uint_eq(c.calls, 2);
+    ck_assert_uint_eq(c.added, 2);
+    ck_assert_uint_eq(c.changed, 2);
+    // What the function wrote after the collect is in the next one.
+    espl_changes changes;
+
+    test_watcher_check(&watcher, &changes);
+    ck_assert_uint_eq(changes.changed_count, 1);
+    ck_assert(espl_entity_equal(changes.changed[0], nodes[2]));
+    espl_command_buffer_destroy(first);
+    espl_command_buffer_destroy(second);
+    test_watcher_end(&watcher);
 }
 
 TEST(a_world_with_watches_is_not_destroyed)

@@ -62,9 +62,9 @@ class Watch:
             matrices[rows_of(changes.changed)] = world.world_matrices(changes.changed)
 
     No entity that differs from the last collect is left out, whatever changed it. One that does not may be
-    reported as well, because it was written and written back for example; with before=True it is not. Any
-    number of watches see one world, each at a rate of its own. It holds memory until close(), or until the
-    world is closed or it is gone.
+    reported as well, because it was written and written back for example; with before=True it is not,
+    except for own data (LOCAL). Any number of watches see one world, each at a rate of its own. It holds memory
+    until close(), or until the world is closed or it is gone.
     """
 
     def __init__(self, world: Components, terms: Any, flags: int) -> None:
@@ -167,7 +167,7 @@ class Watches(Queries):
         none, any, include: as query() has them. An entity that begins to answer is added, one that no longer
         does is removed. kinds: what is reported; SHOWN needs motion, and its transforms are those that are
         drawn. before: keep what was reported, so that only entities that differ from it are, with what they
-        were; it compares world or shown transforms.
+        were; it compares world and shown transforms, whichever are asked for, and not own data.
 
         Raises ArgumentError (no such kinds; SHOWN without motion; LOCAL alone with before; a component of
         another world), LimitError (more than 64 components), BusyError, OutOfMemoryError. O(size) where
