@@ -13,12 +13,13 @@
 #define COPIES_LIMIT 1000000
 #define FRAMES_LIMIT 1000000
 #define TICKS_LIMIT 10000
+#define AHEAD_LIMIT 10
 #define WORKERS_LIMIT 256
 
 static const char usage[] =
-    "usage: espalier play  [--copies N] [--frames N] [--ticks N] [--workers N] [--seed N]\n"
-    "                      [--png FILE] [--json FILE] [--animation NAME|N] [--within LENGTH]\n"
-    "                      [--strict] [--quiet] SCENE...\n"
+    "usage: espalier play  [--copies N] [--frames N] [--ticks N [--ahead T]] [--workers N]\n"
+    "                      [--seed N] [--png FILE] [--json FILE] [--animation NAME|N]\n"
+    "                      [--within LENGTH] [--strict] [--quiet] SCENE...\n"
     "       espalier check [--frames N] [--workers N] [--json FILE] [--animation NAME|N]\n"
     "                      [--within LENGTH] [--strict] [--quiet] SCENE...\n"
     "       espalier tree  SCENE...\n"
@@ -41,6 +42,8 @@ static const char help[] =
     "  -f, --frames N       frames to play (60), or moments to check (100; MJCF: 500 steps)\n"
     "  -k, --ticks N        move N times a second, draw 60 frames a second, and compare what\n"
     "                       they show with an oracle as well\n"
+    "  -d, --ahead T        show frames T ticks ahead of their time (0): 1 is the present, by\n"
+    "                       extrapolation; from -10 to 10\n"
     "  -w, --workers N      threads (1); 0 is one for each processor\n"
     "  -s, --seed N         seed of everything random (1); the same seed gives the same worlds\n"
     "  -p, --png FILE       draw the final poses, and what was checked\n"
@@ -55,13 +58,21 @@ static const char help[] =
     "Exit status: 0 the oracle agreed, 1 it did not, 2 a scene or the command line is bad.\n";
 
 static const struct option long_options[] = {
-    {"copies", required_argument, NULL, 'n'},    {"frames", required_argument, NULL, 'f'},
-    {"ticks", required_argument, NULL, 'k'},     {"workers", required_argument, NULL, 'w'},
-    {"seed", required_argument, NULL, 's'},      {"png", required_argument, NULL, 'p'},
-    {"json", required_argument, NULL, 'j'},      {"within", required_argument, NULL, 'e'},
-    {"animation", required_argument, NULL, 'a'}, {"strict", no_argument, NULL, 't'},
-    {"quiet", no_argument, NULL, 'q'},           {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},         {NULL, 0, NULL, 0},
+    {"copies", required_argument, NULL, 'n'},
+    {"frames", required_argument, NULL, 'f'},
+    {"ticks", required_argument, NULL, 'k'},
+    {"ahead", required_argument, NULL, 'd'},
+    {"workers", required_argument, NULL, 'w'},
+    {"seed", required_argument, NULL, 's'},
+    {"png", required_argument, NULL, 'p'},
+    {"json", required_argument, NULL, 'j'},
+    {"within", required_argument, NULL, 'e'},
+    {"animation", required_argument, NULL, 'a'},
+    {"strict", no_argument, NULL, 't'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
 };
 
 static bool parse_number(uint64_t *out, const char *text, uint64_t least, uint64_t most,
@@ -106,6 +117,20 @@ static bool parse_length(double *out, const char *text)
     return true;
 }
 
+static bool parse_ahead(double *out, const char *text)
+{
+    char *end = NULL;
+    const double value = strtod(text, &end);
+
+    if (end == text || *end != '\0' || !(fabs(value) <= AHEAD_LIMIT)) {
+        (void)fprintf(stderr, "espalier: --ahead takes a number from -%d to %d, not '%s'\n",
+                      AHEAD_LIMIT, AHEAD_LIMIT, text);
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
 static bool parse_command(tool_command *out, const char *word)
 {
     static const char *const words[] = {"play", "tree", "check", "replay"};
@@ -135,6 +160,9 @@ static options_result take_option(tool_options *options, int option)
         break;
     case 'k':
         is_good = parse_small(&options->ticks, optarg, 1, TICKS_LIMIT, "ticks");
+        break;
+    case 'd':
+        is_good = parse_ahead(&options->ahead, optarg);
         break;
     case 'w':
         is_good = parse_small(&options->workers, optarg, 0, WORKERS_LIMIT, "workers");
@@ -187,6 +215,10 @@ static bool has_options(const tool_options *options)
         (void)fprintf(stderr, "espalier: only play has --ticks\n");
         return false;
     }
+    if (options->ahead != 0 && options->ticks == 0) {
+        (void)fprintf(stderr, "espalier: --ahead needs --ticks\n");
+        return false;
+    }
     if (options->png != NULL && is_replay) {
         (void)fprintf(stderr, "espalier: replay has no --png\n");
         return false;
@@ -208,7 +240,7 @@ options_result options_parse(tool_options *out, int argc, char **argv)
 
     *out = (tool_options){.copies = 100, .workers = 1, .seed = 1};
     while (result == OPTIONS_RUN) {
-        const int option = getopt_long(argc, argv, "n:f:k:w:s:p:j:e:a:tqhV", long_options, NULL);
+        const int option = getopt_long(argc, argv, "n:f:k:d:w:s:p:j:e:a:tqhV", long_options, NULL);
         if (option == -1) {
             break;
         }

@@ -24,6 +24,7 @@ typedef struct tool_options {
     uint32_t ticks;  // a second, with drawn frames between them; 0: none
     uint32_t workers;
     uint64_t seed;
+    double ahead;          // ticks by which a frame is shown ahead of its time; 0 without ticks
     double within;         // largest error of a position; 0: the bound of rounding alone
     const char *png;       // or NULL
     const char *json;      // or NULL; "-": stdout, which then shows nothing else

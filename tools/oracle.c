@@ -14,12 +14,16 @@
 #define BLEND_MOST 7.5e-5
 #define BLEND_SMALL (1.0 / 8000)
 
+/// How far rounding of the two ends may turn, move or scale a blend, of its size, for each time that they
+/// are larger than the blend.
+#define BLEND_ROUNDING 0x1p-22
+
 /// Within this angle of half a turn either arc may be the shorter one, because dot products of floats are
 /// rounded.
 #define HALF_TURN_WIDTH 0x1p-19
 
-/// Share of the larger scale below which a blend of scales of opposite signs is mostly rounding.
-#define SCALE_LEAST 0x1p-10
+/// So many times larger than their blend, scales leave little but their rounding.
+#define SCALE_TIMES_MOST 0x1p10
 
 bool moment_reserve(tool_moment *out, const tool_scene *scene)
 {
@@ -118,33 +122,46 @@ static bool is_same(const tool_placement *a, const tool_placement *b)
     return is_equal;
 }
 
-/// Return how far a blend of two rotations may be from the arc.
-static double blend_error(const tool_placement *from, const tool_placement *to)
+/// Return how many times larger than their blend the numbers are that are added up for it: 1 between two of
+/// one sign, and more beyond them.
+static double times_larger(double from, double to, double share)
+{
+    const double parts = fabs(from * (1 - share)) + fabs(to * share);
+    const double blend = fabs(from * (1 - share) + to * share);
+
+    return parts == blend ? 1 : blend > 0 ? parts / blend : HUGE_VAL;
+}
+
+/// Return how far a blend may be off, in radians and of its size. Beyond the two ends turns have no fit.
+static double blend_error(const tool_placement *from, const tool_placement *to, double share)
 {
     const double turn = truth_turn(from->rotation, to->rotation);
+    const double fit = fmin(BLEND_SMALL * turn * turn * turn, BLEND_MOST);
+    const double times =
+        fmax(times_larger(1, 1, share), times_larger(from->scale, to->scale, share));
+    const bool is_inside = share >= 0 && share <= 1;
 
-    return fmin(BLEND_SMALL * turn * turn * turn, BLEND_MOST);
+    return (is_inside ? fit : 0) + BLEND_ROUNDING * (times - 1);
 }
 
 /// Tell whether two placements have no one blend.
 static bool is_between_unclear(const tool_placement *from, const tool_placement *to, double share)
 {
-    const double scale = from->scale * (1 - share) + to->scale * share;
-    const double larger = fmax(fabs(from->scale), fabs(to->scale));
-
-    // At 0 the library takes the earlier pose as it is.
-    return share > 0 && (truth_turn(from->rotation, to->rotation) > PI - HALF_TURN_WIDTH ||
-                         (from->scale * to->scale < 0 && fabs(scale) < SCALE_LEAST * larger));
+    // At the ends the library takes the poses as they are.
+    return share != 0 && share != 1 &&
+           (truth_turn(from->rotation, to->rotation) > PI - HALF_TURN_WIDTH ||
+            times_larger(from->scale, to->scale, share) > SCALE_TIMES_MOST);
 }
 
 /// The bound of rounding grows with what is blended, even if the blend is shorter than both.
-static double blended_reach(const tool_affine *above, const tool_placement *from,
+/// @param blend  how far the blend is from the node above.
+static double blended_reach(double blend, const tool_affine *above, const tool_placement *from,
                             const tool_placement *to)
 {
     const tool_affine first = affine_of_placement(from), second = affine_of_placement(to);
     const tool_affine a = affine_multiply(above, &first), b = affine_multiply(above, &second);
 
-    return fmax(distance(&a, above), distance(&b, above));
+    return fmax(blend, fmax(distance(&a, above), distance(&b, above)));
 }
 
 /// Add what blends may be off to the bounds that weigh() computed, and mark what is unclear.
@@ -164,9 +181,9 @@ static void weigh_blends(tool_moment *moment, const tool_scene *scene, const too
         node->is_sheared = from->nodes[i].is_sheared || to->nodes[i].is_sheared;
         node->is_below = above->is_below || above->is_uneven || above->is_sheared;
         node->is_unclear = above->is_unclear || (is_blended && is_between_unclear(a, b, share));
-        node->blend = above->blend + (is_blended ? blend_error(a, b) : 0);
-        node->reach = above->reach + (is_blended ? blended_reach(&above->world, a, b)
-                                                 : distance(&node->world, &above->world));
+        node->blend = above->blend + (is_blended ? blend_error(a, b, share) : 0);
+        const double way = distance(&node->world, &above->world);
+        node->reach = above->reach + (is_blended ? blended_reach(way, &above->world, a, b) : way);
     }
 }
 
@@ -202,9 +219,11 @@ void oracle_frame_push(oracle_frame *frame, const tool_placement *from, const to
     const tool_affine local =
         is_same(from, to) ? affine_of_placement(to) : truth_between(from, to, share);
 
-    frame->reach += blended_reach(&frame->matrix, from, to);
-    frame->blend += blend_error(from, to);
-    frame->matrix = affine_multiply(&frame->matrix, &local);
+    const tool_affine world = affine_multiply(&frame->matrix, &local);
+
+    frame->reach += blended_reach(distance(&world, &frame->matrix), &frame->matrix, from, to);
+    frame->blend += blend_error(from, to, share);
+    frame->matrix = world;
     frame->depth += 1;
 }
 

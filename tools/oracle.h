@@ -11,12 +11,12 @@ typedef struct oracle_node {
     tool_affine world; // in the scene's axes
     double reach;      // distance travelled on the path from the top
     double slack;      // spread and shear on the path, up to the tolerance of each; see truth.h
-    double blend;    // radians that rotations between two moments may be off on the path, added up
-    uint32_t depth;  // links to the top
-    bool is_uneven;  // the node's own axes differ: its children do not inherit them
-    bool is_sheared; // no transform is the node's own matrix
-    bool is_below;   // an ancestor is uneven or sheared: matrices and transforms differ by design
-    bool is_unclear; // the node or an ancestor has no one blend between two moments
+    double blend;      // what blends may be off on the path, added up: radians, or of their size
+    uint32_t depth;    // links to the top
+    bool is_uneven;    // the node's own axes differ: its children do not inherit them
+    bool is_sheared;   // no transform is the node's own matrix
+    bool is_below;     // an ancestor is uneven or sheared: matrices and transforms differ by design
+    bool is_unclear;   // the node or an ancestor has no one blend between two moments
 } oracle_node;
 
 /// A scene at one moment.
@@ -37,9 +37,9 @@ void moment_take(tool_moment *moment, const tool_scene *scene, double seconds);
 /// products of the blends. A node whose placement is equal at both has the file's own matrix of the later
 /// one.
 ///
-/// A blend is unclear where both arcs of a rotation are equally long, or where the scale changes its sign
-/// and is nearly 0.
-/// @param share  of the way from one to the other, 0 to 1.
+/// A blend is unclear where both arcs of a rotation are equally long, or where the scale is nearly 0 because
+/// it changes its sign.
+/// @param share  of the way from one to the other: 0 to 1, or beyond it on the same lines and arcs.
 void moment_between(tool_moment *out, const tool_scene *scene, const tool_moment *from,
                     const tool_moment *to, double share);
 
@@ -80,7 +80,9 @@ typedef struct tool_tally {
 /// and scaled axis by 8 * levels * 2^-24 of its length; levels counts the links above the node, and
 /// one for the rounding of what is written. Spread and shear of the file's matrices that are within
 /// AFFINE_EVEN are allowed for, and of each blend of rotations that are a turn apart the difference of a
-/// fit from the arc: turn^3 / 8000, at most 7.5e-5, in radians.
+/// fit from the arc: turn^3 / 8000, at most 7.5e-5, in radians. Beyond the two moments arcs have no fit, but
+/// rounding grows with what is added up for a blend: 2^-22 are allowed for each time that it is larger than
+/// the blend.
 void tally_compare(tool_tally *tally, const tool_moment *moment, size_t node,
                    const oracle_frame *above, const espl_transform *world);
 

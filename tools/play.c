@@ -349,7 +349,8 @@ static void write_caption(picture_panel *panel, const play_show *show)
         (void)snprintf(ticks, sizeof ticks, ", %zu ticks", show->ticks.count);
     }
     (void)snprintf(panel->title, sizeof panel->title, "%s after %u frames%s: %s %s, %s nodes",
-                   show->scene->label, show->frame_count, ticks, spell_count(figures, panel->figure_count),
+                   show->scene->label, show->frame_count, ticks,
+                   spell_count(figures, panel->figure_count),
                    panel->figure_count == 1 ? "figure" : "figures",
                    spell_count(nodes, show->crowd.copy_count * show->scene->node_count));
     (void)snprintf(panel->caption, sizeof panel->caption,
@@ -519,6 +520,9 @@ static void print_sum(const tool_options *options, const play_sum *sum)
         (void)printf("%zu ticks at %u a second, ", ticks_in_frames(options, frames),
                      options->ticks);
     }
+    if (options->ahead != 0) {
+        (void)printf("%g ahead, ", options->ahead);
+    }
     (void)printf("seed %llu, %d lanes of commands\n\n", (unsigned long long)options->seed,
                  CROWD_LANES);
     table_print(&sum->table);
@@ -556,6 +560,7 @@ static void begin_document(tool_document *document, const tool_options *options)
     if (options->ticks > 0) {
         document_count(document, "ticks", ticks_in_frames(options, count_frames(options)));
         document_count(document, "ticks_per_second", options->ticks);
+        document_number(document, "ahead", options->ahead);
     }
     document_text(document, "seed", seed);
     document_count(document, "lanes", CROWD_LANES);

@@ -98,7 +98,8 @@ bool ticks_draw(play_show *show, uint32_t frame, tool_fault *fault)
 {
     // Whole numbers, so that no sum of steps drifts away from the time of the frame.
     const uint64_t parts = (uint64_t)frame * show->options->ticks % SHOW_RATE;
-    const float at = (float)parts / SHOW_RATE; // what the library is given
+    const double time = (double)parts / SHOW_RATE + show->options->ahead;
+    const float at = (float)time; // what the library is given
     const size_t stride = show_stride(show);
     bool is_good = present(show, (double)at, fault);
 

@@ -18,7 +18,7 @@ tool_affine truth_of_channel(const tool_channel *channel, double seconds);
 
 /// Return the matrix between two placements of a node: positions and scales on straight lines, the
 /// rotation on the shorter arc, the stretch of the second placement.
-/// @param share  of the way, 0 to 1.
+/// @param share  of the way: 0 to 1, or beyond it on the same lines and arc.
 tool_affine truth_between(const tool_placement *from, const tool_placement *to, double share);
 
 /// Return the angle in radians, 0 to pi, of the shorter arc between two rotations of any length but 0.

@@ -334,6 +334,76 @@ TEST(fit_of_an_arc_is_allowed_for_and_no_more)
     blend_close(&blend);
 }
 
+// Turns go on at their speed, positions and scales on their lines: the top, and the last node on it.
+TEST(beyond_two_moments_the_motion_goes_on)
+{
+    test_blend blend;
+
+    blend_open(&blend);
+    turn_top(&blend, 0.4);
+    for (int i = -8; i <= 12; ++i) {
+        const double share = 0.5 * i;
+        const espl_transform world = last_turned(0.4 * share),
+                             off = last_turned(0.4 * share + 1e-4);
+
+        ck_assert_uint_eq(judge_between(&blend, share, &world).wrong, 0);
+        ck_assert_uint_eq(judge_between(&blend, share, &off).wrong, 1);
+    }
+    turn_top(&blend, 0);
+    blend.later.locals[2].place.position[2] = 4;
+    blend.later.locals[2].place.scale = 1.5;
+    espl_transform world = world_of_last();
+    const float bottom = world.position[2];
+    world.position[2] = bottom + 2 * (4 - bottom);
+    world.scale = 2;
+    ck_assert_uint_eq(judge_between(&blend, 2, &world).wrong, 0);
+    world.scale = 1.75F;
+    ck_assert_uint_eq(judge_between(&blend, 2, &world).wrong, 1);
+    blend_close(&blend);
+}
+
+// Of a turn of 2 radians a fit may be off by 7.5e-5 between the moments. What is exact may not be.
+TEST(beyond_two_moments_no_fit_is_allowed_for)
+{
+    const espl_transform inside = last_turned(1 + 4e-5), outside = last_turned(3 + 4e-5);
+    test_blend blend;
+
+    blend_open(&blend);
+    turn_top(&blend, 2);
+    ck_assert_uint_eq(judge_between(&blend, 0.5, &inside).wrong, 0);
+    ck_assert_uint_eq(judge_between(&blend, 1.5, &outside).wrong, 1);
+    blend_close(&blend);
+}
+
+// 10 ticks ahead numbers are added up that are 21 times as large as the blend.
+TEST(rounding_that_grows_far_from_two_moments_is_allowed_for)
+{
+    const double step = 0.2, grown = 6e-6;
+    const espl_transform half = last_turned(0.5 * step + grown),
+                         far = last_turned(11 * step + grown);
+    test_blend blend;
+
+    blend_open(&blend);
+    turn_top(&blend, step);
+    ck_assert_uint_eq(judge_between(&blend, 0.5, &half).wrong, 1);
+    ck_assert_uint_eq(judge_between(&blend, 11, &far).wrong, 0);
+    blend_close(&blend);
+}
+
+TEST(scale_that_shrinks_through_0_beyond_two_moments_is_left_out_near_it)
+{
+    espl_transform world = world_of_last();
+    test_blend blend;
+
+    blend_open(&blend);
+    blend.later.locals[2].place.scale = 0.5;
+    world.scale = -0.5F;
+    ck_assert_uint_eq(judge_between(&blend, 3, &world).reads, 1);
+    ck_assert_uint_eq(judge_between(&blend, 3, &world).wrong, 0);
+    ck_assert_uint_eq(judge_between(&blend, 2, &world).unclear, 1);
+    blend_close(&blend);
+}
+
 TEST(half_turn_has_no_shorter_arc_and_is_left_out)
 {
     const espl_transform world = last_turned(acos(-1) / 2);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # "espalier play --ticks": a crowd moves in ticks, frames between them show blends, and an oracle in double
-# agrees, at fewer and at more ticks than frames.
+# agrees, at fewer and at more ticks than frames, and ahead of the last tick.
 # shellcheck source=tests/tools/lib.sh
 . "${srcdir:-.}/tests/tools/lib.sh"
 
@@ -15,6 +15,12 @@ grep -q 'without Assimp' "$scratch/err" && skip_all "built without Assimp"
 shown()
 {
     awk '$1 == "01_01.bvh" {print $(NF - 3); exit}' "$scratch/out"
+}
+
+# blend_error: print the largest error of a shown position of the first scene.
+blend_error()
+{
+    awk '$1 == "01_01.bvh" {print $(NF - 2); exit}' "$scratch/out"
 }
 
 # checksum: print the checksum of the worlds at the end.
@@ -32,6 +38,25 @@ for ticks in 1 7 20 50 60 61 240; do
         test "$(shown)" -gt 4000
     ok "$ticks ticks a second are shown as the oracle blends them"
 done
+
+# Ahead of a frame's own time: where some frames are between the ticks and some beyond them, where all are beyond,
+# before the earlier tick, and far away.
+for ahead in 0.5 1 1.25 -0.5 -2 10 -10; do
+    run play --ticks 20 --ahead $ahead --copies 2 --frames 70 "$scene"
+    test "$status" -eq 0 && test ! -s "$scratch/err" &&
+        grep -q "^70 frames, 24 ticks at 20 a second, $ahead ahead, " "$scratch/out" &&
+        test "$(shown)" -gt 4000
+    ok "$ahead ticks ahead are shown as the oracle extrapolates them"
+done
+
+# Turns between the ticks are a fit, and beyond them exact; the world is the same.
+run play --ticks 20 --copies 2 --frames 70 "$scene"
+between=$(blend_error)
+between_sum=$(checksum)
+run play --ticks 20 --ahead 1 --copies 2 --frames 70 "$scene"
+test -n "$between_sum" && test "$(checksum)" = "$between_sum" &&
+    awk -v between="$between" -v beyond="$(blend_error)" 'BEGIN {exit !(beyond > 0 && beyond < between / 4)}'
+ok "frames beyond the ticks show exact turns, and leave the world alone"
 
 run play --ticks 25 --copies 20 --frames 40 "$scene"
 first=$(checksum)
@@ -62,8 +87,12 @@ if ! grep -q 'without jansson' "$scratch/err"; then
     test "$status" -eq 0 && grep -q '"ticks": 10' "$scratch/document.json" &&
         grep -q '"ticks_per_second": 20' "$scratch/document.json" &&
         grep -q '"shown_reads": [1-9]' "$scratch/document.json" &&
+        grep -q '"ahead": 0[,.]' "$scratch/document.json" &&
         grep -q '"blended": [1-9]' "$scratch/document.json"
     ok "the document has what is shown"
+    run play --ticks 20 --ahead 1.25 --copies 1 --frames 3 --json "$scratch/document.json" "$scene"
+    test "$status" -eq 0 && grep -q '"ahead": 1.25,' "$scratch/document.json"
+    ok "the document has how far ahead frames are"
 fi
 
 # Joints of a robot that go round in ticks, so that turns are long, and a scale that is inherited.
@@ -86,6 +115,9 @@ for ticks in 1 3 50; do
     fi
     test "$status" -eq 0 && test ! -s "$scratch/err"
     ok "joints of a robot turn between $ticks ticks a second"
+    run play --ticks $ticks --ahead 1.5 --copies 3 --frames 400 --strict "$scratch/arm.urdf"
+    test "$status" -eq 0 && test ! -s "$scratch/err"
+    ok "joints of a robot turn on beyond $ticks ticks a second"
 done
 
 # A scene of glTF.
@@ -95,6 +127,9 @@ if test -f "$box"; then
     run play --ticks 25 --copies 5 --frames 60 "$box"
     test "$status" -eq 0 && test ! -s "$scratch/err" && grep -q '^60 frames, 25 ticks' "$scratch/out"
     ok "a scene of glTF is shown between ticks"
+    run play --ticks 25 --ahead 1 --copies 5 --frames 60 "$box"
+    test "$status" -eq 0 && test ! -s "$scratch/err"
+    ok "a scene of glTF is shown ahead"
 fi
 
 models=${ESPALIER_MUJOCO_MODELS:-/usr/share/mujoco/model}
@@ -105,15 +140,24 @@ if test -f "$models/humanoid/humanoid.xml"; then
     else
         test "$status" -eq 0 && test ! -s "$scratch/err"
         ok "a simulation is shown between its steps"
+        run play --ticks 100 --ahead 1 --copies 3 --frames 60 "$models/humanoid/humanoid.xml"
+        test "$status" -eq 0 && test ! -s "$scratch/err"
+        ok "a simulation is shown ahead of its steps"
     fi
 fi
 
 for line in "play --ticks 0 $scene" "play --ticks x $scene" "check --ticks 20 $scene" \
-    "tree --ticks 20 $scene" "replay --ticks 20 $scene"; do
+    "tree --ticks 20 $scene" "replay --ticks 20 $scene" "play --ahead 1 $scene" \
+    "play --ticks 20 --ahead x $scene" "play --ticks 20 --ahead 1x $scene" "play --ticks 20 --ahead 10.01 $scene" \
+    "play --ticks 20 --ahead -11 $scene" "play --ticks 20 --ahead nan $scene" \
+    "play --ticks 20 --ahead inf $scene" "play --ticks 20 --ahead 1e999 $scene" "check --ahead 1 $scene"; do
     # shellcheck disable=SC2086
     run $line
     test "$status" -eq 2 && test ! -s "$scratch/out" && test "$(wc -l <"$scratch/err")" -eq 1
     ok "refused: espalier $(echo "$line" | sed "s,$scene,SCENE,")"
 done
+run play --ticks 20 --ahead '' "$scene"
+test "$status" -eq 2 && test ! -s "$scratch/out" && test "$(wc -l <"$scratch/err")" -eq 1
+ok "refused: espalier play --ticks 20 --ahead '' SCENE"
 
 done_testing
