@@ -418,6 +418,14 @@ void motion()
     demand(world.present(0.5F).ok() && world.all_shown(both, shown).ok() && shown[0].position[0] == 13 &&
                shown[1].position[1] == 5 && world.shown_matrix(mast).value()[12] == 13,
            "shown transforms are read one by one, at once and as a matrix");
+    demand(world.present(1.5F).ok() && x_of(world.shown(mast)) == 15 && world.present(-1).ok() &&
+               x_of(world.shown(mast)) == 10,
+           "motion goes on beyond the ends of a tick");
+    previous.position[0] = 10;
+    previous.position[1] = 5;
+    demand(world.write(mast, ESPL_WRITE_PREVIOUS_WORLD_POSE, &previous).ok() && world.present(0).ok() &&
+               x_of(world.shown(mast)) == 10 && x_of(world.shown(ship)) == 12,
+           "the pose in the world that a child is blended from is written");
     demand(world.all_shown(both, espalier::span<espalier::transform>(shown, 1)).status() ==
                ESPL_ERR_ARGUMENT,
            "outputs of shown transforms that are too short are refused");
@@ -476,7 +484,7 @@ void watches()
                world.create_watch(1U << 20).status() == ESPL_ERR_ARGUMENT,
            "a watch that cannot be is refused");
     world.start_motion().value();
-    auto drawn = world.create_watch(ESPL_WATCH_SHOWN).value();
+    auto drawn = world.create_watch(ESPL_WATCH_SHOWN | ESPL_WATCH_BEFORE).value();
     (void)drawn.collect().value();
     {
         const auto tick = world.begin_tick().value();
@@ -487,6 +495,11 @@ void watches()
     demand(seen.changed().size() == 1 && seen.kinds()[0] == ESPL_WATCH_SHOWN &&
                seen.changed_worlds()[0].position[0] == 4,
            "a watch of shown transforms has them");
+    world.present(1.5F).value();
+    const auto beyond = drawn.collect().value();
+    demand(beyond.changed().size() == 1 && beyond.changed_worlds()[0].position[0] == 6 &&
+               beyond.changed_before()[0].position[0] == 4,
+           "a watch of shown transforms has what was shown before");
 }
 
 } // namespace

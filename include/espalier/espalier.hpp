@@ -349,7 +349,7 @@ public:
         const espl_status status = espl_tick_begin(get());
         return {status, tick(status >= 0 ? get() : nullptr)};
     }
-    /// Compute the shown transforms: 0 is the begin of the last tick, 1 its end.
+    /// Compute the shown transforms: 0 is the begin of the last tick, 1 its end; more than 1 goes beyond it.
     result<espl_present_report> present(float at)
     {
         espl_present_report report{};

@@ -42,6 +42,27 @@ withMotion("a write in a tick is shown between its ends, and one between ticks a
     assert.deepEqual(shownX(0.5), [9, 10]);
 });
 
+withMotion("before and after a tick motion goes on", (world, root, child) => {
+    const turned = (angle) => new Float32Array([Math.cos(angle), 0, -Math.sin(angle), 0, 0, 1, 0, 0,
+        Math.sin(angle), 0, Math.cos(angle), 0, 0, 0, 0, 1]);
+
+    world.tick(() => {
+        world.rotate(root, quat.fromAxisAngle([0, 1, 0], 0.3));
+        world.setLocalTransform(child, { position: [1, 5, 0], scale: 2 });
+    });
+    for (const at of [-1, 1.25, 2, 10]) {
+        const matrix = turned(0.3 * at), below = matrix.map((number, i) => i < 12 ? number * (1 + at) : number);
+
+        below.set([at * matrix[0], 5, at * matrix[2]], 12);
+        world.present(at);
+        world.readMatrices("shown", [root, child]).forEach((number, i) => {
+            const wanted = i < 16 ? matrix[i] : below[i - 16];
+
+            assert.ok(Math.abs(number - wanted) < 1e-4, `number ${i} at ${at} is ${number}, not ${wanted}`);
+        });
+    }
+});
+
 withMotion("a tick ends where its function throws", (world, root, child) => {
     assert.throws(() => world.tick(() => {
         world.setLocalPosition(root, [4, 0, 0]);
@@ -268,6 +289,9 @@ withMotion("a watch of what is shown has it, as matrices too", (world, root, chi
     assert.deepEqual([...changes.kinds], [Watched.SHOWN, Watched.SHOWN]);
     assert.deepEqual(changes.changedMatrices(), world.readMatrices("shown", changed));
     assert.equal(changes.changedMatrices()[12], 1);
+    world.present(1.5);
+    const later = watch.collect();
+    assert.deepEqual([later.changedBefore[4], later.changedWorlds[4], later.changedMatrices()[12]], [1, 6, 6]);
 });
 
 withWorld("arrays of a collect are made anew after the memory has grown", (world) => {

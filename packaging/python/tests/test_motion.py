@@ -47,6 +47,22 @@ class Ticks(MotionCase):
         self.world.set_local(self.root, position=(8, 0, 0))
         self.assertEqual(self.shown_x(0), [8, 8])
 
+    def test_before_and_after_a_tick_motion_goes_on(self):
+        def turned(angle):
+            return Transform(rotation=espalier.quat_from_axis_angle((0, 1, 0), angle)).matrix()
+
+        with self.world.tick():
+            self.world.rotate(self.root, espalier.quat_from_axis_angle((0, 1, 0), 0.3))
+            self.world.set_local(self.child, position=(1, 5, 0), scale=2)
+        for at in (-1, 1.25, 2, 10):
+            self.world.present(at)
+            shown = self.world.shown_matrices(self.both)
+            np.testing.assert_allclose(shown[0], turned(0.3 * at), atol=1e-5)
+            scale = 1 + at
+            child = turned(0.3 * at) @ np.diag((scale, scale, scale, 1))
+            child[:3, 3] = (turned(0.3 * at) @ (at, 5, 0, 1))[:3]
+            np.testing.assert_allclose(shown[1], child, atol=1e-5 * 12)
+
     def test_a_tick_ends_after_an_exception(self):
         with self.assertRaises(KeyError):
             with self.world.tick():

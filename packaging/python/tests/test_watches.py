@@ -259,6 +259,10 @@ class Life(WorldCase):
         self.assertEqual(changes.kinds.tolist(), [Watched.SHOWN] * 2)
         self.assertBits(changes.changed_worlds, self.world.read_many(changes.changed, Read.SHOWN_TRANSFORM))
         self.assertEqual(changes.changed_worlds["position"][:, 0].tolist(), [1, 1])
+        self.world.present(1.5)
+        changes = watch.collect()
+        self.assertEqual(changes.changed_before["position"][:, 0].tolist(), [1, 1])
+        self.assertEqual(changes.changed_worlds["position"][:, 0].tolist(), [6, 6])
 
 
 if __name__ == "__main__":
