@@ -84,11 +84,12 @@ ESPL_API espl_status espl_tick_begin(espl_world *world);
 /// @return as espl_tick_begin().
 ESPL_API espl_status espl_tick_end(espl_world *world);
 
-/// What espl_present() did. Grows into `reserved`.
+/// What espl_present() did. Grows into `reserved`. The two counts say how much work it was: they depend also on
+/// what was presented before and on the layout. No other result does.
 typedef struct espl_present_report {
-    size_t blended;        ///< nodes whose local was blended
-    size_t visited;        ///< nodes whose shown world was computed
-    bool has_overflowed;   ///< a shown world is not finite
+    size_t blended;        ///< nodes that were blended, or taken as they are because of a change
+    size_t visited;        ///< shown worlds that were computed; perhaps more than there are nodes
+    bool has_overflowed;   ///< a shown world of the world is not finite, visited or not
     uintptr_t reserved[8]; ///< 0 (GROWTH in espalier(3)).
 } espl_present_report;
 
@@ -97,9 +98,10 @@ typedef struct espl_present_report {
 /// below ancestors at rest. The bits depend on the world and on `at` alone.
 ///
 /// @param report  out: what was done; NULL is allowed.
-/// @return ESPL_OK; ESPL_OVERFLOW: a shown world is not finite; refused, and the shown worlds stay:
-///         ESPL_ERR_ARGUMENT (world is NULL, or motion does not run), ESPL_ERR_NOT_FINITE (at),
-///         ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY. O(nodes that moved, and those below them).
+/// @return ESPL_OK; ESPL_OVERFLOW: a shown world is not finite, at each call while there is one; refused, and
+///         the shown worlds stay: ESPL_ERR_ARGUMENT (world is NULL, or motion does not run),
+///         ESPL_ERR_NOT_FINITE (at), ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY. O(nodes that moved, and those below
+///         them), and O(size of the world) while a shown world is not finite.
 ESPL_API espl_status espl_present(espl_world *world, float at, espl_present_report *report);
 
 /// Read the shown world transform as a matrix: espl_get_matrix() of what is drawn. Without motion it is the

@@ -158,7 +158,7 @@ typedef struct espl_world_stats {
     size_t planes;        ///< Kinds of changes that are marked for them and for motion.
     size_t bytes_changes; ///< Of bytes: watches, and the marks, which bytes_store and bytes_tree count too.
     size_t presented; ///< Calls of espl_present() that computed shown worlds, since the world was made.
-    size_t blended;   ///< Nodes that they blended: the sum of espl_present_report.blended.
+    size_t blended;   ///< The sum of espl_present_report.blended, which depends on the layout.
     uintptr_t reserved[5]; ///< 0 (GROWTH in espalier(3)).
 } espl_world_stats;
 

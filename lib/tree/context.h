@@ -42,7 +42,7 @@ typedef struct espl__context {
     espl__workers workers;
     struct espl__tree_batch *batch; // small trees recomputed together; NULL: each at once
     bool has_overflowed;    // a recomputed world may be not finite; see espl__finds_overflow()
-    bool adds_no_debt;      // what it visits depends on frames, on which slots must not depend
+    bool is_present;        // of a present: adds no debt, because slots must not depend on frames
     bool is_job;            // several jobs run: no memory is allocated or freed, no list changes
     bool has_sides_to_drop; // of a job: side arrays of a tree may be unneeded now
     bool has_due;           // of a job: the layout debt of a tree is due (ESPL__TREE_DUE)

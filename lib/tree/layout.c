@@ -19,7 +19,7 @@ void espl__tree_add_debt(espl__forest *forest, espl__context *context, uint32_t 
 {
     espl__tree *const t = &forest->trees[tree];
 
-    if ((t->flags & ESPL__TREE_IN_ORDER) != 0 || context->adds_no_debt) {
+    if ((t->flags & ESPL__TREE_IN_ORDER) != 0 || context->is_present) {
         return;
     }
     ESPL_CHECK(t->capacity != 0);

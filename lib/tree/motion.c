@@ -409,8 +409,10 @@ bool espl__motion_open(espl__forest *forest, uint32_t history)
     }
     forest->tracks.is_ticking = false;
     forest->tracks.rolled = forest->tracks.rolled_before = espl__forest_moment(forest);
-    forest->presented =
-        (espl__presented){.moment = forest->tracks.rolled, .tick = forest->tracks.rolled, .at = 1};
+    forest->presented = (espl__presented){.moment = forest->tracks.rolled,
+                                          .tick = forest->tracks.rolled,
+                                          .at = 1,
+                                          .has_overflowed = forest->context.has_overflowed};
     return true;
 }
 

@@ -23,39 +23,32 @@ static void exchange_worlds(espl__forest *forest)
     forest->tracks.planes[ESPL__PLANE_SHOWN] = plane;
 }
 
-// Tell whether a shown world at or below a slot that was visited is not finite. An alarm alone does not
-// tell, because passes over ranges recompute other nodes as well, and holes. The slots are listed anew,
-// because some were removed from the list.
-static ESPL__APART bool finds_overflow(espl__present *present)
+// Tell whether a world of a node is not finite. Holes do not count.
+static ESPL__APART bool finds_overflow(const espl__forest *forest)
 {
-    espl__forest *const forest = present->forest;
-    uint64_t visited = 0;
     bool is_found = false;
 
-    espl__present_list(present);
-    const size_t count = espl__present_clean(present, present->slots, present->count, false, NULL);
+    for (uint32_t tree = 0; tree < forest->tree_end && !is_found; ++tree) {
+        const espl__tree *const t = &forest->trees[tree];
+        const uint32_t end = t->capacity != 0 ? t->base + t->used : t->base;
 
-    for (size_t i = 0; i < count && !is_found; ++i) {
-        is_found = espl__searches_overflow(forest, present->slots[i], &visited);
-    }
-    for (size_t i = 0; i < count; ++i) {
-        espl__clear_search(forest, present->slots[i]);
+        for (uint32_t slot = t->base; slot < end && !is_found; ++slot) {
+            is_found =
+                !espl__pose_is_finite(&forest->world[slot]) && espl__slot_has_node(forest, slot);
+        }
     }
     return is_found;
 }
 
-void espl__present_apply(espl__present *present)
+// Compute the shown worlds of the list, in place of the worlds.
+static void present_list(espl__present *present)
 {
     espl__forest *const forest = present->forest;
     espl__present_part part;
 
-    if (present->count == 0) {
-        return;
-    }
     if (!present->is_listed) {
         espl__present_list(present);
     }
-    exchange_worlds(forest);
     if (espl__executor_is_serial(forest->context.workers.executor)) {
         espl__present_part_begin(&part, present, 0, 0);
         espl__present_slots(&part, 0, present->count, false);
@@ -63,7 +56,20 @@ void espl__present_apply(espl__present *present)
     } else {
         espl__present_on_workers(present);
     }
-    present->has_overflowed = present->has_overflowed && finds_overflow(present);
+}
+
+// All nodes are tested after an alarm, because it may be that of a hole, and while some shown world was not
+// finite, because it may be one that this present does not visit.
+void espl__present_apply(espl__present *present)
+{
+    espl__forest *const forest = present->forest;
+
+    exchange_worlds(forest);
+    if (present->count != 0) {
+        present_list(present);
+    }
+    present->has_overflowed =
+        (present->has_overflowed || forest->presented.has_overflowed) && finds_overflow(forest);
     exchange_worlds(forest);
 }
 
@@ -94,6 +100,7 @@ void espl__present_end(const espl__present *present)
     last->tick = present->forest->tracks.rolled;
     last->at = present->blend.at;
     last->has_new = false;
+    last->has_overflowed = present->has_overflowed;
 }
 
 // --- Nodes that were made since ---

@@ -34,8 +34,8 @@ typedef struct espl__present {
     espl__saved_kept *saved_kept; // [kept_count]
     // Results.
     size_t blended;      // nodes that were blended or taken as they are
-    size_t visited;      // shown worlds computed
-    bool has_overflowed; // a shown world at or below these is not finite
+    size_t visited;      // shown worlds computed, with those of holes
+    bool has_overflowed; // a shown world is not finite
 } espl__present;
 
 /// Find what a present visits, and count it. Changes no node. Preconditions: motion runs, and `at` is

@@ -90,7 +90,7 @@ void espl__present_part_begin(espl__present_part *part, const espl__present *pre
                               size_t kept)
 {
     part->present = present;
-    part->context = (espl__context){.adds_no_debt = true, .is_job = true};
+    part->context = (espl__context){.is_present = true, .is_job = true};
     part->trees.count = 0;
     part->saved = present->saved != NULL ? present->saved + first : NULL;
     part->saved_kept = present->saved_kept != NULL ? present->saved_kept + kept : NULL;

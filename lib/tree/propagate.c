@@ -339,14 +339,15 @@ void espl__note_search(espl__forest *forest, uint64_t visited)
 }
 
 // After an alarm: note whether a world below a slot is not finite. The alarm alone does not tell, because
-// a pass over the range also recomputes holes and nodes that do not follow the slot.
+// a pass over the range also recomputes holes and nodes that do not follow the slot. A present tests all nodes
+// after any alarm, because it may have changed nodes that do not follow the slot as well.
 static ESPL__APART void note_overflow_below(const espl__forest *forest, espl__context *context,
                                             uint32_t slot)
 {
     uint64_t visited = 0;
 
-    context->has_overflowed =
-        context->has_overflowed || espl__finds_overflow(forest, slot, &visited);
+    context->has_overflowed = context->has_overflowed || context->is_present ||
+                              espl__finds_overflow(forest, slot, &visited);
 }
 
 // Compose at most `most` descendants of a slot by links. @return their number, or `most` + 1 where

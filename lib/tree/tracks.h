@@ -74,6 +74,8 @@ typedef struct espl__presented {
     uint32_t moment; ///< of the last present: later changes are not shown yet
     uint32_t tick;   ///< the moment before the tick of the last present: later changes were blended
     float at;        ///< the time of the last present
+    /// A shown world may not be finite. While it is false, those of all nodes are, but for new ones.
+    bool has_overflowed;
     _Atomic bool has_new; ///< nodes were made since then, whose shown worlds are not known
     _Atomic bool is_busy; ///< a thread completes the shown worlds of a tree
 } espl__presented;

@@ -377,11 +377,11 @@ export interface PlaybackReport {
 export interface PresentReport {
     /** "ESPL_OK", or a remark. */
     status: Done;
-    /** Entities whose transform was blended. */
+    /** Transforms that were blended, or taken as they are because of a change: how much work it was. */
     blended: number;
-    /** Entities whose shown transform was computed. */
+    /** Shown transforms that were computed: how much work it was. */
     visited: number;
-    /** A shown transform is not finite. */
+    /** A shown transform of the world is not finite. */
     hasOverflowed: boolean;
 }
 
@@ -409,7 +409,7 @@ export interface WorldStats {
     bytesChanges: number;
     /** Calls of present() that computed shown transforms, since the world was made. */
     presented: number;
-    /** Transforms that they blended. */
+    /** The sum of `blended` of their reports. */
     blended: number;
 }
 

@@ -345,6 +345,121 @@ TEST(a_shown_world_that_overflows_is_reported)
     end(&s);
 }
 
+// Present twice, since the second present may have nothing to compute, and demand an answer.
+static void demand_answer(const scene *s, float at, espl_status status)
+{
+    for (int i = 0; i < 2; ++i) {
+        espl_present_report report;
+
+        ck_status(espl_present(s->world, at, &report), status);
+        ck_assert(report.has_overflowed == (status == ESPL_OVERFLOW));
+    }
+}
+
+TEST(an_overflow_is_reported_by_each_present_while_it_lasts)
+{
+    scene s;
+
+    if (!begins(&s, NULL)) {
+        return;
+    }
+    ck_ok(espl_tick_begin(s.world));
+    ck_ok(espl_set_local_position(s.world, s.made[1], (const float[]){1e20f, 0, 0}));
+    ck_ok(espl_tick_end(s.world));
+    demand_answer(&s, 1e30f, ESPL_OVERFLOW);
+    // Another hierarchy moves meanwhile.
+    ck_ok(espl_set_local_position(s.world, s.made[NODES], (const float[]){1, 2, 3}));
+    demand_answer(&s, 1e30f, ESPL_OVERFLOW);
+    demand_answer(&s, 0.5f, ESPL_OK);
+    // A world that is not finite shows itself, and ends with its entity.
+    ck_ok(espl_set_local_position(s.world, s.made[0], (const float[]){3e38f, 0, 0}));
+    ck_status(espl_set_local_position(s.world, s.made[1], (const float[]){3e38f, 0, 0}),
+              ESPL_OVERFLOW);
+    demand_answer(&s, 0.5f, ESPL_OVERFLOW);
+    ck_ok(espl_compact(s.world));
+    demand_answer(&s, 0.5f, ESPL_OVERFLOW);
+    ck_ok(espl_destroy(s.world, s.made[0], ESPL_EXTENT_SUBTREE));
+    demand_answer(&s, 0.5f, ESPL_OK);
+    end(&s);
+}
+
+TEST(motion_that_starts_in_a_world_that_is_not_finite_shows_it_so)
+{
+    scene s;
+
+    if (!begins(&s, NULL)) {
+        return;
+    }
+    ck_ok(espl_motion_stop(s.world));
+    ck_ok(espl_set_local_position(s.world, s.made[0], (const float[]){3e38f, 0, 0}));
+    ck_status(espl_set_local_position(s.world, s.made[1], (const float[]){3e38f, 0, 0}),
+              ESPL_OVERFLOW);
+    ck_ok(espl_motion_start(s.world, NULL));
+    demand_answer(&s, 0.5f, ESPL_OVERFLOW);
+    ck_ok(espl_set_local_position(s.world, s.made[1], (const float[]){0, 0, 0}));
+    demand_answer(&s, 0.5f, ESPL_OK);
+    end(&s);
+}
+
+// A node that keeps its world ends the search of a propagation for worlds that are not finite.
+TEST(an_overflow_below_a_node_that_keeps_its_world_is_reported)
+{
+    scene s;
+
+    if (!begins(&s, NULL)) {
+        return;
+    }
+    ck_ok(espl_set_inherit(s.world, s.made[1],
+                           ESPL_ABSOLUTE_POSITION | ESPL_ABSOLUTE_ROTATION | ESPL_ABSOLUTE_SCALE));
+    ck_ok(espl_tick_begin(s.world));
+    ck_ok(espl_set_local_position(s.world, s.made[0], (const float[]){1, 0, 0}));
+    ck_ok(espl_set_world_position(s.world, s.made[1], (const float[]){1e20f, 0, 0}));
+    ck_ok(espl_set_local_position(s.world, s.made[FAN + 1], (const float[]){1e20f, 0, 0}));
+    demand_answer(&s, 1e30f, ESPL_OVERFLOW);
+    demand_answer(&s, 1e17f, ESPL_OK);
+    end(&s);
+}
+
+// The hash and the answers of presents of a small tree with a hole, which is compacted or not.
+static uint64_t answer_of(bool is_compacted, espl_status *status)
+{
+    enum { ROOT, SMALL = 9 };
+    const float huge = 1e30f;
+    test_world test;
+    espl_entity made[SMALL];
+
+    test_world_begin(&test, 1, NULL);
+    ck_ok(espl_motion_start(test.world, NULL));
+    for (int i = 0; i < SMALL; ++i) {
+        const espl_entity parent = i == 0 ? espl_entity_null() : made[(i - 1) / 2];
+
+        ck_ok(espl_create_node(test.world, parent, NULL, NULL, &made[i]));
+    }
+    ck_ok(espl_move_before(test.world, made[3], made[4]));
+    ck_ok(espl_destroy(test.world, made[4], ESPL_EXTENT_ENTITY));
+    ck_ok(espl_tick_begin(test.world));
+    ck_ok(espl_set_local_scale(test.world, made[ROOT], huge));
+    ck_status(espl_set_local_scale(test.world, made[1], huge), ESPL_OVERFLOW);
+    ck_status(espl_present(test.world, 0.5f, NULL), ESPL_OVERFLOW);
+    if (is_compacted) {
+        ck_ok(espl_compact(test.world));
+    }
+    *status = espl_present(test.world, 0.5f, NULL);
+    const uint64_t hash = test_logical_hash(test.world);
+
+    test_world_end(&test);
+    return hash;
+}
+
+TEST(the_answer_of_a_present_does_not_depend_on_the_layout)
+{
+    espl_status spread, compacted;
+
+    ck_assert_uint_eq(answer_of(false, &spread), answer_of(true, &compacted));
+    ck_status(spread, ESPL_OVERFLOW);
+    ck_status(compacted, ESPL_OVERFLOW);
+}
+
 // --- A chain ---
 
 enum { LINKS = 1000000 };

@@ -50,7 +50,7 @@ class Stats(NamedTuple):
     watches: int
     #: Calls of present() that computed what is shown.
     presented: int
-    #: Nodes that they blended.
+    #: The sum of `blended` of what they returned.
     blended: int
     #: World transforms that were recomputed.
     nodes_visited: int

@@ -13,11 +13,11 @@ from ._watches import Watches
 class Presented(NamedTuple):
     """Counts of World.present()."""
 
-    #: Nodes whose pose was blended.
+    #: Poses that were blended, or taken as they are because of a change: how much work it was.
     blended: int
-    #: Shown transforms that were computed.
+    #: Shown transforms that were computed: how much work it was.
     visited: int
-    #: A shown transform is not finite.
+    #: A shown transform of the world is not finite.
     has_overflowed: bool
 
 
