@@ -85,6 +85,21 @@ static inline bool espl__pose_is_same(const espl_pose *a, const espl_pose *b)
     return ((left[0] ^ right[0]) | (left[1] ^ right[1]) | (left[2] ^ right[2]) |
             (left[3] ^ right[3])) == 0;
 }
+/// Tell whether two poses have the same bits, where any NaN equals any other: sign and payload of a NaN
+/// depend on the machine.
+static inline bool espl__pose_is_alike(const espl_pose *a, const espl_pose *b)
+{
+    float x[8], y[8];
+    bool is_alike = true;
+
+    memcpy(x, a, sizeof x);
+    memcpy(y, b, sizeof y);
+    for (int i = 0; i < 8; ++i) {
+        is_alike =
+            is_alike && (memcmp(&x[i], &y[i], sizeof x[i]) == 0 || (isnan(x[i]) && isnan(y[i])));
+    }
+    return is_alike;
+}
 
 /// Return the extra part of a transform.
 static inline espl__extra espl__extra_of(const espl_transform *transform)

@@ -528,6 +528,15 @@ void espl__motion_roll(espl__forest *forest)
 
 // --- Validation ---
 
+// Tell whether an earlier local is finite, and its rotation of unit length but for rounding.
+static bool is_local(const espl_pose *pose)
+{
+    const float *const q = pose->rotation;
+    const float square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+
+    return espl__pose_is_finite(pose) && fabsf(square - 1) < 1e-4f;
+}
+
 // Tell whether the past of a node is finite and of unit length, or the marker.
 static bool is_sound(const espl__forest *forest, uint32_t slot)
 {
@@ -539,9 +548,9 @@ static bool is_sound(const espl__forest *forest, uint32_t slot)
     for (uint32_t time = 0; time < pasts; ++time) {
         const bool is_marker = espl__pose_is_marker(&past.local[time]);
 
-        is_fine = is_fine && is_marker == is_marked &&
-                  (is_marker || (espl__pose_is_finite(&past.local[time]) &&
-                                 espl__pose_is_finite(&past.kept[time])));
+        is_fine =
+            is_fine && is_marker == is_marked &&
+            (is_marker || (is_local(&past.local[time]) && espl__pose_is_finite(&past.kept[time])));
     }
     return is_fine;
 }

@@ -39,6 +39,20 @@ static inline bool espl__forest_has_motion(const espl__forest *forest)
     return forest->tracks.poses[ESPL__PREVIOUS] != NULL;
 }
 
+/// Return the plane of own data.
+static inline const espl__plane *espl__own_plane(const espl__forest *forest)
+{
+    return &forest->tracks.planes[ESPL__PLANE_OWN];
+}
+
+/// Return the kept parts of a slot when the tick began. Precondition: ESPL__SLOT_KEEPS.
+static inline const espl_pose *espl__previous_kept(const espl__forest *forest, uint32_t slot)
+{
+    espl__side *const side = espl__side_of_slot(forest, slot);
+
+    return &espl__side_past(side, ESPL__PREVIOUS)[slot - espl__tree_of(forest, slot)->base];
+}
+
 // --- The marker of a node that has no past ---
 
 /// Return the marker: its scale is a NaN, which no local has. The shown world of a node that is new has it too,

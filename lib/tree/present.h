@@ -57,4 +57,9 @@ void espl__present_end(const espl__present *present);
 /// is not stored again. O(1) where no node was made.
 void espl__shown_complete(espl__forest *forest, const espl__tree *tree);
 
+/// Tell whether the shown worlds of each tree that did not change since the last present follow from its
+/// blended locals, by the scalar path. @param slot  out: the first that does not.
+/// @return the broken rule, or NULL. O(slots).
+const char *espl__present_broken_rule(const espl__forest *forest, uint32_t *slot);
+
 #endif

@@ -7,12 +7,6 @@
 #include "lib/tree/motion.h"
 #include "lib/tree/present.h"
 
-/// Return the plane of own data.
-static inline const espl__plane *espl__own_plane(const espl__forest *forest)
-{
-    return &forest->tracks.planes[ESPL__PLANE_OWN];
-}
-
 /// Return the index behind the slots of a tree from index `at` on.
 static inline size_t espl__listed_end(const uint32_t *slots, size_t at, size_t count,
                                       const espl__tree *t)
@@ -26,14 +20,6 @@ static inline size_t espl__listed_end(const uint32_t *slots, size_t at, size_t c
         at += 1;
     }
     return at;
-}
-
-/// Return the kept parts of a slot when the tick began. Precondition: ESPL__SLOT_KEEPS.
-static inline const espl_pose *espl__previous_kept(const espl__forest *forest, uint32_t slot)
-{
-    espl__side *const side = espl__side_of_slot(forest, slot);
-
-    return &espl__side_past(side, ESPL__PREVIOUS)[slot - espl__tree_of(forest, slot)->base];
 }
 
 /// Slots of a block at most: their locals, previous and saved ones fit into a second-level cache.

@@ -8,6 +8,7 @@
 // them. Walks are bounded by the counts of the header, so that broken links neither crash nor hang
 // the validation. The functions run in the order in which each may rely on those before it.
 #include "lib/tree/motion.h"
+#include "lib/tree/present.h"
 #include "lib/tree/propagate.h"
 
 #include <string.h>
@@ -262,27 +263,6 @@ static const char *side_rule(const espl__forest *forest, const espl__tree *tree)
 
 // --- Worlds ---
 
-// Tell whether two numbers have the same bits. Any NaN equals any other, because sign and payload
-// of a NaN depend on the machine.
-static bool is_same(float a, float b)
-{
-    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
-}
-
-// Tell whether two worlds have the same bits, NaN aside.
-static bool is_same_world(const espl_pose *a, const espl_pose *b)
-{
-    bool same = is_same(a->scale, b->scale);
-
-    for (int i = 0; i < 4; ++i) {
-        same = same && is_same(a->rotation[i], b->rotation[i]);
-    }
-    for (int i = 0; i < 3; ++i) {
-        same = same && is_same(a->position[i], b->position[i]);
-    }
-    return same;
-}
-
 // Check that a placement is finite and the world follows from it.
 static const char *world_rule(const espl__forest *forest, uint32_t slot)
 {
@@ -294,7 +274,7 @@ static const char *world_rule(const espl__forest *forest, uint32_t slot)
     }
     const espl_pose expected = espl__world_expected(forest, slot);
 
-    return is_same_world(&expected, &forest->world[slot])
+    return espl__pose_is_alike(&expected, &forest->world[slot])
                ? NULL
                : "a world follows from the locals bit for bit";
 }
@@ -420,6 +400,9 @@ static const char *tracks_rule(const espl__forest *forest, location *at)
     }
     if (rule == NULL) {
         rule = espl__motion_broken_rule(forest, &at->slot);
+    }
+    if (rule == NULL) {
+        rule = espl__present_broken_rule(forest, &at->slot);
     }
     at->slot = rule == NULL ? ESPL__NO_SLOT : at->slot;
     return rule;

@@ -3,10 +3,13 @@
 // report names it. Those inside the store and the forest are in tests/store/validate_test.c and
 // tests/tree/validate_test.c.
 #include "lib/commands/playback.h"
+#include "lib/tree/motion.h"
 #include "lib/tree/worlds.h"
 #include "lib/world/watches.h"
 #include "tests/fixture.h"
 #include "tests/one_world.h"
+
+#include <espalier/motion.h>
 
 #include <string.h>
 
@@ -201,4 +204,62 @@ TEST(marks_have_room_and_their_moment)
     BREAKS("tracks have room for each slot", NULL, w->forest.tracks.capacity,
            w->forest.tracks.capacity - 1);
     espl_watch_destroy(watch);
+}
+
+// Move an entity in a tick, and show it half way.
+static void show_half_way(espl_entity entity)
+{
+    ck_ok(espl_tick_begin(w));
+    ck_ok(espl_set_local_position(w, entity, (const float[]){8, 0, 0}));
+    ck_ok(espl_tick_end(w));
+    ck_ok(espl_present(w, 0.5f, NULL));
+}
+
+TEST(the_past_of_a_node_is_finite_and_where_it_was)
+{
+    static const char sound[] = "earlier locals are finite, or the markers of a new node";
+    espl_entity *const tree = make_chain(w, 3);
+
+    ck_ok(espl_motion_start(w, &(espl_motion_def){.history = 2}));
+    show_half_way(tree[0]);
+    espl_pose *const previous = &w->forest.tracks.poses[ESPL__PREVIOUS][slot_of(tree[1])];
+    espl_pose *const before = &w->forest.tracks.poses[ESPL__BEFORE][slot_of(tree[0])];
+
+    BREAKS(sound, &tree[1], previous->position[2], INFINITY);
+    BREAKS(sound, &tree[1], previous->rotation[3], 1.01f);
+    BREAKS(sound, &tree[1], previous->scale, NAN);
+    BREAKS(sound, &tree[0], before->position[0], NAN);
+    BREAKS("a node that did not change since the tick began has its local as previous one",
+           &tree[1], previous->position[0], 77);
+    free(tree);
+}
+
+TEST(a_shown_world_follows_from_blended_locals_until_the_next_write)
+{
+    static const char rule[] = "a shown world follows from blended locals bit for bit";
+    espl_entity *const tree = make_chain(w, 3), *const other = make_chain(w, 2);
+
+    ck_ok(espl_motion_start(w, NULL));
+    show_half_way(tree[0]);
+    float *const shown = &w->forest.tracks.poses[ESPL__SHOWN][slot_of(tree[1])].position[0];
+    float *const resting = &w->forest.tracks.poses[ESPL__SHOWN][slot_of(other[1])].position[0];
+
+    BREAKS(rule, &tree[1], *shown, 77);
+    BREAKS(rule, &other[1], *resting, 77);
+    BREAKS(rule, &tree[0], w->forest.presented.at, 0.25f);
+    // What is shown of a hierarchy that changed since is not known to follow.
+    ck_ok(espl_set_local_position(w, tree[2], (const float[]){0, 1, 0}));
+    *shown += 1;
+    ck_assert(espl_validate(w, NULL));
+    *shown -= 1;
+    BREAKS(rule, &other[1], *resting, 77);
+    // Nor is that of one that changed in the tick before.
+    show_half_way(tree[2]);
+    ck_ok(espl_tick_begin(w));
+    *shown += 1;
+    ck_assert(espl_validate(w, NULL));
+    *shown -= 1;
+    BREAKS(rule, &other[1], *resting, 77);
+    free(tree);
+    free(other);
 }
