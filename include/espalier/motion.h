@@ -20,7 +20,8 @@
 /// Which writes are blended:
 ///
 /// - A write between espl_tick_begin() and espl_tick_end() is blended.
-/// - A write outside a tick is shown as it is: the previous local becomes the local.
+/// - A write outside a tick is shown as it is: the previous local becomes the local. One that leaves the local
+///   bit-equal, such as a write of stretch or user data, leaves the previous local too.
 /// - A write with ESPL_TELEPORT is shown as it is, and one with ESPL_CARRY moves the previous local as it moves
 ///   the local, so that the velocity stays (espalier/write.h).
 /// - An entity that was made since the tick began has no previous local until the next one begins, whatever is

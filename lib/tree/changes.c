@@ -34,16 +34,6 @@ void espl__mark_written(espl__forest *forest, uint32_t slot)
     }
 }
 
-void espl__mark_node_written(espl__forest *forest, uint32_t slot)
-{
-    ESPL_CHECK(espl__forest_is_tracked(forest) && slot < forest->end);
-    espl__tracks_mark(&forest->tracks, ESPL__PLANE_WORLD, slot);
-    espl__tracks_mark(&forest->tracks, ESPL__PLANE_OWN, slot);
-    if (espl__forest_shows_writes(forest)) {
-        show_write(forest, slot);
-    }
-}
-
 // @return ESPL_OK, so that the call is the last one of its callers and they save no registers for it.
 static ESPL__APART espl_status show_leaf(espl__forest *forest, uint32_t slot)
 {

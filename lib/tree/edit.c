@@ -395,6 +395,7 @@ bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *plac
 {
     espl__forest *const forest = edit->forest;
     const espl__node_difference differs = espl__node_differs(forest, slot, placement, world);
+    const bool ends_blend = past == NULL && espl__write_ends_blend(forest, slot, placement);
 
     if (!differs.is_moved && espl__node_has(forest, slot, placement) &&
         (past == NULL || has_past(forest, slot, past))) {
@@ -410,10 +411,10 @@ bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *plac
     espl__world_put(espl__worlds_of(forest), slot, world);
     if (past != NULL) {
         espl__past_store(forest, slot, past);
-        espl__mark_edited(forest, slot);
+    }
+    if (espl__forest_is_tracked(forest)) {
         espl__mark_world(forest, slot);
-    } else if (espl__forest_is_tracked(forest)) {
-        espl__mark_node_written(forest, slot);
+        espl__mark_placement(forest, slot, ends_blend);
     }
     edit->context.counts.nodes_visited += 1;
     edit->context.has_overflowed = edit->context.has_overflowed || !espl__pose_is_finite(world);

@@ -25,8 +25,7 @@ static bool is_moved(const espl__flagged_write *write)
 {
     const espl__placement now = espl__slot_placement(write->forest, write->slot);
 
-    return !espl__pose_is_same(&now.local, &write->placement.local) ||
-           !espl__pose_is_same(&now.kept.pose, &write->placement.kept.pose);
+    return !espl__placement_is_posed_alike(&now, &write->placement);
 }
 
 void espl__flagged_write_end(const espl__flagged_write *write, espl_status status)

@@ -5,7 +5,7 @@
 #ifndef ESPALIER_LIB_TREE_NODE_CHANGE_H
 #define ESPALIER_LIB_TREE_NODE_CHANGE_H
 
-#include "lib/tree/forest.h"
+#include "lib/tree/changes.h"
 
 /// A change of one node. The forest has the state before it until it is committed.
 typedef struct espl__node_change {
@@ -49,6 +49,29 @@ static inline espl__node_difference espl__node_differs(const espl__forest *fores
                                    .is_stretched =
                                        memcmp(now.stretch, next->stretch, sizeof now.stretch) != 0,
                                    .has_user_data = now.user_data != next->user_data};
+}
+
+/// Tell whether the blend of a node ends where a write stores a placement: outside a tick, and its local or
+/// its kept parts are other ones. Stretch and user data have no past.
+static inline bool espl__write_ends_blend(const espl__forest *forest, uint32_t slot,
+                                          const espl__placement *placement)
+{
+    if (!espl__forest_shows_writes(forest)) {
+        return false;
+    }
+    const espl__placement now = espl__slot_placement(forest, slot);
+
+    return !espl__placement_is_posed_alike(&now, placement);
+}
+
+/// Mark own data after the placement of a node was stored. Precondition: espl__forest_is_tracked().
+static inline void espl__mark_placement(espl__forest *forest, uint32_t slot, bool ends_blend)
+{
+    if (ends_blend) {
+        espl__mark_written(forest, slot);
+    } else {
+        espl__mark_edited(forest, slot);
+    }
 }
 
 /// Tell whether a node has a placement, bit for bit.

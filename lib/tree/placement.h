@@ -48,6 +48,14 @@ static inline bool espl__placement_needs_side(const espl__placement *placement)
 /// Tell whether two placements have the same bits.
 bool espl__placement_is_equal(const espl__placement *a, const espl__placement *b);
 
+/// Tell whether two placements have the same local and the same kept parts, which are what motion blends.
+static inline bool espl__placement_is_posed_alike(const espl__placement *a,
+                                                  const espl__placement *b)
+{
+    return espl__pose_is_same(&a->local, &b->local) &&
+           espl__pose_is_same(&a->kept.pose, &b->kept.pose);
+}
+
 /// Compute the world that follows below a parent.
 espl_pose espl__placement_world(const espl__placement *placement, const espl__frame *parent);
 

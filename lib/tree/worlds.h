@@ -59,7 +59,7 @@ ESPL__INLINE void espl__world_store_wide(espl__worlds worlds, uint32_t slot, esp
 }
 
 /// Store a world without the mark. The caller marks it after it, with other slots or with the local:
-/// espl__worlds_stored(), espl__mark_node_written(), or espl__mark_made().
+/// espl__worlds_stored(), espl__mark_world(), or espl__mark_made().
 ESPL__INLINE void espl__world_put(espl__worlds worlds, uint32_t slot, const espl_pose *world)
 {
     worlds.to_store[slot] = *world; // marked by the caller

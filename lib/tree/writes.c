@@ -26,10 +26,13 @@ static bool store_change(espl__forest *forest, espl__context *context,
     // A world that is not finite is propagated, though it may be unchanged, because its bits may differ
     // from those of an equal number.
     const bool is_seen = !is_finite || differs.is_moved || differs.is_stretched;
+    const bool ends_blend = espl__write_ends_blend(forest, slot, &change->placement);
 
     ESPL_CHECK_FULL(espl__tree_can_hold(espl__tree_of(forest, slot), &change->placement));
     espl__slot_place(forest, slot, &change->placement);
-    espl__note_written(forest, slot);
+    if (espl__forest_is_tracked(forest)) {
+        espl__mark_placement(forest, slot, ends_blend);
+    }
     if (is_seen || differs.has_user_data) {
         espl__world_store(espl__worlds_of(forest), slot, &change->world);
     }

@@ -98,6 +98,11 @@ static outcome write_in_scene(write_way way, bool is_ticking, int node, unsigned
     return out;
 }
 
+static espl_write_kind with(espl_write_kind kind, unsigned flag)
+{
+    return (espl_write_kind)((unsigned)kind | flag);
+}
+
 static bool has_past(espl_write_kind kind)
 {
     return kind != ESPL_WRITE_STRETCH && kind != ESPL_WRITE_USER_DATA &&
@@ -120,6 +125,15 @@ static void demand_truth(write_way way, bool is_ticking, int node, unsigned kind
                   "kind %#x of node %d by %s has another past", kind, node, way_name(way));
 }
 
+// A write that leaves the local as it is leaves the past as well.
+static void demand_same_past(const outcome *o)
+{
+    ck_assert(are_same(&o->after.previous_local, &o->before.previous_local));
+    ck_assert(are_same(&o->after.previous_world, &o->before.previous_world));
+    ck_assert(are_same(&o->after.before_local, &o->before.before_local));
+    ck_assert(!are_same(&o->after.previous_local, &o->after.local));
+}
+
 TEST_LOOP(a_teleport_is_shown_where_it_is_in_each_form, 0, TEST_KINDS)
 {
     for (int i = 0; i < 4 * WAY_COUNT; ++i) {
@@ -138,7 +152,7 @@ TEST_LOOP(a_teleport_is_shown_where_it_is_in_each_form, 0, TEST_KINDS)
             ck_assert(are_same(&o.after.previous_local, &o.after.local));
             ck_assert(are_same(&o.after.before_local, &o.after.local));
         } else {
-            ck_assert(!is_ticking || are_same(&o.after.previous_local, &o.before.previous_local));
+            demand_same_past(&o);
         }
     }
 }
@@ -190,8 +204,8 @@ TEST_LOOP(a_carried_write_keeps_the_motion_that_is_shown_in_each_form, 0, TEST_K
 
             ck_assert(!are_same(&o.after.previous_local, &o.after.local));
             demand_near(&o.after.previous_local, &expected, (unsigned)_i);
-        } else if (is_ticking) {
-            ck_assert(are_same(&o.after.previous_local, &o.before.previous_local));
+        } else {
+            demand_same_past(&o);
         }
     }
 }
@@ -214,9 +228,55 @@ TEST_LOOP(a_write_without_a_flag_is_blended_in_a_tick_and_shown_between_ticks, 0
         const outcome o = write_in_scene(way, is_ticking, WRITTEN, (unsigned)_i);
 
         demand_truth(way, is_ticking, WRITTEN, (unsigned)_i, &o);
-        ck_assert(are_same(&o.after.previous_local,
-                           is_ticking ? &o.before.previous_local
-                                      : (const espl_pose *)(const void *)&o.after.local));
+        if (is_ticking || !has_past((espl_write_kind)_i)) {
+            demand_same_past(&o);
+        } else {
+            ck_assert(are_same(&o.after.previous_local, &o.after.local));
+            ck_assert(are_same(&o.after.before_local, &o.after.local));
+        }
+    }
+}
+
+TEST_LOOP(a_write_of_stretch_or_user_data_leaves_the_past_of_a_member_with_inherit_flags, 0,
+          WAY_COUNT)
+{
+    static const espl_write_kind kinds[] = {ESPL_WRITE_STRETCH, ESPL_WRITE_USER_DATA,
+                                            ESPL_WRITE_MULTIPLY_STRETCH};
+
+    for (int i = 0; i < 6; ++i) {
+        const outcome o = write_in_scene((write_way)_i, i % 2 == 0, KEEPING, kinds[i / 2]);
+
+        demand_same_past(&o);
+    }
+}
+
+// The whole transform is written, and only its stretch and user data are other ones.
+TEST_LOOP(a_transform_with_the_same_pose_leaves_the_past, 0, 2 * WAY_COUNT)
+{
+    static const unsigned with_flags[] = {0, ESPL_CARRY, ESPL_TELEPORT};
+
+    for (int i = 0; i < 3; ++i) {
+        outcome o;
+        scene s;
+
+        scene_begin(&s, _i % 2 == 0);
+        const espl_entity entity = s.chain[WRITTEN];
+        espl_write write = {
+            entity, with(ESPL_WRITE_LOCAL_TRANSFORM, with_flags[i]), {.user_data = 0}};
+
+        write.value.transform = test_local_of(s.world, entity);
+        write.value.transform.stretch[1] = 2;
+        write.value.transform.user_data = 7;
+        o.before = look(s.world, entity);
+        ck_ok(way_write((write_way)(_i / 2), s.world, &write));
+        o.after = look(s.world, entity);
+        ck_assert_uint_eq(o.after.local.user_data, 7);
+        if (with_flags[i] == ESPL_TELEPORT) {
+            ck_assert(are_same(&o.after.previous_local, &o.after.local));
+        } else {
+            demand_same_past(&o);
+        }
+        scene_end(&s);
     }
 }
 

@@ -316,18 +316,16 @@ static void change_structure(model *m)
     }
 }
 
-// Tell whether a write changed what is stored of an entity: its local, or kept parts of its world. The rest of
-// its world may change by a write above it.
+// Tell whether a write changed the pose that is stored of an entity: its local, or kept parts of its world.
+// The rest of its world may change by a write above it, and stretch and user data have no past.
 static bool has_changed(const node *n, int i)
 {
     const uint32_t flags = espl_get_inherit(w, n->entity);
     const espl_transform local = test_local_of(w, n->entity), now = test_world_of(w, n->entity);
     const espl_transform *const old = &before.locals[i], *const was = &before.now[i];
 
-    return ((flags & PARTS) == 0 && memcmp(&local, old, sizeof local) != 0) ||
-           memcmp(local.stretch, old->stretch, sizeof local.stretch) != 0 ||
-           local.user_data != old->user_data || dpose_differs(&local, old, ~flags) ||
-           dpose_differs(&now, was, flags);
+    return ((flags & PARTS) == 0 && memcmp(&local, old, sizeof(espl_pose)) != 0) ||
+           dpose_differs(&local, old, ~flags) || dpose_differs(&now, was, flags);
 }
 
 static void follow_write(model *m, node *n)
@@ -363,10 +361,10 @@ static void write_one(model *m)
         }
         is_taken[n - m->nodes] = true;
         *out = (espl_write){n->entity, kinds[test_below(&m->random, 9)], {.transform = value}};
-        // Below inherit flags a write may change what is stored and nothing that shows.
-        if (espl_get_inherit(w, n->entity) != 0) {
+        // Below inherit flags a write of a part may change what is stored and nothing that shows.
+        if (espl_get_inherit(w, n->entity) != 0 && out->kind != ESPL_WRITE_STRETCH &&
+            out->kind != ESPL_WRITE_USER_DATA) {
             out->kind = ESPL_WRITE_WORLD_TRANSFORM;
-            out->value.transform.user_data = before.locals[n - m->nodes].user_data + 1;
         }
         if (out->kind == ESPL_WRITE_LOCAL_POSITION || out->kind == ESPL_WRITE_WORLD_POSITION) {
             memcpy(out->value.position, value.position, sizeof value.position);
