@@ -177,16 +177,19 @@ static espl_status write_ordinary(espl_world *world, espl__context *context, uin
         espl__placement_write(&change.placement, &change.world, change.up, kind, &value));
 }
 
-// A write of the previous pose. It changes no world.
-static espl_status write_previous(espl_world *world, uint32_t slot, espl_write_kind kind,
-                                  const void *bytes)
+// A write of the previous pose. It changes no world, and answers as a write that changes none.
+static espl_status write_previous(espl_world *world, const espl__context *context, uint32_t slot,
+                                  espl_write_kind kind, const void *bytes)
 {
+    espl__forest *const forest = &world->forest;
     espl_write_value value;
 
     espl__write_load(&value, kind, bytes);
     const espl_status status = espl__write_check(kind, &value);
 
-    return status != ESPL_OK ? status : espl__previous_write(&world->forest, slot, kind, &value);
+    return status != ESPL_OK ? status
+                             : with_overflow(forest, context, slot,
+                                             espl__previous_write(forest, slot, kind, &value));
 }
 
 // A write that is not ordinary. Out of line, because few are.
@@ -197,7 +200,7 @@ static ESPL__APART espl_status write_flagged_slot(espl_world *world, espl__conte
     espl__flagged_write flagged;
 
     if (espl__write_is_of_previous(kind)) {
-        return write_previous(world, slot, kind, bytes);
+        return write_previous(world, context, slot, kind, bytes);
     }
     espl__flagged_write_begin(&flagged, &world->forest, slot, kind);
     const espl_status status = write_ordinary(world, context, slot, espl__write_base(kind), bytes);

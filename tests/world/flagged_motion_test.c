@@ -301,6 +301,46 @@ TEST_LOOP(a_write_of_the_previous_pose_leaves_the_transform_as_it_is, 0, WAY_COU
     }
 }
 
+// All forms but a recorded write: a playback tells of the worlds that it recomputed alone.
+TEST_LOOP(a_write_at_or_above_a_world_that_is_not_finite_says_so_in_each_form, 0, 2 * WAY_RECORDED)
+{
+    static const unsigned kinds[] = {
+        ESPL_WRITE_PREVIOUS_LOCAL_POSE,
+        ESPL_WRITE_PREVIOUS_WORLD_POSE,
+        ESPL_WRITE_USER_DATA,
+        ESPL_WRITE_USER_DATA | ESPL_CARRY,
+        ESPL_WRITE_USER_DATA | ESPL_TELEPORT,
+        ESPL_WRITE_STRETCH,
+        ESPL_WRITE_STRETCH | ESPL_CARRY,
+        ESPL_WRITE_STRETCH | ESPL_TELEPORT,
+        ESPL_WRITE_LOCAL_POSITION,
+        ESPL_WRITE_LOCAL_POSITION | ESPL_CARRY,
+        ESPL_WRITE_LOCAL_POSITION | ESPL_TELEPORT,
+    };
+    const write_way way = (write_way)(_i / 2);
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k) {
+        uint64_t random = 3;
+        scene s;
+
+        scene_begin(&s, _i % 2 == 0);
+        ck_assert_int_ge(espl_set_local_scale(s.world, s.chain[0], 1e30f), ESPL_OK);
+        ck_status(espl_set_local_scale(s.world, s.chain[1], 1e30f), ESPL_OVERFLOW);
+        for (int node = 0; node < 2; ++node) {
+            espl_write write = write_ordinary(
+                s.chain[node], (espl_write_kind)test_plain_kind((espl_write_kind)kinds[k]),
+                &random);
+
+            write.kind = (espl_write_kind)kinds[k];
+            const espl_status status = way_write(way, s.world, &write);
+
+            ck_assert_msg(status == ESPL_OVERFLOW, "kind %#x of node %d by %s: %s", kinds[k], node,
+                          way_name(way), espl_status_name(status));
+        }
+        scene_end(&s);
+    }
+}
+
 TEST_LOOP(a_copy_of_its_parent_has_no_previous_pose_to_write, 0, WAY_COUNT)
 {
     for (int kind = ESPL_WRITE_PREVIOUS_LOCAL_POSE; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
