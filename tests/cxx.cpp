@@ -398,6 +398,23 @@ void motion()
     }
     demand(world.present(0).ok() && x_of(world.shown(mast)) == 10, "a teleport is not blended");
     {
+        auto tick = world.begin_tick().value();
+        tick = world.begin_tick().value();
+        world.set_local(ship, espalier::at(20, 0, 0)).value();
+        tick.end().value();
+        demand(world.present(0.5F).ok() && x_of(world.shown(mast)) == 15,
+               "a tick that replaces one of its world goes on");
+        auto other = espalier::world::make().value();
+        const auto boat = other.create().value();
+        other.start_motion().value();
+        auto held = other.begin_tick().value();
+        held = world.begin_tick().value();
+        other.set_local(boat, espalier::at(8, 0, 0)).value();
+        demand(other.present(0).ok() && x_of(other.shown(boat)) == 8,
+               "a tick that is replaced by one of another world ends");
+        world.write(ship, ESPL_WRITE_LOCAL_POSE | ESPL_TELEPORT, &pose).value();
+    }
+    {
         const auto tick = world.begin_tick().value();
         std::vector<espl_write> writes(1);
         writes[0].entity = ship, writes[0].kind = ESPL_WRITE_LOCAL_POSITION;

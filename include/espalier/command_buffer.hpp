@@ -89,7 +89,7 @@ private:
 };
 
 /// Owns a command buffer. Destroy it before its world.
-class command_buffer {
+class [[nodiscard]] command_buffer {
 public:
     explicit command_buffer(espl_command_buffer *owned = nullptr) noexcept : get_(owned) {}
     [[nodiscard]] espl_command_buffer *get() const noexcept { return get_.get(); }

@@ -50,7 +50,7 @@ template <class Write> std::string write_text(Write &&write)
 // --- Worlds ---
 
 /// Owns a world.
-class world {
+class [[nodiscard]] world {
 public:
     explicit world(espl_world *owned = nullptr) noexcept : get_(owned) {}
     [[nodiscard]] espl_world *get() const noexcept { return get_.get(); }

@@ -11,7 +11,7 @@
 namespace espalier {
 
 /// Owns worker threads, on which worlds run parallel work. Destroy it after those worlds.
-class executor {
+class [[nodiscard]] executor {
 public:
     /// @param workers  the calling thread included; 0: one for each processor.
     static result<executor> make(std::uint32_t workers = 0, espl_idle idle = ESPL_IDLE_SLEEP)

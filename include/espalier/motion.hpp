@@ -20,16 +20,22 @@ namespace espalier {
 ///         lag -= step;
 ///     }
 ///     world.present(lag / step).value();
-class tick {
+class [[nodiscard]] tick {
 public:
     /// A tick that has ended.
     tick() noexcept = default;
     /// Takes over a tick that was begun by espl_tick_begin().
     explicit tick(espl_world *ticking) noexcept : get_(ticking) {}
     tick(tick &&other) noexcept : get_(std::exchange(other.get_, nullptr)) {}
+    /// Ends the tick that it had, unless the other one is of the same world: its begin has ended that.
     tick &operator=(tick &&other) noexcept
     {
-        std::swap(get_, other.get_);
+        espl_world *const begun = std::exchange(other.get_, nullptr);
+        tick replaced(std::exchange(get_, begun));
+
+        if (replaced.get_ == begun) {
+            replaced.get_ = nullptr;
+        }
         return *this;
     }
     ~tick()

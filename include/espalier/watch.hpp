@@ -87,7 +87,7 @@ private:
 };
 
 /// Owns a watch, by world::create_watch(). Destroy it before its world.
-class watch {
+class [[nodiscard]] watch {
 public:
     explicit watch(espl_watch *owned = nullptr) noexcept : get_(owned) {}
     [[nodiscard]] espl_watch *get() const noexcept { return get_.get(); }
