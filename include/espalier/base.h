@@ -141,7 +141,8 @@ typedef enum espl_status {
     /// The entity lacks the component. Add it first. A number that names no component of the world
     /// is ESPL_ERR_ARGUMENT.
     ESPL_ERR_NO_COMPONENT = -12,
-    /// The name is taken. Find the component by its name, or choose another one.
+    /// What the call makes exists already: a component of that name, or motion. Find the component by
+    /// its name, or choose another one.
     ESPL_ERR_EXISTS = -13,
     /// The command buffer was played already. Reset it to record anew.
     ESPL_ERR_PLAYED = -14,

@@ -34,6 +34,9 @@ static espl_status refuse_registration(const espl_world *world, const espl_compo
     if (def != NULL && espl__component_def_fault(def) != NULL) {
         why = espl__component_def_fault(def);
     }
+    if (status == ESPL_ERR_EXISTS) {
+        why = "The name is taken; call espl_component_find(), or choose another name.";
+    }
     espl__refusal_send(&m, world, status, why);
     return status;
 }

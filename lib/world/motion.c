@@ -66,13 +66,17 @@ espl_status espl_motion_start(espl_world *world, const espl_motion_def *def)
         status = ESPL__TAPED(world, start(world, history), .op = ESPL_TAPE_MOTION_START,
                              .word = history);
     }
-    return status == ESPL_ERR_UNSUPPORTED
-               ? espl__refuse_later(world, call)
-               : espl__refuse_call(world, call, status, "world is NULL, or history is above 2.");
+    if (status == ESPL_ERR_UNSUPPORTED) {
+        return espl__refuse_later(world, call);
+    }
+    return espl__refuse_call(world, call, status,
+                             status == ESPL_ERR_EXISTS
+                                 ? "Motion runs already; call espl_motion_stop() first to start it anew."
+                                 : "espl_motion_def.history is above 2.");
 }
 
 // Why a call needs motion that does not run.
-static const char *const no_motion = "motion does not run: espl_motion_start() starts it.";
+static const char *const no_motion = "Motion does not run; call espl_motion_start() first.";
 
 static espl_status stop(espl_world *world)
 {

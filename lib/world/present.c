@@ -75,6 +75,7 @@ espl_status espl_present(espl_world *world, float at, espl_present_report *repor
         *report = done;
     }
     return espl__refuse_call(world, call, status,
-                             world == NULL ? "world is NULL."
-                                           : "motion does not run: espl_motion_start() starts it.");
+                             status == ESPL_ERR_NOT_FINITE
+                                 ? "at is NaN or infinite."
+                                 : "Motion does not run; call espl_motion_start() first.");
 }

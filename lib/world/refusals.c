@@ -56,7 +56,7 @@ void espl__refusal_send(espl__message *m, const espl_world *world, espl_status s
                         const char *why)
 {
     const bool is_fault = status == ESPL_ERR_ARGUMENT || status == ESPL_ERR_NOT_FINITE ||
-                          status == ESPL_ERR_UNSUPPORTED;
+                          status == ESPL_ERR_EXISTS || status == ESPL_ERR_UNSUPPORTED;
 
     ESPL_CHECK(status < 0);
     if (status == ESPL_ERR_BUSY) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Refusals: each function logs why a call is refused, and returns the status. A status that is no
 // refusal is not logged. `call` is the name of the public function. `why` is a sentence that says what is
-// wrong with an argument, or NULL; it is logged with ESPL_ERR_ARGUMENT, ESPL_ERR_NOT_FINITE and
-// ESPL_ERR_UNSUPPORTED. Other statuses are logged with their own sentence, and ESPL_ERR_BUSY with what
+// wrong with an argument, or NULL; it is logged with ESPL_ERR_ARGUMENT, ESPL_ERR_NOT_FINITE, ESPL_ERR_EXISTS
+// and ESPL_ERR_UNSUPPORTED. Other statuses are logged with their own sentence, and ESPL_ERR_BUSY with what
 // keeps the world busy.
 #ifndef ESPALIER_LIB_WORLD_REFUSALS_H
 #define ESPALIER_LIB_WORLD_REFUSALS_H

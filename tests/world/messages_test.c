@@ -213,8 +213,8 @@ TEST(a_definition_of_a_component_is_told_what_is_wrong_with_it)
     }
     REFUSE(ESPL_ERR_EXISTS,
            espl_component_register(s.world, &(espl_component_def){.name = "health"}, &out),
-           "espl_component_register: ESPL_ERR_EXISTS: component \"health\": %s",
-           TEXT(ESPL_ERR_EXISTS));
+           "espl_component_register: ESPL_ERR_EXISTS: component \"health\": The name is taken; call "
+           "espl_component_find(), or choose another name.");
     REFUSE(ESPL_ERR_LIMIT,
            espl_component_register(
                s.world, &(espl_component_def){.name = "a", .size = ESPL_COMPONENT_SIZE_LIMIT + 1},
@@ -346,6 +346,43 @@ TEST(a_number_that_names_nothing_is_told)
     REFUSE(ESPL_ERR_ARGUMENT, espl_record_custom(s.recorder, 0, 9, NULL, 0, 0),
            "espl_record_custom: ESPL_ERR_ARGUMENT: lane 1: The world has no custom command of that "
            "number; call espl_command_register().");
+}
+
+// --- Motion and watches ---
+
+static const char *const lacks_motion = "ESPL_ERR_ARGUMENT: Motion does not run; call "
+                                        "espl_motion_start() first.";
+
+TEST(a_call_that_needs_motion_says_so)
+{
+    const espl_pose pose = {.rotation = {0, 0, 0, 1}, .scale = 1};
+    espl_watch *watch = NULL;
+
+    REFUSE(ESPL_ERR_ARGUMENT, espl_tick_begin(s.world), "espl_tick_begin: %s", lacks_motion);
+    REFUSE(ESPL_ERR_ARGUMENT, espl_tick_end(s.world), "espl_tick_end: %s", lacks_motion);
+    REFUSE(ESPL_ERR_ARGUMENT, espl_motion_stop(s.world), "espl_motion_stop: %s", lacks_motion);
+    REFUSE(ESPL_ERR_ARGUMENT, espl_present(s.world, 0, NULL), "espl_present: %s", lacks_motion);
+    REFUSE(ESPL_ERR_UNSUPPORTED,
+           espl_write_one(s.world, s.child, ESPL_WRITE_PREVIOUS_LOCAL_POSE, &pose),
+           "espl_write_one: ESPL_ERR_UNSUPPORTED: entity %s: The kind needs motion; call "
+           "espl_motion_start() first.",
+           ID(s.child));
+    REFUSE(ESPL_ERR_ARGUMENT,
+           espl_watch_create(s.world, &(espl_watch_def){.flags = ESPL_WATCH_SHOWN}, &watch),
+           "espl_watch_create: ESPL_ERR_ARGUMENT: ESPL_WATCH_SHOWN needs motion, which the world "
+           "does not have.");
+}
+
+TEST(the_argument_of_a_call_of_motion_is_told)
+{
+    REFUSE(ESPL_ERR_ARGUMENT, espl_motion_start(s.world, &(espl_motion_def){.history = 3}),
+           "espl_motion_start: ESPL_ERR_ARGUMENT: espl_motion_def.history is above 2.");
+    ck_ok(espl_motion_start(s.world, NULL));
+    REFUSE(ESPL_ERR_EXISTS, espl_motion_start(s.world, NULL),
+           "espl_motion_start: ESPL_ERR_EXISTS: Motion runs already; call espl_motion_stop() first "
+           "to start it anew.");
+    REFUSE(ESPL_ERR_NOT_FINITE, espl_present(s.world, NAN, NULL),
+           "espl_present: ESPL_ERR_NOT_FINITE: at is NaN or infinite.");
 }
 
 TEST(a_call_that_finds_no_memory_is_told)

@@ -136,7 +136,7 @@ class OutOfMemoryError(EspalierError, MemoryError):
 
 
 class ArgumentError(EspalierError, ValueError):
-    """ERR_ARGUMENT, ERR_EXISTS: an argument is outside its range, or a name is taken."""
+    """ERR_ARGUMENT, ERR_EXISTS: an argument is outside its range, or what is made exists."""
 
 
 class ClosedError(ArgumentError):
