@@ -60,7 +60,7 @@ bool espl__index_plane_shrink(espl__store *store)
 {
     const espl__plane *const plane = &store->index_plane;
 
-    return !espl__plane_is_open(plane) || plane->capacity - plane_room(store) < ESPL__PLANE_BLOCK ||
+    return !espl__plane_is_open(plane) || plane->capacity < plane_room(store) + ESPL__PLANE_BLOCK ||
            remake_plane(store);
 }
 

@@ -548,7 +548,8 @@ static const char *broken_names(const espl__store *store, violation *at)
     return named == store->names.count ? NULL : "names are those of living entities";
 }
 
-// Check the index plane, which has room for each index that can be taken without memory.
+// Check the index plane, which has room for the indices that were issued. A reserve that finds no memory for it
+// leaves more room for records than it has; the next one makes room in it before an index is issued.
 static const char *broken_plane(const espl__store *store, violation *at)
 {
     const espl__plane *const plane = &store->index_plane;
@@ -560,9 +561,9 @@ static const char *broken_plane(const espl__store *store, violation *at)
         return rule;
     }
     at->detail = plane->capacity;
-    return !espl__plane_is_open(plane) || plane->capacity >= espl__array_capacity(store->records)
+    return !espl__plane_is_open(plane) || plane->capacity >= espl__array_length(store->records)
                ? NULL
-               : "the index plane has room for the records";
+               : "the index plane has room for the issued indices";
 }
 
 // The first rule that is broken, in the order of the checks. Takes no memory, so that it can also

@@ -41,6 +41,33 @@ TEST(a_commands_object_leaves_nothing_behind_in_any_state)
     ck_assert_uint_eq(report.accepted, 0);
 }
 
+// Memory for more entities is taken in steps, and then memory for what a watch marks of them.
+TEST(a_create_that_finds_no_memory_beside_a_watch_leaves_a_sound_world)
+{
+    const size_t count = test_fitting(200, 20);
+    const espl_component transform = ESPL_TRANSFORM;
+    espl_status status = ESPL_ERR_NO_MEMORY;
+    espl_changes changes;
+
+    for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
+        espl_watch *watch = NULL;
+        test_world other;
+
+        test_world_begin(&other, 0, NULL);
+        ck_ok(espl_watch_create(other.world, NULL, &watch));
+        test_heap_arm(&other.heap, n, true);
+        status = espl_create(other.world, &transform, 1, count, NULL);
+        test_heap_arm(&other.heap, 0, false);
+        test_world_is_valid(other.world);
+        ck_ok(status == ESPL_OK ? status : espl_create(other.world, &transform, 1, count, NULL));
+        ck_ok(espl_watch_collect(watch, 0, &changes));
+        ck_assert_uint_eq(changes.added_count, count);
+        espl_watch_destroy(watch);
+        test_world_end(&other);
+    }
+    ck_ok(status);
+}
+
 // What would need memory may be put off to the next structural call.
 TEST(what_a_destroy_puts_off_is_done_when_there_is_memory)
 {
