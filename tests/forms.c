@@ -80,6 +80,32 @@ bool form_has_short(espl_write_kind kind)
     return is_kind(kind);
 }
 
+espl_write_kind form_flagged(uint32_t number)
+{
+    static const unsigned flags[3] = {0, ESPL_TELEPORT, ESPL_CARRY};
+
+    ck_assert_uint_lt(number, FORM_FLAGGED);
+    return (espl_write_kind)(number < 3 * TEST_KINDS ? number / 3 | flags[number % 3]
+                                                     : number - 2 * TEST_KINDS);
+}
+
+espl_write_kind form_any_flag(espl_write_kind kind, uint64_t *random)
+{
+    static const unsigned flags[4] = {ESPL_TELEPORT, ESPL_CARRY, 0, ESPL_TELEPORT | ESPL_CARRY};
+    const uint32_t way = test_below(random, 32);
+
+    if (way >= 9) {
+        return kind;
+    }
+    if (way >= 7) {
+        kind = way == 7 ? ESPL_WRITE_PREVIOUS_LOCAL_POSE : ESPL_WRITE_PREVIOUS_WORLD_POSE;
+        return test_one_in(random, 8) ? kind | ESPL_CARRY : kind;
+    }
+    const uint32_t flag = way < 6 ? way % 2 : 2 + test_below(random, 2);
+
+    return (espl_write_kind)((unsigned)kind | flags[flag]);
+}
+
 // --- As a batch ---
 
 // Arrays of entities and of values, each value `size` bytes.

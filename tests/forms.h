@@ -32,6 +32,13 @@ const char *form_name(espl_write_kind kind);
 /// Tell whether a kind has a short form.
 bool form_has_short(espl_write_kind kind);
 
+/// Every kind with each flag that it takes, and without.
+enum { FORM_FLAGGED = 3 * ESPL_WRITE_PREVIOUS_LOCAL_POSE + 2 };
+espl_write_kind form_flagged(uint32_t number);
+/// Add a flag to a kind, or make it one of a previous pose: in a quarter of the cases, some of which no
+/// call takes.
+espl_write_kind form_any_flag(espl_write_kind kind, uint64_t *random);
+
 /// Make one write in one of the ways. A kind without a short form is written by its function, one
 /// out of range as a batch. An account that contradicts itself fails the test.
 espl_status form_write(espl_world *world, const espl_write *write, write_form form);

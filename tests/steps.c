@@ -4,6 +4,7 @@
 #include "tests/steps.h"
 
 #include "tests/asserts.h"
+#include "tests/forms.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,20 +51,9 @@ operation pick_step(const test_tape *tape)
 
 espl_write_kind pick_flagged(const test_tape *tape, espl_write_kind kind, uint32_t entry)
 {
-    static const unsigned flags[4] = {ESPL_TELEPORT, ESPL_CARRY, 0, ESPL_TELEPORT | ESPL_CARRY};
     uint64_t random = draw_aside(&tape->draw, 3 + entry);
-    const uint32_t way = test_below(&random, 32);
 
-    if ((unsigned)kind >= TEST_KINDS || way >= 9) {
-        return kind;
-    }
-    if (way >= 7) {
-        kind = way == 7 ? ESPL_WRITE_PREVIOUS_LOCAL_POSE : ESPL_WRITE_PREVIOUS_WORLD_POSE;
-        return test_one_in(&random, 8) ? kind | ESPL_CARRY : kind;
-    }
-    const uint32_t flag = way < 6 ? way % 2 : 2 + test_below(&random, 2);
-
-    return (espl_write_kind)((unsigned)kind | flags[flag]);
+    return (unsigned)kind < TEST_KINDS ? form_any_flag(kind, &random) : kind;
 }
 
 // --- The model ---

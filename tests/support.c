@@ -630,7 +630,7 @@ static espl_world_stats without_memory(const espl_world_stats *stats)
     espl_world_stats s = *stats;
 
     s.chunks = s.spare_chunks = s.row_capacity = s.slots = s.free_slots = 0;
-    s.bytes = s.bytes_store = s.bytes_tree = s.bytes_commands = s.bytes_names = 0;
+    s.bytes = s.bytes_store = s.bytes_tree = s.bytes_commands = s.bytes_names = s.bytes_changes = 0;
     return s;
 }
 

@@ -4,6 +4,7 @@
 
 #include "tests/asserts.h"
 #include "tests/inside.h"
+#include "tests/ticks.h"
 
 // A scenario under way.
 typedef struct sweep {
@@ -14,7 +15,7 @@ typedef struct sweep {
     const sweep_call *other; // NULL, or made in between
     // Of the run that lacks nothing.
     espl_status status;
-    uint64_t before, after, logical, logical_before, answer;
+    uint64_t before, after, logical, logical_before, shown, answer;
 } sweep;
 
 // Traits of calls that may have done a part of it.
@@ -52,7 +53,10 @@ static void validate(const sweep *s, const sweep_world *w)
 {
     espl_validation report = {0};
 
-    DEMAND(s, espl_validate(w->world, &report));
+    ck_assert_msg(espl_validate(w->world, &report), "%s, in \"%s\": %s %u, allocation %zu; %s %u",
+                  report.rule, s->scene->name, s->call->name, s->call->number, s->n,
+                  s->other != NULL ? s->other->name : "alone",
+                  s->other != NULL ? s->other->number : 0);
     DEMAND(s, w->test.heap.faults == 0 && w->test.hooks.traps == 0);
 }
 
@@ -75,6 +79,7 @@ static void run_calm(sweep *s)
     DEMAND(s, s->after == s->before || test_count_commits(w.world) > commits);
     DEMAND(s, !test_is_in_commit(w.world));
     s->logical = test_logical_hash(w.world);
+    s->shown = test_shown_hash(w.world);
     s->answer = w.answer;
     sweep_world_end(&w);
 }
@@ -83,7 +88,7 @@ static void run_calm(sweep *s)
 
 // Refused, the call has told nothing and changed nothing.
 static void is_untouched(const sweep *s, const sweep_world *w, const espl_world_stats *stats,
-                         uint64_t answer)
+                         uint64_t answer, uint64_t shown)
 {
     const unsigned traits = s->call->traits;
     espl_world_stats now;
@@ -92,6 +97,7 @@ static void is_untouched(const sweep *s, const sweep_world *w, const espl_world_
     DEMAND(s, test_same_stats(stats, &now) || (traits & MAY_MOVE) != 0);
 
     DEMAND(s, w->answer == answer);
+    DEMAND(s, test_shown_hash(w->world) == shown || (traits & CALL_IS_STEPWISE) != 0);
     DEMAND(s, test_logical_hash(w->world) == s->logical_before || (traits & CALL_IS_STEPWISE) != 0);
     DEMAND(s, test_physical_hash(w->world) == s->before || (traits & MAY_MOVE) != 0);
     DEMAND(s, (traits & CALL_IS_SAVED) == 0);
@@ -114,6 +120,7 @@ static bool run_point(sweep *s, sweep_count *count)
     begin(s, &w, (test_blocks)(s->n % TEST_BLOCKS_KINDS));
     DEMAND(s, test_physical_hash(w.world) == s->before);
     const uint64_t version = espl_get_version(w.world), answer = w.answer;
+    const uint64_t shown = test_shown_hash(w.world);
     espl_world_stats stats;
 
     espl_stats(w.world, &stats);
@@ -127,7 +134,7 @@ static bool run_point(sweep *s, sweep_count *count)
     if (is_refused) {
         DEMAND(s, has_failed);
         DEMAND(s, espl_get_version(w.world) == version || (s->call->traits & MAY_MOVE) != 0);
-        is_untouched(s, &w, &stats, answer);
+        is_untouched(s, &w, &stats, answer, shown);
         status = run(s, &w);
     } else if (status == ESPL_PARTLY && (s->call->traits & CALL_IS_PARTIAL) != 0) {
         DEMAND(s, has_failed && test_logical_hash(w.world) == s->logical_before);
@@ -137,6 +144,7 @@ static bool run_point(sweep *s, sweep_count *count)
     DEMAND(s, status == s->status);
     DEMAND(s, w.answer == s->answer);
     DEMAND(s, test_logical_hash(w.world) == s->logical);
+    DEMAND(s, test_shown_hash(w.world) == s->shown);
     if ((is_refused && (s->call->traits & CALL_IS_STEPWISE) == 0) || !has_failed) {
         DEMAND(s, test_physical_hash(w.world) == s->after);
     } else {
@@ -179,7 +187,7 @@ static sweep_call call_aside(const sweep_scene *scene, const sweep_call *call, s
 // What both come to, the first without its n-th allocation where there is one.
 typedef struct aside {
     espl_status other, status;
-    uint64_t logical, physical;
+    uint64_t logical, physical, shown;
     bool has_failed;
 } aside;
 
@@ -202,6 +210,7 @@ static aside run_aside(const sweep *s, const sweep_call *other)
         a.status = run(s, &w);
         a.logical = test_logical_hash(w.world);
         a.physical = test_physical_hash(w.world);
+        a.shown = test_shown_hash(w.world);
         validate(s, &w);
     }
     sweep_world_end(&w);
@@ -228,6 +237,7 @@ void sweep_run_aside(const sweep_scene *scene, const sweep_call *call, sweep_cou
         DEMAND(&s, !has_failed || faulted.status == calm.status);
         DEMAND(&s, !has_failed || faulted.logical == calm.logical);
         DEMAND(&s, !has_failed || faulted.physical == calm.physical);
+        DEMAND(&s, !has_failed || faulted.shown == calm.shown);
         count->points += has_failed;
         count->refusals += has_failed;
     }

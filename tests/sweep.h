@@ -8,6 +8,8 @@
 
 #include "tests/support.h"
 
+/// Watches: of SCENE_TICKING, of a call that collects, and of one that creates.
+enum { WATCH_OF_SCENE, WATCH_OF_CALL, WATCH_MADE, SWEEP_WATCHES };
 enum { SWEEP_MADE = 16, SWEEP_LANES = 3, SWEEP_MEMBERS = 7, SWEEP_ALL = 256 };
 
 /// Entities that calls name. A scene need not have all.
@@ -23,6 +25,9 @@ typedef enum sweep_part {
 } sweep_part;
 
 #define PART_BIT(part) (1u << (part))
+/// What a solo and a hierarchy have.
+#define PARTS_OF_TREE \
+    (PART_BIT(PART_SOLO) | PART_BIT(PART_ROOT) | PART_BIT(PART_MEMBER) | PART_BIT(PART_LEAF))
 
 /// What a scene has beside its shape.
 enum {
@@ -35,7 +40,8 @@ enum {
     SCENE_UNSETTLED = 64, // entities died while nothing could be allocated
     SCENE_RECORDED = 128, // other commands are recorded
     SCENE_DIVERSE = 256,  // several archetypes, references, and some are disabled
-    SCENE_INDEBTED = 512  // a hierarchy owes a layout, which the next structural call would do
+    SCENE_INDEBTED = 512, // a hierarchy owes a layout, which the next structural call would do
+    SCENE_TICKING = 1024  // a tick is under way in which some moved, and a watch knows those before
 };
 
 /// How the entities of a scene hang together.
@@ -69,6 +75,8 @@ typedef struct sweep_world {
     espl_custom_command callback;
     espl_command_buffer *waiting;     // of SCENE_RECORDED
     espl_command_buffer *commands[2]; // of the call; or NULL
+    espl_watch *watches[SWEEP_WATCHES]; // or NULL
+    uint64_t since;                   // of the call's watch: a moment that it looks back to
     espl_entity pending[SWEEP_MADE];
     espl_entity made[SWEEP_MADE];
     uint32_t made_count;
@@ -76,6 +84,9 @@ typedef struct sweep_world {
     uint64_t heard;  // hash of the payloads that were handed over
 } sweep_world;
 
+/// Start motion where it does not run, and take two ticks in which some entities move. The second is under
+/// way, and in the midst of it the world was presented.
+void sweep_take_ticks(sweep_world *w);
 void sweep_world_begin(sweep_world *w, const sweep_scene *scene, test_blocks kind);
 /// Give all back, and demand that the allocator has nothing left.
 void sweep_world_end(sweep_world *w);
@@ -87,8 +98,8 @@ void sweep_use(const espl_executor *executor);
 
 /// What a call may do that others may not.
 enum {
-    CALL_IS_SAVED = 1,    // carried out without memory as well; what can wait is put off
-    CALL_IS_PARTIAL = 2,  // for want of memory it does a part, of what nobody can read, and says so
+    CALL_IS_SAVED = 1,   // carried out without memory as well; what can wait is put off
+    CALL_IS_PARTIAL = 2, // for want of memory it does a part, of what nobody can read, and says so
     CALL_IS_STEPWISE = 4 // what was done before the refusal stays done
 };
 
@@ -103,6 +114,21 @@ typedef struct sweep_call {
 } sweep_call;
 
 // --- Calls at once ---
+
+/// Calls that differ by a number only, and what the first ones of them name.
+typedef struct sweep_group {
+    const char *name;
+    espl_status (*run)(sweep_world *w, unsigned number);
+    void (*prepare)(sweep_world *w, unsigned number);
+    unsigned traits;
+    unsigned count;
+    unsigned parts[4];  // of those up to the limits
+    unsigned limits[4]; // 0: no more
+} sweep_group;
+
+/// Those of motion, watches, and the writes that motion blends.
+extern const sweep_group sweep_motion_groups[];
+extern const size_t sweep_motion_group_count;
 
 size_t sweep_call_count(void);
 sweep_call sweep_call_at(size_t at);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define ONE PART_BIT(PART_SOLO)
-#define TREE (ONE | PART_BIT(PART_ROOT) | PART_BIT(PART_MEMBER) | PART_BIT(PART_LEAF))
+#define TREE PARTS_OF_TREE
 #define ALL (TREE | PART_BIT(PART_OTHER) | PART_BIT(PART_BARE) | PART_BIT(PART_PREFAB))
 #define LENGTH(table) (sizeof(table) / sizeof *(table))
 
@@ -508,9 +508,11 @@ static espl_status run_reserve(sweep_world *w, unsigned number)
         return espl_reserve(w->world, &(espl_reserve_def){.writes = 100});
     case 4:
         return espl_reserve(w->world, &(espl_reserve_def){.parallel_rows = 100});
+    case 5:
+        return espl_reserve(w->world, &(espl_reserve_def){.watch_entities = some});
     default:
         return espl_reserve(
-            w->world, &(espl_reserve_def){.side_of = w->part[number == 5 ? PART_LEAF : PART_SOLO]});
+            w->world, &(espl_reserve_def){.side_of = w->part[number == 6 ? PART_LEAF : PART_SOLO]});
     }
 }
 
@@ -525,6 +527,7 @@ static espl_status run_view(sweep_world *w, unsigned number)
             const uint32_t parent = espl_view_parent(&view, rank);
 
             sweep_tell(w, &parent, sizeof parent);
+            sweep_tell(w, &view.shown_poses[view.first + rank], sizeof(espl_pose));
         }
     }
     return status;
@@ -538,18 +541,7 @@ static espl_status run_trim(sweep_world *w, unsigned number)
 
 // --- The list ---
 
-// Calls that differ by a number only, and what the first ones of them name.
-typedef struct call_group {
-    const char *name;
-    espl_status (*run)(sweep_world *w, unsigned number);
-    void (*prepare)(sweep_world *w, unsigned number);
-    unsigned traits;
-    unsigned count;
-    unsigned parts[4];  // of those up to the limits
-    unsigned limits[4]; // 0: no more
-} call_group;
-
-static const call_group groups[] = {
+static const sweep_group groups[] = {
     {"create", run_create, NULL, 0, 6, {0}, {6}},
     {"create many", run_create_many, NULL, 0, 2, {0}, {2}},
     {"register a component", run_register, NULL, 0, 3, {0}, {3}},
@@ -575,22 +567,28 @@ static const call_group groups[] = {
     {"write a batch", run_batch, NULL, 0, 12, {ONE}, {12}},
     {"write arrays", run_arrays, NULL, 0, 3, {ONE}, {3}},
     {"write in parallel", run_parallel, NULL, 0, 6, {0}, {6}},
-    {"reserve", run_reserve, NULL, 0, 7, {0, TREE}, {5, 7}},
+    {"reserve", run_reserve, NULL, 0, 8, {0, TREE}, {6, 8}},
     {"view", run_view, NULL, 0, 2, {TREE}, {2}},
     {"trim", run_trim, NULL, CALL_IS_PARTIAL, 1, {0}, {1}},
 };
+
+// All groups in one row.
+static const sweep_group *group_at(size_t i)
+{
+    return i < LENGTH(groups) ? &groups[i] : &sweep_motion_groups[i - LENGTH(groups)];
+}
 
 size_t sweep_call_count(void)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < LENGTH(groups); ++i) {
-        count += groups[i].count;
+    for (size_t i = 0; i < LENGTH(groups) + sweep_motion_group_count; ++i) {
+        count += group_at(i)->count;
     }
     return count;
 }
 
-static unsigned parts_of(const call_group *group, unsigned number)
+static unsigned parts_of(const sweep_group *group, unsigned number)
 {
     unsigned i = 0;
 
@@ -604,10 +602,10 @@ sweep_call sweep_call_at(size_t at)
 {
     size_t i = 0;
 
-    for (; at >= groups[i].count; ++i) {
-        at -= groups[i].count;
+    for (; at >= group_at(i)->count; ++i) {
+        at -= group_at(i)->count;
     }
-    const call_group *const g = &groups[i];
+    const sweep_group *const g = group_at(i);
     const unsigned number = (unsigned)at;
 
     return (sweep_call){.name = g->name,

@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-#define TREE \
-    (PART_BIT(PART_SOLO) | PART_BIT(PART_ROOT) | PART_BIT(PART_MEMBER) | PART_BIT(PART_LEAF))
-
 // --- One command ---
 
 static espl_status record_clone(sweep_world *w, espl_recorder *to, uint32_t key, unsigned number)
@@ -101,20 +98,30 @@ static espl_status record_write(sweep_world *w, espl_recorder *to, uint32_t key,
     const espl_write shift = {.entity = w->part[PART_SOLO],
                               .kind = ESPL_WRITE_TRANSLATE_WORLD,
                               .value.position = {1, 2, 1}};
+    const espl_entity root = w->part[PART_ROOT], leaf = w->part[PART_LEAF];
     espl_transform value = test_at(5, 6, 7);
 
     switch (number) {
     case 0:
-        return espl_record_write(to, key, w->part[PART_ROOT], ESPL_WRITE_LOCAL_TRANSFORM, &value);
+        return espl_record_write(to, key, root, ESPL_WRITE_LOCAL_TRANSFORM, &value);
     case 1:
         value.user_data = 12;
-        return espl_record_write(to, key, w->part[PART_LEAF], ESPL_WRITE_WORLD_TRANSFORM, &value);
+        return espl_record_write(to, key, leaf, ESPL_WRITE_WORLD_TRANSFORM, &value);
     case 2:
         return espl_record_write(to, key, stretch.entity, stretch.kind, &stretch.value);
     case 3:
         return espl_record_write(to, key, shift.entity, shift.kind, &shift.value);
-    default:
+    case 4:
         return espl_record_set_inherit(to, key, w->part[PART_MEMBER], ESPL_ABSOLUTE_POSITION);
+    case 5:
+        value.stretch[1] = 2;
+        return espl_record_write(to, key, leaf, ESPL_WRITE_WORLD_TRANSFORM | ESPL_CARRY, &value);
+    case 6:
+        return espl_record_write(to, key, root, ESPL_WRITE_LOCAL_POSE | ESPL_TELEPORT, &value);
+    case 7:
+        return espl_record_write(to, key, root, ESPL_WRITE_PREVIOUS_LOCAL_POSE, &value);
+    default:
+        return espl_record_write(to, key, leaf, ESPL_WRITE_PREVIOUS_WORLD_POSE, &value);
     }
 }
 
@@ -162,7 +169,7 @@ static espl_status record_rest(sweep_world *w, espl_recorder *to, uint32_t key, 
 
 // --- All kinds ---
 
-enum { CLONE_OF_PREFAB = 3, CHANGE_OF_BARE = 4 + 4 + 6 + 6 + 5 + 6 };
+enum { CLONE_OF_PREFAB = 3, CHANGE_OF_BARE = 4 + 4 + 6 + 6 + 9 + 6 };
 
 typedef espl_status (*recording)(sweep_world *w, espl_recorder *to, uint32_t key, unsigned number);
 
@@ -173,11 +180,11 @@ static const struct {
 } groups[] = {
     {"instantiate", record_clone, 4}, {"create", record_creation, 4},
     {"destroy", record_end, 6},       {"structure", record_structure, 6},
-    {"write", record_write, 5},       {"change", record_change, 7},
+    {"write", record_write, 9},       {"change", record_change, 7},
     {"call and set", record_rest, 3},
 };
 
-const unsigned sweep_command_count = 4 + 4 + 6 + 6 + 5 + 7 + 3;
+const unsigned sweep_command_count = 4 + 4 + 6 + 6 + 9 + 7 + 3;
 
 static unsigned group_of(unsigned *kind)
 {
@@ -320,7 +327,8 @@ static espl_status run_sync(sweep_world *w, unsigned number)
 sweep_call sweep_command_call(sweep_form form, unsigned kind)
 {
     unsigned number = kind;
-    sweep_call call = {.name = groups[group_of(&number)].name, .parts = TREE, .number = kind};
+    sweep_call call = {
+        .name = groups[group_of(&number)].name, .parts = PARTS_OF_TREE, .number = kind};
 
     if (form <= SWEEP_PLAYS && (kind == CLONE_OF_PREFAB || kind == CHANGE_OF_BARE)) {
         call.parts = PART_BIT(PART_COUNT) - 1;

@@ -28,8 +28,11 @@ const sweep_scene sweep_scenes[] = {
     {"forest beside commands", SWEEP_FOREST, SCENE_RECORDED},
     {"taped forest", SWEEP_FOREST, SCENE_TAPED | SCENE_DIVERSE},
     {"forest of four workers", SWEEP_FOREST, SCENE_SHUFFLED | SCENE_DIVERSE},
+    {"ticking chain", SWEEP_CHAIN, SCENE_TICKING},
+    {"ticking forest with sides", SWEEP_FOREST, SCENE_TICKING | SCENE_SIDES | SCENE_AGED},
     {"all at once", SWEEP_FOREST,
-     SCENE_SHUFFLED | SCENE_DIVERSE | SCENE_SIDES | SCENE_AGED | SCENE_UNSETTLED | SCENE_RECORDED},
+     SCENE_SHUFFLED | SCENE_DIVERSE | SCENE_SIDES | SCENE_AGED | SCENE_UNSETTLED | SCENE_RECORDED |
+         SCENE_TICKING},
 };
 
 const size_t sweep_scene_count = sizeof sweep_scenes / sizeof *sweep_scenes;
@@ -215,6 +218,43 @@ static void make_sides(sweep_world *w)
     ck_ok(espl_set_inherit(w->world, member, ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_UP));
 }
 
+static void move_some(sweep_world *w, uint32_t first)
+{
+    const float step[3] = {1, 0.5f, 0}, turn[4] = {0, 0.1f, 0, 1};
+
+    for (uint32_t i = first; i < w->count; i += 3) {
+        const espl_status status =
+            espl_write_one(w->world, w->all[i], ESPL_WRITE_TRANSLATE_OWN, step);
+
+        ck_assert(status == ESPL_OK || status == ESPL_ERR_NO_TRANSFORM);
+        (void)!espl_write_one(w->world, w->all[i], ESPL_WRITE_ROTATE_OWN, turn);
+    }
+}
+
+void sweep_take_ticks(sweep_world *w)
+{
+    const espl_status status = espl_motion_start(w->world, &(espl_motion_def){.history = 2});
+
+    ck_assert(status == ESPL_OK || status == ESPL_ERR_EXISTS);
+    ck_ok(espl_tick_begin(w->world));
+    move_some(w, 0);
+    ck_ok(espl_tick_begin(w->world));
+    move_some(w, 1);
+    ck_ok(espl_present(w->world, 0.5f, NULL));
+    move_some(w, 2);
+}
+
+static void begin_ticks(sweep_world *w)
+{
+    const espl_watch_def def = {.flags = ESPL_WATCH_SHOWN | ESPL_WATCH_LOCAL | ESPL_WATCH_BEFORE};
+    espl_changes changes;
+
+    ck_ok(espl_motion_start(w->world, &(espl_motion_def){.history = 2}));
+    ck_ok(espl_watch_create(w->world, &def, &w->watches[WATCH_OF_SCENE]));
+    ck_ok(espl_watch_collect(w->watches[WATCH_OF_SCENE], 0, &changes));
+    sweep_take_ticks(w);
+}
+
 // Entities that come and go leave free slots and free indices.
 static void grow_old(sweep_world *w)
 {
@@ -294,10 +334,10 @@ static void leave_commands(sweep_world *w)
 
 static void make_rest(sweep_world *w, unsigned has)
 {
-    void (*const makes[])(sweep_world *) = {make_diverse, make_sides,     grow_old,   put_off,
-                                            prepay,       leave_commands, run_up_debt};
-    const unsigned bits[] = {SCENE_DIVERSE, SCENE_SIDES,    SCENE_AGED,    SCENE_UNSETTLED,
-                             SCENE_PREPAID, SCENE_RECORDED, SCENE_INDEBTED};
+    void (*const makes[])(sweep_world *) = {make_diverse, make_sides, begin_ticks,    grow_old,
+                                            put_off,      prepay,     leave_commands, run_up_debt};
+    const unsigned bits[] = {SCENE_DIVERSE,   SCENE_SIDES,   SCENE_TICKING,  SCENE_AGED,
+                             SCENE_UNSETTLED, SCENE_PREPAID, SCENE_RECORDED, SCENE_INDEBTED};
 
     for (size_t i = 0; i < sizeof bits / sizeof *bits; ++i) {
         if ((has & bits[i]) != 0) {
@@ -370,6 +410,9 @@ void sweep_world_begin(sweep_world *w, const sweep_scene *scene, test_blocks kin
 
 void sweep_world_end(sweep_world *w)
 {
+    for (size_t i = 0; i < SWEEP_WATCHES; ++i) {
+        espl_watch_destroy(w->watches[i]);
+    }
     espl_command_buffer_destroy(w->waiting);
     espl_command_buffer_destroy(w->commands[0]);
     espl_command_buffer_destroy(w->commands[1]);

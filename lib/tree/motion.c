@@ -400,6 +400,7 @@ bool espl__motion_open(espl__forest *forest, uint32_t history)
     }
     espl_pose *const *const poses = forest->tracks.poses;
 
+    espl__heap_forbid(forest->heap);
     for (uint32_t slot = 0; slot < forest->end; ++slot) {
         poses[ESPL__PREVIOUS][slot] = forest->local[slot];
         poses[ESPL__SHOWN][slot] = forest->world[slot];
@@ -413,17 +414,20 @@ bool espl__motion_open(espl__forest *forest, uint32_t history)
                                           .tick = forest->tracks.rolled,
                                           .at = 1,
                                           .has_overflowed = forest->context.has_overflowed};
+    espl__heap_allow(forest->heap);
     return true;
 }
 
 // Side arrays that find no memory to become smaller keep their room.
 void espl__motion_close(espl__forest *forest)
 {
+    espl__heap_forbid(forest->heap);
     for (int i = 0; i < ESPL__POSES_COUNT; ++i) {
         espl__poses_close(forest, i);
     }
-    (void)espl__sides_set_pasts(forest, 0);
     forest->tracks.is_ticking = false;
+    espl__heap_allow(forest->heap);
+    (void)espl__sides_set_pasts(forest, 0);
 }
 
 // Make the local of a slot the previous one, and the previous one that before it.

@@ -122,9 +122,11 @@ static espl_status begin_tick(espl_world *world)
     const espl_status refused = check_tick(world);
 
     if (refused == ESPL_OK) {
+        espl__heap_forbid(&world->heap);
         espl__motion_roll(&world->forest);
         (void)espl__world_next_moment(world);
         world->forest.tracks.is_ticking = true;
+        espl__heap_allow(&world->heap);
     }
     return refused;
 }
@@ -146,7 +148,9 @@ static espl_status end_tick(espl_world *world)
     const espl_status refused = check_tick(world);
 
     if (refused == ESPL_OK) {
+        espl__heap_forbid(&world->heap);
         world->forest.tracks.is_ticking = false;
+        espl__heap_allow(&world->heap);
     }
     return refused;
 }

@@ -185,11 +185,14 @@ static espl_status write_previous(espl_world *world, const espl__context *contex
     espl_write_value value;
 
     espl__write_load(&value, kind, bytes);
-    const espl_status status = espl__write_check(kind, &value);
+    espl_status status = espl__write_check(kind, &value);
 
-    return status != ESPL_OK ? status
-                             : with_overflow(forest, context, slot,
-                                             espl__previous_write(forest, slot, kind, &value));
+    if (status == ESPL_OK) {
+        forbid(world, context);
+        status = espl__previous_write(forest, slot, kind, &value);
+        allow(world, context);
+    }
+    return with_overflow(forest, context, slot, status);
 }
 
 // A write that is not ordinary. Out of line, because few are.
