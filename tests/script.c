@@ -5,6 +5,7 @@
 
 #include "tests/asserts.h"
 #include "tests/fixture.h"
+#include "tests/forms.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -331,6 +332,17 @@ static espl_write_value any_value(uint64_t *random, espl_write_kind kind)
     return ordinary.value;
 }
 
+// Flags are drawn apart, so that the rest of the script stays as it is.
+static void flag_write(script_line *line, uint64_t aside)
+{
+    const espl_write_kind kind = form_any_flag(line->write, &aside);
+
+    if (test_plain_kind(kind) >= TEST_KINDS) {
+        line->value = any_value(&aside, kind);
+    }
+    line->write = kind;
+}
+
 static espl_keep any_stay(uint64_t *random)
 {
     return (espl_keep)test_below(random, 3);
@@ -343,6 +355,7 @@ static void fill_line(writer *w, script_line *line)
     line->target = line->kind == SCRIPT_INSTANTIATE ? some_source(w) : somebody(w);
     line->write = (espl_write_kind)test_below(random, TEST_KINDS);
     line->value = any_value(random, line->write);
+    flag_write(line, w->random ^ 0x666c6167);
     line->transform = any_transform(random);
     line->options = (espl_attach_options){.position = any_stay(random),
                                           .rotation = any_stay(random),

@@ -3,8 +3,10 @@
 // into jobs, over random playbacks, batches, parallel writes and single calls in worlds of any order.
 #include "tests/checks.h"
 #include "tests/fixture.h"
+#include "tests/forms.h"
 #include "tests/inside.h"
 #include "tests/runner.h"
+#include "tests/ticks.h"
 
 #include <espalier/writers.h>
 
@@ -28,6 +30,7 @@ typedef struct counted {
     espl_component tag;
     espl_entity all[ALL]; // equal in all worlds
     size_t count;
+    test_ticks ticks;
 } counted;
 
 // --- A world ---
@@ -61,6 +64,11 @@ static espl_transform transform(uint64_t *random)
         t.user_data = 7;
     }
     return t;
+}
+
+static espl_write_kind write_kind(uint64_t *random)
+{
+    return form_any_flag((espl_write_kind)test_below(random, TEST_KINDS), random);
 }
 
 static uint32_t flags(uint64_t *random)
@@ -143,8 +151,7 @@ static void record(counted *c, espl_recorder *r, uint32_t key, uint64_t *random)
                                         .values = &place,
                                         .value_count = test_below(random, 2)};
     espl_entity made[3] = {{0}};
-    uint64_t kind = test_below(random, TEST_KINDS);
-    espl_write write = write_ordinary(a, (espl_write_kind)kind, random);
+    const espl_write write = write_ordinary(a, write_kind(random), random);
 
     switch (test_below(random, 14)) {
     case 0:
@@ -207,12 +214,11 @@ static espl_write_report write_all(counted *c, uint64_t random)
     espl_write writes[WRITES];
     espl_write_report report;
     const uint32_t count = 1 + test_below(&random, WRITES);
-    const espl_write_kind one = (espl_write_kind)test_below(&random, TEST_KINDS);
+    const espl_write_kind one = write_kind(&random);
     const bool is_mixed = test_one_in(&random, 2);
 
     for (uint32_t i = 0; i < count; ++i) {
-        const espl_write_kind kind =
-            is_mixed ? (espl_write_kind)test_below(&random, TEST_KINDS) : one;
+        const espl_write_kind kind = is_mixed ? write_kind(&random) : one;
 
         writes[i] = write_ordinary(any(c, &random), kind, &random);
     }
@@ -254,8 +260,7 @@ static void call(counted *c, uint64_t random)
     }
     for (int i = 0; i < 6; ++i) {
         const espl_entity a = any(c, &random), b = any(c, &random);
-        const espl_write write =
-            write_ordinary(a, (espl_write_kind)test_below(&random, TEST_KINDS), &random);
+        const espl_write write = write_ordinary(a, write_kind(&random), &random);
 
         (void)!espl_write_one(c->world, a, write.kind, &write.value);
         if (test_one_in(&random, 4)) {
@@ -280,6 +285,7 @@ static void compare(int seed, uint32_t cut)
 
     for (uint32_t k = 0; k < WORLDS; ++k) {
         make(&worlds[k], k, cut, random);
+        test_ticks_begin(&worlds[k].ticks, worlds[k].world, (uint64_t)seed);
     }
     for (int frame = 0; frame < FRAMES; ++frame) {
         const uint64_t drawn = test_random(&random);
@@ -288,6 +294,7 @@ static void compare(int seed, uint32_t cut)
         espl_write_report written;
         espl_parallel_report parallel;
         espl_world_stats stats;
+        uint64_t steps = 0;
 
         for (uint32_t k = 0; k < WORLDS; ++k) {
             counted *const c = &worlds[k];
@@ -318,6 +325,10 @@ static void compare(int seed, uint32_t cut)
             } else {
                 call(c, drawn);
             }
+            const uint64_t step = test_ticks_step(&c->ticks, drawn);
+
+            steps = k == 0 ? step : steps;
+            ck_assert_msg(steps == step, "seed %d, frame %d: other steps", seed, frame);
             const espl_world_stats now = test_stats(c->world);
 
             stats = k == 0 ? now : stats;
@@ -332,6 +343,7 @@ static void compare(int seed, uint32_t cut)
         }
     }
     for (uint32_t k = 0; k < WORLDS; ++k) {
+        test_ticks_end(&worlds[k].ticks);
         test_world_end(&worlds[k].test);
     }
 }

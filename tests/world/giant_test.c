@@ -5,7 +5,9 @@
 #include "tests/checks.h"
 #include "tests/inside.h"
 #include "tests/fixture.h"
+#include "tests/forms.h"
 #include "tests/runner.h"
+#include "tests/ticks.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -53,6 +55,7 @@ typedef struct twins {
     giant at[WORLDS];
     test_executor hostile[2];
     espl_executor executors[WORLDS];
+    test_ticks ticks[WORLDS];
     size_t count;
     uint64_t random;
     bool is_plain; // nothing but poses is written, so that workers share what is laid out
@@ -84,12 +87,14 @@ static void begin_twins(twins *t, uint64_t seed)
     }
     for (size_t i = 0; i < t->count; ++i) {
         begin(&t->at[i], &t->executors[i], parent, grain);
+        test_ticks_begin(&t->ticks[i], t->at[i].test.world, seed / 2);
     }
 }
 
 static void end_twins(twins *t)
 {
     for (size_t i = 0; i < t->count; ++i) {
+        test_ticks_end(&t->ticks[i]);
         end(&t->at[i]);
     }
     if (t->count == WORLDS) {
@@ -120,7 +125,15 @@ static espl_write any_write(twins *t, uint32_t *node)
     const espl_write_kind kind = (espl_write_kind)test_below(&t->random, (uint32_t)TEST_KINDS);
 
     *node = test_one_in(&t->random, 5) ? 0 : test_below(&t->random, SIZE);
-    return write_ordinary(espl_entity_null(), kind, &t->random);
+    return write_ordinary(espl_entity_null(), form_any_flag(kind, &t->random), &t->random);
+}
+
+// The flag of a write; most have none.
+static unsigned flag(twins *t)
+{
+    static const unsigned flags[8] = {0, 0, 0, 0, 0, 0, ESPL_TELEPORT, ESPL_CARRY};
+
+    return flags[test_below(&t->random, 8)];
 }
 
 // Many writes, nearly all of them to places that need no side arrays.
@@ -130,13 +143,14 @@ static void write_batch(twins *t)
     static uint32_t nodes[ENTRIES];
     const uint32_t count = 1 + test_below(&t->random, ENTRIES);
     const bool is_plain = !test_one_in(&t->random, 4) || t->is_plain;
+    const espl_write_kind plain = ESPL_WRITE_LOCAL_POSITION | flag(t);
     espl_status first = ESPL_OK;
 
     for (uint32_t i = 0; i < count; ++i) {
         writes[i] = any_write(t, &nodes[i]);
         if (is_plain) {
-            writes[i] = write_vector(espl_entity_null(), ESPL_WRITE_LOCAL_POSITION,
-                                     test_between(&t->random, -2, 2), 1, (float)i);
+            writes[i] = write_vector(espl_entity_null(), plain, test_between(&t->random, -2, 2), 1,
+                                     (float)i);
         }
     }
     for (size_t w = 0; w < t->count; ++w) {
@@ -153,16 +167,16 @@ static void write_batch(twins *t)
 static void write_one(twins *t)
 {
     uint32_t node;
-    espl_write write = any_write(t, &node);
+    const espl_write write = any_write(t, &node);
+    const espl_write_kind plain = ESPL_WRITE_LOCAL_POSITION | flag(t);
     espl_status first = ESPL_OK;
 
     for (size_t w = 0; w < t->count; ++w) {
         espl_world *const world = t->at[w].test.world;
         const espl_entity entity = t->at[w].nodes[node];
-        const espl_status status =
-            node % 3 != 1 || t->is_plain
-                ? espl_set_local_position(world, entity, write.value.position)
-                : espl_set_inherit(world, entity, node % 128);
+        const espl_status status = node % 3 != 1 || t->is_plain
+                                       ? espl_write_one(world, entity, plain, write.value.position)
+                                       : espl_set_inherit(world, entity, node % 128);
 
         first = w == 0 ? status : first;
         ck_assert_int_eq(status, first);
@@ -185,6 +199,19 @@ static void change_structure(twins *t)
 
         first = w == 0 ? status : first;
         ck_assert_int_eq(status, first);
+    }
+}
+
+static void take_steps(twins *t)
+{
+    const uint64_t drawn = test_random(&t->random);
+    uint64_t first = 0;
+
+    for (size_t w = 0; w < t->count; ++w) {
+        const uint64_t step = test_ticks_step(&t->ticks[w], drawn);
+
+        first = w == 0 ? step : first;
+        ck_assert_uint_eq(step, first);
     }
 }
 
@@ -213,9 +240,12 @@ TEST(no_executor_changes_a_bit_or_a_count)
             if (step % 4 == 0) {
                 lay_out(&t);
             }
-            switch (test_below(&t.random, 4)) {
+            switch (test_below(&t.random, 5)) {
             case 0:
                 change_structure(&t);
+                break;
+            case 2:
+                take_steps(&t);
                 break;
             case 1:
                 write_batch(&t);

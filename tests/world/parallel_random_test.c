@@ -4,6 +4,7 @@
 #include "tests/asked.h"
 #include "tests/runner.h"
 #include "tests/tape.h"
+#include "tests/ticks.h"
 #include "tests/world/parallel.h"
 
 #include <math.h>
@@ -50,6 +51,7 @@ static espl_status write_kind(hand by, const deed *d, espl_entity entity, uint64
     while (!d->has_sides && !is_plain(kind)) {
         kind = (espl_write_kind)test_below(random, TEST_KINDS);
     }
+    kind = form_any_flag(kind, random);
     espl_write write = write_ordinary(entity, kind, random);
 
     follow_parent(by, &write, random);
@@ -257,6 +259,23 @@ static void write_everywhere(test_tape *tape, test_side *sides, size_t count, ui
     sum->empty += first.rows == 0;
 }
 
+// Begin or end a tick, after all show the same.
+static void tick_everywhere(const test_tape *tape, test_side *sides, size_t count, uint64_t *random)
+{
+    const float at = test_between(random, 0, 1.5f);
+    const bool begins = test_one_in(random, 2);
+    uint64_t shown = 0;
+
+    for (size_t k = 0; k < count && tape->model.history != 0; ++k) {
+        espl_world *const world = sides[k].world;
+
+        tape_demand(tape, espl_present(world, at, NULL) >= 0, "nothing is presented");
+        shown = k == 0 ? test_shown_hash(world) : shown;
+        tape_demand(tape, test_shown_hash(world) == shown, "%zu shows something else", k);
+        ck_ok(begins ? espl_tick_begin(world) : espl_tick_end(world));
+    }
+}
+
 static void run_seed(uint64_t seed, const espl_executor *executors, size_t count, shares *sum)
 {
     test_tape tape;
@@ -265,6 +284,7 @@ static void run_seed(uint64_t seed, const espl_executor *executors, size_t count
 
     tape_begin(&tape, seed, seed % 2 == 0 ? POPULATION : POPULATION / 10);
     tape.style.weights[OP_CREATE] += 8;
+    tape.moves = seed / 2 % 2 != 0;
     for (size_t k = 0; k < count; ++k) {
         side_begin(&sides[k], 1, &executors[k]);
         cut_small(sides[k].test.world);
@@ -283,6 +303,7 @@ static void run_seed(uint64_t seed, const espl_executor *executors, size_t count
     // What the writes make of the worlds the model does not follow.
     for (size_t i = 0; i < WRITES; ++i) {
         write_everywhere(&tape, sides, count, &random, sum);
+        tick_everywhere(&tape, sides, count, &random);
     }
     for (size_t k = 0; k < count; ++k) {
         side_end(&sides[k]);

@@ -6,6 +6,7 @@
 #include "tests/runner.h"
 #include "tests/schedule.h"
 #include "tests/script.h"
+#include "tests/ticks.h"
 #include "tests/world/parallel.h"
 
 #include <stddef.h>
@@ -26,6 +27,7 @@ typedef struct play {
     uint64_t random;
     script_world actors;
     script *lines; // of a scripted scene
+    test_ticks ticks;
 } play;
 
 typedef struct scene {
@@ -34,6 +36,7 @@ typedef struct scene {
     uint32_t actors, lines, kinds; // or what a script says
     uint32_t cost;                 // of a job, as test_cut_jobs(); 0: as ever
     uint64_t (*act)(play *p);      // what it came to but for the world
+    uint64_t ticks;                // seed of its motion; 0: none
 } scene;
 
 static uint64_t hash_report(espl_report *report)
@@ -45,6 +48,13 @@ static uint64_t hash_report(espl_report *report)
 static espl_entity any_of(play *p)
 {
     return p->entities[test_below(&p->random, p->count)];
+}
+
+static espl_write any_write(play *p)
+{
+    const espl_write_kind kind = (espl_write_kind)test_below(&p->random, TEST_KINDS);
+
+    return write_ordinary(any_of(p), form_any_flag(kind, &p->random), &p->random);
 }
 
 static espl_command_buffer *commands_of(play *p, espl_recorder **recorder)
@@ -121,10 +131,10 @@ static uint64_t act_recorded_writes(play *p)
     espl_command_buffer *const commands = commands_of(p, &recorder);
 
     for (uint32_t i = 0; i < p->count; ++i) {
-        const espl_write write = write_ordinary(
-            any_of(p), (espl_write_kind)test_below(&p->random, TEST_KINDS), &p->random);
+        const espl_write write = any_write(p);
 
-        ck_ok(espl_record_write(recorder, i, write.entity, write.kind, &write.value));
+        // One with both flags is not recorded.
+        (void)!espl_record_write(recorder, i, write.entity, write.kind, &write.value);
     }
     return play_all(p, commands);
 }
@@ -135,8 +145,7 @@ static uint64_t act_batch(play *p)
     espl_write_report report = {0};
 
     for (uint32_t i = 0; i < p->count; ++i) {
-        writes[i] = write_ordinary(any_of(p), (espl_write_kind)test_below(&p->random, TEST_KINDS),
-                                   &p->random);
+        writes[i] = any_write(p);
     }
     const espl_status status = espl_write_batch(p->world, writes, p->count, &report);
     ck_assert_int_ge(status, 0);
@@ -153,6 +162,19 @@ static uint64_t act_giant_writes(play *p)
         ck_assert_int_ge(espl_set_local_transform(p->world, p->entities[i], &value), 0);
     }
     return test_stats(p->world).nodes_visited;
+}
+
+// Steps behind what was done in a tick, until the world was presented several times.
+static uint64_t take_steps(play *p)
+{
+    uint64_t hash = TEST_HASH_START;
+
+    for (int i = 0; i < 6; ++i) {
+        const uint64_t step = test_ticks_step(&p->ticks, test_random(&p->random));
+
+        hash = test_hash_bytes(hash, &step, sizeof step);
+    }
+    return hash;
 }
 
 static void write_rows(espl_writer *writer, const espl_query *rows, void *context)
@@ -194,18 +216,22 @@ static uint64_t act_rows_top_down(play *p)
 }
 
 static const scene scenes[] = {
-    {"mixed", 0, 0, 900, 2600, 0, 0, act_script},
-    {"cut", 0, 0, 900, 1600, 0, 64, act_script},
-    {"many", 0, 0, 900, 8400, 0, 0, act_script},
-    {"moves", 150, MOVED_TREE, 0, 0, 0, 128, act_moves},
-    {"spawns", 400, 3, 0, 0, 0, 256, act_spawns},
-    {"recorded writes", 100, 8, 0, 0, 0, 512, act_recorded_writes},
-    {"recorded writes to few", 2, 700, 0, 0, 0, 128, act_recorded_writes},
-    {"batch", 300, 8, 0, 0, 0, 512, act_batch},
-    {"batch to few", 2, 1200, 0, 0, 0, 256, act_batch},
-    {"giant", 1, 1500, 0, 0, 0, 128, act_giant_writes},
-    {"rows", 60, 8, 0, 0, 0, 0, act_rows},
-    {"rows, parents first", 90, 3, 0, 0, 0, 0, act_rows_top_down},
+    {"mixed", 0, 0, 900, 2600, 0, 0, act_script, 0},
+    {"cut", 0, 0, 900, 1600, 0, 64, act_script, 0},
+    {"many", 0, 0, 900, 8400, 0, 0, act_script, 0},
+    {"moves", 150, MOVED_TREE, 0, 0, 0, 128, act_moves, 0},
+    {"spawns", 400, 3, 0, 0, 0, 256, act_spawns, 0},
+    {"recorded writes", 100, 8, 0, 0, 0, 512, act_recorded_writes, 0},
+    {"recorded writes to few", 2, 700, 0, 0, 0, 128, act_recorded_writes, 0},
+    {"batch", 300, 8, 0, 0, 0, 512, act_batch, 0},
+    {"batch to few", 2, 1200, 0, 0, 0, 256, act_batch, 0},
+    {"giant", 1, 1500, 0, 0, 0, 128, act_giant_writes, 0},
+    {"ticking script", 0, 0, 900, 1600, 0, 64, act_script, 3},
+    {"ticking batch", 300, 8, 0, 0, 0, 256, act_batch, 7},
+    {"ticking giant", 1, 1500, 0, 0, 0, 128, act_giant_writes, 1},
+    {"ticking moves", 150, MOVED_TREE, 0, 0, 0, 128, act_moves, 5},
+    {"rows", 60, 8, 0, 0, 0, 0, act_rows, 0},
+    {"rows, parents first", 90, 3, 0, 0, 0, 0, act_rows_top_down, 0},
 };
 enum { SCENES = sizeof scenes / sizeof *scenes };
 
@@ -239,11 +265,15 @@ static uint64_t run(const scene *sc, script *lines, test_schedule *schedule)
     }
     *schedule = wanted;
     schedule->phases = 0;
+    test_ticks_begin(&p.ticks, p.world, sc->ticks);
+    (void)!espl_tick_begin(p.world);
     const uint64_t outcome = sc->act(&p);
-    const uint64_t parts[2] = {outcome, test_physical_hash(p.world)};
+    const uint64_t steps = take_steps(&p);
+    const uint64_t parts[3] = {outcome, test_physical_hash(p.world), steps};
     schedule->chosen = SCHEDULE_NO_PHASE;
     schedule->random = 0;
     free(p.entities);
+    test_ticks_end(&p.ticks);
     test_world_end(&p.test);
     return test_hash_bytes(TEST_HASH_START, parts, sizeof parts);
 }
