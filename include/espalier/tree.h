@@ -101,7 +101,9 @@ typedef enum espl_extent {
 /// sibling position of the destroyed entity; below a destroyed root they become roots or solos. Their
 /// worlds stay where they are, to rounding, except that a survivor with ESPL_COPY_PARENT copies its new
 /// parent. A survivor whose world no local gives gets the nearest local that is finite. Never fails for
-/// lack of memory.
+/// lack of memory: without it, survivors of a root get their roles at once, and the components of these roles,
+/// which queries find, when a later attach, detach, destroy, change of components, playback or sync finds the
+/// memory.
 /// @return ESPL_OK; ESPL_LOSSY (a survivor could not stay where it was); ESPL_OVERFLOW; ESPL_ERR_ARGUMENT
 ///         (extent); ESPL_ERR_BUSY; the handle's statuses.
 ESPL_API ESPL_NODISCARD espl_status espl_destroy(espl_world *world, espl_entity entity,

@@ -82,7 +82,9 @@ typedef struct espl_changes {
     /// [added_count], [changed_count] world transforms as of this collect; with ESPL_WATCH_SHOWN the
     /// shown ones. They need not be finite.
     const espl_transform *added_worlds, *changed_worlds;
-    /// [added_count], [changed_count] local transforms; NULL without ESPL_WATCH_LOCAL.
+    /// [added_count], [changed_count] local transforms as espl_get_local_transform() reads them; NULL without
+    /// ESPL_WATCH_LOCAL. World parts that inherit flags keep are seen from the parent there: a move of the
+    /// parent changes how they read, and is no change of the member's own data.
     const espl_transform *added_locals, *changed_locals;
     /// [changed_count] what `changed_worlds`, or `added_worlds`, had when the entity was reported last; NULL
     /// without ESPL_WATCH_BEFORE. With WORLD and SHOWN both have shown transforms, which are equal where

@@ -69,14 +69,26 @@ espl_status espl_motion_start(espl_world *world, const espl_motion_def *def)
     if (status == ESPL_ERR_UNSUPPORTED) {
         return espl__refuse_later(world, call);
     }
-    return espl__refuse_call(world, call, status,
-                             status == ESPL_ERR_EXISTS
-                                 ? "Motion runs already; call espl_motion_stop() first to start it anew."
-                                 : "espl_motion_def.history is above 2.");
+    return espl__refuse_call(
+        world, call, status,
+        status == ESPL_ERR_EXISTS
+            ? "Motion runs already; call espl_motion_stop() first to start it anew."
+            : "espl_motion_def.history is above 2.");
 }
 
 // Why a call needs motion that does not run.
 static const char *const no_motion = "Motion does not run; call espl_motion_start() first.";
+
+// Refuse a call, or carry out a function with a record on the tape.
+static espl_status call_taped(espl_world *world, const char *call, espl_tape_op op,
+                              espl_status (*function)(espl_world *world))
+{
+    ESPL__CHANGE_OR_RETURN(world, call)
+    const espl_status status =
+        world == NULL ? ESPL_ERR_ARGUMENT : ESPL__TAPED(world, function(world), .op = op);
+
+    return espl__refuse_call(world, call, status, no_motion);
+}
 
 static espl_status stop(espl_world *world)
 {
@@ -96,14 +108,7 @@ static espl_status stop(espl_world *world)
 
 espl_status espl_motion_stop(espl_world *world)
 {
-    static const char *const call = "espl_motion_stop";
-
-    ESPL__CHANGE_OR_RETURN(world, call)
-    const espl_status status = world == NULL
-                                   ? ESPL_ERR_ARGUMENT
-                                   : ESPL__TAPED(world, stop(world), .op = ESPL_TAPE_MOTION_STOP);
-
-    return espl__refuse_call(world, call, status, no_motion);
+    return call_taped(world, "espl_motion_stop", ESPL_TAPE_MOTION_STOP, stop);
 }
 
 // --- Ticks ---
@@ -133,14 +138,7 @@ static espl_status begin_tick(espl_world *world)
 
 espl_status espl_tick_begin(espl_world *world)
 {
-    static const char *const call = "espl_tick_begin";
-
-    ESPL__CHANGE_OR_RETURN(world, call)
-    const espl_status status =
-        world == NULL ? ESPL_ERR_ARGUMENT
-                      : ESPL__TAPED(world, begin_tick(world), .op = ESPL_TAPE_TICK_BEGIN);
-
-    return espl__refuse_call(world, call, status, no_motion);
+    return call_taped(world, "espl_tick_begin", ESPL_TAPE_TICK_BEGIN, begin_tick);
 }
 
 static espl_status end_tick(espl_world *world)
@@ -157,12 +155,5 @@ static espl_status end_tick(espl_world *world)
 
 espl_status espl_tick_end(espl_world *world)
 {
-    static const char *const call = "espl_tick_end";
-
-    ESPL__CHANGE_OR_RETURN(world, call)
-    const espl_status status = world == NULL
-                                   ? ESPL_ERR_ARGUMENT
-                                   : ESPL__TAPED(world, end_tick(world), .op = ESPL_TAPE_TICK_END);
-
-    return espl__refuse_call(world, call, status, no_motion);
+    return call_taped(world, "espl_tick_end", ESPL_TAPE_TICK_END, end_tick);
 }

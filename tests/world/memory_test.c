@@ -96,6 +96,20 @@ TEST(what_a_destroy_puts_off_is_done_when_there_is_memory)
     ck_assert(espl_has_component(w, root, ESPL_SOLO) && !espl_has_component(w, root, ESPL_ROOT));
 }
 
+static size_t count_members(void)
+{
+    const espl_component member = ESPL_MEMBER;
+    const espl_query_def def = {.all = &member, .all_count = 1};
+    espl_query query;
+    size_t count = 0;
+
+    ck_ok(espl_query_begin(w, &def, &query));
+    while (espl_query_next(&query)) {
+        count += query.count;
+    }
+    return count;
+}
+
 TEST(survivors_of_a_root_destroyed_without_memory_are_roots_at_once)
 {
     const espl_entity root = test_solo_at(w, 1, 0, 0);
@@ -109,11 +123,17 @@ TEST(survivors_of_a_root_destroyed_without_memory_are_roots_at_once)
     ck_assert(espl_entity_equal(espl_get_root(w, leaf), child));
     ck_assert_uint_eq(espl_get_depth(w, leaf), 1);
     ck_assert_int_eq(espl_get_role(w, child), ESPL_ROLE_ROOT);
+    // The components of roles follow.
+    ck_assert(espl_has_component(w, child, ESPL_MEMBER));
+    ck_assert_uint_eq(count_members(), 2);
     const espl_transform moved = test_at(7, 0, 0);
     ck_ok(espl_set_world_transform(w, child, &moved));
     ck_assert_float_eq(test_world_of(w, leaf).position[0], 8);
     test_world_is_valid(w);
     test_heap_arm(&test.heap, 0, false);
+    ck_ok(espl_sync(w, NULL));
+    ck_assert(espl_has_component(w, child, ESPL_ROOT));
+    ck_assert_uint_eq(count_members(), 1);
     ck_ok(espl_detach(w, leaf, ESPL_KEEP_WORLD));
     ck_assert_int_eq(espl_get_role(w, child), ESPL_ROLE_SOLO);
 }

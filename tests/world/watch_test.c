@@ -189,6 +189,30 @@ TEST(a_write_names_the_entity_and_all_below_it)
     espl_watch_destroy(watch);
 }
 
+// What inherit flags keep is seen from the parent. Its move changes how that reads, and no own data.
+TEST(locals_are_reported_as_they_read)
+{
+    espl_entity nodes[2];
+
+    test_solos(w, 2, nodes);
+    ck_ok(espl_attach(w, nodes[1], nodes[0], NULL));
+    ck_ok(espl_set_inherit(w, nodes[1], ESPL_ABSOLUTE_POSITION));
+    espl_watch *const watch = watch_of(ESPL_WATCH_LOCAL, NULL);
+
+    demand(watch, 0, 2, 0);
+    move(nodes[0], 5);
+    espl_changes changes = demand(watch, 0, 0, 1);
+
+    ck_assert(espl_entity_equal(changes.changed[0], nodes[0]));
+    ck_assert_float_eq(test_local_of(w, nodes[1]).position[0], -5);
+    ck_ok(espl_set_user_data(w, nodes[1], 7));
+    changes = demand(watch, 0, 0, 1);
+    ck_assert(espl_entity_equal(changes.changed[0], nodes[1]));
+    ck_assert_float_eq(changes.changed_locals[0].position[0], -5);
+    ck_assert_uint_eq(changes.changed_locals[0].user_data, 7);
+    espl_watch_destroy(watch);
+}
+
 // Many transforms are stored in another way than a few.
 TEST(a_change_of_very_many_is_reported_as_one_of_a_few)
 {
