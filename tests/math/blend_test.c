@@ -247,6 +247,27 @@ TEST(a_blend_is_near_the_spherical_interpolation)
     ck_assert_double_le(worst_of_turns(30, &random), 0.00085);
 }
 
+// Some formulas take the middle of a small turn at any time, because they would divide by its sine.
+TEST(small_turns_are_blended_evenly_and_go_on)
+{
+    static const double degrees[] = {0.2, 0.1, 0.01, 0.001};
+    uint64_t random = 8;
+
+    for (int i = 0; i < 8000; ++i) {
+        const float at = i % 4 == 0 ? test_between(&random, -1, 2) : any_time(&random);
+        const espl__blend blend = espl__blend_at(at);
+        espl_pose from = some_pose(&random), to = from;
+        long double exact[4], is[4];
+
+        turn_by(to.rotation, from.rotation, degrees[test_below(&random, 4)], &random);
+        const espl_pose now = espl__pose_blend(&blend, &from, &to);
+
+        slerp_long(exact, from.rotation, to.rotation, (long double)at);
+        unit_long(is, now.rotation, 4);
+        ck_assert_double_le(degrees_between(exact, is), 2e-5);
+    }
+}
+
 // --- What keeps its bits ---
 
 static const float times[] = {-1e6f, -1.5f, -0.0f, 0, 0x1p-149f, 0.3f, 0.5f, 0.9f, 1, 1.25f, 1e6f};
