@@ -43,6 +43,24 @@ ok ".ci/run tries each way of a consumer"
 
 test "$(list_sources . | wc -l)" -gt 50
 ok "Makefile.am lists the sources"
+# GROWTH in espalier(3) names each struct that ends with reserved words.
+growing=$(cat include/espalier/*.h | awk '
+    /^typedef struct espl_[a-z_]* \{/ { name = $3 }
+    /^    uintptr_t reserved\[/ && name != "" { print name; name = "" }' | sort)
+named=$(sed -n '/^These structures grow/,/^\.Vt espl_custom_calls/s/^\.Vt \(espl_[a-z_]*\).*/\1/p' \
+    man/espalier.3 | grep -v '^espl_custom_calls$' | sort -u)
+test "$(echo "$growing" | wc -l)" -gt 15 && test "$growing" = "$named"
+ok "GROWTH in espalier(3) names the structs that have reserved words"
+# The page of the library and README.md name each example; the tutorial has those of the battle.
+missing=$(for page in man/espalier.3 README.md; do
+    for file in examples/*.c; do
+        name=${file##*/}
+        case $name in battle*) ;; *) grep -q "\<$name\>" "$page" || echo "# $page lacks $name" ;; esac
+    done
+done)
+test -z "$missing"
+ok "pages name each example"
+test -z "$missing" || echo "$missing"
 for build in CMakeLists.txt meson.build; do
     difference=$(build_with_list "$build" | diff "$build" -)
     test -z "$difference"

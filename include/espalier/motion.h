@@ -6,7 +6,7 @@
 /// keeps its local transform from when the current tick began, its previous local, and espl_present() computes
 /// the shown worlds, composed from locals that are blended between the previous and the present ones. A shown
 /// world is in an array of its own, so that the simulation never reads a value that depends on the frame rate,
-/// and a write never meets a blend. A frame:
+/// and a write never meets a blend. After espl_motion_start(), which is called once, a frame is:
 ///
 ///     while (lag >= step) {
 ///         espl_tick_begin(world);
@@ -58,7 +58,8 @@ typedef struct espl_motion_def {
 } espl_motion_def;
 
 /// Start motion: the previous local of each entity is its local, and its shown world is its world. No tick is
-/// under way. Structural.
+/// under way. Without it the other calls of this header are refused with ESPL_ERR_ARGUMENT, except
+/// espl_get_shown_matrix(). Structural.
 ///
 /// It takes 67 bytes for each node of a hierarchy, 99 with a history of 2, and 32 or 64 more for each node of a
 /// hierarchy in which a member has inherit flags.
