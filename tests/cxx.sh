@@ -44,7 +44,8 @@ links()
     # The compiler warns where a program ignores a status, or the value of a call that only reads.
     for call in 'w.clear()' 'w.create()' 'w.is_alive({})' 'w.subtree({})' 'w.path({})' 'w.begin_tick()' \
         'w.begin_tick().value()' 'w.present(0)' 'w.create_watch().value()' \
-        'w.create_watch().value().collect()' 'w.create_command_buffer().value()' 'espalier::world::make().value()'; do
+        'w.create_watch().value().collect()' 'w.create_command_buffer().value()' \
+        'espalier::world::make().value()'; do
         printf '#include <espalier/espalier.hpp>\nvoid f(espalier::world &w)\n{\n    %s;\n}\n' "$call" |
             $CXX -std=c++17 $flags -fsyntax-only -x c++ - 2>"$room/noticed"
         test $? -ne 0 && grep -qi 'nodiscard\|unused' "$room/noticed"
