@@ -251,7 +251,7 @@ void espl__tree_set_side(espl__forest *forest, uint32_t tree, espl__side *side);
 /// espl__sides_reserve(). @return NULL where there is no memory.
 espl__side *espl__side_make(espl__forest *forest, uint32_t capacity, bool keeps);
 /// Give each block with room for inherit flags `pasts` arrays of earlier kept parts, equal to its kept parts.
-/// A block that has as many stays. @return false: no memory; nothing changed.
+/// A block that has as many is not replaced. @return false: no memory; nothing changed.
 bool espl__sides_set_pasts(espl__forest *forest, uint32_t pasts);
 /// Free side arrays. NULL has no effect.
 void espl__side_free(espl__forest *forest, espl__side *side);

@@ -218,18 +218,16 @@ bool espl__tree_add_side(espl__forest *forest, uint32_t tree, bool keeps)
     return true;
 }
 
-// Return the side arrays of a tree where they have room for inherit flags, and another number of earlier
-// ones; else NULL.
-static espl__side *find_other_pasts(const espl__forest *forest, uint32_t tree, uint32_t pasts)
+// Return the side arrays of a tree where they have room for inherit flags; else NULL.
+static espl__side *find_kept_side(const espl__forest *forest, uint32_t tree)
 {
     const espl__tree *const header = &forest->trees[tree];
     espl__side *const side = header->capacity != 0 ? espl__side_of(forest, header) : NULL;
 
-    return side != NULL && side->has_kept != 0 && side->past_count != pasts ? side : NULL;
+    return side != NULL && side->has_kept != 0 ? side : NULL;
 }
 
-// Copy the entries of a block to one of the same capacity with another number of arrays of earlier kept
-// parts. The new ones have the parts that are kept now.
+// Copy the entries of a block to one of the same capacity, but for earlier kept parts.
 static void copy_side(espl__side *to, espl__side *from)
 {
     to->extra_count = from->extra_count;
@@ -237,9 +235,14 @@ static void copy_side(espl__side *to, espl__side *from)
     to->is_prepaid = from->is_prepaid;
     memcpy(to->extra, from->extra, from->capacity * sizeof *to->extra);
     memcpy(espl__side_kept(to), espl__side_kept(from), from->capacity * sizeof(espl__kept));
-    for (int number = 0; number < to->past_count; ++number) {
-        for (uint32_t i = 0; i < from->capacity; ++i) {
-            espl__side_past(to, number)[i] = espl__side_kept(from)[i].pose;
+}
+
+// Make the present kept parts of a block its earlier ones.
+static void begin_pasts(espl__side *side)
+{
+    for (int number = 0; number < side->past_count; ++number) {
+        for (uint32_t i = 0; i < side->capacity; ++i) {
+            espl__side_past(side, number)[i] = espl__side_kept(side)[i].pose;
         }
     }
 }
@@ -261,20 +264,24 @@ bool espl__sides_set_pasts(espl__forest *forest, uint32_t pasts)
         return false;
     }
     for (; is_done && tree < trees; ++tree) {
-        const espl__side *const old = find_other_pasts(forest, tree, pasts);
+        const espl__side *const old = find_kept_side(forest, tree);
+        const bool is_other = old != NULL && old->past_count != pasts;
 
-        made[tree] = old != NULL ? make_side(forest, old->capacity, true, pasts) : NULL;
-        is_done = old == NULL || made[tree] != NULL;
+        made[tree] = is_other ? make_side(forest, old->capacity, true, pasts) : NULL;
+        is_done = !is_other || made[tree] != NULL;
     }
     while (tree > 0) {
-        espl__side *const side = made[--tree], *const old = find_other_pasts(forest, tree, pasts);
+        espl__side *const side = made[--tree], *const old = find_kept_side(forest, tree);
 
-        if (side != NULL && old != NULL && is_done) {
+        if (!is_done) {
+            espl__side_free(forest, side);
+        } else if (side != NULL) {
             copy_side(side, old);
+            begin_pasts(side);
             espl__tree_put_side(forest, tree, side);
             espl__side_free(forest, old);
-        } else {
-            espl__side_free(forest, side);
+        } else if (old != NULL) {
+            begin_pasts(old);
         }
     }
     espl__heap_give(forest->heap, ESPL__FOR_TREE, made, trees, sizeof(espl__side *),

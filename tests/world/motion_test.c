@@ -122,6 +122,23 @@ TEST(a_start_that_finds_no_memory_changes_nothing)
     free(tree);
 }
 
+// Side arrays keep their room where a stop finds no memory to replace them, and motion starts in them again.
+TEST(motion_that_stopped_without_memory_starts_with_what_is_kept_now)
+{
+    espl_entity *const tree = make_trees(w, 1, 4, 2);
+
+    ck_ok(espl_set_inherit(w, tree[1], ESPL_ABSOLUTE_POSITION));
+    ck_ok(espl_motion_start(w, NULL));
+    test_heap_arm(&test.heap, 1, true);
+    ck_ok(espl_motion_stop(w));
+    test_heap_arm(&test.heap, 0, false);
+    ck_ok(espl_set_world_position(w, tree[1], (float[3]){5, 0, 0}));
+    ck_ok(espl_motion_start(w, NULL));
+    ck_assert_float_eq(x_of(tree[1], ESPL_READ_PREVIOUS_WORLD_POSE), 5);
+    test_world_is_valid(w);
+    free(tree);
+}
+
 TEST(a_pool_that_grows_keeps_the_past)
 {
     const espl_entity entity = test_solo_at(w, 1, 0, 0);
