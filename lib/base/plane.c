@@ -166,27 +166,21 @@ uint64_t espl__plane_changed(const espl__plane *plane, uint32_t block, uint32_t 
 
 bool espl__plane_has_changed(const espl__plane *plane, uint32_t item, uint32_t since)
 {
+    ESPL_CHECK(item < plane->capacity);
     const uint32_t age = (uint16_t)((uint16_t)plane->moment - plane->stamps[item]);
 
-    ESPL_CHECK(item < plane->capacity);
     return espl__plane_block_changed(plane, item / ESPL__PLANE_BLOCK, since) &&
            (espl__plane_is_coarse(plane, since) || age < plane->moment - since);
 }
 
 // --- Walks ---
 
-// Return the number of blocks of a walk.
-static uint32_t blocks_of_walk(const espl__plane_walk *walk)
-{
-    return walk->items / ESPL__PLANE_BLOCK + (walk->items % ESPL__PLANE_BLOCK != 0 ? 1 : 0);
-}
-
 // Find the next block of a plane, from a block on.
 static uint32_t find_block(const espl__plane_walk *walk, uint32_t plane, uint32_t block)
 {
-    return walk->is_whole
-               ? block
-               : espl__plane_next(walk->planes[plane], block, blocks_of_walk(walk), walk->since);
+    return walk->is_whole ? block
+                          : espl__plane_next(walk->planes[plane], block,
+                                             espl__plane_blocks(walk->items), walk->since);
 }
 
 void espl__plane_walk_begin(espl__plane_walk *walk)
@@ -208,7 +202,7 @@ static uint64_t valid_bits(const espl__plane_walk *walk)
 
 uint64_t espl__plane_walk_next(espl__plane_walk *walk)
 {
-    const uint32_t blocks = blocks_of_walk(walk);
+    const uint32_t blocks = espl__plane_blocks(walk->items);
 
     for (;;) {
         uint64_t all = 0;
@@ -240,12 +234,6 @@ uint64_t espl__plane_walk_next(espl__plane_walk *walk)
 
 // --- Memory ---
 
-// Return the blocks of a capacity.
-static size_t blocks_of(uint32_t capacity)
-{
-    return ((size_t)capacity + ESPL__PLANE_BLOCK - 1) / ESPL__PLANE_BLOCK;
-}
-
 // Return the offset of the stamps in the memory of so many blocks: behind the moments.
 static size_t stamps_at(size_t blocks)
 {
@@ -266,8 +254,8 @@ size_t espl__plane_bytes(const espl__plane *plane)
 bool espl__plane_make(espl__heap *heap, espl__purpose purpose, espl__plane *plane,
                       uint32_t capacity, const espl__plane *from, uint32_t count)
 {
-    const size_t blocks = blocks_of(capacity), size = size_of(blocks);
-    const size_t kept = espl__plane_is_open(from) ? blocks_of(count) : 0;
+    const size_t blocks = espl__plane_blocks(capacity), size = size_of(blocks);
+    const size_t kept = espl__plane_is_open(from) ? espl__plane_blocks(count) : 0;
     unsigned char *const memory = espl__heap_take(heap, purpose, 1, size, ALIGNMENT_OF_PLANE);
     const uint32_t old = from->moment - ESPL_PLANE_AGE;
 

@@ -31,7 +31,8 @@ enum { ESPL__PLANE_BLOCK = 64 };
 #define ESPL_PLANE_AGE 16384
 #endif
 
-/// Upper bound of the age of a block, but for as many moments as stamps have between two clamps.
+/// Upper bound of the age of a block just after a clamp. Before the next one it may be ESPL_PLANE_AGE
+/// older.
 #define ESPL__PLANE_FAR (UINT32_C(1) << 30)
 
 /// The arrays of a plane. {0}: no consumer needs it, and marks have no effect.
@@ -41,6 +42,12 @@ typedef struct espl__plane {
     uint32_t capacity;        // items that there is room for: whole blocks
     uint32_t moment;          // the present one
 } espl__plane;
+
+/// Return the number of blocks of so many items.
+static inline uint32_t espl__plane_blocks(uint32_t items)
+{
+    return items / ESPL__PLANE_BLOCK + (items % ESPL__PLANE_BLOCK != 0 ? 1 : 0);
+}
 
 /// Tell whether a plane is open: whether marks are stored.
 static inline bool espl__plane_is_open(const espl__plane *plane)

@@ -504,6 +504,17 @@ static inline espl__kept espl__slot_kept(const espl__forest *forest, uint32_t sl
     return espl__side_kept(side)[slot - tree->base];
 }
 
+/// Return the parts of its world that a slot kept at an earlier time, to read or to store.
+/// Preconditions: ESPL__SLOT_KEEPS; motion runs. @param number  as in espl__side_past().
+static inline espl_pose *espl__slot_past_kept(const espl__forest *forest, int number, uint32_t slot)
+{
+    const uint32_t at = slot - espl__tree_of(forest, slot)->base;
+    espl__side *const side = espl__side_of_slot(forest, slot);
+
+    ESPL_CHECK_FULL(espl__slot_is(forest, slot, ESPL__SLOT_KEEPS) && at < side->capacity);
+    return &espl__side_past(side, number)[at];
+}
+
 /// Return all that is stored of a slot, its world aside.
 static inline espl__placement espl__slot_placement(const espl__forest *forest, uint32_t slot)
 {

@@ -81,8 +81,7 @@ static inline void espl__node_copy_past(const espl__forest *forest, uint32_t slo
     espl__side *const old = espl__side_of_slot(forest, from);
 
     for (int number = 0; number < side->past_count && number < old->past_count; ++number) {
-        espl__side_past(side, number)[slot - base] =
-            espl__side_past(old, number)[from - espl__tree_of(forest, from)->base];
+        espl__side_past(side, number)[slot - base] = *espl__slot_past_kept(forest, number, from);
     }
 }
 /// Copy the side entries of a slot to those of a new range, and count them.

@@ -82,8 +82,7 @@ static espl__kept kept_at(const espl__forest *forest, int time, uint32_t slot)
     const int number = forest->tracks.poses[time] != NULL ? time : ESPL__PREVIOUS;
 
     if (locals != NULL && !espl__pose_is_marker(&locals[slot])) {
-        kept.pose = espl__side_past(espl__side_of_slot(forest, slot),
-                                    number)[slot - espl__tree_of(forest, slot)->base];
+        kept.pose = *espl__slot_past_kept(forest, number, slot);
     }
     return kept;
 }
@@ -175,8 +174,7 @@ espl__past espl__past_read(const espl__forest *forest, uint32_t slot)
         }
         past.local[time] = forest->tracks.poses[time][slot];
         if (espl__slot_is(forest, slot, ESPL__SLOT_KEEPS)) {
-            past.kept[time] = espl__side_past(espl__side_of_slot(forest, slot),
-                                              time)[slot - espl__tree_of(forest, slot)->base];
+            past.kept[time] = *espl__slot_past_kept(forest, time, slot);
         }
     }
     return past;
@@ -191,8 +189,7 @@ void espl__past_store(const espl__forest *forest, uint32_t slot, const espl__pas
         }
         forest->tracks.poses[time][slot] = past->local[time];
         if (espl__slot_is(forest, slot, ESPL__SLOT_KEEPS)) {
-            espl__side_past(espl__side_of_slot(forest, slot),
-                            time)[slot - espl__tree_of(forest, slot)->base] = past->kept[time];
+            *espl__slot_past_kept(forest, time, slot) = past->kept[time];
         }
     }
 }
@@ -516,7 +513,7 @@ void espl__motion_roll(espl__forest *forest)
     const espl__plane *const own = &forest->tracks.planes[ESPL__PLANE_OWN];
     const bool keeps_two = forest->tracks.poses[ESPL__BEFORE] != NULL;
     const uint32_t since = keeps_two ? forest->tracks.rolled_before : forest->tracks.rolled;
-    const uint32_t blocks = (forest->end + ESPL__PLANE_BLOCK - 1) / ESPL__PLANE_BLOCK;
+    const uint32_t blocks = espl__plane_blocks(forest->end);
     roll_batch batch;
 
     batch.count = 0;

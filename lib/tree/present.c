@@ -78,7 +78,7 @@ static void end_new(espl__forest *forest)
 {
     const espl__plane *const own = espl__own_plane(forest);
     const uint32_t since = forest->presented.moment;
-    const uint32_t blocks = (forest->end + ESPL__PLANE_BLOCK - 1) / ESPL__PLANE_BLOCK;
+    const uint32_t blocks = espl__plane_blocks(forest->end);
 
     for (uint32_t block = espl__plane_next(own, 0, blocks, since); block < blocks;
          block = espl__plane_next(own, block + 1, blocks, since)) {

@@ -71,7 +71,8 @@ static size_t blend_kept(const espl__present *present, espl__saved_kept *saved,
             espl_pose *const kept = kept_pose_at(forest, slot);
 
             saved[done++] = (espl__saved_kept){slot, *kept};
-            *kept = espl__pose_blend(&present->blend, espl__previous_kept(forest, slot), kept);
+            *kept = espl__pose_blend(&present->blend,
+                                     espl__slot_past_kept(forest, ESPL__PREVIOUS, slot), kept);
         }
     }
     return done;

@@ -13,7 +13,7 @@
 
 // --- What changed ---
 
-// Call for each slot of a block that is listed: `changed` has a bit for each.
+// Return which slots of a block are listed, as bits.
 static inline uint64_t listed_in(const espl__present *present, uint32_t block)
 {
     const espl__forest *const forest = present->forest;
@@ -21,12 +21,6 @@ static inline uint64_t listed_in(const espl__present *present, uint32_t block)
     const uint64_t changed = espl__plane_changed(espl__own_plane(forest), block, present->since);
 
     return left < ESPL__PLANE_BLOCK ? changed & ((UINT64_C(1) << left) - 1) : changed;
-}
-
-// Return the blocks that have slots.
-static inline uint32_t blocks_of_slots(const espl__forest *forest)
-{
-    return (forest->end + ESPL__PLANE_BLOCK - 1) / ESPL__PLANE_BLOCK;
 }
 
 // Count the listed slots of a block that have kept parts.
@@ -64,7 +58,7 @@ static size_t list_slots(espl__present *present, uint32_t *slots, size_t room)
 {
     const espl__forest *const forest = present->forest;
     const espl__plane *const own = espl__own_plane(forest);
-    const uint32_t blocks = blocks_of_slots(forest);
+    const uint32_t blocks = espl__plane_blocks(forest->end);
     size_t count = 0;
 
     present->kept_count = 0;
@@ -96,7 +90,7 @@ void espl__present_begin(espl__present *present, espl__forest *forest, float at,
 {
     const espl__presented *const last = &forest->presented;
     const bool has_ticked = forest->tracks.rolled != last->tick;
-    const uint32_t blocks = blocks_of_slots(forest);
+    const uint32_t blocks = espl__plane_blocks(forest->end);
     const espl__plane *const own = espl__own_plane(forest);
 
     ESPL_CHECK(espl__plane_is_open(own) && espl__forest_has_motion(forest) &&
@@ -148,7 +142,7 @@ static inline bool is_between(const espl__forest *forest, uint32_t slot)
     }
     const espl__kept kept = espl__slot_kept(forest, slot);
 
-    return !espl__pose_is_same(espl__previous_kept(forest, slot), &kept.pose);
+    return !espl__pose_is_same(espl__slot_past_kept(forest, ESPL__PREVIOUS, slot), &kept.pose);
 }
 
 // Tell whether a listed slot of a tree is to be visited.
