@@ -335,7 +335,7 @@ const char *espl__plane_broken_rule(const espl__plane *plane, uint32_t *item)
             atomic_load_explicit(&plane->blocks[i / ESPL__PLANE_BLOCK], memory_order_relaxed);
 
         *item = i;
-        if (age > 2 * ESPL_PLANE_AGE || block > ESPL__PLANE_FAR + 2 * ESPL_PLANE_AGE) {
+        if (age > 2 * ESPL_PLANE_AGE || block > ESPL__PLANE_OLDEST) {
             return "no stamp is newer than the moment";
         }
         if (age < ESPL_PLANE_AGE && age < block) {

@@ -31,8 +31,7 @@ enum { ESPL__PLANE_BLOCK = 64 };
 #define ESPL_PLANE_AGE 16384
 #endif
 
-/// Upper bound of the age of a block just after a clamp. Before the next one it may be ESPL_PLANE_AGE
-/// older.
+/// Upper bound of the age of a block just after a clamp.
 #define ESPL__PLANE_FAR (UINT32_C(1) << 30)
 
 /// The arrays of a plane. {0}: no consumer needs it, and marks have no effect.
@@ -112,14 +111,15 @@ uint64_t espl__plane_changed(const espl__plane *plane, uint32_t block, uint32_t 
 /// Tell whether one item changed after a moment.
 bool espl__plane_has_changed(const espl__plane *plane, uint32_t item, uint32_t since);
 
-/// Return a moment from which on a plane answers as from a moment of any age: blocks do not tell older
-/// ones apart. @param since  not later than `now`, of which the plane has the low bits.
+/// Upper bound of the age of a block at any time: planes do not tell older moments apart.
+#define ESPL__PLANE_OLDEST (ESPL__PLANE_FAR + 2 * (uint32_t)ESPL_PLANE_AGE)
+
+/// Return a moment from which on a plane answers as from a moment of any age.
+/// @param since  not later than `now`, of which the plane has the low bits.
 static inline uint32_t espl__plane_since(uint64_t now, uint64_t since)
 {
-    const uint32_t oldest = ESPL__PLANE_FAR + 2 * ESPL_PLANE_AGE;
-
     ESPL_CHECK(since <= now);
-    return now - since < oldest ? (uint32_t)since : (uint32_t)now - oldest;
+    return now - since < ESPL__PLANE_OLDEST ? (uint32_t)since : (uint32_t)now - ESPL__PLANE_OLDEST;
 }
 
 /// Planes that one walk looks at together.

@@ -110,9 +110,9 @@ static void update(espl__forest *forest)
         has_own = has_own || tracks->poses[i] != NULL;
     }
     is_tracked = is_tracked || has_own;
-    forest->modes = (uint8_t)((forest->modes & ~(ESPL__MODE_TRACKED | ESPL__MODE_OWN)) |
-                              (is_tracked ? ESPL__MODE_TRACKED : 0) |
-                              (has_own ? ESPL__MODE_OWN : 0));
+    forest->modes =
+        (uint8_t)((forest->modes & ~(ESPL__MODE_TRACKED | ESPL__MODE_OWN)) |
+                  (is_tracked ? ESPL__MODE_TRACKED : 0) | (has_own ? ESPL__MODE_OWN : 0));
     tracks->capacity = is_tracked ? forest->capacity : 0;
 }
 
@@ -157,9 +157,23 @@ void espl__poses_close(espl__forest *forest, int number)
     update(forest);
 }
 
+// Make a moment to look back to no older than planes tell moments apart, so that its low bits do not wrap.
+static void keep_near(uint32_t *since, uint32_t now)
+{
+    if (now - *since > ESPL__PLANE_OLDEST) {
+        *since = now - ESPL__PLANE_OLDEST;
+    }
+}
+
 void espl__forest_set_moment(espl__forest *forest, uint64_t moment)
 {
+    const uint32_t now = (uint32_t)moment;
+
     for (int i = 0; i < ESPL__PLANE_COUNT; ++i) {
-        espl__plane_set_moment(&forest->tracks.planes[i], (uint32_t)moment);
+        espl__plane_set_moment(&forest->tracks.planes[i], now);
     }
+    keep_near(&forest->tracks.rolled, now);
+    keep_near(&forest->tracks.rolled_before, now);
+    keep_near(&forest->presented.moment, now);
+    keep_near(&forest->presented.tick, now);
 }

@@ -88,7 +88,8 @@ static inline uint32_t espl__forest_moment(const espl__forest *forest)
 {
     return forest->tracks.planes[0].moment;
 }
-/// Set the moment of all planes, after each is clamped where that is due.
+/// Set the moment of all planes, after each is clamped where that is due. The moments that motion looks back
+/// to stay in the range that planes tell apart.
 void espl__forest_set_moment(espl__forest *forest, uint64_t moment);
 
 #endif

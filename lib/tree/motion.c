@@ -525,6 +525,7 @@ void espl__motion_roll(espl__forest *forest)
     roll_batched(forest, &batch);
     forest->tracks.rolled_before = forest->tracks.rolled;
     forest->tracks.rolled = espl__forest_moment(forest);
+    forest->presented.has_ticked = true;
 }
 
 // --- Validation ---

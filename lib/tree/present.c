@@ -99,6 +99,7 @@ void espl__present_end(const espl__present *present)
     last->moment = espl__forest_moment(present->forest);
     last->tick = present->forest->tracks.rolled;
     last->at = present->blend.at;
+    last->has_ticked = false;
     last->has_new = false;
     last->has_overflowed = present->has_overflowed;
 }

@@ -89,7 +89,6 @@ void espl__present_begin(espl__present *present, espl__forest *forest, float at,
                          const espl__scratch *scratch)
 {
     const espl__presented *const last = &forest->presented;
-    const bool has_ticked = forest->tracks.rolled != last->tick;
     const uint32_t blocks = espl__plane_blocks(forest->end);
     const espl__plane *const own = espl__own_plane(forest);
 
@@ -98,8 +97,9 @@ void espl__present_begin(espl__present *present, espl__forest *forest, float at,
     *present = (espl__present){.forest = forest,
                                .blend = espl__blend_at(at),
                                .since = last->tick,
-                               .leaves_rested = !has_ticked};
-    if (has_ticked || at != last->at || espl__plane_next(own, 0, blocks, last->moment) != blocks) {
+                               .leaves_rested = !last->has_ticked};
+    if (last->has_ticked || at != last->at ||
+        espl__plane_next(own, 0, blocks, last->moment) != blocks) {
         present->count =
             list_slots(present, scratch->block, scratch->size / sizeof *present->slots);
     }

@@ -40,6 +40,18 @@ typedef struct espl__tracks {
     bool is_ticking;        ///< between the begin and the end of a tick: writes are blended then
 } espl__tracks;
 
+/// What the shown worlds show.
+typedef struct espl__presented {
+    uint32_t moment; ///< of the last present: later changes are not shown yet
+    uint32_t tick;   ///< the moment before the tick of the last present: later changes were blended
+    float at;        ///< the time of the last present
+    bool has_ticked; ///< a tick began since then
+    /// A shown world may not be finite. While it is false, those of all nodes are, but for new ones.
+    bool has_overflowed;
+    _Atomic bool has_new; ///< nodes were made since then, whose shown worlds are not known
+    _Atomic bool is_busy; ///< a thread completes the shown worlds of a tree
+} espl__presented;
+
 /// Count the arrays of earlier locals: 0 where motion does not run.
 static inline uint32_t espl__tracks_past_count(const espl__tracks *tracks)
 {
@@ -68,17 +80,6 @@ bool espl__tracks_add_poses(espl__heap *heap, espl__tracks *tracks, int poses, u
 void espl__tracks_drop_poses(espl__heap *heap, espl__tracks *tracks, int poses, uint32_t capacity);
 /// Return the bytes of all arrays.
 size_t espl__tracks_bytes(const espl__tracks *tracks);
-
-/// What the shown worlds show.
-typedef struct espl__presented {
-    uint32_t moment; ///< of the last present: later changes are not shown yet
-    uint32_t tick;   ///< the moment before the tick of the last present: later changes were blended
-    float at;        ///< the time of the last present
-    /// A shown world may not be finite. While it is false, those of all nodes are, but for new ones.
-    bool has_overflowed;
-    _Atomic bool has_new; ///< nodes were made since then, whose shown worlds are not known
-    _Atomic bool is_busy; ///< a thread completes the shown worlds of a tree
-} espl__presented;
 
 /// Move the elements of a node to another slot, perhaps of another forest, and mark both places.
 /// Precondition: both forests have the same tracks, and some.

@@ -2,6 +2,7 @@
 // Motion: how it starts and stops, ticks in any order, memory that runs out, and what becomes of the past in
 // playbacks that are undone, in deep hierarchies and where numbers have no inverse.
 #include "tests/fixture.h"
+#include "tests/inside.h"
 #include "tests/one_world.h"
 
 #include <math.h>
@@ -410,6 +411,48 @@ TEST_LOOP(a_playback_that_is_undone_restores_the_past, 0, 2)
     ck_assert_uint_ge(failures, 5);
     espl_command_buffer_destroy(commands);
     free(family);
+}
+
+// Let many moments pass, as a world does that is presented for years.
+static void pass_moments(uint64_t *now)
+{
+    const uint64_t end = *now + (UINT64_C(1) << 31) + (UINT64_C(1) << 29);
+
+    while (*now < end) {
+        *now += 16000; // steps that stamps allow
+        test_set_moment(w, *now);
+    }
+}
+
+// Planes tell moments apart up to some age, and motion looks back to the begin of its last tick.
+TEST_LOOP(no_write_is_missed_however_long_a_tick_ago, 1, 3)
+{
+    espl_entity nodes[2];
+    uint64_t now = 1000;
+
+    test_solos(w, 2, nodes);
+    ck_ok(espl_motion_start(w, &(espl_motion_def){.history = (uint32_t)_i}));
+    ck_ok(espl_tick_begin(w));
+    set_x(nodes[0], 4);
+    ck_ok(espl_tick_end(w));
+    ck_ok(espl_present(w, 0.5F, NULL));
+    ck_assert_float_eq(x_of(nodes[0], ESPL_READ_SHOWN_POSE), 2);
+    pass_moments(&now);
+    set_x(nodes[1], 7);
+    ck_ok(espl_present(w, 0.25F, NULL));
+    ck_assert_float_eq(x_of(nodes[0], ESPL_READ_SHOWN_POSE), 1);
+    ck_assert_float_eq(x_of(nodes[1], ESPL_READ_SHOWN_POSE), 7);
+    ck_ok(espl_tick_begin(w));
+    // The tick is not shown yet.
+    pass_moments(&now);
+    ck_ok(espl_present(w, 0.25F, NULL));
+    ck_assert_float_eq(x_of(nodes[0], ESPL_READ_SHOWN_POSE), 4);
+    set_x(nodes[1], 9);
+    ck_assert_float_eq(previous_x(nodes[1]), 7);
+    pass_moments(&now);
+    ck_ok(espl_tick_begin(w));
+    ck_assert_float_eq(previous_x(nodes[1]), 9);
+    test_world_is_valid(w);
 }
 
 // --- Statements ---
