@@ -77,7 +77,7 @@ ESPL_API espl_status espl_motion_stop(espl_world *world);
 
 /// Begin a tick: the local of each entity becomes its previous local. A tick that is under way ends.
 ///
-/// O(entities that were written since the last tick began), and a pass over two bytes for each 64 nodes. Takes
+/// O(entities that were written since the last tick began), and a pass over four bytes for each 64 nodes. Takes
 /// no memory. Queries may be open, because it moves no entity.
 /// @return ESPL_OK, ESPL_ERR_ARGUMENT (world is NULL, or motion does not run), ESPL_ERR_BUSY.
 ESPL_API espl_status espl_tick_begin(espl_world *world);

@@ -23,7 +23,7 @@ typedef struct descent {
     uint32_t lists[LEVELS][WIDTH]; // lowest node first
 } descent;
 
-// List every 64^level-th node of a way from `slot` up, at most one more level of them.
+// List every 64^level-th node of a way from `slot` up: at most WIDTH of them.
 static void list_way(descent *way, int level, uint32_t slot)
 {
     const uint64_t step = UINT64_C(1) << (level * WIDTH_BITS);
@@ -268,17 +268,11 @@ const espl__past *espl__past_reattached(const espl__forest *forest, uint32_t slo
     return room;
 }
 
-// Mark own data, because the next tick has to set the previous local.
-static void mark_own(espl__forest *forest, uint32_t slot)
-{
-    espl__mark_edited(forest, slot);
-}
-
 void espl__motion_set_past(espl__forest *forest, uint32_t slot, const espl__past *past)
 {
     if (past != NULL) {
         espl__past_store(forest, slot, past);
-        mark_own(forest, slot);
+        espl__mark_edited(forest, slot);
     }
 }
 
@@ -298,7 +292,7 @@ void espl__motion_teleport(espl__forest *forest, uint32_t slot)
     ESPL_CHECK(espl__forest_has_motion(forest));
     if (!is_new(forest, slot)) {
         espl__past_store(forest, slot, &past);
-        mark_own(forest, slot);
+        espl__mark_edited(forest, slot);
     }
 }
 
@@ -342,7 +336,7 @@ void espl__motion_carry(espl__forest *forest, uint32_t slot, const espl__placeme
     }
     past = is_done ? past : espl__past_of(&after);
     espl__past_store(forest, slot, &past);
-    mark_own(forest, slot);
+    espl__mark_edited(forest, slot);
 }
 
 // The meaning of the write is that of the same write of the present, below the previous frame.
@@ -377,7 +371,7 @@ espl_status espl__motion_set_previous(espl__forest *forest, uint32_t slot, espl_
     }
     if (!espl__past_is_same(forest, &past, &now)) {
         espl__past_store(forest, slot, &past);
-        mark_own(forest, slot);
+        espl__mark_edited(forest, slot);
     }
     return status;
 }

@@ -12,8 +12,8 @@
 /// by its own parent alone, so that the position is in two parts.
 typedef struct espl__rise {
     espl_pose pose; // its position is that of the local of the topmost node below the frame
-    float offset
-        [3]; // from that node, in the axes of the frame; no stretch of the frame applies to it
+    // From that node, in the axes of the frame; no stretch of the frame applies to it.
+    float offset[3];
     bool has_offset; // there is a node between
 } espl__rise;
 

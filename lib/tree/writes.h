@@ -80,7 +80,6 @@ ESPL__INLINE bool espl__local_try_put_world(espl__forest *forest, espl__context 
     context->counts.writes += 1;
     espl__wide_store(&forest->local[slot], local);
     espl__world_put_wide(worlds, slot, world);
-    // Marks and propagation are behind one call, which ends the function: a leaf saves no registers.
     const bool is_leaf = forest->links[slot].first_child == ESPL__NO_SLOT;
 
     // Marks of own data and propagation are behind one call, which ends the function: a leaf saves no
@@ -88,7 +87,7 @@ ESPL__INLINE bool espl__local_try_put_world(espl__forest *forest, espl__context 
     if (is_leaf && forest->modes == 0) {
         *status = ESPL_OK;
     } else if (is_leaf && (forest->modes & ESPL__MODE_OWN) == 0) {
-        espl__world_stored(espl__worlds_of(forest), slot);
+        espl__world_stored(worlds, slot);
         *status = ESPL_OK;
     } else {
         *status = espl__mark_and_propagate(forest, context, slot);

@@ -98,8 +98,7 @@ espl_transform espl__read_local(const espl_world *world, uint32_t slot)
 
 // What a kind reads: consecutive bytes of a pose, and behind them consecutive bytes of an extra. A
 // size of 0 reads none of that half. Sizes, strides and the names in messages follow from the table
-// below. copy_plain() lists the present kinds a second
-// time.
+// below. copy_plain() lists the present kinds a second time.
 typedef struct part {
     const char *call; // public function that reads it of one entity
     // The first is stored, and the second but for inherit flags; motion tells the others.

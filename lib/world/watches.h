@@ -48,7 +48,7 @@ struct espl_watch {
 /// A bit of `known` that no generation of a handle has: the entity was added by the present collect.
 #define ESPL__WATCH_ADDED UINT32_C(0x80000000)
 
-/// Return the archetype cache of a collect, and what it says.
+/// Which archetypes answer the filter of a watch: a cache for one walk.
 typedef struct espl__watch_answers {
     const espl_watch *watch;
     uint32_t
