@@ -37,8 +37,9 @@
 /// Stretch and user data are not blended: they take their value at once. The world parts that inherit flags keep
 /// (ESPL_ABSOLUTE_...) have previous values as locals have them.
 ///
-/// Thread rule: these functions change the world, as writes do. ESPL_ERR_BUSY is returned during a playback
-/// and in a parallel write.
+/// Thread rule: these functions change the world, as writes do. But for start and stop, they may be called
+/// while a query is open and in the function of a custom command, whose playback has made all of its changes.
+/// ESPL_ERR_BUSY is returned in jobs of the world: those of a playback, of a batch and of a parallel write.
 #ifndef ESPALIER_MOTION_H
 #define ESPALIER_MOTION_H
 

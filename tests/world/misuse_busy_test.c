@@ -11,6 +11,7 @@
 #include "tests/one_misuse.h"
 #include "tests/fixture.h"
 
+#include <espalier/motion.h>
 #include <espalier/writers.h>
 #include <string.h>
 
@@ -33,6 +34,8 @@
     X(reserve_watches, "espl_reserve",                                                             \
       espl_reserve(m->world, &(espl_reserve_def){.watch_entities = 10}))                           \
     X(watch, "espl_watch_create", espl_watch_create(m->world, NULL, &watch))                       \
+    X(motion_start, "espl_motion_start", espl_motion_start(m->world, NULL))                        \
+    X(motion_stop, "espl_motion_stop", espl_motion_stop(m->world))                                 \
     X(compact, "espl_compact", espl_compact(m->world))                                             \
     X(component, "espl_component_register", espl_component_register(m->world, &late, &number))     \
     X(attach, "espl_attach", espl_attach(m->world, e, m->root, NULL))                              \
@@ -272,6 +275,9 @@ static void refuse_writes(misuse *m)
     ck_status(espl_set_name(m->world, m->child, "name"), ESPL_ERR_BUSY);
     ck_status(espl_set_name(m->world, m->child, NULL), ESPL_ERR_BUSY);
     ck_assert_str_eq(espl_get_name(m->world, m->child), "");
+    ck_status(espl_tick_begin(m->world), ESPL_ERR_BUSY);
+    ck_status(espl_tick_end(m->world), ESPL_ERR_BUSY);
+    ck_status(espl_present(m->world, 1, NULL), ESPL_ERR_BUSY);
 }
 
 // An executor whose jobs call the world back, once for each call of it.

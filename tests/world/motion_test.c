@@ -473,3 +473,92 @@ TEST(without_motion_the_past_reads_as_the_present)
         ck_assert_mem_eq(&at, &world, sizeof at);
     }
 }
+
+// --- Inside other calls ---
+
+static const float half = 0.5f;
+
+// A tick that moves an entity, and a frame half way. Motion neither starts nor stops meanwhile.
+static void step_inside(espl_entity entity)
+{
+    espl_present_report report;
+
+    ck_ok(espl_tick_begin(w));
+    set_x(entity, previous_x(entity) + 2);
+    ck_ok(espl_tick_end(w));
+    ck_ok(espl_present(w, half, &report));
+    ck_assert_uint_eq(report.blended, 1);
+    ck_status(espl_motion_start(w, NULL), ESPL_ERR_BUSY);
+    ck_status(espl_motion_stop(w), ESPL_ERR_BUSY);
+}
+
+static void step_of_custom(void *user, const espl_custom_calls *calls)
+{
+    ck_assert_ptr_eq(calls->world, w);
+    step_inside(*(const espl_entity *)user);
+}
+
+TEST(ticks_and_presents_go_on_in_queries_and_custom_commands)
+{
+    espl_entity entity = test_solo(w);
+    const espl_custom_command_def def = {
+        .name = "step", .user = &entity, .function = step_of_custom};
+    espl_custom_command custom = 0;
+    espl_query query;
+
+    ck_ok(espl_motion_start(w, NULL));
+    const float x = x_of(entity, ESPL_READ_LOCAL_POSE);
+    espl_command_buffer *const commands = test_commands(w, 1);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
+
+    ck_ok(espl_query_begin(w, NULL, &query));
+    ck_assert(espl_query_next(&query));
+    step_inside(entity);
+    espl_query_end(&query);
+    ck_assert_float_eq(x_of(entity, ESPL_READ_SHOWN_POSE), x + 1);
+
+    // The changes of the playback are between the two ticks, and finished.
+    ck_ok(espl_command_register(w, &def, &custom));
+    ck_ok(espl_record_custom(recorder, 0, custom, NULL, 0, 0));
+    ck_ok(espl_record_write(recorder, 0, entity, ESPL_WRITE_LOCAL_POSITION,
+                            (const float[]){x + 10, 0, 0}));
+    ck_ok(espl_play(w, commands, NULL));
+    ck_assert_float_eq(x_of(entity, ESPL_READ_SHOWN_POSE), x + 11);
+    ck_assert_float_eq(x_of(entity, ESPL_READ_WORLD_POSE), x + 12);
+    ck_assert(espl_validate(w, NULL));
+    espl_command_buffer_destroy(commands);
+}
+
+static void step_in_job(espl_writer *writer, const espl_query *rows, void *context)
+{
+    (void)writer;
+    (void)rows;
+    ck_status(espl_tick_begin(w), ESPL_ERR_BUSY);
+    ck_status(espl_tick_end(w), ESPL_ERR_BUSY);
+    ck_status(espl_present(w, half, NULL), ESPL_ERR_BUSY);
+    ck_status(espl_motion_start(w, NULL), ESPL_ERR_BUSY);
+    ck_status(espl_motion_stop(w), ESPL_ERR_BUSY);
+    *(size_t *)context += 1;
+}
+
+TEST(ticks_and_presents_are_refused_in_a_parallel_write)
+{
+    size_t calls = 0;
+    const espl_parallel_def def = {.function = step_in_job, .context = &calls};
+    const espl_entity entity = test_solo(w);
+
+    ck_ok(espl_motion_start(w, NULL));
+    ck_ok(espl_tick_begin(w));
+    set_x(entity, 4);
+    ck_ok(espl_present(w, half, NULL));
+    const uint64_t before = test_physical_hash(w);
+    const float shown = x_of(entity, ESPL_READ_SHOWN_POSE);
+
+    ck_ok(espl_write_parallel(w, &def, NULL));
+    ck_assert_uint_ge(calls, 1);
+    ck_assert_uint_eq(test_physical_hash(w), before);
+    ck_assert_float_eq(x_of(entity, ESPL_READ_SHOWN_POSE), shown);
+    // The tick is still under way.
+    set_x(entity, 8);
+    ck_assert_float_ne(previous_x(entity), 8);
+}
