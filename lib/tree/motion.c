@@ -5,6 +5,7 @@
 
 #include "lib/base/bits.h"
 #include "lib/base/prefetch.h"
+#include "lib/base/stream.h"
 
 #include <string.h>
 
@@ -475,17 +476,31 @@ static void roll_batched(const espl__forest *forest, roll_batch *batch)
     batch->count = 0;
 }
 
-// Roll the slots of a block that changed. Where all of them did, and nothing but their locals is kept, they are
-// copied as a whole.
+// Make the locals of slots from one on the previous ones. Where the pool is remote, nothing reads them before
+// they leave the cache, so that they need not enter it.
+static void copy_locals(const espl__forest *forest, uint32_t first, uint32_t count)
+{
+    espl_pose *const previous = forest->tracks.poses[ESPL__PREVIOUS];
+
+    if (espl__forest_is_remote(forest)) {
+        espl__stream(&previous[first], &forest->local[first], count * sizeof *previous);
+    } else {
+        memcpy(&previous[first], &forest->local[first], count * sizeof *previous);
+    }
+}
+
+// Roll the slots of a block that changed. Where many did, and nothing but their locals is kept, all slots of the
+// block are copied: the local of a node that did not change is its previous local already, and no function reads
+// the previous local of a slot without a node.
 static void roll_block(const espl__forest *forest, roll_batch *batch, uint32_t block,
                        uint64_t changed)
 {
-    const uint32_t first = block * ESPL__PLANE_BLOCK;
+    enum { MANY = ESPL__PLANE_BLOCK / 4 };
+    const uint32_t first = block * ESPL__PLANE_BLOCK, left = forest->end - first;
 
-    if (changed == UINT64_MAX && forest->end - first >= ESPL__PLANE_BLOCK &&
-        forest->side_count == 0 && forest->tracks.poses[ESPL__BEFORE] == NULL) {
-        memcpy(&forest->tracks.poses[ESPL__PREVIOUS][first], &forest->local[first],
-               ESPL__PLANE_BLOCK * sizeof *forest->local);
+    if (espl__count_bits(changed) >= MANY && forest->side_count == 0 &&
+        forest->tracks.poses[ESPL__BEFORE] == NULL) {
+        copy_locals(forest, first, left < ESPL__PLANE_BLOCK ? left : ESPL__PLANE_BLOCK);
         return;
     }
     if (batch->count > ESPL__PLANE_BLOCK) {
@@ -517,6 +532,7 @@ void espl__motion_roll(espl__forest *forest)
         roll_block(forest, &batch, block, espl__plane_changed(own, block, since));
     }
     roll_batched(forest, &batch);
+    espl__stream_end();
     forest->tracks.rolled_before = forest->tracks.rolled;
     forest->tracks.rolled = espl__forest_moment(forest);
     forest->presented.has_ticked = true;

@@ -474,6 +474,44 @@ TEST(without_motion_the_past_reads_as_the_present)
     }
 }
 
+// --- Many nodes ---
+
+// Small worlds, and one that is larger than caches: some hierarchies move as a whole, some in part, some not.
+TEST_LOOP(a_tick_of_many_nodes_keeps_the_local_of_each, 0, 3)
+{
+    static const uint32_t sizes[] = {300, 5000, 150000};
+    enum { NODES = 50, FAN = 3 };
+    const uint32_t count = sizes[_i] / NODES * NODES;
+    uint64_t random = 1;
+
+    if (test_lacks_room(count, "many nodes")) {
+        return;
+    }
+    espl_entity *const made = make_trees(w, count / NODES, NODES, FAN);
+    espl_pose *const before = test_array(count, sizeof *before);
+    espl_pose *const previous = test_array(count, sizeof *previous);
+
+    ck_ok(espl_motion_start(w, NULL));
+    for (int tick = 0; tick < 4; ++tick) {
+        ck_ok(espl_read_strided(w, ESPL_READ_LOCAL_POSE, made, count, sizeof *made, before,
+                                sizeof *before));
+        ck_ok(espl_tick_begin(w));
+        for (uint32_t i = 0; i < count; ++i) {
+            if (i / NODES % 4 == 0 || (i / NODES % 4 == 1 && test_one_in(&random, 2)) ||
+                (i / NODES % 4 == 2 && i % NODES == 0)) {
+                set_x(made[i], (float)(tick * 10 + 20));
+            }
+        }
+        ck_ok(espl_read_strided(w, ESPL_READ_PREVIOUS_LOCAL_POSE, made, count, sizeof *made,
+                                previous, sizeof *previous));
+        ck_assert_mem_eq(previous, before, count * sizeof *before);
+    }
+    ck_assert(espl_validate(w, NULL));
+    free(made);
+    free(before);
+    free(previous);
+}
+
 // --- Inside other calls ---
 
 static const float half = 0.5f;
