@@ -252,7 +252,8 @@ typedef struct espl_custom_command_def {
     /// Called once for each playback that has payloads for it, after all other commands of the
     /// playback, custom command by custom command in order of registration, on the thread that
     /// plays. It may read, write transforms and components, begin, end and present ticks, collect a
-    /// watch, record into other command buffers, and reset, submit or destroy those. Structural calls return ESPL_ERR_BUSY, and recording into
+    /// watch, record into other command buffers, and reset, submit or destroy those. Structural calls
+    /// return ESPL_ERR_BUSY, and recording into
     /// the command buffer that is being played returns ESPL_ERR_PLAYED.
     void (*function)(void *user, const espl_custom_calls *calls);
     uintptr_t reserved[4]; ///< Must be 0 (GROWTH in espalier(3)).

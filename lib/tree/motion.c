@@ -489,9 +489,9 @@ static void copy_locals(const espl__forest *forest, uint32_t first, uint32_t cou
     }
 }
 
-// Roll the slots of a block that changed. Where many did, and nothing but their locals is kept, all slots of the
-// block are copied: the local of a node that did not change is its previous local already, and no function reads
-// the previous local of a slot without a node.
+// Roll the slots of a block that changed. Where many did, and nothing but their locals is kept, all slots of
+// the block are copied: the local of a node that did not change is its previous local already, and no
+// function reads the previous local of a slot without a node.
 static void roll_block(const espl__forest *forest, roll_batch *batch, uint32_t block,
                        uint64_t changed)
 {

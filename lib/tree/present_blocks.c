@@ -6,6 +6,7 @@
 // worlds are propagated while they change, and from a slot that stays equal to its children alone.
 #include "lib/tree/present_blocks.h"
 
+#include "lib/base/prefetch.h"
 #include "lib/tree/present_list.h"
 
 // --- Blends ---
@@ -95,6 +96,7 @@ void espl__present_part_begin(espl__present_part *part, const espl__present *pre
     part->trees.count = 0;
     part->saved = present->saved != NULL ? present->saved + first : NULL;
     part->saved_kept = present->saved_kept != NULL ? present->saved_kept + kept : NULL;
+    part->limit = NULL;
     part->blended = 0;
 }
 
@@ -229,9 +231,26 @@ static void sweep_blocks(espl__present_part *part, const espl__tree *t, const ui
     }
 }
 
+// Prefetch what the blend of some slots of the next block reads, while this block is propagated: every second
+// one, because neighbours share a cache line. @return behind them.
+static const uint32_t *prefetch_ahead(const espl__present_part *part, const uint32_t *slots,
+                                      size_t count)
+{
+    const espl__forest *const forest = part->present->forest;
+    const size_t left = (size_t)(part->limit - slots);
+    const size_t end = count < left ? count : left;
+
+    for (size_t i = 0; i < end; i += 2) {
+        espl__prefetch(&forest->tracks.poses[ESPL__PREVIOUS][slots[i]]);
+        espl__prefetch_to_write(&forest->local[slots[i]]);
+    }
+    return slots + end;
+}
+
 // Blend, propagate and restore a block of whole trees.
+// @param ahead  the slots of the part behind the block; NULL: the pool is in the cache.
 static void present_runs(espl__present_part *part, const uint32_t *slots, size_t count,
-                         const espl__present_run *runs)
+                         const espl__present_run *runs, const uint32_t *ahead)
 {
     const espl__present *const present = part->present;
 
@@ -241,6 +260,9 @@ static void present_runs(espl__present_part *part, const uint32_t *slots, size_t
     part->context.batch = &part->trees;
     for (size_t at = 0; at < count; at += runs++->count) {
         follow_run(part, runs->tree, slots + at, runs->count);
+        if (ahead != NULL) {
+            ahead = prefetch_ahead(part, ahead, runs->count);
+        }
     }
     espl__tree_batch_finish(present->forest, &part->context, &part->trees);
     restore_kept(present, part->saved_kept, kept);
@@ -265,7 +287,7 @@ static void present_block(espl__present_part *part, uint32_t *slots, size_t list
     if (count > ESPL__PRESENT_BLOCK && sweeps(forest, first, slots[0], count)) {
         sweep_blocks(part, first, slots, count);
     } else {
-        present_runs(part, slots, count, runs);
+        present_runs(part, slots, count, runs, espl__forest_is_far(forest) ? slots + listed : NULL);
     }
 }
 
@@ -290,6 +312,7 @@ void espl__present_slots(espl__present_part *part, size_t begin, size_t end, boo
 {
     const espl__present *const present = part->present;
 
+    part->limit = present->slots + end;
     while (begin < end) {
         const size_t cut = end_of_block(present, begin, end);
 

@@ -14,6 +14,7 @@ typedef struct espl__present_part {
     espl__tree_batch trees;
     espl_pose *saved;             // room for the locals of the part
     espl__saved_kept *saved_kept; // room for its kept parts
+    const uint32_t *limit;        // behind its slots in the list: other jobs change those of theirs
     size_t blended;
 } espl__present_part;
 
