@@ -186,6 +186,7 @@ static uint32_t find_block(const espl__plane_walk *walk, uint32_t plane, uint32_
 void espl__plane_walk_begin(espl__plane_walk *walk)
 {
     ESPL_CHECK(walk->plane_count >= 1 && walk->plane_count <= ESPL__WALK_PLANES);
+    walk->scanned = 0;
     for (uint32_t i = 0; i < walk->plane_count; ++i) {
         ESPL_CHECK(walk->items <= walk->planes[i]->capacity);
         walk->next[i] = find_block(walk, i, 0);
@@ -218,6 +219,7 @@ uint64_t espl__plane_walk_next(espl__plane_walk *walk)
             walk->changed[i] = 0;
             if (walk->next[i] == walk->block) {
                 walk->changed[i] = espl__plane_changed(walk->planes[i], walk->block, walk->since);
+                walk->scanned += 1;
                 walk->next[i] = find_block(walk, i, walk->block + 1);
             }
             all |= walk->changed[i];

@@ -135,6 +135,7 @@ typedef struct espl__plane_walk {
     bool is_whole;                       // all items count as changed in plane 0
     uint32_t block;                      // the present one
     uint64_t changed[ESPL__WALK_PLANES]; // its items that changed, as bits, by plane
+    uint32_t scanned;                    // blocks of any plane whose stamps were compared
 } espl__plane_walk;
 
 /// Begin a walk, of which the caller has set `planes`, `plane_count`, `items`, `since` and `is_whole`.

@@ -363,7 +363,9 @@ static bool reserve_collect(espl_watch *watch, uint64_t since, espl__watch_count
     espl__watch_count_presence(watch, counts);
     // Only entities that stay can have changed.
     const size_t staying = watch->known_count - counts->removed;
-    const size_t changes = staying == 0 ? 0 : espl__watch_count_changes(watch, since);
+    watch->scanned = 0;
+    const size_t changes =
+        staying == 0 ? 0 : espl__watch_count_changes(watch, since, &watch->scanned);
 
     counts->changed = changes < staying ? changes : staying;
     return take_for_collect(watch, counts);

@@ -130,7 +130,7 @@ static void begin_walk_of_slots(const espl_watch *watch, uint64_t since, kinds_o
     espl__plane_walk_begin(&all->walk);
 }
 
-size_t espl__watch_count_changes(const espl_watch *watch, uint64_t since)
+size_t espl__watch_count_changes(const espl_watch *watch, uint64_t since, size_t *scanned)
 {
     kinds_of_walk all;
     size_t count = 0;
@@ -139,6 +139,7 @@ size_t espl__watch_count_changes(const espl_watch *watch, uint64_t since)
     for (uint64_t left; (left = espl__plane_walk_next(&all.walk)) != 0;) {
         count += espl__count_bits(left);
     }
+    *scanned = (size_t)all.walk.scanned * ESPL__PLANE_BLOCK;
     return count;
 }
 

@@ -36,6 +36,7 @@ struct espl_watch {
     uint64_t first, last; // moments of its first and its last collect; 0: there was none
     uint32_t *known;      // [records] stb array: the generation reported last; 0: none
     size_t known_count;   // of `known` that are not 0
+    size_t scanned;       // slots whose stamps the last collect compared to count the changes
     espl_transform *kept[ESPL__KEPT_COUNT]; // [records] stb arrays, the first kept_count of them
     uint32_t kept_count;
     espl__scratch scratch; // has the arrays of the last collect
@@ -68,8 +69,10 @@ void espl__watch_list_presence(espl_watch *watch, const espl__watch_arrays *arra
 /// Clear ESPL__WATCH_ADDED of entities that came.
 void espl__watch_settle_presence(espl_watch *watch, const espl_entity *added, size_t count);
 
-/// Count the slots that may have changed: an upper bound of what espl__watch_list_changes() lists.
-size_t espl__watch_count_changes(const espl_watch *watch, uint64_t since);
+/// Count the slots that may have changed: an upper bound of what espl__watch_list_changes() lists, which
+/// looks at the same slots again.
+/// @param scanned  out: slots whose stamps were compared, in all planes together.
+size_t espl__watch_count_changes(const espl_watch *watch, uint64_t since, size_t *scanned);
 /// List the entities that were known before this collect and changed since a moment.
 /// @param bound  at least as many as they are. @return the count.
 size_t espl__watch_list_changes(espl_watch *watch, uint64_t since, size_t bound,

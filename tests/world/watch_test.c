@@ -8,6 +8,8 @@
 #include "tests/schedule.h"
 #include "tests/watching.h"
 
+#include "lib/world/watches.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -453,6 +455,67 @@ TEST(an_undone_playback_changes_nothing)
     demand(watch, 0, 0, 7);
     espl_command_buffer_destroy(commands);
     espl_watch_destroy(watch);
+}
+
+// --- How much a collect looks at ---
+
+// Count the blocks of 64 slots in which an entity changed.
+static size_t count_blocks(const espl_changes *changes)
+{
+    static bool is_marked[4096];
+    const size_t most = sizeof is_marked / sizeof *is_marked;
+    size_t blocks = 0;
+    espl_query query;
+
+    memset(is_marked, 0, sizeof is_marked);
+    ck_ok(espl_query_begin_read(w, NULL, &query));
+    while (espl_query_next(&query)) {
+        for (size_t row = 0; row < query.count; ++row) {
+            const uint32_t block = query.slots[row] / 64;
+
+            ck_assert_uint_lt(block, most);
+            for (size_t i = 0; i < changes->changed_count && !is_marked[block]; ++i) {
+                is_marked[block] = espl_entity_equal(changes->changed[i], query.entities[row]);
+                blocks += is_marked[block] ? 1 : 0;
+            }
+        }
+    }
+    return blocks;
+}
+
+// A change marks one block of each plane that is asked for, and stamps of others are not compared.
+TEST(a_collect_compares_stamps_of_marked_blocks_alone)
+{
+    enum { MANY = 20000, SIZE = 10 };
+    espl_entity *const nodes = test_array(MANY, sizeof *nodes);
+    uint64_t random = 5;
+
+    if (!test_lacks_room(MANY, "thousands of blocks of slots")) {
+        for (uint32_t i = 0; i < MANY; ++i) {
+            ck_ok(espl_create_node(w, i % SIZE == 0 ? test_null : nodes[i - i % SIZE], NULL, NULL,
+                                   &nodes[i]));
+        }
+        espl_watch *const world = watch_of(0, NULL);
+        espl_watch *const both = watch_of(ESPL_WATCH_WORLD | ESPL_WATCH_LOCAL, NULL);
+
+        demand(world, 0, MANY, 0);
+        demand(both, 0, MANY, 0);
+        for (uint32_t written = 0; written < 200; written = written * 2 + 1) {
+            for (uint32_t i = 0; i < written; ++i) {
+                move(nodes[test_below(&random, MANY)], (float)(written + i));
+            }
+            const espl_changes changes = collect(world);
+            const size_t blocks = count_blocks(&changes);
+
+            (void)collect(both);
+            ck_assert_uint_le(changes.changed_count, world->scanned);
+            ck_assert_uint_le(world->scanned, 64 * blocks);
+            ck_assert_uint_le(both->scanned, 2 * 64 * blocks);
+        }
+        espl_watch_destroy(world);
+        espl_watch_destroy(both);
+    }
+    free(nodes);
 }
 
 // --- Looks back, and moments ---
