@@ -19,36 +19,74 @@ _Static_assert(ESPL_PLANE_AGE > 0 && ESPL_PLANE_AGE <= 16384,
 
 // --- Marks ---
 
-// Several stamps a store. The last store may overlap the one before it.
+// Eight equal stamps, to be stored as bytes.
+#ifdef __SSE2__
+typedef __m128i stamps_of_8;
+
+ESPL__INLINE stamps_of_8 repeat_stamp(uint16_t stamp)
+{
+    return _mm_set1_epi16((int16_t)stamp);
+}
+#else
+typedef struct stamps_of_8 {
+    uint64_t halves[2];
+} stamps_of_8;
+
+ESPL__INLINE stamps_of_8 repeat_stamp(uint16_t stamp)
+{
+    const uint64_t half = stamp * UINT64_C(0x0001000100010001);
+
+    return (stamps_of_8){{half, half}};
+}
+#endif
+
+// Store the stamp of 8 items or more, 8 at a time. Stores overlap at the end, and the first two and the last two
+// of all, so that a range of up to 32 items, as most small trees are, has no loop.
+ESPL__INLINE void store_stamps(uint16_t *begin, uint16_t *end, uint16_t stamp)
+{
+    enum { GROUP = 8 };
+    const stamps_of_8 stamps = repeat_stamp(stamp);
+
+    memcpy(begin, &stamps, sizeof stamps);
+    memcpy(end - GROUP, &stamps, sizeof stamps);
+    if (end - begin <= 2 * GROUP) {
+        return;
+    }
+    memcpy(begin + GROUP, &stamps, sizeof stamps);
+    memcpy(end - 2 * GROUP, &stamps, sizeof stamps);
+    for (uint16_t *at = begin + 2 * GROUP; at < end - 2 * GROUP; at += GROUP) {
+        memcpy(at, &stamps, sizeof stamps);
+    }
+}
+
+// What is read of the plane is in locals, because the compiler must assume that a store changes the plane.
 void espl__plane_mark_range(const espl__plane *plane, uint32_t begin, uint32_t end)
 {
     enum { WORD = 4, WORDS = 8 }; // stamps
-    const uint64_t word = (uint16_t)plane->moment * UINT64_C(0x0001000100010001);
-    const uint64_t words[2] = {word, word};
-    uint16_t *const stamps = plane->stamps;
-    const uint32_t count = end - begin;
+    const espl__plane at = {.blocks = plane->blocks, .moment = plane->moment};
+    const uint32_t count = end - begin, last = (end - 1) / ESPL__PLANE_BLOCK;
+    uint16_t *const stamps = plane->stamps + begin;
+    uint32_t block = begin / ESPL__PLANE_BLOCK;
 
     ESPL_CHECK(begin <= end && end <= plane->capacity);
     if (count == 0) {
         return;
     }
-    if (count < WORD) {
-        stamps[begin] = stamps[begin + count / 2] = stamps[end - 1] = (uint16_t)word;
-    } else if (count < WORDS) {
-        memcpy(&stamps[begin], &word, sizeof word);
-        memcpy(&stamps[end - WORD], &word, sizeof word);
-    } else {
-        for (uint32_t item = begin; item < end - WORDS; item += WORDS) {
-            memcpy(&stamps[item], words, sizeof words);
-        }
-        memcpy(&stamps[end - WORDS], words, sizeof words);
-    }
-    uint32_t block = begin / ESPL__PLANE_BLOCK;
-
-    do {
-        espl__plane_mark_block(plane, block);
+    espl__plane_mark_block(&at, block);
+    while (block != last) {
         block += 1;
-    } while (block <= (end - 1) / ESPL__PLANE_BLOCK);
+        espl__plane_mark_block(&at, block);
+    }
+    if (count >= WORDS) {
+        store_stamps(stamps, stamps + count, (uint16_t)at.moment);
+    } else if (count >= WORD) {
+        const stamps_of_8 word = repeat_stamp((uint16_t)at.moment);
+
+        memcpy(stamps, &word, WORD * sizeof *stamps);
+        memcpy(stamps + count - WORD, &word, WORD * sizeof *stamps);
+    } else {
+        stamps[0] = stamps[count / 2] = stamps[count - 1] = (uint16_t)at.moment;
+    }
 }
 
 // --- Questions ---

@@ -35,20 +35,16 @@ void espl__mark_written(espl__forest *forest, uint32_t slot)
 }
 
 // @return ESPL_OK, so that the call is the last one of its callers and they save no registers for it.
-static ESPL__APART espl_status show_leaf(espl__forest *forest, uint32_t slot)
+static ESPL__APART espl_status show_written_node(espl__forest *forest, uint32_t slot)
 {
     show_write(forest, slot);
     return ESPL_OK;
 }
 
-espl_status espl__mark_leaf_written(espl__forest *forest, uint32_t slot)
+espl_status espl__mark_node_written(espl__forest *forest, uint32_t slot)
 {
-    espl__tracks_mark(&forest->tracks, ESPL__PLANE_WORLD, slot);
-    if ((forest->modes & ESPL__MODE_OWN) == 0) {
-        return ESPL_OK;
-    }
-    espl__tracks_mark(&forest->tracks, ESPL__PLANE_OWN, slot);
-    return espl__forest_shows_writes(forest) ? show_leaf(forest, slot) : ESPL_OK;
+    espl__tracks_mark_node(&forest->tracks, slot);
+    return espl__forest_shows_writes(forest) ? show_written_node(forest, slot) : ESPL_OK;
 }
 
 void espl__mark_edited(espl__forest *forest, uint32_t slot)

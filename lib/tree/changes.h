@@ -24,8 +24,9 @@ static inline bool espl__forest_shows_writes(const espl__forest *forest)
 
 /// Mark own data that a write stored. Outside a tick, the previous local becomes the local.
 void espl__mark_written(espl__forest *forest, uint32_t slot);
-/// The same, and mark the world that was stored with it, for the end of a write of a leaf. @return ESPL_OK.
-espl_status espl__mark_leaf_written(espl__forest *forest, uint32_t slot);
+/// The same, and mark the world that was stored with it. Precondition: the plane of own data or motion is there.
+/// @return ESPL_OK, so that the call may end a write.
+espl_status espl__mark_node_written(espl__forest *forest, uint32_t slot);
 /// Mark own data that an edit of links stored: local, flags, parent, place among siblings. Also that of a write
 /// which leaves local and kept parts as they are.
 void espl__mark_edited(espl__forest *forest, uint32_t slot);

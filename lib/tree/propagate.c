@@ -204,11 +204,21 @@ static ESPL__APART float compose_between(espl__forest *forest, const espl__tree 
     return alarm;
 }
 
-// Clear the stale flags of a range, and mark its worlds.
-static ESPL__APART void begin_range(espl__forest *forest, uint32_t begin, uint32_t end)
+// The same as begin_range(), inside an edit.
+static ESPL__APART void begin_edited(espl__forest *forest, uint32_t begin, uint32_t end)
 {
     espl__clear_stale(forest, begin, end);
     espl__worlds_stored(espl__worlds_of(forest), begin, end);
+}
+
+// Clear the stale flags of a range, and mark its worlds. Each call is the last one, so that no register is saved.
+static ESPL__APART void begin_range(espl__forest *forest, uint32_t begin, uint32_t end)
+{
+    if (espl__forest_is_edited(forest)) {
+        begin_edited(forest, begin, end);
+    } else {
+        espl__worlds_stored(espl__worlds_of(forest), begin, end);
+    }
 }
 
 // Compose slots [begin, end) of a tree on this thread. @return the alarm.

@@ -67,6 +67,27 @@ ESPL__INLINE void espl__tracks_mark(const espl__tracks *tracks, int plane, uint3
     }
 }
 
+/// Mark world and own data of a slot, each where its plane is open: they have one moment, and their blocks one
+/// number.
+ESPL__INLINE void espl__tracks_mark_node(const espl__tracks *tracks, uint32_t slot)
+{
+    const espl__plane world = tracks->planes[ESPL__PLANE_WORLD];
+    const espl__plane own = tracks->planes[ESPL__PLANE_OWN];
+    const uint32_t block = slot / ESPL__PLANE_BLOCK;
+
+    ESPL_CHECK_FULL(world.moment == own.moment);
+    if (espl__plane_is_open(&world)) {
+        ESPL_CHECK_FULL(slot < world.capacity);
+        world.stamps[slot] = (uint16_t)world.moment;
+        atomic_store_explicit(&world.blocks[block], world.moment, memory_order_relaxed);
+    }
+    if (espl__plane_is_open(&own)) {
+        ESPL_CHECK_FULL(slot < own.capacity);
+        own.stamps[slot] = (uint16_t)world.moment;
+        atomic_store_explicit(&own.blocks[block], world.moment, memory_order_relaxed);
+    }
+}
+
 /// Make tracks with the arrays that others have, for more slots or another forest. Those stay as they
 /// are. @param count  slots whose elements are copied. @return false: no memory, nothing made.
 bool espl__tracks_make(espl__heap *heap, espl__tracks *tracks, uint32_t capacity,

@@ -84,8 +84,11 @@ espl_status espl__local_put_same_world(espl__forest *forest, espl__context *cont
 static ESPL__APART espl_status mark_and_propagate(espl__forest *forest, espl__context *context,
                                                   uint32_t slot)
 {
-    espl__world_stored(espl__worlds_of(forest), slot);
-    espl__note_written(forest, slot);
+    if ((forest->modes & ESPL__MODE_OWN) != 0) {
+        (void)espl__mark_node_written(forest, slot);
+    } else {
+        espl__world_stored(espl__worlds_of(forest), slot);
+    }
     espl__propagate_below(forest, context, slot);
     return context->has_overflowed ? ESPL_OVERFLOW : ESPL_OK;
 }
@@ -94,9 +97,7 @@ espl_status espl__mark_and_propagate(espl__forest *forest, espl__context *contex
 {
     const uint32_t first = forest->links[slot].first_child;
 
-    if (first == ESPL__NO_SLOT) {
-        return espl__mark_leaf_written(forest, slot);
-    }
+    ESPL_CHECK(first != ESPL__NO_SLOT);
     // What is read of the first child, because the propagation waits for the header of the tree first.
     espl__prefetch(&forest->local[first]);
     espl__prefetch(&forest->links[first]);

@@ -52,7 +52,7 @@ static inline bool espl__write_is_usual(const espl__forest *forest, uint32_t slo
 /// the write is skipped. @return ESPL_OK.
 espl_status espl__local_put_same_world(espl__forest *forest, espl__context *context, uint32_t slot,
                                        const void *local);
-/// After a write stored local and world of a slot: mark both, and propagate below it.
+/// After a write stored local and world of a slot that has children: mark both, and propagate below it.
 /// @return ESPL_OK; ESPL_OVERFLOW where `has_overflowed` of the context is set, so that a world at or below
 ///         the slot may be not finite.
 espl_status espl__mark_and_propagate(espl__forest *forest, espl__context *context, uint32_t slot);
@@ -82,15 +82,16 @@ ESPL__INLINE bool espl__local_try_put_world(espl__forest *forest, espl__context 
     espl__world_put_wide(worlds, slot, world);
     const bool is_leaf = forest->links[slot].first_child == ESPL__NO_SLOT;
 
-    // Marks of own data and propagation are behind one call, which ends the function: a leaf saves no
-    // registers.
-    if (is_leaf && forest->modes == 0) {
+    // Marks of own data and propagation are behind a call, which ends the function: a leaf saves no registers.
+    if (!is_leaf) {
+        *status = espl__mark_and_propagate(forest, context, slot);
+    } else if (forest->modes == 0) {
         *status = ESPL_OK;
-    } else if (is_leaf && (forest->modes & ESPL__MODE_OWN) == 0) {
+    } else if ((forest->modes & ESPL__MODE_OWN) != 0) {
+        *status = espl__mark_node_written(forest, slot);
+    } else {
         espl__world_stored(worlds, slot);
         *status = ESPL_OK;
-    } else {
-        *status = espl__mark_and_propagate(forest, context, slot);
     }
     return true;
 }
