@@ -285,6 +285,14 @@ static bool is_new(const espl__forest *forest, uint32_t slot)
     return espl__pose_is_marker(&forest->tracks.poses[ESPL__PREVIOUS][slot]);
 }
 
+bool espl__motion_displaces(const espl__forest *forest, uint32_t slot,
+                            const espl__placement *placement)
+{
+    const espl__placement now = espl__slot_placement(forest, slot);
+
+    return !espl__placement_is_posed_alike(&now, placement);
+}
+
 void espl__motion_teleport(espl__forest *forest, uint32_t slot)
 {
     const espl__placement placement = espl__slot_placement(forest, slot);

@@ -149,6 +149,10 @@ void espl__motion_set_past(espl__forest *forest, uint32_t slot, const espl__past
 
 // --- Writes. Precondition: motion runs ---
 
+/// Tell whether a placement has another local or other kept parts than a node. Out of line, because
+/// few writes ask.
+bool espl__motion_displaces(const espl__forest *forest, uint32_t slot,
+                            const espl__placement *placement);
 /// Give a node the past that it was always where it is, unless it is new.
 void espl__motion_teleport(espl__forest *forest, uint32_t slot);
 /// Move the past of a node as a write moved the node: after * inverse(before) * past, in the axes of the

@@ -5,7 +5,7 @@
 #ifndef ESPALIER_LIB_TREE_NODE_CHANGE_H
 #define ESPALIER_LIB_TREE_NODE_CHANGE_H
 
-#include "lib/tree/changes.h"
+#include "lib/tree/motion.h"
 
 /// A change of one node. The forest has the state before it until it is committed.
 typedef struct espl__node_change {
@@ -56,12 +56,7 @@ static inline espl__node_difference espl__node_differs(const espl__forest *fores
 static inline bool espl__write_ends_blend(const espl__forest *forest, uint32_t slot,
                                           const espl__placement *placement)
 {
-    if (!espl__forest_shows_writes(forest)) {
-        return false;
-    }
-    const espl__placement now = espl__slot_placement(forest, slot);
-
-    return !espl__placement_is_posed_alike(&now, placement);
+    return espl__forest_shows_writes(forest) && espl__motion_displaces(forest, slot, placement);
 }
 
 /// Mark own data after the placement of a node was stored. Precondition: espl__forest_is_tracked().
