@@ -101,6 +101,7 @@ static void begin(replay *p)
         r->state = REEL_BAD;
         return;
     }
+    p->version = version;
     const espl_world_def def = {.allocator = {p, take, give},
                                 .hooks = {.user = p, .trap = hear_trap},
                                 .executor = p->def->executor != NULL ? *p->def->executor

@@ -30,6 +30,10 @@ typedef struct replay_result {
 replay_verdict replay_run(const replay_def *def, const unsigned char *bytes, size_t size,
                           replay_result *result);
 
+/// The first version of tapes whose physical hashes cover what this library hashes: those of earlier ones are
+/// read, and not compared.
+enum { REPLAY_PHYSICAL_VERSION = 6 };
+
 /// A replay under way.
 typedef struct replay {
     reel reel;
@@ -40,6 +44,7 @@ typedef struct replay {
     espl_status expected; // of the call at hand
     bool is_cut;          // the call at hand never answered
     bool is_disagreed;
+    uint32_t version; // of the tape
 } replay;
 
 /// Take the answer behind a record. @return whether the call is to be carried out: it was read

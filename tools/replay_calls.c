@@ -65,7 +65,7 @@ static void compare_hashes(replay *p, const uint64_t *hashes, uint64_t logical, 
                    (unsigned long long)p->result->frames, (unsigned long long)hashes[0],
                    (unsigned long long)logical);
         p->is_disagreed = true;
-    } else if (hashes[1] != physical && physical != 0) {
+    } else if (hashes[1] != physical && physical != 0 && p->version >= REPLAY_PHYSICAL_VERSION) {
         reel_blame(&p->reel, "frame %llu shows the same, standing elsewhere: %016llx, not %016llx",
                    (unsigned long long)p->result->frames, (unsigned long long)hashes[1],
                    (unsigned long long)physical);

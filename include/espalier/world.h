@@ -195,8 +195,13 @@ typedef enum espl_hash_kind {
     /// Other bytes count as they are. In a transform all NaNs are equal. Where motion runs, poses of
     /// earlier ticks count, and what is shown never does.
     ESPL_HASH_LOGICAL = 0,
-    /// The storage as well: handles, rows and the bytes in them, slots, links, layout debt and free
-    /// lists. Two worlds with the same hash give the same handles to entities that are created next.
+    /// The storage as well, and with it all that later calls depend on: handles and the order of free
+    /// ones, rows and the bytes in them, slots, links, layout debt, free ranges, registered components,
+    /// component sets that no entity has any more, the tag and the layout budget. Where two worlds have
+    /// the same hash, the same calls come to the same statuses, bits, handles and orders of queries. A
+    /// refused call leaves the hash as it was. Reserved memory, caches, versions and watches decide none
+    /// of this and are not covered; neither are custom commands, what is recorded or submitted and not
+    /// played, open queries, and what espl_present() shows.
     ESPL_HASH_PHYSICAL = 1,
 } espl_hash_kind;
 

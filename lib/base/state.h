@@ -3,8 +3,9 @@
 // the store and the forest hold, each in a fixed order, and call a visitor for each piece. The physical
 // hash and espl_validate() are visitors; what saves, loads or compares worlds is another one.
 //
-// Two worlds are equal if they have the same pieces with the same elements. Reserved memory, versions,
-// caches and statistics are in no piece. Sizes come first: how many pieces and elements follow is known
+// Two worlds are equal if they have the same pieces with the same elements. The same calls then come to
+// the same bits, handles and orders on both. Reserved memory, versions, caches and statistics are in no
+// piece, because no call depends on them. Sizes come first: how many pieces and elements follow is known
 // from the pieces before them, or from a note. So a reader of saved pieces can allocate the memory of
 // each before it comes.
 #ifndef ESPALIER_LIB_BASE_STATE_H

@@ -187,9 +187,11 @@ espl_status espl__archetype_of(espl__store *store, const espl_component *set, si
         return ESPL_ERR_NO_MEMORY;
     }
 
+    espl__heap_forbid(store->heap);
     *out = (uint32_t)espl__array_length(store->archetypes);
     ESPL_ARRAY_PUSH(store->archetypes, archetype);
     espl__map_put(store->heap, ESPL__FOR_STORE, &store->archetype_sets, key, *out);
+    espl__heap_allow(store->heap);
     ESPL_CHECK(espl__array_capacity(store->changed) >= espl__array_length(store->archetypes));
     return ESPL_OK;
 }

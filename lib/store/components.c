@@ -161,11 +161,13 @@ espl_status espl__component_register(espl__store *store, const espl_component_de
         return ESPL_ERR_NO_MEMORY;
     }
 
+    espl__heap_forbid(store->heap);
     store->component_blocks[count / BLOCK_SIZE][count % BLOCK_SIZE] = info;
     store->referring_count += info.reference_count != 0 ? 1 : 0;
     espl__map_put(store->heap, ESPL__FOR_STORE, &store->component_names, key, count + 1);
     // The entry is written before the count, because recorders of other threads read both.
     atomic_store_explicit(&store->component_count, count + 1, memory_order_release);
+    espl__heap_allow(store->heap);
     ESPL_CHECK(espl__component_find(store, def->name) == count + 1);
     *out = count + 1;
     return ESPL_OK;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The state of a store as pieces (lib/base/state.h): the registry of entities, then the rows of each
-// archetype. The numbers of components are those of their registration, so that a reader needs the same
-// components in the same order.
+// The state of a store as pieces (lib/base/state.h): the components, the registry of entities, then the
+// archetypes with their rows. Numbers of components and of archetypes follow from the order in which they
+// were made, and later calls depend on it, so that those that nothing uses are visited as well.
 #include "lib/store/store.h"
+
+#include <string.h>
 
 const char espl__state_of_rows[] = "entities of rows";
 
@@ -70,39 +72,50 @@ static void visit_archetype(const espl__store *store, const espl__state_visitor 
     const espl__archetype *const archetype = &store->archetypes[number];
     const size_t chunks = (archetype->count + archetype->capacity - 1) / archetype->capacity;
     const uint32_t set_count = (uint32_t)espl__array_length(archetype->set);
-    const uint32_t words[2] = {number, set_count}, rows = (uint32_t)archetype->count;
+    const uint32_t words[2] = {set_count, (uint32_t)archetype->count};
 
-    espl__state_piece(visitor, "number of an archetype, and size of its set", ESPL__STATE_WORDS,
+    espl__state_piece(visitor, "size of the set of an archetype, and its rows", ESPL__STATE_WORDS,
                       words, 2);
     espl__state_piece(visitor, "set of an archetype", ESPL__STATE_WORDS, archetype->set, set_count);
-    espl__state_piece(visitor, "rows of an archetype", ESPL__STATE_NOTE, &rows, 1);
     for (size_t i = 0; i < chunks; ++i) {
         visit_chunk(visitor, archetype, &store->chunks[archetype->chunks[i]]);
     }
 }
 
-// Archetypes without rows are left out, because one may have been made for a call that was refused
-// after that.
+// Visit the components that were registered: the built-in ones are the same in every world.
+static void visit_components(const espl__store *store, const espl__state_visitor *visitor)
+{
+    const uint32_t count = atomic_load_explicit(&store->component_count, memory_order_relaxed);
+
+    espl__state_piece(visitor, "components", ESPL__STATE_WORDS, &count, 1);
+    for (espl_component number = ESPL_DISABLED + 1; number <= count; ++number) {
+        const espl__component_info *const info = espl__component_info_of(store, number);
+        const uint32_t words[4] = {(uint32_t)strlen(info->name), info->size, info->alignment,
+                                   info->reference_count};
+
+        espl__state_piece(visitor, "bytes of the name, size, alignment, references of a component",
+                          ESPL__STATE_WORDS, words, 4);
+        espl__state_piece(visitor, "name of a component", ESPL__STATE_BYTES, info->name, words[0]);
+        espl__state_piece(visitor, "offsets of references", ESPL__STATE_WORDS, info->references,
+                          info->reference_count);
+    }
+}
+
 void espl__store_visit(const espl__store *store, const espl__state_visitor *visitor)
 {
     const uint32_t length = (uint32_t)espl__array_length(store->records);
-    const size_t archetypes = espl__array_length(store->archetypes);
+    const uint32_t archetypes = (uint32_t)espl__array_length(store->archetypes);
     const uint32_t head = store->free_count == 0 ? ESPL__NONE : store->free_head;
     const uint32_t words[2] = {length, head};
-    uint32_t filled = 0;
 
-    for (size_t i = 0; i < archetypes; ++i) {
-        filled += store->archetypes[i].count != 0 ? 1 : 0;
-    }
-    espl__state_piece(visitor, "archetypes with rows", ESPL__STATE_NOTE, &filled, 1);
+    visit_components(store, visitor);
     espl__state_piece(visitor, "issued indices, and the one that was freed last", ESPL__STATE_WORDS,
                       words, 2);
     for (uint32_t index = 0; index < length; ++index) {
         visit_record(store, visitor, index);
     }
+    espl__state_piece(visitor, "archetypes", ESPL__STATE_WORDS, &archetypes, 1);
     for (uint32_t i = 0; i < archetypes; ++i) {
-        if (store->archetypes[i].count != 0) {
-            visit_archetype(store, visitor, i);
-        }
+        visit_archetype(store, visitor, i);
     }
 }

@@ -10,9 +10,24 @@
 #include "lib/tree/flagged_writes.h"
 #include "lib/tree/writes.h"
 
+// Tell whether a world that a pass over the tree of a run recomputes is not finite. The worlds tell, because
+// the note of the forest may be set where none is: how nodes are recomputed decides the layout debt, and the
+// debt depends only on what the world holds.
+static ESPL__APART bool has_infinite_world(const espl__forest *forest, const espl__local_run *run)
+{
+    const espl__tree *const t = &forest->trees[run->tree];
+    bool is_found = false;
+
+    for (uint32_t slot = run->lowest; slot < t->base + t->used && !is_found; ++slot) {
+        is_found = forest->links[slot].entity != ESPL__NO_ENTITY &&
+                   !espl__pose_is_finite(&forest->world[slot]);
+    }
+    return is_found;
+}
+
 // Tell whether the worlds of the tree of a run are recomputed from the lowest changed slot on: the writes are
-// so many that each pays for its part of the pass, and all nodes of the tree are in its range. Not where some
-// world of the forest was not finite before: a pass may recompute it, though no write changes it.
+// so many that each pays for its part of the pass, and all nodes of the tree are in its range. Not where one
+// of these worlds was not finite before: the pass may recompute it, though no write changes it.
 static bool is_swept(const espl__edit *edit, const espl__local_run *run, size_t count)
 {
     enum { PART = 4 };
@@ -21,7 +36,7 @@ static bool is_swept(const espl__edit *edit, const espl__local_run *run, size_t 
 
     return count > 1 && count > (t->base + t->used - run->lowest) / PART &&
            espl__array_length(edit->moved) == edit->moved_from && espl__tree_is_single(forest, t) &&
-           !forest->context.has_overflowed;
+           !(espl__may_be_overflowed(forest, &edit->context) && has_infinite_world(forest, run));
 }
 
 // Recompute the world of a node whose local changed. With a stale ancestor it is recomputed later in any

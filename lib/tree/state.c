@@ -53,23 +53,24 @@ static void visit_node(const espl__forest *forest, const espl__state_visitor *vi
 }
 
 // Visit the header of a tree. Its links in the list of unsettled trees are left out, because that list
-// is a set, which is sorted before use. The debt is a note: when a tree will be laid out is no part of
-// equality.
+// is a set, which is sorted before use. The debt counts, because it decides when the tree is laid out,
+// and so which slots later nodes get.
 static void visit_header(const espl__state_visitor *visitor, const espl__tree *tree)
 {
     const uint32_t range[4] = {tree->base, tree->capacity, tree->used, tree->live};
     const uint32_t links[2] = {tree->next, tree->previous};
-    const uint32_t notes[4] = {tree->roots, tree->exceptional, tree->side, tree->debt};
+    const uint32_t words[2] = {tree->flags, tree->debt};
+    const uint32_t notes[3] = {tree->roots, tree->exceptional, tree->side};
 
     ESPL_CHECK(tree->live <= tree->used && tree->used <= tree->capacity);
     espl__state_piece(visitor, "base, capacity, used slots and nodes of a tree", ESPL__STATE_PAIRS,
                       range, 4);
-    espl__state_piece(visitor, "flags of a tree", ESPL__STATE_WORDS, &tree->flags, 1);
+    espl__state_piece(visitor, "flags and layout debt of a tree", ESPL__STATE_WORDS, words, 2);
     if ((tree->flags & ESPL__TREE_UNSETTLED) == 0) {
         espl__state_piece(visitor, "links of a header", ESPL__STATE_PAIRS, links, 2);
     }
-    espl__state_piece(visitor, "roots, exceptional nodes, side arrays and debt of a tree",
-                      ESPL__STATE_NOTE, notes, 4);
+    espl__state_piece(visitor, "roots, exceptional nodes and side arrays of a tree",
+                      ESPL__STATE_NOTE, notes, 3);
 }
 
 // Visit a tree, the order of its holes and its nodes, which are the other used slots.
@@ -115,7 +116,7 @@ static void visit_motion(const espl__forest *forest, const espl__state_visitor *
     const uint32_t kept = espl__tracks_past_count(&forest->tracks);
     const uint32_t is_ticking = forest->tracks.is_ticking ? 1 : 0;
 
-    espl__state_piece(visitor, "earlier ticks that motion keeps", ESPL__STATE_NOTE, &kept, 1);
+    espl__state_piece(visitor, "earlier ticks that motion keeps", ESPL__STATE_WORDS, &kept, 1);
     if (kept != 0) {
         espl__state_piece(visitor, "whether a tick is under way", ESPL__STATE_WORDS, &is_ticking,
                           1);

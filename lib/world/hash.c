@@ -3,11 +3,11 @@
 //
 // The logical hash is of what a user can read. It does not depend on indices, rows or slots, so
 // that two worlds with the same history of calls, or with different histories and the same
-// contents, agree. The physical hash is of where everything is stored as well; a replay compares
-// it. Neither depends on reserved memory, on versions, or on statistics.
+// contents, agree. The physical hash is of all that a later call depends on; a replay compares it.
+// Neither depends on reserved memory, on versions, or on statistics.
 //
 // The bytes that are hashed are an interface: golden hashes (tests/golden) and tapes hold results.
-// What is added to a world later adds nothing to the hash of a world without it.
+// What is added to a world later adds nothing to the logical hash of a world without it.
 #include "lib/tree/motion.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/read.h"

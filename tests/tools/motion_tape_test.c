@@ -124,25 +124,31 @@ TEST(a_flag_counts_in_a_replay)
     free(s.tape.bytes);
 }
 
-TEST(a_tape_of_the_version_before_is_read)
+TEST(tapes_of_earlier_versions_are_read)
 {
     static const struct {
         unsigned char version;
-        replay_verdict verdict;
-    } rows[] = {{ESPL_TAPE_VERSION, REPLAY_AGREED},
-                {ESPL_TAPE_VERSION - 1, REPLAY_AGREED},
-                {ESPL_TAPE_VERSION - 2, REPLAY_BAD},
-                {ESPL_TAPE_VERSION + 1, REPLAY_BAD}};
+        replay_verdict verdict, moved; // and where the physical hash on the tape is another one
+    } rows[] = {{ESPL_TAPE_VERSION, REPLAY_AGREED, REPLAY_DISAGREED},
+                {ESPL_TAPE_VERSION - 1, REPLAY_AGREED, REPLAY_AGREED},
+                {ESPL_TAPE_VERSION - 2, REPLAY_AGREED, REPLAY_AGREED},
+                {ESPL_TAPE_VERSION - 3, REPLAY_BAD, REPLAY_BAD},
+                {ESPL_TAPE_VERSION + 1, REPLAY_BAD, REPLAY_BAD}};
     replay_result result;
     scene s;
 
     scene_begin(&s);
     ck_ok(espl_tape_frame(s.world));
     scene_end(&s);
+    unsigned char *const moved = &s.tape.bytes[s.tape.size - 2]; // before the status
+
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         s.tape.bytes[VERSION_AT] = rows[i].version;
         ck_assert_int_eq(play_tape(&s, NULL, &result), rows[i].verdict);
+        *moved ^= 1;
+        ck_assert_int_eq(play_tape(&s, NULL, &result), rows[i].moved);
+        *moved ^= 1;
     }
-    ck_assert_ptr_nonnull(strstr(result.fault.text, "version 6, where 4 to 5 are known"));
+    ck_assert_ptr_nonnull(strstr(result.fault.text, "version 7, where 4 to 6 are known"));
     free(s.tape.bytes);
 }

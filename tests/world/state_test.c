@@ -136,10 +136,10 @@ static size_t read_records(reader *r, uint32_t length)
 // @return the number of rows.
 static size_t read_archetype(reader *r, const espl__store *store)
 {
-    const uint32_t count =
-        word(next(r, "number of an archetype, and size of its set", ESPL__STATE_WORDS, 2), 1);
+    const unsigned char *const head =
+        next(r, "size of the set of an archetype, and its rows", ESPL__STATE_WORDS, 2);
+    const uint32_t count = word(head, 0), rows = word(head, 1);
     const unsigned char *const set = next(r, "set of an archetype", ESPL__STATE_WORDS, count);
-    const uint32_t rows = word(next(r, "rows of an archetype", ESPL__STATE_NOTE, 1), 0);
 
     for (uint32_t read = 0; read < rows;) {
         const uint32_t here = word(next(r, "rows of a chunk", ESPL__STATE_WORDS, 1), 0);
@@ -185,10 +185,10 @@ static size_t read_tree(reader *r, uint32_t kept, size_t *slots)
         next(r, "base, capacity, used slots and nodes of a tree", ESPL__STATE_PAIRS, 4);
     const uint32_t capacity = word(range, 1), used = word(range, 2), live = word(range, 3);
 
-    if ((word(next(r, "flags of a tree", ESPL__STATE_WORDS, 1), 0) & ESPL__TREE_UNSETTLED) == 0) {
+    if ((word(next(r, "flags and layout debt of a tree", ESPL__STATE_WORDS, 2), 0) & ESPL__TREE_UNSETTLED) == 0) {
         (void)next(r, "links of a header", ESPL__STATE_PAIRS, 2);
     }
-    (void)next(r, "roots, exceptional nodes, side arrays and debt of a tree", ESPL__STATE_NOTE, 4);
+    (void)next(r, "roots, exceptional nodes and side arrays of a tree", ESPL__STATE_NOTE, 3);
     for (uint32_t i = live; i < used; ++i) {
         (void)next(r, "hole of a tree", ESPL__STATE_WORDS, 1);
     }
@@ -199,18 +199,35 @@ static size_t read_tree(reader *r, uint32_t kept, size_t *slots)
     return live;
 }
 
+static void read_components(reader *r)
+{
+    const uint32_t count = word(next(r, "components", ESPL__STATE_WORDS, 1), 0);
+
+    for (espl_component i = ESPL_DISABLED + 1; i <= count; ++i) {
+        const unsigned char *const words =
+            next(r, "bytes of the name, size, alignment, references of a component",
+                 ESPL__STATE_WORDS, 4);
+
+        (void)next(r, "name of a component", ESPL__STATE_BYTES, word(words, 0));
+        (void)next(r, "offsets of references", ESPL__STATE_WORDS, word(words, 3));
+    }
+}
+
 // Read all pieces of a world, each where and as long as those before it say.
 static void is_readable(const espl_world *world)
 {
     recording whole = record_state(world);
     reader r = {&whole, 0};
-    const uint32_t filled = word(next(&r, "archetypes with rows", ESPL__STATE_NOTE, 1), 0);
+
+    ck_assert_uint_eq(word(next(&r, "tag and layout budget", ESPL__STATE_WORDS, 3), 0), 1);
+    read_components(&r);
     const uint32_t length =
         word(next(&r, "issued indices, and the one that was freed last", ESPL__STATE_WORDS, 2), 0);
     const size_t living = read_records(&r, length);
+    const uint32_t archetypes = word(next(&r, "archetypes", ESPL__STATE_WORDS, 1), 0);
     size_t rows = 0, nodes = 0, slots = 0;
 
-    for (uint32_t i = 0; i < filled; ++i) {
+    for (uint32_t i = 0; i < archetypes; ++i) {
         rows += read_archetype(&r, &world->store);
     }
     const uint32_t ranges = word(next(&r, "free ranges", ESPL__STATE_NOTE, 1), 0);
@@ -218,7 +235,7 @@ static void is_readable(const espl_world *world)
     const uint32_t end = word(ends, 0), headers = word(ends, 1);
 
     (void)next(&r, "free header", ESPL__STATE_WORDS, 1);
-    const uint32_t kept = word(next(&r, "earlier ticks that motion keeps", ESPL__STATE_NOTE, 1), 0);
+    const uint32_t kept = word(next(&r, "earlier ticks that motion keeps", ESPL__STATE_WORDS, 1), 0);
 
     if (kept != 0) {
         (void)next(&r, "whether a tick is under way", ESPL__STATE_WORDS, 1);
@@ -343,11 +360,25 @@ static void changes(void (*change)(void), const char *name)
     set_up();
 }
 
-static void move_root(void)
+// The last entity has no children, so that its write passes no other slot.
+static void move_leaf(void)
 {
     const espl_transform at = test_at(100, 100, 100);
 
-    ck_ok(espl_set_local_transform(w, e[0], &at));
+    ck_ok(espl_set_local_transform(w, e[ENTITIES - 1], &at));
+}
+
+static void owe_a_layout(void)
+{
+    const espl_transform there = test_at(1, 1, 1), back = test_local_of(w, e[0]);
+
+    ck_ok(espl_set_local_transform(w, e[0], &there));
+    ck_ok(espl_set_local_transform(w, e[0], &back));
+}
+
+static void register_another(void)
+{
+    (void)test_component(w, "another", 4, 4);
 }
 
 static void set_user_data(void)
@@ -376,7 +407,14 @@ static void make_and_destroy(void)
 
 static void make_room(void)
 {
-    ck_ok(test_reserve_rows(w, &note, 1, 500));
+    const espl_component set[] = {ESPL_TRANSFORM, note};
+
+    ck_ok(test_reserve_rows(w, set, 2, 500));
+}
+
+static void meet_a_set(void)
+{
+    ck_ok(test_reserve_rows(w, &note, 1, 1));
 }
 
 TEST(each_change_is_in_a_piece_and_room_is_in_none)
@@ -384,7 +422,10 @@ TEST(each_change_is_in_a_piece_and_room_is_in_none)
     if (test_lacks_room(ENTITIES + 1, "worlds that change")) {
         return;
     }
-    changes(move_root, "local of a node");
+    changes(move_leaf, "local of a node");
+    changes(owe_a_layout, "flags and layout debt of a tree");
+    changes(register_another, "components");
+    changes(meet_a_set, "archetypes");
     changes(set_user_data, "user data of a node");
     changes(set_name, "name of an entity");
     changes(set_value, "values of a column");

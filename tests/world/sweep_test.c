@@ -148,7 +148,7 @@ static void append(void *user, const void *bytes, size_t size)
 static espl_world_def def_of(unsigned number, test_heap *heap, uint64_t *taped)
 {
     static test_executor executor = {.manner = TEST_REVERSED, .workers = 3};
-    espl_world_def def = {.allocator = test_heap_allocator(heap), .tag = number % 2};
+    espl_world_def def = {.allocator = test_heap_allocator(heap), .tag = 1 + number % 2};
 
     switch (number / 2) {
     case 1:
