@@ -89,6 +89,14 @@ espl_write_kind form_flagged(uint32_t number)
                                                      : number - 2 * TEST_KINDS);
 }
 
+bool form_exists(espl_write_kind kind)
+{
+    const unsigned flags = (unsigned)kind ^ test_plain_kind(kind);
+
+    return is_kind(kind) && flags != (ESPL_TELEPORT | ESPL_CARRY) &&
+           (flags == 0 || test_plain_kind(kind) < TEST_KINDS);
+}
+
 espl_write_kind form_any_flag(espl_write_kind kind, uint64_t *random)
 {
     static const unsigned flags[4] = {ESPL_TELEPORT, ESPL_CARRY, 0, ESPL_TELEPORT | ESPL_CARRY};

@@ -35,6 +35,8 @@ bool form_has_short(espl_write_kind kind);
 /// Every kind with each flag that it takes, and without.
 enum { FORM_FLAGGED = 3 * ESPL_WRITE_PREVIOUS_LOCAL_POSE + 2 };
 espl_write_kind form_flagged(uint32_t number);
+/// Tell whether a write takes a kind with its flag.
+bool form_exists(espl_write_kind kind);
 /// Add a flag to a kind, or make it one of a previous pose: in a quarter of the cases, some of which no
 /// call takes.
 espl_write_kind form_any_flag(espl_write_kind kind, uint64_t *random);

@@ -382,7 +382,7 @@ void pick_entries(test_tape *tape, operation *op)
         if (entry->kind == ESPL_WRITE_PREVIOUS_WORLD_POSE) {
             entry->kind = ESPL_WRITE_PREVIOUS_LOCAL_POSE;
         }
-        if (!model_is_kind(entry->kind)) {
+        if (!form_exists(entry->kind)) {
             op->form = FORM_BATCH;
         }
         entry->value = pick_data(tape, entry->node, entry->kind);

@@ -105,8 +105,6 @@ void model_reflag(model_placed *placed, uint32_t flags);
 /// may be stored is asked apart.
 espl_status model_carry_out(model_placed *placed, espl_write_kind kind,
                             const espl_transform *value);
-/// Tell whether a kind exists, and takes the flags that it has.
-bool model_is_kind(espl_write_kind kind);
 /// Tell whether a write sets a previous pose, which is not the model's and which no count has.
 bool model_is_of_past(espl_write_kind kind);
 /// Faults of a write that show before it is carried out, and its value as model_carry_out() has it.

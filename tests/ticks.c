@@ -88,11 +88,11 @@ uint64_t test_shown_hash(espl_world *world)
     ck_ok(espl_query_begin_read(world, &all, &query));
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count; ++row) {
-            const espl_entity entity = query.entities[row];
+            const uint32_t index = query.entities[row].index;
             espl_transform shown;
 
-            ck_ok(espl_read_one(world, entity, ESPL_READ_SHOWN_TRANSFORM, &shown));
-            sum += test_hash_transform(test_hash_bytes(TEST_HASH_START, &entity, sizeof entity),
+            ck_ok(espl_read_one(world, query.entities[row], ESPL_READ_SHOWN_TRANSFORM, &shown));
+            sum += test_hash_transform(test_hash_bytes(TEST_HASH_START, &index, sizeof index),
                                        &shown);
         }
     }

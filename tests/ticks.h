@@ -24,7 +24,7 @@ uint64_t test_ticks_step(const test_ticks *ticks, uint64_t drawn);
 /// Stop motion and destroy the watch.
 void test_ticks_end(test_ticks *ticks);
 
-/// Hash of the shown transforms of all entities, in any order of rows.
+/// Hash of the shown transforms of all entities, by their indices.
 uint64_t test_shown_hash(espl_world *world);
 /// Hash of all that a collect reports.
 uint64_t test_changes_hash(const espl_changes *changes);

@@ -74,20 +74,12 @@ bool model_is_of_past(espl_write_kind kind)
     return test_plain_kind(kind) >= TEST_KINDS;
 }
 
-bool model_is_kind(espl_write_kind kind)
-{
-    const unsigned flags = (unsigned)kind ^ test_plain_kind(kind);
-
-    return test_plain_kind(kind) < ESPL_WRITE_KIND_COUNT && flags != (ESPL_TELEPORT | ESPL_CARRY) &&
-           (flags == 0 || !model_is_of_past(kind));
-}
-
 model_answer model_write_faults(const test_model *model, uint32_t node, espl_write_kind kind,
                                 const espl_write_value *value, espl_transform *out)
 {
     const model_answer faults = place_faults(model, node);
 
-    if (!model_is_kind(kind)) {
+    if (!form_exists(kind)) {
         return faults | model_answer_of(ESPL_ERR_ARGUMENT);
     }
     const bool lacks_motion = model_is_of_past(kind) && model->history == 0;

@@ -9,6 +9,7 @@
 #include "tests/inside.h"
 #include "tests/runner.h"
 #include "tests/script.h"
+#include "tests/ticks.h"
 #include "tools/aligned.h"
 
 #include <stdlib.h>
@@ -32,6 +33,7 @@ typedef struct side {
     script_world s;
     espl_command_buffer *commands;
     script_recording recording;
+    test_ticks ticks;
     uint64_t results, account, world; // of the last playback
     bool has_lacked;                  // the last playback passed without some memory
 } side;
@@ -46,6 +48,7 @@ static void side_begin(side *sd, const espl_executor *executor, uint32_t entitie
 
 static void side_end(side *sd)
 {
+    test_ticks_end(&sd->ticks);
     espl_command_buffer_destroy(sd->commands);
     test_world_end(&sd->test);
 }
@@ -100,6 +103,7 @@ typedef struct shortage {
     bool fails_after, is_large;
     bool is_in_arena;       // scratch of the playback lacks it, and nothing else
     size_t stride;          // from one point to the next; 0 counts as 1
+    uint64_t ticks;         // seed of motion; 0: none
     espl_executor executor; // of the world that lacks it
 } shortage;
 
@@ -169,6 +173,8 @@ static size_t sweep(const shortage *how)
 
     side_begin(&calm, NULL, entities);
     side_begin(&faulted, &how->executor, entities);
+    test_ticks_begin(&calm.ticks, calm.test.world, how->ticks);
+    test_ticks_begin(&faulted.ticks, faulted.test.world, how->ticks);
     for (uint32_t frame = 0; frame < (how->is_large ? 1 : FRAMES); ++frame) {
         script lines = script_write(&calm.s, 40 + frame, count, how->kinds, true);
 
@@ -190,6 +196,8 @@ static size_t sweep(const shortage *how)
         script_free(&lines);
         script_disturb(&calm.s, frame);
         script_disturb(&faulted.s, frame);
+        ck_assert_uint_eq(test_ticks_step(&calm.ticks, how->ticks + frame),
+                          test_ticks_step(&faulted.ticks, how->ticks + frame));
     }
     side_end(&calm);
     side_end(&faulted);
@@ -198,7 +206,7 @@ static size_t sweep(const shortage *how)
 
 TEST_LOOP(each_kind_alone_fails_cleanly_when_one_allocation_fails, 0, SCRIPT_KINDS)
 {
-    ck_assert_uint_gt(sweep(&(shortage){.kinds = 1u << _i}), 2 * FRAMES);
+    ck_assert_uint_gt(sweep(&(shortage){.kinds = 1u << _i, .ticks = (uint64_t)_i}), 2 * FRAMES);
 }
 
 TEST(a_rich_mix_fails_cleanly_when_one_allocation_fails)
@@ -208,7 +216,7 @@ TEST(a_rich_mix_fails_cleanly_when_one_allocation_fails)
 
 TEST(a_rich_mix_fails_cleanly_when_all_later_allocations_fail)
 {
-    ck_assert_uint_gt(sweep(&(shortage){.fails_after = true}), 10);
+    ck_assert_uint_gt(sweep(&(shortage){.fails_after = true, .ticks = 3}), 10);
 }
 
 TEST_LOOP(each_kind_alone_fails_cleanly_wherever_scratch_runs_out, 0, SCRIPT_KINDS)
@@ -220,7 +228,7 @@ TEST_LOOP(each_kind_alone_fails_cleanly_wherever_scratch_runs_out, 0, SCRIPT_KIN
 TEST(a_rich_mix_fails_cleanly_wherever_scratch_runs_out)
 {
     // In slow builds steps are large.
-    ck_assert_uint_ge(sweep(&(shortage){.is_in_arena = true}),
+    ck_assert_uint_ge(sweep(&(shortage){.is_in_arena = true, .ticks = 7}),
                       test_pace_of_build() == TEST_SWIFT ? 11 : FRAMES);
 }
 
@@ -241,6 +249,7 @@ TEST_IF(a_rich_mix_fails_cleanly_on_threads, test_has_threads())
     ck_ok(espl_executor_create(&(espl_threads_def){.workers = 4}, &how.executor));
     ck_assert_uint_ge(sweep(&how), is_small() ? 1 : 4);
     how.fails_after = true;
+    how.ticks = 5;
     ck_assert_uint_ge(sweep(&how), is_small() ? 1 : 4);
     espl_executor_destroy(&how.executor);
 }

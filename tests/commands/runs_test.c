@@ -4,8 +4,10 @@
 // among them. Statuses and world are those of the same calls at once, on any number of workers; and a
 // playback that finds no memory changes no bit.
 #include "tests/fixture.h"
+#include "tests/forms.h"
 #include "tests/inside.h"
 #include "tests/runner.h"
+#include "tests/ticks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,6 +39,8 @@ static struct {
     uint32_t count;
     uint64_t random;
     espl_report reports[SIDES]; // of the last frame
+    test_ticks ticks[SIDES];
+    bool has_flags; // writes have some
 } t;
 
 // --- Worlds ---
@@ -82,16 +86,22 @@ static void begin_worlds(int sides)
     }
 }
 
+// Half of the seeds have motion, and writes with flags.
 static void begin(uint64_t seed, uint32_t trees, int sides)
 {
     t.random = seed;
     draw_forest(trees);
     begin_worlds(sides);
+    t.has_flags = seed % 2 != 0;
+    for (int k = 0; k < sides; ++k) {
+        test_ticks_begin(&t.ticks[k], t.tests[k].world, seed);
+    }
 }
 
 static void end(int sides)
 {
     for (int k = 0; k < sides; ++k) {
+        test_ticks_end(&t.ticks[k]);
         espl_command_buffer_destroy(t.commands[k]);
         test_world_end(&t.tests[k]);
     }
@@ -108,6 +118,12 @@ static void add(act_kind kind, uint32_t node, uint32_t other)
 
 static void add_write(uint32_t node, espl_write_kind kind)
 {
+    if (t.has_flags && test_one_in(&t.random, 4)) {
+        const espl_write_kind flagged = form_any_flag(kind, &t.random);
+
+        // What does not exist is not recorded.
+        kind = form_exists(flagged) ? flagged : kind;
+    }
     act a = {WRITE, node, 0, write_ordinary(test_null, kind, &t.random)};
 
     // Most transforms have no stretch, and a write now and then changes nothing.
@@ -305,6 +321,35 @@ static espl_status as_played(espl_status status)
 
 // --- Tests ---
 
+static void show_the_same(int k)
+{
+    for (uint32_t i = 0; i < t.nodes + t.made; ++i) {
+        espl_transform wanted = {.scale = 0}, shown = wanted;
+        const espl_status at_once =
+            espl_read_one(t.tests[0].world, t.entities[0][i], ESPL_READ_SHOWN_TRANSFORM, &wanted);
+        const espl_status played =
+            espl_read_one(t.tests[k].world, t.entities[k][i], ESPL_READ_SHOWN_TRANSFORM, &shown);
+
+        ck_status(as_played(played), as_played(at_once));
+        ck_assert_msg(test_same(&shown, &wanted), "node %u of side %d", i, k);
+    }
+}
+
+// The side that writes at once may mark more than a playback does: what it reports is not compared.
+static void take_steps(void)
+{
+    const uint64_t drawn = test_random(&t.random);
+    uint64_t steps[SIDES];
+
+    for (int k = 0; k < SIDES; ++k) {
+        steps[k] = test_ticks_step(&t.ticks[k], drawn);
+        ck_assert(k < 2 || steps[k] == steps[1]);
+    }
+    for (int k = 1; k < SIDES && t.has_flags; ++k) {
+        show_the_same(k);
+    }
+}
+
 static void play_frame(void)
 {
     static espl_status statuses[ACTS];
@@ -330,6 +375,7 @@ static void play_frame(void)
                           test_physical_hash(t.tests[1].world));
         ck_assert_uint_eq(reports[k].visited_nodes, reports[1].visited_nodes);
     }
+    take_steps();
 }
 
 TEST_LOOP(writes_alone_play_as_one_after_the_other, 0, 8)

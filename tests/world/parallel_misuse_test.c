@@ -246,7 +246,7 @@ TEST_LOOP(a_write_to_what_has_no_row_is_told_as_nobodys, 0, IS_CHECKED ? 2 : 0)
     ck_assert_uint_eq(test_physical_hash(d->world), before);
 }
 
-enum { OTHER_WRITES = 3, ALL_WRITES = TEST_KINDS + OTHER_WRITES };
+enum { OTHER_WRITES = 3, ALL_WRITES = FORM_FLAGGED + OTHER_WRITES };
 
 // Each way to write through a writer; with macros where there are such, so that the site is here.
 static espl_status write_some_way(espl_writer *writer, espl_entity entity, int way)
@@ -254,12 +254,12 @@ static espl_status write_some_way(espl_writer *writer, espl_entity entity, int w
     const float point[3] = {9, 9, 9}, turn[4] = {0, 0.6f, 0, 0.8f};
     uint64_t random = 3;
 
-    if (way < TEST_KINDS) {
-        const espl_write write = write_ordinary(entity, (espl_write_kind)way, &random);
+    if (way < FORM_FLAGGED) {
+        const espl_write write = write_ordinary(entity, form_flagged((uint32_t)way), &random);
 
         return writer_write(writer, &write, ESPL_SITE);
     }
-    switch (way - TEST_KINDS) {
+    switch (way - FORM_FLAGGED) {
     case 0:
         return espl_writer_look_at(writer, entity, point, NULL, ESPL_AXIS_FORWARD, ESPL_SITE);
     case 1:
@@ -308,6 +308,7 @@ TEST_LOOP(no_way_to_write_is_refused_for_what_is_the_writers_own, 0, 2)
 {
     espl_parallel_report report;
 
+    ck_ok(espl_motion_start(d->world, NULL));
     ck_ok(espl_reserve(d->world, &(espl_reserve_def){.side_of = d->root[_i]}));
     ck_ok(let((uint32_t)_i, write_own_every_way, &report));
     ck_assert(report.refused == 0 && d->heard.lines == 0 && d->heard.traps == 0);

@@ -4,6 +4,7 @@
 #include "tests/asked.h"
 #include "tests/fixture.h"
 #include "tests/runner.h"
+#include "tests/ticks.h"
 
 #include "tests/inside.h"
 
@@ -33,7 +34,7 @@ static void set_up(void)
     b.executor = test_executor_of(&b.hostile);
     b.trees = test_fitting((size_t)TREES * NODES, 1) / NODES;
     for (int k = 0; k < SIDES; ++k) {
-        test_world_begin(&b.tests[k], 0, k == 2 ? &b.executor : NULL);
+        test_world_begin(&b.tests[k], 1, k == 2 ? &b.executor : NULL);
         test_cut_jobs(b.tests[k].world, 64);
         b.nodes[k] = make_trees(b.tests[k].world, b.trees, NODES, 0);
     }
@@ -109,13 +110,18 @@ typedef struct manner {
     espl_write_kind kind;
     uint32_t stretched; // of so many entries one has a stretch; 0: none has
     bool is_any;        // by writes that have a kind each
+    uint64_t ticks;     // seed of motion; 0: there is none
 } manner;
 
 static const manner manners[] = {
-    {ESPL_WRITE_LOCAL_POSE, 0, false},
-    {ESPL_WRITE_LOCAL_TRANSFORM, 0, false},
-    {ESPL_WRITE_LOCAL_TRANSFORM, 1500, false},
-    {ESPL_WRITE_LOCAL_TRANSFORM, 1700, true},
+    {ESPL_WRITE_LOCAL_POSE, 0, false, 0},
+    {ESPL_WRITE_LOCAL_TRANSFORM, 0, false, 0},
+    {ESPL_WRITE_LOCAL_TRANSFORM, 1500, false, 0},
+    {ESPL_WRITE_LOCAL_TRANSFORM, 1700, true, 0},
+    {ESPL_WRITE_LOCAL_POSE, 0, false, 1},
+    {ESPL_WRITE_LOCAL_POSE | ESPL_TELEPORT, 0, false, 3},
+    {ESPL_WRITE_LOCAL_TRANSFORM | ESPL_CARRY, 1500, false, 5},
+    {ESPL_WRITE_PREVIOUS_LOCAL_POSE, 0, true, 7},
 };
 
 enum { MANNERS = sizeof manners / sizeof *manners };
@@ -156,7 +162,7 @@ static void write_by_calls(const arrangement *a, const manner *m, uint32_t round
 
         ck_ok(m->kind == ESPL_WRITE_LOCAL_TRANSFORM
                   ? espl_set_local_transform(b.tests[0].world, entity, &value)
-                  : espl_write_one(b.tests[0].world, entity, ESPL_WRITE_LOCAL_POSE, &value));
+                  : espl_write_one(b.tests[0].world, entity, m->kind, &value));
     }
 }
 
@@ -187,13 +193,31 @@ static void counts_are_the_same(void)
     ck_assert_uint_eq(shared.nodes_skipped, serial.nodes_skipped);
 }
 
+// What is kept of the past and shown is the same after single calls; what batches report of it, too.
+static void take_steps(test_ticks *ticks, uint64_t drawn)
+{
+    uint64_t steps[SIDES];
+
+    for (int k = 0; k < SIDES; ++k) {
+        steps[k] = test_ticks_step(&ticks[k], drawn);
+        ck_assert(k < 2 || steps[k] == steps[1]);
+    }
+    ck_assert_uint_eq(test_logical_hash(b.tests[1].world), test_logical_hash(b.tests[0].world));
+    ck_assert_uint_eq(test_shown_hash(b.tests[1].world), test_shown_hash(b.tests[0].world));
+}
+
 FIXTURE(set_up, tear_down);
 
 TEST_LOOP(entries_of_many_hierarchies_come_to_what_they_do_one_by_one, 0, MANNERS)
 {
     static arrangement a;
     const manner *const m = &manners[_i];
+    test_ticks ticks[SIDES];
+    uint64_t random = m->ticks;
 
+    for (int k = 0; k < SIDES; ++k) {
+        test_ticks_begin(&ticks[k], b.tests[k].world, m->ticks);
+    }
     for (uint32_t round = 0; round < ARRANGEMENTS; ++round) {
         arrange(&a, (arranged)round);
         write_by_calls(&a, m, round);
@@ -203,8 +227,14 @@ TEST_LOOP(entries_of_many_hierarchies_come_to_what_they_do_one_by_one, 0, MANNER
         }
         worlds_are_the_same();
         counts_are_the_same();
+        if (m->ticks != 0) {
+            take_steps(ticks, test_random(&random));
+        }
     }
     ck_assert_uint_gt(b.hostile.calls, 0);
+    for (int k = 0; k < SIDES; ++k) {
+        test_ticks_end(&ticks[k]);
+    }
 }
 
 // In a pool larger than the caches the batch composes trees one by one instead of side by side, and

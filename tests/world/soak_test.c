@@ -5,9 +5,11 @@
 // of the other run in shuffled order. They stay equal, bit for bit; kept handles keep their
 // meaning; the high-water mark of memory does not grow by a byte after the warm-up, and the memory
 // left after destroying all entities is the same each time.
+#include "tests/forms.h"
 #include "tests/gauge.h"
 #include "tests/runner.h"
 #include "tests/script.h"
+#include "tests/ticks.h"
 #include "tests/world/parallel.h"
 
 #include <stdio.h>
@@ -30,6 +32,7 @@ typedef struct life {
     script_world actors;
     espl_component token;
     espl_command_buffer *spoken, *added; // of a script, and of this test
+    test_ticks ticks;                    // of the level
 } life;
 
 // A handle that is kept, and what its entity says of itself.
@@ -81,6 +84,7 @@ static void life_begin(life *l, const espl_executor *executor)
 static void life_end(life *l)
 {
     test_world_is_valid(l->world);
+    test_ticks_end(&l->ticks);
     drop_commands(l);
     espl_world_destroy(l->world);
     ck_assert_uint_eq(l->memory.heap.bytes, 0);
@@ -218,7 +222,7 @@ static void write_kept(const soak *s, life *l, uint64_t random)
     for (size_t i = 0; i < KEPT; ++i) {
         const espl_write_kind kind = (espl_write_kind)test_below(&random, TEST_KINDS);
 
-        writes[i] = write_ordinary(s->kept[i].entity, kind, &random);
+        writes[i] = write_ordinary(s->kept[i].entity, form_any_flag(kind, &random), &random);
         if (i % 8 == 0) {
             (void)!form_write(l->world, &writes[i], FORM_FUNCTION);
         }
@@ -263,6 +267,22 @@ static void change_at_once(life *l, uint64_t random)
                          0);
     }
     script_disturb(&l->actors, random);
+}
+
+// Every other level has motion. Both worlds show the same.
+static void take_steps(soak *s, uint64_t random)
+{
+    uint64_t steps[2];
+
+    for (size_t i = 0; i < 2; ++i) {
+        life *const l = &s->lives[i];
+
+        if (s->age % LEVEL == 0) {
+            test_ticks_begin(&l->ticks, l->world, s->age / LEVEL);
+        }
+        steps[i] = test_ticks_step(&l->ticks, random);
+    }
+    ck_assert(steps[0] == steps[1]);
 }
 
 static bool is_warm(const soak *s)
@@ -320,6 +340,7 @@ static void run_frame(soak *s)
                                 kinds_of_frame(s), s->frame % 2 == 0);
     const uint64_t random = test_random(&s->random);
 
+    take_steps(s, random);
     play_frame(s, &lines);
     script_free(&lines);
     look_at_kept(s);
@@ -389,6 +410,7 @@ static void end_level(soak *s)
     for (size_t i = 0; i < 2; ++i) {
         life *const l = &s->lives[i];
 
+        test_ticks_end(&l->ticks);
         destroy_all(l);
         drop_commands(l);
         ck_ok(espl_compact(l->world));
