@@ -3,6 +3,8 @@
 // that is bit-equal, or not sound, they are done one by one, and so are parts.
 #include "lib/tree/local_stores.h"
 
+#include <string.h>
+
 // Store a checked local, unless it is bit-equal. @return false where it is.
 ESPL__INLINE bool store_unless_equal(espl_pose *old, espl__wide_pose local)
 {
@@ -139,6 +141,37 @@ static void store_many(espl__forest *forest, const espl__tree_writes *w, uint32_
     }
 }
 
+// Tell whether slots that ascend are all of a range. A slot may come twice, so that the ends alone do not tell.
+static inline bool are_consecutive(const uint32_t *slots, uint32_t count)
+{
+    ESPL_CHECK(count != 0);
+    if (slots[count - 1] - slots[0] != count - 1) {
+        return false;
+    }
+    // Eight at a time, each two of them as one number, because a loop over single slots costs a tenth of
+    // a write.
+    const uint32_t pair[2] = {slots[0], slots[0] + 1}, steps[2] = {2, 2};
+    uint64_t wanted, step;
+    uint32_t at = 0;
+
+    memcpy(&wanted, pair, sizeof wanted);
+    memcpy(&step, steps, sizeof step);
+    for (; count - at >= 8; at += 8) {
+        uint64_t four[4];
+
+        memcpy(four, slots + at, sizeof four);
+        if (((four[0] ^ wanted) | (four[1] ^ (wanted + step)) | (four[2] ^ (wanted + 2 * step)) |
+             (four[3] ^ (wanted + 3 * step))) != 0) {
+            return false;
+        }
+        wanted += 4 * step;
+    }
+    while (at < count && slots[at] - slots[0] == at) {
+        at += 1;
+    }
+    return at == count;
+}
+
 // Mark the nodes whose local was stored: those of entries without another result. Where all slots of a
 // range were, the range is marked.
 // @param writes  number of these entries.
@@ -153,8 +186,7 @@ static ESPL__APART void mark_stored(espl__forest *forest, const espl__tree_write
     const bool is_plane_alone = espl__plane_is_open(own) && !espl__forest_shows_writes(forest);
     uint32_t block = UINT32_MAX; // marked last
 
-    if (is_plane_alone && w->ascend && writes == count &&
-        slots[end - 1] - slots[begin] == count - 1) {
+    if (is_plane_alone && w->ascend && writes == count && are_consecutive(slots + begin, count)) {
         espl__plane_mark_range(own, slots[begin], slots[end - 1] + 1);
         return;
     }
@@ -178,7 +210,7 @@ static ESPL__APART void mark_stored(espl__forest *forest, const espl__tree_write
 
 // A few entries are not worth a call of the kernel.
 void espl__store_locals(espl__forest *forest, const espl__tree_writes *w, uint32_t begin,
-                       uint32_t end, espl__stored *sum)
+                        uint32_t end, espl__stored *sum)
 {
     enum { FEW = 4 };
     const uint32_t writes = sum->writes;
@@ -191,7 +223,8 @@ void espl__store_locals(espl__forest *forest, const espl__tree_writes *w, uint32
     } else {
         store_many(forest, w, begin, end, sum);
     }
-    if ((forest->modes & ESPL__MODE_OWN) != 0) {
+    // Jobs of few entries may have none.
+    if ((forest->modes & ESPL__MODE_OWN) != 0 && begin < end) {
         mark_stored(forest, w, begin, end, sum->writes - writes);
     }
 }

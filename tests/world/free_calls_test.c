@@ -194,7 +194,8 @@ static bool is_plain(espl_write_kind kind)
            plain != ESPL_WRITE_MULTIPLY_STRETCH;
 }
 
-// Every kind, with each flag, that is stored without a side array, its stretch and context those that are there.
+// Every kind, with each flag, that is stored without a side array, its stretch and context those that are
+// there.
 static size_t write_all_kinds(place *k)
 {
     uint64_t random = 3;

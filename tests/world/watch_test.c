@@ -628,6 +628,29 @@ TEST_LOOP(watches_at_several_rates_miss_nothing, 0, 3)
 
 // --- The same in every way ---
 
+// The entries have as many slots as they are, but one of them comes twice, and one between them is not written.
+TEST(a_node_between_those_that_a_batch_writes_is_not_reported)
+{
+    enum { CHILDREN = 40, LEFT_OUT = 20 };
+    espl_entity *const nodes = make_trees(w, 1, CHILDREN + 1, 0);
+    espl_watch *const watch = watch_of(ESPL_WATCH_LOCAL, NULL);
+    espl_write writes[CHILDREN];
+
+    (void)collect(watch);
+    for (uint32_t i = 0; i < CHILDREN; ++i) {
+        writes[i] = write_vector(nodes[i + 1 == LEFT_OUT ? i : i + 1], ESPL_WRITE_LOCAL_POSITION,
+                                 (float)i, 1, 2);
+    }
+    ck_ok(espl_write_batch(w, writes, CHILDREN, NULL));
+    const espl_changes changes = demand(watch, 0, 0, CHILDREN - 1);
+
+    for (size_t i = 0; i < changes.changed_count; ++i) {
+        ck_assert(!espl_entity_equal(changes.changed[i], nodes[LEFT_OUT]));
+    }
+    espl_watch_destroy(watch);
+    free(nodes);
+}
+
 // One set for each way of running: 1 to 64 workers, jobs in any order, all kernels.
 TEST(the_sets_are_equal_for_all_workers_and_kernels)
 {
