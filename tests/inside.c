@@ -7,6 +7,7 @@
 #include "lib/commands/playback.h"
 #include "lib/world/creation.h"
 #include "lib/world/moment.h"
+#include "lib/world/watches.h"
 
 void test_cut_jobs(espl_world *world, uint32_t cost)
 {
@@ -71,6 +72,11 @@ bool test_uses_huge_pages(const espl_world *world)
 bool test_is_in_commit(const espl_world *world)
 {
     return world->heap.is_forbidden;
+}
+
+size_t test_scanned_slots(const espl_watch *watch)
+{
+    return watch->scanned;
 }
 
 uint64_t test_count_commits(const espl_world *world)

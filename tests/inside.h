@@ -7,6 +7,7 @@
 #define ESPALIER_TESTS_INSIDE_H
 
 #include <espalier/commands.h>
+#include <espalier/watch.h>
 
 /// Divide work among workers into jobs of about `cost` nodes, so that small worlds have several jobs.
 void test_cut_jobs(espl_world *world, uint32_t cost);
@@ -56,6 +57,8 @@ void test_forget_iterations(espl_world *world, uint32_t count);
 /// Let a world have given so many numbers to custom commands that `left` more use them up.
 void test_wear_commands(espl_world *world, uint32_t left);
 
+/// Return how many slots the last collect of a watch compared, in all planes together.
+size_t test_scanned_slots(const espl_watch *watch);
 /// Set the moment of a world that has no watch yet.
 void test_set_moment(espl_world *world, uint64_t moment);
 
