@@ -58,10 +58,13 @@ static espl_status run_create_many(sweep_world *w, unsigned number)
 static espl_status run_register(sweep_world *w, unsigned number)
 {
     static const uint32_t at[2] = {0, 8};
+    static const espl_component_field fields[1] = {{"both", ESPL_FIELD_ENTITY, 0, 2}};
     const espl_component_def def = {.name = "another name of a component",
                                     .size = number == 0 ? 0 : 16,
                                     .references = at,
-                                    .reference_count = number};
+                                    .reference_count = number,
+                                    .fields = fields,
+                                    .field_count = number == 2 ? 1 : 0};
     espl_component made = 0;
     const espl_status status = espl_component_register(w->world, &def, &made);
 

@@ -31,8 +31,8 @@ replay_verdict replay_run(const replay_def *def, const unsigned char *bytes, siz
                           replay_result *result);
 
 /// The first version of tapes whose physical hashes cover what this library hashes: those of earlier ones are
-/// read, and not compared.
-enum { REPLAY_PHYSICAL_VERSION = 6 };
+/// read, and not compared. And the first one with version, flags and fields of components.
+enum { REPLAY_PHYSICAL_VERSION = 6, REPLAY_FIELDS_VERSION = 6 };
 
 /// A replay under way.
 typedef struct replay {

@@ -91,6 +91,25 @@ static void frame(replay *p)
     p->result->frames += 1;
 }
 
+// Read the fields of a component. The names are in the memory of the reel.
+static const espl_component_field *read_fields(reel *r, size_t *count)
+{
+    *count = reel_up_to(r, ESPL_FIELD_LIMIT, "fields");
+    espl_component_field *const fields = reel_list(r, *count, sizeof *fields);
+    char *const names = reel_list(r, *count, NAME_LIMIT + 1);
+
+    for (size_t i = 0; fields != NULL && names != NULL && i < *count; ++i) {
+        char *const name = names + i * (NAME_LIMIT + 1);
+
+        read_name(r, NAME_LIMIT, name);
+        fields[i].name = name;
+        fields[i].type = (espl_field_type)reel_u32(r);
+        fields[i].offset = reel_u32(r);
+        fields[i].count = reel_u32(r);
+    }
+    return fields;
+}
+
 static void register_component(replay *p)
 {
     reel *const r = &p->reel;
@@ -102,6 +121,11 @@ static void register_component(replay *p)
     def.size = reel_u32(r);
     def.alignment = reel_u32(r);
     def.references = read_words(r, &def.reference_count);
+    if (p->version >= REPLAY_FIELDS_VERSION) {
+        def.version = reel_u32(r);
+        def.flags = reel_u32(r);
+        def.fields = read_fields(r, &def.field_count);
+    }
     if (replay_wants(p)) {
         replay_compare(p, "registration", espl_component_register(p->world, &def, &number));
     }

@@ -144,7 +144,8 @@ typedef struct espl_creation_def {
 /// definition has them: the command of espl_record_instantiate(), carried out at once by the functions of
 /// a playback, without its stages. Structural.
 ///
-/// A clone has the source's components (but ESPL_PREFAB) with their bytes, its name and its transforms.
+/// A clone has the source's components (but ESPL_PREFAB) with their bytes (zeros for those with
+/// ESPL_COMPONENT_UNIQUE), its name and its transforms.
 /// Entity references in them (espl_component_def) that name an entity of the closure name its clone;
 /// others stay. Without a parent the clone of a member starts as a root at the source's world transform.
 /// The original is not touched. Clones of one source entity have neighbouring rows.

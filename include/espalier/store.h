@@ -39,6 +39,42 @@ enum {
 /// Entity references one component can have.
 #define ESPL_REFERENCE_LIMIT 64
 
+/// Fields that the definition of a component can describe.
+#define ESPL_FIELD_LIMIT 64
+
+/// Flags of a component.
+enum {
+    /// Clones get zeros instead of the value of their source, for what no two entities share: a number in
+    /// another system, for example. A value that the definition of a clone gives counts.
+    ESPL_COMPONENT_UNIQUE = 2,
+};
+
+/// Type of the elements of a field.
+typedef enum espl_field_type {
+    ESPL_FIELD_BYTES = 0, ///< 1 byte: text, or anything else
+    ESPL_FIELD_I8 = 1,
+    ESPL_FIELD_U8 = 2,
+    ESPL_FIELD_I16 = 3,
+    ESPL_FIELD_U16 = 4,
+    ESPL_FIELD_I32 = 5,
+    ESPL_FIELD_U32 = 6,
+    ESPL_FIELD_I64 = 7,
+    ESPL_FIELD_U64 = 8,
+    ESPL_FIELD_F32 = 9,
+    ESPL_FIELD_F64 = 10,
+    ESPL_FIELD_BOOL = 11,   ///< 1 byte
+    ESPL_FIELD_ENTITY = 12, ///< espl_entity: an entity reference
+    ESPL_FIELD_TYPE_COUNT
+} espl_field_type;
+
+/// What bytes of a component mean, for tools that show, convert or store its values. Never grows.
+typedef struct espl_component_field {
+    const char *name; ///< As that of a component, unique in the component.
+    espl_field_type type;
+    uint32_t offset; ///< Of the first element, in the component.
+    uint32_t count;  ///< Elements, one behind the other; 0 means 1.
+} espl_component_field;
+
 /// A kind of plain data on entities: copied and moved by bytes, zero where no value is given. Grows
 /// into `reserved`.
 typedef struct espl_component_def {
@@ -52,14 +88,22 @@ typedef struct espl_component_def {
     /// names the clone of that entity instead.
     const uint32_t *references;
     size_t reference_count; ///< At most ESPL_REFERENCE_LIMIT.
-    uintptr_t reserved[4];  ///< Must be 0 (GROWTH in espalier(3)).
+    uint32_t version;       ///< The caller's number of this layout of the component. Any.
+    uint32_t flags;         ///< ESPL_COMPONENT_ flags.
+    /// [field_count] what the bytes mean, in ascending order, not overlapping, inside size; copied, names
+    /// too. Bytes may be left out, but if there are fields, the elements of ESPL_FIELD_ENTITY are exactly
+    /// `references`. The library itself reads no field.
+    const espl_component_field *fields;
+    size_t field_count;    ///< At most ESPL_FIELD_LIMIT.
+    uintptr_t reserved[4]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_component_def;
 
 /// Register a component. Structural.
 ///
 /// @param out  its number, unchanged when refused. Numbers count up in order of registration.
-/// @return ESPL_OK, ESPL_ERR_EXISTS, ESPL_ERR_ARGUMENT (name, size, alignment or references),
+/// @return ESPL_OK, ESPL_ERR_EXISTS, ESPL_ERR_ARGUMENT (name, size, alignment, references or fields),
 ///         ESPL_ERR_LIMIT (past a limit above, of the world or of the component),
+///         ESPL_ERR_UNSUPPORTED (a flag that this library does not have, or a word of `reserved`),
 ///         ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
 ESPL_API ESPL_NODISCARD espl_status espl_component_register(espl_world *world,
                                                             const espl_component_def *def,
@@ -74,10 +118,10 @@ ESPL_API uint32_t espl_component_count(const espl_world *world);
 
 /// Read how a component was registered. Any thread, also while another one registers components.
 ///
-/// @param out  the definition of the component, with 1 for an alignment of 0, and NULL for references
-///             where there are none; unchanged when refused. Name and references are memory of the
-///             world, valid until it is destroyed. ESPL_TRANSFORM has the size and the alignment of
-///             an espl_transform.
+/// @param out  the definition of the component, with 1 for an alignment or a count of a field of 0, and
+///             NULL for references and fields where there are none; unchanged when refused. Names,
+///             references and fields are memory of the world, valid until it is destroyed. ESPL_TRANSFORM
+///             has the size and the alignment of an espl_transform.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (no component has the number; NULL).
 ESPL_API ESPL_NODISCARD espl_status espl_component_info(const espl_world *world,
                                                         espl_component component,

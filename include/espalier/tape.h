@@ -53,7 +53,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_tape_frame(espl_world *world);
 // that the call answered. The tape may end within a record: the call never ended.
 
 // A reader of this version reads tapes of versions 4 and 5 as well. Their physical hashes cover less than
-// those of today and are not compared. Tapes of version 4 have no operation from ESPL_TAPE_MOTION_START on,
+// those of today and are not compared, and ESPL_TAPE_REGISTER ends before the version. Tapes of version 4 have no operation from ESPL_TAPE_MOTION_START on,
 // and no kind of write with a flag.
 
 enum { ESPL_TAPE_VERSION = 6 };
@@ -61,7 +61,8 @@ enum { ESPL_TAPE_VERSION = 6 };
 /// What a record says. A list is its count and then its items.
 typedef enum espl_tape_op {
     ESPL_TAPE_FRAME = 1, ///< u64 logical hash; u64 physical hash, or 0 where memory ran out before
-    ESPL_TAPE_REGISTER,  ///< list (u32) of bytes: the name; u32 size, alignment; list (u32) of u32
+    ESPL_TAPE_REGISTER,  ///< list (u32) of bytes: the name; u32 size, alignment; list (u32) of u32; u32
+                         ///< version, flags; list (u32) of: list (u32) of bytes, u32 type, offset, count
     ESPL_TAPE_CREATE,    ///< list (u32) of u32: components; u64 count
     ESPL_TAPE_CHANGE,    ///< list (u64) of entities; list (u32) of values; list (u32) of u32
     ESPL_TAPE_SET,       ///< entity; a value

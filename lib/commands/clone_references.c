@@ -89,7 +89,8 @@ bool espl__references_in(const espl__store *store, uint32_t archetype)
     bool refers = false;
 
     for (size_t i = 0; i < count && !refers; ++i) {
-        refers = espl__component_info_of(store, columns[i].component)->reference_count != 0;
+        refers = !columns[i].is_unique &&
+                 espl__component_info_of(store, columns[i].component)->reference_count != 0;
     }
     return refers;
 }
@@ -162,7 +163,8 @@ static bool list_row_fields(const reference_planner *p, uint32_t entity)
     bool is_done = true;
 
     for (size_t i = 0; i < count && is_done; ++i) {
-        if (espl__component_info_of(store, columns[i].component)->reference_count != 0) {
+        if (!columns[i].is_unique &&
+            espl__component_info_of(store, columns[i].component)->reference_count != 0) {
             is_done = list_value_fields(p, columns[i].component,
                                         espl__row_value(store, entity, columns[i].component));
         }
@@ -269,7 +271,8 @@ static bool list_set_fields(const reference_planner *p, uint32_t number, const r
         const espl__set_item *const item = &sets->items[set->begin + i];
         const espl__component_info *const info = espl__component_info_of(p->store, item->component);
 
-        if (info->reference_count != 0 && !is_own_value(item, b->entry)) {
+        if (info->reference_count != 0 && (info->flags & ESPL_COMPONENT_UNIQUE) == 0 &&
+            !is_own_value(item, b->entry)) {
             is_done = list_item_fields(p, item, clone);
         }
     }

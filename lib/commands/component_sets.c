@@ -149,7 +149,7 @@ uint32_t espl__set_make(espl__heap *heap, espl__sets *sets, size_t more, uint32_
                            .capacity = count + (uint32_t)more,
                            .entry = entry,
                            .before = before,
-                           .without_prefab = ESPL__NONE};
+                           .of_copies = ESPL__NONE};
 
     ESPL_ARRAY_PUSH(sets->sets, set);
     ESPL_CHECK_FULL(set_is_valid(sets, (uint32_t)espl__array_length(sets->sets) - 1));

@@ -25,7 +25,7 @@ typedef struct espl__set {
     uint32_t begin, count, capacity; // in the items
     uint32_t entry;                  // command that made it
     uint32_t before;                 // the set that it was copied from, or ESPL__NONE
-    uint32_t without_prefab; // number of the set without ESPL_PREFAB, or ESPL__NONE: not made yet
+    uint32_t of_copies; // number of the set that copies have, where it is another one; ESPL__NONE: not made yet
     bool is_shared;
 } espl__set;
 

@@ -252,23 +252,53 @@ void espl__set_apply(espl__sets *sets, uint32_t set, espl__value_cursor *values,
 
 // --- Sets of copies ---
 
-// The number of the set without ESPL_PREFAB, or ESPL__NONE: no memory. It is made once for each set, because
-// a prefab is often instantiated many times. It is shared from the start, since all copies have it.
-static uint32_t set_without_prefab(espl__apply *a, uint32_t set)
+// Tell whether an item of a set is not what copies have: the tag of prefabs, or a value of
+// ESPL_COMPONENT_UNIQUE.
+static bool is_no_copy(const espl__store *store, const espl__set_item *item)
+{
+    return item->component == ESPL_PREFAB ||
+           (item->entry != ESPL__NONE && store->unique_count != 0 &&
+            espl__component_is_unique(store, item->component));
+}
+
+// Tell whether copies of a node with a set have another one.
+static bool is_set_of_original(const espl__apply *a, uint32_t set)
+{
+    const espl__sets *const sets = &a->part->sets;
+    const espl__set *const at = &sets->sets[set];
+    bool is_found = false;
+
+    for (uint32_t i = 0; i < at->count && !is_found; ++i) {
+        is_found = is_no_copy(a->part->store, &sets->items[at->begin + i]);
+    }
+    return is_found;
+}
+
+// Return the number of the set that copies have, or ESPL__NONE: no memory. Without ESPL_PREFAB, and with the
+// value of a new row, zeros, where a value does not belong to copies. It is made once for each set, because a
+// prefab is often instantiated many times. It is shared from the start, since all copies have it.
+static uint32_t set_of_copies(espl__apply *a, uint32_t set)
 {
     espl__sets *const sets = &a->part->sets;
 
-    if (sets->sets[set].without_prefab == ESPL__NONE) {
+    if (sets->sets[set].of_copies == ESPL__NONE) {
         const uint32_t made = espl__set_make(a->context->heap, sets, 0, set, espl__apply_number(a));
 
         if (made == ESPL__NONE) {
             return ESPL__NONE;
         }
         espl__set_drop(sets, made, ESPL_PREFAB);
+        for (uint32_t i = 0; i < sets->sets[made].count; ++i) {
+            espl__set_item *const item = &sets->items[sets->sets[made].begin + i];
+
+            if (is_no_copy(a->part->store, item)) {
+                *item = (espl__set_item){item->component, ESPL__NONE, NULL};
+            }
+        }
         sets->sets[made].is_shared = true;
-        sets->sets[set].without_prefab = made;
+        sets->sets[set].of_copies = made;
     }
-    return sets->sets[set].without_prefab;
+    return sets->sets[set].of_copies;
 }
 
 // Copies of a prefab are ordinary entities, so that they lose the tag.
@@ -283,8 +313,8 @@ espl_status espl__components_share(espl__apply *a, uint32_t slot, uint32_t *out)
     }
     // The original keeps the set too, and a later command that changes it gets a copy.
     sets->sets[set].is_shared = true;
-    if (espl__set_find(sets, set, ESPL_PREFAB) != NULL) {
-        *out = set_without_prefab(a, set);
+    if (is_set_of_original(a, set)) {
+        *out = set_of_copies(a, set);
     }
     return *out != ESPL__NONE ? ESPL_OK : espl__apply_no_memory(a);
 }

@@ -114,7 +114,10 @@ static void append_component(const espl__store *store, espl__archetype *archetyp
     if (info->size == 0) {
         return;
     }
-    ESPL_ARRAY_PUSH(archetype->columns, (espl__column){.component = component, .size = info->size});
+    ESPL_ARRAY_PUSH(archetype->columns,
+                    (espl__column){.component = component,
+                                   .size = info->size,
+                                   .is_unique = (info->flags & ESPL_COMPONENT_UNIQUE) != 0});
     if (info->alignment > archetype->block_alignment) {
         archetype->block_alignment = info->alignment;
     }

@@ -47,11 +47,12 @@ static const char *find_bad_reference(const espl_component_def *def)
 // array.
 static bool is_past_limit(const espl_component_def *def)
 {
-    return def->size > ESPL_COMPONENT_SIZE_LIMIT || def->reference_count > ESPL_REFERENCE_LIMIT;
+    return def->size > ESPL_COMPONENT_SIZE_LIMIT || def->reference_count > ESPL_REFERENCE_LIMIT ||
+           def->field_count > ESPL_FIELD_LIMIT;
 }
 
-// The checks in the order of the definition: name, alignment, size, references. The references are
-// not read where a limit is exceeded, because ESPL_ERR_LIMIT is the status then.
+// The checks in the order of the definition: name, alignment, size, references, fields. References and
+// fields are not read where a limit is exceeded, because ESPL_ERR_LIMIT is the status then.
 const char *espl__component_def_fault(const espl_component_def *def)
 {
     const size_t alignment = alignment_of(def);
@@ -66,7 +67,12 @@ const char *espl__component_def_fault(const espl_component_def *def)
     if (def->size % alignment != 0) {
         return "def->size is no multiple of def->alignment.";
     }
-    return is_past_limit(def) ? NULL : find_bad_reference(def);
+    if (is_past_limit(def)) {
+        return NULL;
+    }
+    const char *const bad = find_bad_reference(def);
+
+    return bad != NULL ? bad : espl__fields_fault(def);
 }
 
 // Return the component of a name, or 0. The names of a hash are stored under consecutive keys; no
@@ -103,24 +109,45 @@ static bool reserve_entry(espl__store *store, uint32_t count)
            espl__map_reserve(store->heap, ESPL__FOR_STORE, &store->component_names);
 }
 
-// Copy a definition, its name and its references. Returns false where there is no memory; nothing
-// is allocated then.
+// Allocate what a definition has besides numbers. @return false: no memory; nothing is allocated then.
+static bool take_blocks(espl__store *store, const espl_component_def *def, char **name,
+                        uint32_t **references, void **fields)
+{
+    espl__heap *const heap = store->heap;
+    const size_t name_size = strlen(def->name) + 1;
+    const size_t fields_size = espl__fields_size(def->fields, def->field_count);
+
+    *name = espl__heap_take(heap, ESPL__FOR_STORE, 1, name_size, 1);
+    *references = def->reference_count == 0
+                      ? NULL
+                      : espl__heap_take(heap, ESPL__FOR_STORE, def->reference_count,
+                                        sizeof **references, _Alignof(uint32_t));
+    *fields = fields_size == 0 ? NULL
+                               : espl__heap_take(heap, ESPL__FOR_STORE, 1, fields_size,
+                                                 _Alignof(espl_component_field));
+    if (*name != NULL && (def->reference_count == 0 || *references != NULL) &&
+        (fields_size == 0 || *fields != NULL)) {
+        return true;
+    }
+    espl__heap_give(heap, ESPL__FOR_STORE, *name, 1, name_size, 1);
+    espl__heap_give(heap, ESPL__FOR_STORE, *references, def->reference_count, sizeof **references,
+                    _Alignof(uint32_t));
+    espl__heap_give(heap, ESPL__FOR_STORE, *fields, 1, fields_size, _Alignof(espl_component_field));
+    return false;
+}
+
+// Copy a definition with its names, references and fields. Returns false where there is no memory;
+// nothing is allocated then.
 static bool copy_def(espl__store *store, const espl_component_def *def, espl__component_info *out)
 {
-    const size_t name_size = strlen(def->name) + 1;
-    char *const name = espl__heap_take(store->heap, ESPL__FOR_STORE, 1, name_size, 1);
+    char *name = NULL;
     uint32_t *references = NULL;
+    void *fields = NULL;
 
-    if (name != NULL && def->reference_count != 0) {
-        references = espl__heap_take(store->heap, ESPL__FOR_STORE, def->reference_count,
-                                     sizeof *references, _Alignof(uint32_t));
-    }
-    if (name == NULL || (def->reference_count != 0 && references == NULL)) {
-        espl__heap_give(store->heap, ESPL__FOR_STORE, name, 1, name_size, 1);
+    if (!take_blocks(store, def, &name, &references, &fields)) {
         return false;
     }
-
-    memcpy(name, def->name, name_size);
+    memcpy(name, def->name, strlen(def->name) + 1);
     if (references != NULL) {
         memcpy(references, def->references, def->reference_count * sizeof *references);
     }
@@ -132,6 +159,10 @@ static bool copy_def(espl__store *store, const espl_component_def *def, espl__co
         .reference_count = (uint32_t)def->reference_count,
         .size = (uint32_t)def->size,
         .alignment = (uint32_t)alignment_of(def),
+        .version = def->version,
+        .flags = def->flags,
+        .fields = fields == NULL ? NULL : espl__fields_copy(fields, def->fields, def->field_count),
+        .field_count = (uint32_t)def->field_count,
     };
     return true;
 }
@@ -151,6 +182,7 @@ espl_status espl__component_register(espl__store *store, const espl_component_de
     if (is_past_limit(def)) {
         return ESPL_ERR_LIMIT;
     }
+    ESPL_CHECK((def->flags & ~(uint32_t)ESPL_COMPONENT_UNIQUE) == 0);
     if (component_by_name(store, def->name, &key) != 0) {
         return ESPL_ERR_EXISTS;
     }
@@ -164,6 +196,7 @@ espl_status espl__component_register(espl__store *store, const espl_component_de
     espl__heap_forbid(store->heap);
     store->component_blocks[count / BLOCK_SIZE][count % BLOCK_SIZE] = info;
     store->referring_count += info.reference_count != 0 ? 1 : 0;
+    store->unique_count += (info.flags & ESPL_COMPONENT_UNIQUE) != 0 ? 1 : 0;
     espl__map_put(store->heap, ESPL__FOR_STORE, &store->component_names, key, count + 1);
     // The entry is written before the count, because recorders of other threads read both.
     atomic_store_explicit(&store->component_count, count + 1, memory_order_release);

@@ -110,7 +110,7 @@ static inline uint32_t find_offset(column_walk *from, espl_component component)
 }
 
 // Write the values of one source row to rows of an archetype, but not the slot column. Columns that
-// the source lacks become zeros. The source may be in the same chunk, before the rows.
+// the source lacks become zeros, and so do those of ESPL_COMPONENT_UNIQUE. The source may be in the same chunk, before the rows.
 // @param bytes  of the chunk with the rows.
 // @param from   columns of the source; of no source: none.
 static inline void copy_source_row(const espl__archetype *to, unsigned char *bytes, uint32_t first,
@@ -121,7 +121,8 @@ static inline void copy_source_row(const espl__archetype *to, unsigned char *byt
         const espl__column *const column = &walk.columns[walk.at];
         const size_t size = column->size;
         unsigned char *const values = bytes + column->offset + first * size;
-        const uint32_t offset = find_offset(&from, column->component);
+        const uint32_t offset =
+            column->is_unique ? ESPL__NONE : find_offset(&from, column->component);
 
         if (offset == ESPL__NONE) {
             memset(values, 0, count * size);

@@ -82,6 +82,16 @@ static void visit_archetype(const espl__store *store, const espl__state_visitor 
     }
 }
 
+// Visit the description of bytes of a component.
+static void visit_description(const espl__state_visitor *visitor, const espl_component_field *field)
+{
+    const uint32_t words[4] = {(uint32_t)strlen(field->name), (uint32_t)field->type, field->offset,
+                               field->count};
+
+    espl__state_piece(visitor, "field of a component", ESPL__STATE_WORDS, words, 4);
+    espl__state_piece(visitor, "name of a field", ESPL__STATE_BYTES, field->name, words[0]);
+}
+
 // Visit the components that were registered: the built-in ones are the same in every world.
 static void visit_components(const espl__store *store, const espl__state_visitor *visitor)
 {
@@ -90,14 +100,17 @@ static void visit_components(const espl__store *store, const espl__state_visitor
     espl__state_piece(visitor, "components", ESPL__STATE_WORDS, &count, 1);
     for (espl_component number = ESPL_DISABLED + 1; number <= count; ++number) {
         const espl__component_info *const info = espl__component_info_of(store, number);
-        const uint32_t words[4] = {(uint32_t)strlen(info->name), info->size, info->alignment,
-                                   info->reference_count};
+        const uint32_t words[7] = {
+            (uint32_t)strlen(info->name), info->size,  info->alignment,  info->reference_count,
+            info->version,                info->flags, info->field_count};
 
-        espl__state_piece(visitor, "bytes of the name, size, alignment, references of a component",
-                          ESPL__STATE_WORDS, words, 4);
+        espl__state_piece(visitor, "definition of a component", ESPL__STATE_WORDS, words, 7);
         espl__state_piece(visitor, "name of a component", ESPL__STATE_BYTES, info->name, words[0]);
         espl__state_piece(visitor, "offsets of references", ESPL__STATE_WORDS, info->references,
                           info->reference_count);
+        for (uint32_t i = 0; i < info->field_count; ++i) {
+            visit_description(visitor, &info->fields[i]);
+        }
     }
 }
 

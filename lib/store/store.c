@@ -44,7 +44,7 @@ espl_status espl__store_init(espl__store *store, espl__heap *heap, uint32_t tag)
     return ESPL_OK;
 }
 
-// Free the names and references of all components, and the blocks of the registry. Blocks that were
+// Free the names, references and fields of all components, and the blocks of the registry. Blocks that were
 // never allocated are NULL, which the heap accepts, as it does a NULL list of references.
 static void free_components(espl__store *store)
 {
@@ -57,6 +57,9 @@ static void free_components(espl__store *store)
                         strlen(info->name) + 1, 1);
         espl__heap_give(store->heap, ESPL__FOR_STORE, (void *)(uintptr_t)info->references,
                         info->reference_count, sizeof *info->references, _Alignof(uint32_t));
+        espl__heap_give(store->heap, ESPL__FOR_STORE, (void *)(uintptr_t)info->fields, 1,
+                        espl__fields_size(info->fields, info->field_count),
+                        _Alignof(espl_component_field));
     }
     for (size_t i = 0; i < ESPL_COMPONENT_LIMIT / 64; ++i) {
         espl__heap_give(store->heap, ESPL__FOR_STORE, store->component_blocks[i], 64,

@@ -62,6 +62,9 @@ typedef struct espl__component_info {
     const uint32_t *references; // [reference_count] byte offsets, ascending; owned; NULL: none
     uint32_t reference_count;
     uint32_t size, alignment;
+    uint32_t version, flags;
+    const espl_component_field *fields; // [field_count] owned, in one block with their names; NULL: none
+    uint32_t field_count;
 } espl__component_info;
 
 /// A block of rows of one archetype: the entity handles, then the column of each component,
@@ -82,6 +85,7 @@ typedef struct espl__chunk {
 typedef struct espl__column {
     espl_component component;
     uint32_t size, offset; // bytes of a value; offset of the column in a chunk
+    bool is_unique;        // ESPL_COMPONENT_UNIQUE: copies of a row get zeros
 } espl__column;
 
 /// The archetype that differs from another one by a single component.
@@ -154,6 +158,7 @@ typedef struct espl__store {
     uint32_t *changed_chunks;
     uint64_t version;         // of the last write of a column; each write increments it
     uint32_t referring_count; // number of components with references
+    uint32_t unique_count;    // number of components with ESPL_COMPONENT_UNIQUE
     uint32_t fill_least;      // ESPL__FILL_LEAST, except in tests
     espl__names names;        // of entities that have one
     // When each index was last taken or freed, or got another set of components. Open while a watch
@@ -286,6 +291,23 @@ espl_component espl__component_find(const espl__store *store, const char *name);
 /// Return what is known of a component, or NULL where its number is not registered. Any thread.
 const espl__component_info *espl__component_info_of(const espl__store *store,
                                                     espl_component component);
+
+/// Tell whether copies of an entity get zeros for a component.
+static inline bool espl__component_is_unique(const espl__store *store, espl_component component)
+{
+    return (espl__component_info_of(store, component)->flags & ESPL_COMPONENT_UNIQUE) != 0;
+}
+
+// --- Fields of components (fields.c) ---
+
+/// Return what is wrong with the fields of a definition, or NULL. Preconditions: the counts are within their
+/// limits, and the references are sound.
+const char *espl__fields_fault(const espl_component_def *def);
+/// Return the bytes of a block with the fields and their names; 0 for none.
+size_t espl__fields_size(const espl_component_field *fields, size_t count);
+/// Copy fields and their names to a block of that size. @return the copies.
+const espl_component_field *espl__fields_copy(void *block, const espl_component_field *fields,
+                                              size_t count);
 
 // --- Archetypes (archetypes.c) ---
 

@@ -99,7 +99,7 @@ bool espl__store_trim(espl__store *store)
 
 // --- Counting ---
 
-// The names, the references and the blocks of the registry, and its map.
+// The names, references, fields and the blocks of the registry, and its map.
 static size_t component_bytes(const espl__store *store)
 {
     const uint32_t count = atomic_load_explicit(&store->component_count, memory_order_relaxed);
@@ -108,7 +108,8 @@ static size_t component_bytes(const espl__store *store)
     for (espl_component number = 1; number <= count; ++number) {
         const espl__component_info *const info = espl__component_info_of(store, number);
 
-        bytes += strlen(info->name) + 1 + info->reference_count * sizeof *info->references;
+        bytes += strlen(info->name) + 1 + info->reference_count * sizeof *info->references +
+                 espl__fields_size(info->fields, info->field_count);
     }
     for (size_t i = 0; i < ESPL_COMPONENT_LIMIT / 64; ++i) {
         bytes += store->component_blocks[i] != NULL ? 64 * sizeof(espl__component_info) : 0;

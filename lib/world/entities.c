@@ -63,6 +63,10 @@ espl_status espl_component_register(espl_world *world, const espl_component_def 
     if (def != NULL && ESPL__ASKS_LATER(def)) {
         return espl__refuse_later(world, "espl_component_register");
     }
+    if (def != NULL && (def->flags & ~(uint32_t)ESPL_COMPONENT_UNIQUE) != 0) {
+        return espl__refuse_call(world, "espl_component_register", ESPL_ERR_UNSUPPORTED,
+                                 "def->flags has a bit that this version of the library does not know.");
+    }
     const espl_status status = ESPL__TAPED(world, register_component(world, def, out),
                                            .op = ESPL_TAPE_REGISTER, .component_def = def);
 
@@ -95,7 +99,11 @@ static espl_component_def describe(espl_component component, const espl__compone
                                 .alignment =
                                     is_transform ? _Alignof(espl_transform) : info->alignment,
                                 .references = info->references,
-                                .reference_count = info->reference_count};
+                                .reference_count = info->reference_count,
+                                .version = info->version,
+                                .flags = info->flags,
+                                .fields = info->fields,
+                                .field_count = info->field_count};
 }
 
 // Log why the information about a component is refused. @return ESPL_ERR_ARGUMENT.

@@ -42,6 +42,17 @@ espl_status espl_tape_frame(espl_world *world)
 
 // --- Fields of several numbers ---
 
+static void put_field_of_component(espl_world *world, const espl_component_field *field)
+{
+    const size_t length = strlen(field->name);
+
+    espl__tape_u32(world, (uint32_t)length);
+    espl__tape_bytes(world, field->name, length);
+    espl__tape_u32(world, (uint32_t)field->type);
+    espl__tape_u32(world, field->offset);
+    espl__tape_u32(world, field->count);
+}
+
 // Precondition: is_registration().
 static void put_component_def(espl_world *world, const espl_component_def *def)
 {
@@ -52,6 +63,12 @@ static void put_component_def(espl_world *world, const espl_component_def *def)
     espl__tape_u32(world, (uint32_t)def->size);
     espl__tape_u32(world, (uint32_t)def->alignment);
     espl__tape_list(world, def->references, def->reference_count);
+    espl__tape_u32(world, def->version);
+    espl__tape_u32(world, def->flags);
+    espl__tape_u32(world, (uint32_t)def->field_count);
+    for (size_t i = 0; i < def->field_count; ++i) {
+        put_field_of_component(world, &def->fields[i]);
+    }
 }
 
 // Write a value. NULL data is written as zeros.
@@ -297,7 +314,15 @@ static bool is_list(const void *items, size_t count, size_t limit)
 
 static bool is_registration(const espl_component_def *def)
 {
-    return def != NULL && def->name != NULL &&
+    if (def == NULL || !is_list(def->fields, def->field_count, ESPL_FIELD_LIMIT)) {
+        return false;
+    }
+    for (size_t i = 0; i < def->field_count; ++i) {
+        if (espl__name_length(def->fields[i].name) > ESPL_NAME_LIMIT || def->fields[i].name == NULL) {
+            return false;
+        }
+    }
+    return def->name != NULL &&
            is_list(def->references, def->reference_count, ESPL_REFERENCE_LIMIT) &&
            strlen(def->name) <= 255 && def->size <= ESPL_COMPONENT_SIZE_LIMIT &&
            def->alignment <= ESPL_COMPONENT_SIZE_LIMIT;

@@ -101,11 +101,13 @@ SIZE(espl_component_value, 12);
 AT(espl_component_value, size, 4);
 AT(espl_component_value, data, 8);
 
-SIZE(espl_component_def, 36);
+SIZE(espl_component_def, 52);
 AT(espl_component_def, size, 4);
 AT(espl_component_def, alignment, 8);
 AT(espl_component_def, references, 12);
 AT(espl_component_def, reference_count, 16);
+AT(espl_component_def, version, 20);
+AT(espl_component_def, flags, 24);
 
 SIZE(espl_change_def, 16);
 AT(espl_change_def, add_count, 4);

@@ -22,7 +22,7 @@ const STATS_BYTES = 336;
 /** Offset of the figures of watches and motion in espl_world_stats, in numbers. */
 const STATS_CHANGES = 292 / 4;
 // The sizes of structs that C reads.
-const COMPONENT_DEF_BYTES = 36;
+const COMPONENT_DEF_BYTES = 52;
 const RESERVE_BYTES = 48;
 const MOTION_BYTES = 36;
 const SUBTREE_BYTES = 36;

@@ -27,7 +27,7 @@ typedef struct scene {
 static scene s;
 
 // A component by its name, size, alignment and references.
-#define COMPONENT(...) ((espl_component_def){__VA_ARGS__, {0}})
+#define COMPONENT(...) ((espl_component_def){__VA_ARGS__, 0, 0, NULL, 0, {0}})
 
 static espl_component register_one(espl_world *world, const espl_component_def *def)
 {

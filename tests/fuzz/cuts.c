@@ -68,6 +68,18 @@ static void skip_change(cutter *c)
     skip_words(c);
 }
 
+static void skip_registration(cutter *c)
+{
+    skip(c, number(c, 4), 1);
+    skip(c, 8, 1);
+    skip_words(c);
+    skip(c, 8, 1);
+    for (uint64_t left = number(c, 4); left > 0 && !c->is_past; --left) {
+        skip(c, number(c, 4), 1);
+        skip(c, 12, 1);
+    }
+}
+
 // Where the handles of a command stand.
 enum { OPERANDS_AT = 4 + 1 + 4, OPERANDS = 3 };
 
@@ -111,9 +123,7 @@ static void skip_fields(cutter *c, uint64_t op)
 {
     switch (op) {
     case ESPL_TAPE_REGISTER:
-        skip(c, number(c, 4), 1);
-        skip(c, 8, 1);
-        skip_words(c);
+        skip_registration(c);
         break;
     case ESPL_TAPE_CREATE:
         skip_words(c);

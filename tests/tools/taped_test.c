@@ -164,8 +164,22 @@ static void compact(void)
 static void register_component(void)
 {
     const espl_component set[] = {test_component(s.world, "late", 8, 8), ESPL_TRANSFORM};
+    static const uint32_t references[] = {8};
+    static const espl_component_field fields[] = {{"number", ESPL_FIELD_U32, 0, 1},
+                                                  {"whom", ESPL_FIELD_ENTITY, 8, 0}};
+    const espl_component_def def = {.name = "described",
+                                    .size = 16,
+                                    .alignment = 4,
+                                    .references = references,
+                                    .reference_count = 1,
+                                    .version = 3,
+                                    .flags = ESPL_COMPONENT_UNIQUE,
+                                    .fields = fields,
+                                    .field_count = 2};
+    espl_component described = 0;
 
     ck_ok(espl_create(s.world, set, 2, 3, NULL));
+    ck_ok(espl_component_register(s.world, &def, &described));
 }
 
 static void create(void)

@@ -116,3 +116,123 @@ TEST(names_and_references_stay_where_they_are)
     ck_assert_ptr_eq(again.name, first.name);
     ck_assert_uint_eq(espl_component_count(w), limit);
 }
+
+// --- Version, flags and fields ---
+
+typedef struct body {
+    float at[3];
+    uint8_t is_awake;
+    char tag[3];
+    espl_entity links[2];
+    uint64_t mask;
+} body;
+
+static const uint32_t links_at[] = {offsetof(body, links), offsetof(body, links) + 8};
+
+static const espl_component_field body_fields[] = {
+    {"at", ESPL_FIELD_F32, offsetof(body, at), 3},
+    {"is awake", ESPL_FIELD_BOOL, offsetof(body, is_awake), 0},
+    {"tag", ESPL_FIELD_BYTES, offsetof(body, tag), 3},
+    {"links", ESPL_FIELD_ENTITY, offsetof(body, links), 2},
+    {"mask", ESPL_FIELD_U64, offsetof(body, mask), 1},
+};
+
+enum { BODY_FIELDS = sizeof body_fields / sizeof *body_fields };
+
+static espl_component_def body_def(const espl_component_field *fields)
+{
+    return (espl_component_def){.name = "body",
+                                .size = sizeof(body),
+                                .alignment = _Alignof(body),
+                                .references = links_at,
+                                .reference_count = 2,
+                                .version = 7,
+                                .flags = ESPL_COMPONENT_UNIQUE,
+                                .fields = fields,
+                                .field_count = BODY_FIELDS};
+}
+
+TEST(version_flags_and_fields_are_described_as_they_were_registered)
+{
+    espl_component_field fields[BODY_FIELDS];
+    char name[] = "at";
+    espl_component number = 0;
+    espl_component_def info;
+
+    memcpy(fields, body_fields, sizeof fields);
+    fields[0].name = name;
+    const espl_component_def def = body_def(fields);
+
+    ck_ok(espl_component_register(w, &def, &number));
+    // The world has copies.
+    memset(fields, 0, sizeof fields);
+    name[0] = '?';
+    ck_ok(espl_component_info(w, number, &info));
+    ck_assert_uint_eq(info.version, 7);
+    ck_assert_uint_eq(info.flags, ESPL_COMPONENT_UNIQUE);
+    ck_assert_uint_eq(info.field_count, BODY_FIELDS);
+    for (size_t i = 0; i < BODY_FIELDS; ++i) {
+        ck_assert_str_eq(info.fields[i].name, body_fields[i].name);
+        ck_assert_int_eq(info.fields[i].type, body_fields[i].type);
+        ck_assert_uint_eq(info.fields[i].offset, body_fields[i].offset);
+        ck_assert_uint_eq(info.fields[i].count, body_fields[i].count != 0 ? body_fields[i].count : 1);
+    }
+    ck_ok(espl_component_info(w, ESPL_TRANSFORM, &info));
+    ck_assert(info.version == 0 && info.flags == 0 && info.fields == NULL && info.field_count == 0);
+}
+
+// One thing is wrong with a field of a definition that is right otherwise.
+static const struct {
+    size_t at;
+    espl_component_field field;
+    const char *why;
+} bad_fields[] = {
+    {0, {NULL, ESPL_FIELD_F32, 0, 3}, "The name of one of def->fields"},
+    {0, {"", ESPL_FIELD_F32, 0, 3}, "The name of one of def->fields"},
+    {0, {"a/b", ESPL_FIELD_F32, 0, 3}, "The name of one of def->fields"},
+    {1, {"at", ESPL_FIELD_BOOL, 12, 1}, "Two of def->fields have the same name."},
+    {1, {"is awake", ESPL_FIELD_TYPE_COUNT, 12, 1}, "The type of one of def->fields"},
+    {1, {"is awake", ESPL_FIELD_BOOL, 11, 1}, "def->fields do not ascend, or overlap."},
+    {1, {"is awake", ESPL_FIELD_BOOL, 12, 2}, "def->fields do not ascend, or overlap."},
+    {1, {"is awake", ESPL_FIELD_U16, 12, UINT32_MAX}, "One of def->fields is not inside"},
+    {4, {"mask", ESPL_FIELD_U64, 40, 1}, "One of def->fields is not inside def->size."},
+    {4, {"mask", ESPL_FIELD_U64, UINT32_MAX, 1}, "One of def->fields is not inside def->size."},
+    {3, {"links", ESPL_FIELD_ENTITY, 16, 1}, "The fields of ESPL_FIELD_ENTITY are not"},
+    {3, {"links", ESPL_FIELD_U32, 16, 4}, "The fields of ESPL_FIELD_ENTITY are not"},
+    {4, {"mask", ESPL_FIELD_ENTITY, 32, 1}, "The fields of ESPL_FIELD_ENTITY are not"},
+};
+
+TEST_LOOP(bad_fields_are_refused, 0, sizeof bad_fields / sizeof *bad_fields)
+{
+    espl_component_field fields[BODY_FIELDS];
+    espl_component number = 77;
+
+    memcpy(fields, body_fields, sizeof fields);
+    fields[bad_fields[_i].at] = bad_fields[_i].field;
+    const espl_component_def def = body_def(fields);
+
+    ck_status(espl_component_register(w, &def, &number), ESPL_ERR_ARGUMENT);
+    ck_assert_msg(strstr(test.hooks.last_line, bad_fields[_i].why) != NULL, "%s",
+                  test.hooks.last_line);
+    ck_assert_uint_eq(number, 77);
+    ck_assert_uint_eq(espl_component_find(w, "body"), 0);
+}
+
+TEST(too_many_fields_and_unknown_flags_are_refused)
+{
+    espl_component_def def = body_def(body_fields);
+    espl_component number = 77;
+
+    def.field_count = ESPL_FIELD_LIMIT + 1;
+    ck_status(espl_component_register(w, &def, &number), ESPL_ERR_LIMIT);
+    def = body_def(NULL);
+    ck_status(espl_component_register(w, &def, &number), ESPL_ERR_ARGUMENT);
+    def = body_def(body_fields);
+    for (uint32_t bit = 0; bit < 32; ++bit) {
+        def.flags = UINT32_C(1) << bit;
+        if (def.flags != ESPL_COMPONENT_UNIQUE) {
+            ck_status(espl_component_register(w, &def, &number), ESPL_ERR_UNSUPPORTED);
+        }
+    }
+    ck_assert_uint_eq(number, 77);
+}

@@ -205,11 +205,15 @@ static void read_components(reader *r)
 
     for (espl_component i = ESPL_DISABLED + 1; i <= count; ++i) {
         const unsigned char *const words =
-            next(r, "bytes of the name, size, alignment, references of a component",
-                 ESPL__STATE_WORDS, 4);
+            next(r, "definition of a component", ESPL__STATE_WORDS, 7);
 
         (void)next(r, "name of a component", ESPL__STATE_BYTES, word(words, 0));
         (void)next(r, "offsets of references", ESPL__STATE_WORDS, word(words, 3));
+        for (uint32_t field = 0; field < word(words, 6); ++field) {
+            const uint32_t length = word(next(r, "field of a component", ESPL__STATE_WORDS, 4), 0);
+
+            (void)next(r, "name of a field", ESPL__STATE_BYTES, length);
+        }
     }
 }
 
