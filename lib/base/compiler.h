@@ -48,6 +48,14 @@
 #define ESPL__APART
 #endif
 
+// ESPL__HAS_SSE2: the compiler has the intrinsics of SSE2, and may generate it. MSVC has no macro of its own for
+// that on x86-64, where every processor has it.
+#if defined(__SSE2__) || defined(_M_X64)
+#define ESPL__HAS_SSE2 1
+#else
+#define ESPL__HAS_SSE2 0
+#endif
+
 // MSVC knows _Thread_local in its newest versions alone.
 #ifdef _MSC_VER
 #define ESPL__THREAD_LOCAL __declspec(thread)

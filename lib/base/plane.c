@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#ifdef __SSE2__
+#if ESPL__HAS_SSE2
 #include <emmintrin.h>
 #endif
 
@@ -14,13 +14,13 @@ enum {
     GROUP_OF_BLOCKS = 32,    // blocks that one step of a search looks at
 };
 
-_Static_assert(ESPL_PLANE_AGE > 0 && ESPL_PLANE_AGE <= 16384,
-               "twice the age and more fit a stamp, so that none comes round");
+_Static_assert(ESPL__PLANE_AGE > 0 && ESPL__PLANE_AGE <= 16384,
+               "twice the age and more fit a stamp, so that none wraps");
 
 // --- Marks ---
 
 // Eight equal stamps, to be stored as bytes.
-#ifdef __SSE2__
+#if ESPL__HAS_SSE2
 typedef __m128i stamps_of_8;
 
 ESPL__INLINE stamps_of_8 repeat_stamp(uint16_t stamp)
@@ -40,8 +40,8 @@ ESPL__INLINE stamps_of_8 repeat_stamp(uint16_t stamp)
 }
 #endif
 
-// Store the stamp of 8 items or more, 8 at a time. Stores overlap at the end, and the first two and the last two
-// of all, so that a range of up to 32 items, as most small trees are, has no loop.
+// Store the stamp of 8 items or more, 8 at a time. Stores overlap at the end. The first two and the last two
+// are outside of the loop, so that a range of up to 32 items, as most small trees are, has none.
 ESPL__INLINE void store_stamps(uint16_t *begin, uint16_t *end, uint16_t stamp)
 {
     enum { GROUP = 8 };
@@ -125,7 +125,7 @@ uint32_t espl__plane_next(const espl__plane *plane, uint32_t block, uint32_t blo
     return block;
 }
 
-#ifdef __SSE2__
+#if ESPL__HAS_SSE2
 
 // Return which of 16 stamps are not younger than an age, as bits: the difference saturates at 0 then.
 ESPL__INLINE uint64_t older_of_16(const uint16_t stamps[16], __m128i moment, __m128i least)
@@ -294,12 +294,18 @@ size_t espl__plane_bytes(const espl__plane *plane)
 bool espl__plane_make(espl__heap *heap, espl__purpose purpose, espl__plane *plane,
                       uint32_t capacity, const espl__plane *from, uint32_t count)
 {
-    const size_t blocks = espl__plane_blocks(capacity), size = size_of(blocks);
+    const size_t blocks = espl__plane_blocks(capacity);
     const size_t kept = espl__plane_is_open(from) ? espl__plane_blocks(count) : 0;
-    unsigned char *const memory = espl__heap_take(heap, purpose, 1, size, ALIGNMENT_OF_PLANE);
-    const uint32_t old = from->moment - ESPL_PLANE_AGE;
+    const uint32_t old = from->moment - ESPL__PLANE_AGE;
 
     ESPL_CHECK(count <= capacity && kept <= blocks);
+    // The items of whole blocks are counted by 32 bits.
+    if (blocks > UINT32_MAX / ESPL__PLANE_BLOCK) {
+        return false;
+    }
+    unsigned char *const memory =
+        espl__heap_take(heap, purpose, 1, size_of(blocks), ALIGNMENT_OF_PLANE);
+
     if (memory == NULL) {
         return false;
     }
@@ -342,7 +348,7 @@ static void clamp(const espl__plane *plane)
         const uint16_t age = (uint16_t)(now - plane->stamps[item]);
 
         plane->stamps[item] =
-            age > ESPL_PLANE_AGE ? (uint16_t)(now - ESPL_PLANE_AGE) : plane->stamps[item];
+            age > ESPL__PLANE_AGE ? (uint16_t)(now - ESPL__PLANE_AGE) : plane->stamps[item];
     }
     for (size_t block = 0; block < plane->capacity / ESPL__PLANE_BLOCK; ++block) {
         const uint32_t moment = atomic_load_explicit(&plane->blocks[block], memory_order_relaxed);
@@ -356,7 +362,7 @@ static void clamp(const espl__plane *plane)
 
 void espl__plane_set_moment(espl__plane *plane, uint32_t moment)
 {
-    const bool is_due = moment / ESPL_PLANE_AGE != plane->moment / ESPL_PLANE_AGE;
+    const bool is_due = moment / ESPL__PLANE_AGE != plane->moment / ESPL__PLANE_AGE;
 
     plane->moment = moment;
     if (is_due && espl__plane_is_open(plane)) {
@@ -364,8 +370,8 @@ void espl__plane_set_moment(espl__plane *plane, uint32_t moment)
     }
 }
 
-// Between two clamps a stamp gets at most twice the greatest age. Stamps of the greatest age and more may
-// be clamped ones, of which the block tells the true age.
+// Between two clamps the age of a stamp is at most twice ESPL__PLANE_AGE. A stamp of that age or more may be a
+// clamped one, whose true age the block has.
 const char *espl__plane_broken_rule(const espl__plane *plane, uint32_t *item)
 {
     for (uint32_t i = 0; espl__plane_is_open(plane) && i < plane->capacity; ++i) {
@@ -375,10 +381,10 @@ const char *espl__plane_broken_rule(const espl__plane *plane, uint32_t *item)
             atomic_load_explicit(&plane->blocks[i / ESPL__PLANE_BLOCK], memory_order_relaxed);
 
         *item = i;
-        if (age > 2 * ESPL_PLANE_AGE || block > ESPL__PLANE_OLDEST) {
+        if (age > 2 * ESPL__PLANE_AGE || block > ESPL__PLANE_OLDEST) {
             return "no stamp is newer than the moment";
         }
-        if (age < ESPL_PLANE_AGE && age < block) {
+        if (age < ESPL__PLANE_AGE && age < block) {
             return "a block is not older than its stamps";
         }
     }

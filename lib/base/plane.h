@@ -7,7 +7,7 @@
 // the moment of its last change: its stamp. A block of 64 items has 32 bits of the moment of the last
 // change of any of them, so that a consumer skips most items. A block may be newer than its items,
 // never older. Moments are compared by their difference, because both kinds wrap;
-// espl__plane_set_moment() keeps stamps from coming round.
+// espl__plane_set_moment() clamps old stamps before they wrap.
 //
 // Several threads may mark different items at a time, between two changes of the moment.
 #ifndef ESPALIER_LIB_BASE_PLANE_H
@@ -26,9 +26,9 @@ enum { ESPL__PLANE_BLOCK = 64 };
 /// changed since an older moment is known by blocks alone. Small in a build for tests, which then reach
 /// it.
 #ifdef ESPL_SHRUNKEN
-#define ESPL_PLANE_AGE 8
+#define ESPL__PLANE_AGE 8
 #else
-#define ESPL_PLANE_AGE 16384
+#define ESPL__PLANE_AGE 16384
 #endif
 
 /// Upper bound of the age of a block just after a clamp.
@@ -99,7 +99,7 @@ static inline bool espl__plane_block_changed(const espl__plane *plane, uint32_t 
 /// Tell whether a moment is so old that only blocks are known to have changed since.
 static inline bool espl__plane_is_coarse(const espl__plane *plane, uint32_t since)
 {
-    return plane->moment - since > ESPL_PLANE_AGE;
+    return plane->moment - since > ESPL__PLANE_AGE;
 }
 
 /// Return the first block from one on that may have changed after a moment, or the number of blocks.
@@ -112,7 +112,7 @@ uint64_t espl__plane_changed(const espl__plane *plane, uint32_t block, uint32_t 
 bool espl__plane_has_changed(const espl__plane *plane, uint32_t item, uint32_t since);
 
 /// Upper bound of the age of a block at any time: planes do not tell older moments apart.
-#define ESPL__PLANE_OLDEST (ESPL__PLANE_FAR + 2 * (uint32_t)ESPL_PLANE_AGE)
+#define ESPL__PLANE_OLDEST (ESPL__PLANE_FAR + 2 * (uint32_t)ESPL__PLANE_AGE)
 
 /// Return a moment from which on a plane answers as from a moment of any age.
 /// @param since  not later than `now`, of which the plane has the low bits.
@@ -152,13 +152,13 @@ size_t espl__plane_bytes(const espl__plane *plane);
 /// and all where that one is closed, did not change for long.
 /// @param capacity  in items.
 /// @param count     of the items to be copied.
-/// @return false: no memory.
+/// @return false: no memory, or the capacity is within 64 of 2^32.
 bool espl__plane_make(espl__heap *heap, espl__purpose purpose, espl__plane *plane,
                       uint32_t capacity, const espl__plane *from, uint32_t count);
 /// Free the memory of a plane, and close it. The moment stays.
 void espl__plane_free(espl__heap *heap, espl__purpose purpose, espl__plane *plane);
-/// Set the moment, which only increases. Each time that it passes a multiple of the greatest age, older
-/// stamps become stamps of that age, so that none comes round: O(capacity) then.
+/// Set the moment, which only increases. Each time that it passes a multiple of ESPL__PLANE_AGE, older stamps
+/// become stamps of that age, so that none wraps: O(capacity) then.
 void espl__plane_set_moment(espl__plane *plane, uint32_t moment);
 /// Return the first rule that stamps and blocks break, or NULL. @param item  out: where.
 const char *espl__plane_broken_rule(const espl__plane *plane, uint32_t *item);

@@ -4,10 +4,12 @@
 #ifndef ESPALIER_LIB_BASE_STREAM_H
 #define ESPALIER_LIB_BASE_STREAM_H
 
+#include "lib/base/compiler.h"
+
 #include <stddef.h>
 #include <string.h>
 
-#if defined(__SSE2__) || defined(_M_X64)
+#if ESPL__HAS_SSE2
 #include <emmintrin.h>
 #define ESPL__STREAM_16(to, from) _mm_stream_si128((to), _mm_loadu_si128(from))
 #define ESPL__STREAM_END() _mm_sfence()

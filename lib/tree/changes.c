@@ -53,13 +53,13 @@ void espl__mark_edited(espl__forest *forest, uint32_t slot)
     espl__tracks_mark(&forest->tracks, ESPL__PLANE_OWN, slot);
 }
 
-void espl__mark_shown_new(espl__forest *forest, uint32_t slot)
+void espl__mark_unshown(espl__forest *forest, uint32_t slot)
 {
     espl__tracks_mark(&forest->tracks, ESPL__PLANE_SHOWN, slot);
-    forest->tracks.is_new[slot] = true;
+    forest->tracks.is_unshown[slot] = true;
     // Several jobs may make nodes.
-    if (!atomic_load_explicit(&forest->presented.has_new, memory_order_relaxed)) {
-        atomic_store_explicit(&forest->presented.has_new, true, memory_order_relaxed);
+    if (!atomic_load_explicit(&forest->presented.has_unshown, memory_order_relaxed)) {
+        atomic_store_explicit(&forest->presented.has_unshown, true, memory_order_relaxed);
     }
 }
 
@@ -71,7 +71,7 @@ static ESPL__APART void set_markers(espl__forest *forest, uint32_t slot)
             forest->tracks.poses[i][slot] = espl__pose_marker();
         }
     }
-    espl__mark_shown_new(forest, slot);
+    espl__mark_unshown(forest, slot);
 }
 
 void espl__mark_made(espl__forest *forest, uint32_t slot)

@@ -14,10 +14,16 @@
 
 #include "lib/tree/forest.h"
 
-/// Tell whether a write outside a tick ends the blend of its node: motion runs, and no tick does.
+/// Tell whether motion runs.
+static inline bool espl__forest_has_motion(const espl__forest *forest)
+{
+    return espl__tracks_have_motion(&forest->tracks);
+}
+
+/// Tell whether a write outside a tick ends the blend of its node: motion runs, and no tick is under way.
 static inline bool espl__forest_shows_writes(const espl__forest *forest)
 {
-    return forest->tracks.poses[ESPL__PREVIOUS] != NULL && !forest->tracks.is_ticking;
+    return espl__forest_has_motion(forest) && !forest->tracks.is_ticking;
 }
 
 // --- Marks. Precondition: espl__forest_is_tracked() ---
@@ -34,20 +40,20 @@ void espl__mark_edited(espl__forest *forest, uint32_t slot);
 void espl__mark_made(espl__forest *forest, uint32_t slot);
 /// Mark that a node is shown at its world until the next present, because it was made or got a transform.
 /// Precondition: motion runs.
-void espl__mark_shown_new(espl__forest *forest, uint32_t slot);
+void espl__mark_unshown(espl__forest *forest, uint32_t slot);
 /// Mark the world of a slot, where only its stretch or user data changed: worlds.h marks poses.
 void espl__mark_world(espl__forest *forest, uint32_t slot);
 
-/// Tell whether a node was made, or got its transform, since the last present. Without motion: no.
-static inline bool espl__is_shown_new(const espl__forest *forest, uint32_t slot)
+/// Tell whether a node was made, or got its transform, since the last present. Without motion: false.
+static inline bool espl__is_unshown(const espl__forest *forest, uint32_t slot)
 {
-    return forest->tracks.is_new != NULL && forest->tracks.is_new[slot];
+    return espl__forest_has_motion(forest) && forest->tracks.is_unshown[slot];
 }
-/// Restore what espl__is_shown_new() told.
-static inline void espl__set_shown_new(const espl__forest *forest, uint32_t slot, bool is_new)
+/// Restore what espl__is_unshown() returned. Without motion no effect.
+static inline void espl__set_unshown(const espl__forest *forest, uint32_t slot, bool is_unshown)
 {
-    if (forest->tracks.is_new != NULL) {
-        forest->tracks.is_new[slot] = is_new;
+    if (espl__forest_has_motion(forest)) {
+        forest->tracks.is_unshown[slot] = is_unshown;
     }
 }
 

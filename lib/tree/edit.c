@@ -440,13 +440,13 @@ bool espl__edit_set_bare(espl__edit *edit, uint32_t slot, bool is_bare)
         !espl__edit_log(edit, (espl__undo){.kind = ESPL__UNDO_BARE,
                                            .flags = forest->flags[slot],
                                            .slot = slot,
-                                           .a = espl__is_shown_new(forest, slot) ? 1 : 0})) {
+                                           .a = espl__is_unshown(forest, slot) ? 1 : 0})) {
         return false;
     }
     espl__slot_set_bare(forest, slot, is_bare);
     espl__note_edited(forest, slot);
     if (!is_bare && espl__forest_has_motion(forest)) {
-        espl__mark_shown_new(forest, slot);
+        espl__mark_unshown(forest, slot);
     }
     return true;
 }
@@ -616,7 +616,7 @@ static void undo_one(espl__edit *edit, const espl__undo *entry)
         break;
     case ESPL__UNDO_BARE:
         espl__slot_set_bare(forest, entry->slot, (entry->flags & ESPL__SLOT_BARE) != 0);
-        espl__set_shown_new(forest, entry->slot, entry->a != 0);
+        espl__set_unshown(forest, entry->slot, entry->a != 0);
         espl__edit_mark_stale(edit, entry->slot);
         break;
     case ESPL__UNDO_RUN:

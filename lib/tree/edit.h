@@ -11,7 +11,8 @@
 //   such a subtree has ESPL__SLOT_MOVED. The subtree moves when the edit is relocated.
 // - Worlds below a node with ESPL__SLOT_STALE may be out of date: the world of each other node is that
 //   which follows from its parent's. So the world of a node is up to date unless an ancestor is stale. A
-//   stale node may have children whose worlds are up to date. Each function that reads a world brings it up to date first.
+//   stale node may have children whose worlds are up to date. Each function that reads a world brings it
+//   up to date first.
 // - A dead node keeps its slot, with ESPL__NO_ENTITY, until the relocation.
 //
 //     espl__edit_begin(&edit)

@@ -84,7 +84,6 @@ void espl__edit_past_moved(const espl__edit *edit, uint32_t slot, uint32_t paren
                            espl__past *room)
 {
     const espl__forest *const forest = edit->forest;
-
     const uint32_t times = espl__past_begin(forest, slot, room);
 
     for (uint32_t time = 0; time < times; ++time) {

@@ -33,12 +33,6 @@ typedef struct espl__past {
     espl_pose kept[ESPL__PASTS]; // world parts that inherit flags keep; the identity without flags
 } espl__past;
 
-/// Tell whether motion runs.
-static inline bool espl__forest_has_motion(const espl__forest *forest)
-{
-    return forest->tracks.poses[ESPL__PREVIOUS] != NULL;
-}
-
 /// Return the plane of own data.
 static inline const espl__plane *espl__own_plane(const espl__forest *forest)
 {
@@ -107,8 +101,9 @@ static inline const espl_pose *espl__shown_array(const espl__forest *forest, uin
 {
     const espl__tracks *const tracks = &forest->tracks;
 
-    return tracks->poses[ESPL__SHOWN] == NULL || tracks->is_new[slot] ? forest->world
-                                                                      : tracks->poses[ESPL__SHOWN];
+    return !espl__tracks_have_motion(tracks) || tracks->is_unshown[slot]
+               ? forest->world
+               : tracks->poses[ESPL__SHOWN];
 }
 static inline espl_pose espl__shown_world(const espl__forest *forest, uint32_t slot)
 {

@@ -74,7 +74,7 @@ void espl__present_apply(espl__present *present)
 }
 
 // Note that each node was presented. New ones are among those whose own data changed since the last present.
-static void end_new(espl__forest *forest)
+static void end_unshown(espl__forest *forest)
 {
     const espl__plane *const own = espl__own_plane(forest);
     const uint32_t since = forest->presented.moment;
@@ -84,7 +84,7 @@ static void end_new(espl__forest *forest)
          block = espl__plane_next(own, block + 1, blocks, since)) {
         const uint32_t first = block * ESPL__PLANE_BLOCK, left = forest->end - first;
 
-        memset(&forest->tracks.is_new[first], 0,
+        memset(&forest->tracks.is_unshown[first], 0,
                (left < ESPL__PLANE_BLOCK ? left : ESPL__PLANE_BLOCK) * sizeof(bool));
     }
 }
@@ -93,14 +93,14 @@ void espl__present_end(const espl__present *present)
 {
     espl__presented *const last = &present->forest->presented;
 
-    if (last->has_new) {
-        end_new(present->forest);
+    if (last->has_unshown) {
+        end_unshown(present->forest);
     }
     last->moment = espl__forest_moment(present->forest);
     last->tick = present->forest->tracks.rolled;
     last->at = present->blend.at;
     last->has_ticked = false;
-    last->has_new = false;
+    last->has_unshown = false;
     last->has_overflowed = present->has_overflowed;
 }
 
@@ -118,7 +118,7 @@ static void complete_block(espl__forest *forest, const espl__tree *t, uint32_t b
          changed != 0; changed &= changed - 1) {
         const uint32_t slot = first + espl__lowest_bit(changed);
 
-        if (slot - t->base < t->used && forest->tracks.is_new[slot] &&
+        if (slot - t->base < t->used && forest->tracks.is_unshown[slot] &&
             !espl__pose_is_same(&shown[slot], &forest->world[slot])) {
             shown[slot] = forest->world[slot];
         }
@@ -130,7 +130,7 @@ void espl__shown_complete(espl__forest *forest, const espl__tree *t)
 {
     espl__presented *const last = &forest->presented;
 
-    if (!atomic_load_explicit(&last->has_new, memory_order_relaxed)) {
+    if (!atomic_load_explicit(&last->has_unshown, memory_order_relaxed)) {
         return;
     }
     while (atomic_exchange_explicit(&last->is_busy, true, memory_order_acquire)) {

@@ -5,8 +5,8 @@
 
 #include "lib/base/bits.h"
 #include "lib/base/prefetch.h"
-#include "lib/math/wide.h"
 #include "lib/base/scratch.h"
+#include "lib/math/wide.h"
 #include "lib/tree/levels.h"
 
 #include <string.h>
@@ -208,7 +208,6 @@ size_t espl__present_clean(const espl__present *present, uint32_t *slots, size_t
         if (is_far) {
             prefetch_slots(forest, slots, at, count);
         }
-
         if (t == NULL) {
             at += 1;
             continue;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The validation of what a present stored, by the scalar path: it shares no code with presents but the
 // formula of one node.
-#include "lib/tree/motion.h"
 #include "lib/tree/present.h"
+
+#include "lib/tree/motion.h"
 
 // Return the shown world of a node by the scalar path, below what its parent shows.
 static espl_pose expected_shown(const espl__forest *forest, const espl__blend *blend, uint32_t slot)
@@ -62,7 +63,7 @@ const char *espl__present_broken_rule(const espl__forest *forest, uint32_t *slot
 {
     const espl__presented *const last = &forest->presented;
     const espl__blend blend = espl__blend_at(last->at);
-    const uint32_t since = forest->tracks.rolled != last->tick ? last->tick : last->moment;
+    const uint32_t since = last->has_ticked ? last->tick : last->moment;
 
     *slot = ESPL__NO_SLOT;
     if (!espl__forest_has_motion(forest)) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Side arrays: one block for a tree, with the node data that few trees have. These are stretch and
 // user data, and the parts of the world that inherit flags keep, with the earlier values of these parts
-// where motion runs. A tree without a block has the default for each node. The block has one entry for each slot of the range, so that its capacity
-// is that of the range, and it counts the entries that need it, so that it is freed when there are
-// none.
+// where motion runs. A tree without a block has the default for each node. The block has one entry for
+// each slot of the range, so that its capacity is that of the range, and it counts the entries that need
+// it, so that it is freed when there are none.
 //
 // A block has no pointer, and neither has the header of a tree: espl__forest.sides has the addresses of
 // blocks by number. So headers and blocks can be saved and restored as bytes.

@@ -20,13 +20,14 @@ bool espl__tracks_add_poses(espl__heap *heap, espl__tracks *tracks, int number, 
         return false;
     }
     if (number == ESPL__SHOWN) {
-        tracks->is_new = espl__heap_take(heap, ESPL__FOR_TREE, items, sizeof *tracks->is_new, 1);
-        if (tracks->is_new == NULL) {
+        tracks->is_unshown =
+            espl__heap_take(heap, ESPL__FOR_TREE, items, sizeof *tracks->is_unshown, 1);
+        if (tracks->is_unshown == NULL) {
             espl__heap_give(heap, ESPL__FOR_TREE, poses, items, sizeof *poses,
                             ESPL__POSES_ALIGNMENT);
             return false;
         }
-        memset(tracks->is_new, 0, items * sizeof *tracks->is_new);
+        memset(tracks->is_unshown, 0, items * sizeof *tracks->is_unshown);
     }
     tracks->poses[number] = poses;
     return true;
@@ -40,8 +41,9 @@ void espl__tracks_drop_poses(espl__heap *heap, espl__tracks *tracks, int number,
                     ESPL__POSES_ALIGNMENT);
     tracks->poses[number] = NULL;
     if (number == ESPL__SHOWN) {
-        espl__heap_give(heap, ESPL__FOR_TREE, tracks->is_new, items, sizeof *tracks->is_new, 1);
-        tracks->is_new = NULL;
+        espl__heap_give(heap, ESPL__FOR_TREE, tracks->is_unshown, items, sizeof *tracks->is_unshown,
+                        1);
+        tracks->is_unshown = NULL;
     }
 }
 
@@ -74,8 +76,8 @@ bool espl__tracks_make(espl__heap *heap, espl__tracks *tracks, uint32_t capacity
             }
         }
     }
-    if (is_done && from->is_new != NULL && count != 0) {
-        memcpy(made.is_new, from->is_new, count * sizeof *made.is_new);
+    if (is_done && from->is_unshown != NULL && count != 0) {
+        memcpy(made.is_unshown, from->is_unshown, count * sizeof *made.is_unshown);
     }
     if (!is_done) {
         espl__tracks_free(heap, &made);
@@ -107,7 +109,7 @@ size_t espl__tracks_bytes(const espl__tracks *tracks)
     for (int i = 0; i < ESPL__POSES_COUNT; ++i) {
         bytes += tracks->poses[i] != NULL ? items_of(tracks->capacity) * sizeof(espl_pose) : 0;
     }
-    bytes += tracks->is_new != NULL ? items_of(tracks->capacity) * sizeof(bool) : 0;
+    bytes += tracks->is_unshown != NULL ? items_of(tracks->capacity) * sizeof(bool) : 0;
     return bytes;
 }
 
@@ -140,10 +142,10 @@ void espl__tracks_move(const espl__tracks *to, uint32_t slot, const espl__tracks
         espl__plane_mark(&to->planes[ESPL__PLANE_PLACE], slot);
         espl__plane_mark(&from->planes[ESPL__PLANE_PLACE], old);
     }
-    if (to->poses[ESPL__SHOWN] != NULL) {
+    if (espl__tracks_have_motion(to)) {
         move_pose(to->poses[ESPL__PREVIOUS], slot, from->poses[ESPL__PREVIOUS], old);
         move_pose(to->poses[ESPL__BEFORE], slot, from->poses[ESPL__BEFORE], old);
         move_pose(to->poses[ESPL__SHOWN], slot, from->poses[ESPL__SHOWN], old);
-        to->is_new[slot] = from->is_new[old];
+        to->is_unshown[slot] = from->is_unshown[old];
     }
 }

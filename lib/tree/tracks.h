@@ -32,8 +32,9 @@ typedef struct espl__tracks {
     /// By slot. NULL where motion does not run; ESPL__BEFORE also where it keeps one tick alone.
     espl_pose *poses[ESPL__POSES_COUNT];
     /// By slot, with ESPL__SHOWN: whether the node was made, or got a transform, since the last present. Its
-    /// shown world is its world then, whatever the array has.
-    bool *is_new;
+    /// shown world is its world then, whatever the array has. Not to be confused with the marker of a node that
+    /// was made since the tick began, which has no previous local.
+    bool *is_unshown;
     uint32_t rolled; ///< moment of the begin of the last tick: own data marked later is newer
     uint32_t rolled_before; ///< of the tick before it
     uint32_t capacity;      ///< slots that each of them has room for
@@ -48,9 +49,15 @@ typedef struct espl__presented {
     bool has_ticked; ///< a tick began since then
     /// A shown world may not be finite. While it is false, those of all nodes are, but for new ones.
     bool has_overflowed;
-    _Atomic bool has_new; ///< nodes were made since then, whose shown worlds are not known
-    _Atomic bool is_busy; ///< a thread completes the shown worlds of a tree
+    _Atomic bool has_unshown; ///< nodes were made since then, whose shown worlds are not known
+    _Atomic bool is_busy;     ///< a thread completes the shown worlds of a tree
 } espl__presented;
+
+/// Tell whether motion runs.
+static inline bool espl__tracks_have_motion(const espl__tracks *tracks)
+{
+    return tracks->poses[ESPL__PREVIOUS] != NULL;
+}
 
 /// Count the arrays of earlier locals: 0 where motion does not run.
 static inline uint32_t espl__tracks_past_count(const espl__tracks *tracks)
@@ -94,7 +101,7 @@ bool espl__tracks_make(espl__heap *heap, espl__tracks *tracks, uint32_t capacity
                        const espl__tracks *from, uint32_t count);
 /// Free all arrays. The moment stays.
 void espl__tracks_free(espl__heap *heap, espl__tracks *tracks);
-/// Allocate an array of poses, and is_new with ESPL__SHOWN, where no node is new. An empty forest gets an
+/// Allocate an array of poses, and is_unshown with ESPL__SHOWN, false for each slot. An empty forest gets an
 /// array as well, because the address says that there is one. @return false: no memory, nothing made.
 bool espl__tracks_add_poses(espl__heap *heap, espl__tracks *tracks, int poses, uint32_t capacity);
 /// Free an array of poses, for as many slots as it was allocated for.

@@ -116,7 +116,7 @@ espl_status espl_motion_stop(espl_world *world)
 // Why a tick cannot begin or end, or ESPL_OK.
 static espl_status check_tick(const espl_world *world)
 {
-    if (world->is_playing || espl__is_parallel(world)) {
+    if (world->is_playing) {
         return ESPL_ERR_BUSY;
     }
     return espl__forest_has_motion(&world->forest) ? ESPL_OK : ESPL_ERR_ARGUMENT;

@@ -15,7 +15,7 @@
 // A length of 0 removes the name. Not a structural call: queries may be open.
 static espl_status set_name(espl_world *world, espl_entity entity, const char *name, size_t length)
 {
-    if (world != NULL && (world->is_playing || espl__is_parallel(world))) {
+    if (world != NULL && world->is_playing) {
         return ESPL_ERR_BUSY;
     }
     espl_status status = espl__check_living(world, entity);

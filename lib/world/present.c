@@ -17,7 +17,7 @@ static espl_status check_present(const espl_world *world, float at)
     if (world == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
-    if (world->is_playing || espl__is_parallel(world)) {
+    if (world->is_playing) {
         return ESPL_ERR_BUSY;
     }
     if (!espl__forest_has_motion(&world->forest)) {
@@ -30,7 +30,6 @@ static espl_status check_present(const espl_world *world, float at)
 static espl_status present_world(espl_world *world, float at, espl_present_report *report)
 {
     espl__present present;
-
     espl_status status = ESPL_OK;
 
     espl__present_begin(&present, &world->forest, at, &world->write_scratch);

@@ -7,6 +7,7 @@
 // after it has a later moment.
 #include "lib/world/watches.h"
 
+#include "lib/tree/changes.h"
 #include "lib/world/moment.h"
 #include "lib/world/query.h"
 #include "lib/world/refusals.h"
@@ -43,7 +44,7 @@ static const char *find_watch_fault(const espl_world *world, const espl_watch_de
     if ((flags & ESPL_WATCH_BEFORE) != 0 && (flags & KINDS_OF_WATCH) == ESPL_WATCH_LOCAL) {
         return "ESPL_WATCH_BEFORE compares world or shown transforms; add ESPL_WATCH_WORLD.";
     }
-    if ((flags & ESPL_WATCH_SHOWN) != 0 && world->forest.tracks.poses[ESPL__SHOWN] == NULL) {
+    if ((flags & ESPL_WATCH_SHOWN) != 0 && !espl__forest_has_motion(&world->forest)) {
         return "ESPL_WATCH_SHOWN needs motion, which the world does not have.";
     }
     if (def->filter != NULL && def->filter->changed_count != 0) {
@@ -394,7 +395,7 @@ static espl_changes changes_of(const espl__watch_arrays *arrays, const espl__wat
 static espl_status collect(espl_watch *watch, uint64_t since, espl_changes *out)
 {
     espl_world *const world = watch->world;
-    const bool is_coarse = since != 0 && world->moment - since > ESPL_PLANE_AGE;
+    const bool is_coarse = since != 0 && world->moment - since > ESPL__PLANE_AGE;
     espl__watch_counts counts;
     espl__watch_arrays arrays;
 
@@ -462,7 +463,7 @@ static bool knows_index(const espl_watch *watch, espl__watch_answers *answers, u
     const espl_world *const world = watch->world;
     const uint32_t known = index < espl__array_length(watch->known) ? watch->known[index] : 0;
 
-    return known == espl__watch_present(answers, index) || watch->first == 0 ||
+    return known == espl__watch_generation(answers, index) || watch->first == 0 ||
            espl__plane_has_changed(&world->store.index_plane, index,
                                    espl__plane_since(world->moment, watch->last));
 }

@@ -67,9 +67,9 @@ ESPL__INLINE void put_pose(espl_transform *out, const espl__forest *forest, cons
 ESPL__INLINE const espl_pose *pose_at(const espl__forest *forest, const espl_pose *poses,
                                       uint32_t slot)
 {
-    const bool is_new = poses != forest->world && forest->tracks.is_new[slot];
+    const bool is_unshown = poses != forest->world && forest->tracks.is_unshown[slot];
 
-    return is_new ? &forest->world[slot] : &poses[slot];
+    return is_unshown ? &forest->world[slot] : &poses[slot];
 }
 
 // Write the world transform of a slot, or the shown one.

@@ -30,7 +30,7 @@ static bool archetype_answers(espl__watch_answers *answers, uint32_t archetype)
     return (*entry & 1) != 0;
 }
 
-uint32_t espl__watch_present(espl__watch_answers *answers, uint32_t index)
+uint32_t espl__watch_generation(espl__watch_answers *answers, uint32_t index)
 {
     const espl__store *const store = &answers->watch->world->store;
     const espl__record *const record = &store->records[index];
@@ -93,7 +93,7 @@ static void walk_indices(const espl_watch *watch, espl_watch *lists,
         for (; left != 0; left &= left - 1) {
             const uint32_t index = walk.block * ESPL__PLANE_BLOCK + espl__lowest_bit(left);
             const uint32_t before = watch->known[index];
-            const uint32_t now = espl__watch_present(&answers, index);
+            const uint32_t now = espl__watch_generation(&answers, index);
 
             if (before == now) {
                 continue;

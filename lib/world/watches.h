@@ -59,7 +59,7 @@ typedef struct espl__watch_answers {
 /// Begin to ask which entities answer a watch.
 void espl__watch_ask(const espl_watch *watch, espl__watch_answers *answers);
 /// Return the generation of an index if its entity is alive, has a transform and answers; else 0.
-uint32_t espl__watch_present(espl__watch_answers *answers, uint32_t index);
+uint32_t espl__watch_generation(espl__watch_answers *answers, uint32_t index);
 
 /// Count the entities that came and went. Precondition: `known` has an element for each record.
 void espl__watch_count_presence(const espl_watch *watch, espl__watch_counts *counts);

@@ -68,7 +68,7 @@ static void step(uint64_t moments)
     }
 }
 
-// Demand what a walk since a moment says of each item: exact up to ESPL_PLANE_AGE moments ago, and else
+// Demand what a walk since a moment says of each item: exact up to ESPL__PLANE_AGE moments ago, and else
 // all of a block of which some item changed, and of no other but those that never did.
 static void check_since(uint64_t since)
 {
@@ -76,7 +76,7 @@ static void check_since(uint64_t since)
                              .plane_count = 1,
                              .items = ITEMS,
                              .since = espl__plane_since(p.now, since)};
-    const bool is_coarse = p.now - since > ESPL_PLANE_AGE;
+    const bool is_coarse = p.now - since > ESPL__PLANE_AGE;
     unsigned char told[ITEMS] = {0};
     const char *rule = NULL;
     uint32_t at = 0;
@@ -172,7 +172,7 @@ TEST(a_look_past_the_greatest_age_tells_blocks)
     begin_at(1000);
     step(3);
     mark(70, 71);
-    step(3 * (uint64_t)ESPL_PLANE_AGE);
+    step(3 * (uint64_t)ESPL__PLANE_AGE);
     ck_assert(espl__plane_is_coarse(&p.plane, 1000));
     ck_assert(espl__plane_has_changed(&p.plane, 64, 1000));
     ck_assert(!espl__plane_has_changed(&p.plane, 63, 1000));
@@ -225,6 +225,22 @@ TEST(a_plane_without_memory_is_not_made)
     test_heap_arm(&heap, 0, false);
     ck_assert(!espl__plane_is_open(&none));
     ck_assert_uint_eq(espl__plane_bytes(&none), 0);
+}
+
+// No memory is taken: 8 GiB would be needed.
+TEST(a_plane_of_more_items_than_32_bits_count_is_not_made)
+{
+    espl__plane none = {0};
+
+    begin_at(1);
+    const size_t bytes = heap.bytes;
+
+    for (uint32_t capacity = UINT32_MAX; capacity > UINT32_MAX - ESPL__PLANE_BLOCK + 1;
+         --capacity) {
+        ck_assert(!espl__plane_make(&p.heap, ESPL__FOR_TREE, &none, capacity, &p.plane, ITEMS));
+        ck_assert(!espl__plane_is_open(&none));
+        ck_assert_uint_eq(heap.bytes, bytes);
+    }
 }
 
 TEST(an_item_newer_than_its_block_breaks_a_rule)

@@ -153,7 +153,7 @@ static void draw_frame(espl_world *world, uint64_t *random, const frame_style *s
         ck_ok(espl_tick_begin(world));
     }
     if (test_one_in(random, 16)) {
-        world->moment += ESPL_PLANE_AGE + 1;
+        world->moment += ESPL__PLANE_AGE + 1;
         (void)espl__world_next_moment(world);
     }
     if (!style->never_presents) {
