@@ -10,10 +10,10 @@ enum { TRUCK, TABLE, ARM, TURRET, PARTS };
 enum { OLD_LOCAL, RESET, REBASED, RULES };
 enum {
     TICKS = 10,
-    PASSED = 5,
-    FRAMES = 6,
-    SHOWN = TICKS * FRAMES
-}; // frames to a tick; frames in all
+    PASSED = 5,             // the tick in which the turret is passed
+    FRAMES = 6,             // of each tick
+    SHOWN = TICKS * FRAMES, // frames in all
+};
 
 typedef struct path {
     float turret[SHOWN][3], truck[SHOWN][3], arm[SHOWN][3];

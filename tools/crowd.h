@@ -24,8 +24,8 @@ typedef struct crowd_carrier {
     espl_entity entity, pending;
     double home[2]; // on the ground
     double beat;    // phase of its movement at second 0, radians
-    tool_placement place,
-        earlier; // now, and before the last crowd_change(); equal of a new carrier
+    tool_placement place;   // now
+    tool_placement earlier; // before the last crowd_change(); of a new carrier that of now
     crowd_fate fate;
     bool is_alive;
 } crowd_carrier;

@@ -254,8 +254,8 @@ typedef struct espl_custom_command_def {
     /// playback, custom command by custom command in order of registration, on the thread that
     /// plays. It may read, write transforms and components, begin, end and present ticks, collect a
     /// watch, record into other command buffers, and reset, submit or destroy those. Structural calls
-    /// return ESPL_ERR_BUSY, and recording into
-    /// the command buffer that is being played returns ESPL_ERR_PLAYED.
+    /// return ESPL_ERR_BUSY, and recording into the command buffer that is being played returns
+    /// ESPL_ERR_PLAYED.
     void (*function)(void *user, const espl_custom_calls *calls);
     uintptr_t reserved[4]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_custom_command_def;

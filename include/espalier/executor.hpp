@@ -26,23 +26,18 @@ public:
     }
     /// Serial: the calling thread alone.
     executor() noexcept = default;
-    executor(executor &&other) noexcept : get_(std::exchange(other.get_, espl_executor{}))
-    {
-    }
+    executor(executor &&other) noexcept : get_(std::exchange(other.get_, espl_executor{})) {}
     executor &operator=(executor &&other) noexcept
     {
         std::swap(get_, other.get_);
         return *this;
     }
-    ~executor()
-    {
-        espl_executor_destroy(&get_);
-    }
+    ~executor() { espl_executor_destroy(&get_); }
     /// What espl_world_def.executor takes.
     [[nodiscard]] const espl_executor &get() const noexcept { return get_; }
 
 private:
-  espl_executor get_ = {};
+    espl_executor get_ = {};
 };
 
 /// What a job of world::each_parallel() writes the hierarchies of its rows with, until its function returns.

@@ -69,12 +69,13 @@ typedef struct espl_motion_def {
 /// @return ESPL_OK; refused, and nothing changed: ESPL_ERR_ARGUMENT (world is NULL, or history is above 2),
 ///         ESPL_ERR_UNSUPPORTED (a word of `reserved` is not 0), ESPL_ERR_EXISTS (motion runs),
 ///         ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY, also while a query is open. O(size).
-ESPL_API espl_status espl_motion_start(espl_world *world, const espl_motion_def *def);
+ESPL_API ESPL_NODISCARD espl_status espl_motion_start(espl_world *world,
+                                                      const espl_motion_def *def);
 
 /// Stop motion, inside a tick too, and free its memory. Structural.
 /// @return ESPL_OK, ESPL_ERR_ARGUMENT (world is NULL, or motion does not run), ESPL_ERR_BUSY, also while a
 ///         query is open. O(size of the hierarchies with inherit flags).
-ESPL_API espl_status espl_motion_stop(espl_world *world);
+ESPL_API ESPL_NODISCARD espl_status espl_motion_stop(espl_world *world);
 
 /// Begin a tick: the local of each entity becomes its previous local. A tick that is under way ends.
 ///

@@ -246,8 +246,9 @@ typedef struct espl_reserve_def {
 ///
 /// espl_create() takes no memory once `entities` and `rows` of its set are reserved; a batch that needs no
 /// new side arrays, once `writes` is; a parallel write, once `parallel_rows` is; a write of stretch, user
-/// data or inherit flags, once `side_of` is; a collect, once `watch_entities` is. Other calls may still take memory: scratch, rows where a role
-/// or a component set changes, the range of a hierarchy that outgrows its own, and names.
+/// data or inherit flags, once `side_of` is; a collect, once `watch_entities` is. Other calls may still take
+/// memory: scratch, rows where a role or a component set changes, the range of a hierarchy that outgrows its
+/// own, and names.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL; an unknown component, a repeat or two roles in the set);
 ///         the statuses of handles; ESPL_ERR_LIMIT; ESPL_ERR_BUSY; ESPL_ERR_NO_MEMORY: nothing that
 ///         can be read changed, and some of it may be reserved.

@@ -12,8 +12,9 @@
 /// - Near exact: an entity that did not change may be reported as well, because it was written and
 ///   written back, because a part of its hierarchy was recomputed, because a playback that was undone
 ///   had changed it, or because the last look is more than 16,384 moments ago, from where on changes are
-///   known for blocks of 64 slots. With ESPL_WATCH_BEFORE world and shown transforms are compared, and no
-///   such entity is reported for these. Own data (ESPL_WATCH_LOCAL) are not compared.
+///   known for blocks of 64 slots. With ESPL_WATCH_BEFORE world and shown transforms are compared, and
+///   neither is reported of an entity where it is equal. Own data (ESPL_WATCH_LOCAL) are not compared, so
+///   that an entity may be reported for these alone.
 /// - Presence is exact: `removed` and `added` are the difference between two states. An entity that
 ///   came and went between two collects is in neither.
 /// - Order: `removed` and `added` ascend by index, `changed` by slot. All are the same for any number of
@@ -126,7 +127,7 @@ ESPL_API void espl_watch_destroy(espl_watch *watch);
 /// @param out    unchanged when refused.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL; `since` is before the first collect of the watch or after
 ///         the last); ESPL_ERR_BUSY while commands are applied and in jobs; ESPL_ERR_NO_MEMORY.
-///         O(changes + size / 64), with a small factor: 10 us for a million entities at rest. The first
+///         O(changes + size / 64), with a small factor: 4 us for a million entities at rest. The first
 ///         collect, and in each 16,384th moment one, is O(size).
 ESPL_API ESPL_NODISCARD espl_status espl_watch_collect(espl_watch *watch, uint64_t since,
                                                        espl_changes *out);
