@@ -110,11 +110,12 @@ void espl__present_part_end(const espl__present_part *part, espl__present *prese
 // Recompute the children of a slot whose shown world stays equal now. They may differ for two reasons: its
 // stretch changed, which its pose does not show, and with it the positions of its children, and those below
 // each child that copies it. Or it keeps its world, so that it ended the propagation from above that
-// recomputed it. A copy that is listed is looked at by itself, so that chains of copies cost no more than
-// their length.
+// recomputed it. A copy that this present visits for its own change is looked at by itself, so that chains of
+// copies cost no more than their length.
 static void follow_children(espl__present_part *part, uint32_t top)
 {
     espl__forest *const forest = part->present->forest;
+    const uint32_t since = espl__present_visits_since(part->present);
     bool enters = true;
 
     for (uint32_t slot = espl__next_in_walk(forest, top, top, true); slot != ESPL__NO_SLOT;
@@ -125,7 +126,7 @@ static void follow_children(espl__present_part *part, uint32_t top)
             espl__propagate_below(forest, &part->context, slot);
         }
         enters = !is_changed && espl__slot_copies(forest, slot) &&
-                 !espl__plane_has_changed(espl__own_plane(forest), slot, part->present->since);
+                 !espl__plane_has_changed(espl__own_plane(forest), slot, since);
     }
 }
 

@@ -154,7 +154,8 @@ static inline bool is_wanted(const espl__present *present, const espl__tree *t, 
         return false;
     }
     return !present->leaves_rested || is_between(forest, slot) ||
-           espl__plane_has_changed(espl__own_plane(forest), slot, forest->presented.moment);
+           espl__plane_has_changed(espl__own_plane(forest), slot,
+                                   espl__present_visits_since(present));
 }
 
 // Keep the wanted slots of one tree, from index `to` on. @return the index behind them.

@@ -22,6 +22,13 @@ static inline size_t espl__listed_end(const uint32_t *slots, size_t at, size_t c
     return at;
 }
 
+/// Return the moment since which a change of its own data makes a node one that a present visits. Nodes that
+/// changed earlier may be listed too, and are visited only if their blends differ from their locals.
+static inline uint32_t espl__present_visits_since(const espl__present *present)
+{
+    return present->leaves_rested ? present->forest->presented.moment : present->since;
+}
+
 /// Slots of a block at most: their locals, previous and saved ones fit into a second-level cache.
 enum { ESPL__PRESENT_BLOCK = 1024 };
 

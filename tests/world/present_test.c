@@ -201,6 +201,50 @@ TEST(nodes_at_rest_show_their_worlds_at_any_time)
     end(&s);
 }
 
+// A stretch moves the children of a node and not the node, so that they are reached through what copies it,
+// whether a present showed that copy as new before or not.
+static void check_stretch_below_copies(bool has_transform, uint32_t presents)
+{
+    const float stretch[3] = {4, 2, 3};
+    const espl_transform step = {.rotation = {0, 0, 0, 1},
+                                 .position = {1, 2, 3},
+                                 .scale = 1,
+                                 .stretch = {1, 1, 1}};
+    espl_entity chain[5] = {{0}};
+    espl_transform shown, world;
+    test_world test;
+
+    test_world_begin(&test, 1, NULL);
+    for (int i = 0; i < 5; ++i) {
+        ck_ok(espl_create_node(test.world, i > 0 ? chain[i - 1] : espl_entity_null(), &step, NULL,
+                               &chain[i]));
+    }
+    ck_ok(espl_motion_start(test.world, NULL));
+    ck_ok(espl_tick_begin(test.world));
+    for (int i = 2; i < 4; ++i) {
+        ck_ok(has_transform ? espl_set_inherit(test.world, chain[i], ESPL_COPY_PARENT)
+                            : espl_remove_component(test.world, chain[i], ESPL_TRANSFORM));
+    }
+    ck_ok(espl_tick_end(test.world));
+    for (uint32_t i = 0; i < presents; ++i) {
+        ck_ok(espl_present(test.world, 0.5f, NULL));
+    }
+    ck_ok(espl_set_stretch(test.world, chain[1], stretch));
+    ck_ok(espl_present(test.world, 0.5f, NULL));
+    ck_ok(espl_read_one(test.world, chain[4], ESPL_READ_SHOWN_TRANSFORM, &shown));
+    ck_ok(espl_get_world_transform(test.world, chain[4], &world));
+    ck_assert_mem_eq(&shown, &world, sizeof world);
+    test_world_end(&test);
+}
+
+TEST(a_stretch_shows_below_copies_that_a_present_showed_before)
+{
+    for (uint32_t presents = 0; presents < 3; ++presents) {
+        check_stretch_below_copies(false, presents);
+        check_stretch_below_copies(true, presents);
+    }
+}
+
 TEST(after_a_tick_without_writes_nothing_is_between_two_poses)
 {
     static espl_pose shown[ALL], worlds[ALL];
