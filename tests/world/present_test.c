@@ -206,10 +206,8 @@ TEST(nodes_at_rest_show_their_worlds_at_any_time)
 static void check_stretch_below_copies(bool has_transform, uint32_t presents)
 {
     const float stretch[3] = {4, 2, 3};
-    const espl_transform step = {.rotation = {0, 0, 0, 1},
-                                 .position = {1, 2, 3},
-                                 .scale = 1,
-                                 .stretch = {1, 1, 1}};
+    const espl_transform step = {
+        .rotation = {0, 0, 0, 1}, .position = {1, 2, 3}, .scale = 1, .stretch = {1, 1, 1}};
     espl_entity chain[5] = {{0}};
     espl_transform shown, world;
     test_world test;
