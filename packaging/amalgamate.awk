@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Lays the library out as one source file: every header of lib/ once, where it is first included, then
 # each source. Variables: mode is "header" for espalier.h and "source" for espalier.c; stb is the path of
-# stb_ds.h. Arguments: the public headers, or the sources, from the top of the source tree.
+# stb_ds.h, and xxhash that of xxhash.h. Arguments: the public headers, or the sources, from the top of the
+# source tree.
 function print_file(file,    line, name, result)
 {
     if (file in printed && file !~ /\.inc$/) {
@@ -21,6 +22,8 @@ function print_file(file,    line, name, result)
             }
         } else if (line ~ /^#[ \t]*include <stb_ds\.h>/) {
             print_file(stb)
+        } else if (line ~ /^#[ \t]*include <xxhash\.h>/) {
+            print_file(xxhash)
         } else if (line ~ /^#[ \t]*include <config\.h>/) {
             continue
         } else {

@@ -5,11 +5,11 @@
 #     packaging/amalgamate.sh SOURCE DIRECTORY
 #
 # SOURCE is the top of the source tree. The two files in DIRECTORY are espalier.h and espalier.c, with
-# stb_ds inside. "cc espalier.c program.c -lm" needs nothing else.
+# stb_ds and xxHash inside. "cc espalier.c program.c -lm" needs nothing else.
 set -eu
 export LC_ALL=C
 : "${AWK:=awk}"
-: "${STB_CFLAGS=$(pkg-config --cflags stb)}"
+: "${INTERNAL_CFLAGS=$(pkg-config --cflags stb libxxhash)}"
 mkdir -p "$2"
 directory=$(cd "$2" && pwd)
 cd "$1"
@@ -24,7 +24,8 @@ print_licence()
     printf ' */\n'
 }
 
-stb=$(find_stb "$STB_CFLAGS")
+stb=$(find_header stb_ds.h "$INTERNAL_CFLAGS")
+xxhash=$(find_header xxhash.h "$INTERNAL_CFLAGS")
 {
     print_licence
     "$AWK" -v mode=header -f packaging/amalgamate.awk include/espalier/espalier.h
@@ -59,5 +60,5 @@ stb=$(find_stb "$STB_CFLAGS")
 END
     # Lists of words.
     # shellcheck disable=SC2046
-    "$AWK" -v mode=source -v stb="$stb/stb_ds.h" -f packaging/amalgamate.awk $(list_sources .)
+    "$AWK" -v mode=source -v stb="$stb" -v xxhash="$xxhash" -f packaging/amalgamate.awk $(list_sources .)
 } >"$directory/espalier.c"

@@ -2,17 +2,28 @@
 # Functions that read the source tree, for scripts that build from it. TOP is the top of that tree.
 # shellcheck shell=sh
 
-# find_stb FLAGS: print the folder of stb_ds.h, which is one of the -I options of FLAGS or one of Debian.
-find_stb()
+# find_header NAME FLAGS: print the path of a header that the library is built with. Its folder is one of the -I
+# options of FLAGS or one of Debian.
+find_header()
 {
-    for folder in $(printf '%s\n' "$1" | sed 's/-I//g') /usr/include/stb /usr/include; do
-        if test -e "$folder/stb_ds.h"; then
-            printf '%s\n' "$folder"
+    for folder in $(printf '%s\n' "$2" | sed 's/-I//g') /usr/include/stb /usr/include; do
+        if test -e "$folder/$1"; then
+            printf '%s\n' "$folder/$1"
             return
         fi
     done
-    echo "stb_ds.h is not found (Debian: libstb-dev)" >&2
+    echo "$1 is not found (Debian: libstb-dev and libxxhash-dev)" >&2
     return 1
+}
+
+# link_headers FOLDER FLAGS: make a folder of these headers alone, for compilers for other machines: they must
+# not find other headers of this machine.
+link_headers()
+{
+    mkdir "$1" || return
+    for name in stb_ds.h xxhash.h; do
+        path=$(find_header "$name" "$2") && ln -s "$path" "$1" || return
+    done
 }
 
 # print_release TOP: print the version of configure.ac.

@@ -11,7 +11,7 @@
 # shellcheck source=packaging/lib.sh
 . "${srcdir:-.}/packaging/lib.sh"
 source=$(cd "${srcdir:-.}" && pwd) || exit 99
-: "${INTERNAL_CFLAGS=$(pkg-config --cflags stb)}"
+: "${INTERNAL_CFLAGS=$(pkg-config --cflags stb libxxhash)}"
 wanted=$*
 build=$PWD
 room=$(mktemp -d "$PWD/consumers.XXXXXX") || exit 99
@@ -208,7 +208,7 @@ way_meson_wrap()
 # The port and the recipe, by the stand-ins of tests/recipes. That of Conan runs the program itself.
 way_vcpkg()
 {
-    cmake -DPORT_DIR="$source/packaging/vcpkg/espalier" -DROOM="$PWD/vcpkg" -DSTB="$room/headers" \
+    cmake -DPORT_DIR="$source/packaging/vcpkg/espalier" -DROOM="$PWD/vcpkg" -DHEADERS="$room/headers" \
         -DFEATURES=threads -DFLAGS="-DCMAKE_C_COMPILER_LAUNCHER=$cache" \
         -P "$source/tests/recipes/vcpkg.cmake" && find_installed "$PWD/vcpkg/packages"
 }
@@ -283,8 +283,7 @@ print(*lacking[:1])')
 way_python()
 {
     found=$(find_python)
-    STB_CFLAGS=$INTERNAL_CFLAGS PYTHON=$found \
-        sh "$source/packaging/python/wheel.sh" "$source" wheel >&2 &&
+    PYTHON=$found sh "$source/packaging/python/wheel.sh" "$source" wheel >&2 &&
         "$found" -m venv --system-site-packages venv &&
         venv/bin/pip -q install --no-index --no-deps wheel/espalier-*.whl &&
         (cd wheel/package/tests && ../../../venv/bin/python -m unittest) &&
@@ -359,10 +358,7 @@ explain()
     tail -n 40 "$room/output" "$room/log" | sed 's/^/# /'
 }
 
-# Compilers for other machines get stb_ds.h in a folder of its own: they must not find other headers of
-# this machine.
-mkdir "$room/headers"
-stb=$(find_stb "$INTERNAL_CFLAGS") && ln -s "$stb/stb_ds.h" "$room/headers"
+link_headers "$room/headers" "$INTERNAL_CFLAGS"
 # A script for xargs: compile_objects() runs "compile FILE COMPILER FLAG..." for each file.
 cat >"$room/compile" <<'END'
 object=objects/$(echo "${1%.c}" | tr / -).o

@@ -17,7 +17,7 @@
 . "${srcdir:-.}/tests/tap.sh"
 srcdir=${srcdir:-.}
 golden=$srcdir/tests/golden/golden.txt
-: "${INTERNAL_CFLAGS=$(pkg-config --cflags stb)}"
+: "${INTERNAL_CFLAGS=$(pkg-config --cflags stb libxxhash)}"
 room=$(mktemp -d ./golden.XXXXXX) || exit 99
 trap 'rm -rf "$room"' EXIT
 

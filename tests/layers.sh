@@ -25,6 +25,9 @@ awk '
     home == "lib" && /stb/ && FILENAME != "lib/base/array.c" {
         complain("stb_ds stays in lib/base/array.c")
     }
+    home == "lib" && /xxh/ && FILENAME != "lib/value/checksum.c" {
+        complain("xxHash stays in lib/value/checksum.c")
+    }
     home == "lib" && /pthread/ && layer != "jobs" { complain("threads stay in lib/jobs") }
 
     # cglm.h is for programs with cglm, which it copies from and to by memcpy().

@@ -11,7 +11,7 @@
 # shellcheck source=packaging/lib.sh
 . "${srcdir:-.}/packaging/lib.sh"
 top=$(cd "${srcdir:-.}" && pwd) || exit 99
-: "${INTERNAL_CFLAGS=$(pkg-config --cflags stb)}"
+: "${INTERNAL_CFLAGS=$(pkg-config --cflags stb libxxhash)}"
 room=$(mktemp -d "$PWD/recipes.XXXXXX") || exit 99
 trap 'rm -rf "$room"' EXIT
 version=$(print_release "$top")
@@ -27,7 +27,7 @@ explain()
 run_vcpkg()
 {
     rm -rf "$room/vcpkg"
-    cmake -DPORT_DIR="$1" -DFEATURES="$2" -DROOM="$room/vcpkg" -DSTB="$stb" \
+    cmake -DPORT_DIR="$1" -DFEATURES="$2" -DROOM="$room/vcpkg" -DHEADERS="$room/headers" \
         -DFLAGS=-DCMAKE_C_FLAGS_RELEASE=-O0 -P "$top/tests/recipes/vcpkg.cmake" >"$room/log" 2>&1
 }
 
@@ -38,7 +38,7 @@ run_conan()
     shift
     rm -rf "$room/conan"
     mkdir "$room/conan"
-    python3 "$top/tests/recipes/conan.py" "$recipe" "$room/conan" "$stb" \
+    python3 "$top/tests/recipes/conan.py" "$recipe" "$room/conan" "$room/headers" \
         --cmake=-DCMAKE_C_FLAGS_RELEASE=-O0 "$@" >"$room/log" 2>&1
 }
 
@@ -92,7 +92,7 @@ fi
 
 # --- Builds ---
 
-stb=$(find_stb "$INTERNAL_CFLAGS")
+link_headers "$room/headers" "$INTERNAL_CFLAGS"
 # With threads where the library of this build has them.
 threads=False features=
 if grep -q '^#define HAVE_PTHREADPOOL 1' config.h 2>/dev/null; then
@@ -108,7 +108,7 @@ if test -n "$reason"; then
     done_testing
 fi
 
-! cmake -S "$top" -B "$room/without" -DESPALIER_STB_INCLUDE="$stb" -DESPALIER_PTHREADPOOL=ON \
+! cmake -S "$top" -B "$room/without" -DESPALIER_STB_INCLUDE="$room/headers" -DESPALIER_PTHREADPOOL=ON \
     -DESPALIER_PTHREADPOOL_LIBRARY=OFF >"$room/log" 2>&1 && grep -q 'pthreadpool is not found' "$room/log"
 ok "CMake refuses threads without pthreadpool, and says so"
 run_vcpkg "$top/packaging/vcpkg/espalier" "$features"

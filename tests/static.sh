@@ -7,7 +7,7 @@
 # `make static` runs this. A missing program is reported and left out; with ESPL_STATIC=full it is a failure.
 srcdir=${srcdir:-.}
 : "${JOBS=$(nproc 2>/dev/null || echo 2)}"
-: "${INTERNAL_CFLAGS=$(pkg-config --cflags stb)}"
+: "${INTERNAL_CFLAGS=$(pkg-config --cflags stb libxxhash)}"
 flags="-std=gnu11 -DHAVE_CONFIG_H -I. -I$srcdir -I$srcdir/include $INTERNAL_CFLAGS"
 failed=0
 missing=0

@@ -68,9 +68,11 @@ changes_no_world()
     espl_command_buffer_count | espl_command_buffer_recorder | espl_command_buffer_resolve | \
         espl_command_buffer_result | espl_component_count | espl_component_find | \
         espl_component_info | espl_convert | espl_copy_subtree | espl_dump | \
-        espl_find_descendant | espl_hash | espl_log_stderr | espl_query_read | espl_query_read_transforms | \
+        espl_find_descendant | espl_hash | espl_image_layout | espl_image_save | \
+        espl_image_size | espl_log_stderr | espl_query_read | espl_query_read_transforms | \
         espl_stage_name | espl_stats | espl_validate | espl_version | \
-        espl_world_create | espl_world_destroy | espl_world_kernels | espl_writer_job) ;;
+        espl_world_create | espl_world_destroy | espl_world_kernels | espl_world_timeline | \
+        espl_writer_job) ;;
     *) return 1 ;;
     esac
 }
@@ -122,6 +124,21 @@ if test -f "$static"; then
     rm -f symbols.listed.$$
 fi
 
+# find_foreign: print the names of headers that are compiled in, stb_ds and xxHash. nm prints them as undefined
+# where such a header would only declare its functions.
+find_foreign()
+{
+    $AWK '/(^|_)(XXH|xxh|stbds)/ && !/^espl__/'
+}
+for file in "$shared" "$static"; do
+    test ! -f "$file" || $NM "$file" | $AWK 'NF > 1 && $(NF - 1) ~ /^[A-Z]$/ {print $NF}'
+done >symbols.foreign.$$
+test -s symbols.foreign.$$ && test -z "$(find_foreign <symbols.foreign.$$)"
+ok "stb_ds and xxHash leave no name with linkage, neither defined nor undefined"
+rm -f symbols.foreign.$$
+test "$(printf '%s\n' XXH3_64bits espl__stbds_arrgrowf stbds_arrgrowf | find_foreign | tr '\n' ' ')" = \
+    "XXH3_64bits stbds_arrgrowf "
+ok "such a name is noticed"
 printf '%s\n' 'typedef struct espl_mend {' '    uintptr_t reserved[2];' '} espl_mend;' \
     'ESPL_API void espl_no_growth(const espl_mend *given);' >symbols.planted.$$
 test -z "$(find_untested "$srcdir"/include/espalier/*.h)" && test "$(find_untested symbols.planted.$$)" = espl_no_growth
@@ -139,7 +156,7 @@ list_functions()
 # A new function of the core replaces one, or says why it must be there. Headers that a program needs for what
 # they are about alone are counted by themselves.
 most=170
-apart="watch motion"
+apart="watch motion image"
 for header in "$srcdir"/include/espalier/*.h; do
     test "${header##*/}" = cglm.h || list_functions "$header"
 done | sort >symbols.inventory.$$

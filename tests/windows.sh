@@ -10,7 +10,7 @@
 . "${srcdir:-.}/tests/tap.sh"
 # shellcheck source=packaging/lib.sh
 . "${srcdir:-.}/packaging/lib.sh"
-: "${INTERNAL_CFLAGS=$(pkg-config --cflags stb)}"
+: "${INTERNAL_CFLAGS=$(pkg-config --cflags stb libxxhash)}"
 for tool in x86_64-w64-mingw32-gcc x86_64-w64-mingw32-objdump wine; do
     command -v "$tool" >/dev/null || test "${ESPL_CONSUMERS-}" = full || skip_all "needs $tool"
 done
@@ -233,9 +233,7 @@ report_suite() # SUITE
     tests=$((tests + ${count:-0}))
 }
 
-# The compiler must not find other headers of this machine.
-mkdir "$room/headers"
-stb=$(find_stb "$INTERNAL_CFLAGS") && ln -s "$stb/stb_ds.h" "$room/headers"
+link_headers "$room/headers" "$INTERNAL_CFLAGS"
 # The server stays until the trap ends it. Otherwise it ends when no program runs, and a program that begins in
 # that moment fails with "Connection reset by peer".
 wineserver -p >"$room/wine.log" 2>&1

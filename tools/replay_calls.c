@@ -374,6 +374,18 @@ static void start_motion(replay *p)
     }
 }
 
+static void load_image(replay *p)
+{
+    reel *const r = &p->reel;
+    const uint32_t flags = reel_u32(r);
+    const size_t size = reel_count(r);
+    const unsigned char *const bytes = reel_bytes(r, size);
+
+    if (replay_wants(p) && bytes != NULL) {
+        replay_compare(p, "image load", espl_image_load(p->world, bytes, size, flags, NULL));
+    }
+}
+
 static void stop_motion(replay *p)
 {
     if (replay_wants(p)) {
@@ -438,6 +450,7 @@ static void (*const calls[ESPL_TAPE_OP_COUNT])(replay *p) = {
     [ESPL_TAPE_MOTION_STOP] = stop_motion,
     [ESPL_TAPE_TICK_BEGIN] = begin_tick,
     [ESPL_TAPE_TICK_END] = end_tick,
+    [ESPL_TAPE_IMAGE] = load_image,
 };
 
 bool replay_call(replay *p, uint32_t op)

@@ -172,6 +172,13 @@ typedef enum espl_status {
     /// compiled with a part of -ffast-math or with -ffp-contract=fast. The log names the cause. Clear
     /// the mode, or compile the library without the flag.
     ESPL_ERR_ARITHMETIC = -22,
+    /// Bytes are not what they are read as, or are damaged. A fault says at which byte, and why. Nothing was
+    /// changed.
+    ESPL_ERR_FORMAT = -23,
+    /// Bytes are of another layout or version than this build reads, or their components are registered
+    /// otherwise in the world. A fault says which. Register the components as the world that wrote the bytes
+    /// did.
+    ESPL_ERR_VERSION = -24,
 } espl_status;
 
 /// Tell whether a call was refused: the status is negative. A positive status is a remark about a call

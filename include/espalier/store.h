@@ -44,6 +44,9 @@ enum {
 
 /// Flags of a component.
 enum {
+    /// Values are no part of a value of the world: an image has none (espalier/image.h), and they are zero after
+    /// a load. For what the program computes anew, such as an index into a cache.
+    ESPL_COMPONENT_TRANSIENT = 1,
     /// Clones get zeros instead of the value of their source, for what no two entities share: a number in
     /// another system, for example. A value that the definition of a clone gives counts.
     ESPL_COMPONENT_UNIQUE = 2,

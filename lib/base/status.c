@@ -87,6 +87,11 @@ static const status_entry statuses[] = {
     {ESPL_ERR_ARITHMETIC, "ESPL_ERR_ARITHMETIC",
      "Floats are not computed as IEEE 754 has it; clear the modes of the thread that change rounding "
      "or flush denormals, and compile the library without parts of -ffast-math."},
+    {ESPL_ERR_FORMAT, "ESPL_ERR_FORMAT",
+     "The bytes are not what they are read as, or are damaged; the fault says where and why."},
+    {ESPL_ERR_VERSION, "ESPL_ERR_VERSION",
+     "The bytes are of another layout or version, or their components are registered otherwise here; "
+     "the fault says which."},
 };
 
 // Return the entry of a status, or NULL. A linear search, because nothing on a fast path asks.

@@ -62,6 +62,8 @@ bool espl__place_one(espl__stage_context *context, const espl__applied *applied)
 bool espl__stage_place(espl__stage_context *context, const espl__applied *applied)
 {
     espl__edit *edits[ESPL__PARTS]; // not all set to NULL, because most playbacks have one
+
+    edits[0] = NULL; // or gcc warns of the amalgamation, because it does not know that there is a part
     const size_t count = espl__part_edits(applied, edits);
     part_placing p = {.applied = applied, .store = context->store};
 

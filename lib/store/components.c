@@ -182,7 +182,7 @@ espl_status espl__component_register(espl__store *store, const espl_component_de
     if (is_past_limit(def)) {
         return ESPL_ERR_LIMIT;
     }
-    ESPL_CHECK((def->flags & ~(uint32_t)ESPL_COMPONENT_UNIQUE) == 0);
+    ESPL_CHECK((def->flags & ~ESPL__COMPONENT_FLAGS) == 0);
     if (component_by_name(store, def->name, &key) != 0) {
         return ESPL_ERR_EXISTS;
     }

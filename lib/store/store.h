@@ -57,6 +57,9 @@ typedef struct espl__record {
 /// many calls before it, so that as many records are on their way to the cache.
 enum { ESPL__FREED_NOTED = 16 };
 
+/// All flags of a component.
+#define ESPL__COMPONENT_FLAGS ((uint32_t)ESPL_COMPONENT_TRANSIENT | (uint32_t)ESPL_COMPONENT_UNIQUE)
+
 typedef struct espl__component_info {
     const char *name;           // owned
     const uint32_t *references; // [reference_count] byte offsets, ascending; owned; NULL: none
@@ -177,6 +180,22 @@ enum { ESPL__FILL_LEAST = 8192 };
 espl_status espl__store_init(espl__store *store, espl__heap *heap, uint32_t tag);
 /// Free all memory of a store.
 void espl__store_free(espl__store *store);
+
+// --- A store that gets the contents of another world (remake.c) ---
+
+/// Begin an empty store with the registry of components of an old one, which both have until
+/// espl__store_discard() of one of them.
+void espl__store_begin(espl__store *made, const espl__store *old);
+/// Give it so many records, whose contents are undefined. @return as espl__entities_reserve().
+espl_status espl__store_make_records(espl__store *made, uint32_t count);
+/// Make the next archetype with so many rows, whose contents are undefined.
+/// @return ESPL_OK; ESPL_ERR_NO_MEMORY; ESPL_ERR_LIMIT; ESPL_ERR_FORMAT: no set, or one that there is.
+espl_status espl__store_make_archetype(espl__store *made, const espl_component *set, size_t count,
+                                       uint32_t rows);
+/// Finish it when all rows and records have their contents, and mark everything as changed.
+void espl__store_finish(espl__store *made);
+/// Free all memory of a store but the registry, which is that of another one.
+void espl__store_discard(espl__store *store);
 
 // --- State (state.c) ---
 

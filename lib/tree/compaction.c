@@ -171,8 +171,7 @@ static void move_tree(const compaction *p, uint32_t number, const espl__tree *ol
     }
 }
 
-// Copy what does not depend on slots: settings, counts, and the context of immediate calls.
-static void keep_settings(espl__forest *to, const espl__forest *from)
+void espl__forest_keep_settings(espl__forest *to, const espl__forest *from)
 {
     to->kernels = from->kernels;
     to->grain = from->grain;
@@ -230,7 +229,7 @@ bool espl__forest_compact(espl__forest *forest, bool tightly, espl__moved_functi
         return false;
     }
     espl__heap_forbid(forest->heap);
-    keep_settings(&packed, forest);
+    espl__forest_keep_settings(&packed, forest);
     packed.floor = tightly ? 0 : forest->floor;
     packed.tree_floor = tightly ? 0 : forest->tree_floor;
     for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {

@@ -412,7 +412,7 @@ static unsigned highest_bit(uint32_t value)
 
 // Return the size class of a range. Sizes up to 15 have a class each, and each power of two above
 // has eight, so that a range of a class is less than an eighth longer than the shortest one.
-static unsigned class_of(uint32_t count)
+unsigned espl__size_class(uint32_t count)
 {
     if (count < 16) {
         return count;
@@ -428,7 +428,7 @@ static unsigned class_that_fits(uint32_t count)
 {
     const unsigned step = count < 16 ? 0 : highest_bit(count) - 3;
 
-    return class_of(count + ((UINT32_C(1) << step) - 1));
+    return espl__size_class(count + ((UINT32_C(1) << step) - 1));
 }
 
 // Return the first class from `from` on that has a free range, or ESPL__SIZE_CLASSES.
@@ -448,7 +448,7 @@ static unsigned first_filled_class(const espl__forest *forest, unsigned from)
 // Insert a free range at the head of the list of its size class, and mark both of its ends.
 static void list_range(espl__forest *forest, uint32_t base, uint32_t count)
 {
-    const unsigned class = class_of(count);
+    const unsigned class = espl__size_class(count);
     const uint32_t next = forest->free_heads[class];
     const uint32_t last = base + count - 1;
 
@@ -470,7 +470,7 @@ static void unlist_range(espl__forest *forest, uint32_t base)
 {
     ESPL_CHECK(base < forest->end && forest->tree[base] == ESPL__NO_TREE);
     const uint32_t count = forest->links[base].first_child;
-    const unsigned class = class_of(count);
+    const unsigned class = espl__size_class(count);
     const uint32_t next = forest->links[base].next, previous = forest->links[base].previous;
 
     ESPL_CHECK(count <= forest->free_slots);
@@ -494,7 +494,7 @@ static void unlist_range(espl__forest *forest, uint32_t base)
 // it.
 static unsigned choose_class(const espl__forest *forest, uint32_t count)
 {
-    const unsigned own = class_of(count);
+    const unsigned own = espl__size_class(count);
     const uint32_t last = forest->free_heads[own];
 
     return last != ESPL__NO_SLOT && forest->links[last].first_child >= count
@@ -561,7 +561,7 @@ void espl__range_give(espl__forest *forest, uint32_t base, uint32_t count)
 static bool is_range_listed(const espl__forest *forest, uint32_t base)
 {
     const espl__links *const links = &forest->links[base];
-    const unsigned class = class_of(links->first_child);
+    const unsigned class = espl__size_class(links->first_child);
     const bool is_first = links->previous == ESPL__NO_SLOT;
 
     if ((!is_first && links->previous >= forest->end) ||

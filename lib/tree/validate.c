@@ -58,12 +58,22 @@ static const char *range_rule(const espl__forest *forest, uint32_t number, locat
     return live == tree->live ? NULL : "the nodes of a tree are counted";
 }
 
+// Tell whether side arrays have nothing of a slot without a node: what is made there finds the default.
+static bool is_side_empty(espl__side *side, uint32_t at)
+{
+    const espl__extra none = espl__extra_default();
+    const espl__kept unkept = espl__kept_none();
+
+    return side == NULL || (memcmp(&side->extra[at], &none, sizeof none) == 0 &&
+                            (side->has_kept == 0 ||
+                             memcmp(&espl__side_kept(side)[at], &unkept, sizeof unkept) == 0));
+}
+
 // Check the list of holes: it visits as many holes as the range has, and none twice, because it
 // ends then.
 static const char *holes_rule(const espl__forest *forest, const espl__tree *tree, location *at)
 {
-    const espl__extra none = espl__extra_default();
-    const espl__side *const side = espl__side_of(forest, tree);
+    espl__side *const side = espl__side_of(forest, tree);
     uint32_t holes = 0;
 
     for (uint32_t slot = tree->hole; slot != ESPL__NO_SLOT; slot = forest->links[slot].next) {
@@ -77,8 +87,14 @@ static const char *holes_rule(const espl__forest *forest, const espl__tree *tree
             forest->parent[slot] != tree->base) {
             return "a hole has no flags, and names the base of its range as its parent";
         }
-        if (side != NULL && memcmp(&side->extra[slot - tree->base], &none, sizeof none) != 0) {
+        if (!is_side_empty(side, slot - tree->base)) {
             return "a hole has nothing in the side arrays";
+        }
+    }
+    for (uint32_t i = tree->used; side != NULL && i < tree->capacity; ++i) {
+        at->slot = tree->base + i;
+        if (!is_side_empty(side, i)) {
+            return "an unused slot has nothing in the side arrays";
         }
     }
     return holes == tree->used - tree->live ? NULL : "the holes of a tree are in one chain";
@@ -271,6 +287,9 @@ static const char *world_rule(const espl__forest *forest, uint32_t slot)
     if (!espl__pose_is_finite(&placement.local) || !espl__pose_is_finite(&placement.kept.pose) ||
         !espl__extra_is_finite(&placement.extra)) {
         return "locals and kept parts are finite";
+    }
+    if (!espl__rotation_is_unit(placement.local.rotation)) {
+        return "the rotation of a local has unit length";
     }
     const espl_pose expected = espl__world_expected(forest, slot);
 

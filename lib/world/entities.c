@@ -63,7 +63,7 @@ espl_status espl_component_register(espl_world *world, const espl_component_def 
     if (def != NULL && ESPL__ASKS_LATER(def)) {
         return espl__refuse_later(world, "espl_component_register");
     }
-    if (def != NULL && (def->flags & ~(uint32_t)ESPL_COMPONENT_UNIQUE) != 0) {
+    if (def != NULL && (def->flags & ~ESPL__COMPONENT_FLAGS) != 0) {
         return espl__refuse_call(world, "espl_component_register", ESPL_ERR_UNSUPPORTED,
                                  "def->flags has a bit that this version of the library does not know.");
     }

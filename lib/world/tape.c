@@ -213,7 +213,7 @@ static void put_entities(espl_world *world, const espl__taped_call *call)
 //     N name             K kind and value   L look at
 //     A pivot, rotation  O options          X change
 //     R reserve          W entries          B command buffer
-//     M first command of the lane
+//     M first command of the lane       I bytes of an image
 static const char *const fields_of[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_REGISTER] = "D",   [ESPL_TAPE_CREATE] = "Cn",      [ESPL_TAPE_CHANGE] = "EX",
     [ESPL_TAPE_SET] = "eV",       [ESPL_TAPE_ENABLE] = "ew",      [ESPL_TAPE_DISABLE] = "ew",
@@ -225,6 +225,7 @@ static const char *const fields_of[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_NAME] = "eN",      [ESPL_TAPE_ATTACH_MANY] = "PO", [ESPL_TAPE_DESTROY_MANY] = "Ew",
     [ESPL_TAPE_CLEAR] = "",       [ESPL_TAPE_SYNC] = "",          [ESPL_TAPE_MOTION_START] = "w",
     [ESPL_TAPE_MOTION_STOP] = "", [ESPL_TAPE_TICK_BEGIN] = "",    [ESPL_TAPE_TICK_END] = "",
+    [ESPL_TAPE_IMAGE] = "wI",
 };
 
 // An empty name removes the name.
@@ -294,6 +295,10 @@ static void put_field(espl_world *world, const espl__taped_call *call, char fiel
         break;
     case 'W':
         put_entries(world, call->entries);
+        break;
+    case 'I':
+        espl__tape_u64(world, call->size);
+        espl__tape_bytes(world, call->value, call->size);
         break;
     case 'B':
         espl__tape_playback(world, call->commands);

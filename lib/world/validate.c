@@ -7,6 +7,7 @@
 #include "lib/world/entity_slots.h"
 #include "lib/world/state.h"
 #include "lib/world/watches.h"
+#include "lib/world/world_rules.h"
 
 // --- Store and forest ---
 
@@ -185,6 +186,21 @@ static const char *forest_rule(const espl_world *world, espl_validation *report)
     return rule;
 }
 
+// Each relies on the rules before it.
+const char *espl__world_broken_rule(const espl_world *world, espl_validation *report)
+{
+    static const char *(*const checks[])(const espl_world *, espl_validation *) = {
+        store_rule, forest_rule, cross_rule,
+    };
+    const char *rule = NULL;
+
+    for (size_t i = 0; rule == NULL && i < sizeof checks / sizeof *checks; ++i) {
+        *report = (espl_validation){0};
+        rule = checks[i](world, report);
+    }
+    return rule;
+}
+
 // The rules of watches.
 static const char *watches_rule(const espl_world *world, espl_validation *report)
 {
@@ -196,7 +212,7 @@ bool espl_validate(const espl_world *world, espl_validation *report)
 {
     // Each may rely on the rules before it.
     static const char *(*const checks[])(const espl_world *, espl_validation *) = {
-        store_rule, forest_rule, cross_rule, bytes_rule, commands_rule, watches_rule,
+        espl__world_broken_rule, bytes_rule, commands_rule, watches_rule,
     };
     espl_validation found = {0};
     size_t overflowed = 0;
@@ -208,7 +224,7 @@ bool espl_validate(const espl_world *world, espl_validation *report)
         found = (espl_validation){0};
         found.rule = checks[i](world, &found);
         // Trees are walked only if their links are valid.
-        if (checks[i] == forest_rule && found.rule == NULL) {
+        if (checks[i] == espl__world_broken_rule && found.rule == NULL) {
             overflowed = espl__count_overflowed(&world->forest);
         }
     }

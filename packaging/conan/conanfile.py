@@ -15,7 +15,7 @@ required_conan_version = ">=2.0"
 class EspalierConan(ConanFile):
     name = "espalier"
     version = "0.2.0"
-    license = "MIT"
+    license = "MIT", "BSD-2-Clause"  # xxHash, which is compiled in
     description = "Transform hierarchies that are always current, over an archetype-chunk store"
     topics = ("transform", "hierarchy", "scene-graph", "ecs", "game-development")
     package_type = "library"
@@ -51,8 +51,9 @@ class EspalierConan(ConanFile):
         cmake_layout(self)
 
     def requirements(self):
-        # Its header is needed to build, and not to use Espalier.
+        # Their headers are needed to build, and not to use Espalier.
         self.requires("stb/cci.20240213", libs=False, visible=False)
+        self.requires("xxhash/0.8.2", libs=False, visible=False)
         if self.options.threads:
             self.requires("pthreadpool/cci.20231129")
 
@@ -62,6 +63,7 @@ class EspalierConan(ConanFile):
         toolchain.cache_variables["ESPALIER_CHECKS"] = str(self.options.checks)
         toolchain.cache_variables["ESPALIER_PTHREADPOOL"] = bool(self.options.threads)
         toolchain.cache_variables["ESPALIER_STB_INCLUDE"] = self._find_include("stb")
+        toolchain.cache_variables["ESPALIER_XXHASH_INCLUDE"] = self._find_include("xxhash")
         if self.options.threads:
             toolchain.cache_variables["ESPALIER_PTHREADPOOL_INCLUDE"] = self._find_include("pthreadpool")
         toolchain.generate()

@@ -32,6 +32,8 @@ static const espl_status statuses[] = {
     ESPL_ERR_PENDING,
     ESPL_ERR_UNSUPPORTED,
     ESPL_ERR_ARITHMETIC,
+    ESPL_ERR_FORMAT,
+    ESPL_ERR_VERSION,
 };
 
 enum { STATUS_COUNT = sizeof statuses / sizeof *statuses };

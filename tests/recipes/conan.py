@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs the recipe of packaging/conan as "conan create" does, without Conan, for tests/recipes.sh:
 
-    python3 conan.py RECIPE-DIRECTORY ROOM STB-DIRECTORY [OPTION=VALUE]... [--cmake=FLAG]...
+    python3 conan.py RECIPE-DIRECTORY ROOM HEADERS-DIRECTORY [OPTION=VALUE]... [--cmake=FLAG]...
 
 The modules that the recipe imports are made here. They do what the manual of Conan 2 says of the names that
 the recipe uses, and fail for any other name. What the recipe exports is copied to ROOM and built there,
@@ -201,7 +201,7 @@ def prepare(recipe, folder, options):
     recipe.output = Bunch(info=print)
 
 
-def create(folder, room, stb, options):
+def create(folder, room, headers, options):
     """conan create: export, build and package a recipe."""
     recipe = load_recipe(folder)
     prepare(recipe, folder, options)
@@ -215,7 +215,8 @@ def create(folder, room, stb, options):
     assert os.path.exists(os.path.join(folder, recipe.folders.root, recipe.folders.source, "CMakeLists.txt"))
     recipe.requirements()
     recipe.dependencies = {name: Bunch(cpp_info=CppInfo()) for name in recipe.required}
-    recipe.dependencies["stb"].cpp_info.includedirs = [stb]
+    for name in "stb", "xxhash":
+        recipe.dependencies[name].cpp_info.includedirs = [headers]
     if "pthreadpool" in recipe.required:
         recipe.dependencies["pthreadpool"].cpp_info.includedirs = ["/usr/include"]
     recipe.build_folder = os.path.join(recipe.source_folder, recipe.folders.build)
@@ -252,7 +253,7 @@ def test(folder, room, package):
 
 
 def main():
-    folder, room, stb = (os.path.abspath(path) for path in sys.argv[1:4])
+    folder, room, headers = (os.path.abspath(path) for path in sys.argv[1:4])
     options = {}
     for argument in sys.argv[4:]:
         name, _, value = argument.partition("=")
@@ -262,7 +263,7 @@ def main():
             options[name] = {"True": True, "False": False}.get(value, value)
     sys.dont_write_bytecode = True
     make_modules()
-    test(os.path.join(folder, "test_package"), room, create(folder, room, stb, options))
+    test(os.path.join(folder, "test_package"), room, create(folder, room, headers, options))
 
 
 main()

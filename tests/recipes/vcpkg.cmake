@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Runs the port of packaging/vcpkg as vcpkg does, without vcpkg, for tests/recipes.sh:
 #
-#     cmake -DPORT_DIR=DIRECTORY -DROOM=DIRECTORY -DSTB=DIRECTORY -DFEATURES=LIST -P vcpkg.cmake
+#     cmake -DPORT_DIR=DIRECTORY -DROOM=DIRECTORY -DHEADERS=DIRECTORY -DFEATURES=LIST -P vcpkg.cmake
 #
-# ROOM/installed is what other ports have installed: the header stb_ds.h of the folder STB. The package is
-# in ROOM/packages afterwards. The functions below do what the manual of vcpkg says of those with these
+# ROOM/installed is what other ports have installed: headers of the folder HEADERS, one for each port that
+# vcpkg.json names. The package is in ROOM/packages afterwards. The functions below do what the manual of vcpkg says of those with these
 # names, for a release build alone. An argument that the manual does not allow, or one that is missing, ends
 # the run. The last lines check what vcpkg checks of each package.
 cmake_minimum_required(VERSION 3.19)
@@ -15,7 +15,6 @@ set(CURRENT_PACKAGES_DIR "${ROOM}/packages")
 set(CURRENT_INSTALLED_DIR "${ROOM}/installed")
 set(build "${ROOM}/build")
 file(MAKE_DIRECTORY "${CURRENT_INSTALLED_DIR}/include")
-file(CREATE_LINK "${STB}/stb_ds.h" "${CURRENT_INSTALLED_DIR}/include/stb_ds.h" SYMBOLIC)
 
 # The manifest lists the features of the port, and the ports that have the functions below.
 file(READ "${PORT_DIR}/vcpkg.json" manifest)
@@ -26,6 +25,8 @@ endif()
 string(JSON count LENGTH "${manifest}" dependencies)
 math(EXPR last "${count} - 1")
 set(tools)
+set(header_of_stb stb_ds.h)
+set(header_of_xxhash xxhash.h)
 foreach(i RANGE ${last})
   string(JSON type TYPE "${manifest}" dependencies ${i})
   if(type STREQUAL OBJECT)
@@ -34,6 +35,10 @@ foreach(i RANGE ${last})
     if(is_host)
       list(APPEND tools ${tool})
     endif()
+  else()
+    string(JSON port GET "${manifest}" dependencies ${i})
+    set(header ${header_of_${port}})
+    file(CREATE_LINK "${HEADERS}/${header}" "${CURRENT_INSTALLED_DIR}/include/${header}" SYMBOLIC)
   endif()
 endforeach()
 

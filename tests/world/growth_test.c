@@ -405,6 +405,18 @@ static espl_status carry_present(void *out)
     return status;
 }
 
+static espl_status carry_fault(void *out)
+{
+    const size_t size = espl_image_size(w);
+    void *const bytes = test_array(1, size);
+
+    ck_ok(espl_image_save(w, bytes, size));
+    const espl_status status = espl_image_load(w, bytes, size, 0, out);
+
+    free(bytes);
+    return status;
+}
+
 CARRY_OUT(view, espl_view_hierarchy(w, root, out))
 
 static const output outputs[] = {
@@ -417,6 +429,7 @@ static const output outputs[] = {
     {WORDS(espl_parallel_report), carry_parallel_report},
     {WORDS(espl_changes), carry_changes},
     {WORDS(espl_present_report), carry_present},
+    {WORDS(espl_format_fault), carry_fault},
     {WORDS(espl_validation), carry_validate},
     {WORDS(espl_view), carry_view},
 };

@@ -11,6 +11,8 @@
 #include <espalier/motion.h>
 #include <espalier/writers.h>
 
+#include <stdlib.h>
+
 /// Arguments of the right type for the pointers that are not NULL.
 typedef struct things {
     misuse m;
@@ -94,6 +96,20 @@ static inline espl_status run_motion(things *k)
     return status == ESPL_OK ? espl_motion_stop(k->w) : status;
 }
 
+/// Load the image of the world, which stays as it is.
+static inline espl_status save_and_load(things *k)
+{
+    const size_t size = espl_image_size(k->w);
+    void *const bytes = test_array(1, size);
+    espl_status status = espl_image_save(k->w, bytes, size);
+
+    if (status == ESPL_OK) {
+        status = espl_image_load(k->w, bytes, size, 0, NULL);
+    }
+    free(bytes);
+    return status;
+}
+
 // --- May be NULL: the call is carried out ---
 
 #define OPTIONAL_ROWS(X)                                                                        \
@@ -119,6 +135,7 @@ static inline espl_status run_motion(things *k)
     X(espl_spawn, local, espl_spawn(k->w, k->e, k->p, NULL, k->handles))                        \
     X(espl_spawn, out, espl_spawn(k->w, k->e, k->p, &k->t, NULL))                               \
     X(espl_motion_start, def, run_motion(k))                                                    \
+    X(espl_image_load, fault, save_and_load(k))                                                 \
     X(espl_executor_create, def, start_and_stop())                                              \
     X(espl_executor_destroy, executor, DONE(espl_executor_destroy(NULL)))                       \
     X(espl_log_stderr, user, DONE(espl_log_stderr(NULL, ESPL_LOG_INFO, "a line of a test")))    \
@@ -203,6 +220,8 @@ static inline espl_status run_motion(things *k)
     X(espl_change_components_query, change, espl_change_components_query(k->w, NULL, NULL, NULL))  \
     X(espl_command_buffer_create, out, espl_command_buffer_create(k->w, 1, NULL))                  \
     X(espl_watch_collect, out, collect_nothing(k))                                                 \
+    X(espl_image_load, bytes, espl_image_load(k->w, NULL, 8, 0, NULL))                             \
+    X(espl_image_save, bytes, espl_image_save(k->w, NULL, espl_image_size(k->w)))                  \
     X(espl_watch_create, out, espl_watch_create(k->w, NULL, NULL))                                 \
     X(espl_command_buffer_resolve, out, espl_command_buffer_resolve(k->c, k->m.pending, NULL))     \
     X(espl_component_find, name, neutral(espl_component_find(k->w, NULL) == 0))                    \
@@ -381,6 +400,10 @@ static inline espl_status run_motion(things *k)
     X(espl_command_buffer_result, commands, espl_command_buffer_result(NULL, 0, 0))                \
     X(espl_command_buffer_submit, commands, espl_command_buffer_submit(NULL))                      \
     X(espl_compact, world, espl_compact(NULL))                                                     \
+    X(espl_image_load, world, espl_image_load(NULL, k, 8, 0, NULL))                                \
+    X(espl_image_save, world, espl_image_save(NULL, k, 8))                                         \
+    X(espl_image_size, world, neutral(espl_image_size(NULL) == 0))                                 \
+    X(espl_world_timeline, world, neutral(espl_world_timeline(NULL) == 0))                         \
     X(espl_watch_collect, watch, espl_watch_collect(NULL, 0, &k->changes))                         \
     X(espl_watch_create, world, espl_watch_create(NULL, NULL, &k->watch))                          \
     X(espl_component_find, world, neutral(espl_component_find(NULL, "number") == 0))               \

@@ -224,6 +224,14 @@ static espl_status present(int way)
     return way == 0 ? espl_present(w, 0.5f, &report) : way == 1 ? espl_present(w, NAN, NULL) : END;
 }
 
+// Bytes that are no image, and none at all.
+static espl_status load_image(int way)
+{
+    return way == 0   ? espl_image_load(w, "no image", 8, 0, NULL)
+           : way == 1 ? espl_image_load(w, NULL, 0, 0, NULL)
+                      : END;
+}
+
 // Structural calls without arguments: refused in a world in use.
 static espl_status in_use(int way)
 {
@@ -416,6 +424,7 @@ static const row rows[] = {
     {"espl_detach", detach},
     {"espl_set_enabled", disable},
     {"espl_set_enabled", enable},
+    {"espl_image_load", load_image},
     {"espl_instantiate", instantiate},
     {"espl_instantiate", instantiate_at},
     {"espl_look_at", look_at},

@@ -93,6 +93,8 @@ class Status(enum.IntEnum):
     ERR_PENDING = -20
     ERR_UNSUPPORTED = -21
     ERR_ARITHMETIC = -22
+    ERR_FORMAT = -23
+    ERR_VERSION = -24
 
     @property
     def sentence(self) -> str:

@@ -10,7 +10,8 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS FEATURE_OPTIONS
   FEATURES threads ESPALIER_PTHREADPOOL)
 vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}"
   OPTIONS ${FEATURE_OPTIONS} -DESPALIER_INSTALL=ON
-    "-DESPALIER_STB_INCLUDE=${CURRENT_INSTALLED_DIR}/include")
+    "-DESPALIER_STB_INCLUDE=${CURRENT_INSTALLED_DIR}/include"
+    "-DESPALIER_XXHASH_INCLUDE=${CURRENT_INSTALLED_DIR}/include")
 vcpkg_cmake_install()
 vcpkg_copy_pdbs()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/espalier)

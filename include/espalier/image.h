@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// Images: a whole world as bytes, to be loaded again exactly.
+///
+/// A world that loads an image is the world that was saved: the same calls come to the same bits, the same
+/// handles and the same order of queries on both. Handles that lived when the image was saved live again. An
+/// image is for one layout, that of a build of the library: a file that another version or another machine is to
+/// read is an archive.
+///
+/// What an image has, and what it has not:
+///
+/// - Entities with their generations and the free indices in their order, rows with the values of their
+///   components, names, hierarchies with locals and worlds, the parts that inherit flags keep, and with motion
+///   (espalier/motion.h) the previous locals and whether a tick is under way.
+/// - The definitions of components only to compare them: a world that loads must have registered the same
+///   components first, in the same order. It may have more.
+/// - Not what a world was created with (allocator, hooks, executor, tape, kernels), command buffers, watches,
+///   views, custom commands, statistics, versions of columns, and memory that is reserved. These stay as they
+///   are.
+///
+/// After a load each column counts as written, a watch finds the difference between the two worlds, and with
+/// motion each entity is shown where it is until the next present.
+///
+/// Thread rule: saving is reading. Loading is a change of the world, and structural.
+#ifndef ESPALIER_IMAGE_H
+#define ESPALIER_IMAGE_H
+
+#include <espalier/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct espl_world espl_world;
+
+/// What is wrong with bytes that were refused. Grows into `reserved`.
+typedef struct espl_format_fault {
+    uint64_t offset;       ///< Of the byte from which on they are not understood.
+    const char *sentence;  ///< Says what is wrong; a constant. NULL: nothing.
+    uintptr_t reserved[6]; ///< 0 (GROWTH in espalier(3)).
+} espl_format_fault;
+
+/// Count the bytes of an image of a world.
+/// @return 0 where the world is NULL. O(hierarchies + chunks + names).
+ESPL_API size_t espl_image_size(const espl_world *world);
+
+/// Save a world. Worlds on which the same calls were made have the same image byte for byte, whatever the
+/// number of their workers. Takes no memory. Any number of threads may call it while none changes the world.
+///
+/// @param bytes  [size]
+/// @param size   espl_image_size().
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL, or another size); ESPL_ERR_BUSY in a custom command and in a parallel
+///         write. O(size).
+ESPL_API ESPL_NODISCARD espl_status espl_image_save(const espl_world *world, void *bytes,
+                                                    size_t size);
+
+/// How an image is loaded.
+enum {
+    /// The bytes are those of espl_image_save(), unchanged: nothing but the layout and the size is checked. With
+    /// other bytes the behaviour is undefined.
+    ESPL_IMAGE_TRUSTED = 1,
+    /// The image is of a world with another tag: each handle that it has, also in component fields that are
+    /// declared as references, gets the tag of this world. Other copies of handles name nothing here.
+    ESPL_IMAGE_RETAG = 2,
+};
+
+/// Load an image: the world becomes the one that was saved. All or nothing. Structural.
+///
+/// Without ESPL_IMAGE_TRUSTED the bytes may come from anywhere: an image that is damaged, or that no world
+/// could have, is refused.
+///
+/// @param bytes  [size], at any address.
+/// @param flags  ESPL_IMAGE_ bits.
+/// @param fault  out: why the bytes are refused, or no sentence; may be NULL.
+/// @return ESPL_OK; refused, and the world is as it was: ESPL_ERR_ARGUMENT (NULL, or unknown flags);
+///         ESPL_ERR_FORMAT (no image, damaged, or not possible); ESPL_ERR_VERSION (another layout, or other
+///         components); ESPL_ERR_FOREIGN (another tag without ESPL_IMAGE_RETAG); ESPL_ERR_NO_MEMORY: until it ends
+///         a load has the memory of both worlds; ESPL_ERR_BUSY. O(size).
+ESPL_API ESPL_NODISCARD espl_status espl_image_load(espl_world *world, const void *bytes,
+                                                    size_t size, uint32_t flags,
+                                                    espl_format_fault *fault);
+
+/// Return a number for the layout of images: equal in two builds that read each other's images.
+ESPL_API uint64_t espl_image_layout(void);
+
+/// Count how often a world became an earlier or another one by espl_image_load(). A handle that was obtained
+/// before may name another entity afterwards. 0 for NULL. O(1).
+ESPL_API uint64_t espl_world_timeline(const espl_world *world);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: MIT
+// Saving a world: its head and tables, then the areas of the manifest. The size and the bytes come from one
+// walk, so that they agree.
+#include "lib/value/image.h"
+
+#include "lib/tree/motion.h"
+#include "lib/value/checksum.h"
+#include "lib/value/manifest.h"
+#include "lib/world/refusals.h"
+
+#include <espalier/image.h>
+
+#include <string.h>
+
+const unsigned char espl__image_magic[8] = {0x89, 'E', 'S', 'P', 'I', '\r', '\n', 0x1a};
+
+// --- Writer ---
+
+// Bytes that are copied and then added to the checksum, while they are in the cache.
+enum { PIECE = 32768 };
+
+// What an image is written to. Without bytes it is only counted.
+typedef struct writer {
+    const espl_world *world;
+    unsigned char *bytes; // NULL: counted
+    size_t at;
+    espl__checksum checksum;
+} writer;
+
+// End a piece of which the bytes are written: the rest up to a multiple of 8 is 0.
+static void end_piece(writer *w, size_t size)
+{
+    const size_t room = espl__image_room(size);
+
+    if (w->bytes != NULL) {
+        memset(w->bytes + w->at + size, 0, room - size);
+        espl__checksum_add(&w->checksum, w->bytes + w->at, room);
+    }
+    w->at += room;
+}
+
+static void put(writer *w, const void *bytes, size_t size)
+{
+    if (w->bytes != NULL && size != 0) {
+        memcpy(w->bytes + w->at, bytes, size);
+    }
+    end_piece(w, size);
+}
+
+// --- Head and tables ---
+
+// Bytes of the tables, by the same functions that write them.
+static void put_components(writer *w)
+{
+    const espl__store *const store = &w->world->store;
+    const uint32_t count = atomic_load_explicit(&store->component_count, memory_order_relaxed);
+
+    for (espl_component number = 1; number <= count; ++number) {
+        const espl__component_info *const info = espl__component_info_of(store, number);
+        const size_t length = strlen(info->name);
+        const espl__image_component entry = {info->size, info->alignment, info->reference_count,
+                                             (uint32_t)length, info->version, info->flags};
+
+        put(w, &entry, sizeof entry);
+        put(w, info->references, info->reference_count * sizeof *info->references);
+        put(w, info->name, length);
+    }
+}
+
+static void put_archetypes(writer *w)
+{
+    const espl__store *const store = &w->world->store;
+    const size_t count = espl__array_length(store->archetypes);
+
+    for (size_t i = 0; i < count; ++i) {
+        const espl__archetype *const archetype = &store->archetypes[i];
+        const size_t components = espl__array_length(archetype->set);
+        const espl__image_set entry = {(uint32_t)components, (uint32_t)archetype->count};
+
+        put(w, &entry, sizeof entry);
+        put(w, archetype->set, components * sizeof *archetype->set);
+    }
+}
+
+// The names by index, because their order in the table depends on the past.
+static void put_names(writer *w)
+{
+    const espl__store *const store = &w->world->store;
+    const uint32_t records = (uint32_t)espl__array_length(store->records);
+
+    for (uint32_t index = 0; store->names.count != 0 && index < records; ++index) {
+        const espl__name *const name = espl__name_of(&store->names, index);
+
+        if (name != NULL) {
+            const espl__image_name entry = {index, name->size};
+
+            put(w, &entry, sizeof entry);
+            put(w, name->text, name->size);
+        }
+    }
+}
+
+// The bytes that names take, without a look at each entity.
+static size_t names_size(const espl__names *names)
+{
+    size_t size = 0;
+
+    for (size_t i = 0; i < names->capacity; ++i) {
+        const espl__name *const name = names->entries[i].name;
+
+        size += name != NULL ? espl__image_room(sizeof(espl__image_name)) +
+                                   espl__image_room(name->size)
+                             : 0;
+    }
+    return size;
+}
+
+// The bytes that a table takes.
+static size_t image_table_size(const espl_world *world, void (*put_table)(writer *))
+{
+    writer w = {.world = world};
+
+    put_table(&w);
+    return w.at;
+}
+
+espl__image_head espl__image_head_of(const espl_world *world)
+{
+    const espl__store *const store = &world->store;
+    const espl__forest *const forest = &world->forest;
+    espl__image_head head = {
+        .layout = espl_image_layout(),
+        .tag = store->tag,
+        .components = atomic_load_explicit(&store->component_count, memory_order_relaxed),
+        .archetypes = (uint32_t)espl__array_length(store->archetypes),
+        .names = (uint32_t)store->names.count,
+        .names_size = names_size(&store->names),
+        .sets_size = image_table_size(world, put_archetypes),
+        .registry_size = image_table_size(world, put_components),
+        .records = (uint32_t)espl__array_length(store->records),
+        .free_head = store->free_count == 0 ? ESPL__NONE : store->free_head,
+        .free_count = (uint32_t)store->free_count,
+        .alive_count = (uint32_t)store->alive_count,
+        .retired_count = (uint32_t)store->retired_count,
+        .slots = forest->end,
+        .trees = forest->tree_end,
+        .free_tree = forest->free_tree,
+        .pasts = espl__tracks_past_count(&forest->tracks),
+        .is_ticking = espl__forest_has_motion(forest) && forest->tracks.is_ticking ? 1 : 0,
+        .has_overflowed = forest->context.has_overflowed ? 1 : 0,
+    };
+
+    memcpy(head.magic, espl__image_magic, sizeof head.magic);
+    return head;
+}
+
+// --- Gaps: slots without a node ---
+
+typedef enum gap_kind {
+    GAP_HOLE,   // one slot of a tree
+    GAP_UNUSED, // slots of a tree behind the used ones
+    GAP_FREE,   // a free range
+    GAP_NONE,   // there is no further gap
+} gap_kind;
+
+// A walk over the gaps of a forest, in the order of slots.
+typedef struct gaps {
+    const espl__forest *forest;
+    uint32_t range;      // where the next range begins
+    uint32_t slot, used; // of the present tree with holes: where to look on, and the end
+    gap_kind kind;
+    uint32_t begin, end; // the present gap
+} gaps;
+
+// Go to the next hole of the present tree. @return false: there is none.
+static bool next_hole(gaps *g)
+{
+    while (g->slot < g->used) {
+        const uint32_t slot = g->slot++;
+
+        if (g->forest->links[slot].entity == ESPL__NO_ENTITY) {
+            g->kind = GAP_HOLE;
+            g->begin = slot;
+            g->end = slot + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void next_gap(gaps *g)
+{
+    const espl__forest *const forest = g->forest;
+
+    if (g->slot < g->used && next_hole(g)) {
+        return;
+    }
+    // The unused slots of a tree with holes come after them.
+    while (g->range < forest->end) {
+        const uint32_t begin = g->range, number = forest->tree[begin];
+
+        if (number == ESPL__NO_TREE) {
+            g->range = g->end = begin + forest->links[begin].first_child;
+            g->kind = GAP_FREE;
+            g->begin = begin;
+            return;
+        }
+        const espl__tree *const tree = &forest->trees[number];
+
+        if (g->used != begin + tree->used && tree->live != tree->used) {
+            g->slot = begin;
+            g->used = begin + tree->used;
+            if (next_hole(g)) {
+                return;
+            }
+        }
+        g->range = begin + tree->capacity;
+        if (tree->used != tree->capacity) {
+            g->kind = GAP_UNUSED;
+            g->begin = begin + tree->used;
+            g->end = g->range;
+            return;
+        }
+    }
+    g->kind = GAP_NONE;
+    g->begin = g->end = UINT32_MAX;
+}
+
+static gaps first_gap(const espl__forest *forest)
+{
+    gaps g = {.forest = forest};
+
+    next_gap(&g);
+    return g;
+}
+
+// Return the links of a slot without a node.
+static espl__links links_in_gap(const gaps *g, uint32_t slot)
+{
+    const espl__links *const links = &g->forest->links[slot];
+    espl__links out = {0, 0, 0, g->kind == GAP_FREE ? 0 : ESPL__NO_ENTITY};
+
+    if (g->kind == GAP_HOLE) {
+        out.next = links->next;
+    } else if (g->kind == GAP_FREE && slot == g->begin) {
+        out = (espl__links){links->first_child, links->next, links->previous, 0};
+    } else if (g->kind == GAP_FREE && slot == g->end - 1) {
+        out.first_child = links->first_child;
+    }
+    return out;
+}
+
+// Clear elements of a copy of an area by slot that are in a gap. @param to  of slot `begin`.
+static void clear_gap(const espl__area *area, const gaps *g, unsigned char *to, uint32_t begin,
+                      uint32_t end)
+{
+    if (area->kind == ESPL__AREA_LINKS) {
+        for (uint32_t slot = begin; slot < end; ++slot) {
+            const espl__links links = links_in_gap(g, slot);
+
+            memcpy(to + (slot - begin) * sizeof links, &links, sizeof links);
+        }
+        return;
+    }
+    // Slots know the tree that they belong to, and a hole the base of its range.
+    if ((area->kind == ESPL__AREA_TREE_OF && g->kind != GAP_FREE) ||
+        ((area->kind == ESPL__AREA_PARENT || area->kind == ESPL__AREA_FLAGS) &&
+         g->kind == GAP_HOLE)) {
+        return;
+    }
+    memset(to, 0, (size_t)(end - begin) * area->size);
+    if (area->kind == ESPL__AREA_TREE_OF) {
+        const uint32_t none = ESPL__NO_TREE;
+
+        if (begin == g->begin) {
+            memcpy(to, &none, sizeof none);
+        }
+        if (end == g->end) {
+            memcpy(to + (size_t)(end - 1 - begin) * sizeof none, &none, sizeof none);
+        }
+    }
+}
+
+// --- Areas ---
+
+// Copy an area by slot.
+static void put_slots(writer *w, const espl__area *area)
+{
+    const uint32_t step = (uint32_t)(PIECE / area->size / 8 * 8);
+    const uint32_t count = (uint32_t)area->count;
+    gaps g = first_gap(&w->world->forest);
+
+    for (uint32_t begin = 0; begin < count; begin += step) {
+        const uint32_t end = count - begin < step ? count : begin + step;
+        unsigned char *const to = w->bytes + w->at;
+
+        memcpy(to, (const unsigned char *)area->bytes + begin * area->size,
+               (end - begin) * area->size);
+        while (g.begin < end) {
+            const uint32_t from = g.begin > begin ? g.begin : begin;
+            const uint32_t until = g.end < end ? g.end : end;
+
+            clear_gap(area, &g, to + (size_t)(from - begin) * area->size, from, until);
+            if (g.end > end) {
+                break;
+            }
+            next_gap(&g);
+        }
+        end_piece(w, (end - begin) * area->size);
+    }
+}
+
+// A living record is found by its row.
+static espl__record saved_record(const espl__record *record)
+{
+    espl__record out = *record;
+
+    if (record->row < ESPL__ROW_RETIRED) {
+        out.chunk = ESPL__NONE;
+        out.row = 0;
+    } else {
+        out.slot = 0;
+        out.chunk = record->row == ESPL__NONE ? record->chunk : 0;
+    }
+    return out;
+}
+
+static espl__tree saved_tree(const espl__tree *tree)
+{
+    espl__tree out = *tree;
+
+    out.side_number = 0;
+    if ((tree->flags & ESPL__TREE_UNSETTLED) != 0) {
+        out.next = out.previous = ESPL__NO_TREE;
+    }
+    return out;
+}
+
+// Copy an area of structs that are not saved as they are.
+static void put_structs(writer *w, const espl__area *area)
+{
+    const size_t step = PIECE / area->size;
+
+    for (size_t begin = 0; begin < area->count; begin += step) {
+        const size_t count = area->count - begin < step ? area->count - begin : step;
+        unsigned char *const to = w->bytes + w->at;
+
+        for (size_t i = 0; i < count; ++i) {
+            if (area->kind == ESPL__AREA_RECORDS) {
+                const espl__record record =
+                    saved_record((const espl__record *)area->bytes + begin + i);
+
+                memcpy(to + i * sizeof record, &record, sizeof record);
+            } else {
+                const espl__tree tree = saved_tree((const espl__tree *)area->bytes + begin + i);
+
+                memcpy(to + i * sizeof tree, &tree, sizeof tree);
+            }
+        }
+        end_piece(w, count * area->size);
+    }
+}
+
+_Static_assert(sizeof(espl__record) % 8 == 0 && sizeof(espl__tree) % 8 == 0,
+               "pieces of structs end at a multiple of 8");
+
+static void put_area(void *context, const espl__area *area)
+{
+    writer *const w = context;
+
+    if (area->kind == ESPL__AREA_TRANSIENT) {
+        return;
+    }
+    if (w->bytes == NULL) {
+        w->at += espl__image_room(area->size * area->count);
+    } else if (area->kind >= ESPL__AREA_SLOTS) {
+        put_slots(w, area);
+    } else if (area->kind == ESPL__AREA_RECORDS || area->kind == ESPL__AREA_TREES) {
+        put_structs(w, area);
+    } else {
+        put(w, area->bytes, area->size * area->count);
+    }
+}
+
+// --- Image ---
+
+static void put_image(writer *w, const espl__image_head *head)
+{
+    const espl__area_visitor visitor = {put_area, w};
+
+    put(w, head, sizeof *head);
+    if (w->bytes == NULL) {
+        w->at += (size_t)(head->registry_size + head->sets_size + head->names_size);
+    } else {
+        put_components(w);
+        put_archetypes(w);
+        put_names(w);
+    }
+    espl__manifest_rows(&w->world->store, &visitor);
+    espl__manifest_nodes(&w->world->forest, &visitor);
+    espl__manifest_sides(&w->world->forest, &visitor);
+}
+
+size_t espl_image_size(const espl_world *world)
+{
+    writer w = {.world = world};
+
+    if (world == NULL) {
+        return 0;
+    }
+    const espl__image_head head = espl__image_head_of(world);
+
+    put_image(&w, &head);
+    return w.at;
+}
+
+static void save(const espl_world *world, unsigned char *bytes, size_t size)
+{
+    espl__image_head head = espl__image_head_of(world);
+    writer w = {.world = world, .bytes = bytes};
+
+    head.size = size;
+    espl__checksum_begin(&w.checksum);
+    put_image(&w, &head);
+    ESPL_CHECK(w.at == size);
+    head.checksum = espl__checksum_of(&w.checksum);
+    memcpy(bytes, &head, sizeof head);
+}
+
+espl_status espl_image_save(const espl_world *world, void *bytes, size_t size)
+{
+    espl_status status = ESPL_OK;
+
+    if (world == NULL || bytes == NULL || size != espl_image_size(world)) {
+        status = ESPL_ERR_ARGUMENT;
+    } else if (world->is_playing || espl__is_parallel(world)) {
+        status = ESPL_ERR_BUSY;
+    } else {
+        save(world, bytes, size);
+    }
+    return espl__refuse_call(world, "espl_image_save", status,
+                             "bytes is NULL, or size is not espl_image_size().");
+}
+
+// --- Layout ---
+
+// Mix a number into a hash of the layout.
+static uint64_t mix_layout(uint64_t hash, uint64_t number)
+{
+    hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ (hash >> 32);
+}
+
+#define MIX_COLUMN(access, type, name, role, initial) hash = mix_layout(hash, sizeof(type));
+
+// The structs of an image, the limits of the build, and the order of bytes.
+uint64_t espl_image_layout(void)
+{
+    enum { FORMAT = 1 }; // changes with the order or the meaning of what is saved
+    const uint64_t numbers[] = {
+        FORMAT,
+        sizeof(espl__image_head),
+        sizeof(espl__record),
+        offsetof(espl__record, slot),
+        sizeof(espl_entity),
+        sizeof(espl__tree),
+        offsetof(espl__tree, side),
+        sizeof(espl__links),
+        sizeof(espl__kept),
+        sizeof(espl__extra),
+        ESPL__CHUNK_ROWS,
+        ESPL__CHUNK_BYTES,
+        ESPL__INDEX_BITS,
+        ESPL__GENERATION_BITS,
+    };
+    const uint32_t order = 0x01020304;
+    unsigned char bytes[sizeof order];
+    uint64_t hash = 0;
+
+    memcpy(bytes, &order, sizeof order);
+    hash = mix_layout(hash, bytes[0]);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
+        hash = mix_layout(hash, numbers[i]);
+    }
+    ESPL__COLUMNS(MIX_COLUMN)
+    return hash;
+}

@@ -1,0 +1,585 @@
+// SPDX-License-Identifier: MIT
+// Loading an image. A store and a forest are made beside those of the world, get their contents, and take
+// their place; the old ones are freed when nothing can fail any more.
+//
+// Bytes from anywhere are checked in this order. The head: size, layout and checksum. Every count against the
+// bytes that are left, before memory is taken for it, so that a load takes no more memory than the image has
+// bytes, but for a constant factor. Then, with the world complete, all rules of espl_validate(), which follow
+// no number that they have not compared with its range.
+#include "lib/value/image.h"
+
+#include "lib/tree/motion.h"
+#include "lib/value/checksum.h"
+#include "lib/value/manifest.h"
+#include "lib/world/moment.h"
+#include "lib/world/refusals.h"
+#include "lib/world/tape.h"
+#include "lib/world/world_rules.h"
+
+#include <espalier/image.h>
+
+#include <string.h>
+
+enum { PLANES_OF_MOTION = 1 << ESPL__PLANE_OWN };
+
+// A load under way.
+typedef struct loader {
+    espl_world *world;
+    const unsigned char *bytes;
+    size_t size, at;
+    uint32_t flags;
+    espl__image_head head;
+    espl__store store;
+    espl__forest forest;
+    bool has_store, has_forest, has_sides; // they are made
+    espl_status status;
+    espl_format_fault fault;
+} loader;
+
+// --- Reading ---
+
+// Say why an image is refused: the first reason counts. @return false.
+static bool refuse(loader *l, espl_status status, const char *sentence)
+{
+    if (l->status == ESPL_OK) {
+        l->status = status;
+        l->fault = (espl_format_fault){.offset = l->at, .sentence = sentence};
+    }
+    return false;
+}
+
+static bool refuse_format(loader *l, const char *sentence)
+{
+    return refuse(l, ESPL_ERR_FORMAT, sentence);
+}
+
+// Go on to what comes after `size` bytes. @return the bytes, or NULL: there are not so many.
+static const unsigned char *take(loader *l, size_t size)
+{
+    const unsigned char *const bytes = l->bytes + l->at;
+
+    if (size > l->size - l->at || espl__image_room(size) > l->size - l->at) {
+        (void)refuse_format(l, "The image ends too early.");
+        return NULL;
+    }
+    l->at += espl__image_room(size);
+    return bytes;
+}
+
+// Tell whether the image has so many more elements.
+static bool has_left(loader *l, uint64_t count, size_t size)
+{
+    return count <= (l->size - l->at) / size || refuse_format(l, "The image ends too early.");
+}
+
+// Copy a struct. @return false: there are not so many bytes.
+static bool take_struct(loader *l, void *to, size_t size)
+{
+    const unsigned char *const bytes = take(l, size);
+
+    if (bytes != NULL) {
+        memcpy(to, bytes, size);
+    }
+    return bytes != NULL;
+}
+
+// --- The head ---
+
+static uint64_t checksum_of(const loader *l)
+{
+    espl__image_head head = l->head;
+    espl__checksum checksum;
+
+    head.checksum = 0;
+    espl__checksum_begin(&checksum);
+    espl__checksum_add(&checksum, &head, sizeof head);
+    espl__checksum_add(&checksum, l->bytes + sizeof head, l->size - sizeof head);
+    return espl__checksum_of(&checksum);
+}
+
+static bool is_trusted(const loader *l)
+{
+    return (l->flags & ESPL_IMAGE_TRUSTED) != 0;
+}
+
+static bool read_head(loader *l)
+{
+    espl__image_head *const head = &l->head;
+
+    if (l->size < sizeof *head || memcmp(l->bytes, espl__image_magic, sizeof head->magic) != 0) {
+        return refuse_format(l, "These bytes are no image.");
+    }
+    memcpy(head, l->bytes, sizeof *head);
+    if (head->layout != espl_image_layout()) {
+        return refuse(l, ESPL_ERR_VERSION,
+                      "The image is of a build with another layout; an archive goes from one to another.");
+    }
+    if (head->size != l->size) {
+        return refuse_format(l, "The image has another size than its head says.");
+    }
+    if (!is_trusted(l) && head->checksum != checksum_of(l)) {
+        return refuse_format(l, "The checksum differs: the image is damaged.");
+    }
+    if (head->tag != l->world->store.tag && (l->flags & ESPL_IMAGE_RETAG) == 0) {
+        return refuse(l, ESPL_ERR_FOREIGN,
+                      "The image is of a world with another tag; ESPL_IMAGE_RETAG gives it that of this one.");
+    }
+    if (head->tag == 0 || head->tag > 127 || head->pasts > ESPL__PASTS || head->is_ticking > 1 ||
+        head->has_overflowed > 1) {
+        return refuse_format(l, "The head has a number that no world has.");
+    }
+    l->at = sizeof *head;
+    return true;
+}
+
+// --- Components ---
+
+static bool is_same_component(const espl__component_info *info,
+                              const espl__image_component *entry, const unsigned char *references,
+                              const unsigned char *name)
+{
+    return info->size == entry->size && info->alignment == entry->alignment &&
+           info->version == entry->version && info->flags == entry->flags &&
+           info->reference_count == entry->references && strlen(info->name) == entry->name &&
+           (entry->references == 0 ||
+            memcmp(info->references, references, entry->references * sizeof(uint32_t)) == 0) &&
+           memcmp(info->name, name, entry->name) == 0;
+}
+
+// Compare the components with those of the world, which may have more.
+static bool read_components(loader *l)
+{
+    for (espl_component number = 1; number <= l->head.components; ++number) {
+        const espl__component_info *const info =
+            espl__component_info_of(&l->world->store, number);
+        espl__image_component entry;
+
+        if (info == NULL) {
+            return refuse(l, ESPL_ERR_VERSION,
+                          "The image has a component that is not registered in this world.");
+        }
+        if (!take_struct(l, &entry, sizeof entry) ||
+            !has_left(l, entry.references, sizeof(uint32_t))) {
+            return false;
+        }
+        const unsigned char *const references = take(l, entry.references * sizeof(uint32_t));
+        const unsigned char *const name = take(l, entry.name);
+
+        if (name == NULL || references == NULL) {
+            return false;
+        }
+        if (!is_same_component(info, &entry, references, name)) {
+            return refuse(l, ESPL_ERR_VERSION,
+                          "A component is registered otherwise in this world, or in another order.");
+        }
+    }
+    return true;
+}
+
+// --- Archetypes ---
+
+static bool read_archetypes(loader *l)
+{
+    uint64_t rows = 0;
+
+    for (uint32_t i = 0; i < l->head.archetypes; ++i) {
+        espl_component set[ESPL_SET_LIMIT];
+        espl__image_set entry;
+
+        if (!take_struct(l, &entry, sizeof entry)) {
+            return false;
+        }
+        rows += entry.rows;
+        if (entry.components > ESPL_SET_LIMIT || rows > l->head.alive_count) {
+            return refuse_format(l, "An archetype has more components or rows than there are.");
+        }
+        if (!take_struct(l, set, entry.components * sizeof *set)) {
+            return false;
+        }
+        const espl_status status =
+            espl__store_make_archetype(&l->store, set, entry.components, entry.rows);
+
+        if (status != ESPL_OK) {
+            return refuse(l, status, "The components of an archetype are no set of their own.");
+        }
+    }
+    return true;
+}
+
+// --- Names ---
+
+// Give an entity a name: that of an earlier one with the same text, mostly the one before it.
+static bool give_name(loader *l, const espl__image_name *entry, const char *text, uint32_t before)
+{
+    espl__store *const store = &l->store;
+    const espl__name *const last =
+        before == ESPL__NONE ? NULL : espl__name_of(&store->names, before);
+
+    if (!espl__names_reserve(&store->names, store->heap, 1)) {
+        return refuse(l, ESPL_ERR_NO_MEMORY, NULL);
+    }
+    if (last != NULL && last->size == entry->size && memcmp(last->text, text, entry->size) == 0) {
+        espl__name_share(&store->names, before, entry->entity);
+        return true;
+    }
+    return espl__name_set(&store->names, store->heap, entry->entity, text, entry->size - 1) ==
+               ESPL_OK ||
+           refuse(l, ESPL_ERR_NO_MEMORY, NULL);
+}
+
+static bool read_names(loader *l)
+{
+    uint32_t before = ESPL__NONE;
+
+    for (uint32_t i = 0; i < l->head.names; ++i) {
+        espl__image_name entry;
+
+        if (!take_struct(l, &entry, sizeof entry)) {
+            return false;
+        }
+        const char *const text = (const char *)take(l, entry.size);
+
+        if (text == NULL) {
+            return false;
+        }
+        if (entry.entity >= l->head.records || (before != ESPL__NONE && entry.entity <= before) ||
+            entry.size < 2 || text[entry.size - 1] != '\0' ||
+            espl__name_check(text, entry.size - 1) != ESPL_OK) {
+            return refuse_format(l, "A name is none, or of no entity.");
+        }
+        if (!give_name(l, &entry, text, before)) {
+            return false;
+        }
+        before = entry.entity;
+    }
+    return true;
+}
+
+// --- Areas ---
+
+static void take_area(void *context, const espl__area *area)
+{
+    loader *const l = context;
+
+    if (area->kind == ESPL__AREA_TRANSIENT) {
+        memset(area->bytes, 0, area->size * area->count);
+        return;
+    }
+    const unsigned char *const bytes =
+        l->status == ESPL_OK && has_left(l, area->count, area->size)
+            ? take(l, area->size * area->count)
+            : NULL;
+
+    if (bytes != NULL) {
+        memcpy(area->bytes, bytes, area->size * area->count);
+    }
+}
+
+// Count the bytes of a slot, so that memory for slots is not taken without bytes for them.
+#define ADD_COLUMN_SIZE(access, type, name, role, initial) +sizeof(type)
+enum { BYTES_OF_SLOT = 0 ESPL__COLUMNS(ADD_COLUMN_SIZE) };
+
+// Make the store, with all but what its entities have.
+static bool make_store(loader *l)
+{
+    espl__store *const store = &l->store;
+
+    espl__store_begin(store, &l->world->store);
+    l->has_store = true;
+    if (!read_components(l) || !read_archetypes(l) ||
+        !has_left(l, l->head.records, sizeof(espl__record))) {
+        return false;
+    }
+    espl_status status = espl__store_make_records(store, l->head.records);
+
+    if (status == ESPL_OK && espl__plane_is_open(&l->world->store.index_plane) &&
+        !espl__index_plane_open(store)) {
+        status = ESPL_ERR_NO_MEMORY;
+    }
+    if (status != ESPL_OK) {
+        return refuse(l, status, "The image has more entities than a world of this build.");
+    }
+    store->free_head = l->head.free_head;
+    store->free_count = l->head.free_count;
+    store->alive_count = l->head.alive_count;
+    store->retired_count = l->head.retired_count;
+    return true;
+}
+
+static bool make_forest(loader *l)
+{
+    const espl__image_head *const head = &l->head;
+    const size_t slot_size = (size_t)BYTES_OF_SLOT + head->pasts * sizeof(espl_pose);
+
+    if (head->slots > UINT32_MAX / 2 || head->trees > UINT32_MAX / 2) {
+        return refuse_format(l, "The head has a number that no world has.");
+    }
+    if (!has_left(l, head->slots, slot_size) || !has_left(l, head->trees, sizeof(espl__tree))) {
+        return false;
+    }
+    if (!espl__forest_begin(&l->forest, &l->world->forest, head->slots, head->trees,
+                            head->pasts)) {
+        return refuse(l, ESPL_ERR_NO_MEMORY, NULL);
+    }
+    l->has_forest = true;
+    l->forest.free_tree = head->free_tree;
+    l->forest.tracks.is_ticking = head->is_ticking != 0;
+    l->forest.context.has_overflowed = head->has_overflowed != 0;
+    return true;
+}
+
+static bool read_areas(loader *l)
+{
+    const espl__area_visitor visitor = {take_area, l};
+
+    espl__manifest_rows(&l->store, &visitor);
+    espl__manifest_nodes(&l->forest, &visitor);
+    if (l->status != ESPL_OK) {
+        return false;
+    }
+    const espl_status status = espl__forest_make_sides(&l->forest);
+
+    l->has_sides = true;
+    if (status != ESPL_OK) {
+        return refuse(l, status, "The headers of trees are those of no world.");
+    }
+    espl__manifest_sides(&l->forest, &visitor);
+    return l->status == ESPL_OK &&
+           (l->at == l->size || refuse_format(l, "The image has bytes behind its end."));
+}
+
+// --- Records ---
+
+// Give the records of a chunk their rows. @return false: a row has no record, or one that another row has.
+static bool link_rows(espl__store *store, uint32_t number)
+{
+    const espl__chunk *const chunk = &store->chunks[number];
+    const espl_entity *const entities = espl__chunk_entities(chunk);
+    const size_t records = espl__array_length(store->records);
+
+    for (uint32_t row = 0; row < chunk->count; ++row) {
+        const espl_entity entity = entities[row];
+
+        if (entity.index >= records) {
+            return false;
+        }
+        espl__record *const record = &store->records[entity.index];
+
+        if (record->generation != entity.generation || record->chunk != ESPL__NONE ||
+            record->row != 0) {
+            return false;
+        }
+        record->chunk = number;
+        record->row = espl__row_word(chunk, row);
+    }
+    return true;
+}
+
+// Check that each record is that of a row, or free or retired.
+static bool are_records_linked(const loader *l)
+{
+    const espl__store *const store = &l->store;
+    bool is_sound = true;
+
+    for (uint32_t index = 0; index < l->head.records; ++index) {
+        const espl__record *const record = &store->records[index];
+
+        is_sound = is_sound && (record->row < ESPL__ROW_RETIRED
+                                    ? record->chunk < espl__array_length(store->chunks)
+                                    : record->slot == 0);
+    }
+    return is_sound;
+}
+
+static bool link_records(loader *l)
+{
+    const size_t chunks = espl__array_length(l->store.chunks);
+
+    for (uint32_t i = 0; i < chunks; ++i) {
+        if (!link_rows(&l->store, i)) {
+            return refuse_format(l, "The rows and the entities do not agree.");
+        }
+    }
+    return is_trusted(l) || are_records_linked(l) ||
+           refuse_format(l, "The rows and the entities do not agree.");
+}
+
+// --- Tags ---
+
+static uint32_t retagged(const loader *l, uint32_t generation)
+{
+    const uint32_t below = (UINT32_C(1) << ESPL__TAG_SHIFT) - 1;
+
+    return generation >> ESPL__TAG_SHIFT == l->head.tag
+               ? (generation & below) | l->world->store.tag << ESPL__TAG_SHIFT
+               : generation;
+}
+
+// Give references of one column the tag of this world.
+static void retag_column(const loader *l, const espl__area *area)
+{
+    const espl__component_info *const info =
+        espl__component_info_of(&l->store, area->component);
+
+    for (uint32_t r = 0; r < info->reference_count; ++r) {
+        for (size_t row = 0; row < area->count; ++row) {
+            unsigned char *const at =
+                (unsigned char *)area->bytes + row * area->size + info->references[r];
+            espl_entity entity;
+
+            memcpy(&entity, at, sizeof entity);
+            entity.generation = retagged(l, entity.generation);
+            memcpy(at, &entity, sizeof entity);
+        }
+    }
+}
+
+static void retag_area(void *context, const espl__area *area)
+{
+    const loader *const l = context;
+
+    if (area->kind == ESPL__AREA_VALUES) {
+        retag_column(l, area);
+    }
+    for (size_t i = 0; area->kind == ESPL__AREA_ENTITIES && i < area->count; ++i) {
+        espl_entity *const entity = (espl_entity *)area->bytes + i;
+
+        entity->generation = retagged(l, entity->generation);
+    }
+    for (size_t i = 0; area->kind == ESPL__AREA_RECORDS && i < area->count; ++i) {
+        espl__record *const record = (espl__record *)area->bytes + i;
+
+        record->generation = retagged(l, record->generation);
+    }
+}
+
+// --- The load ---
+
+// Make the parts of the world that the image has.
+static bool make_parts(loader *l)
+{
+    if (!read_head(l) || !make_store(l) || !read_names(l) || !make_forest(l) || !read_areas(l)) {
+        return false;
+    }
+    if (l->head.tag != l->world->store.tag) {
+        const espl__area_visitor visitor = {retag_area, l};
+
+        espl__manifest_rows(&l->store, &visitor);
+    }
+    if (!link_records(l)) {
+        return false;
+    }
+    if (!espl__forest_finish(&l->forest)) {
+        return refuse_format(l, "The hierarchies are those of no world.");
+    }
+    espl__store_finish(&l->store);
+    return true;
+}
+
+// Exchange the parts of the world with those of the load.
+static void exchange(loader *l)
+{
+    espl_world *const world = l->world;
+    const espl__store store = world->store;
+    const espl__forest forest = world->forest;
+
+    world->store = l->store;
+    world->forest = l->forest;
+    l->store = store;
+    l->forest = forest;
+}
+
+// Check the world that was made, in the place of the old one. @return whether it can stay there.
+static bool check_made(loader *l)
+{
+    espl_validation found = {0};
+
+    if (is_trusted(l)) {
+        return true;
+    }
+    found.rule = espl__world_broken_rule(l->world, &found);
+    if (found.rule != NULL) {
+        return refuse_format(l, found.rule);
+    }
+    if (!l->world->forest.context.has_overflowed &&
+        espl__count_overflowed(&l->world->forest) != 0) {
+        return refuse_format(l, "A world transform is not finite, and the head says that all are.");
+    }
+    return true;
+}
+
+// Motion needs a plane of its own, also in the world that is made. @return false: no memory.
+static bool begin_motion(loader *l, bool *is_added)
+{
+    const bool is_wanted = l->head.pasts != 0 && !espl__forest_has_motion(&l->world->forest);
+
+    *is_added = is_wanted && espl__planes_acquire(l->world, PLANES_OF_MOTION);
+    return is_wanted == *is_added || refuse(l, ESPL_ERR_NO_MEMORY, NULL);
+}
+
+static void load(loader *l)
+{
+    espl_world *const world = l->world;
+    const bool had_motion = espl__forest_has_motion(&world->forest);
+    bool is_added = false, is_done = false;
+
+    memcpy(&l->head, l->bytes, l->size < sizeof l->head ? 0 : sizeof l->head);
+    (void)espl__world_next_moment(world);
+    if (begin_motion(l, &is_added) && make_parts(l)) {
+        exchange(l);
+        is_done = check_made(l);
+        if (!is_done) {
+            exchange(l);
+        }
+    }
+    if (l->has_forest) {
+        // Before the side arrays are made, headers have any contents.
+        l->forest.tree_end = l->has_sides ? l->forest.tree_end : 0;
+        espl__forest_free(&l->forest);
+    }
+    if (l->has_store) {
+        espl__store_discard(&l->store);
+    }
+    if (is_done ? had_motion && l->head.pasts == 0 : is_added) {
+        espl__planes_release(world, PLANES_OF_MOTION);
+    }
+    world->timeline += is_done ? 1 : 0;
+}
+
+static espl_status try_load(espl_world *world, const void *bytes, size_t size, uint32_t flags,
+                            espl_format_fault *fault)
+{
+    loader l = {.world = world, .bytes = bytes, .size = size, .flags = flags};
+    const espl_status busy = espl__check_structural(world);
+
+    if (busy != ESPL_OK) {
+        return busy;
+    }
+    load(&l);
+    *fault = l.fault;
+    return l.status;
+}
+
+espl_status espl_image_load(espl_world *world, const void *bytes, size_t size, uint32_t flags,
+                            espl_format_fault *fault)
+{
+    static const char *const call = "espl_image_load";
+    espl_format_fault found = {0};
+    espl_status status = ESPL_ERR_ARGUMENT;
+
+    ESPL__CHANGE_OR_RETURN(world, call)
+    if (world != NULL && bytes != NULL &&
+        (flags & ~(uint32_t)(ESPL_IMAGE_TRUSTED | ESPL_IMAGE_RETAG)) == 0) {
+        status = ESPL__TAPED(world, try_load(world, bytes, size, flags, &found),
+                             .op = ESPL_TAPE_IMAGE, .word = flags, .value = bytes, .size = size);
+    }
+    if (fault != NULL) {
+        *fault = found;
+    }
+    return espl__refuse_call(world, call, status, "bytes is NULL, or flags has an unknown bit.");
+}
+
+uint64_t espl_world_timeline(const espl_world *world)
+{
+    return world == NULL ? 0 : world->timeline;
+}

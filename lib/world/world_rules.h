@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// The rules of a world that do not depend on its past.
+#ifndef ESPALIER_LIB_WORLD_WORLD_RULES_H
+#define ESPALIER_LIB_WORLD_WORLD_RULES_H
+
+#include "lib/world/world_internal.h"
+
+/// Return the first rule of the store, of the forest or between them that does not hold, as espl_validate() does,
+/// or NULL. Bounded, whatever their numbers are. @param report  out: where.
+const char *espl__world_broken_rule(const espl_world *world, espl_validation *report);
+
+#endif

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: MIT
+// Images: what comes back, what a load leaves alone, and bytes that no world has, which change nothing.
+#include "lib/value/checksum.h"
+#include "lib/value/image.h"
+#include "tests/fixture.h"
+#include "tests/images.h"
+#include "tests/runner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- A small world with something of everything ---
+
+typedef struct sample {
+    test_world test;
+    espl_world *world;
+    espl_component tag, link; // a tag, and a reference with a number
+    espl_entity nodes[8], solo, bare, dead;
+} sample;
+
+typedef struct link_value {
+    espl_entity to;
+    uint32_t number, zero;
+} link_value;
+
+static void register_components(espl_world *world, espl_component *tag, espl_component *link)
+{
+    static const uint32_t references[] = {offsetof(link_value, to)};
+
+    ck_ok(espl_component_register(world, &(espl_component_def){.name = "tag"}, tag));
+    ck_ok(espl_component_register(world,
+                                  &(espl_component_def){.name = "link",
+                                                        .size = sizeof(link_value),
+                                                        .alignment = _Alignof(link_value),
+                                                        .references = references,
+                                                        .reference_count = 1},
+                                  link));
+}
+
+static void sample_begin(sample *s, uint32_t tag)
+{
+    espl_entity spare;
+
+    test_world_begin(&s->test, tag, NULL);
+    s->world = s->test.world;
+    register_components(s->world, &s->tag, &s->link);
+    ck_ok(espl_motion_start(s->world, &(espl_motion_def){.history = 2}));
+    for (uint32_t i = 0; i < 8; ++i) {
+        const espl_transform at = test_at((float)i, 1, 2);
+
+        ck_ok(espl_create_node(s->world, i == 0 ? test_null : s->nodes[(i - 1) / 2], &at, NULL,
+                               &s->nodes[i]));
+    }
+    ck_ok(espl_create_node(s->world, s->nodes[1], NULL, NULL, &spare));
+    ck_ok(espl_create_node(s->world, test_null, NULL, NULL, &s->solo));
+    ck_ok(espl_create(s->world, &s->tag, 1, 1, &s->bare));
+    ck_ok(espl_create_node(s->world, test_null, NULL, NULL, &s->dead));
+    ck_ok(espl_set_name(s->world, s->nodes[2], "left"));
+    ck_ok(espl_set_name(s->world, s->nodes[3], "right hand"));
+    ck_ok(espl_add_component(s->world, s->nodes[4], s->link,
+                             &(link_value){.to = s->nodes[6], .number = 7}, sizeof(link_value)));
+    ck_ok(espl_add_component(s->world, s->bare, s->link, &(link_value){.to = s->dead, .number = 8},
+                             sizeof(link_value)));
+    ck_ok(espl_set_inherit(s->world, s->nodes[5], ESPL_ABSOLUTE_ROTATION));
+    ck_ok(espl_tick_begin(s->world));
+    ck_ok(espl_set_local_position(s->world, s->nodes[1], (float[3]){3, 3, 3}));
+    ck_ok(espl_set_stretch(s->world, s->nodes[2], (float[3]){1, 2, 1}));
+    ck_ok(espl_set_enabled(s->world, s->nodes[7], ESPL_EXTENT_ENTITY, false));
+    ck_ok(espl_destroy(s->world, spare, ESPL_EXTENT_ENTITY));
+    ck_ok(espl_destroy(s->world, s->dead, ESPL_EXTENT_ENTITY));
+}
+
+static void sample_end(sample *s)
+{
+    test_world_end(&s->test);
+}
+
+// --- What is refused ---
+
+// Load bytes that may be wrong. @return whether they were loaded; else nothing changed.
+static bool try_load(espl_world *world, const unsigned char *bytes, size_t size)
+{
+    const uint64_t before = test_physical_hash(world), turn = espl_world_timeline(world);
+    const size_t memory = test_stats(world).bytes;
+    espl_format_fault fault;
+    const espl_status status = espl_image_load(world, bytes, size, 0, &fault);
+
+    test_world_is_valid(world);
+    ck_assert_uint_eq(espl_world_timeline(world), turn + (status == ESPL_OK ? 1 : 0));
+    if (status == ESPL_OK) {
+        return true;
+    }
+    ck_assert(status == ESPL_ERR_FORMAT || status == ESPL_ERR_VERSION ||
+              status == ESPL_ERR_FOREIGN || status == ESPL_ERR_LIMIT);
+    ck_assert_uint_eq(test_physical_hash(world), before);
+    ck_assert_uint_eq(test_stats(world).bytes, memory);
+    ck_assert_ptr_nonnull(fault.sentence);
+    ck_assert_uint_le(fault.offset, size);
+    return false;
+}
+
+TEST(an_image_that_ends_anywhere_is_refused)
+{
+    sample s;
+
+    sample_begin(&s, 1);
+    test_image whole = test_image_of(s.world);
+
+    for (size_t size = 0; size < whole.size; ++size) {
+        // A copy of its own, so that a read past the end is found.
+        unsigned char *const part = malloc(size + 1);
+
+        ck_assert_ptr_nonnull(part);
+        memcpy(part + 1, whole.bytes, size);
+        ck_assert(!try_load(s.world, part + 1, size));
+        free(part);
+    }
+    test_image_end(&whole);
+    sample_end(&s);
+}
+
+// Give an image the checksum of its bytes.
+static void seal(test_image *i)
+{
+    espl__image_head head;
+    espl__checksum checksum;
+
+    memcpy(&head, i->bytes, sizeof head);
+    head.checksum = 0;
+    memcpy(i->bytes, &head, sizeof head);
+    espl__checksum_begin(&checksum);
+    espl__checksum_add(&checksum, i->bytes, i->size);
+    head.checksum = espl__checksum_of(&checksum);
+    memcpy(i->bytes, &head, sizeof head);
+}
+
+// A call may be refused, because the world may be any.
+static void go_on(espl_status status)
+{
+    ck_assert_int_ne(status, ESPL_ERR_NO_MEMORY);
+}
+
+// Change the structure of a world, so that what is wrong in it shows.
+static void stir(espl_world *world, const sample *s)
+{
+    espl_entity made;
+
+    for (int i = 0; i < 8; ++i) {
+        go_on(espl_set_local_position(world, s->nodes[i], (float[3]){(float)i, 0, 1}));
+    }
+    go_on(espl_create_node(world, s->nodes[0], NULL, NULL, &made));
+    go_on(espl_attach(world, s->nodes[3], s->nodes[2], NULL));
+    go_on(espl_destroy(world, s->nodes[1], ESPL_EXTENT_ENTITY));
+    go_on(espl_tick_begin(world));
+    go_on(espl_present(world, 0.5f, NULL));
+    go_on(espl_compact(world));
+    test_world_is_valid(world);
+    go_on(espl_world_clear(world));
+    test_world_is_valid(world);
+}
+
+TEST_LOOP(each_flipped_bit_is_refused_or_gives_a_valid_world, 0, 8)
+{
+    sample s;
+    size_t loaded = 0, refused = 0;
+
+    sample_begin(&s, 1);
+    test_image whole = test_image_of(s.world);
+
+    for (size_t at = 0; at < whole.size; ++at) {
+        whole.bytes[at] ^= (unsigned char)(1u << _i);
+        ck_assert(!try_load(s.world, whole.bytes, whole.size));
+        if (at < offsetof(espl__image_head, checksum) ||
+            at >= offsetof(espl__image_head, checksum) + 8) {
+            test_image sealed = {malloc(whole.size), whole.size};
+
+            ck_assert_ptr_nonnull(sealed.bytes);
+            memcpy(sealed.bytes, whole.bytes, whole.size);
+            seal(&sealed);
+            if (try_load(s.world, sealed.bytes, sealed.size)) {
+                loaded += 1;
+                stir(s.world, &s);
+                whole.bytes[at] ^= (unsigned char)(1u << _i);
+                test_image_load(s.world, &whole, 0);
+                whole.bytes[at] ^= (unsigned char)(1u << _i);
+            } else {
+                refused += 1;
+            }
+            test_image_end(&sealed);
+        }
+        whole.bytes[at] ^= (unsigned char)(1u << _i);
+    }
+    // Values, positions and user data may be any; most other bits may not.
+    printf("# figure: %zu flipped bits refused, %zu loaded\n", refused, loaded);
+    ck_assert_uint_gt(refused, whole.size / 4);
+    ck_assert_uint_gt(loaded, whole.size / 16);
+    test_image_end(&whole);
+    sample_end(&s);
+}
+
+// --- What comes back ---
+
+TEST(handles_of_the_saved_moment_live_again_and_later_ones_do_not)
+{
+    sample s;
+    espl_entity later;
+
+    sample_begin(&s, 1);
+    test_image saved = test_image_of(s.world);
+    const uint64_t logical = test_logical_hash(s.world), physical = test_physical_hash(s.world);
+
+    ck_assert_uint_eq(espl_world_timeline(s.world), 0);
+    ck_ok(espl_create_node(s.world, s.nodes[0], NULL, NULL, &later));
+    ck_ok(espl_destroy(s.world, s.nodes[2], ESPL_EXTENT_SUBTREE));
+    ck_ok(espl_tick_end(s.world));
+    ck_ok(espl_set_local_position(s.world, s.nodes[0], (float[3]){9, 9, 9}));
+    ck_ok(espl_set_name(s.world, s.nodes[3], "another"));
+    test_image_load(s.world, &saved, 0);
+    ck_assert_uint_eq(espl_world_timeline(s.world), 1);
+    ck_assert_uint_eq(test_logical_hash(s.world), logical);
+    ck_assert_uint_eq(test_physical_hash(s.world), physical);
+    for (int i = 0; i < 8; ++i) {
+        ck_assert(espl_is_alive(s.world, s.nodes[i]));
+    }
+    ck_assert(!espl_is_alive(s.world, s.dead));
+    ck_assert_str_eq(espl_get_name(s.world, s.nodes[2]), "left");
+    ck_assert_str_eq(espl_get_name(s.world, s.nodes[3]), "right hand");
+    ck_assert(!espl_is_enabled(s.world, s.nodes[7]));
+    test_image_end(&saved);
+    sample_end(&s);
+}
+
+// What a present shows of a node halfway through the tick.
+static espl_pose shown_halfway(espl_world *world, espl_entity entity)
+{
+    espl_pose out;
+
+    ck_ok(espl_present(world, 0.5f, NULL));
+    ck_ok(espl_read_one(world, entity, ESPL_READ_SHOWN_POSE, &out));
+    return out;
+}
+
+// Worlds with motion that keeps 0, 1 and 2 ticks load the image of one that keeps 2, and the other way.
+TEST_LOOP(motion_is_part_of_an_image, 0, 3)
+{
+    sample s;
+    test_world other;
+    espl_component tag, link;
+    espl_pose shown, again;
+
+    sample_begin(&s, 1);
+    shown = shown_halfway(s.world, s.nodes[3]);
+    test_image with = test_image_of(s.world);
+    test_world_begin(&other, 1, NULL);
+    register_components(other.world, &tag, &link);
+    test_image without = test_image_of(other.world);
+    if (_i != 0) {
+        ck_ok(espl_motion_start(other.world, &(espl_motion_def){.history = (uint32_t)_i}));
+    }
+    for (int turn = 0; turn < 2; ++turn) {
+        test_image_load(other.world, &with, 0);
+        again = shown_halfway(other.world, s.nodes[3]);
+        ck_assert_mem_eq(&shown, &again, sizeof shown);
+        test_image_compare(s.world, other.world);
+        test_image_load(other.world, &without, 0);
+        ck_assert_int_eq(espl_tick_begin(other.world), ESPL_ERR_ARGUMENT);
+        ck_assert_uint_eq(test_stats(other.world).entities, 0);
+    }
+    test_image_end(&with);
+    test_image_end(&without);
+    test_world_end(&other);
+    sample_end(&s);
+}
+
+TEST(a_world_with_another_tag_needs_the_flag_and_gets_its_own_handles)
+{
+    sample s;
+    test_world other;
+    espl_component tag, link;
+    espl_format_fault fault;
+
+    sample_begin(&s, 5);
+    test_image saved = test_image_of(s.world);
+    test_world_begin(&other, 9, NULL);
+    register_components(other.world, &tag, &link);
+    ck_assert_int_eq(espl_image_load(other.world, saved.bytes, saved.size, 0, &fault),
+                     ESPL_ERR_FOREIGN);
+    test_image_load(other.world, &saved, ESPL_IMAGE_RETAG);
+    ck_assert_uint_eq(test_logical_hash(other.world), test_logical_hash(s.world));
+    for (int i = 0; i < 8; ++i) {
+        const uint32_t below = (UINT32_C(1) << 24) - 1;
+        const espl_entity here = {s.nodes[i].index,
+                                  (s.nodes[i].generation & below) | UINT32_C(9) << 24};
+
+        ck_assert(espl_is_alive(other.world, here));
+        ck_assert(!espl_is_alive(other.world, s.nodes[i]));
+    }
+    const espl_entity four = {s.nodes[4].index,
+                              s.nodes[4].generation ^ (UINT32_C(5) ^ UINT32_C(9)) << 24};
+    link_value value;
+
+    ck_ok(espl_get_component(other.world, four, link, &value, sizeof value));
+    ck_assert_uint_eq(value.to.index, s.nodes[6].index);
+    ck_assert(espl_is_alive(other.world, value.to));
+    ck_assert_uint_eq(value.number, 7);
+    test_image_end(&saved);
+    test_world_end(&other);
+    sample_end(&s);
+}
+
+TEST(components_must_be_registered_as_they_were)
+{
+    sample s;
+    test_world other;
+    espl_component tag, link, more;
+    espl_format_fault fault;
+
+    sample_begin(&s, 1);
+    test_image saved = test_image_of(s.world);
+    test_world_begin(&other, 1, NULL);
+    ck_assert_int_eq(espl_image_load(other.world, saved.bytes, saved.size, 0, &fault),
+                     ESPL_ERR_VERSION);
+    ck_assert_str_eq(fault.sentence,
+                     "The image has a component that is not registered in this world.");
+    more = test_component(other.world, "link", sizeof(link_value), _Alignof(link_value));
+    more = test_component(other.world, "tag", 0, 1);
+    ck_assert_int_eq(espl_image_load(other.world, saved.bytes, saved.size, 0, &fault),
+                     ESPL_ERR_VERSION);
+    test_world_end(&other);
+    test_world_begin(&other, 1, NULL);
+    register_components(other.world, &tag, &link);
+    more = test_component(other.world, "more", 4, 4);
+    test_image_load(other.world, &saved, 0);
+    ck_ok(espl_add_component(other.world, s.nodes[1], more, &(uint32_t){3}, 4));
+    test_image_end(&saved);
+    test_world_end(&other);
+    sample_end(&s);
+}
+
+TEST(a_component_of_another_version_is_another_one)
+{
+    test_world worlds[2];
+    espl_component number;
+    espl_format_fault fault;
+
+    for (uint32_t i = 0; i < 2; ++i) {
+        test_world_begin(&worlds[i], 1, NULL);
+        ck_ok(espl_component_register(
+            worlds[i].world,
+            &(espl_component_def){.name = "number", .size = 4, .alignment = 4, .version = i},
+            &number));
+    }
+    test_image saved = test_image_of(worlds[0].world);
+
+    ck_assert_int_eq(espl_image_load(worlds[1].world, saved.bytes, saved.size, 0, &fault),
+                     ESPL_ERR_VERSION);
+    test_image_end(&saved);
+    test_world_end(&worlds[0]);
+    test_world_end(&worlds[1]);
+}
+
+TEST(transient_values_are_not_saved_and_are_zero_after_a_load)
+{
+    test_world other;
+    espl_component lasting, passing;
+    espl_entity entity;
+    uint64_t value = 77;
+
+    test_world_begin(&other, 1, NULL);
+    lasting = test_component(other.world, "lasting", 8, 8);
+    ck_ok(espl_component_register(other.world,
+                                  &(espl_component_def){.name = "passing",
+                                                        .size = 8,
+                                                        .alignment = 8,
+                                                        .flags = ESPL_COMPONENT_TRANSIENT},
+                                  &passing));
+    ck_ok(espl_create(other.world, (espl_component[]){lasting, passing}, 2, 1, &entity));
+    ck_ok(espl_set_component(other.world, entity, lasting, &value, 8));
+    test_image without = test_image_of(other.world);
+
+    ck_ok(espl_set_component(other.world, entity, passing, &value, 8));
+    test_image saved = test_image_of(other.world);
+
+    ck_assert_uint_eq(saved.size, without.size);
+    ck_assert_mem_eq(saved.bytes, without.bytes, saved.size);
+    test_image_load(other.world, &saved, 0);
+    ck_ok(espl_get_component(other.world, entity, lasting, &value, 8));
+    ck_assert_uint_eq(value, 77);
+    ck_ok(espl_get_component(other.world, entity, passing, &value, 8));
+    ck_assert_uint_eq(value, 0);
+    test_image_end(&saved);
+    test_image_end(&without);
+    test_world_end(&other);
+}
+
+TEST(a_load_without_memory_changes_nothing)
+{
+    sample s;
+    espl_status status = ESPL_ERR_NO_MEMORY;
+
+    sample_begin(&s, 1);
+    test_image saved = test_image_of(s.world);
+    ck_ok(espl_motion_stop(s.world));
+    ck_ok(espl_world_clear(s.world));
+    const uint64_t before = test_physical_hash(s.world);
+    size_t calls = 0;
+
+    for (size_t at = 1; status == ESPL_ERR_NO_MEMORY; ++at) {
+        const size_t bytes = test_stats(s.world).bytes;
+
+        test_heap_arm(&s.test.heap, at, at % 2 == 0);
+        status = espl_image_load(s.world, saved.bytes, saved.size, 0, NULL);
+        test_heap_arm(&s.test.heap, 0, false);
+        test_world_is_valid(s.world);
+        if (status == ESPL_ERR_NO_MEMORY) {
+            ck_assert_uint_eq(test_physical_hash(s.world), before);
+            ck_assert_uint_eq(test_stats(s.world).bytes, bytes);
+            calls += 1;
+        }
+    }
+    ck_ok(status);
+    ck_assert_uint_gt(calls, 20);
+    test_image_end(&saved);
+    sample_end(&s);
+}
+
+TEST(a_watch_finds_the_difference_of_the_two_worlds)
+{
+    sample s;
+    espl_watch *watch;
+    espl_changes changes;
+    espl_entity later;
+
+    sample_begin(&s, 1);
+    test_image saved = test_image_of(s.world);
+    ck_ok(espl_create_node(s.world, s.nodes[0], NULL, NULL, &later));
+    ck_ok(espl_destroy(s.world, s.nodes[6], ESPL_EXTENT_ENTITY));
+    ck_ok(espl_set_local_position(s.world, s.nodes[4], (float[3]){1, 1, 1}));
+    ck_ok(espl_watch_create(
+        s.world, &(espl_watch_def){.flags = ESPL_WATCH_WORLD | ESPL_WATCH_BEFORE}, &watch));
+    ck_ok(espl_watch_collect(watch, 0, &changes));
+    test_image_load(s.world, &saved, 0);
+    ck_ok(espl_watch_collect(watch, 0, &changes));
+    ck_assert_uint_eq(changes.removed_count, 1);
+    ck_assert(espl_entity_equal(changes.removed[0], later));
+    ck_assert_uint_eq(changes.added_count, 1);
+    ck_assert(espl_entity_equal(changes.added[0], s.nodes[6]));
+    ck_assert_uint_eq(changes.changed_count, 1);
+    ck_assert(espl_entity_equal(changes.changed[0], s.nodes[4]));
+    espl_watch_destroy(watch);
+    test_image_end(&saved);
+    sample_end(&s);
+}
+
+TEST(arguments_that_are_wrong_are_refused)
+{
+    sample s;
+    espl_query query;
+    espl_format_fault fault;
+
+    sample_begin(&s, 1);
+    test_image saved = test_image_of(s.world);
+
+    ck_assert_uint_eq(espl_image_size(NULL), 0);
+    ck_assert_uint_eq(espl_world_timeline(NULL), 0);
+    ck_assert_int_eq(espl_image_save(NULL, saved.bytes, saved.size), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_image_save(s.world, NULL, saved.size), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_image_save(s.world, saved.bytes, saved.size - 1), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_image_load(NULL, saved.bytes, saved.size, 0, &fault), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_image_load(s.world, NULL, 0, 0, &fault), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_image_load(s.world, saved.bytes, saved.size, 4, &fault),
+                     ESPL_ERR_ARGUMENT);
+    ck_ok(espl_query_begin(s.world, &(espl_query_def){0}, &query));
+    ck_assert_int_eq(espl_image_load(s.world, saved.bytes, saved.size, 0, &fault), ESPL_ERR_BUSY);
+    ck_assert_ptr_null(fault.sentence);
+    espl_query_end(&query);
+    test_image_load(s.world, &saved, ESPL_IMAGE_TRUSTED);
+    test_image_end(&saved);
+    sample_end(&s);
+}
