@@ -3,9 +3,8 @@
 /// Images: a whole world as bytes, to be loaded again exactly.
 ///
 /// A world that loads an image is the world that was saved: the same calls come to the same bits, the same
-/// handles and the same order of queries on both. Handles that lived when the image was saved live again. An
-/// image is for one layout, that of a build of the library: a file that another version or another machine is to
-/// read is an archive.
+/// handles and the same order of queries on both. Handles that lived when the image was saved live again.
+/// An image is for one layout, that of a build of the library (espl_image_layout()).
 ///
 /// What an image has, and what it has not:
 ///
@@ -19,7 +18,8 @@
 ///   are.
 ///
 /// After a load each column counts as written, a watch finds the difference between the two worlds, and with
-/// motion each entity is shown where it is until the next present.
+/// motion each entity is shown where it is until the next present. Views and addresses of values end with a
+/// load, as with any structural call.
 ///
 /// Thread rule: saving is reading. Loading is a change of the world, and structural.
 #ifndef ESPALIER_IMAGE_H
@@ -45,19 +45,20 @@ typedef struct espl_format_fault {
 ESPL_API size_t espl_image_size(const espl_world *world);
 
 /// Save a world. Worlds on which the same calls were made have the same image byte for byte, whatever the
-/// number of their workers. Takes no memory. Any number of threads may call it while none changes the world.
+/// number of their workers. Takes no memory. Any number of threads may call it while none changes the
+/// world.
 ///
 /// @param bytes  [size]
 /// @param size   espl_image_size().
-/// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL, or another size); ESPL_ERR_BUSY in a custom command and in a parallel
-///         write. O(size).
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL, or another size); ESPL_ERR_BUSY while commands are applied, and
+///         in a parallel write. O(size).
 ESPL_API ESPL_NODISCARD espl_status espl_image_save(const espl_world *world, void *bytes,
                                                     size_t size);
 
 /// How an image is loaded.
 enum {
-    /// The bytes are those of espl_image_save(), unchanged: nothing but the layout and the size is checked. With
-    /// other bytes the behaviour is undefined.
+    /// The bytes are those of espl_image_save(), unchanged: nothing but the layout and the size is checked.
+    /// With other bytes the behaviour is undefined.
     ESPL_IMAGE_TRUSTED = 1,
     /// The image is of a world with another tag: each handle that it has, also in component fields that are
     /// declared as references, gets the tag of this world. Other copies of handles name nothing here.
@@ -74,8 +75,9 @@ enum {
 /// @param fault  out: why the bytes are refused, or no sentence; may be NULL.
 /// @return ESPL_OK; refused, and the world is as it was: ESPL_ERR_ARGUMENT (NULL, or unknown flags);
 ///         ESPL_ERR_FORMAT (no image, damaged, or not possible); ESPL_ERR_VERSION (another layout, or other
-///         components); ESPL_ERR_FOREIGN (another tag without ESPL_IMAGE_RETAG); ESPL_ERR_NO_MEMORY: until it ends
-///         a load has the memory of both worlds; ESPL_ERR_BUSY. O(size).
+///         components); ESPL_ERR_FOREIGN (another tag without ESPL_IMAGE_RETAG); ESPL_ERR_LIMIT (more
+///         entities than a world can have); ESPL_ERR_NO_MEMORY: until it ends a load has the memory of both
+///         worlds; ESPL_ERR_BUSY. O(size).
 ESPL_API ESPL_NODISCARD espl_status espl_image_load(espl_world *world, const void *bytes,
                                                     size_t size, uint32_t flags,
                                                     espl_format_fault *fault);

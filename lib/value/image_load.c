@@ -111,8 +111,7 @@ static bool read_head(loader *l)
     }
     memcpy(head, l->bytes, sizeof *head);
     if (head->layout != espl_image_layout()) {
-        return refuse(l, ESPL_ERR_VERSION,
-                      "The image is of a build with another layout; an archive goes from one to another.");
+        return refuse(l, ESPL_ERR_VERSION, "The image is of a build with another layout.");
     }
     if (head->size != l->size) {
         return refuse_format(l, "The image has another size than its head says.");

@@ -5,8 +5,8 @@
 
 #include "lib/world/world_internal.h"
 
-/// Return the first rule of the store, of the forest or between them that does not hold, as espl_validate() does,
-/// or NULL. Bounded, whatever their numbers are. @param report  out: where.
+/// Return the first rule of the store, of the forest or between them that does not hold, as espl_validate()
+/// does, or NULL. Bounded, whatever their numbers are. @param report  out: where.
 const char *espl__world_broken_rule(const espl_world *world, espl_validation *report);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Images on the tape: a load is one record, with the image, and a replay goes on with the world that was loaded.
+// Images on the tape: a load is one record, with the image, and a replay goes on with the loaded world.
 #include "tests/fixture.h"
 #include "tests/images.h"
 #include "tests/memory_tape.h"

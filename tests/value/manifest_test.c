@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The manifest leaves nothing out: each field of a struct that a world consists of is saved, made anew by a load,
-// or left as it was, and is listed here. A field that is added to a struct and not to the list fails, because
-// the list has a gap then.
+// The manifest leaves nothing out: each field of a struct that a world consists of is saved, made anew by a
+// load, or left as it was, and is listed here. A field that is added to a struct and not to the list fails,
+// because the list has a gap then.
 #include "lib/value/image.h"
 #include "tests/runner.h"
 
