@@ -7,6 +7,7 @@
 #include "tools/replay.h"
 
 #include "tests/asked.h"
+#include "tests/images.h"
 #include "tests/inside.h"
 #include "tests/memory_tape.h"
 #include "tests/runner.h"
@@ -432,6 +433,18 @@ static void stop_motion(void)
     ck_ok(espl_motion_stop(s.world));
 }
 
+// Go back to a world that is neither the first nor the last one.
+static void load_image(void)
+{
+    ck_ok(espl_set_local_position(s.world, s.e[1], steps));
+
+    test_image saved = test_image_of(s.world);
+
+    ck_ok(espl_set_local_position(s.world, s.e[1], quarter));
+    test_image_load(s.world, &saved, 0);
+    test_image_end(&saved);
+}
+
 // What is shown is no part of a hash.
 static void present_and_stop(void)
 {
@@ -697,6 +710,7 @@ enum { KEEPS, CHANGES };
     X(espl_destroy, CHANGES, destroy)                              \
     X(espl_destroy_many, CHANGES, destroy_many)                    \
     X(espl_detach, CHANGES, detach)                                \
+    X(espl_image_load, CHANGES, load_image)                        \
     X(espl_instantiate, CHANGES, instantiate)                      \
     X(espl_look_at, CHANGES, look_at)                              \
     X(espl_motion_start, CHANGES, start_motion)                    \
