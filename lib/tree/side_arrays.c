@@ -275,7 +275,7 @@ bool espl__sides_set_pasts(espl__forest *forest, uint32_t pasts)
 
         if (!is_done) {
             espl__side_free(forest, side);
-        } else if (side != NULL) {
+        } else if (old != NULL && side != NULL) {
             copy_side(side, old);
             begin_pasts(side);
             espl__tree_put_side(forest, tree, side);

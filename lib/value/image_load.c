@@ -275,6 +275,7 @@ static void take_area(void *context, const espl__area *area)
 }
 
 // Count the bytes of a slot, so that memory for slots is not taken without bytes for them.
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a term of a sum, which begins with its sign.
 #define ADD_COLUMN_SIZE(access, type, name, role, initial) +sizeof(type)
 enum { BYTES_OF_SLOT = 0 ESPL__COLUMNS(ADD_COLUMN_SIZE) };
 
