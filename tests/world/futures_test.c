@@ -524,7 +524,7 @@ static void step_both(pair *p, bool is_compared)
 static bool run_pair(uint64_t seed, size_t number)
 {
     static pair p;
-    const size_t past = seed % 97;
+    const size_t past = (size_t)(seed % 97);
     uint64_t random = seed;
 
     tape_begin(&p.tape, seed, test_fitting(24, 8) / 2);
