@@ -61,6 +61,7 @@ _Noreturn void _ck_assert_failed(const char *file, int line, const char *express
 #define ck_assert_float_eq(a, b) CHECK_COMPARE(float, "%.9g", a, ==, b)
 #define ck_assert_float_le(a, b) CHECK_COMPARE(float, "%.9g", a, <=, b)
 #define ck_assert_float_ge(a, b) CHECK_COMPARE(float, "%.9g", a, >=, b)
+#define ck_assert_float_ne(a, b) CHECK_COMPARE(float, "%.9g", a, !=, b)
 #define ck_assert_double_eq(a, b) CHECK_COMPARE(double, "%.17g", a, ==, b)
 #define ck_assert_double_lt(a, b) CHECK_COMPARE(double, "%.17g", a, <, b)
 #define ck_assert_double_le(a, b) CHECK_COMPARE(double, "%.17g", a, <=, b)
@@ -81,6 +82,9 @@ _Noreturn void _ck_assert_failed(const char *file, int line, const char *express
     } while (0)
 #define ck_assert_float_eq_tol(a, b, tolerance) CHECK_NEAR(float, "%.9g", fabsf, a, b, tolerance)
 #define ck_assert_double_eq_tol(a, b, tolerance) CHECK_NEAR(double, "%.17g", fabs, a, b, tolerance)
+// The C library of Windows prints no long double.
+#define ck_assert_ldouble_eq_tol(a, b, tolerance) \
+    ck_assert_double_eq_tol((double)(a), (double)(b), (double)(tolerance))
 
 #define CHECK_STRINGS(a, op, b)                                                               \
     do {                                                                                      \

@@ -13,3 +13,7 @@ char *getenv(const char *name);
 void *malloc(size_t size);
 void qsort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *));
 unsigned long long strtoull(const char *text, char **end, int base);
+
+// xxHash swaps bytes by these.
+unsigned long _byteswap_ulong(unsigned long number);
+unsigned long long _byteswap_uint64(unsigned long long number);
