@@ -593,7 +593,7 @@ static uint64_t shown_by(const espl_executor *executor)
 
 TEST(threads_show_what_one_shows)
 {
-    if (test_lacks_room(2 * ALL, "several hierarchies")) {
+    if (!test_has_threads() || test_lacks_room(2 * ALL, "several hierarchies")) {
         return;
     }
     const uint64_t alone = shown_by(NULL);
