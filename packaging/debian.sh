@@ -63,6 +63,7 @@ espalier-doc ./usr/share/doc/espalier-doc/html/index.html
 espalier-doc ./usr/share/doc/espalier-doc/html/*
 espalier-doc ./usr/share/man/man3/espl_attach.3.gz
 espalier-doc ./usr/share/man/man3/*.3.gz
+espalier-doc ./usr/share/man/man5/*.5.gz
 espalier-doc ./usr/share/man/man7/*.7.gz
 LIST
 }

@@ -229,7 +229,7 @@ function check_names(text,    name, rest)
         }
     }
     rest = text
-    while (match(rest, /espalier(_[a-z]+)?\([137]\)/)) {
+    while (match(rest, /espalier(_[a-z_]+)?\([1357]\)/)) {
         name = substr(rest, RSTART, RLENGTH - 1)
         sub(/\(/, ".", name)
         rest = substr(rest, RSTART + RLENGTH)

@@ -64,7 +64,7 @@ changes_no_world()
 {
     case $1 in
     espl_quat_* | espl_transform_* | espl_status_* | espl_get_* | espl_is_* | espl_has_* | espl_count_* | \
-        espl_read_* | espl_view_entity | espl_executor_*) ;;
+        espl_read_* | espl_view_entity | espl_executor_* | espl_archive_inspect | espl_archive_write) ;;
     espl_command_buffer_count | espl_command_buffer_recorder | espl_command_buffer_resolve | \
         espl_command_buffer_result | espl_component_count | espl_component_find | \
         espl_component_info | espl_convert | espl_copy_subtree | espl_dump | \
@@ -156,7 +156,7 @@ list_functions()
 # A new function of the core replaces one, or says why it must be there. Headers that a program needs for what
 # they are about alone are counted by themselves.
 most=170
-apart="watch motion image"
+apart="watch motion image archive"
 for header in "$srcdir"/include/espalier/*.h; do
     test "${header##*/}" = cglm.h || list_functions "$header"
 done | sort >symbols.inventory.$$

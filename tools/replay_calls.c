@@ -386,6 +386,20 @@ static void load_image(replay *p)
     }
 }
 
+static void read_archive(replay *p)
+{
+    reel *const r = &p->reel;
+    const espl_entity parent = reel_entity(r);
+    const espl_archive_read_def def = {.parent = parent, .flags = reel_u32(r)};
+    const size_t size = reel_count(r);
+    const unsigned char *const bytes = reel_bytes(r, size);
+
+    if (replay_wants(p) && bytes != NULL) {
+        replay_compare(p, "archive read",
+                       espl_archive_read(p->world, bytes, size, &def, NULL));
+    }
+}
+
 static void stop_motion(replay *p)
 {
     if (replay_wants(p)) {
@@ -451,6 +465,7 @@ static void (*const calls[ESPL_TAPE_OP_COUNT])(replay *p) = {
     [ESPL_TAPE_TICK_BEGIN] = begin_tick,
     [ESPL_TAPE_TICK_END] = end_tick,
     [ESPL_TAPE_IMAGE] = load_image,
+    [ESPL_TAPE_ARCHIVE] = read_archive,
 };
 
 bool replay_call(replay *p, uint32_t op)

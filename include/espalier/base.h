@@ -179,7 +179,16 @@ typedef enum espl_status {
     /// otherwise in the world. A fault says which. Register the components as the world that wrote the bytes
     /// did.
     ESPL_ERR_VERSION = -24,
+    /// A sink took no more bytes: its function returned false. The bytes that it has are of no use.
+    ESPL_ERR_SINK = -26,
 } espl_status;
+
+/// What is wrong with bytes that were refused. Grows into `reserved`.
+typedef struct espl_format_fault {
+    uint64_t offset;       ///< Of the byte from which on they are not understood.
+    const char *sentence;  ///< Says what is wrong; a constant. NULL: nothing.
+    uintptr_t reserved[6]; ///< 0 (GROWTH in espalier(3)).
+} espl_format_fault;
 
 /// Tell whether a call was refused: the status is negative. A positive status is a remark about a call
 /// that is done, so `!status` and `status != ESPL_OK` are wrong tests for a failure.

@@ -4,6 +4,7 @@
 #ifndef ESPALIER_ESPALIER_H
 #define ESPALIER_ESPALIER_H
 
+#include <espalier/archive.h>
 #include <espalier/base.h>
 #include <espalier/commands.h>
 #include <espalier/id.h>

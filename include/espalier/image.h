@@ -33,13 +33,6 @@ extern "C" {
 
 typedef struct espl_world espl_world;
 
-/// What is wrong with bytes that were refused. Grows into `reserved`.
-typedef struct espl_format_fault {
-    uint64_t offset;       ///< Of the byte from which on they are not understood.
-    const char *sentence;  ///< Says what is wrong; a constant. NULL: nothing.
-    uintptr_t reserved[6]; ///< 0 (GROWTH in espalier(3)).
-} espl_format_fault;
-
 /// Count the bytes of an image of a world.
 /// @return 0 where the world is NULL. O(hierarchies + chunks + names).
 ESPL_API size_t espl_image_size(const espl_world *world);

@@ -44,8 +44,8 @@ enum {
 
 /// Flags of a component.
 enum {
-    /// Values are no part of a value of the world: an image has none (espalier/image.h), and they are zero after
-    /// a load. For what the program computes anew, such as an index into a cache.
+    /// Values are no part of a value of the world: images (espalier/image.h) and archives (espalier/archive.h)
+    /// have none, and they are zero after a load or a read. For what the program computes anew, such as an index into a cache.
     ESPL_COMPONENT_TRANSIENT = 1,
     /// Clones get zeros instead of the value of their source, for what no two entities share: a number in
     /// another system, for example. A value that the definition of a clone gives counts.
@@ -91,11 +91,12 @@ typedef struct espl_component_def {
     /// names the clone of that entity instead.
     const uint32_t *references;
     size_t reference_count; ///< At most ESPL_REFERENCE_LIMIT.
-    uint32_t version;       ///< The caller's number of this layout of the component. Any.
+    /// The caller's number of this layout of the component. Any. An archive of another one needs a migration.
+    uint32_t version;
     uint32_t flags;         ///< ESPL_COMPONENT_ flags.
     /// [field_count] what the bytes mean, in ascending order, not overlapping, inside size; copied, names
     /// too. Bytes may be left out, but if there are fields, the elements of ESPL_FIELD_ENTITY are exactly
-    /// `references`. The library itself reads no field.
+    /// `references`. An archive of a machine with the other order of bytes is read by the fields in it.
     const espl_component_field *fields;
     size_t field_count;    ///< At most ESPL_FIELD_LIMIT.
     uintptr_t reserved[4]; ///< Must be 0 (GROWTH in espalier(3)).

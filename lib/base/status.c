@@ -92,6 +92,8 @@ static const status_entry statuses[] = {
     {ESPL_ERR_VERSION, "ESPL_ERR_VERSION",
      "The bytes are of another layout or version, or their components are registered otherwise here; "
      "the fault says which."},
+    {ESPL_ERR_SINK, "ESPL_ERR_SINK",
+     "The function of the sink returned false; discard the bytes that it has."},
 };
 
 // Return the entry of a status, or NULL. A linear search, because nothing on a fast path asks.

@@ -57,12 +57,13 @@ static uint32_t append_items(espl__sets *sets, const espl__set *from, size_t cap
 static bool set_is_valid(const espl__sets *sets, uint32_t number)
 {
     const espl__set *const set = &sets->sets[number];
-    const espl__set_item *const items = sets->items + set->begin;
     bool is_valid = set->count <= set->capacity &&
                     set->begin + set->capacity <= espl__array_length(sets->items);
 
     for (uint32_t i = 1; i < set->count && is_valid; ++i) {
-        is_valid = items[i - 1].component < items[i].component;
+        const uint32_t at = set->begin + i;
+
+        is_valid = sets->items[at - 1].component < sets->items[at].component;
     }
     return is_valid;
 }

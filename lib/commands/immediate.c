@@ -422,6 +422,123 @@ espl_status espl__immediate_apply(espl__playback *playback, const espl__lane_vie
                : apply_logged(playback, lane, &entry, out);
 }
 
+// --- A build ---
+
+// Make the component sets of a build. Their numbers are those in the build.
+static bool make_built_sets(immediate *m, const espl__build *build)
+{
+    espl__sets *const sets = &m->part->sets;
+
+    for (size_t i = 0; i < build->set_count; ++i) {
+        const espl__built_set *const from = &build->sets[i];
+        const uint32_t set =
+            espl__set_make(m->context->heap, sets, from->count, ESPL__NONE, 0);
+
+        if (set == ESPL__NONE) {
+            return false;
+        }
+        ESPL_CHECK(set == i);
+        for (size_t k = 0; k < from->count; ++k) {
+            espl__set_put(sets, set, &(espl__set_item){from->components[k], ESPL__NONE, NULL});
+        }
+        sets->sets[set].is_shared = true;
+    }
+    return true;
+}
+
+// Compute the world that follows from the placement of a node, and complete the placement of one that
+// shows its parent's stretch and user data.
+static void place_built(const espl__forest *forest, espl__new_node *place)
+{
+    const bool has_parent = place->parent != ESPL__NO_SLOT;
+    const espl__frame frame = has_parent ? espl__slot_frame(forest, place->parent) : (espl__frame){0};
+
+    if (place->is_bare) {
+        place->placement = espl__placement_identity();
+    }
+    if (has_parent && (place->is_bare || espl__placement_copies(&place->placement))) {
+        place->placement.extra = frame.extra;
+        place->world = frame.world;
+    } else {
+        place->world = espl__placement_world(&place->placement, has_parent ? &frame : NULL);
+    }
+}
+
+// Make the nodes. @return false: no memory.
+static bool make_built(immediate *m, const espl__build *build)
+{
+    espl__part *const part = m->part;
+    espl__edit *const edit = &part->edit;
+    uint32_t *const slots = m->applied.pending_slots;
+
+    for (uint32_t i = 0; i < build->count; ++i) {
+        espl__built node;
+        uint32_t made = 0;
+
+        build->next(build->context, &node);
+        ESPL_CHECK(node.set < build->set_count && (node.parent == ESPL__NO_SLOT || node.parent < i));
+        espl__new_node place = {
+            .parent = node.parent == ESPL__NO_SLOT ? build->parent : slots[node.parent],
+            .before = ESPL__NO_SLOT,
+            .link = node.is_free && node.parent != ESPL__NO_SLOT ? ESPL_LINK_FREE : ESPL_LINK_OWNED,
+            .is_bare = node.is_bare,
+            .placement = node.placement};
+
+        place_built(m->context->forest, &place);
+        ESPL_ARRAY_PUSH(part->made,
+                        (espl__made_info){.set = node.set, .first_bucket = ESPL__NONE});
+        if (espl__edit_clone(edit, &espl__template_of_none, &place, &made) != ESPL_OK) {
+            return false;
+        }
+        ESPL_CHECK(made == i);
+        slots[i] = edit->made[made].slot;
+    }
+    return true;
+}
+
+// Take the memory of the nodes but their rows, in lists that are as long as is needed.
+static espl_status prepare_build(immediate *m, const espl__build *build)
+{
+    espl__stage_context *const context = m->context;
+    espl__part *const part = m->part;
+    espl__edit *const edit = &part->edit;
+
+    if (prepare(m, NULL, 0) != ESPL_OK || !make_built_sets(m, build) ||
+        !ESPL_ARRAY_RESERVE(context->heap, ESPL__FOR_COMMANDS, part->made, build->count) ||
+        !ESPL_ARRAY_RESERVE(context->heap, ESPL__FOR_COMMANDS, edit->made, build->count) ||
+        !ESPL_ARRAY_RESERVE(context->heap, ESPL__FOR_COMMANDS, edit->log, build->count)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    return espl__nursery_grow(context, &m->applied.nursery, edit, build->count, 1, build->spare);
+}
+
+espl_status espl__immediate_build(espl__playback *playback, const espl__build *build,
+                                  espl_entity *entities, espl__immediate_result *out)
+{
+    const espl__lane_base base = {0, 0};
+    const espl__lane_view lane = {.created = entities, .pending_count = build->count};
+    const espl__play_request request = {.lanes = &lane, .lane_count = 1, .tag = ESPL__NO_TAG};
+    const espl__ordered ordered = {.bases = &base, .pending_count = build->count};
+    const espl__forest *const forest = playback->context.forest;
+    immediate m;
+
+    *out = (espl__immediate_result){false, false};
+    if (!begin(&m, &playback->context, &request, &ordered)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    m.applied.nursery.has_side =
+        build->has_side || (build->parent != ESPL__NO_SLOT &&
+                            espl__slot_is(forest, build->parent, ESPL__SLOT_SIDE));
+    espl_status status = prepare_build(&m, build);
+
+    if (status == ESPL_OK) {
+        status = make_built(&m, build) ? settle(&m) : ESPL_ERR_NO_MEMORY;
+    }
+    end(&m, status);
+    out->has_overflowed = m.has_overflowed;
+    return status;
+}
+
 // --- Roots ---
 
 bool espl__immediate_settle(espl__playback *playback, uint32_t tree, bool lays_out)

@@ -22,6 +22,40 @@ typedef struct espl__immediate_result {
 ///         ESPL_ERR_LIMIT. Where it is not at least ESPL_OK the world is as it was.
 espl_status espl__immediate_apply(espl__playback *playback, const espl__lane_view *lane,
                                   espl__immediate_result *out);
+/// A node that is built: what an entity gets that has been stored as a value. Its world follows from it.
+typedef struct espl__built {
+    uint32_t parent; // number of an earlier node of the build, or ESPL__NO_SLOT: a top
+    uint32_t set;    // number of its component set
+    bool is_bare;    // no transform: the placement is not read
+    bool is_free;    // ESPL_LINK_FREE; not read of a top
+    espl__placement placement; // stored bit for bit; inherit flags are not those of a root
+} espl__built;
+
+/// A component set of built nodes, without roles and ESPL_TRANSFORM.
+typedef struct espl__built_set {
+    const espl_component *components; // [count] in any order, without repeats
+    size_t count;
+} espl__built_set;
+
+/// Nodes that are to be built at once, in new trees or below one parent.
+typedef struct espl__build {
+    uint32_t parent;             // slot of the parent of all tops, or ESPL__NO_SLOT
+    uint32_t count;              // nodes
+    uint32_t spare;              // slots for the room of new trees: the sum of espl__tree_spare()
+    bool has_side;               // a node has stretch, user data or inherit flags
+    const espl__built_set *sets; // [set_count]
+    size_t set_count;
+    /// Give the next node, in ascending order of numbers. Children of one parent follow in their order;
+    /// trees whose nodes come breadth-first, one tree after the other, need not move again.
+    void (*next)(void *context, espl__built *out);
+    void *context;
+} espl__build;
+
+/// Build nodes. Values of components are zeros.
+/// @param entities  [count] out: by number.
+/// @return ESPL_OK; ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT: the world is as it was.
+espl_status espl__immediate_build(espl__playback *playback, const espl__build *build,
+                                  espl_entity *entities, espl__immediate_result *out);
 /// Give each root of the range of a tree its role, and all but one a range of their own.
 /// @param lays_out  the one that otherwise stays gets a new range as well.
 /// @return false: there is no memory, and nothing has changed.

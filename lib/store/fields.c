@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Descriptions of the bytes of a component. The library reads no field: it checks and keeps them for tools.
+// Descriptions of the bytes of a component. The library checks and keeps them, for tools and archives.
 #include "lib/store/store.h"
 
 #include <string.h>
@@ -11,6 +11,11 @@ static const uint8_t element_sizes_of_fields[ESPL_FIELD_TYPE_COUNT] = {
     [ESPL_FIELD_U64] = 8,   [ESPL_FIELD_F32] = 4, [ESPL_FIELD_F64] = 8, [ESPL_FIELD_BOOL] = 1,
     [ESPL_FIELD_ENTITY] = sizeof(espl_entity),
 };
+
+uint32_t espl__field_element_size(espl_field_type type)
+{
+    return element_sizes_of_fields[(unsigned)type];
+}
 
 static uint32_t elements_of(const espl_component_field *field)
 {

@@ -322,6 +322,8 @@ static inline bool espl__component_is_unique(const espl__store *store, espl_comp
 /// Return what is wrong with the fields of a definition, or NULL. Preconditions: the counts are within their
 /// limits, and the references are sound.
 const char *espl__fields_fault(const espl_component_def *def);
+/// Return the bytes of an element of a type that exists.
+uint32_t espl__field_element_size(espl_field_type type);
 /// Return the bytes of a block with the fields and their names; 0 for none.
 size_t espl__fields_size(const espl_component_field *fields, size_t count);
 /// Copy fields and their names to a block of that size. @return the copies.

@@ -225,7 +225,7 @@ static const char *const fields_of[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_NAME] = "eN",      [ESPL_TAPE_ATTACH_MANY] = "PO", [ESPL_TAPE_DESTROY_MANY] = "Ew",
     [ESPL_TAPE_CLEAR] = "",       [ESPL_TAPE_SYNC] = "",          [ESPL_TAPE_MOTION_START] = "w",
     [ESPL_TAPE_MOTION_STOP] = "", [ESPL_TAPE_TICK_BEGIN] = "",    [ESPL_TAPE_TICK_END] = "",
-    [ESPL_TAPE_IMAGE] = "wI",
+    [ESPL_TAPE_IMAGE] = "wI",     [ESPL_TAPE_ARCHIVE] = "ewI",
 };
 
 // An empty name removes the name.

@@ -34,6 +34,7 @@ static const espl_status statuses[] = {
     ESPL_ERR_ARITHMETIC,
     ESPL_ERR_FORMAT,
     ESPL_ERR_VERSION,
+    ESPL_ERR_SINK,
 };
 
 enum { STATUS_COUNT = sizeof statuses / sizeof *statuses };

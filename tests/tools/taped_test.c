@@ -38,6 +38,7 @@ typedef struct scene {
 } scene;
 
 static scene s;
+static unsigned char archived[4096];
 
 // --- The scene ---
 
@@ -414,6 +415,29 @@ static void start_motion(void)
     ck_ok(espl_motion_start(s.world, &(espl_motion_def){.history = 2}));
 }
 
+static bool keep_bytes(void *user, const void *bytes, size_t size)
+{
+    size_t *const used = user;
+
+    ck_assert_uint_le(*used + size, sizeof archived);
+    memcpy(archived + *used, bytes, size);
+    *used += size;
+    return true;
+}
+
+// The bytes are of this world, so that its own components are known.
+static void read_archive(void)
+{
+    size_t used = 0;
+    const espl_sink sink = {.user = &used, .write = keep_bytes};
+    const espl_archive_def one = {.tops = &s.e[FIRST_SOLO], .top_count = 1};
+    const espl_archive_read_def below = {.parent = s.e[0]};
+
+    ck_ok(espl_archive_write(s.world, &one, &sink));
+    ck_ok(espl_archive_read(s.world, archived, used, &below, NULL));
+    ck_ok(espl_archive_read(s.world, archived, used, NULL, NULL));
+}
+
 static void begin_tick(void)
 {
     start_motion();
@@ -692,6 +716,7 @@ enum { KEEPS, CHANGES };
 
 #define ROWS(X)                                                    \
     X(espl_add_component, CHANGES, change_singly)                  \
+    X(espl_archive_read, CHANGES, read_archive)                    \
     X(espl_attach, CHANGES, attach)                                \
     X(espl_attach_many, CHANGES, attach_many)                      \
     X(espl_change_components, CHANGES, change_one)                 \

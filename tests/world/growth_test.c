@@ -165,6 +165,42 @@ static espl_status carry_motion(const void *def)
     return status;
 }
 
+static unsigned char archive[4096];
+static size_t archive_size;
+
+static bool keep_bytes(void *user, const void *bytes, size_t size)
+{
+    (void)user;
+    ck_assert_uint_le(archive_size + size, sizeof archive);
+    memcpy(archive + archive_size, bytes, size);
+    archive_size += size;
+    return true;
+}
+
+// Of nothing, so that a read of it changes nothing.
+static void fill_archive(void *def)
+{
+    static const espl_entity none[1];
+
+    ((espl_archive_def *)def)->tops = none;
+}
+
+static espl_status carry_archive(const void *def)
+{
+    const espl_sink sink = {.write = keep_bytes};
+
+    archive_size = 0;
+    return espl_archive_write(w, def, &sink);
+}
+
+static espl_status carry_archive_read(const void *def)
+{
+    static const espl_entity none[1];
+
+    ck_ok(carry_archive(&(espl_archive_def){.tops = none}));
+    return espl_archive_read(w, archive, archive_size, def, NULL);
+}
+
 static espl_status carry_filter(const void *def)
 {
     const espl_watch_def watch = {.filter = def};
@@ -244,6 +280,8 @@ static const input inputs[] = {
     {"espl_executor_create", WORDS(espl_threads_def), fill_threads, carry_threads, true},
     {"espl_component_register", WORDS(espl_component_def), fill_component, carry_component, false},
     {"espl_reserve", WORDS(espl_reserve_def), NULL, carry_reserve, false},
+    {"espl_archive_write", WORDS(espl_archive_def), fill_archive, carry_archive, false},
+    {"espl_archive_read", WORDS(espl_archive_read_def), NULL, carry_archive_read, false},
     {"espl_motion_start", WORDS(espl_motion_def), NULL, carry_motion, false},
     {"espl_watch_create", WORDS(espl_watch_def), NULL, carry_watch, false},
     {"espl_watch_create", WORDS(espl_query_def), NULL, carry_filter, false},
@@ -417,6 +455,29 @@ static espl_status carry_fault(void *out)
     return status;
 }
 
+static espl_status carry_archive_info(void *out)
+{
+    ck_ok(carry_archive(NULL));
+    return espl_archive_inspect(archive, archive_size, out, NULL);
+}
+
+static espl_status carry_inspect_fault(void *out)
+{
+    espl_archive_info info;
+
+    ck_ok(carry_archive(NULL));
+    return espl_archive_inspect(archive, archive_size, &info, out);
+}
+
+// Of nothing, so that a read of it changes nothing.
+static espl_status carry_archive_fault(void *out)
+{
+    static const espl_entity none[1];
+
+    ck_ok(carry_archive(&(espl_archive_def){.tops = none}));
+    return espl_archive_read(w, archive, archive_size, NULL, out);
+}
+
 CARRY_OUT(view, espl_view_hierarchy(w, root, out))
 
 static const output outputs[] = {
@@ -430,6 +491,9 @@ static const output outputs[] = {
     {WORDS(espl_changes), carry_changes},
     {WORDS(espl_present_report), carry_present},
     {WORDS(espl_format_fault), carry_fault},
+    {WORDS(espl_archive_info), carry_archive_info},
+    {WORDS(espl_format_fault), carry_inspect_fault},
+    {WORDS(espl_format_fault), carry_archive_fault},
     {WORDS(espl_validation), carry_validate},
     {WORDS(espl_view), carry_view},
 };

@@ -8,10 +8,12 @@
 #include "tests/asked.h"
 #include "tests/misuse.h"
 
+#include <espalier/archive.h>
 #include <espalier/motion.h>
 #include <espalier/writers.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 /// Arguments of the right type for the pointers that are not NULL.
 typedef struct things {
@@ -112,6 +114,50 @@ static inline espl_status save_and_load(things *k)
 
 // --- May be NULL: the call is carried out ---
 
+// An archive, for the calls that read one.
+static unsigned char archived[8192];
+static size_t archived_size;
+
+static inline bool keep_archived(void *user, const void *bytes, size_t size)
+{
+    (void)user;
+    if (size > sizeof archived - archived_size) {
+        return false;
+    }
+    memcpy(archived + archived_size, bytes, size);
+    archived_size += size;
+    return true;
+}
+
+static inline espl_status write_archive(const things *k, const espl_archive_def *def)
+{
+    const espl_sink sink = {.write = keep_archived};
+
+    archived_size = 0;
+    return espl_archive_write(k->w, def, &sink);
+}
+
+// Of nothing, so that reading it changes nothing.
+static inline espl_status read_nothing(const things *k, const espl_archive_read_def *def,
+                                       espl_format_fault *fault)
+{
+    static const espl_entity none[1];
+    const espl_status status = write_archive(k, &(espl_archive_def){.tops = none});
+
+    return status != ESPL_OK ? status
+                             : espl_archive_read(k->w, archived, archived_size, def, fault);
+}
+
+static inline espl_status inspect_nothing(const things *k)
+{
+    static const espl_entity none[1];
+    const espl_status status = write_archive(k, &(espl_archive_def){.tops = none});
+    espl_archive_info info;
+
+    return status != ESPL_OK ? status
+                             : espl_archive_inspect(archived, archived_size, &info, NULL);
+}
+
 #define OPTIONAL_ROWS(X)                                                                        \
     X(espl_instantiate, out,                                                                    \
       espl_instantiate(k->w, DEF(espl_instance_def, .source = k->e), 1, NULL))                  \
@@ -134,6 +180,10 @@ static inline espl_status save_and_load(things *k)
     X(espl_create_node, out, espl_create_node(k->w, k->p, &k->t, "lamp", NULL))                 \
     X(espl_spawn, local, espl_spawn(k->w, k->e, k->p, NULL, k->handles))                        \
     X(espl_spawn, out, espl_spawn(k->w, k->e, k->p, &k->t, NULL))                               \
+    X(espl_archive_write, def, write_archive(k, NULL))                                          \
+    X(espl_archive_inspect, fault, inspect_nothing(k))                                          \
+    X(espl_archive_read, def, read_nothing(k, NULL, &(espl_format_fault){0}))                   \
+    X(espl_archive_read, fault, read_nothing(k, &(espl_archive_read_def){0}, NULL))             \
     X(espl_motion_start, def, run_motion(k))                                                    \
     X(espl_image_load, fault, save_and_load(k))                                                 \
     X(espl_executor_create, def, start_and_stop())                                              \
@@ -222,6 +272,8 @@ static inline espl_status save_and_load(things *k)
     X(espl_watch_collect, out, collect_nothing(k))                                                 \
     X(espl_image_load, bytes, espl_image_load(k->w, NULL, 8, 0, NULL))                             \
     X(espl_image_save, bytes, espl_image_save(k->w, NULL, espl_image_size(k->w)))                  \
+    X(espl_archive_read, bytes, espl_archive_read(k->w, NULL, 0, NULL, NULL))                      \
+    X(espl_archive_write, sink, espl_archive_write(k->w, NULL, NULL))                              \
     X(espl_watch_create, out, espl_watch_create(k->w, NULL, NULL))                                 \
     X(espl_command_buffer_resolve, out, espl_command_buffer_resolve(k->c, k->m.pending, NULL))     \
     X(espl_component_find, name, neutral(espl_component_find(k->w, NULL) == 0))                    \
@@ -369,6 +421,8 @@ static inline espl_status save_and_load(things *k)
 // --- Required, and no world is there to tell: answered all the same ---
 
 #define WORLDLESS_ROWS(X)                                                                          \
+    X(espl_archive_inspect, bytes, espl_archive_inspect(NULL, 0, &(espl_archive_info){0}, NULL))   \
+    X(espl_archive_inspect, out, espl_archive_inspect(archived, 0, NULL, NULL))                    \
     X(espl_instantiate, world, espl_instantiate(NULL, &valueless, 1, NULL))                        \
     X(espl_set_local_position, world, espl_set_local_position(NULL, k->e, k->f))                   \
     X(espl_set_local_rotation, world, espl_set_local_rotation(NULL, k->e, k->f))                   \
@@ -405,6 +459,9 @@ static inline espl_status save_and_load(things *k)
     X(espl_image_size, world, neutral(espl_image_size(NULL) == 0))                                 \
     X(espl_world_timeline, world, neutral(espl_world_timeline(NULL) == 0))                         \
     X(espl_watch_collect, watch, espl_watch_collect(NULL, 0, &k->changes))                         \
+    X(espl_archive_read, world, espl_archive_read(NULL, archived, 0, NULL, NULL))                  \
+    X(espl_archive_write, world,                                                                   \
+      espl_archive_write(NULL, NULL, &(espl_sink){.write = keep_archived}))                        \
     X(espl_watch_create, world, espl_watch_create(NULL, NULL, &k->watch))                          \
     X(espl_component_find, world, neutral(espl_component_find(NULL, "number") == 0))               \
     X(espl_component_register, world, espl_component_register(NULL, &late, &k->word))              \

@@ -312,6 +312,24 @@ static espl_status motions(int way)
     }
 }
 
+static espl_status archives(int way)
+{
+    static const unsigned char bytes[64];
+
+    switch (way) {
+    case 0:
+        return espl_archive_read(w, bytes, sizeof bytes, NULL, NULL);
+    case 1:
+        return espl_archive_read(w, bytes, 0, NULL, NULL);
+    case 2:
+        return espl_archive_read(w, bytes, 0, &(espl_archive_read_def){.flags = 1u << 30}, NULL);
+    case 3:
+        return espl_archive_read(w, bytes, 0, &(espl_archive_read_def){.reserved = {1}}, NULL);
+    default:
+        return END;
+    }
+}
+
 static espl_status watches(int way)
 {
     static const espl_component changed[1] = {ESPL_TRANSFORM};
@@ -405,6 +423,7 @@ typedef struct row {
 
 static const row rows[] = {
     {"espl_add_component", add_component},
+    {"espl_archive_read", archives},
     {"espl_attach", attach},
     {"espl_attach_many", attach_many},
     {"espl_change_components", change_components},

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// Archives: hierarchies as bytes that any build on any machine reads, with a version and checksums.
+///
+/// An archive has what can be read of its entities: hierarchies with the order of siblings, locals bit for
+/// bit, the parts that inherit flags keep, names, and components by name. The same hierarchies give the same
+/// bytes, whatever their handles and the world that they are in. Entities that are read get new handles. A
+/// whole world with its handles is an image (espalier/image.h).
+///
+/// An entity reference in a component names a node of the archive by its number; one that names any other
+/// entity is null in the archive. espalier_archive_format(5) has each byte.
+///
+/// Thread rule: writing is reading the world. Reading an archive is a change of the world, and structural.
+#ifndef ESPALIER_ARCHIVE_H
+#define ESPALIER_ARCHIVE_H
+
+#include <espalier/store.h>
+#include <espalier/tree.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Where bytes go. Never grows.
+typedef struct espl_sink {
+    /// Passed to the function.
+    void *user;
+    /// Take the next bytes: append them to a file, for example. Called from the thread of the call; must not
+    /// call the library. @return false: it cannot take them, and the call ends with ESPL_ERR_SINK.
+    bool (*write)(void *user, const void *bytes, size_t size);
+} espl_sink;
+
+enum {
+    /// Of espl_archive_def: the archive has the handle of each entity, for a program that has more data by
+    /// handle.
+    ESPL_ARCHIVE_HANDLES = 1,
+    /// Of espl_archive_read_def: components that are not registered in the world are left out, instead of
+    /// refusing the archive.
+    ESPL_ARCHIVE_SKIP_UNKNOWN = 2,
+};
+
+/// What to write. {0}: each root and solo with all that is below it, in the order of their indices. Grows
+/// into `reserved`.
+typedef struct espl_archive_def {
+    /// [top_count] the entities that become roots of the archive, in this order. No entity may come twice,
+    /// as one that is below another one would. NULL: all roots and solos, and then the extent is not read.
+    /// A member becomes a root at its world transform, without inherit flags.
+    const espl_entity *tops;
+    size_t top_count;
+    espl_extent extent; ///< Which entities below each top.
+    uint32_t flags;     ///< ESPL_ARCHIVE_HANDLES or 0.
+    const void *user;   ///< [user_size] bytes of the program, which espl_archive_inspect() returns.
+    size_t user_size;
+    uintptr_t reserved[6]; ///< Must be 0 (GROWTH in espalier(3)).
+} espl_archive_def;
+
+/// Write an archive. Takes memory for the list of entities, and gives it back.
+///
+/// @param def  NULL means {0}.
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL, unknown flags, an extent that does not exist, an entity that
+///         comes twice); ESPL_ERR_NOT_FINITE (the world transform that a member gets is not finite);
+///         ESPL_ERR_LIMIT (2^31 entities); ESPL_ERR_NO_MEMORY; ESPL_ERR_SINK; ESPL_ERR_BUSY in a custom command
+///         and in a parallel write; the statuses of handles. Before ESPL_ERR_SINK the sink may have got bytes,
+///         with any other refusal it got none. O(entities and their bytes).
+ESPL_API ESPL_NODISCARD espl_status espl_archive_write(const espl_world *world,
+                                                       const espl_archive_def *def,
+                                                       const espl_sink *sink);
+
+/// What an archive says of itself. Grows into `reserved`.
+typedef struct espl_archive_info {
+    uint32_t nodes;        ///< Entities.
+    uint32_t tops;         ///< Of these: roots.
+    uint32_t major, minor; ///< Version of the format.
+    uint32_t writer;       ///< Version of the library that wrote it, as espl_version().
+    const void *user;      ///< [user_size] bytes of the program, in the archive; NULL: none.
+    size_t user_size;
+    uintptr_t reserved[6]; ///< 0 (GROWTH in espalier(3)).
+} espl_archive_info;
+
+/// Read what an archive says of itself, and check its checksums. No world is needed.
+/// @param fault  out: why the bytes are refused, or no sentence; may be NULL.
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL); ESPL_ERR_FORMAT; ESPL_ERR_VERSION (a later format). O(size).
+ESPL_API ESPL_NODISCARD espl_status espl_archive_inspect(const void *bytes, size_t size,
+                                                         espl_archive_info *out,
+                                                         espl_format_fault *fault);
+
+/// A value of a component of another version, for a migration.
+typedef struct espl_archive_value {
+    const void *
+        data; ///< [size] at any address, in this machine's order of bytes. References in it are zeros.
+    size_t size; ///< That in the archive; 0 of a tag.
+} espl_archive_value;
+
+/// How a component of an archive becomes one of the world. Never grows.
+typedef struct espl_archive_migration {
+    const char *name;  ///< Of the component in the archive.
+    espl_component to; ///< Of the world; 0: it is left out.
+    /// Make the value of one entity. NULL: the bytes are copied, and the sizes must be equal.
+    ///
+    /// The n-th reference of the old component becomes the n-th of the new one after that; what the function
+    /// writes there does not count. Called from the thread of the call before anything changes; must not call
+    /// the library. Not called where either component is ESPL_COMPONENT_TRANSIENT: values are zeros then.
+    /// @param to  [size of the component in the world] zeros; aligned for the component.
+    /// @return false: the value cannot be had, and the archive is refused.
+    bool (*convert)(void *user, const espl_archive_value *from, void *to);
+    void *user; ///< Passed to the function.
+} espl_archive_migration;
+
+/// How to read an archive. {0} is strict. Grows into `reserved`.
+typedef struct espl_archive_read_def {
+    espl_entity
+        parent;     ///< Of the roots of the archive, which keep their locals; null: they are roots.
+    uint32_t flags; ///< ESPL_ARCHIVE_SKIP_UNKNOWN or 0.
+    /// [migration_count] for components that are registered otherwise here, or with another version or name.
+    const espl_archive_migration *migrations;
+    size_t migration_count;
+    size_t node_limit; ///< An archive of more entities is refused; 0: no limit.
+    /// NULL, or [capacity] out: the entities in the order of the archive, in which each root comes before
+    /// what is below it, breadth-first; unchanged when refused. espl_archive_inspect() counts them.
+    espl_entity *entities;
+    size_t capacity;
+    /// NULL, or [top_capacity] out: the roots of the archive, in their order; unchanged when refused.
+    espl_entity *tops;
+    size_t top_capacity;
+    uintptr_t reserved[6]; ///< Must be 0 (GROWTH in espalier(3)).
+} espl_archive_read_def;
+
+/// Read an archive: create its entities. All or nothing. Structural.
+///
+/// The bytes may come from anywhere: an archive that is damaged is refused.
+/// @param bytes  [size], at any address.
+/// @param def    NULL means {0}.
+/// @param fault  out: why the bytes are refused, or no sentence; may be NULL.
+/// @return ESPL_OK; ESPL_OVERFLOW (a world transform is not finite); refused, and the world is as it was:
+///         ESPL_ERR_ARGUMENT (NULL, unknown flags, a migration without a name or to an unknown component, an
+///         array with less room than is needed); ESPL_ERR_FORMAT; ESPL_ERR_VERSION (a later format; a component
+///         that is unknown or registered otherwise, and has no migration; a migration that returned false);
+///         ESPL_ERR_LIMIT (more entities than the limit, or than a world has); ESPL_ERR_UNSUPPORTED (migrations
+///         in a world with a tape); the parent's statuses, but for ESPL_ERR_NULL_ENTITY; ESPL_ERR_NO_MEMORY;
+///         ESPL_ERR_BUSY. O(size), and with a parent now and then O(size of its hierarchy).
+ESPL_API ESPL_NODISCARD espl_status espl_archive_read(espl_world *world, const void *bytes,
+                                                      size_t size, const espl_archive_read_def *def,
+                                                      espl_format_fault *fault);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

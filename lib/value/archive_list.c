@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+// Listing what an archive has, in memory that is freed when the archive is written.
+#include "lib/value/archive_list.h"
+
+#include "lib/world/entity_slots.h"
+
+#include <string.h>
+
+#define LIST_RESERVE(a, array, more) \
+    ESPL_ARRAY_RESERVE((a)->heap, ESPL__FOR_RECORDING, (a)->array, (more))
+
+void espl__archiver_end(espl__archiver *a)
+{
+    ESPL_ARRAY_FREE(a->heap, ESPL__FOR_RECORDING, a->nodes);
+    ESPL_ARRAY_FREE(a->heap, ESPL__FOR_RECORDING, a->counts);
+    ESPL_ARRAY_FREE(a->heap, ESPL__FOR_RECORDING, a->table);
+    ESPL_ARRAY_FREE(a->heap, ESPL__FOR_RECORDING, a->set_of);
+    ESPL_ARRAY_FREE(a->heap, ESPL__FOR_RECORDING, a->sets);
+    ESPL_ARRAY_FREE(a->heap, ESPL__FOR_RECORDING, a->by_set);
+    ESPL_ARRAY_FREE(a->heap, ESPL__FOR_RECORDING, a->set_ends);
+    ESPL_ARRAY_FREE(a->heap, ESPL__FOR_RECORDING, a->components);
+    ESPL_ARRAY_FREE(a->heap, ESPL__FOR_RECORDING, a->numbers);
+}
+
+// Give an empty list a length, all zeros.
+#define LIST_ZEROS(a, array, count)                \
+    (LIST_RESERVE(a, array, (count)) &&            \
+     (espl__array_set_length((a)->array, (count)), \
+      (count) == 0 || memset((a)->array, 0, (count) * sizeof *(a)->array) != NULL))
+
+// --- Nodes ---
+
+static espl_status push_node(espl__archiver *a, uint32_t node, uint32_t top)
+{
+    if (count_nodes(a) >= ESPL__PLACED - 1) {
+        return ESPL_ERR_LIMIT;
+    }
+    if (!LIST_RESERVE(a, nodes, 1) || !LIST_RESERVE(a, counts, 1)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    ESPL_ARRAY_PUSH(a->nodes, node);
+    ESPL_ARRAY_PUSH(a->counts, top);
+    return ESPL_OK;
+}
+
+// List the children of a node.
+static espl_status list_children(espl__archiver *a, uint32_t number, espl_extent extent)
+{
+    const espl__forest *const forest = &a->world->forest;
+    const uint32_t slot = slot_of(a, number);
+    // Below a bare node without a frame there is none either.
+    const uint32_t placed = is_bare_node(a, number) ? a->nodes[number] & ESPL__PLACED : 0;
+    espl_status status = ESPL_OK;
+
+    for (uint32_t child = forest->links[slot].first_child;
+         child != ESPL__NO_SLOT && status == ESPL_OK; child = forest->links[child].next) {
+        if (extent == ESPL_EXTENT_SUBTREE || !espl__slot_is(forest, child, ESPL__SLOT_FREE_LINK)) {
+            status = push_node(a, child | placed, 0);
+            a->counts[number] += status == ESPL_OK ? 1 : 0;
+        }
+    }
+    return status;
+}
+
+// List a top and what is below it, breadth-first: the list is its own queue.
+static espl_status list_top(espl__archiver *a, uint32_t slot, espl_extent extent)
+{
+    const bool is_root = a->world->forest.parent[slot] == ESPL__NO_SLOT;
+    uint32_t number = (uint32_t)count_nodes(a);
+    espl_status status = push_node(a, slot | (is_root ? 0 : ESPL__PLACED), ESPL__TOP);
+
+    a->tops += 1;
+    for (; extent != ESPL_EXTENT_ENTITY && status == ESPL_OK && number < count_nodes(a); ++number) {
+        status = list_children(a, number, extent);
+    }
+    return status;
+}
+
+static espl_status list_all(espl__archiver *a)
+{
+    const espl__store *const store = &a->world->store;
+    const size_t records = espl__array_length(store->records);
+    espl_status status = ESPL_OK;
+
+    for (uint32_t index = 0; index < records && status == ESPL_OK; ++index) {
+        if (espl__index_is_alive(store, index)) {
+            const uint32_t slot = store->records[index].slot;
+
+            status = a->world->forest.parent[slot] == ESPL__NO_SLOT
+                         ? list_top(a, slot, ESPL_EXTENT_SUBTREE)
+                         : ESPL_OK;
+        }
+    }
+    return status;
+}
+
+static espl_status list_nodes(espl__archiver *a, espl_entity *named)
+{
+    espl_status status = ESPL_OK;
+
+    if (a->def->tops == NULL) {
+        return list_all(a);
+    }
+    for (size_t i = 0; i < a->def->top_count && status == ESPL_OK; ++i) {
+        uint32_t slot = 0;
+
+        *named = a->def->tops[i];
+        status = espl__find_slot(a->world, *named, &slot);
+        status = status != ESPL_OK ? status : list_top(a, slot, a->def->extent);
+    }
+    return status;
+}
+
+// --- Numbers of entities ---
+
+static size_t first_place(const espl__archiver *a, uint32_t entity)
+{
+    const uint64_t hash = entity * UINT64_C(0x9e3779b97f4a7c15);
+
+    return (size_t)(hash >> 32) & (espl__array_length(a->table) - 1);
+}
+
+uint32_t espl__archiver_number_of(const espl__archiver *a, uint32_t entity)
+{
+    const size_t mask = espl__array_length(a->table) - 1;
+
+    for (size_t at = first_place(a, entity); a->table[at] != 0; at = (at + 1) & mask) {
+        if (entity_of(a, a->table[at] - 1) == entity) {
+            return a->table[at] - 1;
+        }
+    }
+    return ESPL__NONE;
+}
+
+// Make the table of numbers. @return ESPL_ERR_ARGUMENT: an entity is listed twice.
+static espl_status number_entities(espl__archiver *a)
+{
+    const size_t count = count_nodes(a);
+    size_t size = 16;
+
+    while (size < 2 * count) {
+        size *= 2;
+    }
+    if (!LIST_ZEROS(a, table, size)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t entity = entity_of(a, i);
+        size_t at = first_place(a, entity);
+
+        if (espl__archiver_number_of(a, entity) != ESPL__NONE) {
+            return ESPL_ERR_ARGUMENT;
+        }
+        while (a->table[at] != 0) {
+            at = (at + 1) & (size - 1);
+        }
+        a->table[at] = i + 1;
+    }
+    return ESPL_OK;
+}
+
+// --- Components and sets ---
+
+static bool is_role(espl_component component)
+{
+    return component >= ESPL_SOLO && component <= ESPL_MEMBER;
+}
+
+// Tell whether two archetypes differ in nothing but the role.
+static bool has_same_set(const espl__archetype *one, const espl__archetype *other)
+{
+    const size_t count = espl__array_length(one->set);
+    bool is_same = count == espl__array_length(other->set);
+
+    // A set has one role, at the same place in both, because it is in ascending order.
+    for (size_t i = 0; i < count && is_same; ++i) {
+        is_same = one->set[i] == other->set[i] || (is_role(one->set[i]) && is_role(other->set[i]));
+    }
+    return is_same;
+}
+
+// Find or make the set of an archetype. @return its number, or ESPL__NONE: no memory.
+static uint32_t set_of_archetype(espl__archiver *a, uint32_t archetype)
+{
+    const espl__archetype *const archetypes = a->world->store.archetypes;
+    const uint32_t count = (uint32_t)espl__array_length(a->sets);
+    uint32_t set = 0;
+
+    while (set < count && !has_same_set(&archetypes[a->sets[set]], &archetypes[archetype])) {
+        set += 1;
+    }
+    if (set == count) {
+        if (!LIST_RESERVE(a, sets, 1)) {
+            return ESPL__NONE;
+        }
+        ESPL_ARRAY_PUSH(a->sets, archetype);
+    }
+    a->set_of[archetype] = set + 1;
+    return set;
+}
+
+// Sort the nodes by their sets, stable.
+static bool sort_by_set(espl__archiver *a)
+{
+    const size_t count = count_nodes(a), sets = espl__array_length(a->sets);
+    uint32_t begin = 0;
+
+    if (!LIST_ZEROS(a, set_ends, sets) || !LIST_ZEROS(a, by_set, count)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        a->set_ends[set_of_node(a, i)] += 1;
+    }
+    for (size_t set = 0; set < sets; ++set) {
+        const uint32_t in_set = a->set_ends[set];
+
+        a->set_ends[set] = begin;
+        begin += in_set;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        a->by_set[a->set_ends[set_of_node(a, i)]++] = i;
+    }
+    return true;
+}
+
+static bool find_sets(espl__archiver *a)
+{
+    const espl__store *const store = &a->world->store;
+    const size_t count = count_nodes(a);
+
+    if (!LIST_ZEROS(a, set_of, espl__array_length(store->archetypes))) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t archetype = espl__entity_archetype(store, entity_of(a, i));
+
+        if (a->set_of[archetype] == 0 && set_of_archetype(a, archetype) == ESPL__NONE) {
+            return false;
+        }
+    }
+    return sort_by_set(a);
+}
+
+// List a component at its place in the order of names. Reserved.
+static void list_component(espl__archiver *a, espl_component component)
+{
+    const char *const name = info_of_component(a, component)->name;
+    size_t at = espl__array_length(a->components);
+
+    ESPL_ARRAY_PUSH(a->components, component);
+    for (; at > 0 && strcmp(info_of_component(a, a->components[at - 1])->name, name) > 0; --at) {
+        a->components[at] = a->components[at - 1];
+    }
+    a->components[at] = component;
+}
+
+static bool list_components(espl__archiver *a)
+{
+    const espl__store *const store = &a->world->store;
+    const uint32_t known = atomic_load_explicit(&store->component_count, memory_order_relaxed);
+    const size_t sets = espl__array_length(a->sets);
+
+    if (!LIST_ZEROS(a, numbers, (size_t)known + 1) || !LIST_RESERVE(a, components, known)) {
+        return false;
+    }
+    for (size_t set = 0; set < sets; ++set) {
+        const espl__archetype *const archetype = &store->archetypes[a->sets[set]];
+        const size_t count = espl__array_length(archetype->set);
+
+        for (size_t i = 0; i < count; ++i) {
+            const espl_component component = archetype->set[i];
+
+            if (!is_role(component) && a->numbers[component] == 0) {
+                a->numbers[component] = 1;
+                list_component(a, component);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < espl__array_length(a->components); ++i) {
+        a->numbers[a->components[i]] = i + 1;
+    }
+    return true;
+}
+
+size_t espl__archiver_set(const espl__archiver *a, uint32_t set, espl_component *out)
+{
+    const espl__archetype *const archetype = &a->world->store.archetypes[a->sets[set]];
+    const size_t all = espl__array_length(archetype->set);
+    size_t count = 0;
+
+    for (size_t i = 0; i < all; ++i) {
+        const espl_component component = archetype->set[i];
+        size_t at = count;
+
+        if (is_role(component)) {
+            continue;
+        }
+        for (; at > 0 && a->numbers[out[at - 1]] > a->numbers[component]; --at) {
+            out[at] = out[at - 1];
+        }
+        out[at] = component;
+        count += 1;
+    }
+    return count;
+}
+
+// --- All lists ---
+
+espl_status espl__archiver_list(espl__archiver *a, espl_entity *named)
+{
+    espl_status status = list_nodes(a, named);
+
+    if (status != ESPL_OK) {
+        return status;
+    }
+    *named = espl_entity_null();
+    status = number_entities(a);
+    if (status == ESPL_OK && (!find_sets(a) || !list_components(a))) {
+        status = ESPL_ERR_NO_MEMORY;
+    }
+    return status;
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+// Write archives of random hierarchies to a directory, each with a text that says what a reader must find:
+// tests/archives.sh has another reader compare them. Public headers alone.
+#include <espalier/espalier.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NODES = 40, WORLDS = 24 };
+
+typedef struct ref_value {
+    espl_entity to;
+    uint32_t number, other;
+} ref_value;
+
+static uint64_t state = 4;
+
+static uint32_t below(uint32_t bound)
+{
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(state >> 33) % bound;
+}
+
+static float between(float low, float high)
+{
+    return low + (high - low) * (float)below(1 << 20) / (float)(1 << 20);
+}
+
+static void require(espl_status status)
+{
+    if (espl_failed(status)) {
+        fprintf(stderr, "archive_files: %s\n", espl_status_name(status));
+        exit(1);
+    }
+}
+
+static espl_transform any_transform(void)
+{
+    espl_transform t = espl_transform_identity();
+
+    for (int i = 0; i < 4; ++i) {
+        t.rotation[i] = between(-1, 1) + (i == 3 ? 1.5F : 0);
+    }
+    for (int i = 0; i < 3; ++i) {
+        t.position[i] = between(-9, 9);
+        t.stretch[i] = below(4) == 0 ? between(0.5F, 2) : 1;
+    }
+    t.scale = below(3) == 0 ? between(0.5F, 2) : 1;
+    t.user_data = below(4) == 0 ? below(1000) : 0;
+    require(espl_transform_normalize(&t));
+    return t;
+}
+
+// Make hierarchies with something of everything.
+static void fill(espl_world *world, espl_component tag, espl_component ref, espl_component cache)
+{
+    static const uint32_t flags[] = {ESPL_ABSOLUTE_X | ESPL_ABSOLUTE_Z,
+                                     ESPL_ABSOLUTE_ROTATION,
+                                     ESPL_ABSOLUTE_FORWARD,
+                                     ESPL_ABSOLUTE_UP | ESPL_ABSOLUTE_SCALE,
+                                     ESPL_ABSOLUTE_FORWARD | ESPL_STRICT_UP,
+                                     ESPL_COPY_PARENT};
+    espl_entity made[NODES];
+
+    for (uint32_t i = 0; i < NODES; ++i) {
+        const espl_transform at = any_transform();
+        const espl_entity parent = i == 0 || below(6) == 0 ? espl_entity_null() : made[below(i)];
+        const bool is_member = !espl_entity_is_null(parent);
+        char name[16];
+
+        snprintf(name, sizeof name, "node %u", (unsigned)below(12));
+        require(espl_create_node(world, parent, &at, below(3) == 0 ? name : NULL, &made[i]));
+        if (is_member && below(4) == 0) {
+            require(espl_set_inherit(world, made[i], flags[below(6)]));
+        } else if (below(8) == 0) {
+            require(espl_remove_component(world, made[i], ESPL_TRANSFORM));
+        }
+        if (is_member && below(5) == 0) {
+            const espl_attach_options loose = {.position = ESPL_KEEP_LOCAL,
+                                               .rotation = ESPL_KEEP_LOCAL,
+                                               .scale = ESPL_KEEP_LOCAL,
+                                               .link = ESPL_LINK_FREE,
+                                               .inherit = espl_get_inherit(world, made[i])};
+
+            require(espl_attach(world, made[i], parent, &loose));
+        }
+        if (below(3) == 0) {
+            require(espl_add_component(world, made[i], tag, NULL, 0));
+        }
+        if (below(4) == 0) {
+            require(espl_add_component(world, made[i], cache, &i, sizeof i));
+        }
+        if (below(3) == 0) {
+            const ref_value value = {made[below(i + 1)], below(1000), below(1000)};
+
+            require(espl_add_component(world, made[i], ref, &value, sizeof value));
+        }
+    }
+    // Moved afterwards, so that kept parts differ from what they were composed to.
+    for (uint32_t i = 0; i < NODES; i += 5) {
+        const float to[3] = {between(-5, 5), between(-5, 5), between(-5, 5)};
+
+        if (espl_has_component(world, made[i], ESPL_TRANSFORM) &&
+            (espl_get_inherit(world, made[i]) & ESPL_COPY_PARENT) == 0) {
+            require(espl_set_local_position(world, made[i], to));
+        }
+    }
+    require(espl_destroy(world, made[below(NODES)], ESPL_EXTENT_ENTITY));
+}
+
+// --- What must be found ---
+
+static espl_entity all[NODES];
+static size_t count;
+
+static int find(espl_entity entity)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (espl_entity_equal(all[i], entity)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const espl_entity *const one = a, *const other = b;
+
+    return (one->index > other->index) - (one->index < other->index);
+}
+
+// List all entities, one hierarchy after the other, in the order of the indices of their roots.
+static void list_all(espl_world *world, uint32_t *parents, espl_transform *worlds)
+{
+    const espl_query_def def = {.include = ESPL_INCLUDE_DISABLED | ESPL_INCLUDE_PREFABS};
+    espl_entity roots[NODES];
+    espl_query query;
+    size_t root_count = 0;
+
+    require(espl_query_begin(world, &def, &query));
+    while (espl_query_next(&query)) {
+        for (size_t row = 0; row < query.count; ++row) {
+            if (espl_get_role(world, query.entities[row]) != ESPL_ROLE_MEMBER) {
+                roots[root_count++] = query.entities[row];
+            }
+        }
+    }
+    qsort(roots, root_count, sizeof *roots, compare);
+    count = 0;
+    for (size_t i = 0; i < root_count; ++i) {
+        const espl_subtree_arrays out = {
+            .entities = all + count, .parents = parents + count, .worlds = worlds + count};
+        const size_t size =
+            espl_copy_subtree(world, roots[i], ESPL_EXTENT_SUBTREE, NODES - count, &out);
+
+        for (size_t k = count; k < count + size; ++k) {
+            parents[k] += parents[k] == ESPL_NO_RANK ? 0 : (uint32_t)count;
+        }
+        count += size;
+    }
+}
+
+static void describe(espl_world *world, FILE *out, espl_component tag, espl_component ref)
+{
+    uint32_t parents[NODES];
+    espl_transform worlds[NODES];
+
+    list_all(world, parents, worlds);
+    for (size_t i = 0; i < count; ++i) {
+        const espl_transform at = worlds[i];
+        ref_value value;
+
+        fprintf(out, "%d|%s|%d|%u|%d|%d", parents[i] == ESPL_NO_RANK ? -1 : (int)parents[i],
+                espl_get_name(world, all[i]), espl_get_link(world, all[i]) == ESPL_LINK_FREE,
+                (unsigned)espl_get_inherit(world, all[i]),
+                espl_has_component(world, all[i], ESPL_TRANSFORM),
+                espl_has_component(world, all[i], tag));
+        if (espl_has_component(world, all[i], ref)) {
+            require(espl_get_component(world, all[i], ref, &value, sizeof value));
+            fprintf(out, "|%d %u %u", find(value.to), (unsigned)value.number,
+                    (unsigned)value.other);
+        } else {
+            fputs("|", out);
+        }
+        fprintf(out, "|%.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %u\n",
+                (double)at.rotation[0], (double)at.rotation[1], (double)at.rotation[2],
+                (double)at.rotation[3], (double)at.position[0], (double)at.position[1],
+                (double)at.position[2], (double)at.scale, (double)at.stretch[0],
+                (double)at.stretch[1], (double)at.stretch[2], (unsigned)at.user_data);
+    }
+}
+
+// --- Files ---
+
+static bool append(void *file, const void *bytes, size_t size)
+{
+    return fwrite(bytes, 1, size, file) == size;
+}
+
+static FILE *create(const char *directory, unsigned number, const char *ending)
+{
+    char path[1024];
+
+    snprintf(path, sizeof path, "%s/%u.%s", directory, number, ending);
+    FILE *const file = fopen(path, "wb");
+
+    if (file == NULL) {
+        perror(path);
+        exit(1);
+    }
+    return file;
+}
+
+int main(int argc, char **argv)
+{
+    static const uint32_t reference = 0;
+    static const espl_component_field fields[3] = {{"to", ESPL_FIELD_ENTITY, 0, 1},
+                                                   {"number", ESPL_FIELD_U32, 8, 1},
+                                                   {"other", ESPL_FIELD_U32, 12, 1}};
+
+    for (unsigned i = 0; argc == 2 && i < WORLDS; ++i) {
+        FILE *const bytes = create(argv[1], i, "archive"), *const text = create(argv[1], i, "txt");
+        const espl_sink sink = {.user = bytes, .write = append};
+        espl_world *world = NULL;
+        espl_component tag, ref, cache;
+
+        require(espl_world_create(NULL, &world));
+        require(espl_component_register(world, &(espl_component_def){.name = "tag"}, &tag));
+        require(espl_component_register(world,
+                                        &(espl_component_def){.name = "ref",
+                                                              .size = sizeof(ref_value),
+                                                              .alignment = 4,
+                                                              .references = &reference,
+                                                              .reference_count = 1,
+                                                              .version = 7,
+                                                              .fields = fields,
+                                                              .field_count = 3},
+                                        &ref));
+        require(espl_component_register(
+            world,
+            &(espl_component_def){.name = "cache", .size = 4, .flags = ESPL_COMPONENT_TRANSIENT},
+            &cache));
+        fill(world, tag, ref, cache);
+        describe(world, text, tag, ref);
+        require(espl_archive_write(world, NULL, &sink));
+        espl_world_destroy(world);
+        if (fclose(bytes) != 0 || fclose(text) != 0) {
+            return 1;
+        }
+    }
+    return argc == 2 ? 0 : 2;
+}
