@@ -49,8 +49,8 @@ for (const isCarStatic of [false, true]) {
     }
 }
 EOF
-for version in 0.184.0 0.187.0; do
-    npm install --prefix . --silent --no-audit --no-fund --ignore-scripts "three@$version"
+for package in three@0.184.0 three@0.187.0; do
+    npm install --prefix . --silent --no-audit --no-fund --ignore-scripts "$package"
     node read.mjs
 done | tee seen
 

@@ -78,7 +78,7 @@ typedef struct espl_changes {
     /// Entities that both have and that changed, ascending by slot, which is the order in memory.
     const espl_entity *changed;
     size_t removed_count, added_count, changed_count;
-    /// [changed_count] what changed: ESPL_WATCH_WORLD, _LOCAL, _SHOWN bits, of those that were asked for.
+    /// [changed_count] which kinds of data of the entity changed: ESPL_WATCH_WORLD, _LOCAL, _SHOWN bits.
     const uint8_t *kinds;
     /// [added_count], [changed_count] world transforms as of this collect; with ESPL_WATCH_SHOWN the
     /// shown ones. They need not be finite.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The state of a world as a sequence of pieces. lib/store/state.c and lib/tree/state.c enumerate what
 // the store and the forest hold, each in a fixed order, and call a visitor for each piece. The physical
-// hash and espl_validate() are visitors; what saves, loads or compares worlds is another one.
+// hash and espl_validate() are visitors. An image copies whole arrays by lib/value/manifest.h instead.
 //
 // Two worlds are equal if they have the same pieces with the same elements. The same calls then come to
 // the same bits, handles and orders on both. Reserved memory, versions, caches and statistics are in no

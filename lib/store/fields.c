@@ -99,7 +99,7 @@ const char *espl__fields_fault(const espl_component_def *def)
 
     return fault != NULL || are_fields_references(def)
                ? fault
-               : "The fields of ESPL_FIELD_ENTITY are not those that def->references lists.";
+               : "The offsets of fields of ESPL_FIELD_ENTITY differ from def->references.";
 }
 
 size_t espl__fields_size(const espl_component_field *fields, size_t count)

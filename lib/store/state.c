@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The state of a store as pieces (lib/base/state.h): the components, the registry of entities, then the
 // archetypes with their rows. Numbers of components and of archetypes follow from the order in which they
-// were made, and later calls depend on it, so that those that nothing uses are visited as well.
+// were made, and later calls depend on it, so that unused components and empty archetypes are visited too.
 #include "lib/store/store.h"
 
 #include <string.h>

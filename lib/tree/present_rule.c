@@ -57,8 +57,8 @@ static uint32_t find_wrong(const espl__forest *forest, const espl__blend *blend,
     return ESPL__NO_SLOT;
 }
 
-// After another tick began, the previous locals are no longer those that were blended, but for nodes at
-// rest.
+// A tick that begins after the present overwrites the previous locals that the present blended, except of
+// nodes at rest.
 const char *espl__present_broken_rule(const espl__forest *forest, uint32_t *slot)
 {
     const espl__presented *const last = &forest->presented;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A forest that gets the contents of another world: it is made beside the old one with all of its memory,
 // and then takes its place.
+#include "lib/tree/remake.h"
+
 #include "lib/tree/changes.h"
 #include "lib/tree/motion.h"
 

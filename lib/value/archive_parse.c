@@ -122,7 +122,7 @@ static bool are_next_references(const espl__parsed_component *c, const parsed_fi
     return is_same;
 }
 
-// Read the fields of a component. They ascend inside the value, and those that are entities are its references.
+// Read the fields of a component. Their offsets ascend inside the value, and entity fields are its references.
 static bool take_fields(espl__cursor *cursor, espl__parsed_component *c)
 {
     uint64_t end = 0;

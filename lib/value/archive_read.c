@@ -347,7 +347,7 @@ static bool take_reader_lists(archive_reader *r)
     return true;
 }
 
-// Read the numbers of the references of one value, and write those that the component has here.
+// Read the node numbers of the references of one value, and write the references that this world registers.
 static void write_references(const archive_reader *r, const espl__parsed_component *c,
                              espl__cursor *references, unsigned char *value)
 {

@@ -9,6 +9,7 @@
 #include "lib/value/image.h"
 
 #include "lib/tree/motion.h"
+#include "lib/tree/remake.h"
 #include "lib/value/checksum.h"
 #include "lib/value/manifest.h"
 #include "lib/world/moment.h"

@@ -197,9 +197,9 @@ static const struct {
     {1, {"is awake", ESPL_FIELD_U16, 12, UINT32_MAX}, "One of def->fields is not inside"},
     {4, {"mask", ESPL_FIELD_U64, 40, 1}, "One of def->fields is not inside def->size."},
     {4, {"mask", ESPL_FIELD_U64, UINT32_MAX, 1}, "One of def->fields is not inside def->size."},
-    {3, {"links", ESPL_FIELD_ENTITY, 16, 1}, "The fields of ESPL_FIELD_ENTITY are not"},
-    {3, {"links", ESPL_FIELD_U32, 16, 4}, "The fields of ESPL_FIELD_ENTITY are not"},
-    {4, {"mask", ESPL_FIELD_ENTITY, 32, 1}, "The fields of ESPL_FIELD_ENTITY are not"},
+    {3, {"links", ESPL_FIELD_ENTITY, 16, 1}, "The offsets of fields of ESPL_FIELD_ENTITY differ"},
+    {3, {"links", ESPL_FIELD_U32, 16, 4}, "The offsets of fields of ESPL_FIELD_ENTITY differ"},
+    {4, {"mask", ESPL_FIELD_ENTITY, 32, 1}, "The offsets of fields of ESPL_FIELD_ENTITY differ"},
 };
 
 TEST_LOOP(bad_fields_are_refused, 0, sizeof bad_fields / sizeof *bad_fields)
