@@ -459,7 +459,7 @@ static void retag_area(void *context, const espl__area *area)
 // Make the parts of the world that the image has.
 static bool make_parts(loader *l)
 {
-    if (!read_head(l) || !make_store(l) || !read_names(l) || !make_forest(l) || !read_areas(l)) {
+    if (!make_store(l) || !read_names(l) || !make_forest(l) || !read_areas(l)) {
         return false;
     }
     if (l->head.tag != l->world->store.tag) {
@@ -524,9 +524,8 @@ static void load(loader *l)
     const bool had_motion = espl__forest_has_motion(&world->forest);
     bool is_added = false, is_done = false;
 
-    memcpy(&l->head, l->bytes, l->size < sizeof l->head ? 0 : sizeof l->head);
     (void)espl__world_next_moment(world);
-    if (begin_motion(l, &is_added) && make_parts(l)) {
+    if (read_head(l) && begin_motion(l, &is_added) && make_parts(l)) {
         exchange(l);
         is_done = check_made(l);
         if (!is_done) {
