@@ -36,6 +36,7 @@
     X(watch, "espl_watch_create", espl_watch_create(m->world, NULL, &watch))                       \
     X(motion_start, "espl_motion_start", espl_motion_start(m->world, NULL))                        \
     X(motion_stop, "espl_motion_stop", espl_motion_stop(m->world))                                 \
+    X(image, "espl_image_load", espl_image_load(m->world, "no image", 8, 0, NULL))                 \
     X(compact, "espl_compact", espl_compact(m->world))                                             \
     X(component, "espl_component_register", espl_component_register(m->world, &late, &number))     \
     X(attach, "espl_attach", espl_attach(m->world, e, m->root, NULL))                              \
