@@ -282,14 +282,23 @@ static bool reserve_arrays(espl_watch *watch, const espl__watch_counts *counts)
     return true;
 }
 
-// Make room for what is known of so many indices, of which the first ones exist.
+void espl__watch_set_known(espl_watch *watch, size_t length)
+{
+    espl__array_set_length(watch->known, length);
+    // What is kept of an index is read only where the index is known.
+    for (uint32_t i = 0; i < watch->kept_count; ++i) {
+        espl__array_set_length(watch->kept[i], length);
+    }
+}
+
+// Make room for what is known of so many indices, of which the first ones exist. The watch may know more indices
+// than exist, because the world became one with fewer of them: these stay until the next collect lists them.
 static bool reserve_known(espl_watch *watch, size_t records, size_t more)
 {
     espl__heap *const heap = &watch->world->heap;
     const size_t length = espl__array_length(watch->known);
-
-    ESPL_CHECK(records >= length);
-    const size_t growth = records - length + more;
+    const size_t wanted = records > length ? records : length;
+    const size_t growth = wanted - length + more;
     bool is_done = ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, watch->known, growth);
 
     for (uint32_t i = 0; i < watch->kept_count && is_done; ++i) {
@@ -298,14 +307,10 @@ static bool reserve_known(espl_watch *watch, size_t records, size_t more)
     if (!is_done) {
         return false;
     }
-    espl__array_set_length(watch->known, records);
-    if (records != length) {
-        memset(watch->known + length, 0, (records - length) * sizeof *watch->known);
+    if (wanted != length) {
+        memset(watch->known + length, 0, (wanted - length) * sizeof *watch->known);
     }
-    // What is kept of an index is read only where the index is known.
-    for (uint32_t i = 0; i < watch->kept_count; ++i) {
-        espl__array_set_length(watch->kept[i], records);
-    }
+    espl__watch_set_known(watch, wanted);
     return true;
 }
 

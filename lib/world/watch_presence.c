@@ -75,6 +75,27 @@ static void list_index(espl_watch *watch, const espl__watch_arrays *arrays,
     watch->known[index] = now == 0 ? 0 : now | ESPL__WATCH_ADDED;
 }
 
+// List or count the entities of indices that no longer exist, as in walk_indices().
+static void walk_past_indices(const espl_watch *watch, espl_watch *lists,
+                              const espl__watch_arrays *arrays, espl__watch_counts *counts)
+{
+    const size_t records = espl__array_length(watch->world->store.records);
+
+    for (size_t index = records; index < espl__array_length(watch->known); ++index) {
+        if (watch->known[index] == 0) {
+            continue;
+        }
+        counts->removed += 1;
+        if (lists != NULL) {
+            arrays->removed[counts->removed - 1] =
+                (espl_entity){(uint32_t)index, watch->known[index]};
+        }
+    }
+    if (lists != NULL) {
+        espl__watch_set_known(lists, records);
+    }
+}
+
 // Count the entities that went and came.
 // @param lists   the watch, to list them and to know them from now on; NULL: they are counted alone.
 // @param arrays  with room for all of them; read where they are listed.
@@ -105,6 +126,7 @@ static void walk_indices(const espl_watch *watch, espl_watch *lists,
             counts->added += now != 0 ? 1 : 0;
         }
     }
+    walk_past_indices(watch, lists, arrays, counts);
 }
 
 void espl__watch_count_presence(const espl_watch *watch, espl__watch_counts *counts)

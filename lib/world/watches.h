@@ -61,7 +61,10 @@ void espl__watch_ask(const espl_watch *watch, espl__watch_answers *answers);
 /// Return the generation of an index if its entity is alive, has a transform and answers; else 0.
 uint32_t espl__watch_generation(espl__watch_answers *answers, uint32_t index);
 
-/// Count the entities that came and went. Precondition: `known` has an element for each record.
+/// Set the length of the arrays by index, which have room for it.
+void espl__watch_set_known(espl_watch *watch, size_t length);
+
+/// Count the entities that came and went. Precondition: `known` has an element for each record, or more.
 void espl__watch_count_presence(const espl_watch *watch, espl__watch_counts *counts);
 /// List them, with their transforms, and note that they are known. Those that came have
 /// ESPL__WATCH_ADDED in `known`.

@@ -453,6 +453,46 @@ TEST(a_watch_finds_the_difference_of_the_two_worlds)
     sample_end(&s);
 }
 
+// The image has fewer indices than the watch knows.
+TEST(a_watch_finds_that_the_last_indices_are_gone)
+{
+    sample s;
+    espl_watch *watch;
+    espl_changes changes;
+    espl_entity later[20], again[20];
+
+    if (test_lacks_room(40, "indices that an image has not")) {
+        return;
+    }
+    sample_begin(&s, 1);
+    test_image saved = test_image_of(s.world);
+    test_solos(s.world, 20, later);
+    ck_ok(espl_watch_create(
+        s.world, &(espl_watch_def){.flags = ESPL_WATCH_WORLD | ESPL_WATCH_BEFORE}, &watch));
+    ck_ok(espl_watch_collect(watch, 0, &changes));
+    test_image_load(s.world, &saved, 0);
+    ck_ok(espl_watch_collect(watch, 0, &changes));
+    ck_assert_uint_eq(changes.removed_count, 20);
+    ck_assert_uint_eq(changes.added_count, 0);
+    ck_assert_uint_eq(changes.changed_count, 0);
+    for (int i = 1; i < 20; ++i) {
+        ck_assert_uint_lt(changes.removed[i - 1].index, changes.removed[i].index);
+    }
+    // The same calls make the same handles, also between a load and the next collect.
+    test_solos(s.world, 20, again);
+    ck_assert_mem_eq(later, again, sizeof later);
+    ck_ok(espl_watch_collect(watch, 0, &changes));
+    ck_assert_uint_eq(changes.added_count, 20);
+    test_image_load(s.world, &saved, 0);
+    test_solos(s.world, 10, again);
+    ck_ok(espl_watch_collect(watch, 0, &changes));
+    ck_assert_uint_eq(changes.removed_count, 10);
+    ck_assert_uint_eq(changes.added_count, 0);
+    espl_watch_destroy(watch);
+    test_image_end(&saved);
+    sample_end(&s);
+}
+
 TEST(arguments_that_are_wrong_are_refused)
 {
     sample s;
