@@ -255,6 +255,34 @@ ESPL_API ESPL_NODISCARD espl_status espl_write_strided(espl_world *world, espl_w
                                                        size_t value_stride,
                                                        espl_write_report *report);
 
+/// An entity that gets the world transform of another one. Never grows.
+typedef struct espl_copy {
+    espl_entity to;
+    espl_entity from;
+} espl_copy;
+
+/// Copy world transforms between entities, of two worlds or of one: all are read, then all are written as
+/// espl_write_batch() does with ESPL_WRITE_WORLD_TRANSFORM. So a world of what is only shown, which nothing
+/// takes back, follows a simulation that is rewound (espalier/image.h) by one call a frame.
+///
+/// A refused entry, whose source cannot be read or whose target cannot be written, does not keep others from being
+/// copied. A tape of the world has the values. Thread rule: a change of `to`, and a read of `from`.
+///
+/// @param to      the world that changes.
+/// @param from    the world that is read; may be the same.
+/// @param copies  [count]
+/// @param report  NULL, or the account; zeroed when the copy is refused as a whole.
+/// @return as espl_write_batch(); also ESPL_ERR_ARGUMENT where `from` is NULL. Memory: 60 bytes for each entry
+///         beside that of a batch, kept for the next one; espl_reserve() takes that of a batch alone.
+///
+///     espl_copy follow[] = {{lamp, car}, {smoke, exhaust}};
+///     status = espl_copy_world_transforms(shown, simulation, follow, 2, NULL);
+ESPL_API ESPL_NODISCARD espl_status espl_copy_world_transforms(espl_world *to,
+                                                               const espl_world *from,
+                                                               const espl_copy *copies,
+                                                               size_t count,
+                                                               espl_write_report *report);
+
 // --- Lists: writes collected one by one, for one batch ---
 
 /// Writes collected for a batch, in an array of the caller. A list allocates and frees nothing, and

@@ -49,15 +49,21 @@ static size_t carve_batch(espl__batch *b, unsigned char *block, size_t count)
     return at;
 }
 
-espl_status espl__writes_reserve(espl_world *world, size_t count)
+size_t espl__writes_size(size_t count)
 {
     espl__batch measured;
 
+    ESPL_CHECK(count <= ESPL__ENTRIES_LIMIT);
+    return carve_batch(&measured, NULL, count);
+}
+
+espl_status espl__writes_reserve(espl_world *world, size_t count)
+{
     if (count > ESPL__ENTRIES_LIMIT) {
         return ESPL_ERR_LIMIT;
     }
     return espl__scratch_grow(&world->heap, ESPL__FOR_COMMANDS, &world->write_scratch,
-                              carve_batch(&measured, NULL, count));
+                              espl__writes_size(count));
 }
 
 // --- Resolving ---
@@ -101,6 +107,24 @@ static bool check_kinds(espl__batch *b, size_t begin, size_t end)
     return is_valid;
 }
 
+// Refuse copies of what could not be read. @return whether there are none.
+static bool check_sources(espl__batch *b, size_t begin, size_t end)
+{
+    const espl__entries *const e = b->entries;
+    bool is_valid = true;
+
+    ESPL_CHECK(e->readable != NULL && begin <= end && end <= e->count);
+    for (size_t i = begin; i < end; ++i) {
+        if (!espl__entries_has_value(e, i)) {
+            b->results[i] = e->readable[i];
+            b->slots[i] = ESPL__NO_SLOT;
+            b->is_unordered = b->has_missing = true;
+            is_valid = false;
+        }
+    }
+    return is_valid;
+}
+
 // Tell whether some entry of [begin, end) may need side arrays. Entries without a node are not left
 // out: the answer only decides whether espl__batch_ensure_sides() looks closer.
 static bool some_wants_side(const espl__batch *b, size_t begin, size_t end)
@@ -132,6 +156,9 @@ static bool resolve_entries(espl__batch *b, size_t begin, size_t end)
     }
     if (b->entries->writes != NULL) {
         ascend = check_kinds(b, begin, end) && ascend;
+    }
+    if (b->entries->readable != NULL) {
+        ascend = check_sources(b, begin, end) && ascend;
     }
     if (!b->wants_side && some_wants_side(b, begin, end)) {
         b->wants_side = true;
@@ -411,15 +438,12 @@ static espl_status write_batch(espl_world *world, const espl__entries *e, espl_w
     return report->lossy != 0 ? ESPL_LOSSY : ESPL_OK;
 }
 
-// What both public functions do.
-// @param fault  a sentence that says what is wrong with the arguments, or NULL.
-static espl_status start_batch(espl_world *world, const espl__entries *e, const char *fault,
-                               espl_write_report *report)
+espl_status espl__write_entries(espl_world *world, const espl__entries *e, const char *fault,
+                                espl_write_report *report)
 {
     espl_write_report account = {0};
     espl_status status = ESPL_ERR_ARGUMENT;
 
-    ESPL__CHANGE_OR_RETURN(world, e->call)
     if (world != NULL && fault == NULL) {
         status = ESPL__TAPED(world, write_batch(world, e, &account), .op = ESPL_TAPE_WRITES,
                              .entries = e);
@@ -428,6 +452,14 @@ static espl_status start_batch(espl_world *world, const espl__entries *e, const 
         *report = account;
     }
     return espl__refuse_call(world, e->call, status, fault);
+}
+
+// What both public functions do.
+static espl_status start_batch(espl_world *world, const espl__entries *e, const char *fault,
+                               espl_write_report *report)
+{
+    ESPL__CHANGE_OR_RETURN(world, e->call)
+    return espl__write_entries(world, e, fault, report);
 }
 
 espl_status espl_write_batch(espl_world *world, const espl_write *writes, size_t count,

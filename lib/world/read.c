@@ -390,8 +390,9 @@ typedef struct many {
     unsigned char *out; // [count] outputs, `stride` bytes from one to the next
     size_t stride;
     espl_read_kind kind;
-    espl_status status; // of the first that is refused, or ESPL_OK
-    size_t refused;     // its number
+    espl_status *statuses; // [count] of those that are refused; may be NULL
+    espl_status status;    // of the first that is refused, or ESPL_OK
+    size_t refused;        // its number
 } many;
 
 // Read one entity that the fast path could not, by the checks of a single read. Notes the first
@@ -405,9 +406,14 @@ static ESPL__APART void read_checked(many *m, size_t number)
 
     if (status == ESPL_OK) {
         copy_kind(m->world, slot, m->kind, out);
-    } else if (m->status == ESPL_OK) {
+        return;
+    }
+    if (m->status == ESPL_OK) {
         m->status = status;
         m->refused = number;
+    }
+    if (m->statuses != NULL) {
+        m->statuses[number] = status;
     }
 }
 
@@ -538,6 +544,11 @@ ESPL__INLINE void read_all(many *m, size_t count, espl_read_kind kind)
     }
 }
 
+static ESPL__APART void read_all_worlds(many *m, size_t count)
+{
+    read_all(m, count, ESPL_READ_WORLD_TRANSFORM);
+}
+
 espl_status espl_read_strided(const espl_world *world, espl_read_kind kind,
                               const espl_entity *entities, size_t count, size_t entity_stride,
                               void *out, size_t out_stride)
@@ -554,7 +565,7 @@ espl_status espl_read_strided(const espl_world *world, espl_read_kind kind,
     }
     // The two that are read daily have loops of their own.
     if (kind == ESPL_READ_WORLD_TRANSFORM) {
-        read_all(&m, count, ESPL_READ_WORLD_TRANSFORM);
+        read_all_worlds(&m, count);
     } else if (kind == ESPL_READ_WORLD_POSITION) {
         read_all(&m, count, ESPL_READ_WORLD_POSITION);
     } else {
@@ -564,6 +575,21 @@ espl_status espl_read_strided(const espl_world *world, espl_read_kind kind,
         refuse_read_entry(&m, count);
     }
     return m.status != ESPL_OK ? ESPL_PARTLY : ESPL_OK;
+}
+
+bool espl__read_worlds(const espl_world *world, espl__handles handles, size_t count,
+                       espl_transform *out, espl_status *statuses)
+{
+    many m = {.world = world,
+              .handles = handles,
+              .out = (unsigned char *)out,
+              .stride = sizeof *out,
+              .kind = ESPL_READ_WORLD_TRANSFORM,
+              .statuses = statuses};
+
+    memset(statuses, 0, count * sizeof *statuses);
+    read_all_worlds(&m, count);
+    return m.status == ESPL_OK;
 }
 
 // --- What is read of the rows of a query ---

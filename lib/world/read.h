@@ -3,7 +3,7 @@
 #ifndef ESPALIER_LIB_WORLD_READ_H
 #define ESPALIER_LIB_WORLD_READ_H
 
-#include "lib/world/world_internal.h"
+#include "lib/world/handles.h"
 
 /// What espl_get_world_transform() and espl_get_local_transform() read of a slot. An
 /// entity without a transform of its own shows its parent's stretch and user data in both.
@@ -19,6 +19,13 @@ espl_status espl__find_to_read(const espl_world *world, espl_entity entity, cons
                                uint32_t *slot);
 /// The sentence for an output that is NULL.
 extern const char espl__no_out[];
+
+/// Read the world transforms of many entities.
+/// @param out       [count] out; unchanged where the entity is refused.
+/// @param statuses  [count] out: of each entity.
+/// @return whether no entity is refused.
+bool espl__read_worlds(const espl_world *world, espl__handles handles, size_t count,
+                       espl_transform *out, espl_status *statuses);
 
 /// espl_read_one() under the name of another public function in messages.
 espl_status espl__read_as(const espl_world *world, const char *call, espl_entity entity,

@@ -136,12 +136,14 @@ static void put_write(espl_world *world, espl_write_kind kind, const void *value
     espl__tape_words(world, value, value_words(kind));
 }
 
-// An entry of a kind that does not exist has no value, and is refused by a replay too.
+// An entry of a kind that does not exist has no value, and is refused by a replay too. So is the copy of what
+// could not be read, because the null handle is in its record.
 static void put_entries(espl_world *world, const espl__entries *e)
 {
     espl__tape_u64(world, e->count);
     for (size_t i = 0; i < e->count; ++i) {
-        espl__tape_entity(world, espl__entries_entity(e, i));
+        espl__tape_entity(world, espl__entries_has_value(e, i) ? espl__entries_entity(e, i)
+                                                               : espl_entity_null());
         put_write(world, espl__entries_kind(e, i), espl__entries_value(e, i));
     }
 }
@@ -323,7 +325,8 @@ static bool is_registration(const espl_component_def *def)
         return false;
     }
     for (size_t i = 0; i < def->field_count; ++i) {
-        if (espl__name_length(def->fields[i].name) > ESPL_NAME_LIMIT || def->fields[i].name == NULL) {
+        if (espl__name_length(def->fields[i].name) > ESPL_NAME_LIMIT ||
+            def->fields[i].name == NULL) {
             return false;
         }
     }

@@ -70,6 +70,9 @@ void espl__refuse_entry(const espl_world *world, const espl__entries *e,
     if (espl__refusal_begin(&m, world, e->call, NULL, report->first_status)) {
         espl__message_part(&m, "entry %zu of %zu", at, e->count);
         espl__message_entity(&m, "entity", espl__entries_entity(e, at));
+        if (e->readable != NULL) {
+            espl__message_entity(&m, "copied from", espl__handle_at(&e->sources, at));
+        }
         espl__message_part(&m, "%s", espl__write_kind_name(&name, kind));
         espl__message_part(&m, "first of %zu refused", report->refused);
         espl__refusal_send(&m, world, report->first_status,

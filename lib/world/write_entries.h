@@ -21,9 +21,13 @@ typedef struct espl__entries {
     size_t value_size;           // bytes from one value to the next
     espl_write_kind kind;        // of all entries; not read where there are writes
     size_t count;
+    // Of a copy from another world: what its entries are copied from, and [count] whether each could be read;
+    // an entry that could not is refused by that status. NULL: nothing is copied.
+    espl__handles sources;
+    const espl_status *readable;
 } espl__entries;
 
-/// Kind of entry i. Precondition of this and the next two: i < count, and espl__entries_fault()
+/// Kind of entry i. Precondition of this and the next three: i < count, and espl__entries_fault()
 /// found nothing. The kind of an espl_write may be one that does not exist.
 static inline espl_write_kind espl__entries_kind(const espl__entries *e, size_t i)
 {
@@ -33,6 +37,12 @@ static inline espl_write_kind espl__entries_kind(const espl__entries *e, size_t 
 static inline espl_entity espl__entries_entity(const espl__entries *e, size_t i)
 {
     return espl__handle_at(&e->handles, i);
+}
+
+/// Tell whether entry i has a value: all but copies of what could not be read.
+static inline bool espl__entries_has_value(const espl__entries *e, size_t i)
+{
+    return e->readable == NULL || e->readable[i] == ESPL_OK;
 }
 
 /// Value of entry i, of any alignment.

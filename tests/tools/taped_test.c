@@ -513,6 +513,21 @@ static void write_strided(void)
     }
 }
 
+// One source cannot be read.
+static void copy_worlds(void)
+{
+    for (int i = 0; i < OWING; ++i) {
+        const float at[3] = {0, (float)i, 1};
+        const espl_copy copies[] = {{s.e[0], s.e[FIRST_SOLO]},
+                                    {s.e[4], espl_entity_null()},
+                                    {s.e[FIRST_OTHER], s.e[FIRST_SOLO]}};
+
+        ck_ok(espl_set_local_position(s.world, s.e[FIRST_SOLO], at));
+        ck_assert_int_eq(espl_copy_world_transforms(s.world, s.world, copies, 3, NULL),
+                         ESPL_PARTLY);
+    }
+}
+
 static void write_rows(espl_writer *writer, const espl_query *rows, void *context)
 {
     const int kind = *(const int *)context;
@@ -729,6 +744,7 @@ enum { KEEPS, CHANGES };
     X(espl_command_buffer_submit, KEEPS, use_buffers)              \
     X(espl_compact, CHANGES, compact)                              \
     X(espl_component_register, CHANGES, register_component)        \
+    X(espl_copy_world_transforms, CHANGES, copy_worlds)            \
     X(espl_create, CHANGES, create)                                \
     X(espl_create_at, CHANGES, create_at)                          \
     X(espl_create_node, CHANGES, create_node)                      \

@@ -411,6 +411,13 @@ static espl_status carry_batch(void *out)
 CARRY_OUT(strided, espl_write_strided(w, ESPL_WRITE_LOCAL_POSITION, &root, 1, sizeof root, here,
                                       sizeof here, out))
 
+static espl_status carry_copies(void *out)
+{
+    const espl_copy copy = {root, root};
+
+    return espl_copy_world_transforms(w, w, &copy, 1, out);
+}
+
 static espl_status carry_parallel_report(void *out)
 {
     const espl_parallel_def def = {.function = test_no_write};
@@ -487,6 +494,7 @@ static const output outputs[] = {
     {WORDS(espl_component_def), carry_info},
     {WORDS(espl_write_report), carry_batch},
     {WORDS(espl_write_report), carry_strided},
+    {WORDS(espl_write_report), carry_copies},
     {WORDS(espl_parallel_report), carry_parallel_report},
     {WORDS(espl_changes), carry_changes},
     {WORDS(espl_present_report), carry_present},

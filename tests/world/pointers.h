@@ -154,8 +154,7 @@ static inline espl_status inspect_nothing(const things *k)
     const espl_status status = write_archive(k, &(espl_archive_def){.tops = none});
     espl_archive_info info;
 
-    return status != ESPL_OK ? status
-                             : espl_archive_inspect(archived, archived_size, &info, NULL);
+    return status != ESPL_OK ? status : espl_archive_inspect(archived, archived_size, &info, NULL);
 }
 
 #define OPTIONAL_ROWS(X)                                                                        \
@@ -208,6 +207,8 @@ static inline espl_status inspect_nothing(const things *k)
     X(espl_watch_destroy, watch, DONE(espl_watch_destroy(NULL)))                                \
     X(espl_world_create, def, create_and_destroy())                                             \
     X(espl_world_destroy, world, DONE(espl_world_destroy(NULL)))                                \
+    X(espl_copy_world_transforms, report,                                                       \
+      espl_copy_world_transforms(k->w, k->w, DEF(espl_copy, k->e, k->p), 1, NULL))              \
     X(espl_write_batch, report, espl_write_batch(k->w, k->writes, 2, NULL))                     \
     X(espl_write_parallel, report, write_nothing(k))                                            \
     X(espl_write_strided, report,                                                               \
@@ -238,6 +239,8 @@ static inline espl_status inspect_nothing(const things *k)
       espl_read_strided(k->w, ESPL_READ_WORLD_SCALE, NULL, 0, sizeof k->e, NULL, 4))          \
     X(espl_reserve, components_of_none, espl_reserve(k->w, DEF(espl_reserve_def, .rows = 1))) \
     X(espl_set_component, data_of_a_tag, set_tag(k))                                          \
+    X(espl_copy_world_transforms, copies_of_none,                                             \
+      espl_copy_world_transforms(k->w, k->w, NULL, 0, NULL))                                  \
     X(espl_write_batch, writes_of_none, espl_write_batch(k->w, NULL, 0, NULL))                \
     X(espl_write_strided, arrays_of_none,                                                     \
       espl_write_strided(k->w, ESPL_WRITE_LOCAL_POSITION, NULL, 0, 8, NULL, 12, NULL))        \
@@ -329,6 +332,9 @@ static inline espl_status inspect_nothing(const things *k)
     X(espl_stats, out, SILENT(espl_stats(k->w, NULL)))                                             \
     X(espl_subtree_begin, subtree, espl_subtree_begin(k->w, k->e, NULL))                           \
     X(espl_view_hierarchy, out, espl_view_hierarchy(k->w, k->e, NULL))                             \
+    X(espl_copy_world_transforms, from,                                                            \
+      espl_copy_world_transforms(k->w, NULL, DEF(espl_copy, k->e, k->p), 1, NULL))                 \
+    X(espl_copy_world_transforms, copies, espl_copy_world_transforms(k->w, k->w, NULL, 1, NULL))   \
     X(espl_write_batch, writes, espl_write_batch(k->w, NULL, 2, NULL))                             \
     X(espl_write_one, value, espl_write_one(k->w, k->e, ESPL_WRITE_LOCAL_POSITION, NULL))          \
     X(espl_write_parallel, def, espl_write_parallel(k->w, NULL, NULL))                             \
@@ -571,6 +577,8 @@ static inline espl_status inspect_nothing(const things *k)
     X(espl_view_hierarchy, world, espl_view_hierarchy(NULL, k->e, &k->view))                       \
     X(espl_world_create, out, espl_world_create(NULL, NULL))                                       \
     X(espl_world_kernels, world, neutral(espl_world_kernels(NULL) == NULL))                        \
+    X(espl_copy_world_transforms, to,                                                              \
+      espl_copy_world_transforms(NULL, k->w, DEF(espl_copy, k->e, k->p), 1, NULL))                 \
     X(espl_write_batch, world, espl_write_batch(NULL, k->writes, 2, NULL))                         \
     X(espl_write_one, world, espl_write_one(NULL, k->e, ESPL_WRITE_LOCAL_POSITION, k->f))          \
     X(espl_write_parallel, world,                                                                  \

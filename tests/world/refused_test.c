@@ -82,6 +82,19 @@ static espl_status write_strided(int way)
                       : END;
 }
 
+static espl_status copy_worlds(int way)
+{
+    const espl_copy copies[] = {{m.dead, node[1]}, {node[1], m.dead}, {m.foreign, m.foreign}};
+
+    if (way == 0) {
+        return of_all(espl_copy_world_transforms(w, w, copies, 3, NULL));
+    }
+    return way == 1   ? espl_copy_world_transforms(w, NULL, copies, 3, NULL)
+           : way == 2 ? espl_copy_world_transforms(w, w, NULL, 3, NULL)
+           : way == 3 ? espl_copy_world_transforms(w, w, copies, SIZE_MAX, NULL)
+                      : END;
+}
+
 static espl_status set_pose(int way)
 {
     const espl_pose wrong = {.rotation = {0, 0, 0, 1}, .scale = NAN};
@@ -435,6 +448,7 @@ static const row rows[] = {
     {"espl_command_buffer_submit", command_buffers},
     {"espl_compact", in_use},
     {"espl_component_register", register_component},
+    {"espl_copy_world_transforms", copy_worlds},
     {"espl_create", create},
     {"espl_create_at", create_at},
     {"espl_create_node", create_node},
