@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What espalier/espalier.hpp adds to the C functions: results, ownership, typed components, queries,
-// children, names, command buffers, ticks and watches. tests/cxx.sh compiles and runs it; it prints TAP.
+// children, names, command buffers, ticks and watches. tests/cxx.sh compiles and runs it with
+// tests/cxx_values.cpp; it prints TAP.
+#include "cxx.hpp"
+
 #include <espalier/espalier.hpp>
 
 #include <algorithm>
@@ -23,13 +26,6 @@ struct target {
 };
 
 int number = 0, failures = 0;
-
-void demand(bool condition, const char *what)
-{
-    number += 1;
-    failures += condition ? 0 : 1;
-    std::printf("%s %d %s\n", condition ? "ok" : "not ok", number, what);
-}
 
 // The world of all tests: a ship with two masts, one of them with components.
 struct scene {
@@ -521,6 +517,13 @@ void watches()
 
 } // namespace
 
+void demand(bool condition, const char *what)
+{
+    number += 1;
+    failures += condition ? 0 : 1;
+    std::printf("%s %d %s\n", condition ? "ok" : "not ok", number, what);
+}
+
 int main()
 {
     scene s;
@@ -535,6 +538,7 @@ int main()
     commands(s);
     motion();
     watches();
+    values();
     std::printf("1..%d\n", number);
     return failures == 0 ? 0 : 1;
 }

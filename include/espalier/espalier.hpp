@@ -18,14 +18,16 @@
 #ifndef ESPALIER_HPP
 #define ESPALIER_HPP
 
+#include <espalier/children.hpp>
 #include <espalier/command_buffer.hpp>
 #include <espalier/executor.hpp>
+#include <espalier/fields.hpp>
 #include <espalier/motion.hpp>
 #include <espalier/query.hpp>
 #include <espalier/result.hpp>
+#include <espalier/value.hpp>
 #include <espalier/watch.hpp>
 
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -199,51 +201,6 @@ public:
     }
 
     /// The children of an entity, for a range-based loop. Structural calls end its validity.
-    class children_range {
-    public:
-        class iterator {
-        public:
-            using iterator_category = std::input_iterator_tag;
-            using value_type = entity;
-            using difference_type = std::ptrdiff_t;
-            using pointer = const entity *;
-            using reference = entity;
-
-            iterator() noexcept = default;
-            iterator(const espl_world *of, entity at) noexcept : world_(of), at_(at) {}
-            entity operator*() const noexcept { return at_; }
-            iterator &operator++() noexcept
-            {
-                at_ = espl_get_next_sibling(world_, at_);
-                return *this;
-            }
-            iterator operator++(int) noexcept
-            {
-                const iterator before = *this;
-
-                ++*this;
-                return before;
-            }
-            bool operator==(const iterator &other) const noexcept { return at_ == other.at_; }
-            bool operator!=(const iterator &other) const noexcept { return at_ != other.at_; }
-
-        private:
-            const espl_world *world_ = nullptr;
-            entity at_{};
-        };
-        children_range(const espl_world *of, entity parent) noexcept : world_(of), parent_(parent)
-        {
-        }
-        [[nodiscard]] iterator begin() const noexcept
-        {
-            return {world_, espl_get_first_child(world_, parent_)};
-        }
-        [[nodiscard]] iterator end() const noexcept { return {world_, espl_entity_null()}; }
-
-    private:
-        const espl_world *world_;
-        entity parent_;
-    };
     [[nodiscard]] children_range children(entity parent) const noexcept { return {get(), parent}; }
 
     // Transforms.
@@ -398,25 +355,20 @@ public:
 
     // Components.
 
-    /// Register a component of a type. An empty type is a tag.
-    /// @param references  byte offsets of its entity fields, ascending.
+    /// Register a component of a type. An empty type is a tag. Its version, flags and fields are those of
+    /// component_traits (espalier/fields.hpp).
+    /// @param references  byte offsets of its entity fields, ascending; none: those that its fields say.
     template <class T>
     result<component<T>> register_component(const char *name,
                                             span<const std::uint32_t> references = {})
     {
         component<T> c;
-        espl_component_def def{};
-
-        def.name = name;
-        def.size = c.size();
-        def.alignment = c.size() != 0 ? alignof(T) : 0;
-        def.references = references.data();
-        def.reference_count = references.size();
-        const espl_status status = espl_component_register(get(), &def, &c.number);
+        const espl_status status = detail::register_type<T>(get(), name, references, &c.number);
         return {status, c};
     }
     /// Find a component that was registered by its name, in C for instance.
-    /// @return ESPL_ERR_NO_COMPONENT: none has the name; ESPL_ERR_ARGUMENT: its size is not that of T.
+    /// @return ESPL_ERR_NO_COMPONENT: none has the name; ESPL_ERR_ARGUMENT: its size is not that of T;
+    ///         ESPL_ERR_VERSION: its version is not that which component_traits has.
     template <class T> result<component<T>> find_component(const char *name) const
     {
         const component<T> found{espl_component_find(get(), name)};
@@ -426,7 +378,13 @@ public:
             return {ESPL_ERR_NO_COMPONENT, {}};
         }
         const espl_status status = espl_component_info(get(), found.number, &def);
-        return {status >= 0 && def.size != found.size() ? ESPL_ERR_ARGUMENT : status, found};
+        if (status >= 0 && def.size != found.size()) {
+            return {ESPL_ERR_ARGUMENT, found};
+        }
+        if (detail::version_of<T>::is_given && def.version != detail::version_of<T>::value) {
+            return {ESPL_ERR_VERSION, found};
+        }
+        return {status, found};
     }
     template <class T> [[nodiscard]] bool has(entity target, component<T> c) const noexcept
     {
@@ -601,6 +559,65 @@ public:
         espl_report report{};
         const espl_status status = espl_sync(get(), &report);
         return {status, report};
+    }
+
+    // The world as a value: espalier/image.h, espalier/archive.h, espalier/value.hpp.
+
+    /// Save the whole world, for this build's layout.
+    result<image> save_image() const
+    {
+        image saved;
+        const espl_status status = save_image(saved).status();
+        return {status, std::move(saved)};
+    }
+    /// The same into an image whose memory is used again. Refused, it has any bytes.
+    result<> save_image(image &into) const
+    {
+        if (!into.resize(espl_image_size(get()))) {
+            return ESPL_ERR_NO_MEMORY;
+        }
+        return espl_image_save(get(), into.data(), into.size());
+    }
+    /// Become the world that was saved, with its handles: espl_image_load().
+    /// @param flags  ESPL_IMAGE_TRUSTED, ESPL_IMAGE_RETAG bits.
+    read_result<> load_image(byte_view bytes, std::uint32_t flags = 0)
+    {
+        espl_format_fault fault{};
+        const espl_status status =
+            espl_image_load(get(), bytes.data(), bytes.size(), flags, &fault);
+        return {{status, fault}};
+    }
+    /// How often the world became an earlier or another one. A handle from before may name another entity.
+    [[nodiscard]] std::uint64_t timeline() const noexcept { return espl_world_timeline(get()); }
+    /// Write hierarchies as bytes that any build reads; by default all of the world.
+    result<archive> write_archive(const espl_archive_def *def = nullptr) const
+    {
+        return detail::write_archive(get(), def);
+    }
+    /// Write these entities, as the roots of the archive, and what is below them.
+    result<archive> write_archive(span<const entity> tops,
+                                  espl_extent extent = ESPL_EXTENT_OWNED) const
+    {
+        const entity none{};
+        espl_archive_def def{};
+
+        def.tops = tops.empty() ? &none : tops.data();
+        def.top_count = tops.size();
+        def.extent = extent;
+        return detail::write_archive(get(), &def);
+    }
+    /// Write to a function that takes a span<const std::byte>, to append it to a file for example. Where it
+    /// returns false, the answer is ESPL_ERR_SINK; what it throws is thrown by the call.
+    template <class Sink>
+    result<> write_archive_to(Sink &&sink, const espl_archive_def *def = nullptr) const
+    {
+        return detail::write_archive(get(), def, sink);
+    }
+    /// Create what an archive has: all of it or nothing. What a migration throws is thrown by the call.
+    read_result<archive_entities> read_archive(byte_view bytes,
+                                               const read_options &options = {})
+    {
+        return detail::read_archive(get(), bytes, options);
     }
 
     /// The hash of what can be read of the world, the same on every machine.

@@ -99,12 +99,13 @@ private:
 };
 
 namespace detail {
-[[noreturn]] inline void refuse(espl_status status)
+// Throw an error, or abort where exceptions are off.
+template <class Error> [[noreturn]] void refuse(const Error &why)
 {
 #if defined(__cpp_exceptions) || defined(_CPPUNWIND)
-    throw error(status);
+    throw why;
 #else
-    static_cast<void>(status);
+    static_cast<void>(why);
     std::abort();
 #endif
 }
@@ -112,6 +113,8 @@ namespace detail {
 // What every result has.
 class outcome {
 public:
+    using cause = espl_status; // what it is made of
+
     espl_status status() const noexcept { return status_; }
     bool ok() const noexcept { return status_ >= 0; }
     explicit operator bool() const noexcept { return ok(); }
@@ -128,7 +131,7 @@ protected:
     void check() const
     {
         if (!ok()) {
-            refuse(status_);
+            refuse(espalier::error(status_));
         }
     }
 
@@ -137,24 +140,27 @@ private:
 };
 } // namespace detail
 
-/// The status of a call and, unless it was refused, what it returns.
-template <class T = void> class [[nodiscard]] result : public detail::outcome {
+/// The status of a call and, unless it was refused, what it returns. What reads bytes returns a read_result
+/// (espalier/value.hpp), whose outcome has more.
+template <class T = void, class Outcome = detail::outcome> class [[nodiscard]] result : public Outcome {
 public:
-    result(espl_status status, T value) : outcome(status), value_(std::move(value)) {}
+    using cause = typename Outcome::cause;
+    result(cause why, T value) : Outcome(why), value_(std::move(value)) {}
 
-    T &value() & { return check(), value_; }
-    const T &value() const & { return check(), value_; }
-    T value() && { return check(), std::move(value_); }
-    T value_or(T otherwise) const & { return ok() ? value_ : std::move(otherwise); }
-    T value_or(T otherwise) && { return ok() ? std::move(value_) : std::move(otherwise); }
+    T &value() & { return this->check(), value_; }
+    const T &value() const & { return this->check(), value_; }
+    T value() && { return this->check(), std::move(value_); }
+    T value_or(T otherwise) const & { return this->ok() ? value_ : std::move(otherwise); }
+    T value_or(T otherwise) && { return this->ok() ? std::move(value_) : std::move(otherwise); }
     /// What a function makes of the value, which returns a result; the refusal where there is none.
     template <class F> auto and_then(F &&function) && -> decltype(function(std::declval<T>()))
     {
         using next = decltype(function(std::declval<T>()));
-        return ok() ? std::forward<F>(function)(std::move(value_)) : next::refused(status());
+        return this->ok() ? std::forward<F>(function)(std::move(value_))
+                          : next::refused(this->status());
     }
     /// A result without a value, of a status that is a refusal.
-    static result refused(espl_status status) { return {status, T()}; }
+    static result refused(cause why) { return {why, T()}; }
     T &operator*() & { return value(); }
     const T &operator*() const & { return value(); }
     T operator*() && { return std::move(*this).value(); }
@@ -165,13 +171,14 @@ private:
     T value_;
 };
 
-template <> class [[nodiscard]] result<void> : public detail::outcome {
+template <class Outcome> class [[nodiscard]] result<void, Outcome> : public Outcome {
 public:
-    result(espl_status status) noexcept : outcome(status) {}
+    using cause = typename Outcome::cause;
+    result(cause why) noexcept : Outcome(why) {}
 
-    static result refused(espl_status status) noexcept { return status; }
+    static result refused(cause why) noexcept { return why; }
     /// Throw where the call was refused.
-    void value() const { check(); }
+    void value() const { this->check(); }
 };
 
 // --- Transforms ---

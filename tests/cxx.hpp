@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// What the parts of the program of tests/cxx.sh share.
+#ifndef ESPALIER_TESTS_CXX_HPP
+#define ESPALIER_TESTS_CXX_HPP
+
+/// Print a line of TAP.
+void demand(bool condition, const char *what);
+/// Images, archives, and what is said of components: tests/cxx_values.cpp.
+void values();
+
+#endif
