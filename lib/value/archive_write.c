@@ -2,7 +2,6 @@
 // Writing an archive. The entities are listed breadth-first, then what the sections need to know of all of
 // them: sets and components. Each section is a function that writes it to a wire. It runs twice, first for
 // its size and its checksum, because the table of sections comes before them, then for the sink.
-#include "lib/commands/stages.h"
 #include "lib/value/archive_format.h"
 #include "lib/value/archive_list.h"
 #include "lib/world/refusals.h"
@@ -269,23 +268,37 @@ static uint32_t reference_at(const espl__archiver *a, const unsigned char *value
     return number == ESPL__NONE ? 0 : number + 1;
 }
 
+// List the components of a set whose values have references, also those that clones lack.
+static size_t list_referring(const espl__archiver *a, uint32_t set, espl_component *out)
+{
+    const size_t count = espl__archiver_set(a, set, out);
+    size_t referring = 0;
+
+    for (size_t i = 0; i < count; ++i) {
+        if (has_values(a, out[i]) && info_of_component(a, out[i])->reference_count != 0) {
+            out[referring++] = out[i];
+        }
+    }
+    return referring;
+}
+
 static void put_references(espl__archiver *a)
 {
     espl_component components[ESPL_SET_LIMIT];
     const espl__store *const store = &a->world->store;
     const uint32_t count = (uint32_t)count_nodes(a);
+    uint32_t set = ESPL__NONE; // that of the components
+    size_t referring = 0;
 
     for (uint32_t i = 0; store->referring_count != 0 && i < count; ++i) {
-        if (!espl__references_in(store, espl__entity_archetype(store, entity_of(a, i)))) {
-            continue;
+        if (set_of_node(a, i) != set) {
+            set = set_of_node(a, i);
+            referring = list_referring(a, set, components);
         }
-        const size_t in_set = espl__archiver_set(a, set_of_node(a, i), components);
-
-        for (size_t k = 0; k < in_set; ++k) {
+        for (size_t k = 0; k < referring; ++k) {
             const espl__component_info *const info = info_of_component(a, components[k]);
-            const uint32_t references = has_values(a, components[k]) ? info->reference_count : 0;
 
-            for (uint32_t r = 0; r < references; ++r) {
+            for (uint32_t r = 0; r < info->reference_count; ++r) {
                 const unsigned char *const value =
                     espl__row_value(store, entity_of(a, i), components[k]);
 

@@ -172,6 +172,30 @@ TEST(references_name_what_came_along_and_are_null_otherwise)
     test_pair_end(&p);
 }
 
+TEST(references_in_values_that_clones_lack_name_what_came_along)
+{
+    test_pair p;
+
+    test_pair_begin(&p);
+    const espl_component a = test_link_component(p.a, "link", ESPL_COMPONENT_UNIQUE),
+                         b = test_link_component(p.b, "link", ESPL_COMPONENT_UNIQUE);
+    const espl_entity root = test_pair_node(p.a, test_null, 1, NULL),
+                      arm = test_pair_node(p.a, root, 2, NULL);
+    espl_entity all[2];
+    test_link value;
+
+    ck_ok(espl_add_component(p.a, arm, a, &(test_link){arm, 3, root}, sizeof value));
+    test_archive whole = test_archive_of(p.a, NULL);
+
+    (void)test_archive_read(p.b, &whole,
+                            &(espl_archive_read_def){.entities = all, .capacity = 2});
+    ck_ok(espl_get_component(p.b, all[1], b, &value, sizeof value));
+    ck_assert(espl_entity_equal(value.to, all[1]) && value.number == 3);
+    ck_assert(espl_entity_equal(value.other, all[0]));
+    test_archive_end(&whole);
+    test_pair_end(&p);
+}
+
 TEST(an_archive_is_read_below_a_parent_with_its_locals)
 {
     test_pair p;
