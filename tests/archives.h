@@ -19,6 +19,34 @@ void test_archive_end(test_archive *archive);
 espl_status test_archive_read(espl_world *world, const test_archive *from,
                               const espl_archive_read_def *def);
 
+/// Write a delta, which must succeed.
+test_archive test_delta_of(const test_archive *before, const test_archive *after);
+/// Carry a delta out. @param out  what a sink got
+espl_status test_patch(const test_archive *before, const test_archive *delta, test_archive *out,
+                       espl_format_fault *fault);
+
+// --- A world that changes ---
+
+enum { TEST_HERD = 40 };
+
+/// Hierarchies with something of everything, which change at random.
+typedef struct test_herd {
+    test_world test;
+    espl_world *world;
+    uint64_t random;
+    espl_component tag, link;
+    espl_entity nodes[TEST_HERD]; // some died
+} test_herd;
+
+void test_herd_begin(test_herd *herd, uint64_t seed);
+void test_herd_end(test_herd *herd);
+/// Register the components of such a world in another one.
+void test_herd_register(espl_world *world);
+/// Move all nodes a little, as animation does.
+void test_herd_animate(test_herd *herd);
+/// Change something.
+void test_herd_change(test_herd *herd);
+
 // --- Two worlds: one that is written, and one that reads ---
 
 typedef struct test_pair {

@@ -64,7 +64,8 @@ changes_no_world()
 {
     case $1 in
     espl_quat_* | espl_transform_* | espl_status_* | espl_get_* | espl_is_* | espl_has_* | espl_count_* | \
-        espl_read_* | espl_view_entity | espl_executor_* | espl_archive_inspect | espl_archive_write) ;;
+        espl_read_* | espl_view_entity | espl_executor_* | espl_archive_delta | \
+        espl_archive_inspect | espl_archive_patch | espl_archive_write) ;;
     espl_command_buffer_count | espl_command_buffer_recorder | espl_command_buffer_resolve | \
         espl_command_buffer_result | espl_component_count | espl_component_find | \
         espl_component_info | espl_convert | espl_copy_subtree | espl_dump | \

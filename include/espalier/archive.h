@@ -142,6 +142,37 @@ ESPL_API ESPL_NODISCARD espl_status espl_archive_read(espl_world *world, const v
                                                       size_t size, const espl_archive_read_def *def,
                                                       espl_format_fault *fault);
 
+/// Write a delta: bytes by which one archive becomes another one. Takes no memory.
+///
+/// Of sections that are the same it has nothing; of locals, what is left of those that differ; of the others,
+/// the bytes that differ. Nodes that come, go and move cost little where both archives have handles
+/// (ESPL_ARCHIVE_HANDLES), because nodes are found again by them.
+///
+/// @param before  [before_size] an archive, at any address.
+/// @param after   [after_size] the archive that it becomes.
+/// @param fault   out: why one of them is refused, the first one first, or no sentence; may be NULL.
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL); ESPL_ERR_FORMAT; ESPL_ERR_VERSION (a later format);
+///         ESPL_ERR_SINK. Before ESPL_ERR_SINK the sink may have got bytes, with any other refusal it got none.
+///         O(before_size + after_size).
+ESPL_API ESPL_NODISCARD espl_status espl_archive_delta(const void *before, size_t before_size,
+                                                       const void *after, size_t after_size,
+                                                       const espl_sink *sink,
+                                                       espl_format_fault *fault);
+
+/// Carry a delta out: write the archive that `before` becomes, which is byte for byte the one that the delta
+/// was made from. Takes no memory.
+///
+/// The bytes may come from anywhere: a delta that is damaged is refused.
+/// @param before  [before_size] the archive that the delta was made from, at any address.
+/// @param fault   out: why the delta is refused, or the archive, or no sentence; may be NULL.
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL); ESPL_ERR_GAP (the delta is for another archive);
+///         ESPL_ERR_FORMAT; ESPL_ERR_VERSION (a later format); ESPL_ERR_SINK. Before ESPL_ERR_SINK the sink may
+///         have got bytes, with any other refusal it got none. O(before_size + delta_size).
+ESPL_API ESPL_NODISCARD espl_status espl_archive_patch(const void *before, size_t before_size,
+                                                       const void *delta, size_t delta_size,
+                                                       const espl_sink *sink,
+                                                       espl_format_fault *fault);
+
 #ifdef __cplusplus
 }
 #endif

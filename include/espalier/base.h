@@ -181,6 +181,9 @@ typedef enum espl_status {
     ESPL_ERR_VERSION = -24,
     /// A sink took no more bytes: its function returned false. The bytes that it has are of no use.
     ESPL_ERR_SINK = -26,
+    /// A delta is for another archive: one between was lost, or it was applied before. Ask for a whole archive,
+    /// or for the deltas that lack. Nothing was written.
+    ESPL_ERR_GAP = -27,
 } espl_status;
 
 /// What is wrong with bytes that were refused. Grows into `reserved`.

@@ -94,6 +94,9 @@ static const status_entry statuses[] = {
      "the fault says which."},
     {ESPL_ERR_SINK, "ESPL_ERR_SINK",
      "The function of the sink returned false; discard the bytes that it has."},
+    {ESPL_ERR_GAP, "ESPL_ERR_GAP",
+     "The delta is for another archive: one between was lost, or it was applied before; ask "
+     "for a whole archive, or for the deltas that lack."},
 };
 
 // Return the entry of a status, or NULL. A linear search, because nothing on a fast path asks.

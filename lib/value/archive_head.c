@@ -105,7 +105,7 @@ static bool read_info(espl__parse *p)
     return true;
 }
 
-bool espl__parse_head(espl__parse *p)
+bool espl__parse_fixed(espl__parse *p, uint32_t kind, uint32_t *count)
 {
     const unsigned char *const head = p->bytes;
 
@@ -123,22 +123,50 @@ bool espl__parse_head(espl__parse *p)
     if (p->info.major != ESPL__ARCHIVE_MAJOR) {
         return refuse_later(p, head + 8, "The archive has another version of the format.");
     }
-    const uint64_t count = espl__wire_load(head + 24, 4), flags = espl__wire_load(head + 32, 4);
+    const uint64_t flags = espl__wire_load(head + 32, 4);
 
+    *count = (uint32_t)espl__wire_load(head + 24, 4);
     p->is_big_endian = (flags & ESPL__ARCHIVE_BIG_ENDIAN) != 0;
-    if (espl__wire_load(head + 12, 4) != ESPL__ARCHIVE_KIND ||
-        espl__wire_load(head + 16, 8) != p->size || count > ESPL__ARCHIVE_SECTIONS_MOST ||
-        (flags & ~(uint64_t)ESPL__ARCHIVE_BIG_ENDIAN) != 0 || !espl__are_zeros(head + 36, 12) ||
-        count * ESPL__ARCHIVE_ENTRY > p->size - ESPL__ARCHIVE_HEAD) {
-        return espl__parse_refuse(p, ESPL_ERR_FORMAT, head + 8,
-                                  "The head has a number that no archive of this size has.");
+    if (espl__wire_load(head + 12, 4) != kind) {
+        return espl__parse_refuse(p, ESPL_ERR_FORMAT, head + 12,
+                                  kind == ESPL__ARCHIVE_KIND
+                                      ? "The bytes are those of a delta."
+                                      : "The bytes are not those of a delta.");
     }
-    if (espl__wire_load(head + 48, 8) !=
-        checksum_between(head + ESPL__ARCHIVE_HEAD, (size_t)count * ESPL__ARCHIVE_ENTRY)) {
-        return espl__parse_refuse(p, ESPL_ERR_FORMAT, head + 48,
-                                  "The checksum of the table differs: the archive is damaged.");
+    return (espl__wire_load(head + 16, 8) == p->size && *count <= ESPL__ARCHIVE_SECTIONS_MOST &&
+            (flags & ~(uint64_t)ESPL__ARCHIVE_BIG_ENDIAN) == 0 && espl__are_zeros(head + 36, 12)) ||
+           espl__parse_refuse(p, ESPL_ERR_FORMAT, head + 8,
+                              "The head has a number that no archive of this size has.");
+}
+
+bool espl__parse_checksum(espl__parse *p, size_t size, const char *sentence)
+{
+    return espl__wire_load(p->bytes + 48, 8) ==
+               checksum_between(p->bytes + ESPL__ARCHIVE_HEAD, size) ||
+           espl__parse_refuse(p, ESPL_ERR_FORMAT, p->bytes + 48, sentence);
+}
+
+bool espl__parse_sections(espl__parse *p, uint32_t *count)
+{
+    if (!espl__parse_fixed(p, ESPL__ARCHIVE_KIND, count)) {
+        return false;
     }
-    return read_table(p, (uint32_t)count) && read_info(p);
+    const size_t size = (size_t)*count * ESPL__ARCHIVE_ENTRY;
+
+    if (size > p->size - ESPL__ARCHIVE_HEAD) {
+        return espl__parse_refuse(p, ESPL_ERR_FORMAT, p->bytes + 24,
+                                  "The archive ends before its table.");
+    }
+    return espl__parse_checksum(p, size,
+                                "The checksum of the table differs: the archive is damaged.") &&
+           read_table(p, *count);
+}
+
+bool espl__parse_head(espl__parse *p)
+{
+    uint32_t count;
+
+    return espl__parse_sections(p, &count) && read_info(p);
 }
 
 // --- What an archive says of itself ---

@@ -102,7 +102,13 @@ static inline bool espl__are_zeros(const unsigned char *bytes, size_t size)
     }
     return any == 0;
 }
-/// Check the head, the table and the checksums. Takes no memory. @return false: refused.
+/// Check the head alone. @param count  out: what it says there is of sections. @return false: refused.
+bool espl__parse_fixed(espl__parse *parse, uint32_t kind, uint32_t *count);
+/// Compare the first checksum of the head with bytes behind it. @return false: refused.
+bool espl__parse_checksum(espl__parse *parse, size_t size, const char *sentence);
+/// Check the head, the table and the checksums, and find the sections. @param count  out: of the table.
+bool espl__parse_sections(espl__parse *parse, uint32_t *count);
+/// Check the head, the table and the checksums, and read the counts. Takes no memory. @return false: refused.
 bool espl__parse_head(espl__parse *parse);
 /// Read components and sets, and check all sections. @return false: refused.
 /// Precondition: `heap` is set. espl__parse_end() follows in any case.

@@ -2,8 +2,8 @@
 // Writing an archive. The entities are listed breadth-first, then what the sections need to know of all of
 // them: sets and components. Each section is a function that writes it to a wire. It runs twice, first for
 // its size and its checksum, because the table of sections comes before them, then for the sink.
-#include "lib/value/archive_format.h"
 #include "lib/value/archive_list.h"
+#include "lib/value/archive_table.h"
 #include "lib/world/refusals.h"
 
 #include <espalier/archive.h>
@@ -352,103 +352,49 @@ static void (*const put_section[ESPL__ARCHIVE_SECTIONS])(espl__archiver *) = {
 
 // --- The archive ---
 
-// The size and the checksum of each section.
-typedef struct section_sizes {
-    uint64_t sizes[ESPL__ARCHIVE_SECTIONS], checksums[ESPL__ARCHIVE_SECTIONS];
-    uint32_t count; // that are not empty
-} section_sizes;
-
-static void measure_sections(espl__archiver *a, section_sizes *out)
+// Compute the sizes and the checksums of the sections, and list those that are not empty.
+// @param sections  [ESPL__ARCHIVE_SECTIONS] out: their numbers
+static void measure_sections(espl__archiver *a, espl__table *out, int *sections)
 {
-    *out = (section_sizes){.count = 0};
+    *out = (espl__table){.minor = ESPL__ARCHIVE_MINOR,
+                         .writer = espl_version(),
+                         .flags = espl__wire_is_native() ? 0 : ESPL__ARCHIVE_BIG_ENDIAN};
     for (int i = 0; i < ESPL__ARCHIVE_SECTIONS; ++i) {
         espl__wire_begin(&a->wire);
         put_section[i](a);
         espl__wire_flush(&a->wire);
-        out->sizes[i] = a->wire.size;
-        out->checksums[i] = espl__checksum_of(&a->wire.checksum);
-        out->count += a->wire.size != 0 ? 1 : 0;
-    }
-}
+        if (a->wire.size != 0) {
+            espl__table_entry *const entry = &out->entries[out->count];
 
-static uint64_t round_up(uint64_t size)
-{
-    return (size + ESPL__ARCHIVE_ALIGNMENT - 1) & ~(uint64_t)(ESPL__ARCHIVE_ALIGNMENT - 1);
-}
-
-static void put_padding(espl__archiver *a)
-{
-    espl__wire_zeros(&a->wire, (size_t)(round_up(a->wire.size) - a->wire.size));
-}
-
-// Write the table of sections. @return where the last one ends.
-static uint64_t put_table(espl__archiver *a, const section_sizes *c)
-{
-    uint64_t end = ESPL__ARCHIVE_HEAD + (uint64_t)c->count * ESPL__ARCHIVE_ENTRY;
-
-    for (int i = 0; i < ESPL__ARCHIVE_SECTIONS; ++i) {
-        if (c->sizes[i] != 0) {
-            const uint64_t begin = round_up(end);
-
-            espl__wire_put(&a->wire, espl__archive_letters[i], 4);
-            espl__wire_number(&a->wire, 1, 2); // version
-            espl__wire_number(&a->wire, 0, 2); // encoding
-            espl__wire_number(&a->wire, begin, 8);
-            espl__wire_number(&a->wire, c->sizes[i], 8);
-            espl__wire_number(&a->wire, c->sizes[i], 8);
-            espl__wire_number(&a->wire, c->checksums[i], 8);
-            end = begin + c->sizes[i];
+            espl__table_entry_set(entry, espl__archive_letters[i]);
+            entry->size = a->wire.size;
+            entry->raw = a->wire.size;
+            entry->checksum = espl__checksum_of(&a->wire.checksum);
+            sections[out->count++] = i;
         }
     }
-    return end;
-}
-
-// Make the head.
-static void make_head(espl__archiver *a, const section_sizes *c,
-                      unsigned char head[ESPL__ARCHIVE_HEAD])
-{
-    espl__checksum checksum;
-
-    espl__wire_begin(&a->wire);
-    const uint64_t size = put_table(a, c);
-
-    espl__wire_flush(&a->wire);
-    memset(head, 0, ESPL__ARCHIVE_HEAD);
-    memcpy(head, espl__archive_magic, sizeof espl__archive_magic);
-    espl__wire_store(head + 8, ESPL__ARCHIVE_MAJOR, 2);
-    espl__wire_store(head + 10, ESPL__ARCHIVE_MINOR, 2);
-    espl__wire_store(head + 12, ESPL__ARCHIVE_KIND, 4);
-    espl__wire_store(head + 16, size, 8);
-    espl__wire_store(head + 24, c->count, 4);
-    espl__wire_store(head + 28, espl_version(), 4);
-    espl__wire_store(head + 32, espl__wire_is_native() ? 0 : ESPL__ARCHIVE_BIG_ENDIAN, 4);
-    espl__wire_store(head + 48, espl__checksum_of(&a->wire.checksum), 8);
-    espl__checksum_begin(&checksum);
-    espl__checksum_add(&checksum, head, 56);
-    espl__wire_store(head + 56, espl__checksum_of(&checksum), 8);
 }
 
 static espl_status emit(espl__archiver *a, const espl_sink *sink)
 {
     unsigned char head[ESPL__ARCHIVE_HEAD];
-    section_sizes c;
+    int sections[ESPL__ARCHIVE_SECTIONS];
+    espl__table table;
 
-    measure_sections(a, &c);
-    make_head(a, &c, head);
+    measure_sections(a, &table, sections);
+    espl__table_head(&table, &a->wire, head);
     a->wire.pass = sink->write;
     a->wire.user = sink->user;
     espl__wire_begin(&a->wire);
     espl__wire_put(&a->wire, head, sizeof head);
-    (void)put_table(a, &c);
-    for (int i = 0; i < ESPL__ARCHIVE_SECTIONS; ++i) {
-        if (c.sizes[i] != 0) {
-            put_padding(a);
-            const uint64_t begin = a->wire.size;
+    (void)espl__table_put(&table, &a->wire);
+    for (uint32_t i = 0; i < table.count; ++i) {
+        espl__table_pad(&a->wire);
+        const uint64_t begin = a->wire.size;
 
-            put_section[i](a);
-            ESPL_CHECK(a->wire.size - begin == c.sizes[i]);
-            (void)begin;
-        }
+        put_section[sections[i]](a);
+        ESPL_CHECK(a->wire.size - begin == table.entries[i].size);
+        (void)begin;
     }
     espl__wire_flush(&a->wire);
     return a->wire.is_broken ? ESPL_ERR_SINK : ESPL_OK;

@@ -35,6 +35,7 @@ static const espl_status statuses[] = {
     ESPL_ERR_FORMAT,
     ESPL_ERR_VERSION,
     ESPL_ERR_SINK,
+    ESPL_ERR_GAP,
 };
 
 enum { STATUS_COUNT = sizeof statuses / sizeof *statuses };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Write archives of random hierarchies to a directory, each with a text that says what a reader must find:
-// tests/archives.sh has another reader compare them. Public headers alone.
+// Write archives of random hierarchies to a directory, each with a text that says what a reader must find, and
+// with a delta and what it makes: tests/archives.sh has another reader compare them. Public headers alone.
 #include <espalier/espalier.h>
 
 #include <stdio.h>
@@ -194,9 +194,21 @@ static void describe(espl_world *world, FILE *out, espl_component tag, espl_comp
 
 // --- Files ---
 
-static bool append(void *file, const void *bytes, size_t size)
+typedef struct kept_bytes {
+    unsigned char bytes[1 << 16];
+    size_t size;
+} kept_bytes;
+
+static bool append(void *user, const void *bytes, size_t size)
 {
-    return fwrite(bytes, 1, size, file) == size;
+    kept_bytes *const kept = user;
+    const bool is_room = size <= sizeof kept->bytes - kept->size;
+
+    if (is_room) {
+        memcpy(kept->bytes + kept->size, bytes, size);
+        kept->size += size;
+    }
+    return is_room;
 }
 
 static FILE *create(const char *directory, unsigned number, const char *ending)
@@ -213,6 +225,56 @@ static FILE *create(const char *directory, unsigned number, const char *ending)
     return file;
 }
 
+static void save(const char *directory, unsigned number, const char *ending, const kept_bytes *kept)
+{
+    FILE *const file = create(directory, number, ending);
+
+    if (fwrite(kept->bytes, 1, kept->size, file) != kept->size || fclose(file) != 0) {
+        perror(ending);
+        exit(1);
+    }
+}
+
+// Move most of a world, and change some of it.
+static void change(espl_world *world, espl_component tag, unsigned number)
+{
+    for (size_t i = 0; i < count; ++i) {
+        const float turn[4] = {between(-0.1F, 0.1F), between(-0.1F, 0.1F), 0, 1};
+
+        if (espl_is_alive(world, all[i]) && below(8) != 0 &&
+            espl_has_component(world, all[i], ESPL_TRANSFORM) &&
+            (espl_get_inherit(world, all[i]) & ESPL_COPY_PARENT) == 0) {
+            require(espl_rotate_own(world, all[i], turn));
+        }
+        if (number % 3 == 1 && below(10) == 0 && espl_is_alive(world, all[i])) {
+            require(espl_destroy(world, all[i], ESPL_EXTENT_ENTITY));
+        } else if (number % 3 == 2 && below(6) == 0) {
+            require(espl_add_component(world, all[i], tag, NULL, 0));
+            require(espl_set_name(world, all[i], "changed"));
+        }
+    }
+}
+
+// Write a world, the same world later, and the delta between the two.
+static void write_three(const char *directory, unsigned number, espl_world *world,
+                        espl_component tag)
+{
+    static kept_bytes before, after, delta;
+    const espl_archive_def def = {.flags = number % 2 == 0 ? 0 : ESPL_ARCHIVE_HANDLES};
+
+    before.size = 0;
+    after.size = 0;
+    delta.size = 0;
+    require(espl_archive_write(world, &def, &(espl_sink){&before, append}));
+    change(world, tag, number);
+    require(espl_archive_write(world, &def, &(espl_sink){&after, append}));
+    require(espl_archive_delta(before.bytes, before.size, after.bytes, after.size,
+                               &(espl_sink){&delta, append}, NULL));
+    save(directory, number, "archive", &before);
+    save(directory, number, "next", &after);
+    save(directory, number, "delta", &delta);
+}
+
 int main(int argc, char **argv)
 {
     static const uint32_t reference = 0;
@@ -221,8 +283,7 @@ int main(int argc, char **argv)
                                                    {"other", ESPL_FIELD_U32, 12, 1}};
 
     for (unsigned i = 0; argc == 2 && i < WORLDS; ++i) {
-        FILE *const bytes = create(argv[1], i, "archive"), *const text = create(argv[1], i, "txt");
-        const espl_sink sink = {.user = bytes, .write = append};
+        FILE *const text = create(argv[1], i, "txt");
         espl_world *world = NULL;
         espl_component tag, ref, cache;
 
@@ -244,9 +305,9 @@ int main(int argc, char **argv)
             &cache));
         fill(world, tag, ref, cache);
         describe(world, text, tag, ref);
-        require(espl_archive_write(world, NULL, &sink));
+        write_three(argv[1], i, world, tag);
         espl_world_destroy(world);
-        if (fclose(bytes) != 0 || fclose(text) != 0) {
+        if (fclose(text) != 0) {
             return 1;
         }
     }

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A second reader of archives, written from espalier_archive_format(5) alone.
+"""A second reader of archives and deltas, written from espalier_archive_format(5) alone.
 
-    archive_reader.py DIRECTORY     compare each N.archive with N.txt, of tests/value/archive_files.c
+    archive_reader.py DIRECTORY     compare each N.archive with N.txt, of tests/value/archive_files.c, and what
+                                    N.delta makes of it with N.next
 
 World transforms are computed in double precision. Checksums are compared with those of xxhsum(1), where it is
 installed.
@@ -191,6 +192,125 @@ def read_nodes(sections, is_big_endian):
     return nodes
 
 
+# --- Deltas ---
+
+def take_runs(c, before, width):
+    """Return the rows that runs make of others: bytes, or numbers of pairs; and the pairs."""
+    rows, pairs, at = [], [], 0
+    while True:
+        paired, inserted, dropped = c.varint(), c.varint(), c.varint()
+        if paired == inserted == dropped == 0:
+            return rows, pairs
+        check((at + paired + dropped) * width <= len(before), "a run has more rows than there are")
+        for row in range(at, at + paired):
+            rows.append(len(pairs))
+            pairs.append(before[row * width:(row + 1) * width])
+        rows += [c.take(width) for _ in range(inserted)]
+        at += paired + dropped
+
+
+def order_of(bits):
+    return bits ^ (0xffffffff if bits >> 31 else 0x80000000)
+
+
+def bits_of(order):
+    return order ^ (0x80000000 if order >> 31 else 0xffffffff)
+
+
+def unfold(folded):
+    return -(folded + 1) // 2 if folded & 1 else folded // 2
+
+
+def predict(before, after, largest):
+    others = [i for i in range(4) if i != largest]
+    if all(before[i] == after[i] for i in others):
+        return before[largest]
+    rest = 1.0
+    for i in others:
+        value = struct.unpack("<f", struct.pack("<I", after[i]))[0]
+        rest -= value * value
+    root = math.sqrt(rest) if rest > 0 else 0.0
+    return struct.unpack("<I", struct.pack("<f", root))[0] | before[largest] & 0x80000000
+
+
+def change_pose(pose, differences):
+    before = struct.unpack("<8I", pose)
+    largest = max(range(4), key=lambda i: (before[i] & 0x7fffffff, -i))
+    after = [0] * 8
+    for i in [i for i in range(8) if i != largest] + [largest]:
+        from_bits = predict(before, after, largest) if i == largest else before[i]
+        after[i] = bits_of((order_of(from_bits) + unfold(differences.get(i, 0))) % 2 ** 32)
+    return struct.pack("<8I", *after)
+
+
+def take_poses(c, before):
+    rows, pairs = take_runs(c, before, 32)
+    last = -1
+    while True:
+        count = c.varint()
+        if count == 0:
+            return b"".join(row if isinstance(row, bytes) else pairs[row] for row in rows)
+        numbers = []
+        for _ in range(count):
+            last += 1 + c.varint()
+            numbers.append(last)
+        masks = [c.number(1) for _ in range(count)]
+        differences = [{} for _ in range(count)]
+        for word in range(8):
+            for mask, of_pose in zip(masks, differences):
+                if mask >> word & 1:
+                    of_pose[word] = c.varint()
+        for number, of_pose in zip(numbers, differences):
+            pairs[number] = change_pose(pairs[number], of_pose)
+
+
+def entries_of(data):
+    """Return of each section what its entry says first, its bytes without the encoding, and its bytes."""
+    out = []
+    for i in range(int.from_bytes(data[24:28], "little")):
+        kind, offset, stored, raw = struct.unpack("<8sQQQ", data[64 + 40 * i:96 + 40 * i])
+        out.append((kind, raw, data[offset:offset + stored]))
+    return out
+
+
+def patch(before, delta, has_tool):
+    """Return the sections that a delta makes, and bytes 56 to 63 of the archive."""
+    check(delta[:8] == MAGIC and struct.unpack("<HHIQ", delta[8:24])[2:] == (2, len(delta)), "no delta")
+    check(struct.unpack("<Q", delta[64:72])[0] == len(before) and delta[72:80] == before[56:64],
+          "the delta is for another archive")
+    if has_tool:
+        check(struct.unpack("<QQ", delta[48:64]) == (checksum(delta[64:]), checksum(delta[:56])),
+              "a checksum of the delta differs")
+    c, sections, out = Cursor(delta), entries_of(before), []
+    c.at = 88
+    for _ in range(int.from_bytes(delta[24:28], "little")):
+        source = c.varint()
+        kind, raw, old = sections[source - 1] if source else (c.take(8), c.number(8), b"")
+        method = c.number(1)
+        if method == 0:
+            new = old
+        elif method == 1:
+            rows, pairs = take_runs(c, old, 1)
+            new = b"".join(row if isinstance(row, bytes) else pairs[row] for row in rows)
+        else:
+            check(method == 2, "a section is made in another way")
+            new = take_poses(c, old)
+        out.append((kind, len(new) if source else raw, new))
+    check(c.is_done(), "bytes behind the last item")
+    return out, delta[80:88]
+
+
+def compare_deltas(directory, name, has_tool):
+    data = []
+    for ending in "archive", "next", "delta":
+        with open(os.path.join(directory, name[:-7] + ending), "rb") as file:
+            data.append(file.read())
+    before, after, delta = data
+    sections, name_of_after = patch(before, delta, has_tool)
+    check(sections == entries_of(after) and name_of_after == after[56:64], name + ": another archive is made")
+    check((delta[10:12], delta[24:36]) == (after[10:12], after[24:36]), name + ": another head is made")
+
+
 # --- World transforms ---
 
 def multiply(a, b):
@@ -301,8 +421,9 @@ def main(directory):
         for number, (node, line) in enumerate(zip(nodes, lines)):
             compare(node, line, "%s, node %d: not the same: " % (name, number))
         total += len(nodes)
+        compare_deltas(directory, name, has_tool)
     check(total > 0, "there are no archives")
-    print("%d archives, %d nodes, checksums %s" % (
+    print("%d archives, %d nodes, as many deltas, checksums %s" % (
         len(names), total, "by xxhsum" if has_tool else "not compared"))
 
 

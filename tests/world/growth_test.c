@@ -485,6 +485,29 @@ static espl_status carry_archive_fault(void *out)
     return espl_archive_read(w, archive, archive_size, NULL, out);
 }
 
+static espl_status carry_delta_fault(void *out)
+{
+    static unsigned char before[4096];
+    const espl_sink sink = {.write = keep_bytes};
+
+    ck_ok(carry_archive(NULL));
+    const size_t size = archive_size;
+
+    memcpy(before, archive, size);
+    archive_size = 0;
+    return espl_archive_delta(before, size, before, size, &sink, out);
+}
+
+static espl_status carry_patch_fault(void *out)
+{
+    const espl_sink sink = {.write = keep_bytes};
+
+    ck_ok(carry_archive(NULL));
+    return espl_archive_patch(archive, archive_size, archive, 0, &sink, out) == ESPL_ERR_FORMAT
+               ? ESPL_OK
+               : ESPL_ERR_ARGUMENT;
+}
+
 CARRY_OUT(view, espl_view_hierarchy(w, root, out))
 
 static const output outputs[] = {
@@ -502,6 +525,8 @@ static const output outputs[] = {
     {WORDS(espl_archive_info), carry_archive_info},
     {WORDS(espl_format_fault), carry_inspect_fault},
     {WORDS(espl_format_fault), carry_archive_fault},
+    {WORDS(espl_format_fault), carry_delta_fault},
+    {WORDS(espl_format_fault), carry_patch_fault},
     {WORDS(espl_validation), carry_validate},
     {WORDS(espl_view), carry_view},
 };

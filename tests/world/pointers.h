@@ -129,12 +129,12 @@ static inline bool keep_archived(void *user, const void *bytes, size_t size)
     return true;
 }
 
+static const espl_sink archive_sink = {.write = keep_archived};
+
 static inline espl_status write_archive(const things *k, const espl_archive_def *def)
 {
-    const espl_sink sink = {.write = keep_archived};
-
     archived_size = 0;
-    return espl_archive_write(k->w, def, &sink);
+    return espl_archive_write(k->w, def, &archive_sink);
 }
 
 // Of nothing, so that reading it changes nothing.
@@ -155,6 +155,27 @@ static inline espl_status inspect_nothing(const things *k)
     espl_archive_info info;
 
     return status != ESPL_OK ? status : espl_archive_inspect(archived, archived_size, &info, NULL);
+}
+
+// A delta of nothing, and what it makes. @param fault  NULL in one of the two calls
+static inline espl_status patch_nothing(const things *k, espl_format_fault *of_delta,
+                                        espl_format_fault *of_patch)
+{
+    static const espl_entity none[1];
+    static unsigned char before[8192];
+    espl_status status = write_archive(k, &(espl_archive_def){.tops = none});
+    const size_t size = archived_size;
+
+    memcpy(before, archived, size);
+    archived_size = 0;
+    if (status == ESPL_OK) {
+        status = espl_archive_delta(before, size, before, size, &archive_sink, of_delta);
+    }
+    const size_t delta = archived_size;
+
+    return status != ESPL_OK
+               ? status
+               : espl_archive_patch(before, size, archived, delta, &archive_sink, of_patch);
 }
 
 #define OPTIONAL_ROWS(X)                                                                        \
@@ -181,6 +202,8 @@ static inline espl_status inspect_nothing(const things *k)
     X(espl_spawn, out, espl_spawn(k->w, k->e, k->p, &k->t, NULL))                               \
     X(espl_archive_write, def, write_archive(k, NULL))                                          \
     X(espl_archive_inspect, fault, inspect_nothing(k))                                          \
+    X(espl_archive_delta, fault, patch_nothing(k, NULL, &(espl_format_fault){0}))               \
+    X(espl_archive_patch, fault, patch_nothing(k, &(espl_format_fault){0}, NULL))               \
     X(espl_archive_read, def, read_nothing(k, NULL, &(espl_format_fault){0}))                   \
     X(espl_archive_read, fault, read_nothing(k, &(espl_archive_read_def){0}, NULL))             \
     X(espl_motion_start, def, run_motion(k))                                                    \
@@ -429,6 +452,12 @@ static inline espl_status inspect_nothing(const things *k)
 #define WORLDLESS_ROWS(X)                                                                          \
     X(espl_archive_inspect, bytes, espl_archive_inspect(NULL, 0, &(espl_archive_info){0}, NULL))   \
     X(espl_archive_inspect, out, espl_archive_inspect(archived, 0, NULL, NULL))                    \
+    X(espl_archive_delta, before, espl_archive_delta(NULL, 0, archived, 64, &archive_sink, NULL))  \
+    X(espl_archive_delta, after, espl_archive_delta(archived, 64, NULL, 0, &archive_sink, NULL))   \
+    X(espl_archive_delta, sink, espl_archive_delta(archived, 64, archived, 64, NULL, NULL))        \
+    X(espl_archive_patch, before, espl_archive_patch(NULL, 0, archived, 64, &archive_sink, NULL))  \
+    X(espl_archive_patch, delta, espl_archive_patch(archived, 64, NULL, 0, &archive_sink, NULL))   \
+    X(espl_archive_patch, sink, espl_archive_patch(archived, 64, archived, 64, NULL, NULL))        \
     X(espl_instantiate, world, espl_instantiate(NULL, &valueless, 1, NULL))                        \
     X(espl_set_local_position, world, espl_set_local_position(NULL, k->e, k->f))                   \
     X(espl_set_local_rotation, world, espl_set_local_rotation(NULL, k->e, k->f))                   \

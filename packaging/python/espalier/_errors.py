@@ -96,6 +96,7 @@ class Status(enum.IntEnum):
     ERR_FORMAT = -23
     ERR_VERSION = -24
     ERR_SINK = -26
+    ERR_GAP = -27
 
     @property
     def sentence(self) -> str:

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: MIT
+// Deltas: what comes of them is the archive that they were made from, byte for byte, or they are refused.
+#include "lib/value/archive_table.h"
+#include "tests/archives.h"
+#include "tests/fixture.h"
+#include "tests/runner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const espl_archive_def with_handles = {.flags = ESPL_ARCHIVE_HANDLES};
+
+// --- What comes of them ---
+
+// Demand that a delta leads from one archive to the other. @return its size.
+static size_t check_delta(const test_archive *before, const test_archive *after)
+{
+    test_archive delta = test_delta_of(before, after), patched;
+    espl_format_fault fault;
+    const espl_status status = test_patch(before, &delta, &patched, &fault);
+    const size_t size = delta.size;
+
+    ck_assert_msg(status == ESPL_OK, "%s at %llu: %s", espl_status_name(status),
+                  (unsigned long long)fault.offset, fault.sentence);
+    ck_assert_ptr_null(fault.sentence);
+    ck_assert_uint_eq(patched.size, after->size);
+    ck_assert_mem_eq(patched.bytes, after->bytes, after->size);
+    test_archive_end(&patched);
+    test_archive_end(&delta);
+    return size;
+}
+
+TEST_LOOP(a_delta_leads_from_any_archive_of_a_changing_world_to_any_other, 0, 4)
+{
+    test_archive archives[40];
+    test_herd herd;
+    enum { COUNT = sizeof archives / sizeof *archives };
+
+    test_herd_begin(&herd, (uint64_t)_i);
+    for (int i = 0; i < COUNT; ++i) {
+        archives[i] = test_archive_of(herd.world, _i % 2 == 0 ? &with_handles : NULL);
+        for (uint32_t k = test_below(&herd.random, 4) * (uint32_t)i / 4; k > 0; --k) {
+            test_herd_change(&herd);
+        }
+    }
+    for (int i = 0; i < COUNT; ++i) {
+        for (int k = 0; k < COUNT; k += 1 + (i + k) % 3) {
+            (void)check_delta(&archives[i], &archives[k]);
+        }
+    }
+    for (int i = 0; i < COUNT; ++i) {
+        test_archive_end(&archives[i]);
+    }
+    test_herd_end(&herd);
+}
+
+TEST(a_delta_leads_from_nothing_to_a_world_and_back)
+{
+    test_world empty;
+    test_herd herd;
+
+    test_world_begin(&empty, 3, NULL);
+    test_herd_begin(&herd, 5);
+    test_archive none = test_archive_of(empty.world, NULL),
+                 all = test_archive_of(herd.world, &with_handles);
+
+    ck_assert_uint_le(check_delta(&none, &all), all.size + 128);
+    ck_assert_uint_le(check_delta(&all, &none), 256);
+    ck_assert_uint_le(check_delta(&none, &none), 128);
+    test_archive_end(&none);
+    test_archive_end(&all);
+    test_herd_end(&herd);
+    test_world_end(&empty);
+}
+
+TEST(a_delta_of_nothing_is_small)
+{
+    test_herd herd;
+
+    test_herd_begin(&herd, 6);
+    test_archive all = test_archive_of(herd.world, &with_handles);
+
+    ck_assert_uint_le(check_delta(&all, &all), 128);
+    test_archive_end(&all);
+    test_herd_end(&herd);
+}
+
+// A section that some later version writes, behind the others. A letter that is a small one says that a
+// reader may skip it.
+static test_archive with_later_section(const test_archive *archive, const char *bytes)
+{
+    test_archive out = {0};
+    const espl_sink sink = test_archive_sink(&out);
+    unsigned char head[ESPL__ARCHIVE_HEAD];
+    espl__table table = {.count = (uint32_t)espl__wire_load(archive->bytes + 24, 4),
+                         .minor = 9,
+                         .writer = 77,
+                         .flags = (uint32_t)espl__wire_load(archive->bytes + 32, 4)};
+    espl__wire wire = {.pass = NULL};
+
+    for (uint32_t i = 0; i < table.count; ++i) {
+        const unsigned char *const entry =
+            archive->bytes + ESPL__ARCHIVE_HEAD + (size_t)i * ESPL__ARCHIVE_ENTRY;
+        espl__table_entry *const to = &table.entries[i];
+
+        memcpy(to->kind, entry, sizeof to->kind);
+        to->size = espl__wire_load(entry + 16, 8);
+        to->raw = espl__wire_load(entry + 24, 8);
+        to->checksum = espl__wire_load(entry + 32, 8);
+    }
+    espl__table_entry *const later = &table.entries[table.count++];
+
+    memcpy(later->kind, "late\2\0\1", sizeof later->kind);
+    later->size = strlen(bytes);
+    later->raw = 1000;
+    espl__wire_begin(&wire);
+    espl__wire_put(&wire, bytes, strlen(bytes));
+    espl__wire_flush(&wire);
+    later->checksum = espl__checksum_of(&wire.checksum);
+    espl__table_head(&table, &wire, head);
+    wire.pass = sink.write;
+    wire.user = sink.user;
+    espl__wire_begin(&wire);
+    espl__wire_put(&wire, head, sizeof head);
+    (void)espl__table_put(&table, &wire);
+    for (uint32_t i = 0; i + 1 < table.count; ++i) {
+        const unsigned char *const entry =
+            archive->bytes + ESPL__ARCHIVE_HEAD + (size_t)i * ESPL__ARCHIVE_ENTRY;
+
+        espl__table_pad(&wire);
+        espl__wire_put(&wire, archive->bytes + espl__wire_load(entry + 8, 8),
+                       (size_t)table.entries[i].size);
+    }
+    espl__table_pad(&wire);
+    espl__wire_put(&wire, bytes, strlen(bytes));
+    espl__wire_flush(&wire);
+    return out;
+}
+
+TEST(a_section_and_a_number_of_a_later_version_come_along)
+{
+    test_herd herd;
+
+    test_herd_begin(&herd, 7);
+    test_archive one = test_archive_of(herd.world, NULL);
+
+    test_herd_animate(&herd);
+    test_archive other = test_archive_of(herd.world, NULL),
+                 later = with_later_section(&one, "what this version does not know"),
+                 changed = with_later_section(&other, "what this version does not know yet");
+
+    (void)check_delta(&one, &later);
+    (void)check_delta(&later, &changed);
+    (void)check_delta(&changed, &other);
+    test_archive_end(&one);
+    test_archive_end(&other);
+    test_archive_end(&later);
+    test_archive_end(&changed);
+    test_herd_end(&herd);
+}
+
+// --- Sizes ---
+
+enum { MANY = 50 };
+
+// A world of moving nodes, as many as every build has room for. @param nodes  [MANY]
+static void make_many(test_world *test, espl_entity *nodes)
+{
+    test_world_begin(test, 2, NULL);
+    for (uint32_t i = 0; i < MANY; ++i) {
+        nodes[i] = test_pair_node(
+            test->world, i % 10 == 0 ? test_null : nodes[i - 1 - (i % 10 - 1) % 3], (float)i, NULL);
+    }
+}
+
+static void turn_many(test_world *test, const espl_entity *nodes, float step)
+{
+    for (uint32_t i = 0; i < MANY; ++i) {
+        const float axis[3] = {1, (float)i, 0.5F};
+        float turn[4];
+
+        ck_ok(espl_quat_from_axis_angle(axis, step * (1 + 0.01F * (float)i), turn));
+        ck_ok(espl_rotate_own(test->world, nodes[i], turn));
+    }
+}
+
+TEST(the_delta_of_locals_that_all_turn_is_at_most_half_of_them)
+{
+    espl_entity nodes[MANY];
+    test_world test;
+
+    make_many(&test, nodes);
+    turn_many(&test, nodes, 0.4F);
+    test_archive before = test_archive_of(test.world, NULL);
+
+    turn_many(&test, nodes, 0.01F);
+    test_archive after = test_archive_of(test.world, NULL);
+    const size_t size = check_delta(&before, &after);
+
+    printf("# figure: %zu bytes for %d locals of %d\n", size, MANY, 32 * MANY);
+    ck_assert_uint_le(size, 16 * MANY);
+    test_archive_end(&before);
+    test_archive_end(&after);
+    test_world_end(&test);
+}
+
+// What comes and goes costs what it is, not what moves up behind it.
+TEST_LOOP(a_node_that_comes_or_goes_leaves_the_others_as_they_are, 0, 2)
+{
+    espl_entity nodes[MANY];
+    test_world test;
+
+    make_many(&test, nodes);
+    const espl_archive_def *const def = _i == 0 ? NULL : &with_handles;
+    test_archive before = test_archive_of(test.world, def);
+
+    (void)test_pair_node(test.world, nodes[0], 99, NULL);
+    ck_ok(espl_destroy(test.world, nodes[MANY - 10], ESPL_EXTENT_SUBTREE));
+    test_archive after = test_archive_of(test.world, def);
+
+    ck_assert_uint_le(check_delta(&before, &after), 256);
+    // Also where all others move, if they have handles by which they are found again.
+    for (uint32_t i = 0; i < MANY - 10; ++i) {
+        const float up[3] = {(float)i, 1.001F, -2};
+
+        ck_ok(espl_set_local_position(test.world, nodes[i], up));
+    }
+    test_archive moved = test_archive_of(test.world, def);
+    const size_t size = check_delta(&before, &moved);
+
+    ck_assert_uint_le(size, 256 + (_i == 0 ? 32 : 16) * MANY);
+    test_archive_end(&moved);
+    test_archive_end(&before);
+    test_archive_end(&after);
+    test_world_end(&test);
+}
+
+// --- What is refused ---
+
+static test_archive copy_of(const test_archive *from, size_t size)
+{
+    test_archive out = {malloc(size + 1), size, size};
+
+    ck_assert_ptr_nonnull(out.bytes);
+    memcpy(out.bytes, from->bytes, size);
+    return out;
+}
+
+static uint64_t checksum_of(const unsigned char *bytes, size_t size)
+{
+    espl__checksum checksum;
+
+    espl__checksum_begin(&checksum);
+    espl__checksum_add(&checksum, bytes, size);
+    return espl__checksum_of(&checksum);
+}
+
+// Give a delta that was changed the size and the checksums of its bytes.
+static void seal(test_archive *delta)
+{
+    if (delta->size >= ESPL__ARCHIVE_HEAD) {
+        espl__wire_store(delta->bytes + 16, delta->size, 8);
+        espl__wire_store(
+            delta->bytes + 48,
+            checksum_of(delta->bytes + ESPL__ARCHIVE_HEAD, delta->size - ESPL__ARCHIVE_HEAD), 8);
+        espl__wire_store(delta->bytes + 56, checksum_of(delta->bytes, 56), 8);
+    }
+}
+
+// Two archives and the delta between them.
+typedef struct step {
+    test_archive before, after, delta;
+} step;
+
+static step make_step(uint64_t seed)
+{
+    test_herd herd;
+    step out;
+
+    test_herd_begin(&herd, seed);
+    out.before = test_archive_of(herd.world, &with_handles);
+    test_herd_animate(&herd);
+    for (int i = 0; i < 6; ++i) {
+        test_herd_change(&herd);
+    }
+    out.after = test_archive_of(herd.world, &with_handles);
+    out.delta = test_delta_of(&out.before, &out.after);
+    test_herd_end(&herd);
+    return out;
+}
+
+static void end_step(step *s)
+{
+    test_archive_end(&s->before);
+    test_archive_end(&s->after);
+    test_archive_end(&s->delta);
+}
+
+// Demand that a delta is refused with nothing written, or makes the archive that it should.
+// @param delta  its bytes are moved to memory of just their size
+static espl_status try_patch(const step *s, const test_archive *delta)
+{
+    test_archive tight = {malloc(delta->size + 1), delta->size, delta->size}, out;
+    espl_format_fault fault;
+
+    // At an odd address, with nothing behind it.
+    ck_assert_ptr_nonnull(tight.bytes);
+    unsigned char *const bytes = tight.bytes;
+
+    memcpy(bytes + 1, delta->bytes, delta->size);
+    tight.bytes += 1;
+    const espl_status status = test_patch(&s->before, &tight, &out, &fault);
+
+    free(bytes);
+    if (status == ESPL_OK) {
+        ck_assert_ptr_null(fault.sentence);
+        ck_assert_uint_eq(out.size, s->after.size);
+        ck_assert_mem_eq(out.bytes, s->after.bytes, out.size);
+    } else {
+        ck_assert_msg(status == ESPL_ERR_FORMAT || status == ESPL_ERR_VERSION ||
+                          status == ESPL_ERR_GAP,
+                      "%s", espl_status_name(status));
+        ck_assert_ptr_nonnull(fault.sentence);
+        ck_assert_uint_le(fault.offset, delta->size);
+        ck_assert_uint_eq(out.size, 0);
+    }
+    test_archive_end(&out);
+    return status;
+}
+
+TEST(a_delta_for_another_archive_is_refused)
+{
+    step s = make_step(11), other = make_step(12);
+    test_archive out;
+    espl_format_fault fault;
+
+    ck_status(try_patch(&s, &other.delta), ESPL_ERR_GAP);
+    // A second time: the archive is not what it was.
+    ck_status(test_patch(&s.after, &s.delta, &out, &fault), ESPL_ERR_GAP);
+    ck_assert_ptr_nonnull(fault.sentence);
+    ck_assert_uint_eq(out.size, 0);
+    end_step(&s);
+    end_step(&other);
+}
+
+TEST(a_damaged_archive_is_not_patched)
+{
+    step s = make_step(13);
+
+    for (size_t at = ESPL__ARCHIVE_HEAD; at < s.before.size; at += 7) {
+        test_archive out;
+
+        s.before.bytes[at] ^= 4;
+        ck_status(test_patch(&s.before, &s.delta, &out, NULL), ESPL_ERR_FORMAT);
+        ck_assert_uint_eq(out.size, 0);
+        s.before.bytes[at] ^= 4;
+    }
+    for (size_t size = 0; size < s.before.size; size += 5) {
+        test_archive part = {s.before.bytes, size, size}, out;
+
+        ck_status(test_patch(&part, &s.delta, &out, NULL), ESPL_ERR_GAP);
+        ck_assert_uint_eq(out.size, 0);
+    }
+    end_step(&s);
+}
+
+TEST(a_delta_that_ends_anywhere_is_refused)
+{
+    step s = make_step(14);
+
+    for (size_t size = 0; size < s.delta.size; ++size) {
+        test_archive part = copy_of(&s.delta, size);
+
+        ck_assert_int_lt(try_patch(&s, &part), 0);
+        seal(&part);
+        ck_assert_int_lt(try_patch(&s, &part), 0);
+        test_archive_end(&part);
+    }
+    test_archive longer = copy_of(&s.delta, s.delta.size);
+
+    longer.size += 1;
+    longer.bytes[s.delta.size] = 0;
+    ck_assert_int_lt(try_patch(&s, &longer), 0);
+    seal(&longer);
+    ck_assert_int_lt(try_patch(&s, &longer), 0);
+    test_archive_end(&longer);
+    end_step(&s);
+}
+
+TEST_LOOP(each_flipped_bit_is_refused_or_changes_nothing, 0, 8)
+{
+    step s = make_step(15);
+    size_t patched = 0;
+
+    for (size_t at = 0; at < s.delta.size; ++at) {
+        test_archive changed = copy_of(&s.delta, s.delta.size);
+
+        changed.bytes[at] ^= (unsigned char)(1u << _i);
+        ck_assert_int_lt(try_patch(&s, &changed), 0);
+        seal(&changed);
+        if (memcmp(changed.bytes, s.delta.bytes, s.delta.size) != 0) {
+            patched += try_patch(&s, &changed) == ESPL_OK ? 1 : 0;
+        }
+        test_archive_end(&changed);
+    }
+    // Two deltas may make the same archive, but few do.
+    ck_assert_uint_lt(patched, s.delta.size / 50 + 2);
+    end_step(&s);
+}
+
+TEST(one_kind_of_bytes_is_not_taken_for_the_other)
+{
+    step s = make_step(16);
+    test_world test;
+    test_archive out = {0};
+    const espl_sink sink = test_archive_sink(&out);
+    espl_format_fault fault;
+
+    test_world_begin(&test, 4, NULL);
+    ck_status(espl_archive_read(test.world, s.delta.bytes, s.delta.size, NULL, &fault),
+              ESPL_ERR_FORMAT);
+    ck_assert_ptr_nonnull(fault.sentence);
+    ck_status(test_patch(&s.before, &s.after, &out, &fault), ESPL_ERR_FORMAT);
+    ck_assert_ptr_nonnull(fault.sentence);
+    ck_status(
+        espl_archive_delta(s.delta.bytes, s.delta.size, s.after.bytes, s.after.size, &sink, &fault),
+        ESPL_ERR_FORMAT);
+    ck_assert_ptr_nonnull(fault.sentence);
+    ck_status(
+        espl_archive_delta(s.before.bytes, s.before.size, s.delta.bytes, s.delta.size, &sink, NULL),
+        ESPL_ERR_FORMAT);
+    ck_assert_uint_eq(out.size, 0);
+    test_world_end(&test);
+    end_step(&s);
+}
+
+// --- Sinks and pointers ---
+
+typedef struct weak_sink {
+    size_t calls, most;
+} weak_sink;
+
+static bool take_some(void *user, const void *bytes, size_t size)
+{
+    weak_sink *const sink = user;
+
+    (void)bytes;
+    (void)size;
+    sink->calls += 1;
+    return sink->calls < sink->most;
+}
+
+TEST(a_sink_that_takes_no_more_ends_both_calls)
+{
+    step s = make_step(17);
+
+    for (size_t most = 1; most < 3; ++most) {
+        weak_sink weak = {0, most};
+        const espl_sink sink = {&weak, take_some};
+
+        const espl_status delta = espl_archive_delta(s.before.bytes, s.before.size, s.after.bytes,
+                                                     s.after.size, &sink, NULL);
+
+        ck_assert_int_eq(delta, weak.calls < most ? ESPL_OK : ESPL_ERR_SINK);
+        weak.calls = 0;
+        const espl_status patch = espl_archive_patch(s.before.bytes, s.before.size, s.delta.bytes,
+                                                     s.delta.size, &sink, NULL);
+
+        ck_assert_int_eq(patch, weak.calls < most ? ESPL_OK : ESPL_ERR_SINK);
+        ck_assert_uint_le(weak.calls, most);
+    }
+    end_step(&s);
+}
