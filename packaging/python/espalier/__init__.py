@@ -18,6 +18,7 @@ from ._errors import (
     EntityError,
     EspalierError,
     FloatError,
+    FormatError,
     LimitError,
     NumberError,
     OutOfMemoryError,
@@ -26,6 +27,7 @@ from ._errors import (
     Status,
     StructureError,
     UnsupportedError,
+    VersionError,
 )
 from ._motion import Presented, Tick
 from ._native import lib as _lib
@@ -66,6 +68,7 @@ from ._types import (
     Write,
     WriteFlag,
 )
+from ._values import Archive, ArchiveInfo, Migration, ReadArchive, image_layout, inspect_archive
 from ._watches import Changes, Watch
 
 _number = _lib.espl_version()
@@ -73,6 +76,8 @@ _number = _lib.espl_version()
 __version__ = f"{_number // 1000000}.{_number // 1000 % 1000}.{_number % 1000}"
 
 __all__ = [
+    "Archive",
+    "ArchiveInfo",
     "ArgumentError",
     "Axes",
     "Axis",
@@ -93,6 +98,7 @@ __all__ = [
     "EulerOrder",
     "Extent",
     "FloatError",
+    "FormatError",
     "HAS_TRANSFORM",
     "Include",
     "Inherit",
@@ -100,6 +106,7 @@ __all__ = [
     "LimitError",
     "Link",
     "MEMBER",
+    "Migration",
     "NULL",
     "NumberError",
     "OutOfMemoryError",
@@ -111,6 +118,7 @@ __all__ = [
     "Query",
     "ROOT",
     "Read",
+    "ReadArchive",
     "Recorder",
     "Report",
     "Role",
@@ -125,6 +133,7 @@ __all__ = [
     "Transform",
     "UnsupportedError",
     "Validation",
+    "VersionError",
     "View",
     "Watch",
     "Watched",
@@ -132,6 +141,8 @@ __all__ = [
     "Write",
     "WriteFlag",
     "WriteReport",
+    "image_layout",
+    "inspect_archive",
     "quat_between",
     "quat_from_axis_angle",
     "quat_from_euler",

@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, TypeVar
 
-from ._errors import ArgumentError, Status, bytes_of, call, check, closed, fill, text_of
+from ._errors import ArgumentError, BusyError, Status, bytes_of, call, check, closed, fill, text_of
 from ._native import ffi, lib
 
 if TYPE_CHECKING:
@@ -108,6 +109,8 @@ class WorldBase:
         out = ffi.new("native_world **")
         self._cdata: Any = None
         self._lock = threading.RLock()
+        #: A call of the library is under way that calls Python.
+        self._is_calling = False
         self._registered: dict[str, Component] = {}
         #: Buffers in the queue of sync(), which keeps them alive.
         self._submitted: set[CommandBuffer] = set()
@@ -116,10 +119,29 @@ class WorldBase:
         self._cdata = ffi.gc(out[0], lib.native_world_release)
 
     def _world(self) -> Any:
-        """Return the native world; the caller holds the lock. Raises ClosedError."""
+        """Return the native world; the caller holds the lock. Raises ClosedError, BusyError."""
+        self._refuse_if_calling()
         if self._cdata is None:
             raise closed("world")
         return self._cdata
+
+    @contextmanager
+    def _calling(self) -> Iterator[Any]:
+        """Hold the lock for a call of the library that calls Python, and refuse the calls that are made there."""
+        with self._lock:
+            world = self._world()
+            self._is_calling = True
+            try:
+                yield world
+            finally:
+                self._is_calling = False
+
+    def _refuse_if_calling(self) -> None:
+        """Raise BusyError in a function that the library calls; the caller holds the lock."""
+        if self._is_calling:
+            raise BusyError(
+                Status.ERR_BUSY, "a file that is written and a migration must not use their world"
+            )
 
     def _call(self, function: Any, *arguments: Any) -> Any:
         """Call a native function of the world under the lock, and return what it returns."""
@@ -139,6 +161,7 @@ class WorldBase:
         with self._lock:
             if self._cdata is None:
                 return
+            self._refuse_if_calling()
             for buffer in list(self._buffers):
                 buffer.close()  # waits for a thread that records
             lib.native_world_close(self._cdata)

@@ -14,7 +14,6 @@ from ._arrays import address, handles, one, type_of, with_flag
 from ._components import Component, Values
 from ._errors import Status, call, check, check_many, closed
 from ._native import ffi, lib
-from ._motion import Motions
 from ._structure import Creation, attachment, bool_of, count_of, parts_of
 from ._transform import Transform, pointer_or_null
 from ._types import (
@@ -33,6 +32,7 @@ from ._types import (
     Write,
     WriteFlag,
 )
+from ._values import Archives
 
 
 class Report(NamedTuple):
@@ -371,12 +371,14 @@ class CommandBuffer:
     def reset(self) -> None:
         """Remove all commands, and keep the memory for new ones. Its pending handles become foreign."""
         with self.world._lock, self._lock:
+            self.world._refuse_if_calling()
             lib.native_buffer_reset(self._open())
             self.world._submitted.discard(self)
 
     def close(self) -> None:
         """Destroy the buffer, played or not. A second call does nothing; every other raises ClosedError."""
         with self.world._lock, self._lock:
+            self.world._refuse_if_calling()
             native, self._native = self._native, None
             if native is not None:
                 lib.native_buffer_close(native)
@@ -391,7 +393,7 @@ class CommandBuffer:
         self.close()
 
 
-class World(Motions):
+class World(Archives):
     """One independent container of entities, with their hierarchies, names and components.
 
         with World() as world:

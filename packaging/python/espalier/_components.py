@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import address, handles, numbers, one, rows
-from ._errors import ArgumentError, Status, bytes_of, check_many
+from ._errors import ArgumentError, Status, bytes_of, check_many, fill
+from ._fields import fields_of
 from ._native import ffi, lib
 from ._transform import Transform, identity
+from ._structure import bool_of
 from ._transforms import Transforms
 from ._types import ENTITY, TRANSFORM, EntitiesLike, EntityLike, Handles
 
@@ -22,7 +24,7 @@ class Component:
     Two components are equal if they are the same component of the same world.
     """
 
-    __slots__ = ("number", "name", "dtype", "_owner")
+    __slots__ = ("number", "name", "dtype", "version", "transient", "unique", "_owner")
 
     #: Its number in the world, from 1.
     number: int
@@ -30,13 +32,29 @@ class Component:
     name: str
     #: The numpy type of a value; None for a tag, which has none.
     dtype: np.dtype[Any] | None
+    #: The number that the program gave to this layout of it.
+    version: int
+    #: Images and archives have no values of it.
+    transient: bool
+    #: Clones get zeros.
+    unique: bool
 
     def __init__(
-        self, number: int, name: str, dtype: np.dtype[Any] | None, owner: object
+        self,
+        number: int,
+        name: str,
+        dtype: np.dtype[Any] | None,
+        owner: object,
+        version: int = 0,
+        transient: bool = False,
+        unique: bool = False,
     ) -> None:
         self.number = number
         self.name = name
         self.dtype = dtype
+        self.version = version
+        self.transient = transient
+        self.unique = unique
         self._owner = owner
 
     def __eq__(self, other: object) -> bool:
@@ -124,29 +142,50 @@ class Components(Transforms):
     """
 
     def register(
-        self, name: str, dtype: npt.DTypeLike | None = None, *, references: Sequence[str] = ()
+        self,
+        name: str,
+        dtype: npt.DTypeLike | None = None,
+        *,
+        references: Sequence[str] = (),
+        version: int = 0,
+        transient: bool = False,
+        unique: bool = False,
     ) -> Component:
         """Register a component, once for the life of the world. Structural.
 
-        dtype: the numpy type of a value, at most 4096 bytes, without Python objects; None: a tag.
+        dtype: the numpy type of a value, at most 4096 bytes, without Python objects; None: a tag. Its
+        fields are those of the component, by which a machine with the other order of bytes reads an archive;
+        one of more than 64 fields, or of fields that overlap, has none.
         references: names of fields of the type ENTITY. In a clone such a handle that names an entity of
         the source's hierarchy names the clone of that entity instead.
+        version: a number of your own for this layout; an archive of another one needs a migration.
+        transient: images and archives have no values, and they are zeros after a load or a read. unique:
+        clones get zeros.
 
         Raises ArgumentError (the name is taken or not 1 to 255 bytes; the type; a field), LimitError,
         BusyError, OutOfMemoryError.
         """
         kind = None if dtype is None else np.dtype(dtype)
+        flags = int(lib.ESPL_COMPONENT_TRANSIENT) if bool_of(transient, "transient") else 0
+        flags |= int(lib.ESPL_COMPONENT_UNIQUE) if bool_of(unique, "unique") else 0
         offsets = _offsets(kind, references)
-        array = ffi.new("uint32_t[]", max(1, len(offsets)))
-        array[0 : len(offsets)] = offsets
+        fields = [] if kind is None else fields_of(kind, offsets)
+        array = ffi.new("uint32_t[]", offsets or [0])
+        texts = [ffi.new("char[]", field.name.encode()) for field in fields]
+        entries = [(text, *field[1:]) for text, field in zip(texts, fields)]
+        listed = ffi.new("espl_component_field[]", entries or 1)
         size = 0 if kind is None else kind.itemsize
-        alignment = 1 if kind is None or size % kind.alignment else kind.alignment
+        text = ffi.new("char[]", bytes_of(name))
+        definition = ffi.new("espl_component_def *")
+        fill(definition, name=text, size=size, version=version, flags=flags, references=array)
+        definition.alignment = 1 if kind is None or size % kind.alignment else kind.alignment
+        definition.reference_count = len(offsets)
+        definition.fields = listed
+        definition.field_count = len(fields)
         out = ffi.new("uint32_t *")
         with self._lock:
-            self._checked(
-                lib.native_register, bytes_of(name), size, alignment, array, len(offsets), out
-            )
-            made = Component(int(out[0]), name, kind, self)
+            self._checked(lib.native_register, definition, out)
+            made = Component(int(out[0]), name, kind, self, int(version), transient, unique)
             self._registered[name] = made
         return made
 

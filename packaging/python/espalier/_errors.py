@@ -183,6 +183,22 @@ class FloatError(EspalierError, ArithmeticError):
     """ERR_ARITHMETIC: a mode of the thread or a flag of the build changes the arithmetic of floats."""
 
 
+class FormatError(EspalierError, ValueError):
+    """ERR_FORMAT: bytes are no image or archive, or are damaged. Nothing was changed.
+
+    ``sentence`` says what is wrong with them, and ``offset`` from which byte on they are not understood.
+    """
+
+    #: The byte from which on they are not understood.
+    offset: int = 0
+    #: What is wrong; "" where nothing more is known than the status.
+    sentence: str = ""
+
+
+class VersionError(FormatError):
+    """ERR_VERSION: the bytes are of another layout or version, or their components are registered otherwise."""
+
+
 class PartlyError(EspalierError):
     """PARTLY: some entries of a batch of writes were refused. ALL OTHERS ARE DONE.
 
@@ -216,6 +232,8 @@ _KINDS: dict[int, type[EspalierError]] = {
     Status.ERR_PLAYED: PlayedError,
     Status.ERR_UNSUPPORTED: UnsupportedError,
     Status.ERR_ARITHMETIC: FloatError,
+    Status.ERR_FORMAT: FormatError,
+    Status.ERR_VERSION: VersionError,
 }
 
 _REMARKS = (Status.OK, Status.LOSSY, Status.PARTLY, Status.OVERFLOW)
@@ -239,6 +257,20 @@ def check(number: int) -> Status:
     if number < 0:
         raise error_of(number)
     return _REMARKS[number]
+
+
+def check_bytes(number: int, fault: Any) -> Status:
+    """Check the status of a call that read bytes, as check(); an exception has its espl_format_fault."""
+    if number >= 0 or fault.sentence == ffi.NULL:
+        return check(number)
+    status = Status(number)
+    offset, sentence = int(fault.offset), text_of(fault.sentence)
+    kind = _KINDS.get(number, EspalierError)
+    place = f" (byte {offset})" if issubclass(kind, FormatError) else ""
+    error = kind(status, f"{message_of(status) or 'ESPL_' + status.name} {sentence}{place}")
+    if isinstance(error, FormatError):
+        error.offset, error.sentence = offset, sentence
+    raise error
 
 
 #: The index where a call is refused, but no entity of its array.

@@ -131,6 +131,7 @@ class Watch:
     def close(self) -> None:
         """Free its memory. A second call does nothing; collect() raises ClosedError."""
         with self._owner._lock:
+            self._owner._refuse_if_calling()
             native, self._native = self._native, None
             if native is not None and not self._owner.closed:
                 lib.native_watch_close(native)

@@ -5,16 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int native_register(native_world *w, const char *name, size_t size, size_t alignment,
-                    const uint32_t *references, size_t reference_count, uint32_t *out)
+int native_register(native_world *w, const espl_component_def *def, uint32_t *out)
 {
-    const espl_component_def def = {.name = name,
-                                    .size = size,
-                                    .alignment = alignment,
-                                    .references = references,
-                                    .reference_count = reference_count};
-
-    return espl_component_register(native_enter(w), &def, out);
+    return espl_component_register(native_enter(w), def, out);
 }
 
 int native_change(native_world *w, const void *entities, size_t count,

@@ -71,6 +71,26 @@ typedef struct native_hierarchy {
     const void *shown;   // [count] shown poses, in the same order
 } native_hierarchy;
 
+// espl_archive_def with void pointers for handles.
+typedef struct native_archive {
+    const void *tops; // [top_count]; NULL: all
+    size_t top_count;
+    int extent;
+    uint32_t flags;
+    const void *user;
+    size_t user_size;
+} native_archive;
+
+// espl_archive_read_def likewise.
+typedef struct native_reading {
+    int64_t parent;
+    uint32_t flags;
+    const espl_archive_migration *migrations;
+    size_t migration_count, node_limit;
+    void *entities, *tops; // [capacity], [top_capacity]
+    size_t capacity, top_capacity;
+} native_reading;
+
 // What a watch collected; arrays that it was not made for are NULL. Valid until its next collect.
 typedef struct native_changes {
     const void *removed, *added, *changed, *kinds;
@@ -155,8 +175,7 @@ int native_rotate_about(native_world *w, int64_t entity, const float *pivot, con
 void native_compose(espl_transform *out, const espl_transform *parent, const espl_transform *local);
 
 // --- Components ---
-int native_register(native_world *w, const char *name, size_t size, size_t alignment,
-                    const uint32_t *references, size_t reference_count, uint32_t *out);
+int native_register(native_world *w, const espl_component_def *def, uint32_t *out);
 int native_change(native_world *w, const void *entities, size_t count,
                   const espl_component_value *add, size_t add_count, const espl_component *remove,
                   size_t remove_count, size_t *refused);
@@ -197,6 +216,17 @@ int native_motion_stop(native_world *w);
 int native_tick_begin(native_world *w);
 int native_tick_end(native_world *w);
 int native_present(native_world *w, float at, espl_present_report *report);
+
+// --- Images and archives ---
+size_t native_image_size(const native_world *w);
+int native_image_save(const native_world *w, void *bytes, size_t size);
+int native_image_load(native_world *w, const void *bytes, size_t size, uint32_t flags,
+                      espl_format_fault *fault);
+uint64_t native_timeline(const native_world *w);
+int native_archive_write(const native_world *w, const native_archive *def,
+                         bool (*write)(void *user, const void *bytes, size_t size), void *user);
+int native_archive_read(native_world *w, const void *bytes, size_t size, const native_reading *def,
+                        espl_format_fault *fault);
 
 // --- Pins ---
 native_pin *native_pin_create(native_world *w, const void *address);

@@ -40,6 +40,11 @@ class Readme(unittest.TestCase):
         self.assertEqual([line.split(", ")[1] for line in lines[3:8]], ["2 changed"] * 5)
         self.assertEqual(lines[8:], ["in the world at 1.2, 2 new"])
 
+    def test_the_program_of_a_save_reads_what_an_earlier_version_wrote(self):
+        lines = run(2)
+        self.assertRegex(lines[0], r"^level 3 <Archive of \d+ bytes>$")
+        self.assertEqual(lines[1:], ["[0.75] [100.   5.   0.]", "True 1"])
+
 
 if __name__ == "__main__":
     unittest.main()

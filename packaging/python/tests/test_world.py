@@ -48,6 +48,7 @@ class Life(WorldCase):
         buffer = self.world.commands()
         recorder = buffer.recorder()
         query, view = self.world.query(), self.world.view(entity)
+        image, archive = self.world.save_image(), self.world.write_archive()
         self.world.close()
         calls = [
             lambda: self.world.create(),
@@ -55,6 +56,12 @@ class Life(WorldCase):
             lambda: self.world.attach(entity, entity),
             lambda: self.world.parent(entity),
             lambda: self.world.children(entity),
+            lambda: self.world.save_image(),
+            lambda: self.world.save_image_into(bytearray(image)),
+            lambda: self.world.load_image(image),
+            lambda: self.world.timeline,
+            lambda: self.world.write_archive(),
+            lambda: self.world.read_archive(archive),
             lambda: self.world.name(entity),
             lambda: self.world.path(entity),
             lambda: self.world.world_position(entity),

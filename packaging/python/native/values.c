@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Images and archives.
+#include "internal.h"
+
+size_t native_image_size(const native_world *w)
+{
+    return espl_image_size(native_peek(w));
+}
+
+int native_image_save(const native_world *w, void *bytes, size_t size)
+{
+    return espl_image_save(native_peek(w), bytes, size);
+}
+
+int native_image_load(native_world *w, const void *bytes, size_t size, uint32_t flags,
+                      espl_format_fault *fault)
+{
+    return espl_image_load(native_enter(w), bytes, size, flags, fault);
+}
+
+uint64_t native_timeline(const native_world *w)
+{
+    return espl_world_timeline(native_peek(w));
+}
+
+int native_archive_write(const native_world *w, const native_archive *def,
+                         bool (*write)(void *user, const void *bytes, size_t size), void *user)
+{
+    const espl_sink sink = {user, write};
+    const espl_archive_def archive = {.tops = def->tops,
+                                      .top_count = def->top_count,
+                                      .extent = (espl_extent)def->extent,
+                                      .flags = def->flags,
+                                      .user = def->user,
+                                      .user_size = def->user_size};
+
+    return espl_archive_write(native_peek(w), &archive, &sink);
+}
+
+int native_archive_read(native_world *w, const void *bytes, size_t size, const native_reading *def,
+                        espl_format_fault *fault)
+{
+    const espl_archive_read_def reading = {.parent = native_from(def->parent),
+                                           .flags = def->flags,
+                                           .migrations = def->migrations,
+                                           .migration_count = def->migration_count,
+                                           .node_limit = def->node_limit,
+                                           .entities = def->entities,
+                                           .capacity = def->capacity,
+                                           .tops = def->tops,
+                                           .top_capacity = def->top_capacity};
+
+    return espl_archive_read(native_enter(w), bytes, size, &reading, fault);
+}
