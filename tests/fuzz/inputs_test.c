@@ -12,7 +12,8 @@
 
 enum { SEEDS = 40, ROOM = 1 << 16 };
 
-static const fuzz_target *const targets[] = {&fuzz_operations, &fuzz_recorded, &fuzz_replay};
+static const fuzz_target *const targets[] = {&fuzz_operations, &fuzz_recorded, &fuzz_replay,
+                                             &fuzz_archive,    &fuzz_delta,    &fuzz_image};
 
 enum { TARGETS = sizeof targets / sizeof *targets };
 

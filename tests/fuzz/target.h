@@ -45,6 +45,12 @@ extern const fuzz_target fuzz_operations;
 extern const fuzz_target fuzz_recorded;
 /// Bytes of a tape file (espalier/tape.h), played by the replay of espalier(1).
 extern const fuzz_target fuzz_replay;
+/// Bytes of an archive (espalier/archive.h), read and written again.
+extern const fuzz_target fuzz_archive;
+/// An archive, and a delta of it or another archive.
+extern const fuzz_target fuzz_delta;
+/// Bytes of an image (espalier/image.h), loaded and saved again.
+extern const fuzz_target fuzz_image;
 
 /// Have runs print each operation and what it answered.
 extern bool fuzz_tells_steps;
