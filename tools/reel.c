@@ -52,6 +52,22 @@ uint32_t reel_u32(reel *r)
     return (uint32_t)reel_number(r, 4);
 }
 
+uint64_t reel_varint(reel *r)
+{
+    uint64_t number = 0;
+
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        const uint64_t byte = reel_number(r, 1);
+
+        number |= (byte & 0x7f) << shift;
+        if (byte < 0x80) {
+            return number;
+        }
+    }
+    reel_blame(r, "a number of more than 64 bits");
+    return 0;
+}
+
 espl_entity reel_entity(reel *r)
 {
     const uint32_t index = reel_u32(r);

@@ -41,6 +41,8 @@ static inline size_t reel_left(const reel *r)
 const unsigned char *reel_bytes(reel *r, size_t size);
 uint64_t reel_number(reel *r, unsigned size);
 uint32_t reel_u32(reel *r);
+/// Read a number of 7 bits a byte, the lowest first; the last byte has no eighth bit.
+uint64_t reel_varint(reel *r);
 espl_entity reel_entity(reel *r);
 /// Read a count of 8 bytes. Larger ones become SIZE_MAX, which the library refuses in the same way.
 size_t reel_count(reel *r);

@@ -102,6 +102,7 @@ static void begin(replay *p)
         return;
     }
     p->version = version;
+    p->tag = tag;
     const espl_world_def def = {.allocator = {p, take, give},
                                 .hooks = {.user = p, .trap = hear_trap},
                                 .executor = p->def->executor != NULL ? *p->def->executor

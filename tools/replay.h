@@ -31,8 +31,9 @@ replay_verdict replay_run(const replay_def *def, const unsigned char *bytes, siz
                           replay_result *result);
 
 /// The first version of tapes whose physical hashes cover what this library hashes: those of earlier ones are
-/// read, and not compared. And the first one with version, flags and fields of components.
-enum { REPLAY_PHYSICAL_VERSION = 6, REPLAY_FIELDS_VERSION = 6 };
+/// read, and not compared. The first one with version, flags and fields of components. And the first one whose
+/// writes are compared with what was there before.
+enum { REPLAY_PHYSICAL_VERSION = 6, REPLAY_FIELDS_VERSION = 6, REPLAY_WRITES_VERSION = 7 };
 
 /// A replay under way.
 typedef struct replay {
@@ -45,6 +46,7 @@ typedef struct replay {
     bool is_cut;          // the call at hand never answered
     bool is_disagreed;
     uint32_t version; // of the tape
+    uint32_t tag;     // of its world
 } replay;
 
 /// Take the answer behind a record. @return whether the call is to be carried out: it was read

@@ -2,6 +2,9 @@
 // Writes of a tape: single ones by the function of their kind, as they were called, and batches.
 #include "tools/replay.h"
 
+#include <math.h>
+#include <string.h>
+
 size_t replay_value_words(uint32_t kind)
 {
     static const uint8_t words[ESPL_WRITE_KIND_COUNT] = {
@@ -38,7 +41,107 @@ size_t replay_value_words(uint32_t kind)
     return plain < end && (flag & (flag - 1)) == 0 ? words[plain] : 0;
 }
 
-static espl_write read_write(reel *r)
+// --- Values (espalier/tape.h, Writes) ---
+
+enum { WORDS = sizeof(espl_transform) / 4 };
+
+// Where the words of a value stand in a transform, by its kind without a flag.
+static const uint8_t first_words[ESPL_WRITE_KIND_COUNT] = {
+    [ESPL_WRITE_LOCAL_POSITION] = 4,  [ESPL_WRITE_WORLD_POSITION] = 4,
+    [ESPL_WRITE_TRANSLATE_WORLD] = 4, [ESPL_WRITE_TRANSLATE_IN_PARENT] = 4,
+    [ESPL_WRITE_TRANSLATE_OWN] = 4,   [ESPL_WRITE_LOCAL_SCALE] = 7,
+    [ESPL_WRITE_WORLD_SCALE] = 7,     [ESPL_WRITE_MULTIPLY_SCALE] = 7,
+    [ESPL_WRITE_STRETCH] = 8,         [ESPL_WRITE_MULTIPLY_STRETCH] = 8,
+    [ESPL_WRITE_USER_DATA] = 11,
+};
+
+// Return the transform that a value is compared with.
+static espl_transform expected_of(const replay *p, espl_entity entity, uint32_t kind)
+{
+    const bool is_world = kind >= ESPL_WRITE_WORLD_POSITION && kind <= ESPL_WRITE_WORLD_TRANSFORM;
+    const bool is_local = kind <= ESPL_WRITE_USER_DATA || kind == ESPL_WRITE_PREVIOUS_LOCAL_POSE;
+    espl_transform local = espl_transform_identity();
+
+    if ((is_local || ((is_world || kind == ESPL_WRITE_PREVIOUS_WORLD_POSE) &&
+                      espl_entity_is_null(espl_get_parent(p->world, entity)))) &&
+        espl_get_inherit(p->world, entity) == 0) {
+        (void)espl_get_local_transform(p->world, entity, &local);
+    }
+    return local;
+}
+
+// What unit length makes of the last number of a rotation.
+static float expected_w(const float rotation[4], float before)
+{
+    const double one = 1073741824.0; // 2^30
+    int64_t left = INT64_C(1) << 60;
+
+    for (int i = 0; i < 3; ++i) {
+        if (!(rotation[i] >= -1 && rotation[i] <= 1)) {
+            return before;
+        }
+        const int64_t fixed = (int64_t)((double)rotation[i] * one);
+
+        left -= fixed * fixed;
+    }
+    const float w = left > 0 ? (float)(sqrt((double)left) / one) : 0;
+
+    return signbit(before) ? -w : w;
+}
+
+// The bits of a float from their number in the order of values, and back.
+static uint32_t in_order(uint32_t bits)
+{
+    return (bits >> 31) != 0 ? bits ^ UINT32_C(0x7fffffff) : bits;
+}
+
+static uint32_t unfold(uint32_t folded)
+{
+    return (folded >> 1) ^ ((folded & 1) != 0 ? UINT32_MAX : 0);
+}
+
+// Read the difference of a word. @param sizes  two bits for each word.
+static uint32_t read_difference(reel *r, const unsigned char *sizes, uint32_t word)
+{
+    static const unsigned char widths[4] = {0, 1, 3, 4};
+
+    return unfold((uint32_t)reel_number(r, widths[sizes[word / 4] >> (2 * (word % 4)) & 3]));
+}
+
+// Read the words of a value. The fourth word of a rotation is compared with what the first three make.
+static void read_value(replay *p, espl_write *write)
+{
+    const uint32_t kind = (uint32_t)write->kind;
+    const uint32_t plain = kind & ~(uint32_t)(ESPL_TELEPORT | ESPL_CARRY);
+    const uint32_t count = (uint32_t)replay_value_words(kind);
+    const unsigned char *const sizes = reel_bytes(&p->reel, (count + 3) / 4);
+    uint32_t expected[WORDS], words[WORDS] = {0};
+
+    if (count == 0 || sizes == NULL) {
+        return;
+    }
+    const espl_transform before = expected_of(p, write->entity, plain);
+    const uint32_t first = first_words[plain];
+
+    memcpy(expected, &before, sizeof before);
+    for (uint32_t i = 0; i < count; ++i) {
+        if (first == 0 && i == 3) {
+            float rotation[4];
+
+            memcpy(rotation, words, sizeof rotation);
+            const float w = expected_w(rotation, before.rotation[3]);
+
+            memcpy(&expected[3], &w, sizeof w);
+        }
+        words[i] = in_order(in_order(expected[first + i]) + read_difference(&p->reel, sizes, i));
+    }
+    memcpy(&write->value, words, sizeof(uint32_t) * count);
+}
+
+// --- Writes ---
+
+// Read a write as tapes before REPLAY_WRITES_VERSION have it.
+static espl_write read_plain_write(reel *r)
 {
     espl_write write = {.entity = reel_entity(r)};
     const uint32_t kind = reel_u32(r);
@@ -48,14 +151,41 @@ static espl_write read_write(reel *r)
     return write;
 }
 
+// Return what the first write of a record is compared with.
+static espl_write no_write(const replay *p)
+{
+    return (espl_write){.entity = {0, p->tag << 24 | 1}, .kind = ESPL_WRITE_KIND_COUNT};
+}
+
+// Read a write. @param last  in and out: the write before.
+static void read_write(replay *p, espl_write *last)
+{
+    reel *const r = &p->reel;
+
+    if (p->version < REPLAY_WRITES_VERSION) {
+        *last = read_plain_write(r);
+        return;
+    }
+    const uint64_t head = reel_varint(r);
+
+    last->entity.index += unfold((uint32_t)(head >> 2));
+    last->entity.generation += (head & 2) != 0 ? unfold((uint32_t)reel_varint(r)) : 0;
+    if ((head & 1) != 0) {
+        last->kind = (espl_write_kind)(uint32_t)reel_varint(r);
+    }
+    read_value(p, last);
+}
+
 void replay_writes(replay *p)
 {
     reel *const r = &p->reel;
-    const size_t count = reel_length(r, 8, 12);
+    const size_t count = reel_length(r, 8, p->version < REPLAY_WRITES_VERSION ? 12 : 1);
     espl_write *const writes = reel_list(r, count, sizeof *writes);
+    espl_write last = no_write(p);
 
-    for (size_t i = 0; writes != NULL && i < count; ++i) {
-        writes[i] = read_write(r);
+    for (size_t i = 0; writes != NULL && r->state == REEL_GOOD && i < count; ++i) {
+        read_write(p, &last);
+        writes[i] = last;
     }
     if (replay_wants(p)) {
         replay_compare(p, "batch of writes", espl_write_batch(p->world, writes, count, NULL));
@@ -64,8 +194,9 @@ void replay_writes(replay *p)
 
 void replay_write(replay *p)
 {
-    const espl_write write = read_write(&p->reel);
+    espl_write write = no_write(p);
 
+    read_write(p, &write);
     if (replay_wants(p)) {
         replay_compare(p, "write",
                        espl_write_one(p->world, write.entity, write.kind, &write.value));

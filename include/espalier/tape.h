@@ -53,10 +53,11 @@ ESPL_API ESPL_NODISCARD espl_status espl_tape_frame(espl_world *world);
 // that the call answered. The tape may end within a record: the call never ended.
 
 // A reader of this version reads tapes of versions 4 and 5 as well. Their physical hashes cover less than
-// those of today and are not compared, and ESPL_TAPE_REGISTER ends before the version. Tapes of version 4 have no operation from ESPL_TAPE_MOTION_START on,
-// and no kind of write with a flag.
+// those of today and are not compared, and ESPL_TAPE_REGISTER ends before the version. Tapes of version 4 have
+// no operation from ESPL_TAPE_MOTION_START on, and no kind of write with a flag. In tapes before version 7 a
+// write is an entity, u32 kind and flag, and the value of the kind.
 
-enum { ESPL_TAPE_VERSION = 6 };
+enum { ESPL_TAPE_VERSION = 7 };
 
 /// What a record says. A list is its count and then its items.
 typedef enum espl_tape_op {
@@ -74,8 +75,8 @@ typedef enum espl_tape_op {
     ESPL_TAPE_SIBLING,   ///< entity, before
     ESPL_TAPE_DESTROY,   ///< entity; u32 extent
     ESPL_TAPE_INSTANTIATE,  ///< entity; u64 count
-    ESPL_TAPE_WRITES,       ///< list (u64) of: entity; u32 kind and flag; the value of the kind
-    ESPL_TAPE_WRITE,        ///< the same, of one write by the function of its kind
+    ESPL_TAPE_WRITES,       ///< list (u64) of writes
+    ESPL_TAPE_WRITE,        ///< a write, by the function of its kind
     ESPL_TAPE_LOOK_AT,      ///< entity; 3 floats; u32 1 and 3 floats, or 0; u32 espl_axis
     ESPL_TAPE_ROTATE_ABOUT, ///< entity; 7 floats
     ESPL_TAPE_INHERIT,      ///< entity; u32 flags
@@ -104,6 +105,23 @@ typedef enum espl_tape_op {
 
 // A value is u32 component, u32 size, u32 1 and so many bytes, or 0 for zeros.
 //
+// A write is compared with the write before it in its record, and its value with the local transform that the
+// entity has before the call. A varint has 7 bits in each byte, the lowest first, and the last byte is below
+// 128. A folded number is 2 n, or -2 n - 1 where n is negative; differences are of 32 bits and wrap around.
+//
+//     varint   4 * the folded difference of the index, + 2 if the generation is another, + 1 if the kind is
+//     varint   the folded difference of the generation, if it is another
+//     varint   kind and flag, if they are others
+//     bytes    two bits for each word of the value, the first word lowest: 0, 1, 3 or 4 bytes of it follow
+//     bytes    of each word: the folded difference of its place in the order of floats, little-endian
+//
+// Before the first write of a record are the index 0, the generation 2^24 * tag + 1, and no kind. The place of
+// a float is its bits, where the sign is set with the other 31 inverted. Words are compared with those of the
+// identity instead where the entity has inherit flags or no transform, or where the kind does not set what the local
+// has: the world of a member, and all that is relative. The fourth word of a rotation is compared with the
+// root of 2^60 less the squares of the others, each in steps of 2^-30 without a fraction, with the sign that is
+// in its place; where one of the others is not in [-1, 1], it is compared with what is in its place.
+
 // A command is u32 lane, an espl_tape_command, u32 key; entity target, parent, before; u32 count;
 // bytes link, place, dead_parent, the espl_keep of position, rotation and scale, inherit, and 0; u32
 // size of a head: the size of a transform, of the value of a write, or 0; these bytes; list (u32) of

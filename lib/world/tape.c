@@ -13,6 +13,7 @@
 #include "lib/world/refusals.h"
 #include "lib/world/tape_bytes.h"
 #include "lib/world/tape_commands.h"
+#include "lib/world/tape_writes.h"
 
 #include <string.h>
 
@@ -123,31 +124,6 @@ static void put_look_at(espl_world *world, const espl__taped_call *call)
     espl__tape_u32(world, call->word);
 }
 
-// Words of 4 bytes in the value of a kind of write; 0 for a kind that does not exist.
-static size_t value_words(espl_write_kind kind)
-{
-    return espl__write_value_size(kind) / 4;
-}
-
-// The kind and the value, whose size depends on the kind.
-static void put_write(espl_world *world, espl_write_kind kind, const void *value)
-{
-    espl__tape_u32(world, (uint32_t)kind);
-    espl__tape_words(world, value, value_words(kind));
-}
-
-// An entry of a kind that does not exist has no value, and is refused by a replay too. So is the copy of what
-// could not be read, because the null handle is in its record.
-static void put_entries(espl_world *world, const espl__entries *e)
-{
-    espl__tape_u64(world, e->count);
-    for (size_t i = 0; i < e->count; ++i) {
-        espl__tape_entity(world, espl__entries_has_value(e, i) ? espl__entries_entity(e, i)
-                                                               : espl_entity_null());
-        put_write(world, espl__entries_kind(e, i), espl__entries_value(e, i));
-    }
-}
-
 // --- Lists of entities ---
 
 // Children and parents in turn.
@@ -212,7 +188,7 @@ static void put_entities(espl_world *world, const espl__taped_call *call)
 //     e entity           o other            w word
 //     n count            E entities         P entities and parents
 //     C components       D component_def    V component value
-//     N name             K kind and value   L look at
+//     N name             K write            L look at
 //     A pivot, rotation  O options          X change
 //     R reserve          W entries          B command buffer
 //     M first command of the lane       I bytes of an image
@@ -221,7 +197,7 @@ static const char *const fields_of[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_SET] = "eV",       [ESPL_TAPE_ENABLE] = "ew",      [ESPL_TAPE_DISABLE] = "ew",
     [ESPL_TAPE_ATTACH] = "eoO",   [ESPL_TAPE_DETACH] = "ew",      [ESPL_TAPE_SIBLING] = "eo",
     [ESPL_TAPE_DESTROY] = "ew",   [ESPL_TAPE_INSTANTIATE] = "en", [ESPL_TAPE_WRITES] = "W",
-    [ESPL_TAPE_WRITE] = "eK",     [ESPL_TAPE_LOOK_AT] = "eL",     [ESPL_TAPE_ROTATE_ABOUT] = "eA",
+    [ESPL_TAPE_WRITE] = "K",      [ESPL_TAPE_LOOK_AT] = "eL",     [ESPL_TAPE_ROTATE_ABOUT] = "eA",
     [ESPL_TAPE_INHERIT] = "ew",   [ESPL_TAPE_RESERVE] = "R",      [ESPL_TAPE_COMPACT] = "",
     [ESPL_TAPE_VIEW] = "e",       [ESPL_TAPE_PLAY] = "B",         [ESPL_TAPE_MAKE] = "M",
     [ESPL_TAPE_NAME] = "eN",      [ESPL_TAPE_ATTACH_MANY] = "PO", [ESPL_TAPE_DESTROY_MANY] = "Ew",
@@ -278,7 +254,7 @@ static void put_field(espl_world *world, const espl__taped_call *call, char fiel
         put_name(world, call);
         break;
     case 'K':
-        put_write(world, call->kind, call->value);
+        espl__tape_write(world, call->entity, call->kind, call->value);
         break;
     case 'L':
         put_look_at(world, call);
@@ -296,7 +272,7 @@ static void put_field(espl_world *world, const espl__taped_call *call, char fiel
         put_reserve(world, call->reserve);
         break;
     case 'W':
-        put_entries(world, call->entries);
+        espl__tape_entries(world, call->entries);
         break;
     case 'I':
         espl__tape_u64(world, call->size);

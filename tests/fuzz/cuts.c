@@ -51,12 +51,49 @@ static void skip_value(cutter *c)
     }
 }
 
-static void skip_write(cutter *c)
+static uint64_t varint(cutter *c)
 {
-    skip(c, 8, 1);
-    const uint64_t kind = number(c, 4);
+    uint64_t value = 0;
 
-    skip(c, replay_value_words((uint32_t)kind), 4);
+    for (unsigned shift = 0; shift < 64 && !c->is_past; shift += 7) {
+        const uint64_t byte = number(c, 1);
+
+        value |= (byte & 0x7f) << shift;
+        if (byte < 0x80) {
+            break;
+        }
+    }
+    return value;
+}
+
+// Skip a write. @return its kind. @param last  the kind of the write before.
+static uint64_t skip_write(cutter *c, uint64_t last)
+{
+    static const unsigned char widths[4] = {0, 1, 3, 4};
+    const uint64_t head = varint(c);
+
+    if ((head & 2) != 0) {
+        (void)varint(c);
+    }
+    const uint64_t kind = (head & 1) != 0 ? varint(c) : last;
+    const size_t words = replay_value_words((uint32_t)kind), from = c->at;
+    uint64_t size = 0;
+
+    skip(c, (words + 3) / 4, 1);
+    for (size_t i = 0; i < words && !c->is_past; ++i) {
+        size += widths[c->bytes[from + i / 4] >> (2 * (i % 4)) & 3];
+    }
+    skip(c, size, 1);
+    return kind;
+}
+
+static void skip_writes(cutter *c)
+{
+    uint64_t kind = ESPL_WRITE_KIND_COUNT;
+
+    for (uint64_t left = number(c, 8); left > 0 && !c->is_past; --left) {
+        kind = skip_write(c, kind);
+    }
 }
 
 static void skip_change(cutter *c)
@@ -142,10 +179,10 @@ static void skip_fields(cutter *c, uint64_t op)
         skip_value(c);
         break;
     case ESPL_TAPE_WRITES:
-        skip_list(c, skip_write);
+        skip_writes(c);
         break;
     case ESPL_TAPE_WRITE:
-        skip_write(c);
+        (void)skip_write(c, ESPL_WRITE_KIND_COUNT);
         break;
     case ESPL_TAPE_LOOK_AT:
         skip(c, 20, 1);

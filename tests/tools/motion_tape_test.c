@@ -7,6 +7,7 @@
 #include "tests/world/ways.h"
 #include "tools/replay.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { NODES = 6, TICKS = 3, VERSION_AT = 8 };
@@ -102,6 +103,14 @@ TEST_LOOP(ticks_and_flags_replay_to_equal_hashes, 0, WAY_COUNT)
     free(s.tape.bytes);
 }
 
+// Where the kind of a write of the handle with index i and the first generation is: behind the operation and
+// 4 * 2 i + 1, in one byte.
+static size_t kind_of_write(const scene *s, uint32_t index)
+{
+    ck_assert_uint_lt(8 * index + 1, 128);
+    return s->tape.size + 2;
+}
+
 // A replay without the flag of one write shows something else.
 TEST(a_flag_counts_in_a_replay)
 {
@@ -112,7 +121,7 @@ TEST(a_flag_counts_in_a_replay)
     scene_begin(&s);
     ck_ok(espl_motion_start(s.world, NULL));
     ck_ok(espl_tick_begin(s.world));
-    const size_t at = s.tape.size + 1 + sizeof(espl_entity); // of the kind, after the operation
+    const size_t at = kind_of_write(&s, s.chain[1].index);
     ck_ok(espl_write_one(s.world, s.chain[1],
                          (espl_write_kind)(ESPL_WRITE_LOCAL_POSITION | ESPL_TELEPORT), away));
     ck_ok(espl_tape_frame(s.world));
@@ -124,31 +133,136 @@ TEST(a_flag_counts_in_a_replay)
     free(s.tape.bytes);
 }
 
+// --- Earlier versions ---
+
+static void append_number(memory_tape *tape, uint64_t number, size_t size)
+{
+    unsigned char bytes[8];
+
+    for (size_t i = 0; i < size; ++i) {
+        bytes[i] = (unsigned char)(number >> (8 * i));
+    }
+    memory_tape_append(tape, bytes, size);
+}
+
+// Write a position by a call or a batch, and put the record in its place that tapes before version 7 have.
+static void write_plainly(scene *s, espl_tape_op op, espl_entity entity, float x)
+{
+    const espl_write write = write_vector(entity, ESPL_WRITE_LOCAL_POSITION, x, 1, 2);
+    const size_t before = s->tape.size;
+
+    if (op == ESPL_TAPE_WRITE) {
+        ck_ok(espl_set_local_position(s->world, entity, write.value.position));
+    } else {
+        ck_ok(espl_write_batch(s->world, &write, 1, NULL));
+    }
+    ck_assert_uint_eq(s->tape.bytes[before], op);
+    s->tape.size = before + 1;
+    if (op == ESPL_TAPE_WRITES) {
+        append_number(&s->tape, 1, 8);
+    }
+    append_number(&s->tape, entity.index, 4);
+    append_number(&s->tape, entity.generation, 4);
+    append_number(&s->tape, write.kind, 4);
+    for (int i = 0; i < 3; ++i) {
+        uint32_t word;
+
+        memcpy(&word, &write.value.position[i], sizeof word);
+        append_number(&s->tape, word, 4);
+    }
+    append_number(&s->tape, ESPL_OK, 1);
+}
+
+// A world without a write but these two.
+static void record_plainly(scene *s, bool is_plain)
+{
+    espl_entity parent, child;
+
+    *s = (scene){.world = NULL};
+    test_heap_init(&s->heap);
+    const espl_world_def def = {.allocator = test_heap_allocator(&s->heap),
+                                .hooks = test_hooks_of(&s->hooks),
+                                .tag = 3,
+                                .tape = {&s->tape, memory_tape_append}};
+
+    ck_ok(espl_world_create(&def, &s->world));
+    parent = test_solo(s->world);
+    child = test_solo(s->world);
+    ck_ok(espl_attach(s->world, child, parent, NULL));
+    if (is_plain) {
+        write_plainly(s, ESPL_TAPE_WRITE, child, 5);
+        write_plainly(s, ESPL_TAPE_WRITES, parent, -3);
+    }
+    ck_ok(espl_tape_frame(s->world));
+    scene_end(s);
+}
+
 TEST(tapes_of_earlier_versions_are_read)
 {
     static const struct {
+        bool is_plain;
         unsigned char version;
         replay_verdict verdict, moved; // and where the physical hash on the tape is another one
-    } rows[] = {{ESPL_TAPE_VERSION, REPLAY_AGREED, REPLAY_DISAGREED},
-                {ESPL_TAPE_VERSION - 1, REPLAY_AGREED, REPLAY_AGREED},
-                {ESPL_TAPE_VERSION - 2, REPLAY_AGREED, REPLAY_AGREED},
-                {ESPL_TAPE_VERSION - 3, REPLAY_BAD, REPLAY_BAD},
-                {ESPL_TAPE_VERSION + 1, REPLAY_BAD, REPLAY_BAD}};
-    replay_result result;
-    scene s;
+    } rows[] = {{false, ESPL_TAPE_VERSION, REPLAY_AGREED, REPLAY_DISAGREED},
+                {true, 6, REPLAY_AGREED, REPLAY_DISAGREED},
+                {true, 5, REPLAY_AGREED, REPLAY_AGREED},
+                {true, 4, REPLAY_AGREED, REPLAY_AGREED},
+                {true, 3, REPLAY_BAD, REPLAY_BAD},
+                {true, ESPL_TAPE_VERSION + 1, REPLAY_BAD, REPLAY_BAD}};
+    char known[64];
 
-    scene_begin(&s);
-    ck_ok(espl_tape_frame(s.world));
-    scene_end(&s);
-    unsigned char *const moved = &s.tape.bytes[s.tape.size - 2]; // before the status
-
+    (void)snprintf(known, sizeof known, "version %d, where 4 to %d are known",
+                   ESPL_TAPE_VERSION + 1, ESPL_TAPE_VERSION);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        replay_result result;
+        scene s;
+
+        record_plainly(&s, rows[i].is_plain);
+        unsigned char *const moved = &s.tape.bytes[s.tape.size - 2]; // before the status
+
         s.tape.bytes[VERSION_AT] = rows[i].version;
         ck_assert_int_eq(play_tape(&s, NULL, &result), rows[i].verdict);
         *moved ^= 1;
         ck_assert_int_eq(play_tape(&s, NULL, &result), rows[i].moved);
-        *moved ^= 1;
+        if (rows[i].version > ESPL_TAPE_VERSION) {
+            ck_assert_ptr_nonnull(strstr(result.fault.text, known));
+        }
+        free(s.tape.bytes);
     }
-    ck_assert_ptr_nonnull(strstr(result.fault.text, "version 7, where 4 to 6 are known"));
+}
+
+// --- Size ---
+
+// Limbs that turn a few degrees a frame: three numbers of three bytes each, and some bytes around them.
+TEST_LOOP(a_turn_of_a_limb_takes_few_bytes, 0, 2)
+{
+    enum { FRAMES = 40 };
+    const espl_write_kind kind = _i == 0 ? ESPL_WRITE_LOCAL_ROTATION : ESPL_WRITE_LOCAL_TRANSFORM;
+    replay_result result;
+    size_t size = 0;
+    scene s;
+
+    scene_begin(&s);
+    ck_ok(espl_set_inherit(s.world, s.chain[3], 0));
+    for (int frame = 0; frame < FRAMES; ++frame) {
+        espl_write writes[NODES];
+
+        for (int i = 0; i < NODES; ++i) {
+            const float angle = 0.02f * (float)frame * (float)(i + 1);
+            const espl_transform now = test_local_of(s.world, s.chain[i]);
+            const float axis[3] = {0.6f, 0.48f, 0.64f};
+
+            writes[i] = (espl_write){s.chain[i], kind, {.transform = now}};
+            ck_ok(espl_quat_from_axis_angle(axis, angle, writes[i].value.rotation));
+        }
+        const size_t before = s.tape.size;
+
+        ck_ok(espl_write_batch(s.world, writes, NODES, NULL));
+        size += frame != 0 ? s.tape.size - before : 0;
+        ck_ok(espl_tape_frame(s.world));
+    }
+    scene_end(&s);
+    ck_assert_uint_le(size, (size_t)(FRAMES - 1) * (10 + NODES * (_i == 0 ? 12u : 14u)));
+    ck_assert_int_eq(play_tape(&s, NULL, &result), REPLAY_AGREED);
     free(s.tape.bytes);
 }
