@@ -70,23 +70,33 @@ static espl_transform expected_of(const replay *p, espl_entity entity, uint32_t 
     return local;
 }
 
-// What unit length makes of the last number of a rotation.
-static float expected_w(const float rotation[4], float before)
+// Find the component of a rotation with the largest magnitude, the first of equal ones.
+static uint32_t largest_of(const float rotation[4])
 {
-    const double one = 1073741824.0; // 2^30
-    int64_t left = INT64_C(1) << 60;
+    uint32_t largest = 0;
 
-    for (int i = 0; i < 3; ++i) {
-        if (!(rotation[i] >= -1 && rotation[i] <= 1)) {
-            return before;
+    for (uint32_t i = 1; i < 4; ++i) {
+        if (fabsf(rotation[i]) > fabsf(rotation[largest])) {
+            largest = i;
         }
-        const int64_t fixed = (int64_t)((double)rotation[i] * one);
-
-        left -= fixed * fixed;
     }
-    const float w = left > 0 ? (float)(sqrt((double)left) / one) : 0;
+    return largest;
+}
 
-    return signbit(before) ? -w : w;
+// What unit length makes of a component of a rotation, where another one differs from before.
+static float expected_component(const float before[4], const float after[4], uint32_t component)
+{
+    double left = 1;
+    bool is_same = true;
+
+    for (uint32_t i = 0; i < 4; ++i) {
+        if (i != component) {
+            left -= (double)after[i] * (double)after[i]; // exact
+            is_same = is_same && memcmp(&before[i], &after[i], sizeof before[i]) == 0;
+        }
+    }
+    return is_same ? before[component]
+                   : copysignf(left > 0 ? (float)sqrt(left) : 0, before[component]);
 }
 
 // The bits of a float from their number in the order of values, and back.
@@ -108,33 +118,52 @@ static uint32_t read_difference(reel *r, const unsigned char *sizes, uint32_t wo
     return unfold((uint32_t)reel_number(r, widths[sizes[word / 4] >> (2 * (word % 4)) & 3]));
 }
 
-// Read the words of a value. The fourth word of a rotation is compared with what the first three make.
+static uint32_t with_difference(uint32_t expected, uint32_t difference)
+{
+    return in_order(in_order(expected) + difference);
+}
+
+// Make words of their differences. The largest component of a rotation comes last, because it is expected from
+// the others.
+static void apply_differences(uint32_t *words, const espl_transform *before, uint32_t first,
+                              uint32_t count)
+{
+    const uint32_t largest = first == 0 ? largest_of(before->rotation) : WORDS;
+    uint32_t expected[WORDS];
+    float after[4], made;
+
+    memcpy(expected, before, sizeof expected);
+    for (uint32_t i = 0; i < count; ++i) {
+        if (i != largest) {
+            words[i] = with_difference(expected[first + i], words[i]);
+        }
+    }
+    if (largest < WORDS) {
+        memcpy(after, words, sizeof after);
+        made = expected_component(before->rotation, after, largest);
+        memcpy(&expected[largest], &made, sizeof made);
+        words[largest] = with_difference(expected[largest], words[largest]);
+    }
+}
+
+// Read the words of a value.
 static void read_value(replay *p, espl_write *write)
 {
     const uint32_t kind = (uint32_t)write->kind;
     const uint32_t plain = kind & ~(uint32_t)(ESPL_TELEPORT | ESPL_CARRY);
     const uint32_t count = (uint32_t)replay_value_words(kind);
     const unsigned char *const sizes = reel_bytes(&p->reel, (count + 3) / 4);
-    uint32_t expected[WORDS], words[WORDS] = {0};
+    uint32_t words[WORDS] = {0};
 
     if (count == 0 || sizes == NULL) {
         return;
     }
     const espl_transform before = expected_of(p, write->entity, plain);
-    const uint32_t first = first_words[plain];
 
-    memcpy(expected, &before, sizeof before);
     for (uint32_t i = 0; i < count; ++i) {
-        if (first == 0 && i == 3) {
-            float rotation[4];
-
-            memcpy(rotation, words, sizeof rotation);
-            const float w = expected_w(rotation, before.rotation[3]);
-
-            memcpy(&expected[3], &w, sizeof w);
-        }
-        words[i] = in_order(in_order(expected[first + i]) + read_difference(&p->reel, sizes, i));
+        words[i] = read_difference(&p->reel, sizes, i);
     }
+    apply_differences(words, &before, first_words[plain], count);
     memcpy(&write->value, words, sizeof(uint32_t) * count);
 }
 

@@ -118,9 +118,10 @@ typedef enum espl_tape_op {
 // Before the first write of a record are the index 0, the generation 2^24 * tag + 1, and no kind. The place of
 // a float is its bits, where the sign is set with the other 31 inverted. Words are compared with those of the
 // identity instead where the entity has inherit flags or no transform, or where the kind does not set what the local
-// has: the world of a member, and all that is relative. The fourth word of a rotation is compared with the
-// root of 2^60 less the squares of the others, each in steps of 2^-30 without a fraction, with the sign that is
-// in its place; where one of the others is not in [-1, 1], it is compared with what is in its place.
+// has: the world of a member, and all that is relative. Of a rotation the component that has the largest magnitude
+// before, the first of equal ones, is compared with the root of 1 less the squares of the other three, in
+// double and then rounded, 0 where that is not positive, with the sign that it has before; but with itself where
+// these three are as before.
 
 // A command is u32 lane, an espl_tape_command, u32 key; entity target, parent, before; u32 count;
 // bytes link, place, dead_parent, the espl_keep of position, rotation and scale, inherit, and 0; u32

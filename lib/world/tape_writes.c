@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Writes on a tape. The format is in espalier/tape.h: a handle and a kind are told where they are not those
 // of the write before, and a word of a value by its difference from the word that the local of the entity has.
-// Both sides know that word, because a replay has the same world before each call. The last number of a
-// rotation is compared with what unit length makes it, computed in integers, so that no compiler changes it.
+// Both sides know that word, because a replay has the same world before each call.
 //
 // A local is used where it is stored as it reads: not of a node with inherit flags, whose local is computed. For
 // the worlds of members nothing is known, because those of a hierarchy may be late inside of a parallel write.
 #include "lib/world/tape_writes.h"
 
+#include "lib/math/word_rest.h"
 #include "lib/tree/write_kinds.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/tape_bytes.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { WORDS = sizeof(espl_transform) / 4 };
@@ -71,37 +70,6 @@ static espl_transform expected_of(const espl_world *world, espl_entity entity, e
     return espl__transform_of(&forest->local[slot], &extra);
 }
 
-// The last number of a rotation of unit length, from the other three, with the sign of the expected one.
-static float expected_w(const float rotation[4], float before)
-{
-    const double one = 1073741824.0; // 2^30
-    int64_t left = INT64_C(1) << 60;
-
-    for (int i = 0; i < 3; ++i) {
-        if (!(rotation[i] >= -1 && rotation[i] <= 1)) {
-            return before;
-        }
-        const int64_t fixed = (int64_t)((double)rotation[i] * one);
-
-        left -= fixed * fixed;
-    }
-    const float w = left > 0 ? (float)(sqrt((double)left) / one) : 0;
-
-    return signbit(before) ? -w : w;
-}
-
-// Number the bits of floats in the order of their values. A bijection.
-static uint32_t in_order(uint32_t bits)
-{
-    return (bits >> 31) != 0 ? bits ^ UINT32_C(0x7fffffff) : bits;
-}
-
-// A small number of either sign as a small number.
-static uint32_t fold_difference(uint32_t difference)
-{
-    return (difference << 1) ^ ((difference >> 31) != 0 ? UINT32_MAX : 0);
-}
-
 static void put_varint(espl_world *world, uint64_t number)
 {
     while (number >= 0x80) {
@@ -114,19 +82,16 @@ static void put_varint(espl_world *world, uint64_t number)
 // Bytes that a word has on the tape, by its two bits.
 static const unsigned char widths[4] = {0, 1, 3, 4};
 
-// Write words by their differences: two bits for each, then their bytes.
-static void put_words(espl_world *world, const uint32_t *words, const uint32_t *expected,
-                      uint32_t count)
+// Write what is left of words: two bits for each, then their bytes.
+static void put_rests(espl_world *world, const uint32_t *rests, uint32_t count)
 {
-    uint32_t differences[WORDS];
     unsigned char sizes[WORDS / 4] = {0};
 
     ESPL_CHECK(count <= WORDS);
     for (uint32_t i = 0; i < count; ++i) {
-        differences[i] = fold_difference(in_order(words[i]) - in_order(expected[i]));
         unsigned size = 0;
 
-        while (size < 3 && differences[i] >> (8 * widths[size]) != 0) {
+        while (size < 3 && rests[i] >> (8 * widths[size]) != 0) {
             size += 1;
         }
         sizes[i / 4] |= (unsigned char)(size << (2 * (i % 4)));
@@ -134,7 +99,7 @@ static void put_words(espl_world *world, const uint32_t *words, const uint32_t *
     espl__tape_bytes(world, sizes, (count + 3) / 4);
     for (uint32_t i = 0; i < count; ++i) {
         for (unsigned byte = 0; byte < widths[sizes[i / 4] >> (2 * (i % 4)) & 3]; ++byte) {
-            espl__tape_u8(world, differences[i] >> (8 * byte) & 0xff);
+            espl__tape_u8(world, rests[i] >> (8 * byte) & 0xff);
         }
     }
 }
@@ -152,19 +117,18 @@ static void put_value_of_write(espl_world *world, espl_entity entity, espl_write
     const espl_transform before = expected_of(world, entity, base);
     const uint32_t first = first_word(base);
 
-    ESPL_CHECK(first + count <= WORDS);
+    ESPL_CHECK(first + count <= WORDS && (first != 0 || count >= 4));
     memcpy(words, value, (size_t)4 * count);
     memcpy(expected, &before, sizeof before);
     if (first == 0) {
-        float rotation[4];
+        const unsigned largest = espl__main_component(expected);
 
-        ESPL_CHECK(count >= 4);
-        memcpy(rotation, words, sizeof rotation);
-        const float w = expected_w(rotation, before.rotation[3]);
-
-        memcpy(&expected[3], &w, sizeof w);
+        expected[largest] = espl__predict_component(expected, words, largest);
     }
-    put_words(world, words, expected + first, count);
+    for (uint32_t i = 0; i < count; ++i) {
+        words[i] = espl__word_rest(words[i], expected[first + i]);
+    }
+    put_rests(world, words, count);
 }
 
 // The write before the first one of a record.
@@ -181,11 +145,11 @@ static void put_write(espl_world *world, espl_entity entity, espl_write_kind kin
 {
     const bool has_kind = kind != *last_kind,
                has_generation = entity.generation != last->generation;
-    const uint32_t step = fold_difference(entity.index - last->index);
+    const uint32_t step = espl__fold(entity.index - last->index);
 
     put_varint(world, (uint64_t)step << 2 | (has_generation ? 2 : 0) | (has_kind ? 1 : 0));
     if (has_generation) {
-        put_varint(world, fold_difference(entity.generation - last->generation));
+        put_varint(world, espl__fold(entity.generation - last->generation));
     }
     if (has_kind) {
         put_varint(world, (uint32_t)kind);
