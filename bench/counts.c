@@ -213,7 +213,7 @@ static void play_handles(struct counting *all)
     all->scheme->read_positions(all->world, all->handles, all->path->amount, all->sum);
 }
 
-static void prepare_query(struct counting *all, struct draw *draw)
+static void prepare_nothing(struct counting *all, struct draw *draw)
 {
     (void)all;
     (void)draw;
@@ -396,6 +396,41 @@ static void play_edits_alone(struct counting *all)
     all->scheme->regraft_played(all->world, all->moves, all->path->amount / 2);
 }
 
+static bool has_value(const struct scheme *scheme)
+{
+    return scheme->value != NULL;
+}
+
+static void play_save(struct counting *all)
+{
+    all->scheme->value(all->world, VALUE_SAVE);
+}
+
+static void play_load(struct counting *all)
+{
+    all->scheme->value(all->world, VALUE_LOAD);
+}
+
+static void play_checked(struct counting *all)
+{
+    all->scheme->value(all->world, VALUE_CHECKED);
+}
+
+static void play_write(struct counting *all)
+{
+    all->scheme->value(all->world, VALUE_WRITE);
+}
+
+static void play_read(struct counting *all)
+{
+    all->scheme->value(all->world, VALUE_READ);
+}
+
+static const struct work image_save = {"node", has_value, prepare_nothing, play_save};
+static const struct work image_load = {"node", has_value, prepare_nothing, play_load};
+static const struct work image_checked = {"node", has_value, prepare_nothing, play_checked};
+static const struct work archive_write = {"node", has_value, prepare_nothing, play_write};
+static const struct work archive_read = {"node", has_value, prepare_nothing, play_read};
 static const struct work roots = {"node", has_write, prepare_roots, play_roots};
 static const struct work roots_single = {"node", has_write_each, prepare_roots, play_roots_each};
 static const struct work leaves = {"write", has_write_each, prepare_leaves, play_writes};
@@ -406,7 +441,7 @@ static const struct work every_listed = {"node", has_list, prepare_every, play_l
 static const struct work every_recorded = {"node", has_recording, prepare_every, play_recorded};
 static const struct work every_single = {"node", has_write_each, prepare_every, play_every_each};
 static const struct work handles = {"read", has_reads, prepare_handles, play_handles};
-static const struct work query = {"row", has_reads, prepare_query, play_query};
+static const struct work query = {"row", has_reads, prepare_nothing, play_query};
 static const struct work spawns = {"prefab", has_spawn, prepare_spawns, play_spawns};
 static const struct work spawns_at_once = {"prefab", has_each, prepare_spawns, play_each};
 static const struct work moves = {"move", has_moves, prepare_moves, play_moves};
@@ -462,6 +497,11 @@ static const struct path paths[] = {
     {"giant-star-commands", &edits_alone, {1, 100000, 100000}, 200, 1, 1, 0, 0},
     {"giant-fan10", &edits, {1, 100000, 10}, 200, 1, 1, 0, 0},
     {"giant-fan10-commands", &edits_alone, {1, 100000, 10}, 200, 1, 1, 0, 0},
+    {"image-save", &image_save, {500, 20, 3}, 0, 2, 1, 0, 0},
+    {"image-load", &image_load, {500, 20, 3}, 0, 2, 1, 0, 0},
+    {"image-load-checked", &image_checked, {500, 20, 3}, 0, 2, 1, 0, 0},
+    {"archive-write", &archive_write, {500, 20, 3}, 0, 2, 1, 0, 0},
+    {"archive-read", &archive_read, {500, 20, 3}, 0, 2, 1, 0, 0},
     MIXED("plain", 0),
     MIXED("values", EXTRA_VALUES),
     MIXED("new-values", EXTRA_NEW_VALUES),

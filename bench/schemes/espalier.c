@@ -3,7 +3,7 @@
 // writes transforms at once; several record them and play. Structure goes through commands: see
 // espalier_frames.c, and for its variant `onebyone`, which does without. Nodes that move by
 // themselves are written through writers: see espalier_motions.c, and for its variant `batch`.
-// Watches and ticks are in espalier_changes.c.
+// Watches and ticks are in espalier_changes.c, images and archives in espalier_values.c.
 #include "bench/schemes/espalier.h"
 
 /// A recording over all lanes.
@@ -108,6 +108,7 @@ static struct scheme_world *world_new(size_t copies, size_t tree_size, unsigned 
 
 void espalier_destroy(struct scheme_world *world)
 {
+    espalier_free_values(world);
     espl_command_buffer_destroy(world->commands);
     espl_watch_destroy(world->watch);
     espl_world_destroy(world->world);
@@ -511,6 +512,8 @@ const struct scheme scheme_espalier = {
     .advance = espalier_advance,
     .tick = espalier_tick,
     .copy_shown = espalier_copy_shown,
+    .value = espalier_value,
+    .archive_bytes = espalier_archive_bytes,
     .split = espalier_split,
     .sum_positions = sum_positions,
     .read_positions = read_positions,

@@ -24,6 +24,16 @@ struct frame_times {
     double roll;    ///< Of a tick: its begin.
     double write;   ///< And its writes.
     double present; ///< The shown worlds.
+    double values[VALUE_COUNT];
+};
+
+/// The world as a value.
+struct kept_value {
+    void *image, *copy; ///< [image_size] NULL: not made yet.
+    size_t image_size;
+    unsigned char *archive; ///< [archive_capacity]
+    size_t archive_size, archive_capacity;
+    espl_world *reader; ///< Of the archive: empty before a read.
 };
 
 struct scheme_world {
@@ -56,6 +66,7 @@ struct scheme_world {
     espl_pose *changed_worlds; ///< [copies * tree_size]
     espl_watch *watch;         ///< NULL: there is none.
     bool is_ticking;           ///< Between the begin and the end of a tick.
+    struct kept_value kept;    ///< In the load `values`.
     struct frame_times times;  ///< Of the last frame.
 };
 
@@ -194,6 +205,10 @@ void espalier_advance(struct scheme_world *world);
 void espalier_tick(struct scheme_world *world, const struct scheme_write *writes, size_t count,
                    float at);
 void espalier_copy_shown(struct scheme_world *world, struct pose *out, size_t count);
+void espalier_value(struct scheme_world *world, enum scheme_value what);
+size_t espalier_archive_bytes(const struct scheme_world *world);
+/// Free what espalier_value() made.
+void espalier_free_values(struct scheme_world *world);
 size_t espalier_split(const struct scheme_world *world, struct scheme_part *out);
 
 #endif

@@ -12,12 +12,15 @@ struct payload {
     uint32_t words[4];
 };
 
+static const char *const value_names[VALUE_COUNT] = {
+    "copy", "fresh", "save", "load", "checked", "write-archive", "read-archive"};
+
 size_t espalier_split(const struct scheme_world *world, struct scheme_part *out)
 {
     const struct frame_times *const times = &world->times;
     size_t count = 0;
 
-    _Static_assert(ESPL_STAGE_COUNT + 9 <= SCHEME_PART_LIMIT, "all parts are told");
+    _Static_assert(ESPL_STAGE_COUNT + 9 + VALUE_COUNT <= SCHEME_PART_LIMIT, "all parts are told");
     out[count++] = (struct scheme_part){"structure", times->structure};
     out[count++] = (struct scheme_part){"record", times->record};
     for (int stage = 0; stage < ESPL_STAGE_COUNT; ++stage) {
@@ -31,6 +34,9 @@ size_t espalier_split(const struct scheme_world *world, struct scheme_part *out)
     out[count++] = (struct scheme_part){"roll", times->roll};
     out[count++] = (struct scheme_part){"write", times->write};
     out[count++] = (struct scheme_part){"present", times->present};
+    for (int what = 0; what < VALUE_COUNT; ++what) {
+        out[count++] = (struct scheme_part){value_names[what], times->values[what]};
+    }
     return count;
 }
 

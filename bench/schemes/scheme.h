@@ -116,6 +116,18 @@ struct scheme_battle_frame {
     scheme_handle *bullets_made; ///< [shot_count] out
 };
 
+/// What the load `values` does with a world as a value, in this order.
+enum scheme_value {
+    VALUE_COPY,    ///< Its image is copied to bytes that were written before: what others are compared with.
+    VALUE_FRESH,   ///< The same to memory that is taken for it and given back.
+    VALUE_SAVE,    ///< It is saved as an image.
+    VALUE_LOAD,    ///< It loads this image, which is trusted.
+    VALUE_CHECKED, ///< The same with all checks.
+    VALUE_WRITE,   ///< Its hierarchies are written as an archive.
+    VALUE_READ,    ///< Another world, which is empty, reads this archive.
+    VALUE_COUNT,
+};
+
 /// A node that swings in every frame of the load `animate`.
 struct scheme_swing {
     scheme_handle node;
@@ -145,7 +157,7 @@ struct scheme_changes {
 };
 
 /// Most parts of a frame that a scheme tells apart.
-#define SCHEME_PART_LIMIT 16
+#define SCHEME_PART_LIMIT 24
 
 /// Part of a frame, and the time it took.
 struct scheme_part {
@@ -270,6 +282,11 @@ struct scheme {
                  float at);
     /// Copy out the shown worlds of the forest's nodes, the first count by number. [count] out.
     void (*copy_shown)(struct scheme_world *world, struct pose *out, size_t count);
+
+    /// Make a value of the world, or the world from it.
+    void (*value)(struct scheme_world *world, enum scheme_value what);
+    /// Return the bytes of the archive.
+    size_t (*archive_bytes)(const struct scheme_world *world);
 
     /// Tell the parts of the last frame, the same in every frame of a case; a part called
     /// "structure" holds all that concerns structure in a frame that does other things too.

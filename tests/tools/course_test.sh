@@ -129,6 +129,7 @@ motion roots-500x20 eased espalier
 motion every-500x20 eased espalier
 motion inner-500x20 eased espalier
 motion idle-500x20 eased espalier
+values 500x20 espalier
 memory 500x20-watched ticks espalier
 memory 500x20-ticked eased espalier
 build 500x20 $deferred linked espalier
