@@ -92,6 +92,8 @@ static const struct load_case cases[] = {
 };
 
 const struct load load_values = {
-    "values", "a world is saved and loaded, written and read", cases, CASE_COUNT(cases), is_for, run,
+    "values", "a world is saved and loaded, written and read",
+    cases,    CASE_COUNT(cases),
+    is_for,   run,
     false,
 };

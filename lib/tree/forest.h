@@ -173,6 +173,9 @@ void espl__forest_free(espl__forest *forest);
 espl_status espl__forest_reserve(espl__forest *forest, size_t slots, size_t trees);
 /// Give an empty forest memory for exactly so many slots and headers. @return false: no memory.
 bool espl__forest_make_room(espl__forest *forest, uint32_t slots, uint32_t trees);
+/// Tell whether the memory for slots of a forest that is going to be freed can serve another one which needs so
+/// many: it is large enough, and not far too large.
+bool espl__forest_lends_slots(const espl__forest *forest, uint32_t slots);
 /// espl__forest_reserve(), and keep the room until a tight compaction.
 espl_status espl__forest_prepay(espl__forest *forest, size_t slots, size_t trees);
 /// Take a header without slots. Precondition: reserved.

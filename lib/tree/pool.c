@@ -212,9 +212,14 @@ espl_status espl__forest_reserve(espl__forest *forest, size_t slots, size_t tree
     return ESPL_OK;
 }
 
+bool espl__forest_lends_slots(const espl__forest *forest, uint32_t slots)
+{
+    return !ARRAYS_MOVE && slots <= forest->capacity && forest->capacity / 2 <= slots;
+}
+
 bool espl__forest_make_room(espl__forest *forest, uint32_t slots, uint32_t trees)
 {
-    ESPL_CHECK(forest->capacity == 0 && forest->tree_capacity == 0);
+    ESPL_CHECK(forest->block == NULL && forest->tree_capacity == 0);
     return (slots == 0 || grow_slots(forest, slots)) && (trees == 0 || grow_trees(forest, trees));
 }
 

@@ -24,14 +24,18 @@ static bool make_tracks(espl__forest *made, const espl__forest *old, uint32_t pa
 }
 
 bool espl__forest_begin(espl__forest *made, const espl__forest *old, uint32_t slots, uint32_t trees,
-                        uint32_t pasts)
+                        uint32_t pasts, bool takes_slots)
 {
+    const uint32_t room = slots > old->floor ? slots : old->floor;
+    const bool takes = takes_slots && espl__forest_lends_slots(old, room);
+
     espl__forest_init(made, old->heap);
     espl__forest_keep_settings(made, old);
     made->modes = 0;
     made->floor = old->floor;
     made->tree_floor = old->tree_floor;
-    if (!espl__forest_make_room(made, slots > old->floor ? slots : old->floor,
+    made->capacity = takes ? old->capacity : 0;
+    if (!espl__forest_make_room(made, takes ? 0 : room,
                                 trees > old->tree_floor ? trees : old->tree_floor) ||
         !make_tracks(made, old, pasts)) {
         espl__forest_free(made);
@@ -40,6 +44,18 @@ bool espl__forest_begin(espl__forest *made, const espl__forest *old, uint32_t sl
     made->end = slots;
     made->tree_end = trees;
     return true;
+}
+
+void espl__forest_take_slots(espl__forest *made, espl__forest *old)
+{
+    ESPL_CHECK(made->block == NULL && made->capacity == old->capacity);
+    made->columns = old->columns;
+    made->block = old->block;
+    made->block_size = old->block_size;
+    old->columns = (espl__columns){0};
+    old->block = NULL;
+    old->block_size = 0;
+    old->capacity = old->end = 0;
 }
 
 // --- Side arrays ---

@@ -7,9 +7,14 @@
 
 /// Make a forest with the settings and the planes of an old one, for so many slots and headers, whose
 /// contents are undefined. @param pasts  arrays of earlier locals; 0: motion does not run.
+/// @param takes_slots  memory of the old forest for slots may be used, where it has enough and not far too much.
+///                     Then espl__forest_take_slots() follows before the columns are written.
 /// @return false: no memory, nothing made.
 bool espl__forest_begin(espl__forest *made, const espl__forest *old, uint32_t slots, uint32_t trees,
-                        uint32_t pasts);
+                        uint32_t pasts, bool takes_slots);
+/// Give a forest that was begun without memory for its slots that of the old one, which can only be freed
+/// from here on.
+void espl__forest_take_slots(espl__forest *made, espl__forest *old);
 /// Make the side arrays that the headers name, when these have their contents.
 /// @return ESPL_OK; ESPL_ERR_NO_MEMORY; ESPL_ERR_FORMAT: no forest has such headers. The headers name the
 ///         side arrays that there are, whatever the status.

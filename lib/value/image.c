@@ -14,37 +14,146 @@
 
 const unsigned char espl__image_magic[8] = {0x89, 'E', 'S', 'P', 'I', '\r', '\n', 0x1a};
 
+// --- Gaps: slots without a node ---
+
+typedef enum gap_kind {
+    GAP_HOLE,   // one slot of a tree
+    GAP_UNUSED, // slots of a tree behind the used ones
+    GAP_FREE,   // a free range
+    GAP_NONE,   // there is no further gap
+} gap_kind;
+
+typedef struct gap {
+    gap_kind kind;
+    uint32_t begin, end;
+} gap;
+
+// A walk over the gaps of a forest, in the order of slots.
+typedef struct gaps {
+    const espl__forest *forest;
+    uint32_t range;      // where the next range begins
+    uint32_t slot, used; // of the present tree with holes: where to look on, and the end
+    gap present;
+} gaps;
+
+// Go to the next hole of the present tree. @return false: there is none.
+static bool next_hole(gaps *g)
+{
+    while (g->slot < g->used) {
+        const uint32_t slot = g->slot++;
+
+        if (g->forest->links[slot].entity == ESPL__NO_ENTITY) {
+            g->present = (gap){GAP_HOLE, slot, slot + 1};
+            return true;
+        }
+    }
+    return false;
+}
+
+static void next_gap(gaps *g)
+{
+    const espl__forest *const forest = g->forest;
+
+    if (g->slot < g->used && next_hole(g)) {
+        return;
+    }
+    // The unused slots of a tree with holes come after them.
+    while (g->range < forest->end) {
+        const uint32_t begin = g->range, number = forest->tree[begin];
+
+        if (number == ESPL__NO_TREE) {
+            g->range = begin + forest->links[begin].first_child;
+            g->present = (gap){GAP_FREE, begin, g->range};
+            return;
+        }
+        const espl__tree *const tree = &forest->trees[number];
+
+        if (g->used != begin + tree->used && tree->live != tree->used) {
+            g->slot = begin;
+            g->used = begin + tree->used;
+            if (next_hole(g)) {
+                return;
+            }
+        }
+        g->range = begin + tree->capacity;
+        if (tree->used != tree->capacity) {
+            g->present = (gap){GAP_UNUSED, begin + tree->used, g->range};
+            return;
+        }
+    }
+    g->present = (gap){GAP_NONE, UINT32_MAX, UINT32_MAX};
+}
+
 // --- Writer ---
 
-// Bytes that are copied and then added to the checksum, while they are in the cache.
-enum { PIECE = 32768 };
+enum {
+    PIECE = 4096, // bytes that are collected, then copied to the image: they stay in the cache
+    LONGEST = 64, // an element that begins in a piece
+};
 
 // What an image is written to. Without bytes it is only counted.
 typedef struct writer {
     const espl_world *world;
     unsigned char *bytes; // NULL: counted
-    size_t at;
+    size_t at;            // in the image, of the begin of the piece
+    size_t used;          // of the piece
+    bool passes_cache;    // the image is larger than what stays in the cache until it is read
     espl__checksum checksum;
+    _Alignas(64) unsigned char piece[PIECE + LONGEST];
 } writer;
 
-// End a piece of which the bytes are written: the rest up to a multiple of 8 is 0.
-static void end_piece(writer *w, size_t size)
+// Copy bytes to the image. @param ahead  what comes after them, or NULL.
+static void copy_on(writer *w, const void *bytes, size_t size, const void *ahead)
 {
-    const size_t room = espl__image_room(size);
+    espl__checksum_copy(&w->checksum,
+                        &(espl__copying){w->bytes + w->at, bytes, size, ahead, w->passes_cache});
+    w->at += size;
+}
 
-    if (w->bytes != NULL) {
-        memset(w->bytes + w->at + size, 0, room - size);
-        espl__checksum_add(&w->checksum, w->bytes + w->at, room);
+// Count bytes that were put behind the used ones of the piece, and copy the piece where it is full.
+static void use(writer *w, size_t size, const void *ahead)
+{
+    w->used += size;
+    if (w->used >= PIECE) {
+        copy_on(w, w->piece, PIECE, ahead);
+        w->used -= PIECE;
+        memcpy(w->piece, w->piece + PIECE, w->used);
     }
-    w->at += room;
+}
+
+// Copy bytes, in pieces that begin at multiples of their size from the begin of the image.
+static void put_bytes(writer *w, const unsigned char *bytes, size_t size)
+{
+    while (size != 0) {
+        const size_t room = PIECE - w->used, count = size < room ? size : room;
+
+        if (count == PIECE) {
+            copy_on(w, bytes, PIECE, NULL);
+        } else {
+            memcpy(w->piece + w->used, bytes, count);
+            use(w, count, bytes + count);
+        }
+        bytes += count;
+        size -= count;
+    }
+}
+
+// The rest up to a multiple of 8 is 0. @param size  so far, of the area or entry.
+static void put_rest(writer *w, size_t size)
+{
+    static const unsigned char zeros[8];
+
+    put_bytes(w, zeros, espl__image_room(size) - size);
 }
 
 static void put(writer *w, const void *bytes, size_t size)
 {
-    if (w->bytes != NULL && size != 0) {
-        memcpy(w->bytes + w->at, bytes, size);
+    if (w->bytes == NULL) {
+        w->at += espl__image_room(size);
+        return;
     }
-    end_piece(w, size);
+    put_bytes(w, bytes, size);
+    put_rest(w, size);
 }
 
 // --- Head and tables ---
@@ -154,90 +263,12 @@ espl__image_head espl__image_head_of(const espl_world *world)
     return head;
 }
 
-// --- Gaps: slots without a node ---
-
-typedef enum gap_kind {
-    GAP_HOLE,   // one slot of a tree
-    GAP_UNUSED, // slots of a tree behind the used ones
-    GAP_FREE,   // a free range
-    GAP_NONE,   // there is no further gap
-} gap_kind;
-
-// A walk over the gaps of a forest, in the order of slots.
-typedef struct gaps {
-    const espl__forest *forest;
-    uint32_t range;      // where the next range begins
-    uint32_t slot, used; // of the present tree with holes: where to look on, and the end
-    gap_kind kind;
-    uint32_t begin, end; // the present gap
-} gaps;
-
-// Go to the next hole of the present tree. @return false: there is none.
-static bool next_hole(gaps *g)
-{
-    while (g->slot < g->used) {
-        const uint32_t slot = g->slot++;
-
-        if (g->forest->links[slot].entity == ESPL__NO_ENTITY) {
-            g->kind = GAP_HOLE;
-            g->begin = slot;
-            g->end = slot + 1;
-            return true;
-        }
-    }
-    return false;
-}
-
-static void next_gap(gaps *g)
-{
-    const espl__forest *const forest = g->forest;
-
-    if (g->slot < g->used && next_hole(g)) {
-        return;
-    }
-    // The unused slots of a tree with holes come after them.
-    while (g->range < forest->end) {
-        const uint32_t begin = g->range, number = forest->tree[begin];
-
-        if (number == ESPL__NO_TREE) {
-            g->range = g->end = begin + forest->links[begin].first_child;
-            g->kind = GAP_FREE;
-            g->begin = begin;
-            return;
-        }
-        const espl__tree *const tree = &forest->trees[number];
-
-        if (g->used != begin + tree->used && tree->live != tree->used) {
-            g->slot = begin;
-            g->used = begin + tree->used;
-            if (next_hole(g)) {
-                return;
-            }
-        }
-        g->range = begin + tree->capacity;
-        if (tree->used != tree->capacity) {
-            g->kind = GAP_UNUSED;
-            g->begin = begin + tree->used;
-            g->end = g->range;
-            return;
-        }
-    }
-    g->kind = GAP_NONE;
-    g->begin = g->end = UINT32_MAX;
-}
-
-static gaps first_gap(const espl__forest *forest)
-{
-    gaps g = {.forest = forest};
-
-    next_gap(&g);
-    return g;
-}
+// --- Areas ---
 
 // Return the links of a slot without a node.
-static espl__links links_in_gap(const gaps *g, uint32_t slot)
+static espl__links links_in_gap(const espl__forest *forest, const gap *g, uint32_t slot)
 {
-    const espl__links *const links = &g->forest->links[slot];
+    const espl__links *const links = &forest->links[slot];
     espl__links out = {0, 0, 0, g->kind == GAP_FREE ? 0 : ESPL__NO_ENTITY};
 
     if (g->kind == GAP_HOLE) {
@@ -251,12 +282,12 @@ static espl__links links_in_gap(const gaps *g, uint32_t slot)
 }
 
 // Clear elements of a copy of an area by slot that are in a gap. @param to  of slot `begin`.
-static void clear_gap(const espl__area *area, const gaps *g, unsigned char *to, uint32_t begin,
-                      uint32_t end)
+static void clear_gap(const writer *w, const espl__area *area, const gap *g, unsigned char *to,
+                      uint32_t begin, uint32_t end)
 {
     if (area->kind == ESPL__AREA_LINKS) {
         for (uint32_t slot = begin; slot < end; ++slot) {
-            const espl__links links = links_in_gap(g, slot);
+            const espl__links links = links_in_gap(&w->world->forest, g, slot);
 
             memcpy(to + (slot - begin) * sizeof links, &links, sizeof links);
         }
@@ -281,48 +312,65 @@ static void clear_gap(const espl__area *area, const gaps *g, unsigned char *to, 
     }
 }
 
-// --- Areas ---
+// Return how many elements begin in the rest of the piece, at most `left`.
+static uint32_t count_in_piece(const writer *w, size_t size, uint32_t left)
+{
+    const uint32_t count = (uint32_t)((PIECE - w->used + size - 1) / size);
+
+    return count < left ? count : left;
+}
+
+// Clear what gaps have of slots [begin, end). @param g  at the first gap that does not end before; in and out.
+static void clear_gaps(const writer *w, const espl__area *area, gaps *g, unsigned char *to,
+                       uint32_t begin, uint32_t end)
+{
+    while (g->present.begin < end) {
+        const gap *const at = &g->present;
+        const uint32_t from = at->begin > begin ? at->begin : begin;
+        const uint32_t until = at->end < end ? at->end : end;
+
+        clear_gap(w, area, at, to + (size_t)(from - begin) * area->size, from, until);
+        if (at->end > end) {
+            return;
+        }
+        next_gap(g);
+    }
+}
 
 // Copy an area by slot.
 static void put_slots(writer *w, const espl__area *area)
 {
-    const uint32_t step = (uint32_t)(PIECE / area->size / 8 * 8);
     const uint32_t count = (uint32_t)area->count;
-    gaps g = first_gap(&w->world->forest);
+    const unsigned char *bytes = area->bytes;
+    gaps g = {.forest = &w->world->forest};
 
-    for (uint32_t begin = 0; begin < count; begin += step) {
-        const uint32_t end = count - begin < step ? count : begin + step;
-        unsigned char *const to = w->bytes + w->at;
+    next_gap(&g);
+    for (uint32_t begin = 0; begin < count;) {
+        const uint32_t end = begin + count_in_piece(w, area->size, count - begin);
+        const size_t size = (end - begin) * area->size;
+        unsigned char *const to = w->piece + w->used;
 
-        memcpy(to, (const unsigned char *)area->bytes + begin * area->size,
-               (end - begin) * area->size);
-        while (g.begin < end) {
-            const uint32_t from = g.begin > begin ? g.begin : begin;
-            const uint32_t until = g.end < end ? g.end : end;
-
-            clear_gap(area, &g, to + (size_t)(from - begin) * area->size, from, until);
-            if (g.end > end) {
-                break;
-            }
-            next_gap(&g);
-        }
-        end_piece(w, (end - begin) * area->size);
+        memcpy(to, bytes, size);
+        clear_gaps(w, area, &g, to, begin, end);
+        bytes += size;
+        use(w, size, bytes);
+        begin = end;
     }
+    put_rest(w, area->size * area->count);
 }
 
 // A living record is found by its row.
 static espl__record saved_record(const espl__record *record)
 {
-    espl__record out = *record;
+    const bool is_living = record->row < ESPL__ROW_RETIRED;
+    const bool is_free = record->row == ESPL__NONE;
 
-    if (record->row < ESPL__ROW_RETIRED) {
-        out.chunk = ESPL__NONE;
-        out.row = 0;
-    } else {
-        out.slot = 0;
-        out.chunk = record->row == ESPL__NONE ? record->chunk : 0;
-    }
-    return out;
+    return (espl__record){
+        .generation = record->generation,
+        .chunk = is_living ? ESPL__NONE : is_free ? record->chunk : 0,
+        .row = is_living ? 0 : record->row,
+        .slot = is_living ? record->slot : 0,
+    };
 }
 
 static espl__tree saved_tree(const espl__tree *tree)
@@ -336,33 +384,47 @@ static espl__tree saved_tree(const espl__tree *tree)
     return out;
 }
 
+static void put_records(unsigned char *to, const espl__record *records, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        const espl__record record = saved_record(&records[i]);
+
+        memcpy(to + i * sizeof record, &record, sizeof record);
+    }
+}
+
+static void put_trees(unsigned char *to, const espl__tree *trees, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        const espl__tree tree = saved_tree(&trees[i]);
+
+        memcpy(to + i * sizeof tree, &tree, sizeof tree);
+    }
+}
+
 // Copy an area of structs that are not saved as they are.
 static void put_structs(writer *w, const espl__area *area)
 {
-    const size_t step = PIECE / area->size;
+    const uint32_t count = (uint32_t)area->count;
+    const unsigned char *bytes = area->bytes;
 
-    for (size_t begin = 0; begin < area->count; begin += step) {
-        const size_t count = area->count - begin < step ? area->count - begin : step;
-        unsigned char *const to = w->bytes + w->at;
+    for (uint32_t begin = 0; begin < count;) {
+        const uint32_t here = count_in_piece(w, area->size, count - begin);
+        unsigned char *const to = w->piece + w->used;
 
-        for (size_t i = 0; i < count; ++i) {
-            if (area->kind == ESPL__AREA_RECORDS) {
-                const espl__record record =
-                    saved_record((const espl__record *)area->bytes + begin + i);
-
-                memcpy(to + i * sizeof record, &record, sizeof record);
-            } else {
-                const espl__tree tree = saved_tree((const espl__tree *)area->bytes + begin + i);
-
-                memcpy(to + i * sizeof tree, &tree, sizeof tree);
-            }
+        if (area->kind == ESPL__AREA_RECORDS) {
+            put_records(to, (const espl__record *)area->bytes + begin, here);
+        } else {
+            put_trees(to, (const espl__tree *)area->bytes + begin, here);
         }
-        end_piece(w, count * area->size);
+        begin += here;
+        bytes += here * area->size;
+        use(w, here * area->size, bytes);
     }
 }
 
 _Static_assert(sizeof(espl__record) % 8 == 0 && sizeof(espl__tree) % 8 == 0,
-               "pieces of structs end at a multiple of 8");
+               "areas of structs end at a multiple of 8");
 
 static void put_area(void *context, const espl__area *area)
 {
@@ -397,6 +459,7 @@ static void put_image(writer *w, const espl__image_head *head)
         put_names(w);
     }
     espl__manifest_rows(&w->world->store, &visitor);
+    espl__manifest_trees(&w->world->forest, &visitor);
     espl__manifest_nodes(&w->world->forest, &visitor);
     espl__manifest_sides(&w->world->forest, &visitor);
 }
@@ -417,12 +480,14 @@ size_t espl_image_size(const espl_world *world)
 static void save(const espl_world *world, unsigned char *bytes, size_t size)
 {
     espl__image_head head = espl__image_head_of(world);
-    writer w = {.world = world, .bytes = bytes};
+    writer w = {.world = world, .bytes = bytes, .passes_cache = espl__image_is_large(size)};
 
     head.size = size;
     espl__checksum_begin(&w.checksum);
     put_image(&w, &head);
+    copy_on(&w, w.piece, w.used, NULL);
     ESPL_CHECK(w.at == size);
+    espl__copied();
     head.checksum = espl__checksum_of(&w.checksum);
     memcpy(bytes, &head, sizeof head);
 }

@@ -58,6 +58,12 @@ static inline size_t espl__image_room(size_t size)
     return (size + 7) & ~(size_t)7;
 }
 
+/// Tell whether an image is so large that little of it stays in the cache until it is used next.
+static inline bool espl__image_is_large(size_t size)
+{
+    return size >= (size_t)8 << 20;
+}
+
 /// Return the head of the image of a world, without its checksum.
 espl__image_head espl__image_head_of(const espl_world *world);
 

@@ -2,10 +2,11 @@
 // Loading an image. A store and a forest are made beside those of the world, get their contents, and take
 // their place; the old ones are freed when nothing can fail any more.
 //
-// Bytes from anywhere are checked in this order. The head: size, layout and checksum. Every count against the
-// bytes that are left, before memory is taken for it, so that a load takes no more memory than the image has
-// bytes, but for a constant factor. Then, with the world complete, all rules of espl_validate(), which follow
-// no number that they have not compared with its range.
+// Bytes from anywhere are checked in this order. The head: size and layout. Every count against the bytes that
+// are left, before memory is taken for it, so that a load takes no more memory than the image has bytes, but for
+// a constant factor. The checksum, which is computed while bytes are copied; an image that is refused before its
+// end is damaged if its checksum differs. Then, with the world complete, all rules of espl_validate(), which
+// follow no number that they have not compared with its range.
 #include "lib/value/image.h"
 
 #include "lib/tree/motion.h"
@@ -30,6 +31,9 @@ typedef struct loader {
     size_t size, at;
     uint32_t flags;
     espl__image_head head;
+    espl__checksum checksum; // of what was read, unless it is trusted
+    bool passes_cache;
+    bool is_whole; // the head is that of an image of this layout and size
     espl__store store;
     espl__forest forest;
     bool has_store, has_forest, has_sides; // they are made
@@ -54,17 +58,36 @@ static bool refuse_format(loader *l, const char *sentence)
     return refuse(l, ESPL_ERR_FORMAT, sentence);
 }
 
-// Go on to what comes after `size` bytes. @return the bytes, or NULL: there are not so many.
-static const unsigned char *take(loader *l, size_t size)
+static bool is_trusted(const loader *l)
+{
+    return (l->flags & ESPL_IMAGE_TRUSTED) != 0;
+}
+
+// Go on to what comes after `size` bytes. @param to  NULL, or where they are copied to.
+// @return the bytes, or NULL: there are not so many.
+static const unsigned char *take_to(loader *l, void *to, size_t size, bool passes_cache)
 {
     const unsigned char *const bytes = l->bytes + l->at;
+    const size_t room = espl__image_room(size);
+    const espl__copying copying = {to, bytes, size, NULL, passes_cache};
 
-    if (size > l->size - l->at || espl__image_room(size) > l->size - l->at) {
+    if (size > l->size - l->at || room > l->size - l->at) {
         (void)refuse_format(l, "The image ends too early.");
         return NULL;
     }
-    l->at += espl__image_room(size);
+    if (!is_trusted(l)) {
+        espl__checksum_copy(&l->checksum, &copying);
+        espl__checksum_add(&l->checksum, bytes + size, room - size);
+    } else if (to != NULL) {
+        espl__copy(&copying);
+    }
+    l->at += room;
     return bytes;
+}
+
+static const unsigned char *take(loader *l, size_t size)
+{
+    return take_to(l, NULL, size, false);
 }
 
 // Tell whether the image has so many more elements.
@@ -86,21 +109,32 @@ static bool take_struct(loader *l, void *to, size_t size)
 
 // --- The head ---
 
-static uint64_t checksum_of(const loader *l)
+// Begin the checksum with the head, which has 0 in its place.
+static void begin_checksum(loader *l)
 {
     espl__image_head head = l->head;
-    espl__checksum checksum;
 
     head.checksum = 0;
-    espl__checksum_begin(&checksum);
-    espl__checksum_add(&checksum, &head, sizeof head);
-    espl__checksum_add(&checksum, l->bytes + sizeof head, l->size - sizeof head);
-    return espl__checksum_of(&checksum);
+    espl__checksum_begin(&l->checksum);
+    espl__checksum_add(&l->checksum, &head, sizeof head);
 }
 
-static bool is_trusted(const loader *l)
+static bool is_damaged(const loader *l)
 {
-    return (l->flags & ESPL_IMAGE_TRUSTED) != 0;
+    return !is_trusted(l) && l->head.checksum != espl__checksum_of(&l->checksum);
+}
+
+static const char *const damage = "The checksum differs: the image is damaged.";
+
+// Say that an image is damaged that was refused for what it has, if that is why.
+static void blame_damage(loader *l)
+{
+    begin_checksum(l);
+    espl__checksum_add(&l->checksum, l->bytes + sizeof l->head, l->size - sizeof l->head);
+    if (is_damaged(l)) {
+        l->status = ESPL_ERR_FORMAT;
+        l->fault = (espl_format_fault){.sentence = damage};
+    }
 }
 
 static bool read_head(loader *l)
@@ -117,9 +151,9 @@ static bool read_head(loader *l)
     if (head->size != l->size) {
         return refuse_format(l, "The image has another size than its head says.");
     }
-    if (!is_trusted(l) && head->checksum != checksum_of(l)) {
-        return refuse_format(l, "The checksum differs: the image is damaged.");
-    }
+    begin_checksum(l);
+    l->at = sizeof *head;
+    l->is_whole = true;
     if (head->tag != l->world->store.tag && (l->flags & ESPL_IMAGE_RETAG) == 0) {
         return refuse(l, ESPL_ERR_FOREIGN,
                       "The image is of a world with another tag; ESPL_IMAGE_RETAG gives it that of this one.");
@@ -128,7 +162,6 @@ static bool read_head(loader *l)
         head->has_overflowed > 1) {
         return refuse_format(l, "The head has a number that no world has.");
     }
-    l->at = sizeof *head;
     return true;
 }
 
@@ -265,13 +298,11 @@ static void take_area(void *context, const espl__area *area)
         memset(area->bytes, 0, area->size * area->count);
         return;
     }
-    const unsigned char *const bytes =
-        l->status == ESPL_OK && has_left(l, area->count, area->size)
-            ? take(l, area->size * area->count)
-            : NULL;
+    if (l->status == ESPL_OK && has_left(l, area->count, area->size)) {
+        // Records and entities are read again at once.
+        const bool is_used = area->kind == ESPL__AREA_RECORDS || area->kind == ESPL__AREA_ENTITIES;
 
-    if (bytes != NULL) {
-        memcpy(area->bytes, bytes, area->size * area->count);
+        (void)take_to(l, area->bytes, area->size * area->count, l->passes_cache && !is_used);
     }
 }
 
@@ -319,7 +350,7 @@ static bool make_forest(loader *l)
         return false;
     }
     if (!espl__forest_begin(&l->forest, &l->world->forest, head->slots, head->trees,
-                            head->pasts)) {
+                            head->pasts, is_trusted(l))) {
         return refuse(l, ESPL_ERR_NO_MEMORY, NULL);
     }
     l->has_forest = true;
@@ -327,26 +358,6 @@ static bool make_forest(loader *l)
     l->forest.tracks.is_ticking = head->is_ticking != 0;
     l->forest.context.has_overflowed = head->has_overflowed != 0;
     return true;
-}
-
-static bool read_areas(loader *l)
-{
-    const espl__area_visitor visitor = {take_area, l};
-
-    espl__manifest_rows(&l->store, &visitor);
-    espl__manifest_nodes(&l->forest, &visitor);
-    if (l->status != ESPL_OK) {
-        return false;
-    }
-    const espl_status status = espl__forest_make_sides(&l->forest);
-
-    l->has_sides = true;
-    if (status != ESPL_OK) {
-        return refuse(l, status, "The headers of trees are those of no world.");
-    }
-    espl__manifest_sides(&l->forest, &visitor);
-    return l->status == ESPL_OK &&
-           (l->at == l->size || refuse_format(l, "The image has bytes behind its end."));
 }
 
 // --- Records ---
@@ -456,18 +467,50 @@ static void retag_area(void *context, const espl__area *area)
 
 // --- The load ---
 
+// Read the rows, give them the tag of this world, and link them with the records.
+static bool read_rows(loader *l)
+{
+    const espl__area_visitor read = {take_area, l}, retag = {retag_area, l};
+
+    espl__manifest_rows(&l->store, &read);
+    if (l->status == ESPL_OK && l->head.tag != l->world->store.tag) {
+        espl__manifest_rows(&l->store, &retag);
+    }
+    return l->status == ESPL_OK && link_records(l);
+}
+
+// Read the hierarchies. A trusted image is not refused once all memory is taken, so its nodes may be read to
+// the memory of those of the world.
+static bool read_forest(loader *l)
+{
+    const espl__area_visitor visitor = {take_area, l};
+
+    espl__manifest_trees(&l->forest, &visitor);
+    if (l->status != ESPL_OK) {
+        return false;
+    }
+    const espl_status status = espl__forest_make_sides(&l->forest);
+
+    l->has_sides = true;
+    if (status != ESPL_OK) {
+        return refuse(l, status, "The headers of trees are those of no world.");
+    }
+    if (l->forest.block == NULL && l->forest.capacity != 0) {
+        ESPL_CHECK(is_trusted(l));
+        espl__forest_take_slots(&l->forest, &l->world->forest);
+    }
+    espl__manifest_nodes(&l->forest, &visitor);
+    espl__manifest_sides(&l->forest, &visitor);
+    espl__copied();
+    return l->status == ESPL_OK &&
+           (l->at == l->size || refuse_format(l, "The image has bytes behind its end.")) &&
+           (!is_damaged(l) || refuse_format(l, damage));
+}
+
 // Make the parts of the world that the image has.
 static bool make_parts(loader *l)
 {
-    if (!make_store(l) || !read_names(l) || !make_forest(l) || !read_areas(l)) {
-        return false;
-    }
-    if (l->head.tag != l->world->store.tag) {
-        const espl__area_visitor visitor = {retag_area, l};
-
-        espl__manifest_rows(&l->store, &visitor);
-    }
-    if (!link_records(l)) {
+    if (!make_store(l) || !read_names(l) || !make_forest(l) || !read_rows(l) || !read_forest(l)) {
         return false;
     }
     if (!espl__forest_finish(&l->forest)) {
@@ -531,6 +574,8 @@ static void load(loader *l)
         if (!is_done) {
             exchange(l);
         }
+    } else if (l->is_whole) {
+        blame_damage(l);
     }
     if (l->has_forest) {
         // Before the side arrays are made, headers have any contents.
@@ -549,7 +594,11 @@ static void load(loader *l)
 static espl_status try_load(espl_world *world, const void *bytes, size_t size, uint32_t flags,
                             espl_format_fault *fault)
 {
-    loader l = {.world = world, .bytes = bytes, .size = size, .flags = flags};
+    loader l = {.world = world,
+                .bytes = bytes,
+                .size = size,
+                .flags = flags,
+                .passes_cache = espl__image_is_large(size)};
     const espl_status busy = espl__check_structural(world);
 
     if (busy != ESPL_OK) {

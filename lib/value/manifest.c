@@ -86,14 +86,18 @@ enum {
     KIND_OF_lineage = ESPL__AREA_SLOTS,
 };
 
+void espl__manifest_trees(const espl__forest *forest, const espl__area_visitor *visitor)
+{
+    visit(visitor, &(espl__area){"headers of trees", ESPL__AREA_TREES, 0, forest->trees,
+                                 sizeof *forest->trees, forest->tree_end});
+}
+
 #define VISIT_COLUMN(access, type, name, role, initial)                                        \
     visit(visitor, &(espl__area){"column " #name, (espl__area_kind)KIND_OF_##name, 0,          \
                                  writable(forest->columns.name), sizeof(type), forest->end});
 
 void espl__manifest_nodes(const espl__forest *forest, const espl__area_visitor *visitor)
 {
-    visit(visitor, &(espl__area){"headers of trees", ESPL__AREA_TREES, 0, forest->trees,
-                                 sizeof *forest->trees, forest->tree_end});
     ESPL__COLUMNS(VISIT_COLUMN)
     for (uint32_t time = 0; time < espl__tracks_past_count(&forest->tracks); ++time) {
         visit(visitor, &(espl__area){"earlier locals", ESPL__AREA_SLOTS, 0,
@@ -131,7 +135,7 @@ void espl__manifest_sides(const espl__forest *forest, const espl__area_visitor *
 {
     const uint32_t pasts = espl__tracks_past_count(&forest->tracks);
 
-    for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
+    for (uint32_t tree = 0; forest->side_count != 0 && tree < forest->tree_end; ++tree) {
         espl__side *const side = espl__side_of(forest, &forest->trees[tree]);
 
         if (side != NULL) {

@@ -75,6 +75,44 @@ TEST(pieces_of_any_size_give_the_checksum_of_all_bytes)
     }
 }
 
+// Copy bytes to another place, some of them past the cache, and compare all that is around.
+static void check_copy(const unsigned char *bytes, size_t size, size_t skew, bool passes_cache)
+{
+    enum { AROUND = 64 };
+    static unsigned char room[MOST + 2 * AROUND + 64], other[sizeof room];
+    unsigned char *const to = room + AROUND + skew;
+    const espl__copying copying = {to, bytes, size, skew % 2 == 0 ? bytes : NULL, passes_cache};
+    espl__checksum checksum;
+
+    memset(room, 3, sizeof room);
+    memset(other, 3, sizeof other);
+    memcpy(other + AROUND + skew, bytes, size);
+    espl__copy(&copying);
+    espl__copied();
+    ck_assert_mem_eq(room, other, sizeof room);
+    memset(room, 3, sizeof room);
+    espl__checksum_begin(&checksum);
+    espl__checksum_copy(&checksum, &copying);
+    espl__copied();
+    ck_assert_mem_eq(room, other, sizeof room);
+    espl__checksum_add(&checksum, bytes + size, MOST - size);
+    ck_assert_uint_eq(espl__checksum_of(&checksum), answers[ANSWER_COUNT - 1].expected);
+}
+
+TEST(bytes_are_added_while_they_are_copied)
+{
+    static unsigned char bytes[MOST];
+
+    fill(bytes);
+    for (size_t size = 0; size <= MOST; size += size < 1200 ? 7 : 311) {
+        for (size_t skew = 0; skew < 64; skew += 5) {
+            check_copy(bytes, size, skew, false);
+            check_copy(bytes, size, skew, true);
+        }
+        check_copy(bytes, size, 16, true);
+    }
+}
+
 TEST(one_bit_of_the_bytes_changes_the_checksum)
 {
     static unsigned char bytes[MOST];

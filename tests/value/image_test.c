@@ -3,6 +3,7 @@
 #include "lib/value/checksum.h"
 #include "lib/value/image.h"
 #include "tests/fixture.h"
+#include "tests/gauge.h"
 #include "tests/images.h"
 #include "tests/runner.h"
 
@@ -394,8 +395,9 @@ TEST(transient_values_are_not_saved_and_are_zero_after_a_load)
     test_world_end(&other);
 }
 
-TEST(a_load_without_memory_changes_nothing)
+TEST_LOOP(a_load_without_memory_changes_nothing, 0, 2)
 {
+    const uint32_t flags = _i == 0 ? 0 : ESPL_IMAGE_TRUSTED;
     sample s;
     espl_status status = ESPL_ERR_NO_MEMORY;
 
@@ -410,7 +412,7 @@ TEST(a_load_without_memory_changes_nothing)
         const size_t bytes = test_stats(s.world).bytes;
 
         test_heap_arm(&s.test.heap, at, at % 2 == 0);
-        status = espl_image_load(s.world, saved.bytes, saved.size, 0, NULL);
+        status = espl_image_load(s.world, saved.bytes, saved.size, flags, NULL);
         test_heap_arm(&s.test.heap, 0, false);
         test_world_is_valid(s.world);
         if (status == ESPL_ERR_NO_MEMORY) {
@@ -423,6 +425,52 @@ TEST(a_load_without_memory_changes_nothing)
     ck_assert_uint_gt(calls, 20);
     test_image_end(&saved);
     sample_end(&s);
+}
+
+// Load an image into its world. @return the memory that the load took for a time.
+static size_t memory_of_load(espl_world *world, gauge *g, const test_image *image, uint32_t flags)
+{
+    const size_t before = g->heap.bytes;
+
+    g->peak = before;
+    test_image_load(world, image, flags);
+    test_world_is_valid(world);
+    return g->peak - before;
+}
+
+TEST(a_trusted_load_needs_no_second_memory_for_slots)
+{
+    const uint32_t count = test_fitting(2000, 0);
+    espl_entity *const nodes = test_array(count, sizeof *nodes);
+    const espl_component transform = ESPL_TRANSFORM;
+    espl_world *world;
+    gauge g;
+
+    gauge_begin(&g);
+    const espl_world_def def = {.tag = 1, .allocator = gauge_allocator(&g)};
+
+    ck_ok(espl_world_create(&def, &world));
+    ck_ok(espl_create(world, &transform, 1, count, nodes));
+    test_image saved = test_image_of(world);
+    const size_t checked = memory_of_load(world, &g, &saved, 0);
+    const size_t trusted = memory_of_load(world, &g, &saved, ESPL_IMAGE_TRUSTED);
+
+    if (!test_moves_always()) {
+        ck_assert_uint_gt(checked, trusted + 80 * (size_t)count);
+    }
+    // What was loaded came to the place of the world's slots, so a change of the world is undone by it.
+    ck_ok(espl_destroy(world, nodes[count / 2], ESPL_EXTENT_ENTITY));
+    ck_ok(espl_set_local_position(world, nodes[0], (float[3]){1, 2, 3}));
+    test_image_load(world, &saved, ESPL_IMAGE_TRUSTED);
+    test_world_is_valid(world);
+    test_image again = test_image_of(world);
+
+    ck_assert_uint_eq(again.size, saved.size);
+    ck_assert_mem_eq(again.bytes, saved.bytes, saved.size);
+    test_image_end(&again);
+    test_image_end(&saved);
+    espl_world_destroy(world);
+    free(nodes);
 }
 
 TEST(a_watch_finds_the_difference_of_the_two_worlds)
