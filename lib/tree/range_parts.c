@@ -296,15 +296,17 @@ static size_t find_loose(const espl__forest *forest, uint32_t base)
     return begin;
 }
 
-// Mark the roots of a range that the last destroy listed. @return true where these are all.
-static bool mark_loose_roots(espl__edit *edit, const espl__tree *t)
+// Call a function for the roots of a range that the last destroy listed, lowest first, and for the one at the base.
+// @return their number, as far as the function returns true.
+static uint32_t each_loose_root(espl__edit *edit, const espl__tree *t,
+                                bool (*call)(espl__edit *edit, uint32_t slot))
 {
     const espl__forest *const forest = edit->forest;
     const size_t length = espl__array_length(forest->loose);
     uint32_t found = 0, last = ESPL__NO_SLOT;
 
     if (is_living_root(forest, t->base)) {
-        found += mark_root(edit, t->base) ? 1 : 0;
+        found += call(edit, t->base) ? 1 : 0;
         last = t->base;
     }
     for (size_t i = find_loose(forest, t->base);
@@ -312,14 +314,30 @@ static bool mark_loose_roots(espl__edit *edit, const espl__tree *t)
         const uint32_t slot = forest->loose[i];
 
         if (slot != last && is_living_root(forest, slot)) {
-            found += mark_root(edit, slot) ? 1 : 0;
+            found += call(edit, slot) ? 1 : 0;
             last = slot;
         }
     }
-    return found == t->roots;
+    return found;
 }
 
-// The pass over the range visits roots that are marked already once more, which has no effect.
+static bool count_root(espl__edit *edit, uint32_t slot)
+{
+    (void)edit;
+    (void)slot;
+    return true;
+}
+
+// Mark the roots of a range that the last destroy listed, where these are all. None is marked otherwise: how many
+// are listed depends on the capacity of the list, and the order of the marks decides which slots the parts get.
+// @return false: they are not all, or there is no memory.
+static bool mark_loose_roots(espl__edit *edit, const espl__tree *t)
+{
+    return each_loose_root(edit, t, count_root) == t->roots &&
+           each_loose_root(edit, t, mark_root) == t->roots;
+}
+
+// In the order of the slots, with the list as without it.
 bool espl__edit_mark_roots(espl__edit *edit, uint32_t tree, bool lays_out)
 {
     const espl__forest *const forest = edit->forest;
