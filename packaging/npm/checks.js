@@ -88,6 +88,29 @@ export function checkHandles(value, what) {
     return value;
 }
 
+// --- Bytes ---
+
+/**
+ * Return bytes: a Uint8Array or an ArrayBuffer.
+ * @param memory  the library's: bytes in it are copied, because it may grow before they are read.
+ */
+export function checkBytes(value, what, memory) {
+    if (value instanceof ArrayBuffer) {
+        return new Uint8Array(value);
+    }
+    if (!(value instanceof Uint8Array)) {
+        throw new TypeError(`${what} must be a Uint8Array or an ArrayBuffer`);
+    }
+    return value.buffer === memory ? value.slice() : value;
+}
+
+export function checkFunction(value, what) {
+    if (typeof value !== "function") {
+        throw new TypeError(`${what} must be a function`);
+    }
+    return value;
+}
+
 // --- Numbers ---
 
 // Tell whether a value is a typed array of numbers.

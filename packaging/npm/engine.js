@@ -15,6 +15,8 @@ export const heap = {};
 
 /** Messages of the current call: each has the world's number, the level and the line. */
 let messages = [];
+/** The functions of the call that is under way, and what one of them has thrown; undefined outside. */
+let calling;
 /** Listeners by the numbers of their worlds. */
 export const listeners = new Map();
 
@@ -33,6 +35,11 @@ const imports = {
         keep_fault(number, sentence) {
             messages.push([number, "error", `wrong use: ${getString(sentence)}`]);
         },
+        take_bytes: (at, size) => callBack(({ take }) => take(heap.u8.slice(at, at + size)) !== false),
+        convert: (number, data, size, to) => callBack((functions) => {
+            functions.convert(number, heap.u8.slice(data, data + size), to);
+            return true;
+        }),
     },
     env: {
         emscripten_notify_memory_growth: makeViews,
@@ -147,6 +154,7 @@ const ROOM_KEPT = 1 << 20;
 
 /** Return the address of a block for the arguments of the next call. The memory may grow. */
 export function room(size) {
+    refuseInCallback();
     if (size > roomSize || (roomSize > ROOM_KEPT && size < roomSize / 8)) {
         wasm.free(roomAddress);
         roomAddress = roomSize = 0;
@@ -160,6 +168,11 @@ export function room(size) {
 room(ROOM_LEAST);
 
 // --- Text ---
+
+/** Return the text of a number of C's ESPL_VERSION(): "0.2.0". */
+export function makeVersion(number) {
+    return [1000000, 1000, 1].map((unit) => Math.floor(number / unit) % 1000).join(".");
+}
 
 export function getString(address) {
     return decoder.decode(heap.u8.slice(address, heap.u8.indexOf(0, address)));
@@ -204,6 +217,8 @@ export class EspalierError extends Error {
         this.status = status;
         this.code = code;
         this.text = text;
+        this.offset = undefined;
+        this.sentence = undefined;
     }
 }
 
@@ -211,14 +226,32 @@ export function makeError(status, message) {
     return new EspalierError(nameOf(status), status, getString(wasm.espl_status_text(status)), message);
 }
 
+/** The bytes of C's espl_format_fault. */
+export const FAULT_BYTES = 40;
+
+// Tell in an error what C has written into an espl_format_fault.
+function addFault(error, fault) {
+    const sentence = heap.u32[(fault + 8) >> 2];
+
+    if (sentence !== 0) {
+        error.offset = Number(heap.u64[fault >> 3]);
+        error.sentence = getString(sentence);
+        error.message += ` ${error.sentence} (byte ${error.offset})`;
+    }
+}
+
 /**
  * End a call: deliver its messages to the listeners; throw where the status is an error, else store its name
  * in the world and return it.
+ * @param fault  the address of the call's espl_format_fault; 0: it has none.
  */
-export function settle(status, world) {
+export function settle(status, world, fault = 0) {
     const error = status < 0 ? makeError(status, explain(status, world)) : undefined;
 
-    if (messages.length !== 0) {
+    if (error !== undefined && fault !== 0) {
+        addFault(error, fault);
+    }
+    if (messages.length !== 0 && calling === undefined) {
         const said = messages;
 
         messages = [];
@@ -275,6 +308,47 @@ function deliver(said) {
     heap.u8.set(scratchKept, scratch);
 }
 
+// --- Functions of JavaScript that the library calls ---
+
+// Call a function that takes the functions. An exception must not pass the library: it is kept for callWith().
+function callBack(body) {
+    try {
+        return body(calling) ? 1 : 0;
+    } catch (error) {
+        calling.thrown = { error };
+        return 0;
+    }
+}
+
+/**
+ * Call the library, which may call back: `take` with bytes, which it refuses by false, and `convert` with the
+ * number of a migration, a value and the address of the new one. What they throw is thrown.
+ */
+export function callWith(functions, call) {
+    let thrown, status;
+
+    calling = { ...functions, thrown: undefined };
+    try {
+        status = call();
+    } finally {
+        ({ thrown } = calling);
+        calling = undefined;
+    }
+    if (thrown !== undefined) {
+        settle(0);
+        throw thrown.error;
+    }
+    return status;
+}
+
+/** Throw in a function that the library calls, whose arguments another call would overwrite. */
+export function refuseInCallback() {
+    if (calling !== undefined) {
+        throw makeError(ERR_BUSY,
+            "ESPL_ERR_BUSY: a sink and a migration must not use the package, except quat");
+    }
+}
+
 // --- Objects that own memory of the library ---
 
 /** Key of an object's address in memory; 0 once it is closed. */
@@ -289,6 +363,7 @@ export const OWNED = Symbol("owned");
 export function pointerOf(object) {
     const pointer = object?.[POINTER];
 
+    refuseInCallback();
     if (!pointer) {
         if (pointer === 0) {
             const text = `this ${object.constructor.name} is closed`;
@@ -328,6 +403,7 @@ export class Owned {
         const address = this[POINTER];
 
         if (address !== 0) {
+            refuseInCallback();
             this[POINTER] = 0;
             this.#world[OWNED].delete(this);
             this.#free(address);

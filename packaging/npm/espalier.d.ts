@@ -207,6 +207,10 @@ export class EspalierError extends Error {
      * the call and its entities as well, where the library said so.
      */
     readonly text: string;
+    /** Where bytes were refused: the byte from which on they are not understood; else undefined. */
+    readonly offset: number | undefined;
+    /** What is wrong with bytes that were refused; else undefined. The message has it too. */
+    readonly sentence: string | undefined;
 }
 
 // --- Components ---
@@ -216,6 +220,37 @@ export type ElementType =
     | "f32" | "f64" | "i8" | "i16" | "i32" | "u8" | "u16" | "u32" | "entity" | "tag";
 /** Type of a component's value: elements, or the transform that TRANSFORM has. */
 export type ComponentType = ElementType | "transform";
+
+/** Type of a field: that of its elements. "bytes" are text, or anything else. */
+export type FieldType = Exclude<ElementType, "tag"> | "i64" | "u64" | "bool" | "bytes";
+/** What bytes of a component mean, for tools, and for machines with the other order of bytes. */
+export interface Field {
+    /** Type of the elements. */
+    type: FieldType;
+    /** Byte of the value where the first one begins. Default: 0. */
+    offset?: number;
+    /** Elements, one behind the other. Default: 1. */
+    length?: number;
+}
+
+/** What a component is. */
+export interface ComponentShape<T extends ElementType = ElementType> {
+    /** Element of its values. Default: "f32". */
+    type?: T;
+    /** Elements of a value. Default: 1. */
+    length?: number;
+    /** A number of your own for this layout: an archive of another one needs a migration. Default: 0. */
+    version?: number;
+    /** Images and archives have no values: they are zeros after a load or a read. Default: false. */
+    transient?: boolean;
+    /** Clones get zeros. Default: false. */
+    unique?: boolean;
+    /**
+     * What the bytes mean, by name. Entities in it are references, as those of the type "entity" are. By
+     * default what the type says; a "u8" has no fields unless they are given, because it may be a struct.
+     */
+    fields?: Readonly<Record<string, Field>>;
+}
 
 /** The typed array of a component's values. */
 export type ComponentArray<T extends ComponentType> =
@@ -253,6 +288,12 @@ export class Component<T extends ComponentType = ComponentType> {
     readonly length: number;
     /** Bytes of a value. */
     readonly size: number;
+    /** Number of its layout, which the program gave. */
+    readonly version: number;
+    /** Images and archives have no values. */
+    readonly transient: boolean;
+    /** Clones get zeros. */
+    readonly unique: boolean;
 }
 
 /**
@@ -415,6 +456,94 @@ export interface WorldStats {
     blended: number;
 }
 
+// --- Images and archives ---
+
+/** Bytes to be read: they are copied. */
+export type Bytes = Uint8Array | ArrayBuffer;
+
+/** A number for the layout of images: builds that have the same one read each other's images. */
+export const imageLayout: bigint;
+
+/** How an image is loaded. */
+export interface LoadOptions {
+    /** The bytes are those of saveImage(), and are not checked; others may end the program. Default: false. */
+    trusted?: boolean;
+    /** Take an image of a world with another tag; handles in it get the tag of this world. Default: false. */
+    retag?: boolean;
+}
+
+/** What an archive has. */
+export interface ArchiveOptions {
+    /** What becomes a root of it: an entity, or several. Default: all roots and solos of the world. */
+    tops?: Entity | Entities;
+    /** What comes along from below each. Default: "owned". */
+    extent?: Extent;
+    /** Have the handle of each entity in it too. Default: false. */
+    handles?: boolean;
+    /** Bytes of your own, which inspectArchive() returns. */
+    user?: Bytes;
+}
+
+/** What an archive says of itself. */
+export interface ArchiveInfo {
+    /** Entities. */
+    nodes: number;
+    /** Of these: roots. */
+    tops: number;
+    /** Version of the format: "1.0". */
+    format: string;
+    /** Version of the library that wrote it: "0.2.0". */
+    writer: string;
+    /** Bytes of the program. */
+    user: Uint8Array;
+}
+
+/** How values of a component of an archive become those of a component of the world. */
+export interface Migration<T extends ElementType = ElementType, C extends ComponentType = ComponentType> {
+    /** The component of the world. */
+    to: Component<C>;
+    /**
+     * Make the new value of the old one: a copy of its bytes, as elements of `type`. undefined stands for zeros.
+     * References follow by themselves: they are 0 in the old value, and in the new one they do not count.
+     */
+    convert(old: ComponentArray<T>): ComponentValues<C> | undefined;
+    /** Default: "u8". */
+    type?: T;
+}
+
+/** How an archive is read; by default strictly. */
+export interface ReadOptions {
+    /** Of the roots of the archive, which keep their transforms relative to it. Default: none. */
+    parent?: Entity;
+    /**
+     * For components that changed, by their names in the archive: a component takes the bytes, which needs the
+     * same size; null leaves the component out.
+     */
+    // The types of each one's function are its own.
+    migrations?: Readonly<Record<string, Migration<any, any> | Component | null>>;
+    /** Leave components out that are not registered, instead of refusing the archive. Default: false. */
+    skipUnknown?: boolean;
+    /** Refuse an archive of more entities. Default: 0, no limit. */
+    nodeLimit?: number;
+}
+
+/** What an archive was read into. */
+export interface ReadEntities {
+    /** "ESPL_OK", or a remark. */
+    status: Done;
+    /** In the order of the archive: each root comes before what is below it, breadth-first. */
+    entities: BigUint64Array;
+    /** The roots of the archive. */
+    tops: BigUint64Array;
+}
+
+/** Read what an archive says of itself, and check its checksums. */
+export function inspectArchive(bytes: Bytes): ArchiveInfo;
+/** Make the delta by which one archive becomes another one. Handles in both of them make it small. */
+export function diffArchives(before: Bytes, after: Bytes): Uint8Array;
+/** Carry a delta out: return, byte for byte, the archive that `before` becomes. */
+export function patchArchive(before: Bytes, delta: Bytes): Uint8Array;
+
 // --- The world ---
 
 /**
@@ -555,10 +684,9 @@ export class World {
 
     /**
      * Register a component: a value of `length` elements of a type, up to 4096 bytes. Default: one "f32".
-     * A struct of several types is a "u8" of its size, read through a DataView.
+     * A struct of several types is a "u8" of its size, read through a DataView, with `fields`.
      */
-    registerComponent<T extends ElementType = "f32">(name: string, shape?: { type?: T; length?: number }):
-        Component<T>;
+    registerComponent<T extends ElementType = "f32">(name: string, shape?: ComponentShape<T>): Component<T>;
     /** Add components, or set their values, and remove others, in one step. */
     change(entity: Entity, add: readonly ComponentEntry[], remove?: readonly Component[]): Done;
     /** Add a component with a value, zeros by default; set the value where the entity has it. */
@@ -706,6 +834,32 @@ export class World {
      * the "shown" kinds, getShownMatrix(), readMatrices(), HierarchyView.shownPoses, or a Watch.
      */
     present(at: number): PresentReport;
+
+    // The world as a value. A sink and a migration run inside the call: they must not be async, and must not
+    // use the package, except `quat`. What they throw is thrown by the call.
+
+    /** How often the world became an earlier or another one: a handle from before may name another entity. */
+    readonly timeline: bigint;
+    /** Count the bytes of an image of the world. */
+    imageSize(): number;
+    /**
+     * Save the whole world, into `out` where it is given, which has imageSize() bytes or more. Worlds on which
+     * the same calls were made have the same bytes.
+     * @returns the image: a new array, or the part of `out` that has it.
+     */
+    saveImage(out?: Uint8Array): Uint8Array;
+    /**
+     * Become the world that was saved, with its handles: the same calls come to the same bits and handles from
+     * then on. All or nothing. The world has registered the same components before, in the same order.
+     * Command buffers and watches stay; a watch finds the difference.
+     */
+    loadImage(bytes: Bytes, options?: LoadOptions): Done;
+    /** Write hierarchies as bytes that any build reads: all of the world by default. */
+    writeArchive(options?: ArchiveOptions): Uint8Array;
+    /** Write an archive piece by piece to a function, which refuses one by false: see writeArchive(). */
+    writeArchiveTo(sink: (piece: Uint8Array) => unknown, options?: ArchiveOptions): Done;
+    /** Create what an archive has, and return the entities. All or nothing. */
+    readArchive(bytes: Bytes, options?: ReadOptions): ReadEntities;
 
     // Objects of the world
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Exports of the package; espalier.d.ts documents them.
-import { wasm } from "./engine.js";
+import { makeVersion, wasm } from "./engine.js";
 
 export { EspalierError } from "./engine.js";
+export { diffArchives, imageLayout, inspectArchive, patchArchive } from "./archives.js";
 export { CommandBuffer } from "./commands.js";
 export { quat } from "./quat.js";
 export {
@@ -32,9 +33,6 @@ export const Inherit = Object.freeze({
 /** What changed of an entity: bits of Changes.kinds. */
 export const Watched = Object.freeze({ WORLD: 1, LOCAL: 2, SHOWN: 4 });
 
-function makeVersion(number) {
-    return [1000000, 1000, 1].map((unit) => Math.floor(number / unit) % 1000).join(".");
-}
 
 /** The version of the library. */
 export const version = makeVersion(wasm.espl_version());

@@ -79,7 +79,54 @@ espl_status glue_read_matrices(const espl_world *world, espl_read_kind kind,
     return answer;
 }
 
-// Layouts that structs.js, values.js, world.js, views.js, watches.js and commands.js assume.
+// --- Functions of JavaScript that the library calls, of which one call at a time is under way ---
+
+__attribute__((import_module("espalier"), import_name("take_bytes"))) int
+espalier_take_bytes(const void *bytes, size_t size);
+__attribute__((import_module("espalier"), import_name("convert"))) int
+espalier_convert(uint32_t number, const void *data, size_t size, void *to);
+
+static bool take_bytes(void *user, const void *bytes, size_t size)
+{
+    (void)user;
+    return espalier_take_bytes(bytes, size) != 0;
+}
+
+// `user` is the number of the migration.
+static bool convert(void *user, const espl_archive_value *from, void *to)
+{
+    return espalier_convert((uint32_t)(uintptr_t)user, from->data, from->size, to) != 0;
+}
+
+static const espl_sink sink = {.write = take_bytes};
+
+/// Write an archive to the sink of JavaScript.
+espl_status glue_archive_write(const espl_world *world, const espl_archive_def *def)
+{
+    return espl_archive_write(world, def, &sink);
+}
+
+/// Write a delta to the sink of JavaScript.
+espl_status glue_archive_delta(const void *before, size_t before_size, const void *after,
+                               size_t after_size, espl_format_fault *fault)
+{
+    return espl_archive_delta(before, before_size, after, after_size, &sink, fault);
+}
+
+/// Carry a delta out, to the sink of JavaScript.
+espl_status glue_archive_patch(const void *before, size_t before_size, const void *delta,
+                               size_t delta_size, espl_format_fault *fault)
+{
+    return espl_archive_patch(before, before_size, delta, delta_size, &sink, fault);
+}
+
+/// Return the function of a migration, for espl_archive_migration.convert.
+void *glue_converter(void)
+{
+    return (void *)(uintptr_t)convert;
+}
+
+// Layouts that structs.js, values.js, world.js, views.js, watches.js, archives.js and commands.js assume.
 
 #define AT(type, field, offset) \
     _Static_assert(offsetof(type, field) == (offset), "JavaScript has another offset")
@@ -108,6 +155,12 @@ AT(espl_component_def, references, 12);
 AT(espl_component_def, reference_count, 16);
 AT(espl_component_def, version, 20);
 AT(espl_component_def, flags, 24);
+AT(espl_component_def, fields, 28);
+AT(espl_component_def, field_count, 32);
+SIZE(espl_component_field, 16);
+AT(espl_component_field, type, 4);
+AT(espl_component_field, offset, 8);
+AT(espl_component_field, count, 12);
 
 SIZE(espl_change_def, 16);
 AT(espl_change_def, add_count, 4);
@@ -181,6 +234,35 @@ AT(espl_changes, changed_locals, 40);
 AT(espl_changes, changed_before, 44);
 AT(espl_changes, moment, 48);
 AT(espl_changes, is_coarse, 56);
+
+SIZE(espl_format_fault, 40);
+AT(espl_format_fault, sentence, 8);
+SIZE(espl_archive_def, 48);
+AT(espl_archive_def, top_count, 4);
+AT(espl_archive_def, extent, 8);
+AT(espl_archive_def, flags, 12);
+AT(espl_archive_def, user, 16);
+AT(espl_archive_def, user_size, 20);
+SIZE(espl_archive_info, 52);
+AT(espl_archive_info, tops, 4);
+AT(espl_archive_info, major, 8);
+AT(espl_archive_info, minor, 12);
+AT(espl_archive_info, writer, 16);
+AT(espl_archive_info, user, 20);
+AT(espl_archive_info, user_size, 24);
+SIZE(espl_archive_migration, 16);
+AT(espl_archive_migration, to, 4);
+AT(espl_archive_migration, convert, 8);
+AT(espl_archive_migration, user, 12);
+SIZE(espl_archive_read_def, 64);
+AT(espl_archive_read_def, flags, 8);
+AT(espl_archive_read_def, migrations, 12);
+AT(espl_archive_read_def, migration_count, 16);
+AT(espl_archive_read_def, node_limit, 20);
+AT(espl_archive_read_def, entities, 24);
+AT(espl_archive_read_def, capacity, 28);
+AT(espl_archive_read_def, tops, 32);
+AT(espl_archive_read_def, top_capacity, 36);
 
 SIZE(espl_motion_def, 36);
 SIZE(espl_present_report, 44);

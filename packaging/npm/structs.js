@@ -3,16 +3,20 @@
 import {
     checkCount, checkHandle, checkList, checkObject, checkTransform, choose,
 } from "./checks.js";
-import { align, heap, scratch, zero } from "./engine.js";
+import { align, encode, heap, scratch, zero } from "./engine.js";
 import {
-    INCLUDE_DISABLED, INCLUDE_PREFABS, Packer, TRANSFORM_BYTES, checkEntries, deadParents, keeps, links,
-    numberOf, packValues, places, putTransform, sizeOfValues,
+    INCLUDE_DISABLED, INCLUDE_PREFABS, Packer, TRANSFORM_BYTES, checkEntries, deadParents, fieldTypes, keeps,
+    links, numberOf, packValues, places, putTransform, sizeOfValues,
 } from "./values.js";
 
 const ATTACH_BYTES = 36;
+const COMPONENT_DEF_BYTES = 52;
+const FIELD_BYTES = 16;
 const CREATION_BYTES = 56;
 const INSTANCE_BYTES = 112;
 const QUERY_DEF_BYTES = 64;
+// More references of a component than C takes, so that it refuses them.
+const REFERENCES_KEPT = 65;
 const transformParts = ["position", "rotation", "scale", "stretch", "userData"];
 
 // The part of `keep`, which is one word for all parts or an object with a word for each.
@@ -151,6 +155,51 @@ export function checkQuery(world, definition, what) {
             numberOf(world, component, `${what}.${name}[${i}]`)));
 
     return { lists, include: (includePrefabs ? INCLUDE_PREFABS : 0) | (includeDisabled ? INCLUDE_DISABLED : 0) };
+}
+
+// --- Definitions of components ---
+
+/**
+ * Return what putComponentDef() writes of the fields of a shape. Without any they are what the type says; a
+ * component of bytes, which may be a struct, has none then.
+ */
+export function checkFields(fields, type, length) {
+    const given = fields !== undefined ? Object.entries(checkObject(fields, "shape.fields"))
+        : type === "tag" || type === "u8" || length === 0 ? [] : [["value", { type, length }]];
+
+    return given.map(([name, field]) => {
+        const what = `shape.fields.${name}`;
+        const { type: typeName, offset = 0, length: count = 1 } = checkObject(field, what);
+
+        return {
+            text: encode(name, what),
+            type: choose(fieldTypes, typeName, `${what}.type`),
+            offset: checkCount(offset, `${what}.offset`),
+            count: checkCount(count, `${what}.length`),
+        };
+    }).sort((a, b) => a.offset - b.offset);
+}
+
+/**
+ * Write C's espl_component_def without version and flags, and return its address.
+ * @param fields  those of checkFields(); their entities, and those of a component of entities, are references.
+ */
+export function putComponentDef(text, array, count, fields) {
+    const unit = array?.BYTES_PER_ELEMENT ?? 0;
+    // Past the limit of references C refuses the count alone.
+    const places = fields.filter(({ type }) => type === fieldTypes.entity)
+        .map((field) => ({ ...field, count: Math.min(Math.max(1, field.count), REFERENCES_KEPT) }));
+    const references = places.flatMap((field) =>
+        Array.from({ length: field.count }, (_, i) => field.offset + 8 * i)).slice(0, REFERENCES_KEPT);
+    const packer = new Packer(align(COMPONENT_DEF_BYTES) + align(text.length) + align(4 * references.length) +
+        align(FIELD_BYTES * fields.length) + fields.reduce((sum, field) => sum + align(field.text.length), 0));
+    const def = zero(packer.take(COMPONENT_DEF_BYTES), COMPONENT_DEF_BYTES);
+    const words = fields.flatMap((field) =>
+        [packer.put(field.text, Uint8Array), field.type, field.offset, field.count]);
+
+    heap.u32.set([packer.put(text, Uint8Array), unit * count, unit, packer.put(references, Uint32Array),
+        references.length, 0, 0, packer.put(words, Uint32Array), fields.length], def >> 2);
+    return def;
 }
 
 /** Write C's espl_query_def, and return its address. */

@@ -5,7 +5,8 @@ import "./test-calls.mjs";
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-    Batch, Changes, CommandBuffer, EspalierError, HierarchyView, Query, TRANSFORM, Watch, World, identity, quat,
+    Batch, Changes, CommandBuffer, EspalierError, HierarchyView, Query, TRANSFORM, Watch, World, diffArchives,
+    identity, inspectArchive, patchArchive, quat,
 } from "espalier";
 import { refuses, run, withWorld } from "./test-support.mjs";
 
@@ -93,7 +94,11 @@ function kindsFor(world, entity, health) {
         order: ["YXZ", ["all", 5, null]],
         look: [{}, [...wrongObjects, ...inObject("up", badVectors(3)), ...inObject("forward", ["all", 5, null])]],
         shape: [{}, [...wrongObjects, ...inObject("type", ["all", 5, null]),
-            ...inObject("length", [-1, 0.5, "1"])]],
+            ...inObject("length", [-1, 0.5, "1"]), ...inObject("version", [-1, 0.5, "1", null]),
+            ...inObject("transient", [0, "true", null]), ...inObject("unique", [1, null]),
+            ...inObject("fields", [null, 5, "text", { x: null }, { x: {} }, { x: { type: "tag" } },
+                { x: { type: "f32", offset: -1 } }, { x: { type: "f32", length: "1" } },
+                { "a\0b": { type: "f32" } }])]],
         room: [{}, [undefined, ...wrongObjects, ...inObject("entities", [-1, 0.5, "1"]),
             ...inObject("rows", [-1, "1"]), ...inObject("writes", [-1, "1"]), ...inObject("sideOf", badHandles),
             ...inObject("watchEntities", [-1, 0.5, "1"]),
@@ -108,6 +113,21 @@ function kindsFor(world, entity, health) {
             ...inObject("before", [0, "true", null, {}])]],
         moment: [0n, [null, 5, "1", -1n, 2n ** 64n]],
         matrixKind: ["shown", [undefined, "local", "worldPosition", 5, null]],
+        bytes: [new Uint8Array(8), [undefined, null, 5, "text", {}, [1, 2], new Uint16Array(4),
+            new DataView(new ArrayBuffer(8))]],
+        image: [world.saveImage(), [undefined, null, 5, "text", {}, [1, 2], new Uint16Array(4)]],
+        imageOut: [new Uint8Array(world.imageSize()), [null, 5, [], new Uint8Array(3), new Float32Array(9999)]],
+        load: [{}, [...wrongObjects, ...inObject("trusted", [0, "true", null]), ...inObject("retag", [1, null])]],
+        sink: [() => {}, [undefined, null, 5, "text", {}]],
+        archiveOptions: [{}, [...wrongObjects, ...inObject("tops", [null, 5, "text", {}, [1], -1n, 2n ** 64n]),
+            ...inObject("extent", ["all", 5, null]), ...inObject("handles", [0, null]),
+            ...inObject("user", [null, 5, "text", [1], new Uint16Array(4)])]],
+        archive: [world.writeArchive(), [undefined, null, 5, "text", {}, [1, 2], new Uint16Array(4)]],
+        readOptions: [{}, [...wrongObjects, ...inObject("parent", badHandles),
+            ...inObject("skipUnknown", [0, null]), ...inObject("nodeLimit", [-1, 0.5, "1", 2 ** 32, null]),
+            ...inObject("migrations", [null, 5, "text", { a: 5 }, { a: undefined }, { a: {} },
+                { a: { to: 5 } }, { a: { to: health, convert: 5 } }, { a: { to: health, type: "all" } },
+                { a: { to: health, type: 5 } }, { "a\0b": null }])]],
         matricesOut: [new Float32Array(16), [null, [0], new Float32Array(15), new Float64Array(16)]],
     };
 }
@@ -184,6 +204,12 @@ const ofWorld = {
     stopMotion: [], beginTick: [], endTick: [],
     tick: [["body", "body"]],
     present: [["at", "number"]],
+    imageSize: [],
+    saveImage: [["out", "imageOut"]],
+    loadImage: [["bytes", "image"], ["options", "load"]],
+    writeArchive: [["options", "archiveOptions"]],
+    writeArchiveTo: [["sink", "sink"], ["options", "archiveOptions"]],
+    readArchive: [["bytes", "archive"], ["options", "readOptions"]],
     watch: [["options", "watch"]],
     query: [["definition", "definition"]],
     view: [entity],
@@ -295,6 +321,15 @@ withWorld("every argument of the functions for rotations is checked", (world) =>
     for (const [name, row] of Object.entries(ofQuat)) {
         refuseEach(name, quat[name], row, kindsFor(world, top, health), () => {});
     }
+});
+
+withWorld("every argument of the functions for archives is checked", (world) => {
+    const [top, health] = prepare(world);
+    const kinds = kindsFor(world, top, health);
+
+    refuseEach("inspectArchive", inspectArchive, [["bytes", "archive"]], kinds, () => {});
+    refuseEach("diffArchives", diffArchives, [["before", "archive"], ["after", "archive"]], kinds, () => {});
+    refuseEach("patchArchive", patchArchive, [["before", "archive"], ["delta", "bytes"]], kinds, () => {});
 });
 
 withWorld("every argument of constructors, chunks and batches is checked", (world) => {

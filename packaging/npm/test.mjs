@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the package promises of single calls, components and commands. Where it is installed:
-// node --test test.mjs test-memory.mjs test-motion.mjs test-refusals.mjs
+// node --test test.mjs test-archives.mjs test-memory.mjs test-motion.mjs test-refusals.mjs
 import "./test-calls.mjs";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -24,7 +24,7 @@ test("the version is that of the package", () => {
 test("the example of README.md does what it says", () => {
     const folder = dirname(createRequire(import.meta.url).resolve("espalier/package.json"));
     const page = readFileSync(join(folder, "README.md"), "utf8");
-    const [example, batch, query, motion] = [...page.matchAll(/```js\n(.*?)```/gs)].map((match) => match[1]);
+    const [example, batch, query, motion, save, migration] = [...page.matchAll(/```js\n(.*?)```/gs)].map((match) => match[1]);
     const lines = run(example).stdout.split("\n");
 
     assert.equal(lines[0], "the lamp is at 100 -12 0");
@@ -53,6 +53,19 @@ test("the example of README.md does what it says", () => {
         console.log(...matrices.subarray(16 * 3 + 12, 16 * 4));`);
     assert.deepEqual([drawn.status, drawn.stderr], [0, ""]);
     assert.deepEqual(drawn.stdout.split(" ").map(Number), [1, 0, 0, 1]);
+
+    const read = run(`
+        import { World } from "espalier";
+        const earlier = new World();
+        const points = earlier.registerComponent("health", { type: "i32", version: 1 });
+        earlier.create({ components: [[points, [75]], earlier.registerComponent("debug")] });
+        const world = new World(), ship = world.create(), harbour = world.create(), old = earlier.writeArchive();
+        ${save}
+        ${migration}
+        console.log(world.isAlive(tops[0]), world.getParent(tops[0]) === harbour, entities.length);
+        const [, , , healed] = world.query().entities();
+        console.log(world.get(healed, health)[0]);`);
+    assert.deepEqual([read.stderr, read.stdout], ["", "true true 1\n0.75\n"]);
 });
 
 test("a tag gives the same handles each time, and a layout budget the same logical world", () => {

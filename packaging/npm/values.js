@@ -24,6 +24,18 @@ export const conversions = {
     directionToLocal: 5,
 };
 
+/** Types of fields of a component. */
+export const fieldTypes = {
+    bytes: 0, i8: 1, u8: 2, i16: 3, u16: 4, i32: 5, u32: 6, i64: 7, u64: 8, f32: 9, f64: 10, bool: 11,
+    entity: 12,
+};
+
+export const COMPONENT_TRANSIENT = 1;
+export const COMPONENT_UNIQUE = 2;
+export const IMAGE_TRUSTED = 1;
+export const IMAGE_RETAG = 2;
+export const ARCHIVE_HANDLES = 1;
+export const ARCHIVE_SKIP_UNKNOWN = 2;
 export const TRANSFORM_BYTES = 48;
 export const NO_RANK = 0xffffffff;
 export const INCLUDE_PREFABS = 1;
@@ -223,7 +235,8 @@ export class Packer {
 const token = Symbol("component");
 
 export class Component {
-    constructor(given, world, number, name, typeName, array, length, size) {
+    constructor(given, world, number, name, typeName, array, length, size,
+        { version = 0, transient = false, unique = false } = {}) {
         if (given !== token) {
             throw new TypeError("a Component is made by World.registerComponent()");
         }
@@ -234,6 +247,9 @@ export class Component {
         this.array = array;
         this.length = length;
         this.size = size;
+        this.version = version;
+        this.transient = transient;
+        this.unique = unique;
         Object.freeze(this);
     }
 }
@@ -251,11 +267,11 @@ export const componentTypes = {
     tag: null,
 };
 
-export function makeComponent(world, number, name, typeName, length) {
+export function makeComponent(world, number, name, typeName, length, said = {}) {
     const array = componentTypes[typeName];
 
     return new Component(token, world, number, name, typeName, array, length,
-        length * (array?.BYTES_PER_ELEMENT ?? 0));
+        length * (array?.BYTES_PER_ELEMENT ?? 0), said);
 }
 
 function builtIn(number, name) {

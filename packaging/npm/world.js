@@ -6,13 +6,16 @@ import {
 } from "./checks.js";
 import {
     OWNED, POINTER, SCRATCH_VALUE, STATUS, align, encode, getHandle, getString, heap, listeners,
-    makeDisposable, nameOf, pointerOf, putHandle, putText, room, scratch, settle, wasm, zero,
+    makeDisposable, nameOf, pointerOf, putHandle, putText, refuseInCallback, room, scratch, settle, wasm, zero,
 } from "./engine.js";
-import { putAttachOptions, putChange, putCreation, putInstance, putLocal, transformOfNode } from "./structs.js";
 import {
-    MATRIX_4X4, MATRIX_4X4_INVERSE, Packer, addFlag, addressOf, axes, checkComponent, checkComponentOut, chooseKind,
-    componentTypes, conversions, extents, getComponent, getValue, getVector, hashKinds, keeps, kinds, linkNames,
-    makeComponent, matrixKinds, numberOf, putComponent, putValue, putVector, roleNames, sizeOfValues, spaces,
+    checkFields, putAttachOptions, putChange, putComponentDef, putCreation, putInstance, putLocal, transformOfNode,
+} from "./structs.js";
+import {
+    COMPONENT_TRANSIENT, COMPONENT_UNIQUE, MATRIX_4X4, MATRIX_4X4_INVERSE, Packer, addFlag, addressOf, axes,
+    checkComponent, checkComponentOut, chooseKind, componentTypes, conversions, extents, getComponent, getValue,
+    getVector, hashKinds, keeps, kinds, linkNames, makeComponent, matrixKinds, numberOf, putComponent, putValue,
+    putVector, roleNames, sizeOfValues, spaces,
 } from "./values.js";
 
 // The bytes that are read here of structs that C fills.
@@ -22,7 +25,6 @@ const STATS_BYTES = 336;
 /** Offset of the figures of watches and motion in espl_world_stats, in numbers. */
 const STATS_CHANGES = 292 / 4;
 // The sizes of structs that C reads.
-const COMPONENT_DEF_BYTES = 52;
 const RESERVE_BYTES = 48;
 const MOTION_BYTES = 36;
 const SUBTREE_BYTES = 36;
@@ -77,6 +79,7 @@ export class World {
         if (this[POINTER] === 0) {
             return;
         }
+        refuseInCallback();
         for (const owned of [...this[OWNED]]) {
             owned.close();
         }
@@ -389,20 +392,18 @@ export class World {
     // --- Components ---
 
     registerComponent(name, shape = {}) {
-        const { type = "f32", length = 1 } = checkObject(shape, "shape");
+        const { type = "f32", length = 1, version = 0, transient = false, unique = false } =
+            checkObject(shape, "shape");
         const array = choose(componentTypes, type, "shape.type");
         const count = array === null ? 0 : checkCount(length, "shape.length");
-        const unit = array?.BYTES_PER_ELEMENT ?? 0;
-        const references = type === "entity" ? Array.from({ length: count }, (_, i) => 8 * i) : [];
-        const text = encode(name, "name");
-        const packer = new Packer(align(text.length) + align(4 * references.length));
-        const nameAt = packer.put(text, Uint8Array);
-        const referencesAt = packer.put(references, Uint32Array);
+        const flags = (checkBoolean(transient, "shape.transient") ? COMPONENT_TRANSIENT : 0) |
+            (checkBoolean(unique, "shape.unique") ? COMPONENT_UNIQUE : 0);
 
-        heap.u32.set([nameAt, unit * count, unit, referencesAt, references.length],
-            zero(scratch, COMPONENT_DEF_BYTES) >> 2);
-        settle(wasm.espl_component_register(pointerOf(this), scratch, scratch + SCRATCH_VALUE), this);
-        return makeComponent(this, heap.u32[(scratch + SCRATCH_VALUE) >> 2], name, type, count);
+        checkCount(version, "shape.version");
+        const def = putComponentDef(encode(name, "name"), array, count, checkFields(shape.fields, type, count));
+        heap.u32.set([version, flags], (def + 20) >> 2);
+        settle(wasm.espl_component_register(pointerOf(this), def, scratch), this);
+        return makeComponent(this, heap.u32[scratch >> 2], name, type, count, { version, transient, unique });
     }
 
     change(entity, add, remove = []) {

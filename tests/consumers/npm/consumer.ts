@@ -3,7 +3,8 @@
 import {
     Batch, Chunk, CommandBuffer, Component, Entity, EspalierError, HierarchyView, Inherit, NULL_ENTITY,
     Changes, PREFAB, PlaybackReport, PresentReport, Query, Refusal, TRANSFORM, Transform, Watch, Watched, World,
-    WorldOptions, identity, quat, version,
+    ArchiveInfo, Migration, ReadEntities, WorldOptions, diffArchives, identity, imageLayout, inspectArchive,
+    patchArchive, quat, version,
 } from "espalier";
 
 const options: WorldOptions = { tag: 1, onMessage: (level, line) => console.error(level, line) };
@@ -60,12 +61,24 @@ const before: Transform = world.read(child, "beforeWorldPose");
 const shown: number = world.read(child, "shownScale") + view.shownPoses.length;
 console.log((changes.kinds[0] ?? 0) & Watched.SHOWN, written, presented.blended, matrices.length, locals?.length,
     before.scale, shown, changes.isCoarse);
+const ammo = world.registerComponent("ammo", { type: "u8", length: 12, version: 2, transient: false, unique: true,
+    fields: { left: { type: "f32" }, carrier: { type: "entity", offset: 4 } } });
+const image: Uint8Array = world.saveImage(new Uint8Array(world.imageSize()));
+world.loadImage(image.buffer.slice(0), { trusted: false, retag: true });
+const archive: Uint8Array = world.writeArchive({ tops: root, extent: "subtree", user: image });
+world.writeArchiveTo((piece) => piece.length, { tops: [root] });
+const halve: Migration<"i32", "f32"> = { to: health, type: "i32", convert: ([points = 0]) => [points / 2] };
+const read: ReadEntities = world.readArchive(archive, { parent: root, nodeLimit: 9,
+    migrations: { health: halve, ammo, target: null } });
+const info: ArchiveInfo = inspectArchive(patchArchive(archive, diffArchives(archive, world.writeArchive())));
+const handles: BigUint64Array = read.tops;
+console.log(handles.length, info.user.length, info.writer, world.timeline, imageLayout, ammo.version, ammo.unique);
 try {
     commands.play();
 } catch (error) {
     if (error instanceof EspalierError) {
         const status: Refusal | "CLOSED" = error.status;
-        console.log(status, error.code, error.text);
+        console.log(status, error.code, error.text, error.offset, error.sentence);
     }
 }
 console.log(version, targets.length, words.length, view.poses.length, values.length, report.refusals.length,
@@ -94,6 +107,10 @@ world.destroy(child, "all");
 world.set(child, target, [1, 2]);
 // @ts-expect-error The value of TRANSFORM is a transform.
 world.set(child, TRANSFORM, "up");
+// @ts-expect-error A sink takes bytes.
+world.writeArchiveTo((piece: string) => piece);
+// @ts-expect-error A tag is no type of a field.
+world.registerComponent("tagged", { fields: { x: { type: "tag" } } });
 // @ts-expect-error Commands give no name.
 world.commands().create({ name: "top" });
 // @ts-expect-error Only registerComponent() makes components.
