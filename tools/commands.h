@@ -13,7 +13,11 @@ int run_play(const tool_options *options, tool_scene *scenes);
 int run_check(const tool_options *options, tool_scene *scenes);
 int run_tree(const tool_options *options, tool_scene *scenes);
 
-/// Replay tapes, which are no scenes.
+/// Carry a command out on files: the function reads them, and they need not be scenes.
 int run_replay(const tool_options *options);
+int run_pack(const tool_options *options);
+int run_unpack(const tool_options *options);
+int run_info(const tool_options *options);
+int run_diff(const tool_options *options);
 
 #endif

@@ -3,6 +3,7 @@
 #include "tools/commands.h"
 
 #include "tools/document.h"
+#include "tools/packing.h"
 #include "tools/picture.h"
 
 #include <espalier/jobs.h>
@@ -47,6 +48,10 @@ static bool is_possible(const tool_options *options)
         (void)fprintf(stderr, "espalier: this espalier was built without jansson: no --json\n");
         return false;
     }
+    if (options->command == COMMAND_PACK && !packing_is_built()) {
+        (void)fprintf(stderr, "espalier: this espalier was built without zstd: no pack\n");
+        return false;
+    }
     if (options->workers != 1 && !has_threads()) {
         (void)fprintf(stderr,
                       "espalier: this espalier was built without pthreadpool: no --workers\n");
@@ -55,7 +60,7 @@ static bool is_possible(const tool_options *options)
     return true;
 }
 
-static int run(const tool_options *options, tool_scene *scenes)
+static int run_on_scenes(const tool_options *options, tool_scene *scenes)
 {
     switch (options->command) {
     case COMMAND_PLAY:
@@ -64,6 +69,41 @@ static int run(const tool_options *options, tool_scene *scenes)
         return run_check(options, scenes);
     default:
         return run_tree(options, scenes);
+    }
+}
+
+static int play_scenes(const tool_options *options)
+{
+    tool_scene *const scenes = calloc(options->scene_count, sizeof *scenes);
+
+    if (scenes == NULL) {
+        (void)fprintf(stderr, "espalier: no memory\n");
+        return EXIT_BAD_SCENE;
+    }
+    const int status = load_all(scenes, options) ? run_on_scenes(options, scenes) : EXIT_BAD_SCENE;
+
+    for (size_t i = 0; i < options->scene_count; ++i) {
+        scene_release(&scenes[i]);
+    }
+    free(scenes);
+    return status;
+}
+
+static int run(const tool_options *options)
+{
+    switch (options->command) {
+    case COMMAND_REPLAY:
+        return run_replay(options);
+    case COMMAND_PACK:
+        return run_pack(options);
+    case COMMAND_UNPACK:
+        return run_unpack(options);
+    case COMMAND_INFO:
+        return run_info(options);
+    case COMMAND_DIFF:
+        return run_diff(options);
+    default:
+        return play_scenes(options);
     }
 }
 
@@ -78,21 +118,7 @@ int main(int argc, char **argv)
     if (!is_possible(&options)) {
         return EXIT_BAD_SCENE;
     }
-    if (options.command == COMMAND_REPLAY) {
-        const int replayed = run_replay(&options);
+    const int status = run(&options);
 
-        return fflush(stdout) == 0 ? replayed : EXIT_BAD_SCENE;
-    }
-    tool_scene *const scenes = calloc(options.scene_count, sizeof *scenes);
-    if (scenes == NULL) {
-        (void)fprintf(stderr, "espalier: no memory\n");
-        return EXIT_BAD_SCENE;
-    }
-
-    const int status = load_all(scenes, &options) ? run(&options, scenes) : EXIT_BAD_SCENE;
-    for (size_t i = 0; i < options.scene_count; ++i) {
-        scene_release(&scenes[i]);
-    }
-    free(scenes);
     return fflush(stdout) == 0 ? status : EXIT_BAD_SCENE;
 }

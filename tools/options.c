@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tools/options.h"
 
+#include "tools/packing.h"
+
 #include <espalier/base.h>
 
 #include <errno.h>
@@ -23,7 +25,13 @@ static const char usage[] =
     "       espalier check [--frames N] [--workers N] [--json FILE] [--animation NAME|N]\n"
     "                      [--within LENGTH] [--strict] [--quiet] SCENE...\n"
     "       espalier tree  SCENE...\n"
-    "       espalier replay [--frames N] [--workers N] [--quiet] TAPE...\n";
+    "       espalier replay [--frames N] [--workers N] [--quiet] TAPE...\n"
+    "       espalier pack  --output FILE [--level N] [--frames N] [--animation NAME|N]\n"
+    "                      [--quiet] SCENE|TAPE|IMAGE|ARCHIVE\n"
+    "       espalier unpack --output FILE [--quiet] ARCHIVE|IMAGE|TAPE\n"
+    "       espalier info  ARCHIVE|IMAGE|TAPE...\n"
+    "       espalier diff  [--quiet] ARCHIVE|IMAGE ARCHIVE|IMAGE\n"
+    "       espalier diff  [--quiet] TAPE TAPE\n";
 
 static const char help[] =
     "\n"
@@ -34,12 +42,17 @@ static const char help[] =
     "  check  load each scene, validate it, and compare every world transform with an oracle\n"
     "  tree   print each scene's hierarchy: depth, role, local and world placement\n"
     "  replay play tapes that worlds recorded, and compare each answer and frame with them\n"
+    "  pack   write a scene, or the state of a tape, as an archive that is packed by zstd\n"
+    "  unpack write the bytes that were packed\n"
+    "  info   say what a file has: nodes, components with versions, sizes\n"
+    "  diff   say what differs between two archives, or where two tapes part\n"
     "\n"
     "A SCENE is glTF, any file that Assimp reads (BVH, COLLADA, FBX, IFC, OBJ, ...) or a model\n"
     "in MuJoCo's MJCF, or a robot or world in URDF or SDF.\n"
     "\n"
     "  -n, --copies N       copies of each scene (100)\n"
-    "  -f, --frames N       frames to play (60), or moments to check (100; MJCF: 500 steps)\n"
+    "  -f, --frames N       frames to play (60), or moments to check (100; MJCF: 500 steps),\n"
+    "                       or frames of a tape (all)\n"
     "  -k, --ticks N        move N times a second, draw 60 frames a second, and compare what\n"
     "                       they show with an oracle as well\n"
     "  -d, --ahead T        show frames T ticks ahead of their time (0): 1 is the present, by\n"
@@ -51,11 +64,14 @@ static const char help[] =
     "  -e, --within LENGTH  largest error of a position, besides the bound of rounding\n"
     "  -a, --animation NAME|N  the animation to play, of several (the first)\n"
     "  -t, --strict         fail also where something is not compared\n"
+    "  -o, --output FILE    where to write; - is stdout\n"
+    "  -l, --level N        of zstd, from 1 to 19 (9)\n"
     "  -q, --quiet          print failures only\n"
     "  -h, --help           print this\n"
     "  -V, --version        print the version\n"
     "\n"
-    "Exit status: 0 the oracle agreed, 1 it did not, 2 a scene or the command line is bad.\n";
+    "Exit status: 0 the oracle agreed, or nothing differs; 1 not so; 2 a file or the command\n"
+    "line is bad.\n";
 
 static const struct option long_options[] = {
     {"copies", required_argument, NULL, 'n'},
@@ -68,6 +84,8 @@ static const struct option long_options[] = {
     {"json", required_argument, NULL, 'j'},
     {"within", required_argument, NULL, 'e'},
     {"animation", required_argument, NULL, 'a'},
+    {"output", required_argument, NULL, 'o'},
+    {"level", required_argument, NULL, 'l'},
     {"strict", no_argument, NULL, 't'},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
@@ -131,21 +149,6 @@ static bool parse_ahead(double *out, const char *text)
     return true;
 }
 
-static bool parse_command(tool_command *out, const char *word)
-{
-    static const char *const words[] = {"play", "tree", "check", "replay"};
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; ++i) {
-        if (strcmp(word, words[i]) == 0) {
-            *out = (tool_command)i;
-            return true;
-        }
-    }
-    (void)fprintf(stderr, "espalier: no command '%s'; there are play, check, tree and replay\n",
-                  word);
-    return false;
-}
-
 /// Take one option. @return OPTIONS_RUN to go on.
 static options_result take_option(tool_options *options, int option)
 {
@@ -182,6 +185,12 @@ static options_result take_option(tool_options *options, int option)
     case 'a':
         options->animation = optarg;
         break;
+    case 'o':
+        options->output = optarg;
+        break;
+    case 'l':
+        is_good = parse_small(&options->level, optarg, 1, PACKING_LEVEL_LIMIT, "level");
+        break;
     case 't':
         options->is_strict = true;
         break;
@@ -202,33 +211,83 @@ static options_result take_option(tool_options *options, int option)
     return is_good ? OPTIONS_RUN : OPTIONS_BAD;
 }
 
-/// Refuse options that a command does not have.
-static bool has_options(const tool_options *options)
-{
-    const bool is_replay = options->command == COMMAND_REPLAY;
+/// What a command takes: the letters of its options, and its files.
+typedef struct command_rule {
+    const char *word, *options, *file;
+    size_t least, most; // files; most 0: any number
+} command_rule;
 
-    if (options->json != NULL && (is_replay || options->command == COMMAND_TREE)) {
-        (void)fprintf(stderr, "espalier: %s has no --json\n", is_replay ? "replay" : "tree");
-        return false;
+static const command_rule rules[] = {
+    [COMMAND_PLAY] = {"play", "nfkdwspjeatq", "scene", 1, 0},
+    [COMMAND_TREE] = {"tree", "a", "scene", 1, 0},
+    [COMMAND_CHECK] = {"check", "fwjeatq", "scene", 1, 0},
+    [COMMAND_REPLAY] = {"replay", "fwq", "tape", 1, 0},
+    [COMMAND_PACK] = {"pack", "olfaq", "file", 1, 1},
+    [COMMAND_UNPACK] = {"unpack", "oq", "file", 1, 1},
+    [COMMAND_INFO] = {"info", "", "file", 1, 0},
+    [COMMAND_DIFF] = {"diff", "q", "file", 2, 2},
+};
+
+enum { COMMANDS = sizeof rules / sizeof *rules };
+
+static bool parse_command(tool_command *out, const char *word)
+{
+    for (size_t i = 0; i < COMMANDS; ++i) {
+        if (strcmp(word, rules[i].word) == 0) {
+            *out = (tool_command)i;
+            return true;
+        }
     }
-    if (options->ticks > 0 && options->command != COMMAND_PLAY) {
-        (void)fprintf(stderr, "espalier: only play has --ticks\n");
-        return false;
+    (void)fprintf(stderr, "espalier: no command '%s'; there are", word);
+    for (size_t i = 0; i < COMMANDS; ++i) {
+        (void)fprintf(stderr, "%s %s",
+                      i == 0             ? ""
+                      : i + 1 < COMMANDS ? ","
+                                         : " and",
+                      rules[i].word);
+    }
+    (void)fputc('\n', stderr);
+    return false;
+}
+
+static const char *option_name(int letter)
+{
+    const struct option *option = long_options;
+
+    while (option->name != NULL && option->val != letter) {
+        ++option;
+    }
+    return option->name;
+}
+
+/// Refuse options and files that a command does not have, and the lack of those that it needs.
+/// @param given  a bit for each letter of an option.
+static bool fits_command(const tool_options *options, uint32_t given)
+{
+    const command_rule *const rule = &rules[options->command];
+
+    for (int letter = 'a'; letter <= 'z'; ++letter) {
+        if ((given >> (letter - 'a') & 1u) != 0 && strchr(rule->options, letter) == NULL) {
+            (void)fprintf(stderr, "espalier: %s has no --%s\n", rule->word, option_name(letter));
+            return false;
+        }
     }
     if (options->ahead != 0 && options->ticks == 0) {
         (void)fprintf(stderr, "espalier: --ahead needs --ticks\n");
         return false;
     }
-    if (options->png != NULL && is_replay) {
-        (void)fprintf(stderr, "espalier: replay has no --png\n");
+    if (options->scene_count < rule->least) {
+        (void)fprintf(stderr, "espalier: %s needs %s %s\n", rule->word,
+                      rule->least == 2 ? "two" : "a", rule->least == 2 ? "files" : rule->file);
         return false;
     }
-    if (options->animation != NULL && is_replay) {
-        (void)fprintf(stderr, "espalier: replay has no --animation\n");
+    if (rule->most != 0 && options->scene_count > rule->most) {
+        (void)fprintf(stderr, "espalier: %s takes %s\n", rule->word,
+                      rule->most == 2 ? "two files" : "one file");
         return false;
     }
-    if (options->is_strict && (is_replay || options->command == COMMAND_TREE)) {
-        (void)fprintf(stderr, "espalier: %s has no --strict\n", is_replay ? "replay" : "tree");
+    if (strchr(rule->options, 'o') != NULL && options->output == NULL) {
+        (void)fprintf(stderr, "espalier: %s needs --output\n", rule->word);
         return false;
     }
     return true;
@@ -237,13 +296,16 @@ static bool has_options(const tool_options *options)
 options_result options_parse(tool_options *out, int argc, char **argv)
 {
     options_result result = OPTIONS_RUN;
+    uint32_t given = 0;
 
-    *out = (tool_options){.copies = 100, .workers = 1, .seed = 1};
+    *out = (tool_options){.copies = 100, .workers = 1, .seed = 1, .level = PACKING_LEVEL};
     while (result == OPTIONS_RUN) {
-        const int option = getopt_long(argc, argv, "n:f:k:d:w:s:p:j:e:a:tqhV", long_options, NULL);
+        const int option =
+            getopt_long(argc, argv, "n:f:k:d:w:s:p:j:e:a:o:l:tqhV", long_options, NULL);
         if (option == -1) {
             break;
         }
+        given |= option >= 'a' && option <= 'z' ? 1u << (option - 'a') : 0;
         result = take_option(out, option);
     }
     if (result != OPTIONS_RUN) {
@@ -259,14 +321,10 @@ options_result options_parse(tool_options *out, int argc, char **argv)
     }
     out->scenes = argv + optind + 1;
     out->scene_count = (size_t)(argc - optind - 1);
-    if (out->scene_count == 0) {
-        (void)fprintf(stderr, "espalier: %s needs a %s\n", argv[optind],
-                      out->command == COMMAND_REPLAY ? "tape" : "scene");
+    if (!fits_command(out, given)) {
         return OPTIONS_BAD;
     }
-    if (!has_options(out)) {
-        return OPTIONS_BAD;
-    }
-    out->is_quiet = out->is_quiet || (out->json != NULL && strcmp(out->json, "-") == 0);
+    out->is_quiet = out->is_quiet || (out->json != NULL && strcmp(out->json, "-") == 0) ||
+                    (out->output != NULL && strcmp(out->output, "-") == 0);
     return OPTIONS_RUN;
 }

@@ -14,7 +14,11 @@ typedef enum tool_command {
     COMMAND_PLAY,
     COMMAND_TREE,
     COMMAND_CHECK,
-    COMMAND_REPLAY
+    COMMAND_REPLAY,
+    COMMAND_PACK,
+    COMMAND_UNPACK,
+    COMMAND_INFO,
+    COMMAND_DIFF
 } tool_command;
 
 typedef struct tool_options {
@@ -23,15 +27,17 @@ typedef struct tool_options {
     uint32_t frames; // 0: what suits the command and the scene
     uint32_t ticks;  // a second, with drawn frames between them; 0: none
     uint32_t workers;
+    uint32_t level; // of zstd
     uint64_t seed;
     double ahead;          // ticks by which a frame is shown ahead of its time; 0 without ticks
     double within;         // largest error of a position; 0: the bound of rounding alone
     const char *png;       // or NULL
     const char *json;      // or NULL; "-": stdout, which then shows nothing else
     const char *animation; // name or number, or NULL: the first
+    const char *output;    // of pack and unpack, which need one; "-": stdout
     bool is_strict;        // what is not compared fails
     bool is_quiet;
-    char **scenes; // [scene_count]; of a replay, tapes
+    char **scenes; // [scene_count]; of commands from replay on, files
     size_t scene_count;
 } tool_options;
 

@@ -60,7 +60,7 @@ bool replay_wants(replay *p)
     p->expected = (espl_status)(answer < 0x80 ? answer : (int)answer - 0x100);
     // A refused call may have settled roles and layouts, so that it is repeated too, but where it was
     // refused for what was going on around it.
-    return p->expected != ESPL_ERR_NO_MEMORY && p->expected != ESPL_ERR_BUSY &&
+    return !p->is_dry && p->expected != ESPL_ERR_NO_MEMORY && p->expected != ESPL_ERR_BUSY &&
            p->expected != ESPL_ERR_EXECUTOR;
 }
 
@@ -78,7 +78,7 @@ void replay_compare(replay *p, const char *call, espl_status status)
 // --- The whole ---
 
 // Read the head and make the world that it asks for.
-static void begin(replay *p)
+static void read_head(replay *p)
 {
     reel *const r = &p->reel;
     const uint32_t order = 0x01020304;
@@ -122,40 +122,74 @@ static bool goes_on(const replay *p)
            (p->def->frames == 0 || p->result->frames < p->def->frames);
 }
 
-static void run(replay *p)
+void replay_begin(replay *p, const replay_def *def, const unsigned char *bytes, size_t size,
+                  replay_result *result)
+{
+    *result = (replay_result){.fault = {""}};
+    *p = (replay){.def = def,
+                  .result = result,
+                  .reel = {.bytes = bytes, .size = size, .fault = &result->fault}};
+    read_head(p);
+}
+
+bool replay_step(replay *p)
 {
     reel *const r = &p->reel;
 
-    while (goes_on(p)) {
-        reel_next(r);
-        const uint32_t op = (uint32_t)reel_number(r, 1);
-
-        if (!replay_call(p, op)) {
-            reel_blame(r, "no record begins with %u", op);
-        }
+    if (!goes_on(p)) {
+        return false;
     }
     reel_next(r);
+    p->op = (uint32_t)reel_number(r, 1);
+    if (!replay_call(p, p->op)) {
+        reel_blame(r, "no record begins with %u", p->op);
+    }
+    return true;
+}
+
+bool replay_peek(replay *p)
+{
+    p->is_dry = true;
+    const bool is_there = replay_step(p);
+
+    p->is_dry = false;
+    return is_there;
+}
+
+void replay_back(replay *p)
+{
+    reel *const r = &p->reel;
+
+    r->at = r->record;
+    r->state = r->state == REEL_SHORT ? REEL_GOOD : r->state;
+}
+
+replay_verdict replay_end(replay *p)
+{
+    reel *const r = &p->reel;
+
+    reel_next(r);
+    if (r->state != REEL_BAD && !espl_validate(p->world, NULL)) {
+        reel_blame(r, "the world is broken where the tape ends");
+        p->is_disagreed = true;
+        p->result->is_broken = true;
+    }
+    espl_world_destroy(p->world);
+    p->world = NULL;
+    p->result->is_cut = r->state == REEL_SHORT;
+    if (r->state != REEL_BAD) {
+        return REPLAY_AGREED;
+    }
+    return p->is_disagreed ? REPLAY_DISAGREED : REPLAY_BAD;
 }
 
 replay_verdict replay_run(const replay_def *def, const unsigned char *bytes, size_t size,
                           replay_result *result)
 {
-    *result = (replay_result){.fault = {""}};
-    replay p = {.def = def,
-                .result = result,
-                .reel = {.bytes = bytes, .size = size, .fault = &result->fault}};
+    replay p;
 
-    begin(&p);
-    run(&p);
-    if (p.reel.state != REEL_BAD && !espl_validate(p.world, NULL)) {
-        reel_blame(&p.reel, "the world is broken where the tape ends");
-        p.is_disagreed = true;
-        result->is_broken = true;
+    replay_begin(&p, def, bytes, size, result);
+    while (replay_step(&p)) {
     }
-    espl_world_destroy(p.world);
-    result->is_cut = p.reel.state == REEL_SHORT;
-    if (p.reel.state != REEL_BAD) {
-        return REPLAY_AGREED;
-    }
-    return p.is_disagreed ? REPLAY_DISAGREED : REPLAY_BAD;
+    return replay_end(&p);
 }

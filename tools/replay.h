@@ -26,7 +26,8 @@ typedef struct replay_result {
     tool_fault fault;
 } replay_result;
 
-/// Play a tape. Whatever the bytes are, they are refused or played within the memory allowed.
+/// Play a tape: replay_begin(), replay_step() as long as it is true, and replay_end(). Whatever the bytes are,
+/// they are refused or played within the memory allowed.
 replay_verdict replay_run(const replay_def *def, const unsigned char *bytes, size_t size,
                           replay_result *result);
 
@@ -45,9 +46,23 @@ typedef struct replay {
     espl_status expected; // of the call at hand
     bool is_cut;          // the call at hand never answered
     bool is_disagreed;
+    bool is_dry;      // calls are read and not carried out
     uint32_t version; // of the tape
     uint32_t tag;     // of its world
+    uint32_t op;      // of the record at hand
 } replay;
+
+/// Read the head of a tape, and make the world that it asks for. The replay must stay where it is.
+/// replay_end() follows in any case.
+void replay_begin(replay *p, const replay_def *def, const unsigned char *bytes, size_t size,
+                  replay_result *result);
+/// Read the next record and carry it out. @return false: there was none to read.
+bool replay_step(replay *p);
+/// Read the next record as replay_step(), and carry nothing out. replay_back() goes back to its begin.
+bool replay_peek(replay *p);
+void replay_back(replay *p);
+/// Validate the world, say what the replay found, and destroy the world.
+replay_verdict replay_end(replay *p);
 
 /// Take the answer behind a record. @return whether the call is to be carried out: it was read
 /// whole, and was not refused for want of memory or for what was going on.

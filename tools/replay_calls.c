@@ -32,9 +32,20 @@ static uint32_t *read_words(reel *r, size_t *count)
     return words;
 }
 
+static espl_component *read_components(reel *r, size_t *count)
+{
+    *count = reel_length(r, 4, sizeof(uint32_t));
+    espl_component *const components = reel_list(r, *count, sizeof *components);
+
+    for (size_t i = 0; components != NULL && i < *count; ++i) {
+        components[i] = reel_component(r);
+    }
+    return components;
+}
+
 static espl_component_value read_value(reel *r)
 {
-    espl_component_value value = {.component = reel_u32(r)};
+    espl_component_value value = {.component = reel_component(r)};
 
     value.size = reel_u32(r);
     if (reel_up_to(r, 1, "for a yes or no") != 0) {
@@ -101,6 +112,7 @@ static const espl_component_field *read_fields(reel *r, size_t *count)
     for (size_t i = 0; fields != NULL && names != NULL && i < *count; ++i) {
         char *const name = names + i * (NAME_LIMIT + 1);
 
+        reel_item(r);
         read_name(r, NAME_LIMIT, name);
         fields[i].name = name;
         fields[i].type = (espl_field_type)reel_u32(r);
@@ -134,7 +146,7 @@ static void register_component(replay *p)
 static void create(replay *p)
 {
     size_t count = 0;
-    const espl_component *const set = read_words(&p->reel, &count);
+    const espl_component *const set = read_components(&p->reel, &count);
     const size_t made = reel_count(&p->reel);
 
     if (replay_wants(p)) {
@@ -154,7 +166,7 @@ static void change(replay *p)
         add[i] = read_value(r);
     }
     def.add = add;
-    def.remove = read_words(r, &def.remove_count);
+    def.remove = read_components(r, &def.remove_count);
     if (replay_wants(p)) {
         replay_compare(p, "change",
                        espl_change_components_array(p->world, entities, count, &def, NULL));
@@ -179,7 +191,7 @@ static void set_value(replay *p)
 static void column(replay *p)
 {
     reel *const r = &p->reel;
-    const espl_component component = reel_u32(r);
+    const espl_component component = reel_component(r);
     const uint32_t size = reel_up_to(r, ESPL_COMPONENT_SIZE_LIMIT, "bytes of a value");
     size_t count = 0;
     const espl_entity *const entities = read_entities(r, &count);
@@ -258,6 +270,7 @@ static void attach_many(replay *p)
     espl_entity *const parents = reel_list(r, count, sizeof *parents);
 
     for (size_t i = 0; parents != NULL && i < count; ++i) {
+        reel_item(r);
         children[i] = reel_entity(r);
         parents[i] = reel_entity(r);
     }
@@ -336,7 +349,7 @@ static void reserve(replay *p)
     reel *const r = &p->reel;
     espl_reserve_def def = {.entities = reel_count(r)};
 
-    def.components = read_words(r, &def.component_count);
+    def.components = read_components(r, &def.component_count);
     def.rows = reel_count(r);
     def.writes = reel_count(r);
     def.parallel_rows = reel_count(r);
@@ -395,8 +408,7 @@ static void read_archive(replay *p)
     const unsigned char *const bytes = reel_bytes(r, size);
 
     if (replay_wants(p) && bytes != NULL) {
-        replay_compare(p, "archive read",
-                       espl_archive_read(p->world, bytes, size, &def, NULL));
+        replay_compare(p, "archive read", espl_archive_read(p->world, bytes, size, &def, NULL));
     }
 }
 

@@ -73,7 +73,7 @@ static void read_head(reel *r, command *c)
         reel_blame(r, "a command has a head of another size than its kind");
         return;
     }
-    reel_words(r, &c->head, words);
+    reel_floats(r, &c->head, words);
     if (words == 12 && c->kind != ESPL_TAPE_COMMAND_WRITE &&
         c->kind != ESPL_TAPE_COMMAND_INSTANTIATE) {
         c->values[c->value_count++] =
@@ -86,7 +86,7 @@ static void read_values(reel *r, command *c)
     const uint32_t count = reel_up_to(r, 2 * ESPL_SET_LIMIT, "values");
 
     for (uint32_t i = 0; i < count && r->state == REEL_GOOD; ++i) {
-        const espl_component component = reel_u32(r);
+        const espl_component component = reel_component(r);
         const uint32_t size = reel_up_to(r, TAKEN, "bytes of a value");
         const bool is_taken = size == TAKEN;
 
@@ -107,6 +107,7 @@ static void read_command(playback *b, command *c)
     uint32_t *const rules[7] = {&c->link,     &c->place, &c->dead_parent, &c->position,
                                 &c->rotation, &c->scale, &c->inherit};
 
+    reel_item(r);
     *c = (command){.lane = reel_u32(r)};
     c->kind = (uint32_t)reel_number(r, 1);
     c->key = reel_u32(r);
@@ -282,7 +283,7 @@ void replay_playback(replay *p)
     if (b == NULL) {
         return;
     }
-    *b = (playback){.p = p, .lane_count = lane_count, .tag = reel_u32(r)};
+    *b = (playback){.p = p, .lane_count = lane_count, .tag = reel_counter(r)};
     const espl_status made = espl_command_buffer_create(p->world, lane_count, &b->commands);
 
     if (espl_failed(made)) {

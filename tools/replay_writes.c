@@ -176,7 +176,7 @@ static espl_write read_plain_write(reel *r)
     const uint32_t kind = reel_u32(r);
 
     write.kind = (espl_write_kind)kind;
-    reel_words(r, &write.value, replay_value_words(kind));
+    reel_floats(r, &write.value, replay_value_words(kind));
     return write;
 }
 
@@ -186,15 +186,10 @@ static espl_write no_write(const replay *p)
     return (espl_write){.entity = {0, p->tag << 24 | 1}, .kind = ESPL_WRITE_KIND_COUNT};
 }
 
-// Read a write. @param last  in and out: the write before.
-static void read_write(replay *p, espl_write *last)
+// Read a write of differences. @param last  in and out: the write before.
+static void read_differences(replay *p, espl_write *last)
 {
     reel *const r = &p->reel;
-
-    if (p->version < REPLAY_WRITES_VERSION) {
-        *last = read_plain_write(r);
-        return;
-    }
     const uint64_t head = reel_varint(r);
 
     last->entity.index += unfold((uint32_t)(head >> 2));
@@ -205,6 +200,26 @@ static void read_write(replay *p, espl_write *last)
     read_value(p, last);
 }
 
+// Read a write. The trace has what it is, not the differences. @param last  in and out: the write before.
+static void read_write(replay *p, espl_write *last)
+{
+    reel *const r = &p->reel;
+    reel_trace *const trace = r->trace;
+
+    if (p->version < REPLAY_WRITES_VERSION) {
+        *last = read_plain_write(r);
+        return;
+    }
+    r->trace = NULL;
+    read_differences(p, last);
+    r->trace = trace;
+    const uint32_t kind = (uint32_t)last->kind;
+
+    reel_note(r, REEL_ENTITY, &(uint32_t[]){last->entity.index, last->entity.generation}, 2);
+    reel_note(r, REEL_NUMBER, &(uint32_t[]){kind, 0}, 2);
+    reel_note(r, REEL_FLOATS, &last->value, replay_value_words(kind));
+}
+
 void replay_writes(replay *p)
 {
     reel *const r = &p->reel;
@@ -213,6 +228,7 @@ void replay_writes(replay *p)
     espl_write last = no_write(p);
 
     for (size_t i = 0; writes != NULL && r->state == REEL_GOOD && i < count; ++i) {
+        reel_item(r);
         read_write(p, &last);
         writes[i] = last;
     }
@@ -238,10 +254,10 @@ void replay_look_at(replay *p)
     const espl_entity entity = reel_entity(r);
     float target[3], up[3];
 
-    reel_words(r, target, 3);
+    reel_floats(r, target, 3);
     const bool has_up = reel_up_to(r, 1, "for a yes or no") != 0;
 
-    reel_words(r, up, has_up ? 3 : 0);
+    reel_floats(r, up, has_up ? 3 : 0);
     const espl_axis forward = (espl_axis)reel_up_to(r, ESPL_AXIS_BACK, "for an axis");
 
     if (replay_wants(p)) {
@@ -255,8 +271,8 @@ void replay_rotate_about(replay *p)
     const espl_entity entity = reel_entity(&p->reel);
     float pivot[3], by[4];
 
-    reel_words(&p->reel, pivot, 3);
-    reel_words(&p->reel, by, 4);
+    reel_floats(&p->reel, pivot, 3);
+    reel_floats(&p->reel, by, 4);
     if (replay_wants(p)) {
         replay_compare(p, "rotate about", espl_rotate_about(p->world, entity, pivot, by));
     }

@@ -15,7 +15,8 @@
 /// The first bytes of an image. The third line ends as a text that was changed by a transfer would not.
 extern const unsigned char espl__image_magic[8];
 
-/// The head. Its fields have the same meaning in each build of one layout.
+/// The head. Its fields have the same meaning in each build of one layout. The program finds the table of
+/// components behind it (tools/image_file.c).
 typedef struct espl__image_head {
     unsigned char magic[8];
     uint64_t layout;

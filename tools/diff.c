@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+// The command diff.
+#include "tools/diff.h"
+
+#include "tools/commands.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void print_line(const tool_diff *diff, const char *line)
+{
+    if (diff->count == 1) {
+        (void)printf("A is %s, B is %s\n", diff->paths[0], diff->paths[1]);
+    }
+    (void)puts(line);
+}
+
+void diff_say(tool_diff *diff, const char *format, ...)
+{
+    char text[4096];
+    va_list arguments;
+
+    diff->count += 1;
+    if (diff->is_quiet) {
+        return;
+    }
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    for (char *c = text; *c != '\0'; ++c) {
+        *c = (char)((unsigned char)*c < ' ' || *c == 0x7f ? ' ' : *c); // one line
+    }
+    if (diff->take != NULL) {
+        diff->take(diff->user, text);
+    } else {
+        print_line(diff, text);
+    }
+}
+
+// --- Values as text ---
+
+const char *diff_floats(const void *floats, size_t count, char out[DIFF_TEXT])
+{
+    size_t at = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < count && at < DIFF_TEXT - 16; ++i) {
+        float value;
+
+        memcpy(&value, (const unsigned char *)floats + i * sizeof value, sizeof value);
+        at +=
+            (size_t)snprintf(out + at, DIFF_TEXT - at, "%s%.9g", i == 0 ? "" : " ", (double)value);
+    }
+    return out;
+}
+
+const char *diff_element(espl_field_type type, const unsigned char *bytes, char out[DIFF_TEXT])
+{
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+    double f64;
+
+    memcpy(&u8, bytes, sizeof u8);
+    switch (type) {
+    case ESPL_FIELD_I8:
+        (void)snprintf(out, DIFF_TEXT, "%d", (int)(int8_t)u8);
+        break;
+    case ESPL_FIELD_U8:
+        (void)snprintf(out, DIFF_TEXT, "%u", u8);
+        break;
+    case ESPL_FIELD_I16:
+    case ESPL_FIELD_U16:
+        memcpy(&u16, bytes, sizeof u16);
+        (void)snprintf(out, DIFF_TEXT, "%d", type == ESPL_FIELD_I16 ? (int)(int16_t)u16 : (int)u16);
+        break;
+    case ESPL_FIELD_I32:
+    case ESPL_FIELD_U32:
+        memcpy(&u32, bytes, sizeof u32);
+        (void)snprintf(out, DIFF_TEXT, "%" PRId64,
+                       type == ESPL_FIELD_I32 ? (int64_t)(int32_t)u32 : (int64_t)u32);
+        break;
+    case ESPL_FIELD_I64:
+        memcpy(&u64, bytes, sizeof u64);
+        (void)snprintf(out, DIFF_TEXT, "%" PRId64, (int64_t)u64);
+        break;
+    case ESPL_FIELD_U64:
+        memcpy(&u64, bytes, sizeof u64);
+        (void)snprintf(out, DIFF_TEXT, "%" PRIu64, u64);
+        break;
+    case ESPL_FIELD_F32:
+        return diff_floats(bytes, 1, out);
+    case ESPL_FIELD_F64:
+        memcpy(&f64, bytes, sizeof f64);
+        (void)snprintf(out, DIFF_TEXT, "%.17g", f64);
+        break;
+    case ESPL_FIELD_BOOL:
+        (void)snprintf(out, DIFF_TEXT, u8 <= 1 ? u8 ? "true" : "false" : "0x%02x", u8);
+        break;
+    default:
+        (void)snprintf(out, DIFF_TEXT, "0x%02x", u8);
+        break;
+    }
+    return out;
+}
+
+// --- Parts of components ---
+
+const espl_component_field *diff_field(const espl_component_def *def, uint32_t byte,
+                                       uint32_t *element, size_t *size)
+{
+    static const uint8_t sizes[ESPL_FIELD_TYPE_COUNT] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 1, 8};
+
+    for (size_t i = 0; i < def->field_count; ++i) {
+        const espl_component_field *const field = &def->fields[i];
+
+        *size = sizes[field->type];
+        if (byte >= field->offset && byte - field->offset < field->count * *size) {
+            *element = (byte - field->offset) / (uint32_t)*size;
+            return field;
+        }
+    }
+    return NULL;
+}
+
+const char *diff_part(const espl_component_def *def, uint32_t byte, char out[DIFF_PATH])
+{
+    uint32_t element = 0;
+    size_t size = 0;
+    const espl_component_field *const field = diff_field(def, byte, &element, &size);
+
+    if (field == NULL) {
+        (void)snprintf(out, DIFF_PATH, "%s, byte %u,", def->name, byte);
+    } else if (field->count > 1) {
+        (void)snprintf(out, DIFF_PATH, "%s.%s[%u]", def->name, field->name, element);
+    } else {
+        (void)snprintf(out, DIFF_PATH, "%s.%s", def->name, field->name);
+    }
+    return out;
+}
+
+// --- The command ---
+
+static diff_verdict fail(const char *path, const tool_fault *fault)
+{
+    (void)fprintf(stderr, "espalier: %s: %s\n", path, fault->text);
+    return DIFF_TROUBLE;
+}
+
+static diff_verdict compare_tapes(tool_diff *diff, tool_contents c[2])
+{
+    tool_fault fault = {""};
+    int side = 0;
+    const diff_verdict verdict = diff_tapes(diff, &c[0], &c[1], &side, &fault);
+
+    return verdict == DIFF_TROUBLE ? fail(diff->paths[side], &fault) : verdict;
+}
+
+static diff_verdict compare_worlds(tool_diff *diff)
+{
+    tool_value values[2] = {{0}};
+    tool_fault fault = {""};
+    diff_verdict verdict = DIFF_EQUAL;
+
+    for (int i = 0; i < 2 && verdict == DIFF_EQUAL; ++i) {
+        if (!value_open(&values[i], diff->paths[i], NULL, &fault)) {
+            verdict = fail(diff->paths[i], &fault);
+        } else if (values[i].note.text[0] != '\0') {
+            (void)fprintf(stderr, "espalier: %s: note: %s\n", diff->paths[i], values[i].note.text);
+        }
+    }
+    if (verdict == DIFF_EQUAL) {
+        verdict = diff_values(diff, &values[0], &values[1], &fault);
+        verdict = verdict == DIFF_TROUBLE ? fail(diff->paths[0], &fault) : verdict;
+    }
+    value_close(&values[0]);
+    value_close(&values[1]);
+    return verdict;
+}
+
+// Load both files, if they are no scenes, to tell what they are. @return the verdict on them.
+static diff_verdict compare_files(tool_diff *diff)
+{
+    tool_contents c[2] = {{0}};
+    tool_fault fault = {""};
+    contents_kind kinds[2] = {CONTENTS_OTHER, CONTENTS_OTHER};
+    diff_verdict verdict = DIFF_EQUAL;
+
+    for (int i = 0; i < 2 && verdict == DIFF_EQUAL; ++i) {
+        if (!contents_is_value(diff->paths[i])) {
+            continue;
+        }
+        if (!contents_load(&c[i], diff->paths[i], &fault)) {
+            verdict = fail(diff->paths[i], &fault);
+        } else {
+            kinds[i] = contents_kind_of(&c[i]);
+        }
+    }
+    const bool are_tapes = kinds[0] == CONTENTS_TAPE && kinds[1] == CONTENTS_TAPE;
+
+    if (verdict == DIFF_EQUAL && are_tapes) {
+        verdict = compare_tapes(diff, c);
+    } else if (kinds[0] == CONTENTS_TAPE || kinds[1] == CONTENTS_TAPE) {
+        fault_say(&fault, "a tape is compared with a tape alone: pack writes its state");
+        verdict =
+            verdict == DIFF_EQUAL ? fail(diff->paths[kinds[1] == CONTENTS_TAPE], &fault) : verdict;
+    }
+    contents_release(&c[0]);
+    contents_release(&c[1]);
+    return verdict == DIFF_EQUAL && !are_tapes ? compare_worlds(diff) : verdict;
+}
+
+int run_diff(const tool_options *options)
+{
+    static const int statuses[] = {[DIFF_EQUAL] = EXIT_AGREED,
+                                   [DIFF_DIFFERENT] = EXIT_DISAGREED,
+                                   [DIFF_TROUBLE] = EXIT_BAD_SCENE};
+    tool_diff diff = {.paths = {options->scenes[0], options->scenes[1]},
+                      .is_quiet = options->is_quiet};
+
+    return statuses[compare_files(&diff)];
+}
