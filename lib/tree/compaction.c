@@ -192,9 +192,12 @@ static bool is_side_tight(const espl__side *side)
     return side == NULL || ((side->has_kept != 0) == (side->kept_count != 0) && !side->is_prepaid);
 }
 
-// Tell whether a tight compaction would change nothing, so that it is skipped and moves no node.
+// Tell whether a tight compaction would change nothing, so that it is skipped and moves no node. It would put trees
+// in the order of their numbers.
 static bool is_tight(const espl__forest *forest)
 {
+    uint32_t base = 0;
+
     if (forest->capacity != forest->end || forest->free_slots != 0 ||
         forest->tree_capacity != forest->tree_end) {
         return false;
@@ -203,11 +206,13 @@ static bool is_tight(const espl__forest *forest)
         const espl__tree *const header = &forest->trees[tree];
 
         // A free header has no flags, so that it is not tight.
-        if (header->capacity != header->live + espl__tree_spare(header->live) ||
+        if (header->base != base ||
+            header->capacity != header->live + espl__tree_spare(header->live) ||
             (header->flags & ESPL__TREE_IN_ORDER) == 0 ||
             !is_side_tight(espl__side_of(forest, header))) {
             return false;
         }
+        base += header->capacity;
     }
     return true;
 }
