@@ -158,7 +158,7 @@ static bool examine(check_bench *bench, tool_fault *fault)
         fault_say(fault, "no memory for %zu nodes", bench->scene->node_count);
         return false;
     }
-    return stage_open(&bench->stage, bench->options->workers, fault) &&
+    return stage_open(&bench->stage, bench->options->workers, NULL, fault) &&
            stage_plant(&bench->stage, bench->scene, espl_entity_null(), bench->nodes, fault) &&
            stage_is_valid(&bench->stage, fault) && run_moments(bench, fault) &&
            stage_is_valid(&bench->stage, fault) && judge(bench, fault);

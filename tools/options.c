@@ -20,7 +20,8 @@
 
 static const char usage[] =
     "usage: espalier play  [--copies N] [--frames N] [--ticks N [--ahead T]] [--workers N]\n"
-    "                      [--seed N] [--png FILE] [--json FILE] [--animation NAME|N]\n"
+    "                      [--seed N] [--png FILE] [--json FILE] [--tape FILE]\n"
+    "                      [--animation NAME|N]\n"
     "                      [--within LENGTH] [--strict] [--quiet] SCENE...\n"
     "       espalier check [--frames N] [--workers N] [--json FILE] [--animation NAME|N]\n"
     "                      [--within LENGTH] [--strict] [--quiet] SCENE...\n"
@@ -61,6 +62,7 @@ static const char help[] =
     "  -s, --seed N         seed of everything random (1); the same seed gives the same worlds\n"
     "  -p, --png FILE       draw the final poses, and what was checked\n"
     "  -j, --json FILE      write the figures as JSON; - is stdout, in place of the table\n"
+    "  -c, --tape FILE      record the calls of the world, to be replayed; of one scene\n"
     "  -e, --within LENGTH  largest error of a position, besides the bound of rounding\n"
     "  -a, --animation NAME|N  the animation to play, of several (the first)\n"
     "  -t, --strict         fail also where something is not compared\n"
@@ -74,23 +76,15 @@ static const char help[] =
     "line is bad.\n";
 
 static const struct option long_options[] = {
-    {"copies", required_argument, NULL, 'n'},
-    {"frames", required_argument, NULL, 'f'},
-    {"ticks", required_argument, NULL, 'k'},
-    {"ahead", required_argument, NULL, 'd'},
-    {"workers", required_argument, NULL, 'w'},
-    {"seed", required_argument, NULL, 's'},
-    {"png", required_argument, NULL, 'p'},
-    {"json", required_argument, NULL, 'j'},
-    {"within", required_argument, NULL, 'e'},
-    {"animation", required_argument, NULL, 'a'},
-    {"output", required_argument, NULL, 'o'},
-    {"level", required_argument, NULL, 'l'},
-    {"strict", no_argument, NULL, 't'},
-    {"quiet", no_argument, NULL, 'q'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
+    {"copies", required_argument, NULL, 'n'},    {"frames", required_argument, NULL, 'f'},
+    {"ticks", required_argument, NULL, 'k'},     {"ahead", required_argument, NULL, 'd'},
+    {"workers", required_argument, NULL, 'w'},   {"seed", required_argument, NULL, 's'},
+    {"png", required_argument, NULL, 'p'},       {"json", required_argument, NULL, 'j'},
+    {"tape", required_argument, NULL, 'c'},      {"within", required_argument, NULL, 'e'},
+    {"animation", required_argument, NULL, 'a'}, {"output", required_argument, NULL, 'o'},
+    {"level", required_argument, NULL, 'l'},     {"strict", no_argument, NULL, 't'},
+    {"quiet", no_argument, NULL, 'q'},           {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},         {NULL, 0, NULL, 0},
 };
 
 static bool parse_number(uint64_t *out, const char *text, uint64_t least, uint64_t most,
@@ -182,6 +176,9 @@ static options_result take_option(tool_options *options, int option)
     case 'j':
         options->json = optarg;
         break;
+    case 'c':
+        options->tape = optarg;
+        break;
     case 'a':
         options->animation = optarg;
         break;
@@ -218,7 +215,7 @@ typedef struct command_rule {
 } command_rule;
 
 static const command_rule rules[] = {
-    [COMMAND_PLAY] = {"play", "nfkdwspjeatq", "scene", 1, 0},
+    [COMMAND_PLAY] = {"play", "nfkdwspjceatq", "scene", 1, 0},
     [COMMAND_TREE] = {"tree", "a", "scene", 1, 0},
     [COMMAND_CHECK] = {"check", "fwjeatq", "scene", 1, 0},
     [COMMAND_REPLAY] = {"replay", "fwq", "tape", 1, 0},
@@ -276,6 +273,10 @@ static bool fits_command(const tool_options *options, uint32_t given)
         (void)fprintf(stderr, "espalier: --ahead needs --ticks\n");
         return false;
     }
+    if (options->tape != NULL && options->scene_count > 1) {
+        (void)fprintf(stderr, "espalier: --tape takes one scene\n");
+        return false;
+    }
     if (options->scene_count < rule->least) {
         (void)fprintf(stderr, "espalier: %s needs %s %s\n", rule->word,
                       rule->least == 2 ? "two" : "a", rule->least == 2 ? "files" : rule->file);
@@ -301,7 +302,7 @@ options_result options_parse(tool_options *out, int argc, char **argv)
     *out = (tool_options){.copies = 100, .workers = 1, .seed = 1, .level = PACKING_LEVEL};
     while (result == OPTIONS_RUN) {
         const int option =
-            getopt_long(argc, argv, "n:f:k:d:w:s:p:j:e:a:o:l:tqhV", long_options, NULL);
+            getopt_long(argc, argv, "n:f:k:d:w:s:p:j:c:e:a:o:l:tqhV", long_options, NULL);
         if (option == -1) {
             break;
         }

@@ -33,6 +33,7 @@ typedef struct tool_options {
     double within;         // largest error of a position; 0: the bound of rounding alone
     const char *png;       // or NULL
     const char *json;      // or NULL; "-": stdout, which then shows nothing else
+    const char *tape;      // or NULL
     const char *animation; // name or number, or NULL: the first
     const char *output;    // of pack and unpack, which need one; "-": stdout
     bool is_strict;        // what is not compared fails

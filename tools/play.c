@@ -11,6 +11,7 @@
 
 #include <espalier/motion.h>
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,7 +123,8 @@ static bool prepare(play_show *show, tool_fault *fault)
         fault_say(fault, "no memory for %zu nodes", show->scene->node_count);
         return false;
     }
-    if (!stage_open(&show->stage, show->options->workers, fault) || !ticks_open(show, fault)) {
+    if (!stage_open(&show->stage, show->options->workers, show->tape, fault) ||
+        !ticks_open(show, fault)) {
         return false;
     }
     take_phases(show, 0);
@@ -235,6 +237,13 @@ static bool run_frame(play_show *show, uint32_t frame, tool_fault *fault)
     return is_good && ticks_draw(show, frame, fault);
 }
 
+// Put the end of a frame on the tape, if there is one.
+static bool end_frame(const play_show *show, tool_fault *fault)
+{
+    return show->tape == NULL || stage_went_well(&show->stage, espl_tape_frame(show->stage.world),
+                                                 "espl_tape_frame", fault);
+}
+
 static bool run_frames(play_show *show, tool_fault *fault)
 {
     tool_progress progress =
@@ -242,7 +251,7 @@ static bool run_frames(play_show *show, tool_fault *fault)
     bool is_good = true;
 
     for (uint32_t frame = 0; is_good && frame < show->frame_count; ++frame) {
-        is_good = run_frame(show, frame, fault);
+        is_good = run_frame(show, frame, fault) && end_frame(show, fault);
         progress_show(&progress, frame + 1);
     }
     progress_end(&progress);
@@ -487,11 +496,47 @@ typedef struct play_sum {
     size_t made;
 } play_sum;
 
+static void append_to_file(void *user, const void *bytes, size_t size)
+{
+    (void)fwrite(bytes, 1, size, user); // ferror() knows
+}
+
+// Open the file of the tape, if one is asked for.
+static bool open_tape(espl_tape *tape, const char *path, tool_fault *fault)
+{
+    FILE *const file = path != NULL ? fopen(path, "wb") : NULL;
+
+    *tape = (espl_tape){file, append_to_file};
+    if (path != NULL && file == NULL) {
+        fault_say(fault, "%s: %s", path, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+// Close it. Precondition: the world has ended.
+static bool close_tape(const espl_tape *tape, const char *path, tool_fault *fault)
+{
+    FILE *const file = tape->user;
+    const bool has_failed = file != NULL && ferror(file) != 0;
+
+    if (file != NULL && (fclose(file) != 0 || has_failed)) {
+        fault_say(fault, "%s: the tape could not be written", path);
+        return false;
+    }
+    return true;
+}
+
 static bool play_scene(const tool_options *options, tool_scene *scene, play_sum *sum,
                        picture_panel *panel, tool_fault *fault)
 {
     play_show show = {.options = options, .scene = scene};
+    espl_tape tape;
 
+    if (!open_tape(&tape, options->tape, fault)) {
+        return false;
+    }
+    show.tape = tape.user != NULL ? &tape : NULL;
     const bool is_good = prepare(&show, fault) && run_frames(&show, fault) && judge(&show, fault) &&
                          (options->png == NULL || collect_panel(&show, panel, fault));
     if (is_good) {
@@ -508,7 +553,7 @@ static bool play_scene(const tool_options *options, tool_scene *scene, play_sum 
         print_remarks(&show);
     }
     release(&show);
-    return is_good;
+    return close_tape(&tape, options->tape, fault) && is_good;
 }
 
 static void print_sum(const tool_options *options, const play_sum *sum)

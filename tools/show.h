@@ -29,6 +29,7 @@ typedef struct play_ticks {
 typedef struct play_show {
     const tool_options *options;
     tool_scene *scene;
+    const espl_tape *tape; // of the world, or NULL
     tool_stage stage;
     tool_crowd crowd;
     size_t phase_count, moved_count;

@@ -50,7 +50,7 @@ static bool register_kinds(tool_stage *stage, tool_fault *fault)
                            "espl_component_register", fault);
 }
 
-bool stage_open(tool_stage *stage, uint32_t workers, tool_fault *fault)
+bool stage_open(tool_stage *stage, uint32_t workers, const espl_tape *tape, tool_fault *fault)
 {
     *stage = (tool_stage){0};
     if (!open_executor(&stage->executor, workers, fault)) {
@@ -58,8 +58,10 @@ bool stage_open(tool_stage *stage, uint32_t workers, tool_fault *fault)
     }
 
     // A fixed tag makes handles the same in every run.
-    const espl_world_def def = {
-        .hooks = {.user = stage, .log = hear}, .executor = stage->executor, .tag = 1};
+    const espl_world_def def = {.hooks = {.user = stage, .log = hear},
+                                .executor = stage->executor,
+                                .tag = 1,
+                                .tape = tape != NULL ? *tape : (espl_tape){0}};
     const espl_status status = espl_world_create(&def, &stage->world);
     if (!stage_went_well(stage, status, "espl_world_create", fault) ||
         !register_kinds(stage, fault)) {

@@ -16,7 +16,8 @@ typedef struct tool_stage {
 } tool_stage;
 
 /// Make a world that runs on a number of workers; 1 is the calling thread alone.
-bool stage_open(tool_stage *stage, uint32_t workers, tool_fault *fault);
+/// @param tape  where its calls are recorded, or NULL.
+bool stage_open(tool_stage *stage, uint32_t workers, const espl_tape *tape, tool_fault *fault);
 /// Destroy the world; {0} is allowed.
 void stage_close(tool_stage *stage);
 

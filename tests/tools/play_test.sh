@@ -132,12 +132,23 @@ ok "a crowd of one is destroyed and created again"
 for line in "" "dance $scene" "play" "play --copies 0 $scene" "play --copies x $scene" \
     "play --frames -1 $scene" "check --within 0 $scene" "play --no-such-option $scene" "tree --json - $scene" \
     "tree --strict $scene" "replay --strict $scene" "replay --animation 1 $scene" \
-    "play --animation none $scene"; do
+    "play --animation none $scene" "play --tape $scratch/two.tape $scene $scene" \
+    "check --tape $scratch/none.tape $scene"; do
     # shellcheck disable=SC2086
     run $line
     test "$status" -eq 2 && test ! -s "$scratch/out" && test -s "$scratch/err"
     ok "refused: espalier $(echo "$line" | sed "s,$scene,SCENE,")"
 done
+
+run play --copies 3 --frames 20 --tape "$scratch/play.tape" "$scene"
+test "$status" -eq 0
+run replay "$scratch/play.tape"
+test "$status" -eq 0 && grep -q ', 20 frames$' "$scratch/out"
+ok "a play is replayed from its tape"
+
+run play --copies 1 --frames 1 --tape "$scratch/nowhere/play.tape" "$scene"
+test "$status" -eq 1 && test "$(wc -l <"$scratch/err")" -eq 1
+ok "a tape that cannot be written gives one line and status 1"
 
 run --help
 test "$status" -eq 0 && grep -q '^usage:' "$scratch/out"
