@@ -16,6 +16,7 @@ void espl__archiver_end(espl__archiver *a)
     ESPL_ARRAY_FREE(a->heap, ESPL__FOR_RECORDING, a->table);
     ESPL_ARRAY_FREE(a->heap, ESPL__FOR_RECORDING, a->set_of);
     ESPL_ARRAY_FREE(a->heap, ESPL__FOR_RECORDING, a->sets);
+    ESPL_ARRAY_FREE(a->heap, ESPL__FOR_RECORDING, a->node_sets);
     ESPL_ARRAY_FREE(a->heap, ESPL__FOR_RECORDING, a->by_set);
     ESPL_ARRAY_FREE(a->heap, ESPL__FOR_RECORDING, a->set_ends);
     ESPL_ARRAY_FREE(a->heap, ESPL__FOR_RECORDING, a->components);
@@ -30,55 +31,102 @@ void espl__archiver_end(espl__archiver *a)
 
 // --- Nodes ---
 
-static espl_status push_node(espl__archiver *a, uint32_t node, uint32_t top)
+// The list while it grows.
+typedef struct node_list {
+    espl__archiver *a;
+    uint32_t *nodes, *counts; // as those of `a`
+    uint32_t count, capacity;
+    espl_extent extent;
+} node_list;
+
+static node_list open_list(espl__archiver *a, espl_extent extent)
 {
-    if (count_nodes(a) >= ESPL__PLACED - 1) {
+    const size_t nodes = espl__array_capacity(a->nodes), counts = espl__array_capacity(a->counts);
+
+    return (node_list){.a = a,
+                       .nodes = a->nodes,
+                       .counts = a->counts,
+                       .count = (uint32_t)count_nodes(a),
+                       .capacity = (uint32_t)(nodes < counts ? nodes : counts),
+                       .extent = extent};
+}
+
+static void close_list(const node_list *list)
+{
+    espl__array_set_length(list->a->nodes, list->count);
+    espl__array_set_length(list->a->counts, list->count);
+}
+
+// Make room for one node more.
+static ESPL__APART espl_status grow_list(node_list *list)
+{
+    espl__archiver *const a = list->a;
+
+    if (list->count >= ESPL__PLACED - 1) {
         return ESPL_ERR_LIMIT;
     }
+    close_list(list);
     if (!LIST_RESERVE(a, nodes, 1) || !LIST_RESERVE(a, counts, 1)) {
         return ESPL_ERR_NO_MEMORY;
     }
-    ESPL_ARRAY_PUSH(a->nodes, node);
-    ESPL_ARRAY_PUSH(a->counts, top);
+    *list = open_list(a, list->extent);
     return ESPL_OK;
 }
 
-// List the children of a node.
-static espl_status list_children(espl__archiver *a, uint32_t number, espl_extent extent)
+static inline espl_status push_node(node_list *list, uint32_t node, uint32_t top)
 {
-    const espl__forest *const forest = &a->world->forest;
-    const uint32_t slot = slot_of(a, number);
+    const espl_status status = list->count < list->capacity ? ESPL_OK : grow_list(list);
+
+    if (status == ESPL_OK) {
+        list->nodes[list->count] = node;
+        list->counts[list->count] = top;
+        list->count += 1;
+    }
+    return status;
+}
+
+// List the children of a node.
+static inline espl_status list_children(node_list *list, uint32_t number)
+{
+    const espl__forest *const forest = &list->a->world->forest;
+    const uint32_t node = list->nodes[number], slot = node & ~ESPL__PLACED, begin = list->count;
     // Below a bare node without a frame there is none either.
-    const uint32_t placed = is_bare_node(a, number) ? a->nodes[number] & ESPL__PLACED : 0;
+    const uint32_t placed = espl__slot_is(forest, slot, ESPL__SLOT_BARE) ? node & ESPL__PLACED : 0;
     espl_status status = ESPL_OK;
 
+    list->a->flags |= forest->flags[slot];
     for (uint32_t child = forest->links[slot].first_child;
          child != ESPL__NO_SLOT && status == ESPL_OK; child = forest->links[child].next) {
-        if (extent == ESPL_EXTENT_SUBTREE || !espl__slot_is(forest, child, ESPL__SLOT_FREE_LINK)) {
-            status = push_node(a, child | placed, 0);
-            a->counts[number] += status == ESPL_OK ? 1 : 0;
+        if (list->extent == ESPL_EXTENT_SUBTREE ||
+            !espl__slot_is(forest, child, ESPL__SLOT_FREE_LINK)) {
+            status = push_node(list, child | placed, 0);
         }
     }
+    list->counts[number] += list->count - begin;
     return status;
 }
 
 // List a top and what is below it, breadth-first: the list is its own queue.
-static espl_status list_top(espl__archiver *a, uint32_t slot, espl_extent extent)
+static espl_status list_top(node_list *list, uint32_t slot)
 {
+    espl__archiver *const a = list->a;
     const bool is_root = a->world->forest.parent[slot] == ESPL__NO_SLOT;
-    uint32_t number = (uint32_t)count_nodes(a);
-    espl_status status = push_node(a, slot | (is_root ? 0 : ESPL__PLACED), ESPL__TOP);
+    uint32_t number = list->count;
+    espl_status status = push_node(list, slot | (is_root ? 0 : ESPL__PLACED), ESPL__TOP);
 
     a->tops += 1;
-    for (; extent != ESPL_EXTENT_ENTITY && status == ESPL_OK && number < count_nodes(a); ++number) {
-        status = list_children(a, number, extent);
+    a->has_placed = a->has_placed || !is_root;
+    a->flags |= a->world->forest.flags[slot];
+    for (; list->extent != ESPL_EXTENT_ENTITY && status == ESPL_OK && number < list->count;
+         ++number) {
+        status = list_children(list, number);
     }
     return status;
 }
 
-static espl_status list_all(espl__archiver *a)
+static espl_status list_all(node_list *list)
 {
-    const espl__store *const store = &a->world->store;
+    const espl__store *const store = &list->a->world->store;
     const size_t records = espl__array_length(store->records);
     espl_status status = ESPL_OK;
 
@@ -86,28 +134,35 @@ static espl_status list_all(espl__archiver *a)
         if (espl__index_is_alive(store, index)) {
             const uint32_t slot = store->records[index].slot;
 
-            status = a->world->forest.parent[slot] == ESPL__NO_SLOT
-                         ? list_top(a, slot, ESPL_EXTENT_SUBTREE)
-                         : ESPL_OK;
+            status = list->a->world->forest.parent[slot] == ESPL__NO_SLOT ? list_top(list, slot)
+                                                                          : ESPL_OK;
         }
+    }
+    return status;
+}
+
+static espl_status list_given(node_list *list, espl_entity *named)
+{
+    const espl__archiver *const a = list->a;
+    espl_status status = ESPL_OK;
+
+    for (size_t i = 0; i < a->def->top_count && status == ESPL_OK; ++i) {
+        uint32_t slot = 0;
+
+        *named = a->def->tops[i];
+        status = espl__find_slot(a->world, *named, &slot);
+        status = status != ESPL_OK ? status : list_top(list, slot);
     }
     return status;
 }
 
 static espl_status list_nodes(espl__archiver *a, espl_entity *named)
 {
-    espl_status status = ESPL_OK;
+    const bool is_all = a->def->tops == NULL;
+    node_list list = open_list(a, is_all ? ESPL_EXTENT_SUBTREE : a->def->extent);
+    const espl_status status = is_all ? list_all(&list) : list_given(&list, named);
 
-    if (a->def->tops == NULL) {
-        return list_all(a);
-    }
-    for (size_t i = 0; i < a->def->top_count && status == ESPL_OK; ++i) {
-        uint32_t slot = 0;
-
-        *named = a->def->tops[i];
-        status = espl__find_slot(a->world, *named, &slot);
-        status = status != ESPL_OK ? status : list_top(a, slot, a->def->extent);
-    }
+    close_list(&list);
     return status;
 }
 
@@ -132,12 +187,16 @@ uint32_t espl__archiver_number_of(const espl__archiver *a, uint32_t entity)
     return ESPL__NONE;
 }
 
-// Make the table of numbers. @return ESPL_ERR_ARGUMENT: an entity is listed twice.
+// Make the table of numbers, where references need it, or where an entity may be listed twice.
+// @return ESPL_ERR_ARGUMENT: one is.
 static espl_status number_entities(espl__archiver *a)
 {
     const size_t count = count_nodes(a);
     size_t size = 16;
 
+    if (a->def->tops == NULL && a->world->store.referring_count == 0) {
+        return ESPL_OK;
+    }
     while (size < 2 * count) {
         size *= 2;
     }
@@ -205,11 +264,19 @@ static bool sort_by_set(espl__archiver *a)
     const size_t count = count_nodes(a), sets = espl__array_length(a->sets);
     uint32_t begin = 0;
 
-    if (!LIST_ZEROS(a, set_ends, sets) || !LIST_ZEROS(a, by_set, count)) {
+    if (!LIST_ZEROS(a, set_ends, sets)) {
         return false;
     }
+    if (sets == 1) {
+        a->set_ends[0] = (uint32_t)count;
+        return true;
+    }
+    if (!LIST_RESERVE(a, by_set, count)) {
+        return false;
+    }
+    espl__array_set_length(a->by_set, count);
     for (uint32_t i = 0; i < count; ++i) {
-        a->set_ends[set_of_node(a, i)] += 1;
+        a->set_ends[a->node_sets[i]] += 1;
     }
     for (size_t set = 0; set < sets; ++set) {
         const uint32_t in_set = a->set_ends[set];
@@ -218,27 +285,35 @@ static bool sort_by_set(espl__archiver *a)
         begin += in_set;
     }
     for (uint32_t i = 0; i < count; ++i) {
-        a->by_set[a->set_ends[set_of_node(a, i)]++] = i;
+        a->by_set[a->set_ends[a->node_sets[i]]++] = i;
     }
     return true;
 }
 
-static bool find_sets(espl__archiver *a)
+// List the sets of the nodes.
+static bool list_sets(espl__archiver *a)
 {
     const espl__store *const store = &a->world->store;
-    const size_t count = count_nodes(a);
+    const uint32_t count = (uint32_t)count_nodes(a);
 
-    if (!LIST_ZEROS(a, set_of, espl__array_length(store->archetypes))) {
+    if (!LIST_ZEROS(a, set_of, espl__array_length(store->archetypes)) ||
+        !LIST_RESERVE(a, node_sets, count)) {
         return false;
     }
+    espl__array_set_length(a->node_sets, count);
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t archetype = espl__entity_archetype(store, entity_of(a, i));
+        uint32_t set = a->set_of[archetype] - 1;
 
-        if (a->set_of[archetype] == 0 && set_of_archetype(a, archetype) == ESPL__NONE) {
-            return false;
+        if (set == ESPL__NONE) {
+            set = set_of_archetype(a, archetype);
+            if (set == ESPL__NONE) {
+                return false;
+            }
         }
+        a->node_sets[i] = set;
     }
-    return sort_by_set(a);
+    return true;
 }
 
 // List a component at its place in the order of names. Reserved.
@@ -315,7 +390,7 @@ espl_status espl__archiver_list(espl__archiver *a, espl_entity *named)
     }
     *named = espl_entity_null();
     status = number_entities(a);
-    if (status == ESPL_OK && (!find_sets(a) || !list_components(a))) {
+    if (status == ESPL_OK && (!list_sets(a) || !sort_by_set(a) || !list_components(a))) {
         status = ESPL_ERR_NO_MEMORY;
     }
     return status;

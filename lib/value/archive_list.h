@@ -22,12 +22,14 @@ typedef struct espl__archiver {
     uint32_t *nodes;  // stb array: slots of the nodes, some with ESPL__PLACED
     uint32_t *counts; // stb array: children of each node in the archive; of tops with ESPL__TOP
     uint32_t tops;
-    uint32_t
-        *table; // [table_size] stb array: number of a node + 1 by the hash of its entity; 0: free
-    uint32_t *set_of;           // stb array: set number + 1 by archetype; 0: none yet
-    uint32_t *sets;             // stb array: an archetype that has the set, by set number
-    uint32_t *by_set;           // stb array: nodes in the order of their sets
-    uint32_t *set_ends;         // stb array: ends of the sets in `by_set`
+    bool has_placed;     // a node has ESPL__PLACED
+    unsigned flags;      // ESPL__SLOT_ bits that some of the nodes have
+    uint32_t *table;     // stb array: number of a node + 1 by the hash of its entity; 0: free
+    uint32_t *set_of;    // stb array: set number + 1 by archetype; 0: none yet
+    uint32_t *sets;      // stb array: an archetype that has the set, by set number
+    uint32_t *node_sets; // stb array: set by number of a node
+    uint32_t *by_set;    // stb array: nodes in the order of their sets; NULL: there is one set
+    uint32_t *set_ends;  // stb array: ends of the sets in `by_set`
     espl_component *components; // stb array by number in the archive, in the order of their names
     uint32_t *numbers;          // stb array: number in the archive + 1 by component; 0: not in it
     espl__wire wire;
@@ -60,6 +62,12 @@ static inline uint32_t entity_of(const espl__archiver *a, uint32_t number)
     return a->world->forest.links[slot_of(a, number)].entity;
 }
 
+// The i-th node in the order of sets.
+static inline uint32_t node_by_set(const espl__archiver *a, uint32_t i)
+{
+    return a->by_set == NULL ? i : a->by_set[i];
+}
+
 static inline bool is_top_node(const espl__archiver *a, uint32_t number)
 {
     return (a->counts[number] & ESPL__TOP) != 0;
@@ -68,13 +76,6 @@ static inline bool is_top_node(const espl__archiver *a, uint32_t number)
 static inline bool is_bare_node(const espl__archiver *a, uint32_t number)
 {
     return espl__slot_is(&a->world->forest, slot_of(a, number), ESPL__SLOT_BARE);
-}
-
-static inline uint32_t set_of_node(const espl__archiver *a, uint32_t number)
-{
-    const espl__store *const store = &a->world->store;
-
-    return a->set_of[espl__entity_archetype(store, entity_of(a, number))] - 1;
 }
 
 static inline const espl__component_info *info_of_component(const espl__archiver *a,

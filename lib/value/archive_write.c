@@ -103,9 +103,22 @@ static void put_tree(espl__archiver *a)
 
     espl__wire_number(&a->wire, count, 4);
     espl__wire_number(&a->wire, a->tops, 4);
-    for (size_t i = 0; i < count; ++i) {
-        espl__wire_varint(&a->wire, a->counts[i] & ~ESPL__TOP);
+    espl__wire_varints(&a->wire, a->counts, count, ~ESPL__TOP);
+}
+
+// Count the nodes from one on whose slots follow each other, and whose locals are written as they are.
+static uint32_t count_run(const espl__archiver *a, uint32_t begin)
+{
+    const uint32_t count = (uint32_t)count_nodes(a), first = a->nodes[begin];
+    const bool has_bare = (a->flags & ESPL__SLOT_BARE) != 0;
+    uint32_t length = 0;
+
+    // A slot with ESPL__PLACED follows none without it.
+    while (begin + length < count && a->nodes[begin + length] == first + length &&
+           (first & ESPL__PLACED) == 0 && !(has_bare && is_bare_node(a, begin + length))) {
+        length += 1;
     }
+    return length;
 }
 
 static void put_locals(espl__archiver *a)
@@ -113,11 +126,16 @@ static void put_locals(espl__archiver *a)
     const uint32_t count = (uint32_t)count_nodes(a);
     espl__placement placement;
 
-    for (uint32_t i = 0; i < count; ++i) {
-        if (!is_bare_node(a, i)) {
+    for (uint32_t i = 0; i < count;) {
+        const uint32_t run = count_run(a, i);
+
+        if (run != 0) {
+            espl__wire_words(&a->wire, &a->world->forest.local[a->nodes[i]], (size_t)run * 8);
+        } else if (!is_bare_node(a, i)) {
             (void)placement_of(a, i, &placement);
             espl__wire_words(&a->wire, &placement.local, 8);
         }
+        i += run != 0 ? run : 1;
     }
 }
 
@@ -139,10 +157,11 @@ static void put_side(espl__archiver *a)
 {
     espl__wire *const wire = &a->wire;
     const uint32_t count = (uint32_t)count_nodes(a);
+    const bool has_sides = (a->flags & ESPL__SLOT_SIDE) != 0;
     espl__placement p;
     uint32_t last = 0;
 
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; has_sides && i < count; ++i) {
         if (is_bare_node(a, i) ||
             !espl__slot_is(&a->world->forest, slot_of(a, i), ESPL__SLOT_SIDE)) {
             continue;
@@ -178,10 +197,11 @@ static bool is_free(const espl__archiver *a, uint32_t number)
 static void put_free(espl__archiver *a)
 {
     const uint32_t count = (uint32_t)count_nodes(a);
+    const bool has_links = (a->flags & ESPL__SLOT_FREE_LINK) != 0; // perhaps of tops alone
     unsigned bits = 0;
     bool is_any = false;
 
-    for (uint32_t i = 0; i < count && !is_any; ++i) {
+    for (uint32_t i = 0; has_links && i < count && !is_any; ++i) {
         is_any = is_free(a, i);
     }
     for (uint32_t i = 0; i < count && is_any; ++i) {
@@ -196,7 +216,7 @@ static void put_free(espl__archiver *a)
 static void put_sets(espl__archiver *a)
 {
     espl_component components[ESPL_SET_LIMIT];
-    const uint32_t count = (uint32_t)count_nodes(a), sets = (uint32_t)espl__array_length(a->sets);
+    const uint32_t sets = (uint32_t)espl__array_length(a->sets);
 
     espl__wire_number(&a->wire, sets, 4);
     for (uint32_t set = 0; set < sets; ++set) {
@@ -207,9 +227,7 @@ static void put_sets(espl__archiver *a)
             espl__wire_varint(&a->wire, a->numbers[components[i]] - 1);
         }
     }
-    for (uint32_t i = 0; i < count; ++i) {
-        espl__wire_varint(&a->wire, set_of_node(a, i));
-    }
+    espl__wire_varints(&a->wire, a->node_sets, count_nodes(a), UINT32_MAX);
 }
 
 // Write a value, with zeros for its references.
@@ -232,7 +250,7 @@ static void put_set_column(espl__archiver *a, uint32_t set, espl_component compo
     const uint32_t end = a->set_ends[set];
 
     for (uint32_t i = set == 0 ? 0 : a->set_ends[set - 1]; i < end; ++i) {
-        const uint32_t entity = entity_of(a, a->by_set[i]);
+        const uint32_t entity = entity_of(a, node_by_set(a, i));
 
         put_raw_value(&a->wire, info, espl__row_value(&a->world->store, entity, component));
     }
@@ -291,8 +309,8 @@ static void put_references(espl__archiver *a)
     size_t referring = 0;
 
     for (uint32_t i = 0; store->referring_count != 0 && i < count; ++i) {
-        if (set_of_node(a, i) != set) {
-            set = set_of_node(a, i);
+        if (a->node_sets[i] != set) {
+            set = a->node_sets[i];
             referring = list_referring(a, set, components);
         }
         for (size_t k = 0; k < referring; ++k) {
@@ -386,6 +404,7 @@ static espl_status emit(espl__archiver *a, const espl_sink *sink)
     a->wire.pass = sink->write;
     a->wire.user = sink->user;
     espl__wire_begin(&a->wire);
+    a->wire.is_summed = false;
     espl__wire_put(&a->wire, head, sizeof head);
     (void)espl__table_put(&table, &a->wire);
     for (uint32_t i = 0; i < table.count; ++i) {
@@ -406,7 +425,7 @@ static espl_status prepare_archive(espl__archiver *a, espl_entity *named)
     espl__placement placement;
     espl_status status = espl__archiver_list(a, named);
 
-    for (uint32_t i = 0; status == ESPL_OK && i < count_nodes(a); ++i) {
+    for (uint32_t i = 0; status == ESPL_OK && a->has_placed && i < count_nodes(a); ++i) {
         if ((a->nodes[i] & ESPL__PLACED) != 0 && !is_bare_node(a, i)) {
             status = placement_of(a, i, &placement);
             *named =

@@ -5,6 +5,7 @@
 void espl__wire_begin(espl__wire *wire)
 {
     wire->is_broken = false;
+    wire->is_summed = true;
     wire->size = 0;
     wire->used = 0;
     espl__checksum_begin(&wire->checksum);
@@ -13,7 +14,9 @@ void espl__wire_begin(espl__wire *wire)
 // Bytes leave here.
 static void pass_on(espl__wire *wire, const void *bytes, size_t size)
 {
-    espl__checksum_add(&wire->checksum, bytes, size);
+    if (wire->is_summed) {
+        espl__checksum_add(&wire->checksum, bytes, size);
+    }
     if (wire->pass != NULL && !wire->is_broken && size != 0) {
         wire->is_broken = !wire->pass(wire->user, bytes, size);
     }
@@ -50,4 +53,27 @@ void espl__wire_zeros(espl__wire *wire, size_t size)
         size -= sizeof zeros;
     }
     espl__wire_put(wire, zeros, size);
+}
+
+void espl__wire_varints(espl__wire *wire, const uint32_t *numbers, size_t count, uint32_t mask)
+{
+    enum { LONGEST = 5 };
+
+    while (count != 0) {
+        unsigned char *const room = espl__wire_room(wire), *at = room;
+        const size_t most = (ESPL__WIRE_ROOM - wire->used) / LONGEST;
+        const size_t here = count < most ? count : most;
+
+        for (size_t i = 0; i < here; ++i) {
+            uint32_t number = numbers[i] & mask;
+
+            for (; number >= 0x80; number >>= 7) {
+                *at++ = (unsigned char)(number | 0x80u);
+            }
+            *at++ = (unsigned char)number;
+        }
+        espl__wire_add(wire, (size_t)(at - room));
+        numbers += here;
+        count -= here;
+    }
 }

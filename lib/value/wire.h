@@ -153,13 +153,14 @@ typedef struct espl__wire {
     bool (*pass)(void *user, const void *bytes, size_t size);
     void *user;
     bool is_broken; // bytes were not taken
+    bool is_summed; // they are added to the checksum
     uint64_t size;  // bytes so far
     espl__checksum checksum;
     size_t used; // of `bytes`
     unsigned char bytes[ESPL__WIRE_ROOM];
 } espl__wire;
 
-/// Begin to count.
+/// Begin to count, with a checksum.
 void espl__wire_begin(espl__wire *wire);
 /// Pass on what is collected.
 void espl__wire_flush(espl__wire *wire);
@@ -189,11 +190,17 @@ static inline void espl__wire_number(espl__wire *wire, uint64_t number, unsigned
     espl__wire_store(espl__wire_room(wire), number, size);
     espl__wire_add(wire, size);
 }
-/// Write 32-bit numbers of any type, floats by their bits. At most 16.
+/// Write 32-bit numbers of any type, floats by their bits.
 static inline void espl__wire_words(espl__wire *wire, const void *words, size_t count)
 {
-    espl__wire_store_words(espl__wire_room(wire), words, count);
-    espl__wire_add(wire, count * 4);
+    if (espl__wire_is_native()) {
+        espl__wire_put(wire, words, count * 4);
+        return;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        espl__wire_store_words(espl__wire_room(wire), (const unsigned char *)words + i * 4, 1);
+        espl__wire_add(wire, 4);
+    }
 }
 /// Write a number as espl__cursor_varint() reads it.
 static inline void espl__wire_varint(espl__wire *wire, uint32_t number)
@@ -207,5 +214,7 @@ static inline void espl__wire_varint(espl__wire *wire, uint32_t number)
     room[size++] = (unsigned char)number;
     espl__wire_add(wire, size);
 }
+/// Write many of them, each without the bits that are not in the mask.
+void espl__wire_varints(espl__wire *wire, const uint32_t *numbers, size_t count, uint32_t mask);
 
 #endif
