@@ -451,11 +451,20 @@ static bool make_built_sets(immediate *m, const espl__build *build)
 static void place_built(const espl__forest *forest, espl__new_node *place)
 {
     const bool has_parent = place->parent != ESPL__NO_SLOT;
-    const espl__frame frame = has_parent ? espl__slot_frame(forest, place->parent) : (espl__frame){0};
 
     if (place->is_bare) {
         place->placement = espl__placement_identity();
     }
+    // Fast path: without inherit flags there is nothing to keep.
+    if (!place->is_bare && place->placement.kept.flags == 0) {
+        espl__wide_store(
+            &place->world,
+            espl__world_below(forest, place->parent, espl__wide_load(&place->placement.local)));
+        return;
+    }
+    const espl__frame frame =
+        has_parent ? espl__slot_frame(forest, place->parent) : (espl__frame){0};
+
     if (has_parent && (place->is_bare || espl__placement_copies(&place->placement))) {
         place->placement.extra = frame.extra;
         place->world = frame.world;
@@ -464,36 +473,92 @@ static void place_built(const espl__forest *forest, espl__new_node *place)
     }
 }
 
+// Nodes of a build that are made by one call: a node, and nodes below it with a transform and nothing else.
+typedef struct built_run {
+    espl__template tree;
+    espl__template_node *nodes; // [longest of the build]
+    espl_pose *locals;          // the same
+    espl__built top;
+    uint32_t first; // number of the top
+} built_run;
+
+// Tell whether a node has neither a placement besides its local nor a free link.
+static bool is_built_plain(const espl__built *node)
+{
+    return !node->is_bare && !node->is_free && !espl__placement_needs_side(&node->placement);
+}
+
+// Add a node to a run. @return false: it begins another one.
+static bool join_run(built_run *run, const espl__built *node)
+{
+    const uint32_t at = run->tree.count;
+
+    if (at != 0 && (node->parent == ESPL__NO_SLOT || node->parent < run->first ||
+                    !is_built_plain(node) || !is_built_plain(&run->top))) {
+        return false;
+    }
+    run->nodes[at] = (espl__template_node){ESPL__NO_SLOT, at == 0 ? 0 : node->parent - run->first,
+                                           ESPL__NO_ENTITY, ESPL__NO_ENTITY};
+    run->locals[at] = node->placement.local;
+    run->top = at == 0 ? *node : run->top;
+    run->tree.count += 1;
+    return true;
+}
+
+// Make the nodes of a run, and empty it. @return false: no memory.
+static bool make_run(immediate *m, const espl__build *build, built_run *run)
+{
+    espl__edit *const edit = &m->part->edit;
+    uint32_t *const slots = m->applied.pending_slots;
+    const espl__built *const top = &run->top;
+    const bool is_top = top->parent == ESPL__NO_SLOT;
+    espl__new_node place = {.parent = is_top ? build->parent : slots[top->parent],
+                            .before = ESPL__NO_SLOT,
+                            .link = top->is_free && !is_top ? ESPL_LINK_FREE : ESPL_LINK_OWNED,
+                            .is_bare = top->is_bare,
+                            .placement = top->placement};
+    uint32_t made = 0;
+
+    place_built(m->context->forest, &place);
+    if (espl__edit_clone(edit, &run->tree, &place, &made) != ESPL_OK) {
+        return false;
+    }
+    ESPL_CHECK(made == run->first);
+    for (uint32_t i = 0; i < run->tree.count; ++i) {
+        slots[made + i] = edit->made[made + i].slot;
+    }
+    run->first += run->tree.count;
+    run->tree.count = 0;
+    return true;
+}
+
 // Make the nodes. @return false: no memory.
 static bool make_built(immediate *m, const espl__build *build)
 {
     espl__part *const part = m->part;
-    espl__edit *const edit = &part->edit;
-    uint32_t *const slots = m->applied.pending_slots;
+    espl__arena *const arena = &m->context->arena;
+    built_run run = {.nodes = espl__arena_take(arena, build->longest, sizeof *run.nodes),
+                     .locals = espl__arena_take(arena, build->longest, sizeof *run.locals)};
+    espl__built node;
 
+    if (run.nodes == NULL || run.locals == NULL) {
+        return false;
+    }
+    run.tree.nodes = run.nodes;
+    run.tree.locals = run.locals;
     for (uint32_t i = 0; i < build->count; ++i) {
-        espl__built node;
-        uint32_t made = 0;
-
         build->next(build->context, &node);
         ESPL_CHECK(node.set < build->set_count && (node.parent == ESPL__NO_SLOT || node.parent < i));
-        espl__new_node place = {
-            .parent = node.parent == ESPL__NO_SLOT ? build->parent : slots[node.parent],
-            .before = ESPL__NO_SLOT,
-            .link = node.is_free && node.parent != ESPL__NO_SLOT ? ESPL_LINK_FREE : ESPL_LINK_OWNED,
-            .is_bare = node.is_bare,
-            .placement = node.placement};
-
-        place_built(m->context->forest, &place);
-        ESPL_ARRAY_PUSH(part->made,
-                        (espl__made_info){.set = node.set, .first_bucket = ESPL__NONE});
-        if (espl__edit_clone(edit, &espl__template_of_none, &place, &made) != ESPL_OK) {
-            return false;
+        if (!join_run(&run, &node)) {
+            if (!make_run(m, build, &run)) {
+                return false;
+            }
+            (void)join_run(&run, &node);
         }
-        ESPL_CHECK(made == i);
-        slots[i] = edit->made[made].slot;
+        ESPL_ARRAY_PUSH(part->made, (espl__made_info){.set = node.set,
+                                                      .first_bucket = node.set * ESPL__COPY_KINDS});
     }
-    return true;
+    return make_run(m, build, &run);
 }
 
 // Take the memory of the nodes but their rows, in lists that are as long as is needed.
@@ -526,6 +591,7 @@ espl_status espl__immediate_build(espl__playback *playback, const espl__build *b
     if (!begin(&m, &playback->context, &request, &ordered)) {
         return ESPL_ERR_NO_MEMORY;
     }
+    m.grouped.bucket_count = build->set_count * ESPL__COPY_KINDS;
     m.applied.nursery.has_side =
         build->has_side || (build->parent != ESPL__NO_SLOT &&
                             espl__slot_is(forest, build->parent, ESPL__SLOT_SIDE));

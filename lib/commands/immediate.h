@@ -22,6 +22,7 @@ typedef struct espl__immediate_result {
 ///         ESPL_ERR_LIMIT. Where it is not at least ESPL_OK the world is as it was.
 espl_status espl__immediate_apply(espl__playback *playback, const espl__lane_view *lane,
                                   espl__immediate_result *out);
+
 /// A node that is built: what an entity gets that has been stored as a value. Its world follows from it.
 typedef struct espl__built {
     uint32_t parent; // number of an earlier node of the build, or ESPL__NO_SLOT: a top
@@ -41,6 +42,7 @@ typedef struct espl__built_set {
 typedef struct espl__build {
     uint32_t parent;             // slot of the parent of all tops, or ESPL__NO_SLOT
     uint32_t count;              // nodes
+    uint32_t longest;            // most nodes of a top and what is below it
     uint32_t spare;              // slots for the room of new trees: the sum of espl__tree_spare()
     bool has_side;               // a node has stretch, user data or inherit flags
     const espl__built_set *sets; // [set_count]

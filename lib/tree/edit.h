@@ -123,10 +123,13 @@ typedef struct espl__template_node {
     uint32_t source, original; // of a copy: see espl__made
 } espl__template_node;
 
-/// The owned closure of a source node as an array, breadth-first. A clone is a copy of it.
+/// The owned closure of a source node as an array, breadth-first. A clone is a copy of it. Or nodes that copy
+/// none: their slots and entities are none, and all but the first one have a transform, the default extra and no
+/// inherit flags.
 typedef struct espl__template {
     uint32_t count;
     const espl__template_node *nodes; // [count]
+    const espl_pose *locals;          // NULL, or [count] of nodes that copy none
     bool has_side;                    // some node may have an entry in side arrays
     bool has_bare;                    // some node has no transform
 } espl__template;

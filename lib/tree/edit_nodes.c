@@ -335,8 +335,10 @@ static void link_copy(espl__edit *edit, const espl__template *source, const espl
 
 // Write locals and worlds of the nodes of a copy. The world of the top is prepared. The addresses of
 // the arrays are in locals, because the compiler must assume that a store changes a field.
-static void pose_copy(espl__edit *edit, const espl__template *source, const espl__new_node *place,
-                      const espl__made *made, bool is_plain)
+// @param given  locals of nodes that copy none; NULL: those of the sources.
+ESPL__INLINE void pose_nodes(espl__edit *edit, const espl__template *source,
+                             const espl__new_node *place, const espl__made *made, bool is_plain,
+                             const espl_pose *given)
 {
     espl__forest *const forest = edit->forest;
     espl_pose *const locals = forest->local;
@@ -352,7 +354,8 @@ static void pose_copy(espl__edit *edit, const espl__template *source, const espl
     espl__world_put_wide(stored, made[0].slot, top);
     for (uint32_t i = 1; i < count; ++i) {
         const uint32_t slot = made[i].slot;
-        const espl__wide_pose local = espl__wide_load(&locals[nodes[i].slot]);
+        const espl__wide_pose local =
+            espl__wide_load(given != NULL ? &given[i] : &locals[nodes[i].slot]);
 
         espl__wide_store(&locals[slot], local);
         const bool is_exceptional =
@@ -377,6 +380,19 @@ static void pose_copy(espl__edit *edit, const espl__template *source, const espl
     edit->context.has_overflowed = edit->context.has_overflowed || !espl__wide_found_nothing(alarm);
 }
 
+static void pose_copy(espl__edit *edit, const espl__template *source, const espl__new_node *place,
+                      const espl__made *made, bool is_plain)
+{
+    pose_nodes(edit, source, place, made, is_plain, NULL);
+}
+
+static ESPL__APART void pose_given(espl__edit *edit, const espl__template *source,
+                                   const espl__new_node *place, const espl__made *made,
+                                   bool is_plain)
+{
+    pose_nodes(edit, source, place, made, is_plain, source->locals);
+}
+
 // Write the flags and side entries of a copy that is not plain. Free slots have the default entries.
 // Children come first, because placing a stretch updates the children that have their flags.
 static ESPL__APART void fill_copy(espl__edit *edit, const espl__template *source,
@@ -387,7 +403,9 @@ static ESPL__APART void fill_copy(espl__edit *edit, const espl__template *source
 
     for (uint32_t i = source->count; i-- > 0;) {
         const uint32_t slot = made[i].slot, from = source->nodes[i].slot;
-        const bool is_bare = i == 0 ? place->is_bare : espl__slot_is(forest, from, ESPL__SLOT_BARE);
+        const bool is_bare = i == 0
+                                 ? place->is_bare
+                                 : source->has_bare && espl__slot_is(forest, from, ESPL__SLOT_BARE);
         const bool has_side = espl__tree_of(forest, slot)->side != 0;
         const espl__placement *placement = i == 0 ? &place->placement : NULL;
 
@@ -450,7 +468,11 @@ espl_status espl__edit_clone(espl__edit *edit, const espl__template *source,
     if (!is_plain || is_spilled) {
         fill_copy(edit, source, place, nodes);
     }
-    pose_copy(edit, source, place, nodes, is_plain);
+    if (source->locals == NULL) {
+        pose_copy(edit, source, place, nodes, is_plain);
+    } else {
+        pose_given(edit, source, place, nodes, is_plain);
+    }
     espl__array_set_length(edit->made, first + source->count);
     entry.slot = nodes[0].slot;
     ESPL_ARRAY_PUSH(edit->log, entry);

@@ -526,10 +526,11 @@ static bool check_ends(espl__parse *p, espl__node_walk *w)
     return true;
 }
 
-// Count the spare slots of each tree.
+// Count the slots of a tree.
 static void count_room(espl__parse *p, uint32_t begin, uint32_t end)
 {
     p->spare += end > begin ? espl__tree_spare(end - begin) : 0;
+    p->longest = end - begin > p->longest ? end - begin : p->longest;
 }
 
 static bool check_nodes(espl__parse *p)

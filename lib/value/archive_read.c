@@ -427,6 +427,7 @@ static espl_status build(archive_reader *r)
 {
     const espl__build b = {.parent = r->parent,
                            .count = r->parse.info.nodes,
+                           .longest = r->parse.longest,
                            .spare = r->parent == ESPL__NO_SLOT ? r->parse.spare : 0,
                            .has_side = r->parse.has_side,
                            .sets = r->sets,

@@ -66,6 +66,7 @@ typedef struct espl__parse {
     uint16_t *items;
     size_t set_numbers_at; // where the set numbers of nodes begin in the section SETS
     uint32_t spare;        // slots for the room of new trees
+    uint32_t longest;      // most nodes of one top and what is below it
     bool has_side;
     uint32_t named; // nodes with a name
 } espl__parse;

@@ -124,6 +124,10 @@ static inline uint32_t espl__cursor_varint(espl__cursor *cursor)
 {
     uint64_t number = 0;
 
+    // Fast path: most numbers are small.
+    if (cursor->at < cursor->size && cursor->bytes[cursor->at] < 0x80) {
+        return cursor->bytes[cursor->at++];
+    }
     for (unsigned shift = 0; shift < 35; shift += 7) {
         const unsigned char *const byte = espl__cursor_take(cursor, 1);
 
