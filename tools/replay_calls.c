@@ -412,6 +412,24 @@ static void read_archive(replay *p)
     }
 }
 
+static void apply_archive(replay *p)
+{
+    reel *const r = &p->reel;
+    const espl_entity parent = reel_entity(r);
+    const espl_archive_read_def def = {.parent = parent, .flags = reel_u32(r)};
+    const size_t size = reel_count(r);
+    const unsigned char *const bytes = reel_bytes(r, size);
+    espl_archive_known known = {.size = reel_count(r)};
+
+    known.bytes = reel_bytes(r, known.size);
+    known.entities = read_entities(r, &known.count);
+    if (replay_wants(p) && bytes != NULL && known.bytes != NULL && known.entities != NULL) {
+        replay_compare(
+            p, "archive apply",
+            espl_archive_apply(p->world, bytes, size, &def, known.size == 0 ? NULL : &known, NULL));
+    }
+}
+
 static void stop_motion(replay *p)
 {
     if (replay_wants(p)) {
@@ -478,6 +496,7 @@ static void (*const calls[ESPL_TAPE_OP_COUNT])(replay *p) = {
     [ESPL_TAPE_TICK_END] = end_tick,
     [ESPL_TAPE_IMAGE] = load_image,
     [ESPL_TAPE_ARCHIVE] = read_archive,
+    [ESPL_TAPE_APPLY] = apply_archive,
 };
 
 bool replay_call(replay *p, uint32_t op)

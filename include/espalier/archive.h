@@ -142,6 +142,42 @@ ESPL_API ESPL_NODISCARD espl_status espl_archive_read(espl_world *world, const v
                                                       size_t size, const espl_archive_read_def *def,
                                                       espl_format_fault *fault);
 
+/// An archive whose entities live in this world, so that another archive finds them. Never grows.
+typedef struct espl_archive_known {
+    const void *
+        bytes; ///< [size] an archive with handles (ESPL_ARCHIVE_HANDLES), perhaps of another world.
+    size_t size;
+    /// [count] its entities in this world, as the last read or apply returned them.
+    const espl_entity *entities;
+    size_t count; ///< The number of its nodes.
+} espl_archive_known;
+
+/// Apply an archive with handles (ESPL_ARCHIVE_HANDLES): entities that live become what it says, others are
+/// created. All or nothing. Structural.
+///
+/// A node of the archive is the living entity that its handle names: in this world, or in the known archive.
+/// That one survives, with its handle, and references to it still name it. Afterwards the entities are what
+/// espl_archive_read() would have made, wherever they were before: under `def->parent`, or roots. Everything
+/// else that is below a survivor is destroyed, and so are the entities of the known archive that this one
+/// lacks, with all below them. Of ESPL_COMPONENT_TRANSIENT survivors keep their values.
+///
+/// A hierarchy is built anew, and its old nodes are destroyed: a watch finds all of its entities changed, and
+/// motion shows them where they are until the next present.
+///
+/// @param bytes  [size] as espl_archive_read() takes it.
+/// @param def    as of espl_archive_read(); `entities` gets survivors and new entities. NULL means {0}.
+/// @param known  NULL: the handles are those of this world. `known->entities` may be `def->entities`.
+/// @param fault  as of espl_archive_read(). What is wrong with the known archive has the offset 0.
+/// @return as espl_archive_read(); also ESPL_ERR_FORMAT (no handles, or two nodes are one entity);
+///         ESPL_ERR_CYCLE (the parent is a survivor, or would be destroyed); ESPL_ERR_ARGUMENT (another count
+///         of known entities); ESPL_ERR_LIMIT and ESPL_ERR_NO_MEMORY: until it ends the call has the memory of
+///         the old entities and of the new ones. O(size + known size + what is destroyed).
+ESPL_API ESPL_NODISCARD espl_status espl_archive_apply(espl_world *world, const void *bytes,
+                                                       size_t size,
+                                                       const espl_archive_read_def *def,
+                                                       const espl_archive_known *known,
+                                                       espl_format_fault *fault);
+
 /// Write a delta: bytes by which one archive becomes another one. Takes no memory.
 ///
 /// Of sections that are the same it has nothing; of locals, what is left of those that differ; of the others,

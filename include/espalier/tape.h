@@ -100,6 +100,8 @@ typedef enum espl_tape_op {
     ESPL_TAPE_TICK_END, ///< espl_present() changes nothing that a hash covers, and is not recorded
     ESPL_TAPE_IMAGE,    ///< u32 flags; list (u64) of bytes: an image that was loaded
     ESPL_TAPE_ARCHIVE,  ///< entity parent; u32 flags; list (u64) of bytes: an archive that was read
+    ESPL_TAPE_APPLY, ///< entity parent; u32 flags; list (u64) of bytes: an archive that was applied; list (u64)
+                     ///< of bytes: the known one, or none; list (u64) of its entities
     ESPL_TAPE_OP_COUNT,
 } espl_tape_op;
 

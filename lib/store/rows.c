@@ -63,6 +63,30 @@ static inline void bump_versions(espl__store *store, const espl__archetype *arch
     }
 }
 
+// Give a place to a record, and its handle to the row.
+static void put_in_place(espl__store *store, uint32_t index, const espl__record *place)
+{
+    espl__record *const record = &store->records[index];
+    const espl__chunk *const chunk = &store->chunks[place->chunk];
+
+    record->chunk = place->chunk;
+    record->row = place->row;
+    record->slot = place->slot;
+    espl__chunk_entities(chunk)[espl__record_row(record)] = espl__entity_at(store, index);
+    bump_versions(store, &store->archetypes[chunk->archetype], record->chunk);
+}
+
+void espl__rows_exchange(espl__store *store, uint32_t a, uint32_t b)
+{
+    const espl__record of_a = store->records[a], of_b = store->records[b];
+    const espl_entity both[2] = {espl__entity_at(store, a), espl__entity_at(store, b)};
+
+    ESPL_CHECK(espl__index_is_alive(store, a) && espl__index_is_alive(store, b));
+    put_in_place(store, a, &of_b);
+    put_in_place(store, b, &of_a);
+    espl__store_mark_entities(store, both, 2);
+}
+
 // Lists of one archetype often follow each other, as those of the nodes of one source. Each chunk that
 // gets rows of theirs is one write of its columns.
 void espl__rows_open(espl__store *store, espl__copies *copies, size_t count)
@@ -369,9 +393,8 @@ void espl__rows_move(espl__store *store, uint32_t chunk, uint32_t archetype, con
         gather_rows(store, to, opened, chunk, rows + done);
         bump_versions(store, to, opened.chunk);
         update_records(store, opened);
-        espl__store_mark_entities(store,
-                                  espl__chunk_entities(&store->chunks[opened.chunk]) + opened.first,
-                                  opened.count);
+        espl__store_mark_entities(
+            store, espl__chunk_entities(&store->chunks[opened.chunk]) + opened.first, opened.count);
         done += opened.count;
     }
 }

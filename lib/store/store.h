@@ -383,6 +383,9 @@ espl_status espl__rows_reserve_coming(espl__store *store, uint32_t archetype);
 /// Reserve as espl__rows_reserve(), and keep the room for the present count and `rows` more until the next
 /// espl__store_trim().
 espl_status espl__rows_keep(espl__store *store, uint32_t archetype, size_t rows);
+/// Exchange the rows of two living entities, with their slots: each gets the set and the values of the other
+/// one. No row leaves at the next settle. Names stay.
+void espl__rows_exchange(espl__store *store, uint32_t a, uint32_t b);
 /// Append a row of zeros for an index that was taken; reserved. The slot column is not a value of
 /// the row. It mirrors the slots of the records, and the functions below copy it from there.
 void espl__row_add(espl__store *store, uint32_t archetype, uint32_t index);

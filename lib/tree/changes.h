@@ -41,6 +41,11 @@ void espl__mark_made(espl__forest *forest, uint32_t slot);
 /// Mark that a node is shown at its world until the next present, because it was made or got a transform.
 /// Precondition: motion runs.
 void espl__mark_unshown(espl__forest *forest, uint32_t slot);
+/// Mark that another entity has the node of a slot.
+static inline void espl__mark_renamed(const espl__forest *forest, uint32_t slot)
+{
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, slot);
+}
 /// Mark the world of a slot, where only its stretch or user data changed: worlds.h marks poses.
 void espl__mark_world(espl__forest *forest, uint32_t slot);
 
@@ -58,6 +63,16 @@ static inline void espl__set_unshown(const espl__forest *forest, uint32_t slot, 
 }
 
 // --- The same, where the forest may have no consumer ---
+
+/// Give the node of a slot another entity.
+static inline void espl__node_rename(espl__forest *forest, uint32_t slot, uint32_t entity)
+{
+    forest->links[slot].entity = entity;
+    espl__probe_node(&forest->columns, slot, entity);
+    if (espl__forest_is_tracked(forest)) {
+        espl__mark_renamed(forest, slot);
+    }
+}
 
 ESPL__INLINE void espl__note_written(espl__forest *forest, uint32_t slot)
 {

@@ -2,43 +2,21 @@
 // Reading an archive into a world. The order: all checks of the bytes (archive_parse.c); the components of
 // the world that those of the archive become; migrations; the memory of names. Then the nodes are built by one
 // edit, all or none. Values, references and names follow, which cannot fail.
-#include "lib/value/archive_read.h"
+#include "lib/value/archive_reader.h"
 
 #include "lib/world/entity_slots.h"
 #include "lib/world/refusals.h"
 #include "lib/world/structure.h"
 #include "lib/world/tape.h"
 
-// The memory of a name that no entity has yet.
-typedef struct prepared_name {
-    espl__name *name;
-} prepared_name;
-
-// An archive that becomes entities.
-typedef struct archive_reader {
-    espl_world *world;
-    const espl_archive_read_def *def;
-    espl__parse parse;
-    espl__node_walk walk;       // of the build
-    espl__built_set *sets;      // stb array, as those of the archive
-    espl_component *components; // stb array: of the sets, in the world
-    espl_entity *entities;      // stb array: by number
-    prepared_name *names;       // stb array: of the nodes that have one, in their order
-    uint32_t parent;            // slot, or ESPL__NO_SLOT
-    bool is_converted;          // a migration has a function
-} archive_reader;
-
-#define READER_RESERVE(r, array, more) \
-    ESPL_ARRAY_RESERVE(&(r)->world->heap, ESPL__FOR_COMMANDS, (r)->array, (more))
-
 // --- Components ---
 
-static const espl__component_info *info_in_world(const archive_reader *r, espl_component component)
+static const espl__component_info *info_in_world(const espl__reader *r, espl_component component)
 {
     return espl__component_info_of(&r->world->store, component);
 }
 
-static const espl_archive_migration *find_migration(const archive_reader *r,
+static const espl_archive_migration *find_migration(const espl__reader *r,
                                                     const espl__parsed_component *c)
 {
     for (size_t i = 0; i < r->def->migration_count; ++i) {
@@ -62,7 +40,7 @@ static bool has_same_references(const espl__component_info *info, const espl__pa
 }
 
 // Find what a component without a migration is in the world.
-static bool match_component(archive_reader *r, espl__parsed_component *c)
+static bool match_component(espl__reader *r, espl__parsed_component *c)
 {
     char name[ESPL_NAME_LIMIT + 1];
 
@@ -86,7 +64,7 @@ static bool match_component(archive_reader *r, espl__parsed_component *c)
                               "A component is registered otherwise in this world.");
 }
 
-static bool match_migrated(archive_reader *r, espl__parsed_component *c)
+static bool match_migrated(espl__reader *r, espl__parsed_component *c)
 {
     c->component = c->migration->to;
     if (c->component == 0) {
@@ -100,13 +78,13 @@ static bool match_migrated(archive_reader *r, espl__parsed_component *c)
 }
 
 // Tell whether values are in the order of bytes that this machine has not.
-static bool has_other_order(const archive_reader *r)
+static bool has_other_order(const espl__reader *r)
 {
     return r->parse.is_big_endian == espl__wire_is_native();
 }
 
 // Find the components of the world. Two of the archive never become one.
-static bool match_components(archive_reader *r)
+static bool match_components(espl__reader *r)
 {
     unsigned char taken[ESPL_COMPONENT_LIMIT / 8 + 1] = {0};
 
@@ -140,7 +118,7 @@ static bool match_components(archive_reader *r)
 }
 
 // Translate the sets.
-static bool make_sets(archive_reader *r)
+static bool make_sets(espl__reader *r)
 {
     const size_t sets = espl__array_length(r->parse.sets);
 
@@ -171,13 +149,13 @@ static bool make_sets(archive_reader *r)
 
 // A value of a node in the archive.
 typedef struct value_walk {
-    const archive_reader *r;
+    const espl__reader *r;
     const espl__parsed_set *set;
     uint32_t rank, at; // among the nodes, and of the component in the set
     uint64_t offset;   // of the column
 } value_walk;
 
-static value_walk values_of(const archive_reader *r, const espl__parsed_node *node)
+static value_walk values_of(const espl__reader *r, const espl__parsed_node *node)
 {
     const espl__parsed_set *const set = &r->parse.sets[node->set];
 
@@ -205,7 +183,7 @@ static espl__parsed_component *next_value(value_walk *w, const unsigned char **b
 
 // --- Migrations ---
 
-static unsigned char *take_converted(const archive_reader *r, const espl__parsed_component *c)
+static unsigned char *take_converted(const espl__reader *r, const espl__parsed_component *c)
 {
     const espl__component_info *const info = info_in_world(r, c->component);
 
@@ -213,7 +191,7 @@ static unsigned char *take_converted(const archive_reader *r, const espl__parsed
                            info->alignment);
 }
 
-static void free_converted(archive_reader *r)
+static void free_converted(espl__reader *r)
 {
     for (size_t i = 0; i < espl__array_length(r->parse.components); ++i) {
         espl__parsed_component *const c = &r->parse.components[i];
@@ -234,7 +212,7 @@ static bool converts(const espl__parsed_component *c)
 }
 
 // Call the function of a migration for one value.
-static bool convert_value(archive_reader *r, espl__parsed_component *c, const unsigned char *bytes)
+static bool convert_value(espl__reader *r, espl__parsed_component *c, const unsigned char *bytes)
 {
     const espl__component_info *const info = info_in_world(r, c->component);
     unsigned char turned[ESPL_COMPONENT_SIZE_LIMIT];
@@ -252,7 +230,7 @@ static bool convert_value(archive_reader *r, espl__parsed_component *c, const un
 }
 
 // Make the values of components that have another version here.
-static bool convert(archive_reader *r)
+static bool convert(espl__reader *r)
 {
     espl__node_walk walk;
     espl__parsed_node node;
@@ -287,7 +265,7 @@ static bool convert(archive_reader *r)
 
 // --- Names ---
 
-static bool prepare_names(archive_reader *r)
+static bool prepare_names(espl__reader *r)
 {
     espl__names *const names = &r->world->store.names;
     espl__node_walk walk;
@@ -308,13 +286,13 @@ static bool prepare_names(archive_reader *r)
             if (name == NULL) {
                 return false;
             }
-            ESPL_ARRAY_PUSH(r->names, (prepared_name){name});
+            ESPL_ARRAY_PUSH(r->names, (espl__prepared_name){name});
         }
     }
     return true;
 }
 
-static void discard_names(archive_reader *r)
+static void discard_names(espl__reader *r)
 {
     for (size_t i = 0; i < espl__array_length(r->names); ++i) {
         espl__name_discard(&r->world->store.names, &r->world->heap, r->names[i].name);
@@ -325,7 +303,7 @@ static void discard_names(archive_reader *r)
 
 static void next_node(void *context, espl__built *out)
 {
-    archive_reader *const r = context;
+    espl__reader *const r = context;
     espl__parsed_node node;
     const bool is_walked = espl__walk_next(&r->walk, &node);
 
@@ -338,7 +316,7 @@ static void next_node(void *context, espl__built *out)
                          .placement = node.placement};
 }
 
-static bool take_reader_lists(archive_reader *r)
+static bool take_reader_lists(espl__reader *r)
 {
     if (!READER_RESERVE(r, entities, r->parse.info.nodes) || !make_sets(r) || !prepare_names(r)) {
         return espl__parse_refuse(&r->parse, ESPL_ERR_NO_MEMORY, NULL, NULL);
@@ -348,7 +326,7 @@ static bool take_reader_lists(archive_reader *r)
 }
 
 // Read the node numbers of the references of one value, and write the references that this world registers.
-static void write_references(const archive_reader *r, const espl__parsed_component *c,
+static void write_references(const espl__reader *r, const espl__parsed_component *c,
                              espl__cursor *references, unsigned char *value)
 {
     const espl__component_info *const info = value == NULL ? NULL : info_in_world(r, c->component);
@@ -364,7 +342,7 @@ static void write_references(const archive_reader *r, const espl__parsed_compone
     }
 }
 
-static void write_values(const archive_reader *r, uint32_t number, const espl__parsed_node *node,
+static void write_values(const espl__reader *r, uint32_t number, const espl__parsed_node *node,
                          espl__cursor *references)
 {
     espl__store *const store = &r->world->store;
@@ -395,8 +373,7 @@ static void write_values(const archive_reader *r, uint32_t number, const espl__p
     }
 }
 
-// Give the entities what they have besides their nodes. Cannot fail.
-static void fill_entities(archive_reader *r)
+void espl__reader_fill(espl__reader *r)
 {
     espl__cursor references = r->parse.sections[ESPL__ARCHIVE_REFS];
     espl__parsed_node node;
@@ -423,8 +400,13 @@ static void fill_entities(archive_reader *r)
     }
 }
 
-static espl_status build(archive_reader *r)
+espl_status espl__reader_build(espl__reader *r)
 {
+    espl__immediate_result result = {false, false};
+
+    if (!take_reader_lists(r)) {
+        return r->parse.status;
+    }
     const espl__build b = {.parent = r->parent,
                            .count = r->parse.info.nodes,
                            .longest = r->parse.longest,
@@ -434,7 +416,6 @@ static espl_status build(archive_reader *r)
                            .set_count = espl__array_length(r->sets),
                            .next = next_node,
                            .context = r};
-    espl__immediate_result result = {false, false};
 
     if (b.count == 0) {
         return ESPL_OK;
@@ -444,17 +425,14 @@ static espl_status build(archive_reader *r)
     const espl_status status = espl__immediate_build(r->world->playback, &b, r->entities, &result);
 
     r->world->is_playing = false;
-    if (status == ESPL_OK) {
-        fill_entities(r);
-        (void)espl__settle(r->world);
-    }
-    return status == ESPL_OK && result.has_overflowed ? ESPL_OVERFLOW : status;
+    r->has_overflowed = status == ESPL_OK && result.has_overflowed;
+    return status;
 }
 
 // --- The call ---
 
 // Check what the definition asks for against the archive. @return false: refused.
-static bool check_room(archive_reader *r)
+static bool check_room(espl__reader *r)
 {
     const espl_archive_read_def *const def = r->def;
 
@@ -468,7 +446,7 @@ static bool check_room(archive_reader *r)
                               "An array has less room than the archive needs.");
 }
 
-static espl_status read_archive(archive_reader *r)
+espl_status espl__reader_begin(espl__reader *r)
 {
     espl__parse *const parse = &r->parse;
     espl_status status = espl__check_structural(r->world);
@@ -482,19 +460,35 @@ static espl_status read_archive(archive_reader *r)
     }
     parse->heap = &r->world->heap;
     const bool is_ready = espl__parse_head(parse) && check_room(r) && espl__parse_body(parse) &&
-                          match_components(r) && convert(r) && take_reader_lists(r);
+                          match_components(r) && convert(r);
 
-    status = is_ready ? build(r) : parse->status;
+    return is_ready ? ESPL_OK : parse->status;
+}
+
+espl_status espl__reader_end(espl__reader *r, espl_status status)
+{
     if (status < 0) {
         discard_names(r);
     }
     free_converted(r);
-    espl__parse_end(parse);
+    espl__parse_end(&r->parse);
     ESPL_ARRAY_FREE(&r->world->heap, ESPL__FOR_COMMANDS, r->sets);
     ESPL_ARRAY_FREE(&r->world->heap, ESPL__FOR_COMMANDS, r->components);
     ESPL_ARRAY_FREE(&r->world->heap, ESPL__FOR_COMMANDS, r->entities);
     ESPL_ARRAY_FREE(&r->world->heap, ESPL__FOR_COMMANDS, r->names);
-    return status;
+    return status == ESPL_OK && r->has_overflowed ? ESPL_OVERFLOW : status;
+}
+
+static espl_status read_archive(espl__reader *r)
+{
+    espl_status status = espl__reader_begin(r);
+
+    status = status != ESPL_OK ? status : espl__reader_build(r);
+    if (status == ESPL_OK) {
+        espl__reader_fill(r);
+        (void)espl__settle(r->world);
+    }
+    return espl__reader_end(r, status);
 }
 
 // Say what is wrong with a definition, or NULL.
@@ -515,33 +509,49 @@ static const char *def_fault(const espl_world *world, const espl_archive_read_de
     return NULL;
 }
 
+espl_status espl__reader_check(const espl__reader *r, const char *call)
+{
+    if (r->world == NULL || r->parse.bytes == NULL) {
+        return espl__refuse_call(r->world, call, ESPL_ERR_ARGUMENT, "bytes is NULL.");
+    }
+    if (ESPL__ASKS_LATER(r->def)) {
+        return espl__refuse_later(r->world, call);
+    }
+    const char *const wrong = def_fault(r->world, r->def);
+
+    if (wrong != NULL) {
+        return espl__refuse_call(r->world, call, ESPL_ERR_ARGUMENT, wrong);
+    }
+    return espl__is_taped(r->world) && r->def->migration_count != 0
+               ? espl__refuse_call(r->world, call, ESPL_ERR_UNSUPPORTED,
+                                   "A tape cannot record the functions of migrations.")
+               : ESPL_OK;
+}
+
+espl_status espl__reader_tell(const espl__reader *r, const char *call, espl_status status)
+{
+    return espl_entity_is_null(r->def->parent)
+               ? espl__refuse_call(r->world, call, status, r->parse.fault.sentence)
+               : espl__refuse_why(r->world, call, r->def->parent, status, r->parse.fault.sentence);
+}
+
 espl_status espl_archive_read(espl_world *world, const void *bytes, size_t size,
                               const espl_archive_read_def *def, espl_format_fault *fault)
 {
     static const char *const call = "espl_archive_read";
     static const espl_archive_read_def strict;
-    archive_reader r = {.world = world,
-                        .def = def != NULL ? def : &strict,
-                        .parse = {.bytes = bytes, .size = size}};
+    espl__reader r = {.world = world,
+                      .def = def != NULL ? def : &strict,
+                      .parse = {.bytes = bytes, .size = size}};
 
     if (fault != NULL) {
         *fault = (espl_format_fault){0};
     }
     ESPL__CHANGE_OR_RETURN(world, call)
-    if (world == NULL || bytes == NULL) {
-        return espl__refuse_call(world, call, ESPL_ERR_ARGUMENT, "bytes is NULL.");
-    }
-    if (ESPL__ASKS_LATER(r.def)) {
-        return espl__refuse_later(world, call);
-    }
-    const char *const wrong = def_fault(world, r.def);
+    const espl_status wrong = espl__reader_check(&r, call);
 
-    if (wrong != NULL) {
-        return espl__refuse_call(world, call, ESPL_ERR_ARGUMENT, wrong);
-    }
-    if (espl__is_taped(world) && r.def->migration_count != 0) {
-        return espl__refuse_call(world, call, ESPL_ERR_UNSUPPORTED,
-                                 "A tape cannot record the functions of migrations.");
+    if (wrong != ESPL_OK) {
+        return wrong;
     }
     const espl_status status =
         ESPL__TAPED(world, read_archive(&r), .op = ESPL_TAPE_ARCHIVE, .entity = r.def->parent,
@@ -550,7 +560,5 @@ espl_status espl_archive_read(espl_world *world, const void *bytes, size_t size,
     if (fault != NULL) {
         *fault = r.parse.fault;
     }
-    return espl_entity_is_null(r.def->parent)
-               ? espl__refuse_call(world, call, status, r.parse.fault.sentence)
-               : espl__refuse_why(world, call, r.def->parent, status, r.parse.fault.sentence);
+    return espl__reader_tell(&r, call, status);
 }

@@ -191,7 +191,8 @@ static void put_entities(espl_world *world, const espl__taped_call *call)
 //     N name             K write            L look at
 //     A pivot, rotation  O options          X change
 //     R reserve          W entries          B command buffer
-//     M first command of the lane       I bytes of an image
+//     M first command of the lane       I bytes of an image or an archive
+//     Q known archive
 static const char *const fields_of[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_REGISTER] = "D",   [ESPL_TAPE_CREATE] = "Cn",      [ESPL_TAPE_CHANGE] = "EX",
     [ESPL_TAPE_SET] = "eV",       [ESPL_TAPE_ENABLE] = "ew",      [ESPL_TAPE_DISABLE] = "ew",
@@ -203,7 +204,7 @@ static const char *const fields_of[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_NAME] = "eN",      [ESPL_TAPE_ATTACH_MANY] = "PO", [ESPL_TAPE_DESTROY_MANY] = "Ew",
     [ESPL_TAPE_CLEAR] = "",       [ESPL_TAPE_SYNC] = "",          [ESPL_TAPE_MOTION_START] = "w",
     [ESPL_TAPE_MOTION_STOP] = "", [ESPL_TAPE_TICK_BEGIN] = "",    [ESPL_TAPE_TICK_END] = "",
-    [ESPL_TAPE_IMAGE] = "wI",     [ESPL_TAPE_ARCHIVE] = "ewI",
+    [ESPL_TAPE_IMAGE] = "wI",     [ESPL_TAPE_ARCHIVE] = "ewI",    [ESPL_TAPE_APPLY] = "ewIQ",
 };
 
 // An empty name removes the name.
@@ -217,6 +218,18 @@ static void put_turn(espl_world *world, const espl__taped_call *call)
 {
     espl__tape_words(world, call->point, 3);
     espl__tape_words(world, call->by, 4);
+}
+
+static void put_known(espl_world *world, const espl_archive_known *known)
+{
+    const size_t count = known == NULL ? 0 : known->count;
+
+    espl__tape_u64(world, known == NULL ? 0 : known->size);
+    espl__tape_bytes(world, known == NULL ? NULL : known->bytes, known == NULL ? 0 : known->size);
+    espl__tape_u64(world, count);
+    for (size_t i = 0; i < count; ++i) {
+        espl__tape_entity(world, known->entities[i]);
+    }
 }
 
 // Write one field of a record.
@@ -277,6 +290,9 @@ static void put_field(espl_world *world, const espl__taped_call *call, char fiel
     case 'I':
         espl__tape_u64(world, call->size);
         espl__tape_bytes(world, call->value, call->size);
+        break;
+    case 'Q':
+        put_known(world, call->known);
         break;
     case 'B':
         espl__tape_playback(world, call->commands);

@@ -26,6 +26,8 @@
 #include "lib/world/tape_bytes.h"
 #include "lib/world/write_entries.h"
 
+#include <espalier/archive.h>
+
 struct espl__lane;
 
 /// A call for the tape: its operation, and the arguments that its record has. Other fields are not
@@ -53,6 +55,7 @@ typedef struct espl__taped_call {
     const espl_component_def *component_def;
     const espl_change_def *change;
     const espl_reserve_def *reserve;
+    const espl_archive_known *known; // of an apply, or NULL
     const espl__entries *entries;
     const espl_command_buffer *commands;
     const struct espl__lane *lane; // its first command is recorded

@@ -210,6 +210,12 @@ static void skip_fields(cutter *c, uint64_t op)
         skip(c, 12, 1);
         skip(c, number(c, 8), 1);
         break;
+    case ESPL_TAPE_APPLY:
+        skip(c, 12, 1);
+        skip(c, number(c, 8), 1);
+        skip(c, number(c, 8), 1);
+        skip(c, number(c, 8), 8);
+        break;
     case ESPL_TAPE_IMAGE:
         skip(c, 4, 1);
         skip(c, number(c, 8), 1);

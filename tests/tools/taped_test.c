@@ -438,6 +438,26 @@ static void read_archive(void)
     ck_ok(espl_archive_read(s.world, archived, used, NULL, NULL));
 }
 
+// By its own handles, and by those of another archive.
+static void apply_archive(void)
+{
+    size_t used = 0;
+    const espl_sink sink = {.user = &used, .write = keep_bytes};
+    const espl_archive_def one = {
+        .tops = s.e, .top_count = 1, .extent = ESPL_EXTENT_SUBTREE, .flags = ESPL_ARCHIVE_HANDLES};
+    espl_entity entities[64];
+    const espl_archive_read_def def = {.entities = entities, .capacity = 64};
+    espl_archive_info info;
+
+    ck_ok(espl_archive_write(s.world, &one, &sink));
+    ck_ok(espl_archive_inspect(archived, used, &info, NULL));
+    ck_ok(espl_archive_apply(s.world, archived, used, &def, NULL, NULL));
+    const espl_archive_known known = {archived, used, entities, info.nodes};
+
+    ck_ok(espl_set_local_position(s.world, s.e[0], (float[3]){1, 2, 3}));
+    ck_ok(espl_archive_apply(s.world, archived, used, &def, &known, NULL));
+}
+
 static void begin_tick(void)
 {
     start_motion();
@@ -731,6 +751,7 @@ enum { KEEPS, CHANGES };
 
 #define ROWS(X)                                                    \
     X(espl_add_component, CHANGES, change_singly)                  \
+    X(espl_archive_apply, CHANGES, apply_archive)                  \
     X(espl_archive_read, CHANGES, read_archive)                    \
     X(espl_attach, CHANGES, attach)                                \
     X(espl_attach_many, CHANGES, attach_many)                      \

@@ -201,6 +201,14 @@ static espl_status carry_archive_read(const void *def)
     return espl_archive_read(w, archive, archive_size, def, NULL);
 }
 
+static espl_status carry_archive_apply(const void *def)
+{
+    static const espl_entity none[1];
+
+    ck_ok(carry_archive(&(espl_archive_def){.tops = none}));
+    return espl_archive_apply(w, archive, archive_size, def, NULL, NULL);
+}
+
 static espl_status carry_filter(const void *def)
 {
     const espl_watch_def watch = {.filter = def};
@@ -282,6 +290,7 @@ static const input inputs[] = {
     {"espl_reserve", WORDS(espl_reserve_def), NULL, carry_reserve, false},
     {"espl_archive_write", WORDS(espl_archive_def), fill_archive, carry_archive, false},
     {"espl_archive_read", WORDS(espl_archive_read_def), NULL, carry_archive_read, false},
+    {"espl_archive_apply", WORDS(espl_archive_read_def), NULL, carry_archive_apply, false},
     {"espl_motion_start", WORDS(espl_motion_def), NULL, carry_motion, false},
     {"espl_watch_create", WORDS(espl_watch_def), NULL, carry_watch, false},
     {"espl_watch_create", WORDS(espl_query_def), NULL, carry_filter, false},
@@ -485,6 +494,14 @@ static espl_status carry_archive_fault(void *out)
     return espl_archive_read(w, archive, archive_size, NULL, out);
 }
 
+static espl_status carry_apply_fault(void *out)
+{
+    static const espl_entity none[1];
+
+    ck_ok(carry_archive(&(espl_archive_def){.tops = none}));
+    return espl_archive_apply(w, archive, archive_size, NULL, NULL, out);
+}
+
 static espl_status carry_delta_fault(void *out)
 {
     static unsigned char before[4096];
@@ -525,6 +542,7 @@ static const output outputs[] = {
     {WORDS(espl_archive_info), carry_archive_info},
     {WORDS(espl_format_fault), carry_inspect_fault},
     {WORDS(espl_format_fault), carry_archive_fault},
+    {WORDS(espl_format_fault), carry_apply_fault},
     {WORDS(espl_format_fault), carry_delta_fault},
     {WORDS(espl_format_fault), carry_patch_fault},
     {WORDS(espl_validation), carry_validate},

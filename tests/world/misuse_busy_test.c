@@ -37,6 +37,9 @@
     X(motion_start, "espl_motion_start", espl_motion_start(m->world, NULL))                        \
     X(motion_stop, "espl_motion_stop", espl_motion_stop(m->world))                                 \
     X(image, "espl_image_load", espl_image_load(m->world, "no image", 8, 0, NULL))                 \
+    X(read_archive, "espl_archive_read", espl_archive_read(m->world, "none", 4, NULL, NULL))       \
+    X(apply_archive, "espl_archive_apply",                                                         \
+      espl_archive_apply(m->world, "none", 4, NULL, NULL, NULL))                                   \
     X(compact, "espl_compact", espl_compact(m->world))                                             \
     X(component, "espl_component_register", espl_component_register(m->world, &late, &number))     \
     X(attach, "espl_attach", espl_attach(m->world, e, m->root, NULL))                              \

@@ -148,6 +148,18 @@ static inline espl_status read_nothing(const things *k, const espl_archive_read_
                              : espl_archive_read(k->w, archived, archived_size, def, fault);
 }
 
+static inline espl_status apply_nothing(const things *k, const espl_archive_read_def *def,
+                                        espl_format_fault *fault)
+{
+    static const espl_entity none[1];
+    const espl_status status = write_archive(k, &(espl_archive_def){.tops = none});
+    const espl_archive_known known = {archived, archived_size, none, 0};
+
+    return status != ESPL_OK
+               ? status
+               : espl_archive_apply(k->w, archived, archived_size, def, &known, fault);
+}
+
 static inline espl_status inspect_nothing(const things *k)
 {
     static const espl_entity none[1];
@@ -204,6 +216,12 @@ static inline espl_status patch_nothing(const things *k, espl_format_fault *of_d
     X(espl_archive_inspect, fault, inspect_nothing(k))                                          \
     X(espl_archive_delta, fault, patch_nothing(k, NULL, &(espl_format_fault){0}))               \
     X(espl_archive_patch, fault, patch_nothing(k, &(espl_format_fault){0}, NULL))               \
+    X(espl_archive_apply, def, apply_nothing(k, NULL, &(espl_format_fault){0}))                 \
+    X(espl_archive_apply, known,                                                                \
+      (apply_nothing(k, NULL, NULL) == ESPL_OK                                                  \
+           ? espl_archive_apply(k->w, archived, archived_size, NULL, NULL, NULL)                \
+           : ESPL_ERR_ARGUMENT))                                                                \
+    X(espl_archive_apply, fault, apply_nothing(k, &(espl_archive_read_def){0}, NULL))           \
     X(espl_archive_read, def, read_nothing(k, NULL, &(espl_format_fault){0}))                   \
     X(espl_archive_read, fault, read_nothing(k, &(espl_archive_read_def){0}, NULL))             \
     X(espl_motion_start, def, run_motion(k))                                                    \
@@ -298,6 +316,7 @@ static inline espl_status patch_nothing(const things *k, espl_format_fault *of_d
     X(espl_watch_collect, out, collect_nothing(k))                                                 \
     X(espl_image_load, bytes, espl_image_load(k->w, NULL, 8, 0, NULL))                             \
     X(espl_image_save, bytes, espl_image_save(k->w, NULL, espl_image_size(k->w)))                  \
+    X(espl_archive_apply, bytes, espl_archive_apply(k->w, NULL, 0, NULL, NULL, NULL))              \
     X(espl_archive_read, bytes, espl_archive_read(k->w, NULL, 0, NULL, NULL))                      \
     X(espl_archive_write, sink, espl_archive_write(k->w, NULL, NULL))                              \
     X(espl_watch_create, out, espl_watch_create(k->w, NULL, NULL))                                 \
@@ -494,6 +513,7 @@ static inline espl_status patch_nothing(const things *k, espl_format_fault *of_d
     X(espl_image_size, world, neutral(espl_image_size(NULL) == 0))                                 \
     X(espl_world_timeline, world, neutral(espl_world_timeline(NULL) == 0))                         \
     X(espl_watch_collect, watch, espl_watch_collect(NULL, 0, &k->changes))                         \
+    X(espl_archive_apply, world, espl_archive_apply(NULL, archived, 0, NULL, NULL, NULL))          \
     X(espl_archive_read, world, espl_archive_read(NULL, archived, 0, NULL, NULL))                  \
     X(espl_archive_write, world,                                                                   \
       espl_archive_write(NULL, NULL, &(espl_sink){.write = keep_archived}))                        \

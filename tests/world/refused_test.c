@@ -343,6 +343,26 @@ static espl_status archives(int way)
     }
 }
 
+static espl_status applies(int way)
+{
+    static const unsigned char bytes[64];
+    const espl_archive_known known = {bytes, sizeof bytes, NULL, 1};
+
+    switch (way) {
+    case 0:
+        return espl_archive_apply(w, bytes, sizeof bytes, NULL, NULL, NULL);
+    case 1:
+        return espl_archive_apply(w, bytes, 0, NULL, NULL, NULL);
+    case 2:
+        return espl_archive_apply(w, bytes, 0, &(espl_archive_read_def){.flags = 1u << 30}, NULL,
+                                  NULL);
+    case 3:
+        return espl_archive_apply(w, bytes, 0, NULL, &known, NULL);
+    default:
+        return END;
+    }
+}
+
 static espl_status watches(int way)
 {
     static const espl_component changed[1] = {ESPL_TRANSFORM};
@@ -436,6 +456,7 @@ typedef struct row {
 
 static const row rows[] = {
     {"espl_add_component", add_component},
+    {"espl_archive_apply", applies},
     {"espl_archive_read", archives},
     {"espl_attach", attach},
     {"espl_attach_many", attach_many},

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT
+// Applying an archive to entities that live. The order:
+//
+// 1. All checks of a read.
+// 2. Each node finds the entity that it is, if that lives: a survivor.
+// 3. The archive is built as by a read. This is the last step that can fail.
+// 4. Each survivor and the entity that was built for its node change their places: the survivor gets the new
+//    node and the new row, and keeps its handle.
+// 5. Values, references and names are filled in, for the entities that the nodes have now.
+// 6. What has the old nodes is destroyed, with all that is below them.
+#include "lib/value/archive_reader.h"
+
+#include "lib/tree/edit_links.h"
+#include "lib/world/destroy.h"
+#include "lib/world/entity_slots.h"
+#include "lib/world/refusals.h"
+#include "lib/world/structure.h"
+#include "lib/world/tape.h"
+
+// An archive that is applied.
+typedef struct archive_applier {
+    espl__reader reader;
+    const espl_archive_known *known; // or NULL
+    espl__parse known_parse;
+    uint32_t *living; // stb array: index of the entity of a node, or ESPL__NONE
+    // Stb array: entities that are destroyed. First those of the known archive that this one lacks, then those
+    // that get the old nodes of survivors.
+    espl_entity *leaving;
+    uint32_t
+        *numbers; // stb array: hash table of the handles in the known archive: number + 1; 0: free
+    uint32_t
+        *members; // stb array: hash table of survivors and leaving entities: index + 1; 0: free
+} archive_applier;
+
+#define APPLIER_RESERVE(a, array, more) \
+    ESPL_ARRAY_RESERVE(&(a)->reader.world->heap, ESPL__FOR_COMMANDS, (a)->array, (more))
+
+// --- Hash tables ---
+
+// Make a table of zeros for at most so many members. @return false: no memory.
+static bool make_table(archive_applier *a, uint32_t **table, size_t members)
+{
+    uint32_t *made = NULL;
+    size_t size = 16;
+
+    while (size < 2 * members) {
+        size *= 2;
+    }
+    if (!ESPL_ARRAY_RESERVE(&a->reader.world->heap, ESPL__FOR_COMMANDS, made, size)) {
+        return false;
+    }
+    espl__array_set_length(made, size);
+    memset(made, 0, size * sizeof *made);
+    *table = made;
+    return true;
+}
+
+static size_t place_of(const uint32_t *table, espl_entity key)
+{
+    const uint64_t hash =
+        ((uint64_t)key.generation << 32 | key.index) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return (size_t)(hash >> 32) & (espl__array_length(table) - 1);
+}
+
+static size_t next_place(const uint32_t *table, size_t at)
+{
+    return (at + 1) & (espl__array_length(table) - 1);
+}
+
+// Tell whether an entity is a member, whatever its generation.
+static bool is_affected(const archive_applier *a, uint32_t index)
+{
+    size_t at = place_of(a->members, (espl_entity){index, 0});
+
+    while (a->members[at] != 0 && a->members[at] != index + 1) {
+        at = next_place(a->members, at);
+    }
+    return a->members[at] != 0;
+}
+
+// Add an entity. @return false: it is a member already.
+static bool add_affected(archive_applier *a, uint32_t index)
+{
+    size_t at = place_of(a->members, (espl_entity){index, 0});
+
+    while (a->members[at] != 0) {
+        if (a->members[at] == index + 1) {
+            return false;
+        }
+        at = next_place(a->members, at);
+    }
+    a->members[at] = index + 1;
+    return true;
+}
+
+// --- Survivors ---
+
+static espl_entity handle_at(const espl__parse *p, uint32_t number)
+{
+    const unsigned char *const bytes =
+        p->sections[ESPL__ARCHIVE_HAND].bytes + (size_t)number * sizeof(espl_entity);
+
+    return (espl_entity){(uint32_t)espl__wire_load(bytes, 4),
+                         (uint32_t)espl__wire_load(bytes + 4, 4)};
+}
+
+static bool refuse_known(archive_applier *a, espl_status status, const char *sentence)
+{
+    return espl__parse_refuse(&a->reader.parse, status, NULL, sentence);
+}
+
+// Check the known archive, and list the numbers of its nodes by their handles.
+static bool list_known(archive_applier *a)
+{
+    espl__parse *const p = &a->known_parse;
+
+    p->bytes = a->known->bytes;
+    p->size = a->known->size;
+    if (!espl__parse_head(p)) {
+        return refuse_known(a, p->status, p->fault.sentence);
+    }
+    if (p->sections[ESPL__ARCHIVE_HAND].size != (uint64_t)p->info.nodes * sizeof(espl_entity)) {
+        return refuse_known(a, ESPL_ERR_FORMAT, "The known archive has no handles.");
+    }
+    if (p->info.nodes != a->known->count) {
+        return refuse_known(a, ESPL_ERR_ARGUMENT,
+                            "known->count is not the number of entities of the known archive.");
+    }
+    if (!make_table(a, &a->numbers, p->info.nodes)) {
+        return refuse_known(a, ESPL_ERR_NO_MEMORY, NULL);
+    }
+    for (uint32_t i = 0; i < p->info.nodes; ++i) {
+        size_t at = place_of(a->numbers, handle_at(p, i));
+
+        while (a->numbers[at] != 0) {
+            at = next_place(a->numbers, at);
+        }
+        a->numbers[at] = i + 1;
+    }
+    return true;
+}
+
+// Find the entity that a handle of the archive names: of the world, or by the known archive. Perhaps dead.
+static espl_entity find_known(const archive_applier *a, espl_entity handle)
+{
+    if (a->known == NULL) {
+        return handle;
+    }
+    for (size_t at = place_of(a->numbers, handle); a->numbers[at] != 0;
+         at = next_place(a->numbers, at)) {
+        const uint32_t number = a->numbers[at] - 1;
+
+        if (espl_entity_equal(handle_at(&a->known_parse, number), handle)) {
+            return a->known->entities[number];
+        }
+    }
+    return espl_entity_null();
+}
+
+static bool take_applier_lists(archive_applier *a)
+{
+    const size_t nodes = a->reader.parse.info.nodes, known = a->known == NULL ? 0 : a->known->count;
+
+    if (!APPLIER_RESERVE(a, living, nodes) || !APPLIER_RESERVE(a, leaving, nodes + known) ||
+        !make_table(a, &a->members, nodes + known)) {
+        return espl__parse_refuse(&a->reader.parse, ESPL_ERR_NO_MEMORY, NULL, NULL);
+    }
+    return true;
+}
+
+// Find the survivors, and what the archive lacks.
+static bool match_entities(archive_applier *a)
+{
+    const espl__store *const store = &a->reader.world->store;
+    espl__parse *const p = &a->reader.parse;
+    const uint32_t nodes = p->info.nodes;
+
+    if (p->sections[ESPL__ARCHIVE_HAND].size == 0 && nodes != 0) {
+        return espl__parse_refuse(p, ESPL_ERR_FORMAT, NULL, "The archive has no handles.");
+    }
+    if ((a->known != NULL && !list_known(a)) || !take_applier_lists(a)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < nodes; ++i) {
+        const espl_entity entity = find_known(a, handle_at(p, i));
+        const bool lives = espl__entity_is_alive(store, entity);
+
+        if (lives && !add_affected(a, entity.index)) {
+            return espl__parse_refuse(p, ESPL_ERR_FORMAT,
+                                      p->sections[ESPL__ARCHIVE_HAND].bytes + (size_t)i * 8,
+                                      "Two nodes are one entity.");
+        }
+        ESPL_ARRAY_PUSH(a->living, lives ? entity.index : ESPL__NONE);
+    }
+    for (size_t i = 0; a->known != NULL && i < a->known->count; ++i) {
+        const espl_entity entity = a->known->entities[i];
+
+        if (espl__entity_is_alive(store, entity) && add_affected(a, entity.index)) {
+            ESPL_ARRAY_PUSH(a->leaving, entity);
+        }
+    }
+    return true;
+}
+
+// The parent of the roots must not be destroyed.
+static bool check_parent(archive_applier *a)
+{
+    const espl__forest *const forest = &a->reader.world->forest;
+
+    for (uint32_t slot = a->reader.parent; slot != ESPL__NO_SLOT; slot = forest->parent[slot]) {
+        if (is_affected(a, forest->links[slot].entity)) {
+            return espl__parse_refuse(&a->reader.parse, ESPL_ERR_CYCLE, NULL,
+                                      "The parent is an entity of the archive, or below one.");
+        }
+    }
+    return true;
+}
+
+// --- The exchange ---
+
+// Copy values that archives do not have from one row to another one.
+static void keep_transients(espl__store *store, uint32_t from, uint32_t to)
+{
+    const espl__archetype *const archetype = &store->archetypes[espl__entity_archetype(store, to)];
+    const size_t columns = espl__array_length(archetype->columns);
+
+    for (size_t i = 0; i < columns; ++i) {
+        const espl_component component = archetype->columns[i].component;
+        const bool is_transient =
+            (espl__component_info_of(store, component)->flags & ESPL_COMPONENT_TRANSIENT) != 0;
+
+        if (is_transient &&
+            espl__archetype_has(store, espl__entity_archetype(store, from), component)) {
+            memcpy(espl__row_write(store, to, component), espl__row_value(store, from, component),
+                   archetype->columns[i].size);
+        }
+    }
+}
+
+// Give survivors the nodes and rows that were built, and their old ones to the entities of those.
+static void exchange_survivors(archive_applier *a)
+{
+    espl_world *const world = a->reader.world;
+    espl__store *const store = &world->store;
+    espl_entity *const entities = a->reader.entities;
+    const uint32_t nodes = a->reader.parse.info.nodes;
+
+    for (uint32_t i = 0; i < nodes; ++i) {
+        if (a->living[i] == ESPL__NONE) {
+            continue;
+        }
+        const espl_entity built = entities[i], survivor = espl__entity_at(store, a->living[i]);
+
+        keep_transients(store, survivor.index, built.index);
+        espl__names_remove(&store->names, store->heap, &survivor.index, 1);
+        espl__rows_exchange(store, survivor.index, built.index);
+        espl__node_rename(&world->forest, store->records[survivor.index].slot, survivor.index);
+        espl__node_rename(&world->forest, store->records[built.index].slot, built.index);
+        entities[i] = survivor;
+        ESPL_ARRAY_PUSH(a->leaving, built);
+    }
+}
+
+static void destroy_leaving(archive_applier *a)
+{
+    espl_world *const world = a->reader.world;
+    const size_t count = espl__array_length(a->leaving);
+    espl__edit edit;
+
+    espl__destroy_begin(world, &edit);
+    for (size_t i = 0; i < count; ++i) {
+        if (espl__entity_is_alive(&world->store, a->leaving[i])) {
+            (void)espl__edit_destroy(&edit, world->store.records[a->leaving[i].index].slot,
+                                     ESPL_EXTENT_SUBTREE);
+        }
+    }
+    (void)espl__destroy_end(world, &edit, ESPL_OK);
+}
+
+// --- The call ---
+
+static espl_status apply_archive(archive_applier *a)
+{
+    espl__reader *const r = &a->reader;
+    espl__heap *const heap = &r->world->heap;
+    espl_status status = espl__reader_begin(r);
+
+    if (status == ESPL_OK && (!match_entities(a) || !check_parent(a))) {
+        status = r->parse.status;
+    }
+    status = status != ESPL_OK ? status : espl__reader_build(r);
+    if (status == ESPL_OK) {
+        exchange_survivors(a);
+        espl__reader_fill(r);
+        destroy_leaving(a);
+    }
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, a->living);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, a->leaving);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, a->numbers);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, a->members);
+    return espl__reader_end(r, status);
+}
+
+static bool is_readable(const espl_archive_known *known)
+{
+    return known == NULL ||
+           (known->bytes != NULL && (known->entities != NULL || known->count == 0));
+}
+
+espl_status espl_archive_apply(espl_world *world, const void *bytes, size_t size,
+                               const espl_archive_read_def *def, const espl_archive_known *known,
+                               espl_format_fault *fault)
+{
+    static const char *const call = "espl_archive_apply";
+    static const espl_archive_read_def strict;
+    archive_applier a = {.reader = {.world = world,
+                                    .def = def != NULL ? def : &strict,
+                                    .parse = {.bytes = bytes, .size = size}},
+                         .known = known};
+
+    if (fault != NULL) {
+        *fault = (espl_format_fault){0};
+    }
+    ESPL__CHANGE_OR_RETURN(world, call)
+    espl_status status = espl__reader_check(&a.reader, call);
+
+    if (status != ESPL_OK) {
+        return status;
+    }
+    if (!is_readable(known)) {
+        return espl__refuse_call(world, call, ESPL_ERR_ARGUMENT,
+                                 "known has no bytes, or no entities.");
+    }
+    status =
+        ESPL__TAPED(world, apply_archive(&a), .op = ESPL_TAPE_APPLY, .entity = a.reader.def->parent,
+                    .word = a.reader.def->flags, .value = bytes, .size = size, .known = known);
+    if (fault != NULL) {
+        *fault = a.reader.parse.fault;
+    }
+    return espl__reader_tell(&a.reader, call, status);
+}
