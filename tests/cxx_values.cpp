@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace
-{
+namespace {
 
 enum class mood : std::uint16_t { calm, angry };
 
@@ -38,8 +37,7 @@ struct ammo {
 struct cache {
     std::uint32_t index;
 };
-struct marked {
-};
+struct marked {};
 
 } // namespace
 
@@ -61,8 +59,7 @@ template <> struct espalier::component_traits<cache> {
     static constexpr std::uint32_t flags = ESPL_COMPONENT_TRANSIENT;
 };
 
-namespace
-{
+namespace {
 
 void traits()
 {
@@ -161,7 +158,10 @@ void images()
     demand(world.load_image(std::vector<unsigned char>()).status() == ESPL_ERR_FORMAT,
            "no bytes are no image");
     espalier::image moved = std::move(saved);
-    demand(moved.data() == memory && saved.data() == nullptr, "a moved image has one owner");
+    demand(moved.data() == memory && saved.data() == nullptr && saved.empty() &&
+               world.save_image(saved).ok() && saved.size() == moved.size() &&
+               std::memcmp(saved.data(), moved.data(), saved.size()) == 0,
+           "a moved image has one owner, and another one can be saved in its place");
 }
 
 // A ship of two entities with ammo of version 1, as an archive.
@@ -220,6 +220,20 @@ void archives()
         has_thrown = true;
     }
     demand(has_thrown, "an exception of a sink is thrown by the call");
+    const auto delta = espalier::diff_archives(some, all).value();
+    const auto patched = espalier::patch_archive(some, delta).value();
+    demand(patched.size() == all.size() &&
+               std::memcmp(patched.data(), all.data(), all.size()) == 0 &&
+               espalier::patch_archive(all, delta).status() == ESPL_ERR_GAP &&
+               espalier::diff_archives(some, delta).fault().sentence != nullptr,
+           "a delta leads from one archive to another one");
+    auto shown = espalier::world::make().value();
+    const espl_copy copies[] = {{shown.create().value(), mast},
+                                {shown.create().value(), espl_entity_null()}};
+    const auto copied = shown.copy_globals(world, copies);
+    demand(copied.status() == ESPL_PARTLY && copied->applied == 1 && copied->first_refused == 1 &&
+               shown.position(copies[0].to).value()[1] == 5,
+           "world transforms are copied from another world");
     pieces.pop_back();
     const auto refused = world.read_archive(pieces);
     demand(refused.status() == ESPL_ERR_FORMAT && refused.fault().sentence != nullptr &&

@@ -10,16 +10,13 @@
 
 #include <iterator>
 
-namespace espalier
-{
+namespace espalier {
 
 /// The children of an entity, for a range-based loop. Structural calls end its validity.
-class children_range
-{
-  public:
-    class iterator
-    {
-      public:
+class children_range {
+public:
+    class iterator {
+    public:
         using iterator_category = std::input_iterator_tag;
         using value_type = entity;
         using difference_type = std::ptrdiff_t;
@@ -27,13 +24,8 @@ class children_range
         using reference = entity;
 
         iterator() noexcept = default;
-        iterator(const espl_world *of, entity at) noexcept : world_(of), at_(at)
-        {
-        }
-        entity operator*() const noexcept
-        {
-            return at_;
-        }
+        iterator(const espl_world *of, entity at) noexcept : world_(of), at_(at) {}
+        entity operator*() const noexcept { return at_; }
         iterator &operator++() noexcept
         {
             at_ = espl_get_next_sibling(world_, at_);
@@ -46,32 +38,21 @@ class children_range
             ++*this;
             return before;
         }
-        bool operator==(const iterator &other) const noexcept
-        {
-            return at_ == other.at_;
-        }
-        bool operator!=(const iterator &other) const noexcept
-        {
-            return at_ != other.at_;
-        }
+        bool operator==(const iterator &other) const noexcept { return at_ == other.at_; }
+        bool operator!=(const iterator &other) const noexcept { return at_ != other.at_; }
 
-      private:
+    private:
         const espl_world *world_ = nullptr;
         entity at_{};
     };
-    children_range(const espl_world *of, entity parent) noexcept : world_(of), parent_(parent)
-    {
-    }
+    children_range(const espl_world *of, entity parent) noexcept : world_(of), parent_(parent) {}
     [[nodiscard]] iterator begin() const noexcept
     {
         return {world_, espl_get_first_child(world_, parent_)};
     }
-    [[nodiscard]] iterator end() const noexcept
-    {
-        return {world_, espl_entity_null()};
-    }
+    [[nodiscard]] iterator end() const noexcept { return {world_, espl_entity_null()}; }
 
-  private:
+private:
     const espl_world *world_;
     entity parent_;
 };

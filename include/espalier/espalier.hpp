@@ -283,6 +283,14 @@ public:
         const espl_status status = espl_write_batch(get(), writes.data(), writes.size(), &report);
         return {status, report};
     }
+    /// Copy world transforms from entities of another world, or of this one: espl_copy_world_transforms().
+    result<espl_write_report> copy_globals(const world &from, span<const espl_copy> copies)
+    {
+        espl_write_report report{};
+        const espl_status status = espl_copy_world_transforms(get(), from.get(), copies.data(),
+                                                              copies.size(), &report);
+        return {status, report};
+    }
     /// The world transforms of many entities. `out` must be at least as long as `targets`.
     result<> globals(span<const entity> targets, span<transform> out) const
     {
@@ -611,7 +619,9 @@ public:
     template <class Sink>
     result<> write_archive_to(Sink &&sink, const espl_archive_def *def = nullptr) const
     {
-        return detail::write_archive(get(), def, sink);
+        return detail::write_to(sink, [&](const espl_sink *to) {
+            return espl_archive_write(get(), def, to);
+        });
     }
     /// Create what an archive has: all of it or nothing. What a migration throws is thrown by the call.
     read_result<archive_entities> read_archive(byte_view bytes,

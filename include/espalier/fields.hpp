@@ -10,8 +10,7 @@
 
 #include <vector>
 
-namespace espalier
-{
+namespace espalier {
 
 /// Specialize it, in the global namespace, for what world::register_component() shall say of a type beside
 /// its size. Each member may be left out.
@@ -30,8 +29,7 @@ namespace espalier
 template <class T> struct component_traits {
 };
 
-namespace detail
-{
+namespace detail {
 template <class Element> constexpr espl_field_type field_type() noexcept
 {
     constexpr bool is_signed = std::is_signed_v<Element>;
@@ -90,8 +88,7 @@ template <class T, class Member> espl_component_field field(const char *name, Me
     return field(name, member, detail::field_type<element>(), sizeof(Member) / sizeof(element));
 }
 
-namespace detail
-{
+namespace detail {
 // What the traits of a type have.
 template <class T, class = void> struct version_of {
     static constexpr bool is_given = false;
@@ -108,16 +105,10 @@ template <class T> struct flags_of<T, std::void_t<decltype(component_traits<T>::
     static constexpr std::uint32_t value = component_traits<T>::flags;
 };
 template <class T, class = void> struct fields_of {
-    static std::array<espl_component_field, 0> list() noexcept
-    {
-        return {};
-    }
+    static std::array<espl_component_field, 0> list() noexcept { return {}; }
 };
 template <class T> struct fields_of<T, std::void_t<decltype(component_traits<T>::fields())>> {
-    static auto list()
-    {
-        return component_traits<T>::fields();
-    }
+    static auto list() { return component_traits<T>::fields(); }
 };
 
 // Register a type as a component. Without `references` they are those of its fields.

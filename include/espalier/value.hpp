@@ -18,13 +18,11 @@
 #include <string>
 #include <vector>
 
-namespace espalier
-{
+namespace espalier {
 
 // --- Bytes ---
 
-namespace detail
-{
+namespace detail {
 template <class T>
 inline constexpr bool is_byte = std::is_same_v<T, char> || std::is_same_v<T, signed char> ||
                                 std::is_same_v<T, unsigned char> || std::is_same_v<T, std::byte>;
@@ -32,70 +30,53 @@ inline constexpr bool is_byte = std::is_same_v<T, char> || std::is_same_v<T, sig
 
 /// Bytes that it does not own: of an image, an archive, or any container of chars, unsigned chars or
 /// std::bytes.
-class byte_view
-{
-  public:
+class byte_view {
+public:
     constexpr byte_view() noexcept = default;
-    constexpr byte_view(const void *data, std::size_t size) noexcept : data_(data), size_(size)
-    {
-    }
+    constexpr byte_view(const void *data, std::size_t size) noexcept : data_(data), size_(size) {}
     template <class C, class = std::enable_if_t<detail::is_byte<std::remove_cv_t<
                            std::remove_pointer_t<decltype(std::declval<const C &>().data())>>>>>
     byte_view(const C &container) noexcept : data_(container.data()), size_(container.size())
     {
     }
     /// Never null, as no container is: one without elements is empty bytes.
-    [[nodiscard]] const void *data() const noexcept
-    {
-        return data_ != nullptr ? data_ : "";
-    }
-    [[nodiscard]] std::size_t size() const noexcept
-    {
-        return size_;
-    }
+    [[nodiscard]] const void *data() const noexcept { return data_ != nullptr ? data_ : ""; }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  private:
+private:
     const void *data_ = nullptr;
     std::size_t size_ = 0;
 };
 
 /// Bytes that it owns, without zeros where it grows, as a container. It takes no memory for fewer bytes than it
 /// had before.
-class buffer
-{
-  public:
-    [[nodiscard]] std::byte *data() noexcept
+class buffer {
+public:
+    buffer() noexcept = default;
+    /// The other one is empty after that.
+    buffer(buffer &&other) noexcept { swap(other); }
+    buffer &operator=(buffer &&other) noexcept
     {
-        return bytes_.get();
+        buffer taken(std::move(other));
+
+        swap(taken);
+        return *this;
     }
-    [[nodiscard]] const std::byte *data() const noexcept
+    ~buffer() = default;
+    void swap(buffer &other) noexcept
     {
-        return bytes_.get();
+        std::swap(bytes_, other.bytes_);
+        std::swap(size_, other.size_);
+        std::swap(capacity_, other.capacity_);
     }
-    [[nodiscard]] std::size_t size() const noexcept
-    {
-        return size_;
-    }
-    [[nodiscard]] bool empty() const noexcept
-    {
-        return size_ == 0;
-    }
-    [[nodiscard]] std::byte *begin() noexcept
-    {
-        return data();
-    }
-    [[nodiscard]] std::byte *end() noexcept
-    {
-        return data() + size_;
-    }
-    [[nodiscard]] const std::byte *begin() const noexcept
-    {
-        return data();
-    }
-    [[nodiscard]] const std::byte *end() const noexcept
-    {
-        return data() + size_;
-    }
+    [[nodiscard]] std::byte *data() noexcept { return bytes_.get(); }
+    [[nodiscard]] const std::byte *data() const noexcept { return bytes_.get(); }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+    [[nodiscard]] std::byte *begin() noexcept { return data(); }
+    [[nodiscard]] std::byte *end() noexcept { return data() + size_; }
+    [[nodiscard]] const std::byte *begin() const noexcept { return data(); }
+    [[nodiscard]] const std::byte *end() const noexcept { return data() + size_; }
     /// Make it so long, to read a file into it for example: what is new has any values.
     /// @return false: there is no memory, and it is as before.
     [[nodiscard]] bool resize(std::size_t size) noexcept
@@ -121,12 +102,9 @@ class buffer
         return true;
     }
 
-  private:
+private:
     struct freer {
-        void operator()(std::byte *bytes) const noexcept
-        {
-            std::free(bytes);
-        }
+        void operator()(std::byte *bytes) const noexcept { std::free(bytes); }
     };
     bool grow(std::size_t capacity) noexcept
     {
@@ -146,13 +124,9 @@ class buffer
 };
 
 /// A whole world exactly, for this build's layout: world::save_image(), world::load_image().
-class [[nodiscard]] image : public buffer
-{
-};
+class [[nodiscard]] image : public buffer {};
 /// Hierarchies as bytes that any build reads: world::write_archive(), world::read_archive().
-class [[nodiscard]] archive : public buffer
-{
-};
+class [[nodiscard]] archive : public buffer {};
 
 /// A number for the layout of images: equal in two builds that read each other's images.
 [[nodiscard]] inline std::uint64_t image_layout() noexcept
@@ -163,34 +137,25 @@ class [[nodiscard]] archive : public buffer
 // --- Results ---
 
 /// What value() throws where bytes were refused: an image, or an archive.
-class format_error : public error
-{
-  public:
+class format_error : public error {
+public:
     format_error(espl_status status, const espl_format_fault &fault) noexcept
         : error(status), fault_(fault)
     {
     }
     /// The byte from which on they are not understood.
-    std::uint64_t offset() const noexcept
-    {
-        return fault_.offset;
-    }
+    std::uint64_t offset() const noexcept { return fault_.offset; }
     /// Says what is wrong with them.
-    const char *what() const noexcept override
-    {
-        return fault_.sentence;
-    }
+    const char *what() const noexcept override { return fault_.sentence; }
 
-  private:
+private:
     espl_format_fault fault_;
 };
 
-namespace detail
-{
+namespace detail {
 // What a result of reading bytes has.
-class read_outcome : public outcome
-{
-  public:
+class read_outcome : public outcome {
+public:
     struct cause {
         cause(espl_status answer, const espl_format_fault &wrong = {}) noexcept
             : status(answer), fault(wrong)
@@ -200,15 +165,10 @@ class read_outcome : public outcome
         espl_format_fault fault;
     };
     /// Why the bytes were refused, and at which one; without a sentence nothing is wrong with them.
-    const espl_format_fault &fault() const noexcept
-    {
-        return fault_;
-    }
+    const espl_format_fault &fault() const noexcept { return fault_; }
 
-  protected:
-    explicit read_outcome(const cause &why) noexcept : outcome(why.status), fault_(why.fault)
-    {
-    }
+protected:
+    explicit read_outcome(const cause &why) noexcept : outcome(why.status), fault_(why.fault) {}
     void check() const
     {
         if (!ok() && fault_.sentence != nullptr) {
@@ -217,14 +177,13 @@ class read_outcome : public outcome
         outcome::check();
     }
 
-  private:
+private:
     espl_format_fault fault_;
 };
 
 // Keeps an exception of a function of the program from the C functions that call it, for later.
-class catcher
-{
-  public:
+class catcher {
+public:
     // Call a function; false where it returns that or throws.
     template <class F> bool call(F &&function) noexcept
     {
@@ -247,7 +206,7 @@ class catcher
         }
     }
 
-  private:
+private:
     std::exception_ptr thrown_;
 };
 } // namespace detail
@@ -280,29 +239,16 @@ struct archive_entities {
 ///     options.under(scene).limit(100'000).drop("debug").rename("hp", health);
 ///     options.migrate<rounds>("ammo", ammos, [](const rounds &old) { return ammo{old.count, 0}; });
 ///     const auto read = world.read_archive(bytes, options).value();
-class read_options
-{
-  public:
+class read_options {
+public:
     /// The roots of the archive become children of an entity, with their locals.
-    read_options &under(entity parent) noexcept
-    {
-        return parent_ = parent, *this;
-    }
+    read_options &under(entity parent) noexcept { return parent_ = parent, *this; }
     /// Leave components out that are not registered, instead of refusing the archive.
-    read_options &skip_unknown() noexcept
-    {
-        return flags_ |= ESPL_ARCHIVE_SKIP_UNKNOWN, *this;
-    }
+    read_options &skip_unknown() noexcept { return flags_ |= ESPL_ARCHIVE_SKIP_UNKNOWN, *this; }
     /// Refuse an archive of more entities.
-    read_options &limit(std::size_t entities) noexcept
-    {
-        return limit_ = entities, *this;
-    }
+    read_options &limit(std::size_t entities) noexcept { return limit_ = entities, *this; }
     /// Leave a component of the archive out.
-    read_options &drop(const char *name)
-    {
-        return add(name, 0, nullptr, nullptr);
-    }
+    read_options &drop(const char *name) { return add(name, 0, nullptr, nullptr); }
     /// A component of the archive becomes one of the world by its bytes. The sizes must be equal.
     read_options &rename(const char *name, espl_component to)
     {
@@ -344,7 +290,7 @@ class read_options
         }
     }
 
-  private:
+private:
     using convert = bool (*)(void *, const espl_archive_value *, void *);
 
     struct any_migration {
@@ -355,9 +301,7 @@ class read_options
         static_assert(std::is_trivially_copyable_v<Old>, "values are bytes");
         F function;
 
-        explicit migration(F moved) : function(std::move(moved))
-        {
-        }
+        explicit migration(F moved) : function(std::move(moved)) {}
         static bool run(void *user, const espl_archive_value *from, void *to)
         {
             auto *const self = static_cast<migration *>(static_cast<any_migration *>(user));
@@ -407,12 +351,10 @@ class read_options
     std::vector<std::unique_ptr<any_migration>> functions_;
 };
 
-namespace detail
-{
-// Write an archive to a function of the program, which takes a span of bytes. It refuses them by false or by an
-// exception; one that returns nothing takes them.
-template <class Sink>
-espl_status write_archive(const espl_world *world, const espl_archive_def *def, Sink &function)
+namespace detail {
+// Call a function of C with a sink, which passes bytes to a function of the program as a span. The function
+// refuses them by false or by an exception; one that returns nothing takes them.
+template <class Write, class Sink> espl_status write_to(Sink &function, Write &&write)
 {
     struct context {
         Sink *function;
@@ -433,18 +375,25 @@ espl_status write_archive(const espl_world *world, const espl_archive_def *def, 
             }
         });
     };
-    const espl_status status = espl_archive_write(world, def, &sink);
+    const espl_status status = write(&sink);
     to.caught.rethrow();
     return status;
 }
 
 // The same into memory.
+template <class Write> espl_status write_into(buffer &made, Write &&write)
+{
+    const auto append = [&](span<const std::byte> piece) { return made.append(piece); };
+    const espl_status status = write_to(append, write);
+    return status == ESPL_ERR_SINK ? ESPL_ERR_NO_MEMORY : status;
+}
+
 inline result<archive> write_archive(const espl_world *world, const espl_archive_def *def)
 {
     archive made;
-    const auto append = [&](span<const std::byte> piece) { return made.append(piece); };
-    const espl_status status = write_archive(world, def, append);
-    return {status == ESPL_ERR_SINK ? ESPL_ERR_NO_MEMORY : status, std::move(made)};
+    const espl_status status = write_into(
+        made, [&](const espl_sink *sink) { return espl_archive_write(world, def, sink); });
+    return {status, std::move(made)};
 }
 
 inline read_result<archive_entities> read_archive(espl_world *world, byte_view bytes,
@@ -467,6 +416,32 @@ inline read_result<archive_entities> read_archive(espl_world *world, byte_view b
     return {{status, fault}, std::move(made)};
 }
 } // namespace detail
+
+// --- Deltas ---
+
+/// The delta by which one archive becomes another one. Handles in both of them make it small.
+inline read_result<buffer> diff_archives(byte_view before, byte_view after)
+{
+    buffer delta;
+    espl_format_fault fault{};
+    const espl_status status = detail::write_into(delta, [&](const espl_sink *sink) {
+        return espl_archive_delta(before.data(), before.size(), after.data(), after.size(), sink,
+                                  &fault);
+    });
+    return {{status, fault}, std::move(delta)};
+}
+/// The archive that `before` becomes by a delta, byte for byte.
+/// @return ESPL_ERR_GAP: the delta is for another archive.
+inline read_result<archive> patch_archive(byte_view before, byte_view delta)
+{
+    archive after;
+    espl_format_fault fault{};
+    const espl_status status = detail::write_into(after, [&](const espl_sink *sink) {
+        return espl_archive_patch(before.data(), before.size(), delta.data(), delta.size(), sink,
+                                  &fault);
+    });
+    return {{status, fault}, std::move(after)};
+}
 
 } // namespace espalier
 
