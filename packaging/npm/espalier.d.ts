@@ -811,6 +811,12 @@ export class World {
      */
     readMatrices(kind: "world" | "shown", entities: Entities, out?: Float32Array): Float32Array;
 
+    /**
+     * Give each entity the world transform of a source, of another world or of this one: all are read, then all
+     * are written. So a world that is only shown follows a simulation that goes back. As writeMany().
+     */
+    copyWorldTransforms(entities: Entities, world: World, sources: Entities): WriteReport;
+
     // Motion between ticks
 
     /**

@@ -45,6 +45,24 @@ withWorld("batches do what single calls do", (world) => {
     assert.deepEqual([...world.readMany("userData", [dead])], [0]);
 });
 
+withWorld("world transforms are copied from another world, and within one", (world) => {
+    const simulation = new World();
+    const car = simulation.create({ parent: simulation.create({ position: [1, 0, 0] }), position: [0, 2, 0] });
+    const [lamp, smoke, dead] = world.createMany(3);
+    world.destroy(dead);
+    const report = world.copyWorldTransforms([lamp, dead, smoke], simulation, BigUint64Array.of(car, car, 0n));
+
+    assert.deepEqual([report.status, report.applied, report.refused, report.firstRefused, report.firstStatus],
+        ["ESPL_PARTLY", 1, 2, 1, "ESPL_ERR_DEAD"]);
+    assert.deepEqual([...world.getWorldPosition(lamp)], [1, 2, 0]);
+    world.setWorldPosition(smoke, [5, 5, 5]);
+    world.copyWorldTransforms([lamp, smoke], world, [smoke, lamp]);
+    assert.deepEqual([...world.readMany("worldPosition", [lamp, smoke])], [5, 5, 5, 1, 2, 0]);
+    assert.throws(() => world.copyWorldTransforms([lamp], simulation, []), RangeError);
+    simulation.close();
+    refuses(() => world.copyWorldTransforms([lamp], simulation, [car]), "CLOSED");
+});
+
 /** Make entities until the memory has grown: views that are taken before are detached then. */
 function growMemory(world, view) {
     for (let i = 0; i < 100 && view.length !== 0; ++i) {

@@ -234,6 +234,7 @@ test("after close() every method throws", () => {
         lookAt: [entity, [1, 0, 0]], getRelativeTransform: [entity, entity],
         convert: [entity, "pointToWorld", [0, 0, 0]], readMany: ["localScale", [entity]],
         writeMany: ["localScale", [entity], [1]], batch: ["localScale", 1], query: [], result: [0],
+        copyWorldTransforms: [[entity], world, [entity]],
         saveImage: [], loadImage: [world.saveImage()], writeArchive: [], writeArchiveTo: [() => {}],
         readArchive: [world.writeArchive()],
         readMatrices: ["world", [entity]], startMotion: [], tick: [() => 0], present: [0], watch: [], collect: [],

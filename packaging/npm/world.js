@@ -697,6 +697,20 @@ export class World {
         return writeStrided(this, write, words, handles, numbers, count);
     }
 
+    copyWorldTransforms(entities, world, sources) {
+        const count = checkHandles(entities, "entities").length;
+
+        if (checkHandles(sources, "sources").length !== count) {
+            throw new RangeError("sources must have the length of entities");
+        }
+        const from = pointerOf(world);
+        const pairs = Array.from({ length: count }, (_, i) => [entities[i], sources[i]]).flat();
+        const copies = new Packer(align(16 * count)).put(pairs, BigUint64Array);
+
+        return getReport(settle(
+            wasm.espl_copy_world_transforms(pointerOf(this), from, copies, count, scratch), this));
+    }
+
     // --- Motion between ticks ---
 
     startMotion(options = {}) {
@@ -742,8 +756,12 @@ export class World {
 
 /** Write values that are in memory, and return the report. */
 export function writeStrided(world, write, words, handles, values, count) {
-    const status = settle(wasm.espl_write_strided(pointerOf(world), write, handles, count, 8, values,
-        4 * words, scratch), world);
+    return getReport(settle(wasm.espl_write_strided(pointerOf(world), write, handles, count, 8, values,
+        4 * words, scratch), world));
+}
+
+// Read the espl_write_report in scratch.
+function getReport(status) {
     const [applied, lossy, refused, first] =
         heap.u32.subarray(scratch >> 2, (scratch + REPORT_BYTES) >> 2);
 

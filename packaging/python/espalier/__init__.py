@@ -19,6 +19,7 @@ from ._errors import (
     EspalierError,
     FloatError,
     FormatError,
+    GapError,
     LimitError,
     NumberError,
     OutOfMemoryError,
@@ -68,7 +69,16 @@ from ._types import (
     Write,
     WriteFlag,
 )
-from ._values import Archive, ArchiveInfo, Migration, ReadArchive, image_layout, inspect_archive
+from ._values import (
+    Archive,
+    ArchiveInfo,
+    Migration,
+    ReadArchive,
+    diff_archives,
+    image_layout,
+    inspect_archive,
+    patch_archive,
+)
 from ._watches import Changes, Watch
 
 _number = _lib.espl_version()
@@ -99,6 +109,7 @@ __all__ = [
     "Extent",
     "FloatError",
     "FormatError",
+    "GapError",
     "HAS_TRANSFORM",
     "Include",
     "Inherit",
@@ -141,8 +152,10 @@ __all__ = [
     "Write",
     "WriteFlag",
     "WriteReport",
+    "diff_archives",
     "image_layout",
     "inspect_archive",
+    "patch_archive",
     "quat_between",
     "quat_from_axis_angle",
     "quat_from_euler",

@@ -199,6 +199,10 @@ class VersionError(FormatError):
     """ERR_VERSION: the bytes are of another layout or version, or their components are registered otherwise."""
 
 
+class GapError(EspalierError, ValueError):
+    """ERR_GAP: the delta is for another archive than the one that was given."""
+
+
 class PartlyError(EspalierError):
     """PARTLY: some entries of a batch of writes were refused. ALL OTHERS ARE DONE.
 
@@ -234,6 +238,7 @@ _KINDS: dict[int, type[EspalierError]] = {
     Status.ERR_ARITHMETIC: FloatError,
     Status.ERR_FORMAT: FormatError,
     Status.ERR_VERSION: VersionError,
+    Status.ERR_GAP: GapError,
 }
 
 _REMARKS = (Status.OK, Status.LOSSY, Status.PARTLY, Status.OVERFLOW)
@@ -267,7 +272,8 @@ def check_bytes(number: int, fault: Any) -> Status:
     offset, sentence = int(fault.offset), text_of(fault.sentence)
     kind = _KINDS.get(number, EspalierError)
     place = f" (byte {offset})" if issubclass(kind, FormatError) else ""
-    error = kind(status, f"{message_of(status) or 'ESPL_' + status.name} {sentence}{place}")
+    said = message_of(status) or f"ESPL_{status.name}: {status.sentence}"
+    error = kind(status, f"{said} {sentence}{place}")
     if isinstance(error, FormatError):
         error.offset, error.sentence = offset, sentence
     raise error

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import address, one, output, rows, strided_handles, type_of, values, with_flag
+from ._arrays import address, handles, one, output, rows, strided_handles, type_of, values, with_flag
 from ._errors import ArgumentError, PartlyError, Status, check, error_of, message_of
 from ._native import ffi, lib
 from ._structure import Structure, parts_of, transform_of
@@ -529,18 +529,34 @@ class Transforms(Structure):
     ) -> WriteReport:
         entries = address(array), stride, address(source), step, len(array)
         report = ffi.new("espl_write_report *")
-        status = self._checked(lib.native_write_many, kind, *entries, report)
-        made = WriteReport(
-            int(report.applied),
-            int(report.lossy),
-            int(report.refused),
-            int(report.first_refused) if report.refused else None,
-            Status(report.first_status) if report.refused else Status.OK,
-            bool(report.has_overflowed),
-        )
-        if status == Status.PARTLY and strict:
-            raise _partly(made)
-        return made
+        return _report(self._checked(lib.native_write_many, kind, *entries, report), report, strict)
+
+    def copy_world_transforms(
+        self,
+        entities: EntitiesLike,
+        world: Transforms,
+        sources: EntitiesLike,
+        *,
+        strict: bool = True,
+    ) -> WriteReport:
+        """Give entities, (n,), the world transforms of entities of another world, (n,), or of this one.
+
+        All are read, then all are written as by write_many(). So a world that is only shown follows a
+        simulation that goes back to earlier frames. An entry whose source cannot be read is refused alone, as
+        one whose entity cannot be written. Returns and raises as write_many().
+        """
+        targets, others = handles(entities), handles(sources)
+        if len(targets) != len(others):
+            raise ValueError(f"{len(targets)} entities, and {len(others)} sources")
+        copies = np.stack([targets, others], axis=1)
+        report = ffi.new("espl_write_report *")
+        # Always in the same order, so that two threads do not wait for each other.
+        first, second = sorted((self, world), key=id)
+        with first._lock, second._lock:
+            status = self._checked(
+                lib.native_copy_worlds, world._world(), address(copies), len(copies), report
+            )
+        return _report(status, report, strict)
 
     def write(
         self,
@@ -604,6 +620,21 @@ def _fill(out: npt.NDArray[Any]) -> None:
     else:
         for name in out.dtype.names:
             _fill(out[name])
+
+
+def _report(status: Status, report: Any, strict: bool) -> WriteReport:
+    """Return the report of a batch; raise PartlyError where that is wanted."""
+    made = WriteReport(
+        int(report.applied),
+        int(report.lossy),
+        int(report.refused),
+        int(report.first_refused) if report.refused else None,
+        Status(report.first_status) if report.refused else Status.OK,
+        bool(report.has_overflowed),
+    )
+    if status == Status.PARTLY and strict:
+        raise _partly(made)
+    return made
 
 
 def _partly(report: WriteReport) -> PartlyError:

@@ -153,6 +153,9 @@ class _Sink(_Caught):
     def __init__(self, file: Writable) -> None:
         super().__init__()
         self.file = file
+        self._handle = ffi.new_handle(self)
+        #: What the library takes.
+        self.sink = ffi.new("espl_sink *", (self._handle, lib.native_take_bytes))
 
     def take(self, data: Any, size: int) -> None:
         """Write bytes; a raw file may take some of them at a time."""
@@ -162,6 +165,49 @@ class _Sink(_Caught):
             if taken == 0 or (taken is None and isinstance(self.file, io.RawIOBase)):
                 raise BlockingIOError("the file takes no more bytes now")
             rest = b"" if taken is None else rest[taken:]
+
+
+class _List:
+    """A file that keeps what is written."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        self._pieces.append(data)
+
+    def all(self) -> bytes:
+        """Return what was written."""
+        return b"".join(self._pieces)
+
+
+def _combine(function: Any, first: Buffer, second: Buffer) -> bytes:
+    """Return what a function of the library makes of two lists of bytes."""
+    written, fault = _List(), ffi.new("espl_format_fault *")
+    sink = _Sink(written)
+    first_at, first_size = _bytes_at(first)
+    second_at, second_size = _bytes_at(second)
+    status = function(first_at, first_size, second_at, second_size, sink.sink, fault)
+    sink.raise_again()  # MemoryError
+    check_bytes(status, fault)
+    return written.all()
+
+
+def diff_archives(before: Buffer, after: Buffer) -> bytes:
+    """Return a delta: bytes by which one archive becomes another one. O(size).
+
+    Handles in both archives (World.write_archive(handles=True)) make it small where entities came, went or
+    moved. Raises FormatError, VersionError.
+    """
+    return _combine(lib.espl_archive_delta, before, after)
+
+
+def patch_archive(before: Buffer, delta: Buffer) -> Archive:
+    """Return, byte for byte, the archive that another one becomes by a delta. O(size).
+
+    Raises GapError (the delta is for another archive), FormatError, VersionError.
+    """
+    return Archive(_combine(lib.espl_archive_patch, before, delta))
 
 
 class _Migrations:
@@ -319,9 +365,9 @@ class Archives(Motions):
         in the archive becomes 0. Raises EntityError, ArgumentError (an entity comes twice), NumberError (the
         world transform that a member gets is not finite), LimitError, OutOfMemoryError.
         """
-        pieces: list[bytes] = []
-        self._write_archive(_List(pieces), tops, extent, handles, user)
-        return Archive(b"".join(pieces))
+        written = _List()
+        self._write_archive(written, tops, extent, handles, user)
+        return Archive(written.all())
 
     def write_archive_to(
         self,
@@ -357,9 +403,8 @@ class Archives(Motions):
         held = np.zeros(1, dtype=np.int64) if array is None or len(array) == 0 else array
         if array is not None:
             definition.tops, definition.top_count = address(held), len(array)
-        handle = ffi.new_handle(sink)
         with self._calling() as world:
-            status = lib.native_archive_write(world, definition, lib.native_take_bytes, handle)
+            status = lib.native_archive_write(world, definition, sink.sink)
         sink.raise_again()
         check(status)
 
@@ -400,13 +445,3 @@ class Archives(Motions):
         for call in listed.calls:
             call.raise_again()
         return ReadArchive(entities, tops, check_bytes(number, fault))
-
-
-class _List:
-    """A file that keeps what is written."""
-
-    def __init__(self, pieces: list[bytes]) -> None:
-        self._pieces = pieces
-
-    def write(self, data: bytes) -> None:
-        self._pieces.append(data)

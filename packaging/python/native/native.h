@@ -169,6 +169,8 @@ int native_write(native_world *w, int64_t entity, int kind, const void *value);
 int native_write_many(native_world *w, int kind, const void *entities, size_t entity_stride,
                       const void *values, size_t value_stride, size_t count,
                       espl_write_report *report);
+int native_copy_worlds(native_world *to, const native_world *from, const void *copies, size_t count,
+                       espl_write_report *report);
 int native_look_at(native_world *w, int64_t entity, const float *target, const float *up,
                    int forward);
 int native_rotate_about(native_world *w, int64_t entity, const float *pivot, const float *by);
@@ -223,8 +225,7 @@ int native_image_save(const native_world *w, void *bytes, size_t size);
 int native_image_load(native_world *w, const void *bytes, size_t size, uint32_t flags,
                       espl_format_fault *fault);
 uint64_t native_timeline(const native_world *w);
-int native_archive_write(const native_world *w, const native_archive *def,
-                         bool (*write)(void *user, const void *bytes, size_t size), void *user);
+int native_archive_write(const native_world *w, const native_archive *def, const espl_sink *sink);
 int native_archive_read(native_world *w, const void *bytes, size_t size, const native_reading *def,
                         espl_format_fault *fault);
 

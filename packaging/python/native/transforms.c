@@ -116,6 +116,12 @@ int native_write_many(native_world *w, int kind, const void *entities, size_t en
                               entity_stride, values, value_stride, report);
 }
 
+int native_copy_worlds(native_world *to, const native_world *from, const void *copies, size_t count,
+                       espl_write_report *report)
+{
+    return espl_copy_world_transforms(native_enter(to), native_peek(from), copies, count, report);
+}
+
 int native_look_at(native_world *w, int64_t entity, const float *target, const float *up,
                    int forward)
 {

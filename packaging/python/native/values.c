@@ -23,10 +23,8 @@ uint64_t native_timeline(const native_world *w)
     return espl_world_timeline(native_peek(w));
 }
 
-int native_archive_write(const native_world *w, const native_archive *def,
-                         bool (*write)(void *user, const void *bytes, size_t size), void *user)
+int native_archive_write(const native_world *w, const native_archive *def, const espl_sink *sink)
 {
-    const espl_sink sink = {user, write};
     const espl_archive_def archive = {.tops = def->tops,
                                       .top_count = def->top_count,
                                       .extent = (espl_extent)def->extent,
@@ -34,7 +32,7 @@ int native_archive_write(const native_world *w, const native_archive *def,
                                       .user = def->user,
                                       .user_size = def->user_size};
 
-    return espl_archive_write(native_peek(w), &archive, &sink);
+    return espl_archive_write(native_peek(w), &archive, sink);
 }
 
 int native_archive_read(native_world *w, const void *bytes, size_t size, const native_reading *def,

@@ -21,6 +21,7 @@ from espalier import (
     Space,
     Status,
     Transform,
+    World,
     Write,
     _arrays,
 )
@@ -620,6 +621,32 @@ class Speed(WorldCase):
         print(f"speed: {count} handles: {', '.join(parts)} (best of 20)")
         self.world.world_positions(entities, positions)
         self.assertBits(positions, values)
+
+
+class Copies(WorldCase):
+    def test_world_transforms_are_copied_from_another_world(self):
+        shown = World(tag=2)
+        self.addCleanup(shown.close)
+        car = self.world.create(parent=self.world.create(position=(1, 0, 0)), position=(0, 2, 0))
+        lamp, smoke, dead = shown.create_many(3).tolist()
+        shown.destroy(dead)
+        report = shown.copy_world_transforms([lamp, smoke], self.world, [car, car])
+        self.assertEqual((report.applied, report.refused), (2, 0))
+        self.assertEqual(shown.world_position(smoke).tolist(), [1, 2, 0])
+        with self.assertRaises(espalier.PartlyError) as caught:
+            shown.copy_world_transforms([smoke, dead, lamp], self.world, [car, car, NULL])
+        self.assertEqual((caught.exception.index, caught.exception.report.refused), (1, 2))
+        loose = shown.copy_world_transforms([lamp], self.world, [NULL], strict=False)
+        self.assertEqual(loose.first_status, Status.ERR_NULL_ENTITY)
+        # Within one world all are read before any is written.
+        shown.write([lamp, smoke], positions=[(1, 1, 1), (2, 2, 2)])
+        shown.copy_world_transforms([lamp, smoke], shown, [smoke, lamp])
+        self.assertEqual(shown.world_positions([lamp, smoke]).tolist(), [[2, 2, 2], [1, 1, 1]])
+        with self.assertRaises(ValueError):
+            shown.copy_world_transforms([lamp], self.world, [car, car])
+        self.world.close()
+        with self.assertRaises(espalier.ClosedError):
+            shown.copy_world_transforms([lamp], self.world, [car])
 
 
 if __name__ == "__main__":

@@ -20,8 +20,10 @@ from espalier import (
     Migration,
     Status,
     World,
+    diff_archives,
     image_layout,
     inspect_archive,
+    patch_archive,
 )
 from espalier._fields import fields_of
 from espalier._native import lib
@@ -439,6 +441,31 @@ class Archives(WorldCase):
             call = lambda options=options: self.world.read_archive(archive, **options)
             self.assertRefused(kind, call)
         self.assertEqual(len(self.world.read_archive(archive, node_limit=2).tops), 1)
+
+
+class Deltas(WorldCase):
+    def test_a_delta_leads_from_one_archive_to_the_next(self):
+        parents = self.world.create_many(200, position=(1, 2, 3))
+        before = self.world.write_archive(handles=True)
+        self.world.set_local(int(parents[3]), position=(9, 9, 9))
+        self.world.destroy(int(parents[7]))
+        after = self.world.write_archive(handles=True)
+        delta = diff_archives(before, after)
+        self.assertLess(len(delta), len(after) / 4)
+        patched = patch_archive(bytearray(before), memoryview(delta))
+        self.assertEqual((type(patched), patched), (Archive, after))
+        with self.assertRaises(espalier.GapError) as caught:
+            patch_archive(after, delta)
+        self.assertEqual(caught.exception.status, Status.ERR_GAP)
+        for call in (
+            lambda: patch_archive(before, delta[1:]),
+            lambda: diff_archives(before, b""),
+        ):
+            with self.assertRaises(espalier.FormatError) as caught:
+                call()
+            self.assertTrue(caught.exception.sentence)
+        with self.assertRaises(TypeError):
+            diff_archives("text", after)
 
 
 class Migrations(WorldCase):

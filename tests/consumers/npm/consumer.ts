@@ -72,7 +72,8 @@ const read: ReadEntities = world.readArchive(archive, { parent: root, nodeLimit:
     migrations: { health: halve, ammo, target: null } });
 const info: ArchiveInfo = inspectArchive(patchArchive(archive, diffArchives(archive, world.writeArchive())));
 const handles: BigUint64Array = read.tops;
-console.log(handles.length, info.user.length, info.writer, world.timeline, imageLayout, ammo.version, ammo.unique);
+const followed: number = world.copyWorldTransforms([root], world, handles).applied;
+console.log(followed, handles.length, info.user.length, info.writer, world.timeline, imageLayout, ammo.version, ammo.unique);
 try {
     commands.play();
 } catch (error) {
