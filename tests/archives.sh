@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: MIT
 # A second reader of archives, written in Python from espalier_archive_format(5) alone, finds in them what
 # the library wrote: structure, names, components, references, and world transforms in double precision. And it
-# carries deltas out.
+# carries deltas out. The library itself makes the same hierarchies of them that it wrote.
+#
+# ESPL_EMULATOR is the program that runs what this build makes, if the machine does not. ESPL_OTHER_BUILD is the
+# directory of another build, whose programs the machine runs: each of both reads what the other one wrote.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 top=${srcdir:-.}
@@ -16,8 +19,25 @@ explain()
     sed 's/^/# /' "$room/log"
 }
 
-tests/value/archive_files "$room" >"$room/log" 2>&1
+# files ARGUMENT...: run the program of this build.
+files()
+{
+    # A list of words; none where the machine runs what is built.
+    # shellcheck disable=SC2086
+    ${ESPL_EMULATOR:+$LIBTOOL --mode=execute $ESPL_EMULATOR} tests/value/archive_files "$@" >"$room/log" 2>&1
+}
+
+files "$room"
 ok "archives are written"
+files --read "$room"
+ok "the same hierarchies are made of them"
+if test -n "${ESPL_OTHER_BUILD-}"; then
+    other=$ESPL_OTHER_BUILD/tests/value/archive_files
+    "$other" --read "$room" >"$room/log" 2>&1
+    ok "another machine makes the same hierarchies of them"
+    mkdir "$room/other" && "$other" "$room/other" >"$room/log" 2>&1 && files --read "$room/other"
+    ok "of archives of another machine the same hierarchies are made"
+fi
 python3 "$top/tests/value/archive_reader.py" "$room" >"$room/log" 2>&1
 ok "a second reader finds the same in them"
 sed "s/^/# /" "$room/log"

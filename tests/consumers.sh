@@ -84,6 +84,13 @@ way_aarch64()
         qemu-aarch64 ./consumer
 }
 
+way_s390x()
+{
+    set -- s390x-linux-gnu-gcc -O2 -static
+    compile consumer "$@" && compile_tape tape "$@" && is_golden qemu-s390x ./tape &&
+        qemu-s390x ./consumer
+}
+
 # An installation by the Autotools, with the shared and the static library. It is moved afterwards: the ways
 # cmake-autotools and cmake-static find it in the new place.
 way_autotools()
@@ -374,6 +381,7 @@ try gcc gcc
 try clang clang
 try gcc-32 i686-linux-gnu-gcc
 try aarch64 aarch64-linux-gnu-gcc qemu-aarch64
+try s390x s390x-linux-gnu-gcc qemu-s390x
 try windows x86_64-w64-mingw32-gcc wine
 try webassembly emcc node
 try webassembly-simd emcc node
