@@ -19,7 +19,7 @@ list_sources()
         -name '*.m4' -o -name '*.sym' -o -name '*.txt' \) ! -name 'documents.*' ! -name 'lt*.m4' \
         ! -name libtool.m4
     find packaging -type f ! -name '*.pyc'
-    echo Makefile.am configure.ac bootstrap .ci/run .ci/i386 | tr ' ' '\n'
+    echo Makefile.am configure.ac bootstrap .ci/run .ci/foreign | tr ' ' '\n'
 }
 
 # The files that a document may name.
