@@ -21,6 +21,7 @@ compare() # page, program
 }
 
 compare espalier_lifetimes.7 lifetimes
+compare espalier_values.7 values
 if has_shrunken_limits; then
     skip "the pictures of espalier_commands.3" "chunks of this build hold fewer rows"
 else
