@@ -381,6 +381,10 @@ size_t espl__forest_bytes(const espl__forest *forest);
 /// @param slot    out: the slot concerned, or ESPL__NO_SLOT.
 /// @param detail  out: the tree or the count concerned.
 const char *espl__forest_broken_rule(const espl__forest *forest, uint32_t *slot, size_t *detail);
+/// The same, but trees that are as most are are checked at once, by plain_tree.h.
+/// @param are_plain  out: whether all are. Then no world overflows.
+const char *espl__forest_broken_rule_quick(const espl__forest *forest, uint32_t *slot,
+                                           size_t *detail, bool *are_plain);
 /// Count the worlds that are not finite. O(size).
 size_t espl__count_overflowed(const espl__forest *forest);
 

@@ -8,6 +8,7 @@
 // them. Walks are bounded by the counts of the header, so that broken links neither crash nor hang
 // the validation. The functions run in the order in which each may rely on those before it.
 #include "lib/tree/motion.h"
+#include "lib/tree/plain_tree.h"
 #include "lib/tree/present.h"
 #include "lib/tree/propagate.h"
 
@@ -439,17 +440,33 @@ size_t espl__forest_bytes(const espl__forest *forest)
     return bytes;
 }
 
+// Tell whether a tree is passed over, because it was found to be plain. @param are_plain  NULL: none is.
+static bool passes_over(const espl__forest *forest, uint32_t tree, bool *are_plain)
+{
+    if (are_plain == NULL || !espl__tree_is_plain(forest, tree)) {
+        return false;
+    }
+    ESPL_CHECK_FULL(tree_rule(forest, tree, &(location){ESPL__NO_SLOT, 0}) == NULL);
+    return true;
+}
+
 // The pool is checked first, because the checks of a tree read all slots of its range.
-const char *espl__forest_broken_rule(const espl__forest *forest, uint32_t *slot, size_t *detail)
+const char *espl__forest_broken_rule_quick(const espl__forest *forest, uint32_t *slot,
+                                           size_t *detail, bool *are_plain)
 {
     location at = {ESPL__NO_SLOT, 0};
     const char *rule = espl__pool_broken_rule(forest);
+    bool is_any_other = false;
 
     for (uint32_t tree = 0; rule == NULL && tree < forest->tree_end; ++tree) {
-        if (forest->trees[tree].capacity != 0) {
+        if (forest->trees[tree].capacity != 0 && !passes_over(forest, tree, are_plain)) {
             at = (location){ESPL__NO_SLOT, tree};
             rule = tree_rule(forest, tree, &at);
+            is_any_other = true;
         }
+    }
+    if (are_plain != NULL) {
+        *are_plain = !is_any_other;
     }
     if (rule == NULL && !is_unsettled_list_whole(forest)) {
         at = (location){ESPL__NO_SLOT, 0};
@@ -464,6 +481,11 @@ const char *espl__forest_broken_rule(const espl__forest *forest, uint32_t *slot,
     *slot = at.slot;
     *detail = at.detail;
     return rule;
+}
+
+const char *espl__forest_broken_rule(const espl__forest *forest, uint32_t *slot, size_t *detail)
+{
+    return espl__forest_broken_rule_quick(forest, slot, detail, NULL);
 }
 
 // Holes do not count: a pass may compute worlds for them.

@@ -537,15 +537,16 @@ static void exchange(loader *l)
 static bool check_made(loader *l)
 {
     espl_validation found = {0};
+    bool are_plain = false;
 
     if (is_trusted(l)) {
         return true;
     }
-    found.rule = espl__world_broken_rule(l->world, &found);
+    found.rule = espl__world_broken_rule(l->world, &found, &are_plain);
     if (found.rule != NULL) {
         return refuse_format(l, found.rule);
     }
-    if (!l->world->forest.context.has_overflowed &&
+    if (!l->world->forest.context.has_overflowed && !are_plain &&
         espl__count_overflowed(&l->world->forest) != 0) {
         return refuse_format(l, "A world transform is not finite, and the head says that all are.");
     }

@@ -24,6 +24,8 @@ static espl_component expected_role(const espl__forest *forest, uint32_t slot)
 // @return the rule that is broken, or NULL; so for all functions below.
 static const char *entity_rule(const espl_world *world, uint32_t index)
 {
+    const uint64_t roles =
+        UINT64_C(1) << ESPL_SOLO | UINT64_C(1) << ESPL_ROOT | UINT64_C(1) << ESPL_MEMBER;
     const espl__record *const record = &world->store.records[index];
     const espl__forest *const forest = &world->forest;
     const uint32_t slot = record->slot;
@@ -33,22 +35,19 @@ static const char *entity_rule(const espl_world *world, uint32_t index)
         return "an entity and its slot name each other";
     }
     const uint32_t archetype = world->store.chunks[record->chunk].archetype;
+    const uint64_t components = world->store.archetypes[archetype].builtin;
     const bool is_bare = espl__slot_is(forest, slot, ESPL__SLOT_BARE);
 
-    if (espl__archetype_has(&world->store, archetype, ESPL_TRANSFORM) == is_bare) {
+    if (((components >> ESPL_TRANSFORM & 1) != 0) == is_bare) {
         return "entities with a placement have a transform, others pass through";
     }
     // Roles in an unsettled tree may be late, because rows found no memory to move.
     if ((espl__tree_of(forest, slot)->flags & ESPL__TREE_UNSETTLED) != 0) {
         return NULL;
     }
-    for (espl_component role = ESPL_SOLO; role <= ESPL_MEMBER; ++role) {
-        if (espl__archetype_has(&world->store, archetype, role) !=
-            (expected_role(forest, slot) == role)) {
-            return "role components agree with roles";
-        }
-    }
-    return NULL;
+    return (components & roles) == UINT64_C(1) << expected_role(forest, slot)
+               ? NULL
+               : "role components agree with roles";
 }
 
 // Tell whether a record is that of a living entity. Stricter than espl__index_is_alive(), because
@@ -174,10 +173,11 @@ static const char *store_rule(const espl_world *world, espl_validation *report)
 }
 
 // The rules of lib/tree. A broken one is reported by the entity of its slot, if the slot has one.
-static const char *forest_rule(const espl_world *world, espl_validation *report)
+static const char *forest_rule(const espl_world *world, espl_validation *report, bool *are_plain)
 {
     uint32_t slot = ESPL__NO_SLOT;
-    const char *const rule = espl__forest_broken_rule(&world->forest, &slot, &report->detail);
+    const char *const rule =
+        espl__forest_broken_rule_quick(&world->forest, &slot, &report->detail, are_plain);
 
     if (rule != NULL && slot < world->forest.end &&
         world->forest.links[slot].entity < espl__array_length(world->store.records)) {
@@ -187,18 +187,28 @@ static const char *forest_rule(const espl_world *world, espl_validation *report)
 }
 
 // Each relies on the rules before it.
-const char *espl__world_broken_rule(const espl_world *world, espl_validation *report)
+const char *espl__world_broken_rule(const espl_world *world, espl_validation *report,
+                                    bool *are_plain)
 {
-    static const char *(*const checks[])(const espl_world *, espl_validation *) = {
-        store_rule, forest_rule, cross_rule,
-    };
     const char *rule = NULL;
 
-    for (size_t i = 0; rule == NULL && i < sizeof checks / sizeof *checks; ++i) {
+    *report = (espl_validation){0};
+    rule = store_rule(world, report);
+    if (rule == NULL) {
         *report = (espl_validation){0};
-        rule = checks[i](world, report);
+        rule = forest_rule(world, report, are_plain);
+    }
+    if (rule == NULL) {
+        *report = (espl_validation){0};
+        rule = cross_rule(world, report);
     }
     return rule;
+}
+
+// All of them, each by itself.
+static const char *each_rule(const espl_world *world, espl_validation *report)
+{
+    return espl__world_broken_rule(world, report, NULL);
 }
 
 // The rules of watches.
@@ -212,7 +222,7 @@ bool espl_validate(const espl_world *world, espl_validation *report)
 {
     // Each may rely on the rules before it.
     static const char *(*const checks[])(const espl_world *, espl_validation *) = {
-        espl__world_broken_rule, bytes_rule, commands_rule, watches_rule,
+        each_rule, bytes_rule, commands_rule, watches_rule,
     };
     espl_validation found = {0};
     size_t overflowed = 0;
@@ -224,7 +234,7 @@ bool espl_validate(const espl_world *world, espl_validation *report)
         found = (espl_validation){0};
         found.rule = checks[i](world, &found);
         // Trees are walked only if their links are valid.
-        if (checks[i] == espl__world_broken_rule && found.rule == NULL) {
+        if (checks[i] == each_rule && found.rule == NULL) {
             overflowed = espl__count_overflowed(&world->forest);
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The validator of a forest: each rule is broken in each way, and the validator names it. Each test
 // then restores the forest.
+#include "lib/tree/plain_tree.h"
 #include "lib/tree/propagate.h"
 #include "tests/tree/fixture.h"
 
@@ -60,7 +61,8 @@ static void tear_down(void)
     fixture_end(&fix);
 }
 
-// Write some bytes, see the proof name a rule, and put the old ones back.
+// Write some bytes, see the proof name a rule, also where it checks most trees at once, and put the old ones
+// back.
 static void breaks(void *what, const void *value, size_t size, const char *rule)
 {
     unsigned char kept[16];
@@ -74,6 +76,11 @@ static void breaks(void *what, const void *value, size_t size, const char *rule)
 
     ck_assert_msg(found != NULL && strcmp(found, rule) == 0, "%s, not %s",
                   found != NULL ? found : "nothing is broken", rule);
+    bool are_plain = false;
+    const char *const quick = espl__forest_broken_rule_quick(forest, &slot, &detail, &are_plain);
+
+    ck_assert_msg(quick != NULL && strcmp(quick, rule) == 0, "%s, not %s",
+                  quick != NULL ? quick : "nothing is broken", rule);
     memcpy(what, kept, size);
     fixture_is_valid(&fix);
 }
@@ -283,4 +290,51 @@ TEST(free_ranges_and_headers_are_listed)
     breaks_word(&forest->free_tree, 1000, headers);
     breaks_word(&forest->trees[unused].next, unused, headers);
     breaks_word(&forest->trees[unused].capacity, 1, tile);
+}
+
+// Flip each bit of some bytes: both checks of the forest find the same.
+static size_t flip_all(void *bytes, size_t size)
+{
+    unsigned char *const at = bytes;
+    size_t kept = 0;
+
+    for (size_t bit = 0; bit < size * 8; ++bit) {
+        uint32_t slots[2];
+        size_t details[2];
+        bool are_plain = false;
+
+        at[bit / 8] = (unsigned char)(at[bit / 8] ^ 1U << bit % 8);
+        const char *const each = espl__forest_broken_rule(forest, &slots[0], &details[0]);
+        const char *const quick =
+            espl__forest_broken_rule_quick(forest, &slots[1], &details[1], &are_plain);
+
+        ck_assert_msg(each == quick, "%s, not %s", quick == NULL ? "nothing" : quick,
+                      each == NULL ? "nothing" : each);
+        ck_assert_uint_eq(slots[0], slots[1]);
+        kept += each == NULL ? 1 : 0;
+        at[bit / 8] = (unsigned char)(at[bit / 8] ^ 1U << bit % 8);
+    }
+    return kept;
+}
+
+#define FLIP_COLUMN(access, type, name, role, initial) \
+    kept += flip_all((void *)(uintptr_t)&forest->columns.name[t->base], t->used * sizeof(type));
+
+TEST(a_plain_tree_with_a_flipped_bit_is_found_by_both_checks)
+{
+    espl__tree *const t = &forest->trees[ordered];
+    size_t kept = 0;
+
+    espl__tree_unmark_unsettled(forest, ordered);
+    ck_assert(espl__tree_is_plain(forest, ordered));
+    ck_assert(!espl__tree_is_plain(forest, holed));
+    ck_assert(!espl__tree_is_plain(forest, decked));
+    kept += flip_all(t, sizeof *t);
+    // Debt, mark, flags of an edit, links of a settled tree and the number of no side arrays.
+    ck_assert_uint_le(kept, 6 * 32);
+    kept = 0;
+    ESPL__COLUMNS(FLIP_COLUMN)
+    // A link of a member is owned or free.
+    ck_assert_uint_le(kept, t->used - 1 + (ESPL_CHECKS >= 2 ? t->used * 32 : 0));
+    espl__tree_mark_unsettled(forest, ordered);
 }
