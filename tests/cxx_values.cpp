@@ -241,6 +241,34 @@ void archives()
            "a damaged archive is refused with a sentence");
 }
 
+// An editor goes back to what it saved, and a second world follows.
+void applied()
+{
+    auto world = espalier::world::make().value(), follower = espalier::world::make().value();
+    const auto ship = world.create_node(espl_entity_null(), espalier::at(1, 0, 0), "ship").value();
+    const auto mast = world.create_node(ship, espalier::at(0, 5, 0), "mast").value();
+    espl_archive_def def{};
+    def.flags = ESPL_ARCHIVE_HANDLES;
+    const auto before = world.write_archive(&def).value();
+    const auto first = follower.read_archive(before).value();
+
+    world.set_local(ship, espalier::at(7, 0, 0)).value();
+    world.destroy(mast).value();
+    const auto after = world.write_archive(&def).value();
+    const espalier::known_archive known{before, first.all};
+    const auto second = follower.apply_archive(after, {}, &known).value();
+    demand(second.all.size() == 1 && second.all[0] == first.all[0] &&
+               !follower.is_alive(first.all[1]) && follower.position(first.all[0]).value()[0] == 7,
+           "a world follows another one by archives");
+    const auto back = world.apply_archive(before).value();
+    demand(back.tops[0] == ship && back.all.size() == 2 && back.all[1] != mast &&
+               world.position(back.all[1]).value()[0] == 1,
+           "entities that live become what an archive says");
+    demand(world.apply_archive(world.write_archive().value()).fault().sentence != nullptr &&
+               world.apply_archive(before, espalier::read_options().under(ship)).status() == ESPL_ERR_CYCLE,
+           "an archive without handles is not applied, nor one below a survivor");
+}
+
 void migrations()
 {
     const auto old = write_old();
@@ -303,5 +331,6 @@ void values()
     traits();
     images();
     archives();
+    applied();
     migrations();
 }

@@ -627,7 +627,21 @@ public:
     read_result<archive_entities> read_archive(byte_view bytes,
                                                const read_options &options = {})
     {
-        return detail::read_archive(get(), bytes, options);
+        return detail::read_archive(bytes, options, [&](const auto *def, auto *fault) {
+            return espl_archive_read(get(), bytes.data(), bytes.size(), def, fault);
+        });
+    }
+    /// Make entities that live what an archive with handles says, and create the others: espl_archive_apply().
+    /// @param known  null: the handles are those of this world. A world that follows another one passes what it
+    ///               read or applied last.
+    read_result<archive_entities> apply_archive(byte_view bytes, const read_options &options = {},
+                                                const known_archive *known = nullptr)
+    {
+        const espl_archive_known last = known != nullptr ? known->def() : espl_archive_known{};
+        return detail::read_archive(bytes, options, [&](const auto *def, auto *fault) {
+            return espl_archive_apply(get(), bytes.data(), bytes.size(), def,
+                                      known != nullptr ? &last : nullptr, fault);
+        });
     }
 
     /// The hash of what can be read of the world, the same on every machine.

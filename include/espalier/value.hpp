@@ -233,6 +233,18 @@ struct archive_entities {
     std::vector<entity> tops;
 };
 
+/// An archive whose entities live in the world, as the last read or apply of it returned them. It owns neither.
+struct known_archive {
+    byte_view bytes;
+    span<const entity> entities;
+
+    /// What the C function takes.
+    [[nodiscard]] espl_archive_known def() const noexcept
+    {
+        return {bytes.data(), bytes.size(), entities.data(), entities.size()};
+    }
+};
+
 /// How to read an archive; by default strictly, and without a parent. Components that changed are migrated:
 ///
 ///     espalier::read_options options;
@@ -396,8 +408,9 @@ inline result<archive> write_archive(const espl_world *world, const espl_archive
     return {status, std::move(made)};
 }
 
-inline read_result<archive_entities> read_archive(espl_world *world, byte_view bytes,
-                                                  const read_options &options)
+// Read an archive, or apply it, by a function that takes the definition and a fault.
+template <class Read>
+read_result<archive_entities> read_archive(byte_view bytes, const read_options &options, Read &&read)
 {
     const auto info = inspect_archive(bytes);
     archive_entities made;
@@ -411,7 +424,7 @@ inline read_result<archive_entities> read_archive(espl_world *world, byte_view b
     made.tops.resize(info->tops);
     def.entities = made.all.data(), def.capacity = made.all.size();
     def.tops = made.tops.data(), def.top_capacity = made.tops.size();
-    const espl_status status = espl_archive_read(world, bytes.data(), bytes.size(), &def, &fault);
+    const espl_status status = read(&def, &fault);
     options.rethrow();
     return {{status, fault}, std::move(made)};
 }

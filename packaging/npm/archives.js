@@ -159,33 +159,72 @@ function putMigrations(packer, list) {
     return packer.put(words, Uint32Array);
 }
 
-World.prototype.readArchive = function readArchive(bytes, options = {}) {
+const KNOWN_BYTES = 16;
+
+// Write C's espl_archive_known and return its address; 0 where there is none.
+function putKnown(packer, known) {
+    if (known === undefined) {
+        return 0;
+    }
+    const address = packer.take(KNOWN_BYTES);
+
+    heap.u32.set([packer.put(known.bytes, Uint8Array), known.bytes.length,
+        packer.put(known.entities, BigUint64Array), known.entities.length], address >> 2);
+    return address;
+}
+
+function checkKnown(known) {
+    if (known === undefined) {
+        return undefined;
+    }
+    const { bytes, entities } = checkObject(known, "options.known");
+
+    return {
+        bytes: checkBytes(bytes, "options.known.bytes", heap.buffer),
+        entities: BigUint64Array.from(checkHandles(entities, "options.known.entities")),
+    };
+}
+
+// Read an archive by a function of C, which gets its place and size, the definition, what is known, and a fault.
+function read(world, bytes, options, known, call) {
     const { parent = 0n, migrations = {}, skipUnknown = false, nodeLimit = 0 } = checkObject(options, "options");
     const list = Object.entries(checkObject(migrations, "options.migrations"))
-        .map(([name, given]) => checkMigration(this, name, given));
+        .map(([name, given]) => checkMigration(world, name, given));
     const flags = checkBoolean(skipUnknown, "options.skipUnknown") ? ARCHIVE_SKIP_UNKNOWN : 0;
-    const given = checkBytes(bytes, "bytes", heap.buffer), world = pointerOf(this);
+    const given = checkBytes(bytes, "bytes", heap.buffer), pointer = pointerOf(world);
 
     checkHandle(parent, "options.parent");
     checkCount(nodeLimit, "options.nodeLimit");
     const { nodes, tops } = inspectArchive(given);
     const [packer, fault, at] = putBytes([given], align(READ_DEF_BYTES) + align(8 * nodes) + align(8 * tops) +
-        align(MIGRATION_BYTES * list.length) + list.reduce((sum, { text }) => sum + align(text.length), 0));
+        align(MIGRATION_BYTES * list.length) + list.reduce((sum, { text }) => sum + align(text.length), 0) +
+        (known === undefined ? 0
+            : align(KNOWN_BYTES) + align(known.bytes.length) + align(8 * known.entities.length)));
     const def = zero(packer.take(READ_DEF_BYTES), READ_DEF_BYTES);
     const entitiesAt = packer.take(8 * nodes), topsAt = packer.take(8 * tops);
 
     heap.u64[def >> 3] = parent;
     heap.u32.set([flags, putMigrations(packer, list), list.length, nodeLimit, entitiesAt, nodes, topsAt, tops],
         (def + 8) >> 2);
+    const knownAt = putKnown(packer, known);
     const convert = (number, value, address) => convertValue(list[number], value, address);
     const status = settle(callWith({ convert }, () =>
-        wasm.espl_archive_read(world, at, given.length, def, fault)), this, fault);
+        call(pointer, at, given.length, def, knownAt, fault)), world, fault);
 
     return {
         status,
         entities: new BigUint64Array(heap.buffer, entitiesAt, nodes).slice(),
         tops: new BigUint64Array(heap.buffer, topsAt, tops).slice(),
     };
+}
+
+World.prototype.readArchive = function readArchive(bytes, options = {}) {
+    return read(this, bytes, options, undefined, (world, at, size, def, known, fault) =>
+        wasm.espl_archive_read(world, at, size, def, fault));
+};
+
+World.prototype.applyArchive = function applyArchive(bytes, options = {}) {
+    return read(this, bytes, options, checkKnown(checkObject(options, "options").known), wasm.espl_archive_apply);
 };
 
 // --- Deltas ---

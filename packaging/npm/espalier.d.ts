@@ -527,6 +527,16 @@ export interface ReadOptions {
     nodeLimit?: number;
 }
 
+/** How an archive is applied. */
+export interface ApplyOptions extends ReadOptions {
+    /**
+     * The archive with handles that was read or applied last, and the entities that it became: nodes are found by
+     * their handles there, for a world that follows another one. What the new archive lacks is destroyed.
+     * Default: the handles are those of this world.
+     */
+    known?: { bytes: Bytes; entities: Entities };
+}
+
 /** What an archive was read into. */
 export interface ReadEntities {
     /** "ESPL_OK", or a remark. */
@@ -866,6 +876,12 @@ export class World {
     writeArchiveTo(sink: (piece: Uint8Array) => unknown, options?: ArchiveOptions): Done;
     /** Create what an archive has, and return the entities. All or nothing. */
     readArchive(bytes: Bytes, options?: ReadOptions): ReadEntities;
+    /**
+     * Make entities that live what an archive with handles says, and create the others. All or nothing. A node
+     * is the living entity that its handle names, which survives with its handle, wherever it was; what else is
+     * below a survivor is destroyed.
+     */
+    applyArchive(bytes: Bytes, options?: ApplyOptions): ReadEntities;
 
     // Objects of the world
 

@@ -264,6 +264,34 @@ withPair("an archive is written to a function, whose exception is thrown", (worl
     listening.close();
 });
 
+withPair("an archive is applied to entities that live, here and in a world that follows", (world, other) => {
+    const ship = world.create({ name: "ship", position: [1, 0, 0] });
+    const mast = world.create({ name: "mast", parent: ship, position: [0, 5, 0] });
+    const before = world.writeArchive({ handles: true });
+    let bytes = before, { entities, tops: [follower] } = other.readArchive(before);
+
+    for (let i = 0; i < 4; ++i) {
+        world.setLocalPosition(ship, [i, 0, 0]);
+        world.create({ parent: i < 2 ? mast : ship });
+        if (i === 2) {
+            world.destroy(mast);
+        }
+        const after = world.writeArchive({ handles: true });
+        ({ entities } = other.applyArchive(after, { known: { bytes, entities } }));
+        bytes = after;
+        assert.equal(entities[0], follower);
+        assert.deepEqual(other.writeArchive({ tops: follower }), world.writeArchive());
+    }
+    const back = world.applyArchive(before);
+    assert.deepEqual([back.status, back.tops[0], back.entities.length], ["ESPL_OK", ship, 2]);
+    assert.deepEqual([...world.getWorldPosition(back.entities[1])], [1, 5, 0]);
+    const hash = world.hash("physical");
+    refusesBytes(() => world.applyArchive(world.writeArchive()), "ESPL_ERR_FORMAT");
+    refuses(() => world.applyArchive(before, { parent: ship }), "ESPL_ERR_CYCLE");
+    refuses(() => world.applyArchive(before, { known: { bytes: before, entities: [ship] } }), "ESPL_ERR_ARGUMENT");
+    assert.equal(world.hash("physical"), hash);
+});
+
 // --- Migrations ---
 
 function withOld(name, body) {

@@ -129,6 +129,10 @@ function kindsFor(world, entity, health) {
             ...inObject("migrations", [null, 5, "text", { a: 5 }, { a: undefined }, { a: {} },
                 { a: { to: 5 } }, { a: { to: health, convert: 5 } }, { a: { to: health, type: "all" } },
                 { a: { to: health, type: 5 } }, { "a\0b": null }])]],
+        applyOptions: [{}, [...wrongObjects, ...inObject("parent", badHandles), ...inObject("skipUnknown", [0]),
+            ...inObject("known", [null, 5, "text", {}, { bytes: new Uint8Array() }, { entities: [] },
+                { bytes: new Uint8Array(), entities: [1] }, { bytes: "text", entities: [] }])]],
+        archiveOfHandles: [world.writeArchive({ handles: true }), [undefined, null, 5, "text", {}, [1, 2]]],
         matricesOut: [new Float32Array(16), [null, [0], new Float32Array(15), new Float64Array(16)]],
     };
 }
@@ -212,6 +216,7 @@ const ofWorld = {
     writeArchive: [["options", "archiveOptions"]],
     writeArchiveTo: [["sink", "sink"], ["options", "archiveOptions"]],
     readArchive: [["bytes", "archive"], ["options", "readOptions"]],
+    applyArchive: [["bytes", "archiveOfHandles"], ["options", "applyOptions"]],
     watch: [["options", "watch"]],
     query: [["definition", "definition"]],
     view: [entity],

@@ -236,7 +236,7 @@ test("after close() every method throws", () => {
         writeMany: ["localScale", [entity], [1]], batch: ["localScale", 1], query: [], result: [0],
         copyWorldTransforms: [[entity], world, [entity]],
         saveImage: [], loadImage: [world.saveImage()], writeArchive: [], writeArchiveTo: [() => {}],
-        readArchive: [world.writeArchive()],
+        readArchive: [world.writeArchive()], applyArchive: [world.writeArchive()],
         readMatrices: ["world", [entity]], startMotion: [], tick: [() => 0], present: [0], watch: [], collect: [],
     };
     const argumentsOf = (name) => special[name]

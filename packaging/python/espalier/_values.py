@@ -430,6 +430,53 @@ class Archives(Motions):
         version, and has no migration), LimitError, OutOfMemoryError, BusyError, ArgumentError, EntityError (the
         parent), and what a migration raises.
         """
+        return self._read_archive(data, parent, migrations, skip_unknown, node_limit)
+
+    def apply_archive(
+        self,
+        data: Buffer,
+        *,
+        known: tuple[Buffer, EntitiesLike] | None = None,
+        parent: EntityLike = NULL,
+        migrations: MigrationsLike | None = None,
+        skip_unknown: bool = False,
+        node_limit: int = 0,
+    ) -> ReadArchive:
+        """Make entities that live what an archive with handles says, and create the others.
+
+        All or nothing. Structural. The archive was written with handles=True. A node of it is the living entity
+        that its handle names, which survives with its handle and is what the archive says afterwards, wherever
+        it was; what else is below a survivor is destroyed.
+
+        known: None: the handles are those of this world, for an editor that goes back to what it saved. A
+        world that follows another one gives the archive that it read or applied last, with handles too, and the
+        `entities` of that: a node is found by its handle there, and an entity that the new archive lacks is
+        destroyed. The others: as read_archive(). Raises as read_archive(), and StructureError (the parent would
+        be destroyed or survive), ArgumentError (another number of known entities).
+        """
+        last = ffi.new("native_known *")
+        keep: Any = None
+        if known is not None:
+            bytes_at, size = _bytes_at(known[0])
+            entities = handles(known[1])
+            last.bytes, last.size = bytes_at, size
+            last.entities, last.count = address(entities), len(entities)
+            keep = bytes_at, entities
+        try:
+            return self._read_archive(data, parent, migrations, skip_unknown, node_limit, last)
+        finally:
+            del keep  # what `last` points to
+
+    def _read_archive(
+        self,
+        data: Buffer,
+        parent: EntityLike,
+        migrations: MigrationsLike | None,
+        skip_unknown: bool,
+        node_limit: int,
+        known: Any = None,
+    ) -> ReadArchive:
+        """Read an archive, or apply it where `known` is a native_known."""
         info = inspect_archive(data)
         listed = _Migrations(self, migrations or {})
         entities, tops = np.empty(info.nodes, dtype=np.int64), np.empty(info.tops, dtype=np.int64)
@@ -441,7 +488,10 @@ class Archives(Motions):
         definition.tops, definition.top_capacity = address(tops), len(tops)
         pointer, size = _bytes_at(data)
         with self._calling() as world:
-            number = lib.native_archive_read(world, pointer, size, definition, fault)
+            if known is None:
+                number = lib.native_archive_read(world, pointer, size, definition, fault)
+            else:
+                number = lib.native_archive_apply(world, pointer, size, definition, known, fault)
         for call in listed.calls:
             call.raise_again()
         return ReadArchive(entities, tops, check_bytes(number, fault))

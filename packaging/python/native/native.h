@@ -91,6 +91,14 @@ typedef struct native_reading {
     size_t capacity, top_capacity;
 } native_reading;
 
+// espl_archive_known likewise.
+typedef struct native_known {
+    const void *bytes;
+    size_t size;
+    const void *entities; // [count]
+    size_t count;
+} native_known;
+
 // What a watch collected; arrays that it was not made for are NULL. Valid until its next collect.
 typedef struct native_changes {
     const void *removed, *added, *changed, *kinds;
@@ -228,6 +236,8 @@ uint64_t native_timeline(const native_world *w);
 int native_archive_write(const native_world *w, const native_archive *def, const espl_sink *sink);
 int native_archive_read(native_world *w, const void *bytes, size_t size, const native_reading *def,
                         espl_format_fault *fault);
+int native_archive_apply(native_world *w, const void *bytes, size_t size, const native_reading *def,
+                         const native_known *known, espl_format_fault *fault);
 
 // --- Pins ---
 native_pin *native_pin_create(native_world *w, const void *address);

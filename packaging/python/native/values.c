@@ -35,18 +35,33 @@ int native_archive_write(const native_world *w, const native_archive *def, const
     return espl_archive_write(native_peek(w), &archive, sink);
 }
 
+static espl_archive_read_def reading_of(const native_reading *def)
+{
+    return (espl_archive_read_def){.parent = native_from(def->parent),
+                                   .flags = def->flags,
+                                   .migrations = def->migrations,
+                                   .migration_count = def->migration_count,
+                                   .node_limit = def->node_limit,
+                                   .entities = def->entities,
+                                   .capacity = def->capacity,
+                                   .tops = def->tops,
+                                   .top_capacity = def->top_capacity};
+}
+
 int native_archive_read(native_world *w, const void *bytes, size_t size, const native_reading *def,
                         espl_format_fault *fault)
 {
-    const espl_archive_read_def reading = {.parent = native_from(def->parent),
-                                           .flags = def->flags,
-                                           .migrations = def->migrations,
-                                           .migration_count = def->migration_count,
-                                           .node_limit = def->node_limit,
-                                           .entities = def->entities,
-                                           .capacity = def->capacity,
-                                           .tops = def->tops,
-                                           .top_capacity = def->top_capacity};
+    const espl_archive_read_def reading = reading_of(def);
 
     return espl_archive_read(native_enter(w), bytes, size, &reading, fault);
+}
+
+int native_archive_apply(native_world *w, const void *bytes, size_t size, const native_reading *def,
+                         const native_known *known, espl_format_fault *fault)
+{
+    const espl_archive_read_def reading = reading_of(def);
+    const espl_archive_known last = {known->bytes, known->size, known->entities, known->count};
+
+    return espl_archive_apply(native_enter(w), bytes, size, &reading,
+                              known->bytes != NULL ? &last : NULL, fault);
 }

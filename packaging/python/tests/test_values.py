@@ -443,6 +443,58 @@ class Archives(WorldCase):
         self.assertEqual(len(self.world.read_archive(archive, node_limit=2).tops), 1)
 
 
+class Applied(WorldCase):
+    def setUp(self):
+        super().setUp()
+        self.ship = self.world.create(name="ship", position=(1, 0, 0))
+        self.mast = self.world.create(name="mast", parent=self.ship, position=(0, 5, 0))
+        self.before = self.world.write_archive(handles=True)
+
+    def test_an_editor_goes_back_and_keeps_its_handles(self):
+        other = self.world.create()
+        self.world.set_local(self.ship, position=(9, 9, 9))
+        self.world.attach(other, self.mast)
+        self.world.destroy(self.mast)
+        back = self.world.apply_archive(self.before)
+        self.assertEqual((back.status, back.tops.tolist()), (Status.OK, [self.ship]))
+        self.assertEqual(self.world.world_position(self.ship).tolist(), [1, 0, 0])
+        self.assertEqual(self.world.find("ship/mast"), back.entities[1])
+        self.assertFalse(self.world.is_alive(self.mast))
+
+    def test_a_world_follows_another_one(self):
+        follower = World(tag=2)
+        self.addCleanup(follower.close)
+        follower.create_many(5)
+        read, last = follower.read_archive(self.before), self.before
+        ship = int(read.tops[0])
+        for i in range(4):
+            self.world.set_local(self.ship, position=(i, 0, 0))
+            self.world.create(parent=self.ship)
+            if i == 2:
+                self.world.destroy(self.mast)
+            archive = self.world.write_archive(handles=True)
+            read, last = follower.apply_archive(archive, known=(last, read.entities)), archive
+            self.assertEqual(read.tops.tolist(), [ship])
+            self.assertEqual(follower.write_archive(ship), self.world.write_archive())
+
+    def test_what_cannot_be_applied_is_refused(self):
+        known = (self.before, [self.ship])
+        cases = [
+            ({"data": self.world.write_archive()}, espalier.FormatError),
+            ({"data": self.before[:-1]}, espalier.FormatError),
+            ({"parent": self.mast}, espalier.StructureError),
+            ({"known": known}, espalier.ArgumentError),
+            ({"known": (b"", [self.ship])}, espalier.FormatError),
+            ({"node_limit": 1}, espalier.LimitError),
+        ]
+        for options, kind in cases:
+            call = lambda options=options: self.world.apply_archive(**{"data": self.before, **options})
+            self.assertRefused(kind, call)
+        for bad in (5, ("text", []), (self.before, [1.5])):
+            with self.subTest(bad), self.assertRaises(TypeError):
+                self.world.apply_archive(self.before, known=bad)
+
+
 class Deltas(WorldCase):
     def test_a_delta_leads_from_one_archive_to_the_next(self):
         parents = self.world.create_many(200, position=(1, 2, 3))

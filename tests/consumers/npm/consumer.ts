@@ -70,6 +70,7 @@ world.writeArchiveTo((piece) => piece.length, { tops: [root] });
 const halve: Migration<"i32", "f32"> = { to: health, type: "i32", convert: ([points = 0]) => [points / 2] };
 const read: ReadEntities = world.readArchive(archive, { parent: root, nodeLimit: 9,
     migrations: { health: halve, ammo, target: null } });
+world.applyArchive(archive, { known: { bytes: archive, entities: read.entities }, skipUnknown: true });
 const info: ArchiveInfo = inspectArchive(patchArchive(archive, diffArchives(archive, world.writeArchive())));
 const handles: BigUint64Array = read.tops;
 const followed: number = world.copyWorldTransforms([root], world, handles).applied;
