@@ -479,28 +479,31 @@ typedef struct built_run {
     espl__template_node *nodes; // [longest of the build]
     espl_pose *locals;          // the same
     espl__built top;
+    bool is_open;   // nodes below the top may join it
     uint32_t first; // number of the top
 } built_run;
 
 // Tell whether a node has neither a placement besides its local nor a free link.
 static bool is_built_plain(const espl__built *node)
 {
-    return !node->is_bare && !node->is_free && !espl__placement_needs_side(&node->placement);
+    return !node->is_bare && !node->is_free && !node->has_side;
 }
 
 // Add a node to a run. @return false: it begins another one.
-static bool join_run(built_run *run, const espl__built *node)
+static inline bool join_run(built_run *run, const espl__built *node)
 {
     const uint32_t at = run->tree.count;
 
-    if (at != 0 && (node->parent == ESPL__NO_SLOT || node->parent < run->first ||
-                    !is_built_plain(node) || !is_built_plain(&run->top))) {
+    if (at == 0) {
+        run->top = *node;
+        run->is_open = is_built_plain(node);
+    } else if (!run->is_open || node->parent == ESPL__NO_SLOT || node->parent < run->first ||
+               !is_built_plain(node)) {
         return false;
     }
     run->nodes[at] = (espl__template_node){ESPL__NO_SLOT, at == 0 ? 0 : node->parent - run->first,
                                            ESPL__NO_ENTITY, ESPL__NO_ENTITY};
     run->locals[at] = node->placement.local;
-    run->top = at == 0 ? *node : run->top;
     run->tree.count += 1;
     return true;
 }
@@ -539,24 +542,26 @@ static bool make_built(immediate *m, const espl__build *build)
     espl__arena *const arena = &m->context->arena;
     built_run run = {.nodes = espl__arena_take(arena, build->longest, sizeof *run.nodes),
                      .locals = espl__arena_take(arena, build->longest, sizeof *run.locals)};
-    espl__built node;
 
     if (run.nodes == NULL || run.locals == NULL) {
         return false;
     }
     run.tree.nodes = run.nodes;
     run.tree.locals = run.locals;
+    espl__array_set_length(part->made, build->count);
     for (uint32_t i = 0; i < build->count; ++i) {
-        build->next(build->context, &node);
-        ESPL_CHECK(node.set < build->set_count && (node.parent == ESPL__NO_SLOT || node.parent < i));
-        if (!join_run(&run, &node)) {
+        const espl__built *const node = build->next(build->context);
+
+        ESPL_CHECK(node->set < build->set_count &&
+                   (node->parent == ESPL__NO_SLOT || node->parent < i));
+        if (!join_run(&run, node)) {
             if (!make_run(m, build, &run)) {
                 return false;
             }
-            (void)join_run(&run, &node);
+            (void)join_run(&run, node);
         }
-        ESPL_ARRAY_PUSH(part->made, (espl__made_info){.set = node.set,
-                                                      .first_bucket = node.set * ESPL__COPY_KINDS});
+        part->made[i] =
+            (espl__made_info){.set = node->set, .first_bucket = node->set * ESPL__COPY_KINDS};
     }
     return make_run(m, build, &run);
 }

@@ -29,6 +29,7 @@ typedef struct espl__built {
     uint32_t set;    // number of its component set
     bool is_bare;    // no transform: the placement is not read
     bool is_free;    // ESPL_LINK_FREE; not read of a top
+    bool has_side;   // the placement is not the default but for its local
     espl__placement placement; // stored bit for bit; inherit flags are not those of a root
 } espl__built;
 
@@ -49,7 +50,8 @@ typedef struct espl__build {
     size_t set_count;
     /// Give the next node, in ascending order of numbers. Children of one parent follow in their order;
     /// trees whose nodes come breadth-first, one tree after the other, need not move again.
-    void (*next)(void *context, espl__built *out);
+    /// @return valid until the next call.
+    const espl__built *(*next)(void *context);
     void *context;
 } espl__build;
 

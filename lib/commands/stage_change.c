@@ -166,9 +166,13 @@ static void write_made_values(const changing *c, const espl__part *part)
 
     for (size_t i = 0; i < count; ++i) {
         const uint32_t set = part->made[i].set;
+
+        if (set == ESPL__NONE || part->sets.sets[set].count == 0) {
+            continue;
+        }
         const uint32_t entity = c->forest->links[part->edit.made[i].slot].entity;
 
-        if (set != ESPL__NONE && entity != ESPL__NO_ENTITY) {
+        if (entity != ESPL__NO_ENTITY) {
             espl__values_fill(c->store, &part->sets, set, &c->store->records[entity], 1);
         }
     }

@@ -322,6 +322,8 @@ void espl__walk_begin(espl__node_walk *walk, espl__parse *p)
     for (size_t i = 0; i < espl__array_length(p->sets); ++i) {
         p->sets[i].seen = 0;
     }
+    walk->node.built.placement.kept = espl__kept_none();
+    walk->node.built.placement.extra = espl__extra_default();
     if (p->info.nodes != 0) {
         walk->next_side = next_of(p, &walk->side, 0);
         walk->next_name = next_of(p, &walk->names, 0);
@@ -330,17 +332,21 @@ void espl__walk_begin(espl__node_walk *walk, espl__parse *p)
 
 // Find the parent of the next node: the first node whose children did not all come yet. Where that is the
 // node itself, it is a top.
-static void walk_to_parent(espl__node_walk *w, espl__parsed_node *out)
+static inline void walk_to_parent(espl__node_walk *w)
 {
-    while (w->children == 0 && w->parent + 1 < w->at) {
-        w->parent += 1;
-        w->children = espl__cursor_varint(&w->tree);
+    const uint32_t at = w->at;
+    uint32_t parent = w->parent, children = w->children;
+    espl__cursor tree = w->tree;
+
+    while (children == 0 && parent + 1 < at) {
+        parent += 1;
+        children = espl__cursor_varint(&tree);
     }
-    out->parent = ESPL__NO_SLOT;
-    if (w->children != 0) {
-        w->children -= 1;
-        out->parent = w->parent;
-    }
+    w->tree.at = tree.at;
+    w->tree.is_broken = tree.is_broken;
+    w->parent = parent;
+    w->children = children == 0 ? 0 : children - 1;
+    w->node.built.parent = children == 0 ? ESPL__NO_SLOT : parent;
 }
 
 static bool has_bit(const espl__cursor *bits, uint32_t number)
@@ -384,14 +390,14 @@ static bool is_near_unit(const float q[4])
 }
 
 // Read the kept parts of a node. The parts that its flags do not name are those of the identity.
-static bool take_kept(espl__node_walk *w, const espl__parsed_node *node, espl__kept *out)
+static bool take_kept(espl__node_walk *w, espl__kept *out)
 {
     const uint32_t flags = (uint32_t)espl__cursor_number(&w->side, 1);
 
     take_words(&w->side, &out->pose, 8);
     out->flags = flags;
     if (w->side.is_broken || flags == 0 || !espl__flags_are_valid(flags) ||
-        node->parent == ESPL__NO_SLOT || !is_finite_pose(&out->pose) ||
+        w->node.built.parent == ESPL__NO_SLOT || !is_finite_pose(&out->pose) ||
         !is_near_unit(out->pose.rotation)) {
         return false;
     }
@@ -401,13 +407,15 @@ static bool take_kept(espl__node_walk *w, const espl__parsed_node *node, espl__k
 }
 
 // Read the entry of a node in the section Side.
-static bool take_side(espl__node_walk *w, espl__parsed_node *node)
+static bool take_side(espl__node_walk *w)
 {
     const uint32_t parts = (uint32_t)espl__cursor_number(&w->side, 1);
-    espl__placement *const to = &node->placement;
+    espl__built *const built = &w->node.built;
+    espl__placement *const to = &built->placement;
     enum { ALL = ESPL__ARCHIVE_STRETCH | ESPL__ARCHIVE_USER_DATA | ESPL__ARCHIVE_KEPT };
 
-    if (parts == 0 || (parts & ~(uint32_t)ALL) != 0 || !w->parse->sets[node->set].has_transform) {
+    built->has_side = true;
+    if (parts == 0 || (parts & ~(uint32_t)ALL) != 0 || built->is_bare) {
         return false;
     }
     if ((parts & ESPL__ARCHIVE_STRETCH) != 0) {
@@ -417,7 +425,7 @@ static bool take_side(espl__node_walk *w, espl__parsed_node *node)
         to->extra.user_data = espl__cursor_u32(&w->side);
     }
     if (!are_finite(to->extra.stretch, 3) ||
-        ((parts & ESPL__ARCHIVE_KEPT) != 0 && !take_kept(w, node, &to->kept)) ||
+        ((parts & ESPL__ARCHIVE_KEPT) != 0 && !take_kept(w, &to->kept)) ||
         (espl__placement_copies(to) && !espl__extra_is_default(&to->extra))) {
         return false;
     }
@@ -427,75 +435,82 @@ static bool take_side(espl__node_walk *w, espl__parsed_node *node)
     return !w->side.is_broken;
 }
 
-static bool take_placement(espl__node_walk *w, espl__parsed_node *node)
+// Read the placement. That of a node has the default but for its local, unless the section Side has an entry.
+static bool take_placement(espl__node_walk *w)
 {
     espl__parse *const p = w->parse;
+    espl__built *const built = &w->node.built;
+    espl_pose *const local = &built->placement.local;
 
-    node->placement.kept = espl__kept_none();
-    node->placement.extra = espl__extra_default();
-    if (p->sets[node->set].has_transform) {
-        take_words(&w->locals, &node->placement.local, 8);
-        if (w->locals.is_broken || !is_finite_pose(&node->placement.local) ||
-            !espl__rotation_is_unit(node->placement.local.rotation)) {
+    if (built->has_side) {
+        built->has_side = false;
+        built->placement.kept = espl__kept_none();
+        built->placement.extra = espl__extra_default();
+    }
+    if (!built->is_bare) {
+        take_words(&w->locals, local, 8);
+        if (!p->is_checked && (w->locals.is_broken || !is_finite_pose(local) ||
+                               !espl__wide_is_unit(espl__wide_load(local)))) {
             return espl__parse_refuse_at(p, &w->locals,
                                          "A local is missing, not finite, or no rotation.");
         }
     }
-    return w->next_side != w->at || take_side(w, node) ||
+    return w->next_side != w->at || take_side(w) ||
            espl__parse_refuse_at(p, &w->side, "An entry of the section Side is that of no node.");
 }
 
-static bool take_set(espl__node_walk *w, espl__parsed_node *node)
+static bool take_set(espl__node_walk *w)
 {
     espl__parse *const p = w->parse;
+    const uint32_t set = espl__cursor_varint(&w->sets);
 
-    node->set = espl__cursor_varint(&w->sets);
-    if (w->sets.is_broken || node->set >= espl__array_length(p->sets)) {
+    if (w->sets.is_broken || set >= espl__array_length(p->sets)) {
         return espl__parse_refuse_at(p, &w->sets, "A node has a set that does not exist.");
     }
-    node->rank = p->sets[node->set].seen++;
+    w->node.built.set = set;
+    w->node.built.is_bare = !p->sets[set].has_transform;
+    w->node.rank = p->sets[set].seen++;
     return true;
 }
 
-static bool take_node_name(espl__node_walk *w, espl__parsed_node *node)
+static ESPL__APART bool take_node_name(espl__node_walk *w)
 {
     espl__parse *const p = w->parse;
 
-    node->name = NULL;
-    node->length = 0;
-    if (w->next_name != w->at) {
-        return true;
-    }
-    if (!take_name(&w->names, &node->name, &node->length)) {
+    if (!take_name(&w->names, &w->node.name, &w->node.length)) {
         return espl__parse_refuse_at(p, &w->names, "A name is none that an entity may have.");
     }
     w->next_name = w->at + 1 < p->info.nodes ? next_of(p, &w->names, w->at + 1) : ESPL__NO_SLOT;
     return !w->names.is_broken || espl__parse_refuse_at(p, &w->names, "A name is that of no node.");
 }
 
-bool espl__walk_next(espl__node_walk *w, espl__parsed_node *out)
+const espl__parsed_node *espl__walk_next(espl__node_walk *w)
 {
     espl__parse *const p = w->parse;
+    espl__parsed_node *const node = &w->node;
 
     ESPL_CHECK(w->at < p->info.nodes);
-    walk_to_parent(w, out);
+    walk_to_parent(w);
     if (w->tree.is_broken) {
-        return espl__parse_refuse_at(p, &w->tree, "The section TREE ends too early.");
+        (void)espl__parse_refuse_at(p, &w->tree, "The section TREE ends too early.");
+        return NULL;
     }
-    out->is_free = has_bit(&w->frees, w->at);
-    if (out->parent == ESPL__NO_SLOT) {
+    node->built.is_free = has_bit(&w->frees, w->at);
+    if (node->built.parent == ESPL__NO_SLOT) {
         w->tops += 1;
         w->tree_begin = w->at;
-        if (out->is_free) {
-            return espl__parse_refuse_at(p, &w->frees, "A root has a free link.");
+        if (node->built.is_free) {
+            (void)espl__parse_refuse_at(p, &w->frees, "A root has a free link.");
+            return NULL;
         }
     }
-    if (!take_set(w, out) || (!w->skips_placements && !take_placement(w, out)) ||
-        !take_node_name(w, out)) {
-        return false;
+    node->name = NULL;
+    if (!take_set(w) || (!w->skips_placements && !take_placement(w)) ||
+        (w->next_name == w->at && !take_node_name(w))) {
+        return NULL;
     }
     w->at += 1;
-    return true;
+    return node;
 }
 
 // --- The checks of all nodes ---
@@ -538,7 +553,6 @@ static bool check_nodes(espl__parse *p)
     const espl__cursor *const frees = &p->sections[ESPL__ARCHIVE_FREE];
     const size_t bits = ((size_t)p->info.nodes + 7) / 8;
     espl__node_walk walk;
-    espl__parsed_node node;
 
     if (frees->size != 0 &&
         (frees->size != bits ||
@@ -549,16 +563,19 @@ static bool check_nodes(espl__parse *p)
     while (walk.at < p->info.nodes) {
         const uint32_t begin = walk.tree_begin, at = walk.at;
 
-        if (!espl__walk_next(&walk, &node)) {
+        const espl__parsed_node *const node = espl__walk_next(&walk);
+
+        if (node == NULL) {
             return false;
         }
-        if (node.parent == ESPL__NO_SLOT) {
+        if (node->built.parent == ESPL__NO_SLOT) {
             count_room(p, begin, at);
         }
-        p->named += node.name != NULL ? 1 : 0;
+        p->named += node->name != NULL ? 1 : 0;
     }
     count_room(p, walk.tree_begin, walk.at);
-    return check_ends(p, &walk);
+    p->is_checked = check_ends(p, &walk);
+    return p->is_checked;
 }
 
 // --- Columns ---
@@ -623,7 +640,6 @@ static bool check_references(espl__parse *p)
     const unsigned char *const columns = p->sections[ESPL__ARCHIVE_COLS].bytes;
     espl__cursor references = p->sections[ESPL__ARCHIVE_REFS];
     espl__node_walk walk;
-    espl__parsed_node node;
 
     if (references.size == 0 && !has_references(p)) {
         return true;
@@ -631,11 +647,10 @@ static bool check_references(espl__parse *p)
     espl__walk_begin(&walk, p);
     walk.skips_placements = true;
     while (walk.at < p->info.nodes) {
-        const bool is_walked = espl__walk_next(&walk, &node);
+        const espl__parsed_node *const node = espl__walk_next(&walk);
 
-        ESPL_CHECK(is_walked);
-        (void)is_walked;
-        const espl__parsed_set *const set = &p->sets[node.set];
+        ESPL_CHECK(node != NULL);
+        const espl__parsed_set *const set = &p->sets[node->built.set];
         uint64_t offset = set->columns;
 
         for (uint32_t k = 0; set->has_references && k < set->component_count; ++k) {
@@ -643,7 +658,7 @@ static bool check_references(espl__parse *p)
 
             if (c->reference_count != 0 &&
                 !check_references_in(p, &references, c,
-                                     columns + offset + (uint64_t)node.rank * c->size)) {
+                                     columns + offset + (uint64_t)node->rank * c->size)) {
                 return false;
             }
             offset += (uint64_t)set->count * c->size;

@@ -157,7 +157,7 @@ typedef struct value_walk {
 
 static value_walk values_of(const espl__reader *r, const espl__parsed_node *node)
 {
-    const espl__parsed_set *const set = &r->parse.sets[node->set];
+    const espl__parsed_set *const set = &r->parse.sets[node->built.set];
 
     return (value_walk){r, set, node->rank, 0, set->columns};
 }
@@ -233,7 +233,6 @@ static bool convert_value(espl__reader *r, espl__parsed_component *c, const unsi
 static bool convert(espl__reader *r)
 {
     espl__node_walk walk;
-    espl__parsed_node node;
 
     for (size_t i = 0; r->is_converted && i < espl__array_length(r->parse.components); ++i) {
         espl__parsed_component *const c = &r->parse.components[i];
@@ -250,8 +249,7 @@ static bool convert(espl__reader *r)
     while (r->is_converted && walk.at < r->parse.info.nodes) {
         const unsigned char *bytes = NULL;
 
-        (void)espl__walk_next(&walk, &node);
-        value_walk values = values_of(r, &node);
+        value_walk values = values_of(r, espl__walk_next(&walk));
 
         for (espl__parsed_component *c = next_value(&values, &bytes); c != NULL;
              c = next_value(&values, &bytes)) {
@@ -269,7 +267,6 @@ static bool prepare_names(espl__reader *r)
 {
     espl__names *const names = &r->world->store.names;
     espl__node_walk walk;
-    espl__parsed_node node;
 
     if (!READER_RESERVE(r, names, r->parse.named) ||
         !espl__names_reserve(names, &r->world->heap, r->parse.named)) {
@@ -278,10 +275,11 @@ static bool prepare_names(espl__reader *r)
     espl__walk_begin(&walk, &r->parse);
     walk.skips_placements = true;
     while (espl__array_length(r->names) < r->parse.named) {
-        (void)espl__walk_next(&walk, &node);
-        if (node.name != NULL) {
+        const espl__parsed_node *const node = espl__walk_next(&walk);
+
+        if (node->name != NULL) {
             espl__name *const name =
-                espl__name_prepare(names, &r->world->heap, node.name, node.length);
+                espl__name_prepare(names, &r->world->heap, node->name, node->length);
 
             if (name == NULL) {
                 return false;
@@ -301,19 +299,13 @@ static void discard_names(espl__reader *r)
 
 // --- The build ---
 
-static void next_node(void *context, espl__built *out)
+static const espl__built *next_node(void *context)
 {
     espl__reader *const r = context;
-    espl__parsed_node node;
-    const bool is_walked = espl__walk_next(&r->walk, &node);
+    const espl__parsed_node *const node = espl__walk_next(&r->walk);
 
-    ESPL_CHECK(is_walked);
-    (void)is_walked;
-    *out = (espl__built){.parent = node.parent,
-                         .set = node.set,
-                         .is_bare = !r->parse.sets[node.set].has_transform,
-                         .is_free = node.is_free,
-                         .placement = node.placement};
+    ESPL_CHECK(node != NULL);
+    return &node->built;
 }
 
 static bool take_reader_lists(espl__reader *r)
@@ -373,10 +365,17 @@ static void write_values(const espl__reader *r, uint32_t number, const espl__par
     }
 }
 
-void espl__reader_fill(espl__reader *r)
+// Tell whether entities have anything besides their nodes, or the caller asks for tops.
+static bool needs_fill(const espl__reader *r)
+{
+    return r->parse.sections[ESPL__ARCHIVE_COLS].size != 0 || r->is_converted ||
+           r->parse.named != 0 || r->def->tops != NULL;
+}
+
+// Give each entity what it has.
+static void fill_all(espl__reader *r)
 {
     espl__cursor references = r->parse.sections[ESPL__ARCHIVE_REFS];
-    espl__parsed_node node;
     size_t named = 0, tops = 0;
 
     for (size_t i = 0; i < espl__array_length(r->parse.components); ++i) {
@@ -385,16 +384,24 @@ void espl__reader_fill(espl__reader *r)
     espl__walk_begin(&r->walk, &r->parse);
     r->walk.skips_placements = true;
     for (uint32_t i = 0; i < r->parse.info.nodes; ++i) {
-        (void)espl__walk_next(&r->walk, &node);
-        write_values(r, i, &node, &references);
-        if (node.name != NULL) {
+        const espl__parsed_node *const node = espl__walk_next(&r->walk);
+
+        write_values(r, i, node, &references);
+        if (node->name != NULL) {
             espl__name_give(&r->world->store.names, r->entities[i].index, r->names[named++].name);
         }
-        if (node.parent == ESPL__NO_SLOT && r->def->tops != NULL) {
+        if (node->built.parent == ESPL__NO_SLOT && r->def->tops != NULL) {
             r->def->tops[tops++] = r->entities[i];
         }
     }
     ESPL_CHECK(espl__cursor_is_done(&references));
+}
+
+void espl__reader_fill(espl__reader *r)
+{
+    if (needs_fill(r)) {
+        fill_all(r);
+    }
     if (r->def->entities != NULL && r->parse.info.nodes != 0) {
         memcpy(r->def->entities, r->entities, r->parse.info.nodes * sizeof *r->entities);
     }

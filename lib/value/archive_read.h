@@ -43,11 +43,9 @@ typedef struct espl__parsed_set {
 
 /// A node, as the walk finds it.
 typedef struct espl__parsed_node {
-    uint32_t parent;    // number, or ESPL__NO_SLOT: a top
-    uint32_t set, rank; // rank: number among the nodes of its set
-    bool is_free;
-    espl__placement placement; // of a bare node: not written
-    const char *name;          // [length] in the archive; NULL: none
+    espl__built built; // what it is in the archive
+    uint32_t rank;     // number among the nodes of its set
+    const char *name;  // [length] in the archive; NULL: none
     uint32_t length;
 } espl__parsed_node;
 
@@ -68,7 +66,8 @@ typedef struct espl__parse {
     uint32_t spare;        // slots for the room of new trees
     uint32_t longest;      // most nodes of one top and what is below it
     bool has_side;
-    uint32_t named; // nodes with a name
+    bool is_checked; // all nodes were
+    uint32_t named;  // nodes with a name
 } espl__parse;
 
 /// A walk over the nodes in their order. The cursors are in the sections.
@@ -79,6 +78,7 @@ typedef struct espl__node_walk {
     uint32_t tops, tree_begin;     // so far; of the last one
     uint32_t next_side, next_name; // nodes of the next entries, or ESPL__NO_SLOT
     bool skips_placements;         // they are not needed, and not read
+    espl__parsed_node node;        // the last one
     espl__cursor tree, locals, side, sets, names;
     espl__cursor frees; // the bits at its begin
 } espl__node_walk;
@@ -122,7 +122,8 @@ void espl__parsed_swap(const espl__parsed_component *component, unsigned char *v
 
 /// Begin a walk.
 void espl__walk_begin(espl__node_walk *walk, espl__parse *parse);
-/// Step to the next node, of which there is one. @return false: refused; never after espl__parse_body().
-bool espl__walk_next(espl__node_walk *walk, espl__parsed_node *out);
+/// Step to the next node, of which there is one.
+/// @return valid until the next call. NULL: refused; never after espl__parse_body().
+const espl__parsed_node *espl__walk_next(espl__node_walk *walk);
 
 #endif
