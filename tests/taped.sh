@@ -41,7 +41,7 @@ list_changing()
         sub(/^[^ ]* /, "", parameters)
         is_handed = parameters ~ /espl_(query|writer|subtree|watch) \*/
         gsub(/const espl_[a-z_]* \*/, "", parameters)
-        if (is_handed || parameters ~ /espl_(world|command_buffer|recorder) \*/) {
+        if (is_handed || parameters ~ /espl_(world|command_buffer|recorder|history) \*/) {
             print $1
         }
     }'

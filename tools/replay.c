@@ -174,6 +174,7 @@ replay_verdict replay_end(replay *p)
         p->is_disagreed = true;
         p->result->is_broken = true;
     }
+    espl_history_destroy(p->history);
     espl_world_destroy(p->world);
     p->world = NULL;
     p->result->is_cut = r->state == REEL_SHORT;

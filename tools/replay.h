@@ -42,6 +42,7 @@ typedef struct replay {
     const replay_def *def;
     replay_result *result;
     espl_world *world;
+    espl_history *history; // of the world, or NULL
     size_t taken;         // bytes of the world
     espl_status expected; // of the call at hand
     bool is_cut;          // the call at hand never answered

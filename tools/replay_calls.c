@@ -430,6 +430,46 @@ static void apply_archive(replay *p)
     }
 }
 
+static void create_history(replay *p)
+{
+    reel *const r = &p->reel;
+    espl_history_def def = {.frames = reel_u32(r)};
+
+    def.flags = reel_u32(r);
+    def.byte_limit = (size_t)reel_number(r, 8);
+    if (replay_wants(p)) {
+        replay_compare(p, "history", espl_history_create(p->world, &def, &p->history));
+    }
+}
+
+static void destroy_history(replay *p)
+{
+    if (replay_wants(p)) {
+        espl_history_destroy(p->history);
+        p->history = NULL;
+        replay_compare(p, "end of a history", ESPL_OK);
+    }
+}
+
+static void mark_frame(replay *p)
+{
+    const uint64_t frame = reel_number(&p->reel, 8);
+
+    if (replay_wants(p)) {
+        replay_compare(p, "mark", espl_history_mark(p->history, frame));
+    }
+}
+
+static void rewind_world(replay *p)
+{
+    const uint64_t frame = reel_number(&p->reel, 8);
+    const uint32_t flags = reel_u32(&p->reel);
+
+    if (replay_wants(p)) {
+        replay_compare(p, "rewind", espl_history_rewind(p->history, frame, flags, NULL));
+    }
+}
+
 static void stop_motion(replay *p)
 {
     if (replay_wants(p)) {
@@ -497,6 +537,10 @@ static void (*const calls[ESPL_TAPE_OP_COUNT])(replay *p) = {
     [ESPL_TAPE_IMAGE] = load_image,
     [ESPL_TAPE_ARCHIVE] = read_archive,
     [ESPL_TAPE_APPLY] = apply_archive,
+    [ESPL_TAPE_HISTORY_CREATE] = create_history,
+    [ESPL_TAPE_HISTORY_DESTROY] = destroy_history,
+    [ESPL_TAPE_MARK] = mark_frame,
+    [ESPL_TAPE_REWIND] = rewind_world,
 };
 
 bool replay_call(replay *p, uint32_t op)

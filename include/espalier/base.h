@@ -179,6 +179,9 @@ typedef enum espl_status {
     /// otherwise in the world. A fault says which. Register the components as the world that wrote the bytes
     /// did.
     ESPL_ERR_VERSION = -24,
+    /// A frame cannot be gone back to: it was never marked, was dropped, or was forgotten by a rewind.
+    /// espl_history_range() says which frames can be.
+    ESPL_ERR_TOO_OLD = -25,
     /// A sink took no more bytes: its function returned false. The bytes that it has are of no use.
     ESPL_ERR_SINK = -26,
     /// A delta is for another archive: one between was lost, or it was applied before. Ask for a whole archive,

@@ -8,6 +8,7 @@
 #include <espalier/base.h>
 #include <espalier/commands.h>
 #include <espalier/id.h>
+#include <espalier/history.h>
 #include <espalier/image.h>
 #include <espalier/jobs.h>
 #include <espalier/motion.h>

@@ -102,6 +102,10 @@ typedef enum espl_tape_op {
     ESPL_TAPE_ARCHIVE,  ///< entity parent; u32 flags; list (u64) of bytes: an archive that was read
     ESPL_TAPE_APPLY, ///< entity parent; u32 flags; list (u64) of bytes: an archive that was applied; list (u64)
                      ///< of bytes: the known one, or none; list (u64) of its entities
+    ESPL_TAPE_HISTORY_CREATE, ///< u32 frames; u32 flags; u64 byte limit
+    ESPL_TAPE_HISTORY_DESTROY,
+    ESPL_TAPE_MARK,   ///< u64 frame
+    ESPL_TAPE_REWIND, ///< u64 frame; u32 flags
     ESPL_TAPE_OP_COUNT,
 } espl_tape_op;
 

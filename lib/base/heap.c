@@ -116,6 +116,166 @@ void espl__heap_give(espl__heap *heap, espl__purpose purpose, void *block, size_
     unlock(heap);
 }
 
+// --- Retired blocks ---
+
+// The begin of a retired block.
+typedef struct espl__retired_block {
+    struct espl__retired_block *next;
+    size_t size;
+    uint64_t age_and_alignment; // the alignment in the low 16 bits
+} block;
+
+enum { ALIGNMENT_BITS = 16, LEAST_RETIRED = sizeof(block) };
+
+static size_t alignment_of_retired(const block *b)
+{
+    return (size_t)(b->age_and_alignment & (((size_t)1 << ALIGNMENT_BITS) - 1));
+}
+
+static uint64_t age_of(const block *b)
+{
+    return b->age_and_alignment >> ALIGNMENT_BITS;
+}
+
+static block **list_for(espl__heap *heap, size_t size)
+{
+    return &heap->retired.fresh[(size / 16 * UINT32_C(0x9e3779b1) >> 8) % 64];
+}
+
+// Free a block that is in no list any more.
+static void release(espl__heap *heap, block *b)
+{
+    const size_t size = b->size, alignment = alignment_of_retired(b);
+
+    ESPL_CHECK(heap->retired.bytes >= size);
+    heap->retired.bytes -= size;
+    espl__heap_give(heap, ESPL__FOR_CHANGES, b, 1, size, alignment);
+}
+
+// Several jobs may retire and take at once, so that the lists have the lock of the heap.
+void *espl__heap_take_back(espl__heap *heap, espl__purpose purpose, size_t size, size_t alignment)
+{
+    block *found = NULL;
+
+    if (!heap->retired.is_on) {
+        return NULL;
+    }
+    lock(heap);
+    for (block **at = list_for(heap, size); *at != NULL; at = &(*at)->next) {
+        if ((*at)->size == size && alignment_of_retired(*at) == alignment) {
+            found = *at;
+            *at = found->next;
+            heap->retired.bytes -= size;
+            heap->bytes[ESPL__FOR_CHANGES] -= size;
+            heap->bytes[purpose] += size;
+            break;
+        }
+    }
+    unlock(heap);
+    return found;
+}
+
+void *espl__heap_take_again(espl__heap *heap, espl__purpose purpose, size_t size, size_t alignment)
+{
+    void *const again = espl__heap_take_back(heap, purpose, size, alignment);
+
+    return again != NULL ? again : espl__heap_take(heap, purpose, 1, size, alignment);
+}
+
+void espl__heap_retire(espl__heap *heap, espl__purpose purpose, void *bytes, size_t size,
+                       size_t alignment)
+{
+    block *const b = bytes;
+
+    if (bytes == NULL || !heap->retired.is_on) {
+        espl__heap_give(heap, purpose, bytes, 1, size, alignment);
+        return;
+    }
+    ESPL_CHECK(size >= LEAST_RETIRED && alignment >> ALIGNMENT_BITS == 0);
+    lock(heap);
+    block **const list = list_for(heap, size);
+
+    *b = (block){*list, size, heap->retired.age << ALIGNMENT_BITS | alignment};
+    *list = b;
+    ESPL_CHECK(heap->bytes[purpose] >= size);
+    heap->bytes[purpose] -= size;
+    heap->bytes[ESPL__FOR_CHANGES] += size;
+    heap->retired.bytes += size;
+    unlock(heap);
+}
+
+void espl__retired_age(espl__heap *heap)
+{
+    espl__retired *const retired = &heap->retired;
+
+    for (size_t i = 0; i < sizeof retired->fresh / sizeof *retired->fresh; ++i) {
+        block *const first = retired->fresh[i];
+        block *last = first;
+
+        if (first == NULL) {
+            continue;
+        }
+        while (last->next != NULL) {
+            last = last->next;
+        }
+        *(retired->first == NULL ? &retired->first : &retired->last->next) = first;
+        retired->last = last;
+        retired->fresh[i] = NULL;
+    }
+    retired->age += 1;
+}
+
+void espl__retired_drop(espl__heap *heap, uint64_t below)
+{
+    espl__retired *const retired = &heap->retired;
+
+    while (retired->first != NULL && age_of(retired->first) < below) {
+        block *const b = retired->first;
+
+        retired->first = b->next;
+        release(heap, b);
+    }
+}
+
+void espl__retired_go_back(espl__heap *heap, uint64_t age)
+{
+    espl__retired *const retired = &heap->retired;
+    block *kept = NULL, *later = retired->first;
+
+    ESPL_CHECK(age <= retired->age);
+    while (later != NULL && age_of(later) < age) {
+        kept = later;
+        later = later->next;
+    }
+    *(kept == NULL ? &retired->first : &kept->next) = NULL;
+    retired->last = kept;
+    while (later != NULL) {
+        block *const next = later->next;
+        block **const list = list_for(heap, later->size);
+
+        later->next = *list;
+        *list = later;
+        later = next;
+    }
+    retired->age = age;
+}
+
+void espl__retired_drop_present(espl__heap *heap)
+{
+    espl__retired *const retired = &heap->retired;
+
+    for (size_t i = 0; i < sizeof retired->fresh / sizeof *retired->fresh; ++i) {
+        while (retired->fresh[i] != NULL) {
+            block *const b = retired->fresh[i];
+
+            retired->fresh[i] = b->next;
+            release(heap, b);
+        }
+    }
+}
+
+// --- Sizes ---
+
 bool espl__size_add(size_t *out, size_t a, size_t b)
 {
     if (b > SIZE_MAX - a) {

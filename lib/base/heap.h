@@ -20,8 +20,45 @@ typedef enum espl__purpose {
     ESPL__PURPOSE_COUNT
 } espl__purpose;
 
+/// What a follower of a world keeps a copy of, so that it needs as much memory.
+typedef enum espl__growth {
+    ESPL__GROWTH_SLOTS,
+    ESPL__GROWTH_TREES,
+    ESPL__GROWTH_RECORDS,
+    ESPL__GROWTH_ARCHETYPES,
+    ESPL__GROWTH_CHUNKS, ///< of one archetype
+    ESPL__GROWTH_SIDES,  ///< whether there are side arrays
+    ESPL__GROWTH_PASTS,  ///< whether motion runs
+} espl__growth;
+
+/// A follower of a world, which takes its memory where the world does. {0}: none.
+typedef struct espl__follower {
+    /// Take memory for `count` items. @param number  of an archetype. @return false: no memory.
+    bool (*grow)(void *context, espl__growth what, uint32_t number, size_t count);
+    /// The world changed in a way that cannot be followed.
+    void (*forget)(void *context);
+    /// The world has another store and another forest now, all of whose memory it has. @param names  of the
+    /// store that it had. @return false: no memory; the world goes back to what it had.
+    bool (*adopt)(void *context, void *names);
+    /// Return the bytes of ESPL__FOR_CHANGES that it holds.
+    size_t (*bytes)(const void *context);
+    void *context;
+} espl__follower;
+
+/// Blocks that the world has freed and that a follower may take back, to go back to an earlier state. They are
+/// of an age: a number that only increases, but when the follower goes back.
+typedef struct espl__retired {
+    bool is_on;                       // else blocks are freed at once
+    uint64_t age;                     // of blocks that are freed now
+    struct espl__retired_block *fresh[64]; // of the present age, by size
+    struct espl__retired_block *first, *last; // of earlier ages, the oldest first
+    size_t bytes;                     // of all of them, which count as ESPL__FOR_CHANGES
+} espl__retired;
+
 typedef struct espl__heap {
     espl_allocator allocator;
+    espl__follower follower;
+    espl__retired retired;
     atomic_flag busy;                  // a spin lock over the allocator and the counts
     bool is_forbidden;                 // a commit runs: only recorders allocate
     bool has_lacked;                   // the allocator refused a block, other than to a recorder
@@ -55,6 +92,49 @@ void *espl__heap_take(espl__heap *heap, espl__purpose purpose, size_t count, siz
 /// ignored. Any thread.
 void espl__heap_give(espl__heap *heap, espl__purpose purpose, void *block, size_t count,
                      size_t size, size_t alignment);
+
+// --- Followers. Blocks that they take back ---
+
+/// Tell a follower that the world is about to have room for so many items, before it has.
+/// @return false: no memory; the world must not have it then.
+static inline bool espl__heap_grow(const espl__heap *heap, espl__growth what, uint32_t number,
+                                   size_t count)
+{
+    return heap->follower.grow == NULL ||
+           heap->follower.grow(heap->follower.context, what, number, count);
+}
+
+/// Tell a follower that the world changed in a way that it cannot follow.
+static inline void espl__heap_forget(const espl__heap *heap)
+{
+    if (heap->follower.forget != NULL) {
+        heap->follower.forget(heap->follower.context);
+    }
+}
+
+/// Return the bytes of ESPL__FOR_CHANGES of the follower and of retired blocks.
+static inline size_t espl__heap_followed(const espl__heap *heap)
+{
+    return heap->retired.bytes +
+           (heap->follower.bytes != NULL ? heap->follower.bytes(heap->follower.context) : 0);
+}
+
+/// As espl__heap_take() of one item, but a retired block of the present age comes first.
+void *espl__heap_take_again(espl__heap *heap, espl__purpose purpose, size_t size, size_t alignment);
+/// As espl__heap_give(), but the block is retired while there is a follower. Precondition: it has 24 bytes at
+/// least.
+void espl__heap_retire(espl__heap *heap, espl__purpose purpose, void *block, size_t size,
+                       size_t alignment);
+/// Take back a block of the present age. Allocates nothing. @return NULL: there is none.
+void *espl__heap_take_back(espl__heap *heap, espl__purpose purpose, size_t size, size_t alignment);
+/// Go to the next age.
+void espl__retired_age(espl__heap *heap);
+/// Free the blocks of lower ages.
+void espl__retired_drop(espl__heap *heap, uint64_t below);
+/// Go back to an age: blocks of it and of later ones become those of the present age.
+void espl__retired_go_back(espl__heap *heap, uint64_t age);
+/// Free the blocks of the present age.
+void espl__retired_drop_present(espl__heap *heap);
 
 /// Begin a commit. Until it ends, only ESPL__FOR_RECORDING may be allocated. Commits do not nest.
 /// Called by the thread that changes the world, while no job of that thread runs.

@@ -92,6 +92,9 @@ static const status_entry statuses[] = {
     {ESPL_ERR_VERSION, "ESPL_ERR_VERSION",
      "The bytes are of another layout or version, or their components are registered otherwise here; "
      "the fault says which."},
+    {ESPL_ERR_TOO_OLD, "ESPL_ERR_TOO_OLD",
+     "The frame was never marked, was dropped or was forgotten by a rewind; go back to one that "
+     "espl_history_range() names."},
     {ESPL_ERR_SINK, "ESPL_ERR_SINK",
      "The function of the sink returned false; discard the bytes that it has."},
     {ESPL_ERR_GAP, "ESPL_ERR_GAP",

@@ -186,7 +186,10 @@ espl_status espl__archetype_of(espl__store *store, const espl_component *set, si
         *out = found;
         return ESPL_OK;
     }
-    if (!reserve_tables(store) || !build_archetype(store, set, count, &archetype)) {
+    if (!reserve_tables(store) ||
+        !espl__heap_grow(store->heap, ESPL__GROWTH_ARCHETYPES, 0,
+                         espl__array_length(store->archetypes) + 1) ||
+        !build_archetype(store, set, count, &archetype)) {
         return ESPL_ERR_NO_MEMORY;
     }
 

@@ -58,17 +58,11 @@ static uint32_t take_number(espl__store *store)
     return (uint32_t)espl__array_length(store->chunks) - 1;
 }
 
-// Append an empty chunk to an archetype. Returns false where there is no memory. The versions are
-// zeroed; the columns are undefined until rows are written.
-static bool add_chunk(espl__store *store, uint32_t number)
+// Append an empty chunk with a block of bytes to an archetype. The versions are zeroed; the columns are
+// undefined until rows are written.
+static void put_chunk(espl__store *store, uint32_t number, unsigned char *bytes)
 {
     espl__archetype *const archetype = &store->archetypes[number];
-    unsigned char *const bytes = espl__heap_take(
-        store->heap, ESPL__FOR_STORE, 1, archetype->chunk_bytes, archetype->block_alignment);
-
-    if (bytes == NULL) {
-        return false;
-    }
     const uint32_t chunk = take_number(store);
     uint64_t *const versions = (uint64_t *)(void *)(bytes + archetype->versions_offset);
 
@@ -84,6 +78,32 @@ static bool add_chunk(espl__store *store, uint32_t number)
     ESPL_ARRAY_PUSH(archetype->chunks, chunk);
     archetype->reserved += archetype->capacity;
     ESPL_CHECK(archetype->reserved == espl__array_length(archetype->chunks) * archetype->capacity);
+}
+
+// Append an empty chunk to an archetype. Returns false where there is no memory.
+static bool add_chunk(espl__store *store, uint32_t number)
+{
+    const espl__archetype *const archetype = &store->archetypes[number];
+    unsigned char *const bytes = espl__heap_take_again(
+        store->heap, ESPL__FOR_STORE, archetype->chunk_bytes, archetype->block_alignment);
+
+    if (bytes == NULL) {
+        return false;
+    }
+    put_chunk(store, number, bytes);
+    return true;
+}
+
+bool espl__chunk_put_back(espl__store *store, uint32_t number)
+{
+    const espl__archetype *const archetype = &store->archetypes[number];
+    unsigned char *const bytes = espl__heap_take_back(
+        store->heap, ESPL__FOR_STORE, archetype->chunk_bytes, archetype->block_alignment);
+
+    if (bytes == NULL) {
+        return false;
+    }
+    put_chunk(store, number, bytes);
     return true;
 }
 
@@ -96,8 +116,8 @@ void espl__chunk_drop(espl__store *store, espl__archetype *archetype)
     espl__chunk *const chunk = &store->chunks[number];
 
     ESPL_CHECK(chunk->count == 0 && chunk->position == last && chunk->bytes != NULL);
-    espl__heap_give(store->heap, ESPL__FOR_STORE, chunk->bytes, 1, archetype->chunk_bytes,
-                    archetype->block_alignment);
+    espl__heap_retire(store->heap, ESPL__FOR_STORE, chunk->bytes, archetype->chunk_bytes,
+                      archetype->block_alignment);
     *chunk = (espl__chunk){.position = (uint32_t)espl__array_length(store->free_chunks),
                            .slots_offset = ESPL__NONE};
     ESPL_ARRAY_PUSH(store->free_chunks, number);
@@ -116,7 +136,9 @@ static espl_status add_chunks(espl__store *store, uint32_t number, size_t more)
     if (status != ESPL_OK) {
         return status;
     }
-    if (!ESPL_ARRAY_RESERVE(store->heap, ESPL__FOR_STORE, archetype->chunks, more)) {
+    if (!ESPL_ARRAY_RESERVE(store->heap, ESPL__FOR_STORE, archetype->chunks, more) ||
+        !espl__heap_grow(store->heap, ESPL__GROWTH_CHUNKS, number,
+                         espl__array_length(archetype->chunks) + more)) {
         return ESPL_ERR_NO_MEMORY;
     }
     for (size_t added = 0; added < more; ++added) {

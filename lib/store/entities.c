@@ -116,7 +116,9 @@ espl_status espl__entities_reserve(espl__store *store, size_t count)
         store->index_plane.capacity < plane_room(store) && !remake_plane(store)) {
         return ESPL_ERR_NO_MEMORY;
     }
-    return ESPL_OK;
+    return espl__heap_grow(store->heap, ESPL__GROWTH_RECORDS, 0, plane_room(store))
+               ? ESPL_OK
+               : ESPL_ERR_NO_MEMORY;
 }
 
 // Take the first index of the free list.
@@ -215,6 +217,11 @@ static inline uint32_t note_freed(espl__store *store, freed_indices *all, uint32
 
     *entry = index;
     return earlier;
+}
+
+uint32_t espl__next_generation(uint32_t generation)
+{
+    return (generation & GENERATION_MASK) == LAST_GENERATION ? 0 : generation + 1;
 }
 
 // Push an index to the free list with its next generation, or retire it.

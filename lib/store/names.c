@@ -73,6 +73,7 @@ static espl__name *make_text(espl__names *names, espl__heap *heap, const char *t
         return NULL;
     }
     name->uses = 1;
+    name->held = 0;
     name->size = (uint32_t)length + 1;
     memcpy(name->text, text, length);
     name->text[length] = '\0';
@@ -81,18 +82,43 @@ static espl__name *make_text(espl__names *names, espl__heap *heap, const char *t
     return name;
 }
 
-// Remove one use of a name, and free it after the last one.
-static void drop_text(espl__names *names, espl__heap *heap, espl__name *name)
+// Free a text that nothing needs any more.
+static void free_text(espl__names *names, espl__heap *heap, espl__name *name)
 {
     const size_t bytes = bytes_of(name);
 
+    if (name->uses == 0 && name->held == 0) {
+        ESPL_CHECK(names->text_bytes >= bytes);
+        names->text_bytes -= bytes;
+        espl__heap_give(heap, ESPL__FOR_STORE, name, 1, bytes, _Alignof(espl__name));
+    }
+}
+
+// Remove one use of a name, and free it after the last one.
+static void drop_text(espl__names *names, espl__heap *heap, espl__name *name)
+{
     ESPL_CHECK(name->uses > 0);
     name->uses -= 1;
     if (name->uses == 0) {
-        ESPL_CHECK(names->text_count != 0 && names->text_bytes >= bytes);
+        ESPL_CHECK(names->text_count != 0);
         names->text_count -= 1;
-        names->text_bytes -= bytes;
-        espl__heap_give(heap, ESPL__FOR_STORE, name, 1, bytes, _Alignof(espl__name));
+        free_text(names, heap, name);
+    }
+}
+
+void espl__name_hold(espl__name *name)
+{
+    if (name != NULL) {
+        name->held += 1;
+    }
+}
+
+void espl__name_let_go(espl__names *names, espl__heap *heap, espl__name *name)
+{
+    if (name != NULL) {
+        ESPL_CHECK(name->held > 0);
+        name->held -= 1;
+        free_text(names, heap, name);
     }
 }
 
@@ -248,7 +274,6 @@ static void replace_name(espl__names *names, espl__heap *heap, uint32_t entity, 
 {
     espl__named *const now = find_entry(names, entity);
 
-    espl__heap_forbid(heap);
     if (name == NULL) {
         remove_one(names, heap, entity);
     } else if (now != NULL) {
@@ -257,7 +282,6 @@ static void replace_name(espl__names *names, espl__heap *heap, uint32_t entity, 
     } else {
         put_entry(names, entity, name);
     }
-    espl__heap_allow(heap);
 }
 
 espl_status espl__name_set(espl__names *names, espl__heap *heap, uint32_t entity, const char *text,
@@ -278,7 +302,9 @@ espl_status espl__name_set(espl__names *names, espl__heap *heap, uint32_t entity
             return ESPL_ERR_NO_MEMORY;
         }
     }
+    espl__heap_forbid(heap);
     replace_name(names, heap, entity, name);
+    espl__heap_allow(heap);
     return ESPL_OK;
 }
 
@@ -306,6 +332,14 @@ void espl__name_share(espl__names *names, uint32_t from, uint32_t entity)
     espl__name *const name = names->entries[find_position(names, from)].name;
 
     ESPL_CHECK(name != NULL && names->count < names->capacity / 4 * 3);
+    name->uses += 1;
+    put_entry(names, entity, name);
+}
+
+void espl__name_put_back(espl__names *names, uint32_t entity, espl__name *name)
+{
+    ESPL_CHECK(name->held > 0);
+    names->text_count += name->uses == 0 ? 1 : 0;
     name->uses += 1;
     put_entry(names, entity, name);
 }

@@ -26,7 +26,8 @@ const char *espl__def_name_fault(const char *name);
 
 /// A text that is the name of one entity or more.
 typedef struct espl__name {
-    uint32_t uses; // number of these entities, at least 1
+    uint32_t uses; // number of these entities; 0: only a follower holds it
+    uint32_t held; // by a follower, so many times
     uint32_t size; // bytes of the text, the terminator included
     char text[];
 } espl__name;
@@ -65,6 +66,13 @@ void espl__name_discard(espl__names *names, espl__heap *heap, espl__name *name);
 bool espl__names_reserve(espl__names *names, espl__heap *heap, size_t more);
 /// Name an entity that has no name with the text of another one. Precondition: reserved.
 void espl__name_share(espl__names *names, uint32_t from, uint32_t entity);
+/// Hold the name of an entity, so that its text stays. NULL has no effect.
+void espl__name_hold(espl__name *name);
+/// End that: free the text where nothing needs it. NULL has no effect.
+void espl__name_let_go(espl__names *names, espl__heap *heap, espl__name *name);
+/// Give an entity without a name one that is held. Precondition: the table had so many names before, so that
+/// it has room.
+void espl__name_put_back(espl__names *names, uint32_t entity, espl__name *name);
 /// Remove the names of entities. Entities without a name are ignored. Cannot fail.
 void espl__names_remove(espl__names *names, espl__heap *heap, const uint32_t *entities,
                         size_t count);

@@ -164,8 +164,8 @@ typedef struct espl__store {
     uint32_t unique_count;    // number of components with ESPL_COMPONENT_UNIQUE
     uint32_t fill_least;      // ESPL__FILL_LEAST, except in tests
     espl__names names;        // of entities that have one
-    // When each index was last taken or freed, or got another set of components. Open while a watch
-    // exists; it has room for the records that `records` has room for.
+    // When each index was last taken or freed, or got another set of components or another name. Open while a
+    // watch exists; it has room for the records that `records` has room for.
     espl__plane index_plane;
 } espl__store;
 
@@ -218,6 +218,8 @@ espl_entity espl__entity_take(espl__store *store);
 void espl__entities_take(espl__store *store, espl_entity *out, size_t count);
 /// Free a taken index that has no row. It gets the next generation or is retired.
 void espl__entity_release(espl__store *store, uint32_t index);
+/// Return the generation after one, or 0: that is the last one.
+uint32_t espl__next_generation(uint32_t generation);
 /// Check a handle. An entity is alive from the moment it has a row.
 /// @return ESPL_OK; ESPL_ERR_NULL_ENTITY; ESPL_ERR_PENDING; ESPL_ERR_FOREIGN (another tag, or an
 ///         index that was never issued); ESPL_ERR_DEAD.
@@ -293,8 +295,8 @@ void espl__store_set_moment(espl__store *store, uint64_t moment);
 /// Free the room of the index plane that the records have no room for. @return false: no memory to move
 /// it to; it stays as it is.
 bool espl__index_plane_shrink(espl__store *store);
-/// Mark entities whose indices were taken, or that have other components now. Does nothing where the
-/// index plane is closed. Calls for different entities may run concurrently.
+/// Mark entities whose indices were taken, or that have other components or another name now. Does nothing
+/// where the index plane is closed. Calls for different entities may run concurrently.
 void espl__store_mark_entities(const espl__store *store, const espl_entity *entities, size_t count);
 
 // --- Components (components.c) ---
@@ -443,6 +445,9 @@ void espl__rows_settle(espl__store *store, const espl_executor *executor, const 
 void espl__archetype_note_change(espl__store *store, uint32_t archetype);
 /// Free the chunks that neither the rows nor a change like the last one need.
 void espl__rows_drop_surplus(espl__store *store, espl__archetype *archetype);
+/// Append an empty chunk to an archetype from a block that was retired. Precondition: it had so many chunks
+/// since the last trim. @return false: there is no such block.
+bool espl__chunk_put_back(espl__store *store, uint32_t archetype);
 /// Free the last chunk of an archetype, which has no rows.
 void espl__chunk_drop(espl__store *store, espl__archetype *archetype);
 /// Return the handles of a chunk. [count]

@@ -53,6 +53,12 @@ void espl__mark_edited(espl__forest *forest, uint32_t slot)
     espl__tracks_mark(&forest->tracks, ESPL__PLANE_OWN, slot);
 }
 
+void espl__mark_linked(espl__forest *forest, uint32_t slot)
+{
+    espl__mark_edited(forest, slot);
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, slot);
+}
+
 void espl__mark_unshown(espl__forest *forest, uint32_t slot)
 {
     espl__tracks_mark(&forest->tracks, ESPL__PLANE_SHOWN, slot);

@@ -36,6 +36,9 @@ espl_status espl__mark_node_written(espl__forest *forest, uint32_t slot);
 /// Mark own data that an edit of links stored: local, flags, parent, place among siblings. Also that of a write
 /// which leaves local and kept parts as they are.
 void espl__mark_edited(espl__forest *forest, uint32_t slot);
+/// Mark that a node gets another parent or another place among its siblings, which is own data. Its neighbours
+/// before and after it are not marked: who compares both states finds them by the links of this node.
+void espl__mark_linked(espl__forest *forest, uint32_t slot);
 /// Mark that a node was made in a slot, with its own data and its world. It has no previous local.
 void espl__mark_made(espl__forest *forest, uint32_t slot);
 /// Mark that a node is shown at its world until the next present, because it was made or got a transform.
@@ -88,10 +91,28 @@ ESPL__INLINE void espl__note_edited(espl__forest *forest, uint32_t slot)
     }
 }
 
+ESPL__INLINE void espl__note_linked(espl__forest *forest, uint32_t slot)
+{
+    if (espl__forest_is_tracked(forest)) {
+        espl__mark_linked(forest, slot);
+    }
+}
+
 ESPL__INLINE void espl__note_made(espl__forest *forest, uint32_t slot)
 {
     if (espl__forest_is_tracked(forest)) {
         espl__mark_made(forest, slot);
+    }
+}
+
+/// Clear ESPL__TREE_IN_ORDER of a tree whose nodes may all stay as they are, and mark its first slot, by which
+/// consumers find the header. The flag is only written where it is set: it is never set in the header of the
+/// nursery, which several threads read.
+ESPL__INLINE void espl__tree_end_order(const espl__forest *forest, espl__tree *tree)
+{
+    if ((tree->flags & ESPL__TREE_IN_ORDER) != 0) {
+        tree->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
+        espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, tree->base);
     }
 }
 

@@ -50,7 +50,7 @@ static bool needs_kept(const compaction *p, const espl__side *side)
 // forest.
 static bool reserve_compacted(const compaction *p)
 {
-    size_t slots = 0, trees = 0;
+    size_t slots = 0, trees = 0, sides = 0;
 
     for (uint32_t tree = 0; tree < p->transfer.from->tree_end; ++tree) {
         const espl__tree *const old = &p->transfer.from->trees[tree];
@@ -63,8 +63,15 @@ static bool reserve_compacted(const compaction *p)
         trees += trees / SPARE_SHARE;
         slots = slots > p->transfer.from->floor ? slots : p->transfer.from->floor;
         trees = trees > p->transfer.from->tree_floor ? trees : p->transfer.from->tree_floor;
+        // The room of a forest that may be gone back to stays.
+        if (p->transfer.from->heap->retired.is_on) {
+            slots = p->transfer.from->capacity;
+            trees = p->transfer.from->tree_capacity;
+            sides = p->transfer.from->side_capacity;
+        }
     }
-    if (!espl__forest_make_room(p->transfer.to, (uint32_t)slots, (uint32_t)trees)) {
+    if (!espl__forest_make_room(p->transfer.to, (uint32_t)slots, (uint32_t)trees) ||
+        !espl__sides_reserve(p->transfer.to, sides)) {
         return false;
     }
     if (espl__forest_is_tracked(p->transfer.from) &&

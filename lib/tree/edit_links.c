@@ -36,15 +36,6 @@ bool espl__edit_is_below(const espl__edit *edit, uint32_t slot, uint32_t top)
 
 // --- Links ---
 
-// Clear ESPL__TREE_IN_ORDER of a tree. The flag is only written where it is set: it is never set in the
-// header of the nursery, which several threads read.
-static inline void end_order(espl__tree *t)
-{
-    if ((t->flags & ESPL__TREE_IN_ORDER) != 0) {
-        t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
-    }
-}
-
 // Append the inverse of a new link to the undo log, before the link changes. @return false: no memory.
 ESPL__INLINE bool log_link(espl__edit *edit, uint32_t slot, uint32_t old, uint32_t parent)
 {
@@ -95,8 +86,8 @@ ESPL__INLINE bool relink_member(espl__edit *edit, uint32_t slot, uint32_t old, u
     espl__links_remove(links, slot, old);
     espl__links_insert(links, slot, parent, before);
     forest->parent[slot] = parent;
-    end_order(espl__tree_of(forest, slot));
-    end_order(espl__tree_of(forest, parent));
+    espl__tree_end_order(forest, espl__tree_of(forest, slot));
+    espl__tree_end_order(forest, espl__tree_of(forest, parent));
     espl__node_update_linked(forest, slot, parent);
     set_free_link(forest, slot, is_free_link);
     if (links[old].first_child == ESPL__NO_SLOT) {
@@ -150,7 +141,7 @@ ESPL__INLINE bool relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint3
 
     ESPL_CHECK(parent != slot && before != slot && (parent != ESPL__NO_SLOT || old != parent));
     ESPL_CHECK(before == ESPL__NO_SLOT || forest->parent[before] == parent);
-    espl__note_edited(edit->forest, slot);
+    espl__note_linked(edit->forest, slot);
     return old != ESPL__NO_SLOT && parent != ESPL__NO_SLOT
                ? relink_member(edit, slot, old, parent, before, is_free_link)
                : relink_root(edit, slot, old, parent, before, is_free_link);

@@ -329,7 +329,9 @@ static void link_copy(espl__edit *edit, const espl__template *source, const espl
     flags[made[0].slot] = is_free ? ESPL__SLOT_FREE_LINK : 0;
     if (tree != forest->nursery) {
         t->live += live;
-        t->flags &= is_in_order ? UINT32_MAX : ~(uint32_t)ESPL__TREE_IN_ORDER;
+        if (!is_in_order) {
+            espl__tree_end_order(forest, t);
+        }
     }
 }
 

@@ -126,6 +126,9 @@ typedef struct espl__forest {
     _Atomic uint32_t free_side_count;
     _Atomic uint32_t side_count; // blocks of side arrays, also of trees that are being made
     uint32_t tree_capacity, tree_end, free_tree;
+    // The first free header whose `next`, and that of each one after it, did not change since a consumer set
+    // this to free_tree: a list that changes only at its head is as it was from there on.
+    uint32_t free_low;
     uint32_t free_heads[ESPL__SIZE_CLASSES]; // free ranges by size class
     uint64_t free_bits[ESPL__SIZE_CLASSES / 64];
     uint32_t free_slots;
@@ -256,6 +259,8 @@ void espl__tree_set_side(espl__forest *forest, uint32_t tree, espl__side *side);
 /// Make side arrays with default entries, for a tree or for a range that will be one. Precondition:
 /// espl__sides_reserve(). @return NULL where there is no memory.
 espl__side *espl__side_make(espl__forest *forest, uint32_t capacity, bool keeps);
+/// Take back a block of such arrays that was retired, which there is, and fill it as a new one.
+espl__side *espl__side_take_back(espl__forest *forest, uint32_t capacity, bool keeps);
 /// Give each block with room for inherit flags `pasts` arrays of earlier kept parts, equal to its kept parts.
 /// A block that has as many is not replaced. @return false: no memory; nothing changed.
 bool espl__sides_set_pasts(espl__forest *forest, uint32_t pasts);
@@ -264,7 +269,9 @@ void espl__side_free(espl__forest *forest, espl__side *side);
 /// Make sure that so many trees without side arrays can get some. A playback calls it before its jobs,
 /// with the number of trees that it changes. @return false: no memory.
 bool espl__sides_reserve(espl__forest *forest, size_t count);
-/// Free that room if there are no side arrays.
+/// Free that room. Precondition: there are no side arrays.
+void espl__sides_free(espl__forest *forest);
+/// Free it if there are no side arrays, and no follower may go back to some.
 void espl__sides_release(espl__forest *forest);
 /// Return the bytes of that room.
 size_t espl__sides_bytes(const espl__forest *forest);
@@ -671,6 +678,9 @@ ESPL__INLINE uint32_t espl__slot_find(espl__forest *forest, espl__tree *t, uint3
         if (hole > above) {
             *from = links[hole].next;
             *after = before;
+            if (before != ESPL__NO_SLOT) {
+                espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, before);
+            }
             return hole;
         }
         before = hole;

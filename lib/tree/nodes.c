@@ -2,6 +2,7 @@
 // Slots and links of one tree: the steps of which every edit consists. They keep the counts of the
 // header (used, live, roots, exceptional) and clear ESPL__TREE_IN_ORDER when the order ends. They
 // allocate nothing and cannot fail. Edits, relocations and layouts call them.
+#include "lib/tree/changes.h"
 #include "lib/tree/forest.h"
 
 // Tell whether the header of a slot's tree has counts. That of the nursery has none, because
@@ -32,6 +33,7 @@ ESPL__INLINE void clear_side(espl__forest *forest, espl__side *side, uint32_t at
         ESPL_CHECK(side->has_kept != 0 && side->kept_count != 0);
         side->kept_count -= 1;
         espl__side_kept(side)[at] = espl__kept_none();
+        espl__side_forget_past(side, at);
     }
 }
 
@@ -80,7 +82,7 @@ ESPL__INLINE void free_slot(espl__forest *forest, espl__tree *t, espl__side *sid
     } else {
         *links = (espl__links){ESPL__NO_SLOT, t->hole, ESPL__NO_SLOT, ESPL__NO_ENTITY};
         t->hole = slot;
-        t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
+        espl__tree_end_order(forest, t);
     }
     if (t->live == 1) {
         reset_order_of_root(forest, t);
@@ -214,12 +216,8 @@ static void end_order_unless_kept(espl__forest *forest, uint32_t slot, uint32_t 
 
     if (forest->tree[parent] != forest->tree[slot] || parent > slot ||
         !keeps_order(forest, t, slot)) {
-        if (is_counted(forest, slot)) {
-            t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
-        }
-        if (is_counted(forest, parent)) {
-            espl__tree_of(forest, parent)->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
-        }
+        espl__tree_end_order(forest, t);
+        espl__tree_end_order(forest, espl__tree_of(forest, parent));
     }
 }
 
@@ -252,7 +250,7 @@ void espl__node_unlink(espl__forest *forest, uint32_t slot)
 
         t->roots += 1;
         ESPL_CHECK(t->roots <= t->live);
-        t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
+        espl__tree_end_order(forest, t);
     }
     if (espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL)) {
         espl__node_update_exceptional(forest, slot);

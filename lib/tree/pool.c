@@ -52,6 +52,7 @@ void espl__forest_init(espl__forest *forest, espl__heap *heap)
 {
     *forest = (espl__forest){.heap = heap,
                              .free_tree = ESPL__NO_TREE,
+                             .free_low = ESPL__NO_TREE,
                              .unsettled = ESPL__NO_TREE,
                              .nursery = ESPL__NO_TREE,
                              .kernels = espl__kernels_best(),
@@ -66,8 +67,7 @@ void espl__forest_free(espl__forest *forest)
     for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
         espl__tree_free_side(forest, tree);
     }
-    ESPL_CHECK(atomic_load_explicit(&forest->side_count, memory_order_relaxed) == 0);
-    espl__sides_release(forest);
+    espl__sides_free(forest);
     espl__heap_give(forest->heap, ESPL__FOR_TREE, forest->trees, forest->tree_capacity,
                     sizeof *forest->trees, LINE);
     ESPL_ARRAY_FREE(forest->heap, ESPL__FOR_TREE, forest->loose);
@@ -131,6 +131,10 @@ static bool grow_slots(espl__forest *forest, uint32_t capacity)
     espl__columns *const columns = &forest->columns;
     size_t offsets[COLUMN_COUNT];
     const size_t size = column_offsets(offsets, capacity);
+
+    if (!espl__heap_grow(forest->heap, ESPL__GROWTH_SLOTS, 0, capacity)) {
+        return false;
+    }
     unsigned char *const block = espl__heap_take(forest->heap, ESPL__FOR_TREE, 1, size, LINE);
     espl__tracks tracks = forest->tracks;
 
@@ -152,6 +156,10 @@ static bool grow_slots(espl__forest *forest, uint32_t capacity)
         espl__tracks_free(forest->heap, &forest->tracks);
         forest->tracks = tracks;
     }
+    // For a follower, no slot is an end of a free range by chance.
+    if (forest->heap->follower.grow != NULL) {
+        memset(columns->tree + forest->end, 0, (capacity - forest->end) * sizeof *columns->tree);
+    }
     for (uint32_t slot = forest->end; ESPL_CHECKS >= 2 && slot < capacity; ++slot) {
         espl__probe_clear(columns, slot);
     }
@@ -162,7 +170,9 @@ static bool grow_slots(espl__forest *forest, uint32_t capacity)
 static bool grow_trees(espl__forest *forest, uint32_t capacity)
 {
     espl__tree *const trees =
-        espl__heap_take(forest->heap, ESPL__FOR_TREE, capacity, sizeof *trees, LINE);
+        espl__heap_grow(forest->heap, ESPL__GROWTH_TREES, 0, capacity)
+            ? espl__heap_take(forest->heap, ESPL__FOR_TREE, capacity, sizeof *trees, LINE)
+            : NULL;
 
     ESPL_CHECK(capacity >= forest->tree_end);
     if (trees == NULL) {
@@ -251,6 +261,10 @@ uint32_t espl__tree_take(espl__forest *forest)
     if (tree != ESPL__NO_TREE) {
         ESPL_CHECK(tree < forest->tree_end && forest->trees[tree].capacity == 0);
         forest->free_tree = forest->trees[tree].next;
+        // The headers behind it are the lowest ones that no call took since.
+        if (forest->free_low == tree) {
+            forest->free_low = forest->free_tree;
+        }
     } else {
         ESPL_CHECK(forest->tree_end < forest->tree_capacity);
         tree = forest->tree_end++;
@@ -276,7 +290,7 @@ void espl__headers_forget(espl__forest *forest)
     ESPL_CHECK(forest->end == 0 && forest->free_slots == 0);
     ESPL_CHECK(forest->unsettled == ESPL__NO_TREE && forest->nursery == ESPL__NO_TREE);
     forest->tree_end = 0;
-    forest->free_tree = ESPL__NO_TREE;
+    forest->free_tree = forest->free_low = ESPL__NO_TREE;
 }
 
 void espl__tree_release(espl__forest *forest, uint32_t tree)
@@ -450,6 +464,12 @@ static unsigned first_filled_class(const espl__forest *forest, unsigned from)
     return ESPL__SIZE_CLASSES;
 }
 
+// Note that the links of a slot which is an end of a free range changed.
+static inline void note_free_end(const espl__forest *forest, uint32_t slot)
+{
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, slot);
+}
+
 // Insert a free range at the head of the list of its size class, and mark both of its ends.
 static void list_range(espl__forest *forest, uint32_t base, uint32_t count)
 {
@@ -459,11 +479,15 @@ static void list_range(espl__forest *forest, uint32_t base, uint32_t count)
 
     ESPL_CHECK(count > 0 && last < forest->end && class < ESPL__SIZE_CLASSES);
     forest->tree[base] = forest->tree[last] = ESPL__NO_TREE;
-    forest->links[base].first_child = forest->links[last].first_child = count;
+    forest->links[last] = (espl__links){.first_child = count};
+    forest->links[base].first_child = count;
     forest->links[base].next = next;
     forest->links[base].previous = ESPL__NO_SLOT;
+    note_free_end(forest, base);
+    note_free_end(forest, last);
     if (next != ESPL__NO_SLOT) {
         forest->links[next].previous = base;
+        note_free_end(forest, next);
     }
     forest->free_heads[class] = base;
     forest->free_bits[class / 64] |= UINT64_C(1) << (class % 64);
@@ -480,13 +504,20 @@ static void unlist_range(espl__forest *forest, uint32_t base)
 
     ESPL_CHECK(count <= forest->free_slots);
     ESPL_CHECK(previous != ESPL__NO_SLOT || forest->free_heads[class] == base);
+    // Its ends may be in the middle of another range afterwards, or unused slots of a tree. No slot but an end
+    // has ESPL__NO_TREE.
+    forest->tree[base] = forest->tree[base + count - 1] = 0;
+    note_free_end(forest, base);
+    note_free_end(forest, base + count - 1);
     if (previous != ESPL__NO_SLOT) {
         forest->links[previous].next = next;
+        note_free_end(forest, previous);
     } else {
         forest->free_heads[class] = next;
     }
     if (next != ESPL__NO_SLOT) {
         forest->links[next].previous = previous;
+        note_free_end(forest, next);
     }
     if (forest->free_heads[class] == ESPL__NO_SLOT) {
         forest->free_bits[class / 64] &= ~(UINT64_C(1) << (class % 64));
@@ -518,6 +549,10 @@ uint32_t espl__range_take(espl__forest *forest, uint32_t count)
     if (class == ESPL__SIZE_CLASSES) {
         ESPL_CHECK(count <= forest->capacity - forest->end);
         forest->end += count;
+        // Some of the slots may have been in use before the end moved down.
+        if (espl__plane_is_open(&forest->tracks.planes[ESPL__PLANE_PLACE])) {
+            espl__plane_mark_range(&forest->tracks.planes[ESPL__PLANE_PLACE], base, forest->end);
+        }
     } else {
         base = forest->free_heads[class];
         const uint32_t found = forest->links[base].first_child;

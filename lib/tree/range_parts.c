@@ -207,13 +207,17 @@ bool espl__parts_choose_heads(espl__edit *edit)
 // holes before it in the list are as new.
 static void take_hole(espl__forest *forest, espl__tree *t, uint32_t slot)
 {
-    uint32_t *from = &t->hole;
+    uint32_t *from = &t->hole, before = ESPL__NO_SLOT;
 
     while (*from != slot) {
         ESPL_CHECK(*from != ESPL__NO_SLOT);
+        before = *from;
         from = &forest->links[*from].next;
     }
     *from = forest->links[slot].next;
+    if (before != ESPL__NO_SLOT) {
+        espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, before);
+    }
 }
 
 // Move the root of the part that keeps a range to the first slot, which all others have left. Its

@@ -18,16 +18,10 @@ static size_t side_size(uint32_t capacity, bool keeps, uint32_t pasts)
     return sizeof(espl__side) + capacity * entry;
 }
 
-// Entries are initialised, because holes and unused slots must have the default as well. Several jobs may
-// make blocks at once, and free one that they replace; the last block is freed by no job.
-static espl__side *make_side(espl__forest *forest, uint32_t capacity, bool keeps, uint32_t pasts)
+// Fill a new block. Entries are initialised, because holes and unused slots must have the default as well.
+static espl__side *begin_side(espl__forest *forest, espl__side *side, uint32_t capacity, bool keeps,
+                              uint32_t pasts)
 {
-    espl__side *const side = espl__heap_take(forest->heap, ESPL__FOR_TREE, 1,
-                                             side_size(capacity, keeps, pasts), SIDE_ALIGNMENT);
-
-    if (side == NULL) {
-        return NULL;
-    }
     atomic_fetch_add_explicit(&forest->side_count, 1, memory_order_relaxed);
     ESPL_CHECK(capacity != 0);
     *side = (espl__side){
@@ -46,9 +40,28 @@ static espl__side *make_side(espl__forest *forest, uint32_t capacity, bool keeps
     return side;
 }
 
+// Several jobs may make blocks at once, and free one that they replace; the last block is freed by no job.
+static espl__side *make_side(espl__forest *forest, uint32_t capacity, bool keeps, uint32_t pasts)
+{
+    espl__side *const side = espl__heap_take_again(
+        forest->heap, ESPL__FOR_TREE, side_size(capacity, keeps, pasts), SIDE_ALIGNMENT);
+
+    return side != NULL ? begin_side(forest, side, capacity, keeps, pasts) : NULL;
+}
+
 espl__side *espl__side_make(espl__forest *forest, uint32_t capacity, bool keeps)
 {
     return make_side(forest, capacity, keeps, espl__tracks_past_count(&forest->tracks));
+}
+
+espl__side *espl__side_take_back(espl__forest *forest, uint32_t capacity, bool keeps)
+{
+    const uint32_t pasts = espl__tracks_past_count(&forest->tracks);
+    espl__side *const side = espl__heap_take_back(
+        forest->heap, ESPL__FOR_TREE, side_size(capacity, keeps, pasts), SIDE_ALIGNMENT);
+
+    ESPL_CHECK(side != NULL);
+    return begin_side(forest, side, capacity, keeps, pasts);
 }
 
 size_t espl__side_bytes(const espl__side *side)
@@ -61,7 +74,7 @@ void espl__side_free(espl__forest *forest, espl__side *side)
     if (side == NULL) {
         return;
     }
-    espl__heap_give(forest->heap, ESPL__FOR_TREE, side, 1, espl__side_bytes(side), SIDE_ALIGNMENT);
+    espl__heap_retire(forest->heap, ESPL__FOR_TREE, side, espl__side_bytes(side), SIDE_ALIGNMENT);
     if (atomic_fetch_sub_explicit(&forest->side_count, 1, memory_order_relaxed) == 1) {
         espl__sides_release(forest);
     }
@@ -87,6 +100,9 @@ bool espl__sides_reserve(espl__forest *forest, size_t count)
     const uint32_t old = forest->side_capacity;
     const uint32_t left = atomic_load_explicit(&forest->free_side_count, memory_order_relaxed);
 
+    if (count != 0 && !espl__heap_grow(forest->heap, ESPL__GROWTH_SIDES, 0, forest->capacity)) {
+        return false;
+    }
     if (left >= count) {
         return true;
     }
@@ -134,9 +150,18 @@ static void release_table(espl__forest *forest)
     atomic_store_explicit(&forest->free_side_count, 0, memory_order_relaxed);
 }
 
+void espl__sides_free(espl__forest *forest)
+{
+    ESPL_CHECK(atomic_load_explicit(&forest->side_count, memory_order_relaxed) == 0);
+    if (forest->side_capacity != 0) {
+        release_table(forest);
+    }
+}
+
 void espl__sides_release(espl__forest *forest)
 {
-    if (forest->side_capacity != 0 &&
+    // One that may be gone back to a forest with side arrays needs the table.
+    if (forest->side_capacity != 0 && !forest->heap->retired.is_on &&
         atomic_load_explicit(&forest->side_count, memory_order_relaxed) == 0) {
         release_table(forest);
     }
@@ -337,6 +362,9 @@ static bool place_in_side(espl__forest *forest, uint32_t slot, const espl__place
     ESPL_CHECK(side->has_kept != 0 || !keeps);
     if (side->has_kept != 0) {
         espl__side_kept(side)[at] = placement->kept;
+    }
+    if (!keeps && before.kept.flags != 0) {
+        espl__side_forget_past(side, at);
     }
     forest->flags[slot] =
         (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_KEEPS) | (keeps ? ESPL__SLOT_KEEPS : 0));

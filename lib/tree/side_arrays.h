@@ -44,13 +44,22 @@ static inline espl__kept *espl__side_kept(espl__side *side)
     return (espl__kept *)(void *)(side->extra + side->capacity);
 }
 
-/// Return the poses that inherit flags kept earlier, which follow the kept parts: [capacity]. Motion has
-/// one array for each array of earlier locals: `number` is ESPL__PREVIOUS or ESPL__BEFORE.
+/// Return the poses that inherit flags kept earlier, which follow the kept parts: [capacity], the identity in
+/// an entry without flags. Motion has one array for each array of earlier locals: `number` is ESPL__PREVIOUS
+/// or ESPL__BEFORE.
 static inline espl_pose *espl__side_past(espl__side *side, int number)
 {
     ESPL_CHECK_FULL(number >= 0 && number < side->past_count);
     return (espl_pose *)(void *)(espl__side_kept(side) + side->capacity) +
            (size_t)number * side->capacity;
+}
+
+/// Forget what inherit flags of an entry kept earlier, when it has none any more.
+static inline void espl__side_forget_past(espl__side *side, uint32_t at)
+{
+    for (int number = 0; number < side->past_count; ++number) {
+        espl__side_past(side, number)[at] = espl__pose_identity();
+    }
 }
 
 /// Tell whether a block may be freed: no entry needs it, and no user reserved it. false for NULL.

@@ -15,7 +15,9 @@
 enum {
     ESPL__PLANE_WORLD, ///< world transform: pose, stretch, user data
     ESPL__PLANE_OWN, ///< local, stretch, user data, inherit flags, kept parts, parent, place among siblings
-    ESPL__PLANE_PLACE, ///< another node is in the slot, or none
+    /// Another node is in the slot, or none; its node got another parent or place among siblings; the slot is a
+    /// hole with another next one; it is or was an end of a free range.
+    ESPL__PLANE_PLACE,
     ESPL__PLANE_SHOWN, ///< shown world
     ESPL__PLANE_COUNT,
 };

@@ -267,3 +267,13 @@ void espl__copy(const espl__copying *copying)
                copying->size - done);
     }
 }
+
+uint64_t espl__checksum_seeded(uint64_t seed, const void *bytes, size_t size)
+{
+    return XXH3_64bits_withSeed(bytes, size, seed);
+}
+
+uint64_t espl__checksum_item(uint32_t kind, uint32_t number, const void *bytes, size_t size)
+{
+    return XXH3_64bits_withSeed(bytes, size, (uint64_t)kind << 32 | number);
+}

@@ -38,4 +38,11 @@ void espl__copy(const espl__copying *copying);
 /// Order copies past the cache before what the thread stores next.
 void espl__copied(void);
 
+/// Return the checksum of bytes that depends on a number.
+uint64_t espl__checksum_seeded(uint64_t seed, const void *bytes, size_t size);
+/// Return the checksum of one of many items, which depends on its kind and number: sums of them tell worlds
+/// apart.
+/// @param bytes  [size], at most 2^32 - 1.
+uint64_t espl__checksum_item(uint32_t kind, uint32_t number, const void *bytes, size_t size);
+
 #endif

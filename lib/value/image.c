@@ -293,10 +293,10 @@ static void clear_gap(const writer *w, const espl__area *area, const gap *g, uns
         }
         return;
     }
-    // Slots know the tree that they belong to, and a hole the base of its range.
+    // Slots know the tree that they belong to, and a hole the base of its range. The flags of a hole depend on
+    // what became of its tree since.
     if ((area->kind == ESPL__AREA_TREE_OF && g->kind != GAP_FREE) ||
-        ((area->kind == ESPL__AREA_PARENT || area->kind == ESPL__AREA_FLAGS) &&
-         g->kind == GAP_HOLE)) {
+        (area->kind == ESPL__AREA_PARENT && g->kind == GAP_HOLE)) {
         return;
     }
     memset(to, 0, (size_t)(end - begin) * area->size);

@@ -562,16 +562,39 @@ static bool begin_motion(loader *l, bool *is_added)
     return is_wanted == *is_added || refuse(l, ESPL_ERR_NO_MEMORY, NULL);
 }
 
+// A follower that is asked not before the world is the loaded one.
+typedef struct paused {
+    espl__follower follower;
+    bool was_on;
+} paused;
+
+static paused pause_follower(espl__heap *heap)
+{
+    const paused p = {heap->follower, heap->retired.is_on};
+
+    heap->follower = (espl__follower){NULL, NULL, NULL, NULL, NULL};
+    heap->retired.is_on = false;
+    return p;
+}
+
+// Tell the follower of the loaded world. @return false: it has no memory.
+static bool take_follower_along(loader *l, const paused *p)
+{
+    return p->follower.adopt == NULL || p->follower.adopt(p->follower.context, &l->store.names) ||
+           refuse(l, ESPL_ERR_NO_MEMORY, NULL);
+}
+
 static void load(loader *l)
 {
     espl_world *const world = l->world;
+    const paused follower = pause_follower(&world->heap);
     const bool had_motion = espl__forest_has_motion(&world->forest);
     bool is_added = false, is_done = false;
 
     (void)espl__world_next_moment(world);
     if (read_head(l) && begin_motion(l, &is_added) && make_parts(l)) {
         exchange(l);
-        is_done = check_made(l);
+        is_done = check_made(l) && take_follower_along(l, &follower);
         if (!is_done) {
             exchange(l);
         }
@@ -589,6 +612,8 @@ static void load(loader *l)
     if (is_done ? had_motion && l->head.pasts == 0 : is_added) {
         espl__planes_release(world, PLANES_OF_MOTION);
     }
+    world->heap.follower = follower.follower;
+    world->heap.retired.is_on = follower.was_on && !is_done;
     world->timeline += is_done ? 1 : 0;
 }
 

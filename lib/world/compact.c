@@ -55,6 +55,7 @@ static espl_status compact(espl_world *world)
     if (busy != ESPL_OK) {
         return busy;
     }
+    espl__heap_forget(&world->heap);
     // Scratch is freed before settling and packing, because these need memory for a while, and again
     // after them, because they leave scratch and spare chunks.
     (void)give_back(world);

@@ -42,7 +42,8 @@ static espl_status start(espl_world *world, uint32_t history)
     if (espl__forest_has_motion(&world->forest)) {
         return ESPL_ERR_EXISTS;
     }
-    if (!espl__planes_acquire(world, PLANES)) {
+    if (!espl__heap_grow(&world->heap, ESPL__GROWTH_PASTS, 0, world->forest.capacity) ||
+        !espl__planes_acquire(world, PLANES)) {
         return ESPL_ERR_NO_MEMORY;
     }
     if (!espl__motion_open(&world->forest, history)) {
@@ -51,6 +52,7 @@ static espl_status start(espl_world *world, uint32_t history)
     }
     mark_shown(world);
     (void)espl__world_next_moment(world);
+    espl__heap_forget(&world->heap);
     return ESPL_OK;
 }
 
@@ -103,6 +105,7 @@ static espl_status stop(espl_world *world)
     mark_shown(world);
     espl__motion_close(&world->forest);
     espl__planes_release(world, PLANES);
+    espl__heap_forget(&world->heap);
     return ESPL_OK;
 }
 

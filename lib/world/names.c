@@ -21,9 +21,13 @@ static espl_status set_name(espl_world *world, espl_entity entity, const char *n
     espl_status status = espl__check_living(world, entity);
 
     status = status != ESPL_OK ? status : espl__name_check(name, length);
-    return status != ESPL_OK
-               ? status
-               : espl__name_set(&world->store.names, &world->heap, entity.index, name, length);
+    if (status == ESPL_OK) {
+        status = espl__name_set(&world->store.names, &world->heap, entity.index, name, length);
+    }
+    if (status == ESPL_OK) {
+        espl__store_mark_entities(&world->store, &entity, 1);
+    }
+    return status;
 }
 
 espl_status espl_set_name(espl_world *world, espl_entity entity, const char *name)

@@ -193,6 +193,7 @@ static void put_entities(espl_world *world, const espl__taped_call *call)
 //     R reserve          W entries          B command buffer
 //     M first command of the lane       I bytes of an image or an archive
 //     Q known archive
+//     H history_def      f frame
 static const char *const fields_of[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_REGISTER] = "D",   [ESPL_TAPE_CREATE] = "Cn",      [ESPL_TAPE_CHANGE] = "EX",
     [ESPL_TAPE_SET] = "eV",       [ESPL_TAPE_ENABLE] = "ew",      [ESPL_TAPE_DISABLE] = "ew",
@@ -205,6 +206,8 @@ static const char *const fields_of[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_CLEAR] = "",       [ESPL_TAPE_SYNC] = "",          [ESPL_TAPE_MOTION_START] = "w",
     [ESPL_TAPE_MOTION_STOP] = "", [ESPL_TAPE_TICK_BEGIN] = "",    [ESPL_TAPE_TICK_END] = "",
     [ESPL_TAPE_IMAGE] = "wI",     [ESPL_TAPE_ARCHIVE] = "ewI",    [ESPL_TAPE_APPLY] = "ewIQ",
+    [ESPL_TAPE_HISTORY_CREATE] = "H", [ESPL_TAPE_HISTORY_DESTROY] = "",
+    [ESPL_TAPE_MARK] = "f",       [ESPL_TAPE_REWIND] = "fw",
 };
 
 // An empty name removes the name.
@@ -293,6 +296,14 @@ static void put_field(espl_world *world, const espl__taped_call *call, char fiel
         break;
     case 'Q':
         put_known(world, call->known);
+        break;
+    case 'H':
+        espl__tape_u32(world, call->history->frames);
+        espl__tape_u32(world, call->history->flags);
+        espl__tape_u64(world, call->history->byte_limit);
+        break;
+    case 'f':
+        espl__tape_u64(world, call->frame);
         break;
     case 'B':
         espl__tape_playback(world, call->commands);

@@ -56,6 +56,8 @@ typedef struct espl__taped_call {
     const espl_change_def *change;
     const espl_reserve_def *reserve;
     const espl_archive_known *known; // of an apply, or NULL
+    const espl_history_def *history;
+    uint64_t frame;
     const espl__entries *entries;
     const espl_command_buffer *commands;
     const struct espl__lane *lane; // its first command is recorded

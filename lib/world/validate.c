@@ -136,7 +136,7 @@ static const char *bytes_rule(const espl_world *world, espl_validation *report)
          "outstanding bytes of the store are accounted for"},
         {ESPL__FOR_TREE, espl__forest_bytes(&world->forest),
          "outstanding bytes of the tree are accounted for"},
-        {ESPL__FOR_CHANGES, espl__watches_bytes(world),
+        {ESPL__FOR_CHANGES, espl__watches_bytes(world) + espl__heap_followed(&world->heap),
          "outstanding bytes of watches are accounted for"},
         {ESPL__FOR_COMMANDS,
          espl__playback_bytes(world->playback) + world->write_scratch.size +

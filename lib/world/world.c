@@ -279,6 +279,10 @@ static bool has_users(const espl_world *world)
                    "espl_command_buffer_destroy");
         return true;
     }
+    if (world->history != NULL) {
+        trap_alive(world, "history", "", 1, "espl_history_destroy");
+        return true;
+    }
     if (world->watch_count != 0) {
         trap_alive(world, "watch", "es", world->watch_count, "espl_watch_destroy");
         return true;

@@ -99,7 +99,8 @@ struct espl_world {
     struct espl_watch *watches;         // the watches of the world, in a list
     uint32_t watch_count;
     size_t presented, blended;          // statistics of motion
-    uint64_t timeline;                  // how often an image was loaded
+    struct espl_history *history;       // or NULL
+    uint64_t timeline;                  // how often an image was loaded, or the world went back to a frame
 };
 
 /// Tell whether a parallel write is under way. Any thread may call it.

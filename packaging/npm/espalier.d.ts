@@ -186,8 +186,7 @@ export type Refusal =
     | "ESPL_ERR_EXISTS" | "ESPL_ERR_PLAYED" | "ESPL_ERR_EXECUTOR" | "ESPL_ERR_NOT_CHILD"
     | "ESPL_ERR_COPIES_PARENT" | "ESPL_ERR_SHEAR" | "ESPL_ERR_NOT_OWNER" | "ESPL_ERR_PENDING"
     | "ESPL_ERR_UNSUPPORTED" | "ESPL_ERR_ARITHMETIC" | "ESPL_ERR_FORMAT" | "ESPL_ERR_VERSION"
-    | "ESPL_ERR_SINK"
-    | "ESPL_ERR_GAP";
+    | "ESPL_ERR_TOO_OLD" | "ESPL_ERR_SINK" | "ESPL_ERR_GAP";
 
 /**
  * What a refused call throws; it has changed nothing. An argument that no number can stand for (an unknown

@@ -34,6 +34,7 @@ static const espl_status statuses[] = {
     ESPL_ERR_ARITHMETIC,
     ESPL_ERR_FORMAT,
     ESPL_ERR_VERSION,
+    ESPL_ERR_TOO_OLD,
     ESPL_ERR_SINK,
     ESPL_ERR_GAP,
 };

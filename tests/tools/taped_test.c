@@ -478,6 +478,21 @@ static void stop_motion(void)
 }
 
 // Go back to a world that is neither the first nor the last one.
+// A history that goes back over a change.
+static void use_history(void)
+{
+    espl_history *history = NULL;
+
+    ck_ok(espl_history_create(s.world, NULL, &history));
+    ck_ok(espl_destroy(s.world, s.e[1], ESPL_EXTENT_ENTITY));
+    ck_ok(espl_history_mark(history, 1));
+    ck_ok(espl_destroy(s.world, s.e[2], ESPL_EXTENT_ENTITY));
+    ck_ok(espl_history_mark(history, 2));
+    ck_ok(espl_history_rewind(history, 1, 0, NULL));
+    ck_ok(espl_history_rewind(history, 1, ESPL_REWIND_FRESH, NULL));
+    espl_history_destroy(history);
+}
+
 static void load_image(void)
 {
     ck_ok(espl_set_local_position(s.world, s.e[1], steps));
@@ -772,6 +787,10 @@ enum { KEEPS, CHANGES };
     X(espl_destroy, CHANGES, destroy)                              \
     X(espl_destroy_many, CHANGES, destroy_many)                    \
     X(espl_detach, CHANGES, detach)                                \
+    X(espl_history_create, CHANGES, use_history)                   \
+    X(espl_history_destroy, CHANGES, use_history)                  \
+    X(espl_history_mark, CHANGES, use_history)                     \
+    X(espl_history_rewind, CHANGES, use_history)                   \
     X(espl_image_load, CHANGES, load_image)                        \
     X(espl_instantiate, CHANGES, instantiate)                      \
     X(espl_look_at, CHANGES, look_at)                              \

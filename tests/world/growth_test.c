@@ -155,6 +155,15 @@ static espl_status carry_watch(const void *def)
     return status;
 }
 
+static espl_status carry_history(const void *def)
+{
+    espl_history *history = NULL;
+    const espl_status status = espl_history_create(w, def, &history);
+
+    espl_history_destroy(history);
+    return status;
+}
+
 static espl_status carry_motion(const void *def)
 {
     const espl_status status = espl_motion_start(w, def);
@@ -291,6 +300,7 @@ static const input inputs[] = {
     {"espl_archive_write", WORDS(espl_archive_def), fill_archive, carry_archive, false},
     {"espl_archive_read", WORDS(espl_archive_read_def), NULL, carry_archive_read, false},
     {"espl_archive_apply", WORDS(espl_archive_read_def), NULL, carry_archive_apply, false},
+    {"espl_history_create", WORDS(espl_history_def), NULL, carry_history, false},
     {"espl_motion_start", WORDS(espl_motion_def), NULL, carry_motion, false},
     {"espl_watch_create", WORDS(espl_watch_def), NULL, carry_watch, false},
     {"espl_watch_create", WORDS(espl_query_def), NULL, carry_filter, false},
@@ -459,6 +469,18 @@ static espl_status carry_present(void *out)
     return status;
 }
 
+static espl_status carry_rewind(void *out)
+{
+    espl_history *history = NULL;
+
+    ck_ok(espl_history_create(w, NULL, &history));
+    ck_ok(espl_history_mark(history, 1));
+    const espl_status status = espl_history_rewind(history, 1, 0, out);
+
+    espl_history_destroy(history);
+    return status;
+}
+
 static espl_status carry_fault(void *out)
 {
     const size_t size = espl_image_size(w);
@@ -538,6 +560,7 @@ static const output outputs[] = {
     {WORDS(espl_parallel_report), carry_parallel_report},
     {WORDS(espl_changes), carry_changes},
     {WORDS(espl_present_report), carry_present},
+    {WORDS(espl_rewind), carry_rewind},
     {WORDS(espl_format_fault), carry_fault},
     {WORDS(espl_archive_info), carry_archive_info},
     {WORDS(espl_format_fault), carry_inspect_fault},

@@ -34,6 +34,7 @@
     X(reserve_watches, "espl_reserve",                                                             \
       espl_reserve(m->world, &(espl_reserve_def){.watch_entities = 10}))                           \
     X(watch, "espl_watch_create", espl_watch_create(m->world, NULL, &watch))                       \
+    X(history, "espl_history_create", espl_history_create(m->world, NULL, &history))               \
     X(motion_start, "espl_motion_start", espl_motion_start(m->world, NULL))                        \
     X(motion_stop, "espl_motion_stop", espl_motion_stop(m->world))                                 \
     X(image, "espl_image_load", espl_image_load(m->world, "no image", 8, 0, NULL))                 \
@@ -98,6 +99,7 @@ static espl_status call(const misuse *m, int which, espl_entity e)
     const espl_change_def change = {.add = &added, .add_count = 1};
     espl_component number = 99;
     espl_watch *watch = NULL;
+    espl_history *history = NULL;
     espl_entity out = {7, 7};
     espl_status status = ESPL_OK;
 
@@ -111,7 +113,7 @@ static espl_status call(const misuse *m, int which, espl_entity e)
     default:
         ck_abort();
     }
-    ck_assert(number == 99 && out.index == 7 && watch == NULL);
+    ck_assert(number == 99 && out.index == 7 && watch == NULL && history == NULL);
     return status;
 }
 

@@ -41,6 +41,9 @@ typedef struct things {
     espl_component_def info;
     espl_watch *watch;
     espl_changes changes;
+    espl_history *history;
+    espl_rewind rewind;
+    uint64_t number;
 } things;
 
 /// Answer of a call without a status: ESPL_ERR_ARGUMENT where it is the neutral one.
@@ -87,6 +90,33 @@ static inline espl_status collect_nothing(things *k)
     const espl_status status = espl_watch_collect(watch, 0, NULL);
 
     espl_watch_destroy(watch);
+    return status;
+}
+
+/// What is asked of a history that lives for one call.
+typedef enum history_call { HISTORY_ALONE, HISTORY_RANGE, HISTORY_REWIND, HISTORY_HASH } history_call;
+
+/// Create a history, mark a frame, ask for something with NULL, and destroy it. @param def  may be NULL.
+static inline espl_status use_history(things *k, const espl_history_def *def, history_call call)
+{
+    espl_history *history = NULL;
+    espl_status status = espl_history_create(k->w, def, &history);
+
+    if (status != ESPL_OK) {
+        return status;
+    }
+    status = espl_history_mark(history, 1);
+    if (call == HISTORY_RANGE) {
+        status = espl_history_range(history, NULL, &k->number) &&
+                         espl_history_range(history, &k->number, NULL)
+                     ? ESPL_OK
+                     : ESPL_ERR_ARGUMENT;
+    } else if (call == HISTORY_REWIND) {
+        status = espl_history_rewind(history, 1, 0, NULL);
+    } else if (call == HISTORY_HASH) {
+        status = espl_history_hash(history, 1, NULL);
+    }
+    espl_history_destroy(history);
     return status;
 }
 
@@ -226,6 +256,11 @@ static inline espl_status patch_nothing(const things *k, espl_format_fault *of_d
     X(espl_archive_read, fault, read_nothing(k, &(espl_archive_read_def){0}, NULL))             \
     X(espl_motion_start, def, run_motion(k))                                                    \
     X(espl_image_load, fault, save_and_load(k))                                                 \
+    X(espl_history_create, def, use_history(k, NULL, HISTORY_ALONE))                            \
+    X(espl_history_destroy, history, DONE(espl_history_destroy(NULL)))                          \
+    X(espl_history_range, oldest, use_history(k, NULL, HISTORY_RANGE))                          \
+    X(espl_history_range, newest, use_history(k, NULL, HISTORY_RANGE))                          \
+    X(espl_history_rewind, report, use_history(k, NULL, HISTORY_REWIND))                        \
     X(espl_executor_create, def, start_and_stop())                                              \
     X(espl_executor_destroy, executor, DONE(espl_executor_destroy(NULL)))                       \
     X(espl_log_stderr, user, DONE(espl_log_stderr(NULL, ESPL_LOG_INFO, "a line of a test")))    \
@@ -314,6 +349,8 @@ static inline espl_status patch_nothing(const things *k, espl_format_fault *of_d
     X(espl_change_components_query, change, espl_change_components_query(k->w, NULL, NULL, NULL))  \
     X(espl_command_buffer_create, out, espl_command_buffer_create(k->w, 1, NULL))                  \
     X(espl_watch_collect, out, collect_nothing(k))                                                 \
+    X(espl_history_create, out, espl_history_create(k->w, NULL, NULL))                             \
+    X(espl_history_hash, out, use_history(k, NULL, HISTORY_HASH))                                  \
     X(espl_image_load, bytes, espl_image_load(k->w, NULL, 8, 0, NULL))                             \
     X(espl_image_save, bytes, espl_image_save(k->w, NULL, espl_image_size(k->w)))                  \
     X(espl_archive_apply, bytes, espl_archive_apply(k->w, NULL, 0, NULL, NULL, NULL))              \
@@ -508,6 +545,11 @@ static inline espl_status patch_nothing(const things *k, espl_format_fault *of_d
     X(espl_command_buffer_result, commands, espl_command_buffer_result(NULL, 0, 0))                \
     X(espl_command_buffer_submit, commands, espl_command_buffer_submit(NULL))                      \
     X(espl_compact, world, espl_compact(NULL))                                                     \
+    X(espl_history_create, world, espl_history_create(NULL, NULL, &k->history))                    \
+    X(espl_history_hash, history, espl_history_hash(NULL, 1, &k->number))                          \
+    X(espl_history_mark, history, espl_history_mark(NULL, 1))                                      \
+    X(espl_history_range, history, neutral(!espl_history_range(NULL, &k->number, &k->number)))     \
+    X(espl_history_rewind, history, espl_history_rewind(NULL, 1, 0, &k->rewind))                   \
     X(espl_image_load, world, espl_image_load(NULL, k, 8, 0, NULL))                                \
     X(espl_image_save, world, espl_image_save(NULL, k, 8))                                         \
     X(espl_image_size, world, neutral(espl_image_size(NULL) == 0))                                 \

@@ -363,6 +363,44 @@ static espl_status applies(int way)
     }
 }
 
+// Histories and their frames. None is left in the world.
+static espl_status histories(int way)
+{
+    espl_history *out = NULL, *other = NULL;
+    uint64_t checksum = 0;
+    espl_status status = ESPL_OK;
+
+    switch (way) {
+    case 0:
+        return espl_history_create(w, &(espl_history_def){.flags = 1u << 30}, &out);
+    case 1:
+        return espl_history_create(w, &(espl_history_def){.frames = UINT32_MAX}, &out);
+    case 2:
+        return espl_history_create(w, &(espl_history_def){.reserved = {1}}, &out);
+    case 3:
+        return espl_history_mark(NULL, 1);
+    case 4:
+        return espl_history_rewind(NULL, 1, 0, NULL);
+    case 5:
+        return espl_history_hash(NULL, 1, &checksum);
+    case 6:
+        return SILENT(espl_history_destroy(NULL));
+    default:
+        break;
+    }
+    if (way > 11 || espl_history_create(w, NULL, &out) != ESPL_OK) {
+        return END;
+    }
+    ck_ok(espl_history_mark(out, 5));
+    status = way == 7    ? espl_history_create(w, NULL, &other)
+             : way == 8  ? espl_history_mark(out, 5)
+             : way == 9  ? espl_history_rewind(out, 4, 0, NULL)
+             : way == 10 ? espl_history_rewind(out, 5, 1u << 30, NULL)
+                         : espl_history_hash(out, 5, &checksum);
+    espl_history_destroy(out);
+    return status;
+}
+
 static espl_status watches(int way)
 {
     static const espl_component changed[1] = {ESPL_TRANSFORM};
@@ -478,6 +516,10 @@ static const row rows[] = {
     {"espl_detach", detach},
     {"espl_set_enabled", disable},
     {"espl_set_enabled", enable},
+    {"espl_history_create", histories},
+    {"espl_history_destroy", histories},
+    {"espl_history_mark", histories},
+    {"espl_history_rewind", histories},
     {"espl_image_load", load_image},
     {"espl_instantiate", instantiate},
     {"espl_instantiate", instantiate_at},

@@ -95,6 +95,7 @@ class Status(enum.IntEnum):
     ERR_ARITHMETIC = -22
     ERR_FORMAT = -23
     ERR_VERSION = -24
+    ERR_TOO_OLD = -25
     ERR_SINK = -26
     ERR_GAP = -27
 

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: MIT
+// Histories: a shadow, a log, and the blocks that the world retires, as a follower of its heap. All memory is
+// taken when a history is made and where the world takes memory itself.
+#include "lib/base/reserved.h"
+#include "lib/value/rewind.h"
+#include "lib/world/moment.h"
+#include "lib/world/refusals.h"
+#include "lib/world/tape.h"
+
+#include <espalier/history.h>
+
+#include <string.h>
+
+enum { FRAMES = 8, MOST_FRAMES = 65536, BYTES = 16 * 1024 * 1024 };
+
+struct espl_history {
+    espl_world *world;
+    espl__names *names; // of the store to which the names belong that it holds
+    espl__undo_log log;
+    espl__shadow shadow;
+};
+
+// --- The follower ---
+
+static bool grow(void *context, espl__growth what, uint32_t number, size_t count)
+{
+    espl_history *const history = context;
+
+    return espl__shadow_grow(&history->shadow, what, number, count);
+}
+
+static size_t bytes_held(const void *context)
+{
+    const espl_history *const history = context;
+
+    return sizeof *history + history->log.limit +
+           history->log.frame_limit * sizeof *history->log.frames +
+           espl__shadow_bytes(&history->shadow);
+}
+
+// Drop all frames.
+static void forget(void *context)
+{
+    espl_history *const history = context;
+    espl__heap *const heap = &history->world->heap;
+
+    espl__undo_forget(&history->log);
+    espl__shadow_forget(&history->shadow, history->names);
+    espl__retired_age(heap);
+    espl__retired_drop(heap, heap->retired.age);
+    heap->retired.is_on = false;
+    espl__sides_release(&history->world->forest);
+}
+
+// An entry that is dropped: the log held a name.
+static void drop(void *context, const espl__undo_key *key, const void *content)
+{
+    espl_history *const history = context;
+    espl__name *name = NULL;
+
+    if (key->kind == ESPL__SHADOW_NAME) {
+        memcpy(&name, content, sizeof name);
+        history->log.names -= 1;
+        espl__name_let_go(history->names, &history->world->heap, name);
+    }
+}
+
+// Slots of free ranges are no ends of ranges by chance: only a follower reads them.
+static void clear_unused(espl__forest *forest)
+{
+    uint32_t slot = 0;
+
+    while (slot < forest->end) {
+        const uint32_t tree = forest->tree[slot];
+        const bool is_free = tree == ESPL__NO_TREE;
+        const uint32_t count =
+            is_free ? forest->links[slot].first_child : forest->trees[tree].capacity;
+
+        for (uint32_t i = 1; is_free && i + 1 < count; ++i) {
+            forest->tree[slot + i] = 0;
+        }
+        slot += count;
+    }
+    for (; slot < forest->capacity; ++slot) {
+        forest->tree[slot] = 0;
+    }
+}
+
+// Make the shadow of the world as it is now. @return false: no memory, nothing changed.
+static bool make_shadow(const espl_history *history, bool has_checksum, espl__shadow *out)
+{
+    if (!espl__shadow_begin(out, history->world)) {
+        return false;
+    }
+    out->has_checksum = has_checksum;
+    clear_unused(&history->world->forest);
+    return true;
+}
+
+// A loaded world. The log has no frame afterwards.
+static bool adopt_world(void *context, void *names)
+{
+    espl_history *const history = context;
+    espl__shadow made;
+
+    if (!make_shadow(history, history->shadow.has_checksum, &made)) {
+        return false;
+    }
+    history->names = names;
+    forget(history);
+    espl__shadow_free(&history->shadow);
+    history->names = &history->world->store.names;
+    history->shadow = made;
+    history->shadow.log = &history->log;
+    return true;
+}
+
+// --- Making ---
+
+static const char *find_history_fault(const espl_world *world, const espl_history_def *def,
+                                      const void *out)
+{
+    if (world == NULL || out == NULL) {
+        return "out is NULL.";
+    }
+    if ((def->flags & ~(uint32_t)ESPL_HISTORY_HASH) != 0) {
+        return "espl_history_def.flags has an unknown bit.";
+    }
+    return def->frames > MOST_FRAMES ? "espl_history_def.frames is above 65,536." : NULL;
+}
+
+static void free_history(espl_history *history)
+{
+    espl__heap *const heap = &history->world->heap;
+
+    espl__shadow_free(&history->shadow);
+    espl__undo_end(&history->log, heap);
+    espl__heap_give(heap, ESPL__FOR_CHANGES, history, 1, sizeof *history,
+                    _Alignof(espl__max_align));
+}
+
+static espl_status create(espl_world *world, const espl_history_def *def, espl_history **out)
+{
+    const espl_status busy = espl__check_structural(world);
+
+    if (busy != ESPL_OK) {
+        return busy;
+    }
+    if (world->history != NULL) {
+        return ESPL_ERR_EXISTS;
+    }
+    espl_history *const history = espl__heap_take(&world->heap, ESPL__FOR_CHANGES, 1,
+                                                  sizeof *history, _Alignof(espl__max_align));
+
+    if (history == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    *history = (espl_history){.world = world, .log = {.drop = drop, .context = history}};
+    history->shadow.world = world;
+    history->names = &world->store.names;
+    if (!espl__undo_begin(&history->log, &world->heap,
+                          def->byte_limit != 0 ? def->byte_limit : BYTES,
+                          def->frames != 0 ? def->frames : FRAMES) ||
+        !make_shadow(history, (def->flags & ESPL_HISTORY_HASH) != 0, &history->shadow) ||
+        !espl__planes_acquire(world, ESPL__SHADOW_PLANES)) {
+        free_history(history);
+        return ESPL_ERR_NO_MEMORY;
+    }
+    history->shadow.log = &history->log;
+    world->history = history;
+    world->heap.follower = (espl__follower){grow, forget, adopt_world, bytes_held, history};
+    *out = history;
+    return ESPL_OK;
+}
+
+espl_status espl_history_create(espl_world *world, const espl_history_def *def, espl_history **out)
+{
+    static const char *const call = "espl_history_create";
+    const espl_history_def defaults = {0};
+    const espl_history_def *const d = def != NULL ? def : &defaults;
+
+    ESPL__CHANGE_OR_RETURN(world, call)
+    const char *const fault = find_history_fault(world, d, out);
+
+    if (fault != NULL) {
+        return espl__refuse_call(world, call, ESPL_ERR_ARGUMENT, fault);
+    }
+    if (ESPL__ASKS_LATER(d)) {
+        return espl__refuse_later(world, call);
+    }
+    const espl_status status =
+        ESPL__TAPED(world, create(world, d, out), .op = ESPL_TAPE_HISTORY_CREATE, .history = d);
+
+    return espl__refuse_call(world, call, status,
+                             "The world has a history already; destroy that one first.");
+}
+
+// --- The end ---
+
+// Trap because a job or a playback may need the memory that the history has.
+static void trap_in_use(const espl_world *world)
+{
+    espl__message m;
+
+    (void)espl__message_begin(&m, &world->hooks, "espl_history_destroy", NULL);
+    espl__message_trap(&m, __FILE__, __LINE__,
+                       "A playback, a write or a query is under way; wait until it has ended.");
+}
+
+static espl_status destroy(espl_history *history)
+{
+    espl_world *const world = history->world;
+
+    forget(history);
+    world->heap.follower = (espl__follower){NULL, NULL, NULL, NULL, NULL};
+    world->history = NULL;
+    espl__planes_release(world, ESPL__SHADOW_PLANES);
+    free_history(history);
+    return ESPL_OK;
+}
+
+void espl_history_destroy(espl_history *history)
+{
+    if (history == NULL) {
+        return;
+    }
+    espl_world *const world = history->world;
+
+    ESPL__HOLD_OR_RETURN(&world->holder, "espl_history_destroy", )
+    if (espl__check_structural(world) != ESPL_OK) {
+        trap_in_use(world);
+        return;
+    }
+    (void)ESPL__TAPED(world, destroy(history), .op = ESPL_TAPE_HISTORY_DESTROY);
+}
+
+// --- Marks ---
+
+static bool is_later(const espl__undo_log *log, uint64_t frame)
+{
+    return log->count == 0 || frame > espl__undo_frame_at(log, log->count - 1)->frame;
+}
+
+static espl_status mark(espl_history *history, uint64_t frame)
+{
+    espl_world *const world = history->world;
+    espl__heap *const heap = &world->heap;
+    espl__undo_log *const log = &history->log;
+    const espl_status busy = espl__check_structural(world);
+
+    if (busy != ESPL_OK) {
+        return busy;
+    }
+    if (!is_later(log, frame)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    espl__heap_forbid(heap);
+    espl__shadow_update(&history->shadow);
+    heap->retired.is_on = true;
+    espl__retired_age(heap);
+    const bool is_kept = espl__undo_mark(
+        log, &(espl__undo_frame){
+                 .frame = frame, .checksum = history->shadow.checksum, .age = heap->retired.age});
+
+    espl__retired_drop(heap, espl__undo_frame_at(log, 0)->age);
+    espl__heap_allow(heap);
+    return is_kept ? ESPL_OK : ESPL_ERR_LIMIT;
+}
+
+// The world of a history, for the begin of a call; NULL where there is none.
+static espl_world *world_behind(const espl_history *history)
+{
+    return history != NULL ? history->world : NULL;
+}
+
+espl_status espl_history_mark(espl_history *history, uint64_t frame)
+{
+    static const char *const call = "espl_history_mark";
+    espl_world *const world = world_behind(history);
+    espl_status status = ESPL_ERR_ARGUMENT;
+
+    ESPL__CHANGE_OR_RETURN(world, call)
+    if (world != NULL) {
+        status = ESPL__TAPED(world, mark(history, frame), .op = ESPL_TAPE_MARK, .frame = frame);
+    }
+    return espl__refuse_call(
+        world, call, status,
+        status == ESPL_ERR_LIMIT
+            ? "What changed since the newest frame is more than byte_limit, so that this "
+              "frame is the only one; make a history with more bytes, or mark more often."
+            : "history is NULL, or the frame is not above the newest one.");
+}
+
+// --- Rewinds ---
+
+// Return the place of a frame in the log, or the count of all.
+static uint32_t find_frame(const espl__undo_log *log, uint64_t frame)
+{
+    uint32_t begin = 0, end = log->count;
+
+    while (begin < end) {
+        const uint32_t middle = begin + (end - begin) / 2;
+
+        if (espl__undo_frame_at(log, middle)->frame < frame) {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return begin < log->count && espl__undo_frame_at(log, begin)->frame == frame ? begin
+                                                                                 : log->count;
+}
+
+static espl_status rewind_to(espl_history *history, uint64_t frame, uint32_t flags,
+                             espl_rewind *report)
+{
+    espl_world *const world = history->world;
+    const espl_status busy = espl__check_structural(world);
+    const uint32_t at = find_frame(&history->log, frame);
+
+    if (busy != ESPL_OK) {
+        return busy;
+    }
+    if (at == history->log.count) {
+        return ESPL_ERR_TOO_OLD;
+    }
+    espl__heap_forbid(&world->heap);
+    espl__rewind(&history->shadow, at, flags, report);
+    espl__heap_allow(&world->heap);
+    world->timeline += 1;
+    return ESPL_OK;
+}
+
+espl_status espl_history_rewind(espl_history *history, uint64_t frame, uint32_t flags,
+                                espl_rewind *report)
+{
+    static const char *const call = "espl_history_rewind";
+    espl_world *const world = world_behind(history);
+    espl_status status = ESPL_ERR_ARGUMENT;
+    espl_rewind found;
+
+    ESPL__CHANGE_OR_RETURN(world, call)
+    if (world != NULL && (flags & ~(uint32_t)ESPL_REWIND_FRESH) == 0) {
+        status = ESPL__TAPED(world, rewind_to(history, frame, flags, &found),
+                             .op = ESPL_TAPE_REWIND, .frame = frame, .word = flags);
+    }
+    if (status == ESPL_OK && report != NULL) {
+        *report = found;
+    }
+    return espl__refuse_call(world, call, status, "history is NULL, or flags has an unknown bit.");
+}
+
+// --- Questions ---
+
+bool espl_history_range(const espl_history *history, uint64_t *oldest, uint64_t *newest)
+{
+    if (history == NULL || history->log.count == 0) {
+        return false;
+    }
+    if (oldest != NULL) {
+        *oldest = espl__undo_frame_at(&history->log, 0)->frame;
+    }
+    if (newest != NULL) {
+        *newest = espl__undo_frame_at(&history->log, history->log.count - 1)->frame;
+    }
+    return true;
+}
+
+espl_status espl_history_hash(const espl_history *history, uint64_t frame, uint64_t *out)
+{
+    const espl_world *const world = world_behind(history);
+    espl_status status = ESPL_OK;
+
+    if (history == NULL || out == NULL) {
+        status = ESPL_ERR_ARGUMENT;
+    } else if (!history->shadow.has_checksum) {
+        status = ESPL_ERR_UNSUPPORTED;
+    } else {
+        const uint32_t at = find_frame(&history->log, frame);
+
+        status = at == history->log.count ? ESPL_ERR_TOO_OLD : ESPL_OK;
+        if (status == ESPL_OK) {
+            *out = espl__undo_frame_at(&history->log, at)->checksum;
+        }
+    }
+    return espl__refuse_call(
+        world, "espl_history_hash", status,
+        status == ESPL_ERR_UNSUPPORTED
+            ? "The history keeps no checksums; create it with ESPL_HISTORY_HASH."
+            : "history or out is NULL.");
+}

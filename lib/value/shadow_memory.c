@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// The memory of a shadow. It grows with the room of the world, in calls that may lack memory anyhow.
+#include "lib/value/shadow.h"
+
+#include <string.h>
+
+static espl__heap *heap_of(const espl__shadow *shadow)
+{
+    return &shadow->world->heap;
+}
+
+// Give an array so many elements at least. New ones are 0.
+#define FILL(shadow, field, count)                                                      \
+    (espl__array_length((shadow)->field) >= (count) ||                                  \
+     (ESPL_ARRAY_RESERVE(heap_of(shadow), ESPL__FOR_CHANGES, (shadow)->field,           \
+                         (count)-espl__array_length((shadow)->field)) &&                \
+      (memset((shadow)->field + espl__array_length((shadow)->field), 0,                 \
+              ((count)-espl__array_length((shadow)->field)) * sizeof *(shadow)->field), \
+       espl__array_set_length((shadow)->field, (count)), true)))
+
+static size_t words_of(size_t bits)
+{
+    return bits / ESPL__PLANE_BLOCK + 1;
+}
+
+// --- Chunks ---
+
+static void give_chunks(espl__shadow *shadow, espl__shadow_archetype *archetype)
+{
+    for (size_t i = espl__array_length(archetype->chunks); i-- > 0;) {
+        espl__heap_give(heap_of(shadow), ESPL__FOR_CHANGES, archetype->chunks[i].bytes, 1,
+                        archetype->block_size, 8);
+        shadow->block_bytes -= archetype->block_size;
+    }
+    ESPL_ARRAY_FREE(heap_of(shadow), ESPL__FOR_CHANGES, archetype->chunks);
+}
+
+// An archetype of that number that a refused call made may have been forgotten since: its chunks had no rows.
+static bool grow_chunks(espl__shadow *shadow, uint32_t number, size_t count)
+{
+    const uint32_t size = shadow->world->store.archetypes[number].versions_offset;
+    espl__shadow_archetype *const archetype = &shadow->archetypes[number];
+
+    if (archetype->block_size != size) {
+        ESPL_CHECK(archetype->rows.count == 0);
+        give_chunks(shadow, archetype);
+        archetype->block_size = size;
+    }
+    const size_t had = espl__array_length(archetype->chunks);
+
+    if (count <= had) {
+        return true;
+    }
+    if (!ESPL_ARRAY_RESERVE(heap_of(shadow), ESPL__FOR_CHANGES, archetype->chunks, count - had)) {
+        return false;
+    }
+    for (size_t i = had; i < count; ++i) {
+        unsigned char *const bytes =
+            espl__heap_take(heap_of(shadow), ESPL__FOR_CHANGES, 1, size, 8);
+
+        if (bytes == NULL) {
+            return false;
+        }
+        ESPL_ARRAY_PUSH(archetype->chunks, (espl__shadow_chunk){bytes, false});
+        shadow->block_bytes += size;
+    }
+    return true;
+}
+
+// --- All arrays ---
+
+bool espl__shadow_grow(espl__shadow *shadow, espl__growth what, uint32_t number, size_t count)
+{
+    switch (what) {
+    case ESPL__GROWTH_SLOTS:
+        return FILL(shadow, slots, count) && FILL(shadow, near_slots, words_of(count)) &&
+               (espl__array_length(shadow->sides) == 0 || FILL(shadow, sides, count)) &&
+               (espl__array_length(shadow->pasts) == 0 || FILL(shadow, pasts, count));
+    case ESPL__GROWTH_TREES:
+        return FILL(shadow, trees, count) && FILL(shadow, touched, count) &&
+               FILL(shadow, had_side, count);
+    case ESPL__GROWTH_RECORDS:
+        return FILL(shadow, records, count) && FILL(shadow, names, count) &&
+               FILL(shadow, near_records, words_of(count)) && FILL(shadow, report, 3 * count);
+    case ESPL__GROWTH_ARCHETYPES:
+        return FILL(shadow, archetypes, count);
+    case ESPL__GROWTH_CHUNKS:
+        return grow_chunks(shadow, number, count);
+    case ESPL__GROWTH_SIDES:
+        return FILL(shadow, sides, espl__array_length(shadow->slots) + 1);
+    case ESPL__GROWTH_PASTS:
+        return FILL(shadow, pasts, espl__array_length(shadow->slots) + 1);
+    }
+    return false;
+}
+
+static bool grow_archetypes(espl__shadow *shadow, const espl__store *store)
+{
+    const size_t count = espl__array_length(store->archetypes);
+    bool is_done = espl__shadow_grow(shadow, ESPL__GROWTH_ARCHETYPES, 0, count);
+
+    for (uint32_t i = 0; is_done && i < count; ++i) {
+        is_done = grow_chunks(shadow, i, espl__array_length(store->archetypes[i].chunks));
+    }
+    return is_done;
+}
+
+bool espl__shadow_begin(espl__shadow *shadow, espl_world *world)
+{
+    const espl__forest *const forest = &world->forest;
+    const size_t records = espl__array_capacity(world->store.records);
+    const bool has_sides = atomic_load_explicit(&forest->side_count, memory_order_relaxed) != 0;
+
+    *shadow = (espl__shadow){.world = world, .is_empty = true};
+    if (espl__shadow_grow(shadow, ESPL__GROWTH_SLOTS, 0, forest->capacity) &&
+        espl__shadow_grow(shadow, ESPL__GROWTH_TREES, 0, forest->tree_capacity) &&
+        espl__shadow_grow(shadow, ESPL__GROWTH_RECORDS, 0, records) &&
+        (!has_sides || espl__shadow_grow(shadow, ESPL__GROWTH_SIDES, 0, 0)) &&
+        (!espl__forest_has_motion(forest) || espl__shadow_grow(shadow, ESPL__GROWTH_PASTS, 0, 0)) &&
+        grow_archetypes(shadow, &world->store)) {
+        return true;
+    }
+    espl__shadow_free(shadow);
+    return false;
+}
+
+static void let_names_go(espl__shadow *shadow, espl__names *names)
+{
+    const size_t count = espl__array_length(shadow->names);
+
+    for (size_t i = 0; i < count; ++i) {
+        espl__name_let_go(names, heap_of(shadow), shadow->names[i]);
+        shadow->names[i] = NULL;
+    }
+}
+
+void espl__shadow_free(espl__shadow *shadow)
+{
+    espl__heap *const heap = heap_of(shadow);
+    const size_t archetypes = espl__array_length(shadow->archetypes);
+
+    let_names_go(shadow, &shadow->world->store.names);
+    for (size_t i = 0; i < archetypes; ++i) {
+        give_chunks(shadow, &shadow->archetypes[i]);
+    }
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->slots);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->sides);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->pasts);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->near_slots);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->trees);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->touched);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->had_side);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->records);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->names);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->near_records);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->report);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->archetypes);
+}
+
+#define CLEAR(field)                                                       \
+    (espl__array_length(field) != 0                                        \
+         ? memset((field), 0, espl__array_length(field) * sizeof *(field)) \
+         : NULL)
+
+void espl__shadow_forget(espl__shadow *shadow, espl__names *names)
+{
+    const size_t archetypes = espl__array_length(shadow->archetypes);
+
+    let_names_go(shadow, names);
+    (void)CLEAR(shadow->slots);
+    (void)CLEAR(shadow->sides);
+    (void)CLEAR(shadow->pasts);
+    (void)CLEAR(shadow->trees);
+    (void)CLEAR(shadow->records);
+    for (size_t i = 0; i < archetypes; ++i) {
+        shadow->archetypes[i].rows = (espl__shadow_rows){0, 0};
+    }
+    memset(shadow->heads, 0, sizeof shadow->heads);
+    shadow->numbers = (espl__shadow_numbers){0};
+    shadow->checksum = 0;
+    shadow->is_empty = true;
+}
+
+size_t espl__shadow_bytes(const espl__shadow *shadow)
+{
+    size_t bytes = shadow->block_bytes + ESPL_ARRAY_BYTES(shadow->slots) +
+                   ESPL_ARRAY_BYTES(shadow->sides) + ESPL_ARRAY_BYTES(shadow->pasts) +
+                   ESPL_ARRAY_BYTES(shadow->near_slots) + ESPL_ARRAY_BYTES(shadow->trees) +
+                   ESPL_ARRAY_BYTES(shadow->touched) + ESPL_ARRAY_BYTES(shadow->had_side) +
+                   ESPL_ARRAY_BYTES(shadow->records) + ESPL_ARRAY_BYTES(shadow->names) +
+                   ESPL_ARRAY_BYTES(shadow->near_records) + ESPL_ARRAY_BYTES(shadow->report) +
+                   ESPL_ARRAY_BYTES(shadow->archetypes);
+
+    for (size_t i = 0; i < espl__array_length(shadow->archetypes); ++i) {
+        bytes += ESPL_ARRAY_BYTES(shadow->archetypes[i].chunks);
+    }
+    return bytes;
+}

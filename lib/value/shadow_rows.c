@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// The shadow of rows: counts of archetypes, handles and columns of chunks.
+#include "lib/value/checksum.h"
+#include "lib/value/shadow.h"
+
+#include <string.h>
+
+// A column of a chunk, or its handles.
+typedef struct column {
+    uint32_t archetype, position, number; // 0: the handles
+    uint32_t offset, size;                // bytes of a value
+    uint32_t was, now;                    // rows
+} column;
+
+static uint64_t checksum_of(const column *c, const unsigned char *bytes, uint32_t rows)
+{
+    const uint32_t place[4] = {c->archetype, c->position, c->number, 0};
+    const uint64_t seed = espl__checksum_item(ESPL__SHADOW_COLUMN, 0, place, sizeof place);
+
+    return rows == 0 ? 0 : espl__checksum_seeded(seed, bytes + c->offset, (size_t)rows * c->size);
+}
+
+// Exchange the values of a column by those that it has now.
+static void exchange_column(espl__shadow *shadow, const column *c, const unsigned char *from)
+{
+    unsigned char *const to = shadow->archetypes[c->archetype].chunks[c->position].bytes;
+    const size_t was = (size_t)c->was * c->size, now = (size_t)c->now * c->size;
+
+    if (was == now && memcmp(to + c->offset, from + c->offset, now) == 0) {
+        return;
+    }
+    if (shadow->has_checksum) {
+        shadow->checksum -= checksum_of(c, to, c->was);
+        shadow->checksum += checksum_of(c, from, c->now);
+    }
+    if (shadow->log != NULL && was != 0) {
+        const espl__undo_key key = {.kind = ESPL__SHADOW_COLUMN,
+                                    .column = (uint8_t)c->number,
+                                    .number = c->archetype,
+                                    .position = c->position,
+                                    .size = (uint32_t)was};
+
+        espl__undo_push(shadow->log, &key, to + c->offset);
+    }
+    memcpy(to + c->offset, from + c->offset, now);
+}
+
+static void update_chunk(const espl__shadow_look *u, uint32_t number, uint32_t position,
+                         uint32_t was)
+{
+    const espl__archetype *const archetype = &u->store->archetypes[number];
+    const size_t columns = espl__array_length(archetype->columns);
+    const bool is_there = position < espl__array_length(archetype->chunks);
+    const espl__chunk *const chunk =
+        is_there ? &u->store->chunks[archetype->chunks[position]] : NULL;
+    column c = {.archetype = number,
+                .position = position,
+                .size = sizeof(espl_entity),
+                .was = was,
+                .now = is_there ? chunk->count : 0};
+
+    for (size_t i = 0; i <= columns; ++i) {
+        const espl__column *const of = i == 0 ? NULL : &archetype->columns[i - 1];
+
+        if (c.was == c.now && (!is_there || chunk->versions[i] <= u->shadow->version)) {
+            continue;
+        }
+        if (of != NULL) {
+            c.number = (uint32_t)i;
+            c.offset = of->offset;
+            c.size = of->size;
+        }
+        if (of == NULL || espl__shadow_has_column(u->store, of)) {
+            exchange_column(u->shadow, &c,
+                            c.now != 0 ? chunk->bytes
+                                       : u->shadow->archetypes[number].chunks[position].bytes);
+        }
+    }
+}
+
+static void update_archetype(const espl__shadow_look *u, uint32_t number)
+{
+    const espl__archetype *const archetype = &u->store->archetypes[number];
+    const uint32_t chunks = (uint32_t)espl__array_length(archetype->chunks);
+    const espl__shadow_rows was = u->shadow->archetypes[number].rows;
+    const espl__shadow_rows now = {(uint32_t)archetype->count, chunks};
+    const uint32_t rows = was.count > now.count ? was.count : now.count;
+
+    for (uint32_t position = 0; (uint64_t)position * archetype->capacity < rows; ++position) {
+        update_chunk(u, number, position, espl__shadow_rows_at(archetype, was.count, position));
+    }
+    espl__shadow_put(u->shadow, ESPL__SHADOW_ROWS, number, &u->shadow->archetypes[number].rows,
+                     &now, sizeof now, sizeof now.count);
+}
+
+// Archetypes of a world at an update stay until it is rewound.
+void espl__shadow_update_rows(const espl__shadow_look *u)
+{
+    for (uint32_t i = 0; i < u->now.archetypes; ++i) {
+        const espl_component *const set = u->store->archetypes[i].set;
+
+        if (u->shadow->has_checksum && (u->is_whole || i >= u->was.archetypes)) {
+            u->shadow->checksum += espl__checksum_item(ESPL__SHADOW_SET, i, set,
+                                                       espl__array_length(set) * sizeof *set);
+        }
+        update_archetype(u, i);
+    }
+}
