@@ -226,7 +226,9 @@ static bool read_archetypes(loader *l)
         if (entry.components > ESPL_SET_LIMIT || rows > l->head.alive_count) {
             return refuse_format(l, "An archetype has more components or rows than there are.");
         }
-        if (!take_struct(l, set, entry.components * sizeof *set)) {
+        // Each row has a record and a handle behind the archetypes.
+        if (!take_struct(l, set, entry.components * sizeof *set) ||
+            !has_left(l, rows, sizeof(espl__record) + sizeof(espl_entity))) {
             return false;
         }
         const espl_status status =

@@ -200,6 +200,38 @@ TEST_LOOP(each_flipped_bit_is_refused_or_gives_a_valid_world, 0, 8)
     sample_end(&s);
 }
 
+// Rows that the head promises and an archetype has, without bytes for them.
+TEST(rows_are_counted_in_bytes_before_memory_is_taken_for_them)
+{
+    sample s;
+
+    sample_begin(&s, 1);
+    test_image image = test_image_of(s.world);
+    espl__image_head head;
+    espl__image_set set;
+    size_t at = 0;
+
+    memcpy(&head, image.bytes, sizeof head);
+    // The table of archetypes, whose first one with rows gets many more.
+    at = sizeof head + (size_t)head.registry_size;
+    memcpy(&set, image.bytes + at, sizeof set);
+    while (set.rows == 0) {
+        at += espl__image_room(sizeof set) + espl__image_room(set.components * sizeof(uint32_t));
+        memcpy(&set, image.bytes + at, sizeof set);
+    }
+    set.rows = 10000000;
+    head.alive_count = head.records = 20000000;
+    memcpy(image.bytes, &head, sizeof head);
+    memcpy(image.bytes + at, &set, sizeof set);
+    seal(&image);
+    test_heap_arm(&s.test.heap, 0, false);
+    ck_status(espl_image_load(s.world, image.bytes, image.size, 0, NULL), ESPL_ERR_FORMAT);
+    // A few lists, and no chunks.
+    ck_assert_uint_lt(s.test.heap.calls, 40);
+    test_image_end(&image);
+    sample_end(&s);
+}
+
 // --- What comes back ---
 
 TEST(handles_of_the_saved_moment_live_again_and_later_ones_do_not)
@@ -291,14 +323,14 @@ TEST(a_world_with_another_tag_needs_the_flag_and_gets_its_own_handles)
     ck_assert_uint_eq(test_logical_hash(other.world), test_logical_hash(s.world));
     for (int i = 0; i < 8; ++i) {
         const uint32_t below = (UINT32_C(1) << 24) - 1;
-        const espl_entity here = {s.nodes[i].index,
-                                  (s.nodes[i].generation & below) | UINT32_C(9) << 24};
+        const espl_entity here = {s.nodes[i].index, (s.nodes[i].generation & below) | UINT32_C(9)
+                                                                                          << 24};
 
         ck_assert(espl_is_alive(other.world, here));
         ck_assert(!espl_is_alive(other.world, s.nodes[i]));
     }
-    const espl_entity four = {s.nodes[4].index,
-                              s.nodes[4].generation ^ (UINT32_C(5) ^ UINT32_C(9)) << 24};
+    const espl_entity four = {s.nodes[4].index, s.nodes[4].generation ^ (UINT32_C(5) ^ UINT32_C(9))
+                                                                            << 24};
     link_value value;
 
     ck_ok(espl_get_component(other.world, four, link, &value, sizeof value));
@@ -370,12 +402,11 @@ TEST(transient_values_are_not_saved_and_are_zero_after_a_load)
 
     test_world_begin(&other, 1, NULL);
     lasting = test_component(other.world, "lasting", 8, 8);
-    ck_ok(espl_component_register(other.world,
-                                  &(espl_component_def){.name = "passing",
-                                                        .size = 8,
-                                                        .alignment = 8,
-                                                        .flags = ESPL_COMPONENT_TRANSIENT},
-                                  &passing));
+    ck_ok(espl_component_register(
+        other.world,
+        &(espl_component_def){
+            .name = "passing", .size = 8, .alignment = 8, .flags = ESPL_COMPONENT_TRANSIENT},
+        &passing));
     ck_ok(espl_create(other.world, (espl_component[]){lasting, passing}, 2, 1, &entity));
     ck_ok(espl_set_component(other.world, entity, lasting, &value, 8));
     test_image without = test_image_of(other.world);
