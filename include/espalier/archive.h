@@ -51,14 +51,20 @@ typedef struct espl_archive_def {
     uint32_t flags;     ///< ESPL_ARCHIVE_HANDLES or 0.
     const void *user;   ///< [user_size] bytes of the program, which espl_archive_inspect() returns.
     size_t user_size;
+    /// Not 0: local positions are rounded to multiples of it, so that deltas are smaller. Those farther away than
+    /// 2^30 of them are left as they are.
+    float position_step;
+    /// Not 0: local rotations are rounded likewise, 2 to 24: the components but for the largest are multiples of
+    /// 2^(1 - rotation_bits), and that one follows from them.
+    uint32_t rotation_bits;
     uintptr_t reserved[6]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_archive_def;
 
 /// Write an archive. Takes memory for the list of entities, and gives it back.
 ///
 /// @param def  NULL means {0}.
-/// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL, unknown flags, an extent that does not exist, an entity that
-///         comes twice); ESPL_ERR_NOT_FINITE (the world transform that a member gets is not finite);
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL, unknown flags, an extent that does not exist, a step or a number
+///         of bits that cannot be, an entity that comes twice); ESPL_ERR_NOT_FINITE (the world transform that a member gets is not finite);
 ///         ESPL_ERR_LIMIT (2^31 entities); ESPL_ERR_NO_MEMORY; ESPL_ERR_SINK; ESPL_ERR_BUSY in a custom command
 ///         and in a parallel write; the statuses of handles. Before ESPL_ERR_SINK the sink may have got bytes,
 ///         with any other refusal it got none. O(entities and their bytes).

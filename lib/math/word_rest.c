@@ -26,7 +26,7 @@ uint32_t espl__word_rest(uint32_t after, uint32_t before)
 
 uint32_t espl__word_with_rest(uint32_t rest, uint32_t before)
 {
-    return bits_of_order(order_of(before) + ((rest & 1) != 0 ? ~(rest >> 1) : rest >> 1));
+    return bits_of_order(order_of(before) + espl__unfold(rest));
 }
 
 // Magnitudes compare as their bits.
@@ -50,23 +50,33 @@ static double number_of(uint32_t bits)
     return (double)out;
 }
 
-uint32_t espl__predict_component(const uint32_t before[ESPL__LEAST 4],
-                                 const uint32_t after[ESPL__LEAST 4], unsigned component)
+uint32_t espl__missing_component(const uint32_t rotation[ESPL__LEAST 4], unsigned component,
+                                 uint32_t signed_as)
 {
-    bool is_same = true;
     double left = 1;
     uint32_t bits;
 
     for (unsigned i = 0; i < 4; ++i) {
         if (i != component) {
-            const double number = number_of(after[i]);
+            const double number = number_of(rotation[i]);
 
             left -= number * number;
-            is_same = is_same && before[i] == after[i];
         }
     }
     const float length = left > 0 ? (float)sqrt(left) : 0;
 
     memcpy(&bits, &length, sizeof bits);
-    return is_same ? before[component] : (bits & ~sign) | (before[component] & sign);
+    return (bits & ~sign) | (signed_as & sign);
+}
+
+uint32_t espl__predict_component(const uint32_t before[ESPL__LEAST 4],
+                                 const uint32_t after[ESPL__LEAST 4], unsigned component)
+{
+    bool is_same = true;
+
+    for (unsigned i = 0; i < 4; ++i) {
+        is_same = is_same && (i == component || before[i] == after[i]);
+    }
+    return is_same ? before[component]
+                   : espl__missing_component(after, component, before[component]);
 }

@@ -36,6 +36,7 @@ typedef enum espl__archive_section {
     ESPL__ARCHIVE_HAND, ///< handles
     ESPL__ARCHIVE_NAME, ///< names
     ESPL__ARCHIVE_USER, ///< of the program
+    ESPL__ARCHIVE_GRID, ///< of locals that are rounded
     ESPL__ARCHIVE_SECTIONS
 } espl__archive_section;
 

@@ -5,6 +5,7 @@
 // memory is bounded by the bytes that are there for them; then one walk over the nodes, which needs none.
 // Each step relies on those before it. Nothing of a world is read but limits.
 #include "lib/value/archive_read.h"
+#include "lib/value/delta_rows.h"
 
 #include "lib/math/wide.h"
 #include "lib/tree/layout.h"
@@ -678,6 +679,12 @@ bool espl__parse_body(espl__parse *p)
     if (handles->size != 0 && handles->size != (uint64_t)p->info.nodes * 8) {
         return espl__parse_refuse_at(p, handles,
                                      "The section Hand has not a handle for each node.");
+    }
+    const espl__cursor *const section = &p->sections[ESPL__ARCHIVE_GRID];
+    const espl__pose_grid grid = espl__grid_of(section);
+
+    if (section->size != 0 && (grid.step | grid.bits) == 0) {
+        return espl__parse_refuse_at(p, section, "The section grid has no grid.");
     }
     return parse_components(p) && parse_sets(p) && check_nodes(p) && find_columns(p) &&
            check_references(p);

@@ -4,6 +4,7 @@
 // its size and its checksum, because the table of sections comes before them, then for the sink.
 #include "lib/value/archive_list.h"
 #include "lib/value/archive_table.h"
+#include "lib/value/delta_rows.h"
 #include "lib/world/refusals.h"
 
 #include <espalier/archive.h>
@@ -13,7 +14,7 @@
 const unsigned char espl__archive_magic[8] = {0x89, 'E', 'S', 'P', 'L', '\r', '\n', 0x1a};
 
 const char espl__archive_letters[ESPL__ARCHIVE_SECTIONS][5] = {
-    "COMP", "TREE", "LOCA", "Side", "FREE", "SETS", "COLS", "REFS", "Hand", "Name", "User"};
+    "COMP", "TREE", "LOCA", "Side", "FREE", "SETS", "COLS", "REFS", "Hand", "Name", "User", "grid"};
 
 // --- What a node stores ---
 
@@ -121,10 +122,40 @@ static uint32_t count_run(const espl__archiver *a, uint32_t begin)
     return length;
 }
 
-static void put_locals(espl__archiver *a)
+static espl__pose_grid grid_of(const espl__archiver *a)
+{
+    espl__pose_grid grid = {0, a->def->rotation_bits};
+
+    memcpy(&grid.step, &a->def->position_step, sizeof grid.step);
+    return grid;
+}
+
+// Write locals on a grid.
+static void put_rounded(espl__archiver *a, const espl__pose_grid *grid)
 {
     const uint32_t count = (uint32_t)count_nodes(a);
     espl__placement placement;
+    uint32_t words[ESPL__POSE_WORDS];
+
+    for (uint32_t i = 0; i < count; ++i) {
+        if (!is_bare_node(a, i)) {
+            (void)placement_of(a, i, &placement);
+            memcpy(words, &placement.local, sizeof words);
+            espl__grid_move(grid, words);
+            espl__wire_words(&a->wire, words, ESPL__POSE_WORDS);
+        }
+    }
+}
+
+static void put_locals(espl__archiver *a)
+{
+    const espl__pose_grid grid = grid_of(a);
+    const uint32_t count = (grid.step | grid.bits) != 0 ? 0 : (uint32_t)count_nodes(a);
+    espl__placement placement;
+
+    if ((grid.step | grid.bits) != 0) {
+        put_rounded(a, &grid);
+    }
 
     for (uint32_t i = 0; i < count;) {
         const uint32_t run = count_run(a, i);
@@ -359,13 +390,23 @@ static void put_user(espl__archiver *a)
     espl__wire_put(&a->wire, a->def->user, a->def->user_size);
 }
 
+static void put_grid(espl__archiver *a)
+{
+    const espl__pose_grid grid = grid_of(a);
+
+    if ((grid.step | grid.bits) != 0) {
+        espl__wire_number(&a->wire, grid.step, 4);
+        espl__wire_number(&a->wire, grid.bits, 4);
+    }
+}
+
 static void (*const put_section[ESPL__ARCHIVE_SECTIONS])(espl__archiver *) = {
     [ESPL__ARCHIVE_COMP] = put_registry, [ESPL__ARCHIVE_TREE] = put_tree,
     [ESPL__ARCHIVE_LOCA] = put_locals,   [ESPL__ARCHIVE_SIDE] = put_side,
     [ESPL__ARCHIVE_FREE] = put_free,     [ESPL__ARCHIVE_SETS] = put_sets,
     [ESPL__ARCHIVE_COLS] = put_columns,  [ESPL__ARCHIVE_REFS] = put_references,
     [ESPL__ARCHIVE_HAND] = put_handles,  [ESPL__ARCHIVE_NAME] = put_node_names,
-    [ESPL__ARCHIVE_USER] = put_user,
+    [ESPL__ARCHIVE_USER] = put_user,     [ESPL__ARCHIVE_GRID] = put_grid,
 };
 
 // --- The archive ---
@@ -435,9 +476,12 @@ static espl_status prepare_archive(espl__archiver *a, espl_entity *named)
     return status;
 }
 
-static bool is_archivable(const espl_archive_def *def)
+static bool is_archivable(const espl__archiver *a)
 {
-    return (def->flags & ~(uint32_t)ESPL_ARCHIVE_HANDLES) == 0 &&
+    const espl_archive_def *const def = a->def;
+    const espl__pose_grid grid = grid_of(a);
+
+    return espl__grid_is_sound(&grid) && (def->flags & ~(uint32_t)ESPL_ARCHIVE_HANDLES) == 0 &&
            (unsigned)def->extent <= ESPL_EXTENT_SUBTREE &&
            (def->user != NULL || def->user_size == 0) && (def->tops != NULL || def->top_count == 0);
 }
@@ -450,7 +494,7 @@ espl_status espl_archive_write(const espl_world *world, const espl_archive_def *
     espl_entity named = espl_entity_null();
     espl__archiver a = {.world = world, .def = def != NULL ? def : &whole};
 
-    if (world == NULL || sink == NULL || sink->write == NULL || !is_archivable(a.def)) {
+    if (world == NULL || sink == NULL || sink->write == NULL || !is_archivable(&a)) {
         return espl__refuse_call(world, call, ESPL_ERR_ARGUMENT,
                                  "sink is NULL, or def has a number that does not exist.");
     }

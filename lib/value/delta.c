@@ -144,14 +144,34 @@ static void put_runs(espl__wire *wire, const row_match *m, const unsigned char *
 
 // --- Poses ---
 
+static const espl__pose_grid no_grid;
+
 // Poses that differ, not written yet.
 typedef struct pose_block {
     espl__wire *wire;
-    uint64_t next; // pair behind the last one that differs
+    const espl__pose_grid *grid; // NULL: none
+    uint64_t next;               // pair behind the last one that differs
     uint32_t count;
     uint32_t gaps[ESPL__POSE_BLOCK];
     espl__pose_rest rests[ESPL__POSE_BLOCK];
 } pose_block;
+
+// Write which poses of a block are not on the grid.
+static void put_exact(const pose_block *block)
+{
+    uint32_t count = 0, last = 0;
+
+    for (uint32_t i = 0; i < block->count; ++i) {
+        count += block->rests[i].is_exact ? 1 : 0;
+    }
+    espl__wire_varint(block->wire, count);
+    for (uint32_t i = 0; i < block->count; ++i) {
+        if (block->rests[i].is_exact) {
+            espl__wire_varint(block->wire, i - last);
+            last = i + 1;
+        }
+    }
+}
 
 static void put_block(pose_block *block)
 {
@@ -163,6 +183,9 @@ static void put_block(pose_block *block)
     }
     for (uint32_t i = 0; i < block->count; ++i) {
         espl__wire_number(wire, block->rests[i].mask, 1);
+    }
+    if (block->grid != NULL) {
+        put_exact(block);
     }
     for (unsigned word = 0; word < ESPL__POSE_WORDS; ++word) {
         for (uint32_t i = 0; i < block->count; ++i) {
@@ -182,7 +205,8 @@ static void add_pose(pose_block *block, uint64_t number, const unsigned char *be
 
     espl__wire_load_words(words[0], before, ESPL__POSE_WORDS);
     espl__wire_load_words(words[1], after, ESPL__POSE_WORDS);
-    espl__pose_rest_of(words[0], words[1], &block->rests[block->count]);
+    espl__pose_rest_of(block->grid != NULL ? block->grid : &no_grid, words[0], words[1],
+                       &block->rests[block->count]);
     block->gaps[block->count] = (uint32_t)(number - block->next);
     block->next = number + 1;
     block->count += 1;
@@ -192,10 +216,11 @@ static void add_pose(pose_block *block, uint64_t number, const unsigned char *be
 }
 
 // Write what is left of the poses in pairs. No archive has 2^32 poses.
-static void put_differing(espl__wire *wire, const row_match *m, const unsigned char *before,
-                          const unsigned char *after)
+// @param grid  or NULL
+static void put_differing(espl__wire *wire, const row_match *m, const espl__pose_grid *grid,
+                          const unsigned char *before, const unsigned char *after)
 {
-    pose_block block = {.wire = wire};
+    pose_block block = {.wire = wire, .grid = grid};
     run_walk walk = {.match = m};
     uint64_t number = 0;
     row_run run;
@@ -272,6 +297,23 @@ static row_match match_poses(const delta_writer *w, const espl__delta_section *b
     return m;
 }
 
+// Poses on a grid have its numbers before them, because a reader comes to the section of the grid later.
+static void put_poses(delta_writer *w, const row_match *m, const espl__delta_section *before,
+                      const espl__delta_section *after)
+{
+    const espl__cursor *const section = known_section(&w->after, ESPL__ARCHIVE_GRID);
+    const espl__pose_grid grid = espl__grid_of(section);
+    const bool has_grid = (grid.step | grid.bits) != 0;
+
+    espl__wire_number(&w->wire, has_grid ? ESPL__DELTA_GRID : ESPL__DELTA_POSES, 1);
+    if (has_grid) {
+        espl__wire_number(&w->wire, grid.step, 4);
+        espl__wire_number(&w->wire, grid.bits, 4);
+    }
+    put_runs(&w->wire, m, after->bytes, ESPL__POSE_SIZE);
+    put_differing(&w->wire, m, has_grid ? &grid : NULL, before->bytes, after->bytes);
+}
+
 static void put_method(delta_writer *w, const espl__delta_section *before,
                        const espl__delta_section *after)
 {
@@ -284,9 +326,7 @@ static void put_method(delta_writer *w, const espl__delta_section *before,
     if (espl__delta_has_poses(after->entry, after->size) && before->size != 0 &&
         before->size % ESPL__POSE_SIZE == 0) {
         m = match_poses(w, before, after);
-        espl__wire_number(&w->wire, ESPL__DELTA_POSES, 1);
-        put_runs(&w->wire, &m, after->bytes, ESPL__POSE_SIZE);
-        put_differing(&w->wire, &m, before->bytes, after->bytes);
+        put_poses(w, &m, before, after);
         return;
     }
     match_begin(&m, (size_t)before->size, (size_t)after->size);

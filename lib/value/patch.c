@@ -70,13 +70,34 @@ static bool patch_bytes(patcher *p, row_source source)
 
 // Poses that differ, read and not written yet.
 typedef struct patch_block {
-    espl__cursor cursor; // behind the block
-    uint64_t pairs;      // of all runs
-    uint64_t next;       // pair behind the last one that differs
-    uint32_t count, at;  // poses of the block, and the next one
+    espl__cursor cursor;  // behind the block
+    espl__pose_grid grid; // {0}: none
+    uint64_t pairs;       // of all runs
+    uint64_t next;        // pair behind the last one that differs
+    uint32_t count, at;   // poses of the block, and the next one
     uint64_t numbers[ESPL__POSE_BLOCK];
     espl__pose_rest rests[ESPL__POSE_BLOCK];
 } patch_block;
+
+// Read which poses of a block are not on the grid.
+static void take_exact(patch_block *block)
+{
+    espl__cursor *const cursor = &block->cursor;
+    const uint32_t count = espl__cursor_varint(cursor);
+    uint64_t next = 0;
+
+    cursor->is_broken = cursor->is_broken || count > block->count;
+    for (uint32_t i = 0; !cursor->is_broken && i < count; ++i) {
+        const uint64_t number = next + espl__cursor_varint(cursor);
+
+        if (number < block->count) {
+            block->rests[number].is_exact = true;
+        } else {
+            cursor->is_broken = true;
+        }
+        next = number + 1;
+    }
+}
 
 static bool take_pose_block(patcher *p, patch_block *block)
 {
@@ -93,6 +114,9 @@ static bool take_pose_block(patcher *p, patch_block *block)
     }
     for (uint32_t i = 0; i < block->count; ++i) {
         block->rests[i] = (espl__pose_rest){.mask = (uint8_t)espl__cursor_number(cursor, 1)};
+    }
+    if (block->count != 0 && (block->grid.step | block->grid.bits) != 0) {
+        take_exact(block);
     }
     for (unsigned word = 0; word < ESPL__POSE_WORDS; ++word) {
         for (uint32_t i = 0; i < block->count; ++i) {
@@ -124,7 +148,9 @@ static bool put_patched(patcher *p, patch_block *block, const unsigned char *pos
             break;
         }
         espl__wire_load_words(words[0], poses, ESPL__POSE_WORDS);
-        espl__pose_with_rest(words[0], &block->rests[block->at], words[1]);
+        if (!espl__pose_with_rest(&block->grid, words[0], &block->rests[block->at], words[1])) {
+            return refuse_delta(p, &block->cursor, "A pose is too far away for its grid.");
+        }
         espl__wire_words(&p->wire, words[1], ESPL__POSE_WORDS);
         poses += ESPL__POSE_SIZE;
         number += 1;
@@ -136,9 +162,9 @@ static bool put_patched(patcher *p, patch_block *block, const unsigned char *pos
     return true;
 }
 
-static bool patch_poses(patcher *p, row_source source)
+static bool patch_poses(patcher *p, row_source source, espl__pose_grid grid)
 {
-    patch_block block = {.cursor = p->cursor};
+    patch_block block = {.cursor = p->cursor, .grid = grid};
     row_source counted = source;
     uint64_t number = 0;
     patch_run run;
@@ -190,6 +216,19 @@ static bool take_source(patcher *p, espl__table_entry *entry, espl__delta_sectio
     return true;
 }
 
+static bool take_grid(patcher *p, espl__pose_grid *out)
+{
+    out->step = espl__cursor_u32(&p->cursor);
+    out->bits = espl__cursor_u32(&p->cursor);
+    return (!p->cursor.is_broken && espl__grid_is_sound(out) && (out->step | out->bits) != 0) ||
+           refuse_delta(p, &p->cursor, "Poses have a grid that there is not.");
+}
+
+static row_source section_poses(const espl__delta_section *section)
+{
+    return (row_source){section->bytes, section->size / ESPL__POSE_SIZE, 0, ESPL__POSE_SIZE};
+}
+
 static bool patch_section(patcher *p, espl__table_entry *entry)
 {
     espl__delta_section from;
@@ -199,20 +238,23 @@ static bool patch_section(patcher *p, espl__table_entry *entry)
     }
     const bool is_new = from.entry == NULL;
     const uint64_t method = espl__cursor_number(&p->cursor, 1), begin = p->wire.size;
+    espl__pose_grid grid = {0, 0};
     bool is_made = true;
 
     if (p->cursor.is_broken || method >= ESPL__DELTA_METHODS ||
         (is_new && method != ESPL__DELTA_BYTES) ||
-        (method == ESPL__DELTA_POSES && !espl__delta_has_poses(from.entry, from.size))) {
+        (method >= ESPL__DELTA_POSES && !espl__delta_has_poses(from.entry, from.size))) {
         return refuse_delta(p, &p->cursor, "A section is made in a way that it cannot be made.");
     }
     switch ((espl__delta_method)method) {
     case ESPL__DELTA_SAME:
         espl__wire_put(&p->wire, from.bytes, (size_t)from.size);
         break;
+    case ESPL__DELTA_GRID:
+        is_made = take_grid(p, &grid) && patch_poses(p, section_poses(&from), grid);
+        break;
     case ESPL__DELTA_POSES:
-        is_made = patch_poses(
-            p, (row_source){from.bytes, from.size / ESPL__POSE_SIZE, 0, ESPL__POSE_SIZE});
+        is_made = patch_poses(p, section_poses(&from), grid);
         break;
     default:
         is_made = patch_bytes(p, (row_source){from.bytes, from.size, 0, 1});

@@ -103,10 +103,16 @@ static void run(const unsigned char *bytes, size_t size)
 
 // --- Inputs ---
 
-static test_archive archive_of_part(const test_herd *herd, espl_entity top, uint32_t flags)
+// @param is_on_grid  the locals are rounded
+static test_archive archive_of_part(const test_herd *herd, espl_entity top, uint32_t flags,
+                                    bool is_on_grid)
 {
-    const espl_archive_def def = {
-        .tops = &top, .top_count = 1, .extent = ESPL_EXTENT_SUBTREE, .flags = flags};
+    const espl_archive_def def = {.tops = &top,
+                                  .top_count = 1,
+                                  .extent = ESPL_EXTENT_SUBTREE,
+                                  .flags = flags,
+                                  .position_step = is_on_grid ? 0.01F : 0,
+                                  .rotation_bits = is_on_grid ? 10 : 0};
 
     return test_archive_of(herd->world, &def);
 }
@@ -153,15 +159,16 @@ static fuzz_input make(const fuzz_order *order)
 
     test_herd_begin(&herd, order->seed);
     const uint32_t flags = test_one_in(&random, 2) ? ESPL_ARCHIVE_HANDLES : 0;
+    const bool is_on_grid = test_one_in(&random, 2);
     const espl_entity top = any_alive(&herd);
-    test_archive before = archive_of_part(&herd, top, flags);
+    test_archive before = archive_of_part(&herd, top, flags, is_on_grid);
 
     test_herd_animate(&herd);
     for (size_t i = order->length != 0 ? order->length : test_below(&random, 8); i > 0; --i) {
         test_herd_change(&herd);
     }
-    test_archive after =
-        archive_of_part(&herd, espl_is_alive(herd.world, top) ? top : any_alive(&herd), flags);
+    test_archive after = archive_of_part(
+        &herd, espl_is_alive(herd.world, top) ? top : any_alive(&herd), flags, is_on_grid);
     test_archive second = after;
 
     if (!test_one_in(&random, 3)) {

@@ -249,11 +249,15 @@ static void load(const char *directory, unsigned number, const char *ending, kep
     }
 }
 
-static void archive(const espl_world *world, uint32_t flags, kept_bytes *kept)
+static void archive(const espl_world *world, unsigned number, uint32_t flags, kept_bytes *kept)
 {
+    // Half of them with locals on a grid.
+    const espl_archive_def def = {.flags = flags,
+                                  .position_step = number % 4 < 2 ? 0 : 1e-5F,
+                                  .rotation_bits = number % 4 < 2 ? 0 : 20};
+
     kept->size = 0;
-    require(
-        espl_archive_write(world, &(espl_archive_def){.flags = flags}, &(espl_sink){kept, append}));
+    require(espl_archive_write(world, &def, &(espl_sink){kept, append}));
 }
 
 // Move most of a world, and change some of it.
@@ -325,9 +329,9 @@ static void write_three(const char *directory, unsigned number, subject *s)
         perror("txt");
         exit(1);
     }
-    archive(s->world, flags, &before);
+    archive(s->world, number, flags, &before);
     change(s->world, s->tag, number);
-    archive(s->world, flags, &after);
+    archive(s->world, number, flags, &after);
     delta.size = 0;
     require(espl_archive_delta(before.bytes, before.size, after.bytes, after.size,
                                &(espl_sink){&delta, append}, NULL));
@@ -394,8 +398,8 @@ static void compare_one(const kept_bytes *from, unsigned number, subject *expect
 
     demand(!espl_failed(status), number, fault.sentence != NULL ? fault.sentence : "refused");
     demand(espl_validate(other.world, NULL), number, "the world is broken");
-    archive(other.world, 0, &ours);
-    archive(expected->world, 0, &theirs);
+    archive(other.world, number, 0, &ours);
+    archive(expected->world, number, 0, &theirs);
     demand(are_equal(&ours, &theirs), number, "what was read is another world");
     espl_world_destroy(other.world);
 }

@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 MAGIC = bytes.fromhex("89 45 53 50 4c 0d 0a 1a")
-KNOWN = ["COMP", "TREE", "LOCA", "Side", "FREE", "SETS", "COLS", "REFS", "Hand", "Name", "User"]
+KNOWN = ["COMP", "TREE", "LOCA", "Side", "FREE", "SETS", "COLS", "REFS", "Hand", "Name", "User", "grid"]
 X, Y, Z, FORWARD, UP, STRICT_UP, SCALE, COPY = (1 << bit for bit in range(8))
 FIELDS = "BbBhHiIqQfdBQ"  # letters of struct by the type of a field
 IDENTITY = ((0, 0, 0, 1), (0, 0, 0), 1)
@@ -233,17 +233,30 @@ def predict(before, after, largest):
     return struct.unpack("<I", struct.pack("<f", root))[0] | before[largest] & 0x80000000
 
 
-def change_pose(pose, differences):
+def spacing(grid, i):
+    """Return the distance of two places of the grid for float i of a pose; 0: it is on none."""
+    step, bits = grid
+    if i < 4:
+        return 2.0 ** (1 - bits) if bits else 0
+    return struct.unpack("<f", struct.pack("<I", step))[0] if i < 7 else 0
+
+
+def change_pose(pose, differences, grid):
     before = struct.unpack("<8I", pose)
     largest = max(range(4), key=lambda i: (before[i] & 0x7fffffff, -i))
     after = [0] * 8
     for i in [i for i in range(8) if i != largest] + [largest]:
+        if i in differences and i != largest and spacing(grid, i):
+            number = struct.unpack("<f", struct.pack("<I", before[i]))[0]
+            place = math.floor(number / spacing(grid, i) + 0.5) + unfold(differences[i])
+            after[i] = struct.unpack("<I", struct.pack("<f", place * spacing(grid, i)))[0]
+            continue
         from_bits = predict(before, after, largest) if i == largest else before[i]
         after[i] = bits_of((order_of(from_bits) + unfold(differences.get(i, 0))) % 2 ** 32)
     return struct.pack("<8I", *after)
 
 
-def take_poses(c, before):
+def take_poses(c, before, grid):
     rows, pairs = take_runs(c, before, 32)
     last = -1
     while True:
@@ -255,13 +268,17 @@ def take_poses(c, before):
             last += 1 + c.varint()
             numbers.append(last)
         masks = [c.number(1) for _ in range(count)]
-        differences = [{} for _ in range(count)]
+        differences, exact, at = [{} for _ in range(count)], set(), 0
+        for _ in range(c.varint() if grid != (0, 0) else 0):
+            at += c.varint()
+            exact.add(at)
+            at += 1
         for word in range(8):
             for mask, of_pose in zip(masks, differences):
                 if mask >> word & 1:
                     of_pose[word] = c.varint()
-        for number, of_pose in zip(numbers, differences):
-            pairs[number] = change_pose(pairs[number], of_pose)
+        for i, (number, of_pose) in enumerate(zip(numbers, differences)):
+            pairs[number] = change_pose(pairs[number], of_pose, (0, 0) if i in exact else grid)
 
 
 def entries_of(data):
@@ -293,8 +310,8 @@ def patch(before, delta, has_tool):
             rows, pairs = take_runs(c, old, 1)
             new = b"".join(row if isinstance(row, bytes) else pairs[row] for row in rows)
         else:
-            check(method == 2, "a section is made in another way")
-            new = take_poses(c, old)
+            check(method in (2, 3), "a section is made in another way")
+            new = take_poses(c, old, (c.number(4), c.number(4)) if method == 3 else (0, 0))
         out.append((kind, len(new) if source else raw, new))
     check(c.is_done(), "bytes behind the last item")
     return out, delta[80:88]

@@ -5,6 +5,7 @@
 #include "tests/fixture.h"
 #include "tests/runner.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,12 @@ TEST_LOOP(a_delta_leads_from_any_archive_of_a_changing_world_to_any_other, 0, 4)
 
     test_herd_begin(&herd, (uint64_t)_i);
     for (int i = 0; i < COUNT; ++i) {
-        archives[i] = test_archive_of(herd.world, _i % 2 == 0 ? &with_handles : NULL);
+        // Some on a grid, and some not.
+        const espl_archive_def def = {.flags = _i % 2 == 0 ? ESPL_ARCHIVE_HANDLES : 0,
+                                      .position_step = _i > 1 && i % 5 != 0 ? 0.01F : 0,
+                                      .rotation_bits = _i > 1 && i % 7 != 0 ? 9 : 0};
+
+        archives[i] = test_archive_of(herd.world, &def);
         for (uint32_t k = test_below(&herd.random, 4) * (uint32_t)i / 4; k > 0; --k) {
             test_herd_change(&herd);
         }
@@ -205,6 +211,151 @@ TEST(the_delta_of_locals_that_all_turn_is_at_most_half_of_them)
     test_world_end(&test);
 }
 
+// --- Locals on a grid ---
+
+static const espl_archive_def on_grid = {.position_step = 1e-4F, .rotation_bits = 15};
+
+// Read an archive into a world of its own, and compare its locals with those of another one.
+static void check_rounded(const espl_world *world, const espl_entity *nodes,
+                          const test_archive *archive, float far, float turned)
+{
+    espl_entity read[MANY];
+    test_world test;
+
+    test_world_begin(&test, 5, NULL);
+    ck_ok(test_archive_read(test.world, archive,
+                            &(espl_archive_read_def){.entities = read, .capacity = MANY}));
+    const espl_archive_def whole = {.flags = 0};
+    test_archive again = test_archive_of(test.world, &on_grid),
+                 plain = test_archive_of(test.world, &whole);
+
+    // What is rounded is not rounded any further.
+    ck_assert_uint_eq(again.size, archive->size);
+    ck_assert_mem_eq(again.bytes, archive->bytes, again.size);
+    ck_assert_uint_lt(plain.size, archive->size);
+    for (size_t i = 0; i < MANY; ++i) {
+        // Nodes come one hierarchy after the other; they are named by where they are.
+        const espl_transform at = test_local_of(test.world, read[i]);
+        size_t k = 0;
+
+        while (k < MANY && test_local_of(world, nodes[k]).user_data != at.user_data) {
+            k += 1;
+        }
+        ck_assert_uint_lt(k, MANY);
+        const espl_transform was = test_local_of(world, nodes[k]);
+
+        for (int c = 0; c < 3; ++c) {
+            ck_assert_float_le(fabsf(at.position[c] - was.position[c]), far);
+        }
+        for (int c = 0; c < 4; ++c) {
+            ck_assert_float_le(fabsf(at.rotation[c] - was.rotation[c]), turned);
+        }
+        ck_assert_float_eq(at.scale, was.scale);
+    }
+    test_archive_end(&again);
+    test_archive_end(&plain);
+    test_world_end(&test);
+}
+
+TEST(locals_are_rounded_to_the_grid_and_no_further)
+{
+    espl_entity nodes[MANY];
+    test_world test;
+    uint64_t random = 3;
+
+    make_many(&test, nodes);
+    for (uint32_t i = 0; i < MANY; ++i) {
+        espl_transform at = test_at(test_between(&random, -90, 90), -0.0F, 12345.678F);
+
+        for (int c = 0; c < 4; ++c) {
+            at.rotation[c] = test_between(&random, -1, 1);
+        }
+        at.scale = test_between(&random, 0.5F, 2);
+        at.user_data = i + 1;
+        ck_assert(espl_transform_normalize(&at) >= 0);
+        ck_ok(espl_set_local_transform(test.world, nodes[i], &at));
+    }
+    test_archive archive = test_archive_of(test.world, &on_grid);
+
+    // Half a step, and what floats can hold; the largest component takes up what the others lose.
+    check_rounded(test.world, nodes, &archive, 0.00051F, 0.00012F);
+    test_archive_end(&archive);
+    test_world_end(&test);
+}
+
+TEST(what_is_too_far_for_the_grid_stays_and_deltas_of_it_are_exact)
+{
+    espl_entity nodes[MANY];
+    test_world test;
+
+    make_many(&test, nodes);
+    for (int frame = 0; frame < 4; ++frame) {
+        test_archive before = test_archive_of(test.world, frame == 1 ? NULL : &on_grid);
+
+        for (uint32_t i = 0; i < MANY; ++i) {
+            // 2^30 steps are 107 km.
+            const float to[3] = {107374.0F + (float)i * 0.03F, 1e30F, (float)(frame * 90) - 0.5F};
+
+            ck_ok(espl_set_local_position(test.world, nodes[i], to));
+        }
+        turn_many(&test, nodes, 0.9F);
+        test_archive after = test_archive_of(test.world, frame == 2 ? NULL : &on_grid);
+
+        (void)check_delta(&before, &after);
+        (void)check_delta(&after, &before);
+        test_archive_end(&before);
+        test_archive_end(&after);
+    }
+    test_world_end(&test);
+}
+
+TEST(deltas_on_a_grid_are_a_third_of_exact_ones)
+{
+    espl_entity nodes[MANY];
+    test_world test;
+    size_t exact = 0, rounded = 0;
+
+    make_many(&test, nodes);
+    turn_many(&test, nodes, 0.3F);
+    for (int frame = 0; frame < 20; ++frame) {
+        test_archive before[2] = {test_archive_of(test.world, NULL),
+                                  test_archive_of(test.world, &on_grid)};
+
+        turn_many(&test, nodes, 0.01F);
+        test_archive after[2] = {test_archive_of(test.world, NULL),
+                                 test_archive_of(test.world, &on_grid)};
+
+        exact += check_delta(&before[0], &after[0]);
+        rounded += check_delta(&before[1], &after[1]);
+        for (int i = 0; i < 2; ++i) {
+            test_archive_end(&before[i]);
+            test_archive_end(&after[i]);
+        }
+    }
+    printf("# figure: %zu bytes a frame for %d locals, %zu exact\n", rounded / 20, MANY,
+           exact / 20);
+    ck_assert_uint_lt(rounded, exact * 2 / 3);
+    ck_assert_uint_lt(rounded / 20, 128 + 6 * MANY);
+    test_world_end(&test);
+}
+
+TEST(a_grid_that_cannot_be_is_refused)
+{
+    static const espl_archive_def wrong[] = {{.position_step = -1},  {.position_step = INFINITY},
+                                             {.position_step = NAN}, {.position_step = -0.0F},
+                                             {.rotation_bits = 1},   {.rotation_bits = 25}};
+    test_world test;
+    test_archive out = {0};
+    const espl_sink sink = test_archive_sink(&out);
+
+    test_world_begin(&test, 2, NULL);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+        ck_status(espl_archive_write(test.world, &wrong[i], &sink), ESPL_ERR_ARGUMENT);
+    }
+    ck_assert_uint_eq(out.size, 0);
+    test_world_end(&test);
+}
+
 // What comes and goes costs what it is, not what moves up behind it.
 TEST_LOOP(a_node_that_comes_or_goes_leaves_the_others_as_they_are, 0, 2)
 {
@@ -273,18 +424,22 @@ typedef struct step {
     test_archive before, after, delta;
 } step;
 
+// @param seed  an odd one: on a grid
 static step make_step(uint64_t seed)
 {
+    const espl_archive_def def = {.flags = ESPL_ARCHIVE_HANDLES,
+                                  .position_step = seed % 2 == 0 ? 0 : 1e-3F,
+                                  .rotation_bits = seed % 2 == 0 ? 0 : 12};
     test_herd herd;
     step out;
 
     test_herd_begin(&herd, seed);
-    out.before = test_archive_of(herd.world, &with_handles);
+    out.before = test_archive_of(herd.world, &def);
     test_herd_animate(&herd);
     for (int i = 0; i < 6; ++i) {
         test_herd_change(&herd);
     }
-    out.after = test_archive_of(herd.world, &with_handles);
+    out.after = test_archive_of(herd.world, &def);
     out.delta = test_delta_of(&out.before, &out.after);
     test_herd_end(&herd);
     return out;
@@ -365,9 +520,9 @@ TEST(a_damaged_archive_is_not_patched)
     end_step(&s);
 }
 
-TEST(a_delta_that_ends_anywhere_is_refused)
+TEST_LOOP(a_delta_that_ends_anywhere_is_refused, 14, 16)
 {
-    step s = make_step(14);
+    step s = make_step((uint64_t)_i);
 
     for (size_t size = 0; size < s.delta.size; ++size) {
         test_archive part = copy_of(&s.delta, size);
@@ -388,15 +543,15 @@ TEST(a_delta_that_ends_anywhere_is_refused)
     end_step(&s);
 }
 
-TEST_LOOP(each_flipped_bit_is_refused_or_changes_nothing, 0, 8)
+TEST_LOOP(each_flipped_bit_is_refused_or_changes_nothing, 0, 16)
 {
-    step s = make_step(15);
+    step s = make_step(20 + (uint64_t)_i / 8);
     size_t patched = 0;
 
     for (size_t at = 0; at < s.delta.size; ++at) {
         test_archive changed = copy_of(&s.delta, s.delta.size);
 
-        changed.bytes[at] ^= (unsigned char)(1u << _i);
+        changed.bytes[at] ^= (unsigned char)(1u << _i % 8);
         ck_assert_int_lt(try_patch(&s, &changed), 0);
         seal(&changed);
         if (memcmp(changed.bytes, s.delta.bytes, s.delta.size) != 0) {
