@@ -64,6 +64,7 @@ typedef struct subject {
     espl_component fuel_id, cache_id;
     espl_custom_command command;
     espl_watch *watch;
+    espl_history *history;
     espl_command_buffer *commands;
     espl_entity nodes[NODES]; // as they are called now
     uint32_t calls;           // of the custom command
@@ -136,10 +137,12 @@ static void begin(subject *s)
     must(espl_set_local_position(s->world, s->nodes[SHIP], (float[]){7, 0, 0}));
     must(espl_command_buffer_create(s->world, 1, &s->commands));
     must(espl_watch_create(s->world, NULL, &s->watch));
+    must(espl_history_create(s->world, NULL, &s->history));
 }
 
 static void end(subject *s)
 {
+    espl_history_destroy(s->history);
     espl_watch_destroy(s->watch);
     espl_command_buffer_destroy(s->commands);
     espl_world_destroy(s->world);
@@ -351,6 +354,7 @@ static void remember(subject *s, past *before, bytes *image)
     // The entity that is made next, in the same world a moment later.
     must(espl_create(s->world, NULL, 0, 1, &before->next));
     must(espl_image_load(s->world, image->at, image->size, 0, NULL));
+    must(espl_history_mark(s->history, 1)); // the load forgot all frames
 }
 
 // The entities of an archive come root by root, in the order of indices.
@@ -367,6 +371,13 @@ static void go_back_by_image(subject *s, const bytes *image, const bytes *archiv
 {
     (void)archive;
     must(espl_image_load(s->world, image->at, image->size, 0, NULL));
+}
+
+static void go_back_by_rewind(subject *s, const bytes *image, const bytes *archive)
+{
+    (void)image;
+    (void)archive;
+    must(espl_history_rewind(s->history, 1, 0, NULL));
 }
 
 static void go_back_by_read(subject *s, const bytes *image, const bytes *archive)
@@ -393,7 +404,10 @@ static void go_back_by_apply(subject *s, const bytes *image, const bytes *archiv
 static const struct {
     const char *name;
     void (*go_back)(subject *s, const bytes *image, const bytes *archive);
-} ways[] = {{"image", go_back_by_image}, {"archive", go_back_by_read}, {"apply", go_back_by_apply}};
+} ways[] = {{"image", go_back_by_image},
+            {"history", go_back_by_rewind},
+            {"archive", go_back_by_read},
+            {"apply", go_back_by_apply}};
 
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -441,21 +455,22 @@ static void print_facts(void)
 
 // --- Handles ---
 
-enum { LINES = 8, WIDTH = 20, SHOWN = 4 };
+enum { LINES = 8, WIDTH = 20, MOST = 80 };
 
 typedef struct drawing {
-    char text[LINES][SHOWN * WIDTH + 1];
-    int column;
+    char text[LINES][MOST + 1];
+    int width, column; // of a column; that is drawn next
 } drawing;
 
 static void draw(drawing *d, int line, const char *text)
 {
-    char *const at = d->text[line] + d->column * WIDTH;
+    const int begin = d->column * d->width;
+    char *const at = d->text[line] + begin;
 
     for (char *c = d->text[line]; c < at; ++c) {
         *c = *c == '\0' ? ' ' : *c;
     }
-    (void)snprintf(at, (size_t)(SHOWN - d->column) * WIDTH, "%s", text);
+    (void)snprintf(at, (size_t)(MOST + 1 - begin), "%s", text);
 }
 
 // A hierarchy of two levels, with handles as "index.generation".
@@ -503,7 +518,7 @@ static void print_drawing(const drawing *d)
 static void print_handles(void)
 {
     static bytes image, archive;
-    drawing d = {{{0}}, 0};
+    drawing d = {.width = WIDTH};
     subject s = {0};
 
     must(espl_world_create(&(espl_world_def){.tag = 1}, &s.world));
@@ -522,6 +537,36 @@ static void print_handles(void)
     must(espl_archive_read(s.world, archive.at, archive.size, NULL, NULL));
     draw_world(&d, s.world, "archive read");
     print_drawing(&d);
+    espl_world_destroy(s.world);
+}
+
+// --- The same future, and another one ---
+
+static void print_futures(void)
+{
+    enum { NARROW = 16 };
+
+    drawing d = {.width = NARROW};
+    subject s = {0};
+
+    must(espl_world_create(&(espl_world_def){.tag = 1}, &s.world));
+    must(espl_history_create(s.world, NULL, &s.history));
+    const espl_entity ship = make(&s, espl_entity_null(), 0, "ship");
+
+    (void)make(&s, ship, 1, "gun");
+    must(espl_history_mark(s.history, 1));
+    draw_world(&d, s.world, "mark 1");
+    (void)make(&s, ship, 2, "flag");
+    draw_world(&d, s.world, "made");
+    must(espl_history_rewind(s.history, 1, 0, NULL));
+    draw_world(&d, s.world, "rewind to 1");
+    (void)make(&s, ship, 2, "flag");
+    draw_world(&d, s.world, "made again");
+    must(espl_history_rewind(s.history, 1, ESPL_REWIND_FRESH, NULL));
+    (void)make(&s, ship, 2, "flag");
+    draw_world(&d, s.world, "after FRESH");
+    print_drawing(&d);
+    espl_history_destroy(s.history);
     espl_world_destroy(s.world);
 }
 
@@ -574,7 +619,7 @@ static void print_part(void)
                                     .alignment = _Alignof(aim),
                                     .references = references,
                                     .reference_count = 1};
-    drawing d = {{{0}}, 0};
+    drawing d = {.width = WIDTH};
     subject s = {0};
     espl_component aim_id;
     espl_entity read;
@@ -604,6 +649,7 @@ int main(void)
 {
     print_facts();
     print_handles();
+    print_futures();
     print_part();
     return EXIT_SUCCESS;
 }
