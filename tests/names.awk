@@ -8,6 +8,7 @@
 #     type    a struct, union or enum with its members, or a typedef of something else
 #     static  a function of a file, if its bodies differ; an object of a file
 #     value   an enumerator outside of functions
+#     clash   a name of a typedef in one file that is a function or an object in another one
 #
 # A definition counts once for each file, because the branches of one #if may each have their own. It
 # reads the shape that .clang-format gives the code, by words and the nesting of brackets.
@@ -103,6 +104,7 @@ function read_item(    i, name, body)
         read_typedef()
     } else if (is_static()) {
         i = name_of_function()
+        note_ordinary("static", i == 0 ? name_of_object() : word[i] ~ /^[A-Z_]+$/ ? word[i + 2] : word[i])
         if (i == 0) {
             note("static", name_of_object(), FILENAME)
         } else if (word[count] == "}") {
@@ -171,6 +173,7 @@ function read_typedef(    i, name)
             name = word[i]
         }
     }
+    note_ordinary("typedef", name)
     # "typedef struct x x;" declares a type that is defined elsewhere.
     if (name != record && !(word[2] ~ /^(struct|union|enum)$/ && word[3] == name)) {
         note("type", name, FILENAME)
@@ -217,7 +220,23 @@ function note(kind, name, meaning,    key)
     }
 }
 
+# Typedefs, functions and objects share their names, where struct tags are apart.
+function note_ordinary(kind, name)
+{
+    if (!((name, FILENAME) in ordinary)) {
+        ordinary[name, FILENAME] = 1
+        ordinary_files[name] = ordinary_files[name] " " FILENAME
+        ordinary_count[name] += 1
+    }
+    is_ordinary[kind, name] = 1
+}
+
 END {
+    for (name in ordinary_count) {
+        if (("typedef", name) in is_ordinary && ("static", name) in is_ordinary) {
+            print "clash", name, ordinary_count[name] ordinary_files[name]
+        }
+    }
     for (key in files) {
         if (differs[key]) {
             print key, files[key] where[key]

@@ -100,7 +100,7 @@ void espl__mark_world(espl__forest *forest, uint32_t slot)
 // --- Consumers ---
 
 // Note whether there is an array now, and how many slots each has room for.
-static void update(espl__forest *forest)
+static void note_arrays(espl__forest *forest)
 {
     espl__tracks *const tracks = &forest->tracks;
     bool is_tracked = false, has_own = espl__plane_is_open(&tracks->planes[ESPL__PLANE_OWN]);
@@ -129,7 +129,7 @@ bool espl__plane_open(espl__forest *forest, int number)
     if (!espl__plane_make(forest->heap, ESPL__FOR_TREE, plane, forest->capacity, &closed, 0)) {
         return false;
     }
-    update(forest);
+    note_arrays(forest);
     return true;
 }
 
@@ -143,20 +143,20 @@ bool espl__poses_open(espl__forest *forest, int number)
     if (!espl__tracks_add_poses(forest->heap, tracks, number, forest->capacity)) {
         return false;
     }
-    update(forest);
+    note_arrays(forest);
     return true;
 }
 
 void espl__plane_close(espl__forest *forest, int number)
 {
     espl__plane_free(forest->heap, ESPL__FOR_TREE, &forest->tracks.planes[number]);
-    update(forest);
+    note_arrays(forest);
 }
 
 void espl__poses_close(espl__forest *forest, int number)
 {
     espl__tracks_drop_poses(forest->heap, &forest->tracks, number, forest->tracks.capacity);
-    update(forest);
+    note_arrays(forest);
 }
 
 // Make a moment to look back to no older than planes tell moments apart, so that its low bits do not wrap.

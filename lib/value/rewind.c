@@ -116,10 +116,10 @@ void espl__rewind_each_index(espl__shadow *shadow, espl__rewind_function *call, 
 }
 
 // The lists of a rewind, in the memory of the shadow: three of them, each with room for all indices.
-typedef struct lists {
+typedef struct rewind_lists {
     espl_entity *unborn, *revived, *spent;
     size_t unborn_count, revived_count, spent_count;
-} lists;
+} rewind_lists;
 
 // Return the handle of an index that is alive, else the null entity.
 static espl_entity living(const espl__record *records, size_t count, uint32_t index)
@@ -133,7 +133,7 @@ static espl_entity living(const espl__record *records, size_t count, uint32_t in
 static void report_index(espl__shadow *shadow, uint32_t index, void *context)
 {
     const espl__store *const store = &shadow->world->store;
-    lists *const l = context;
+    rewind_lists *const l = context;
     const size_t issued = espl__array_length(store->records);
     const espl_entity before = living(store->records, issued, index);
     const espl_entity after = living(shadow->records, shadow->numbers.records, index);
@@ -160,7 +160,7 @@ static void report_index(espl__shadow *shadow, uint32_t index, void *context)
 
 // Return the indices to be free, in the order in which they are taken: those of the frame, without such as are
 // retired now, then later ones.
-static void free_spent(espl__store *store, const lists *l, size_t issued)
+static void free_spent(espl__store *store, const rewind_lists *l, size_t issued)
 {
     uint32_t *link = &store->free_head;
 
@@ -203,7 +203,7 @@ static void free_spent(espl__store *store, const lists *l, size_t issued)
 }
 
 // Indices that are free now get a generation that no handle had. Later ones stay issued.
-static void freshen(espl_world *world, const lists *l, size_t had)
+static void freshen(espl_world *world, const rewind_lists *l, size_t had)
 {
     espl__store *const store = &world->store;
     const size_t issued = espl__array_length(store->records);
@@ -229,7 +229,7 @@ void espl__rewind(espl__shadow *shadow, uint32_t at, uint32_t flags, espl_rewind
     const uint64_t age = espl__undo_frame_at(shadow->log, at)->age;
     const size_t had = espl__array_length(world->store.records);
     const size_t room = espl__array_length(shadow->report) / 3;
-    lists l = {.unborn = shadow->report,
+    rewind_lists l = {.unborn = shadow->report,
                .revived = shadow->report + room,
                .spent = shadow->report + 2 * room};
 
