@@ -366,6 +366,12 @@ static bool say_value(tape_pair *p, size_t i)
     return is_good;
 }
 
+// Tell whether the bytes of a record are an image or an archive, which says nothing to a person.
+static bool has_opaque_bytes(uint32_t op)
+{
+    return op == ESPL_TAPE_IMAGE || op == ESPL_TAPE_ARCHIVE || op == ESPL_TAPE_APPLY;
+}
+
 static void say_field(tape_pair *p, size_t i)
 {
     const tape_side *const a = &p->sides[0], *const b = &p->sides[1];
@@ -384,10 +390,9 @@ static void say_field(tape_pair *p, size_t i)
     // A text comes behind its length.
     i += a->trace.fields[i].kind == REEL_NUMBER && i + 1 < a->trace.count &&
          i + 1 < b->trace.count && a->trace.fields[i + 1].kind == REEL_BYTES &&
-         b->trace.fields[i + 1].kind == REEL_BYTES && a->replay.op != ESPL_TAPE_IMAGE &&
-         a->replay.op != ESPL_TAPE_ARCHIVE;
+         b->trace.fields[i + 1].kind == REEL_BYTES && !has_opaque_bytes(a->replay.op);
     if (a->trace.fields[i].kind == REEL_BYTES) {
-        if (a->replay.op == ESPL_TAPE_IMAGE || a->replay.op == ESPL_TAPE_ARCHIVE) {
+        if (has_opaque_bytes(a->replay.op)) {
             diff_say(p->diff, "  the bytes that are read differ");
             return;
         }

@@ -19,7 +19,7 @@ static const char command_fields[] =
     "flags|last byte|size of the value|value|number of values|values";
 
 static const call_words words[ESPL_TAPE_OP_COUNT] = {
-    [0] = {NULL, "", ""},
+    [0] = {"no call", "", ""},
     [ESPL_TAPE_FRAME] = {"the end of the frame", "logical hash|physical hash", ""},
     [ESPL_TAPE_REGISTER] = {"a registration",
                             "length of the name|name|size|alignment|number of "
@@ -66,6 +66,14 @@ static const call_words words[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_TICK_END] = {"the end of a tick", "", ""},
     [ESPL_TAPE_IMAGE] = {"a load of an image", "flags|size of the image|image", ""},
     [ESPL_TAPE_ARCHIVE] = {"a read of an archive", "parent|flags|size of the archive|archive", ""},
+    [ESPL_TAPE_APPLY] = {"an archive that is applied",
+                         "parent|flags|size of the archive|archive|size of the known one|known "
+                         "one|number of its entities|entities",
+                         ""},
+    [ESPL_TAPE_HISTORY_CREATE] = {"a start of a history", "number of frames|flags|byte limit", ""},
+    [ESPL_TAPE_HISTORY_DESTROY] = {"an end of a history", "", ""},
+    [ESPL_TAPE_MARK] = {"a mark", "frame", ""},
+    [ESPL_TAPE_REWIND] = {"a rewind", "frame|flags", ""},
 };
 
 static const char *const write_kinds[ESPL_WRITE_KIND_COUNT] = {
@@ -128,12 +136,12 @@ static const char *nth_word(const char *list, size_t n, char *out, size_t size)
 
 static const call_words *words_of(uint32_t op)
 {
-    return &words[op < ESPL_TAPE_OP_COUNT ? op : 0];
+    return &words[op < ESPL_TAPE_OP_COUNT && words[op].call != NULL ? op : 0];
 }
 
 const char *tape_call_word(uint32_t op)
 {
-    return words_of(op)->call != NULL ? words_of(op)->call : "no call";
+    return words_of(op)->call;
 }
 
 const char *tape_field_word(uint32_t op, size_t n, char *out, size_t size)
@@ -148,13 +156,15 @@ const char *tape_item_word(uint32_t op, size_t n, char *out, size_t size)
 
 const char *tape_command_word(uint64_t kind)
 {
-    return kind < ESPL_TAPE_COMMAND_COUNT ? command_kinds[kind] : "none";
+    return kind < ESPL_TAPE_COMMAND_COUNT && command_kinds[kind] != NULL ? command_kinds[kind]
+                                                                         : "none";
 }
 
 const char *tape_write_word(uint64_t kind, char *out, size_t size)
 {
     const uint64_t plain = kind & ~(uint64_t)(ESPL_TELEPORT | ESPL_CARRY);
-    const char *const name = plain < ESPL_WRITE_KIND_COUNT ? write_kinds[plain] : "none";
+    const char *const known = plain < ESPL_WRITE_KIND_COUNT ? write_kinds[plain] : NULL;
+    const char *const name = known != NULL ? known : "none";
 
     (void)snprintf(out, size, "%s%s%s", name, kind & ESPL_TELEPORT ? ", teleported" : "",
                    kind & ESPL_CARRY ? ", carried" : "");

@@ -2,6 +2,7 @@
 // What `espalier diff` says of two values and of two tapes, and what it takes for equal.
 #include "tools/archive_file.h"
 #include "tools/diff.h"
+#include "tools/tape_words.h"
 
 #include "tests/archives.h"
 #include "tests/fixture.h"
@@ -522,6 +523,26 @@ static const struct {
      "  both have a write of a component\n  ship/gun: gun.target is other in A and "
      "ship/mast/2.134217729 in B\n"},
 };
+
+TEST(each_operation_of_a_tape_has_a_name)
+{
+    for (uint32_t op = ESPL_TAPE_FRAME; op < ESPL_TAPE_OP_COUNT; ++op) {
+        ck_assert_msg(strcmp(tape_call_word(op), "no call") != 0, "operation %u", op);
+        for (uint32_t other = ESPL_TAPE_FRAME; other < op; ++other) {
+            ck_assert_str_ne(tape_call_word(op), tape_call_word(other));
+        }
+    }
+    ck_assert_str_eq(tape_call_word(0), "no call");
+    ck_assert_str_eq(tape_call_word(ESPL_TAPE_OP_COUNT), "no call");
+    for (uint64_t kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
+        char text[64];
+
+        ck_assert_str_ne(tape_write_word(kind, text, sizeof text), "none");
+    }
+    for (uint64_t kind = 0; kind < ESPL_TAPE_COMMAND_COUNT; ++kind) {
+        ck_assert_str_ne(tape_command_word(kind), "none");
+    }
+}
 
 TEST(tapes_of_the_same_calls_are_equal_whatever_their_tags)
 {
