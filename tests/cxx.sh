@@ -47,7 +47,8 @@ links()
     for call in 'w.clear()' 'w.create()' 'w.is_alive({})' 'w.subtree({})' 'w.path({})' 'w.begin_tick()' \
         'w.begin_tick().value()' 'w.present(0)' 'w.create_watch().value()' \
         'w.create_watch().value().collect()' 'w.create_command_buffer().value()' \
-        'w.save_image()' 'w.load_image(espalier::byte_view())' 'w.write_archive().value()' \
+        'w.create_history().value()' 'w.save_image()' 'w.load_image(espalier::byte_view())' \
+        'w.write_archive().value()' \
         'espalier::world::make().value()'; do
         printf '#include <espalier/espalier.hpp>\nvoid f(espalier::world &w)\n{\n    %s;\n}\n' "$call" |
             $CXX -std=c++17 $flags -fsyntax-only -x c++ - 2>"$room/noticed"

@@ -269,6 +269,45 @@ void applied()
            "an archive without handles is not applied, nor one below a survivor");
 }
 
+void histories()
+{
+    auto world = espalier::world::make().value();
+    espl_history_def def{};
+    def.frames = 2;
+    def.flags = ESPL_HISTORY_HASH;
+    auto kept = world.create_history(&def).value();
+    const auto ship = world.create(espalier::at(1, 0, 0)).value();
+
+    demand(!kept.range() && world.create_history().status() == ESPL_ERR_EXISTS,
+           "a world has one history, without a frame");
+    kept.mark(10).value();
+    const auto sum = kept.hash(10).value();
+    const auto made = world.create(ship, espalier::at(0, 5, 0)).value();
+    world.set_local(ship, espalier::at(2, 0, 0)).value();
+    kept.mark(11).value();
+    demand(kept.range() == std::make_pair(std::uint64_t{10}, std::uint64_t{11}) &&
+               kept.hash(11).value() != sum && kept.mark(11).status() == ESPL_ERR_ARGUMENT,
+           "frames are marked in ascending order, and have checksums");
+    world.destroy(ship).value();
+    const auto newest = kept.rewind(11).value();
+    demand(newest.revived().size() == 2 && newest.unborn().empty() && world.is_alive(made),
+           "a rewind revives handles");
+    const auto back = kept.rewind(10).value();
+    demand(back.unborn().size() == 1 && back.unborn()[0] == made && !world.is_alive(made) &&
+               world.position(ship).value()[0] == 1 && kept.range()->second == 10,
+           "a rewind tells the handles of the abandoned future");
+    demand(kept.rewind(11).status() == ESPL_ERR_TOO_OLD && kept.hash(9).status() == ESPL_ERR_TOO_OLD,
+           "a frame that was forgotten cannot be gone back to");
+    (void)world.create().value();
+    (void)kept.rewind(10, ESPL_REWIND_FRESH).value();
+    kept.mark(12).value();
+    kept.mark(13).value();
+    const espl_history *const get = kept.get();
+    const auto moved = std::move(kept);
+    demand(moved.range()->first == 12 && moved.get() == get && kept.get() == nullptr,
+           "a moved history has one owner, and the oldest frames are dropped");
+}
+
 void migrations()
 {
     const auto old = write_old();
@@ -332,5 +371,6 @@ void values()
     images();
     archives();
     applied();
+    histories();
     migrations();
 }

@@ -22,6 +22,7 @@
 #include <espalier/command_buffer.hpp>
 #include <espalier/executor.hpp>
 #include <espalier/fields.hpp>
+#include <espalier/history.hpp>
 #include <espalier/motion.hpp>
 #include <espalier/query.hpp>
 #include <espalier/result.hpp>
@@ -627,9 +628,7 @@ public:
     read_result<archive_entities> read_archive(byte_view bytes,
                                                const read_options &options = {})
     {
-        return detail::read_archive(bytes, options, [&](const auto *def, auto *fault) {
-            return espl_archive_read(get(), bytes.data(), bytes.size(), def, fault);
-        });
+        return detail::read_archive(get(), bytes, options);
     }
     /// Make entities that live what an archive with handles says, and create the others: espl_archive_apply().
     /// @param known  null: the handles are those of this world. A world that follows another one passes what it
@@ -637,11 +636,14 @@ public:
     read_result<archive_entities> apply_archive(byte_view bytes, const read_options &options = {},
                                                 const known_archive *known = nullptr)
     {
-        const espl_archive_known last = known != nullptr ? known->def() : espl_archive_known{};
-        return detail::read_archive(bytes, options, [&](const auto *def, auto *fault) {
-            return espl_archive_apply(get(), bytes.data(), bytes.size(), def,
-                                      known != nullptr ? &last : nullptr, fault);
-        });
+        return detail::apply_archive(get(), bytes, options, known);
+    }
+    /// Begin to keep what changes, for a way back: espl_history_create().
+    result<history> create_history(const espl_history_def *def = nullptr)
+    {
+        espl_history *made = nullptr;
+        const espl_status status = espl_history_create(get(), def, &made);
+        return {status, history(made)};
     }
 
     /// The hash of what can be read of the world, the same on every machine.

@@ -428,6 +428,24 @@ read_result<archive_entities> read_archive(byte_view bytes, const read_options &
     options.rethrow();
     return {{status, fault}, std::move(made)};
 }
+inline read_result<archive_entities> read_archive(espl_world *world, byte_view bytes,
+                                                  const read_options &options)
+{
+    return read_archive(bytes, options, [&](const auto *def, auto *fault) {
+        return espl_archive_read(world, bytes.data(), bytes.size(), def, fault);
+    });
+}
+
+inline read_result<archive_entities> apply_archive(espl_world *world, byte_view bytes,
+                                                   const read_options &options,
+                                                   const known_archive *known)
+{
+    const espl_archive_known last = known != nullptr ? known->def() : espl_archive_known{};
+    return read_archive(bytes, options, [&](const auto *def, auto *fault) {
+        return espl_archive_apply(world, bytes.data(), bytes.size(), def,
+                                  known != nullptr ? &last : nullptr, fault);
+    });
+}
 } // namespace detail
 
 // --- Deltas ---

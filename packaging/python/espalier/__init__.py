@@ -27,9 +27,11 @@ from ._errors import (
     PlayedError,
     Status,
     StructureError,
+    TooOldError,
     UnsupportedError,
     VersionError,
 )
+from ._histories import History, Rewound
 from ._motion import Presented, Tick
 from ._native import lib as _lib
 from ._queries import Chunk, Query, View
@@ -111,6 +113,7 @@ __all__ = [
     "FormatError",
     "GapError",
     "HAS_TRANSFORM",
+    "History",
     "Include",
     "Inherit",
     "Keep",
@@ -132,6 +135,7 @@ __all__ = [
     "ReadArchive",
     "Recorder",
     "Report",
+    "Rewound",
     "Role",
     "SOLO",
     "Space",
@@ -141,6 +145,7 @@ __all__ = [
     "Subtree",
     "TRANSFORM",
     "Tick",
+    "TooOldError",
     "Transform",
     "UnsupportedError",
     "Validation",

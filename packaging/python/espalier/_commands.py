@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ._arrays import address, handles, one, type_of, with_flag
 from ._components import Component, Values
 from ._errors import Status, call, check, check_many, closed
+from ._histories import Histories
 from ._native import ffi, lib
 from ._structure import Creation, attachment, bool_of, count_of, parts_of
 from ._transform import Transform, pointer_or_null
@@ -32,7 +33,6 @@ from ._types import (
     Write,
     WriteFlag,
 )
-from ._values import Archives
 
 
 class Report(NamedTuple):
@@ -393,7 +393,7 @@ class CommandBuffer:
         self.close()
 
 
-class World(Archives):
+class World(Histories):
     """One independent container of entities, with their hierarchies, names and components.
 
         with World() as world:

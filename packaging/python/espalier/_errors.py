@@ -204,6 +204,10 @@ class GapError(EspalierError, ValueError):
     """ERR_GAP: the delta is for another archive than the one that was given."""
 
 
+class TooOldError(EspalierError, LookupError):
+    """ERR_TOO_OLD: the frame was never marked, was dropped, or was forgotten by a rewind."""
+
+
 class PartlyError(EspalierError):
     """PARTLY: some entries of a batch of writes were refused. ALL OTHERS ARE DONE.
 
@@ -240,6 +244,7 @@ _KINDS: dict[int, type[EspalierError]] = {
     Status.ERR_FORMAT: FormatError,
     Status.ERR_VERSION: VersionError,
     Status.ERR_GAP: GapError,
+    Status.ERR_TOO_OLD: TooOldError,
 }
 
 _REMARKS = (Status.OK, Status.LOSSY, Status.PARTLY, Status.OVERFLOW)

@@ -75,19 +75,23 @@ struct native_query {
     native_owned owned;
     espl_query guard;
     espl_view view;
+    bool is_open;
     espl_query *chunks; // [count]
     size_t count, rows;
 };
 
-static void end_query(native_owned *owned)
+static bool end_query(native_owned *owned)
 {
     native_query *const q = (native_query *)owned;
 
+    owned->w->open_queries -= q->is_open ? 1 : 0;
+    q->is_open = false;
     espl_query_end(&q->guard);
     free(q->chunks);
     q->chunks = NULL;
     q->count = q->rows = 0;
     q->view = (espl_view){0};
+    return true;
 }
 
 // Count the chunks of a query, by an iteration of its own.
@@ -131,6 +135,8 @@ static native_query *begin(native_world *w, const espl_query_def *def, espl_stat
         return NULL;
     }
     native_own(w, &q->owned, end_query);
+    q->is_open = true;
+    w->open_queries += 1;
     return q;
 }
 
@@ -160,7 +166,7 @@ int native_query_begin(native_world *w, const native_terms *terms, native_query 
     }
     status = list_chunks(q, count);
     if (status != ESPL_OK) {
-        end_query(&q->owned);
+        (void)end_query(&q->owned);
         native_disown(&q->owned);
         return status;
     }
@@ -187,7 +193,7 @@ int native_view_begin(native_world *w, int64_t entity, native_query **out, nativ
 
 void native_query_end(native_query *q)
 {
-    end_query(&q->owned);
+    (void)end_query(&q->owned);
 }
 
 void native_query_release(native_query *q)

@@ -19,12 +19,13 @@ espl_allocator native_heap_allocator(native_heap *heap);
 void native_heap_close(native_heap *heap);
 
 /// The first member of what a world must end before it is destroyed: a native_buffer,
-/// a native_query or a native_watch.
+/// a native_query, a native_watch or a native_history.
 typedef struct native_owned {
     struct native_owned *previous, *next; // in the list of all that the world owns
     struct native_owned *next_released;   // in the list native_world.released
     native_world *w;
-    void (*end)(struct native_owned *owned); // may be called more than once
+    // May be called more than once. Returns false where a query is open that must end before it.
+    bool (*end)(struct native_owned *owned);
 } native_owned;
 
 struct native_world {
@@ -34,6 +35,7 @@ struct native_world {
     // What Python has released and the world still owns. Python's garbage collector releases on any
     // thread, perhaps during a call of the world, so the next call that changes the world frees them.
     _Atomic(native_owned *) released;
+    size_t open_queries;
     atomic_size_t users; // Python's World, and what the world owns and Python has not released
 };
 
@@ -45,8 +47,8 @@ static inline const espl_world *native_peek(const native_world *w)
     return w->world;
 }
 /// Make the world own an object that malloc() has allocated and that begins with a native_owned.
-void native_own(native_world *w, native_owned *added, void (*end)(native_owned *owned));
-/// Release an object: the next call that changes its world ends and frees it. Any thread.
+void native_own(native_world *w, native_owned *added, bool (*end)(native_owned *owned));
+/// Release an object: the next call that changes its world, and may end it, frees it. Any thread.
 void native_disown(native_owned *released);
 
 /// Return the definition that a native_creation stands for.

@@ -11,12 +11,13 @@ struct native_watch {
     espl_watch *watch; // NULL once closed
 };
 
-static void end_watch(native_owned *owned)
+static bool end_watch(native_owned *owned)
 {
     native_watch *const watch = (native_watch *)owned;
 
     espl_watch_destroy(watch->watch);
     watch->watch = NULL;
+    return true;
 }
 
 int native_watch_create(native_world *w, const native_terms *filter, uint32_t flags,
@@ -40,7 +41,7 @@ int native_watch_create(native_world *w, const native_terms *filter, uint32_t fl
 
 void native_watch_close(native_watch *watch)
 {
-    end_watch(&watch->owned);
+    (void)end_watch(&watch->owned);
 }
 
 void native_watch_release(native_watch *watch)

@@ -16,7 +16,7 @@
 // The package's build reads the declarations from here on, which use no preprocessor but the last #endif.
 // --- begin of declarations ---
 
-/// A world, freed with the last release of itself, its command buffers, its queries and its watches.
+/// A world, freed with the last release of itself, its command buffers, queries, watches and histories.
 typedef struct native_world native_world;
 /// A command buffer, destroyed when it or its world is closed.
 typedef struct native_buffer native_buffer;
@@ -25,6 +25,8 @@ typedef struct native_buffer native_buffer;
 typedef struct native_query native_query;
 /// A watch, destroyed when it or its world is closed.
 typedef struct native_watch native_watch;
+/// A history, destroyed when it or its world is closed, and no query is open.
+typedef struct native_history native_history;
 /// An address that a Python object reads: the block around it stays allocated until the pin's release.
 typedef struct native_pin native_pin;
 
@@ -98,6 +100,12 @@ typedef struct native_known {
     const void *entities; // [count]
     size_t count;
 } native_known;
+
+// What a rewind did. Valid until the next mark or rewind.
+typedef struct native_rewind {
+    const void *unborn, *revived;
+    size_t unborn_count, revived_count;
+} native_rewind;
 
 // What a watch collected; arrays that it was not made for are NULL. Valid until its next collect.
 typedef struct native_changes {
@@ -238,6 +246,16 @@ int native_archive_read(native_world *w, const void *bytes, size_t size, const n
                         espl_format_fault *fault);
 int native_archive_apply(native_world *w, const void *bytes, size_t size, const native_reading *def,
                          const native_known *known, espl_format_fault *fault);
+
+// --- Histories ---
+int native_history_create(native_world *w, uint32_t frames, size_t byte_limit, uint32_t flags,
+                          native_history **out);
+int native_history_close(native_history *h);
+void native_history_release(native_history *h);
+int native_history_mark(native_history *h, uint64_t frame);
+int native_history_rewind(native_history *h, uint64_t frame, uint32_t flags, native_rewind *out);
+int native_history_range(const native_history *h, uint64_t *oldest, uint64_t *newest);
+int native_history_hash(const native_history *h, uint64_t frame, uint64_t *out);
 
 // --- Pins ---
 native_pin *native_pin_create(native_world *w, const void *address);

@@ -38,6 +38,15 @@ static void trap_message(void *user, const char *file, int line, const char *sen
 
 // --- What a world owns ---
 
+static void release_later(native_world *w, native_owned *released)
+{
+    native_owned *first = atomic_load(&w->released);
+
+    do {
+        released->next_released = first;
+    } while (!atomic_compare_exchange_weak(&w->released, &first, released));
+}
+
 static void free_released(native_world *w)
 {
     native_owned *each = atomic_exchange(&w->released, NULL);
@@ -45,7 +54,11 @@ static void free_released(native_world *w)
     while (each != NULL) {
         native_owned *const next = each->next_released;
 
-        each->end(each);
+        if (!each->end(each)) {
+            release_later(w, each);
+            each = next;
+            continue;
+        }
         *(each->previous != NULL ? &each->previous->next : &w->owned) = each->next;
         if (each->next != NULL) {
             each->next->previous = each->previous;
@@ -63,7 +76,7 @@ espl_world *native_enter(native_world *w)
     return w->world;
 }
 
-void native_own(native_world *w, native_owned *added, void (*end)(native_owned *owned))
+void native_own(native_world *w, native_owned *added, bool (*end)(native_owned *owned))
 {
     *added = (native_owned){.next = w->owned, .w = w, .end = end};
     if (added->next != NULL) {
@@ -76,11 +89,8 @@ void native_own(native_world *w, native_owned *added, void (*end)(native_owned *
 void native_disown(native_owned *released)
 {
     native_world *const w = released->w;
-    native_owned *first = atomic_load(&w->released);
 
-    do {
-        released->next_released = first;
-    } while (!atomic_compare_exchange_weak(&w->released, &first, released));
+    release_later(w, released);
     native_world_release(w);
 }
 
@@ -117,10 +127,13 @@ int native_world_create(native_world **out, const native_options *options)
 
 void native_world_close(native_world *w)
 {
-    free_released(w);
-    for (native_owned *each = w->owned; each != NULL; each = each->next) {
-        each->end(each);
+    // Queries end in the first pass, and what waits for them in the second one.
+    for (int pass = 0; pass < 2; ++pass) {
+        for (native_owned *each = w->owned; each != NULL; each = each->next) {
+            (void)each->end(each);
+        }
     }
+    free_released(w);
     espl_world_destroy(w->world);
     w->world = NULL;
 }

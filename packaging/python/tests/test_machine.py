@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random calls, with loads of images among them, against a tree of plain dicts: by hypothesis.
+"""Random calls, with loads of images and rewinds among them, against a tree of plain dicts: by hypothesis.
 
 A transform is a position of small whole numbers and perhaps half a turn about z, so that floats have no rounding
 and the tree is right to the bit. Without hypothesis the test is skipped, unless ESPL_CONSUMERS is "full".
@@ -110,7 +110,7 @@ class Tree:
 
 
 class Machine(RuleBasedStateMachine):
-    """A world beside its tree, a watch beside what it has reported, and saved worlds to go back to."""
+    """A world beside its tree, a watch beside what it has reported, and saved worlds and frames to go back to."""
 
     def __init__(self):
         super().__init__()
@@ -124,9 +124,20 @@ class Machine(RuleBasedStateMachine):
         self.seen = {}
         self.saved = []
         self.loads = 0
+        self.history = self.world.history(4, hash=True)
+        self.frame = 0
+        #: Trees, hashes and values of transient components by the frames that can be gone back to.
+        self.marked = {}
 
     def teardown(self):
         self.world.close()
+
+    def fill_caches(self, set_to=1):
+        """Give the transient component its value everywhere; 0: leave it. Return which entities have it."""
+        caches = [handle for handle in self.tree.nodes if self.world.has_component(handle, self.cache)]
+        if set_to:
+            self.world.set_components(caches, self.cache, set_to)
+        return caches
 
     # --- Calls that change both ---
 
@@ -207,6 +218,7 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def compact(self):
         self.world.compact()
+        self.marked = {}
 
     # --- Commands, which may be recorded before a load and played after it ---
 
@@ -249,12 +261,37 @@ class Machine(RuleBasedStateMachine):
         self.world.load_image(image, trusted=trusted)
         self.loads += 1
         self.tree = copy.deepcopy(tree)
-        assert self.world.timeline == self.loads
-        caches = [handle for handle in tree.nodes if self.world.has_component(handle, self.cache)]
-        assert not self.world.get_components(caches, self.cache).any()
+        self.marked = {}
         # Transient values are zeros now, and part of the hash.
-        self.world.set_components(caches, self.cache, 1)
+        assert not self.world.get_components(self.fill_caches(set_to=0), self.cache).any()
+        self.fill_caches()
         assert (self.world.hash(), self.world.hash(physical=True)) == hashes
+
+    @rule()
+    def mark(self):
+        self.frame += 1
+        self.history.mark(self.frame)
+        hashes = self.world.hash(), self.world.hash(physical=True), self.history.hash(self.frame)
+        self.marked[self.frame] = copy.deepcopy(self.tree), hashes
+        while len(self.marked) > 4:
+            del self.marked[min(self.marked)]
+
+    @precondition(lambda self: self.marked)
+    @rule(pick=PICK)
+    def rewind(self, pick):
+        self.frame = list(self.marked)[pick % len(self.marked)]
+        tree, hashes = self.marked[self.frame]
+        before = set(self.tree.nodes)
+        done = self.history.rewind(self.frame)
+        assert set(done.unborn.tolist()) == before - set(tree.nodes)
+        assert set(done.revived.tolist()) == set(tree.nodes) - before
+        self.loads += 1
+        self.tree = copy.deepcopy(tree)
+        self.marked = {frame: kept for frame, kept in self.marked.items() if frame <= self.frame}
+        # Transient values stay, or are zeros where a row was made.
+        self.fill_caches()
+        assert (self.world.hash(), self.world.hash(physical=True)) == hashes[:2]
+        assert self.history.hash(self.frame) == hashes[2]
 
     @precondition(lambda self: self.tree.nodes)
     @rule(pick=PICK, parent=st.none() | PICK)
@@ -271,9 +308,7 @@ class Machine(RuleBasedStateMachine):
             into = above if source == top else handles[node["parent"]]
             fields = position, is_turned, node["health"], node["name"]
             self.tree.add(handles[source], into, *fields)
-        self.world.set_components(
-            [h for h in handles.values() if self.world.has_component(h, self.cache)], self.cache, 1
-        )
+        self.fill_caches()
 
     # --- What both have ---
 
@@ -294,6 +329,9 @@ class Machine(RuleBasedStateMachine):
         world, nodes = self.world, self.tree.nodes
         handles = list(nodes)
         assert world.validate() is None
+        assert world.timeline == self.loads
+        frames = (min(self.marked), max(self.marked)) if self.marked else None
+        assert self.history.frames == frames
         assert world.stats().entities == len(handles)
         assert [world.parent(h) for h in handles] == [node["parent"] for node in nodes.values()]
         assert [world.children(h).tolist() for h in handles] == [n["children"] for n in nodes.values()]

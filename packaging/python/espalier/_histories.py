@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""Histories: a world goes back to frames that were marked."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._arrays import address
+from ._errors import call, check, closed
+from ._native import ffi, lib
+from ._structure import bool_of
+from ._types import ENTITY, Handles
+from ._values import Archives
+
+
+class Rewound(NamedTuple):
+    """What a rewind did. The arrays are copies."""
+
+    #: (n,) handles that lived before the rewind and do not now. They ascend by index.
+    unborn: Handles
+    #: (n,) handles that live now and did not before. They ascend by index.
+    revived: Handles
+
+
+class History:
+    """The frames of a world that can be gone back to, by World.history().
+
+        history = world.history()
+        for frame in itertools.count():
+            history.mark(frame)
+            step(world, inputs[frame])
+            if was_wrong(inputs):
+                history.rewind(frame - 3)    # and the same steps come to the same bits
+
+    A world has one at most. It takes memory where the world itself does; marks and rewinds take none. It keeps
+    its memory until close(), or until the world is closed or it is gone. World.compact(), World.load_image(),
+    start_motion() and stop_motion() empty it.
+    """
+
+    def __init__(self, world: Histories, frames: int, byte_limit: int, flags: int) -> None:
+        out = ffi.new("native_history **")
+        self._owner = world
+        with world._lock:
+            check(
+                call(lib.native_history_create, world._world(), frames, byte_limit, flags, out)
+            )
+            self._native: Any = ffi.gc(out[0], lib.native_history_release)
+
+    def _open(self) -> Any:
+        """Return the native history; the caller holds the world's lock. Raises ClosedError."""
+        self._owner._world()
+        if self._native is None:
+            raise closed("history")
+        return self._native
+
+    def mark(self, frame: int) -> None:
+        """Mark the world as it is now: a frame that can be gone back to. O(what changed).
+
+        frame: any number above that of the newest frame, from 0 to 2**64 - 1. The oldest frames are dropped where
+        there are too many, or their bytes. Raises ArgumentError (not above the newest), BusyError; LimitError:
+        more has changed since the last mark than the history has room for, and this frame IS MARKED, as the only
+        one.
+        """
+        with self._owner._lock:
+            check(call(lib.native_history_mark, self._open(), frame))
+
+    def rewind(self, frame: int, *, fresh: bool = False) -> Rewound:
+        """Make the world what it was when a frame was marked. It is the newest frame then. O(what changed).
+
+        The same calls come to the same bits and handles as they did the first time, so that handles that were
+        made since name other entities; fresh: they never do, and new handles differ from the first time.
+        Values of transient components stay where their entities do. Raises TooOldError (the frame cannot be
+        gone back to), BusyError.
+        """
+        out = ffi.new("native_rewind *")
+        flags = int(lib.ESPL_REWIND_FRESH) if bool_of(fresh, "fresh") else 0
+        with self._owner._lock:
+            check(call(lib.native_history_rewind, self._open(), frame, flags, out))
+            return Rewound(
+                _copy(out.unborn, int(out.unborn_count)), _copy(out.revived, int(out.revived_count))
+            )
+
+    @property
+    def frames(self) -> tuple[int, int] | None:
+        """The oldest and the newest frame that can be gone back to; None: there is none."""
+        oldest, newest = ffi.new("uint64_t *"), ffi.new("uint64_t *")
+        with self._owner._lock:
+            if not lib.native_history_range(self._open(), oldest, newest):
+                return None
+        return int(oldest[0]), int(newest[0])
+
+    def hash(self, frame: int) -> int:
+        """Return the checksum of a frame: equal for worlds of the same future, on every machine.
+
+        Raises TooOldError, UnsupportedError (the history was made without hash=True).
+        """
+        out = ffi.new("uint64_t *")
+        with self._owner._lock:
+            check(call(lib.native_history_hash, self._open(), frame, out))
+        return int(out[0])
+
+    def close(self) -> None:
+        """Free its memory. A second call does nothing. Raises BusyError while a query is open."""
+        with self._owner._lock:
+            self._owner._refuse_if_calling()
+            if self._native is not None and not self._owner.closed:
+                check(lib.native_history_close(self._native))
+            self._native = None
+
+    @property
+    def closed(self) -> bool:
+        """True once close() was called, here or of the world."""
+        return self._native is None or self._owner.closed
+
+    def __enter__(self) -> History:
+        with self._owner._lock:
+            self._open()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+class Histories(Archives):
+    """Histories of a world."""
+
+    def history(self, frames: int = 8, *, byte_limit: int = 1 << 24, hash: bool = False) -> History:
+        """Begin to keep what changes, for a way back. See History.
+
+        frames: how many can be gone back to at most, to 65536. byte_limit: bytes for what changed between them.
+        hash: keep a checksum of each frame. Raises ArgumentError (the world has a history), BusyError,
+        OutOfMemoryError. O(size).
+        """
+        flags = int(lib.ESPL_HISTORY_HASH) if bool_of(hash, "hash") else 0
+        return History(self, frames, byte_limit, flags)
+
+
+def _copy(start: Any, count: int) -> Handles:
+    out = np.empty(count, dtype=ENTITY)
+    if count != 0:
+        ffi.memmove(address(out), start, out.nbytes)
+    return out
