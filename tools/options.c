@@ -2,6 +2,7 @@
 #include "tools/options.h"
 
 #include "tools/packing.h"
+#include "tools/rollback.h"
 
 #include <espalier/base.h>
 
@@ -26,7 +27,7 @@ static const char usage[] =
     "       espalier check [--frames N] [--workers N] [--json FILE] [--animation NAME|N]\n"
     "                      [--within LENGTH] [--strict] [--quiet] SCENE...\n"
     "       espalier tree  SCENE...\n"
-    "       espalier replay [--frames N] [--workers N] [--quiet] TAPE...\n"
+    "       espalier replay [--frames N] [--rollback N] [--workers N] [--quiet] TAPE...\n"
     "       espalier pack  --output FILE [--level N] [--frames N] [--animation NAME|N]\n"
     "                      [--quiet] SCENE|TAPE|IMAGE|ARCHIVE\n"
     "       espalier unpack --output FILE [--quiet] ARCHIVE|IMAGE|TAPE\n"
@@ -67,6 +68,7 @@ static const char help[] =
     "  -a, --animation NAME|N  the animation to play, of several (the first)\n"
     "  -t, --strict         fail also where something is not compared\n"
     "  -o, --output FILE    where to write; - is stdout\n"
+    "  -r, --rollback N     go back N frames after each frame of a tape, and play them again\n"
     "  -l, --level N        of zstd, from 1 to 19 (9)\n"
     "  -q, --quiet          print failures only\n"
     "  -h, --help           print this\n"
@@ -76,15 +78,25 @@ static const char help[] =
     "line is bad.\n";
 
 static const struct option long_options[] = {
-    {"copies", required_argument, NULL, 'n'},    {"frames", required_argument, NULL, 'f'},
-    {"ticks", required_argument, NULL, 'k'},     {"ahead", required_argument, NULL, 'd'},
-    {"workers", required_argument, NULL, 'w'},   {"seed", required_argument, NULL, 's'},
-    {"png", required_argument, NULL, 'p'},       {"json", required_argument, NULL, 'j'},
-    {"tape", required_argument, NULL, 'c'},      {"within", required_argument, NULL, 'e'},
-    {"animation", required_argument, NULL, 'a'}, {"output", required_argument, NULL, 'o'},
-    {"level", required_argument, NULL, 'l'},     {"strict", no_argument, NULL, 't'},
-    {"quiet", no_argument, NULL, 'q'},           {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},         {NULL, 0, NULL, 0},
+    {"copies", required_argument, NULL, 'n'},
+    {"frames", required_argument, NULL, 'f'},
+    {"ticks", required_argument, NULL, 'k'},
+    {"ahead", required_argument, NULL, 'd'},
+    {"workers", required_argument, NULL, 'w'},
+    {"seed", required_argument, NULL, 's'},
+    {"png", required_argument, NULL, 'p'},
+    {"json", required_argument, NULL, 'j'},
+    {"tape", required_argument, NULL, 'c'},
+    {"within", required_argument, NULL, 'e'},
+    {"animation", required_argument, NULL, 'a'},
+    {"output", required_argument, NULL, 'o'},
+    {"level", required_argument, NULL, 'l'},
+    {"rollback", required_argument, NULL, 'r'},
+    {"strict", no_argument, NULL, 't'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
 };
 
 static bool parse_number(uint64_t *out, const char *text, uint64_t least, uint64_t most,
@@ -185,6 +197,9 @@ static options_result take_option(tool_options *options, int option)
     case 'o':
         options->output = optarg;
         break;
+    case 'r':
+        is_good = parse_small(&options->rollback, optarg, 1, ROLLBACK_LIMIT, "rollback");
+        break;
     case 'l':
         is_good = parse_small(&options->level, optarg, 1, PACKING_LEVEL_LIMIT, "level");
         break;
@@ -218,7 +233,7 @@ static const command_rule rules[] = {
     [COMMAND_PLAY] = {"play", "nfkdwspjceatq", "scene", 1, 0},
     [COMMAND_TREE] = {"tree", "a", "scene", 1, 0},
     [COMMAND_CHECK] = {"check", "fwjeatq", "scene", 1, 0},
-    [COMMAND_REPLAY] = {"replay", "fwq", "tape", 1, 0},
+    [COMMAND_REPLAY] = {"replay", "frwq", "tape", 1, 0},
     [COMMAND_PACK] = {"pack", "olfaq", "file", 1, 1},
     [COMMAND_UNPACK] = {"unpack", "oq", "file", 1, 1},
     [COMMAND_INFO] = {"info", "", "file", 1, 0},
@@ -302,7 +317,7 @@ options_result options_parse(tool_options *out, int argc, char **argv)
     *out = (tool_options){.copies = 100, .workers = 1, .seed = 1, .level = PACKING_LEVEL};
     while (result == OPTIONS_RUN) {
         const int option =
-            getopt_long(argc, argv, "n:f:k:d:w:s:p:j:c:e:a:o:l:tqhV", long_options, NULL);
+            getopt_long(argc, argv, "n:f:k:d:w:s:p:j:c:e:a:o:l:r:tqhV", long_options, NULL);
         if (option == -1) {
             break;
         }

@@ -27,7 +27,8 @@ typedef struct tool_options {
     uint32_t frames; // 0: what suits the command and the scene
     uint32_t ticks;  // a second, with drawn frames between them; 0: none
     uint32_t workers;
-    uint32_t level; // of zstd
+    uint32_t level;    // of zstd
+    uint32_t rollback; // frames of a tape that are played again after each; 0: none
     uint64_t seed;
     double ahead;          // ticks by which a frame is shown ahead of its time; 0 without ticks
     double within;         // largest error of a position; 0: the bound of rounding alone

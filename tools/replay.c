@@ -66,7 +66,7 @@ bool replay_wants(replay *p)
 
 void replay_compare(replay *p, const char *call, espl_status status)
 {
-    p->result->calls += 1;
+    p->result->calls += !rollback_is_again(p);
     if (p->is_cut || p->def->goes_on || status == p->expected || p->reel.state == REEL_BAD) {
         return;
     }
@@ -130,6 +130,9 @@ void replay_begin(replay *p, const replay_def *def, const unsigned char *bytes, 
                   .result = result,
                   .reel = {.bytes = bytes, .size = size, .fault = &result->fault}};
     read_head(p);
+    if (p->reel.state == REEL_GOOD) {
+        (void)rollback_begin(p);
+    }
 }
 
 bool replay_step(replay *p)
@@ -143,6 +146,9 @@ bool replay_step(replay *p)
     p->op = (uint32_t)reel_number(r, 1);
     if (!replay_call(p, p->op)) {
         reel_blame(r, "no record begins with %u", p->op);
+    }
+    if (p->op == ESPL_TAPE_FRAME && !p->is_dry) {
+        rollback_frame(p);
     }
     return true;
 }
@@ -175,6 +181,7 @@ replay_verdict replay_end(replay *p)
         p->result->is_broken = true;
     }
     espl_history_destroy(p->history);
+    rollback_end(p);
     espl_world_destroy(p->world);
     p->world = NULL;
     p->result->is_cut = r->state == REEL_SHORT;

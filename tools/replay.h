@@ -4,12 +4,14 @@
 #define ESPALIER_TOOLS_REPLAY_H
 
 #include "tools/reel.h"
+#include "tools/rollback.h"
 
 typedef struct replay_def {
     const espl_executor *executor; // NULL: serial
     uint64_t frames;               // to play at most; 0: all
     size_t memory;                 // bytes that the world may take; 0: any
     bool goes_on;                  // continue after a difference, for fuzzing
+    uint32_t rollback;             // frames that are played again after each frame; 0: none
 } replay_def;
 
 typedef enum replay_verdict {
@@ -21,8 +23,9 @@ typedef enum replay_verdict {
 typedef struct replay_result {
     uint64_t calls;  // carried out
     uint64_t frames; // compared
-    bool is_cut;     // the tape ends within a record
-    bool is_broken;  // the library found a fault of its own
+    uint64_t rollbacks;
+    bool is_cut;    // the tape ends within a record
+    bool is_broken; // the library found a fault of its own
     tool_fault fault;
 } replay_result;
 
@@ -37,21 +40,22 @@ replay_verdict replay_run(const replay_def *def, const unsigned char *bytes, siz
 enum { REPLAY_PHYSICAL_VERSION = 6, REPLAY_FIELDS_VERSION = 6, REPLAY_WRITES_VERSION = 7 };
 
 /// A replay under way.
-typedef struct replay {
+struct replay {
     reel reel;
     const replay_def *def;
     replay_result *result;
     espl_world *world;
     espl_history *history; // of the world, or NULL
-    size_t taken;         // bytes of the world
-    espl_status expected; // of the call at hand
-    bool is_cut;          // the call at hand never answered
+    size_t taken;          // bytes of the world
+    espl_status expected;  // of the call at hand
+    bool is_cut;           // the call at hand never answered
     bool is_disagreed;
     bool is_dry;      // calls are read and not carried out
     uint32_t version; // of the tape
     uint32_t tag;     // of its world
     uint32_t op;      // of the record at hand
-} replay;
+    tool_rollback rollback;
+};
 
 /// Read the head of a tape, and make the world that it asks for. The replay must stay where it is.
 /// replay_end() follows in any case.

@@ -23,9 +23,13 @@ static int replay_file(const tool_options *options, const replay_def *def, const
 
     contents_release(&c);
     if (!options->is_quiet && verdict != REPLAY_BAD) {
-        (void)printf("%s: %llu calls, %llu frames%s\n", path, (unsigned long long)result.calls,
-                     (unsigned long long)result.frames,
-                     result.is_cut ? "; the tape ends within a call" : "");
+        (void)printf("%s: %llu calls, %llu frames", path, (unsigned long long)result.calls,
+                     (unsigned long long)result.frames);
+        if (def->rollback != 0) {
+            (void)printf(", %llu times back by %u", (unsigned long long)result.rollbacks,
+                         def->rollback);
+        }
+        (void)puts(result.is_cut ? "; the tape ends within a call" : "");
     }
     if (verdict != REPLAY_AGREED) {
         (void)fprintf(stderr, "espalier: %s: %s\n", path, result.fault.text);
@@ -36,7 +40,8 @@ static int replay_file(const tool_options *options, const replay_def *def, const
 int run_replay(const tool_options *options)
 {
     espl_executor executor = {0};
-    const replay_def def = {.executor = &executor, .frames = options->frames};
+    const replay_def def = {
+        .executor = &executor, .frames = options->frames, .rollback = options->rollback};
     int worst = EXIT_AGREED;
 
     if (options->workers != 1 &&

@@ -10,6 +10,7 @@
 #include "tests/memory_tape.h"
 #include "tests/tape.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { TAG = 9, FRAME_OPS = 40, HEAD_SIZE = 32 };
@@ -347,6 +348,27 @@ TEST(a_file_of_another_kind_is_refused)
 
         ck_assert_int_eq(replay_run(&def, s.bytes, size, &result), REPLAY_BAD);
     }
+}
+
+// Netcode goes back and plays on like this. All answers and hashes are compared again. Operations that start or
+// stop motion, or compact, empty the history, and then nothing is played again.
+TEST(frames_that_are_played_again_come_to_the_same)
+{
+    uint64_t rollbacks = 0;
+
+    for (uint32_t back = 1; back < 4; ++back) {
+        for (uint64_t seed = 1; seed < 4 + test_scaled(8); ++seed) {
+            const size_t frames = record_operations(seed, 12, 20 * FRAME_OPS);
+            const replay_def def = {.rollback = back};
+
+            ck_assert_msg(replay_run(&def, s.bytes, s.size, &result) == REPLAY_AGREED,
+                          "seed %u, back %u: %s", (unsigned)seed, back, result.fault.text);
+            ck_assert_uint_eq(result.frames, frames);
+            rollbacks += result.rollbacks;
+        }
+    }
+    ck_assert_uint_gt(rollbacks, 20);
+    printf("# figure: %u times back\n", (unsigned)rollbacks);
 }
 
 // --- Bytes that are wrong ---

@@ -18,12 +18,26 @@ run replay --frames 2 "$tape"
 test "$status" -eq 0 && grep -q ', 2 frames$' "$scratch/out"
 ok "a replay ends after --frames"
 
+run replay --rollback 2 "$tape"
+test "$status" -eq 0 && grep -q ': 11 calls, 3 frames, 2 times back by 2$' "$scratch/out"
+ok "frames are played again"
+
 run replay --workers 2 "$tape"
 if grep -q 'without pthreadpool' "$scratch/err"; then
     skip "the frames are the same on two workers" "built without pthreadpool"
 else
     test "$status" -eq 0 && grep -q ', 3 frames$' "$scratch/out"
     ok "the frames are the same on two workers"
+fi
+
+scene=${ESPALIER_ASSIMP_MODELS:-/usr/share/assimp/models}/BVH/01_01.bvh
+if has_shrunken_limits || test ! -f "$scene" || { run check "$scene" && test "$status" -ne 0; }; then
+    skip "a crowd goes back 8 frames after each frame" "no Assimp, no scene, or too small a world"
+else
+    run play --quiet --copies 5 --frames 20 --tape "$scratch/crowd" "$scene"
+    test "$status" -eq 0 && run replay --rollback 8 "$scratch/crowd" && test "$status" -eq 0 &&
+        grep -q ', 20 frames, 13 times back by 8$' "$scratch/out"
+    ok "a crowd goes back 8 frames after each frame, and plays them again to equal hashes"
 fi
 
 # The last byte of a tape is the status of its last call.
