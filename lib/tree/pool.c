@@ -464,10 +464,19 @@ static unsigned first_filled_class(const espl__forest *forest, unsigned from)
     return ESPL__SIZE_CLASSES;
 }
 
-// Note that the links of a slot which is an end of a free range changed.
-static inline void note_free_end(const espl__forest *forest, uint32_t slot)
+// Mark the ends of a free range, and the first slots of its neighbours in its list, whose links change with it.
+static ESPL__APART void mark_free_range(const espl__forest *forest, uint32_t base, uint32_t count)
 {
-    espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, slot);
+    const espl__links *const links = &forest->links[base];
+
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, base);
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, base + count - 1);
+    if (links->next != ESPL__NO_SLOT) {
+        espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, links->next);
+    }
+    if (links->previous != ESPL__NO_SLOT) {
+        espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, links->previous);
+    }
 }
 
 // Insert a free range at the head of the list of its size class, and mark both of its ends.
@@ -483,11 +492,11 @@ static void list_range(espl__forest *forest, uint32_t base, uint32_t count)
     forest->links[base].first_child = count;
     forest->links[base].next = next;
     forest->links[base].previous = ESPL__NO_SLOT;
-    note_free_end(forest, base);
-    note_free_end(forest, last);
     if (next != ESPL__NO_SLOT) {
         forest->links[next].previous = base;
-        note_free_end(forest, next);
+    }
+    if (espl__forest_is_tracked(forest)) {
+        mark_free_range(forest, base, count);
     }
     forest->free_heads[class] = base;
     forest->free_bits[class / 64] |= UINT64_C(1) << (class % 64);
@@ -507,17 +516,16 @@ static void unlist_range(espl__forest *forest, uint32_t base)
     // Its ends may be in the middle of another range afterwards, or unused slots of a tree. No slot but an end
     // has ESPL__NO_TREE.
     forest->tree[base] = forest->tree[base + count - 1] = 0;
-    note_free_end(forest, base);
-    note_free_end(forest, base + count - 1);
+    if (espl__forest_is_tracked(forest)) {
+        mark_free_range(forest, base, count);
+    }
     if (previous != ESPL__NO_SLOT) {
         forest->links[previous].next = next;
-        note_free_end(forest, previous);
     } else {
         forest->free_heads[class] = next;
     }
     if (next != ESPL__NO_SLOT) {
         forest->links[next].previous = previous;
-        note_free_end(forest, next);
     }
     if (forest->free_heads[class] == ESPL__NO_SLOT) {
         forest->free_bits[class / 64] &= ~(UINT64_C(1) << (class % 64));

@@ -17,21 +17,24 @@ static void note_entry(espl__shadow *shadow, const espl__undo_key *key)
     case ESPL__SHADOW_SLOT:
     case ESPL__SHADOW_SIDE:
     case ESPL__SHADOW_PAST:
-        espl__rewind_note(shadow->near_slots, key->number);
+        espl__noted_add(&shadow->noted_slots, key->number);
         break;
     case ESPL__SHADOW_TREE:
-        shadow->touched[key->number] = true;
+        espl__noted_add(&shadow->noted_trees, key->number);
         break;
     case ESPL__SHADOW_RECORD:
     case ESPL__SHADOW_NAME:
-        espl__rewind_note(shadow->near_records, key->number);
+        espl__noted_add(&shadow->noted_records, key->number);
         break;
     case ESPL__SHADOW_COLUMN:
         shadow->archetypes[key->number].chunks[key->position].is_touched = true;
+        shadow->archetypes[key->number].is_touched = true;
+        break;
+    case ESPL__SHADOW_ROWS:
+        shadow->archetypes[key->number].is_touched = true;
         break;
     case ESPL__SHADOW_NUMBERS:
     case ESPL__SHADOW_HEADS:
-    case ESPL__SHADOW_ROWS:
     case ESPL__SHADOW_SET:
         break;
     }
@@ -83,6 +86,9 @@ static void apply_entry(espl__shadow *shadow, const espl__undo_key *key, uint64_
         shadow->log->names -= 1;
     }
     espl__undo_content(shadow->log, begin, place, key->size);
+    if (key->kind == ESPL__SHADOW_TREE) {
+        shadow->is_plain[key->number] = espl__shadow_is_plain(&shadow->trees[key->number].tree);
+    }
 }
 
 // Archetypes that the log is about are there until the end of this.
@@ -106,13 +112,22 @@ static void go_back(espl__shadow *shadow, uint32_t at)
 
 void espl__rewind_each_index(espl__shadow *shadow, espl__rewind_function *call, void *context)
 {
-    const size_t words = espl__array_length(shadow->near_records);
+    const espl__noted *const noted = &shadow->noted_records;
+    const size_t words = espl__array_length(noted->words);
 
-    for (size_t word = 0; word < words; ++word) {
-        for (uint64_t left = shadow->near_records[word]; left != 0; left &= left - 1) {
-            call(shadow, (uint32_t)word * ESPL__PLANE_BLOCK + espl__lowest_bit(left), context);
+    for (uint32_t word = espl__noted_next(noted, 0); word < words;
+         word = espl__noted_next(noted, word + 1)) {
+        for (uint64_t left = noted->words[word]; left != 0; left &= left - 1) {
+            call(shadow, word * 64 + espl__lowest_bit(left), context);
         }
     }
+}
+
+static void end_note(espl__shadow *shadow, uint32_t index, void *context)
+{
+    (void)context;
+    shadow->noted_records.words[index / 64] = 0;
+    shadow->noted_records.groups[index / 4096] &= ~(UINT64_C(1) << index / 64 % 64);
 }
 
 // The lists of a rewind, in the memory of the shadow: three of them, each with room for all indices.
@@ -242,8 +257,7 @@ void espl__rewind(espl__shadow *shadow, uint32_t at, uint32_t flags, espl_rewind
     espl__rewind_rows(shadow);
     espl__rewind_nodes(shadow);
     espl__retired_drop_present(&world->heap);
-    memset(shadow->near_records, 0,
-           espl__array_length(shadow->near_records) * sizeof *shadow->near_records);
+    espl__rewind_each_index(shadow, end_note, NULL);
     espl__shadow_settle(shadow);
     if ((flags & ESPL_REWIND_FRESH) != 0) {
         freshen(world, &l, had);

@@ -15,7 +15,7 @@
 /// @param report  out: lists in memory of the shadow.
 void espl__rewind(espl__shadow *shadow, uint32_t at, uint32_t flags, espl_rewind *report);
 
-/// A function for the indices that are noted in near_records.
+/// A function for the indices that are noted.
 typedef void espl__rewind_function(espl__shadow *shadow, uint32_t index, void *context);
 /// Call it for each of them, lowest first.
 void espl__rewind_each_index(espl__shadow *shadow, espl__rewind_function *call, void *context);
@@ -26,20 +26,10 @@ void espl__rewind_each_index(espl__shadow *shadow, espl__rewind_function *call, 
 void espl__rewind_drop_rows(espl__shadow *shadow);
 /// Take chunks, and restore records, rows and names.
 void espl__rewind_rows(espl__shadow *shadow);
-/// Note which slots and headers differ, in near_slots and touched, and give the side arrays that the shadow
+/// Note which slots and headers differ, and give the side arrays that the shadow
 /// has not.
 void espl__rewind_drop_nodes(espl__shadow *shadow);
 /// Take side arrays, restore slots and headers, and compute their worlds.
 void espl__rewind_nodes(espl__shadow *shadow);
-
-static inline void espl__rewind_note(uint64_t *bits, uint32_t item)
-{
-    bits[item / ESPL__PLANE_BLOCK] |= UINT64_C(1) << item % ESPL__PLANE_BLOCK;
-}
-
-static inline bool espl__rewind_is_noted(const uint64_t *bits, uint32_t item)
-{
-    return (bits[item / ESPL__PLANE_BLOCK] >> item % ESPL__PLANE_BLOCK & 1) != 0;
-}
 
 #endif

@@ -5,37 +5,25 @@
 #include "lib/base/bits.h"
 #include "lib/tree/propagate.h"
 
-// Blocks of slots that the forest has, or the shadow.
-static uint32_t blocks_of_both(const espl__shadow *shadow)
+// Call a function for the numbers of a set, lowest first. It returns whether the number stays in the set.
+static void each_kept(espl__shadow *shadow, const espl__noted *noted,
+                      bool (*call)(espl__shadow *, uint32_t))
 {
-    const uint32_t now = shadow->world->forest.end, then = shadow->numbers.slots;
+    const size_t words = espl__array_length(noted->words);
 
-    return espl__plane_blocks(now > then ? now : then);
-}
+    for (uint32_t word = espl__noted_next(noted, 0); word < words;
+         word = espl__noted_next(noted, word + 1)) {
+        for (uint64_t left = noted->words[word]; left != 0; left &= left - 1) {
+            const uint32_t number = word * 64 + espl__lowest_bit(left);
 
-// Call a function for the noted slots, lowest first. It returns whether the slot stays noted.
-static void each_noted_slot(espl__shadow *shadow, bool (*call)(espl__shadow *, uint32_t))
-{
-    const uint32_t blocks = blocks_of_both(shadow);
-
-    for (uint32_t block = 0; block < blocks; ++block) {
-        for (uint64_t left = shadow->near_slots[block]; left != 0; left &= left - 1) {
-            const unsigned bit = espl__lowest_bit(left);
-            const uint32_t slot = block * ESPL__PLANE_BLOCK + bit;
-
-            if (slot >= espl__array_length(shadow->slots) || !call(shadow, slot)) {
-                shadow->near_slots[block] &= ~(UINT64_C(1) << bit);
+            if (!call(shadow, number)) {
+                espl__noted_remove(noted, number);
             }
         }
+        if (noted->words[word] == 0) {
+            noted->groups[word / 64] &= ~(UINT64_C(1) << word % 64);
+        }
     }
-}
-
-// Headers that the forest has, or the shadow.
-static uint32_t trees_of_both(const espl__shadow *shadow)
-{
-    const uint32_t now = shadow->world->forest.tree_end, then = shadow->numbers.trees;
-
-    return now > then ? now : then;
 }
 
 // --- What differs ---
@@ -53,6 +41,9 @@ static bool differs(espl__shadow *shadow, uint32_t slot)
     const espl__shadow_slot *const then = &shadow->slots[slot];
     espl__shadow_slot now;
 
+    if (slot >= espl__array_length(shadow->slots)) {
+        return false;
+    }
     espl__shadow_read_slot(forest, slot, &now);
     const bool is_node = espl__shadow_is_node(&now);
     bool is_other = memcmp(&now, then, sizeof now) != 0;
@@ -68,28 +59,30 @@ static bool differs(espl__shadow *shadow, uint32_t slot)
         is_other = memcmp(&past, &shadow->pasts[slot], sizeof past) != 0;
     }
     if (is_other && is_node) {
-        espl__rewind_note(shadow->near_records, now.links.entity);
+        espl__noted_add(&shadow->noted_records, now.links.entity);
     } else if (is_other) {
         shadow->world->forest.links[slot].entity = ESPL__NO_ENTITY; // whatever it was before
     }
     if (is_other && espl__shadow_is_node(then)) {
-        espl__rewind_note(shadow->near_records, then->links.entity);
-        shadow->touched[then->tree] = shadow->touched[then->tree] || has_side(shadow, then->tree);
+        espl__noted_add(&shadow->noted_records, then->links.entity);
+        if (has_side(shadow, then->tree)) {
+            espl__noted_add(&shadow->noted_trees, then->tree);
+        }
     }
     return is_other;
 }
 
-static void compare_tree(espl__shadow *shadow, uint32_t number)
+static bool differs_tree(espl__shadow *shadow, uint32_t number)
 {
     espl__shadow_tree now;
 
     espl__shadow_read_tree(&shadow->world->forest, number, &now);
-    shadow->touched[number] = memcmp(&now, &shadow->trees[number], sizeof now) != 0;
+    return memcmp(&now, &shadow->trees[number], sizeof now) != 0;
 }
 
 // Take a header out of the list of unsettled trees, and give its side arrays unless they are those of the
 // shadow.
-static void drop_other_side(espl__shadow *shadow, uint32_t number)
+static bool drop_other_side(espl__shadow *shadow, uint32_t number)
 {
     espl__forest *const forest = &shadow->world->forest;
     const espl__tree *const then = &shadow->trees[number].tree;
@@ -99,7 +92,7 @@ static void drop_other_side(espl__shadow *shadow, uint32_t number)
         if (number < shadow->numbers.trees) {
             forest->trees[number].side = 0;
         }
-        return;
+        return true;
     }
     espl__tree *const now = &forest->trees[number];
 
@@ -108,23 +101,14 @@ static void drop_other_side(espl__shadow *shadow, uint32_t number)
     if (now->side != 0 && (now->side != then->side || now->capacity != then->capacity)) {
         espl__tree_free_side(forest, number);
     }
+    return true;
 }
 
 void espl__rewind_drop_nodes(espl__shadow *shadow)
 {
-    const uint32_t count = trees_of_both(shadow);
-
-    for (uint32_t tree = 0; tree < count; ++tree) {
-        if (shadow->touched[tree]) {
-            compare_tree(shadow, tree);
-        }
-    }
-    each_noted_slot(shadow, differs);
-    for (uint32_t tree = 0; tree < count; ++tree) {
-        if (shadow->touched[tree]) {
-            drop_other_side(shadow, tree);
-        }
-    }
+    each_kept(shadow, &shadow->noted_trees, differs_tree);
+    each_kept(shadow, &shadow->noted_slots, differs);
+    each_kept(shadow, &shadow->noted_trees, drop_other_side);
 }
 
 // --- Slots ---
@@ -179,10 +163,14 @@ static bool restore_node_at(espl__shadow *shadow, uint32_t slot)
 
 // --- Headers and side arrays ---
 
-static void restore_tree(espl__shadow *shadow, uint32_t number)
+static bool restore_tree(espl__shadow *shadow, uint32_t number)
 {
     espl__forest *const forest = &shadow->world->forest;
     const espl__shadow_tree *const then = &shadow->trees[number];
+
+    if (number >= shadow->numbers.trees) {
+        return false;
+    }
     espl__tree *const header = &forest->trees[number];
     const espl__tree now = *header;
     const bool is_unsettled = (then->tree.flags & ESPL__TREE_UNSETTLED) != 0;
@@ -199,6 +187,7 @@ static void restore_tree(espl__shadow *shadow, uint32_t number)
         header->flags &= ~(uint32_t)ESPL__TREE_UNSETTLED;
         espl__tree_mark_unsettled(forest, number);
     }
+    return true;
 }
 
 // The entry of a slot without a node is the default one.
@@ -246,7 +235,7 @@ static void restore_side(espl__shadow *shadow, uint32_t number)
             espl__slot_copies(forest, slot)) {
             side->extra[slot - header->base] = espl__slot_extra(forest, forest->parent[slot]);
         }
-        espl__rewind_note(shadow->near_slots, slot);
+        espl__noted_add(&shadow->noted_slots, slot);
     }
 }
 
@@ -263,17 +252,6 @@ static bool restore_exceptional(espl__shadow *shadow, uint32_t slot)
     return true;
 }
 
-static void restore_trees(espl__shadow *shadow)
-{
-    const uint32_t count = trees_of_both(shadow);
-
-    for (uint32_t tree = 0; tree < count; ++tree) {
-        if (shadow->touched[tree]) {
-            restore_tree(shadow, tree);
-        }
-    }
-}
-
 // Unused slots have the number of their tree, too.
 static void restore_unused(espl__forest *forest, uint32_t number)
 {
@@ -284,39 +262,17 @@ static void restore_unused(espl__forest *forest, uint32_t number)
     }
 }
 
-static void restore_sides(espl__shadow *shadow)
+// The notes of headers end.
+static bool restore_contents(espl__shadow *shadow, uint32_t number)
 {
-    const uint32_t count = trees_of_both(shadow);
-
-    for (uint32_t tree = 0; tree < count; ++tree) {
-        if (shadow->touched[tree]) {
-            restore_unused(&shadow->world->forest, tree);
-        }
-        if (shadow->touched[tree] && (shadow->had_side[tree] || has_side(shadow, tree))) {
-            restore_side(shadow, tree);
-        }
+    restore_unused(&shadow->world->forest, number);
+    if (shadow->had_side[number] || has_side(shadow, number)) {
+        restore_side(shadow, number);
     }
+    return false;
 }
 
 // --- Worlds ---
-
-// Return how many of the slots [begin, end) are noted, and forget them.
-static uint32_t take_notes(const espl__shadow *shadow, uint32_t begin, uint32_t end)
-{
-    uint32_t count = 0;
-
-    for (uint32_t slot = begin; slot < end; ++slot) {
-        uint64_t *const word = &shadow->near_slots[slot / ESPL__PLANE_BLOCK];
-
-        if (slot % ESPL__PLANE_BLOCK == 0 && *word == 0) {
-            slot += ESPL__PLANE_BLOCK - 1;
-        } else if ((*word >> slot % ESPL__PLANE_BLOCK & 1) != 0) {
-            *word &= ~(UINT64_C(1) << slot % ESPL__PLANE_BLOCK);
-            count += 1;
-        }
-    }
-    return count;
-}
 
 // Compute the worlds of a tree from its first slot on that has changed.
 static void follow_changes(espl__forest *forest, espl__context *context, uint32_t slot)
@@ -342,24 +298,29 @@ static void follow_changes(espl__forest *forest, espl__context *context, uint32_
     }
 }
 
-// The notes of all slots end.
+// Compute the worlds of the tree of a slot, unless a lower slot of the tree did. The notes of slots end.
+static bool restore_world(espl__shadow *shadow, uint32_t slot)
+{
+    espl__forest *const forest = &shadow->world->forest;
+    const espl__tree *const tree = espl__tree_of(forest, slot);
+
+    if (slot >= shadow->followed) {
+        follow_changes(forest, shadow->context, slot);
+        shadow->followed = tree->base + tree->used;
+    }
+    return false;
+}
+
 static void restore_worlds(espl__shadow *shadow)
 {
     espl__forest *const forest = &shadow->world->forest;
     // As for a present: no debt. The counts are no statistics of the world.
     espl__context context = {.is_present = true};
-    const uint32_t blocks = blocks_of_both(shadow);
 
-    for (uint32_t block = 0; block < blocks; ++block) {
-        while (shadow->near_slots[block] != 0) {
-            const uint32_t slot =
-                block * ESPL__PLANE_BLOCK + espl__lowest_bit(shadow->near_slots[block]);
-            const espl__tree *const tree = espl__tree_of(forest, slot);
-
-            (void)take_notes(shadow, slot, tree->base + tree->used);
-            follow_changes(forest, &context, slot);
-        }
-    }
+    shadow->context = &context;
+    shadow->followed = 0;
+    each_kept(shadow, &shadow->noted_slots, restore_world);
+    shadow->context = NULL;
     forest->context.has_overflowed = context.has_overflowed || shadow->numbers.has_overflowed != 0;
 }
 
@@ -386,18 +347,10 @@ static void restore_lists(espl__shadow *shadow)
 
 void espl__rewind_nodes(espl__shadow *shadow)
 {
-    const uint32_t blocks = blocks_of_both(shadow), trees = trees_of_both(shadow);
-
     restore_lists(shadow);
-    restore_trees(shadow);
-    for (uint32_t block = blocks_of_both(shadow); block < blocks; ++block) {
-        shadow->near_slots[block] = 0;
-    }
-    each_noted_slot(shadow, restore_node_at);
-    restore_sides(shadow);
-    for (uint32_t tree = 0; tree < trees; ++tree) {
-        shadow->touched[tree] = false;
-    }
-    each_noted_slot(shadow, restore_exceptional);
+    each_kept(shadow, &shadow->noted_trees, restore_tree);
+    each_kept(shadow, &shadow->noted_slots, restore_node_at);
+    each_kept(shadow, &shadow->noted_trees, restore_contents);
+    each_kept(shadow, &shadow->noted_slots, restore_exceptional);
     restore_worlds(shadow);
 }

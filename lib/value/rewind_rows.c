@@ -87,24 +87,25 @@ static void put_name_back(espl__shadow *shadow, uint32_t index, void *context)
     }
 }
 
+static void restore_index(espl__shadow *shadow, uint32_t index, void *context)
+{
+    const uint32_t had = *(const uint32_t *)context;
+
+    if (index < shadow->numbers.records) {
+        restore_record(shadow, index, index < had);
+    }
+}
+
 static void restore_records(espl__shadow *shadow)
 {
     espl__store *const store = &shadow->world->store;
-    const uint32_t had = (uint32_t)espl__array_length(store->records);
-    const uint32_t count = shadow->numbers.records;
+    uint32_t had = (uint32_t)espl__array_length(store->records);
 
     espl__rewind_each_index(shadow, drop_name, NULL);
     espl__rewind_each_index(shadow, put_name_back, NULL);
     espl__rewind_each_index(shadow, mark_index, NULL);
-    espl__array_set_length(store->records, count);
-    for (uint32_t index = 0; index < count; ++index) {
-        if ((index % ESPL__PLANE_BLOCK) == 0 &&
-            shadow->near_records[index / ESPL__PLANE_BLOCK] == 0) {
-            index += ESPL__PLANE_BLOCK - 1;
-        } else if (espl__rewind_is_noted(shadow->near_records, index)) {
-            restore_record(shadow, index, index < had);
-        }
-    }
+    espl__array_set_length(store->records, shadow->numbers.records);
+    espl__rewind_each_index(shadow, restore_index, &had);
     store->free_head = shadow->numbers.free_head;
     store->free_count = shadow->numbers.free_count;
     store->alive_count = shadow->numbers.alive_count;
@@ -220,8 +221,15 @@ static void restore_archetype(espl__shadow *shadow, uint32_t number, uint64_t ve
 {
     espl__store *const store = &shadow->world->store;
     espl__archetype *const archetype = &store->archetypes[number];
-    const espl__shadow_archetype *const from = &shadow->archetypes[number];
+    espl__shadow_archetype *const from = &shadow->archetypes[number];
 
+    // Fast path: no column was written since.
+    if (!from->is_touched && store->version == shadow->version + 1 &&
+        archetype->count == from->rows.count &&
+        espl__array_length(archetype->chunks) == from->rows.chunks) {
+        return;
+    }
+    from->is_touched = false;
     while (espl__array_length(archetype->chunks) < from->rows.chunks) {
         const bool is_there = espl__chunk_put_back(store, number);
 

@@ -13,95 +13,10 @@ typedef espl__shadow_look update;
 
 // --- Items ---
 
-void espl__shadow_put(espl__shadow *shadow, espl__shadow_kind kind, uint32_t number, void *to,
-                      const void *from, size_t size, size_t hashed)
-{
-    static const unsigned char none[sizeof(espl__past)];
-
-    if (memcmp(to, from, size) == 0) {
-        return;
-    }
-    if (shadow->has_checksum && memcmp(to, none, hashed) != 0) {
-        shadow->checksum -= espl__checksum_item(kind, number, to, hashed);
-    }
-    if (shadow->has_checksum && memcmp(from, none, hashed) != 0) {
-        shadow->checksum += espl__checksum_item(kind, number, from, hashed);
-    }
-    if (shadow->log != NULL) {
-        espl__undo_push(
-            shadow->log,
-            &(espl__undo_key){.kind = (uint8_t)kind, .number = number, .size = (uint32_t)size}, to);
-    }
-    memcpy(to, from, size);
-}
-
-_Static_assert(sizeof(espl__past) >= sizeof(espl__shadow_tree) &&
-                   sizeof(espl__past) >= sizeof(espl__shadow_side),
-               "a past is the largest item");
-
 static void exchange_item(const update *u, espl__shadow_kind kind, uint32_t number, void *to,
                           const void *from, size_t size)
 {
     espl__shadow_put(u->shadow, kind, number, to, from, size, size);
-}
-
-// Return the tree in whose range a slot is, or ESPL__NO_TREE. Slots of free ranges have any number.
-static uint32_t tree_at(const espl__forest *forest, uint32_t slot)
-{
-    const uint32_t tree = forest->tree[slot];
-
-    return tree < forest->tree_end && slot - forest->trees[tree].base < forest->trees[tree].capacity
-               ? tree
-               : ESPL__NO_TREE;
-}
-
-// Read a slot that belongs to a tree.
-static void read_slot_of_tree(const espl__forest *forest, uint32_t slot, espl__shadow_slot *out)
-{
-    const uint32_t follows = ESPL__SLOT_SIDE | ESPL__SLOT_EXCEPTIONAL;
-    const espl__links *const links = &forest->links[slot];
-
-    out->tree = forest->tree[slot];
-    out->parent = forest->parent[slot];
-    if (links->entity == ESPL__NO_ENTITY) {
-        out->kind = ESPL__SHADOW_HOLE;
-        out->links = (espl__links){.next = links->next, .entity = ESPL__NO_ENTITY};
-        return;
-    }
-    out->kind = ESPL__SHADOW_NODE;
-    out->local = forest->local[slot];
-    out->links = *links;
-    out->flags = (uint8_t)(forest->flags[slot] & ~follows);
-#if ESPL_CHECKS >= 2
-    out->lineage = forest->lineage[slot];
-#endif
-}
-
-// Read an end of a free range. The last slot of several has no links to other ranges.
-static void read_free_end(const espl__forest *forest, uint32_t slot, espl__shadow_slot *out)
-{
-    const espl__links *const links = &forest->links[slot];
-
-    out->kind = ESPL__SHADOW_FREE_END;
-    out->tree = ESPL__NO_TREE;
-    out->links = (espl__links){links->first_child, links->next, links->previous, 0};
-}
-
-void espl__shadow_read_slot(const espl__forest *forest, uint32_t slot, espl__shadow_slot *out)
-{
-    *out = (espl__shadow_slot){.kind = ESPL__SHADOW_UNUSED};
-    if (slot >= forest->end) {
-        return;
-    }
-    const uint32_t tree = tree_at(forest, slot);
-
-    if (tree == ESPL__NO_TREE) {
-        if (forest->tree[slot] == ESPL__NO_TREE) {
-            read_free_end(forest, slot, out);
-        }
-    } else if (slot - forest->trees[tree].base < forest->trees[tree].used) {
-        read_slot_of_tree(forest, slot, out);
-    }
 }
 
 // The texts of two names are compared, so that a name that was set anew is the same. The log has what the
@@ -158,36 +73,22 @@ static void copy_record(const update *u, uint32_t index)
     copy_name(u, index);
 }
 
-// The default is no item, so that it does not matter whether there are side arrays.
-espl__shadow_side espl__shadow_read_side(const espl__forest *forest, uint32_t slot, bool is_node)
+static void exchange_side(const update *u, uint32_t slot, bool is_a_node)
 {
-    const espl__shadow_side none = {espl__extra_default(), espl__kept_none()};
-    espl__shadow_side side = none;
+    if (espl__array_length(u->shadow->sides) > slot) {
+        const espl__shadow_side side = espl__shadow_read_side(u->forest, slot, is_a_node);
 
-    if (!is_node) {
-        return (espl__shadow_side){0};
+        exchange_item(u, ESPL__SHADOW_SIDE, slot, &u->shadow->sides[slot], &side, sizeof side);
     }
-    if (!espl__slot_copies(forest, slot)) {
-        side.extra = espl__slot_extra(forest, slot);
-    }
-    side.kept = espl__slot_kept(forest, slot);
-    return memcmp(&side, &none, sizeof side) == 0 ? (espl__shadow_side){0} : side;
 }
 
-espl__past espl__shadow_read_past(const espl__forest *forest, uint32_t slot, bool is_node)
+static void exchange_past(const update *u, uint32_t slot, bool is_a_node)
 {
-    const uint32_t pasts = espl__tracks_past_count(&forest->tracks);
-    espl__past past = {0};
+    if (u->now.pasts != 0) {
+        const espl__past past = espl__shadow_read_past(u->forest, slot, is_a_node);
 
-    if (pasts != 0 && is_node) {
-        const espl__past read = espl__past_read(forest, slot);
-
-        for (uint32_t time = 0; time < pasts; ++time) {
-            past.local[time] = read.local[time];
-            past.kept[time] = read.kept[time];
-        }
+        exchange_item(u, ESPL__SHADOW_PAST, slot, &u->shadow->pasts[slot], &past, sizeof past);
     }
-    return past;
 }
 
 // An entity that gets another slot has another record.
@@ -196,45 +97,19 @@ static void copy_slot(const update *u, uint32_t slot)
     espl__shadow_slot *const to = &u->shadow->slots[slot];
     espl__shadow_slot item;
 
+    if (slot >= espl__array_length(u->shadow->slots)) {
+        return;
+    }
     espl__shadow_read_slot(u->forest, slot, &item);
-    if (espl__shadow_is_node(&item) &&
-        !(espl__shadow_is_node(to) && to->links.entity == item.links.entity)) {
+    const bool is_a_node = espl__shadow_is_node(&item);
+
+    if (is_a_node && !(espl__shadow_is_node(to) && to->links.entity == item.links.entity)) {
         copy_record(u, item.links.entity);
     }
     espl__shadow_put(u->shadow, ESPL__SHADOW_SLOT, slot, to, &item, sizeof item,
                      offsetof(espl__shadow_slot, lineage));
-    if (espl__array_length(u->shadow->sides) > slot) {
-        const espl__shadow_side side =
-            espl__shadow_read_side(u->forest, slot, espl__shadow_is_node(&item));
-
-        exchange_item(u, ESPL__SHADOW_SIDE, slot, &u->shadow->sides[slot], &side, sizeof side);
-    }
-    if (u->now.pasts != 0) {
-        const espl__past past =
-            espl__shadow_read_past(u->forest, slot, espl__shadow_is_node(&item));
-
-        exchange_item(u, ESPL__SHADOW_PAST, slot, &u->shadow->pasts[slot], &past, sizeof past);
-    }
-}
-
-void espl__shadow_read_tree(const espl__forest *forest, uint32_t number, espl__shadow_tree *out)
-{
-    *out = (espl__shadow_tree){.tree = {0}};
-    if (number < forest->tree_end) {
-        const espl__tree *const tree = &forest->trees[number];
-        const espl__side *const side = espl__side_of(forest, tree);
-
-        out->tree = *tree;
-        out->tree.side_number = 0;
-        if ((tree->flags & ESPL__TREE_UNSETTLED) != 0) {
-            out->tree.next = out->tree.previous = ESPL__NO_TREE;
-        }
-        if (side != NULL) {
-            out->extra_count = side->extra_count;
-            out->kept_count = side->kept_count;
-            out->is_prepaid = side->is_prepaid;
-        }
-    }
+    exchange_side(u, slot, is_a_node);
+    exchange_past(u, slot, is_a_node);
 }
 
 static void copy_tree(const update *u, uint32_t number)
@@ -243,6 +118,7 @@ static void copy_tree(const update *u, uint32_t number)
 
     espl__shadow_read_tree(u->forest, number, &tree);
     exchange_item(u, ESPL__SHADOW_TREE, number, &u->shadow->trees[number], &tree, sizeof tree);
+    u->shadow->is_plain[number] = espl__shadow_is_plain(&tree.tree);
 }
 
 // --- What is looked at ---
@@ -250,7 +126,7 @@ static void copy_tree(const update *u, uint32_t number)
 static void note_near(const update *u, uint32_t slot)
 {
     if (slot < espl__array_length(u->shadow->slots)) {
-        u->shadow->near_slots[slot / ESPL__PLANE_BLOCK] |= UINT64_C(1) << slot % ESPL__PLANE_BLOCK;
+        espl__noted_add(&u->shadow->noted_slots, slot);
     }
 }
 
@@ -305,19 +181,32 @@ static uint64_t marked_slots(const update *u, uint32_t block, int plane, uint32_
     return bits;
 }
 
-// Call a function for slots of a block, by their bits.
-static void each_slot(const update *u, uint32_t block, uint64_t bits,
-                      void (*call)(const update *, uint32_t))
+// Return the first block from one on in which some item may be marked. Blocks that the shadow or the world has
+// not whole are among them.
+static uint32_t next_block(const update *u, const espl__plane *plane, uint32_t block,
+                           uint32_t whole, uint32_t since)
 {
-    const uint32_t begin = block * ESPL__PLANE_BLOCK;
-    const size_t count = espl__array_length(u->shadow->slots);
+    return u->is_whole || block >= whole ? block : espl__plane_next(plane, block, whole, since);
+}
 
+// Call a function for numbers of a word, by their bits.
+static void each_of_word(const update *u, uint32_t word, uint64_t bits,
+                         void (*call)(const update *, uint32_t))
+{
     for (uint64_t left = bits; left != 0; left &= left - 1) {
-        const uint32_t slot = begin + espl__lowest_bit(left);
+        call(u, word * 64 + espl__lowest_bit(left));
+    }
+}
 
-        if (slot < count) {
-            call(u, slot);
-        }
+// Call a function for the numbers of a set.
+static void each_noted(const update *u, const espl__noted *noted,
+                       void (*call)(const update *, uint32_t))
+{
+    const size_t words = espl__array_length(noted->words);
+
+    for (uint32_t word = espl__noted_next(noted, 0); word < words;
+         word = espl__noted_next(noted, word + 1)) {
+        each_of_word(u, word, noted->words[word], call);
     }
 }
 
@@ -325,14 +214,15 @@ static void each_slot(const update *u, uint32_t block, uint64_t bits,
 static void touch_trees(const update *u, uint32_t slot)
 {
     const espl__shadow_slot *const was = &u->shadow->slots[slot];
-    const uint32_t now = slot < u->now.slots ? tree_at(u->forest, slot) : ESPL__NO_TREE;
-    const size_t trees = espl__array_length(u->shadow->touched);
+    const uint32_t now =
+        slot < u->now.slots ? espl__shadow_tree_at(u->forest, slot) : ESPL__NO_TREE;
+    const size_t trees = espl__array_length(u->shadow->trees);
 
     if (now != ESPL__NO_TREE) {
-        u->shadow->touched[now] = true;
+        espl__noted_add(&u->shadow->noted_trees, now);
     }
     if ((espl__shadow_is_node(was) || was->kind == ESPL__SHADOW_HOLE) && was->tree < trees) {
-        u->shadow->touched[was->tree] = true;
+        espl__noted_add(&u->shadow->noted_trees, was->tree);
     }
 }
 
@@ -351,7 +241,6 @@ static void update_tree(const update *u, uint32_t number)
             note_near(u, slot);
         }
     }
-    u->shadow->touched[number] = false;
 }
 
 static uint32_t count_trees(const update *u)
@@ -359,65 +248,169 @@ static uint32_t count_trees(const update *u)
     return u->was.trees > u->now.trees ? u->was.trees : u->now.trees;
 }
 
-static void touch_free_trees(const update *u)
+// Note free headers, and those that the shadow or the world has not.
+static void touch_other_trees(const update *u)
 {
+    const uint32_t both = u->was.trees < u->now.trees ? u->was.trees : u->now.trees;
+
     for (uint32_t tree = u->now.free_tree; tree != u->forest->free_low;
          tree = u->forest->trees[tree].next) {
-        u->shadow->touched[tree] = true;
+        espl__noted_add(&u->shadow->noted_trees, tree);
+    }
+    for (uint32_t tree = u->is_whole ? 0 : both; tree < count_trees(u); ++tree) {
+        espl__noted_add(&u->shadow->noted_trees, tree);
     }
 }
 
-static void update_trees(const update *u)
+static void clear_noted(const espl__noted *noted)
 {
-    const uint32_t count = count_trees(u);
+    const size_t words = espl__array_length(noted->words);
 
-    touch_free_trees(u);
-    for (uint32_t tree = 0; tree < count; ++tree) {
-        if (u->is_whole || u->shadow->touched[tree] || tree >= u->now.trees ||
-            tree >= u->was.trees) {
-            update_tree(u, tree);
-        }
+    for (uint32_t word = espl__noted_next(noted, 0); word < words;
+         word = espl__noted_next(noted, word + 1)) {
+        noted->words[word] = 0;
+        noted->groups[word / 64] &= ~(UINT64_C(1) << word % 64);
     }
 }
 
 static uint32_t count_blocks(const update *u)
 {
-    const size_t slots = u->was.slots > u->now.slots ? u->was.slots : u->now.slots;
-
-    return (uint32_t)((slots + ESPL__PLANE_BLOCK - 1) / ESPL__PLANE_BLOCK);
+    return espl__plane_blocks(u->was.slots > u->now.slots ? u->was.slots : u->now.slots);
 }
 
-// Note the neighbours of slots, and the trees of all that are looked at.
-static void note_touched(const update *u)
+// Return the blocks of slots that both the shadow and the world have whole.
+static uint32_t whole_blocks(const update *u)
 {
-    const uint32_t blocks = count_blocks(u);
-    const uint64_t *const near_slots = u->shadow->near_slots;
+    return (u->was.slots < u->now.slots ? u->was.slots : u->now.slots) / ESPL__PLANE_BLOCK;
+}
 
-    for (uint32_t block = 0; block < blocks; ++block) {
-        each_slot(u, block, marked_slots(u, block, ESPL__PLANE_PLACE, u->since), note_around);
+// Return the blocks of slots that both have, whole or not.
+static uint32_t common_blocks(const update *u)
+{
+    return espl__plane_blocks(u->was.slots < u->now.slots ? u->was.slots : u->now.slots);
+}
+
+static void note_placed(const update *u, uint32_t slot)
+{
+    note_near(u, slot);
+    if (slot < espl__array_length(u->shadow->slots)) {
+        note_around(u, slot);
     }
-    for (uint32_t block = 0; block < blocks; ++block) {
-        each_slot(u, block,
-                  near_slots[block] | marked_slots(u, block, ESPL__PLANE_PLACE, u->since) |
-                      marked_slots(u, block, ESPL__PLANE_OWN, u->since),
-                  touch_trees);
+}
+
+// Note the slots whose place is marked, and their neighbours, and the trees of these.
+static void note_places(const update *u)
+{
+    const espl__plane *const places = &u->forest->tracks.planes[ESPL__PLANE_PLACE];
+    const uint32_t blocks = count_blocks(u), whole = whole_blocks(u);
+
+    for (uint32_t block = next_block(u, places, 0, whole, u->since); block < blocks;
+         block = next_block(u, places, block + 1, whole, u->since)) {
+        each_of_word(u, block, marked_slots(u, block, ESPL__PLANE_PLACE, u->since), note_placed);
     }
+    each_noted(u, &u->shadow->noted_slots, touch_trees);
+    touch_other_trees(u);
+}
+
+// --- Own data ---
+
+enum { GATHERED = 256, FAR = 24, NEAR = 12 };
+
+// Slots whose own data are marked, and not their places.
+typedef struct gathered {
+    uint32_t slots[GATHERED + ESPL__PLANE_BLOCK];
+    uint32_t count;
+} gathered;
+
+// Copy what a write changes of a node. Its header changes with it only where it is not plain, and with the
+// flags.
+static void copy_own(const update *u, uint32_t slot)
+{
+    espl__shadow_slot *const to = &u->shadow->slots[slot];
+    const uint32_t follows = ESPL__SLOT_SIDE | ESPL__SLOT_EXCEPTIONAL;
+
+    if (!espl__shadow_is_node(to) || u->forest->links[slot].entity != to->links.entity) {
+        note_near(u, slot);
+        touch_trees(u, slot);
+        return;
+    }
+    espl__shadow_slot item = *to;
+
+    item.local = u->forest->local[slot];
+    item.flags = (uint8_t)(u->forest->flags[slot] & ~follows);
+    const bool is_flagged = item.flags != to->flags;
+
+    espl__shadow_put(u->shadow, ESPL__SHADOW_SLOT, slot, to, &item, sizeof item,
+                     offsetof(espl__shadow_slot, lineage));
+    if (is_flagged || !u->shadow->is_plain[item.tree] ||
+        !espl__shadow_is_plain(&u->forest->trees[item.tree])) {
+        espl__noted_add(&u->shadow->noted_trees, item.tree);
+        exchange_side(u, slot, true);
+    }
+    exchange_past(u, slot, true);
+}
+
+static void prefetch_own(const update *u, const gathered *all, uint32_t at)
+{
+    if (at + FAR < all->count) {
+        const uint32_t slot = all->slots[at + FAR];
+
+        espl__prefetch_to_write(&u->shadow->slots[slot]);
+        espl__prefetch(&u->forest->local[slot]);
+        espl__prefetch(&u->forest->flags[slot]);
+        espl__prefetch(&u->forest->links[slot]);
+        espl__prefetch(&u->forest->tree[slot]);
+    }
+    if (at + NEAR < all->count) {
+        const uint32_t tree = u->forest->tree[all->slots[at + NEAR]];
+
+        if (tree < u->now.trees) {
+            espl__prefetch(&u->forest->trees[tree]);
+        }
+    }
+}
+
+static void copy_gathered(const update *u, gathered *all)
+{
+    for (uint32_t i = 0; i < all->count; ++i) {
+        prefetch_own(u, all, i);
+        copy_own(u, all->slots[i]);
+    }
+    all->count = 0;
+}
+
+static void update_own(const update *u)
+{
+    const espl__plane *const own = &u->forest->tracks.planes[ESPL__PLANE_OWN];
+    const uint32_t whole = whole_blocks(u), common = common_blocks(u);
+    gathered all;
+
+    all.count = 0;
+    // Other slots were noted with their places.
+    for (uint32_t block = next_block(u, own, 0, whole, u->since_own);
+         block < common && !u->is_whole;
+         block = next_block(u, own, block + 1, whole, u->since_own)) {
+        uint64_t left =
+            espl__plane_changed(own, block, u->since_own) & ~u->shadow->noted_slots.words[block];
+
+        for (; left != 0; left &= left - 1) {
+            all.slots[all.count++] = block * ESPL__PLANE_BLOCK + espl__lowest_bit(left);
+        }
+        if (all.count >= GATHERED) {
+            copy_gathered(u, &all);
+        }
+    }
+    copy_gathered(u, &all);
 }
 
 static void update_slots(const update *u)
 {
-    const uint32_t blocks = count_blocks(u);
-    uint64_t *const near_slots = u->shadow->near_slots;
-
-    note_touched(u);
-    update_trees(u);
-    for (uint32_t block = 0; block < blocks; ++block) {
-        each_slot(u, block,
-                  near_slots[block] | marked_slots(u, block, ESPL__PLANE_PLACE, u->since) |
-                      marked_slots(u, block, ESPL__PLANE_OWN, u->since_own),
-                  copy_slot);
-        near_slots[block] = 0;
-    }
+    note_places(u);
+    update_own(u);
+    each_noted(u, &u->shadow->noted_trees, update_tree);
+    clear_noted(&u->shadow->noted_trees);
+    each_noted(u, &u->shadow->noted_slots, copy_slot);
+    clear_noted(&u->shadow->noted_slots);
 }
 
 // Return the indices of a block that may have changed, as bits.
@@ -441,11 +434,19 @@ static uint32_t count_indices(const update *u)
     return u->was.records > u->now.records ? u->was.records : u->now.records;
 }
 
+// Return the first block of indices from one on in which some may be marked.
+static uint32_t next_indices(const update *u, uint32_t block)
+{
+    const uint32_t both = u->was.records < u->now.records ? u->was.records : u->now.records;
+
+    return next_block(u, &u->store->index_plane, block, both / ESPL__PLANE_BLOCK, u->since);
+}
+
 static void update_indices(const update *u)
 {
-    const uint32_t count = count_indices(u);
+    const uint32_t count = count_indices(u), blocks = espl__plane_blocks(count);
 
-    for (uint32_t block = 0; block < espl__plane_blocks(count); ++block) {
+    for (uint32_t block = next_indices(u, 0); block < blocks; block = next_indices(u, block + 1)) {
         for (uint64_t left = marked_indices(u, block); left != 0; left &= left - 1) {
             const uint32_t index = block * ESPL__PLANE_BLOCK + espl__lowest_bit(left);
 
@@ -547,24 +548,31 @@ static void note_left(const update *u, uint32_t number)
     }
 }
 
+// Note slots whose own data are marked.
+static void note_own(const update *u)
+{
+    const espl__plane *const own = &u->forest->tracks.planes[ESPL__PLANE_OWN];
+    const uint32_t whole = whole_blocks(u), common = common_blocks(u);
+
+    for (uint32_t block = next_block(u, own, 0, whole, u->since_own);
+         block < common && !u->is_whole;
+         block = next_block(u, own, block + 1, whole, u->since_own)) {
+        each_of_word(u, block, espl__plane_changed(own, block, u->since_own), note_near);
+    }
+}
+
 void espl__shadow_note_changed(const espl__shadow_look *u)
 {
-    const uint32_t trees = count_trees(u), blocks = count_blocks(u), indices = count_indices(u);
+    const uint32_t blocks = espl__plane_blocks(count_indices(u));
 
-    note_touched(u);
-    touch_free_trees(u);
-    for (uint32_t tree = 0; tree < trees; ++tree) {
-        u->shadow->touched[tree] =
-            u->shadow->touched[tree] || tree >= u->now.trees || tree >= u->was.trees;
-        if (u->shadow->touched[tree]) {
-            note_left(u, tree);
+    note_places(u);
+    note_own(u);
+    each_noted(u, &u->shadow->noted_slots, touch_trees);
+    each_noted(u, &u->shadow->noted_trees, note_left);
+    for (uint32_t block = next_indices(u, 0); block < blocks; block = next_indices(u, block + 1)) {
+        for (uint64_t left = marked_indices(u, block); left != 0; left &= left - 1) {
+            espl__noted_add(&u->shadow->noted_records,
+                            block * ESPL__PLANE_BLOCK + espl__lowest_bit(left));
         }
-    }
-    for (uint32_t block = 0; block < blocks; ++block) {
-        u->shadow->near_slots[block] |= marked_slots(u, block, ESPL__PLANE_PLACE, u->since) |
-                                        marked_slots(u, block, ESPL__PLANE_OWN, u->since_own);
-    }
-    for (uint32_t block = 0; block < espl__plane_blocks(indices); ++block) {
-        u->shadow->near_records[block] |= marked_indices(u, block);
     }
 }

@@ -92,6 +92,7 @@ typedef struct espl__shadow_archetype {
     espl__shadow_rows rows;
     uint32_t block_size;        // of each chunk
     espl__shadow_chunk *chunks; // stb array by position
+    bool is_touched;            // used by a rewind
 } espl__shadow_archetype;
 
 /// Numbers of the whole world.
@@ -103,6 +104,26 @@ typedef struct espl__shadow_numbers {
 } espl__shadow_numbers;
 
 enum { ESPL__SHADOW_HEADS_EACH = 16 };
+
+/// A set of numbers that is empty between two calls: a bit for each, and a bit for each word of these, so that
+/// few numbers are found in little time.
+typedef struct espl__noted {
+    uint64_t *words, *groups; // stb arrays
+} espl__noted;
+
+static inline void espl__noted_add(const espl__noted *noted, uint32_t number)
+{
+    noted->words[number / 64] |= UINT64_C(1) << number % 64;
+    noted->groups[number / 4096] |= UINT64_C(1) << number / 64 % 64;
+}
+
+static inline void espl__noted_remove(const espl__noted *noted, uint32_t number)
+{
+    noted->words[number / 64] &= ~(UINT64_C(1) << number % 64);
+}
+
+/// Return the first word from one on that may have a number, or the number of words.
+uint32_t espl__noted_next(const espl__noted *noted, uint32_t word);
 
 typedef struct espl__shadow {
     espl_world *world;
@@ -120,14 +141,17 @@ typedef struct espl__shadow {
     espl__shadow_slot *slots;
     espl__shadow_side *sides; // empty: there are no side arrays
     espl__past *pasts;        // empty: motion did not run
-    uint64_t *near_slots;     // a bit by slot: looked at by this update though it has no mark
+    espl__noted noted_slots;  // looked at by this update for another reason than own data
     espl__shadow_tree *trees;
-    bool *touched;  // by tree: looked at by this update, or changed by a rewind
+    espl__noted noted_trees;
+    bool *is_plain; // by tree: its header can change only with the place of a slot
     bool *had_side; // by tree: used by a rewind
     espl__record *records;
-    espl__name **names;     // by index: held; NULL: none
-    uint64_t *near_records; // a bit by index: used by a rewind
-    espl_entity *report;    // lists of a rewind
+    espl__name **names;        // by index: held; NULL: none
+    espl__noted noted_records; // used by a rewind
+    espl__context *context;    // likewise
+    uint32_t followed;         // likewise: worlds of lower slots are computed
+    espl_entity *report;       // lists of a rewind
     espl__shadow_archetype *archetypes;
     size_t block_bytes; // of the chunks
 } espl__shadow;
@@ -163,7 +187,7 @@ void espl__shadow_forget(espl__shadow *shadow, espl__names *names);
 /// Return the bytes that it holds.
 size_t espl__shadow_bytes(const espl__shadow *shadow);
 
-// --- Updates (shadow.c, shadow_rows.c) ---
+// --- Items (shadow_items.c), updates (shadow.c, shadow_rows.c) ---
 
 /// Copy what changed since the last update, and go to the next moment. Takes no memory.
 void espl__shadow_update(espl__shadow *shadow);
@@ -182,9 +206,11 @@ espl__shadow_side espl__shadow_read_side(const espl__forest *forest, uint32_t sl
 espl__past espl__shadow_read_past(const espl__forest *forest, uint32_t slot, bool is_node);
 /// Read a header.
 void espl__shadow_read_tree(const espl__forest *forest, uint32_t number, espl__shadow_tree *out);
+/// Return the tree in whose range a slot is, or ESPL__NO_TREE.
+uint32_t espl__shadow_tree_at(const espl__forest *forest, uint32_t slot);
 /// Read a slot of the world.
 void espl__shadow_read_slot(const espl__forest *forest, uint32_t slot, espl__shadow_slot *out);
-/// Note all slots, headers and indices that may have changed, in near_slots, touched and near_records.
+/// Note all slots, headers and indices that may have changed, in the three sets.
 void espl__shadow_note_changed(const espl__shadow_look *look);
 
 /// Return the rows of a chunk by its position.
@@ -204,6 +230,13 @@ static inline bool espl__shadow_has_column(const espl__store *store, const espl_
     return column->component != ESPL_TRANSFORM &&
            (espl__component_info_of(store, column->component)->flags & ESPL_COMPONENT_TRANSIENT) ==
                0;
+}
+
+/// Tell whether a header changes only with the place of a slot: it has no debt, and no side arrays.
+static inline bool espl__shadow_is_plain(const espl__tree *tree)
+{
+    return tree->side == 0 &&
+           (tree->flags & (ESPL__TREE_IN_ORDER | ESPL__TREE_UNSETTLED)) == ESPL__TREE_IN_ORDER;
 }
 
 static inline bool espl__shadow_is_node(const espl__shadow_slot *slot)

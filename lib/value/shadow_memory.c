@@ -2,6 +2,8 @@
 // The memory of a shadow. It grows with the room of the world, in calls that may lack memory anyhow.
 #include "lib/value/shadow.h"
 
+#include "lib/base/bits.h"
+
 #include <string.h>
 
 static espl__heap *heap_of(const espl__shadow *shadow)
@@ -10,17 +12,47 @@ static espl__heap *heap_of(const espl__shadow *shadow)
 }
 
 // Give an array so many elements at least. New ones are 0.
-#define FILL(shadow, field, count)                                                      \
-    (espl__array_length((shadow)->field) >= (count) ||                                  \
-     (ESPL_ARRAY_RESERVE(heap_of(shadow), ESPL__FOR_CHANGES, (shadow)->field,           \
-                         (count)-espl__array_length((shadow)->field)) &&                \
-      (memset((shadow)->field + espl__array_length((shadow)->field), 0,                 \
-              ((count)-espl__array_length((shadow)->field)) * sizeof *(shadow)->field), \
-       espl__array_set_length((shadow)->field, (count)), true)))
+#define FILL_OF(shadow, array, count)                                 \
+    (espl__array_length(array) >= (count) ||                          \
+     (ESPL_ARRAY_RESERVE(heap_of(shadow), ESPL__FOR_CHANGES, array,   \
+                         (count)-espl__array_length(array)) &&        \
+      (memset((array) + espl__array_length(array), 0,                 \
+              ((count)-espl__array_length(array)) * sizeof *(array)), \
+       espl__array_set_length((array), (count)), true)))
+#define FILL(shadow, field, count) FILL_OF(shadow, (shadow)->field, count)
 
-static size_t words_of(size_t bits)
+// --- Sets of numbers ---
+
+static bool fill_noted(const espl__shadow *shadow, espl__noted *noted, size_t count)
 {
-    return bits / ESPL__PLANE_BLOCK + 1;
+    return FILL_OF(shadow, noted->words, count / 64 + 1) &&
+           FILL_OF(shadow, noted->groups, count / 4096 + 1);
+}
+
+static void free_noted(espl__heap *heap, espl__noted *noted)
+{
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, noted->words);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, noted->groups);
+}
+
+static size_t noted_bytes(const espl__noted *noted)
+{
+    return ESPL_ARRAY_BYTES(noted->words) + ESPL_ARRAY_BYTES(noted->groups);
+}
+
+uint32_t espl__noted_next(const espl__noted *noted, uint32_t word)
+{
+    const uint32_t words = (uint32_t)espl__array_length(noted->words);
+
+    while (word < words) {
+        const uint64_t left = noted->groups[word / 64] >> word % 64;
+
+        if (left != 0) {
+            return word + espl__lowest_bit(left);
+        }
+        word = (word / 64 + 1) * 64;
+    }
+    return words;
 }
 
 // --- Chunks ---
@@ -73,15 +105,15 @@ bool espl__shadow_grow(espl__shadow *shadow, espl__growth what, uint32_t number,
 {
     switch (what) {
     case ESPL__GROWTH_SLOTS:
-        return FILL(shadow, slots, count) && FILL(shadow, near_slots, words_of(count)) &&
+        return FILL(shadow, slots, count) && fill_noted(shadow, &shadow->noted_slots, count) &&
                (espl__array_length(shadow->sides) == 0 || FILL(shadow, sides, count)) &&
                (espl__array_length(shadow->pasts) == 0 || FILL(shadow, pasts, count));
     case ESPL__GROWTH_TREES:
-        return FILL(shadow, trees, count) && FILL(shadow, touched, count) &&
-               FILL(shadow, had_side, count);
+        return FILL(shadow, trees, count) && fill_noted(shadow, &shadow->noted_trees, count) &&
+               FILL(shadow, is_plain, count) && FILL(shadow, had_side, count);
     case ESPL__GROWTH_RECORDS:
         return FILL(shadow, records, count) && FILL(shadow, names, count) &&
-               FILL(shadow, near_records, words_of(count)) && FILL(shadow, report, 3 * count);
+               fill_noted(shadow, &shadow->noted_records, count) && FILL(shadow, report, 3 * count);
     case ESPL__GROWTH_ARCHETYPES:
         return FILL(shadow, archetypes, count);
     case ESPL__GROWTH_CHUNKS:
@@ -146,13 +178,14 @@ void espl__shadow_free(espl__shadow *shadow)
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->slots);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->sides);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->pasts);
-    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->near_slots);
+    free_noted(heap, &shadow->noted_slots);
+    free_noted(heap, &shadow->noted_trees);
+    free_noted(heap, &shadow->noted_records);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->trees);
-    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->touched);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->is_plain);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->had_side);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->records);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->names);
-    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->near_records);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->report);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->archetypes);
 }
@@ -171,6 +204,7 @@ void espl__shadow_forget(espl__shadow *shadow, espl__names *names)
     (void)CLEAR(shadow->sides);
     (void)CLEAR(shadow->pasts);
     (void)CLEAR(shadow->trees);
+    (void)CLEAR(shadow->is_plain);
     (void)CLEAR(shadow->records);
     for (size_t i = 0; i < archetypes; ++i) {
         shadow->archetypes[i].rows = (espl__shadow_rows){0, 0};
@@ -185,11 +219,11 @@ size_t espl__shadow_bytes(const espl__shadow *shadow)
 {
     size_t bytes = shadow->block_bytes + ESPL_ARRAY_BYTES(shadow->slots) +
                    ESPL_ARRAY_BYTES(shadow->sides) + ESPL_ARRAY_BYTES(shadow->pasts) +
-                   ESPL_ARRAY_BYTES(shadow->near_slots) + ESPL_ARRAY_BYTES(shadow->trees) +
-                   ESPL_ARRAY_BYTES(shadow->touched) + ESPL_ARRAY_BYTES(shadow->had_side) +
-                   ESPL_ARRAY_BYTES(shadow->records) + ESPL_ARRAY_BYTES(shadow->names) +
-                   ESPL_ARRAY_BYTES(shadow->near_records) + ESPL_ARRAY_BYTES(shadow->report) +
-                   ESPL_ARRAY_BYTES(shadow->archetypes);
+                   noted_bytes(&shadow->noted_slots) + noted_bytes(&shadow->noted_trees) +
+                   ESPL_ARRAY_BYTES(shadow->trees) + ESPL_ARRAY_BYTES(shadow->is_plain) +
+                   ESPL_ARRAY_BYTES(shadow->had_side) + ESPL_ARRAY_BYTES(shadow->records) +
+                   ESPL_ARRAY_BYTES(shadow->names) + noted_bytes(&shadow->noted_records) +
+                   ESPL_ARRAY_BYTES(shadow->report) + ESPL_ARRAY_BYTES(shadow->archetypes);
 
     for (size_t i = 0; i < espl__array_length(shadow->archetypes); ++i) {
         bytes += ESPL_ARRAY_BYTES(shadow->archetypes[i].chunks);

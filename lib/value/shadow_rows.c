@@ -86,7 +86,12 @@ static void update_archetype(const espl__shadow_look *u, uint32_t number)
     const espl__shadow_rows now = {(uint32_t)archetype->count, chunks};
     const uint32_t rows = was.count > now.count ? was.count : now.count;
 
-    for (uint32_t position = 0; (uint64_t)position * archetype->capacity < rows; ++position) {
+    // Fast path: no column was written, and no row left.
+    const bool may_differ =
+        u->is_whole || u->store->version != u->shadow->version || was.count != now.count;
+
+    for (uint32_t position = 0; may_differ && (uint64_t)position * archetype->capacity < rows;
+         ++position) {
         update_chunk(u, number, position, espl__shadow_rows_at(archetype, was.count, position));
     }
     espl__shadow_put(u->shadow, ESPL__SHADOW_ROWS, number, &u->shadow->archetypes[number].rows,
