@@ -167,8 +167,10 @@ typedef struct espl_archive_known {
 /// else that is below a survivor is destroyed, and so are the entities of the known archive that this one
 /// lacks, with all below them. Of ESPL_COMPONENT_TRANSIENT survivors keep their values.
 ///
-/// A hierarchy is built anew, and its old nodes are destroyed: a watch finds all of its entities changed, and
-/// motion shows them where they are until the next present.
+/// Where the hierarchies are the same, with the same flags, kept parts, stretches, user data and components,
+/// locals, values and names are written in place, as by the calls that write them: motion blends, and what is
+/// equal counts as not written. Else all of them are built anew, and the old nodes are destroyed: motion shows
+/// the entities where they are until the next present.
 ///
 /// @param bytes  [size] as espl_archive_read() takes it.
 /// @param def    as of espl_archive_read(); `entities` gets survivors and new entities. NULL means {0}.

@@ -3,14 +3,17 @@
 //
 // 1. All checks of a read.
 // 2. Each node finds the entity that it is, if that lives: a survivor.
-// 3. The archive is built as by a read. This is the last step that can fail.
-// 4. Each survivor and the entity that was built for its node change their places: the survivor gets the new
+// 3. Where nothing differs but locals, values and names, the survivors stay in their places, and a batch writes
+//    the locals at the end. Steps 4 and 5 are left out then.
+// 4. The archive is built as by a read. This is the last step that can fail.
+// 5. Each survivor and the entity that was built for its node change their places: the survivor gets the new
 //    node and the new row, and keeps its handle.
-// 5. Values, references and names are filled in, for the entities that the nodes have now.
-// 6. What has the old nodes is destroyed, with all that is below them.
+// 6. Values, references and names are filled in, for the entities that the nodes have now.
+// 7. What has the old nodes is destroyed, with all that is below them.
 #include "lib/value/archive_reader.h"
 
 #include "lib/tree/edit_links.h"
+#include "lib/world/batch.h"
 #include "lib/world/destroy.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/refusals.h"
@@ -26,10 +29,14 @@ typedef struct archive_applier {
     // Stb array: entities that are destroyed. First those of the known archive that this one lacks, then those
     // that get the old nodes of survivors.
     espl_entity *leaving;
-    uint32_t
-        *numbers; // stb array: hash table of the handles in the known archive: number + 1; 0: free
-    uint32_t
-        *members; // stb array: hash table of survivors and leaving entities: index + 1; 0: free
+    // Stb arrays of an apply in place: the survivors with a transform, their locals, and of each node whether
+    // it has children.
+    espl_entity *placed;
+    espl_pose *locals;
+    uint8_t *is_parent;
+    // Stb arrays, hash tables where 0 is free: the handles of the known archive, as number + 1; survivors and
+    // leaving entities, as index + 1.
+    uint32_t *numbers, *members;
 } archive_applier;
 
 #define APPLIER_RESERVE(a, array, more) \
@@ -217,6 +224,166 @@ static bool check_parent(archive_applier *a)
     return true;
 }
 
+// --- In place ---
+
+// Where nothing differs but locals, values and names, the entities stay in their nodes and rows.
+
+static uint32_t slot_of_node(const archive_applier *a, uint32_t number)
+{
+    return a->reader.world->store.records[a->living[number]].slot;
+}
+
+// Tell whether the siblings of the last node that was looked at end with it.
+static bool ends_siblings(const archive_applier *a, uint32_t last, uint32_t last_parent)
+{
+    return last_parent == ESPL__NO_SLOT ||
+           a->reader.world->forest.links[slot_of_node(a, last)].next == ESPL__NO_SLOT;
+}
+
+// Tell whether a survivor is where the archive says. Earlier nodes are.
+// @param last_parent  of the node before it
+static bool is_in_its_place(archive_applier *a, uint32_t number, const espl__built *built,
+                            uint32_t last_parent)
+{
+    const espl__forest *const forest = &a->reader.world->forest;
+    const uint32_t slot = slot_of_node(a, number);
+    const bool is_free = espl__slot_is(forest, slot, ESPL__SLOT_FREE_LINK);
+
+    if (number != 0 && last_parent != built->parent && !ends_siblings(a, number - 1, last_parent)) {
+        return false;
+    }
+    if (built->parent == ESPL__NO_SLOT) {
+        return forest->parent[slot] == a->reader.parent && !is_free;
+    }
+    const uint32_t parent = slot_of_node(a, built->parent);
+    const uint32_t expected = last_parent == built->parent
+                                  ? forest->links[slot_of_node(a, number - 1)].next
+                                  : forest->links[parent].first_child;
+
+    a->is_parent[built->parent] = 1;
+    return slot == expected && forest->parent[slot] == parent && is_free == built->is_free;
+}
+
+// Tell whether a survivor has the components that the archive says.
+static bool has_its_set(const archive_applier *a, uint32_t number, uint32_t set)
+{
+    const espl__store *const store = &a->reader.world->store;
+    const espl__parse *const p = &a->reader.parse;
+    const espl__parsed_set *const from = &p->sets[set];
+    const uint32_t archetype = espl__entity_archetype(store, a->living[number]);
+    size_t count = 1; // its role
+    bool has_all = true;
+
+    for (uint32_t i = 0; i < from->component_count && has_all; ++i) {
+        const espl_component component = p->components[p->items[from->first + i]].component;
+
+        count += component != 0 ? 1 : 0;
+        has_all = component == 0 || espl__archetype_has(store, archetype, component);
+    }
+    return has_all && count == espl__array_length(store->archetypes[archetype].set);
+}
+
+// Tell whether a survivor has what the archive says, but for local, values and name, and list its local.
+static bool has_its_parts(archive_applier *a, uint32_t number, const espl__built *built)
+{
+    const espl__forest *const forest = &a->reader.world->forest;
+    const uint32_t slot = slot_of_node(a, number);
+
+    if (espl__slot_is(forest, slot, ESPL__SLOT_BARE) != built->is_bare ||
+        !has_its_set(a, number, built->set)) {
+        return false;
+    }
+    if (built->is_bare) {
+        return true;
+    }
+    espl__placement now = espl__slot_placement(forest, slot);
+
+    if (espl__placement_copies(&now)) {
+        now.extra = espl__extra_default(); // it shows that of its parent
+    }
+    // A write of a local moves the parts that inherit flags keep, so that such a node must be as it is.
+    if (now.kept.flags == 0) {
+        ESPL_ARRAY_PUSH(a->placed, espl__entity_at(&a->reader.world->store, a->living[number]));
+        ESPL_ARRAY_PUSH(a->locals, built->placement.local);
+        now.local = built->placement.local;
+    }
+    return espl__placement_is_equal(&now, &built->placement);
+}
+
+// Look at all nodes. @return whether the entities can stay in their places.
+static bool are_in_place(archive_applier *a)
+{
+    const espl__links *const links = a->reader.world->forest.links;
+    espl__parse *const p = &a->reader.parse;
+    uint32_t last_parent = ESPL__NO_SLOT;
+    bool is_same = true;
+
+    espl__walk_begin(&a->reader.walk, p);
+    for (uint32_t i = 0; i < p->info.nodes && is_same; ++i) {
+        const espl__parsed_node *const node = espl__walk_next(&a->reader.walk);
+
+        is_same = a->living[i] != ESPL__NONE && is_in_its_place(a, i, &node->built, last_parent) &&
+                  has_its_parts(a, i, &node->built);
+        last_parent = node->built.parent;
+    }
+    is_same = is_same && p->info.nodes != 0 && ends_siblings(a, p->info.nodes - 1, last_parent);
+    for (uint32_t i = 0; i < p->info.nodes && is_same; ++i) {
+        is_same = a->is_parent[i] != 0 || links[slot_of_node(a, i)].first_child == ESPL__NO_SLOT;
+    }
+    return is_same;
+}
+
+// Find whether the entities can stay in their places, and take the memory for that. @return false: none.
+static bool survey_places(archive_applier *a)
+{
+    const uint32_t nodes = a->reader.parse.info.nodes;
+
+    if (!APPLIER_RESERVE(a, placed, nodes) || !APPLIER_RESERVE(a, locals, nodes) ||
+        !APPLIER_RESERVE(a, is_parent, nodes)) {
+        return espl__parse_refuse(&a->reader.parse, ESPL_ERR_NO_MEMORY, NULL, NULL);
+    }
+    espl__array_set_length(a->is_parent, nodes);
+    for (uint32_t i = 0; i < nodes; ++i) {
+        a->is_parent[i] = 0;
+    }
+    a->reader.is_in_place = are_in_place(a);
+    const espl_status status =
+        a->reader.is_in_place ? espl__writes_reserve(a->reader.world, espl__array_length(a->placed))
+                              : ESPL_OK;
+
+    return status == ESPL_OK || espl__parse_refuse(&a->reader.parse, status, NULL, NULL);
+}
+
+// Survivors stay. Their names are given anew.
+static void name_survivors(archive_applier *a)
+{
+    espl__store *const store = &a->reader.world->store;
+    const uint32_t nodes = a->reader.parse.info.nodes;
+
+    for (uint32_t i = 0; i < nodes; ++i) {
+        a->reader.entities[i] = espl__entity_at(store, a->living[i]);
+    }
+    espl__names_remove(&store->names, store->heap, a->living, nodes);
+}
+
+// Write the locals, as a batch of writes does.
+static void write_survivors(archive_applier *a)
+{
+    const espl__entries entries = {
+        .call = "espl_archive_apply",
+        .handles = {(const unsigned char *)a->placed, sizeof(espl_entity)},
+        .values = (const unsigned char *)a->locals,
+        .value_size = sizeof(espl_pose),
+        .kind = ESPL_WRITE_LOCAL_POSE,
+        .count = espl__array_length(a->placed)};
+    espl_write_report report = {0};
+    const espl_status status =
+        entries.count == 0 ? ESPL_OK : espl__write_untaped(a->reader.world, &entries, &report);
+
+    ESPL_CHECK(status >= 0 && status != ESPL_PARTLY);
+    a->reader.has_overflowed = status == ESPL_OVERFLOW;
+}
+
 // --- The exchange ---
 
 // Copy values that archives do not have from one row to another one.
@@ -286,15 +453,25 @@ static espl_status apply_archive(archive_applier *a)
     espl__heap *const heap = &r->world->heap;
     espl_status status = espl__reader_begin(r);
 
-    if (status == ESPL_OK && (!match_entities(a) || !check_parent(a))) {
+    if (status == ESPL_OK && (!match_entities(a) || !check_parent(a) || !survey_places(a))) {
         status = r->parse.status;
     }
     status = status != ESPL_OK ? status : espl__reader_build(r);
     if (status == ESPL_OK) {
-        exchange_survivors(a);
+        if (r->is_in_place) {
+            name_survivors(a);
+        } else {
+            exchange_survivors(a);
+        }
         espl__reader_fill(r);
         destroy_leaving(a);
     }
+    if (status == ESPL_OK && r->is_in_place) {
+        write_survivors(a);
+    }
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, a->placed);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, a->locals);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, a->is_parent);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, a->living);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, a->leaving);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, a->numbers);

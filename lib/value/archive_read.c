@@ -334,19 +334,43 @@ static void write_references(const espl__reader *r, const espl__parsed_component
     }
 }
 
+// Return where a value is written to: to its row, or where that may have it already to `made`, of zeros.
+static unsigned char *begin_value(const espl__reader *r, uint32_t entity,
+                                  const espl__parsed_component *c, unsigned char *made)
+{
+    if (c->component == 0 || c->is_transient) {
+        return NULL;
+    }
+    if (!r->is_in_place) {
+        return espl__row_write(&r->world->store, entity, c->component);
+    }
+    memset(made, 0, info_in_world(r, c->component)->size);
+    return made;
+}
+
+// Write a value to its row where it is another one.
+static void end_value(const espl__reader *r, uint32_t entity, const espl__parsed_component *c,
+                      const unsigned char *value)
+{
+    const size_t size = value == NULL ? 0 : info_in_world(r, c->component)->size;
+
+    if (r->is_in_place && value != NULL &&
+        memcmp(espl__row_value(&r->world->store, entity, c->component), value, size) != 0) {
+        memcpy(espl__row_write(&r->world->store, entity, c->component), value, size);
+    }
+}
+
 static void write_values(const espl__reader *r, uint32_t number, const espl__parsed_node *node,
                          espl__cursor *references)
 {
-    espl__store *const store = &r->world->store;
+    const uint32_t entity = r->entities[number].index;
+    unsigned char made[ESPL_COMPONENT_SIZE_LIMIT];
     const unsigned char *bytes = NULL;
     value_walk values = values_of(r, node);
 
     for (espl__parsed_component *c = next_value(&values, &bytes); c != NULL;
          c = next_value(&values, &bytes)) {
-        unsigned char *const value =
-            c->component == 0 || c->is_transient
-                ? NULL
-                : espl__row_write(store, r->entities[number].index, c->component);
+        unsigned char *const value = begin_value(r, entity, c, made);
 
         if (value != NULL) {
             const size_t size = info_in_world(r, c->component)->size;
@@ -362,6 +386,7 @@ static void write_values(const espl__reader *r, uint32_t number, const espl__par
             }
         }
         write_references(r, c, references, value);
+        end_value(r, entity, c, value);
     }
 }
 
@@ -424,7 +449,7 @@ espl_status espl__reader_build(espl__reader *r)
                            .next = next_node,
                            .context = r};
 
-    if (b.count == 0) {
+    if (b.count == 0 || r->is_in_place) {
         return ESPL_OK;
     }
     espl__walk_begin(&r->walk, &r->parse);

@@ -23,6 +23,7 @@ typedef struct espl__reader {
     espl__prepared_name *names; // stb array: of the nodes that have one, in their order
     uint32_t parent;            // slot, or ESPL__NO_SLOT
     bool is_converted;          // a migration has a function
+    bool is_in_place;           // the entities are there, and have their nodes and rows
     bool has_overflowed;        // a world that was computed is not finite
 } espl__reader;
 
@@ -35,7 +36,8 @@ espl_status espl__reader_check(const espl__reader *r, const char *call);
 /// Check the world and the bytes, find the components, and make the values of migrations.
 /// @return ESPL_OK; why the call is refused. espl__reader_end() follows in any case.
 espl_status espl__reader_begin(espl__reader *r);
-/// Create the entities, without values, names and references. @return ESPL_OK; ESPL_ERR_NO_MEMORY,
+/// Take the memory of the entities. Unless `is_in_place`, create them, without values, names and references.
+/// @return ESPL_OK; ESPL_ERR_NO_MEMORY,
 /// ESPL_ERR_LIMIT: the world is as it was.
 espl_status espl__reader_build(espl__reader *r);
 /// Give the entities what they have besides their nodes: those that `entities` names now, whose sets must be

@@ -396,7 +396,8 @@ static ESPL__APART bool search_overflow(const espl__batch *b)
 }
 
 // Precondition: the pointers of the entries were checked.
-static espl_status write_batch(espl_world *world, const espl__entries *e, espl_write_report *report)
+espl_status espl__write_untaped(espl_world *world, const espl__entries *e,
+                                espl_write_report *report)
 {
     espl__batch b = {.world = world, .entries = e, .looks_for_zeros = espl__is_logged(world)};
     espl_status status = ESPL_OK;
@@ -445,7 +446,7 @@ espl_status espl__write_entries(espl_world *world, const espl__entries *e, const
     espl_status status = ESPL_ERR_ARGUMENT;
 
     if (world != NULL && fault == NULL) {
-        status = ESPL__TAPED(world, write_batch(world, e, &account), .op = ESPL_TAPE_WRITES,
+        status = ESPL__TAPED(world, espl__write_untaped(world, e, &account), .op = ESPL_TAPE_WRITES,
                              .entries = e);
     }
     if (report != NULL) {

@@ -12,6 +12,10 @@ espl_status espl__writes_reserve(espl_world *world, size_t count);
 /// many writes. Precondition: count <= ESPL__ENTRIES_LIMIT.
 size_t espl__writes_size(size_t count);
 
+/// Carry out a batch within another call, which is recorded. Memory that was reserved for it is enough.
+/// Precondition: espl__entries_fault() finds nothing.
+espl_status espl__write_untaped(espl_world *world, const espl__entries *entries,
+                                espl_write_report *report);
 /// Carry out and record a batch. Precondition: the caller holds the world (ESPL__CHANGE_OR_RETURN()).
 /// @param world   NULL is refused.
 /// @param fault   a sentence that says what is wrong with the arguments, or NULL.

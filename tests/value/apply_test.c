@@ -334,6 +334,53 @@ TEST(what_the_known_archive_has_and_this_one_lacks_is_destroyed)
     test_pair_end(&p);
 }
 
+// Where only locals, values and names differ, entities stay in their places, and motion blends.
+TEST(what_only_moved_is_written_in_place)
+{
+    test_pair p;
+    applied now = {.count = 0};
+    espl_watch *watch = NULL;
+    espl_changes changes;
+    uint32_t value = 3;
+    float shown[16];
+
+    test_pair_begin(&p);
+    const espl_component number = test_component(p.a, "number", 4, 4);
+    const espl_entity root = test_pair_node(p.a, test_null, 0, "root"),
+                      arm = test_pair_node(p.a, root, 2, "arm"),
+                      hand = test_pair_node(p.a, arm, 3, NULL),
+                      other = test_pair_node(p.a, root, 4, NULL);
+
+    ck_ok(espl_add_component(p.a, hand, number, &value, sizeof value));
+    ck_ok(espl_set_inherit(p.a, other, ESPL_COPY_PARENT));
+    ck_ok(espl_set_local_position(p.a, root, (float[3]){10, 0, 0}));
+    test_archive saved = test_archive_of(p.a, &with_handles), plain = test_archive_of(p.a, NULL);
+
+    value = 4;
+    ck_ok(espl_set_component(p.a, hand, number, &value, sizeof value));
+    ck_ok(espl_set_local_position(p.a, root, (float[3]){0, 0, 0}));
+    ck_ok(espl_set_name(p.a, arm, NULL));
+    ck_ok(espl_set_name(p.a, hand, "hand"));
+    ck_ok(espl_motion_start(p.a, NULL));
+    ck_ok(espl_watch_create(p.a, NULL, &watch));
+    ck_ok(espl_watch_collect(watch, 0, &changes));
+    const uint64_t writes = test_stats(p.a).writes;
+
+    ck_ok(espl_tick_begin(p.a));
+    apply(p.a, &saved, NULL, test_null, &now);
+    ck_ok(espl_tick_end(p.a));
+    ck_assert_uint_eq(test_stats(p.a).writes, writes + 1);
+    ck_ok(espl_present(p.a, 0.5F, NULL));
+    ck_ok(espl_get_shown_matrix(p.a, root, ESPL_MATRIX_4X4, shown));
+    ck_assert_float_eq(shown[12], 5);
+    ck_ok(espl_watch_collect(watch, 0, &changes));
+    ck_assert_uint_eq(changes.added_count + changes.removed_count, 0);
+    check_same(archive_again(p.a, &now), plain);
+    espl_watch_destroy(watch);
+    test_archive_end(&saved);
+    test_pair_end(&p);
+}
+
 // A watch sees the difference of states.
 TEST(a_watch_finds_survivors_changed_and_neither_gone_nor_new)
 {
@@ -483,4 +530,42 @@ TEST(an_apply_that_finds_no_memory_changes_nothing)
     check_same(archive_again(herd.world, &now), plain);
     test_archive_end(&saved);
     test_herd_end(&herd);
+}
+
+// Where locals, values and names are written in place.
+TEST(an_apply_in_place_that_finds_no_memory_changes_nothing)
+{
+    test_pair p;
+    espl_status status = ESPL_ERR_NO_MEMORY;
+    uint32_t value = 3;
+    size_t at = 0;
+
+    test_pair_begin(&p);
+    const espl_component number = test_component(p.a, "number", 4, 4);
+    const espl_entity root = test_pair_node(p.a, test_null, 0, "root"),
+                      arm = test_pair_node(p.a, root, 2, "arm");
+
+    ck_ok(espl_add_component(p.a, arm, number, &value, sizeof value));
+    test_archive saved = test_archive_of(p.a, &with_handles);
+    const uint64_t wanted = test_logical_hash(p.a);
+
+    value = 4;
+    ck_ok(espl_set_component(p.a, arm, number, &value, sizeof value));
+    ck_ok(espl_set_local_position(p.a, root, (float[3]){3, 2, 1}));
+    ck_ok(espl_set_name(p.a, arm, "other"));
+    const uint64_t before = test_physical_hash(p.a);
+
+    while (status == ESPL_ERR_NO_MEMORY) {
+        at += 1;
+        test_heap_arm(&p.from.heap, at, false);
+        status = espl_archive_apply(p.a, saved.bytes, saved.size, NULL, NULL, NULL);
+        test_heap_arm(&p.from.heap, 0, false);
+        test_world_is_valid(p.a);
+        ck_assert(status == ESPL_OK || test_physical_hash(p.a) == before);
+    }
+    ck_ok(status);
+    ck_assert_uint_gt(at, 4);
+    ck_assert_uint_eq(test_logical_hash(p.a), wanted);
+    test_archive_end(&saved);
+    test_pair_end(&p);
 }
