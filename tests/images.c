@@ -43,7 +43,8 @@ void test_image_compare(const espl_world *a, const espl_world *b)
     ck_assert_uint_eq(test_logical_hash(a), test_logical_hash(b));
     ck_assert_uint_eq(test_physical_hash(a), test_physical_hash(b));
     ck_assert_uint_eq(one.size, other.size);
-    for (size_t i = 0; i < one.size; ++i) {
+    // The head has a checksum of the rest, which says nothing.
+    for (size_t i = one.size; i-- > 0;) {
         ck_assert_msg(one.bytes[i] == other.bytes[i], "byte %zu of %zu differs: %u and %u", i,
                       one.size, one.bytes[i], other.bytes[i]);
     }

@@ -118,7 +118,7 @@ ESPL_API bool espl_history_range(const espl_history *history, uint64_t *oldest, 
 /// Return the checksum of a frame: equal for two worlds whose future is the same. It depends neither on the
 /// history of the world, nor on the number of workers. It is no guard against a manipulation.
 ///
-/// It covers what ESPL_HASH_PHYSICAL covers (espl_world_hash()), but not the worlds, which follow from the
+/// It covers what ESPL_HASH_PHYSICAL covers (espl_hash()), but not the worlds, which follow from the
 /// rest, nor values of components with ESPL_COMPONENT_TRANSIENT.
 ///
 /// @param out  unchanged when refused.

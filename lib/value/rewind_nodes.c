@@ -46,7 +46,10 @@ static bool differs(espl__shadow *shadow, uint32_t slot)
     }
     espl__shadow_read_slot(forest, slot, &now);
     const bool is_node = espl__shadow_is_node(&now);
-    bool is_other = memcmp(&now, then, sizeof now) != 0;
+    // A slot of a free range may have any entity, and an unused one of a tree has none.
+    bool is_other = memcmp(&now, then, sizeof now) != 0 ||
+                    (then->kind == ESPL__SHADOW_UNUSED && slot < shadow->numbers.slots &&
+                     forest->links[slot].entity != ESPL__NO_ENTITY);
 
     if (!is_other && espl__array_length(shadow->sides) > slot) {
         const espl__shadow_side side = espl__shadow_read_side(forest, slot, is_node);
