@@ -4,6 +4,7 @@
 #ifndef ESPALIER_TOOLS_PICTURE_H
 #define ESPALIER_TOOLS_PICTURE_H
 
+#include "tools/drawing.h"
 #include "tools/fault.h"
 
 #include <stdbool.h>
@@ -13,15 +14,6 @@
 /// Pixels of a panel; many panels are lower, so that one file can hold them.
 #define PICTURE_WIDTH 1600
 #define PICTURE_HEIGHT 900
-/// Bytes of a line of text, its end included.
-#define PICTURE_TEXT 256
-
-/// A bone between two world positions, round and tapered; equal ends make a ball.
-typedef struct picture_bone {
-    float from[3], to[3];
-    float from_radius, to_radius; // of the ends, scene units
-    uint32_t figure;              // equal numbers have equal colours
-} picture_bone;
 
 /// One scene's share of the picture.
 typedef struct picture_panel {
@@ -33,8 +25,8 @@ typedef struct picture_panel {
     const char *mark_label; // what the marks are
     int up_axis; // 1: y, 2: z
     // Bytes outside ASCII are drawn as '?'.
-    char title[PICTURE_TEXT];   // above: what is drawn
-    char caption[PICTURE_TEXT]; // below: what was checked
+    char title[DRAWING_TEXT];   // above: what is drawn
+    char caption[DRAWING_TEXT]; // below: what was checked
 } picture_panel;
 
 /// Tell whether this build can write pictures.
