@@ -32,7 +32,7 @@ find_reason() # SUITE
         bench/schemes_test) echo "measurements are made on POSIX systems" ;;
         fuzz/inputs_test) echo "Windows has no fork()" ;;
         math/angles_test) echo "mingw has no exact sine to compare with" ;;
-        tools/document_test | tools/picture_test) echo "they need jansson and Cairo" ;;
+        tools/document_test | tools/film_frame_test | tools/picture_test) echo "they need jansson and Cairo" ;;
         tools/gltf_test | tools/gltf_bad_test) echo "they need tinygltf" ;;
         tools/urdf_test | tools/sdf_test) echo "they need urdfdom and libsdformat" ;;
     esac

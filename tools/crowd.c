@@ -7,10 +7,12 @@
 #include <string.h>
 #include <time.h>
 
-/// Shares destroyed each frame: of the carriers, with all their copies, and of the copies. Together
-/// about one copy in twenty.
-#define CARRIER_SHARE 0.02
-#define COPY_SHARE 0.03
+/// Of each copy in a hundred that is destroyed: as a part of a carrier, and alone.
+#define CARRIER_SHARE 0.004
+#define COPY_SHARE 0.006
+/// Turns of a carrier on its circle, and swings about the vertical, in a second: in four seconds it is where it
+/// was, so that a film can end where it begins.
+#define CARRIER_TURNS 0.25
 
 /// Order of playback: carriers are created before their copies, and destroys come last.
 enum { KEY_CARRIER, KEY_COPY, KEY_DESTROY };
@@ -56,8 +58,8 @@ static void place_seat(tool_crowd *crowd, size_t index, const double spacing[2])
 /// Carriers stand in a grid that is about as wide as deep.
 static void place_home(tool_crowd *crowd, size_t index, const double spacing[2])
 {
-    const double wide = spacing[1] * ((double)crowd->seat_columns + 0.8);
-    const double deep = spacing[0] * ((double)(CROWD_SEATS / crowd->seat_columns) + 0.8);
+    const double wide = spacing[1] * ((double)crowd->seat_columns + 1.2);
+    const double deep = spacing[0] * ((double)(CROWD_SEATS / crowd->seat_columns) + 1.4);
     const double even = sqrt((double)crowd->carrier_count * deep / wide);
     const size_t columns = (size_t)fmin(ceil(even), (double)crowd->carrier_count);
     const size_t rows = (crowd->carrier_count + columns - 1) / columns;
@@ -76,12 +78,12 @@ static tool_placement place_carrier(const tool_crowd *crowd, const crowd_carrier
                                     double seconds)
 {
     const int up = crowd->scene->up_axis;
-    const double beat = carrier->beat + seconds;
+    const double beat = carrier->beat + CARRIER_TURNS * 6.283185307179586 * seconds;
     tool_placement place = placement_identity();
     double axis[3] = {0, 0, 0};
 
     axis[up] = 1;
-    quaternion_about(place.rotation, axis, 0.3 * sin(0.7 * beat));
+    quaternion_about(place.rotation, axis, 0.2 * sin(beat));
     place.position[(up + 1) % 3] = carrier->home[0] + crowd->drift * cos(beat);
     place.position[(up + 2) % 3] = carrier->home[1] + crowd->drift * sin(beat);
     return place;
@@ -109,6 +111,12 @@ oracle_frame crowd_frame_between(const tool_crowd *crowd, const crowd_copy *copy
     const crowd_carrier *const carrier = &crowd->carriers[copy->carrier];
 
     return frame_between(&carrier->earlier, &carrier->place, &copy->place, share);
+}
+
+void crowd_deck(const tool_crowd *crowd, double half[2])
+{
+    half[0] = crowd->spacing[0] * ((double)(CROWD_SEATS / crowd->seat_columns) / 2 + 0.1);
+    half[1] = crowd->spacing[1] * ((double)crowd->seat_columns / 2 + 0.15);
 }
 
 // Opening.
@@ -166,6 +174,7 @@ bool crowd_open(tool_crowd *crowd, tool_stage *stage, const tool_scene *scene,
         .stage = stage,
         .scene = scene,
         .phase_count = plan->phase_count,
+        .respawn = plan->respawn,
         .copy_count = plan->copy_count,
         .carrier_count = ((size_t)plan->copy_count + CROWD_SEATS - 1) / CROWD_SEATS,
         .random = {plan->seed},
@@ -176,6 +185,8 @@ bool crowd_open(tool_crowd *crowd, tool_stage *stage, const tool_scene *scene,
     }
 
     crowd->seat_columns = choose_columns(plan->spacing);
+    crowd->spacing[0] = plan->spacing[0];
+    crowd->spacing[1] = plan->spacing[1];
     crowd->drift = 0.2 * fmin(plan->spacing[0], plan->spacing[1]);
     for (size_t i = 0; i < crowd->carrier_count; ++i) {
         place_home(crowd, i, plan->spacing);
@@ -205,7 +216,8 @@ static size_t draw_count(random_stream *stream, size_t count, double share)
 
 static void mark_carriers(tool_crowd *crowd)
 {
-    const size_t count = draw_count(&crowd->random, crowd->carrier_count, CARRIER_SHARE);
+    const size_t count =
+        draw_count(&crowd->random, crowd->carrier_count, crowd->respawn * CARRIER_SHARE);
 
     for (size_t i = 0; i < count; ++i) {
         const uint32_t chosen = random_below(&crowd->random, (uint32_t)crowd->carrier_count);
@@ -217,7 +229,7 @@ static void mark_carriers(tool_crowd *crowd)
 /// A copy on a carrier that is destroyed is destroyed with it, and needs no command.
 static void mark_copies(tool_crowd *crowd)
 {
-    const size_t count = draw_count(&crowd->random, crowd->copy_count, COPY_SHARE);
+    const size_t count = draw_count(&crowd->random, crowd->copy_count, crowd->respawn * COPY_SHARE);
 
     for (size_t i = 0; i < count; ++i) {
         const uint32_t chosen = random_below(&crowd->random, (uint32_t)crowd->copy_count);

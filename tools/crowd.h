@@ -22,8 +22,8 @@ typedef enum crowd_fate { FATE_STAY, FATE_SPAWN, FATE_DESTROY } crowd_fate;
 
 typedef struct crowd_carrier {
     espl_entity entity, pending;
-    double home[2]; // on the ground
-    double beat;    // phase of its movement at second 0, radians
+    double home[2];         // on the ground
+    double beat;            // phase of its movement at second 0, radians
     tool_placement place;   // now
     tool_placement earlier; // before the last crowd_change(); of a new carrier that of now
     crowd_fate fate;
@@ -46,6 +46,8 @@ typedef struct tool_crowd {
     espl_entity carrier_prefab, seat_prefab;
     uint32_t phase_count;
     size_t seat_columns; // of the seats on a carrier
+    double respawn;      // copies destroyed in each frame or tick, in percent
+    double spacing[2];   // between seats along the two ground axes, scene units
     double drift;        // radius of the circle that a carrier moves on
     size_t carrier_count, copy_count;
     crowd_carrier *carriers; // [carrier_count]
@@ -63,6 +65,7 @@ typedef struct crowd_plan {
     uint32_t copy_count;
     uint32_t phase_count; // copies draw one of these each time they are spawned
     uint64_t seed;
+    double respawn;    // copies destroyed in each frame or tick, in percent
     double spacing[2]; // between seats along the two ground axes, scene units
 } crowd_plan;
 
@@ -83,6 +86,9 @@ bool crowd_move(tool_crowd *crowd, double seconds, tool_fault *fault);
 oracle_frame crowd_frame(const tool_crowd *crowd, const crowd_copy *copy);
 /// Compute the frame that is shown between the last two crowd_change(). @param share  0 to 1.
 oracle_frame crowd_frame_between(const tool_crowd *crowd, const crowd_copy *copy, double share);
+
+/// Compute half the lengths of a carrier along the two ground axes: all its seats are within.
+void crowd_deck(const tool_crowd *crowd, double half[2]);
 
 /// Return the seconds of a monotonic clock.
 double crowd_clock(void);

@@ -232,8 +232,8 @@ static void draw_bone(const picture_view *view, const picture_bone *bone)
     const double size = fmax(from.radius, to.radius);
     const double depth = (from.depth + to.depth) / 2 - view->nearest;
     const double share = view->paleness * depth / fmax(view->farthest - view->nearest, 1e-9);
-    const tool_colour ink = drawing_mix(figure_colour(bone->figure), view->air,
-                                        fmin(fmax(share, 0), view->paleness));
+    const tool_colour ink =
+        drawing_mix(figure_colour(bone->figure), view->air, fmin(fmax(share, 0), view->paleness));
     const tool_colour black = {0, 0, 0}, white = {1, 1, 1};
 
     if (fmin(from.depth, to.depth) <= drawing_near_depth(view)) {

@@ -10,8 +10,7 @@
 #define BONE_SHARE 0.065
 #define HEAD_SHARE 0.07
 
-/// How one node of the scene is drawn, the same in all copies.
-typedef struct node_shape {
+struct node_shape {
     uint32_t top;      // the top of its tree
     uint32_t nodes;    // count of the node and its descendants
     double length;     // of its bone and of all bones below it
@@ -19,7 +18,7 @@ typedef struct node_shape {
     float from_radius; // of its bone's ends
     float to_radius;
     float head_radius; // 0 where the node is no head
-} node_shape;
+};
 
 static double bone_length(const tool_moment *moment, const tool_scene *scene, size_t node)
 {
@@ -52,12 +51,13 @@ static bool is_head(const char *name)
 
 /// Choose radii so that the section of a bone is proportional to the length of the bones that it
 /// carries, itself included.
-static void choose_radii(node_shape *shapes, const tool_scene *scene)
+static void choose_radii(node_shape *shapes, const tool_scene *scene, double stoutness)
 {
     for (size_t i = scene->node_count; i-- > 0;) {
         node_shape *const shape = &shapes[i];
         const uint32_t parent = scene->nodes[i].parent;
-        const double whole = shapes[shape->top].length, size = shapes[shape->top].size;
+        const double whole = shapes[shape->top].length;
+        const double size = stoutness * shapes[shape->top].size;
         const float radius =
             whole > 0 ? (float)(BONE_SHARE * size * sqrt(shape->length / whole)) : 0;
         const bool is_leaf = shape->to_radius == 0;
@@ -74,7 +74,8 @@ static void choose_radii(node_shape *shapes, const tool_scene *scene)
 }
 
 /// @param shapes  [node_count] zeroed.
-static void shape_nodes(node_shape *shapes, const tool_scene *scene, const tool_moment *moment)
+static void shape_nodes(node_shape *shapes, const tool_scene *scene, const tool_moment *moment,
+                        double stoutness)
 {
     // Parents precede children, so one pass forwards and one backwards suffice.
     for (uint32_t i = 0; i < scene->node_count; ++i) {
@@ -96,7 +97,7 @@ static void shape_nodes(node_shape *shapes, const tool_scene *scene, const tool_
             shapes[parent].length += shapes[i].length;
         }
     }
-    choose_radii(shapes, scene);
+    choose_radii(shapes, scene, stoutness);
 }
 
 /// Find the top of the tree with the most nodes; of equal trees the first.
@@ -110,32 +111,60 @@ static uint32_t largest_tree(const node_shape *shapes, size_t count)
     return best;
 }
 
-static bool read_position(float out[3], const tool_crowd *crowd, espl_entity entity,
-                          tool_fault *fault)
+bool figure_shape(tool_figures *figures, const tool_scene *scene, const tool_moment *moment,
+                  double stoutness, tool_fault *fault)
 {
-    return stage_went_well(crowd->stage, espl_get_world_position(crowd->stage->world, entity, out),
-                           "espl_get_world_position", fault);
+    const size_t count = scene->node_count;
+
+    figures->shapes = calloc(count + 1, sizeof *figures->shapes);
+    figures->places = calloc(count + 1, sizeof *figures->places);
+    if (figures->shapes == NULL || figures->places == NULL) {
+        fault_say(fault, "no memory for the figures of %zu nodes", count);
+        return false;
+    }
+    shape_nodes(figures->shapes, scene, moment, stoutness);
+    return true;
+}
+
+void figure_unshape(tool_figures *figures)
+{
+    free(figures->shapes);
+    free(figures->places);
+    *figures = (tool_figures){0};
+}
+
+/// Read where the nodes of a copy are.
+static bool read_places(tool_figures *figures, const tool_crowd *crowd, const crowd_copy *copy,
+                        espl_read_kind kind, tool_fault *fault)
+{
+    const espl_status status =
+        espl_read_strided(crowd->stage->world, kind, copy->nodes, crowd->scene->node_count,
+                          sizeof *copy->nodes, figures->places, sizeof *figures->places);
+
+    if (status == ESPL_PARTLY) {
+        fault_say(fault, "espl_read_strided did not read all nodes: %s", crowd->stage->complaint);
+        return false;
+    }
+    return stage_went_well(crowd->stage, status, "espl_read_strided", fault);
 }
 
 /// Add the bone that ends at a node, and a ball where the node is a head.
-static bool add_bone(picture_panel *panel, const tool_crowd *crowd, size_t index,
-                     const node_shape *shapes, tool_fault *fault)
+static void add_bone(picture_panel *panel, const tool_figures *figures, const tool_crowd *crowd,
+                     size_t first, size_t node)
 {
-    const size_t count = crowd->scene->node_count, node = index % count;
-    const crowd_copy *const copy = &crowd->copies[index / count];
-    const node_shape *const shape = &shapes[node];
+    const node_shape *const shape = &figures->shapes[node];
     const uint32_t parent = crowd->scene->nodes[node].parent;
     const bool is_top = parent == SCENE_NO_PARENT;
+    const float *const to = figures->places[node];
+    const float *const from = is_top ? to : figures->places[parent];
     picture_bone bone = {
         .from_radius = shape->from_radius,
         .to_radius = shape->to_radius,
-        .figure = (uint32_t)(index / count * count + shape->top),
+        .figure = (uint32_t)(first + shape->top),
     };
 
-    if (!read_position(bone.to, crowd, copy->nodes[node], fault) ||
-        !read_position(bone.from, crowd, copy->nodes[is_top ? node : parent], fault)) {
-        return false;
-    }
+    memcpy(bone.from, from, sizeof bone.from);
+    memcpy(bone.to, to, sizeof bone.to);
     panel->bones[panel->bone_count++] = bone;
     if (shape->head_radius > 0) {
         memcpy(bone.from, bone.to, sizeof bone.from);
@@ -143,6 +172,35 @@ static bool add_bone(picture_panel *panel, const tool_crowd *crowd, size_t index
         panel->bones[panel->bone_count++] = bone;
     }
     panel->figure_count += is_top;
+}
+
+bool figure_read(picture_panel *panel, tool_figures *figures, const tool_crowd *crowd,
+                 espl_read_kind kind, tool_fault *fault)
+{
+    const size_t count = crowd->scene->node_count;
+
+    panel->up_axis = crowd->scene->up_axis;
+    panel->bone_count = panel->figure_count = 0;
+    if (panel->bones == NULL) {
+        panel->bones = calloc(2 * crowd->copy_count * count + 1, sizeof *panel->bones);
+    }
+    if (panel->bones == NULL) {
+        fault_say(fault, "no memory for the bones of %zu copies", crowd->copy_count);
+        return false;
+    }
+    for (size_t i = 0; i < crowd->copy_count; ++i) {
+        const crowd_copy *const copy = &crowd->copies[i];
+
+        if (!copy->is_alive) {
+            continue;
+        }
+        if (!read_places(figures, crowd, copy, kind, fault)) {
+            return false;
+        }
+        for (size_t node = 0; node < count; ++node) {
+            add_bone(panel, figures, crowd, i * count, node);
+        }
+    }
     return true;
 }
 
@@ -168,27 +226,21 @@ static void add_marks(picture_panel *panel, const tool_crowd *crowd, const tool_
 bool figure_collect(picture_panel *panel, const tool_crowd *crowd, const tool_moment *moment,
                     tool_fault *fault)
 {
-    const tool_scene *const scene = crowd->scene;
-    const size_t count = scene->node_count;
-    node_shape *const shapes = calloc(count + 1, sizeof *shapes);
+    const size_t count = crowd->scene->node_count;
+    tool_figures figures = {0};
 
-    panel->up_axis = scene->up_axis;
-    panel->bones = calloc(2 * crowd->copy_count * count + 1, sizeof *panel->bones);
     panel->marks = calloc(count + 1, sizeof *panel->marks);
-    bool is_good = shapes != NULL && panel->bones != NULL && panel->marks != NULL;
-    if (!is_good) {
+    if (panel->marks == NULL) {
         fault_say(fault, "no memory for the picture");
-    } else {
-        shape_nodes(shapes, scene, moment);
-        panel->closeup = largest_tree(shapes, count);
-        add_marks(panel, crowd, moment, shapes);
+        return false;
     }
-    for (size_t i = 0; is_good && i < crowd->copy_count * count; ++i) {
-        if (crowd->copies[i / count].is_alive) {
-            is_good = add_bone(panel, crowd, i, shapes, fault);
-        }
+    bool is_good = figure_shape(&figures, crowd->scene, moment, 1, fault);
+    if (is_good) {
+        panel->closeup = largest_tree(figures.shapes, count);
+        add_marks(panel, crowd, moment, figures.shapes);
+        is_good = figure_read(panel, &figures, crowd, ESPL_READ_WORLD_POSITION, fault);
     }
-    free(shapes);
+    figure_unshape(&figures);
     return is_good;
 }
 

@@ -3,6 +3,7 @@
 #include "tools/commands.h"
 
 #include "tools/document.h"
+#include "tools/film_sink.h"
 #include "tools/packing.h"
 #include "tools/picture.h"
 
@@ -40,8 +41,14 @@ static bool has_threads(void)
 /// Refuse options that this build does not support, before any work.
 static bool is_possible(const tool_options *options)
 {
+    tool_fault fault = {""};
+
     if (options->png != NULL && !picture_is_built()) {
         (void)fprintf(stderr, "espalier: this espalier was built without Cairo: no --png\n");
+        return false;
+    }
+    if (options->film != NULL && !film_path_is_good(options->film, &fault)) {
+        (void)fprintf(stderr, "espalier: %s\n", fault.text);
         return false;
     }
     if (options->json != NULL && !document_is_built()) {

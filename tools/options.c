@@ -15,15 +15,20 @@
 
 #define COPIES_LIMIT 1000000
 #define FRAMES_LIMIT 1000000
+#define RATE_LIMIT 1000
 #define TICKS_LIMIT 10000
 #define AHEAD_LIMIT 10
 #define WORKERS_LIMIT 256
+/// Pixels of a side of a film.
+#define SIDE_LEAST 16
+#define SIDE_LIMIT 8192
 
 static const char usage[] =
-    "usage: espalier play  [--copies N] [--frames N] [--ticks N [--ahead T]] [--workers N]\n"
-    "                      [--seed N] [--png FILE] [--json FILE] [--tape FILE]\n"
-    "                      [--animation NAME|N]\n"
-    "                      [--within LENGTH] [--strict] [--quiet] SCENE...\n"
+    "usage: espalier play  [--copies N] [--frames N] [--rate N] [--ticks N [--ahead T]]\n"
+    "                      [--respawn PERCENT] [--workers N] [--seed N] [--png FILE]\n"
+    "                      [--film FILE|DIRECTORY [--camera orbit|chase] [--size WxH] [--boats]]\n"
+    "                      [--json FILE] [--tape FILE] [--animation NAME|N] [--within LENGTH]\n"
+    "                      [--strict] [--quiet] SCENE...\n"
     "       espalier check [--frames N] [--workers N] [--json FILE] [--animation NAME|N]\n"
     "                      [--within LENGTH] [--strict] [--quiet] SCENE...\n"
     "       espalier tree  SCENE...\n"
@@ -55,13 +60,20 @@ static const char help[] =
     "  -n, --copies N       copies of each scene (100)\n"
     "  -f, --frames N       frames to play (60), or moments to check (100; MJCF: 500 steps),\n"
     "                       or frames of a tape (all)\n"
-    "  -k, --ticks N        move N times a second, draw 60 frames a second, and compare what\n"
-    "                       they show with an oracle as well\n"
+    "  -u, --rate N         frames a second (60)\n"
+    "  -k, --ticks N        move N times a second, with frames between them, and compare what\n"
+    "                       the frames show with an oracle as well\n"
     "  -d, --ahead T        show frames T ticks ahead of their time (0): 1 is the present, by\n"
     "                       extrapolation; from -10 to 10\n"
+    "  -x, --respawn P      percent of the copies destroyed in each frame or tick (5)\n"
     "  -w, --workers N      threads (1); 0 is one for each processor\n"
     "  -s, --seed N         seed of everything random (1); the same seed gives the same worlds\n"
     "  -p, --png FILE       draw the final poses, and what was checked\n"
+    "  -m, --film FILE      draw all frames: a film that ends in .webm, .mp4 or .webp, by ffmpeg,\n"
+    "                       or a directory of PNG files\n"
+    "  -v, --camera KIND    orbit, around all (the first), or chase, behind the first copy\n"
+    "  -z, --size WxH       pixels of the film, even numbers (960x540)\n"
+    "  -b, --boats          draw the carriers of the film, as boats\n"
     "  -j, --json FILE      write the figures as JSON; - is stdout, in place of the table\n"
     "  -c, --tape FILE      record the calls of the world, to be replayed; of one scene\n"
     "  -e, --within LENGTH  largest error of a position, besides the bound of rounding\n"
@@ -80,11 +92,17 @@ static const char help[] =
 static const struct option long_options[] = {
     {"copies", required_argument, NULL, 'n'},
     {"frames", required_argument, NULL, 'f'},
+    {"rate", required_argument, NULL, 'u'},
     {"ticks", required_argument, NULL, 'k'},
     {"ahead", required_argument, NULL, 'd'},
+    {"respawn", required_argument, NULL, 'x'},
     {"workers", required_argument, NULL, 'w'},
     {"seed", required_argument, NULL, 's'},
     {"png", required_argument, NULL, 'p'},
+    {"film", required_argument, NULL, 'm'},
+    {"camera", required_argument, NULL, 'v'},
+    {"size", required_argument, NULL, 'z'},
+    {"boats", no_argument, NULL, 'b'},
     {"json", required_argument, NULL, 'j'},
     {"tape", required_argument, NULL, 'c'},
     {"within", required_argument, NULL, 'e'},
@@ -155,6 +173,51 @@ static bool parse_ahead(double *out, const char *text)
     return true;
 }
 
+static bool parse_respawn(double *out, const char *text)
+{
+    char *end = NULL;
+    const double value = strtod(text, &end);
+
+    if (end == text || *end != '\0' || !(value >= 0 && value <= 100)) {
+        (void)fprintf(stderr, "espalier: --respawn takes a number from 0 to 100, not '%s'\n", text);
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+static bool parse_camera(film_camera *out, const char *text)
+{
+    const bool is_chase = strcmp(text, "chase") == 0;
+
+    if (!is_chase && strcmp(text, "orbit") != 0) {
+        (void)fprintf(stderr, "espalier: --camera takes orbit or chase, not '%s'\n", text);
+        return false;
+    }
+    *out = is_chase ? FILM_CHASE : FILM_ORBIT;
+    return true;
+}
+
+/// Take a width and a height. Films of most formats have an even number of both.
+static bool parse_size(uint32_t out[2], const char *text)
+{
+    unsigned width = 0, height = 0;
+    int length = 0;
+    const int found = sscanf(text, "%5ux%5u%n", &width, &height, &length);
+
+    if (found != 2 || text[length] != '\0' || width % 2 != 0 || height % 2 != 0 ||
+        width < SIDE_LEAST || height < SIDE_LEAST || width > SIDE_LIMIT || height > SIDE_LIMIT) {
+        (void)fprintf(stderr,
+                      "espalier: --size takes two even numbers from %d to %d, as in 960x540, not "
+                      "'%s'\n",
+                      SIDE_LEAST, SIDE_LIMIT, text);
+        return false;
+    }
+    out[0] = width;
+    out[1] = height;
+    return true;
+}
+
 /// Take one option. @return OPTIONS_RUN to go on.
 static options_result take_option(tool_options *options, int option)
 {
@@ -166,6 +229,24 @@ static options_result take_option(tool_options *options, int option)
         break;
     case 'f':
         is_good = parse_small(&options->frames, optarg, 1, FRAMES_LIMIT, "frames");
+        break;
+    case 'u':
+        is_good = parse_small(&options->rate, optarg, 1, RATE_LIMIT, "rate");
+        break;
+    case 'x':
+        is_good = parse_respawn(&options->respawn, optarg);
+        break;
+    case 'm':
+        options->film = optarg;
+        break;
+    case 'v':
+        is_good = parse_camera(&options->camera, optarg);
+        break;
+    case 'z':
+        is_good = parse_size(options->film_size, optarg);
+        break;
+    case 'b':
+        options->has_boats = true;
         break;
     case 'k':
         is_good = parse_small(&options->ticks, optarg, 1, TICKS_LIMIT, "ticks");
@@ -230,7 +311,7 @@ typedef struct command_rule {
 } command_rule;
 
 static const command_rule rules[] = {
-    [COMMAND_PLAY] = {"play", "nfkdwspjceatq", "scene", 1, 0},
+    [COMMAND_PLAY] = {"play", "nfukdxwspmvzbjceatq", "scene", 1, 0},
     [COMMAND_TREE] = {"tree", "a", "scene", 1, 0},
     [COMMAND_CHECK] = {"check", "fwjeatq", "scene", 1, 0},
     [COMMAND_REPLAY] = {"replay", "frwq", "tape", 1, 0},
@@ -314,10 +395,16 @@ options_result options_parse(tool_options *out, int argc, char **argv)
     options_result result = OPTIONS_RUN;
     uint32_t given = 0;
 
-    *out = (tool_options){.copies = 100, .workers = 1, .seed = 1, .level = PACKING_LEVEL};
+    *out = (tool_options){.copies = 100,
+                          .rate = 60,
+                          .respawn = 5,
+                          .workers = 1,
+                          .seed = 1,
+                          .film_size = {960, 540},
+                          .level = PACKING_LEVEL};
     while (result == OPTIONS_RUN) {
-        const int option =
-            getopt_long(argc, argv, "n:f:k:d:w:s:p:j:c:e:a:o:l:r:tqhV", long_options, NULL);
+        const int option = getopt_long(argc, argv, "n:f:u:k:d:x:w:s:p:m:v:z:bj:c:e:a:o:l:r:tqhV",
+                                       long_options, NULL);
         if (option == -1) {
             break;
         }

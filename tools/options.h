@@ -21,18 +21,27 @@ typedef enum tool_command {
     COMMAND_DIFF
 } tool_command;
 
+/// Where a film is seen from.
+typedef enum film_camera { FILM_ORBIT, FILM_CHASE } film_camera;
+
 typedef struct tool_options {
     tool_command command;
     uint32_t copies;
     uint32_t frames; // 0: what suits the command and the scene
+    uint32_t rate;   // frames a second
     uint32_t ticks;  // a second, with drawn frames between them; 0: none
     uint32_t workers;
     uint32_t level;    // of zstd
     uint32_t rollback; // frames of a tape that are played again after each; 0: none
     uint64_t seed;
     double ahead;          // ticks by which a frame is shown ahead of its time; 0 without ticks
+    double respawn;        // copies destroyed in each frame or tick, in percent
     double within;         // largest error of a position; 0: the bound of rounding alone
     const char *png;       // or NULL
+    const char *film;      // or NULL: a file, or a directory
+    uint32_t film_size[2]; // pixels: width, height
+    film_camera camera;
+    bool has_boats;        // of a film: the carriers are drawn
     const char *json;      // or NULL; "-": stdout, which then shows nothing else
     const char *tape;      // or NULL
     const char *animation; // name or number, or NULL: the first

@@ -125,8 +125,7 @@ static void aim(panel_view *panel)
     const double diagonal =
         hypot(world->most[a] - world->least[a], world->most[b] - world->least[b]);
     const double size = fmax(diagonal / 2, world->most[up] - world->least[up]);
-    tool_camera camera = {
-        .yaw = YAW, .pitch = PITCH, .distance = DISTANCE * (size > 0 ? size : 1)};
+    tool_camera camera = {.yaw = YAW, .pitch = PITCH, .distance = DISTANCE * (size > 0 ? size : 1)};
 
     for (int i = 0; i < 3; ++i) {
         camera.centre[i] = (world->least[i] + world->most[i]) / 2;

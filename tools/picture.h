@@ -23,7 +23,7 @@ typedef struct picture_panel {
     float (*marks)[3]; // [mark_count] positions to mark on that figure
     size_t mark_count;
     const char *mark_label; // what the marks are
-    int up_axis; // 1: y, 2: z
+    int up_axis;            // 1: y, 2: z
     // Bytes outside ASCII are drawn as '?'.
     char title[DRAWING_TEXT];   // above: what is drawn
     char caption[DRAWING_TEXT]; // below: what was checked

@@ -5,6 +5,7 @@
 
 #include "tools/document.h"
 #include "tools/figure.h"
+#include "tools/film.h"
 #include "tools/progress.h"
 #include "tools/table.h"
 #include "tools/ticks.h"
@@ -18,7 +19,6 @@
 #include <string.h>
 
 #define FRAMES 60
-#define FRAME_SECONDS (1.0 / SHOW_RATE)
 /// Moments of a scene that copies are spread over.
 #define PHASES 32
 
@@ -133,6 +133,7 @@ static bool prepare(play_show *show, tool_fault *fault)
         .copy_count = show->options->copies,
         .phase_count = (uint32_t)show->phase_count,
         .seed = show->options->seed,
+        .respawn = show->options->respawn,
     };
     choose_spacing(plan.spacing, show);
     return crowd_open(&show->crowd, &show->stage, show->scene, &plan, fault);
@@ -229,7 +230,7 @@ static bool run_frame(play_show *show, uint32_t frame, tool_fault *fault)
     bool is_good = true;
 
     if (show->options->ticks == 0) {
-        return run_step(show, frame, show->frame_count, frame * FRAME_SECONDS, fault);
+        return run_step(show, frame, show->frame_count, (double)frame / show->options->rate, fault);
     }
     while (is_good && ticks_are_due(show, frame)) {
         is_good = run_tick(show, fault);
@@ -251,7 +252,8 @@ static bool run_frames(play_show *show, tool_fault *fault)
     bool is_good = true;
 
     for (uint32_t frame = 0; is_good && frame < show->frame_count; ++frame) {
-        is_good = run_frame(show, frame, fault) && end_frame(show, fault);
+        is_good = run_frame(show, frame, fault) && end_frame(show, fault) &&
+                  (show->film == NULL || film_take(show->film, show, frame, fault));
         progress_show(&progress, frame + 1);
     }
     progress_end(&progress);
@@ -330,8 +332,7 @@ static bool judge(play_show *show, tool_fault *fault)
 
 // What is shown.
 
-/// Write a count with a comma before every third digit from the end.
-static const char *spell_count(char out[32], size_t count)
+const char *show_count(char out[32], size_t count)
 {
     char digits[24];
     const int length = snprintf(digits, sizeof digits, "%zu", count);
@@ -359,15 +360,15 @@ static void write_caption(picture_panel *panel, const play_show *show)
     }
     (void)snprintf(panel->title, sizeof panel->title, "%s after %u frames%s: %s %s, %s nodes",
                    show->scene->label, show->frame_count, ticks,
-                   spell_count(figures, panel->figure_count),
+                   show_count(figures, panel->figure_count),
                    panel->figure_count == 1 ? "figure" : "figures",
-                   spell_count(nodes, show->crowd.copy_count * show->scene->node_count));
+                   show_count(nodes, show->crowd.copy_count * show->scene->node_count));
     (void)snprintf(panel->caption, sizeof panel->caption,
                    "Checked: %s world transforms, read between writes. All equal %s; no error "
                    "exceeds %.0f %% of the rounding bound. Not compared: %s.",
-                   spell_count(reads, tally->reads),
+                   show_count(reads, tally->reads),
                    has_physics ? "MuJoCo's own" : "matrices in double precision",
-                   ceil(100 * tally->worst_share), spell_count(left_out, tally_left_out(tally)));
+                   ceil(100 * tally->worst_share), show_count(left_out, tally_left_out(tally)));
     panel->mark_label = has_physics ? "one figure; dots: its nodes by MuJoCo"
                                     : "one figure; dots: its nodes by matrices";
 }
@@ -491,6 +492,7 @@ typedef struct play_sum {
     tool_table table;
     tool_document document;
     picture_panel *panels; // [scene_count]
+    tool_film *film;       // or NULL
     uint64_t checksum;     // of all scenes' final worlds
     espl_report account;
     size_t made;
@@ -530,7 +532,7 @@ static bool close_tape(const espl_tape *tape, const char *path, tool_fault *faul
 static bool play_scene(const tool_options *options, tool_scene *scene, play_sum *sum,
                        picture_panel *panel, tool_fault *fault)
 {
-    play_show show = {.options = options, .scene = scene};
+    play_show show = {.options = options, .film = sum->film, .scene = scene};
     espl_tape tape;
 
     if (!open_tape(&tape, options->tape, fault)) {
@@ -674,6 +676,34 @@ static bool show_sum(const tool_options *options, play_sum *sum, bool has_agreed
     return (options->json == NULL || save_document(options, sum, has_agreed)) && is_shown;
 }
 
+/// Begin the film, which all scenes are drawn into.
+static bool begin_film(const tool_options *options, play_sum *sum)
+{
+    tool_fault fault = {""};
+
+    sum->film = options->film != NULL ? film_open(options, &fault) : NULL;
+    if (options->film != NULL && sum->film == NULL) {
+        (void)fprintf(stderr, "espalier: %s\n", fault.text);
+        return false;
+    }
+    return true;
+}
+
+static bool end_film(const tool_options *options, play_sum *sum)
+{
+    char text[DRAWING_TEXT];
+    tool_fault fault = {""};
+
+    if (!film_close(sum->film, text, &fault)) {
+        (void)fprintf(stderr, "espalier: %s\n", fault.text);
+        return false;
+    }
+    if (*text != '\0' && !options->is_quiet) {
+        (void)printf("film        %s\n", text);
+    }
+    return true;
+}
+
 int run_play(const tool_options *options, tool_scene *scenes)
 {
     play_sum sum = {.panels = calloc(options->scene_count, sizeof *sum.panels)};
@@ -684,8 +714,10 @@ int run_play(const tool_options *options, tool_scene *scenes)
     }
     head_table(&sum.table, options);
     begin_document(&sum.document, options);
-    const bool has_agreed = play_all(options, scenes, &sum);
-    const bool is_shown = show_sum(options, &sum, has_agreed);
+    const bool is_begun = begin_film(options, &sum);
+    const bool has_agreed = is_begun && play_all(options, scenes, &sum);
+    const bool is_shown = is_begun && show_sum(options, &sum, has_agreed);
+    const bool is_filmed = end_film(options, &sum);
 
     for (size_t i = 0; i < options->scene_count; ++i) {
         figure_release(&sum.panels[i]);
@@ -693,5 +725,5 @@ int run_play(const tool_options *options, tool_scene *scenes)
     free(sum.panels);
     document_release(&sum.document);
     table_release(&sum.table);
-    return has_agreed && is_shown ? EXIT_AGREED : EXIT_DISAGREED;
+    return has_agreed && is_shown && is_filmed ? EXIT_AGREED : EXIT_DISAGREED;
 }

@@ -6,9 +6,6 @@
 #include "tools/crowd.h"
 #include "tools/options.h"
 
-/// Frames drawn in a second.
-#define SHOW_RATE 60
-
 /// One moment of the scene, ready to be written to any copy.
 typedef struct play_phase {
     tool_moment moment;
@@ -28,6 +25,7 @@ typedef struct play_ticks {
 /// One scene's performance.
 typedef struct play_show {
     const tool_options *options;
+    struct tool_film *film; // or NULL
     tool_scene *scene;
     const espl_tape *tape; // of the world, or NULL
     tool_stage stage;
@@ -54,5 +52,8 @@ static inline size_t show_stride(const play_show *show)
 
     return (nodes + SHOW_READS - 1) / SHOW_READS;
 }
+
+/// Write a count with a comma before every third digit from the end. @return out.
+const char *show_count(char out[32], size_t count);
 
 #endif

@@ -44,7 +44,7 @@ void ticks_close(play_show *show)
 
 size_t ticks_in_frames(const tool_options *options, uint32_t frame_count)
 {
-    return (size_t)(frame_count - 1) * options->ticks / SHOW_RATE + 1;
+    return (size_t)(frame_count - 1) * options->ticks / options->rate + 1;
 }
 
 bool ticks_are_due(const play_show *show, uint32_t frame)
@@ -97,8 +97,9 @@ static bool judge_copy(play_show *show, const crowd_copy *copy, double at, tool_
 bool ticks_draw(play_show *show, uint32_t frame, tool_fault *fault)
 {
     // Whole numbers, so that no sum of steps drifts away from the time of the frame.
-    const uint64_t parts = (uint64_t)frame * show->options->ticks % SHOW_RATE;
-    const double time = (double)parts / SHOW_RATE + show->options->ahead;
+    const uint32_t rate = show->options->rate;
+    const uint64_t parts = (uint64_t)frame * show->options->ticks % rate;
+    const double time = (double)parts / rate + show->options->ahead;
     const float at = (float)time; // what the library is given
     const size_t stride = show_stride(show);
     bool is_good = present(show, (double)at, fault);

@@ -3,8 +3,8 @@
 // The shown transforms are compared with blends in double.
 //
 //     seconds   0             1/20             2/20      ticks, here 20 a second
-//     frame     0    1    2    3    4    5    6          60 a second; a frame shows one tick behind, and
-//                                                        --ahead ticks more
+//     frame     0    1    2    3    4    5    6          --rate a second, here 60; a frame shows one tick
+//                                                        behind, and --ahead ticks more
 #ifndef ESPALIER_TOOLS_TICKS_H
 #define ESPALIER_TOOLS_TICKS_H
 

@@ -236,7 +236,7 @@ make_index >"$room/fragment"
 finish list index "Espalier" "$room/fragment"
 cat "$top/man/html/style.css" >"$room/html/style.css"
 # Pictures of the documents have the paths that they have beside these.
-for path in "$top"/examples/*.svg "$top"/examples/*.png; do
+for path in "$top"/examples/*.svg "$top"/examples/*.png "$top"/examples/*.webp; do
     mkdir -p "$room/html/examples"
     cat "$path" >"$room/html/examples/${path##*/}"
 done
