@@ -4,7 +4,7 @@
 #
 #     awk -f examples/crew.awk >crew.bvh
 #
-# A round takes four seconds, and its last frame is like the first.
+# A round takes four seconds: what follows the last frame is the first.
 
 # A joint with its offset from its parent; channels are Z, X and Y rotations, which apply in this order from
 # the outside.
@@ -124,13 +124,13 @@ function pose(share,    step, side, sign, phase, swing, lift, wave, k)
 
 BEGIN {
     TURN = 6.283185307179586
-    FRAMES = 96
+    FRAMES = 400
     SECONDS = 4
     STEPS = 4      # of both feet, in a round
     RADIUS = 0.45  # metres
     skeleton()
-    printf "MOTION\nFrames: %d\nFrame Time: %.6f\n", FRAMES + 1, SECONDS / FRAMES
-    for (i = 0; i <= FRAMES; ++i) {
+    printf "MOTION\nFrames: %d\nFrame Time: %.6f\n", FRAMES, SECONDS / FRAMES
+    for (i = 0; i < FRAMES; ++i) {
         pose(i / FRAMES)
     }
 }

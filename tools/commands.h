@@ -12,6 +12,7 @@
 int run_play(const tool_options *options, tool_scene *scenes);
 int run_check(const tool_options *options, tool_scene *scenes);
 int run_tree(const tool_options *options, tool_scene *scenes);
+int run_export(const tool_options *options, tool_scene *scenes);
 
 /// Carry a command out on files: the function reads them, and they need not be scenes.
 int run_replay(const tool_options *options);

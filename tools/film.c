@@ -324,8 +324,8 @@ static void write_caption(film_frame *frame, const tool_film *film, const play_s
 
     (void)snprintf(frame->label, sizeof frame->label, "%s", show->scene->label);
     (void)snprintf(frame->text, sizeof frame->text, "%s figures, %s nodes",
-                   show_count(figures, film->panel.figure_count),
-                   show_count(nodes, show->crowd.copy_count * show->scene->node_count));
+                   show_spell(figures, film->panel.figure_count),
+                   show_spell(nodes, show->crowd.copy_count * show->scene->node_count));
 }
 
 bool film_take(tool_film *film, const play_show *show, uint32_t frame, tool_fault *fault)

@@ -5,7 +5,32 @@
 
 #include "tools/film_sink.h"
 
+#ifndef HAVE_CAIRO
+
+bool film_path_is_good(const char *path, tool_fault *fault)
+{
+    fault_say(fault, "%s: no film: this espalier was built without Cairo", path);
+    return false;
+}
+
+#else
+
+#include <cairo.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifdef _WIN32
+#include <direct.h>
+#else
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#endif
 
 /// How ffmpeg writes a kind of file.
 typedef struct film_kind {
@@ -39,32 +64,6 @@ static const film_kind *find_kind(const char *path)
     }
     return NULL;
 }
-
-#ifndef HAVE_CAIRO
-
-bool film_path_is_good(const char *path, tool_fault *fault)
-{
-    fault_say(fault, "%s: no film: this espalier was built without Cairo", path);
-    return false;
-}
-
-#else
-
-#include <cairo.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#ifdef _WIN32
-#include <direct.h>
-#else
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#endif
 
 static bool is_directory(const char *path)
 {

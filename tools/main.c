@@ -6,6 +6,8 @@
 #include "tools/film_sink.h"
 #include "tools/packing.h"
 #include "tools/picture.h"
+#include "tools/poses.h"
+#include "tools/trace.h"
 
 #include <espalier/jobs.h>
 
@@ -55,6 +57,14 @@ static bool is_possible(const tool_options *options)
         (void)fprintf(stderr, "espalier: this espalier was built without jansson: no --json\n");
         return false;
     }
+    if (options->gltf != NULL && !poses_are_built()) {
+        (void)fprintf(stderr, "espalier: this espalier was built without tinygltf: no --gltf\n");
+        return false;
+    }
+    if (options->trace != NULL && !trace_is_built()) {
+        (void)fprintf(stderr, "espalier: this espalier was built without jansson: no --trace\n");
+        return false;
+    }
     if (options->command == COMMAND_PACK && !packing_is_built()) {
         (void)fprintf(stderr, "espalier: this espalier was built without zstd: no pack\n");
         return false;
@@ -74,6 +84,8 @@ static int run_on_scenes(const tool_options *options, tool_scene *scenes)
         return run_play(options, scenes);
     case COMMAND_CHECK:
         return run_check(options, scenes);
+    case COMMAND_EXPORT:
+        return run_export(options, scenes);
     default:
         return run_tree(options, scenes);
     }

@@ -38,7 +38,10 @@ static const char usage[] =
     "       espalier unpack --output FILE [--quiet] ARCHIVE|IMAGE|TAPE\n"
     "       espalier info  ARCHIVE|IMAGE|TAPE...\n"
     "       espalier diff  [--quiet] ARCHIVE|IMAGE ARCHIVE|IMAGE\n"
-    "       espalier diff  [--quiet] TAPE TAPE\n";
+    "       espalier diff  [--quiet] TAPE TAPE\n"
+    "       espalier export --gltf FILE|--trace FILE [--copies N] [--frames N] [--rate N]\n"
+    "                      [--ticks N [--ahead T]] [--respawn PERCENT] [--workers N] [--seed N]\n"
+    "                      [--animation NAME|N] [--within LENGTH] [--strict] [--quiet] SCENE\n";
 
 static const char help[] =
     "\n"
@@ -52,6 +55,7 @@ static const char help[] =
     "  pack   write a scene, or the state of a tape, as an archive that is packed by zstd\n"
     "  unpack write the bytes that were packed\n"
     "  info   say what a file has: nodes, components with versions, sizes\n"
+    "  export play a scene, and write its nodes with their movement, or a trace of playbacks\n"
     "  diff   say what differs between two archives, or where two tapes part\n"
     "\n"
     "A SCENE is glTF, any file that Assimp reads (BVH, COLLADA, FBX, IFC, OBJ, ...) or a model\n"
@@ -74,6 +78,8 @@ static const char help[] =
     "  -v, --camera KIND    orbit, around all (the first), or chase, behind the first copy\n"
     "  -z, --size WxH       pixels of the film, even numbers (960x540)\n"
     "  -b, --boats          draw the carriers of the film, as boats\n"
+    "  -g, --gltf FILE      export nodes and movement as glTF: binary where it ends in .glb\n"
+    "  -y, --trace FILE     export when frames, playbacks and their stages began and ended\n"
     "  -j, --json FILE      write the figures as JSON; - is stdout, in place of the table\n"
     "  -c, --tape FILE      record the calls of the world, to be replayed; of one scene\n"
     "  -e, --within LENGTH  largest error of a position, besides the bound of rounding\n"
@@ -103,6 +109,8 @@ static const struct option long_options[] = {
     {"camera", required_argument, NULL, 'v'},
     {"size", required_argument, NULL, 'z'},
     {"boats", no_argument, NULL, 'b'},
+    {"gltf", required_argument, NULL, 'g'},
+    {"trace", required_argument, NULL, 'y'},
     {"json", required_argument, NULL, 'j'},
     {"tape", required_argument, NULL, 'c'},
     {"within", required_argument, NULL, 'e'},
@@ -269,6 +277,12 @@ static options_result take_option(tool_options *options, int option)
     case 'j':
         options->json = optarg;
         break;
+    case 'g':
+        options->gltf = optarg;
+        break;
+    case 'y':
+        options->trace = optarg;
+        break;
     case 'c':
         options->tape = optarg;
         break;
@@ -319,6 +333,7 @@ static const command_rule rules[] = {
     [COMMAND_UNPACK] = {"unpack", "oq", "file", 1, 1},
     [COMMAND_INFO] = {"info", "", "file", 1, 0},
     [COMMAND_DIFF] = {"diff", "q", "file", 2, 2},
+    [COMMAND_EXPORT] = {"export", "nfukdxwsgyeatq", "scene", 1, 1},
 };
 
 enum { COMMANDS = sizeof rules / sizeof *rules };
@@ -353,6 +368,12 @@ static const char *option_name(int letter)
     return option->name;
 }
 
+/// Tell whether an option is given. @param given  a bit for each letter.
+static bool has_letter(uint32_t given, int letter)
+{
+    return (given >> (letter - 'a') & 1u) != 0;
+}
+
 /// Refuse options and files that a command does not have, and the lack of those that it needs.
 /// @param given  a bit for each letter of an option.
 static bool fits_command(const tool_options *options, uint32_t given)
@@ -360,13 +381,21 @@ static bool fits_command(const tool_options *options, uint32_t given)
     const command_rule *const rule = &rules[options->command];
 
     for (int letter = 'a'; letter <= 'z'; ++letter) {
-        if ((given >> (letter - 'a') & 1u) != 0 && strchr(rule->options, letter) == NULL) {
+        if (has_letter(given, letter) && strchr(rule->options, letter) == NULL) {
             (void)fprintf(stderr, "espalier: %s has no --%s\n", rule->word, option_name(letter));
             return false;
         }
     }
     if (options->ahead != 0 && options->ticks == 0) {
         (void)fprintf(stderr, "espalier: --ahead needs --ticks\n");
+        return false;
+    }
+    if (options->command == COMMAND_EXPORT && (options->gltf == NULL) == (options->trace == NULL)) {
+        (void)fprintf(stderr, "espalier: export needs --gltf or --trace, not both\n");
+        return false;
+    }
+    if (options->gltf != NULL && has_letter(given, 'x')) {
+        (void)fprintf(stderr, "espalier: --gltf has no --respawn: its nodes stay\n");
         return false;
     }
     if (options->tape != NULL && options->scene_count > 1) {
@@ -403,7 +432,7 @@ options_result options_parse(tool_options *out, int argc, char **argv)
                           .film_size = {960, 540},
                           .level = PACKING_LEVEL};
     while (result == OPTIONS_RUN) {
-        const int option = getopt_long(argc, argv, "n:f:u:k:d:x:w:s:p:m:v:z:bj:c:e:a:o:l:r:tqhV",
+        const int option = getopt_long(argc, argv, "n:f:u:k:d:x:w:s:p:m:v:z:bg:y:j:c:e:a:o:l:r:tqhV",
                                        long_options, NULL);
         if (option == -1) {
             break;
@@ -426,6 +455,10 @@ options_result options_parse(tool_options *out, int argc, char **argv)
     out->scene_count = (size_t)(argc - optind - 1);
     if (!fits_command(out, given)) {
         return OPTIONS_BAD;
+    }
+    if (out->gltf != NULL) {
+        out->copies = has_letter(given, 'n') ? out->copies : 1;
+        out->respawn = 0;
     }
     out->is_quiet = out->is_quiet || (out->json != NULL && strcmp(out->json, "-") == 0) ||
                     (out->output != NULL && strcmp(out->output, "-") == 0);

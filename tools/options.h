@@ -18,7 +18,8 @@ typedef enum tool_command {
     COMMAND_PACK,
     COMMAND_UNPACK,
     COMMAND_INFO,
-    COMMAND_DIFF
+    COMMAND_DIFF,
+    COMMAND_EXPORT
 } tool_command;
 
 /// Where a film is seen from.
@@ -42,6 +43,8 @@ typedef struct tool_options {
     uint32_t film_size[2]; // pixels: width, height
     film_camera camera;
     bool has_boats;        // of a film: the carriers are drawn
+    const char *gltf;      // of export, or NULL
+    const char *trace;     // of export, or NULL
     const char *json;      // or NULL; "-": stdout, which then shows nothing else
     const char *tape;      // or NULL
     const char *animation; // name or number, or NULL: the first

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One scene that `espalier play` plays: what play.c and ticks.c share.
+// One scene that is played: a crowd of its copies, frame by frame, compared with the oracle.
 #ifndef ESPALIER_TOOLS_SHOW_H
 #define ESPALIER_TOOLS_SHOW_H
 
@@ -25,9 +25,12 @@ typedef struct play_ticks {
 /// One scene's performance.
 typedef struct play_show {
     const tool_options *options;
-    struct tool_film *film; // or NULL
     tool_scene *scene;
-    const espl_tape *tape; // of the world, or NULL
+    const espl_tape *tape;    // of the world, or NULL
+    struct tool_trace *trace; // of the frames and playbacks, or NULL
+    // Called after each frame, or NULL; false ends the show.
+    bool (*take)(void *taker, const struct play_show *show, uint32_t frame, tool_fault *fault);
+    void *taker;
     tool_stage stage;
     tool_crowd crowd;
     size_t phase_count, moved_count;
@@ -53,7 +56,19 @@ static inline size_t show_stride(const play_show *show)
     return (nodes + SHOW_READS - 1) / SHOW_READS;
 }
 
+/// Return the number of frames that the options ask for.
+uint32_t show_count_frames(const tool_options *options);
+
+/// Make the world and the crowd. Options, scene, tape, trace and take are set.
+/// @return false with the reason; show_close() is needed either way.
+bool show_open(play_show *show, tool_fault *fault);
+/// Play all frames.
+bool show_run(play_show *show, tool_fault *fault);
+/// Judge what was compared, and validate the world.
+bool show_judge(play_show *show, tool_fault *fault);
+void show_close(play_show *show);
+
 /// Write a count with a comma before every third digit from the end. @return out.
-const char *show_count(char out[32], size_t count);
+const char *show_spell(char out[32], size_t count);
 
 #endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tools/stage.h"
 
+#include "tools/trace.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,13 @@ static void hear(void *user, espl_log_level level, const char *message)
 
     (void)level;
     (void)snprintf(stage->complaint, sizeof stage->complaint, "%s", message);
+}
+
+static void follow(void *user, const char *name, espl_trace_edge edge)
+{
+    const tool_stage *const stage = user;
+
+    trace_mark(stage->trace, name, edge == ESPL_TRACE_BEGIN ? TRACE_BEGIN : TRACE_END);
 }
 
 bool stage_went_well(const tool_stage *stage, espl_status status, const char *call,
@@ -58,7 +67,7 @@ bool stage_open(tool_stage *stage, uint32_t workers, const espl_tape *tape, tool
     }
 
     // A fixed tag makes handles the same in every run.
-    const espl_world_def def = {.hooks = {.user = stage, .log = hear},
+    const espl_world_def def = {.hooks = {.user = stage, .log = hear, .trace = follow},
                                 .executor = stage->executor,
                                 .tag = 1,
                                 .tape = tape != NULL ? *tape : (espl_tape){0}};

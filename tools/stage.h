@@ -12,6 +12,7 @@ typedef struct tool_stage {
     espl_executor executor;
     espl_component node_kind; // uint32_t: which node of the scene an entity stands for
     espl_component copy_kind; // uint32_t: which copy of the scene stands on this seat
+    struct tool_trace *trace; // of playbacks, or NULL; set it after stage_open()
     char complaint[256];      // last message of the world's log
 } tool_stage;
 

@@ -14,7 +14,6 @@ grep -q 'without Cairo' "$scratch/err" && {
     test "$status" -eq 2 && test ! -e "$scratch/none" && test "$(wc -l <"$scratch/err")" -eq 1
     ok "without Cairo --film is refused in one line"
     done_testing
-    exit
 }
 
 # measure FILE: width and height of a PNG file.
@@ -28,7 +27,7 @@ measure()
 # two alike.
 has_frames()
 {
-    test "$(ls "$1" | wc -l)" -eq "$2" && test -e "$1/frame-00000.png" || return 1
+    test "$(find "$1" -type f | wc -l)" -eq "$2" && test -e "$1/frame-00000.png" || return 1
     for frame in "$1"/frame-*.png; do
         test "$(measure "$frame")" = "$3" || return 1
     done
@@ -64,12 +63,12 @@ test "$status" -eq 0 && has_frames "$scratch/ticks" 9 "320 180"
 ok "with ticks frames between them are drawn"
 
 run play --quiet --copies 3 --frames 2 --size 64x32 --film "$scratch/two" "$scene" "$scene"
-test "$status" -eq 0 && test "$(ls "$scratch/two" | wc -l)" -eq 4 &&
+test "$status" -eq 0 && test "$(find "$scratch/two" -type f | wc -l)" -eq 4 &&
     cmp "$scratch/two/frame-00001.png" "$scratch/two/frame-00003.png"
 ok "scenes follow each other in one film"
 
 run play --copies 3 --frames 2 --within 1e-30 --film "$scratch/wrong" "$scene"
-test "$status" -eq 1 && test "$(ls "$scratch/wrong" | wc -l)" -eq 2
+test "$status" -eq 1 && test "$(find "$scratch/wrong" -type f | wc -l)" -eq 2
 ok "a film of a play that fails gives status 1"
 
 # What ffmpeg is given, by a stand-in that says so.
@@ -106,6 +105,7 @@ done
 ln -s /usr/bin/* "$scratch/tools" 2>/dev/null
 ln -s /bin/* "$scratch/tools" 2>/dev/null
 rm -f "$scratch/tools/ffmpeg"
+# shellcheck disable=SC2123
 PATH=$scratch/tools
 run play --copies 3 --frames 2 --size 64x32 --film "$scratch/lone.webp" "$scene"
 PATH=$before
