@@ -13,6 +13,8 @@
 
 /// Frames of an animation at most.
 #define FRAMES_LIMIT 100000
+/// Bytes of a line about what was written.
+#define SAID 512
 
 /// Name of a carrier or seat, with its number.
 typedef char export_name[32];
@@ -88,49 +90,62 @@ static uint32_t count_frames(const tool_options *options, const tool_scene *scen
                                                        : (uint32_t)fmin(count, FRAMES_LIMIT);
 }
 
-static bool export_gltf(play_show *show, char *said, size_t size, tool_fault *fault)
+/// Play a scene to its end, and judge it.
+static bool play(play_show *show, tool_fault *fault)
+{
+    return show_open(show, fault) && show_run(show, fault) && show_judge(show, fault);
+}
+
+/// @param said  what was written, one line.
+static bool export_gltf(const tool_options *options, tool_scene *scene, char said[SAID],
+                        tool_fault *fault)
 {
     node_list list = {{0}, NULL};
+    play_show show = {.options = options, .scene = scene, .take = take_frame, .taker = &list};
 
-    show->take = take_frame;
-    show->taker = &list;
-    const bool is_good = show_open(show, fault) && show_run(show, fault) &&
-                         show_judge(show, fault) &&
-                         poses_write(&list.poses, show->options->gltf, show->scene->label, fault);
-    (void)snprintf(said, size, "%zu nodes, %zu frames in %s", list.poses.count,
-                   list.poses.frame_count, show->options->gltf);
+    const bool is_good =
+        play(&show, fault) && poses_write(&list.poses, options->gltf, scene->label, fault);
+    (void)snprintf(said, SAID, "%zu nodes, %zu frames in %s", list.poses.count,
+                   list.poses.frame_count, options->gltf);
+    show_close(&show);
     poses_close(&list.poses);
     free(list.names);
     return is_good;
 }
 
-static bool export_trace(play_show *show, char *said, size_t size, tool_fault *fault)
+/// @param said  what was written, one line.
+static bool export_trace(const tool_options *options, tool_scene *scene, char said[SAID],
+                         tool_fault *fault)
 {
-    show->trace = trace_create();
-    if (show->trace == NULL) {
+    tool_trace *const trace = trace_create();
+    play_show show = {.options = options, .scene = scene, .trace = trace};
+
+    if (trace == NULL) {
         fault_say(fault, "no memory for a trace");
         return false;
     }
-    const bool is_good = show_open(show, fault) && show_run(show, fault) &&
-                         show_judge(show, fault) &&
-                         trace_write(show->trace, show->options->trace, show->scene->label, fault);
-    (void)snprintf(said, size, "%zu events of %u frames in %s", trace_count(show->trace),
-                   show->frame_count, show->options->trace);
+    const bool is_good =
+        play(&show, fault) && trace_write(trace, options->trace, scene->label, fault);
+    (void)snprintf(said, SAID, "%zu events of %u frames in %s", trace_count(trace),
+                   show.frame_count, options->trace);
+    show_close(&show);
+    trace_destroy(trace);
     return is_good;
 }
 
 int run_export(const tool_options *options, tool_scene *scenes)
 {
     tool_options own = *options;
-    play_show show = {.options = &own, .scene = scenes};
-    char said[512] = "";
+    char said[SAID] = "";
     tool_fault fault = {""};
+    bool is_good = false;
 
-    own.frames = options->gltf != NULL ? count_frames(options, scenes) : options->frames;
-    const bool is_good = options->gltf != NULL ? export_gltf(&show, said, sizeof said, &fault)
-                                               : export_trace(&show, said, sizeof said, &fault);
-    show_close(&show);
-    trace_destroy(show.trace);
+    if (options->gltf != NULL) {
+        own.frames = count_frames(options, scenes);
+        is_good = export_gltf(&own, scenes, said, &fault);
+    } else {
+        is_good = export_trace(&own, scenes, said, &fault);
+    }
     if (!is_good) {
         (void)fprintf(stderr, "espalier: %s: %s\n", scenes->path, fault.text);
     } else if (!options->is_quiet) {
