@@ -432,8 +432,8 @@ options_result options_parse(tool_options *out, int argc, char **argv)
                           .film_size = {960, 540},
                           .level = PACKING_LEVEL};
     while (result == OPTIONS_RUN) {
-        const int option = getopt_long(argc, argv, "n:f:u:k:d:x:w:s:p:m:v:z:bg:y:j:c:e:a:o:l:r:tqhV",
-                                       long_options, NULL);
+        const int option = getopt_long(
+            argc, argv, "n:f:u:k:d:x:w:s:p:m:v:z:bg:y:j:c:e:a:o:l:r:tqhV", long_options, NULL);
         if (option == -1) {
             break;
         }
