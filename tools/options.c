@@ -398,6 +398,12 @@ static bool fits_command(const tool_options *options, uint32_t given)
         (void)fprintf(stderr, "espalier: --gltf has no --respawn: its nodes stay\n");
         return false;
     }
+    for (const char *letter = "vzb"; options->film == NULL && *letter != '\0'; ++letter) {
+        if (has_letter(given, *letter)) {
+            (void)fprintf(stderr, "espalier: --%s needs --film\n", option_name(*letter));
+            return false;
+        }
+    }
     if (options->tape != NULL && options->scene_count > 1) {
         (void)fprintf(stderr, "espalier: --tape takes one scene\n");
         return false;

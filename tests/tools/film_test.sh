@@ -165,7 +165,7 @@ ok "a directory that cannot be made gives one line and status 1"
 for line in "play --film $scratch/film.gif" "play --film $scratch/x --camera side" \
     "play --film $scratch/x --size 3x4" "play --film $scratch/x --size 640" \
     "play --film $scratch/x --size 640x360x2" "play --film $scratch/x --size 8x8" "play --rate 0" \
-    "play --respawn -1" "play --respawn x" "check --film $scratch/x"; do
+    "play --camera chase" "play --size 64x32" "play --boats" "play --respawn -1" "play --respawn x" "check --film $scratch/x"; do
     # shellcheck disable=SC2086
     run $line "$scene"
     test "$status" -eq 2 && test ! -s "$scratch/out" && test -s "$scratch/err" && test ! -e "$scratch/x"
