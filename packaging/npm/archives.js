@@ -2,8 +2,8 @@
 // The world as a value: images, archives and the deltas between them. Bytes are copied to and from the memory
 // of the library.
 import {
-    checkBoolean, checkBytes, checkCount, checkFunction, checkHandle, checkHandles, checkObject, checkTypedOut,
-    choose,
+    checkBoolean, checkBytes, checkCount, checkFunction, checkHandle, checkHandles, checkNumber, checkObject,
+    checkTypedOut, choose,
 } from "./checks.js";
 import {
     FAULT_BYTES, align, callWith, encode, heap, makeVersion, pointerOf, room, settle, wasm, zero,
@@ -14,7 +14,7 @@ import {
 } from "./values.js";
 import { World } from "./world.js";
 
-const ARCHIVE_DEF_BYTES = 48;
+const ARCHIVE_DEF_BYTES = 56;
 const READ_DEF_BYTES = 64;
 const MIGRATION_BYTES = 16;
 const INFO_BYTES = 52;
@@ -70,12 +70,15 @@ World.prototype.loadImage = function loadImage(bytes, options = {}) {
 // --- Archives ---
 
 // Write C's espl_archive_def.
-function putArchiveDef({ tops, extent = "owned", handles = false, user = noBytes }) {
+function putArchiveDef({ tops, extent = "owned", handles = false, user = noBytes, positionStep = 0,
+    rotationBits = 0 }) {
     const list = tops === undefined ? []
         : typeof tops === "bigint" ? [checkHandle(tops, "options.tops")] : checkHandles(tops, "options.tops");
     const which = choose(extents, extent, "options.extent");
     const flags = checkBoolean(handles, "options.handles") ? ARCHIVE_HANDLES : 0;
     const data = checkBytes(user, "options.user", heap.buffer);
+    const step = checkNumber(positionStep, "options.positionStep");
+    const bits = checkCount(rotationBits, "options.rotationBits");
     // Handles in the library's memory are copied, because room() may detach their array.
     const copy = BigUint64Array.from(list);
     const packer = new Packer(align(8 * copy.length) + align(data.length) + align(ARCHIVE_DEF_BYTES));
@@ -83,6 +86,8 @@ function putArchiveDef({ tops, extent = "owned", handles = false, user = noBytes
     const topsAt = packer.put(copy, BigUint64Array), dataAt = packer.put(data, Uint8Array);
 
     heap.u32.set([tops === undefined ? 0 : topsAt, copy.length, which, flags, dataAt, data.length], def >> 2);
+    heap.f32[(def + 24) >> 2] = step;
+    heap.u32[(def + 28) >> 2] = bits;
     return def;
 }
 

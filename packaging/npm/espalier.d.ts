@@ -481,6 +481,10 @@ export interface ArchiveOptions {
     handles?: boolean;
     /** Bytes of your own, which inspectArchive() returns. */
     user?: Bytes;
+    /** Round positions relative to the parent to multiples of it, for small deltas. Default: 0, not at all. */
+    positionStep?: number;
+    /** Round rotations relative to the parent to so many bits, 2 to 24. Default: 0, not at all. */
+    rotationBits?: number;
 }
 
 /** What an archive says of itself. */
@@ -892,6 +896,8 @@ export class World {
     batch<K extends ReadKind | WriteKind>(kind: K, capacity: number): Batch<K>;
     /** new Watch(this, options) */
     watch(options?: WatchOptions): Watch;
+    /** new History(this, options) */
+    history(options?: HistoryOptions): History;
     /** new CommandBuffer(this) */
     commands(): CommandBuffer;
     /** Play every submitted command buffer, in order of submission. The report has the sums. */
@@ -1114,6 +1120,60 @@ export class Changes {
     addedMatrices(out?: Float32Array): Float32Array;
     /** Copy `changedWorlds` as matrices, as addedMatrices(). */
     changedMatrices(out?: Float32Array): Float32Array;
+}
+
+// --- Histories ---
+
+/** What a history keeps. */
+export interface HistoryOptions {
+    /** Frames that can be gone back to, at most 65536. Default: 8. */
+    frames?: number;
+    /** Bytes for what changed between them. Default: 16 MiB. */
+    byteLimit?: number;
+    /** Keep a checksum of each frame, for History.hash(). Default: false. */
+    hash?: boolean;
+}
+
+/** What a rewind did; the arrays are copies. */
+export interface Rewound {
+    /** Handles that lived before the rewind and do not now, ascending by index. */
+    unborn: BigUint64Array;
+    /** Handles that live now and did not before, ascending by index. */
+    revived: BigUint64Array;
+}
+
+/**
+ * The frames of a world that can be gone back to: for rollback, and for undo. A world has one at most. Marks and
+ * rewinds cost what changed. World.compact(), loadImage(), startMotion() and stopMotion() empty it. Close it when
+ * it is no longer needed; the world closes it as well.
+ */
+export class History {
+    /** Begin to keep what changes. */
+    constructor(world: World, options?: HistoryOptions);
+    /** Free the memory. Throws ESPL_ERR_BUSY while a query is iterated. */
+    close(): void;
+    /** The same as close(). */
+    [Symbol.dispose](): void;
+    /** Tells whether close() was called. */
+    readonly isClosed: boolean;
+    /** The world that it belongs to. */
+    readonly world: World;
+    /**
+     * Mark the world as it is now. The numbers of frames ascend, up to 2 ** 53 - 1. The oldest frames are dropped
+     * where there are too many, or their bytes. With ESPL_ERR_LIMIT more has changed than there is room for, and
+     * the frame is marked, as the only one.
+     */
+    mark(frame: number): Done;
+    /**
+     * Make the world what it was when a frame was marked, which is the newest one then. The same calls come to the
+     * same bits and handles as they did the first time; with `fresh` handles that were made since never name
+     * another entity. Throws ESPL_ERR_TOO_OLD where the frame cannot be gone back to.
+     */
+    rewind(frame: number, options?: { fresh?: boolean }): Rewound;
+    /** The frames that can be gone back to; undefined where there is none. */
+    readonly range: { oldest: number; newest: number } | undefined;
+    /** The checksum of a frame: equal for worlds of the same future, on every machine. Needs `hash`. */
+    hash(frame: number): bigint;
 }
 
 // --- Commands ---

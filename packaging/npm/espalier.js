@@ -5,6 +5,7 @@ import { makeVersion, wasm } from "./engine.js";
 export { EspalierError } from "./engine.js";
 export { diffArchives, imageLayout, inspectArchive, patchArchive } from "./archives.js";
 export { CommandBuffer } from "./commands.js";
+export { History } from "./histories.js";
 export { quat } from "./quat.js";
 export {
     Component, DISABLED, MEMBER, PREFAB, ROOT, SOLO, TRANSFORM, identity,

@@ -126,7 +126,7 @@ void *glue_converter(void)
     return (void *)(uintptr_t)convert;
 }
 
-// Layouts that structs.js, values.js, world.js, views.js, watches.js, archives.js and commands.js assume.
+// Layouts that structs.js, values.js, world.js, views.js, watches.js, archives.js, histories.js and commands.js assume.
 
 #define AT(type, field, offset) \
     _Static_assert(offsetof(type, field) == (offset), "JavaScript has another offset")
@@ -237,12 +237,14 @@ AT(espl_changes, is_coarse, 56);
 
 SIZE(espl_format_fault, 40);
 AT(espl_format_fault, sentence, 8);
-SIZE(espl_archive_def, 48);
+SIZE(espl_archive_def, 56);
 AT(espl_archive_def, top_count, 4);
 AT(espl_archive_def, extent, 8);
 AT(espl_archive_def, flags, 12);
 AT(espl_archive_def, user, 16);
 AT(espl_archive_def, user_size, 20);
+AT(espl_archive_def, position_step, 24);
+AT(espl_archive_def, rotation_bits, 28);
 SIZE(espl_archive_info, 52);
 AT(espl_archive_info, tops, 4);
 AT(espl_archive_info, major, 8);
@@ -254,6 +256,13 @@ SIZE(espl_archive_migration, 16);
 AT(espl_archive_migration, to, 4);
 AT(espl_archive_migration, convert, 8);
 AT(espl_archive_migration, user, 12);
+SIZE(espl_history_def, 36);
+AT(espl_history_def, flags, 4);
+AT(espl_history_def, byte_limit, 8);
+SIZE(espl_rewind, 40);
+AT(espl_rewind, revived, 4);
+AT(espl_rewind, unborn_count, 8);
+AT(espl_rewind, revived_count, 12);
 SIZE(espl_archive_known, 16);
 AT(espl_archive_known, size, 4);
 AT(espl_archive_known, entities, 8);

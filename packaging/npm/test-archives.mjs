@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the package promises of images, archives, migrations and deltas, and of what is said of components.
+// What the package promises of images, histories, archives, migrations and deltas, and of what is said of
+// components.
 import "./test-calls.mjs";
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -161,6 +162,73 @@ withWorld("watches and command buffers live on over a load", (world) => {
     assert.equal(commands.play().refused, 1);
 });
 
+// --- Histories ---
+
+withWorld("a world goes back and on to the same bits", (world) => {
+    const ships = [...world.createMany(50)], history = world.history({ hash: true, frames: 6 });
+    const step = (frame) => {
+        world.writeMany("localPosition", ships.slice(0, 40), new Float32Array(120).fill(frame));
+        world.destroy(ships[40 + frame]);
+        return world.create({ parent: ships[frame], name: `made ${frame}` });
+    };
+    const sums = [], made = [];
+
+    assert.equal(history.range, undefined);
+    for (let frame = 0; frame < 6; ++frame) {
+        assert.equal(history.mark(frame), "ESPL_OK");
+        sums.push([history.hash(frame), world.hash("physical")]);
+        made.push(step(frame));
+    }
+    const { timeline } = world, back = history.rewind(2);
+    assert.deepEqual([[...back.unborn].sort(), [...back.revived].sort()],
+        [made.slice(2).sort(), ships.slice(42, 46).sort()]);
+    assert.deepEqual([history.range, world.timeline], [{ oldest: 0, newest: 2 }, timeline + 1n]);
+    for (let frame = 2; frame < 6; ++frame) {
+        if (frame > 2) {
+            history.mark(frame);
+        }
+        assert.deepEqual([history.hash(frame), world.hash("physical")], sums[frame]);
+        assert.equal(step(frame), made[frame]);
+    }
+    refuses(() => history.rewind(7), "ESPL_ERR_TOO_OLD");
+    refuses(() => history.mark(5), "ESPL_ERR_ARGUMENT");
+    refuses(() => world.history(), "ESPL_ERR_EXISTS");
+    history.rewind(5);
+    const again = world.create();
+    history.rewind(5, { fresh: true });
+    assert.notEqual(world.create(), again);
+    history.close();
+    refuses(() => history.mark(9), "CLOSED");
+    refuses(() => world.history().hash(1), "ESPL_ERR_UNSUPPORTED");
+});
+
+test("a history stays while a query is iterated, and a world closes with both", () => {
+    const world = new World(), history = world.history();
+
+    world.createMany(2);
+    history.mark(1);
+    for (const chunk of world.query()) {
+        assert.ok(chunk.count > 0);
+        refuses(() => history.close(), "ESPL_ERR_BUSY");
+        refuses(() => history.rewind(1), "ESPL_ERR_BUSY");
+    }
+    history.rewind(1);
+    world.query()[Symbol.iterator]().next();
+    world.close();
+    assert.ok(history.isClosed && world.isClosed);
+});
+
+withWorld("a history without room keeps the last frame alone", (world) => {
+    const entities = world.createMany(500), history = world.history({ byteLimit: 1000 });
+
+    history.mark(1);
+    world.writeMany("localPosition", entities, new Float32Array(1500).fill(1));
+    refuses(() => history.mark(2), "ESPL_ERR_LIMIT");
+    assert.deepEqual(history.range, { oldest: 2, newest: 2 });
+    world.compact();
+    assert.equal(history.range, undefined);
+});
+
 // --- Archives ---
 
 /** Two worlds, of which the second one reads what the first one writes. */
@@ -204,6 +272,16 @@ withPair("an archive has what its options say", (world, other) => {
     assert.deepEqual([count(), count({ tops: [] }), count({ tops: a }), count({ tops: [a, b] }),
         count({ tops: BigUint64Array.of(a), extent: "entity" })], [3, 0, 2, 3, 1]);
     assert.ok("Hand" in sectionsOf(world.writeArchive({ handles: true })));
+    world.setLocalPosition(b, [1.2, 3.4, 0]);
+    world.setLocalRotation(b, quat.fromAxisAngle([1, 2, 3], 1));
+    const rounded = world.writeArchive({ tops: b, positionStep: 0.5, rotationBits: 2 });
+    const [copied] = other.readArchive(rounded).tops;
+    assert.deepEqual([...other.getLocalPosition(copied)], [1, 3.5, 0]);
+    assert.ok([...other.getLocalRotation(copied)].filter((part) => part % 0.5 === 0).length >= 3);
+    other.destroy(copied);
+    world.setLocalTransform(b, {});
+    refuses(() => count({ rotationBits: 25 }), "ESPL_ERR_ARGUMENT");
+    refuses(() => count({ positionStep: -1 }), "ESPL_ERR_ARGUMENT");
     refuses(() => count({ tops: [a, a] }), "ESPL_ERR_ARGUMENT");
     refuses(() => count({ tops: [a, child] }), "ESPL_ERR_ARGUMENT");
     refuses(() => count({ tops: NULL_ENTITY }), "ESPL_ERR_NULL_ENTITY");

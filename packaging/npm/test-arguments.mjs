@@ -5,7 +5,7 @@ import "./test-calls.mjs";
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-    Batch, Changes, CommandBuffer, EspalierError, HierarchyView, Query, TRANSFORM, Watch, World, diffArchives,
+    Batch, Changes, CommandBuffer, EspalierError, HierarchyView, History, Query, TRANSFORM, Watch, World, diffArchives,
     identity, inspectArchive, patchArchive, quat,
 } from "espalier";
 import { refuses, run, withWorld } from "./test-support.mjs";
@@ -122,6 +122,7 @@ function kindsFor(world, entity, health) {
         sink: [() => {}, [undefined, null, 5, "text", {}]],
         archiveOptions: [{}, [...wrongObjects, ...inObject("tops", [null, 5, "text", {}, [1], -1n, 2n ** 64n]),
             ...inObject("extent", ["all", 5, null]), ...inObject("handles", [0, null]),
+            ...inObject("positionStep", ["1", null, 1n]), ...inObject("rotationBits", [-1, 0.5, "1", null]),
             ...inObject("user", [null, 5, "text", [1], new Uint16Array(4)])]],
         archive: [world.writeArchive(), [undefined, null, 5, "text", {}, [1, 2], new Uint16Array(4)]],
         readOptions: [{}, [...wrongObjects, ...inObject("parent", badHandles),
@@ -133,6 +134,10 @@ function kindsFor(world, entity, health) {
             ...inObject("known", [null, 5, "text", {}, { bytes: new Uint8Array() }, { entities: [] },
                 { bytes: new Uint8Array(), entities: [1] }, { bytes: "text", entities: [] }])]],
         archiveOfHandles: [world.writeArchive({ handles: true }), [undefined, null, 5, "text", {}, [1, 2]]],
+        history: [{}, [...wrongObjects, ...inObject("frames", [-1, 0.5, "1", 2 ** 32, null]),
+            ...inObject("byteLimit", [-1, "1", null]), ...inObject("hash", [0, null, "true"])]],
+        frame: [0, [undefined, null, "1", 1n, {}, -1, 0.5, 2 ** 53, NaN]],
+        rewindOptions: [{}, [...wrongObjects, ...inObject("fresh", [0, null])]],
         matricesOut: [new Float32Array(16), [null, [0], new Float32Array(15), new Float64Array(16)]],
     };
 }
@@ -218,6 +223,7 @@ const ofWorld = {
     readArchive: [["bytes", "archive"], ["options", "readOptions"]],
     applyArchive: [["bytes", "archiveOfHandles"], ["options", "applyOptions"]],
     watch: [["options", "watch"]],
+    history: [["options", "history"]],
     query: [["definition", "definition"]],
     view: [entity],
     batch: [["kind", "batchKind"], ["capacity", "whole"]],
@@ -327,6 +333,21 @@ withWorld("every argument of the functions for rotations is checked", (world) =>
     assert.deepEqual(Object.keys(ofQuat).sort(), Object.keys(quat).sort());
     for (const [name, row] of Object.entries(ofQuat)) {
         refuseEach(name, quat[name], row, kindsFor(world, top, health), () => {});
+    }
+});
+
+withWorld("every argument of a history's methods is checked", (world) => {
+    const [top, health] = prepare(world);
+    const kinds = kindsFor(world, top, health), history = world.history();
+
+    assert.deepEqual(methodsOf(History.prototype, ["close"]).sort(), ["hash", "mark", "rewind"]);
+    for (const [name, row] of Object.entries({ mark: [["frame", "frame"]], hash: [["frame", "frame"]],
+        rewind: [["frame", "frame"], ["options", "rewindOptions"]] })) {
+        refuseEach(name, (...given) => history[name](...given), row, kinds,
+            () => assert.equal(history.range, undefined));
+    }
+    for (const bad of [null, 5, {}, "world"]) {
+        assert.throws(() => new History(bad), TypeError);
     }
 });
 

@@ -52,7 +52,7 @@ assertNumber("WATCH_BEFORE", values.WATCH_BEFORE);
 assertTable("", values.flags);
 assertTable("FIELD_", values.fieldTypes);
 for (const flag of ["COMPONENT_TRANSIENT", "COMPONENT_UNIQUE", "IMAGE_TRUSTED", "IMAGE_RETAG", "ARCHIVE_HANDLES",
-    "ARCHIVE_SKIP_UNKNOWN"]) {
+    "ARCHIVE_SKIP_UNKNOWN", "HISTORY_HASH", "REWIND_FRESH"]) {
     assertNumber(flag, values[flag]);
 }
 assertNumber("FIELD_TYPE_COUNT", Object.keys(values.fieldTypes).length);

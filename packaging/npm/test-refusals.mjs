@@ -220,13 +220,13 @@ test("after close() every method throws", () => {
     const world = new World(), health = world.registerComponent("health");
     const entity = world.create();
     const commands = world.commands(), batch = world.batch("localScale", 1);
-    const watch = world.watch(), changes = watch.collect();
+    const watch = world.watch(), changes = watch.collect(), history = world.history();
     const values = { Transform: {}, Position: [0, 0, 0], Rotation: [0, 0, 0, 1], Scale: 1, Stretch: [1, 1, 1],
         UserData: 0, Name: "name", Inherit: 0, Pose: {}, Enabled: true };
     const special = {
         createMany: [1], instantiateMany: [entity, 1], create: [{}], reserve: [{}],
         registerComponent: ["name"],
-        hash: [], attachMany: [[entity], [entity]], attach: [entity, entity], isAncestor: [entity, entity],
+        attachMany: [[entity], [entity]], attach: [entity, entity], isAncestor: [entity, entity],
         destroyMany: [[entity]], change: [entity, [health]], add: [entity, health], remove: [entity, health],
         has: [entity, health], get: [entity, health], set: [entity, health, [1]], find: ["name"],
         read: [entity, "localScale"], write: [entity, "localScale", 1], translate: [entity, [0, 0, 0]],
@@ -234,12 +234,12 @@ test("after close() every method throws", () => {
         lookAt: [entity, [1, 0, 0]], getRelativeTransform: [entity, entity],
         convert: [entity, "pointToWorld", [0, 0, 0]], readMany: ["localScale", [entity]],
         writeMany: ["localScale", [entity], [1]], batch: ["localScale", 1], query: [], result: [0],
-        copyWorldTransforms: [[entity], world, [entity]],
+        copyWorldTransforms: [[entity], world, [entity]], history: [], mark: [1], rewind: [1],
         saveImage: [], loadImage: [world.saveImage()], writeArchive: [], writeArchiveTo: [() => {}],
         readArchive: [world.writeArchive()], applyArchive: [world.writeArchive()],
         readMatrices: ["world", [entity]], startMotion: [], tick: [() => 0], present: [0], watch: [], collect: [],
     };
-    const argumentsOf = (name) => special[name]
+    const argumentsOf = (name) => name === "hash" ? [] : special[name]
         ?? (name.startsWith("set") ? [entity, values[/^set(?:Local|World)?(.*)/.exec(name)[1]]] : [entity]);
 
     world.close();
@@ -247,6 +247,7 @@ test("after close() every method throws", () => {
     refuseAll(commands, argumentsOf, []);
     refuseAll(batch, () => [], ["capacity"]);
     refuseAll(watch, argumentsOf, ["close"]);
+    refuseAll(history, (name) => name === "hash" ? [1] : argumentsOf(name), ["close"]);
     refuseAll(changes, () => [], ["moment", "isCoarse"]);
     assert.ok(world.isClosed && commands.isClosed && batch.isClosed);
     assert.equal(commands.world, world);

@@ -24,7 +24,7 @@ test("the version is that of the package", () => {
 test("the example of README.md does what it says", () => {
     const folder = dirname(createRequire(import.meta.url).resolve("espalier/package.json"));
     const page = readFileSync(join(folder, "README.md"), "utf8");
-    const [example, batch, query, motion, save, migration] = [...page.matchAll(/```js\n(.*?)```/gs)].map((match) => match[1]);
+    const [example, batch, query, motion, save, history, migration] = [...page.matchAll(/```js\n(.*?)```/gs)].map((match) => match[1]);
     const lines = run(example).stdout.split("\n");
 
     assert.equal(lines[0], "the lamp is at 100 -12 0");
@@ -66,6 +66,16 @@ test("the example of README.md does what it says", () => {
         const [, , , healed] = world.query().entities();
         console.log(world.get(healed, health)[0]);`);
     assert.deepEqual([read.stderr, read.stdout], ["", "true true 1\n0.75\n"]);
+
+    const rewound = run(`
+        import { World } from "espalier";
+        const world = new World(), frame = 3;
+        ${history.replace("history.mark(frame);", `for (let i = 0; i <= frame; ++i) {
+            history.mark(i);
+            world.create();
+        }`)}
+        console.log(unborn.length, revived.length, world.stats().entities);`);
+    assert.deepEqual([rewound.stderr, rewound.stdout], ["", "4 0 0\n"]);
 });
 
 test("a tag gives the same handles each time, and a layout budget the same logical world", () => {

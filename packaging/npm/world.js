@@ -80,6 +80,10 @@ export class World {
             return;
         }
         refuseInCallback();
+        // Iterations first: a history does not end before them.
+        for (const owned of [...this[OWNED]].filter(({ isIteration }) => isIteration)) {
+            owned.close();
+        }
         for (const owned of [...this[OWNED]]) {
             owned.close();
         }

@@ -354,19 +354,23 @@ class Archives(Motions):
         extent: Extent = Extent.OWNED,
         handles: bool = False,
         user: Buffer = b"",
+        position_step: float = 0,
+        rotation_bits: int = 0,
     ) -> Archive:
         """Return hierarchies as bytes that any build reads.
 
         tops: one entity or many, (n,), that become roots of the archive, with what the extent says below
         each; None: the whole world. A member becomes a root at its world transform. handles: have the
         handle of each entity in it too. user: bytes of your own, which inspect_archive() returns.
+        position_step, rotation_bits: round positions relative to the parent to multiples of a step, and
+        rotations to 2 to 24 bits, so that deltas are small; 0: not at all.
 
         The same hierarchies give the same bytes. A reference in a component to an entity that is not
         in the archive becomes 0. Raises EntityError, ArgumentError (an entity comes twice), NumberError (the
         world transform that a member gets is not finite), LimitError, OutOfMemoryError.
         """
         written = _List()
-        self._write_archive(written, tops, extent, handles, user)
+        self._write_archive(written, tops, extent, handles, user, position_step, rotation_bits)
         return Archive(written.all())
 
     def write_archive_to(
@@ -377,13 +381,15 @@ class Archives(Motions):
         extent: Extent = Extent.OWNED,
         handles: bool = False,
         user: Buffer = b"",
+        position_step: float = 0,
+        rotation_bits: int = 0,
     ) -> None:
         """Write an archive to a file that takes bytes, piece by piece. As write_archive().
 
         The file's write() must not use this world. What it raises is raised by this call; the file has a part
         of the archive then, of no use.
         """
-        self._write_archive(file, tops, extent, handles, user)
+        self._write_archive(file, tops, extent, handles, user, position_step, rotation_bits)
 
     def _write_archive(
         self,
@@ -392,11 +398,14 @@ class Archives(Motions):
         extent: Extent,
         has_handles: bool,
         user: Buffer,
+        position_step: float,
+        rotation_bits: int,
     ) -> None:
         definition, sink = ffi.new("native_archive *"), _Sink(file)
         pointer, size = _bytes_at(user)
         flags = int(lib.ESPL_ARCHIVE_HANDLES) if bool_of(has_handles, "handles") else 0
-        fill(definition, extent=extent, flags=flags)
+        fill(definition, extent=extent, flags=flags, rotation_bits=rotation_bits)
+        definition.position_step = position_step
         definition.user, definition.user_size = pointer, size
         array = None if tops is None else handles(np.atleast_1d(np.asarray(tops)))
         # Not NULL where there are none, because that stands for all.

@@ -81,6 +81,8 @@ typedef struct native_archive {
     uint32_t flags;
     const void *user;
     size_t user_size;
+    float position_step;
+    uint32_t rotation_bits;
 } native_archive;
 
 // espl_archive_read_def likewise.

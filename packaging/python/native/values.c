@@ -30,7 +30,9 @@ int native_archive_write(const native_world *w, const native_archive *def, const
                                       .extent = (espl_extent)def->extent,
                                       .flags = def->flags,
                                       .user = def->user,
-                                      .user_size = def->user_size};
+                                      .user_size = def->user_size,
+                                      .position_step = def->position_step,
+                                      .rotation_bits = def->rotation_bits};
 
     return espl_archive_write(native_peek(w), &archive, sink);
 }

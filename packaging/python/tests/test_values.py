@@ -313,13 +313,21 @@ class Archives(WorldCase):
         counts = {name: inspect_archive(archive).nodes for name, archive in counts.items()}
         self.assertEqual(counts, {"all": 3, "one": 1, "two": 2, "none": 0})
         self.assertIn("Hand", sections(self.world.write_archive(handles=True)))
+        self.world.set_local(solo, position=(1.2, 3.4, 0), rotation=(0.2, 0.4, 0.1, 1))
+        rounded = self.world.write_archive(solo, position_step=0.5, rotation_bits=2)
+        copy = self.world.local_transform(int(self.world.read_archive(rounded).tops[0]))
+        self.assertEqual(copy.position.tolist(), [1, 3.5, 0])
+        # The largest part follows from the others.
+        self.assertEqual(np.count_nonzero(copy.rotation % 0.5), 1)
         for call, kind in (
             (lambda: self.world.write_archive([solo, solo]), espalier.ArgumentError),
             (lambda: self.world.write_archive(NULL), espalier.EntityError),
             (lambda: self.world.write_archive(solo, extent=9), espalier.ArgumentError),
+            (lambda: self.world.write_archive(solo, position_step=-1), espalier.ArgumentError),
+            (lambda: self.world.write_archive(solo, rotation_bits=25), espalier.ArgumentError),
         ):
             self.assertRefused(kind, call)
-        for bad in ({"handles": 1}, {"user": "text"}):
+        for bad in ({"handles": 1}, {"user": "text"}, {"position_step": "1"}, {"rotation_bits": 1.5}):
             with self.subTest(bad), self.assertRaises(TypeError):
                 self.world.write_archive(**bad)
 

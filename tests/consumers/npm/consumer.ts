@@ -3,7 +3,7 @@
 import {
     Batch, Chunk, CommandBuffer, Component, Entity, EspalierError, HierarchyView, Inherit, NULL_ENTITY,
     Changes, PREFAB, PlaybackReport, PresentReport, Query, Refusal, TRANSFORM, Transform, Watch, Watched, World,
-    ArchiveInfo, Migration, ReadEntities, WorldOptions, diffArchives, identity, imageLayout, inspectArchive,
+    ArchiveInfo, History, Migration, Rewound, ReadEntities, WorldOptions, diffArchives, identity, imageLayout, inspectArchive,
     patchArchive, quat, version,
 } from "espalier";
 
@@ -67,6 +67,10 @@ const image: Uint8Array = world.saveImage(new Uint8Array(world.imageSize()));
 world.loadImage(image.buffer.slice(0), { trusted: false, retag: true });
 const archive: Uint8Array = world.writeArchive({ tops: root, extent: "subtree", user: image });
 world.writeArchiveTo((piece) => piece.length, { tops: [root] });
+const history: History = world.history({ frames: 4, hash: true });
+history.mark(1);
+const rewound: Rewound = history.rewind(history.range?.oldest ?? 0, { fresh: true });
+console.log(rewound.unborn.length, history.hash(1));
 const halve: Migration<"i32", "f32"> = { to: health, type: "i32", convert: ([points = 0]) => [points / 2] };
 const read: ReadEntities = world.readArchive(archive, { parent: root, nodeLimit: 9,
     migrations: { health: halve, ammo, target: null } });
