@@ -354,14 +354,33 @@ static bool survey_places(archive_applier *a)
     return status == ESPL_OK || espl__parse_refuse(&a->reader.parse, status, NULL, NULL);
 }
 
-// Survivors stay. Their names are given anew.
+// Tell whether a survivor has another name than its node.
+static bool is_named_otherwise(const archive_applier *a, uint32_t index,
+                               const espl__parsed_node *node)
+{
+    const espl__name *const name = espl__name_of(&a->reader.world->store.names, index);
+
+    return name == NULL || node->name == NULL
+               ? (name == NULL) != (node->name == NULL)
+               : name->size != node->length + 1 ||
+                     memcmp(name->text, node->name, node->length) != 0;
+}
+
+// Survivors stay. All names are given anew, and those that differ are marked as changes of their entities.
 static void name_survivors(archive_applier *a)
 {
     espl__store *const store = &a->reader.world->store;
     const uint32_t nodes = a->reader.parse.info.nodes;
 
+    espl__walk_begin(&a->reader.walk, &a->reader.parse);
+    a->reader.walk.skips_placements = true;
     for (uint32_t i = 0; i < nodes; ++i) {
+        const espl__parsed_node *const node = espl__walk_next(&a->reader.walk);
+
         a->reader.entities[i] = espl__entity_at(store, a->living[i]);
+        if (is_named_otherwise(a, a->living[i], node)) {
+            espl__store_mark_entities(store, &a->reader.entities[i], 1);
+        }
     }
     espl__names_remove(&store->names, store->heap, a->living, nodes);
 }

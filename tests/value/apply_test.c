@@ -569,3 +569,43 @@ TEST(an_apply_in_place_that_finds_no_memory_changes_nothing)
     test_archive_end(&saved);
     test_pair_end(&p);
 }
+
+// In place, and by a build.
+TEST_LOOP(a_history_goes_back_over_an_apply, 0, 2)
+{
+    test_pair p;
+    espl_history *history = NULL;
+
+    test_pair_begin(&p);
+    const espl_component number = test_component(p.a, "number", 4, 4);
+    const espl_entity root = test_pair_node(p.a, test_null, 0, "root"),
+                      arm = test_pair_node(p.a, root, 2, "arm");
+    uint32_t value = 3;
+
+    ck_ok(espl_add_component(p.a, arm, number, &value, sizeof value));
+    test_archive saved = test_archive_of(p.a, &with_handles);
+
+    ck_ok(espl_set_name(p.a, arm, "other"));
+    ck_ok(espl_set_local_position(p.a, root, (float[3]){3, 2, 1}));
+    if (_i == 1) {
+        ck_ok(espl_detach(p.a, arm, ESPL_KEEP_WORLD));
+    }
+    ck_ok(espl_history_create(p.a, NULL, &history));
+    ck_ok(espl_history_mark(history, 1));
+    const uint64_t before = test_logical_hash(p.a);
+
+    ck_ok(espl_archive_apply(p.a, saved.bytes, saved.size, NULL, NULL, NULL));
+    ck_ok(espl_history_mark(history, 2));
+    const uint64_t after = test_logical_hash(p.a);
+
+    ck_assert_uint_ne(before, after);
+    ck_ok(espl_history_rewind(history, 1, 0, NULL));
+    test_world_is_valid(p.a);
+    ck_assert_uint_eq(test_logical_hash(p.a), before);
+    ck_assert_str_eq(espl_get_name(p.a, arm), "other");
+    ck_ok(espl_archive_apply(p.a, saved.bytes, saved.size, NULL, NULL, NULL));
+    ck_assert_uint_eq(test_logical_hash(p.a), after);
+    espl_history_destroy(history);
+    test_archive_end(&saved);
+    test_pair_end(&p);
+}

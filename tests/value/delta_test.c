@@ -499,6 +499,28 @@ TEST(a_delta_for_another_archive_is_refused)
     end_step(&other);
 }
 
+// Where nothing but locals differ, archives have one size.
+TEST(a_delta_for_an_archive_of_the_same_size_is_refused)
+{
+    espl_entity nodes[MANY];
+    test_world test;
+    test_archive out;
+
+    make_many(&test, nodes);
+    test_archive before = test_archive_of(test.world, NULL);
+
+    turn_many(&test, nodes, 0.1F);
+    test_archive after = test_archive_of(test.world, NULL), delta = test_delta_of(&before, &after);
+
+    ck_assert_uint_eq(before.size, after.size);
+    ck_status(test_patch(&after, &delta, &out, NULL), ESPL_ERR_GAP);
+    ck_assert_uint_eq(out.size, 0);
+    test_archive_end(&before);
+    test_archive_end(&after);
+    test_archive_end(&delta);
+    test_world_end(&test);
+}
+
 TEST(a_damaged_archive_is_not_patched)
 {
     step s = make_step(13);
