@@ -3,25 +3,66 @@
 #include "lib/value/rewind.h"
 
 #include "lib/base/bits.h"
+#include "lib/base/prefetch.h"
 #include "lib/tree/propagate.h"
+#include "lib/tree/tree_batch.h"
+
+enum { GATHERED_NOTES = 128, NOTES_AHEAD = 12 };
+
+// Numbers of a set, the lowest first.
+typedef struct notes {
+    uint32_t numbers[GATHERED_NOTES + 64];
+    uint32_t count;
+} notes;
+
+// Gather numbers from a word on. @return the word to go on with.
+static uint32_t gather_notes(const espl__noted *noted, uint32_t word, notes *out)
+{
+    const uint32_t words = (uint32_t)espl__array_length(noted->words);
+
+    out->count = 0;
+    for (word = espl__noted_next(noted, word); word < words && out->count < GATHERED_NOTES;
+         word = espl__noted_next(noted, word + 1)) {
+        if (noted->words[word] == 0) {
+            noted->groups[word / 64] &= ~(UINT64_C(1) << word % 64);
+        }
+        for (uint64_t left = noted->words[word]; left != 0; left &= left - 1) {
+            out->numbers[out->count++] = word * 64 + espl__lowest_bit(left);
+        }
+    }
+    return word;
+}
+
+// Prefetch what the world and the shadow have of a slot.
+static void prefetch_slot(const espl__shadow *shadow, uint32_t slot)
+{
+    const espl__forest *const forest = &shadow->world->forest;
+
+    espl__prefetch(&shadow->slots[slot]);
+    espl__prefetch_to_write(&forest->local[slot]);
+    espl__prefetch_to_write(&forest->links[slot]);
+    espl__prefetch_to_write(&forest->parent[slot]);
+    espl__prefetch_to_write(&forest->tree[slot]);
+    espl__prefetch_to_write(&forest->flags[slot]);
+}
 
 // Call a function for the numbers of a set, lowest first. It returns whether the number stays in the set.
 static void each_kept(espl__shadow *shadow, const espl__noted *noted,
                       bool (*call)(espl__shadow *, uint32_t))
 {
-    const size_t words = espl__array_length(noted->words);
+    const uint32_t words = (uint32_t)espl__array_length(noted->words);
+    const bool is_of_slots = noted == &shadow->noted_slots;
+    notes all = {.count = 1};
 
-    for (uint32_t word = espl__noted_next(noted, 0); word < words;
-         word = espl__noted_next(noted, word + 1)) {
-        for (uint64_t left = noted->words[word]; left != 0; left &= left - 1) {
-            const uint32_t number = word * 64 + espl__lowest_bit(left);
-
-            if (!call(shadow, number)) {
-                espl__noted_remove(noted, number);
+    for (uint32_t word = 0; word < words && all.count != 0;) {
+        word = gather_notes(noted, word, &all);
+        for (uint32_t i = 0; i < all.count; ++i) {
+            if (is_of_slots && i + NOTES_AHEAD < all.count) {
+                prefetch_slot(shadow, all.numbers[i + NOTES_AHEAD]);
             }
-        }
-        if (noted->words[word] == 0) {
-            noted->groups[word / 64] &= ~(UINT64_C(1) << word % 64);
+            if (!call(shadow, all.numbers[i])) {
+                espl__noted_remove(noted, all.numbers[i]);
+            }
         }
     }
 }
@@ -290,7 +331,7 @@ static void follow_changes(espl__forest *forest, espl__context *context, uint32_
             slot += 1;
         }
         if (slot < end) {
-            espl__sweep(forest, context, number, slot, end);
+            espl__tree_follow(forest, context, number, slot);
         }
         return;
     }
@@ -318,11 +359,13 @@ static void restore_worlds(espl__shadow *shadow)
 {
     espl__forest *const forest = &shadow->world->forest;
     // As for a present: no debt. The counts are no statistics of the world.
-    espl__context context = {.is_present = true};
+    espl__tree_batch trees = {0};
+    espl__context context = {.is_present = true, .batch = &trees};
 
     shadow->context = &context;
     shadow->followed = 0;
     each_kept(shadow, &shadow->noted_slots, restore_world);
+    espl__tree_batch_finish(forest, &context, &trees);
     shadow->context = NULL;
     forest->context.has_overflowed = context.has_overflowed || shadow->numbers.has_overflowed != 0;
 }
