@@ -34,6 +34,22 @@ espl_status espl__store_make_records(espl__store *made, uint32_t count)
     return status;
 }
 
+bool espl__store_lends_records(const espl__store *old, uint32_t count)
+{
+    const size_t room = espl__array_capacity(old->records);
+
+    return !espl__plane_is_open(&old->index_plane) && count <= room && room / 2 <= count &&
+           !espl__array_always_moves(0);
+}
+
+void espl__store_take_records(espl__store *made, espl__store *old, uint32_t count)
+{
+    ESPL_CHECK(made->records == NULL && !espl__plane_is_open(&made->index_plane));
+    made->records = old->records;
+    old->records = NULL;
+    espl__array_set_length(made->records, count);
+}
+
 // Say how many rows the chunks of an archetype have. Columns count as written now.
 static void open_rows(espl__store *made, espl__archetype *archetype, uint32_t rows)
 {

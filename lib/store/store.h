@@ -188,6 +188,11 @@ void espl__store_free(espl__store *store);
 void espl__store_begin(espl__store *made, const espl__store *old);
 /// Give it so many records, whose contents are undefined. @return as espl__entities_reserve().
 espl_status espl__store_make_records(espl__store *made, uint32_t count);
+/// Tell whether the records of a store that is going to be freed can serve one that is made, instead of new ones:
+/// there are enough, and not far too many, and no watch needs more.
+bool espl__store_lends_records(const espl__store *old, uint32_t count);
+/// Let a store have these records. The old one can only be freed from here on.
+void espl__store_take_records(espl__store *made, espl__store *old, uint32_t count);
 /// Make the next archetype with so many rows, whose contents are undefined.
 /// @return ESPL_OK; ESPL_ERR_NO_MEMORY; ESPL_ERR_LIMIT; ESPL_ERR_FORMAT: no set, or one that there is.
 espl_status espl__store_make_archetype(espl__store *made, const espl_component *set, size_t count,

@@ -70,8 +70,8 @@ static bool is_free_header(const espl__tree *header)
 }
 
 // Tell whether the headers of a forest can be those of its slots: they have no more slots than it, and none
-// is inside an edit.
-static bool are_headers_sound(const espl__forest *made)
+// is inside an edit. @param sides  out: how many have side arrays.
+static bool are_headers_sound(const espl__forest *made, size_t *sides)
 {
     const uint32_t known = ESPL__TREE_IN_ORDER | ESPL__TREE_UNSETTLED;
     uint64_t slots = 0;
@@ -81,6 +81,7 @@ static bool are_headers_sound(const espl__forest *made)
         const espl__tree *const header = &made->trees[tree];
 
         slots += header->capacity;
+        *sides += header->side != 0 ? 1 : 0;
         is_sound = is_sound && (header->flags & ~known) == 0 && header->mark == 0 &&
                    (header->capacity != 0 || is_free_header(header)) &&
                    (header->side & ~(uint32_t)(ESPL__HAS_SIDE | ESPL__HAS_KEPT)) == 0 &&
@@ -93,14 +94,10 @@ static bool are_headers_sound(const espl__forest *made)
 // none.
 espl_status espl__forest_make_sides(espl__forest *made)
 {
-    const bool is_sound = are_headers_sound(made);
     size_t count = 0;
-    bool is_done = is_sound;
+    const bool is_sound = are_headers_sound(made, &count);
+    bool is_done = is_sound && espl__sides_reserve(made, count);
 
-    for (uint32_t tree = 0; is_sound && tree < made->tree_end; ++tree) {
-        count += made->trees[tree].side != 0 ? 1 : 0;
-    }
-    is_done = is_done && espl__sides_reserve(made, count);
     for (uint32_t tree = 0; tree < made->tree_end; ++tree) {
         espl__tree *const header = &made->trees[tree];
         const uint32_t contents = header->side;

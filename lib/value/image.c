@@ -458,8 +458,8 @@ static void put_image(writer *w, const espl__image_head *head)
         put_archetypes(w);
         put_names(w);
     }
-    espl__manifest_rows(&w->world->store, &visitor);
     espl__manifest_trees(&w->world->forest, &visitor);
+    espl__manifest_rows(&w->world->store, &visitor);
     espl__manifest_nodes(&w->world->forest, &visitor);
     espl__manifest_sides(&w->world->forest, &visitor);
 }
@@ -521,7 +521,7 @@ static uint64_t mix_layout(uint64_t hash, uint64_t number)
 // The structs of an image, the limits of the build, and the order of bytes.
 uint64_t espl_image_layout(void)
 {
-    enum { FORMAT = 1 }; // changes with the order or the meaning of what is saved
+    enum { FORMAT = 2 }; // changes with the order or the meaning of what is saved
     const uint64_t numbers[] = {
         FORMAT,
         sizeof(espl__image_head),

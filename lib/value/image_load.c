@@ -37,6 +37,7 @@ typedef struct loader {
     espl__store store;
     espl__forest forest;
     bool has_store, has_forest, has_sides; // they are made
+    bool takes_records;                    // those of the world
     espl_status status;
     espl_format_fault fault;
 } loader;
@@ -301,10 +302,11 @@ static void take_area(void *context, const espl__area *area)
         return;
     }
     if (l->status == ESPL_OK && has_left(l, area->count, area->size)) {
-        // Records and entities are read again at once.
-        const bool is_used = area->kind == ESPL__AREA_RECORDS || area->kind == ESPL__AREA_ENTITIES;
+        // Records, entities and headers are read again at once.
+        const bool is_left = area->kind == ESPL__AREA_BYTES || area->kind == ESPL__AREA_VALUES ||
+                             area->kind >= ESPL__AREA_SLOTS;
 
-        (void)take_to(l, area->bytes, area->size * area->count, l->passes_cache && !is_used);
+        (void)take_to(l, area->bytes, area->size * area->count, l->passes_cache && is_left);
     }
 }
 
@@ -324,7 +326,10 @@ static bool make_store(loader *l)
         !has_left(l, l->head.records, sizeof(espl__record))) {
         return false;
     }
-    espl_status status = espl__store_make_records(store, l->head.records);
+    l->takes_records =
+        is_trusted(l) && espl__store_lends_records(&l->world->store, l->head.records);
+    espl_status status =
+        l->takes_records ? ESPL_OK : espl__store_make_records(store, l->head.records);
 
     if (status == ESPL_OK && espl__plane_is_open(&l->world->store.index_plane) &&
         !espl__index_plane_open(store)) {
@@ -469,6 +474,34 @@ static void retag_area(void *context, const espl__area *area)
 
 // --- The load ---
 
+// Read the headers of trees, and take the memory that depends on them: all of it is there then.
+static bool read_headers(loader *l)
+{
+    const espl__area_visitor visitor = {take_area, l};
+
+    espl__manifest_trees(&l->forest, &visitor);
+    if (l->status != ESPL_OK) {
+        return false;
+    }
+    const espl_status status = espl__forest_make_sides(&l->forest);
+
+    l->has_sides = true;
+    return status == ESPL_OK || refuse(l, status, "The headers of trees are those of no world.");
+}
+
+// A trusted image is not refused any more, so that its records and nodes may be read to the memory of those of
+// the world.
+static void take_over(loader *l)
+{
+    ESPL_CHECK(is_trusted(l) || (l->forest.block != NULL || l->forest.capacity == 0));
+    if (l->takes_records) {
+        espl__store_take_records(&l->store, &l->world->store, l->head.records);
+    }
+    if (l->forest.block == NULL && l->forest.capacity != 0) {
+        espl__forest_take_slots(&l->forest, &l->world->forest);
+    }
+}
+
 // Read the rows, give them the tag of this world, and link them with the records.
 static bool read_rows(loader *l)
 {
@@ -481,26 +514,10 @@ static bool read_rows(loader *l)
     return l->status == ESPL_OK && link_records(l);
 }
 
-// Read the hierarchies. A trusted image is not refused once all memory is taken, so its nodes may be read to
-// the memory of those of the world.
-static bool read_forest(loader *l)
+static bool read_nodes(loader *l)
 {
     const espl__area_visitor visitor = {take_area, l};
 
-    espl__manifest_trees(&l->forest, &visitor);
-    if (l->status != ESPL_OK) {
-        return false;
-    }
-    const espl_status status = espl__forest_make_sides(&l->forest);
-
-    l->has_sides = true;
-    if (status != ESPL_OK) {
-        return refuse(l, status, "The headers of trees are those of no world.");
-    }
-    if (l->forest.block == NULL && l->forest.capacity != 0) {
-        ESPL_CHECK(is_trusted(l));
-        espl__forest_take_slots(&l->forest, &l->world->forest);
-    }
     espl__manifest_nodes(&l->forest, &visitor);
     espl__manifest_sides(&l->forest, &visitor);
     espl__copied();
@@ -512,7 +529,11 @@ static bool read_forest(loader *l)
 // Make the parts of the world that the image has.
 static bool make_parts(loader *l)
 {
-    if (!make_store(l) || !read_names(l) || !make_forest(l) || !read_rows(l) || !read_forest(l)) {
+    if (!make_store(l) || !read_names(l) || !make_forest(l) || !read_headers(l)) {
+        return false;
+    }
+    take_over(l);
+    if (!read_rows(l) || !read_nodes(l)) {
         return false;
     }
     if (!espl__forest_finish(&l->forest)) {

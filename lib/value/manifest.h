@@ -2,8 +2,8 @@
 // The manifest of a world: each area of memory that its value consists of, named once. Saving, loading and
 // counting walk it, so that none of them can leave out what another one has.
 //
-// The areas come in walks, because a reader needs what one has to make the memory of the next: rows, headers
-// of trees, nodes, side arrays. The small numbers from which all sizes follow are in the head of an image (image.h).
+// The areas come in walks, because a reader needs what the first one has to make the memory of the others:
+// headers of trees, rows, nodes, side arrays. The small numbers from which all sizes follow are in the head of an image (image.h).
 #ifndef ESPALIER_LIB_VALUE_MANIFEST_H
 #define ESPALIER_LIB_VALUE_MANIFEST_H
 
@@ -39,11 +39,11 @@ typedef struct espl__area_visitor {
     void *context;
 } espl__area_visitor;
 
-/// Visit the records and the rows of a store. A visitor of a world that is made may write to them.
-void espl__manifest_rows(const espl__store *store, const espl__area_visitor *visitor);
-/// Visit the headers of a forest.
+/// Visit the headers of a forest. A visitor of a world that is made may write to what it visits, here and below.
 void espl__manifest_trees(const espl__forest *forest, const espl__area_visitor *visitor);
-/// Visit its arrays by slot.
+/// Visit the records and the rows of a store.
+void espl__manifest_rows(const espl__store *store, const espl__area_visitor *visitor);
+/// Visit the arrays by slot of a forest.
 void espl__manifest_nodes(const espl__forest *forest, const espl__area_visitor *visitor);
 /// Visit the side arrays of a forest, in the order of their trees.
 void espl__manifest_sides(const espl__forest *forest, const espl__area_visitor *visitor);

@@ -188,8 +188,8 @@ static look *look_at(espl_world *world)
     memcpy(&l->head, l->image.bytes, sizeof l->head);
     l->at = espl__image_room(sizeof l->head) +
             (size_t)(l->head.registry_size + l->head.sets_size + l->head.names_size);
-    espl__manifest_rows(&world->store, &(espl__area_visitor){find_area, l});
     espl__manifest_trees(&world->forest, &(espl__area_visitor){find_area, l});
+    espl__manifest_rows(&world->store, &(espl__area_visitor){find_area, l});
     espl__manifest_nodes(&world->forest, &(espl__area_visitor){find_area, l});
     l->is_near = test_array(l->head.slots + (size_t)1, sizeof *l->is_near);
     memset(l->is_near, 0, l->head.slots);
