@@ -35,6 +35,17 @@ static void give(void *user, void *block, size_t size, size_t alignment)
     aligned_give(block);
 }
 
+// The world has a tape, from which the replay takes the checksum of a frame.
+static void hear_tape(void *user, const void *bytes, size_t size)
+{
+    replay *const p = user;
+
+    if (p->listens && size <= sizeof p->heard - p->heard_size) {
+        memcpy(p->heard + p->heard_size, bytes, size);
+        p->heard_size += size;
+    }
+}
+
 static void hear_trap(void *user, const char *file, int line, const char *condition)
 {
     replay *const p = user;
@@ -107,6 +118,7 @@ static void read_head(replay *p)
                                 .hooks = {.user = p, .trap = hear_trap},
                                 .executor = p->def->executor != NULL ? *p->def->executor
                                                                      : (espl_executor){0},
+                                .tape = {p, hear_tape},
                                 .tag = tag,
                                 .layout_budget = layout_budget};
     const espl_status status = tag == 0 ? ESPL_ERR_ARGUMENT : espl_world_create(&def, &p->world);

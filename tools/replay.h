@@ -55,6 +55,9 @@ struct replay {
     uint32_t tag;     // of its world
     uint32_t op;      // of the record at hand
     tool_rollback rollback;
+    bool listens;            // to the tape of its own world
+    unsigned char heard[32]; // [heard_size]
+    size_t heard_size;
 };
 
 /// Read the head of a tape, and make the world that it asks for. The replay must stay where it is.

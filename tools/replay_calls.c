@@ -84,6 +84,39 @@ static void compare_hashes(replay *p, const uint64_t *hashes, uint64_t logical, 
     }
 }
 
+// Return the checksum of the world as it puts it on its own tape: an op, and eight bytes.
+static uint64_t take_checksum(replay *p)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 8; i > 0 && p->heard_size > i && p->heard[0] == ESPL_TAPE_CHECKSUM; --i) {
+        sum = sum << 8 | p->heard[i];
+    }
+    return sum;
+}
+
+static void checksum_frame(replay *p)
+{
+    const uint64_t recorded = reel_number(&p->reel, 8);
+
+    if (!replay_wants(p)) {
+        return;
+    }
+    p->heard_size = 0;
+    p->listens = true;
+    replay_compare(p, "frame", espl_tape_frame(p->world));
+    p->listens = false;
+    const uint64_t sum = take_checksum(p);
+
+    if (!p->def->goes_on && recorded != 0 && sum != recorded) {
+        reel_blame(&p->reel, "frame %llu has another checksum: %016llx, not %016llx",
+                   (unsigned long long)p->result->frames, (unsigned long long)sum,
+                   (unsigned long long)recorded);
+        p->is_disagreed = true;
+    }
+    p->result->frames += 1;
+}
+
 static void frame(replay *p)
 {
     const uint64_t logical = reel_number(&p->reel, 8), physical = reel_number(&p->reel, 8);
@@ -546,6 +579,7 @@ static void (*const calls[ESPL_TAPE_OP_COUNT])(replay *p) = {
     [ESPL_TAPE_HISTORY_DESTROY] = destroy_history,
     [ESPL_TAPE_MARK] = mark_frame,
     [ESPL_TAPE_REWIND] = rewind_world,
+    [ESPL_TAPE_CHECKSUM] = checksum_frame,
 };
 
 bool replay_call(replay *p, uint32_t op)

@@ -29,10 +29,16 @@ typedef struct espl_tape {
 } espl_tape;
 
 /// Put the end of a frame on the tape, with both hashes of the world (espl_hash()), which a replay
-/// compares with its own. In a world without a tape it does nothing.
+/// compares with its own. In a world whose history keeps checksums (ESPL_HISTORY_HASH, espalier/history.h) it is
+/// the checksum that the frame would have if it were marked now, which costs what changed since the last one.
+/// In a world without a tape it does nothing.
+///
+/// What it looks at takes the room of the history as at a mark: where what changed since the newest frame is more
+/// than its `byte_limit`, the history has no frame afterwards.
 ///
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT; ESPL_ERR_BUSY during playback, in a custom command and in a
-///         parallel write. O(size) where there is a tape, no memory. A change of the world.
+///         parallel write. O(size) where there is a tape, with a history O(changes + size / 4096); no memory. A
+///         change of the world.
 ESPL_API ESPL_NODISCARD espl_status espl_tape_frame(espl_world *world);
 
 // --- The format ---
@@ -62,18 +68,18 @@ enum { ESPL_TAPE_VERSION = 7 };
 /// What a record says. A list is its count and then its items.
 typedef enum espl_tape_op {
     ESPL_TAPE_FRAME = 1, ///< u64 logical hash; u64 physical hash, or 0 where memory ran out before
-    ESPL_TAPE_REGISTER,  ///< list (u32) of bytes: the name; u32 size, alignment; list (u32) of u32; u32
-                         ///< version, flags; list (u32) of: list (u32) of bytes, u32 type, offset, count
-    ESPL_TAPE_CREATE,    ///< list (u32) of u32: components; u64 count
-    ESPL_TAPE_CHANGE,    ///< list (u64) of entities; list (u32) of values; list (u32) of u32
-    ESPL_TAPE_SET,       ///< entity; a value
-    ESPL_TAPE_ENABLE,    ///< entity; u32 extent
-    ESPL_TAPE_DISABLE,   ///< entity; u32 extent
-    ESPL_TAPE_ATTACH,    ///< entity child, parent, before; u32 position, rotation, scale, link,
-                         ///< inherit
-    ESPL_TAPE_DETACH,    ///< entity; u32 espl_keep
-    ESPL_TAPE_SIBLING,   ///< entity, before
-    ESPL_TAPE_DESTROY,   ///< entity; u32 extent
+    ESPL_TAPE_REGISTER, ///< list (u32) of bytes: the name; u32 size, alignment; list (u32) of u32; u32
+    ///< version, flags; list (u32) of: list (u32) of bytes, u32 type, offset, count
+    ESPL_TAPE_CREATE,       ///< list (u32) of u32: components; u64 count
+    ESPL_TAPE_CHANGE,       ///< list (u64) of entities; list (u32) of values; list (u32) of u32
+    ESPL_TAPE_SET,          ///< entity; a value
+    ESPL_TAPE_ENABLE,       ///< entity; u32 extent
+    ESPL_TAPE_DISABLE,      ///< entity; u32 extent
+    ESPL_TAPE_ATTACH,       ///< entity child, parent, before; u32 position, rotation, scale, link,
+                            ///< inherit
+    ESPL_TAPE_DETACH,       ///< entity; u32 espl_keep
+    ESPL_TAPE_SIBLING,      ///< entity, before
+    ESPL_TAPE_DESTROY,      ///< entity; u32 extent
     ESPL_TAPE_INSTANTIATE,  ///< entity; u64 count
     ESPL_TAPE_WRITES,       ///< list (u64) of writes
     ESPL_TAPE_WRITE,        ///< a write, by the function of its kind
@@ -104,8 +110,9 @@ typedef enum espl_tape_op {
                      ///< of bytes: the known one, or none; list (u64) of its entities
     ESPL_TAPE_HISTORY_CREATE, ///< u32 frames; u32 flags; u64 byte limit
     ESPL_TAPE_HISTORY_DESTROY,
-    ESPL_TAPE_MARK,   ///< u64 frame
-    ESPL_TAPE_REWIND, ///< u64 frame; u32 flags
+    ESPL_TAPE_MARK,     ///< u64 frame
+    ESPL_TAPE_REWIND,   ///< u64 frame; u32 flags
+    ESPL_TAPE_CHECKSUM, ///< the end of a frame: u64 checksum, or 0 where memory ran out before
     ESPL_TAPE_OP_COUNT,
 } espl_tape_op;
 

@@ -42,6 +42,8 @@ typedef struct espl__follower {
     bool (*adopt)(void *context, void *names);
     /// Return the bytes of ESPL__FOR_CHANGES that it holds.
     size_t (*bytes)(const void *context);
+    /// Return the checksum of the world as it is now. Takes no memory. @return false: it has none.
+    bool (*checksum)(void *context, uint64_t *out);
     void *context;
 } espl__follower;
 
@@ -110,6 +112,13 @@ static inline void espl__heap_forget(const espl__heap *heap)
     if (heap->follower.forget != NULL) {
         heap->follower.forget(heap->follower.context);
     }
+}
+
+/// Return the checksum of the world that a follower keeps. @return false: none does.
+static inline bool espl__heap_checksum(const espl__heap *heap, uint64_t *out)
+{
+    return heap->follower.checksum != NULL &&
+           heap->follower.checksum(heap->follower.context, out);
 }
 
 /// Return the bytes of ESPL__FOR_CHANGES of the follower and of retired blocks.

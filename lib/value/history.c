@@ -52,6 +52,25 @@ static void forget(void *context)
     espl__sides_release(&history->world->forest);
 }
 
+// What changed so far since the newest frame is in the log from now on, as after a mark.
+static bool checksum_of(void *context, uint64_t *out)
+{
+    espl_history *const history = context;
+    espl__heap *const heap = &history->world->heap;
+
+    if (!history->shadow.has_checksum) {
+        return false;
+    }
+    espl__heap_forbid(heap);
+    espl__shadow_update(&history->shadow);
+    espl__heap_allow(heap);
+    *out = history->shadow.checksum;
+    if (history->log.is_over) {
+        forget(history);
+    }
+    return true;
+}
+
 // An entry that is dropped: the log held a name.
 static void drop(void *context, const espl__undo_key *key, const void *content)
 {
@@ -168,7 +187,7 @@ static espl_status create(espl_world *world, const espl_history_def *def, espl_h
     }
     history->shadow.log = &history->log;
     world->history = history;
-    world->heap.follower = (espl__follower){grow, forget, adopt_world, bytes_held, history};
+    world->heap.follower = (espl__follower){grow, forget, adopt_world, bytes_held, checksum_of, history};
     *out = history;
     return ESPL_OK;
 }
@@ -212,7 +231,7 @@ static espl_status destroy(espl_history *history)
     espl_world *const world = history->world;
 
     forget(history);
-    world->heap.follower = (espl__follower){NULL, NULL, NULL, NULL, NULL};
+    world->heap.follower = (espl__follower){NULL, NULL, NULL, NULL, NULL, NULL};
     world->history = NULL;
     espl__planes_release(world, ESPL__SHADOW_PLANES);
     free_history(history);

@@ -595,7 +595,7 @@ static paused pause_follower(espl__heap *heap)
 {
     const paused p = {heap->follower, heap->retired.is_on};
 
-    heap->follower = (espl__follower){NULL, NULL, NULL, NULL, NULL};
+    heap->follower = (espl__follower){NULL, NULL, NULL, NULL, NULL, NULL};
     heap->retired.is_on = false;
     return p;
 }

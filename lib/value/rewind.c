@@ -97,7 +97,7 @@ static void go_back(espl__shadow *shadow, uint32_t at)
     espl__undo_log *const log = shadow->log;
     const uint64_t to = espl__undo_frame_at(log, at)->end;
 
-    for (uint64_t end = espl__undo_frame_at(log, log->count - 1)->end; end != to;) {
+    for (uint64_t end = log->end; end != to;) {
         espl__undo_key key;
         const uint64_t begin = espl__undo_read(log, end, &key);
 

@@ -17,25 +17,37 @@
 
 #include <string.h>
 
-// The hashes are computed before the record begins, because they take long and the record would be
-// incomplete until then.
-espl_status espl_tape_frame(espl_world *world)
+// Put the end of a frame on the tape: the checksum that a history keeps, which costs what changed, or else both
+// hashes. They are computed before the record begins, because they take long and the record would be incomplete
+// until then.
+static void put_frame(espl_world *world)
 {
+    // A call that is done without memory leaves nodes and rows elsewhere than the same call with it, so that a
+    // replay has nothing to compare with.
+    const bool is_comparable = !espl__heap_has_lacked(&world->heap);
     uint64_t hashes[2] = {0, 0};
 
+    if (espl__heap_checksum(&world->heap, &hashes[0])) {
+        espl__tape_begin(world, ESPL_TAPE_CHECKSUM);
+        espl__tape_u64(world, is_comparable ? hashes[0] : 0);
+        return;
+    }
+    const espl_status logical = espl_hash(world, ESPL_HASH_LOGICAL, &hashes[0]);
+    const espl_status physical = espl_hash(world, ESPL_HASH_PHYSICAL, &hashes[1]);
+
+    ESPL_CHECK(logical == ESPL_OK && physical == ESPL_OK);
+    espl__tape_begin(world, ESPL_TAPE_FRAME);
+    espl__tape_u64(world, hashes[0]);
+    espl__tape_u64(world, is_comparable ? hashes[1] : 0);
+}
+
+espl_status espl_tape_frame(espl_world *world)
+{
     ESPL__CHANGE_OR_RETURN(world, "espl_tape_frame")
     const espl_status status = espl__check_structural(world);
 
     if (status == ESPL_OK && espl__is_taped(world)) {
-        const espl_status logical = espl_hash(world, ESPL_HASH_LOGICAL, &hashes[0]);
-        const espl_status physical = espl_hash(world, ESPL_HASH_PHYSICAL, &hashes[1]);
-
-        ESPL_CHECK(logical == ESPL_OK && physical == ESPL_OK);
-        espl__tape_begin(world, ESPL_TAPE_FRAME);
-        espl__tape_u64(world, hashes[0]);
-        // A call that is done without memory leaves nodes and rows elsewhere than the same call with it,
-        // so that a replay has nothing to compare with.
-        espl__tape_u64(world, espl__heap_has_lacked(&world->heap) ? 0 : hashes[1]);
+        put_frame(world);
         (void)espl__tape_close(world, status);
     }
     return espl__refuse_call(world, "espl_tape_frame", status, NULL);
@@ -195,19 +207,25 @@ static void put_entities(espl_world *world, const espl__taped_call *call)
 //     Q known archive
 //     H history_def      f frame
 static const char *const fields_of[ESPL_TAPE_OP_COUNT] = {
-    [ESPL_TAPE_REGISTER] = "D",   [ESPL_TAPE_CREATE] = "Cn",      [ESPL_TAPE_CHANGE] = "EX",
-    [ESPL_TAPE_SET] = "eV",       [ESPL_TAPE_ENABLE] = "ew",      [ESPL_TAPE_DISABLE] = "ew",
-    [ESPL_TAPE_ATTACH] = "eoO",   [ESPL_TAPE_DETACH] = "ew",      [ESPL_TAPE_SIBLING] = "eo",
-    [ESPL_TAPE_DESTROY] = "ew",   [ESPL_TAPE_INSTANTIATE] = "en", [ESPL_TAPE_WRITES] = "W",
-    [ESPL_TAPE_WRITE] = "K",      [ESPL_TAPE_LOOK_AT] = "eL",     [ESPL_TAPE_ROTATE_ABOUT] = "eA",
-    [ESPL_TAPE_INHERIT] = "ew",   [ESPL_TAPE_RESERVE] = "R",      [ESPL_TAPE_COMPACT] = "",
-    [ESPL_TAPE_VIEW] = "e",       [ESPL_TAPE_PLAY] = "B",         [ESPL_TAPE_MAKE] = "M",
-    [ESPL_TAPE_NAME] = "eN",      [ESPL_TAPE_ATTACH_MANY] = "PO", [ESPL_TAPE_DESTROY_MANY] = "Ew",
-    [ESPL_TAPE_CLEAR] = "",       [ESPL_TAPE_SYNC] = "",          [ESPL_TAPE_MOTION_START] = "w",
-    [ESPL_TAPE_MOTION_STOP] = "", [ESPL_TAPE_TICK_BEGIN] = "",    [ESPL_TAPE_TICK_END] = "",
-    [ESPL_TAPE_IMAGE] = "wI",     [ESPL_TAPE_ARCHIVE] = "ewI",    [ESPL_TAPE_APPLY] = "ewIQ",
-    [ESPL_TAPE_HISTORY_CREATE] = "H", [ESPL_TAPE_HISTORY_DESTROY] = "",
-    [ESPL_TAPE_MARK] = "f",       [ESPL_TAPE_REWIND] = "fw",
+    [ESPL_TAPE_REGISTER] = "D",       [ESPL_TAPE_CREATE] = "Cn",
+    [ESPL_TAPE_CHANGE] = "EX",        [ESPL_TAPE_SET] = "eV",
+    [ESPL_TAPE_ENABLE] = "ew",        [ESPL_TAPE_DISABLE] = "ew",
+    [ESPL_TAPE_ATTACH] = "eoO",       [ESPL_TAPE_DETACH] = "ew",
+    [ESPL_TAPE_SIBLING] = "eo",       [ESPL_TAPE_DESTROY] = "ew",
+    [ESPL_TAPE_INSTANTIATE] = "en",   [ESPL_TAPE_WRITES] = "W",
+    [ESPL_TAPE_WRITE] = "K",          [ESPL_TAPE_LOOK_AT] = "eL",
+    [ESPL_TAPE_ROTATE_ABOUT] = "eA",  [ESPL_TAPE_INHERIT] = "ew",
+    [ESPL_TAPE_RESERVE] = "R",        [ESPL_TAPE_COMPACT] = "",
+    [ESPL_TAPE_VIEW] = "e",           [ESPL_TAPE_PLAY] = "B",
+    [ESPL_TAPE_MAKE] = "M",           [ESPL_TAPE_NAME] = "eN",
+    [ESPL_TAPE_ATTACH_MANY] = "PO",   [ESPL_TAPE_DESTROY_MANY] = "Ew",
+    [ESPL_TAPE_CLEAR] = "",           [ESPL_TAPE_SYNC] = "",
+    [ESPL_TAPE_MOTION_START] = "w",   [ESPL_TAPE_MOTION_STOP] = "",
+    [ESPL_TAPE_TICK_BEGIN] = "",      [ESPL_TAPE_TICK_END] = "",
+    [ESPL_TAPE_IMAGE] = "wI",         [ESPL_TAPE_ARCHIVE] = "ewI",
+    [ESPL_TAPE_APPLY] = "ewIQ",       [ESPL_TAPE_HISTORY_CREATE] = "H",
+    [ESPL_TAPE_HISTORY_DESTROY] = "", [ESPL_TAPE_MARK] = "f",
+    [ESPL_TAPE_REWIND] = "fw",
 };
 
 // An empty name removes the name.
