@@ -186,7 +186,10 @@ static bool restore_node_at(espl__shadow *shadow, uint32_t slot)
         change_node(forest, slot, then);
     }
     forest->parent[slot] = then->parent;
-    forest->tree[slot] = then->tree;
+    // An unused slot of a tree that stayed has its number; others may have any but that of an end of a free range.
+    if (then->kind != ESPL__SHADOW_UNUSED || forest->tree[slot] == ESPL__NO_TREE) {
+        forest->tree[slot] = then->tree;
+    }
     forest->links[slot] = then->links;
     forest->flags[slot] = (uint8_t)then->flags;
 #if ESPL_CHECKS >= 2
