@@ -105,17 +105,6 @@ ESPL__INLINE void espl__note_made(espl__forest *forest, uint32_t slot)
     }
 }
 
-/// Clear ESPL__TREE_IN_ORDER of a tree whose nodes may all stay as they are, and mark its first slot, by which
-/// consumers find the header. The flag is only written where it is set: it is never set in the header of the
-/// nursery, which several threads read.
-ESPL__INLINE void espl__tree_end_order(const espl__forest *forest, espl__tree *tree)
-{
-    if ((tree->flags & ESPL__TREE_IN_ORDER) != 0) {
-        tree->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
-        espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, tree->base);
-    }
-}
-
 // --- Consumers ---
 
 /// Open a plane, or an array of poses, for the slots of a forest: nothing changed yet. A plane that is

@@ -9,6 +9,7 @@
 #include "lib/tree/edit_past.h"
 #include "lib/tree/edit_steps.h"
 #include "lib/tree/layout.h"
+#include "lib/tree/order.h"
 #include "lib/tree/path.h"
 
 bool espl__edit_is_below(const espl__edit *edit, uint32_t slot, uint32_t top)

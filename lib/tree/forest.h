@@ -475,12 +475,6 @@ static inline bool espl__slot_is(const espl__forest *forest, uint32_t slot, unsi
     return (forest->flags[slot] & flag) != 0;
 }
 
-/// Tell whether the tree of a slot is in breadth-first order without holes.
-static inline bool espl__is_tree_in_order(const espl__forest *forest, uint32_t slot)
-{
-    return (espl__tree_of(forest, slot)->flags & ESPL__TREE_IN_ORDER) != 0;
-}
-
 /// Tell whether a slot is a root. A hole is none.
 static inline bool espl__is_root(const espl__forest *forest, uint32_t slot)
 {

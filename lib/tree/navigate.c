@@ -3,6 +3,7 @@
 // nothing. The layer above answers queries about the hierarchy with it. A tree in order answers
 // some in O(1), because the children of a node are consecutive slots there.
 #include "lib/tree/forest.h"
+#include "lib/tree/order.h"
 
 // Nodes do not store their root, because a relink would have to write it to a whole subtree.
 uint32_t espl__root_of(const espl__forest *forest, uint32_t slot)

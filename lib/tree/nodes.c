@@ -2,8 +2,8 @@
 // Slots and links of one tree: the steps of which every edit consists. They keep the counts of the
 // header (used, live, roots, exceptional) and clear ESPL__TREE_IN_ORDER when the order ends. They
 // allocate nothing and cannot fail. Edits, relocations and layouts call them.
-#include "lib/tree/changes.h"
 #include "lib/tree/forest.h"
+#include "lib/tree/order.h"
 
 // Tell whether the header of a slot's tree has counts. That of the nursery has none, because
 // several threads make nodes in it at once.

@@ -12,7 +12,7 @@ typedef struct column {
     uint32_t was, now;                    // rows
 } column;
 
-static uint64_t checksum_of(const column *c, const unsigned char *bytes, uint32_t rows)
+static uint64_t checksum_of_rows(const column *c, const unsigned char *bytes, uint32_t rows)
 {
     const uint32_t place[4] = {c->archetype, c->position, c->number, 0};
     const uint64_t seed = espl__checksum_item(ESPL__SHADOW_COLUMN, 0, place, sizeof place);
@@ -30,8 +30,8 @@ static void exchange_column(espl__shadow *shadow, const column *c, const unsigne
         return;
     }
     if (shadow->has_checksum) {
-        shadow->checksum -= checksum_of(c, to, c->was);
-        shadow->checksum += checksum_of(c, from, c->now);
+        shadow->checksum -= checksum_of_rows(c, to, c->was);
+        shadow->checksum += checksum_of_rows(c, from, c->now);
     }
     if (shadow->log != NULL && was != 0) {
         const espl__undo_key key = {.kind = ESPL__SHADOW_COLUMN,

@@ -85,7 +85,7 @@ static void run(const unsigned char *bytes, size_t size)
 static size_t mutate(unsigned char *bytes, size_t size, size_t room, uint64_t *random)
 {
     enum { LAYOUT_END = 16 };
-    unsigned char head[LAYOUT_END];
+    unsigned char head[LAYOUT_END] = {0};
     const bool keeps_head = size >= LAYOUT_END && !test_one_in(random, 32);
 
     if (keeps_head) {

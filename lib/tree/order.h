@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Whether a tree is in breadth-first order without holes: the flag ESPL__TREE_IN_ORDER of its header.
+#ifndef ESPALIER_LIB_TREE_ORDER_H
+#define ESPALIER_LIB_TREE_ORDER_H
+
+#include "lib/tree/forest.h"
+
+/// Clear ESPL__TREE_IN_ORDER of a tree whose nodes may all stay as they are, and mark its first slot, by which
+/// consumers find the header. The flag is only written where it is set: it is never set in the header of the
+/// nursery, which several threads read.
+ESPL__INLINE void espl__tree_end_order(const espl__forest *forest, espl__tree *tree)
+{
+    if ((tree->flags & ESPL__TREE_IN_ORDER) != 0) {
+        tree->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
+        espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, tree->base);
+    }
+}
+
+/// Tell whether the tree of a slot is in breadth-first order without holes.
+static inline bool espl__is_tree_in_order(const espl__forest *forest, uint32_t slot)
+{
+    return (espl__tree_of(forest, slot)->flags & ESPL__TREE_IN_ORDER) != 0;
+}
+
+#endif
