@@ -51,11 +51,11 @@ typedef struct espl_archive_def {
     uint32_t flags;     ///< ESPL_ARCHIVE_HANDLES or 0.
     const void *user;   ///< [user_size] bytes of the program, which espl_archive_inspect() returns.
     size_t user_size;
-    /// Not 0: local positions are rounded to multiples of it, so that deltas are smaller. Those farther away than
-    /// 2^30 of them are left as they are.
+    /// Not 0: local positions are rounded to multiples of this length, above 0 and finite, so that deltas are
+    /// smaller. A position of more than 2^30 steps is not rounded.
     float position_step;
-    /// Not 0: local rotations are rounded likewise, 2 to 24: the components but for the largest are multiples of
-    /// 2^(1 - rotation_bits), and that one follows from them.
+    /// Not 0: local rotations are rounded to so many bits, 2 to 24: the components but for the largest are
+    /// multiples of 2^(1 - rotation_bits), and the largest one is computed from them.
     uint32_t rotation_bits;
     uintptr_t reserved[6]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_archive_def;
@@ -63,8 +63,10 @@ typedef struct espl_archive_def {
 /// Write an archive. Takes memory for the list of entities, and gives it back.
 ///
 /// @param def  NULL means {0}.
+/// @param sink  its function gets the bytes in order; read during the call alone.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL, unknown flags, an extent that does not exist, a step or a number
-///         of bits that cannot be, an entity that comes twice); ESPL_ERR_NOT_FINITE (the world transform that a member gets is not finite);
+///         of bits out of its range, an entity that comes twice); ESPL_ERR_NOT_FINITE (the world transform that
+///         a member gets is not finite);
 ///         ESPL_ERR_LIMIT (2^31 entities); ESPL_ERR_NO_MEMORY; ESPL_ERR_SINK; ESPL_ERR_BUSY in a custom command
 ///         and in a parallel write; the statuses of handles. Before ESPL_ERR_SINK the sink may have got bytes,
 ///         with any other refusal it got none. O(entities and their bytes).
@@ -72,7 +74,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_archive_write(const espl_world *world,
                                                        const espl_archive_def *def,
                                                        const espl_sink *sink);
 
-/// What an archive says of itself. Grows into `reserved`.
+/// What the head of an archive and its bytes of the program have. Grows into `reserved`.
 typedef struct espl_archive_info {
     uint32_t nodes;        ///< Entities.
     uint32_t tops;         ///< Of these: roots.
@@ -83,7 +85,9 @@ typedef struct espl_archive_info {
     uintptr_t reserved[6]; ///< 0 (GROWTH in espalier(3)).
 } espl_archive_info;
 
-/// Read what an archive says of itself, and check its checksums. No world is needed.
+/// Fill an espl_archive_info from an archive, and check the checksums of the archive. No world is needed.
+/// @param bytes  [size], at any address.
+/// @param out    unchanged when refused.
 /// @param fault  out: why the bytes are refused, or no sentence; may be NULL.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL); ESPL_ERR_FORMAT; ESPL_ERR_VERSION (a later format). O(size).
 ESPL_API ESPL_NODISCARD espl_status espl_archive_inspect(const void *bytes, size_t size,
@@ -162,10 +166,10 @@ typedef struct espl_archive_known {
 /// created. All or nothing. Structural.
 ///
 /// A node of the archive is the living entity that its handle names: in this world, or in the known archive.
-/// That one survives, with its handle, and references to it still name it. Afterwards the entities are what
-/// espl_archive_read() would have made, wherever they were before: under `def->parent`, or roots. Everything
-/// else that is below a survivor is destroyed, and so are the entities of the known archive that this one
-/// lacks, with all below them. Of ESPL_COMPONENT_TRANSIENT survivors keep their values.
+/// That entity survives, with its handle, and references to it still name it. Afterwards the entities are what
+/// espl_archive_read() would have made, wherever they were before: under `def->parent`, or roots. Every other
+/// entity below a survivor is destroyed, and so are the entities of the known archive that this one lacks, with
+/// all below them. Survivors keep their values of components with ESPL_COMPONENT_TRANSIENT.
 ///
 /// Where the hierarchies are the same, with the same flags, kept parts, stretches, user data and components,
 /// locals, values and names are written in place, as by the calls that write them: motion blends, and what is
@@ -188,9 +192,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_archive_apply(espl_world *world, const 
 
 /// Write a delta: bytes by which one archive becomes another one. Takes no memory.
 ///
-/// Of sections that are the same it has nothing; of locals, what is left of those that differ; of the others,
-/// the bytes that differ. Nodes that come, go and move cost little where both archives have handles
-/// (ESPL_ARCHIVE_HANDLES), because nodes are found again by them.
+/// A section that does not change takes two bytes, a local that changes takes its difference, and any other
+/// section takes the bytes that differ. Nodes that are added, removed or moved take few bytes where both
+/// archives have handles (ESPL_ARCHIVE_HANDLES), because a node is found again by its handle.
 ///
 /// @param before  [before_size] an archive, at any address.
 /// @param after   [after_size] the archive that it becomes.

@@ -130,7 +130,8 @@ typedef enum espl_status {
     /// local would not lead to a finite world that was asked for. Use smaller values, or a parent whose
     /// scale is not tiny.
     ESPL_ERR_RANGE = -8,
-    /// A count or size is past a limit of the library, or of a list of the caller. Ask for less.
+    /// A count or size is past a limit of the library, or of a list of the caller. Ask for less. Of
+    /// espl_history_mark(): the frame is marked, and is the only one.
     ESPL_ERR_LIMIT = -9,
     /// The world is in use: iterated, played, written by jobs, inside a function that it calls, or
     /// changed by another thread. End that first, or record a command instead. The log says what is
@@ -141,8 +142,8 @@ typedef enum espl_status {
     /// The entity lacks the component. Add it first. A number that names no component of the world
     /// is ESPL_ERR_ARGUMENT.
     ESPL_ERR_NO_COMPONENT = -12,
-    /// What the call makes exists already: a component of that name, or motion. Find the component by
-    /// its name, or choose another one.
+    /// What the call makes exists already: a component of that name, motion, or the history of the world. Find
+    /// the component by its name, or choose another one.
     ESPL_ERR_EXISTS = -13,
     /// The command buffer was played already. Reset it to record anew.
     ESPL_ERR_PLAYED = -14,
@@ -179,13 +180,14 @@ typedef enum espl_status {
     /// otherwise in the world. A fault says which. Register the components as the world that wrote the bytes
     /// did.
     ESPL_ERR_VERSION = -24,
-    /// A frame cannot be gone back to: it was never marked, was dropped, or was forgotten by a rewind.
-    /// espl_history_range() says which frames can be.
+    /// The history does not have the frame: it was never marked, was dropped, or was removed by a rewind.
+    /// Choose a frame within espl_history_range().
     ESPL_ERR_TOO_OLD = -25,
-    /// A sink took no more bytes: its function returned false. The bytes that it has are of no use.
+    /// A sink took no more bytes: its function returned false. Discard the bytes that it took, correct the
+    /// sink, and write again.
     ESPL_ERR_SINK = -26,
-    /// A delta is for another archive: one between was lost, or it was applied before. Ask for a whole archive,
-    /// or for the deltas that lack. Nothing was written.
+    /// A delta is for another archive: a delta before it was lost, or it was carried out already. Ask for a
+    /// whole archive, or for the missing deltas. Nothing was written.
     ESPL_ERR_GAP = -27,
 } espl_status;
 

@@ -579,7 +579,7 @@ public:
         const espl_status status = save_image(saved).status();
         return {status, std::move(saved)};
     }
-    /// The same into an image whose memory is used again. Refused, it has any bytes.
+    /// The same into an image whose memory is used again. Where the call is refused, the bytes are unspecified.
     result<> save_image(image &into) const
     {
         if (!into.resize(espl_image_size(get()))) {
@@ -596,14 +596,15 @@ public:
             espl_image_load(get(), bytes.data(), bytes.size(), flags, &fault);
         return {{status, fault}};
     }
-    /// How often the world became an earlier or another one. A handle from before may name another entity.
+    /// How many loads and rewinds there were. A handle from before the last one may name another entity.
     [[nodiscard]] std::uint64_t timeline() const noexcept { return espl_world_timeline(get()); }
     /// Write hierarchies as bytes that any build reads; by default all of the world.
     result<archive> write_archive(const espl_archive_def *def = nullptr) const
     {
         return detail::write_archive(get(), def);
     }
-    /// Write these entities, as the roots of the archive, and what is below them.
+    /// Write these entities, as the roots of the archive, and what is below them. Without any the archive is
+    /// empty.
     result<archive> write_archive(span<const entity> tops,
                                   espl_extent extent = ESPL_EXTENT_OWNED) const
     {
@@ -638,7 +639,8 @@ public:
     {
         return detail::apply_archive(get(), bytes, options, known);
     }
-    /// Begin to keep what changes, for a way back: espl_history_create().
+    /// Make the history of this world, to mark frames and rewind to them: espl_history_create().
+    /// @param def  null: 8 frames, 16 MiB, without checksums.
     result<history> create_history(const espl_history_def *def = nullptr)
     {
         espl_history *made = nullptr;

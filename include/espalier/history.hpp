@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// Part of espalier.hpp: histories that own, and what a rewind did.
+/// Part of espalier.hpp: a class that owns a history, and what a rewind did.
 ///
 /// Thread rule: as for the C functions of espalier/history.h: marks and rewinds are changes of the world, and
-/// structural.
+/// structural; range() and hash() are reads.
 #ifndef ESPALIER_HISTORY_HPP
 #define ESPALIER_HISTORY_HPP
 
@@ -51,20 +51,21 @@ public:
     explicit history(espl_history *owned = nullptr) noexcept : get_(owned) {}
     [[nodiscard]] espl_history *get() const noexcept { return get_.get(); }
 
-    /// Mark the world as it is now. The numbers of frames ascend.
-    /// @return ESPL_ERR_LIMIT: more has changed than the history has room for. The frame is marked, and is the
-    ///         only one.
+    /// Mark the world as it is now.
+    /// @param frame  any number above that of the newest frame.
+    /// @return as espl_history_mark(). ESPL_ERR_LIMIT: what changed since the newest frame alone takes more
+    ///         than `byte_limit` bytes. The frame is marked, and is the only one.
     result<> mark(std::uint64_t frame) { return espl_history_mark(get(), frame); }
     /// Make the world what it was when a frame was marked, which is the newest one then.
     /// @param flags  ESPL_REWIND_FRESH or 0.
-    /// @return ESPL_ERR_TOO_OLD: the frame cannot be gone back to.
+    /// @return as espl_history_rewind(). ESPL_ERR_TOO_OLD: the history does not have the frame.
     result<rewound> rewind(std::uint64_t frame, std::uint32_t flags = 0)
     {
         espl_rewind report{};
         const espl_status status = espl_history_rewind(get(), frame, flags, &report);
         return {status, rewound(report)};
     }
-    /// The oldest and the newest frame that can be gone back to, or nothing.
+    /// The oldest and the newest frame of the history, or nothing where it has none.
     [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> range() const noexcept
     {
         std::pair<std::uint64_t, std::uint64_t> frames;
@@ -74,7 +75,7 @@ public:
         }
         return frames;
     }
-    /// The checksum of a frame, of a history with ESPL_HISTORY_HASH: equal for worlds of the same future.
+    /// The checksum of a frame, of a history with ESPL_HISTORY_HASH: espl_history_hash().
     result<std::uint64_t> hash(std::uint64_t frame) const
     {
         std::uint64_t sum = 0;

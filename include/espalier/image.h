@@ -4,22 +4,23 @@
 ///
 /// A world that loads an image is the world that was saved: the same calls come to the same bits, the same
 /// handles and the same order of queries on both. Handles that lived when the image was saved live again.
-/// An image is for one layout, that of a build of the library (espl_image_layout()).
+/// Builds of the library with the same layout read each other's images (espl_image_layout()).
 ///
-/// What an image has, and what it has not:
+/// What is in an image, and what is not:
 ///
 /// - Entities with their generations and the free indices in their order, rows with the values of their
 ///   components, names, hierarchies with locals and worlds, the parts that inherit flags keep, and with motion
 ///   (espalier/motion.h) the previous locals and whether a tick is under way.
 /// - The definitions of components only to compare them: a world that loads must have registered the same
 ///   components first, in the same order. It may have more.
-/// - Not what a world was created with (allocator, hooks, executor, tape, kernels), command buffers, watches,
-///   views, custom commands, statistics, versions of columns, and memory that is reserved. These stay as they
-///   are.
+/// - Not the values of components with ESPL_COMPONENT_TRANSIENT, which are zeros after a load.
+/// - Not the definition of the world (espl_world_def: allocator, hooks, executor, tape, kernels), command
+///   buffers, watches, views, custom commands, statistics, versions of columns, and memory that is reserved.
+///   These stay as they are in the world that loads.
 ///
-/// After a load each column counts as written, a watch finds the difference between the two worlds, and with
-/// motion each entity is shown where it is until the next present. Views and addresses of values end with a
-/// load, as with any structural call.
+/// After a load each column counts as written, a watch finds the difference between the two worlds, a history
+/// (espalier/history.h) has no frame, and with motion each entity is shown at its world transform until the
+/// next present. Views and addresses of values end with a load, as with any structural call.
 ///
 /// Thread rule: saving is reading. Loading is a change of the world, and structural.
 #ifndef ESPALIER_IMAGE_H
@@ -78,8 +79,8 @@ ESPL_API ESPL_NODISCARD espl_status espl_image_load(espl_world *world, const voi
 /// Return a number for the layout of images: equal in two builds that read each other's images.
 ESPL_API uint64_t espl_image_layout(void);
 
-/// Count how often a world became an earlier or another one by espl_image_load(). A handle that was obtained
-/// before may name another entity afterwards. 0 for NULL. O(1).
+/// Count the loads (espl_image_load()) and rewinds (espl_history_rewind()) of a world. A handle that was
+/// obtained before one may name another entity afterwards. A read of the world. 0 for NULL. O(1).
 ESPL_API uint64_t espl_world_timeline(const espl_world *world);
 
 #ifdef __cplusplus

@@ -29,12 +29,12 @@ typedef struct espl_tape {
 } espl_tape;
 
 /// Put the end of a frame on the tape, with both hashes of the world (espl_hash()), which a replay
-/// compares with its own. In a world whose history keeps checksums (ESPL_HISTORY_HASH, espalier/history.h) it is
-/// the checksum that the frame would have if it were marked now, which costs what changed since the last one.
-/// In a world without a tape it does nothing.
+/// compares with its own. In a world whose history keeps checksums (ESPL_HISTORY_HASH, espalier/history.h) the
+/// tape gets one checksum instead, that of a frame that were marked now, and the cost is that of what changed
+/// since the last mark or tape frame. In a world without a tape the call does nothing.
 ///
-/// What it looks at takes the room of the history as at a mark: where what changed since the newest frame is more
-/// than its `byte_limit`, the history has no frame afterwards.
+/// The history keeps what changed as at a mark: where what changed since the newest frame takes more than its
+/// `byte_limit` bytes, the history has no frame afterwards.
 ///
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT; ESPL_ERR_BUSY during playback, in a custom command and in a
 ///         parallel write. O(size) where there is a tape, with a history O(changes + size / 4096); no memory. A

@@ -77,7 +77,7 @@ public:
     [[nodiscard]] std::byte *end() noexcept { return data() + size_; }
     [[nodiscard]] const std::byte *begin() const noexcept { return data(); }
     [[nodiscard]] const std::byte *end() const noexcept { return data() + size_; }
-    /// Make it so long, to read a file into it for example: what is new has any values.
+    /// Set the size, to read a file into it for example. New bytes are unspecified.
     /// @return false: there is no memory, and it is as before.
     [[nodiscard]] bool resize(std::size_t size) noexcept
     {
@@ -217,7 +217,7 @@ template <class T = void> using read_result = result<T, detail::read_outcome>;
 
 // --- Archives ---
 
-/// What an archive says of itself; its checksums are checked. `user` is in the bytes.
+/// Check the checksums of an archive, and return what its head has. `user` points into the bytes.
 inline read_result<espl_archive_info> inspect_archive(byte_view bytes)
 {
     espl_archive_info info{};
@@ -450,7 +450,7 @@ inline read_result<archive_entities> apply_archive(espl_world *world, byte_view 
 
 // --- Deltas ---
 
-/// The delta by which one archive becomes another one. Handles in both of them make it small.
+/// Return the delta by which one archive becomes another one. It is small where both have handles.
 inline read_result<buffer> diff_archives(byte_view before, byte_view after)
 {
     buffer delta;
@@ -461,7 +461,7 @@ inline read_result<buffer> diff_archives(byte_view before, byte_view after)
     });
     return {{status, fault}, std::move(delta)};
 }
-/// The archive that `before` becomes by a delta, byte for byte.
+/// Return the archive that `before` becomes by a delta, byte for byte.
 /// @return ESPL_ERR_GAP: the delta is for another archive.
 inline read_result<archive> patch_archive(byte_view before, byte_view delta)
 {

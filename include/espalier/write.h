@@ -257,16 +257,16 @@ ESPL_API ESPL_NODISCARD espl_status espl_write_strided(espl_world *world, espl_w
 
 /// An entity that gets the world transform of another one. Never grows.
 typedef struct espl_copy {
-    espl_entity to;
-    espl_entity from;
+    espl_entity to;   ///< of the world that changes
+    espl_entity from; ///< of the world that is read
 } espl_copy;
 
 /// Copy world transforms between entities, of two worlds or of one: all are read, then all are written as
-/// espl_write_batch() does with ESPL_WRITE_WORLD_TRANSFORM. So a world of what is only shown, which nothing
-/// takes back, follows a simulation that is rewound (espalier/image.h) by one call a frame.
+/// espl_write_batch() does with ESPL_WRITE_WORLD_TRANSFORM. So a world of entities that are only shown, such as
+/// effects, follows a simulation that is rewound (espalier/history.h) by one call a frame, and is not rewound.
 ///
-/// A refused entry, whose source cannot be read or whose target cannot be written, does not keep others from being
-/// copied. A tape of the world has the values. Thread rule: a change of `to`, and a read of `from`.
+/// An entry whose source cannot be read or whose target cannot be written is refused, and the others are
+/// copied. A tape of `to` has the values. Thread rule: a change of `to`, and a read of `from`.
 ///
 /// @param to      the world that changes.
 /// @param from    the world that is read; may be the same.

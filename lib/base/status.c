@@ -58,8 +58,8 @@ static const status_entry statuses[] = {
     {ESPL_ERR_NO_COMPONENT, "ESPL_ERR_NO_COMPONENT",
      "The entity lacks the component; add it first, or ask espl_has_component()."},
     {ESPL_ERR_EXISTS, "ESPL_ERR_EXISTS",
-     "What the call makes exists already: a component of that name, or motion; use it, or "
-     "choose another name."},
+     "What the call makes exists already: a component of that name, motion, or the history of the "
+     "world; use it, or choose another name."},
     {ESPL_ERR_PLAYED, "ESPL_ERR_PLAYED",
      "The command buffer was played already; call espl_command_buffer_reset() to record "
      "anew."},
@@ -93,13 +93,13 @@ static const status_entry statuses[] = {
      "The bytes are of another layout or version, or their components are registered otherwise here; "
      "the fault says which."},
     {ESPL_ERR_TOO_OLD, "ESPL_ERR_TOO_OLD",
-     "The frame was never marked, was dropped or was forgotten by a rewind; go back to one that "
-     "espl_history_range() names."},
+     "The history does not have the frame: it was never marked, was dropped, or was removed by a "
+     "rewind; choose a frame within espl_history_range()."},
     {ESPL_ERR_SINK, "ESPL_ERR_SINK",
-     "The function of the sink returned false; discard the bytes that it has."},
+     "The function of the sink returned false; discard the bytes that it took."},
     {ESPL_ERR_GAP, "ESPL_ERR_GAP",
-     "The delta is for another archive: one between was lost, or it was applied before; ask "
-     "for a whole archive, or for the deltas that lack."},
+     "The delta is for another archive: a delta before it was lost, or it was carried out already; "
+     "ask for a whole archive, or for the missing deltas."},
 };
 
 // Return the entry of a status, or NULL. A linear search, because nothing on a fast path asks.
