@@ -826,7 +826,7 @@ export class World {
 
     /**
      * Give each entity the world transform of a source, of another world or of this one: all are read, then all
-     * are written. So a world that is only shown follows a simulation that goes back. As writeMany().
+     * are written. So a world of entities that are only shown follows a simulation that is rewound. As writeMany().
      */
     copyWorldTransforms(entities: Entities, world: World, sources: Entities): WriteReport;
 
@@ -857,7 +857,7 @@ export class World {
     // The world as a value. A sink and a migration run inside the call: they must not be async, and must not
     // use the package, except `quat`. What they throw is thrown by the call.
 
-    /** How often the world became an earlier or another one: a handle from before may name another entity. */
+    /** How many loads and rewinds there were: a handle from before the last one may name another entity. */
     readonly timeline: bigint;
     /** Count the bytes of an image of the world. */
     imageSize(): number;
@@ -870,7 +870,7 @@ export class World {
     /**
      * Become the world that was saved, with its handles: the same calls come to the same bits and handles from
      * then on. All or nothing. The world has registered the same components before, in the same order.
-     * Command buffers and watches stay; a watch finds the difference.
+     * Command buffers and watches stay; a watch finds the difference, and a history has no frame.
      */
     loadImage(bytes: Bytes, options?: LoadOptions): Done;
     /** Write hierarchies as bytes that any build reads: all of the world by default. */
@@ -881,8 +881,8 @@ export class World {
     readArchive(bytes: Bytes, options?: ReadOptions): ReadEntities;
     /**
      * Make entities that live what an archive with handles says, and create the others. All or nothing. A node
-     * is the living entity that its handle names, which survives with its handle, wherever it was; what else is
-     * below a survivor is destroyed.
+     * is the living entity that its handle names, which survives with its handle, wherever it was. Every other
+     * entity below a survivor is destroyed.
      */
     applyArchive(bytes: Bytes, options?: ApplyOptions): ReadEntities;
 
@@ -1126,9 +1126,9 @@ export class Changes {
 
 /** What a history keeps. */
 export interface HistoryOptions {
-    /** Frames that can be gone back to, at most 65536. Default: 8. */
+    /** Upper bound of the frames that are kept, at most 65536. Default: 8. */
     frames?: number;
-    /** Bytes for what changed between them. Default: 16 MiB. */
+    /** Bytes for what changed between the frames. Default: 16 MiB. */
     byteLimit?: number;
     /** Keep a checksum of each frame, for History.hash(). Default: false. */
     hash?: boolean;
@@ -1143,7 +1143,7 @@ export interface Rewound {
 }
 
 /**
- * The frames of a world that can be gone back to: for rollback, and for undo. A world has one at most. Marks and
+ * The frames to which a world can be rewound: for rollback, and for undo. A world has one at most. Marks and
  * rewinds cost what changed. World.compact(), loadImage(), startMotion() and stopMotion() empty it. Close it when
  * it is no longer needed; the world closes it as well.
  */
@@ -1159,20 +1159,24 @@ export class History {
     /** The world that it belongs to. */
     readonly world: World;
     /**
-     * Mark the world as it is now. The numbers of frames ascend, up to 2 ** 53 - 1. The oldest frames are dropped
-     * where there are too many, or their bytes. With ESPL_ERR_LIMIT more has changed than there is room for, and
-     * the frame is marked, as the only one.
+     * Mark the world as it is now. The numbers of frames ascend, up to 2 ** 53 - 1. The oldest frames are
+     * dropped where there are more than `frames`, or where what changed since them takes more than `byteLimit`
+     * bytes. Throws ESPL_ERR_LIMIT where what changed since the newest frame alone takes more: the frame is
+     * marked all the same, as the only one.
      */
     mark(frame: number): Done;
     /**
-     * Make the world what it was when a frame was marked, which is the newest one then. The same calls come to the
-     * same bits and handles as they did the first time; with `fresh` handles that were made since never name
-     * another entity. Throws ESPL_ERR_TOO_OLD where the frame cannot be gone back to.
+     * Make the world what it was when a frame was marked, which is the newest one then. The same calls come to
+     * the same bits and handles as they did the first time; with `fresh` handles of entities that were made since
+     * the mark never name another entity. Throws ESPL_ERR_TOO_OLD where the history does not have the frame.
      */
     rewind(frame: number, options?: { fresh?: boolean }): Rewound;
-    /** The frames that can be gone back to; undefined where there is none. */
+    /** The oldest and the newest frame; undefined where there is none. */
     readonly range: { oldest: number; newest: number } | undefined;
-    /** The checksum of a frame: equal for worlds of the same future, on every machine. Needs `hash`. */
+    /**
+     * The checksum of a frame: equal for worlds on which the same calls come to the same results, here and on
+     * machines with the same order of bytes. Needs `hash`: else it throws ESPL_ERR_UNSUPPORTED.
+     */
     hash(frame: number): bigint;
 }
 

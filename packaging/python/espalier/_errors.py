@@ -201,11 +201,11 @@ class VersionError(FormatError):
 
 
 class GapError(EspalierError, ValueError):
-    """ERR_GAP: the delta is for another archive than the one that was given."""
+    """ERR_GAP: the delta is for another archive than the given one. Nothing was made."""
 
 
 class TooOldError(EspalierError, LookupError):
-    """ERR_TOO_OLD: the frame was never marked, was dropped, or was forgotten by a rewind."""
+    """ERR_TOO_OLD: the frame was never marked, was dropped, or was removed by a rewind."""
 
 
 class PartlyError(EspalierError):

@@ -25,7 +25,7 @@ class Rewound(NamedTuple):
 
 
 class History:
-    """The frames of a world that can be gone back to, by World.history().
+    """The frames to which a world can be rewound, by World.history().
 
         history = world.history()
         for frame in itertools.count():
@@ -34,9 +34,9 @@ class History:
             if was_wrong(inputs):
                 history.rewind(frame - 3)    # and the same steps come to the same bits
 
-    A world has one at most. It takes memory where the world itself does; marks and rewinds take none. It keeps
-    its memory until close(), or until the world is closed or it is gone. World.compact(), World.load_image(),
-    start_motion() and stop_motion() empty it.
+    A world has one at most. It takes memory when it is created and when the world grows; marks and rewinds take
+    none. It keeps its memory until close(), until the world is closed, or until no variable has the history.
+    World.compact(), World.load_image(), World.start_motion() and World.stop_motion() empty it.
     """
 
     def __init__(self, world: Histories, frames: int, byte_limit: int, flags: int) -> None:
@@ -56,23 +56,23 @@ class History:
         return self._native
 
     def mark(self, frame: int) -> None:
-        """Mark the world as it is now: a frame that can be gone back to. O(what changed).
+        """Mark a frame: the world as it is now. Structural. O(what changed).
 
-        frame: any number above that of the newest frame, from 0 to 2**64 - 1. The oldest frames are dropped where
-        there are too many, or their bytes. Raises ArgumentError (not above the newest), BusyError; LimitError:
-        more has changed since the last mark than the history has room for, and this frame IS MARKED, as the only
-        one.
+        frame: any number above that of the newest frame, from 0 to 2**64 - 1. The oldest frames are dropped
+        where there are more than `frames`, or where what changed since them takes more than `byte_limit`
+        bytes. Raises ArgumentError (not above the newest), BusyError; LimitError: what changed since the newest
+        frame alone takes more than `byte_limit` bytes, and this frame IS MARKED, as the only one.
         """
         with self._owner._lock:
             check(call(lib.native_history_mark, self._open(), frame))
 
     def rewind(self, frame: int, *, fresh: bool = False) -> Rewound:
-        """Make the world what it was when a frame was marked. It is the newest frame then. O(what changed).
+        """Make the world what it was at a mark. That frame is the newest then. Structural. O(what changed).
 
-        The same calls come to the same bits and handles as they did the first time, so that handles that were
-        made since name other entities; fresh: they never do, and new handles differ from the first time.
-        Values of transient components stay where their entities do. Raises TooOldError (the frame cannot be
-        gone back to), BusyError.
+        The same calls come to the same bits and handles as they did the first time, so that a handle of an
+        entity that was made since the mark may name another entity later. fresh: it never does, and the same
+        calls come to other handles. Values of transient components stay where their entities do. Raises
+        TooOldError (the history does not have the frame: see `frames`), BusyError.
         """
         out = ffi.new("native_rewind *")
         flags = int(lib.ESPL_REWIND_FRESH) if bool_of(fresh, "fresh") else 0
@@ -84,7 +84,8 @@ class History:
 
     @property
     def frames(self) -> tuple[int, int] | None:
-        """The oldest and the newest frame that can be gone back to; None: there is none."""
+        """The oldest and the newest frame of the history; None: it has none. It has every frame between that
+        was marked."""
         oldest, newest = ffi.new("uint64_t *"), ffi.new("uint64_t *")
         with self._owner._lock:
             if not lib.native_history_range(self._open(), oldest, newest):
@@ -92,7 +93,9 @@ class History:
         return int(oldest[0]), int(newest[0])
 
     def hash(self, frame: int) -> int:
-        """Return the checksum of a frame: equal for worlds of the same future, on every machine.
+        """Return the checksum of a frame: equal for worlds on which the same calls come to the same results.
+
+        Machines of the same order of bytes have the same checksums.
 
         Raises TooOldError, UnsupportedError (the history was made without hash=True).
         """
@@ -129,9 +132,9 @@ class Histories(Archives):
     def history(self, frames: int = 8, *, byte_limit: int = 1 << 24, hash: bool = False) -> History:
         """Begin to keep what changes, for a way back. See History.
 
-        frames: how many can be gone back to at most, to 65536. byte_limit: bytes for what changed between them.
-        hash: keep a checksum of each frame. Raises ArgumentError (the world has a history), BusyError,
-        OutOfMemoryError. O(size).
+        frames: upper bound of the frames that are kept, 1 to 65536. byte_limit: bytes for what changed between
+        them. hash: keep a checksum of each frame, for History.hash(). Raises ArgumentError (a number out of its
+        range, or the world has a history), BusyError, OutOfMemoryError. O(size).
         """
         flags = int(lib.ESPL_HISTORY_HASH) if bool_of(hash, "hash") else 0
         return History(self, frames, byte_limit, flags)

@@ -541,9 +541,10 @@ class Transforms(Structure):
     ) -> WriteReport:
         """Give entities, (n,), the world transforms of entities of another world, (n,), or of this one.
 
-        All are read, then all are written as by write_many(). So a world that is only shown follows a
-        simulation that goes back to earlier frames. An entry whose source cannot be read is refused alone, as
-        one whose entity cannot be written. Returns and raises as write_many().
+        All are read, then all are written as by write_many(). So a world of entities that are only shown
+        follows a simulation that is rewound. An entry whose source cannot be read or whose entity cannot be
+        written is refused, and the others are copied. Returns and raises as write_many(), and ValueError
+        (another number of sources).
         """
         targets, others = handles(entities), handles(sources)
         if len(targets) != len(others):

@@ -300,8 +300,8 @@ class Archives(Motions):
 
         Worlds on which the same calls were made have the same bytes. A load gives the entities the handles
         that they had, and the same calls on both worlds give the same bits and handles from then on.
-        Not in it: the values of transient components, what register() was told, which is only compared,
-        command buffers, watches and queries.
+        Not in it: the values of transient components, command buffers, watches, histories and queries. The
+        definitions of components are in it to be compared.
         """
         with self._lock:
             out = np.empty(self.image_size(), dtype=np.uint8)
@@ -311,7 +311,8 @@ class Archives(Motions):
     def save_image_into(self, out: Buffer) -> int:
         """Save the world into a buffer that may be written, and return how many bytes it took.
 
-        So a save takes no memory. Raises ValueError (it has less than image_size() bytes).
+        out: a buffer of image_size() bytes or more. So a save takes no memory. Raises ValueError (out has
+        less than image_size() bytes).
         """
         with self._lock:
             size = self.image_size()
@@ -330,9 +331,9 @@ class Archives(Motions):
         retag: take an image of a world with another tag; handles in it get the tag of this world.
 
         Handles of entities that were made after the save name none, or other entities: see `timeline`.
-        Command buffers and watches stay; a watch finds the difference. Raises FormatError (the bytes are no
-        image, or damaged), VersionError (another build, or other components), EntityError (another tag),
-        LimitError, OutOfMemoryError, BusyError.
+        Command buffers and watches stay; a watch finds the difference, and a history has no frame. Raises
+        FormatError (the bytes are no image, or damaged), VersionError (another build, or other components),
+        EntityError (another tag), LimitError, OutOfMemoryError, BusyError.
         """
         flags = int(lib.ESPL_IMAGE_TRUSTED) if bool_of(trusted, "trusted") else 0
         flags |= int(lib.ESPL_IMAGE_RETAG) if bool_of(retag, "retag") else 0
@@ -342,7 +343,7 @@ class Archives(Motions):
 
     @property
     def timeline(self) -> int:
-        """How often the world became an earlier or another one: a handle from before may name another entity."""
+        """How many loads and rewinds there were: a handle from before the last may name another entity."""
         return int(self._call(lib.native_timeline))
 
     # --- Archives ---
@@ -362,8 +363,8 @@ class Archives(Motions):
         tops: one entity or many, (n,), that become roots of the archive, with what the extent says below
         each; None: the whole world. A member becomes a root at its world transform. handles: have the
         handle of each entity in it too. user: bytes of your own, which inspect_archive() returns.
-        position_step, rotation_bits: round positions relative to the parent to multiples of a step, and
-        rotations to 2 to 24 bits, so that deltas are small; 0: not at all.
+        position_step, rotation_bits: round positions relative to the parent to multiples of this length, and
+        rotations to 2 to 24 bits, so that deltas are small; 0: do not round.
 
         The same hierarchies give the same bytes. A reference in a component to an entity that is not
         in the archive becomes 0. Raises EntityError, ArgumentError (an entity comes twice), NumberError (the
@@ -454,8 +455,8 @@ class Archives(Motions):
         """Make entities that live what an archive with handles says, and create the others.
 
         All or nothing. Structural. The archive was written with handles=True. A node of it is the living entity
-        that its handle names, which survives with its handle and is what the archive says afterwards, wherever
-        it was; what else is below a survivor is destroyed.
+        that its handle names. That entity survives with its handle, and is what the archive says afterwards,
+        wherever it was. Every other entity below a survivor is destroyed.
 
         known: None: the handles are those of this world, for an editor that goes back to what it saved. A
         world that follows another one gives the archive that it read or applied last, with handles too, and the
