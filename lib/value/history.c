@@ -53,7 +53,7 @@ static void forget(void *context)
 }
 
 // What changed so far since the newest frame is in the log from now on, as after a mark.
-static bool checksum_of(void *context, uint64_t *out)
+static bool find_checksum(void *context, uint64_t *out)
 {
     espl_history *const history = context;
     espl__heap *const heap = &history->world->heap;
@@ -187,7 +187,7 @@ static espl_status create(espl_world *world, const espl_history_def *def, espl_h
     }
     history->shadow.log = &history->log;
     world->history = history;
-    world->heap.follower = (espl__follower){grow, forget, adopt_world, bytes_held, checksum_of, history};
+    world->heap.follower = (espl__follower){grow, forget, adopt_world, bytes_held, find_checksum, history};
     *out = history;
     return ESPL_OK;
 }
