@@ -319,7 +319,8 @@ static void put_method(delta_writer *w, const espl__delta_section *before,
 {
     row_match m = {.before = before->bytes, .after = after->bytes, .size = 1, .least = BYTES_LEAST};
 
-    if (before->size == after->size && memcmp(before->bytes, after->bytes, after->size) == 0) {
+    if (before->size == after->size &&
+        memcmp(before->bytes, after->bytes, (size_t)after->size) == 0) {
         espl__wire_number(&w->wire, ESPL__DELTA_SAME, 1);
         return;
     }
