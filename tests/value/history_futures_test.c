@@ -650,7 +650,7 @@ static void compare(const espl_world *here, const espl_world *twin, const char *
                   "%s, %d: handles, or the order of queries", name, step);
 }
 
-TEST_LOOP(a_thousand_calls_after_a_rewind_are_those_of_a_twin, 0, CASES)
+TEST_LOOP(b17_a_thousand_calls_after_a_rewind_are_those_of_a_twin, 0, CASES)
 {
     const char *const subject = cases[_i].name;
     test_world here, twin;

@@ -436,7 +436,7 @@ static size_t run_at_once(uint64_t seed, uint32_t population, size_t steps)
     return operations;
 }
 
-TEST_LOOP(a_world_that_goes_back_goes_on_as_it_did, 0, 3)
+TEST_LOOP(b16_a_world_that_goes_back_goes_on_as_it_did, 0, 3)
 {
     static const uint32_t populations[3] = {6, 40, 300};
     static const size_t counts[3] = {16, 6, 1};

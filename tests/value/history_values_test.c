@@ -10,7 +10,7 @@ FIXTURE(begin, end);
 
 // --- Handles ---
 
-TEST(handles_of_a_frame_live_again_and_those_of_the_abandoned_future_do_not)
+TEST(b14_handles_of_a_frame_live_again_and_later_ones_do_not)
 {
     espl_entity later[3], again[3];
     espl_rewind report;

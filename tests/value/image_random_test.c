@@ -56,7 +56,7 @@ static void run(uint64_t seed, uint32_t population, uint32_t limit, size_t round
     stage_end(s);
 }
 
-TEST_LOOP(a_loaded_world_goes_on_as_the_saved_one, 0, 3)
+TEST_LOOP(b17_a_loaded_world_goes_on_as_the_saved_one, 0, 3)
 {
     static const uint32_t populations[3] = {6, 40, 300}, limits[3] = {8, 60, 400};
     uint64_t state = 41 + (uint64_t)_i;

@@ -234,7 +234,7 @@ TEST(rows_are_counted_in_bytes_before_memory_is_taken_for_them)
 
 // --- What comes back ---
 
-TEST(handles_of_the_saved_moment_live_again_and_later_ones_do_not)
+TEST(b14_handles_of_the_saved_moment_live_again_and_later_ones_do_not)
 {
     sample s;
     espl_entity later;
