@@ -25,7 +25,7 @@ namespace espalier {
 ///         }
 ///     };
 ///
-/// Of fields, those that are entities are the references of the component.
+/// Fields whose elements are entities are the references of the component.
 template <class T> struct component_traits {
 };
 
