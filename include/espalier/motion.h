@@ -60,7 +60,7 @@ typedef struct espl_motion_def {
 
 /// Start motion: the previous local of each entity is its local, and its shown world is its world. No tick is
 /// under way. Without it the other calls of this header are refused with ESPL_ERR_ARGUMENT, except
-/// espl_get_shown_matrix(). Structural.
+/// espl_get_shown_matrix(). A history of the world (espalier/history.h) has no frame afterwards. Structural.
 ///
 /// It takes 67 bytes for each node of a hierarchy, 99 with a history of 2, and 32 or 64 more for each node of a
 /// hierarchy in which a member has inherit flags.
@@ -72,7 +72,8 @@ typedef struct espl_motion_def {
 ESPL_API ESPL_NODISCARD espl_status espl_motion_start(espl_world *world,
                                                       const espl_motion_def *def);
 
-/// Stop motion, inside a tick too, and free its memory. Structural.
+/// Stop motion, inside a tick too, and free its memory. A history of the world (espalier/history.h) has no frame
+/// afterwards. Structural.
 /// @return ESPL_OK, ESPL_ERR_ARGUMENT (world is NULL, or motion does not run), ESPL_ERR_BUSY, also while a
 ///         query is open. O(size of the hierarchies with inherit flags).
 ESPL_API ESPL_NODISCARD espl_status espl_motion_stop(espl_world *world);

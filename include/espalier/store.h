@@ -44,8 +44,10 @@ enum {
 
 /// Flags of a component.
 enum {
-    /// Values are no part of a value of the world: images (espalier/image.h) and archives (espalier/archive.h)
-    /// have none, and they are zero after a load or a read. For what the program computes anew, such as an index into a cache.
+    /// Images (espalier/image.h), archives (espalier/archive.h) and frames (espalier/history.h) have no values
+    /// of the component: they are zeros after a load or a read, a rewind does not change them in rows that stay,
+    /// and an apply keeps those of survivors. For data that the program computes anew, such as an index into a
+    /// cache.
     ESPL_COMPONENT_TRANSIENT = 1,
     /// Clones get zeros instead of the value of their source, for what no two entities share: a number in
     /// another system, for example. A value that the definition of a clone gives counts.

@@ -81,8 +81,8 @@ ESPL_API ESPL_NODISCARD espl_status espl_world_create(const espl_world_def *def,
 
 /// Destroy a world and all it holds. NULL is allowed.
 ///
-/// Command buffers and watches of the world must be destroyed first. If some are left the call does nothing: it
-/// logs how many (ESPL_LOG_ERROR), and traps in checked builds.
+/// Command buffers, watches and the history of the world must be destroyed first. If some are left the call does
+/// nothing: it logs how many (ESPL_LOG_ERROR), and traps in checked builds.
 ESPL_API void espl_world_destroy(espl_world *world);
 
 /// Destroy every entity. Structural.
@@ -103,7 +103,7 @@ ESPL_API const char *espl_world_kernels(const espl_world *world);
 /// Free all unused memory, reserved memory included. Lay out every hierarchy breadth-first without
 /// gaps, with room for a few more nodes, and the rows of entities in the order of their transforms.
 /// Ranks, slots and rows may change, and nothing else that can be read; a chunk whose rows change counts
-/// as written. Structural.
+/// as written. A history (espalier/history.h) has no frame afterwards. Structural.
 ///
 /// Compaction needs memory for a while. Call it again where it lacked some.
 /// @return ESPL_OK; ESPL_PARTLY: there was memory for a part of it; ESPL_ERR_NO_MEMORY: for none but
