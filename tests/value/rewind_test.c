@@ -197,7 +197,7 @@ static void compare(const espl_world *world, const test_image *now, const test_i
     if (d.offset == now->size) {
         return;
     }
-    d.at = sizeof *head + head->registry_size + head->sets_size + head->names_size;
+    d.at = sizeof *head + (size_t)(head->registry_size + head->sets_size + head->names_size);
     if (d.offset >= d.at) {
         espl__manifest_rows(&world->store, &visitor);
         espl__manifest_trees(&world->forest, &visitor);
