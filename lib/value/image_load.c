@@ -38,6 +38,7 @@ typedef struct loader {
     espl__forest forest;
     bool has_store, has_forest, has_sides; // they are made
     bool takes_records;                    // those of the world
+    bool has_follower;                     // it may lack memory for the world that is made
     espl_status status;
     espl_format_fault fault;
 } loader;
@@ -62,6 +63,13 @@ static bool refuse_format(loader *l, const char *sentence)
 static bool is_trusted(const loader *l)
 {
     return (l->flags & ESPL_IMAGE_TRUSTED) != 0;
+}
+
+// Tell whether records and slots may be read to the memory of those of the world: nothing may refuse the image
+// after that.
+static bool can_take_memory(const loader *l)
+{
+    return is_trusted(l) && !l->has_follower;
 }
 
 // Go on to what comes after `size` bytes. @param to  NULL, or where they are copied to.
@@ -327,7 +335,7 @@ static bool make_store(loader *l)
         return false;
     }
     l->takes_records =
-        is_trusted(l) && espl__store_lends_records(&l->world->store, l->head.records);
+        can_take_memory(l) && espl__store_lends_records(&l->world->store, l->head.records);
     espl_status status =
         l->takes_records ? ESPL_OK : espl__store_make_records(store, l->head.records);
 
@@ -357,7 +365,7 @@ static bool make_forest(loader *l)
         return false;
     }
     if (!espl__forest_begin(&l->forest, &l->world->forest, head->slots, head->trees,
-                            head->pasts, is_trusted(l))) {
+                            head->pasts, can_take_memory(l))) {
         return refuse(l, ESPL_ERR_NO_MEMORY, NULL);
     }
     l->has_forest = true;
@@ -489,11 +497,10 @@ static bool read_headers(loader *l)
     return status == ESPL_OK || refuse(l, status, "The headers of trees are those of no world.");
 }
 
-// A trusted image is not refused any more, so that its records and nodes may be read to the memory of those of
-// the world.
+// Take the memory of the world for the records and nodes that come next.
 static void take_over(loader *l)
 {
-    ESPL_CHECK(is_trusted(l) || (l->forest.block != NULL || l->forest.capacity == 0));
+    ESPL_CHECK(can_take_memory(l) || (l->forest.block != NULL || l->forest.capacity == 0));
     if (l->takes_records) {
         espl__store_take_records(&l->store, &l->world->store, l->head.records);
     }
@@ -614,6 +621,7 @@ static void load(loader *l)
     const bool had_motion = espl__forest_has_motion(&world->forest);
     bool is_added = false, is_done = false;
 
+    l->has_follower = follower.follower.adopt != NULL;
     (void)espl__world_next_moment(world);
     if (read_head(l) && begin_motion(l, &is_added) && make_parts(l)) {
         exchange(l);

@@ -364,6 +364,45 @@ TEST_LOOP(a_world_with_a_history_that_lacks_memory_changes_nothing, 0, 7)
     ck_ok(status);
 }
 
+// A trusted load reads to the slots of the world when nothing can refuse it any more: not the history either.
+TEST_LOOP(a_load_for_which_the_history_lacks_memory_changes_nothing, 0, 2)
+{
+    const uint32_t flags = _i == 0 ? 0 : ESPL_IMAGE_TRUSTED;
+    espl_status status = ESPL_ERR_NO_MEMORY;
+    size_t lacks = 0;
+
+    // So many slots that more than half of the pool is used.
+    for (uint32_t i = 0; i < test_fitting(300, 30); ++i) {
+        const espl_transform at = test_at((float)i, 0, 0);
+
+        ck_ok(espl_create_node(w, test_null, &at, NULL, NULL));
+    }
+    test_image saved = test_image_of(w);
+
+    move(4);
+    ck_ok(espl_history_mark(h, 1));
+    const uint64_t physical = test_physical_hash(w);
+
+    for (size_t at = 1; status == ESPL_ERR_NO_MEMORY; ++at) {
+        test_heap_arm(&test.heap, at, at % 2 == 0);
+        status = espl_image_load(w, saved.bytes, saved.size, flags, NULL);
+        test_heap_arm(&test.heap, 0, false);
+        test_world_is_valid(w);
+        if (status == ESPL_ERR_NO_MEMORY) {
+            lacks += 1;
+            ck_assert_uint_eq(test_physical_hash(w), physical);
+            move(9);
+            ck_ok(espl_history_rewind(h, 1, 0, NULL));
+            ck_assert_uint_eq(test_physical_hash(w), physical);
+        }
+    }
+    ck_ok(status);
+    ck_assert_uint_gt(lacks, 10);
+    ck_assert_float_eq(place(), 1);
+    demand_no_frame();
+    test_image_end(&saved);
+}
+
 // What a history takes is given back with it.
 TEST(a_world_without_its_history_is_as_before)
 {
