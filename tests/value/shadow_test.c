@@ -97,6 +97,27 @@ static void check(espl__shadow *shadow)
     test_world_is_valid(shadow->world);
 }
 
+// Jobs of one playback ask for it at once, each for its own side arrays, behind a call that reserved it and let
+// the pool grow.
+TEST(a_shadow_whose_slots_grew_has_room_for_side_arrays)
+{
+    test_world test;
+    espl__shadow shadow;
+
+    test_world_begin(&test, 1, NULL);
+    begin(&shadow, test.world);
+    ck_ok(espl_set_stretch(test.world, test_solo(test.world), (float[3]){1, 2, 3}));
+    const size_t slots = (size_t)test.world->forest.capacity + 100;
+
+    ck_assert(espl__shadow_grow(&shadow, ESPL__GROWTH_SLOTS, 0, slots));
+    test_heap_arm(&test.heap, 1, true);
+    ck_assert(espl__shadow_grow(&shadow, ESPL__GROWTH_SIDES, 0, slots));
+    ck_assert_uint_eq(test.heap.calls, 0);
+    test_heap_arm(&test.heap, 0, false);
+    end(&shadow);
+    test_world_end(&test);
+}
+
 // The same world from an image has the same checksum.
 static void check_loaded(const espl__shadow *shadow)
 {
