@@ -180,7 +180,8 @@ typedef struct espl_archive_known {
 /// @param def    as of espl_archive_read(); `entities` gets survivors and new entities. NULL means {0}.
 /// @param known  NULL: the handles are those of this world. `known->entities` may be `def->entities`.
 /// @param fault  as of espl_archive_read(). What is wrong with the known archive has the offset 0.
-/// @return as espl_archive_read(); also ESPL_ERR_FORMAT (no handles, or two nodes are one entity);
+/// @return as espl_archive_read(); also ESPL_ERR_FORMAT (no handles, two nodes are one entity, or two nodes of
+///         the known archive have the same handle);
 ///         ESPL_ERR_CYCLE (the parent is a survivor, or would be destroyed); ESPL_ERR_ARGUMENT (another count
 ///         of known entities); ESPL_ERR_LIMIT and ESPL_ERR_NO_MEMORY: until it ends the call has the memory of
 ///         the old entities and of the new ones. O(size + known size + what is destroyed).

@@ -12,6 +12,7 @@
 // 7. What has the old nodes is destroyed, with all that is below them.
 #include "lib/value/archive_reader.h"
 
+#include "lib/base/key_sort.h"
 #include "lib/tree/edit_links.h"
 #include "lib/world/batch.h"
 #include "lib/world/destroy.h"
@@ -34,54 +35,52 @@ typedef struct archive_applier {
     espl_entity *placed;
     espl_pose *locals;
     uint8_t *is_parent;
-    // Stb arrays, hash tables where 0 is free: the handles of the known archive, as number + 1; survivors and
-    // leaving entities, as index + 1.
-    uint32_t *numbers, *members;
+    // Stb arrays: the nodes of the known archive in the order of their handles, each with its index; scratch.
+    espl__sort_key *by_handle, *spare;
+    // Stb array, a hash table where 0 is free: survivors and leaving entities, as index + 1.
+    uint32_t *members;
 } archive_applier;
 
 #define APPLIER_RESERVE(a, array, more) \
     ESPL_ARRAY_RESERVE(&(a)->reader.world->heap, ESPL__FOR_COMMANDS, (a)->array, (more))
 
-// --- Hash tables ---
+// --- Survivors and leaving entities ---
 
-// Make a table of zeros for at most so many members. @return false: no memory.
-static bool make_table(archive_applier *a, uint32_t **table, size_t members)
+// Make the table of at most so many members. @return false: no memory.
+static bool make_members(archive_applier *a, size_t members)
 {
-    uint32_t *made = NULL;
     size_t size = 16;
 
     while (size < 2 * members) {
         size *= 2;
     }
-    if (!ESPL_ARRAY_RESERVE(&a->reader.world->heap, ESPL__FOR_COMMANDS, made, size)) {
+    if (!APPLIER_RESERVE(a, members, size)) {
         return false;
     }
-    espl__array_set_length(made, size);
-    memset(made, 0, size * sizeof *made);
-    *table = made;
+    espl__array_set_length(a->members, size);
+    memset(a->members, 0, size * sizeof *a->members);
     return true;
 }
 
-static size_t place_of(const uint32_t *table, espl_entity key)
+static size_t first_place(const archive_applier *a, uint32_t index)
 {
-    const uint64_t hash =
-        ((uint64_t)key.generation << 32 | key.index) * UINT64_C(0x9e3779b97f4a7c15);
+    const uint64_t hash = index * UINT64_C(0x9e3779b97f4a7c15);
 
-    return (size_t)(hash >> 32) & (espl__array_length(table) - 1);
+    return (size_t)(hash >> 32) & (espl__array_length(a->members) - 1);
 }
 
-static size_t next_place(const uint32_t *table, size_t at)
+static size_t next_place(const archive_applier *a, size_t at)
 {
-    return (at + 1) & (espl__array_length(table) - 1);
+    return (at + 1) & (espl__array_length(a->members) - 1);
 }
 
 // Tell whether an entity is a member, whatever its generation.
 static bool is_affected(const archive_applier *a, uint32_t index)
 {
-    size_t at = place_of(a->members, (espl_entity){index, 0});
+    size_t at = first_place(a, index);
 
     while (a->members[at] != 0 && a->members[at] != index + 1) {
-        at = next_place(a->members, at);
+        at = next_place(a, at);
     }
     return a->members[at] != 0;
 }
@@ -89,19 +88,19 @@ static bool is_affected(const archive_applier *a, uint32_t index)
 // Add an entity. @return false: it is a member already.
 static bool add_affected(archive_applier *a, uint32_t index)
 {
-    size_t at = place_of(a->members, (espl_entity){index, 0});
+    size_t at = first_place(a, index);
 
     while (a->members[at] != 0) {
         if (a->members[at] == index + 1) {
             return false;
         }
-        at = next_place(a->members, at);
+        at = next_place(a, at);
     }
     a->members[at] = index + 1;
     return true;
 }
 
-// --- Survivors ---
+// --- The known archive ---
 
 static espl_entity handle_at(const espl__parse *p, uint32_t number)
 {
@@ -117,7 +116,43 @@ static bool refuse_known(archive_applier *a, espl_status status, const char *sen
     return espl__parse_refuse(&a->reader.parse, status, NULL, sentence);
 }
 
-// Check the known archive, and list the numbers of its nodes by their handles.
+// Compare two handles, by their indices and then by their generations.
+static int compare_handles(espl_entity a, espl_entity b)
+{
+    return a.index != b.index ? (a.index > b.index ? 1 : -1)
+                              : (a.generation > b.generation) - (a.generation < b.generation);
+}
+
+// Sort the nodes of the known archive by their handles. They are not hashed, because bytes from anywhere may
+// have handles that all collide.
+static bool sort_known(archive_applier *a)
+{
+    const espl__parse *const p = &a->known_parse;
+    const uint32_t nodes = p->info.nodes;
+    bool is_sound = true;
+
+    if (!APPLIER_RESERVE(a, by_handle, nodes) || !APPLIER_RESERVE(a, spare, nodes)) {
+        return refuse_known(a, ESPL_ERR_NO_MEMORY, NULL);
+    }
+    espl__array_set_length(a->by_handle, nodes);
+    espl__array_set_length(a->spare, nodes);
+    for (uint32_t i = 0; i < nodes; ++i) {
+        a->by_handle[i] = (espl__sort_key){handle_at(p, i).generation, i};
+    }
+    espl__sort_by_key(&a->by_handle, &a->spare, nodes);
+    for (uint32_t i = 0; i < nodes; ++i) {
+        a->by_handle[i].key = handle_at(p, a->by_handle[i].number).index;
+    }
+    espl__sort_by_key(&a->by_handle, &a->spare, nodes);
+    for (uint32_t i = 1; i < nodes && is_sound; ++i) {
+        is_sound = !espl_entity_equal(handle_at(p, a->by_handle[i - 1].number),
+                                      handle_at(p, a->by_handle[i].number));
+    }
+    return is_sound ||
+           refuse_known(a, ESPL_ERR_FORMAT, "Two nodes of the known archive have the same handle.");
+}
+
+// Check the known archive, and find its nodes by their handles from now on.
 static bool list_known(archive_applier *a)
 {
     espl__parse *const p = &a->known_parse;
@@ -134,43 +169,38 @@ static bool list_known(archive_applier *a)
         return refuse_known(a, ESPL_ERR_ARGUMENT,
                             "known->count is not the number of entities of the known archive.");
     }
-    if (!make_table(a, &a->numbers, p->info.nodes)) {
-        return refuse_known(a, ESPL_ERR_NO_MEMORY, NULL);
-    }
-    for (uint32_t i = 0; i < p->info.nodes; ++i) {
-        size_t at = place_of(a->numbers, handle_at(p, i));
-
-        while (a->numbers[at] != 0) {
-            at = next_place(a->numbers, at);
-        }
-        a->numbers[at] = i + 1;
-    }
-    return true;
+    return sort_known(a);
 }
 
 // Find the entity that a handle of the archive names: of the world, or by the known archive. Perhaps dead.
 static espl_entity find_known(const archive_applier *a, espl_entity handle)
 {
+    uint32_t begin = 0, end = a->known == NULL ? 0 : a->known_parse.info.nodes;
+
     if (a->known == NULL) {
         return handle;
     }
-    for (size_t at = place_of(a->numbers, handle); a->numbers[at] != 0;
-         at = next_place(a->numbers, at)) {
-        const uint32_t number = a->numbers[at] - 1;
+    while (begin < end) {
+        const uint32_t middle = begin + (end - begin) / 2, number = a->by_handle[middle].number;
+        const int order = compare_handles(handle_at(&a->known_parse, number), handle);
 
-        if (espl_entity_equal(handle_at(&a->known_parse, number), handle)) {
+        if (order == 0) {
             return a->known->entities[number];
         }
+        begin = order < 0 ? middle + 1 : begin;
+        end = order < 0 ? end : middle;
     }
     return espl_entity_null();
 }
+
+// --- Survivors ---
 
 static bool take_applier_lists(archive_applier *a)
 {
     const size_t nodes = a->reader.parse.info.nodes, known = a->known == NULL ? 0 : a->known->count;
 
     if (!APPLIER_RESERVE(a, living, nodes) || !APPLIER_RESERVE(a, leaving, nodes + known) ||
-        !make_table(a, &a->members, nodes + known)) {
+        !make_members(a, nodes + known)) {
         return espl__parse_refuse(&a->reader.parse, ESPL_ERR_NO_MEMORY, NULL, NULL);
     }
     return true;
@@ -493,7 +523,8 @@ static espl_status apply_archive(archive_applier *a)
     ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, a->is_parent);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, a->living);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, a->leaving);
-    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, a->numbers);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, a->by_handle);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, a->spare);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, a->members);
     return espl__reader_end(r, status);
 }

@@ -115,6 +115,41 @@ static void seal(test_archive *archive)
     espl__wire_store(bytes + 56, checksum_of(bytes, 56), 8);
 }
 
+// Each node of a known archive is found by its handle. Where many have one handle, a table of hashes would take
+// quadratic time.
+TEST(a_known_archive_whose_nodes_have_one_handle_is_refused)
+{
+    test_world test;
+    espl_entity entities[6] = {{0, 0}};
+    espl_format_fault fault = {0};
+    test_archive next = make_sample(), known = make_sample();
+    const espl_archive_known of = {known.bytes, known.size, entities, 6};
+
+    test_world_begin(&test, 2, NULL);
+    register_components(test.world);
+    const uint64_t before = test_physical_hash(test.world);
+    const size_t count = (size_t)espl__wire_load(known.bytes + 24, 4);
+
+    for (size_t i = 0; i < count; ++i) {
+        const unsigned char *const entry =
+            known.bytes + ESPL__ARCHIVE_HEAD + i * ESPL__ARCHIVE_ENTRY;
+
+        if (memcmp(entry, "Hand", 4) == 0) {
+            unsigned char *const handles = known.bytes + espl__wire_load(entry + 8, 8);
+
+            memcpy(handles + 40, handles + 8, 8);
+        }
+    }
+    seal(&known);
+    ck_status(espl_archive_apply(test.world, next.bytes, next.size, NULL, &of, &fault),
+              ESPL_ERR_FORMAT);
+    ck_assert_ptr_nonnull(fault.sentence);
+    ck_assert_uint_eq(test_physical_hash(test.world), before);
+    test_archive_end(&next);
+    test_archive_end(&known);
+    test_world_end(&test);
+}
+
 // Read bytes that may be wrong, from memory of just their size.
 // @return whether they were read; else nothing changed.
 static bool try_read(test_world *test, const unsigned char *bytes, size_t size)
