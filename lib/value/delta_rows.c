@@ -5,6 +5,7 @@
 
 #include "lib/math/word_rest.h"
 
+#include <float.h>
 #include <math.h>
 
 // --- Grids ---
@@ -63,13 +64,20 @@ static uint32_t bits_at(const espl__pose_grid *grid, unsigned word, int32_t plac
     return bits_of_float((float)((double)place * spacing(grid, word)));
 }
 
+// Tell whether a place is at a float. The nearest place to a float may be beyond the largest one.
+static bool is_float_at(const espl__pose_grid *grid, unsigned word, int32_t place)
+{
+    return fabs((double)place * spacing(grid, word)) <= (double)FLT_MAX;
+}
+
 void espl__grid_move(const espl__pose_grid *grid, uint32_t pose[ESPL__POSE_WORDS])
 {
     const unsigned largest = espl__main_component(pose);
     int32_t place;
 
     for (unsigned i = 0; i < ESPL__POSE_WORDS; ++i) {
-        if (i != largest && is_gridded(grid, i) && find_place(grid, i, pose[i], &place)) {
+        if (i != largest && is_gridded(grid, i) && find_place(grid, i, pose[i], &place) &&
+            is_float_at(grid, i, place)) {
             pose[i] = bits_at(grid, i, place);
         }
     }

@@ -56,7 +56,7 @@ static inline espl__pose_grid espl__grid_of(const espl__cursor *section)
     }
     return espl__grid_is_sound(&grid) ? grid : (espl__pose_grid){0, 0};
 }
-/// Move a local to the grid. Where a position is too far away for it, it stays.
+/// Move a local to the grid. A position stays that is too far away for it, or whose place is at no float.
 void espl__grid_move(const espl__pose_grid *grid, uint32_t pose[ESPL__POSE_WORDS]);
 
 /// Compute what is left of a pose. The mask is 0 only where both are equal.

@@ -309,6 +309,30 @@ TEST(what_is_too_far_for_the_grid_stays_and_deltas_of_it_are_exact)
     test_world_end(&test);
 }
 
+// The nearest multiple of a step may be no float any more.
+TEST(a_position_whose_place_on_the_grid_is_not_finite_stays)
+{
+    test_world test, other;
+    espl_entity top;
+    const float step = 2.2e38F, far[3] = {3.4e38F, -3.4e38F, 1.2e38F};
+
+    test_world_begin(&test, 2, NULL);
+    test_world_begin(&other, 3, NULL);
+    const espl_entity node = test_pair_node(test.world, test_null, 0, NULL);
+
+    ck_ok(espl_set_local_position(test.world, node, far));
+    test_archive archive = test_archive_of(test.world, &(espl_archive_def){.position_step = step});
+
+    ck_ok(test_archive_read(other.world, &archive,
+                            &(espl_archive_read_def){.tops = &top, .top_capacity = 1}));
+    const espl_transform at = test_local_of(other.world, top);
+
+    ck_assert(at.position[0] == far[0] && at.position[1] == far[1] && at.position[2] == step);
+    test_archive_end(&archive);
+    test_world_end(&other);
+    test_world_end(&test);
+}
+
 TEST(deltas_on_a_grid_are_a_third_of_exact_ones)
 {
     espl_entity nodes[MANY];
