@@ -335,17 +335,20 @@ static void write_references(const espl__reader *r, const espl__parsed_component
 }
 
 // Return where a value is written to: to its row, or where that may have it already to `made`, of zeros.
+// NULL: the world has no value of the component, or keeps its own.
 static unsigned char *begin_value(const espl__reader *r, uint32_t entity,
                                   const espl__parsed_component *c, unsigned char *made)
 {
     if (c->component == 0 || c->is_transient) {
         return NULL;
     }
+    const size_t size = info_in_world(r, c->component)->size;
+
     if (!r->is_in_place) {
         return espl__row_write(&r->world->store, entity, c->component);
     }
-    memset(made, 0, info_in_world(r, c->component)->size);
-    return made;
+    memset(made, 0, size);
+    return size == 0 ? NULL : made;
 }
 
 // Write a value to its row where it is another one.

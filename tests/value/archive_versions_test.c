@@ -175,6 +175,35 @@ TEST(a_tag_gets_a_value_by_a_migration)
     test_pair_end(&p);
 }
 
+// Also where the entities stay in their rows.
+TEST(a_value_becomes_a_tag_by_a_migration)
+{
+    test_pair p;
+    size_t calls = 0;
+    espl_entity top;
+
+    test_pair_begin(&p);
+    const espl_component number = register_number(p.a, "number", 4, 0, 0),
+                         tag = test_component(p.b, "tag", 0, 1);
+    const espl_archive_migration how = {"number", tag, make_number, &calls};
+    const espl_archive_read_def def = {
+        .migrations = &how, .migration_count = 1, .tops = &top, .top_capacity = 1};
+    const espl_entity root = test_pair_node(p.a, test_null, 1, NULL);
+
+    ck_ok(espl_add_component(p.a, root, number, &(uint32_t){3}, 4));
+    test_archive all = test_archive_of(p.a, &(espl_archive_def){.flags = ESPL_ARCHIVE_HANDLES});
+
+    (void)test_archive_read(p.b, &all, &def);
+    ck_assert(espl_has_component(p.b, top, tag));
+    const espl_entity read = top;
+    const espl_archive_known known = {all.bytes, all.size, &read, 1};
+
+    ck_ok(espl_archive_apply(p.b, all.bytes, all.size, &def, &known, NULL));
+    ck_assert(espl_entity_equal(top, read) && espl_has_component(p.b, top, tag));
+    test_archive_end(&all);
+    test_pair_end(&p);
+}
+
 TEST(transient_values_are_not_written_and_are_zero)
 {
     static const test_link zero;
