@@ -52,8 +52,8 @@ typedef struct espl_archive_def {
     const void *user;   ///< [user_size] bytes of the program, which espl_archive_inspect() returns.
     size_t user_size;
     /// Not 0: local positions are rounded to multiples of this length, above 0 and finite, so that deltas are
-    /// smaller. A position of more than 2^30 steps is not rounded, nor one whose nearest
-    /// multiple is beyond the largest float.
+    /// smaller. A position of more than 2^30 steps is not rounded, nor one whose nearest multiple is beyond the
+    /// largest float.
     float position_step;
     /// Not 0: local rotations are rounded to so many bits, 2 to 24: the components but for the largest are
     /// multiples of 2^(1 - rotation_bits), and the largest one is computed from them.

@@ -15,7 +15,7 @@ typedef enum espl__purpose {
     ESPL__FOR_STORE,
     ESPL__FOR_TREE,
     ESPL__FOR_COMMANDS,
-    ESPL__FOR_CHANGES, ///< watches
+    ESPL__FOR_CHANGES,   ///< watches
     ESPL__FOR_RECORDING, ///< allocated by any thread, during a commit as well
     ESPL__PURPOSE_COUNT
 } espl__purpose;
@@ -50,11 +50,11 @@ typedef struct espl__follower {
 /// Blocks that the world has freed and that a follower may take back, to go back to an earlier state. They are
 /// of an age: a number that only increases, but when the follower goes back.
 typedef struct espl__retired {
-    bool is_on;                       // else blocks are freed at once
-    uint64_t age;                     // of blocks that are freed now
-    struct espl__retired_block *fresh[64]; // of the present age, by size
+    bool is_on;                               // else blocks are freed at once
+    uint64_t age;                             // of blocks that are freed now
+    struct espl__retired_block *fresh[64];    // of the present age, by size
     struct espl__retired_block *first, *last; // of earlier ages, the oldest first
-    size_t bytes;                     // of all of them, which count as ESPL__FOR_CHANGES
+    size_t bytes;                             // of all of them, which count as ESPL__FOR_CHANGES
 } espl__retired;
 
 typedef struct espl__heap {
@@ -117,8 +117,7 @@ static inline void espl__heap_forget(const espl__heap *heap)
 /// Return the checksum of the world that a follower keeps. @return false: none does.
 static inline bool espl__heap_checksum(const espl__heap *heap, uint64_t *out)
 {
-    return heap->follower.checksum != NULL &&
-           heap->follower.checksum(heap->follower.context, out);
+    return heap->follower.checksum != NULL && heap->follower.checksum(heap->follower.context, out);
 }
 
 /// Return the bytes of ESPL__FOR_CHANGES of the follower and of retired blocks.

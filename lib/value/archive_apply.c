@@ -62,14 +62,14 @@ static bool make_members(archive_applier *a, size_t members)
     return true;
 }
 
-static size_t first_place(const archive_applier *a, uint32_t index)
+static size_t member_place(const archive_applier *a, uint32_t index)
 {
     const uint64_t hash = index * UINT64_C(0x9e3779b97f4a7c15);
 
     return (size_t)(hash >> 32) & (espl__array_length(a->members) - 1);
 }
 
-static size_t next_place(const archive_applier *a, size_t at)
+static size_t next_member(const archive_applier *a, size_t at)
 {
     return (at + 1) & (espl__array_length(a->members) - 1);
 }
@@ -77,10 +77,10 @@ static size_t next_place(const archive_applier *a, size_t at)
 // Tell whether an entity is a member, whatever its generation.
 static bool is_affected(const archive_applier *a, uint32_t index)
 {
-    size_t at = first_place(a, index);
+    size_t at = member_place(a, index);
 
     while (a->members[at] != 0 && a->members[at] != index + 1) {
-        at = next_place(a, at);
+        at = next_member(a, at);
     }
     return a->members[at] != 0;
 }
@@ -88,13 +88,13 @@ static bool is_affected(const archive_applier *a, uint32_t index)
 // Add an entity. @return false: it is a member already.
 static bool add_affected(archive_applier *a, uint32_t index)
 {
-    size_t at = first_place(a, index);
+    size_t at = member_place(a, index);
 
     while (a->members[at] != 0) {
         if (a->members[at] == index + 1) {
             return false;
         }
-        at = next_place(a, at);
+        at = next_member(a, at);
     }
     a->members[at] = index + 1;
     return true;

@@ -257,10 +257,8 @@ static const espl__cursor *known_section(const espl__delta_side *side, espl__arc
 
 static bool has_same_section(const delta_writer *w, espl__archive_section number)
 {
-    const espl__cursor *const before = known_section(&w->before, number), *const after =
-                                                                              known_section(
-                                                                                  &w->after,
-                                                                                  number);
+    const espl__cursor *const before = known_section(&w->before, number);
+    const espl__cursor *const after = known_section(&w->after, number);
 
     return before->size == after->size && before->size != 0 &&
            memcmp(before->bytes, after->bytes, after->size) == 0;

@@ -187,7 +187,8 @@ static espl_status create(espl_world *world, const espl_history_def *def, espl_h
     }
     history->shadow.log = &history->log;
     world->history = history;
-    world->heap.follower = (espl__follower){grow, forget, adopt_world, bytes_held, find_checksum, history};
+    world->heap.follower =
+        (espl__follower){grow, forget, adopt_world, bytes_held, find_checksum, history};
     *out = history;
     return ESPL_OK;
 }

@@ -167,8 +167,9 @@ static void put_components(writer *w)
     for (espl_component number = 1; number <= count; ++number) {
         const espl__component_info *const info = espl__component_info_of(store, number);
         const size_t length = strlen(info->name);
-        const espl__image_component entry = {info->size, info->alignment, info->reference_count,
-                                             (uint32_t)length, info->version, info->flags};
+        const espl__image_component entry = {
+            info->size,       info->alignment, info->reference_count,
+            (uint32_t)length, info->version,   info->flags};
 
         put(w, &entry, sizeof entry);
         put(w, info->references, info->reference_count * sizeof *info->references);
@@ -217,9 +218,9 @@ static size_t names_size(const espl__names *names)
     for (size_t i = 0; i < names->capacity; ++i) {
         const espl__name *const name = names->entries[i].name;
 
-        size += name != NULL ? espl__image_room(sizeof(espl__image_name)) +
-                                   espl__image_room(name->size)
-                             : 0;
+        size += name != NULL
+                    ? espl__image_room(sizeof(espl__image_name)) + espl__image_room(name->size)
+                    : 0;
     }
     return size;
 }
@@ -367,7 +368,9 @@ static espl__record saved_record(const espl__record *record)
 
     return (espl__record){
         .generation = record->generation,
-        .chunk = is_living ? ESPL__NONE : is_free ? record->chunk : 0,
+        .chunk = is_living ? ESPL__NONE
+                 : is_free ? record->chunk
+                           : 0,
         .row = is_living ? 0 : record->row,
         .slot = is_living ? record->slot : 0,
     };

@@ -165,7 +165,8 @@ static bool read_head(loader *l)
     l->is_whole = true;
     if (head->tag != l->world->store.tag && (l->flags & ESPL_IMAGE_RETAG) == 0) {
         return refuse(l, ESPL_ERR_FOREIGN,
-                      "The image is of a world with another tag; ESPL_IMAGE_RETAG gives it that of this one.");
+                      "The image is of a world with another tag; ESPL_IMAGE_RETAG gives it that of "
+                      "this one.");
     }
     if (head->tag == 0 || head->tag > 127 || head->pasts > ESPL__PASTS || head->is_ticking > 1 ||
         head->has_overflowed > 1) {
@@ -176,9 +177,8 @@ static bool read_head(loader *l)
 
 // --- Components ---
 
-static bool is_same_component(const espl__component_info *info,
-                              const espl__image_component *entry, const unsigned char *references,
-                              const unsigned char *name)
+static bool is_same_component(const espl__component_info *info, const espl__image_component *entry,
+                              const unsigned char *references, const unsigned char *name)
 {
     return info->size == entry->size && info->alignment == entry->alignment &&
            info->version == entry->version && info->flags == entry->flags &&
@@ -192,8 +192,7 @@ static bool is_same_component(const espl__component_info *info,
 static bool read_components(loader *l)
 {
     for (espl_component number = 1; number <= l->head.components; ++number) {
-        const espl__component_info *const info =
-            espl__component_info_of(&l->world->store, number);
+        const espl__component_info *const info = espl__component_info_of(&l->world->store, number);
         espl__image_component entry;
 
         if (info == NULL) {
@@ -211,8 +210,9 @@ static bool read_components(loader *l)
             return false;
         }
         if (!is_same_component(info, &entry, references, name)) {
-            return refuse(l, ESPL_ERR_VERSION,
-                          "A component is registered otherwise in this world, or in another order.");
+            return refuse(
+                l, ESPL_ERR_VERSION,
+                "A component is registered otherwise in this world, or in another order.");
         }
     }
     return true;
@@ -364,8 +364,8 @@ static bool make_forest(loader *l)
     if (!has_left(l, head->slots, slot_size) || !has_left(l, head->trees, sizeof(espl__tree))) {
         return false;
     }
-    if (!espl__forest_begin(&l->forest, &l->world->forest, head->slots, head->trees,
-                            head->pasts, can_take_memory(l))) {
+    if (!espl__forest_begin(&l->forest, &l->world->forest, head->slots, head->trees, head->pasts,
+                            can_take_memory(l))) {
         return refuse(l, ESPL_ERR_NO_MEMORY, NULL);
     }
     l->has_forest = true;
@@ -445,8 +445,7 @@ static uint32_t retagged(const loader *l, uint32_t generation)
 // Give references of one column the tag of this world.
 static void retag_column(const loader *l, const espl__area *area)
 {
-    const espl__component_info *const info =
-        espl__component_info_of(&l->store, area->component);
+    const espl__component_info *const info = espl__component_info_of(&l->store, area->component);
 
     for (uint32_t r = 0; r < info->reference_count; ++r) {
         for (size_t row = 0; row < area->count; ++row) {

@@ -92,8 +92,8 @@ void espl__manifest_trees(const espl__forest *forest, const espl__area_visitor *
                                  sizeof *forest->trees, forest->tree_end});
 }
 
-#define VISIT_COLUMN(access, type, name, role, initial)                                        \
-    visit(visitor, &(espl__area){"column " #name, (espl__area_kind)KIND_OF_##name, 0,          \
+#define VISIT_COLUMN(access, type, name, role, initial)                               \
+    visit(visitor, &(espl__area){"column " #name, (espl__area_kind)KIND_OF_##name, 0, \
                                  writable(forest->columns.name), sizeof(type), forest->end});
 
 void espl__manifest_nodes(const espl__forest *forest, const espl__area_visitor *visitor)

@@ -245,8 +245,8 @@ void espl__rewind(espl__shadow *shadow, uint32_t at, uint32_t flags, espl_rewind
     const size_t had = espl__array_length(world->store.records);
     const size_t room = espl__array_length(shadow->report) / 3;
     rewind_lists l = {.unborn = shadow->report,
-               .revived = shadow->report + room,
-               .spent = shadow->report + 2 * room};
+                      .revived = shadow->report + room,
+                      .spent = shadow->report + 2 * room};
 
     espl__shadow_note_changed(&look);
     go_back(shadow, at);
