@@ -175,13 +175,6 @@ void *espl__heap_take_back(espl__heap *heap, espl__purpose purpose, size_t size,
     return found;
 }
 
-void *espl__heap_take_again(espl__heap *heap, espl__purpose purpose, size_t size, size_t alignment)
-{
-    void *const again = espl__heap_take_back(heap, purpose, size, alignment);
-
-    return again != NULL ? again : espl__heap_take(heap, purpose, 1, size, alignment);
-}
-
 void espl__heap_retire(espl__heap *heap, espl__purpose purpose, void *bytes, size_t size,
                        size_t alignment)
 {

@@ -127,14 +127,21 @@ static inline size_t espl__heap_followed(const espl__heap *heap)
            (heap->follower.bytes != NULL ? heap->follower.bytes(heap->follower.context) : 0);
 }
 
-/// As espl__heap_take() of one item, but a retired block of the present age comes first.
-void *espl__heap_take_again(espl__heap *heap, espl__purpose purpose, size_t size, size_t alignment);
 /// As espl__heap_give(), but the block is retired while there is a follower. Precondition: it has 24 bytes at
 /// least.
 void espl__heap_retire(espl__heap *heap, espl__purpose purpose, void *block, size_t size,
                        size_t alignment);
 /// Take back a block of the present age. Allocates nothing. @return NULL: there is none.
 void *espl__heap_take_back(espl__heap *heap, espl__purpose purpose, size_t size, size_t alignment);
+/// As espl__heap_take() of one item, but a retired block of the present age comes first.
+static inline void *espl__heap_take_again(espl__heap *heap, espl__purpose purpose, size_t size,
+                                          size_t alignment)
+{
+    void *const again =
+        heap->retired.is_on ? espl__heap_take_back(heap, purpose, size, alignment) : NULL;
+
+    return again != NULL ? again : espl__heap_take(heap, purpose, 1, size, alignment);
+}
 /// Go to the next age.
 void espl__retired_age(espl__heap *heap);
 /// Free the blocks of lower ages.

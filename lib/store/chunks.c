@@ -60,7 +60,7 @@ static uint32_t take_number(espl__store *store)
 
 // Append an empty chunk with a block of bytes to an archetype. The versions are zeroed; the columns are
 // undefined until rows are written.
-static void put_chunk(espl__store *store, uint32_t number, unsigned char *bytes)
+ESPL__INLINE void put_chunk(espl__store *store, uint32_t number, unsigned char *bytes)
 {
     espl__archetype *const archetype = &store->archetypes[number];
     const uint32_t chunk = take_number(store);
@@ -128,7 +128,7 @@ void espl__chunk_drop(espl__store *store, espl__archetype *archetype)
 
 // Append `more` empty chunks. Appends none where it fails. The arrays are reserved first, so that
 // only the blocks of the chunks can fail in the loop.
-static espl_status add_chunks(espl__store *store, uint32_t number, size_t more)
+static ESPL__APART espl_status add_chunks(espl__store *store, uint32_t number, size_t more)
 {
     espl__archetype *const archetype = &store->archetypes[number];
     const espl_status status = reserve_numbers(store, more);

@@ -96,8 +96,14 @@ static void mark_indices(const espl__store *store, const uint32_t *indices, size
 
 // --- Indices ---
 
-// The free indices come first, so that only the rest needs new records. The index plane grows with the
-// records.
+// Give the index plane and a follower, which needs the plane, as much room as the records have.
+static ESPL__APART bool grow_followed(espl__store *store)
+{
+    return (store->index_plane.capacity >= plane_room(store) || remake_plane(store)) &&
+           espl__heap_grow(store->heap, ESPL__GROWTH_RECORDS, 0, plane_room(store));
+}
+
+// The free indices come first, so that only the rest needs new records.
 espl_status espl__entities_reserve(espl__store *store, size_t count)
 {
     const size_t issued = espl__array_length(store->records);
@@ -112,13 +118,8 @@ espl_status espl__entities_reserve(espl__store *store, size_t count)
     if (!ESPL_ARRAY_RESERVE(store->heap, ESPL__FOR_STORE, store->records, more)) {
         return ESPL_ERR_NO_MEMORY;
     }
-    if (espl__plane_is_open(&store->index_plane) &&
-        store->index_plane.capacity < plane_room(store) && !remake_plane(store)) {
-        return ESPL_ERR_NO_MEMORY;
-    }
-    return espl__heap_grow(store->heap, ESPL__GROWTH_RECORDS, 0, plane_room(store))
-               ? ESPL_OK
-               : ESPL_ERR_NO_MEMORY;
+    return !espl__plane_is_open(&store->index_plane) || grow_followed(store) ? ESPL_OK
+                                                                             : ESPL_ERR_NO_MEMORY;
 }
 
 // Take the first index of the free list.

@@ -97,6 +97,38 @@ void espl__mark_world(espl__forest *forest, uint32_t slot)
     espl__tracks_mark(&forest->tracks, ESPL__PLANE_WORLD, slot);
 }
 
+// --- Free ranges ---
+
+// Mark the ends of a range, and the first slots of its neighbours in the list of its class, whose links change
+// with it.
+static void mark_free_range(const espl__forest *forest, uint32_t base, uint32_t count)
+{
+    const espl__links *const links = &forest->links[base];
+
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, base);
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, base + count - 1);
+    if (links->next != ESPL__NO_SLOT) {
+        espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, links->next);
+    }
+    if (links->previous != ESPL__NO_SLOT) {
+        espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, links->previous);
+    }
+}
+
+void espl__mark_listed(espl__forest *forest, uint32_t base, uint32_t count)
+{
+    if (count > 1) {
+        forest->links[base + count - 1] = (espl__links){.first_child = count};
+    }
+    mark_free_range(forest, base, count);
+}
+
+void espl__mark_unlisted(espl__forest *forest, uint32_t base, uint32_t count)
+{
+    forest->tree[base] = forest->tree[base + count - 1] = 0;
+    mark_free_range(forest, base, count);
+}
+
 // --- Consumers ---
 
 // Note whether there is an array now, and how many slots each has room for.

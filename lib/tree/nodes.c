@@ -82,7 +82,7 @@ ESPL__INLINE void free_slot(espl__forest *forest, espl__tree *t, espl__side *sid
     } else {
         *links = (espl__links){ESPL__NO_SLOT, t->hole, ESPL__NO_SLOT, ESPL__NO_ENTITY};
         t->hole = slot;
-        espl__tree_end_order(forest, t);
+        t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER; // the slot is marked above
     }
     if (t->live == 1) {
         reset_order_of_root(forest, t);
@@ -250,7 +250,7 @@ void espl__node_unlink(espl__forest *forest, uint32_t slot)
 
         t->roots += 1;
         ESPL_CHECK(t->roots <= t->live);
-        espl__tree_end_order(forest, t);
+        t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER; // the caller marks the slot
     }
     if (espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL)) {
         espl__node_update_exceptional(forest, slot);

@@ -6,8 +6,9 @@
 #include "lib/tree/forest.h"
 
 /// Clear ESPL__TREE_IN_ORDER of a tree whose nodes may all stay as they are, and mark its first slot, by which
-/// consumers find the header. The flag is only written where it is set: it is never set in the header of the
-/// nursery, which several threads read.
+/// consumers find the header. Where the place of a node of the tree is marked anyway, the flag is cleared alone.
+/// The flag is only written where it is set: it is never set in the header of the nursery, which several threads
+/// read.
 ESPL__INLINE void espl__tree_end_order(const espl__forest *forest, espl__tree *tree)
 {
     if ((tree->flags & ESPL__TREE_IN_ORDER) != 0) {

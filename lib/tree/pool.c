@@ -464,21 +464,6 @@ static unsigned first_filled_class(const espl__forest *forest, unsigned from)
     return ESPL__SIZE_CLASSES;
 }
 
-// Mark the ends of a free range, and the first slots of its neighbours in its list, whose links change with it.
-static ESPL__APART void mark_free_range(const espl__forest *forest, uint32_t base, uint32_t count)
-{
-    const espl__links *const links = &forest->links[base];
-
-    espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, base);
-    espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, base + count - 1);
-    if (links->next != ESPL__NO_SLOT) {
-        espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, links->next);
-    }
-    if (links->previous != ESPL__NO_SLOT) {
-        espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, links->previous);
-    }
-}
-
 // Insert a free range at the head of the list of its size class, and mark both of its ends.
 static void list_range(espl__forest *forest, uint32_t base, uint32_t count)
 {
@@ -488,19 +473,18 @@ static void list_range(espl__forest *forest, uint32_t base, uint32_t count)
 
     ESPL_CHECK(count > 0 && last < forest->end && class < ESPL__SIZE_CLASSES);
     forest->tree[base] = forest->tree[last] = ESPL__NO_TREE;
-    forest->links[last] = (espl__links){.first_child = count};
-    forest->links[base].first_child = count;
+    forest->links[base].first_child = forest->links[last].first_child = count;
     forest->links[base].next = next;
     forest->links[base].previous = ESPL__NO_SLOT;
     if (next != ESPL__NO_SLOT) {
         forest->links[next].previous = base;
     }
-    if (espl__forest_is_tracked(forest)) {
-        mark_free_range(forest, base, count);
-    }
     forest->free_heads[class] = base;
     forest->free_bits[class / 64] |= UINT64_C(1) << (class % 64);
     forest->free_slots += count;
+    if (espl__forest_is_tracked(forest)) {
+        espl__mark_listed(forest, base, count);
+    }
 }
 
 // Remove a free range from the list of its size class.
@@ -513,12 +497,6 @@ static void unlist_range(espl__forest *forest, uint32_t base)
 
     ESPL_CHECK(count <= forest->free_slots);
     ESPL_CHECK(previous != ESPL__NO_SLOT || forest->free_heads[class] == base);
-    // Its ends may be in the middle of another range afterwards, or unused slots of a tree. No slot but an end
-    // has ESPL__NO_TREE.
-    forest->tree[base] = forest->tree[base + count - 1] = 0;
-    if (espl__forest_is_tracked(forest)) {
-        mark_free_range(forest, base, count);
-    }
     if (previous != ESPL__NO_SLOT) {
         forest->links[previous].next = next;
     } else {
@@ -531,6 +509,9 @@ static void unlist_range(espl__forest *forest, uint32_t base)
         forest->free_bits[class / 64] &= ~(UINT64_C(1) << (class % 64));
     }
     forest->free_slots -= count;
+    if (espl__forest_is_tracked(forest)) {
+        espl__mark_unlisted(forest, base, count);
+    }
 }
 
 // Choose the size class to take from. The class of the count itself has shorter ranges as well, so

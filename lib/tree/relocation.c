@@ -12,7 +12,6 @@
 
 #include "lib/base/prefetch.h"
 #include "lib/tree/layout.h"
-#include "lib/tree/order.h"
 #include "lib/tree/range_parts.h"
 
 // --- Reserve ---
@@ -350,7 +349,7 @@ static uint32_t relocate_arrival(const espl__transfer *transfer, uint32_t top)
     const uint32_t slot = copy_arrival(transfer, t, top, parent);
 
     replace_among_siblings(forest->links, slot, top, parent);
-    espl__tree_end_order(forest, t);
+    t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
     t->incoming = 0; // of the arrivals, which all move now
     if (forest->links[top].first_child == ESPL__NO_SLOT) {
         espl__slot_free(forest, top);

@@ -84,7 +84,8 @@ static void drop(void *context, const espl__undo_key *key, const void *content)
     }
 }
 
-// Slots of free ranges are no ends of ranges by chance: only a follower reads them.
+// Slots of free ranges are no ends of ranges by chance, and the last ones have no links to other ranges: only a
+// follower reads them.
 static void clear_unused(espl__forest *forest)
 {
     uint32_t slot = 0;
@@ -97,6 +98,9 @@ static void clear_unused(espl__forest *forest)
 
         for (uint32_t i = 1; is_free && i + 1 < count; ++i) {
             forest->tree[slot + i] = 0;
+        }
+        if (is_free && count > 1) {
+            forest->links[slot + count - 1] = (espl__links){.first_child = count};
         }
         slot += count;
     }
