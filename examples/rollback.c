@@ -346,7 +346,7 @@ static void send_input(const peer *p, uint32_t now)
 
 static void receive_input(peer *p)
 {
-    message m;
+    message m = {0};
     size_t size = 0;
 
     while (size < sizeof m) {
@@ -442,7 +442,7 @@ static void print_report(const peer *p)
     tally counts;
 
     must(espl_get_component(p->game.world, p->game.score, p->game.tally, &counts, sizeof counts));
-    printf("%u frames, %u to %u frames apart\n", p->frames, DELAY, LATE);
+    printf("%u frames, %d to %d frames apart\n", p->frames, DELAY, LATE);
     printf("%u rewinds, of %u frames at most; %u frames simulated again\n", p->rewinds, p->deepest,
            p->again);
     printf("lost: %u red ships, %u blue ones\n", counts.lost[RED], counts.lost[BLUE]);

@@ -75,12 +75,12 @@ static bool find_checksum(void *context, uint64_t *out)
 static void drop(void *context, const espl__undo_key *key, const void *content)
 {
     espl_history *const history = context;
-    espl__name *name = NULL;
+    espl__held_name name = {NULL};
 
     if (key->kind == ESPL__SHADOW_NAME) {
         memcpy(&name, content, sizeof name);
         history->log.names -= 1;
-        espl__name_let_go(history->names, &history->world->heap, name);
+        espl__name_let_go(history->names, &history->world->heap, name.text);
     }
 }
 
@@ -361,7 +361,7 @@ espl_status espl_history_rewind(espl_history *history, uint64_t frame, uint32_t 
     static const char *const call = "espl_history_rewind";
     espl_world *const world = world_behind(history);
     espl_status status = ESPL_ERR_ARGUMENT;
-    espl_rewind found;
+    espl_rewind found = {0};
 
     ESPL__CHANGE_OR_RETURN(world, call)
     if (world != NULL && (flags & ~(uint32_t)ESPL_REWIND_FRESH) == 0) {

@@ -243,7 +243,8 @@ static bool patch_section(patcher *p, espl__table_entry *entry)
 
     if (p->cursor.is_broken || method >= ESPL__DELTA_METHODS ||
         (is_new && method != ESPL__DELTA_BYTES) ||
-        (method >= ESPL__DELTA_POSES && !espl__delta_has_poses(from.entry, from.size))) {
+        (method >= ESPL__DELTA_POSES &&
+         (is_new || !espl__delta_has_poses(from.entry, from.size)))) {
         return refuse_delta(p, &p->cursor, "A section is made in a way that it cannot be made.");
     }
     switch ((espl__delta_method)method) {

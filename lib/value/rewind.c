@@ -82,7 +82,7 @@ static void apply_entry(espl__shadow *shadow, const espl__undo_key *key, uint64_
     note_entry(shadow, key);
     if (key->kind == ESPL__SHADOW_NAME) {
         espl__name_let_go(&shadow->world->store.names, &shadow->world->heap,
-                          shadow->names[key->number]);
+                          shadow->names[key->number].text);
         shadow->log->names -= 1;
     }
     espl__undo_content(shadow->log, begin, place, key->size);

@@ -62,7 +62,7 @@ static void mark_index(espl__shadow *shadow, uint32_t index, void *context)
 
 static espl__name *name_then(const espl__shadow *shadow, uint32_t index)
 {
-    return index < shadow->numbers.records ? shadow->names[index] : NULL;
+    return index < shadow->numbers.records ? shadow->names[index].text : NULL;
 }
 
 // Remove a name that the index had not. All of them go first, so that the table has room for the others.

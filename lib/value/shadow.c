@@ -24,20 +24,20 @@ static void exchange_item(const update *u, espl__shadow_kind kind, uint32_t numb
 static void copy_name(const update *u, uint32_t index)
 {
     espl__shadow *const shadow = u->shadow;
-    espl__name **const to = &shadow->names[index];
+    espl__held_name *const to = &shadow->names[index];
+    espl__name *const was = to->text;
     const bool is_named = index < u->now.records && u->store->names.count != 0;
     // The shadow holds it, and changes nothing else of it.
     espl__name *const now =
         is_named ? (espl__name *)(uintptr_t)espl__name_of(&u->store->names, index) : NULL;
 
-    if (*to == now || (*to != NULL && now != NULL && (*to)->size == now->size &&
-                       memcmp((*to)->text, now->text, now->size) == 0)) {
+    if (was == now || (was != NULL && now != NULL && was->size == now->size &&
+                       memcmp(was->text, now->text, now->size) == 0)) {
         return;
     }
     if (shadow->has_checksum) {
         shadow->checksum -=
-            *to == NULL ? 0
-                        : espl__checksum_item(ESPL__SHADOW_NAME, index, (*to)->text, (*to)->size);
+            was == NULL ? 0 : espl__checksum_item(ESPL__SHADOW_NAME, index, was->text, was->size);
         shadow->checksum +=
             now == NULL ? 0 : espl__checksum_item(ESPL__SHADOW_NAME, index, now->text, now->size);
     }
@@ -48,9 +48,9 @@ static void copy_name(const update *u, uint32_t index)
             shadow->log,
             &(espl__undo_key){.kind = ESPL__SHADOW_NAME, .number = index, .size = sizeof *to}, to);
     } else {
-        espl__name_let_go(&shadow->world->store.names, &shadow->world->heap, *to);
+        espl__name_let_go(&shadow->world->store.names, &shadow->world->heap, was);
     }
-    *to = now;
+    to->text = now;
 }
 
 static void copy_record(const update *u, uint32_t index)

@@ -125,6 +125,11 @@ static inline void espl__noted_remove(const espl__noted *noted, uint32_t number)
 /// Return the first word from one on that may have a number, or the number of words.
 uint32_t espl__noted_next(const espl__noted *noted, uint32_t word);
 
+/// The name of an entity, held (espl__name_hold()).
+typedef struct espl__held_name {
+    espl__name *text; // NULL: the entity has none
+} espl__held_name;
+
 typedef struct espl__shadow {
     espl_world *world;
     espl__undo_log *log; // gets what items were before they change; NULL: none
@@ -147,7 +152,7 @@ typedef struct espl__shadow {
     bool *is_plain; // by tree: its header can change only with the place of a slot
     bool *had_side; // by tree: used by a rewind
     espl__record *records;
-    espl__name **names;        // by index: held; NULL: none
+    espl__held_name *names;    // by index
     espl__noted noted_records; // used by a rewind
     espl__context *context;    // likewise
     uint32_t followed;         // likewise: worlds of lower slots are computed

@@ -103,7 +103,10 @@ espl__shadow_side espl__shadow_read_side(const espl__forest *forest, uint32_t sl
         side.extra = espl__slot_extra(forest, slot);
     }
     side.kept = espl__slot_kept(forest, slot);
-    return memcmp(&side, &none, sizeof side) == 0 ? (espl__shadow_side){0} : side;
+    if (memcmp(&side, &none, sizeof side) == 0) {
+        return (espl__shadow_side){0};
+    }
+    return side;
 }
 
 espl__past espl__shadow_read_past(const espl__forest *forest, uint32_t slot, bool is_node)

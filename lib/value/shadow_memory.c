@@ -163,8 +163,8 @@ static void let_names_go(espl__shadow *shadow, espl__names *names)
     const size_t count = espl__array_length(shadow->names);
 
     for (size_t i = 0; i < count; ++i) {
-        espl__name_let_go(names, heap_of(shadow), shadow->names[i]);
-        shadow->names[i] = NULL;
+        espl__name_let_go(names, heap_of(shadow), shadow->names[i].text);
+        shadow->names[i].text = NULL;
     }
 }
 

@@ -66,8 +66,8 @@ static void compare_names(const espl__shadow *a, const espl__shadow *b)
 {
     for (size_t i = 0; i < a->numbers.records; ++i) {
         ck_assert_msg(
-            (a->names[i] == NULL) == (b->names[i] == NULL) &&
-                (a->names[i] == NULL || strcmp(a->names[i]->text, b->names[i]->text) == 0),
+            (a->names[i].text == NULL) == (b->names[i].text == NULL) &&
+                (a->names[i].text == NULL || strcmp(a->names[i].text->text, b->names[i].text->text) == 0),
             "name %zu differs", i);
     }
 }
