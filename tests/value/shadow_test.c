@@ -65,10 +65,10 @@ static void compare_items(const char *name, const void *a, const void *b, size_t
 static void compare_names(const espl__shadow *a, const espl__shadow *b)
 {
     for (size_t i = 0; i < a->numbers.records; ++i) {
-        ck_assert_msg(
-            (a->names[i].text == NULL) == (b->names[i].text == NULL) &&
-                (a->names[i].text == NULL || strcmp(a->names[i].text->text, b->names[i].text->text) == 0),
-            "name %zu differs", i);
+        ck_assert_msg((a->names[i].text == NULL) == (b->names[i].text == NULL) &&
+                          (a->names[i].text == NULL ||
+                           strcmp(a->names[i].text->text, b->names[i].text->text) == 0),
+                      "name %zu differs", i);
     }
 }
 
