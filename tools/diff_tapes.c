@@ -275,7 +275,10 @@ static const char *text_of_number(const tape_side *s, size_t i, char out[DIFF_PA
     if (strcmp(name, "kind of command") == 0) {
         (void)snprintf(out, DIFF_PATH, "%s", tape_command_word(number));
     } else {
-        (void)snprintf(out, DIFF_PATH, s->replay.op == ESPL_TAPE_FRAME ? "%016llx" : "%llu",
+        (void)snprintf(out, DIFF_PATH,
+                       s->replay.op == ESPL_TAPE_FRAME || s->replay.op == ESPL_TAPE_CHECKSUM
+                           ? "%016llx"
+                           : "%llu",
                        (unsigned long long)number);
     }
     return out;

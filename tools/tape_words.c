@@ -74,7 +74,7 @@ static const call_words words[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_HISTORY_DESTROY] = {"an end of a history", "", ""},
     [ESPL_TAPE_MARK] = {"a mark", "frame", ""},
     [ESPL_TAPE_REWIND] = {"a rewind", "frame|flags", ""},
-    [ESPL_TAPE_CHECKSUM] = {"the end of the frame", "checksum", ""},
+    [ESPL_TAPE_CHECKSUM] = {"the end of the frame, beside a history", "checksum", ""},
 };
 
 static const char *const write_kinds[ESPL_WRITE_KIND_COUNT] = {

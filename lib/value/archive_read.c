@@ -221,7 +221,7 @@ static bool convert_value(espl__reader *r, espl__parsed_component *c, const unsi
 
     c->next += 1;
     memset(to, 0, info->size);
-    if (has_other_order(r) && c->size != 0) {
+    if (has_other_order(r) && c->size != 0 && bytes != NULL) {
         memcpy(turned, bytes, c->size);
         espl__parsed_swap(c, turned);
     }

@@ -437,7 +437,7 @@ static void measure_sections(espl__archiver *a, espl__table *out, int *sections)
 static espl_status emit(espl__archiver *a, const espl_sink *sink)
 {
     unsigned char head[ESPL__ARCHIVE_HEAD];
-    int sections[ESPL__ARCHIVE_SECTIONS];
+    int sections[ESPL__ARCHIVE_SECTIONS] = {0};
     espl__table table;
 
     measure_sections(a, &table, sections);
