@@ -277,7 +277,7 @@ typedef struct espl_hooks {
     /// the last of these faults alone, and if there is a hook.
     ///
     /// These trap: two threads inside changing calls of one world; a world destroyed before its command
-    /// buffers and watches; a watch destroyed in a playback or a job; a command buffer reset or
+    /// buffers, watches and history; a watch or a history destroyed in a playback or a job; a command buffer reset or
     /// destroyed while its payloads are with a custom command; an espl_writer used by another thread or
     /// after its job, and a job that touches a hierarchy it was not dealt; a column of a query with
     /// another size than registered, or written in a parallel write that did not name it; the rows of a
