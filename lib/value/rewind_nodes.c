@@ -82,7 +82,7 @@ static bool differs(espl__shadow *shadow, uint32_t slot)
     const espl__shadow_slot *const then = &shadow->slots[slot];
     espl__shadow_slot now;
 
-    if (slot >= espl__array_length(shadow->slots)) {
+    if (slot >= forest->capacity) {
         return false;
     }
     espl__shadow_read_slot(forest, slot, &now);

@@ -87,17 +87,19 @@ static void exchange_past(const update *u, uint32_t slot, bool is_a_node)
     if (u->now.pasts != 0) {
         const espl__past past = espl__shadow_read_past(u->forest, slot, is_a_node);
 
+        ESPL_CHECK(slot < espl__array_length(u->shadow->pasts));
         exchange_item(u, ESPL__SHADOW_PAST, slot, &u->shadow->pasts[slot], &past, sizeof past);
     }
 }
 
-// An entity that gets another slot has another record.
+// An entity that gets another slot has another record. After a call that lacked memory an array of the shadow may
+// have room for slots that the world and other arrays do not have.
 static void copy_slot(const update *u, uint32_t slot)
 {
     espl__shadow_slot *const to = &u->shadow->slots[slot];
     espl__shadow_slot item;
 
-    if (slot >= espl__array_length(u->shadow->slots)) {
+    if (slot >= u->forest->capacity) {
         return;
     }
     espl__shadow_read_slot(u->forest, slot, &item);
@@ -125,7 +127,7 @@ static void copy_tree(const update *u, uint32_t number)
 
 static void note_near(const update *u, uint32_t slot)
 {
-    if (slot < espl__array_length(u->shadow->slots)) {
+    if (slot < u->forest->capacity) {
         espl__noted_add(&u->shadow->noted_slots, slot);
     }
 }
@@ -293,7 +295,7 @@ static uint32_t common_blocks(const update *u)
 static void note_placed(const update *u, uint32_t slot)
 {
     note_near(u, slot);
-    if (slot < espl__array_length(u->shadow->slots)) {
+    if (slot < u->forest->capacity) {
         note_around(u, slot);
     }
 }

@@ -341,16 +341,21 @@ static espl_status grow(int way)
     }
 }
 
-TEST_LOOP(a_world_with_a_history_that_lacks_memory_changes_nothing, 0, 7)
+TEST_LOOP(a_world_with_a_history_that_lacks_memory_changes_nothing, 0, 14)
 {
+    const int way = _i % 7;
     espl_status status = ESPL_ERR_NO_MEMORY;
 
+    if (_i >= 7) { // with room that ends inside of a block of 64 slots, most of which is used
+        ck_ok(espl_motion_start(w, NULL));
+        ck_ok(espl_create(w, (espl_component[]){ESPL_TRANSFORM}, 1, test_fitting(68, 10), NULL));
+    }
     ck_ok(espl_history_mark(h, 1));
     const uint64_t physical = test_physical_hash(w);
 
     for (size_t at = 1; status == ESPL_ERR_NO_MEMORY; ++at) {
         test_heap_arm(&test.heap, at, at % 2 == 0);
-        status = grow(_i);
+        status = grow(way);
         test_heap_arm(&test.heap, 0, false);
         test_world_is_valid(w);
         if (status == ESPL_ERR_NO_MEMORY) {
