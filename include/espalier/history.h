@@ -91,7 +91,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_history_mark(espl_history *history, uin
 enum {
     /// Indices that were given to entities since the frame get a generation that no handle had. So no handle
     /// of an entity that was made since the frame names a later entity, and the same calls come to other
-    /// handles.
+    /// handles. An entity that is revived keeps its handle: once it is destroyed again, what takes its index
+    /// may get a handle that was given since the frame. A rewind to the frame without this flag brings its
+    /// generations back.
     ESPL_REWIND_FRESH = 1,
 };
 

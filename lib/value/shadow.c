@@ -92,8 +92,8 @@ static void exchange_past(const update *u, uint32_t slot, bool is_a_node)
     }
 }
 
-// An entity that gets another slot has another record. After a call that lacked memory an array of the shadow may
-// have room for slots that the world and other arrays do not have.
+// An entity that gets another slot has another record. After a call that lacked memory an array of the shadow
+// may have room for slots that the world and other arrays do not have.
 static void copy_slot(const update *u, uint32_t slot)
 {
     espl__shadow_slot *const to = &u->shadow->slots[slot];

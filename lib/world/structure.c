@@ -145,6 +145,8 @@ static bool settle_trees(espl_world *world)
         if ((forest->trees[tree].flags & ESPL__TREE_UNSETTLED) != 0 &&
             pay_debt(world, tree, &budget)) {
             espl__tree_unmark_unsettled(forest, tree);
+            // By its first slot, consumers find the header: perhaps nothing else of the tree has changed.
+            espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, forest->trees[tree].base);
             has_changed = true;
         }
     }

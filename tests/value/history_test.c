@@ -425,6 +425,36 @@ TEST(a_world_without_its_history_is_as_before)
     ck_ok(espl_history_mark(h, 1));
 }
 
+// --- Layouts ---
+
+// A view lays out a tree that the next structural call was to lay out. That call then changes nothing else.
+TEST(a_layout_that_is_due_no_more_is_part_of_a_frame)
+{
+    enum { COUNT = 40 };
+    espl_entity few[COUNT];
+    espl_view view;
+
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        ck_ok(espl_create_node(w, i < 2 ? nodes[0] : few[i * 7 % i], NULL, NULL, &few[i]));
+    }
+    ck_ok(espl_destroy(w, few[COUNT - 1], ESPL_EXTENT_OWNED));
+    ck_ok(espl_create_node(w, few[0], NULL, NULL, &few[COUNT - 1]));
+    for (uint32_t i = 0; i < 2000; ++i) {
+        ck_ok(espl_set_local_position(w, i % 2 == 0 ? nodes[0] : few[i % (COUNT - 1)],
+                                      (float[3]){(float)i, 0, 0}));
+    }
+    ck_ok(espl_view_hierarchy(w, few[0], &view));
+    ck_ok(espl_history_mark(h, 1));
+    const uint64_t physical = test_physical_hash(w);
+
+    ck_ok(espl_sync(w, NULL));
+    ck_assert_uint_ne(test_physical_hash(w), physical);
+    ck_ok(espl_history_mark(h, 2));
+    ck_assert_uint_ne(hash_of(2), hash_of(1));
+    ck_ok(espl_history_rewind(h, 1, 0, NULL));
+    ck_assert_uint_eq(test_physical_hash(w), physical);
+}
+
 // --- Refused calls ---
 
 TEST(a_world_is_not_destroyed_before_its_history)
