@@ -102,14 +102,15 @@ static bool grow_chunks(espl__shadow *shadow, uint32_t number, size_t count)
 // --- All arrays ---
 
 // Sides and pasts have an element more than there are slots, because empty arrays say that there are none. They
-// grow with the slots, because jobs that make side arrays at once ask for room that must be there.
+// grow before the slots, because jobs that make side arrays at once ask for room that must be there, also after
+// a call that had memory for a part of it.
 bool espl__shadow_grow(espl__shadow *shadow, espl__growth what, uint32_t number, size_t count)
 {
     switch (what) {
     case ESPL__GROWTH_SLOTS:
-        return FILL(shadow, slots, count) && fill_noted(shadow, &shadow->noted_slots, count) &&
-               (espl__array_length(shadow->sides) == 0 || FILL(shadow, sides, count + 1)) &&
-               (espl__array_length(shadow->pasts) == 0 || FILL(shadow, pasts, count + 1));
+        return (espl__array_length(shadow->sides) == 0 || FILL(shadow, sides, count + 1)) &&
+               (espl__array_length(shadow->pasts) == 0 || FILL(shadow, pasts, count + 1)) &&
+               fill_noted(shadow, &shadow->noted_slots, count) && FILL(shadow, slots, count);
     case ESPL__GROWTH_TREES:
         return FILL(shadow, trees, count) && fill_noted(shadow, &shadow->noted_trees, count) &&
                FILL(shadow, is_plain, count) && FILL(shadow, had_side, count);
