@@ -334,7 +334,8 @@ TEST(a_plain_tree_with_a_flipped_bit_is_found_by_both_checks)
     ck_assert_uint_le(kept, 6 * 32);
     kept = 0;
     ESPL__COLUMNS(FLIP_COLUMN)
-    // A link of a member is owned or free.
-    ck_assert_uint_le(kept, t->used - 1 + (ESPL_CHECKS >= 2 ? t->used * 32 : 0));
+    // A link of a member is owned or free. Of each node a word is not compared: the test column, or without it
+    // the entity. Some bits of a local are lost in rounding.
+    ck_assert_uint_le(kept, t->used - 1 + t->used * (32 + 8));
     espl__tree_mark_unsettled(forest, ordered);
 }
