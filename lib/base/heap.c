@@ -14,7 +14,8 @@ static void lock(espl__heap *heap)
 {
     enum { SPINS = 64 };
 
-    for (unsigned i = 1; atomic_flag_test_and_set_explicit(&heap->busy, memory_order_acquire); ++i) {
+    for (unsigned i = 1; atomic_flag_test_and_set_explicit(&heap->busy, memory_order_acquire);
+         ++i) {
         if (i % SPINS == 0) {
             espl__system_yield();
         }
@@ -201,7 +202,7 @@ void espl__retired_age(espl__heap *heap)
 {
     espl__retired *const retired = &heap->retired;
 
-    for (size_t i = 0; i < sizeof retired->fresh / sizeof *retired->fresh; ++i) {
+    for (size_t i = 0; i < ESPL__RETIRED_SIZES; ++i) {
         block *const first = retired->fresh[i];
         block *last = first;
 
@@ -257,7 +258,7 @@ void espl__retired_drop_present(espl__heap *heap)
 {
     espl__retired *const retired = &heap->retired;
 
-    for (size_t i = 0; i < sizeof retired->fresh / sizeof *retired->fresh; ++i) {
+    for (size_t i = 0; i < ESPL__RETIRED_SIZES; ++i) {
         while (retired->fresh[i] != NULL) {
             block *const b = retired->fresh[i];
 

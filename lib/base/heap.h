@@ -47,14 +47,16 @@ typedef struct espl__follower {
     void *context;
 } espl__follower;
 
+enum { ESPL__RETIRED_SIZES = 64 }; // lists of blocks, by size
+
 /// Blocks that the world has freed and that a follower may take back, to go back to an earlier state. They are
 /// of an age: a number that only increases, but when the follower goes back.
 typedef struct espl__retired {
-    bool is_on;                               // else blocks are freed at once
-    uint64_t age;                             // of blocks that are freed now
-    struct espl__retired_block *fresh[64];    // of the present age, by size
-    struct espl__retired_block *first, *last; // of earlier ages, the oldest first
-    size_t bytes;                             // of all of them, which count as ESPL__FOR_CHANGES
+    bool is_on;                                             // else blocks are freed at once
+    uint64_t age;                                           // of blocks that are freed now
+    struct espl__retired_block *fresh[ESPL__RETIRED_SIZES]; // of the present age, by size
+    struct espl__retired_block *first, *last;               // of earlier ages, the oldest first
+    size_t bytes; // of all of them, which count as ESPL__FOR_CHANGES
 } espl__retired;
 
 typedef struct espl__heap {
