@@ -244,9 +244,13 @@ void espl__rewind(espl__shadow *shadow, uint32_t at, uint32_t flags, espl_rewind
     const uint64_t age = espl__undo_frame_at(shadow->log, at)->age;
     const size_t had = espl__array_length(world->store.records);
     const size_t room = espl__array_length(shadow->report) / 3;
-    rewind_lists l = {.unborn = shadow->report,
-                      .revived = shadow->report + room,
-                      .spent = shadow->report + 2 * room};
+    rewind_lists l = {.unborn = shadow->report};
+
+    // A world without indices has no room for a report.
+    if (room != 0) {
+        l.revived = l.unborn + room;
+        l.spent = l.revived + room;
+    }
 
     espl__shadow_note_changed(&look);
     go_back(shadow, at);

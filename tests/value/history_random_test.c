@@ -56,8 +56,12 @@ static void model_return(test_tape *tape, const moment *to)
 {
     test_model *const m = &tape->model;
 
-    memcpy(m->nodes, to->nodes, to->count * sizeof *m->nodes);
-    memcpy(m->living, to->living, to->living_count * sizeof *m->living);
+    if (to->count != 0) {
+        memcpy(m->nodes, to->nodes, to->count * sizeof *m->nodes);
+    }
+    if (to->living_count != 0) {
+        memcpy(m->living, to->living, to->living_count * sizeof *m->living);
+    }
     m->count = to->count;
     m->living_count = to->living_count;
     m->history = to->history;
