@@ -123,9 +123,8 @@ void espl__mark_listed(espl__forest *forest, uint32_t base, uint32_t count)
     mark_free_range(forest, base, count);
 }
 
-void espl__mark_unlisted(espl__forest *forest, uint32_t base, uint32_t count)
+void espl__mark_unlisted(const espl__forest *forest, uint32_t base, uint32_t count)
 {
-    forest->tree[base] = forest->tree[base + count - 1] = 0;
     mark_free_range(forest, base, count);
 }
 

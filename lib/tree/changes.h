@@ -43,9 +43,8 @@ void espl__mark_linked(espl__forest *forest, uint32_t slot);
 void espl__mark_made(espl__forest *forest, uint32_t slot);
 /// Mark a free range that was listed. For a follower, its last slot has no links to other ranges.
 void espl__mark_listed(espl__forest *forest, uint32_t base, uint32_t count);
-/// Mark a free range that was unlisted. Its ends may be in the middle of another range afterwards, or unused slots
-/// of a tree: for a follower, no slot but an end has ESPL__NO_TREE.
-void espl__mark_unlisted(espl__forest *forest, uint32_t base, uint32_t count);
+/// Mark a free range that was unlisted.
+void espl__mark_unlisted(const espl__forest *forest, uint32_t base, uint32_t count);
 /// Mark that a node is shown at its world until the next present, because it was made or got a transform.
 /// Precondition: motion runs.
 void espl__mark_unshown(espl__forest *forest, uint32_t slot);

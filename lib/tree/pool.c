@@ -509,6 +509,8 @@ static void unlist_range(espl__forest *forest, uint32_t base)
         forest->free_bits[class / 64] &= ~(UINT64_C(1) << (class % 64));
     }
     forest->free_slots -= count;
+    // Its ends may be in the middle of another range afterwards: no slot but an end has ESPL__NO_TREE.
+    forest->tree[base] = forest->tree[base + count - 1] = 0;
     if (espl__forest_is_tracked(forest)) {
         espl__mark_unlisted(forest, base, count);
     }

@@ -477,20 +477,22 @@ void espl__edit_relocate(espl__edit *edit, espl__moved_function moved, void *con
 
 // --- Finish ---
 
+// Tell whether a slot is in the range of the tree whose number it has. A slot that its node has left may be in a
+// free range since then, where it has any number.
+static bool is_in_range(const espl__forest *forest, uint32_t slot)
+{
+    const uint32_t tree = forest->tree[slot];
+
+    return tree < forest->tree_end && tree != forest->nursery &&
+           slot - forest->trees[tree].base < forest->trees[tree].capacity;
+}
+
 // Free the tree of a slot if no node is left in it.
 static void release_if_empty(espl__forest *forest, uint32_t slot)
 {
     const uint32_t tree = forest->tree[slot];
+    const espl__tree *const t = &forest->trees[tree];
 
-    if (tree == ESPL__NO_TREE || tree == forest->nursery || tree >= forest->tree_end) {
-        return;
-    }
-    espl__tree *const t = &forest->trees[tree];
-
-    // An earlier slot of the list freed it.
-    if (t->capacity == 0) {
-        return;
-    }
     if (t->live == 0) {
         espl__tree_release(forest, tree);
     } else if (t->side != 0) {
@@ -503,23 +505,19 @@ static void release_if_empty(espl__forest *forest, uint32_t slot)
 static void note_due_tree(espl__forest *forest, uint32_t slot)
 {
     const uint32_t tree = forest->tree[slot];
-
-    if (tree == ESPL__NO_TREE || tree == forest->nursery || tree >= forest->tree_end) {
-        return;
-    }
     espl__tree *const t = &forest->trees[tree];
 
     if ((t->flags & ESPL__TREE_DUE) != 0) {
         t->flags &= ~(uint32_t)ESPL__TREE_DUE;
         espl__tree_mark_unsettled(forest, tree);
     }
-    if (t->capacity != 0 && t->side != 0) {
+    if (t->side != 0) {
         espl__tree_drop_side(forest, tree);
     }
 }
 
-// Call a function for each tree of a list of slots. Entries of a list are mostly of one tree, which is
-// processed once then. @param items  [count] each begins with a slot; @param stride  in words.
+// Call a function for each tree of a list of slots, as far as these are of trees. Entries of a list are mostly of
+// one tree, which is processed once then. @param items  [count] each begins with a slot; @param stride  in words.
 static void for_each_tree(espl__forest *forest, const void *items, size_t stride,
                           void (*function)(espl__forest *forest, uint32_t slot))
 {
@@ -530,10 +528,10 @@ static void for_each_tree(espl__forest *forest, const void *items, size_t stride
     for (size_t i = 0; i < count; ++i) {
         const uint32_t slot = slots[i * stride], tree = forest->tree[slot];
 
-        if (tree != last) {
+        if (tree != last && is_in_range(forest, slot)) {
             function(forest, slot);
+            last = tree;
         }
-        last = tree;
     }
 }
 
@@ -553,7 +551,8 @@ static void note_due_placed(espl__forest *forest, const espl__edit *edit)
     for (size_t i = 0; i < espl__array_length(edit->log); ++i) {
         const unsigned kind = edit->log[i].kind;
 
-        if (kind == ESPL__UNDO_PLACE || kind == ESPL__UNDO_RUN || kind == ESPL__UNDO_SIDE) {
+        if ((kind == ESPL__UNDO_PLACE || kind == ESPL__UNDO_RUN || kind == ESPL__UNDO_SIDE) &&
+            is_in_range(forest, edit->log[i].slot)) {
             note_due_tree(forest, edit->log[i].slot);
         }
     }
