@@ -313,7 +313,7 @@ typedef struct peer {
     uint32_t rewinds, again, deepest, compared, different;
 } peer;
 
-// A player keeps a course for a while. A human would do; what counts is that nobody else can know.
+// Choose the input of a player: a course that stays the same for a while. The other process gets it from the pipe.
 static uint8_t choose(uint32_t player, uint32_t frame)
 {
     uint32_t bits = (frame / (11 + player)) * 2654435761U + player * 40503U;

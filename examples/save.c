@@ -71,7 +71,7 @@ static void play_version_1(FILE *file)
     espl_world_destroy(world);
 }
 
-// --- Version 2: heat is a fraction, and a gun has a spread; hitpoints are "health"; nobody cheats ---
+// --- Version 2: heat is a fraction, and a gun has a spread; hitpoints are "health"; there are no cheats ---
 
 typedef struct gun_2 {
     espl_entity target;

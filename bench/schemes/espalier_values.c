@@ -59,7 +59,7 @@ static void copy_fresh(const struct kept_value *kept)
 {
     void *const fresh = block_new(kept->image_size, 1);
 
-    // A copy that nobody can see would be left out by a compiler.
+    // A compiler leaves out a copy whose bytes are not read.
     void *(*volatile const copy)(void *, const void *, size_t) = memcpy;
 
     (void)copy(fresh, kept->image, kept->image_size);

@@ -396,7 +396,7 @@ static bool is_named_otherwise(const archive_applier *a, uint32_t index,
                      memcmp(name->text, node->name, node->length) != 0;
 }
 
-// Survivors stay. All names are given anew, and those that differ are marked as changes of their entities.
+// Survivors stay. Each entity gets the name that the archive has, and one that gets another name is marked.
 static void name_survivors(archive_applier *a)
 {
     espl__store *const store = &a->reader.world->store;

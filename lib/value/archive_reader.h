@@ -40,8 +40,8 @@ espl_status espl__reader_begin(espl__reader *r);
 /// @return ESPL_OK; ESPL_ERR_NO_MEMORY,
 /// ESPL_ERR_LIMIT: the world is as it was.
 espl_status espl__reader_build(espl__reader *r);
-/// Give the entities what they have besides their nodes: those that `entities` names now, whose sets must be
-/// those of the archive. Cannot fail.
+/// Give each entity that `entities` names now its values, references and name. Precondition: it has the set of
+/// components that its node has in the archive. Cannot fail.
 void espl__reader_fill(espl__reader *r);
 /// Free all memory. @param status  of the call. @return it, or ESPL_OVERFLOW.
 espl_status espl__reader_end(espl__reader *r, espl_status status);

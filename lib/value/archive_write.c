@@ -317,7 +317,7 @@ static uint32_t reference_at(const espl__archiver *a, const unsigned char *value
     return number == ESPL__NONE ? 0 : number + 1;
 }
 
-// List the components of a set whose values have references, also those that clones lack.
+// List the components of a set whose values have references, components with ESPL_COMPONENT_UNIQUE included.
 static size_t list_referring(const espl__archiver *a, uint32_t set, espl_component *out)
 {
     const size_t count = espl__archiver_set(a, set, out);

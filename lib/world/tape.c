@@ -253,8 +253,8 @@ static void put_known(espl_world *world, const espl_archive_known *known)
     }
 }
 
-// Write one field of a record.
-static void put_field(espl_world *world, const espl__taped_call *call, char field)
+// Write a field that is a handle or a number. @return false: it is another field.
+static bool put_plain_field(espl_world *world, const espl__taped_call *call, char field)
 {
     switch (field) {
     case 'e':
@@ -269,6 +269,22 @@ static void put_field(espl_world *world, const espl__taped_call *call, char fiel
     case 'n':
         espl__tape_u64(world, call->count);
         break;
+    case 'f':
+        espl__tape_u64(world, call->frame);
+        break;
+    default:
+        return false;
+    }
+    return true;
+}
+
+// Write one field of a record.
+static void put_field(espl_world *world, const espl__taped_call *call, char field)
+{
+    if (put_plain_field(world, call, field)) {
+        return;
+    }
+    switch (field) {
     case 'E':
         put_entities(world, call);
         break;
@@ -319,9 +335,6 @@ static void put_field(espl_world *world, const espl__taped_call *call, char fiel
         espl__tape_u32(world, call->history->frames);
         espl__tape_u32(world, call->history->flags);
         espl__tape_u64(world, call->history->byte_limit);
-        break;
-    case 'f':
-        espl__tape_u64(world, call->frame);
         break;
     case 'B':
         espl__tape_playback(world, call->commands);
