@@ -3,6 +3,7 @@
 #include "lib/value/rewind.h"
 
 #include "lib/base/bits.h"
+#include "lib/base/prefetch.h"
 
 #include <espalier/history.h>
 
@@ -15,6 +16,7 @@ static void note_entry(espl__shadow *shadow, const espl__undo_key *key)
 {
     switch ((espl__shadow_kind)key->kind) {
     case ESPL__SHADOW_SLOT:
+    case ESPL__SHADOW_LOCAL:
     case ESPL__SHADOW_SIDE:
     case ESPL__SHADOW_PAST:
         espl__noted_add(&shadow->noted_slots, key->number);
@@ -51,7 +53,9 @@ static void *shadow_place(espl__shadow *shadow, const espl__undo_key *key)
     case ESPL__SHADOW_HEADS:
         return &shadow->heads[(size_t)number * ESPL__SHADOW_HEADS_EACH];
     case ESPL__SHADOW_SLOT:
-        return &shadow->slots[number];
+        return &shadow->slots[number].links;
+    case ESPL__SHADOW_LOCAL:
+        return &shadow->slots[number].local;
     case ESPL__SHADOW_SIDE:
         return &shadow->sides[number];
     case ESPL__SHADOW_PAST:
@@ -75,10 +79,9 @@ static void *shadow_place(espl__shadow *shadow, const espl__undo_key *key)
 }
 
 // Give the shadow the content of an entry. One of a name is held by the shadow afterwards.
-static void apply_entry(espl__shadow *shadow, const espl__undo_key *key, uint64_t begin)
+static void apply_entry(espl__shadow *shadow, const espl__undo_key *key, void *place,
+                        uint64_t begin)
 {
-    void *const place = shadow_place(shadow, key);
-
     note_entry(shadow, key);
     if (key->kind == ESPL__SHADOW_NAME) {
         espl__name_let_go(&shadow->world->store.names, &shadow->world->heap,
@@ -91,18 +94,28 @@ static void apply_entry(espl__shadow *shadow, const espl__undo_key *key, uint64_
     }
 }
 
-// Archetypes that the log is about are there until the end of this.
+// Restore the shadow from the log. No archetype of the log is dropped before the end of this. Items are prefetched,
+// because their order in memory is random.
 static void go_back(espl__shadow *shadow, uint32_t at)
 {
+    enum { READ = 32 };
     espl__undo_log *const log = shadow->log;
     const uint64_t to = espl__undo_frame_at(log, at)->end;
+    espl__undo_key keys[READ];
+    void *places[READ];
+    uint64_t begins[READ];
 
     for (uint64_t end = log->end; end != to;) {
-        espl__undo_key key;
-        const uint64_t begin = espl__undo_read(log, end, &key);
+        uint32_t count = 0;
 
-        apply_entry(shadow, &key, begin);
-        end = begin;
+        for (; count < READ && end != to; ++count) {
+            end = begins[count] = espl__undo_read(log, end, &keys[count]);
+            places[count] = shadow_place(shadow, &keys[count]);
+            espl__prefetch_to_write(places[count]);
+        }
+        for (uint32_t i = 0; i < count; ++i) {
+            apply_entry(shadow, &keys[i], places[i], begins[i]);
+        }
     }
     shadow->checksum = espl__undo_frame_at(log, at)->checksum;
     espl__undo_cut(log, at + 1);

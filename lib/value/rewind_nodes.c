@@ -46,6 +46,17 @@ static void prefetch_slot(const espl__shadow *shadow, uint32_t slot)
     espl__prefetch_to_write(&forest->flags[slot]);
 }
 
+// Prefetch the header of the tree of a slot.
+static void prefetch_header(const espl__shadow *shadow, uint32_t slot)
+{
+    const espl__forest *const forest = &shadow->world->forest;
+    const uint32_t tree = slot < forest->end ? forest->tree[slot] : ESPL__NO_TREE;
+
+    if (tree < forest->tree_end) {
+        espl__prefetch(&forest->trees[tree]);
+    }
+}
+
 // Call a function for the numbers of a set, lowest first. It returns whether the number stays in the set.
 static void each_kept(espl__shadow *shadow, const espl__noted *noted,
                       bool (*call)(espl__shadow *, uint32_t))
@@ -59,6 +70,7 @@ static void each_kept(espl__shadow *shadow, const espl__noted *noted,
         for (uint32_t i = 0; i < all.count; ++i) {
             if (is_of_slots && i + NOTES_AHEAD < all.count) {
                 prefetch_slot(shadow, all.numbers[i + NOTES_AHEAD]);
+                prefetch_header(shadow, all.numbers[i + NOTES_AHEAD / 2]);
             }
             if (!call(shadow, all.numbers[i])) {
                 espl__noted_remove(noted, all.numbers[i]);
@@ -74,46 +86,92 @@ static bool has_side(const espl__shadow *shadow, uint32_t tree)
     return shadow->trees[tree].tree.side != 0;
 }
 
-// Tell whether a slot of the world differs from the shadow. Its entities are noted then, and its tree, where
-// that has side arrays.
-static bool differs(espl__shadow *shadow, uint32_t slot)
+// Tell whether a slot of the world differs from the shadow in anything but locals.
+static bool is_other(const espl__shadow *shadow, uint32_t slot, const espl__shadow_slot *now)
 {
     const espl__forest *const forest = &shadow->world->forest;
     const espl__shadow_slot *const then = &shadow->slots[slot];
+    const bool is_node = espl__shadow_is_node(now);
+
+    // A slot of a free range may have any entity, and an unused one of a tree has none.
+    if (memcmp(&now->links, &then->links, sizeof *now - offsetof(espl__shadow_slot, links)) != 0 ||
+        (then->kind == ESPL__SHADOW_UNUSED && slot < shadow->numbers.slots &&
+         forest->links[slot].entity != ESPL__NO_ENTITY)) {
+        return true;
+    }
+    if (espl__array_length(shadow->sides) > slot) {
+        const espl__shadow_side side = espl__shadow_read_side(forest, slot, is_node);
+
+        if (memcmp(&side, &shadow->sides[slot], sizeof side) != 0) {
+            return true;
+        }
+    }
+    if (shadow->numbers.pasts != 0) {
+        const espl__past past = espl__shadow_read_past(forest, slot, is_node);
+
+        return memcmp(past.kept, shadow->pasts[slot].kept, sizeof past.kept) != 0;
+    }
+    return false;
+}
+
+// Restore the local of a node, and those that motion keeps. @return whether one of them differed.
+static bool restore_locals(const espl__shadow *shadow, uint32_t slot)
+{
+    const espl__forest *const forest = &shadow->world->forest;
+    const uint32_t pasts = espl__tracks_past_count(&forest->tracks);
+    const espl_pose *const then = &shadow->slots[slot].local;
+    bool had_others = memcmp(&forest->local[slot], then, sizeof *then) != 0;
+
+    forest->local[slot] = *then;
+    for (uint32_t time = 0; time < pasts; ++time) {
+        espl_pose *const past = &forest->tracks.poses[time][slot];
+        const espl_pose *const past_then = &shadow->pasts[slot].local[time];
+
+        had_others = had_others || memcmp(past, past_then, sizeof *past) != 0;
+        *past = *past_then;
+    }
+    return had_others;
+}
+
+// Note both entities of a slot that differs, unless they are the same, and its tree if that has side arrays.
+static void note_other(espl__shadow *shadow, uint32_t slot, const espl__shadow_slot *now)
+{
+    const espl__shadow_slot *const then = &shadow->slots[slot];
+    const bool is_node = espl__shadow_is_node(now), was_node = espl__shadow_is_node(then);
+    const bool had_another = !is_node || !was_node || now->links.entity != then->links.entity;
+
+    if (!is_node) {
+        shadow->world->forest.links[slot].entity = ESPL__NO_ENTITY; // a slot of a free range may have had any
+    } else if (had_another) {
+        espl__noted_add(&shadow->noted_records, now->links.entity);
+    }
+    if (was_node && had_another) {
+        espl__noted_add(&shadow->noted_records, then->links.entity);
+    }
+    if (was_node && has_side(shadow, then->tree)) {
+        espl__noted_add(&shadow->noted_trees, then->tree);
+    }
+}
+
+// Tell whether more than the locals of a slot differs from the shadow. Locals that differ alone are restored here.
+static bool differs(espl__shadow *shadow, uint32_t slot)
+{
+    const espl__forest *const forest = &shadow->world->forest;
     espl__shadow_slot now;
 
     if (slot >= forest->capacity) {
         return false;
     }
     espl__shadow_read_slot(forest, slot, &now);
-    const bool is_node = espl__shadow_is_node(&now);
-    // A slot of a free range may have any entity, and an unused one of a tree has none.
-    bool is_other = memcmp(&now, then, sizeof now) != 0 ||
-                    (then->kind == ESPL__SHADOW_UNUSED && slot < shadow->numbers.slots &&
-                     forest->links[slot].entity != ESPL__NO_ENTITY);
-
-    if (!is_other && espl__array_length(shadow->sides) > slot) {
-        const espl__shadow_side side = espl__shadow_read_side(forest, slot, is_node);
-
-        is_other = memcmp(&side, &shadow->sides[slot], sizeof side) != 0;
+    if (is_other(shadow, slot, &now)) {
+        note_other(shadow, slot, &now);
+        return true;
     }
-    if (!is_other && shadow->numbers.pasts != 0) {
-        const espl__past past = espl__shadow_read_past(forest, slot, is_node);
-
-        is_other = memcmp(&past, &shadow->pasts[slot], sizeof past) != 0;
+    if (espl__shadow_is_node(&now) && restore_locals(shadow, slot)) {
+        espl__tracks_mark(&forest->tracks, ESPL__PLANE_OWN, slot);
+        espl__noted_add(&shadow->noted_moved, slot);
     }
-    if (is_other && is_node) {
-        espl__noted_add(&shadow->noted_records, now.links.entity);
-    } else if (is_other) {
-        shadow->world->forest.links[slot].entity = ESPL__NO_ENTITY; // whatever it was before
-    }
-    if (is_other && espl__shadow_is_node(then)) {
-        espl__noted_add(&shadow->noted_records, then->links.entity);
-        if (has_side(shadow, then->tree)) {
-            espl__noted_add(&shadow->noted_trees, then->tree);
-        }
-    }
-    return is_other;
+    return false;
 }
 
 static bool differs_tree(espl__shadow *shadow, uint32_t number)
@@ -176,7 +234,6 @@ static bool restore_node_at(espl__shadow *shadow, uint32_t slot)
 {
     espl__forest *const forest = &shadow->world->forest;
     const espl__shadow_slot *const then = &shadow->slots[slot];
-    const uint32_t pasts = espl__tracks_past_count(&forest->tracks);
     const uint32_t entity = espl__shadow_is_node(then) ? then->links.entity : ESPL__NO_ENTITY;
 
     if (slot >= forest->end) {
@@ -196,10 +253,7 @@ static bool restore_node_at(espl__shadow *shadow, uint32_t slot)
     forest->lineage[slot] = then->lineage;
 #endif
     if (then->kind == ESPL__SHADOW_NODE) {
-        forest->local[slot] = then->local;
-        for (uint32_t time = 0; time < pasts; ++time) {
-            forest->tracks.poses[time][slot] = shadow->pasts[slot].local[time];
-        }
+        (void)restore_locals(shadow, slot);
     } else if (then->kind == ESPL__SHADOW_UNUSED) {
         forest->links[slot].entity = ESPL__NO_ENTITY;
     }
@@ -286,7 +340,7 @@ static void restore_side(espl__shadow *shadow, uint32_t number)
     }
 }
 
-// The headers count the exceptional nodes.
+// The headers count the exceptional nodes already. Slots leave noted_slots, and enter noted_moved.
 static bool restore_exceptional(espl__shadow *shadow, uint32_t slot)
 {
     espl__forest *const forest = &shadow->world->forest;
@@ -296,7 +350,8 @@ static bool restore_exceptional(espl__shadow *shadow, uint32_t slot)
     if (espl__slot_is_exceptional(forest, slot)) {
         forest->flags[slot] = (uint8_t)(flags | ESPL__SLOT_EXCEPTIONAL);
     }
-    return true;
+    espl__noted_add(&shadow->noted_moved, slot);
+    return false;
 }
 
 // Unused slots have the number of their tree, too.
@@ -345,7 +400,7 @@ static void follow_changes(espl__forest *forest, espl__context *context, uint32_
     }
 }
 
-// Compute the worlds of the tree of a slot, unless a lower slot of the tree did. The notes of slots end.
+// Compute the worlds of the tree of a slot, unless a lower slot of the tree did.
 static bool restore_world(espl__shadow *shadow, uint32_t slot)
 {
     espl__forest *const forest = &shadow->world->forest;
@@ -367,7 +422,7 @@ static void restore_worlds(espl__shadow *shadow)
 
     shadow->context = &context;
     shadow->followed = 0;
-    each_kept(shadow, &shadow->noted_slots, restore_world);
+    each_kept(shadow, &shadow->noted_moved, restore_world);
     espl__tree_batch_finish(forest, &context, &trees);
     shadow->context = NULL;
     forest->context.has_overflowed = context.has_overflowed || shadow->numbers.has_overflowed != 0;

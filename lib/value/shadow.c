@@ -108,8 +108,7 @@ static void copy_slot(const update *u, uint32_t slot)
     if (is_a_node && !(espl__shadow_is_node(to) && to->links.entity == item.links.entity)) {
         copy_record(u, item.links.entity);
     }
-    espl__shadow_put(u->shadow, ESPL__SHADOW_SLOT, slot, to, &item, sizeof item,
-                     offsetof(espl__shadow_slot, lineage));
+    espl__shadow_put_slot(u->shadow, slot, &item);
     exchange_side(u, slot, is_a_node);
     exchange_past(u, slot, is_a_node);
 }
@@ -336,17 +335,19 @@ static void copy_own(const update *u, uint32_t slot)
         touch_trees(u, slot);
         return;
     }
-    espl__shadow_slot item = *to;
+    const uint8_t flags = (uint8_t)(u->forest->flags[slot] & ~follows);
+    const bool is_flagged = flags != to->flags;
 
-    item.local = u->forest->local[slot];
-    item.flags = (uint8_t)(u->forest->flags[slot] & ~follows);
-    const bool is_flagged = item.flags != to->flags;
+    if (is_flagged) {
+        espl__shadow_slot item = *to;
 
-    espl__shadow_put(u->shadow, ESPL__SHADOW_SLOT, slot, to, &item, sizeof item,
-                     offsetof(espl__shadow_slot, lineage));
-    if (is_flagged || !u->shadow->is_plain[item.tree] ||
-        !espl__shadow_is_plain(&u->forest->trees[item.tree])) {
-        espl__noted_add(&u->shadow->noted_trees, item.tree);
+        item.flags = flags;
+        espl__shadow_put_slot(u->shadow, slot, &item);
+    }
+    espl__shadow_put_local(u->shadow, slot, &u->forest->local[slot]);
+    if (is_flagged || !u->shadow->is_plain[to->tree] ||
+        !espl__shadow_is_plain(&u->forest->trees[to->tree])) {
+        espl__noted_add(&u->shadow->noted_trees, to->tree);
         exchange_side(u, slot, true);
     }
     exchange_past(u, slot, true);

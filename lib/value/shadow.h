@@ -32,7 +32,8 @@
 typedef enum espl__shadow_kind {
     ESPL__SHADOW_NUMBERS,
     ESPL__SHADOW_HEADS, ///< 16 heads of the lists of free ranges
-    ESPL__SHADOW_SLOT,
+    ESPL__SHADOW_SLOT,  ///< espl__shadow_slot from `links` on
+    ESPL__SHADOW_LOCAL, ///< of a slot: an item of its own, because most writes change it alone
     ESPL__SHADOW_SIDE,
     ESPL__SHADOW_PAST,
     ESPL__SHADOW_TREE,
@@ -51,7 +52,7 @@ enum {
     ESPL__SHADOW_FREE_END, ///< of a free range; only its links have a meaning
 };
 
-/// The item of a slot: a cache line.
+/// The two items of a slot: a cache line.
 typedef struct espl__shadow_slot {
     espl_pose local;
     espl__links links;
@@ -149,8 +150,9 @@ typedef struct espl__shadow {
     espl__noted noted_slots;  // looked at by this update for another reason than own data
     espl__shadow_tree *trees;
     espl__noted noted_trees;
-    bool *is_plain; // by tree: its header can change only with the place of a slot
-    bool *had_side; // by tree: used by a rewind
+    bool *is_plain;          // by tree: its header can change only with the place of a slot
+    bool *had_side;          // by tree: used by a rewind
+    espl__noted noted_moved; // used by a rewind: slots whose worlds, and those below, it computes
     espl__record *records;
     espl__held_name *names;    // by index
     espl__noted noted_records; // used by a rewind
@@ -204,6 +206,9 @@ void espl__shadow_settle(espl__shadow *shadow);
 /// @param hashed  bytes that the checksum has.
 void espl__shadow_put(espl__shadow *shadow, espl__shadow_kind kind, uint32_t number, void *to,
                       const void *from, size_t size, size_t hashed);
+/// Exchange the items of a slot.
+void espl__shadow_put_local(espl__shadow *shadow, uint32_t slot, const espl_pose *local);
+void espl__shadow_put_slot(espl__shadow *shadow, uint32_t slot, const espl__shadow_slot *item);
 /// Update counts, handles and columns of archetypes.
 void espl__shadow_update_rows(const espl__shadow_look *look);
 /// Read what the side arrays, or the past, of a node have, as the shadow has them. Zeros for other slots.

@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-void espl__shadow_put(espl__shadow *shadow, espl__shadow_kind kind, uint32_t number, void *to,
-                      const void *from, size_t size, size_t hashed)
+// Inline, so that sizes are constants.
+ESPL__INLINE void put_sized(espl__shadow *shadow, espl__shadow_kind kind, uint32_t number, void *to,
+                            const void *from, size_t size, size_t hashed)
 {
     static const unsigned char none[sizeof(espl__past)];
 
@@ -25,6 +26,28 @@ void espl__shadow_put(espl__shadow *shadow, espl__shadow_kind kind, uint32_t num
             &(espl__undo_key){.kind = (uint8_t)kind, .number = number, .size = (uint32_t)size}, to);
     }
     memcpy(to, from, size);
+}
+
+void espl__shadow_put(espl__shadow *shadow, espl__shadow_kind kind, uint32_t number, void *to,
+                      const void *from, size_t size, size_t hashed)
+{
+    put_sized(shadow, kind, number, to, from, size, hashed);
+}
+
+void espl__shadow_put_local(espl__shadow *shadow, uint32_t slot, const espl_pose *local)
+{
+    put_sized(shadow, ESPL__SHADOW_LOCAL, slot, &shadow->slots[slot].local, local, sizeof *local,
+              sizeof *local);
+}
+
+void espl__shadow_put_slot(espl__shadow *shadow, uint32_t slot, const espl__shadow_slot *item)
+{
+    const size_t begin = offsetof(espl__shadow_slot, links);
+    unsigned char *const to = (unsigned char *)&shadow->slots[slot];
+
+    espl__shadow_put_local(shadow, slot, &item->local);
+    put_sized(shadow, ESPL__SHADOW_SLOT, slot, to + begin, (const unsigned char *)item + begin,
+              sizeof *item - begin, offsetof(espl__shadow_slot, lineage) - begin);
 }
 
 _Static_assert(sizeof(espl__past) >= sizeof(espl__shadow_tree) &&

@@ -110,7 +110,8 @@ bool espl__shadow_grow(espl__shadow *shadow, espl__growth what, uint32_t number,
     case ESPL__GROWTH_SLOTS:
         return (espl__array_length(shadow->sides) == 0 || FILL(shadow, sides, count + 1)) &&
                (espl__array_length(shadow->pasts) == 0 || FILL(shadow, pasts, count + 1)) &&
-               fill_noted(shadow, &shadow->noted_slots, count) && FILL(shadow, slots, count);
+               fill_noted(shadow, &shadow->noted_slots, count) &&
+               fill_noted(shadow, &shadow->noted_moved, count) && FILL(shadow, slots, count);
     case ESPL__GROWTH_TREES:
         return FILL(shadow, trees, count) && fill_noted(shadow, &shadow->noted_trees, count) &&
                FILL(shadow, is_plain, count) && FILL(shadow, had_side, count);
@@ -182,6 +183,7 @@ void espl__shadow_free(espl__shadow *shadow)
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->sides);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->pasts);
     free_noted(heap, &shadow->noted_slots);
+    free_noted(heap, &shadow->noted_moved);
     free_noted(heap, &shadow->noted_trees);
     free_noted(heap, &shadow->noted_records);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->trees);
@@ -222,11 +224,12 @@ size_t espl__shadow_bytes(const espl__shadow *shadow)
 {
     size_t bytes = shadow->block_bytes + ESPL_ARRAY_BYTES(shadow->slots) +
                    ESPL_ARRAY_BYTES(shadow->sides) + ESPL_ARRAY_BYTES(shadow->pasts) +
-                   noted_bytes(&shadow->noted_slots) + noted_bytes(&shadow->noted_trees) +
-                   ESPL_ARRAY_BYTES(shadow->trees) + ESPL_ARRAY_BYTES(shadow->is_plain) +
-                   ESPL_ARRAY_BYTES(shadow->had_side) + ESPL_ARRAY_BYTES(shadow->records) +
-                   ESPL_ARRAY_BYTES(shadow->names) + noted_bytes(&shadow->noted_records) +
-                   ESPL_ARRAY_BYTES(shadow->report) + ESPL_ARRAY_BYTES(shadow->archetypes);
+                   noted_bytes(&shadow->noted_slots) + noted_bytes(&shadow->noted_moved) +
+                   noted_bytes(&shadow->noted_trees) + ESPL_ARRAY_BYTES(shadow->trees) +
+                   ESPL_ARRAY_BYTES(shadow->is_plain) + ESPL_ARRAY_BYTES(shadow->had_side) +
+                   ESPL_ARRAY_BYTES(shadow->records) + ESPL_ARRAY_BYTES(shadow->names) +
+                   noted_bytes(&shadow->noted_records) + ESPL_ARRAY_BYTES(shadow->report) +
+                   ESPL_ARRAY_BYTES(shadow->archetypes);
 
     for (size_t i = 0; i < espl__array_length(shadow->archetypes); ++i) {
         bytes += ESPL_ARRAY_BYTES(shadow->archetypes[i].chunks);

@@ -126,8 +126,16 @@ void espl__undo_push(espl__undo_log *log, const espl__undo_key *key, const void 
         log->drop(log->context, key, content);
         return;
     }
-    write_at(log, log->end, content, key->size);
-    write_at(log, log->end + room - sizeof *key, key, sizeof *key);
+    const size_t at = (size_t)(log->end % log->limit);
+
+    // Fast path: the entry does not go over the end of the ring.
+    if (room <= log->limit - at) {
+        memcpy(log->bytes + at, content, key->size);
+        memcpy(log->bytes + at + room - sizeof *key, key, sizeof *key);
+    } else {
+        write_at(log, log->end, content, key->size);
+        write_at(log, log->end + room - sizeof *key, key, sizeof *key);
+    }
     log->end += room;
 }
 
