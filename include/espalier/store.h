@@ -98,7 +98,8 @@ typedef struct espl_component_def {
     uint32_t flags;         ///< ESPL_COMPONENT_ flags.
     /// [field_count] what the bytes mean, in ascending order, not overlapping, inside size; copied, names
     /// too. Bytes may be left out, but if there are fields, the elements of ESPL_FIELD_ENTITY are exactly
-    /// `references`. An archive of a machine with the other order of bytes is read by the fields in it.
+    /// `references`. An archive of a machine with the other order of bytes is read by the fields in it, and
+    /// checksums of frames are equal on both by them.
     const espl_component_field *fields;
     size_t field_count;    ///< At most ESPL_FIELD_LIMIT.
     uintptr_t reserved[4]; ///< Must be 0 (GROWTH in espalier(3)).

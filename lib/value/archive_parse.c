@@ -151,16 +151,6 @@ static bool take_fields(espl__cursor *cursor, espl__parsed_component *c)
     return c->field_count == 0 || references == c->reference_count;
 }
 
-static void swap_element(unsigned char *bytes, uint32_t size)
-{
-    for (uint32_t i = 0; i < size / 2; ++i) {
-        const unsigned char byte = bytes[i];
-
-        bytes[i] = bytes[size - 1 - i];
-        bytes[size - 1 - i] = byte;
-    }
-}
-
 void espl__parsed_swap(const espl__parsed_component *c, unsigned char *value)
 {
     // Longer than any list of fields: it was read before.
@@ -172,7 +162,7 @@ void espl__parsed_swap(const espl__parsed_component *c, unsigned char *value)
         const uint32_t size = field.type == ESPL_FIELD_ENTITY ? 0 : element_size_of(&field);
 
         for (uint32_t k = 0; size > 1 && k < field.count; ++k) {
-            swap_element(value + field.offset + k * size, size);
+            espl__wire_turn(value + field.offset + k * size, size);
         }
     }
 }

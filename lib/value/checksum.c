@@ -28,6 +28,12 @@ void espl__checksum_begin(espl__checksum *checksum)
     (void)XXH3_64bits_reset(state_of(checksum));
 }
 
+void espl__checksum_begin_seeded(espl__checksum *checksum, uint64_t seed)
+{
+    XXH3_INITSTATE(state_of(checksum));
+    (void)XXH3_64bits_reset_withSeed(state_of(checksum), seed);
+}
+
 uint64_t espl__checksum_of(const espl__checksum *checksum)
 {
     return XXH3_64bits_digest((const XXH3_state_t *)(const void *)checksum->state);
@@ -95,7 +101,8 @@ STRIPES_TARGET ESPL__INLINE __m256i scrambled(__m256i accumulator, const unsigne
 STRIPES_TARGET ESPL__INLINE void add_stripes(XXH3_state_t *state, const espl__copying *copying,
                                              size_t count, stripes_way way)
 {
-    const unsigned char *const secret = state->extSecret;
+    const unsigned char *const secret =
+        state->extSecret != NULL ? state->extSecret : state->customSecret;
     const unsigned char *from = copying->from;
     unsigned char *to = copying->to;
     __m256i low = load_half(state->acc), high = load_half(state->acc + 4);

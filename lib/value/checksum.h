@@ -27,6 +27,8 @@ typedef struct espl__copying {
 
 /// Begin a checksum.
 void espl__checksum_begin(espl__checksum *checksum);
+/// Begin one that depends on a number: espl__checksum_seeded() in pieces.
+void espl__checksum_begin_seeded(espl__checksum *checksum, uint64_t seed);
 /// Add bytes to it.
 void espl__checksum_add(espl__checksum *checksum, const void *bytes, size_t size);
 /// Copy bytes and add them.

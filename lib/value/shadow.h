@@ -19,6 +19,9 @@
 // flags ESPL__SLOT_SIDE and ESPL__SLOT_EXCEPTIONAL, the slot column of chunks. Values of components with
 // ESPL_COMPONENT_TRANSIENT are no part of a value.
 //
+// The checksum is a sum over items of what they are, read as little-endian numbers, so that all machines have the
+// same one. Values of components are read by their fields and references, and other bytes of them as they are.
+//
 // All memory is taken by espl__shadow_grow(), which the world calls before it has room for as many items
 // itself.
 #ifndef ESPALIER_LIB_VALUE_SHADOW_H
@@ -206,6 +209,10 @@ void espl__shadow_settle(espl__shadow *shadow);
 /// @param hashed  bytes that the checksum has.
 void espl__shadow_put(espl__shadow *shadow, espl__shadow_kind kind, uint32_t number, void *to,
                       const void *from, size_t size, size_t hashed);
+/// Return the checksum of an item, which is of little-endian words of 32 bits on every machine; the last four of
+/// the bytes of a slot are such. @param size  a multiple of 4.
+uint64_t espl__shadow_checksum_of(espl__shadow_kind kind, uint32_t number, const void *item,
+                                  size_t size);
 /// Exchange the items of a slot.
 void espl__shadow_put_local(espl__shadow *shadow, uint32_t slot, const espl_pose *local);
 void espl__shadow_put_slot(espl__shadow *shadow, uint32_t slot, const espl__shadow_slot *item);

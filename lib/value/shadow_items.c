@@ -2,8 +2,45 @@
 // The items of a shadow: how they are read from the world, and exchanged.
 #include "lib/value/checksum.h"
 #include "lib/value/shadow.h"
+#include "lib/value/wire.h"
 
 #include <string.h>
+
+enum { LARGEST = ESPL_SET_LIMIT * sizeof(espl_component) }; // bytes of an item
+
+_Static_assert((int)LARGEST >= (int)sizeof(espl__past) &&
+                   sizeof(espl__past) >= sizeof(espl__shadow_tree) &&
+                   sizeof(espl__past) >= sizeof(espl__shadow_side),
+               "room for each item");
+_Static_assert(offsetof(espl__shadow_slot, lineage) - offsetof(espl__shadow_slot, flags) == 4,
+               "a slot ends with four bytes");
+
+// Return the checksum of an item on a machine whose numbers have their highest byte first.
+static uint64_t checksum_of_turned(espl__shadow_kind kind, uint32_t number, const void *item,
+                                   size_t size)
+{
+    const size_t words = (kind == ESPL__SHADOW_SLOT ? size - 4 : size) / 4;
+    unsigned char turned[LARGEST];
+
+    ESPL_CHECK(size <= sizeof turned && size % 4 == 0);
+    espl__wire_store_words(turned, item, words);
+    memcpy(turned + words * 4, (const unsigned char *)item + words * 4, size - words * 4);
+    return espl__checksum_item(kind, number, turned, size);
+}
+
+// Inline, so that sizes are constants.
+ESPL__INLINE uint64_t checksum_of(espl__shadow_kind kind, uint32_t number, const void *item,
+                                  size_t size)
+{
+    return espl__wire_is_native() ? espl__checksum_item(kind, number, item, size)
+                                  : checksum_of_turned(kind, number, item, size);
+}
+
+uint64_t espl__shadow_checksum_of(espl__shadow_kind kind, uint32_t number, const void *item,
+                                  size_t size)
+{
+    return checksum_of(kind, number, item, size);
+}
 
 // Inline, so that sizes are constants.
 ESPL__INLINE void put_sized(espl__shadow *shadow, espl__shadow_kind kind, uint32_t number, void *to,
@@ -15,10 +52,10 @@ ESPL__INLINE void put_sized(espl__shadow *shadow, espl__shadow_kind kind, uint32
         return;
     }
     if (shadow->has_checksum && memcmp(to, none, hashed) != 0) {
-        shadow->checksum -= espl__checksum_item(kind, number, to, hashed);
+        shadow->checksum -= checksum_of(kind, number, to, hashed);
     }
     if (shadow->has_checksum && memcmp(from, none, hashed) != 0) {
-        shadow->checksum += espl__checksum_item(kind, number, from, hashed);
+        shadow->checksum += checksum_of(kind, number, from, hashed);
     }
     if (shadow->log != NULL) {
         espl__undo_push(
@@ -49,10 +86,6 @@ void espl__shadow_put_slot(espl__shadow *shadow, uint32_t slot, const espl__shad
     put_sized(shadow, ESPL__SHADOW_SLOT, slot, to + begin, (const unsigned char *)item + begin,
               sizeof *item - begin, offsetof(espl__shadow_slot, lineage) - begin);
 }
-
-_Static_assert(sizeof(espl__past) >= sizeof(espl__shadow_tree) &&
-                   sizeof(espl__past) >= sizeof(espl__shadow_side),
-               "a past is the largest item");
 
 // Return the tree in whose range a slot is, or ESPL__NO_TREE. Slots of free ranges have any number.
 uint32_t espl__shadow_tree_at(const espl__forest *forest, uint32_t slot)

@@ -2,22 +2,73 @@
 // The shadow of rows: counts of archetypes, handles and columns of chunks.
 #include "lib/value/checksum.h"
 #include "lib/value/shadow.h"
+#include "lib/value/wire.h"
 
 #include <string.h>
 
 // A column of a chunk, or its handles.
 typedef struct column {
     uint32_t archetype, position, number; // 0: the handles
+    const espl__component_info *info;     // NULL: the handles
     uint32_t offset, size;                // bytes of a value
     uint32_t was, now;                    // rows
 } column;
 
+// Turn the words of so many handles around.
+static void turn_handles(unsigned char *bytes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count * (uint32_t)sizeof(espl_entity); i += 4) {
+        espl__wire_turn(bytes + i, 4);
+    }
+}
+
+// Turn all numbers of a value around that its component describes.
+static void turn_value(const espl__component_info *info, unsigned char *value)
+{
+    for (uint32_t i = 0; i < info->field_count; ++i) {
+        const espl_component_field *const field = &info->fields[i];
+        const uint32_t size = espl__field_element_size(field->type);
+
+        for (uint32_t k = 0; field->type != ESPL_FIELD_ENTITY && k < field->count; ++k) {
+            espl__wire_turn(value + field->offset + k * size, size);
+        }
+    }
+    for (uint32_t i = 0; i < info->reference_count; ++i) {
+        turn_handles(value + info->references[i], 1);
+    }
+}
+
+// Return the checksum of rows on a machine whose numbers have their highest byte first.
+static uint64_t checksum_of_turned_rows(const column *c, uint64_t seed, const unsigned char *values,
+                                        uint32_t rows)
+{
+    unsigned char turned[ESPL_COMPONENT_SIZE_LIMIT];
+    espl__checksum checksum;
+
+    espl__checksum_begin_seeded(&checksum, seed);
+    for (uint32_t row = 0; row < rows; ++row) {
+        memcpy(turned, values + (size_t)row * c->size, c->size);
+        if (c->info == NULL) {
+            turn_handles(turned, 1);
+        } else {
+            turn_value(c->info, turned);
+        }
+        espl__checksum_add(&checksum, turned, c->size);
+    }
+    return espl__checksum_of(&checksum);
+}
+
 static uint64_t checksum_of_rows(const column *c, const unsigned char *bytes, uint32_t rows)
 {
     const uint32_t place[4] = {c->archetype, c->position, c->number, 0};
-    const uint64_t seed = espl__checksum_item(ESPL__SHADOW_COLUMN, 0, place, sizeof place);
+    const uint64_t seed = espl__shadow_checksum_of(ESPL__SHADOW_COLUMN, 0, place, sizeof place);
 
-    return rows == 0 ? 0 : espl__checksum_seeded(seed, bytes + c->offset, (size_t)rows * c->size);
+    if (rows == 0) {
+        return 0;
+    }
+    return espl__wire_is_native()
+               ? espl__checksum_seeded(seed, bytes + c->offset, (size_t)rows * c->size)
+               : checksum_of_turned_rows(c, seed, bytes + c->offset, rows);
 }
 
 // Exchange the values of a column by those that it has now.
@@ -69,6 +120,7 @@ static void update_chunk(const espl__shadow_look *u, uint32_t number, uint32_t p
             c.number = (uint32_t)i;
             c.offset = of->offset;
             c.size = of->size;
+            c.info = espl__component_info_of(u->store, of->component);
         }
         if (of == NULL || espl__shadow_has_column(u->store, of)) {
             exchange_column(u->shadow, &c,
@@ -105,8 +157,8 @@ void espl__shadow_update_rows(const espl__shadow_look *u)
         const espl_component *const set = u->store->archetypes[i].set;
 
         if (u->shadow->has_checksum && (u->is_whole || i >= u->was.archetypes)) {
-            u->shadow->checksum += espl__checksum_item(ESPL__SHADOW_SET, i, set,
-                                                       espl__array_length(set) * sizeof *set);
+            u->shadow->checksum += espl__shadow_checksum_of(ESPL__SHADOW_SET, i, set,
+                                                            espl__array_length(set) * sizeof *set);
         }
         update_archetype(u, i);
     }

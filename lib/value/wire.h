@@ -40,6 +40,17 @@ static inline bool espl__wire_is_native(void)
     return first == 1;
 }
 
+/// Turn the bytes of a number around.
+static inline void espl__wire_turn(unsigned char *bytes, uint32_t size)
+{
+    for (uint32_t i = 0; i < size / 2; ++i) {
+        const unsigned char byte = bytes[i];
+
+        bytes[i] = bytes[size - 1 - i];
+        bytes[size - 1 - i] = byte;
+    }
+}
+
 /// Read and write 32-bit numbers of any type, at once where the machine has them in this order.
 static inline void espl__wire_load_words(void *out, const unsigned char *bytes, size_t count)
 {

@@ -1174,8 +1174,9 @@ export class History {
     /** The oldest and the newest frame; undefined where there is none. */
     readonly range: { oldest: number; newest: number } | undefined;
     /**
-     * The checksum of a frame: equal for worlds on which the same calls come to the same results, here and on
-     * machines with the same order of bytes. Needs `hash`: else it throws ESPL_ERR_UNSUPPORTED.
+     * The checksum of a frame: equal for worlds on which the same calls come to the same results, on every
+     * machine; where a component has numbers that no field describes, on those of the same order of bytes. Needs
+     * `hash`: else it throws ESPL_ERR_UNSUPPORTED.
      */
     hash(frame: number): bigint;
 }

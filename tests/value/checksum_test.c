@@ -75,6 +75,29 @@ TEST(pieces_of_any_size_give_the_checksum_of_all_bytes)
     }
 }
 
+TEST(pieces_give_the_seeded_checksum_of_all_bytes)
+{
+    static unsigned char bytes[MOST];
+
+    fill(bytes);
+    for (size_t size = 0; size <= MOST; size += size < 300 ? 1 : 211) {
+        for (uint64_t seed = 0; seed < 3; ++seed) {
+            const uint64_t expected = espl__checksum_seeded(seed << 40, bytes, size);
+
+            for (size_t piece = 3; piece < 4096; piece = piece * 7 + 1) {
+                espl__checksum checksum;
+
+                espl__checksum_begin_seeded(&checksum, seed << 40);
+                for (size_t at = 0; at < size; at += piece) {
+                    espl__checksum_add(&checksum, bytes + at,
+                                       piece < size - at ? piece : size - at);
+                }
+                ck_assert_uint_eq(espl__checksum_of(&checksum), expected);
+            }
+        }
+    }
+}
+
 // Copy bytes to another place, some of them past the cache, and compare all that is around.
 static void check_copy(const unsigned char *bytes, size_t size, size_t skew, bool passes_cache)
 {

@@ -95,7 +95,8 @@ class History:
     def hash(self, frame: int) -> int:
         """Return the checksum of a frame: equal for worlds on which the same calls come to the same results.
 
-        Machines of the same order of bytes have the same checksums.
+        Every machine has the same checksums; where a component has numbers that no field describes, only those
+        of the same order of bytes.
 
         Raises TooOldError, UnsupportedError (the history was made without hash=True).
         """
