@@ -48,7 +48,7 @@ explain()
 # Sources of the program espalier in C. Its reader by tinygltf is left out, as where that is not found.
 list_tools()
 {
-    find tools -name '*.c' ! -name 'gltf_*.c' ! -name scene_gltf.c
+    find tools -maxdepth 1 -name '*.c' ! -name 'gltf_*.c' ! -name scene_gltf.c
 }
 
 # compile_each FOLDER COMPILER FLAG...: compile the sources that stdin lists, one a line.

@@ -21,4 +21,7 @@ int run_unpack(const tool_options *options);
 int run_info(const tool_options *options);
 int run_diff(const tool_options *options);
 
+/// Write a page that shows scenes and tapes, which it loads itself.
+int run_view(const tool_options *options);
+
 #endif

@@ -152,6 +152,18 @@ static bool make_prefabs(tool_crowd *crowd, tool_fault *fault)
     return true;
 }
 
+/// Clones have the names of their sources.
+static bool name_prefabs(tool_crowd *crowd, tool_fault *fault)
+{
+    tool_stage *const stage = crowd->stage;
+
+    return stage_went_well(stage, espl_set_name(stage->world, crowd->carrier_prefab, "carrier"),
+                           "espl_set_name", fault) &&
+           stage_went_well(stage, espl_set_name(stage->world, crowd->seat_prefab, "copy"),
+                           "espl_set_name", fault) &&
+           stage_name(stage, crowd->scene, crowd->nodes, fault);
+}
+
 static bool reserve(tool_crowd *crowd, tool_fault *fault)
 {
     crowd->carriers = calloc(crowd->carrier_count, sizeof *crowd->carriers);
@@ -179,7 +191,8 @@ bool crowd_open(tool_crowd *crowd, tool_stage *stage, const tool_scene *scene,
         .carrier_count = ((size_t)plan->copy_count + CROWD_SEATS - 1) / CROWD_SEATS,
         .random = {plan->seed},
     };
-    if (!reserve(crowd, fault) || !make_prefabs(crowd, fault)) {
+    if (!reserve(crowd, fault) || !make_prefabs(crowd, fault) ||
+        (plan->is_named && !name_prefabs(crowd, fault))) {
         crowd_close(crowd);
         return false;
     }

@@ -67,6 +67,7 @@ typedef struct crowd_plan {
     uint64_t seed;
     double respawn;    // copies destroyed in each frame or tick, in percent
     double spacing[2]; // between seats along the two ground axes, scene units
+    bool is_named;     // the entities have names
 } crowd_plan;
 
 /// Create the prefabs and place the crowd. No carrier or copy exists until crowd_change().

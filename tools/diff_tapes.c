@@ -519,7 +519,7 @@ static bool compare_next(tape_pair *p, int *side)
         replay_back(&p->sides[i].replay);
         (void)replay_step(&p->sides[i].replay);
     }
-    if (p->sides[0].replay.op == ESPL_TAPE_FRAME) {
+    if (replay_ends_frame(p->sides[0].replay.op)) {
         p->frame += 1;
         p->call = 0;
     }

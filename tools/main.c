@@ -5,6 +5,7 @@
 #include "tools/document.h"
 #include "tools/film_sink.h"
 #include "tools/packing.h"
+#include "tools/page.h"
 #include "tools/picture.h"
 #include "tools/poses.h"
 #include "tools/trace.h"
@@ -51,6 +52,10 @@ static bool is_possible(const tool_options *options)
     }
     if (options->film != NULL && !film_path_is_good(options->film, &fault)) {
         (void)fprintf(stderr, "espalier: %s\n", fault.text);
+        return false;
+    }
+    if (options->command == COMMAND_VIEW && !page_is_built()) {
+        (void)fprintf(stderr, "espalier: this espalier was built without zlib: no view\n");
         return false;
     }
     if (options->json != NULL && !document_is_built()) {
@@ -113,6 +118,8 @@ static int run(const tool_options *options)
     switch (options->command) {
     case COMMAND_REPLAY:
         return run_replay(options);
+    case COMMAND_VIEW:
+        return run_view(options);
     case COMMAND_PACK:
         return run_pack(options);
     case COMMAND_UNPACK:

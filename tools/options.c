@@ -16,6 +16,8 @@
 #define COPIES_LIMIT 1000000
 #define FRAMES_LIMIT 1000000
 #define RATE_LIMIT 1000
+/// Copies of a scene in a page of which none is destroyed, unless it is asked for.
+#define FEW_COPIES 8
 #define TICKS_LIMIT 10000
 #define AHEAD_LIMIT 10
 #define WORKERS_LIMIT 256
@@ -32,7 +34,11 @@ static const char usage[] =
     "       espalier check [--frames N] [--workers N] [--json FILE] [--animation NAME|N]\n"
     "                      [--within LENGTH] [--strict] [--quiet] SCENE...\n"
     "       espalier tree  [--animation NAME|N] SCENE...\n"
-    "       espalier replay [--frames N] [--rollback N] [--workers N] [--quiet] TAPE...\n"
+    "       espalier replay [--frames N] [--rollback N] [--workers N] [--hashes] [--show PATH]\n"
+    "                      [--quiet] TAPE...\n"
+    "       espalier view  [--output FILE.html] [--frames N] [--copies N] [--ticks N] [--respawn "
+    "P]\n"
+    "                      [--animation NAME|N] [--quiet] SCENE|TAPE...\n"
     "       espalier pack  --output FILE [--level N] [--frames N] [--animation NAME|N]\n"
     "                      [--quiet] SCENE|TAPE|IMAGE|ARCHIVE\n"
     "       espalier unpack --output FILE [--quiet] ARCHIVE|IMAGE|TAPE\n"
@@ -57,13 +63,14 @@ static const char help[] =
     "  info   say what a file has: nodes, components with versions, sizes\n"
     "  diff   say what differs between two archives, images or scenes, or where two tapes part\n"
     "  export play a scene, and write its nodes with their movement, or a trace of playbacks\n"
+    "  view   write an HTML page that plays scenes and tapes in a browser, by the library itself\n"
     "\n"
     "A SCENE is glTF, any file that Assimp reads (BVH, COLLADA, FBX, IFC, OBJ, ...) or a model\n"
     "in MuJoCo's MJCF, or a robot or world in URDF or SDF.\n"
     "\n"
-    "  -n, --copies N       copies of each scene (100)\n"
-    "  -f, --frames N       frames to play (60), or moments to check (100; MJCF: 500 steps),\n"
-    "                       or frames of a tape (all)\n"
+    "  -n, --copies N       copies of each scene (100; view: 1)\n"
+    "  -f, --frames N       frames to play (60; view: 120), or moments to check (100; MJCF: 500\n"
+    "                       steps), or frames of a tape (all)\n"
     "  -u, --rate N         frames a second (60)\n"
     "  -k, --ticks N        move N times a second, with frames between them, and compare what\n"
     "                       the frames show with an oracle as well\n"
@@ -84,8 +91,11 @@ static const char help[] =
     "  -c, --tape FILE      record the calls of the world, to be replayed; of one scene\n"
     "  -e, --within LENGTH  largest error of a position, besides the bound of rounding\n"
     "  -a, --animation NAME|N  the animation to play, of several (the first)\n"
+    "      --hashes         print the logical and the physical hash of each frame\n"
+    "      --show PATH      print the entity of this name or path where the replay ends\n"
     "  -t, --strict         fail also where something is not compared\n"
-    "  -o, --output FILE    write to this file; - is stdout\n"
+    "  -o, --output FILE    where to write; - is stdout (view: the first input's name, with "
+    ".html)\n"
     "  -r, --rollback N     go back N frames after each frame of a tape, at most 1024, and play\n"
     "                       them again\n"
     "  -l, --level N        level of zstd, from 1 to 19 (9)\n"
@@ -119,6 +129,8 @@ static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"level", required_argument, NULL, 'l'},
     {"rollback", required_argument, NULL, 'r'},
+    {"hashes", no_argument, NULL, 'H'},
+    {"show", required_argument, NULL, 'I'},
     {"strict", no_argument, NULL, 't'},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
@@ -287,6 +299,12 @@ static options_result take_option(tool_options *options, int option)
     case 'c':
         options->tape = optarg;
         break;
+    case 'I':
+        options->shown = optarg;
+        break;
+    case 'H':
+        options->has_hashes = true;
+        break;
     case 'a':
         options->animation = optarg;
         break;
@@ -335,6 +353,7 @@ static const command_rule rules[] = {
     [COMMAND_INFO] = {"info", "", "file", 1, 0},
     [COMMAND_DIFF] = {"diff", "q", "file", 2, 2},
     [COMMAND_EXPORT] = {"export", "nfukdxwsgyeatq", "scene", 1, 1},
+    [COMMAND_VIEW] = {"view", "nfxkaoq", "scene or a tape", 1, 0},
 };
 
 enum { COMMANDS = sizeof rules / sizeof *rules };
@@ -387,6 +406,12 @@ static bool fits_command(const tool_options *options, uint32_t given)
             return false;
         }
     }
+    // These two have no letter.
+    if (options->command != COMMAND_REPLAY && (options->has_hashes || options->shown != NULL)) {
+        (void)fprintf(stderr, "espalier: %s has no --%s\n", rule->word,
+                      options->has_hashes ? "hashes" : "show");
+        return false;
+    }
     if (options->ahead != 0 && options->ticks == 0) {
         (void)fprintf(stderr, "espalier: --ahead needs --ticks\n");
         return false;
@@ -419,7 +444,8 @@ static bool fits_command(const tool_options *options, uint32_t given)
                       rule->most == 2 ? "two files" : "one file");
         return false;
     }
-    if (strchr(rule->options, 'o') != NULL && options->output == NULL) {
+    if (strchr(rule->options, 'o') != NULL && options->output == NULL &&
+        options->command != COMMAND_VIEW) {
         (void)fprintf(stderr, "espalier: %s needs --output\n", rule->word);
         return false;
     }
@@ -437,7 +463,8 @@ options_result options_parse(tool_options *out, int argc, char **argv)
                           .workers = 1,
                           .seed = 1,
                           .film_size = {960, 540},
-                          .level = PACKING_LEVEL};
+                          .level = PACKING_LEVEL,
+                          .program = argc > 0 ? argv[0] : NULL};
     while (result == OPTIONS_RUN) {
         const int option = getopt_long(
             argc, argv, "n:f:u:k:d:x:w:s:p:m:v:z:bg:y:j:c:e:a:o:l:r:tqhV", long_options, NULL);
@@ -466,6 +493,11 @@ options_result options_parse(tool_options *out, int argc, char **argv)
     if (out->gltf != NULL) {
         out->copies = has_letter(given, 'n') ? out->copies : 1;
         out->respawn = 0;
+    }
+    if (out->command == COMMAND_VIEW) {
+        out->copies = has_letter(given, 'n') ? out->copies : 1;
+        // A figure that is not there for a frame looks like a fault where there are few.
+        out->respawn = has_letter(given, 'x') || out->copies > FEW_COPIES ? out->respawn : 0;
     }
     out->is_quiet = out->is_quiet || (out->json != NULL && strcmp(out->json, "-") == 0) ||
                     (out->output != NULL && strcmp(out->output, "-") == 0);

@@ -19,7 +19,8 @@ typedef enum tool_command {
     COMMAND_UNPACK,
     COMMAND_INFO,
     COMMAND_DIFF,
-    COMMAND_EXPORT
+    COMMAND_EXPORT,
+    COMMAND_VIEW
 } tool_command;
 
 /// Where a film is seen from.
@@ -27,7 +28,7 @@ typedef enum film_camera { FILM_ORBIT, FILM_CHASE } film_camera;
 
 typedef struct tool_options {
     tool_command command;
-    uint32_t copies;
+    uint32_t copies; // what suits the command, if not given
     uint32_t frames; // 0: what suits the command and the scene
     uint32_t rate;   // frames a second
     uint32_t ticks;  // a second, with drawn frames between them; 0: none
@@ -48,7 +49,10 @@ typedef struct tool_options {
     const char *json;      // or NULL; "-": stdout, which then shows nothing else
     const char *tape;      // or NULL
     const char *animation; // name or number, or NULL: the first
-    const char *output;    // of pack and unpack, which need one; "-": stdout
+    const char *output;    // of pack and unpack, which need one, and of view; "-": stdout
+    const char *program;   // as it was called
+    const char *shown;     // name or path of an entity to print, or NULL
+    bool has_hashes;       // print those of each frame
     bool is_strict;        // what is not compared fails
     bool is_quiet;
     char **scenes; // [scene_count]; of commands from replay on, files

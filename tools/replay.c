@@ -55,6 +55,14 @@ static void hear_trap(void *user, const char *file, int line, const char *condit
     p->result->is_broken = true;
 }
 
+static void hear_log(void *user, espl_log_level level, const char *message)
+{
+    const replay *const p = user;
+
+    (void)level;
+    p->def->log(p->def->user, message);
+}
+
 // --- Answers ---
 
 bool replay_wants(replay *p)
@@ -114,13 +122,13 @@ static void read_head(replay *p)
     }
     p->version = version;
     p->tag = tag;
-    const espl_world_def def = {.allocator = {p, take, give},
-                                .hooks = {.user = p, .trap = hear_trap},
-                                .executor = p->def->executor != NULL ? *p->def->executor
-                                                                     : (espl_executor){0},
-                                .tape = {p, hear_tape},
-                                .tag = tag,
-                                .layout_budget = layout_budget};
+    const espl_world_def def = {
+        .allocator = {p, take, give},
+        .hooks = {.user = p, .log = p->def->log != NULL ? hear_log : NULL, .trap = hear_trap},
+        .executor = p->def->executor != NULL ? *p->def->executor : (espl_executor){0},
+        .tape = {p, hear_tape},
+        .tag = tag,
+        .layout_budget = layout_budget};
     const espl_status status = tag == 0 ? ESPL_ERR_ARGUMENT : espl_world_create(&def, &p->world);
 
     if (espl_failed(status)) {

@@ -10,8 +10,16 @@ typedef struct replay_def {
     const espl_executor *executor; // NULL: serial
     uint64_t frames;               // to play at most; 0: all
     size_t memory;                 // bytes that the world may take; 0: any
-    bool goes_on;                  // continue after a difference, for fuzzing
+    bool goes_on;                  // continue after a difference
     uint32_t rollback;             // frames that are played again after each frame; 0: none
+    bool skips_hashes;             // frames are counted and not compared
+    void *user;                    // passed to the functions
+    // Hear each message of the world's log, which a refused call leaves; may be NULL.
+    void (*log)(void *user, const char *message);
+    // Hear the two hashes of a frame, the logical one first; may be NULL.
+    void (*frame)(void *user, const uint64_t hashes[2]);
+    // Hear each write before its record is carried out; may be NULL.
+    void (*write)(void *user, const espl_write *write);
 } replay_def;
 
 typedef enum replay_verdict {
@@ -91,6 +99,11 @@ void replay_write(replay *p);
 void replay_look_at(replay *p);
 void replay_rotate_about(replay *p);
 void replay_inherit(replay *p);
+/// Tell whether a record ends a frame.
+static inline bool replay_ends_frame(uint32_t op)
+{
+    return op == ESPL_TAPE_FRAME || op == ESPL_TAPE_CHECKSUM;
+}
 /// Words in the value of a kind of write; 0 for no kind.
 size_t replay_value_words(uint32_t kind);
 

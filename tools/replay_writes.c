@@ -220,6 +220,13 @@ static void read_write(replay *p, espl_write *last)
     reel_note(r, REEL_FLOATS, &last->value, replay_value_words(kind));
 }
 
+static void hear_write(const replay *p, const espl_write *write)
+{
+    if (p->def->write != NULL && p->reel.state == REEL_GOOD) {
+        p->def->write(p->def->user, write);
+    }
+}
+
 void replay_writes(replay *p)
 {
     reel *const r = &p->reel;
@@ -230,6 +237,7 @@ void replay_writes(replay *p)
     for (size_t i = 0; writes != NULL && r->state == REEL_GOOD && i < count; ++i) {
         reel_item(r);
         read_write(p, &last);
+        hear_write(p, &last);
         writes[i] = last;
     }
     if (replay_wants(p)) {
@@ -242,6 +250,7 @@ void replay_write(replay *p)
     espl_write write = no_write(p);
 
     read_write(p, &write);
+    hear_write(p, &write);
     if (replay_wants(p)) {
         replay_compare(p, "write",
                        espl_write_one(p->world, write.entity, write.kind, &write.value));

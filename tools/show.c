@@ -121,6 +121,7 @@ bool show_open(play_show *show, tool_fault *fault)
         .phase_count = (uint32_t)show->phase_count,
         .seed = show->options->seed,
         .respawn = show->options->respawn,
+        .is_named = show->tape != NULL,
     };
     choose_spacing(plan.spacing, show);
     return crowd_open(&show->crowd, &show->stage, show->scene, &plan, fault);

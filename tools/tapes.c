@@ -5,7 +5,34 @@
 #include "tools/contents.h"
 #include "tools/replay.h"
 
+#include <espalier/names.h>
+
 #include <stdio.h>
+#include <stdlib.h>
+
+static void print_hashes(void *user, const uint64_t hashes[2])
+{
+    (void)user;
+    (void)printf("%016llx %016llx\n", (unsigned long long)hashes[0], (unsigned long long)hashes[1]);
+}
+
+/// Print what the world has of an entity, found by its name or path.
+static bool show(const espl_world *world, const char *path)
+{
+    espl_entity entity = espl_entity_null();
+    const espl_status status = espl_find_descendant(world, espl_entity_null(), path, &entity);
+    const size_t size = espl_dump(world, entity, NULL, 0) + 1;
+    char *const text = espl_failed(status) || espl_entity_is_null(entity) ? NULL : malloc(size);
+
+    if (text == NULL) {
+        (void)fprintf(stderr, "espalier: no entity %s where the replay ends\n", path);
+        return false;
+    }
+    (void)espl_dump(world, entity, text, size);
+    (void)fputs(text, stdout);
+    free(text);
+    return true;
+}
 
 static int replay_file(const tool_options *options, const replay_def *def, const char *path)
 {
@@ -19,7 +46,13 @@ static int replay_file(const tool_options *options, const replay_def *def, const
         (void)fprintf(stderr, "espalier: %s: %s\n", path, result.fault.text);
         return EXIT_BAD_SCENE;
     }
-    const replay_verdict verdict = replay_run(def, c.bytes, c.size, &result);
+    replay p;
+
+    replay_begin(&p, def, c.bytes, c.size, &result);
+    while (replay_step(&p)) {
+    }
+    const bool is_shown = options->shown == NULL || show(p.world, options->shown);
+    const replay_verdict verdict = replay_end(&p);
 
     contents_release(&c);
     if (!options->is_quiet && verdict != REPLAY_BAD) {
@@ -34,14 +67,16 @@ static int replay_file(const tool_options *options, const replay_def *def, const
     if (verdict != REPLAY_AGREED) {
         (void)fprintf(stderr, "espalier: %s: %s\n", path, result.fault.text);
     }
-    return statuses[verdict];
+    return verdict == REPLAY_AGREED && !is_shown ? EXIT_BAD_SCENE : statuses[verdict];
 }
 
 int run_replay(const tool_options *options)
 {
     espl_executor executor = {0};
-    const replay_def def = {
-        .executor = &executor, .frames = options->frames, .rollback = options->rollback};
+    const replay_def def = {.executor = &executor,
+                            .frames = options->frames,
+                            .rollback = options->rollback,
+                            .frame = options->has_hashes ? print_hashes : NULL};
     int worst = EXIT_AGREED;
 
     if (options->workers != 1 &&

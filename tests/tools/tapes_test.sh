@@ -22,6 +22,14 @@ run replay --rollback 2 "$tape"
 test "$status" -eq 0 && grep -q ': 11 calls, 3 frames, 2 times back by 2$' "$scratch/out"
 ok "frames are played again"
 
+run replay --hashes "$tape"
+test "$status" -eq 0 && test "$(grep -c '^[0-9a-f]\{16\} [0-9a-f]\{16\}$' "$scratch/out")" -eq 3
+ok "--hashes prints both hashes of each frame"
+
+run replay --show nobody "$tape"
+test "$status" -eq 2 && test "$(wc -l <"$scratch/err")" -eq 1 && grep -q 'no entity nobody' "$scratch/err"
+ok "an entity that is not there is refused in one line"
+
 run replay --workers 2 "$tape"
 if grep -q 'without pthreadpool' "$scratch/err"; then
     skip "the frames are the same on two workers" "built without pthreadpool"

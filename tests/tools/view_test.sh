@@ -1,0 +1,125 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# "espalier view" writes pages of scenes and tapes, whose module, run by node without a page, has the bits of
+# "espalier replay". What browsers show is tested by tests/tools/browser_test.sh.
+# shellcheck source=tests/tools/lib.sh
+. "${srcdir:-.}/tests/tools/lib.sh"
+
+has_shrunken_limits && skip_all "a world of this build holds too few entities for scenes"
+assimp=${ESPALIER_ASSIMP_MODELS:-/usr/share/assimp/models}
+mujoco=${ESPALIER_MUJOCO_MODELS:-/usr/share/mujoco/model}
+walk=$assimp/BVH/01_01.bvh
+test -f "$walk" || skip_all "no Assimp test models"
+run check --frames 1 "$walk"
+grep -q 'without Assimp' "$scratch/err" && skip_all "built without Assimp"
+run view "$walk"
+grep -q 'without zlib' "$scratch/err" && skip_all "built without zlib"
+rm -f 01_01.html
+
+# The command line, for which any page does that has a place for tapes.
+ESPALIER_VIEWER=$scratch/bare.html
+export ESPALIER_VIEWER
+printf '<!doctype html>\n<!-- tapes -->\n<p>end\n' >"$ESPALIER_VIEWER"
+
+run view -o "$scratch/page.html" --frames 3 "$walk"
+test "$status" -eq 0 && test ! -s "$scratch/err" && grep -q "page.html\$" "$scratch/out" &&
+    test "$(grep -c 'class="tape" data-name="01_01.bvh">H4sI' "$scratch/page.html")" -eq 1 &&
+    test "$(tail -n 1 "$scratch/page.html")" = '<p>end'
+ok "a page of a scene has its tape in the place of the tapes"
+
+(cd "$scratch" && ESPALIER=$(cd "$OLDPWD" && pwd)/${espalier#./} && "$ESPALIER" view -q --frames 2 "$walk" &&
+    test -f 01_01.html)
+ok "without a name the page has that of the scene, in the working directory"
+
+run view -o - --frames 3 "$walk"
+test "$status" -eq 0 && cmp -s "$scratch/out" "$scratch/page.html"
+ok "a page may go to the standard output, and the same scene gives the same page"
+
+run view -q -o "$scratch/page.html" --frames 2 "$walk" "$walk"
+test "$status" -eq 0 && test ! -s "$scratch/out" && test "$(grep -c 'class="tape"' "$scratch/page.html")" -eq 2
+ok "a page may have several tapes"
+
+bad="<\"&'>$(printf '\001').tape"
+printf 'espltape' >"$scratch/$bad"
+run view -o "$scratch/page.html" "$scratch/$bad"
+test "$status" -eq 0 && grep -q "data-name=\"&lt;&quot;&amp;'&gt; .tape\">" "$scratch/page.html"
+ok "no name of a file ends an attribute of the page"
+
+: >"$scratch/empty.tape"
+echo 'no tape' >"$scratch/other.tape"
+for file in empty.tape other.tape missing.tape; do
+    run view -o "$scratch/no.html" "$scratch/$file"
+    test "$status" -eq 2 && test "$(wc -l <"$scratch/err")" -eq 1 && test ! -e "$scratch/no.html"
+    ok "$file is refused in one line"
+done
+for line in "view" "view --png x $walk" "view --strict $walk" "view --workers 2 $walk" "play -o x $walk" \
+    "play --hashes $walk" "view -o $scratch/nowhere/x.html --frames 1 $walk"; do
+    # shellcheck disable=SC2086
+    run $line
+    test "$status" -eq 2 && test ! -s "$scratch/out" && test "$(wc -l <"$scratch/err")" -eq 1
+    ok "refused: espalier $(echo "$line" | sed "s,$walk,SCENE,; s,$scratch/,,")"
+done
+ESPALIER_VIEWER=$walk
+run view -o "$scratch/no.html" "$walk"
+test "$status" -eq 2 && test "$(wc -l <"$scratch/err")" -eq 1 && grep -q 'names no page' "$scratch/err"
+ok "a file that is no page of the program is refused"
+unset ESPALIER_VIEWER
+
+# The module.
+page=viewer.html
+test -f "$page" || page=${srcdir:-.}/viewer.html
+if test ! -f "$page" || ! command -v node >/dev/null; then
+    skip "the module has the bits of the program" "no page is built (make viewer), or there is no node"
+    done_testing
+    exit
+fi
+ESPALIER_VIEWER=$page
+export ESPALIER_VIEWER
+
+# module COMMAND: run the module of the page.
+module()
+{
+    node "${srcdir:-.}/tests/tools/view_module.mjs" "$1" "$scratch/page.html" >"$scratch/out" 2>"$scratch/err"
+}
+
+# take_tape: write the tape of the page to a file.
+take_tape()
+{
+    sed -n 's/.*class="tape"[^>]*>\([^<]*\)<.*/\1/p' "$scratch/page.html" | base64 -d | gzip -d >"$scratch/tape"
+}
+
+# agrees NAME FILE OPTION...: the module plays a scene or a tape, frame by frame, as the program does.
+agrees()
+{
+    name=$1 file=$2
+    shift 2
+    run view -q -o "$scratch/page.html" "$@" "$file"
+    if grep -q 'built without\|no reader' "$scratch/err" || test ! -f "$file"; then
+        skip "$name: the same bits" "this build cannot read it, or it is not installed"
+        return
+    fi
+    test "$status" -eq 0 && take_tape && "$espalier" replay -q --hashes "$scratch/tape" >"$scratch/native" &&
+        test "$(wc -l <"$scratch/native")" -gt 1 && module hashes && cmp -s "$scratch/out" "$scratch/native"
+    ok "$name: each frame of the module has both hashes of the program"
+    module scrub && test -s "$scratch/out"
+    ok "$name: frames in any order have the same bits, and each record ends where the index says"
+}
+
+agrees "a motion" "$walk" --frames 40 --copies 20
+cp "$scratch/page.html" "$scratch/motion.html"
+agrees "a motion in ticks" "$walk" --frames 30 --copies 9 --ticks 20
+agrees "a glTF file" "$assimp/glTF/CesiumMilkTruck/CesiumMilkTruck.gltf" --frames 5
+agrees "a model of MuJoCo" "$mujoco/humanoid/22_humanoids.xml" --frames 20
+cp "$scratch/motion.html" "$scratch/page.html"
+take_tape && head -c 1000003 "$scratch/tape" >"$scratch/cut.tape"
+agrees "a tape that is cut" "$scratch/cut.tape"
+
+run view -q -o "$scratch/page.html" --frames 4 "$walk" && take_tape && cp "$scratch/tape" "$scratch/four.tape"
+run view -q -o "$scratch/page.html" --frames 3 "$scratch/four.tape"
+test "$status" -eq 0 && module hashes && test "$(wc -l <"$scratch/out")" -eq 3
+ok "a tape is cut behind --frames"
+
+run view -q -o "$scratch/page.html" --frames 4 "$walk"
+test "$status" -eq 0 && module hostile && grep -q ' kinds of records$' "$scratch/out"
+ok "cut tapes, and tapes with a bit that is another one, stop nothing"
+done_testing
