@@ -54,5 +54,9 @@ build_module wasm-simd -msimd128 &
 simd=$!
 build_module wasm-scalar
 wait "$simd"
+# The page of "espalier view", where it is built.
+for page in "$source/viewer.html" viewer.html; do
+    test ! -f "$page" || cp "$page" "$directory/viewer.html"
+done
 cp "$from"/*.js "$from/espalier.d.ts" "$from/README.md" "$source/LICENSE" "$directory"
 sed "s/@VERSION@/$version/" "$from/package.json.in" >"$directory/package.json"
