@@ -89,11 +89,10 @@ ESPL_API ESPL_NODISCARD espl_status espl_history_mark(espl_history *history, uin
 
 /// How a rewind is done.
 enum {
-    /// Indices that were given to entities since the frame get a generation that no handle had. So no handle
-    /// of an entity that was made since the frame names a later entity, and the same calls come to other
-    /// handles. An entity that is revived keeps its handle: once it is destroyed again, what takes its index
-    /// may get a handle that was given since the frame. A rewind to the frame without this flag brings its
-    /// generations back.
+    /// Indices that were given to entities since the frame get a generation that no handle had; those of
+    /// entities that are revived get it when these are destroyed. So no handle of an entity that was made
+    /// since the frame names a later entity, however many such rewinds follow, and the same calls come to
+    /// other handles. A rewind without this flag brings back the generations of its frame.
     ESPL_REWIND_FRESH = 1,
 };
 

@@ -3,11 +3,8 @@
 // retired when its generations are used up, so that no handle is ever valid again.
 #include "lib/store/rows.h"
 
-// The number of indices that a world can issue, the last generation of an index, and the bits of a
-// generation word that are below the tag.
+// The number of indices that a world can issue.
 #define INDEX_LIMIT ((size_t)1 << ESPL__INDEX_BITS)
-#define LAST_GENERATION ((UINT32_C(1) << ESPL__GENERATION_BITS) - 1)
-#define GENERATION_MASK ((UINT32_C(1) << ESPL__TAG_SHIFT) - 1)
 
 _Static_assert((int)ESPL__GENERATION_BITS <= (int)ESPL__TAG_SHIFT,
                "the tag is above the generation");
@@ -195,6 +192,7 @@ void espl__entities_take(espl__store *store, espl_entity *out, size_t count)
 typedef struct freed_indices {
     uint32_t head; // of the free list
     uint32_t at;   // see note_freed()
+    uint32_t least, last; // generation words of a free index: the least and the last one
     size_t retired;
 } freed_indices;
 
@@ -203,7 +201,12 @@ static void begin_freeing(const espl__store *store, size_t count, freed_indices 
 {
     ESPL_CHECK(store->alive_count >= count);
     (void)count;
-    *out = (freed_indices){store->free_head, store->freed_at, 0};
+    const uint32_t tag = store->tag << ESPL__TAG_SHIFT;
+
+    *out = (freed_indices){.head = store->free_head,
+                           .at = store->freed_at,
+                           .least = tag + store->least_generation,
+                           .last = tag + ESPL__LAST_GENERATION};
 }
 
 // Note an index that is freed, and return the one that was freed ESPL__FREED_NOTED calls before.
@@ -220,9 +223,16 @@ static inline uint32_t note_freed(espl__store *store, freed_indices *all, uint32
     return earlier;
 }
 
-uint32_t espl__next_generation(uint32_t generation)
+// A free index has it already. The generation of a retired index is its last one.
+uint32_t espl__unused_generation(const espl__store *store, uint32_t index)
 {
-    return (generation & GENERATION_MASK) == LAST_GENERATION ? 0 : generation + 1;
+    const espl__record *const record = &store->records[index];
+    const uint32_t generation = record->generation & ESPL__GENERATION_MASK;
+
+    if (record->row == ESPL__NONE) {
+        return generation;
+    }
+    return generation < store->least_generation ? store->least_generation : generation + 1;
 }
 
 // Push an index to the free list with its next generation, or retire it.
@@ -230,15 +240,19 @@ static inline void free_index(espl__store *store, espl__record *record, uint32_t
                               freed_indices *all)
 {
     ESPL_CHECK_FULL(record->generation >> ESPL__TAG_SHIFT == store->tag);
+    const uint32_t next = record->generation + 1;
+    const uint32_t generation = next > all->least ? next : all->least;
+
     // After the last generation the index is retired, because the first generation again would make
     // the handles of the first entity valid.
-    if ((record->generation & GENERATION_MASK) == LAST_GENERATION) {
+    if (generation > all->last) {
+        record->generation = all->last;
         record->chunk = ESPL__NONE;
         record->row = ESPL__ROW_RETIRED;
         all->retired += 1;
         return;
     }
-    *record = (espl__record){.generation = record->generation + 1,
+    *record = (espl__record){.generation = generation,
                              .chunk = all->head,
                              .row = ESPL__NONE,
                              .slot = note_freed(store, all, index)};

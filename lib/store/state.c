@@ -124,6 +124,10 @@ void espl__store_visit(const espl__store *store, const espl__state_visitor *visi
     visit_components(store, visitor);
     espl__state_piece(visitor, "issued indices, and the one that was freed last", ESPL__STATE_WORDS,
                       words, 2);
+    if (store->least_generation != 0) {
+        espl__state_piece(visitor, "least generation of an index that is freed", ESPL__STATE_WORDS,
+                          &store->least_generation, 1);
+    }
     for (uint32_t index = 0; index < length; ++index) {
         visit_record(store, visitor, index);
     }

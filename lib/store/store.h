@@ -31,6 +31,9 @@ enum { ESPL__CHUNK_ROWS = 3, ESPL__INDEX_BITS = 6, ESPL__GENERATION_BITS = 4 };
 enum { ESPL__CHUNK_ROWS = 128, ESPL__INDEX_BITS = 31, ESPL__GENERATION_BITS = 24 };
 #endif
 enum { ESPL__CHUNK_BYTES = 16384, ESPL__TAG_SHIFT = 24 };
+/// The last generation of an index, and the bits of a generation word that are below the tag.
+#define ESPL__LAST_GENERATION ((UINT32_C(1) << ESPL__GENERATION_BITS) - 1)
+#define ESPL__GENERATION_MASK ((UINT32_C(1) << ESPL__TAG_SHIFT) - 1)
 
 // The generation word of a handle: bit 31 is set in pending handles, bits 30 to 24 are the tag of
 // the world (1 to 127), and the lower bits count the generations from 1. An index is retired after
@@ -141,6 +144,9 @@ typedef struct espl__store {
     // The indices are free, living or retired. An index that was taken and has no row yet counts as
     // living.
     size_t free_count, alive_count, retired_count;
+    // An index that is freed gets no generation below this one, so that an entity that a rewind revived is
+    // followed by none whose handle was given before the rewind. Above ESPL__LAST_GENERATION: it retires.
+    uint32_t least_generation;
     uint32_t freed[ESPL__FREED_NOTED]; // ring of the indices that were freed last
     uint32_t freed_at;                 // number of entries written to it, modulo 2^32
     // Components are in blocks that never move, because recorders read sizes while the owning
@@ -223,8 +229,9 @@ espl_entity espl__entity_take(espl__store *store);
 void espl__entities_take(espl__store *store, espl_entity *out, size_t count);
 /// Free a taken index that has no row. It gets the next generation or is retired.
 void espl__entity_release(espl__store *store, uint32_t index);
-/// Return the generation after one, or 0: that is the last one.
-uint32_t espl__next_generation(uint32_t generation);
+/// Return a generation, without a tag, from which on no entity of an index had a handle. It is above
+/// ESPL__LAST_GENERATION if there is none.
+uint32_t espl__unused_generation(const espl__store *store, uint32_t index);
 /// Check a handle. An entity is alive from the moment it has a row.
 /// @return ESPL_OK; ESPL_ERR_NULL_ENTITY; ESPL_ERR_PENDING; ESPL_ERR_FOREIGN (another tag, or an
 ///         index that was never issued); ESPL_ERR_DEAD.

@@ -117,6 +117,10 @@ static const char *broken_record(const espl__store *store, violation *at)
     }
 
     at->where = espl_entity_null();
+    at->detail = store->least_generation;
+    if (store->least_generation > ESPL__LAST_GENERATION + 1) {
+        return "the least generation of a freed index is at most one after the last";
+    }
     at->detail = issued;
     if (living != store->alive_count || retired != store->retired_count ||
         living + retired + store->free_count != issued) {

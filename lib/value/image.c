@@ -258,6 +258,7 @@ espl__image_head espl__image_head_of(const espl_world *world)
         .pasts = espl__tracks_past_count(&forest->tracks),
         .is_ticking = espl__forest_has_motion(forest) && forest->tracks.is_ticking ? 1 : 0,
         .has_overflowed = forest->context.has_overflowed ? 1 : 0,
+        .least_generation = store->least_generation,
     };
 
     memcpy(head.magic, espl__image_magic, sizeof head.magic);

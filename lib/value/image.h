@@ -34,7 +34,7 @@ typedef struct espl__image_head {
     uint32_t pasts;          // arrays of earlier locals: 0 without motion
     uint32_t is_ticking;     // 0 or 1
     uint32_t has_overflowed; // 0 or 1: a world may be not finite
-    uint32_t zero;
+    uint32_t least_generation; // of indices that are freed
 } espl__image_head;
 
 /// A component in its table, before its references and its name.

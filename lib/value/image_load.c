@@ -169,7 +169,7 @@ static bool read_head(loader *l)
                       "this one.");
     }
     if (head->tag == 0 || head->tag > 127 || head->pasts > ESPL__PASTS || head->is_ticking > 1 ||
-        head->has_overflowed > 1) {
+        head->has_overflowed > 1 || head->least_generation > ESPL__LAST_GENERATION + 1) {
         return refuse_format(l, "The head has a number that no world has.");
     }
     return true;
@@ -350,6 +350,7 @@ static bool make_store(loader *l)
     store->free_count = l->head.free_count;
     store->alive_count = l->head.alive_count;
     store->retired_count = l->head.retired_count;
+    store->least_generation = l->head.least_generation;
     return true;
 }
 

@@ -145,8 +145,11 @@ static void end_note(espl__shadow *shadow, uint32_t index, void *context)
 
 // The lists of a rewind, in the memory of the shadow: three of them, each with room for all indices.
 typedef struct rewind_lists {
-    espl_entity *unborn, *revived, *spent;
+    espl_entity *unborn, *revived;
+    espl_entity *spent; // free indices, each with a generation that no handle had; without a tag
     size_t unborn_count, revived_count, spent_count;
+    // Each revived entity has an index of which no handle had this generation, or none after its own.
+    uint32_t least_generation;
 } rewind_lists;
 
 // Return the handle of an index that is alive, else the null entity.
@@ -174,13 +177,17 @@ static void report_index(espl__shadow *shadow, uint32_t index, void *context)
     }
     if (!espl_entity_is_null(after)) {
         l->revived[l->revived_count++] = after;
-    } else if (index < issued) {
-        const espl__record *const record = &store->records[index];
+    }
+    if (index >= issued) {
+        return;
+    }
+    const uint32_t unused = espl__unused_generation(store, index);
 
-        // A free index has a generation that no handle had.
-        l->spent[l->spent_count++] = (espl_entity){
-            index, record->row == ESPL__NONE ? record->generation
-                                             : espl__next_generation(record->generation)};
+    if (espl_entity_is_null(after)) {
+        l->spent[l->spent_count++] = (espl_entity){index, unused};
+    } else if (unused > (after.generation & ESPL__GENERATION_MASK) + 1 &&
+               unused > l->least_generation) {
+        l->least_generation = unused;
     }
 }
 
@@ -194,7 +201,7 @@ static void free_spent(espl__store *store, const rewind_lists *l, size_t issued)
 
     for (size_t i = 0; i < l->spent_count; ++i) {
         espl__record *const record = &store->records[l->spent[i].index];
-        const bool is_used_up = l->spent[i].generation == 0;
+        const bool is_used_up = l->spent[i].generation > ESPL__LAST_GENERATION;
         const bool is_new = l->spent[i].index >= issued;
 
         if (record->row == ESPL__ROW_RETIRED) {
@@ -206,7 +213,7 @@ static void free_spent(espl__store *store, const rewind_lists *l, size_t issued)
             store->retired_count += 1;
             store->free_count -= 1;
         } else {
-            record->generation = l->spent[i].generation;
+            record->generation = store->tag << ESPL__TAG_SHIFT | l->spent[i].generation;
         }
     }
     while (*link != ESPL__NONE) {
@@ -230,7 +237,8 @@ static void free_spent(espl__store *store, const rewind_lists *l, size_t issued)
     }
 }
 
-// Indices that are free now get a generation that no handle had. Later ones stay issued.
+// Indices that are free now get a generation that no handle had, and those of revived entities get one once they
+// are free. Later ones stay issued.
 static void freshen(espl_world *world, const rewind_lists *l, size_t had)
 {
     espl__store *const store = &world->store;
@@ -244,6 +252,7 @@ static void freshen(espl_world *world, const rewind_lists *l, size_t had)
         store->records[index].row = ESPL__NONE;
         store->records[index].slot = (uint32_t)index;
     }
+    store->least_generation = l->least_generation;
     free_spent(store, l, issued);
     espl__store_mark_entities(store, l->spent, l->spent_count);
 }
@@ -257,7 +266,7 @@ void espl__rewind(espl__shadow *shadow, uint32_t at, uint32_t flags, espl_rewind
     const uint64_t age = espl__undo_frame_at(shadow->log, at)->age;
     const size_t had = espl__array_length(world->store.records);
     const size_t room = espl__array_length(shadow->report) / 3;
-    rewind_lists l = {.unborn = shadow->report};
+    rewind_lists l = {.unborn = shadow->report, .least_generation = world->store.least_generation};
 
     // A world without indices has no room for a report.
     if (room != 0) {

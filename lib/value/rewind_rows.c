@@ -110,6 +110,7 @@ static void restore_records(espl__shadow *shadow)
     store->free_count = shadow->numbers.free_count;
     store->alive_count = shadow->numbers.alive_count;
     store->retired_count = shadow->numbers.retired_count;
+    store->least_generation = shadow->numbers.least_generation;
     memset(store->freed, 0, sizeof store->freed);
     store->freed_at = 0;
 }

@@ -480,6 +480,7 @@ static espl__shadow_numbers numbers_of(const espl_world *world)
         .alive_count = (uint32_t)store->alive_count,
         .retired_count = (uint32_t)store->retired_count,
         .free_slots = forest->free_slots,
+        .least_generation = store->least_generation,
         .has_overflowed = forest->context.has_overflowed ? 1 : 0,
     };
 }

@@ -102,7 +102,7 @@ typedef struct espl__shadow_archetype {
 /// Numbers of the whole world.
 typedef struct espl__shadow_numbers {
     uint32_t slots, trees, free_tree, records, free_head, archetypes, pasts, is_ticking;
-    uint32_t free_count, alive_count, retired_count, free_slots, zero;
+    uint32_t free_count, alive_count, retired_count, free_slots, least_generation;
     uint32_t
         has_overflowed; // the last one, because it depends on what was read: it is in no checksum
 } espl__shadow_numbers;

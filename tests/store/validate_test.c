@@ -151,6 +151,8 @@ TEST(broken_record_is_named)
     free_one->chunk = next;
     BREAKS(partition, free_one->row, ESPL__ROW_RETIRED);
     BREAKS(partition, fix.store.alive_count, fix.store.alive_count + 1);
+    BREAKS("the least generation of a freed index is at most one after the last",
+           fix.store.least_generation, UINT32_MAX);
     BREAKS(partition, fix.store.retired_count, 1);
     BREAKS(partition, fix.store.free_count, fix.store.free_count - 1);
 }

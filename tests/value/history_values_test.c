@@ -119,6 +119,159 @@ TEST(a_fresh_rewind_gives_no_handle_of_an_abandoned_future_again)
     ck_assert(!espl_entity_equal(known[0], known[2]) && !espl_entity_equal(known[1], known[2]));
 }
 
+// Destroy a node that a frame revives, let others have its index, and destroy all of them.
+static size_t reuse_index(espl_entity revived, size_t times, espl_entity *out)
+{
+    ck_ok(espl_destroy(w, revived, ESPL_EXTENT_ENTITY));
+    for (size_t i = 0; i < times; ++i) {
+        out[i] = test_solo(w);
+        ck_assert_uint_eq(out[i].index, revived.index);
+        ck_ok(espl_destroy(w, out[i], ESPL_EXTENT_ENTITY));
+    }
+    return times;
+}
+
+static void check_all_dead_and_different(const espl_entity *known, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        ck_assert(!espl_is_alive(w, known[i]));
+        for (size_t k = 0; k < i; ++k) {
+            ck_assert(!espl_entity_equal(known[i], known[k]));
+        }
+    }
+}
+
+TEST(a_fresh_rewind_keeps_handles_of_reused_indices_from_coming_again)
+{
+    espl_entity known[16];
+    size_t count = 0;
+
+    ck_ok(espl_history_mark(h, 1));
+    // Twice to the same frame: the second future is shorter than the first.
+    count += reuse_index(nodes[3], 3, known + count);
+    ck_ok(espl_history_rewind(h, 1, ESPL_REWIND_FRESH, NULL));
+    ck_assert(espl_is_alive(w, nodes[3]));
+    count += reuse_index(nodes[3], 1, known + count);
+    ck_ok(espl_history_rewind(h, 1, ESPL_REWIND_FRESH, NULL));
+    // Nothing of the third future is at that index, and a later frame is abandoned.
+    ck_ok(espl_history_mark(h, 2));
+    ck_ok(espl_history_rewind(h, 1, ESPL_REWIND_FRESH, NULL));
+    ck_ok(espl_history_mark(h, 3));
+    count += reuse_index(nodes[3], 1, known + count);
+    // To a frame of a future that a rewind began, without the flag: the same handles.
+    ck_ok(espl_history_rewind(h, 3, 0, NULL));
+    (void)reuse_index(nodes[3], 1, known + count);
+    ck_assert(espl_entity_equal(known[count], known[count - 1]));
+    check_all_dead_and_different(known, count);
+    test_world_is_valid(w);
+}
+
+// The entity has the index of a node of the frame when the rewind comes.
+TEST(a_fresh_rewind_takes_an_index_from_a_living_entity)
+{
+    espl_entity known[2];
+    espl_rewind report;
+
+    ck_ok(espl_history_mark(h, 1));
+    ck_ok(espl_destroy(w, nodes[3], ESPL_EXTENT_ENTITY));
+    known[0] = test_solo(w);
+    ck_assert_uint_eq(known[0].index, nodes[3].index);
+    ck_ok(espl_history_rewind(h, 1, ESPL_REWIND_FRESH, &report));
+    ck_assert_uint_eq(report.unborn_count, 1);
+    ck_assert_uint_eq(report.revived_count, 1);
+    ck_ok(espl_destroy(w, nodes[3], ESPL_EXTENT_ENTITY));
+    known[1] = test_solo(w);
+    ck_assert_uint_eq(known[1].index, nodes[3].index);
+    ck_assert(!espl_entity_equal(known[0], known[1]));
+    ck_assert(!espl_is_alive(w, known[0]));
+}
+
+// Any creates, destroys, marks and rewinds: no call that makes an entity returns a handle for the second time.
+TEST(no_handle_is_given_twice_while_all_rewinds_are_fresh)
+{
+    enum { STEPS = 3000, ROOM = 4096 };
+    static espl_entity given[ROOM];
+    uint64_t random = 41, newest = 0, oldest = 0;
+    size_t count = 0, living = 0;
+    const size_t most = test_fitting(24, 8), steps = test_is_worn(STEPS, most + 8) ? 80 : STEPS;
+
+    for (size_t step = 0; step < steps; ++step) {
+        const uint32_t kind = test_below(&random, 16);
+        const size_t pick = count == 0 ? 0 : test_below(&random, (uint32_t)count);
+
+        if (kind < 6 && living < most) {
+            given[count] = test_solo(w);
+            for (size_t k = 0; k < count; ++k) {
+                ck_assert(!espl_entity_equal(given[count], given[k]));
+            }
+            count += 1;
+        } else if (kind < 13 && count != 0) {
+            const espl_status status = espl_destroy(w, given[pick], ESPL_EXTENT_ENTITY);
+
+            ck_assert(status == ESPL_OK || status == ESPL_ERR_DEAD || status == ESPL_ERR_FOREIGN);
+        } else if (kind < 15 || !espl_history_range(h, &oldest, &newest)) {
+            newest += 1;
+            ck_ok(espl_history_mark(h, newest));
+        } else {
+            newest = oldest + test_below(&random, (uint32_t)(newest - oldest + 1));
+            ck_ok(espl_history_rewind(h, newest, ESPL_REWIND_FRESH, NULL));
+        }
+        living = 0;
+        for (size_t k = 0; k < count; ++k) {
+            living += espl_is_alive(w, given[k]) ? 1 : 0;
+        }
+    }
+    test_world_is_valid(w);
+}
+
+// Each generation of an index was given when its first entity is revived.
+TEST(an_index_that_was_used_up_is_retired_once_its_revived_entity_is_destroyed)
+{
+    const size_t lives = test_limits_of_build().lives;
+    espl_entity made = nodes[3];
+
+    if (lives > 100) {
+        return; // 2^24 of them take too long
+    }
+    ck_ok(espl_history_mark(h, 1));
+    for (size_t i = 1; i < lives; ++i) {
+        ck_ok(espl_destroy(w, made, ESPL_EXTENT_ENTITY));
+        made = test_solo(w);
+        ck_assert_uint_eq(made.index, nodes[3].index);
+    }
+    ck_ok(espl_history_rewind(h, 1, ESPL_REWIND_FRESH, NULL));
+    ck_ok(espl_destroy(w, nodes[3], ESPL_EXTENT_ENTITY));
+    made = test_solo(w);
+    ck_assert_uint_ne(made.index, nodes[3].index);
+    test_world_is_valid(w);
+}
+
+// The same calls come to the same handles on a world that was loaded.
+TEST(an_image_has_what_a_fresh_rewind_left)
+{
+    espl_entity known[2];
+    ck_ok(espl_history_mark(h, 1));
+    ck_ok(espl_history_mark(h, 2));
+    const uint64_t checksum = hash_of(2), hash = test_physical_hash(w);
+
+    (void)reuse_index(nodes[3], 1, known);
+    ck_ok(espl_history_rewind(h, 1, ESPL_REWIND_FRESH, NULL));
+    // Another future, so other hashes.
+    ck_assert_uint_ne(test_physical_hash(w), hash);
+    ck_ok(espl_history_mark(h, 2));
+    ck_assert_uint_ne(hash_of(2), checksum);
+
+    const size_t size = espl_image_size(w);
+    unsigned char *const bytes = malloc(size);
+
+    ck_ok(espl_image_save(w, bytes, size));
+    (void)reuse_index(nodes[3], 1, known);
+    ck_ok(espl_image_load(w, bytes, size, 0, NULL));
+    (void)reuse_index(nodes[3], 1, known + 1);
+    ck_assert(espl_entity_equal(known[0], known[1]));
+    free(bytes);
+}
+
 // --- What is and is not part of a frame ---
 
 TEST(transient_values_are_left_alone_in_rows_that_stay_and_zero_elsewhere)

@@ -48,6 +48,7 @@ TEST(each_field_of_a_store_has_a_place)
     static const field fields[] = {
         STORE(heap, KEPT) STORE(tag, KEPT) STORE(records, SAVED) STORE(free_head, SAVED)
         STORE(free_count, SAVED) STORE(alive_count, SAVED) STORE(retired_count, SAVED)
+        STORE(least_generation, SAVED)
         STORE(freed, NONE) STORE(freed_at, NONE) // what to prefetch
         STORE(component_blocks, KEPT) STORE(component_count, KEPT) STORE(component_names, KEPT)
         STORE(archetypes, SAVED) STORE(archetype_sets, MADE) STORE(chunks, SAVED)
