@@ -486,6 +486,9 @@ static void save(const espl_world *world, unsigned char *bytes, size_t size)
     espl__image_head head = espl__image_head_of(world);
     writer w = {.world = world, .bytes = bytes, .passes_cache = espl__image_is_large(size)};
 
+    // The flag of the forest may stay set where all worlds are finite again, after a refused call too.
+    head.has_overflowed =
+        head.has_overflowed != 0 && espl__count_overflowed(&world->forest) != 0 ? 1 : 0;
     head.size = size;
     espl__checksum_begin(&w.checksum);
     put_image(&w, &head);

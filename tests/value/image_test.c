@@ -572,6 +572,33 @@ TEST(a_watch_finds_that_the_last_indices_are_gone)
     sample_end(&s);
 }
 
+// The forest may still say that a world may be not finite when all are finite again.
+TEST(an_image_does_not_tell_that_a_world_transform_was_not_finite_once)
+{
+    sample s, twin;
+    sample *const both[] = {&s, &twin};
+
+    sample_begin(&s, 1);
+    sample_begin(&twin, 1);
+    ck_ok(espl_compact(s.world)); // so that writes have no layout debt
+    ck_ok(espl_compact(twin.world));
+    for (int i = 0; i < 2; ++i) {
+        ck_ok(espl_set_local_scale(both[i]->world, s.nodes[2], 2));
+    }
+    ck_status(espl_set_local_scale(s.world, s.nodes[6], 3e38f), ESPL_OVERFLOW);
+    test_image overflowed = test_image_of(s.world);
+
+    for (int i = 0; i < 2; ++i) {
+        ck_ok(espl_destroy(both[i]->world, s.nodes[6], ESPL_EXTENT_ENTITY));
+    }
+    test_image_compare(s.world, twin.world);
+    test_image_load(s.world, &overflowed, 0);
+    ck_assert_uint_eq(test_count_overflowed(s.world), 1);
+    test_image_end(&overflowed);
+    sample_end(&twin);
+    sample_end(&s);
+}
+
 TEST(arguments_that_are_wrong_are_refused)
 {
     sample s;
