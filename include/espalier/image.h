@@ -15,7 +15,8 @@
 ///   components first, in the same order. It may have more.
 /// - Not the values of components with ESPL_COMPONENT_TRANSIENT, which are zeros after a load.
 /// - Not the definition of the world (espl_world_def: allocator, hooks, executor, tape, kernels), command
-///   buffers, watches, views, custom commands, statistics, versions of columns, and memory that is reserved.
+///   buffers, watches, views, custom commands, statistics, versions of columns, and memory that is reserved,
+///   but for side arrays (espl_reserve_def.side_of).
 ///   These stay as they are in the world that loads.
 ///
 /// After a load each column counts as written, a watch finds the difference between the two worlds, a history

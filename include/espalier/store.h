@@ -241,7 +241,8 @@ typedef struct espl_reserve_def {
     size_t parallel_rows; ///< Parallel writes of so many rows, as long as the world has no more
                           ///< hierarchies and solos than it has room for now.
     /// Null, or an entity: its hierarchy gets the side arrays that stretch, user data and inherit
-    /// flags need. They stay until the hierarchy is laid out without a need for them.
+    /// flags need. They stay until the hierarchy is laid out without a need for them. They belong to images and
+    /// frames of a history: a load and a rewind bring them back, or take them away.
     espl_entity side_of;
     /// Collects of the watches that the world has now (espalier/watch.h), each with at most so many
     /// entities added, removed and changed.

@@ -118,7 +118,8 @@ static void copy_tree(const update *u, uint32_t number)
     espl__shadow_tree tree;
 
     espl__shadow_read_tree(u->forest, number, &tree);
-    exchange_item(u, ESPL__SHADOW_TREE, number, &u->shadow->trees[number], &tree, sizeof tree);
+    espl__shadow_put(u->shadow, ESPL__SHADOW_TREE, number, &u->shadow->trees[number], &tree,
+                     sizeof tree, ESPL__SHADOW_TREE_HASHED);
     u->shadow->is_plain[number] = espl__shadow_is_plain(&tree.tree);
 }
 

@@ -75,11 +75,16 @@ typedef struct espl__shadow_side {
 } espl__shadow_side;
 
 /// A header, with the counts of its side arrays. Links of unsettled trees and numbers of side arrays are left
-/// out, because their order has no effect.
+/// out, because their order has no effect. The checksum ends before `tree.side`: which side arrays there are has
+/// none either, because those that no node needs change nothing but what takes memory.
 typedef struct espl__shadow_tree {
+    uint32_t extra_count, kept_count;
     espl__tree tree;
-    uint32_t extra_count, kept_count, is_prepaid, zero;
+    uint32_t is_prepaid, zero;
 } espl__shadow_tree;
+
+/// Bytes of a header that the checksum has.
+enum { ESPL__SHADOW_TREE_HASHED = offsetof(espl__shadow_tree, tree) + offsetof(espl__tree, side) };
 
 /// Counts of an archetype. That of the chunks is no part of the value, because it has empty ones.
 typedef struct espl__shadow_rows {

@@ -6,6 +6,7 @@
 // Each call checks its arguments, reserves, and then changes, so that a refused call has changed
 // nothing. A list of components is sorted and checked by check_set(); the role is added here,
 // because users do not choose it.
+#include "lib/tree/order.h"
 #include "lib/world/batch.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/partition.h"
@@ -344,10 +345,12 @@ static espl_status reserve_archetype_rows(espl_world *world, const component_set
 // @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
 static espl_status prepay_side(espl_world *world, uint32_t slot)
 {
+    const espl__tree *const tree = espl__tree_of(&world->forest, slot);
     const espl_status status = espl__ensure_side(world, world->forest.tree[slot], true);
 
     if (status == ESPL_OK) {
-        espl__side_of_slot(&world->forest, slot)->is_prepaid = 1;
+        espl__side_of(&world->forest, tree)->is_prepaid = 1;
+        espl__tree_mark_header(&world->forest, tree); // no slot changes, and a history keeps headers
     }
     return status;
 }

@@ -134,9 +134,9 @@ static const struct {
     void (*change)(void);
     uint64_t checksum;
 } frames[] = {
-    {make_nodes, UINT64_C(0x42c7f5e6b7935be4)},       {write_sides, UINT64_C(0x67aab48ba43cda2a)},
-    {add_values, UINT64_C(0xbf9b7f9058e846e5)},       {start_motion, UINT64_C(0x41b259371fc23bdb)},
-    {change_structure, UINT64_C(0xab87fdd805729f19)},
+    {make_nodes, UINT64_C(0xa8460943c32318c4)},       {write_sides, UINT64_C(0xffdf2ebd4bffcf88)},
+    {add_values, UINT64_C(0x57cff9c200ab3c43)},       {start_motion, UINT64_C(0xd9e6d368c7853139)},
+    {change_structure, UINT64_C(0x0ed2fc3f120b48b8)},
 };
 enum { FRAMES = sizeof frames / sizeof *frames };
 

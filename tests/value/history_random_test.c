@@ -333,6 +333,23 @@ static size_t step(pair *p)
     return op.code == OP_BATCH ? op.count : 1;
 }
 
+// Side arrays that are reserved are a part of a frame and of an image, though no node has anything in them.
+static void reserve_side(pair *p)
+{
+    const test_model *const m = &p->tape.model;
+    const uint32_t node =
+        m->living_count == 0 ? 0 : m->living[test_below(&p->random, m->living_count)];
+
+    if (m->living_count != 0) {
+        const espl_status status = espl_reserve(
+            p->here.world, &(espl_reserve_def){.side_of = p->here.handles[node]});
+
+        ck_status(espl_reserve(p->twin.world,
+                               &(espl_reserve_def){.side_of = p->twin.handles[node]}),
+                  status);
+    }
+}
+
 static void mark(pair *p)
 {
     uint64_t hash = 0;
@@ -425,6 +442,9 @@ static size_t run_at_once(uint64_t seed, uint32_t population, size_t steps)
         if (--to_rewind == 0) {
             go_back(p);
             to_rewind = 1 + test_below(&p->random, 60);
+        }
+        if (test_one_in(&p->random, 16)) {
+            reserve_side(p);
         }
         if (test_one_in(&p->random, population / 3 + 2)) {
             demand_equal(p);

@@ -507,6 +507,32 @@ TEST(previous_locals_come_back)
     ck_assert_float_eq(after.position[0], 1);
 }
 
+// --- What is reserved ---
+
+// The first stretch of a hierarchy takes memory unless side arrays were reserved for it.
+static void demand_stretch(bool is_reserved)
+{
+    test_heap_arm(&test.heap, 1, true);
+    ck_status(espl_set_stretch(w, nodes[1], (float[3]){1, 2, 1}),
+              is_reserved ? ESPL_OK : ESPL_ERR_NO_MEMORY);
+    test_heap_arm(&test.heap, 0, false);
+}
+
+TEST(side_arrays_that_were_reserved_at_a_mark_come_back)
+{
+    ck_ok(espl_history_mark(h, 1));
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.side_of = nodes[0]}));
+    ck_ok(espl_history_mark(h, 2));
+    demand_stretch(true);
+    ck_ok(espl_destroy(w, nodes[0], ESPL_EXTENT_SUBTREE));
+    ck_ok(espl_history_rewind(h, 2, 0, NULL));
+    test_world_is_valid(w);
+    demand_stretch(true);
+    ck_ok(espl_history_rewind(h, 1, 0, NULL));
+    test_world_is_valid(w);
+    demand_stretch(false);
+}
+
 // --- Checksums ---
 
 TEST(a_checksum_says_what_differs_and_not_how_it_came_about)
@@ -544,6 +570,28 @@ TEST(a_checksum_says_what_differs_and_not_how_it_came_about)
     ck_ok(espl_history_create(w, &usual, &h));
     ck_ok(espl_history_mark(h, 1));
     ck_assert_uint_eq(hash_of(1), hash);
+}
+
+// Side arrays that no node needs, and room in them for inherit flags, change no later result.
+TEST(a_checksum_does_not_depend_on_which_side_arrays_there_are)
+{
+    ck_ok(espl_history_mark(h, 1));
+    ck_ok(espl_reserve(w, &(espl_reserve_def){.side_of = nodes[0]}));
+    ck_ok(espl_history_mark(h, 2));
+    ck_assert_uint_eq(hash_of(2), hash_of(1));
+    ck_ok(espl_history_rewind(h, 1, 0, NULL));
+    ck_ok(espl_set_user_data(w, nodes[1], 5));
+    ck_ok(espl_history_mark(h, 2));
+    ck_assert_uint_ne(hash_of(2), hash_of(1));
+    const uint64_t physical = test_physical_hash(w);
+
+    ck_ok(espl_set_inherit(w, nodes[1], ESPL_ABSOLUTE_ROTATION));
+    ck_ok(espl_history_mark(h, 3));
+    ck_assert_uint_ne(hash_of(3), hash_of(2));
+    ck_ok(espl_set_inherit(w, nodes[1], 0));
+    ck_assert_uint_eq(test_physical_hash(w), physical);
+    ck_ok(espl_history_mark(h, 4));
+    ck_assert_uint_eq(hash_of(4), hash_of(2));
 }
 
 TEST(negative_zeros_and_denormals_are_other_values)
