@@ -3,6 +3,8 @@
 // pass over the blocks reads a hundredth of the memory of a pass over the items' data.
 #include "lib/base/plane.h"
 
+#include "lib/base/bits.h"
+
 #include <string.h>
 
 #if ESPL__HAS_SSE2
@@ -94,30 +96,64 @@ void espl__plane_mark_range(const espl__plane *plane, uint32_t begin, uint32_t e
 // A block has four bytes in memory, atomic or not, so that it is read as bytes where no job runs.
 _Static_assert(sizeof(_Atomic uint32_t) == sizeof(uint32_t), "a moment of a block is a word");
 
-// Tell whether some of the blocks of a group may have changed after a moment: a difference is negative
-// then. The loop has no branch, so that compilers subtract several at once.
-ESPL__INLINE bool has_group_changed(const espl__plane *plane, uint32_t block, uint32_t since)
+#if ESPL__HAS_SSE2
+
+// Return since minus the moments of 16 blocks, each as a byte with its sign.
+ESPL__INLINE __m128i signs_of_16(const _Atomic uint32_t blocks[16], __m128i since)
 {
-    uint32_t moments[GROUP_OF_BLOCKS], differences = 0;
+    __m128i a, b, c, d;
+
+    memcpy(&a, (const void *)(uintptr_t)&blocks[0], sizeof a);
+    memcpy(&b, (const void *)(uintptr_t)&blocks[4], sizeof b);
+    memcpy(&c, (const void *)(uintptr_t)&blocks[8], sizeof c);
+    memcpy(&d, (const void *)(uintptr_t)&blocks[12], sizeof d);
+    return _mm_packs_epi16(_mm_packs_epi32(_mm_sub_epi32(since, a), _mm_sub_epi32(since, b)),
+                           _mm_packs_epi32(_mm_sub_epi32(since, c), _mm_sub_epi32(since, d)));
+}
+
+// Return which blocks of a group may have changed after a moment, as bits: a difference is negative then.
+ESPL__INLINE uint32_t changed_of_group(const espl__plane *plane, uint32_t block, uint32_t since)
+{
+    const __m128i moment = _mm_set1_epi32((int32_t)since);
+    const __m128i low = signs_of_16(&plane->blocks[block], moment);
+    const __m128i high = signs_of_16(&plane->blocks[block + 16], moment);
+
+    return (uint32_t)_mm_movemask_epi8(low) | (uint32_t)_mm_movemask_epi8(high) << 16;
+}
+
+#else
+
+// The first loop has no branch, so that compilers subtract several at once.
+ESPL__INLINE uint32_t changed_of_group(const espl__plane *plane, uint32_t block, uint32_t since)
+{
+    uint32_t moments[GROUP_OF_BLOCKS], differences = 0, changed = 0;
 
     memcpy(moments, (const void *)(uintptr_t)&plane->blocks[block], sizeof moments);
     for (uint32_t i = 0; i < GROUP_OF_BLOCKS; ++i) {
         differences |= since - moments[i];
     }
-    return (int32_t)differences < 0;
+    for (uint32_t i = 0; i < GROUP_OF_BLOCKS && (int32_t)differences < 0; ++i) {
+        changed |= (since - moments[i]) >> 31 << i;
+    }
+    return changed;
 }
+
+#endif
 
 // Groups first, because a branch for each block would cost more than its comparison.
 uint32_t espl__plane_next(const espl__plane *plane, uint32_t block, uint32_t blocks, uint32_t since)
 {
     ESPL_CHECK(blocks <= plane->capacity / ESPL__PLANE_BLOCK);
     // Where much changed, the next block did as well.
-    if (block < blocks && espl__plane_block_changed(plane, block, since)) {
+    if (block >= blocks || espl__plane_block_changed(plane, block, since)) {
         return block;
     }
-    while (block < blocks && blocks - block >= GROUP_OF_BLOCKS &&
-           !has_group_changed(plane, block, since)) {
-        block += GROUP_OF_BLOCKS;
+    for (; blocks - block >= GROUP_OF_BLOCKS; block += GROUP_OF_BLOCKS) {
+        const uint32_t changed = changed_of_group(plane, block, since);
+
+        if (changed != 0) {
+            return block + espl__lowest_bit(changed);
+        }
     }
     while (block < blocks && !espl__plane_block_changed(plane, block, since)) {
         block += 1;
