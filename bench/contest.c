@@ -318,6 +318,22 @@ void contest_report_quotient_of_parts(struct contest *contest, const char *part,
     }
 }
 
+void contest_report_excess_of_part(struct contest *contest, const struct contest *copy,
+                                   const char *part, const char *divisor, const char *unit,
+                                   size_t nodes)
+{
+    for (size_t i = 0; i < contest->count; ++i) {
+        const struct contestant *const who = &contest->contestants[i];
+
+        if (who->plays) {
+            const double excess = part_median(who, part) - part_median(&copy->contestants[i], part);
+
+            contest_report(contest, who, excess / part_median(who, divisor), unit,
+                           contest_checksum(who, nodes));
+        }
+    }
+}
+
 void contest_report_share(struct contest *contest, const char *part, size_t nodes)
 {
     for (size_t i = 0; i < contest->count; ++i) {

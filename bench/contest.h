@@ -136,6 +136,10 @@ void contest_report_medians(struct contest *contest, size_t things, const char *
 /// Report the median of a part divided by that of another one, of everyone who tells both.
 void contest_report_quotient_of_parts(struct contest *contest, const char *part,
                                       const char *divisor, size_t nodes);
+/// Report how much longer a part takes than in the copy, divided by another part, under a name of its own.
+void contest_report_excess_of_part(struct contest *contest, const struct contest *copy,
+                                   const char *part, const char *divisor, const char *unit,
+                                   size_t nodes);
 /// Report the share of a part in the whole, of everyone who tells it: the quotient of the medians.
 void contest_report_share(struct contest *contest, const char *part, size_t nodes);
 

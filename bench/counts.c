@@ -426,6 +426,57 @@ static void play_read(struct counting *all)
     all->scheme->value(all->world, VALUE_READ);
 }
 
+static bool has_history(const struct scheme *scheme)
+{
+    return scheme->rewind != NULL;
+}
+
+// Some roots at equal distances, and others in the next frame.
+static void prepare_some_roots(struct counting *all, struct draw *draw)
+{
+    const uint32_t trees = all->forest.shape.trees, amount = all->path->amount;
+    const uint32_t first = draw_below(draw, trees);
+
+    for (uint32_t i = 0; i < amount; ++i) {
+        draw_write(all, draw, i, forest_root(&all->forest, (first + i * (trees / amount)) % trees));
+    }
+}
+
+static void play_some_roots(struct counting *all)
+{
+    all->scheme->write(all->world, all->writes, all->path->amount);
+}
+
+static void prepare_mark(struct counting *all, struct draw *draw)
+{
+    prepare_some_roots(all, draw);
+    play_some_roots(all);
+}
+
+static void play_mark(struct counting *all)
+{
+    all->scheme->advance(all->world);
+}
+
+enum { moments_back = 8 };
+
+static void prepare_rewind(struct counting *all, struct draw *draw)
+{
+    for (int moment = 0; moment < moments_back; ++moment) {
+        prepare_mark(all, draw);
+        all->scheme->advance(all->world);
+    }
+}
+
+static void play_rewind(struct counting *all)
+{
+    all->scheme->rewind(all->world, moments_back);
+}
+
+static const struct work some_roots = {"root", has_write, prepare_some_roots, play_some_roots};
+static const struct work mark = {"root", has_history, prepare_mark, play_mark};
+static const struct work mark_hashed = {"root", has_history, prepare_mark, play_mark};
+static const struct work rewind_moments = {"root", has_history, prepare_rewind, play_rewind};
 static const struct work image_save = {"node", has_value, prepare_nothing, play_save};
 static const struct work image_load = {"node", has_value, prepare_nothing, play_load};
 static const struct work image_checked = {"node", has_value, prepare_nothing, play_checked};
@@ -497,6 +548,10 @@ static const struct path paths[] = {
     {"giant-star-commands", &edits_alone, {1, 100000, 100000}, 200, 1, 1, 0, 0},
     {"giant-fan10", &edits, {1, 100000, 10}, 200, 1, 1, 0, 0},
     {"giant-fan10-commands", &edits_alone, {1, 100000, 10}, 200, 1, 1, 0, 0},
+    {"roots-500x20", &some_roots, {500, 20, 3}, 50, 2, 1, 0, 0},
+    {"mark-500x20", &mark, {500, 20, 3}, 50, 2, 1, 0, 0},
+    {"mark-hashed-500x20", &mark_hashed, {500, 20, 3}, 50, 2, 1, 0, 0},
+    {"rewind-500x20", &rewind_moments, {500, 20, 3}, 50, 2, 1, 0, 0},
     {"image-save", &image_save, {500, 20, 3}, 0, 2, 1, 0, 0},
     {"image-load", &image_load, {500, 20, 3}, 0, 2, 1, 0, 0},
     {"image-load-checked", &image_checked, {500, 20, 3}, 0, 2, 1, 0, 0},
@@ -534,6 +589,7 @@ static const struct suffix suffixes[] = {
     {"-watched", TRACK_WORLDS},
     {"-watched-own", TRACK_OWN},
     {"-ticked", TRACK_MOTION},
+    {"-history", TRACK_HISTORY},
 };
 
 enum { suffix_count = sizeof suffixes / sizeof *suffixes };
@@ -557,7 +613,9 @@ static bool is_tracked(const struct path *path)
 
 static bool has_tracking(const struct scheme *scheme, enum scheme_tracking tracking)
 {
-    const bool is_able = tracking == TRACK_MOTION ? scheme->tick != NULL : scheme->collect != NULL;
+    const bool is_able = tracking == TRACK_MOTION    ? scheme->tick != NULL
+                         : tracking == TRACK_HISTORY ? has_history(scheme)
+                                                     : scheme->collect != NULL;
 
     return is_able && scheme->advance != NULL;
 }
@@ -574,6 +632,14 @@ static const struct path *path_named(const char *name, size_t length)
     return NULL;
 }
 
+// Return what a path keeps account of whose work is about that itself.
+static enum scheme_tracking tracking_of(const struct path *path)
+{
+    return path->work == &mark_hashed                             ? TRACK_HASHES
+           : path->work == &mark || path->work == &rewind_moments ? TRACK_HISTORY
+                                                                  : TRACK_NOTHING;
+}
+
 // Return the path of a name and what it keeps account of, or NULL.
 static const struct path *path_parsed(const char *name, const struct scheme *scheme,
                                       enum scheme_tracking *tracking)
@@ -583,6 +649,7 @@ static const struct path *path_parsed(const char *name, const struct scheme *sch
 
     *tracking = TRACK_NOTHING;
     if (path != NULL) {
+        *tracking = tracking_of(path);
         return path;
     }
     for (size_t i = 0; i < suffix_count; ++i) {
@@ -699,7 +766,7 @@ static void run(struct counting *all)
         struct draw draw = draw_begin(counts_seed, all->frame);
 
         path->work->prepare(all, &draw);
-        if (all->tracking != TRACK_NOTHING) {
+        if (all->tracking != TRACK_NOTHING && tracking_of(path) == TRACK_NOTHING) {
             all->scheme->advance(all->world);
         }
         if (all->frame < path->warm) {

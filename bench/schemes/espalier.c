@@ -109,6 +109,8 @@ static struct scheme_world *world_new(size_t copies, size_t tree_size, unsigned 
 void espalier_destroy(struct scheme_world *world)
 {
     espalier_free_values(world);
+    espalier_free_followed(world);
+    espl_history_destroy(world->history);
     espl_command_buffer_destroy(world->commands);
     espl_watch_destroy(world->watch);
     espl_world_destroy(world->world);
@@ -507,13 +509,15 @@ const struct scheme scheme_espalier = {
     .move_roots = espalier_move_roots,
     .number_of = espalier_number_of,
     .track = espalier_track,
-    .change = espalier_write,
+    .change = espalier_change,
     .collect = espalier_collect,
     .advance = espalier_advance,
+    .rewind = espalier_rewind,
     .tick = espalier_tick,
     .copy_shown = espalier_copy_shown,
     .value = espalier_value,
     .archive_bytes = espalier_archive_bytes,
+    .follow = espalier_follow,
     .split = espalier_split,
     .sum_positions = sum_positions,
     .read_positions = read_positions,

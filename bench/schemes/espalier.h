@@ -25,6 +25,8 @@ struct frame_times {
     double write;   ///< And its writes.
     double present; ///< The shown worlds.
     double values[VALUE_COUNT];
+    double mark, rewind;        ///< Of a history: the last of each.
+    double delta, patch, apply; ///< Of the archive of a frame.
 };
 
 /// The world as a value.
@@ -34,6 +36,20 @@ struct kept_value {
     unsigned char *archive; ///< [archive_capacity]
     size_t archive_size, archive_capacity;
     espl_world *reader; ///< Of the archive: empty before a read.
+};
+
+/// An archive, or a delta.
+struct sent_bytes {
+    unsigned char *bytes; ///< [capacity] NULL: not made yet.
+    size_t size, capacity;
+};
+
+/// Another world, which follows this one by deltas.
+struct followed {
+    espl_world *world;            ///< NULL: not made yet.
+    espl_entity *entities;        ///< [nodes] in the order of the archive.
+    struct sent_bytes last, next; ///< Archives of the last frame and this one.
+    struct sent_bytes delta, patched, checked;
 };
 
 struct scheme_world {
@@ -67,6 +83,9 @@ struct scheme_world {
     espl_watch *watch;         ///< NULL: there is none.
     bool is_ticking;           ///< Between the begin and the end of a tick.
     struct kept_value kept;    ///< In the load `values`.
+    espl_history *history;     ///< NULL: there is none.
+    uint64_t marked;           ///< Its newest frame.
+    struct followed followed;  ///< In the load `deltas`.
     struct frame_times times;  ///< Of the last frame.
 };
 
@@ -205,6 +224,14 @@ void espalier_advance(struct scheme_world *world);
 void espalier_tick(struct scheme_world *world, const struct scheme_write *writes, size_t count,
                    float at);
 void espalier_copy_shown(struct scheme_world *world, struct pose *out, size_t count);
+/// Make a history, and mark the first frame.
+void espalier_begin_history(struct scheme_world *world, bool has_checksums);
+void espalier_mark(struct scheme_world *world);
+void espalier_change(struct scheme_world *world, const struct scheme_write *writes, size_t count);
+void espalier_rewind(struct scheme_world *world, unsigned frames);
+struct scheme_bytes espalier_follow(struct scheme_world *world, bool is_exact);
+/// Free what espalier_follow() made.
+void espalier_free_followed(struct scheme_world *world);
 void espalier_value(struct scheme_world *world, enum scheme_value what);
 size_t espalier_archive_bytes(const struct scheme_world *world);
 /// Free what espalier_value() made.

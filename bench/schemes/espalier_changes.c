@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Scheme `espalier` in the loads `watch` and `motion`, and on the paths of counts.c that have these:
-// watches, ticks and shown poses.
+// watches, ticks and shown poses. Which of these a world has, or a history, is set once.
 #include "bench/schemes/espalier.h"
 
 #include "bench/clock.h"
@@ -30,6 +30,10 @@ void espalier_track(struct scheme_world *world, enum scheme_tracking tracking)
     case TRACK_MOTION:
         must(espl_motion_start(world->world, NULL), "espl_motion_start");
         break;
+    case TRACK_HISTORY:
+    case TRACK_HASHES:
+        espalier_begin_history(world, tracking == TRACK_HASHES);
+        break;
     }
 }
 
@@ -46,6 +50,10 @@ void espalier_advance(struct scheme_world *world)
 {
     if (world->watch != NULL) {
         (void)espalier_collect(world);
+        return;
+    }
+    if (world->history != NULL) {
+        espalier_mark(world);
         return;
     }
     if (world->is_ticking) {

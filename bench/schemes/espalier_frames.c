@@ -20,7 +20,7 @@ size_t espalier_split(const struct scheme_world *world, struct scheme_part *out)
     const struct frame_times *const times = &world->times;
     size_t count = 0;
 
-    _Static_assert(ESPL_STAGE_COUNT + 9 + VALUE_COUNT <= SCHEME_PART_LIMIT, "all parts are told");
+    _Static_assert(ESPL_STAGE_COUNT + 14 + VALUE_COUNT <= SCHEME_PART_LIMIT, "all parts are told");
     out[count++] = (struct scheme_part){"structure", times->structure};
     out[count++] = (struct scheme_part){"record", times->record};
     for (int stage = 0; stage < ESPL_STAGE_COUNT; ++stage) {
@@ -37,6 +37,11 @@ size_t espalier_split(const struct scheme_world *world, struct scheme_part *out)
     for (int what = 0; what < VALUE_COUNT; ++what) {
         out[count++] = (struct scheme_part){value_names[what], times->values[what]};
     }
+    out[count++] = (struct scheme_part){"mark", times->mark};
+    out[count++] = (struct scheme_part){"rewind", times->rewind};
+    out[count++] = (struct scheme_part){"delta", times->delta};
+    out[count++] = (struct scheme_part){"patch", times->patch};
+    out[count++] = (struct scheme_part){"apply", times->apply};
     return count;
 }
 

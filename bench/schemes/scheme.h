@@ -118,7 +118,7 @@ struct scheme_battle_frame {
 
 /// What the load `values` does with a world as a value, in this order.
 enum scheme_value {
-    VALUE_COPY,    ///< Its image is copied to bytes that were written before: what others are compared with.
+    VALUE_COPY, ///< Its image is copied to bytes that were written before: what others are compared with.
     VALUE_FRESH,   ///< The same to memory that is taken for it and given back.
     VALUE_SAVE,    ///< It is saved as an image.
     VALUE_LOAD,    ///< It loads this image, which is trusted.
@@ -143,9 +143,11 @@ struct scheme_velocity {
 /// What a scheme keeps account of from now on.
 enum scheme_tracking {
     TRACK_NOTHING,
-    TRACK_WORLDS, ///< Which worlds change.
-    TRACK_OWN,    ///< Which worlds change, and which nodes are written.
-    TRACK_MOTION, ///< Where nodes were when the last tick began.
+    TRACK_WORLDS,  ///< Which worlds change.
+    TRACK_OWN,     ///< Which worlds change, and which nodes are written.
+    TRACK_MOTION,  ///< Where nodes were when the last tick began.
+    TRACK_HISTORY, ///< What the world was at the end of each of the last 8 moments.
+    TRACK_HASHES,  ///< The same, with a checksum of each.
 };
 
 /// The nodes whose worlds changed since the last look, and perhaps others. Valid until the next one.
@@ -156,8 +158,14 @@ struct scheme_changes {
     size_t count;
 };
 
+/// Bytes of a scheme, valid until its next call.
+struct scheme_bytes {
+    const void *bytes; ///< [size]
+    size_t size;
+};
+
 /// Most parts of a frame that a scheme tells apart.
-#define SCHEME_PART_LIMIT 24
+#define SCHEME_PART_LIMIT 32
 
 /// Part of a frame, and the time it took.
 struct scheme_part {
@@ -272,8 +280,10 @@ struct scheme {
     void (*change)(struct scheme_world *world, const struct scheme_write *writes, size_t count);
     /// Return what changed since the last collect, or since tracking began.
     struct scheme_changes (*collect)(struct scheme_world *world);
-    /// End the moment at hand: collect what changed, or end a tick and begin the next one.
+    /// End the moment at hand: collect what changed, end a tick and begin the next one, or mark the world.
     void (*advance)(struct scheme_world *world);
+    /// Make the world what it was so many moments ago, at most 8. For worlds that keep a history.
+    void (*rewind)(struct scheme_world *world, unsigned moments);
     /// Return the number of a node of the forest.
     uint32_t (*number_of)(struct scheme_world *world, scheme_handle node);
     /// Carry out one tick that gives nodes new locals, each at most once; then compute the worlds that
@@ -287,6 +297,11 @@ struct scheme {
     void (*value)(struct scheme_world *world, enum scheme_value what);
     /// Return the bytes of the archive.
     size_t (*archive_bytes)(const struct scheme_world *world);
+
+    /// Write an archive of the world and the delta from the archive before; patch that one, and apply it to
+    /// another world, which the first call makes. The same precision in every call.
+    /// @param is_exact  false: on a grid of 0.1 mm, with rotations of 15 bits. @return the delta.
+    struct scheme_bytes (*follow)(struct scheme_world *world, bool is_exact);
 
     /// Tell the parts of the last frame, the same in every frame of a case; a part called
     /// "structure" holds all that concerns structure in a frame that does other things too.

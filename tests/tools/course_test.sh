@@ -130,6 +130,10 @@ motion every-500x20 eased espalier
 motion inner-500x20 eased espalier
 motion idle-500x20 eased espalier
 values 500x20 espalier
+history r50-500x20 espalier
+history full-500x20 espalier
+deltas fall-grid espalier
+deltas walk-exact espalier
 memory 500x20-watched ticks espalier
 memory 500x20-ticked eased espalier
 build 500x20 $deferred linked espalier
