@@ -466,10 +466,11 @@ TEST_LOOP(b16_a_world_that_goes_back_goes_on_as_it_did, 0, 3)
     static const size_t counts[3] = {16, 6, 1};
     const uint64_t chosen = test_environment("ESPL_SEED", 0);
     const size_t steps = (size_t)test_environment("ESPL_OPERATIONS", test_scaled_alone(1000));
+    const size_t runs = chosen != 0 ? 1 : counts[_i] * (size_t)test_factor();
     uint64_t state = 31 + (uint64_t)_i;
     size_t operations = 0;
 
-    for (size_t i = 0; i < counts[_i] * (size_t)test_factor(); ++i) {
+    for (size_t i = 0; i < runs; ++i) {
         operations +=
             run_at_once(chosen != 0 ? chosen : test_random(&state), populations[_i], steps);
     }
@@ -541,12 +542,15 @@ static size_t run_played(uint64_t seed, uint32_t population, uint32_t limit, siz
 TEST_LOOP(playbacks_after_a_rewind_do_what_they_did, 0, 3)
 {
     static const uint32_t populations[3] = {6, 40, 300}, limits[3] = {8, 60, 400};
+    const uint64_t chosen = test_environment("ESPL_SEED", 0);
     uint64_t state = 47 + (uint64_t)_i;
-    const size_t runs = (_i == 0 ? 16 : _i == 1 ? 6 : 1) * (size_t)test_factor();
+    const size_t runs =
+        chosen != 0 ? 1 : (_i == 0 ? 16 : _i == 1 ? 6 : 1) * (size_t)test_factor();
     size_t commands = 0;
 
     for (size_t i = 0; i < runs; ++i) {
-        commands += run_played(test_random(&state), populations[_i], limits[_i], test_scaled(16));
+        commands += run_played(chosen != 0 ? chosen : test_random(&state), populations[_i],
+                               limits[_i], test_scaled(16));
     }
     test_tell_figure(commands, "commands with rewinds, beside a twin");
 }
