@@ -3,6 +3,7 @@
 #include "tools/diff.h"
 
 #include "tools/commands.h"
+#include "tools/page.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -150,13 +151,77 @@ static diff_verdict fail(const char *path, const tool_fault *fault)
     return DIFF_TROUBLE;
 }
 
-static diff_verdict compare_tapes(tool_diff *diff, tool_contents c[2])
+// A comparison whose lines are printed and kept.
+typedef struct kept_lines {
+    tool_diff *diff;
+    bool is_quiet;
+    page_text text;
+} kept_lines;
+
+static void keep_line(void *user, const char *line)
 {
+    kept_lines *const kept = user;
+
+    if (!kept->is_quiet) {
+        print_line(kept->diff, line);
+    }
+    page_text_add(&kept->text, line, strlen(line));
+    page_text_add(&kept->text, "\n", 1);
+}
+
+// Write the page of both tapes, which opens where they part.
+static bool write_page(const tool_diff *diff, const tool_options *options, const tool_contents c[2],
+                       const char *note, tool_fault *fault)
+{
+    tool_contents page = {0};
+    page_text text = {0};
+    bool is_good = page_load(&page, options->program, fault);
+
+    for (int i = 0; i < 2 && is_good; ++i) {
+        const page_place place = {.frame = diff->place.frame,
+                                  .call = diff->place.call,
+                                  .entity = diff->place.entities[i],
+                                  .note = note};
+        const char *const label = page_label(diff->paths[i]);
+        char name[DIFF_PATH];
+
+        (void)snprintf(name, sizeof name, "%c: %s", "AB"[i], label);
+        is_good =
+            page_add_tape(&text, &(page_tape){.name = name, .tape = &c[i], .place = &place}, fault);
+    }
+    is_good = is_good && page_write(options->output, &page, &text, fault);
+    contents_release(&page);
+    contents_release(&text.contents);
+    return is_good;
+}
+
+static diff_verdict compare_tapes(tool_diff *diff, const tool_options *options, tool_contents c[2])
+{
+    kept_lines kept = {.diff = diff, .is_quiet = options->is_quiet};
     tool_fault fault = {""};
     int side = 0;
+
+    if (options->output != NULL) {
+        diff->take = keep_line;
+        diff->user = &kept;
+        diff->is_quiet = false;
+    }
     const diff_verdict verdict = diff_tapes(diff, &c[0], &c[1], &side, &fault);
 
-    return verdict == DIFF_TROUBLE ? fail(diff->paths[side], &fault) : verdict;
+    page_text_add(&kept.text, "", 1);
+    if (verdict == DIFF_TROUBLE) {
+        (void)fail(diff->paths[side], &fault);
+    } else if (verdict == DIFF_DIFFERENT && options->output != NULL) {
+        const char *const note = kept.text.has_failed ? "" : (const char *)kept.text.contents.bytes;
+
+        if (!write_page(diff, options, c, note, &fault)) {
+            (void)fprintf(stderr, "espalier: %s\n", fault.text);
+            contents_release(&kept.text.contents);
+            return DIFF_TROUBLE;
+        }
+    }
+    contents_release(&kept.text.contents);
+    return verdict;
 }
 
 static diff_verdict compare_worlds(tool_diff *diff)
@@ -182,7 +247,7 @@ static diff_verdict compare_worlds(tool_diff *diff)
 }
 
 // Load both files, if they are no scenes, to tell what they are. @return the verdict on them.
-static diff_verdict compare_files(tool_diff *diff)
+static diff_verdict compare_files(tool_diff *diff, const tool_options *options)
 {
     tool_contents c[2] = {{0}};
     tool_fault fault = {""};
@@ -202,7 +267,10 @@ static diff_verdict compare_files(tool_diff *diff)
     const bool are_tapes = kinds[0] == CONTENTS_TAPE && kinds[1] == CONTENTS_TAPE;
 
     if (verdict == DIFF_EQUAL && are_tapes) {
-        verdict = compare_tapes(diff, c);
+        verdict = compare_tapes(diff, options, c);
+    } else if (verdict == DIFF_EQUAL && options->output != NULL) {
+        fault_say(&fault, "--output writes a page of two tapes");
+        verdict = fail(diff->paths[kinds[0] == CONTENTS_TAPE], &fault);
     } else if (kinds[0] == CONTENTS_TAPE || kinds[1] == CONTENTS_TAPE) {
         fault_say(&fault, "a tape is compared with a tape alone: pack writes its state");
         verdict =
@@ -221,5 +289,5 @@ int run_diff(const tool_options *options)
     tool_diff diff = {.paths = {options->scenes[0], options->scenes[1]},
                       .is_quiet = options->is_quiet};
 
-    return statuses[compare_files(&diff)];
+    return statuses[compare_files(&diff, options)];
 }

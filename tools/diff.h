@@ -11,13 +11,20 @@ typedef enum diff_verdict {
     DIFF_TROUBLE, // the fault says why
 } diff_verdict;
 
+/// Where two tapes part, counted as diff says it.
+typedef struct diff_place {
+    uint64_t frame, call;    // of the tape from 0 on, and of the frame from 1 on
+    espl_entity entities[2]; // that the call is about, in A and B; or null
+} diff_place;
+
 /// A comparison under way.
 typedef struct tool_diff {
     const char *paths[2];
     void (*take)(void *user, const char *line); // NULL: lines are printed
     void *user;
     bool is_quiet;
-    size_t count; // lines so far
+    size_t count;     // lines so far
+    diff_place place; // of tapes that differ; without a call they are told by their heads
 } tool_diff;
 
 /// Say what differs in one line, as printf. Nothing is printed where the comparison is quiet; the first line is

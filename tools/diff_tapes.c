@@ -14,8 +14,8 @@ enum { VERSION_AT = 8, TAG_AT = 12, LIMITS_AT = 20, BUDGET_AT = 24, HEAD = 32 };
 // The parts of the generation of a handle (espalier/tape.h has that of a pending one).
 enum { TAG_SHIFT = 24, TAG_MASK = 0x7f, LANE_SHIFT = 23, LANE_MASK = 0xff };
 
-// Its field in the record of a frame: the first one is the operation.
-enum { PHYSICAL_HASH = 2 };
+// Fields of the record of a frame: the first one is the operation.
+enum { CHECKSUM = 1, PHYSICAL_HASH = 2 };
 
 typedef struct tape_side {
     replay replay;
@@ -153,9 +153,10 @@ static bool are_equal_fields(const tape_pair *p, size_t i)
     if (one->kind != other->kind) {
         return false;
     }
-    // The physical hash covers the tag.
-    if (a->replay.op == ESPL_TAPE_FRAME && b->replay.op == ESPL_TAPE_FRAME && i == PHYSICAL_HASH &&
-        a->tag != b->tag) {
+    // The physical hash and the checksum cover the tag.
+    if (a->replay.op == b->replay.op && a->tag != b->tag &&
+        ((a->replay.op == ESPL_TAPE_FRAME && i == PHYSICAL_HASH) ||
+         (a->replay.op == ESPL_TAPE_CHECKSUM && i == CHECKSUM))) {
         return true;
     }
     switch (one->kind) {
@@ -208,11 +209,10 @@ static const char *name_entity(const tape_side *s, espl_entity entity, char out[
 }
 
 // The entity that a field is about: the first one of its item, if it is not null, or else the one after it.
-static const char *find_entity(const tape_side *s, size_t field, char out[DIFF_PATH])
+static espl_entity find_handle(const tape_side *s, size_t field)
 {
     size_t begin = field;
 
-    out[0] = '\0';
     while (begin > 0 && s->trace.fields[begin - 1].kind != REEL_ITEM) {
         begin -= 1;
     }
@@ -221,11 +221,26 @@ static const char *find_entity(const tape_side *s, size_t field, char out[DIFF_P
             const espl_entity entity = entity_of(s, &s->trace.fields[i]);
 
             if (!espl_entity_is_null(entity)) {
-                return name_entity(s, entity, out);
+                return entity;
             }
         }
     }
-    return out;
+    return espl_entity_null();
+}
+
+static const char *find_entity(const tape_side *s, size_t field, char out[DIFF_PATH])
+{
+    const espl_entity entity = find_handle(s, field);
+
+    out[0] = '\0';
+    return espl_entity_is_null(entity) ? out : name_entity(s, entity, out);
+}
+
+// The entity of a value that a column has.
+static espl_entity column_entity(const tape_side *s, size_t field, const espl_component_def *def,
+                                 size_t value)
+{
+    return entity_of(s, &s->trace.fields[field - s->trace.fields[field].size / def->size + value]);
 }
 
 // The fields of a write have an entity, a kind and a value: that of the user data is a number.
@@ -355,8 +370,10 @@ static bool say_value(tape_pair *p, size_t i)
 
         // In a column each value has an entity of its own.
         if (a->replay.op == ESPL_TAPE_COLUMN && i > plain[0].size / def.size) {
-            (void)name_entity(
-                a, entity_of(a, &a->trace.fields[i - plain[0].size / def.size + value]), about);
+            for (int side = 0; side < 2; ++side) {
+                p->diff->place.entities[side] = column_entity(&p->sides[side], i, &def, value);
+            }
+            (void)name_entity(a, p->diff->place.entities[0], about);
         } else {
             (void)find_entity(a, i, about);
         }
@@ -408,11 +425,27 @@ static void say_field(tape_pair *p, size_t i)
              name_field(a, i, name), text_of(a, i, one), text_of(b, i, other));
 }
 
+// Keep where the tapes part. @param field  that differs; one that a record lacks is that of its first entity.
+static void keep_place(tape_pair *p, size_t field)
+{
+    diff_place *const place = &p->diff->place;
+
+    *place = (diff_place){.frame = p->frame, .call = p->call};
+    for (int i = 0; i < 2; ++i) {
+        const tape_side *const s = &p->sides[i];
+
+        if (s->is_there) {
+            place->entities[i] = find_handle(s, field < s->trace.count ? field : 1);
+        }
+    }
+}
+
 static void say_difference(tape_pair *p, const difference *d)
 {
     const tape_side *const a = &p->sides[0], *const b = &p->sides[1];
     char about[2][DIFF_PATH];
 
+    keep_place(p, a->replay.op == b->replay.op ? d->field : 1);
     diff_say(p->diff, "they part in frame %llu, at call %llu of it: byte %zu of A, byte %zu of B",
              (unsigned long long)p->frame, (unsigned long long)p->call, a->replay.reel.record,
              b->replay.reel.record);
@@ -442,6 +475,7 @@ static void say_end(tape_pair *p)
     const int longer = p->sides[0].is_there ? 0 : 1;
     char about[DIFF_PATH];
 
+    keep_place(p, 1);
     (void)find_entity(&p->sides[longer], 1, about);
     diff_say(p->diff, "%c ends in frame %llu, after call %llu of it; %c goes on with %s%s%s",
              "AB"[!longer], (unsigned long long)p -> frame, (unsigned long long)p -> call - 1,

@@ -54,8 +54,10 @@ static bool is_possible(const tool_options *options)
         (void)fprintf(stderr, "espalier: %s\n", fault.text);
         return false;
     }
-    if (options->command == COMMAND_VIEW && !page_is_built()) {
-        (void)fprintf(stderr, "espalier: this espalier was built without zlib: no view\n");
+    if ((options->command == COMMAND_VIEW ||
+         (options->command == COMMAND_DIFF && options->output != NULL)) &&
+        !page_is_built()) {
+        (void)fprintf(stderr, "espalier: this espalier was built without zlib: no page\n");
         return false;
     }
     if (options->json != NULL && !document_is_built()) {

@@ -44,7 +44,7 @@ static const char usage[] =
     "       espalier unpack --output FILE [--quiet] ARCHIVE|IMAGE|TAPE\n"
     "       espalier info  ARCHIVE|IMAGE|TAPE...\n"
     "       espalier diff  [--quiet] ARCHIVE|IMAGE|SCENE ARCHIVE|IMAGE|SCENE\n"
-    "       espalier diff  [--quiet] TAPE TAPE\n"
+    "       espalier diff  [--output FILE.html] [--quiet] TAPE TAPE\n"
     "       espalier export --gltf FILE|--trace FILE [--copies N] [--frames N] [--rate N]\n"
     "                      [--ticks N [--ahead T]] [--respawn PERCENT] [--workers N] [--seed N]\n"
     "                      [--animation NAME|N] [--within LENGTH] [--strict] [--quiet] SCENE\n";
@@ -351,7 +351,7 @@ static const command_rule rules[] = {
     [COMMAND_PACK] = {"pack", "olfaq", "file", 1, 1},
     [COMMAND_UNPACK] = {"unpack", "oq", "file", 1, 1},
     [COMMAND_INFO] = {"info", "", "file", 1, 0},
-    [COMMAND_DIFF] = {"diff", "q", "file", 2, 2},
+    [COMMAND_DIFF] = {"diff", "oq", "file", 2, 2},
     [COMMAND_EXPORT] = {"export", "nfukdxwsgyeatq", "scene", 1, 1},
     [COMMAND_VIEW] = {"view", "nfxkaoq", "scene or a tape", 1, 0},
 };
@@ -444,8 +444,8 @@ static bool fits_command(const tool_options *options, uint32_t given)
                       rule->most == 2 ? "two files" : "one file");
         return false;
     }
-    if (strchr(rule->options, 'o') != NULL && options->output == NULL &&
-        options->command != COMMAND_VIEW) {
+    if ((options->command == COMMAND_PACK || options->command == COMMAND_UNPACK) &&
+        options->output == NULL) {
         (void)fprintf(stderr, "espalier: %s needs --output\n", rule->word);
         return false;
     }

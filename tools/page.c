@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Where the tapes go.
-static const char place[] = "<!-- tapes -->";
+/// What the tapes come in place of.
+static const char mark[] = "<!-- tapes -->";
 
 // A build that installs nothing has no other place.
 #ifndef PAGE_DIRECTORY
@@ -23,6 +23,13 @@ void page_text_add(page_text *text, const void *bytes, size_t size)
         text->has_failed || !contents_append(&text->contents, &text->room, bytes, size);
 }
 
+const char *page_label(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
 static bool load_from(tool_contents *page, const char *path, tool_fault *fault)
 {
     if (!contents_load(page, path, fault)) {
@@ -30,7 +37,7 @@ static bool load_from(tool_contents *page, const char *path, tool_fault *fault)
     }
     size_t room = page->size;
     const bool is_good =
-        contents_append(page, &room, "", 1) && strstr((const char *)page->bytes, place) != NULL;
+        contents_append(page, &room, "", 1) && strstr((const char *)page->bytes, mark) != NULL;
 
     page->size -= is_good ? 1 : 0;
     if (!is_good) {
@@ -166,6 +173,7 @@ static void add_attribute(page_text *text, const char *value)
                                    : byte == '<' ? "&lt;"
                                    : byte == '>' ? "&gt;"
                                    : byte == '"' ? "&quot;"
+                                   : byte == '\n' ? "&#10;"
                                                  : NULL;
 
         if (entity != NULL) {
@@ -181,22 +189,40 @@ static void add_text(page_text *text, const char *words)
     page_text_add(text, words, strlen(words));
 }
 
-bool page_add_tape(page_text *text, const char *name, bool is_z_up, const tool_contents *tape,
-                   tool_fault *fault)
+static void add_place(page_text *text, const page_place *place)
+{
+    char numbers[128];
+
+    (void)snprintf(numbers, sizeof numbers, "\" data-frame=\"%llu\" data-record=\"%llu",
+                   (unsigned long long)place->frame, (unsigned long long)place->call);
+    add_text(text, numbers);
+    if (!espl_entity_is_null(place->entity)) {
+        (void)snprintf(numbers, sizeof numbers, "\" data-entity=\"%u.%u", place->entity.index,
+                       place->entity.generation);
+        add_text(text, numbers);
+    }
+    add_text(text, "\" data-note=\"");
+    add_attribute(text, place->note);
+}
+
+bool page_add_tape(page_text *text, const page_tape *tape, tool_fault *fault)
 {
     page_text compressed = {0};
-    const bool is_compressed = compress_tape(&compressed, tape);
+    const bool is_compressed = compress_tape(&compressed, tape->tape);
 
     if (is_compressed) {
         add_text(text, "<script type=\"text/plain\" class=\"tape\" data-name=\"");
-        add_attribute(text, name);
-        add_text(text, is_z_up ? "\" data-up=\"z\">" : "\">");
+        add_attribute(text, tape->name);
+        if (tape->place != NULL) {
+            add_place(text, tape->place);
+        }
+        add_text(text, tape->is_z_up ? "\" data-up=\"z\">" : "\">");
         add_base64(text, compressed.contents.bytes, compressed.contents.size);
         add_text(text, "</script>\n");
     }
     contents_release(&compressed.contents);
     if (!is_compressed || text->has_failed) {
-        fault_say(fault, "no memory for a page with %s", name);
+        fault_say(fault, "no memory for a page with %s", tape->name);
         return false;
     }
     return true;
@@ -206,7 +232,7 @@ bool page_write(const char *path, const tool_contents *page, const page_text *te
                 tool_fault *fault)
 {
     const char *const bytes = (const char *)page->bytes;
-    const size_t begin = (size_t)(strstr(bytes, place) - bytes), end = begin + strlen(place);
+    const size_t begin = (size_t)(strstr(bytes, mark) - bytes), end = begin + strlen(mark);
 
     if (page->size + text->contents.size > PAGE_LIMIT) {
         fault_say(

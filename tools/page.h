@@ -5,6 +5,8 @@
 
 #include "tools/contents.h"
 
+#include <espalier/base.h>
+
 /// Bytes that grow. {0} is empty.
 typedef struct page_text {
     tool_contents contents;
@@ -26,11 +28,25 @@ bool page_is_built(void);
 /// @param program  as the program was called.
 bool page_load(tool_contents *page, const char *program, tool_fault *fault);
 
+/// Where the page opens a tape, and what it says there.
+typedef struct page_place {
+    uint64_t frame, call; // from 0 on, and from 1 on; call 0 is the end of the frame
+    espl_entity entity;   // that is selected, or null
+    const char *note;     // any bytes
+} page_place;
+
+typedef struct page_tape {
+    const char *name; // shown in the page; any bytes
+    bool is_z_up;     // in the picture
+    const tool_contents *tape;
+    const page_place *place; // NULL: its first frame
+} page_tape;
+
+/// Return what the tape of a file is called: the path without its directories.
+const char *page_label(const char *path);
+
 /// Append a tape to the text that goes into the page: compressed, as base64.
-/// @param name     shown in the page; any bytes.
-/// @param is_z_up  in the picture.
-bool page_add_tape(page_text *text, const char *name, bool is_z_up, const tool_contents *tape,
-                   tool_fault *fault);
+bool page_add_tape(page_text *text, const page_tape *tape, tool_fault *fault);
 
 /// Write the page with the text of the tapes in its place; "-" is the standard output.
 bool page_write(const char *path, const tool_contents *page, const page_text *text,

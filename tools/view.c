@@ -16,13 +16,6 @@ static const char magic[] = "espltape";
 /// Frames of a scene that are played.
 enum { FRAMES = 120 };
 
-static const char *label_of(const char *path)
-{
-    const char *const slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
-
 static bool ends_with(const char *text, const char *end)
 {
     const size_t length = strlen(text), size = strlen(end);
@@ -114,8 +107,10 @@ static bool add_input(const tool_options *options, const char *path, page_text *
     tool_contents tape = {0};
     tool_fault fault = {""};
     bool is_z_up = false;
-    const bool is_good = take_tape(options, path, &tape, &is_z_up, &fault) &&
-                         page_add_tape(text, label_of(path), is_z_up, &tape, &fault);
+    const bool is_good =
+        take_tape(options, path, &tape, &is_z_up, &fault) &&
+        page_add_tape(text, &(page_tape){.name = page_label(path), .is_z_up = is_z_up, .tape = &tape},
+                      &fault);
 
     if (!is_good) {
         (void)fprintf(stderr, "espalier: %s: %s\n", path, fault.text);
@@ -128,7 +123,7 @@ static bool add_input(const tool_options *options, const char *path, page_text *
 static char *choose_path(const char *input)
 {
     static const char ending[] = ".html";
-    const char *const label = label_of(input), *const dot = strrchr(label, '.');
+    const char *const label = page_label(input), *const dot = strrchr(label, '.');
     const size_t length = dot != NULL && dot != label ? (size_t)(dot - label) : strlen(label);
     char *const path = malloc(length + sizeof ending);
 

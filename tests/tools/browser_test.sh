@@ -40,6 +40,12 @@ cp viewer.html "$scratch/bare.html"
     "$espalier" replay -q --frames 60 --show carrier/copy/Hips/LHipJoint/LeftUpLeg/LeftLeg "$scratch/walk.tape" \
         >"$scratch/node.txt"
 ok "the pages are written"
+for seed in 1 2; do
+    "$espalier" play --quiet --copies 3 --frames 9 --respawn 0 --seed $seed --tape "$scratch/$seed.tape" "$walk"
+done
+"$espalier" diff --output "$scratch/parts.html" "$scratch/1.tape" "$scratch/2.tape" >"$scratch/parts.txt"
+test $? -eq 1
+ok "so is a page of two tapes that part"
 
 # browse NAME COMMAND...: run the checks in a browser, and count them as checks of this script.
 browse()

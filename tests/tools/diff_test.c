@@ -10,6 +10,8 @@
 #include "tests/memory_tape.h"
 #include "tests/runner.h"
 
+#include <espalier/history.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -415,6 +417,9 @@ static void record(recording *r, uint32_t tag, void (*act)(scene *s))
     test_world_end(&r->s.test);
 }
 
+static diff_place place;      // where the last two tapes part
+static espl_entity places[2]; // the second twin in both
+
 static diff_verdict compare_tapes(void (*in_a)(scene *s), void (*in_b)(scene *s))
 {
     static recording a, b;
@@ -431,6 +436,9 @@ static diff_verdict compare_tapes(void (*in_a)(scene *s), void (*in_b)(scene *s)
     ck_assert_msg(fault.text[0] == '\0', "%s", fault.text);
     free(a.tape.bytes);
     free(b.tape.bytes);
+    place = diff.place;
+    places[0] = a.s.twins[1];
+    places[1] = b.s.twins[1];
     return verdict;
 }
 
@@ -568,6 +576,51 @@ TEST(the_call_where_two_tapes_part_is_said)
     ck_assert_msg(strncmp(lines, "they part in frame 1, at call 2 of it: byte ", 44) == 0, "%s",
                   lines);
     ck_assert_ptr_nonnull(strstr(lines, "  A has the end of the frame\n  B has a write of ship\n"));
+}
+
+static void compact(scene *s)
+{
+    ck_ok(espl_compact(s->world));
+}
+
+TEST(the_place_where_two_tapes_part_has_the_entity_of_each)
+{
+    ck_assert_int_eq(compare_tapes(write_one_batch, write_other_batch), DIFF_DIFFERENT);
+    ck_assert_uint_eq(place.frame, 1);
+    ck_assert_uint_eq(place.call, 1);
+    for (int i = 0; i < 2; ++i) {
+        ck_assert(espl_entity_equal(place.entities[i], places[i]));
+    }
+    ck_assert_int_eq(compare_tapes(do_nothing, compact), DIFF_DIFFERENT);
+    ck_assert(espl_entity_is_null(place.entities[0]) && espl_entity_is_null(place.entities[1]));
+}
+
+static void mark_and_move(scene *s, float x)
+{
+    const espl_history_def def = {.frames = 2, .flags = ESPL_HISTORY_HASH};
+    espl_history *history;
+
+    ck_ok(espl_history_create(s->world, &def, &history));
+    ck_ok(espl_history_mark(history, 1));
+    ck_ok(espl_tape_frame(s->world));
+    ck_ok(espl_set_local_position(s->world, s->mast, (float[]){x, 0, 0}));
+    espl_history_destroy(history);
+}
+static void mark_and_move_here(scene *s)
+{
+    mark_and_move(s, 1);
+}
+static void mark_and_move_there(scene *s)
+{
+    mark_and_move(s, 2);
+}
+
+TEST(frames_beside_a_history_are_counted)
+{
+    ck_assert_int_eq(compare_tapes(mark_and_move_here, mark_and_move_there), DIFF_DIFFERENT);
+    ck_assert_msg(strncmp(lines, "they part in frame 2, at call 1 of it: byte ", 44) == 0, "%s",
+                  lines);
+    ck_assert_ptr_nonnull(strstr(lines, "  ship/mast: the value is 1 0 0 in A and 2 0 0 in B\n"));
 }
 
 // Change one byte of two equal tapes, from the end on. @return the lines.

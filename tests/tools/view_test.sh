@@ -59,6 +59,21 @@ for line in "view" "view --png x $walk" "view --strict $walk" "view --workers 2 
     test "$status" -eq 2 && test ! -s "$scratch/out" && test "$(wc -l <"$scratch/err")" -eq 1
     ok "refused: espalier $(echo "$line" | sed "s,$walk,SCENE,; s,$scratch/,,")"
 done
+for seed in 1 2; do
+    "$espalier" play --quiet --copies 3 --frames 9 --respawn 0 --seed $seed --tape "$scratch/$seed.tape" "$walk"
+done
+run diff -o "$scratch/parts.html" "$scratch/1.tape" "$scratch/2.tape"
+call=$(sed -n 's/^they part in frame 0, at call \([0-9]*\) of it: .*/\1/p' "$scratch/out")
+test "$status" -eq 1 && test -n "$call" &&
+    test "$(grep -c "class=\"tape\" data-name=\"[AB]: .*\" data-frame=\"0\" data-record=\"$call\" data-entity=\"[0-9.]*\" \
+data-note=\"they part .*&#10;  both have .*&#10;  carrier: the value is .*&#10;\">H4sI" "$scratch/parts.html")" -eq 2
+ok "diff writes a page of two tapes that opens at the call and the entity where they part"
+
+run diff -o "$scratch/no.html" "$scratch/1.tape" "$scratch/1.tape"
+first=$status
+run diff -o "$scratch/no.html" "$scratch/1.tape" "$walk"
+test "$first$status" = 02 && test "$(wc -l <"$scratch/err")" -eq 1 && test ! -e "$scratch/no.html"
+ok "equal tapes have no such page, and other files are refused"
 ESPALIER_VIEWER=$walk
 run view -o "$scratch/no.html" "$walk"
 test "$status" -eq 2 && test "$(wc -l <"$scratch/err")" -eq 1 && grep -q 'names no page' "$scratch/err"

@@ -296,7 +296,7 @@ export function showRefused(panel: HTMLElement, player: Player, go: (record: num
 
     for (const record of player.refused.slice(0, REFUSED_SHOWN)) {
         const item = document.createElement("li");
-        const button = make("button", "link", `frame ${player.segmentOf(record + 1)}, record ${
+        const button = make("button", "link", `frame ${player.segmentOf(record + 1) - 1}, record ${
             record - player.begin(player.segmentOf(record + 1)) + 1}`) as HTMLButtonElement;
         const name = player.engine.textOf("view_status", player.status(record));
         const sentence = (player.refusals.get(record) ?? "").trim();

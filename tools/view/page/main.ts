@@ -6,7 +6,7 @@ import { ModuleStopped, NONE } from "./engine.js";
 import { Player } from "./player.js";
 import { Rows } from "./rows.js";
 import { Scene3D } from "./scene3d.js";
-import { findTapes, loadModule, type Tape, unpack } from "./tapes.js";
+import { findTapes, loadModule, type PackedTape, type Place, type Tape, unpack } from "./tapes.js";
 import { drawTicks, Timings } from "./timeline.js";
 import { make, makeName, Tree } from "./tree.js";
 
@@ -47,6 +47,8 @@ const darkness = matchMedia("(prefers-color-scheme: dark)");
 let scene: Scene3D | undefined;
 let module: WebAssembly.Module;
 let player: Player | undefined;
+/** Where the page was asked to open the tape. */
+let place: Place | undefined;
 let drawTimes = new Float32Array(0);
 let isPlaying = false;
 let tab = "values";
@@ -98,12 +100,14 @@ function showTime(current: Player): void {
     const segment = current.segment;
     const begin = current.begin(segment), end = current.end(segment);
     const isRest = segment > current.frameCount;
+    const number = Math.max(0, isRest ? segment - 2 : segment - 1);
 
-    dom.slider.value = String(segment);
+    dom.slider.value = String(segment - 1);
     dom.slider.style.setProperty("--share",
         `${(100 * (segment - 1)) / Math.max(1, current.segmentCount - 1)}%`);
-    dom.slider.setAttribute("aria-valuetext", `frame ${segment} of ${current.segmentCount}`);
-    dom.frame.replaceChildren(make("b", "", `${isRest ? "after frame" : "frame"} ${isRest ? segment - 1 : segment}`),
+    dom.slider.setAttribute("aria-valuetext", `${isRest ? "after " : ""}frame ${number} of ${
+        current.frameCount}`);
+    dom.frame.replaceChildren(make("b", "", `${isRest ? "after frame" : "frame"} ${number}`),
         make("span", "", ` of ${current.frameCount}`),
         make("span", "record", current.position === end ? "" :
             `record ${current.position - begin} of ${end - begin}`));
@@ -196,6 +200,9 @@ function faultOf(current: Player): string {
     if (current.stop !== "") {
         return `The tape cannot be played further: ${current.stop}`;
     }
+    if (place !== undefined && current.position === positionOf(current, place)) {
+        return place.note;
+    }
     if (current.segment === current.firstDifference) {
         return `The bits are other ones from here on: ${current.difference}`;
     }
@@ -221,7 +228,7 @@ function showPill(): void {
     dom.pill.hidden = false;
     dom.pill.dataset["state"] = state;
     dom.pill.textContent = state === "differs"
-        ? `other bits at frame ${firstDifference} of ${frameCount}`
+        ? `other bits at frame ${firstDifference - 1} of ${frameCount}`
         : `${state === "same" ? "the same bits" : "same bits"}: ${sameCount} of ${frameCount} frames`;
     dom.pill.title = state === "differs" ? `${current.difference}. Press to go there.`
         : "Frames whose hashes are, in this browser, those that the tape has";
@@ -311,7 +318,8 @@ function run(current: Player): void {
 
 // --- Opening ---
 
-function open(tape: Tape): void {
+/** @param at  where to begin, instead of where the page was asked to. */
+function open(tape: Tape, at?: Place): void {
     let opened: Player;
 
     isPlaying = false;
@@ -326,21 +334,23 @@ function open(tape: Tape): void {
     }
     player?.close();
     player = opened;
+    place = tape.place;
     drawTimes = new Float32Array(opened.segmentCount + 1);
     tree.selected = NONE;
-    scene?.reset();
+    if (at === undefined) {
+        scene?.reset();
+    }
     if (scene !== undefined && tape.isZUp !== scene.isZUp) {
         setUp(tape.isZUp);
     }
     document.title = `${tape.name} - Espalier`;
     dom.overlay.hidden = true;
-    dom.slider.max = String(Math.max(1, opened.segmentCount));
+    dom.slider.max = String(Math.max(1, opened.segmentCount - 1));
     calls.element.dataset["segment"] = "";
     timings.make(opened, drawTimes);
     guard(() => {
         opened.showSegment(1);
-        goAddress(opened);
-        showAll();
+        goPlace(opened, at ?? findAddress(opened) ?? place ?? { frame: 0, record: 0, entity: "", note: "" });
     });
     if (opened.recordCount === 0) {
         notice(faultOf(opened));
@@ -359,34 +369,70 @@ function open(tape: Tape): void {
     });
 }
 
-/** What follows # in the address may name a frame, and a record of it: #frame=60 or #frame=60&record=2. */
-function goAddress(current: Player): void {
-    const asked = new URLSearchParams(location.hash.slice(1));
-    const frame = Number(asked.get("frame")), record = Number(asked.get("record"));
+/** The position that a place is, or the nearest one before it. */
+function positionOf(current: Player, { frame, record }: Place): number {
+    const segment = Math.min(frame + 1, current.segmentCount);
 
-    if (!Number.isInteger(frame) || frame < 1 || frame > current.segmentCount) {
-        return;
-    }
-    const position = current.begin(frame) + record;
+    return record === 0 || segment <= frame ? current.end(segment)
+        : Math.min(current.begin(segment) + record, current.end(segment));
+}
 
-    if (Number.isInteger(record) && record > 0 && position <= current.end(frame)) {
+function goPlace(current: Player, to: Place): void {
+    const position = positionOf(current, to);
+    const index = Number(to.entity.split(".")[0]);
+
+    if (position === current.end(current.segmentOf(position)) && to.record === 0) {
+        current.showSegment(current.segmentOf(position));
+    } else if (position > 0) {
         current.show(position, position - 1);
-    } else {
-        current.showSegment(frame);
+    }
+    showAll();
+    if (to.entity !== "" && current.engine.handle(index) === to.entity) {
+        tree.select(index);
     }
 }
 
-async function openBytes(name: string, bytes: Uint8Array, isZUp: boolean): Promise<void> {
+/** What follows # in the address may name a frame, a record of it and an entity: #frame=60&record=2&entity=7.16777217. */
+function findAddress(current: Player): Place | undefined {
+    const asked = new URLSearchParams(location.hash.slice(1));
+    const frame = Number(asked.get("frame") ?? NaN), record = Number(asked.get("record"));
+    const isThere = Number.isInteger(frame) && frame >= 0 && frame < current.segmentCount;
+    const isRecord = Number.isInteger(record) && record > 0 &&
+        record <= current.end(frame + 1) - current.begin(frame + 1);
+
+    return isThere ? { frame, record: isRecord ? record : 0, entity: asked.get("entity") ?? "", note: "" }
+        : undefined;
+}
+
+async function openPacked(tape: PackedTape, at?: Place): Promise<void> {
     try {
-        open({ name, bytes: await unpack(bytes), isZUp });
+        open({ ...tape, bytes: await unpack(tape.take()) }, at);
     } catch (error) {
-        notice(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+        notice(`${tape.name}: ${error instanceof Error ? error.message : String(error)}`);
     }
+}
+
+/** Where the tape is now. */
+function placeNow(current: Player): Place {
+    const segment = current.segment;
+
+    return {
+        frame: segment - 1,
+        record: current.position === current.end(segment) && !current.isRecord ? 0
+            : current.position - current.begin(segment),
+        entity: tree.selected === NONE ? "" : current.engine.handle(tree.selected),
+        note: "",
+    };
 }
 
 function openFile(file: File): void {
     file.arrayBuffer()
-        .then((buffer) => openBytes(file.name, new Uint8Array(buffer), scene?.isZUp ?? false))
+        .then((buffer) => openPacked({
+            name: file.name,
+            isZUp: scene?.isZUp ?? false,
+            place: undefined,
+            take: () => new Uint8Array(buffer),
+        }))
         .catch((error: unknown) => notice(`${file.name}: ${String(error)}`));
 }
 
@@ -474,7 +520,7 @@ function listen(): void {
     });
     dom.slider.addEventListener("input", () => {
         setPlaying(false);
-        goFrame(Number(dom.slider.value));
+        goFrame(Number(dom.slider.value) + 1);
     });
     const buttons: Record<string, string> = {
         first: "Home", back: "ArrowLeft", play: " ", forward: "ArrowRight", last: "End", "record-back": ",",
@@ -514,9 +560,10 @@ function listen(): void {
         }
     });
     addEventListener("hashchange", () => guard(() => {
-        if (player !== undefined) {
-            goAddress(player);
-            showAll();
+        const asked = player === undefined ? undefined : findAddress(player);
+
+        if (asked !== undefined) {
+            goPlace(player!, asked);
         }
     }));
     document.addEventListener("visibilitychange", () => scene?.request());
@@ -616,13 +663,15 @@ async function start(): Promise<void> {
     dom.tapes.addEventListener("change", () => {
         const chosen = tapes[Number(dom.tapes.value)]!;
 
-        void openBytes(chosen.name, chosen.take(), chosen.isZUp);
+        // Two tapes that part are looked at side by side: the other one is shown where this one is.
+        void openPacked(chosen, player !== undefined && place !== undefined && chosen.place !== undefined
+            ? placeNow(player) : undefined);
     });
     if (tapes[0] === undefined) {
         dom.overlay.hidden = false;
         document.documentElement.dataset["ready"] = "empty";
     } else {
-        await openBytes(tapes[0].name, tapes[0].take(), tapes[0].isZUp);
+        await openPacked(tapes[0]);
     }
 }
 

@@ -1,10 +1,35 @@
 // SPDX-License-Identifier: MIT
 // The module and the tapes that are in the page, as base64 of gzip.
 
+/** Where a tape is opened: a frame, from 0 on, and a record of it, from 1 on, or 0 for all of them. */
+export interface Place {
+    frame: number;
+    record: number;
+    /** The handle of the entity that is selected; empty: none. */
+    entity: string;
+    /** What is said there. */
+    note: string;
+}
+
 export interface Tape {
     name: string;
     bytes: Uint8Array;
     isZUp: boolean;
+    place: Place | undefined;
+}
+
+/** A tape of the page, which is decoded when it is taken. */
+export interface PackedTape extends Omit<Tape, "bytes"> {
+    take: () => Uint8Array;
+}
+
+function findPlace({ dataset }: HTMLElement): Place | undefined {
+    return dataset["frame"] === undefined ? undefined : {
+        frame: Number(dataset["frame"]),
+        record: Number(dataset["record"]),
+        entity: dataset["entity"] ?? "",
+        note: dataset["note"] ?? "",
+    };
 }
 
 function decode(text: string): Uint8Array {
@@ -38,11 +63,11 @@ export async function loadModule(): Promise<WebAssembly.Module> {
     return WebAssembly.compile(await unpack(decode(text.trim())) as BufferSource);
 }
 
-/** Find the tapes. Each is decoded when it is taken. */
-export function findTapes(): { name: string; isZUp: boolean; take: () => Uint8Array }[] {
+export function findTapes(): PackedTape[] {
     return [...document.querySelectorAll<HTMLScriptElement>("script.tape")].map((element) => ({
         name: element.dataset["name"] ?? "",
         isZUp: element.dataset["up"] === "z",
+        place: findPlace(element),
         take: () => decode((element.textContent ?? "").trim()),
     }));
 }

@@ -121,12 +121,12 @@ export class Timings {
     }
 
     #data(player: Player, drawTimes: Float32Array): uPlot.AlignedData {
-        const frames = Array.from({ length: player.segmentCount }, (_, i) => i + 1);
-        const pick = (times: Float32Array, isKnown: (frame: number) => boolean) =>
-            frames.map((frame) => (isKnown(frame) ? times[frame]! : null));
+        const segments = Array.from({ length: player.segmentCount }, (_, i) => i + 1);
+        const pick = (times: Float32Array, isKnown: (segment: number) => boolean) =>
+            segments.map((segment) => (isKnown(segment) ? times[segment]! : null));
 
-        return [frames, pick(player.callTimes, (frame) => frame <= player.checkedCount),
-            pick(player.hashTimes, (frame) => frame <= player.checkedCount),
-            pick(drawTimes, (frame) => drawTimes[frame]! > 0)];
+        return [segments.map((segment) => segment - 1), pick(player.callTimes, (segment) => segment <= player.checkedCount),
+            pick(player.hashTimes, (segment) => segment <= player.checkedCount),
+            pick(drawTimes, (segment) => drawTimes[segment]! > 0)];
     }
 }
