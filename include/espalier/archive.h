@@ -122,7 +122,8 @@ typedef struct espl_archive_read_def {
     espl_entity
         parent;     ///< Of the roots of the archive, which keep their locals; null: they are roots.
     uint32_t flags; ///< ESPL_ARCHIVE_SKIP_UNKNOWN or 0.
-    /// [migration_count] for components that are registered otherwise here, or with another version or name.
+    /// [migration_count] for components that are registered otherwise here, or with another version or name. Of
+    /// several for one name the first counts, and one for a name that the archive lacks has no effect.
     const espl_archive_migration *migrations;
     size_t migration_count;
     size_t node_limit; ///< An archive of more entities is refused; 0: no limit.

@@ -39,6 +39,14 @@ static bool has_same_references(const espl__component_info *info, const espl__pa
     return is_same;
 }
 
+// Refuse the archive for one of its components. @return false.
+static bool blame_component(espl__reader *r, const espl__parsed_component *c, const char *sentence)
+{
+    r->blamed = c->name;
+    r->blamed_size = c->length;
+    return espl__parse_refuse(&r->parse, ESPL_ERR_VERSION, c->name, sentence);
+}
+
 // Find what a component without a migration is in the world.
 static bool match_component(espl__reader *r, espl__parsed_component *c)
 {
@@ -49,19 +57,16 @@ static bool match_component(espl__reader *r, espl__parsed_component *c)
     c->component = espl__component_find(&r->world->store, name);
     if (c->component == 0) {
         return (r->def->flags & ESPL_ARCHIVE_SKIP_UNKNOWN) != 0 ||
-               espl__parse_refuse(&r->parse, ESPL_ERR_VERSION, c->name,
-                                  "A component is not registered in this world.");
+               blame_component(r, c, "A component is not registered in this world.");
     }
     const espl__component_info *const info = info_in_world(r, c->component);
 
     if (c->version != info->version) {
-        return espl__parse_refuse(
-            &r->parse, ESPL_ERR_VERSION, c->name,
-            "A component has another version in this world, and no migration.");
+        return blame_component(r, c,
+                               "A component has another version in this world, and no migration.");
     }
     return c->is_transient || (info->size == c->size && has_same_references(info, c)) ||
-           espl__parse_refuse(&r->parse, ESPL_ERR_VERSION, c->name,
-                              "A component is registered otherwise in this world.");
+           blame_component(r, c, "A component is registered otherwise in this world.");
 }
 
 static bool match_migrated(espl__reader *r, espl__parsed_component *c)
@@ -73,8 +78,7 @@ static bool match_migrated(espl__reader *r, espl__parsed_component *c)
     r->is_converted = r->is_converted || c->migration->convert != NULL;
     return c->migration->convert != NULL || c->is_transient ||
            info_in_world(r, c->component)->size == c->size ||
-           espl__parse_refuse(&r->parse, ESPL_ERR_VERSION, c->name,
-                              "A component has another size, and its migration no function.");
+           blame_component(r, c, "A component has another size, and its migration no function.");
 }
 
 // Tell whether values are in the order of bytes that this machine has not.
@@ -102,15 +106,13 @@ static bool match_components(espl__reader *r)
         }
         if (has_other_order(r) && c->field_count == 0 &&
             c->size > c->reference_count * sizeof(espl_entity)) {
-            return espl__parse_refuse(
-                &r->parse, ESPL_ERR_VERSION, c->name,
-                "Values are in the other order of bytes, and their component has no fields.");
+            return blame_component(
+                r, c, "Values are in the other order of bytes, and their component has no fields.");
         }
         c->is_transient = c->is_transient ||
                           (info_in_world(r, c->component)->flags & ESPL_COMPONENT_TRANSIENT) != 0;
         if ((taken[c->component / 8] >> c->component % 8 & 1) != 0) {
-            return espl__parse_refuse(&r->parse, ESPL_ERR_VERSION, c->name,
-                                      "Two components of the archive become one.");
+            return blame_component(r, c, "Two components of the archive become one.");
         }
         taken[c->component / 8] |= (unsigned char)(1u << c->component % 8);
     }
@@ -226,7 +228,7 @@ static bool convert_value(espl__reader *r, espl__parsed_component *c, const unsi
         espl__parsed_swap(c, turned);
     }
     return c->migration->convert(c->migration->user, &from, to) ||
-           espl__parse_refuse(&r->parse, ESPL_ERR_VERSION, c->name, "A migration refuses a value.");
+           blame_component(r, c, "A migration refuses a value.");
 }
 
 // Make the values of components that have another version here.
@@ -538,7 +540,7 @@ static const char *def_fault(const espl_world *world, const espl_archive_read_de
         if (def->migrations == NULL || def->migrations[i].name == NULL ||
             (to != 0 &&
              (to <= ESPL_DISABLED || espl__component_info_of(&world->store, to) == NULL))) {
-            return "A migration has no name, or leads to a component that does not exist.";
+            return "A migration has no name, or leads to no component that was registered.";
         }
     }
     return NULL;
@@ -565,9 +567,12 @@ espl_status espl__reader_check(const espl__reader *r, const char *call)
 
 espl_status espl__reader_tell(const espl__reader *r, const char *call, espl_status status)
 {
-    return espl_entity_is_null(r->def->parent)
-               ? espl__refuse_call(r->world, call, status, r->parse.fault.sentence)
-               : espl__refuse_why(r->world, call, r->def->parent, status, r->parse.fault.sentence);
+    return espl__refuse_bytes(r->world, call,
+                              &(espl__bytes_fault){.fault = &r->parse.fault,
+                                                   .component = r->blamed,
+                                                   .component_size = r->blamed_size,
+                                                   .parent = r->def->parent},
+                              status, NULL);
 }
 
 espl_status espl_archive_read(espl_world *world, const void *bytes, size_t size,

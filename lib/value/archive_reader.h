@@ -25,6 +25,8 @@ typedef struct espl__reader {
     bool is_converted;          // a migration has a function
     bool is_in_place;           // the entities are there, and have their nodes and rows
     bool has_overflowed;        // a world that was computed is not finite
+    const char *blamed; // [blamed_size] the name of the component for which it is refused, or NULL
+    size_t blamed_size;
 } espl__reader;
 
 #define READER_RESERVE(r, array, more) \

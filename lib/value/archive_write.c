@@ -476,14 +476,31 @@ static espl_status prepare_archive(espl__archiver *a, espl_entity *named)
     return status;
 }
 
-static bool is_archivable(const espl__archiver *a)
+// Return what is wrong with the arguments, or NULL.
+static const char *find_write_fault(const espl__archiver *a, const espl_sink *sink)
 {
     const espl_archive_def *const def = a->def;
-    const espl__pose_grid grid = grid_of(a);
+    const espl__pose_grid grid = grid_of(a), lengths = {grid.step, 0};
 
-    return espl__grid_is_sound(&grid) && (def->flags & ~(uint32_t)ESPL_ARCHIVE_HANDLES) == 0 &&
-           (unsigned)def->extent <= ESPL_EXTENT_SUBTREE &&
-           (def->user != NULL || def->user_size == 0) && (def->tops != NULL || def->top_count == 0);
+    if (sink == NULL || sink->write == NULL) {
+        return "sink is NULL, or has no function.";
+    }
+    if ((def->flags & ~(uint32_t)ESPL_ARCHIVE_HANDLES) != 0) {
+        return "def->flags has an unknown bit.";
+    }
+    if ((unsigned)def->extent > ESPL_EXTENT_SUBTREE) {
+        return "def->extent does not exist.";
+    }
+    if (def->tops == NULL && def->top_count != 0) {
+        return "def->tops is NULL, and def->top_count is not 0.";
+    }
+    if (def->user == NULL && def->user_size != 0) {
+        return "def->user is NULL, and def->user_size is not 0.";
+    }
+    if (!espl__grid_is_sound(&lengths)) {
+        return "def->position_step is not above 0 and finite.";
+    }
+    return espl__grid_is_sound(&grid) ? NULL : "def->rotation_bits is not 2 to 24.";
 }
 
 espl_status espl_archive_write(const espl_world *world, const espl_archive_def *def,
@@ -494,9 +511,10 @@ espl_status espl_archive_write(const espl_world *world, const espl_archive_def *
     espl_entity named = espl_entity_null();
     espl__archiver a = {.world = world, .def = def != NULL ? def : &whole};
 
-    if (world == NULL || sink == NULL || sink->write == NULL || !is_archivable(&a)) {
-        return espl__refuse_call(world, call, ESPL_ERR_ARGUMENT,
-                                 "sink is NULL, or def has a number that does not exist.");
+    const char *const wrong = find_write_fault(&a, sink);
+
+    if (world == NULL || wrong != NULL) {
+        return espl__refuse_call(world, call, ESPL_ERR_ARGUMENT, wrong);
     }
     if (ESPL__ASKS_LATER(a.def)) {
         return espl__refuse_later(world, call);

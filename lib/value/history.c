@@ -297,6 +297,28 @@ static espl_world *world_behind(const espl_history *history)
     return history != NULL ? history->world : NULL;
 }
 
+// Refuse a call for a frame, or tell what a mark dropped, with the frames that there are. Without `why` the message has
+// the sentence of the status.
+static espl_status refuse_frame(const espl_history *history, const char *call, uint64_t frame,
+                                espl_status status, const char *why)
+{
+    uint64_t oldest = 0, newest = 0;
+    espl__message m;
+
+    if (espl__refusal_begin(&m, history->world, call, NULL, status)) {
+        if (espl_history_range(history, &oldest, &newest)) {
+            espl__message_part(&m, "frame %llu, the history has %llu to %llu",
+                               (unsigned long long)frame, (unsigned long long)oldest,
+                               (unsigned long long)newest);
+        } else {
+            espl__message_part(&m, "frame %llu, the history has none", (unsigned long long)frame);
+        }
+        espl__message_send(&m, ESPL_LOG_WARNING, "%s",
+                           why != NULL ? why : espl_status_text(status));
+    }
+    return status;
+}
+
 espl_status espl_history_mark(espl_history *history, uint64_t frame)
 {
     static const char *const call = "espl_history_mark";
@@ -307,12 +329,15 @@ espl_status espl_history_mark(espl_history *history, uint64_t frame)
     if (world != NULL) {
         status = ESPL__TAPED(world, mark(history, frame), .op = ESPL_TAPE_MARK, .frame = frame);
     }
-    return espl__refuse_call(
-        world, call, status,
-        status == ESPL_ERR_LIMIT
-            ? "What changed since the newest frame is more than byte_limit, so that this "
-              "frame is the only one; make a history with more bytes, or mark more often."
-            : "history is NULL, or the frame is not above the newest one.");
+    if (world != NULL && status == ESPL_ERR_LIMIT) {
+        return refuse_frame(
+            history, call, frame, status,
+            "What changed since the frame before is more than byte_limit, so that this frame is "
+            "marked and is the only one; make a history with more bytes, or mark more often.");
+    }
+    return world != NULL && status == ESPL_ERR_ARGUMENT
+               ? refuse_frame(history, call, frame, status, "A frame must be above the newest one.")
+               : espl__refuse_call(world, call, status, "history is NULL.");
 }
 
 // --- Rewinds ---
@@ -371,7 +396,10 @@ espl_status espl_history_rewind(espl_history *history, uint64_t frame, uint32_t 
     if (status == ESPL_OK && report != NULL) {
         *report = found;
     }
-    return espl__refuse_call(world, call, status, "history is NULL, or flags has an unknown bit.");
+    return status == ESPL_ERR_TOO_OLD
+               ? refuse_frame(history, call, frame, status, NULL)
+               : espl__refuse_call(world, call, status,
+                                   "history is NULL, or flags has an unknown bit.");
 }
 
 // --- Questions ---
@@ -406,6 +434,9 @@ espl_status espl_history_hash(const espl_history *history, uint64_t frame, uint6
         if (status == ESPL_OK) {
             *out = espl__undo_frame_at(&history->log, at)->checksum;
         }
+    }
+    if (status == ESPL_ERR_TOO_OLD) {
+        return refuse_frame(history, "espl_history_hash", frame, status, NULL);
     }
     return espl__refuse_call(
         world, "espl_history_hash", status,

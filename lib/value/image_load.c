@@ -41,6 +41,8 @@ typedef struct loader {
     bool has_follower;                     // it may lack memory for the world that is made
     espl_status status;
     espl_format_fault fault;
+    const char *blamed; // [blamed_size] the name of the component for which it is refused, or NULL
+    size_t blamed_size;
 } loader;
 
 // --- Reading ---
@@ -143,6 +145,7 @@ static void blame_damage(loader *l)
     if (is_damaged(l)) {
         l->status = ESPL_ERR_FORMAT;
         l->fault = (espl_format_fault){.sentence = damage};
+        l->blamed = NULL;
     }
 }
 
@@ -193,12 +196,9 @@ static bool read_components(loader *l)
 {
     for (espl_component number = 1; number <= l->head.components; ++number) {
         const espl__component_info *const info = espl__component_info_of(&l->world->store, number);
+        const size_t begin = l->at;
         espl__image_component entry;
 
-        if (info == NULL) {
-            return refuse(l, ESPL_ERR_VERSION,
-                          "The image has a component that is not registered in this world.");
-        }
         if (!take_struct(l, &entry, sizeof entry) ||
             !has_left(l, entry.references, sizeof(uint32_t))) {
             return false;
@@ -209,10 +209,15 @@ static bool read_components(loader *l)
         if (name == NULL || references == NULL) {
             return false;
         }
-        if (!is_same_component(info, &entry, references, name)) {
+        if (info == NULL || !is_same_component(info, &entry, references, name)) {
+            l->at = begin;
+            l->blamed = (const char *)name;
+            l->blamed_size = entry.name;
             return refuse(
                 l, ESPL_ERR_VERSION,
-                "A component is registered otherwise in this world, or in another order.");
+                info == NULL
+                    ? "The image has a component that is not registered in this world."
+                    : "A component is registered otherwise in this world, or in another order.");
         }
     }
     return true;
@@ -648,41 +653,42 @@ static void load(loader *l)
     world->timeline += is_done ? 1 : 0;
 }
 
-static espl_status try_load(espl_world *world, const void *bytes, size_t size, uint32_t flags,
-                            espl_format_fault *fault)
+static espl_status try_load(loader *l)
 {
-    loader l = {.world = world,
-                .bytes = bytes,
-                .size = size,
-                .flags = flags,
-                .passes_cache = espl__image_is_large(size)};
-    const espl_status busy = espl__check_structural(world);
+    const espl_status busy = espl__check_structural(l->world);
 
     if (busy != ESPL_OK) {
         return busy;
     }
-    load(&l);
-    *fault = l.fault;
-    return l.status;
+    load(l);
+    return l->status;
 }
 
 espl_status espl_image_load(espl_world *world, const void *bytes, size_t size, uint32_t flags,
                             espl_format_fault *fault)
 {
     static const char *const call = "espl_image_load";
-    espl_format_fault found = {0};
+    loader l = {.world = world,
+                .bytes = bytes,
+                .size = size,
+                .flags = flags,
+                .passes_cache = espl__image_is_large(size)};
     espl_status status = ESPL_ERR_ARGUMENT;
 
     ESPL__CHANGE_OR_RETURN(world, call)
     if (world != NULL && bytes != NULL &&
         (flags & ~(uint32_t)(ESPL_IMAGE_TRUSTED | ESPL_IMAGE_RETAG)) == 0) {
-        status = ESPL__TAPED(world, try_load(world, bytes, size, flags, &found),
-                             .op = ESPL_TAPE_IMAGE, .word = flags, .value = bytes, .size = size);
+        status = ESPL__TAPED(world, try_load(&l), .op = ESPL_TAPE_IMAGE, .word = flags,
+                             .value = bytes, .size = size);
     }
     if (fault != NULL) {
-        *fault = found;
+        *fault = l.fault;
     }
-    return espl__refuse_call(world, call, status, "bytes is NULL, or flags has an unknown bit.");
+    return espl__refuse_bytes(world, call,
+                              &(espl__bytes_fault){.fault = &l.fault,
+                                                   .component = l.blamed,
+                                                   .component_size = l.blamed_size},
+                              status, "bytes is NULL, or flags has an unknown bit.");
 }
 
 uint64_t espl_world_timeline(const espl_world *world)

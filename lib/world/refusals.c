@@ -137,6 +137,37 @@ espl_status espl__refuse_named(const espl_world *world, const char *call,
     return status;
 }
 
+// A byte is named where the bytes themselves are refused.
+espl_status espl__refuse_bytes(const espl_world *world, const char *call,
+                               const espl__bytes_fault *about, espl_status status, const char *why)
+{
+    const bool is_of_bytes =
+        status == ESPL_ERR_FORMAT || status == ESPL_ERR_VERSION || status == ESPL_ERR_FOREIGN;
+    const size_t size =
+        about->component_size < ESPL_NAME_LIMIT ? about->component_size : ESPL_NAME_LIMIT;
+    const espl_format_fault *const fault = about->fault;
+    espl__message m;
+
+    if (!espl__refusal_begin(&m, world, call, NULL, status)) {
+        return status;
+    }
+    if (!espl_entity_is_null(about->parent) && !(is_of_bytes && fault->sentence != NULL)) {
+        espl__message_entity(&m, "parent", about->parent);
+    }
+    if (fault->sentence == NULL) {
+        espl__refusal_send(&m, world, status, why);
+        return status;
+    }
+    if (about->component != NULL) {
+        espl__message_part(&m, "component \"%.*s\"", (int)size, about->component);
+    }
+    if (is_of_bytes) {
+        espl__message_part(&m, "byte %llu", (unsigned long long)fault->offset);
+    }
+    espl__message_send(&m, ESPL_LOG_WARNING, "%s", fault->sentence);
+    return status;
+}
+
 // The number is set also without a log hook.
 espl_status espl__refuse_at(const espl_world *world, const char *call, const espl__refused_at *at,
                             const espl__mention *named, size_t count, espl_status status)

@@ -35,6 +35,19 @@ static inline espl_status espl__refuse_why(const espl_world *world, const char *
                                             status, why);
 }
 
+/// What is wrong with bytes that a call is given.
+typedef struct espl__bytes_fault {
+    const espl_format_fault *fault; // without a sentence: nothing
+    const char *component;          // [component_size] the name of what it is about, or NULL
+    size_t component_size;
+    espl_entity parent; // that the call names, or null
+} espl__bytes_fault;
+
+/// Refuse a call that is given bytes, with the sentence of the fault, whatever the status. Without a sentence the
+/// message is that of a call that names the parent.
+espl_status espl__refuse_bytes(const espl_world *world, const char *call,
+                               const espl__bytes_fault *about, espl_status status, const char *why);
+
 /// Begin the message of a refusal that has parts of its own.
 /// @param site  of the call, or NULL.
 /// @return false: there is no log hook, no world or no refusal, and the message must not be

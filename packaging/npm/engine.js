@@ -236,7 +236,10 @@ function addFault(error, fault) {
     if (sentence !== 0) {
         error.offset = Number(heap.u64[fault >> 3]);
         error.sentence = getString(sentence);
-        error.message += ` ${error.sentence} (byte ${error.offset})`;
+        // The message of a world has it already; there is none without a world.
+        if (!error.message.includes(error.sentence)) {
+            error.message += ` ${error.sentence} (byte ${error.offset})`;
+        }
     }
 }
 

@@ -277,9 +277,12 @@ def check_bytes(number: int, fault: Any) -> Status:
     status = Status(number)
     offset, sentence = int(fault.offset), text_of(fault.sentence)
     kind = _KINDS.get(number, EspalierError)
-    place = f" (byte {offset})" if issubclass(kind, FormatError) else ""
-    said = message_of(status) or f"ESPL_{status.name}: {status.sentence}"
-    error = kind(status, f"{said} {sentence}{place}")
+    said = message_of(status)
+    # The message of a world has the sentence already; there is none without a world.
+    if sentence not in said:
+        place = f" (byte {offset})" if issubclass(kind, FormatError) else ""
+        said = f"{said or f'ESPL_{status.name}: {status.sentence}'} {sentence}{place}"
+    error = kind(status, said)
     if isinstance(error, FormatError):
         error.offset, error.sentence = offset, sentence
     raise error

@@ -28,11 +28,16 @@ class History:
     """The frames to which a world can be rewound, by World.history().
 
         history = world.history()
-        for frame in itertools.count():
-            history.mark(frame)
-            step(world, inputs[frame])
-            if was_wrong(inputs):
-                history.rewind(frame - 3)    # and the same steps come to the same bits
+        frame = 0
+        history.mark(frame)
+        while True:
+            late = first_wrong(inputs)       # the first frame whose input was predicted wrongly, or None
+            if late is not None:
+                history.rewind(late)
+            for again in range(frame if late is None else late, frame + 1):
+                step(world, inputs[again])   # the same steps come to the same bits and handles
+                history.mark(again + 1)
+            frame += 1
 
     A world has one at most. It takes memory when it is created and when the world grows; marks and rewinds take
     none. It keeps its memory until close(), until the world is closed, or until no variable has the history.
