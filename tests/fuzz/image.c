@@ -8,7 +8,6 @@
 #include "tests/images.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { HEAD_SIZE = 152, TAG = 7 };
@@ -17,17 +16,11 @@ enum { HEAD_SIZE = 152, TAG = 7 };
 
 static espl_status load_bytes(espl_world *world, const unsigned char *bytes, size_t size)
 {
-    unsigned char *const copy = malloc(size + 1);
+    unsigned char *const copy = seal_copy(bytes, size);
     espl_format_fault fault;
+    const espl_status status = espl_image_load(world, copy, size, 0, &fault);
 
-    // At an odd address, with nothing behind it.
-    ck_assert_ptr_nonnull(copy);
-    if (size != 0) {
-        memcpy(copy + 1, bytes, size);
-    }
-    const espl_status status = espl_image_load(world, copy + 1, size, 0, &fault);
-
-    free(copy);
+    seal_free(copy);
     ck_assert((fault.sentence == NULL) == (status >= 0) || status == ESPL_ERR_FOREIGN ||
               status == ESPL_ERR_LIMIT);
     ck_assert_uint_le(fault.offset, size);
@@ -113,17 +106,10 @@ static fuzz_input make(const fuzz_order *order)
     for (size_t i = order->length; i > 0; --i) {
         test_herd_change(&herd);
     }
-    test_image image = test_image_of(herd.world);
+    const test_image image = test_image_of(herd.world);
 
     test_herd_end(&herd);
-    const size_t room = 2 * image.size;
-
-    image.bytes = realloc(image.bytes, room);
-    ck_assert_ptr_nonnull(image.bytes);
-    for (uint32_t i = order->length == 0 ? test_below(&random, 4) : 0; i > 0; --i) {
-        image.size = mutate(image.bytes, image.size, room, &random);
-    }
-    return (fuzz_input){image.bytes, image.size};
+    return seal_input(image.bytes, image.size, order, mutate, &random);
 }
 
 static size_t part(const unsigned char *bytes, size_t size, size_t at)

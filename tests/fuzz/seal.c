@@ -4,6 +4,7 @@
 #include "tests/asserts.h"
 #include "tests/support.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define XXH_INLINE_ALL
@@ -210,6 +211,38 @@ size_t seal_change_archive(unsigned char *bytes, size_t size, size_t room, uint6
     }
     seal_archive(bytes, size);
     return size;
+}
+
+// --- Inputs ---
+
+unsigned char *seal_copy(const unsigned char *bytes, size_t size)
+{
+    unsigned char *const memory = malloc(size + 1);
+
+    ck_assert_ptr_nonnull(memory);
+    if (size != 0) {
+        memcpy(memory + 1, bytes, size);
+    }
+    return memory + 1;
+}
+
+void seal_free(unsigned char *copy)
+{
+    free(copy - 1);
+}
+
+fuzz_input seal_input(unsigned char *bytes, size_t size, const fuzz_order *order,
+                      size_t (*mutate)(unsigned char *, size_t, size_t, uint64_t *),
+                      uint64_t *random)
+{
+    const size_t room = 2 * size;
+    fuzz_input out = {realloc(bytes, room), size};
+
+    ck_assert_ptr_nonnull(out.bytes);
+    for (uint32_t i = order->length == 0 ? test_below(random, 4) : 0; i > 0; --i) {
+        out.size = mutate(out.bytes, out.size, room, random);
+    }
+    return out;
 }
 
 size_t seal_part(size_t head, size_t size, size_t at)

@@ -14,6 +14,13 @@ void seal_image(unsigned char *bytes, size_t size);
 size_t seal_change(unsigned char *bytes, size_t size, size_t room, uint64_t *random);
 /// Change an archive or a delta in a few places; mostly its head and table tell of what came or went. Sealed.
 size_t seal_change_archive(unsigned char *bytes, size_t size, size_t room, uint64_t *random);
+/// Copy bytes to an odd address, with nothing behind them. seal_free() frees the copy.
+unsigned char *seal_copy(const unsigned char *bytes, size_t size);
+void seal_free(unsigned char *copy);
+/// Make an input of bytes from malloc(), which are changed in up to three places where an order has no length.
+fuzz_input seal_input(unsigned char *bytes, size_t size, const fuzz_order *order,
+                      size_t (*mutate)(unsigned char *, size_t, size_t, uint64_t *),
+                      uint64_t *random);
 /// The parts of an input with a head: eight bytes each.
 size_t seal_part(size_t head, size_t size, size_t at);
 
