@@ -100,6 +100,7 @@ static void run_all(void *context, volatile uint64_t *done)
     const wish *const w = context;
 
     for (uint64_t i = 0; i < w->runs; ++i) {
+        trial_begin_input();
         const fuzz_input input = input_of(w, i);
 
         target->run(input.bytes, input.size);

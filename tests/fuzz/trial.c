@@ -59,13 +59,17 @@ static void drop_output(void)
     }
 }
 
+void trial_begin_input(void)
+{
+    (void)alarm(SECONDS);
+}
+
 static _Noreturn void be_child(trial_work *work, void *context, bool is_quiet)
 {
     if (is_quiet) {
         drop_output();
     }
     test_listen(hear);
-    (void)alarm(SECONDS);
     work(context, &shared->done);
     // By exit(), where leaks are told.
     exit(EXIT_SUCCESS);
@@ -121,6 +125,7 @@ static void run_one(void *context, volatile uint64_t *done)
 {
     const one_input *const one = context;
 
+    trial_begin_input();
     one->target->run(one->bytes, one->size);
     *done += 1;
 }

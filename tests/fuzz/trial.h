@@ -16,8 +16,11 @@ typedef struct trial {
     uint64_t done;   // inputs that were run to their end
 } trial;
 
-/// What a process does: run inputs, and add to `done` with each. Failed checks end it.
+/// What a process does: run inputs, with trial_begin_input() before each, and add to `done` with each. Failed checks
+/// end it.
 typedef void trial_work(void *context, volatile uint64_t *done);
+/// Give the next input its time: one that takes longer ends by SIGALRM.
+void trial_begin_input(void);
 
 /// Do some work in a child process and wait for its end. @param is_quiet  Its output is dropped.
 trial trial_run(trial_work *work, void *context, bool is_quiet);
