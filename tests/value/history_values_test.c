@@ -507,6 +507,26 @@ TEST(previous_locals_come_back)
     ck_assert_float_eq(after.position[0], 1);
 }
 
+// The present part is the same at the mark and at the rewind.
+TEST(previous_kept_parts_come_back)
+{
+    ck_ok(espl_set_inherit(w, nodes[1], ESPL_ABSOLUTE_X));
+    ck_ok(espl_motion_start(w, &(espl_motion_def){.history = 2}));
+    for (int i = 0; i < 3; ++i) {
+        ck_ok(espl_tick_begin(w));
+        ck_ok(espl_set_world_position(w, nodes[1], (float[3]){(float)i, 1, 2}));
+    }
+    ck_ok(espl_history_mark(h, 1));
+    const uint64_t hash = test_physical_hash(w);
+
+    for (int i = 0; i < 2; ++i) {
+        ck_ok(espl_tick_begin(w));
+    }
+    ck_assert_uint_ne(test_physical_hash(w), hash);
+    ck_ok(espl_history_rewind(h, 1, 0, NULL));
+    ck_assert_uint_eq(test_physical_hash(w), hash);
+}
+
 // --- What is reserved ---
 
 // The first stretch of a hierarchy takes memory unless side arrays were reserved for it.
