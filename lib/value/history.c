@@ -297,8 +297,8 @@ static espl_world *world_behind(const espl_history *history)
     return history != NULL ? history->world : NULL;
 }
 
-// Refuse a call for a frame, or tell what a mark dropped, with the frames that there are. Without `why` the message has
-// the sentence of the status.
+// Log why a call is refused for a frame, or what a mark dropped, with the frames that there are. Without `why` the
+// message has the sentence of the status.
 static espl_status refuse_frame(const espl_history *history, const char *call, uint64_t frame,
                                 espl_status status, const char *why)
 {

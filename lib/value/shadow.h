@@ -75,8 +75,8 @@ typedef struct espl__shadow_side {
 } espl__shadow_side;
 
 /// A header, with the counts of its side arrays. Links of unsettled trees and numbers of side arrays are left
-/// out, because their order has no effect. The checksum ends before `tree.side`: which side arrays there are has
-/// none either, because those that no node needs change nothing but what takes memory.
+/// out, because their order has no effect. The checksum ends before `tree.side`: which side arrays there are
+/// has none either, because those that no node needs change nothing but what takes memory.
 typedef struct espl__shadow_tree {
     uint32_t extra_count, kept_count;
     espl__tree tree;

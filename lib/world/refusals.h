@@ -43,8 +43,8 @@ typedef struct espl__bytes_fault {
     espl_entity parent; // that the call names, or null
 } espl__bytes_fault;
 
-/// Refuse a call that is given bytes, with the sentence of the fault, whatever the status. Without a sentence the
-/// message is that of a call that names the parent.
+/// Refuse a call that is given bytes, with the sentence of the fault, whatever the status. Without a sentence
+/// the message is that of a call that names the parent.
 espl_status espl__refuse_bytes(const espl_world *world, const char *call,
                                const espl__bytes_fault *about, espl_status status, const char *why);
 
