@@ -68,8 +68,8 @@ typedef struct espl_archive_def {
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL, unknown flags, an extent that does not exist, a step or a number
 ///         of bits out of its range, an entity that comes twice); ESPL_ERR_NOT_FINITE (the world transform that
 ///         a member gets is not finite);
-///         ESPL_ERR_LIMIT (2^31 entities); ESPL_ERR_NO_MEMORY; ESPL_ERR_SINK; ESPL_ERR_BUSY in a custom command
-///         and in a parallel write; the statuses of handles. Before ESPL_ERR_SINK the sink may have got bytes,
+///         ESPL_ERR_LIMIT (2^31 entities); ESPL_ERR_NO_MEMORY; ESPL_ERR_SINK; ESPL_ERR_BUSY while commands are
+///         applied, and in a parallel write; the statuses of handles. Before ESPL_ERR_SINK the sink may have got bytes,
 ///         with any other refusal it got none. O(entities and their bytes).
 ESPL_API ESPL_NODISCARD espl_status espl_archive_write(const espl_world *world,
                                                        const espl_archive_def *def,
