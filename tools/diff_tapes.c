@@ -15,7 +15,8 @@ enum { VERSION_AT = 8, TAG_AT = 12, LIMITS_AT = 20, BUDGET_AT = 24, HEAD = 32 };
 enum { TAG_SHIFT = 24, TAG_MASK = 0x7f, LANE_SHIFT = 23, LANE_MASK = 0xff };
 
 // Fields of the record of a frame: the first one is the operation.
-enum { CHECKSUM = 1, PHYSICAL_HASH = 2 };
+enum { KIND_OF_FRAME = 1, NUMBER_OF_FRAME = 2 };
+enum { FRAME_SUMMED = 0 }; // kind of a frame with a checksum
 
 typedef struct tape_side {
     replay replay;
@@ -145,6 +146,24 @@ static bool are_equal_bytes(const tape_pair *p, size_t i)
     return is_equal;
 }
 
+// Name a field of a frame. Tapes before version 8 have both hashes.
+static const char *name_of_frame(const tape_side *s, size_t field)
+{
+    if (s->replay.version < REPLAY_FRAMES_VERSION) {
+        return field == NUMBER_OF_FRAME ? "physical hash" : "logical hash";
+    }
+    return field == KIND_OF_FRAME                                          ? "kind of hash"
+           : number_of(s, &s->trace.fields[KIND_OF_FRAME]) == FRAME_SUMMED ? "checksum"
+                                                                           : "logical hash";
+}
+
+// Tell whether a field is the number of a frame that covers the tag: the checksum or the physical hash.
+static bool covers_tag(const tape_side *s, size_t field)
+{
+    return s->replay.op == ESPL_TAPE_FRAME && field == NUMBER_OF_FRAME &&
+           strcmp(name_of_frame(s, field), "logical hash") != 0;
+}
+
 static bool are_equal_fields(const tape_pair *p, size_t i)
 {
     const tape_side *const a = &p->sides[0], *const b = &p->sides[1];
@@ -153,10 +172,7 @@ static bool are_equal_fields(const tape_pair *p, size_t i)
     if (one->kind != other->kind) {
         return false;
     }
-    // The physical hash and the checksum cover the tag.
-    if (a->replay.op == b->replay.op && a->tag != b->tag &&
-        ((a->replay.op == ESPL_TAPE_FRAME && i == PHYSICAL_HASH) ||
-         (a->replay.op == ESPL_TAPE_CHECKSUM && i == CHECKSUM))) {
+    if (a->tag != b->tag && covers_tag(a, i) && covers_tag(b, i)) {
         return true;
     }
     switch (one->kind) {
@@ -272,6 +288,10 @@ static const char *name_field(const tape_side *s, size_t field, char out[DIFF_TE
     while (begin > 0 && s->trace.fields[begin - 1].kind != REEL_ITEM) {
         begin -= 1;
     }
+    if (s->replay.op == ESPL_TAPE_FRAME) {
+        (void)snprintf(out, DIFF_TEXT, "%s", name_of_frame(s, field));
+        return out;
+    }
     // The first field of a record says what it is.
     return begin == 0 ? tape_field_word(s->replay.op, field - 1, out, DIFF_TEXT)
                       : tape_item_word(s->replay.op, field - begin, out, DIFF_TEXT);
@@ -287,13 +307,12 @@ static const char *text_of_number(const tape_side *s, size_t i, char out[DIFF_PA
         (void)tape_write_word(number, out, DIFF_PATH);
         return out;
     }
-    if (strcmp(name, "kind of command") == 0) {
+    if (strcmp(name, "kind of hash") == 0) {
+        (void)snprintf(out, DIFF_PATH, "%s", number == FRAME_SUMMED ? "checksum" : "logical hash");
+    } else if (strcmp(name, "kind of command") == 0) {
         (void)snprintf(out, DIFF_PATH, "%s", tape_command_word(number));
     } else {
-        (void)snprintf(out, DIFF_PATH,
-                       s->replay.op == ESPL_TAPE_FRAME || s->replay.op == ESPL_TAPE_CHECKSUM
-                           ? "%016llx"
-                           : "%llu",
+        (void)snprintf(out, DIFF_PATH, s->replay.op == ESPL_TAPE_FRAME ? "%016llx" : "%llu",
                        (unsigned long long)number);
     }
     return out;
@@ -553,7 +572,7 @@ static bool compare_next(tape_pair *p, int *side)
         replay_back(&p->sides[i].replay);
         (void)replay_step(&p->sides[i].replay);
     }
-    if (replay_ends_frame(p->sides[0].replay.op)) {
+    if (p->sides[0].replay.op == ESPL_TAPE_FRAME) {
         p->frame += 1;
         p->call = 0;
     }

@@ -42,10 +42,10 @@ typedef struct replay_result {
 replay_verdict replay_run(const replay_def *def, const unsigned char *bytes, size_t size,
                           replay_result *result);
 
-/// The first version of tapes whose physical hashes cover what this library hashes: those of earlier ones are
-/// read, and not compared. The first one with version, flags and fields of components. And the first one whose
-/// writes are compared with what was there before.
-enum { REPLAY_PHYSICAL_VERSION = 6, REPLAY_FIELDS_VERSION = 6, REPLAY_WRITES_VERSION = 7 };
+/// The first version of tapes with version, flags and fields of components, the first one whose writes are compared
+/// with what was there before, and the first one whose frames have a checksum: those of earlier ones have both
+/// hashes, of which the logical one is compared.
+enum { REPLAY_FIELDS_VERSION = 6, REPLAY_WRITES_VERSION = 7, REPLAY_FRAMES_VERSION = 8 };
 
 /// A replay under way.
 struct replay {
@@ -99,11 +99,6 @@ void replay_write(replay *p);
 void replay_look_at(replay *p);
 void replay_rotate_about(replay *p);
 void replay_inherit(replay *p);
-/// Tell whether a record ends a frame.
-static inline bool replay_ends_frame(uint32_t op)
-{
-    return op == ESPL_TAPE_FRAME || op == ESPL_TAPE_CHECKSUM;
-}
 /// Words in the value of a kind of write; 0 for no kind.
 size_t replay_value_words(uint32_t kind);
 

@@ -68,88 +68,93 @@ static void read_name(reel *r, uint32_t limit, char *out)
 
 // --- Calls, by op ---
 
-// Blame the tape where the world shows something else than it says.
-static void compare_hashes(replay *p, const uint64_t *hashes, uint64_t logical, uint64_t physical)
+// What a frame is compared by.
+typedef struct frame_number {
+    bool is_checksum; // else the logical hash
+    uint64_t number;
+} frame_number;
+
+static frame_number read_frame_number(replay *p)
 {
-    if (hashes[0] != logical) {
-        reel_blame(&p->reel, "frame %llu shows something else: %016llx, not %016llx",
-                   (unsigned long long)p->result->frames, (unsigned long long)hashes[0],
-                   (unsigned long long)logical);
-        p->is_disagreed = true;
-    } else if (hashes[1] != physical && physical != 0 && p->version >= REPLAY_PHYSICAL_VERSION) {
-        reel_blame(&p->reel, "frame %llu shows the same, standing elsewhere: %016llx, not %016llx",
-                   (unsigned long long)p->result->frames, (unsigned long long)hashes[1],
-                   (unsigned long long)physical);
-        p->is_disagreed = true;
+    frame_number f = {.is_checksum = p->version >= REPLAY_FRAMES_VERSION};
+
+    if (f.is_checksum) {
+        f.is_checksum = reel_up_to(&p->reel, 1, "for a checksum or a hash") == 0;
     }
+    f.number = reel_number(&p->reel, 8);
+    if (p->version < REPLAY_FRAMES_VERSION) {
+        (void)reel_number(&p->reel, 8); // the physical hash
+    }
+    return f;
 }
 
-// Return the checksum of the world as it puts it on its own tape: an op, and eight bytes.
-static uint64_t take_checksum(replay *p)
+// End a frame of the world, and take the number from what it puts on its own tape: a byte, a number of 4 bytes and
+// one of 8.
+static espl_status end_frame(replay *p, frame_number *out)
 {
-    uint64_t sum = 0;
+    enum { KIND = 1, NUMBER = 5, END = 13 };
 
-    for (size_t i = 8; i > 0 && p->heard_size > i && p->heard[0] == ESPL_TAPE_CHECKSUM; --i) {
-        sum = sum << 8 | p->heard[i];
-    }
-    return sum;
-}
+    p->heard_size = 0;
+    p->listens = true;
+    const espl_status status = espl_tape_frame(p->world);
 
-// Compute both hashes of the world, and pass them to the function that hears them.
-static espl_status hash_frame(const replay *p, uint64_t hashes[2])
-{
-    espl_status status = espl_hash(p->world, ESPL_HASH_LOGICAL, &hashes[0]);
-
-    status = espl_failed(status) ? status : espl_hash(p->world, ESPL_HASH_PHYSICAL, &hashes[1]);
-    if (p->def->frame != NULL) {
-        p->def->frame(p->def->user, hashes);
+    p->listens = false;
+    *out = (frame_number){0};
+    if (p->heard_size >= END && p->heard[0] == ESPL_TAPE_FRAME) {
+        out->is_checksum = p->heard[KIND] == 0;
+        for (size_t i = END; i-- > NUMBER;) {
+            out->number = out->number << 8 | p->heard[i];
+        }
     }
     return status;
 }
 
-static void checksum_frame(replay *p)
+// Blame the tape where the world is another one than it says.
+static void compare_frame(replay *p, const frame_number *here, const frame_number *recorded)
 {
-    const uint64_t recorded = reel_number(&p->reel, 8);
+    const unsigned long long frame_at = p->result->frames;
 
-    if (!replay_wants(p)) {
+    if (here->is_checksum != recorded->is_checksum) {
+        reel_blame(&p->reel, "frame %llu has no checksum: memory ran out", frame_at);
+    } else if (here->number != recorded->number) {
+        reel_blame(&p->reel, "frame %llu has another %s: %016llx, not %016llx", frame_at,
+                   here->is_checksum ? "checksum" : "logical hash",
+                   (unsigned long long)here->number, (unsigned long long)recorded->number);
+    } else {
         return;
     }
-    p->heard_size = 0;
-    p->listens = true;
-    replay_compare(p, "frame", espl_tape_frame(p->world));
-    p->listens = false;
-    const uint64_t sum = take_checksum(p);
-
-    if (!p->def->goes_on && recorded != 0 && sum != recorded) {
-        reel_blame(&p->reel, "frame %llu has another checksum: %016llx, not %016llx",
-                   (unsigned long long)p->result->frames, (unsigned long long)sum,
-                   (unsigned long long)recorded);
-        p->is_disagreed = true;
-    }
-    if (p->def->frame != NULL) {
-        uint64_t hashes[2] = {0, 0};
-
-        (void)hash_frame(p, hashes);
-    }
-    p->result->frames += 1;
+    p->is_disagreed = true;
 }
 
+// Compute both hashes of the world, and pass them to the function that hears them.
+static void tell_hashes(const replay *p)
+{
+    uint64_t hashes[2] = {0, 0};
+
+    if (p->def->frame != NULL && !espl_failed(espl_hash(p->world, ESPL_HASH_LOGICAL, &hashes[0])) &&
+        !espl_failed(espl_hash(p->world, ESPL_HASH_PHYSICAL, &hashes[1]))) {
+        p->def->frame(p->def->user, hashes);
+    }
+}
+
+// A frame may empty a history, so that it is carried out beside one in any case.
 static void frame(replay *p)
 {
-    const uint64_t logical = reel_number(&p->reel, 8), physical = reel_number(&p->reel, 8);
-    uint64_t hashes[2] = {0, 0};
+    const frame_number recorded = read_frame_number(p);
+    frame_number here = {0};
 
     if (!replay_wants(p)) {
         return;
     }
-    if (p->def->skips_hashes) {
-        p->result->frames += 1;
-        return;
+    if (!p->def->skips_hashes || p->history != NULL) {
+        replay_compare(p, "frame",
+                       recorded.is_checksum ? end_frame(p, &here)
+                                            : espl_hash(p->world, ESPL_HASH_LOGICAL, &here.number));
+        if (!p->def->goes_on) {
+            compare_frame(p, &here, &recorded);
+        }
     }
-    replay_compare(p, "frame", hash_frame(p, hashes));
-    if (!p->def->goes_on) {
-        compare_hashes(p, hashes, logical, physical);
-    }
+    tell_hashes(p);
     p->result->frames += 1;
 }
 
@@ -597,7 +602,6 @@ static void (*const calls[ESPL_TAPE_OP_COUNT])(replay *p) = {
     [ESPL_TAPE_HISTORY_DESTROY] = destroy_history,
     [ESPL_TAPE_MARK] = mark_frame,
     [ESPL_TAPE_REWIND] = rewind_world,
-    [ESPL_TAPE_CHECKSUM] = checksum_frame,
 };
 
 bool replay_call(replay *p, uint32_t op)

@@ -20,7 +20,7 @@ typedef enum field_form {
     FORM_ENTITY,
     FORM_U32,
     FORM_U64,
-    FORM_HASH,
+    FORM_FRAME,
     FORM_EXTENT,
     FORM_KEEP,
     FORM_LINK,
@@ -68,7 +68,7 @@ typedef struct record_call {
     }
 
 static const record_call calls[ESPL_TAPE_OP_COUNT] = {
-    [ESPL_TAPE_FRAME] = {"espl_tape_frame", 0, {{"logical", FORM_HASH}, {"physical", FORM_HASH}}},
+    [ESPL_TAPE_FRAME] = {"espl_tape_frame", 0, {{"", FORM_FRAME}}},
     [ESPL_TAPE_REGISTER] = {"espl_component_register",
                             0,
                             {{"name", FORM_NAME},
@@ -180,7 +180,6 @@ static const record_call calls[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_REWIND] = {"espl_history_rewind",
                           TAPE_HAS_HISTORY | TAPE_CHANGES,
                           {{"frame", FORM_U64}, {"flags", FORM_U32}}},
-    [ESPL_TAPE_CHECKSUM] = {"espl_tape_frame", 0, {{"checksum", FORM_HASH}}},
 };
 
 static const struct {
@@ -573,6 +572,19 @@ static void read_word(reel *r, field_form form, tape_line *line)
     }
 }
 
+// Tapes of earlier versions have both hashes.
+static void read_frame(reel *r, const tape_head *tape, tape_line *line)
+{
+    if (tape->version < REPLAY_FRAMES_VERSION) {
+        tape_line_add(line, "logical %016llx, ", (unsigned long long)reel_number(r, 8));
+        tape_line_add(line, "physical %016llx", (unsigned long long)reel_number(r, 8));
+        return;
+    }
+    tape_line_add(line, "%s ",
+                  reel_up_to(r, 1, "for a checksum or a hash") == 0 ? "checksum" : "logical");
+    tape_line_add(line, "%016llx", (unsigned long long)reel_number(r, 8));
+}
+
 static void read_field(reel *r, const tape_head *tape, field_form form, tape_line *line,
                        taped_record *record)
 {
@@ -585,8 +597,8 @@ static void read_field(reel *r, const tape_head *tape, field_form form, tape_lin
     case FORM_U64:
         tape_line_add(line, "%llu", (unsigned long long)reel_number(r, 8));
         break;
-    case FORM_HASH:
-        tape_line_add(line, "%016llx", (unsigned long long)reel_number(r, 8));
+    case FORM_FRAME:
+        read_frame(r, tape, line);
         break;
     case FORM_OPTIONAL_VECTOR:
         read_floats(r, line, reel_u32(r) != 0 ? 3 : 0);

@@ -20,7 +20,7 @@ static const char command_fields[] =
 
 static const call_words words[ESPL_TAPE_OP_COUNT] = {
     [0] = {"no call", "", ""},
-    [ESPL_TAPE_FRAME] = {"the end of the frame", "logical hash|physical hash", ""},
+    [ESPL_TAPE_FRAME] = {"the end of the frame", "kind of hash|checksum or hash", ""},
     [ESPL_TAPE_REGISTER] = {"a registration",
                             "length of the name|name|size|alignment|number of "
                             "references|references, version, flags or number of fields",
@@ -74,7 +74,6 @@ static const call_words words[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_HISTORY_DESTROY] = {"an end of a history", "", ""},
     [ESPL_TAPE_MARK] = {"a mark", "frame", ""},
     [ESPL_TAPE_REWIND] = {"a rewind", "frame|flags", ""},
-    [ESPL_TAPE_CHECKSUM] = {"the end of the frame, beside a history", "checksum", ""},
 };
 
 static const char *const write_kinds[ESPL_WRITE_KIND_COUNT] = {

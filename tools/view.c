@@ -41,7 +41,7 @@ static void cut_tape(tool_contents *tape, uint32_t frames)
 
     (void)reel_bytes(&r, TAPE_HEAD_SIZE - r.at);
     while (passed < frames && r.state == REEL_GOOD && reel_left(&r) != 0) {
-        passed += replay_ends_frame(tape_text_read(&r, &head, NULL).op);
+        passed += tape_text_read(&r, &head, NULL).op == ESPL_TAPE_FRAME;
     }
     if (frames != 0 && passed == frames && r.state == REEL_GOOD) {
         tape->size = r.at;

@@ -28,17 +28,20 @@ typedef struct espl_tape {
     void (*append)(void *user, const void *bytes, size_t size);
 } espl_tape;
 
-/// Put the end of a frame on the tape, with both hashes of the world (espl_hash()), which a replay
-/// compares with its own. In a world whose history keeps checksums (ESPL_HISTORY_HASH, espalier/history.h) the
-/// tape gets one checksum instead, that of a frame that were marked now, and the cost is that of what changed
-/// since the last mark or tape frame. In a world without a tape the call does nothing.
+/// Put the end of a frame on the tape, with the checksum of the world, which a replay compares with its own. It is
+/// that of a frame of a history that were marked now (espl_history_hash() in espalier/history.h): it covers what later
+/// calls depend on, and not world transforms, which follow from that. In a world without a tape the call does nothing.
 ///
-/// The history keeps what changed as at a mark: where what changed since the newest frame takes more than its
+/// The first frame takes memory for a copy of the world without world transforms, which grows with the world and is
+/// shared with its history. Once memory ran out in a call, this one too, frames have the logical hash instead
+/// (espl_hash()), because the calls of a replay, which has memory, may leave nodes and rows elsewhere.
+///
+/// A history keeps what changed as at a mark: where what changed since the newest frame takes more than its
 /// `byte_limit` bytes, the history has no frame afterwards.
 ///
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT; ESPL_ERR_BUSY during playback, in a custom command and in a
-///         parallel write. O(size) where there is a tape, with a history O(changes + size / 4096); no memory. A
-///         change of the world.
+///         parallel write. O(changes + size / 4096); the first one, and each with the logical hash, O(size). A change
+///         of the world.
 ESPL_API ESPL_NODISCARD espl_status espl_tape_frame(espl_world *world);
 
 // --- The format ---
@@ -58,16 +61,17 @@ ESPL_API ESPL_NODISCARD espl_status espl_tape_frame(espl_world *world);
 // Then records: one byte, an espl_tape_op, the fields that its comment below lists, and the status
 // that the call answered. The tape may end within a record: the call never ended.
 
-// A reader of this version reads tapes of versions 4 and 5 as well. Their physical hashes cover less than
-// those of today and are not compared, and ESPL_TAPE_REGISTER ends before the version. Tapes of version 4 have
-// no operation from ESPL_TAPE_MOTION_START on, and no kind of write with a flag. In tapes before version 7 a
-// write is an entity, u32 kind and flag, and the value of the kind.
+// A reader of this version reads tapes from version 4 on. In tapes before version 8 a frame is u64 logical hash and
+// u64 physical hash, which is not compared. Before version 7 a write is an entity, u32 kind and flag, and the value of
+// the kind; before version 6 ESPL_TAPE_REGISTER ends before the version; and tapes of version 4 have no operation from
+// ESPL_TAPE_MOTION_START on, and no kind of write with a flag.
 
-enum { ESPL_TAPE_VERSION = 7 };
+enum { ESPL_TAPE_VERSION = 8 };
 
 /// What a record says. A list is its count and then its items.
 typedef enum espl_tape_op {
-    ESPL_TAPE_FRAME = 1, ///< u64 logical hash; u64 physical hash, or 0 where memory ran out before
+    ESPL_TAPE_FRAME =
+        1, ///< u32 0 and u64 checksum; where memory ran out before, u32 1 and u64 logical hash
     ESPL_TAPE_REGISTER, ///< list (u32) of bytes: the name; u32 size, alignment; list (u32) of u32; u32
     ///< version, flags; list (u32) of: list (u32) of bytes, u32 type, offset, count
     ESPL_TAPE_CREATE,       ///< list (u32) of u32: components; u64 count
@@ -110,9 +114,8 @@ typedef enum espl_tape_op {
                      ///< of bytes: the known one, or none; list (u64) of its entities
     ESPL_TAPE_HISTORY_CREATE, ///< u32 frames; u32 flags; u64 byte limit
     ESPL_TAPE_HISTORY_DESTROY,
-    ESPL_TAPE_MARK,     ///< u64 frame
-    ESPL_TAPE_REWIND,   ///< u64 frame; u32 flags
-    ESPL_TAPE_CHECKSUM, ///< the end of a frame: u64 checksum, or 0 where memory ran out before
+    ESPL_TAPE_MARK,   ///< u64 frame
+    ESPL_TAPE_REWIND, ///< u64 frame; u32 flags
     ESPL_TAPE_OP_COUNT,
 } espl_tape_op;
 

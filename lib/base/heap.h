@@ -42,8 +42,8 @@ typedef struct espl__follower {
     bool (*adopt)(void *context, void *names);
     /// Return the bytes of ESPL__FOR_CHANGES that it holds.
     size_t (*bytes)(const void *context);
-    /// Return the checksum of the world as it is now. Takes no memory. @return false: it has none.
-    bool (*checksum)(void *context, uint64_t *out);
+    /// The world ends: stop to follow it, and free all memory.
+    void (*end)(void *context);
     void *context;
 } espl__follower;
 
@@ -116,10 +116,12 @@ static inline void espl__heap_forget(const espl__heap *heap)
     }
 }
 
-/// Return the checksum of the world that a follower keeps. @return false: none does.
-static inline bool espl__heap_checksum(const espl__heap *heap, uint64_t *out)
+/// Tell a follower that the world ends.
+static inline void espl__heap_end_follower(const espl__heap *heap)
 {
-    return heap->follower.checksum != NULL && heap->follower.checksum(heap->follower.context, out);
+    if (heap->follower.end != NULL) {
+        heap->follower.end(heap->follower.context);
+    }
 }
 
 /// Return the bytes of ESPL__FOR_CHANGES of the follower and of retired blocks.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Histories: a shadow, a log, and the blocks that the world retires, as a follower of its heap. All memory is
-// taken when a history is made and where the world takes memory itself.
+// Histories: a log of what the shadow of the world was, and the blocks that the world retires. All memory is taken
+// when a history is made and where the world takes memory itself.
 #include "lib/base/reserved.h"
+#include "lib/value/follow.h"
 #include "lib/value/rewind.h"
-#include "lib/world/moment.h"
 #include "lib/world/refusals.h"
 #include "lib/world/tape.h"
 
@@ -15,61 +15,12 @@ enum { FRAMES = 8, MOST_FRAMES = 65536, BYTES = 16 * 1024 * 1024 };
 
 struct espl_history {
     espl_world *world;
-    espl__names *names; // of the store to which the names belong that it holds
+    espl__following *following;
     espl__undo_log log;
-    espl__shadow shadow;
+    bool has_checksums;
 };
 
-// --- The follower ---
-
-static bool grow(void *context, espl__growth what, uint32_t number, size_t count)
-{
-    espl_history *const history = context;
-
-    return espl__shadow_grow(&history->shadow, what, number, count);
-}
-
-static size_t bytes_held(const void *context)
-{
-    const espl_history *const history = context;
-
-    return sizeof *history + history->log.limit +
-           history->log.frame_limit * sizeof *history->log.frames +
-           espl__shadow_bytes(&history->shadow);
-}
-
-// Drop all frames.
-static void forget(void *context)
-{
-    espl_history *const history = context;
-    espl__heap *const heap = &history->world->heap;
-
-    espl__undo_forget(&history->log);
-    espl__shadow_forget(&history->shadow, history->names);
-    espl__retired_age(heap);
-    espl__retired_drop(heap, heap->retired.age);
-    heap->retired.is_on = false;
-    espl__sides_release(&history->world->forest);
-}
-
-// What changed so far since the newest frame is in the log from now on, as after a mark.
-static bool find_checksum(void *context, uint64_t *out)
-{
-    espl_history *const history = context;
-    espl__heap *const heap = &history->world->heap;
-
-    if (!history->shadow.has_checksum) {
-        return false;
-    }
-    espl__heap_forbid(heap);
-    espl__shadow_update(&history->shadow);
-    espl__heap_allow(heap);
-    *out = history->shadow.checksum;
-    if (history->log.is_over) {
-        forget(history);
-    }
-    return true;
-}
+// --- The log ---
 
 // An entry that is dropped: the log held a name.
 static void drop(void *context, const espl__undo_key *key, const void *content)
@@ -80,62 +31,8 @@ static void drop(void *context, const espl__undo_key *key, const void *content)
     if (key->kind == ESPL__SHADOW_NAME) {
         memcpy(&name, content, sizeof name);
         history->log.names -= 1;
-        espl__name_let_go(history->names, &history->world->heap, name.text);
+        espl__name_let_go(history->following->names, &history->world->heap, name.text);
     }
-}
-
-// Slots of free ranges are no ends of ranges by chance, and the last ones have no links to other ranges: only a
-// follower reads them.
-static void clear_unused(espl__forest *forest)
-{
-    uint32_t slot = 0;
-
-    while (slot < forest->end) {
-        const uint32_t tree = forest->tree[slot];
-        const bool is_free = tree == ESPL__NO_TREE;
-        const uint32_t count =
-            is_free ? forest->links[slot].first_child : forest->trees[tree].capacity;
-
-        for (uint32_t i = 1; is_free && i + 1 < count; ++i) {
-            forest->tree[slot + i] = 0;
-        }
-        if (is_free && count > 1) {
-            forest->links[slot + count - 1] = (espl__links){.first_child = count};
-        }
-        slot += count;
-    }
-    for (; slot < forest->capacity; ++slot) {
-        forest->tree[slot] = 0;
-    }
-}
-
-// Make the shadow of the world as it is now. @return false: no memory, nothing changed.
-static bool make_shadow(const espl_history *history, bool has_checksum, espl__shadow *out)
-{
-    if (!espl__shadow_begin(out, history->world)) {
-        return false;
-    }
-    out->has_checksum = has_checksum;
-    clear_unused(&history->world->forest);
-    return true;
-}
-
-// A loaded world. The log has no frame afterwards.
-static bool adopt_world(void *context, void *names)
-{
-    espl_history *const history = context;
-    espl__shadow made;
-
-    if (!make_shadow(history, history->shadow.has_checksum, &made)) {
-        return false;
-    }
-    history->names = names;
-    forget(history);
-    espl__shadow_free(&history->shadow);
-    history->names = &history->world->store.names;
-    history->shadow = made;
-    history->shadow.log = &history->log;
-    return true;
 }
 
 // --- Making ---
@@ -156,7 +53,6 @@ static void free_history(espl_history *history)
 {
     espl__heap *const heap = &history->world->heap;
 
-    espl__shadow_free(&history->shadow);
     espl__undo_end(&history->log, heap);
     espl__heap_give(heap, ESPL__FOR_CHANGES, history, 1, sizeof *history,
                     _Alignof(espl__max_align));
@@ -178,21 +74,22 @@ static espl_status create(espl_world *world, const espl_history_def *def, espl_h
     if (history == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-    *history = (espl_history){.world = world, .log = {.drop = drop, .context = history}};
-    history->shadow.world = world;
-    history->names = &world->store.names;
-    if (!espl__undo_begin(&history->log, &world->heap,
-                          def->byte_limit != 0 ? def->byte_limit : BYTES,
-                          def->frames != 0 ? def->frames : FRAMES) ||
-        !make_shadow(history, (def->flags & ESPL_HISTORY_HASH) != 0, &history->shadow) ||
-        !espl__planes_acquire(world, ESPL__SHADOW_PLANES)) {
+    *history = (espl_history){.world = world,
+                              .log = {.drop = drop, .context = history},
+                              .has_checksums = (def->flags & ESPL_HISTORY_HASH) != 0};
+    if (espl__undo_begin(&history->log, &world->heap,
+                         def->byte_limit != 0 ? def->byte_limit : BYTES,
+                         def->frames != 0 ? def->frames : FRAMES)) {
+        history->following = espl__follow(world, history->has_checksums);
+    }
+    if (history->following == NULL) {
         free_history(history);
         return ESPL_ERR_NO_MEMORY;
     }
-    history->shadow.log = &history->log;
+    history->following->shadow.log = &history->log;
+    history->following->history_bytes = sizeof *history + history->log.limit +
+                                        history->log.frame_limit * sizeof *history->log.frames;
     world->history = history;
-    world->heap.follower =
-        (espl__follower){grow, forget, adopt_world, bytes_held, find_checksum, history};
     *out = history;
     return ESPL_OK;
 }
@@ -235,10 +132,11 @@ static espl_status destroy(espl_history *history)
 {
     espl_world *const world = history->world;
 
-    forget(history);
-    world->heap.follower = (espl__follower){NULL, NULL, NULL, NULL, NULL, NULL};
+    espl__follow_drop_frames(history->following);
+    history->following->shadow.log = NULL;
+    history->following->history_bytes = 0;
     world->history = NULL;
-    espl__planes_release(world, ESPL__SHADOW_PLANES);
+    espl__unfollow(history->following);
     free_history(history);
     return ESPL_OK;
 }
@@ -279,12 +177,13 @@ static espl_status mark(espl_history *history, uint64_t frame)
         return ESPL_ERR_ARGUMENT;
     }
     espl__heap_forbid(heap);
-    espl__shadow_update(&history->shadow);
+    espl__shadow_update(&history->following->shadow);
     heap->retired.is_on = true;
     espl__retired_age(heap);
-    const bool is_kept = espl__undo_mark(
-        log, &(espl__undo_frame){
-                 .frame = frame, .checksum = history->shadow.checksum, .age = heap->retired.age});
+    const bool is_kept =
+        espl__undo_mark(log, &(espl__undo_frame){.frame = frame,
+                                                 .checksum = history->following->shadow.checksum,
+                                                 .age = heap->retired.age});
 
     espl__retired_drop(heap, espl__undo_frame_at(log, 0)->age);
     espl__heap_allow(heap);
@@ -374,7 +273,7 @@ static espl_status rewind_to(espl_history *history, uint64_t frame, uint32_t fla
         return ESPL_ERR_TOO_OLD;
     }
     espl__heap_forbid(&world->heap);
-    espl__rewind(&history->shadow, at, flags, report);
+    espl__rewind(&history->following->shadow, at, flags, report);
     espl__heap_allow(&world->heap);
     world->timeline += 1;
     return ESPL_OK;
@@ -425,7 +324,7 @@ espl_status espl_history_hash(const espl_history *history, uint64_t frame, uint6
 
     if (history == NULL || out == NULL) {
         status = ESPL_ERR_ARGUMENT;
-    } else if (!history->shadow.has_checksum) {
+    } else if (!history->has_checksums) {
         status = ESPL_ERR_UNSUPPORTED;
     } else {
         const uint32_t at = find_frame(&history->log, frame);

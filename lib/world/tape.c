@@ -10,48 +10,11 @@
 #include "lib/world/tape.h"
 
 #include "lib/world/query.h"
-#include "lib/world/refusals.h"
 #include "lib/world/tape_bytes.h"
 #include "lib/world/tape_commands.h"
 #include "lib/world/tape_writes.h"
 
 #include <string.h>
-
-// Put the end of a frame on the tape: the checksum that a history keeps, which costs what changed, or else both
-// hashes. They are computed before the record begins, because they take long and the record would be incomplete
-// until then.
-static void put_frame(espl_world *world)
-{
-    // A call that is done without memory leaves nodes and rows elsewhere than the same call with it, so that a
-    // replay has nothing to compare with.
-    const bool is_comparable = !espl__heap_has_lacked(&world->heap);
-    uint64_t hashes[2] = {0, 0};
-
-    if (espl__heap_checksum(&world->heap, &hashes[0])) {
-        espl__tape_begin(world, ESPL_TAPE_CHECKSUM);
-        espl__tape_u64(world, is_comparable ? hashes[0] : 0);
-        return;
-    }
-    const espl_status logical = espl_hash(world, ESPL_HASH_LOGICAL, &hashes[0]);
-    const espl_status physical = espl_hash(world, ESPL_HASH_PHYSICAL, &hashes[1]);
-
-    ESPL_CHECK(logical == ESPL_OK && physical == ESPL_OK);
-    espl__tape_begin(world, ESPL_TAPE_FRAME);
-    espl__tape_u64(world, hashes[0]);
-    espl__tape_u64(world, is_comparable ? hashes[1] : 0);
-}
-
-espl_status espl_tape_frame(espl_world *world)
-{
-    ESPL__CHANGE_OR_RETURN(world, "espl_tape_frame")
-    const espl_status status = espl__check_structural(world);
-
-    if (status == ESPL_OK && espl__is_taped(world)) {
-        put_frame(world);
-        (void)espl__tape_close(world, status);
-    }
-    return espl__refuse_call(world, "espl_tape_frame", status, NULL);
-}
 
 // --- Fields of several numbers ---
 

@@ -9,7 +9,7 @@
 //
 // - Columns are written through pointers, without a call. espl_query_next(), espl_query_end() and
 //   espl_write_parallel() record which columns the user wrote.
-// - espl_tape_frame() writes its own record.
+// - espl_tape_frame() writes its own record (lib/value/tape_frame.c).
 //
 // The tape is not a second set of public functions in front of the first, for three reasons.
 // (1) A write of one entity records itself only after its handle was found: a layer in front would

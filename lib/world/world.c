@@ -312,6 +312,7 @@ void espl_world_destroy(espl_world *world)
     if (has_users(world)) {
         return;
     }
+    espl__heap_end_follower(&world->heap);
     espl__own_free(world);
     espl__scratch_free(&world->heap, ESPL__FOR_COMMANDS, &world->write_scratch);
     espl__scratch_free(&world->heap, ESPL__FOR_COMMANDS, &world->side_scratch);

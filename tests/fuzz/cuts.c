@@ -150,13 +150,12 @@ static void skip_column(cutter *c)
 
 // Fields of one length.
 static const unsigned char lengths[ESPL_TAPE_OP_COUNT] = {
-    [ESPL_TAPE_FRAME] = 16,          [ESPL_TAPE_ENABLE] = 12,      [ESPL_TAPE_DISABLE] = 12,
+    [ESPL_TAPE_FRAME] = 12,          [ESPL_TAPE_ENABLE] = 12,      [ESPL_TAPE_DISABLE] = 12,
     [ESPL_TAPE_ATTACH] = 44,         [ESPL_TAPE_DETACH] = 12,      [ESPL_TAPE_SIBLING] = 16,
     [ESPL_TAPE_DESTROY] = 12,        [ESPL_TAPE_INSTANTIATE] = 16, [ESPL_TAPE_ROTATE_ABOUT] = 36,
     [ESPL_TAPE_INHERIT] = 12,        [ESPL_TAPE_VIEW] = 8,         [ESPL_TAPE_COMPACT] = 0,
     [ESPL_TAPE_CLEAR] = 0,           [ESPL_TAPE_SYNC] = 0,         [ESPL_TAPE_MOTION_START] = 4,
-    [ESPL_TAPE_HISTORY_CREATE] = 16, [ESPL_TAPE_MARK] = 8,         [ESPL_TAPE_REWIND] = 12,
-    [ESPL_TAPE_CHECKSUM] = 8};
+    [ESPL_TAPE_HISTORY_CREATE] = 16, [ESPL_TAPE_MARK] = 8,         [ESPL_TAPE_REWIND] = 12};
 
 static void skip_fields(cutter *c, uint64_t op)
 {

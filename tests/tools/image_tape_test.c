@@ -2,14 +2,15 @@
 // Images on the tape: a load is one record, with the image, and a replay goes on with the loaded world.
 #include "tests/fixture.h"
 #include "tests/images.h"
-#include "tests/memory_tape.h"
 #include "tests/runner.h"
-#include "tools/replay.h"
+#include "tests/tools/recorded_frames.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { NODES = 6 };
+
+static recorded_frames noted;
 
 // Make a chain, save it, go on, and load it: the tape has frames before and after. A second load is refused.
 static void record(memory_tape *tape)
@@ -18,6 +19,7 @@ static void record(memory_tape *tape)
     test_hooks hooks = {0};
     espl_world *world;
 
+    noted.count = 0;
     test_heap_init(&heap);
     const espl_world_def def = {.allocator = test_heap_allocator(&heap),
                                 .hooks = test_hooks_of(&hooks),
@@ -28,15 +30,15 @@ static void record(memory_tape *tape)
     espl_entity *const chain = make_chain(world, NODES);
 
     test_image saved = test_image_of(world);
-    ck_ok(espl_tape_frame(world));
+    end_recorded_frame(&noted, world, tape);
     ck_ok(espl_destroy(world, chain[2], ESPL_EXTENT_SUBTREE));
-    ck_ok(espl_tape_frame(world));
+    end_recorded_frame(&noted, world, tape);
     test_image_load(world, &saved, 0);
-    ck_ok(espl_tape_frame(world));
+    end_recorded_frame(&noted, world, tape);
     ck_ok(espl_set_local_position(world, chain[NODES - 1], (float[3]){1, 2, 3}));
     saved.bytes[saved.size / 2] ^= 1;
     ck_assert_int_eq(espl_image_load(world, saved.bytes, saved.size, 0, NULL), ESPL_ERR_FORMAT);
-    ck_ok(espl_tape_frame(world));
+    end_recorded_frame(&noted, world, tape);
     test_image_end(&saved);
     free(chain);
     espl_world_destroy(world);
@@ -49,8 +51,8 @@ TEST(a_load_replays_to_equal_hashes)
     replay_result result;
 
     record(&tape);
-    ck_assert_msg(replay_run(&(replay_def){0}, tape.bytes, tape.size, &result) == REPLAY_AGREED,
-                  "%s", result.fault.text);
+    ck_assert_msg(replay_frames(&noted, &(replay_def){0}, &tape, &result) == REPLAY_AGREED, "%s",
+                  result.fault.text);
     ck_assert_uint_eq(result.frames, 4);
     free(tape.bytes);
 }

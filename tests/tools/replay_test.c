@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Replays of recorded tapes: every answer and every hash is the same for any number of workers.
 // Damaged tapes and other bytes are refused, or replayed within bounds.
-#include "tools/replay.h"
+#include "tests/tools/recorded_frames.h"
 
 #include "tests/runner.h"
 
@@ -18,12 +18,14 @@ enum { TAG = 9, FRAME_OPS = 40, HEAD_SIZE = 32 };
 // --- A tape in memory ---
 
 static memory_tape s; // what was recorded last
+static recorded_frames noted;
 static replay_result result;
 
 static espl_tape tape_to(void)
 {
     free(s.bytes);
     s = (memory_tape){NULL, 0, 0};
+    noted.count = 0;
     return (espl_tape){&s, memory_tape_append};
 }
 
@@ -42,6 +44,11 @@ static replay_verdict replay_with(const espl_executor *executor)
     return replay_run(&def, s.bytes, s.size, &result);
 }
 
+static void end_frame(espl_world *world)
+{
+    end_recorded_frame(&noted, world, &s);
+}
+
 // Play the tape with several executors. @return the frames.
 static uint64_t replay_all(void)
 {
@@ -51,7 +58,8 @@ static uint64_t replay_all(void)
     for (int i = 0; i < 3; ++i) {
         const espl_executor executor =
             i == 0 ? (espl_executor){0} : test_executor_of(&hostile[i - 1]);
-        const replay_verdict verdict = replay_with(&executor);
+        const replay_verdict verdict =
+            replay_frames(&noted, &(replay_def){.executor = &executor}, &s, &result);
 
         ck_assert_msg(verdict == REPLAY_AGREED, "executor %d: %s", i, result.fault.text);
         ck_assert(!result.is_cut);
@@ -80,7 +88,7 @@ static size_t record_operations(uint64_t seed, uint32_t population, size_t count
     for (tape.at = 0; tape.at < count && !tape_is_worn(&tape); ++tape.at) {
         run_operation(&tape, &side);
         if (tape.at % FRAME_OPS == 0) {
-            ck_ok(espl_tape_frame(side.world));
+            end_frame(side.world);
             frames += 1;
         }
     }
@@ -119,7 +127,7 @@ TEST(playbacks_come_to_the_same)
             script_record(&w, &r, commands, LANES, &lines_of, seed);
             ck_ok(espl_play(test.world, commands, NULL));
             script_disturb(&w, seed + frame);
-            ck_ok(espl_tape_frame(test.world));
+            end_frame(test.world);
             script_recording_free(&r);
             script_free(&lines_of);
             espl_command_buffer_reset(commands);
@@ -159,7 +167,7 @@ static void field_begin(const espl_executor *executor)
 
 static void field_end(uint64_t frames)
 {
-    ck_ok(espl_tape_frame(f.world));
+    end_frame(f.world);
     test_world_end(&f.test);
     ck_assert_uint_eq(replay_all(), frames + 1);
 }
@@ -185,7 +193,7 @@ TEST(columns_that_are_written_come_to_the_same)
     while (espl_query_next(&outer)) {
         write_column(&outer, 100);
     }
-    ck_ok(espl_tape_frame(f.world));
+    end_frame(f.world);
     ck_ok(espl_query_begin(f.world, &def, &outer));
     ck_assert(espl_query_next(&outer));
     uint32_t *const kept = espl_query_write(&outer, f.number, sizeof *kept);
@@ -236,7 +244,7 @@ TEST(parallel_writes_come_to_the_same)
 
     for (int i = 0; i < 3; ++i) {
         ck_assert_int_ge(espl_write_parallel(f.world, &def, NULL), 0);
-        ck_ok(espl_tape_frame(f.world));
+        end_frame(f.world);
     }
     field_end(3);
 }
@@ -264,15 +272,20 @@ TEST(changes_of_what_answers_a_query_come_to_the_same)
 TEST(another_answer_or_hash_is_told_with_its_place)
 {
     field_begin(NULL);
-    ck_ok(espl_tape_frame(f.world));
+    end_frame(f.world);
     test_world_end(&f.test);
     ck_assert_int_eq(replay_with(NULL), REPLAY_AGREED);
-    for (size_t back = 2; back <= 17; back += 15) { // the physical hash, then the logical one
-        s.bytes[s.size - back] ^= 1;
-        ck_assert_int_eq(replay_with(NULL), REPLAY_DISAGREED);
-        ck_assert_ptr_nonnull(strstr(result.fault.text, "frame 0"));
-        s.bytes[s.size - back] ^= 1;
-    }
+    s.bytes[s.size - 2] ^= 1;
+    ck_assert_int_eq(replay_with(NULL), REPLAY_DISAGREED);
+    ck_assert_ptr_nonnull(strstr(result.fault.text, "frame 0 has another checksum: "));
+    s.bytes[s.size - 2] ^= 1;
+    s.bytes[s.size - FRAME_RECORD + FRAME_KIND] = 1;
+    ck_assert_int_eq(replay_with(NULL), REPLAY_DISAGREED);
+    ck_assert_ptr_nonnull(strstr(result.fault.text, "frame 0 has another logical hash: "));
+    s.bytes[s.size - FRAME_RECORD + FRAME_KIND] = 2;
+    ck_assert_int_eq(replay_with(NULL), REPLAY_BAD);
+    ck_assert_ptr_nonnull(strstr(result.fault.text, "2 for a checksum or a hash, more than 1"));
+    s.bytes[s.size - FRAME_RECORD + FRAME_KIND] = 0;
     s.bytes[s.size - 1] = ESPL_PARTLY;
     ck_assert_int_eq(replay_with(NULL), REPLAY_DISAGREED);
     ck_assert_ptr_nonnull(strstr(result.fault.text, "answers ESPL_OK, not ESPL_PARTLY"));
@@ -529,7 +542,7 @@ TEST(commands_that_name_what_nobody_made_come_to_the_same)
     ck_ok(espl_play(f.world, commands, &report));
     ck_assert_uint_eq(report.refused, 3);
     ck_assert_uint_eq(report.applied, 2);
-    ck_ok(espl_tape_frame(f.world));
+    end_frame(f.world);
     espl_command_buffer_destroy(commands);
     field_end(1);
 }
@@ -546,12 +559,12 @@ TEST(empty_sets_and_views_come_to_the_same)
                        &(espl_reserve_def){.components = NULL, .component_count = 0, .rows = 9}));
     ck_ok(espl_attach(f.world, bare[1], f.e[0], NULL));
     ck_ok(espl_destroy(f.world, f.e[10], ESPL_EXTENT_ENTITY));
-    ck_ok(espl_tape_frame(f.world));
+    end_frame(f.world);
 
     const size_t before = s.size;
     ck_ok(espl_view_hierarchy(f.world, f.e[0], &view));
     ck_assert_uint_gt(s.size, before);
-    ck_ok(espl_tape_frame(f.world));
+    end_frame(f.world);
 
     // It lays out nothing more, and leaves no record.
     const size_t behind = s.size;
@@ -586,28 +599,17 @@ TEST(names_and_calls_on_many_come_to_the_same)
     ck_ok(espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, number, NULL, 0, 0));
     ck_ok(espl_play(f.world, commands, NULL));
     espl_command_buffer_destroy(commands);
-    ck_ok(espl_tape_frame(f.world));
+    end_frame(f.world);
     ck_ok(espl_attach_many(f.world, f.e + 2, f.e + 3, 5, NULL, NULL));
     ck_status(espl_attach_many(f.world, f.e + 3, f.e + 2, 5, NULL, &refused), ESPL_ERR_CYCLE);
-    ck_ok(espl_tape_frame(f.world));
+    end_frame(f.world);
     ck_ok(espl_destroy_many(f.world, f.e + 5, 3, ESPL_EXTENT_ENTITY, NULL));
     ck_status(espl_destroy_many(f.world, f.e + 5, 3, ESPL_EXTENT_OWNED, &refused), ESPL_ERR_DEAD);
-    ck_ok(espl_tape_frame(f.world));
+    end_frame(f.world);
     ck_ok(espl_world_clear(f.world));
     ck_ok(espl_create(f.world, NULL, 0, 7, f.e));
     ck_ok(espl_set_name(f.world, f.e[6], "behind"));
     field_end(3);
-}
-
-// Count the zeros, up to 8, that end before a place.
-static size_t zeros_before(const unsigned char *end)
-{
-    size_t count = 0;
-
-    while (count < 8 && end[-1 - (ptrdiff_t)count] == 0) {
-        count += 1;
-    }
-    return count;
 }
 
 // Where memory lacks, the call is on the tape with its refusal, and is left out of the replay.
@@ -620,7 +622,7 @@ TEST(what_memory_refused_is_left_out)
         (void)!espl_add_component(f.world, f.e[fail], f.mark, NULL, 0);
         (void)!espl_attach(f.world, f.e[fail], f.e[fail + 1], NULL);
         test_heap_arm(&f.test.heap, 0, false);
-        ck_ok(espl_tape_frame(f.world));
+        end_frame(f.world);
     }
     field_end(11);
 }
@@ -636,21 +638,22 @@ TEST(what_is_put_off_for_want_of_memory_comes_to_the_same)
         ck_ok(espl_attach(f.world, f.e[i], f.e[20], &options));
     }
     ck_ok(espl_detach(f.world, f.e[20], ESPL_KEEP_WORLD));
-    ck_ok(espl_tape_frame(f.world));
-    const size_t before = s.size;
-
+    end_frame(f.world);
+    ck_assert(frame_has_checksum(&s));
     test_free_scratch(f.world);
     test_heap_arm(&f.test.heap, 1, true);
     ck_ok(espl_destroy(f.world, f.e[20], ESPL_EXTENT_ENTITY));
     ck_assert_uint_gt(f.test.heap.failures, 0);
     test_heap_arm(&f.test.heap, 0, false);
-    ck_ok(espl_tape_frame(f.world));
+    end_frame(f.world);
+    ck_assert(!frame_has_checksum(&s));
+    ck_assert_uint_eq(frame_number_of(&s), test_logical_hash(f.world));
     ck_ok(espl_attach(f.world, f.e[33], f.e[1], NULL));
-    ck_ok(espl_tape_frame(f.world));
+    end_frame(f.world);
     field_end(3);
-    // The physical hash of a frame is before its answer, the last byte. That of the first frame is there.
-    ck_assert_uint_eq(zeros_before(s.bytes + s.size - 1), 8);
-    ck_assert_uint_lt(zeros_before(s.bytes + before - 1), 8);
+    s.bytes[s.size - 2] ^= 1;
+    ck_assert_int_eq(replay_with(NULL), REPLAY_DISAGREED);
+    ck_assert_ptr_nonnull(strstr(result.fault.text, "frame 3 has another logical hash: "));
 }
 
 // A due layout has memory, and the rest has none: it answers ESPL_PARTLY. The replay does all of it.
@@ -669,7 +672,7 @@ TEST(a_compaction_that_lacked_memory_comes_to_the_same)
         test_heap_arm(&f.test.heap, fail, true);
         parts += espl_compact(f.world) == ESPL_PARTLY;
         test_heap_arm(&f.test.heap, 0, false);
-        ck_ok(espl_tape_frame(f.world));
+        end_frame(f.world);
     }
     ck_assert_uint_gt(parts, 0);
     field_end(5);

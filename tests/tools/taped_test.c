@@ -4,12 +4,11 @@
 // tests/taped.sh compares it with the headers. Each function is called in a world with holes, with a
 // due layout and without. Either the physical hash changes, or the table says that it never does; and
 // a replay of the tape agrees in both hashes.
-#include "tools/replay.h"
+#include "tests/tools/recorded_frames.h"
 
 #include "tests/asked.h"
 #include "tests/images.h"
 #include "tests/inside.h"
-#include "tests/memory_tape.h"
 #include "tests/runner.h"
 #include "tests/support.h"
 
@@ -38,6 +37,7 @@ typedef struct scene {
 } scene;
 
 static scene s;
+static recorded_frames noted;
 static unsigned char archived[4096];
 
 // --- The scene ---
@@ -735,7 +735,7 @@ static void make_another(void)
 
 static void end_frame(void)
 {
-    ck_ok(espl_tape_frame(s.world));
+    end_recorded_frame(&noted, s.world, &s.tape);
 }
 
 static void ask_writer(espl_writer *writer, const espl_query *rows, void *context)
@@ -884,7 +884,7 @@ static void replay_tape(const row *r, uint64_t frames)
         const replay_def def = {.executor = &executors[i]};
         replay_result result;
 
-        ck_assert_msg(replay_run(&def, s.tape.bytes, s.tape.size, &result) == REPLAY_AGREED,
+        ck_assert_msg(replay_frames(&noted, &def, &s.tape, &result) == REPLAY_AGREED,
                       "%s, executor %d: %s", r->function, i, result.fault.text);
         ck_assert_uint_eq(result.frames, frames);
     }
@@ -893,17 +893,18 @@ static void replay_tape(const row *r, uint64_t frames)
 // Frames before and after the call. The layouts that are due after it come last.
 static void try_row(const row *r, bool owes)
 {
+    noted.count = 0;
     scene_begin(owes);
-    ck_ok(espl_tape_frame(s.world));
+    end_recorded_frame(&noted, s.world, &s.tape);
     const uint64_t before = test_physical_hash(s.world);
 
     r->call();
     ck_assert_msg((test_physical_hash(s.world) != before) == r->is_taped,
                   "%s changes the hash, or does not", r->function);
-    ck_ok(espl_tape_frame(s.world));
+    end_recorded_frame(&noted, s.world, &s.tape);
     owe(0);
     ck_ok(espl_sync(s.world, NULL));
-    ck_ok(espl_tape_frame(s.world));
+    end_recorded_frame(&noted, s.world, &s.tape);
     const uint64_t frames = r->call == end_frame ? 4 : 3;
 
     scene_end();

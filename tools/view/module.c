@@ -179,7 +179,7 @@ static bool index_record(const taped_record *record, size_t begin)
                                                       .marks = (uint8_t)record->marks,
                                                       .status = (int8_t)record->status,
                                                       .is_cut = record->is_cut};
-    if (!replay_ends_frame(record->op) || record->is_cut) {
+    if (record->op != ESPL_TAPE_FRAME || record->is_cut) {
         return true;
     }
     if (!view_grow(&view.frames, &view.frame_capacity, view.frame_count + 1, sizeof *view.frames)) {
@@ -244,7 +244,7 @@ const char *view_index_fault(void)
 size_t view_run(size_t record)
 {
     while (view.record < record && view.replay.reel.state == REEL_GOOD) {
-        if (view.record == 0 || replay_ends_frame(view.records[view.record - 1].op)) {
+        if (view.record == 0 || view.records[view.record - 1].op == ESPL_TAPE_FRAME) {
             view.kept_count = 0;
         }
         if (!replay_step(&view.replay)) {

@@ -42,7 +42,7 @@ void *view_allocate(size_t size);
 void view_free(void *block);
 
 /// Begin a tape and own its bytes.
-/// @param is_checked  compare hashes and answers, and end at the first difference.
+/// @param is_checked  compare checksums and answers, and end at the first difference.
 /// @return whether its head is good; else see view_fault().
 int view_open(unsigned char *bytes, size_t size, bool is_checked);
 /// Begin the tape anew.

@@ -231,7 +231,7 @@ function showPill(): void {
         ? `other bits at frame ${firstDifference - 1} of ${frameCount}`
         : `${state === "same" ? "the same bits" : "same bits"}: ${sameCount} of ${frameCount} frames`;
     dom.pill.title = state === "differs" ? `${current.difference}. Press to go there.`
-        : "Frames whose hashes are, in this browser, those that the tape has";
+        : "Frames whose checksum, in this browser, is the one that the tape has";
     drawTicks(dom.ticks, current);
     get("tab-refused").textContent =
         current.refused.length === 0 ? "Refused" : `Refused (${current.refused.length})`;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A tape at any of its frames and records. One engine shows; another one plays the whole tape once in the
-// background, compares the hashes of each frame, and saves images that the first one goes back to.
+// background, compares the checksum of each frame, and saves images that the first one goes back to.
 
 import { Engine, Mark } from "./engine.js";
 
@@ -28,7 +28,7 @@ export class Player {
     /** Why the index or the tape ends early; empty where it does not. */
     readonly fault: string;
     readonly verdicts: Uint8Array;
-    /** Milliseconds of each frame: its calls, and its hashes. */
+    /** Milliseconds of each frame: its calls, and its checksum. */
     readonly callTimes: Float32Array;
     readonly hashTimes: Float32Array;
     /** Marks of what each frame does to the structure. */
