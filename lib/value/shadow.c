@@ -359,7 +359,9 @@ static void prefetch_own(const update *u, const gathered *all, uint32_t at)
     if (at + FAR < all->count) {
         const uint32_t slot = all->slots[at + FAR];
 
-        espl__prefetch_to_write(&u->shadow->slots[slot]);
+        // In two cache lines, because the array begins behind its header.
+        espl__prefetch_to_write(&u->shadow->slots[slot].local);
+        espl__prefetch_to_write(&u->shadow->slots[slot].lineage);
         espl__prefetch(&u->forest->local[slot]);
         espl__prefetch(&u->forest->flags[slot]);
         espl__prefetch(&u->forest->links[slot]);
