@@ -4,7 +4,9 @@
 // world goes back to the frame before it, and the frames since then are simulated again. Checksums of frames whose
 // inputs are known are compared.
 //
-//     rollback [FRAMES]
+//     rollback [FRAMES [TAPE]]
+//
+// The calls of one of the worlds go to the file TAPE. See what is rolled back with: espalier view TAPE
 #define _POSIX_C_SOURCE 200809L
 #include "common.h"
 
@@ -84,13 +86,23 @@ static void make_prefabs(game *g)
     must(espl_create(g->world, &g->tally, 1, 1, &g->score));
 }
 
-static void make_game(game *g)
+static void append(void *user, const void *bytes, size_t size)
+{
+    if (fwrite(bytes, 1, size, user) != size) {
+        perror("tape");
+    }
+}
+
+// @param file  where the tape of the world goes, or NULL.
+static void make_game(game *g, FILE *file)
 {
     const uint32_t references[] = {offsetof(guns, turret), offsetof(guns, muzzle)};
     const espl_history_def history = {.frames = LATE + 2, .flags = ESPL_HISTORY_HASH};
 
     // With the same tag, both processes have the same handles.
-    must(espl_world_create(&(espl_world_def){.tag = 1}, &g->world));
+    const espl_world_def def = {.tag = 1, .tape = {file, file != NULL ? append : NULL}};
+
+    must(espl_world_create(&def, &g->world));
     g->guns = add(g, "guns", sizeof(guns), references, 2);
     g->fighter = add(g, "fighter", sizeof(fighter), NULL, 0);
     g->loose = add(g, "loose", sizeof(loose), NULL, 0);
@@ -311,6 +323,7 @@ typedef struct peer {
     uint32_t known;            // frames whose inputs are known
     uint32_t wrong;            // first frame that was predicted wrongly, or `now`
     uint32_t rewinds, again, deepest, compared, different;
+    FILE *tape; // or NULL
 } peer;
 
 // Choose the input of a player: a course that stays the same for a while. The other process gets it from the pipe.
@@ -371,6 +384,7 @@ static void receive_input(peer *p)
 static void mark(peer *p, uint32_t frame)
 {
     must(espl_history_mark(p->game.history, frame));
+    must(espl_tape_frame(p->game.world)); // does nothing without a tape
 }
 
 // Go back to the first frame that was predicted wrongly, and simulate up to now. Predictions repeat what is known.
@@ -406,7 +420,7 @@ static void play(peer *p)
 {
     uint32_t noted = 0;
 
-    make_game(&p->game);
+    make_game(&p->game, p->tape);
     mark(p, 0);
     for (uint32_t now = 0; now < p->frames; ++now) {
         p->inputs[now][p->me] = choose(p->me, now);
@@ -449,9 +463,10 @@ static void print_report(const peer *p)
     printf("%u frames compared, %u differ\n", p->compared, p->different);
 }
 
-static bool play_as(uint32_t player, int in, int out, uint32_t frames)
+static bool play_as(uint32_t player, int in, int out, uint32_t frames, FILE *tape)
 {
-    peer p = {.me = player, .other = 1 - player, .in = in, .out = out, .frames = frames};
+    peer p = {
+        .me = player, .other = 1 - player, .in = in, .out = out, .frames = frames, .tape = tape};
 
     p.inputs = calloc(frames, sizeof *p.inputs);
     p.checksums = calloc(frames + 1, sizeof *p.checksums);
@@ -471,9 +486,10 @@ static bool play_as(uint32_t player, int in, int out, uint32_t frames)
 int main(int argc, char **argv)
 {
     const uint32_t frames = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : FRAMES;
+    FILE *const tape = argc > 2 ? fopen(argv[2], "wb") : NULL;
     int to_blue[2], to_red[2], status = 0;
 
-    if (frames <= LATE || pipe(to_blue) != 0 || pipe(to_red) != 0) {
+    if (frames <= LATE || (argc > 2 && tape == NULL) || pipe(to_blue) != 0 || pipe(to_red) != 0) {
         return EXIT_FAILURE;
     }
     const pid_t blue = fork();
@@ -482,14 +498,15 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     if (blue == 0) {
-        return play_as(BLUE, to_blue[0], to_red[1], frames) ? EXIT_SUCCESS : EXIT_FAILURE;
+        return play_as(BLUE, to_blue[0], to_red[1], frames, NULL) ? EXIT_SUCCESS : EXIT_FAILURE;
     }
     // The end of the other process is the end of its pipe.
     (void)close(to_red[1]);
     (void)close(to_blue[0]);
 
-    const bool is_same = play_as(RED, to_red[0], to_blue[1], frames);
+    const bool is_same = play_as(RED, to_red[0], to_blue[1], frames, tape);
+    const bool is_kept = tape == NULL || fclose(tape) == 0;
 
-    return waitpid(blue, &status, 0) == blue && status == 0 && is_same ? EXIT_SUCCESS
-                                                                       : EXIT_FAILURE;
+    return waitpid(blue, &status, 0) == blue && status == 0 && is_same && is_kept ? EXIT_SUCCESS
+                                                                                  : EXIT_FAILURE;
 }

@@ -178,7 +178,7 @@ static const record_call calls[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_HISTORY_DESTROY] = {"espl_history_destroy", TAPE_HAS_HISTORY, {{"", FORM_END}}},
     [ESPL_TAPE_MARK] = {"espl_history_mark", TAPE_HAS_HISTORY, {{"frame", FORM_U64}}},
     [ESPL_TAPE_REWIND] = {"espl_history_rewind",
-                          TAPE_HAS_HISTORY | TAPE_CHANGES,
+                          TAPE_HAS_HISTORY | TAPE_REWINDS | TAPE_CHANGES,
                           {{"frame", FORM_U64}, {"flags", FORM_U32}}},
 };
 

@@ -16,6 +16,7 @@ enum {
     TAPE_DESTROYS = 4,
     TAPE_CHANGES = 8,
     TAPE_HAS_HISTORY = 16, // what an image of a world has not
+    TAPE_REWINDS = 32,
 };
 
 /// What the head of a tape says of its records.

@@ -5,7 +5,7 @@
 //
 // DIRECTORY has what browser_test.sh made: pages, native.txt with the hashes of walk.html, node.txt with an
 // entity of frame 60, and packages of npm. Pictures go there. It prints a line of TAP for each check.
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 
@@ -456,6 +456,45 @@ async function checkParting(browser) {
     await page.close();
 }
 
+/** A tape whose world goes back to earlier frames: no image has what the history keeps. */
+async function checkRewinds(browser) {
+    if (!existsSync(`${directory}/back.txt`)) {
+        return;
+    }
+    const native = readFileSync(`${directory}/back.txt`, "utf8").trim().split("\n");
+    const { page, seen } = await open(browser, "bare.html");
+
+    await drop(page, "played.tape", readFileSync(`${directory}/back.tape`));
+    await checked(page);
+    ok((await textOf(page, "#pill")) === `the same bits: ${native.length} of ${native.length} frames` &&
+        (await page.$eval("#rewound", (element) => !element.hidden)), "a tape with rewinds has the same bits",
+    await textOf(page, "#pill"));
+    const wrong = [];
+
+    for (const frame of [native.length - 1, 40, 41, 90, 12, 11]) {
+        await goFrame(page, frame);
+        if ((await hashNow(page)) !== native[frame]) {
+            wrong.push(frame);
+        }
+    }
+    ok(wrong.length === 0, "its frames in any order have the same bits", wrong.join(" "));
+    const rewind = await page.evaluate(() => {
+        const { player } = espalier;
+        const record = [...Array(player.recordCount).keys()].find((i) => player.marksOf(i) & 32);
+        const segment = player.segmentOf(record + 1);
+
+        location.hash = `#frame=${segment - 1}&record=${record - player.begin(segment) + 1}`;
+        return segment - 1;
+    });
+    await page.waitForFunction(() => document.getElementById("frame").textContent.includes("record"));
+    ok((await textOf(page, "#frame")).startsWith(`frame ${rewind} `) &&
+        (await textOf(page, "#calls .row.current")).includes("espl_history_rewind"), "a rewind is a record",
+    await textOf(page, "#calls .row.current"));
+    await shoot(page, "rewind");
+    ok(seen.complaints.length === 0, "and gives no error", seen.complaints.join("\n"));
+    await page.close();
+}
+
 /** The page as it is built, with no tape in it. */
 async function checkBare(browser) {
     const { page, seen } = await open(browser, "bare.html");
@@ -509,6 +548,7 @@ try {
     await checkNames(browser);
     await checkBare(browser);
     await checkParting(browser);
+    await checkRewinds(browser);
     await checkTapes(browser);
     await checkPictures(browser, "light");
     if (!isFirefox) {

@@ -40,6 +40,8 @@ cp viewer.html "$scratch/bare.html"
     "$espalier" replay -q --frames 60 --show carrier/copy/Hips/LHipJoint/LeftUpLeg/LeftLeg "$scratch/walk.tape" \
         >"$scratch/node.txt"
 ok "the pages are written"
+test ! -x ./examples/rollback || ./examples/rollback 150 "$scratch/back.tape" >"$scratch/out" &&
+    "$espalier" replay -q --hashes "$scratch/back.tape" >"$scratch/back.txt"
 for seed in 1 2; do
     "$espalier" play --quiet --copies 3 --frames 9 --respawn 0 --seed $seed --tape "$scratch/$seed.tape" "$walk"
 done

@@ -129,6 +129,12 @@ cp "$scratch/motion.html" "$scratch/page.html"
 take_tape && head -c 1000003 "$scratch/tape" >"$scratch/cut.tape"
 agrees "a tape that is cut" "$scratch/cut.tape"
 
+if test -x ./examples/rollback && ./examples/rollback 150 "$scratch/back.tape" >/dev/null; then
+    agrees "a tape with rewinds" "$scratch/back.tape"
+else
+    skip "a tape with rewinds: the same bits" "the example that goes back is not built"
+fi
+
 run view -q -o "$scratch/page.html" --frames 4 "$walk" && take_tape && cp "$scratch/tape" "$scratch/four.tape"
 run view -q -o "$scratch/page.html" --frames 3 "$scratch/four.tape"
 test "$status" -eq 0 && module hashes && test "$(wc -l <"$scratch/out")" -eq 3

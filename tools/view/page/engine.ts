@@ -13,7 +13,7 @@ export const NONE = 0xffffffff;
 /** Bits of an entity's flags, as module.h has them. */
 export const Flag = { placed: 2, prefab: 4, disabled: 8, moved: 16, fresh: 32, member: 64, open: 128 };
 /** Bits of what a record does to the structure, as tape_text.h has them. */
-export const Mark = { creates: 1, links: 2, destroys: 4, changes: 8, history: 16 };
+export const Mark = { creates: 1, links: 2, destroys: 4, changes: 8, history: 16, rewinds: 32 };
 
 export class Engine {
     readonly #exports: Record<string, unknown>;

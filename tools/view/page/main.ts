@@ -2,7 +2,7 @@
 // The page: what its parts show of the tape, and what its buttons and keys do.
 
 import { showChunks, showRefused, showValues, showWhy, showWorld } from "./details.js";
-import { ModuleStopped, NONE } from "./engine.js";
+import { Mark, ModuleStopped, NONE } from "./engine.js";
 import { Player } from "./player.js";
 import { Rows } from "./rows.js";
 import { Scene3D } from "./scene3d.js";
@@ -346,6 +346,7 @@ function open(tape: Tape, at?: Place): void {
     document.title = `${tape.name} - Espalier`;
     dom.overlay.hidden = true;
     dom.slider.max = String(Math.max(1, opened.segmentCount - 1));
+    get("rewound").hidden = !opened.marks.some((marks) => (marks & Mark.rewinds) !== 0);
     calls.element.dataset["segment"] = "";
     timings.make(opened, drawTimes);
     guard(() => {

@@ -28,7 +28,8 @@ export function drawTicks(canvas: HTMLCanvasElement, player: Player): void {
     const step = (width - 2 * THUMB) / Math.max(1, count - 1);
     const cell = count > 1 ? Math.max(step, 1) : THUMB;
     const bar = Math.max(1, Math.min(6, step * 0.7));
-    const marks = [[Mark.creates, "--create"], [Mark.links, "--link"], [Mark.destroys, "--destroy"]] as const;
+    const marks = [[Mark.creates, "--create"], [Mark.links, "--link"], [Mark.destroys, "--destroy"],
+        [Mark.rewinds, "--rewind"]] as const;
 
     // Without a pixel for each frame some share one, and the worst of them is seen.
     const verdicts: [Verdict, string][] = [[Verdict.same, "--same"], [Verdict.differs, "--differs"]];
