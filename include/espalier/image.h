@@ -72,7 +72,7 @@ enum {
 ///         ESPL_ERR_FORMAT (no image, damaged, or not possible); ESPL_ERR_VERSION (another layout, or other
 ///         components); ESPL_ERR_FOREIGN (another tag without ESPL_IMAGE_RETAG); ESPL_ERR_LIMIT (more
 ///         entities than a world can have); ESPL_ERR_NO_MEMORY: until it ends a load has the memory of both
-///         worlds, but with ESPL_IMAGE_TRUSTED the slots of the world may serve again; ESPL_ERR_BUSY. O(size).
+///         worlds, but with ESPL_IMAGE_TRUSTED that of the world may serve again; ESPL_ERR_BUSY. O(size).
 ESPL_API ESPL_NODISCARD espl_status espl_image_load(espl_world *world, const void *bytes,
                                                     size_t size, uint32_t flags,
                                                     espl_format_fault *fault);

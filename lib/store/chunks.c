@@ -58,26 +58,39 @@ static uint32_t take_number(espl__store *store)
     return (uint32_t)espl__array_length(store->chunks) - 1;
 }
 
-// Append an empty chunk with a block of bytes to an archetype. The versions are zeroed; the columns are
-// undefined until rows are written.
-ESPL__INLINE void put_chunk(espl__store *store, uint32_t number, unsigned char *bytes)
+// Append a chunk without a block to an archetype.
+ESPL__INLINE espl__chunk *put_number(espl__store *store, uint32_t number)
 {
     espl__archetype *const archetype = &store->archetypes[number];
     const uint32_t chunk = take_number(store);
-    uint64_t *const versions = (uint64_t *)(void *)(bytes + archetype->versions_offset);
 
-    ESPL_CHECK((uintptr_t)versions % _Alignof(uint64_t) == 0);
-    memset(versions, 0, archetype->chunk_bytes - archetype->versions_offset);
     store->chunks[chunk] = (espl__chunk){
-        .bytes = bytes,
         .archetype = number,
         .position = (uint32_t)espl__array_length(archetype->chunks),
         .slots_offset = archetype->placement_offset,
-        .versions = versions,
     };
     ESPL_ARRAY_PUSH(archetype->chunks, chunk);
     archetype->reserved += archetype->capacity;
     ESPL_CHECK(archetype->reserved == espl__array_length(archetype->chunks) * archetype->capacity);
+    return &store->chunks[chunk];
+}
+
+// Give a chunk its block. The versions are zeroed; the columns are undefined until rows are written.
+ESPL__INLINE void put_block(const espl__archetype *archetype, espl__chunk *chunk,
+                            unsigned char *bytes)
+{
+    uint64_t *const versions = (uint64_t *)(void *)(bytes + archetype->versions_offset);
+
+    ESPL_CHECK((uintptr_t)versions % _Alignof(uint64_t) == 0);
+    memset(versions, 0, archetype->chunk_bytes - archetype->versions_offset);
+    chunk->bytes = bytes;
+    chunk->versions = versions;
+}
+
+// Append an empty chunk with a block of bytes to an archetype.
+ESPL__INLINE void put_chunk(espl__store *store, uint32_t number, unsigned char *bytes)
+{
+    put_block(&store->archetypes[number], put_number(store, number), bytes);
 }
 
 // Append an empty chunk to an archetype. Returns false where there is no memory.
@@ -180,6 +193,45 @@ espl_status espl__rows_reserve(espl__store *store, uint32_t number, size_t rows)
     }
     espl__archetype_note_change(store, number);
     return ESPL_OK;
+}
+
+espl_status espl__rows_expect(espl__store *store, uint32_t number, size_t rows)
+{
+    espl__archetype *const archetype = &store->archetypes[number];
+    const size_t chunks = chunks_for(archetype, rows);
+    const espl_status status = reserve_numbers(store, chunks);
+
+    ESPL_CHECK(archetype->reserved == 0 && rows != 0);
+    if (status != ESPL_OK) {
+        return status;
+    }
+    if (!ESPL_ARRAY_RESERVE(store->heap, ESPL__FOR_STORE, archetype->chunks, chunks)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    for (size_t i = 0; i < chunks; ++i) {
+        (void)put_number(store, number);
+    }
+    archetype->coming = rows;
+    return ESPL_OK;
+}
+
+void espl__rows_take(espl__store *store, uint32_t number, espl__store *from)
+{
+    espl__archetype *const archetype = &store->archetypes[number];
+    const espl__archetype *const other = &from->archetypes[number];
+    const size_t chunks = espl__array_length(archetype->chunks);
+
+    ESPL_CHECK(other->chunk_bytes == archetype->chunk_bytes &&
+               chunks <= espl__array_length(other->chunks));
+    for (size_t i = 0; i < chunks; ++i) {
+        espl__chunk *const chunk = &from->chunks[other->chunks[i]];
+
+        ESPL_CHECK(chunk->bytes != NULL);
+        put_block(archetype, &store->chunks[archetype->chunks[i]], chunk->bytes);
+        chunk->bytes = NULL;
+    }
+    archetype->coming = 0;
+    espl__archetype_note_change(store, number);
 }
 
 espl_status espl__rows_reserve_coming(espl__store *store, uint32_t number)

@@ -68,8 +68,39 @@ static void open_rows(espl__store *made, espl__archetype *archetype, uint32_t ro
     }
 }
 
+// Tell whether an archetype can get the blocks of that of a store with the same number.
+static bool lends_chunks(const espl__store *old, const espl__store *made, uint32_t number,
+                         uint32_t rows)
+{
+    const espl__archetype *const wanting = &made->archetypes[number];
+
+    if (old == NULL || number >= espl__array_length(old->archetypes)) {
+        return false;
+    }
+    const espl__archetype *const lending = &old->archetypes[number];
+
+    return lending->chunk_bytes == wanting->chunk_bytes &&
+           lending->block_alignment == wanting->block_alignment &&
+           (rows - 1) / wanting->capacity < espl__array_length(lending->chunks);
+}
+
+// Reserve rows for an archetype, and open them unless they come from another store later.
+static espl_status make_rows(espl__store *made, uint32_t number, uint32_t rows,
+                             const espl__store *old)
+{
+    if (rows != 0 && lends_chunks(old, made, number, rows)) {
+        return espl__rows_expect(made, number, rows);
+    }
+    const espl_status status = rows != 0 ? espl__rows_reserve(made, number, rows) : ESPL_OK;
+
+    if (status == ESPL_OK) {
+        open_rows(made, &made->archetypes[number], rows);
+    }
+    return status;
+}
+
 espl_status espl__store_make_archetype(espl__store *made, const espl_component *set, size_t count,
-                                       uint32_t rows)
+                                       uint32_t rows, const espl__store *old)
 {
     const uint32_t number = (uint32_t)espl__array_length(made->archetypes);
     uint32_t found = ESPL__NONE;
@@ -80,17 +111,27 @@ espl_status espl__store_make_archetype(espl__store *made, const espl_component *
             return ESPL_ERR_FORMAT;
         }
     }
-    status = count > ESPL_SET_LIMIT ? ESPL_ERR_FORMAT : espl__archetype_of(made, set, count, &found);
+    status =
+        count > ESPL_SET_LIMIT ? ESPL_ERR_FORMAT : espl__archetype_of(made, set, count, &found);
     if (status == ESPL_OK && found != number) {
         status = ESPL_ERR_FORMAT; // it repeats a set
     }
-    if (status == ESPL_OK && rows != 0) {
-        status = espl__rows_reserve(made, number, rows);
+    return status == ESPL_OK ? make_rows(made, number, rows, old) : status;
+}
+
+void espl__store_take_chunks(espl__store *made, espl__store *old)
+{
+    const size_t count = espl__array_length(made->archetypes);
+
+    for (uint32_t number = 0; number < count; ++number) {
+        espl__archetype *const archetype = &made->archetypes[number];
+        const uint32_t rows = (uint32_t)archetype->coming;
+
+        if (rows != 0) {
+            espl__rows_take(made, number, old);
+            open_rows(made, archetype, rows);
+        }
     }
-    if (status == ESPL_OK) {
-        open_rows(made, &made->archetypes[number], rows);
-    }
-    return status;
 }
 
 void espl__store_finish(espl__store *made)

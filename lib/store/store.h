@@ -53,7 +53,7 @@ typedef struct espl__record {
     // Living: row in the chunk, see espl__record_row(), and ESPL__ROW_BARE where the chunk has no slot
     // column. Free: ESPL__NONE; retired: ESPL__ROW_RETIRED.
     uint32_t row;
-    uint32_t slot;       // living: word of the layer above; free: an index to prefetch
+    uint32_t slot; // living: word of the layer above; free: an index to prefetch
 } espl__record;
 
 /// The distance of a prefetch along the free list: a free record names an index that was freed this
@@ -69,7 +69,8 @@ typedef struct espl__component_info {
     uint32_t reference_count;
     uint32_t size, alignment;
     uint32_t version, flags;
-    const espl_component_field *fields; // [field_count] owned, in one block with their names; NULL: none
+    const espl_component_field
+        *fields; // [field_count] owned, in one block with their names; NULL: none
     uint32_t field_count;
 } espl__component_info;
 
@@ -200,9 +201,13 @@ bool espl__store_lends_records(const espl__store *old, uint32_t count);
 /// Let a store have these records. The old one can only be freed from here on.
 void espl__store_take_records(espl__store *made, espl__store *old, uint32_t count);
 /// Make the next archetype with so many rows, whose contents are undefined.
+/// @param old  NULL, or a store that is going to be freed. Where it has blocks for the rows, the archetype gets
+///             these by espl__store_take_chunks(), and has no rows until then.
 /// @return ESPL_OK; ESPL_ERR_NO_MEMORY; ESPL_ERR_LIMIT; ESPL_ERR_FORMAT: no set, or one that there is.
 espl_status espl__store_make_archetype(espl__store *made, const espl_component *set, size_t count,
-                                       uint32_t rows);
+                                       uint32_t rows, const espl__store *old);
+/// Give archetypes the rows whose blocks the old store has. It can only be freed from here on.
+void espl__store_take_chunks(espl__store *made, espl__store *old);
 /// Finish it when all rows and records have their contents, and mark everything as changed.
 void espl__store_finish(espl__store *made);
 /// Free all memory of a store but the registry, which is that of another one.
@@ -386,6 +391,12 @@ uint32_t espl__archetype_column(const espl__archetype *archetype, espl_component
 
 // --- Rows (chunks.c, rows.c) ---
 
+/// Append chunks without blocks for `rows` rows to an archetype that has none. `coming` has the rows until
+/// espl__rows_take(), and the store can only be freed before it. @return as espl__rows_reserve().
+espl_status espl__rows_expect(espl__store *store, uint32_t archetype, size_t rows);
+/// Give these chunks the blocks of the archetype with the same number of another store, which can only be freed
+/// from here on. Precondition: it has as many, of the same size and alignment.
+void espl__rows_take(espl__store *store, uint32_t archetype, espl__store *from);
 /// Make sure that an archetype has room for `rows` more rows than its count. Several reserves do
 /// not add up: the largest one holds. The chunk table and the lists of numbers get room as well.
 /// The room lasts until the next settle, which frees the surplus.

@@ -67,8 +67,8 @@ static bool is_trusted(const loader *l)
     return (l->flags & ESPL_IMAGE_TRUSTED) != 0;
 }
 
-// Tell whether records and slots may be read to the memory of those of the world: nothing may refuse the image
-// after that.
+// Tell whether rows, records and slots may be read to the memory of those of the world: nothing may refuse the
+// image after that.
 static bool can_take_memory(const loader *l)
 {
     return is_trusted(l) && !l->has_follower;
@@ -246,7 +246,8 @@ static bool read_archetypes(loader *l)
             return false;
         }
         const espl_status status =
-            espl__store_make_archetype(&l->store, set, entry.components, entry.rows);
+            espl__store_make_archetype(&l->store, set, entry.components, entry.rows,
+                                       can_take_memory(l) ? &l->world->store : NULL);
 
         if (status != ESPL_OK) {
             return refuse(l, status, "The components of an archetype are no set of their own.");
@@ -502,10 +503,11 @@ static bool read_headers(loader *l)
     return status == ESPL_OK || refuse(l, status, "The headers of trees are those of no world.");
 }
 
-// Take the memory of the world for the records and nodes that come next.
+// Take the memory of the world for the rows, records and nodes that come next.
 static void take_over(loader *l)
 {
     ESPL_CHECK(can_take_memory(l) || (l->forest.block != NULL || l->forest.capacity == 0));
+    espl__store_take_chunks(&l->store, &l->world->store);
     if (l->takes_records) {
         espl__store_take_records(&l->store, &l->world->store, l->head.records);
     }
