@@ -59,7 +59,7 @@ static uint32_t take_number(espl__store *store)
 }
 
 // Append a chunk without a block to an archetype.
-ESPL__INLINE espl__chunk *put_number(espl__store *store, uint32_t number)
+ESPL__INLINE espl__chunk *append_number(espl__store *store, uint32_t number)
 {
     espl__archetype *const archetype = &store->archetypes[number];
     const uint32_t chunk = take_number(store);
@@ -76,8 +76,8 @@ ESPL__INLINE espl__chunk *put_number(espl__store *store, uint32_t number)
 }
 
 // Give a chunk its block. The versions are zeroed; the columns are undefined until rows are written.
-ESPL__INLINE void put_block(const espl__archetype *archetype, espl__chunk *chunk,
-                            unsigned char *bytes)
+ESPL__INLINE void set_chunk_block(const espl__archetype *archetype, espl__chunk *chunk,
+                                  unsigned char *bytes)
 {
     uint64_t *const versions = (uint64_t *)(void *)(bytes + archetype->versions_offset);
 
@@ -90,7 +90,7 @@ ESPL__INLINE void put_block(const espl__archetype *archetype, espl__chunk *chunk
 // Append an empty chunk with a block of bytes to an archetype.
 ESPL__INLINE void put_chunk(espl__store *store, uint32_t number, unsigned char *bytes)
 {
-    put_block(&store->archetypes[number], put_number(store, number), bytes);
+    set_chunk_block(&store->archetypes[number], append_number(store, number), bytes);
 }
 
 // Append an empty chunk to an archetype. Returns false where there is no memory.
@@ -209,7 +209,7 @@ espl_status espl__rows_expect(espl__store *store, uint32_t number, size_t rows)
         return ESPL_ERR_NO_MEMORY;
     }
     for (size_t i = 0; i < chunks; ++i) {
-        (void)put_number(store, number);
+        (void)append_number(store, number);
     }
     archetype->coming = rows;
     return ESPL_OK;
@@ -227,7 +227,7 @@ void espl__rows_take(espl__store *store, uint32_t number, espl__store *from)
         espl__chunk *const chunk = &from->chunks[other->chunks[i]];
 
         ESPL_CHECK(chunk->bytes != NULL);
-        put_block(archetype, &store->chunks[archetype->chunks[i]], chunk->bytes);
+        set_chunk_block(archetype, &store->chunks[archetype->chunks[i]], chunk->bytes);
         chunk->bytes = NULL;
     }
     archetype->coming = 0;

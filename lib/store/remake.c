@@ -85,7 +85,7 @@ static bool lends_chunks(const espl__store *old, const espl__store *made, uint32
 }
 
 // Reserve rows for an archetype, and open them unless they come from another store later.
-static espl_status make_rows(espl__store *made, uint32_t number, uint32_t rows,
+static espl_status give_rows(espl__store *made, uint32_t number, uint32_t rows,
                              const espl__store *old)
 {
     if (rows != 0 && lends_chunks(old, made, number, rows)) {
@@ -116,7 +116,7 @@ espl_status espl__store_make_archetype(espl__store *made, const espl_component *
     if (status == ESPL_OK && found != number) {
         status = ESPL_ERR_FORMAT; // it repeats a set
     }
-    return status == ESPL_OK ? make_rows(made, number, rows, old) : status;
+    return status == ESPL_OK ? give_rows(made, number, rows, old) : status;
 }
 
 void espl__store_take_chunks(espl__store *made, espl__store *old)
