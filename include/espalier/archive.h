@@ -111,7 +111,7 @@ typedef struct espl_archive_migration {
     /// The n-th reference of the old component becomes the n-th of the new one after that; what the function
     /// writes there does not count. Called from the thread of the call before anything changes; must not call
     /// the library. Not called where either component is ESPL_COMPONENT_TRANSIENT: values are zeros then.
-    /// @param to  [size of the component in the world] zeros; aligned for the component.
+    /// @param to  [size of the component in the world] zeros; aligned for the component. NULL if that is a tag.
     /// @return false: the value cannot be had, and the archive is refused.
     bool (*convert)(void *user, const espl_archive_value *from, void *to);
     void *user; ///< Passed to the function.

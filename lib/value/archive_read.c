@@ -164,7 +164,14 @@ static value_walk values_of(const espl__reader *r, const espl__parsed_node *node
     return (value_walk){r, set, node->rank, 0, set->columns};
 }
 
-// Step to the next component that has a size or gets a value by a migration. @return NULL: there is none.
+// Tell whether a function makes the values of a component.
+static bool converts(const espl__parsed_component *c)
+{
+    return c->migration != NULL && c->component != 0 && c->migration->convert != NULL &&
+           !c->is_transient;
+}
+
+// Step to the next component that has a size, or whose values a function makes. @return NULL: there is none.
 static espl__parsed_component *next_value(value_walk *w, const unsigned char **bytes)
 {
     while (w->at < w->set->component_count) {
@@ -172,7 +179,7 @@ static espl__parsed_component *next_value(value_walk *w, const unsigned char **b
             &w->r->parse.components[w->r->parse.items[w->set->first + w->at]];
 
         w->at += 1;
-        if (c->size != 0 || c->converted != NULL) {
+        if (c->size != 0 || converts(c)) {
             *bytes = c->size == 0 ? NULL
                                   : w->r->parse.sections[ESPL__ARCHIVE_COLS].bytes + w->offset +
                                         (uint64_t)w->rank * c->size;
@@ -207,22 +214,19 @@ static void free_converted(espl__reader *r)
     }
 }
 
-static bool converts(const espl__parsed_component *c)
-{
-    return c->migration != NULL && c->component != 0 && c->migration->convert != NULL &&
-           !c->is_transient;
-}
-
 // Call the function of a migration for one value.
 static bool convert_value(espl__reader *r, espl__parsed_component *c, const unsigned char *bytes)
 {
     const espl__component_info *const info = info_in_world(r, c->component);
     unsigned char turned[ESPL_COMPONENT_SIZE_LIMIT];
     const espl_archive_value from = {has_other_order(r) ? turned : bytes, c->size};
-    unsigned char *const to = c->converted + c->next * info->size;
+    unsigned char *const to =
+        c->converted == NULL ? NULL : c->converted + c->next * info->size;
 
     c->next += 1;
-    memset(to, 0, info->size);
+    if (to != NULL) {
+        memset(to, 0, info->size);
+    }
     if (has_other_order(r) && c->size != 0 && bytes != NULL) {
         memcpy(turned, bytes, c->size);
         espl__parsed_swap(c, turned);
@@ -255,7 +259,7 @@ static bool convert(espl__reader *r)
 
         for (espl__parsed_component *c = next_value(&values, &bytes); c != NULL;
              c = next_value(&values, &bytes)) {
-            if (c->converted != NULL && !convert_value(r, c, bytes)) {
+            if (converts(c) && !convert_value(r, c, bytes)) {
                 return false;
             }
         }

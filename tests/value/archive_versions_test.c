@@ -110,7 +110,9 @@ static bool make_number(void *user, const espl_archive_value *from, void *to)
 {
     const uint32_t number = 5 + (uint32_t)from->size;
 
-    memcpy(to, &number, sizeof number);
+    if (to != NULL) {
+        memcpy(to, &number, sizeof number);
+    }
     *(size_t *)user += 1;
     return true;
 }
@@ -195,11 +197,62 @@ TEST(a_value_becomes_a_tag_by_a_migration)
 
     (void)test_archive_read(p.b, &all, &def);
     ck_assert(espl_has_component(p.b, top, tag));
+    ck_assert_uint_eq(calls, 1);
     const espl_entity read = top;
     const espl_archive_known known = {all.bytes, all.size, &read, 1};
 
     ck_ok(espl_archive_apply(p.b, all.bytes, all.size, &def, &known, NULL));
     ck_assert(espl_entity_equal(top, read) && espl_has_component(p.b, top, tag));
+    ck_assert_uint_eq(calls, 2);
+    test_archive_end(&all);
+    test_pair_end(&p);
+}
+
+// What a migration to a tag is given.
+typedef struct tag_calls {
+    size_t count, size;
+    bool answer;
+} tag_calls;
+
+static bool note_tag(void *user, const espl_archive_value *from, void *to)
+{
+    tag_calls *const calls = user;
+
+    ck_assert_ptr_null(to);
+    ck_assert_uint_eq(from->size, calls->size);
+    calls->count += 1;
+    return calls->answer;
+}
+
+// A value of 4 bytes and a tag become a tag.
+TEST_LOOP(a_migration_to_a_tag_is_called_for_each_entity_and_may_refuse, 0, 2)
+{
+    const uint32_t size = _i == 0 ? 4 : 0;
+    test_pair p;
+    tag_calls calls = {.size = size};
+    espl_format_fault fault;
+
+    test_pair_begin(&p);
+    const espl_component old =
+        size != 0 ? register_number(p.a, "number", 4, 0, 0) : test_component(p.a, "number", 0, 1);
+    const espl_component tag = test_component(p.b, "tag", 0, 1);
+    const espl_archive_migration how = {"number", tag, note_tag, &calls};
+    const espl_archive_read_def def = {.migrations = &how, .migration_count = 1};
+
+    for (int i = 0; i < 3; ++i) {
+        const espl_entity node = test_pair_node(p.a, test_null, 1, NULL);
+
+        ck_ok(espl_add_component(p.a, node, old, size != 0 ? &(uint32_t){3} : NULL, size));
+    }
+    test_archive all = test_archive_of(p.a, NULL);
+    const uint64_t hash = test_physical_hash(p.b);
+
+    ck_status(espl_archive_read(p.b, all.bytes, all.size, &def, &fault), ESPL_ERR_VERSION);
+    ck_assert_uint_eq(calls.count, 1);
+    ck_assert_uint_eq(test_physical_hash(p.b), hash);
+    calls = (tag_calls){.size = size, .answer = true};
+    (void)test_archive_read(p.b, &all, &def);
+    ck_assert_uint_eq(calls.count, 3);
     test_archive_end(&all);
     test_pair_end(&p);
 }
