@@ -20,7 +20,7 @@ static void mark(replay *p)
     const espl_status status = espl_history_mark(r->history, frame);
 
     r->ends[frame % (r->frames + 1)] = p->reel.at;
-    if (espl_failed(status) && status != ESPL_ERR_LIMIT) {
+    if (espl_failed(status)) {
         reel_blame(&p->reel, "frame %llu cannot be marked: %s", (unsigned long long)frame,
                    espl_status_name(status));
     }

@@ -100,7 +100,8 @@ typedef enum espl_status {
     /// length, which leaves a part of the answer open. Read the result to see what became of it.
     ESPL_LOSSY = 1,
     /// Some entries were refused one by one; all others are done. The report and the log name the
-    /// first refused entry. Of espl_compact(): there was memory for a part of it.
+    /// first refused entry. Of espl_compact(): there was memory for a part of it. Of espl_history_mark(): the
+    /// frame is marked, and there was no room for earlier ones.
     ESPL_PARTLY = 2,
     /// Done; some world transform overflowed and is not finite. It is finite again when a local
     /// above it is made smaller.
@@ -130,8 +131,7 @@ typedef enum espl_status {
     /// local would not lead to a finite world that was asked for. Use smaller values, or a parent whose
     /// scale is not tiny.
     ESPL_ERR_RANGE = -8,
-    /// A count or size is past a limit of the library, or of a list of the caller. Ask for less. Of
-    /// espl_history_mark(): the frame is marked, and is the only one.
+    /// A count or size is past a limit of the library, or of a list of the caller. Ask for less.
     ESPL_ERR_LIMIT = -9,
     /// The world is in use: iterated, played, written by jobs, inside a function that it calls, or
     /// changed by another thread. End that first, or record a command instead. The log says what is

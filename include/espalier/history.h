@@ -81,10 +81,10 @@ ESPL_API void espl_history_destroy(espl_history *history);
 /// more than `byte_limit` bytes.
 ///
 /// @param frame  any number above that of the newest frame.
-/// @return ESPL_OK; ESPL_ERR_LIMIT: what changed since the newest frame alone takes more than `byte_limit`
-///         bytes. This status is an exception: the frame is marked, and is the only one. Refused, and nothing
-///         is marked: ESPL_ERR_ARGUMENT (NULL, or not above the newest frame); ESPL_ERR_BUSY. O(what changed
-///         since the last mark + size / 4096).
+/// @return ESPL_OK; ESPL_PARTLY: the frame is marked and is the only one, because what changed since the
+///         newest frame alone takes more than `byte_limit` bytes; refused, and nothing changed:
+///         ESPL_ERR_ARGUMENT (NULL, or not above the newest frame); ESPL_ERR_BUSY. O(what changed since the
+///         last mark + size / 4096).
 ESPL_API ESPL_NODISCARD espl_status espl_history_mark(espl_history *history, uint64_t frame);
 
 /// How a rewind is done.

@@ -53,8 +53,8 @@ public:
 
     /// Mark the world as it is now.
     /// @param frame  any number above that of the newest frame.
-    /// @return as espl_history_mark(). ESPL_ERR_LIMIT: what changed since the newest frame alone takes more
-    ///         than `byte_limit` bytes. The frame is marked, and is the only one.
+    /// @return as espl_history_mark(). ESPL_PARTLY: the frame is marked and is the only one, because what
+    ///         changed since the newest frame alone takes more than `byte_limit` bytes.
     result<> mark(std::uint64_t frame) { return espl_history_mark(get(), frame); }
     /// Make the world what it was when a frame was marked, which is the newest one then.
     /// @param flags  ESPL_REWIND_FRESH or 0.

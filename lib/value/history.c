@@ -187,7 +187,7 @@ static espl_status mark(espl_history *history, uint64_t frame)
 
     espl__retired_drop(heap, espl__undo_frame_at(log, 0)->age);
     espl__heap_allow(heap);
-    return is_kept ? ESPL_OK : ESPL_ERR_LIMIT;
+    return is_kept ? ESPL_OK : ESPL_PARTLY;
 }
 
 // The world of a history, for the begin of a call; NULL where there is none.
@@ -196,25 +196,26 @@ static espl_world *world_behind(const espl_history *history)
     return history != NULL ? history->world : NULL;
 }
 
-// Log why a call is refused for a frame, or what a mark dropped, with the frames that there are. Without `why` the
-// message has the sentence of the status.
-static espl_status refuse_frame(const espl_history *history, const char *call, uint64_t frame,
-                                espl_status status, const char *why)
+// Log the status of a call for a frame, also a remark, with the frames that there are. Without `why` the message
+// has the sentence of the status.
+static espl_status log_frame(const espl_history *history, const char *call, uint64_t frame,
+                             espl_status status, const char *why)
 {
     uint64_t oldest = 0, newest = 0;
     espl__message m;
 
-    if (espl__refusal_begin(&m, history->world, call, NULL, status)) {
-        if (espl_history_range(history, &oldest, &newest)) {
-            espl__message_part(&m, "frame %llu, the history has %llu to %llu",
-                               (unsigned long long)frame, (unsigned long long)oldest,
-                               (unsigned long long)newest);
-        } else {
-            espl__message_part(&m, "frame %llu, the history has none", (unsigned long long)frame);
-        }
-        espl__message_send(&m, ESPL_LOG_WARNING, "%s",
-                           why != NULL ? why : espl_status_text(status));
+    if (status == ESPL_OK || !espl__message_begin(&m, &history->world->hooks, call, NULL)) {
+        return status;
     }
+    espl__message_status(&m, status);
+    if (espl_history_range(history, &oldest, &newest)) {
+        espl__message_part(&m, "frame %llu, the history has %llu to %llu",
+                           (unsigned long long)frame, (unsigned long long)oldest,
+                           (unsigned long long)newest);
+    } else {
+        espl__message_part(&m, "frame %llu, the history has none", (unsigned long long)frame);
+    }
+    espl__message_send(&m, ESPL_LOG_WARNING, "%s", why != NULL ? why : espl_status_text(status));
     return status;
 }
 
@@ -228,14 +229,14 @@ espl_status espl_history_mark(espl_history *history, uint64_t frame)
     if (world != NULL) {
         status = ESPL__TAPED(world, mark(history, frame), .op = ESPL_TAPE_MARK, .frame = frame);
     }
-    if (world != NULL && status == ESPL_ERR_LIMIT) {
-        return refuse_frame(
+    if (world != NULL && status == ESPL_PARTLY) {
+        return log_frame(
             history, call, frame, status,
             "What changed since the frame before is more than byte_limit, so that this frame is "
             "marked and is the only one; make a history with more bytes, or mark more often.");
     }
     return world != NULL && status == ESPL_ERR_ARGUMENT
-               ? refuse_frame(history, call, frame, status, "A frame must be above the newest one.")
+               ? log_frame(history, call, frame, status, "A frame must be above the newest one.")
                : espl__refuse_call(world, call, status, "history is NULL.");
 }
 
@@ -296,7 +297,7 @@ espl_status espl_history_rewind(espl_history *history, uint64_t frame, uint32_t 
         *report = found;
     }
     return status == ESPL_ERR_TOO_OLD
-               ? refuse_frame(history, call, frame, status, NULL)
+               ? log_frame(history, call, frame, status, NULL)
                : espl__refuse_call(world, call, status,
                                    "history is NULL, or flags has an unknown bit.");
 }
@@ -335,7 +336,7 @@ espl_status espl_history_hash(const espl_history *history, uint64_t frame, uint6
         }
     }
     if (status == ESPL_ERR_TOO_OLD) {
-        return refuse_frame(history, "espl_history_hash", frame, status, NULL);
+        return log_frame(history, "espl_history_hash", frame, status, NULL);
     }
     return espl__refuse_call(
         world, "espl_history_hash", status,

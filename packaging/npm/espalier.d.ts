@@ -1161,8 +1161,8 @@ export class History {
     /**
      * Mark the world as it is now. The numbers of frames ascend, up to 2 ** 53 - 1. The oldest frames are
      * dropped where there are more than `frames`, or where what changed since them takes more than `byteLimit`
-     * bytes. Throws ESPL_ERR_LIMIT where what changed since the newest frame alone takes more: the frame is
-     * marked all the same, as the only one.
+     * bytes. Returns "ESPL_PARTLY" where the frame is the only one, because what changed since the newest frame
+     * alone takes more.
      */
     mark(frame: number): Done;
     /**

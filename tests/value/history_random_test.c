@@ -157,14 +157,14 @@ static bool past_mark(frames *p, const test_tape *tape, uint64_t step)
     const espl_status status = espl_history_mark(p->history, p->number);
     tape_demand(tape, heap->failures == 0, "a mark takes memory");
     test_heap_arm(heap, 0, false);
-    tape_demand(tape, status == ESPL_OK || status == ESPL_ERR_LIMIT, "mark: %s",
+    tape_demand(tape, status == ESPL_OK || status == ESPL_PARTLY, "mark: %s",
                 espl_status_name(status));
     tape_demand(tape, status == ESPL_OK || p->def.byte_limit != p->large, "a small frame: no room");
     if (p->count == MOMENTS) {
         forget_first(p, 1);
     }
     p->moments[p->count++] = moment_of(tape, p->number);
-    if (status == ESPL_ERR_LIMIT) {
+    if (status == ESPL_PARTLY) {
         forget_first(p, p->count - 1);
     }
     past_follow(p, tape);

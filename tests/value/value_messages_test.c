@@ -183,8 +183,8 @@ TEST(a_frame_that_is_refused_is_told_with_those_that_there_are)
            "espl_history_mark: ESPL_ERR_ARGUMENT: frame 6, the history has 4 to 6: "
            "A frame must be above the newest one.");
     ck_ok(espl_set_local_position(w, solo, (float[3]){1, 2, 3}));
-    REFUSE(ESPL_ERR_LIMIT, espl_history_mark(h, 7),
-           "espl_history_mark: ESPL_ERR_LIMIT: frame 7, the history has 7 to 7: "
+    REFUSE(ESPL_PARTLY, espl_history_mark(h, 7),
+           "espl_history_mark: ESPL_PARTLY: frame 7, the history has 7 to 7: "
            "What changed since the frame before is more than byte_limit, so that this frame is "
            "marked and is the only one; make a history with more bytes, or mark more often.");
     espl_history_destroy(h);

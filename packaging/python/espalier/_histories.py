@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._arrays import address
-from ._errors import call, check, closed
+from ._errors import Status, call, check, closed
 from ._native import ffi, lib
 from ._structure import bool_of
 from ._types import ENTITY, Handles
@@ -60,16 +60,16 @@ class History:
             raise closed("history")
         return self._native
 
-    def mark(self, frame: int) -> None:
+    def mark(self, frame: int) -> Status:
         """Mark a frame: the world as it is now. Structural. O(what changed).
 
         frame: any number above that of the newest frame, from 0 to 2**64 - 1. The oldest frames are dropped
         where there are more than `frames`, or where what changed since them takes more than `byte_limit`
-        bytes. Raises ArgumentError (not above the newest), BusyError; LimitError: what changed since the newest
-        frame alone takes more than `byte_limit` bytes, and this frame IS MARKED, as the only one.
+        bytes. Returns OK, or PARTLY: this frame is the only one, because what changed since the newest frame
+        alone takes more than `byte_limit` bytes. Raises ArgumentError (not above the newest), BusyError.
         """
         with self._owner._lock:
-            check(call(lib.native_history_mark, self._open(), frame))
+            return check(call(lib.native_history_mark, self._open(), frame))
 
     def rewind(self, frame: int, *, fresh: bool = False) -> Rewound:
         """Make the world what it was at a mark. That frame is the newest then. Structural. O(what changed).
