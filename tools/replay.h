@@ -42,9 +42,9 @@ typedef struct replay_result {
 replay_verdict replay_run(const replay_def *def, const unsigned char *bytes, size_t size,
                           replay_result *result);
 
-/// The first version of tapes with version, flags and fields of components, the first one whose writes are compared
-/// with what was there before, and the first one whose frames have a checksum: those of earlier ones have both
-/// hashes, of which the logical one is compared.
+/// The first version of tapes with version, flags and fields of components, the first one whose writes are
+/// compared with what was there before, and the first one whose frames have a checksum: those of earlier ones
+/// have both hashes, of which the logical one is compared.
 enum { REPLAY_FIELDS_VERSION = 6, REPLAY_WRITES_VERSION = 7, REPLAY_FRAMES_VERSION = 8 };
 
 /// A replay under way.

@@ -88,8 +88,8 @@ static frame_number read_frame_number(replay *p)
     return f;
 }
 
-// End a frame of the world, and take the number from what it puts on its own tape: a byte, a number of 4 bytes and
-// one of 8.
+// End a frame of the world, and take the number from what it puts on its own tape: a byte, a number of 4 bytes
+// and one of 8.
 static espl_status end_frame(replay *p, frame_number *out)
 {
     enum { KIND = 1, NUMBER = 5, END = 13 };

@@ -126,9 +126,10 @@ ESPL_API bool espl_history_range(const espl_history *history, uint64_t *oldest, 
 
 /// Return the checksum of a frame: equal for two worlds on which the same calls come to the same bits, handles
 /// and order of queries from then on. It depends neither on the calls and rewinds that led to the frame, nor on
-/// the number of workers, nor on the kernels, nor on the machine: of values of components, fields and references
-/// count by their numbers. Bytes that are in neither count as they are, so that numbers in them give other
-/// checksums on a machine with the other order of bytes. It finds mistakes and does not protect against forgery.
+/// the number of workers, nor on the kernels, nor on the machine: of values of components, fields and
+/// references count by their numbers. Bytes that are in neither count as they are, so that numbers in them give
+/// other checksums on a machine with the other order of bytes. It finds mistakes and does not protect against
+/// forgery.
 ///
 /// It covers what ESPL_HASH_PHYSICAL covers (espl_hash()), but for world transforms, which follow from
 /// the rest, and for values of components with ESPL_COMPONENT_TRANSIENT.

@@ -28,13 +28,14 @@ typedef struct espl_tape {
     void (*append)(void *user, const void *bytes, size_t size);
 } espl_tape;
 
-/// Put the end of a frame on the tape, with the checksum of the world, which a replay compares with its own. It is
-/// that of a frame of a history that were marked now (espl_history_hash() in espalier/history.h): it covers what later
-/// calls depend on, and not world transforms, which follow from that. In a world without a tape the call does nothing.
+/// Put the end of a frame on the tape, with the checksum of the world, which a replay compares with its own. It
+/// is that of a frame of a history that were marked now (espl_history_hash() in espalier/history.h): it covers
+/// what later calls depend on, and not world transforms, which follow from that. In a world without a tape the
+/// call does nothing.
 ///
-/// The first frame takes memory for a copy of the world without world transforms, which grows with the world and is
-/// shared with its history. Once memory ran out in a call, this one too, frames have the logical hash instead
-/// (espl_hash()), because the calls of a replay, which has memory, may leave nodes and rows elsewhere.
+/// The first frame takes memory for a copy of the world without world transforms, which grows with the world
+/// and is shared with its history. Once memory ran out in a call, this one too, frames have the logical hash
+/// instead (espl_hash()), because the calls of a replay, which has memory, may leave nodes and rows elsewhere.
 ///
 /// A history keeps what changed as at a mark: where what changed since the newest frame takes more than its
 /// `byte_limit` bytes, the history has no frame afterwards.
@@ -61,10 +62,10 @@ ESPL_API ESPL_NODISCARD espl_status espl_tape_frame(espl_world *world);
 // Then records: one byte, an espl_tape_op, the fields that its comment below lists, and the status
 // that the call answered. The tape may end within a record: the call never ended.
 
-// A reader of this version reads tapes from version 4 on. In tapes before version 8 a frame is u64 logical hash and
-// u64 physical hash, which is not compared. Before version 7 a write is an entity, u32 kind and flag, and the value of
-// the kind; before version 6 ESPL_TAPE_REGISTER ends before the version; and tapes of version 4 have no operation from
-// ESPL_TAPE_MOTION_START on, and no kind of write with a flag.
+// A reader of this version reads tapes from version 4 on. In tapes before version 8 a frame is u64 logical hash
+// and u64 physical hash, which is not compared. Before version 7 a write is an entity, u32 kind and flag, and
+// the value of the kind; before version 6 ESPL_TAPE_REGISTER ends before the version; and tapes of version 4
+// have no operation from ESPL_TAPE_MOTION_START on, and no kind of write with a flag.
 
 enum { ESPL_TAPE_VERSION = 8 };
 

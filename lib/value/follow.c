@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The follower of a world: see follow.h. All memory is taken when it begins and where the world takes memory itself.
+// The follower of a world: see follow.h. All memory is taken when it begins and where the world takes memory
+// itself.
 #include "lib/value/follow.h"
 
 #include "lib/world/moment.h"

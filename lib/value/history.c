@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Histories: a log of what the shadow of the world was, and the blocks that the world retires. All memory is taken
-// when a history is made and where the world takes memory itself.
+// Histories: a log of what the shadow of the world was, and the blocks that the world retires. All memory is
+// taken when a history is made and where the world takes memory itself.
 #include "lib/base/reserved.h"
 #include "lib/value/follow.h"
 #include "lib/value/rewind.h"

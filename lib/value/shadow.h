@@ -19,8 +19,9 @@
 // flags ESPL__SLOT_SIDE and ESPL__SLOT_EXCEPTIONAL, the slot column of chunks. Values of components with
 // ESPL_COMPONENT_TRANSIENT are no part of a value.
 //
-// The checksum is a sum over items of what they are, read as little-endian numbers, so that all machines have the
-// same one. Values of components are read by their fields and references, and other bytes of them as they are.
+// The checksum is a sum over items of what they are, read as little-endian numbers, so that all machines have
+// the same one. Values of components are read by their fields and references, and other bytes of them as they
+// are.
 //
 // All memory is taken by espl__shadow_grow(), which the world calls before it has room for as many items
 // itself.
@@ -214,8 +215,8 @@ void espl__shadow_settle(espl__shadow *shadow);
 /// @param hashed  bytes that the checksum has.
 void espl__shadow_put(espl__shadow *shadow, espl__shadow_kind kind, uint32_t number, void *to,
                       const void *from, size_t size, size_t hashed);
-/// Return the checksum of an item, which is of little-endian words of 32 bits on every machine; the last four of
-/// the bytes of a slot are such. @param size  a multiple of 4.
+/// Return the checksum of an item: of its little-endian words of 32 bits on every machine, but that a slot ends
+/// with four bytes. @param size  a multiple of 4.
 uint64_t espl__shadow_checksum_of(espl__shadow_kind kind, uint32_t number, const void *item,
                                   size_t size);
 /// Exchange the items of a slot.

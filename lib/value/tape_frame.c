@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The end of a frame on the tape: the checksum of what follows the world, which costs what changed since the last
-// frame.
+// The end of a frame on the tape: the checksum of what follows the world, which costs what changed since the
+// last frame.
 #include "lib/value/follow.h"
 #include "lib/world/refusals.h"
 #include "lib/world/tape.h"
 
-// Find the checksum of the world. What changed so far since the newest frame of a history is in its log from now
-// on, as after a mark. @return false: memory ran out, now or before. A call that is done without memory leaves
-// nodes and rows elsewhere than the same call with it, so that a replay has nothing to compare with.
+// Find the checksum of the world. What changed so far since the newest frame of a history is in its log from
+// now on, as after a mark. @return false: memory ran out, now or before. A call that is done without memory
+// leaves nodes and rows elsewhere than the same call with it, so that a replay has nothing to compare with.
 static bool find_checksum(espl_world *world, uint64_t *out)
 {
     espl__heap *const heap = &world->heap;

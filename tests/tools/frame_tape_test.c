@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Frames of a tape: each has the checksum of the world, whatever the world has of histories, and a replay of them
-// agrees. What the first frame takes memory for, and what a frame has once memory ran out.
+// Frames of a tape: each has the checksum of the world, whatever the world has of histories, and a replay of
+// them agrees. What the first frame takes memory for, and what a frame has once memory ran out.
 #include "tests/fixture.h"
 #include "tests/images.h"
 #include "tests/runner.h"
@@ -147,8 +147,8 @@ static void use_history(espl_history *history, uint64_t mark)
     ck_ok(espl_history_mark(history, mark + 1));
 }
 
-// A frame comes first after each of these: before the history, at its begin, after a mark, after a rewind, after its
-// end.
+// A frame comes first after each of these: before the history, at its begin, after a mark, after a rewind,
+// after its end.
 TEST_LOOP(frames_and_histories_come_in_any_order, 0, 10)
 {
     const espl_history_def def = {.flags = _i % 2 == 0 ? (uint32_t)ESPL_HISTORY_HASH : 0};

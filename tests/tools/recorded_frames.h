@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Both hashes of a world at each frame of its tape, which a replay has at the same frame. The tape has a checksum,
-// which does not cover world transforms.
+// Both hashes of a world at each frame of its tape, which a replay has at the same frame. The tape has a
+// checksum, which does not cover world transforms.
 #ifndef ESPALIER_TESTS_TOOLS_RECORDED_FRAMES_H
 #define ESPALIER_TESTS_TOOLS_RECORDED_FRAMES_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checksums of frames are the same numbers on every machine, whatever the order of its bytes: golden values, which
-// builds for machines of both orders compare (.ci/run s390x).
+// Checksums of frames are the same numbers on every machine, whatever the order of its bytes: golden values,
+// which builds for machines of both orders compare (.ci/run s390x).
 #include "tests/fixture.h"
 #include "tests/runner.h"
 
