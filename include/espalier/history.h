@@ -132,7 +132,8 @@ ESPL_API bool espl_history_range(const espl_history *history, uint64_t *oldest, 
 /// forgery.
 ///
 /// It covers what ESPL_HASH_PHYSICAL covers (espl_hash()), but for world transforms, which follow from
-/// the rest, and for values of components with ESPL_COMPONENT_TRANSIENT.
+/// the rest, for values of components with ESPL_COMPONENT_TRANSIENT, and for what a rewind does not change: which
+/// components are registered, and the layout budget (espl_world_def). Compare worlds that were made equally.
 ///
 /// @param out  unchanged when refused.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL); ESPL_ERR_UNSUPPORTED: the history was created without
