@@ -180,7 +180,9 @@ typedef struct espl_archive_known {
 ///
 /// @param bytes  [size] as espl_archive_read() takes it.
 /// @param def    as of espl_archive_read(); `entities` gets survivors and new entities. NULL means {0}.
-/// @param known  NULL: the handles are those of this world. `known->entities` may be `def->entities`.
+/// @param known  NULL: the handles are those of this world. In an archive of another process a handle may be
+///         that of another entity, because both may give their worlds the same tag: read such an archive.
+///         `known->entities` may be `def->entities`.
 /// @param fault  as of espl_archive_read(). What is wrong with the known archive has the offset 0.
 /// @return as espl_archive_read(); also ESPL_ERR_FORMAT (no handles, two nodes are one entity, or two nodes of
 ///         the known archive have the same handle);
