@@ -426,6 +426,41 @@ TEST(transient_values_are_not_saved_and_are_zero_after_a_load)
     test_world_end(&other);
 }
 
+// In line while the image is loaded, with a command for an entity that the image does not have.
+TEST(commands_that_were_recorded_before_a_load_are_judged_when_they_are_played)
+{
+    sample s;
+
+    sample_begin(&s, 3);
+    espl_command_buffer *const commands = test_commands(s.world, 1);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
+    const espl_instance_def def = {.source = s.nodes[1]};
+    espl_entity pending, made, again;
+    test_image image = test_image_of(s.world);
+    const espl_entity later = test_solo(s.world);
+
+    ck_ok(espl_record_write(recorder, 0, s.solo, ESPL_WRITE_LOCAL_POSITION, (float[3]){5, 6, 7}));
+    ck_ok(espl_record_destroy(recorder, 0, later, ESPL_EXTENT_ENTITY));
+    ck_ok(espl_record_instantiate(recorder, 0, &def, 1, &pending));
+    ck_ok(espl_command_buffer_submit(commands));
+    test_image_load(s.world, &image, 0);
+    ck_status(espl_command_buffer_resolve(commands, pending, &made), ESPL_ERR_PENDING);
+    ck_ok(espl_sync(s.world, NULL));
+    ck_ok(espl_command_buffer_result(commands, 0, 0));
+    ck_status(espl_command_buffer_result(commands, 0, 1), ESPL_ERR_DEAD);
+    ck_ok(espl_command_buffer_result(commands, 0, 2));
+    ck_ok(espl_command_buffer_resolve(commands, pending, &made));
+    ck_assert(espl_is_alive(s.world, made));
+    ck_assert_float_eq(test_local_of(s.world, s.solo).position[1], 6);
+    // What a playback made is gone after a load, and the buffer still says what it was.
+    test_image_load(s.world, &image, 0);
+    ck_ok(espl_command_buffer_resolve(commands, pending, &again));
+    ck_assert(espl_entity_equal(again, made) && !espl_is_alive(s.world, made));
+    espl_command_buffer_destroy(commands);
+    test_image_end(&image);
+    sample_end(&s);
+}
+
 TEST_LOOP(a_load_without_memory_changes_nothing, 0, 2)
 {
     const uint32_t flags = _i == 0 ? 0 : ESPL_IMAGE_TRUSTED;
