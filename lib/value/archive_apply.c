@@ -12,6 +12,7 @@
 // 7. What has the old nodes is destroyed, with all that is below them.
 #include "lib/value/archive_reader.h"
 
+#include "lib/base/index_table.h"
 #include "lib/base/key_sort.h"
 #include "lib/tree/edit_links.h"
 #include "lib/world/batch.h"
@@ -37,8 +38,7 @@ typedef struct archive_applier {
     uint8_t *is_parent;
     // Stb arrays: the nodes of the known archive in the order of their handles, each with its index; scratch.
     espl__sort_key *by_handle, *spare;
-    // Stb array, a hash table where 0 is free: survivors and leaving entities, as index + 1.
-    uint32_t *members;
+    espl__index_entry *members; // survivors and leaving entities
 } archive_applier;
 
 #define APPLIER_RESERVE(a, array, more) \
@@ -46,58 +46,20 @@ typedef struct archive_applier {
 
 // --- Survivors and leaving entities ---
 
-// Make the table of at most so many members. @return false: no memory.
-static bool make_members(archive_applier *a, size_t members)
-{
-    size_t size = 16;
-
-    while (size < 2 * members) {
-        size *= 2;
-    }
-    if (!APPLIER_RESERVE(a, members, size)) {
-        return false;
-    }
-    espl__array_set_length(a->members, size);
-    memset(a->members, 0, size * sizeof *a->members);
-    return true;
-}
-
-static size_t member_place(const archive_applier *a, uint32_t index)
-{
-    const uint64_t hash = index * UINT64_C(0x9e3779b97f4a7c15);
-
-    return (size_t)(hash >> 32) & (espl__array_length(a->members) - 1);
-}
-
-static size_t next_member(const archive_applier *a, size_t at)
-{
-    return (at + 1) & (espl__array_length(a->members) - 1);
-}
-
 // Tell whether an entity is a member, whatever its generation.
 static bool is_affected(const archive_applier *a, uint32_t index)
 {
-    size_t at = member_place(a, index);
-
-    while (a->members[at] != 0 && a->members[at] != index + 1) {
-        at = next_member(a, at);
-    }
-    return a->members[at] != 0;
+    return espl__index_table_at(a->members, index)->key != 0;
 }
 
 // Add an entity. @return false: it is a member already.
-static bool add_affected(archive_applier *a, uint32_t index)
+static bool add_affected(const archive_applier *a, uint32_t index)
 {
-    size_t at = member_place(a, index);
+    espl__index_entry *const entry = espl__index_table_at(a->members, index);
+    const bool is_new = entry->key == 0;
 
-    while (a->members[at] != 0) {
-        if (a->members[at] == index + 1) {
-            return false;
-        }
-        at = next_member(a, at);
-    }
-    a->members[at] = index + 1;
-    return true;
+    entry->key = index + 1;
+    return is_new;
 }
 
 // --- The known archive ---
@@ -107,8 +69,8 @@ static espl_entity handle_at(const espl__parse *p, uint32_t number)
     const unsigned char *const bytes =
         p->sections[ESPL__ARCHIVE_HAND].bytes + (size_t)number * sizeof(espl_entity);
 
-    return (espl_entity){(uint32_t)espl__wire_load(bytes, 4),
-                         (uint32_t)espl__wire_load(bytes + 4, 4)};
+    return (espl_entity){(uint32_t)espl__number_load(bytes, 4),
+                         (uint32_t)espl__number_load(bytes + 4, 4)};
 }
 
 static bool refuse_known(archive_applier *a, espl_status status, const char *sentence)
@@ -200,7 +162,8 @@ static bool take_applier_lists(archive_applier *a)
     const size_t nodes = a->reader.parse.info.nodes, known = a->known == NULL ? 0 : a->known->count;
 
     if (!APPLIER_RESERVE(a, living, nodes) || !APPLIER_RESERVE(a, leaving, nodes + known) ||
-        !make_members(a, nodes + known)) {
+        !espl__index_table_make(&a->reader.world->heap, ESPL__FOR_COMMANDS, &a->members,
+                                nodes + known)) {
         return espl__parse_refuse(&a->reader.parse, ESPL_ERR_NO_MEMORY, NULL, NULL);
     }
     return true;

@@ -35,7 +35,8 @@ static uint64_t checksum_between(const void *bytes, size_t size)
 // @param known  number of the last known section + 1; in and out.
 static bool read_entry(espl__parse *p, const unsigned char *entry, uint64_t *end, int *known)
 {
-    const uint64_t offset = espl__wire_load(entry + 8, 8), stored = espl__wire_load(entry + 16, 8);
+    const uint64_t offset = espl__number_load(entry + 8, 8),
+                   stored = espl__number_load(entry + 16, 8);
     const uint64_t begin =
         (*end + ESPL__ARCHIVE_ALIGNMENT - 1) & ~(uint64_t)(ESPL__ARCHIVE_ALIGNMENT - 1);
     int number = 0;
@@ -52,7 +53,7 @@ static bool read_entry(espl__parse *p, const unsigned char *entry, uint64_t *end
                                   "Bytes between two sections are not 0.");
     }
     *end = offset + stored;
-    if (espl__wire_load(entry + 32, 8) != checksum_between(p->bytes + offset, (size_t)stored)) {
+    if (espl__number_load(entry + 32, 8) != checksum_between(p->bytes + offset, (size_t)stored)) {
         return espl__parse_refuse(p, ESPL_ERR_FORMAT, p->bytes + offset,
                                   "The checksum of a section differs: the archive is damaged.");
     }
@@ -60,10 +61,10 @@ static bool read_entry(espl__parse *p, const unsigned char *entry, uint64_t *end
         return (entry[0] >= 'a' && entry[0] <= 'z') ||
                refuse_later(p, entry, "A section that must be understood is unknown.");
     }
-    if (espl__wire_load(entry + 4, 2) != 1 || espl__wire_load(entry + 6, 2) != 0) {
+    if (espl__number_load(entry + 4, 2) != 1 || espl__number_load(entry + 6, 2) != 0) {
         return refuse_later(p, entry, "A section has a later version or encoding.");
     }
-    if (number < *known || espl__wire_load(entry + 24, 8) != stored) {
+    if (number < *known || espl__number_load(entry + 24, 8) != stored) {
         return espl__parse_refuse(p, ESPL_ERR_FORMAT, entry,
                                   "A section comes twice, not in its order, or with two sizes.");
     }
@@ -113,27 +114,27 @@ bool espl__parse_fixed(espl__parse *p, uint32_t kind, uint32_t *count)
         memcmp(head, espl__archive_magic, sizeof espl__archive_magic) != 0) {
         return espl__parse_refuse(p, ESPL_ERR_FORMAT, head, "These bytes are no archive.");
     }
-    if (espl__wire_load(head + 56, 8) != checksum_between(head, 56)) {
+    if (espl__number_load(head + 56, 8) != checksum_between(head, 56)) {
         return espl__parse_refuse(p, ESPL_ERR_FORMAT, head + 56,
                                   "The checksum of the head differs: the archive is damaged.");
     }
-    p->info.major = (uint32_t)espl__wire_load(head + 8, 2);
-    p->info.minor = (uint32_t)espl__wire_load(head + 10, 2);
-    p->info.writer = (uint32_t)espl__wire_load(head + 28, 4);
+    p->info.major = (uint32_t)espl__number_load(head + 8, 2);
+    p->info.minor = (uint32_t)espl__number_load(head + 10, 2);
+    p->info.writer = (uint32_t)espl__number_load(head + 28, 4);
     if (p->info.major != ESPL__ARCHIVE_MAJOR) {
         return refuse_later(p, head + 8, "The archive has another version of the format.");
     }
-    const uint64_t flags = espl__wire_load(head + 32, 4);
+    const uint64_t flags = espl__number_load(head + 32, 4);
 
-    *count = (uint32_t)espl__wire_load(head + 24, 4);
+    *count = (uint32_t)espl__number_load(head + 24, 4);
     p->is_big_endian = (flags & ESPL__ARCHIVE_BIG_ENDIAN) != 0;
-    if (espl__wire_load(head + 12, 4) != kind) {
+    if (espl__number_load(head + 12, 4) != kind) {
         return espl__parse_refuse(p, ESPL_ERR_FORMAT, head + 12,
                                   kind == ESPL__ARCHIVE_KIND
                                       ? "The bytes are those of a delta."
                                       : "The bytes are not those of a delta.");
     }
-    return (espl__wire_load(head + 16, 8) == p->size && *count <= ESPL__ARCHIVE_SECTIONS_MOST &&
+    return (espl__number_load(head + 16, 8) == p->size && *count <= ESPL__ARCHIVE_SECTIONS_MOST &&
             (flags & ~(uint64_t)ESPL__ARCHIVE_BIG_ENDIAN) == 0 && espl__are_zeros(head + 36, 12)) ||
            espl__parse_refuse(p, ESPL_ERR_FORMAT, head + 8,
                               "The head has a number that no archive of this size has.");
@@ -141,7 +142,7 @@ bool espl__parse_fixed(espl__parse *p, uint32_t kind, uint32_t *count)
 
 bool espl__parse_checksum(espl__parse *p, size_t size, const char *sentence)
 {
-    return espl__wire_load(p->bytes + 48, 8) ==
+    return espl__number_load(p->bytes + 48, 8) ==
                checksum_between(p->bytes + ESPL__ARCHIVE_HEAD, size) ||
            espl__parse_refuse(p, ESPL_ERR_FORMAT, p->bytes + 48, sentence);
 }

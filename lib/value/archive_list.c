@@ -168,23 +168,11 @@ static espl_status list_nodes(espl__archiver *a, espl_entity *named)
 
 // --- Numbers of entities ---
 
-static size_t first_place(const espl__archiver *a, uint32_t entity)
-{
-    const uint64_t hash = entity * UINT64_C(0x9e3779b97f4a7c15);
-
-    return (size_t)(hash >> 32) & (espl__array_length(a->table) - 1);
-}
-
 uint32_t espl__archiver_number_of(const espl__archiver *a, uint32_t entity)
 {
-    const size_t mask = espl__array_length(a->table) - 1;
+    const espl__index_entry *const entry = espl__index_table_at(a->table, entity);
 
-    for (size_t at = first_place(a, entity); a->table[at] != 0; at = (at + 1) & mask) {
-        if (entity_of(a, a->table[at] - 1) == entity) {
-            return a->table[at] - 1;
-        }
-    }
-    return ESPL__NONE;
+    return entry->key != 0 ? entry->number : ESPL__NONE;
 }
 
 // Make the table of numbers, where references need it, or where an entity may be listed twice.
@@ -192,28 +180,21 @@ uint32_t espl__archiver_number_of(const espl__archiver *a, uint32_t entity)
 static espl_status number_entities(espl__archiver *a)
 {
     const size_t count = count_nodes(a);
-    size_t size = 16;
 
     if (a->def->tops == NULL && a->world->store.referring_count == 0) {
         return ESPL_OK;
     }
-    while (size < 2 * count) {
-        size *= 2;
-    }
-    if (!LIST_ZEROS(a, table, size)) {
+    if (!espl__index_table_make(a->heap, ESPL__FOR_RECORDING, &a->table, count)) {
         return ESPL_ERR_NO_MEMORY;
     }
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t entity = entity_of(a, i);
-        size_t at = first_place(a, entity);
+        espl__index_entry *const entry = espl__index_table_at(a->table, entity);
 
-        if (espl__archiver_number_of(a, entity) != ESPL__NONE) {
+        if (entry->key != 0) {
             return ESPL_ERR_ARGUMENT;
         }
-        while (a->table[at] != 0) {
-            at = (at + 1) & (size - 1);
-        }
-        a->table[at] = i + 1;
+        *entry = (espl__index_entry){entity + 1, i};
     }
     return ESPL_OK;
 }

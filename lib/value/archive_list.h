@@ -3,6 +3,7 @@
 #ifndef ESPALIER_LIB_VALUE_ARCHIVE_LIST_H
 #define ESPALIER_LIB_VALUE_ARCHIVE_LIST_H
 
+#include "lib/base/index_table.h"
 #include "lib/value/wire.h"
 #include "lib/world/world_internal.h"
 
@@ -24,7 +25,7 @@ typedef struct espl__archiver {
     uint32_t tops;
     bool has_placed;     // a node has ESPL__PLACED
     unsigned flags;      // ESPL__SLOT_ bits that some of the nodes have
-    uint32_t *table;     // stb array: number of a node + 1 by the hash of its entity; 0: free
+    espl__index_entry *table; // number of a node by its entity
     uint32_t *set_of;    // stb array: set number + 1 by archetype; 0: none yet
     uint32_t *sets;      // stb array: an archetype that has the set, by set number
     uint32_t *node_sets; // stb array: set by number of a node

@@ -61,7 +61,7 @@ static bool is_sound_component(espl__parsed_component *c, uint32_t alignment)
         return false;
     }
     for (uint32_t r = 0; r < c->reference_count; ++r) {
-        const uint64_t offset = espl__wire_load(c->references + (size_t)r * 4, 4);
+        const uint64_t offset = espl__number_load(c->references + (size_t)r * 4, 4);
 
         if (offset < end || offset + sizeof(espl_entity) > c->size) {
             return false;
@@ -117,7 +117,7 @@ static bool are_next_references(const espl__parsed_component *c, const parsed_fi
 
     for (uint32_t i = 0; i < count && is_same; ++i, ++*next) {
         is_same =
-            *next < c->reference_count && espl__wire_load(c->references + (size_t)*next * 4, 4) ==
+            *next < c->reference_count && espl__number_load(c->references + (size_t)*next * 4, 4) ==
                                               field->offset + i * (uint64_t)sizeof(espl_entity);
     }
     return is_same;
@@ -602,7 +602,7 @@ static bool check_references_in(espl__parse *p, espl__cursor *references,
                                 const espl__parsed_component *c, const unsigned char *value)
 {
     for (uint32_t r = 0; r < c->reference_count; ++r) {
-        const size_t at = (size_t)espl__wire_load(c->references + (size_t)r * 4, 4);
+        const size_t at = (size_t)espl__number_load(c->references + (size_t)r * 4, 4);
 
         if (!espl__are_zeros(value + at, sizeof(espl_entity))) {
             return espl__parse_refuse(p, ESPL_ERR_FORMAT, value + at,

@@ -34,7 +34,7 @@ static bool has_same_references(const espl__component_info *info, const espl__pa
     bool is_same = info->reference_count == c->reference_count;
 
     for (uint32_t i = 0; i < c->reference_count && is_same; ++i) {
-        is_same = espl__wire_load(c->references + (size_t)i * 4, 4) == info->references[i];
+        is_same = espl__number_load(c->references + (size_t)i * 4, 4) == info->references[i];
     }
     return is_same;
 }

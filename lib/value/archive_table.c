@@ -10,8 +10,8 @@ static uint64_t round_up(uint64_t size)
 void espl__table_entry_set(espl__table_entry *entry, const char letters[4])
 {
     memcpy(entry->kind, letters, 4);
-    espl__wire_store(entry->kind + 4, 1, 2); // version
-    espl__wire_store(entry->kind + 6, 0, 2); // encoding
+    espl__number_store(entry->kind + 4, 1, 2); // version
+    espl__number_store(entry->kind + 6, 0, 2); // encoding
 }
 
 void espl__table_pad(espl__wire *wire)
@@ -44,17 +44,17 @@ void espl__head_make(const espl__table *table, const espl__head_numbers *numbers
 
     memset(head, 0, ESPL__ARCHIVE_HEAD);
     memcpy(head, espl__archive_magic, sizeof espl__archive_magic);
-    espl__wire_store(head + 8, ESPL__ARCHIVE_MAJOR, 2);
-    espl__wire_store(head + 10, table->minor, 2);
-    espl__wire_store(head + 12, numbers->kind, 4);
-    espl__wire_store(head + 16, numbers->size, 8);
-    espl__wire_store(head + 24, table->count, 4);
-    espl__wire_store(head + 28, table->writer, 4);
-    espl__wire_store(head + 32, table->flags, 4);
-    espl__wire_store(head + 48, numbers->checksum, 8);
+    espl__number_store(head + 8, ESPL__ARCHIVE_MAJOR, 2);
+    espl__number_store(head + 10, table->minor, 2);
+    espl__number_store(head + 12, numbers->kind, 4);
+    espl__number_store(head + 16, numbers->size, 8);
+    espl__number_store(head + 24, table->count, 4);
+    espl__number_store(head + 28, table->writer, 4);
+    espl__number_store(head + 32, table->flags, 4);
+    espl__number_store(head + 48, numbers->checksum, 8);
     espl__checksum_begin(&checksum);
     espl__checksum_add(&checksum, head, 56);
-    espl__wire_store(head + 56, espl__checksum_of(&checksum), 8);
+    espl__number_store(head + 56, espl__checksum_of(&checksum), 8);
 }
 
 void espl__table_head(const espl__table *table, espl__wire *wire,

@@ -337,7 +337,7 @@ static void put_method(delta_writer *w, const espl__delta_section *before,
 // @return its number, or ESPL__NONE.
 static uint32_t find_origin(const delta_writer *w, const espl__delta_section *after)
 {
-    if (espl__wire_load(after->entry + 24, 8) != after->size) {
+    if (espl__number_load(after->entry + 24, 8) != after->size) {
         return ESPL__NONE;
     }
     for (uint32_t i = w->used; i < w->before.count; ++i) {

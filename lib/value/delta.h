@@ -34,8 +34,8 @@ static inline espl__delta_section espl__delta_section_of(const espl__delta_side 
         bytes + ESPL__ARCHIVE_HEAD + (size_t)number * ESPL__ARCHIVE_ENTRY;
 
     ESPL_CHECK(number < side->count);
-    return (espl__delta_section){entry, bytes + espl__wire_load(entry + 8, 8),
-                                 espl__wire_load(entry + 16, 8)};
+    return (espl__delta_section){entry, bytes + espl__number_load(entry + 8, 8),
+                                 espl__number_load(entry + 16, 8)};
 }
 
 /// Tell whether an entry is that of the section LOCA of whole poses.

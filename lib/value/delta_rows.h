@@ -51,8 +51,8 @@ static inline espl__pose_grid espl__grid_of(const espl__cursor *section)
     espl__pose_grid grid = {0, 0};
 
     if (section->size == ESPL__GRID_SIZE) {
-        grid.step = (uint32_t)espl__wire_load(section->bytes, 4);
-        grid.bits = (uint32_t)espl__wire_load(section->bytes + 4, 4);
+        grid.step = (uint32_t)espl__number_load(section->bytes, 4);
+        grid.bits = (uint32_t)espl__number_load(section->bytes + 4, 4);
     }
     return espl__grid_is_sound(&grid) ? grid : (espl__pose_grid){0, 0};
 }

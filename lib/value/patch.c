@@ -335,7 +335,7 @@ static bool check_delta(patcher *p, const unsigned char *before, size_t before_s
     p->table.minor = p->parse.info.minor;
     p->table.writer = p->parse.info.writer;
     p->table.flags = p->parse.is_big_endian ? ESPL__ARCHIVE_BIG_ENDIAN : 0;
-    return (before_size >= ESPL__ARCHIVE_HEAD && espl__wire_load(base, 8) == before_size &&
+    return (before_size >= ESPL__ARCHIVE_HEAD && espl__number_load(base, 8) == before_size &&
             memcmp(base + 8, before + 56, 8) == 0) ||
            espl__parse_refuse(&p->parse, ESPL_ERR_GAP, base, "The delta is for another archive.");
 }

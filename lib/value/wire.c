@@ -65,12 +65,7 @@ void espl__wire_varints(espl__wire *wire, const uint32_t *numbers, size_t count,
         const size_t here = count < most ? count : most;
 
         for (size_t i = 0; i < here; ++i) {
-            uint32_t number = numbers[i] & mask;
-
-            for (; number >= 0x80; number >>= 7) {
-                *at++ = (unsigned char)(number | 0x80u);
-            }
-            *at++ = (unsigned char)number;
+            at += espl__varint_store(at, numbers[i] & mask);
         }
         espl__wire_add(wire, (size_t)(at - room));
         numbers += here;

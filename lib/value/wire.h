@@ -5,6 +5,7 @@
 #ifndef ESPALIER_LIB_VALUE_WIRE_H
 #define ESPALIER_LIB_VALUE_WIRE_H
 
+#include "lib/base/numbers.h"
 #include "lib/base/trap.h"
 #include "lib/value/checksum.h"
 
@@ -12,23 +13,6 @@
 #include <string.h>
 
 // --- Numbers at an address ---
-
-static inline uint64_t espl__wire_load(const unsigned char *bytes, unsigned size)
-{
-    uint64_t number = 0;
-
-    for (unsigned i = size; i-- > 0;) {
-        number = number << 8 | bytes[i];
-    }
-    return number;
-}
-
-static inline void espl__wire_store(unsigned char *bytes, uint64_t number, unsigned size)
-{
-    for (unsigned i = 0; i < size; ++i) {
-        bytes[i] = (unsigned char)(number >> 8 * i);
-    }
-}
 
 /// Tell whether numbers of this machine have their lowest byte first. A compiler knows.
 static inline bool espl__wire_is_native(void)
@@ -59,7 +43,7 @@ static inline void espl__wire_load_words(void *out, const unsigned char *bytes, 
         return;
     }
     for (size_t i = 0; i < count; ++i) {
-        const uint32_t bits = (uint32_t)espl__wire_load(bytes + i * 4, 4);
+        const uint32_t bits = (uint32_t)espl__number_load(bytes + i * 4, 4);
 
         memcpy((unsigned char *)out + i * 4, &bits, sizeof bits);
     }
@@ -75,7 +59,7 @@ static inline void espl__wire_store_words(unsigned char *bytes, const void *word
         uint32_t bits;
 
         memcpy(&bits, (const unsigned char *)words + i * 4, sizeof bits);
-        espl__wire_store(bytes + i * 4, bits, 4);
+        espl__number_store(bytes + i * 4, bits, 4);
     }
 }
 
@@ -121,7 +105,7 @@ static inline uint64_t espl__cursor_number(espl__cursor *cursor, unsigned size)
 {
     const unsigned char *const bytes = espl__cursor_take(cursor, size);
 
-    return bytes == NULL ? 0 : espl__wire_load(bytes, size);
+    return bytes == NULL ? 0 : espl__number_load(bytes, size);
 }
 
 static inline uint32_t espl__cursor_u32(espl__cursor *cursor)
@@ -202,7 +186,7 @@ static inline void espl__wire_add(espl__wire *wire, size_t size)
 /// Write a number of 1 to 8 bytes.
 static inline void espl__wire_number(espl__wire *wire, uint64_t number, unsigned size)
 {
-    espl__wire_store(espl__wire_room(wire), number, size);
+    espl__number_store(espl__wire_room(wire), number, size);
     espl__wire_add(wire, size);
 }
 /// Write 32-bit numbers of any type, floats by their bits.
@@ -220,14 +204,7 @@ static inline void espl__wire_words(espl__wire *wire, const void *words, size_t 
 /// Write a number as espl__cursor_varint() reads it.
 static inline void espl__wire_varint(espl__wire *wire, uint32_t number)
 {
-    unsigned char *const room = espl__wire_room(wire);
-    size_t size = 0;
-
-    for (; number >= 0x80; number >>= 7) {
-        room[size++] = (unsigned char)(number | 0x80u);
-    }
-    room[size++] = (unsigned char)number;
-    espl__wire_add(wire, size);
+    espl__wire_add(wire, espl__varint_store(espl__wire_room(wire), number));
 }
 /// Write many of them, each without the bits that are not in the mask.
 void espl__wire_varints(espl__wire *wire, const uint32_t *numbers, size_t count, uint32_t mask);

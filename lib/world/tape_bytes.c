@@ -4,6 +4,7 @@
 // it.
 #include "lib/world/tape_bytes.h"
 
+#include "lib/base/numbers.h"
 #include <string.h>
 
 // --- Bytes ---
@@ -47,9 +48,7 @@ static void put_number(espl_world *world, uint64_t number, unsigned size)
     unsigned char bytes[8];
 
     ESPL_CHECK(size <= sizeof bytes);
-    for (unsigned i = 0; i < size; ++i) {
-        bytes[i] = (unsigned char)(number >> (8 * i));
-    }
+    espl__number_store(bytes, number, size);
     espl__tape_bytes(world, bytes, size);
 }
 

@@ -7,6 +7,7 @@
 // the worlds of members nothing is known, because those of a hierarchy may be late inside of a parallel write.
 #include "lib/world/tape_writes.h"
 
+#include "lib/base/numbers.h"
 #include "lib/math/word_rest.h"
 #include "lib/tree/write_kinds.h"
 #include "lib/world/entity_slots.h"
@@ -72,11 +73,9 @@ static espl_transform expected_of(const espl_world *world, espl_entity entity, e
 
 static void put_varint(espl_world *world, uint64_t number)
 {
-    while (number >= 0x80) {
-        espl__tape_u8(world, (unsigned)(number & 0x7f) | 0x80);
-        number >>= 7;
-    }
-    espl__tape_u8(world, (unsigned)number);
+    unsigned char bytes[ESPL__VARINT_ROOM];
+
+    espl__tape_bytes(world, bytes, espl__varint_store(bytes, number));
 }
 
 // Bytes that a word has on the tape, by its two bits.

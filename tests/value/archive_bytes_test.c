@@ -93,14 +93,14 @@ TEST(a_known_archive_whose_nodes_have_one_handle_is_refused)
     test_world_begin(&test, 2, NULL);
     register_components(test.world);
     const uint64_t before = test_physical_hash(test.world);
-    const size_t count = (size_t)espl__wire_load(known.bytes + 24, 4);
+    const size_t count = (size_t)espl__number_load(known.bytes + 24, 4);
 
     for (size_t i = 0; i < count; ++i) {
         const unsigned char *const entry =
             known.bytes + ESPL__ARCHIVE_HEAD + i * ESPL__ARCHIVE_ENTRY;
 
         if (memcmp(entry, "Hand", 4) == 0) {
-            unsigned char *const handles = known.bytes + espl__wire_load(entry + 8, 8);
+            unsigned char *const handles = known.bytes + espl__number_load(entry + 8, 8);
 
             memcpy(handles + 40, handles + 8, 8);
         }
@@ -153,7 +153,7 @@ TEST(an_archive_that_ends_anywhere_is_refused)
         ck_assert_ptr_nonnull(part.bytes);
         memcpy(part.bytes, whole.bytes, size);
         if (size >= ESPL__ARCHIVE_HEAD) {
-            espl__wire_store(part.bytes + 16, size, 8);
+            espl__number_store(part.bytes + 16, size, 8);
         }
         seal_archive(part.bytes, part.size);
         ck_assert(!try_read(&test, part.bytes, part.size));
@@ -172,7 +172,7 @@ TEST(bytes_behind_the_end_are_refused)
     test_world_begin(&test, 2, NULL);
     register_components(test.world);
     memcpy(longer, whole.bytes, whole.size);
-    espl__wire_store(longer + 16, whole.size + 8, 8);
+    espl__number_store(longer + 16, whole.size + 8, 8);
     test_archive sealed = {longer, whole.size + 8, whole.size + 8};
 
     seal_archive(sealed.bytes, sealed.size);
@@ -236,20 +236,20 @@ TEST(counts_are_checked_before_memory_is_taken)
 
     test_world_begin(&test, 2, NULL);
     register_components(test.world);
-    const size_t sections = (size_t)espl__wire_load(whole.bytes + 24, 4);
+    const size_t sections = (size_t)espl__number_load(whole.bytes + 24, 4);
 
     for (size_t i = 0; i < sections; ++i) {
         const unsigned char *const entry =
             whole.bytes + ESPL__ARCHIVE_HEAD + i * ESPL__ARCHIVE_ENTRY;
-        const size_t offset = (size_t)espl__wire_load(entry + 8, 8);
+        const size_t offset = (size_t)espl__number_load(entry + 8, 8);
         const uint32_t huge[] = {UINT32_MAX, UINT32_MAX / 2, 0x01000000};
 
-        for (size_t k = 0; k < 3 && espl__wire_load(entry + 16, 8) >= 4; ++k) {
+        for (size_t k = 0; k < 3 && espl__number_load(entry + 16, 8) >= 4; ++k) {
             test_archive wrong = {malloc(whole.size), whole.size, whole.size};
 
             ck_assert_ptr_nonnull(wrong.bytes);
             memcpy(wrong.bytes, whole.bytes, whole.size);
-            espl__wire_store(wrong.bytes + offset, huge[k], 4);
+            espl__number_store(wrong.bytes + offset, huge[k], 4);
             seal_archive(wrong.bytes, wrong.size);
             test_heap_arm(&test.heap, 0, false);
             if (memcmp(entry, "COMP", 4) == 0 || memcmp(entry, "TREE", 4) == 0) {
@@ -331,17 +331,17 @@ static test_archive make_turned(const mixed *value, size_t fields)
     own.to = node;
     ck_ok(espl_add_component(test.world, node, component, &own, sizeof own));
     test_archive out = test_archive_of(test.world, NULL);
-    const size_t sections = (size_t)espl__wire_load(out.bytes + 24, 4);
+    const size_t sections = (size_t)espl__number_load(out.bytes + 24, 4);
 
     for (size_t i = 0; i < sections; ++i) {
         const unsigned char *const entry = out.bytes + ESPL__ARCHIVE_HEAD + i * ESPL__ARCHIVE_ENTRY;
-        unsigned char *const section = out.bytes + espl__wire_load(entry + 8, 8);
+        unsigned char *const section = out.bytes + espl__number_load(entry + 8, 8);
 
         for (size_t k = 0; memcmp(entry, "COLS", 4) == 0 && k < 5; ++k) {
             reverse(section + numbers[k].offset, numbers[k].size);
         }
     }
-    espl__wire_store(out.bytes + 32, espl__wire_is_native() ? ESPL__ARCHIVE_BIG_ENDIAN : 0, 4);
+    espl__number_store(out.bytes + 32, espl__wire_is_native() ? ESPL__ARCHIVE_BIG_ENDIAN : 0, 4);
     seal_archive(out.bytes, out.size);
     test_world_end(&test);
     return out;

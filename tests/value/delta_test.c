@@ -99,10 +99,10 @@ static test_archive with_later_section(const test_archive *archive, const char *
     test_archive out = {0};
     const espl_sink sink = test_archive_sink(&out);
     unsigned char head[ESPL__ARCHIVE_HEAD];
-    espl__table table = {.count = (uint32_t)espl__wire_load(archive->bytes + 24, 4),
+    espl__table table = {.count = (uint32_t)espl__number_load(archive->bytes + 24, 4),
                          .minor = 9,
                          .writer = 77,
-                         .flags = (uint32_t)espl__wire_load(archive->bytes + 32, 4)};
+                         .flags = (uint32_t)espl__number_load(archive->bytes + 32, 4)};
     espl__wire wire = {.pass = NULL};
 
     for (uint32_t i = 0; i < table.count; ++i) {
@@ -111,9 +111,9 @@ static test_archive with_later_section(const test_archive *archive, const char *
         espl__table_entry *const to = &table.entries[i];
 
         memcpy(to->kind, entry, sizeof to->kind);
-        to->size = espl__wire_load(entry + 16, 8);
-        to->raw = espl__wire_load(entry + 24, 8);
-        to->checksum = espl__wire_load(entry + 32, 8);
+        to->size = espl__number_load(entry + 16, 8);
+        to->raw = espl__number_load(entry + 24, 8);
+        to->checksum = espl__number_load(entry + 32, 8);
     }
     espl__table_entry *const later = &table.entries[table.count++];
 
@@ -135,7 +135,7 @@ static test_archive with_later_section(const test_archive *archive, const char *
             archive->bytes + ESPL__ARCHIVE_HEAD + (size_t)i * ESPL__ARCHIVE_ENTRY;
 
         espl__table_pad(&wire);
-        espl__wire_put(&wire, archive->bytes + espl__wire_load(entry + 8, 8),
+        espl__wire_put(&wire, archive->bytes + espl__number_load(entry + 8, 8),
                        (size_t)table.entries[i].size);
     }
     espl__table_pad(&wire);
@@ -435,11 +435,11 @@ static uint64_t checksum_of(const unsigned char *bytes, size_t size)
 static void seal(test_archive *delta)
 {
     if (delta->size >= ESPL__ARCHIVE_HEAD) {
-        espl__wire_store(delta->bytes + 16, delta->size, 8);
-        espl__wire_store(
+        espl__number_store(delta->bytes + 16, delta->size, 8);
+        espl__number_store(
             delta->bytes + 48,
             checksum_of(delta->bytes + ESPL__ARCHIVE_HEAD, delta->size - ESPL__ARCHIVE_HEAD), 8);
-        espl__wire_store(delta->bytes + 56, checksum_of(delta->bytes, 56), 8);
+        espl__number_store(delta->bytes + 56, checksum_of(delta->bytes, 56), 8);
     }
 }
 
