@@ -390,8 +390,7 @@ void espl__sort_unsettled(espl__forest *forest)
     espl__tree *const trees = forest->trees;
     uint32_t lists[LISTS_LIMIT], sorted = ESPL__NO_TREE, previous = ESPL__NO_TREE;
 
-    if (forest->unsettled == ESPL__NO_TREE ||
-        trees[forest->unsettled].next == ESPL__NO_TREE) {
+    if (forest->unsettled == ESPL__NO_TREE || trees[forest->unsettled].next == ESPL__NO_TREE) {
         return;
     }
     for (uint32_t i = 0; i < LISTS_LIMIT; ++i) {
@@ -632,11 +631,16 @@ static bool are_headers_listed(const espl__forest *forest)
     return listed == unused;
 }
 
-// Tell whether a free range is marked at its end and a range of a tree follows it.
+// Tell whether a free range is marked at its ends alone and a range of a tree follows it.
 static bool is_range_merged(const espl__forest *forest, uint32_t base, uint32_t count)
 {
     const uint32_t behind = base + count;
 
+    for (uint32_t slot = base + 1; slot + 1 < behind; ++slot) {
+        if (forest->tree[slot] == ESPL__NO_TREE) {
+            return false;
+        }
+    }
     return forest->tree[behind - 1] == ESPL__NO_TREE &&
            forest->links[behind - 1].first_child == count && behind != forest->end &&
            forest->tree[behind] != ESPL__NO_TREE;

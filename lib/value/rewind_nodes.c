@@ -141,7 +141,8 @@ static void note_other(espl__shadow *shadow, uint32_t slot, const espl__shadow_s
     const bool had_another = !is_node || !was_node || now->links.entity != then->links.entity;
 
     if (!is_node) {
-        shadow->world->forest.links[slot].entity = ESPL__NO_ENTITY; // a slot of a free range may have had any
+        shadow->world->forest.links[slot].entity =
+            ESPL__NO_ENTITY; // a slot of a free range may have had any
     } else if (had_another) {
         espl__noted_add(&shadow->noted_records, now->links.entity);
     }
@@ -237,6 +238,8 @@ static bool restore_node_at(espl__shadow *shadow, uint32_t slot)
     const uint32_t entity = espl__shadow_is_node(then) ? then->links.entity : ESPL__NO_ENTITY;
 
     if (slot >= forest->end) {
+        // No slot is an end of a free range when it comes into the pool again.
+        forest->tree[slot] = 0;
         return false;
     }
     if (forest->links[slot].entity != entity || entity == ESPL__NO_ENTITY) {

@@ -280,6 +280,8 @@ TEST(free_ranges_and_headers_are_listed)
     breaks_word(&forest->tree[base + count - 1], holed, merged);
     breaks_word(&forest->links[base + count - 1].first_child, count - 1, merged);
     breaks_word(&forest->links[base].first_child, count - 1, merged);
+    ck_assert_uint_gt(count, 2);
+    breaks_word(&forest->tree[base + 1], ESPL__NO_TREE, merged);
     breaks_word(&forest->links[base].previous, 1000, listed);
     breaks_word(&forest->links[base].next, 1000, listed);
     breaks_word(&forest->links[next].previous, next == base ? 1 : root, listed);

@@ -653,3 +653,47 @@ TEST(negative_zeros_and_denormals_are_other_values)
         ck_assert_mem_eq(&x, &values[i], sizeof x);
     }
 }
+
+// Make a root with so many children.
+static espl_entity family(uint32_t children)
+{
+    const espl_entity root = test_solo(w);
+
+    for (uint32_t i = 0; i < children; ++i) {
+        const espl_transform at = test_at((float)i, 0, 0);
+
+        ck_ok(espl_create_node(w, root, &at, NULL, NULL));
+    }
+    return root;
+}
+
+// A slot behind the end of a frame was left as an end of a free range, and was one inside of a larger free range
+// after a rewind to an earlier frame.
+TEST(free_ranges_behind_the_end_of_a_frame_are_none_of_earlier_ones)
+{
+    const uint32_t many = test_fitting(20, 52);
+    const espl_entity first = family(many), last = family(2 * many);
+    uint64_t frame = 0;
+
+    ck_ok(espl_destroy(w, first, ESPL_EXTENT_SUBTREE));
+    for (uint32_t size = 1; size < many; ++size) {
+        const uint64_t earlier = ++frame, shorter = ++frame;
+
+        ck_ok(espl_history_mark(h, earlier));
+        const uint64_t checksum = hash_of(earlier);
+
+        ck_ok(espl_destroy(w, last, ESPL_EXTENT_SUBTREE));
+        ck_ok(espl_history_mark(h, shorter));
+        const espl_entity one = family(size);
+
+        (void)family(7);
+        ck_ok(espl_destroy(w, one, ESPL_EXTENT_SUBTREE));
+        ck_ok(espl_history_rewind(h, shorter, 0, NULL));
+        ck_ok(espl_history_rewind(h, earlier, 0, NULL));
+        test_world_is_valid(w);
+        espl_history_destroy(h);
+        ck_ok(espl_history_create(w, &usual, &h));
+        ck_ok(espl_history_mark(h, frame));
+        ck_assert_uint_eq(hash_of(frame), checksum);
+    }
+}
