@@ -357,6 +357,23 @@ static void name_some(test_tape *tape, uint32_t count)
     }
 }
 
+// Tell whether a node keeps parts of its world by inherit flags.
+static bool keeps(const test_tape *tape, uint32_t node)
+{
+    return is_living_node(tape, node) && tape->model.nodes[node].state.flags != 0;
+}
+
+// Tell whether one of the nodes of the entries does.
+static bool keeps_any(const test_tape *tape, uint32_t count)
+{
+    uint32_t i = 0;
+
+    while (i < count && !keeps(tape, tape->entries[i].node)) {
+        ++i;
+    }
+    return i < count;
+}
+
 void pick_entries(test_tape *tape, operation *op)
 {
     const uint32_t living = tape->model.living_count;
@@ -377,10 +394,15 @@ void pick_entries(test_tape *tape, operation *op)
         const espl_write_kind kind = are_same ? same : pick_kind(tape);
 
         // An array of one kind that does not exist is refused as a whole.
-        // What a previous world loses below a scale of 0 the model does not know.
+        // What a previous world loses below a scale of 0 the model does not know, nor whether a part that
+        // the node keeps is in the range of floats below the previous world of its parent.
         entry->kind = pick_flagged(tape, kind, are_same ? 0 : i);
         if (entry->kind == ESPL_WRITE_PREVIOUS_WORLD_POSE) {
             entry->kind = ESPL_WRITE_PREVIOUS_LOCAL_POSE;
+        }
+        if (entry->kind == ESPL_WRITE_PREVIOUS_LOCAL_POSE &&
+            (are_same ? keeps_any(tape, op->count) : keeps(tape, entry->node))) {
+            entry->kind = ESPL_WRITE_LOCAL_POSE;
         }
         if (!form_exists(entry->kind)) {
             op->form = FORM_BATCH;

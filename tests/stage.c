@@ -347,6 +347,7 @@ static void take_step(stage *s)
     const operation op = pick_step(&s->tape);
 
     s->tape.code = op.code;
+    s->tape.model.overflow = MODEL_FINITE; // that of the last command is none of the step
     for (size_t k = 0; k <= s->played_count; ++k) {
         test_side *const side = k == 0 ? &s->at_once : &s->played[k - 1];
         test_model copy = s->tape.model;

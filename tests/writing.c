@@ -237,8 +237,11 @@ model_answer model_write(test_model *model, uint32_t node, espl_write_kind kind,
     model->writes_skipped -= model_is_of_past(kind);
 
     // What a previous world loses below a scale of 0, or of huge numbers, the model does not know.
-    return kind == ESPL_WRITE_PREVIOUS_WORLD_POSE
-               ? answer | model_answer_of(ESPL_LOSSY) | model_answer_of(ESPL_ERR_RANGE)
+    if (kind == ESPL_WRITE_PREVIOUS_WORLD_POSE) {
+        return answer | model_answer_of(ESPL_LOSSY) | model_answer_of(ESPL_ERR_RANGE);
+    }
+    return kind == ESPL_WRITE_PREVIOUS_LOCAL_POSE && placed.state.flags != 0
+               ? answer | model_answer_of(ESPL_ERR_RANGE)
                : answer;
 }
 
