@@ -506,7 +506,8 @@ export interface Migration<T extends ElementType = ElementType, C extends Compon
     /** The component of the world. */
     to: Component<C>;
     /**
-     * Make the new value of the old one: a copy of its bytes, as elements of `type`. undefined stands for zeros.
+     * Make the new value of the old one: a copy of its bytes, as elements of `type`. undefined stands for zeros,
+     * and is right where `to` is a tag.
      * References follow by themselves: they are 0 in the old value, and in the new one they do not count.
      */
     convert(old: ComponentArray<T>): ComponentValues<C> | undefined;

@@ -62,7 +62,8 @@ class Migration(NamedTuple):
     to: Component | None
     #: Makes the new value, anything that Component.pack() takes, of the old one. None: bytes are copied, and
     #: the sizes must be equal. References follow by themselves: they are 0 in the old value, and what the
-    #: new one has there does not count. It must not use the world. What it raises is raised by the call.
+    #: new one has there does not count. Where `to` is a tag it returns None. It must not use the world. What it
+    #: raises is raised by the call.
     convert: Callable[[Any], Any] | None = None
     #: The numpy type of an old value, of which the function gets a scalar or an array; None: it gets bytes.
     dtype: npt.DTypeLike | None = None
