@@ -66,7 +66,10 @@ espalier-doc ./usr/share/man/man3/*.3.gz
 espalier-doc ./usr/share/man/man5/*.5.gz
 espalier-doc ./usr/share/man/man7/*.7.gz
 LIST
-    test ! -f "$room/espalier-$version/viewer.html" || echo 'espalier ./usr/share/espalier/viewer.html'
+    test ! -f "$room/espalier-$version/viewer.html" || cat <<'LIST'
+espalier ./usr/share/espalier/viewer.html
+espalier ./usr/share/lintian/overrides/espalier
+LIST
 }
 
 # check_files PACKAGE FILE: the package in FILE has the files that it should have.

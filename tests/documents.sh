@@ -28,7 +28,7 @@ list_files()
     list_sources
     find lib include tests bench tools examples guides man -type f \
         \( -name '*.md' -o -name '*.[1357]' -o -name '*.supp' -o -name '*.awk' -o -name '*.png' -o \
-            -name '*.svg' -o -name '*.webp' -o -name '*.css' -o -name '*.sh' \)
+            -name '*.svg' -o -name '*.webp' -o -name '*.css' -o -name '*.sh' -o -name '*.mjs' \)
     find packaging -type f
     for file in [A-Z]* .clang-format .clang-tidy .editorconfig espalier.pc.in; do
         echo "$file"

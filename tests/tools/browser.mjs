@@ -186,10 +186,12 @@ async function checkMotion(browser) {
     await checkScrub(page, native);
     await checkKeys(page);
     await checkPanels(page);
+    await checkCopy(page);
     await checkContext(page);
     const own = seen.requests.filter((url) => !url.startsWith("file://") || !url.endsWith("walk.html"));
     ok(own.length === 0, "the page asks for nothing", own.join("\n"));
     ok(seen.complaints.length === 0, "no error is on the console", seen.complaints.join("\n"));
+    await checkPolicy(page);
     await page.close();
 }
 
@@ -294,22 +296,79 @@ async function checkKeys(page) {
 }
 
 async function checkPanels(page) {
-    const texts = {};
+    const texts = {}, found = [];
 
     for (const name of ["values", "why", "timings", "chunks", "refused", "world"]) {
         await page.click(`#tab-${name}`);
         texts[name] = await textOf(page, `#panel-${name}`);
         await shoot(page, `walk-${name}`);
+        found.push(...await violations(page));
     }
+    await press(page, "?");
+    found.push(...await violations(page));
+    await press(page, "Escape");
     ok(texts.why.includes("parent ∘ local gives these bits") && !texts.why.includes("other bits"),
         "why it is here: each world is what its local and its parent give");
-    ok(texts.timings.includes("hashes") && texts.chunks.includes("member transform node") &&
+    ok(texts.timings.includes("checksum") && texts.chunks.includes("member transform node") &&
         texts.refused.includes("No call of this tape was refused") && /entities\d/.test(texts.world),
         "timings, chunks, refused calls and statistics are shown");
+    ok(found.length === 0, "axe-core finds no violation, whatever is shown", found.join("\n"));
+}
+
+/** What axe-core finds, a line each. */
+async function violations(page) {
     await page.evaluate(axe);
-    const { violations } = await page.evaluate(() => axe.run());
-    ok(violations.length === 0, "axe-core finds no violation",
-        violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).slice(0, 3).join(" ")}`).join("\n"));
+    const { violations: found } = await page.evaluate(() => axe.run());
+
+    return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).slice(0, 3).join(" ")}`);
+}
+
+/** A node's transform as C has the bits of its world. */
+async function checkCopy(page) {
+    await page.click("#tab-values");
+    const { text, bits } = await page.evaluate(async (path) => {
+        const { player: { engine }, tree } = espalier;
+        let text = "";
+
+        engine.withText(path, (at) => engine.call("scene_find", at, 9));
+        const index = engine.u32(engine.call("scene_found"), 1)[0];
+
+        tree.select(index);
+        Object.defineProperty(navigator, "clipboard", { configurable: true, value: {
+            writeText: async (copied) => {
+                text = copied;
+            },
+        } });
+        [...document.querySelectorAll("#panel-values button")].find((button) => button.textContent === "Copy world as C")
+            .click();
+        await new Promise((done) => setTimeout(done, 0));
+        return { text, bits: [...engine.u32(engine.call("scene_worlds") + 48 * index, 11)] };
+    }, PATH);
+    const numbers = [...text.matchAll(/-?\d[\d.]*(?:e[-+]?\d+)?(?=f)/g)].map(([number]) => Number(number));
+
+    ok(text.startsWith("(espl_transform){.rotation = {") && numbers.length === 11 &&
+        [...new Uint32Array(new Float32Array(numbers).buffer)].join() === bits.join(),
+    "a transform is copied as C, to the bit", text);
+}
+
+/** What the page may not do, whoever asks: the last check of a page, because the browser complains of it. */
+async function checkPolicy(page) {
+    const refused = await page.evaluate(async () => {
+        const directives = new Set();
+        const image = new Image(), script = document.createElement("script");
+
+        document.addEventListener("securitypolicyviolation", (event) => {
+            directives.add(event.effectiveDirective.replace("script-src-elem", "script-src"));
+        });
+        image.src = "http://127.0.0.1:9/x.png";
+        script.src = "http://127.0.0.1:9/x.js";
+        document.body.append(image, script);
+        await fetch("http://127.0.0.1:9/").catch(() => {});
+        await new Promise((done) => setTimeout(done, 300));
+        return [...directives].sort().join(" ");
+    });
+
+    ok(refused === "connect-src img-src script-src", "its policy refuses what would leave the machine", refused);
 }
 
 async function checkContext(page) {
@@ -376,6 +435,7 @@ async function checkTapes(browser) {
     await checked(page);
     ok((await textOf(page, "#pill")) === "other bits at frame 119 of 120", "the first frame that differs is named",
         await textOf(page, "#pill"));
+    ok((await violations(page)).length === 0, "a difference has no violation of axe-core");
     await page.click("#pill");
     ok((await textOf(page, "#frame")).startsWith("frame 119 "), "the pill goes there");
     await shoot(page, "differs");
@@ -502,10 +562,18 @@ async function checkBare(browser) {
 
     await press(page, "End", ".", " ", "f", "a");
     await shoot(page, "bare");
-    await drop(page, "walk.tape", readFileSync(`${directory}/walk.tape`));
+    await page.evaluate(async (base64) => {
+        const bytes = Uint8Array.from(atob(base64), (byte) => byte.charCodeAt(0));
+        const dataTransfer = new DataTransfer();
+
+        delete document.documentElement.dataset.ready;
+        dataTransfer.items.add(new File([bytes], "walk.tape"));
+        document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+    }, readFileSync(`${directory}/walk.tape`).toString("base64"));
+    await page.waitForFunction(() => document.documentElement.dataset.ready, { timeout: 120_000 });
     await checked(page);
     ok(isAsked && (await page.$eval("#overlay", (element) => element.hidden)) &&
-        (await textOf(page, "#pill")) === "the same bits: 120 of 120 frames", "a page without a tape takes one");
+        (await textOf(page, "#pill")) === "the same bits: 120 of 120 frames", "a page without a tape takes one that is dropped on it");
     ok(seen.complaints.length === 0, "and gives no error without one", seen.complaints.join("\n"));
     await page.close();
 }
@@ -522,6 +590,11 @@ async function checkPictures(browser, scheme) {
             await checked(page);
             await goFrame(page, frame);
             await shoot(page, `${name}-${size.join("x")}-${scheme}`);
+            if (scheme === "dark" && size[0] === 1280) {
+                const found = await violations(page);
+
+                ok(found.length === 0, `axe-core finds no violation in ${name}, dark`, found.join("\n"));
+            }
             const fits = await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth &&
                 document.documentElement.scrollHeight <= innerHeight);
             ok(fits, `${name} fits ${size.join(" x ")}, ${scheme}`);

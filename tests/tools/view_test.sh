@@ -74,6 +74,11 @@ first=$status
 run diff -o "$scratch/no.html" "$scratch/1.tape" "$walk"
 test "$first$status" = 02 && test "$(wc -l <"$scratch/err")" -eq 1 && test ! -e "$scratch/no.html"
 ok "equal tapes have no such page, and other files are refused"
+{ printf espltape && head -c 52000000 /dev/urandom; } >"$scratch/large.tape"
+run view -o "$scratch/no.html" "$scratch/large.tape"
+test "$status" -eq 2 && test ! -e "$scratch/no.html" && grep -q 'would have 66 MB, more than 64: take fewer' "$scratch/err"
+ok "a page that is too large is refused, with its size and what to shorten"
+rm "$scratch/large.tape"
 ESPALIER_VIEWER=$walk
 run view -o "$scratch/no.html" "$walk"
 test "$status" -eq 2 && test "$(wc -l <"$scratch/err")" -eq 1 && grep -q 'names no page' "$scratch/err"

@@ -71,9 +71,13 @@ function makeTable(className: string, head: string[], rows: (string | Node)[][])
         const row = document.createElement("tr");
 
         cells.forEach((cell, i) => {
-            const element = document.createElement(isHead || i === 0 ? "th" : "td");
+            // The corner of a table heads nothing.
+            const heads = isHead ? cell !== "" : i === 0;
+            const element = document.createElement(heads ? "th" : "td");
 
-            element.setAttribute(isHead || i === 0 ? "scope" : "class", isHead ? "col" : i === 0 ? "row" : "");
+            if (heads) {
+                element.setAttribute("scope", isHead ? "col" : "row");
+            }
             element.append(cell);
             row.append(element);
         });
@@ -275,7 +279,7 @@ export function showChunks(panel: HTMLElement, engine: Engine): void {
             bars.append(bar);
         }
         bars.setAttribute("aria-hidden", "true");
-        item.append(make("h4", "", names),
+        item.append(make("h3", "", names),
             make("p", "", `${sum.toLocaleString("en")} ${sum === 1 ? "row" : "rows"} in ${rows.length.toLocaleString("en")} ` +
                 `${rows.length === 1 ? "chunk" : "chunks"}, ${Math.round((100 * sum) / (CHUNK_ROWS * rows.length))} % ` +
                 `of ${CHUNK_ROWS}-row chunks${rows.length > CHUNKS_SHOWN ? `; the first ${CHUNKS_SHOWN} are drawn` : ""}`),

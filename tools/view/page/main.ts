@@ -357,6 +357,7 @@ function open(tape: Tape, at?: Place): void {
         notice(faultOf(opened));
     }
     showPill();
+    performance.mark("ready");
     document.documentElement.dataset["ready"] = "yes";
     opened.check(() => {
         if (player === opened) {

@@ -105,7 +105,7 @@ export class Timings {
             scales: { x: { time: false }, y: { range: (plot) => [0, highest(plot.data)] } },
             axes: [axis("frame"), axis("milliseconds")],
             series: [{ label: "frame", value: (_: uPlot, value: number | null) => String(value ?? "-") },
-                series("calls", "--link"), series("hashes", "--create"), series("drawing", "--accent")],
+                series("calls", "--link"), series("checksum", "--create"), series("drawing", "--accent")],
             cursor: { drag: { x: false, y: false } },
         }, this.#data(player, drawTimes), this.#element);
         this.#plot.over.addEventListener("click", () => {
