@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "config.h"
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
 
 #include "tools/page.h"
 
