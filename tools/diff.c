@@ -265,16 +265,22 @@ static diff_verdict compare_files(tool_diff *diff, const tool_options *options)
         }
     }
     const bool are_tapes = kinds[0] == CONTENTS_TAPE && kinds[1] == CONTENTS_TAPE;
+    const bool is_one_tape = !are_tapes && (kinds[0] == CONTENTS_TAPE || kinds[1] == CONTENTS_TAPE);
 
     if (verdict == DIFF_EQUAL && are_tapes) {
         verdict = compare_tapes(diff, options, c);
-    } else if (verdict == DIFF_EQUAL && options->output != NULL) {
-        fault_say(&fault, "--output writes a page of two tapes");
-        verdict = fail(diff->paths[kinds[0] == CONTENTS_TAPE], &fault);
-    } else if (kinds[0] == CONTENTS_TAPE || kinds[1] == CONTENTS_TAPE) {
-        fault_say(&fault, "a tape is compared with a tape alone: pack writes its state");
-        verdict =
-            verdict == DIFF_EQUAL ? fail(diff->paths[kinds[1] == CONTENTS_TAPE], &fault) : verdict;
+    } else if (verdict == DIFF_EQUAL && (is_one_tape || options->output != NULL)) {
+        const int other = kinds[0] == CONTENTS_TAPE;
+
+        // A file that cannot be read is no tape either, and that is the better reason.
+        if (c[other].bytes != NULL || contents_load(&c[other], diff->paths[other], &fault)) {
+            fault_say(&fault,
+                      options->output != NULL
+                          ? "no tape of Espalier: --output writes a page of two tapes"
+                          : "no tape of Espalier, and a tape is compared with a tape alone: pack "
+                            "writes the state of a tape");
+        }
+        verdict = fail(diff->paths[other], &fault);
     }
     contents_release(&c[0]);
     contents_release(&c[1]);

@@ -105,7 +105,7 @@ static bool export_gltf(const tool_options *options, tool_scene *scene, char sai
 
     const bool is_good =
         play(&show, fault) && poses_write(&list.poses, options->gltf, scene->label, fault);
-    (void)snprintf(said, SAID, "%zu nodes, %zu frames in %s", list.poses.count,
+    (void)snprintf(said, SAID, "%zu nodes, %zu frames in %s", list.poses.written,
                    list.poses.frame_count, options->gltf);
     show_close(&show);
     poses_close(&list.poses);

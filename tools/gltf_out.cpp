@@ -158,6 +158,11 @@ extern "C" int gltf_out_node(gltf_out *out, const char *name, int parent,
     }
 }
 
+extern "C" size_t gltf_out_node_count(const gltf_out *out)
+{
+    return out->model.nodes.size();
+}
+
 extern "C" int gltf_out_floats(gltf_out *out, const float *values, size_t count, size_t components)
 {
     try {

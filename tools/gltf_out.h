@@ -28,6 +28,9 @@ void gltf_out_destroy(gltf_out *out);
 int gltf_out_node(gltf_out *out, const char *name, int parent, const float translation[3],
                   const float rotation[4], const float scale[3]);
 
+/// Nodes that were added.
+size_t gltf_out_node_count(const gltf_out *out);
+
 /// Add an array of elements of 1, 3 or 4 floats. @return its accessor; -1 where there is no memory.
 int gltf_out_floats(gltf_out *out, const float *values, size_t count, size_t components);
 

@@ -4,6 +4,7 @@
 
 #include "tools/document.h"
 #include "tools/film_sink.h"
+#include "tools/outputs.h"
 #include "tools/packing.h"
 #include "tools/page.h"
 #include "tools/picture.h"
@@ -81,7 +82,7 @@ static bool is_possible(const tool_options *options)
                       "espalier: this espalier was built without pthreadpool: no --workers\n");
         return false;
     }
-    return true;
+    return outputs_are_apart(options);
 }
 
 static int run_on_scenes(const tool_options *options, tool_scene *scenes)

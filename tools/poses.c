@@ -54,7 +54,7 @@ bool poses_are_built(void)
     return false;
 }
 
-bool poses_write(const tool_poses *poses, const char *path, const char *title, tool_fault *fault)
+bool poses_write(tool_poses *poses, const char *path, const char *title, tool_fault *fault)
 {
     (void)poses;
     (void)title;
@@ -296,7 +296,7 @@ bool poses_are_built(void)
     return true;
 }
 
-bool poses_write(const tool_poses *poses, const char *path, const char *title, tool_fault *fault)
+bool poses_write(tool_poses *poses, const char *path, const char *title, tool_fault *fault)
 {
     poses_file file = {
         .poses = poses,
@@ -311,6 +311,7 @@ bool poses_write(const tool_poses *poses, const char *path, const char *title, t
     if (!is_good) {
         fault_say(fault, "%s: no memory for %zu nodes", path, poses->count);
     }
+    poses->written = is_good ? gltf_out_node_count(file.out) : 0;
     is_good = is_good && gltf_out_write(file.out, path, fault);
     gltf_out_destroy(file.out);
     free(file.values);

@@ -19,6 +19,7 @@ typedef struct tool_poses {
     uint32_t rate;     // frames a second
     int up_axis;       // 1: y, 2: z; in glTF it is y
     size_t frame_count, capacity;
+    size_t written;         // nodes of the file, with those that poses_write() adds
     espl_transform *locals; // [frame_count][count]
 } tool_poses;
 
@@ -39,6 +40,6 @@ bool poses_take(tool_poses *poses, const tool_stage *stage, tool_fault *fault);
 /// same name and " stretch". Where z is up, a node "z up" is above all.
 /// @param title  of the scene and the animation.
 /// @return false with the reason.
-bool poses_write(const tool_poses *poses, const char *path, const char *title, tool_fault *fault);
+bool poses_write(tool_poses *poses, const char *path, const char *title, tool_fault *fault);
 
 #endif

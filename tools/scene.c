@@ -5,6 +5,7 @@
 
 #include "tools/scene.h"
 
+#include "tools/contents.h"
 #include "tools/guard.h"
 #include "tools/robot.h"
 #include "tools/truth.h"
@@ -30,6 +31,8 @@ static bool is_readable_file(const char *path, tool_fault *fault)
         fault_say(fault, "is not a regular file");
     } else if (facts.st_size == 0) {
         fault_say(fault, "is empty");
+    } else if (contents_is_value(path)) {
+        fault_say(fault, "is no scene, but a tape, an archive, an image or packed");
     } else {
         return true;
     }

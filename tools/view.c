@@ -2,6 +2,7 @@
 // `espalier view`: a page that plays tapes, its own or those of scenes that are played first.
 #include "tools/commands.h"
 
+#include "tools/outputs.h"
 #include "tools/page.h"
 #include "tools/replay.h"
 #include "tools/show.h"
@@ -28,6 +29,21 @@ static bool is_tape(const char *path, const tool_contents *c)
 {
     return ends_with(path, ".tape") ||
            (c->size >= sizeof magic - 1 && memcmp(c->bytes, magic, sizeof magic - 1) == 0);
+}
+
+/// Tell whether a tape can be played from its begin. What follows its head may be anything: the page says where
+/// a tape is broken.
+static bool has_known_head(const tool_contents *tape, tool_fault *fault)
+{
+    static const replay_def def = {0};
+    replay_result result;
+    replay p;
+
+    replay_begin(&p, &def, tape->bytes, tape->size, &result);
+    const bool is_good = replay_end(&p) != REPLAY_BAD;
+
+    *fault = result.fault;
+    return is_good;
 }
 
 /// Leave out what follows a number of frames; 0: nothing. A tape that cannot be read so far stays as it is.
@@ -84,8 +100,7 @@ static bool take_tape(const tool_options *options, const char *path, tool_conten
         return false;
     }
     if (is_tape(path, tape)) {
-        if (tape->size < sizeof magic - 1 || memcmp(tape->bytes, magic, sizeof magic - 1) != 0) {
-            fault_say(fault, "no tape of Espalier");
+        if (!has_known_head(tape, fault)) {
             return false;
         }
         cut_tape(tape, options->frames);
@@ -109,7 +124,8 @@ static bool add_input(const tool_options *options, const char *path, page_text *
     bool is_z_up = false;
     const bool is_good =
         take_tape(options, path, &tape, &is_z_up, &fault) &&
-        page_add_tape(text, &(page_tape){.name = page_label(path), .is_z_up = is_z_up, .tape = &tape},
+        page_add_tape(text,
+                      &(page_tape){.name = page_label(path), .is_z_up = is_z_up, .tape = &tape},
                       &fault);
 
     if (!is_good) {
@@ -134,38 +150,41 @@ static char *choose_path(const char *input)
     return path;
 }
 
-static bool write_page(const tool_options *options, const tool_contents *page,
-                       const page_text *text)
-{
-    char *const chosen = choose_path(options->scenes[0]);
-    const char *const path = options->output != NULL ? options->output : chosen;
-    tool_fault fault = {"no memory"};
-    const bool is_good = path != NULL && page_write(path, page, text, &fault);
-
-    if (!is_good) {
-        (void)fprintf(stderr, "espalier: %s\n", fault.text);
-    } else if (!options->is_quiet) {
-        (void)printf("page        %s\n", path);
-    }
-    free(chosen);
-    return is_good;
-}
-
-int run_view(const tool_options *options)
+/// Write the page of all inputs.
+static bool write_page(const tool_options *options, const char *path)
 {
     tool_contents page = {0};
     page_text text = {0};
     tool_fault fault = {""};
     bool is_good = page_load(&page, options->program, &fault);
+    bool has_inputs = is_good;
 
+    for (size_t i = 0; has_inputs && i < options->scene_count; ++i) {
+        has_inputs = add_input(options, options->scenes[i], &text);
+    }
+    is_good = is_good && (!has_inputs || page_write(path, &page, &text, &fault));
     if (!is_good) {
         (void)fprintf(stderr, "espalier: %s\n", fault.text);
+    } else if (has_inputs && !options->is_quiet) {
+        (void)printf("page        %s\n", path);
     }
-    for (size_t i = 0; is_good && i < options->scene_count; ++i) {
-        is_good = add_input(options, options->scenes[i], &text);
-    }
-    is_good = is_good && write_page(options, &page, &text);
     contents_release(&page);
     contents_release(&text.contents);
+    return is_good && has_inputs;
+}
+
+int run_view(const tool_options *options)
+{
+    char *const chosen = options->output == NULL ? choose_path(options->scenes[0]) : NULL;
+    const char *const path = options->output != NULL ? options->output : chosen;
+
+    if (path == NULL) {
+        (void)fprintf(stderr, "espalier: no memory\n");
+        return EXIT_BAD_SCENE;
+    }
+    const bool is_good = (chosen == NULL || outputs_spare_inputs(options, chosen, "the page")) &&
+                         write_page(options, path);
+
+    free(chosen);
     return is_good ? EXIT_AGREED : EXIT_BAD_SCENE;
 }

@@ -52,14 +52,20 @@ else
 <joint name="j" type="fixed"><parent link="base"/><child link="tip"/><origin xyz="1 2 3"/></joint></robot>
 END
     run export --gltf "$scratch/arm.glb" "$scratch/arm.urdf"
+    nodes=$(sed -n 's/^\([0-9]*\) nodes, .*/\1/p' "$scratch/out")
     if grep -q 'without urdfdom' "$scratch/err"; then
         skip "z up is turned" "built without urdfdom"
     else
         run tree "$scratch/arm.glb"
         test "$status" -eq 0 && grep -q ' z up$' "$scratch/out"
         ok "z up is turned"
+        test "$(grep -c '^ *[0-9][0-9]*  *[0-9][0-9]*  [a-z]' "$scratch/out")" -eq "$nodes"
+        ok "the nodes of the file are counted, with the one that turns it"
     fi
 
+    cp "$scratch/crew.glb" "$scratch/both.glb" && run export --gltf "$scratch/both.glb" "$scratch/both.glb"
+    test "$status" -eq 2 && cmp "$scratch/crew.glb" "$scratch/both.glb"
+    ok "a scene is not overwritten"
     run export --gltf "$scratch/no/where.glb" "$scene"
     test "$status" -eq 1 && test "$(wc -l <"$scratch/err")" -eq 1
     ok "a file that cannot be written gives one line and status 1"

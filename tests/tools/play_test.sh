@@ -140,8 +140,33 @@ for line in "" "dance $scene" "play" "play --copies 0 $scene" "play --copies x $
     ok "refused: espalier $(echo "$line" | sed "s,$scene,SCENE,")"
 done
 
+for option in --tape --png --json --film; do
+    file=$scratch/both.webm
+    cp "$scene" "$file"
+    # The scene itself, another path to it, and a link.
+    for path in "$file" "$scratch/./both.webm" "$scratch/link.webm"; do
+        ln -sf both.webm "$scratch/link.webm"
+        run play --copies 1 --frames 2 "$option" "$path" "$file"
+        { test "$status" -eq 2 && test "$(wc -l <"$scratch/err")" -eq 1 && cmp -s "$scene" "$file"; } || break
+    done
+    grep -q "built without\|$option would overwrite a file that is read\$" "$scratch/err" && cmp "$scene" "$file"
+    ok "a scene is not overwritten by $option"
+done
+run play --copies 1 --frames 2 --tape "$scratch/both" --json "$scratch/both" "$scene"
+test "$status" -eq 2 && test ! -e "$scratch/both" &&
+    grep -q 'built without\|--json would overwrite what --tape writes$' "$scratch/err"
+ok "two options do not write one file"
+run play --copies 1 --frames 2 --tape /dev/null "$scene"
+test "$status" -eq 0
+ok "a device may be written"
+
 run play --copies 3 --frames 20 --tape "$scratch/play.tape" "$scene"
 test "$status" -eq 0
+for command in play tree check; do
+    run "$command" "$scratch/play.tape"
+    test "$status" -eq 2 && test "$(wc -l <"$scratch/err")" -eq 1 && grep -q 'is no scene, but a tape' "$scratch/err"
+    ok "$command says that a tape is no scene"
+done
 run replay "$scratch/play.tape"
 test "$status" -eq 0 && grep -q ', 20 frames$' "$scratch/out"
 ok "a play is replayed from its tape"

@@ -30,6 +30,21 @@ ok "a file does not differ from itself"
 run diff "$save" "$tape"
 test "$status" -eq 2 && test "$(wc -l <"$scratch/err")" -eq 1 && grep -q 'a tape alone' "$scratch/err"
 ok "an archive and a tape are not compared"
+: >"$scratch/none"
+for other in "$scratch" "$scratch/missing" "$scratch/none" "$save"; do
+    run diff "$other" "$tape"
+    test "$status" -eq 2 && test "$(wc -l <"$scratch/err")" -eq 1 && grep -Fq "espalier: $other: " "$scratch/err"
+    first=$?
+    run diff --output "$scratch/no.html" "$tape" "$other"
+    test "$first$status" = 02 && test "$(wc -l <"$scratch/err")" -eq 1 && test ! -e "$scratch/no.html" &&
+        grep -Fq "espalier: $other: " "$scratch/err"
+    ok "where one of two files is a tape, the other is blamed: ${other##*/}"
+done
+for command in pack unpack; do
+    cp "$save" "$scratch/both" && run "$command" --output "$scratch/both" "$scratch/both"
+    test "$status" -eq 2 && cmp "$save" "$scratch/both" && grep -q 'overwrite a file that is read$' "$scratch/err"
+    ok "$command does not overwrite the file that it reads"
+done
 head -c -1 "$tape" >"$scratch/short"
 run diff "$tape" "$scratch/short"
 test "$status" -eq 1 && grep -q '^A is ' "$scratch/out" &&

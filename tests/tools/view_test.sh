@@ -40,17 +40,27 @@ test "$status" -eq 0 && test ! -s "$scratch/out" && test "$(grep -c 'class="tape
 ok "a page may have several tapes"
 
 bad="<\"&'>$(printf '\001').tape"
-printf 'espltape' >"$scratch/$bad"
+run play --quiet --copies 1 --frames 1 --tape "$scratch/head" "$walk" && head -c 32 "$scratch/head" >"$scratch/$bad"
 run view -o "$scratch/page.html" "$scratch/$bad"
 test "$status" -eq 0 && grep -q "data-name=\"&lt;&quot;&amp;'&gt; .tape\">" "$scratch/page.html"
 ok "no name of a file ends an attribute of the page"
 
 : >"$scratch/empty.tape"
 echo 'no tape' >"$scratch/other.tape"
-for file in empty.tape other.tape missing.tape; do
+head -c 20 "$scratch/head" >"$scratch/short.tape"
+{ printf 'espltape\377\377' && tail -c +11 "$scratch/head"; } >"$scratch/later.tape"
+for file in empty.tape other.tape missing.tape short.tape later.tape; do
     run view -o "$scratch/no.html" "$scratch/$file"
     test "$status" -eq 2 && test "$(wc -l <"$scratch/err")" -eq 1 && test ! -e "$scratch/no.html"
     ok "$file is refused in one line"
+done
+cp "$scratch/head" "$scratch/both.html"
+for output in "" "-o both.html" "-o ./both.html"; do
+    # shellcheck disable=SC2086 # a list of words
+    (cd "$scratch" && ESPALIER=$(cd "$OLDPWD" && pwd)/${espalier#./} && "$ESPALIER" view $output both.html) \
+        >"$scratch/out" 2>"$scratch/err"
+    test $? -eq 2 && test "$(wc -l <"$scratch/err")" -eq 1 && cmp "$scratch/head" "$scratch/both.html"
+    ok "a tape is not overwritten by its page: ${output:-its own name}"
 done
 for line in "view" "view --png x $walk" "view --strict $walk" "view --workers 2 $walk" "play -o x $walk" \
     "play --hashes $walk" "view -o $scratch/nowhere/x.html --frames 1 $walk"; do
@@ -74,7 +84,7 @@ first=$status
 run diff -o "$scratch/no.html" "$scratch/1.tape" "$walk"
 test "$first$status" = 02 && test "$(wc -l <"$scratch/err")" -eq 1 && test ! -e "$scratch/no.html"
 ok "equal tapes have no such page, and other files are refused"
-{ printf espltape && head -c 52000000 /dev/urandom; } >"$scratch/large.tape"
+{ head -c 32 "$scratch/head" && head -c 52000000 /dev/urandom; } >"$scratch/large.tape"
 run view -o "$scratch/no.html" "$scratch/large.tape"
 test "$status" -eq 2 && test ! -e "$scratch/no.html" && grep -q 'would have 66 MB, more than 64: take fewer' "$scratch/err"
 ok "a page that is too large is refused, with its size and what to shorten"
