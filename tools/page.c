@@ -5,6 +5,8 @@
 
 #include "tools/page.h"
 
+#include "tools/replay.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -207,27 +209,63 @@ static void add_place(page_text *text, const page_place *place)
     add_attribute(text, place->note);
 }
 
+/// Append the physical hash of the world at the end of each frame that the tape plays here, 16 digits each. It
+/// covers the world transforms, which the checksums of the tape do not.
+static void add_hashes(page_text *text, const tool_contents *tape)
+{
+    const replay_def def = {0};
+    replay_result result;
+    replay p;
+    uint64_t hash = 0;
+    char digits[17];
+
+    replay_begin(&p, &def, tape->bytes, tape->size, &result);
+    while (replay_step(&p)) {
+        if (p.op != ESPL_TAPE_FRAME || p.reel.state != REEL_GOOD) {
+            continue;
+        }
+        if (espl_failed(espl_hash(p.world, ESPL_HASH_PHYSICAL, &hash))) {
+            break;
+        }
+        (void)snprintf(digits, sizeof digits, "%016llx", (unsigned long long)hash);
+        add_text(text, digits);
+    }
+    (void)replay_end(&p);
+}
+
+static void add_attributes(page_text *text, const page_tape *tape, const page_text *hashes)
+{
+    add_text(text, "\" data-name=\"");
+    add_attribute(text, tape->name);
+    if (tape->place != NULL) {
+        add_place(text, tape->place);
+    }
+    if (hashes->contents.size != 0) {
+        add_text(text, "\" data-hashes=\"");
+        page_text_add(text, hashes->contents.bytes, hashes->contents.size);
+    }
+    add_text(text, tape->is_z_up ? "\" data-up=\"z\">" : "\">");
+}
+
 bool page_add_tape(page_text *text, const page_tape *tape, tool_fault *fault)
 {
-    page_text compressed = {0};
-    const bool is_compressed = compress_tape(&compressed, tape->tape);
+    page_text compressed = {0}, hashes = {0};
+    bool is_good = compress_tape(&compressed, tape->tape);
 
-    if (is_compressed) {
-        add_text(text, "<script type=\"text/plain\" class=\"tape\" data-name=\"");
-        add_attribute(text, tape->name);
-        if (tape->place != NULL) {
-            add_place(text, tape->place);
-        }
-        add_text(text, tape->is_z_up ? "\" data-up=\"z\">" : "\">");
+    if (is_good) {
+        add_hashes(&hashes, tape->tape);
+        add_text(text, "<script type=\"text/plain\" class=\"tape");
+        add_attributes(text, tape, &hashes);
         add_base64(text, compressed.contents.bytes, compressed.contents.size);
         add_text(text, "</script>\n");
     }
+    is_good = is_good && !hashes.has_failed && !text->has_failed;
     contents_release(&compressed.contents);
-    if (!is_compressed || text->has_failed) {
+    contents_release(&hashes.contents);
+    if (!is_good) {
         fault_say(fault, "no memory for a page with %s", tape->name);
-        return false;
     }
-    return true;
+    return is_good;
 }
 
 bool page_write(const char *path, const tool_contents *page, const page_text *text,

@@ -45,7 +45,8 @@ typedef struct page_tape {
 /// Return what the tape of a file is called: the path without its directories.
 const char *page_label(const char *path);
 
-/// Append a tape to the text that goes into the page: compressed, as base64.
+/// Append a tape to the text that goes into the page: compressed, as base64, with the physical hash that each
+/// frame has when the tape is played here.
 bool page_add_tape(page_text *text, const page_tape *tape, tool_fault *fault);
 
 /// Write the page with the text of the tapes in its place; "-" is the standard output.

@@ -96,7 +96,7 @@ function textOf(page, selector) {
 }
 
 function hashNow(page) {
-    return page.evaluate(() => espalier.player.engine.hashes().join(" "));
+    return page.evaluate(() => [0, 1].map((kind) => espalier.player.engine.hash(kind)).join(" "));
 }
 
 async function goFrame(page, frame) {
@@ -160,6 +160,8 @@ async function checkMotion(browser) {
     await checked(page);
     ok((await textOf(page, "#pill")) === `the same bits: ${native.length} of ${native.length} frames`,
         "all frames have the same bits", await textOf(page, "#pill"));
+    ok((await page.$eval("#pill", (pill) => pill.title)).includes("world transforms of the program"),
+        "world transforms were compared");
 
     await goFrame(page, 59);
     ok((await hashNow(page)) === native[59], "frame 59 has the hashes of the program");
@@ -526,8 +528,8 @@ async function checkRewinds(browser) {
 
     await drop(page, "played.tape", readFileSync(`${directory}/back.tape`));
     await checked(page);
-    ok((await textOf(page, "#pill")) === `the same bits: ${native.length} of ${native.length} frames` &&
-        (await page.$eval("#rewound", (element) => !element.hidden)), "a tape with rewinds has the same bits",
+    ok((await textOf(page, "#pill")) === `the same checksums: ${native.length} of ${native.length} frames` &&
+        (await page.$eval("#rewound", (element) => !element.hidden)), "a tape with rewinds has the same checksums",
     await textOf(page, "#pill"));
     const wrong = [];
 
@@ -555,6 +557,40 @@ async function checkRewinds(browser) {
     await page.close();
 }
 
+/** Pages that have other hashes than the program computed. */
+async function checkHashes(browser) {
+    const html = readFileSync(`${directory}/walk.html`, "utf8");
+    const hashes = / data-hashes="([0-9a-f]*)"/.exec(html)?.[1] ?? "";
+    const at = 16 * 70 + 9;
+    const changed = `${hashes.slice(0, at)}${hashes[at] === "0" ? "1" : "0"}${hashes.slice(at + 1)}`;
+    const cases = [
+        [changed, "other bits at frame 70 of 120", "frame 70 has another physical hash", "a hash of another world"],
+        [`${hashes.slice(0, 16)}<i>\u202e no number${hashes.slice(32)}`, "other bits at frame 1 of 120", "no number",
+            "a hash that is no number"],
+        [hashes.slice(0, 16 * 40 + 3), "other bits at frame 40 of 120", `not ${hashes.slice(640, 643)}.`,
+            "a part of a hash"],
+        [hashes.slice(0, 16 * 40), "the same checksums: 120 of 120 frames", "compared in 40 of them", "fewer hashes"],
+        [hashes + hashes, "the same checksums: 120 of 120 frames", "compared in 120 of them", "more hashes"],
+    ];
+
+    for (const [value, text, title, name] of cases) {
+        writeFileSync(`${directory}/hashes.html`, html.replace(/ data-hashes="[^"]*"/, ` data-hashes="${value}"`));
+        const { page, seen } = await open(browser, "hashes.html");
+
+        await checked(page);
+        const said = [await textOf(page, "#pill"), await page.$eval("#pill", (pill) => pill.title)];
+        ok(said[0] === text && said[1].includes(title) && seen.complaints.length === 0, `${name}: ${text}`,
+            [...said, ...seen.complaints].join("\n"));
+        if (value === changed) {
+            await page.click("#pill");
+            ok((await textOf(page, "#frame")).startsWith("frame 70 ") &&
+                (await textOf(page, "#notice")).includes("another physical hash"), "the pill goes there",
+            await textOf(page, "#notice"));
+        }
+        await page.close();
+    }
+}
+
 /** The page as it is built, with no tape in it. */
 async function checkBare(browser) {
     const { page, seen } = await open(browser, "bare.html");
@@ -573,7 +609,9 @@ async function checkBare(browser) {
     await page.waitForFunction(() => document.documentElement.dataset.ready, { timeout: 120_000 });
     await checked(page);
     ok(isAsked && (await page.$eval("#overlay", (element) => element.hidden)) &&
-        (await textOf(page, "#pill")) === "the same bits: 120 of 120 frames", "a page without a tape takes one that is dropped on it");
+        (await textOf(page, "#pill")) === "the same checksums: 120 of 120 frames" &&
+        (await page.$eval("#pill", (pill) => pill.title)).endsWith("world transforms were compared in 0 of them"),
+    "a page without a tape takes one that is dropped on it, and says that its checksums alone were compared");
     ok(seen.complaints.length === 0, "and gives no error without one", seen.complaints.join("\n"));
     await page.close();
 }
@@ -619,6 +657,7 @@ const browser = await launch();
 try {
     await checkMotion(browser);
     await checkNames(browser);
+    await checkHashes(browser);
     await checkBare(browser);
     await checkParting(browser);
     await checkRewinds(browser);

@@ -65,11 +65,13 @@ class Module {
         return decoder.decode(all.subarray(at, all.indexOf(0, at)));
     }
 
+    /** The logical and the physical hash. */
     hashes() {
-        const at = this.call("view_hash");
+        return [0, 1].map((kind) => {
+            const at = this.call("view_hash", kind);
 
-        return at === 0 ? "" : [0, 8].map((of) => this.view.getBigUint64(at + of, true).toString(16)
-            .padStart(16, "0")).join(" ");
+            return at === 0 ? "" : this.view.getBigUint64(at, true).toString(16).padStart(16, "0");
+        }).join(" ");
     }
 
     get frames() {

@@ -23,7 +23,7 @@ printf '<!doctype html>\n<!-- tapes -->\n<p>end\n' >"$ESPALIER_VIEWER"
 
 run view -o "$scratch/page.html" --frames 3 "$walk"
 test "$status" -eq 0 && test ! -s "$scratch/err" && grep -q "page.html\$" "$scratch/out" &&
-    test "$(grep -c 'class="tape" data-name="01_01.bvh">H4sI' "$scratch/page.html")" -eq 1 &&
+    grep -q 'class="tape" data-name="01_01.bvh" data-hashes="[0-9a-f]\{48\}">H4sI' "$scratch/page.html" &&
     test "$(tail -n 1 "$scratch/page.html")" = '<p>end'
 ok "a page of a scene has its tape in the place of the tapes"
 
@@ -34,6 +34,31 @@ ok "without a name the page has that of the scene, in the working directory"
 run view -o - --frames 3 "$walk"
 test "$status" -eq 0 && cmp -s "$scratch/out" "$scratch/page.html"
 ok "a page may go to the standard output, and the same scene gives the same page"
+
+# take_tape: write the tape of the page to a file.
+take_tape()
+{
+    sed -n 's/.*class="tape"[^>]*>\([^<]*\)<.*/\1/p' "$scratch/page.html" | base64 -d | gzip -d >"$scratch/tape"
+}
+
+# has_hashes COUNT: the page has the physical hashes of the first frames in the file native, and no others.
+has_hashes()
+{
+    sed -n 's/.*class="tape"[^>]* data-hashes="\([0-9a-f]*\)".*/\1/p' "$scratch/page.html" | fold -w 16 \
+        >"$scratch/hashes"
+    test "$(wc -l <"$scratch/hashes")" -eq "$1" &&
+        head -n "$1" "$scratch/native" | cut -d ' ' -f 2 | cmp -s - "$scratch/hashes"
+}
+
+take_tape && "$espalier" replay -q --hashes "$scratch/tape" >"$scratch/native" && has_hashes 3
+ok "it has the physical hash of each frame, which covers world transforms"
+
+{
+    head -c $(($(wc -c <"$scratch/tape") - 3)) "$scratch/tape" && printf '!' && tail -c 2 "$scratch/tape"
+} >"$scratch/changed.tape"
+run view -q -o "$scratch/page.html" "$scratch/changed.tape"
+test "$status" -eq 0 && test ! -s "$scratch/err" && has_hashes 2
+ok "a tape with another checksum in its last frame is shown, with the hashes of the frames before"
 
 run view -q -o "$scratch/page.html" --frames 2 "$walk" "$walk"
 test "$status" -eq 0 && test ! -s "$scratch/out" && test "$(grep -c 'class="tape"' "$scratch/page.html")" -eq 2
@@ -76,7 +101,7 @@ run diff -o "$scratch/parts.html" "$scratch/1.tape" "$scratch/2.tape"
 call=$(sed -n 's/^they part in frame 0, at call \([0-9]*\) of it: .*/\1/p' "$scratch/out")
 test "$status" -eq 1 && test -n "$call" &&
     test "$(grep -c "class=\"tape\" data-name=\"[AB]: .*\" data-frame=\"0\" data-record=\"$call\" data-entity=\"[0-9.]*\" \
-data-note=\"they part .*&#10;  both have .*&#10;  carrier: the value is .*&#10;\">H4sI" "$scratch/parts.html")" -eq 2
+data-note=\"they part .*&#10;  both have .*&#10;  carrier: the value is .*&#10;\" data-hashes=\"[0-9a-f]\{144\}\">H4sI" "$scratch/parts.html")" -eq 2
 ok "diff writes a page of two tapes that opens at the call and the entity where they part"
 
 run diff -o "$scratch/no.html" "$scratch/1.tape" "$scratch/1.tape"
@@ -112,12 +137,6 @@ module()
     node "${srcdir:-.}/tests/tools/view_module.mjs" "$1" "$scratch/page.html" >"$scratch/out" 2>"$scratch/err"
 }
 
-# take_tape: write the tape of the page to a file.
-take_tape()
-{
-    sed -n 's/.*class="tape"[^>]*>\([^<]*\)<.*/\1/p' "$scratch/page.html" | base64 -d | gzip -d >"$scratch/tape"
-}
-
 # agrees NAME FILE OPTION...: the module plays a scene or a tape, frame by frame, as the program does.
 agrees()
 {
@@ -131,6 +150,8 @@ agrees()
     test "$status" -eq 0 && take_tape && "$espalier" replay -q --hashes "$scratch/tape" >"$scratch/native" &&
         test "$(wc -l <"$scratch/native")" -gt 1 && module hashes && cmp -s "$scratch/out" "$scratch/native"
     ok "$name: each frame of the module has both hashes of the program"
+    has_hashes "$(wc -l <"$scratch/native")"
+    ok "$name: the page has the physical one"
     module scrub && test -s "$scratch/out"
     ok "$name: frames in any order have the same bits, and each record ends where the index says"
 }

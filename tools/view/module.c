@@ -26,7 +26,7 @@ static struct {
     replay replay;
     bool is_open;
     size_t record;      // carried out
-    uint64_t hashes[2]; // of the world, when it was asked for them last
+    uint64_t hash;      // of the world, when it was last computed
 
     // The index.
     view_record *records; // [record_count + 1]: the last one ends the one before
@@ -275,15 +275,13 @@ const char *view_fault(void)
     return view.result.fault.text;
 }
 
-const uint64_t *view_hash(void)
+const uint64_t *view_hash(int kind)
 {
-    memset(view.hashes, 0, sizeof view.hashes);
     if (view_world() == NULL ||
-        espl_failed(espl_hash(view_world(), ESPL_HASH_LOGICAL, &view.hashes[0])) ||
-        espl_failed(espl_hash(view_world(), ESPL_HASH_PHYSICAL, &view.hashes[1]))) {
+        espl_failed(espl_hash(view_world(), (espl_hash_kind)kind, &view.hash))) {
         return NULL;
     }
-    return view.hashes;
+    return &view.hash;
 }
 
 bool view_is_valid(void)

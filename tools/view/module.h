@@ -60,8 +60,8 @@ size_t view_run(size_t record);
 size_t view_position(void);
 int view_state(void);
 const char *view_fault(void);
-/// Compute both hashes of the world now.
-const uint64_t *view_hash(void);
+/// Compute a hash of the world now, of an espl_hash_kind; NULL where there is none.
+const uint64_t *view_hash(int kind);
 bool view_is_valid(void);
 /// Return the lines of the log since the last call.
 const char *view_messages(void);

@@ -10,6 +10,10 @@ const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
 export const NONE = 0xffffffff;
+/** Digits of a hash. */
+export const HASH_DIGITS = 16;
+/** Kinds of hashes, as espl_hash_kind has them. The physical one covers the most. */
+export const HashKind = { logical: 0, physical: 1 };
 /** Bits of an entity's flags, as module.h has them. */
 export const Flag = { placed: 2, prefab: 4, disabled: 8, moved: 16, fresh: 32, member: 64, open: 128 };
 /** Bits of what a record does to the structure, as tape_text.h has them. */
@@ -134,15 +138,11 @@ export class Engine {
         return this.text(this.call(name, ...args));
     }
 
-    hashes(): [string, string] | undefined {
-        const at = this.call("view_hash");
+    /** A hash of the world, as 16 digits; empty: there is none. */
+    hash(kind: number): string {
+        const at = this.call("view_hash", kind);
 
-        if (at === 0) {
-            return undefined;
-        }
-        const read = (i: number) => this.#view().getBigUint64(at + 8 * i, true).toString(16).padStart(16, "0");
-
-        return [read(0), read(1)];
+        return at === 0 ? "" : this.#view().getBigUint64(at, true).toString(16).padStart(HASH_DIGITS, "0");
     }
 
     handle(index: number): string {

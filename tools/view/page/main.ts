@@ -222,16 +222,19 @@ function showPill(): void {
         dom.pill.hidden = true;
         return;
     }
-    const { sameCount, frameCount, isChecked, firstDifference } = current;
+    const { sameCount, frameCount, isChecked, firstDifference, isHashed } = current;
     const state = firstDifference !== 0 ? "differs" : isChecked ? "same" : "checking";
 
     dom.pill.hidden = false;
     dom.pill.dataset["state"] = state;
     dom.pill.textContent = state === "differs"
         ? `other bits at frame ${firstDifference - 1} of ${frameCount}`
-        : `${state === "same" ? "the same bits" : "same bits"}: ${sameCount} of ${frameCount} frames`;
+        : `${state === "same" ? "the same" : "same"} ${isHashed ? "bits" : "checksums"}: ${sameCount} of ${
+            frameCount} frames`;
     dom.pill.title = state === "differs" ? `${current.difference}. Press to go there.`
-        : "Frames whose checksum, in this browser, is the one that the tape has";
+        : `Frames that have, in this browser, the checksum of the tape${isHashed
+            ? " and the world transforms of the program that wrote the page"
+            : `; world transforms were compared in ${current.hashedCount} of them`}`;
     drawTicks(dom.ticks, current);
     get("tab-refused").textContent =
         current.refused.length === 0 ? "Refused" : `Refused (${current.refused.length})`;
@@ -325,7 +328,7 @@ function open(tape: Tape, at?: Place): void {
     isPlaying = false;
     showPlay();
     try {
-        opened = new Player(module, tape.name, tape.bytes);
+        opened = new Player(module, tape);
     } catch (error) {
         notice(`${tape.name}: ${error instanceof Error ? error.message : String(error)}`);
         dom.overlay.hidden = player !== undefined;
@@ -433,6 +436,7 @@ function openFile(file: File): void {
             name: file.name,
             isZUp: scene?.isZUp ?? false,
             place: undefined,
+            hashes: "",
             take: () => new Uint8Array(buffer),
         }))
         .catch((error: unknown) => notice(`${file.name}: ${String(error)}`));

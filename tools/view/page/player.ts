@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A tape at any of its frames and records. One engine shows; another one plays the whole tape once in the
-// background, compares the checksum of each frame, and saves images that the first one goes back to.
+// background, compares each frame with the checksum of the tape and the hash that the page has of it, and saves
+// images that the first one goes back to.
 
-import { Engine, Mark } from "./engine.js";
+import { Engine, HASH_DIGITS, HashKind, Mark } from "./engine.js";
+import type { Tape } from "./tapes.js";
 
 /** Bytes of images that are kept. */
 const IMAGE_BUDGET = 256 * 2 ** 20;
@@ -37,6 +39,8 @@ export class Player {
     /** What the log says of a refused call. */
     readonly refusals = new Map<number, string>();
     sameCount = 0;
+    /** Frames whose hash was compared too. */
+    hashedCount = 0;
     checkedCount = 0;
     isChecked = false;
     firstDifference = 0;
@@ -56,6 +60,7 @@ export class Player {
     readonly #frames: Uint32Array;
     readonly #module: WebAssembly.Module;
     readonly #bytes: Uint8Array;
+    readonly #hashes: string;
     readonly #images = new Map<number, Uint8Array>();
     #imageBytes = 0;
     #imageStep = IMAGE_STEP;
@@ -65,9 +70,10 @@ export class Player {
     #isClosed = false;
 
     /** Throws an Error with a sentence where the bytes are no tape. */
-    constructor(module: WebAssembly.Module, name: string, bytes: Uint8Array) {
+    constructor(module: WebAssembly.Module, { name, bytes, hashes }: Tape) {
         this.#module = module;
         this.#bytes = bytes;
+        this.#hashes = hashes;
         this.name = name;
         this.engine = new Engine(module);
         const isGood = this.engine.call("view_open", this.engine.put(bytes), bytes.length, 0);
@@ -284,6 +290,11 @@ export class Player {
 
     // --- The background ---
 
+    /** Whether the page has one hash of each frame, so that the check is one of all bits. */
+    get isHashed(): boolean {
+        return this.frameCount > 0 && this.#hashes.length === HASH_DIGITS * this.frameCount;
+    }
+
     /** Play the whole tape once, in slices. @param told after each slice. */
     async check(told: () => void): Promise<void> {
         const checker = new Engine(this.#module);
@@ -319,11 +330,14 @@ export class Player {
         this.callTimes[segment] = middle - start;
         this.hashTimes[segment] = performance.now() - middle;
         this.checkedCount = segment;
-        if (checker.call("view_state") === 2) {
+        const difference = checker.call("view_state") === 2 ? checker.textOf("view_fault")
+            : segment <= this.frameCount ? this.#compareHash(checker, segment) : "";
+
+        if (difference !== "") {
             this.verdicts[segment] = Verdict.differs;
             this.firstDifference = segment;
             this.differencePosition = checker.call("view_position");
-            this.difference = checker.textOf("view_fault");
+            this.difference = difference;
             return false;
         }
         if (segment <= this.frameCount) {
@@ -332,6 +346,23 @@ export class Player {
             this.#keepImage(checker, segment);
         }
         return true;
+    }
+
+    /** Compare the world with the hash that the page has of a frame, if any. @return what differs, or nothing. */
+    #compareHash(checker: Engine, segment: number): string {
+        const written = this.#hashes.slice(HASH_DIGITS * (segment - 1), HASH_DIGITS * segment);
+
+        if (written === "") {
+            return "";
+        }
+        const hash = checker.hash(HashKind.physical);
+
+        if (hash !== written) {
+            return `frame ${segment - 1} has another physical hash than where the page was written: ` +
+                `${hash}, not ${written}`;
+        }
+        this.hashedCount += 1;
+        return "";
     }
 
     /** Records that were refused one by one, because the log does not say of which record a line is. */

@@ -16,6 +16,8 @@ export interface Tape {
     bytes: Uint8Array;
     isZUp: boolean;
     place: Place | undefined;
+    /** The physical hash of each frame where the page was written, 16 digits each; empty: not known. */
+    hashes: string;
 }
 
 /** A tape of the page, which is decoded when it is taken. */
@@ -68,6 +70,7 @@ export function findTapes(): PackedTape[] {
         name: element.dataset["name"] ?? "",
         isZUp: element.dataset["up"] === "z",
         place: findPlace(element),
+        hashes: element.dataset["hashes"] ?? "",
         take: () => decode((element.textContent ?? "").trim()),
     }));
 }
