@@ -92,7 +92,7 @@ static const char help[] =
     "  -e, --within LENGTH  largest error of a position, besides the bound of rounding\n"
     "  -a, --animation NAME|N  the animation to play, of several (the first)\n"
     "      --hashes         print the logical and the physical hash of each frame\n"
-    "      --show PATH      print the entity of this name or path where the replay ends\n"
+    "      --show PATH      print the entity of this name, path or handle where the replay ends\n"
     "  -t, --strict         fail also where something is not compared\n"
     "  -o, --output FILE    where to write; - is stdout (view: the first input's name, with "
     ".html)\n"

@@ -7,6 +7,7 @@
 
 #include <espalier/names.h>
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,13 +17,29 @@ static void print_hashes(void *user, const uint64_t hashes[2])
     (void)printf("%016llx %016llx\n", (unsigned long long)hashes[0], (unsigned long long)hashes[1]);
 }
 
-/// Print what the world has of an entity, found by its name or path.
+/// Find an entity by its name or path, or where none has it by its handle, as in 7.16777217.
+static espl_entity find_entity(const espl_world *world, const char *path)
+{
+    espl_entity found = espl_entity_null();
+    int length = 0;
+
+    if (!espl_failed(espl_find_descendant(world, espl_entity_null(), path, &found)) &&
+        !espl_entity_is_null(found)) {
+        return found;
+    }
+    const bool is_handle = sscanf(path, "%10" SCNu32 ".%10" SCNu32 "%n", &found.index,
+                                  &found.generation, &length) == 2 &&
+                           path[length] == '\0';
+
+    return is_handle && espl_is_alive(world, found) ? found : espl_entity_null();
+}
+
+/// Print what the world has of an entity.
 static bool show(const espl_world *world, const char *path)
 {
-    espl_entity entity = espl_entity_null();
-    const espl_status status = espl_find_descendant(world, espl_entity_null(), path, &entity);
+    const espl_entity entity = find_entity(world, path);
     const size_t size = espl_dump(world, entity, NULL, 0) + 1;
-    char *const text = espl_failed(status) || espl_entity_is_null(entity) ? NULL : malloc(size);
+    char *const text = espl_entity_is_null(entity) ? NULL : malloc(size);
 
     if (text == NULL) {
         (void)fprintf(stderr, "espalier: no entity %s where the replay ends\n", path);

@@ -26,6 +26,15 @@ run replay --hashes "$tape"
 test "$status" -eq 0 && test "$(grep -c '^[0-9a-f]\{16\} [0-9a-f]\{16\}$' "$scratch/out")" -eq 3
 ok "--hashes prints both hashes of each frame"
 
+handle=1.16777217
+run replay --quiet --show "$handle" "$tape"
+test "$status" -eq 0 && grep -q "^entity $handle: member of 0.16777217, " "$scratch/out"
+ok "an entity is found by its handle"
+for handle in 7. 7.1 .16777217 "$handle." "$handle.1" "$handle ship" -1.16777217 99999999999.1; do
+    run replay --quiet --show "$handle" "$tape"
+    test "$status" -eq 2 && test ! -s "$scratch/out" && test "$(wc -l <"$scratch/err")" -eq 1
+    ok "no entity has the handle $handle"
+done
 run replay --show nobody "$tape"
 test "$status" -eq 2 && test "$(wc -l <"$scratch/err")" -eq 1 && grep -q 'no entity nobody' "$scratch/err"
 ok "an entity that is not there is refused in one line"
