@@ -195,26 +195,28 @@ static bool write_page(const tool_diff *diff, const tool_options *options, const
     return is_good;
 }
 
-static diff_verdict compare_tapes(tool_diff *diff, const tool_options *options, tool_contents c[2])
+static diff_verdict compare_tapes(const tool_diff *asked, const tool_options *options,
+                                  tool_contents c[2])
 {
-    kept_lines kept = {.diff = diff, .is_quiet = options->is_quiet};
+    tool_diff diff = *asked;
+    kept_lines kept = {.diff = &diff, .is_quiet = options->is_quiet};
     tool_fault fault = {""};
     int side = 0;
 
     if (options->output != NULL) {
-        diff->take = keep_line;
-        diff->user = &kept;
-        diff->is_quiet = false;
+        diff.take = keep_line;
+        diff.user = &kept;
+        diff.is_quiet = false;
     }
-    const diff_verdict verdict = diff_tapes(diff, &c[0], &c[1], &side, &fault);
+    const diff_verdict verdict = diff_tapes(&diff, &c[0], &c[1], &side, &fault);
 
     page_text_add(&kept.text, "", 1);
     if (verdict == DIFF_TROUBLE) {
-        (void)fail(diff->paths[side], &fault);
+        (void)fail(diff.paths[side], &fault);
     } else if (verdict == DIFF_DIFFERENT && options->output != NULL) {
         const char *const note = kept.text.has_failed ? "" : (const char *)kept.text.contents.bytes;
 
-        if (!write_page(diff, options, c, note, &fault)) {
+        if (!write_page(&diff, options, c, note, &fault)) {
             (void)fprintf(stderr, "espalier: %s\n", fault.text);
             contents_release(&kept.text.contents);
             return DIFF_TROUBLE;

@@ -349,7 +349,7 @@ static espl_status prepay_side(espl_world *world, uint32_t slot)
     const espl_status status = espl__ensure_side(world, world->forest.tree[slot], true);
 
     if (status == ESPL_OK) {
-        espl__side_of(&world->forest, tree)->is_prepaid = 1;
+        espl__side_of_slot(&world->forest, slot)->is_prepaid = 1;
         espl__tree_mark_header(&world->forest, tree); // no slot changes, and a history keeps headers
     }
     return status;
