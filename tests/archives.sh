@@ -77,8 +77,8 @@ if command -v xxhsum >/dev/null; then
     done
     test ! -s "$room/log" && test "$sums" -gt 20
     ok "$agrees"
-    { head -c -1 "$room/0.archive" && printf '\377'; } >"$room/other"
-    test "$(wrong_sums "$room/other" | wc -l)" -eq 1
+    { head -c -1 "$room/0.archive" && printf '\377'; } >"$room/changed"
+    test "$(wrong_sums "$room/changed" | wc -l)" -eq 1
     ok "$notices"
 else
     skip "$agrees" "xxhsum is not installed (Debian: xxhash)"
