@@ -52,7 +52,7 @@ typedef struct tool_options {
     const char *output;    // of pack and unpack, which need one, and of view; "-": stdout
     const char *program;   // as it was called
     const char *shown;     // name or path of an entity to print, or NULL
-    bool has_hashes;       // print those of each frame
+    bool has_hashes;       // print both hashes of each frame
     bool is_strict;        // what is not compared fails
     bool is_quiet;
     char **scenes; // [scene_count]; of commands from replay on, files

@@ -5,8 +5,9 @@
 
 #include "tools/options.h"
 
-/// Tell whether a file may be written: it is none of those that the command reads. Devices may be both.
-/// @param what  writes it, for the message.
+/// Tell whether a command may write a file: it reads no file that is the same one. A device, such as a terminal,
+/// may be read and written by one command.
+/// @param what  the option that names the file, for the message.
 bool outputs_spare_inputs(const tool_options *options, const char *path, const char *what);
 
 /// Check all files that the options name. @return false: a message was printed.

@@ -19,7 +19,7 @@ typedef struct tool_poses {
     uint32_t rate;     // frames a second
     int up_axis;       // 1: y, 2: z; in glTF it is y
     size_t frame_count, capacity;
-    size_t written;         // nodes of the file, with those that poses_write() adds
+    size_t written;         // nodes of the file, with the nodes that poses_write() adds
     espl_transform *locals; // [frame_count][count]
 } tool_poses;
 

@@ -43,8 +43,8 @@ replay_verdict replay_run(const replay_def *def, const unsigned char *bytes, siz
                           replay_result *result);
 
 /// The first version of tapes with version, flags and fields of components, the first one whose writes are
-/// compared with what was there before, and the first one whose frames have a checksum: those of earlier ones
-/// have both hashes, of which the logical one is compared.
+/// differences from the values before, and the first one whose frames have a checksum. Frames of earlier versions
+/// have both hashes, and a replay compares the logical one.
 enum { REPLAY_FIELDS_VERSION = 6, REPLAY_WRITES_VERSION = 7, REPLAY_FRAMES_VERSION = 8 };
 
 /// A replay under way.

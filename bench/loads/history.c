@@ -74,7 +74,7 @@ static void track_all(const struct contest *contest, enum scheme_tracking tracki
     }
 }
 
-// The worlds are those that were built.
+// Check that a rewind brought back the world transforms that the scene had when it was built.
 static void check_worlds(const struct contest *contest, const struct contest *untouched,
                          size_t nodes)
 {

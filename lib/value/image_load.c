@@ -67,8 +67,8 @@ static bool is_trusted(const loader *l)
     return (l->flags & ESPL_IMAGE_TRUSTED) != 0;
 }
 
-// Tell whether rows, records and slots may be read to the memory of those of the world: nothing may refuse the
-// image after that.
+// Tell whether rows, records and slots may be read into the memory that the world has for its own: nothing may
+// refuse the image after that.
 static bool can_take_memory(const loader *l)
 {
     return is_trusted(l) && !l->has_follower;
@@ -500,7 +500,7 @@ static bool read_headers(loader *l)
     const espl_status status = espl__forest_make_sides(&l->forest);
 
     l->has_sides = true;
-    return status == ESPL_OK || refuse(l, status, "The headers of trees are those of no world.");
+    return status == ESPL_OK || refuse(l, status, "No world has such headers of trees.");
 }
 
 // Take the memory of the world for the rows, records and nodes that come next.

@@ -114,7 +114,7 @@ static bool is_other(const espl__shadow *shadow, uint32_t slot, const espl__shad
     return false;
 }
 
-// Restore the local of a node, and those that motion keeps. @return whether one of them differed.
+// Restore the local of a node, and the previous locals that motion keeps. @return whether one of them differed.
 static bool restore_locals(const espl__shadow *shadow, uint32_t slot)
 {
     const espl__forest *const forest = &shadow->world->forest;

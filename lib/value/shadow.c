@@ -250,7 +250,7 @@ static uint32_t count_trees(const update *u)
     return u->was.trees > u->now.trees ? u->was.trees : u->now.trees;
 }
 
-// Note free headers, and those that the shadow or the world has not.
+// Note the headers of the free list, and each header that exists in the shadow or in the world alone.
 static void touch_other_trees(const update *u)
 {
     const uint32_t both = u->was.trees < u->now.trees ? u->was.trees : u->now.trees;

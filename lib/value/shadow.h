@@ -77,7 +77,7 @@ typedef struct espl__shadow_side {
 
 /// A header, with the counts of its side arrays. Links of unsettled trees and numbers of side arrays are left
 /// out, because their order has no effect. The checksum ends before `tree.side`: which side arrays there are
-/// has none either, because those that no node needs change nothing but what takes memory.
+/// has no effect on later results either: an array that no node needs only saves a later call its memory.
 typedef struct espl__shadow_tree {
     uint32_t extra_count, kept_count;
     espl__tree tree;

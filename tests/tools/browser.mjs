@@ -353,7 +353,10 @@ async function checkCopy(page) {
     "a transform is copied as C, to the bit", text);
 }
 
-/** What the page may not do, whoever asks: the last check of a page, because the browser complains of it. */
+/**
+ * The policy of the page refuses pictures, scripts and connections. It is the last check of a page, because the
+ * browser logs an error for each.
+ */
 async function checkPolicy(page) {
     const refused = await page.evaluate(async () => {
         const directives = new Set();

@@ -5,11 +5,7 @@
 # shellcheck source=tests/tools/lib.sh
 . "${srcdir:-.}/tests/tools/lib.sh"
 
-has_shrunken_limits && skip_all "a world of this build holds too few entities for scenes"
-awk -f "${srcdir:-.}/examples/crew.awk" >"$scratch/crew.bvh" || exit 99
-scene=$scratch/crew.bvh
-run check "$scene"
-grep -q 'without Assimp' "$scratch/err" && skip_all "built without Assimp"
+make_crew
 
 # Where "./bootstrap deps ci" puts packages of npm.
 NODE_PATH=${ESPALIER_NODE_MODULES:-$PWD/node_modules:$PWD/../node_modules:$PWD/../../node_modules}

@@ -4,11 +4,7 @@
 # shellcheck source=tests/tools/lib.sh
 . "${srcdir:-.}/tests/tools/lib.sh"
 
-has_shrunken_limits && skip_all "a world of this build holds too few entities for scenes"
-awk -f "${srcdir:-.}/examples/crew.awk" >"$scratch/crew.bvh" || exit 99
-scene=$scratch/crew.bvh
-run check "$scene"
-grep -q 'without Assimp' "$scratch/err" && skip_all "built without Assimp"
+make_crew
 run play --film "$scratch/none" --copies 1 --frames 1 "$scene"
 grep -q 'without Cairo' "$scratch/err" && {
     test "$status" -eq 2 && test ! -e "$scratch/none" && test "$(wc -l <"$scratch/err")" -eq 1

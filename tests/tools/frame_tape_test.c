@@ -43,12 +43,7 @@ static void end(void)
     free(chain);
     test_world_end(&test);
     for (int i = 0; i < 2; ++i) {
-        const replay_def def = {.executor = &executors[i]};
-        replay_result result;
-
-        ck_assert_msg(replay_frames(&noted, &def, &tape, &result) == REPLAY_AGREED, "%s",
-                      result.fault.text);
-        ck_assert_uint_eq(result.frames, noted.count);
+        demand_frames(&noted, &(replay_def){.executor = &executors[i]}, &tape, noted.count);
     }
 }
 

@@ -20,4 +20,17 @@ run()
     status=$?
 }
 
+# make_crew: make a scene of the animation of examples/crew.awk, or skip the script where the program cannot read it.
+# Its path is in $scene.
+make_crew()
+{
+    has_shrunken_limits && skip_all "a world of this build holds too few entities for scenes"
+    scene=$scratch/crew.bvh
+    awk -f "${srcdir:-.}/examples/crew.awk" >"$scene" || exit 99
+    run check "$scene"
+    if grep -q 'without Assimp' "$scratch/err"; then
+        skip_all "built without Assimp"
+    fi
+}
+
 test -x "$espalier" || skip_all "the program is not built"

@@ -72,4 +72,15 @@ static inline replay_verdict replay_frames(const recorded_frames *frames, const 
     return replay_end(&p);
 }
 
+/// Demand that a tape replays to both hashes at each of so many frames.
+static inline void demand_frames(const recorded_frames *frames, const replay_def *def,
+                                 const memory_tape *tape, uint64_t count)
+{
+    replay_result result;
+
+    ck_assert_msg(replay_frames(frames, def, tape, &result) == REPLAY_AGREED, "%s",
+                  result.fault.text);
+    ck_assert_uint_eq(result.frames, count);
+}
+
 #endif

@@ -76,7 +76,7 @@ TEST(frames_that_were_never_marked_or_are_gone_are_too_old)
     ck_assert_uint_eq(hash, 5);
     ck_assert_uint_eq(test_physical_hash(w), physical);
     ck_assert_uint_eq(espl_world_timeline(w), 0);
-    // Those that a rewind abandoned, also where later ones get their numbers.
+    // Frames that a rewind abandoned are too old, also where later frames get their numbers.
     ck_ok(espl_history_rewind(h, 20, 0, NULL));
     ck_status(espl_history_rewind(h, 22, 0, NULL), ESPL_ERR_TOO_OLD);
     move(500);
