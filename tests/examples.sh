@@ -12,7 +12,7 @@ trap 'rm -rf "$room"' EXIT
 for program in $EXAMPLES; do
     # These create many entities.
     case $program in
-        */changed | */engine | */query | */rollback | */squad | */threads | */whip)
+        */changed | */engine | */query | */replica | */rollback | */squad | */threads | */whip)
             if has_shrunken_limits; then
                 skip "$program" "a world of this build holds too few entities"
                 continue
@@ -32,9 +32,13 @@ ok "examples/camera.txt has the pixels that trigonometry gives"
 sed 's/558[.]8/559.0/' "$top/examples/camera.txt" | awk -f "$top/tests/camera.awk" | grep -q buoy
 ok "a pixel that is wrong by a fifth is noticed"
 
-# The picture of the paths is what the example draws.
+# The pictures are what the examples draw.
 ./examples/motion "$room/motion.svg" >"$room/printed" && diff "$top/examples/motion.svg" "$room/motion.svg" >&2
 ok "examples/motion.svg is what examples/motion.c draws"
+
+./examples/pickaxe "$room/pickaxe.svg" >"$room/printed" &&
+    diff "$top/examples/pickaxe.svg" "$room/pickaxe.svg" >&2
+ok "examples/pickaxe.svg is what examples/pickaxe.c draws"
 
 # The example begins with its licence, a sentence and an empty line.
 awk '/^```c$/ { inside = 1; next } inside && /^```$/ { exit } inside' "$top/README.md" >"$room/block"

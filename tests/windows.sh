@@ -94,10 +94,10 @@ build_dll()
             -o "$room/espalier.dll" "$room"/dll/*.o
 }
 
-# list_examples: the examples but camera.c, which needs cglm, and rollback.c, which forks.
+# list_examples: the examples but camera.c, which needs cglm, and replica.c and rollback.c, which fork.
 list_examples()
 {
-    find examples -name '*.c' ! -name camera.c ! -name rollback.c
+    find examples -name '*.c' ! -name camera.c ! -name replica.c ! -name rollback.c
 }
 
 build_programs()

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { LAYOUT_AT = 8, TAG_AT = 32, COMPONENTS_AT = 36, HEAD = 120, PIECE = 8 };
+enum { LAYOUT_AT = 8, TAG_AT = 32, COMPONENTS_AT = 36, HEAD = 128, PIECE = 8 };
 
 // The next bytes of a table, of which each piece is filled up to a multiple of 8.
 static const unsigned char *take(const tool_contents *image, size_t *at, size_t size)

@@ -531,6 +531,27 @@ static void rewind_world(replay *p)
     }
 }
 
+static void set_counterparts(replay *p)
+{
+    reel *const r = &p->reel;
+    const size_t count = reel_length(r, 8, 2 * sizeof(espl_entity));
+    espl_entity *const entities = reel_list(r, count, sizeof *entities);
+    espl_entity *const originals = reel_list(r, count, sizeof *originals);
+    espl_status status = ESPL_OK;
+
+    for (size_t i = 0; originals != NULL && i < count; ++i) {
+        reel_item(r);
+        entities[i] = reel_entity(r);
+        originals[i] = reel_entity(r);
+    }
+    if (replay_wants(p) && originals != NULL) {
+        for (size_t i = 0; i < count && !espl_failed(status); ++i) {
+            status = espl_set_counterpart(p->world, entities[i], originals[i]);
+        }
+        replay_compare(p, "counterparts", status);
+    }
+}
+
 static void stop_motion(replay *p)
 {
     if (replay_wants(p)) {
@@ -602,6 +623,7 @@ static void (*const calls[ESPL_TAPE_OP_COUNT])(replay *p) = {
     [ESPL_TAPE_HISTORY_DESTROY] = destroy_history,
     [ESPL_TAPE_MARK] = mark_frame,
     [ESPL_TAPE_REWIND] = rewind_world,
+    [ESPL_TAPE_COUNTERPARTS] = set_counterparts,
 };
 
 bool replay_call(replay *p, uint32_t op)

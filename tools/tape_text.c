@@ -180,6 +180,9 @@ static const record_call calls[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_REWIND] = {"espl_history_rewind",
                           TAPE_HAS_HISTORY | TAPE_REWINDS | TAPE_CHANGES,
                           {{"frame", FORM_U64}, {"flags", FORM_U32}}},
+    [ESPL_TAPE_COUNTERPARTS] = {"espl_set_counterpart",
+                                TAPE_CHANGES,
+                                {{"counterpart and original", FORM_PAIRS}}},
 };
 
 static const struct {

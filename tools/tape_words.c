@@ -74,6 +74,8 @@ static const call_words words[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_HISTORY_DESTROY] = {"an end of a history", "", ""},
     [ESPL_TAPE_MARK] = {"a mark", "frame", ""},
     [ESPL_TAPE_REWIND] = {"a rewind", "frame|flags", ""},
+    [ESPL_TAPE_COUNTERPARTS] = {"originals of counterparts", "number of counterparts",
+                                "counterpart|original"},
 };
 
 static const char *const write_kinds[ESPL_WRITE_KIND_COUNT] = {

@@ -7,6 +7,7 @@
 #include <espalier/archive.h>
 #include <espalier/base.h>
 #include <espalier/commands.h>
+#include <espalier/counterpart.h>
 #include <espalier/id.h>
 #include <espalier/history.h>
 #include <espalier/image.h>

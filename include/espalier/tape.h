@@ -62,12 +62,13 @@ ESPL_API ESPL_NODISCARD espl_status espl_tape_frame(espl_world *world);
 // Then records: one byte, an espl_tape_op, the fields that its comment below lists, and the status
 // that the call answered. The tape may end within a record: the call never ended.
 
-// A reader of this version reads tapes from version 4 on. In tapes before version 8 a frame is u64 logical hash
+// A reader of this version reads tapes from version 4 on. Tapes before version 9 have no
+// ESPL_TAPE_COUNTERPARTS. In tapes before version 8 a frame is u64 logical hash
 // and u64 physical hash, which is not compared. Before version 7 a write is an entity, u32 kind and flag, and
 // the value of the kind; before version 6 ESPL_TAPE_REGISTER ends before the version; and tapes of version 4
 // have no operation from ESPL_TAPE_MOTION_START on, and no kind of write with a flag.
 
-enum { ESPL_TAPE_VERSION = 8 };
+enum { ESPL_TAPE_VERSION = 9 };
 
 /// What a record says. A list is its count and then its items.
 typedef enum espl_tape_op {
@@ -115,8 +116,10 @@ typedef enum espl_tape_op {
                      ///< of bytes: the known one, or none; list (u64) of its entities
     ESPL_TAPE_HISTORY_CREATE, ///< u32 frames; u32 flags; u64 byte limit
     ESPL_TAPE_HISTORY_DESTROY,
-    ESPL_TAPE_MARK,   ///< u64 frame
-    ESPL_TAPE_REWIND, ///< u64 frame; u32 flags
+    ESPL_TAPE_MARK,         ///< u64 frame
+    ESPL_TAPE_REWIND,       ///< u64 frame; u32 flags
+    ESPL_TAPE_COUNTERPARTS, ///< list (u64) of: entity, entity original; espl_follow() and
+    ///< espl_place_counterparts() have the records of the calls that they make
     ESPL_TAPE_OP_COUNT,
 } espl_tape_op;
 

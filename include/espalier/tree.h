@@ -233,7 +233,11 @@ typedef struct espl_subtree_arrays {
     uint32_t *depths;  ///< [capacity] links below the top. Or NULL.
     espl_transform *locals; ///< [capacity] as espl_get_local_transform() reads them. Or NULL.
     espl_transform *worlds; ///< [capacity] Or NULL.
-    uintptr_t reserved[4];  ///< Must be 0 (GROWTH in espalier(3)).
+    /// [capacity] the pose below the top, composed from the locals between both, with the identity for the pose
+    /// of the top; stretch and user data are the entity's own. So the bits do not depend on where the top is,
+    /// but for an entity with inherit flags that keep a part of its world. Or NULL.
+    espl_transform *models;
+    uintptr_t reserved[3]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_subtree_arrays;
 
 /// Copy an entity and what is below it into arrays, breadth-first, siblings in their order.

@@ -29,6 +29,7 @@ typedef enum espl__growth {
     ESPL__GROWTH_CHUNKS, ///< of one archetype
     ESPL__GROWTH_SIDES,  ///< whether there are side arrays
     ESPL__GROWTH_PASTS,  ///< whether motion runs
+    ESPL__GROWTH_ORIGINALS, ///< whether there are counterparts
 } espl__growth;
 
 /// A follower of a world, which takes its memory where the world does. {0}: none.

@@ -190,8 +190,8 @@ void espl__entities_take(espl__store *store, espl_entity *out, size_t count)
 // The state of a loop that frees indices. It is apart from the store, so that it stays in
 // registers.
 typedef struct freed_indices {
-    uint32_t head; // of the free list
-    uint32_t at;   // see note_freed()
+    uint32_t head;        // of the free list
+    uint32_t at;          // see note_freed()
     uint32_t least, last; // generation words of a free index: the least and the last one
     size_t retired;
 } freed_indices;
@@ -281,6 +281,17 @@ static inline void remove_index(espl__store *store, uint32_t index, freed_indice
     free_index(store, record, index, all);
 }
 
+// Remove the names of entities that are destroyed, and their links to originals.
+static inline void remove_labels(espl__store *store, const uint32_t *indices, size_t count)
+{
+    if (store->names.count != 0) {
+        espl__names_remove(&store->names, store->heap, indices, count);
+    }
+    if (store->counterparts.count != 0) {
+        espl__counterparts_remove(&store->counterparts, indices, count);
+    }
+}
+
 // Records and chunks are prefetched, because the indices are in any order. The chunk of an index is
 // known when its record has arrived, so that it is prefetched at a smaller distance.
 void espl__entities_remove(espl__store *store, const uint32_t *indices, size_t count)
@@ -305,9 +316,7 @@ void espl__entities_remove(espl__store *store, const uint32_t *indices, size_t c
     }
     end_freeing(store, count, &all);
     mark_indices(store, indices, count);
-    if (store->names.count != 0) {
-        espl__names_remove(&store->names, store->heap, indices, count);
-    }
+    remove_labels(store, indices, count);
 }
 
 // One index needs no prefetches.
@@ -319,9 +328,7 @@ void espl__entity_remove(espl__store *store, uint32_t index)
     remove_index(store, index, &all);
     end_freeing(store, 1, &all);
     mark_indices(store, &index, 1);
-    if (store->names.count != 0) {
-        espl__names_remove(&store->names, store->heap, &index, 1);
-    }
+    remove_labels(store, &index, 1);
 }
 
 void espl__entity_release(espl__store *store, uint32_t index)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The state of a store as pieces (lib/base/state.h): the components, the registry of entities, then the
+// The state of a store as pieces (lib/base/state.h): the components, the registry of entities, the
+// counterparts, then the
 // archetypes with their rows. Numbers of components and of archetypes follow from the order in which they
 // were made, and later calls depend on it, so that unused components and empty archetypes are visited too.
 #include "lib/store/store.h"
@@ -114,6 +115,25 @@ static void visit_components(const espl__store *store, const espl__state_visitor
     }
 }
 
+// Visit the originals by the index of the counterpart, because their order in the table depends on the past.
+// How many there are is a note, so that a world without one has the hash that it had before there were any.
+static void visit_counterparts(const espl__store *store, const espl__state_visitor *visitor,
+                               uint32_t length)
+{
+    const espl__counterparts *const links = &store->counterparts;
+    const uint32_t count = (uint32_t)links->count;
+
+    espl__state_piece(visitor, "counterparts", ESPL__STATE_NOTE, &count, 1);
+    for (uint32_t index = 0; index < length && count != 0; ++index) {
+        const espl_entity original = espl__original_of(links, index);
+        const uint32_t words[4] = {index, 0, original.index, original.generation};
+
+        if (!espl_entity_is_null(original)) {
+            espl__state_piece(visitor, "counterpart and original", ESPL__STATE_PAIRS, words, 4);
+        }
+    }
+}
+
 void espl__store_visit(const espl__store *store, const espl__state_visitor *visitor)
 {
     const uint32_t length = (uint32_t)espl__array_length(store->records);
@@ -131,6 +151,7 @@ void espl__store_visit(const espl__store *store, const espl__state_visitor *visi
     for (uint32_t index = 0; index < length; ++index) {
         visit_record(store, visitor, index);
     }
+    visit_counterparts(store, visitor, length);
     espl__state_piece(visitor, "archetypes", ESPL__STATE_WORDS, &archetypes, 1);
     for (uint32_t i = 0; i < archetypes; ++i) {
         visit_archetype(store, visitor, i);

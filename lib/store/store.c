@@ -97,6 +97,7 @@ void espl__store_free(espl__store *store)
     espl__map_free(store->heap, ESPL__FOR_STORE, &store->archetype_sets);
     free_components(store);
     espl__names_free(&store->names, store->heap);
+    espl__counterparts_free(&store->counterparts, store->heap);
     espl__index_plane_close(store);
     ESPL_ARRAY_FREE(store->heap, ESPL__FOR_STORE, store->records);
     ESPL_ARRAY_FREE(store->heap, ESPL__FOR_STORE, store->chunks);

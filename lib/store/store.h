@@ -13,6 +13,7 @@
 #include "lib/base/prefetch.h"
 #include "lib/jobs/ranges.h"
 #include "lib/base/state.h"
+#include "lib/store/counterparts.h"
 #include "lib/store/names.h"
 
 #include <espalier/store.h>
@@ -171,7 +172,8 @@ typedef struct espl__store {
     uint32_t unique_count;    // number of components with ESPL_COMPONENT_UNIQUE
     uint32_t fill_least;      // ESPL__FILL_LEAST, except in tests
     espl__names names;        // of entities that have one
-    // When each index was last taken or freed, or got another set of components or another name. Open while a
+    espl__counterparts counterparts; // entities with an original
+    // When each index was last taken or freed, or got another set of components, name or original. Open while a
     // watch exists; it has room for the records that `records` has room for.
     espl__plane index_plane;
 } espl__store;
@@ -252,6 +254,14 @@ static inline bool espl__has_row_below(const espl__store *store, uint32_t index,
     return index < espl__array_length(records) && records[index].generation == generation &&
            records[index].row < limit;
 }
+/// Tell whether a handle may be that of an original: of an entity of a world with another tag.
+static inline bool espl__may_be_original(const espl__store *store, espl_entity handle)
+{
+    const uint32_t tag = handle.generation >> ESPL__TAG_SHIFT;
+
+    return tag != 0 && tag != store->tag && !espl__is_pending(handle);
+}
+
 /// Tell whether a handle names a living entity, as espl__entity_check() does. The generation of a
 /// record has the tag of the world and is never 0, so that it differs from that of null, foreign and
 /// pending handles.

@@ -93,6 +93,7 @@ bool espl__store_trim(espl__store *store)
         is_shrunk &= shrink_archetype(store, &store->archetypes[i]);
     }
     is_shrunk &= espl__names_trim(&store->names, store->heap);
+    is_shrunk &= espl__counterparts_trim(&store->counterparts, store->heap);
     is_shrunk &= shrink_tables(store);
     return is_shrunk;
 }
@@ -129,7 +130,9 @@ size_t espl__store_bytes(const espl__store *store)
 {
     const size_t archetype_count = espl__array_length(store->archetypes);
     size_t bytes = component_bytes(store) + espl__map_bytes(&store->archetype_sets) +
-                   espl__names_bytes(&store->names) + espl__plane_bytes(&store->index_plane);
+                   espl__names_bytes(&store->names) +
+                   espl__counterparts_bytes(&store->counterparts) +
+                   espl__plane_bytes(&store->index_plane);
 
     for (size_t i = 0; i < archetype_count; ++i) {
         bytes += archetype_bytes(&store->archetypes[i]);

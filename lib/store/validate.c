@@ -552,6 +552,37 @@ static const char *broken_names(const espl__store *store, violation *at)
     return named == store->names.count ? NULL : "names are those of living entities";
 }
 
+// Check the tables of counterparts. Originals are of other worlds.
+static const char *broken_counterparts(const espl__store *store, violation *at)
+{
+    const espl__counterparts *const links = &store->counterparts;
+    const size_t issued = espl__array_length(store->records);
+    uint32_t entity = ESPL__NONE;
+    const char *const rule = espl__counterparts_broken_rule(links, &entity);
+    size_t living = 0;
+
+    at->detail = entity;
+    if (rule != NULL) {
+        at->where = entity < issued ? espl__entity_at(store, entity) : espl_entity_null();
+        return rule;
+    }
+    for (uint32_t index = 0; index < issued && links->count != 0; ++index) {
+        const espl_entity original = espl__original_of(links, index);
+
+        if (espl_entity_is_null(original)) {
+            continue;
+        }
+        at->where = espl__entity_at(store, index);
+        if (!espl__may_be_original(store, original)) {
+            return "an original is of another world";
+        }
+        living += is_record_living(&store->records[index]) ? 1 : 0;
+    }
+    at->where = espl_entity_null();
+    at->detail = living;
+    return living == links->count ? NULL : "counterparts live";
+}
+
 // Check the index plane, which has room for the indices that were issued. A reserve that finds no memory for it
 // leaves more room for records than it has; the next one makes room in it before an index is issued.
 static const char *broken_plane(const espl__store *store, violation *at)
@@ -576,8 +607,9 @@ const char *espl__store_broken_rule(const espl__store *store, espl_entity *where
 {
     // Each check relies on those before it. Records come after the chunks that they point into.
     static const char *(*const checks[])(const espl__store *, violation *) = {
-        broken_component, broken_archetype, broken_chunk_table, broken_record, broken_free_list,
-        broken_total,     broken_room,      broken_names,       broken_plane,
+        broken_component,    broken_archetype, broken_chunk_table, broken_record,
+        broken_free_list,    broken_total,     broken_room,        broken_names,
+        broken_counterparts, broken_plane,
     };
     violation at = {{0, 0}, 0};
     const char *rule = NULL;

@@ -225,6 +225,24 @@ static size_t names_size(const espl__names *names)
     return size;
 }
 
+// The originals by the index of their counterparts.
+static void put_originals(writer *w)
+{
+    const espl__store *const store = &w->world->store;
+    const uint32_t records = (uint32_t)espl__array_length(store->records);
+
+    for (uint32_t index = 0; store->counterparts.count != 0 && index < records; ++index) {
+        const espl__image_original entry = {index, 0,
+                                            espl__original_of(&store->counterparts, index)};
+
+        if (!espl_entity_is_null(entry.original)) {
+            put(w, &entry, sizeof entry);
+        }
+    }
+}
+
+_Static_assert(sizeof(espl__image_original) == 16, "entries of a table end at a multiple of 8");
+
 // The bytes that a table takes.
 static size_t image_table_size(const espl_world *world, void (*put_table)(writer *))
 {
@@ -259,6 +277,7 @@ espl__image_head espl__image_head_of(const espl_world *world)
         .is_ticking = espl__forest_has_motion(forest) && forest->tracks.is_ticking ? 1 : 0,
         .has_overflowed = forest->context.has_overflowed ? 1 : 0,
         .least_generation = store->least_generation,
+        .originals = (uint32_t)store->counterparts.count,
     };
 
     memcpy(head.magic, espl__image_magic, sizeof head.magic);
@@ -456,11 +475,13 @@ static void put_image(writer *w, const espl__image_head *head)
 
     put(w, head, sizeof *head);
     if (w->bytes == NULL) {
-        w->at += (size_t)(head->registry_size + head->sets_size + head->names_size);
+        w->at += (size_t)(head->registry_size + head->sets_size + head->names_size) +
+                 head->originals * sizeof(espl__image_original);
     } else {
         put_components(w);
         put_archetypes(w);
         put_names(w);
+        put_originals(w);
     }
     espl__manifest_trees(&w->world->forest, &visitor);
     espl__manifest_rows(&w->world->store, &visitor);
@@ -528,7 +549,7 @@ static uint64_t mix_layout(uint64_t hash, uint64_t number)
 // The structs of an image, the limits of the build, and the order of bytes.
 uint64_t espl_image_layout(void)
 {
-    enum { FORMAT = 2 }; // changes with the order or the meaning of what is saved
+    enum { FORMAT = 3 }; // changes with the order or the meaning of what is saved
     const uint64_t numbers[] = {
         FORMAT,
         sizeof(espl__image_head),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The bytes of an image: a head, then tables of components, archetypes and names, then the areas of the
+// The bytes of an image: a head, then tables of components, archetypes, names and originals, then the areas of
+// the
 // manifest. Everything begins at a multiple of 8 bytes from the begin of the image; the bytes between are 0.
 //
 // A world is not in its image as it is in memory where memory depends on its past and not on its value:
@@ -35,6 +36,8 @@ typedef struct espl__image_head {
     uint32_t is_ticking;     // 0 or 1
     uint32_t has_overflowed; // 0 or 1: a world may be not finite
     uint32_t least_generation; // of indices that are freed
+    uint32_t originals;        // their table follows that of the names
+    uint32_t zero;
 } espl__image_head;
 
 /// A component in its table, before its references and its name.
@@ -52,6 +55,12 @@ typedef struct espl__image_set {
 typedef struct espl__image_name {
     uint32_t entity, size;
 } espl__image_name;
+
+/// A counterpart in its table.
+typedef struct espl__image_original {
+    uint32_t entity, zero;
+    espl_entity original;
+} espl__image_original;
 
 /// Return the bytes that something takes in an image: up to the next multiple of 8.
 static inline size_t espl__image_room(size_t size)

@@ -7,7 +7,7 @@
 // a constant factor. The checksum, which is computed while bytes are copied; an image that is refused before its
 // end is damaged if its checksum differs. Then, with the world complete, all rules of espl_validate(), which
 // follow no number that they have not compared with its range.
-#include "lib/value/image.h"
+#include "lib/value/image_parts.h"
 
 #include "lib/tree/motion.h"
 #include "lib/tree/remake.h"
@@ -172,7 +172,8 @@ static bool read_head(loader *l)
                       "this one.");
     }
     if (head->tag == 0 || head->tag > 127 || head->pasts > ESPL__PASTS || head->is_ticking > 1 ||
-        head->has_overflowed > 1 || head->least_generation > ESPL__LAST_GENERATION + 1) {
+        head->has_overflowed > 1 || head->least_generation > ESPL__LAST_GENERATION + 1 ||
+        head->zero != 0) {
         return refuse_format(l, "The head has a number that no world has.");
     }
     return true;
@@ -303,6 +304,22 @@ static bool read_names(loader *l)
         before = entry.entity;
     }
     return true;
+}
+
+// --- Originals ---
+
+static bool read_originals(loader *l)
+{
+    const size_t size = sizeof(espl__image_original);
+    const char *rule = NULL;
+
+    if (!has_left(l, l->head.originals, size)) {
+        return false;
+    }
+    const unsigned char *const bytes = take(l, l->head.originals * size);
+
+    return bytes != NULL && (espl__image_link(&l->store, &l->head, bytes, &rule) ||
+                             refuse(l, rule != NULL ? ESPL_ERR_FORMAT : ESPL_ERR_NO_MEMORY, rule));
 }
 
 // --- Areas ---
@@ -438,54 +455,6 @@ static bool link_records(loader *l)
            refuse_format(l, "The rows and the entities do not agree.");
 }
 
-// --- Tags ---
-
-static uint32_t retagged(const loader *l, uint32_t generation)
-{
-    const uint32_t below = (UINT32_C(1) << ESPL__TAG_SHIFT) - 1;
-
-    return generation >> ESPL__TAG_SHIFT == l->head.tag
-               ? (generation & below) | l->world->store.tag << ESPL__TAG_SHIFT
-               : generation;
-}
-
-// Give references of one column the tag of this world.
-static void retag_column(const loader *l, const espl__area *area)
-{
-    const espl__component_info *const info = espl__component_info_of(&l->store, area->component);
-
-    for (uint32_t r = 0; r < info->reference_count; ++r) {
-        for (size_t row = 0; row < area->count; ++row) {
-            unsigned char *const at =
-                (unsigned char *)area->bytes + row * area->size + info->references[r];
-            espl_entity entity;
-
-            memcpy(&entity, at, sizeof entity);
-            entity.generation = retagged(l, entity.generation);
-            memcpy(at, &entity, sizeof entity);
-        }
-    }
-}
-
-static void retag_area(void *context, const espl__area *area)
-{
-    const loader *const l = context;
-
-    if (area->kind == ESPL__AREA_VALUES) {
-        retag_column(l, area);
-    }
-    for (size_t i = 0; area->kind == ESPL__AREA_ENTITIES && i < area->count; ++i) {
-        espl_entity *const entity = (espl_entity *)area->bytes + i;
-
-        entity->generation = retagged(l, entity->generation);
-    }
-    for (size_t i = 0; area->kind == ESPL__AREA_RECORDS && i < area->count; ++i) {
-        espl__record *const record = (espl__record *)area->bytes + i;
-
-        record->generation = retagged(l, record->generation);
-    }
-}
-
 // --- The load ---
 
 // Read the headers of trees, and take the memory that depends on them: all of it is there then.
@@ -519,11 +488,11 @@ static void take_over(loader *l)
 // Read the rows, give them the tag of this world, and link them with the records.
 static bool read_rows(loader *l)
 {
-    const espl__area_visitor read = {take_area, l}, retag = {retag_area, l};
+    const espl__area_visitor read = {take_area, l};
 
     espl__manifest_rows(&l->store, &read);
     if (l->status == ESPL_OK && l->head.tag != l->world->store.tag) {
-        espl__manifest_rows(&l->store, &retag);
+        espl__image_retag(&l->store, l->head.tag);
     }
     return l->status == ESPL_OK && link_records(l);
 }
@@ -543,7 +512,8 @@ static bool read_nodes(loader *l)
 // Make the parts of the world that the image has.
 static bool make_parts(loader *l)
 {
-    if (!make_store(l) || !read_names(l) || !make_forest(l) || !read_headers(l)) {
+    if (!make_store(l) || !read_names(l) || !read_originals(l) || !make_forest(l) ||
+        !read_headers(l)) {
         return false;
     }
     take_over(l);

@@ -26,6 +26,7 @@ static void note_entry(espl__shadow *shadow, const espl__undo_key *key)
         break;
     case ESPL__SHADOW_RECORD:
     case ESPL__SHADOW_NAME:
+    case ESPL__SHADOW_ORIGINAL:
         espl__noted_add(&shadow->noted_records, key->number);
         break;
     case ESPL__SHADOW_COLUMN:
@@ -66,6 +67,8 @@ static void *shadow_place(espl__shadow *shadow, const espl__undo_key *key)
         return &shadow->records[number];
     case ESPL__SHADOW_NAME:
         return &shadow->names[number];
+    case ESPL__SHADOW_ORIGINAL:
+        return &shadow->originals[number];
     case ESPL__SHADOW_ROWS:
         return &shadow->archetypes[number].rows;
     case ESPL__SHADOW_COLUMN:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rewind of a store: records, rows and names.
+// The rewind of a store: records, rows, names and counterparts.
 #include "lib/value/rewind.h"
 
 #include <string.h>
@@ -87,6 +87,35 @@ static void put_name_back(espl__shadow *shadow, uint32_t index, void *context)
     }
 }
 
+static espl_entity original_then(const espl__shadow *shadow, uint32_t index)
+{
+    return index < shadow->numbers.records && espl__array_length(shadow->originals) != 0
+               ? shadow->originals[index]
+               : espl_entity_null();
+}
+
+// Remove a link that the index had not: all of them, before the others are put back.
+static void drop_link(espl__shadow *shadow, uint32_t index, void *context)
+{
+    espl__counterparts *const links = &shadow->world->store.counterparts;
+
+    (void)context;
+    if (!espl_entity_equal(espl__original_of(links, index), original_then(shadow, index))) {
+        espl__counterparts_remove(links, &index, 1);
+    }
+}
+
+static void put_link_back(espl__shadow *shadow, uint32_t index, void *context)
+{
+    espl__counterparts *const links = &shadow->world->store.counterparts;
+    const espl_entity original = original_then(shadow, index);
+
+    (void)context;
+    if (!espl_entity_is_null(original) && espl_entity_is_null(espl__original_of(links, index))) {
+        espl__counterpart_put(links, index, original);
+    }
+}
+
 static void restore_index(espl__shadow *shadow, uint32_t index, void *context)
 {
     const uint32_t had = *(const uint32_t *)context;
@@ -103,6 +132,8 @@ static void restore_records(espl__shadow *shadow)
 
     espl__rewind_each_index(shadow, drop_name, NULL);
     espl__rewind_each_index(shadow, put_name_back, NULL);
+    espl__rewind_each_index(shadow, drop_link, NULL);
+    espl__rewind_each_index(shadow, put_link_back, NULL);
     espl__rewind_each_index(shadow, mark_index, NULL);
     espl__array_set_length(store->records, shadow->numbers.records);
     espl__rewind_each_index(shadow, restore_index, &had);

@@ -53,6 +53,19 @@ static void copy_name(const update *u, uint32_t index)
     to->text = now;
 }
 
+static void copy_original(const update *u, uint32_t index)
+{
+    const espl__counterparts *const links = &u->store->counterparts;
+
+    if (espl__array_length(u->shadow->originals) != 0) {
+        const espl_entity now =
+            index < u->now.records ? espl__original_of(links, index) : espl_entity_null();
+
+        exchange_item(u, ESPL__SHADOW_ORIGINAL, index, &u->shadow->originals[index], &now,
+                      sizeof now);
+    }
+}
+
 static void copy_record(const update *u, uint32_t index)
 {
     espl__record record = {0};
@@ -71,6 +84,7 @@ static void copy_record(const update *u, uint32_t index)
     exchange_item(u, ESPL__SHADOW_RECORD, index, &u->shadow->records[index], &record,
                   sizeof record);
     copy_name(u, index);
+    copy_original(u, index);
 }
 
 static void exchange_side(const update *u, uint32_t slot, bool is_a_node)

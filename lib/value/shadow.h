@@ -42,10 +42,11 @@ typedef enum espl__shadow_kind {
     ESPL__SHADOW_PAST,
     ESPL__SHADOW_TREE,
     ESPL__SHADOW_RECORD,
-    ESPL__SHADOW_NAME,   ///< in the log an address, which is held
-    ESPL__SHADOW_ROWS,   ///< espl__shadow_rows
-    ESPL__SHADOW_COLUMN, ///< of a chunk: the handles, or number + 1 of a column
-    ESPL__SHADOW_SET,    ///< only in the checksum
+    ESPL__SHADOW_NAME,     ///< in the log an address, which is held
+    ESPL__SHADOW_ROWS,     ///< espl__shadow_rows
+    ESPL__SHADOW_COLUMN,   ///< of a chunk: the handles, or number + 1 of a column
+    ESPL__SHADOW_SET,      ///< only in the checksum
+    ESPL__SHADOW_ORIGINAL, ///< of the entity of an index; null: it has none
 } espl__shadow_kind;
 
 /// What a slot is.
@@ -164,6 +165,7 @@ typedef struct espl__shadow {
     espl__noted noted_moved; // used by a rewind: slots whose worlds, and those below, it computes
     espl__record *records;
     espl__held_name *names;    // by index
+    espl_entity *originals;    // by index; empty: no entity has one
     espl__noted noted_records; // used by a rewind
     espl__context *context;    // likewise
     uint32_t followed;         // likewise: worlds of lower slots are computed

@@ -101,8 +101,9 @@ static bool grow_chunks(espl__shadow *shadow, uint32_t number, size_t count)
 
 // --- All arrays ---
 
-// Sides and pasts have an element more than there are slots, because empty arrays say that there are none. They
-// grow before the slots, because jobs that make side arrays at once ask for room that must be there, also after
+// Sides and pasts have an element more than there are slots, and originals one more than there are indices,
+// because empty arrays say that there are none. Sides and pasts grow before the slots, because jobs that make
+// side arrays at once ask for room that must be there, also after
 // a call that had memory for a part of it.
 bool espl__shadow_grow(espl__shadow *shadow, espl__growth what, uint32_t number, size_t count)
 {
@@ -117,6 +118,7 @@ bool espl__shadow_grow(espl__shadow *shadow, espl__growth what, uint32_t number,
                FILL(shadow, is_plain, count) && FILL(shadow, had_side, count);
     case ESPL__GROWTH_RECORDS:
         return FILL(shadow, records, count) && FILL(shadow, names, count) &&
+               (espl__array_length(shadow->originals) == 0 || FILL(shadow, originals, count + 1)) &&
                fill_noted(shadow, &shadow->noted_records, count) && FILL(shadow, report, 3 * count);
     case ESPL__GROWTH_ARCHETYPES:
         return FILL(shadow, archetypes, count);
@@ -126,6 +128,8 @@ bool espl__shadow_grow(espl__shadow *shadow, espl__growth what, uint32_t number,
         return FILL(shadow, sides, espl__array_length(shadow->slots) + 1);
     case ESPL__GROWTH_PASTS:
         return FILL(shadow, pasts, espl__array_length(shadow->slots) + 1);
+    case ESPL__GROWTH_ORIGINALS:
+        return FILL(shadow, originals, espl__array_length(shadow->records) + 1);
     }
     return false;
 }
@@ -153,6 +157,8 @@ bool espl__shadow_begin(espl__shadow *shadow, espl_world *world)
         espl__shadow_grow(shadow, ESPL__GROWTH_RECORDS, 0, records) &&
         (!has_sides || espl__shadow_grow(shadow, ESPL__GROWTH_SIDES, 0, 0)) &&
         (!espl__forest_has_motion(forest) || espl__shadow_grow(shadow, ESPL__GROWTH_PASTS, 0, 0)) &&
+        (world->store.counterparts.count == 0 ||
+         espl__shadow_grow(shadow, ESPL__GROWTH_ORIGINALS, 0, 0)) &&
         grow_archetypes(shadow, &world->store)) {
         return true;
     }
@@ -191,6 +197,7 @@ void espl__shadow_free(espl__shadow *shadow)
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->had_side);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->records);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->names);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->originals);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->report);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->archetypes);
 }
@@ -211,6 +218,7 @@ void espl__shadow_forget(espl__shadow *shadow, espl__names *names)
     (void)CLEAR(shadow->trees);
     (void)CLEAR(shadow->is_plain);
     (void)CLEAR(shadow->records);
+    (void)CLEAR(shadow->originals);
     for (size_t i = 0; i < archetypes; ++i) {
         shadow->archetypes[i].rows = (espl__shadow_rows){0, 0};
     }
@@ -228,8 +236,8 @@ size_t espl__shadow_bytes(const espl__shadow *shadow)
                    noted_bytes(&shadow->noted_trees) + ESPL_ARRAY_BYTES(shadow->trees) +
                    ESPL_ARRAY_BYTES(shadow->is_plain) + ESPL_ARRAY_BYTES(shadow->had_side) +
                    ESPL_ARRAY_BYTES(shadow->records) + ESPL_ARRAY_BYTES(shadow->names) +
-                   noted_bytes(&shadow->noted_records) + ESPL_ARRAY_BYTES(shadow->report) +
-                   ESPL_ARRAY_BYTES(shadow->archetypes);
+                   ESPL_ARRAY_BYTES(shadow->originals) + noted_bytes(&shadow->noted_records) +
+                   ESPL_ARRAY_BYTES(shadow->report) + ESPL_ARRAY_BYTES(shadow->archetypes);
 
     for (size_t i = 0; i < espl__array_length(shadow->archetypes); ++i) {
         bytes += ESPL_ARRAY_BYTES(shadow->archetypes[i].chunks);

@@ -185,9 +185,9 @@ static espl_status check_playable(const espl_world *world, const espl_command_bu
 }
 
 // Postcondition of ESPL_OK: every command has a result, and trees are settled. Otherwise nothing
-// has changed.
+// has changed. @param is_strict  one command that is refused refuses the playback.
 static espl_status run_playback(espl_world *world, espl_command_buffer *commands,
-                                espl_report *report)
+                                espl_report *report, bool is_strict)
 {
     espl__lane_view lanes[ESPL_LANE_LIMIT];
 
@@ -201,6 +201,7 @@ static espl_status run_playback(espl_world *world, espl_command_buffer *commands
     const espl__play_request request = {.lanes = lanes,
                                         .lane_count = commands->lane_count,
                                         .tag = commands->tag,
+                                        .is_strict = is_strict,
                                         .custom_payloads = commands->payloads};
 
     world->is_playing = true;
@@ -217,7 +218,7 @@ static espl_status run_timed(espl_world *world, espl_command_buffer *commands, e
                              bool is_timed)
 {
     espl__trace_begin(&world->playback->trace, &world->hooks, is_timed);
-    return run_playback(world, commands, report);
+    return run_playback(world, commands, report, false);
 }
 
 // What follows a playback that succeeded.
@@ -230,6 +231,33 @@ static void finish_playback(espl_world *world, espl_command_buffer *commands,
     world->playback->totals.applied += report->applied;
     world->playback->totals.refused += report->refused;
     call_functions(world, commands, report->calls);
+}
+
+// Play a buffer of which one refused command refuses all. A replay has no such playback: that a command was
+// refused is on the tape as ESPL_ERR_BUSY, which a replay leaves out. @param why  out: the status.
+static espl_status run_strictly(espl_world *world, espl_command_buffer *commands,
+                                espl_report *report, espl_status *why)
+{
+    espl__trace_begin(&world->playback->trace, &world->hooks, false);
+    *why = run_playback(world, commands, report, true);
+    return *why < 0 && world->playback->applied.first_refused != UINT32_MAX ? ESPL_ERR_BUSY : *why;
+}
+
+espl_status espl__play_strictly(espl_world *world, espl_command_buffer *commands,
+                                espl_report *report)
+{
+    espl_status status = check_playable(world, commands);
+
+    if (status != ESPL_OK) {
+        return status;
+    }
+    (void)ESPL__TAPED(world, run_strictly(world, commands, report, &status), .op = ESPL_TAPE_PLAY,
+                      .commands = commands);
+    if (status == ESPL_OK) {
+        finish_playback(world, commands, report);
+    }
+    espl__trace_end(&world->playback->trace);
+    return status;
 }
 
 // Play one buffer. @param is_timed  the report wants the times of the stages.

@@ -168,6 +168,17 @@ static espl_status destroy_many(espl_world *world, const espl_entity *entities, 
     return status != ESPL_OK || count == 0 ? status : destroy_all(world, entities, count, extent);
 }
 
+espl_status espl__destroy_listed(espl_world *world, const espl_entity *entities, size_t count,
+                                 espl_extent extent, const char *call)
+{
+    size_t first = 0;
+    const espl_status status = ESPL__TAPED(
+        world, destroy_many(world, entities, count, extent, &first), .op = ESPL_TAPE_DESTROY_MANY,
+        .entities = entities, .count = count, .word = (uint32_t)extent);
+
+    return espl__refuse_call(world, call, status, NULL);
+}
+
 espl_status espl_destroy_many(espl_world *world, const espl_entity *entities, size_t count,
                               espl_extent extent, size_t *refused)
 {

@@ -12,4 +12,8 @@ void espl__destroy_begin(espl_world *world, espl__edit *edit);
 /// End it. @param remark  of its destroys: ESPL_OK, ESPL_LOSSY. @return the remark, ESPL_OVERFLOW.
 espl_status espl__destroy_end(espl_world *world, const espl__edit *edit, espl_status remark);
 
+/// Destroy living entities as espl_destroy_many(), and record it, within another call. @param call  its name.
+espl_status espl__destroy_listed(espl_world *world, const espl_entity *entities, size_t count,
+                                 espl_extent extent, const char *call);
+
 #endif

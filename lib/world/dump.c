@@ -225,6 +225,18 @@ static void print_components(dump_text *out, const espl_world *world, uint32_t i
     }
 }
 
+// The handle of the original; nothing where there is none.
+static void print_original(dump_text *out, const espl_world *world, uint32_t index)
+{
+    const espl_entity original = espl__original_of(&world->store.counterparts, index);
+    char handle[ESPL__HANDLE_TEXT];
+
+    if (!espl_entity_is_null(original)) {
+        espl__handle_text(handle, original);
+        print(out, "  counterpart of %s\n", handle);
+    }
+}
+
 size_t espl_dump(const espl_world *world, espl_entity entity, char *buffer, size_t size)
 {
     dump_text out = {buffer, size, 0};
@@ -243,6 +255,7 @@ size_t espl_dump(const espl_world *world, espl_entity entity, char *buffer, size
     const uint32_t slot = world->store.records[entity.index].slot;
 
     print_links(&out, world, slot);
+    print_original(&out, world, entity.index);
     print_transforms(&out, world, slot);
     print_components(&out, world, entity.index);
     return out.length;

@@ -154,6 +154,16 @@ static uint64_t mix_name(uint64_t hash, const espl__store *store, uint32_t index
     return name == NULL ? hash : mix_bytes(hash, (const unsigned char *)name->text, name->size);
 }
 
+// The original of an entity as a number, because it is that of another world. An entity without one adds
+// nothing.
+static uint64_t mix_original(uint64_t hash, const espl__store *store, uint32_t index)
+{
+    const espl_entity original = espl__original_of(&store->counterparts, index);
+
+    return espl_entity_is_null(original) ? hash
+                                         : mix_pair(hash, original.index, original.generation);
+}
+
 // The earlier locals of an entity that can be read, where motion runs. A node that was made in this tick reads
 // as it is now. Earlier worlds follow from these. Of a member with inherit flags the stored local counts, because
 // the one that is read takes a composition of all links above.
@@ -185,7 +195,8 @@ static uint64_t hash_looks(const espl_world *world, uint32_t index)
             hash = mix_past(hash, &world->forest, slot);
         }
     }
-    return mix_name(mix(hash, hash_components(world, index)), &world->store, index);
+    return mix_original(mix_name(mix(hash, hash_components(world, index)), &world->store, index),
+                        &world->store, index);
 }
 
 // A reference is hashed by what the entity it names shows, because its handle differs between

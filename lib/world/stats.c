@@ -161,6 +161,7 @@ void espl_stats(const espl_world *world, espl_world_stats *out)
                             .layout_debt_incurred = counts->debt,
                             .names = store->names.count,
                             .bytes_names = espl__names_bytes(&store->names),
+                            .counterparts = store->counterparts.count,
                             .watches = world->watch_count,
                             .presented = world->presented,
                             .blended = world->blended,

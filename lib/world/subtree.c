@@ -118,6 +118,29 @@ typedef struct copy {
     size_t count; // copied so far
 } copy;
 
+// Write the model pose of the entity that is appended: by the operations that compose worlds, so that it is
+// what the world would be if the top had no parent and the identity for its pose. An entity that shows its
+// parent's transform has its parent's model.
+static void put_model(const copy *c, uint32_t slot, uint32_t parent, const espl_transform *local)
+{
+    const espl__forest *const forest = &c->world->forest;
+    espl_transform *const out = &c->out->models[c->count - 1];
+    espl_pose pose = espl__pose_identity();
+
+    *out = *local;
+    if (parent != ESPL_NO_RANK) {
+        const espl_transform *const above = &c->out->models[parent];
+        const espl_pose frame = espl__pose_of(above), below = espl__pose_of(local);
+
+        if (espl__slot_is(forest, slot, ESPL__SLOT_BARE) || espl__slot_copies(forest, slot)) {
+            *out = *above;
+            return;
+        }
+        pose = espl__pose_compose(&frame, above->stretch, &below);
+    }
+    memcpy(out, &pose, sizeof pose);
+}
+
 // Append the entity at a slot. Arrays that the caller left NULL are skipped. An entity without a
 // transform has the identity as its local transform.
 // @param parent  rank of the parent in the copy.
@@ -133,11 +156,17 @@ static void append(copy *c, uint32_t slot, uint32_t parent, uint32_t depth)
     if (c->out->depths != NULL) {
         c->out->depths[at] = depth;
     }
-    if (c->out->locals != NULL) {
+    if (c->out->locals != NULL || c->out->models != NULL) {
         const bool is_bare = espl__slot_is(&c->world->forest, slot, ESPL__SLOT_BARE);
-
-        c->out->locals[at] =
+        const espl_transform local =
             is_bare ? espl__transform_identity() : espl__read_local(c->world, slot);
+
+        if (c->out->locals != NULL) {
+            c->out->locals[at] = local;
+        }
+        if (c->out->models != NULL) {
+            put_model(c, slot, parent, &local);
+        }
     }
     if (c->out->worlds != NULL) {
         c->out->worlds[at] = espl__read_world(c->world, slot);

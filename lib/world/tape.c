@@ -101,7 +101,7 @@ static void put_look_at(espl_world *world, const espl__taped_call *call)
 
 // --- Lists of entities ---
 
-// Children and parents in turn.
+// Children and parents in turn, or counterparts and originals.
 static void put_pairs(espl_world *world, const espl__taped_call *call)
 {
     espl__tape_u64(world, call->count);
@@ -161,7 +161,7 @@ static void put_entities(espl_world *world, const espl__taped_call *call)
 // The fields after the byte of an operation, in order. put_field() writes them:
 //
 //     e entity           o other            w word
-//     n count            E entities         P entities and parents
+//     n count            E entities         P entities and parents, or originals
 //     C components       D component_def    V component value
 //     N name             K write            L look at
 //     A pivot, rotation  O options          X change
@@ -188,7 +188,7 @@ static const char *const fields_of[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_IMAGE] = "wI",         [ESPL_TAPE_ARCHIVE] = "ewI",
     [ESPL_TAPE_APPLY] = "ewIQ",       [ESPL_TAPE_HISTORY_CREATE] = "H",
     [ESPL_TAPE_HISTORY_DESTROY] = "", [ESPL_TAPE_MARK] = "f",
-    [ESPL_TAPE_REWIND] = "fw",
+    [ESPL_TAPE_REWIND] = "fw",        [ESPL_TAPE_COUNTERPARTS] = "P",
 };
 
 // An empty name removes the name.

@@ -39,7 +39,7 @@ typedef struct espl__taped_call {
     uint32_t word;                    // extent, espl_keep, inherit flags, espl_axis, history
     size_t count;                     // entities, clones, or bytes of a name
     const espl_entity *entities;      // [count]
-    const espl_entity *parents;       // [count]
+    const espl_entity *parents;       // [count]; of counterparts their originals
     const espl_query_def *query;      // of a change: stands for `entities`; NULL: all entities
     bool is_of_query;                 // `query` is read, and `entities` is not
     const espl_component *components; // [component_count]

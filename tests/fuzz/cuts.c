@@ -207,6 +207,9 @@ static void skip_fields(cutter *c, uint64_t op)
         skip(c, number(c, 8), 16);
         skip(c, 28, 1);
         break;
+    case ESPL_TAPE_COUNTERPARTS:
+        skip(c, number(c, 8), 16);
+        break;
     case ESPL_TAPE_ARCHIVE:
         skip(c, 12, 1);
         skip(c, number(c, 8), 1);

@@ -105,6 +105,12 @@ static espl_entity make(subject *s, espl_entity parent, float x, const char *nam
     return made;
 }
 
+// The handle of an entity of another world.
+static espl_entity original(void)
+{
+    return (espl_entity){5, 2u << 24 | 1};
+}
+
 // The lamp is made before the mast that it hangs on, so that rows have another order than hierarchies.
 static void begin(subject *s)
 {
@@ -130,6 +136,7 @@ static void begin(subject *s)
     must(espl_add_component(s->world, s->nodes[BUOY], s->cache_id, &cached, sizeof cached));
     must(espl_add_component(s->world, s->nodes[PLAN], ESPL_PREFAB, NULL, 0));
     must(espl_set_enabled(s->world, s->nodes[BUOY], ESPL_EXTENT_ENTITY, false));
+    must(espl_set_counterpart(s->world, s->nodes[BUOY], original()));
     // What the lamp keeps is no part of its local: the scale of 1, below a mast of 2.
     must(espl_set_inherit(s->world, s->nodes[LAMP], ESPL_ABSOLUTE_SCALE));
     must(espl_set_local_scale(s->world, s->nodes[MAST], 2));
@@ -159,6 +166,7 @@ static void spoil(subject *s)
     must(espl_record_custom(espl_command_buffer_recorder(s->commands, 0), 0, s->command, NULL, 0,
                             0));
     must(espl_set_name(s->world, s->nodes[SHIP], "wreck"));
+    must(espl_set_counterpart(s->world, s->nodes[BUOY], espl_entity_null()));
     must(espl_set_local_position(s->world, s->nodes[SHIP], (float[]){9, 0, 0}));
     must(espl_set_inherit(s->world, s->nodes[LAMP], 0));
     must(espl_destroy(s->world, s->nodes[LAMP], ESPL_EXTENT_ENTITY));
@@ -232,6 +240,11 @@ static bool has_names(const subject *s, const past *before)
 {
     (void)before;
     return strcmp(espl_get_name(s->world, s->nodes[SHIP]), "ship") == 0;
+}
+static bool has_originals(const subject *s, const past *before)
+{
+    (void)before;
+    return espl_entity_equal(espl_find_counterpart(s->world, original()), s->nodes[BUOY]);
 }
 static fuel fuel_of(const subject *s)
 {
@@ -335,6 +348,7 @@ static const struct {
     {"handles", has_handles, NULL},
     {"handles of entities made next", has_free_indices, NULL},
     {"order of queries", has_order, NULL},
+    {"originals of counterparts", has_originals, NULL},
     {"previous transforms of motion", has_motion, NULL},
     {"values of transient components", has_transient, NULL},
     {"versions of columns", has_versions, NULL},

@@ -358,6 +358,39 @@ static void set_name(void)
     ck_ok(espl_set_name(s.world, s.e[1], "name"));
 }
 
+static void set_counterpart(void)
+{
+    const espl_entity original = {7, 9u << 24 | 1};
+
+    ck_ok(espl_set_counterpart(s.world, s.e[1], original));
+    ck_status(espl_set_counterpart(s.world, s.e[2], original), ESPL_ERR_EXISTS);
+    ck_ok(espl_set_counterpart(s.world, s.e[2], (espl_entity){8, 9u << 24 | 1}));
+    ck_ok(espl_set_counterpart(s.world, s.e[2], espl_entity_null()));
+}
+
+// A hierarchy of another world, below a member of this one; then its changes, and the end of a part of it.
+static void place_and_follow(void)
+{
+    const espl_placing_def def = {.parent = s.e[2]};
+    espl_changes changes;
+    espl_watch *watch;
+    test_world other;
+
+    test_world_begin(&other, 9, NULL);
+    const espl_entity top = test_solo(other.world), below = test_solo(other.world);
+
+    ck_ok(espl_attach(other.world, below, top, NULL));
+    ck_ok(espl_watch_create(other.world, &(espl_watch_def){.flags = ESPL_WATCH_LOCAL}, &watch));
+    ck_ok(espl_watch_collect(watch, 0, &changes));
+    ck_ok(espl_place_counterparts(s.world, other.world, top, &def, NULL));
+    ck_ok(espl_set_local_position(other.world, top, (float[3]){1, 2, 3}));
+    ck_ok(espl_destroy(other.world, below, ESPL_EXTENT_OWNED));
+    ck_ok(espl_watch_collect(watch, 0, &changes));
+    ck_ok(espl_follow(s.world, &changes, NULL, NULL));
+    espl_watch_destroy(watch);
+    test_world_end(&other);
+}
+
 static void set_sibling(void)
 {
     ck_ok(espl_move_before(s.world, s.e[3], s.e[1]));
@@ -787,6 +820,7 @@ enum { KEEPS, CHANGES };
     X(espl_destroy, CHANGES, destroy)                              \
     X(espl_destroy_many, CHANGES, destroy_many)                    \
     X(espl_detach, CHANGES, detach)                                \
+    X(espl_follow, CHANGES, place_and_follow)                      \
     X(espl_history_create, CHANGES, use_history)                   \
     X(espl_history_destroy, CHANGES, use_history)                  \
     X(espl_history_mark, CHANGES, use_history)                     \
@@ -796,6 +830,7 @@ enum { KEEPS, CHANGES };
     X(espl_look_at, CHANGES, look_at)                              \
     X(espl_motion_start, CHANGES, start_motion)                    \
     X(espl_motion_stop, CHANGES, stop_motion)                      \
+    X(espl_place_counterparts, CHANGES, place_and_follow)          \
     X(espl_play, CHANGES, play)                                    \
     X(espl_present, KEEPS, present_and_stop)                       \
     X(espl_query_begin, KEEPS, read_queries)                       \
@@ -833,6 +868,7 @@ enum { KEEPS, CHANGES };
     X(espl_set_local_rotation, CHANGES, call_set_local_rotation)   \
     X(espl_set_local_scale, CHANGES, call_set_local_scale)         \
     X(espl_set_local_transform, CHANGES, call_set_local_transform) \
+    X(espl_set_counterpart, CHANGES, set_counterpart)              \
     X(espl_set_name, CHANGES, set_name)                            \
     X(espl_move_before, CHANGES, set_sibling)                      \
     X(espl_set_stretch, CHANGES, call_set_stretch)                 \

@@ -55,7 +55,7 @@ TEST(each_field_of_a_store_has_a_place)
         STORE(free_chunks, MADE) STORE(changed, NONE) STORE(changed_chunks, NONE)
         STORE(version, MADE) STORE(referring_count, KEPT) STORE(unique_count, KEPT)
         STORE(fill_least, KEPT)
-        STORE(names, SAVED) STORE(index_plane, MADE)
+        STORE(names, SAVED) STORE(counterparts, SAVED) STORE(index_plane, MADE)
     };
     // clang-format on
 

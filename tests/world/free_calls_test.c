@@ -150,8 +150,8 @@ static size_t copy_subtree(place *k)
 {
     espl_entity entities[SWEEP_ALL];
     uint32_t parents[SWEEP_ALL], depths[SWEEP_ALL];
-    espl_transform locals[SWEEP_ALL], worlds[SWEEP_ALL];
-    const espl_subtree_arrays out = {entities, parents, depths, locals, worlds, {0}};
+    espl_transform locals[SWEEP_ALL], worlds[SWEEP_ALL], models[SWEEP_ALL];
+    const espl_subtree_arrays out = {entities, parents, depths, locals, worlds, models, {0}};
 
     return espl_copy_subtree(k->w, k->e, ESPL_EXTENT_SUBTREE, SWEEP_ALL, &out);
 }

@@ -279,6 +279,23 @@ static espl_status carry_arrays(const void *def)
                                                           : ESPL_ERR_ARGUMENT;
 }
 
+// An original in another world, which ends with the call.
+static espl_status carry_placing(const void *def)
+{
+    espl_world *from = NULL;
+
+    ck_ok(espl_world_create(&(espl_world_def){.tag = 101}, &from));
+    const espl_status status = espl_place_counterparts(w, from, test_solo(from), def, NULL);
+
+    espl_world_destroy(from);
+    return status;
+}
+
+static const espl_changes no_changes;
+
+CARRY(follow, espl_follow(w, &no_changes, def, NULL))
+CARRY(follow_changes, espl_follow(w, def, NULL, NULL))
+
 #define WORDS(type)                         \
     sizeof(type), offsetof(type, reserved), \
         sizeof(((const type *)NULL)->reserved) / sizeof(uintptr_t)
@@ -310,6 +327,9 @@ static const input inputs[] = {
     {"espl_write_parallel", WORDS(espl_parallel_def), fill_parallel, carry_parallel, false},
     {"espl_write_parallel", WORDS(espl_query_def), NULL, carry_parallel_query, false},
     {"espl_copy_subtree", WORDS(espl_subtree_arrays), fill_arrays, carry_arrays, false},
+    {"espl_place_counterparts", WORDS(espl_placing_def), NULL, carry_placing, false},
+    {"espl_follow", WORDS(espl_follow_def), NULL, carry_follow, false},
+    {"espl_follow", WORDS(espl_changes), NULL, carry_follow_changes, false},
 };
 enum { INPUTS = sizeof inputs / sizeof *inputs };
 
@@ -455,6 +475,8 @@ static espl_status carry_changes(void *out)
     return status;
 }
 
+CARRY_OUT(follow_report, espl_follow(w, &no_changes, NULL, out))
+
 static espl_status carry_validate(void *out)
 {
     return espl_validate(w, out) ? ESPL_OK : ESPL_ERR_EXISTS;
@@ -560,6 +582,7 @@ static const output outputs[] = {
     {WORDS(espl_parallel_report), carry_parallel_report},
     {WORDS(espl_changes), carry_changes},
     {WORDS(espl_present_report), carry_present},
+    {WORDS(espl_follow_report), carry_follow_report},
     {WORDS(espl_rewind), carry_rewind},
     {WORDS(espl_format_fault), carry_fault},
     {WORDS(espl_archive_info), carry_archive_info},

@@ -35,6 +35,8 @@
       espl_reserve(m->world, &(espl_reserve_def){.watch_entities = 10}))                           \
     X(watch, "espl_watch_create", espl_watch_create(m->world, NULL, &watch))                       \
     X(history, "espl_history_create", espl_history_create(m->world, NULL, &history))               \
+    X(place, "espl_place_counterparts",                                                            \
+      espl_place_counterparts(m->world, m->elsewhere.world, m->foreign, NULL, NULL))               \
     X(motion_start, "espl_motion_start", espl_motion_start(m->world, NULL))                        \
     X(motion_stop, "espl_motion_stop", espl_motion_stop(m->world))                                 \
     X(image, "espl_image_load", espl_image_load(m->world, "no image", 8, 0, NULL))                 \
@@ -280,6 +282,8 @@ static void refuse_writes(misuse *m)
     ck_status(espl_set_inherit(m->world, m->child, ESPL_ABSOLUTE_X), ESPL_ERR_BUSY);
     ck_status(espl_set_name(m->world, m->child, "name"), ESPL_ERR_BUSY);
     ck_status(espl_set_name(m->world, m->child, NULL), ESPL_ERR_BUSY);
+    ck_status(espl_set_counterpart(m->world, m->child, m->foreign), ESPL_ERR_BUSY);
+    ck_status(espl_follow(m->world, &(espl_changes){0}, NULL, NULL), ESPL_ERR_BUSY);
     ck_assert_str_eq(espl_get_name(m->world, m->child), "");
     ck_status(espl_tick_begin(m->world), ESPL_ERR_BUSY);
     ck_status(espl_tick_end(m->world), ESPL_ERR_BUSY);

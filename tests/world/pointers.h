@@ -283,6 +283,16 @@ static inline espl_status patch_nothing(const things *k, espl_format_fault *of_d
     X(espl_watch_destroy, watch, DONE(espl_watch_destroy(NULL)))                                \
     X(espl_world_create, def, create_and_destroy())                                             \
     X(espl_world_destroy, world, DONE(espl_world_destroy(NULL)))                                \
+    X(espl_place_counterparts, def,                                                             \
+      espl_place_counterparts(k->w, k->m.elsewhere.world, k->m.foreign, NULL, k->handles))      \
+    X(espl_place_counterparts, out,                                                             \
+      espl_place_counterparts(k->w, k->m.elsewhere.world, k->m.foreign,                         \
+                              DEF(espl_placing_def, .component_count = 0), NULL))               \
+    X(espl_follow, def,                                                                         \
+      espl_follow(k->w, DEF(espl_changes, .moment = 1), NULL, NULL))                            \
+    X(espl_follow, report,                                                                      \
+      espl_follow(k->w, DEF(espl_changes, .moment = 1), DEF(espl_follow_def, .flags = 0),       \
+                  NULL))                                                                        \
     X(espl_copy_world_transforms, report,                                                       \
       espl_copy_world_transforms(k->w, k->w, DEF(espl_copy, k->e, k->p), 1, NULL))              \
     X(espl_write_batch, report, espl_write_batch(k->w, k->writes, 2, NULL))                     \
@@ -411,6 +421,9 @@ static inline espl_status patch_nothing(const things *k, espl_format_fault *of_d
     X(espl_stats, out, SILENT(espl_stats(k->w, NULL)))                                             \
     X(espl_subtree_begin, subtree, espl_subtree_begin(k->w, k->e, NULL))                           \
     X(espl_view_hierarchy, out, espl_view_hierarchy(k->w, k->e, NULL))                             \
+    X(espl_place_counterparts, from,                                                               \
+      espl_place_counterparts(k->w, NULL, k->m.foreign, NULL, NULL))                               \
+    X(espl_follow, changes, espl_follow(k->w, NULL, NULL, NULL))                                   \
     X(espl_copy_world_transforms, from,                                                            \
       espl_copy_world_transforms(k->w, NULL, DEF(espl_copy, k->e, k->p), 1, NULL))                 \
     X(espl_copy_world_transforms, copies, espl_copy_world_transforms(k->w, k->w, NULL, 1, NULL))   \
@@ -668,6 +681,12 @@ static inline espl_status patch_nothing(const things *k, espl_format_fault *of_d
     X(espl_view_hierarchy, world, espl_view_hierarchy(NULL, k->e, &k->view))                       \
     X(espl_world_create, out, espl_world_create(NULL, NULL))                                       \
     X(espl_world_kernels, world, neutral(espl_world_kernels(NULL) == NULL))                        \
+    X(espl_set_counterpart, world, espl_set_counterpart(NULL, k->e, k->m.foreign))                 \
+    X(espl_find_counterpart, world,                                                                \
+      neutral(espl_entity_is_null(espl_find_counterpart(NULL, k->m.foreign))))                     \
+    X(espl_get_original, world, neutral(espl_entity_is_null(espl_get_original(NULL, k->e))))       \
+    X(espl_place_counterparts, world, espl_place_counterparts(NULL, k->w, k->e, NULL, NULL))       \
+    X(espl_follow, world, espl_follow(NULL, DEF(espl_changes, .moment = 1), NULL, NULL))           \
     X(espl_copy_world_transforms, to,                                                              \
       espl_copy_world_transforms(NULL, k->w, DEF(espl_copy, k->e, k->p), 1, NULL))                 \
     X(espl_write_batch, world, espl_write_batch(NULL, k->writes, 2, NULL))                         \

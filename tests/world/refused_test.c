@@ -424,6 +424,37 @@ static espl_status watches(int way)
     }
 }
 
+static espl_status counterparts(int way)
+{
+    const espl_entity original = {3, (m.foreign.generation >> 24) << 24 | 1};
+    const espl_changes own = {.removed = node, .removed_count = 1};
+
+    switch (way) {
+    case 0:
+        return espl_set_counterpart(w, m.dead, original);
+    case 1:
+        return espl_set_counterpart(w, node[1], node[2]);
+    case 2:
+        return espl_set_counterpart(w, node[1], m.pending);
+    case 3:
+        return espl_place_counterparts(w, w, node[1], NULL, NULL);
+    case 4:
+        return espl_place_counterparts(w, m.elsewhere.world, m.dead, NULL, NULL);
+    case 5:
+        return espl_place_counterparts(w, m.elsewhere.world, m.foreign,
+                                       &(espl_placing_def){.parent = m.dead}, NULL);
+    case 6:
+        return espl_place_counterparts(w, m.elsewhere.world, m.foreign,
+                                       &(espl_placing_def){.reserved = {1}}, NULL);
+    case 7:
+        return espl_follow(w, &own, NULL, NULL);
+    case 8:
+        return espl_follow(w, &own, &(espl_follow_def){.flags = 1u << 30}, NULL);
+    default:
+        return END;
+    }
+}
+
 static espl_status add_component(int way)
 {
     return way < BAD    ? espl_add_component(w, bad[way].entity, m.number, one, 4)
@@ -516,6 +547,7 @@ static const row rows[] = {
     {"espl_detach", detach},
     {"espl_set_enabled", disable},
     {"espl_set_enabled", enable},
+    {"espl_follow", counterparts},
     {"espl_history_create", histories},
     {"espl_history_destroy", histories},
     {"espl_history_mark", histories},
@@ -524,6 +556,7 @@ static const row rows[] = {
     {"espl_instantiate", instantiate},
     {"espl_instantiate", instantiate_at},
     {"espl_look_at", look_at},
+    {"espl_place_counterparts", counterparts},
     {"espl_play", play},
     {"espl_present", present},
     {"espl_query_begin", query_begin},
@@ -558,6 +591,7 @@ static const row rows[] = {
     {"espl_set_local_rotation", set_local_rotation},
     {"espl_set_local_scale", set_local_scale},
     {"espl_set_local_transform", set_local_transform},
+    {"espl_set_counterpart", counterparts},
     {"espl_set_name", set_name},
     {"espl_motion_start", motions},
     {"espl_motion_stop", motions},

@@ -228,6 +228,11 @@ static void is_readable(const espl_world *world)
     const uint32_t length =
         word(next(&r, "issued indices, and the one that was freed last", ESPL__STATE_WORDS, 2), 0);
     const size_t living = read_records(&r, length);
+    const uint32_t originals = word(next(&r, "counterparts", ESPL__STATE_NOTE, 1), 0);
+
+    for (uint32_t i = 0; i < originals; ++i) {
+        (void)next(&r, "counterpart and original", ESPL__STATE_PAIRS, 4);
+    }
     const uint32_t archetypes = word(next(&r, "archetypes", ESPL__STATE_WORDS, 1), 0);
     size_t rows = 0, nodes = 0, slots = 0;
 
@@ -290,6 +295,9 @@ static void populate(espl_world *world, uint64_t seed)
         }
         if (test_one_in(&random, 5)) {
             ck_ok(espl_set_user_data(world, e[i], 7));
+        }
+        if (i % 5 == 1) {
+            ck_ok(espl_set_counterpart(world, e[i], (espl_entity){(uint32_t)i, 9u << 24 | 1}));
         }
         if (test_one_in(&random, 5)) {
             ck_ok(espl_set_name(world, e[i], &"a name of any length"[test_below(&random, 19)]));
@@ -395,6 +403,11 @@ static void set_name(void)
     ck_ok(espl_set_name(w, e[0], "another name"));
 }
 
+static void set_original(void)
+{
+    ck_ok(espl_set_counterpart(w, e[0], (espl_entity){77, 9u << 24 | 1}));
+}
+
 static void set_value(void)
 {
     for (int i = 0; i < ENTITIES; ++i) {
@@ -430,6 +443,7 @@ TEST(each_change_is_in_a_piece_and_room_is_in_none)
     changes(owe_a_layout, "flags and layout debt of a tree");
     changes(register_another, "components");
     changes(meet_a_set, "archetypes");
+    changes(set_original, "counterpart and original");
     changes(set_user_data, "user data of a node");
     changes(set_name, "name of an entity");
     changes(set_value, "values of a column");
