@@ -362,6 +362,39 @@ public:
         return make_watch(&def, flags);
     }
 
+    // One entity in several worlds: espalier/counterpart.h.
+
+    /// Make an entity the counterpart of an entity of another world; a null one ends the link.
+    result<> set_counterpart(entity target, entity original)
+    {
+        return espl_set_counterpart(get(), target, original);
+    }
+    /// The entity of this world that is the counterpart of a handle of another one; null where there is none.
+    [[nodiscard]] entity counterpart(entity original) const noexcept
+    {
+        return espl_find_counterpart(get(), original);
+    }
+    /// The entity of another world that an entity is the counterpart of; null where there is none.
+    [[nodiscard]] entity original(entity target) const noexcept
+    {
+        return espl_get_original(get(), target);
+    }
+    /// Make counterparts of an entity of another world and of what is below it. The first one.
+    result<entity> place(const world &from, entity original, const espl_placing_def &def = {})
+    {
+        entity made{};
+        const espl_status status =
+            espl_place_counterparts(get(), from.get(), original, &def, &made);
+        return {status, made};
+    }
+    /// Repeat what a watch of another world collected.
+    result<espl_follow_report> follow(const changes &collected, const espl_follow_def &def = {})
+    {
+        espl_follow_report report{};
+        const espl_status status = espl_follow(get(), &collected.get(), &def, &report);
+        return {status, report};
+    }
+
     // Components.
 
     /// Register a component of a type. An empty type is a tag. Its version, flags and fields are those of

@@ -10,6 +10,7 @@ EspalierError for what is raised.
 from ._commands import CommandBuffer, Recorder, Report, World
 from ._base import Stats, Validation
 from ._components import DISABLED, HAS_TRANSFORM, MEMBER, PREFAB, ROOT, SOLO, Component
+from ._counterparts import FollowReport
 from ._errors import (
     ArgumentError,
     BusyError,
@@ -109,6 +110,7 @@ __all__ = [
     "EspalierError",
     "EulerOrder",
     "Extent",
+    "FollowReport",
     "FloatError",
     "FormatError",
     "GapError",

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ._counterparts import Counterparts
 from ._errors import ArgumentError, Status
 from ._native import ffi, lib
-from ._watches import Watches
 
 
 class Presented(NamedTuple):
@@ -45,7 +45,7 @@ class Tick:
                 self._world._checked(lib.native_tick_end)
 
 
-class Motions(Watches):
+class Motions(Counterparts):
     """Motion of a world between ticks.
 
         world.start_motion()

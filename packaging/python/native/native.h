@@ -118,6 +118,15 @@ typedef struct native_changes {
     int is_coarse;
 } native_changes;
 
+// What is placed, and where. A transform of NULL: as the original has it.
+typedef struct native_placing {
+    int extent, place;
+    int64_t parent, before;
+    const espl_transform *transform;
+    const espl_component *components;
+    size_t component_count;
+} native_placing;
+
 // --- Messages ---
 const char *native_take_message(void);
 
@@ -236,6 +245,15 @@ int native_motion_stop(native_world *w);
 int native_tick_begin(native_world *w);
 int native_tick_end(native_world *w);
 int native_present(native_world *w, float at, espl_present_report *report);
+
+// --- Counterparts ---
+int native_set_counterpart(native_world *w, int64_t entity, int64_t original);
+int64_t native_find_counterpart(const native_world *w, int64_t original);
+int64_t native_get_original(const native_world *w, int64_t entity);
+int native_place(native_world *w, const native_world *from, int64_t original,
+                 const native_placing *placing, int64_t *out);
+int native_follow(native_world *w, const native_changes *changes, int kind, int removed,
+                  uint32_t flags, espl_follow_report *report);
 
 // --- Images and archives ---
 size_t native_image_size(const native_world *w);
