@@ -33,6 +33,7 @@ extern const struct load load_bevy;
 extern const struct load load_build;
 extern const struct load load_deltas;
 extern const struct load load_every;
+extern const struct load load_follow;
 extern const struct load load_full;
 extern const struct load load_giant;
 extern const struct load load_history;

@@ -110,6 +110,7 @@ void espalier_destroy(struct scheme_world *world)
 {
     espalier_free_values(world);
     espalier_free_followed(world);
+    espalier_end_counterparts(world);
     espl_history_destroy(world->history);
     espl_command_buffer_destroy(world->commands);
     espl_watch_destroy(world->watch);
@@ -513,6 +514,7 @@ const struct scheme scheme_espalier = {
     .collect = espalier_collect,
     .advance = espalier_advance,
     .rewind = espalier_rewind,
+    .repeat = espalier_repeat,
     .tick = espalier_tick,
     .copy_shown = espalier_copy_shown,
     .value = espalier_value,

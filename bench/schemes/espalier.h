@@ -26,6 +26,7 @@ struct frame_times {
     double present; ///< The shown worlds.
     double values[VALUE_COUNT];
     double mark, rewind;        ///< Of a history: the last of each.
+    double collect, follow;     ///< Of another world: the collect, and with it the follow.
     double delta, patch, apply; ///< Of the archive of a frame.
 };
 
@@ -83,6 +84,7 @@ struct scheme_world {
     espl_watch *watch;         ///< NULL: there is none.
     bool is_ticking;           ///< Between the begin and the end of a tick.
     struct kept_value kept;    ///< In the load `values`.
+    espl_world *follower;      ///< With counterparts of all nodes. NULL: there is none.
     espl_history *history;     ///< NULL: there is none.
     uint64_t marked;           ///< Its newest frame.
     struct followed followed;  ///< In the load `deltas`.
@@ -229,6 +231,11 @@ void espalier_begin_history(struct scheme_world *world, bool has_checksums);
 void espalier_mark(struct scheme_world *world);
 void espalier_change(struct scheme_world *world, const struct scheme_write *writes, size_t count);
 void espalier_rewind(struct scheme_world *world, unsigned frames);
+/// Make another world with counterparts of all nodes, and the watch that it follows.
+void espalier_begin_counterparts(struct scheme_world *world);
+void espalier_repeat(struct scheme_world *world);
+/// Compare both worlds, and end the other one. Does nothing where there is none.
+void espalier_end_counterparts(struct scheme_world *world);
 struct scheme_bytes espalier_follow(struct scheme_world *world, bool is_exact);
 /// Free what espalier_follow() made.
 void espalier_free_followed(struct scheme_world *world);

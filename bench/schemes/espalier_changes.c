@@ -34,6 +34,9 @@ void espalier_track(struct scheme_world *world, enum scheme_tracking tracking)
     case TRACK_HASHES:
         espalier_begin_history(world, tracking == TRACK_HASHES);
         break;
+    case TRACK_COUNTERPARTS:
+        espalier_begin_counterparts(world);
+        break;
     }
 }
 

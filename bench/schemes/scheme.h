@@ -148,6 +148,7 @@ enum scheme_tracking {
     TRACK_MOTION,  ///< Where nodes were when the last tick began.
     TRACK_HISTORY, ///< What the world was at the end of each of the last 8 moments.
     TRACK_HASHES,  ///< The same, with a checksum of each.
+    TRACK_COUNTERPARTS, ///< Which nodes are written, for another world that has all nodes too.
 };
 
 /// The nodes whose worlds changed since the last look, and perhaps others. Valid until the next one.
@@ -284,6 +285,8 @@ struct scheme {
     void (*advance)(struct scheme_world *world);
     /// Make the world what it was so many moments ago, at most 8. For worlds that keep a history.
     void (*rewind)(struct scheme_world *world, unsigned moments);
+    /// Write what was written since the last repeat to the other world too.
+    void (*repeat)(struct scheme_world *world);
     /// Return the number of a node of the forest.
     uint32_t (*number_of)(struct scheme_world *world, scheme_handle node);
     /// Carry out one tick that gives nodes new locals, each at most once; then compute the worlds that
