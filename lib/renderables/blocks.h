@@ -46,7 +46,7 @@ typedef struct espl__block {
     struct espl__block *next; // in a list of free or waiting blocks
     uint64_t made;            // number of the first mirror that names it; 0: the block is free
     uint64_t dropped;         // number of the first mirror that no longer names it; 0: it is named
-    uint32_t number;          // in its pool; never changes
+    uint32_t kind;            // espl__block_kind
     uint32_t slab;            // of its pool
 } espl__block;
 
@@ -133,20 +133,12 @@ enum { ESPL__LOD_PAGE = 64 };
 
 // --- Pools ---
 
-/// The bytes of a slab at most.
-enum { ESPL__SLAB_BYTES = 1 << 21 };
-
-/// Blocks of one size from each of which the first bytes are an espl__block.
-typedef struct espl__pool {
-    struct espl__slab *slabs; // stb array
-    espl__block *free;        // list, the one that fell free last first
-    uint32_t count;           // blocks, in all slabs
-    uint32_t free_count;      // of them those in `free`
-    uint32_t next_number;     // of a block that is made
-    /// Bytes from a block to the next: an odd number of cache lines, because blocks at a distance of a power of two
-    /// would share few sets of a cache.
-    uint32_t stride;
-} espl__pool;
+/// The bytes of a slab at most: a huge page. Small in a build for tests, which then have several.
+#ifdef ESPL_SHRUNKEN
+enum { ESPL__SLAB_BYTES = 1 << 16 };
+#else
+enum { ESPL__SLAB_BYTES = ESPL__HUGE_PAGE };
+#endif
 
 /// A slab of a pool.
 typedef struct espl__slab {
@@ -155,20 +147,34 @@ typedef struct espl__slab {
     uint32_t used;         // of them those that are not free
 } espl__slab;
 
-/// Set up a pool without memory. @param size  of a block.
-void espl__pool_init(espl__pool *pool, uint32_t size);
+/// The blocks of one kind.
+typedef struct espl__block_pool {
+    espl__slab *slabs;   // stb array
+    espl__block *free;   // list, the one that fell free last first
+    uint32_t count;      // blocks, in all slabs
+    uint32_t free_count; // of them those in `free`
+    espl__block_kind kind;
+    /// Bytes from a block to the next: an odd number of cache lines, because blocks at a distance of a power of two
+    /// would share few sets of a cache.
+    uint32_t stride;
+} espl__block_pool;
+
+/// Set up a pool without memory.
+void espl__blocks_init(espl__block_pool *pool, espl__block_kind kind);
 /// Free all memory.
-void espl__pool_free(espl__heap *heap, espl__pool *pool);
+void espl__blocks_free(espl__heap *heap, espl__block_pool *pool);
 /// Make room for `count` takes. @return false: no memory; perhaps some of it was taken.
-bool espl__pool_reserve(espl__heap *heap, espl__pool *pool, uint32_t count);
+bool espl__blocks_reserve(espl__heap *heap, espl__block_pool *pool, uint32_t count);
 /// Take a block. Its contents are those that it had. Precondition: one is free.
 /// @param number  of the mirror that is to name it first.
-espl__block *espl__pool_take(espl__pool *pool, uint64_t number);
+espl__block *espl__blocks_take(espl__block_pool *pool, uint64_t number);
 /// Free a block, which is the next one to be taken.
-void espl__pool_give(espl__pool *pool, espl__block *block);
+void espl__blocks_give(espl__block_pool *pool, espl__block *block);
 /// Free the slabs of which all blocks are free. @return false: no memory to make the list of slabs smaller.
-bool espl__pool_trim(espl__heap *heap, espl__pool *pool);
+bool espl__blocks_trim(espl__heap *heap, espl__block_pool *pool);
 /// Return the bytes of a pool.
-size_t espl__pool_bytes(const espl__pool *pool);
+size_t espl__blocks_bytes(const espl__block_pool *pool);
+/// Return the first rule that a pool breaks, or NULL.
+const char *espl__blocks_broken_rule(const espl__block_pool *pool);
 
 #endif

@@ -31,50 +31,59 @@
 
 enum { ESPL__TABLE_COUNT = 3 };
 
-/// The memory of a table: one block of the heap, in which the arrays of a mirror are.
+/// Arrays by number of a cluster.
+typedef struct espl__entry_arrays {
+    espl__cluster_entry *entries;
+    float *boxes[ESPL__BOX_NUMBERS];
+    uint64_t *changed; // number of the first mirror with the entry
+    uint32_t *order;   // as espl_mirror.order
+} espl__entry_arrays;
+
+/// The memory of arrays: one block of the heap.
 typedef struct espl__table_memory {
     unsigned char *bytes;
     size_t size;
-    uint32_t clusters; // that there is room for, in `order` as well
+    uint32_t clusters; // that there is room for, a multiple of 16
 } espl__table_memory;
 
 /// A mirror, and what the publisher knows of it.
 typedef struct espl__mirror_table {
     espl_mirror mirror;
-    espl__table_memory memory;
-    espl__block *held; // blocks that were dropped, and that this mirror names
-    // Of the publisher alone:
-    uint32_t *
-        behind; // [clusters / 8 of the memory] numbers of clusters that changed since it was filled
-    uint32_t behind_count; // more than there is room for: all are to be copied
-    uint64_t order_moment; // of the order that it has
+    // Of the publisher alone, which changes it while a reader reads the mirror:
+    _Alignas(64) espl__table_memory memory;
+    espl__entry_arrays arrays; // of the mirror
+    unsigned char *user;       // [user_size] of the mirror
+    espl__block *held;         // blocks that were dropped, and that this mirror names
+    uint32_t *behind;          // numbers of clusters that changed since it was filled
+    uint32_t behind_count;     // ESPL__ALL_BEHIND: all are to be copied
+    uint64_t order_moment;     // of the order that it has
 } espl__mirror_table;
+
+#define ESPL__ALL_BEHIND UINT32_MAX
+enum { ESPL__BEHIND_SHARE = 8 }; ///< more than this share of the clusters is not worth a list
 
 /// The newest entries.
 typedef struct espl__newest {
-    espl__cluster_entry *entries; // [clusters], as the arrays below
-    float *boxes[ESPL__BOX_NUMBERS];
-    uint64_t *changed;
-    uint32_t *order;
-    uint32_t clusters, order_count, still_count;
+    espl__entry_arrays arrays;
+    uint32_t *free_numbers; // [free_count] numbers below `clusters` that no cluster has
+    uint32_t *touched;      // [touched_count] clusters whose entries changed since the last publish
+    uint32_t *paired; // [paired_count] clusters whose `before` was not `poses` at the last publish
+    uint32_t clusters, order_count, still_count, free_count, touched_count, paired_count;
     uint64_t order_moment; // ascends whenever `order` changes
+    espl__table_memory memory;
 } espl__newest;
 
-/// The tables of renderables. {0} but for the pools, which espl__tables_init() sets up.
+/// The tables of renderables.
 typedef struct espl__tables {
-    espl__pool pools[ESPL__BLOCK_KINDS];
+    espl__block_pool pools[ESPL__BLOCK_KINDS];
     espl__mirror_table tables[ESPL__TABLE_COUNT];
     espl__newest newest;
-    espl__table_memory newest_memory;
-    espl__table_memory spare[ESPL__TABLE_COUNT]; // reserved for tables that others have now
+    espl__table_memory spare[ESPL__TABLE_COUNT]; // of tables that have too little
     espl__block *waiting;                        // blocks that were dropped since the last begin
-    uint32_t *free_numbers; // stb array: numbers below newest.clusters that no cluster has
-    uint32_t *touched;      // stb array: clusters whose entries changed since the last publish
-    uint32_t *paired; // stb array: clusters whose `before` was not `poses` at the last publish
-    uint64_t number;  // of the mirror that the update under way makes: that of the last one + 1
+    uint64_t number;                             // of the mirror that the next publish makes
     size_t user_size;
     uint32_t own;                         // table of the publisher
-    bool has_reader;                      // three tables
+    bool has_reader;                      // there are three tables
     _Alignas(64) _Atomic uint32_t latest; // middle table, and ESPL__TABLE_FRESH
     _Alignas(64) uint32_t reader;         // table of the reader, which alone reads and writes it
 } espl__tables;
@@ -93,9 +102,9 @@ void espl__tables_init(espl__tables *t, bool has_reader, size_t user_size);
 void espl__tables_free(espl__tables *t, espl__heap *heap);
 /// Return the bytes of all memory.
 size_t espl__tables_bytes(const espl__tables *t);
-/// Make room for updates of up to so many clusters, all of whose blocks they replace while a reader holds other
-/// ones. @return false: no memory; perhaps some of it was taken.
-bool espl__tables_prepay(espl__tables *t, espl__heap *heap, const espl__tables_need *need);
+/// Make room for updates of up to so many clusters, each of whose blocks they replace while a reader holds
+/// others. Stretches are left out. @return false: no memory; perhaps some of it was taken.
+bool espl__tables_prepay(espl__tables *t, espl__heap *heap, uint32_t clusters);
 /// Free memory that neither a mirror nor the newest entries use. @return false: no memory to move to for a part.
 bool espl__tables_trim(espl__tables *t, espl__heap *heap);
 
@@ -132,7 +141,7 @@ void espl__tables_set_pair(espl__tables *t, uint32_t cluster, espl__poses *poses
 static inline const espl__cluster_entry *espl__tables_entry(const espl__tables *t, uint32_t cluster)
 {
     ESPL_CHECK_FULL(cluster < t->newest.clusters);
-    return &t->newest.entries[cluster];
+    return &t->newest.arrays.entries[cluster];
 }
 /// The order of clusters, to be filled where it changes: by category and code. There is room for all clusters.
 uint32_t *espl__tables_order(espl__tables *t);
@@ -155,6 +164,29 @@ uint64_t espl__tables_publish(espl__tables *t, const espl__publication *publicat
 
 /// Return the newest mirror, or NULL before the first. Wait-free.
 const espl_mirror *espl__tables_acquire(espl__tables *t);
+
+// --- Of handover.c, and of tests ---
+
+/// Tell whether a table has a mirror that a reader has, or may still acquire. Of the publisher, outside an update.
+bool espl__table_is_living(const espl__tables *t, uint32_t table);
+/// Place the arrays of a table in memory for so many clusters. @param bytes  NULL: the size is counted.
+/// @return the size.
+size_t espl__table_place(espl__mirror_table *table, unsigned char *bytes, uint32_t clusters,
+                         size_t user_size);
+/// Tell whether memory is enough for the newest entries.
+static inline bool espl__table_has_room(const espl__tables *t, const espl__table_memory *memory)
+{
+    return memory->clusters >= t->newest.memory.clusters;
+}
+/// Tell whether memory is far larger than the newest entries need.
+static inline bool espl__table_is_large(const espl__tables *t, const espl__table_memory *memory)
+{
+    return memory->clusters / 4 > t->newest.memory.clusters;
+}
+/// Drop a block: the mirror of the update under way does not name it.
+void espl__block_drop(espl__tables *t, const espl__block *block);
+/// Note that the entry of a cluster changed.
+void espl__tables_touch(espl__tables *t, uint32_t cluster);
 
 /// Return the first rule that tables break, or NULL. Between updates, by the publisher.
 const char *espl__tables_broken_rule(const espl__tables *t);
