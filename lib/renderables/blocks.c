@@ -5,7 +5,7 @@
 #include "lib/base/array.h"
 
 enum {
-    LINE = 64,        // alignment of blocks: a cache line
+    BLOCK_LINE = 64,  // alignment of blocks: a cache line
     LEAST_BLOCKS = 4, // of a slab
 };
 
@@ -16,9 +16,9 @@ static uint32_t stride_of(espl__block_kind kind)
         [ESPL__BLOCK_POSES] = sizeof(espl__poses),
         [ESPL__BLOCK_STRETCHES] = sizeof(espl__stretches),
     };
-    const uint32_t lines = sizes[kind] / LINE;
+    const uint32_t lines = sizes[kind] / BLOCK_LINE;
 
-    return (lines % 2 == 0 ? lines + 1 : lines) * LINE;
+    return (lines % 2 == 0 ? lines + 1 : lines) * BLOCK_LINE;
 }
 
 // The largest number of blocks of a slab.
@@ -44,7 +44,7 @@ static void free_slab(espl__heap *heap, espl__block_pool *pool, espl__slab *slab
     if (slab->memory != NULL) {
         pool->count -= slab->count;
         espl__heap_give(heap, ESPL__FOR_CHANGES, slab->memory, 1, slab_bytes(pool, slab->count),
-                        LINE);
+                        BLOCK_LINE);
         *slab = (espl__slab){NULL, 0, 0};
     }
 }
@@ -101,7 +101,7 @@ static bool add_slab(espl__heap *heap, espl__block_pool *pool, uint32_t count)
         return false;
     }
     unsigned char *const memory =
-        espl__heap_take(heap, ESPL__FOR_CHANGES, 1, slab_bytes(pool, count), LINE);
+        espl__heap_take(heap, ESPL__FOR_CHANGES, 1, slab_bytes(pool, count), BLOCK_LINE);
 
     if (memory == NULL) {
         return false;

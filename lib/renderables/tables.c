@@ -33,8 +33,8 @@ static uint32_t round_clusters(uint32_t clusters)
 }
 
 // Reserve arrays in a block, as espl__carve().
-static void carve_arrays(espl__entry_arrays *out, unsigned char *bytes, size_t *at,
-                         uint32_t clusters)
+static void carve_entry_arrays(espl__entry_arrays *out, unsigned char *bytes, size_t *at,
+                               uint32_t clusters)
 {
     out->entries = espl__carve(bytes, at, clusters, sizeof *out->entries, LINE_BYTES);
     for (int i = 0; i < ESPL__BOX_NUMBERS; ++i) {
@@ -49,7 +49,7 @@ static size_t place_newest(espl__newest *newest, unsigned char *bytes, uint32_t 
 {
     size_t at = 0;
 
-    carve_arrays(&newest->arrays, bytes, &at, clusters);
+    carve_entry_arrays(&newest->arrays, bytes, &at, clusters);
     newest->free_numbers = espl__carve(bytes, &at, clusters, sizeof(uint32_t), LINE_BYTES);
     newest->touched = espl__carve(bytes, &at, clusters, sizeof(uint32_t), LINE_BYTES);
     newest->paired = espl__carve(bytes, &at, clusters, sizeof(uint32_t), LINE_BYTES);
@@ -61,21 +61,22 @@ size_t espl__table_place(espl__mirror_table *table, unsigned char *bytes, uint32
 {
     size_t at = 0;
 
-    carve_arrays(&table->arrays, bytes, &at, clusters);
+    carve_entry_arrays(&table->arrays, bytes, &at, clusters);
     table->behind =
         espl__carve(bytes, &at, clusters / ESPL__BEHIND_SHARE, sizeof(uint32_t), LINE_BYTES);
     table->user = espl__carve(bytes, &at, user_size, 1, LINE_BYTES);
     return at;
 }
 
-static void free_memory(espl__heap *heap, espl__table_memory *memory)
+static void free_table_memory(espl__heap *heap, espl__table_memory *memory)
 {
     espl__heap_give(heap, ESPL__FOR_CHANGES, memory->bytes, 1, memory->size, LINE_BYTES);
     *memory = (espl__table_memory){NULL, 0, 0};
 }
 
 // @return false: no memory, and *out is unchanged.
-static bool take_memory(espl__heap *heap, espl__table_memory *out, size_t size, uint32_t clusters)
+static bool take_table_memory(espl__heap *heap, espl__table_memory *out, size_t size,
+                              uint32_t clusters)
 {
     unsigned char *const bytes = espl__heap_take(heap, ESPL__FOR_CHANGES, 1, size, LINE_BYTES);
 
@@ -92,10 +93,10 @@ void espl__tables_free(espl__tables *t, espl__heap *heap)
         espl__blocks_free(heap, &t->pools[kind]);
     }
     for (int i = 0; i < ESPL__TABLE_COUNT; ++i) {
-        free_memory(heap, &t->tables[i].memory);
-        free_memory(heap, &t->spare[i]);
+        free_table_memory(heap, &t->tables[i].memory);
+        free_table_memory(heap, &t->spare[i]);
     }
-    free_memory(heap, &t->newest.memory);
+    free_table_memory(heap, &t->newest.memory);
     espl__tables_init(t, t->has_reader, t->user_size);
 }
 
@@ -136,12 +137,12 @@ static bool move_newest(espl__tables *t, espl__heap *heap, uint32_t clusters)
     espl__newest made = t->newest;
 
     ESPL_CHECK(clusters >= made.clusters && clusters != 0);
-    if (!take_memory(heap, &made.memory, place_newest(&made, NULL, clusters), clusters)) {
+    if (!take_table_memory(heap, &made.memory, place_newest(&made, NULL, clusters), clusters)) {
         return false;
     }
     (void)place_newest(&made, made.memory.bytes, clusters);
     copy_newest(&made, &t->newest);
-    free_memory(heap, &t->newest.memory);
+    free_table_memory(heap, &t->newest.memory);
     t->newest = made;
     return true;
 }
@@ -172,8 +173,8 @@ static bool take_spares(espl__tables *t, espl__heap *heap, uint32_t count)
         if (espl__table_has_room(t, &t->spare[i])) {
             continue;
         }
-        free_memory(heap, &t->spare[i]);
-        if (!take_memory(heap, &t->spare[i], size, clusters)) {
+        free_table_memory(heap, &t->spare[i]);
+        if (!take_table_memory(heap, &t->spare[i], size, clusters)) {
             return false;
         }
         found += 1;
@@ -186,7 +187,7 @@ static void drop_spares(espl__tables *t, espl__heap *heap)
 {
     for (int i = 0; i < ESPL__TABLE_COUNT; ++i) {
         if (!espl__table_has_room(t, &t->spare[i]) || espl__table_is_large(t, &t->spare[i])) {
-            free_memory(heap, &t->spare[i]);
+            free_table_memory(heap, &t->spare[i]);
         }
     }
 }
@@ -249,7 +250,7 @@ bool espl__tables_trim(espl__tables *t, espl__heap *heap)
         is_done &= espl__blocks_trim(heap, &t->pools[kind]);
     }
     for (int i = 0; i < ESPL__TABLE_COUNT; ++i) {
-        free_memory(heap, &t->spare[i]);
+        free_table_memory(heap, &t->spare[i]);
     }
     if (t->newest.memory.clusters / 2 > wanted) {
         is_done &= move_newest(t, heap, wanted);
