@@ -180,9 +180,9 @@ ESPL_API void espl_mirror_describe(const espl_mirror *mirror, espl_mirror_descri
 /// Most renderables of a cluster.
 #define ESPL_CLUSTER_SIZE 128
 
-/// List the clusters whose renderables, poses or values differ from those of an earlier mirror. A cluster is a
-/// number below espl_mirror_description.clusters, with up to ESPL_CLUSTER_SIZE renderables. One that has none
-/// any more is listed as well.
+/// List the clusters whose renderables, values, poses or poses before differ from those of an earlier mirror: one
+/// that came to rest is listed once more. A cluster is a number below espl_mirror_description.clusters, with up
+/// to ESPL_CLUSTER_SIZE renderables. One that has none any more is listed as well.
 /// @param since     number of an earlier mirror; 0: all clusters that have renderables.
 /// @param capacity  numbers that `clusters` has room for.
 /// @param clusters  out: [capacity] ascending; the first ones where there are more. NULL with a capacity of 0.

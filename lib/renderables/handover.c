@@ -6,22 +6,19 @@
 
 enum { TABLE_BITS = ESPL__TABLE_FRESH - 1, BOX_VECTOR = 16 };
 
-// The table that is neither in the middle nor the publisher's is the reader's. The reader may exchange these two
-// at any time while the middle one is fresh, and only then: so both are living. One that is not fresh was the
-// reader's, and will not be acquired again.
+// The table that is neither in the middle nor the publisher's is the reader's. The reader may exchange these two at
+// any time. Then both are the reader's for the publisher, which errs on the safe side. A mirror that stays in the
+// middle needs no blocks held: it is the newest one, of which no update dropped any yet, or was given back.
 //
 // Acquire: what the reader read of a table that it gave back happened before the publisher changes its blocks.
-bool espl__table_is_living(const espl__tables *t, uint32_t table)
+bool espl__table_is_read(const espl__tables *t, uint32_t table)
 {
     // The atomic load takes no const object in C11. The cast is sound, because it changes nothing.
     espl__tables *const loaded = (espl__tables *)(uintptr_t)t;
-
-    if (!t->has_reader || table == t->own || t->tables[table].mirror.number == 0) {
-        return false;
-    }
     const uint32_t latest = atomic_load_explicit(&loaded->latest, memory_order_acquire);
 
-    return table != (latest & TABLE_BITS) || (latest & ESPL__TABLE_FRESH) != 0;
+    return t->has_reader && table != t->own && table != (latest & TABLE_BITS) &&
+           t->tables[table].mirror.number != 0;
 }
 
 // --- Publish ---
@@ -205,7 +202,7 @@ uint64_t espl__tables_publish(espl__tables *t, const espl__publication *publicat
     t->newest.touched_count = 0;
     t->number += 1;
     if (t->has_reader) {
-        // Release: the reader sees the table and its blocks. Acquire: as in espl__table_is_living().
+        // Release: the reader sees the table and its blocks. Acquire: as in espl__table_is_read().
         t->own =
             atomic_exchange_explicit(&t->latest, t->own | ESPL__TABLE_FRESH, memory_order_acq_rel) &
             TABLE_BITS;
@@ -312,7 +309,7 @@ static bool are_mirrors_whole(const espl__tables *t)
     bool is_whole = true;
 
     for (uint32_t i = 0; i < ESPL__TABLE_COUNT; ++i) {
-        if (espl__table_is_living(t, i) || (!t->has_reader && i == 0)) {
+        if (espl__table_is_read(t, i) || (!t->has_reader && i == 0)) {
             is_whole = is_whole && is_mirror_whole(&t->tables[i].mirror);
         }
     }

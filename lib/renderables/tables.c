@@ -279,14 +279,14 @@ static void give_block(espl__tables *t, espl__block *block)
 }
 
 // File dropped blocks: with a mirror that needs them, or as free ones.
-static void file_blocks(espl__tables *t, espl__block *list, const bool is_living[])
+static void file_blocks(espl__tables *t, espl__block *list, const bool is_read[])
 {
     while (list != NULL) {
         espl__block *const block = list;
         uint32_t i = 0;
 
         list = block->next;
-        while (i < ESPL__TABLE_COUNT && !(is_living[i] && is_needed_by(block, &t->tables[i]))) {
+        while (i < ESPL__TABLE_COUNT && !(is_read[i] && is_needed_by(block, &t->tables[i]))) {
             i += 1;
         }
         if (i < ESPL__TABLE_COUNT) {
@@ -303,21 +303,21 @@ static void file_blocks(espl__tables *t, espl__block *list, const bool is_living
 void espl__tables_begin(espl__tables *t)
 {
     espl__block *const waiting = t->waiting;
-    bool is_living[ESPL__TABLE_COUNT];
+    bool is_read[ESPL__TABLE_COUNT];
 
     for (uint32_t i = 0; i < ESPL__TABLE_COUNT; ++i) {
-        is_living[i] = espl__table_is_living(t, i);
+        is_read[i] = espl__table_is_read(t, i);
     }
     for (uint32_t i = 0; i < ESPL__TABLE_COUNT; ++i) {
-        if (!is_living[i]) {
+        if (!is_read[i]) {
             espl__block *const held = t->tables[i].held;
 
             t->tables[i].held = NULL;
-            file_blocks(t, held, is_living);
+            file_blocks(t, held, is_read);
         }
     }
     t->waiting = NULL;
-    file_blocks(t, waiting, is_living);
+    file_blocks(t, waiting, is_read);
 }
 
 // --- Entries ---

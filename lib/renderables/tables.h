@@ -167,8 +167,8 @@ const espl_mirror *espl__tables_acquire(espl__tables *t);
 
 // --- Of handover.c, and of tests ---
 
-/// Tell whether a table has a mirror that a reader has, or may still acquire. Of the publisher, outside an update.
-bool espl__table_is_living(const espl__tables *t, uint32_t table);
+/// Tell whether the reader may have the mirror of a table, so that blocks are held for it. Of the publisher.
+bool espl__table_is_read(const espl__tables *t, uint32_t table);
 /// Place the arrays of a table in memory for so many clusters. @param bytes  NULL: the size is counted.
 /// @return the size.
 size_t espl__table_place(espl__mirror_table *table, unsigned char *bytes, uint32_t clusters,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A publisher without a world: random updates of tables, and a model of what each mirror has. Only
-// tables_test.c includes it.
+// A publisher without a world: random updates of tables, and a model of what each mirror has.
 #ifndef ESPALIER_TESTS_RENDERABLES_PUBLISHING_H
 #define ESPALIER_TESTS_RENDERABLES_PUBLISHING_H
 
@@ -35,14 +34,14 @@ typedef struct publishing {
     uint32_t most; // clusters at a time
 } publishing;
 
-static uint32_t draw_below(publishing *p, uint32_t below)
+static inline uint32_t draw_below(publishing *p, uint32_t below)
 {
     return (uint32_t)(test_random(&p->random) % below);
 }
 
 // --- Updates ---
 
-static void publishing_begin(publishing *p, bool has_reader, uint64_t seed, uint32_t most)
+static inline void publishing_begin(publishing *p, bool has_reader, uint64_t seed, uint32_t most)
 {
     memset(p, 0, sizeof *p);
     p->random = seed;
@@ -50,25 +49,25 @@ static void publishing_begin(publishing *p, bool has_reader, uint64_t seed, uint
     espl__tables_init(&p->tables, has_reader, PUBLISHED_USER);
 }
 
-static void publishing_end(publishing *p)
+static inline void publishing_end(publishing *p)
 {
     ck_assert_ptr_null(espl__tables_broken_rule(&p->tables));
     espl__tables_free(&p->tables, &heap);
 }
 
-static uint64_t next_stamp(publishing *p)
+static inline uint64_t next_stamp(publishing *p)
 {
     p->stamps += 1;
     return p->stamps;
 }
 
-static modelled_cluster *touch_modelled(publishing *p, uint32_t cluster)
+static inline modelled_cluster *touch_modelled(publishing *p, uint32_t cluster)
 {
     p->next.clusters[cluster].changed = p->tables.number;
     return &p->next.clusters[cluster];
 }
 
-static void set_new_values(publishing *p, uint32_t cluster)
+static inline void set_new_values(publishing *p, uint32_t cluster)
 {
     modelled_cluster *const modelled = touch_modelled(p, cluster);
     espl__values *const values = espl__values_take(&p->tables);
@@ -82,7 +81,7 @@ static void set_new_values(publishing *p, uint32_t cluster)
     espl__tables_set_values(&p->tables, cluster, values);
 }
 
-static void set_new_poses(publishing *p, uint32_t cluster, bool is_first)
+static inline void set_new_poses(publishing *p, uint32_t cluster, bool is_first)
 {
     modelled_cluster *const modelled = touch_modelled(p, cluster);
     espl__poses *const poses = espl__poses_take(&p->tables);
@@ -94,7 +93,7 @@ static void set_new_poses(publishing *p, uint32_t cluster, bool is_first)
     modelled->before = is_first ? modelled->poses : old;
 }
 
-static void set_new_pair(publishing *p, uint32_t cluster)
+static inline void set_new_pair(publishing *p, uint32_t cluster)
 {
     modelled_cluster *const modelled = touch_modelled(p, cluster);
     espl__poses *const poses = espl__poses_take(&p->tables);
@@ -108,7 +107,7 @@ static void set_new_pair(publishing *p, uint32_t cluster)
 }
 
 // Draw a cluster that this update did not touch yet, or return ESPL__NO_CLUSTER.
-static uint32_t draw_cluster(publishing *p)
+static inline uint32_t draw_cluster(publishing *p)
 {
     if (p->next.count == 0) {
         return ESPL__NO_CLUSTER;
@@ -120,7 +119,7 @@ static uint32_t draw_cluster(publishing *p)
                                                                           : cluster;
 }
 
-static uint32_t count_clusters(const modelled_mirror *mirror)
+static inline uint32_t count_clusters(const modelled_mirror *mirror)
 {
     uint32_t count = 0;
 
@@ -130,7 +129,7 @@ static uint32_t count_clusters(const modelled_mirror *mirror)
     return count;
 }
 
-static void add_cluster(publishing *p)
+static inline void add_cluster(publishing *p)
 {
     const uint32_t cluster = espl__tables_add_cluster(&p->tables);
 
@@ -140,7 +139,7 @@ static void add_cluster(publishing *p)
     set_new_poses(p, cluster, true);
 }
 
-static void remove_cluster(publishing *p, uint32_t cluster)
+static inline void remove_cluster(publishing *p, uint32_t cluster)
 {
     modelled_cluster *const modelled = touch_modelled(p, cluster);
 
@@ -149,7 +148,7 @@ static void remove_cluster(publishing *p, uint32_t cluster)
 }
 
 // One random change. @param calm  clusters move, and nothing else happens.
-static void change(publishing *p, bool is_calm)
+static inline void change(publishing *p, bool is_calm)
 {
     const uint32_t kind = is_calm ? 4 : draw_below(p, 8), cluster = draw_cluster(p);
 
@@ -176,7 +175,7 @@ static void change(publishing *p, bool is_calm)
 }
 
 // Begin an update. @return false: no memory.
-static bool reserve_changes(publishing *p, uint32_t changes)
+static inline bool reserve_changes(publishing *p, uint32_t changes)
 {
     const espl__tables_need need = {
         .clusters = p->most,
@@ -190,7 +189,7 @@ static bool reserve_changes(publishing *p, uint32_t changes)
 }
 
 // Change the model as a publish does, and give the order.
-static void settle_model(publishing *p)
+static inline void settle_model(publishing *p)
 {
     modelled_mirror *const next = &p->next;
     uint32_t *const order = espl__tables_order(&p->tables);
@@ -215,7 +214,7 @@ static void settle_model(publishing *p)
     espl__tables_set_order(&p->tables, next->order_count, next->order_count / 2);
 }
 
-static void publish_model(publishing *p)
+static inline void publish_model(publishing *p)
 {
     unsigned char user[PUBLISHED_USER];
 
@@ -229,14 +228,14 @@ static void publish_model(publishing *p)
     p->published = p->next;
 }
 
-static void change_all(publishing *p, uint32_t changes, bool is_calm)
+static inline void change_all(publishing *p, uint32_t changes, bool is_calm)
 {
     for (uint32_t i = 0; i < changes; ++i) {
         change(p, is_calm);
     }
 }
 
-static void update_tables(publishing *p, uint32_t changes, bool is_calm)
+static inline void update_tables(publishing *p, uint32_t changes, bool is_calm)
 {
     ck_assert(reserve_changes(p, changes));
     change_all(p, changes, is_calm);
@@ -246,7 +245,7 @@ static void update_tables(publishing *p, uint32_t changes, bool is_calm)
 // --- What a mirror has ---
 
 // Demand that an entry is that of the model.
-static void demand_entry(const espl_mirror *mirror, const modelled_mirror *model, uint32_t i)
+static inline void demand_entry(const espl_mirror *mirror, const modelled_mirror *model, uint32_t i)
 {
     const espl__cluster_entry *const entry = &mirror->entries[i];
     const modelled_cluster *const cluster = &model->clusters[i];
@@ -268,7 +267,7 @@ static void demand_entry(const espl_mirror *mirror, const modelled_mirror *model
     }
 }
 
-static void demand_mirror(const espl_mirror *mirror, const modelled_mirror *model)
+static inline void demand_mirror(const espl_mirror *mirror, const modelled_mirror *model)
 {
     unsigned char user[PUBLISHED_USER];
 

@@ -71,6 +71,7 @@ static inline bool has_values(const espl__values *values, uint64_t stamp)
 static inline void fill_poses(espl__poses *poses, uint64_t stamp)
 {
     for (uint32_t i = 0; i < ESPL__CLUSTER_SIZE; ++i) {
+        poses->poses[i] = (espl_pose){.rotation = {0, 0, 0, 1}};
         poses->poses[i].position[0] = mixed_float(stamp, i);
         poses->poses[i].scale = mixed_float(stamp, i + 1);
         poses->boxes[i % ESPL__BOX_NUMBERS][i] = mixed_float(stamp, i + 2);
