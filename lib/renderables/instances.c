@@ -11,7 +11,7 @@
 enum { MATRIX_ROWS = 3 };
 
 // The bytes of a form.
-static size_t bytes_of(espl_instance_form form)
+static size_t bytes_of_form(espl_instance_form form)
 {
     static const size_t bytes[ESPL_INSTANCE_FORM_COUNT] = {48, 64, 48, 32};
 
@@ -21,7 +21,7 @@ static size_t bytes_of(espl_instance_form form)
 static bool is_stride(const void *array, size_t stride, espl_instance_form form)
 {
     return array == NULL || stride == 0 ||
-           (stride % sizeof(float) == 0 && stride >= bytes_of(form));
+           (stride % sizeof(float) == 0 && stride >= bytes_of_form(form));
 }
 
 espl_status espl__instances_check(const espl_instance_arrays *arrays)
@@ -52,7 +52,7 @@ static inline void shift(float out[ESPL__LEAST 3], const float position[ESPL__LE
 }
 
 // Compute a matrix but for the last column.
-static inline matrix_rows rows_of(const espl_pose *pose, const float *stretch)
+static inline matrix_rows rows_of_pose(const espl_pose *pose, const float *stretch)
 {
     const float x = pose->rotation[0], y = pose->rotation[1];
     const float z = pose->rotation[2], w = pose->rotation[3];
@@ -72,7 +72,7 @@ static inline matrix_rows rows_of(const espl_pose *pose, const float *stretch)
 static inline void write_3x4(unsigned char *to, const espl_pose *pose, const float *stretch,
                              const double origin[ESPL__LEAST 3])
 {
-    matrix_rows m = rows_of(pose, stretch);
+    matrix_rows m = rows_of_pose(pose, stretch);
     float position[3];
 
     shift(position, pose->position, origin);
@@ -85,7 +85,7 @@ static inline void write_3x4(unsigned char *to, const espl_pose *pose, const flo
 static inline void write_columns(unsigned char *to, const espl_pose *pose, const float *stretch,
                                  const double origin[ESPL__LEAST 3], int length)
 {
-    const matrix_rows m = rows_of(pose, stretch);
+    const matrix_rows m = rows_of_pose(pose, stretch);
     float columns[16], position[3];
 
     shift(position, pose->position, origin);
@@ -100,8 +100,8 @@ static inline void write_columns(unsigned char *to, const espl_pose *pose, const
     memcpy(to, columns, (size_t)length * 4 * sizeof *columns);
 }
 
-static inline void write_pose(unsigned char *to, const espl_pose *pose,
-                              const double origin[ESPL__LEAST 3])
+static inline void write_shifted(unsigned char *to, const espl_pose *pose,
+                                 const double origin[ESPL__LEAST 3])
 {
     espl_pose shifted = *pose;
 
@@ -110,9 +110,9 @@ static inline void write_pose(unsigned char *to, const espl_pose *pose,
 }
 
 // Write the poses of a batch, or those before.
-static void write_poses(unsigned char *to, size_t stride, espl_instance_form form,
-                        const espl__instances *batch, bool is_before,
-                        const double origin[ESPL__LEAST 3])
+static void write_form_of(unsigned char *to, size_t stride, espl_instance_form form,
+                          const espl__instances *batch, bool is_before,
+                          const double origin[ESPL__LEAST 3])
 {
     for (uint32_t i = 0; i < batch->count; ++i, to += stride) {
         const espl__instance *const instance = &batch->of[i];
@@ -129,7 +129,7 @@ static void write_poses(unsigned char *to, size_t stride, espl_instance_form for
             write_columns(to, pose, instance->stretch, origin, 3);
             break;
         default:
-            write_pose(to, pose, origin);
+            write_shifted(to, pose, origin);
             break;
         }
     }
@@ -142,16 +142,16 @@ void espl__instances_write(const espl_instance_arrays *arrays, size_t first,
 
     ESPL_CHECK(batch->count <= ESPL__INSTANCE_BATCH);
     if (a->matrices != NULL) {
-        const size_t stride = a->matrix_stride != 0 ? a->matrix_stride : bytes_of(a->form);
+        const size_t stride = a->matrix_stride != 0 ? a->matrix_stride : bytes_of_form(a->form);
 
-        write_poses((unsigned char *)a->matrices + first * stride, stride, a->form, batch, false,
-                    origin);
+        write_form_of((unsigned char *)a->matrices + first * stride, stride, a->form, batch, false,
+                      origin);
     }
     if (a->previous != NULL) {
-        const size_t stride = a->previous_stride != 0 ? a->previous_stride : bytes_of(a->form);
+        const size_t stride = a->previous_stride != 0 ? a->previous_stride : bytes_of_form(a->form);
 
-        write_poses((unsigned char *)a->previous + first * stride, stride, a->form, batch, true,
-                    origin);
+        write_form_of((unsigned char *)a->previous + first * stride, stride, a->form, batch, true,
+                      origin);
     }
     for (uint32_t i = 0; a->entities != NULL && i < batch->count; ++i) {
         a->entities[first + i] = batch->of[i].values->entities[batch->of[i].place];

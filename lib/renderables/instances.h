@@ -15,7 +15,6 @@ typedef struct espl__instance {
     const float *stretch;    // NULL: 1, 1, 1
     const espl__values *values;
     uint32_t place; // of the member in the values
-    float size;     // pixels
 } espl__instance;
 
 /// Instances that are written together: a prefetch of their memory is under way.
