@@ -160,7 +160,9 @@ typedef struct espl_world_stats {
     size_t bytes_changes;
     size_t presented; ///< Calls of espl_present() that computed shown worlds, since the world was made.
     size_t blended;   ///< The sum of espl_present_report.blended, which depends on the layout.
-    uintptr_t reserved[5]; ///< 0 (GROWTH in espalier(3)).
+    size_t renderables;       ///< In the newest mirror of espalier/renderables.h.
+    size_t bytes_renderables; ///< Of bytes_changes: renderables and their mirrors.
+    uintptr_t reserved[3]; ///< 0 (GROWTH in espalier(3)).
 } espl_world_stats;
 
 /// Read the statistics. All but bytes, chunks and slots are equal for any number of workers.
