@@ -254,26 +254,42 @@ bool espl__renderables_trim(void *renderables)
 
 // --- Reserving ---
 
-static espl_status reserve_members(espl_renderables *r, size_t count)
+// Make room in the lists of updates, in which a list is empty between updates.
+static bool reserve_lists(espl_renderables *r, size_t members, size_t clusters)
 {
     espl__heap *const heap = &r->world->heap;
+    const size_t slots = espl__array_length(r->member_of);
+    bool is_done = ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->candidates, slots) &&
+                   ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->gone, slots) &&
+                   ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->relocated, slots) &&
+                   ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->sources, 3 * clusters) &&
+                   ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->astray, clusters);
 
+    for (int i = 0; i < ESPL__CATEGORIES && is_done; ++i) {
+        is_done = ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->arrivals[i], members) &&
+                  ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->orders[i], members) &&
+                  ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->keys[i], members) &&
+                  ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->runs[i], clusters) &&
+                  ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->leaves[i], clusters) &&
+                  ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->spare_leaves[i], clusters);
+    }
+    return is_done;
+}
+
+static espl_status reserve_members(espl_renderables *r, size_t count)
+{
     if (count > ESPL__MEMBER_LIMIT) {
         return ESPL_ERR_LIMIT;
     }
-    // Clusters are half full at least on the average, and each category has one that is not.
-    const size_t clusters = count / (ESPL__CLUSTER_SIZE / 2) + ESPL__CATEGORIES;
-    const bool is_done =
-        espl__slots_reserve(r) && espl__clusters_reserve(r, clusters) &&
-        espl__tables_prepay(&r->tables, heap, (uint32_t)clusters) &&
-        ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->arrivals[ESPL__STILL], count) &&
-        ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->orders[ESPL__STILL], count) &&
-        ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->keys[0], count) &&
-        ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->keys[1], count) &&
-        ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->candidates, count) &&
-        ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->sources, clusters);
+    // Leaves are filled by half at least when they divide; each category has one that is not, and members that go
+    // may leave others with fewer.
+    const size_t clusters = count / (ESPL__MERGE_BELOW) + 2 * ESPL__CATEGORIES;
 
-    return is_done ? ESPL_OK : ESPL_ERR_NO_MEMORY;
+    return espl__slots_reserve(r) && reserve_lists(r, count, clusters) &&
+                   espl__clusters_reserve(r, clusters) &&
+                   espl__tables_prepay(&r->tables, &r->world->heap, (uint32_t)clusters)
+               ? ESPL_OK
+               : ESPL_ERR_NO_MEMORY;
 }
 
 espl_status espl_renderables_reserve(espl_renderables *renderables, size_t count)

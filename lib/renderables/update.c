@@ -84,8 +84,10 @@ static espl_status reserve(espl_renderables *r, espl__update *u)
     if (!espl__plan_arrivals(r, u)) {
         return ESPL_ERR_NO_MEMORY;
     }
-    const size_t clusters = espl__array_length(r->states), listed = espl__array_length(r->dirty);
-    const size_t after = clusters + u->new_clusters, more = listed + u->new_clusters;
+    const size_t listed = espl__array_length(r->dirty), more = listed + u->new_clusters;
+    const size_t numbers = r->tables.newest.clusters, unused = r->tables.newest.free_count;
+    // Numbers that no cluster has are taken first.
+    const size_t after = numbers + (u->new_clusters > unused ? u->new_clusters - unused : 0);
     espl__tables_need need = {.clusters = (uint32_t)after};
 
     if (after > ESPL__CLUSTER_LIMIT) {
