@@ -340,7 +340,8 @@ static void find_home(const espl__cells *cells, espl__cluster *cluster)
 // Note the members that are outside of the home box by more than an eighth of it, and a cell.
 static void find_astray(const espl__cells *cells, espl__cluster *cluster, const espl__poses *poses)
 {
-    uint32_t outside[ESPL__CLUSTER_SIZE];
+    const uint32_t count = cluster->count;
+    uint32_t outside[ESPL__CLUSTER_SIZE], any = 0;
 
     memset(outside, 0, sizeof outside);
     for (int k = 0; k < 3; ++k) {
@@ -348,12 +349,13 @@ static void find_astray(const espl__cells *cells, espl__cluster *cluster, const 
         const float low = cluster->home_low[k] - margin, high = cluster->home_high[k] + margin;
         const float *const centers = poses->boxes[ESPL__BOX_CENTER + k];
 
-        for (uint32_t place = 0; place < cluster->count; ++place) {
+        for (uint32_t place = 0; place < count; ++place) {
             outside[place] |= (uint32_t)(centers[place] < low) | (uint32_t)(centers[place] > high);
+            any |= outside[place];
         }
     }
     cluster->astray = (espl__member_bits){{0, 0}};
-    for (uint32_t place = 0; place < cluster->count; ++place) {
+    for (uint32_t place = 0; place < count && any != 0; ++place) {
         cluster->astray.words[place / 64] |= (uint64_t)outside[place] << (place % 64);
     }
 }

@@ -246,6 +246,10 @@ bool espl__renderables_trim(void *renderables)
     for (int i = 0; i < ESPL__CATEGORIES; ++i) {
         is_done &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_CHANGES, r->leaves[i], 0);
     }
+    is_done &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_CHANGES, r->member_of, 0);
+    is_done &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_CHANGES, r->layers_of, 0);
+    is_done &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_CHANGES, r->noted, 0);
+    is_done &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_CHANGES, r->climbed, 0);
     is_done &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_CHANGES, r->dirty, 0);
     is_done &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_CHANGES, r->gone, 0);
     is_done &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_CHANGES, r->astray, 0);

@@ -227,6 +227,104 @@ TEST(budget_bounds_how_many_are_filed_anew)
 
 // --- Everything at once ---
 
+// List the entities that have boxes.
+static void list_boxes(field *f)
+{
+    const espl_query_def def = {.all = &f->s.bounds,
+                                .all_count = 1,
+                                .include = ESPL_INCLUDE_DISABLED | ESPL_INCLUDE_PREFABS};
+    espl_query query;
+
+    f->count = 0;
+    ck_ok(espl_query_begin(f->test.world, &def, &query));
+    while (espl_query_next(&query)) {
+        if (f->count + query.count > f->room) {
+            f->room = 2 * (f->count + (uint32_t)query.count);
+            f->entities = realloc(f->entities, f->room * sizeof *f->entities);
+            ck_assert_ptr_nonnull(f->entities);
+        }
+        memcpy(f->entities + f->count, query.entities, query.count * sizeof *f->entities);
+        f->count += (uint32_t)query.count;
+    }
+}
+
+static espl_entity draw_entity(field *f)
+{
+    return f->entities[test_below(&f->random, f->count)];
+}
+
+// Record a command of some kind.
+static void record_one(field *f, espl_recorder *lane, uint32_t key)
+{
+    const espl_transform place = draw_place(f, 300);
+    const espl_instance_def clone = {.source = draw_entity(f)};
+    const espl_bounds bounds = {{0, 1, 0}, {1, 2, test_between(&f->random, 0, 4)}};
+    const espl_layers layers = {(uint32_t)test_random(&f->random), 0};
+    const espl_entity entity = draw_entity(f);
+    espl_status status = ESPL_OK;
+
+    switch (test_below(&f->random, 9)) {
+    case 0:
+        status = f->count < 3000 ? espl_record_instantiate(lane, key, &clone,
+                                                           1 + test_below(&f->random, 30), NULL)
+                                 : ESPL_OK;
+        break;
+    case 1:
+        status = espl_record_destroy(lane, key, entity,
+                                     test_one_in(&f->random, 2) ? ESPL_EXTENT_ENTITY
+                                                                : ESPL_EXTENT_SUBTREE);
+        break;
+    case 2:
+        status = espl_record_attach(lane, key, entity, draw_entity(f), NULL);
+        break;
+    case 3:
+        status = espl_record_detach(lane, key, entity, ESPL_KEEP_WORLD);
+        break;
+    case 4:
+        status = espl_record_add_component(lane, key, entity, f->s.bounds, &bounds, sizeof bounds);
+        break;
+    case 5:
+        status = espl_record_add_component(lane, key, entity, f->s.layers, &layers, sizeof layers);
+        break;
+    case 6:
+        status = test_one_in(&f->random, 2)
+                     ? espl_record_add_component(lane, key, entity, ESPL_DISABLED, NULL, 0)
+                     : espl_record_remove_component(lane, key, entity, ESPL_DISABLED);
+        break;
+    default:
+        status = espl_record_write(lane, key, entity, ESPL_WRITE_LOCAL_TRANSFORM, &place);
+        break;
+    }
+    ck_ok(status);
+}
+
+// Play commands, at first with memory that runs out.
+static void play_some(field *f)
+{
+    const uint32_t count = 1 + test_below(&f->random, 60);
+    espl_command_buffer *commands = NULL;
+
+    if (f->count == 0) {
+        return;
+    }
+    ck_ok(espl_command_buffer_create(f->test.world, 1, &commands));
+    for (uint32_t i = 0; i < count; ++i) {
+        record_one(f, espl_command_buffer_recorder(commands, 0), i);
+    }
+    test_heap_arm(&f->test.heap, 1 + test_below(&f->random, 40), true);
+    const espl_status status = espl_play(f->test.world, commands, NULL);
+
+    test_heap_arm(&f->test.heap, 0, false);
+    if (status == ESPL_ERR_NO_MEMORY) {
+        // An update in between sees a playback that was undone.
+        f->s.ignores_before = true;
+        (void)see(&f->s);
+        ck_assert_int_ge(espl_play(f->test.world, commands, NULL), 0);
+    }
+    espl_command_buffer_destroy(commands);
+    list_boxes(f);
+}
+
 // One round of changes of many members.
 static void change_many(field *f)
 {
@@ -245,8 +343,15 @@ static void change_many(field *f)
          i != 0 && f->count != 0; --i) {
         destroy_at(f, test_below(&f->random, f->count));
     }
+    if (test_one_in(&f->random, 2)) {
+        play_some(f);
+    }
     if (test_one_in(&f->random, 10)) {
         ck_assert_int_ge(espl_compact(f->test.world), 0);
+    }
+    if (test_one_in(&f->random, 25)) {
+        ck_assert_int_ge(espl_world_clear(f->test.world), 0);
+        f->count = 0;
     }
 }
 
