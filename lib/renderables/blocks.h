@@ -118,13 +118,14 @@ struct espl_mirror {
     /// [order_count] The numbers of the clusters, by category and code: the order of results.
     const uint32_t *order;
     const espl__cluster_entry *entries; // [clusters]
-    /// [clusters, rounded up to 16] The boxes of the poses, each number in an array of its own, aligned to 64. Of
-    /// a number without a cluster they are 0.
+    /// [clusters, rounded up to 16] The boxes of the poses, each number in an array of its own, aligned to
+    /// 64. Of a number without a cluster they are 0.
     const float *boxes[ESPL__BOX_NUMBERS];
     const uint64_t
         *changed;     // [clusters] number of the first mirror in which the entry is as it is here
     const void *user; // [user_size]
-    /// Keys with levels of detail: pages of ESPL__LOD_PAGE, of which this mirror reads the first lod_count keys.
+    /// Keys with levels of detail: pages of ESPL__LOD_PAGE, of which this mirror reads the first lod_count
+    /// keys.
     const espl_lods *const *lod_pages;
     uint32_t lod_count;
 };
@@ -154,8 +155,8 @@ typedef struct espl__block_pool {
     uint32_t count;      // blocks, in all slabs
     uint32_t free_count; // of them those in `free`
     espl__block_kind kind;
-    /// Bytes from a block to the next: an odd number of cache lines, because blocks at a distance of a power of two
-    /// would share few sets of a cache.
+    /// Bytes from a block to the next: an odd number of cache lines, because blocks at a distance of a power
+    /// of two would share few sets of a cache.
     uint32_t stride;
 } espl__block_pool;
 

@@ -6,9 +6,10 @@
 
 enum { TABLE_BITS = ESPL__TABLE_FRESH - 1, BOX_VECTOR = 16 };
 
-// The table that is neither in the middle nor the publisher's is the reader's. The reader may exchange these two at
-// any time. Then both are the reader's for the publisher, which errs on the safe side. A mirror that stays in the
-// middle needs no blocks held: it is the newest one, of which no update dropped any yet, or was given back.
+// The table that is neither in the middle nor the publisher's is the reader's. The reader may exchange these
+// two at any time. Then both are the reader's for the publisher, which errs on the safe side. A mirror that
+// stays in the middle needs no blocks held: it is the newest one, of which no update dropped any yet, or was
+// given back.
 //
 // Acquire: what the reader read of a table that it gave back happened before the publisher changes its blocks.
 bool espl__table_is_read(const espl__tables *t, uint32_t table)

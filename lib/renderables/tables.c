@@ -238,8 +238,8 @@ bool espl__tables_prepay(espl__tables *t, espl__heap *heap, uint32_t clusters)
     return take_spares(t, heap, lacking);
 }
 
-// Newest entries move to smaller memory where it is less than half as large. The memory of a table, which may be
-// read, is replaced by a publish.
+// Newest entries move to smaller memory where it is less than half as large. The memory of a table, which may
+// be read, is replaced by a publish.
 bool espl__tables_trim(espl__tables *t, espl__heap *heap)
 {
     const uint32_t wanted = round_clusters(t->newest.clusters != 0 ? t->newest.clusters : 1);

@@ -20,8 +20,8 @@
 //     fill the blocks that were taken, by any number of jobs;
 //     espl__tables_publish(t, ...);
 //
-// A block that an update drops keeps its contents until the next espl__tables_begin(), so that jobs read what it
-// had, and a pair of blocks is made of those that it replaces.
+// A block that an update drops keeps its contents until the next espl__tables_begin(), so that jobs read what
+// it had, and a pair of blocks is made of those that it replaces.
 #ifndef ESPALIER_LIB_RENDERABLES_TABLES_H
 #define ESPALIER_LIB_RENDERABLES_TABLES_H
 
@@ -105,7 +105,8 @@ size_t espl__tables_bytes(const espl__tables *t);
 /// Make room for updates of up to so many clusters, each of whose blocks they replace while a reader holds
 /// others. Stretches are left out. @return false: no memory; perhaps some of it was taken.
 bool espl__tables_prepay(espl__tables *t, espl__heap *heap, uint32_t clusters);
-/// Free memory that neither a mirror nor the newest entries use. @return false: no memory to move to for a part.
+/// Free memory that neither a mirror nor the newest entries use. @return false: no memory to move to for a
+/// part.
 bool espl__tables_trim(espl__tables *t, espl__heap *heap);
 
 // --- An update ---
@@ -156,8 +157,8 @@ typedef struct espl__publication {
     uint32_t lod_count;
 } espl__publication;
 
-/// Publish the newest entries as a mirror. Clusters whose entry was not set since the last publish have no poses
-/// before any more. Cannot fail. @return its number.
+/// Publish the newest entries as a mirror. Clusters whose entry was not set since the last publish have no
+/// poses before any more. Cannot fail. @return its number.
 uint64_t espl__tables_publish(espl__tables *t, const espl__publication *publication);
 
 // --- The reader ---

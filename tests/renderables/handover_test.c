@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The hand-over between two threads. The publisher puts a checksum of each mirror into the bytes of the user, and
-// the reader computes it again from what it reads, while later updates use blocks again.
+// The hand-over between two threads. The publisher puts a checksum of each mirror into the bytes of the user,
+// and the reader computes it again from what it reads, while later updates use blocks again.
 #include "lib/renderables/tables.h"
 #include "tests/base/heap_fixture.h"
 #include "tests/renderables/stamped.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contents of blocks that follow from a number, a stamp, so that a block that was used again too early is noticed.
+// Contents of blocks that follow from a number, a stamp, so that a block that was used again too early is
+// noticed.
 #ifndef ESPALIER_TESTS_RENDERABLES_STAMPED_H
 #define ESPALIER_TESTS_RENDERABLES_STAMPED_H
 
