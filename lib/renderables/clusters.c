@@ -2,8 +2,8 @@
 // Clusters as leaves of codes: which members go into which cluster.
 //
 // Arrivals are inserted at once: sorted by code, they fall into runs, each of which goes into one leaf. A leaf
-// that gets too many becomes several, of which each has as many members. So many arrivals cost a sort and a pass
-// over them, and a single one costs a search.
+// that gets too many becomes several, of which each has as many members. So many arrivals cost a sort and a
+// pass over them, and a single one costs a search.
 #include "lib/renderables/renderables.h"
 
 #include "lib/base/bits.h"
@@ -50,8 +50,8 @@ bool espl__clusters_reserve(espl_renderables *r, size_t clusters)
 
 // --- Plans ---
 
-// Return the leaf that a code goes into: the last one that does not begin above it. ESPL__NO_CLUSTER where there is
-// none.
+// Return the leaf that a code goes into: the last one that does not begin above it. ESPL__NO_CLUSTER where
+// there is none.
 static uint32_t find_leaf(const espl__leaf *leaves, uint64_t code)
 {
     uint32_t begin = 0, end = (uint32_t)espl__array_length(leaves);
@@ -278,8 +278,8 @@ typedef struct filed {
     uint32_t slot, source, moved_at;
 } filed;
 
-static void append(espl_renderables *r, uint32_t number, espl__sources *sources,
-                   const filed *member)
+static void append_member(espl_renderables *r, uint32_t number, espl__sources *sources,
+                          const filed *member)
 {
     espl__cluster *const cluster = espl__cluster_at(r, number);
     const uint32_t place = cluster->count++;
@@ -342,7 +342,7 @@ typedef struct merging {
     uint32_t count, at;
 } merging;
 
-static filed next_of(merging *m)
+static filed next_filed(merging *m)
 {
     enum { AHEAD = 12 };
 
@@ -381,12 +381,12 @@ static void divide(espl_renderables *r, int category, const espl__run *run, espl
         espl__sources *const sources = sources_of(r, leaves[piece].cluster);
 
         for (size_t i = begin; i < end; ++i) {
-            const filed member = next_of(&m);
+            const filed member = next_filed(&m);
 
             if (i == begin && piece != 0) {
                 leaves[piece].low = member.code;
             }
-            append(r, leaves[piece].cluster, sources, &member);
+            append_member(r, leaves[piece].cluster, sources, &member);
         }
     }
 }
@@ -400,7 +400,7 @@ static void insert_run(espl_renderables *r, int category, const espl__run *run)
     for (uint32_t i = 0; i < run->count; ++i) {
         const filed member = filed_of(&r->arrivals[category][r->orders[category][run->begin + i]]);
 
-        append(r, number, sources, &member);
+        append_member(r, number, sources, &member);
     }
 }
 
@@ -464,7 +464,7 @@ static void merge_into(espl_renderables *r, uint32_t from, uint32_t to)
     espl__sources *const sources = sources_of(r, to);
 
     for (uint32_t i = 0; i < count; ++i) {
-        append(r, to, sources, &members[i]);
+        append_member(r, to, sources, &members[i]);
     }
 }
 
@@ -477,7 +477,8 @@ static void remove_cluster(espl_renderables *r, uint32_t number)
     r->states[number] = 0;
 }
 
-// Remove leaves without members, and merge neighbours that have few. Leaves that lost no member stay as they are.
+// Remove leaves without members, and merge neighbours that have few. Leaves that lost no member stay as they
+// are.
 static void merge_leaves(espl_renderables *r, int category)
 {
     espl__leaf *const leaves = r->leaves[category];

@@ -272,8 +272,8 @@ static void gather_poses(const espl_renderables *r, espl__poses *poses,
     }
 }
 
-// Write the poses before, where those of the mirror before are of other members, in another order, or not finite. A
-// member that is new, was not finite, or jumped has none: its pose is used.
+// Write the poses before, where those of the mirror before are of other members, in another order, or not
+// finite. A member that is new, was not finite, or jumped has none: its pose is used.
 // @return how many that stay have another pose than in the mirror before, and none before.
 static uint32_t gather_before(const espl_renderables *r, const espl__dirty *dirty,
                               espl__cluster *cluster, uint32_t number)

@@ -31,7 +31,8 @@ static uint32_t compute_layers(const espl_renderables *r, espl__row_kinds *kinds
     return (own.flags & ESPL_LAYERS_ABSOLUTE) != 0 ? own.mask : own.mask & above;
 }
 
-// Return the index of the living entity of a slot, or ESPL__NONE. Other than a renderable it needs no transform.
+// Return the index of the living entity of a slot, or ESPL__NONE. Other than a renderable it needs no
+// transform.
 static uint32_t find_living(const espl_renderables *r, uint32_t slot)
 {
     const espl__store *const store = &r->world->store;
@@ -122,8 +123,8 @@ static bool make_layers(espl_renderables *r)
     return true;
 }
 
-// Note the members of candidates whose layers are others than in their values block: the layers of a slot may be as
-// before, and its member another one.
+// Note the members of candidates whose layers are others than in their values block: the layers of a slot may
+// be as before, and its member another one.
 static void compare_layers(espl_renderables *r)
 {
     for (size_t i = 0; i < espl__array_length(r->candidates); ++i) {

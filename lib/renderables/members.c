@@ -3,8 +3,8 @@
 // compared with the members.
 //
 // Members are found by slot. A slot that a plane of places marked, or whose entity the index plane marked, is
-// a candidate: it may have another entity than before. First the members of candidates that went elsewhere leave
-// their slots, then they take their new ones, and at last the entities that are no member are new.
+// a candidate: it may have another entity than before. First the members of candidates that went elsewhere
+// leave their slots, then they take their new ones, and at last the entities that are no member are new.
 #include "lib/renderables/renderables.h"
 
 #include "lib/base/bits.h"
@@ -405,8 +405,8 @@ static bool reserve_presence(espl_renderables *r)
            ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->relocated, count);
 }
 
-// Let the members of candidates leave slots that are not theirs any more. The list of those that went stays until
-// an update has removed them.
+// Let the members of candidates leave slots that are not theirs any more. The list of those that went stays
+// until an update has removed them.
 static void leave_slots(espl_renderables *r, espl__row_kinds *kinds)
 {
     const size_t count = espl__array_length(r->candidates);
@@ -515,8 +515,8 @@ static void find_center(const espl_renderables *r, uint32_t slot, const espl_bou
     memcpy(center, box, 3 * sizeof *center);
 }
 
-// Choose the cells, by the centres of the first members: where they begin, and 1/4096 of their extent unless the
-// user has chosen an edge.
+// Choose the cells, by the centres of the first members: where they begin, and 1/4096 of their extent unless
+// the user has chosen an edge.
 static void choose_cells(espl_renderables *r)
 {
     const espl__arrival *const list = r->arrivals[ESPL__STILL];

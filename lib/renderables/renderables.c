@@ -68,8 +68,8 @@ static const char *find_renderables_fault(const espl_world *world, const espl_re
                                             : NULL;
 }
 
-static espl_status create(espl_world *world, const espl_renderables_def *def,
-                          espl_renderables **out)
+static espl_status make_renderables(espl_world *world, const espl_renderables_def *def,
+                                    espl_renderables **out)
 {
     espl_renderables with = {.world = world};
     espl_status status = espl__check_structural(world);
@@ -131,7 +131,7 @@ espl_status espl_renderables_create(espl_world *world, const espl_renderables_de
         return espl__refuse_call(world, call, ESPL_ERR_UNSUPPORTED,
                                  "espl_renderables_def.readers is above 1.");
     }
-    return espl__refuse_call(world, call, create(world, d, out),
+    return espl__refuse_call(world, call, make_renderables(world, d, out),
                              "The world has renderables already, or a component of the name "
                              "\"bounds\", \"renderable\" or \"layers\" with another size.");
 }
@@ -285,8 +285,8 @@ static espl_status reserve_members(espl_renderables *r, size_t count)
     if (count > ESPL__MEMBER_LIMIT) {
         return ESPL_ERR_LIMIT;
     }
-    // Leaves are filled by half at least when they divide; each category has one that is not, and members that go
-    // may leave others with fewer.
+    // Leaves are filled by half at least when they divide; each category has one that is not, and members that
+    // go may leave others with fewer.
     const size_t clusters = count / (ESPL__MERGE_BELOW) + 2 * ESPL__CATEGORIES;
 
     return espl__slots_reserve(r) && reserve_lists(r, count, clusters) &&

@@ -68,7 +68,8 @@ typedef struct espl__cluster {
         moved_at[ESPL__CLUSTER_SIZE]; // low bits of the number of the mirror in which it moved last
     espl_entity entities[ESPL__CLUSTER_SIZE];
     uint64_t codes[ESPL__CLUSTER_SIZE]; // by which it was filed
-    /// Box of the cells that the members were filed in, and of centres that belong to it although they are outside.
+    /// Box of the cells that the members were filed in, and of centres that belong to it although they are
+    /// outside.
     float home_low[3], home_high[3];
     uint32_t count;
     uint32_t dirty;              // its number in the list of clusters to be written
@@ -304,7 +305,8 @@ void espl__refile(espl_renderables *r, espl__update *u);
 
 // --- Writing (fill.c) ---
 
-/// Count the blocks that an update takes at most. @param more  clusters that may be written beside the listed ones.
+/// Count the blocks that an update takes at most. @param more clusters that may be written beside the listed
+/// ones.
 void espl__count_blocks(const espl_renderables *r, size_t more, espl__tables_need *need);
 /// Take the blocks of the listed clusters. Precondition: reserved.
 void espl__take_blocks(espl_renderables *r);

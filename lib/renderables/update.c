@@ -11,7 +11,7 @@
 // --- Collecting ---
 
 // Mark what a refused update left to be done. @return false: no memory.
-static bool begin(espl_renderables *r, espl__update *u)
+static bool begin_update(espl_renderables *r, espl__update *u)
 {
     const espl__forest *const forest = &r->world->forest;
     const size_t clusters = espl__array_length(r->states);
@@ -56,7 +56,7 @@ static void forget_movers(espl_renderables *r)
     }
 }
 
-static bool collect(espl_renderables *r, espl__update *u)
+static bool collect_changes(espl_renderables *r, espl__update *u)
 {
     espl__row_kinds kinds;
     bool is_done;
@@ -187,10 +187,12 @@ static void publish(espl_renderables *r, const void *user, espl__update *u)
 
 // --- The call ---
 
-static espl_status update(espl_renderables *r, const void *user, espl_renderables_report *report)
+static espl_status run_update(espl_renderables *r, const void *user,
+                              espl_renderables_report *report)
 {
     espl__update u;
-    espl_status status = begin(r, &u) && collect(r, &u) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
+    espl_status status =
+        begin_update(r, &u) && collect_changes(r, &u) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 
     status = status == ESPL_OK ? reserve(r, &u) : status;
     if (status != ESPL_OK) {
@@ -225,5 +227,5 @@ espl_status espl_renderables_update(espl_renderables *renderables, const void *u
     if (world->is_playing) {
         return espl__refuse_call(world, call, ESPL_ERR_BUSY, NULL);
     }
-    return espl__refuse_call(world, call, update(renderables, user, report), NULL);
+    return espl__refuse_call(world, call, run_update(renderables, user, report), NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rules of renderables, for espl_validate(). Those about the world hold of what no change was marked of since
-// the last update. O(renderables + slots).
+// The rules of renderables, for espl_validate(). Those about the world hold of what no change was marked of
+// since the last update. O(renderables + slots).
 #include "lib/renderables/renderables.h"
 
 #include "lib/tree/changes.h"
