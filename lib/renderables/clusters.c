@@ -169,6 +169,8 @@ static uint32_t count_removed(const espl__cluster *cluster)
 static bool list_runs(espl_renderables *r, int category, espl__update *u)
 {
     const size_t count = espl__array_length(r->orders[category]);
+    const size_t movers =
+        espl__array_length(r->arrivals[category]) - (category == ESPL__STILL ? u->added : 0);
 
     espl__array_set_length(r->runs[category], 0);
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
@@ -191,7 +193,10 @@ static bool list_runs(espl_renderables *r, int category, espl__update *u)
         }
         ESPL_ARRAY_PUSH(r->runs[category],
                         (espl__run){leaf, (uint32_t)begin, (uint32_t)(end - begin), pieces});
-        u->new_clusters += pieces - (leaf != ESPL__NO_CLUSTER ? 1 : 0);
+        const size_t added = pieces - (leaf != ESPL__NO_CLUSTER ? 1 : 0);
+
+        u->new_clusters += added;
+        u->mixed_clusters += added < members + movers ? added : members + movers;
     }
     return true;
 }
@@ -203,10 +208,11 @@ bool espl__plan_arrivals(espl_renderables *r, espl__update *u)
     for (int category = 0; category < ESPL__CATEGORIES && is_done; ++category) {
         is_done = sort_arrivals(r, category) && list_runs(r, category, u);
     }
-    for (size_t i = 0; i < espl__array_length(r->dirty) && !u->is_thinned; ++i) {
+    for (size_t i = 0; i < espl__array_length(r->dirty); ++i) {
         const espl__cluster *const cluster = espl__cluster_at(r, r->dirty[i].cluster);
+        const uint32_t removed = count_removed(cluster);
 
-        u->is_thinned = espl__has_bits(&cluster->gone) || espl__has_bits(&cluster->leaving);
+        u->thin_clusters += removed != 0 && cluster->count - removed < ESPL__MERGE_BELOW ? 1 : 0;
     }
     return is_done;
 }

@@ -39,6 +39,22 @@ static bool needs_pair(const espl__cluster *cluster, uint32_t state)
            ((state & ESPL__WRITE_POSES) != 0 && espl__has_bits(&cluster->bad_world));
 }
 
+// Tell whether all members of a cluster are new, so that none has a pose before.
+static bool is_new_cluster(const espl_renderables *r, const espl__dirty *dirty,
+                           const espl__cluster *cluster)
+{
+    if (dirty->sources == ESPL__NO_CLUSTER) {
+        return false;
+    }
+    const uint32_t *const sources = r->sources[dirty->sources].of;
+    uint32_t from_store = ESPL__FROM_STORE;
+
+    for (uint32_t place = 0; place < cluster->count; ++place) {
+        from_store &= sources[place];
+    }
+    return from_store != 0;
+}
+
 void espl__take_blocks(espl_renderables *r)
 {
     const bool has_sides = r->world->forest.side_count != 0;
@@ -70,7 +86,8 @@ void espl__take_blocks(espl_renderables *r)
         if ((state & (ESPL__WRITE_MEMBERS | ESPL__WRITE_BOXES | ESPL__WRITE_POSES)) != 0) {
             dirty->poses = espl__poses_take(&r->tables);
         }
-        if (needs_pair(cluster, state)) {
+        dirty->is_new = is_new_cluster(r, dirty, cluster);
+        if (needs_pair(cluster, state) && !dirty->is_new) {
             dirty->before = espl__poses_take(&r->tables);
         }
     }
@@ -398,6 +415,24 @@ static uint64_t members_of_word(uint32_t count, int word)
                                : 0;
 }
 
+// Write the poses before where they are to be written, and find out which members moved.
+static void compare_with_before(const espl_renderables *r, espl__dirty *dirty,
+                                const espl__values *values, uint32_t number)
+{
+    espl__cluster *const cluster = espl__cluster_at(r, dirty->cluster);
+    const espl__poses *const before = dirty->before != NULL ? dirty->before : dirty->old_poses;
+    uint32_t unpaired = 0;
+
+    if (dirty->before != NULL) {
+        unpaired = gather_before(r, dirty, cluster, number);
+        fill_boxes(r, dirty->before, values, cluster->count);
+    }
+    const uint32_t moved = compare_poses(cluster, before->poses, dirty->poses->poses, number);
+
+    dirty->is_same = moved == 0 && !espl__has_bits(&cluster->unions);
+    dirty->moved = moved + unpaired;
+}
+
 static void fill_poses(const espl_renderables *r, espl__dirty *dirty, uint32_t number)
 {
     espl__cluster *const cluster = espl__cluster_at(r, dirty->cluster);
@@ -411,17 +446,11 @@ static void fill_poses(const espl_renderables *r, espl__dirty *dirty, uint32_t n
     for (int word = 0; word < ESPL__MEMBER_WORDS; ++word) {
         cluster->bad_world.words[word] = members_of_word(count, word) & ~poses->shown[word];
     }
-    const espl_pose *before =
-        dirty->before != NULL ? dirty->before->poses : dirty->old_poses->poses;
-    uint32_t unpaired = 0;
-
-    if (dirty->before != NULL) {
-        unpaired = gather_before(r, dirty, cluster, number);
-        fill_boxes(r, dirty->before, values, count);
+    if (dirty->is_new) {
+        dirty->is_same = true;
+    } else {
+        compare_with_before(r, dirty, values, number);
     }
-    dirty->moved = compare_poses(cluster, before, poses->poses, number);
-    dirty->is_same = dirty->moved == 0 && !espl__has_bits(&cluster->unions);
-    dirty->moved += unpaired;
     if ((r->states[dirty->cluster] & ESPL__WRITE_MEMBERS) != 0) {
         find_home(&r->cells, cluster);
     }
@@ -571,10 +600,12 @@ void espl__fill(espl_renderables *r, espl__update *u)
 
 // --- Entries ---
 
-void espl__count_blocks(const espl_renderables *r, size_t more, espl__tables_need *need)
+void espl__count_blocks(const espl_renderables *r, const espl__update *u, espl__tables_need *need)
 {
     const bool has_sides = r->world->forest.side_count != 0;
-    size_t values = more, poses = 2 * more;
+    // A leaf with few members may be merged into one that is not listed.
+    size_t values = u->new_clusters + u->thin_clusters;
+    size_t poses = u->new_clusters + u->mixed_clusters + 2 * u->thin_clusters;
 
     for (size_t i = 0; i < espl__array_length(r->dirty); ++i) {
         const uint32_t number = r->dirty[i].cluster, state = r->states[number];
@@ -607,6 +638,10 @@ static void keep_astray(espl_renderables *r)
 
 static void set_poses(espl_renderables *r, const espl__dirty *dirty)
 {
+    if (dirty->is_new) {
+        espl__tables_set_pair(&r->tables, dirty->cluster, dirty->poses, dirty->poses);
+        return;
+    }
     if (dirty->before == NULL) {
         // What was written and is the same stays as it is, so that the cluster does not count as changed.
         if (dirty->is_same) {
@@ -642,7 +677,8 @@ void espl__set_blocks(espl_renderables *r, espl__update *u)
         }
         if (dirty->poses != NULL) {
             set_poses(r, dirty);
-            u->report.rewritten += dirty->is_same && dirty->before == NULL ? 0 : 1;
+            u->report.rewritten +=
+                dirty->is_same && dirty->before == NULL && !dirty->is_new ? 0 : 1;
             u->report.moved += dirty->moved;
         }
         r->bad_count = r->bad_count + espl__count_bad(cluster) - dirty->bad;

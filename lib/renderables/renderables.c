@@ -243,6 +243,7 @@ bool espl__renderables_trim(void *renderables)
     bool is_done = espl__tables_trim(&r->tables, heap);
 
     free_lists(r);
+    r->reserved = 0;
     for (int i = 0; i < ESPL__CATEGORIES; ++i) {
         is_done &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_CHANGES, r->leaves[i], 0);
     }
@@ -289,11 +290,13 @@ static espl_status reserve_members(espl_renderables *r, size_t count)
     // go may leave others with fewer.
     const size_t clusters = count / (ESPL__MERGE_BELOW) + 2 * ESPL__CATEGORIES;
 
-    return espl__slots_reserve(r) && reserve_lists(r, count, clusters) &&
-                   espl__clusters_reserve(r, clusters) &&
-                   espl__tables_prepay(&r->tables, &r->world->heap, (uint32_t)clusters)
-               ? ESPL_OK
-               : ESPL_ERR_NO_MEMORY;
+    if (!espl__slots_reserve(r) || !reserve_lists(r, count, clusters) ||
+        !espl__clusters_reserve(r, clusters) ||
+        !espl__tables_prepay(&r->tables, &r->world->heap, (uint32_t)clusters)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    r->reserved = espl__array_capacity(r->arrivals[ESPL__STILL]);
+    return ESPL_OK;
 }
 
 espl_status espl_renderables_reserve(espl_renderables *renderables, size_t count)

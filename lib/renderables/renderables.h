@@ -125,6 +125,7 @@ typedef struct espl__dirty {
     espl__member_bits jumped; // of them: a write with ESPL_TELEPORT placed them
     uint32_t bad, unions;     // such members before this update
     uint32_t moved;           // members that stay and whose pose differs
+    bool is_new;              // all of its members are
     bool is_same;             // the poses and boxes are those before
     bool is_filled;
 } espl__dirty;
@@ -157,6 +158,7 @@ struct espl_renderables {
     size_t counts[ESPL__CATEGORIES];            // members
     size_t union_count, bad_count;
     bool has_new_order;
+    size_t reserved; // arrivals that memory was reserved for
     // Lists of an update: stb arrays, kept for the next one.
     uint32_t *candidates; // slots that may have another entity
     uint32_t *gone;       // members; kept where an update is refused
@@ -181,8 +183,9 @@ typedef struct espl__update {
     uint32_t rises;      // members that may begin to move
     bool is_union_whole; // each union is to be computed
     bool has_sides;      // some node has a stretch
-    bool is_thinned;     // some member leaves its cluster
     size_t added, new_clusters;
+    size_t mixed_clusters; // of the new ones, those that may get members that were in a leaf
+    size_t thin_clusters; // clusters that have few members left, and may be merged with another one
 } espl__update;
 
 // --- Access ---
@@ -305,9 +308,8 @@ void espl__refile(espl_renderables *r, espl__update *u);
 
 // --- Writing (fill.c) ---
 
-/// Count the blocks that an update takes at most. @param more clusters that may be written beside the listed
-/// ones.
-void espl__count_blocks(const espl_renderables *r, size_t more, espl__tables_need *need);
+/// Count the blocks that an update takes at most.
+void espl__count_blocks(const espl_renderables *r, const espl__update *u, espl__tables_need *need);
 /// Take the blocks of the listed clusters. Precondition: reserved.
 void espl__take_blocks(espl_renderables *r);
 /// Write them on the executor of the world.

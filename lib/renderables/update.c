@@ -84,7 +84,7 @@ static espl_status reserve(espl_renderables *r, espl__update *u)
     if (!espl__plan_arrivals(r, u)) {
         return ESPL_ERR_NO_MEMORY;
     }
-    const size_t listed = espl__array_length(r->dirty), more = listed + u->new_clusters;
+    const size_t listed = espl__array_length(r->dirty);
     const size_t numbers = r->tables.newest.clusters, unused = r->tables.newest.free_count;
     // Numbers that no cluster has are taken first.
     const size_t after = numbers + (u->new_clusters > unused ? u->new_clusters - unused : 0);
@@ -93,10 +93,10 @@ static espl_status reserve(espl_renderables *r, espl__update *u)
     if (after > ESPL__CLUSTER_LIMIT) {
         return ESPL_ERR_LIMIT;
     }
-    // A leaf that loses members may be merged into one that is not listed.
-    espl__count_blocks(r, u->new_clusters + (u->is_thinned ? listed : 0), &need);
+    espl__count_blocks(r, u, &need);
     bool is_done = espl__clusters_reserve(r, after) &&
-                   ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->sources, more + listed) &&
+                   ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->sources,
+                                      listed + u->new_clusters + u->thin_clusters) &&
                    ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->astray,
                                       after - espl__array_length(r->astray));
 
@@ -108,6 +108,24 @@ static espl_status reserve(espl_renderables *r, espl__update *u)
     }
     is_done = is_done && espl__tables_reserve(&r->tables, heap, &need);
     return is_done ? ESPL_OK : ESPL_ERR_NO_MEMORY;
+}
+
+// Free the lists of arrivals where they are large, because many renderables came at once.
+static void drop_large_lists(espl_renderables *r)
+{
+    enum { KEPT = 16384 };
+    espl__heap *const heap = &r->world->heap;
+
+    for (int i = 0; i < ESPL__CATEGORIES; ++i) {
+        const size_t capacity = espl__array_capacity(r->arrivals[i]);
+
+        if (capacity > KEPT && capacity > r->reserved &&
+            capacity / 4 > espl__array_length(r->arrivals[i])) {
+            ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->arrivals[i]);
+            ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->orders[i]);
+            ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->keys[i]);
+        }
+    }
 }
 
 // --- Publishing ---
@@ -207,6 +225,7 @@ static espl_status run_update(espl_renderables *r, const void *user,
     espl__fill(r, &u);
     espl__set_blocks(r, &u);
     publish(r, user, &u);
+    drop_large_lists(r);
     if (report != NULL) {
         *report = u.report;
     }
