@@ -577,15 +577,17 @@ static void fill_range(void *context, size_t begin, size_t end)
 
 void espl__fill(espl_renderables *r, espl__update *u)
 {
-    enum { CLUSTERS_OF_JOB = 16, LEAST = 64 };
+    // A cluster is written in 2 to 7 microseconds: 64 of them are worth that workers wake, and 16 are worth a
+    // job. Tests have smaller jobs.
+    enum { LEAST = ESPL__JOB_COST / 64, CLUSTERS_OF_JOB = ESPL__JOB_COST / 16 };
     const size_t count = espl__array_length(r->dirty);
     espl_world *const world = r->world;
     filling f = {r, u->number};
 
-    if (count >= LEAST) {
+    if (count >= world->job_cost / LEAST) {
         world->is_playing = true;
         (void)espl__run_ranges(&world->executor, &world->hooks, fill_range, &f, count,
-                               CLUSTERS_OF_JOB);
+                               world->job_cost / CLUSTERS_OF_JOB);
         world->is_playing = false;
     }
     fill_range(&f, 0, count); // what the executor did not

@@ -471,6 +471,20 @@ static bool add_new(espl_renderables *r, espl__row_kinds *kinds, uint32_t slot, 
     return true;
 }
 
+// Make room for as many new members as there are candidates without a member, so that a long list does not grow
+// step by step.
+static bool reserve_new(espl_renderables *r)
+{
+    const size_t count = espl__array_length(r->candidates);
+    size_t unnamed = 0;
+
+    for (size_t i = 0; i < count; ++i) {
+        unnamed += r->member_of[r->candidates[i]] == ESPL__NO_MEMBER ? 1 : 0;
+    }
+    return ESPL_ARRAY_RESERVE(&r->world->heap, ESPL__FOR_CHANGES, r->arrivals[ESPL__STILL],
+                              unnamed);
+}
+
 // Look at the entities that candidates have now.
 static bool list_presence(espl_renderables *r, espl__row_kinds *kinds, espl__update *u)
 {
@@ -619,7 +633,7 @@ bool espl__collect_members(espl_renderables *r, espl__row_kinds *kinds, espl__up
         take_slots(r);
         list_jumps(r);
         u->is_union_whole = espl__array_length(r->candidates) != 0;
-        is_done = list_presence(r, kinds, u);
+        is_done = reserve_new(r) && list_presence(r, kinds, u);
     }
     if (is_done) {
         find_codes(r);
