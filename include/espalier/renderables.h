@@ -122,7 +122,7 @@ ESPL_API void espl_renderables_destroy(espl_renderables *renderables);
 
 /// Reserve memory for updates of so many renderables in all. What changes between two updates needs no more
 /// than that, unless the world grows by more slots or indices.
-/// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL); ESPL_ERR_LIMIT (2^31 - 1 renderables); ESPL_ERR_NO_MEMORY;
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL); ESPL_ERR_LIMIT (2^30 renderables); ESPL_ERR_NO_MEMORY;
 ///         ESPL_ERR_BUSY while commands are applied and in jobs.
 ESPL_API ESPL_NODISCARD espl_status espl_renderables_reserve(espl_renderables *renderables,
                                                              size_t count);
@@ -154,7 +154,7 @@ typedef struct espl_renderables_report {
 /// @param user    [user_size] bytes that are copied into the mirror; NULL: zeros.
 /// @param report  out: unchanged when refused; may be NULL.
 /// @return ESPL_OK; ESPL_PARTLY: some entities are left out, see espl_renderables_report.bad;
-///         ESPL_ERR_ARGUMENT (NULL); ESPL_ERR_LIMIT (2^31 - 1 renderables); ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY
+///         ESPL_ERR_ARGUMENT (NULL); ESPL_ERR_LIMIT (2^30 renderables); ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY
 ///         while commands are applied and in jobs. O(what changed + size / 64).
 ESPL_API espl_status espl_renderables_update(espl_renderables *renderables, const void *user,
                                              espl_renderables_report *report);
@@ -180,9 +180,9 @@ ESPL_API void espl_mirror_describe(const espl_mirror *mirror, espl_mirror_descri
 /// Most renderables of a cluster.
 #define ESPL_CLUSTER_SIZE 128
 
-/// List the clusters whose renderables, values, poses or poses before differ from those of an earlier mirror: one
-/// that came to rest is listed once more. A cluster is a number below espl_mirror_description.clusters, with up
-/// to ESPL_CLUSTER_SIZE renderables. One that has none any more is listed as well.
+/// List the clusters whose renderables, values, poses or poses before differ from those of an earlier mirror:
+/// one that came to rest is listed once more. A cluster is a number below espl_mirror_description.clusters,
+/// with up to ESPL_CLUSTER_SIZE renderables. One that has none any more is listed as well.
 /// @param since     number of an earlier mirror; 0: all clusters that have renderables.
 /// @param capacity  numbers that `clusters` has room for.
 /// @param clusters  out: [capacity] ascending; the first ones where there are more. NULL with a capacity of 0.

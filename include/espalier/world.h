@@ -81,8 +81,8 @@ ESPL_API ESPL_NODISCARD espl_status espl_world_create(const espl_world_def *def,
 
 /// Destroy a world and all it holds. NULL is allowed.
 ///
-/// Command buffers, watches and the history of the world must be destroyed first. If some are left the call does
-/// nothing: it logs how many (ESPL_LOG_ERROR), and traps in checked builds.
+/// Command buffers, watches, the history and the renderables of the world must be destroyed first. If some are
+/// left the call does nothing: it logs how many (ESPL_LOG_ERROR), and traps in checked builds.
 ESPL_API void espl_world_destroy(espl_world *world);
 
 /// Destroy every entity. Structural.

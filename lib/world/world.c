@@ -284,7 +284,7 @@ static bool has_users(const espl_world *world)
         return true;
     }
     if (world->attachment != NULL) {
-        trap_alive(world, "set", "s", 1, "espl_renderables_destroy");
+        trap_alive(world, "set of renderables", "", 1, "espl_renderables_destroy");
         return true;
     }
     if (world->watch_count != 0) {
