@@ -198,7 +198,9 @@ static void publish(espl_renderables *r, const void *user, espl__update *u)
                                          });
     r->attachment.count = report->renderables;
     r->attachment.clusters = report->clusters;
-    r->version = world->store.version;
+    // A query that is open may have given out addresses of columns, which are written later than their version
+    // says.
+    r->version = world->iterations == 0 ? world->store.version : r->version;
     r->known_slots = world->forest.end;
     r->last = espl__world_next_moment(world);
 }

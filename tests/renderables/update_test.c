@@ -234,6 +234,29 @@ TEST(world_that_overflows_is_bad_until_it_comes_back)
     end();
 }
 
+TEST(values_that_an_open_query_writes_after_an_update_are_found)
+{
+    espl_query query;
+
+    begin(NULL);
+    const espl_entity a = make(test_null, 1);
+    const espl_query_def def = {.all = &s.renderable, .all_count = 1};
+
+    (void)see(&s);
+    ck_ok(espl_query_begin(w, &def, &query));
+    ck_assert(espl_query_next(&query));
+    espl_renderable *const column = espl_query_write(&query, s.renderable, sizeof *column);
+
+    (void)see(&s);
+    column[0].key = 9;
+    espl_query_end(&query);
+    (void)see(&s);
+    const mirrored m = find(a);
+
+    ck_assert_uint_eq(m.entry->values->keys[m.place], 9);
+    end();
+}
+
 // --- Layers ---
 
 TEST(layers_of_a_parent_are_inherited)
