@@ -63,7 +63,8 @@ enum {
     /// The world box contains the world boxes of all renderables below the entity as well: for a skinned mesh,
     /// whose bones have small boxes and ESPL_NO_KEY.
     ESPL_RENDERABLE_UNION = 1,
-    /// Visible for each camera whose layers match, wherever the box is: skies, models held in hands.
+    /// Visible for each camera whose layers match, wherever the box is and however small: skies, models held in
+    /// hands.
     ESPL_RENDERABLE_ALWAYS = 2,
 };
 
@@ -265,7 +266,7 @@ typedef struct espl_camera {
     float eye[3];         ///< for sizes
     float
         pixels; ///< height of the image in pixels / (2 * tan(vertical angle / 2)), orthographic: pixels
-                ///< of a world unit; 0: sizes are 0, and levels of detail are the first
+                ///< of a world unit; 0: there are no sizes, and levels of detail are the first
     float least_size;      ///< pixels: renderables that are smaller are not visible; 0: all are
     uint32_t flags;        ///< ESPL_CAMERA_ bits
     uintptr_t reserved[4]; ///< Must be 0 (GROWTH in espalier(3)).
@@ -318,8 +319,8 @@ typedef struct espl_group {
     uint32_t key, first, count; ///< keys ascend; `first` counts from 0 for each camera
 } espl_group;
 
-/// Find what each camera sees. A renderable is visible if a layer matches, its key is not ESPL_NO_KEY, it is
-/// not too small, and for each plane p of the camera
+/// Find what each camera sees. A renderable is visible if a layer matches, its key is not ESPL_NO_KEY, its box is
+/// finite, it is not too small, and for each plane p of the camera
 ///
 ///     ((p[0] * cx + p[1] * cy) + p[2] * cz) + p[3] + ((|p[0]| * hx + |p[1]| * hy) + |p[2]| * hz) >= 0
 ///
