@@ -31,6 +31,7 @@ extern const struct load load_animate;
 extern const struct load load_battle;
 extern const struct load load_bevy;
 extern const struct load load_build;
+extern const struct load load_cull;
 extern const struct load load_deltas;
 extern const struct load load_every;
 extern const struct load load_full;

@@ -110,6 +110,7 @@ void espalier_destroy(struct scheme_world *world)
 {
     espalier_free_values(world);
     espalier_free_followed(world);
+    espalier_free_culls(world);
     espl_history_destroy(world->history);
     espl_command_buffer_destroy(world->commands);
     espl_watch_destroy(world->watch);
@@ -515,6 +516,9 @@ const struct scheme scheme_espalier = {
     .rewind = espalier_rewind,
     .tick = espalier_tick,
     .copy_shown = espalier_copy_shown,
+    .furnish = espalier_furnish,
+    .refresh = espalier_refresh,
+    .cull = espalier_cull,
     .value = espalier_value,
     .archive_bytes = espalier_archive_bytes,
     .follow = espalier_follow,

@@ -86,7 +86,9 @@ struct scheme_world {
     espl_history *history;     ///< NULL: there is none.
     uint64_t marked;           ///< Its newest frame.
     struct followed followed;  ///< In the load `deltas`.
-    struct frame_times times;  ///< Of the last frame.
+    struct espl_renderables *renderables; ///< In the load `cull`; NULL: none yet.
+    struct espl_visible *visible;
+    struct frame_times times; ///< Of the last frame.
 };
 
 /// Does items [begin, end) of a frame, recording in one lane.
@@ -232,6 +234,12 @@ void espalier_rewind(struct scheme_world *world, unsigned frames);
 struct scheme_bytes espalier_follow(struct scheme_world *world, bool is_exact);
 /// Free what espalier_follow() made.
 void espalier_free_followed(struct scheme_world *world);
+void espalier_furnish(struct scheme_world *world, const struct scheme_look *looks, size_t count);
+void espalier_refresh(struct scheme_world *world);
+void espalier_cull(struct scheme_world *world, const struct scheme_camera *cameras,
+                   struct scheme_sight *sights, size_t count);
+/// Free what espalier_furnish() made.
+void espalier_free_culls(struct scheme_world *world);
 void espalier_value(struct scheme_world *world, enum scheme_value what);
 size_t espalier_archive_bytes(const struct scheme_world *world);
 /// Free what espalier_value() made.
