@@ -6,7 +6,7 @@
 
 #include <espalier/renderables.h>
 
-enum { FINE = 10, COARSE = 11, CARD = 12, TREES = 60 };
+enum { FINE = 10, COARSE = 11, CARD = 12, TREES = 80 };
 
 static void make_tree(espl_world *world, uint32_t key, int number)
 {

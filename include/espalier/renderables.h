@@ -319,8 +319,8 @@ typedef struct espl_group {
     uint32_t key, first, count; ///< keys ascend; `first` counts from 0 for each camera
 } espl_group;
 
-/// Find what each camera sees. A renderable is visible if a layer matches, its key is not ESPL_NO_KEY, its box is
-/// finite, it is not too small, and for each plane p of the camera
+/// Find what each camera sees. A renderable is visible if a layer matches, its key is not ESPL_NO_KEY, its box
+/// is finite, it is not too small, and for each plane p of the camera
 ///
 ///     ((p[0] * cx + p[1] * cy) + p[2] * cz) + p[3] + ((|p[0]| * hx + |p[1]| * hy) + |p[2]| * hz) >= 0
 ///

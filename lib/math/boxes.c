@@ -89,6 +89,24 @@ void espl__box_of_pose(float out[ESPL__LEAST ESPL__BOX_ROWS], const espl_pose *p
     }
 }
 
+// The products with the zeros of an axis, which espl_transform_to_matrix() has, are left out. A sum of 0
+// clears the sign of a zero as they do.
+void espl__matrix_of_pose(unsigned char *to, const espl_pose *pose)
+{
+    const float x = pose->rotation[0], y = pose->rotation[1];
+    const float z = pose->rotation[2], w = pose->rotation[3];
+    const float x2 = 2 * x, y2 = 2 * y, z2 = 2 * z, f = pose->scale;
+    const float xx = x * x2, yy = y * y2, zz = z * z2;
+    const float xy = x * y2, xz = x * z2, yz = y * z2;
+    const float wx = w * x2, wy = w * y2, wz = w * z2;
+    const float rows[12] = {(1 - (yy + zz)) * f,  (xy - wz + 0.0f) * f, (wy + xz + 0.0f) * f,
+                            pose->position[0],    (wz + xy + 0.0f) * f, (1 - (xx + zz)) * f,
+                            (yz - wx + 0.0f) * f, pose->position[1],    (xz - wy + 0.0f) * f,
+                            (wx + yz + 0.0f) * f, (1 - (xx + yy)) * f,  pose->position[2]};
+
+    memcpy(to, rows, sizeof rows);
+}
+
 // Distance of the center and radius of the half of a box, along a plane.
 typedef struct plane_sums {
     float distance, radius;
@@ -263,5 +281,13 @@ static void inside_scalar(uint64_t bits[ESPL__LEAST 2], const espl__planes *plan
     }
 }
 
-const espl__box_kernels espl__box_kernels_scalar = {of_poses_scalar, around_scalar, reach_scalar,
-                                                    meet_scalar, inside_scalar};
+static void matrices_scalar(unsigned char *to, size_t stride, const espl_pose *const *poses,
+                            uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        espl__matrix_of_pose(to + i * stride, poses[i]);
+    }
+}
+
+const espl__box_kernels espl__box_kernels_scalar = {
+    of_poses_scalar, around_scalar, reach_scalar, meet_scalar, inside_scalar, matrices_scalar};

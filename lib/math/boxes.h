@@ -69,6 +69,9 @@ void espl__boxes_swept(float out[ESPL__LEAST ESPL__BOX_ROWS],
 void espl__box_of_pose(float out[ESPL__LEAST ESPL__BOX_ROWS], const espl_pose *pose,
                        const float *stretch, const float local[ESPL__LEAST ESPL__BOX_ROWS]);
 
+/// Write the matrix of a pose: 3 rows of 4.
+void espl__matrix_of_pose(unsigned char *to, const espl_pose *pose);
+
 /// Tell whether a box is inside of the planes whose bits are set.
 bool espl__box_is_inside(const float box[ESPL__LEAST ESPL__BOX_ROWS], const espl__planes *planes,
                          uint32_t which);
@@ -110,6 +113,12 @@ typedef struct espl__box_kernels {
     /// @param cut   bits of the planes to be tested.
     void (*inside)(uint64_t bits[ESPL__LEAST 2], const espl__planes *planes, uint32_t cut,
                    const espl__box_rows boxes);
+
+    /// Write the matrices of poses: 3 rows of 4, with the bits of espl_transform_to_matrix().
+    /// @param to      in ascending order, and never read.
+    /// @param stride  bytes from a matrix to the next.
+    void (*matrices)(unsigned char *to, size_t stride, const espl_pose *const *poses,
+                     uint32_t count);
 } espl__box_kernels;
 
 /// The kernel without SIMD, box by box.

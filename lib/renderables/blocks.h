@@ -82,8 +82,9 @@ typedef struct espl__poses {
     _Alignas(64) espl__block block;
     /// Bits of the members whose pose and world box are finite.
     _Alignas(64) uint64_t shown[ESPL__MEMBER_WORDS];
-    float box
-        [ESPL__BOX_NUMBERS]; // contains the boxes of the members that may be visible; rounded outwards
+    /// Contains the boxes of the members that may be visible; rounded outwards. NaNs where one of them has
+    /// ESPL_RENDERABLE_ALWAYS.
+    float box[ESPL__BOX_NUMBERS];
     /// Contains the boxes of these members at each time between the poses before and these ones. Equal to `box`
     /// where there are no poses before, or the same ones.
     float swept[ESPL__BOX_NUMBERS];

@@ -209,29 +209,28 @@ static void test_members(cluster_test *test, uint32_t cut,
 
 // Return a number that the keys of visible members are below.
 static uint32_t bound_of_keys(const cluster_test *test,
-                              const uint64_t bits[ESPL__LEAST ESPL__MEMBER_WORDS])
+                              const uint64_t bits[ESPL__LEAST ESPL__MEMBER_WORDS], uint32_t count)
 {
+    enum { FEW_KEYS = 16 };
     const espl__values *const values = test->entry->values;
     uint32_t bound = 0;
 
     if (test->levels == NULL && values->has_one_key) {
         return values->keys[0] + 1;
     }
-    if (test->levels == NULL) {
-        // ESPL_NO_KEY wraps to 0. Invisible keys count, because a loop without branches takes a
-        // vector at a time.
-        for (uint32_t i = 0; i < ESPL__CLUSTER_SIZE; ++i) {
-            const uint32_t next = values->keys[i] + 1;
-            const uint32_t counted = i < values->count ? next : 0;
-
-            bound = counted > bound ? counted : bound;
+    if (test->levels == NULL && count > FEW_KEYS) {
+        // The bits of all keys: at most twice the largest one, and a loop over vectors. ESPL_NO_KEY wraps to 0.
+        for (uint32_t i = 0; i < values->count; ++i) {
+            bound |= values->keys[i] + 1;
         }
         return bound;
     }
     for (uint32_t w = 0; w < ESPL__MEMBER_WORDS; ++w) {
         for (uint64_t left = bits[w]; left != 0; left &= left - 1) {
             const uint32_t place = 64 * w + espl__lowest_bit(left);
-            const espl_lods *const lods = espl__lods_of(test->cull->mirror, values->keys[place]);
+            const espl_lods *const lods =
+                test->levels != NULL ? espl__lods_of(test->cull->mirror, values->keys[place])
+                                     : NULL;
             const uint32_t key =
                 lods != NULL ? lods->keys[test->levels[place]] : values->keys[place];
 
@@ -239,6 +238,18 @@ static uint32_t bound_of_keys(const cluster_test *test,
         }
     }
     return bound;
+}
+
+// Prefetch what is read of a cluster to come. @param is_cut  its members are tested.
+static inline void prefetch_cluster(const espl__cluster_entry *entry, bool is_cut)
+{
+    espl__prefetch(&entry->values->stretches);
+    espl__prefetch(entry->poses->shown);
+    // The lines that follow come by themselves.
+    for (int k = 0; k < ESPL__BOX_ROWS && is_cut; ++k) {
+        espl__prefetch(&entry->poses->boxes[k][0]);
+        espl__prefetch(&entry->poses->boxes[k][ESPL__CLUSTER_SIZE / 2]);
+    }
 }
 
 // Test the clusters of a chunk for a camera.
@@ -272,18 +283,17 @@ static void test_chunk_for(const espl__cull *cull, uint32_t camera, uint32_t chu
         espl__seen now = {.cluster = cluster};
 
         if (i + AHEAD < end && marks[mirror->order[i + AHEAD]] != 0) {
-            const espl__cluster_entry *const next = &mirror->entries[mirror->order[i + AHEAD]];
-
-            espl__prefetch(&next->values->stretches);
-            espl__prefetch(next->poses->shown);
+            prefetch_cluster(&mirror->entries[mirror->order[i + AHEAD]],
+                             marks[mirror->order[i + AHEAD]] != ESPL__MARK_MET);
         }
         test_members(&test, marks[cluster] & (ESPL__MARK_MET - 1), now.bits);
         now.count = espl__count_bits(now.bits[0]) + espl__count_bits(now.bits[1]);
         if (now.count != 0) {
-            const uint32_t bound = bound_of_keys(&test, now.bits);
+            const uint32_t bound = bound_of_keys(&test, now.bits, now.count);
 
             seen[found->seen_count++] = now;
             found->item_count += now.count;
+            found->has_stretch |= test.entry->values->stretches != NULL;
             found->key_bound = bound > found->key_bound ? bound : found->key_bound;
         }
     }

@@ -387,8 +387,15 @@ static void finish_poses(const espl_renderables *r, const espl__dirty *dirty)
     const espl__poses *const before = dirty->before != NULL ? dirty->before : dirty->old_poses;
     espl__poses *const poses = dirty->poses;
 
+    const espl__values *const values = dirty->values != NULL ? dirty->values : dirty->old_values;
+
     pad_boxes(poses, count);
     kernels->around(poses->box, poses->boxes, poses->shown);
+    // No plane has a box of NaNs outside, so that members that are always visible are not left out.
+    for (int k = 0; k < ESPL__BOX_NUMBERS && (values->flags_any & ESPL_RENDERABLE_ALWAYS) != 0;
+         ++k) {
+        poses->box[k] = NAN;
+    }
     memcpy(poses->swept, poses->box, sizeof poses->swept);
     if (dirty->is_same) {
         return;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Instances written in order. The matrices have the bits of espl_transform_to_matrix(): the products with the
-// zeros of an axis are left out, and a sum of 0 clears the sign of a zero as these products do.
+// Instances written in order. The matrices have the bits of espl_transform_to_matrix().
 #include "lib/renderables/instances.h"
 
 #include "lib/base/reserved.h"
@@ -36,12 +35,17 @@ espl_status espl__instances_check(const espl_instance_arrays *arrays)
     return ESPL__ASKS_LATER(a) ? ESPL_ERR_UNSUPPORTED : ESPL_OK;
 }
 
-// --- Matrices ---
+// --- Poses ---
 
-// The upper 3 x 3 of a matrix, and its last column: rows[k][3].
-typedef struct matrix_rows {
-    float rows[MATRIX_ROWS][4];
-} matrix_rows;
+// Poses of a batch, and where they are written to.
+typedef struct written_poses {
+    const espl__instances *batch;
+    const espl_pose *const *poses;
+    unsigned char *to;
+    size_t stride;
+    espl_instance_form form;
+    const double *origin; // [3]
+} written_poses;
 
 static inline void shift(float out[ESPL__LEAST 3], const float position[ESPL__LEAST 3],
                          const double origin[ESPL__LEAST 3])
@@ -51,112 +55,107 @@ static inline void shift(float out[ESPL__LEAST 3], const float position[ESPL__LE
     }
 }
 
-// Compute a matrix but for the last column.
-static inline matrix_rows rows_of_pose(const espl_pose *pose, const float *stretch)
+// Compute the matrix of an instance. rows[k][3] is the position.
+static void matrix_of_instance(float rows[MATRIX_ROWS][4], const written_poses *w, uint32_t i)
 {
-    const float x = pose->rotation[0], y = pose->rotation[1];
-    const float z = pose->rotation[2], w = pose->rotation[3];
-    const float x2 = 2 * x, y2 = 2 * y, z2 = 2 * z;
-    const float xx = x * x2, yy = y * y2, zz = z * z2;
-    const float xy = x * y2, xz = x * z2, yz = y * z2;
-    const float wx = w * x2, wy = w * y2, wz = w * z2;
-    const float fx = stretch != NULL ? pose->scale * stretch[0] : pose->scale;
-    const float fy = stretch != NULL ? pose->scale * stretch[1] : pose->scale;
-    const float fz = stretch != NULL ? pose->scale * stretch[2] : pose->scale;
-
-    return (matrix_rows){{{(1 - (yy + zz)) * fx, (xy - wz + 0.0f) * fy, (wy + xz + 0.0f) * fz, 0},
-                          {(wz + xy + 0.0f) * fx, (1 - (xx + zz)) * fy, (yz - wx + 0.0f) * fz, 0},
-                          {(xz - wy + 0.0f) * fx, (wx + yz + 0.0f) * fy, (1 - (xx + yy)) * fz, 0}}};
-}
-
-static inline void write_3x4(unsigned char *to, const espl_pose *pose, const float *stretch,
-                             const double origin[ESPL__LEAST 3])
-{
-    matrix_rows m = rows_of_pose(pose, stretch);
+    const espl__stretches *const stretches = w->batch->entries[i]->values->stretches;
+    const espl_pose *const pose = w->poses[i];
     float position[3];
 
-    shift(position, pose->position, origin);
-    for (int k = 0; k < MATRIX_ROWS; ++k) {
-        m.rows[k][3] = position[k];
+    shift(position, pose->position, w->origin);
+    if (stretches == NULL) {
+        espl__matrix_of_pose((unsigned char *)rows, pose);
+    } else {
+        const espl_transform t =
+            espl__transform_of(pose, &(espl__extra){{stretches->stretch[w->batch->places[i]][0],
+                                                     stretches->stretch[w->batch->places[i]][1],
+                                                     stretches->stretch[w->batch->places[i]][2]},
+                                                    0});
+
+        espl_transform_to_matrix(&t, ESPL_MATRIX_3X4, rows[0]);
     }
-    memcpy(to, &m, sizeof m);
+    for (int k = 0; k < MATRIX_ROWS; ++k) {
+        rows[k][3] = position[k];
+    }
 }
 
-static inline void write_columns(unsigned char *to, const espl_pose *pose, const float *stretch,
-                                 const double origin[ESPL__LEAST 3], int length)
+static void write_columns(unsigned char *to, const float rows[MATRIX_ROWS][4], int length)
 {
-    const matrix_rows m = rows_of_pose(pose, stretch);
-    float columns[16], position[3];
+    float columns[16];
 
-    shift(position, pose->position, origin);
     for (int i = 0; i < 4; ++i) {
         for (int k = 0; k < length; ++k) {
             const float last = i == 3 ? 1 : 0;
-            const float element = k == 3 ? last : m.rows[k % MATRIX_ROWS][i];
 
-            columns[length * i + k] = i == 3 && k < 3 ? position[k] : element;
+            columns[length * i + k] = k == 3 ? last : rows[k % MATRIX_ROWS][i];
         }
     }
     memcpy(to, columns, (size_t)length * 4 * sizeof *columns);
 }
 
-static inline void write_shifted(unsigned char *to, const espl_pose *pose,
-                                 const double origin[ESPL__LEAST 3])
+static void write_instance(const written_poses *w, uint32_t i)
 {
-    espl_pose shifted = *pose;
+    unsigned char *const to = w->to + i * w->stride;
+    float rows[MATRIX_ROWS][4];
 
-    shift(shifted.position, pose->position, origin);
-    memcpy(to, &shifted, sizeof shifted);
+    if (w->form == ESPL_INSTANCE_POSE) {
+        espl_pose shifted = *w->poses[i];
+
+        shift(shifted.position, w->poses[i]->position, w->origin);
+        memcpy(to, &shifted, sizeof shifted);
+        return;
+    }
+    matrix_of_instance(rows, w, i);
+    if (w->form == ESPL_INSTANCE_3X4) {
+        memcpy(to, rows, sizeof rows);
+    } else {
+        write_columns(to, (const float(*)[4])rows, w->form == ESPL_INSTANCE_4X4 ? 4 : 3);
+    }
 }
 
-// Write the poses of a batch, or those before.
-static void write_form_of(unsigned char *to, size_t stride, espl_instance_form form,
-                          const espl__instances *batch, bool is_before,
-                          const double origin[ESPL__LEAST 3])
+static void write_batch_poses(const written_poses *w, const espl__box_kernels *kernels)
 {
-    for (uint32_t i = 0; i < batch->count; ++i, to += stride) {
-        const espl__instance *const instance = &batch->of[i];
-        const espl_pose *const pose = is_before ? instance->before : instance->pose;
+    const bool is_near = w->origin[0] == 0 && w->origin[1] == 0 && w->origin[2] == 0;
 
-        switch (form) {
-        case ESPL_INSTANCE_3X4:
-            write_3x4(to, pose, instance->stretch, origin);
-            break;
-        case ESPL_INSTANCE_4X4:
-            write_columns(to, pose, instance->stretch, origin, 4);
-            break;
-        case ESPL_INSTANCE_4X3:
-            write_columns(to, pose, instance->stretch, origin, 3);
-            break;
-        default:
-            write_shifted(to, pose, origin);
-            break;
-        }
+    if (w->form == ESPL_INSTANCE_3X4 && is_near && !w->batch->has_stretch) {
+        kernels->matrices(w->to, w->stride, w->poses, w->batch->count);
+        return;
+    }
+    for (uint32_t i = 0; i < w->batch->count; ++i) {
+        write_instance(w, i);
     }
 }
 
 void espl__instances_write(const espl_instance_arrays *arrays, size_t first,
-                           const espl__instances *batch, const double origin[ESPL__LEAST 3])
+                           const espl__instances *batch, const double origin[ESPL__LEAST 3],
+                           const espl__box_kernels *kernels)
 {
     const espl_instance_arrays *const a = arrays;
+    const size_t least = bytes_of_form(a->form);
+    written_poses written = {.batch = batch, .form = a->form, .origin = origin};
 
     ESPL_CHECK(batch->count <= ESPL__INSTANCE_BATCH);
     if (a->matrices != NULL) {
-        const size_t stride = a->matrix_stride != 0 ? a->matrix_stride : bytes_of_form(a->form);
-
-        write_form_of((unsigned char *)a->matrices + first * stride, stride, a->form, batch, false,
-                      origin);
+        written.poses = batch->poses;
+        written.stride = a->matrix_stride != 0 ? a->matrix_stride : least;
+        written.to = (unsigned char *)a->matrices + first * written.stride;
+        write_batch_poses(&written, kernels);
     }
     if (a->previous != NULL) {
-        const size_t stride = a->previous_stride != 0 ? a->previous_stride : bytes_of_form(a->form);
+        const espl_pose *before[ESPL__INSTANCE_BATCH];
 
-        write_form_of((unsigned char *)a->previous + first * stride, stride, a->form, batch, true,
-                      origin);
+        for (uint32_t i = 0; i < batch->count; ++i) {
+            before[i] = &batch->entries[i]->before->poses[batch->places[i]];
+        }
+        written.poses = before;
+        written.stride = a->previous_stride != 0 ? a->previous_stride : least;
+        written.to = (unsigned char *)a->previous + first * written.stride;
+        write_batch_poses(&written, kernels);
     }
     for (uint32_t i = 0; a->entities != NULL && i < batch->count; ++i) {
-        a->entities[first + i] = batch->of[i].values->entities[batch->of[i].place];
+        a->entities[first + i] = batch->entries[i]->values->entities[batch->places[i]];
     }
     for (uint32_t i = 0; a->user_data != NULL && i < batch->count; ++i) {
-        a->user_data[first + i] = batch->of[i].values->user_data[batch->of[i].place];
+        a->user_data[first + i] = batch->entries[i]->values->user_data[batch->places[i]];
     }
 }

@@ -4,23 +4,18 @@
 #ifndef ESPALIER_LIB_RENDERABLES_INSTANCES_H
 #define ESPALIER_LIB_RENDERABLES_INSTANCES_H
 
+#include "lib/math/kernels.h"
 #include "lib/renderables/blocks.h"
 
 enum { ESPL__INSTANCE_BATCH = 64 };
 
-/// A renderable that is written.
-typedef struct espl__instance {
-    const espl_pose *pose;
-    const espl_pose *before; // of the mirror before
-    const float *stretch;    // NULL: 1, 1, 1
-    const espl__values *values;
-    uint32_t place; // of the member in the values
-} espl__instance;
-
-/// Instances that are written together: a prefetch of their memory is under way.
+/// Renderables that are written together, so that a prefetch of their memory is under way.
 typedef struct espl__instances {
     uint32_t count;
-    espl__instance of[ESPL__INSTANCE_BATCH];
+    bool has_stretch; // one of them may have another than 1, 1, 1
+    const espl_pose *poses[ESPL__INSTANCE_BATCH];
+    const espl__cluster_entry *entries[ESPL__INSTANCE_BATCH];
+    uint32_t places[ESPL__INSTANCE_BATCH]; // in the cluster
 } espl__instances;
 
 /// Check arrays of the caller. @return ESPL_OK, ESPL_ERR_ARGUMENT, ESPL_ERR_UNSUPPORTED.
@@ -30,20 +25,19 @@ espl_status espl__instances_check(const espl_instance_arrays *arrays);
 /// @param first   the number of the first instance in the arrays.
 /// @param origin  [3] subtracted from positions.
 void espl__instances_write(const espl_instance_arrays *arrays, size_t first,
-                           const espl__instances *batch, const double origin[ESPL__LEAST 3]);
+                           const espl__instances *batch, const double origin[ESPL__LEAST 3],
+                           const espl__box_kernels *kernels);
 
-/// Set the instance of a member.
-/// @param pose  NULL: that of the entry.
-static inline espl__instance espl__instance_of(const espl__cluster_entry *entry, uint32_t place,
-                                               const espl_pose *pose)
+/// Add a member of a cluster to a batch, with the pose that it has now.
+static inline void espl__instances_add(espl__instances *batch, const espl__cluster_entry *entry,
+                                       uint32_t place)
 {
-    const espl__stretches *const stretches = entry->values->stretches;
+    const uint32_t i = batch->count++;
 
-    return (espl__instance){.pose = pose != NULL ? pose : &entry->poses->poses[place],
-                            .before = &entry->before->poses[place],
-                            .stretch = stretches != NULL ? stretches->stretch[place] : NULL,
-                            .values = entry->values,
-                            .place = place};
+    ESPL_CHECK_FULL(i < ESPL__INSTANCE_BATCH && place < entry->values->count);
+    batch->poses[i] = &entry->poses->poses[place];
+    batch->entries[i] = entry;
+    batch->places[i] = place;
 }
 
 #endif

@@ -47,6 +47,7 @@ espl_status espl_mirror_write(const espl_mirror *mirror, uint32_t cluster,
                               const espl_instance_arrays *arrays, size_t *count)
 {
     static const double origin[3];
+    const espl__box_kernels *const kernels = espl__kernels_best()->boxes;
     const espl_status status = espl__instances_check(arrays);
 
     if (mirror == NULL || cluster >= mirror->clusters) {
@@ -60,13 +61,15 @@ espl_status espl_mirror_write(const espl_mirror *mirror, uint32_t cluster,
 
     for (uint32_t first = 0; first < members; first += ESPL__INSTANCE_BATCH) {
         const uint32_t left = members - first;
+        const uint32_t taken = left < ESPL__INSTANCE_BATCH ? left : ESPL__INSTANCE_BATCH;
         espl__instances batch;
 
-        batch.count = left < ESPL__INSTANCE_BATCH ? left : ESPL__INSTANCE_BATCH;
-        for (uint32_t i = 0; i < batch.count; ++i) {
-            batch.of[i] = espl__instance_of(entry, first + i, NULL);
+        batch.count = 0;
+        batch.has_stretch = entry->values->stretches != NULL;
+        for (uint32_t i = 0; i < taken; ++i) {
+            espl__instances_add(&batch, entry, first + i);
         }
-        espl__instances_write(arrays, first, &batch, origin);
+        espl__instances_write(arrays, first, &batch, origin, kernels);
     }
     if (count != NULL) {
         *count = members;

@@ -8,6 +8,7 @@
 
 #include "lib/base/bits.h"
 #include "lib/base/key_sort.h"
+#include "lib/base/prefetch.h"
 #include "lib/jobs/ranges.h"
 
 #include <string.h>
@@ -18,6 +19,7 @@ typedef struct camera_plan {
     uint32_t item_count;
     uint32_t key_bound;
     bool is_counted;
+    bool has_stretch;
     uint32_t *starts;         // [parts][key_bound], where it is counted
     espl__sort_key *pairs[2]; // [item_count], where it is sorted
     espl__item *found;        // [item_count], of a sort by entity
@@ -50,18 +52,37 @@ static seen_walk walk_part(const espl__cull *cull, uint32_t camera, uint32_t par
                        .end = (uint32_t)((uint64_t)cull->chunk_count * (part + 1) / parts)};
 }
 
+// Prefetch what is read of a cluster to come: its keys.
+static inline void prefetch_keys(const espl__cull *cull, const espl__seen *seen)
+{
+    enum { KEYS_OF_LINE = 64 / sizeof(uint32_t) };
+    const espl__values *const values = cull->mirror->entries[seen->cluster].values;
+
+    espl__prefetch(&values->has_one_key);
+    for (uint32_t i = 0; i < ESPL__CLUSTER_SIZE; i += KEYS_OF_LINE) {
+        espl__prefetch(&values->keys[i]);
+    }
+}
+
 // Return the next cluster, or NULL after the last. @param levels  out: of its members, or NULL.
 static const espl__seen *next_seen(seen_walk *walk, const uint8_t **levels)
 {
+    enum { AHEAD = 3 };
     const espl__cull *const cull = walk->cull;
 
     for (; walk->chunk < walk->end; ++walk->chunk, walk->at = 0) {
         const size_t first = (size_t)walk->camera * cull->mirror->order_count +
                              (size_t)walk->chunk * cull->chunk_size;
 
-        if (walk->at < cull->chunks[walk->camera * cull->chunk_count + walk->chunk].seen_count) {
+        const uint32_t count =
+            cull->chunks[walk->camera * cull->chunk_count + walk->chunk].seen_count;
+
+        if (walk->at < count) {
             const size_t at = first + walk->at++;
 
+            if (walk->at - 1 + AHEAD < count) {
+                prefetch_keys(cull, &cull->seen[at + AHEAD]);
+            }
             *levels = cull->levels != NULL ? &cull->levels[at << ESPL__ITEM_BITS] : NULL;
             return &cull->seen[at];
         }
@@ -116,7 +137,7 @@ static void count_part(void *argument, size_t job)
     uint32_t room[ESPL__CLUSTER_SIZE];
     const uint8_t *levels;
 
-    if (!plan->is_counted) {
+    if (!plan->is_counted || plan->item_count == 0) {
         return;
     }
     memset(counts, 0, plan->key_bound * sizeof *counts);
@@ -336,6 +357,7 @@ static camera_plan plan_camera(const espl__cull *cull, uint32_t camera)
         const espl__seen_chunk *const chunk = &cull->chunks[camera * cull->chunk_count + i];
 
         plan.item_count += chunk->item_count;
+        plan.has_stretch |= chunk->has_stretch;
         plan.key_bound = chunk->key_bound > plan.key_bound ? chunk->key_bound : plan.key_bound;
     }
     // A count takes as long as there are keys.
@@ -420,6 +442,7 @@ static espl_status set_sights(const order_work *work, espl_visible *visible,
         result->sights[i] = (espl__sight){.camera = work->cull->cameras[i],
                                           .items = work->items + plan->first_item,
                                           .item_count = plan->item_count,
+                                          .has_stretch = plan->has_stretch,
                                           .group_count = plan->group_count,
                                           .groups = plan->groups};
     }

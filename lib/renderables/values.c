@@ -36,7 +36,8 @@ static void compare_row(espl_renderables *r, const changed_chunk *c, uint32_t ro
     // The block has zeros for numbers that are bad.
     const bool is_box = memcmp(local, bounds, sizeof local) != 0 ||
                         espl__has_bit(&espl__cluster_at(r, cluster)->bad_local, place) ||
-                        ((values->flags[place] ^ renderable->flags) & ESPL_RENDERABLE_UNION) != 0;
+                        ((values->flags[place] ^ renderable->flags) &
+                         (ESPL_RENDERABLE_UNION | ESPL_RENDERABLE_ALWAYS)) != 0;
 
     if (!is_box && values->keys[place] == renderable->key &&
         values->user_data[place] == renderable->user_data &&

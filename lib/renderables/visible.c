@@ -274,17 +274,22 @@ typedef struct blended_poses {
     espl_pose of[ESPL__INSTANCE_BATCH];
 } blended_poses;
 
-static void prefetch_instance(const espl__instance *instance, const espl_instance_arrays *arrays)
+// Prefetch what is read of the instances of a batch, beside poses.
+static void prefetch_others(const espl__instances *batch, const espl_instance_arrays *arrays)
 {
-    espl__prefetch(instance->pose);
-    if (arrays->previous != NULL) {
-        espl__prefetch(instance->before);
-    }
-    if (arrays->entities != NULL) {
-        espl__prefetch(&instance->values->entities[instance->place]);
-    }
-    if (arrays->user_data != NULL) {
-        espl__prefetch(&instance->values->user_data[instance->place]);
+    for (uint32_t i = 0; i < batch->count; ++i) {
+        const espl__cluster_entry *const entry = batch->entries[i];
+        const uint32_t place = batch->places[i];
+
+        if (arrays->previous != NULL) {
+            espl__prefetch(&entry->before->poses[place]);
+        }
+        if (arrays->entities != NULL) {
+            espl__prefetch(&entry->values->entities[place]);
+        }
+        if (arrays->user_data != NULL) {
+            espl__prefetch(&entry->values->user_data[place]);
+        }
     }
 }
 
@@ -293,17 +298,20 @@ static void gather_batch(espl__instances *batch, const espl__cull_result *result
                          const espl__item *items, uint32_t count,
                          const espl_instance_arrays *arrays)
 {
-    const bool is_before = result->time == ESPL__CULL_BEFORE;
+    const espl__cluster_entry *const entries = result->mirror->entries;
 
-    batch->count = count;
+    batch->count = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        const espl__cluster_entry *const entry =
-            &result->mirror->entries[items[i] >> ESPL__ITEM_BITS];
-        const uint32_t place = items[i] & (ESPL__CLUSTER_SIZE - 1);
-
-        batch->of[i] =
-            espl__instance_of(entry, place, is_before ? &entry->before->poses[place] : NULL);
-        prefetch_instance(&batch->of[i], arrays);
+        espl__instances_add(batch, &entries[items[i] >> ESPL__ITEM_BITS],
+                            items[i] & (ESPL__CLUSTER_SIZE - 1));
+        espl__prefetch(batch->poses[i]);
+    }
+    for (uint32_t i = 0; i < count && result->time == ESPL__CULL_BEFORE; ++i) {
+        batch->poses[i] = &batch->entries[i]->before->poses[batch->places[i]];
+        espl__prefetch(batch->poses[i]);
+    }
+    if (arrays->previous != NULL || arrays->entities != NULL || arrays->user_data != NULL) {
+        prefetch_others(batch, arrays);
     }
 }
 
@@ -312,40 +320,44 @@ static void blend_batch_poses(espl__instances *batch, const espl__cull_result *r
                               blended_poses *room)
 {
     for (uint32_t i = 0; i < batch->count; ++i) {
-        espl__instance *const instance = &batch->of[i];
+        const espl__cluster_entry *const entry = batch->entries[i];
 
-        if (instance->pose != instance->before) {
-            room->of[i] = espl__pose_blend(&result->blend, instance->before, instance->pose);
-            instance->pose = &room->of[i];
+        if (entry->before != entry->poses) {
+            room->of[i] = espl__pose_blend(&result->blend, &entry->before->poses[batch->places[i]],
+                                           batch->poses[i]);
+            batch->poses[i] = &room->of[i];
         }
     }
 }
 
 // Compute the size of an instance whose pose is at the time of the result.
 static float size_of_instance(const espl__cull_result *result, const espl__sight *sight,
-                              const espl__instance *instance, espl__item item)
+                              const espl__instances *batch, uint32_t i)
 {
-    const espl__cluster_entry *const entry = &result->mirror->entries[item >> ESPL__ITEM_BITS];
+    const espl__cluster_entry *const entry = batch->entries[i];
     const bool is_now = result->time == ESPL__CULL_NOW || entry->before == entry->poses;
     const float(*const boxes)[ESPL__BOXES] = is_now ? entry->poses->boxes : entry->before->boxes;
     float box[ESPL__BOX_ROWS];
 
     if (!is_now && result->time == ESPL__CULL_BETWEEN) {
-        espl__box_between_poses(box, entry, instance->place, instance->pose);
+        espl__box_between_poses(box, entry, batch->places[i], batch->poses[i]);
     } else {
         for (int k = 0; k < ESPL__BOX_ROWS; ++k) {
-            box[k] = boxes[k][instance->place];
+            box[k] = boxes[k][batch->places[i]];
         }
     }
     return espl__size_on_image(&sight->camera, box);
 }
 
-static void write_items(const espl__cull_result *result, const espl__sight *sight,
+static void write_items(const espl_visible *visible, const espl__sight *sight,
                         const espl_instance_arrays *arrays)
 {
+    const espl__cull_result *const result = &visible->results[visible->current];
     espl__instances batches[2];
     blended_poses room;
     uint32_t gathered = 0;
+
+    batches[0].has_stretch = batches[1].has_stretch = sight->has_stretch;
 
     for (uint32_t done = 0; done < sight->item_count; done += ESPL__INSTANCE_BATCH) {
         // One batch ahead of what is written.
@@ -362,10 +374,9 @@ static void write_items(const espl__cull_result *result, const espl__sight *sigh
         if (result->time == ESPL__CULL_BETWEEN) {
             blend_batch_poses(batch, result, &room);
         }
-        espl__instances_write(arrays, done, batch, sight->camera.origin);
+        espl__instances_write(arrays, done, batch, sight->camera.origin, visible->kernels->boxes);
         for (uint32_t i = 0; arrays->sizes != NULL && i < batch->count; ++i) {
-            arrays->sizes[done + i] =
-                size_of_instance(result, sight, &batch->of[i], sight->items[done + i]);
+            arrays->sizes[done + i] = size_of_instance(result, sight, batch, i);
         }
     }
 }
@@ -381,7 +392,7 @@ espl_status espl_visible_write(const espl_visible *visible, size_t camera,
     }
     const uint32_t modes = espl__float_modes_begin();
 
-    write_items(&visible->results[visible->current], sight, arrays);
+    write_items(visible, sight, arrays);
     espl__float_modes_end(modes);
     return ESPL_OK;
 }

@@ -7,8 +7,8 @@
 //     count    (order.c) For each camera, or parts of its chunks: count the visible members of each key.
 //     place    (order.c) Write the visible members in the order of their keys.
 //
-// Each step runs on the executor. What a job writes depends on its blocks, chunks or parts alone, and the result
-// not on how many there are.
+// Each step runs on the executor. What a job writes depends on its blocks, chunks or parts alone, and the
+// result not on how many there are.
 #ifndef ESPALIER_LIB_RENDERABLES_VISIBLE_H
 #define ESPALIER_LIB_RENDERABLES_VISIBLE_H
 
@@ -33,6 +33,7 @@ typedef struct espl__sight {
     const espl__item *items; // [item_count]
     uint32_t item_count;
     uint32_t group_count;
+    bool has_stretch;         // of an item, other than 1, 1, 1
     const espl_group *groups; // [group_count]
 } espl__sight;
 
@@ -78,6 +79,7 @@ typedef struct espl__seen_chunk {
     uint32_t seen_count; // clusters
     uint32_t item_count; // their visible members
     uint32_t key_bound;  // their keys are below
+    bool has_stretch;    // of one of the clusters
 } espl__seen_chunk;
 
 /// A cull under way.

@@ -225,6 +225,32 @@ TEST(any_workers_and_any_clusters_see_the_same)
     espl_visible_destroy(visible);
 }
 
+// Threads of the library, where it has some.
+TEST(threads_see_the_same)
+{
+    static cull_scene s;
+    uint64_t random = 4;
+    espl_visible *visible = NULL;
+    espl_executor executor = {0};
+    const espl_status status = espl_executor_create(&(espl_threads_def){.workers = 4}, &executor);
+
+    ck_assert(status == ESPL_OK || status == ESPL_ERR_UNSUPPORTED);
+    ck_ok(espl_visible_create(NULL, &visible));
+    for (int scene = 0; scene < SCENES / 5; ++scene) {
+        made_mirror made;
+
+        draw_scene(&s, &random);
+        // Of one member each, so that there are several chunks.
+        made_mirror_init(&made, s.members, s.count, 1, &random);
+        made.mirror.lod_count = s.lod_count;
+        memcpy(made.lods, s.lods, sizeof s.lods);
+        all_agree(&s, &made, visible, &executor);
+        made_mirror_free(&made);
+    }
+    espl_visible_destroy(visible);
+    espl_executor_destroy(&executor);
+}
+
 // Compute the box of a pose from its corners, in double.
 static void double_box(double center[static 3], double half[static 3], const made_member *m)
 {

@@ -314,8 +314,8 @@ TEST(the_ends_of_a_time_are_the_mirrors_bit_for_bit)
     made_mirror_free(&made);
 }
 
-// The box of a member with ESPL_RENDERABLE_UNION does not follow from its pose: between two mirrors it is that of
-// both.
+// The box of a member with ESPL_RENDERABLE_UNION does not follow from its pose: between two mirrors it is that
+// of both.
 TEST(a_union_has_the_box_of_both_ends_between_them)
 {
     espl_camera camera = slab(107, 108);

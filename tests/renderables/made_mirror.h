@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Mirrors made by hand from a list of renderables, in clusters of any size and number, so that culling is tested
-// without a world and its filing; and what each camera must see of them, member by member.
+// Mirrors made by hand from a list of renderables, in clusters of any size and number, so that culling is
+// tested without a world and its filing.
 #ifndef ESPALIER_TESTS_RENDERABLES_MADE_MIRROR_H
 #define ESPALIER_TESTS_RENDERABLES_MADE_MIRROR_H
 
