@@ -19,7 +19,7 @@
 /// - The visible set is exact and the same everywhere: it follows from boxes, layers and cameras alone, and
 ///   depends neither on the number of workers, the kernels and the machine nor on how renderables are stored.
 /// - An update costs what changed. It finds every change of the world: writes, structure, playbacks, rewinds
-///   and loaded images. Of those that rest, it does not look at any.
+///   and loaded images. It looks at no renderable that rests.
 /// - A reader neither waits nor sees a part of an update, and reads no world. A reader that stopped costs a
 ///   bounded amount of memory.
 ///
@@ -132,7 +132,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_renderables_reserve(espl_renderables *r
 /// `moving` depend on the updates before, the other fields on the world and the mirror before alone.
 typedef struct espl_renderables_report {
     size_t renderables;      ///< after the update
-    size_t moving;           ///< of them those of the category of moving ones
+    size_t moving;           ///< members of the category of moving ones
     size_t clusters;         ///< after the update
     size_t marked;           ///< slots that were looked at
     size_t moved;            ///< renderables that stay, and whose pose differs

@@ -91,7 +91,7 @@ static bool complete_mover(const espl_renderables *r, espl__arrival *arrival)
     return !espl__has_bit(&cluster->gone, place);
 }
 
-// Sort the arrivals of a category by code. Those of one code keep their order.
+// Sort the arrivals of a category by code. Arrivals of one code keep their order.
 static bool sort_arrivals(espl_renderables *r, int category)
 {
     espl__heap *const heap = &r->world->heap;

@@ -405,7 +405,7 @@ static bool reserve_presence(espl_renderables *r)
            ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->relocated, count);
 }
 
-// Let the members of candidates leave slots that are not theirs any more. The list of those that went stays
+// Let the members of candidates leave slots that are not theirs any more. The list of members that went stays
 // until an update has removed them.
 static void leave_slots(espl_renderables *r, espl__row_kinds *kinds)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which members move to another cluster although they stay: those that are outside of the home box of their
-// cluster, and those of moving clusters that have come to rest.
+// Which members move to another cluster although they stay: members outside of the home box of their cluster,
+// and members of moving clusters that have come to rest.
 //
 // Members are found astray when their poses are written, and move in the next update, so that the cost of an
 // update is bounded by the budget. Until then their cluster is larger than it need be.

@@ -2,8 +2,8 @@
 // The struct espl_renderables, and the steps of an update.
 //
 // Members are the entities that are renderables. They are filed in clusters of at most 128, which are the
-// leaves of two B+ trees of codes (codes.h): one of the members that rest, and one of those that move. Each
-// tree is two levels high: an array of leaves in the order of their codes.
+// leaves of two B+ trees of codes (codes.h): one of the members that rest, and one of the members that move.
+// Each tree is two levels high: an array of leaves in the order of their codes.
 //
 // An update has steps, of which only the first two can fail. What these change is no part of a mirror, and
 // an update that is refused may be repeated:
@@ -184,7 +184,7 @@ typedef struct espl__update {
     bool is_union_whole; // each union is to be computed
     bool has_sides;      // some node has a stretch
     size_t added, new_clusters;
-    size_t mixed_clusters; // of the new ones, those that may get members that were in a leaf
+    size_t mixed_clusters; // new clusters that may get members of a leaf
     size_t thin_clusters; // clusters that have few members left, and may be merged with another one
 } espl__update;
 

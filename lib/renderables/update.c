@@ -152,7 +152,7 @@ static void set_order(espl_renderables *r)
     r->has_new_order = false;
 }
 
-// Find the entity with the lowest index of those that are left out.
+// Find the entity with the lowest index that is left out.
 static espl_entity find_first_bad(const espl_renderables *r)
 {
     espl_entity first = espl_entity_null();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Clusters of many members: leaves that divide and merge, members that move to another cluster, and those that
-// come and go, each compared with the world.
+// Clusters of many members: leaves that divide and merge, members that move to another cluster, come and
+// go, each compared with the world.
 #include "tests/inside.h"
 #include "tests/renderables/seeing.h"
 
@@ -160,7 +160,7 @@ TEST(members_that_move_are_filed_together_and_rest_again)
 
         ck_assert_uint_eq(report.moved, MOVERS);
         ck_assert_uint_eq(report.moving, MOVERS);
-        // From the second round on, only the cluster of those that move.
+        // From the second round on, only the cluster of the movers.
         ck_assert_uint_le(report.rewritten, round == 0 ? MOVERS + 1 : round == 1 ? 2 : 3);
     }
     for (int round = 0; round < ROUNDS; ++round) {
