@@ -42,6 +42,7 @@ extern const struct load load_memory;
 extern const struct load load_midframe;
 extern const struct load load_mixed;
 extern const struct load load_motion;
+extern const struct load load_publish;
 extern const struct load load_readers;
 extern const struct load load_reparent;
 extern const struct load load_roots;

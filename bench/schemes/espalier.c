@@ -114,6 +114,9 @@ void espalier_destroy(struct scheme_world *world)
     espl_history_destroy(world->history);
     espl_command_buffer_destroy(world->commands);
     espl_watch_destroy(world->watch);
+    for (int i = 0; i < COPIES_OF_WORLDS; ++i) {
+        free(world->copied[i]);
+    }
     espl_world_destroy(world->world);
     espl_executor_destroy(&world->executor);
     free(world->nodes);
@@ -519,6 +522,8 @@ const struct scheme scheme_espalier = {
     .furnish = espalier_furnish,
     .refresh = espalier_refresh,
     .cull = espalier_cull,
+    .publish = espalier_publish,
+    .copy_mirror = espalier_copy_mirror,
     .value = espalier_value,
     .archive_bytes = espalier_archive_bytes,
     .follow = espalier_follow,

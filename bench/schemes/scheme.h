@@ -148,6 +148,7 @@ enum scheme_tracking {
     TRACK_MOTION,  ///< Where nodes were when the last tick began.
     TRACK_HISTORY, ///< What the world was at the end of each of the last 8 moments.
     TRACK_HASHES,  ///< The same, with a checksum of each.
+    TRACK_MIRRORS, ///< All worlds, for a reader on another thread.
 };
 
 /// What is drawn of a node: a box around it in its own axes, and a key that draws share.
@@ -323,6 +324,10 @@ struct scheme {
     /// Find what cameras see. [count] each.
     void (*cull)(struct scheme_world *world, const struct scheme_camera *cameras,
                  struct scheme_sight *sights, size_t count);
+    /// Publish all worlds for a reader on another thread. For worlds that are tracked so.
+    void (*publish)(struct scheme_world *world);
+    /// Copy out the worlds of the forest's nodes that were published last, the first count by number. [count] out.
+    void (*copy_mirror)(struct scheme_world *world, struct pose *out, size_t count);
 
     /// Make a value of the world, or the world from it.
     void (*value)(struct scheme_world *world, enum scheme_value what);
@@ -350,6 +355,7 @@ extern const struct scheme scheme_batch;
 extern const struct scheme scheme_clustered;
 extern const struct scheme scheme_clustered_cull;
 extern const struct scheme scheme_compare;
+extern const struct scheme scheme_copied;
 extern const struct scheme scheme_deferred;
 extern const struct scheme scheme_depth_sweep;
 extern const struct scheme scheme_dirty_stream;
